@@ -130,6 +130,44 @@ func TestPapers(t *testing.T) {
 	}
 }
 
+// Each name of the code in the last column of the glossary exists.
+func TestEachCodeNameOfTheGlossaryExists(t *testing.T) {
+	text, err := os.ReadFile("docs/glossary.md")
+	require.NoError(t, err)
+	s, count := parseSources(t), 0
+	for line := range strings.Lines(string(text)) {
+		if !strings.HasPrefix(line, "|") {
+			continue
+		}
+		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|")
+		require.Len(t, cells, 4, line)
+		for _, symbol := range paperSymbol.FindAllStringSubmatch(cells[3], -1) {
+			count++
+			assert.Empty(t, s.symbol(symbol[1]), line)
+		}
+	}
+	assert.Greater(t, count, 30)
+}
+
+// A page names what exists: each `package.Name` or `package.Type.Member` of a package of this repository is declared. The
+// decisions are left out, since they name what was removed.
+func TestEachCodeNameOnAPageExists(t *testing.T) {
+	name := regexp.MustCompile("`((?:[a-z]+/)*[a-z]+\\.[A-Z]\\w*(?:\\.[A-Z]\\w*)?)[^`]*`")
+	files, err := filepath.Glob("docs/*.md")
+	require.NoError(t, err)
+	s, count := parseSources(t), 0
+	for _, file := range append(files, "README.md", "CONTRIBUTING.md", "SECURITY.md") {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		for _, found := range name.FindAllStringSubmatch(string(text), -1) {
+			count++
+			problem := s.symbol(found[1])
+			assert.False(t, strings.HasSuffix(problem, "is gone"), "%s: %s", file, problem)
+		}
+	}
+	assert.Greater(t, count, 80)
+}
+
 // The rule is only worth something if it rejects what it should.
 func TestPapersRuleRejects(t *testing.T) {
 	s := newSources()

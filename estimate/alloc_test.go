@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// All that happens on a progress report happens without an allocation, once a phase has been of its size for a while.
+// Once a phase has had its size for a while, a progress report causes no allocation.
 func TestReportsDoNotAllocate(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	rates, _ := NewUnitTimes(UnitTimesConfig{})
@@ -50,7 +50,7 @@ func TestReportsDoNotAllocate(t *testing.T) {
 	}
 }
 
-// The memory of a million samples, from the slices that hold them, slack and free lists included.
+// The memory of a million samples includes the slack of the slices that hold them and the free lists.
 func TestEmpiricalMemoryPerSample(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a million samples a workload")
@@ -69,12 +69,12 @@ func TestEmpiricalMemoryPerSample(t *testing.T) {
 	}
 	e, values := filled(n)
 	r := rand.New(rand.NewPCG(8, 8))
-	for i := range 2 * n { // running tasks whose rates move
+	for i := range 2 * n { // running tasks with changing rates
 		old := &values[i%n]
 		require.True(t, e.Delete(*old))
 		*old = r.Float64()
 		e.Insert(*old)
 	}
-	assert.Less(t, bytesPerValue(e), 24.0, "after two rounds of change")
+	assert.Less(t, bytesPerValue(e), 24.0, "bytes a value after all values changed twice")
 	require.NoError(t, e.tree.check())
 }

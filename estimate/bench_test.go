@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// sizes are those of a phase that is usual and of one that is as large as phases get.
+// sizes holds the size of a usual phase, and the size of the largest phases.
 var sizes = []int{1000, 1_000_000}
 
 func eachSize(b *testing.B, run func(b *testing.B, e *Empirical, values []float64)) {
@@ -23,7 +23,7 @@ func eachSize(b *testing.B, run func(b *testing.B, e *Empirical, values []float6
 	}
 }
 
-// filled returns an Empirical of n values in [0, 1), and as many again that are in it and in random order.
+// filled returns an Empirical of n values in [0, 1), and n of its values in random order.
 func filled(n int) (*Empirical, []float64) {
 	random := rand.New(rand.NewPCG(1, uint64(n)))
 	e, values := new(Empirical), make([]float64, n)
@@ -113,5 +113,5 @@ func BenchmarkFreshBelow(b *testing.B) {
 	})
 }
 
-// sink keeps the compiler from dropping what a benchmark computes.
+// sink keeps the compiler from removing the computations of a benchmark.
 var sink float64

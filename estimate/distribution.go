@@ -7,11 +7,12 @@ import (
 	"github.com/straggler-go/straggler/internal/num"
 )
 
-// Unknown is the duration of what cannot be estimated. It is not a length of time: compare with ==.
+// Unknown is the duration that stands for an estimate that cannot be made. Unknown is not a length of time: compare
+// with ==.
 const Unknown time.Duration = math.MinInt64
 
 // Distribution is a random time, or a random time per unit of work, in seconds. The continuous distributions of
-// gonum.org/v1/gonum/stat/distuv have this shape, and so have [Empirical], [UnitTimes] and [Fresh].
+// gonum.org/v1/gonum/stat/distuv satisfy this interface, and so do [Empirical], [UnitTimes] and [Fresh].
 type Distribution interface {
 	// Mean returns the expected value.
 	Mean() float64
@@ -21,8 +22,9 @@ type Distribution interface {
 	Quantile(p float64) float64
 }
 
-// Below returns P(X < x), strictly less. It calls d's own method of that name and signature if d has one; otherwise it
-// returns CDF(x), which is the same for a continuous distribution. An answer that is not a probability counts as 0.
+// Below returns P(X < x), strictly less. If d has a method of this name and signature, Below calls it. Otherwise
+// Below returns CDF(x), which is equal for a continuous distribution. An answer that is not a probability counts as
+// 0.
 func Below(d Distribution, x float64) float64 {
 	if d, ok := d.(interface{ Below(x float64) float64 }); ok {
 		return probability(d.Below(x))
@@ -30,7 +32,8 @@ func Below(d Distribution, x float64) float64 {
 	return probability(d.CDF(x))
 }
 
-// probability returns p, or 0 if p is no probability: distuv.LogNormal gives NaN for the CDF of a negative time.
+// probability returns p, or 0 if p is outside [0, 1] or NaN: distuv.LogNormal gives NaN for the CDF of a negative
+// time.
 func probability(p float64) float64 {
 	if !(p >= 0 && p <= 1) {
 		return 0
@@ -38,7 +41,8 @@ func probability(p float64) float64 {
 	return p
 }
 
-// quantile returns d's p-quantile, with p outside [0, 1] moved to the nearer end and NaN to 0: distuv panics on both.
+// quantile returns the p-quantile of d. A p outside [0, 1] counts as the nearer end, and NaN as 0, because distuv
+// panics on both.
 func quantile(d Distribution, p float64) float64 {
 	if !(p > 0) {
 		p = 0
@@ -46,25 +50,26 @@ func quantile(d Distribution, p float64) float64 {
 	return d.Quantile(min(p, 1))
 }
 
-// Fresh is t_new, the time that a new copy of a task would take [Mantri §5.5, equation 3]:
+// Fresh is t_new, the time that a new attempt of a task would take [Mantri §5.5, equation 3]:
 //
 //	t_new = UnitTime*Location*Work + Lag
 //
-// Its zero value is unknown. Safe for concurrent use as long as UnitTime is.
+// The zero value is unknown. Safe for concurrent use as long as UnitTime is.
 type Fresh struct {
-	// UnitTime is processRate: the distribution of the time that one unit of work takes, in seconds. Nil is unknown.
+	// UnitTime is processRate: the distribution of the time for one unit of work, in seconds. Nil is unknown.
 	UnitTime Distribution
-	// Work is d, the task's work in units. It must be positive and finite; use 1 if UnitTime is a whole task's time.
+	// Work is d, the task's work in units. Work must be positive and finite. Use 1 if UnitTime is the time of a
+	// whole task.
 	Work float64
-	// Location is locationFactor: this machine and its network path against the phase's average. 0 stands for 1, the
-	// average; 2 is twice as slow.
+	// Location is locationFactor: how many times longer a task takes here than on average, because of this machine
+	// and its network path. 0 stands for 1, the average; 2 is twice as slow.
 	Location float64
-	// Lag is schedLag, from being scheduled to running. A negative lag counts as none.
+	// Lag is schedLag, the time from being scheduled to running. A negative lag counts as 0.
 	Lag time.Duration
 }
 
-// scale returns the factor and the offset in seconds with which a rate becomes a time, and whether they make sense.
-// By pointer: to copy f here would make a decision a third longer.
+// scale returns the factor and the offset in seconds that turn a unit time into a time, and whether both are valid.
+// The receiver is a pointer because a copy of f would make a decision a third slower.
 func (f *Fresh) scale() (factor, lag float64, ok bool) {
 	factor = f.Work
 	if f.Location != 0 {
@@ -109,8 +114,8 @@ func (f Fresh) CDF(x float64) float64 {
 	return probability(f.UnitTime.CDF((x - lag) / factor))
 }
 
-// Quantile returns the p-quantile of t_new in seconds, or +Inf if it is unknown. A p outside [0, 1] counts as the
-// nearer end, NaN as 0.
+// Quantile returns the p-quantile of t_new in seconds, or +Inf if t_new is unknown. A p outside [0, 1] counts as
+// the nearer end, NaN as 0.
 func (f Fresh) Quantile(p float64) float64 {
 	factor, lag, ok := f.scale()
 	if !ok {

@@ -6,37 +6,42 @@ import (
 	"github.com/straggler-go/straggler/internal/num"
 )
 
-// MaxSample is the largest value that an [Empirical] takes. In seconds it is longer than the universe has existed.
+// MaxSample is the largest value that an [Empirical] accepts. As a number of seconds, MaxSample is longer than the
+// age of the universe.
 const MaxSample = 1e18
 
-// Empirical is the exact distribution of a changing multiset of values: each of its n values has probability 1/n. It
-// keeps every value, in a B+ tree with counts. Insert, Delete, Below, CDF and Quantile take O(log n), Mean and Len
-// O(1). For a million values it needs about 14 bytes a value if they came in random order, 17 if they keep changing,
-// and 22 if they came sorted. Memory is kept when values go, and used again: it allocates only when its tree needs
-// more nodes than ever before.
+// Empirical is the exact distribution of a changing multiset of values: each of its n values has probability 1/n.
+// Empirical keeps every value, in a B+ tree with counts. Insert, Delete, Below, CDF and Quantile take O(log n),
+// Mean and Len O(1).
 //
-// The zero value is empty and ready to use. An empty distribution is that of a time that never comes: its mean and
+// Memory depends on the order of inserts. A tree of a million values needs about 14 bytes a value after inserts in
+// random order, and 22 bytes after inserts in sorted order. If the values keep changing, the tree needs 17 bytes a
+// value. Memory is kept when values are deleted, and used again. An insert allocates only when the tree needs more
+// nodes than ever before.
+//
+// The zero value is empty and ready to use. An empty distribution describes a time that never comes: its mean and
 // quantiles are +Inf and its probabilities 0.
 //
-// Not safe for concurrent use; one per phase. A copy of the struct shares its memory: pass a pointer.
+// Not safe for concurrent use: each phase needs a separate value. A copy of the struct shares its memory: pass a pointer.
 type Empirical struct {
 	tree tree
 	sum  num.Sum
 }
 
-// Insert adds a value and reports whether it was taken: NaN, negative values and values above [MaxSample] are not, nor
-// is any value once there are 2^31-1.
+// Insert adds a value and reports whether it accepted the value. Insert refuses NaN, negative values and values
+// above [MaxSample]. Once there are 2^31-1 values, Insert refuses every value.
 func (e *Empirical) Insert(x float64) bool {
 	if !(x >= 0 && x <= MaxSample) || e.tree.size == maxSize {
 		return false
 	}
-	x += 0 // -0 becomes 0, or the answers would depend on which of the two came first
+	// -0 becomes 0; otherwise the answers would depend on which of the two zeros came first.
+	x += 0
 	e.tree.insert(x)
 	e.sum.Add(x)
 	return true
 }
 
-// Delete removes one value equal to x and reports whether there was one.
+// Delete removes one value equal to x and reports whether there was such a value.
 func (e *Empirical) Delete(x float64) bool {
 	if !e.tree.remove(x) {
 		return false
@@ -49,8 +54,8 @@ func (e *Empirical) Delete(x float64) bool {
 	return true
 }
 
-// replace exchanges one value equal to old for x, as Delete and Insert would, and reports whether it did: x must be one
-// that Insert takes. It saves most of the work where values move little.
+// replace exchanges one value equal to old for x, as Delete and Insert would, and reports whether it did. x must be
+// a value that Insert accepts. If values move little, replace does much less work than Delete and Insert.
 func (e *Empirical) replace(old, x float64) bool {
 	if !(x >= 0 && x <= MaxSample) || !e.tree.replace(old, x+0) {
 		return false
@@ -73,8 +78,8 @@ func (e *Empirical) Reset() {
 // Len returns the number of values.
 func (e *Empirical) Len() int { return e.tree.size }
 
-// Mean returns the mean, from a sum that is kept in twice the precision of a float64, so that it neither drifts nor
-// suffers from a large value that came and went.
+// Mean returns the mean of the values. Its sum has twice the precision of a float64. So the mean does not drift,
+// and a large value that was inserted and deleted leaves no error.
 func (e *Empirical) Mean() float64 {
 	if e.tree.size == 0 {
 		return math.Inf(1)
@@ -109,8 +114,8 @@ func (e *Empirical) At(i int) float64 {
 	return e.tree.at(min(max(i, 0), n-1))
 }
 
-// Quantile returns the smallest value x with CDF(x) >= p, which is the value at index ceil(p*n)-1: the definition that
-// gonum calls stat.Empirical. It does not interpolate. A p outside [0, 1] counts as the nearer end, NaN as 0.
+// Quantile returns the smallest value x with CDF(x) >= p, which is the value at index ceil(p*n)-1. gonum calls this
+// definition stat.Empirical. Quantile does not interpolate. A p outside [0, 1] counts as the nearer end, NaN as 0.
 func (e *Empirical) Quantile(p float64) float64 {
 	return e.At(quantileIndex(p, e.tree.size))
 }
@@ -123,8 +128,8 @@ func quantileIndex(p float64, n int) int {
 	case p >= 1:
 		return n - 1
 	}
-	// In floating point p*n may land just beyond the whole number k that p = k/n stands for: 0.07*100 is
-	// 7.000000000000001. The roundings of p and of the product each cost at most k*2^-53, and so less than this
-	// together. The conversion forbids a fused multiply-subtract: one answer everywhere.
+	// In floating point p*n may be slightly above the whole number k if p stands for k/n: 0.07*100 is
+	// 7.000000000000001. The roundings of p and of the product each cost at most k*2^-53, so their sum is less than
+	// the subtracted term. The conversion forbids a fused multiply-subtract: one answer everywhere.
 	return int(math.Ceil(float64(p*float64(n))-float64(float64(n)*0x1p-52))) - 1
 }

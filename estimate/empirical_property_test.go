@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// oracle is Empirical by the definition: a sorted slice.
+// oracle is the definition of Empirical: a sorted slice.
 type oracle struct{ values []float64 }
 
 func (o *oracle) insert(x float64) {
@@ -55,7 +55,7 @@ func (o *oracle) mean() float64 {
 	return mean
 }
 
-// agree compares all that can be asked of e near x, and everything in order if whole is set.
+// agree compares all answers of e near x, and all its values in order if whole is set.
 func agree(t testing.TB, e *Empirical, o *oracle, x float64, whole bool) {
 	t.Helper()
 	n := len(o.values)
@@ -78,8 +78,8 @@ func agree(t testing.TB, e *Empirical, o *oracle, x float64, whole bool) {
 	}
 }
 
-// The workloads stress different ways of splitting and merging: next returns the value to insert, and doomed the index
-// of the value to delete next among the n that are there.
+// The workloads cause different splits and merges. Function next returns the value to insert. Function doomed
+// returns the index of the value to delete next among the n values present.
 var workloads = []struct {
 	name   string
 	next   func(i int, r *rand.Rand) float64
@@ -107,8 +107,8 @@ func zigzag(i int, _ *rand.Rand) float64 {
 	return math.MaxInt32 - float64(i)
 }
 
-// Each workload grows, churns, shrinks to nothing and grows again in the same memory. The tree is validated and
-// compared with a sorted slice all the way.
+// Each workload grows, changes, shrinks to nothing and grows again in the same memory. At each step the test
+// validates the tree and compares it with a sorted slice.
 func TestEmpiricalAgreesWithASortedSlice(t *testing.T) {
 	const size, churn = 4000, 2000
 	for _, w := range workloads {
@@ -145,7 +145,7 @@ func TestEmpiricalAgreesWithASortedSlice(t *testing.T) {
 				}
 				assertMean(t, e, o)
 				for len(o.values) > 0 {
-					assert.False(t, e.Delete(o.values[0]/2-1), "not there")
+					assert.False(t, e.Delete(o.values[0]/2-1), "a value below the smallest is absent")
 					remove()
 					verify(61)
 				}
@@ -164,8 +164,9 @@ func assertMean(t *testing.T, e *Empirical, o *oracle) {
 	assert.InDelta(t, want, e.Mean(), want*0x1p-50) // the sum's last bit, the quotient's, and no drift
 }
 
-// Deleting what is not there refills nodes on its way; that must not harm the tree, nor find what is not there.
-func TestEmpiricalDeleteOfAbsentValues(t *testing.T) {
+// The deletion of an absent value refills nodes on its way. This must not damage the tree, and the deletion must
+// report false.
+func TestDeleteOfAnAbsentValueChangesNothing(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 5))
 	e, o := new(Empirical), new(oracle)
 	for range 3000 {
@@ -188,7 +189,7 @@ func TestEmpiricalDeleteOfAbsentValues(t *testing.T) {
 	assert.Zero(t, e.Len())
 }
 
-// A million tiny values after a huge one that came and went: a plain sum would have lost all of them.
+// A million tiny values follow a huge value that was inserted and deleted. A plain sum would have lost all of them.
 func TestEmpiricalMeanDoesNotDrift(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 1))
 	e, o := new(Empirical), new(oracle)
@@ -209,10 +210,10 @@ func TestEmpiricalMeanDoesNotDrift(t *testing.T) {
 	for range 1000 {
 		e.Delete(MaxSample)
 	}
-	assert.InDelta(t, o.mean(), e.Mean(), 2000*MaxSample*1000*0x1p-104/2000, "within the precision promised of the largest sum")
+	assert.InDelta(t, o.mean(), e.Mean(), 2000*MaxSample*1000*0x1p-104/2000, "the mean is within the promised precision of the largest sum")
 }
 
-func TestEmpiricalRejects(t *testing.T) {
+func TestEmpiricalRefusesValuesOutOfRange(t *testing.T) {
 	e := new(Empirical)
 	for _, x := range []float64{math.NaN(), -1, math.Inf(1), math.Inf(-1), math.Nextafter(MaxSample, math.Inf(1))} {
 		assert.False(t, e.Insert(x), "%v", x)
@@ -224,7 +225,7 @@ func TestEmpiricalRejects(t *testing.T) {
 	for _, x := range []float64{0, math.Copysign(0, -1), MaxSample} {
 		assert.True(t, e.Insert(x), "%v", x)
 	}
-	assert.False(t, math.Signbit(e.At(0)) || math.Signbit(e.At(1)), "no negative zero comes out")
+	assert.False(t, math.Signbit(e.At(0)) || math.Signbit(e.At(1)), "negative zero becomes zero")
 	assert.Zero(t, e.Below(math.NaN()))
 	assert.Zero(t, e.CDF(math.NaN()))
 	assert.Zero(t, e.Below(0))
@@ -236,7 +237,7 @@ func TestEmpiricalRejects(t *testing.T) {
 	assert.False(t, e.Insert(1), "the counts of the tree are full")
 }
 
-func TestEmpiricalReset(t *testing.T) {
+func TestResetRemovesAllValues(t *testing.T) {
 	e, values := filled(5000)
 	e.Reset()
 	assert.Zero(t, e.Len())
@@ -247,12 +248,12 @@ func TestEmpiricalReset(t *testing.T) {
 			e.Insert(x)
 		}
 	})
-	assert.Zero(t, allocs, "the memory is kept")
+	assert.Zero(t, allocs, "Reset keeps the memory")
 	require.NoError(t, e.tree.check())
 }
 
-// To exchange a value for a neighbour gives, to the last bit of the sum, what taking it out and putting the other in
-// gives.
+// An exchange of a value for a nearby value gives the result of a deletion and an insertion, to the last bit of the
+// sum.
 func TestReplaceAgreesWithDeleteAndInsert(t *testing.T) {
 	for _, n := range []int{1, 2, 40, 64, 65, 300, 5000} {
 		r := rand.New(rand.NewPCG(uint64(n), 9))

@@ -11,7 +11,7 @@ import (
 // Versions of the snapshots, their first byte.
 const empiricalVersion, progressVersion, unitTimesVersion, wrapUpVersion = 2, 2, 3, 2
 
-// The values stand in ascending order, as differences of their bits.
+// state codes the values in ascending order, each as the difference of its bits from the bits of the value before.
 func (e *Empirical) state(c *snapshot.Codec) {
 	n := c.Size(e.Len(), 1)
 	last, total := uint64(0), 0.
@@ -32,19 +32,19 @@ func (e *Empirical) state(c *snapshot.Codec) {
 		e.tree.build(n, func() float64 { return value(0) })
 	}
 	c.Sum(&e.sum)
-	c.Check(plausible(e.sum.High, total), "holds a sum that is not that of its values")
+	c.Check(plausible(e.sum.High, total), "holds a sum that differs from the sum of its values")
 }
 
-// plausible reports whether a sum that was kept up to date is what its terms come to, up to rounding, of which values
-// that came and went may have left some.
+// plausible reports whether a sum that was kept up to date equals the sum of its terms, except for rounding. Values
+// that were inserted and deleted may have left a rounding error.
 func plausible(sum, total float64) bool {
 	return math.Abs(sum-total) <= float64(1e-6*total)+1e-3 // no fused multiply-add
 }
 
-// MarshalBinary and AppendBinary return the values and their exact sum as bytes. They never fail. O(n); about 5 bytes a
-// value where there are a million. UnmarshalBinary sets e to what was written: it answers as if it had never stopped.
-// What is not a snapshot is an error, and leaves e as it was. O(n); memory is bounded by a multiple of the length of
-// data.
+// MarshalBinary and AppendBinary return the values and their exact sum as bytes. The two calls never fail. O(n); about 5
+// bytes a value for a million values. UnmarshalBinary sets e to the written state, and e then answers exactly as
+// the written Empirical would. If data is not a snapshot, UnmarshalBinary returns an error and leaves e unchanged.
+// O(n); memory is bounded by a multiple of the length of data.
 func (e *Empirical) MarshalBinary() ([]byte, error) { return e.AppendBinary(nil) }
 func (e *Empirical) AppendBinary(dst []byte) ([]byte, error) {
 	return snapshot.Append(dst, empiricalVersion, e.state)
@@ -60,12 +60,12 @@ func (p *Progress) state(c *snapshot.Codec) {
 	c.Amount(&p.passed)
 }
 
-// AppendBinary appends a snapshot of what a copy's reports have shown. It never fails. O(1). UnmarshalBinary sets p to
-// what was written. What is not a snapshot is an error, and leaves p as it was. O(1).
+// AppendBinary appends a snapshot of the attempt's progress. AppendBinary never fails. O(1). UnmarshalBinary sets p
+// to the written state. If data is not a snapshot, UnmarshalBinary returns an error and leaves p unchanged. O(1).
 func (p *Progress) AppendBinary(dst []byte) ([]byte, error) {
 	return snapshot.Append(dst, progressVersion, p.state)
 }
-func (p *Progress) UnmarshalBinary(data []byte) error { // as Restore does, for many copies
+func (p *Progress) UnmarshalBinary(data []byte) error { // as snapshot.Restore does, but faster for many attempts
 	c, read := snapshot.Codec{In: snapshot.NewReader("estimate: Progress", progressVersion, data)}, Progress{}
 	read.state(&c)
 	err := c.In.Close()
@@ -78,11 +78,11 @@ func (p *Progress) UnmarshalBinary(data []byte) error { // as Restore does, for 
 func (w *WrapUp) state(c *snapshot.Codec) {
 	counter(c, &w.n)
 	c.Amount(&w.seconds)
-	c.Check(w.n > 0 || w.seconds == 0, "holds a mean of nothing")
+	c.Check(w.n > 0 || w.seconds == 0, "holds a mean without observations")
 }
 
-// AppendBinary appends a snapshot to dst. It never fails. UnmarshalBinary sets w to what was written. What is not a
-// snapshot is an error, and leaves w as it was.
+// AppendBinary appends a snapshot to dst. AppendBinary never fails. UnmarshalBinary sets w to the written state. If
+// data is not a snapshot, UnmarshalBinary returns an error and leaves w unchanged.
 func (w *WrapUp) AppendBinary(dst []byte) ([]byte, error) {
 	return snapshot.Append(dst, wrapUpVersion, w.state)
 }
@@ -109,17 +109,17 @@ func (u *UnitTimes) state(c *snapshot.Codec) {
 	places(c, &u.free, len(u.samples))
 	places(c, &u.first, len(u.samples))
 	c.Sum(&u.all.sum)
-	c.Check(!c.Reading() || u.placesFit(), "lists free or first samples that are not")
+	c.Check(!c.Reading() || u.placesFit(), "lists free places or first-wave samples that do not match the samples")
 	if c.Reading() {
-		c.Check(plausible(u.all.sum.High, u.sort()), "holds a sum that is not that of its samples")
+		c.Check(plausible(u.all.sum.High, u.sort()), "holds a sum that differs from the sum of its samples")
 	}
 	u.origin.state(c, u)
 }
 
-// What a sample's first byte says.
+// Values of the first byte of a sample.
 const (
 	sampleFree    = iota
-	sampleDerived // seconds and work follow, of which the unit time is the quotient
+	sampleDerived // seconds and work follow; the unit time is their quotient
 	sampleStored  // seconds, work and unit time follow
 )
 
@@ -131,7 +131,7 @@ func (u *UnitTimes) sample(c *snapshot.Codec, s *unitSample) {
 		kind = sampleDerived
 	}
 	c.Uint(&kind)
-	c.Check(kind <= sampleStored, "holds a sample of no kind")
+	c.Check(kind <= sampleStored, "holds a sample of an unknown kind")
 	if kind == sampleFree {
 		s.unitTime = -1
 		return
@@ -146,17 +146,18 @@ func (u *UnitTimes) sample(c *snapshot.Codec, s *unitSample) {
 	c.Check(s.unitTime >= 0 && s.unitTime <= MaxSample, "holds a sample that is out of range")
 }
 
-// places codes places in a list of n.
+// places codes a list of indexes below n.
 func places(c *snapshot.Codec, list *[]int32, n int) {
 	snapshot.List(c, list, func(at *int32) {
 		place := uint64(*at)
 		c.Uint(&place)
-		c.Check(place < uint64(n), "names a place beyond the last")
+		c.Check(place < uint64(n), "names an index beyond the last")
 		*at = int32(place)
 	})
 }
 
-// placesFit reports whether the free places are those without a sample, and those of the first wave are not free.
+// placesFit reports whether the list of free places is exactly the places without a sample, and no place of the
+// first wave is free.
 func (u *UnitTimes) placesFit() bool {
 	seen, free := make([]bool, len(u.samples)), 0
 	for i := range u.samples {
@@ -176,7 +177,7 @@ func (u *UnitTimes) placesFit() bool {
 	return ok
 }
 
-// sort makes the distribution of the samples, and returns their sum.
+// sort builds the distribution of the samples and returns their sum.
 func (u *UnitTimes) sort() (total float64) {
 	sorted := make([]float64, 0, len(u.samples)-len(u.free))
 	for i := range u.samples {
@@ -191,7 +192,7 @@ func (u *UnitTimes) sort() (total float64) {
 	return total
 }
 
-// state codes where the samples of u were taken, and counts those of each machine.
+// state codes the machines of the samples of u, and counts the samples of each machine.
 func (o *origins) state(c *snapshot.Codec, u *UnitTimes) {
 	snapshot.List(c, &o.machines, func(m *origin) {
 		c.Number(&m.number, math.MinInt, math.MaxInt)
@@ -205,7 +206,7 @@ func (o *origins) state(c *snapshot.Codec, u *UnitTimes) {
 	counter(c, &o.updates)
 	c.Check(len(o.machine) <= len(u.samples), "holds more origins than samples")
 	known := u.config.Factors == nil || len(o.machine) == len(u.samples)
-	c.Check(known, "holds samples of unknown origin, and there are Factors")
+	c.Check(known, "holds samples without a machine, and UnitTimes has Factors")
 	if !c.Reading() {
 		return
 	}
@@ -228,12 +229,14 @@ func (o *origins) state(c *snapshot.Codec, u *UnitTimes) {
 	}
 }
 
-// MarshalBinary and AppendBinary return the numbers of the configuration, and all samples with their ids, as bytes. The
-// Prior and the Factors are the host's and are not in it. They never fail. O(n); 17 to 25 bytes a sample.
-// UnmarshalBinary sets u to what was written, ids included: it answers, and learns, as if it had never stopped. Its
-// Prior and its Factors stay. It is an error if only one of u and the snapshot has Factors, or if data is not a
-// snapshot, and leaves u as it was. O(n log n), a fifth of a second for a million samples; memory is bounded by a
-// multiple of the length of data.
+// MarshalBinary and AppendBinary return the numbers of the configuration, and all samples with their ids, as bytes.
+// The Prior and the Factors belong to the host and are not in the bytes. The calls never fail. O(n); 17 to 25 bytes
+// a sample.
+//
+// UnmarshalBinary sets u to the written state, ids included. u then answers and learns exactly as the written
+// UnitTimes would. The Prior and the Factors of u stay. UnmarshalBinary returns an error and leaves u unchanged if
+// data is not a snapshot, or if only one of u and the snapshot has Factors. O(n log n), a fifth of a second for a
+// million samples; memory is bounded by a multiple of the length of data.
 func (u *UnitTimes) MarshalBinary() ([]byte, error) { return u.AppendBinary(nil) }
 func (u *UnitTimes) AppendBinary(dst []byte) ([]byte, error) {
 	return snapshot.Append(dst, unitTimesVersion, u.state)

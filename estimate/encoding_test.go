@@ -14,13 +14,13 @@ import (
 	"github.com/straggler-go/straggler/internal/snapshot/snapshottest"
 )
 
-// moody is a source of factors that change.
-type moody struct{ factors [5]float64 }
+// changingFactors is a source of factors that change.
+type changingFactors struct{ factors [5]float64 }
 
-func (m *moody) Factor(machine int) float64 { return m.factors[machine] }
+func (m *changingFactors) Factor(machine int) float64 { return m.factors[machine] }
 
-// act does one random thing to a UnitTimes, and returns what it answered.
-func act(u *UnitTimes, f *moody, held *[]int, r *rand.Rand) float64 {
+// act does one random thing to a UnitTimes and returns the answer.
+func act(u *UnitTimes, f *changingFactors, held *[]int, r *rand.Rand) float64 {
 	i := r.IntN(len(*held))
 	id := &(*held)[i]
 	run := Run{Age: span(40 * r.Float64()), Work: 10 * r.Float64(), Machine: r.IntN(5), FirstWave: r.IntN(2) == 0}
@@ -46,11 +46,11 @@ func act(u *UnitTimes, f *moody, held *[]int, r *rand.Rand) float64 {
 	return float64(*id) + u.Mean() + u.Quantile(r.Float64()) + u.Below(r.Float64()) + u.Overhead()
 }
 
-// Restored after any history, everything goes on as if it had never stopped: same answers, same ids, same bytes.
-func TestUnitTimesRestored(t *testing.T) {
+// After any history, a restored UnitTimes continues as if it had never stopped: equal answers, ids and bytes.
+func TestRestoredUnitTimesContinueAsBefore(t *testing.T) {
 	for seed := range uint64(60) {
 		r := rand.New(rand.NewPCG(seed, 3))
-		factors := &moody{[5]float64{1, 1, 1, 1, 8}}
+		factors := &changingFactors{[5]float64{1, 1, 1, 1, 8}}
 		config := UnitTimesConfig{Floor: float64(r.IntN(2)), KeepFirstWave: r.IntN(2) == 0, FixedOverhead: r.IntN(3) == 0}
 		if seed%2 == 0 {
 			config.Factors = factors
@@ -74,7 +74,7 @@ func TestUnitTimesRestored(t *testing.T) {
 		again, err := fresh.AppendBinary([]byte("x"))
 		require.NoError(t, err)
 		require.Equal(t, data, again[1:])
-		// Factors are shared: what one act changes in them is put back for the other.
+		// Both UnitTimes share the factors. The test undoes a change by the first act before the second act.
 		twin := append([]int(nil), held...)
 		for range 300 {
 			pcg := rand.NewPCG(seed, r.Uint64())
@@ -86,7 +86,7 @@ func TestUnitTimesRestored(t *testing.T) {
 	}
 }
 
-func TestEmpiricalRestored(t *testing.T) {
+func TestRestoredEmpiricalContinuesAsBefore(t *testing.T) {
 	for _, n := range []int{0, 1, 2, 48, 49, 64, 65, 1000, 30000} {
 		r := rand.New(rand.NewPCG(uint64(n), 8))
 		e := new(Empirical)
@@ -122,7 +122,7 @@ func TestEmpiricalRestored(t *testing.T) {
 	}
 }
 
-func TestWrapUpRestored(t *testing.T) {
+func TestRestoredWrapUpContinuesAsBefore(t *testing.T) {
 	var w, restored WrapUp
 	for i := range 9 {
 		data, err := w.AppendBinary(nil)
@@ -133,8 +133,8 @@ func TestWrapUpRestored(t *testing.T) {
 	}
 }
 
-// A million samples are back in well under a second; see BenchmarkRestore. What is hostile is an error, at once.
-func TestEncodingRefuses(t *testing.T) {
+// A million samples are restored in well under a second; see BenchmarkRestore. Hostile data is refused at once.
+func TestDamagedSnapshotsAreRefused(t *testing.T) {
 	e, _ := filled(100)
 	u, err := NewUnitTimes(UnitTimesConfig{})
 	require.NoError(t, err)
@@ -161,12 +161,12 @@ func TestEncodingRefuses(t *testing.T) {
 		data[0]--
 		after, err := s.AppendBinary(nil)
 		require.NoError(t, err)
-		assert.Equal(t, data, after, "%s: an error changes nothing", name)
+		assert.Equal(t, data, after, "%s: a refused snapshot leaves the value unchanged", name)
 	}
 }
 
 func FuzzUnitTimesUnmarshal(f *testing.F) {
-	u, _ := NewUnitTimes(UnitTimesConfig{Floor: 1, Factors: &moody{[5]float64{1, 2, 3, 4, 5}}})
+	u, _ := NewUnitTimes(UnitTimesConfig{Floor: 1, Factors: &changingFactors{[5]float64{1, 2, 3, 4, 5}}})
 	for i := range 20 {
 		u.Finish(NoSample, Run{Age: time.Duration(i) * time.Second, Work: 3, Machine: i % 5, FirstWave: i < 9})
 	}
@@ -174,7 +174,7 @@ func FuzzUnitTimesUnmarshal(f *testing.F) {
 	data, _ := u.MarshalBinary()
 	f.Add(snapshottest.Body(data))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		for _, config := range []UnitTimesConfig{{}, {Factors: &moody{[5]float64{1, 2, 3, 4, 5}}}} {
+		for _, config := range []UnitTimesConfig{{}, {Factors: &changingFactors{[5]float64{1, 2, 3, 4, 5}}}} {
 			u, _ := NewUnitTimes(config)
 			if u.UnmarshalBinary(snapshot.Seal(data, 0)) != nil {
 				continue

@@ -10,43 +10,46 @@ import (
 	"github.com/straggler-go/straggler/internal/wire"
 )
 
-// Linear is Mantri's model of the remaining time of a copy [Mantri §5.5, equation 2, corrected: the printed formula is
-// the total time]:
+// Linear is Mantri's model of the remaining time of an attempt [Mantri §5.5, equation 2, corrected: the printed
+// formula is the total time]:
 //
 //	t_rem = (d - d_read)/rate + t_wrapup
 //
-// where rate is a moving average of the units read per second. Its zero value averages over the copy's whole life, as
-// the equation does, and takes every silence for a stop. Safe for concurrent use.
+// Here rate is a moving average of the units read per second. The zero value averages over the whole time of the
+// attempt, as the equation does, and assumes that a silent attempt has stopped. Safe for concurrent use.
 type Linear struct {
-	// Window is the time over which the moving average forgets: progress made that long before the last report counts
-	// 37 % if there were reports in between, up to 40 % if there were none. The paper gives no figure. 0 means the
-	// copy's whole life.
+	// Window is the time over which the moving average forgets. Progress made one Window before the last report
+	// counts 37 %, or up to 40 % if there were no reports in between. The paper gives no figure. 0 means the whole
+	// time of the attempt.
 	Window time.Duration
-	// Grace is how long a copy may be silent before it is taken to have stopped at its last report. Until then it is
-	// taken to go on at its rate. 0 means that it stops at once.
+	// Grace is how long an attempt may be silent before the model assumes that it stopped at its last report. Until
+	// then the model assumes that the attempt continues at its rate. 0 means that a silent attempt has stopped at
+	// once.
 	Grace time.Duration
-	// WrapUp is t_wrapup, the time from the last unit read to the end; see [WrapUp]. A negative one counts as none.
+	// WrapUp is t_wrapup, the time from the last unit read to the end of the attempt; see [WrapUp]. A negative
+	// value counts as 0.
 	WrapUp time.Duration
 }
 
-// Progress is what the reports of one copy have shown. The zero value is a copy that has just begun and has not
-// reported. Not safe for concurrent use; one per copy.
+// Progress holds the reports of one attempt in a compact form. The zero value is an attempt that has just begun and
+// has not reported. Not safe for concurrent use: each attempt needs a separate value.
 type Progress struct {
-	at     time.Duration // age of the copy at its last report
+	at     time.Duration // age of the attempt at its last report
 	done   float64       // units read by then; never falls
-	read   float64       // units read, recent ones weighing more
-	passed float64       // seconds passed, weighed alike
+	read   float64       // weighted sum of the units read, in which recent units count more
+	passed float64       // weighted sum of the seconds passed, with the same weights
 }
 
-// Done returns the units of work that the copy has reported, d_read.
+// Done returns the units of work that the attempt has reported, d_read.
 func (p *Progress) Done() float64 { return p.done }
 
-// At returns the age of the copy when it last reported, 0 if it never did.
+// At returns the age of the attempt at its last report, 0 if the attempt never reported.
 func (p *Progress) At() time.Duration { return p.at }
 
-// Report takes a progress report: the copy's age and the units of work that it has done since it began. It reports
-// whether the report was used. One that is older than the last, or whose work is negative, NaN or infinite, is dropped;
-// one that takes progress back is taken as no progress. O(1), no allocation.
+// Report records a progress report: the age of the attempt and the units of work that it has done since it began.
+// Report returns whether it used the report. Report drops a report that is older than the last report, and a report of
+// negative, NaN or infinite work. A report of less work than before counts as a report of no progress. O(1), no
+// allocation.
 func (m Linear) Report(p *Progress, age time.Duration, done float64) bool {
 	if age < p.at || !(done >= 0) || math.IsInf(done, 1) {
 		return false
@@ -56,10 +59,19 @@ func (m Linear) Report(p *Progress, age time.Duration, done float64) bool {
 	return true
 }
 
-// average returns the sums of the moving average at the given age, if gain units were read since the last report. A gap
-// weighs what its moments weigh: each moment counts e^(-x) after x windows, and so over a long gap the early part
-// counts less. A rational function stands in for the exponential, which is not the same to the last bit on all
-// architectures.
+// Reread says that the units reported so far come to so many: it is known better now what a unit stands for. The rate
+// changes by the same factor. O(1), no allocation.
+func (p *Progress) Reread(done float64) {
+	if factor := done / p.done; factor > 0 && num.Finite(factor) {
+		p.read *= factor
+		p.done = done
+	}
+}
+
+// average returns the sums of the moving average at the given age, if the attempt has read gain units since its
+// last report. Each moment counts e^(-x) after x windows, so the early part of a long gap counts less than its late
+// part. The weight of a gap is the mean weight of its moments. A rational function stands in for the exponential,
+// because the last bit of an exponential differs between architectures.
 func (m Linear) average(p *Progress, age time.Duration, gain float64) (read, passed float64) {
 	gap := (age - p.at).Seconds()
 	if m.Window <= 0 || gap == 0 {
@@ -72,7 +84,8 @@ func (m Linear) average(p *Progress, age time.Duration, gain float64) (read, pas
 	return float64(p.read*keep) + float64(gain*weight), float64(p.passed*keep) + float64(gap*weight)
 }
 
-// Rate returns the moving average of the units of work per second at the copy's last report; 0 if it never reported.
+// Rate returns the moving average of the units of work per second at the attempt's last report; 0 if the attempt
+// never reported.
 func (p *Progress) Rate() float64 {
 	if p.passed == 0 {
 		return 0
@@ -80,16 +93,20 @@ func (p *Progress) Rate() float64 {
 	return p.read / p.passed
 }
 
-// Remaining returns t_rem for a copy of the given age with work units to do in all, or [Unknown]: if the copy has shown
-// no progress and is within Grace, if all its progress was reported at the age of 0, which makes no rate, or if work is
-// not a positive finite number.
+// Remaining returns t_rem for an attempt of the given age that has work units to do in total. The answer is
+// [Unknown] in three cases:
 //
-// A copy that shows no progress for longer than Grace has no rate; the printed model would give it for ever. It is
-// given its age: having done nothing in that time, it will take at least as long again. So a copy that starts slowly
-// is not killed at its first report, and one that hangs does not go unnoticed.
+//   - the attempt has shown no progress and is within Grace
+//   - all its progress was reported at the age of 0, which gives no rate
+//   - work is not a positive finite number
 //
-// O(1), no allocation. More age never makes the answer shorter, except within Grace, when time runs down. More progress
-// never makes it longer, except that the first progress of all may: from then on the equation holds.
+// An attempt that shows no progress for longer than Grace has no rate, and the printed model would give it an
+// infinite remaining time. Remaining returns its age instead: an attempt that has done nothing for 30 s will take
+// at least another 30 s. This answer protects an attempt that starts slowly from a kill at its first report, and it
+// still makes a hung attempt look slow.
+//
+// O(1), no allocation. The answer never falls as the age grows, except within Grace, when time runs down. The
+// answer never grows with progress, except with the first progress of all, from which on the equation applies.
 func (m Linear) Remaining(p *Progress, age time.Duration, work float64) time.Duration {
 	age = max(age, p.at)
 	wrapUp := max(m.WrapUp, 0)
@@ -107,36 +124,39 @@ func (m Linear) Remaining(p *Progress, age time.Duration, work float64) time.Dur
 	read, passed := p.read, p.passed
 	if silence > m.Grace {
 		read, passed = m.average(p, age, 0)
-		silence = 0 // it is in the average
+		silence = 0 // the average now contains it
 	}
 	if passed == 0 {
 		return Unknown
 	}
-	// In this order nothing overflows too early. Infinite if the average has forgotten that the copy ever moved.
+	// In this order no intermediate result overflows too early. The result is infinite if the average has forgotten
+	// that the attempt ever moved.
 	rest, _ := num.Duration((work - p.done) / read * passed)
 	return num.Add(max(0, num.Sub(rest, silence)), wrapUp)
 }
 
-// Validate reports the field that is out of range, if any.
+// Validate returns an error that names the first field out of range, or nil.
 func (m Linear) Validate() error {
 	const place = "estimate: Linear"
 	return cmp.Or(check.Least(place, "Window", m.Window, 0), check.Least(place, "Grace", m.Grace, 0))
 }
 
-// MarshalJSON returns the fields that are not zero, kebab-case, in seconds, Off as -1; UnmarshalJSON reads it.
+// MarshalJSON returns the fields that are not zero. Names are kebab-case, times are in seconds, and Off is -1.
+// UnmarshalJSON reads this form.
 func (m Linear) MarshalJSON() ([]byte, error)     { return wire.JSON(wire.Settings(&m)) }
 func (m *Linear) UnmarshalJSON(data []byte) error { return wire.Read(data, m, wire.Struct) }
 
-// WrapUp learns t_wrapup, the time between a task's last unit read and its end, "from the behavior of earlier tasks in
-// the phase" [Mantri §5.5]. The zero value has seen none. Not safe for concurrent use; one per phase.
+// WrapUp learns t_wrapup "from the behavior of earlier tasks in the phase" [Mantri §5.5]. t_wrapup is the time
+// between a task's last unit read and its end. The zero value has observed no task. Not safe for concurrent use:
+// each phase needs a separate value.
 type WrapUp struct {
 	seconds float64
 	n       int
 }
 
-// Observe records a finished copy: the age at which it was first known to have done all its work, and its age at its
-// end. A pair that is out of order is dropped. If the first is that of a report, the result is short by up to one gap
-// between reports.
+// Observe records a finished attempt: readAll is the age at which the host first knew that all work was done, and
+// end is the age at the end. A pair with end before readAll is dropped. If readAll is the age at a report, the
+// result is too short by up to one interval between reports.
 func (w *WrapUp) Observe(readAll, end time.Duration) {
 	if readAll < 0 || end < readAll {
 		return
@@ -145,7 +165,7 @@ func (w *WrapUp) Observe(readAll, end time.Duration) {
 	w.seconds += ((end - readAll).Seconds() - w.seconds) / float64(w.n)
 }
 
-// Mean returns the mean wrap-up time; 0 before anything was observed.
+// Mean returns the mean wrap-up time, 0 before the first observation.
 func (w *WrapUp) Mean() time.Duration {
 	d, _ := num.Duration(w.seconds)
 	return d

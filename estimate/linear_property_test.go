@@ -22,8 +22,8 @@ var models = []Linear{
 	{Window: math.MaxInt64, WrapUp: -5},
 }
 
-// randomCopy returns the progress of a copy that has reported a few times over uneven gaps.
-func randomCopy(m Linear, r *rand.Rand) (p Progress) {
+// randomAttempt returns the progress of an attempt that has reported a few times at uneven intervals.
+func randomAttempt(m Linear, r *rand.Rand) (p Progress) {
 	age, done := time.Duration(0), 0.0
 	for range 1 + r.IntN(8) {
 		age += time.Duration(1 + r.ExpFloat64()*1e10)
@@ -33,11 +33,11 @@ func randomCopy(m Linear, r *rand.Rand) (p Progress) {
 	return p
 }
 
-// Equation 2 in its own terms, without windows.
+// Without a Window, Linear equals equation 2 in the paper's own terms.
 func TestLinearIsEquation2(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 5))
 	for range 2000 {
-		p := randomCopy(Linear{}, r)
+		p := randomAttempt(Linear{}, r)
 		age, work := p.At()+time.Duration(r.ExpFloat64()*1e10), p.Done()*(1+r.Float64())
 		want, _ := num.Duration(age.Seconds() * (work - p.Done()) / p.Done())
 		assert.InDelta(t, want, Linear{}.Remaining(&p, age, work), 2+float64(want)*1e-12)
@@ -48,7 +48,7 @@ func TestLinearIsMonotoneInProgress(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 6))
 	for _, m := range models {
 		for range 2000 {
-			less := randomCopy(m, r)
+			less := randomAttempt(m, r)
 			more := less
 			at, a := less.At()+time.Duration(r.ExpFloat64()*1e9), r.Float64()
 			m.Report(&less, at, less.Done()+a)
@@ -63,12 +63,12 @@ func TestLinearIsMonotoneInProgress(t *testing.T) {
 	}
 }
 
-// Beyond Grace the answer never falls with age; within it, it runs down one for one.
+// Beyond Grace the answer never falls with age. Within Grace the answer falls by one second each second.
 func TestLinearIsMonotoneInAge(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 7))
 	for _, m := range models {
 		for range 500 {
-			p := randomCopy(m, r)
+			p := randomAttempt(m, r)
 			work := p.Done() + r.Float64()
 			last := m.Remaining(&p, p.At(), work)
 			for age := p.At(); age < p.At()+time.Minute; age += time.Duration(r.ExpFloat64() * 2e9) {
@@ -85,7 +85,8 @@ func TestLinearIsMonotoneInAge(t *testing.T) {
 	}
 }
 
-// A copy that keeps its speed has that rate and that remaining time, whatever the gaps between its reports.
+// If an attempt keeps its speed, Rate gives this speed and Remaining the matching time, whatever the intervals
+// between its reports.
 func TestLinearUnevenGapsGiveTheSameRate(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 8))
 	for _, window := range []time.Duration{0, time.Millisecond, 10 * time.Second, time.Hour} {
@@ -97,7 +98,7 @@ func TestLinearUnevenGapsGiveTheSameRate(t *testing.T) {
 				age += time.Duration(math.Exp(15 + 4*r.NormFloat64()))
 				require.True(t, m.Report(&p, age, speed*age.Seconds()))
 				if r.IntN(10) == 0 {
-					require.True(t, m.Report(&p, age, speed*age.Seconds()), "the same report twice")
+					require.True(t, m.Report(&p, age, speed*age.Seconds()), "a repeated report is used")
 				}
 			}
 			require.InEpsilon(t, speed, p.Rate(), 1e-9, "window %v", window)
@@ -107,8 +108,8 @@ func TestLinearUnevenGapsGiveTheSameRate(t *testing.T) {
 	}
 }
 
-// With a Window the rate comes to a new speed: what is left of the old one after w windows is at most 2.5^-w of the
-// difference, however the reports fall, if none is further from the next than the window.
+// With a Window the rate approaches a new speed. After w windows at most 2.5^-w of the difference to the old speed
+// remains. This holds for any reports that are at most one window apart.
 func TestLinearRecoversFromAChangeOfSpeed(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 9))
 	const before, after = 10.0, 1.0
@@ -131,7 +132,7 @@ func TestLinearRecoversFromAChangeOfSpeed(t *testing.T) {
 				left := (p.Rate() - after) / (before - after)
 				assert.InDelta(t, math.Exp(-float64(w)), left, .05, "after %d windows", w)
 			}
-			assert.Greater(t, life.Rate(), 9.0, "the whole life hardly notices")
+			assert.Greater(t, life.Rate(), 9.0, "the mean over the whole time hardly changes")
 		})
 	}
 }
@@ -151,7 +152,7 @@ func TestLinearDropsBadReports(t *testing.T) {
 			assert.False(t, m.Report(&p, c.age, c.done), "%v %v", c.age, c.done)
 			assert.Equal(t, want, p)
 		}
-		require.True(t, m.Report(&p, 20*time.Second, 3), "progress taken back is no progress")
+		require.True(t, m.Report(&p, 20*time.Second, 3), "a report of less work is used and counts as no progress")
 		assert.Equal(t, 5.0, p.Done())
 		assert.Equal(t, 20*time.Second, p.At())
 		assert.Less(t, p.Rate(), .5)
@@ -164,8 +165,8 @@ func TestLinearDropsBadReports(t *testing.T) {
 	assert.Zero(t, p.Rate())
 }
 
-// Progress reported at the age of 0 makes no rate: unknown, not no time at all.
-func TestLinearProgressAtAgeZero(t *testing.T) {
+// Progress reported at the age of 0 gives no rate: the answer is unknown and not zero.
+func TestProgressAtAgeZeroGivesNoRate(t *testing.T) {
 	m := Linear{Grace: time.Second}
 	var p Progress
 	require.True(t, m.Report(&p, 0, 1))
@@ -186,7 +187,7 @@ func TestLinearNeverOverflows(t *testing.T) {
 					var p Progress
 					m.Report(&p, at, done)
 					for range 3 {
-						m.Report(&p, p.At()+(longest-p.At())/2, done) // no progress for ages
+						m.Report(&p, p.At()+(longest-p.At())/2, done) // no progress for a very long time
 					}
 					got := m.Remaining(&p, longest, work)
 					assert.True(t, got >= 0 || got == Unknown, "%+v: %v of %v at %v: %v", m, done, work, at, got)
@@ -196,11 +197,11 @@ func TestLinearNeverOverflows(t *testing.T) {
 	}
 	var p Progress
 	Linear{}.Report(&p, 1e9*time.Second, 1e300)
-	assert.Equal(t, 1e9*time.Second, Linear{}.Remaining(&p, 0, 2e300), "no overflow on the way to an answer that has none")
+	assert.Equal(t, 1e9*time.Second, Linear{}.Remaining(&p, 0, 2e300), "no intermediate result overflows")
 	assert.Equal(t, longest, Linear{}.Remaining(&p, 0, 1e302))
 }
 
-func TestLinearForgottenProgress(t *testing.T) {
+func TestForgottenProgressGivesTheLongestTime(t *testing.T) {
 	m := Linear{Window: 1}
 	var p Progress
 	m.Report(&p, 1, 1)
@@ -211,8 +212,25 @@ func TestLinearForgottenProgress(t *testing.T) {
 	assert.Equal(t, time.Duration(math.MaxInt64), m.Remaining(&p, 50*time.Hour, 2))
 }
 
-func TestLinearValidate(t *testing.T) {
+func TestValidateNamesTheFieldOfLinear(t *testing.T) {
 	assert.NoError(t, Linear{}.Validate())
 	assert.ErrorContains(t, Linear{Window: -1}.Validate(), "estimate: Linear.Window")
 	assert.ErrorContains(t, Linear{Grace: -1}.Validate(), "estimate: Linear.Grace")
+}
+
+// Units that are read again count as what they come to now, and so does the rate.
+func TestReread(t *testing.T) {
+	m := Linear{Window: 100 * time.Second}
+	var p Progress
+	p.Reread(5)
+	assert.Zero(t, p, "nothing was reported")
+	m.Report(&p, 100*time.Second, 10)
+	m.Report(&p, 200*time.Second, 20)
+	p.Reread(40)
+	assert.Equal(t, 40., p.Done())
+	assert.InDelta(t, 300, m.Remaining(&p, 200*time.Second, 100).Seconds(), 1e-6)
+	before := p
+	p.Reread(math.NaN())
+	p.Reread(0)
+	assert.Equal(t, before, p)
 }

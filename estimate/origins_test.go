@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// factorsOf is what is said of each machine.
+// factorsOf maps a machine to its factor.
 type factorsOf [4]float64
 
 func (f *factorsOf) Factor(machine int) float64 { return f[machine] }
@@ -23,8 +23,8 @@ func onMachines(t *testing.T, factors *factorsOf) *UnitTimes {
 	return u
 }
 
-// A factor that goes to and fro around the one by which samples were divided moves no sample, however far it goes in all.
-// One that goes away from it does.
+// A factor that rises and falls around the divisor of the samples moves no sample, however often it changes. A
+// factor that leaves the divisor for good does.
 func TestOnlyTheDistanceOfAFactorMovesSamples(t *testing.T) {
 	factors := &factorsOf{1, 1, 1, 1}
 	u := onMachines(t, factors)
@@ -32,7 +32,7 @@ func TestOnlyTheDistanceOfAFactorMovesSamples(t *testing.T) {
 		factors[0] = 1 + .001*float64(i%2)
 		u.Running(NoSample, Run{Age: span(10), Done: 1, Work: 1, Machine: 0})
 	}
-	assert.InDelta(t, 0, u.origin.drift, 2, "a thousandth of each of its samples at most")
+	assert.InDelta(t, 0, u.origin.drift, 2, "the drift is at most a thousandth of each sample")
 	assert.Greater(t, u.origin.updates, 2000, "no sample was divided again")
 
 	for factors[1] = 1; factors[1] < 1.5; factors[1] += .01 {
@@ -41,7 +41,7 @@ func TestOnlyTheDistanceOfAFactorMovesSamples(t *testing.T) {
 	assert.Less(t, u.origin.updates, 2000)
 }
 
-// The drift is what it is by its definition, whatever came and went.
+// The drift equals its definition after any additions and removals.
 func TestDriftIsTheSumOverTheMachines(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 4))
 	factors := &factorsOf{1, 2, 3, 1e300}

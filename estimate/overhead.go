@@ -3,13 +3,13 @@ package estimate
 import "math"
 
 const (
-	leastFit = 8    // samples below which no overhead is fitted
-	trimmed  = 1.5  // samples beyond this times the fit are outliers, by Mantri's own definition [Mantri §4.1]
-	flat     = 1000 // the overhead, in mean works, of tasks whose time does not depend on their work
-	moved    = 0.05 // the least change of a mean task's work, as a share, that counts: less is noise
+	leastFit = 8    // samples; with fewer no overhead is fitted
+	trimmed  = 1.5  // x the fitted time; longer samples are outliers, by Mantri's definition [Mantri §4.1]
+	flat     = 1000 // x the mean work; the overhead if the time of tasks does not depend on their work
+	moved    = 0.05 // share of a mean task's work; a smaller change of the overhead is noise and is ignored
 )
 
-// fit finds the overhead again and, if it has moved, all unit times.
+// fit computes the overhead again. If the overhead has changed, fit computes all unit times again.
 func (u *UnitTimes) fit() {
 	u.stale, u.fitted = 0, u.all.Len()
 	if u.all.Len() < leastFit {
@@ -26,7 +26,7 @@ func (u *UnitTimes) fit() {
 	u.rebuild()
 }
 
-// rebuild finds all unit times again, after the overhead or the factors of machines have moved.
+// rebuild computes all unit times again, after a change of the overhead or of the machines' factors.
 func (u *UnitTimes) rebuild() {
 	u.origin.settled()
 	u.all.Reset()
@@ -36,14 +36,15 @@ func (u *UnitTimes) rebuild() {
 			continue
 		}
 		s.unitTime = u.normal(i) / u.Work(s.work)
-		if !u.all.Insert(s.unitTime) { // add has seen that it would, but a factor may be tiny
+		// Method put has checked that the sample fits without a factor; a tiny factor may still make it too large.
+		if !u.all.Insert(s.unitTime) {
 			s.unitTime = MaxSample
 			u.all.Insert(s.unitTime)
 		}
 	}
 }
 
-// normal returns the seconds of the i-th sample as they would have been on an average machine.
+// normal returns the seconds that the i-th sample would have taken on an average machine.
 func (u *UnitTimes) normal(i int) float64 {
 	if u.config.Factors == nil {
 		return u.samples[i].seconds
@@ -51,11 +52,12 @@ func (u *UnitTimes) normal(i int) float64 {
 	return u.samples[i].seconds / u.origin.of(i)
 }
 
-// leastSquares fits seconds = base + slope*work, three times: first to all samples alike, then without the outliers of
-// the time before and weighing each sample by the square of 1/time, since tasks scatter in proportion to their time. It
-// returns base/slope and the mean work.
+// leastSquares fits seconds = base + slope*work in three passes. The first pass gives all samples the same weight.
+// Each later pass leaves out the outliers of the pass before, and weighs each sample by the square of 1/time. The
+// reason for the weight is that tasks scatter in proportion to their time. leastSquares returns base/slope and the
+// mean work.
 func (u *UnitTimes) leastSquares() (overhead, mean float64) {
-	line := line{base: math.Inf(1)} // nothing is an outlier of it
+	line := line{base: math.Inf(1)} // no sample is an outlier of this line
 	for pass := range 3 {
 		var n int
 		var sum, meanWork, meanSeconds, variance, covariance float64
@@ -69,14 +71,15 @@ func (u *UnitTimes) leastSquares() (overhead, mean float64) {
 			off, part := work-meanWork, weight/sum
 			meanWork += float64(part * off) // no fused multiply-add: one answer everywhere
 			meanSeconds += float64(part * (seconds - meanSeconds))
-			// From the mean before and the mean after, so that one walk is enough [Welford 1962].
+			// Each term uses the mean before and the mean after the sample, so that one pass is enough [Welford
+			// 1962].
 			variance += float64(weight * off * (work - meanWork))
 			covariance += float64(weight * off * (seconds - meanSeconds))
 		}
 		if pass == 0 {
 			mean = meanWork
 		}
-		if variance <= 1e-12*sum*meanWork*meanWork { // all tasks have the same work
+		if variance <= 1e-12*sum*meanWork*meanWork { // all tasks have equal work
 			return 0, mean
 		}
 		if n < leastFit {
@@ -84,18 +87,19 @@ func (u *UnitTimes) leastSquares() (overhead, mean float64) {
 		}
 		line = through(meanWork, meanSeconds, covariance/variance)
 	}
-	if line.base == 0 { // and the slope may be 0 as well, where tasks take no time
+	if line.base == 0 { // the slope may be 0 as well, if tasks take no time
 		return 0, mean
 	}
-	return min(line.base/line.slope, flat*mean), mean // base/0 is +Inf: flat
+	return min(line.base/line.slope, flat*mean), mean // base/0 is +Inf, and flat bounds it
 }
 
-// line is the time that a task of a given work takes: base + slope*work.
+// line gives the time of a task from its work: base + slope*work.
 type line struct{ base, slope float64 }
 
 func (l line) at(work float64) float64 { return l.base + float64(l.slope*work) }
 
-// through returns the line through a point that comes nearest to a slope, with neither base nor slope below 0.
+// through returns the line through a point with the given slope, or with the nearest slope for which neither base
+// nor slope is negative.
 func through(work, seconds, slope float64) line {
 	slope = max(slope, 0)
 	if base := seconds - float64(slope*work); base >= 0 {
@@ -104,8 +108,8 @@ func through(work, seconds, slope float64) line {
 	return line{0, seconds / work}
 }
 
-// weigh returns the weight of the i-th sample in a fit after line, 0 for none and for outliers, its own work, and the
-// seconds that it would have taken on an average machine.
+// weigh returns three numbers of the i-th sample in a fit that follows line: its weight, its own work, and the
+// seconds that it would have taken on an average machine. The weight is 0 for an outlier and for a free place.
 func (u *UnitTimes) weigh(i int, line line, mean float64) (weight, work, seconds float64) {
 	s := &u.samples[i]
 	if s.unitTime < 0 {
@@ -116,10 +120,10 @@ func (u *UnitTimes) weigh(i int, line line, mean float64) (weight, work, seconds
 	switch {
 	case seconds > trimmed*expected:
 		return 0, 0, 0
-	case math.IsInf(expected, 1): // the first time
+	case math.IsInf(expected, 1): // the first pass
 		return 1, work, seconds
 	}
-	// Bounded, for tasks that read nearly nothing.
+	// The bound protects the fit from tasks that read nearly nothing.
 	relative := line.at(mean) / max(expected, line.at(mean)/100)
 	return relative * relative, work, seconds
 }

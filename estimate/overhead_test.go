@@ -9,7 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// learned returns what n tasks teach, whose works differ by a factor of ten; every tenth takes slow times as long.
+// learned returns the UnitTimes after n tasks. Their works differ by a factor of ten, and every tenth task takes
+// slow times as long.
 func learned(n int, slow float64, seconds func(work float64) float64) *UnitTimes {
 	r := rand.New(rand.NewPCG(7, 7))
 	rates, _ := NewUnitTimes(UnitTimesConfig{})
@@ -24,17 +25,17 @@ func learned(n int, slow float64, seconds func(work float64) float64) *UnitTimes
 	return rates
 }
 
-// The constant part of a task's time comes back, whatever the outliers.
-func TestOverhead(t *testing.T) {
+// The fit recovers the constant part of a task's time, whatever the outliers.
+func TestOverheadIsRecoveredDespiteOutliers(t *testing.T) {
 	for name, c := range map[string]struct {
 		seconds   func(float64) float64
 		low, high float64
 	}{
-		"proportional":        {func(w float64) float64 { return 3 * w }, 0, .5},
-		"a third":             {func(w float64) float64 { return 8 + 3*w }, 2.67 * .8, 2.67 * 1.2},
-		"mostly":              {func(w float64) float64 { return 60 + 3*w }, 20 * .75, 20 * 1.25},
-		"no use at all":       {func(float64) float64 { return 60 }, 100, math.Inf(1)},
-		"the less the longer": {func(w float64) float64 { return 60 - 3*w }, 5300, 5700}, // flat: 1000 mean works
+		"proportional":         {func(w float64) float64 { return 3 * w }, 0, .5},
+		"a third":              {func(w float64) float64 { return 8 + 3*w }, 2.67 * .8, 2.67 * 1.2},
+		"mostly":               {func(w float64) float64 { return 60 + 3*w }, 20 * .75, 20 * 1.25},
+		"no use at all":        {func(float64) float64 { return 60 }, 100, math.Inf(1)},
+		"more work, less time": {func(w float64) float64 { return 60 - 3*w }, 5300, 5700}, // flat: 1000 mean works
 	} {
 		for _, slow := range []float64{1, 5} {
 			overhead := learned(2000, slow, c.seconds).Overhead()
@@ -44,7 +45,7 @@ func TestOverhead(t *testing.T) {
 	}
 }
 
-// Where time does not depend on bytes, a task with few of them is not promised to be quick to run again.
+// If the time of tasks does not depend on their bytes, a task with few bytes is not promised a short time.
 func TestOverheadKeepsSmallTasksFromLookingQuick(t *testing.T) {
 	flat := learned(200, 1, func(float64) float64 { return 60 })
 	small := Fresh{UnitTime: flat, Work: flat.Work(1)}
@@ -54,7 +55,7 @@ func TestOverheadKeepsSmallTasksFromLookingQuick(t *testing.T) {
 	assert.InDelta(t, 60, small.Mean(), 6)
 }
 
-func TestOverheadOfEqualWorksIsNone(t *testing.T) {
+func TestOverheadOfEqualWorksIsZero(t *testing.T) {
 	rates, _ := NewUnitTimes(UnitTimesConfig{})
 	for i := range 100 {
 		rates.Finish(NoSample, ran(1+float64(i%7), 5))
@@ -62,8 +63,8 @@ func TestOverheadOfEqualWorksIsNone(t *testing.T) {
 	assert.Zero(t, rates.Overhead())
 }
 
-// The overhead is fitted again each time the samples have doubled, or have all changed, and not more often: the cost
-// of an update must not grow with the phase.
+// The overhead is fitted again when the number of samples has doubled, or when all samples have changed, and not
+// more often. Otherwise the cost of an update would grow with the phase.
 func TestOverheadIsFittedSeldom(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 5))
 	rates, _ := NewUnitTimes(UnitTimesConfig{})
@@ -79,14 +80,15 @@ func TestOverheadIsFittedSeldom(t *testing.T) {
 	for i := range ids {
 		ids[i] = update(NoSample)
 	}
-	assert.Equal(t, 10, fits, "at 8, 16, ... 4096")
+	assert.Equal(t, 10, fits, "the overhead is fitted at 8, 16, ... 4096 samples")
 	for i := range 10 * len(ids) {
 		ids[i%len(ids)] = update(ids[i%len(ids)])
 	}
 	assert.Equal(t, 20, fits)
 }
 
-// Where most places have become free, a fit, which walks over them all, must not come after a handful of updates.
+// A fit walks over all places, also the free ones. If most places are free, a fit must not follow a handful of
+// updates.
 func TestOverheadIsFittedSeldomAfterManySamplesWent(t *testing.T) {
 	rates, _ := NewUnitTimes(UnitTimesConfig{})
 	for i := range 4096 {
@@ -107,8 +109,9 @@ func TestOverheadIsFittedSeldomAfterManySamplesWent(t *testing.T) {
 	assert.Positive(t, fits)
 }
 
-// A sample that only an overhead makes possible would be lost when the overhead falls again, and its id with it.
-func TestUnitTimesTakeNoSampleThatAnOverheadCarries(t *testing.T) {
+// A sample that is valid only with an overhead would be lost when the overhead falls, and its id would be lost with
+// it.
+func TestUnitTimesRefuseASampleThatNeedsAnOverhead(t *testing.T) {
 	rates, _ := NewUnitTimes(UnitTimesConfig{})
 	var flat []int
 	for i := range 64 {
@@ -135,8 +138,8 @@ func TestUnitTimesTakeNoSampleThatAnOverheadCarries(t *testing.T) {
 	assert.Less(t, rates.Quantile(1), 61.)
 }
 
-// Where a coarse clock gives most tasks no time at all, the last fit may be to those alone.
-func TestOverheadOfTasksThatTakeNoTime(t *testing.T) {
+// With a coarse clock most tasks take no time at all, and the last fit may use only these tasks.
+func TestOverheadOfTasksWithoutTimeIsFinite(t *testing.T) {
 	rates, _ := NewUnitTimes(UnitTimesConfig{})
 	for i := range 30 {
 		rates.Running(NoSample, ran(6, 6*(1+float64(i%5))))
@@ -149,8 +152,8 @@ func TestOverheadOfTasksThatTakeNoTime(t *testing.T) {
 	}
 }
 
-// What a small task is promised does not jump to and fro with every fit. The estimates of 100 tasks, one of ten of
-// which is an outlier, settle over 30 rounds of reports; from the tenth on no fit moves the promise by a tenth.
+// The promised time of a small task does not change much with every fit. The estimates of 100 tasks, one in ten of
+// them an outlier, settle over 30 rounds of reports. From the tenth round on no fit changes the promise by a tenth.
 func TestOverheadIsSteady(t *testing.T) {
 	for name, seconds := range map[string]func(work float64) float64{
 		"proportional": func(w float64) float64 { return w },

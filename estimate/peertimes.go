@@ -5,27 +5,28 @@ import (
 	"slices"
 )
 
-// PeerTimes is the distribution of a phase's [UnitTimes] without some of its samples: those of one task's own running
-// copies. What a new copy of a task would take is asked because its present copies are slow; in a phase of few tasks,
-// to count them among the evidence would make the slowest task look normal. [UnitTimes.Peers] fills it; it holds until
-// the UnitTimes change. The zero value is that of a time that never comes. Not safe for concurrent use; one per phase.
+// PeerTimes is the distribution of a phase's [UnitTimes] without the samples of one task's own running attempts. A
+// host asks how long a new attempt of a task would take because the task's present attempts are slow. In a phase of
+// few tasks, these attempts among the samples would make the slowest task look normal. [UnitTimes.Peers] fills a
+// PeerTimes, which stays valid until the UnitTimes change. The zero value describes a time that never comes. Not
+// safe for concurrent use: each phase needs a separate value.
 type PeerTimes struct {
 	from  *UnitTimes
-	own   []float64 // ascending
-	ranks []ranked  // of own
-	ids   []int     // scratch: of own
+	own   []float64    // unit times of the samples left out, ascending
+	ranks []rankBounds // bounds of the ranks of the values in own
+	ids   []int        // scratch: the ids of the values in own
 }
 
-// ranked says of a sample what quantiles have shown of its rank, since a decision asks for many: it is at least above, and
-// at most upTo.
-type ranked struct{ above, upTo int }
+// rankBounds holds the bounds that earlier quantiles have shown for the rank of a sample: at least above, at most
+// upTo. A decision asks for many quantiles, and the bounds save work.
+type rankBounds struct{ above, upTo int }
 
-// Peers sets p to the distribution of u without the samples of the given ids, each of which counts once; an id that is
-// not in use changes nothing. If nothing would be left, nothing is left out. O(k log k) for k ids; it allocates only if
-// p has never held as many.
+// Peers sets p to the distribution of u without the samples of the given ids. Each id counts once, and an id that
+// is not in use changes nothing. If no sample would be left, Peers leaves no sample out. O(k log k) for k ids;
+// Peers allocates only if p has never held that many ids.
 func (u *UnitTimes) Peers(p *PeerTimes, ids ...int) {
 	p.from, p.own, p.ranks, p.ids = u, p.own[:0], p.ranks[:0], append(p.ids[:0], ids...)
-	if len(ids) > 1 { // most tasks have one copy
+	if len(ids) > 1 { // most tasks have one attempt
 		slices.Sort(p.ids)
 		p.ids = slices.Compact(p.ids)
 	}
@@ -41,11 +42,11 @@ func (u *UnitTimes) Peers(p *PeerTimes, ids ...int) {
 		p.own = p.own[:0]
 	}
 	for range p.own {
-		p.ranks = append(p.ranks, ranked{0, math.MaxInt})
+		p.ranks = append(p.ranks, rankBounds{0, math.MaxInt})
 	}
 }
 
-// whole returns the distribution of which nothing is left out.
+// whole returns the distribution with all samples.
 func (p *PeerTimes) whole() *UnitTimes {
 	if p.from == nil {
 		return &UnitTimes{}
@@ -53,7 +54,7 @@ func (p *PeerTimes) whole() *UnitTimes {
 	return p.from
 }
 
-// Mean returns the expected time of a unit of work. O(k) for k samples that are left out.
+// Mean returns the expected time of a unit of work. O(k) for k samples left out.
 func (p *PeerTimes) Mean() float64 {
 	if len(p.own) == 0 {
 		return p.whole().Mean()
@@ -82,8 +83,8 @@ func (p *PeerTimes) CDF(x float64) float64 {
 	return p.Below(math.Nextafter(x, math.Inf(1)))
 }
 
-// Quantile returns the q-quantile of the time of a unit of work, as [Empirical.Quantile] defines it. O(k log n) for k samples
-// that are left out.
+// Quantile returns the q-quantile of the time of a unit of work, as [Empirical.Quantile] defines it. O(k log n) for
+// k samples left out.
 func (p *PeerTimes) Quantile(q float64) float64 {
 	if len(p.own) == 0 {
 		return p.whole().Quantile(q)
@@ -96,7 +97,7 @@ func (p *PeerTimes) Quantile(q float64) float64 {
 		case rank.upTo <= at:
 		case rank.above > at:
 			return value
-		case value < x: // so that more than at values are below x
+		case value < x: // so more than at values are below x
 			rank.above = at + 1
 			return value
 		default:

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Leaving samples out gives what a UnitTimes without them would give.
+// PeerTimes gives the answers of a UnitTimes that never had the samples left out.
 func TestPeersAgreeWithUnitTimesWithoutThem(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 2))
 	for range 400 {
@@ -19,7 +19,7 @@ func TestPeersAgreeWithUnitTimesWithoutThem(t *testing.T) {
 		without, _ := NewUnitTimes(UnitTimesConfig{FixedOverhead: true, MinSamples: 1})
 		var ids []int
 		for i := range n {
-			seconds := float64(r.IntN(8)) // many equal
+			seconds := float64(r.IntN(8)) // many are equal
 			id := with.Running(NoSample, ran(seconds, 2))
 			if i < own {
 				ids = append(ids, id)
@@ -28,7 +28,7 @@ func TestPeersAgreeWithUnitTimesWithoutThem(t *testing.T) {
 			}
 		}
 		var others PeerTimes
-		with.Peers(&others, append(append(ids, NoSample), ids...)...) // each counts once
+		with.Peers(&others, append(append(ids, NoSample), ids...)...) // each id counts once
 		require.InDelta(t, without.Mean(), others.Mean(), 1e-14)
 		for range 20 {
 			x, p := float64(r.IntN(10))/2, r.Float64()
@@ -41,19 +41,19 @@ func TestPeersAgreeWithUnitTimesWithoutThem(t *testing.T) {
 	}
 }
 
-func TestPeersWhenNothingWouldBeLeft(t *testing.T) {
+func TestPeersLeaveNothingOutIfNothingWouldBeLeft(t *testing.T) {
 	var others PeerTimes
 	rates, _ := NewUnitTimes(UnitTimesConfig{MinSamples: 2})
 	a := rates.Running(NoSample, ran(3, 1))
 	rates.Peers(&others, a)
-	assert.Equal(t, rates.Mean(), others.Mean(), "too few samples: the same unknown")
+	assert.Equal(t, rates.Mean(), others.Mean(), "with too few samples both are unknown")
 	b := rates.Running(NoSample, ran(5, 1))
 	rates.Peers(&others, a, b)
-	assert.Equal(t, 4.0, others.Mean(), "all are own: none is left out")
+	assert.Equal(t, 4.0, others.Mean(), "if all samples are own, no sample is left out")
 	rates.Peers(&others, b)
 	assert.Equal(t, 3.0, others.Mean())
 	rates.Peers(&others, b, 99, -7)
-	assert.Equal(t, 3.0, others.Mean(), "numbers that there are not are none")
+	assert.Equal(t, 3.0, others.Mean(), "ids that are not in use are ignored")
 	assert.Zero(t, testing.AllocsPerRun(100, func() {
 		rates.Peers(&others, a)
 		sink = others.Mean() + others.Below(4) + others.CDF(4) + others.Quantile(.5)

@@ -9,8 +9,8 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// A gonum distribution as the rate gives NaN below zero and panics beyond [0, 1]; neither must reach a decision.
-func TestForeignDistributions(t *testing.T) {
+// A gonum distribution gives NaN below zero and panics beyond [0, 1]. Neither must reach a decision.
+func TestForeignDistributionsNeverGiveNaNOrPanic(t *testing.T) {
 	fresh := Fresh{UnitTime: distuv.LogNormal{Mu: 1, Sigma: 1}, Work: 2, Lag: 10 * time.Second}
 	rates, _ := NewUnitTimes(UnitTimesConfig{Prior: fresh.UnitTime})
 	for _, x := range []float64{5, 10, -1, math.Inf(-1), math.NaN()} {
@@ -34,7 +34,7 @@ func TestForeignDistributions(t *testing.T) {
 	assert.Equal(t, fresh.Below(20), nested.Below(21))
 }
 
-func TestFreshUnknown(t *testing.T) {
+func TestFreshOfInvalidFactsIsUnknown(t *testing.T) {
 	rate := distuv.Uniform{Min: 1, Max: 3}
 	for _, f := range []Fresh{
 		{}, {UnitTime: rate}, {Work: 1}, {UnitTime: rate, Work: -1}, {UnitTime: rate, Work: math.NaN()}, {UnitTime: rate, Work: math.Inf(1)},
@@ -47,10 +47,10 @@ func TestFreshUnknown(t *testing.T) {
 		assert.True(t, math.IsInf(f.Mean(), 1) && math.IsInf(f.Quantile(.5), 1), "%+v", f)
 	}
 	assert.Equal(t, time.Duration(math.MaxInt64), Fresh{UnitTime: rate, Work: 1e12}.Expected(), "saturates")
-	assert.Equal(t, 2*time.Second, Fresh{UnitTime: rate, Work: 1, Lag: -time.Hour}.Expected(), "a negative lag is none")
+	assert.Equal(t, 2*time.Second, Fresh{UnitTime: rate, Work: 1, Lag: -time.Hour}.Expected(), "a negative lag counts as 0")
 }
 
-func TestTimeLeftRejects(t *testing.T) {
+func TestTimeLeftOfInvalidFactsIsUnknown(t *testing.T) {
 	inf, nan := math.Inf(1), math.NaN()
 	for _, score := range []float64{-1, nan, math.Inf(-1)} {
 		assert.Equal(t, Unknown, TimeLeft(score, time.Second))
@@ -63,16 +63,16 @@ func TestTimeLeftRejects(t *testing.T) {
 	assert.Equal(t, Unknown, TimeLeftBySubphase(nil))
 	assert.Equal(t, Unknown, TimeLeftBySubphase([]Subphase{{Weight: inf}}))
 	assert.Equal(t, Unknown, TimeLeftBySubphase([]Subphase{{Weight: 1, Score: .5, Age: -1}}))
-	assert.Equal(t, Unknown, TimeLeftBySubphase([]Subphase{{Weight: 1}}), "nothing to go by")
+	assert.Equal(t, Unknown, TimeLeftBySubphase([]Subphase{{Weight: 1}}), "there is no rate")
 	assert.Equal(t, Unknown, TimeLeftBySubphase([]Subphase{{Weight: 1, PeerRate: nan}, {Weight: 1, PeerRate: inf}}))
-	assert.Equal(t, time.Duration(math.MaxInt64), TimeLeftBySubphase([]Subphase{{Weight: 1, Age: 1}}), "begun, and no progress")
+	assert.Equal(t, time.Duration(math.MaxInt64), TimeLeftBySubphase([]Subphase{{Weight: 1, Age: 1}}), "the task has begun and shows no progress")
 	assert.Zero(t, TimeLeftBySubphase([]Subphase{{Weight: 1, Score: inf, Age: 1}}))
-	// The second subphase has no others: the task's own rate, 1/2 in 10 s.
+	// The second subphase has no peers, so the task's own rate counts, 1/2 in 10 s.
 	assert.Equal(t, 10*time.Second, TimeLeftBySubphase([]Subphase{{Weight: .5, Score: .5, Age: 10 * time.Second}, {Weight: .5}}))
 }
 
-// A task that enters a subphase does not jump from an hour to for ever, and one that hangs in it is noticed.
-func TestSubphasesJustEntered(t *testing.T) {
+// The estimate of a task that enters a subphase does not jump to infinity, and a task that hangs in it is noticed.
+func TestASubphaseJustEnteredUsesThePeersRate(t *testing.T) {
 	parts := []Subphase{{Weight: .5, Score: .5, Age: 10 * time.Second}, {Weight: .5, PeerRate: .01}}
 	for _, c := range []struct{ age, want time.Duration }{
 		{0, 50 * time.Second}, {1, 50 * time.Second}, {50 * time.Second, 50 * time.Second}, {2 * time.Minute, 2 * time.Minute},
@@ -81,5 +81,5 @@ func TestSubphasesJustEntered(t *testing.T) {
 		assert.Equal(t, c.want, TimeLeftBySubphase(parts), "in the subphase for %v", c.age)
 	}
 	parts[1].PeerRate = 0
-	assert.Equal(t, 2*time.Minute+10*time.Second, TimeLeftBySubphase(parts), "its own mean rate, half in all its 130 s")
+	assert.Equal(t, 2*time.Minute+10*time.Second, TimeLeftBySubphase(parts), "the subphase uses the task's own mean rate, half in 130 s")
 }

@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// Quantile by its definition on all exact boundaries p = k/n, and between and beside them, with p a decimal or a
+// Quantile follows its definition at all exact boundaries p = k/n, near them and between them. p is a decimal or a
 // quotient.
 func TestQuantileOnExactBoundaries(t *testing.T) {
 	e, o := new(Empirical), new(oracle)
@@ -53,7 +53,7 @@ func TestQuantileBoundariesOfLargeSets(t *testing.T) {
 	assert.Equal(t, 200_000.0, e.Quantile(math.Inf(1)))
 }
 
-// The definition is gonum's, away from the boundaries, where gonum compares sums of floats.
+// The definition is gonum's, except at the boundaries, where gonum compares sums of floats.
 func TestQuantileIsGonumsEmpirical(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 2))
 	for n := 1; n < 300; n += 7 {

@@ -13,12 +13,12 @@ func span(seconds float64) time.Duration {
 	return d
 }
 
-// ran is the run of a copy that has done all its work.
+// ran is the run of an attempt that has done all its work.
 func ran(seconds, work float64) Run {
 	return Run{Age: span(seconds), Work: work, Done: math.Inf(1)}
 }
 
-// wave is a run of the first wave, or not.
+// wave sets whether a run belongs to the first wave.
 func wave(r Run, first bool) Run {
 	r.FirstWave = first
 	return r

@@ -8,13 +8,13 @@ import (
 )
 
 // TimeLeft is LATE's estimate of the time that a task still needs, from its progress score in [0, 1] and its age
-// [LATE §4]: progress goes on at its mean rate so far, score/age, so that
+// [LATE §4]. The estimate assumes that progress continues at its mean rate so far, score/age:
 //
 //	time left = (1 - score) * age/score
 //
-// A score of 0 gives the longest duration there is and a score of 1 or more gives 0. It is [Unknown] for a score that
-// is negative or NaN, for an age that is negative, and for progress at the age of 0, which makes no rate. O(1), no
-// allocation.
+// A score of 0 gives the longest time.Duration, and a score of 1 or more gives 0. TimeLeft returns [Unknown] for a score
+// that is negative or NaN, and for a negative age. Progress at the age of 0 gives no rate, so the answer is
+// [Unknown] as well. O(1), no allocation.
 func TimeLeft(score float64, age time.Duration) time.Duration {
 	switch {
 	case !(score >= 0) || age < 0:
@@ -30,31 +30,33 @@ func TimeLeft(score float64, age time.Duration) time.Duration {
 	return left
 }
 
-// Subphase is one of the parts that a task goes through in order, such as the copy, sort and reduce of a reduce task.
+// Subphase is a part of a task, such as the copy, sort and reduce parts of a reduce task. A task goes through its
+// subphases in order.
 type Subphase struct {
-	// Weight is the part of the task's progress score that this subphase stands for: a third each in Hadoop.
+	// Weight is the share of the task's progress score that this subphase stands for: 1/3 for each subphase in
+	// Hadoop.
 	Weight float64
-	// Score is how much of Weight is done, in [0, Weight].
+	// Score is the part of Weight that is done, in [0, Weight].
 	Score float64
-	// Age is how long the task has been, or was, in this subphase.
+	// Age is how long the task has spent in this subphase so far.
 	Age time.Duration
-	// PeerRate is the mean progress rate of the phase's other tasks in this subphase, in score per second; 0 is unknown.
-	// "The average progress rate" of LATE §4.2 is the arithmetic mean.
+	// PeerRate is the mean progress rate of the phase's other tasks in this subphase, in score per second; 0 is
+	// unknown. LATE §4.2 says "the average progress rate", which is the arithmetic mean here.
 	PeerRate float64
 }
 
-// TimeLeftBySubphase is the estimate that LATE sketches for tasks which change their speed from subphase to subphase
-// [LATE §4.2]: a subphase that has begun goes on at its own rate, and one that has not begun goes at the mean rate of
-// the other tasks in it. Where that is not known either, the task's own rate so far, over all its subphases, stands
-// in.
+// TimeLeftBySubphase is the estimate that LATE sketches for tasks which change their speed between subphases [LATE
+// §4.2]. A subphase that has begun continues at its own rate. A subphase that has not begun runs at the mean rate
+// of the other tasks in it. If that mean is unknown, the task's own rate so far, over all its subphases, replaces
+// it.
 //
-// Taken literally, a task that has just entered a subphase would need for ever. Here a subphase that has begun and
-// shows no progress counts as one that has not, but is given at least its age, so that one that hangs does not go
-// unnoticed.
+// Taken literally, the sketch gives an infinite time to a task that has just entered a subphase. Here a subphase
+// without progress counts as not begun. The estimate for such a subphase is at least the time that the task has
+// already spent in it. So a hung subphase is noticed.
 //
-// It answers [Unknown] if there are no parts or no rate to go by, and the longest duration there is for a task that has
-// begun, shows no progress and has no others to compare it with. Scores beyond their weight count as done.
-// O(len(parts)), no allocation.
+// TimeLeftBySubphase returns [Unknown] if there are no parts or if no rate is known. TimeLeftBySubphase returns the
+// longest duration for a task that has begun, shows no progress and cannot be compared with other tasks. A subphase
+// with a score above its weight counts as done. O(len(parts)), no allocation.
 func TimeLeftBySubphase(parts []Subphase) time.Duration {
 	var score float64
 	var age time.Duration

@@ -2,10 +2,9 @@ package estimate
 
 import "math"
 
-// tree is a counted B+ tree of float64s: a sorted multiset with ranks. Nodes live in two slices and refer to each other
-// by index, so the garbage collector sees two objects whatever the size. Full nodes are split on the way down and thin
-// ones refilled on the way down, so neither insert nor remove ever walks back up, except
-// to set the maxima.
+// tree is a counted B+ tree of float64s: a sorted multiset with ranks. Nodes are in two slices and refer to each
+// other by index, so the garbage collector sees two objects at any size. Full nodes are split and thin nodes
+// refilled on the way down. So insert and remove never walk back up, except to set the maxima.
 type tree struct {
 	leaves    []leaf
 	inners    []inner
@@ -19,11 +18,12 @@ type tree struct {
 const (
 	leafMax  = 64 // 8 cache lines of values
 	innerMax = 32
-	leafMin  = leafMax / 4 // thinner than half, so that alternating inserts and removes do not split and merge in turn
+	// Less than half, so that alternating inserts and removes do not split and merge in turn.
+	leafMin  = leafMax / 4
 	innerMin = innerMax / 4
 	// A root of 2 children, 9 levels of at least 8 and leaves of at least 16 would hold 2^32 values, more than maxSize.
 	maxHeight = 10
-	maxSize   = math.MaxInt32 // what a node's counts can hold
+	maxSize   = math.MaxInt32 // the largest number that a node's counts can hold
 )
 
 type leaf struct {
@@ -42,10 +42,10 @@ func (t *tree) reset() {
 	*t = tree{leaves: t.leaves[:0], inners: t.inners[:0], freeLeaf: t.freeLeaf[:0], freeInner: t.freeInner[:0]}
 }
 
-// find returns the first child that can hold the first value >= x; n if there is none.
+// find returns the first child that can hold the first value >= x; n if there is no such child.
 func (in *inner) find(x float64) int {
 	i := 0
-	if in.max[in.n-1] < x { // ages grow: what is put in is often the largest
+	if in.max[in.n-1] < x { // ages grow: a new value is often the largest
 		return int(in.n)
 	}
 	for in.max[i] < x {
@@ -54,7 +54,7 @@ func (in *inner) find(x float64) int {
 	return i
 }
 
-// find returns the index of the first value >= x; n if there is none.
+// find returns the index of the first value >= x; n if there is no such value.
 func (l *leaf) find(x float64) int {
 	low, high := 0, int(l.n)
 	for low < high {
@@ -68,7 +68,7 @@ func (l *leaf) find(x float64) int {
 	return low
 }
 
-// rank counts the values below x. NaN has no rank: 0.
+// rank counts the values below x. The rank of NaN is 0.
 func (t *tree) rank(x float64) int {
 	if t.size == 0 {
 		return 0
@@ -116,7 +116,7 @@ func (t *tree) newInner() int32 {
 	return at
 }
 
-// place returns the place of a node that is free, or of one more.
+// place returns the index of a free node, or appends a node and returns its index.
 func place[T any](nodes *[]T, free *[]int32) (at int32) {
 	if last := len(*free) - 1; last >= 0 {
 		at, *free = (*free)[last], (*free)[:last]

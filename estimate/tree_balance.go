@@ -38,8 +38,9 @@ func (t *tree) split(at int32, i, level int) {
 	t.measure(in, i+1, level)
 }
 
-// move makes the left of two neighbours keep its first keep entries and gives the rest to the front of the right one;
-// if keep is more than the left one has, it takes the difference from the right one instead.
+// move leaves the first keep entries in the left of two neighbours and moves its other entries to the front of the
+// right neighbour. If the left neighbour has fewer than keep entries, move takes the difference from the right
+// neighbour.
 func (t *tree) move(left, right int32, level, keep int) {
 	if level == 0 {
 		l, r := &t.leaves[left], &t.leaves[right]
@@ -54,7 +55,8 @@ func (t *tree) move(left, right int32, level, keep int) {
 	l.n, r.n = int32(keep), l.n+r.n-int32(keep)
 }
 
-// shift moves entries between the end of l, which has n, and the start of r, which has m, until l has keep.
+// shift moves entries between the end of l, which has n entries, and the start of r, which has m, until l has keep
+// entries.
 func shift[T any](l, r []T, n, m, keep int) {
 	if keep <= n {
 		moved := n - keep
@@ -67,14 +69,16 @@ func shift[T any](l, r []T, n, m, keep int) {
 	copy(r, r[moved:m])
 }
 
-// refill makes the thin i-th child of a node, at the given level, fatter: it merges it with a neighbour if one node can
-// hold both, and otherwise evens the two out. A node other than the root has at least two children.
+// refill adds entries to the thin i-th child of a node, at the given level. If a neighbour and the child fit into
+// one node, refill merges them; otherwise refill distributes their entries evenly. A node other than the root has
+// at least two children.
 func (t *tree) refill(at int32, i, level int) {
 	in := &t.inners[at]
 	left := max(i-1, 0)
 	a, b := in.child[left], in.child[left+1]
 	total := t.entries(a, level) + t.entries(b, level)
-	if total > capacity(level)*3/4 { // a merged node that is full would be split again by the next insert
+	// After a merge into a full node, the next insert would split the node again.
+	if total > capacity(level)*3/4 {
 		t.move(a, b, level, total/2)
 		t.measure(in, left, level)
 		t.measure(in, left+1, level)

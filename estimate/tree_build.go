@@ -2,8 +2,8 @@ package estimate
 
 import "slices"
 
-// Nodes that are built at once are filled to three quarters, as full as nodes are after a merge: a run of inserts
-// does not split every one, nor a run of removals refill it.
+// build fills nodes to three quarters, as full as nodes are after a merge. So a run of inserts does not split every
+// node, and a run of removals does not refill every node.
 const (
 	leafFill  = leafMax * 3 / 4
 	innerFill = innerMax * 3 / 4
@@ -25,7 +25,7 @@ func (t *tree) build(n int, next func() float64) {
 			l.value[j] = next()
 		}
 	}
-	first := 0 // of the level below, whose nodes stand in a row
+	first := 0 // index of the first node of the level below, in which all nodes have consecutive indexes
 	for ; nodes > 1; t.height++ {
 		above := (nodes + innerFill - 1) / innerFill
 		from := len(t.inners)
@@ -44,7 +44,7 @@ func (t *tree) build(n int, next func() float64) {
 	t.root = int32(first)
 }
 
-// part returns the size of the i-th of the parts into which n is divided, as evenly as can be.
+// part returns the size of the i-th part if n is divided into parts as evenly as possible.
 func part(n, parts, i int) int {
 	return int(int64(n)*int64(i+1)/int64(parts) - int64(n)*int64(i)/int64(parts))
 }

@@ -33,14 +33,15 @@ func (t *tree) insert(x float64) {
 	t.size++
 }
 
-// path is the way from the root to a leaf: on each level above it, a node and which of its children was taken.
+// path is the way from the root to a leaf: on each level above the leaf, a node and the index of the child that was
+// taken.
 type path [maxHeight]struct {
 	node int32
 	i    int
 }
 
-// descend goes to the leaf that can hold x, refilling thin nodes on the way, so that a value may be taken out there. x
-// must not be beyond the largest value.
+// descend goes to the leaf that can hold x. On the way it refills thin nodes, so the caller may remove a value from
+// the leaf. x must not be above the largest value.
 func (t *tree) descend(x float64, way *path) *leaf {
 	at := t.root
 	for level := t.height; level > 0; level-- {
@@ -55,7 +56,7 @@ func (t *tree) descend(x float64, way *path) *leaf {
 	return &t.leaves[at]
 }
 
-// cut takes the i-th value out of the leaf at the end of a way.
+// cut removes the i-th value from the leaf at the end of a path.
 func (t *tree) cut(l *leaf, i int, way *path) {
 	copy(l.value[i:], l.value[i+1:l.n])
 	l.n--
@@ -63,13 +64,13 @@ func (t *tree) cut(l *leaf, i int, way *path) {
 	for level := 1; level <= t.height; level++ {
 		node, child := &t.inners[way[level].node], way[level].i
 		node.count[child]--
-		if i == int(l.n) { // it was the last, and may have been a maximum
+		if i == int(l.n) { // the value was the last, and may have been a maximum
 			node.max[child] = t.largest(node.child[child], level-1)
 		}
 	}
 }
 
-// lower takes roots away that have only one child left.
+// lower removes roots that have only one child left.
 func (t *tree) lower() {
 	for t.height > 0 && t.inners[t.root].n == 1 {
 		old := t.root
@@ -79,7 +80,8 @@ func (t *tree) lower() {
 	}
 }
 
-// remove takes one value equal to x out and reports whether there was one. It refills thin nodes before it can know.
+// remove removes one value equal to x and reports whether there was such a value. remove refills thin nodes even if
+// there turns out to be no such value.
 func (t *tree) remove(x float64) bool {
 	if t.size == 0 || !(x <= t.largest(t.root, t.height)) { // NaN too
 		return false
@@ -95,8 +97,8 @@ func (t *tree) remove(x float64) bool {
 	return found
 }
 
-// replace exchanges one value equal to old for x, and reports whether there was one. Where both belong into one leaf,
-// which is usual for values that move little, it costs little more than to find it.
+// replace exchanges one value equal to old for x, and reports whether there was such a value. Values that move
+// little usually stay in their leaf. In this case the exchange costs little more than the search.
 func (t *tree) replace(old, x float64) bool {
 	if t.size == 0 || !(old <= t.largest(t.root, t.height)) {
 		return false
@@ -108,7 +110,7 @@ func (t *tree) replace(old, x float64) bool {
 		t.lower()
 		return false
 	}
-	if i == last || x < l.value[0] || x > l.value[last] { // the last must stay, and with it all maxima
+	if i == last || x < l.value[0] || x > l.value[last] { // the last value must stay, because it may be a maximum
 		t.cut(l, i, &way)
 		t.lower()
 		t.insert(x)

@@ -6,35 +6,37 @@ import (
 	"github.com/straggler-go/straggler/internal/num"
 )
 
-// UnitTimes learns processRate, the time that a unit of work takes, from the tasks of one phase [Mantri §5.5]: from
-// finished copies by their whole time, and, because the paper says "all the tasks in this phase", from running ones by
-// the whole time that their progress so far implies. Copies that failed are no samples; of those that were killed, see
-// [UnitTimes.Kill]. (The paper calls it a rate; it is seconds per unit, and the rate of [Progress.Rate] is units per
-// second.)
+// UnitTimes learns processRate, the time for one unit of work, from the tasks of one phase [Mantri §5.5]. A
+// finished attempt is a sample by its whole time. A running attempt is a sample by the whole time that its progress
+// so far implies. The paper says "all the tasks in this phase", which includes running tasks. A failed attempt is
+// no sample. For a killed attempt, see [UnitTimes.Kill]. (The paper calls processRate a rate, but the unit is
+// seconds per unit of work. [Progress.Rate] is a rate, in units of work per second.)
 //
-// It is a [Distribution] in seconds per unit of the work that counts, [UnitTimes.Work]: of its samples once there are
-// MinSamples of them; of Prior before that; and of a time that never comes if there is no Prior either.
+// UnitTimes is a [Distribution] in seconds per unit of work. The units of a task are [UnitTimes.Work], which
+// includes the overhead. With at least MinSamples samples it describes the samples. With fewer it describes the
+// Prior, or a time that never comes if there is no Prior.
 //
-// An update takes O(log n) amortised. After as many updates as there were samples the overhead is fitted again, and if
-// it has moved, the samples are sorted again: that single update takes O(n log n), half a second for a million
-// samples. An update does not allocate once the phase has reached its size. A sample needs 40 bytes.
+// An update takes O(log n) amortised. After as many updates as there were samples, the overhead is fitted again. If
+// the overhead has changed, the samples are sorted again: this single update takes O(n log n), half a second for a
+// million samples. An update does not allocate once the phase has reached its size. A sample needs 40 bytes.
 //
-// Not safe for concurrent use; one per phase.
+// Not safe for concurrent use: each phase needs a separate value.
 type UnitTimes struct {
 	config   UnitTimesConfig
-	all      Empirical // of the samples
+	all      Empirical // the unit times of the samples
 	samples  []unitSample
-	origin   origins // of the samples
-	free     []int32 // places in samples
-	first    []int32 // places of finished samples of the first wave
+	origin   origins // the machines of the samples
+	free     []int32 // indexes in samples that are free
+	first    []int32 // indexes of finished samples of the first wave
 	overhead float64
-	stale    int // updates since the overhead was fitted
-	fitted   int // samples that it was fitted to
+	stale    int // updates since the last fit of the overhead
+	fitted   int // samples at the last fit
 }
 
-type unitSample struct{ seconds, work, unitTime float64 } // unitTime as it stands in all; negative if the place is free
+// unitSample is a sample. unitTime is the value that stands in UnitTimes.all; a free place has a negative unitTime.
+type unitSample struct{ seconds, work, unitTime float64 }
 
-// NewUnitTimes returns an empty UnitTimes, or an error that names the field that is out of range.
+// NewUnitTimes returns an empty UnitTimes, or an error that names the field out of range.
 func NewUnitTimes(c UnitTimesConfig) (*UnitTimes, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -45,27 +47,35 @@ func NewUnitTimes(c UnitTimesConfig) (*UnitTimes, error) {
 // Config returns the configuration with its defaults filled in.
 func (u *UnitTimes) Config() UnitTimesConfig { return u.config }
 
-// Overhead returns the constant part of a task's time, in units of work: the work that every task has on top of its
-// own. Equation 3 is proportional to the work alone, so where a task's time hardly depends on its bytes it promises
-// that every task with few bytes would be quick to run again, and all of these would be restarted. The overhead is
-// fitted by least squares of the relative error, without the samples that take over 1.5 times what the fit gives
-// them. It is 0 until 8 samples are there, and where all tasks have the same work.
+// Overhead returns the constant part of a task's time, in units of work: each task takes this much work in addition
+// to its own.
 //
-// A fit that would move a mean task's work by less than a twentieth is dropped. Even so a fit to few samples is
-// unsteady: with ten tasks, about one fit in ten moves the time that a small task is promised by over a tenth; with a
-// hundred, none does once their reports have settled. FixedOverhead is steadier, where it is right.
+// Equation 3 is proportional to the work alone. If the time of tasks hardly depends on their bytes, the equation is
+// wrong for small tasks: it promises that a new attempt of each small task would be quick. A scheduler would then
+// restart all small tasks. The overhead prevents such restarts. The overhead is fitted by least squares of the
+// relative error, without the samples that take over 1.5 times their fitted time. The overhead is 0 with fewer than
+// 8 samples, and if all tasks have equal work.
+//
+// A fit that would change a mean task's work by less than a twentieth is dropped. An overhead that is fitted to few
+// samples is unsteady. With ten tasks, about one fit in ten changes the promised time of a small task by over a
+// tenth. With a hundred tasks, no fit does so after their reports have settled. FixedOverhead is steadier if it
+// suits the phase.
 func (u *UnitTimes) Overhead() float64 { return u.overhead }
 
 // Work returns the work that counts for a task of the given work: at least Floor, plus the overhead.
 func (u *UnitTimes) Work(work float64) float64 { return max(work, u.config.Floor) + u.overhead }
 
-// NoSample is the id of no sample.
+// NoSample is the id of an attempt without a sample.
 const NoSample = -1
 
-// Running records, or refreshes, the sample of a running copy: the time that it will have taken in all, by its progress
-// so far. The first time, id is [NoSample]; Running returns what to pass as id from then on. A copy that makes no
-// sample contributes nothing: one that has done nothing, whose age or work is negative, whose work is not finite or
-// does not count because it is 0 without a Floor, or that takes over [MaxSample] seconds a unit.
+// Running records or refreshes the sample of a running attempt: the whole time that its progress so far implies.
+// The first time, id is [NoSample]. Running returns the id to pass the next time. These attempts make no sample,
+// and Running returns NoSample for them:
+//
+//   - an attempt that has done nothing
+//   - an attempt of negative age or negative work
+//   - an attempt of work that is not finite, or that is 0 without a Floor
+//   - an attempt that takes over [MaxSample] seconds a unit
 func (u *UnitTimes) Running(id int, r Run) int {
 	if !(r.Done > 0) {
 		u.Drop(id)
@@ -74,27 +84,30 @@ func (u *UnitTimes) Running(id int, r Run) int {
 	return u.put(id, r.Age.Seconds()/min(r.Done/r.Work, 1), r)
 }
 
-// Kill records a copy that was killed; id is that of its sample while it ran, or [NoSample]. It returns the id of what
-// stays, which the host may pass to [UnitTimes.Repeat] when another copy of the task has ended, and to Drop.
+// Kill records an attempt that was killed. id is the id of its sample while it ran, or [NoSample]. Kill returns the
+// id of the sample that stays. The host may pass this id to [UnitTimes.Repeat] when another attempt of the task has
+// ended, and to Drop.
 //
-// A killed copy has taken at least its age, and that is all that is certain; it was killed because its progress implied
-// far more. Its sample stays what its progress implied, on an average machine. Two other readings were tried in worlds
-// whose truth is known (the tests of machines have them), of 400 tasks of 20 s on ten machines: to count the copy with
-// its age alone, and to drop it. The last column is the first without Factors, where the bad machine poisons the phase.
+// A killed attempt has taken at least its age, and nothing more is certain. The attempt was killed because its
+// progress implied a far longer time. Its sample keeps the time that its progress implied, converted to an average
+// machine. Two other rules were tested: "by age" counts the killed attempt with its age alone, and "dropped" makes
+// no sample of it. The table compares the three rules in worlds with a known truth, which the tests of package
+// machines contain: 400 tasks of 20 s on ten machines. The last column is the rule "implied" without Factors, where
+// the bad machine distorts the whole phase.
 //
-//	                                   E(t_new) in seconds, and copies killed
+//	                                   E(t_new) in seconds, and attempts killed
 //	world                       truth  implied  by age    dropped  no Factors
 //	one machine 8 times slower     20  21    3  14  582   21    3   71  225
-//	a twentieth of copies 4x       23  23   19  20   23   21   19   23   19
+//	a twentieth of attempts 4x     23  23   19  20   23   21   19   23   19
 //	both                           23  23   23  12  823   21   24   85  250
 //	a tenth of tasks 5x longer     28  28  113  22  114   28  113   28  113
-//	copies that start slowly       20  25  556   9 1173   22 1007   25  445
+//	attempts that start slowly     20  25  556   9 1173   22 1007   25  445
 //
-// Where a rule is mistaken about copies, as in the last world, each mistake that is forgotten, or counts as a short
-// run, keeps t_new short and leads to the next; what the copies implied lengthens t_new until the mistakes become
-// rarer. The price is a t_new that is too long there, by a quarter.
+// The last world shows a policy that kills healthy attempts by mistake. If such a mistake is dropped, or counts as
+// a short run, t_new stays short and leads to the next mistake. The implied times make t_new longer until mistakes
+// become rarer. The price is a t_new that is a quarter too long in that world.
 //
-// A copy without progress counts with its age, if that is more than the mean, and not at all otherwise.
+// An attempt without progress counts with its age if its age is above the mean. Otherwise it makes no sample.
 func (u *UnitTimes) Kill(id int, r Run) int {
 	if r.Done > 0 {
 		return u.Running(id, r)
@@ -107,10 +120,11 @@ func (u *UnitTimes) Kill(id int, r Run) int {
 	return u.put(NoSample, seconds, r)
 }
 
-// Repeat tells what another copy of a killed copy's task has taken since: r is one that finished, or that was killed in
-// turn. If it took about as long, on an average machine, as the killed one would have, then it is the task that is
-// long, and not the copy; the task is a sample by its other copy, and the killed one's sample goes. So a task that is
-// restarted three times does not count four times. It reports whether the sample went.
+// Repeat compares a killed attempt with a later attempt of its task. r is the later attempt, which has finished or
+// was killed in turn. Repeat converts both times to an average machine. If r took about as long as the killed
+// attempt would have taken, the task is long, and the killed attempt was not slow. In this case Repeat drops the
+// killed attempt's sample, because the task already has the sample of the later attempt. For example, a task that
+// is restarted three times does not count four times. Repeat reports whether it dropped the sample.
 func (u *UnitTimes) Repeat(killed int, r Run) bool {
 	if !u.holds(killed) {
 		return false
@@ -126,8 +140,8 @@ func (u *UnitTimes) Repeat(killed int, r Run) bool {
 	return true
 }
 
-// Finish records the time that a copy took which finished; id is that of its sample while it ran, or [NoSample]. It
-// reports whether that made a sample.
+// Finish records an attempt that finished. id is the id of its sample while it ran, or [NoSample]. Finish reports
+// whether the attempt made a sample.
 func (u *UnitTimes) Finish(id int, r Run) bool {
 	if id = u.put(id, r.Age.Seconds(), r); id == NoSample {
 		return false
@@ -144,7 +158,7 @@ func (u *UnitTimes) Finish(id int, r Run) bool {
 	return true
 }
 
-// Drop takes away the sample of a copy that failed; an id that is not in use changes nothing.
+// Drop removes the sample of an attempt that failed; an id that is not in use changes nothing.
 func (u *UnitTimes) Drop(id int) {
 	if !u.holds(id) {
 		return
@@ -160,7 +174,7 @@ func (u *UnitTimes) holds(id int) bool {
 	return id >= 0 && id < len(u.samples) && u.samples[id].unitTime >= 0
 }
 
-// scale returns how many times longer than the average one a copy takes for the place where it runs.
+// scale returns how many times longer an attempt takes because of its machine and its network path.
 func (u *UnitTimes) scale(r Run) float64 {
 	scale := 1.
 	if r.Path > 0 && num.Finite(r.Path) {
@@ -169,13 +183,14 @@ func (u *UnitTimes) scale(r Run) float64 {
 	return scale * u.origin.factor(u.config.Factors, r.Machine)
 }
 
-// put takes a sample in, the seconds that a copy takes as a whole, in the place of the one with the given id, if any.
+// put stores a sample of the given seconds, the whole time of an attempt. The sample replaces the sample with the
+// given id, if there is one.
 func (u *UnitTimes) put(id int, seconds float64, r Run) int {
 	counts := max(r.Work, u.config.Floor)
 	if r.Path > 0 && num.Finite(r.Path) {
 		seconds /= r.Path
 	}
-	// It must be a sample without any overhead as well: the overhead may fall to 0.
+	// The sample must be valid without any overhead as well, because the overhead may fall to 0.
 	if !(r.Work >= 0) || !num.Finite(r.Work) || counts == 0 || !(seconds <= MaxSample*counts) {
 		u.Drop(id)
 		return NoSample
@@ -203,13 +218,14 @@ func (u *UnitTimes) put(id int, seconds float64, r Run) int {
 	return id
 }
 
-// isNear reports whether a sample's value is so near to a new one that both probably stand in one leaf of the tree: to
-// look there costs half as much as to take one out and put the other in, and is lost where they do not.
+// isNear reports whether a sample's value is near to a new value, so that both values are probably in one leaf of
+// the tree. An attempt to replace the value within its leaf costs half of a delete and an insert. The cost is
+// wasted if the values are in different leaves.
 func (u *UnitTimes) isNear(id int, unitTime float64) bool {
 	return u.holds(id) && math.Abs(unitTime-u.samples[id].unitTime) <= unitTime/64
 }
 
-// place returns a free place in samples.
+// place returns the index of a free place in samples.
 func (u *UnitTimes) place() int {
 	if n := len(u.free); n > 0 {
 		id := int(u.free[n-1])
@@ -220,8 +236,9 @@ func (u *UnitTimes) place() int {
 	return len(u.samples) - 1
 }
 
-// settle fits the overhead, or only divides by the factors of the machines again, if enough has changed. A fit walks
-// over the free places too: where most are free, it must be rarer than the samples are many.
+// settle fits the overhead if enough updates have come since the last fit. Otherwise settle only divides by the
+// factors of the machines, if these have changed enough. A fit also walks over free places. If most places are
+// free, fits must be rarer than the number of samples suggests.
 func (u *UnitTimes) settle() {
 	switch u.stale++; {
 	case u.stale >= max(u.fitted, leastFit, len(u.samples)/4) && !u.config.FixedOverhead:

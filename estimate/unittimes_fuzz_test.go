@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// FuzzUnitTimes takes its input as a program: an operation, and the seconds and the work that it is about, over and
-// over. A run repeats it, so that short inputs reach several fits of the overhead.
+// FuzzUnitTimes reads its input as a program: triples of an operation, seconds and a work. A run repeats an
+// operation, so that short inputs reach several fits of the overhead.
 func FuzzUnitTimes(f *testing.F) {
 	f.Add(byte(0), []byte{0, 10, 10, 40, 1, 20, 40, 40, 2, 0, 3, 9})
 	f.Add(byte(1), []byte{0, 60, 1, 9, 0, 60, 2, 9, 0, 60, 5, 9, 3, 0, 250, 30, 1, 60, 251, 9, 1, 60, 252, 9, 3, 0, 0, 255, 0, 9, 9, 255})
@@ -20,7 +20,7 @@ func FuzzUnitTimes(f *testing.F) {
 		if choices&4 != 0 {
 			config.Floor = 3
 		}
-		factors := &moody{[5]float64{1, 8, 1e-3, 1, math.NaN()}}
+		factors := &changingFactors{[5]float64{1, 8, 1e-3, 1, math.NaN()}}
 		if choices&8 != 0 {
 			config.Factors = factors
 		}
@@ -29,7 +29,7 @@ func FuzzUnitTimes(f *testing.F) {
 			t.Fatal(err)
 		}
 		held := map[int]bool{}
-		var ids []int // all that were ever held
+		var ids []int // all ids that were ever in use
 		for ; len(program) >= 4 && len(r.samples) < 2000; program = program[4:] {
 			for i := range int(program[3]) {
 				seconds, work := extreme(program[1]), extreme(program[2])*(1+float64(i%5))
@@ -81,7 +81,7 @@ func FuzzUnitTimes(f *testing.F) {
 	})
 }
 
-// extreme makes a plain number of most bytes and an odd one of the last.
+// extreme makes a plain number of most bytes, and an extreme number of the last byte.
 func extreme(b byte) float64 {
 	odd := [...]float64{0, 1e-300, 1e-18, 1e18, 1e306, math.NaN(), math.Inf(1)}
 	if i := int(b) - 249; i >= 0 {

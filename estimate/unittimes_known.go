@@ -4,15 +4,15 @@ import (
 	"math"
 )
 
-// Samples returns the number of samples, finished and running.
+// Samples returns the number of samples of finished and running attempts.
 func (u *UnitTimes) Samples() int { return u.all.Len() }
 
-// Known reports whether the distribution rests on enough samples or on a Prior.
+// Known reports whether there are enough samples or a Prior.
 func (u *UnitTimes) Known() bool { return u.enough() || u.config.Prior != nil }
 
 func (u *UnitTimes) enough() bool { return u.all.Len() >= u.config.MinSamples }
 
-// known returns the distribution that holds now.
+// known returns the distribution in use: the samples or the Prior.
 func (u *UnitTimes) known() Distribution {
 	if !u.enough() && u.config.Prior != nil {
 		return u.config.Prior
@@ -46,7 +46,7 @@ func (u *UnitTimes) Below(x float64) float64 {
 
 // Quantile returns the p-quantile of the time of a unit of work, as [Empirical.Quantile] defines it.
 func (u *UnitTimes) Quantile(p float64) float64 {
-	if u.enough() { // most decisions ask for many
+	if u.enough() { // most decisions ask for many quantiles
 		return u.all.Quantile(p)
 	}
 	if !u.Known() {

@@ -11,8 +11,8 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// slowUnitTimes is UnitTimes by its description: lists of samples, and every answer computed afresh. The overhead is
-// taken from the fast one and checked on its own below.
+// slowUnitTimes follows the description of UnitTimes: it keeps lists of samples and computes every answer anew. The
+// overhead comes from the fast implementation, and a test below checks it.
 type slowUnitTimes struct {
 	config                UnitTimesConfig
 	first, other, running [][2]float64 // seconds, work
@@ -81,7 +81,7 @@ func TestUnitTimesAgreesWithLists(t *testing.T) {
 		if config.FixedOverhead {
 			assert.Equal(t, map[float64]bool{0: true}, overheads)
 		} else {
-			assert.Greater(t, len(overheads), 3, "the overhead must have been fitted, and moved, several times")
+			assert.Greater(t, len(overheads), 3, "the overhead must have changed several times")
 		}
 	}
 }
@@ -114,9 +114,9 @@ func compareUnitTimes(t *testing.T, fast *UnitTimes, want []float64, p float64) 
 	require.Equal(t, want[int(math.Ceil(p*float64(n)))-1], fast.Quantile(p))
 }
 
-// Near-empty inputs: without a floor, a task that reads one byte in its start-up second has a rate a million times that
-// of its peers, and the mean goes with it.
-func TestUnitTimesFloor(t *testing.T) {
+// Near-empty inputs: a task may read a single byte in its start-up second. Without a floor, its rate is a million
+// times above its peers, and distorts the mean.
+func TestFloorBoundsTheRateOfTinyTasks(t *testing.T) {
 	bare, _ := NewUnitTimes(UnitTimesConfig{FixedOverhead: true})
 	floored, _ := NewUnitTimes(UnitTimesConfig{Floor: 1e5, FixedOverhead: true})
 	for _, r := range []*UnitTimes{bare, floored} {
@@ -131,7 +131,7 @@ func TestUnitTimesFloor(t *testing.T) {
 	assert.Equal(t, 2e5, floored.Work(2e5))
 }
 
-func TestUnitTimesRejects(t *testing.T) {
+func TestUnitTimesRefuseInvalidRuns(t *testing.T) {
 	inf, nan := math.Inf(1), math.NaN()
 	for _, c := range []UnitTimesConfig{{MinSamples: -1}, {Floor: -1}, {Floor: nan}, {Floor: inf}} {
 		_, err := NewUnitTimes(c)
@@ -139,7 +139,7 @@ func TestUnitTimesRejects(t *testing.T) {
 	}
 	bare, _ := NewUnitTimes(UnitTimesConfig{})
 	floored, _ := NewUnitTimes(UnitTimesConfig{Floor: 1})
-	assert.Equal(t, usualMinSamples, bare.Config().MinSamples)
+	assert.Equal(t, defaultMinSamples, bare.Config().MinSamples)
 	for _, c := range [][2]float64{{-1, 1}, {1, nan}, {1, inf}, {1, -1}, {inf, inf}, {9e9, 5e-9}} {
 		assert.False(t, bare.Finish(NoSample, ran(c[0], c[1])), "%v", c)
 		assert.Equal(t, NoSample, bare.Running(NoSample, ran(c[0], c[1])), "%v", c)
@@ -148,11 +148,11 @@ func TestUnitTimesRejects(t *testing.T) {
 		}
 	}
 	assert.False(t, bare.Finish(NoSample, ran(1, 0)))
-	assert.True(t, floored.Finish(NoSample, ran(1, 0)), "the floor counts")
-	assert.True(t, floored.Finish(NoSample, ran(0, 1)), "a coarse clock")
+	assert.True(t, floored.Finish(NoSample, ran(1, 0)), "a task without work counts with the floor")
+	assert.True(t, floored.Finish(NoSample, ran(0, 1)), "a task may take no time on a coarse clock")
 	held := bare.Running(NoSample, ran(2, 1))
 	assert.Equal(t, 1, bare.Samples())
-	assert.Equal(t, NoSample, bare.Running(held, ran(1, nan)), "what makes no sense takes the old sample away")
+	assert.Equal(t, NoSample, bare.Running(held, ran(1, nan)), "an invalid run removes the old sample")
 	bare.Drop(held)
 	bare.Drop(NoSample)
 	bare.Drop(99)

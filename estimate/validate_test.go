@@ -17,14 +17,19 @@ func (t *tree) bytes() int {
 		4*(cap(t.freeLeaf)+cap(t.freeInner))
 }
 
-// check reports the first invariant of the tree that does not hold: values ascend across all leaves; each inner node's
-// counts and maxima are those of its children; every node but the root is filled to its minimum and none beyond its
-// capacity; the root has two children or is a leaf; all leaves are equally deep; size is the number of values; and
-// every node of the two slices is in use or on a free list, once.
+// check reports the first invariant of the tree that does not hold:
+//
+//   - values ascend across all leaves
+//   - counts and maxima of an inner node are the counts and maxima of its children
+//   - every node but the root has at least its minimum of entries, and every node at most its capacity
+//   - the root has two children or is a leaf
+//   - all leaves are equally deep
+//   - size is the number of values
+//   - every node of the two slices is in use or on a free list, once
 func (t *tree) check() error {
 	c := checker{tree: t, last: math.Inf(-1), leaves: make([]bool, len(t.leaves)), inners: make([]bool, len(t.inners))}
 	if t.size == 0 {
-		return nil // the next insert starts afresh, whatever is left in the slices
+		return nil // the next insert resets the tree, whatever the slices hold
 	}
 	if t.height >= maxHeight {
 		return fmt.Errorf("height %d, want less than %d", t.height, maxHeight)
@@ -123,7 +128,7 @@ func (c *checker) leaf(at int32, root bool) (count int, largest float64, err err
 	return int(l.n), c.last, nil
 }
 
-// The validator must be able to fail: each kind of damage is found.
+// The validator must be able to fail: it finds each kind of damage.
 func TestCheckFindsDamage(t *testing.T) {
 	for name, damage := range map[string]func(*tree){
 		"order":         func(t *tree) { t.leaves[t.leftmost()].value[3] = -1 },
@@ -154,12 +159,12 @@ func (t *tree) leftmost() int32 {
 	return at
 }
 
-// What the constants promise of each other.
+// The constants of the tree satisfy the relations that the code relies on.
 func TestTreeConstants(t *testing.T) {
 	least := 2.0 * leafMin * math.Pow(innerMin, maxHeight-1)
-	assert.Greater(t, least, float64(maxSize), "a tree of maxHeight cannot be")
+	assert.Greater(t, least, float64(maxSize), "a tree of maxHeight would hold more than maxSize values")
 	for level, least := range map[int]int{0: leafMin, 1: innerMin} {
-		assert.GreaterOrEqual(t, capacity(level)/2, least+1, fmt.Sprintf("halves of a split, level %d", level))
-		assert.Greater(t, capacity(level)*3/4/2, least, "halves of an evening out")
+		assert.GreaterOrEqual(t, capacity(level)/2, least+1, fmt.Sprintf("each half of a split is above the minimum at level %d", level))
+		assert.Greater(t, capacity(level)*3/4/2, least, "each of two evened nodes is above the minimum")
 	}
 }

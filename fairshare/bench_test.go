@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// flatPools are mixed weights, minimums for a third, and twice the demand that there is to divide.
+// flatPools returns pools with mixed weights and with minimums for every third pool. The total is half of the demand.
 func flatPools(n int) (pools []Pool, total int64) {
 	rng := rand.New(rand.NewPCG(5, 9))
 	pools = make([]Pool, n)
@@ -21,7 +21,7 @@ func flatPools(n int) (pools []Pool, total int64) {
 	return pools, total / 2
 }
 
-// steepPools have weights and bounds of all magnitudes, so that the level must be found by sorting.
+// steepPools returns pools with weights and bounds of all magnitudes. Their level must be found by sorting.
 func steepPools(n int) (pools []Pool, total int64) {
 	rng := rand.New(rand.NewPCG(5, 11))
 	pools = make([]Pool, n)
@@ -40,7 +40,7 @@ func BenchmarkShares(b *testing.B) {
 	}
 }
 
-// BenchmarkSharesSteep is the case that costs most.
+// BenchmarkSharesSteep measures the most expensive case: the level is found by sorting.
 func BenchmarkSharesSteep(b *testing.B) {
 	b.Run("pools=100000", func(b *testing.B) { benchmarkShares(b, steepPools, 100_000) })
 }
@@ -83,7 +83,7 @@ func BenchmarkNext(b *testing.B) {
 			index := tree.Index()
 			pool := 0
 			b.ReportAllocs()
-			for b.Loop() { // one unit comes back and is handed out again
+			for b.Loop() { // one unit is returned and given again
 				index.Add(pool, -1)
 				pool = (pool + 7919) % n
 				index.Add(index.Next().Pool, 1)
@@ -92,8 +92,8 @@ func BenchmarkNext(b *testing.B) {
 	}
 }
 
-// BenchmarkBisection is what the exact shares are up against: doubling and 25 halvings, as Hadoop YARN computes
-// shares, truncated and so not exact.
+// BenchmarkBisection measures the method of Hadoop YARN for comparison: doubling and 25 halvings. The shares are
+// truncated, and so they are not exact.
 func BenchmarkBisection(b *testing.B) {
 	b.Run("pools=100000", func(b *testing.B) {
 		pools, total := flatPools(100_000)

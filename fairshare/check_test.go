@@ -12,22 +12,22 @@ import (
 
 func TestBadPoolsAreNamed(t *testing.T) {
 	for want, pools := range map[string][]Pool{
-		"pools[1].Weight is -2":                               {{}, {Weight: -2}},
-		"pools[1].Max is -2":                                  {{}, {Max: -2}},
-		"pools[0].Min is -1":                                  {{Min: -1}},
-		"pools[0].Min is 5, want at most its Max of 4":        {{Min: 5, Max: 4}},
-		"pools[0].Min is 5, want at most its Max of 0":        {{Min: 5, Max: Zero}},
-		"pools[0].Demand is -1":                               {{Demand: -1}},
-		"pools[0].Demand is 3, want 0 for a":                  {{Demand: 3}, {Parent: Under(0)}},
-		"pools[0].Discipline is Discipline(3)":                {{Discipline: 3}},
-		"pools[1].Parent is pool 2, want one of":              {{}, {Parent: Under(2)}},
-		"pools[0].Parent is pool -5":                          {{Parent: -4}},
-		"pools[0].Parent leads through pool 0 back to pool 0": {{Parent: Under(0)}},
-		"pools[2].Parent leads through pool 1 back to pool 2": {{Parent: Under(2)}, {Parent: Under(2)}, {Parent: Under(1)}},
+		"pools[1].Weight is -2":                                 {{}, {Weight: -2}},
+		"pools[1].Max is -2":                                    {{}, {Max: -2}},
+		"pools[0].Min is -1":                                    {{Min: -1}},
+		"pools[0].Min is 5, want at most its Max of 4":          {{Min: 5, Max: 4}},
+		"pools[0].Min is 5, want at most its Max of 0":          {{Min: 5, Max: Zero}},
+		"pools[0].Demand is -1":                                 {{Demand: -1}},
+		"pools[0].Demand is 3, want 0 for a pool with children": {{Demand: 3}, {Parent: Under(0)}},
+		"pools[0].Discipline is Discipline(3)":                  {{Discipline: 3}},
+		"pools[1].Parent is pool 2, want one of":                {{}, {Parent: Under(2)}},
+		"pools[0].Parent is pool -5":                            {{Parent: -4}},
+		"pools[0].Parent leads through pool 0 back to pool 0":   {{Parent: Under(0)}},
+		"pools[2].Parent leads through pool 1 back to pool 2":   {{Parent: Under(2)}, {Parent: Under(2)}, {Parent: Under(1)}},
 		"pools[0].Max is 10, want at least the 12 guaranteed": {{Max: 10}, {Parent: Under(0), Min: 6},
 			{Parent: Under(0), Min: 6}},
-		"pools[1].Min is 1, which takes the sum":    {{Min: math.MaxInt64}, {Min: 1}},
-		"pools[1].Weight is 1, which takes the sum": {{Weight: math.MaxInt64}, {Weight: 1}},
+		"pools[1].Min is 1, want a sum of siblings' minimums within int64":   {{Min: math.MaxInt64}, {Min: 1}},
+		"pools[1].Weight is 1, want a sum of siblings' weights within int64": {{Weight: math.MaxInt64}, {Weight: 1}},
 	} {
 		_, err := New(pools, Policy{})
 		assert.ErrorContains(t, err, "fairshare: "+want)
@@ -73,7 +73,7 @@ func TestNoAllocations(t *testing.T) {
 
 	var trees []*Tree
 	pools, total = steepPools(1000)
-	for range 11 { // one a run, which has never been used
+	for range 11 { // one new tree for each run and one for the warm-up
 		tree, err := New(pools, Policy{})
 		require.NoError(t, err)
 		trees = append(trees, tree)
@@ -83,7 +83,7 @@ func TestNoAllocations(t *testing.T) {
 		shares, _ = trees[run].Shares(shares, nil, total)
 		run++
 	}), "Shares of steep pools")
-	require.NotEmpty(t, trees[0].fill.breakpoints, "the level was found by sorting")
+	require.NotEmpty(t, trees[0].fill.breakpoints, "the level must be found by sorting")
 
 	index := tree.Index()
 	assert.Zero(t, testing.AllocsPerRun(100, func() {
@@ -98,7 +98,7 @@ func TestNoAllocations(t *testing.T) {
 	}), "SetShares")
 }
 
-func TestZeroValues(t *testing.T) {
+func TestZeroValuesHaveNoPools(t *testing.T) {
 	var tree Tree
 	assert.Zero(t, tree.Len())
 	shares, err := tree.Shares(nil, nil, 7)
@@ -110,11 +110,11 @@ func TestZeroValues(t *testing.T) {
 		assert.Zero(t, x.Usage(0))
 	}
 	for range tree.Walk() {
-		t.Error("a tree of nothing")
+		t.Error("the zero Tree must have no pools")
 	}
 }
 
-func TestNames(t *testing.T) {
+func TestValuesPrintTheirNames(t *testing.T) {
 	for want, got := range map[string]interface{ String() string }{
 		"fair": Fair, "multi-level": MultiLevel, "refuse": Refuse, "by-weight": ByWeight, "demanded": Demanded, "steady": Steady,
 		"demand": AtDemand, "cut": AtCut, "nobody-wants": NobodyWants, "in-turn": InTurn, "Bound(99)": Bound(99),

@@ -12,23 +12,24 @@ import (
 	"github.com/straggler-go/straggler/fairshare"
 )
 
-// Section 4.2: "if the head-of-line job cannot launch a local task, we skip this job and look at subsequent jobs". Of 20
-// nodes with one slot each, four hold the data of a small job. Without a wait it launches where it stands when it is next,
-// and a fifth of its tasks are local; where the index holds it until its wait is over or its node is on offer, nearly all
-// are. It keeps its share, and no slot stands idle.
+// Section 4.2: "if the head-of-line job cannot launch a local task, we skip this job and look at subsequent jobs".
+// The cluster has 20 machines with one slot each, and four machines hold the data of a small job. Without a wait the
+// small job starts a task on any machine, so a fifth of its tasks are local. With a wait the index holds the job
+// until the wait is over or a machine with its data is on offer, so nearly all of its tasks are local. The job keeps
+// its share, and no slot is idle.
 func TestSection42SkippedJobsKeepTheirPlace(t *testing.T) {
 	local, used := skipped(t, 0)
-	assert.InDelta(t, .2, local, .06)
-	assert.InDelta(t, 3, used, .1)
+	assert.InDelta(t, .2, local, .06, "a fifth of the tasks must be local by chance")
+	assert.InDelta(t, 3, used, .1, "the small job must have its share of 3 slots")
 	local, used = skipped(t, 30*time.Second)
-	assert.Greater(t, local, .95)
-	assert.Greater(t, used, 2.5, "of a share of 3")
+	assert.Greater(t, local, .95, "nearly all tasks must be local")
+	assert.Greater(t, used, 2.5, "the small job must keep nearly its share of 3 slots")
 }
 
-// skipped runs 20 nodes for an hour in steps of a second, with tasks of 10 s on average, and returns the share of the small
-// job's tasks that were local and how many slots it had on average.
+// skipped simulates 20 machines for an hour in steps of a second. Tasks take 10 s on average. skipped returns the
+// share of the small job's tasks that were local, and the mean number of slots that the small job used.
 func skipped(t *testing.T, wait time.Duration) (local, used float64) {
-	const nodes, holders, steps, small = 20, 4, 3600, 0
+	const machines, holders, steps, small = 20, 4, 3600, 0
 	rng := rand.New(rand.NewPCG(42, 1))
 	tree, err := fairshare.New([]fairshare.Pool{{Demand: 3}, {Demand: 100}}, fairshare.Policy{})
 	require.NoError(t, err)
@@ -38,7 +39,7 @@ func skipped(t *testing.T, wait time.Duration) (local, used float64) {
 	now := time.Unix(0, 0)
 	job := policy.Start(now)
 	var launched, hits, sum float64
-	runs := make([]int, nodes) // the pool of the task on each node; -1 for none
+	runs := make([]int, machines) // the pool of the task on each machine; -1 for none
 	for n := range runs {
 		runs[n] = -1
 	}
@@ -49,13 +50,13 @@ func skipped(t *testing.T, wait time.Duration) (local, used float64) {
 				runs[n] = -1
 			}
 		}
-		for _, n := range rng.Perm(nodes) {
+		for _, n := range rng.Perm(machines) {
 			if runs[n] >= 0 {
 				continue
 			}
 			next := index.Next().Pool
 			if next == small {
-				level := min(1, n/holders) // the first nodes hold its data
+				level := min(1, n/holders) // the first machines hold the job's data
 				if job.Offer(now, level).Action == delay.Wait {
 					index.Hold(small, true)
 					next = index.Next().Pool
@@ -65,7 +66,7 @@ func skipped(t *testing.T, wait time.Duration) (local, used float64) {
 					hits += float64(1 - level)
 				}
 			}
-			require.NotEqual(t, -1, next, "somebody always wants the slot")
+			require.NotEqual(t, -1, next, "some pool must always want the slot")
 			runs[n] = next
 			index.Add(next, 1)
 		}

@@ -2,7 +2,7 @@ package fairshare
 
 import "math"
 
-// divide gives the siblings of a group their shares of total.
+// divide divides total among the siblings of a group and writes their shares into dst.
 func (t *Tree) divide(dst []Share, g group, total int64) {
 	least := t.fill.least(g.first, g.end)
 	_, fits := t.fill.most(g.first, g.end, total)
@@ -16,7 +16,8 @@ func (t *Tree) divide(dst []Share, g group, total int64) {
 	}
 }
 
-// serve gives each section of the group, in order, its minimums and what it wants of the surplus.
+// serve visits the sections of the group in order. Each section gets its minimums and, up to its demand, the surplus
+// that earlier sections have left.
 func (t *Tree) serve(dst []Share, g group, surplus int64) {
 	for first := g.first; first < g.end; {
 		end := t.section(g, first)
@@ -38,7 +39,7 @@ func (t *Tree) serve(dst []Share, g group, surplus int64) {
 	}
 }
 
-// grantAll gives the pools all they want. Their bound stands since bounds: demand or maximum.
+// grantAll gives each pool its upper end. It leaves Share.Bound as bounds has set it: AtDemand or AtMax.
 func (t *Tree) grantAll(dst []Share, first, end int32) {
 	for i := first; i < end; i++ {
 		s := &dst[t.nodes[i].pool]
@@ -46,7 +47,7 @@ func (t *Tree) grantAll(dst []Share, first, end int32) {
 	}
 }
 
-// grantMinimums gives the pools their minimums.
+// grantMinimums gives each pool its minimum, because no surplus is left for this section.
 func (t *Tree) grantMinimums(dst []Share, first, end int32) {
 	for i := first; i < end; i++ {
 		s := &dst[t.nodes[i].pool]
@@ -56,16 +57,17 @@ func (t *Tree) grantMinimums(dst []Share, first, end int32) {
 	}
 }
 
-// fillTo fills the pools to a common level. Their lower ends fit in the total, their upper ends do not.
+// fillTo fills the pools to a common level. The sum of their lower ends must fit in total, and the sum of their upper
+// ends must not.
 func (t *Tree) fillTo(dst []Share, first, end int32, total int64) {
 	for i := first; i < end; i++ {
-		t.fill.weight[i] = max(t.nodes[i].weight, 1) // a section is all weighted or all weightless
+		t.fill.weight[i] = max(t.nodes[i].weight, 1) // in a section all weights are zero, or none is
 	}
 	if t.policy.Surplus == WaterLevel {
 		t.fillAndRound(dst, first, end, total)
 		return
 	}
-	f, base := &t.fill, t.fill.want // which bounds needs no more
+	f, base := &t.fill, t.fill.want // bounds no longer needs the demands, so their space is free
 	for i := first; i < end; i++ {
 		base[i] = f.lo[i]
 		f.lo[i], f.hi[i] = 0, f.hi[i]-base[i]
@@ -78,7 +80,7 @@ func (t *Tree) fillTo(dst []Share, first, end int32, total int64) {
 	}
 }
 
-// fillAndRound finds the level for the weights in t.fill and writes the shares down.
+// fillAndRound finds the level for the weights in t.fill, rounds the shares and writes them into dst.
 func (t *Tree) fillAndRound(dst []Share, first, end int32, total int64) {
 	l := t.fill.level(first, end, total)
 	t.fill.round(l, first, end, total)
@@ -86,7 +88,7 @@ func (t *Tree) fillAndRound(dst []Share, first, end int32, total int64) {
 		s := &dst[t.nodes[i].pool]
 		s.Slots, s.Real, s.Level = t.fill.slots[i], t.fill.real(l, i), l.float()
 		switch {
-		case s.Slots == t.fill.hi[i] && t.fill.rest[i] == 0: // all it wants, as bounds has noted
+		case s.Slots == t.fill.hi[i] && t.fill.rest[i] == 0: // the pool has its upper end; bounds has set AtDemand or AtMax
 		case t.fill.state[i] == low:
 			s.Bound = AtMin
 		default:
@@ -95,8 +97,8 @@ func (t *Tree) fillAndRound(dst []Share, first, end int32, total int64) {
 	}
 }
 
-// cutMinimums divides a total in which the minimums do not fit. They take the place of the maximums, and nothing is
-// guaranteed.
+// cutMinimums divides a total that is smaller than the sum of the minimums. The minimums become the upper ends, and
+// the lower ends become 0.
 func (t *Tree) cutMinimums(dst []Share, g group, total int64) {
 	f := &t.fill
 	for i := g.first; i < g.end; i++ {

@@ -1,87 +1,128 @@
-// Package fairshare decides how much of a cluster each pool should have, and who gets the next free slot. It follows
-// M. Zaharia et al., "Job Scheduling for Multi-User MapReduce Clusters", UCB/EECS-2009-55: section 3, section 4.1 and
-// appendix A. Package preempt decides whose tasks to kill for a pool that starves, and package gate what a node lets in
-// (section 5).
+// Package fairshare is for a scheduler that divides its slots among several teams, users or jobs. It answers two
+// questions: how many slots should each claimant have, and which claimant gets the next free slot? A [Pool] is one
+// claimant: a job, a user or a queue, or a group of smaller pools.
+//
+// The package follows M. Zaharia et al., "Job Scheduling for Multi-User MapReduce Clusters", UCB/EECS-2009-55:
+// section 3, section 4.1 and appendix A. Package preempt decides which tasks to kill for a pool that starves. Package
+// gate decides which tasks a machine admits (section 5).
+//
+// # An example
+//
+// Figure 3 of the paper divides 100 slots among four pools. [Shares] takes the minimum and the demand of each pool:
+//
+//	fairshare.Shares([]fairshare.Pool{
+//		{Min: 50, Demand: 46},
+//		{Min: 10, Demand: 18},
+//		{Min: 25, Demand: 28},
+//		{Min: 15, Demand: 16},
+//	}, 100)
+//
+// The four shares print as
+//
+//	share demand slots=46 min=46 max=46 level=14
+//	share level slots=14 min=10 max=18 level=14
+//	share minimum slots=25 min=25 max=28 level=14
+//	share minimum slots=15 min=15 max=16 level=14
+//
+// The first pool wants 46 slots and is guaranteed 50, so it gets 46. The last two pools get their minimums, 25 and
+// 15. The second pool gets the 14 slots that remain. The word after "share" names the number that fixed the share.
 //
 // # The share
 //
-// Of F slots pool i, with minimum m, demand d and weight w, gets
+// F is the number of slots. Pool i has the minimum m(i), the demand d(i) and the weight w(i). Its share is
 //
 //	share(i) = clamp(L·w(i), min(m(i), d(i)), d(i))
 //
-// with the one level L, the water level of Figure 3, at which the shares add up to F or to all that is wanted:
+// L is the level, the water level of Figure 3. It is one number for all pools. The package chooses L so that the
+// shares add up to F, or to the sum of the demands if that sum is smaller.
 //
-//	F    total               the slots to divide
-//	m    Pool.Min            guaranteed as far as it is wanted
-//	d    Pool.Demand         running and waiting; Pool.Max lowers it
+//	F    total               slots to divide
+//	m    Pool.Min            slots guaranteed, up to the demand
+//	d    Pool.Demand         running and waiting tasks; Pool.Max lowers it
 //	w    Pool.Weight         1 in the paper
 //	L    Share.Level         slots per weight
 //
-// The level is a ratio of two integers, found exactly and not by bisection, for totals up to the largest int64.
-// Shares are rounded to whole slots so that siblings add up exactly, each stays within its bounds, and each lies
-// within one of its real share. Ties go to the lowest index. [Shares] does this once; a [Tree] again and again, for
-// pools of pools.
+// The level is a ratio of two integers. The package finds it exactly, without bisection, for totals up to the largest
+// int64. Then it rounds the shares to whole slots:
 //
-// A pool with children divides its whole slots among them, so in a tree of pools the shares of depth k lie within k
-// slots of a tree that divides fluid. For finer shares count in smaller units: millicores, or slots times 2^20.
+//   - The shares of siblings add up exactly.
+//   - Each share stays within its bounds.
+//   - Each share differs by less than one slot from its real share.
+//   - Ties go to the pool with the lowest index.
+//
+// [Shares] divides once. A [Tree] divides again and again, and its pools may have children. A pool with children
+// divides its whole slots among them. So a rounded share at depth k differs by less than k slots from the share in a
+// tree that divides fractions. For finer shares, count in smaller units: millicores, or slots times 2^20.
 //
 // # One resource
 //
-// A share is of one resource: slots, or CPUs, or bytes of memory. Where jobs run out of different resources, no division of
-// one of them is fair or even fits. Of 9 CPUs and 18 GB, with tasks of 1 CPU and 4 GB in one pool and of 3 CPUs and 1 GB in the
-// other, equal shares of the CPUs give the second pool one task, and equal shares of the memory give it nine, which do not
-// fit; dominant resource fairness gives three tasks and two. Use an engine's own scheduler of several resources there, and
-// this package for the pools of one kind of machine, or for the one resource that always runs out first.
+// A share is of one resource: slots, or CPUs, or bytes of memory. If jobs run out of different resources, no division
+// of a single resource is fair, and the result may not even fit. Take 9 CPUs and 18 GB. The tasks of one pool need 1
+// CPU and 4 GB each; the tasks of a second pool need 3 CPUs and 1 GB each.
 //
-// # What the paper leaves open
+//   - Equal shares of the CPUs give the second pool one task.
+//   - Equal shares of the memory give the second pool nine tasks, which do not fit.
+//   - Dominant resource fairness gives the pools three tasks and two.
 //
-//   - Minimums that do not fit: [Policy.OnInfeasible]. A minimum that is not wanted never counts.
-//   - Minimums in a tree: a pool is guaranteed at least what its children are, or the guarantee would hold only when
-//     their parent happened to have enough. A minimum that a child does not want guarantees its parent nothing.
-//   - Minimums and the surplus: whether a guarantee counts when the rest is divided, [Policy.Surplus].
-//   - Weights, and weight zero: [Pool.Weight]. Shares that do not follow demand: [Policy.Basis].
+// Use an engine's own scheduler of several resources in such a cluster. Use this package for the pools of one kind of
+// machine, or for one resource that always runs out first.
 //
-// # Who is next
+// # Choices that the paper leaves open
 //
-// An [Index] hands out single slots in one of three orders. The default, [LeastUsage], needs no shares: first whoever
-// is below its minimum, then whoever has least for its weight. Where all weights are equal that leads exactly to the
-// shares. Where they are not, no pool gets one more than its real share, but what many small pools get beyond theirs
-// a large one lacks: of 150 slots for a hundred pools of weight 1 and one of weight 100, each small pool takes one,
-// and the large has 50, where its share is 75. Kill for such a pool only below a threshold that its usage does not
-// fall to again, here .8.
+//   - The minimums may not fit in the total: [Policy.OnInfeasible]. A minimum counts only up to the pool's demand.
+//   - A pool with children is guaranteed at least the sum of its children's guarantees. Otherwise a child's guarantee
+//     would hold only when its parent happens to have enough slots. A child's minimum beyond the child's demand
+//     guarantees its parent nothing.
+//   - A guarantee may or may not count when the surplus is divided: [Policy.Surplus].
+//   - Weights, and the weight zero: [Pool.Weight]. Shares that ignore demand: [Policy.Basis].
 //
-// The paper serves "the job farthest below its fair share": [LargestDeficit] in units, [SmallestPart] in proportion.
-// Both lead to the shares whatever the weights, and want [Index.SetShares] whenever shares change. With shares 14 and
-// 86, of which 10 and 40 are in use, they serve the second, and LeastUsage the first.
+// # Who gets the next slot
 //
-// # How it composes
+// An [Index] hands out single slots in the order that [Policy.Order] names. The default, [LeastUsage], needs no
+// shares. It serves pools below their minimum first, and then the pool with the least usage per weight.
 //
-// One round of a host with many jobs, each a pool:
+// If all weights are equal, LeastUsage leads exactly to the shares. With unequal weights each pool stays less than
+// one slot above its real share. But many small pools may each round up, and a large pool then lacks these slots. An
+// example: 150 slots, a hundred pools of weight 1 and one pool of weight 100. Each small pool takes one slot. The
+// large pool has 50 slots, and its share is 75. If tasks are killed for such a pool, choose a threshold that the
+// pool's usage does not fall below again: at most 50/75 of its share in the example.
 //
-//   - Demand is what runs and waits, of tasks; copies count while they run, and a job wants none as of right.
-//   - [Tree.Shares] then says what each job should have. The number of slots that a job may plan with, as for the
-//     tracker of package restart, is what it may use at once: what it has running, plus those of the free slots that
-//     the Index would give it; or simply the larger of running and share. The share alone is too little for a job
-//     that fills slots which others leave idle, and its copies would be refused for want of a slot that is there.
-//   - For each free slot ask [Index.Next]. If the job cannot use this slot yet, because it waits for a machine with
-//     its data (package delay says how long), [Index.Hold] it and ask again; release all that are held when the next
-//     slot is offered. A held job keeps its place, as in delay scheduling (section 4.2): it is skipped, not set back.
-//   - A copy is a task like another to the Index. Offer a slot to copies only where Next names the job, or nobody
-//     wants the slot otherwise.
-//   - When pools starve, package preempt takes copies first; mark them by its Task.Copy.
+// The paper serves "the job farthest below its fair share". [LargestDeficit] measures the distance in slots, and
+// [SmallestPart] measures it in proportion. Both orders lead to the shares for all weights. Both need a
+// call of [Index.SetShares] whenever shares change. An example: two pools have shares of 14 and 86 slots and use 10
+// and 40. LargestDeficit and SmallestPart serve the second pool, and LeastUsage serves the first.
 //
-// # When it is wrong
+// # One round of a host
 //
-// Shares say nothing of where slots are: a share may be reached on machines that hold none of the data (see package
-// delay). Under [Fair], a batch of jobs can take longer than one after another (section 5.3); use [FIFO] where only
-// the end of the batch counts. Demand must be honest: a pool that overstates it gets more.
+// A host with many jobs makes each job a pool:
+//
+//   - Demand counts the running and the waiting tasks of a job. A running copy counts; a wanted copy does not.
+//   - [Tree.Shares] says how many slots each job should have. The tracker of package restart needs another number:
+//     the slots that a job may use at once. Count the job's running attempts, and add the free slots that the Index
+//     would give to the job. The larger of running attempts and share is a simple estimate. The share alone is too
+//     small for a job that fills slots which other jobs leave idle: the tracker would refuse copies although slots
+//     are free.
+//   - For each free slot call [Index.Next]. The job may be unable to use this slot yet, because it waits for a
+//     machine with its data (package delay says how long). Then call [Index.Hold] and ask again. Release all held
+//     jobs when the next slot is offered. A held job is skipped, and it keeps its place, as in delay scheduling
+//     (section 4.2).
+//   - The Index treats a copy like any other task. Offer a slot to copies only if Next names the job, or if no pool
+//     wants the slot.
+//   - When pools starve, package preempt kills copies first. Set its Task.Copy for each copy.
+//
+// The simulated cluster is a host to copy from: examples/internal/cluster/fairshare.go.
+//
+// # Limits of the method
+//
+// Shares do not say on which machines slots are. A pool may have its share on machines without the pool's data; see
+// package delay. Under [Fair], a batch of jobs can take longer than the jobs would take one after another (section
+// 5.3). Use [FIFO] if only the end of the batch counts. A pool that overstates its demand gets more slots, so demands
+// must be honest.
 //
 // # Cost and concurrency
 //
-// Dividing among 100,000 pools takes milliseconds and handing out a slot microseconds, without allocation; the
-// comments of the calls give the growth. Nothing here reads a clock, draws a random number or blocks. Decisions are
-// functions of their arguments and, for Tree and Index, of the calls before; those two belong to one goroutine each.
-// All other types are values, safe for concurrent use.
-//
-// To copy from: the simulated cluster asks this package in examples/internal/cluster/fairshare.go.
+// Dividing among 100,000 pools takes milliseconds. Handing out a slot takes microseconds. Neither call allocates. The
+// comment of each call gives its growth. No call reads a clock, draws a random number or blocks. A decision depends
+// only on the arguments, and for Tree and Index also on the calls before. A Tree and an Index belong to one goroutine
+// each. All other types are values and are safe for concurrent use.
 package fairshare

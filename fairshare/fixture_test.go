@@ -14,15 +14,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The fixtures in testdata are worked examples: a question, and below the dashes the answer with its working. To rewrite
-// them run
+// The fixtures in testdata are worked examples. Each section has a question, a line of dashes, and the answer with
+// its working. This command rewrites the fixtures:
 //
 //	go test ./fairshare -run Fixtures -rewrite
 //
-// and look at every line of the difference.
+// Check every line of the difference.
 var rewrite = flag.Bool("rewrite", false, "rewrite the fixtures in testdata")
 
-func TestFixtures(t *testing.T) {
+func TestFixturesMatchTheirWorking(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
 	require.NoError(t, err)
 	require.NotEmpty(t, files)
@@ -46,11 +46,12 @@ func TestFixtures(t *testing.T) {
 	}
 }
 
-// answer works out one section: comments, a line "divide total=100", and a line for each pool, a child further in.
+// answer computes the answer of one section. A question has comments, a line such as "divide total=100", and a line
+// for each pool. A child is indented by two spaces more than its parent.
 func answer(t *testing.T, question string) string {
 	var pools []Pool
 	var names []string
-	var parents []int // by depth, those of the next line
+	var parents []int // by depth: the parent of a pool on the next line
 	var policy Policy
 	var total int64
 	for line := range strings.SplitSeq(question, "\n") {
@@ -97,7 +98,7 @@ func number(t *testing.T, text string) int64 {
 	return n
 }
 
-// named finds the value of an enumeration that prints as the text.
+// named returns the value of an enumeration that prints as text.
 func named[E interface {
 	~uint8
 	String() string
@@ -145,22 +146,22 @@ func setPool(t *testing.T, p *Pool, key, value string) {
 	}
 }
 
-// draw shows each pool as a bucket that lies on its side, as long as its demand: # is what it gets, . what it wants
-// beyond, | its minimum, and ~ the water level for its weight.
+// draw prints each pool as a horizontal bar that is as long as its demand. A # is a unit that the pool gets, and a
+// dot is a unit that it wants and does not get. | marks the minimum, and ~ marks the level times the weight.
 func draw(tree *Tree, names []string, shares []Share) string {
 	longest, wide := int64(1), 0
 	for i, s := range shares {
 		longest, wide = max(longest, s.Slots, s.Demand), max(wide, len(names[i]))
 	}
 	const columns = 60
-	column := func(units float64) int { // at most one beyond the end
+	column := func(units float64) int { // at most one column beyond the end
 		return int(math.Round(min(units, float64(longest)+1) * columns / float64(max(longest, columns))))
 	}
 	var out strings.Builder
 	for i, s := range shares {
 		got, most := column(float64(s.Slots)), column(float64(max(s.Slots, s.Demand)))
 		bar := []byte(strings.Repeat("#", got) + strings.Repeat(".", most-got) + strings.Repeat(" ", columns+2-most))
-		level := s.Level * float64(max(1, tree.nodes[tree.at[i]].weight))
+		level := s.Level * float64(max(1, tree.nodes[tree.positions[i]].weight))
 		if tree.policy.Surplus == AboveMinimum {
 			level += float64(s.Min)
 		}

@@ -8,32 +8,34 @@ import (
 	"github.com/straggler-go/straggler/internal/check"
 )
 
-// forest is a validated set of pools in breadth-first order, so that a loop forwards sees a parent before its
-// children, a loop backwards after them, and siblings are adjacent. It is never changed once built.
+// forest is a validated set of pools in breadth-first order. A forward loop visits a parent before its children, and
+// a backward loop visits the children first. Siblings are adjacent. A forest never changes after newForest. A
+// position is an index into nodes; it differs from the pool's index in the caller's slice.
 type forest struct {
-	policy Policy
-	nodes  []node
-	groups []group // groups[0] is the top level; a group stands after the group of its parent
-	at     []int32 // pool index to position
+	policy    Policy
+	nodes     []node
+	groups    []group // groups[0] is the top level; the group of a parent stands before the group of its children
+	positions []int32 // the position of each pool, by pool index
 }
 
-// node is a pool with the defaults filled in. Positions refer to forest.nodes; -1 is the top level.
+// node is a pool with the defaults filled in.
 type node struct {
 	weight, min, max, demand int64
 	pool, rank               int32
-	parent                   int32 // position
-	group, children          int32 // the group that it is in and that of its children; no children: -1
+	parent                   int32 // position; -1 at the top level
+	group, children          int32 // indices of the node's own group and of its children's group; -1 without children
 }
 
 func (n *node) leaf() bool { return n.children < 0 }
 
-// group is the siblings nodes[first:end], sorted by rank, then weightless last, then pool index.
+// group is one set of siblings, nodes[first:end]. They are sorted by rank; within a rank, nodes of weight zero come
+// last; then the pool index decides.
 type group struct {
 	parent, first, end int32
 	discipline         Discipline
 }
 
-// maxPools keeps every index into twice as many entries within int32.
+// maxPools is the limit on the number of pools. Indices into slices of twice that length then fit in an int32.
 const maxPools = 1 << 30
 
 func newForest(pools []Pool, policy Policy) (*forest, error) {
@@ -41,13 +43,13 @@ func newForest(pools []Pool, policy Policy) (*forest, error) {
 		return nil, err
 	}
 	if len(pools) >= maxPools {
-		return nil, fmt.Errorf("fairshare: %d pools, want fewer than 2^30", len(pools))
+		return nil, fmt.Errorf("fairshare: %d pools, want fewer than 2^30 pools", len(pools))
 	}
 	f := &forest{
-		policy: policy,
-		nodes:  make([]node, 0, len(pools)),
-		groups: make([]group, 0, 1),
-		at:     make([]int32, len(pools)),
+		policy:    policy,
+		nodes:     make([]node, 0, len(pools)),
+		groups:    make([]group, 0, 1),
+		positions: make([]int32, len(pools)),
 	}
 	parents := make([]bool, len(pools))
 	for i := range pools {
@@ -70,9 +72,10 @@ func newForest(pools []Pool, policy Policy) (*forest, error) {
 	return f, f.checkSums()
 }
 
-// build appends the groups of a tree in breadth-first order.
+// build appends the groups in breadth-first order. parents says which pools have children. A pool on a cycle, or
+// below a cycle, is never reached.
 func (f *forest) build(pools []Pool, parents []bool) {
-	// Children of parent p stand in children[starts[p+1]:starts[p+2]], the top level, p = -1, first.
+	// The children of parent p are children[starts[p+1]:starts[p+2]]. The top level is p = -1 and comes first.
 	starts := make([]int32, len(pools)+2)
 	for i := range pools {
 		starts[int(pools[i].Parent)+1]++
@@ -95,7 +98,7 @@ func (f *forest) build(pools []Pool, parents []bool) {
 	}
 }
 
-// appendGroup appends a group of siblings.
+// appendGroup appends the children of the node at position parent as one group of siblings.
 func (f *forest) appendGroup(pools []Pool, parent int32, children []int32) {
 	g := group{parent: parent, first: int32(len(f.nodes)), discipline: f.policy.Discipline}
 	if parent >= 0 {
@@ -111,7 +114,7 @@ func (f *forest) appendGroup(pools []Pool, parent int32, children []int32) {
 			n.rank = pools[i].Rank
 		}
 		if g.discipline == FIFO {
-			n.weight = 1 // only the order counts
+			n.weight = 1 // FIFO ignores weights
 		}
 		f.nodes = append(f.nodes, n)
 	}
@@ -121,12 +124,13 @@ func (f *forest) appendGroup(pools []Pool, parent int32, children []int32) {
 		slices.SortFunc(siblings, bySection)
 	}
 	for i := range siblings {
-		f.at[siblings[i].pool] = g.first + int32(i)
+		f.positions[siblings[i].pool] = g.first + int32(i)
 	}
 	f.groups = append(f.groups, g)
 }
 
-// bySection orders siblings so that those served together are adjacent, in the order in which they are served.
+// bySection orders siblings by rank, then weighted pools before pools of weight zero, then by pool index. Siblings of
+// one section are then adjacent, and sections stand in the order in which they are served.
 func bySection(a, b node) int {
 	if c := cmp.Compare(a.rank, b.rank); c != 0 {
 		return c
@@ -137,7 +141,8 @@ func bySection(a, b node) int {
 	return cmp.Compare(a.pool, b.pool)
 }
 
-// section returns the end of the siblings that are served together with the one at position i.
+// section returns the end of the section that starts at position i. A section is a run of siblings that share one
+// level: equal in rank, and all weighted or all of weight zero. Under FIFO each pool is a section by itself.
 func (f *forest) section(g group, i int32) int32 {
 	if g.discipline == FIFO {
 		return i + 1
@@ -149,7 +154,8 @@ func (f *forest) section(g group, i int32) int32 {
 	return i
 }
 
-// cycle names the pools of one cycle. Every pool that was not reached leads up into one.
+// cycle returns an error that names two pools of a cycle. Following the parents of any pool that build has not
+// reached leads into a cycle.
 func (f *forest) cycle(pools []Pool) error {
 	reached := make([]bool, len(pools))
 	for i := range f.nodes {
@@ -164,8 +170,8 @@ func (f *forest) cycle(pools []Pool) error {
 		pools[i].Parent.Index(), i)
 }
 
-// checkSums makes sure that no sum of minimums or weights can overflow later, and that a pool's maximum allows what
-// its children are guaranteed when they want all of it.
+// checkSums returns an error if a sum of minimums or weights could overflow later. It also returns an error if the
+// maximum of a pool is smaller than the sum of its children's guarantees.
 func (f *forest) checkSums() error {
 	guarantees := make([]int64, len(f.nodes))
 	for _, g := range slices.Backward(f.groups) {
@@ -174,11 +180,11 @@ func (f *forest) checkSums() error {
 			n := &f.nodes[i]
 			guarantees[i] = max(guarantees[i], n.min)
 			if least += guarantees[i]; least < 0 {
-				return fmt.Errorf("fairshare: pools[%d].Min is %d, which takes the sum of its siblings' beyond int64", n.pool,
+				return fmt.Errorf("fairshare: pools[%d].Min is %d, want a sum of siblings' minimums within int64", n.pool,
 					n.min)
 			}
 			if weight += max(n.weight, 1); weight < 0 {
-				return fmt.Errorf("fairshare: pools[%d].Weight is %d, which takes the sum of its siblings' beyond int64", n.pool,
+				return fmt.Errorf("fairshare: pools[%d].Weight is %d, want a sum of siblings' weights within int64", n.pool,
 					n.weight)
 			}
 		}

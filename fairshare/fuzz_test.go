@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// FuzzShares reads raw pools, valid or not: there is an error or there are shares that keep every promise.
+// FuzzShares reads arbitrary pools. Each input must lead to an error or to shares that agree with the oracle.
 func FuzzShares(f *testing.F) {
 	f.Add([]byte{0, 0, 50, 0, 46, 0, 0, 10, 0, 18, 0, 0, 25, 0, 28, 0, 0, 15, 0, 16}, int64(100), uint8(0), uint8(0))
 	f.Add([]byte{1, 1, 0, 0, 9, 2, 2, 3, 4, 5}, int64(7), uint8(1), uint8(6))
@@ -35,7 +35,7 @@ func FuzzShares(f *testing.F) {
 	})
 }
 
-// FuzzCompare checks the order over triples.
+// FuzzCompare checks that each order is antisymmetric and transitive for three pools.
 func FuzzCompare(f *testing.F) {
 	f.Add(make([]byte, 96))
 	f.Add([]byte("\x01\x00\x00\x00\x00\x00\x00\x00"))
@@ -55,7 +55,7 @@ func FuzzCompare(f *testing.F) {
 				checkTransitive(t, o, c[p[0]], c[p[1]], c[p[2]])
 			}
 			if o.compare(c[0], c[1]) != -o.compare(c[1], c[0]) {
-				t.Errorf("%v: %+v, %+v: not antisymmetric", o, c[0], c[1])
+				t.Errorf("%v must be antisymmetric for %+v and %+v", o, c[0], c[1])
 			}
 		}
 	})

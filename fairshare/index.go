@@ -5,36 +5,39 @@ import (
 	"github.com/straggler-go/straggler/internal/exact"
 )
 
-// Index answers who should get the next free unit, in O(depth), after O(log k) at each level with k siblings for each
-// change of one pool: O(log n) in a flat tree. It starts from the usage 0 and the demands of the pools.
+// Index says which pool should get the next free unit. [Tree.Index] makes an Index, with usage 0 and the demands of
+// the pools. The zero value has no pools, and its [Index.Next] names no pool.
 //
-// Not safe for concurrent use; one per scheduler.
+// Next costs O(depth). A change of one pool costs O(log k) at each level with k siblings: O(log n) in a flat tree.
+//
+// An Index is not safe for concurrent use. Use one for each scheduler.
 type Index struct {
 	forest
 	entries []entry // by position
 	shares  []int64 // by position; nil under LeastUsage
-	// winners holds one knock-out tournament a group: that of nodes[first:end] is winners[2*first:2*end], with the final
-	// at 1, the matches that feed match m at 2m and 2m+1, and the pools themselves from end-first on. Below the top level
-	// sums holds what the pools that took part in a match have together.
+	// winners holds one knock-out tournament for each group. The tournament of nodes[first:end] is
+	// winners[2*first:2*end]. Within that slice the final is match 1. The winners of matches 2m and 2m+1 meet in
+	// match m. The pools themselves stand from index end-first on.
 	winners []int32 // positions
-	sums    []sum
+	sums    []sum   // for each match below the top level: the sum over all pools that take part in the match or before
 }
 
 // entry is the state of one pool.
 type entry struct {
 	standing
 	usage, most int64 // most is the demand, bounded by the maximum
-	demand      int64 // leaves
-	least       int64 // the minimum, as far as the pool and those under it want theirs
-	held        bool
+	demand      int64 // set for leaves only
+	least       int64 // the minimum, up to the demand of the pool and of the pools below it
+	held        bool  // Next skips the pool
 }
 
-// sum is what pools have, are guaranteed as far as they want it, and may have together. It saturates.
+// sum adds up the usage, the wanted minimums (least) and the upper bounds (most) of several pools. The sums saturate.
 type sum struct{ usage, least, most int64 }
 
-// Index returns an index over the pools of the tree, which it does not change.
+// Index returns an [Index] over the pools of the tree, with usage 0 and the demands of the pools. The tree stays
+// unchanged, and later calls on the tree do not affect the index.
 //
-// Cost: O(n) time and memory.
+// Cost: O(n) time and memory for n pools.
 func (t *Tree) Index() *Index {
 	x := &Index{forest: t.forest, entries: make([]entry, t.Len()), winners: make([]int32, 2*t.Len())}
 	if len(x.groups) > 0 {
@@ -50,9 +53,9 @@ func (t *Tree) Index() *Index {
 	return x
 }
 
-// Next returns the pool that should get the next free unit: from the top level down, the one that stands first by the
-// discipline of the group and, under [Fair], by [Policy.Order]. It changes nothing: tell the index what was done with
-// [Index.Add].
+// Next returns the pool that should get the next free unit, and the reason. From the top level down, Next chooses the
+// first pool of each group by the group's discipline, and under [Fair] by [Policy.Order]. If no pool wants the unit,
+// [Pick.Pool] is -1. Next changes nothing: report a unit that was given with [Index.Add].
 //
 // Cost: O(depth), no allocation.
 func (x *Index) Next() Pick {
@@ -73,8 +76,8 @@ func (x *Index) Next() Pick {
 	}
 }
 
-// Add changes the usage of a pool without children by delta: +1 for a unit given, -1 for one returned. Usage stops at
-// 0 and at the largest int64. It reports false, and does nothing, for an index that is not such a pool.
+// Add changes the usage of a pool without children by delta units: +1 for a unit given, -1 for a unit returned. Usage
+// stays between 0 and the largest int64. Add returns false and does nothing if the pool is unknown or has children.
 //
 // Cost: O(log k) for the k siblings at each level above, no allocation.
 func (x *Index) Add(pool int, delta int64) bool {
@@ -91,8 +94,8 @@ func (x *Index) Add(pool int, delta int64) bool {
 	return true
 }
 
-// SetDemand changes what a pool without children wants, running and waiting together; less than 0 counts as 0. It
-// reports false, and does nothing, for an index that is not such a pool.
+// SetDemand changes the demand of a pool without children: its running and waiting units together. A negative demand
+// counts as 0. SetDemand returns false and does nothing if the pool is unknown or has children.
 //
 // Cost: O(log k) for the k siblings at each level above, no allocation.
 func (x *Index) SetDemand(pool int, demand int64) bool {
@@ -104,9 +107,9 @@ func (x *Index) SetDemand(pool int, demand int64) bool {
 	return ok
 }
 
-// SetShares tells the index what the pools are due, one share a pool as from [Tree.Shares]. Orders other than
-// [LeastUsage] go by it, and need it again whenever shares change; LeastUsage does not read it. It returns an error if
-// there is not one share a pool.
+// SetShares tells the index the shares of the pools, in the pools' order, as [Tree.Shares] returns them. The orders
+// [LargestDeficit] and [SmallestPart] compare usage with these shares, so call SetShares whenever shares change.
+// [LeastUsage] ignores the shares. SetShares returns an error if the number of shares is not the number of pools.
 //
 // Cost: O(n), no allocation.
 func (x *Index) SetShares(shares []Share) error {
@@ -123,16 +126,16 @@ func (x *Index) SetShares(shares []Share) error {
 	return nil
 }
 
-// Hold passes a pool over, with its children if it has any, until it is held no longer: for one that cannot use the
-// unit on offer, such as a job that waits for a machine with its data (section 4.2). It reports false for an unknown
-// pool.
+// Hold(pool, true) makes [Index.Next] skip a pool and the pools below it, until Hold(pool, false). Hold a pool that
+// cannot use the unit on offer, such as a job that waits for a machine with its data (section 4.2). A held pool keeps
+// its usage and its place in the order. Hold returns false for an unknown pool.
 //
 // Cost: O(log k) for the k siblings at each level above, no allocation.
 func (x *Index) Hold(pool int, held bool) bool {
-	if pool < 0 || pool >= len(x.at) {
+	if pool < 0 || pool >= len(x.positions) {
 		return false
 	}
-	i := x.at[pool]
+	i := x.positions[pool]
 	if x.entries[i].held != held {
 		x.entries[i].held = held
 		x.update(i)
@@ -140,17 +143,19 @@ func (x *Index) Hold(pool int, held bool) bool {
 	return true
 }
 
-// Usage returns what a pool has, its children's together; 0 for an unknown pool.
+// Usage returns the units that a pool uses. For a pool with children this is the sum over the children. Usage returns
+// 0 for an unknown pool. Cost: O(1).
 func (x *Index) Usage(pool int) int64 {
-	if pool < 0 || pool >= len(x.at) {
+	if pool < 0 || pool >= len(x.positions) {
 		return 0
 	}
-	return x.entries[x.at[pool]].usage
+	return x.entries[x.positions[pool]].usage
 }
 
+// leaf returns the position of a pool without children. ok is false if the pool is unknown or has children.
 func (x *Index) leaf(pool int) (position int32, ok bool) {
-	if pool < 0 || pool >= len(x.at) || !x.nodes[x.at[pool]].leaf() {
+	if pool < 0 || pool >= len(x.positions) || !x.nodes[x.positions[pool]].leaf() {
 		return 0, false
 	}
-	return x.at[pool], true
+	return x.positions[pool], true
 }

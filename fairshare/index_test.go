@@ -11,7 +11,7 @@ import (
 	"github.com/straggler-go/straggler/internal/exact"
 )
 
-// slowIndex answers by walking the whole tree with rational numbers.
+// slowIndex finds the next pool by a search of the whole tree in rational arithmetic.
 type slowIndex struct {
 	*oracle
 	usage, demand, share []int64
@@ -33,7 +33,7 @@ func (x *slowIndex) most(i int) int64 {
 	return min(sum, x.pools[i].limit())
 }
 
-// least is the minimum as far as the pool, and each pool under it, wants its own.
+// least returns the minimum of a pool, up to the demand of the pool and of each pool below it.
 func (x *slowIndex) least(i int) (least int64) {
 	for _, c := range x.children(i) {
 		least += x.least(c)
@@ -54,7 +54,7 @@ func (x *slowIndex) wants(i int) bool {
 	return len(children) == 0
 }
 
-// before follows the three rules in the words of Compare and of the disciplines.
+// before reports whether pool a is served before its sibling b, by the rules in the comments of Order and Discipline.
 func (x *slowIndex) before(a, b int, d Discipline) bool {
 	leastA, leastB := x.least(a), x.least(b)
 	usedA, usedB := x.used(a), x.used(b)
@@ -63,7 +63,7 @@ func (x *slowIndex) before(a, b int, d Discipline) bool {
 	byShare := x.policy.Order != LeastUsage
 	switch {
 	case byShare && d == Fair:
-		return x.shorter(a, b)
+		return x.fartherBelow(a, b)
 	case needyA != needyB:
 		return needyA
 	case needyA:
@@ -76,7 +76,7 @@ func (x *slowIndex) before(a, b int, d Discipline) bool {
 	case d == FIFO:
 		return a < b
 	case byShare:
-		return x.shorter(a, b)
+		return x.fartherBelow(a, b)
 	case (pa.Weight == Zero) != (pb.Weight == Zero):
 		return pb.Weight == Zero
 	}
@@ -90,8 +90,9 @@ func (x *slowIndex) before(a, b int, d Discipline) bool {
 	return a < b
 }
 
-// shorter reports whether a is farther below its share, in units or in proportion.
-func (x *slowIndex) shorter(a, b int) bool {
+// fartherBelow reports whether pool a is farther below its share than pool b: in units or in proportion, by the
+// order.
+func (x *slowIndex) fartherBelow(a, b int) bool {
 	usedA, usedB := x.used(a), x.used(b)
 	if x.policy.Order == LargestDeficit {
 		return cmp.Or(cmp.Compare(usedA-x.share[a], usedB-x.share[b]), cmp.Compare(a, b)) < 0
@@ -172,7 +173,7 @@ func TestIndexAgreesWithFullSearch(t *testing.T) {
 	}
 }
 
-// Nobody is next only if every pool has what it wants, is held, or is under a pool that is held or at its maximum.
+// Next names no pool only if each pool has its demand, is held, or is below a pool that is held or has its maximum.
 func TestIndexLeavesNothingIdle(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 22))
 	idle := 0
@@ -184,7 +185,7 @@ func TestIndexLeavesNothingIdle(t *testing.T) {
 		x := tree.Index()
 		held := make([]bool, n)
 		for i := range pools {
-			x.Add(i, rng.Int64N(10)) // beyond demand and maximum, too
+			x.Add(i, rng.Int64N(10)) // usage may exceed the demand and the maximum
 			held[i] = rng.IntN(8) == 0
 			x.Hold(i, held[i])
 			x.SetDemand(i, rng.Int64N(10))
@@ -202,13 +203,13 @@ func TestIndexLeavesNothingIdle(t *testing.T) {
 			for k := i; k >= 0; k = pools[k].Parent.Index() {
 				stopped = stopped || held[k] || x.Usage(k) >= pools[k].limit()
 			}
-			require.True(t, stopped, "pool %d of %+v wants more", i, pools)
+			require.True(t, stopped, "pool %d of %+v wants more, so Next must name a pool", i, pools)
 		}
 	}
 	require.Greater(t, idle, 50)
 }
 
-// Handing out one unit at a time gives what Shares gives, up to the rounding: exactly so where all weights are equal.
+// If all weights are equal, handing out one unit at a time leads exactly to the shares.
 func TestNextLeadsToShares(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 21))
 	for range 500 {
@@ -228,13 +229,14 @@ func TestNextLeadsToShares(t *testing.T) {
 			}
 		}
 		for i, s := range shares {
-			require.Equal(t, s.Slots, index.Usage(i), "pool %d of %+v", i, pools)
+			require.Equal(t, s.Slots, index.Usage(i), "usage of pool %d of %+v", i, pools)
 		}
 	}
 }
 
-// Whatever the weights, nobody gets one more than its real share; the price is what the package comment says.
-func TestNextAndWeights(t *testing.T) {
+// With unequal weights no pool gets a whole unit beyond its real share. A large pool may lack many units, as in the
+// example of the package comment.
+func TestNextGivesLessThanOneUnitBeyondTheRealShare(t *testing.T) {
 	serve := func(pools []Pool, total int64) ([]Share, *Index) {
 		tree, err := New(pools, Policy{})
 		require.NoError(t, err)
@@ -254,7 +256,7 @@ func TestNextAndWeights(t *testing.T) {
 		}
 		shares, index := serve(pools, int64(4*len(pools))+rng.Int64N(100))
 		for i, s := range shares {
-			require.Less(t, float64(index.Usage(i)), s.Real+1, "pool %d of %+v", i, pools)
+			require.Less(t, float64(index.Usage(i)), s.Real+1, "usage of pool %d of %+v", i, pools)
 		}
 	}
 	pools := make([]Pool, 101)
@@ -267,7 +269,7 @@ func TestNextAndWeights(t *testing.T) {
 	require.Equal(t, int64(50), index.Usage(100))
 }
 
-// The orders by share lead to the shares, whatever the weights, where LeastUsage leaves a large pool short.
+// LargestDeficit and SmallestPart lead exactly to the shares for all weights.
 func TestOrdersByShareLeadToShares(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 24))
 	for round := range 500 {
@@ -286,12 +288,12 @@ func TestOrdersByShareLeadToShares(t *testing.T) {
 			index.Add(index.Next().Pool, 1)
 		}
 		for i, s := range shares {
-			require.Equal(t, s.Slots, index.Usage(i), "pool %d of %+v", i, pools)
+			require.Equal(t, s.Slots, index.Usage(i), "usage of pool %d of %+v", i, pools)
 		}
 	}
 }
 
-func TestIndexOfNothing(t *testing.T) {
+func TestIndexWithoutPoolsNamesNoPool(t *testing.T) {
 	tree, err := New(nil, Policy{})
 	require.NoError(t, err)
 	x := tree.Index()
@@ -302,7 +304,7 @@ func TestIndexOfNothing(t *testing.T) {
 	assert.Zero(t, x.Usage(3))
 }
 
-func TestReasons(t *testing.T) {
+func TestNextGivesItsReason(t *testing.T) {
 	tree, err := New([]Pool{{Weight: Zero, Demand: 2}, {Weight: 5, Demand: 1}, {Min: 3, Demand: 3}}, Policy{})
 	require.NoError(t, err)
 	x := tree.Index()

@@ -7,26 +7,27 @@ import (
 	"github.com/straggler-go/straggler/internal/exact"
 )
 
-// level is the water level L = units/weight among the pools that stand at it.
+// level is the water level L = units/weight: units are shared by pools with this sum of weights.
 type level struct{ units, weight int64 }
 
 func (l level) float() float64 { return float64(l.units) / float64(l.weight) }
 
-// state is where a pool stands with respect to the level.
+// state says which of three numbers fixes the share of a pool: the level or an end of the pool's interval.
 type state uint8
 
 const (
-	free state = iota // at the level
-	low               // at its lower end, above the level
-	high              // at its upper end, below the level
+	free state = iota // the share is L·w
+	low               // L·w is below the lower end: the share is the lower end
+	high              // L·w is above the upper end: the share is the upper end
 )
 
-// filler finds the level among pools at positions first to end, exactly. It is the working space of a tree.
+// filler finds the exact level among the pools at positions first to end. Each tree has one filler as working space,
+// so that a division allocates nothing. lo and hi are the ends of the interval in which a pool's share must lie.
 type filler struct {
 	lo, hi, want, weight []int64 // by position
-	slots, rest          []int64 // by position: whole share, and the numerator of the fraction lost
+	slots, rest          []int64 // by position: the whole share, and the numerator of the fraction that rounding cuts off
 	state                []state // by position
-	active               []int32
+	active               []int32 // positions of the pools that level has not fixed yet
 	fractions            []int64
 	breakpoints          []breakpoint
 }
@@ -40,7 +41,7 @@ func newFiller(n int) filler {
 	}
 }
 
-// least returns the sum of the lower ends, which newForest has made sure not to overflow.
+// least returns the sum of the lower ends. The sum cannot overflow, because newForest has checked the minimums.
 func (f *filler) least(first, end int32) (sum int64) {
 	for _, lo := range f.lo[first:end] {
 		sum += lo
@@ -48,7 +49,8 @@ func (f *filler) least(first, end int32) (sum int64) {
 	return sum
 }
 
-// most returns the sum of the upper ends if it fits in total. It may be beyond int64 if it does not.
+// most returns the sum of the upper ends, and true if the sum is at most total. If the sum is larger, most returns 0
+// and false; the sum may be beyond int64.
 func (f *filler) most(first, end int32, total int64) (sum int64, fits bool) {
 	for _, hi := range f.hi[first:end] {
 		if hi > total-sum {
@@ -59,16 +61,22 @@ func (f *filler) most(first, end int32, total int64) (sum int64, fits bool) {
 	return sum, true
 }
 
-// maxPasses is after how many passes the level is found by sorting instead. Passes fix at least one pool each and most
-// of them in practice; sorting bounds the cost where they do not.
+// maxPasses is the number of passes after which level sorts the breakpoints instead. Each pass fixes at least one
+// pool, and in practice most pools. Sorting bounds the cost in the other cases: O(n log n) instead of O(n²).
 const maxPasses = 10
 
-// level returns L such that clamp(L·w, lo, hi) adds up to total, for sum(lo) <= total < sum(hi), and leaves in state
-// where each pool stands.
+// level returns the L for which the sum of clamp(L·w, lo, hi) is total. It requires sum(lo) <= total < sum(hi). It
+// also sets the state of each pool.
 //
-// A guess is the level at which the pools not yet fixed would stand if none of them had bounds. Clamping them to their
-// bounds either adds more than it takes away, and then L is at most the guess, so that pools pushed up to their lower
-// ends stay there; or it does not, and then those held down at their upper ends stay there. All is done in 128 bits.
+// Each pass guesses the level at which the active pools would share the remaining units if they had no bounds. Then
+// it clamps the active pools to their bounds:
+//
+//   - If clamping adds more units than it removes, L is at most the guess. So each pool that was raised to its lower
+//     end stays there, and the pass fixes these pools.
+//   - If not, L is at least the guess. So each pool that was cut to its upper end stays there, and the pass fixes
+//     these pools.
+//
+// All products are computed in 128 bits.
 func (f *filler) level(first, end int32, total int64) level {
 	f.active = f.active[:0]
 	l := level{units: total}
@@ -84,12 +92,13 @@ func (f *filler) level(first, end int32, total int64) level {
 	return f.sweep(l)
 }
 
-// pass fixes the pools on one side of the guess l and improves l. It reports false if there are none to fix.
+// pass fixes the pools on one side of the guess l and improves l. It returns false if no active pool lies outside its
+// bounds; then l is the level.
 func (f *filler) pass(l *level) bool {
 	var lowUnits, highUnits, lowWeight, highWeight int64
 	for _, i := range f.active {
 		lo, hi, w := f.lo[i], f.hi[i], f.weight[i]
-		switch at := exact.Product(l.units, w); { // over l.weight
+		switch at := exact.Product(l.units, w); { // L·w times l.weight
 		case at.Less(exact.Product(lo, l.weight)):
 			f.state[i] = low
 			lowUnits += lo
@@ -105,7 +114,8 @@ func (f *filler) pass(l *level) bool {
 	if lowWeight == 0 && highWeight == 0 {
 		return false
 	}
-	// Clamping changes the sum by low + high - L·(their weights). Each of low and high is at most l.units.
+	// Clamping changes the sum by lowUnits + highUnits - L·(lowWeight + highWeight). lowUnits and highUnits are each
+	// at most l.units, so their sum fits in a uint64.
 	var clamped exact.Wide
 	clamped.Hi, clamped.Lo = bits.Mul64(uint64(lowUnits)+uint64(highUnits), uint64(l.weight))
 	if exact.Product(l.units, lowWeight+highWeight).Less(clamped) {
@@ -118,7 +128,7 @@ func (f *filler) pass(l *level) bool {
 	return true
 }
 
-// fix takes the pools in state s out of the active ones.
+// fix removes the pools in state s from the active pools.
 func (f *filler) fix(s state) {
 	kept := f.active[:0]
 	for _, i := range f.active {
@@ -129,13 +139,14 @@ func (f *filler) fix(s state) {
 	f.active = kept
 }
 
-// breakpoint is a level units/weight at which a pool begins or ceases to stand at the level: that of its lower or upper
-// end.
+// breakpoint is a level units/weight at which the state of a pool changes: from low to free at the pool's lower end,
+// or from free to high at its upper end (end is true).
 type breakpoint struct {
 	pool int32
 	end  bool
 }
 
+// units returns the lower or the upper end of the breakpoint's pool.
 func (f *filler) units(k breakpoint) int64 {
 	if k.end {
 		return f.hi[k.pool]
@@ -143,8 +154,8 @@ func (f *filler) units(k breakpoint) int64 {
 	return f.lo[k.pool]
 }
 
-// sweep finds the level among the active pools from the sorted breakpoints, where l is the guess that leaves all of
-// them free.
+// sweep finds the level among the active pools by sorting the breakpoints and visiting them from the lowest level up.
+// l holds the units to divide and the sum of the weights of the active pools.
 func (f *filler) sweep(l level) level {
 	f.breakpoints = f.breakpoints[:0]
 	var fixed, weight int64
@@ -156,10 +167,10 @@ func (f *filler) sweep(l level) level {
 	slices.SortFunc(f.breakpoints, f.byLevel)
 	for _, k := range f.breakpoints {
 		at := level{units: f.units(k), weight: f.weight[k.pool]}
-		// Up to this breakpoint the sum is fixed + L·weight. Stop where that reaches the units there are.
+		// Up to this breakpoint the sum of the shares is fixed + L·weight. Stop where the sum reaches l.units.
 		if exact.CompareProducts(at.units, weight, l.units-fixed, at.weight) >= 0 {
 			if l = (level{units: l.units - fixed, weight: weight}); weight == 0 {
-				l = at // nobody is free: every level between two breakpoints will do
+				l = at // no pool is free, so every level between two breakpoints is right
 			}
 			break
 		}
@@ -177,7 +188,7 @@ func (f *filler) sweep(l level) level {
 	return l
 }
 
-// byLevel orders breakpoints by level. At the same level pools begin before they end.
+// byLevel orders breakpoints by level. At equal levels, lower ends come before upper ends.
 func (f *filler) byLevel(a, b breakpoint) int {
 	switch c := exact.CompareProducts(f.units(a), f.weight[b.pool], f.units(b), f.weight[a.pool]); {
 	case c != 0 || a.end == b.end:

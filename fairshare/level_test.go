@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The two ways to find the level are held against each other where the oracle is too slow.
+// Passes and sweep must find the same shares. The test compares them on inputs that are too large for the oracle.
 func TestSweepAgreesWithPasses(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 2))
 	swept := 0
@@ -28,7 +28,7 @@ func TestSweepAgreesWithPasses(t *testing.T) {
 		total := least + rng.Int64N(most-least)
 		l := f.level(0, int32(n), total)
 		if len(f.breakpoints) > 0 {
-			swept++ // the passes did not suffice
+			swept++ // maxPasses passes were not enough
 		}
 		f.round(l, 0, int32(n), total)
 		want := append([]int64(nil), f.slots...)
@@ -45,9 +45,8 @@ func TestSweepAgreesWithPasses(t *testing.T) {
 	require.Positive(t, swept)
 }
 
-// Where all pools are at their lower ends, every level up to the first of them will do; it must be a number all the
-// same.
-func TestSweepWithNobodyAtTheLevel(t *testing.T) {
+// If all pools are at their lower ends, many levels are right. sweep must return a finite level.
+func TestSweepReturnsANumberIfNoPoolIsAtTheLevel(t *testing.T) {
 	f := newFiller(2)
 	f.weight[0], f.lo[0], f.hi[0] = 1, 4, 5
 	f.weight[1], f.lo[1], f.hi[1] = 2, 20, 40
@@ -58,7 +57,7 @@ func TestSweepWithNobodyAtTheLevel(t *testing.T) {
 	require.Equal(t, 4.0, l.float())
 }
 
-func TestKthLargest(t *testing.T) {
+func TestKthLargestAgreesWithSorting(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 7))
 	for range 500 {
 		values := make([]int64, 1+rng.IntN(50))

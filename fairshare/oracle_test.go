@@ -7,8 +7,9 @@ import (
 	"github.com/straggler-go/straggler/internal/exact"
 )
 
-// The oracle works in exact rational arithmetic, on the pools as the caller wrote them, by the definition: among
-// siblings, evaluate the sum of clamp(L·w, lo, hi) at every level where it bends, and interpolate. It is quadratic.
+// The oracle computes shares in exact rational arithmetic, directly from the definition. Among siblings it evaluates
+// the sum of clamp(L·w, lo, hi) at every level where the sum changes its slope, and interpolates. It takes quadratic
+// time.
 
 func ratio(a, b int64) *big.Rat { return big.NewRat(a, b) }
 
@@ -28,7 +29,7 @@ func ratMax(a, b *big.Rat) *big.Rat {
 	return b
 }
 
-// bucket is one sibling as the oracle sees it.
+// bucket holds the bounds and the weight of one sibling.
 type bucket struct{ lo, hi, weight *big.Rat }
 
 func sumAt(buckets []bucket, l *big.Rat) *big.Rat {
@@ -39,7 +40,7 @@ func sumAt(buckets []bucket, l *big.Rat) *big.Rat {
 	return sum
 }
 
-// oracleLevel fills positively weighted buckets whose lower ends fit in total and whose upper ends do not.
+// oracleFill returns the shares of buckets with positive weights. It requires sum(lo) <= total < sum(hi).
 func oracleFill(buckets []bucket, total *big.Rat) []*big.Rat {
 	levels := []*big.Rat{new(big.Rat)}
 	for _, b := range buckets {
@@ -61,7 +62,7 @@ func oracleFill(buckets []bucket, total *big.Rat) []*big.Rat {
 	return shares
 }
 
-// oracle holds the bounds of each pool, computed by plain recursion.
+// oracle holds the bounds of each pool. It computes them by recursion.
 type oracle struct {
 	pools  []Pool
 	policy Policy
@@ -99,7 +100,7 @@ func (o *oracle) bound(i int) {
 			sumLo.Add(sumLo, o.lo[c])
 			sumHi.Add(sumHi, o.hi[c])
 		}
-		least, hi = ratMax(least, sumLo), sumHi // a child's minimum that it does not want lifts nobody
+		least, hi = ratMax(least, sumLo), sumHi // sumLo counts a child's minimum up to the child's demand
 	}
 	if p.Max == Zero {
 		hi = new(big.Rat)
@@ -109,7 +110,7 @@ func (o *oracle) bound(i int) {
 	o.lo[i], o.hi[i] = ratMin(least, hi), hi
 }
 
-// needed is the minimum as far as the pool, and each pool under it, wants its own.
+// needed returns the part of the minimum that the demands of the pool and of each pool below it cover.
 func (o *oracle) needed(i int) (needed int64) {
 	for _, c := range o.children(i) {
 		needed += o.needed(c)
@@ -133,7 +134,8 @@ func (o *oracle) guarantee(i int) int64 {
 	return max(sum, o.pools[i].Min)
 }
 
-// divide returns the real shares of the given siblings, by pool index; feasible is false if the minimums do not fit.
+// divide returns the real shares of the siblings by pool index. feasible is false if the minimums do not fit in
+// total.
 func (o *oracle) divide(siblings []int, d Discipline, total *big.Rat) (shares map[int]*big.Rat, feasible bool) {
 	lo, hi := map[int]*big.Rat{}, map[int]*big.Rat{}
 	least := new(big.Rat)
@@ -158,7 +160,8 @@ func (o *oracle) divide(siblings []int, d Discipline, total *big.Rat) (shares ma
 	return o.serve(siblings, d, lo, hi, new(big.Rat).Sub(total, least)), feasible
 }
 
-// serve takes the sections in their order: by rank, weighted before weightless, under FIFO one pool at a time.
+// serve visits the sections by rank, and within a rank weighted pools before pools of weight zero. Under FIFO a
+// section is one pool.
 func (o *oracle) serve(siblings []int, d Discipline, lo, hi map[int]*big.Rat, surplus *big.Rat) map[int]*big.Rat {
 	key := func(i int) [3]int {
 		k := [3]int{int(o.pools[i].Rank), 0, 0}
@@ -219,7 +222,7 @@ func (o *oracle) serve(siblings []int, d Discipline, lo, hi map[int]*big.Rat, su
 
 func compareKeys(a, b [3]int) int { return slices.Compare(a[:], b[:]) }
 
-// fluid returns the real shares of the whole tree, where each pool divides its real share.
+// fluid returns the real shares of a tree in which each pool divides its real share, without rounding.
 func (o *oracle) fluid(total *big.Rat) []*big.Rat {
 	all := make([]*big.Rat, len(o.pools))
 	var visit func(parent int, d Discipline, total *big.Rat)

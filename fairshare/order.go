@@ -8,21 +8,24 @@ import (
 	"github.com/straggler-go/straggler/internal/exact"
 )
 
-// Order is who among siblings under [Fair] gets the next free unit. A pool that wants more, whose usage is below its
-// demand and its maximum, stands before one that does not, under every order.
+// Order decides which of several siblings under [Fair] gets the next free unit. Under every order a pool wants more
+// if its usage is below its demand and its maximum, and pools that want no more come last. The zero value is
+// [LeastUsage].
 type Order uint8
 
 const (
-	// LeastUsage serves pools below their minimum first, by the part of it that they have, and then whoever has the
-	// smallest usage per weight; pools of weight zero come last. It needs no shares, and is the order of Hadoop's and
-	// Spark's fair schedulers. With [AboveMinimum] only the usage above the minimum counts.
+	// LeastUsage first serves the pools below their minimum; the smallest usage/minimum comes first. Then it serves
+	// the pool with the smallest usage per weight. Pools of weight zero come last. LeastUsage needs no shares.
+	// Hadoop's and Spark's fair schedulers use this order. With [AboveMinimum] only the usage above the minimum
+	// counts.
 	LeastUsage Order = iota
-	// LargestDeficit serves the pool "farthest below its fair share", as section 4.1 of the paper has it: the one that
-	// misses most units. Minimums count through the share. Pools that have their share come after all others, the one
-	// with least above it first. An [Index] must be told the shares; see [Index.SetShares].
+	// LargestDeficit serves the pool "farthest below its fair share" (section 4.1 of the paper): the pool that
+	// lacks the most units of its share. A minimum counts because it raises the share. Pools that have their share
+	// come after all pools below their share; the pool with the fewest units above its share is first. This order
+	// needs [Index.SetShares].
 	LargestDeficit
-	// SmallestPart is the same in proportion: it serves the pool with the smallest part of its share, so that a small
-	// pool does not wait until a large one has all but a few units. Pools with a share of zero come last.
+	// SmallestPart serves the pool with the smallest usage/share. So a small pool need not wait until a large pool
+	// has almost all of its units. Pools with a share of zero come last. This order needs [Index.SetShares].
 	SmallestPart
 )
 
@@ -32,30 +35,32 @@ var orderNames = [...]string{LeastUsage: "least-usage", LargestDeficit: "largest
 // String returns the name of the order.
 func (o Order) String() string { return enum.Name(orderNames[:], o) }
 
-// MarshalText returns the order's name.
+// MarshalText returns the name of the order. It returns an error for an unknown value.
 func (o Order) MarshalText() ([]byte, error) { return enum.Text(orderNames[:], o) }
 
-// UnmarshalText sets the order by its name.
+// UnmarshalText sets the order by its name. It returns an error for an unknown name.
 func (o *Order) UnmarshalText(text []byte) error { return enum.Parse(orderNames[:], text, o) }
 
-// turn is the first thing that siblings are compared by.
+// turn is the class of a pool. Siblings are compared by turn first; a lower turn is served earlier.
 type turn uint8
 
 const (
-	turnNeedy turn = iota // below its minimum
-	turnShort             // below its share
-	turnWeighted
-	turnWeightless
-	turnNone // wants no more
+	turnNeedy      turn = iota // usage below the minimum
+	turnShort                  // usage below the share, under an order by share
+	turnWeighted               // has its minimum, or its share under an order by share
+	turnWeightless             // weight zero, or share zero under SmallestPart
+	turnNone                   // wants no more, or is held
 )
 
-// standing is a pool's place among its siblings: by turn and then by usage/per.
+// standing is the key by which siblings are compared: first turn, then the ratio usage/per. The smaller key is served
+// first.
 type standing struct {
 	turn       turn
 	usage, per int64
 }
 
-// newStanding places a pool that may have up to most, by its usage; of what is above the minimum, base does not count.
+// newStanding returns the key of a pool under LeastUsage. The pool may have up to most units, and its wanted minimum
+// is least. Once the pool has its minimum, base is subtracted from its usage: the minimum under AboveMinimum, else 0.
 func newStanding(weight, least, base, most, usage int64) standing {
 	usage = max(usage, 0)
 	switch {
@@ -69,7 +74,7 @@ func newStanding(weight, least, base, most, usage int64) standing {
 	return standing{turn: turnWeightless, usage: usage - base, per: 1}
 }
 
-// byShare places a pool by what it misses of its share.
+// byShare returns the key of a pool under LargestDeficit or SmallestPart.
 func (o Order) byShare(usage, share, most int64) standing {
 	switch {
 	case usage >= most:
@@ -91,8 +96,8 @@ func compareStanding(a, b standing) int {
 	return exact.CompareProducts(a.usage, b.per, b.usage, a.per)
 }
 
-// before reports whether node x, standing at a, comes before its sibling y, standing at b. Under FIFO and MultiLevel
-// minimums come first, as they do in the shares.
+// before reports whether node x with the key a is served before its sibling y with the key b. Under FIFO and
+// MultiLevel pools below their minimum are served first, because the shares give minimums first, too.
 func (d Discipline) before(x, y *node, a, b standing) bool {
 	if d != Fair && a.above() && b.above() && x.rank != y.rank {
 		return x.rank < y.rank

@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// contender is a pool and what it has now.
+// contender is a pool with its usage and its share.
 type contender struct {
 	Pool
 	usage, share int64
@@ -22,7 +22,8 @@ func (o Order) standing(c *contender) standing {
 	return o.byShare(max(c.usage, 0), max(c.share, 0), most)
 }
 
-// Every triple of a small world, with zero weights, zero minimums and satisfied pools, as YARN's own test does.
+// The test compares every three of 135 pools, as YARN's own test does. Some have weight zero, minimum zero or their
+// whole demand.
 func TestCompareIsAnOrder(t *testing.T) {
 	var world []contender
 	for _, weight := range []int64{Zero, 0, 2} {
@@ -37,7 +38,7 @@ func TestCompareIsAnOrder(t *testing.T) {
 	for _, o := range []Order{LeastUsage, LargestDeficit, SmallestPart} {
 		for _, a := range world {
 			require.Zero(t, o.compare(a, a))
-			require.Zero(t, o.compare(contender{a.Pool, -1, 1}, contender{a.Pool, 0, 1}), "less than nothing counts as nothing")
+			require.Zero(t, o.compare(contender{a.Pool, -1, 1}, contender{a.Pool, 0, 1}), "a negative usage must count as zero")
 			for _, b := range world {
 				ab := o.compare(a, b)
 				require.Equal(t, -ab, o.compare(b, a), "%+v %+v", a, b)
@@ -49,10 +50,10 @@ func TestCompareIsAnOrder(t *testing.T) {
 	}
 }
 
-// checkTransitive checks a strict weak order: both "before" and "equal" are transitive.
+// checkTransitive checks that "before" and "equal" are both transitive, so that the order is a strict weak order.
 func checkTransitive(t *testing.T, o Order, a, b, c contender) {
 	ab, bc, ac := o.compare(a, b), o.compare(b, c), o.compare(a, c)
 	if ab <= 0 && bc <= 0 && ac != min(ab, bc) {
-		t.Fatalf("%v: %+v, %+v, %+v: %d, %d, but %d", o, a, b, c, ab, bc, ac)
+		t.Fatalf("%v must be transitive for %+v, %+v and %+v: it compares %d, %d and %d", o, a, b, c, ab, bc, ac)
 	}
 }

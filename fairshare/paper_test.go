@@ -11,7 +11,8 @@ import (
 	"github.com/straggler-go/straggler/fairshare"
 )
 
-// One test for each claim of M. Zaharia et al., "Job Scheduling for Multi-User MapReduce Clusters", UCB/EECS-2009-55.
+// Each test checks one claim of M. Zaharia et al., "Job Scheduling for Multi-User MapReduce Clusters",
+// UCB/EECS-2009-55.
 
 func slotsOf(shares []fairshare.Share) (slots []int64) {
 	for _, s := range shares {
@@ -34,8 +35,9 @@ func TestSection31Figure3(t *testing.T) {
 	}
 }
 
-// Section 3.2: two pools with 50 of 100 slots each; when a third becomes active each is due roughly 33.
-func TestSection32ThirdPool(t *testing.T) {
+// Section 3.2: two pools have 50 of 100 slots each. When a third pool becomes active, the share of each is about 33
+// slots.
+func TestSection32ThirdPoolGetsAThird(t *testing.T) {
 	pools := []fairshare.Pool{{Demand: 100}, {Demand: 100}, {}}
 	tree, err := fairshare.New(pools, fairshare.Policy{})
 	require.NoError(t, err)
@@ -48,8 +50,9 @@ func TestSection32ThirdPool(t *testing.T) {
 	assert.InDelta(t, 100.0/3, shares[2].Real, 1e-12)
 }
 
-// Appendix A: the minimums need only fit as far as they are wanted. Here they add up to 150, of which 100 are wanted.
-func TestAppendixAFeasibility(t *testing.T) {
+// Appendix A: minimums count only up to the demands. The minimums here add up to 150, and 100 slots of them are
+// wanted.
+func TestAppendixAMinimumsCountUpToTheDemand(t *testing.T) {
 	shares, err := fairshare.Shares([]fairshare.Pool{{Min: 100, Demand: 50}, {Min: 50, Demand: 60}}, 100)
 	require.NoError(t, err)
 	assert.Equal(t, []int64{50, 50}, slotsOf(shares))
@@ -60,8 +63,8 @@ func TestAppendixAFeasibility(t *testing.T) {
 	assert.Equal(t, fairshare.InfeasibleError{Minimums: 110, Total: 100}, *infeasible)
 }
 
-// Section 3.2: with tasks of one minute, a new job that needs 10 % of the slots has them after 6 s on average,
-// without a kill, because the index gives it every slot that becomes free.
+// Section 3.2: tasks take one minute, and a new job needs 10 % of the slots. The index gives every free slot to the
+// new job. So the job has its slots after 6 s on average, without a kill.
 func TestSection32SlotsComeFreeInSixSeconds(t *testing.T) {
 	const slots, seeds = 100, 200
 	rng := rand.New(rand.NewPCG(32, 6))
@@ -72,7 +75,7 @@ func TestSection32SlotsComeFreeInSixSeconds(t *testing.T) {
 		index := tree.Index()
 		index.Add(0, slots/2)
 		index.Add(1, slots/2)
-		ends := make([]float64, slots) // tasks end uniformly over the coming minute
+		ends := make([]float64, slots) // in seconds; uniform over the next minute
 		owners := make([]int, slots)
 		for i := range ends {
 			ends[i], owners[i] = 60*rng.Float64(), i%2
@@ -89,12 +92,12 @@ func TestSection32SlotsComeFreeInSixSeconds(t *testing.T) {
 			}
 		}
 	}
-	assert.InDelta(t, 6, total/seeds, 1) // the band is 5 to 7 s
+	assert.InDelta(t, 6, total/seeds, 1) // 5 s to 7 s are accepted
 }
 
-// Section 3: shares go to pools first, and within each to its jobs. A pool of one job has as much as a pool of three; were
-// all jobs under one root, each would have a quarter.
-func TestSection3TwoLevels(t *testing.T) {
+// Section 3: the slots are divided among pools first, and then among the jobs of each pool. A pool with one job has
+// as many slots as a pool with three jobs. Without pools each of the four jobs would have a quarter.
+func TestSection3PoolsDivideBeforeTheirJobs(t *testing.T) {
 	pools := []fairshare.Pool{
 		{}, {}, {Parent: fairshare.Under(0), Demand: 12},
 		{Parent: fairshare.Under(1), Demand: 12}, {Parent: fairshare.Under(1), Demand: 12},
@@ -104,20 +107,20 @@ func TestSection3TwoLevels(t *testing.T) {
 	require.NoError(t, err)
 	shares, err := tree.Shares(nil, nil, 12)
 	require.NoError(t, err)
-	assert.Equal(t, []int64{6, 6, 6, 3, 2, 1}, slotsOf(shares), "what a job leaves stays in its pool")
+	assert.Equal(t, []int64{6, 6, 6, 3, 2, 1}, slotsOf(shares), "slots that a job does not want must stay in its pool")
 
 	index := tree.Index()
 	for range 12 {
 		index.Add(index.Next().Pool, 1)
 	}
 	for pool, want := range []int64{6, 6, 6, 3, 2, 1} {
-		assert.Equal(t, want, index.Usage(pool), "pool %d, one slot at a time", pool)
+		assert.Equal(t, want, index.Usage(pool), "usage of pool %d after one slot at a time", pool)
 	}
 }
 
-// Section 2.1: Hadoop's own order is FIFO with priorities; section 7.2: multi-level queues serve one class of jobs
-// before the other, or share between classes by weight.
-func TestSection72Disciplines(t *testing.T) {
+// Section 2.1: Hadoop's own order is FIFO with priorities. Section 7.2: multi-level queues serve one class of jobs
+// before the next class, or divide between classes by weight.
+func TestSection72DisciplinesDivideByRankOrFairly(t *testing.T) {
 	jobs := []fairshare.Pool{{Rank: 1, Demand: 6}, {Demand: 6}, {Demand: 6}}
 	for _, c := range []struct {
 		discipline fairshare.Discipline
@@ -137,13 +140,13 @@ func TestSection72Disciplines(t *testing.T) {
 		for range 10 {
 			index.Add(index.Next().Pool, 1)
 		}
-		assert.Equal(t, c.want, []int64{index.Usage(0), index.Usage(1), index.Usage(2)}, "%v, one at a time", c.discipline)
+		assert.Equal(t, c.want, []int64{index.Usage(0), index.Usage(1), index.Usage(2)}, "usage under %v after one slot at a time", c.discipline)
 	}
 }
 
-// Section 4.1: head-of-line scheduling serves "the job farthest below its fair share". Of shares 14 and 86 with 10
-// and 40 in use that is the second, in units and in proportion; by usage alone, as Hadoop's own comparator has it, it
-// is the first.
+// Section 4.1: head-of-line scheduling serves "the job farthest below its fair share". The shares are 14 and 86
+// slots, and 10 and 40 slots are in use. The second pool is farther below its share, in units and in proportion.
+// Hadoop's own order compares usage alone and serves the first pool.
 func TestSection41FarthestBelowItsShare(t *testing.T) {
 	pools := []fairshare.Pool{{Demand: 14}, {Demand: 100}}
 	usage := []int64{10, 40}
@@ -165,13 +168,13 @@ func TestSection41FarthestBelowItsShare(t *testing.T) {
 	}
 }
 
-// Section 3.1 divides what is left "starting with the bucket with the least water": a guarantee counts towards it.
-// Kueue divides what its queues borrow, so that a guarantee of 40 has no part in it.
-func TestSection31SurplusAboveMinimum(t *testing.T) {
+// Section 3.1 divides the surplus "starting with the bucket with the least water", so a guarantee counts towards the
+// level. Kueue divides only the quota that its queues borrow, so a guarantee of 40 does not count.
+func TestSection31SurplusIsDividedByLevelOrAboveTheMinimum(t *testing.T) {
 	pools := []fairshare.Pool{{Min: 40, Demand: 100}, {Demand: 100}, {Demand: 5}}
 	for surplus, want := range map[fairshare.Surplus][]int64{
 		fairshare.WaterLevel:   {48, 47, 5},
-		fairshare.AboveMinimum: {68, 27, 5}, // 40 + 28 - rounding, 0 + 27.5
+		fairshare.AboveMinimum: {68, 27, 5}, // the level is 27.5: 40 + 27.5 is rounded up, 0 + 27.5 is rounded down
 	} {
 		tree, err := fairshare.New(pools, fairshare.Policy{Surplus: surplus})
 		require.NoError(t, err)
@@ -182,6 +185,6 @@ func TestSection31SurplusAboveMinimum(t *testing.T) {
 		for range 100 {
 			index.Add(index.Next().Pool, 1)
 		}
-		assert.Equal(t, want, []int64{index.Usage(0), index.Usage(1), index.Usage(2)}, "%v, one at a time", surplus)
+		assert.Equal(t, want, []int64{index.Usage(0), index.Usage(1), index.Usage(2)}, "usage under %v after one slot at a time", surplus)
 	}
 }

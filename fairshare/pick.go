@@ -7,21 +7,25 @@ import (
 	"github.com/straggler-go/straggler/internal/wire"
 )
 
-// Reason is why a pool is next.
+// Reason says why a pool is next. The zero value is [NobodyWants].
 type Reason uint8
 
 const (
-	// NobodyWants means that no pool is next: all have what they want or may have, or are held.
+	// NobodyWants means that no pool is next. Each pool has its demand or its maximum, or is held.
 	NobodyWants Reason = iota
-	// BelowMinimum means the pool has less of its minimum than its siblings.
+	// BelowMinimum means that the pool is below its minimum, and its usage/minimum is the smallest among its
+	// siblings.
 	BelowMinimum
-	// LeastServed means the pool has the smallest usage per weight among its siblings, or least above its share.
+	// LeastServed means that the pool has the smallest usage per weight among its siblings. Under an order by share
+	// it means that all siblings have their share, and that this pool is the least above its share.
 	LeastServed
-	// BelowShare means the pool is the farthest below its share, in units or in proportion as the order says.
+	// BelowShare means that the pool is the farthest below its share: in units under [LargestDeficit], in proportion
+	// under [SmallestPart].
 	BelowShare
-	// Leftover means the pool has weight zero and its weighted siblings want no more.
+	// Leftover means that the pool has weight zero, and its siblings with a weight want no more.
 	Leftover
-	// InTurn means the pool is first in rank or in line.
+	// InTurn means that the pool is the first of a FIFO group that wants more: the lowest rank, then the lowest
+	// index.
 	InTurn
 )
 
@@ -33,19 +37,24 @@ var reasonNames = [...]string{
 // String returns the name of the reason.
 func (r Reason) String() string { return enum.Name(reasonNames[:], r) }
 
-// MarshalText returns the reason's name.
+// MarshalText returns the name of the reason. It returns an error for an unknown value.
 func (r Reason) MarshalText() ([]byte, error) { return enum.Text(reasonNames[:], r) }
 
-// UnmarshalText sets the reason by its name.
+// UnmarshalText sets the reason by its name. It returns an error for an unknown name.
 func (r *Reason) UnmarshalText(text []byte) error { return enum.Parse(reasonNames[:], text, r) }
 
-// Pick is who is next, and why, as compared with its siblings. It is comparable.
+// Pick is the answer of [Index.Next]: the pool that gets the next free unit, and the reason. It is comparable. One
+// line:
+//
+//	serve least-served pool=0 usage=2 per=3
+//
+// Pool 0 is next, because its usage of 2 units for a weight of 3 is the smallest ratio among its siblings.
 type Pick struct {
-	Pool   int // a pool without children; -1 if nobody wants the unit
-	Reason Reason
-	// Usage and Per are what was compared, as a ratio: the pool's usage, and its minimum, its weight or its share. Per
-	// is 1 where none of them counts. Under [AboveMinimum] only what it has beyond its minimum is compared with the
-	// weight.
+	Pool   int    // index of a pool without children; -1 if no pool wants the unit
+	Reason Reason // why this pool is next
+	// Usage/Per is the ratio that was compared with the siblings. Usage is the pool's usage in units. Per is the
+	// pool's minimum, weight or share, whichever Reason names; Per is 1 if none of the three counts. Under
+	// [AboveMinimum] Usage is the usage beyond the minimum when Per is the weight.
 	Usage, Per int64
 }
 
@@ -61,15 +70,15 @@ func (p *Pick) wire(c *wire.Codec) {
 	c.When(p.Pool >= 0).Int64("per", &p.Per)
 }
 
-// String returns the pick as one line, which UnmarshalText reads; LogValue, for log/slog, and MarshalJSON, which
-// UnmarshalJSON reads, have the same fields.
+// String returns the pick as one line, and UnmarshalText reads that line. MarshalJSON and LogValue (for log/slog)
+// have the same fields, and UnmarshalJSON reads the JSON.
 func (p Pick) String() string                   { return wire.Line(p.wire) }
 func (p Pick) LogValue() slog.Value             { return wire.Log(p.wire) }
 func (p Pick) MarshalJSON() ([]byte, error)     { return wire.JSON(p.wire) }
 func (p *Pick) UnmarshalJSON(data []byte) error { return wire.Read(data, p, (*Pick).wire) }
 func (p *Pick) UnmarshalText(line []byte) error { return wire.Scan(line, p, (*Pick).wire) }
 
-// pick says why the pool at position i of its group is next.
+// pick returns the Pick for the leaf at position i, with the reason why the leaf is the first of its group g.
 func (x *Index) pick(g group, i int32) Pick {
 	e := &x.entries[i]
 	p := Pick{Pool: int(x.nodes[i].pool), Reason: LeastServed, Usage: e.standing.usage, Per: e.per}

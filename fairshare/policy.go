@@ -8,23 +8,24 @@ import (
 	"github.com/straggler-go/straggler/internal/wire"
 )
 
-// Policy is what an operator chooses about the tree as a whole. The zero value is the paper's, except that
-// [LeastUsage] needs no shares where [LargestDeficit] does.
+// Policy holds the choices of an operator for the whole tree. The zero value follows the paper, except for Order: the
+// paper's order is [LargestDeficit].
 type Policy struct {
-	// OnInfeasible says what to do when the minimums add up to more than there is.
+	// OnInfeasible says what to do if the minimums add up to more than the total. Zero: [Refuse].
 	OnInfeasible OnInfeasible
-	// Basis says what a pool may claim beyond its minimum.
+	// Basis says how much a pool may get beyond its minimum. Zero: [Demanded].
 	Basis Basis
-	// Discipline divides the total among the pools of the top level.
+	// Discipline says how the total is divided among the pools of the top level. Zero: [Fair].
 	Discipline Discipline
-	// Surplus says whether minimums count when what is above them is divided.
+	// Surplus says whether a minimum counts when the units beyond the minimums are divided. Zero: [WaterLevel].
 	Surplus Surplus
-	// Order says who among siblings gets the next free unit; only an [Index] reads it.
+	// Order says which of several siblings gets the next free unit. Only an [Index] uses Order. Zero: [LeastUsage].
 	Order Order
 }
 
-// OnInfeasible is what to do when the minimums of siblings, each capped by what the pool wants, add up to more than
-// there is for them. The paper assumes that they never do (appendix A). No choice hands out more than there is.
+// OnInfeasible says what to do if the minimums of siblings, each capped by the pool's demand, add up to more than the
+// siblings have to divide. The paper assumes that the minimums always fit (appendix A). No choice hands out more
+// units than exist.
 type OnInfeasible uint8
 
 const (
@@ -32,7 +33,8 @@ const (
 	Refuse OnInfeasible = iota
 	// Scale gives every pool the same fraction of its minimum.
 	Scale
-	// ByWeight divides by weight as usual, with the minimums as maximums: small guarantees are kept in full.
+	// ByWeight divides by weight as usual, and each pool gets at most its minimum. So small guarantees are kept in
+	// full.
 	ByWeight
 )
 
@@ -41,24 +43,24 @@ var onInfeasibleNames = [...]string{Refuse: "refuse", Scale: "scale", ByWeight: 
 // String returns the name of the choice.
 func (o OnInfeasible) String() string { return enum.Name(onInfeasibleNames[:], o) }
 
-// MarshalText returns the choice's name.
+// MarshalText returns the name of the choice. It returns an error for an unknown value.
 func (o OnInfeasible) MarshalText() ([]byte, error) { return enum.Text(onInfeasibleNames[:], o) }
 
-// UnmarshalText sets the choice by its name.
+// UnmarshalText sets the choice by its name. It returns an error for an unknown name.
 func (o *OnInfeasible) UnmarshalText(text []byte) error {
 	return enum.Parse(onInfeasibleNames[:], text, o)
 }
 
-// Basis is what bounds a share from above, besides Max.
+// Basis names the upper bound of a share, besides [Pool.Max].
 type Basis uint8
 
 const (
-	// Demanded shares are bounded by demand: what one pool does not want goes to others (section 3.1).
+	// Demanded bounds a share by the pool's demand. Units that a pool does not want go to other pools (section 3.1).
 	Demanded Basis = iota
-	// Entitled shares ignore how much an active pool wants, and are zero for one with no demand. It is what Hadoop YARN
-	// calls the instantaneous fair share.
+	// Entitled gives every pool with a demand its share, however small the demand is. A pool without demand gets
+	// nothing. Hadoop YARN calls this the instantaneous fair share.
 	Entitled
-	// Steady shares ignore demand altogether, for capacity plans and quotas that should not move with the load.
+	// Steady ignores demand. Use it for capacity plans and for quotas that must not change with the load.
 	Steady
 )
 
@@ -67,21 +69,22 @@ var basisNames = [...]string{Demanded: "demanded", Entitled: "entitled", Steady:
 // String returns the name of the basis.
 func (b Basis) String() string { return enum.Name(basisNames[:], b) }
 
-// MarshalText returns the basis's name.
+// MarshalText returns the name of the basis. It returns an error for an unknown value.
 func (b Basis) MarshalText() ([]byte, error) { return enum.Text(basisNames[:], b) }
 
-// UnmarshalText sets the basis by its name.
+// UnmarshalText sets the basis by its name. It returns an error for an unknown name.
 func (b *Basis) UnmarshalText(text []byte) error { return enum.Parse(basisNames[:], text, b) }
 
-// Surplus is how what is left above the minimums is divided by weight.
+// Surplus says how the units beyond the minimums are divided by weight.
 type Surplus uint8
 
 const (
-	// WaterLevel raises the emptiest pools first, to one level: what a pool has as its minimum counts (Figure 3).
+	// WaterLevel fills the pools with the least units per weight first, up to one level. A pool's minimum counts
+	// towards the level (Figure 3).
 	WaterLevel Surplus = iota
-	// AboveMinimum gives every pool its part on top of its minimum, which does not count: a large guarantee costs its
-	// pool nothing of the surplus. It is how Kueue shares what its queues borrow above their nominal quota. A pool then
-	// gets min(m, d) + L·w, at most d, and [Share.Level] is L, units per weight above the minimum.
+	// AboveMinimum gives every pool its part of the surplus on top of its minimum. So a large guarantee does not
+	// reduce a pool's part of the surplus. Kueue divides in this way the quota that its queues borrow. A pool gets
+	// min(m, d) + L·w, at most d. [Share.Level] is L: units per weight above the minimum.
 	AboveMinimum
 )
 
@@ -90,13 +93,14 @@ var surplusNames = [...]string{WaterLevel: "water-level", AboveMinimum: "above-m
 // String returns the name of the choice.
 func (s Surplus) String() string { return enum.Name(surplusNames[:], s) }
 
-// MarshalText returns the choice's name.
+// MarshalText returns the name of the choice. It returns an error for an unknown value.
 func (s Surplus) MarshalText() ([]byte, error) { return enum.Text(surplusNames[:], s) }
 
-// UnmarshalText sets the surplus by its name.
+// UnmarshalText sets the surplus by its name. It returns an error for an unknown name.
 func (s *Surplus) UnmarshalText(text []byte) error { return enum.Parse(surplusNames[:], text, s) }
 
-// Validate reports the first field that is out of range, with its value and its range.
+// Validate returns an error for the first field that is out of range. The error names the field, its value and its
+// range.
 func (p Policy) Validate() error {
 	const place = "fairshare: Policy"
 	return cmp.Or(
@@ -108,6 +112,6 @@ func (p Policy) Validate() error {
 	)
 }
 
-// MarshalJSON returns the fields that are not zero, kebab-case, in seconds, Off as -1; UnmarshalJSON reads it.
+// MarshalJSON returns the fields that are not zero, with names in kebab case. UnmarshalJSON reads that form.
 func (p Policy) MarshalJSON() ([]byte, error)     { return wire.JSON(wire.Settings(&p)) }
 func (p *Policy) UnmarshalJSON(data []byte) error { return wire.Read(data, p, wire.Struct) }

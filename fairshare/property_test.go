@@ -11,8 +11,8 @@ import (
 	"github.com/straggler-go/straggler/internal/exact"
 )
 
-// checkShares holds shares against the oracle: bounds, exact sums, rounding within one, and how far rounding at every
-// depth can take a pool from the fluid tree.
+// checkShares compares shares with the oracle. It checks the bounds, the exact sums, and that rounding changes a
+// share by less than one unit. At depth k a share must differ by less than k units from the share without rounding.
 func checkShares(t *testing.T, pools []Pool, policy Policy, total int64, shares []Share) {
 	t.Helper()
 	o := newOracle(pools, policy)
@@ -27,11 +27,11 @@ func checkShares(t *testing.T, pools []Pool, policy Policy, total int64, shares 
 		for _, i := range siblings {
 			s := shares[i]
 			got := whole(s.Slots)
-			require.LessOrEqual(t, got.Cmp(o.hi[i]), 0, "pool %d above its bound: %v", i, s)
+			require.LessOrEqual(t, got.Cmp(o.hi[i]), 0, "pool %d must stay within its upper bound: %v", i, s)
 			require.Zero(t, whole(s.Min).Cmp(o.lo[i]), "pool %d: %v", i, s)
 			require.Equal(t, o.needed(i), s.Needed, "pool %d: %v", i, s)
 			gap := new(big.Rat).Sub(got, want[i])
-			require.Negative(t, gap.Abs(gap).Cmp(whole(1)), "pool %d: %v, want about %v", i, s, want[i].FloatString(6))
+			require.Negative(t, gap.Abs(gap).Cmp(whole(1)), "pool %d has %v, want within one unit of %v", i, s, want[i].FloatString(6))
 			real, _ := want[i].Float64()
 			require.InEpsilon(t, real+1, s.Real+1, 1e-15, "pool %d: %v", i, s)
 			if feasible {
@@ -49,13 +49,13 @@ func checkShares(t *testing.T, pools []Pool, policy Policy, total int64, shares 
 			most.Add(most, o.hi[i])
 			visit(i, pools[i].Discipline, s.Slots)
 		}
-		require.Zero(t, sum.Cmp(ratMin(most, whole(total))), "children of %d have %v of %d, and want %v", parent, sum,
+		require.Zero(t, sum.Cmp(ratMin(most, whole(total))), "the children of %d have %v of %d units, and want %v", parent, sum,
 			total, most)
 	}
 	visit(-1, policy.Discipline, total)
 	for i, real := range o.fluid(whole(total)) {
 		gap := new(big.Rat).Sub(whole(shares[i].Slots), real)
-		require.Negative(t, gap.Abs(gap).Cmp(whole(int64(o.depth(i)))), "pool %d: %v, in the fluid tree %v", i, shares[i],
+		require.Negative(t, gap.Abs(gap).Cmp(whole(int64(o.depth(i)))), "pool %d has %v, and without rounding %v", i, shares[i],
 			real.FloatString(6))
 	}
 }
@@ -74,8 +74,8 @@ func TestSharesAgreeWithRationalArithmetic(t *testing.T) {
 	}
 }
 
-// Totals and amounts up to 2^62, where floats and 64-bit products fail.
-func TestSharesOfLargeTotals(t *testing.T) {
+// Totals and amounts go up to 2^62, where floats and 64-bit products are not exact.
+func TestSharesOfLargeTotalsAreExact(t *testing.T) {
 	const total = int64(1) << 62
 	shares, err := Shares([]Pool{{Demand: Unlimited}, {Demand: Unlimited}, {Demand: Unlimited}}, total)
 	require.NoError(t, err)
@@ -98,8 +98,8 @@ func TestSharesOfLargeTotals(t *testing.T) {
 	}
 }
 
-// The largest total of all, of which sums of unlimited demands must not fall short by saturating.
-func TestSharesOfTheLargestTotal(t *testing.T) {
+// With the largest total, sums of unlimited demands saturate. The shares must still add up to the total.
+func TestSharesOfTheLargestTotalAreExact(t *testing.T) {
 	const total = math.MaxInt64
 	for _, pools := range [][]Pool{
 		{{Demand: Unlimited}, {Demand: Unlimited}},
@@ -120,10 +120,10 @@ func TestSharesOfTheLargestTotal(t *testing.T) {
 	}
 }
 
-// Weighted max-min fairness by its two conditions: nothing is left while anyone wants it, and nobody who wants more
-// has less for its weight than someone who could give: a pool above its own minimum. Rounding may tip that by one
-// unit.
-func TestNobodyIsEnvious(t *testing.T) {
+// The test checks the two conditions of weighted max-min fairness. No unit is left while a pool wants more. A pool
+// that wants more has at least as many units per weight as each pool that is above its minimum. Rounding may change a
+// share by one unit.
+func TestSharesAreMaxMinFair(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 4))
 	for range 2000 {
 		pools := make([]Pool, 2+rng.IntN(20))
@@ -143,7 +143,7 @@ func TestNobodyIsEnvious(t *testing.T) {
 				wants, gives := a.Real < float64(a.Max), b.Real > float64(b.Min)
 				if wants && gives {
 					require.GreaterOrEqual(t, a.Real/float64(pools[i].Weight), b.Real/float64(pools[j].Weight)-1e-9,
-						"%d envies %d: %v, %v", i, j, a, b)
+						"pool %d wants more, and has less per weight than pool %d, which is above its minimum: %v, %v", i, j, a, b)
 					if pools[i].Weight == pools[j].Weight {
 						require.GreaterOrEqual(t, a.Slots+1, b.Slots)
 					}
@@ -154,7 +154,7 @@ func TestNobodyIsEnvious(t *testing.T) {
 	}
 }
 
-// More to divide never lowers a real share; asking for less than one's share never raises it.
+// A larger total never lowers a real share.
 func TestSharesAreMonotone(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	for range 1000 {
@@ -172,14 +172,14 @@ func TestSharesAreMonotone(t *testing.T) {
 	}
 }
 
-// A tree is the same whatever the order in which its pools are listed, up to the ties that the index breaks.
+// The shares do not depend on the order in which the pools are listed. Only ties in rounding go by the index.
 func TestSharesDoNotDependOnOrder(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	for range 500 {
 		n := 1 + rng.IntN(12)
 		pools := randomPools(rng, n, true)
 		for i := range pools {
-			pools[i].Discipline = Fair // FIFO goes by the index
+			pools[i].Discipline = Fair // FIFO depends on the index
 		}
 		to := rng.Perm(n)
 		moved := make([]Pool, n)

@@ -7,7 +7,8 @@ import (
 	"github.com/straggler-go/straggler/internal/exact"
 )
 
-// randomPools draws a valid forest. Numbers are small, so that ties are frequent, or spread over all magnitudes.
+// randomPools returns random valid pools, as a tree if tree is true. The amounts are small, so that ties are
+// frequent, or of all magnitudes.
 func randomPools(rng *rand.Rand, n int, tree bool) []Pool {
 	limit := int64(1) << (2 + rng.IntN(50))
 	if rng.IntN(2) == 0 {
@@ -35,7 +36,7 @@ func randomPools(rng *rand.Rand, n int, tree bool) []Pool {
 	return pools
 }
 
-// finishPools takes the demand off parents and draws maximums that the guarantees allow.
+// finishPools sets the demand of parents to 0 and draws maximums that are at least the guarantees.
 func finishPools(rng *rand.Rand, pools []Pool, amount func() int64) {
 	o := &oracle{pools: pools}
 	for i := range pools {

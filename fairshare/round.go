@@ -2,7 +2,8 @@ package fairshare
 
 import "github.com/straggler-go/straggler/internal/exact"
 
-// round writes whole shares that add up to total into slots.
+// round writes whole shares that add up to total into slots. It rounds down the share of each pool at the level. The
+// units that remain go one by one to the pools with the largest fraction cut off, and the lowest index first.
 func (f *filler) round(l level, first, end int32, total int64) {
 	for i := first; i < end; i++ {
 		f.rest[i] = 0
@@ -35,7 +36,7 @@ func (f *filler) round(l level, first, end int32, total int64) {
 	}
 }
 
-// real is the share of the pool before rounding.
+// real returns the share of the pool before rounding.
 func (f *filler) real(l level, i int32) float64 {
 	if f.state[i] != free {
 		return float64(f.slots[i])
@@ -44,8 +45,9 @@ func (f *filler) real(l level, i int32) float64 {
 	return float64(whole) + float64(rest)/float64(l.weight)
 }
 
-// kthLargest returns the k-th largest of the non-negative values, for 1 <= k <= len(values), and how many of the k
-// largest are equal to it. It reorders values. Selection goes digit by digit, so that no input is slow.
+// kthLargest returns the k-th largest of the non-negative values, for 1 <= k <= len(values). equal is the number of
+// values among the k largest that are equal to the k-th. kthLargest reorders values. It selects byte by byte, from
+// the highest byte down, so every input takes O(n).
 func kthLargest(values []int64, k int) (least int64, equal int) {
 	var counts [256]int
 	for shift := 56; shift >= 0; shift -= 8 {

@@ -8,13 +8,13 @@ import (
 	"github.com/straggler-go/straggler/internal/wire"
 )
 
-// Shares divides total among the pools by the paper's rule and returns one share a pool, in the pools' order. It is
-// short for [New] with the zero [Policy] and one call of [Tree.Shares].
+// Shares divides total units among the pools by the paper's rule. It returns one share for each pool, in the pools'
+// order. Shares is short for [New] with the zero [Policy] and one call of [Tree.Shares].
 //
-// It returns an error, which names the pool and the field, for a pool out of range, a parent that does not exist, a
-// cycle, or a sum beyond int64; and an [*InfeasibleError] if the minimums do not fit in the total.
+// Shares returns an error for a field out of range, an unknown parent, a cycle, or a sum beyond int64. The error
+// names the pool and the field. If the minimums do not fit in total, the error is an [*InfeasibleError].
 //
-// Cost: that of New and one call of Tree.Shares; it allocates O(n).
+// Cost: New and one call of Tree.Shares; it allocates O(n) for n pools.
 func Shares(pools []Pool, total int64) ([]Share, error) {
 	t, err := New(pools, Policy{})
 	if err != nil {
@@ -23,47 +23,57 @@ func Shares(pools []Pool, total int64) ([]Share, error) {
 	return t.Shares(nil, nil, total)
 }
 
-// Share is what a pool gets, and why. It is comparable and holds no NaN.
+// Share is the answer of [Shares] and [Tree.Shares] for one pool: its units, and the number that fixed them. It is
+// comparable and holds no NaN. One line:
+//
+//	share level slots=14 min=10 max=18 level=14
+//
+// The pool gets 14 slots, because the level is 14 and its weight is 1. At least 10 and at most 18 slots were
+// possible.
 type Share struct {
-	// Slots is the share in whole units. Siblings' slots add up exactly to what there was to divide among them, or to all
-	// that they want if that is less.
+	// Slots is the share in whole units. The slots of siblings add up exactly to the units that they divide, or to
+	// the sum of their upper bounds if that sum is smaller.
 	Slots int64
-	// Real is the share before rounding, and Slots is it rounded up or down. It is a share of the whole slots that the
-	// parent has, not of the parent's own Real.
+	// Real is the share before it is rounded up or down to Slots. Siblings divide the Slots of their parent, and not
+	// the parent's Real.
 	Real float64
-	// Min and Max are the bounds that held: the guarantee, capped by what the pool wants, and the most that it could get
-	// on the basis chosen. Real is Level times the weight, clamped to them; weight zero, and any under [FIFO], counts as
-	// 1.
+	// Min and Max are the bounds of the share in units. Min is the guarantee, capped by Max. Max is the demand under
+	// [Demanded], capped by the pool's maximum; see [Basis]. Real is Level times the weight, clamped to Min and Max.
+	// Weight zero, and every weight under [FIFO], counts as 1.
 	Min, Max int64
-	// Demand is what the pool wants, its maximum and those of its children considered.
+	// Demand is the pool's demand in units, capped by its maximum. For a pool with children it is the sum of the
+	// children's capped demands, capped again by the pool's own maximum.
 	Demand int64
-	// Needed is the part of Min that the pool and those under it want, each its own. It is less than Min only on a basis
-	// that ignores demand.
+	// Needed is the part of Min that the demand covers, in units. For a pool with children, each pool below it counts
+	// with its own demand. Needed differs from Min only under [Entitled] and [Steady], which ignore the size of the
+	// demand.
 	Needed int64
-	// Level is the water level among the siblings served together with the pool, in units per weight: +Inf if all of them
-	// have all they want, 0 if those served before left nothing. Where minimums were scaled, it is the fraction of the
-	// minimum.
+	// Level is the water level in units per weight. It is common to siblings that are served together: siblings of
+	// one rank that all have a weight, or all have weight zero. Level is +Inf if all these siblings have their Max.
+	// It is 0 if siblings that were served before left nothing. Under [Scale], if minimums were cut, Level is the
+	// fraction of the minimum.
 	Level float64
-	// Bound is which of these numbers fixed the share.
+	// Bound names the number that fixed the share.
 	Bound Bound
 }
 
-// Bound is what fixed a share.
+// Bound names the number that fixed a share. The zero value is [AtDemand].
 type Bound uint8
 
 const (
-	// AtDemand means the pool has all it wants.
+	// AtDemand means that the pool has its whole demand.
 	AtDemand Bound = iota
-	// AtMax means the pool wants more than its maximum.
+	// AtMax means that the pool has its maximum and wants more.
 	AtMax
-	// AtMin means the level lies below the pool's guarantee.
+	// AtMin means that the pool has its guarantee and no more: the level is below the guarantee, or minimums of
+	// siblings were cut.
 	AtMin
-	// AtLevel means the pool stands at the water level: its weight fixed the share.
+	// AtLevel means that the pool stands at the water level, so its weight fixed the share.
 	AtLevel
-	// AtRank means that siblings served before left no more: those of a lower rank, earlier in a FIFO pool, or, for a
-	// pool of weight zero, those with a weight.
+	// AtRank means that siblings that are served earlier left no more units. They have a lower rank, or stand earlier
+	// in a FIFO pool. For a pool of weight zero they are the siblings with a weight.
 	AtRank
-	// AtCut means the minimums did not fit and were cut as the policy says.
+	// AtCut means that the minimums did not fit, and [Policy.OnInfeasible] cut the pool's minimum.
 	AtCut
 )
 
@@ -74,10 +84,10 @@ var boundNames = [...]string{
 // String returns the name of the bound.
 func (b Bound) String() string { return enum.Name(boundNames[:], b) }
 
-// MarshalText returns the bound's name.
+// MarshalText returns the name of the bound. It returns an error for an unknown value.
 func (b Bound) MarshalText() ([]byte, error) { return enum.Text(boundNames[:], b) }
 
-// UnmarshalText sets the bound by its name.
+// UnmarshalText sets the bound by its name. It returns an error for an unknown name.
 func (b *Bound) UnmarshalText(text []byte) error { return enum.Parse(boundNames[:], text, b) }
 
 func (s *Share) wire(c *wire.Codec) {
@@ -94,23 +104,23 @@ func (s *Share) wire(c *wire.Codec) {
 	wire.Limit(c.When(true), "level", &s.Level)
 }
 
-// String returns the share as one line, which UnmarshalText reads; LogValue, for log/slog, and MarshalJSON, which
-// UnmarshalJSON reads, have the
-// same fields, and those that the line leaves out.
+// String returns the share as one line, and UnmarshalText reads that line. MarshalJSON and LogValue (for log/slog)
+// have the fields of the line and also real, demand and needed. UnmarshalJSON reads the JSON.
 func (s Share) String() string                   { return wire.Line(s.wire) }
 func (s Share) LogValue() slog.Value             { return wire.Log(s.wire) }
 func (s Share) MarshalJSON() ([]byte, error)     { return wire.JSON(s.wire) }
 func (s *Share) UnmarshalJSON(data []byte) error { return wire.Read(data, s, (*Share).wire) }
 func (s *Share) UnmarshalText(line []byte) error { return wire.Scan(line, s, (*Share).wire) }
 
-// InfeasibleError reports that the minimums of the top level do not fit in the total. It cannot happen further down: a
-// pool is guaranteed what its children are, and New refuses a maximum below that.
+// InfeasibleError reports, under [Refuse], that the minimums of the top level do not fit in the total. At deeper
+// levels the minimums always fit: a pool is guaranteed the sum of its children's guarantees, and New refuses a
+// smaller maximum.
 type InfeasibleError struct {
-	Minimums int64 // the sum of the minimums, each capped by what its pool wants
-	Total    int64
+	Minimums int64 // the sum of the minimums in units, each capped by the pool's demand
+	Total    int64 // the units to divide
 }
 
-// Error implements error.
+// Error returns the two numbers as a sentence.
 func (e *InfeasibleError) Error() string {
 	return "fairshare: the minimums add up to " + strconv.FormatInt(e.Minimums, 10) +
 		", above the total of " + strconv.FormatInt(e.Total, 10)

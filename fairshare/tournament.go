@@ -6,7 +6,8 @@ import (
 	"github.com/straggler-go/straggler/internal/exact"
 )
 
-// update enters a pool again and replays its matches, and then those of its ancestors.
+// update recomputes the standing of the pool at position i, replays its matches, and does both for each ancestor. It
+// stops as soon as nothing changes further up.
 func (x *Index) update(i int32) {
 	for ; i >= 0; i = x.nodes[i].parent {
 		x.enter(i)
@@ -19,7 +20,7 @@ func (x *Index) update(i int32) {
 	}
 }
 
-// enter works out where a pool stands from its own usage or from its children's tournament.
+// enter computes the entry of a pool: from the pool's own usage, or from the final of its children's tournament.
 func (x *Index) enter(i int32) {
 	n, e := &x.nodes[i], &x.entries[i]
 	starved := e.held
@@ -39,14 +40,16 @@ func (x *Index) enter(i int32) {
 	}
 	match := g.first + g.end + (i - g.first)
 	if x.winners[match] = i; g.parent >= 0 {
-		// What a pool has beyond its bounds is not to keep its siblings from what they want.
+		// Usage above the upper bound raises most to the usage. Otherwise the surplus of this pool would hide the
+		// demand of its siblings in their sum.
 		*x.sumOf(match) = sum{usage: e.usage, least: e.least, most: max(e.most, e.usage)}
 	}
 }
 
+// sumOf returns the sum of a match below the top level. The top level has no sums.
 func (x *Index) sumOf(match int32) *sum { return &x.sums[match-2*x.groups[0].end] }
 
-// standing is where a pool that is not held stands among its siblings.
+// standing returns the key of a pool that is not held. d is the discipline of the pool's group.
 func (x *Index) standing(d Discipline, i int32) standing {
 	e := &x.entries[i]
 	if o := x.policy.Order; o != LeastUsage && (d == Fair || e.usage >= e.least) {
@@ -59,8 +62,8 @@ func (x *Index) standing(d Discipline, i int32) standing {
 	return newStanding(x.nodes[i].weight, e.least, base, e.most, e.usage)
 }
 
-// play decides match m of a group. It reports whether that may matter to the matches that follow after a change of pool
-// i alone: if it neither wins nor has won, and their sum stays, it does not.
+// play decides match m of a group after a change of the pool at position i. It returns false if later matches cannot
+// change: the pool does not win the match now and did not win it before, and the sum of the match is unchanged.
 func (x *Index) play(g group, m, i int32) (matters bool) {
 	match, left, right := 2*g.first+m, 2*g.first+2*m, 2*g.first+2*m+1
 	a, b := x.winners[left], x.winners[right]
@@ -77,7 +80,7 @@ func (x *Index) play(g group, m, i int32) (matters bool) {
 	return matters
 }
 
-// rebuild enters all pools and plays all matches.
+// rebuild computes the entries of all pools and plays all matches, children before parents. Cost: O(n).
 func (x *Index) rebuild() {
 	for _, g := range slices.Backward(x.groups) {
 		for i := g.first; i < g.end; i++ {

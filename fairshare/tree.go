@@ -7,19 +7,19 @@ import (
 	"github.com/straggler-go/straggler/internal/exact"
 )
 
-// Tree is a validated set of pools that divides totals again and again without allocating. The zero value has no
-// pools.
+// Tree is a validated set of pools that can divide totals again and again without allocating. [New] makes a Tree. The
+// zero value has no pools.
 //
-// Not safe for concurrent use; one per scheduler.
+// A Tree is not safe for concurrent use. Use one for each scheduler.
 type Tree struct {
 	forest
 	fill filler
 }
 
-// New checks the pools and the policy and returns a tree, which keeps copies of both. Errors name the pool and the
-// field.
+// New checks the pools and the policy and returns a tree. The tree copies both. New returns an error for a field out
+// of range, an unknown parent, a cycle, or a sum beyond int64. The error names the pool and the field.
 //
-// Cost: O(n) memory and time, plus O(k log k) for every k siblings whose ranks differ.
+// Cost: O(n) time and memory for n pools, and O(k log k) time for each group of k siblings that must be sorted.
 func New(pools []Pool, policy Policy) (*Tree, error) {
 	f, err := newForest(pools, policy)
 	if err != nil {
@@ -31,8 +31,8 @@ func New(pools []Pool, policy Policy) (*Tree, error) {
 // Len returns the number of pools.
 func (t *Tree) Len() int { return len(t.nodes) }
 
-// Walk yields every pool with its parent, -1 at the top level: parents before their children, siblings one after
-// another.
+// Walk yields the index of every pool and the index of its parent. The parent is -1 at the top level. Walk yields a
+// parent before its children, and siblings one after another. Cost: O(n).
 func (t *Tree) Walk() iter.Seq2[int, int] {
 	return func(yield func(pool, parent int) bool) {
 		for i := range t.nodes {
@@ -47,20 +47,20 @@ func (t *Tree) Walk() iter.Seq2[int, int] {
 	}
 }
 
-// Shares divides total among the pools and writes one share a pool, in the pools' order, into dst, which grows if it
-// is too short. A demand other than nil replaces [Pool.Demand]: one number a pool, of which those of pools with
-// children are not read.
+// Shares divides total units among the pools. It writes one share for each pool, in the pools' order, into dst, and
+// returns dst; dst grows if it is too short. If demand is not nil, it replaces [Pool.Demand]: one number in units for
+// each pool. The numbers of pools with children are ignored.
 //
-// Among siblings the share is clamp(L·w, min(m, d), d) with the one level L at which the shares add up to what there
-// is to divide (section 3.1). L is found exactly, as a ratio of two integers. Siblings that stand at the level are
-// then rounded: down first, and what is left goes one by one to those that lost the largest fraction, the lowest
-// index first. So a slot more to divide never changes a real share for the worse, but may take one slot from a
-// rounded one.
+// Among siblings the share is clamp(L·w, min(m, d), d). L is the level at which the shares add up to the units that
+// the siblings divide (section 3.1). Shares finds L exactly, as a ratio of two integers. Then Shares rounds down the
+// share of each sibling at the level. The units that remain go one by one to the siblings with the largest fraction
+// cut off, and the lowest index first. So one more unit to divide never lowers a real share. But one more unit may
+// take one slot from a rounded share.
 //
-// It returns an error for a negative total, for a demand that is negative or of the wrong length, and under [Refuse]
-// an [*InfeasibleError] for minimums that do not fit; dst then holds nothing of use.
+// Shares returns an error for a negative total, and for a demand that is negative or has the wrong length. Under
+// [Refuse], an [*InfeasibleError] says that the minimums do not fit. After an error, dst holds nothing useful.
 //
-// Cost: O(n) in practice, O(n log n) at worst; no allocation if dst is long enough.
+// Cost: O(n) in practice, O(n log n) at worst, for n pools; no allocation if dst is long enough.
 func (t *Tree) Shares(dst []Share, demand []int64, total int64) ([]Share, error) {
 	if total < 0 {
 		return nil, check.Bad("fairshare", "total", total, "at least 0")
@@ -88,8 +88,9 @@ func (t *Tree) Shares(dst []Share, demand []int64, total int64) ([]Share, error)
 	return dst, nil
 }
 
-// bounds computes, from the leaves up, the interval in which each share must lie, and returns the sum of the lower
-// ends of the top level. Demands may add up beyond int64, where a pool's bounds saturate: no total is larger.
+// bounds computes, from the leaves up, the interval in which each share must lie. It returns the sum of the lower
+// ends of the top level. The sum of the demands may exceed int64. A pool's upper end then saturates, which is
+// harmless because no total is larger.
 func (t *Tree) bounds(dst []Share, demand []int64) (least int64, err error) {
 	lo, hi, want := t.fill.lo, t.fill.hi, t.fill.want
 	clear(lo)
@@ -115,7 +116,7 @@ func (t *Tree) bounds(dst []Share, demand []int64) (least int64, err error) {
 			share.Bound = AtMax
 		}
 		want[i], hi[i] = min(want[i], n.max), min(hi[i], n.max)
-		lo[i] = min(max(n.min, lo[i]), hi[i]) // of a pool with children, lo holds what they are guaranteed
+		lo[i] = min(max(n.min, lo[i]), hi[i]) // for a parent, lo[i] is the sum over its children
 		share.Min, share.Max, share.Demand, share.Needed = lo[i], hi[i], want[i], lo[i]
 		if n.parent < 0 {
 			least += lo[i]
@@ -131,9 +132,9 @@ func (t *Tree) bounds(dst []Share, demand []int64) (least int64, err error) {
 	return least, nil
 }
 
-// needed works out how much of each minimum is wanted where bounds does not ask.
+// needed sets Share.Needed for a basis that ignores the size of the demand. Under Demanded, bounds has set it.
 func (t *Tree) needed(dst []Share) {
-	needed := t.fill.slots // which divide writes later
+	needed := t.fill.slots // free until divide writes it
 	clear(needed)
 	for i := len(t.nodes) - 1; i >= 0; i-- {
 		n := &t.nodes[i]

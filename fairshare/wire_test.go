@@ -16,7 +16,7 @@ func TestAnswersReadBack(t *testing.T) {
 	wiretest.Through(t, Pick{Pool: 3, Reason: InTurn, Usage: 7, Per: 1})
 }
 
-// A share's line leaves out what its JSON has.
+// The JSON of a share has all fields. Its line leaves out Real, Demand and Needed.
 func TestSharesReadBack(t *testing.T) {
 	for _, s := range []Share{
 		{Slots: 14, Real: 14.25, Min: 10, Max: Unlimited, Demand: 40, Needed: 9, Level: 1.123456789, Bound: AtLevel},

@@ -2,48 +2,50 @@ package replicate
 
 import "github.com/straggler-go/straggler/internal/enum"
 
-// Action is what to do about an output. The names and values are stable.
+// Action says what to do with an output. The names and values are stable. The zero value is [Leave].
 type Action uint8
 
 const (
-	// Leave does nothing. It is the zero value.
+	// Leave means that nothing is done.
 	Leave Action = iota
-	// Replicate copies the output to another machine of its rack.
+	// Replicate means that the output is copied to another machine of its rack.
 	Replicate
-	// Recompute runs the output's task again before anyone asks for it.
+	// Recompute means that the output's task runs again before a task asks for the output.
 	Recompute
 )
 
 var actionNames = [...]string{"leave", "replicate", "recompute"}
 
-// String returns the action's name.
+// String returns the name of the action.
 func (a Action) String() string { return enum.Name(actionNames[:], a) }
 
-// MarshalText returns the action's name.
+// MarshalText returns the name of the action. It returns an error for an unknown value.
 func (a Action) MarshalText() ([]byte, error) { return enum.Text(actionNames[:], a) }
 
-// UnmarshalText sets the action by its name.
+// UnmarshalText sets the action by its name. It returns an error for an unknown name.
 func (a *Action) UnmarshalText(text []byte) error { return enum.Parse(actionNames[:], text, a) }
 
-// Reason is why. The names and values are stable.
+// Reason says why an action was chosen. The names and values are stable.
 type Reason uint8
 
 const (
-	// NoReason is the zero value.
+	// NoReason is the reason in the zero [Decision].
 	NoReason Reason = iota
-	// SavesTime: copying takes less time than it is expected to save.
+	// SavesTime means that the copy takes less time than it is expected to save.
 	SavesTime
-	// SavesTooLittle: it takes as much time as it saves, or more.
+	// SavesTooLittle means that the copy takes at least the time that it is expected to save. For a recomputation it
+	// means that no time is saved.
 	SavesTooLittle
-	// OverBudget: it would be worth it, and there are not as many tokens, or not as much cluster time, left.
+	// OverBudget means that the action would save time, but the tokens or the cluster time of the budget do not cover
+	// it.
 	OverBudget
-	// NotNeeded: no task is left to read the output.
+	// NotNeeded means that no task will read the output any more.
 	NotNeeded
-	// CopyLeft: another copy is there to read.
+	// CopyLeft means that another copy of the output exists, so no recomputation is needed.
 	CopyLeft
-	// LossForeseen: the output is lost, or its machine is losing outputs, and tasks need it.
+	// LossForeseen means that tasks need the output, and that it is lost or its machine is losing outputs.
 	LossForeseen
-	// NoEstimate: a fact is missing or makes no sense.
+	// NoEstimate means that a fact is missing or out of range.
 	NoEstimate
 )
 
@@ -52,11 +54,11 @@ var reasonNames = [...]string{
 	"no-estimate",
 }
 
-// String returns the reason's name.
+// String returns the name of the reason.
 func (r Reason) String() string { return enum.Name(reasonNames[:], r) }
 
-// MarshalText returns the reason's name.
+// MarshalText returns the name of the reason. It returns an error for an unknown value.
 func (r Reason) MarshalText() ([]byte, error) { return enum.Text(reasonNames[:], r) }
 
-// UnmarshalText sets the reason by its name.
+// UnmarshalText sets the reason by its name. It returns an error for an unknown name.
 func (r *Reason) UnmarshalText(text []byte) error { return enum.Parse(reasonNames[:], text, r) }

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// layered makes a job of outputs that each read some of the outputs up to a thousand before them.
+// layered returns the outputs of a job. Each output reads some of the thousand outputs before it.
 func layered(outputs, inputs int) []Output {
 	rng := rand.New(rand.NewPCG(1, uint64(inputs)))
 	list := make([]Output, outputs)
@@ -20,8 +20,8 @@ func layered(outputs, inputs int) []Output {
 	return list
 }
 
-// ask adds the outputs and asks what the last one costs.
-func ask(b *testing.B, outputs []Output) {
+// costOfLast adds the outputs to a graph and computes the cost of the last output.
+func costOfLast(b *testing.B, outputs []Output) {
 	var g Graph
 	for i := range outputs {
 		if _, err := g.Add(outputs[i]); err != nil {
@@ -37,14 +37,14 @@ func BenchmarkGraphWhole(b *testing.B) {
 			outputs := layered(size.outputs, size.edges/size.outputs)
 			b.ReportAllocs()
 			for b.Loop() {
-				ask(b, outputs)
+				costOfLast(b, outputs)
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(size.edges), "ns/edge")
 		})
 	}
 }
 
-// With a thousand machines, what is lost together has to be found.
+// BenchmarkGraphDomains measures a graph with outputs on a thousand machines.
 func BenchmarkGraphDomains(b *testing.B) {
 	b.Run("outputs=100000/edges=400000", func(b *testing.B) {
 		outputs := layered(100_000, 4)
@@ -53,7 +53,7 @@ func BenchmarkGraphDomains(b *testing.B) {
 		}
 		b.ReportAllocs()
 		for b.Loop() {
-			ask(b, outputs)
+			costOfLast(b, outputs)
 		}
 	})
 }
@@ -75,7 +75,7 @@ func BenchmarkLossesSnapshot(b *testing.B) {
 	})
 }
 
-// BenchmarkGraph is what a host pays when a task finishes: add its output, ask for its cost, decide.
+// BenchmarkGraph measures the calls of a host when a task finishes: Add, Cost and Decide.
 func BenchmarkGraph(b *testing.B) {
 	b.Run("inputs=4", func(b *testing.B) {
 		outputs := layered(100_000, 4)

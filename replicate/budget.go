@@ -9,73 +9,79 @@ import (
 	"github.com/straggler-go/straggler/internal/exact"
 )
 
-// Off, as the share of a budget, means that there is no limit; as the number of losses of a [LossBursts], that no burst
-// is ever declared.
+// Off as the share of a budget means that the budget has no limit. Off as [LossBurstsConfig.Losses] means that no
+// burst ever begins.
 const Off = -1
 
 const (
-	byteShare = 0.10 // of the bytes processed [Mantri §5.3]
-	timeShare = 0.05 // of the cluster time used
+	byteShare = 0.10 // default share of the bytes processed [Mantri §5.3]
+	timeShare = 0.05 // default share of the cluster time used
 )
 
-// ByteBudget holds a job's tokens for copies, one a byte: a share of what the job has processed, granted as tasks
-// finish, deducted as copies are made, never negative [Mantri §5.3]. Tokens are counted exactly, in integers, with the
-// share taken to the billionth; fractions of a token are not lost and wait for the next grant. The zero value grants
-// a tenth of the bytes that were processed. Not safe for concurrent use; one per job.
+// ByteBudget holds the tokens of one job for copies. A token pays for one byte. The job gets tokens for a share of
+// the bytes that its finished tasks have processed, and each copy spends tokens. The number of tokens is never
+// negative [Mantri §5.3].
+//
+// Tokens are exact integers. The share is rounded to billionths. A fraction of a token is kept for the next grant.
+//
+// The zero value grants a tenth of the processed bytes. A ByteBudget is not safe for concurrent use. Use one for each
+// job.
 type ByteBudget struct{ account }
 
-// NewByteBudget returns a budget without tokens that grants a share of what is processed, in (0, 1]; 0 means 0.1, [Off]
-// no limit. It is an error if the share is anything else.
+// NewByteBudget returns a budget without tokens. It grants a share, in (0, 1], of the processed bytes. 0 means 0.1,
+// and [Off] means no limit. Any other share is an error.
 func NewByteBudget(share float64) (*ByteBudget, error) {
 	a, err := newAccount("ByteBudget", share)
 	return &ByteBudget{a}, err
 }
 
-// Grant adds the tokens for the bytes that a finished task has processed. A number that is not positive grants none.
-// O(1), no allocation.
+// Grant adds the tokens for the bytes that a finished task has processed. A number below 1 adds no token. O(1), no
+// allocation.
 func (b *ByteBudget) Grant(processed int64) { b.grant(processed) }
 
-// Left returns how many tokens there are; the largest number if there is no limit.
+// Left returns the number of tokens, in bytes. Without a limit it returns the largest int64. O(1), no allocation.
 func (b *ByteBudget) Left() int64 { return b.left(byteShare) }
 
-// Spend takes the tokens for a copy that is made, and reports whether there were enough; if not, none are taken. A
-// negative number is refused. O(1), no allocation.
+// Spend takes the tokens for a copy of an output of this many bytes, and returns true. If there are too few tokens,
+// or if bytes is negative, Spend takes none and returns false. O(1), no allocation.
 func (b *ByteBudget) Spend(bytes int64) bool { return b.spend(bytes, b.Left()) }
 
-// Spent returns how many tokens were spent.
+// Spent returns the number of tokens that were spent, in bytes. O(1), no allocation.
 func (b *ByteBudget) Spent() int64 { return b.spent }
 
-// TimeBudget holds the cluster time that a job may use to recompute ahead of need: a share of what its tasks have used,
-// kept as a [ByteBudget] keeps its tokens. The zero value grants a twentieth: the paper has such a budget and does not
-// give its size; it reports a few per cent [Mantri §6.5]. Not safe for concurrent use; one per job.
+// TimeBudget holds the cluster time that one job may use to recompute outputs ahead of need. The job gets a share of
+// the cluster time that its finished tasks have used. TimeBudget counts nanoseconds as [ByteBudget] counts tokens.
+//
+// The zero value grants a twentieth. The paper has such a budget and does not give its size; it reports a use of a
+// few per cent [Mantri §6.5]. A TimeBudget is not safe for concurrent use. Use one for each job.
 type TimeBudget struct{ account }
 
-// NewTimeBudget returns a budget without time that grants a share of what is used, in (0, 1]; 0 means 0.05, [Off] no
-// limit. It is an error if the share is anything else.
+// NewTimeBudget returns a budget without time. It grants a share, in (0, 1], of the cluster time used. 0 means 0.05,
+// and [Off] means no limit. Any other share is an error.
 func NewTimeBudget(share float64) (*TimeBudget, error) {
 	a, err := newAccount("TimeBudget", share)
 	return &TimeBudget{a}, err
 }
 
-// Grant adds time for the cluster time that a finished task has used. One that is not positive grants none. O(1), no
+// Grant adds time for the cluster time that a finished task has used. A duration below 1 ns adds no time. O(1), no
 // allocation.
 func (b *TimeBudget) Grant(used time.Duration) { b.grant(int64(used)) }
 
-// Left returns how much time there is; the largest duration if there is no limit.
+// Left returns the time in the budget. Without a limit it returns the largest duration. O(1), no allocation.
 func (b *TimeBudget) Left() time.Duration { return time.Duration(b.left(timeShare)) }
 
-// Spend takes the time for a recomputation that is made, and reports whether there was enough; if not, none is taken. A
-// negative time is refused. O(1), no allocation.
+// Spend takes the cluster time of a recomputation, and returns true. If there is too little time, or if work is
+// negative, Spend takes none and returns false. O(1), no allocation.
 func (b *TimeBudget) Spend(work time.Duration) bool { return b.spend(int64(work), int64(b.Left())) }
 
-// Spent returns how much time was spent.
+// Spent returns the time that was spent. O(1), no allocation.
 func (b *TimeBudget) Spent() time.Duration { return time.Duration(b.spent) }
 
-// account is what both budgets are: whole numbers of something.
+// account is the common part of both budgets. It counts whole tokens: bytes or nanoseconds.
 type account struct {
-	billionths uint64 // the share; 0 means the default
-	unlimited  bool
-	processed  int64
+	billionths uint64 // the share in billionths; 0 means the default
+	unlimited  bool   // the budget has no limit
+	processed  int64  // bytes or nanoseconds that were granted for; saturates
 	spent      int64
 }
 
@@ -100,16 +106,17 @@ func (a *account) grant(processed int64) {
 	}
 }
 
-func (a *account) left(usual float64) int64 {
+// left returns the tokens that are granted and not spent. defaultShare is the share if none was given.
+func (a *account) left(defaultShare float64) int64 {
 	if a.unlimited {
 		return math.MaxInt64
 	}
 	share := a.billionths
 	if share == 0 {
-		share = billionths(usual)
+		share = billionths(defaultShare)
 	}
 	high, low := bits.Mul64(uint64(a.processed), share)
-	granted, _ := bits.Div64(high, low, 1e9) // at most processed, so it fits
+	granted, _ := bits.Div64(high, low, 1e9) // the share is at most 1, so granted fits in an int64
 	return int64(granted) - a.spent
 }
 

@@ -7,8 +7,9 @@ import (
 	"github.com/straggler-go/straggler/internal/exact"
 )
 
-// choose is the greedy algorithm for the knapsack problem with its usual guarantee: by gain per price, or the one with
-// the largest gain if that is more than all of those together. Everything that is ok fits alone.
+// choose is the greedy algorithm for the knapsack problem. It takes items by gain/price, the largest first, and skips
+// items that no longer fit. If a single item has a larger gain than all these items together, choose takes this item
+// alone. So the gain is at least half of the largest possible gain. Each item with ok must fit into the budget alone.
 func choose(dst []int, n int, budget int64, item func(int) (gain, price int64, ok bool)) []int {
 	base, single, most := len(dst), -1, int64(0)
 	for i := range n {

@@ -2,27 +2,29 @@ package replicate
 
 import "time"
 
-// Candidate is an output that may be replicated.
+// Candidate is an output that may be copied. The zero value is an output that costs nothing, so it is left alone.
 type Candidate struct {
-	// Cost is what it takes to have the output again, from [Graph.Cost].
+	// Cost is the expected cost of computing the output again, from [Graph.Cost].
 	Cost Cost
-	// CopyTime is t_rep, the time to move the data to another machine in the rack. It must not be negative.
+	// CopyTime is the paper's t_rep: the time to copy the output to another machine of the rack, at least 0.
 	CopyTime time.Duration
-	// Bytes is the size of the output, the tokens that a copy takes.
+	// Bytes is the size of the output, at least 0. A copy takes one token for each byte.
 	Bytes int64
-	// ReplicaLoss is the probability in [0, 1] that the copy is lost when it is wanted because the output is. 0, the
-	// paper's rule, ignores that. [DecideTarget] looks for the machine.
+	// ReplicaLoss is the probability, in [0, 1], that the copy is lost, too, if the output is lost. 0 means that the
+	// copy is never lost, as in the paper. [DecideTarget] chooses the machine and sets ReplicaLoss.
 	ReplicaLoss float64
 }
 
-// Decide says whether to replicate an output: if what recomputing it is expected to cost exceeds what copying it takes,
-// and there are tokens for its bytes [Mantri §5.3]:
+// Decide says whether to copy an output. The answer is [Replicate] if two conditions hold. The copy is expected to
+// save more time than it takes, and there is a token for each byte [Mantri §5.3]:
 //
 //	Cost.Expected * (1 - ReplicaLoss) > CopyTime  and  Bytes <= tokens
 //
-// Equal times are not enough. The times are compared as they are logged, rounded to the nanosecond, so that a loss of
-// 0.1 of 30 s is not more than 3 s. The paper's rule has no ReplicaLoss; with it, the benefit counted is what the copy
-// takes off the expected cost. The caller takes the bytes of a copy that it makes from the budget. O(1), no allocation.
+// Equal times lead to [Leave]. Decide compares the times that the Decision prints, rounded to nanoseconds. So 0.1
+// times 30 s is not more than 3 s. The paper's rule has no ReplicaLoss. With it, the saving is the part of the
+// expected cost that the copy removes.
+//
+// Decide does not change the budget: call [ByteBudget.Spend] for a copy that is made. O(1), no allocation.
 func Decide(c Candidate, tokens int64) Decision {
 	d := Decision{Saves: c.saves(), Takes: c.CopyTime, Bytes: c.Bytes, Tokens: tokens}
 	switch {
@@ -38,11 +40,12 @@ func Decide(c Candidate, tokens int64) Decision {
 	return d
 }
 
-// known reports whether the facts can be used.
+// known reports whether all facts are in range.
 func (c *Candidate) known() bool {
 	return c.CopyTime >= 0 && c.Bytes >= 0 && c.Cost.Expected >= 0 && c.ReplicaLoss >= 0 && c.ReplicaLoss <= 1
 }
 
+// saves returns the time that the copy is expected to save.
 func (c *Candidate) saves() time.Duration {
 	if c.ReplicaLoss == 0 {
 		return c.Cost.Expected
@@ -50,11 +53,15 @@ func (c *Candidate) saves() time.Duration {
 	return duration(c.Cost.Expected.Seconds() * (1 - c.ReplicaLoss))
 }
 
-// Choose appends to dst the candidates to replicate when the tokens do not cover all that are worth it: most time
-// saved, less what copying takes, per byte first, skipping what does not fit, or the single candidate that saves more
-// than all of those. What it chooses saves at least half of what the best choice would. Every candidate chosen is one
-// that [Decide] replicates with the tokens that those before it left. Ties go to the candidate that saves more, then to
-// the lowest index. O(n log n); it allocates only if dst is too short for the candidates that are worth it.
+// Choose appends to dst the indices of the candidates to copy, if the tokens may not cover all of them. The gain of a
+// candidate is the time saved minus the time of the copy. Choose takes the largest gain per byte first and skips
+// candidates that no longer fit. If a single candidate has a larger gain than all these candidates together, Choose
+// takes this candidate alone. Ties go to the larger gain, and then to the lowest index.
+//
+// The total gain is at least half of the largest possible gain. [Decide] answers [Replicate] for each chosen
+// candidate, with the tokens that the chosen candidates before it leave.
+//
+// O(n log n) for n candidates. Choose allocates only if dst is too short for the candidates with a gain.
 func Choose(dst []int, candidates []Candidate, tokens int64) []int {
 	return choose(dst, len(candidates), tokens, func(i int) (gain, price int64, ok bool) {
 		d := Decide(candidates[i], tokens)

@@ -7,18 +7,22 @@ import (
 	"github.com/straggler-go/straggler/internal/wire"
 )
 
-// Decision is an action, why it is taken, and the numbers that it rests on. It is a plain value: it can be compared
-// with ==, prints as one line, logs as structured fields and marshals to JSON with its action and reason by name. The
-// zero value leaves the output alone.
+// Decision is an action, its reason, and the numbers that were compared. It is comparable, prints as one line, logs
+// as structured fields and marshals to JSON. The zero value has the action [Leave]. One line:
+//
+//	leave over-budget saves=10s takes=6s bytes=60000000 tokens=40000000
+//
+// A copy of the output would save 10 s and take 6 s, but the 40 million tokens do not cover its 60 million bytes.
 type Decision struct {
-	Action Action
-	Reason Reason
-	// Saves is the time that the action is expected to save the tasks that wait, and Takes what it takes: t_rep for
-	// Replicate, cluster time for Recompute. Both are 0 if there is NoEstimate.
+	Action Action // what to do with the output
+	Reason Reason // why
+	// Saves is the waiting time that the action is expected to save. Takes is the time that it takes: the copy time
+	// t_rep for a copy, and cluster time for a recomputation. Both are 0 if Reason is NoEstimate.
 	Saves, Takes time.Duration
-	// Bytes is the size of the output, and Tokens what was left of the budget of bytes; 0 if no copy was asked about.
+	// Bytes is the size of the output, and Tokens is the number of tokens in the byte budget. Both are 0 after
+	// [DecideRecompute].
 	Bytes, Tokens int64
-	// Allowed is what was left of the budget of cluster time; 0 if no recomputation was asked about.
+	// Allowed is the time in the budget of cluster time. It is 0 after [Decide].
 	Allowed time.Duration
 }
 
@@ -33,8 +37,8 @@ func (d *Decision) wire(c *wire.Codec) {
 	wire.Limit(c.When(compared && d.Allowed != 0), "allowed", &d.Allowed)
 }
 
-// String returns the decision as one line, which UnmarshalText reads; LogValue, for log/slog, and MarshalJSON, which
-// UnmarshalJSON reads, have the same fields.
+// String returns the decision as one line, and UnmarshalText reads that line. MarshalJSON and LogValue (for log/slog)
+// have the same fields, and UnmarshalJSON reads the JSON.
 func (d Decision) String() string                   { return wire.Line(d.wire) }
 func (d Decision) LogValue() slog.Value             { return wire.Log(d.wire) }
 func (d Decision) MarshalJSON() ([]byte, error)     { return wire.JSON(d.wire) }

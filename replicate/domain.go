@@ -5,14 +5,14 @@ import (
 	"slices"
 )
 
-// refreshGrouped is refresh where inputs, or the output itself, share a failure domain. Of the inputs of a domain, one
-// is missing whenever one of a smaller loss is: it adds to the stall only by how much its loss exceeds that of the
-// longer ones before it.
-func (g *Graph) refreshGrouped(n *node) {
+// refreshDomains is refresh for an output if the output or an input has a failure domain. Within a domain, an input
+// is lost whenever an input with a smaller loss is lost. So an input adds to the stall only the part of its loss that
+// exceeds the losses of the longer inputs of its domain.
+func (g *Graph) refreshDomains(n *node) {
 	for i := range g.stalls {
 		s := &g.stalls[i]
 		if n.domain != 0 && g.nodes[s.input].domain == n.domain && n.loss > 0 {
-			s.loss = min(1, s.loss/n.loss) // given that n is lost
+			s.loss = min(1, s.loss/n.loss) // the probability if n itself is lost
 		}
 	}
 	slices.SortFunc(g.stalls, func(a, b stall) int {
@@ -21,25 +21,25 @@ func (g *Graph) refreshGrouped(n *node) {
 	})
 	g.group()
 	n.redo, n.work = n.run, n.run
-	there := 1.0 // the probability that all inputs so far are there
+	present := 1.0 // the probability that no input so far is lost
 	for i, s := range g.stalls {
 		if s.loss == 0 || i > 0 && s.input == g.stalls[i-1].input {
-			continue // not lost, or the same input once more
+			continue // the input is never lost, or was counted before
 		}
 		n.work += float64(s.loss * g.nodes[s.input].work)
 		before := g.before[i]
 		if s.loss <= before {
-			continue // lost only together with a longer one
+			continue // a longer input of the domain is always lost with it
 		}
 		if before > 0 {
-			there /= 1 - before // the other domains
+			present /= 1 - before // only the inputs of other domains
 		}
-		n.redo += float64(there * (s.loss - before) * s.redo)
-		there *= 1 - s.loss
+		n.redo += float64(present * (s.loss - before) * s.redo)
+		present *= 1 - s.loss
 	}
 }
 
-// group finds for each stall the largest loss before it in its domain.
+// group sets before for each stall: the largest loss among the longer inputs of the same domain.
 func (g *Graph) group() {
 	domain := func(i int) int { return g.nodes[g.stalls[i].input].domain }
 	g.groups, g.before = g.groups[:0], g.before[:0]

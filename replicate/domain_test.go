@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Inputs on one machine are lost together: many to one is exact for any losses and any split into domains, the reader's
-// own included.
+// Inputs of one domain are lost together. For one level of inputs the cost is exact, for all losses and all domains,
+// including the domain of the reader.
 func TestDomainsAreExactForOneLevelFanIn(t *testing.T) {
 	rng := rand.New(rand.NewPCG(20, 1))
 	for range 300 {
@@ -26,15 +26,15 @@ func TestDomainsAreExactForOneLevelFanIn(t *testing.T) {
 			}
 		}
 		for k := range n - 1 {
-			outputs[n-1].Inputs = append(outputs[n-1].Inputs, k) // twice is once
+			outputs[n-1].Inputs = append(outputs[n-1].Inputs, k) // an index that appears twice counts once
 		}
 		costs := mustRedo(t, outputs)
 		require.InDelta(t, enumerateDomains(outputs, n-1), costs[n-1].Redo.Seconds(), 1e-7, "%+v", outputs)
 	}
 }
 
-// A domain for each output is what no domain is, to the last bit.
-func TestDomainsOfOneAreNone(t *testing.T) {
+// If each output has its own domain, the costs are the same as without domains, to the last bit.
+func TestADomainForEachOutputChangesNothing(t *testing.T) {
 	rng := rand.New(rand.NewPCG(20, 2))
 	for range 200 {
 		outputs := randomGraph(rng, 20, 4)
@@ -46,8 +46,9 @@ func TestDomainsOfOneAreNone(t *testing.T) {
 	}
 }
 
-// With domains, too: the numbering does not matter, and a graph that grows and changes agrees with the batch.
-func TestDomainsInAnyOrder(t *testing.T) {
+// With domains the numbering of the outputs does not matter, and a graph that grows and changes agrees with a new
+// graph.
+func TestDomainsDoNotDependOnTheNumbering(t *testing.T) {
 	rng := rand.New(rand.NewPCG(20, 3))
 	for range 200 {
 		outputs := randomGraph(rng, 20, 5)
@@ -77,8 +78,8 @@ func TestDomainsInAnyOrder(t *testing.T) {
 	}
 }
 
-// Of several machines the one that saves most, less what copying takes.
-func TestTargetIsTheBest(t *testing.T) {
+// DecideTarget chooses the machine with the largest saving minus copy time.
+func TestDecideTargetChoosesTheLargestGain(t *testing.T) {
 	rng := rand.New(rand.NewPCG(20, 4))
 	for range 500 {
 		c := Candidate{Cost: Cost{Expected: time.Duration(rng.IntN(100)) * time.Second}, Bytes: int64(rng.IntN(10))}
@@ -102,16 +103,16 @@ func TestTargetIsTheBest(t *testing.T) {
 			}
 			require.GreaterOrEqual(t, d.Saves-d.Takes, other.Saves-other.Takes)
 			require.False(t, got < 0 && other.Action == Replicate)
-			require.False(t, got > i && d.Saves-d.Takes == other.Saves-other.Takes, "ties go to the first")
+			require.False(t, got > i && d.Saves-d.Takes == other.Saves-other.Takes, "ties must go to the lowest index")
 		}
 	}
 	assert.Zero(t, testing.AllocsPerRun(10, func() { DecideTarget(Candidate{}, make([]Target, 4), 1) }))
 }
 
-// Deeper graphs that come back to a machine are an approximation: an input is taken as lost together with its reader's
-// output, and not with what was lost before that. How far it is off is part of its contract, and that it is much closer
-// than taking losses as independent.
-func TestDomainsAreCloseElsewhere(t *testing.T) {
+// In deeper graphs that return to a machine the cost is an approximation: an input counts as lost together with its
+// reader's output, and not with outputs that were lost earlier. The test checks the errors that the comment of Graph
+// states. It also checks that independent losses would give much larger errors.
+func TestDomainsAreCloseInDeeperGraphs(t *testing.T) {
 	for _, c := range []struct{ loss, most, mean float64 }{{0.02, 0.35, 0.001}, {0.2, 0.55, 0.005}, {1, 0.4, 0.002}} {
 		rng := rand.New(rand.NewPCG(3, 3))
 		worst, mean, independent, n := 0.0, 0.0, 0.0, 0.0

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Every error names the output, the edge, or the field, and the value.
-func TestBadAdditions(t *testing.T) {
+// Each error names the output, the field, the value and the range.
+func TestBadOutputsAreNamed(t *testing.T) {
 	var g Graph
 	for want, o := range map[string]Output{
 		"replicate: outputs[0].Inputs[0] is 0, want an output added before":  {Inputs: []int{0}},
@@ -24,7 +24,7 @@ func TestBadAdditions(t *testing.T) {
 		_, err := g.Add(o)
 		assert.EqualError(t, err, want)
 	}
-	assert.Zero(t, g.Len(), "nothing was added")
+	assert.Zero(t, g.Len(), "a bad output must not be added")
 	assert.Equal(t, Cost{}, g.Cost(0))
 	assert.Equal(t, Cost{}, g.Cost(-1))
 	assert.False(t, g.SetLoss(0, 0.5))
@@ -37,7 +37,7 @@ func TestBadAdditions(t *testing.T) {
 	assert.Equal(t, time.Second, g.Cost(0).Expected)
 }
 
-func TestBadChoices(t *testing.T) {
+func TestBadConfigsAreNamed(t *testing.T) {
 	for want, err := range map[string]error{
 		"replicate: the number of machines is -1, want 0 or more":                                       second(NewLosses(-1, LossesConfig{})),
 		"replicate: LossesConfig.Window is -1s, want at least 16ns":                                     second(NewLosses(1, LossesConfig{Window: -time.Second})),
@@ -69,8 +69,8 @@ func TestDefaultsReadBack(t *testing.T) {
 	assert.Equal(t, LossBurstsConfig{Losses: 1, Window: 15 * time.Minute, Prior: .76, Weight: 20}, o.Config())
 }
 
-// Facts that make no sense lead to no action, and the reason says so.
-func TestUnknownFacts(t *testing.T) {
+// Facts out of range lead to no action, and the reason is NoEstimate.
+func TestInvalidFactsLeadToNoAction(t *testing.T) {
 	hour := Cost{Expected: time.Hour}
 	for _, c := range []Candidate{
 		{Cost: hour, CopyTime: -1}, {Cost: hour, Bytes: -1}, {Cost: Cost{Expected: -1}},
@@ -104,7 +104,7 @@ func TestUnknownFacts(t *testing.T) {
 	assert.False(t, off.Active(now, 0))
 }
 
-func TestExtremes(t *testing.T) {
+func TestExtremeGraphsSaturate(t *testing.T) {
 	longest := time.Duration(math.MaxInt64)
 	chain := make([]Output, 200)
 	for k := range chain {
@@ -114,11 +114,11 @@ func TestExtremes(t *testing.T) {
 		}
 	}
 	c := mustRedo(t, chain)[199]
-	assert.Equal(t, Cost{Redo: longest, Stall: longest, Expected: longest, ClusterTime: longest}, c, "times saturate")
+	assert.Equal(t, Cost{Redo: longest, Stall: longest, Expected: longest, ClusterTime: longest}, c, "durations must saturate")
 	assert.Equal(t, Replicate, Decide(Candidate{Cost: c, CopyTime: time.Hour}, 0).Action)
 	assert.Equal(t, Leave, Decide(Candidate{Cost: c, CopyTime: longest}, 0).Action)
 
-	// 2000 diamonds, one on top of the other: 2^2000 paths, and work beyond all numbers, but never NaN.
+	// A chain of 2000 diamonds has 2^2000 paths. The work exceeds every float64, and no value may be NaN.
 	diamonds := []Output{{Run: time.Second, Loss: 1}}
 	for range 2000 {
 		n := len(diamonds)
@@ -130,16 +130,16 @@ func TestExtremes(t *testing.T) {
 	costs := mustRedo(t, diamonds)
 	assert.Equal(t, 4002*time.Second, costs[len(costs)-2].Redo)
 	assert.Equal(t, longest, costs[len(costs)-2].ClusterTime)
-	assert.Equal(t, Cost{Redo: time.Second, ClusterTime: time.Second}, costs[len(costs)-1], "its input cannot be lost")
+	assert.Equal(t, Cost{Redo: time.Second, ClusterTime: time.Second}, costs[len(costs)-1], "an input that cannot be lost must not stall")
 
-	// The same input a thousand times is one input.
+	// An input that appears a thousand times counts once.
 	same := []Output{{Run: time.Second, Loss: 0.5}, {Run: time.Second, Loss: 0.5}, {Inputs: make([]int, 1000)}}
 	same[2].Inputs[500] = 1
 	assert.Equal(t, 750*time.Millisecond, mustRedo(t, same)[2].Redo)
 }
 
-// A long chain, asked at its end alone: nothing recurses.
-func TestAnyDepth(t *testing.T) {
+// The cost of the last output of a long chain must be computed without recursion.
+func TestALongChainNeedsNoRecursion(t *testing.T) {
 	var g Graph
 	for k := range 200_000 {
 		_, err := g.Add(Output{Run: time.Second, Loss: 0.5, Inputs: []int{k - 1}[:min(k, 1)]})
@@ -148,20 +148,20 @@ func TestAnyDepth(t *testing.T) {
 	assert.Equal(t, 2*time.Second, g.Cost(g.Len()-1).Redo)
 }
 
-func TestBudgetArithmetic(t *testing.T) {
+func TestBudgetsAreExact(t *testing.T) {
 	b, err := NewByteBudget(0.29)
 	require.NoError(t, err)
 	b.Grant(100)
-	assert.Equal(t, int64(29), b.Left(), ".29*100 is below 29 in floating point")
+	assert.Equal(t, int64(29), b.Left(), "29 % of 100 must be 29, although .29*100 is below 29 in floating point")
 	assert.False(t, b.Spend(30))
 	assert.False(t, b.Spend(-1))
 	assert.True(t, b.Spend(29))
 	assert.True(t, b.Spend(0))
 	b.Grant(-50)
 	b.Grant(3)
-	assert.Zero(t, b.Left(), "fractions wait")
+	assert.Zero(t, b.Left(), "a fraction of a token must not be spent")
 	b.Grant(1)
-	assert.Equal(t, int64(1), b.Left(), "for the next grant")
+	assert.Equal(t, int64(1), b.Left(), "a fraction must count in the next grant")
 
 	full, err := NewByteBudget(1)
 	require.NoError(t, err)
@@ -179,11 +179,10 @@ func TestBudgetArithmetic(t *testing.T) {
 	tiny, err := NewByteBudget(1e-300)
 	require.NoError(t, err)
 	tiny.Grant(1e9)
-	assert.Equal(t, int64(1), tiny.Left(), "a share is taken to the billionth, and never for none at all")
+	assert.Equal(t, int64(1), tiny.Left(), "a share must be at least a billionth")
 }
 
-// The zero values have the defaults.
-func TestZeroValues(t *testing.T) {
+func TestZeroValuesHaveTheDefaults(t *testing.T) {
 	var tokens ByteBudget
 	tokens.Grant(1000)
 	assert.Equal(t, int64(100), tokens.Left())
@@ -200,14 +199,14 @@ func TestZeroValues(t *testing.T) {
 	assert.Greater(t, l.Probability(now, 1), .001)
 	l.Resize(-1)
 	assert.False(t, l.Lost(now, 0, 1))
-	assert.Greater(t, l.Probability(now, 0), .001, "the cluster's share stays")
+	assert.Greater(t, l.Probability(now, 0), .001, "the record of the cluster must stay")
 
 	var b LossBursts
 	assert.False(t, b.Lost(now, 0))
 	assert.False(t, b.Found(now, 0))
 	b.Resize(1)
 	assert.Equal(t, 15*time.Minute, b.Config().Window)
-	assert.True(t, b.Lost(now, 0), "one loss, as in the paper")
+	assert.True(t, b.Lost(now, 0), "one loss must begin a burst, as in the paper")
 
 	var g Graph
 	assert.Equal(t, Cost{}, g.Cost(0))
@@ -217,7 +216,7 @@ func TestZeroValues(t *testing.T) {
 	assert.Equal(t, Decision{Reason: NoEstimate}, d)
 }
 
-func TestReplicaThatMayBeLostToo(t *testing.T) {
+func TestALossOfTheCopyReducesTheSaving(t *testing.T) {
 	c := Candidate{Cost: Cost{Expected: 10 * time.Second}, CopyTime: 7 * time.Second, ReplicaLoss: 0.2}
 	assert.Equal(t, 8*time.Second, Decide(c, 0).Saves)
 	assert.Equal(t, Replicate, Decide(c, 0).Action)
@@ -225,7 +224,7 @@ func TestReplicaThatMayBeLostToo(t *testing.T) {
 	assert.Equal(t, SavesTooLittle, Decide(c, 0).Reason)
 }
 
-func TestNames(t *testing.T) {
+func TestValuesPrintTheirNames(t *testing.T) {
 	d := Decide(Candidate{Cost: Cost{Expected: 3 * time.Second}, CopyTime: 2 * time.Second, Bytes: 70}, 80)
 	assert.Equal(t, "replicate saves-time saves=3s takes=2s bytes=70 tokens=80", d.String())
 	assert.Equal(t, "[action=replicate reason=saves-time saves=3 takes=2 bytes=70 tokens=80]", d.LogValue().String())

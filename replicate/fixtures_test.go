@@ -10,8 +10,8 @@ import (
 	"github.com/straggler-go/straggler/internal/fixturetest"
 )
 
-// The files of testdata are worked examples; read them.
-func TestFixtures(t *testing.T) {
+// The files in testdata are worked examples with comments.
+func TestFixturesMatchTheirWorking(t *testing.T) {
 	fixturetest.Run(t, "testdata/*.txt", func(t *testing.T) fixturetest.Host {
 		var job Graph
 		var tokens ByteBudget
@@ -29,7 +29,7 @@ func TestFixtures(t *testing.T) {
 				require.NoError(t, err)
 				tokens.Grant(int64(args.Int("read")))
 				return fmt.Sprintf("output %d: %v", k, job.Cost(k))
-			case "copy": // worth it?
+			case "copy": // Decide, and copy if the answer is Replicate
 				k := args.Int("output")
 				c := Candidate{Cost: job.Cost(k), CopyTime: args.Duration("takes"), Bytes: int64(args.Int("bytes"))}
 				d, loss := Decide(c, tokens.Left()), args.Float("loss")

@@ -18,18 +18,18 @@ const machinesOfFleet = 6
 func member(t testing.TB, process int) *Losses {
 	l, err := NewLosses(machinesOfFleet, LossesConfig{Window: 20 * time.Minute, Origin: mergetest.Name(process)})
 	require.NoError(t, err)
-	for machine := range machinesOfFleet - 1 { // the last has no name
+	for machine := range machinesOfFleet - 1 { // the last machine has no name
 		require.True(t, l.SetName(machine, fmt.Sprint("node-", (machine+process)%(machinesOfFleet-1))))
 	}
 	return l
 }
 
-// place is by which number a process knows a machine.
+// place returns the number that a process uses for a machine.
 func place(process, node int) int {
 	return (node + process*(machinesOfFleet-2)) % (machinesOfFleet - 1)
 }
 
-func TestLawsOfMerge(t *testing.T) {
+func TestMergeIsIdempotentCommutativeAndAssociative(t *testing.T) {
 	mergetest.Laws(t, mergetest.Fleet[*Losses]{
 		New: func(process int) *Losses { return member(t, process) },
 		See: func(l *Losses, process int, now time.Time, random *rand.Rand) {
@@ -53,7 +53,7 @@ func TestLawsOfMerge(t *testing.T) {
 	})
 }
 
-func TestLossesMerge(t *testing.T) {
+func TestMergeWeighsTheCountsOfOneProcess(t *testing.T) {
 	now := time.Unix(1000, 0)
 	a, b := member(t, 0), member(t, 1)
 	for range 20 {
@@ -61,21 +61,22 @@ func TestLossesMerge(t *testing.T) {
 		b.Produced(now, place(1, 3), 500)
 		a.Lost(now, place(0, 3), 10)
 	}
-	assert.False(t, a.Produced(now, machinesOfFleet-1, 1), "it has no name")
+	assert.False(t, a.Produced(now, machinesOfFleet-1, 1), "a machine without a name must not count")
 	assert.False(t, a.SetName(0, "node-1"))
 	assert.False(t, a.SetName(machinesOfFleet, "x"))
 	delta, err := a.AppendDelta(nil, b.AppendVersion(nil))
 	require.NoError(t, err)
-	assert.Less(t, len(delta), 60, "a number, however much was counted")
+	assert.Less(t, len(delta), 60, "the size of a delta must not depend on the size of the counts")
 	before := b.Probability(now, place(1, 3))
 	require.NoError(t, b.Merge(now, delta))
 	assert.Greater(t, b.Probability(now, place(1, 3)), before)
-	// A has produced 20,000 and lost 200; but b only 10,000, and as much counts of a: 100 of 20,000.
+	// Process a has counted 20,000 outputs and 200 losses, and b has counted 10,000 outputs. So a counts as 10,000
+	// outputs and 100 losses, and together they count 20,000 outputs and 100 losses.
 	all := (100 + 100*.001) / (20_000. + 100)
 	assert.Equal(t, (100+100*all)/(20_000+100), b.Probability(now, place(1, 3)))
 	assert.Equal(t, all, b.Probability(now, machinesOfFleet-1))
-	assert.NotEqual(t, .001, b.Probability(time.Unix(2174, 0), 0), "the sixteenth that began at 975 s is still in")
-	assert.Equal(t, .001, b.Probability(time.Unix(2175, 0), 0), "it is forgotten")
+	assert.NotEqual(t, .001, b.Probability(time.Unix(2174, 0), 0), "the sixteenth that began at 975 s must still count")
+	assert.Equal(t, .001, b.Probability(time.Unix(2175, 0), 0), "the sixteenth that began at 975 s must not count any more")
 	mergetest.Refuses(t, b, now, delta)
 	assert.ErrorContains(t, member(t, 2).Merge(now.Add(-61*time.Second), delta), "replicate: delta of scheduler-0 is 1m1")
 	alone, err := NewLosses(1, LossesConfig{})
@@ -108,8 +109,8 @@ func FuzzMerge(f *testing.F) {
 	})
 }
 
-// What is written now: a later version reads it, or refuses it by name.
-func TestKept(t *testing.T) {
+// Later versions must read these bytes, or refuse them with an error that names the version.
+func TestTheFormatsStayReadable(t *testing.T) {
 	l, now := member(t, 0), time.Unix(1000, 0)
 	l.Produced(now, 1, 30)
 	l.Lost(now.Add(time.Second), 1, 2)
@@ -128,10 +129,10 @@ func TestKept(t *testing.T) {
 			"0201020000335c0d25")
 }
 
-// A count that is held back, since it was counted by a clock that is ahead, may hold what was counted before now: who is
-// told of the rest does not take it for all, and hears the earlier count from whoever has it.
-func TestHeldBackIsNotClaimed(t *testing.T) {
-	at := func(s int) time.Time { return time.Unix(int64(6000+s), 0) } // all within one sixteenth
+// A process holds back a count from a clock that is ahead. The count may include earlier observations. So a version
+// must not claim the count, and another process may still send the earlier observations.
+func TestVersionsDoNotClaimHeldBackCounts(t *testing.T) {
+	at := func(s int) time.Time { return time.Unix(int64(6000+s), 0) } // all times lie in one sixteenth
 	tell := func(from, to *Losses, now time.Time) {
 		delta, err := from.AppendDelta(nil, to.AppendVersion(nil))
 		require.NoError(t, err)
@@ -143,7 +144,7 @@ func TestHeldBackIsNotClaimed(t *testing.T) {
 	ahead.Produced(at(30), place(0, 3), 100)
 	tell(ahead, behind, at(20))
 	tell(behind, last, at(20))
-	early.Probability(at(21), 0) // its clock is past what it knows
+	early.Probability(at(21), 0) // the clock of early is now after all its counts
 	tell(early, last, at(21))
 	assert.Equal(t, early.Probability(at(21), place(1, 3)), last.Probability(at(21), place(3, 3)))
 	behind.Probability(at(31), 0)

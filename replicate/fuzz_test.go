@@ -12,8 +12,8 @@ import (
 	"github.com/straggler-go/straggler/internal/snapshot/snapshottest"
 )
 
-// FuzzRedo reads a graph from bytes: three a task for time, loss and number of inputs, then the
-// inputs.
+// FuzzRedo reads a graph from bytes. Each task has three bytes for its time, its loss and its number of inputs, and
+// then one byte for each input.
 func FuzzRedo(f *testing.F) {
 	f.Add([]byte{10, 5, 0, 20, 5, 1, 0, 30, 9, 2, 0, 1})
 	f.Add([]byte{10, 5, 1, 1, 20, 5, 1, 0})
@@ -30,9 +30,9 @@ func FuzzRedo(f *testing.F) {
 			for _, j := range o.Inputs {
 				longest = max(longest, costs[j].Redo)
 				lossy = lossy || outputs[j].Loss > 0 && costs[j].Redo > 0
-				require.GreaterOrEqual(t, c.Stall, costs[j].Expected-1, "at least the stall by any one input")
+				require.GreaterOrEqual(t, c.Stall, costs[j].Expected-1, "the stall must be at least the expected cost of each input")
 			}
-			require.LessOrEqual(t, c.Stall, longest+1, "at most the longest input")
+			require.LessOrEqual(t, c.Stall, longest+1, "the stall must be at most the redo of the longest input")
 			require.Equal(t, lossy, c.Stall > 0)
 		}
 	})
@@ -53,7 +53,7 @@ func decode(data []byte) (outputs []Output) {
 	return outputs
 }
 
-// FuzzGraph adds, changes and asks in any order: the graph must agree with one from scratch.
+// FuzzGraph calls Add, SetLoss and Cost in any order. The graph must agree with a new graph.
 func FuzzGraph(f *testing.F) {
 	f.Add([]byte{0, 1, 0, 2, 64, 0, 3, 128, 1, 9, 200, 2, 0})
 	f.Add([]byte{0, 9, 0, 9, 0, 9, 130, 5, 210, 210})
@@ -83,7 +83,7 @@ func FuzzGraph(f *testing.F) {
 	})
 }
 
-// FuzzBudget holds the tokens against exact arithmetic: none is made or lost, and none is owed.
+// FuzzBudget compares the tokens with exact arithmetic. No token may be lost, and the number must not be negative.
 func FuzzBudget(f *testing.F) {
 	f.Add(0.1, int64(30), int64(2), int64(71), int64(9))
 	f.Add(1.0, int64(1<<62), int64(1<<61), int64(1<<62), int64(-1))
@@ -119,8 +119,8 @@ func FuzzBudget(f *testing.F) {
 	})
 }
 
-// FuzzDecide checks what must hold whatever the facts: no copy beyond the tokens or for nothing, and more to save or
-// less to copy never turns a copy down.
+// FuzzDecide checks rules that hold for all facts. A copy needs enough tokens and must save time. A larger saving or
+// a shorter copy never changes Replicate to Leave.
 func FuzzDecide(f *testing.F) {
 	f.Add(int64(3e9), int64(2e9), int64(10), 0.0, int64(10), int64(1))
 	f.Add(int64(-3), int64(2), int64(10), 0.5, int64(9), int64(1e9))
@@ -143,7 +143,7 @@ func FuzzDecide(f *testing.F) {
 	})
 }
 
-// FuzzChoose checks that what is chosen fits and is worth it, each once.
+// FuzzChoose checks that each chosen candidate appears once, fits into the budget and saves time.
 func FuzzChoose(f *testing.F) {
 	f.Add([]byte{9, 1, 5, 8, 2, 4, 7, 3, 3}, int64(8))
 	f.Add([]byte{9, 1, 0, 8, 8, 0}, int64(0))
@@ -165,7 +165,7 @@ func FuzzChoose(f *testing.F) {
 	})
 }
 
-// FuzzTimes feeds any times, in any order, to what learns from times.
+// FuzzTimes passes arbitrary times in any order to Losses and LossBursts.
 func FuzzTimes(f *testing.F) {
 	f.Add(int64(0), int64(3600), int64(-9), int64(1<<62), int64(60))
 	f.Fuzz(func(t *testing.T, a, b, c, d, window int64) {
@@ -197,7 +197,8 @@ func FuzzTimes(f *testing.F) {
 	})
 }
 
-// FuzzSnapshots reads any bytes as each kind of state: an error, or a state that answers and is written as it was read.
+// FuzzSnapshots reads arbitrary bytes as a snapshot. The result must be an error that changes nothing, or a state
+// that works and gives the same bytes again.
 func FuzzSnapshots(f *testing.F) {
 	now := time.Unix(1e9, 0)
 	l, _ := NewLosses(2, LossesConfig{})

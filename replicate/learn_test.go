@@ -11,7 +11,7 @@ import (
 	"github.com/straggler-go/straggler/internal/snapshot/snapshottest"
 )
 
-// slowLosses keeps every event and counts those of the last 15 to 16 sixteenths of the window.
+// slowLosses keeps every event and counts the events in the last 15 to 16 sixteenths of the window.
 type slowLosses struct {
 	config LossesConfig
 	events []lossEvent
@@ -40,13 +40,13 @@ func (s *slowLosses) probability(now time.Duration, machine int) float64 {
 	return min(1, (lost+w*cluster)/(outputs+w))
 }
 
-func TestSection53LossesAgainstACountOfAllEvents(t *testing.T) {
+func TestSection53LossesAgreeWithACountOfAllEvents(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 8))
 	for range 50 {
 		l, err := NewLosses(3, LossesConfig{Window: 160 * time.Second, Weight: 10, Prior: 0.05})
 		require.NoError(t, err)
 		slow := slowLosses{config: l.Config()}
-		// The host's clock steps back now and then. Time goes on from there.
+		// The host's clock steps back sometimes. Time continues from the earlier reading.
 		host, now := time.Unix(rng.Int64N(1e10)-5e9, rng.Int64N(1e9)), time.Duration(0)
 		for range 200 {
 			if rng.IntN(5) == 0 {
@@ -74,7 +74,7 @@ func TestSection53LossesAgainstACountOfAllEvents(t *testing.T) {
 	}
 }
 
-func TestLossBurstsAgainstACountOfAllLosses(t *testing.T) {
+func TestLossBurstsAgreeWithACountOfAllLosses(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 9))
 	for range 100 {
 		needed := 1 + rng.IntN(3)
@@ -99,25 +99,25 @@ func TestLossBurstsAgainstACountOfAllLosses(t *testing.T) {
 				}
 			}
 			o = snapshottest.Through(t, o)
-			require.Equal(t, recent >= needed, got, "%d losses of %v within a minute of %v, %d needed",
+			require.Equal(t, recent >= needed, got, "there are %d losses of %v within a minute before %v, and %d begin a burst",
 				recent, events[machine], now, needed)
 		}
 	}
 }
 
-// P(lost | burst) is learned from what was wanted from machines in a burst, and from nothing else.
-func TestMissingIsLearned(t *testing.T) {
+// P(lost | burst) is learned only from outputs that were wanted from machines in a burst.
+func TestMissingIsLearnedFromBurstsOnly(t *testing.T) {
 	b, err := NewLossBursts(3, LossBurstsConfig{Losses: 2, Window: time.Hour, Prior: .5, Weight: 10})
 	require.NoError(t, err)
 	now := time.Unix(0, 0)
 	at := func() time.Time { now = now.Add(time.Second); return now }
 	for range 1000 {
-		b.Found(at(), 2) // in no burst: no evidence
+		b.Found(at(), 2) // machine 2 is in no burst, so these outputs do not count
 	}
 	_, active := b.Missing(at(), 0)
 	assert.False(t, active)
 	assert.False(t, b.Lost(at(), 0))
-	assert.True(t, b.Lost(at(), 0), "the second loss begins it, and is not counted")
+	assert.True(t, b.Lost(at(), 0), "the second loss must begin a burst")
 	p, active := b.Missing(at(), 0)
 	assert.True(t, active)
 	assert.Equal(t, .5, p)
@@ -132,9 +132,9 @@ func TestMissingIsLearned(t *testing.T) {
 	_, active = b.Missing(at(), 1)
 	assert.False(t, active)
 	_, active = b.Missing(now.Add(2*time.Hour), 0)
-	assert.False(t, active, "over")
+	assert.False(t, active, "the burst must be over")
 
-	// Thousands: the older ones fade, and the answer follows a change.
+	// After thousands of outputs the older outputs count less, so the probability follows a change.
 	for range 5000 {
 		b.Lost(at(), 0)
 	}

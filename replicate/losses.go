@@ -10,23 +10,22 @@ import (
 	"github.com/straggler-go/straggler/internal/wire"
 )
 
-// LossesConfig holds the choices of a [Losses]. Its zero value is usable. The paper says no more than that the
-// probability is estimated for a machine over a long period, and that the machines that lose most stay the same over
-// days but not over weeks [Mantri §4.2, §5.3].
+// LossesConfig holds an operator's choices for a [Losses]. The zero value has the defaults below. The paper gives no
+// figures. It says that the probability is estimated for each machine over a long period. It also says that the set
+// of machines with the most losses is constant over days, but changes over weeks [Mantri §4.2, §5.3].
 type LossesConfig struct {
-	// Window is how far back outputs and losses count. 0 means a week.
+	// Window is how long outputs and losses count, at least 16 ns. 0 means a week.
 	Window time.Duration
-	// Prior is the probability of loss to assume before anything is known, in (0, 1). 0 means 0.001.
+	// Prior is the assumed probability of loss before outputs were counted, in (0, 1). 0 means 0.001.
 	Prior float64
-	// Weight is the number of outputs at which a machine's own record weighs as much as the cluster's, and the
-	// cluster's as much as Prior. 0 means 100.
+	// Weight is a number of outputs. With this many outputs, a machine's own record counts as much as the cluster's
+	// record, and the cluster's record counts as much as Prior. 0 means 100.
 	Weight float64
-	// Origin is the name of this process among those that pass on to each other what is lost on the same machines, by
-	// [Losses.AppendDelta] and [Losses.Merge]. It is of at most 255 bytes, and no other has it. Empty: nothing is passed
-	// on.
+	// Origin is the name of this process, if several processes share their records by [Losses.AppendDelta] and
+	// [Losses.Merge]. It must be unique and at most 255 bytes long. Empty means that records are not shared.
 	Origin string
-	// MaxSkew is how far the clock of another process may be ahead: a delta from further in the future is refused. 0
-	// means a minute.
+	// MaxSkew is how far the clock of another process may be ahead. [Losses.Merge] refuses a delta from a clock that
+	// is further ahead. 0 means a minute.
 	MaxSkew time.Duration
 }
 
@@ -39,7 +38,8 @@ func (c LossesConfig) Effective() LossesConfig {
 	return c
 }
 
-// Validate reports the first field that is out of range, with its value and its range.
+// Validate returns an error for the first field that is out of range. The error names the field, its value and its
+// range.
 func (c LossesConfig) Validate() error {
 	const place = "replicate: LossesConfig"
 	return cmp.Or(
@@ -50,19 +50,22 @@ func (c LossesConfig) Validate() error {
 	)
 }
 
-// MarshalJSON returns the fields that are not zero, kebab-case, in seconds, Off as -1; UnmarshalJSON reads it.
+// MarshalJSON returns the fields that are not zero. Names are in kebab case, durations in seconds, and Off is -1.
+// UnmarshalJSON reads that form.
 func (c LossesConfig) MarshalJSON() ([]byte, error)     { return wire.JSON(wire.Settings(&c)) }
 func (c *LossesConfig) UnmarshalJSON(data []byte) error { return wire.Read(data, c, wire.Struct) }
 
-// Losses learns for each machine how probable it is that an output on it is lost before it is read: the share of the
-// outputs of the last Window that were, drawn towards the share of the whole cluster, which in turn is drawn towards
-// Prior. So a new machine is taken to be as good as the others, and one loss does not condemn it.
+// Losses learns for each machine how probable the loss of an output is before a task reads it. The record of the
+// machine in the last Window is combined with the record of the whole cluster:
 //
-//	Probability = (lost + Weight*cluster) / (outputs + Weight), cluster likewise from Prior, at most 1
+//	Probability = (lost + Weight*cluster) / (outputs + Weight), at most 1
+//	cluster     = (all lost + Weight*Prior) / (all outputs + Weight), at most 1
 //
-// The window slides in sixteenths. Times come from the host; time goes on from where its clock steps back to. Machines
-// are numbered from 0 by the host. The zero value has no machines, and answers with the cluster's share. Not safe for
-// concurrent use; one per cluster.
+// So a new machine starts with the probability of the cluster, and one loss changes little.
+//
+// The window moves in steps of a sixteenth. The host numbers the machines from 0 and passes the times. If its clock
+// steps back, time continues from the earlier reading. The zero value has no machines and answers with the
+// probability of the cluster. A Losses is not safe for concurrent use. Use one for each cluster.
 type Losses struct {
 	config  LossesConfig
 	clock   clock.Clock
@@ -71,19 +74,20 @@ type Losses struct {
 	fleet   merge.Fleet
 }
 
-// sixteenths is how many parts a window slides in.
+// sixteenths is the number of parts of a window.
 const sixteenths = 16
 
-// record counts outputs and losses by sixteenths, in a ring, with their sums.
+// record counts outputs and losses in a ring with one element for each sixteenth, and holds the sums over the ring.
 type record struct {
-	latest        int64 // the sixteenth that the ring is at
+	latest        int64 // the number of the newest sixteenth in the ring
 	outputs, lost [sixteenths]int64
 	sumOutputs    int64
 	sumLost       int64
 }
 
-// NewLosses returns a Losses for n machines, or an error that names the field that is out of range. It allocates 280
-// bytes a machine, and nothing after that.
+// NewLosses returns a Losses for n machines. It returns an error if n is negative or a field of c is out of range;
+// the error names the field. NewLosses allocates 280 bytes for each machine. Later calls allocate nothing, except
+// Resize and the calls that share records.
 func NewLosses(n int, c LossesConfig) (*Losses, error) {
 	c = c.Effective()
 	if err := c.Validate(); err != nil {
@@ -95,29 +99,31 @@ func NewLosses(n int, c LossesConfig) (*Losses, error) {
 	return &Losses{config: c, machine: make([]record, n)}, nil
 }
 
-// Config returns the configuration with its defaults filled in.
+// Config returns the configuration with the defaults filled in.
 func (l *Losses) Config() LossesConfig { return l.config.Effective() }
 
-// Resize changes the number of machines. New ones come without a past; those beyond the number are forgotten, except in
-// the cluster's share. A number below 0 counts as 0. O(m) with m new machines; allocates only to grow.
+// Resize changes the number of machines. New machines have no record. Machines beyond the number are forgotten, but
+// their counts stay in the record of the cluster. A number below 0 counts as 0. O(m) for m new machines; it allocates
+// only to grow.
 func (l *Losses) Resize(machines int) {
 	l.machine = resized(l.machine, max(machines, 0))
 	l.fleet.Resize(len(l.machine))
 }
 
-// Produced records that a number of outputs were left on the machine. It reports whether that was used: a machine that
-// does not exist is not, nor is a number that is not positive or above a billion. O(1), no allocation.
+// Produced records that tasks left a number of outputs on the machine. It returns false and records nothing if the
+// machine is unknown or outputs is not in 1 to 1e9. O(1), no allocation.
 func (l *Losses) Produced(now time.Time, machine, outputs int) bool {
 	return l.count(now, machine, int64(outputs), 0)
 }
 
-// Lost records that a number of outputs of the machine were found to be lost, as Produced does.
+// Lost records that a number of outputs of the machine are lost. It returns false and records nothing if the machine
+// is unknown or outputs is not in 1 to 1e9. O(1), no allocation.
 func (l *Losses) Lost(now time.Time, machine, outputs int) bool {
 	return l.count(now, machine, 0, int64(outputs))
 }
 
-// Probability returns the probability that an output of the machine is lost, in (0, 1]; for a machine that does not
-// exist, that of the cluster. O(1), no allocation.
+// Probability returns the probability, in (0, 1], that an output of the machine is lost. For an unknown machine it
+// returns the probability of the cluster. O(1), no allocation.
 func (l *Losses) Probability(now time.Time, machine int) float64 {
 	at, c := l.sixteenth(now), l.Config()
 	if c.Origin != "" {
@@ -130,17 +136,18 @@ func (l *Losses) Probability(now time.Time, machine int) float64 {
 	return l.machine[machine].share(at, c.Weight, cluster)
 }
 
-// share is the share lost of a record, drawn towards prior.
+// share returns the probability of loss from a record and a prior.
 func (r *record) share(at int64, weight, prior float64) float64 {
 	r.advance(at)
-	return drawn(r.sumOutputs, r.sumLost, weight, prior)
+	return smoothed(r.sumOutputs, r.sumLost, weight, prior)
 }
 
-// drawn is a share lost, drawn towards prior.
-func drawn(outputs, lost int64, weight, prior float64) float64 {
+// smoothed returns the mean of lost/outputs and prior, weighted by outputs and weight.
+func smoothed(outputs, lost int64, weight, prior float64) float64 {
 	return min(1, (float64(lost)+float64(weight*prior))/(float64(outputs)+weight))
 }
 
+// count adds outputs and losses to the records of the machine and of the cluster.
 func (l *Losses) count(now time.Time, machine int, outputs, lost int64) bool {
 	if machine < 0 || machine >= len(l.machine) || outputs < 0 || lost < 0 || outputs+lost == 0 || outputs+lost > 1e9 {
 		return false
@@ -154,6 +161,7 @@ func (l *Losses) count(now time.Time, machine int, outputs, lost int64) bool {
 	return true
 }
 
+// count adds outputs and losses to the sixteenth at.
 func (r *record) count(at, outputs, lost int64) {
 	r.advance(at)
 	i := at % sixteenths
@@ -163,12 +171,12 @@ func (r *record) count(at, outputs, lost int64) {
 	r.sumLost += lost
 }
 
-// sixteenth returns how many sixteenths of the window had passed since the first time seen.
+// sixteenth returns the number of whole sixteenths between the first time seen and now.
 func (l *Losses) sixteenth(now time.Time) int64 {
 	return int64(l.config.choices().At(&l.clock, now)) / (int64(l.Config().Window) / sixteenths)
 }
 
-// advance empties the sixteenths that have left the window since.
+// advance moves the ring to the sixteenth at and removes the sixteenths that have left the window.
 func (r *record) advance(at int64) {
 	if at-r.latest >= sixteenths {
 		*r = record{latest: at}

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// enumerate is the expected time to redo output k, over all outcomes of which other outputs are lost: the slow way,
-// with plain recursion, that holds for any graph.
+// enumerate returns the exact expected time to redo output k. It adds up all outcomes of which other outputs are
+// lost, and uses plain recursion. It is right for every graph.
 func enumerate(outputs []Output, k int) float64 {
 	mean := 0.0
 	for lost := range 1 << len(outputs) {
@@ -32,6 +32,7 @@ func enumerate(outputs []Output, k int) float64 {
 	return mean
 }
 
+// redoGiven returns the time to redo output k if exactly the outputs in the bit set lost are lost.
 func redoGiven(outputs []Output, lost, k int) float64 {
 	stall := 0.0
 	for _, j := range outputs[k].Inputs {
@@ -42,8 +43,8 @@ func redoGiven(outputs []Output, lost, k int) float64 {
 	return outputs[k].Run.Seconds() + stall
 }
 
-// byDefinition is the recursion of the package by its definition: the expected maximum over all outcomes of the direct
-// inputs, each at its mean.
+// byDefinition computes the recursion of the package directly from its definition: the expected maximum over all
+// outcomes of the direct inputs, with each input at its mean.
 func byDefinition(outputs []Output, k int) (redo, work float64) {
 	run := outputs[k].Run.Seconds()
 	inputs := distinct(outputs[k].Inputs)
@@ -80,7 +81,7 @@ func distinct(inputs []int) (out []int) {
 	return out
 }
 
-// randomGraph makes a graph whose inputs point to lower indices, some of them twice.
+// randomGraph returns a random graph. Inputs have lower indices than their readers, and some inputs appear twice.
 func randomGraph(rng *rand.Rand, n, fanIn int) []Output {
 	outputs := make([]Output, n)
 	for k := range outputs {
@@ -94,7 +95,7 @@ func randomGraph(rng *rand.Rand, n, fanIn int) []Output {
 	return outputs
 }
 
-// renumbered lists the outputs in another order.
+// renumbered returns the outputs in another order, and the new index of each output.
 func renumbered(rng *rand.Rand, outputs []Output) (list []Output, at []int) {
 	at = rng.Perm(len(outputs))
 	list = make([]Output, len(outputs))
@@ -108,10 +109,10 @@ func renumbered(rng *rand.Rand, outputs []Output) (list []Output, at []int) {
 	return list, at
 }
 
-// enumerateDomains is enumerate where the outputs of a domain are lost together: each domain draws one number, and
-// loses the outputs whose loss is above it.
+// enumerateDomains is enumerate for outputs with domains. Each domain draws one number, and loses the outputs with a
+// loss above this number.
 func enumerateDomains(outputs []Output, k int) float64 {
-	draws := map[int][]float64{} // by domain, the losses in it: where the outcome changes
+	draws := map[int][]float64{} // by domain: the losses in the domain, where the outcome changes
 	for j, o := range outputs {
 		domain := domainOf(outputs, j)
 		draws[domain] = append(draws[domain], o.Loss)
@@ -151,5 +152,5 @@ func domainOf(outputs []Output, j int) int {
 	if d := outputs[j].Domain; d != 0 {
 		return d
 	}
-	return -1 - j // one of its own
+	return -1 - j // the output has its own domain
 }

@@ -9,11 +9,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The claims of Ananthanarayanan et al., OSDI 2010 (Mantri), by section. The figure gives symbols and no numbers; the
-// numbers here are made, and worked out by hand.
+// Each test checks one claim of Ananthanarayanan et al., OSDI 2010 (Mantri). The figure of the paper has symbols and
+// no numbers. The numbers here are examples with results computed by hand.
 
-// §5.3, Figure 11a: "recursively looks at prior phases": in a chain, cost_2 = r_2 (t_2 + r_1 t_1).
-func TestSection53Figure11aChain(t *testing.T) {
+// §5.3, Figure 11a: the cost "recursively looks at prior phases". In a chain it is cost_2 = r_2 (t_2 + r_1 t_1).
+func TestSection53Figure11aCostsGrowAlongAChain(t *testing.T) {
 	costs := mustRedo(t, []Output{
 		{Run: 20 * time.Second, Loss: 0.1},
 		{Run: 30 * time.Second, Loss: 0.2, Inputs: []int{0}},
@@ -28,18 +28,18 @@ func TestSection53Figure11aChain(t *testing.T) {
 
 // §5.3, Figure 11b: replicating "reduces the likelihood of recomputation to the case when all replicas are
 // unavailable".
-func TestSection53Figure11bReplicas(t *testing.T) {
+func TestSection53Figure11bAllReplicasMustBeLost(t *testing.T) {
 	assert.InDelta(t, 0.02, AllLost(0.1, 0.2), 1e-15)
 	assert.Equal(t, 1.0, AllLost())
 	chain := []Output{{Run: 20 * time.Second, Loss: AllLost(0.1, 0.2)}, {Run: 30 * time.Second, Loss: 1, Inputs: []int{0}}}
 	costs := mustRedo(t, chain)
 	assert.Equal(t, 400*time.Millisecond, costs[0].Expected)
-	assert.Equal(t, 30400*time.Millisecond, costs[1].Redo, "and what reads the output costs less to redo too")
+	assert.Equal(t, 30400*time.Millisecond, costs[1].Redo, "the reader of the output must cost less to redo, too")
 }
 
 // §5.3, Figure 11c and footnote 7: "if multiple inputs are lost, they are recomputed in parallel and the task is
 // stalled by the longest input", so with n equal inputs t_redo = t + t_1 (1 - (1-r)^n), more than for any one input.
-func TestSection53Figure11cManyToOne(t *testing.T) {
+func TestSection53Figure11cTheLongestInputStalls(t *testing.T) {
 	outputs := []Output{}
 	last := Output{Run: 10 * time.Second, Loss: 0.5}
 	for k := range 3 {
@@ -50,31 +50,33 @@ func TestSection53Figure11cManyToOne(t *testing.T) {
 	assert.Equal(t, 15420*time.Millisecond, costs[3].Redo) // 10 + 20*(1 - .9^3) = 15.42
 	assert.Equal(t, 16*time.Second, costs[3].ClusterTime)  // 10 + 3*.1*20
 
-	// Inputs of 30, 20 and 10 s with r = .5, .2, .1: the longest that is lost, .5*30 + .5*.2*20 + .5*.8*.1*10 = 17.4.
+	// The inputs take 30, 20 and 10 s, with r = .5, .2 and .1. The longest lost input stalls: .5*30 + .5*.2*20 +
+	// .5*.8*.1*10 = 17.4.
 	costs = mustRedo(t, []Output{
 		{Run: 20 * time.Second, Loss: 0.2}, {Run: 30 * time.Second, Loss: 0.5}, {Run: 10 * time.Second, Loss: 0.1},
 		{Run: 10 * time.Second, Inputs: []int{0, 1, 2}},
 	})
 	assert.Equal(t, 27400*time.Millisecond, costs[3].Redo)
-	assert.Zero(t, costs[3].Expected, "an output that cannot be lost costs nothing")
+	assert.Zero(t, costs[3].Expected, "an output that cannot be lost must cost nothing")
 }
 
-// A diamond: 0 feeds 1 and 2, which both feed 3. The recursion counts the stall of 0 on each side of the diamond.
-func TestSection53Diamond(t *testing.T) {
+// In a diamond, outputs 1 and 2 read output 0, and output 3 reads 1 and 2. The recursion counts the stall of output 0
+// on each side of the diamond.
+func TestSection53ADiamondCountsACommonInputTwice(t *testing.T) {
 	costs := mustRedo(t, []Output{
 		{Run: 10 * time.Second, Loss: 0.5},
 		{Run: 20 * time.Second, Loss: 0.5, Inputs: []int{0}}, // 20 + .5*10 = 25
 		{Run: 30 * time.Second, Loss: 0.5, Inputs: []int{0}}, // 30 + .5*10 = 35
 		{Run: 40 * time.Second, Loss: 0.5, Inputs: []int{1, 2}},
 	})
-	// 40 + .5*35 + .5*.5*25 = 63.75; half of that is expected; work 40 + .5*25 + .5*35 = 70.
+	// Redo is 40 + .5*35 + .5*.5*25 = 63.75. Expected is half of Redo. ClusterTime is 40 + .5*25 + .5*35 = 70.
 	assert.Equal(t, 63750*time.Millisecond, costs[3].Redo)
 	assert.Equal(t, 31875*time.Millisecond, costs[3].Expected)
 	assert.Equal(t, 70*time.Second, costs[3].ClusterTime)
 }
 
-// §4.2: recomputations cluster by machine, so what lies on one machine is lost together. Ten equal inputs on one
-// machine stall as often as one; and what the task read from the machine that lost its own output is gone with it.
+// §4.2: recomputations cluster by machine, so outputs on one machine are lost together. Ten equal inputs on one
+// machine stall as often as a single input. If a task's output is lost, its inputs on the same machine are lost, too.
 func TestSection42InputsOnOneMachineAreLostTogether(t *testing.T) {
 	job := func(of func(input int) int, own int) Cost {
 		var outputs []Output
@@ -89,23 +91,23 @@ func TestSection42InputsOnOneMachineAreLostTogether(t *testing.T) {
 	together := job(func(int) int { return 5 }, 0)
 	halves := job(func(k int) int { return 1 + k%2 }, 0)
 	local := job(func(int) int { return 5 }, 5)
-	assert.InDelta(t, 10+20*(1-math.Pow(.9, 10)), apart.Redo.Seconds(), 1e-9) // 23.0 s, the paper's
+	assert.InDelta(t, 10+20*(1-math.Pow(.9, 10)), apart.Redo.Seconds(), 1e-9) // 23.0 s, as in the paper
 	assert.Equal(t, 12*time.Second, together.Redo)                            // 10 + .1*20
 	assert.Equal(t, 13800*time.Millisecond, halves.Redo)                      // 10 + 20*(1-.9^2)
 	assert.Equal(t, 30*time.Second, local.Redo)                               // 10 + 20
-	assert.Equal(t, 210*time.Second, local.ClusterTime)                       // all ten of them
-	assert.Equal(t, together.ClusterTime, apart.ClusterTime, "on average as many are lost")
+	assert.Equal(t, 210*time.Second, local.ClusterTime)                       // all ten inputs are lost
+	assert.Equal(t, together.ClusterTime, apart.ClusterTime, "domains must not change the mean number of lost inputs")
 }
 
-// §5.3: t_rep is the time to move the data to another machine of the rack, and which machine is the one where that is
-// worth most: a replica counts only if it is not lost as well.
-func TestSection53WhichMachineGetsTheCopy(t *testing.T) {
+// §5.3: t_rep is the time to move the data to another machine of the rack. DecideTarget chooses the machine where the
+// copy saves the most. A copy that is lost, too, saves nothing.
+func TestSection53TheBestMachineGetsTheCopy(t *testing.T) {
 	c := Candidate{Cost: Cost{Expected: 20 * time.Second}, Bytes: 1}
 	machines := []Target{{CopyTime: 2 * time.Second, Loss: 1}, {CopyTime: 5 * time.Second, Loss: .1}, {CopyTime: 4 * time.Second, Loss: .2}}
 	target, d := DecideTarget(c, machines, 1)
-	assert.Equal(t, 1, target) // saves 0, 18 and 16 s, less 2, 5 and 4
+	assert.Equal(t, 1, target) // the machines save 0, 18 and 16 s, and the copies take 2, 5 and 4 s
 	assert.Equal(t, 18*time.Second, d.Saves)
-	dear := append(machines, Target{CopyTime: 10 * time.Second, Loss: .05}) // it saves 19 s, less 10
+	dear := append(machines, Target{CopyTime: 10 * time.Second, Loss: .05}) // saves 19 s and takes 10 s
 	target, _ = DecideTarget(c, dear, 1)
 	assert.Equal(t, 1, target)
 	target, d = DecideTarget(c, machines, 0)
@@ -116,9 +118,9 @@ func TestSection53WhichMachineGetsTheCopy(t *testing.T) {
 	assert.Equal(t, SavesTooLittle, d.Reason)
 }
 
-// §6.5: 76 % of the recomputations ahead of need became useful, 93 % if two losses begin a burst: what is assumed of
-// P(lost | burst) before it is seen.
-func TestSection65LossGivenABurst(t *testing.T) {
+// §6.5: 76 % of the recomputations ahead of need became useful, and 93 % if two losses begin a burst. These are the
+// priors of P(lost | burst).
+func TestSection65PriorsOfALossInABurst(t *testing.T) {
 	for losses, prior := range map[int]float64{1: .76, 2: .93} {
 		b, err := NewLossBursts(1, LossBurstsConfig{Losses: losses})
 		require.NoError(t, err)
@@ -132,9 +134,9 @@ func TestSection65LossGivenABurst(t *testing.T) {
 	}
 }
 
-// §5.3: replicate "outputs whose cost to recompute exceeds the cost to replicate": strictly, and at decimals as
-// written.
-func TestSection53CostBenefit(t *testing.T) {
+// §5.3: replicate "outputs whose cost to recompute exceeds the cost to replicate". Equal costs are not enough, and
+// rounding errors of floating point do not count.
+func TestSection53CopiesMustSaveMoreThanTheyTake(t *testing.T) {
 	for _, c := range []struct {
 		run    time.Duration
 		loss   float64
@@ -143,7 +145,7 @@ func TestSection53CostBenefit(t *testing.T) {
 		reason Reason
 	}{
 		{30 * time.Second, 0.1, 2999 * time.Millisecond, Replicate, SavesTime},
-		{30 * time.Second, 0.1, 3 * time.Second, Leave, SavesTooLittle}, // .1*30 is above 3 in floating point, and 3
+		{30 * time.Second, 0.1, 3 * time.Second, Leave, SavesTooLittle}, // .1*30 is above 3 in floating point
 		{3 * time.Second, 0.1, 300 * time.Millisecond, Leave, SavesTooLittle},
 		{70 * time.Second, 0.7, 49 * time.Second, Leave, SavesTooLittle}, // .7*70 is below 49 in floating point
 		{30 * time.Second, 0.1, 3*time.Second - 1, Replicate, SavesTime},
@@ -157,8 +159,9 @@ func TestSection53CostBenefit(t *testing.T) {
 	}
 }
 
-// §5.3: replication happens "when the cumulative cost of not replicating many successive tasks builds up": along a
-// chain of equal tasks, each not worth a copy by itself, a copy is due now and then, and makes the cost start anew.
+// §5.3: replication happens "when the cumulative cost of not replicating many successive tasks builds up". In a chain
+// of equal tasks a single task is not worth a copy. The cost grows along the chain until a copy is worth its time.
+// After the copy the cost is low again.
 func TestSection53CostBuildsUpAlongAChain(t *testing.T) {
 	var g Graph
 	var copied []int
@@ -174,8 +177,9 @@ func TestSection53CostBuildsUpAlongAChain(t *testing.T) {
 			g.SetLoss(k, AllLost(0.5, 0.5))
 		}
 	}
-	// Without copies the cost rises towards r t/(1-r) = 10 s: 5, 7.5, 8.75, 9.375: the fourth exceeds 9. After a copy,
-	// .25 of its redo: 18.75*.25 = 4.69, and so 7.34, 8.67, 9.34: again the fourth from there.
+	// Without copies the cost rises towards r t/(1-r) = 10 s: 5, 7.5, 8.75, 9.375. The fourth cost exceeds 9, so
+	// output 3 is copied. The copied output then costs .25 of its redo: 18.75*.25 = 4.69. The next costs are 7.34,
+	// 8.67 and 9.34, so the third output after it is copied.
 	require.Len(t, copied, 13)
 	assert.Equal(t, 3, copied[0])
 	for i := range copied[1:] {
@@ -183,8 +187,8 @@ func TestSection53CostBuildsUpAlongAChain(t *testing.T) {
 	}
 }
 
-// §5.3: replication is limited "to 10% of the data processed by the job", by tokens granted as tasks finish, with an
-// output replicated "only if an equal number of tokens are available".
+// §5.3: tokens limit replication "to 10% of the data processed by the job". A job gets tokens when a task finishes,
+// and an output is replicated "only if an equal number of tokens are available".
 func TestSection53TokensCapReplicationAtATenth(t *testing.T) {
 	tokens, err := NewByteBudget(0)
 	require.NoError(t, err)
@@ -202,17 +206,18 @@ func TestSection53TokensCapReplicationAtATenth(t *testing.T) {
 		}
 		require.LessOrEqual(t, 10*copied, processed)
 	}
-	assert.Equal(t, int64(329), copied, "47 copies of 7 are the most that 330 tokens pay for")
+	assert.Equal(t, int64(329), copied, "330 tokens must pay for 47 copies of 7 bytes")
 	exact, err := NewByteBudget(0)
 	require.NoError(t, err)
 	exact.Grant(70)
-	assert.True(t, exact.Spend(7), "as many tokens as bytes are enough")
+	assert.True(t, exact.Spend(7), "one token for each byte must be enough")
 	assert.Zero(t, exact.Left())
 }
 
-// §5.3: "Mantri proactively recomputes tasks whose output and replicas, if any, have been lost", and takes a
-// recomputation as the onset of a problem of the machine; §6.5 compares with waiting for two in quick succession.
-func TestSection53RecomputeAhead(t *testing.T) {
+// §5.3: "Mantri proactively recomputes tasks whose output and replicas, if any, have been lost". A recomputation
+// means that a problem of the machine has begun. §6.5 compares this with a wait for two recomputations in quick
+// succession.
+func TestSection53LostOutputsAreRecomputedAhead(t *testing.T) {
 	cost := Cost{Redo: 60 * time.Second, ClusterTime: 90 * time.Second}
 	lost := AtRisk{Cost: cost, Missing: 1, Readers: 3}
 	d := DecideRecompute(lost, 90*time.Second)
@@ -232,32 +237,34 @@ func TestSection53RecomputeAhead(t *testing.T) {
 	require.NoError(t, err)
 	second, err := NewLossBursts(2, LossBurstsConfig{Losses: 2, Window: time.Minute})
 	require.NoError(t, err)
-	assert.True(t, first.Lost(start, 1), "one loss is enough")
-	assert.False(t, first.Active(start, 0), "but only for its machine")
+	assert.True(t, first.Lost(start, 1), "one loss must begin a burst")
+	assert.False(t, first.Active(start, 0), "a loss must not begin a burst of another machine")
 	assert.True(t, first.Active(start.Add(15*time.Minute), 1))
 	assert.False(t, first.Active(start.Add(15*time.Minute+1), 1))
 	assert.False(t, second.Lost(start, 1))
-	assert.False(t, second.Lost(start.Add(time.Minute+1), 1), "not in quick succession")
+	assert.False(t, second.Lost(start.Add(time.Minute+1), 1), "two losses must lie within the window")
 	assert.True(t, second.Lost(start.Add(2*time.Minute), 1))
 	assert.False(t, second.Active(start.Add(3*time.Minute), 1))
 }
 
-// §5.3: the cluster time for recomputing ahead of need has a budget too; what avoids most stall for it goes first.
-func TestSection53MostValuableFirst(t *testing.T) {
+// §5.3: the cluster time for recomputations ahead of need has a budget. The output with the most saved stall per
+// second of cluster time is first.
+func TestSection53RecomputationsWithTheLargestGainAreFirst(t *testing.T) {
 	atRisk := []AtRisk{
-		{Cost: Cost{Redo: 10 * time.Second, ClusterTime: 10 * time.Second}, Missing: 0.9, Readers: 1}, // .9 s a second
-		{Cost: Cost{Redo: 27 * time.Second, ClusterTime: 90 * time.Second}, Missing: 1, Readers: 1},   // .3
-		{Cost: Cost{Redo: 20 * time.Second, ClusterTime: 20 * time.Second}, Missing: 1, Readers: 1},   // 1
+		{Cost: Cost{Redo: 10 * time.Second, ClusterTime: 10 * time.Second}, Missing: 0.9, Readers: 1}, // .9 s saved for 1 s
+		{Cost: Cost{Redo: 27 * time.Second, ClusterTime: 90 * time.Second}, Missing: 1, Readers: 1},   // .3 s saved for 1 s
+		{Cost: Cost{Redo: 20 * time.Second, ClusterTime: 20 * time.Second}, Missing: 1, Readers: 1},   // 1 s saved for 1 s
 		{Cost: Cost{Redo: 20 * time.Second, ClusterTime: 20 * time.Second}, Missing: 1, Readers: 0},
 	}
-	assert.Equal(t, []int{7, 2, 0}, ChooseRecompute([]int{7}, atRisk, 100*time.Second), "the second no longer fits")
+	assert.Equal(t, []int{7, 2, 0}, ChooseRecompute([]int{7}, atRisk, 100*time.Second), "output 1 must not fit any more")
 	assert.Equal(t, []int{2, 0, 1}, ChooseRecompute(nil, atRisk, 120*time.Second))
 	atRisk[1].Cost.Redo = 30 * time.Second
-	assert.Equal(t, []int{1}, ChooseRecompute(nil, atRisk, 90*time.Second), "more than the two others together save")
+	assert.Equal(t, []int{1}, ChooseRecompute(nil, atRisk, 90*time.Second), "output 1 must be chosen, because it saves more than the other outputs together")
 	assert.Empty(t, ChooseRecompute(nil, atRisk, 9*time.Second))
 }
 
-// §4.2: half of the recomputations happen on 5 % of the machines: those stand out, and the rest do not suffer for them.
+// §4.2: half of the recomputations happen on 5 % of the machines. These machines get a high probability, and the
+// other machines keep a low probability.
 func TestSection42FlakyMachinesStandOut(t *testing.T) {
 	l, err := NewLosses(100, LossesConfig{})
 	require.NoError(t, err)
@@ -274,6 +281,6 @@ func TestSection42FlakyMachinesStandOut(t *testing.T) {
 	flaky, sound := l.Probability(now, 0), l.Probability(now, 50)
 	assert.InDelta(t, 0.019, flaky, 0.002)
 	assert.InDelta(t, 0.001, sound, 0.0002)
-	assert.InDelta(t, flaky, l.Probability(now.Add(6*24*time.Hour), 0), 1e-12, "steady over days")
-	assert.InDelta(t, 0.001, l.Probability(now.Add(8*24*time.Hour), 0), 1e-12, "forgotten after a week")
+	assert.InDelta(t, flaky, l.Probability(now.Add(6*24*time.Hour), 0), 1e-12, "the probability must be steady over days")
+	assert.InDelta(t, 0.001, l.Probability(now.Add(8*24*time.Hour), 0), 1e-12, "the record must be forgotten after a week")
 }

@@ -11,11 +11,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// mustRedo returns the costs of outputs in any order.
+// mustRedo returns the costs of outputs that are listed in any order.
 func mustRedo(t testing.TB, outputs []Output) []Cost {
 	t.Helper()
 	var g Graph
-	at := map[int]int{} // where an output is in the graph
+	at := map[int]int{} // the index of an output in the graph
 	var add func(k int)
 	add = func(k int) {
 		if _, there := at[k]; there {
@@ -39,7 +39,7 @@ func mustRedo(t testing.TB, outputs []Output) []Cost {
 	return costs
 }
 
-func TestRedoByDefinition(t *testing.T) {
+func TestRedoAgreesWithTheDefinition(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for range 300 {
 		outputs := randomGraph(rng, 1+rng.IntN(8), 3)
@@ -54,7 +54,7 @@ func TestRedoByDefinition(t *testing.T) {
 	}
 }
 
-// Where the recursion is exact, it agrees with the enumeration of all outcomes.
+// For chains and for one level of inputs the recursion is exact, so it agrees with the enumeration of all outcomes.
 func TestRedoIsExactForChainsAndOneLevelFanIn(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 2))
 	for range 50 {
@@ -82,8 +82,8 @@ func TestRedoIsExactForChainsAndOneLevelFanIn(t *testing.T) {
 	}
 }
 
-// Elsewhere it is an approximation. How far it is off is part of its contract.
-func TestRedoIsCloseElsewhere(t *testing.T) {
+// In other graphs the recursion is an approximation. The test checks the errors that the comment of Graph states.
+func TestRedoIsCloseInOtherGraphs(t *testing.T) {
 	for _, c := range []struct{ loss, most float64 }{{0.02, 0.03}, {0.2, 0.18}, {1, 0.81}} {
 		rng := rand.New(rand.NewPCG(3, 3))
 		worst := 0.0
@@ -104,7 +104,7 @@ func TestRedoIsCloseElsewhere(t *testing.T) {
 		}
 		t.Logf("Loss up to %v: worst relative difference %.3f", c.loss, worst)
 		assert.Less(t, worst, c.most)
-		assert.Greater(t, worst, c.most/2, "the doc comment claims too little")
+		assert.Greater(t, worst, c.most/2, "the comment of Graph must not state a much larger error")
 	}
 }
 
@@ -133,13 +133,13 @@ func TestCostsRiseWithLossAndTime(t *testing.T) {
 			require.LessOrEqual(t, before[i].Redo, after.Redo)
 			require.LessOrEqual(t, before[i].Expected, after.Expected)
 			require.LessOrEqual(t, before[i].ClusterTime, after.ClusterTime)
-			require.LessOrEqual(t, after.Redo, after.ClusterTime+1, "in parallel is not slower than one by one")
+			require.LessOrEqual(t, after.Redo, after.ClusterTime+1, "parallel recomputation must not take longer than one recomputation after another")
 		}
 	}
 }
 
-// A graph that grows and changes costs what the same graph costs from scratch.
-func TestGraphAgainstOneFromScratch(t *testing.T) {
+// A graph that grows and changes has the same costs as a new graph with the same outputs.
+func TestAGrowingGraphAgreesWithANewGraph(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 6))
 	for range 100 {
 		outputs := randomGraph(rng, 25, 4)
@@ -179,7 +179,7 @@ func TestChooseSavesHalfOfTheBestAtLeast(t *testing.T) {
 		saved, left := int64(0), tokens
 		for _, i := range chosen {
 			d := Decide(candidates[i], left)
-			require.Equal(t, Replicate, d.Action, "tokens run out, or the choice is not worth it")
+			require.Equal(t, Replicate, d.Action, "each chosen candidate must fit and save time")
 			saved += int64(d.Saves - d.Takes)
 			left -= d.Bytes
 		}

@@ -2,22 +2,29 @@ package replicate
 
 import "time"
 
-// AtRisk is an output on a machine that lost it or is losing others.
+// AtRisk is an output that its machine has lost, or an output on a machine that is losing outputs.
 type AtRisk struct {
-	// Cost is what it takes to have the output again, from [Graph.Cost].
+	// Cost is the expected cost of computing the output again, from [Graph.Cost].
 	Cost Cost
-	// Missing is the probability in [0, 1] that the output cannot be read when it is wanted: 1 if it is known to be
-	// lost, else that of [LossBursts.Missing].
+	// Missing is the probability, in [0, 1], that the output is lost when a task wants it. It is 1 if the output is
+	// known to be lost. If not, it comes from [LossBursts.Missing].
 	Missing float64
-	// Copies counts the copies on other machines, not in danger. One is enough to leave the output alone.
+	// Copies is the number of copies on other machines that are not losing outputs. With a copy the output is left
+	// alone.
 	Copies int
-	// Readers counts the tasks that have not read the output yet. If there are none, it is left alone.
+	// Readers is the number of tasks that must still read the output. Without readers the output is left alone.
 	Readers int
 }
 
-// DecideRecompute says whether to recompute an output before anyone asks for it [Mantri §5.3]: if it is lost or likely
-// to be, no copy is left elsewhere, tasks still need it, and the budget covers the cluster time that it takes. Saves is
-// the stall that is avoided, Missing times Cost.Redo. The paper has the rule in words only. O(1), no allocation.
+// DecideRecompute says whether to recompute an output before a task asks for it [Mantri §5.3]. The paper gives the
+// rule in words. The answer is [Recompute] under four conditions:
+//
+//   - The output is lost, or it may be lost: Missing times Cost.Redo is more than 0. This is the stall that is saved.
+//   - No other copy exists.
+//   - A task still needs the output.
+//   - The budget covers the cluster time.
+//
+// Call [TimeBudget.Spend] for a recomputation that is made. O(1), no allocation.
 func DecideRecompute(a AtRisk, budget time.Duration) Decision {
 	if !(a.Missing >= 0 && a.Missing <= 1) || a.Cost.Redo < 0 || a.Cost.ClusterTime < 0 {
 		return Decision{Reason: NoEstimate}
@@ -38,6 +45,7 @@ func DecideRecompute(a AtRisk, budget time.Duration) Decision {
 	return d
 }
 
+// saves returns the stall that a recomputation is expected to save.
 func (a *AtRisk) saves() time.Duration {
 	if a.Missing == 1 {
 		return a.Cost.Redo
@@ -45,8 +53,9 @@ func (a *AtRisk) saves() time.Duration {
 	return duration(a.Cost.Redo.Seconds() * a.Missing)
 }
 
-// ChooseRecompute appends to dst the outputs to recompute when the budget does not cover all: most stall avoided per
-// second of cluster time first. It chooses as [Choose] does.
+// ChooseRecompute appends to dst the indices of the outputs to recompute, if the budget may not cover all of them.
+// The output with the most saved stall per second of cluster time is first. Guarantee, ties and cost are as in
+// [Choose].
 func ChooseRecompute(dst []int, atRisk []AtRisk, budget time.Duration) []int {
 	return choose(dst, len(atRisk), int64(budget), func(i int) (gain, price int64, ok bool) {
 		d := DecideRecompute(atRisk[i], budget)

@@ -7,15 +7,16 @@ import (
 	"github.com/straggler-go/straggler/internal/snapshot"
 )
 
-// Versions of the snapshots, their first byte.
+// The version is the first byte of a snapshot.
 const (
 	lossesVersion = 3
 	burstsVersion = 2
 )
 
-// maxCount bounds the counts of a snapshot, so that no sum of them overflows.
+// maxCount bounds each count in a snapshot, so that sums of counts do not overflow.
 const maxCount = 1 << 56
 
+// state codes the fields of a snapshot, for writing and for reading.
 func (l *Losses) state(c *snapshot.Codec) {
 	l.config = l.Config()
 	c.Span(&l.config.Window)
@@ -36,6 +37,7 @@ func (l *Losses) state(c *snapshot.Codec) {
 	l.fleet.State(lossesForm(), c, l.config.choices())
 }
 
+// state codes a record. latest is the current sixteenth; a record beyond it is an error.
 func (r *record) state(c *snapshot.Codec, latest int64) {
 	c.Number64(&r.latest, 0, math.MaxInt64)
 	c.Check(r.latest <= latest, "holds outputs out of time")
@@ -50,9 +52,10 @@ func (r *record) state(c *snapshot.Codec, latest int64) {
 	}
 }
 
-// MarshalBinary and AppendBinary return the state, with its configuration, as bytes: restored, it answers as if it had
-// never stopped. They never fail. O(m), some 40 bytes a machine. UnmarshalBinary replaces l by what data holds; it is
-// an error, and leaves l as it was, if data is not what MarshalBinary returns.
+// MarshalBinary and AppendBinary return a snapshot of the state and the configuration. A restored Losses gives the
+// same answers as the original. The error is always nil. O(m) for m machines; a snapshot takes about 40 bytes for
+// each machine. UnmarshalBinary replaces l by the state of a snapshot. If data is no valid snapshot, it returns an
+// error and changes nothing.
 func (l *Losses) MarshalBinary() ([]byte, error) { return l.AppendBinary(nil) }
 func (l *Losses) AppendBinary(dst []byte) ([]byte, error) {
 	return snapshot.Append(dst, lossesVersion, l.state)
@@ -61,6 +64,7 @@ func (l *Losses) UnmarshalBinary(data []byte) error {
 	return snapshot.Restore(data, lossesVersion, l, (*Losses).state)
 }
 
+// state codes the fields of a snapshot, for writing and for reading.
 func (b *LossBursts) state(c *snapshot.Codec) {
 	b.config = b.Config()
 	c.Number(&b.config.Losses, Off, maxBurstLosses)
@@ -72,7 +76,7 @@ func (b *LossBursts) state(c *snapshot.Codec) {
 	c.Number(&b.wanted, 0, keepWanted)
 	c.Number(&b.lost, 0, b.wanted)
 	ring := max(b.config.Losses, 0)
-	machines := c.Size(len(b.next), 1+ring) // each with its losses
+	machines := c.Size(len(b.next), 1+ring) // a machine has one index and a ring of times
 	if c.Reading() {
 		b.next = make([]int, machines)
 	}
@@ -88,9 +92,10 @@ func (b *LossBursts) state(c *snapshot.Codec) {
 	}
 }
 
-// MarshalBinary and AppendBinary return the state, with its configuration, as bytes: restored, it answers as if it had
-// never stopped. They never fail. O(m), some 5 bytes a machine, more in a burst. UnmarshalBinary replaces b by what
-// data holds; it is an error, and leaves b as it was, if data is not what MarshalBinary returns.
+// MarshalBinary and AppendBinary return a snapshot of the state and the configuration. A restored LossBursts gives
+// the same answers as the original. The error is always nil. O(m) for m machines; a snapshot takes about 5 bytes for
+// each machine, and more for a machine in a burst. UnmarshalBinary replaces b by the state of a snapshot. If data is
+// no valid snapshot, it returns an error and changes nothing.
 func (b *LossBursts) MarshalBinary() ([]byte, error) { return b.AppendBinary(nil) }
 func (b *LossBursts) AppendBinary(dst []byte) ([]byte, error) {
 	return snapshot.Append(dst, burstsVersion, b.state)

@@ -2,22 +2,29 @@ package replicate
 
 import "time"
 
-// Target is a machine that may take a copy of an output.
+// Target is a machine that may hold a copy of an output.
 type Target struct {
-	// CopyTime is t_rep to this machine. It must not be negative.
+	// CopyTime is the paper's t_rep: the time of a copy to this machine, at least 0.
 	CopyTime time.Duration
-	// Loss is the probability in [0, 1] that a copy on the machine is lost when it is wanted because the output is,
-	// such as [Losses.Probability]; 1 on a machine that fails together with the output's own.
+	// Loss is the probability, in [0, 1], that a copy on this machine is lost, too, if the output is lost. Use
+	// [Losses.Probability], or 1 for a machine that fails together with the machine of the output.
 	Loss float64
 }
 
-// DecideTarget says on which of the machines to put a copy of an output, if on any: on the one that saves most, less
-// what copying takes, by the rule of [Decide] with its CopyTime and its Loss; those of the candidate are not read. The
-// paper says "another machine in the rack" [Mantri §5.3]: pass the machines of the rack without the output's own, with
-// room for the output, and without those that are losing outputs now ([LossBursts.Active]).
+// DecideTarget chooses the machine for a copy of an output. For each target it applies the rule of [Decide] with the
+// target's CopyTime and Loss instead of c.CopyTime and c.ReplicaLoss. It chooses the target with the largest saving
+// minus copy time. Ties go to the lowest index.
 //
-// It returns the index of the machine and the decision for it, or -1 and why the best one will not do; without a
-// machine, or with none whose numbers make sense, that is NoEstimate. Ties go to the lowest index. O(n), no allocation.
+// The paper says "another machine in the rack" [Mantri §5.3]. So pass the machines of the output's rack, except
+// these:
+//
+//   - the output's own machine
+//   - machines without enough space for the output
+//   - machines that are losing outputs now ([LossBursts.Active])
+//
+// DecideTarget returns the index of the target and the decision for it. If no copy is worth its time, it returns -1
+// and the decision for the best target. Without a target with valid numbers, the reason is [NoEstimate]. O(n) for n
+// targets, no allocation.
 func DecideTarget(c Candidate, targets []Target, tokens int64) (int, Decision) {
 	best, decision := -1, Decision{Reason: NoEstimate}
 	for i, t := range targets {

@@ -8,40 +8,42 @@ import (
 	"github.com/straggler-go/straggler/internal/wire"
 )
 
-// Decision is an action, why it is taken, and the numbers that it rests on. It is a plain value: it can be compared
-// with ==, holds no NaN and no pointer, prints as one line, logs as structured fields, and reads back as itself from its
-// JSON and from encoding/gob. The zero value keeps the task.
+// Decision is an action, the reason for it, and the two numbers that the policy compared. It is a plain value: it can be
+// compared with ==, and holds no NaN and no pointer. It prints as one line, logs as structured fields, and reads back as
+// itself from its JSON and from encoding/gob. The zero value keeps the task.
 //
-// The durations are the very numbers that were compared, to the nanosecond, so a logged decision can be checked by
-// hand.
+// The policy compared exactly these numbers, durations to the nanosecond, so a logged decision can be checked by hand.
 type Decision struct {
 	Action Action
 	Reason Reason
-	// Attempt is the index into Task.Attempts of the copy to kill, for Restart and Kill; 0 otherwise.
+	// Attempt names the attempt to kill, for Restart and Kill. A policy gives its index in Task.Attempts; the answer of a
+	// tracker has the number of the attempt. It is 0 for other actions.
 	Attempt int
-	// Remaining is t_rem of the task, that of its fastest copy, and Fresh is E(t_new); 0 if the rule did not need it,
-	// and [estimate.Unknown] if it did and there was none.
+	// Remaining is the remaining time (t_rem) of the task's fastest attempt. Fresh is the expected time of a new attempt,
+	// E(t_new). A time is 0 if the policy did not need it, and [estimate.Unknown] if the policy needed it and the host does not
+	// know it.
 	Remaining, Fresh time.Duration
-	// Basis is what Remaining rests on, where that is uncertain.
+	// Basis names the evidence behind Remaining: reported progress, or age. It is NoBasis if the remaining time is certain.
 	Basis Basis
-	// Bar is what Remaining had to exceed; 0 if the rule compares something else. Where t_rem is uncertain, it is what a
-	// new copy usually takes, and Δ, which may be less than Fresh.
+	// Bar is the duration that Remaining had to exceed; 0 if the policy compared something else. For Mantri it is E(t_new) + Δ,
+	// the expected time of a new attempt plus one report period; if t_rem is uncertain, it may be the median of t_new plus Δ.
 	Bar time.Duration
-	// Comparison has the two numbers that decided, where Remaining and Bar do not: those that refused where the task is
-	// kept, as far as the rule looked at them.
+	// Comparison is the measure, its value and the threshold, where the rule compared something else than Remaining with
+	// Bar. If the task is kept, it is the comparison that refused.
 	Comparison
-	// Won of Tried earlier restarts and copies were won, where the policy reads it.
+	// Won is how many earlier trials of the phase were won, and Tried how many were won or lost. Both are 0 if the policy does
+	// not read them.
 	Won, Tried int
-	// Gain ranks tasks, largest first: by the time that the action is expected to save for Mantri, SDA and ESE, the time
-	// left for LATE, the time beyond the threshold for Dryad, Spark and Flink; 0 for the rules to which all such tasks are
-	// alike. A copy that a leaving machine makes necessary comes first, with the largest duration there is.
+	// Gain ranks tasks for a free slot, largest first. For LeastCost, Mantri, SDA and ESE it is the expected saving of
+	// time, for LATE t_rem, and for Dryad, Spark and Flink the time beyond the threshold. The other rules do not
+	// rank, and leave it 0. A copy that a leaving machine makes necessary has the largest duration that there is.
 	Gain time.Duration
-	// Avoid names the machines on which a new copy should not run: where copies run now and where earlier attempts ran.
-	// It never names all the machines that there are, where Phase.Machines says how many.
+	// Avoid names machines on which a new attempt should not run: machines where attempts of the task run, and machines
+	// where earlier attempts ran. If Phase.Machines is known, Avoid never names all machines.
 	Avoid MachineSet
 }
 
-// wire lists the fields.
+// wire lists the fields for text, JSON and logs.
 func (d *Decision) wire(c *wire.Codec) {
 	c.Word("action", &d.Action)
 	c.Word("reason", &d.Reason)
@@ -64,7 +66,7 @@ func (d *Decision) wire(c *wire.Codec) {
 	}
 }
 
-// String returns the decision as one line: action, reason, and the numbers that were used, durations in seconds.
+// String returns the decision as one line: action, reason, and the numbers that the policy used, durations in seconds.
 func (d Decision) String() string { return wire.Line(d.wire) }
 
 // AppendText appends what String returns to dst.
@@ -74,16 +76,16 @@ func (d *Decision) AppendText(dst []byte) ([]byte, error) {
 	return c.Appended(), nil
 }
 
-// LogValue returns the decision as a group of fields, for log/slog.
+// LogValue returns the decision as a group of fields for log/slog.
 func (d Decision) LogValue() slog.Value { return wire.Log(d.wire) }
 
-// MarshalJSON returns the decision as an object of the fields that it prints, durations in seconds, null for unknown.
+// MarshalJSON returns an object with the fields that String prints: durations in seconds, null for unknown.
 func (d Decision) MarshalJSON() ([]byte, error) { return wire.JSON(d.wire) }
 
-// UnmarshalJSON reads what MarshalJSON writes: the very same decision.
+// UnmarshalJSON reads the JSON of MarshalJSON, and gives the very same decision.
 func (d *Decision) UnmarshalJSON(data []byte) error { return wire.Read(data, d, (*Decision).wire) }
 
-// UnmarshalText reads what String returns, which has six digits of each number.
+// UnmarshalText reads the line of String, which has six digits of each number.
 func (d *Decision) UnmarshalText(line []byte) error { return wire.Scan(line, d, (*Decision).wire) }
 
 // Action is what to do about a task. The names and values are stable.
@@ -92,14 +94,13 @@ type Action uint8
 const (
 	// Keep leaves the task as it is. It is the zero value.
 	Keep Action = iota
-	// Copy launches one more copy of the task.
+	// Copy starts one more attempt beside the running attempts. The paper's word is duplicate.
 	Copy
-	// Restart kills the copy that the decision names and starts the task again: it waits for a slot, or takes that of the
-	// killed copy.
+	// Restart kills the attempt of Decision.Attempt and runs the task again, in the slot of the killed attempt or later.
 	Restart
-	// Kill ends the copy that the decision names; the task goes on in its other copies.
+	// Kill kills the attempt of Decision.Attempt. The task goes on in its other attempts.
 	Kill
-	// Start runs a task that waits. Only [Next] and its like of a tracker answer it.
+	// Start runs a task that waits. Only [Next] and a tracker's Next answer it.
 	Start
 )
 
@@ -114,16 +115,17 @@ func (a Action) MarshalText() ([]byte, error) { return enum.Text(actionNames[:],
 // UnmarshalText sets the action by its name.
 func (a *Action) UnmarshalText(text []byte) error { return enum.Parse(actionNames[:], text, a) }
 
-// Basis is what an uncertain t_rem rests on. The names and values are stable.
+// Basis is the evidence behind an uncertain remaining time (t_rem): reported progress, or age. The names and values are stable.
 type Basis uint8
 
 const (
-	// NoBasis is the zero value: it is not uncertain, or the host does not say.
+	// NoBasis is the zero value: the remaining time is certain, or the host does not say on what it rests.
 	NoBasis Basis = iota
-	// ByProgress: on what the copy has reported, and how far such predictions were off.
+	// ByProgress: the remaining time is predicted from the attempt's progress reports, and from the errors of earlier
+	// predictions from progress.
 	ByProgress
-	// ByAge: on how long it has run, and how long others took that had run for as long. Of two such copies the older one
-	// always seems the slower.
+	// ByAge: the remaining time is predicted from the attempt's age, and from the times of other attempts that ran at least
+	// that long. By age alone, an older attempt always seems slower than a younger one.
 	ByAge
 )
 
@@ -138,7 +140,7 @@ func (b Basis) MarshalText() ([]byte, error) { return enum.Text(basisNames[:], b
 // UnmarshalText sets the basis by its name.
 func (b *Basis) UnmarshalText(text []byte) error { return enum.Parse(basisNames[:], text, b) }
 
-// Reason says why: why an action is taken, and why none is. The names and values are stable.
+// Reason says why the policy acts, or why it keeps the task. The names and values are stable.
 type Reason uint8
 
 const (
@@ -147,108 +149,109 @@ const (
 
 	// Reasons to act.
 
-	// FreshSooner: a new copy is expected to end sooner, by more than a report period, t_rem > E(t_new) + Δ, or by the
-	// rule's factor.
+	// FreshSooner: a restart costs least. For Mantri: the remaining time exceeds the expected time of a new attempt by a report
+	// period, t_rem > E(t_new) + Δ.
 	FreshSooner
-	// SavesResources: one more copy probably lets all copies end so much sooner that less is used in all.
+	// SavesResources: while tasks wait, a copy lets the task end so much sooner that both attempts together probably use less.
 	SavesResources
-	// IdleSlot: a slot is idle, and a copy is expected to end sooner by more than it costs to start one.
+	// IdleSlot: a slot is idle, and a copy there is expected to end sooner by enough.
 	IdleSlot
-	// SlowerAttempt: enough other copies of the task are faster, not by their age alone, and this one had its time.
+	// SlowerAttempt: several attempts of the task run, this one is slower than enough of them, and it has run for long enough
+	// to be judged.
 	SlowerAttempt
-	// LongestToEnd: the task is slow, and of those it is expected to end last. Rank by Gain.
+	// LongestToEnd: of the slow tasks, this one is expected to end last. Rank by Gain.
 	LongestToEnd
-	// BehindAverage: the progress score is too far behind the mean score.
+	// BehindAverage: the progress score is too far below the mean score of the phase.
 	BehindAverage
 	// NearEnd: the phase is nearly done.
 	NearEnd
-	// BeyondPeers: the task has run for longer than its peers took, by the rule's measure.
+	// BeyondPeers: the task has run for longer than other tasks took, by the rule's measure.
 	BeyondPeers
-	// LargestWork: of the tasks that wait, this one has the most work.
+	// LargestWork: of the waiting tasks, this one has the most work.
 	LargestWork
 
 	// Reasons to keep.
 
-	// NotSlow: the numbers do not pass the bar.
+	// NotSlow: the cheapest action would cost more than keeping the task; for a published rule, its threshold is not passed.
 	NotSlow
-	// NoEstimate: t_rem or t_new is not known, or what stands for them in the rule.
+	// NoEstimate: the policy needs the remaining time (t_rem), the time of a new attempt (t_new) or another number that is not
+	// known.
 	NoEstimate
-	// TooYoung: the copy has not run for long enough to be judged.
+	// TooYoung: the attempt has not run for long enough to tell whether it is slow.
 	TooYoung
-	// TooFewFinished: not enough of the phase has finished.
+	// TooFewFinished: too few tasks of the phase have finished.
 	TooFewFinished
 	// TasksWaiting: the rule makes no copies while tasks wait for a slot.
 	TasksWaiting
-	// NoFreeSlot: there is no slot for a copy.
+	// NoFreeSlot: no slot is free for a copy.
 	NoFreeSlot
-	// EnoughAttempts: as many copies of the task run as may at once.
+	// EnoughAttempts: the task already has as many running attempts as the policy allows.
 	EnoughAttempts
-	// CopyTooRecent: a copy of the task was launched a short while ago.
+	// CopyTooRecent: the last copy of the task was started a short while ago.
 	CopyTooRecent
-	// RestartsSpent: the task was restarted as often as it may be.
+	// RestartsSpent: the task was restarted as often as the limits allow.
 	RestartsSpent
-	// CapReached: as many copies run in the phase as the rule allows.
+	// CapReached: the phase already has as many running copies as the policy allows.
 	CapReached
-	// BudgetSpent: the budget for copies is spent.
+	// BudgetSpent: the budget that phases share allows no copy now.
 	BudgetSpent
-	// NotEligible: the task must not be duplicated.
+	// NotEligible: the host has said that the task must not be copied.
 	NotEligible
-	// SlowMachine: the machine that asks is itself too slow.
+	// SlowMachine: the machine that asks for work is too slow itself.
 	SlowMachine
-	// SameMachine: the machine that asks runs a copy of the task, or ran one.
+	// SameMachine: the machine that asks for work runs an attempt of the task, or ran one.
 	SameMachine
-	// NothingToDo: no task runs that would profit, and none waits.
+	// NothingToDo: no running task would profit from the slot, and no task waits.
 	NothingToDo
-	// NotRunning: the task has no copy that has begun to run, or the attempt is not one of its copies.
+	// NotRunning: no attempt of the task has begun to run, or the attempt is unknown.
 	NotRunning
 	// Disabled: the policy never acts.
 	Disabled
 
-	// Overtaken: another copy of the task has finished first. No policy answers it; package restart/engine gives it for
-	// the copies that a finished task leaves behind.
+	// Overtaken: another attempt of the task has finished first. Package restart/engine gives it for the attempts that a
+	// finished task leaves behind; no policy answers it.
 	Overtaken
 
-	// NoProgress: nothing is known of t_rem, since no copy of the phase has ever reported progress. A policy that goes by
-	// ages does without: Spark, Flink, Dryad, MapReduce.
+	// NoProgress: the remaining time is not known, because no attempt of the phase has reported progress. LeastCost, Spark,
+	// Flink, Dryad and MapReduce need no progress.
 	NoProgress
-	// BadUnits: a copy says that it has done more work than its task has, or copies of the phase ended of which hardly
-	// anything was known to be done, so progress has other units than the works. It is a tracker's reason.
+	// BadUnits: an attempt reports more work than its task has, or attempts ended after reporting hardly any. So progress has
+	// other units than Work. Only a tracker gives it.
 	BadUnits
-	// Unlikely: a new copy would end sooner on the average, and later in most cases.
+	// Unlikely: a new attempt costs less on average, but the probability that it ends sooner is too small.
 	Unlikely
-	// Leaving: the machine goes before the task is expected to end there. A tracker's reason, like those that follow.
+	// Leaving: the machine leaves before the task is expected to end there. Only a tracker gives it.
 	Leaving
-	// Cloned: the task is to have one more of its first copies.
+	// Cloned: the task lacks one of its clones. Only a tracker gives it.
 	Cloned
-	// BadAnswer: a policy of the host's own has answered what can't be meant, such as a copy that does not exist.
+	// BadAnswer: a policy of the host answered something impossible, such as to kill an attempt that does not exist. Only a
+	// tracker gives it.
 	BadAnswer
-	// FurthestOn: of a task's several copies, the one that the policy would kill has run longest or has done most.
-	// [Limits] gives it in the place of the policy's answer.
+	// FurthestOn: the policy wants to kill the task's oldest attempt, or the attempt that has done most. [Hold] refuses that.
 	FurthestOn
-	// Unproven: a restart would cost least, and too few trials were won so far: the decision has how many were, and how many
-	// would do.
+	// Unproven: a restart costs least, but too few trials were won so far to kill an attempt without a copy.
 	Unproven
-	// Held: nothing of the phase has begun or ended for long, and no slot is free for a copy, or the task may have none, so
-	// that it is restarted.
+	// Held: nothing in the phase has begun or ended for long, as if all attempts hang, and no copy is possible. So the task is
+	// restarted. See [Phase].Idle.
 	Held
-	// TrialRuns: the latest copy of the task reports nothing, and has not yet run for long enough to show whether it gains.
+	// TrialRuns: the task's latest copy is silent, and has not yet run for long enough to show whether it gains.
 	TrialRuns
-	// LossBound: this trial might lose more slot time than all trials together may still lose.
+	// LossBound: this trial might lose more slot time than all trials together may still lose. See [Limits].
 	LossBound
-	// NotWorthSlot: to end this copy of several saves slot time, beside the copy that is expected to end first.
+	// NotWorthSlot: several attempts of the task run, and this one probably will not end first. Its kill frees its slot.
 	NotWorthSlot
-	// TimeSpent: the copy reports nothing, and has used up the time in which it might have gained.
+	// TimeSpent: the copy reports no progress, and has run for as long as a silent copy may. It is killed.
 	TimeSpent
-	// NotRestartable: the task must not be killed and run again.
+	// NotRestartable: the host has said that the task must not be killed and run again.
 	NotRestartable
-	// CopiesSpent: the task was given as many copies as it may be in all.
+	// CopiesSpent: the task was already given as many copies as the limits allow.
 	CopiesSpent
-	// SeveralRun: a restart would cost least, and is not for a task of which several copies run.
+	// SeveralRun: a restart costs least, but several attempts of the task run, and only a single attempt is restarted.
 	SeveralRun
-	// NoTaskWaits: a restart would cost least, and is not made where no task waits for the slot.
+	// NoTaskWaits: a restart costs least, but no task waits for the slot, so a copy is better.
 	NoTaskWaits
-	// BeatenMachine: the last attempt that ended on the machine that asks was the slower of two of its task, and few tasks
-	// wait. A tracker's reason.
+	// BeatenMachine: on the machine that asks for work, the last attempt was overtaken by a copy on another machine. Few tasks
+	// wait, so they wait for another slot. Only a tracker gives it.
 	BeatenMachine
 )
 

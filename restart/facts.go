@@ -6,121 +6,120 @@ import (
 	"github.com/straggler-go/straggler/estimate"
 )
 
-// Attempt is one running copy of a task, as of now; or one that waits in an engine's queue, of which Elapsed is 0 and
-// Remaining unknown.
+// Attempt describes one run of a task, now. It may also wait in an engine's queue: then Elapsed is 0 and Remaining unknown.
 type Attempt struct {
-	// Machine is the host's index of the machine it runs on, from 0; negative if not known.
+	// Machine is the host's index of the machine where the attempt runs, from 0; negative if not known.
 	Machine int
-	// Elapsed is how long it has run.
+	// Elapsed is the attempt's age: how long it has run.
 	Elapsed time.Duration
-	// Remaining is t_rem, how long it still needs, or [estimate.Unknown].
+	// Remaining is t_rem, how long the attempt still needs; [estimate.Unknown] if not known.
 	Remaining time.Duration
-	// Location is how many times longer than usual an attempt of the task takes where this copy runs; 0 counts as 1. It is
-	// the same factor as Location of Task.Fresh. Where it is three times that or more, the machine is known to be bad:
-	// then it is no guess that a new attempt is faster. Read by LeastCost and [Hold].
+	// Location is the factor by which an attempt of the task takes longer on this machine than on an average machine; 0 means
+	// 1. Task.Fresh.Location is this factor for the machine of a new attempt. If Location is three times as large or more, the
+	// machine is known to be bad, and a restart elsewhere is no guess. Read by LeastCost and [Hold].
 	Location float64
-	// Left is t_rem as a distribution, in seconds, of which Remaining is the mean; nil where Remaining is taken for
-	// certain: then a trial is no guess. Read by Mantri and LeastCost. Package estimate/survival makes some.
+	// Left is the distribution of the remaining time (t_rem), in seconds; its mean is Remaining. If Left is nil, Remaining is
+	// taken to be certain, and a trial is no guess. Read by Mantri and LeastCost. Package estimate/survival makes such distributions.
 	Left estimate.Distribution
-	// Basis is what Left rests on; the decision names it.
+	// Basis says what Left rests on. The decision repeats it.
 	Basis Basis
-	// Even says that the copy's progress has run evenly so far, and that most copies' progress did. Such progress shows early
-	// how fast the copy is. Method Even of survival.Trail tells it. Read by LeastCost.
+	// Even says that the attempt has moved evenly so far, and that most attempts of the phase have. Even progress shows early
+	// how fast an attempt is. Method Even of survival.Trail computes it. Read by LeastCost.
 	Even bool
-	// Score is its progress score in [0, 1]. Read by LATE and Hadoop.
+	// Score is the attempt's progress score in [0, 1]. Read by LATE and Hadoop.
 	Score float64
-	// Done is the work that it has done, in the units of the task's Work. LeastCost and [Hold] see by it which copy of several
-	// is furthest on: only for a copy that is further on may the old attempt be killed. Read by Spark as well.
+	// Done is the work that the attempt has done, in the units of Task.Work. LeastCost and [Hold] find by it the attempt that
+	// is furthest on, which is not killed on an estimate alone. Read by Spark as well.
 	Done float64
-	// Resumed is the work that it found done when it began, since a checkpoint of an earlier copy held it. Done, Score and
-	// Remaining are of the rest. [Hold] counts Done and Resumed to see which copy is furthest on.
+	// Resumed is the work that the attempt found done when it began, from a checkpoint of an earlier attempt. Done, Score and
+	// Remaining count without it. [Hold] adds Done and Resumed to find the attempt that is furthest on.
 	Resumed float64
 }
 
-// Task is what the host knows of one running task.
+// Task holds the facts of one running task. The zero value of a field means that nothing is known; less is risked
+// then.
 type Task struct {
-	// Attempts are its running and queued copies; len(Attempts) is c of the paper. A decision refers to them by index.
+	// Attempts are the attempts of the task that run or wait in an engine's queue; len(Attempts) is c of the paper.
 	Attempts []Attempt
-	// Fresh is t_new, how long a new copy would take. If it would resume from a checkpoint, Fresh.Work is what that
-	// leaves.
+	// Fresh is t_new, the time that a new attempt would take. If a new attempt would resume from a checkpoint, Fresh.Work is
+	// the work that is left from there.
 	Fresh estimate.Fresh
-	// Work is the size of its input, without what all of its copies found done, in units of your choice; 0 if not
-	// known. Read by Flink.
+	// Work is the size of the task's input without the part that all of its attempts found done, in units of the host's
+	// choice; 0 if not known. Read by Flink.
 	Work float64
-	// Clones is how many of Attempts are the task's first ones, launched together up front, as package clone
-	// reckons. They are no copies that were made because the task is slow. 0 counts as 1.
+	// Clones is how many of Attempts are clones: first attempts that the host started together, as package clone computes.
+	// 0 means 1.
 	Clones int
-	// Restarts is how often the task was killed and restarted so far.
+	// Restarts is how often the task was killed and started again.
 	Restarts int
-	// Copies is how many copies of it were launched so far while another one ran.
+	// Copies is how many copies the task was given so far. Clones do not count.
 	Copies int
-	// SinceCopy is how long ago its newest copy was launched, whether that still runs or not, or one of several copies was
-	// killed; 0 if it never had more than one. The ages of Attempts are looked at as well.
+	// SinceCopy is the time since the newest copy of the task was started, or since one of its attempts was killed while
+	// another went on; 0 if the task never had two attempts. A policy also looks at the ages of Attempts.
 	SinceCopy time.Duration
-	// PastMachines are machines on which attempts of the task ran, latest first. Those of Attempts may stand there as well.
+	// PastMachines are machines on which attempts of the task ran, latest first. Machines of Attempts may stand here, too.
 	PastMachines []int
-	// Trial is what [Trials] has made of it when it was told of the task's trials. Read by LeastCost.
+	// Trial is the state of the task's trials, which the methods of [Trials] keep. Read by LeastCost and [Hold].
 	Trial Trial
-	// Longest is how long the longest attempt of the phase has taken that has ended, had it been of this task's work; 0 if none
-	// has ended. Read by LeastCost and [Hold].
+	// Longest is the time of the longest attempt of the phase that has ended, scaled to this task's work; 0 if none has ended.
+	// Read by LeastCost and [Hold].
 	Longest time.Duration
-	// NoCopy says that two copies of the task must never run at once: it has side effects.
+	// NoCopy says that two attempts of the task must never run at once, because the task has side effects.
 	NoCopy bool
 	// NoRestart says that the task must not be killed and run again.
 	NoRestart bool
 }
 
-// Phase is what the host knows of the phase that the task belongs to: the tasks that do the same work on different
-// data.
+// Phase holds the facts of the task's phase: the tasks that do the same work on different data.
 type Phase struct {
-	// Interval is Δ, the period of progress reports. 0 or less counts as none.
+	// Interval is Δ, the period of progress reports. 0 or less means that there is no fixed period.
 	Interval time.Duration
-	// Tasks, Finished and Waiting count the phase's tasks: all, ended with success, neither started nor queued.
+	// Tasks counts all tasks of the phase, Finished the tasks that ended with success, and Waiting the tasks that neither run
+	// nor wait in an engine's queue.
 	Tasks, Finished, Waiting int
-	// Slots is how many tasks of the phase may run at once, FreeSlots how many of them are free now. A queued copy holds
-	// one.
+	// Slots is how many attempts of the phase may run at once, and FreeSlots how many more may start now. An attempt in an
+	// engine's queue holds a slot.
 	Slots, FreeSlots int
-	// Copies is how many copies run, or are queued, beyond the first of their task.
+	// Copies is how many attempts run, or wait in an engine's queue, beyond the first of each task.
 	Copies int
-	// Silent says that no copy of the phase has ever reported progress.
+	// Silent says that no attempt of the phase has ever reported progress.
 	Silent bool
-	// Idle is how long ago an attempt of the phase last began or ended. If that is far longer than Task.Longest, no slot
-	// will come free. Read by LeastCost and [Hold]: if no host says so, an attempt that hangs while all slots hang is
-	// never restarted.
+	// Idle is the time since an attempt of the phase last began or ended. If Idle is far longer than Task.Longest, the phase
+	// is stuck: no slot will come free. If the host leaves Idle 0, a phase in which all attempts hang stays stuck. Read by LeastCost and
+	// [Hold].
 	Idle time.Duration
-	// Machines is how many machines could take a copy; 0 if not known. It keeps [Decision.Avoid] from ruling out all.
+	// Machines is how many machines could run an attempt; 0 if not known. It keeps [Decision].Avoid from naming all machines.
 	Machines int
-	// Stream says that there are other phases, whose tasks may want the slots that are idle now. Read by LeastCost.
+	// Stream says that other phases may want the slots that are idle now. Read by LeastCost.
 	Stream bool
-	// Trials is what copies and restarts of slow tasks have come to. Read by LeastCost and [Hold].
+	// Trials is the account of the phase's trials. Read by LeastCost and [Hold].
 	Trials Trials
-	// Limits are what the host allows. The zero value protects. Read by LeastCost and [Hold].
+	// Limits are the restarts, copies and losses that the host allows. The zero value protects. Read by LeastCost and [Hold].
 	Limits Limits
-	// Peers is what the engines' rules compare with. Mantri reads none of it.
+	// Peers describes the phase's other tasks, for the rules of other engines. LeastCost and Mantri do not read it.
 	Peers Peers
 }
 
-// Peers describes the phase's other tasks. A nil distribution is unknown, and so is a zero.
+// Peers describes the other tasks of the phase. A nil distribution or a zero is unknown.
 type Peers struct {
 	// Durations are the run times of the finished tasks, in seconds. Read by Dryad, Spark and Flink.
 	Durations estimate.Distribution
-	// UnitTimes are the finished tasks' times per unit of work, in seconds. Read by Flink.
+	// UnitTimes are the run times of the finished tasks divided by their work, in seconds. Read by Flink.
 	UnitTimes estimate.Distribution
-	// ProgressRates are the progress rates, score/age per second, of the tasks that run or have finished. Read by LATE.
+	// ProgressRates are the progress rates, score/age per second, of the running and finished tasks. Read by LATE.
 	ProgressRates estimate.Distribution
-	// MeanScore is the mean progress score of the tasks that run or have finished, a finished one counting 1. Read by
-	// Hadoop.
+	// MeanScore is the mean progress score of the running and finished tasks; a finished task has the score 1. Read by Hadoop.
 	MeanScore float64
-	// Throughput is the finished tasks' work divided by their run time, in units per second. Read by Spark.
+	// Throughput is the work of the finished tasks divided by their run time, in units per second. Read by Spark.
 	Throughput float64
-	// Machine describes the machine that asks for work, if one does. Read by LATE.
+	// Machine describes the machine that asks for work, if one asks. Read by LATE.
 	Machine MachineProgress
 }
 
-// MachineProgress is how far a machine has come among all.
+// MachineProgress compares the progress of one machine with the others.
 type MachineProgress struct {
-	// Total is the machine's total work: the sum of the progress scores of all tasks that succeeded or run on it.
+	// Total is the machine's total work: the sum of the progress scores of all tasks that succeeded or run there.
 	Total float64
-	// Of is the distribution of that figure over all machines; nil if not known.
+	// Of is the distribution of Total over all machines; nil if not known.
 	Of estimate.Distribution
 }

@@ -6,39 +6,40 @@ import (
 	"github.com/straggler-go/straggler/internal/check"
 )
 
-// Limits bound what may be done about the tasks of a phase, whatever is reported and whatever a policy answers. They stand
-// in [Phase].Limits. LeastCost keeps them by itself. [Hold] holds the answer of any policy against them, and so do package
-// tracker and [Next]. The zero value protects.
+// Limits bound the restarts, the copies and the losses of a phase, whatever attempts report and whatever a policy answers.
+// They stand in [Phase].Limits. LeastCost keeps them by itself. For any other policy [Hold] keeps them, and so do package
+// tracker and [Next], which call it. The zero value protects.
 //
-// Every task ends. A task is restarted at most Restarts times, at most Duplicates copies are launched beside another,
-// and of several copies neither the one that has run longest is killed nor the one that has done most. So there is
-// always a copy, the oldest, that only a restart ends while it is the only one: a task that is given a slot when it
-// waits for one has ended after at most Restarts+1 times what the longest of its attempts takes by itself, and the
-// delays until a restarted task runs again. Where all of its attempts take the same, that is Restarts+1 times what its
-// first one would have taken. That says nothing of attempts that hang for ever: give each a hard timeout of your own.
-// Attempts that fail, or are lost with their machine, are the host's to bound as well. A task of NoCopy gets no
-// copy, and one of NoRestart no restart.
+// Every task ends. A task is restarted at most Restarts times, and is given at most Copies copies. Of several attempts
+// the oldest is never killed, nor is the attempt that has done most. So the oldest attempt runs until it ends, unless it is the
+// only attempt and is restarted. Therefore a task ends within Restarts+1 times the time of its longest attempt, and the
+// delays until a restarted task gets a slot again. If all of its attempts take the same time, the task ends within Restarts+1
+// times the time of its first attempt.
 //
-// No trial begins that might let all trials lose more than a bound. [Trials] states it, and FreeTrials and LossShare are its
-// numbers.
+// Three cases are the host's to bound. An attempt may hang for ever: give each attempt a hard timeout. An attempt may fail, or
+// be lost with its machine: bound the number of tries. A task with NoCopy gets no copy, and a task with NoRestart is not
+// restarted, so that it waits for its only attempt.
+//
+// No trial begins that might let all trials lose more slot time than a bound. The page of [Trials] states the bound;
+// FreeTrials and LossShare are its numbers.
 type Limits struct {
-	// Restarts is γ, how often a task may be killed to start again. 0 means 3; Off: never.
+	// Restarts is how often a task may be restarted; γ of the paper. 0 means 3; Off: never.
 	Restarts int
-	// Copies is how many copies of a task may be launched while another runs, in all. 0 means 8; Off: none.
+	// Copies is how many copies a task may be given in all. 0 means 8; Off: none.
 	Copies int
-	// FreeTrials is how many trials may be lost before one was won. 0 means 3; Off: none.
+	// FreeTrials is how many trials may be lost before the first trial was won. 0 means 3; Off: none.
 	FreeTrials int
-	// LossShare is which share of the phase's slot time trials may lose, as a probability. 0 means 0.03; Off: trials may lose
-	// any amount.
+	// LossShare is the share of the phase's slot time that trials may lose, in (0, 1]. 0 means 0.03; Off: trials may lose any
+	// amount.
 	LossShare float64
 }
 
 // The defaults of the limits are choices.
 const (
-	usualRestarts  = 3    // of a task
-	usualCopies    = 8    // of a task
-	usualFree      = 3    // trials that may be lost before one was won
-	usualLossShare = 0.03 // of the phase's slot time that trials may lose
+	usualRestarts  = 3    // restarts of a task
+	usualCopies    = 8    // copies of a task
+	usualFree      = 3    // trials that may be lost before the first was won
+	usualLossShare = 0.03 // share of the phase's slot time that trials may lose
 )
 
 // Validate reports the first field that is out of range, with its value and its range.
@@ -60,9 +61,9 @@ func (l Limits) Effective() Limits {
 	}
 }
 
-// Hold returns the decision of a policy, or one to keep the task where a limit of the phase forbids it, with the limit.
-// Where that is what trials may lose, the numbers are what this one might lose, and what trials may still lose, in seconds
-// of slots. O(len(t.Attempts)), and one look at t.Fresh; no allocation.
+// Hold returns the decision of a policy if the limits of the phase allow it. Otherwise Hold returns a decision to keep the
+// task, with the limit as its reason and comparison. For the bound on losses the comparison is [LostSlotSeconds].
+// O(len(t.Attempts)), and one quantile of t.Fresh; no allocation.
 func Hold(d Decision, t Task, p Phase) Decision {
 	l := p.Limits.Effective()
 	reason, compared := NoReason, Comparison{}
@@ -101,33 +102,32 @@ func Hold(d Decision, t Task, p Phase) Decision {
 	return d
 }
 
-// far is how much of the task is done where the copy is.
+// far returns how much of the task's work the attempt has behind it: work that it found done when it began, and its own work.
 func (c *Attempt) far() float64 { return c.Resumed + c.Done }
 
-// spared reports whether a copy has run longest of all, or has done most. Of those that are as old it is the one that
-// has done more, and otherwise the first.
-func spared(copies []Attempt, i int) bool {
+// spared reports whether attempt i is the oldest attempt of its task, or has most work behind it. If several attempts have the
+// largest age, the attempt with most work behind it is the oldest; if they are equal in that, too, the first is.
+func spared(attempts []Attempt, i int) bool {
 	oldest, furthest := 0, 0
-	for j := range copies {
-		a, b := &copies[j], &copies[oldest]
+	for j := range attempts {
+		a, b := &attempts[j], &attempts[oldest]
 		if a.Elapsed > b.Elapsed || a.Elapsed == b.Elapsed && a.far() > b.far() {
 			oldest = j
 		}
-		if a.far() > copies[furthest].far() {
+		if a.far() > attempts[furthest].far() {
 			furthest = j
 		}
 	}
 	return i == oldest || i == furthest
 }
 
-// kept reports whether a copy of several must not be killed: it is spared, and another has not done as much in more
-// time.
-func kept(copies []Attempt, i int) bool {
-	if !spared(copies, i) {
+// kept reports whether attempt i must not be killed: it is spared, and no older attempt has as much work behind it.
+func kept(attempts []Attempt, i int) bool {
+	if !spared(attempts, i) {
 		return false
 	}
-	for j := range copies {
-		if copies[j].Elapsed > copies[i].Elapsed && copies[j].far() >= copies[i].far() {
+	for j := range attempts {
+		if attempts[j].Elapsed > attempts[i].Elapsed && attempts[j].far() >= attempts[i].far() {
 			return false
 		}
 	}

@@ -7,20 +7,20 @@ import (
 	"github.com/straggler-go/straggler/internal/check"
 )
 
-// MaxAvoid is the number of machines that a decision can name.
+// MaxAvoid is the largest number of machines in [Decision].Avoid.
 const MaxAvoid = 6
 
-// MachineSet is a small set of machines, by the host's index. It is comparable: equal machines in equal order are
-// equal.
+// MachineSet is a set of at most [MaxAvoid] machines, by the host's index. Two sets are equal (==) if they have the same
+// machines in the same order.
 type MachineSet struct {
 	n  int
 	id [MaxAvoid]int
 }
 
-// Len returns how many machines there are in the set.
+// Len returns the number of machines in the set.
 func (m MachineSet) Len() int { return m.n }
 
-// At returns the i-th machine, counted from 0; -1 if there is none.
+// At returns machine i of the set, from 0; -1 if the set has no machine i.
 func (m MachineSet) At(i int) int {
 	if i < 0 || i >= m.n {
 		return -1
@@ -38,7 +38,7 @@ func (m MachineSet) Has(machine int) bool {
 	return false
 }
 
-// add puts a machine in, unless it is unknown, there already, or the set is full.
+// add puts a machine into the set. A negative number, a machine of the set and a machine beyond the limit are ignored.
 func (m *MachineSet) add(machine, limit int) {
 	if machine < 0 || m.n >= limit || m.Has(machine) {
 		return
@@ -47,9 +47,9 @@ func (m *MachineSet) add(machine, limit int) {
 	m.n++
 }
 
-// Avoid returns the machines on which a new copy of the task should not run, for the decisions of a policy of your own:
-// those of the running copies, and those tried before as long as that leaves a machine. It never names all that there
-// are, nor more than [MaxAvoid]. O(copies), no allocation.
+// Avoid returns the machines on which a new attempt of the task should not run, for the decisions of a policy of your own:
+// the machines of its attempts, and then its past machines as long as a machine is left. Avoid never names all p.Machines
+// machines, and at most [MaxAvoid]. O(len(t.Attempts) + len(t.PastMachines)), no allocation.
 func Avoid(t Task, p Phase) (m MachineSet) {
 	limit := MaxAvoid
 	if p.Machines > 0 {
@@ -61,7 +61,7 @@ func Avoid(t Task, p Phase) (m MachineSet) {
 	running := m
 	for _, machine := range t.PastMachines {
 		if m.n == limit && limit < MaxAvoid && machine >= 0 && !m.Has(machine) {
-			return running // it was tried on every machine, and each is as good as another
+			return running // the task ran on every machine, and each is as good as another
 		}
 		m.add(machine, limit)
 	}
@@ -70,7 +70,7 @@ func Avoid(t Task, p Phase) (m MachineSet) {
 
 const wantMachines = "the numbers of at most six machines, each once"
 
-// hold replaces the machines, and reports whether there is room for all, each once, and none is unknown.
+// hold sets the machines of m. It returns false if there are more than MaxAvoid, if one occurs twice, or if one is negative.
 func (m *MachineSet) hold(machines []int) bool {
 	*m = MachineSet{}
 	for _, machine := range machines {
@@ -81,10 +81,10 @@ func (m *MachineSet) hold(machines []int) bool {
 
 func (m MachineSet) list() []int { return slices.Clone(m.id[:m.n]) }
 
-// MarshalJSON returns the machines as a list of numbers.
+// MarshalJSON returns the machines as a JSON list of numbers.
 func (m MachineSet) MarshalJSON() ([]byte, error) { return json.Marshal(m.id[:m.n]) }
 
-// UnmarshalJSON reads what MarshalJSON writes.
+// UnmarshalJSON reads the JSON of MarshalJSON.
 func (m *MachineSet) UnmarshalJSON(data []byte) error {
 	var machines []int
 	var read MachineSet
@@ -98,5 +98,5 @@ func (m *MachineSet) UnmarshalJSON(data []byte) error {
 // MarshalBinary returns the machines for encoding/gob.
 func (m MachineSet) MarshalBinary() ([]byte, error) { return m.MarshalJSON() }
 
-// UnmarshalBinary reads what MarshalBinary writes.
+// UnmarshalBinary reads the bytes of MarshalBinary.
 func (m *MachineSet) UnmarshalBinary(data []byte) error { return m.UnmarshalJSON(data) }

@@ -11,47 +11,55 @@ import (
 // Mantri is the resource-aware restart of [Mantri §5.1, Pseudocode 1]. Its zero value has the paper's parameters. It is
 // immutable in use and safe for concurrent use.
 //
-// While tasks wait for a slot, or no slot is free, it kills and restarts a task if t_rem > E(t_new) + Δ, and otherwise
-// makes one more copy only if that probably uses less in all, P(t_rem > t_new (c+1)/c) > δ. When slots are idle it
-// makes a copy if E(t_rem - t_new) > ρΔ. It kills a copy that is slower than the α fastest, once it has run for Δ. A task
-// that may not have a copy is restarted by the same bar whether slots are idle or not.
+// While tasks wait for a slot, or no slot is free, Mantri restarts a task if t_rem > E(t_new) + Δ. Otherwise Mantri makes one
+// more copy, if the copy probably uses less in all: P(t_rem > t_new (c+1)/c) > δ. When slots are idle, Mantri makes a copy if
+// E(t_rem - t_new) > ρΔ. It kills an attempt that is slower than the α fastest, once the attempt has run for Δ. A task that
+// may not have a copy is restarted by the first rule, also when slots are idle.
 //
-// Where t_rem is uncertain, which [Attempt.Left] says, all of it is asked of both distributions, and a mean is not enough.
-// A restart needs P(t_rem > E(t_new) + Δ) >= Confidence, with P(t_rem > t_new) > 1/2, which the paper's footnote 4
-// takes for granted. Since a few that take very long, or hang, stretch E(t_new), P(t_rem > t + Δ) >= (1 + Confidence)/2
-// with the median t of t_new, and P(t_rem > t_new + Δ) > 1/2, are enough as well. A copy while slots are scarce must
-// also be expected to use less, c E(t_rem) > (c+1) E(min(t_rem, t_new)). One on an idle slot costs no time if it ends
-// later, so it needs E(max(0, t_rem - t_new)) > ρΔ, and a chance: P(t_rem > E(t_new) + ρΔ) > δ.
+// If t_rem is uncertain, [Attempt].Left is its distribution, and the rules ask more than a mean:
 //
-// Where the paper is silent or misprinted: line 10 prints E(t_new - t_rem), which would duplicate the tasks that are
-// about to end; α is 2, as footnote 5 says in words; a copy is "recent" for CopyPause; a copy is judged once it has run
-// for Δ, the time of its first report, or for CopyPause if nothing is known of it by then; of a task's several copies
-// the slowest is the one restarted; a restart wants an even chance, which footnote 4 takes for granted; clones that
-// were launched up front are kept, all of them; a task gets at most MaxCopies copies in all; of several copies
-// neither the one that has run longest is killed nor the one that has done most, see [Limits], and none as slower than
-// others of which only the age is known; and a phase whose tasks have all begun but that has no idle slot is treated as
-// if tasks waited, since a copy would have to wait too.
+//   - A restart needs P(t_rem > E(t_new) + Δ) >= Confidence, and P(t_rem > t_new) > 1/2. A few hung attempts can stretch
+//     E(t_new), so a second test is enough, too: with the median t of t_new, P(t_rem > t + Δ) >= (1 + Confidence)/2 and
+//     P(t_rem > t_new + Δ) > 1/2.
+//   - A copy while tasks wait must also be expected to use less: c E(t_rem) > (c+1) E(min(t_rem, t_new)).
+//   - A copy on an idle slot costs no time if it ends later. It needs E(max(0, t_rem - t_new)) > ρΔ, and a chance:
+//     P(t_rem > E(t_new) + ρΔ) > δ.
+//
+// The paper is silent or misprinted in these places, and Mantri does the following:
+//
+//   - Line 10 prints E(t_new - t_rem), which would copy tasks that are about to end. Mantri uses E(t_rem - t_new).
+//   - α is 2, as footnote 5 says in words.
+//   - A copy is "recent" for CopyPause.
+//   - An attempt is judged once it has run for Δ, the time of its first report. If nothing is known of the attempt by then, it
+//     is judged after CopyPause.
+//   - If a task has several attempts, the slowest is restarted.
+//   - A restart needs an even chance, which footnote 4 takes for granted.
+//   - All clones are kept.
+//   - A task gets at most MaxCopies copies in all.
+//   - If a task has several attempts, the oldest and the attempt that has done most are not killed; see [Limits]. No attempt
+//     is killed as the slower one where only ages are known.
+//   - If all tasks have begun and no slot is idle, Mantri acts as if tasks waited, because a copy would have to wait, too.
 type Mantri struct {
-	// MaxRestarts is γ, how often a task may be killed and restarted. 0 means 3; Off: never.
+	// MaxRestarts is γ, how often a task may be restarted. 0 means 3; Off: never.
 	MaxRestarts int
 	// CopyThreshold is δ, the probability of saving resources that a copy needs while slots are scarce, in (0, 1).
 	// 0 means 0.25; Off: no such copies.
 	CopyThreshold float64
 	// IdleGain is ρ: how many Δ a copy must be expected to save while slots are idle. 0 means 3; Off: no such copies.
 	IdleGain float64
-	// FastestKept is α, how many of a task's fastest copies are never killed. 0 means 2. With the copy launched last, a
-	// task has at most FastestKept + 1.
+	// FastestKept is α, how many of a task's fastest attempts are never killed. 0 means 2. A task has at most FastestKept + 1
+	// attempts, with the newest copy.
 	FastestKept int
-	// CopyPause is how many Δ must pass after a launch before the task may get one more copy, or lose one to a restart.
-	// 0 means 2: a new copy reports after one Δ, and is compared at the next.
+	// CopyPause is how many Δ must pass after the start of a copy before the task may get another copy or be restarted. 0 means
+	// 2: a new copy reports after one Δ, and is compared at the next report.
 	CopyPause float64
-	// RaisedBar is how many Δ each earlier restart of a task adds to the bar of the next. 0, the default, is the paper's
-	// constant bar. It keeps a task that is truly long from being killed γ times.
+	// RaisedBar is how many Δ each earlier restart of a task adds to the bar of the next restart. It keeps a long task from
+	// being killed γ times. 0, the default, is the paper's constant bar.
 	RaisedBar float64
-	// Confidence is how probable it must be that an uncertain t_rem exceeds the bar of a restart, in (0, 1). 0 means 0.75,
-	// which is 1-δ: the paper restarts "only when the probability of success is high".
+	// Confidence is the least probability, in (0, 1), that an uncertain t_rem exceeds the bar of a restart. 0 means 0.75, which
+	// is 1-δ: the paper restarts "only when the probability of success is high".
 	Confidence float64
-	// MaxCopies is how many copies of a task may be launched while another runs, in all. 0 means 8; Off: none.
+	// MaxCopies is how many copies a task may be given in all. 0 means 8; Off: none.
 	MaxCopies int
 }
 
@@ -61,12 +69,12 @@ func (m Mantri) Effective() Mantri {
 	return m
 }
 
-// fill fills the defaults in, in place: a copy of the policy takes as long as a tenth of a decision.
+// fill fills the defaults in, in place: to copy the policy would take a tenth of a decision's time.
 func (m *Mantri) fill() {
 	limits := Limits{Restarts: m.MaxRestarts, Copies: m.MaxCopies}.Effective()
 	m.MaxRestarts, m.MaxCopies = limits.Restarts, limits.Copies
 	m.Confidence = check.Or(m.Confidence, 0.75)
-	if m.FastestKept <= 0 { // a negative one is an error, but must not kill a task's last copy
+	if m.FastestKept <= 0 { // a negative number is an error, but must not kill a task's last attempt
 		m.FastestKept = 2
 	}
 	m.CopyThreshold = check.Or(m.CopyThreshold, 0.25)
@@ -102,9 +110,9 @@ func (m *Mantri) validate(place string) error {
 	return check.Factor(place, "RaisedBar", m.RaisedBar)
 }
 
-// Decide says what to do about a running task. O(len(t.Attempts)), one mean and at most one probability of t.Fresh, and
-// some fifty looks at it and at Attempt.Left where t_rem is uncertain; no allocation. With all else equal, a longer t_new
-// never turns Keep into Restart, and a longer t_rem never turns Restart into Keep.
+// Decide says what to do about a running task. With all else equal, a longer t_new never turns Keep into Restart, and a
+// longer t_rem never turns Restart into Keep. O(len(t.Attempts)), one mean and at most one probability of t.Fresh, and some
+// fifty quantiles of t.Fresh and Attempt.Left where t_rem is uncertain; no allocation.
 func (m Mantri) Decide(t Task, p Phase) (d Decision) {
 	m.fill()
 	d.Reason = NotRunning
@@ -128,7 +136,7 @@ func (m Mantri) Decide(t Task, p Phase) (d Decision) {
 	return d
 }
 
-// idle is the rule for idle slots, line 10: a slot costs nothing, so a copy has to save time only.
+// idle is the rule for idle slots, line 10: a slot costs nothing, so a copy must only save time.
 func (m *Mantri) idle(d *Decision, t *Task, v view) {
 	if m.IdleGain == Off {
 		d.Reason = Disabled
@@ -146,14 +154,15 @@ func (m *Mantri) idle(d *Decision, t *Task, v view) {
 	d.Action, d.Reason = Copy, IdleSlot
 }
 
-// scarce is the rule while tasks wait, lines 6 and 7: restart where a new copy ends sooner, else add a copy only if
-// that saves resources.
+// scarce is the rule while tasks wait, lines 6 and 7: restart if a new attempt ends sooner, else make a copy if the copy
+// saves resources.
 func (m *Mantri) scarce(d *Decision, t *Task, v view) {
 	raised := float64(m.RaisedBar * float64(max(t.Restarts, 0))) // no fused multiply-add: one answer everywhere
 	d.Bar = num.Add(d.Fresh, num.Times(v.interval, 1+raised))
 	d.Reason = NotSlow
 	if d.Remaining > d.Bar && m.sure(d, t, v) {
-		// The median is below t_rem. By Markov's inequality it is at most twice the mean: most restarts need no look.
+		// A restart needs a median of t_new below t_rem. By Markov's inequality the median is at most twice the mean of t_new, so
+		// the median is computed only if t_rem is less than twice the mean.
 		if no := m.mayRestart(t, v); no != NoReason {
 			m.refuse(d, no, t, v)
 		} else if v.left == nil && d.Remaining/2 <= d.Fresh && !(t.Fresh.Quantile(evenChance) < d.Remaining.Seconds()) {
@@ -169,7 +178,7 @@ func (m *Mantri) scarce(d *Decision, t *Task, v view) {
 	compared, saves := m.saves(t, v)
 	no := m.mayCopy(t, v)
 	switch {
-	case !saves && d.Reason != NotSlow: // why it is not restarted says more
+	case !saves && d.Reason != NotSlow: // the reason against a restart says more
 	case !saves:
 		d.Comparison = compared
 	case no != NoReason:
@@ -179,7 +188,7 @@ func (m *Mantri) scarce(d *Decision, t *Task, v view) {
 	}
 }
 
-// saves reports whether one more copy saves resources, and the comparison that says so.
+// saves reports whether the task probably uses less slot time with one more copy. It also returns the comparison that decided.
 func (m *Mantri) saves(t *Task, v view) (compared Comparison, saves bool) {
 	c, chance := float64(len(t.Attempts)), 0.0
 	if v.left == nil {
@@ -195,12 +204,12 @@ func (m *Mantri) saves(t *Task, v view) (compared Comparison, saves bool) {
 	return Compare(Probability, chance, m.CopyThreshold), saves
 }
 
-// because sets a decision's reason and the two numbers that were compared.
+// because sets a decision's reason and its comparison.
 func (d *Decision) because(why Reason, of Measure, value, threshold float64) {
 	d.Reason, d.Comparison = why, Compare(of, value, threshold)
 }
 
-// refuse keeps a task for a reason of mayRestart's or mayCopy's, with what was compared.
+// refuse keeps the task. It sets the reason, which mayRestart or mayCopy returned, and the two numbers behind the reason.
 func (m *Mantri) refuse(d *Decision, why Reason, t *Task, v view) {
 	d.Reason, d.Comparison = why, Comparison{}
 	pause := num.Times(v.interval, m.CopyPause)
@@ -219,7 +228,7 @@ func (m *Mantri) refuse(d *Decision, why Reason, t *Task, v view) {
 			age = max(age, t.Attempts[i].Elapsed)
 		}
 		if age >= least {
-			least = pause // nothing is known of it yet
+			least = pause // nothing is known of the attempt yet
 		}
 		d.Comparison = Compare(RunSeconds, age.Seconds(), least.Seconds())
 	case CopyTooRecent:
@@ -231,17 +240,17 @@ func (m *Mantri) refuse(d *Decision, why Reason, t *Task, v view) {
 	}
 }
 
-// spent compares a count with the most that is allowed, which may be Off.
+// spent returns the comparison of a count with a limit. A limit that is Off is 0 in the comparison.
 func spent(of Measure, n, most int) Comparison {
 	return Compare(of, float64(max(n, 0)), float64(max(most, 0)))
 }
 
-// evenChance is what "t_rem > E(t_new) + Δ" is meant to imply: that a restart probably ends sooner [Mantri §5.1,
-// footnote 4]. It does where the median of t_new is below its mean; where it is not, as with two kinds of machines, it
-// has to be asked.
+// evenChance is the probability that a restart ends sooner which "t_rem > E(t_new) + Δ" is meant to imply [Mantri §5.1,
+// footnote 4]. The implication holds if the median of t_new is below its mean. With two kinds of machines the median may be
+// above the mean, so the probability is asked as well.
 const evenChance = 0.5
 
-// mayRestart returns what speaks against killing a copy, or NoReason.
+// mayRestart returns the reason against a restart, or NoReason.
 func (m *Mantri) mayRestart(t *Task, v view) Reason {
 	switch {
 	case t.NoRestart:
@@ -258,7 +267,7 @@ func (m *Mantri) mayRestart(t *Task, v view) Reason {
 	return NoReason
 }
 
-// mayCopy returns what speaks against one more copy, or NoReason.
+// mayCopy returns the reason against one more copy, or NoReason.
 func (m *Mantri) mayCopy(t *Task, v view) Reason {
 	switch {
 	case t.NoCopy:
@@ -275,30 +284,30 @@ func (m *Mantri) mayCopy(t *Task, v view) Reason {
 	return NoReason
 }
 
-// recent reports whether a copy beyond the first was launched, or one of several was killed, within the pause.
+// recent reports whether the task got a copy, or lost one of several attempts, within the last CopyPause report periods.
 func (m *Mantri) recent(t *Task, v view) bool {
 	pause := num.Times(v.interval, m.CopyPause)
 	return t.SinceCopy > 0 && t.SinceCopy < pause || len(t.Attempts) > 1 && v.youngest < pause
 }
 
-// view is what Mantri needs to know of a task's copies.
+// view holds the facts of a task's attempts that Mantri needs.
 type view struct {
 	interval  time.Duration         // Δ, 0 or more
-	remaining time.Duration         // of the fastest copy, or Unknown
-	youngest  time.Duration         // age of the copy launched last
-	slowest   int                   // of the copies that can be judged and may be killed; -1 if there is none
-	surplus   int                   // of those, the slowest whose t_rem does not rest on its age; -1 if there is none
-	judged    bool                  // some copy can be judged
-	left      estimate.Distribution // of the fastest copy; nil if remaining is certain
+	remaining time.Duration         // of the fastest attempt, or Unknown
+	youngest  time.Duration         // age of the newest attempt
+	slowest   int                   // index of the slowest attempt that can be judged and may be killed; -1 if there is none
+	surplus   int                   // the same among attempts whose t_rem does not rest on their age
+	judged    bool                  // some attempt can be judged
+	left      estimate.Distribution // t_rem of the fastest attempt; nil if it is certain
 	basis     Basis
 }
 
-func (m *Mantri) look(copies []Attempt, interval time.Duration) view {
+func (m *Mantri) look(attempts []Attempt, interval time.Duration) view {
 	v := view{
 		interval: max(interval, 0), remaining: estimate.Unknown, youngest: num.MaxDuration, slowest: -1, surplus: -1,
 	}
-	for i := range copies {
-		c := &copies[i]
+	for i := range attempts {
+		c := &attempts[i]
 		v.youngest = min(v.youngest, c.Elapsed)
 		if c.Remaining != estimate.Unknown && (v.remaining == estimate.Unknown || c.Remaining < v.remaining) {
 			v.remaining, v.left, v.basis = max(0, c.Remaining), c.Left, c.Basis
@@ -307,32 +316,33 @@ func (m *Mantri) look(copies []Attempt, interval time.Duration) view {
 			continue
 		}
 		v.judged = true
-		if len(copies) > 1 && spared(copies, i) {
+		if len(attempts) > 1 && spared(attempts, i) {
 			continue
 		}
-		if v.slowest < 0 || slower(copies, i, v.slowest) {
+		if v.slowest < 0 || slower(attempts, i, v.slowest) {
 			v.slowest = i
 		}
-		if c.Basis != ByAge && (v.surplus < 0 || slower(copies, i, v.surplus)) {
+		if c.Basis != ByAge && (v.surplus < 0 || slower(attempts, i, v.surplus)) {
 			v.surplus = i
 		}
 	}
 	return v
 }
 
-// judged reports whether a copy has had its time: Δ, and the pause if it has shown nothing yet. Without that, a third
-// copy whose first report is a moment late is killed as the slowest, and made anew after the pause, for ever.
+// judged reports whether an attempt has run for long enough to be compared with others: for one report period, or for CopyPause
+// report periods if it has not reported yet. Without the longer time, a third attempt whose first report is a moment late would
+// be killed as the slowest, started again, killed again, and so on for ever.
 func (m *Mantri) judged(c *Attempt, interval time.Duration) bool {
 	return c.Elapsed >= interval && (c.Remaining != estimate.Unknown || c.Elapsed >= num.Times(interval, m.CopyPause))
 }
 
-// prunes kills the slowest copy that has had its time, and reports that, if keep others are faster. By age alone none is:
-// the older of two always seems the slower, and most of all when it is about to end.
-func (v view) prunes(d *Decision, copies []Attempt, keep int) bool {
-	if v.surplus < 0 || len(copies) <= keep {
+// prunes decides to kill the slowest attempt, if at least keep other attempts are faster, and reports whether it does. Ages
+// alone make no attempt slower: the older of two attempts always seems slower, most of all when it is about to end.
+func (v view) prunes(d *Decision, attempts []Attempt, keep int) bool {
+	if v.surplus < 0 || len(attempts) <= keep {
 		return false
 	}
-	n := faster(copies, v.surplus)
+	n := faster(attempts, v.surplus)
 	if n < keep {
 		return false
 	}
@@ -341,19 +351,20 @@ func (v view) prunes(d *Decision, copies []Attempt, keep int) bool {
 	return true
 }
 
-// faster counts the copies that are faster than the i-th.
-func faster(copies []Attempt, i int) (n int) {
-	for j := range copies {
-		if j != i && slower(copies, i, j) {
+// faster returns how many attempts are faster than attempt i.
+func faster(attempts []Attempt, i int) (n int) {
+	for j := range attempts {
+		if j != i && slower(attempts, i, j) {
 			n++
 		}
 	}
 	return n
 }
 
-// slower orders a task's copies: longer t_rem is slower, unknown slowest; then the younger; then the later index.
-func slower(copies []Attempt, i, j int) bool {
-	a, b := &copies[i], &copies[j]
+// slower orders a task's attempts: a longer t_rem is slower, and an unknown t_rem slowest; then the younger attempt; then the
+// later index.
+func slower(attempts []Attempt, i, j int) bool {
+	a, b := &attempts[i], &attempts[j]
 	if a.Remaining != b.Remaining {
 		return a.Remaining == estimate.Unknown || b.Remaining != estimate.Unknown && a.Remaining > b.Remaining
 	}
@@ -363,7 +374,7 @@ func slower(copies []Attempt, i, j int) bool {
 	return i > j
 }
 
-// estimates takes t_rem and E(t_new) into a decision, and reports whether both are known.
+// estimates sets t_rem and E(t_new) in a decision, and reports whether both are known.
 func (v view) estimates(d *Decision, t *Task, p *Phase) bool {
 	d.Reason, d.Remaining, d.Fresh, d.Basis = NoEstimate, v.remaining, t.Fresh.Expected(), v.basis
 	if d.Remaining == estimate.Unknown && p.Silent {
@@ -372,10 +383,10 @@ func (v view) estimates(d *Decision, t *Task, p *Phase) bool {
 	return d.Remaining != estimate.Unknown && d.Fresh != estimate.Unknown
 }
 
-// sure reports whether t_rem is probable enough to exceed the bar, and probably t_new. A few long ones among those
-// like it can stretch E(t_new) to what is left of each of them; where they hang and hold every slot, none would ever
-// be restarted. So it is enough, too, if t_rem all but surely exceeds what a new copy usually takes, and probably
-// what it may take, each by as much as the bar asks. The decision's bar is then that.
+// sure reports whether t_rem exceeds the bar with enough confidence, and probably exceeds t_new. A few hung attempts can
+// stretch E(t_new) so far that no attempt would ever be restarted, even if hung attempts hold every slot. So a second test is
+// enough, too: t_rem exceeds the median of t_new all but surely, and t_new probably, each by Δ. Then the decision's bar is
+// the median plus Δ.
 func (m *Mantri) sure(d *Decision, t *Task, v view) bool {
 	if v.left == nil {
 		return true
@@ -389,28 +400,28 @@ func (m *Mantri) sure(d *Decision, t *Task, v view) bool {
 		return even > evenChance
 	}
 	margin := (d.Bar - d.Fresh).Seconds()
-	usual, allBut := t.Fresh.Quantile(evenChance)+margin, float64((1+m.Confidence)/2) // not fused with 1-allBut
-	if v.left.CDF(usual) > 1-allBut || !(exceeds(&t.Fresh, v.left, 1, margin, evenChance) > evenChance) {
+	median, allBut := t.Fresh.Quantile(evenChance)+margin, float64((1+m.Confidence)/2) // not fused with 1-allBut
+	if v.left.CDF(median) > 1-allBut || !(exceeds(&t.Fresh, v.left, 1, margin, evenChance) > evenChance) {
 		return false
 	}
-	d.Bar, _ = num.Duration(usual)
-	d.Comparison = Compare(Probability, 1-v.left.CDF(usual), allBut)
+	d.Bar, _ = num.Duration(median)
+	d.Comparison = Compare(Probability, 1-v.left.CDF(median), allBut)
 	return true
 }
 
-// savesTime reports whether a copy on an idle slot is expected to save more than the bar asks for, and has a chance.
+// savesTime reports whether a copy on an idle slot is expected to save more than ρΔ, and has a chance to.
 func (m *Mantri) savesTime(d *Decision, t *Task, v view) bool {
 	if v.left == nil {
 		return d.Remaining > d.Bar
 	}
-	chance := max(m.CopyThreshold, 0) // it may be Off
+	chance := max(m.CopyThreshold, 0) // CopyThreshold may be Off
 	d.Comparison = Compare(Probability, 1-v.left.CDF(d.Bar.Seconds()), chance)
 	if !(d.Value > chance) {
 		return false
 	}
 	least := (d.Bar - d.Fresh).Seconds()
 	most := point(v.left, leftPoints-1, leftPoints) - point(&t.Fresh, 0, freshPoints)
-	if !(most > least) { // nor does any other pair save more
+	if !(most > least) { // no other pair of t_rem and t_new saves more
 		d.Comparison = Compare(SavedSeconds, max(0, most), least)
 		return false
 	}
@@ -427,12 +438,12 @@ func (m *Mantri) savesTime(d *Decision, t *Task, v view) bool {
 	return saved > least
 }
 
-// exceeds returns P(t_rem share - margin > t_new), if that is above the bar; otherwise no less than that, and at most
-// the bar.
+// exceeds returns P(t_rem share - margin > t_new), if the probability is above the bar; otherwise an upper bound of the
+// probability that is at most the bar.
 func exceeds(fresh *estimate.Fresh, left estimate.Distribution, share, margin, bar float64) float64 {
 	longest := point(left, leftPoints-1, leftPoints)
 	most := fresh.Below(float64(longest*share) - margin)
-	if most <= bar || point(left, 0, leftPoints) == longest { // all points are one
+	if most <= bar || point(left, 0, leftPoints) == longest { // all points are equal
 		return most
 	}
 	for i := range leftPoints - 1 {
@@ -441,7 +452,7 @@ func exceeds(fresh *estimate.Fresh, left estimate.Distribution, share, margin, b
 	return most / leftPoints
 }
 
-// costs returns how many seconds of slots the task is expected to use as it is, and with one more copy.
+// costs returns the seconds of slots that the task is expected to use: as it is, and with one more copy.
 func (v *view) costs(t *Task) (keep, another float64) {
 	fresh, c := points(&t.Fresh), float64(len(t.Attempts))
 	for i := range leftPoints {

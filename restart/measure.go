@@ -5,15 +5,15 @@ import (
 	"github.com/straggler-go/straggler/internal/num"
 )
 
-// Comparison is a number that decided, what it was held against, and what both of them measure. A line has the number under
-// the name of its measure: probability=0.42 threshold=0.6.
+// Comparison is the value that decided, the threshold, and the measure of both. A line prints the
+// value under the name of its measure: probability=0.42 threshold=0.6.
 type Comparison struct {
 	Measure          Measure
 	Value, Threshold float64
 }
 
-// Compare returns a comparison; the zero one, which nothing prints, for a measure that does not exist or where one of the
-// numbers is not finite.
+// Compare returns a comparison. If the measure does not exist or a number is not finite, it returns the zero Comparison, which
+// prints nothing.
 func Compare(of Measure, value, threshold float64) Comparison {
 	if of == NoMeasure || int(of) >= len(measureNames) || !num.Finite(value) || !num.Finite(threshold) {
 		return Comparison{}
@@ -21,57 +21,59 @@ func Compare(of Measure, value, threshold float64) Comparison {
 	return Comparison{of, value, threshold}
 }
 
-// Measure is what the two numbers of a comparison measure, and their unit. The names and values are stable.
+// Measure names the quantity of the two numbers of a comparison, with its unit. The names and values are stable.
 type Measure uint8
 
 const (
-	// NoMeasure is the zero value: there are no numbers.
+	// NoMeasure is the zero value: the decision has no comparison.
 	NoMeasure Measure = iota
-	// SlotSeconds: what it costs to keep the task, and what the action costs, in seconds of slots. Where the task is kept, the
-	// second is the cost of the cheapest action, with what an action must save.
+	// SlotSeconds: value is the cost of keeping the task, in seconds of slots; threshold is the cost of the action. If the
+	// task is kept, threshold is the cost of the cheapest action plus two report periods, the least that an action must save.
 	SlotSeconds
-	// SavedSlotSeconds: the seconds of slots that the action saves, and must save.
+	// SavedSlotSeconds: value is the slot time that the action saves, in seconds; threshold is the least that it must save.
 	SavedSlotSeconds
-	// LostSlotSeconds: the seconds of slots that this trial might lose, and that trials may still lose.
+	// LostSlotSeconds: value is the expected loss of this trial, in seconds of slots; threshold is the loss that the bound of
+	// [Limits] still allows.
 	LostSlotSeconds
-	// SavedSeconds: by how many seconds a copy lets the task end sooner, and by how many it must.
+	// SavedSeconds: value is the time in seconds that a copy is expected to save; threshold is the least time that a copy must
+	// save.
 	SavedSeconds
-	// RunSeconds: how many seconds the copy has run, and the limit.
+	// RunSeconds: value is the age of the attempt in seconds; threshold is the limit.
 	RunSeconds
-	// SinceCopySeconds: how many seconds ago the task's last copy began or was killed, and how many must have passed. 0: it
-	// waits in an engine's queue.
+	// SinceCopySeconds: value is the time in seconds since the task's last copy began or was killed, 0 if the copy waits in an
+	// engine's queue; threshold is the least time that must have passed.
 	SinceCopySeconds
-	// UnitSeconds: how many seconds the copy has run for each unit of its work, and the limit.
+	// UnitSeconds: value is the age of the attempt in seconds for each unit of its work; threshold is the limit.
 	UnitSeconds
-	// Probability: how probable it is that the action pays, in [0, 1], and how probable it must be.
+	// Probability: value is the probability that the action pays, in [0, 1]; threshold is the least that is enough.
 	Probability
-	// WonTrials: how many trials were won, and how many must have been.
+	// WonTrials: value is the number of trials that were won; threshold is the number that is enough.
 	WonTrials
-	// PastRestarts: how often the task was restarted, and may be.
+	// PastRestarts: value is the number of restarts of the task; threshold is the limit.
 	PastRestarts
-	// PastCopies: how many copies the task was given beside another, and may be.
+	// PastCopies: value is the number of copies that the task was given; threshold is the limit.
 	PastCopies
-	// RunningAttempts: how many copies of the task run, and may at once.
+	// RunningAttempts: value is the number of attempts of the task that run; threshold is the limit.
 	RunningAttempts
-	// FasterAttempts: how many copies of the task are faster, and how many are enough.
+	// FasterAttempts: value is the number of attempts of the task that are faster; threshold is the number that is enough.
 	FasterAttempts
-	// FinishedTasks: how many tasks have finished, and must have.
+	// FinishedTasks: value is the number of finished tasks; threshold is the number that is enough.
 	FinishedTasks
-	// FinishedShare: which share of the tasks has finished, in [0, 1], and must have.
+	// FinishedShare: value is the share of the tasks that has finished, in [0, 1]; threshold is the share that is enough.
 	FinishedShare
-	// CopyShare: which share of the slots is held by copies, in [0, 1], and may be.
+	// CopyShare: value is the share of the slots that copies hold, in [0, 1]; threshold is the limit.
 	CopyShare
-	// ProgressScore: the copy's progress score, and the limit.
+	// ProgressScore: value is the progress score of the attempt, in [0, 1]; threshold is the limit.
 	ProgressScore
-	// ProgressRate: which part of the task the copy does each second, and the limit.
+	// ProgressRate: value is the part of the task that the attempt does each second; threshold is the limit.
 	ProgressRate
-	// WorkRate: how many units of work the copy does each second, and the limit.
+	// WorkRate: value is the number of units of work that the attempt does each second; threshold is the limit.
 	WorkRate
-	// MachineScore: the progress scores of all that the machine has run, added up, and the limit.
+	// MachineScore: value is the sum of the progress scores of all attempts on the machine; threshold is the limit.
 	MachineScore
-	// SlowFactor: how many times as long as others the machine takes, and the limit.
+	// SlowFactor: value is the factor by which attempts take longer on the machine than elsewhere; threshold is the limit.
 	SlowFactor
-	// WaitingTasks: how many tasks wait for a slot, and the limit.
+	// WaitingTasks: value is the number of tasks that wait for a slot; threshold is the limit.
 	WaitingTasks
 )
 

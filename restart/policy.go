@@ -7,33 +7,34 @@ import (
 	"github.com/straggler-go/straggler/internal/wire"
 )
 
-// Policy decides about one running task at a time. The policies of this package are plain values whose zero value means
-// the published defaults, and are safe for concurrent use. A policy of your own is one method; give the same answer to
-// the same facts, do not change them, and [Next], package tracker and the test helpers work with it. [Avoid] fills the
-// decision's Avoid.
+// Policy decides about one running task at a time. The policies of this package are plain values: their zero value has the
+// published defaults, and they are safe for concurrent use.
+//
+// A policy of your own is one method. It must give the same answer to the same facts, and must not change them; then [Next],
+// package tracker and the test helpers work with it, and [Hold] holds its answers within the limits of the phase. Function
+// [Avoid] computes the Avoid of its decisions.
 type Policy interface {
 	Decide(t Task, p Phase) Decision
 }
 
-// Off turns off the rule of a field whose zero value means the published default.
+// Off turns a rule off, in a field whose zero value means the published default.
 const Off = check.Off
 
-// Decide says what to do about a running task by the default policy: it is LeastCost{}.Decide(t, p). O(len(t.Attempts)), no
-// allocation.
+// Decide says what to do about a running task, by the default policy LeastCost{}. O(len(t.Attempts)), no allocation.
 func Decide(t Task, p Phase) Decision { return LeastCost{}.Decide(t, p) }
 
-// Never is the policy that leaves every task alone: the baseline.
+// Never is the policy that keeps every task. It is the baseline of comparisons.
 type Never struct{}
 
 // Decide keeps the task.
 func (Never) Decide(Task, Phase) Decision { return Decision{Reason: Disabled} }
 
-// Next answers what to do with a free slot: the index into running of the task that gains most by a copy or a restart,
-// or the index into waiting of the task with the most work, whose works are given in units of your choice. The action
-// tells which: [Start] refers to waiting, [Keep] to nothing (index -1), all others to running.
+// Next says what to do with a free slot. If the action is [Start], the index names the waiting task with the most work;
+// waiting holds the works of the waiting tasks, in units of your choice. If the action is [Keep], nothing is to be done, and
+// the index is -1. Any other action is for the running task that gains most, and the index names that task in running.
 //
-// Ties go to the lowest index. A policy that makes no copies while tasks wait says so in its decisions, and so the
-// waiting task is started. [Hold] holds each answer against p.Limits. A nil policy is LeastCost{}.
+// Ties go to the lowest index. If the policy makes no copies while tasks wait, Next starts a waiting task. [Hold] holds each
+// answer within p.Limits. A nil policy is LeastCost{}.
 // O(len(running)*len(Attempts) + len(waiting)), no allocation.
 func Next(policy Policy, running []Task, waiting []float64, p Phase) (int, Decision) {
 	if policy == nil {
@@ -58,10 +59,10 @@ func Next(policy Policy, running []Task, waiting []float64, p Phase) (int, Decis
 	return best, Decision{Action: Start, Reason: LargestWork}
 }
 
-// Validate returns an error that names the first field of a policy that is out of range, with its value and its range.
-// It asks a policy of your own by its method Validate() error, if it has one. Validate a policy once, where it is made:
-// Decide neither fails nor panics, whatever its fields are. A nil policy is LeastCost{}; one that holds a nil pointer is
-// an error.
+// Validate returns an error that names the first field of the policy that is out of range, with its value and its range.
+// A policy of your own may have a method Validate() error, which is called. Validate a policy once, where you make it:
+// Decide does not fail or panic, whatever the fields are. A nil policy is LeastCost{}. A nil pointer in a Policy is an
+// error.
 func Validate(policy Policy) error {
 	if check.Nil(policy) {
 		return check.Bad("restart", "Policy", fmt.Sprintf("a nil %T", policy), "a policy, or nil itself for LeastCost")

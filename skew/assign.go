@@ -10,70 +10,86 @@ import (
 	"github.com/straggler-go/straggler/internal/wire"
 )
 
-// maxSeconds bounds the times, so that no sum and no product with a size overflows.
+// maxSeconds is the largest time in seconds. It keeps sums of times, and products with sizes, within a float64.
 const maxSeconds = 1e280
 
-// Reducer is a reduce task on its worker, as of now. How long it takes is given by SecondsPerUnit or by Seconds.
+// Reducer is a reduce task on its worker. SecondsPerUnit or Seconds gives its time.
 type Reducer struct {
-	// Ready is the time until the reduce task can start: what its worker has to do before, and its own start-up. A
-	// negative time counts as 0.
+	// Ready is the time from now until the reduce task can start: the remaining work of its worker, and its own
+	// start-up time. A negative time counts as 0.
 	Ready time.Duration
-	// SecondsPerUnit is the time that the worker takes for a unit of size; it must be positive. It is not read if
-	// Seconds is given.
+	// SecondsPerUnit is the time that the worker takes for one unit of size, in seconds: more than 0 and at most
+	// 1e280. It is ignored if Seconds is not nil.
 	SecondsPerUnit float64
-	// Seconds, if it is not nil, estimates the time of the reduce task from the size of all of its partitions together,
-	// Seconds(S(P_r), r), for example by k-NN from what the worker did before. So what a reduce task costs whatever its
-	// size counts once. It is called with sizes above 0, must always give the same answer for the same size, and should
-	// not fall with the size. An answer that is NaN, negative or above 1e280 is an error of the assignment.
+	// Seconds, if not nil, estimates the time of the reduce task in seconds: the paper's Seconds(S(P_r), r). Its
+	// argument is the total size of the task's partitions, so a fixed time counts once. An example is a k-NN estimate
+	// from earlier runs of the worker.
+	//
+	// Seconds is called with sizes above 0. It must return the same time for the same size, and the time should not
+	// fall with the size. A time that is NaN, negative or above 1e280 is an error of the assignment.
 	Seconds func(size int64) float64
-	// KnownTo is the largest size for which Seconds is trusted; beyond it the time grows in proportion,
-	// Seconds(KnownTo) * size/KnownTo. Set it with an estimate that levels off after the largest run it knows, as k-NN
-	// does: otherwise all further partitions look free, and go to one worker. 0 trusts every size.
+	// KnownTo is the largest size for which Seconds is trusted. For a larger size the time is Seconds(KnownTo) *
+	// size/KnownTo. Set KnownTo if the estimate stays constant beyond the largest run that it knows, as k-NN does.
+	// Otherwise further partitions seem to take no time, and one worker gets all of them. 0 means that every size is
+	// trusted.
 	KnownTo int64
-	// Deadline is the time from now by which the reduce task must end, so that its own job and those whose tasks wait
-	// on the worker meet their deadlines. 0 is none. If it has passed already, a negative one says so: nothing fits.
-	// Pass one that is computed and comes out as exactly 0 as -1. Ends are compared with it to the nearest nanosecond.
+	// Deadline is the time from now until the reduce task must end. Choose it so that its own job, and jobs with
+	// tasks that wait for the worker, meet their deadlines. 0 means no deadline. A negative deadline has passed
+	// already, so no partition fits. If a computed deadline is exactly 0, pass -1. The end of the task is compared
+	// with the deadline to the nearest nanosecond.
 	Deadline time.Duration
 }
 
-// Problem is what an assignment is made for.
+// Problem holds the facts for one assignment.
 type Problem struct {
-	// Sizes is S(i), the size of each partition, in values or bytes.
+	// Sizes holds the paper's S(i): the size of each partition, at least 0, in values or bytes.
 	Sizes []int64
-	// Reducers are the reduce tasks, at most as many as there are partitions.
+	// Reducers holds the reduce tasks: at least one, and at most one for each partition.
 	Reducers []Reducer
 }
 
-// Policy holds an operator's choices. Its zero value is the paper's. Safe for concurrent use.
+// Policy holds an operator's choices. The zero value follows the paper. A Policy is safe for concurrent use.
 type Policy struct {
+	// Rule says how partitions are assigned. Zero: [EarliestEnd].
 	Rule Rule
-	// PlaceAll gives also a partition that fits within no deadline to the reduce task that would end it first, after
-	// all that fit. Otherwise it is left to the host: the paper asks that what is scheduled already stays within its
-	// deadline.
+	// PlaceAll also assigns the partitions that fit within no deadline, after all other partitions. Each goes to the
+	// reduce task that would end first with it. Without PlaceAll these partitions are left to the host, because in
+	// the paper a scheduled task must stay within its deadline. PlaceAll has no effect under other rules than
+	// EarliestEnd.
 	PlaceAll bool
-	// Refine improves what EarliestEnd has made, which is often some percent from the best where few partitions are large;
-	// it is not the paper's. The reduce task that ends last gives up to two partitions to another, for up to two of its
-	// partitions, as long as both end sooner for it; then a branch and bound looks for better plans of up to 256
-	// partitions. Both heed deadlines, and stop within a thousandth of [Bound].
+	// Refine improves the plan of EarliestEnd. With a few large partitions, that plan often ends some percent after
+	// the best plan. Refine is not in the paper. It has two steps:
+	//
+	//   - The reduce task that ends last gives up to two partitions to another reduce task, and takes back up to two
+	//     partitions. This is repeated while both reduce tasks end sooner than the first did before.
+	//   - A branch and bound searches for a better plan, for at most 256 partitions.
+	//
+	// Both steps observe deadlines, and stop when the plan ends within a thousandth of [Bound].
 	Refine bool
 }
 
-// Plan says who reduces what.
+// Plan says which reduce task gets which partition, and when each reduce task ends. A summary prints as one line:
+//
+//	partitions=8 reducers=3 ends=22s balance=0.606061 unfit=0
+//
+// Eight partitions are assigned to three reduce tasks. The last reduce task ends after 22 s, the [Balance] of the
+// loads is 0.61, and no partition misses a deadline.
 type Plan struct {
-	// Reducer is the reduce task of each partition; -1 for one that was left out.
+	// Reducer holds the index of the reduce task of each partition, or -1 for a partition that was left out.
 	Reducer []int
-	// Load is the size that each reduce task gets, S(P_r), and End the time from now at which it ends, Ready included,
-	// in seconds; that of a reduce task without a partition is 0.
+	// Load holds the paper's S(P_r): the total size that each reduce task gets. End holds the time from now in
+	// seconds until each reduce task ends, including Ready. End is 0 for a reduce task without a partition.
 	Load []int64
 	End  []float64
-	// Unfit lists the partitions that fit within no deadline, the largest first; under the rules that heed no
-	// deadlines, those that ended beyond the deadline of the reduce task that they were given to.
+	// Unfit holds the indices of the partitions that fit within no deadline, the largest first. [LoadBalance] and
+	// [ByHash] ignore deadlines; with them Unfit holds the partitions after which a reduce task ended beyond its
+	// deadline.
 	Unfit []int
-	// Seconds is the largest End: the time of the reduce phase, without what was left out.
+	// Seconds is the largest End in seconds: the time of the reduce phase, without partitions that were left out.
 	Seconds float64
 }
 
-// Duration returns Seconds as a time.Duration. It saturates.
+// Duration returns Seconds as a time.Duration. The result saturates at the largest duration.
 func (p Plan) Duration() time.Duration {
 	d, _ := num.Duration(p.Seconds)
 	return d
@@ -99,22 +115,30 @@ func (p *Plan) wire(c *wire.Codec) {
 	c.Float("seconds", &p.Seconds)
 }
 
-// String returns a summary of the plan as one line, and LogValue the same for log/slog; MarshalJSON writes it whole,
-// and UnmarshalJSON reads that.
+// String returns a summary of the plan as one line. LogValue returns the fields of the summary for log/slog.
+// MarshalJSON returns the whole plan, and UnmarshalJSON reads that form.
 func (p Plan) String() string                   { return wire.Line(p.wire) }
 func (p Plan) LogValue() slog.Value             { return wire.Log(p.wire) }
 func (p Plan) MarshalJSON() ([]byte, error)     { return wire.JSON(p.wire) }
 func (p *Plan) UnmarshalJSON(data []byte) error { return wire.Read(data, p, (*Plan).wire) }
 
-// Assign gives partitions to reduce tasks as DynamicShare's Simple Partitions does [§4.2]. It is short for
+// Assign assigns partitions to reduce tasks by the rule of DynamicShare's Simple Partitions [§4.2]. It is short for
 // Policy{}.Assign.
 func Assign(p Problem) (Plan, error) { return Policy{}.Assign(p) }
 
-// Assign gives each partition to a reduce task. Ties go to the lower index, of reduce tasks as of equal partitions. An
-// error names what is out of range: no reduce tasks, fewer partitions than reduce tasks, a negative size, seconds that
-// are not positive or an estimate that is negative, either above 1e280, an unknown rule. O(p log p + p R), of which p R
-// are calls of Reducer.Seconds; it allocates the plan and two slices of its size. Refine adds at most 100 R exchanges
-// in O(p log p) each, and a search of at most 65,536 nodes, some 10 ms.
+// Assign assigns each partition to a reduce task by the policy's rule. Ties go to the lower index, for reduce tasks
+// and for equal partitions.
+//
+// Assign returns an error that names the field, its value and its range in these cases:
+//
+//   - The rule is unknown.
+//   - There is no reduce task, or there are fewer partitions than reduce tasks.
+//   - A size is negative, or the sum of the sizes exceeds the largest int64.
+//   - SecondsPerUnit or a result of Seconds is out of range.
+//
+// O(p log p + p R) for p partitions and R reduce tasks, with at most p R calls of Reducer.Seconds. Assign allocates
+// the plan and two slices of its size. Refine adds at most 100 R exchanges of O(p log p) each, and a search of at
+// most 65,536 nodes, which takes about 10 ms.
 func (c Policy) Assign(p Problem) (Plan, error) {
 	if err := c.Validate(); err != nil {
 		return Plan{}, err
@@ -122,17 +146,19 @@ func (c Policy) Assign(p Problem) (Plan, error) {
 	if err := p.validate(); err != nil {
 		return Plan{}, err
 	}
-	t := newTeam(p.Reducers)
+	t := newTiming(p.Reducers)
 	return c.assign(p.Sizes, &t)
 }
 
-// Validate reports the first field that is out of range, with its value and its range.
+// Validate returns an error for the first field that is out of range. The error names the field, its value and its
+// range.
 func (c Policy) Validate() error { return check.Named("skew: Policy", "Rule", c.Rule, ruleNames[:]) }
 
-// MarshalJSON returns the fields that are not zero, kebab-case, in seconds, Off as -1; UnmarshalJSON reads it.
+// MarshalJSON returns the fields that are not zero, with names in kebab case. UnmarshalJSON reads that form.
 func (c Policy) MarshalJSON() ([]byte, error)     { return wire.JSON(wire.Settings(&c)) }
 func (c *Policy) UnmarshalJSON(data []byte) error { return wire.Read(data, c, wire.Struct) }
 
+// validate returns an error for the first size or reducer that is out of range.
 func (p Problem) validate() error {
 	if err := validateReducers(p.Reducers, len(p.Sizes)); err != nil {
 		return err
@@ -148,6 +174,7 @@ func (p Problem) validate() error {
 	return nil
 }
 
+// validateReducers returns an error for the first reducer that is out of range, or for too few partitions.
 func validateReducers(reducers []Reducer, partitions int) error {
 	if len(reducers) == 0 {
 		return check.Bad("skew", "len(Problem.Reducers)", 0, "1 or more")

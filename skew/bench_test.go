@@ -9,7 +9,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// 45 partitions on 23 reduce tasks are those of DynamicShare §5, where the assignment took about 80 ms.
+// BenchmarkAssign includes the 45 partitions and 23 reduce tasks of DynamicShare §5. The paper's assignment took
+// about 80 ms.
 func BenchmarkAssign(b *testing.B) {
 	for _, c := range []struct{ partitions, reducers int }{{45, 23}, {1000, 100}} {
 		b.Run(fmt.Sprintf("partitions=%d/reducers=%d", c.partitions, c.reducers), func(b *testing.B) {
@@ -26,7 +27,7 @@ func BenchmarkAssign(b *testing.B) {
 	}
 }
 
-// The paper does not say how many hash functions it used; with them the assignment took 200 ms.
+// BenchmarkSketchAssign uses 10 hash functions. The paper does not give their number; its assignment took 200 ms.
 func BenchmarkSketchAssign(b *testing.B) {
 	b.Run("rows=10/partitions=45/reducers=23", func(b *testing.B) {
 		r := rand.New(rand.NewPCG(1, 1))
@@ -48,7 +49,7 @@ func BenchmarkSketchAdd(b *testing.B) {
 	})
 }
 
-func TestReportsDoNotAllocate(t *testing.T) {
+func TestNoAllocations(t *testing.T) {
 	s, _ := NewSketch(10, 45, 1)
 	other, _ := NewSketch(10, 45, 1)
 	sizes, _ := NewSizes(45, 1000)
@@ -67,7 +68,7 @@ func TestReportsDoNotAllocate(t *testing.T) {
 	}
 }
 
-// As a suite of tests: a few long ones, and on four machines.
+// BenchmarkRefine uses sizes like the times of a suite of tests, which has a few long tests.
 func BenchmarkRefine(b *testing.B) {
 	for _, c := range []struct{ partitions, reducers int }{{12, 4}, {60, 4}, {60, 12}, {1000, 12}, {100_000, 16}} {
 		b.Run(fmt.Sprintf("partitions=%d/reducers=%d", c.partitions, c.reducers), func(b *testing.B) {

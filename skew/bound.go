@@ -2,61 +2,65 @@ package skew
 
 import "math"
 
-// Bound returns a time in seconds from now before which no assignment of the problem ends, and the partition that sets
-// it: the largest, if that alone takes so long wherever it goes, else -1. So a plan's Seconds against it says how far
-// from the best the plan is at most. It is the largest of
+// Bound returns a lower bound in seconds: no assignment of the problem ends earlier. So Plan.Seconds/seconds-1 is the
+// largest possible distance of a plan from the best plan. The bound is the largest of three times:
 //
-//   - the time of the largest partition where it would end first;
-//   - that of the two smallest of the R+1 largest together, since some reduce task gets two of these;
-//   - the time by which all would end if partitions could be cut at will.
+//   - the end of the largest partition alone, on the reduce task where it would end first
+//   - the end of two partitions together: the two smallest of the R+1 largest partitions, because some reduce task
+//     gets at least two of the R+1
+//   - the common end if partitions could be split without limit
 //
-// Deadlines are not heeded. Errors are those of [Policy.Assign]. O(p log p), and with estimates some 3000 R calls of
-// Reducer.Seconds; it allocates a copy of the sizes and what is known of the reduce tasks.
+// If the first time is the largest, partition is the index of the largest partition; if not, it is -1.
+//
+// Bound ignores deadlines. It returns the same errors as [Policy.Assign]. O(p log p); with estimates it calls
+// Reducer.Seconds about 3000 R times. It allocates slices for the sizes and the reduce tasks.
 func Bound(p Problem) (seconds float64, partition int, err error) {
 	if err := p.validate(); err != nil {
 		return 0, -1, err
 	}
-	t := newTeam(p.Reducers)
-	g := greedy{sizes: p.Sizes, team: &t}
+	t := newTiming(p.Reducers)
+	g := greedy{sizes: p.Sizes, timing: &t}
 	seconds, partition = g.bound()
 	return seconds, partition, g.err
 }
 
+// bound computes the result of Bound.
 func (g *greedy) bound() (seconds float64, partition int) {
 	largest := LargestFirst(make([]int, 0, len(g.sizes)), g.sizes)
-	seconds = g.cutAtWill()
-	if r := len(g.team.reducers); len(largest) > r {
-		seconds = max(seconds, g.soonest(g.sizes[largest[r-1]]+g.sizes[largest[r]]))
+	seconds = g.divisibleEnd()
+	if r := len(g.timing.reducers); len(largest) > r {
+		seconds = max(seconds, g.earliestAlone(g.sizes[largest[r-1]]+g.sizes[largest[r]]))
 	}
-	if alone := g.soonest(g.sizes[largest[0]]); alone >= seconds {
+	if alone := g.earliestAlone(g.sizes[largest[0]]); alone >= seconds {
 		return alone, largest[0]
 	}
 	return seconds, -1
 }
 
-// soonest returns when a size would end if one reduce task got it and nothing else.
-func (g *greedy) soonest(size int64) float64 {
+// earliestAlone returns the earliest end of a reduce task with this size and no other partition.
+func (g *greedy) earliestAlone(size int64) float64 {
 	if size == 0 {
 		return 0
 	}
 	least := math.Inf(1)
-	for r := range g.team.reducers {
+	for r := range g.timing.reducers {
 		least = min(least, g.endAt(r, size))
 	}
 	return least
 }
 
-// cutAtWill returns a time, to the nearest float below, by which not all could end even if it were cut at will.
-func (g *greedy) cutAtWill() float64 {
+// divisibleEnd returns a time before the common end of all reduce tasks, if partitions could be split without limit.
+// It is exact to the nearest float below.
+func (g *greedy) divisibleEnd() float64 {
 	var total int64
 	for _, size := range g.sizes {
 		total += size
 	}
-	low, high := 0.0, g.soonest(total)
+	low, high := 0.0, g.earliestAlone(total)
 	for range 64 {
 		middle := low + float64((high-low)/2)
 		room := 0.0
-		for r := range g.team.reducers {
+		for r := range g.timing.reducers {
 			room += g.room(r, middle, total)
 		}
 		if room < float64(total) {
@@ -68,16 +72,17 @@ func (g *greedy) cutAtWill() float64 {
 	return low
 }
 
-// room returns how much reduce task r can get to end by then, of so much.
+// room returns the largest size, at most total, with which reduce task r ends at the time by, or before.
 func (g *greedy) room(r int, by float64, total int64) float64 {
-	if unit := g.team.perUnit[r]; unit != 0 {
-		return max(by-g.team.ready[r], 0) / unit
+	if unit := g.timing.perUnit[r]; unit != 0 {
+		return max(by-g.timing.ready[r], 0) / unit
 	}
-	return float64(mostThat(total, func(size int64) bool { return g.endAt(r, size) <= by }))
+	return float64(largestThat(total, func(size int64) bool { return g.endAt(r, size) <= by }))
 }
 
-// mostThat returns the largest size up to so much that fits, or 0, if what is below a size that fits does, too.
-func mostThat(limit int64, fits func(int64) bool) int64 {
+// largestThat returns the largest size up to limit for which fits is true, or 0. If fits is true for a size, it must
+// be true for each smaller size.
+func largestThat(limit int64, fits func(int64) bool) int64 {
 	low := int64(0)
 	for low < limit {
 		if middle := limit - (limit-low)/2; fits(middle) {

@@ -91,7 +91,7 @@ func onRule(r Rule) error {
 	return err
 }
 
-func TestUndecodableSketchesLeaveTheirTargetAlone(t *testing.T) {
+func TestADecodingErrorLeavesTheSketchUnchanged(t *testing.T) {
 	good, _ := NewSketch(2, 3, 300)
 	require.NoError(t, good.Add(5, 1000))
 	data, err := good.MarshalBinary()
@@ -123,8 +123,8 @@ func TestUndecodableSketchesLeaveTheirTargetAlone(t *testing.T) {
 	assert.Equal(t, uint64(300), good.Seed())
 }
 
-// The zero sketch answers, and counts nothing.
-func TestZeroSketch(t *testing.T) {
+// Calls on the zero Sketch must not panic.
+func TestTheZeroSketchCountsNothing(t *testing.T) {
 	var s Sketch
 	assert.Zero(t, s.Partition(3, 9))
 	assert.Empty(t, s.Append(nil, 0))
@@ -136,7 +136,7 @@ func TestZeroSketch(t *testing.T) {
 	assert.Equal(t, full.Partition(0, 77), full.Partition(-1, 77))
 }
 
-// An encoded sketch and the hash functions are the same on every machine and in every version.
+// The encoding and the hash functions must be the same on every machine and in every version.
 func TestSketchEncodingAndHashesAreStable(t *testing.T) {
 	s, err := NewSketch(2, 4, 1)
 	require.NoError(t, err)
@@ -144,13 +144,14 @@ func TestSketchEncodingAndHashesAreStable(t *testing.T) {
 	require.NoError(t, s.Add(HashKey([]byte("bc")), 5))
 	data, err := s.MarshalBinary()
 	require.NoError(t, err)
-	// Version, 2 rows, 4 partitions, seed 1; both keys meet in row 0 (305), and part in row 1 (300 and 5); the CRC-32C.
+	// The bytes are the version, 2 rows, 4 partitions, seed 1, the counters and the CRC-32C. In row 0 both keys are
+	// in one partition (305), and in row 1 they are in two partitions (300 and 5).
 	assert.Equal(t, []byte{2, 2, 4, 1, 0, 0, 0, 0xb1, 2, 0xac, 2, 0, 0, 5, 0xe5, 0x53, 0x28, 0xd0}, data)
-	// FNV-1a of "a", from the reference vectors of the algorithm.
+	// This is FNV-1a of "a", from the reference vectors of the algorithm.
 	assert.Equal(t, uint64(0xaf63dc4c8601ec8c), HashKey("a"))
 }
 
-// A second report of a map task changes nothing, even where the sizes would not fit any more.
+// A second report of a map task changes nothing, even if its sizes would exceed the largest sum.
 func TestSizesCountAMapTaskOnce(t *testing.T) {
 	s, err := NewSizes(2, 2)
 	require.NoError(t, err)
@@ -164,7 +165,7 @@ func TestSizesCountAMapTaskOnce(t *testing.T) {
 	assert.Equal(t, 1, s.Missing())
 }
 
-// An end at the deadline fits; a deadline that has passed lets nothing in.
+// A partition fits if the reduce task ends exactly at its deadline. Nothing fits a deadline that has passed.
 func TestDeadlineIsInclusive(t *testing.T) {
 	for limit, fits := range map[time.Duration]bool{2 * time.Second: true, 2*time.Second - 1: false, -1: false, 0: true} {
 		plan, err := Assign(Problem{Sizes: []int64{1, 1}, Reducers: []Reducer{{SecondsPerUnit: 1, Deadline: limit}}})
@@ -173,9 +174,8 @@ func TestDeadlineIsInclusive(t *testing.T) {
 	}
 }
 
-// On a deadline in decimals the decimal answer is right: 3 times 0.1 s and 0.1 s + 0.2 s fit in 0.3 s, whatever
-// rounding says.
-func TestDeadlineInDecimals(t *testing.T) {
+// Three times 0.1 s and 0.1 s + 0.2 s fit a deadline of 0.3 s, although both exceed 0.3 in floating point.
+func TestRoundingErrorsDoNotBreakADeadline(t *testing.T) {
 	reducers := []Reducer{{SecondsPerUnit: .1, Deadline: 300 * time.Millisecond}}
 	for limit, unfit := range map[time.Duration][]int{300 * time.Millisecond: nil, 300*time.Millisecond - 1: {1}} {
 		reducers[0].Deadline = limit
@@ -189,7 +189,7 @@ func TestDeadlineInDecimals(t *testing.T) {
 	}
 }
 
-func TestBaselinesReportWhatEndsBeyondADeadline_5(t *testing.T) {
+func TestBaselinesReportPartitionsBeyondADeadline_5(t *testing.T) {
 	p := Problem{Sizes: []int64{3, 2, 1}, Reducers: []Reducer{{SecondsPerUnit: 1, Deadline: time.Second}, {SecondsPerUnit: 1}}}
 	plan, err := Policy{Rule: ByHash}.Assign(p)
 	require.NoError(t, err)
@@ -201,7 +201,7 @@ func TestBaselinesReportWhatEndsBeyondADeadline_5(t *testing.T) {
 	assert.Equal(t, []int{0}, plan.Unfit)
 }
 
-func TestNames(t *testing.T) {
+func TestValuesPrintTheirNames(t *testing.T) {
 	assert.Equal(t, "load-balance", LoadBalance.String())
 	assert.Equal(t, "Rule(7)", Rule(7).String())
 	data, err := json.Marshal([]Rule{EarliestEnd, ByHash})
@@ -219,14 +219,13 @@ func TestNames(t *testing.T) {
 	assert.Equal(t, time.Duration(math.MaxInt64), Plan{Seconds: 1e300}.Duration())
 }
 
-// The zero values of policy and plan answer.
-func TestZeroPlan(t *testing.T) {
+func TestTheZeroPlanIsEmptyAndEven(t *testing.T) {
 	assert.Equal(t, "partitions=0 reducers=0 ends=0s balance=1 unfit=0", Plan{}.String())
 	assert.Equal(t, 1.0, Plan{}.Balance())
 }
 
-// An estimate that levels off after the largest run that it knows makes the rest look free, and one worker gets it all;
-// KnownTo says where that begins.
+// An estimate that stays constant beyond its largest run makes further partitions seem free, so one worker gets all
+// of them. KnownTo prevents this.
 func TestKnownToKeepsAnEstimateFromLevellingOff(t *testing.T) {
 	levels := func(size int64) float64 { return min(float64(size), 10) }
 	p := Problem{
@@ -245,7 +244,7 @@ func TestKnownToKeepsAnEstimateFromLevellingOff(t *testing.T) {
 	assert.InDelta(t, 30, plan.Seconds, 1e-6)
 }
 
-// Empty partitions are no work, whatever an estimate says of nothing.
+// Empty partitions take no time, and estimates are not called with the size 0.
 func TestEmptyPartitionsTakeNoTime(t *testing.T) {
 	asked := []int64{}
 	fixed := func(size int64) float64 { asked = append(asked, size); return 5 }

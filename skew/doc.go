@@ -1,53 +1,71 @@
-// Package skew says which reduce task gets which partition when partitions are of uneven size and workers of uneven
-// speed.
+// Package skew is for an engine with partitions of different sizes and workers of different speeds. It decides which
+// reduce task gets which partition, so that the reduce phase ends early.
+//
+// # An example
+//
+// Two workers reduce four partitions of 100, 400, 200 and 200 values. The second worker is twice as fast:
+//
+//	plan, err := skew.Assign(skew.Problem{
+//		Sizes:    []int64{100, 400, 200, 200},
+//		Reducers: []skew.Reducer{{SecondsPerUnit: .002}, {SecondsPerUnit: .001}},
+//	})
+//
+// plan.Reducer is [0 1 0 1], and plan.Load is [300 600]: the fast worker gets two thirds of the values. Both workers
+// end after 0.6 s.
 //
 // # Sizes
 //
-// A job has p partitions and R reduce tasks, with p no less than R. Each map task m counts the size S_m(i) of its part
-// of partition i, and the size of the partition is S(i) = sum of S_m(i) over m: [Sizes] adds them up, each map task
-// once.
+// A job has p partitions and R reduce tasks; p is at least R. Map task m counts the size S_m(i) of its part of
+// partition i. The size of partition i is S(i), the sum of S_m(i) over all m. [Sizes] adds them up and counts each
+// map task once.
 //
-// # Who reduces what
+// # Which reduce task gets which partition
 //
-// [Assign] takes the partitions in the order of their size, the largest first, and gives each to the reduce task that
-// would end first with it, of those that would still end within their deadline. All partitions of a reduce task are
-// timed together, so that its start-up counts once:
+// [Assign] visits the partitions by size, the largest first. It gives each partition to the reduce task that would
+// end first with it. Only reduce tasks that would still end within their deadlines count. The time of a reduce task
+// is computed for all its partitions together, so its start-up time counts once:
 //
 //	end of r with i = Ready_r + Seconds(S(P_r) + S(i), r)
 //
-// The time is the size times [Reducer.SecondsPerUnit], or whatever [Reducer.Seconds] makes of the size: a k-NN
-// estimate, as the paper has it. What fits nowhere is reported. So a fast worker gets more and larger partitions than a
-// slow one, on purpose. [Policy] offers two baselines to compare with: [LoadBalance], which evens out the sizes
-// whatever the speeds, and [ByHash], which deals out partitions by number. [Policy.Refine] searches on from the greedy
-// plan, and [Bound] says before which time none can end. [Balance] measures what comes out, and [LargestFirst] is the
-// order by itself.
+// The time is the size times [Reducer.SecondsPerUnit], or an estimate by [Reducer.Seconds]. The paper uses a k-NN
+// estimate. So a fast worker gets more partitions, and larger partitions, than a slow worker. The plan lists
+// partitions that fit within no deadline.
 //
-// # Which hash
+//   - [Policy] has two other rules for comparison. [LoadBalance] makes the sizes even and ignores speeds. [ByHash]
+//     assigns partitions by their numbers.
+//   - [Policy.Refine] improves the greedy plan by a search.
+//   - [Bound] returns a time before which no plan can end.
+//   - [Balance] measures how even a plan is, and [LargestFirst] returns the order alone.
 //
-// One hash function gives one set of partitions. A [Sketch] counts the sizes under d hash functions at once, and
-// [Policy.AssignSketch] tries each and picks the one whose assignment ends first. The map tasks then send each key to
-// the partition that [Sketch.Partition] names for that row.
+// # Which hash function
 //
-// # When it is wrong
+// One hash function gives one set of partitions. A [Sketch] counts the sizes under d hash functions at the same time.
+// [Policy.AssignSketch] makes a plan for each hash function and returns the plan that ends first. The map tasks then
+// send each key to the partition that [Sketch.Partition] returns for the chosen row.
 //
-// Partitions are not split: the largest one bounds what any assignment can do. Time is taken to grow with size, so
-// sizes should measure what costs time: values to be reduced, or bytes. An estimate knows nothing beyond the runs that
-// it rests on ([Reducer.KnownTo]). The rule is greedy: if all are ready at once and time is proportional to size, it
-// ends within 4/3 - 1/(3R) of the best on equal workers [Graham 1969] and within 2 - 2/(R+1) of it on workers of
-// different speed [Gonzalez et al. 1977]; where deadlines bind it may leave out what a search would have placed. Of
-// 1,000 random problems of 2 to 16 partitions it ends 1.2 % after the best in the mean and 15.5 % at worst; with Refine
-// 0.1 % at worst (go test -v -run Refined ./skew).
+// # Limits of the method
+//
+//   - A partition is never split, so the largest partition bounds every plan.
+//   - The time should grow with the size. So measure sizes in values to reduce, or in bytes.
+//   - An estimate is reliable only up to the largest run that it knows ([Reducer.KnownTo]).
+//   - Deadlines may make the greedy rule leave out a partition that a search could place.
+//
+// The greedy rule has bounds if all workers are ready at once and time is proportional to size. On equal workers a
+// plan ends within 4/3 - 1/(3R) times the best end [Graham 1969]. On workers of different speeds it ends within 2 -
+// 2/(R+1) times the best end [Gonzalez et al. 1977]. In 1,000 random problems of 2 to 16 partitions the plan ends 1.2
+// % after the best end in the mean. In the worst case it ends 15.5 % after the best end, and with Refine 0.1 % (go
+// test -v -run Refined ./skew).
 //
 // # Cost and concurrency
 //
-// An assignment takes O(p log p + p R); each type says what it allocates. Functions and policies are safe for
-// concurrent use; [Sizes] and [Sketch] are not.
+// An assignment takes O(p log p + p R). The comment of each type says what it allocates. Functions and policies are
+// safe for concurrent use. [Sizes] and [Sketch] are not.
 //
-// To copy from: the simulated cluster asks this package in examples/internal/cluster/skew.go; examples/shard, which
-// splits a suite of tests over machines, in plan.go.
+// Two programs to copy from: the simulated cluster asks this package in examples/internal/cluster/skew.go, and
+// examples/shard, which splits a suite of tests over machines, in plan.go.
 //
 // Sources: Zacheilas and Kalogeraki, "Real-Time Scheduling of Skewed MapReduce Jobs in Heterogeneous Environments",
 // ICAC 2014 (DynamicShare), §4 and §5; Cormode and Muthukrishnan, "An Improved Data Stream Summary: The Count-Min
-// Sketch and its Applications", 2005; Graham, "Bounds on Multiprocessing Timing Anomalies", 1969; Gonzalez, Ibarra and
-// Sahni, "Bounds for LPT Schedules on Uniform Processors", 1977.
+// Sketch and its Applications", 2005; Graham, "Bounds on Multiprocessing Timing Anomalies", 1969; Gonzalez, Ibarra
+// and Sahni, "Bounds for LPT Schedules on Uniform Processors", 1977.
 package skew

@@ -11,8 +11,8 @@ import (
 	"github.com/straggler-go/straggler/internal/fixturetest"
 )
 
-// The files of testdata are worked examples; read them.
-func TestFixtures(t *testing.T) {
+// The files in testdata are worked examples with comments.
+func TestFixturesMatchTheirWorking(t *testing.T) {
 	fixturetest.Run(t, "testdata/*.txt", func(t *testing.T) fixturetest.Host {
 		var reducers []Reducer
 		return func(command string, args *fixturetest.Args) string {
@@ -44,7 +44,7 @@ func TestFixtures(t *testing.T) {
 	})
 }
 
-// draw shows who reduces what, and a bar for how long.
+// draw prints the partitions of each reduce task, with a bar that is as long as its time.
 func draw(p Problem, plan Plan) string {
 	var b strings.Builder
 	for r := range p.Reducers {

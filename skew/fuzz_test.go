@@ -11,7 +11,8 @@ import (
 	"github.com/straggler-go/straggler/internal/snapshot/snapshottest"
 )
 
-// Any bytes: an error, or a sketch that encodes to the same bytes and whose rows agree.
+// FuzzUnmarshalSketch reads arbitrary bytes. The result must be an error, or a sketch with rows of equal sums that
+// encodes to the same bytes.
 func FuzzUnmarshalSketch(f *testing.F) {
 	s, _ := NewSketch(2, 3, 300)
 	_ = s.Add(5, 1000)
@@ -41,7 +42,7 @@ func FuzzUnmarshalSketch(f *testing.F) {
 	})
 }
 
-// Any problem: an error, or a plan that adds up.
+// FuzzAssign reads arbitrary problems. The result must be an error or a consistent plan.
 func FuzzAssign(f *testing.F) {
 	f.Add([]byte("0123456789abcdefghij"), uint8(2), uint8(0), int64(0), .5)
 	f.Add([]byte{1, 2, 3, 4, 5, 6}, uint8(3), uint8(1), int64(200), 1e-9)
@@ -61,7 +62,7 @@ func FuzzAssign(f *testing.F) {
 	})
 }
 
-// Keys and hash functions: every partition in range, and adding equals merging.
+// FuzzSketch checks that Partition stays in range, and that Add and Merge give the same counters.
 func FuzzSketch(f *testing.F) {
 	f.Add(uint64(1), uint64(2), uint64(3), uint8(4), uint8(5))
 	f.Fuzz(func(t *testing.T, seed, a, b uint64, rows, partitions uint8) {

@@ -8,29 +8,30 @@ import (
 	"github.com/straggler-go/straggler/internal/check"
 )
 
-// halfTick is half of what a deadline can tell apart. It keeps rounding from deciding: 3 times 0.1 s is above 0.3 s.
+// halfTick is half a nanosecond, in seconds. It is added to deadlines, so that rounding errors do not decide: 3 times
+// 0.1 s is above 0.3 s in floating point.
 const halfTick = .5e-9
 
-// greedy is a plan in the making.
+// greedy is the state of an assignment.
 type greedy struct {
-	sizes []int64
-	team  *team
-	plan  Plan
-	err   error // the first estimate that is out of range
+	sizes  []int64
+	timing *timing
+	plan   Plan
+	err    error // the error of the first estimate that is out of range
 }
 
-// team is what is known of the reduce tasks, in seconds, by reduce task.
-type team struct {
+// timing holds the times of the reduce tasks in seconds. Its slices are indexed by reduce task.
+type timing struct {
 	reducers []Reducer
 	ready    []float64
-	perUnit  []float64 // 0 of one that has an estimate
-	deadline []float64 // with halfTick; +Inf of one that has none
+	perUnit  []float64 // seconds for a unit of size; 0 for a reduce task with an estimate
+	deadline []float64 // plus halfTick; +Inf for a reduce task without a deadline
 }
 
-func newTeam(reducers []Reducer) team {
+func newTiming(reducers []Reducer) timing {
 	n := len(reducers)
 	seconds := make([]float64, 3*n)
-	t := team{reducers, seconds[:n:n], seconds[n : 2*n : 2*n], seconds[2*n:]}
+	t := timing{reducers, seconds[:n:n], seconds[n : 2*n : 2*n], seconds[2*n:]}
 	for r := range reducers {
 		reducer := &reducers[r]
 		t.ready[r], t.deadline[r] = max(reducer.Ready, 0).Seconds(), reducer.Deadline.Seconds()+halfTick
@@ -44,10 +45,10 @@ func newTeam(reducers []Reducer) team {
 	return t
 }
 
-// assign makes a plan for sizes that are in range. It fails only if an estimate is not.
-func (c Policy) assign(sizes []int64, t *team) (Plan, error) {
+// assign makes a plan for valid sizes. It returns an error only if an estimate is out of range.
+func (c Policy) assign(sizes []int64, t *timing) (Plan, error) {
 	n := len(t.reducers)
-	g := greedy{sizes: sizes, team: t}
+	g := greedy{sizes: sizes, timing: t}
 	g.plan = Plan{Reducer: make([]int, len(sizes)), Load: make([]int64, n), End: make([]float64, n)}
 	for i := range g.plan.Reducer {
 		g.plan.Reducer[i] = -1
@@ -74,49 +75,51 @@ func (c Policy) assign(sizes []int64, t *team) (Plan, error) {
 			g.put(i, r, end)
 		}
 	}
-	g.plan.Seconds = slices.Max(g.plan.End) // only now: an estimate that falls with the size moves an end forward
+	g.plan.Seconds = slices.Max(g.plan.End) // computed last, because an estimate that falls with the size lowers an end
 	return g.plan, g.err
 }
 
-// choose returns the reduce task of partition i, when it would end with it, and whether that is within its deadline.
+// choose returns the reduce task r for partition i, the end of r with i, and whether this end is within the deadline
+// of r.
 func (g *greedy) choose(rule Rule, i int) (r int, end float64, fits bool) {
 	switch rule {
 	case LoadBalance:
 		r = g.lightest()
 	case ByHash:
-		r = i % len(g.team.reducers)
+		r = i % len(g.timing.reducers)
 	default:
-		return g.earliest(i, g.team.deadline)
+		return g.earliest(i, g.timing.deadline)
 	}
 	end = g.endWith(i, r)
-	return r, end, end <= g.team.deadline[r]
+	return r, end, end <= g.timing.deadline[r]
 }
 
-// endWith returns when reduce task r would end if it got partition i as well.
+// endWith returns the end of reduce task r if it also gets partition i.
 func (g *greedy) endWith(i, r int) float64 {
 	return g.endAt(r, g.plan.Load[r]+g.sizes[i])
 }
 
-// endAt returns when reduce task r would end if it got the given size in all.
+// endAt returns the end of reduce task r if its partitions have this total size.
 func (g *greedy) endAt(r int, size int64) float64 {
-	if g.team.perUnit[r] == 0 {
-		return g.team.ready[r] + g.estimate(r, size)
+	if g.timing.perUnit[r] == 0 {
+		return g.timing.ready[r] + g.estimate(r, size)
 	}
-	return proportional(g.team.ready[r], size, g.team.perUnit[r])
+	return proportional(g.timing.ready[r], size, g.timing.perUnit[r])
 }
 
-// proportional is one product of whole sizes, not a sum of products, so that no rounding error grows. The conversion
-// forbids a fused multiply-add: one answer everywhere.
+// proportional returns ready + size*perUnit. It multiplies the total size once, so rounding errors do not add up. The
+// conversion to float64 forbids a fused multiply-add, so the result is the same on every machine.
 func proportional(ready float64, size int64, perUnit float64) float64 {
 	return ready + float64(float64(size)*perUnit)
 }
 
-// estimate returns what the reduce task takes by its own account for a size in all, and keeps the first fault.
+// estimate returns the time that Reducer.Seconds gives for a total size. It stores the error of the first time that
+// is out of range.
 func (g *greedy) estimate(r int, size int64) float64 {
 	if size == 0 {
-		return 0 // empty partitions are no work
+		return 0 // empty partitions take no time
 	}
-	reducer := &g.team.reducers[r]
+	reducer := &g.timing.reducers[r]
 	asked, factor := size, 1.0
 	if reducer.KnownTo > 0 && size > reducer.KnownTo {
 		asked, factor = reducer.KnownTo, float64(size)/float64(reducer.KnownTo)
@@ -128,13 +131,13 @@ func (g *greedy) estimate(r int, size int64) float64 {
 	return float64(seconds * factor)
 }
 
-// earliest returns the reduce task that would end first with partition i, of those that would end within their
-// deadline, and when; false if there is none. Without deadlines there always is one. The loop is the cost of an
-// assignment.
+// earliest returns the reduce task that would end first with partition i, and its end. Only reduce tasks that would
+// end within their deadlines count; if no reduce task does, ok is false. A nil deadline means no deadlines. This loop
+// is the main cost of an assignment.
 func (g *greedy) earliest(i int, deadline []float64) (best int, least float64, ok bool) {
 	least = math.Inf(1)
-	load, perUnit, added := g.plan.Load, g.team.perUnit, g.sizes[i]
-	for r, ready := range g.team.ready {
+	load, perUnit, added := g.plan.Load, g.timing.perUnit, g.sizes[i]
+	for r, ready := range g.timing.ready {
 		var end float64
 		if unit := perUnit[r]; unit != 0 {
 			end = proportional(ready, load[r]+added, unit)
@@ -148,7 +151,7 @@ func (g *greedy) earliest(i int, deadline []float64) (best int, least float64, o
 	return best, least, ok
 }
 
-// lightest returns the reduce task with the least size so far.
+// lightest returns the reduce task with the smallest load.
 func (g *greedy) lightest() (best int) {
 	for r, load := range g.plan.Load {
 		if load < g.plan.Load[best] {
@@ -158,6 +161,7 @@ func (g *greedy) lightest() (best int) {
 	return best
 }
 
+// put assigns partition i to reduce task r, which then ends at end.
 func (g *greedy) put(i, r int, end float64) {
 	g.plan.Reducer[i], g.plan.End[r] = r, end
 	g.plan.Load[r] += g.sizes[i]

@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// LargestFirst appends the indices of sizes to dst, the largest size first and equal ones by index: the order in which
-// Mantri launches the tasks of a phase [Mantri §5.4]. On s equal workers that are free at once, launching each on the
-// one that is free first ends no later than 4/3 - 1/(3s) times the earliest end possible [Graham 1969]. O(n log n), no
-// allocation if dst has the capacity.
+// LargestFirst appends the indices of sizes to dst, the largest size first. Equal sizes are ordered by index. Mantri
+// starts the tasks of a phase in this order [Mantri §5.4]. Suppose that s equal workers are free at once, and that
+// each task starts on the worker that is free first. Then the tasks end no later than 4/3 - 1/(3s) times the earliest
+// possible end [Graham 1969]. O(n log n) for n sizes, no allocation if dst has the capacity.
 func LargestFirst(dst []int, sizes []int64) []int {
 	start := len(dst)
 	for i := range sizes {
@@ -20,13 +20,17 @@ func LargestFirst(dst []int, sizes []int64) []int {
 	return dst
 }
 
-// Balance returns how evenly sizes or loads are spread, as a share [DynamicShare §5]:
+// Balance returns how even n sizes or loads are, as a share in (0, 1] [DynamicShare §5]:
 //
 //	Balance = sum / (n * max)
 //
-// 1 is even, and 1/n is all in one. Sizes that are all 0, or none, are even. A negative size counts as 0. The paper
-// gives it in percent for the loads of the reduce tasks, and for the sizes of the partitions it gives the skewness,
-// which is 1 - Balance(sizes). (It says "the closer the ratio is to 1 the less skewed"; by its formula that is 0.)
+// 1 means that all sizes are equal, and 1/n means that a single size is not 0. If all sizes are 0, or if there are
+// none, Balance is 1. A negative size counts as 0.
+//
+// The paper gives Balance in percent for the loads of reduce tasks. For the sizes of partitions it gives the
+// skewness, which is 1 - Balance(sizes). The paper says "the closer the ratio is to 1 the less skewed", but by its
+// formula the skewness of equal sizes is 0.
+//
 // O(n), no allocation.
 func Balance(sizes []int64) float64 {
 	var largest, sum float64
@@ -38,5 +42,5 @@ func Balance(sizes []int64) float64 {
 	if largest == 0 {
 		return 1
 	}
-	return min(1, (sum/largest)/float64(len(sizes))) // rounding must not make it more than even
+	return min(1, (sum/largest)/float64(len(sizes))) // a rounding error must not lead to more than 1
 }

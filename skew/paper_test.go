@@ -9,10 +9,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Each test follows some sentences of a paper and names its section.
+// Each test checks sentences of a paper and names the section.
 
-// DynamicShare §4.1: S(i) is the sum of S_m(i) over all map tasks. The printed index ranges, {0..M} and {1..M},
-// disagree; each of the M tasks counts once.
+// DynamicShare §4.1: S(i) is the sum of S_m(i) over all map tasks. The paper prints two index ranges, {0..M} and
+// {1..M}. Here each of the M tasks counts once.
 func TestSizesAreSummedOverMapTasks_4_1(t *testing.T) {
 	s, err := NewSizes(3, 3)
 	require.NoError(t, err)
@@ -26,8 +26,8 @@ func TestSizesAreSummedOverMapTasks_4_1(t *testing.T) {
 	assert.Zero(t, s.Missing())
 }
 
-// DynamicShare §4.1, equations 6 and 7: each row of the global sketch is the partition sizes under its hash function,
-// the same as counting each key under that function directly.
+// DynamicShare §4.1, equations 6 and 7: each row of the global sketch holds the partition sizes under its hash
+// function. A direct count of each key under that function gives the same sizes.
 func TestRowsAreSimplePartitions_4_1(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	global, err := NewSketch(5, 45, 9)
@@ -36,7 +36,7 @@ func TestRowsAreSimplePartitions_4_1(t *testing.T) {
 	for row := range want {
 		want[row] = make([]int64, 45)
 	}
-	for range 59 { // map tasks, §5
+	for range 59 { // the number of map tasks in §5
 		local, err := NewSketch(5, 45, 9)
 		require.NoError(t, err)
 		for range 100 {
@@ -53,9 +53,9 @@ func TestRowsAreSimplePartitions_4_1(t *testing.T) {
 	}
 }
 
-// DynamicShare §4.1 asks for pairwise independent functions: two keys meet in one of p partitions with probability 1/p.
-// 40,000 pairs, some of which differ only above bit 61, where a single multiplier modulo 2^61-1 would not tell 8 keys
-// apart. The bound is 5 standard deviations.
+// DynamicShare §4.1 asks for pairwise independent functions: two keys share a partition of p partitions with the
+// probability 1/p. The test draws 40,000 pairs of keys. Some pairs differ only above bit 61, where a single
+// multiplier modulo 2^61-1 could not distinguish 8 keys. The tolerance is 5 standard deviations.
 func TestHashesArePairwiseIndependent_4_1(t *testing.T) {
 	const partitions, pairs = 20, 40000
 	r := rand.New(rand.NewPCG(3, 4))
@@ -78,41 +78,44 @@ func TestHashesArePairwiseIndependent_4_1(t *testing.T) {
 				inPlace++
 			}
 		}
-		// mean 2000, standard deviation sqrt(40000*.05*.95) = 43.6
+		// the mean is 2000, and the standard deviation is sqrt(40000*.05*.95) = 43.6
 		assert.InDelta(t, pairs/partitions, met, 5*43.6, name)
 		assert.InDelta(t, pairs/partitions, inPlace, 5*43.6, name)
 	}
 }
 
 // DynamicShare §4.2: "sort the partitions with respect to their sizes in descending order and try to find the reduce
-// task with the smaller execution time", so the largest go to the fastest workers.
-func TestLargestGoToTheFastest_4_2(t *testing.T) {
+// task with the smaller execution time". So the largest partitions go to the fastest workers.
+func TestTheLargestPartitionsGoToTheFastestWorkers_4_2(t *testing.T) {
 	plan, err := Assign(Problem{
 		Sizes:    []int64{10, 30, 20},
 		Reducers: []Reducer{{SecondsPerUnit: 4}, {SecondsPerUnit: 1}, {SecondsPerUnit: 2}},
 	})
 	require.NoError(t, err)
-	assert.Equal(t, []int{0, 1, 2}, plan.Reducer) // 30 on rate 1: 30 s; 20 on rate 2: 40 s; 10 on either 40 s: rate 4, index 0
+	// Size 30 takes 30 s on task 1, and size 20 takes 40 s on task 2. Size 10 would end at 40 s on each task, so it
+	// goes to task 0.
+	assert.Equal(t, []int{0, 1, 2}, plan.Reducer)
 	assert.Equal(t, 40.0, plan.Seconds)
 }
 
-// DynamicShare §4.2: a new partition must leave what is assigned within its deadline.
+// DynamicShare §4.2: with a new partition a reduce task must still end within its deadline.
 func TestDeadlinesHold_4_2(t *testing.T) {
 	plan, err := Assign(Problem{
 		Sizes:    []int64{5, 4, 3, 2},
 		Reducers: []Reducer{{SecondsPerUnit: 1, Deadline: 6 * time.Second}, {SecondsPerUnit: 1, Deadline: 7 * time.Second, Ready: time.Second}},
 	})
 	require.NoError(t, err)
-	// 5 to 0 at 5; 4 to 1 at 5; 3 would end at 8 on either: out; 2 ends at 7 on either: within the limit of 1 only.
+	// Size 5 goes to task 0 and ends at 5 s. Size 4 goes to task 1 and ends at 5 s. Size 3 would end at 8 s on both
+	// and is left out. Size 2 ends at 7 s on both, which only the deadline of task 1 allows.
 	assert.Equal(t, []int{0, 1, -1, 1}, plan.Reducer)
 	assert.Equal(t, []int{2}, plan.Unfit)
 	assert.Equal(t, []float64{5, 7}, plan.End)
 }
 
-// DynamicShare §2: partitions_size is the total size of the partitions of a reduce task on a worker, and r_{i,t} its
-// time. Two reduce tasks that take 5 s and 1 or 2 s a unit: with the times of ten partitions by themselves added up,
-// the plan was 5 and 5, claimed to end after 35 s, when it ended after 15; timed together it is 7 and 3, and ends after
-// 12.
+// DynamicShare §2: partitions_size is the total size of the partitions of a reduce task on a worker, and r_{i,t} is
+// its time. Two reduce tasks take 5 s plus 1 or 2 s for each unit. If the times of ten single partitions were added
+// up, the plan would be 5 and 5 partitions. It would seem to end after 35 s and would end after 15 s. Timed together,
+// the plan is 7 and 3 partitions, and it ends after 12 s.
 func TestPartitionsAreTimedTogether_2(t *testing.T) {
 	slope := func(perUnit float64) func(int64) float64 {
 		return func(size int64) float64 { return 5 + perUnit*float64(size) }
@@ -126,7 +129,7 @@ func TestPartitionsAreTimedTogether_2(t *testing.T) {
 	assert.Equal(t, []int64{7, 3}, plan.Load)
 	assert.Equal(t, []float64{12, 11}, plan.End)
 	assert.Equal(t, 12.0, plan.Seconds)
-	// The fixed part as what has to pass before the start is the same problem.
+	// With the fixed time as Ready the problem is the same.
 	same, err := Assign(Problem{Sizes: p.Sizes, Reducers: []Reducer{
 		{Ready: 5 * time.Second, SecondsPerUnit: 1}, {Ready: 5 * time.Second, SecondsPerUnit: 2},
 	}})
@@ -134,7 +137,7 @@ func TestPartitionsAreTimedTogether_2(t *testing.T) {
 	assert.Equal(t, same, plan)
 }
 
-// DynamicShare §4.2: the k-NN estimator times the partitions that a reduce task has so far with the new one.
+// DynamicShare §4.2: the k-NN estimator is called with the total size of the task's partitions and the new partition.
 func TestEstimateIsAskedForTheSum_4_2(t *testing.T) {
 	var asked []int64
 	_, err := Assign(Problem{Sizes: []int64{9, 4, 2}, Reducers: []Reducer{
@@ -144,9 +147,9 @@ func TestEstimateIsAskedForTheSum_4_2(t *testing.T) {
 	assert.Equal(t, []int64{9, 13, 15}, asked)
 }
 
-// DynamicShare §4.2: the same procedure, k-NN included, for each row of the sketch. Times with a fixed part make
-// another choice of row than rates do.
-func TestSketchTakesEstimates_4_2(t *testing.T) {
+// DynamicShare §4.2: each row of the sketch is assigned by the same procedure, including the k-NN estimates. Times
+// with a fixed part lead to another row than times without a fixed part.
+func TestSketchPlansUseEstimates_4_2(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 9))
 	differ := 0
 	for seed := range uint64(30) {
@@ -174,7 +177,7 @@ func TestSketchTakesEstimates_4_2(t *testing.T) {
 	assert.Positive(t, differ)
 }
 
-// DynamicShare §4.2: the sketch-based approach picks the hash function whose plan takes the least time.
+// DynamicShare §4.2: the sketch-based approach chooses the hash function with the plan that ends first.
 func TestSketchPicksTheBestRow_4_2(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for seed := range uint64(30) {
@@ -215,23 +218,24 @@ func randomReducers(r *rand.Rand, n int) []Reducer {
 	return reducers
 }
 
-// DynamicShare §5: Balance = 100 sum/(R max) and skewness = 100 - 100 sum/(p max), here as shares. The text says closer
-// to 1 is less skewed; by the formula even sizes have 0.
+// DynamicShare §5: Balance = 100 sum/(R max) and skewness = 100 - 100 sum/(p max), here as shares. The text says that
+// a value closer to 1 is less skewed, but by the formula even sizes have the skewness 0.
 func TestBalanceAndSkewnessAsPrinted_5(t *testing.T) {
 	assert.Equal(t, .75, Balance([]int64{300, 600}))
 	assert.Equal(t, 1.0, Balance([]int64{7, 7, 7}))
 	assert.Equal(t, 1.0, Balance(nil))
 	assert.Equal(t, 1.0, Balance([]int64{0, 0}))
-	// All on one of four: 1/R.
+	// If one of four tasks has the whole load, Balance is 1/4.
 	assert.Equal(t, .25, Balance([]int64{0, 9, 0, 0}))
 }
 
-// With 40 partitions at 80 % skewness on 23 reduce tasks no assignment reaches a Balance above 40*.2/23 = 34.8 %, as
-// the largest partition alone is max S(P_r) at least: the 90 % of Figure 10 describe another state.
+// DynamicShare §5: with 40 partitions of 80 % skewness on 23 reduce tasks, no assignment has a Balance above 40*.2/23
+// = 34.8 %. The reason is that the largest load is at least the largest partition. So the 90 % of Figure 10 cannot
+// belong to this state.
 func TestSkewnessBoundsBalance_5(t *testing.T) {
 	sizes := make([]int64, 40)
 	for i := range sizes {
-		sizes[i] = 7 * 39 // 39 of these and one of 1521: sum 12168, and 12168/(40*1521) = .2
+		sizes[i] = 7 * 39 // 39 of these sizes and one size of 1521 have the sum 12168, and 12168/(40*1521) = .2
 	}
 	sizes[0] = 1521
 	require.InDelta(t, .8, 1-Balance(sizes), 1e-12)
@@ -244,8 +248,9 @@ func TestSkewnessBoundsBalance_5(t *testing.T) {
 	assert.InDelta(t, .348, plan.Balance(), .0005)
 }
 
-// Mantri §5.4, after Graham: largest first on s equal workers ends within 4/3 - 1/(3s) of the best, here found by
-// trying every assignment of up to 10 tasks. The bound is reached at 3, 3, 2, 2, 2 on two workers: 7 against 6.
+// Mantri §5.4, after Graham: on s equal workers, largest first ends within 4/3 - 1/(3s) times the best end. The test
+// finds the best end by a try of every assignment of up to 10 tasks. The sizes 3, 3, 2, 2, 2 on two workers reach the
+// bound: 7 instead of 6.
 func TestLargestFirstIsWithinGrahamsBound_Mantri_5_4(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	for range 400 {
@@ -269,5 +274,5 @@ func TestLargestFirstIsWithinGrahamsBound_Mantri_5_4(t *testing.T) {
 	assert.Equal(t, 6.0, best(p))
 }
 
-// graham is the bound of list scheduling, largest first, on s equal workers.
+// graham returns Graham's bound for largest first on s equal workers.
 func graham(s int) float64 { return 4./3 - 1/(3*float64(s)) }

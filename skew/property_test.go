@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// best returns the earliest end of all assignments, by trying each, the largest partitions first, and leaving out those
-// that could not end sooner even if the rest were cut at will.
+// best returns the earliest end of all assignments. It tries every assignment, the largest partitions first. It
+// leaves out an assignment if it could not end sooner even if the other partitions were split without limit.
 func best(p Problem) float64 {
 	end, speed, left := make([]float64, len(p.Reducers)), make([]float64, len(p.Reducers)), 0.
 	for r := range end {
@@ -40,7 +40,7 @@ func best(p Problem) float64 {
 		}
 		for r := range end {
 			if slices.Contains(end[:r], end[r]) && slices.Max(speed) == slices.Min(speed) {
-				continue // like another
+				continue // an equal worker was tried
 			}
 			before := end[r]
 			end[r] += float64(sizes[i]) / speed[r]
@@ -60,8 +60,9 @@ func randomProblem(r *rand.Rand) Problem {
 	return p
 }
 
-// On workers of different speed that are ready at once, within 2 - 2/(R+1) of the best [Gonzalez et al. 1977].
-func TestAssignAgainstBruteForce(t *testing.T) {
+// On workers of different speeds that are ready at once, a plan ends within 2 - 2/(R+1) times the best end [Gonzalez
+// et al. 1977].
+func TestAssignIsWithinTheBoundOfGonzalez(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	optimal := 0
 	for range 500 {
@@ -78,8 +79,9 @@ func TestAssignAgainstBruteForce(t *testing.T) {
 	assert.Greater(t, optimal, 200)
 }
 
-// On any problem without deadlines: when the reduce task that ends last got its last partition, of size s, every other
-// would have ended no sooner with it. Weighted by speed, T sum(v) <= sum(v Ready) + sum(S) + (R-1) s.
+// The bound holds for every problem without deadlines. Let s be the last partition of the reduce task that ends last,
+// at T. Every other reduce task would have ended no sooner with s. The sum over all reduce tasks, weighted by their
+// speeds v, gives T sum(v) <= sum(v Ready) + sum(S) + (R-1) s.
 func TestAssignIsWithinItsBound(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 2))
 	for range 300 {
@@ -101,7 +103,7 @@ func TestAssignIsWithinItsBound(t *testing.T) {
 	}
 }
 
-// secondsOf is the time of a reduce task with so much, by the field comments.
+// secondsOf returns the time of a reduce task with this size, by the comments of the fields.
 func secondsOf(r Reducer, size int64) float64 {
 	switch {
 	case r.Seconds == nil:
@@ -114,7 +116,7 @@ func secondsOf(r Reducer, size int64) float64 {
 	return r.Seconds(size)
 }
 
-// checkPlan holds for the plan of any problem and any policy.
+// checkPlan checks rules that hold for every plan, for all problems and policies.
 func checkPlan(t *testing.T, c Policy, p Problem, plan Plan) {
 	t.Helper()
 	require.Len(t, plan.Reducer, len(p.Sizes))
@@ -148,7 +150,7 @@ func checkPlan(t *testing.T, c Policy, p Problem, plan Plan) {
 	}
 }
 
-// checkUnfit holds for a plan that leaves out what does not fit: it fits nowhere at the end either.
+// checkUnfit checks that each partition in Unfit fits on no reduce task after the plan is made.
 func checkUnfit(t *testing.T, p Problem, plan Plan) {
 	t.Helper()
 	for _, i := range plan.Unfit {
@@ -186,7 +188,7 @@ func TestPlansAreConsistent(t *testing.T) {
 	}
 }
 
-// Rates and the times that follow from them give the same plan.
+// SecondsPerUnit, and Seconds with the same times, give the same plan.
 func TestSecondsAgreeWithRates(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 4))
 	for range 300 {
@@ -208,7 +210,7 @@ func TestSecondsAgreeWithRates(t *testing.T) {
 	}
 }
 
-func TestLargestFirstAgainstSelection(t *testing.T) {
+func TestLargestFirstAgreesWithSelection(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 6))
 	for range 200 {
 		sizes := make([]int64, r.IntN(20))

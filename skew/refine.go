@@ -6,20 +6,22 @@ import (
 	"sort"
 )
 
-// mostParts bounds the partitions of a reduce task of which pairs are tried, too: there are as many as half its square.
+// mostParts limits the pairs of partitions that are tried. A reduce task with more partitions than this gives only
+// single partitions, because n partitions have n²/2 pairs.
 const mostParts = 64
 
-// part is one or two partitions that a reduce task has, or none.
+// part is a set of at most two partitions of a reduce task.
 type part struct {
 	size int64
-	i, j int // -1: none
+	i, j int // the partitions; -1 for none
 }
 
-// refine takes from the reduce task that ends last, as long as another can take up to two of its partitions for up to
-// two of its own, and both end sooner than it did. Ties go to the reduce task that ends first, then to the lower index.
+// refine repeats exchanges between the reduce task that ends last and another reduce task. Each gives up to two
+// partitions to its partner. Both must then end sooner than the last reduce task did before. Among possible partners
+// refine takes the reduce task that ends first, and then the lowest index.
 func (g *greedy) refine() {
 	least, _ := g.bound()
-	held := make([][]int, len(g.team.reducers))
+	held := make([][]int, len(g.timing.reducers))
 	for i, r := range g.plan.Reducer {
 		if r >= 0 && g.sizes[i] > 0 {
 			held[r] = append(held[r], i)
@@ -33,22 +35,23 @@ func (g *greedy) refine() {
 		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(g.plan.End[a], g.plan.End[b]) })
 		last, others := order[len(order)-1], order[:len(order)-1]
 		better := func(r int) bool { return g.exchange(held, last, r) }
-		if g.plan.End[last] <= least*near || !slices.ContainsFunc(others, better) {
+		if g.plan.End[last] <= least*closeEnough || !slices.ContainsFunc(others, better) {
 			return
 		}
 	}
 }
 
-// exchange makes the exchange between two reduce tasks that leaves the later end earliest, and reports whether there is
-// one by which both end sooner than the first does now.
+// exchange makes the best exchange between two reduce tasks: the exchange with the earliest later end. It returns
+// false and changes nothing if no exchange lets both end sooner than from ends now.
 func (g *greedy) exchange(held [][]int, from, to int) bool {
 	out, in := g.parts(held[from]), g.parts(held[to])
-	even := g.even(from, to)
-	best, deadline := g.plan.End[from], g.team.deadline[to]
+	even := g.evenSize(from, to)
+	best, deadline := g.plan.End[from], g.timing.deadline[to]
 	var gives, takes part
 	found := false
 	for _, give := range out {
-		// What is taken back leaves a net size near to even: the largest below, or the smallest above.
+		// For each give, only two parts of in can be the best: the parts with net sizes next to even, below and
+		// above.
 		at := sort.Search(len(in), func(k int) bool { return give.size-in[k].size <= even })
 		for _, k := range [2]int{at - 1, at} {
 			if k < 0 || k == len(in) || give.size <= in[k].size {
@@ -68,7 +71,7 @@ func (g *greedy) exchange(held [][]int, from, to int) bool {
 	return found
 }
 
-// parts lists what a reduce task can give of its partitions, the smallest first.
+// parts returns the parts that a reduce task can give, the smallest first. The empty part is among them.
 func (g *greedy) parts(held []int) []part {
 	list := []part{{0, -1, -1}}
 	for a, i := range held {
@@ -84,16 +87,17 @@ func (g *greedy) parts(held []int) []part {
 	return list
 }
 
-// even returns the largest size that can go from one reduce task to the other so that that still ends no later.
-func (g *greedy) even(from, to int) int64 {
+// evenSize returns the largest size that from can give to to, so that to ends no later than from.
+func (g *greedy) evenSize(from, to int) int64 {
 	load := g.plan.Load[from]
-	return mostThat(load, func(size int64) bool {
+	return largestThat(load, func(size int64) bool {
 		return g.endAt(to, g.plan.Load[to]+size) <= g.endAt(from, load-size)
 	})
 }
 
-func (g *greedy) move(held [][]int, what part, from, to int) {
-	for _, i := range [2]int{what.i, what.j} {
+// move moves the partitions of a part from one reduce task to another.
+func (g *greedy) move(held [][]int, p part, from, to int) {
+	for _, i := range [2]int{p.i, p.j} {
 		if i >= 0 {
 			held[from] = slices.DeleteFunc(held[from], func(k int) bool { return k == i })
 			held[to] = append(held[to], i)

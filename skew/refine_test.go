@@ -11,7 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// randomSuite is like a suite of tests on some machines: times of all magnitudes, some machines slower or ready later.
+// randomSuite returns a problem like a suite of tests on some machines. The times have all magnitudes, and some
+// machines are slower or ready later.
 func randomSuite(r *rand.Rand) Problem {
 	p := Problem{Reducers: make([]Reducer, 2+r.IntN(4))}
 	uneven := r.IntN(2) == 0
@@ -77,8 +78,8 @@ func requireConsistent(t *testing.T, p Problem, plan Plan) {
 	require.InDelta(t, latest, plan.Seconds, 1e-9*latest)
 }
 
-// Many partitions, too many for a search: exchanges alone come near the bound.
-func TestRefinedManyPartitions(t *testing.T) {
+// The search does not run with so many partitions, so only the exchanges improve the plan.
+func TestExchangesAloneComeNearTheBound(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 2))
 	for range 20 {
 		p := Problem{Reducers: randomReducers(r, 4+r.IntN(30))}
@@ -93,8 +94,9 @@ func TestRefinedManyPartitions(t *testing.T) {
 	}
 }
 
-// Where the bound can't be reached no search can know that it is done: it runs out of nodes.
-func TestRefineEnds(t *testing.T) {
+// If no plan reaches the bound, the search does not know that its plan is the best. It ends when it runs out of
+// nodes.
+func TestRefineEndsIfTheBoundCannotBeReached(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	p := Problem{Reducers: randomReducers(r, 12)}
 	for range 60 {
@@ -108,7 +110,7 @@ func TestRefineEnds(t *testing.T) {
 	require.LessOrEqual(t, plan.Seconds, bound*1.1)
 	p = Problem{Sizes: make([]int64, 36), Reducers: slices.Repeat([]Reducer{{SecondsPerUnit: 1}}, 7)}
 	for i := range p.Sizes {
-		p.Sizes[i] = 1000 + int64(i) // five on six of them, six on one
+		p.Sizes[i] = 1000 + int64(i) // the best plan has six reduce tasks with five partitions and one reduce task with six
 	}
 	plan, err = Policy{Refine: true}.Assign(p)
 	require.NoError(t, err)
@@ -116,7 +118,7 @@ func TestRefineEnds(t *testing.T) {
 	require.Less(t, plan.Seconds, 6100.)
 }
 
-func TestRefinedHeedsDeadlines(t *testing.T) {
+func TestRefinedPlansObserveDeadlines(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 3))
 	better, estimated := 0, 0
 	for range 300 {
@@ -157,7 +159,7 @@ func TestRefinedHeedsDeadlines(t *testing.T) {
 	assert.Greater(t, estimated, 100)
 }
 
-func TestBound(t *testing.T) {
+func TestBoundIsTheLargestOfThreeTimes(t *testing.T) {
 	even := []Reducer{{SecondsPerUnit: 1}, {SecondsPerUnit: 1}, {SecondsPerUnit: 1}}
 	slow := []Reducer{{SecondsPerUnit: 1}, {SecondsPerUnit: 2, Ready: 10 * time.Second}}
 	known := []Reducer{{Seconds: func(size int64) float64 { return 3 + float64(size) }}, {SecondsPerUnit: 1}}
@@ -167,15 +169,15 @@ func TestBound(t *testing.T) {
 		seconds   float64
 		partition int
 	}{
-		{[]int64{1, 9, 2, 3}, even, 9, 1},         // the largest
-		{[]int64{5, 5, 5, 5}, even, 10, -1},       // two on one
-		{[]int64{4, 4, 4, 3, 3, 3}, even, 7, -1},  // all of them
-		{[]int64{10, 10, 10, 10}, slow, 30, -1},   // 30 on the fast one, 10 on the slow one
-		{[]int64{1, 1}, slow, 2, -1},              // the slow one is not ready: both on the fast one
-		{[]int64{10, 11}, known, 12, -1},          // 9 + 3, 12
-		{[]int64{0, 0, 0}, even, 0, 0},            // nothing to do
-		{[]int64{math.MaxInt64, 0}, slow, 1, -2},  // see below
-		{[]int64{math.MaxInt64, 0}, known, 1, -2}, // no overflow
+		{[]int64{1, 9, 2, 3}, even, 9, 1},         // the largest partition
+		{[]int64{5, 5, 5, 5}, even, 10, -1},       // two partitions on one reduce task
+		{[]int64{4, 4, 4, 3, 3, 3}, even, 7, -1},  // the sum of all sizes
+		{[]int64{10, 10, 10, 10}, slow, 30, -1},   // 30 on the fast worker and 10 on the slow worker
+		{[]int64{1, 1}, slow, 2, -1},              // the slow worker is not ready, so both go to the fast worker
+		{[]int64{10, 11}, known, 12, -1},          // 9 + 3 = 12 on the first reduce task, 12 on the second
+		{[]int64{0, 0, 0}, even, 0, 0},            // all partitions are empty
+		{[]int64{math.MaxInt64, 0}, slow, 1, -2},  // -2: only the size of the bound is checked
+		{[]int64{math.MaxInt64, 0}, known, 1, -2}, // the bound must not overflow
 	} {
 		seconds, partition, err := Bound(Problem{c.sizes, c.reducers})
 		require.NoError(t, err)

@@ -6,42 +6,45 @@ import (
 )
 
 const (
-	// near is how many times later than what is proved to be needed an end may be without a search for a better one.
-	near = 1 + 1./1024
-	// mostNodes bounds the search, to some 10 ms, and mostSearched its depth.
+	// closeEnough is the factor between an end and the bound at which the search stops.
+	closeEnough = 1 + 1./1024
+	// mostNodes limits the nodes of a search, which then takes about 10 ms. mostSearched limits the number of
+	// partitions.
 	mostNodes    = 1 << 16
 	mostSearched = 256
 )
 
-// search looks for a plan that ends sooner by branch and bound: the largest partition first, on the reduce task where
-// it ends first, then on the next. It is exact, to a part in 1024, unless it runs out of nodes.
+// search is a branch and bound for a plan that ends sooner. It places the largest partition first. For each partition
+// it tries the reduce tasks in the order of their ends. The best plan found ends within a factor of 1 + 1/1024 of the
+// best plan, unless the search runs out of nodes.
 type search struct {
 	*greedy
-	least float64
-	order []int   // of partitions
-	rest  []int64 // the size of all from this one of order on
-	load  []int64
-	cap   []int64 // below which a load must stay that is to end sooner than the best plan
-	at    []int   // the reduce task of each partition, and in the best plan
-	best  []int
-	tries [][]int // reduce tasks, by depth
-	nodes int
+	least float64 // the bound
+	order []int   // partitions, the largest first
+	rest  []int64 // rest[k] is the total size of order[k:]
+	load  []int64 // by reduce task, in the current plan
+	cap   []int64 // by reduce task: the largest load with which a plan ends sooner than the best plan
+	at    []int   // by partition: the reduce task in the current plan
+	best  []int   // by partition: the reduce task in the best plan; nil if no better plan was found
+	tries [][]int // by depth: working space for reduce tasks to try
+	nodes int     // nodes visited so far
 }
 
+// search replaces the plan by a better plan, if it finds one.
 func (g *greedy) search() {
 	s := search{greedy: g, order: LargestFirst(nil, g.sizes)}
 	s.order = slices.DeleteFunc(s.order, func(i int) bool { return g.sizes[i] == 0 || g.plan.Reducer[i] < 0 })
 	if s.least, _ = g.bound(); len(s.order) > mostSearched || len(s.order) == 0 {
 		return
 	}
-	n := len(g.team.reducers)
+	n := len(g.timing.reducers)
 	s.load, s.cap = make([]int64, n), make([]int64, n)
 	s.at, s.rest = make([]int, len(g.sizes)), make([]int64, len(s.order)+1)
 	for k := len(s.order) - 1; k >= 0; k-- {
 		s.rest[k] = s.rest[k+1] + g.sizes[s.order[k]]
 		s.tries = append(s.tries, make([]int, 0, n))
 	}
-	s.beat(slices.Max(g.plan.End))
+	s.setCaps(slices.Max(g.plan.End))
 	s.place(0)
 	if s.best == nil {
 		return
@@ -58,19 +61,19 @@ func (g *greedy) search() {
 	}
 }
 
-// beat sets what a plan may load that ends sooner than so.
-func (s *search) beat(end float64) {
-	end /= near
+// setCaps sets cap for plans that end sooner than end. If no plan can end sooner, it ends the search.
+func (s *search) setCaps(end float64) {
+	end /= closeEnough
 	for r := range s.cap {
-		by := min(end, s.team.deadline[r])
-		s.cap[r] = mostThat(s.rest[0], func(size int64) bool { return s.endAt(r, size) <= by })
+		by := min(end, s.timing.deadline[r])
+		s.cap[r] = largestThat(s.rest[0], func(size int64) bool { return s.endAt(r, size) <= by })
 	}
 	if end < s.least {
 		s.nodes = mostNodes
 	}
 }
 
-// place tries partition k of the order and all behind it on each reduce task.
+// place tries order[k] on each reduce task, and order[k+1:] after it.
 func (s *search) place(k int) {
 	if k == len(s.order) {
 		end := 0.
@@ -80,7 +83,7 @@ func (s *search) place(k int) {
 			}
 		}
 		s.best = append(s.best[:0], s.at...)
-		s.beat(end)
+		s.setCaps(end)
 		return
 	}
 	size := s.sizes[s.order[k]]
@@ -89,7 +92,7 @@ func (s *search) place(k int) {
 	for r, load := range s.load {
 		if left := s.cap[r] - load; left >= s.sizes[s.order[len(s.order)-1]] {
 			room += min(left, s.rest[k]-room)
-			if left >= size && !s.tried(tries, r) {
+			if left >= size && !s.likeTried(tries, r) {
 				tries = append(tries, r)
 			}
 		}
@@ -104,7 +107,7 @@ func (s *search) place(k int) {
 		if s.nodes++; s.nodes > mostNodes {
 			return
 		}
-		if s.load[r]+size > s.cap[r] { // since a better plan was found
+		if s.load[r]+size > s.cap[r] { // a better plan was found, so cap is smaller now
 			continue
 		}
 		s.load[r] += size
@@ -114,9 +117,10 @@ func (s *search) place(k int) {
 	}
 }
 
-// tried says that one of the reduce tasks is like r: what holds for it holds for r.
-func (s *search) tried(tries []int, r int) bool {
-	t := s.team
+// likeTried reports whether tries contains a reduce task with the same times and load as r. Then a try of r would
+// find no better plan.
+func (s *search) likeTried(tries []int, r int) bool {
+	t := s.timing
 	return t.perUnit[r] != 0 && slices.ContainsFunc(tries, func(q int) bool {
 		return s.load[q] == s.load[r] && t.ready[q] == t.ready[r] && t.perUnit[q] == t.perUnit[r] &&
 			t.deadline[q] == t.deadline[r]

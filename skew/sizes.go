@@ -7,18 +7,20 @@ import (
 	"github.com/straggler-go/straggler/internal/check"
 )
 
-// Sizes adds up the sizes of a job's partitions from the reports of its map tasks: S(i), the sum of S_m(i) over m
-// [DynamicShare §4.1]. A map task counts once, however many copies of it report, since they all make the same output.
-// Not safe for concurrent use; one per job.
+// Sizes adds up the sizes of a job's partitions from the reports of its map tasks: S(i) is the sum of S_m(i) over all
+// m [DynamicShare §4.1]. Each map task counts once. If several copies of a map task report, the later reports are
+// ignored, because all copies make the same output.
+//
+// A Sizes is not safe for concurrent use. Use one for each job.
 type Sizes struct {
 	total    []int64
 	reported []bool // by map task
-	missing  int
-	sum      int64
+	missing  int    // map tasks that have not reported
+	sum      int64  // the sum of total
 }
 
-// NewSizes returns the sizes of partitions, all 0, that maps map tasks are going to report. It is an error if either
-// number is less than 1.
+// NewSizes returns a Sizes for this number of partitions and map tasks. All sizes are 0. NewSizes returns an error if
+// a number is less than 1.
 func NewSizes(partitions, maps int) (*Sizes, error) {
 	if partitions < 1 {
 		return nil, check.Bad("skew", "partitions", partitions, "1 or more")
@@ -29,16 +31,22 @@ func NewSizes(partitions, maps int) (*Sizes, error) {
 	return &Sizes{total: make([]int64, partitions), reported: make([]bool, maps), missing: maps}, nil
 }
 
-// Report adds the sizes that map task m, counted from 0, found. It reports false for a task that has reported before
-// and changes nothing then. It is an error, and changes nothing, if there is no such task, if sizes has not one entry
-// for each partition, if one is negative, or if the sum of all sizes would exceed the largest int64. O(p), no
-// allocation.
+// Report adds the sizes that map task m has counted, one size for each partition. Map tasks are numbered from 0. If
+// the map task has reported before, Report changes nothing and returns false.
+//
+// Report returns an error and changes nothing in these cases:
+//
+//   - The map task is unknown.
+//   - The number of sizes is not the number of partitions.
+//   - A size is negative, or the sum of all sizes would exceed the largest int64.
+//
+// O(p) for p partitions, no allocation.
 func (s *Sizes) Report(m int, sizes []int64) (bool, error) {
 	if m < 0 || m >= len(s.reported) {
 		return false, check.Badf("skew", "map task", m, "0 to %d", len(s.reported)-1)
 	}
 	if len(sizes) != len(s.total) {
-		return false, fmt.Errorf("skew: map task %d reports %d sizes, want %d", m, len(sizes), len(s.total))
+		return false, fmt.Errorf("skew: map task %d reports %d sizes, want %d, one for each partition", m, len(sizes), len(s.total))
 	}
 	if s.reported[m] {
 		return false, nil
@@ -59,11 +67,11 @@ func (s *Sizes) Report(m int, sizes []int64) (bool, error) {
 	return true, nil
 }
 
-// Missing returns how many map tasks have not reported.
+// Missing returns the number of map tasks that have not reported. O(1).
 func (s *Sizes) Missing() int { return s.missing }
 
-// Append appends the sizes of the partitions, so far as they were reported, to dst.
+// Append appends the sizes of the partitions to dst: the sums over all reports so far. O(p).
 func (s *Sizes) Append(dst []int64) []int64 { return append(dst, s.total...) }
 
-// Total returns the sum of the sizes.
+// Total returns the sum of the sizes over all partitions. O(1).
 func (s *Sizes) Total() int64 { return s.sum }

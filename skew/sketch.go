@@ -9,40 +9,43 @@ import (
 	"github.com/straggler-go/straggler/internal/check"
 )
 
-// prime is the Mersenne prime 2^61 - 1, modulo which the hash functions compute.
+// prime is the modulus of the hash functions: the Mersenne prime 2^61 - 1.
 const prime = 1<<61 - 1
 
-// maxCells bounds the counters of a sketch, so that a corrupt encoding cannot ask for all memory.
+// maxCells is the largest number of counters in a sketch. So a damaged encoding cannot request all memory.
 const maxCells = 1 << 28
 
-// Sketch counts the sizes of p partitions under d hash functions at once: sketch[i, j] is the number of values whose
-// key the i-th function sends to partition j [DynamicShare §4.1, equations 6 and 7]. Each row is the exact size of each
-// partition under its function; nothing is estimated. Each map task fills one, and they add up with [Sketch.Merge] in
-// any order. Sketches of the same numbers and seed have the same functions.
+// Sketch counts the sizes of p partitions under d hash functions at the same time. The counter sketch[i, j] is the
+// number of values with a key that hash function i sends to partition j [DynamicShare §4.1, equations 6 and 7]. So
+// row i holds the exact sizes of all partitions under hash function i, and no size is an estimate. Each map task
+// fills its own sketch, and [Sketch.Merge] adds sketches in any order. Sketches with the same d, p and seed have the
+// same hash functions.
 //
-// The functions are pairwise independent on 64-bit keys: (a1*hi + a2*lo + b) mod (2^61-1) mod p, with hi and lo the
-// halves of the key and random a1, a2 and b. The paper's (a*x + b) mod pr is this with one multiplier, and independent
-// only on keys below pr.
+// The hash functions are pairwise independent on 64-bit keys: (a1*hi + a2*lo + b) mod (2^61-1) mod p. Here hi and lo
+// are the halves of the key, and a1, a2 and b are random. The paper's (a*x + b) mod pr has one multiplier, and it is
+// independent only for keys below pr.
 //
-// The zero value has no rows: it counts nothing, and is there to be decoded into. Not safe for concurrent use; one per
-// map task.
+// The zero value has no rows and counts nothing. Use it to decode into. A Sketch is not safe for concurrent use. Use
+// one for each map task.
 type Sketch struct {
 	rows       []hash
 	partitions int
 	seed       uint64
-	cells      []int64 // row by row
-	total      int64
+	cells      []int64 // the counters, row by row
+	total      int64   // the sum of each row
 }
 
-// noRows is the error of the zero Sketch.
+// noRows returns the error for a sketch without rows.
 func noRows() error {
 	return check.Bad("skew", "rows", 0, "1 or more: the sketch has no hash functions")
 }
 
+// hash is one hash function; see Sketch.
 type hash struct{ a1, a2, b uint64 }
 
-// NewSketch returns an empty sketch with the given number of hash functions, drawn from seed. It is an error if there
-// is no row or no partition, or if there are more than 2^28 counters. It needs 8 bytes a counter.
+// NewSketch returns an empty sketch with this number of rows, one for each hash function. The hash functions follow
+// from seed. NewSketch returns an error if rows or partitions is less than 1, or if there are more than 2^28
+// counters. A counter takes 8 bytes.
 func NewSketch(rows, partitions int, seed uint64) (*Sketch, error) {
 	switch {
 	case rows < 1:
@@ -60,20 +63,20 @@ func NewSketch(rows, partitions int, seed uint64) (*Sketch, error) {
 	return s, nil
 }
 
-// Rows returns d, the number of hash functions.
+// Rows returns d: the number of rows, one for each hash function.
 func (s *Sketch) Rows() int { return len(s.rows) }
 
-// Partitions returns p, the number of partitions.
+// Partitions returns p: the number of partitions.
 func (s *Sketch) Partitions() int { return s.partitions }
 
-// Seed returns the seed that the hash functions were drawn from.
+// Seed returns the seed of the hash functions.
 func (s *Sketch) Seed() uint64 { return s.seed }
 
-// Total returns the number of values that were added, which is the sum of each row.
+// Total returns the number of values that were added. Each row has this sum.
 func (s *Sketch) Total() int64 { return s.total }
 
-// Partition returns the partition that the hash function of a row sends a key to. A row outside 0 to d-1 counts as the
-// nearer end; a sketch without rows has partition 0. O(1), no allocation.
+// Partition returns the partition to which the hash function of the row sends the key. A row below 0 counts as 0, and
+// a row above d-1 counts as d-1. A sketch without rows returns 0. O(1), no allocation.
 func (s *Sketch) Partition(row int, key uint64) int {
 	if len(s.rows) == 0 {
 		return 0
@@ -81,8 +84,9 @@ func (s *Sketch) Partition(row int, key uint64) int {
 	return s.rows[min(max(row, 0), len(s.rows)-1)].of(key, s.partitions)
 }
 
+// of returns the partition of a key.
 func (h hash) of(key uint64, partitions int) int {
-	x := times(h.a1, key>>32) + times(h.a2, key&math.MaxUint32) + h.b // below 3*2^61, no overflow
+	x := times(h.a1, key>>32) + times(h.a2, key&math.MaxUint32) + h.b // less than 3*2^61, so the sum does not overflow
 	return int(modulo(x) % uint64(partitions))
 }
 
@@ -92,6 +96,7 @@ func times(a, x uint64) uint64 {
 	return modulo(lo&prime + (hi<<3 | lo>>61)) // 2^61 is 1 modulo the prime
 }
 
+// modulo returns x modulo the prime.
 func modulo(x uint64) uint64 {
 	x = x&prime + x>>61
 	if x >= prime {
@@ -100,8 +105,9 @@ func modulo(x uint64) uint64 {
 	return x
 }
 
-// HashKey turns a key of bytes into one of 64 bits (FNV-1a), for [Sketch.Add] and [Sketch.Partition]. It is not keyed:
-// whoever chooses the keys can make them collide under every hash function. O(n), no allocation.
+// HashKey returns a 64-bit key for a key of bytes (FNV-1a). Pass it to [Sketch.Add] and [Sketch.Partition]. HashKey
+// has no secret: a user who chooses the keys can make them collide under every hash function. O(n) for n bytes, no
+// allocation.
 func HashKey[K ~string | ~[]byte](key K) uint64 {
 	h := uint64(14695981039346656037)
 	for i := range len(key) {
@@ -110,8 +116,8 @@ func HashKey[K ~string | ~[]byte](key K) uint64 {
 	return h
 }
 
-// Add counts n values of a key, in each row. It is an error, and changes nothing, if n is negative or the sum of all
-// would exceed the largest int64. O(d), no allocation.
+// Add counts n values of a key in each row. It returns an error and changes nothing if the sketch has no rows, if n
+// is negative, or if the total would exceed the largest int64. O(d), no allocation.
 func (s *Sketch) Add(key uint64, n int64) error {
 	if len(s.rows) == 0 {
 		return noRows()
@@ -126,9 +132,9 @@ func (s *Sketch) Add(key uint64, n int64) error {
 	return nil
 }
 
-// Merge adds what other has counted to s. It is an error, and changes nothing, if other is nil, has other hash
-// functions, that is, another number of rows or partitions or another seed, or if the sum of all would exceed the
-// largest int64. O(d p), no allocation.
+// Merge adds the counters of other to s. The two sketches must have the same number of rows, the same number of
+// partitions and the same seed. Merge returns an error and changes nothing if they differ, if other is nil, or if the
+// total would exceed the largest int64. O(d p), no allocation.
 func (s *Sketch) Merge(other *Sketch) error {
 	switch {
 	case other == nil:
@@ -147,10 +153,11 @@ func (s *Sketch) Merge(other *Sketch) error {
 	return nil
 }
 
-// Append appends the sizes of the partitions under the hash function of a row to dst. A row outside 0 to d-1 counts as
-// the nearer end. O(p).
+// Append appends to dst the sizes of the partitions under the hash function of the row. A row below 0 counts as 0,
+// and a row above d-1 counts as d-1. O(p).
 func (s *Sketch) Append(dst []int64, row int) []int64 { return append(dst, s.row(row)...) }
 
+// row returns the counters of a row, as Append does, without a copy.
 func (s *Sketch) row(row int) []int64 {
 	if len(s.rows) == 0 {
 		return nil

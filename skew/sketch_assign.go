@@ -2,10 +2,13 @@ package skew
 
 import "math"
 
-// AssignSketch makes a plan for each row of the sketch, as [Policy.Assign] does with its sizes, and returns the best
-// and its row [DynamicShare §4.2, Sketch-based approach]: the plan that leaves the least size unfit, and of those the
-// one that ends first. Under LoadBalance, the one with the best [Balance]. Ties go to the lower row. Errors are those
-// of Policy.Assign. O(d (p log p + p R)), of which d p R are calls of Reducer.Seconds; it allocates the plans.
+// AssignSketch makes a plan for the sizes in each row of the sketch, by the rule of [Policy.Assign]. It returns the
+// best plan and its row [DynamicShare §4.2, Sketch-based approach]. The best plan has the smallest total size in
+// [Plan.Unfit]; among equal plans, it ends first. Under [LoadBalance] the best plan has the largest [Balance]. Ties
+// go to the lower row.
+//
+// AssignSketch returns an error if s is nil or has no rows, and the errors of Policy.Assign. O(d (p log p + p R)),
+// with at most d p R calls of Reducer.Seconds; it allocates the plans.
 func (c Policy) AssignSketch(s *Sketch, reducers []Reducer) (row int, plan Plan, err error) {
 	if err := c.Validate(); err != nil {
 		return 0, Plan{}, err
@@ -17,7 +20,7 @@ func (c Policy) AssignSketch(s *Sketch, reducers []Reducer) (row int, plan Plan,
 		return 0, Plan{}, err
 	}
 	least := [2]float64{math.Inf(1), math.Inf(1)}
-	t := newTeam(reducers)
+	t := newTiming(reducers)
 	for i := range s.rows {
 		candidate, err := c.assign(s.row(i), &t)
 		if err != nil {
@@ -31,7 +34,7 @@ func (c Policy) AssignSketch(s *Sketch, reducers []Reducer) (row int, plan Plan,
 	return row, plan, nil
 }
 
-// cost returns what a plan is judged by, the more important first, less being better.
+// cost returns the two numbers by which plans are compared, the more important number first. Smaller is better.
 func (c Policy) cost(sizes []int64, plan Plan) [2]float64 {
 	if c.Rule == LoadBalance {
 		return [2]float64{-plan.Balance(), 0}

@@ -9,6 +9,7 @@ import (
 // encodingVersion is the first byte of an encoded sketch.
 const encodingVersion = 2
 
+// state codes the fields of an encoded sketch, for writing and for reading.
 func (s *Sketch) state(c *snapshot.Codec) {
 	rows, partitions := uint64(len(s.rows)), uint64(s.partitions)
 	c.Uint(&rows)
@@ -44,9 +45,10 @@ func (s *Sketch) state(c *snapshot.Codec) {
 	}
 }
 
-// MarshalBinary and AppendBinary return the sketch as bytes: a version, the numbers of rows and partitions, the seed,
-// the counters row by row, all these as unsigned varints, and a checksum. They never fail. O(d p). UnmarshalBinary
-// replaces s by the sketch that data encodes; it is an error, and leaves s as it was, if data is not that.
+// MarshalBinary and AppendBinary return the sketch as bytes: a version byte, the number of rows, the number of
+// partitions, the seed, and the counters row by row, all as unsigned varints. A checksum follows. The error is always
+// nil. O(d p). UnmarshalBinary replaces s by an encoded sketch. If data is no valid encoding, it returns an error and
+// changes nothing.
 func (s *Sketch) MarshalBinary() ([]byte, error) { return s.AppendBinary(nil) }
 func (s *Sketch) AppendBinary(dst []byte) ([]byte, error) {
 	return snapshot.Append(dst, encodingVersion, s.state)

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Merging sketches in any order and grouping gives the same counters, and keeps the total in each row.
+// Sketches that are merged in any order and in any groups have the same counters. Each row has the same total.
 func TestSketchTotalsAreConserved(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 5))
 	for range 50 {
@@ -22,7 +22,7 @@ func TestSketchTotalsAreConserved(t *testing.T) {
 		for _, s := range parts {
 			require.NoError(t, forward.Merge(s))
 		}
-		// In a random order, as a tree of pairs, over the wire.
+		// Merge in a random order, in pairs, and through the encoding.
 		r.Shuffle(len(parts), func(i, j int) { parts[i], parts[j] = parts[j], parts[i] })
 		for len(parts) > 1 {
 			data, err := parts[1].MarshalBinary()

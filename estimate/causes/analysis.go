@@ -6,24 +6,25 @@ import (
 	"time"
 )
 
-// analysis is what is computed of one phase, task by task.
+// analysis holds the intermediate results of one phase, task by task.
 type analysis struct {
 	config Config // effective
 	bar    float64
 	phase  Phase
-	// took is a task's seconds, negative if it is left out; ran is that without the wait for lost input.
+	// took is a task's time in seconds, negative if the task is left out. ran is took without the wait for lost
+	// input.
 	took, ran []float64
-	// expected is the seconds by model and cohort, ratio is ran/expected; -1 for what is no evidence.
-	expected, ratio []float64
-	unit, usual     coefficients // one by the mean of each column, and the columns of a usual task
-	floor           float64
-	model           coefficients
-	finished        int
-	machines        grouping
-	cohorts         grouping
-	moments         grouping
-	bounds          [][2]time.Duration // of the moments
-	ranks           ranks
+	// expected is the seconds by model and cohort. ratio is ran/expected, or -1 for a task that is no evidence.
+	expected, ratio  []float64
+	unit, medianTask coefficients // unit is 1 over the mean of each column; medianTask has the median of each column
+	floor            float64
+	model            coefficients
+	finished         int
+	machines         grouping
+	cohorts          grouping
+	moments          grouping
+	bounds           [][2]time.Duration // of the moments
+	ranks            ranks
 }
 
 func analyse(p Phase, c Config) *analysis {
@@ -39,8 +40,8 @@ func analyse(p Phase, c Config) *analysis {
 	return a
 }
 
-// expect fills in what is expected of each task and how it did against that; then what its cohort, the moment it began
-// in and its machine did.
+// expect computes the expected time and the ratio of each task. expect then computes the ratios of the cohorts, the
+// moments and the machines.
 func (a *analysis) expect() {
 	tasks := a.phase.Tasks
 	for i := range tasks {
@@ -51,19 +52,19 @@ func (a *analysis) expect() {
 		a.expected[i] = max(a.model.at(&x), a.floor)
 		a.ratio[i] = a.evidenceOf(i, a.ran[i]/a.expected[i])
 	}
-	a.divide()
+	a.divideByCohorts()
 	m := &a.machines
 	m.id, m.key = compress(len(tasks), func(i int) int { return tasks[i].Machine })
-	a.watch()
+	a.findMoments()
 	m.groups = summarise(m.id, a.ratio, len(m.key), a.bar)
 	a.ranks = rank(a.ratio, a.bar)
 	for id := range m.groups {
 		g := &m.groups[id]
-		g.apart = g.n > leastOthers && g.median >= a.bar && a.coincidence(g) <= unlikely
+		g.suspect = g.n > leastOthers && g.median >= a.bar && a.coincidence(g) <= unlikely
 	}
 }
 
-// evidenceOf returns a ratio if it counts: one of a task that still runs does once it is over 1.
+// evidenceOf returns a ratio that counts as evidence, or -1. The ratio of a censored task counts once it is over 1.
 func (a *analysis) evidenceOf(i int, ratio float64) float64 {
 	if a.phase.Tasks[i].Censored && ratio <= 1 {
 		return -1
@@ -71,8 +72,9 @@ func (a *analysis) evidenceOf(i int, ratio float64) float64 {
 	return ratio
 }
 
-// divide takes the cohorts' own ratio out of the tasks' ratios and into what is expected of them.
-func (a *analysis) divide() {
+// divideByCohorts divides the ratio of each cohort out of its tasks' ratios, and multiplies their expected times by
+// it.
+func (a *analysis) divideByCohorts() {
 	tasks, c := a.phase.Tasks, &a.cohorts
 	if !slices.ContainsFunc(tasks, func(t Task) bool { return t.Cohort != tasks[0].Cohort }) {
 		return
@@ -88,11 +90,11 @@ func (a *analysis) divide() {
 	for i := range tasks {
 		a.expected[i] *= c.times(i)
 	}
-	a.takeOut(c)
+	a.divideOut(c)
 }
 
-// watch finds the busy moments, and takes them out of the ratios.
-func (a *analysis) watch() {
+// findMoments finds the busy moments, and divides their ratios out of their tasks' ratios.
+func (a *analysis) findMoments() {
 	ids, bounds := moments(a.phase.Tasks, a.ratio)
 	if len(bounds) < 2 {
 		return
@@ -107,11 +109,11 @@ func (a *analysis) watch() {
 			g.times = g.median
 		}
 	}
-	a.takeOut(&a.moments)
+	a.divideOut(&a.moments)
 }
 
-// takeOut takes what the groups are slower by out of their tasks' ratios.
-func (a *analysis) takeOut(g *grouping) {
+// divideOut divides each ratio by the ratio of the task's group.
+func (a *analysis) divideOut(g *grouping) {
 	for i := range a.ratio {
 		if a.ratio[i] >= 0 {
 			a.ratio[i] /= g.times(i)
@@ -119,20 +121,20 @@ func (a *analysis) takeOut(g *grouping) {
 	}
 }
 
-// slower returns how many times slower than expected a task's machine is, by its other tasks or else by the host's
-// record; 1 if neither shows that it is slow.
-func (a *analysis) slower(i int) float64 {
+// machineRatio returns how many times slower than expected a task's machine is. The other tasks on the machine show
+// it, or else the host's record. The ratio is 1 if neither shows that the machine is slow.
+func (a *analysis) machineRatio(i int) float64 {
 	id := a.machines.id[i]
 	if id < 0 {
 		return 1
 	}
 	g := &a.machines.groups[id]
 	others, middle := g.others(a.ratio[i])
-	known := a.known(a.machines.key[id])
+	known := a.recordedFactor(a.machines.key[id])
 	switch {
 	case others >= leastOthers && middle < a.bar:
 		return 1
-	case g.apart:
+	case g.suspect:
 		return middle
 	case known >= a.bar:
 		return known
@@ -140,11 +142,11 @@ func (a *analysis) slower(i int) float64 {
 	return 1
 }
 
-// leastOthers is how many other tasks must have run on a machine before they speak about it.
+// leastOthers is how many other tasks on a machine are needed to judge the machine.
 const leastOthers = 2
 
-// known is the host's record of a machine; 1 if there is none.
-func (a *analysis) known(machine int) float64 {
+// recordedFactor returns the factor of a machine in the host's record; 1 without a record.
+func (a *analysis) recordedFactor(machine int) float64 {
 	if a.phase.Factor == nil || machine < 0 {
 		return 1
 	}

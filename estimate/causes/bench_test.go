@@ -7,7 +7,7 @@ import (
 	"github.com/straggler-go/straggler/estimate/causes"
 )
 
-// phasesOf makes so many phases of so many tasks, ten tasks a machine.
+// phasesOf makes the given number of phases with the given number of tasks, ten tasks a machine.
 func phasesOf(phases, tasks int) []causes.Phase {
 	w := plainWorld
 	w.tasks, w.machines, w.slots = tasks, max(4, min(tasks/10, 500)), 4 // the world looks for a free slot among all
@@ -22,7 +22,7 @@ func phasesOf(phases, tasks int) []causes.Phase {
 func BenchmarkExplain(b *testing.B) {
 	for _, tasks := range []int{100, 10_000, 1_000_000} {
 		phase := phasesOf(1, min(tasks, 100_000))[0]
-		for len(phase.Tasks) < tasks { // the same again, later
+		for len(phase.Tasks) < tasks { // the same tasks again, later
 			phase.Tasks = append(phase.Tasks, phase.Tasks...)[:min(tasks, 2*len(phase.Tasks))]
 		}
 		b.Run(fmt.Sprintf("tasks=%d", tasks), func(b *testing.B) {

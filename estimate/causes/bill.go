@@ -7,26 +7,28 @@ import (
 	"github.com/straggler-go/straggler/internal/wire"
 )
 
-// Bill is what the slowest tasks of many phases cost, and what is to blame.
+// Bill is the cost of the slowest tasks of many phases, with the causes at fault.
 type Bill struct {
-	// Phases is the number of phases, Tasks that of their finished tasks.
+	// Phases is the number of phases, and Tasks the number of their finished tasks.
 	Phases, Tasks int
-	// Slowest is the sum over the phases of the slowest task's time: what phases take whose tasks start together.
-	// Wait is how much of it lies beyond the mean task's time: what it would be shorter by if all tasks of a phase
-	// took the same.
+	// Slowest is the sum over the phases of the slowest task's time. If all tasks of a phase start together, this
+	// is the time that the phases take. Wait is the part of Slowest beyond the mean task's time: this much time
+	// would be saved if all tasks of a phase took equally long.
 	Slowest, Wait time.Duration
-	// Wait is the sum of these: what machines at fault cost, the division of the work among cohorts, bytes and where
-	// they come from, waits for lost input, and the rest.
+	// Machine to Unexplained add up to Wait. Machine is the cost of machines at fault. Split is the cost of the
+	// division of the work among cohorts. Data is the cost of bytes and of slow links. LostInput is the cost of
+	// waits for lost input, and Unexplained is the rest.
 	Machine, Split, Data, LostInput, Unexplained time.Duration
-	// Machines and Cohorts are those at fault, the worst first.
+	// Machines and Cohorts are the machines and cohorts at fault, the slowest first.
 	Machines, Cohorts []Suspect
 }
 
-// Fault returns what most of Wait is charged to: Machine, Split, Data, LostInput, or Unknown if none of these has a
-// larger part than the rest.
+// Fault returns the cause with the largest part of Wait: Machine, Split, Data or LostInput. If the rest is larger
+// than each of the four parts, Fault returns Unknown.
 func (b Bill) Fault() Cause { return b.Parts().Largest() }
 
-// Parts shares out Wait. Path and Contention are 0: the first is within Data, the second within Unknown.
+// Parts divides Wait among the causes. Path and Contention are 0, because Data contains the cost of the path, and
+// Unknown contains the cost of contention.
 func (b Bill) Parts() Parts {
 	return normal([causes]float64{
 		Machine: b.Machine.Seconds(), Split: b.Split.Seconds(), Data: b.Data.Seconds(), LostInput: b.LostInput.Seconds(),
@@ -34,8 +36,9 @@ func (b Bill) Parts() Parts {
 	})
 }
 
-// Factor returns how many times slower than its peers a machine at fault is, 1 for every other one: a record for
-// [Phase.Factor], with which phases that have few tasks a machine can be explained. O(machines at fault).
+// Factor returns how many times slower than its peers a machine at fault is, and 1 for any other machine. Pass
+// Factor as [Phase.Factor], so that Explain can also judge machines in phases with few tasks on each machine.
+// O(machines at fault).
 func (b Bill) Factor(machine int) float64 {
 	for i := range b.Machines {
 		if b.Machines[i].Index == machine {
@@ -59,8 +62,8 @@ func (b *Bill) wire(c *wire.Codec) {
 	wire.List(c, "cohorts", &b.Cohorts, (*Suspect).wire)
 }
 
-// String returns the bill as one line, which UnmarshalText reads; LogValue, for log/slog, and MarshalJSON, which
-// UnmarshalJSON reads, have the same fields.
+// String returns the bill as one line, which UnmarshalText reads. LogValue, for log/slog, has the same fields, and
+// so has MarshalJSON, which UnmarshalJSON reads.
 func (b Bill) String() string                   { return wire.Line(b.wire) }
 func (b Bill) LogValue() slog.Value             { return wire.Log(b.wire) }
 func (b Bill) MarshalJSON() ([]byte, error)     { return wire.JSON(b.wire) }

@@ -7,24 +7,24 @@ import (
 	"github.com/straggler-go/straggler/internal/wire"
 )
 
-// Cause is why a task was slow. The values and names are stable.
+// Cause is the reason why a task was slow. The values and names are stable.
 type Cause uint8
 
 const (
-	// Unknown: nothing that is known explains most of it.
+	// Unknown means that no known fact explains most of the excess.
 	Unknown Cause = iota
-	// Data: the task had more bytes to read.
+	// Data means that the task had more bytes to read.
 	Data
-	// Path: more of its bytes came from other racks.
+	// Path means that more of the task's bytes came from other racks.
 	Path
-	// LostInput: it waited for input to be computed again.
+	// LostInput means that the task waited until lost input was computed again.
 	LostInput
-	// Split: all tasks of its cohort take long; the work is divided unevenly.
+	// Split means that all tasks of the task's cohort take long: the work is divided unevenly.
 	Split
-	// Machine: the other tasks on its machine were slow.
+	// Machine means that the other tasks on the task's machine were slow.
 	Machine
-	// Contention: the other tasks that began when it did were slow, on whatever machine: a busy moment, or a first wave
-	// that ran cold.
+	// Contention means that tasks which began at the same time were slow, on any machine: in a busy moment, or in a
+	// first wave that ran cold.
 	Contention
 	causes
 )
@@ -34,13 +34,13 @@ var causeNames = [...]string{"unknown", "data", "path", "lost-input", "split", "
 // String returns the cause's name.
 func (c Cause) String() string { return enum.Name(causeNames[:], c) }
 
-// MarshalText returns the cause's name, or an error for a value that does not exist.
+// MarshalText returns the cause's name, or an error for a value without a name.
 func (c Cause) MarshalText() ([]byte, error) { return enum.Text(causeNames[:], c) }
 
-// UnmarshalText takes a cause's name.
+// UnmarshalText sets the cause by its name.
 func (c *Cause) UnmarshalText(text []byte) error { return enum.Parse(causeNames[:], text, c) }
 
-// Remedy says what helps against the cause, in the words of Mantri's figure 8, and which package decides on it.
+// Remedy returns the remedy for the cause, in the words of Mantri's figure 8, with the package that decides on it.
 func (c Cause) Remedy() string {
 	switch c {
 	case Data:
@@ -52,19 +52,20 @@ func (c Cause) Remedy() string {
 	case Split:
 		return "divide the work anew (skew)"
 	case Machine:
-		return "duplicate or restart elsewhere (restart); keep work off the machine"
+		return "copy or restart elsewhere (restart); keep work off the machine"
 	case Contention:
-		return "duplicate or restart where it is quiet (restart)"
+		return "copy or restart where it is quiet (restart)"
 	}
 	return "try a copy, and watch it (restart)"
 }
 
-// Parts shares out a time among the causes: parts of 1, none negative. All are 0 where there is nothing to share out.
+// Parts divides a time among the causes. The parts add up to 1, and no part is negative. All parts are 0 if there
+// is no time to divide.
 type Parts struct {
 	Data, Path, LostInput, Split, Machine, Contention, Unknown float64
 }
 
-// Of returns the part of one cause, 0 for a cause that does not exist.
+// Of returns the part of one cause, 0 for a cause without a name.
 func (p Parts) Of(c Cause) float64 {
 	if c >= causes {
 		return 0
@@ -83,8 +84,8 @@ func partsOf(l [causes]float64) Parts {
 	}
 }
 
-// Largest returns the cause with the largest part; of equals the first by value, and Unknown only if it is larger than
-// all others.
+// Largest returns the cause with the largest part. If parts are equal, the first cause by value wins. Unknown wins
+// only if its part is larger than all others.
 func (p Parts) Largest() Cause {
 	list, best := p.list(), Unknown
 	for c := Data; c < causes; c++ {
@@ -95,7 +96,7 @@ func (p Parts) Largest() Cause {
 	return best
 }
 
-// normal divides the parts by their sum, if there is any.
+// normal divides the parts by their sum, if the sum is positive.
 func normal(l [causes]float64) Parts {
 	sum := 0.0
 	for _, part := range l {
@@ -118,8 +119,8 @@ func (p *Parts) wire(c *wire.Codec) {
 	}
 }
 
-// String returns the parts that are not 0 as one line, Unknown last, which UnmarshalText reads; LogValue, for log/slog,
-// and MarshalJSON, which UnmarshalJSON reads, have the same fields.
+// String returns the parts that are not 0 as one line, Unknown last, which UnmarshalText reads. LogValue, for
+// log/slog, has the same fields, and so has MarshalJSON, which UnmarshalJSON reads.
 func (p Parts) String() string                   { return wire.Line(p.wire) }
 func (p Parts) LogValue() slog.Value             { return wire.Log(p.wire) }
 func (p Parts) MarshalJSON() ([]byte, error)     { return wire.JSON(p.wire) }

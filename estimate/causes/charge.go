@@ -7,28 +7,33 @@ import (
 	"github.com/straggler-go/straggler/internal/num"
 )
 
-// Charge says what the slowest tasks of many phases cost, and what is to blame, by the paper's figures. See
+// Charge returns the cost of the slowest tasks of many phases and the causes at fault, by the paper's figures. See
 // [Config.Charge].
 func Charge(phases []Phase) Bill { return Config{}.Charge(phases) }
 
-// Charge says what the slowest tasks of many phases cost, and what is to blame. Machines and cohorts are the same by
-// their index in all phases.
+// Charge returns the cost of the slowest tasks of many phases and the causes at fault. An index of a machine or a
+// cohort means the same machine or cohort in all phases.
 //
-// A machine is at fault if, at the median over the phases, its tasks take 1+Residual times what is expected of their
-// bytes, their cohort and their moment, and if its slow tasks are too many for a coincidence: where no machine is slow,
-// one bill in a hundred names one. A cohort is at fault if, at the median over the phases, its tasks take 1+Residual
-// times what the phase's do.
+// A machine is at fault under two conditions. At the median over the phases, its tasks take 1+Residual times the
+// time expected from their bytes, their cohort and their moment. And its slow tasks are too many for a coincidence:
+// if no machine is slow, one bill in a hundred names a machine. A cohort is at fault if its tasks take 1+Residual
+// times the time of the phase's tasks, at the median over the phases.
 //
-// The bill is made by taking things away, one after another: the waits for lost input, what the machines at fault are
-// slower by, what each cohort takes against the others at the median over the phases, and what bytes explain. Each is
-// charged what the slowest task then takes less beyond the mean. The rest is unknown; work that differs from phase to
-// phase is in it.
+// The bill removes one influence after another from the tasks' times:
 //
-// O(n) for n tasks in all, and some 50 bytes a task and 40 a phase while it runs. It allocates.
+//   - the waits for lost input
+//   - the extra time of the machines at fault
+//   - the ratio of each cohort to the other cohorts, at the median over the phases
+//   - the time that bytes explain
+//
+// Each influence is charged the time by which its removal shortens the slowest task's time beyond the mean. The
+// rest is unexplained, and contains work that differs from phase to phase.
+//
+// O(n) for n tasks in all phases, and some 50 bytes a task and 40 bytes a phase during the call. Charge allocates.
 func (c Config) Charge(phases []Phase) Bill {
 	l := ledger{config: c.Effective()}
 	for _, p := range phases {
-		l.enter(analyse(p, l.config))
+		l.add(analyse(p, l.config))
 	}
 	b := Bill{Phases: len(phases)}
 	l.blame(&b)
@@ -42,34 +47,34 @@ func (c Config) Charge(phases []Phase) Bill {
 
 // ledger is the state of a Charge.
 type ledger struct {
-	config      Config
-	tasks       []charged // that finished, of all phases
-	ends        []int     // of the phases' tasks
-	machinesDid []entry   // in each phase
-	cohortsDid  []entry
-	machines    map[int]float64 // at fault: their ratio
-	cohorts     map[int]float64 // all: their ratio
+	config         Config
+	tasks          []charged // finished tasks of all phases
+	ends           []int     // end of each phase in tasks
+	machineEntries []entry   // results of each machine in each phase
+	cohortEntries  []entry
+	machines       map[int]float64 // ratio of each machine at fault
+	cohorts        map[int]float64 // ratio of each cohort
 }
 
-// charged is what of a task's analysis is needed for the bill.
+// charged is the part of a task's analysis that the bill needs.
 type charged struct {
-	took, ran       float64 // seconds, and those without the wait for lost input
-	usual           float64 // the time of usual bytes, as a share of that of its own
-	machine, cohort int     // none if it is not known, or all are alike
+	took, ran       float64 // seconds, and seconds without the wait for lost input
+	medianShare     float64 // expected time with median bytes, as a share of the expected time with its own bytes
+	machine, cohort int     // none if unknown, or if all tasks share it
 }
 
 const none = -1
 
-// enter takes in the analysis of the next phase.
-func (l *ledger) enter(a *analysis) {
-	l.machinesDid, l.cohortsDid = a.machines.entries(l.machinesDid), a.cohorts.entries(l.cohortsDid)
+// add adds the analysis of the next phase.
+func (l *ledger) add(a *analysis) {
+	l.machineEntries, l.cohortEntries = a.machines.entries(l.machineEntries), a.cohorts.entries(l.cohortEntries)
 	for i := range a.phase.Tasks {
 		if a.took[i] < 0 || a.phase.Tasks[i].Censored {
 			continue
 		}
 		t := charged{
 			took: a.took[i], ran: a.ran[i], machine: none, cohort: none,
-			usual: a.expectedOfUsual() / max(a.expected[i]/a.cohorts.times(i), a.floor),
+			medianShare: a.expectedOfMedian() / max(a.expected[i]/a.cohorts.times(i), a.floor),
 		}
 		if id := a.machines.id[i]; id >= 0 {
 			t.machine = a.machines.key[id]
@@ -82,13 +87,13 @@ func (l *ledger) enter(a *analysis) {
 	l.ends = append(l.ends, len(l.tasks))
 }
 
-// entry is how a machine or a cohort did in one phase.
+// entry is the result of a machine or a cohort in one phase.
 type entry struct {
 	index, tasks, slow int
 	ratio              float64
 }
 
-// entries appends how each group did, if it has evidence.
+// entries appends the result of each group that has evidence.
 func (g *grouping) entries(dst []entry) []entry {
 	for id, one := range g.groups {
 		if one.n > 0 {
@@ -102,7 +107,7 @@ func (g *grouping) entries(dst []entry) []entry {
 func (l *ledger) blame(b *Bill) {
 	bar := 1 + l.config.Residual
 	l.machines, l.cohorts = map[int]float64{}, map[int]float64{}
-	all, tasks, slow := overPhases(l.machinesDid)
+	all, tasks, slow := overPhases(l.machineEntries)
 	for _, s := range all {
 		odds := chance(s.Slow, s.Tasks, slow-s.Slow, tasks-s.Tasks) * float64(len(all))
 		if s.Ratio >= bar && s.Tasks >= leastUse && odds <= wrongNames {
@@ -110,7 +115,7 @@ func (l *ledger) blame(b *Bill) {
 			l.machines[s.Index] = s.Ratio
 		}
 	}
-	all, _, _ = overPhases(l.cohortsDid)
+	all, _, _ = overPhases(l.cohortEntries)
 	for _, s := range all {
 		if s.Ratio >= bar && s.Tasks >= leastUse {
 			b.Cohorts = append(b.Cohorts, s)
@@ -122,7 +127,7 @@ func (l *ledger) blame(b *Bill) {
 // wrongNames is how many machines a bill may name by coincidence, on average.
 const wrongNames = 0.01
 
-// overPhases sums up the entries of each index, the worst first, and counts all tasks and the slow ones.
+// overPhases sums up the entries of each index, the slowest first, and counts all tasks and all slow tasks.
 func overPhases(entries []entry) (all []Suspect, tasks, slow int) {
 	ids, keys := compress(len(entries), func(i int) int { return entries[i].index })
 	ratios := make([]float64, len(entries))
@@ -157,7 +162,7 @@ func (l *ledger) charge(b *Bill, tasks []charged) {
 			at /= l.cohorts[t.cohort]
 		}
 		seconds[withoutSplit] = at
-		seconds[withoutData] = at * t.usual
+		seconds[withoutData] = at * t.medianShare
 		for step, s := range seconds {
 			wait[step].add(s)
 		}
@@ -177,7 +182,7 @@ func (l *ledger) charge(b *Bill, tasks []charged) {
 	b.Unexplained = num.Add(b.Unexplained, left)
 }
 
-// The steps of a bill: the times as they were, and then without one thing after another.
+// The steps of a bill: the times as they were, and then with one more influence removed at each step.
 const (
 	asTaken = iota
 	withoutWaits
@@ -187,7 +192,7 @@ const (
 	billed = withoutData
 )
 
-func (a *analysis) expectedOfUsual() float64 { return max(a.model.at(&a.usual), a.floor) }
+func (a *analysis) expectedOfMedian() float64 { return max(a.model.at(&a.medianTask), a.floor) }
 
 // spread is the mean and the largest of some times.
 type spread struct {

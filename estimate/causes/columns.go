@@ -2,10 +2,10 @@ package causes
 
 import "github.com/straggler-go/straggler/internal/num"
 
-// sampled is the number of tasks beyond which the model is fitted to about as many of them.
+// sampled is a number of tasks: in a larger phase, the model is fitted to a sample of about this size.
 const sampled = 8192
 
-// measure fills in times and the units of the columns.
+// measure computes the times of all tasks, and the unit of each column.
 func (a *analysis) measure() {
 	a.unit = coefficients{1}
 	var known, sums coefficients
@@ -37,7 +37,7 @@ func (a *analysis) measure() {
 	}
 }
 
-// columns returns a task's columns in units of their means, NaN where unknown.
+// columns returns a task's columns in units of their means; NaN for an unknown number.
 func (a *analysis) columns(t *Task) (x coefficients) {
 	x[0] = 1
 	if a.unit[1] > 0 {
@@ -49,7 +49,7 @@ func (a *analysis) columns(t *Task) (x coefficients) {
 	return x
 }
 
-// fit finds the usual task and the model.
+// fit computes the median task and the model.
 func (a *analysis) fit() {
 	rows := make([]row, 0, min(a.finished, 2*sampled))
 	for i := range a.phase.Tasks {
@@ -57,7 +57,7 @@ func (a *analysis) fit() {
 			rows = append(rows, row{a.columns(t), a.ran[i]})
 		}
 	}
-	a.usual[0] = 1
+	a.medianTask[0] = 1
 	values := make([]float64, len(rows))
 	for column := 1; column < columns; column++ {
 		n := 0
@@ -67,10 +67,10 @@ func (a *analysis) fit() {
 				n++
 			}
 		}
-		a.usual[column] = median(values[:n])
+		a.medianTask[column] = median(values[:n])
 	}
 	n := 0
-	for i := range rows { // what is not known cannot shape the model
+	for i := range rows { // a row with an unknown number does not shape the model
 		if x := &rows[i].x; x[1] == x[1] && x[2] == x[2] {
 			rows[n] = rows[i]
 			n++
@@ -80,26 +80,26 @@ func (a *analysis) fit() {
 	a.floor = a.model.floor()
 }
 
-// sample says whether a task takes part in the fit of a large phase.
+// sample reports whether a task takes part in the fit.
 func (a *analysis) sample(i int) bool {
 	return a.finished <= sampled || hash(i)%uint64(a.finished) < sampled
 }
 
-// filled is a task's columns with what is not known taken from the usual task.
+// filled returns a task's columns, in which the median of the column replaces an unknown number.
 func (a *analysis) filled(t *Task) coefficients {
 	x := a.columns(t)
 	for column := range x {
 		if x[column] != x[column] {
-			x[column] = a.usual[column]
+			x[column] = a.medianTask[column]
 		}
 	}
 	return x
 }
 
-// added returns the seconds that bytes and path add to what the usual task takes; 0 if they take something off.
+// added returns the seconds that bytes and path add to the time of the median task; 0 if they reduce it.
 func (a *analysis) added(i int) (data, path float64) {
 	x := a.filled(&a.phase.Tasks[i])
-	return max(0, float64(a.model[1]*(x[1]-a.usual[1]))), max(0, float64(a.model[2]*(x[2]-a.usual[2])))
+	return max(0, float64(a.model[1]*(x[1]-a.medianTask[1]))), max(0, float64(a.model[2]*(x[2]-a.medianTask[2])))
 }
 
 func finite(x float64) float64 {

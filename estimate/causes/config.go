@@ -9,14 +9,16 @@ import (
 
 // Config holds an analyst's choices. Its zero value has the paper's figures. Safe for concurrent use.
 type Config struct {
-	// Outlier is how many times the median a task must exceed to be an outlier [Mantri §4.1]. More than 1; 0 means 1.5.
+	// Outlier is a multiple of the median; a task that takes longer is an outlier [Mantri §4.1]. More than 1; 0
+	// means 1.5.
 	Outlier float64
-	// Residual is how far from the expected time a task may be, as a share of it, and still be explained [Mantri §4.2,
-	// footnote 3]. In (0, 1); 0 means .2. Others count as slow, and as evidence, beyond 1+Residual.
+	// Residual is a share of the expected time; a task that is off by at most this share is explained [Mantri §4.2,
+	// footnote 3]. In (0, 1); 0 means .2. A ratio above 1+Residual makes a task slow, and makes it evidence against
+	// its machine and its moment.
 	Residual float64
 }
 
-// Effective returns the configuration with its defaults filled in, also for what is out of range.
+// Effective returns the configuration with its defaults filled in. A field out of range gets its default as well.
 func (c Config) Effective() Config {
 	if !(c.Outlier > 1) || math.IsInf(c.Outlier, 1) {
 		c.Outlier = 1.5
@@ -27,7 +29,7 @@ func (c Config) Effective() Config {
 	return c
 }
 
-// Validate reports the first field that is out of range, with its value and its range.
+// Validate returns an error that names the first field out of range, its value and its range; or nil.
 func (c Config) Validate() error {
 	switch {
 	case c.Outlier != 0 && (!(c.Outlier > 1) || math.IsInf(c.Outlier, 1)):
@@ -38,6 +40,7 @@ func (c Config) Validate() error {
 	return nil
 }
 
-// MarshalJSON returns the fields that are not zero, kebab-case, in seconds, Off as -1; UnmarshalJSON reads it.
+// MarshalJSON returns the fields that are not zero. Names are kebab-case, times are in seconds, and Off is -1.
+// UnmarshalJSON reads this form.
 func (c Config) MarshalJSON() ([]byte, error)     { return wire.JSON(wire.Settings(&c)) }
 func (c *Config) UnmarshalJSON(data []byte) error { return wire.Read(data, c, wire.Struct) }

@@ -1,31 +1,45 @@
-// Package causes says why the tasks of a phase were slow, and what that cost.
+// Package causes explains why tasks of a phase were slow, and how much time that cost. Use it after a phase has
+// run, to find out which remedy would have helped.
 //
-// A copy helps a task whose machine is slow. It is wasted on one that has more to read than the others, on one whose
-// input comes over a crowded link, and on one that waits for lost input to be made again. [Explain] tells these apart:
+// A copy helps a task on a slow machine. A copy is wasted on a task that has more to read than the others, or reads
+// over a crowded link. A copy is also wasted on a task that waits until lost input is computed again. [Explain]
+// distinguishes these causes:
 //
 //	report := causes.Explain(causes.Phase{Tasks: tasks})
 //	for _, o := range report.Outliers {
-//		fmt.Println(o) // task=17 machine took=31s expected=10s times=3.1 machine=0.97 unknown=0.03 ...
+//		fmt.Println(o) // machine task=2 took=25s expected=10s times=2.5 machine-ratio=2.5 moment-ratio=1 parts=(machine=1)
 //	}
+//
+// This outlier is task 2. Task 2 took 25 s, 2.5 times the median, where its bytes explain 10 s. The other tasks on its
+// machine took 2.5 times their expected time, so all of the excess is charged to the machine.
 //
 // # The rule
 //
-// An outlier takes over 1.5 times the median of its phase [Mantri §4.1]. A phase's model is the time that bytes
-// explain,
+// An outlier takes over 1.5 times the median of its phase [Mantri §4.1]. The model of a phase is the time that
+// bytes explain:
 //
 //	expected = base + a*bytes + b*remote        a, b and base not below 0
 //
-// fitted by least squares of the relative error to the tasks that are not far beyond it, and a task within 20 % of it
-// is explained [Mantri §4.2, footnote 3; the paper fits all tasks alike, and so to the very outliers that are to be
-// explained]. What an outlier takes beyond the median is shared out: what it waited for lost input; what its bytes,
-// its bytes from other racks and its cohort add to the model; and of the rest, what the tasks beside it took beyond
-// their own model, those on its machine and those that began when it did. Nothing is blamed on a machine or a moment
-// for a task that is explained, nor by its own time: the other tasks there must be slow, by more of them than chance
-// would have it.
+// The model is fitted by least squares of the relative error, without the tasks far above it. A task within 20 % of
+// the model is explained [Mantri §4.2, footnote 3]. The paper fits the model to all tasks, including the outliers
+// that the model is meant to explain.
 //
-// [Charge] takes many phases and says what the slowest tasks cost against the mean, and whether machines, the division
-// of the work or the data are at fault. A machine is at fault by the median over phases of its ratio to its cohort: a
-// mean would name whatever had one very bad day.
+// The excess of an outlier is its time beyond the median. Explain divides the excess among the causes in these
+// steps:
+//
+//   - The wait for lost input is charged to lost input.
+//   - The time that bytes, bytes from other racks and the cohort add to the model is charged to data, path and
+//     split.
+//   - The rest is charged to the machine and to the moment, as far as other tasks were slow: tasks on the same
+//     machine, and tasks that began at the same time.
+//   - Nothing is charged to a machine or a moment for an explained task, or because of the task's own time. The
+//     other tasks there must be slow, and there must be more slow tasks than chance explains.
+//
+// [Charge] reads many phases. Charge returns the time that the slowest tasks cost beyond the mean task. Charge also
+// returns the fault: machines, the division of the work, or the data. A machine has a ratio in each phase: the time
+// of its tasks divided by the time expected from their bytes, their cohort and their moment. Charge judges a
+// machine by the median of its ratios over all phases, because a mean would name a machine with a single very bad
+// day.
 //
 // # Symbols
 //
@@ -37,20 +51,25 @@
 //
 // # When it is wrong
 //
-// It sees only facts that the host has: a slow disk and a noisy neighbour are both the machine, a task that computes
-// more for every byte is unknown, and bytes that grow faster than in proportion (a join, a sort) explain less than they
-// should. The model needs tasks that differ in bytes. A machine needs other tasks in the phase, three of them slow
-// where slow tasks are rare, or a record in [Phase.Factor]; where one moment holds one machine only, the two cannot be
-// told apart and the machine is named. A first wave that runs cold looks like a busy moment. If most of a phase is
-// slow, that is what is normal.
+//   - The package sees only facts that the host has. A slow disk and a noisy neighbour both count as the machine. A
+//     task that computes more for every byte is unknown.
+//   - If time grows faster than bytes, as in a join or a sort, bytes explain less than they should.
+//   - The model needs tasks that differ in bytes.
+//   - A machine is named only if other tasks of the phase ran on it, or if [Phase.Factor] has a record of the
+//     machine. If slow tasks are rare, three slow tasks on the machine are needed.
+//   - If a moment holds tasks of a single machine, machine and moment cannot be distinguished, and the machine is
+//     named.
+//   - A first wave that runs cold looks like a busy moment.
+//   - If most tasks of a phase are slow, slow is normal.
 //
 // # Cost and concurrency
 //
-// O(n) for n tasks, about 150 ns each, and some 100 bytes a task while it runs. Beyond 8192 tasks the model is fitted
-// to a fixed sample of about that size. Nothing is kept between calls; all of it is safe for concurrent use.
+// O(n) for n tasks, about 150 ns each, and some 100 bytes a task during the call. Beyond 8192 tasks the model is
+// fitted to a fixed sample of about that size. The package keeps nothing between calls. All functions are safe for
+// concurrent use.
 //
 // Sources: Ananthanarayanan et al., "Reining in the Outliers in Map-Reduce Clusters using Mantri", OSDI 2010, §4.1,
 // §4.2 and figure 8; Ananthanarayanan et al., "Effective Straggler Mitigation: Attack of the Clones", NSDI 2013
-// (Dolly), §2.1.1, for the slowdown ratio. The papers classify by hand where it comes to machines and moments; the
-// tests are this package's.
+// (Dolly), §2.1.1, for the slowdown ratio. The papers classify machines and moments by hand; the statistical tests
+// are this package's own.
 package causes

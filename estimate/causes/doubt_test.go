@@ -12,7 +12,7 @@ import (
 	"github.com/straggler-go/straggler/estimate/causes"
 )
 
-// What is too little to blame anybody for.
+// The tests of this file have too little evidence to name a cause.
 
 func TestTwoTasksMakeNoSlowMachine(t *testing.T) {
 	tasks := even(60)
@@ -24,12 +24,12 @@ func TestTwoTasksMakeNoSlowMachine(t *testing.T) {
 	r := causes.Explain(causes.Phase{Tasks: tasks})
 	assert.Equal(t, 2, count(r, causes.Unknown))
 	assert.Empty(t, r.Machines)
-	tasks[22].Machine, tasks[22].Took = 99, 30*s // three do
+	tasks[22].Machine, tasks[22].Took = 99, 30*s // three slow tasks do
 	r = causes.Explain(causes.Phase{Tasks: tasks})
 	assert.Equal(t, 3, count(r, causes.Machine))
 }
 
-// A machine that joins late begins all its tasks at one moment: it is the machine that is slow, not the moment.
+// A machine that joins late begins all its tasks at one moment: the machine is slow, and not the moment.
 func TestMomentOfOneMachineIsTheMachine(t *testing.T) {
 	tasks := even(80)
 	for i := range tasks {
@@ -49,7 +49,7 @@ func TestMomentOfOneMachineIsTheMachine(t *testing.T) {
 	assert.Len(t, r.Moments, 1)
 }
 
-// The only task that read from another rack does not show that this is slow.
+// A single task that read from another rack does not show that such reads are slow.
 func TestOneRemoteTaskExplainsNothing(t *testing.T) {
 	tasks := even(40)
 	tasks[7].Remote, tasks[7].Took = 100, 40*s
@@ -58,17 +58,17 @@ func TestOneRemoteTaskExplainsNothing(t *testing.T) {
 	assert.Zero(t, r.Model.PerRemote)
 }
 
-// Bytes and path explain a task together, though each is less than the rest.
+// Bytes and path explain a task together, although each is less than the rest.
 func TestCauseOfAnExplainedTaskIsKnown(t *testing.T) {
 	tasks := even(60)
 	r := rand.New(rand.NewPCG(1, 1))
-	for i := range tasks { // 4 s, .03 s a byte, .03 s more for one from another rack
+	for i := range tasks { // 4 s, .03 s a byte, and .03 s more for a byte from another rack
 		tasks[i].Bytes = float64(80 + r.IntN(40))
 		tasks[i].Remote = float64(r.IntN(41))
 		tasks[i].Took = time.Duration((4 + .03*tasks[i].Bytes + .03*tasks[i].Remote) * 1e9)
 	}
 	o := &tasks[11]
-	o.Bytes, o.Remote, o.Took = 134, 54, 11500*time.Millisecond // 1.19 times what is expected, and 1.51 medians
+	o.Bytes, o.Remote, o.Took = 134, 54, 11500*time.Millisecond // 1.19 times the expected time, and 1.51 medians
 	for _, o := range causes.Explain(causes.Phase{Tasks: tasks}).Outliers {
 		require.Equal(t, 11, o.Task)
 		assert.True(t, o.Explained)
@@ -79,8 +79,8 @@ func TestCauseOfAnExplainedTaskIsKnown(t *testing.T) {
 	t.Error("no outlier")
 }
 
-// Tasks whose bytes are not known are as the usual task, and shape no model.
-func TestUnknownBytes(t *testing.T) {
+// A task with unknown bytes counts as the median task, and shapes no model.
+func TestUnknownBytesCountAsTheMedianTask(t *testing.T) {
 	tasks := even(60)
 	for i := range tasks {
 		tasks[i].Bytes = float64(50 + 5*(i%20))
@@ -96,8 +96,8 @@ func TestUnknownBytes(t *testing.T) {
 	assert.Equal(t, causes.Unknown, r.Outliers[len(r.Outliers)-1].Cause)
 }
 
-// Bytes that differ a thousandfold, and a fifth of the largest tasks is slow besides: neither the median time nor plain
-// least squares is near the model.
+// Bytes differ a thousandfold, and a fifth of the largest tasks are slow for another reason. The median time and
+// plain least squares are far from the true model.
 func TestModelOfBytesThatDifferWidely(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 2))
 	for range 50 {

@@ -11,8 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// No machine may have half of a moment's tasks, those included whose machine is not known.
-func TestMixedAgainstACount(t *testing.T) {
+// In a mixed moment every machine has less than half of the tasks. The count includes tasks with an unknown
+// machine.
+func TestMixedAgreesWithACount(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
 	both := map[bool]int{}
 	for range 5000 {
@@ -36,7 +37,7 @@ func TestMixedAgainstACount(t *testing.T) {
 			for _, tasks := range most[m] {
 				largest = max(largest, tasks)
 			}
-			if 2*largest != total[m] { // of two that have half each, it may be either
+			if 2*largest != total[m] { // if two machines have half each, either answer is right
 				require.Equal(t, 2*largest < total[m], ok, "%v %v", ids, machines)
 				both[ok]++
 			}
@@ -45,11 +46,11 @@ func TestMixedAgainstACount(t *testing.T) {
 	assert.Greater(t, min(both[false], both[true]), 1000)
 	same := []int32{0, 0, 0, 0}
 	assert.Equal(t, []bool{false}, mixed(same, []int32{1, 1, 0, 2}, 1, 3), "half")
-	assert.Equal(t, []bool{true}, mixed(same, same, 1, 1), "all machines are the same one")
+	assert.Equal(t, []bool{true}, mixed(same, same, 1, 1), "with a single machine every moment counts as mixed")
 	assert.Equal(t, []bool{false}, mixed(same, same, 1, 2))
 }
 
-func TestMomentsFromSixteenTasks(t *testing.T) {
+func TestMomentsNeedSixteenTasks(t *testing.T) {
 	for n, want := range map[int]int{15: 0, 16: 2, 17: 2, 24: 3} {
 		tasks, ratios := make([]Task, n), make([]float64, n)
 		for i := range tasks {
@@ -60,8 +61,9 @@ func TestMomentsFromSixteenTasks(t *testing.T) {
 	}
 }
 
-// A group is a coincidence by what is slow elsewhere: as many of its tasks over the bar, or half of them over its median.
-func TestCoincidenceAgainstItsDefinition(t *testing.T) {
+// The probability of a coincidence comes from the slow tasks elsewhere: that this many of the group's tasks are
+// over the bar, or that half are over the group's median.
+func TestCoincidenceAgreesWithItsDefinition(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 12))
 	for range 500 {
 		ratios := make([]float64, 10+r.IntN(60))
@@ -99,18 +101,18 @@ func TestCoincidenceAgainstItsDefinition(t *testing.T) {
 			half := len(own) - (len(own)-1)/2 // at or over the lower median
 			want := min(chance(slow, len(own), slowElsewhere, elsewhere), chance(half, len(own), over-half, elsewhere))
 			require.InDelta(t, want, a.coincidence(&g), 1e-15)
-			require.Equal(t, 1., chance(0, len(own), slowElsewhere, elsewhere), "that none is slow is certain")
+			require.Equal(t, 1., chance(0, len(own), slowElsewhere, elsewhere), "at least 0 slow tasks are certain")
 		}
 	}
 }
 
 // The finaliser of splitmix64: its first three numbers from seed 0.
-func TestHash(t *testing.T) {
+func TestHashIsSplitmix64(t *testing.T) {
 	assert.Equal(t, []uint64{0xe220a8397b1dcdaf, 0x6e789e6aa1b965f4, 0x06c45d188009454f}, []uint64{hash(0), hash(1), hash(2)})
 }
 
-// Up to 8,192 tasks all take part in a fit, and of more, the hash says.
-func TestSampleOfALargePhase(t *testing.T) {
+// Up to 8,192 tasks all take part in a fit; of more tasks the hash chooses some.
+func TestOnlyALargePhaseIsSampled(t *testing.T) {
 	for _, finished := range []int{10, sampled, sampled + 1, 2 * sampled, 10 * sampled} {
 		a, taken := analysis{}, 0
 		a.finished = finished
@@ -127,14 +129,14 @@ func TestSampleOfALargePhase(t *testing.T) {
 
 func TestFitIsExact(t *testing.T) {
 	c := coefficients{1, 2, 3}
-	assert.Equal(t, .06, c.floor(), "a hundredth of the mean task")
+	assert.Equal(t, .06, c.floor(), "the floor is a hundredth of the mean task")
 	assert.Equal(t, 10., c.at(&coefficients{1, 1.5, 2}))
 
-	// All rows are beyond the trim of what is expected: a fit that finds none leaves the model as it is.
+	// All rows are beyond the trim: a fit without rows leaves the model unchanged.
 	rows := []row{{coefficients{1, 1, 1}, 100}, {coefficients{1, 2, 1}, 200}}
 	assert.Equal(t, c, refine(rows, c, 6))
 
-	// The bounds of a fit take part in it: 1.5 times what is expected is not beyond it, and more is.
+	// The trim is inclusive: a row with 1.5 times its expected time counts, and a row with more does not.
 	one := coefficients{1}
 	for seconds, want := range map[float64]float64{1.5: 1.25, 1.5000001: 1, .5: .75, .4999999: 1} {
 		got, ok := refit([]row{{one, 1}, {one, seconds}}, &coefficients{1}, .5, 1.5)
@@ -149,8 +151,8 @@ func TestFitIsExact(t *testing.T) {
 	assert.Equal(t, 29., e.a[1][1])
 }
 
-// Of two fits that are as good the one with fewer columns is the answer, however large the numbers are.
-func TestFewerColumnsWhereTheyExplainAsMuch(t *testing.T) {
+// If two fits are equally good, the fit with fewer columns wins, however large the numbers are.
+func TestFewerColumnsWinIfTheyExplainAsMuch(t *testing.T) {
 	r := rand.New(rand.NewPCG(13, 14))
 	for _, scale := range []float64{1e-9, 1, 1e9} {
 		for range 100 {
@@ -166,8 +168,8 @@ func TestFewerColumnsWhereTheyExplainAsMuch(t *testing.T) {
 	}
 }
 
-// Progress is bytes per second: the median one of 4, 2 and 1 is twice the slowest. A task without bytes does not count
-// beside them.
+// Progress is bytes per second: of the rates 4, 2 and 1 the median is twice the slowest. A task without bytes does
+// not count.
 func TestSlowdownIsExact(t *testing.T) {
 	tasks := []Task{{Took: 1, Bytes: 4}, {Took: 1, Bytes: 2}, {Took: 1, Bytes: 1}, {Took: 1}, {Took: 1, Bytes: 1e-9, Censored: true}}
 	assert.Equal(t, 2., slowdown(tasks))
@@ -177,7 +179,8 @@ func TestSlowdownIsExact(t *testing.T) {
 	assert.True(t, math.IsNaN(units(1.1e30)))
 }
 
-// Twenty tasks, of which the last takes 50 s and the others 10 s: 38 s beyond the mean, which its bytes explain or do not.
+// Of twenty tasks the last takes 50 s and the others 10 s. The wait beyond the mean is 38 s, and the bytes of the
+// last task explain it or not.
 func TestBillIsExact(t *testing.T) {
 	for bytes, want := range map[float64]Bill{
 		500: {Phases: 1, Tasks: 20, Slowest: 50 * time.Second, Wait: 38 * time.Second, Data: 38 * time.Second},
@@ -185,7 +188,7 @@ func TestBillIsExact(t *testing.T) {
 	} {
 		p := Phase{Tasks: slices.Repeat([]Task{{Took: 10 * time.Second, Bytes: 100, Machine: -1}}, 20)}
 		for i := range 6 {
-			p.Tasks[i].Bytes, p.Tasks[i].Took = 50, 5*time.Second // bytes matter
+			p.Tasks[i].Bytes, p.Tasks[i].Took = 50, 5*time.Second // bytes determine the time
 			p.Tasks[i+6].Bytes, p.Tasks[i+6].Took = 150, 15*time.Second
 		}
 		p.Tasks[19] = Task{Took: 50 * time.Second, Bytes: bytes, Machine: -1}
@@ -193,7 +196,8 @@ func TestBillIsExact(t *testing.T) {
 	}
 }
 
-// Bytes are charged what they explain of a task, not of its cohort: what both explain leaves nothing unexplained.
+// Bytes are charged the time that they explain of a task and not of its cohort. If bytes and cohort explain
+// everything, nothing is unexplained.
 func TestBytesAreChargedBesideCohorts(t *testing.T) {
 	phase := Phase{Tasks: make([]Task, 40)}
 	for i := range phase.Tasks {

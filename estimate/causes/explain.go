@@ -7,13 +7,13 @@ import (
 	"github.com/straggler-go/straggler/internal/num"
 )
 
-// Explain says why the phase's outliers were slow, by the paper's figures. See [Config.Explain].
+// Explain returns why the phase's outliers were slow, by the paper's figures. See [Config.Explain].
 func Explain(p Phase) Report { return Config{}.Explain(p) }
 
-// Explain says why the phase's outliers were slow [Mantri §4.2]. The order in which tasks are listed makes no
-// difference, except to rounding and, in phases of more than 256 tasks, to which of them the fit begins with; beyond
-// 8192, to which it is made for. A field of c that is out of range counts as 0; see [Config.Validate]. O(n); it
-// allocates.
+// Explain returns why the phase's outliers were slow [Mantri §4.2]. The order of the tasks changes only rounding in
+// phases of up to 256 tasks. In larger phases it also changes which tasks the first fits use, and beyond 8192 tasks
+// which tasks the model is fitted to. A field of c that is out of range counts as 0; see [Config.Validate]. O(n);
+// it allocates.
 func (c Config) Explain(p Phase) Report {
 	a := analyse(p, c)
 	return a.report()
@@ -45,14 +45,14 @@ func (a *analysis) report() Report {
 	middle := median(times)
 	r.Median, r.Mean = duration(middle), duration(sum/float64(len(times)))
 	r.Slowdown = slowdown(a.phase.Tasks)
-	r.Model = a.printed(float64(explained) / float64(len(times)))
+	r.Model = a.inHostUnits(float64(explained) / float64(len(times)))
 	a.outliers(&r, middle)
 	a.suspects(&r)
 	return r
 }
 
-// printed is the model in the host's units.
-func (a *analysis) printed(explained float64) Model {
+// inHostUnits returns the model in the host's units.
+func (a *analysis) inHostUnits(explained float64) Model {
 	m := Model{Base: duration(a.model[0]), Explained: explained}
 	if a.unit[1] > 0 {
 		m.PerByte = finite(a.model[1] * a.unit[1])
@@ -63,7 +63,7 @@ func (a *analysis) printed(explained float64) Model {
 	return m
 }
 
-// outliers finds the tasks beyond the bar and shares out what they took beyond the median.
+// outliers finds the tasks beyond the bar and divides their excess among the causes.
 func (a *analysis) outliers(r *Report, middle float64) {
 	var excess [causes]float64
 	bar, n := a.config.Outlier*middle, 0
@@ -97,7 +97,7 @@ func (a *analysis) outliers(r *Report, middle float64) {
 	r.Parts = normal(excess)
 }
 
-// explain shares out what one task took beyond the median.
+// explain divides the excess of one task among the causes.
 func (a *analysis) explain(i int, middle float64) Outlier {
 	t := &a.phase.Tasks[i]
 	total := a.took[i] - middle
@@ -107,7 +107,7 @@ func (a *analysis) explain(i int, middle float64) Outlier {
 	l[Split] = max(0, a.expected[i]-a.expected[i]/a.cohorts.times(i))
 	o := Outlier{
 		Task: i, Took: t.Took, Times: a.took[i] / middle, Expected: duration(a.expected[i]),
-		Explained: a.ran[i] <= float64(a.bar*a.expected[i]), MachineRatio: a.slower(i), MomentRatio: a.moments.times(i),
+		Explained: a.ran[i] <= float64(a.bar*a.expected[i]), MachineRatio: a.machineRatio(i), MomentRatio: a.moments.times(i),
 	}
 	if rest := a.ran[i] - a.expected[i]; !o.Explained {
 		machine, moment := float64((o.MachineRatio-1)*a.expected[i]), float64((o.MomentRatio-1)*a.expected[i])
@@ -129,11 +129,11 @@ func (a *analysis) explain(i int, middle float64) Outlier {
 	return o
 }
 
-// suspects lists the machines and the moments that are slow, the slowest first.
+// suspects lists the slow machines, the slowest first, and the slow moments in order of time.
 func (a *analysis) suspects(r *Report) {
 	for id := range a.machines.groups {
 		g := &a.machines.groups[id]
-		if g.apart {
+		if g.suspect {
 			one := Suspect{Index: a.machines.key[id], Ratio: g.median, Tasks: g.n, Slow: g.slow, Phases: 1}
 			r.Machines = append(r.Machines, one)
 		}

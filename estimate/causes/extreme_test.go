@@ -8,8 +8,8 @@ import (
 	"github.com/straggler-go/straggler/estimate/causes"
 )
 
-// Figures as far apart as can be, none of which may become an infinity or NaN in a report.
-func TestExtremes(t *testing.T) {
+// No input, however extreme, may cause an infinity or NaN in a report.
+func TestExtremeTasksGiveAFiniteReport(t *testing.T) {
 	bytes := []float64{0, 5e-324, 1e-300, 1, 1e30, 1.1e30, 1e300, math.Inf(1), math.NaN(), -1}
 	times := []time.Duration{1, time.Nanosecond, time.Second, math.MaxInt64 / 2, math.MaxInt64}
 	for _, b := range bytes {

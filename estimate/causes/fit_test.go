@@ -8,7 +8,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// misfit is the sum of the squared residuals in units of the one that still counts as explained, each at most 1.
+// misfit is the sum of the squared residuals, each at most 1. A residual of 1 is the largest that still counts as
+// explained.
 func (c *coefficients) misfit(rows []row, residual float64) float64 {
 	sum, floor := 0.0, c.floor()
 	for i := range rows {
@@ -18,9 +19,9 @@ func (c *coefficients) misfit(rows []row, residual float64) float64 {
 	return sum
 }
 
-// Phases of all kinds: what explains the times but for noise of up to a fifth, and up to a third of tasks that are
-// slow, anywhere, among the large or among the small. In all but a few of 3000 the fit explains about as many tasks as
-// the truth does.
+// The test makes phases of all kinds: bytes explain the times except for noise of up to a fifth. Up to a third of
+// the tasks are slow: of all tasks, of the large tasks, or of the small tasks. In all but a few of 3000 phases the
+// fit explains about as many tasks as the true model.
 func TestFitIsAsGoodAsTheTruth(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 9))
 	missed := 0

@@ -11,7 +11,7 @@ import (
 	"github.com/straggler-go/straggler/estimate/causes"
 )
 
-// tasksOf reads tasks from any bytes: numbers of all sizes, NaN and infinities among them.
+// tasksOf reads tasks from any bytes. Their numbers have all sizes, and NaN and infinities are among them.
 func tasksOf(data []byte) (tasks []causes.Task) {
 	for len(data) >= 16 {
 		word, odd := binary.LittleEndian.Uint64(data), binary.LittleEndian.Uint64(data[8:])

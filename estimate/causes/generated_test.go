@@ -8,9 +8,9 @@ import (
 	"github.com/straggler-go/straggler/estimate/causes"
 )
 
-// score counts how outliers whose cause is known were explained.
+// score counts how outliers with a known cause were explained.
 type score struct {
-	counts [7][7]int // by true cause, then by the one that was named
+	counts [7][7]int // by true cause, then by named cause
 }
 
 func (s *score) add(r causes.Report, facts []truth) {
@@ -35,9 +35,9 @@ func (s *score) recall(c causes.Cause) float64 {
 	return float64(s.counts[c][c]) / float64(all)
 }
 
-// The worlds differ in what each assumes. The last ones are those in which little can be known: machines with three
-// tasks each, times that scatter by more than the residual, one task in seven slow for no reason that is told.
-func TestCausesOfGeneratedPhases(t *testing.T) {
+// Each world makes other assumptions. In the last worlds little can be known: machines with three tasks each, times
+// that scatter by more than the residual, one task in seven slow for an unknown reason.
+func TestCausesOfGeneratedPhasesAreFound(t *testing.T) {
 	for _, c := range []struct {
 		name              string
 		change            func(w *world)
@@ -70,15 +70,15 @@ func TestCausesOfGeneratedPhases(t *testing.T) {
 				}
 			}
 			assert.Zero(t, s.counts[causes.Data][causes.Machine])
-			assert.False(t, s.precision(causes.Machine) < c.precision, "NaN if none was named")
+			assert.False(t, s.precision(causes.Machine) < c.precision, "the precision is high enough, or NaN if no machine was named")
 			assert.GreaterOrEqual(t, s.recall(causes.Machine), c.recall)
 			assert.False(t, s.recall(causes.Data) < c.data)
 		})
 	}
 }
 
-// Three tasks a machine are too few to tell in one phase. Over twenty phases the bill finds the slow machines, and
-// with its record each phase can be explained.
+// Three tasks a machine are too few to judge the machine in one phase. Over twenty phases the bill finds the slow
+// machines, and with its record Explain explains each phase.
 func TestRecordOfMachinesExplainsSmallPhases(t *testing.T) {
 	w := plainWorld
 	w.tasks = 120
@@ -119,7 +119,8 @@ func TestRecordOfMachinesExplainsSmallPhases(t *testing.T) {
 	assert.GreaterOrEqual(t, withRecord.recall(causes.Machine), .9)
 }
 
-// Where no machine is slow, a bill names none: a hundred clusters of forty machines, many of whose tasks are slow.
+// If no machine is slow, a bill names none. The test makes a hundred clusters of forty machines, with many slow
+// tasks.
 func TestBillNamesNoHealthyMachine(t *testing.T) {
 	w := plainWorld
 	w.slowMachines, w.odd = 0, .15

@@ -1,23 +1,23 @@
 package causes
 
-// group is the ratios of the tasks that share something: a machine, a cohort, a moment.
+// group holds the ratios of tasks that share a machine, a cohort or a moment.
 type group struct {
-	n, slow     int     // tasks, and those whose ratio is at least the bar
+	n, slow     int     // tasks, and tasks with a ratio of at least the bar
 	median      float64 // lower median of the ratios
-	below, next float64 // the two order statistics between which the median without one task is found
-	apart       bool    // slow by more than coincidence; of machines
-	times       float64 // what is taken out of the ratios of its tasks: 1 is nothing
+	below, next float64 // the median without any single task is between these two order statistics
+	suspect     bool    // a machine that is slow by more than coincidence
+	times       float64 // divisor of the ratios of its tasks; 1 divides nothing out
 }
 
-// grouping is the tasks by what they share: the group of each, -1 for none, and each group's key and sums. It is empty
-// where that is the same for all.
+// grouping divides the tasks into groups: the group of each task, -1 for no group, and the key and the sums of each
+// group. A grouping is empty if all tasks have the same key.
 type grouping struct {
 	id     []int32
 	key    []int
 	groups []group
 }
 
-// times returns what is taken out of a task's ratio.
+// times returns the divisor of a task's ratio.
 func (g *grouping) times(i int) float64 {
 	if g.id == nil || g.id[i] < 0 {
 		return 1
@@ -25,8 +25,8 @@ func (g *grouping) times(i int) float64 {
 	return g.groups[g.id[i]].times
 }
 
-// others returns how many tasks the group has without one of them, whose ratio is v, and their lower median. A task
-// that is no evidence has a negative ratio, and is not in it.
+// others returns the number of tasks in the group without a given task, and the lower median of their ratios. The
+// ratio v of the given task is negative if the task is no evidence, and then the group does not contain it.
 func (g *group) others(v float64) (n int, median float64) {
 	switch {
 	case v < 0:
@@ -37,7 +37,8 @@ func (g *group) others(v float64) (n int, median float64) {
 	return g.n - 1, g.below
 }
 
-// summarise splits the ratios by group, ids giving each its own or -1 for none, and sums up each of the n groups.
+// summarise divides the ratios into n groups and sums up each group. ids gives the group of each ratio, or -1 for
+// no group.
 func summarise(ids []int32, ratios []float64, n int, bar float64) []group {
 	groups := make([]group, n)
 	used := 0
@@ -85,7 +86,8 @@ func (g *group) order(x []float64) {
 	}
 }
 
-// compress numbers the distinct keys from 0, in the order in which they come; -1 stays for keys that are negative.
+// compress numbers the distinct keys from 0, in the order of their first occurrence. A negative key has the number
+// -1.
 func compress(n int, key func(i int) int) (ids []int32, keys []int) {
 	ids = make([]int32, n)
 	most := 0
@@ -126,12 +128,13 @@ func compress(n int, key func(i int) int) (ids []int32, keys []int) {
 }
 
 const (
-	unlikely = 0.001 // the chance below which slow tasks are no coincidence
-	mostOdds = 60    // trials beyond which the chance is computed as if there were this many, which makes it larger
+	unlikely = 0.001 // a probability; less likely slow tasks are no coincidence
+	mostOdds = 60    // tasks; more tasks count as this many, which makes the probability larger
 )
 
-// coincidence is the probability that the tasks of a group are so slow by chance, by what is slow elsewhere in the
-// phase: that as many of its n tasks are at or over the bar, or that half of them are at or over their own median.
+// coincidence returns the probability that the tasks of a group are slow by chance, given how many tasks are slow
+// elsewhere in the phase. The result is the smaller of two probabilities. The first is that this many of the n
+// tasks are at or over the bar. The second is that half of the tasks are at or over the group's median.
 func (a *analysis) coincidence(g *group) float64 {
 	half := g.n - (g.n-1)/2
 	byBar := chance(g.slow, g.n, a.ranks.slow-g.slow, a.ranks.all-g.n)
@@ -139,8 +142,9 @@ func (a *analysis) coincidence(g *group) float64 {
 	return min(byBar, byMedian)
 }
 
-// chance is the probability that slow of n tasks, or more, are slow by coincidence, where elsewhere some of others
-// are. A task more of each kind is added there, so that what was not seen is not taken for impossible.
+// chance returns the probability that at least slow of n tasks are slow by coincidence, if slowElsewhere of
+// elsewhere other tasks are slow. chance adds one slow and one healthy task to the other tasks, so that no event counts
+// as impossible because it was not seen.
 func chance(slow, n, slowElsewhere, elsewhere int) float64 {
 	if n > mostOdds {
 		slow, n = int(int64(slow)*mostOdds/int64(n)), mostOdds
@@ -188,5 +192,5 @@ func rank(ratios []float64, bar float64) (r ranks) {
 	return r
 }
 
-// atLeast returns how many ratios are at least the given one, or up to a twentieth below it.
+// atLeast returns how many ratios are at least the given ratio. The number may include ratios up to a twentieth smaller.
 func (r *ranks) atLeast(ratio float64) int { return r.over[rankOf(ratio)] }

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// median returns the lower median of x, the least value that at least half of x do not exceed, and reorders x; 0 if x
-// is empty. No NaN may be in it. O(n), and O(n log n) at worst.
+// median returns the lower median of x, which is the smallest value that at least half of x do not exceed; 0 if x
+// is empty. median reorders x, and x must not contain NaN. O(n), and O(n log n) at worst.
 func median(x []float64) float64 {
 	if len(x) == 0 {
 		return 0
@@ -14,8 +14,8 @@ func median(x []float64) float64 {
 	return selectAt(x, (len(x)-1)/2)
 }
 
-// selectAt returns what would stand at index k if x were sorted, and reorders x so that nothing before k is larger and
-// nothing after it is smaller.
+// selectAt returns the value that would be at index k if x were sorted. selectAt reorders x so that no value before k is
+// larger and no value after k is smaller.
 func selectAt(x []float64, k int) float64 {
 	all := x
 	at := k
@@ -34,7 +34,7 @@ func selectAt(x []float64, k int) float64 {
 	return all[k]
 }
 
-// pivot is the median of three values of x, or, in a long one, that of three such medians.
+// pivot returns the median of three values of x, or, if x is long, the median of three such medians.
 func pivot(x []float64) float64 {
 	n := len(x)
 	if n < 200 {
@@ -46,7 +46,8 @@ func pivot(x []float64) float64 {
 
 func middle(a, b, c float64) float64 { return max(min(a, b), min(max(a, b), c)) }
 
-// partition reorders x into what is less than the pivot, equal to it, and more, and returns where the last two begin.
+// partition reorders x into values below the pivot, values equal to the pivot, and values above the pivot.
+// partition returns the begin of the second and of the third part.
 func partition(x []float64, p float64) (low, high int) {
 	high = len(x)
 	for i := 0; i < high; {

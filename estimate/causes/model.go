@@ -7,14 +7,15 @@ import (
 	"github.com/straggler-go/straggler/internal/wire"
 )
 
-// Model is the time that a phase's tasks should take by their bytes: Base + PerByte*bytes + PerRemote*remote. The zero
-// value is that of a phase without a task.
+// Model is the time that a phase's tasks should take by their bytes: Base + PerByte*bytes + PerRemote*remote. The
+// zero value is the model of a phase without a task.
 type Model struct {
 	// Base is the time of a task that reads nothing.
 	Base time.Duration
-	// PerByte and PerRemote are the seconds that each byte takes, and each byte from another rack takes besides.
+	// PerByte is the seconds that each byte takes. PerRemote is the additional seconds of each byte from another
+	// rack.
 	PerByte, PerRemote float64
-	// Explained is the share of the phase's finished tasks whose time is within Config.Residual of the model's.
+	// Explained is the share of the phase's finished tasks that are within Config.Residual of the model.
 	Explained float64
 }
 
@@ -25,8 +26,8 @@ func (m *Model) wire(c *wire.Codec) {
 	c.When(true).Float("explained", &m.Explained)
 }
 
-// String returns the model as one line, which UnmarshalText reads; LogValue, for log/slog, and MarshalJSON, which
-// UnmarshalJSON reads, have the same fields.
+// String returns the model as one line, which UnmarshalText reads. LogValue, for log/slog, has the same fields, and
+// so has MarshalJSON, which UnmarshalJSON reads.
 func (m Model) String() string                   { return wire.Line(m.wire) }
 func (m Model) LogValue() slog.Value             { return wire.Log(m.wire) }
 func (m Model) MarshalJSON() ([]byte, error)     { return wire.JSON(m.wire) }
@@ -34,13 +35,14 @@ func (m *Model) UnmarshalJSON(data []byte) error { return wire.Read(data, m, (*M
 func (m *Model) UnmarshalText(line []byte) error { return wire.Scan(line, m, (*Model).wire) }
 
 const (
-	trimmed   = 1.5  // tasks beyond this times the model do not count in its fit
-	leastPart = 0.01 // of the typical time: the least that the model may expect, so that no ratio is absurd
+	trimmed   = 1.5  // x the model; longer tasks are left out of its fit
+	leastPart = 0.01 // x the mean task's time; the model expects at least this, so that no ratio is absurd
 	columns   = 3    // 1, bytes, remote
-	leastUse  = 3    // tasks with remote bytes that make a column of them: fewer would explain themselves
+	// tasks with remote bytes; with fewer there is no remote column, because they would explain themselves
+	leastUse = 3
 )
 
-// coefficients of a model in units of the mean bytes and remote bytes.
+// coefficients are the coefficients of a model. The columns are in units of the mean bytes and mean remote bytes.
 type coefficients [columns]float64
 
 // row is one task in a fit: its columns and its seconds.
@@ -53,9 +55,9 @@ func (c *coefficients) at(x *coefficients) float64 {
 	return c[0] + float64(c[1]*x[1]) + float64(c[2]*x[2])
 }
 
-// fit finds the model of the rows by trimmed least squares of the relative error. Mantri has plain least squares [§4.2,
-// footnote 3], with which this begins; outliers bend that, since a task ten times too slow weighs as much as a hundred
-// that are not. A fit of large phases begins with some of the rows.
+// fit returns the model of the rows by trimmed least squares of the relative error. Mantri uses plain least squares
+// [§4.2, footnote 3], and fit begins with them. Outliers distort plain least squares: a task that is ten times too
+// slow weighs as much as a hundred other tasks. In a large phase the first fits use only some of the rows.
 func fit(rows []row, residual float64) coefficients {
 	if len(rows) == 0 {
 		return coefficients{1}
@@ -65,15 +67,16 @@ func fit(rows []row, residual float64) coefficients {
 	if len(some) < len(rows) {
 		c = refine(rows, c, 2)
 	}
-	c.settle(rows, residual)
+	c.fitToExplained(rows, residual)
 	return c
 }
 
-// picked is the number of rows with which a fit begins.
+// picked is the number of rows in the first fits.
 const picked = 256
 
-// pick returns the rows if they are few, and otherwise one of each of 256 equal stretches, at a place that a hash
-// gives: neighbours may be alike, and so may every k-th row.
+// pick returns all rows of a small phase. Otherwise it divides the rows into 256 equal stretches and
+// returns a row of each, at a place given by a hash. Neighbouring rows may be alike, and so may every k-th row; the
+// hash avoids both.
 func pick(rows []row) []row {
 	if len(rows) <= picked {
 		return rows
@@ -94,7 +97,7 @@ func hash(i int) uint64 {
 	return h ^ h>>31
 }
 
-// refine fits again and again, each time without what is beyond the trim of the last fit, until nothing changes.
+// refine repeats the fit, each time without the rows beyond the trim of the fit before, until nothing changes.
 func refine(rows []row, c coefficients, times int) coefficients {
 	for range times {
 		next, ok := refit(rows, &c, 0, trimmed)
@@ -106,7 +109,7 @@ func refine(rows []row, c coefficients, times int) coefficients {
 	return c
 }
 
-// plain is least squares of all rows alike, as the paper has it.
+// plain returns plain least squares of all rows, the paper's fit.
 func plain(rows []row) coefficients {
 	var e equations
 	for i := range rows {
@@ -116,7 +119,8 @@ func plain(rows []row) coefficients {
 	return c
 }
 
-// refit is a least squares of the relative error to the rows that take from low to high times what c expects.
+// refit returns least squares of the relative error, fitted to the rows that take from low to high times their
+// expected time by c.
 func refit(rows []row, c *coefficients, low, high float64) (coefficients, bool) {
 	var e equations
 	floor := c.floor()
@@ -132,9 +136,9 @@ func refit(rows []row, c *coefficients, low, high float64) (coefficients, bool) 
 	return e.solve()
 }
 
-// settle scales the model so that the median task takes what it expects, and then fits to what it explains, so that
-// what it does not cannot bend it.
-func (c *coefficients) settle(rows []row, residual float64) {
+// fitToExplained scales the model so that the median task takes its expected time, and then fits it to the
+// explained rows only. So rows that the model does not explain cannot distort it.
+func (c *coefficients) fitToExplained(rows []row, residual float64) {
 	c.calibrate(rows)
 	for range 3 {
 		if next, ok := refit(rows, c, 1-residual, 1+residual); ok {
@@ -143,7 +147,7 @@ func (c *coefficients) settle(rows []row, residual float64) {
 	}
 }
 
-// floor is the least that the model may expect; the mean task has one unit in each column.
+// floor returns the least expected time. The mean task has 1 in each column.
 func (c *coefficients) floor() float64 {
 	return max(leastPart*(c[0]+c[1]+c[2]), 1e-9)
 }

@@ -6,12 +6,13 @@ import (
 )
 
 const (
-	leastMoment = 8    // tasks that make a moment
-	mostMoments = 4096 // into how many equal parts the time of a phase is cut, before small ones are joined
+	leastMoment = 8    // tasks in a moment, at least
+	mostMoments = 4096 // equal parts of a phase's time, at most, before small parts are joined
 )
 
-// moments splits tasks by when they began: neighbouring stretches of time, each with leastMoment tasks or more. It
-// returns the number of each task's moment, -1 for tasks that do not count, and the first and last start of each.
+// moments divides the tasks by their start into moments: neighbouring stretches of time, each with leastMoment
+// tasks or more. The function returns the moment of each task, and the first and last start of each moment. A task
+// that does not count has the moment -1.
 func moments(tasks []Task, ratios []float64) (ids []int32, bounds [][2]time.Duration) {
 	ids = make([]int32, len(tasks))
 	first, last, n := time.Duration(math.MaxInt64), time.Duration(math.MinInt64), 0
@@ -49,8 +50,8 @@ func moments(tasks []Task, ratios []float64) (ids []int32, bounds [][2]time.Dura
 	return ids, bounds
 }
 
-// join replaces the number of tasks in each part by the number of the moment that it belongs to, and returns how many
-// there are. What is left at the end joins the last.
+// join replaces the number of tasks in each part by the number of the part's moment, and returns the number of
+// moments. Parts left over at the end join the last moment.
 func join(counts []int32) int {
 	moment, held, left := int32(0), int32(0), int32(0)
 	for _, c := range counts {
@@ -68,8 +69,9 @@ func join(counts []int32) int {
 	return int(moment) + 1
 }
 
-// mixed reports of each moment whether no machine has half of its tasks or more. One that has could as well be what is
-// slow. Machines that are not known, or all the same, are taken to be many.
+// mixed reports for each moment whether every machine has less than half of the moment's tasks. If a machine has
+// half of the tasks, the machine may be slow and not the moment. If all machines are unknown, or all tasks have the
+// same machine, every moment counts as mixed.
 func mixed(moments, machines []int32, n, known int) []bool {
 	ok := make([]bool, n)
 	if known < 2 {

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestSelectionAgainstSorting(t *testing.T) {
+func TestSelectionAgreesWithSorting(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 2000 {
 		x := make([]float64, 1+r.IntN(200))
@@ -33,8 +33,8 @@ func TestSelectionAgainstSorting(t *testing.T) {
 	assert.Zero(t, median(nil))
 }
 
-// The median of the others is that of the list without the one.
-func TestOthersAgainstLists(t *testing.T) {
+// The median of the other tasks equals the median of the list without the task.
+func TestOthersAgreeWithLists(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 1000 {
 		n := 1 + r.IntN(9)
@@ -66,7 +66,7 @@ func TestOthersAgainstLists(t *testing.T) {
 	}
 }
 
-func TestCompressAgainstAMap(t *testing.T) {
+func TestCompressAgreesWithAMap(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for _, most := range []int{3, 50, math.MaxInt} {
 		given := make([]int, 100)
@@ -85,8 +85,8 @@ func TestCompressAgainstAMap(t *testing.T) {
 	}
 }
 
-// The chance of a coincidence, in rational numbers.
-func TestChanceAgainstRationals(t *testing.T) {
+// The probability of a coincidence is compared with exact rational numbers.
+func TestChanceAgreesWithRationalNumbers(t *testing.T) {
 	for n := range 25 {
 		for slow := range n + 1 {
 			for _, elsewhere := range [][2]int{{0, 0}, {0, 9}, {3, 30}, {20, 20}} {
@@ -109,12 +109,12 @@ func TestChanceAgainstRationals(t *testing.T) {
 			}
 		}
 	}
-	assert.Greater(t, chance(100, 1000, 10, 100), .3, "many trials are counted as sixty")
+	assert.Greater(t, chance(100, 1000, 10, 100), .3, "a hundred tasks count as sixty")
 	assert.Less(t, chance(500, 1000, 10, 100), 1e-6)
 }
 
-// The fit has no negative coefficient and cannot be improved: every coefficient above 0 has a gradient of 0, every one
-// at 0 a gradient that points below.
+// The fit has no negative coefficient and cannot be improved: a coefficient above 0 has a gradient of 0, and a
+// coefficient at 0 has a gradient that points below 0.
 func TestSolveMeetsTheConditionsOfOptimality(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	for range 3000 {
@@ -126,7 +126,7 @@ func TestSolveMeetsTheConditionsOfOptimality(t *testing.T) {
 			e.add(&x, truth.at(&x)+r.NormFloat64())
 		}
 		c, ok := e.solve()
-		if !ok { // no column helps: none has a positive sum with the values
+		if !ok { // no column helps: no column has a positive sum with the values
 			for i := range columns {
 				require.LessOrEqual(t, e.b[i], 0.)
 			}
@@ -147,7 +147,7 @@ func TestSolveMeetsTheConditionsOfOptimality(t *testing.T) {
 	}
 }
 
-func TestSolveOfDependentColumns(t *testing.T) {
+func TestSolveOfDependentColumnsUsesFewer(t *testing.T) {
 	var e equations
 	for i := range 10 {
 		e.add(&coefficients{1, float64(i), 2 * float64(i)}, 3+float64(i))

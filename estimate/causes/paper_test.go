@@ -12,7 +12,7 @@ import (
 
 const s = time.Second
 
-// even makes tasks of ten seconds and a hundred bytes, two on a machine, one after another.
+// even makes tasks of ten seconds and a hundred bytes, two tasks on each machine, one after another.
 func even(n int) []causes.Task {
 	tasks := make([]causes.Task, n)
 	for i := range tasks {
@@ -37,7 +37,7 @@ func TestMantri41OutlierIsOverOneAndAHalfMedians(t *testing.T) {
 	r := causes.Explain(causes.Phase{Tasks: tasks})
 	require.Len(t, r.Outliers, 1)
 	assert.Equal(t, 4, r.Outliers[0].Task)
-	assert.Equal(t, 1, r.Improvable, "15 s where 10 are expected")
+	assert.Equal(t, 1, r.Improvable, "a task of 15 s with an expected time of 10 s is improvable")
 }
 
 // "When its run time is within [.8, 1.2]x of the time predicted by this model, we call it explainable."
@@ -64,7 +64,7 @@ func TestMantri42Footnote3ResidualOfAFifth(t *testing.T) {
 	tasks[7].Took = 42 * 127 * s / 100
 	r = causes.Explain(causes.Phase{Tasks: tasks})
 	require.Len(t, r.Outliers, 1)
-	assert.False(t, r.Outliers[0].Explained, "by more than a fifth of what it took")
+	assert.False(t, r.Outliers[0].Explained, "the task is off by more than a fifth of its expected time")
 
 	tasks[7].Took = 42 * 13 * s / 10
 	r = causes.Explain(causes.Phase{Tasks: tasks})
@@ -74,7 +74,7 @@ func TestMantri42Footnote3ResidualOfAFifth(t *testing.T) {
 	assert.InDelta(t, 42, r.Outliers[0].Expected.Seconds(), .05)
 }
 
-// A model of plain least squares is bent by a few tasks that are very slow, until it explains nothing.
+// A few very slow tasks distort a model of plain least squares until it explains nothing.
 func TestMantri42Footnote3OutliersDoNotBendTheModel(t *testing.T) {
 	tasks := even(40)
 	for i := range tasks {
@@ -89,8 +89,9 @@ func TestMantri42Footnote3OutliersDoNotBendTheModel(t *testing.T) {
 	assert.InDelta(t, .1, m.PerByte, .0002)
 	assert.InDelta(t, 35./40, m.Explained, 1e-9)
 
-	// One task in four takes 2.5 times as long, and only one has more data: three times as much, for three times as long. The
-	// fit has to leave out the slow ones (those beyond 1.5 times the model) to see that data explain that one.
+	// One task in four takes 2.5 times as long. A single task has more data: three times as much, and it takes
+	// three times as long. The fit has to leave out the slow tasks (beyond 1.5 times the model) to see that data
+	// explain the large task.
 	tasks = even(12)
 	for i := range tasks {
 		tasks[i].Bytes, tasks[i].Took = 100, 10*s
@@ -151,8 +152,8 @@ func TestMantri42MachineByItsOtherTasks(t *testing.T) {
 	assert.Equal(t, causes.Suspect{Index: 6, Ratio: 3, Tasks: 4, Slow: 4, Phases: 1}, r.Machines[0])
 }
 
-// "Duplicating these tasks would not make them run faster and will waste resources": the large tasks of a slow machine
-// are slow by the machine, its task with much data by its data.
+// "Duplicating these tasks would not make them run faster and will waste resources": on a slow machine, the machine
+// explains the slow tasks, but data explain the task with much data.
 func TestMantri42DataIsNeverTheMachine(t *testing.T) {
 	tasks := even(40)
 	for i := range tasks {
@@ -160,7 +161,7 @@ func TestMantri42DataIsNeverTheMachine(t *testing.T) {
 			tasks[i].Took = 30 * s
 		}
 	}
-	tasks[26].Bytes, tasks[26].Took = 300, 30*s // on machine 6, as long as its bytes take elsewhere
+	tasks[26].Bytes, tasks[26].Took = 300, 30*s // on machine 6, as long as its bytes would take on another machine
 	r := causes.Explain(causes.Phase{Tasks: tasks})
 	require.Len(t, r.Outliers, 4)
 	for _, o := range r.Outliers {
@@ -222,8 +223,8 @@ func TestMantriFigure8Remedies(t *testing.T) {
 	}
 }
 
-// "The ratio of the progress rate of the median task to the slowest task", where a progress rate is input by duration:
-// a task that has more to read is not slower for it.
+// "The ratio of the progress rate of the median task to the slowest task", and a progress rate is input by
+// duration: a task with more to read is not slower because of its bytes.
 func TestDolly211SlowdownRatio(t *testing.T) {
 	slowdown := func(tasks []causes.Task) float64 { return causes.Explain(causes.Phase{Tasks: tasks}).Slowdown }
 	tasks := even(9)
@@ -234,6 +235,6 @@ func TestDolly211SlowdownRatio(t *testing.T) {
 	for i := range tasks {
 		tasks[i].Bytes = 0
 	}
-	assert.InDelta(t, 8, slowdown(tasks), 1e-9, "by time alone")
+	assert.InDelta(t, 8, slowdown(tasks), 1e-9, "without bytes the slowdown is by time alone")
 	assert.Zero(t, slowdown(nil))
 }

@@ -14,14 +14,14 @@ import (
 	"github.com/straggler-go/straggler/estimate/causes"
 )
 
-// small is a world of which every task takes part in every fit.
+// small is a world in which every task takes part in every fit.
 func small() world {
 	w := plainWorld
 	w.tasks, w.machines = 200, 15
 	return w
 }
 
-// consistent checks what holds for every report, whatever the tasks.
+// consistent checks properties of every report, whatever the tasks.
 func consistent(t *testing.T, p causes.Phase, r causes.Report) {
 	t.Helper()
 	require.Equal(t, len(p.Tasks), r.Tasks)
@@ -44,12 +44,12 @@ func consistent(t *testing.T, p causes.Phase, r causes.Report) {
 		shared(t, r.Parts)
 	}
 	require.GreaterOrEqual(t, r.Excess, time.Duration(0))
-	_, err := json.Marshal(r) // fails on NaN
+	_, err := json.Marshal(r) // marshalling fails on NaN
 	require.NoError(t, err)
 	require.NotContains(t, r.String(), "NaN")
 }
 
-// shared checks that parts are shares of 1.
+// shared checks that parts add up to 1.
 func shared(t *testing.T, p causes.Parts) {
 	t.Helper()
 	sum := 0.0
@@ -83,7 +83,7 @@ func TestOrderOfTasksDoesNotMatter(t *testing.T) {
 	}
 }
 
-// Units of bytes and the numbers of machines are the host's.
+// The host chooses the unit of bytes and the numbers of machines.
 func TestUnitsAndNumbersDoNotMatter(t *testing.T) {
 	for number := range uint64(50) {
 		p, _ := small().phase(number, number)
@@ -102,9 +102,9 @@ func TestUnitsAndNumbersDoNotMatter(t *testing.T) {
 	}
 }
 
-// A task that still runs, and has not yet taken what is expected, changes nothing; one that has speaks against its
-// machine.
-func TestCensoredTasks(t *testing.T) {
+// A task that still runs and is below its expected time changes nothing. Above its expected time it is evidence
+// against its machine.
+func TestACensoredTaskCountsAboveItsExpectedTime(t *testing.T) {
 	for number := range uint64(20) {
 		p, _ := small().phase(number, number)
 		want := causes.Explain(p)
@@ -117,7 +117,7 @@ func TestCensoredTasks(t *testing.T) {
 		require.Equal(t, want, got)
 	}
 	tasks := even(40)
-	for i := range tasks { // all that ran on machine 6 was killed
+	for i := range tasks { // every task on machine 6 was killed
 		if tasks[i].Machine == 6 {
 			tasks[i].Took, tasks[i].Censored = 30*time.Second, true
 		}
@@ -128,7 +128,7 @@ func TestCensoredTasks(t *testing.T) {
 	assert.Equal(t, 10*time.Second, r.Slowest)
 }
 
-func TestHardlyAnyTasks(t *testing.T) {
+func TestPhasesOfAFewTasksAreConsistent(t *testing.T) {
 	r := causes.Explain(causes.Phase{})
 	assert.Equal(t, causes.Report{}, r)
 	r = causes.Explain(causes.Phase{Tasks: []causes.Task{{Took: time.Second}, {}, {Took: -1}}})
@@ -144,7 +144,7 @@ func TestHardlyAnyTasks(t *testing.T) {
 	assert.Equal(t, causes.Unknown, bill.Fault())
 }
 
-// A bill adds up.
+// The parts of a bill add up.
 func TestBillAddsUp(t *testing.T) {
 	for number := range uint64(30) {
 		var phases []causes.Phase
@@ -186,7 +186,7 @@ func TestConfigNamesTheField(t *testing.T) {
 	}
 }
 
-func TestNamesRoundTrip(t *testing.T) {
+func TestNamesOfCausesReadBack(t *testing.T) {
 	for c := causes.Unknown; c <= causes.Contention; c++ {
 		text, err := c.MarshalText()
 		require.NoError(t, err)

@@ -8,69 +8,73 @@ import (
 	"github.com/straggler-go/straggler/internal/wire"
 )
 
-// Report is why the outliers of one phase were slow.
+// Report explains why the outliers of one phase were slow.
 type Report struct {
-	// Tasks is the number of tasks given, Finished of those whose time counts in full, Skipped of those without a time.
+	// Tasks is the number of tasks given. Finished is the number of tasks with a full time, and Skipped the number
+	// without a time.
 	Tasks, Finished, Skipped int
-	// Median is the lower median of the finished tasks' times, Mean their mean, Slowest the longest.
+	// Median is the lower median of the finished tasks' times, Mean their mean, Slowest the longest time.
 	Median, Mean, Slowest time.Duration
-	// Slowdown is how many times faster than the slowest of the finished tasks the median one progressed, in bytes per
-	// second [Dolly §2.1.1]; by their times alone if no task has bytes. 0 if there is no task.
+	// Slowdown is how many times faster than the slowest finished task the median finished task progressed, in
+	// bytes per second [Dolly §2.1.1]. If no task has bytes, only times count. 0 if there is no task.
 	Slowdown float64
 	// Model is the time that bytes explain.
 	Model Model
 	// Outliers are the tasks over Config.Outlier times the median, by index.
 	Outliers []Outlier
-	// Excess is what the outliers took beyond the median in all, and Parts shares it out.
+	// Excess is the sum of the outliers' times beyond the median. Parts divides Excess among the causes.
 	Excess time.Duration
 	Parts  Parts
-	// Improvable is the number of tasks that are no outliers and yet took over 1+Config.Residual times what the model
-	// expects: rules that look for outliers alone do nothing for them [Mantri §4.2, figure 3b].
+	// Improvable is the number of tasks that are no outliers and still took over 1+Config.Residual times their
+	// expected time. Rules that look for outliers alone do nothing for them [Mantri §4.2, figure 3b].
 	Improvable int
-	// Machines and Moments are the machines and the moments of this phase whose tasks were slow by more than
-	// coincidence, the slowest machine first, the moments in the order of time.
+	// Machines and Moments are the machines and the moments of this phase with more slow tasks than coincidence
+	// explains. Machines are in order of their ratio, the slowest first; Moments are in order of time.
 	Machines []Suspect
 	Moments  []Moment
 }
 
-// Outlier is a task that took long, and why. It is a plain value that can be compared with ==.
+// Outlier is a task that took long, with its causes. An Outlier is a plain value that can be compared with ==.
 type Outlier struct {
-	// Task is its index in Phase.Tasks.
+	// Task is the index of the task in Phase.Tasks.
 	Task  int
 	Cause Cause
-	// Took is the task's time and Times that in medians of its phase; Expected is the time without waiting for lost
-	// input by the phase's model and the task's cohort.
+	// Took is the task's time, and Times is Took divided by the median of the phase. Expected is the time by the
+	// phase's model and the task's cohort, without the wait for lost input.
 	Took, Expected time.Duration
 	Times          float64
-	// Explained says that the task took at most 1+Config.Residual times what was expected: no copy would be quicker.
+	// Explained says that the task took at most 1+Config.Residual times its expected time: no copy would be faster.
 	Explained bool
-	// MachineRatio is how many times slower than expected the other tasks of the machine were, MomentRatio those that
-	// began when it did; 1 where that shows nothing.
+	// MachineRatio is how many times slower than expected the other tasks of the machine were. MomentRatio is the
+	// same ratio for the tasks that began at the same time. Each is 1 if the other tasks do not show that it is
+	// slow.
 	MachineRatio, MomentRatio float64
-	// Parts shares out what the task took beyond the median.
+	// Parts divides the task's time beyond the median among the causes.
 	Parts Parts
 }
 
-// Suspect is a machine, or a cohort, whose tasks take longer than those of its peers.
+// Suspect is a machine or a cohort that takes longer than its peers.
 type Suspect struct {
 	// Index is the host's index of the machine or the cohort.
 	Index int
-	// Ratio is the median of its ratio: in one phase over its tasks, in several over the phases.
+	// Ratio is the median of its ratio of time to expected time: over its tasks in a Report, over the phases in a
+	// Bill.
 	Ratio float64
-	// Tasks is how many tasks speak about it, Slow how many of them were slow, Phases in how many phases.
+	// Tasks is the number of tasks that are evidence about it, Slow the number of slow tasks, and Phases the number
+	// of phases.
 	Tasks, Slow, Phases int
 }
 
-// Moment is a stretch of time in which tasks began that were slow, whatever their machine.
+// Moment is a stretch of time: tasks that began in it were slow on any machine.
 type Moment struct {
-	// From and To are the first and the last start in it.
+	// From and To are the first and the last start in the moment.
 	From, To time.Duration
-	// Ratio is the median of their times to what was expected, Tasks their number.
+	// Ratio is the median of the tasks' times to their expected times, and Tasks their number.
 	Ratio float64
 	Tasks int
 }
 
-// compareSuspects orders the worst first.
+// compareSuspects orders suspects by ratio, the slowest first.
 func compareSuspects(a, b Suspect) int {
 	return cmp.Or(cmp.Compare(b.Ratio, a.Ratio), cmp.Compare(a.Index, b.Index))
 }
@@ -98,8 +102,8 @@ func (r *Report) wire(c *wire.Codec) {
 	}
 }
 
-// String returns a summary of the report as one line, and LogValue the same for log/slog; MarshalJSON writes it whole,
-// and UnmarshalJSON reads that.
+// String returns a summary of the report as one line. LogValue returns the same fields for log/slog. MarshalJSON
+// writes the whole report, and UnmarshalJSON reads it.
 func (r Report) String() string                   { return wire.Line(r.wire) }
 func (r Report) LogValue() slog.Value             { return wire.Log(r.wire) }
 func (r Report) MarshalJSON() ([]byte, error)     { return wire.JSON(r.wire) }
@@ -117,8 +121,8 @@ func (o *Outlier) wire(c *wire.Codec) {
 	c.Value("parts", &o.Parts)
 }
 
-// String returns the outlier as one line, which UnmarshalText reads; LogValue, for log/slog, and MarshalJSON, which
-// UnmarshalJSON reads, have the same fields.
+// String returns the outlier as one line, which UnmarshalText reads. LogValue, for log/slog, has the same fields,
+// and so has MarshalJSON, which UnmarshalJSON reads.
 func (o Outlier) String() string                   { return wire.Line(o.wire) }
 func (o Outlier) LogValue() slog.Value             { return wire.Log(o.wire) }
 func (o Outlier) MarshalJSON() ([]byte, error)     { return wire.JSON(o.wire) }
@@ -133,8 +137,8 @@ func (s *Suspect) wire(c *wire.Codec) {
 	c.When(true).Int("phases", &s.Phases)
 }
 
-// String returns the suspect as one line, which UnmarshalText reads; LogValue, for log/slog, and MarshalJSON, which
-// UnmarshalJSON reads, have the same fields.
+// String returns the suspect as one line, which UnmarshalText reads. LogValue, for log/slog, has the same fields,
+// and so has MarshalJSON, which UnmarshalJSON reads.
 func (s Suspect) String() string                   { return wire.Line(s.wire) }
 func (s Suspect) LogValue() slog.Value             { return wire.Log(s.wire) }
 func (s Suspect) MarshalJSON() ([]byte, error)     { return wire.JSON(s.wire) }

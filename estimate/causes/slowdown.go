@@ -4,9 +4,9 @@ import (
 	"math"
 )
 
-// slowdown returns how many times faster than the slowest of the finished tasks the median one progressed, in bytes per
-// second [Dolly §2.1.1]; by their times alone if no task has bytes. In a phase that has some, tasks without bytes do
-// not count. The median is the lower one; 0 if there is no task. O(n); it allocates.
+// slowdown returns how many times faster than the slowest finished task the median finished task progressed, in
+// bytes per second [Dolly §2.1.1]. If no task has bytes, only times count. In a phase with bytes, tasks without
+// bytes do not count. The median is the lower median; slowdown is 0 without a task. O(n); it allocates.
 func slowdown(tasks []Task) float64 {
 	rates, slowest := make([]float64, 0, len(tasks)), math.Inf(1)
 	anyBytes := false

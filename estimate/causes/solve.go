@@ -2,7 +2,8 @@ package causes
 
 import "math"
 
-// equations are the normal equations of a least-squares fit: sums of the products of columns, and of columns and value.
+// equations are the normal equations of a least-squares fit: the sums of products of columns with each other, and
+// of columns with the value.
 type equations struct {
 	a     [columns][columns]float64
 	b     coefficients
@@ -19,9 +20,9 @@ func (e *equations) add(x *coefficients, y float64) {
 	e.total += float64(y * y)
 }
 
-// solve returns the coefficients of least squares none of which is negative; false if there is no row. With so few
-// columns every choice of them is tried: the best one without a negative coefficient is the answer. Of two that are as
-// good, the one with fewer columns is.
+// solve returns the least-squares coefficients under the condition that none is negative; false if there is no row.
+// With this few columns solve tries every subset of the columns. The answer is the best fit without a negative
+// coefficient. If two fits are equally good, the fit with fewer columns wins.
 func (e *equations) solve() (best coefficients, ok bool) {
 	for i := range columns {
 		for j := range i {
@@ -41,7 +42,7 @@ func (e *equations) solve() (best coefficients, ok bool) {
 	return best, ok
 }
 
-// rest is the sum of the squared residuals.
+// rest returns the sum of the squared residuals.
 func (e *equations) rest(c *coefficients) float64 {
 	rest := e.total
 	for i := range columns {
@@ -53,8 +54,8 @@ func (e *equations) rest(c *coefficients) float64 {
 	return rest
 }
 
-// solveFor solves the equations for some of the columns by elimination; false if a coefficient is negative or the
-// columns depend on each other.
+// solveFor solves the equations for a subset of the columns by elimination. solveFor reports false if a coefficient is
+// negative, or if the columns are linearly dependent.
 func (e *equations) solveFor(use []int) (c coefficients, ok bool) {
 	n := len(use)
 	var m [columns][columns + 1]float64
@@ -64,7 +65,7 @@ func (e *equations) solveFor(use []int) (c coefficients, ok bool) {
 		}
 		m[i][n] = e.b[from]
 	}
-	for k := range n { // the matrix is positive definite, or fails here: no pivoting
+	for k := range n { // no pivoting: the matrix is positive definite, or elimination fails here
 		if !(m[k][k] > 1e-12*e.a[use[k]][use[k]]) {
 			return c, false
 		}

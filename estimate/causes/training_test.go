@@ -14,12 +14,13 @@ import (
 	"github.com/straggler-go/straggler/estimate/causes"
 )
 
-// Steps of three training jobs of 16, 64 and 8 workers, one of which was slowed on purpose in the first job. The data
-// are those of a public artefact, and not part of the project: they are in a folder of the directory that STRAGGLER_TRACES
-// names.
+// The test reads steps of three training jobs of 16, 64 and 8 workers. In the first job a worker was slowed on
+// purpose. The data come from a public artefact and are not part of the project: they are in a folder of the
+// directory that STRAGGLER_TRACES names.
 const trainingDir = "bytedance-training"
 
-// trainingSteps reads a job: a phase a step, a task a worker, a cohort a stage of the pipeline.
+// trainingSteps reads a job: a phase for each step, a task for each worker, a cohort for each stage of the
+// pipeline.
 func trainingSteps(t *testing.T, job string) []causes.Phase {
 	t.Helper()
 	dir := os.Getenv("STRAGGLER_TRACES")
@@ -60,7 +61,7 @@ func TestTrainingNamesTheSlowedWorkerOf88(t *testing.T) {
 		t.Logf("%s: %v", job, bill)
 		slowed += len(bill.Machines)
 		switch job {
-		case "AR": // one worker was slowed: by the artefact, 100 % of the slowdown goes with it
+		case "AR": // one worker was slowed; by the artefact, it causes 100 % of the slowdown
 			require.Len(t, bill.Machines, 1)
 			assert.Equal(t, 0, bill.Machines[0].Index)
 			assert.Equal(t, causes.Machine, bill.Fault())

@@ -12,7 +12,7 @@ import (
 	"github.com/straggler-go/straggler/internal/wire/wiretest"
 )
 
-func TestAnswersReadBack(t *testing.T) {
+func TestAnswersReadBackFromTextAndJSON(t *testing.T) {
 	tasks := even(40)
 	for i := range tasks {
 		if tasks[i].Cohort = i % 2; tasks[i].Machine == 3 {
@@ -42,6 +42,6 @@ func TestAnswersReadBack(t *testing.T) {
 	assert.ErrorContains(t, json.Unmarshal([]byte(`{"colour":7}`), &back), "colour")
 }
 
-func TestChoicesReadBack(t *testing.T) {
+func TestConfigurationsReadBackFromJSON(t *testing.T) {
 	wiretest.Settings(t, causes.Config{Outlier: 2}, `{"outlier":2}`)
 }

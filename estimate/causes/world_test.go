@@ -8,17 +8,17 @@ import (
 	"github.com/straggler-go/straggler/estimate/causes"
 )
 
-// world makes phases whose causes are known.
+// world makes phases with known causes.
 type world struct {
 	tasks, machines, slots int
-	slowMachines           float64 // share of the machines that are slow
+	slowMachines           float64 // share of the slow machines
 	slowness               [2]float64
 	byteSpread             float64 // standard deviation of the logarithm of a task's bytes
-	base                   float64 // share of the usual time that bytes do not explain
+	base                   float64 // share of the typical time that bytes do not explain
 	remote                 float64 // share of the tasks that read over slow links, three times as long
 	waits                  float64 // share of the tasks that wait for lost input
-	busy                   float64 // share of the time in which everything that begins is slow
-	odd                    float64 // share of the tasks that are slow for no reason that is told
+	busy                   float64 // share of the time in which every task that begins is slow
+	odd                    float64 // share of the tasks that are slow for an unknown reason
 	noise                  float64 // standard deviation of the logarithm of the time
 }
 
@@ -33,7 +33,7 @@ type truth struct {
 	slow  bool
 }
 
-// phase makes a phase of tasks that start as slots come free; the slow machines are the same for the same seed.
+// phase makes a phase of tasks that start when slots become free; one seed always has the same slow machines.
 func (w world) phase(seed, number uint64) (causes.Phase, []truth) {
 	machines := rand.New(rand.NewPCG(seed, 1))
 	slowness := make([]float64, w.machines)
@@ -90,7 +90,7 @@ func (w world) phase(seed, number uint64) (causes.Phase, []truth) {
 	return p, facts
 }
 
-// main is the cause that truly adds most.
+// main is the cause that truly adds the most time.
 func (f truth) main() causes.Cause {
 	best := causes.Unknown
 	for c := range f.added {

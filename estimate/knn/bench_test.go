@@ -15,7 +15,7 @@ func benchKNN(b testing.TB, runs int) (*Regressor, [][]float64) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	for range runs + runs/100 { // some have been evicted, and some came after the tree
+	for range runs + runs/100 { // some runs have been replaced, and some are newer than the tree
 		if err := knn.Observe(draw(), r.ExpFloat64()); err != nil {
 			b.Fatal(err)
 		}
@@ -70,5 +70,5 @@ func TestKNNDoesNotAllocate(t *testing.T) {
 	}
 }
 
-// sink keeps the compiler from dropping what a benchmark computes.
+// sink keeps the compiler from removing the computations of a benchmark.
 var sink float64

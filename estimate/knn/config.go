@@ -12,23 +12,23 @@ import (
 const (
 	// maxParameter bounds the parameters of a task, so that no squared distance overflows.
 	maxParameter = 1e100
-	maxShared    = 1e38 // what a float32 holds
-	// constantSpread is the standard deviation, against the largest value, at and below which a parameter is constant
-	// up to rounding; leastSpread is the same in absolute terms.
+	maxShared    = 1e38 // the largest number that a float32 holds is slightly larger
+	// A parameter is constant up to rounding if its standard deviation is at most constantSpread times its largest
+	// value, or at most leastSpread.
 	constantSpread, leastSpread = 1e-12, 1e-40
 	maxDimensions               = 64
 	maxRuns                     = 1 << 30
 )
 
-// Scaling says in which unit each parameter of a task is measured when distances are taken. The values are stable.
+// Scaling chooses the unit in which a distance measures each parameter of a task. The values are stable.
 type Scaling uint8
 
 const (
-	// ScaleDeviation divides each parameter by its population standard deviation over the runs, and ignores one that is
-	// the same in all of them. It is the zero value, and not the paper's: unscaled, a size in bytes would drown the
-	// rest.
+	// ScaleDeviation divides each parameter by its population standard deviation over the runs, and ignores a
+	// parameter that is equal in all of them. ScaleDeviation is the zero value. The paper does not scale; without
+	// scaling a size in bytes would outweigh all other parameters.
 	ScaleDeviation Scaling = iota
-	// ScaleNone takes the parameters as they are, as the paper does. Use it for parameters that the host has scaled.
+	// ScaleNone uses the parameters unchanged, as the paper does. Use it for parameters that the host has scaled.
 	ScaleNone
 )
 
@@ -37,7 +37,7 @@ var scalingNames = [...]string{"deviation", "none"}
 // String returns the scaling's name.
 func (s Scaling) String() string { return enum.Name(scalingNames[:], s) }
 
-// MarshalText returns the scaling's name; an error for a value that does not exist.
+// MarshalText returns the scaling's name, or an error for a value without a name.
 func (s Scaling) MarshalText() ([]byte, error) { return enum.Text(scalingNames[:], s) }
 
 // UnmarshalText sets the scaling by its name.
@@ -45,24 +45,24 @@ func (s *Scaling) UnmarshalText(text []byte) error { return enum.Parse(scalingNa
 
 // Config holds the choices of a [Regressor]. Its zero value is usable.
 type Config struct {
-	// Dimensions is the number of parameters of a task, 64 at most. 0 means 3: its size, and the CPU and memory that it
-	// needs.
+	// Dimensions is the number of parameters of a task, at most 64. 0 means 3: the size of the task, and the CPU
+	// and memory that it needs.
 	Dimensions int
-	// Neighbours is k, the number of past runs that count. 0 means the least k with k^5 >= n^4 for n runs: the paper
-	// has it grow as n^(4/5), and gives no factor. For 100,000 runs that is 10,000, so a bound is worth setting for a
-	// long history. It never exceeds the number of runs.
+	// Neighbours is k, the number of past runs that count. 0 means the least k with k^5 >= n^4 for n runs: the
+	// paper lets k grow as n^(4/5), and gives no factor. For 100,000 runs this default is 10,000, so set a bound
+	// for a long history. k never exceeds the number of runs.
 	Neighbours int
-	// Keep is the number of runs that are remembered; each further one takes the place of the oldest. 0 means
-	// 10,000; the paper gives no figure.
+	// Keep is the number of remembered runs; each further run replaces the oldest. 0 means 10,000; the paper gives
+	// no figure.
 	Keep int
 	// Scaling is the unit of distances. 0 is [ScaleDeviation].
 	Scaling Scaling
-	// Origin is the name of this process among those that pass on to each other what they have run of the same kind of
-	// task, by [Regressor.AppendDelta] and [Regressor.Merge]. It is of at most 255 bytes, and no other has it. Empty:
-	// nothing is passed on.
+	// Origin is the name of this process among processes that share their runs by [Regressor.AppendDelta] and
+	// [Regressor.Merge]. The processes run tasks of one kind. The name must be unique and have at most 255 bytes.
+	// Empty means that the Regressor shares nothing.
 	Origin string
-	// MaxSkew is how far the clock of another process may be ahead: a delta from further in the future is refused. 0
-	// means a minute.
+	// MaxSkew is how far the clock of another process may be ahead. A delta from further in the future is refused.
+	// 0 means a minute.
 	MaxSkew time.Duration
 }
 
@@ -74,7 +74,7 @@ func (c Config) Effective() Config {
 	return c
 }
 
-// Validate reports the first field that is out of range, with its value and its range.
+// Validate returns an error that names the first field out of range, its value and its range; or nil.
 func (c Config) Validate() error {
 	const place = "estimate/knn: Config"
 	return cmp.Or(
@@ -86,6 +86,7 @@ func (c Config) Validate() error {
 	)
 }
 
-// MarshalJSON returns the fields that are not zero, kebab-case, in seconds, Off as -1; UnmarshalJSON reads it.
+// MarshalJSON returns the fields that are not zero. Names are kebab-case, times are in seconds, and Off is -1.
+// UnmarshalJSON reads this form.
 func (c Config) MarshalJSON() ([]byte, error)     { return wire.JSON(wire.Settings(&c)) }
 func (c *Config) UnmarshalJSON(data []byte) error { return wire.Read(data, c, wire.Struct) }

@@ -58,7 +58,7 @@ func TestKNNBadInputIsNamed(t *testing.T) {
 	}
 }
 
-func TestKNNDefaults(t *testing.T) {
+func TestKNNDefaultsAreFilledIn(t *testing.T) {
 	knn, err := New(Config{})
 	require.NoError(t, err)
 	assert.Equal(t, Config{Dimensions: 3, Keep: 10000, MaxSkew: time.Minute}, knn.Config())
@@ -69,7 +69,7 @@ func TestKNNDefaults(t *testing.T) {
 		assert.False(t, h.Observe(x))
 		assert.False(t, h.Delete(x))
 	}
-	// Beyond the range in the bins at its ends, and High in the last.
+	// A value outside the range counts in the first or last bin, and High in the last.
 	for _, x := range []float64{-5, 400, 100, 99} {
 		assert.True(t, h.Observe(x))
 	}
@@ -77,8 +77,8 @@ func TestKNNDefaults(t *testing.T) {
 	assert.Equal(t, 4, h.Len())
 }
 
-// What was not made by its constructor answers and does not panic.
-func TestKNNZeroValues(t *testing.T) {
+// A value that no constructor made gives answers and does not panic.
+func TestKNNZeroValuesAreEmpty(t *testing.T) {
 	var k Regressor
 	var p Prediction
 	assert.ErrorContains(t, k.Observe(nil, 1), "estimate/knn: Config.Dimensions is 0")
@@ -91,8 +91,8 @@ func TestKNNZeroValues(t *testing.T) {
 	assert.False(t, ok)
 }
 
-// The largest parameters, the least spread, the least distances: no NaN, no overflow.
-func TestKNNExtremes(t *testing.T) {
+// The largest parameters, the least spread and the smallest distances cause no NaN and no overflow.
+func TestKNNOfExtremesIsFinite(t *testing.T) {
 	for _, scaling := range []Scaling{ScaleDeviation, ScaleNone} {
 		for _, x := range [][]float64{{-1e100, 1e100, 0, 1}, {0, 1e-300, 2e-300, 1e-200}, {1, 1, 1, math.Nextafter(1, 2)}, {1e100, 1e100, 1e100, 1e100}} {
 			knn, err := New(Config{Dimensions: 1, Neighbours: 3, Scaling: scaling})
@@ -107,8 +107,8 @@ func TestKNNExtremes(t *testing.T) {
 	}
 }
 
-// A sequence that chooses the median of three badly at every step must not make the tree quadratic or wrong.
-func TestKNNTreeOfAwkwardSequences(t *testing.T) {
+// A sequence for which the median of three is a bad pivot at every step makes the tree neither quadratic nor wrong.
+func TestKNNTreeOfBadPivotsIsRight(t *testing.T) {
 	for name, value := range map[string]func(i int) float64{
 		"ascending":  func(i int) float64 { return float64(i) },
 		"descending": func(i int) float64 { return float64(-i) },

@@ -38,10 +38,10 @@ func (k *Regressor) state(c *snapshot.Codec) {
 	}
 	n := c.Size(len(k.y), 8*(1+dimensions))
 	whole := n == k.config.Keep
-	c.Check(n <= k.config.Keep && n <= k.added && (whole || n == k.added), "counts more or fewer runs than there are")
-	c.Check(k.oldest == 0 || whole && k.oldest < n, "begins with a run that there is not")
+	c.Check(n <= k.config.Keep && n <= k.added && (whole || n == k.added), "counts more or fewer runs than it holds")
+	c.Check(k.oldest == 0 || whole && k.oldest < n, "begins with a run that it does not hold")
 	fresh := k.measured <= k.added && k.added-k.measured <= n
-	c.Check(fresh && (k.measured > 0 || n == 0), "measured runs that there are not")
+	c.Check(fresh && (k.measured > 0 || n == 0), "measured more runs than it holds")
 	if c.Reading() {
 		k.x, k.y = make([]float64, n*dimensions), make([]float64, n)
 	}
@@ -61,10 +61,11 @@ func (k *Regressor) state(c *snapshot.Codec) {
 	}
 }
 
-// MarshalBinary and AppendBinary return a snapshot: version, configuration, and the runs that are remembered. They
-// never fail. O(n); 8 bytes a parameter and 8 for the time of each run. UnmarshalBinary sets k to what was written: it
-// predicts, and learns, as if it had never stopped; what is not a snapshot is an error, and leaves k as it was. O(n),
-// and O(n log n) with a tree; memory is bounded by a multiple of the length of data.
+// MarshalBinary and AppendBinary return a snapshot: version, configuration, and the remembered runs. The two calls never
+// fail. O(n); 8 bytes a parameter and 8 for the time of each run. UnmarshalBinary sets k to the written state, and
+// k then predicts and learns exactly as the written Regressor would. If data is not a snapshot, UnmarshalBinary
+// returns an error and leaves k unchanged. O(n), and O(n log n) with a tree; memory is bounded by a multiple of the
+// length of data.
 func (k *Regressor) MarshalBinary() ([]byte, error) { return k.AppendBinary(nil) }
 func (k *Regressor) AppendBinary(dst []byte) ([]byte, error) {
 	return snapshot.Append(dst, regressorVersion, k.state)
@@ -97,8 +98,9 @@ func (h *Histogram) state(c *snapshot.Codec) {
 }
 
 // MarshalBinary and AppendBinary return a snapshot: version, configuration, and the number and the sum of each bin.
-// They never fail. O(bins). UnmarshalBinary sets h to what was written; what is not a snapshot is an error, and leaves
-// h as it was. O(bins); memory is bounded by a multiple of the length of data.
+// The two calls never fail. O(bins). UnmarshalBinary sets h to the written state. If data is not a snapshot,
+// UnmarshalBinary returns an error and leaves h unchanged. O(bins); memory is bounded by a multiple of the length
+// of data.
 func (h *Histogram) MarshalBinary() ([]byte, error) { return h.AppendBinary(nil) }
 func (h *Histogram) AppendBinary(dst []byte) ([]byte, error) {
 	return snapshot.Append(dst, histogramVersion, h.state)

@@ -12,8 +12,8 @@ import (
 	"github.com/straggler-go/straggler/internal/snapshot/snapshottest"
 )
 
-// Restored after any history, a regressor predicts and learns as if it had never stopped, with a tree and without.
-func TestRegressorRestored(t *testing.T) {
+// After any history, a restored regressor predicts and learns as if it had never stopped, with a tree and without.
+func TestRestoredRegressorPredictsAsBefore(t *testing.T) {
 	for _, c := range []struct {
 		Config
 		runs int
@@ -57,7 +57,7 @@ func TestRegressorRestored(t *testing.T) {
 	}
 }
 
-func TestHistogramRestored(t *testing.T) {
+func TestRestoredHistogramContinuesAsBefore(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 3))
 	h, err := NewHistogram(HistogramConfig{Low: -5, High: 30, Bins: 7})
 	require.NoError(t, err)
@@ -72,7 +72,7 @@ func TestHistogramRestored(t *testing.T) {
 	}
 }
 
-func TestSnapshotsRefused(t *testing.T) {
+func TestDamagedSnapshotsAreRefused(t *testing.T) {
 	k, _ := benchKNN(t, 20)
 	h, _ := NewHistogram(HistogramConfig{})
 	h.Observe(3)

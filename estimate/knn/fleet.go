@@ -9,19 +9,19 @@ import (
 	"github.com/straggler-go/straggler/internal/snapshot"
 )
 
-// What many processes have run of the same kind of task, and pass on to each other.
+// This file shares runs of one kind of task between processes.
 
-// year is the age from which on runs are forgotten that are passed on.
+// year is the age at which shared runs are forgotten.
 const year = 365 * 24 * time.Hour
 
 func (c Config) choices() merge.Choices {
 	return merge.Choices{Origin: c.Origin, Skew: c.MaxSkew, Keep: year}
 }
 
-// run is a run as it is passed on: its parameters, and its seconds.
+// run is a shared run: its parameters, followed by its seconds.
 type run []float64
 
-// rounded is a run as all processes know it.
+// rounded rounds a run to float32, the precision in which all processes know it.
 func (r run) rounded() run {
 	for i, v := range r {
 		r[i] = float64(float32(v)) + 0 // -0 becomes 0
@@ -29,7 +29,7 @@ func (r run) rounded() run {
 	return r
 }
 
-// form is how runs are passed on.
+// form describes how runs are encoded for other processes.
 func (k *Regressor) form() merge.Form[run] {
 	want := k.config.Dimensions + 1
 	return merge.Form[run]{Place: "estimate/knn", Kind: 'k', Fact: func(c *snapshot.Codec, r *run) {
@@ -49,26 +49,33 @@ func (k *Regressor) form() merge.Form[run] {
 	}}
 }
 
-// newest is what counts of all that is known.
+// newest returns the newest runs of all processes, at most Keep.
 func (k *Regressor) newest() []merge.Observation[run] {
 	return k.fleet.Newest(k.form(), k.config.choices(), k.clock.Since, k.config.Keep)
 }
 
-// AppendVersion appends what k knows, as far as a process that knows more must know that to say the rest.
+// AppendVersion appends a summary of the runs that k knows. Another process passes this version to AppendDelta, and
+// gets the runs that k does not know.
 func (k *Regressor) AppendVersion(dst []byte) []byte { return k.fleet.AppendVersion(k.form(), dst) }
 
-// AppendDelta appends the runs beyond a version, that of the reader by its AppendVersion; nil stands for one that knows
-// none. With origins it says only what these have run. It is an error if since is no version. Some 9 bytes a run and 5
-// a parameter.
+// AppendDelta appends the runs that the reader does not know. The argument since is the version of the reader, by
+// its AppendVersion; nil stands for a reader that knows no runs. With origins, the delta contains only runs of
+// these processes. AppendDelta returns an error if since is not a version. Some 9 bytes a run and 5 a parameter.
 func (k *Regressor) AppendDelta(dst, since []byte, origins ...string) ([]byte, error) {
 	return k.fleet.AppendDelta(k.form(), k.config.choices(), k.clock.Since, dst, since, origins)
 }
 
-// Merge takes in what another process has run, by its AppendDelta, in any order, and as often as it comes: those that
-// know the same, and have the same choices, predict the same after a Merge, to the last bit. Of Keep runs at most half
-// are those of one process, and none is older than a year. It is an error, and nothing is taken, if k has no Origin,
-// delta is damaged, of another number of parameters, or none, or, a FieldError, if it comes from more than MaxSkew
-// ahead of now. O(n log n): merge what has come in at once.
+// Merge adds the runs of a delta that another process has made by AppendDelta. Deltas may come in any order and
+// repeatedly. After a Merge, processes with equal knowledge and equal choices give equal predictions, to the last
+// bit. At most half of the Keep runs come from one process, and no run is older than a year. Merge returns an error
+// and changes nothing in these cases:
+//
+//   - k has no Origin
+//   - delta is damaged, or is no delta
+//   - delta has another number of parameters
+//   - delta comes from more than MaxSkew ahead of now; this error is a FieldError
+//
+// O(n log n): merge deltas that have come in together one after the other, at once.
 func (k *Regressor) Merge(now time.Time, delta []byte) error {
 	c := k.config.choices()
 	if err := k.fleet.Merge(k.form(), c, c.At(&k.clock, now), delta); err != nil {

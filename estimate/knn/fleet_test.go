@@ -20,7 +20,8 @@ func member(t testing.TB, process int) *Regressor {
 	return k
 }
 
-// So few runs are kept that what is left of a set must not depend on what came when.
+// The number of runs kept is so small that many are replaced. The remaining runs must not depend on the order of
+// arrival.
 func TestLawsOfMerge(t *testing.T) {
 	mergetest.Laws(t, mergetest.Fleet[*Regressor]{
 		New: func(process int) *Regressor { return member(t, process) },
@@ -53,7 +54,7 @@ func TestRegressorsMerge(t *testing.T) {
 	assert.Equal(t, 12, b.Len())
 	var p Prediction
 	require.NoError(t, b.Predict(&p, []float64{14, .1}))
-	assert.InDelta(t, 15, p.Mean(), 2, "six of each")
+	assert.InDelta(t, 15, p.Mean(), 2, "the prediction uses six runs of each process")
 	mergetest.Refuses(t, b, now.Add(time.Second), delta)
 	require.NoError(t, member(t, 2).Merge(now.Add(-time.Minute+time.Second), delta))
 	assert.ErrorContains(t, member(t, 2).Merge(now.Add(-61*time.Second), delta),
@@ -87,8 +88,8 @@ func FuzzMerge(f *testing.F) {
 	})
 }
 
-// What is written now: a later version reads it, or refuses it by name.
-func TestKept(t *testing.T) {
+// A later version reads the snapshots and deltas of today, or names the version in its refusal.
+func TestSnapshotsAndDeltasOfTodayAreReadable(t *testing.T) {
 	k, now := member(t, 0), time.Unix(1000, 0)
 	require.NoError(t, k.ObserveAt(now, []float64{1, .1}, 20))
 	require.NoError(t, k.ObserveAt(now.Add(time.Second), []float64{-2, 0}, 30))

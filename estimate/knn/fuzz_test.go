@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Any runs and any query: an error, or a distribution, the same twice.
+// Any runs and any query give an error or a distribution, and a repeated query gives an equal answer.
 func FuzzKNN(f *testing.F) {
 	f.Add([]byte("0123456789abcdef0123456789abcdef0123456789abcdef"), 1.0, 2.0, 3, false)
 	f.Add(make([]byte, 96), 0.0, 0.0, 0, true)
@@ -39,7 +39,7 @@ func FuzzKNN(f *testing.F) {
 	})
 }
 
-// Any values: the estimate lies within what was added, and deleting all leaves none.
+// For any values, the estimate lies within the range of the values, and deleting all values leaves none.
 func FuzzHistogram(f *testing.F) {
 	f.Add([]byte("0123456789abcdef"), 0.0, 100.0, 5)
 	f.Fuzz(func(t *testing.T, data []byte, low, high float64, bins int) {

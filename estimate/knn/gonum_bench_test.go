@@ -7,7 +7,8 @@ import (
 	"gonum.org/v1/gonum/spatial/kdtree"
 )
 
-// BenchmarkKNNGonum is BenchmarkKNN's search on gonum's kd-tree, k = 100, for comparison: neighbours only, no weights.
+// BenchmarkKNNGonum is the search of BenchmarkKNN on gonum's kd-tree, k = 100, for comparison. The search finds
+// neighbours only, without weights.
 func BenchmarkKNNGonum(b *testing.B) {
 	for _, runs := range []int{1000, 10000, 100000} {
 		b.Run(fmt.Sprintf("runs=%d", runs), func(b *testing.B) {

@@ -8,12 +8,12 @@ import (
 	"github.com/straggler-go/straggler/internal/wire"
 )
 
-// HistogramConfig holds the choices of a [Histogram]. Its zero value is for percentages.
+// HistogramConfig holds the choices of a [Histogram]. Its zero value suits percentages.
 type HistogramConfig struct {
-	// Low and High bound the range that is divided into bins. Values beyond count in the first or last bin. Both 0
-	// means 0 to 100.
+	// Low and High bound the range that is divided into bins. A value outside the range counts in the first or last
+	// bin. Both 0 means 0 to 100.
 	Low, High float64
-	// Bins is the number of bins, of equal width. 0 means 20; the paper gives none.
+	// Bins is the number of bins, of equal width. 0 means 20; the paper gives no number.
 	Bins int
 }
 
@@ -26,7 +26,7 @@ func (c HistogramConfig) Effective() HistogramConfig {
 	return c
 }
 
-// Validate reports the first field that is out of range, with its value and its range.
+// Validate returns an error that names the first field out of range, its value and its range; or nil.
 func (c HistogramConfig) Validate() error {
 	const place = "estimate/knn: HistogramConfig"
 	c = c.Effective()
@@ -39,16 +39,17 @@ func (c HistogramConfig) Validate() error {
 	return check.Within(place, "Bins", c.Bins, 1, maxRuns)
 }
 
-// MarshalJSON returns the fields that are not zero, kebab-case, in seconds, Off as -1; UnmarshalJSON reads it.
+// MarshalJSON returns the fields that are not zero. Names are kebab-case, times are in seconds, and Off is -1.
+// UnmarshalJSON reads this form.
 func (c HistogramConfig) MarshalJSON() ([]byte, error)     { return wire.JSON(wire.Settings(&c)) }
 func (c *HistogramConfig) UnmarshalJSON(data []byte) error { return wire.Read(data, c, wire.Struct) }
 
 // Experimental: no host of this repository calls it yet.
 //
-// Histogram estimates what a new task needs of a resource, such as the CPU and memory that a [Regressor] wants to
-// know before the task has run: the mean of the most populated bin over past runs [DynamicShare §3.1]. Of bins with
-// the same number, the lowest counts; the paper does not say. The zero value takes no values. Not safe for concurrent
-// use; one per kind of task and resource.
+// Histogram estimates how much of a resource a new task needs. A [Regressor] with CPU and memory as parameters
+// needs this estimate before the task has run. The estimate is the mean of the most populated bin over past runs
+// [DynamicShare §3.1]. If two bins have equally many values, the lower bin counts; the paper does not say. The zero
+// value refuses all values. Not safe for concurrent use: each kind of task and each resource needs a separate value.
 type Histogram struct {
 	config HistogramConfig
 	bins   []bin
@@ -60,7 +61,7 @@ type bin struct {
 	n   int
 }
 
-// NewHistogram returns an empty histogram, or an error that names the field that is out of range.
+// NewHistogram returns an empty histogram, or an error that names the field out of range.
 func NewHistogram(c HistogramConfig) (*Histogram, error) {
 	c = c.Effective()
 	if err := c.Validate(); err != nil {
@@ -75,8 +76,8 @@ func (h *Histogram) Config() HistogramConfig { return h.config }
 // Len returns the number of values.
 func (h *Histogram) Len() int { return h.n }
 
-// Observe adds a value and reports whether it was taken: one that is not finite or beyond 1e100 is not. O(1), no
-// allocation.
+// Observe adds a value and reports whether it accepted the value. Observe refuses a value that is not finite or beyond
+// 1e100. O(1), no allocation.
 func (h *Histogram) Observe(x float64) bool {
 	if len(h.bins) == 0 || !(math.Abs(x) <= maxParameter) {
 		return false
@@ -88,8 +89,8 @@ func (h *Histogram) Observe(x float64) bool {
 	return true
 }
 
-// Delete takes a value out that was added before, for a history that forgets. It reports false, and changes nothing,
-// for a value that Add would not take, and if the value's bin is empty. O(1), no allocation.
+// Delete removes a value that was added before, for a history that forgets. Delete reports false and changes nothing if
+// the value's bin is empty, and for a value that Observe would refuse. O(1), no allocation.
 func (h *Histogram) Delete(x float64) bool {
 	if len(h.bins) == 0 || !(math.Abs(x) <= maxParameter) {
 		return false
@@ -107,8 +108,8 @@ func (h *Histogram) Delete(x float64) bool {
 	return true
 }
 
-// binOf returns the bin of a value; the lower bound of a bin belongs to it. The quotient is a guess only: with 100 bins
-// from 0 to 1 it puts .29 into the bin below.
+// binOf returns the bin of a value; the lower bound of a bin belongs to the bin. The quotient is a first guess
+// only: with 100 bins from 0 to 1 it gives .29 the bin below its own.
 func (h *Histogram) binOf(x float64) *bin {
 	share := (x - h.config.Low) / (h.config.High - h.config.Low)
 	last := len(h.bins) - 1
@@ -126,8 +127,8 @@ func (h *Histogram) lower(i int) float64 {
 	return h.config.Low + float64((h.config.High-h.config.Low)*float64(i)/float64(len(h.bins))) // no fused multiply-add
 }
 
-// Estimate returns the mean of the values in the most populated bin. It reports false if there are no values: that is a
-// cold start, not an estimate of 0. O(bins), no allocation.
+// Estimate returns the mean of the values in the most populated bin. Estimate reports false if there are no values, which
+// is a cold start and not an estimate of 0. O(bins), no allocation.
 func (h *Histogram) Estimate() (float64, bool) {
 	var most bin
 	for _, b := range h.bins {

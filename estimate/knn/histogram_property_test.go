@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestHistogramAgainstGrouping(t *testing.T) {
+func TestHistogramAgreesWithGroupingByHand(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 5))
 	for range 200 {
 		h, err := NewHistogram(HistogramConfig{Low: -20, High: 30, Bins: 10})
@@ -46,7 +46,7 @@ func TestHistogramAgainstGrouping(t *testing.T) {
 	}
 }
 
-// Each lower bound, written as a decimal, is in its own bin, and what is just below it is not.
+// Each lower bound, written as a decimal, is in its own bin, and the next smaller float64 is in the bin below.
 func TestHistogramBoundsInDecimals(t *testing.T) {
 	for _, high := range []float64{1, 10, 100} {
 		h, err := NewHistogram(HistogramConfig{High: high, Bins: 100})
@@ -59,7 +59,7 @@ func TestHistogramBoundsInDecimals(t *testing.T) {
 	}
 }
 
-// A large value that came and went leaves no rounding error behind.
+// A large value that was added and deleted leaves no rounding error.
 func TestHistogramForgetsLargeValues(t *testing.T) {
 	h, err := NewHistogram(HistogramConfig{})
 	require.NoError(t, err)
@@ -71,7 +71,7 @@ func TestHistogramForgetsLargeValues(t *testing.T) {
 	assert.InDelta(t, 99.1, mean, 1e-9)
 }
 
-// What Add refuses Delete refuses as well, though the bin at the end has values to give.
+// Delete refuses each value that Observe refuses, although the bin at the end has values.
 func TestHistogramDeleteRefusesWhatAddDoes(t *testing.T) {
 	h, err := NewHistogram(HistogramConfig{})
 	require.NoError(t, err)

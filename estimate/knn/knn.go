@@ -11,37 +11,38 @@ import (
 	"github.com/straggler-go/straggler/internal/merge"
 )
 
-// Regressor predicts the running time of a task from past runs of tasks like it, by k-nearest-neighbour regression
-// with the Epanechnikov kernel [DynamicShare §3.1, equations 1 and 2]:
+// Regressor predicts the running time of a task from past runs of similar tasks. The method is k-nearest-neighbour
+// regression with the Epanechnikov kernel [DynamicShare §3.1, equations 1 and 2]:
 //
 //	m(x) = sum W_i y_i / sum W_i over the k runs nearest to x,  W_i = 1 - (|x - x_i|/R)^2
 //
-// where x is the vector of the task's parameters, y_i the time of run i, and R the distance of the farthest of the k,
-// so that one has no weight. (Equation 1 divides by n, the number of all runs; with the weights of equation 2, that
-// is too small by k/n.) Where all weights are 0, because k is 1 or all k lie equally far away, the answer is the
-// plain mean of every run at that distance.
+// Here x is the vector of the task's parameters, and y_i is the time of run i. R is the distance of the farthest of
+// the k runs, and so the farthest run has no weight. Equation 1 as printed divides by n, the number of all runs.
+// With the weights of equation 2 the printed result is too small by k/n. All weights are 0 if k is 1 or if all k
+// runs are equally far away. In this case the answer is the plain mean of every run at that distance.
 //
-// Up to some 2000 runs it looks at each; beyond that it keeps a k-d tree. Standard deviations and tree are made again
-// once a 32nd part of the runs is new, so from 64 runs on the deviations may lag by that much; what is predicted from
-// does not.
+// A prediction scans all runs if there are up to some 2000 runs; with more runs a k-d tree finds the nearest.
+// Standard deviations and tree are computed again when a 32nd part of the runs is new. So from 64 runs on the
+// deviations may lag by this part; the runs of a prediction are always up to date.
 //
-// Not safe for concurrent use; one per kind of task and worker. (Predictions by themselves, each into a [Prediction] of
-// its own, may be made at once.)
+// Not safe for concurrent use: each kind of task and each worker needs a separate value. Several goroutines may
+// call Predict at the same time, each with its own [Prediction]. During these calls nothing may change the
+// Regressor.
 type Regressor struct {
 	config   Config
-	x        []float64 // parameters, run by run
+	x        []float64 // parameters of all runs, run by run
 	y        []float64 // seconds
-	oldest   int       // where the next run goes, once Keep is reached
-	added    int       // ever
-	measured int       // how many runs had been added when inverse was made
-	indexed  int       // how many had been when the tree was made: the same, or more after a snapshot
-	inverse  []float64 // 1 over the divisor of each parameter; 0 for one that is ignored
+	oldest   int       // index of the oldest run, which the next run replaces once there are Keep runs
+	added    int       // runs ever added
+	measured int       // value of added at the last computation of inverse
+	indexed  int       // value of added when the tree was built: equal to measured, or more after a snapshot
+	inverse  []float64 // 1 over the divisor of each parameter; 0 for a parameter that is ignored
 	tree     knnTree
 	clock    clock.Clock
 	fleet    merge.List[run]
 }
 
-// New returns a Regressor without runs, or an error that names the field that is out of range.
+// New returns a Regressor without runs, or an error that names the field out of range.
 func New(c Config) (*Regressor, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -58,10 +59,11 @@ func New(c Config) (*Regressor, error) {
 // Config returns the configuration with its defaults filled in. Neighbours stays 0 if it depends on the number of runs.
 func (k *Regressor) Config() Config { return k.config }
 
-// Len returns the number of runs that are remembered.
+// Len returns the number of remembered runs.
 func (k *Regressor) Len() int { return len(k.y) }
 
-// Divisors appends what each parameter is divided by before distances are taken to dst; 0 for one that is ignored.
+// Divisors appends the divisor of each parameter to dst. A distance divides the parameter by its divisor. The
+// divisor 0 stands for a parameter that is ignored.
 func (k *Regressor) Divisors(dst []float64) []float64 {
 	for _, inverse := range k.inverse {
 		divisor := 0.0
@@ -73,17 +75,23 @@ func (k *Regressor) Divisors(dst []float64) []float64 {
 	return dst
 }
 
-// Observe remembers that a task with the parameters x took the given time. It is an error, and changes nothing, if x
-// does not have Dimensions entries, if one is not finite or beyond 1e100, or if seconds is not from 0 to
-// [estimate.MaxSample]. Runs that failed or were killed say nothing about the time and do not belong here. Amortised
-// O(log n), as one call in n/32 takes O(n), and O(n log n) with a tree: some 50 ms for 100,000 runs. It allocates only
+// Observe remembers that a task with the parameters x took the given time in seconds. Observe returns an error and
+// changes nothing in three cases:
+//
+//   - x does not have Dimensions entries
+//   - an entry is not finite or beyond 1e100
+//   - seconds is not from 0 to [estimate.MaxSample]
+//
+// Do not observe runs that failed or were killed, because their times are not the times of tasks. Amortised O(log
+// n): one call in n/32 takes O(n), and O(n log n) with a tree, some 50 ms for 100,000 runs. Observe allocates only
 // while the number of runs grows.
 func (k *Regressor) Observe(x []float64, seconds float64) error {
 	return k.ObserveAt(time.Time{}, x, seconds)
 }
 
-// ObserveAt is Observe for a Regressor that shares what it knows, with the time by which others know how old the run
-// is. There parameters and seconds count as float32, and a parameter beyond that is an error.
+// ObserveAt is Observe for a Regressor that shares its runs with other processes. The time now tells the other
+// processes how old the run is. In a Regressor with an Origin, parameters and seconds are rounded to float32, and a
+// parameter beyond that range is an error.
 func (k *Regressor) ObserveAt(now time.Time, x []float64, seconds float64) error {
 	if err := k.check(x); err != nil {
 		return err
@@ -107,7 +115,7 @@ func (k *Regressor) ObserveAt(now time.Time, x []float64, seconds float64) error
 	return nil
 }
 
-// add remembers a run, in the place of the oldest.
+// add remembers a run. If there are Keep runs, it replaces the oldest run.
 func (k *Regressor) add(x []float64, seconds float64) {
 	if len(k.y) < k.config.Keep {
 		k.x, k.y = append(k.x, x...), append(k.y, seconds)
@@ -138,7 +146,7 @@ func (k *Regressor) check(x []float64) error {
 	return nil
 }
 
-// measure makes the divisors and the tree again.
+// measure computes the divisors and the tree again.
 func (k *Regressor) measure() {
 	if k.config.Scaling == ScaleDeviation {
 		for i := range k.inverse {
@@ -149,7 +157,7 @@ func (k *Regressor) measure() {
 	k.index()
 }
 
-// index makes the tree again, if there are enough runs for one.
+// index builds the tree again if there are enough runs for a tree.
 func (k *Regressor) index() {
 	if len(k.y) >= treeRuns {
 		k.tree.build(k.x, k.y, k.oldest, k.added-len(k.y), k.inverse)
@@ -157,7 +165,7 @@ func (k *Regressor) index() {
 	k.indexed = k.added
 }
 
-// inverseDeviation returns 1 over the population standard deviation of parameter i; 0 if it is constant.
+// inverseDeviation returns 1 over the population standard deviation of parameter i; 0 for a constant parameter.
 func (k *Regressor) inverseDeviation(i int) float64 {
 	n, d := float64(len(k.y)), k.config.Dimensions
 	var sum, largest, squares float64
@@ -185,8 +193,8 @@ func (k *Regressor) neighbours() int {
 	return neighboursFor(len(k.y))
 }
 
-// neighboursFor returns the least k with k^5 >= n^4. The power n^0.8 is a guess only: computed in floating point it is
-// one too many for n = 32, 243, 1024 and other fifth powers.
+// neighboursFor returns the least k with k^5 >= n^4. The power n^0.8 is a first guess only: in floating point it is
+// too large by 1 for n = 32, 243, 1024 and other fifth powers.
 func neighboursFor(n int) int {
 	k := int(math.Pow(float64(n), .8))
 	for k > 0 && fifthPowerReaches(k-1, n) {

@@ -2,21 +2,22 @@ package knn
 
 import "math"
 
-// near is a run that was found: its squared distance and its time.
+// near is a run found by a search: its squared distance and its time.
 type near struct{ distance, seconds float64 }
 
-// nearest gathers runs: either the k nearest, as a heap with the farthest at its root, or all up to a distance. Of runs
-// that are equally far any will do, since the farthest has no weight.
+// nearest collects runs of a search: either the k nearest, as a heap with the farthest at its root, or all runs up
+// to a distance. Among equally distant runs any choice gives the same prediction, because the farthest run has no
+// weight.
 type nearest struct {
 	runs  []near
-	k     int     // 0: all up to limit
-	limit float64 // the squared distance that a run must stay below, or not exceed if k is 0
+	k     int     // 0: all runs up to limit
+	limit float64 // squared distance; a run must be nearer, or at most as far if k is 0
 }
 
 func (h *nearest) reset(k int)           { h.runs, h.k, h.limit = h.runs[:0], k, math.Inf(1) }
 func (h *nearest) collect(limit float64) { h.runs, h.k, h.limit = h.runs[:0], 0, limit }
 
-// wants reports whether a run at this squared distance, or farther, may still matter.
+// wants reports whether a run at this squared distance would be collected.
 func (h *nearest) wants(distance float64) bool {
 	return distance < h.limit || h.k == 0 && distance == h.limit
 }
@@ -24,7 +25,7 @@ func (h *nearest) wants(distance float64) bool {
 // worst returns the squared distance of the farthest run.
 func (h *nearest) worst() float64 { return h.runs[0].distance }
 
-// add takes in a run that is wanted.
+// add collects a run. The caller has checked wants.
 func (h *nearest) add(run near) {
 	if h.k == 0 || len(h.runs) < h.k {
 		h.runs = append(h.runs, run)
@@ -65,20 +66,21 @@ func (h *nearest) down() {
 	runs[i] = run
 }
 
-// search adds the runs around x to h: those of the tree that are still remembered, and those that came after it.
+// search collects the runs around x in h: the runs of the tree that are still remembered, and the runs that are
+// newer than the tree.
 func (k *Regressor) search(h *nearest, x []float64) {
 	first := 0
 	if k.tree.built() {
 		k.tree.search(h, x, k.inverse, k.added-len(k.y))
 		first = max(0, len(k.y)-(k.added-k.indexed))
 	}
-	start, end := k.oldest+first, k.oldest+len(k.y) // in the ring, which ends at len(k.y) and goes on at 0
-	k.look(h, x, min(start, len(k.y)), min(end, len(k.y)))
-	k.look(h, x, max(start, len(k.y))-len(k.y), max(end, len(k.y))-len(k.y))
+	start, end := k.oldest+first, k.oldest+len(k.y) // positions in the ring of runs, which wraps from len(k.y) to 0
+	k.scan(h, x, min(start, len(k.y)), min(end, len(k.y)))
+	k.scan(h, x, max(start, len(k.y))-len(k.y), max(end, len(k.y))-len(k.y))
 }
 
-// look adds the runs around x that are at from up to to.
-func (k *Regressor) look(h *nearest, x []float64, from, to int) {
+// scan collects the runs around x at the positions from <= at < to.
+func (k *Regressor) scan(h *nearest, x []float64, from, to int) {
 	for at := from; at < to; at++ {
 		distance := squaredDistance(x, k.x[at*len(x):], k.inverse)
 		if h.wants(distance) {
@@ -87,7 +89,7 @@ func (k *Regressor) look(h *nearest, x []float64, from, to int) {
 	}
 }
 
-// squaredDistance takes the difference of each parameter, scales it, and only then squares it.
+// squaredDistance scales the difference of each parameter before it squares the difference.
 func squaredDistance(x, other, inverse []float64) (sum float64) {
 	other, inverse = other[:len(x)], inverse[:len(x)]
 	for i, v := range x {

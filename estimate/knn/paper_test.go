@@ -32,14 +32,15 @@ func predict(t *testing.T, k *Regressor, x ...float64) *Prediction {
 	return &p
 }
 
-// Equations 1 and 2 by hand: at 0, with runs at 1, 2, 3 and 9 and k = 3, R is 3 and the weights are 1-1/9, 1-4/9 and
-// 0. So m = (8/9*10 + 5/9*20)/(13/9) = 180/13. With the 1/n of equation 1 as printed it would be 3/4 of that.
+// Equations 1 and 2 by hand, at 0, with runs at 1, 2, 3 and 9 and k = 3: R is 3 and the weights are 1-1/9, 1-4/9
+// and 0. So m = (8/9*10 + 5/9*20)/(13/9) = 180/13. With the 1/n of equation 1 as printed, m would be 3/4 of
+// 180/13.
 func TestKNNByHand_3_1(t *testing.T) {
 	p := predict(t, knnOf(t, 3, []float64{1, 2, 3, 9}, []float64{10, 20, 30, 90}), 0)
 	assert.InDelta(t, 180./13, p.Mean(), 1e-12)
 	assert.Equal(t, 3.0, p.Radius())
-	assert.Equal(t, 2, p.Len(), "the farthest has no weight")
-	// It is a distribution with those weights.
+	assert.Equal(t, 2, p.Len(), "the farthest run has no weight")
+	// The prediction is a distribution with these weights.
 	assert.InDelta(t, 8./13, p.CDF(10), 1e-12)
 	assert.Equal(t, 0.0, p.Below(10))
 	assert.InDelta(t, 8./13, p.Below(20), 1e-12)
@@ -68,25 +69,24 @@ func TestNeighboursGrowAsThePowerFourFifths_3_1(t *testing.T) {
 		check(1 + r.IntN(maxRuns))
 	}
 	check(maxRuns)
-	// Fifth powers, where ceil(n^0.8) in floating point gives one too many.
+	// For fifth powers, ceil(n^0.8) in floating point is too large by 1.
 	for n, want := range map[int]int{32: 16, 243: 81, 1024: 256, 3125: 625, 100000: 10000} {
 		assert.Equal(t, want, neighboursFor(n))
 	}
 }
 
-// Where equation 2 divides 0 by 0: k = 1, all k equally far, all at x itself.
+// Equation 2 divides 0 by 0 if k = 1, if all k runs are equally far, or if all are at x itself.
 func TestKNNWithoutWeights_3_1(t *testing.T) {
 	x, y := []float64{-1, 1, 5, 1}, []float64{10, 20, 70, 60}
-	assert.Equal(t, 70.0, predict(t, knnOf(t, 1, x, y), 4).Mean(), "the nearest")
-	assert.Equal(t, 40.0, predict(t, knnOf(t, 1, x, y), 1).Mean(), "both at x")
-	assert.Equal(t, 30.0, predict(t, knnOf(t, 2, x, y), 0).Mean(), "all three at the distance 1, whichever two were found")
+	assert.Equal(t, 70.0, predict(t, knnOf(t, 1, x, y), 4).Mean(), "the nearest run counts")
+	assert.Equal(t, 40.0, predict(t, knnOf(t, 1, x, y), 1).Mean(), "both runs at x count")
+	assert.Equal(t, 30.0, predict(t, knnOf(t, 2, x, y), 0).Mean(), "all three runs at the distance 1 count, whichever two the search found")
 	p := predict(t, knnOf(t, 2, x, y), 0)
 	assert.Equal(t, 3, p.Len())
 	assert.InDelta(t, 1./3, p.CDF(10), 1e-15)
 }
 
-// "initially when we do not have any previous run" there is no estimate; with as few runs as there are, k is their
-// number.
+// "initially when we do not have any previous run" there is no estimate. With fewer runs than k, all runs count.
 func TestKNNColdStart_Figure4(t *testing.T) {
 	p := predict(t, knnOf(t, 0, nil, nil), 3)
 	assert.False(t, p.Known())
@@ -99,9 +99,9 @@ func TestKNNColdStart_Figure4(t *testing.T) {
 	assert.Equal(t, 8.0, p.Mean())
 }
 
-// Figure 4: the error shrinks as runs become known. The time is a smooth function of size, CPU and memory with a
-// tenth of noise; the error is the mean absolute one of 100 predictions after each of 20 histories, as one short
-// history may be lucky.
+// Figure 4: the error shrinks as the number of known runs grows. The time is a smooth function of size, CPU and
+// memory with a tenth of noise. The error is the mean absolute error of 100 predictions after each of 20 histories,
+// because a single short history may be lucky.
 func TestKNNErrorShrinks_Figure4(t *testing.T) {
 	truth := func(x []float64) float64 { return 1 + x[0]/1e8*(1+x[1]/100) + x[2]/50 } // 1 to 23 s, 9.5 s in the mean
 	counts := []int{1, 10, 100, 1000}
@@ -130,7 +130,8 @@ func TestKNNErrorShrinks_Figure4(t *testing.T) {
 	assert.Less(t, errors[len(errors)-1], errors[0]/5)
 }
 
-// The size in bytes must not drown the rest: what matters here is the CPU, and the nearest run by size is wrong.
+// The size in bytes must not outweigh the other parameters. Here the CPU decides, and the nearest run by size is
+// wrong.
 func TestScaling_3_1(t *testing.T) {
 	runs := [][]float64{{1e9, 10}, {2e9, 90}, {3e9, 10}, {4e9, 90}}
 	for scaling, want := range map[Scaling]float64{ScaleDeviation: 10, ScaleNone: 90} {
@@ -141,7 +142,7 @@ func TestScaling_3_1(t *testing.T) {
 		}
 		assert.Equal(t, want, predict(t, knn, 2.2e9, 10).Mean())
 	}
-	// A parameter that never varied does not count, however far the task is off.
+	// A parameter that never varied does not count, however far away the task is in it.
 	knn, err := New(Config{Dimensions: 2, Neighbours: 1})
 	require.NoError(t, err)
 	require.NoError(t, knn.Observe([]float64{.1, 1}, 5))
@@ -164,5 +165,5 @@ func TestHistogramTakesTheMostPopulatedBin_3_1(t *testing.T) {
 	assert.InDelta(t, 9, mean, 1e-15)
 	require.True(t, h.Delete(9))
 	mean, _ = h.Estimate()
-	assert.InDelta(t, 4.5, mean, 1e-15, "of two bins with two values the lower counts")
+	assert.InDelta(t, 4.5, mean, 1e-15, "of two bins with two values the lower bin counts")
 }

@@ -7,17 +7,18 @@ import (
 	"sort"
 )
 
-// negligible is the share of the largest possible sum of weights at and below which the weights are rounding noise, and
-// the relative difference of squared distances up to which they count as equal then.
+// negligible is a share of the largest possible sum of weights: a sum at or below this share is rounding noise.
+// negligible is also the relative difference up to which squared distances count as equal then.
 const negligible = 1e-12
 
-// Prediction is what a [Regressor] predicts for one task: the distribution of the running times of its nearest past
-// runs, each with its weight, so that the mean is the estimate of the paper. It is a [estimate.Distribution] in
-// seconds and can stand as [estimate.Fresh].UnitTime with a Work of 1. The zero value is empty, like that of a
-// Regressor without runs: a time that never comes, with a mean and quantiles of +Inf and probabilities of 0. Mean and
-// Len take O(1), the others O(log k), without allocation.
+// Prediction is the answer of a [Regressor] for one task: the weighted distribution of the running times of the
+// nearest past runs. Its mean is the estimate of the paper. A Prediction is an [estimate.Distribution] in seconds,
+// and can be the UnitTime of an [estimate.Fresh] with a Work of 1. The zero value is empty and describes a time
+// that never comes: its mean and quantiles are +Inf and its probabilities 0. A Regressor without runs gives an
+// empty Prediction. Mean and Len take O(1), the others O(log k), without allocation.
 //
-// A Prediction keeps what it needs and does not change when runs are added. Not safe for concurrent use; one per task.
+// A Prediction keeps its own data and does not change when runs are added. Not safe for concurrent use: each task
+// needs a separate value.
 type Prediction struct {
 	runs   []weighted
 	near   nearest // scratch
@@ -25,16 +26,18 @@ type Prediction struct {
 	radius float64
 }
 
-// weighted is a past run in ascending order of its time.
+// weighted is a past run. A Prediction sorts its runs by their time, ascending.
 type weighted struct {
 	seconds float64
-	upTo    float64 // the sum of the weights of this run and those before, its own until all are known; 1 at the end
+	// upTo is at first the run's own weight, and in the end the share of all weights up to this run; 1 in the last
+	// run.
+	upTo float64
 }
 
-// Predict fills p with the prediction for a task with the parameters x. It is an error, and leaves p empty, if x does
-// not have Dimensions entries, or if one is not finite or beyond 1e100. Without runs p is empty too, which
-// [Prediction.Known] tells from an estimate. It takes O(n + k log k) up to some 2000 runs and about O(log n + k log
-// k) beyond; it allocates only if p has never held as many runs.
+// Predict fills p with the prediction for a task with the parameters x. Predict returns an error and leaves p empty
+// if x does not have Dimensions entries, or if an entry is not finite or beyond 1e100. Without runs p is empty as
+// well, and [Prediction.Known] reports false. Predict takes O(n + k log k) up to some 2000 runs and about O(log n +
+// k log k) with more. Predict allocates only if p has never held that many runs.
 func (k *Regressor) Predict(p *Prediction, x []float64) error {
 	p.runs, p.mean, p.radius = p.runs[:0], 0, 0
 	if err := k.check(x); err != nil {
@@ -61,7 +64,7 @@ func (k *Regressor) Predict(p *Prediction, x []float64) error {
 	return nil
 }
 
-// equals takes every run at the given squared distance with the same weight.
+// equals makes p the runs at the given squared distance or nearer, all with equal weight.
 func (p *Prediction) equals(k *Regressor, x []float64, distance float64) {
 	p.near.collect(distance * (1 + negligible))
 	k.search(&p.near, x)
@@ -71,10 +74,11 @@ func (p *Prediction) equals(k *Regressor, x []float64, distance float64) {
 	}
 }
 
-// finish sorts the runs, so that neither their sequence nor the tree shows in the sums, and adds the weights up.
+// finish sorts the runs and adds up the weights. After sorting, the sums do not depend on the sequence of the runs
+// or on the tree.
 func (p *Prediction) finish() {
 	slices.SortFunc(p.runs, func(a, b weighted) int {
-		switch { // no time is NaN, which cmp.Compare would look for
+		switch { // no time is NaN, so the checks of cmp.Compare are not needed
 		case a.seconds < b.seconds:
 			return -1
 		case a.seconds > b.seconds:
@@ -89,24 +93,24 @@ func (p *Prediction) finish() {
 		total += weight
 		p.runs[i].upTo = total
 	}
-	// Rounding, which is coarse for the tiniest float64s, must not take the mean beyond the times that it is of.
+	// Rounding, which is coarse for the tiniest float64s, must not move the mean outside the range of the times.
 	p.mean = min(max(seconds/total, p.runs[0].seconds), p.runs[len(p.runs)-1].seconds)
 	for i := range p.runs {
 		p.runs[i].upTo /= total
 	}
 }
 
-// Known reports whether the prediction rests on at least one run.
+// Known reports whether the prediction uses at least one run.
 func (p *Prediction) Known() bool { return len(p.runs) > 0 }
 
 // Len returns the number of runs that have a weight.
 func (p *Prediction) Len() int { return len(p.runs) }
 
-// Radius returns R, the distance of the farthest of the k runs, in the units of the [Scaling]: a large one says that no
-// past run is much like the task. 0 if there is no prediction.
+// Radius returns R, the distance of the farthest of the k runs, in the units of the [Scaling]. A large radius says
+// that no past run is similar to the task. Radius is 0 without a prediction.
 func (p *Prediction) Radius() float64 { return p.radius }
 
-// Mean returns m(x), the estimate.
+// Mean returns m(x), the estimate, in seconds.
 func (p *Prediction) Mean() float64 {
 	if !p.Known() {
 		return math.Inf(1)
@@ -132,7 +136,7 @@ func (p *Prediction) share(n int) float64 {
 	return p.runs[n-1].upTo
 }
 
-// Quantile returns the smallest time x with CDF(x) >= q. It does not interpolate. A q outside [0, 1] counts as the
+// Quantile returns the smallest time x with CDF(x) >= q. Quantile does not interpolate. A q outside [0, 1] counts as the
 // nearer end, NaN as 0.
 func (p *Prediction) Quantile(q float64) float64 {
 	if !p.Known() {

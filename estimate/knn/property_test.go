@@ -14,13 +14,13 @@ import (
 	"github.com/straggler-go/straggler/estimate"
 )
 
-// knnRun is a run as the oracle keeps it.
+// knnRun is a run in the oracle.
 type knnRun struct {
 	x       []float64
 	seconds float64
 }
 
-// slowKNN is the definition by sorting all runs: the weighted times, by time.
+// slowKNN follows the definition: it sorts all runs by distance and returns the weighted times, sorted by time.
 func slowKNN(runs []knnRun, k int, divisors, x []float64) (mean float64, weights map[float64]float64) {
 	distance := func(r knnRun) (sum float64) {
 		for i := range x {
@@ -60,9 +60,9 @@ func slowKNN(runs []knnRun, k int, divisors, x []float64) (mean float64, weights
 	return seconds / total, weights
 }
 
-// Whatever the number of runs, with eviction, ties and equal parameters, and with and without a tree, a prediction is
-// what sorting all the runs that are remembered gives.
-func TestKNNAgainstLinearScan(t *testing.T) {
+// A prediction equals the result of sorting all remembered runs. This holds for any number of runs, with replaced
+// runs, ties and equal parameters, and with and without a tree.
+func TestKNNAgreesWithAScanOfAllRuns(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	for trial := range 60 {
 		c := Config{Dimensions: 1 + r.IntN(4), Neighbours: r.IntN(30), Keep: 1 + r.IntN(200), Scaling: Scaling(r.IntN(2))}
@@ -110,7 +110,7 @@ func TestKNNAgainstLinearScan(t *testing.T) {
 	}
 }
 
-// checkTree holds for each node of a tree: its box is that of its points, and it is split in the middle.
+// checkTree checks each node of a tree: its box is the box of its points, and it is split in the middle.
 func checkTree(t *testing.T, tree *knnTree, node, lo, hi int) {
 	t.Helper()
 	box, d := tree.box(node), tree.dimensions
@@ -126,7 +126,7 @@ func checkTree(t *testing.T, tree *knnTree, node, lo, hi int) {
 		middle := lo + (hi-lo)/2
 		checkTree(t, tree, 2*node+1, lo, middle)
 		checkTree(t, tree, 2*node+2, middle, hi)
-		separate := false // in one parameter at least
+		separate := false // in at least one parameter
 		for i := range d {
 			separate = separate || tree.box(2*node + 1)[d+i] <= tree.box(2*node + 2)[i]
 		}
@@ -134,7 +134,7 @@ func checkTree(t *testing.T, tree *knnTree, node, lo, hi int) {
 	}
 }
 
-// The tree and a look at every run give the same bits.
+// The tree and a full scan give equal bits.
 func TestKNNTreeChangesNothing(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 2))
 	with, err := New(Config{Neighbours: 40, Keep: 5000})
@@ -156,7 +156,7 @@ func TestKNNTreeChangesNothing(t *testing.T) {
 	}
 }
 
-// Predictions alone may be made at once; the race detector looks on.
+// Several goroutines may predict at the same time; the race detector checks this.
 func TestKNNPredictsConcurrently(t *testing.T) {
 	knn, queries := benchKNN(t, treeRuns)
 	means := make([]float64, 4)
@@ -178,7 +178,7 @@ func TestKNNPredictsConcurrently(t *testing.T) {
 	}
 }
 
-// The sequence of the runs does not show, as long as all are remembered.
+// The order of the runs does not change a prediction, as long as all runs are remembered.
 func TestKNNIsIndependentOfSequence(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 3))
 	var runs []knnRun
@@ -199,7 +199,7 @@ func TestKNNIsIndependentOfSequence(t *testing.T) {
 	assert.Equal(t, means[0], means[2])
 }
 
-// A prediction is a distribution: monotone, from 0 to 1, quantiles that fit, and the mean between the ends.
+// A prediction is a distribution: it is monotone from 0 to 1, its quantiles fit, and its mean is between the ends.
 func TestPredictionIsADistribution(t *testing.T) {
 	var _ estimate.Distribution = new(Prediction)
 	r := rand.New(rand.NewPCG(4, 4))

@@ -8,37 +8,38 @@ import (
 )
 
 const (
-	// treeRuns is the number of runs from which a tree pays: at 2000 runs and k = 100 it halves the time of a query,
-	// and what an Add costs more is half of what a query saves.
+	// treeRuns is the number of runs from which a tree pays. At 2000 runs and k = 100 the tree halves the time of a
+	// query. The extra cost of an Observe is half of the saving.
 	treeRuns = 2048
-	// leafRuns is the number of runs up to which a part of the tree is looked through one by one.
+	// A node with at most leafRuns runs is a leaf, and a search scans it.
 	leafRuns = 16
 )
 
-// knnTree is a k-d tree over the runs that there were when it was built. A node is a range of points; it is split in
-// the middle, along the parameter in which it is widest, until leafRuns are left. Node i has the children 2i+1 and
-// 2i+2.
+// knnTree is a k-d tree over the runs present when it was built. A node is a range of points. A node with more than
+// leafRuns points is split in the middle, along its widest parameter. Node i has the children 2i+1 and 2i+2.
 //
-// Each node knows the box around its points. The distance to a box is computed as that to a point is, so rounding
-// keeps it a lower bound of the distance to each point in it, and the tree finds what a look at every run would find.
+// Each node has the box around its points. The distance to a box is computed with the same operations as the
+// distance to a point. So the distance to a box is a lower bound for each point in the box, also with rounding. The
+// tree finds exactly the runs that a full scan finds.
 type knnTree struct {
 	dimensions int
 	points     []point
-	x          []float64 // parameters, in the sequence of points
-	boxes      []float64 // by node: the least of each parameter, then the largest
-	source     []float64 // what is being built from
+	x          []float64 // parameters, in the order of points
+	boxes      []float64 // by node: the smallest value of each parameter, then the largest
+	source     []float64 // parameters of all runs, during build only
 }
 
-// point is a run in the tree. Runs are numbered in the sequence in which they were added.
+// point is a run in the tree. The number of a run counts the runs that were added before it.
 type point struct {
 	seconds float64
 	number  int
-	at      int // in source
+	at      int // index of the run in source
 }
 
 func (t *knnTree) built() bool { return len(t.points) > 0 }
 
-// build makes the tree from the runs in x and y, a ring that starts at oldest with the run of the given number.
+// build makes the tree from the runs in x and y. These runs are a ring that starts at index oldest, with the run of the
+// given number.
 func (t *knnTree) build(x, y []float64, oldest, number int, inverse []float64) {
 	t.source = x
 	t.points = t.points[:0]
@@ -57,7 +58,7 @@ func (t *knnTree) build(x, y []float64, oldest, number int, inverse []float64) {
 	t.source = nil
 }
 
-// split orders the points of a node and of all below it.
+// split orders the points of a node and of all nodes below it.
 func (t *knnTree) split(node int, points []point, inverse []float64) {
 	d := t.dimensions
 	box := t.box(node)
@@ -93,8 +94,8 @@ func (t *knnTree) box(node int) []float64 {
 	return t.boxes[node*2*t.dimensions : (node+1)*2*t.dimensions]
 }
 
-// selectMiddle moves the points so that none before n is larger in the parameter, and none from n on is smaller. It
-// takes the median of three, and sorts what is left should that choose badly too often.
+// selectMiddle orders the points so that no point before n is larger in the parameter than any point from n on.
+// selectMiddle partitions by the median of three. If that choice is bad too often, it sorts the remaining points.
 func (t *knnTree) selectMiddle(points []point, n, parameter int) {
 	key := func(p point) float64 { return t.source[p.at*t.dimensions+parameter] }
 	for tries := 2 * bits.Len(uint(len(points))); len(points) > 8; tries-- {
@@ -103,7 +104,7 @@ func (t *knnTree) selectMiddle(points []point, n, parameter int) {
 		}
 		a, b, c := key(points[0]), key(points[len(points)/2]), key(points[len(points)-1])
 		pivot := max(min(a, b), min(max(a, b), c))
-		less, more := 0, len(points) // points before less are smaller than pivot, those from more on are larger
+		less, more := 0, len(points) // points before less are below pivot; points from more on are above pivot
 		for i := 0; i < more; {
 			switch v := key(points[i]); {
 			case v < pivot:
@@ -129,7 +130,7 @@ func (t *knnTree) selectMiddle(points []point, n, parameter int) {
 	slices.SortFunc(points, func(a, b point) int { return cmp.Compare(key(a), key(b)) })
 }
 
-// search adds the points around x to h that have the given number or a later one.
+// search collects the points around x in h, except points with a number below since.
 func (t *knnTree) search(h *nearest, x, inverse []float64, since int) {
 	t.visit(h, x, inverse, since, 0, 0, len(t.points))
 }
@@ -157,7 +158,7 @@ func (t *knnTree) visit(h *nearest, x, inverse []float64, since, node, lo, hi in
 	}
 }
 
-// toBox returns the squared distance from x to the box of a node, 0 inside.
+// toBox returns the squared distance from x to the box of a node, 0 inside the box.
 func (t *knnTree) toBox(node int, x, inverse []float64) (sum float64) {
 	box := t.box(node)
 	least, largest := box[:len(x)], box[len(x):][:len(x)]

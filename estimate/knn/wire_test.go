@@ -6,7 +6,7 @@ import (
 	"github.com/straggler-go/straggler/internal/wire/wiretest"
 )
 
-func TestChoicesReadBack(t *testing.T) {
+func TestConfigurationsReadBackFromJSON(t *testing.T) {
 	wiretest.Settings(t, Config{Neighbours: 7, Scaling: ScaleNone}, `{"neighbours":7,"scaling":"none"}`)
 	wiretest.Settings(t, HistogramConfig{Low: -1, High: 3}, `{"low":-1,"high":3}`)
 }

@@ -13,11 +13,12 @@ import (
 	"github.com/straggler-go/straggler/estimate/machines"
 )
 
-// errors returns, for a healthy and for a slow machine, by what factor the record is off after n attempts on each
-// machine of a random cluster whose factors are known: the median and the 95th percentile over 400 clusters. Healthy
-// machines differ by 10 %, one to four of twenty are 1.5 to 16 times slower. Attempts differ by 25 %, a twentieth are
-// 4 times slower wherever they run, and those that would take over twice as long as usual are killed after half of
-// the usual time. mean is the same of the mean of the ratios of what finished, drawn towards 1 by three attempts.
+// errors returns the error of the record's factor after n attempts on each machine: for a healthy and for a slow
+// machine, the median and the 95th percentile over 400 random clusters with known factors. Healthy machines differ
+// by 10 %, and one to four of twenty machines are 1.5 to 16 times slower. Attempts differ by 25 %, and a twentieth
+// are 4 times slower on any machine. An attempt that would take over twice the typical time is killed after half of
+// the typical time. mean has the errors of another rule: the mean ratio of finished attempts, drawn towards 1 by
+// three attempts.
 func errors(t *testing.T, n int) (healthy, slow, mean [2]float64) {
 	t.Helper()
 	var off [3][]float64
@@ -69,7 +70,7 @@ func errors(t *testing.T, n int) (healthy, slow, mean [2]float64) {
 	return quantiles(off[0]), quantiles(off[1]), quantiles(off[2])
 }
 
-// The table of the package's documentation.
+// TestErrorByAttempts makes the first table of the package's documentation.
 func TestErrorByAttempts(t *testing.T) {
 	for _, c := range []struct {
 		attempts            int

@@ -10,27 +10,28 @@ import (
 
 // Config holds the choices of a [Record]. Its zero value is usable.
 type Config struct {
-	// HalfLife is the age at which evidence counts half; what is much older hardly counts. 0 means an hour.
+	// HalfLife is the age at which evidence counts half. Much older evidence hardly counts. 0 means an hour.
 	HalfLife time.Duration
-	// Trust is how many attempts' worth of evidence it takes to outvote the assumption that a machine is as its class
-	// is. 0 means 2: a machine is not branded by two slow tasks, and is by three.
+	// Trust is the weight, in attempts, of the assumption that a machine is as slow as its class. Two slow tasks do
+	// not outvote a Trust of 2; three do. 0 means 2.
 	Trust float64
 	// Limit bounds each ratio, and so the factor, to [1/Limit, Limit]. 0 means 100.
 	Limit float64
-	// SlowFactor is the factor against its class from which on a machine is slow. 0 means 2.
+	// SlowFactor is the factor against its class from which a machine is slow. 0 means 2.
 	SlowFactor float64
-	// MaxShare is the largest share of a class that may be called slow at once, in (0, 1/2], rounded down to whole
-	// machines, but one where there are two or more. 0 means 0.25, the share of slow nodes in LATE.
+	// MaxShare is the largest share of a class that may be called slow at the same time, in (0, 1/2]. The number of
+	// machines is rounded down, but a class with two or more machines may always have one slow machine. 0 means
+	// 0.25, the share of slow nodes in LATE.
 	MaxShare float64
-	// MaxMachines is how many machines are remembered. One more takes the place of the one that was heard of longest
-	// ago. 0 means 65,536.
+	// MaxMachines is the number of machines that the record remembers. A further machine replaces the machine that
+	// has had no event for the longest time. 0 means 65,536.
 	MaxMachines int
-	// Origin is the name of this process among those that pass on to each other what they see of the same machines, by
-	// [Record.AppendDelta] and [Record.Merge]. It is of at most 255 bytes, and no other has it. Empty: nothing is passed
-	// on.
+	// Origin is the name of this process among processes that share evidence about the same machines by
+	// [Record.AppendDelta] and [Record.Merge]. The name must be unique and have at most 255 bytes. Empty means that
+	// the record shares nothing.
 	Origin string
-	// MaxSkew is how far the clock of another process may be ahead: a delta from further in the future is refused. 0
-	// means a minute.
+	// MaxSkew is how far the clock of another process may be ahead. A delta from further in the future is refused.
+	// 0 means a minute.
 	MaxSkew time.Duration
 }
 
@@ -46,7 +47,7 @@ func (c Config) Effective() Config {
 	return c
 }
 
-// Validate reports the first field that is out of range, with its value and its range.
+// Validate returns an error that names the first field out of range, its value and its range; or nil.
 func (c Config) Validate() error {
 	const place = "estimate/machines: Config"
 	return cmp.Or(
@@ -60,6 +61,7 @@ func (c Config) Validate() error {
 	)
 }
 
-// MarshalJSON returns the fields that are not zero, kebab-case, in seconds, Off as -1; UnmarshalJSON reads it.
+// MarshalJSON returns the fields that are not zero. Names are kebab-case, times are in seconds, and Off is -1.
+// UnmarshalJSON reads this form.
 func (c Config) MarshalJSON() ([]byte, error)     { return wire.JSON(wire.Settings(&c)) }
 func (c *Config) UnmarshalJSON(data []byte) error { return wire.Read(data, c, wire.Struct) }

@@ -1,38 +1,52 @@
-// Package machines keeps the one record of what is known of each machine of a cluster: how much slower than its peers
-// it is, and whether a waiting task should start there.
+// Package machines keeps the record of the machines of a cluster: how much slower than its peers each machine is,
+// and whether a waiting task should start there. Use it if attempts of tasks run on many machines, and some
+// machines may be slow or failing.
+//
+// The host reports attempts, and asks for factors and verdicts:
 //
 //	record, err := machines.New(machines.Config{})
 //	record.Running(now, machine, key, machines.Attempt{Ran: age, Usual: usual, Done: share}) // at each report
 //	record.End(now, machine, key, machines.Attempt{Ran: age, Usual: usual, Done: share}, machines.Killed)
-//	fresh.Location = record.Factor(machine)      // t_new at that place
-//	if v := record.Judge(machine); v.Avoid() {   // not here: v says why
+//	fresh.Location = record.Factor(machine)      // t_new on that machine
+//	if v := record.Judge(machine); v.Avoid() {   // start no task there: v gives the reason
+//
+// A verdict prints as one line. This machine takes 8 times as long as its class, and a machine is slow from 2 times
+// on. The evidence is worth 3 attempts:
+//
+//	slow class-factor=8 threshold=2 attempts=3
 //
 // # The factor
 //
-// The factor is the part of locationFactor that "accounts for whether the candidate machine is persistently slower (or
-// faster) than other machines" [Mantri §5.5]. The paper gives no formula. Here each attempt gives a ratio, its time
-// against what is usual for its work, and the machine's location is the median of its recent ratios:
+// The factor is the part of locationFactor that "accounts for whether the candidate machine is persistently slower
+// (or faster) than other machines" [Mantri §5.5]. The paper gives no formula. Here each attempt gives a ratio, its
+// time divided by the typical time for its work. The location of a machine is the median of its recent ratios:
 //
-//   - An attempt that finished gives its ratio. One that runs, was killed or failed gives the ratio that its progress
-//     implies, or, without progress, a lower bound: it would have taken at least so long. Bounds are shared out among
-//     the larger ratios by the product-limit estimate. So a machine is known whose attempts are always killed and
-//     never finish, and a kill in its early seconds, which bounds nothing, says nothing.
-//   - Where the median would be smaller if each had ended at its bound, or where half is never reached, the bounds are
-//     held against how long attempts live on the other machines of the class: see the next section.
-//   - An attempt that has not finished counts in proportion to how much of a quarter of its usual time it has run: the
-//     first report shows little more than how tasks start.
-//   - Attempts worth Trust are added that are as the machine's class is. So one slow task never brands a machine, nor
-//     do two; and three that agree are believed in full. A mean drawn towards 1 would need a dozen.
-//   - Evidence fades with its age, to half in a HalfLife; the latest 16 attempts count, and 8 that run.
+//   - A finished attempt gives its ratio. An attempt that is running, was killed or failed gives the ratio that its
+//     progress implies. Without progress it gives a lower bound: the attempt would have taken at least this long.
+//     The product-limit estimate distributes the weight of a bound over the larger ratios. So the record knows a
+//     machine on which every attempt is killed. A kill in the first seconds of an attempt bounds
+//     nothing, so it says nothing about the machine.
+//   - Bounds can leave the median open: half of the weight is never reached, or the median would be smaller if each
+//     attempt had ended at its bound. In this case the record compares the bounds with the times of attempts on the
+//     other machines of the class: see the next section.
+//   - An unfinished attempt counts in full once it has run for a quarter of its typical time, and in proportion
+//     before that. The first report shows little more than how tasks start.
+//   - Trust is a number of attempts. The record adds this many attempts with the ratio of the machine's class to
+//     the evidence of the machine. So one or two slow tasks never make a machine slow, and three slow tasks that
+//     agree are believed in full. A mean that is drawn towards 1 would need a dozen.
+//   - Evidence fades with its age, to half in a HalfLife. The latest 16 ended attempts of a machine count, and 8
+//     running attempts.
 //
-// Factors are locations against the lower median of all machines: the bad one does not drag the scale, and half of the
-// machines have a factor of at most 1. Machines are called slow against the lower median of their own class.
+// A factor is the location of the machine divided by the lower median of all locations. So a bad machine does not
+// shift the scale, and half of the machines have a factor of at most 1. A machine is slow against the lower median
+// of its own class.
 //
-// How far off the factor is after a number of attempts on each machine, as a factor itself, in half of the cases and
-// in 95 of 100: random clusters of twenty machines that differ by 10 %, one to four of them 1.5 to 16 times slower;
-// attempts that differ by 25 %, a twentieth of them 4 times slower wherever they run; all that would take over twice
-// the usual time are killed after half of it. Beside it, for the slow machines, the mean of what finished drawn
-// towards 1 by three attempts, which never learns of them.
+// The first table gives the error of the factor after a number of attempts on each machine. The error is a factor
+// as well; each cell has the error in half of the cases and in 95 of 100 cases. The clusters are random, with
+// twenty machines that differ by 10 %, and one to four machines are 1.5 to 16 times slower. Attempts differ by 25 %,
+// and a twentieth of the attempts are 4 times slower on any machine. An attempt that would take over twice the
+// typical time is killed after half of the typical time. The last column is another rule on the slow machines: the
+// mean ratio of finished attempts, drawn towards 1 by three attempts. The mean never detects the slow machines.
 //
 //	attempts   healthy      slow          mean rule
 //	       1   1.07  1.22   4.75  13.81   4.75  13.81
@@ -44,18 +58,21 @@
 //
 // # Machines where nothing finishes
 //
-// A policy that kills whatever runs for 1.3 times the usual time leaves nothing but bounds of 1.3 of a bad machine.
-// Each says little; but ten in a row, where one in twenty lives so long elsewhere, leave no doubt. So the record keeps
-// how long attempts live on the machines of each class, by the product limit. Where the bounds leave a machine's median
-// open, its location is the median of the posterior: the likelihood of all its evidence for each factor, times the
-// prior: machines differ by 10 %, and one in a thousand is slow, half of these by 2 or more, a quarter by 4 or more.
-// Nothing else tells how much slower than its bounds such a machine is. Where others live as long, be it by bad luck or
-// because tasks are long wherever they run, the same bounds prove nothing.
+// A policy that kills every attempt at 1.3 times the typical time leaves only bounds of 1.3 on a bad machine. A
+// single bound proves little. Ten bounds in a row leave no doubt if one attempt in twenty runs that long elsewhere.
+// So the record keeps the distribution of the ratios on the machines of each class, by the product limit.
 //
-// How many of 10,000 healthy machines were ever called slow within 60 attempts each, and after how many attempts, in
-// the mean, one was that is 2 or 8 times slower: clusters as above, a twentieth of the attempts 8 times slower, no
-// progress, and everything killed at a multiple of the usual time. The last two rows take one machine in ten thousand
-// to be slow, and one in a hundred.
+// If the bounds leave the median of a machine open, its location is the median of the posterior. The likelihood is
+// the likelihood of all its evidence for each factor. The prior is that machines differ by 10 %, and that one
+// machine in a thousand is slow: half of the slow machines by 2 or more, a quarter by 4 or more. Only the prior
+// says how much slower than its bounds such a machine is. If attempts on other machines run as long, by bad luck or
+// because the tasks are long, the bounds prove nothing.
+//
+// The second table gives two numbers for a policy without progress reports that kills every attempt at a multiple
+// of the typical time. The first number is how many of 10,000 healthy machines were ever called slow within 60
+// attempts each. The second number is the mean number of attempts until the record called a machine slow that is 2
+// or 8 times slower. The clusters are as above, but a twentieth of the attempts are 8 times slower. The last two
+// rows change the prior: one machine in ten thousand is slow, and one in a hundred.
 //
 //	killed at   called slow   2 times slower   8 times slower
 //	      1.3             8             10.0              7.5
@@ -64,39 +81,43 @@
 //	      1.3             2             14.4             10.7
 //	      1.3            41              7.0              5.1
 //
-// A machine that is 1.7 times slower, or even 1.4 times, may be called slow as well where all that runs there is killed
-// before it could show that it is no worse.
+// A machine that is only 1.4 or 1.7 times slower may be called slow as well. Such a verdict needs a policy that
+// kills every attempt too early to show the true factor of the machine.
 //
 // # Many schedulers, one fleet
 //
-// Where a thousand schedulers place on the same machines, each sees too little of any to know it. So records pass on
-// what they see: each has an Origin, and names for its machines; the reader says what it knows, and another says the
-// rest.
+// If a thousand schedulers use the same machines, each scheduler sees too few attempts on a machine to know it. So
+// records exchange their evidence. Each record has an Origin, and names for its machines. The reader sends the
+// version of its knowledge, and the writer answers with the evidence that the reader does not have.
 //
 //	version := mine.AppendVersion(nil)
 //	delta, err := theirs.AppendDelta(nil, version)
 //	err = mine.Merge(now, delta)
 //
-// What is passed on are the attempts that have ended, with the ratios above, some 15 bytes each. What runs, classes and
-// LATE's progress are a process's own. The carrier is the host's: the network, a log, a file.
+// A delta holds the ended attempts, with the ratios above, some 15 bytes each. Running attempts, classes and LATE's
+// progress stay in their process. The host carries the deltas: over the network, in a log, in a file.
 //
-// # What else is known of machines, and where
+// # Other records of machines
 //
-// Two more views of a machine stand in packages of their own, each with the measure of its paper:
+// Two other packages keep a record of machines, each with the measure of its paper:
 //
 //   - clone.Blacklist counts how often tasks straggle on a machine, in windows of minutes [Dolly §2.1.2]. A machine
-//     that is slow for one task in five is no slow machine here: its median is that of its peers. It is one there.
-//   - replicate.Losses counts how often the output of a machine is lost, over weeks [Mantri §5.3], which says nothing
-//     about its speed: a machine may be fast and lose its disks.
+//     that is slow for one task in five is on that list. This package does not call such a machine slow, because
+//     its median ratio is the median of its peers.
+//   - replicate.Losses counts how often the output of a machine is lost, over weeks [Mantri §5.3]. A loss says
+//     nothing about speed: a fast machine may lose its disks.
 //
 // # When it is wrong
 //
-// A machine whose tasks are slow because of where their data is looks slow: normalise Usual by the path where it is
-// known. Intermittent slowness of less than half of a machine's attempts is not seen. The record does not know which
-// machines still exist: a host that does says Forget. A machine of which fewer than three attempts were seen is
-// average. A task that is long for no reason that its work shows, and is killed and started again, speaks against each
-// machine in turn: see [Attempt.Usual] for what a host does about it. A machine that gets tasks of one kind only, which
-// are kept longer before they are killed, or take longer than their Usual, looks slow beside the others.
+//   - If tasks are slow because of where their data is, their machine looks slow. If the host knows the network
+//     path, it should multiply Usual by the factor of the path.
+//   - The record does not see a machine that is slow for less than half of its attempts.
+//   - The record does not know which machines still exist. The host calls Forget when a machine leaves.
+//   - A machine with fewer than three attempts counts as average.
+//   - A task may be long for a reason that its work does not show. If such a task is killed and started again, it
+//     counts against each machine in turn. [Attempt.Usual] says what a host does about it.
+//   - A machine may get only tasks of one kind. If these tasks are killed later than others, or take longer than
+//     their Usual, the machine looks slow.
 //
 // Sources: Ananthanarayanan et al., "Reining in the Outliers in Map-Reduce Clusters using Mantri", OSDI 2010, §5.5;
 // Zaharia et al., "Improving MapReduce Performance in Heterogeneous Environments", OSDI 2008 (LATE), §4; Kaplan and

@@ -11,8 +11,8 @@ import (
 
 const version = 4
 
-// AppendBinary appends a snapshot to dst: version, configuration, clock, and the machines, from the one that was
-// heard of longest ago. It never fails. O(m); up to 400 bytes a machine.
+// AppendBinary appends a snapshot to dst: version, configuration, clock, and the machines in the order of their
+// latest event, oldest first. AppendBinary never fails. O(m); up to 400 bytes a machine.
 func (r *Record) AppendBinary(dst []byte) ([]byte, error) {
 	r.begin()
 	r.settle()
@@ -22,9 +22,9 @@ func (r *Record) AppendBinary(dst []byte) ([]byte, error) {
 // MarshalBinary returns a snapshot; see [Record.AppendBinary].
 func (r *Record) MarshalBinary() ([]byte, error) { return r.AppendBinary(nil) }
 
-// UnmarshalBinary sets r to what was written, configuration included: it answers, and learns, as if it had never
-// stopped. What is not a snapshot is an error, and leaves r as it was. O(m log m); memory is bounded by a multiple of
-// the length of data.
+// UnmarshalBinary sets r to the written state, configuration included. r then answers and learns exactly as the
+// written record would. If data is not a snapshot, UnmarshalBinary returns an error and leaves r unchanged. O(m log
+// m); memory is bounded by a multiple of the length of data.
 func (r *Record) UnmarshalBinary(data []byte) error {
 	return snapshot.Restore(data, version, r, (*Record).state)
 }
@@ -60,7 +60,7 @@ func (r *Record) state(c *snapshot.Codec) {
 			r.progress.totals.Insert(float64(m.total) / step)
 		}
 	}
-	c.Check(math.Abs(ended) < 1e-3 && math.Abs(failed) < 1e-3, "holds a sum that is not one")
+	c.Check(math.Abs(ended) < 1e-3 && math.Abs(failed) < 1e-3, "holds a sum that differs from the sum over its machines")
 }
 
 func (c *Config) state(to *snapshot.Codec) {
@@ -74,12 +74,12 @@ func (c *Config) state(to *snapshot.Codec) {
 	to.Valid(*c == c.Effective(), c)
 }
 
-// inTime refuses what is of the future.
+// inTime fails the codec if an instant is in the future.
 func inTime(c *snapshot.Codec, r *Record, at time.Duration) {
-	c.Check(at <= r.config.choices().Latest(r.clock), "holds a time to come")
+	c.Check(at <= r.config.choices().Latest(r.clock), "holds a time in the future")
 }
 
-// stateMachines codes the machines in the order in which they were heard of, and which of them are flagged.
+// stateMachines codes the machines in the order of their latest event, and which of them are flagged.
 func (r *Record) stateMachines(c *snapshot.Codec) {
 	n := c.Size(r.Len(), 1)
 	c.Check(n <= r.config.MaxMachines, "holds more machines than MaxMachines")
@@ -89,7 +89,8 @@ func (r *Record) stateMachines(c *snapshot.Codec) {
 		}
 		return
 	}
-	flags := make([]int32, n) // places, by when they were flagged
+	// Entry k is the index + 1 of the machine that was flagged as number k.
+	flags := make([]int32, n)
 	for ; n > 0 && c.OK(); n-- {
 		m := machine{newer: none, older: none}
 		if m.state(c, r); !c.OK() {
@@ -97,7 +98,7 @@ func (r *Record) stateMachines(c *snapshot.Codec) {
 		}
 		_, numbered := r.places.get(m.number)
 		_, named := r.fleet.names[m.name]
-		c.Check(!numbered && !named && (m.number != none || m.name != ""), "holds a machine twice, or one of no name")
+		c.Check(!numbered && !named && (m.number != none || m.name != ""), "holds a machine twice, or a machine without number and name")
 		i := r.place(m.number, m.name)
 		m.newer, m.older = r.machines[i].newer, r.machines[i].older
 		r.machines[i] = m
@@ -115,7 +116,7 @@ func (r *Record) stateMachines(c *snapshot.Codec) {
 		}
 	}
 	for j := range r.flagged {
-		c.Check(flags[j] > 0, "leaves a flag out")
+		c.Check(flags[j] > 0, "leaves out the number of a flagged machine")
 		r.flagged[j] = flags[j] - 1
 	}
 }
@@ -130,8 +131,8 @@ func (m *machine) state(c *snapshot.Codec, r *Record) {
 	for _, x := range [...]*float64{&m.location, &m.weight, &m.ended, &m.failed} {
 		c.Amount(x)
 	}
-	c.Check(m.class != none, "holds a machine of no class")
-	c.Check(m.location > 0 && m.location <= estimate.MaxSample || !m.known, "holds a machine of no location")
+	c.Check(m.class != none, "holds a machine without a class")
+	c.Check(m.location > 0 && m.location <= estimate.MaxSample || !m.known, "holds a machine with a location out of range")
 	c.Check(m.ended <= recent && m.failed <= m.ended && m.weight <= recent+MostRunning, "holds more evidence than fits")
 	c.Span(&m.found)
 	inTime(c, r, m.found)
@@ -140,7 +141,7 @@ func (m *machine) state(c *snapshot.Codec, r *Record) {
 	snapshot.Small(c, &m.presents, 0, MostRunning)
 	for j := range m.past[:m.pasts] {
 		snapshot.Small(c, &m.by[j], 0, math.MaxUint16)
-		c.Check(r.fleet.origins.Holds(m.by[j]), "holds evidence of an origin that there is not")
+		c.Check(r.fleet.origins.Holds(m.by[j]), "holds evidence of an unknown origin")
 		m.past[j].state(c, r)
 	}
 	for j := range m.present[:m.presents] {

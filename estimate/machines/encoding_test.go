@@ -14,7 +14,7 @@ import (
 	"github.com/straggler-go/straggler/internal/snapshot/snapshottest"
 )
 
-// act does one random thing to a record and returns what it answers.
+// act does one random thing to a record and returns the answer.
 func act(r *Record, now *time.Time, random *rand.Rand) string {
 	*now = now.Add(time.Duration(random.ExpFloat64() * 30 * float64(time.Second)))
 	if random.IntN(50) == 0 {
@@ -60,8 +60,8 @@ func act(r *Record, now *time.Time, random *rand.Rand) string {
 	return answer
 }
 
-// Restored after any history, a record answers and learns as if it had never stopped.
-func TestRecordRestored(t *testing.T) {
+// After any history, a restored record answers and learns as if it had never stopped.
+func TestRestoredRecordContinuesAsBefore(t *testing.T) {
 	for seed := range uint64(60) {
 		random := rand.New(rand.NewPCG(seed, 5))
 		c := Config{}
@@ -92,7 +92,7 @@ func TestRecordRestored(t *testing.T) {
 	}
 }
 
-func TestSnapshotRefuses(t *testing.T) {
+func TestDamagedSnapshotsAreRefused(t *testing.T) {
 	r := newRecord(t, Config{})
 	random, now := rand.New(rand.NewPCG(1, 1)), time.Unix(0, 0)
 	for range 300 {
@@ -107,7 +107,7 @@ func TestSnapshotRefuses(t *testing.T) {
 	snapshottest.Flips(t, data, r.UnmarshalBinary)
 	after, err := r.MarshalBinary()
 	require.NoError(t, err)
-	assert.Equal(t, data, after, "an error changes nothing")
+	assert.Equal(t, data, after, "a refused snapshot leaves the record unchanged")
 	data[0]++
 	assert.ErrorContains(t, r.UnmarshalBinary(data), "version is 5, want 4")
 }
@@ -139,7 +139,7 @@ func FuzzUnmarshal(f *testing.F) {
 	})
 }
 
-// sound checks what must always hold of a record.
+// sound checks the invariants of a record.
 func sound(t testing.TB, r *Record) {
 	t.Helper()
 	known, flagged := 0, 0
@@ -150,7 +150,7 @@ func sound(t testing.TB, r *Record) {
 		seen++
 		place, ok := r.places.get(m.number)
 		require.True(t, ok && place == i)
-		f := r.Factor(m.number) // brings it up to date
+		f := r.Factor(m.number) // Factor updates the machine
 		require.True(t, f > 0 && f < 1e19, "factor %v", f)
 		if m.known {
 			known++

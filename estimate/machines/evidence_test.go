@@ -12,11 +12,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// slowMedian is the product-limit median by its definition: at each point, the survivors fall by the share of those at
-// risk that it is. There is none where the survivors never fall to a half, nor where it is more than a quarter of an
-// octave above the median of all values, bounds included.
-func slowMedian(values []weighed) (float64, bool) {
-	weight := func(keep func(weighed) bool) (sum float64) {
+// slowMedian is the product-limit median by its definition. At each point, the survivors fall by the point's share
+// of the weight at risk. The median is open if the survivors never fall to a half. The median is also open if it is
+// more than a quarter of an octave above the median of all values, bounds included.
+func slowMedian(values []weightedRatio) (float64, bool) {
+	weight := func(keep func(weightedRatio) bool) (sum float64) {
 		for _, v := range values {
 			if keep(v) {
 				sum += v.weight
@@ -24,18 +24,18 @@ func slowMedian(values []weighed) (float64, bool) {
 		}
 		return sum
 	}
-	sorted := slices.SortedFunc(slices.Values(values), func(a, b weighed) int { return cmp.Compare(a.ratio, b.ratio) })
+	sorted := slices.SortedFunc(slices.Values(values), func(a, b weightedRatio) int { return cmp.Compare(a.ratio, b.ratio) })
 	survive := 1.
 	for i, v := range sorted {
 		if i > 0 && v.ratio == sorted[i-1].ratio {
 			continue
 		}
-		ends := weight(func(w weighed) bool { return w.ratio == v.ratio && !w.bound })
-		survive *= 1 - ends/weight(func(w weighed) bool { return w.ratio >= v.ratio })
+		ends := weight(func(w weightedRatio) bool { return w.ratio == v.ratio && !w.bound })
+		survive *= 1 - ends/weight(func(w weightedRatio) bool { return w.ratio >= v.ratio })
 		if survive <= .5+1e-9 {
 			for _, w := range sorted {
-				upTo := weight(func(v weighed) bool { return v.ratio <= w.ratio })
-				if upTo >= weight(func(weighed) bool { return true })*(.5-1e-9) {
+				upTo := weight(func(v weightedRatio) bool { return v.ratio <= w.ratio })
+				if upTo >= weight(func(weightedRatio) bool { return true })*(.5-1e-9) {
 					return v.ratio, v.ratio < w.ratio*math.Sqrt2/math.Sqrt(math.Sqrt2)
 				}
 			}
@@ -49,9 +49,9 @@ func TestMedianAgreesWithItsDefinition(t *testing.T) {
 	bounded, open := 0, 0
 	for range 20000 {
 		var s sample
-		var values []weighed
+		var values []weightedRatio
 		for range r.IntN(len(s.values) + 1) {
-			v := weighed{float64(1 + r.IntN(6)), float64(1+r.IntN(4)) / 2, r.IntN(3) == 0}
+			v := weightedRatio{float64(1 + r.IntN(6)), float64(1+r.IntN(4)) / 2, r.IntN(3) == 0}
 			values = append(values, v)
 			s.add(v)
 		}
@@ -70,7 +70,7 @@ func TestMedianAgreesWithItsDefinition(t *testing.T) {
 	require.Greater(t, open, 100)
 }
 
-func TestWhatAnAttemptShows(t *testing.T) {
+func TestEvidenceOfEachKindOfAttempt(t *testing.T) {
 	for _, c := range []struct {
 		ran, usual time.Duration
 		done       float64
@@ -91,7 +91,7 @@ func TestWhatAnAttemptShows(t *testing.T) {
 		{ran: -1, usual: 20, kind: silent},
 		{ran: 0, usual: 20, kind: bound, ratio: .01},
 	} {
-		e := Attempt{c.ran, c.usual, c.done}.shows(7, c.finished, 100)
+		e := Attempt{c.ran, c.usual, c.done}.evidence(7, c.finished, 100)
 		assert.Equal(t, c.kind, e.kind, "%+v", c)
 		assert.InDelta(t, c.ratio, e.ratio, 1e-6, "%+v", c)
 		assert.InDelta(t, c.seen, float64(e.seen)/full, 1e-4, "%+v", c)
@@ -99,7 +99,7 @@ func TestWhatAnAttemptShows(t *testing.T) {
 	}
 }
 
-func TestEvidenceFades(t *testing.T) {
+func TestEvidenceFadesWithItsAge(t *testing.T) {
 	assert.Equal(t, 1., fade(0, time.Hour))
 	assert.Equal(t, .5, fade(time.Hour, time.Hour))
 	assert.Equal(t, .1, fade(3*time.Hour, time.Hour))

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// end ends attempts of 20 s on a machine: those that failed, and those that finished.
+// end ends attempts of 20 s on a machine: first the failed attempts, then the finished attempts.
 func end(r *Record, now float64, machine, failed, finished int) {
 	for range failed {
 		r.End(at(now), machine, 0, attempt(20, 0), Failed)
@@ -18,9 +18,10 @@ func end(r *Record, now float64, machine, failed, finished int) {
 	}
 }
 
-// A machine fails if more failed there than Trust, which is 2, and more than half of what ended there, while more than
-// Trust ended elsewhere and less than a quarter of it failed: each on its bound and beyond.
-func TestFailingIsExact(t *testing.T) {
+// A machine is failing under four conditions, and the test has a case at and beyond the bound of each. More
+// attempts than Trust, which is 2, failed on the machine; more than half of its ended attempts failed; more
+// attempts than Trust ended on other machines; less than a quarter of these failed.
+func TestFailingIsExactAtItsBounds(t *testing.T) {
 	for _, c := range []struct {
 		failed, finished, failedElsewhere, finishedElsewhere int
 		want                                                 bool
@@ -29,7 +30,7 @@ func TestFailingIsExact(t *testing.T) {
 		{2, 0, 0, 3, false}, // no more than Trust
 		{3, 3, 0, 3, false}, // half
 		{4, 3, 0, 3, true},
-		{3, 0, 0, 2, false}, // no more than Trust elsewhere
+		{3, 0, 0, 2, false}, // no more than Trust on other machines
 		{3, 0, 1, 3, false}, // a quarter
 		{3, 0, 1, 4, true},
 	} {
@@ -41,8 +42,8 @@ func TestFailingIsExact(t *testing.T) {
 	}
 }
 
-// One that failed an hour ago, which is the HalfLife, and one that has finished now.
-func TestFailuresFade(t *testing.T) {
+// An attempt failed an hour ago, which is the HalfLife, and another has finished now.
+func TestFailuresFadeWithTheirAge(t *testing.T) {
 	r := newRecord(t, Config{})
 	end(r, 0, 0, 1, 0)
 	end(r, 3600, 0, 0, 1)
@@ -50,20 +51,21 @@ func TestFailuresFade(t *testing.T) {
 	assert.InDelta(t, 1.5, r.ended.Value(), 1e-12)
 }
 
-// A machine that is SlowFactor slower is slow, and spared if MaxShare of its class is slower still: one of six.
-func TestJudgeIsExact(t *testing.T) {
+// A machine that is SlowFactor slower is slow. The machine is spared if MaxShare of its class is slower: in a class
+// of six, one machine.
+func TestSlowAndSparedAreExactAtTheirBounds(t *testing.T) {
 	r := cluster(t, Config{}, 2, 4)
 	finish(r, 0, 1, 2, 2, 2, 2)
-	assert.Equal(t, Verdict{Standing: Slow, ClassFactor: 2, Threshold: 2, Attempts: 4}, r.Judge(1), "exactly twice")
+	assert.Equal(t, Verdict{Standing: Slow, ClassFactor: 2, Threshold: 2, Attempts: 4}, r.Judge(1), "a machine that is exactly twice as slow is slow")
 	finish(r, 0, 0, 8, 8, 8, 8)
 	assert.Equal(t, Verdict{Standing: Slow, ClassFactor: 8, Threshold: 2, Attempts: 4}, r.Judge(0))
 	assert.Equal(t, Verdict{Standing: Spared, ClassFactor: 2, Threshold: 2, Attempts: 4}, r.Judge(1))
 	assert.Equal(t, Verdict{Standing: Normal, ClassFactor: 1, Threshold: 2, Attempts: 4}, r.Judge(5))
 	assert.False(t, r.Judge(1).Avoid())
 	finish(r, 0, 6, 8, 8)
-	assert.Equal(t, Unknown, r.Judge(6).Standing, "two are no more than Trust")
+	assert.Equal(t, Unknown, r.Judge(6).Standing, "two attempts are no more than Trust")
 	r.End(at(0), 7, 0, Attempt{Ran: time.Second}, Killed)
-	assert.Equal(t, Verdict{}, r.Judge(7), "without a usual time it shows nothing")
+	assert.Equal(t, Verdict{}, r.Judge(7), "an attempt without a typical time says nothing")
 	_, known := r.Elsewhere(7)
 	assert.Equal(t, 7, known)
 
@@ -72,14 +74,15 @@ func TestJudgeIsExact(t *testing.T) {
 		finish(r, 0, machine, ratio, ratio, ratio, ratio)
 	}
 	factor, _ := r.Elsewhere(0, 1)
-	assert.Equal(t, 4., factor, "against the average, which is 2")
+	assert.Equal(t, 4., factor, "the factor is against the average, which is 2")
 }
 
-// A ninth attempt that runs takes the place of the one that was told of longest ago, and of these the first.
-func TestNinthAttempt(t *testing.T) {
+// A ninth running attempt replaces the attempt with the oldest report; of equally old reports, the first.
+func TestNinthRunningAttemptReplacesTheOldestReport(t *testing.T) {
 	r := newRecord(t, Config{})
 	for key := range uint64(8) {
-		r.Running(at(float64(10-key/2)), 0, key, attempt(5, .25)) // a clock that steps back counts as one that stands
+		// a clock that steps back counts as a clock that stands still
+		r.Running(at(float64(10-key/2)), 0, key, attempt(5, .25))
 	}
 	for key := range uint64(8) {
 		if key != 5 && key != 6 {
@@ -94,8 +97,8 @@ func TestNinthAttempt(t *testing.T) {
 	assert.Equal(t, []uint64{0, 1, 2, 3, 4, 99, 6, 7}, keys)
 }
 
-// What changes by at most a thirty-second is taken for the same.
-func TestNear(t *testing.T) {
+// A change by at most a thirty-second counts as no change.
+func TestASmallChangeOfARunningAttemptIsIgnored(t *testing.T) {
 	was := evidence{ratio: 32, seen: full, kind: point}
 	for want, all := range map[bool][]evidence{
 		true: {
@@ -113,14 +116,14 @@ func TestNear(t *testing.T) {
 	}
 }
 
-func TestWhatCountsNothingIsNoSample(t *testing.T) {
+func TestEvidenceWithoutWeightIsNoSample(t *testing.T) {
 	var s sample
-	s.add(weighed{1, 0, false})
-	s.add(weighed{2, 1, true})
+	s.add(weightedRatio{1, 0, false})
+	s.add(weightedRatio{2, 1, true})
 	assert.Equal(t, 1, s.n)
 }
 
-// Totals are halved when a HalfLife has passed, once in each.
+// Totals are halved once in each HalfLife, when it has passed.
 func TestProgressIsHalvedOnceInAHalfLife(t *testing.T) {
 	r := newRecord(t, Config{HalfLife: time.Minute})
 	r.AddProgress(at(0), 0, 8)
@@ -136,8 +139,8 @@ func TestProgressIsHalvedOnceInAHalfLife(t *testing.T) {
 	}
 }
 
-// A snapshot is restored with all that a record can hold, and refused with what none can.
-func TestBoundsOfASnapshot(t *testing.T) {
+// A snapshot is restored with each number at its largest valid value, and refused with the next larger value.
+func TestASnapshotIsRefusedBeyondTheLargestValues(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		change func(r *Record)
@@ -158,24 +161,24 @@ func TestBoundsOfASnapshot(t *testing.T) {
 		{"too fast", func(r *Record) { r.machines[0].past[0].ratio = 1e-3 }, "a ratio out of range"},
 		{"no ratio", func(r *Record) { r.machines[0].past[0].ratio = 0 }, "a ratio out of range"},
 		{"silent", func(r *Record) { r.machines[0].past[0] = evidence{} }, ""},
-		{"no kind", func(r *Record) { r.machines[0].past[0].kind = bound + 1 }, "evidence of no kind"},
-		{"to come", func(r *Record) { r.machines[0].past[0].at = time.Second + 1 }, "a time to come"},
+		{"no kind", func(r *Record) { r.machines[0].past[0].kind = bound + 1 }, "evidence of an unknown kind"},
+		{"to come", func(r *Record) { r.machines[0].past[0].at = time.Second + 1 }, "a time in the future"},
 		{"now", func(r *Record) { r.machines[0].past[0].at = time.Second }, ""},
-		{"found later", func(r *Record) { r.machines[0].found = time.Second + 1 }, "a time to come"},
+		{"found later", func(r *Record) { r.machines[0].found = time.Second + 1 }, "a time in the future"},
 		{"found now", func(r *Record) { r.machines[0].found = time.Second }, ""},
-		{"more ended than told", func(r *Record) { r.machines[0].ended = 17 }, "more evidence than fits"},
+		{"more ended than it holds", func(r *Record) { r.machines[0].ended = 17 }, "more evidence than fits"},
 		{"more failed than ended", func(r *Record) { r.machines[0].failed = 5 }, "more evidence than fits"},
 		{"more weight", func(r *Record) { r.machines[0].weight = 24.5 }, "more evidence than fits"},
-		{"no location", func(r *Record) { r.machines[0].location = 0 }, "a machine of no location"},
-		{"location", func(r *Record) { r.machines[0].location = 1e19 }, "a machine of no location"},
-		{"unknown without a location", func(r *Record) { r.take(&r.machines[0]); r.machines[0].location = 0 }, ""},
-		{"a sum of ended", func(r *Record) { r.ended.Add(1) }, "a sum that is not one"},
-		{"a sum of failed", func(r *Record) { r.failed.Add(-1) }, "a sum that is not one"},
-		{"halved later", func(r *Record) { r.progress.halved = time.Second + 1 }, "a time to come"},
+		{"no location", func(r *Record) { r.machines[0].location = 0 }, "a machine with a location out of range"},
+		{"location", func(r *Record) { r.machines[0].location = 1e19 }, "a machine with a location out of range"},
+		{"unknown without a location", func(r *Record) { r.removeFromTrees(&r.machines[0]); r.machines[0].location = 0 }, ""},
+		{"a sum of ended", func(r *Record) { r.ended.Add(1) }, "a sum that differs"},
+		{"a sum of failed", func(r *Record) { r.failed.Add(-1) }, "a sum that differs"},
+		{"halved later", func(r *Record) { r.progress.halved = time.Second + 1 }, "a time in the future"},
 		{"halved now", func(r *Record) { r.progress.halved = time.Second }, ""},
 		{"a flag beyond", func(r *Record) { r.machines[0].flag = 2 }, "a flag twice"},
 		{"a flag twice", func(r *Record) { r.machines[0].flag, r.machines[1].flag = 0, 0 }, "a flag twice"},
-		{"a flag left out", func(r *Record) { r.machines[0].flag = 1 }, "leaves a flag out"},
+		{"a flag left out", func(r *Record) { r.machines[0].flag = 1 }, "leaves out the number of a flagged machine"},
 		{"as many as MaxMachines", func(r *Record) { r.config.MaxMachines = 2 }, ""},
 		{"more than MaxMachines", func(r *Record) { r.config.MaxMachines = 1 }, "more machines than MaxMachines"},
 	} {

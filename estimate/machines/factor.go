@@ -6,11 +6,11 @@ import (
 	"github.com/straggler-go/straggler/estimate"
 )
 
-// find brings what is concluded about a machine up to date with its evidence and with the time.
-func (r *Record) find(i int32) {
+// update computes the location of a machine again, from its evidence and the present time.
+func (r *Record) update(i int32) {
 	m := &r.machines[i]
 	now, memory := r.clock.Since, r.config.HalfLife
-	r.take(m)
+	r.removeFromTrees(m)
 	var s sample
 	var ended, failed float64
 	for _, e := range m.past[:m.pasts] {
@@ -20,17 +20,17 @@ func (r *Record) find(i int32) {
 			failed += left
 		}
 		if e.kind != silent {
-			s.add(weighed{float64(e.ratio), e.weight(now, memory), e.kind == bound})
+			s.add(weightedRatio{float64(e.ratio), e.weight(now, memory), e.kind == bound})
 		}
 	}
 	for _, e := range m.present[:m.presents] {
 		if e.kind != silent {
-			s.add(weighed{float64(e.ratio), e.weight(now, memory), e.kind == bound})
+			s.add(weightedRatio{float64(e.ratio), e.weight(now, memory), e.kind == bound})
 		}
 	}
 	m.found, m.weight = now, s.weight
 	centre, known := r.centre(m.class), false
-	s.add(weighed{centre, r.config.Trust, false})
+	s.add(weightedRatio{centre, r.config.Trust, false})
 	if m.location, known = s.median(); !known {
 		m.location = r.posterior(m, centre)
 	}
@@ -45,8 +45,8 @@ func (r *Record) find(i int32) {
 	r.flag(i)
 }
 
-// take takes a machine out of the trees.
-func (r *Record) take(m *machine) {
+// removeFromTrees removes the location of a machine from the trees.
+func (r *Record) removeFromTrees(m *machine) {
 	if m.known {
 		r.all.Delete(m.location)
 		r.levels.found = false
@@ -55,15 +55,15 @@ func (r *Record) take(m *machine) {
 	}
 }
 
-// refresh finds a machine's factor again if its evidence has faded since.
+// refresh updates a machine if its evidence has faded since its last update.
 func (r *Record) refresh(i int32) {
 	if r.clock.Since-r.machines[i].found > r.config.HalfLife/16 {
-		r.find(i)
+		r.update(i)
 	}
 }
 
-// centre returns the lower median of a class's machines: half of them are no slower, and that half is never called
-// slow. A class of which nothing is known is average.
+// centre returns the lower median of a class's locations. Half of the machines are no slower than the centre, and
+// the verdict of this half is never slow. A class without evidence has the average of all machines.
 func (r *Record) centre(class int32) float64 {
 	c := &r.classes[class].locations
 	if c.Len() == 0 {
@@ -72,7 +72,7 @@ func (r *Record) centre(class int32) float64 {
 	return c.At((c.Len() - 1) / 2)
 }
 
-// average is the lower median of all machines.
+// average returns the lower median of all locations.
 func (r *Record) average() float64 {
 	if !r.levels.found {
 		r.levels.find(&r.all)
@@ -80,11 +80,11 @@ func (r *Record) average() float64 {
 	return r.levels.average
 }
 
-// levels are the locations that many answers need. They are found once for each change of the locations.
+// levels are the locations that many answers need. The levels are computed once after each change of the locations.
 type levels struct {
 	found   bool
-	average float64    // the lower median; 1 if there is none
-	best    [2]float64 // the least and the second
+	average float64    // lower median; 1 without locations
+	best    [2]float64 // the smallest location and the second smallest
 }
 
 func (l *levels) find(all *estimate.Empirical) {
@@ -94,8 +94,9 @@ func (l *levels) find(all *estimate.Empirical) {
 	}
 }
 
-// Factor returns locationFactor of a machine: how many times longer than on the average machine, the median one, a task
-// takes there. It is 1 for a machine of which nothing is known, and that of its class if only that is known.
+// Factor returns locationFactor of a machine: how many times longer a task takes there than on the average machine,
+// which is the median machine. A machine without evidence has the factor of its class, or 1 if its class has no
+// evidence.
 func (r *Record) Factor(machine int) float64 {
 	r.settle()
 	i, ok := r.places.get(machine)
@@ -110,14 +111,16 @@ func (r *Record) Factor(machine int) float64 {
 	return m.location / r.average()
 }
 
-// Elsewhere returns the factor that a copy can count on if it runs on none of the given machines: that of the best
-// other one, but no better than average, since which machine will be free is not known, and the best of many
-// estimates flatters. Known is how many others the record knows something of; if the host has more machines than
-// that, the rest count as average, and the answer is 1. O(k log m) for k machines; it allocates only if k is larger
-// than ever before.
+// Elsewhere returns the factor that a copy or a restart can expect if it runs on none of the given machines. The
+// answer is the factor of the best other machine, but at least 1. The host does not know which machine will be
+// free, and the best of many estimates is too good.
+//
+// Known is the number of other machines with evidence. If the host has more machines than Known, the rest count as
+// average, and the factor to use is 1. O(k log m) for k machines; Elsewhere allocates only if k is larger than ever
+// before.
 func (r *Record) Elsewhere(machines ...int) (factor float64, known int) {
 	r.settle()
-	if len(machines) == 1 { // most tasks have one copy
+	if len(machines) == 1 { // most tasks have one attempt
 		return r.elsewhere(machines[0])
 	}
 	r.asked = append(r.asked[:0], machines...)
@@ -142,7 +145,7 @@ func (r *Record) Elsewhere(machines ...int) (factor float64, known int) {
 	return max(1, r.all.At(best)/r.average()), known
 }
 
-// elsewhere is Elsewhere for one machine.
+// elsewhere is Elsewhere for a single machine.
 func (r *Record) elsewhere(machine int) (factor float64, known int) {
 	i, ok := r.places.get(machine)
 	ok = ok && r.machines[i].known
@@ -152,7 +155,7 @@ func (r *Record) elsewhere(machine int) (factor float64, known int) {
 	if known == 0 {
 		return 1, 0
 	}
-	average := r.average() // it finds the levels anew
+	average := r.average() // average also computes r.levels again
 	best := r.levels.best[0]
 	if ok && r.machines[i].location <= best {
 		best = r.levels.best[1]

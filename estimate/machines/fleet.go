@@ -10,30 +10,30 @@ import (
 	"github.com/straggler-go/straggler/internal/snapshot"
 )
 
-// What many processes see of the same machines, and pass on to each other.
+// This file shares evidence about the same machines between processes.
 
-// fleet is what a record needs to know for that.
+// fleet is the state that a record needs to share evidence.
 type fleet struct {
 	origins merge.Origins
-	names   map[string]int32 // the places of the machines that have a name
-	order   []int32          // places by name; nil if it is to be made again
-	merged  bool             // since the machines' factors were found
+	names   map[string]int32 // the index of each machine with a name
+	order   []int32          // indexes of machines by name; nil if it must be built again
+	merged  bool             // evidence was merged after the factors were last computed
 }
 
-// keep is for how many half-lives evidence is passed on; it counts a thousandth by then.
+// keep is in half-lives: older evidence is not shared. Older evidence counts a thousandth by then.
 const keep = 32
 
 func (c Config) choices() merge.Choices {
 	return merge.Choices{Origin: c.Origin, Skew: c.MaxSkew, Keep: num.Times(c.HalfLife, keep)}
 }
 
-// named is evidence of a machine that has a name.
+// named is evidence with the name of its machine.
 type named struct {
 	name string
 	evidence
 }
 
-// form is how evidence is passed on.
+// form describes how evidence is encoded for other processes.
 func form() merge.Form[named] {
 	return merge.Form[named]{
 		Place: "estimate/machines", Kind: 'm',
@@ -42,42 +42,42 @@ func form() merge.Form[named] {
 	}
 }
 
-// Two bits of what evidence says, beside its kind.
-const saysFull, saysFailed = 4, 8
+// Two bits of the first byte of a piece of evidence, above its kind.
+const fullBit, failedBit = 4, 8
 
-// says returns what evidence says except its numbers.
-func (e evidence) says() uint8 {
-	says := uint8(e.kind)
+// bits returns the first byte of the code: the kind, full weight and failure.
+func (e evidence) bits() uint8 {
+	bits := uint8(e.kind)
 	if e.seen == full {
-		says |= saysFull
+		bits |= fullBit
 	}
 	if e.failed {
-		says |= saysFailed
+		bits |= failedBit
 	}
-	return says
+	return bits
 }
 
-// code codes evidence without its time.
+// code codes evidence without its instant.
 func (e *evidence) code(c *snapshot.Codec) {
-	says, ratio := e.says(), uint64(math.Float32bits(e.ratio))
-	snapshot.Small(c, &says, 0, saysFull|saysFailed|3)
-	c.Check(kind(says&3) <= bound, "holds evidence of no kind")
-	e.kind, e.failed = kind(says&3), says&saysFailed > 0
+	bits, ratio := e.bits(), uint64(math.Float32bits(e.ratio))
+	snapshot.Small(c, &bits, 0, fullBit|failedBit|3)
+	c.Check(kind(bits&3) <= bound, "holds evidence of an unknown kind")
+	e.kind, e.failed = kind(bits&3), bits&failedBit > 0
 	if e.kind == silent {
-		c.Check(says&saysFull == 0, "holds silent evidence that counts")
+		c.Check(bits&fullBit == 0, "holds evidence that says nothing and yet has full weight")
 		return
 	}
 	c.Uint(&ratio)
 	e.ratio = math.Float32frombits(uint32(ratio))
 	c.Check(ratio <= math.MaxUint32 && e.ratio > 0 && e.ratio <= math.MaxFloat32, "holds a ratio out of range")
-	if says&saysFull > 0 {
+	if bits&fullBit > 0 {
 		e.seen = full
 	} else {
 		snapshot.Small(c, &e.seen, 0, full-1)
 	}
 }
 
-// within returns evidence whose ratio is within a record's limit.
+// within returns the evidence with its ratio moved into a record's limit.
 func (e evidence) within(limit float64) evidence {
 	if e.kind != silent {
 		e.ratio = float32(min(max(float64(e.ratio), 1/limit), limit))
@@ -85,7 +85,7 @@ func (e evidence) within(limit float64) evidence {
 	return e
 }
 
-// at takes an instant.
+// at converts a host's instant to the time of the record. If the clock has stepped back, it drops evidence of the future.
 func (r *Record) at(now time.Time) time.Duration {
 	r.begin()
 	c, before := r.config.choices(), r.clock.Since
@@ -97,10 +97,14 @@ func (r *Record) at(now time.Time) time.Duration {
 	return at
 }
 
-// SetName says by which name the processes of a fleet know a machine. Say it before the machine's first attempt: what
-// was seen before it may not reach those who have asked already. It reports false, and changes nothing, for a negative
-// machine, for a name that is empty or longer than 255 bytes, and where the machine has another name or the name
-// another machine. What was merged of the name is known of the machine from then on.
+// SetName sets the name by which the processes of a fleet know a machine. Call it before the machine's first
+// attempt, because earlier attempts may not reach processes that have already asked. After SetName the machine has
+// all evidence that was merged under its name. SetName reports false and changes nothing in these cases:
+//
+//   - the machine is negative
+//   - the name is empty or longer than 255 bytes
+//   - the machine has another name
+//   - another machine has the name
 func (r *Record) SetName(machine int, name string) bool {
 	if machine < 0 || name == "" || len(name) > merge.MostName {
 		return false
@@ -115,18 +119,18 @@ func (r *Record) SetName(machine int, name string) bool {
 		return false
 	case named:
 		r.machines[j].number = machine
-		r.call(j)
+		r.indexNames(j)
 	case numbered:
 		r.machines[i].name = name
-		r.call(i)
+		r.indexNames(i)
 	default:
 		r.place(machine, name)
 	}
 	return true
 }
 
-// call notes how a machine is called.
-func (r *Record) call(i int32) {
+// indexNames stores the index of a machine under its number and its name.
+func (r *Record) indexNames(i int32) {
 	m := &r.machines[i]
 	if m.number != none {
 		r.places.set(m.number, i, len(r.machines))
@@ -137,24 +141,25 @@ func (r *Record) call(i int32) {
 	r.fleet.order = nil
 }
 
-// AppendVersion appends what the record knows, as far as a process that knows more must know that to say the rest: of
-// each process, until when. Some 25 bytes a process.
+// AppendVersion appends a summary of the record's knowledge: the latest instant known of each process. Another
+// process passes this version to AppendDelta. Some 25 bytes a process.
 func (r *Record) AppendVersion(dst []byte) []byte {
 	return form().AppendVersion(dst, &r.fleet.origins)
 }
 
-// AppendDelta appends what the record knows of the attempts that have ended beyond a version, that of the reader by its
-// AppendVersion; nil stands for one that knows nothing. With origins it says only what these have seen, for a carrier
-// on which each process says its own. It is an error if since is no version. Some 10 bytes an attempt, and a name for
-// each machine. O(m + d log d) for d attempts.
+// AppendDelta appends the ended attempts that the reader does not know. The argument since is the version of the
+// reader, by its AppendVersion; nil stands for a reader that knows nothing. With origins, the delta has only
+// evidence of these processes, for a carrier on which each process sends its own evidence. AppendDelta returns an
+// error if since is not a version. Some 10 bytes an attempt, and a name for each machine. O(m + d log d) for d
+// attempts.
 func (r *Record) AppendDelta(dst, since []byte, origins ...string) ([]byte, error) {
 	return form().AppendDelta(dst, since, &r.fleet.origins, r.config.choices(), r.clock.Since, origins, r.evidence())
 }
 
-// evidence is what the record has of machines that have a name.
+// evidence yields all evidence of the machines that have a name.
 func (r *Record) evidence() iter.Seq[merge.Observation[named]] {
 	return func(yield func(merge.Observation[named]) bool) {
-		for i := r.newest; i != none && r.places.many != nil; i = r.machines[i].older {
+		for i := r.newest; i != none && r.places.sparse != nil; i = r.machines[i].older {
 			m := &r.machines[i]
 			for j, e := range m.past[:m.pasts] {
 				if m.name != "" && !yield(merge.Observation[named]{At: e.at, Fact: named{m.name, e}, Origin: m.by[j]}) {
@@ -165,15 +170,20 @@ func (r *Record) evidence() iter.Seq[merge.Observation[named]] {
 	}
 }
 
-// Merge takes in what another process has seen, by its AppendDelta. The order of deltas does not matter, nor does it
-// whether one comes twice, in parts, or by way of a third: records that know the same, and have the same choices and
-// classes, give the same answers at the same instant after a Merge, to the last bit, as far as nothing runs and no more
-// than MaxMachines are known. Of the latest 16 attempts on a machine, at most 8 are those of one process. What is older
-// than 32 half-lives is left out.
+// Merge adds the evidence of a delta that another process has made by AppendDelta. Deltas may come in any order,
+// repeatedly, in parts, and through a third process. After a Merge, records give equal answers at equal instants,
+// to the last bit, if:
 //
-// It is an error, and nothing is taken, if the record has no Origin, or delta is damaged or none; and, a FieldError, if
-// it comes from more than MaxSkew ahead of now, which the clock of either may be the reason for. O(1) an attempt; all
-// factors are found again when one is asked for, in O(m log m).
+//   - they know the same evidence
+//   - they have equal choices and classes
+//   - no attempt runs, and no more than MaxMachines are known
+//
+// At most 8 of the latest 16 attempts on a machine come from one process. Evidence older than 32 half-lives is left
+// out.
+//
+// Merge returns an error and changes nothing if the record has no Origin, if delta is damaged, or if delta is no
+// delta. Merge returns a FieldError if delta comes from more than MaxSkew ahead of now; either clock may be the
+// cause. O(1) an attempt; the next question computes all factors again, in O(m log m).
 func (r *Record) Merge(now time.Time, delta []byte) error {
 	at := r.at(now)
 	seen, err := form().Read(&r.fleet.origins, r.config.choices(), at, delta)
@@ -185,7 +195,7 @@ func (r *Record) Merge(now time.Time, delta []byte) error {
 		if !ok {
 			i = r.place(none, s.Fact.name)
 		}
-		r.heard(i)
+		r.makeNewest(i)
 		s.Fact.at = s.At
 		r.put(&r.machines[i], s.Fact.within(r.config.Limit), s.Origin)
 	}

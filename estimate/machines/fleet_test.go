@@ -18,7 +18,7 @@ import (
 
 const machinesOfFleet = 9
 
-// number is by which number a process knows a machine: not the one by which the others do.
+// number is the number by which a process knows a machine. Each process has other numbers.
 func number(process, machine int) int { return (machine*7+process)%machinesOfFleet + 3*process }
 
 func member(t testing.TB, process int, c Config) *Record {
@@ -30,7 +30,7 @@ func member(t testing.TB, process int, c Config) *Record {
 	return r
 }
 
-// judged is all that a record says of the machines, by name.
+// judged returns all verdicts of a record, by the name of the machine.
 func judged(r *Record) string {
 	var b strings.Builder
 	for machine := range machinesOfFleet {
@@ -65,8 +65,8 @@ func TestLawsOfMerge(t *testing.T) {
 	})
 }
 
-// See what one has seen is known to the other, and judged as if it had seen it.
-func TestMerge(t *testing.T) {
+// After a merge, one process knows the evidence of the other, and judges as if it had seen it itself.
+func TestAMergedRecordJudgesByAllEvidence(t *testing.T) {
 	a, b := member(t, 0, Config{}), member(t, 1, Config{})
 	for machine := range machinesOfFleet {
 		ratio := 1.
@@ -85,18 +85,18 @@ func TestMerge(t *testing.T) {
 	before, _ := b.MarshalBinary()
 	require.NoError(t, b.Merge(at(131), delta))
 	after, _ := b.MarshalBinary()
-	assert.Equal(t, before, after, "a second time")
+	assert.Equal(t, before, after, "a delta that comes twice changes nothing")
 
 	delta, err = a.AppendDelta(nil, b.AppendVersion(nil))
 	require.NoError(t, err)
-	assert.Len(t, delta, 7, "b knows all")
+	assert.Len(t, delta, 7, "b knows all evidence, so the delta is empty")
 	_, err = a.AppendDelta(nil, []byte("rubbish"))
 	assert.ErrorContains(t, err, "estimate/machines: version: ")
 	delta, _ = b.AppendDelta(nil, nil, "scheduler-2")
-	assert.Len(t, delta, 7, "nobody has seen anything under this name")
+	assert.Len(t, delta, 7, "no process has this name, so the delta is empty")
 }
 
-func TestMergeRefuses(t *testing.T) {
+func TestDamagedDeltasAreRefused(t *testing.T) {
 	a, b := member(t, 0, Config{}), member(t, 1, Config{})
 	for machine := range machinesOfFleet {
 		finish(a, 200, number(0, machine), 1, 2, 3)
@@ -115,8 +115,8 @@ func TestMergeRefuses(t *testing.T) {
 	assert.Equal(t, "Config.Origin", wrong.Field)
 }
 
-// What one process says of a machine is at most half of what is held of it, however much it says.
-func TestOneProcessOfMany(t *testing.T) {
+// The evidence of one process is at most half of the evidence about a machine, however many attempts it reports.
+func TestOneProcessGivesAtMostHalfOfTheEvidence(t *testing.T) {
 	liar, honest, judge := member(t, 0, Config{}), member(t, 1, Config{}), member(t, 2, Config{})
 	for machine := range machinesOfFleet {
 		finish(honest, 100, number(1, machine), 1, 1, 1, 1, 1, 1, 1, 1)
@@ -134,26 +134,26 @@ func TestOneProcessOfMany(t *testing.T) {
 	delta, err := honest.AppendDelta(nil, judge.AppendVersion(nil))
 	require.NoError(t, err)
 	require.NoError(t, judge.Merge(at(121), delta))
-	assert.Equal(t, Slow, judge.Judge(number(2, 3)).Standing, "two agree")
+	assert.Equal(t, Slow, judge.Judge(number(2, 3)).Standing, "two processes agree that the machine is slow")
 }
 
-func TestNames(t *testing.T) {
+func TestANameBelongsToOneMachine(t *testing.T) {
 	r := newRecord(t, Config{Origin: "a"})
 	assert.False(t, r.SetName(-1, "x"))
 	assert.False(t, r.SetName(0, ""))
 	assert.False(t, r.SetName(0, strings.Repeat("x", 256)))
 	assert.True(t, r.SetName(0, "x"))
-	assert.True(t, r.SetName(0, "x"), "again")
-	assert.False(t, r.SetName(0, "y"), "it has one")
-	assert.False(t, r.SetName(1, "x"), "it is another's")
+	assert.True(t, r.SetName(0, "x"), "a name may be set again")
+	assert.False(t, r.SetName(0, "y"), "the machine has another name")
+	assert.False(t, r.SetName(1, "x"), "another machine has the name")
 	finish(r, 1, 2, 1, 1, 1)
-	assert.True(t, r.SetName(2, "z"), "known by its number")
+	assert.True(t, r.SetName(2, "z"), "the machine is known by its number")
 	other := newRecord(t, Config{Origin: "b"})
 	delta, err := r.AppendDelta(nil, nil)
 	require.NoError(t, err)
 	require.NoError(t, other.Merge(at(2), delta))
 	assert.Equal(t, 1, other.Len())
-	assert.Empty(t, other.AppendAvoid(nil), "it has no number yet")
+	assert.Empty(t, other.AppendAvoid(nil), "the machine has no number yet")
 	assert.True(t, other.SetName(9, "z"))
 	assert.Equal(t, Normal, other.Judge(9).Standing)
 	assert.Equal(t, 1, other.Len())
@@ -161,8 +161,8 @@ func TestNames(t *testing.T) {
 	assert.Equal(t, 0, other.Len())
 }
 
-// What is old is forgotten, and so is who saw it.
-func TestOldIsForgotten(t *testing.T) {
+// Old evidence is forgotten, and so is its origin.
+func TestOldEvidenceIsForgotten(t *testing.T) {
 	a, b := member(t, 0, Config{HalfLife: time.Minute}), member(t, 1, Config{HalfLife: time.Minute})
 	finish(a, 0, number(0, 0), 1, 1, 1)
 	delta, err := a.AppendDelta(nil, nil)
@@ -174,8 +174,8 @@ func TestOldIsForgotten(t *testing.T) {
 	assert.Len(t, b.AppendVersion(nil), 6)
 }
 
-// A process whose clock steps back goes on as another origin: what it sees then is new to all.
-func TestClockStepsBack(t *testing.T) {
+// A process with a clock that steps back continues as another origin, so its new evidence is new to all processes.
+func TestAClockThatStepsBackMakesANewOrigin(t *testing.T) {
 	a, b := member(t, 0, Config{}), member(t, 1, Config{})
 	finish(a, 1000, number(0, 0), 1, 1)
 	tell := func(now float64) {
@@ -188,18 +188,18 @@ func TestClockStepsBack(t *testing.T) {
 	tell(1000)
 	assert.InDelta(t, 4, b.Judge(number(1, 0)).Attempts, .2)
 	tell(401)
-	assert.InDelta(t, 2, b.Judge(number(1, 0)).Attempts, .2, "b's steps back, too")
+	assert.InDelta(t, 2, b.Judge(number(1, 0)).Attempts, .2, "the clock of b steps back as well")
 	c := member(t, 2, Config{})
 	delta, err := b.AppendDelta(nil, c.AppendVersion(nil))
 	require.NoError(t, err)
 	require.NoError(t, c.Merge(at(401), delta))
 	assert.Equal(t, judged(b), judged(c))
 	tell(1000)
-	assert.InDelta(t, 2, b.Judge(number(1, 0)).Attempts, .2, "a has forgotten the others as well")
+	assert.InDelta(t, 2, b.Judge(number(1, 0)).Attempts, .2, "a has forgotten the other evidence as well")
 }
 
-// What was seen by a clock that was years ahead does not count for years, nor does it keep out what is seen then.
-func TestClockComesBack(t *testing.T) {
+// Evidence from a clock that was years ahead does not count for years, and it does not keep out later evidence.
+func TestAClockThatWasAheadDoesNoHarm(t *testing.T) {
 	for _, ahead := range []int64{7200, 2e9, 1e11} {
 		r := member(t, 0, Config{})
 		for range 20 {
@@ -218,8 +218,8 @@ func TestClockComesBack(t *testing.T) {
 	}
 }
 
-// While a clock stands at the end of time, a record goes on, and its snapshots hold.
-func TestEndOfTime(t *testing.T) {
+// If a clock stands at the end of time, a record continues to work, and its snapshots are valid.
+func TestARecordWorksAtTheEndOfTime(t *testing.T) {
 	r := member(t, 0, Config{})
 	for range 3 {
 		for range 3 {
@@ -231,8 +231,8 @@ func TestEndOfTime(t *testing.T) {
 	}
 }
 
-// A clock that is ahead is no harm to those who hear of it by way of others.
-func TestHeardFromOneAhead(t *testing.T) {
+// A process with a clock that is ahead does no harm to a process that gets its evidence through a third.
+func TestAThirdProcessAheadDoesNoHarm(t *testing.T) {
 	ahead, middle, behind := member(t, 0, Config{}), member(t, 1, Config{}), member(t, 2, Config{})
 	finish(ahead, 150, number(0, 0), 1, 1, 1)
 	delta, err := ahead.AppendDelta(nil, nil)
@@ -248,8 +248,9 @@ func TestHeardFromOneAhead(t *testing.T) {
 	}
 }
 
-// What a machine's attempts are drawn towards is what its class is in the end, not what the machines before it are.
-func TestSettledByAll(t *testing.T) {
+// The attempts of a machine are drawn towards the final centre of its class, and not towards the centre of the
+// machines before it.
+func TestMachinesAreDrawnTowardsTheFinalCentre(t *testing.T) {
 	a, b := member(t, 0, Config{}), member(t, 1, Config{})
 	for machine := range machinesOfFleet {
 		finish(a, 100, number(0, machine), slices.Repeat([]float64{4}, 1+min(3*machine, 3))...)
@@ -312,7 +313,7 @@ func BenchmarkMerge(b *testing.B) {
 	b.ReportMetric(float64(size)/1e6, "B/attempt")
 }
 
-// What the first question after a merge costs.
+// The benchmark measures the first question after a merge.
 func BenchmarkSettle(b *testing.B) {
 	r, random := newRecord(b, Config{Origin: "a"}), rand.New(rand.NewPCG(1, 1))
 	const many = 10_000
@@ -329,8 +330,8 @@ func BenchmarkSettle(b *testing.B) {
 	})
 }
 
-// What is written now: a later version reads it, or refuses it by name.
-func TestKept(t *testing.T) {
+// A later version reads the snapshots and deltas of today, or names the version in its refusal.
+func TestSnapshotsAndDeltasOfTodayAreReadable(t *testing.T) {
 	r := newRecord(t, Config{Origin: "a"})
 	r.SetName(1, "node-1")
 	r.SetName(2, "node-2")

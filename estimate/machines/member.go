@@ -1,12 +1,12 @@
 package machines
 
-// Member is what a phase, or whoever else reports attempts, gets from a record that it joins: it tells its attempts
-// from those of the others.
+// Member identifies a phase, or another reporter of attempts, in a record. A reporter gets its Member from
+// [Record.Join], and the keys of its attempts differ from the keys of other members.
 type Member uint16
 
-// Join returns a member that none of the 65,535 that joined before has. Nothing has to be given back: when a number
-// comes round, the evidence of the one that had it is past. A member outlives its record: it may be saved, and go on
-// with the restored record.
+// Join returns a member that differs from the 65,535 members returned before. A member need not be returned: when
+// its number is used again, the evidence of the earlier member has faded. A member stays valid with a restored
+// record, so a host may save it.
 func (r *Record) Join() Member {
 	r.begin()
 	m := r.members
@@ -14,8 +14,9 @@ func (r *Record) Join() Member {
 	return m
 }
 
-// Key is the key of an attempt of a task, both numbered from 0, for [Record.Running] and [Record.End]. It differs from
-// those of all other members, of other tasks below 2^32, and of the task's 65,535 attempts before.
+// Key returns the key of an attempt of a task, for [Record.Running] and [Record.End]. Tasks and attempts are
+// numbered from 0. The key differs from all keys of other members, and from all keys of other tasks below 2^32. For
+// one task, keys repeat after 65,536 attempts.
 func (m Member) Key(task, attempt int) uint64 {
 	return uint64(m)<<48 | uint64(uint32(task))<<16 | uint64(uint16(attempt))
 }

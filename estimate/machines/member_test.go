@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Members come round after 65,536, and not before; a record that is restored goes on where it was.
-func TestMembersAreTheirOwn(t *testing.T) {
+// Members repeat after 65,536 calls, and not before; a restored record continues with the next member.
+func TestMembersDifferFor65536Joins(t *testing.T) {
 	r, seen := new(Record), map[uint64]bool{}
 	for range 1 << 16 {
 		key := r.Join().Key(1<<30, 7)
@@ -23,8 +23,8 @@ func TestMembersAreTheirOwn(t *testing.T) {
 	assert.Equal(t, Member(1), restored.Join())
 }
 
-// The keys of a member's attempts differ by task and attempt, at their edges, too.
-func TestKeysOfAMember(t *testing.T) {
+// The keys of a member's attempts differ by task and attempt, also at the largest numbers.
+func TestKeysOfAMemberDiffer(t *testing.T) {
 	seen := map[uint64]bool{}
 	for _, m := range []Member{0, 1, 1<<16 - 1} {
 		for _, task := range []int{0, 1, 1<<16 - 1, 1 << 16, 1<<31 - 1} {
@@ -35,5 +35,5 @@ func TestKeysOfAMember(t *testing.T) {
 			}
 		}
 	}
-	assert.Equal(t, Member(3).Key(5, 1), Member(3).Key(5, 1<<16+1), "of the attempt 65,536 before")
+	assert.Equal(t, Member(3).Key(5, 1), Member(3).Key(5, 1<<16+1), "attempt keys repeat after 65,536 attempts")
 }

@@ -1,41 +1,42 @@
 package machines
 
-// numbers finds the place of a machine by the host's number. Numbers may be any; where a host counts its machines from 0,
-// as most do, each stands in a list, since every report to a tracker looks for one or two.
+// numbers maps the host's number of a machine to its index. Numbers may be any integers. Most hosts count machines
+// from 0, and then all machines are in dense. The look-up must be fast, because every report to a tracker needs one
+// or two.
 type numbers struct {
-	few  []int32       // by number: place + 1; 0: none
-	many map[int]int32 // the place of all others
+	dense  []int32       // by number: index + 1; 0: none
+	sparse map[int]int32 // the index of all other machines
 }
 
-// spare bounds the list few: it has at most twice as many entries as there are machines, and spare more.
+// spare bounds the slice dense: it has at most twice as many entries as there are machines, plus spare.
 const spare = 64
 
-// get returns the place of a machine, and whether it has one.
+// get returns the index of a machine, and whether the machine is known.
 func (n *numbers) get(number int) (place int32, ok bool) {
-	if uint(number) < uint(len(n.few)) && n.few[number] > 0 {
-		return n.few[number] - 1, true
+	if uint(number) < uint(len(n.dense)) && n.dense[number] > 0 {
+		return n.dense[number] - 1, true
 	}
-	place, ok = n.many[number]
+	place, ok = n.sparse[number]
 	return place, ok
 }
 
-// set notes the place of one of so many machines.
+// set stores the index of a machine. The argument machines is the number of machines.
 func (n *numbers) set(number int, place int32, machines int) {
-	if number >= len(n.few) && number < 2*machines+spare {
-		n.few = append(n.few, make([]int32, number+1-len(n.few))...)
+	if number >= len(n.dense) && number < 2*machines+spare {
+		n.dense = append(n.dense, make([]int32, number+1-len(n.dense))...)
 	}
-	if number < len(n.few) {
-		n.few[number] = place + 1
-		delete(n.many, number) // where it stood while the list was shorter
+	if number < len(n.dense) {
+		n.dense[number] = place + 1
+		delete(n.sparse, number) // the machine may be in sparse from a time when dense was shorter
 		return
 	}
-	n.many[number] = place
+	n.sparse[number] = place
 }
 
 // drop forgets a machine.
 func (n *numbers) drop(number int) {
-	if uint(number) < uint(len(n.few)) {
-		n.few[number] = 0
+	if uint(number) < uint(len(n.dense)) {
+		n.dense[number] = 0
 	}
-	delete(n.many, number)
+	delete(n.sparse, number)
 }

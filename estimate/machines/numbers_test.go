@@ -8,11 +8,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Whatever the numbers are, the places are those of a map, and the list is no longer than it may be.
+// For any numbers, the indexes are those of a map, and the slice dense is within its bound.
 func TestNumbersAreAMap(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 3))
 	for range 50 {
-		n, want, machines := numbers{many: map[int]int32{}}, map[int]int32{}, 0
+		n, want, machines := numbers{sparse: map[int]int32{}}, map[int]int32{}, 0
 		most := []int{20, 200, math.MaxInt}[random.IntN(3)]
 		for step := range 400 {
 			number := random.IntN(most)
@@ -24,7 +24,7 @@ func TestNumbersAreAMap(t *testing.T) {
 				n.set(number, int32(step), machines)
 				want[number] = int32(step)
 			}
-			require.LessOrEqual(t, len(n.few), 2*machines+spare)
+			require.LessOrEqual(t, len(n.dense), 2*machines+spare)
 			for _, number := range []int{number, random.IntN(most), random.IntN(300), -1} {
 				place, ok := n.get(number)
 				at, known := want[number]

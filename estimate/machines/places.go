@@ -1,9 +1,10 @@
 package machines
 
-// Which machines are remembered, and where: by the host's number, and by who was heard of last.
+// This file finds the index of a machine, and forgets the machine without an event for the longest time if there
+// are too many.
 
-// touch returns the place of a machine that was just heard of, a new one if it was not known; none for a negative
-// number.
+// touch returns the index of a machine and makes the machine the newest. touch adds an unknown machine, and returns
+// none for a negative number.
 func (r *Record) touch(number int) int32 {
 	if number < 0 {
 		return none
@@ -14,13 +15,13 @@ func (r *Record) touch(number int) int32 {
 	case !ok:
 		i = r.place(number, "")
 	default:
-		r.heard(i)
+		r.makeNewest(i)
 	}
 	return i
 }
 
-// heard makes a machine the newest.
-func (r *Record) heard(i int32) {
+// makeNewest moves a machine to the new end of the list.
+func (r *Record) makeNewest(i int32) {
 	if i == r.newest {
 		return
 	}
@@ -39,7 +40,7 @@ func (r *Record) link(i int32) {
 	r.newest = i
 }
 
-// place finds room for a machine that is not known, of which at least the number or the name is.
+// place adds a machine that is not yet known, with a number, a name or both.
 func (r *Record) place(number int, name string) int32 {
 	if r.Len() >= r.config.MaxMachines {
 		r.drop(r.oldest)
@@ -52,16 +53,16 @@ func (r *Record) place(number int, name string) int32 {
 		r.machines = append(r.machines, machine{})
 	}
 	r.machines[i] = machine{number: number, name: name, newer: none, older: none, flag: none}
-	r.call(i)
+	r.indexNames(i)
 	r.progress.join()
 	r.link(i)
 	return i
 }
 
-// drop forgets the machine at a place.
+// drop forgets the machine at an index.
 func (r *Record) drop(i int32) {
 	m := &r.machines[i]
-	r.take(m)
+	r.removeFromTrees(m)
 	r.classes[m.class].spread.countAll(m, -1)
 	r.progress.leave(m.total)
 	r.unflag(i)
@@ -91,13 +92,14 @@ func (r *Record) unlink(i int32) {
 	}
 }
 
-// nearly is how far the centre of a class may move before its machines are flagged anew.
-const nearly = 1. / 16
+// centreTolerance is the share by which the centre of a class may move before its machines are flagged again.
+const centreTolerance = 1. / 16
 
-// flag notes whether a machine is one to look at for a verdict: all that are, and some that only nearly are.
+// flag adds a machine to the flagged machines or removes it. The flagged machines are all that may be slow or
+// failing, and some that are slightly below the threshold.
 func (r *Record) flag(i int32) {
 	m := &r.machines[i]
-	least := r.config.SlowFactor * (1 - 2*nearly) * r.classes[m.class].base
+	least := r.config.SlowFactor * (1 - 2*centreTolerance) * r.classes[m.class].base
 	switch suspect := m.location >= least || m.failed > r.config.Trust; {
 	case suspect && m.flag == none:
 		m.flag = int32(len(r.flagged))
@@ -107,12 +109,12 @@ func (r *Record) flag(i int32) {
 	}
 }
 
-// reflag flags all machines anew if the centre of a class has moved.
+// reflag flags all machines again if the centre of a class has moved.
 func (r *Record) reflag() {
 	moved := false
 	for i := range r.classes {
 		centre, base := r.centre(int32(i)), &r.classes[i].base
-		if centre < *base*(1-nearly) || centre > *base*(1+nearly) {
+		if centre < *base*(1-centreTolerance) || centre > *base*(1+centreTolerance) {
 			*base, moved = centre, true
 		}
 	}

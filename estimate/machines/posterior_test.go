@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestBinsAndPowers(t *testing.T) {
+func TestBinsAndPowersAreExact(t *testing.T) {
 	for i := range bins {
 		require.Equal(t, i, bin(edge(i)))
 		require.Equal(t, i, bin(math.Nextafter(edge(i+1), 0)))
@@ -29,8 +29,8 @@ func TestBinsAndPowers(t *testing.T) {
 	}
 }
 
-// What is held of a machine before anything is known adds up, and its tail is as slowShare says.
-func TestPrior(t *testing.T) {
+// The prior of a machine adds up to 1, and its tail is as slowShare says.
+func TestPriorAddsUpToOne(t *testing.T) {
 	g := newGrid(100, slowShare)
 	sum, twice := 0., 0.
 	for k := range g.steps {
@@ -40,22 +40,22 @@ func TestPrior(t *testing.T) {
 		}
 	}
 	assert.InDelta(t, 1, sum, .001)
-	assert.InDelta(t, slowShare/2, twice, slowShare/50, "the rest of the half is beyond Limit")
-	assert.Equal(t, 27, g.steps, "to 2^6.5")
+	assert.InDelta(t, slowShare/2, twice, slowShare/50, "the rest of the half is above Limit")
+	assert.Equal(t, 27, g.steps, "the grid reaches 2^6.5")
 	only := newGrid(1, slowShare)
 	most := newGrid(1e6, slowShare)
 	assert.Equal(t, []int{1, 80}, []int{only.steps, most.steps})
 }
 
-// slowSurvivors is the product limit by its definition, of the attempts on the other machines of a class and of the
-// guessed ones, as the share that lives to a bin: in each bin before it, the survivors fall by the share of those who
-// have come so far that end there.
+// slowSurvivors is the product limit by its definition, for the attempts on the other machines of a class and for
+// the guessed attempts. The result is the share that reaches a bin. In each earlier bin, the survivors fall by the
+// share of the attempts at risk that end in the bin.
 func slowSurvivors(r *Record, own *machine, centre float64) func(bin int) float64 {
 	guessed := func(i int) float64 {
 		ratio := math.Exp2(float64(i)/perOctave-octaves) / centre
 		switch {
 		case i == 0:
-			return 1 // what is below the first bin counts to it
+			return 1 // a ratio below the first bin counts in the first bin
 		case ratio > 1:
 			return 1 / (2 * ratio)
 		}
@@ -88,7 +88,7 @@ func slowSurvivors(r *Record, own *machine, centre float64) func(bin int) float6
 	return func(bin int) float64 { return lives[min(max(bin, 0), bins)] }
 }
 
-// The posterior's median by its definition, on random records of two classes.
+// The median of the posterior equals its definition, on random records of two classes.
 func TestPosteriorAgreesWithItsDefinition(t *testing.T) {
 	random := rand.New(rand.NewPCG(6, 6))
 	slow := 0
@@ -153,8 +153,9 @@ func TestPosteriorAgreesWithItsDefinition(t *testing.T) {
 	assert.Greater(t, slow, 10)
 }
 
-// Ten machines, one 8 times slow, without progress; whatever lives for 1.3 times the usual time is killed. Where the
-// others' attempts end between 0.75 and 1.25, the slow one is known after a few.
+// Of ten machines one is 8 times slower, and no attempt reports progress. Every attempt that runs for 1.3 times the
+// typical time is killed. If the attempts on other machines end between 0.75 and 1.25, a few kills are enough to
+// know the slow machine.
 func TestKillsAreEvidence(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 3))
 	r := newRecord(t, Config{})
@@ -173,13 +174,13 @@ func TestKillsAreEvidence(t *testing.T) {
 	for range 9 {
 		r.End(at(300), 0, 0, attempt(26, 0), Killed)
 	}
-	assert.InDelta(t, 3.36, r.Factor(0), .1, "1.7 or more for certain, and no one knows how much more")
+	assert.InDelta(t, 3.36, r.Factor(0), .1, "the factor is 1.7 or more, and the prior says how much more")
 	assert.Equal(t, []int{0}, r.AppendAvoid(nil))
 }
 
-// The same kills prove little where others' attempts live as long, where few others are known, and where the machine is
-// of a class that takes longer.
-func TestKillsThatProveNothing(t *testing.T) {
+// The same kills prove little in three cases: attempts run as long on other machines, few attempts are known of
+// other machines, or the machine's class takes longer.
+func TestKillsProveLittleIfOthersRunAsLong(t *testing.T) {
 	kill := func(r *Record, machine, n int) {
 		for range n {
 			r.End(at(0), machine, 0, attempt(26, 0), Killed)
@@ -190,10 +191,10 @@ func TestKillsThatProveNothing(t *testing.T) {
 		kill(r, machine, 3)
 	}
 	kill(r, 0, 3)
-	assert.Equal(t, 1., r.Factor(0), "3 of 7 live as long elsewhere")
+	assert.Equal(t, 1., r.Factor(0), "3 of 7 attempts run as long on other machines")
 	r = cluster(t, Config{}, 1, 1)
 	kill(r, 0, 4)
-	assert.Less(t, r.Factor(0), 2., "four others were seen")
+	assert.Less(t, r.Factor(0), 2., "only four attempts are known of other machines")
 	r = newRecord(t, Config{})
 	for machine := 1; machine < 15; machine++ {
 		scale := 1.
@@ -205,15 +206,15 @@ func TestKillsThatProveNothing(t *testing.T) {
 	}
 	r.SetClass(0, 1)
 	kill(r, 0, 9)
-	assert.InDelta(t, 1.3, r.Factor(0), .1, "as its class")
+	assert.InDelta(t, 1.3, r.Factor(0), .1, "the machine is as slow as its class")
 	assert.Equal(t, Normal, r.Judge(0).Standing)
 	r.SetClass(0, 0)
-	assert.Equal(t, Slow, r.Judge(0).Standing, "and slow in the other")
+	assert.Equal(t, Slow, r.Judge(0).Standing, "in the other class it is slow")
 }
 
-// In a first wave the quick attempts end first, and all others look long. They run as long elsewhere; only where they
-// go on after the others' have ended is the machine slow.
-func TestFirstWave(t *testing.T) {
+// In a first wave the quick attempts end first, and all other attempts look long, on every machine. A machine is
+// slow only if its attempts continue after the others' attempts have ended.
+func TestLongAttemptsOfAFirstWaveAreNotSlow(t *testing.T) {
 	r := newRecord(t, Config{})
 	for machine := range 10 {
 		finish(r, 20, machine, 1)
@@ -235,8 +236,8 @@ func TestFirstWave(t *testing.T) {
 	assert.Equal(t, []int{0}, r.AppendAvoid(nil))
 }
 
-// A machine on which everything was well turns bad, and all that runs there is killed; when it is well again, it is
-// told so by what finishes.
+// A healthy machine turns bad, and every attempt on it is killed. When it is healthy again, finished attempts show
+// this to the record.
 func TestMachineThatTurnsBad(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 3))
 	r := newRecord(t, Config{})
@@ -267,10 +268,11 @@ func TestMachineThatTurnsBad(t *testing.T) {
 	assert.Less(t, ends, 6)
 }
 
-// alarms plays clusters of twenty machines that differ by 10 %, in which an attempt differs by 25 % and a twentieth
-// are 8 times slower wherever they run. What lives for so many times the usual time is killed; nothing reports
-// progress. The first machine of each is slow, if slow is not 1. It returns how many of the others, and of the first,
-// were ever called slow, and after how many attempts the first were, in the mean.
+// alarms simulates clusters of twenty machines that differ by 10 %. Attempts differ by 25 %, and a twentieth are 8
+// times slower on any machine. An attempt that runs for the given multiple of the typical time is killed, and no
+// attempt reports progress. The first machine of each cluster is slow, unless slow is 1. alarms returns three
+// numbers: how many other machines were ever called slow, how many first machines were, and the mean number of
+// attempts before a first machine was called slow.
 func alarms(t *testing.T, clusters, attempts int, killed, slow, share float64) (others, first int, after float64) {
 	random := rand.New(rand.NewPCG(9, uint64(10*killed)))
 	for range clusters {
@@ -311,8 +313,9 @@ func alarms(t *testing.T, clusters, attempts int, killed, slow, share float64) (
 	return others, first, after / float64(max(first, 1))
 }
 
-// The second table of the package's documentation: of 10,000 healthy machines, how many are ever called slow within 60
-// attempts; and after how many attempts machines are that are 2 and 8 times slower. The last two rows vary slowShare.
+// TestAlarmsByKills makes the second table of the package's documentation. The first number is how many of 10,000
+// healthy machines are ever called slow within 60 attempts. The others are the attempts before a machine is called
+// slow that is 2 or 8 times slower. The last two rows vary slowShare.
 func TestAlarmsByKills(t *testing.T) {
 	for _, c := range []struct {
 		killed, share float64

@@ -7,14 +7,15 @@ import (
 	"github.com/straggler-go/straggler/estimate"
 )
 
-// progress is LATE's total progress of the machines. It costs nothing until it is used.
+// progress is LATE's total progress of the machines. The record of progress costs nothing until its first use.
 type progress struct {
 	used   bool
 	totals estimate.Empirical
 	halved time.Duration
 }
 
-// step is how many units of progress make up a task: totals are whole numbers of them, so their sums are exact.
+// step is the number of units in the progress of a whole task. Totals are whole numbers of units, so their sums are
+// exact.
 const step = 1 << 24
 
 func (p *progress) join() {
@@ -29,13 +30,15 @@ func (p *progress) leave(total int64) {
 	}
 }
 
-// AddProgress adds to a machine's total progress, the measure by which LATE knows slow nodes: "the sum of progress
-// scores for all tasks which have succeeded or are in progress" there [LATE §4]. What an attempt adds as it goes on
-// is positive; when it is killed or fails, all that it has added is taken away again. Totals are halved once in a
-// HalfLife, so that a machine that joined late, or was busy elsewhere, can catch up; the paper has one job and no such
-// rule. Changes count in steps of 2^-24, to the nearest: if the scores that they are the differences of are rounded
-// to such steps, machines that have done the same compare equal, whatever the steps of their reports. It reports
-// whether the machine is one and the change a finite number of at most a million tasks.
+// AddProgress adds to a machine's total progress. LATE finds slow nodes by this total: "the sum of progress scores
+// for all tasks which have succeeded or are in progress" on the node [LATE §4]. The change is positive as an
+// attempt progresses. If the attempt is killed or fails, the host subtracts all that it has added.
+//
+// Totals are halved once in a HalfLife, so that a machine that joined late, or was busy elsewhere, can catch up;
+// the paper has one job and no such rule. A change is rounded to a multiple of 2^-24. The host should round its
+// scores to such multiples before it takes their difference. Then machines that have done equal work compare equal,
+// whatever the sizes of their changes. AddProgress reports false for a negative machine and for a change that is
+// not finite or above a million tasks.
 func (r *Record) AddProgress(now time.Time, machine int, change float64) bool {
 	at := r.at(now)
 	if !(math.Abs(change) <= 1e6) {
@@ -62,7 +65,7 @@ func (r *Record) AddProgress(now time.Time, machine int, change float64) bool {
 	return true
 }
 
-// halve halves the totals for each HalfLife that has passed. O(m log m).
+// halve halves the totals once for each HalfLife that has passed. O(m log m).
 func (r *Record) halve(at time.Duration) {
 	p := &r.progress
 	times := int64(at-p.halved) / int64(r.config.HalfLife)
@@ -74,9 +77,9 @@ func (r *Record) halve(at time.Duration) {
 	}
 }
 
-// Progress returns a machine's total progress, and the distribution of those of all machines of the record, nil if
-// nobody has added any: LATE calls a machine slow whose total is below the 25th percentile. Read it only; it holds
-// until the record changes.
+// Progress returns a machine's total progress, and the distribution of the totals of all machines. LATE calls a
+// machine slow if its total is below the 25th percentile. The distribution is nil before the first AddProgress. The
+// caller must not change it, and it is valid until the record changes.
 func (r *Record) Progress(machine int) (total float64, of *estimate.Empirical) {
 	if !r.progress.used {
 		return 0, nil

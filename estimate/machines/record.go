@@ -10,29 +10,32 @@ import (
 )
 
 const (
-	recent      = 16 // attempts that have ended, remembered for each machine
-	fromOne     = 8  // of which one process may have seen so many, where several tell
+	recent = 16 // ended attempts that a record remembers of each machine
+	// ended attempts of each machine that may come from one process, if several processes share evidence
+	maxFromOne  = 8
 	maxMachines = 1 << 30
 	maxClasses  = 256
 	none        = -1
 )
 
-// MostRunning is how many attempts that run a [Record] remembers of each machine: the ones that it was told of last. Told of
-// more, it forgets one for each, and finds the machine's factor anew each time.
+// MostRunning is how many running attempts a [Record] remembers of each machine: the attempts with the latest
+// reports. If more attempts run on a machine, each further report replaces an attempt and computes the machine's
+// factor again.
 const MostRunning = 8
 
-// Record is what is known of each machine of a cluster, in the host's numbering, which may be any: numbers need not be
-// dense, and a hash serves as one. A negative number is no machine. The zero value is an empty record with the
-// defaults.
+// Record holds the evidence about each machine of a cluster. The host may number machines in any way: numbers need
+// not be dense, and a hash is a valid number. A negative number is no machine. The zero value is an empty record
+// with the default configuration.
 //
-// Time goes by what [Record.Running], [Record.End] and [Record.AddProgress] are told; a clock that steps back costs
-// nothing (x/time/rate's rule). Answers are as of the latest event.
+// The record takes its time from the instants passed to [Record.Running], [Record.End] and [Record.AddProgress]. A
+// clock that steps back does no harm (x/time/rate's rule). An answer holds for the instant of the latest event.
 //
-// Everything takes O(log m) for m machines, unless it says otherwise, and does not allocate once the machines are
-// known. A machine takes about 650 bytes, a class four thousand.
+// Every call takes O(log m) for m machines, unless its comment says otherwise, and does not allocate once the
+// machines are known. A machine takes about 650 bytes, a class about 4,000.
 //
-// Not safe for concurrent use, [Record.Factor] and [Record.Judge] included, which bring what they answer up to date;
-// one per cluster. Behind the few methods that a host's phases call, it can stand locked.
+// Not safe for concurrent use. [Record.Factor] and [Record.Judge] are not safe either, because they update the
+// answer. Use a single Record for a cluster. A host whose phases share the Record can put a lock around the few
+// methods that the phases call.
 type Record struct {
 	config   Config
 	grid     grid
@@ -41,44 +44,45 @@ type Record struct {
 	fleet    fleet
 	machines []machine
 	free     []int32
-	newest   int32 // of those in use, by their latest event
+	// newest and oldest are the ends of the list of machines in use, in the order of their latest event.
+	newest   int32
 	oldest   int32
-	all      estimate.Empirical // locations of the machines that have shown something
-	levels   levels             // of all
+	all      estimate.Empirical // locations of the machines with evidence
+	levels   levels             // lower median and best values of all
 	classes  []classRecord
 	flagged  []int32 // machines that may be slow or failing
-	ended    num.Sum // what counts of the attempts that have ended, in all
-	failed   num.Sum // what counts of those that failed
+	ended    num.Sum // sum of the weights of all ended attempts
+	failed   num.Sum // sum of the weights of the failed attempts
 	progress progress
-	members  Member    // the next one
+	members  Member    // the next member
 	asked    []int     // scratch of Elsewhere
 	own      []float64 // scratch of Elsewhere
 }
 
-// classRecord is what is known of the machines of one class.
+// classRecord holds the evidence about the machines of one class.
 type classRecord struct {
-	locations estimate.Empirical // of those that have shown something
-	base      float64            // the centre by which machines were flagged
-	spread    spread             // of the attempts on them
+	locations estimate.Empirical // locations of the class's machines with evidence
+	base      float64            // the centre when machines were last flagged
+	spread    spread             // ratios of the attempts on the class's machines
 }
 
-// machine is what is known of one. It is in the trees if it has shown something.
+// machine holds the evidence about one machine. A machine with evidence has its location in the trees.
 type machine struct {
-	number       int    // none if the host has not told which it is
-	name         string // empty if the host has not said it
+	number       int    // none if the host has not numbered the machine
+	name         string // empty if the host has not named the machine
 	newer, older int32
-	flag         int32 // place in flagged, or none
+	flag         int32 // index in flagged, or none
 	class        int32
-	known        bool          // location stands in the trees
+	known        bool          // location is in the trees
 	location     float64       // median ratio
-	weight       float64       // evidence that it rests on
-	ended        float64       // as it stands in Record.ended
-	failed       float64       // as it stands in Record.failed
-	found        time.Duration // when that was
+	weight       float64       // weight of the evidence behind location
+	ended        float64       // part of Record.ended
+	failed       float64       // part of Record.failed
+	found        time.Duration // instant of the last update of location
 	total        int64         // LATE's total progress, in steps
 	past         [recent]evidence
-	by           [recent]merge.Origin // who has seen it
-	pasts        uint8                // how many, from the oldest on
+	by           [recent]merge.Origin // origins of past
+	pasts        uint8                // number of entries in past, oldest first
 	present      [MostRunning]struct {
 		key uint64
 		evidence
@@ -86,7 +90,7 @@ type machine struct {
 	presents uint8
 }
 
-// New returns an empty record, or an error that names the field that is out of range.
+// New returns an empty record, or an error that names the field out of range.
 func New(c Config) (*Record, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -98,11 +102,11 @@ func New(c Config) (*Record, error) {
 
 // begin makes a zero record usable.
 func (r *Record) begin() {
-	if r.places.many != nil {
+	if r.places.sparse != nil {
 		return
 	}
 	r.config, r.fleet.names = r.config.Effective(), map[string]int32{}
-	r.grid, r.places, r.newest, r.oldest = newGrid(r.config.Limit, slowShare), numbers{many: map[int]int32{}}, none, none
+	r.grid, r.places, r.newest, r.oldest = newGrid(r.config.Limit, slowShare), numbers{sparse: map[int]int32{}}, none, none
 	r.classes = []classRecord{{base: 1}}
 }
 
@@ -112,12 +116,13 @@ func (r *Record) Config() Config {
 	return r.config
 }
 
-// Len returns the number of machines that are remembered.
+// Len returns the number of machines that the record remembers.
 func (r *Record) Len() int { return len(r.machines) - len(r.free) }
 
-// Running takes what an attempt that runs on a machine shows now. Key tells it from the machine's other attempts: any
-// number will do, as long as it stays the same and goes with [Record.End]. Of each machine the [MostRunning] attempts
-// that were told of last are remembered. It reports whether the machine is one: a negative number is not.
+// Running records the present state of a running attempt on a machine. The key distinguishes the attempt from other
+// attempts on the machine. Any number is a valid key, as long as each report of the attempt and its [Record.End]
+// use the same number. The record remembers the [MostRunning] attempts with the latest reports on each machine.
+// Running reports false for a negative machine.
 func (r *Record) Running(now time.Time, machine int, key uint64, a Attempt) bool {
 	at := r.at(now)
 	i := r.touch(machine)
@@ -125,7 +130,7 @@ func (r *Record) Running(now time.Time, machine int, key uint64, a Attempt) bool
 		return false
 	}
 	m := &r.machines[i]
-	shown := a.shows(at, false, r.config.Limit)
+	shown := a.evidence(at, false, r.config.Limit)
 	place, stalest := -1, 0
 	for j := range m.present[:m.presents] {
 		if m.present[j].key == key {
@@ -151,13 +156,13 @@ func (r *Record) Running(now time.Time, machine int, key uint64, a Attempt) bool
 	times.count(m.present[place].evidence, -1)
 	times.count(shown, 1)
 	m.present[place].key, m.present[place].evidence = key, shown
-	r.find(i)
+	r.update(i)
 	return true
 }
 
-// End takes that an attempt has ended on a machine, and how. It need not have been told of while it ran; an attempt
-// that is not to count, such as one that never began, is ended with a Usual of 0. It reports whether the machine is
-// one.
+// End records that an attempt has ended on a machine, and how. The attempt need not have been reported by
+// [Record.Running]. For an attempt that must not count, such as an attempt that never began, pass a Usual of 0. End
+// reports false for a negative machine and for an unknown outcome.
 func (r *Record) End(now time.Time, machine int, key uint64, a Attempt, how Outcome) bool {
 	at := r.at(now)
 	i := r.touch(machine)
@@ -173,20 +178,20 @@ func (r *Record) End(now time.Time, machine int, key uint64, a Attempt, how Outc
 			break
 		}
 	}
-	shown := a.shows(at, how == Finished, r.config.Limit)
+	shown := a.evidence(at, how == Finished, r.config.Limit)
 	shown.failed = how == Failed
 	by := merge.Nobody
 	if r.config.Origin != "" {
 		by, shown.at = r.fleet.origins.Stamp(r.config.choices(), at)
 	}
 	r.put(m, shown, by)
-	r.find(i)
+	r.update(i)
 	return true
 }
 
-// SetClass says that a machine is of a class, such as that of the machines with a GPU: machines are slow against their
-// class. At first every machine is of class 0. It reports false for a class that is not 0 to 255, and for a negative
-// machine.
+// SetClass puts a machine into a class, such as the class of machines with a GPU. A machine is called slow in
+// comparison with its class. At first every machine is in class 0. SetClass reports false for a class outside 0 to
+// 255, and for a negative machine.
 func (r *Record) SetClass(machine, class int) bool {
 	if class < 0 || class >= maxClasses {
 		return false
@@ -202,15 +207,16 @@ func (r *Record) SetClass(machine, class int) bool {
 	if m.class == int32(class) {
 		return true
 	}
-	r.take(m)
+	r.removeFromTrees(m)
 	r.classes[m.class].spread.countAll(m, -1)
 	m.class = int32(class)
 	r.classes[m.class].spread.countAll(m, 1)
-	r.find(i)
+	r.update(i)
 	return true
 }
 
-// Forget drops all that is known of a machine: it has left, or another one has come under its number.
+// Forget drops all evidence about a machine. Call it if the machine has left, or if another machine has its number
+// now.
 func (r *Record) Forget(machine int) {
 	if i, ok := r.places.get(machine); ok {
 		r.drop(i)

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// at is an instant, in seconds.
+// at returns an instant, in seconds.
 func at(seconds float64) time.Time { return time.Unix(0, 0).Add(span(seconds)) }
 
 func span(seconds float64) time.Duration { return time.Duration(seconds * 1e9) }
@@ -26,19 +26,19 @@ func newRecord(t testing.TB, c Config) *Record {
 	return r
 }
 
-// attempt has run for so long with the given progress; its work usually takes 20 s.
+// attempt has run for the given seconds with the given progress. The typical time of its work is 20 s.
 func attempt(ran, done float64) Attempt {
 	return Attempt{Ran: span(ran), Usual: 20 * time.Second, Done: done}
 }
 
-// finish ends attempts on a machine, each after ratio times what is usual.
+// finish ends attempts on a machine, each after ratio times the typical time.
 func finish(r *Record, now float64, machine int, ratios ...float64) {
 	for _, ratio := range ratios {
 		r.End(at(now), machine, 0, attempt(20*ratio, 0), Finished)
 	}
 }
 
-// cluster is a record in which n machines from first on are as they should be.
+// cluster is a record with n healthy machines, numbered from first on.
 func cluster(t testing.TB, c Config, first, n int) *Record {
 	r := newRecord(t, c)
 	for machine := first; machine < first+n; machine++ {
@@ -47,7 +47,8 @@ func cluster(t testing.TB, c Config, first, n int) *Record {
 	return r
 }
 
-// Ten machines, one 8 times slow, whose attempts are killed after 4 s of the 160 that they would take.
+// Of ten machines one is 8 times slower. The slow machine's attempts are killed after 4 s of the 160 s that they
+// would take.
 func TestMachineThatNeverFinishesIsKnown(t *testing.T) {
 	r := newRecord(t, Config{})
 	now := 0.
@@ -72,13 +73,13 @@ func TestMachineThatNeverFinishesIsKnown(t *testing.T) {
 	assert.Equal(t, 9, known)
 }
 
-// Without progress, the time of an attempt that was killed or still runs is the least that it takes.
+// Without progress, the time of a killed or running attempt is a lower bound.
 func TestBoundsAreEvidence(t *testing.T) {
 	r := cluster(t, Config{}, 1, 5)
 	for key := range uint64(3) {
 		r.Running(at(100), 0, key, attempt(100, 0))
 	}
-	assert.InDelta(t, 9.5, r.Factor(0), .1, "three that hang, 100 s where 20 s are usual: half take twice that")
+	assert.InDelta(t, 9.5, r.Factor(0), .1, "three hung attempts of 100 s, typically 20 s: half take twice 100 s")
 	for key := range uint64(3) {
 		r.End(at(100), 0, key, attempt(100, 0), Killed)
 	}
@@ -86,7 +87,7 @@ func TestBoundsAreEvidence(t *testing.T) {
 	for range 9 {
 		r.End(at(100), 1, 0, attempt(2, 0), Killed)
 	}
-	assert.Equal(t, 1., r.Factor(1), "what was killed early shows nothing")
+	assert.Equal(t, 1., r.Factor(1), "an attempt that was killed early says nothing")
 }
 
 func TestOneSlowTaskBrandsNoMachine(t *testing.T) {
@@ -99,16 +100,16 @@ func TestOneSlowTaskBrandsNoMachine(t *testing.T) {
 	finish(r, 0, 0, 9)
 	assert.InDelta(t, 9, r.Factor(0), 1e-6)
 	finish(r, 0, 0, 1, 1, 1)
-	assert.InDelta(t, 1, r.Factor(0), 1e-6, "as many that are not")
+	assert.InDelta(t, 1, r.Factor(0), 1e-6, "two slow tasks against as many healthy tasks")
 	r = cluster(t, Config{}, 0, 5)
 	finish(r, 0, 0, 9, 9, 9)
-	assert.InDelta(t, 1, r.Factor(0), 1e-6, "and where it is known, it takes more")
+	assert.InDelta(t, 1, r.Factor(0), 1e-6, "a known machine needs more slow tasks")
 	finish(r, 0, 0, 9, 9, 9, 9)
 	assert.InDelta(t, 9, r.Factor(0), 1e-6)
 }
 
-// A slow machine gets no task, so nothing new is seen of it. Its evidence fades until it gets one again, and if that is
-// slow, one is enough.
+// A slow machine gets no task, so its evidence fades until it gets a task again. If this task is slow as well, it
+// is enough to call the machine slow again.
 func TestSlowMachineIsTriedAgain(t *testing.T) {
 	r := cluster(t, Config{}, 1, 5)
 	finish(r, 0, 0, 8, 8, 8)
@@ -121,11 +122,11 @@ func TestSlowMachineIsTriedAgain(t *testing.T) {
 			assert.Equal(t, Slow, r.Judge(0).Standing)
 		}
 	}
-	assert.InDelta(t, 12, tried, 5, "every 40 minutes or so")
+	assert.InDelta(t, 12, tried, 5, "the machine is tried about every 40 minutes")
 }
 
-// Two machines with a GPU, five times faster, and eight without: none is slow, and their factors say what they are. One
-// of a class is slow against its class.
+// Two machines with a GPU are five times faster than eight machines without. None is slow, and the factors are
+// right. A machine that is slower than its class is slow.
 func TestClassesAreComparedAmongThemselves(t *testing.T) {
 	r := newRecord(t, Config{})
 	for machine := range 12 {
@@ -148,13 +149,13 @@ func TestClassesAreComparedAmongThemselves(t *testing.T) {
 	assert.InDelta(t, 5, r.Judge(0).ClassFactor, 1e-6)
 	assert.Equal(t, []int{0}, r.AppendAvoid(nil))
 	require.True(t, r.SetClass(99, 1))
-	assert.InDelta(t, .2, r.Factor(99), 1e-6, "nothing is known of it but its class")
-	require.True(t, r.SetClass(0, 0), "in the other class it is as the rest")
+	assert.InDelta(t, .2, r.Factor(99), 1e-6, "a machine without evidence has the factor of its class")
+	require.True(t, r.SetClass(0, 0), "in the other class the machine is as the other machines")
 	assert.Equal(t, Normal, r.Judge(0).Standing)
 	assert.False(t, r.SetClass(0, -1) || r.SetClass(0, 256) || r.SetClass(-1, 0))
 }
 
-func TestForgetGivesAFreshStart(t *testing.T) {
+func TestForgetDropsAllEvidence(t *testing.T) {
 	r := cluster(t, Config{}, 1, 5)
 	finish(r, 0, 0, 8, 8, 8)
 	r.Forget(0)
@@ -166,8 +167,9 @@ func TestForgetGivesAFreshStart(t *testing.T) {
 	assert.Equal(t, 1., r.Factor(0))
 }
 
-// Numbers are the host's: a hash will do. Of more than MaxMachines, the one heard of longest ago goes.
-func TestAnyNumberAndBoundedMemory(t *testing.T) {
+// The host chooses the numbers, and a hash is a valid number. With more than MaxMachines machines, the record
+// forgets the machine that has had no event for the longest time.
+func TestAnyNumberIsValidAndMemoryIsBounded(t *testing.T) {
 	r := newRecord(t, Config{MaxMachines: 100})
 	random := rand.New(rand.NewPCG(4, 4))
 	bad := math.MaxInt - 5
@@ -186,7 +188,7 @@ func TestAnyNumberAndBoundedMemory(t *testing.T) {
 	assert.LessOrEqual(t, unsafe.Sizeof(machine{}), uintptr(640))
 }
 
-func TestFailingMachine(t *testing.T) {
+func TestAMachineFailsOnlyIfOthersDoNot(t *testing.T) {
 	r := cluster(t, Config{}, 1, 5)
 	for range 3 {
 		r.End(at(0), 0, 0, attempt(1, 0), Failed)
@@ -200,12 +202,12 @@ func TestFailingMachine(t *testing.T) {
 			r.End(at(0), machine, 0, attempt(1, 0), Failed)
 		}
 	}
-	assert.NotEqual(t, Failing, r.Judge(0).Standing, "what fails everywhere is the fault of the job")
+	assert.NotEqual(t, Failing, r.Judge(0).Standing, "if attempts fail on all machines, the job is the cause")
 	assert.Empty(t, r.AppendAvoid(nil))
 }
 
 // "A restart only if a better place becomes available": the only other machine is 8.7 times slower.
-func TestElsewhere(t *testing.T) {
+func TestElsewhereIsTheBestOtherMachine(t *testing.T) {
 	r := newRecord(t, Config{})
 	factor, known := r.Elsewhere(3)
 	assert.Equal(t, 1., factor)
@@ -219,14 +221,14 @@ func TestElsewhere(t *testing.T) {
 	assert.Equal(t, 1., factor)
 	finish(r, 0, 2, .25, .25, .25)
 	factor, known = r.Elsewhere(0, 1)
-	assert.Equal(t, 1., factor, "no better than average, whatever is there")
+	assert.Equal(t, 1., factor, "the factor is at least 1, whatever the other machines")
 	assert.Equal(t, 1, known)
 	factor, known = r.Elsewhere(0, 1, 2)
 	assert.Equal(t, 1., factor)
 	assert.Zero(t, known)
 }
 
-// Of one machine it is asked by a shorter way, which answers the same as the way for several.
+// For a single machine Elsewhere takes a shorter way, which gives the answer of the general way.
 func TestElsewhereOfOneMachine(t *testing.T) {
 	random := rand.New(rand.NewPCG(4, 8))
 	for range 100 {
@@ -245,14 +247,15 @@ func TestElsewhereOfOneMachine(t *testing.T) {
 	}
 }
 
-// However slow the machines are, fewer than half of a class are slow, and no more than MaxShare.
-func TestNeverAllMachines(t *testing.T) {
+// However slow the machines are, fewer than half of a class are slow, and at most MaxShare.
+func TestNeverHalfOfTheMachinesAreSlow(t *testing.T) {
 	random := rand.New(rand.NewPCG(8, 8))
 	for range 200 {
 		r := newRecord(t, Config{MaxShare: []float64{0, .1, .5}[random.IntN(3)]})
 		n := 1 + random.IntN(30)
 		for machine := range n {
-			ratio := math.Exp(1.2 * random.NormFloat64()) // no ties at Limit: equals are slow together
+			// no ties at Limit, since machines with equal factors are slow together
+			ratio := math.Exp(1.2 * random.NormFloat64())
 			finish(r, 0, machine, ratio, ratio, ratio, ratio)
 		}
 		slow := r.AppendAvoid(nil)
@@ -260,7 +263,7 @@ func TestNeverAllMachines(t *testing.T) {
 		require.LessOrEqual(t, len(slow), max(1, int(r.Config().MaxShare*float64(n))))
 		for i, machine := range slow {
 			require.Equal(t, Slow, r.Judge(machine).Standing)
-			require.True(t, i == 0 || r.Factor(slow[i-1]) >= r.Factor(machine), "the slowest first")
+			require.True(t, i == 0 || r.Factor(slow[i-1]) >= r.Factor(machine), "the slowest machine is first")
 		}
 		spared := 0
 		for machine := range n {
@@ -272,7 +275,7 @@ func TestNeverAllMachines(t *testing.T) {
 	}
 }
 
-// LATE §4: the total progress of what has succeeded or runs, over all jobs; it is halved as time passes.
+// LATE §4: the total progress sums succeeded and running attempts over all jobs; it is halved as time passes.
 func TestProgressOfMachines(t *testing.T) {
 	r := newRecord(t, Config{})
 	total, of := r.Progress(0)
@@ -285,7 +288,7 @@ func TestProgressOfMachines(t *testing.T) {
 	r.AddProgress(at(0), 3, -.5)
 	total, of = r.Progress(3)
 	assert.Equal(t, 3., total)
-	assert.Equal(t, 5, of.Len(), "the machine that did nothing counts")
+	assert.Equal(t, 5, of.Len(), "a machine without progress counts")
 	assert.Equal(t, .5, of.Quantile(.25+1e-9))
 	r.AddProgress(at(2*3600), 0, 1)
 	total, _ = r.Progress(3)
@@ -295,10 +298,10 @@ func TestProgressOfMachines(t *testing.T) {
 	assert.False(t, r.AddProgress(at(1), -1, 1) || r.AddProgress(at(1), 0, math.NaN()) || r.AddProgress(at(1), 0, 1e7))
 	r.AddProgress(at(2*3600), 0, -99)
 	total, _ = r.Progress(0)
-	assert.Zero(t, total, "never less than nothing")
+	assert.Zero(t, total, "a total is never negative")
 }
 
-func TestConfig(t *testing.T) {
+func TestConfigNamesTheFieldOutOfRange(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	for want, c := range map[string]Config{
 		"Config.HalfLife is -1ns":     {HalfLife: -1},
@@ -322,7 +325,7 @@ func TestConfig(t *testing.T) {
 	}, newRecord(t, Config{}).Config())
 }
 
-func TestZeroValueAnswers(t *testing.T) {
+func TestZeroRecordAnswersWithoutEvidence(t *testing.T) {
 	var r Record
 	r.Forget(1)
 	factor, known := r.Elsewhere(1)
@@ -359,7 +362,7 @@ func TestRecordDoesNotAllocate(t *testing.T) {
 	now, dst := 0., make([]int, 0, 50)
 	do := func() {
 		now += random.ExpFloat64()
-		machine, key := random.IntN(60), random.Uint64N(20) // more than fit
+		machine, key := random.IntN(60), random.Uint64N(20) // more keys than the record remembers
 		ratio := 1 + float64(machine%7)*random.Float64()
 		done := .25 * float64(random.IntN(2))
 		r.Running(at(now), machine, key, attempt(ratio*20, done))
@@ -401,7 +404,7 @@ func BenchmarkElsewhere(b *testing.B) {
 	}
 }
 
-// What a machine of whose attempts most are killed costs at the end of one more.
+// The benchmark measures the end of an attempt on a machine where most attempts are killed.
 func BenchmarkEnd(b *testing.B) {
 	for _, how := range []Outcome{Finished, Killed} {
 		b.Run(how.String(), func(b *testing.B) {
@@ -415,7 +418,7 @@ func BenchmarkEnd(b *testing.B) {
 }
 
 // The zero value learns as a new record does.
-func TestZeroRecord(t *testing.T) {
+func TestZeroRecordLearnsAsANewRecord(t *testing.T) {
 	made, err := New(Config{})
 	if err != nil {
 		t.Fatal(err)

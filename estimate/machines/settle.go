@@ -8,9 +8,11 @@ import (
 	"github.com/straggler-go/straggler/internal/num"
 )
 
-// What is kept of the evidence of all processes, and what follows from it, whatever came when.
+// This file keeps the evidence of all processes in one order, so that the result does not depend on the order of
+// arrival.
 
-// put takes evidence of an attempt that has ended in, in the order of all processes, unless there is newer.
+// put stores the evidence of an ended attempt, in the order that all processes share. If the machine already has
+// enough newer evidence, put drops it.
 func (r *Record) put(m *machine, e evidence, by merge.Origin) {
 	place, gone, from, first := int(m.pasts), none, 0, none
 	for j := int(m.pasts) - 1; j >= 0 && by != merge.Nobody; j-- {
@@ -25,7 +27,7 @@ func (r *Record) put(m *machine, e evidence, by merge.Origin) {
 		}
 	}
 	switch {
-	case from == fromOne:
+	case from == maxFromOne:
 		gone = first
 	case m.pasts == recent:
 		gone = 0
@@ -33,7 +35,7 @@ func (r *Record) put(m *machine, e evidence, by merge.Origin) {
 	times := &r.classes[m.class].spread
 	if gone != none {
 		if place <= gone {
-			return // it is older than what would go
+			return // it is older than the evidence that it would replace
 		}
 		times.count(m.past[gone], -1)
 		m.remove(gone, gone+1)
@@ -46,24 +48,24 @@ func (r *Record) put(m *machine, e evidence, by merge.Origin) {
 	m.pasts++
 }
 
-// remove takes evidence away.
+// remove removes the pieces of evidence from <= j < to.
 func (m *machine) remove(from, to int) {
 	copy(m.past[from:], m.past[to:m.pasts])
 	copy(m.by[from:], m.by[to:m.pasts])
 	m.pasts -= uint8(to - from)
 }
 
-// compare orders evidence as all processes do.
+// compare orders evidence in the order that all processes share.
 func (f *fleet) compare(a, b evidence, of, by merge.Origin) int {
 	if a.at != b.at {
 		return cmp.Compare(a.at, b.at)
 	}
 	return cmp.Or(f.origins.Compare(of, by), cmp.Compare(a.ratio, b.ratio),
-		cmp.Compare(a.seen, b.seen), cmp.Compare(a.says(), b.says()))
+		cmp.Compare(a.seen, b.seen), cmp.Compare(a.bits(), b.bits()))
 }
 
-// settle finds all factors again after a merge, from the evidence alone and in the order of the names: what was known
-// when does not matter.
+// settle computes all factors again after a merge. settle uses the evidence alone, in the order of the names, so the
+// order of arrival does not matter.
 func (r *Record) settle() {
 	if !r.fleet.merged {
 		return
@@ -81,9 +83,10 @@ func (r *Record) settle() {
 		m := &r.machines[i]
 		m.known, m.ended, m.failed = false, 0, 0
 	}
-	for range 2 { // by the machines before it, then by all
+	// The first round knows only the machines before each machine; the second round knows all machines.
+	for range 2 {
 		for _, i := range order {
-			r.find(i)
+			r.update(i)
 		}
 	}
 	for i := range r.classes {
@@ -94,7 +97,7 @@ func (r *Record) settle() {
 	}
 }
 
-// forgetOld forgets what no other process would take any more, or not yet.
+// forgetOld drops evidence that is too old, or too far in the future, for any other process to accept.
 func (r *Record) forgetOld() {
 	c := r.config.choices()
 	since, by := c.Since(r.clock.Since), c.By(r.clock.Since)
@@ -113,7 +116,8 @@ func (r *Record) forgetOld() {
 	r.fleet.origins.Forget(since, by)
 }
 
-// byName returns the places in use in the order of all processes; those without a name are last, by number.
+// byName returns the indexes in use in the order that all processes share. Machines without a name are last, by
+// number.
 func (r *Record) byName() []int32 {
 	if r.fleet.order == nil {
 		for i := r.newest; i != none; i = r.machines[i].older {

@@ -2,22 +2,22 @@ package machines
 
 import "math"
 
-// How long attempts on a class's machines take against what is usual. The lower bounds of one machine are held against
-// it: would an attempt have lived so long elsewhere?
+// This file keeps the ratios of the attempts on the machines of a class. The lower bounds of one machine are
+// compared with them: how probable is it that an attempt runs this long elsewhere?
 
 const (
-	perOctave = 16 // bins for each doubling
-	octaves   = 8  // on either side of the usual time
+	perOctave = 16 // bins for each doubling of the ratio
+	octaves   = 8  // doublings on either side of the typical time
 	bins      = 2 * octaves * perOctave
 )
 
-// spread counts the attempts on the machines of a class, as far as the record holds them: those whose ratio is known,
-// and those that lived at least so long, or do still. Without the latter only the quick would count at first. Counts
-// are whole, so what is taken away again leaves nothing behind. They do not fade: a machine may change within an hour,
-// how times spread seldom does.
+// spread counts the remembered attempts on the machines of a class by their ratio. points counts known ratios, and
+// bounds counts lower bounds, also of running attempts. Without the bounds only the quick attempts would count at
+// first. Counts are integers, so a removal leaves no rounding error. Counts do not fade: a machine may change
+// within an hour, but the distribution of times seldom does.
 type spread struct{ points, bounds [bins]int }
 
-// count adds what an attempt has shown n times; -1 takes it away. One that had hardly begun says nothing.
+// count adds n times the evidence of an attempt; -1 removes it. An attempt that had hardly begun does not count.
 func (s *spread) count(e evidence, n int) {
 	if e.seen < full {
 		return
@@ -30,7 +30,7 @@ func (s *spread) count(e evidence, n int) {
 	}
 }
 
-// countAll counts all that a machine has shown.
+// countAll adds n times all the evidence of a machine.
 func (s *spread) countAll(m *machine, n int) {
 	for _, e := range m.past[:m.pasts] {
 		s.count(e, n)
@@ -40,13 +40,14 @@ func (s *spread) countAll(m *machine, n int) {
 	}
 }
 
-// survivors is the share of attempts that live to the lower edge of each bin, and to the upper one of the last.
+// survivors is the share of attempts that reach the lower edge of each bin, and the upper edge of the last bin.
 type survivors [bins + 1]float64
 
-// without returns the survivors of a class without one of its machines, by the product-limit estimate [Kaplan and Meier
-// 1958]. Attempts worth guess are added, half of which take longer than the class's centre, and x times as long with a
-// probability of 1/2x. So what was never seen is not impossible, and the fewer others were seen, the less the machine's
-// own attempts prove.
+// without returns the survivors of a class without one of its machines, by the product-limit estimate [Kaplan and
+// Meier 1958]. The argument guess adds this number of guessed attempts: half of them take longer than the class's
+// centre, and a guessed attempt takes over x times the centre with a probability of 1/2x. So a time that was never
+// seen is not impossible. If only a few attempts of other machines are known, the machine's own attempts prove
+// less.
 func (s *spread) without(m *machine, centre, guess float64) (left survivors) {
 	own := spread{}
 	own.countAll(m, 1)
@@ -65,25 +66,26 @@ func (s *spread) without(m *machine, centre, guess float64) (left survivors) {
 	return left
 }
 
-// guessedBeyond is the share of the guessed attempts that take over x times as long as usual.
+// guessedBeyond is the share of the guessed attempts that take over x times the centre.
 func guessedBeyond(x float64) float64 {
 	if x < 1 {
-		return 1 - float64(x/2) // a product with a half, and not fused
+		return 1 - float64(x/2) // a product with a half is exact, fused or not
 	}
 	return .5 / x
 }
 
-// roots are the powers of two by sixteenths. They are written down, and scaled exactly: bins are the same everywhere.
+// roots are the powers of two by sixteenths. The roots are constants and are scaled exactly, so bins are equal on every
+// architecture.
 var roots = [perOctave]float64{
 	1, 1.0442737824274138, 1.0905077326652577, 1.1387886347566916, 1.189207115002721, 1.241857812073484,
 	1.2968395546510096, 1.3542555469368927, 1.4142135623730951, 1.4768261459394993, 1.5422108254079407,
 	1.6104903319492543, 1.681792830507429, 1.7562521603732995, 1.8340080864093424, 1.9152065613971474,
 }
 
-// edge returns the lower edge of a bin that is not before the first.
+// edge returns the lower edge of bin i, i >= 0.
 func edge(i int) float64 { return math.Ldexp(roots[i%perOctave], i/perOctave-octaves) }
 
-// bin returns the bin of a ratio, which may lie before the first or beyond the last.
+// bin returns the bin of a ratio, which may be before the first bin or beyond the last.
 func bin(ratio float64) int {
 	fraction, exponent := math.Frexp(ratio)
 	i := 0

@@ -10,19 +10,20 @@ import (
 	"github.com/straggler-go/straggler/internal/wire"
 )
 
-// Standing is what is held of a machine. The names and values are stable.
+// Standing is the judgement of a machine. The names and values are stable.
 type Standing uint8
 
 const (
-	// Unknown: too little was seen of it to tell. It is the zero value.
+	// Unknown means that there is too little evidence. Unknown is the zero value.
 	Unknown Standing = iota
-	// Normal: nothing speaks against it.
+	// Normal means that no evidence speaks against the machine.
 	Normal
-	// Spared: it is slow, but MaxShare of its class is slower still, or as slow.
+	// Spared means that the machine is slow, but MaxShare of its class is even slower.
 	Spared
-	// Slow: its factor against its class is SlowFactor or more.
+	// Slow means that the machine's factor against its class is SlowFactor or more.
 	Slow
-	// Failing: most of what ended there failed, and elsewhere less than a quarter did.
+	// Failing means that most attempts that ended on the machine failed, while less than a quarter failed
+	// elsewhere.
 	Failing
 )
 
@@ -31,26 +32,28 @@ var standingNames = [...]string{"unknown", "normal", "spared", "slow", "failing"
 // String returns the standing's name.
 func (s Standing) String() string { return enum.Name(standingNames[:], s) }
 
-// MarshalText returns the standing's name; an error for a value that does not exist.
+// MarshalText returns the standing's name, or an error for a value without a name.
 func (s Standing) MarshalText() ([]byte, error) { return enum.Text(standingNames[:], s) }
 
-// UnmarshalText reads a name.
+// UnmarshalText sets the standing by its name.
 func (s *Standing) UnmarshalText(text []byte) error { return enum.Parse(standingNames[:], text, s) }
 
-// Verdict is what is held of a machine and why. It is a plain value without NaN: comparable, one line as text, fields
-// in a structured log. The zero value is that of a machine nobody has heard of.
+// Verdict is the judgement of a machine with its reasons. A Verdict is a plain value without NaN: it is comparable,
+// prints as one line, and has fields for a structured log. The zero value is the verdict of a machine without
+// evidence.
 type Verdict struct {
 	Standing Standing
-	// ClassFactor is how many times slower than its class the machine is, where [Record.Factor] is against all machines,
-	// and Threshold the least that is slow. Both are 0 if nothing is known.
+	// ClassFactor is how many times slower than its class the machine is; [Record.Factor] compares it with all
+	// machines. Threshold is the smallest ClassFactor of a slow machine. Both are 0 without evidence.
 	ClassFactor, Threshold float64
-	// Attempts is how many attempts' worth of evidence ClassFactor rests on.
+	// Attempts is the weight of the evidence behind ClassFactor, in attempts.
 	Attempts float64
-	// Failed is the share of what ended there that failed.
+	// Failed is the number of failed attempts on the machine divided by the number of ended attempts, both faded
+	// with age.
 	Failed float64
 }
 
-// Avoid reports whether a waiting task should not start there: the machine is Slow or Failing.
+// Avoid reports whether a waiting task should not start on the machine, because the machine is Slow or Failing.
 func (v Verdict) Avoid() bool { return v.Standing == Slow || v.Standing == Failing }
 
 func (v *Verdict) wire(c *wire.Codec) {
@@ -61,19 +64,23 @@ func (v *Verdict) wire(c *wire.Codec) {
 	c.Float("failed", &v.Failed)
 }
 
-// String returns the verdict as one line, which UnmarshalText reads; LogValue, for log/slog, and MarshalJSON, which
-// UnmarshalJSON reads, have the same fields.
+// String returns the verdict as one line, which UnmarshalText reads. LogValue, for log/slog, has the same fields,
+// and so has MarshalJSON, which UnmarshalJSON reads.
 func (v Verdict) String() string                   { return wire.Line(v.wire) }
 func (v Verdict) LogValue() slog.Value             { return wire.Log(v.wire) }
 func (v Verdict) MarshalJSON() ([]byte, error)     { return wire.JSON(v.wire) }
 func (v *Verdict) UnmarshalJSON(data []byte) error { return wire.Read(data, v, (*Verdict).wire) }
 func (v *Verdict) UnmarshalText(line []byte) error { return wire.Scan(line, v, (*Verdict).wire) }
 
-// Judge says whether a waiting task should start on a machine, and the numbers behind it. A machine is judged against
-// its class. At least half of the machines of a class of which anything is known are never slow, and MaxShare bounds
-// how many, equals aside, are; evidence fades, so a machine that gets no task for that reason gets one again after a
-// while, and if that is slow as well, one is enough to say so. Where the good machines have left, tell so by
-// [Record.Forget]: what is slow is slow against those that the record knows.
+// Judge returns whether a waiting task should start on a machine, with the numbers behind the verdict. Judge
+// compares a machine with its class:
+//
+//   - At least half of the machines with evidence in a class are never slow.
+//   - MaxShare bounds the number of slow machines, except for machines with equal factors.
+//   - Evidence fades. So a slow machine, which gets no tasks, gets a task again after a while. If this task is slow
+//     as well, the single task is enough to call the machine slow again.
+//   - A machine is slow only against machines that the record knows. If the good machines have left, report this by
+//     [Record.Forget].
 func (r *Record) Judge(machine int) Verdict {
 	r.settle()
 	i, ok := r.places.get(machine)
@@ -96,7 +103,7 @@ func (r *Record) Judge(machine int) Verdict {
 	switch {
 	case r.failing(m):
 		v.Standing = Failing
-	case v.ClassFactor >= v.Threshold && v.ClassFactor > 0 && r.slower(m) < r.most(m.class):
+	case v.ClassFactor >= v.Threshold && v.ClassFactor > 0 && r.slower(m) < r.maxSlow(m.class):
 		v.Standing = Slow
 	case v.ClassFactor >= v.Threshold && v.ClassFactor > 0:
 		v.Standing = Spared
@@ -104,38 +111,38 @@ func (r *Record) Judge(machine int) Verdict {
 	return v
 }
 
-// failing reports whether most of what ended on a machine failed, while elsewhere little did: what fails everywhere is
-// the fault of the job.
+// failing reports whether most attempts that ended on a machine failed, while few failed elsewhere. If attempts
+// fail on all machines, the job is the cause.
 func (r *Record) failing(m *machine) bool {
 	ended, failed := r.ended.Value()-m.ended, r.failed.Value()-m.failed
 	return m.failed > r.config.Trust && m.failed > m.ended/2 && ended > r.config.Trust && failed < ended/4
 }
 
-// slower counts the machines of a class that are slower than one of them.
+// slower returns the number of machines in the class that are slower than m.
 func (r *Record) slower(m *machine) int {
 	c := &r.classes[m.class].locations
 	return c.Len() - c.Rank(math.Nextafter(m.location, math.Inf(1)))
 }
 
-// most returns how many machines of a class may be slow.
-func (r *Record) most(class int32) int {
+// maxSlow returns how many machines of a class may be slow.
+func (r *Record) maxSlow(class int32) int {
 	n := r.classes[class].locations.Len()
 	return min(max(1, int(r.config.MaxShare*float64(n))), n/2)
 }
 
-// AppendAvoid appends the machines on which no waiting task should start, and no copy, to dst: the slowest first, and
-// of equals the lowest number. O(s log m) for s of them, and O(m) if the centre of a class has moved; it allocates
-// only to grow dst.
+// AppendAvoid appends the machines on which no waiting task and no copy should start to dst. The slowest machine is
+// first; if machines are equally slow, the lowest number is first. O(s log m) for s machines appended, and O(m) if the
+// centre of a class has moved; AppendAvoid allocates only to grow dst.
 func (r *Record) AppendAvoid(dst []int) []int {
-	if r.places.many == nil {
+	if r.places.sparse == nil {
 		return dst
 	}
 	r.settle()
 	r.reflag()
-	for at := len(r.flagged) - 1; at >= 0; at-- { // it may take the machine off the list
+	for at := len(r.flagged) - 1; at >= 0; at-- { // refresh may remove the machine from the list
 		r.refresh(r.flagged[at])
 	}
-	slices.SortFunc(r.flagged, func(i, k int32) int { // most are in order from the last time
+	slices.SortFunc(r.flagged, func(i, k int32) int { // most are still in order from the last call
 		a, b := &r.machines[i], &r.machines[k]
 		if a.location != b.location {
 			return cmp.Compare(b.location, a.location)
@@ -144,7 +151,7 @@ func (r *Record) AppendAvoid(dst []int) []int {
 	})
 	for at, i := range r.flagged {
 		r.machines[i].flag = int32(at)
-		// What has no number runs none of this host's.
+		// No task of this host runs on a machine without a number.
 		if number := r.machines[i].number; number != none && r.Judge(number).Avoid() {
 			dst = append(dst, number)
 		}

@@ -15,49 +15,50 @@ import (
 	"github.com/straggler-go/straggler/estimate/machines"
 )
 
-// world is a phase on ten machines of one slot each, whose tasks of 20 s are killed and started again by a rule like
-// Mantri's: at a report every 2 s, from the second on, if the progress so far implies that the rest will take longer
-// than a new copy and a report. What is true of it is known.
+// world is a phase on ten machines of one slot each, with tasks of 20 s. A rule like Mantri's kills an attempt and
+// starts its task again. The rule decides at a report every 2 s, from the second report on. It kills if the progress so
+// far implies that the remaining time is longer than a new attempt and a report interval. The truth of the world is
+// known.
 type world struct {
-	slow      float64 // machine 0 is so many times slower
-	unlucky   float64 // share of the attempts that are 4 times slower, wherever they run
-	long      float64 // share of the tasks that are 5 times longer, wherever they run
-	slowStart float64 // seconds at the start of each attempt in which nothing is done
+	slow      float64 // factor of machine 0
+	unlucky   float64 // share of the attempts that are 4 times slower, on any machine
+	long      float64 // share of the tasks that are 5 times longer, on any machine
+	slowStart float64 // seconds at the start of each attempt without progress
 }
 
-// truth is what a new copy of a task takes on average, on a machine like most.
+// truth is the mean time of a new attempt of a task on an average machine.
 func (w world) truth() float64 {
 	return 20 * (1 + 3*w.unlucky) * (1 + 4*w.long)
 }
 
-// killed says what becomes of the sample of a copy that is killed.
+// killed is a rule for the sample of a killed attempt.
 type killed int
 
 const (
 	implied killed = iota // UnitTimes.Kill
-	aged                  // the copy counts with its age
+	aged                  // the attempt counts with its age
 	dropped
 )
 
-type copyState struct {
+type attemptState struct {
 	task         int
 	start, total float64
 	sample       int
 	running      bool
 }
 
-// outcome is what a phase has come to.
+// outcome is the result of a phase.
 type outcome struct {
 	fresh    float64 // E(t_new) at the end
 	restarts int
 	makespan float64
 	slow     float64 // factor of machine 0
-	worst    float64 // farthest from 1 of all others' factors
+	worst    float64 // the factor farthest from 1 of all other machines
 }
 
-const report, tasks, hosts = 2., 400, 10
+const report, tasks, machineCount = 2., 400, 10
 
-// takes draws how long an attempt takes.
+// takes draws the time of an attempt.
 func (w world) takes(random *rand.Rand, machine int, long bool) float64 {
 	total := 20 * math.Exp(.1*random.NormFloat64())
 	if machine == 0 {
@@ -72,7 +73,7 @@ func (w world) takes(random *rand.Rand, machine int, long bool) float64 {
 	return total + w.slowStart
 }
 
-// run plays the phase. Without a record the unit times know nothing of machines.
+// run simulates the phase. Without a record the unit times know nothing of machines.
 func (w world) run(t *testing.T, seed uint64, rule killed, known bool) (out outcome) {
 	t.Helper()
 	random := rand.New(rand.NewPCG(seed, 7))
@@ -89,12 +90,12 @@ func (w world) run(t *testing.T, seed uint64, rule killed, known bool) (out outc
 	for i := range tasks {
 		long[i], before[i], where[i], waiting[i] = random.Float64() < w.long, estimate.NoSample, -1, tasks-1-i
 	}
-	place := make([]copyState, hosts)
+	place := make([]attemptState, machineCount)
 	peers := &estimate.PeerTimes{}
 	for now, done := 0., 0; done < tasks; now += report / 2 {
 		require.Less(t, now, 1e5)
 		at := time.Unix(0, 0).Add(span(now))
-		for _, m := range random.Perm(hosts) {
+		for _, m := range random.Perm(machineCount) {
 			c := &place[m]
 			if c.running {
 				age := now - c.start
@@ -108,7 +109,8 @@ func (w world) run(t *testing.T, seed uint64, rule killed, known bool) (out outc
 				switch {
 				case age >= c.total:
 					done++
-					if times.Repeat(before[c.task], run) && where[c.task] != m { // the task is long, the machine is not slow
+					// the task is long, and the machine is not slow
+					if times.Repeat(before[c.task], run) && where[c.task] != m {
 						attempt.Usual = 0
 					}
 					times.Finish(c.sample, run)
@@ -146,10 +148,10 @@ func (w world) run(t *testing.T, seed uint64, rule killed, known bool) (out outc
 				continue
 			}
 			for i := len(waiting) - 1; i >= 0; i-- {
-				if task := waiting[i]; where[task] != m { // not where it was killed
+				if task := waiting[i]; where[task] != m { // not on the machine where it was killed
 					waiting = slices.Delete(waiting, i, i+1)
 					total := w.takes(random, m, long[task])
-					*c = copyState{task: task, start: now, total: total, sample: estimate.NoSample, running: true}
+					*c = attemptState{task: task, start: now, total: total, sample: estimate.NoSample, running: true}
 					break
 				}
 			}
@@ -157,7 +159,7 @@ func (w world) run(t *testing.T, seed uint64, rule killed, known bool) (out outc
 		out.makespan = now
 	}
 	out.fresh, out.slow, out.worst = times.Mean(), record.Factor(0), 1
-	for m := 1; m < hosts; m++ {
+	for m := 1; m < machineCount; m++ {
 		if f := record.Factor(m); math.Abs(f-1) > math.Abs(out.worst-1) {
 			out.worst = f
 		}
@@ -167,11 +169,11 @@ func (w world) run(t *testing.T, seed uint64, rule killed, known bool) (out outc
 
 func span(seconds float64) time.Duration { return time.Duration(math.Round(seconds * 1e9)) }
 
-// over is the outcome over ten seeds: the mean, and the extremes of what must hold in each.
+// over is the outcome over ten seeds: the mean, and the extremes of numbers that must hold for each seed.
 type over struct {
 	outcome
-	freshest, stalest float64 // least and largest E(t_new)
-	least, most       float64 // factors of machine 0
+	freshest, stalest float64 // smallest and largest E(t_new)
+	least, most       float64 // smallest and largest factor of machine 0
 }
 
 func (w world) seeds(t *testing.T, rule killed, known bool) over {
@@ -193,12 +195,13 @@ func (w world) seeds(t *testing.T, rule killed, known bool) over {
 	return sum
 }
 
-// What a killed copy counts, in worlds whose truth is known: E(t_new) and restarts by what becomes of its sample. The
-// rule of UnitTimes.Kill is within 6 % of the truth where progress is honest; where copies start slowly, which makes
-// every rule restart too much, it restarts least, and its t_new is too long by a quarter. Counting a copy with its
-// age when it was killed makes t_new shorter with every mistake; dropping it sees only the fast. Without a record of
-// the machines, a bad one makes all new copies look slow, and is given task after task.
-func TestWhatAKilledCopyCounts(t *testing.T) {
+// The test compares rules for the sample of a killed attempt, in worlds with a known truth, by E(t_new) and the
+// number of restarts. With honest progress, the rule of UnitTimes.Kill is within 6 % of the truth. If attempts
+// start slowly, every rule restarts too often; the rule of UnitTimes.Kill restarts least, and its t_new is a
+// quarter too long. The rule "aged" makes t_new shorter with every mistake. The rule "dropped" sees only the fast
+// attempts. Without a record of the machines, a bad machine makes all new attempts look slow, and gets task after
+// task.
+func TestKilledAttemptsCountWithTheirImpliedTime(t *testing.T) {
 	t.Logf("%-44s %6s  %s", "world", "truth", "E(t_new) and restarts: implied, by age, dropped; implied without a record")
 	for _, w := range []world{
 		{slow: 1}, {slow: 8}, {slow: 1, unlucky: .05}, {slow: 8, unlucky: .05}, {slow: 1, long: .1}, {slow: 8, long: .1},
@@ -216,7 +219,7 @@ func TestWhatAKilledCopyCounts(t *testing.T) {
 			continue
 		}
 		assert.InEpsilon(t, w.truth(), kept.fresh, .06, name)
-		assert.InDelta(t, 1, kept.worst, .15, "healthy machines, %s", name)
+		assert.InDelta(t, 1, kept.worst, .15, "the factors of healthy machines are near 1 in %s", name)
 		if kept.restarts > 0 && w.slow == 1 {
 			assert.Less(t, byAge.fresh, .9*w.truth(), name)
 		}
@@ -225,7 +228,7 @@ func TestWhatAKilledCopyCounts(t *testing.T) {
 		}
 		if w.slow > 1 {
 			within := .2
-			if w.unlucky > 0 { // among few attempts, one that is slow by chance tells
+			if w.unlucky > 0 { // with few attempts, a single attempt that is slow by chance has a large effect
 				within = .25
 			}
 			assert.InEpsilon(t, w.slow, kept.least, within, name)

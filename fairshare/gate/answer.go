@@ -7,13 +7,13 @@ import (
 	"github.com/straggler-go/straggler/internal/wire"
 )
 
-// Action is what a gate says.
+// Action is the decision of a gate. The zero value is [Wait].
 type Action uint8
 
 const (
-	// Wait means not now.
+	// Wait means that the task must not go on now. Ask again later.
 	Wait Action = iota
-	// Admit means go on.
+	// Admit means that the task may go on.
 	Admit
 )
 
@@ -22,61 +22,69 @@ var actionNames = [...]string{Wait: "wait", Admit: "admit"}
 // String returns the name of the action.
 func (a Action) String() string { return enum.Name(actionNames[:], a) }
 
-// MarshalText returns the action's name.
+// MarshalText returns the name of the action. It returns an error for an unknown value.
 func (a Action) MarshalText() ([]byte, error) { return enum.Text(actionNames[:], a) }
 
-// UnmarshalText sets the action by its name.
+// UnmarshalText sets the action by its name. It returns an error for an unknown name.
 func (a *Action) UnmarshalText(text []byte) error { return enum.Parse(actionNames[:], text, a) }
 
-// Reason is why a task was let in or not.
+// Reason says why a task was admitted or must wait. The zero value is [NotAsked].
 type Reason uint8
 
 const (
-	// NotAsked is the zero value.
+	// NotAsked is the reason in the zero [Answer].
 	NotAsked Reason = iota
-	// BelowLimits means that no limit was reached.
+	// BelowLimits means that the task stays within all limits.
 	BelowLimits
-	// NodeFull means that MaxReducers are on the node.
-	NodeFull
-	// Reserved means that what is left on the node is kept for short or production jobs.
+	// MachineFull means that MaxReducers reducers are on the machine.
+	MachineFull
+	// Reserved means that the remaining slots of the machine are kept for short or production jobs.
 	Reserved
-	// JobCap means that the job has as many reducers on the node as its user allows.
+	// JobCap means that the job has [Reducer.MaxRunning] reducers on the machine.
 	JobCap
-	// JobCopying means that MaxCopying reducers of the job are copying on the node.
+	// JobCopying means that MaxCopying reducers of the job copy on the machine.
 	JobCopying
-	// NodeComputing means that MaxComputing reducers are computing on the node.
-	NodeComputing
-	// NetworkBusy means that the node's link is in use to MaxNetwork; the numbers are millionths of it.
+	// MachineComputing means that MaxComputing reducers compute on the machine.
+	MachineComputing
+	// NetworkBusy means that MaxNetwork or more of the machine's link is in use. Have and Limit are in millionths of
+	// the link.
 	NetworkBusy
-	// MemoryFull means that the task would not fit in the node's memory beside what the others hold.
+	// MemoryFull means that the task does not fit in the memory that other tasks leave free. Have and Limit are in
+	// bytes.
 	MemoryFull
-	// DiskFull means that the task is expected to write more than is free and not owed to others.
+	// DiskFull means that the task may write more bytes than are free, after the reserve and the expected writes of
+	// other tasks. Have is the task's bytes, and Limit is the free bytes.
 	DiskFull
 )
 
 var reasonNames = [...]string{
-	NotAsked: "not-asked", BelowLimits: "below-limits", NodeFull: "node-full", Reserved: "reserved", JobCap: "job-cap",
-	JobCopying: "job-copying", NodeComputing: "node-computing", NetworkBusy: "network-busy", MemoryFull: "memory-full",
+	NotAsked: "not-asked", BelowLimits: "below-limits", MachineFull: "machine-full", Reserved: "reserved", JobCap: "job-cap",
+	JobCopying: "job-copying", MachineComputing: "machine-computing", NetworkBusy: "network-busy", MemoryFull: "memory-full",
 	DiskFull: "disk-full",
 }
 
 // String returns the name of the reason.
 func (r Reason) String() string { return enum.Name(reasonNames[:], r) }
 
-// MarshalText returns the reason's name.
+// MarshalText returns the name of the reason. It returns an error for an unknown value.
 func (r Reason) MarshalText() ([]byte, error) { return enum.Text(reasonNames[:], r) }
 
-// UnmarshalText sets the reason by its name.
+// UnmarshalText sets the reason by its name. It returns an error for an unknown name.
 func (r *Reason) UnmarshalText(text []byte) error { return enum.Parse(reasonNames[:], text, r) }
 
-// Answer is what a gate says, with what it compared. The zero value is a no; it is comparable.
+// Answer is the decision of a gate, with its reason and the two numbers that it compared. The zero value means Wait.
+// An Answer is comparable. One line:
+//
+//	wait job-copying have=2 limit=2
+//
+// Two reducers of the job copy on the machine, and the limit is two, so the reducer must wait.
 type Answer struct {
-	Action      Action
-	Reason      Reason
-	Have, Limit int64 // of the limit that was reached, or of the number of reducers
+	Action      Action // whether the task may go on
+	Reason      Reason // the limit that was reached, or BelowLimits
+	Have, Limit int64  // the numbers of Reason; after Launch or Compute admits: reducers and their limit
 }
 
-// OK reports whether the task may go on.
+// OK reports whether the action is Admit.
 func (a Answer) OK() bool { return a.Action == Admit }
 
 func (a *Answer) wire(c *wire.Codec) {
@@ -86,8 +94,8 @@ func (a *Answer) wire(c *wire.Codec) {
 	wire.Limit(c.When(true), "limit", &a.Limit)
 }
 
-// String returns the answer as one line, which UnmarshalText reads; LogValue, for log/slog, and MarshalJSON, which
-// UnmarshalJSON reads, have the same fields.
+// String returns the answer as one line, and UnmarshalText reads that line. MarshalJSON and LogValue (for log/slog)
+// have the same fields, and UnmarshalJSON reads the JSON.
 func (a Answer) String() string                   { return wire.Line(a.wire) }
 func (a Answer) LogValue() slog.Value             { return wire.Log(a.wire) }
 func (a Answer) MarshalJSON() ([]byte, error)     { return wire.JSON(a.wire) }

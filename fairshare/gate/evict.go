@@ -9,23 +9,24 @@ import (
 	"github.com/straggler-go/straggler/internal/wire"
 )
 
-// Job is a running job that holds intermediate results.
+// Job is a running job that may hold intermediate results.
 type Job struct {
-	Submitted   time.Time
-	Done, Tasks int   // finished tasks and all of them; less than 0 counts as 0
-	Bytes       int64 // intermediate results that evicting the job would delete
+	Submitted   time.Time // when the job was submitted
+	Done, Tasks int       // finished tasks and all tasks; less than 0 counts as 0
+	Bytes       int64     // bytes of intermediate results that an eviction of the job deletes
 }
 
-// EvictRule is how to choose the job whose intermediate results are deleted when disks are full (section 5.4). Both
-// rules spare one job, the leader, so that it always progresses. The paper shows why the job that uses the most space
-// is no choice: new jobs could evict old ones for ever.
+// EvictRule chooses the job that loses its intermediate results when the disks are full (section 5.4). No rule
+// chooses the leader, so the leader always progresses. Neither rule looks at space. The paper shows the reason: if
+// the job with the most space were evicted, new jobs could evict old jobs for ever.
 type EvictRule uint8
 
 const (
-	// LatestSubmitted evicts the job submitted last. The leader is the one submitted first.
+	// LatestSubmitted evicts the job that was submitted last. The leader is the job that was submitted first.
 	LatestSubmitted EvictRule = iota
-	// LeastProgress evicts the job with the smallest share of its tasks done, the later submitted of two equal ones. The
-	// leader is the one with the largest, the earlier submitted of two. It can change only to a job that has overtaken.
+	// LeastProgress evicts the job with the smallest Done/Tasks; among equal jobs it evicts the job that was
+	// submitted last. The leader is the job with the largest Done/Tasks; among equal jobs the first submitted job
+	// leads. Another job becomes the leader only if it overtakes.
 	LeastProgress
 )
 
@@ -34,18 +35,22 @@ var evictRuleNames = [...]string{LatestSubmitted: "latest-submitted", LeastProgr
 // String returns the name of the rule.
 func (r EvictRule) String() string { return enum.Name(evictRuleNames[:], r) }
 
-// MarshalText returns the rule's name.
+// MarshalText returns the name of the rule. It returns an error for an unknown value.
 func (r EvictRule) MarshalText() ([]byte, error) { return enum.Text(evictRuleNames[:], r) }
 
-// UnmarshalText sets the evict rule by its name.
+// UnmarshalText sets the evict rule by its name. It returns an error for an unknown name.
 func (r *EvictRule) UnmarshalText(text []byte) error { return enum.Parse(evictRuleNames[:], text, r) }
 
-// Eviction is the answer of an [EvictRule]. It is comparable.
+// Eviction is the answer of an [EvictRule]. It is comparable. One line:
+//
+//	evict least-progress job=0 leader=1 bytes=900
+//
+// Delete the intermediate results of job 0, which frees 900 bytes. Job 1 has made the most progress and is spared.
 type Eviction struct {
-	Rule   EvictRule
-	Job    int // whose intermediate results to delete; -1 for none
-	Leader int // the job that must not be evicted; -1 if there are no jobs
-	Bytes  int64
+	Rule   EvictRule // the rule that made the choice
+	Job    int       // index of the job to evict; -1 for none
+	Leader int       // index of the job that must not be evicted; -1 if there are no jobs
+	Bytes  int64     // bytes that the eviction frees
 }
 
 func (e *Eviction) wire(c *wire.Codec) {
@@ -60,17 +65,18 @@ func (e *Eviction) wire(c *wire.Codec) {
 	c.When(e.Job >= 0).Int64("bytes", &e.Bytes)
 }
 
-// String returns the answer as one line, which UnmarshalText reads; LogValue, for log/slog, and MarshalJSON, which
-// UnmarshalJSON reads, have the same fields.
+// String returns the answer as one line, and UnmarshalText reads that line. MarshalJSON and LogValue (for log/slog)
+// have the same fields, and UnmarshalJSON reads the JSON.
 func (e Eviction) String() string                   { return wire.Line(e.wire) }
 func (e Eviction) LogValue() slog.Value             { return wire.Log(e.wire) }
 func (e Eviction) MarshalJSON() ([]byte, error)     { return wire.JSON(e.wire) }
 func (e *Eviction) UnmarshalJSON(data []byte) error { return wire.Read(data, e, (*Eviction).wire) }
 func (e *Eviction) UnmarshalText(line []byte) error { return wire.Scan(line, e, (*Eviction).wire) }
 
-// Evict returns the job to evict among those that hold bytes, and never the leader among all of the jobs. To make more
-// room, call it again without the evicted job's bytes. An evicted job starts again from nothing: its Done is then 0.
-// Ties go to the lower index as leader and to the higher one as victim. An unknown rule is taken as [LatestSubmitted].
+// Evict chooses the job to evict among the jobs with Bytes above 0. It never chooses the leader of all jobs. To make
+// more room, set the Bytes of the evicted job to 0 and call Evict again. An evicted job starts again, so set its Done
+// to 0, too. Ties go to the lower index for the leader, and to the higher index for the evicted job. An unknown rule
+// means [LatestSubmitted].
 //
 // Cost: O(n) for n jobs, no allocation.
 func (r EvictRule) Evict(jobs []Job) Eviction {
@@ -88,7 +94,7 @@ func (r EvictRule) Evict(jobs []Job) Eviction {
 	return e
 }
 
-// spares reports whether a is to be spared rather than b; it is a strict weak order.
+// spares reports whether job a must be spared before job b. It is a strict weak order.
 func (r EvictRule) spares(a, b *Job) bool {
 	if r == LeastProgress {
 		if c := exact.CompareProducts(a.done(), b.tasks(), b.done(), a.tasks()); c != 0 {
@@ -98,5 +104,6 @@ func (r EvictRule) spares(a, b *Job) bool {
 	return a.Submitted.Before(b.Submitted)
 }
 
+// tasks and done return the counts of the job, corrected so that 0 <= done <= tasks and tasks >= 1.
 func (j *Job) tasks() int64 { return int64(max(j.Tasks, j.Done, 1)) }
 func (j *Job) done() int64  { return int64(max(j.Done, 0)) }

@@ -9,65 +9,69 @@ import (
 	"github.com/straggler-go/straggler/internal/wire"
 )
 
-// Config is an operator's choices about one kind of node. The zero value is the paper's example of a dual-core
-// machine: six reducers, two of them computing, two of a job copying.
+// Config holds an operator's choices for one kind of machine. The zero value is the paper's example of a dual-core
+// machine: at most six reducers, two computing reducers, and two copying reducers of one job.
 type Config struct {
-	// MaxComputing is how many reducers may compute on the node at a time: the reduce slots that it would have without
-	// the gate. Zero means 2.
+	// MaxComputing is the number of reducers that may compute on the machine at the same time, at least 1. Without a
+	// gate this would be the machine's number of reduce slots. Zero means 2.
 	MaxComputing int
-	// MaxReducers is how many reducers may be on the node in all. Zero means three times MaxComputing. At least
+	// MaxReducers is the number of reducers that may be on the machine, at least MaxComputing. Zero means three times
 	// MaxComputing.
 	MaxReducers int
-	// MaxCopying is how many reducers of one job may be on the node without computing. Zero means MaxComputing, the
-	// paper's rule; [Off] turns the rule off.
+	// MaxCopying is the number of reducers of one job that may be on the machine and not compute, at least 1. Zero
+	// means MaxComputing, as in the paper. [Off] means no limit.
 	MaxCopying int
-	// Reserved is how many of MaxReducers are kept for short jobs or production jobs, so that long ones cannot fill the
-	// node (planned in section 5.2). Zero means none; less than MaxReducers.
+	// Reserved is the part of MaxReducers that is kept for short or production jobs, from 0 to MaxReducers-1. So long
+	// jobs cannot fill the machine (planned in section 5.2). Zero means none.
 	Reserved int
-	// Memory is how many bytes the tasks on the node may hold together. Zero means that memory is not looked at.
+	// Memory is the number of bytes that the tasks on the machine may hold together, at least 0. Zero means that the
+	// gate ignores memory.
 	Memory int64
-	// MaxNetwork is the share of the node's link, in (0, 1], at which no further reducer begins to copy. Zero means that
-	// the link is not looked at.
+	// MaxNetwork is a share of the machine's network link, from 0 to 1. No further reducer begins to copy while this
+	// share or more is in use. Zero means that the gate ignores the link.
 	MaxNetwork float64
-	// DiskReserve is how many bytes stay free on the node's disks.
+	// DiskReserve is the number of bytes that must stay free on the machine's disks, at least 0.
 	DiskReserve int64
 }
 
-// Off turns [Config.MaxCopying] off.
+// Off as [Config.MaxCopying] means no limit.
 const Off = -1
 
-// Gate is copy-compute splitting by admission control (section 5.2): a node holds more reducers than it has compute
-// resources for, so that some copy while others compute, and one job whose maps are still running cannot fill it. It
-// also keeps tasks off a node whose memory, link or disks they would overload (sections 5.2 and 5.4).
+// Gate decides which tasks a machine admits. For reducers it is the paper's copy-compute splitting (section 5.2). A
+// machine holds more reducers than can compute, so that some reducers copy while other reducers compute. A job with
+// running maps cannot fill the machine. A Gate also refuses a task that would overload the memory, the link or the
+// disks of the machine (sections 5.2 and 5.4).
 //
-// A reducer that has copied everything and waits to compute counts as copying: its copy phase ends when it is let in.
-// Otherwise a job with many reducers could fill the node with waiting ones.
+// A reducer that has copied everything and waits to compute counts as copying, until [Gate.Compute] admits it.
+// Otherwise a job with many reducers could fill the machine with waiting reducers.
 //
-// The zero value has the zero [Config]. A Gate is safe for concurrent use.
+// [New] makes a Gate. The zero value has the zero [Config]. A Gate is immutable and safe for concurrent use.
 type Gate struct{ config Config }
 
-// Node is what runs on a node, as the host observes it.
-type Node struct {
-	Reducers   int     // all of them: copying, waiting to compute, or computing
-	Computing  int     // of them
-	Privileged int     // of them, those of short or production jobs
-	Memory     int64   // bytes that the tasks on it hold
-	Network    float64 // share of its link in use, in [0, 1]
-	DiskFree   int64   // bytes
-	DiskOwed   int64   // bytes that tasks on it are expected to write yet
+// Machine holds the load of one machine, as the host observes it. The zero value is an idle machine without free disk
+// space.
+type Machine struct {
+	Reducers   int     // reducers on the machine: copying, waiting to compute, or computing
+	Computing  int     // reducers that compute
+	Privileged int     // reducers of short or production jobs
+	Memory     int64   // bytes that all tasks on the machine hold
+	Network    float64 // share of the network link in use, in [0, 1]
+	DiskFree   int64   // free bytes on the disks
+	DiskOwed   int64   // bytes that tasks on the machine are expected to write in future
 }
 
-// Reducer is a reducer that asks, and its job on the node.
+// Reducer describes the reducer that asks, and its job on the machine.
 type Reducer struct {
-	Running    int   // reducers of the job on the node, the one that asks to compute included
-	Copying    int   // of them, those that do not compute
-	MaxRunning int   // the user's cap on reducers of the job a node; 0 means none
-	Privileged bool  // of a short or a production job, which may use what is reserved
-	Memory     int64 // bytes that the phase for which it asks takes beyond what the reducer holds now
-	Disk       int64 // bytes that it is expected to write on the node
+	Running    int   // reducers of the job on the machine, including a reducer that asks to compute
+	Copying    int   // reducers of the job on the machine that do not compute
+	MaxRunning int   // the user's limit for reducers of the job on one machine; 0 means no limit
+	Privileged bool  // the job is a short or a production job, which may use reserved slots
+	Memory     int64 // bytes that the reducer will hold in the phase that it asks for, minus bytes that it holds now
+	Disk       int64 // bytes that the reducer is expected to write on the machine
 }
 
-// New returns a gate, or an error that names the field that is out of range.
+// New returns a gate. It returns an error for the first field of config that is out of range. The error names the
+// field, its value and its range.
 func New(config Config) (Gate, error) {
 	if err := config.Validate(); err != nil {
 		return Gate{}, err
@@ -75,7 +79,8 @@ func New(config Config) (Gate, error) {
 	return Gate{config: config.Effective()}, nil
 }
 
-// Validate reports the first field that is out of range, with its value and its range.
+// Validate returns an error for the first field that is out of range. The error names the field, its value and its
+// range.
 func (c Config) Validate() error {
 	const place = "fairshare/gate: Config"
 	c = c.Effective()
@@ -84,7 +89,7 @@ func (c Config) Validate() error {
 		reserved = check.Badf(place, "Reserved", c.Reserved, "0 to less than MaxReducers, which is %d", c.MaxReducers)
 	}
 	if !(c.MaxNetwork >= 0 && c.MaxNetwork <= 1) {
-		network = check.Bad(place, "MaxNetwork", c.MaxNetwork, "more than 0 to 1, or 0 not to look at it")
+		network = check.Bad(place, "MaxNetwork", c.MaxNetwork, "a share in (0, 1], or 0 to ignore the link")
 	}
 	return cmp.Or(
 		check.Least(place, "MaxComputing", c.MaxComputing, 1),
@@ -97,7 +102,8 @@ func (c Config) Validate() error {
 	)
 }
 
-// MarshalJSON returns the fields that are not zero, kebab-case, in seconds, Off as -1; UnmarshalJSON reads it.
+// MarshalJSON returns the fields that are not zero. Names are in kebab case, and Off is -1. UnmarshalJSON reads that
+// form.
 func (c Config) MarshalJSON() ([]byte, error)     { return wire.JSON(wire.Settings(&c)) }
 func (c *Config) UnmarshalJSON(data []byte) error { return wire.Read(data, c, wire.Struct) }
 
@@ -114,59 +120,62 @@ func (c Config) Effective() Config {
 // Config returns the configuration with the defaults filled in.
 func (g Gate) Config() Config { return g.config.Effective() }
 
-// Launch says whether a reducer may start to copy on the node. It asks, in this order, for a place on the node, for
-// one that is not reserved, for the user's cap, for the job's copiers, and for the link, the memory and the disk.
+// Launch says whether a reducer may start to copy on the machine. It compares these numbers with their limits, in
+// this order: reducers on the machine, slots that are not reserved, reducers of the job, copying reducers of the job,
+// the network link, the memory and the disk. The first limit that is reached is the reason of the answer.
 //
 // Cost: O(1), no allocation.
-func (g Gate) Launch(node Node, r Reducer) Answer {
+func (g Gate) Launch(machine Machine, r Reducer) Answer {
 	c := g.Config()
-	unprivileged := max(0, node.Reducers-node.Privileged)
+	unprivileged := max(0, machine.Reducers-machine.Privileged)
 	switch {
-	case node.Reducers >= c.MaxReducers:
-		return wait(NodeFull, node.Reducers, c.MaxReducers)
+	case machine.Reducers >= c.MaxReducers:
+		return wait(MachineFull, machine.Reducers, c.MaxReducers)
 	case !r.Privileged && unprivileged >= c.MaxReducers-c.Reserved:
 		return wait(Reserved, unprivileged, c.MaxReducers-c.Reserved)
 	case r.MaxRunning > 0 && r.Running >= r.MaxRunning:
 		return wait(JobCap, r.Running, r.MaxRunning)
 	case c.MaxCopying != Off && r.Copying >= c.MaxCopying:
 		return wait(JobCopying, r.Copying, c.MaxCopying)
-	case c.MaxNetwork > 0 && !(node.Network < c.MaxNetwork): // NaN is no reason to start
-		return Answer{Reason: NetworkBusy, Have: millionths(node.Network), Limit: millionths(c.MaxNetwork)}
+	case c.MaxNetwork > 0 && !(machine.Network < c.MaxNetwork): // a NaN counts as a busy link
+		return Answer{Reason: NetworkBusy, Have: millionths(machine.Network), Limit: millionths(c.MaxNetwork)}
 	}
-	if a := g.Room(node, r.Memory, r.Disk); a.Action == Wait {
+	if a := g.Room(machine, r.Memory, r.Disk); a.Action == Wait {
 		return a
 	}
-	return Answer{Action: Admit, Reason: BelowLimits, Have: int64(node.Reducers), Limit: int64(c.MaxReducers)}
+	return Answer{Action: Admit, Reason: BelowLimits, Have: int64(machine.Reducers), Limit: int64(c.MaxReducers)}
 }
 
-// Compute says whether a reducer on the node that has copied everything may begin to compute: as long as fewer than
-// MaxComputing do, and what computing takes fits in memory. Whom to ask first is the host's choice; the paper's nodes
-// let reducers in as they ask.
+// Compute says whether a reducer that has copied everything may begin to compute. Fewer than MaxComputing reducers
+// must compute on the machine, and the reducer's memory must fit. If no reducer computes, memory is ignored, so that
+// a machine never waits for ever. The host chooses which reducer asks first. The paper's machines admit reducers in
+// the order in which they ask.
 //
 // Cost: O(1), no allocation.
-func (g Gate) Compute(node Node, r Reducer) Answer {
+func (g Gate) Compute(machine Machine, r Reducer) Answer {
 	c := g.Config()
-	if node.Computing >= c.MaxComputing {
-		return wait(NodeComputing, node.Computing, c.MaxComputing)
+	if machine.Computing >= c.MaxComputing {
+		return wait(MachineComputing, machine.Computing, c.MaxComputing)
 	}
-	if a := g.memory(node, r.Memory); a.Action == Wait && node.Computing > 0 { // the last one on the node is never stuck
+	// Without computing reducers a wait for memory would never end.
+	if a := g.memory(machine, r.Memory); a.Action == Wait && machine.Computing > 0 {
 		return a
 	}
-	return Answer{Action: Admit, Reason: BelowLimits, Have: int64(node.Computing), Limit: int64(c.MaxComputing)}
+	return Answer{Action: Admit, Reason: BelowLimits, Have: int64(machine.Computing), Limit: int64(c.MaxComputing)}
 }
 
-// Room says whether a task of any kind, a map as well as a reducer, that takes memory bytes and is expected to
-// write disk bytes fits on the node: "the node will refuse to admit tasks that are expected to overflow its disk"
-// (section 5.4). A task that is expected to write nothing is not refused for a full disk. See [EvictRule] for what to
-// do when no task can go on.
+// Room says whether a task of any kind, a map or a reducer, fits on the machine. The task needs memory bytes, and it
+// is expected to write disk bytes. "[T]he node will refuse to admit tasks that are expected to overflow its disk"
+// (section 5.4). A full disk does not stop a task that is expected to write nothing. If no task fits on any machine,
+// use an [EvictRule].
 //
 // Cost: O(1), no allocation.
-func (g Gate) Room(node Node, memory, disk int64) Answer {
-	if a := g.memory(node, memory); a.Action == Wait {
+func (g Gate) Room(machine Machine, memory, disk int64) Answer {
+	if a := g.memory(machine, memory); a.Action == Wait {
 		return a
 	}
-	free := max(0, node.DiskFree)
-	free -= min(free, max(0, node.DiskOwed))
+	free := max(0, machine.DiskFree)
+	free -= min(free, max(0, machine.DiskOwed))
 	free -= min(free, g.config.DiskReserve)
 	if disk > 0 && disk > free {
 		return Answer{Reason: DiskFull, Have: disk, Limit: free}
@@ -174,8 +183,9 @@ func (g Gate) Room(node Node, memory, disk int64) Answer {
 	return Answer{Action: Admit, Reason: BelowLimits}
 }
 
-func (g Gate) memory(node Node, more int64) Answer {
-	held := max(0, node.Memory)
+// memory says whether more bytes fit in the memory of the machine.
+func (g Gate) memory(machine Machine, more int64) Answer {
+	held := max(0, machine.Memory)
 	if limit := g.config.Memory; limit > 0 && more > 0 && more > limit-min(held, limit) {
 		return Answer{Reason: MemoryFull, Have: held, Limit: limit}
 	}
@@ -186,7 +196,7 @@ func wait(why Reason, have, limit int) Answer {
 	return Answer{Reason: why, Have: int64(have), Limit: int64(limit)}
 }
 
-// millionths counts a share of a link, for an answer that is comparable.
+// millionths returns a share in millionths. An integer keeps Answer comparable.
 func millionths(share float64) int64 {
 	if !num.Finite(share) {
 		return 0

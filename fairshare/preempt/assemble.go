@@ -8,53 +8,55 @@ import (
 	"github.com/straggler-go/straggler/internal/exact"
 )
 
-// assembly is the working space for claims that are met by several tasks together, or across a share.
+// assembly is the working space for two kinds of claims: claims that need several tasks together, and claims that a
+// task across a share may meet.
 type assembly struct {
-	rest      []int32 // candidates, without those at their head that are of no use any more
-	chosen    []piece
-	byMachine []int32 // candidates, machine by machine; empty until needed
-	steps     int     // looks at tasks that are left
-	turns     [2]int  // pools whose claims come first: those that had no turn in the last plan
+	rest      []int32     // candidates, without useless candidates at the head of the list
+	chosen    []takenTask // tasks that are taken so far for one claim
+	byMachine []int32     // candidates, machine by machine; empty until needed
+	steps     int         // how many more tasks may be examined in this plan
+	turns     [2]int      // pool index + 1 of the claim that comes first: sized claims, then plain claims; 0 for none
 }
 
-// piece is a task that is taken, for now, from the pools under a scope.
-type piece struct{ task, scope int32 }
+// takenTask is a task that is subtracted from the excess of its pools below a scope, until it is killed or released.
+type takenTask struct{ task, scope int32 }
 
-// served is how well a pool is served: usage over share.
+// served is a service level: usage/share of a pool.
 type served struct{ usage, share int64 }
 
 func (a served) less(b served) bool {
 	return exact.CompareProducts(a.usage, b.share, b.usage, a.share) < 0
 }
 
-// grantFree gives a claim what it can use of the free units.
+// grantFree grants a claim the free units that it can use.
 func (l *planner) grantFree(c int) {
 	claim := &l.p.claims[c]
 	w := l.p.watch[claim.Pool].waiting
 	if w.plain() {
-		if units := min(l.pot.total, claim.Deficit-claim.Granted); units > 0 {
-			l.pot.take(units)
+		if units := min(l.free.total, claim.Deficit-claim.Granted); units > 0 {
+			l.free.take(units)
 			l.grant(c, -1, units)
 		}
 		return
 	}
-	for size := l.quantum(c); size > 0 && size <= l.pot.total; size = l.quantum(c) {
+	for size := l.quantum(c); size > 0 && size <= l.free.total; size = l.quantum(c) {
 		if !w.OneMachine {
-			times := max(1, min(l.pot.total, claim.Deficit-claim.Granted)/size)
-			l.pot.take(times * size)
+			times := max(1, min(l.free.total, claim.Deficit-claim.Granted)/size)
+			l.free.take(times * size)
 			l.grant(c, -1, times*size)
 			continue
 		}
-		machine := slices.IndexFunc(l.pot.machines, func(units int64) bool { return units >= size })
-		if l.steps -= len(l.pot.machines); machine < 0 || l.steps < 0 {
+		machine := slices.IndexFunc(l.free.machines, func(units int64) bool { return units >= size })
+		if l.steps -= len(l.free.machines); machine < 0 || l.steps < 0 {
 			return
 		}
-		l.pot.takeOn(machine, size)
+		l.free.takeOn(machine, size)
 		l.grant(c, -1, size)
 	}
 }
 
-// quantum is what the claim is granted at a time: what its pool waits for, if less than that is still due only once.
+// quantum returns how many units the claim may be granted at once: the size that its pool waits for, or 0. If less
+// than this size is due, the claim gets one such grant only if nothing was granted before.
 func (l *planner) quantum(c int) int64 {
 	claim := &l.p.claims[c]
 	left, size := claim.Deficit-claim.Granted, l.p.watch[claim.Pool].waiting.size()
@@ -64,8 +66,9 @@ func (l *planner) quantum(c int) int64 {
 	return 0
 }
 
-// assembleAll looks for tasks for the claims that are not met, either those for single units or the others, until the
-// steps are used up. Those whose turn did not come are first in the next plan.
+// assembleAll seeks tasks for the unmet claims, until no steps are left. If plain is true, it serves the claims of
+// pools that can use single units; if not, it serves the other claims. It stores in turn the claim that comes first
+// in the next plan.
 func (l *planner) assembleAll(turn *int, plain bool) {
 	claims := l.p.claims
 	start := max(0, slices.IndexFunc(claims, func(c Claim) bool { return c.Pool+1 == *turn }))
@@ -79,7 +82,7 @@ func (l *planner) assembleAll(turn *int, plain bool) {
 		for !claims[c].met() && l.assemble(c) {
 		}
 		if l.steps <= 0 {
-			if k == 0 { // it has had a turn of its own
+			if k == 0 { // this claim was first, so the next claim is first in the next plan
 				c = (c + 1) % len(claims)
 			}
 			*turn = claims[c].Pool + 1
@@ -88,21 +91,22 @@ func (l *planner) assembleAll(turn *int, plain bool) {
 	}
 }
 
+// budget returns how many tasks a plan may examine for claims of several units or across a share.
 func (l *planner) budget() int {
-	return 16 * int(l.deepest) * (len(l.tasks) + len(l.p.watch) + len(l.pot.machines))
+	return 16 * int(l.deepest) * (len(l.tasks) + len(l.p.watch) + len(l.free.machines))
 }
 
-// trim drops candidates at the head of the list that no claim can have any more.
+// trim removes candidates at the head of rest that no claim can take any more.
 func (l *planner) trim() {
 	for len(l.rest) > 0 && (l.outcomes[l.rest[0]] != Spared || l.excess[l.tasks[l.rest[0]].Pool] <= 0) {
 		l.rest = l.rest[1:]
 	}
 }
 
-// assemble meets one quantum of a claim, or as much of a claim for single units as one task can. It reports success.
+// assemble grants one quantum of a sized claim, or the units of one task for a plain claim. It reports success.
 func (l *planner) assemble(c int) bool {
 	w := l.p.watch[l.p.claims[c].Pool].waiting
-	l.grantFree(c) // what others left over
+	l.grantFree(c) // earlier kills may have freed more than their claims
 	l.trim()
 	if w.plain() {
 		return !l.p.claims[c].met() && !l.p.config.StrictFloor && l.collect(c, l.rest, 1, 0, -1, true)
@@ -113,14 +117,14 @@ func (l *planner) assemble(c int) bool {
 		case size <= 0 || cross && l.p.config.StrictFloor:
 		case w.OneMachine && l.collectOnOne(c, size, cross):
 			return true
-		case !w.OneMachine && l.collect(c, l.rest, size, min(size, l.pot.total), -1, cross):
+		case !w.OneMachine && l.collect(c, l.rest, size, min(size, l.free.total), -1, cross):
 			return true
 		}
 	}
 	return false
 }
 
-// collectOnOne meets one quantum on the machine where the fewest units are lost.
+// collectOnOne grants one quantum on the machine where the fewest units are killed.
 func (l *planner) collectOnOne(c int, size int64, cross bool) bool {
 	if len(l.byMachine) == 0 {
 		l.byMachine = append(l.byMachine, l.rest...)
@@ -136,7 +140,7 @@ func (l *planner) collectOnOne(c int, size int64, cross bool) bool {
 		for n < len(rest) && l.tasks[rest[n]].Machine == machine {
 			n++
 		}
-		if have := min(size, l.pot.on(machine)); have < size {
+		if have := min(size, l.free.on(machine)); have < size {
 			sum, _ := l.gather(c, rest[:n], size, have, cross)
 			if lost := sum - have; sum >= size && lost < least {
 				best, least = rest[:n], lost
@@ -149,10 +153,11 @@ func (l *planner) collectOnOne(c int, size int64, cross bool) bool {
 		return false
 	}
 	machine := l.tasks[best[0]].Machine
-	return l.collect(c, best, size, min(size, l.pot.on(machine)), machine, cross)
+	return l.collect(c, best, size, min(size, l.free.on(machine)), machine, cross)
 }
 
-// collect takes tasks of the list that together with what is free make up the size, and grants it; or nothing.
+// collect kills tasks of the list that, together with have free units, make up size units, and grants them to claim
+// c. If this is impossible, it changes nothing and returns false. machine is -1 if the units may lie anywhere.
 func (l *planner) collect(c int, list []int32, size, have int64, machine int, cross bool) bool {
 	sum, scope := l.gather(c, list, size, have, cross)
 	if sum < size || len(l.chosen) == 0 {
@@ -169,7 +174,7 @@ func (l *planner) collect(c int, list []int32, size, have int64, machine int, cr
 		return false
 	}
 	l.take(-1, scope, beyond)
-	var due int64 // back to pools that were taken below their shares
+	var due int64 // units that return to pools which are now below their shares
 	for _, x := range l.chosen {
 		why, missing := AboveShare, l.below(x)
 		if crossed || missing > 0 {
@@ -180,14 +185,14 @@ func (l *planner) collect(c int, list []int32, size, have int64, machine int, cr
 	}
 	last := l.tasks[l.chosen[len(l.chosen)-1].task].Machine
 	if have > 0 {
-		if scope = -1; machine >= 0 { // what is free belongs to all
-			l.pot.takeOn(machine, have)
+		if scope = -1; machine >= 0 { // free units come from outside every pool
+			l.free.takeOn(machine, have)
 		} else {
-			l.pot.take(have)
+			l.free.take(have)
 		}
 	}
 	l.grant(c, scope, size)
-	l.pot.add(last, max(0, beyond-due))
+	l.free.add(last, max(0, beyond-due))
 	l.chosen = l.chosen[:0]
 	return true
 }

@@ -22,12 +22,13 @@ func BenchmarkPlan(b *testing.B) {
 			usage[i%(pools/2)]++
 		}
 		if len(benchmarkPlan(b, flat, tasks, usage, running, Config{}, Waiting{}).Victims) == 0 {
-			b.Fatal("nothing planned")
+			b.Fatal("the plan must have victims")
 		}
 	})
 }
 
-// BenchmarkPlanLargeTasks has tasks larger than what any of many claims needs, in pools that cannot spare the rest.
+// BenchmarkPlanLargeTasks plans for thousands of claims. Each task is larger than any claim, and the parent cannot
+// spare the rest of a task.
 func BenchmarkPlanLargeTasks(b *testing.B) {
 	const pools, tasks, slots = 10_000, 100_000, 4
 	deep := make([]fairshare.Pool, pools)
@@ -44,18 +45,19 @@ func BenchmarkPlanLargeTasks(b *testing.B) {
 	b.Run(fmt.Sprintf("pools=%d/tasks=%d/floor=strict", pools, tasks), func(b *testing.B) {
 		plan := benchmarkPlan(b, deep, slots*tasks, usage, running, Config{StrictFloor: true}, Waiting{})
 		if len(plan.Victims) > 0 || len(plan.Claims) < pools/2 {
-			b.Fatal("what is freed beyond the claims is nobody's")
+			b.Fatal("with a strict floor no task may be killed, because the parent cannot spare the rest")
 		}
 	})
 	b.Run(fmt.Sprintf("pools=%d/tasks=%d/floor=crossed", pools, tasks), func(b *testing.B) {
 		plan := benchmarkPlan(b, deep, slots*tasks, usage, running, Config{}, Waiting{})
 		if len(plan.Victims) != pools/2-1 {
-			b.Fatalf("%d victims: each should serve two claims", len(plan.Victims))
+			b.Fatalf("the plan has %d victims, and each victim must serve two claims", len(plan.Victims))
 		}
 	})
 }
 
-// BenchmarkPlanSized has pools that wait for several units, anywhere or on one machine, which most of them do not get.
+// BenchmarkPlanSized plans for pools that wait for tasks of several units, anywhere or on one machine. Most of these
+// pools get nothing.
 func BenchmarkPlanSized(b *testing.B) {
 	const pools, tasks = 1000, 100_000
 	for _, w := range []Waiting{{Units: 4}, {Units: 4, OneMachine: true}, {Units: 1000, OneMachine: true}} {
@@ -75,7 +77,7 @@ func BenchmarkPlanSized(b *testing.B) {
 	}
 }
 
-// benchmarkPlan has the second half of the pools wait for what is given.
+// benchmarkPlan measures one plan. The second half of the pools waits for tasks of size w.
 func benchmarkPlan(
 	b *testing.B, pools []fairshare.Pool, total int64, usage []int64, tasks []Task, config Config, w Waiting,
 ) (plan Plan) {

@@ -7,7 +7,7 @@ import (
 	"github.com/straggler-go/straggler/internal/exact"
 )
 
-// candidacy is the outcome for a task before anyone's share is considered.
+// candidacy returns the outcome of a task before shares are considered. Spared means that the task is a candidate.
 func (p *Preemptor) candidacy(t *Task) Outcome {
 	switch {
 	case !p.known(t.Pool) || !p.leaf[t.Pool]:
@@ -20,7 +20,7 @@ func (p *Preemptor) candidacy(t *Task) Outcome {
 	return Spared
 }
 
-// sort puts the candidates into the order in which they are tried.
+// sort sorts the candidates into the order in which they are tried.
 func (l *planner) sort() {
 	config := &l.p.config
 	if config.ByMachine {
@@ -43,13 +43,13 @@ func (l *planner) sort() {
 	})
 }
 
-// NewestFirst is the order in which tasks are killed where [Config.Order] is nil: copies before originals, and of
-// these the one started last.
+// NewestFirst is the order in which tasks are killed if [Config.Order] is nil. Copies come before originals, and
+// within each group the task that started last comes first. The result is negative if a is killed first.
 func NewestFirst(a, b Task) int { return newestFirst(&a, &b) }
 
 func newestFirst(a, b *Task) int {
-	if a.Speculative != b.Speculative {
-		if a.Speculative {
+	if a.Copy != b.Copy {
+		if a.Copy {
 			return -1
 		}
 		return 1
@@ -57,7 +57,7 @@ func newestFirst(a, b *Task) int {
 	return b.Started.Compare(a.Started)
 }
 
-// countByMachine adds up the candidates of each machine.
+// countByMachine sets onMachine for each candidate: the sum of the units of all candidates on its machine.
 func (l *planner) countByMachine() {
 	slices.SortFunc(l.candidates, func(a, b int32) int { return cmp.Compare(l.tasks[a].Machine, l.tasks[b].Machine) })
 	l.onMachine = zeroed(l.onMachine, len(l.tasks))
@@ -75,7 +75,7 @@ func (l *planner) countByMachine() {
 	}
 }
 
-// zeroed returns a slice of n zeros in the place of s, if that is large enough.
+// zeroed returns a slice of n zeros. It reuses the memory of s if that is large enough.
 func zeroed[T any](s []T, n int) []T {
 	s = slices.Grow(s[:0], n)[:n]
 	clear(s)

@@ -30,16 +30,16 @@ func TestNoAllocations(t *testing.T) {
 	free := []int64{3, 0, 7}
 	now := time.Unix(0, 0)
 	require.NoError(t, s.Observe(now, shares, usage))
-	assert.Zero(t, testing.AllocsPerRun(10, func() { // the first, which is not counted, makes room
+	assert.Zero(t, testing.AllocsPerRun(10, func() { // the first run is not counted: it allocates the working space
 		now = now.Add(time.Hour)
 		_ = s.Observe(now, shares, usage)
 		if len(s.Plan(now, tasks, free).Victims) == 0 {
-			t.Error("nothing planned")
+			t.Error("the plan must have victims")
 		}
 	}))
 }
 
-func TestZeroValues(t *testing.T) {
+func TestZeroValuesHaveNoPools(t *testing.T) {
 	var tree fairshare.Tree
 	fresh, err := New(&tree, Config{})
 	require.NoError(t, err)
@@ -54,7 +54,7 @@ func TestZeroValues(t *testing.T) {
 	}
 }
 
-func TestNames(t *testing.T) {
+func TestValuesPrintTheirNames(t *testing.T) {
 	for want, got := range map[string]interface{ String() string }{
 		"to-threshold": ToThreshold, "no-cause": NoCause, "below-share": BelowShare, "spared": Spared, "unknown-pool": UnknownPool,
 		"across-share": AcrossShare, "Outcome(99)": Outcome(99), "kill above-share task=3 for=1": Victim{3, 1, AboveShare},

@@ -11,8 +11,8 @@ import (
 	"github.com/straggler-go/straggler/fairshare"
 )
 
-// loop is a host in virtual time, a second a step, of a cluster whose tasks hold several units and run for long. Pool i
-// runs tasks of sizes[i] units.
+// loop is a host in virtual time. A step takes one second. Tasks of pool i hold sizes[i] units and run for a long
+// time.
 type loop struct {
 	*Preemptor
 	tree   *fairshare.Tree
@@ -40,7 +40,7 @@ func newLoop(t *testing.T, pools []fairshare.Pool, sizes []int64, total int64, c
 	return l
 }
 
-// demand tells what the pools want, and what they are due of it.
+// demand sets the demand of each pool and computes the shares.
 func (l *loop) demand(t *testing.T, demand []int64) {
 	var err error
 	l.shares, err = l.tree.Shares(l.shares, demand, l.total)
@@ -51,7 +51,7 @@ func (l *loop) demand(t *testing.T, demand []int64) {
 	require.NoError(t, l.index.SetShares(l.shares))
 }
 
-// usage is what each pool has, and free what nobody has.
+// usage returns the units that each pool uses, and the free units.
 func (l *loop) usage() (usage []int64, free int64) {
 	free = l.total
 	for i := range l.sizes {
@@ -61,7 +61,7 @@ func (l *loop) usage() (usage []int64, free int64) {
 	return usage, free
 }
 
-// hand gives the free units to whoever is next; a pool whose task does not fit is passed over.
+// hand gives the free units to the next pools of the index. It skips a pool if the pool's task does not fit.
 func (l *loop) hand(length func() time.Duration) {
 	_, free := l.usage()
 	var held []int
@@ -82,7 +82,7 @@ func (l *loop) hand(length func() time.Duration) {
 	}
 }
 
-// step ends tasks whose time has come, kills those that a plan names, and hands out what is free.
+// step ends finished tasks, kills the victims of a plan, and hands out the free units.
 func (l *loop) step(t *testing.T, length func() time.Duration) {
 	usage, free := l.usage()
 	require.NoError(t, l.Observe(l.now, l.shares, usage))
@@ -101,9 +101,9 @@ func (l *loop) step(t *testing.T, length func() time.Duration) {
 	l.now = l.now.Add(time.Second)
 }
 
-// A pool becomes active while others fill the cluster with tasks of an hour. A few timeouts later it has its share, except
-// for less than one task of its own and one of another pool, whatever the sizes of tasks; and after that nobody is killed
-// any more.
+// A pool becomes active while other pools fill the cluster with tasks of one hour. After a few timeouts the pool
+// lacks less than one task of its own and one task of another pool. After that no task is killed any more. Both hold
+// for all sizes of tasks.
 func TestSharesAreReachedWithoutFlapping(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 34))
 	kills := 0
@@ -133,13 +133,13 @@ func TestSharesAreReachedWithoutFlapping(t *testing.T) {
 			largest = max(largest, size)
 		}
 		usage, _ := l.usage()
-		assert.Greater(t, usage[0]+sizes[0]+largest, l.shares[0].Slots, "%v of %v, sizes %v", usage, l.shares, sizes)
+		assert.Greater(t, usage[0]+sizes[0]+largest, l.shares[0].Slots, "pool 0 must have nearly its share: usage %v, shares %v, sizes %v", usage, l.shares, sizes)
 		kills += l.kills
 		before := l.kills
 		for range 300 {
 			l.step(t, hour)
 		}
-		require.Equal(t, before, l.kills, "still killing: %v of %v, sizes %v", usage, l.shares, sizes)
+		require.Equal(t, before, l.kills, "no task may be killed any more: usage %v, shares %v, sizes %v", usage, l.shares, sizes)
 	}
 	require.Greater(t, kills, 500)
 }

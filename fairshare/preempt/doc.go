@@ -1,36 +1,54 @@
-// Package preempt decides whose tasks to kill for a pool that starves. It follows section 3.2 of M. Zaharia et al.,
-// "Job Scheduling for Multi-User MapReduce Clusters", UCB/EECS-2009-55, for the pools and shares of package
-// fairshare.
+// Package preempt is for a scheduler with pools that share slots and with tasks that run too long to wait for. It
+// decides which running tasks to kill for a pool that has had too few slots for too long. Package fairshare computes
+// the shares.
+//
+// The package follows section 3.2 of M. Zaharia et al., "Job Scheduling for Multi-User MapReduce Clusters",
+// UCB/EECS-2009-55.
+//
+// # An example
+//
+// Two pools share six slots. Pool 1 has a minimum of 2, and pool 0 uses all six slots. After one minute a plan prints
+//
+//	claim below-minimum pool=1 deficit=2 waited=60s usage=0 due=2 granted=2
+//	kill above-share task=5 for=1
+//	kill above-share task=4 for=1
+//
+// Pool 1 has waited 60 s below its minimum, so it claims two slots. The plan kills the two tasks that started last,
+// because pool 0 keeps its share of three slots without them. [Preemptor.Plan] has the code of this example.
 //
 // # The rule
 //
-// A pool that was below its minimum for Tmin, or below its fair share for Tfair, claims what it misses; the tasks
-// started last, among pools that have more than their share, are killed for it.
+// A pool makes a claim in two cases:
 //
-//	Tmin    Timeouts.Min        below the minimum, as far as it is wanted
-//	Tfair   Timeouts.Fair       below Config.Threshold of the fair share
+//	Tmin    Timeouts.Min        the pool was below its minimum, up to its demand, for this long
+//	Tfair   Timeouts.Fair       the pool was below Config.Threshold of its fair share for this long
 //
-// The measure of "above" and of "due" is the same share, so a pool that loses tasks is never due any: carrying a plan
-// out cannot start another in the opposite direction. Where tasks hold several units one of them may lie across a
-// share; then nobody who loses is served worse than who gains. See [Preemptor.Plan].
+// The plan kills tasks of pools that have more than their share. It kills the tasks that started last.
 //
-// # What the paper leaves open
+// One share decides both whether a pool may lose tasks and whether it may claim slots. So a pool that loses tasks has
+// no claim afterwards, and two plans never undo each other. If tasks hold several units, a part of one task may be
+// below the share of its pool. In this case no pool that loses a task is served worse than the pool that gains it. A
+// pool is served worse if its usage/share is smaller. See [Preemptor.Plan].
 //
-//   - Timeouts: one minute and five are this package's. A cool-down gives kills time to take effect.
-//   - Trees: a claimant takes from its nearest relatives first, so from its own pool's jobs before other pools.
+// # Choices that the paper leaves open
+//
+//   - Timeouts: one minute and five minutes are choices of this package. A cool-down gives kills time to take effect.
+//   - Trees: a pool takes slots from its nearest relatives first. So it takes from the jobs of its own pool before it
+//     takes from other pools.
 //   - Tasks of several units: [Config.StrictFloor] and [Preemptor.SetWaiting].
-//   - Copies: [Task.Speculative] go before originals. Report such a kill to whatever launched the copy, in package
-//     restart to its tracker, as any other kill.
+//   - Copies: a plan kills a copy before an original attempt; see [Task.Copy]. Report the kill of a copy to its
+//     tracker in package restart, like any other kill.
 //
-// # When it is wrong
+// # Limits of the method
 //
-// A killed task is work lost, and worth it only for a pool that would wait much longer than the task still runs.
-// Demand must be honest: a pool that overstates it gets more. Where a pool waits for large tasks and does not say so,
-// what is freed for it may be of no use to it, and goes back to whom it was taken from.
+// A killed task is lost work. Preemption is worth this only if the pool would otherwise wait much longer than the
+// killed task still runs. A pool that overstates its demand gets more slots, so demands must be honest. If a pool
+// waits for large tasks, tell the preemptor with SetWaiting. Otherwise the freed units may be of no use to the pool,
+// and they return to the pools that lost them.
 //
 // # State
 //
-// Waits and cool-downs survive a restart by [Preemptor.MarshalBinary], and a change of the pools by
-// [Preemptor.Resume]. Nothing here reads a clock, draws a random number or blocks. Decisions are functions of the
-// arguments and of the calls before; a Preemptor belongs to one goroutine.
+// [Preemptor.MarshalBinary] saves waits and cool-downs for a restart of the host. [Preemptor.Resume] keeps them when
+// the pools change. No call reads a clock, draws a random number or blocks. A decision depends only on the arguments
+// and on the calls before. A Preemptor belongs to one goroutine.
 package preempt

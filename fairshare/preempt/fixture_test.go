@@ -16,15 +16,15 @@ import (
 	"github.com/straggler-go/straggler/fairshare"
 )
 
-// The fixture is a list of worked examples: pools and their running tasks, and below the dashes what is claimed and whom
-// it costs an hour later. To rewrite it run
+// The fixture is a list of worked examples. Each section has pools with their running tasks, a line of dashes, and
+// the claims and victims of a plan one hour later. This command rewrites the fixture:
 //
 //	go test ./fairshare/preempt -run Fixtures -rewrite
 //
-// and look at every line of the difference.
+// Check every line of the difference.
 var rewrite = flag.Bool("rewrite", false, "rewrite the fixtures in testdata")
 
-func TestFixtures(t *testing.T) {
+func TestFixturesMatchTheirWorking(t *testing.T) {
 	const name = "testdata/plans.txt"
 	data, err := os.ReadFile(name)
 	require.NoError(t, err)
@@ -49,9 +49,9 @@ func number(t *testing.T, text string) int64 {
 	return n
 }
 
-// work answers one section: comments, a line "plan total=6", and a line for each pool. A task is its units, with @ and
-// its machine, c for a copy, ! if it is protected, and - if it is dying; what is free on each machine stands in the
-// first line, if that matters.
+// work computes the answer of one section. A question has comments, a line such as "plan total=6", and a line for
+// each pool. A task is written as its units, and then @ and its machine, c for a copy, ! for protected, and - for
+// dying. The plan line may list the free units of each machine, as in free=2,0,2.
 func work(t *testing.T, question string) string {
 	c := cluster{forest: &forest{}}
 	var names []string
@@ -101,7 +101,7 @@ func work(t *testing.T, question string) string {
 func fixtureTask(t *testing.T, pool, i int, text string) Task {
 	units, machine, some := strings.Cut(strings.TrimRight(text, "c!-"), "@")
 	task := Task{
-		Pool: pool, Started: time.Unix(int64(i), 0), Slots: number(t, units), Speculative: strings.Contains(text, "c"),
+		Pool: pool, Started: time.Unix(int64(i), 0), Slots: number(t, units), Copy: strings.Contains(text, "c"),
 		Protected: strings.Contains(text, "!"), Dying: strings.Contains(text, "-"),
 	}
 	if some {
@@ -110,7 +110,8 @@ func fixtureTask(t *testing.T, pool, i int, text string) Task {
 	return task
 }
 
-// plan shows the claims, the victims, and each pool before and after: # is what it uses, | its share.
+// plan prints the claims, the victims, and each pool before and after the plan. A # is a unit in use, and | is the
+// share.
 func (c *cluster) plan(t *testing.T, config Config, names []string, waiting []Waiting, free []int64) string {
 	c.usage = make([]int64, len(names))
 	for _, task := range c.tasks {
@@ -142,7 +143,7 @@ func (c *cluster) plan(t *testing.T, config Config, names []string, waiting []Wa
 		fmt.Fprintln(&out, v)
 	}
 	c.kill(plan)
-	c.bury()
+	c.endDying()
 	for _, claim := range plan.Claims {
 		c.start(claim.Pool, claim.Granted, waiting)
 	}

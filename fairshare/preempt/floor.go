@@ -2,8 +2,8 @@ package preempt
 
 import "github.com/straggler-go/straggler/internal/exact"
 
-// levelAfter returns how well the best served of the claimant and the pools above it, up to the scope, will be once
-// the claimant is granted units. It is false if one of them has its share already.
+// levelAfter returns the highest service level that the claimant and the pools between it and the scope will have
+// after a grant of units. ok is false if any of these pools has its share already.
 func (l *planner) levelAfter(claimant, scope int32, units int64) (best served, ok bool) {
 	for i := claimant; i != scope; i = l.p.parent[i] {
 		share := l.p.watch[i].share
@@ -18,10 +18,13 @@ func (l *planner) levelAfter(claimant, scope int32, units int64) (best served, o
 	return best, best.share > 0
 }
 
-// permits reports whether the task may go to a claimant with which its pool has the scope at the given depth in
-// common, where level is how well the claimant will be served. All pools that lose the task have more than their
-// share; they keep it or, if they may cross it by part of the task, and in any case if the claimant will have more
-// than its own, they stay at least as well served as the claimant.
+// permits reports whether the task may be killed for the claimant. The scope, at the given depth, must be the nearest
+// common ancestor of the task's pool and the claimant. level is the claimant's service level after the grant. Each
+// pool between the task and the scope must have more than its share now, and must meet a condition afterwards:
+//
+//   - Either the pool keeps its share, and the claimant gets no more than its own share.
+//   - Or the pool is at least as well served as the claimant. Only if cross is true may the pool fall below its
+//     share.
 func (l *planner) permits(task, claimant, scope, depth int32, level served, cross bool) bool {
 	t := &l.tasks[task]
 	below := l.p.ancestor(int32(t.Pool), depth+1)
@@ -44,8 +47,9 @@ func (l *planner) permits(task, claimant, scope, depth int32, level served, cros
 	return true
 }
 
-// spares reports whether the scope and the pools above can lose units: they keep their shares or, if they may cross
-// them, stay better served than the claimant is now. Crossed says that one does not keep its share.
+// spares reports whether the scope and the pools above it can lose units. Each pool must keep its share. If cross is
+// true, it may instead stay better served than the claimant is now. crossed is true if a pool does not keep its
+// share.
 func (l *planner) spares(c int, scope int32, units int64, cross bool) (ok, crossed bool) {
 	claimant := l.p.claims[c].Pool
 	share := l.p.watch[claimant].share
@@ -64,17 +68,17 @@ func (l *planner) spares(c int, scope int32, units int64, cross bool) (ok, cross
 	return true, crossed
 }
 
-// below returns by how much a task that was taken has left its pools below their shares, at most.
-func (l *planner) below(x piece) (missing int64) {
+// below returns the largest number of units by which a taken task has left any of its pools below the share.
+func (l *planner) below(x takenTask) (missing int64) {
 	for i := int32(l.tasks[x.task].Pool); i != x.scope; i = l.p.parent[i] {
 		missing = max(missing, -l.excess[i])
 	}
 	return missing
 }
 
-// most returns how much of a task that was taken the claim may be granted, so that no pool that the task has left
-// below its share is served worse than the claimant.
-func (l *planner) most(c int, x piece) int64 {
+// most returns how many units of a taken task the claim may be granted. With this limit, no pool that the task has
+// left below its share is served worse than the claimant.
+func (l *planner) most(c int, x takenTask) int64 {
 	units := min(l.tasks[x.task].slots(), l.need(c, x.scope))
 	for i := int32(l.tasks[x.task].Pool); i != x.scope; i = l.p.parent[i] {
 		if l.excess[i] >= 0 {

@@ -13,7 +13,7 @@ import (
 	"github.com/straggler-go/straggler/fairshare"
 )
 
-// tasksOf lists running tasks of a pool by their slots, the first started first.
+// tasksOf returns running tasks of a pool with the given slots. They started in this order.
 func tasksOf(pool int, slots ...int64) (tasks []Task) {
 	for i, units := range slots {
 		tasks = append(tasks, Task{Pool: pool, Slots: units, Started: time.Unix(int64(i), 0)})
@@ -21,9 +21,9 @@ func tasksOf(pool int, slots ...int64) (tasks []Task) {
 	return tasks
 }
 
-// A claim of 18 units that no plan ever granted: the other pool has 68 of its 50 in tasks of 20 and 8, and what it
-// has above its share is less than any task of 20. One of them may go: its pool keeps 48 where the claimant gets 48,
-// and of the 4 units over each gets 2.
+// Pool 1 claims 18 units. Pool 0 uses 68 units, and its share is 50. Its tasks hold 20 units each, which is more than
+// the 18 units above its share. So a strict floor grants nothing. Without it one task is killed: pool 0 keeps 48
+// units, pool 1 has 50, and the 2 free units go back to pool 0.
 func TestClaimOf18UnitsIsGranted(t *testing.T) {
 	pools := []fairshare.Pool{{Demand: 100}, {Demand: 100}}
 	tasks := append(tasksOf(0, 8, 20, 20, 20), tasksOf(1, 32)...)
@@ -33,13 +33,13 @@ func TestClaimOf18UnitsIsGranted(t *testing.T) {
 		require.NoError(t, s.Observe(time.Unix(0, 0), shares, []int64{68, 32}))
 		plan := s.Plan(time.Unix(3600, 0), tasks, nil)
 		require.Len(t, plan.Claims, 1)
-		assert.Equal(t, want, plan.Claims[0].Granted, "strict %v", strict)
+		assert.Equal(t, want, plan.Claims[0].Granted, "granted units with StrictFloor %v", strict)
 		if !strict {
 			assert.Equal(t, []Victim{{3, 1, AcrossShare}}, plan.Victims)
 		}
 	}
 
-	s, shares := watched(t, pools, 100, Config{}) // carried out, it is the end of it
+	s, shares := watched(t, pools, 100, Config{}) // after the plan is carried out, no task is killed
 	require.NoError(t, s.Observe(time.Unix(0, 0), shares, []int64{48, 50}))
 	plan := s.Plan(time.Unix(3600, 0), append(tasksOf(0, 8, 20, 20), tasksOf(1, 32, 18)...), []int64{2})
 	assert.Equal(t, []Claim{{Pool: 0, Cause: BelowShare, Deficit: 2, Waited: time.Hour, Usage: 48, Due: 50, Granted: 2}},
@@ -47,7 +47,7 @@ func TestClaimOf18UnitsIsGranted(t *testing.T) {
 	assert.Empty(t, plan.Victims)
 }
 
-// levels are how well the pools are served, at most by their whole shares, the worst served first.
+// levels returns usage/share of each pool, at most 1, sorted so that the worst served pool is first.
 func (c *cluster) levels() (levels []*big.Rat) {
 	for i := range c.pools {
 		if share := c.shares[i].Slots; share > 0 {
@@ -58,8 +58,8 @@ func (c *cluster) levels() (levels []*big.Rat) {
 	return levels
 }
 
-// bury ends the tasks that were dying before the plan.
-func (c *cluster) bury() {
+// endDying ends the tasks that were dying before the plan.
+func (c *cluster) endDying() {
 	c.tasks = slices.DeleteFunc(c.tasks, func(t Task) bool {
 		if t.Dying {
 			c.usage[t.Pool] -= t.Slots
@@ -68,7 +68,7 @@ func (c *cluster) bury() {
 	})
 }
 
-// free is what nobody uses.
+// free returns the units that no pool uses.
 func (c *cluster) free() int64 {
 	free := c.total
 	for _, units := range c.usage {
@@ -77,8 +77,8 @@ func (c *cluster) free() int64 {
 	return free
 }
 
-// start lets a pool use units that it was granted, in tasks of the size that it waits for; a pool with children passes
-// them on to those that miss some.
+// start starts tasks on granted units. The tasks have the size that the pool waits for. A pool with children gives
+// the units to its children below their shares.
 func (c *cluster) start(i int, units int64, waiting []Waiting) {
 	for k := range c.pools {
 		if c.pools[k].Parent.Index() == i {
@@ -97,10 +97,10 @@ func (c *cluster) start(i int, units int64, waiting []Waiting) {
 	}
 }
 
-// Every plan that kills raises those who are served worst: sorted from the worst, how well the pools are served grows
-// as a number grows with its leading digits. So plans come to an end, and two pools never kill each other's tasks in
-// turn, whatever the sizes of tasks and whatever the pools wait for. A pool that a kill takes below its share is
-// served no worse than the claimant, as far as that was granted what was taken.
+// Every plan with victims raises the service level of the worst served pools: the sorted list of levels grows in
+// lexicographic order. So plans come to an end, and two pools never kill each other's tasks in turn. This holds for
+// all sizes of tasks and all waiting sizes. A pool that a kill takes below its share is served no worse than the
+// claimant.
 func TestPlansRaiseTheWorstServed(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 32))
 	reasons := map[Reason]int{}
@@ -120,7 +120,7 @@ func TestPlansRaiseTheWorstServed(t *testing.T) {
 		}
 		now := time.Unix(1000, 0)
 		for round := 0; ; round++ {
-			require.Less(t, round, 100, "plans go on for ever")
+			require.Less(t, round, 100, "plans must come to an end")
 			require.NoError(t, s.Observe(now, c.shares, c.usage))
 			now = now.Add(time.Hour)
 			plan := s.Plan(now, c.tasks, []int64{0, c.free()})
@@ -133,7 +133,7 @@ func TestPlansRaiseTheWorstServed(t *testing.T) {
 			}
 			for _, claim := range plan.Claims {
 				size := waiting[claim.Pool].size()
-				require.Zero(t, claim.Granted%size, "%v in pieces of %d", claim, size)
+				require.Zero(t, claim.Granted%size, "%v must be granted multiples of %d", claim, size)
 				require.Less(t, claim.Granted, claim.Deficit+size)
 				if size > 1 && claim.Granted > 0 {
 					sized++
@@ -152,12 +152,12 @@ func TestPlansRaiseTheWorstServed(t *testing.T) {
 				}
 			}
 			c.kill(plan)
-			c.bury()
+			c.endDying()
 			for _, claim := range plan.Claims {
 				c.start(claim.Pool, claim.Granted, waiting)
 			}
-			require.GreaterOrEqual(t, c.free(), int64(0), "more was granted than there is")
-			require.Positive(t, slices.CompareFunc(c.levels(), before.levels(), (*big.Rat).Cmp), "%v", plan.Victims)
+			require.GreaterOrEqual(t, c.free(), int64(0), "a plan must not grant more units than exist")
+			require.Positive(t, slices.CompareFunc(c.levels(), before.levels(), (*big.Rat).Cmp), "the worst served pools must gain from %v", plan.Victims)
 		}
 	}
 	require.Greater(t, reasons[AboveShare], 1000)
@@ -166,8 +166,8 @@ func TestPlansRaiseTheWorstServed(t *testing.T) {
 	require.Greater(t, stuck, 200)
 }
 
-// stuck checks, where nobody is granted or killed anything, that a claim for single units is left unmet only because no
-// task may be taken for it. It returns the number of claims.
+// stuck examines a plan that grants and kills nothing. Each claim for single units must be unmet because no task may
+// be taken for it. stuck returns the number of these claims.
 func (c *cluster) stuck(t *testing.T, plan Plan, waiting []Waiting) (claims int) {
 	if slices.Contains(plan.Outcomes, Dying) ||
 		slices.ContainsFunc(plan.Claims, func(c Claim) bool { return c.Granted > 0 }) {
@@ -180,14 +180,14 @@ func (c *cluster) stuck(t *testing.T, plan Plan, waiting []Waiting) (claims int)
 		claims++
 		for k, task := range c.tasks {
 			if plan.Outcomes[k] == Spared || plan.Outcomes[k] == AtShare {
-				require.False(t, c.helps(task, claim), "%+v would help %v", task, claim)
+				require.False(t, c.helps(task, claim), "%+v must not help the unmet claim %v", task, claim)
 			}
 		}
 	}
 	return claims
 }
 
-// helps works out from the definition whether a task may be taken for a claim across shares.
+// helps computes from the definition whether a task may be killed for a claim across shares.
 func (c *cluster) helps(task Task, claim Claim) bool {
 	var loses, gains, both []int // pools with the task only, the claimant only, and both
 	for i := task.Pool; i >= 0; i = c.pools[i].Parent.Index() {
@@ -207,7 +207,7 @@ func (c *cluster) helps(task Task, claim Claim) bool {
 		return big.NewRat(c.used(i)+change, max(1, c.shares[i].Slots))
 	}
 	one := big.NewRat(1, 1)
-	for grant := min(task.Slots, claim.Deficit); grant > 0; grant-- { // the most that keeps the order
+	for grant := min(task.Slots, claim.Deficit); grant > 0; grant-- { // find the largest grant that keeps the order
 		ok := true
 		for _, y := range gains {
 			ok = ok && c.shares[y].Slots > 0 && level(y, grant).Cmp(one) <= 0
@@ -232,8 +232,8 @@ func (c *cluster) helps(task Task, claim Claim) bool {
 	return false
 }
 
-// What waits is granted in multiples, on one machine if it must be, or not at all.
-func TestSizeOfWhatWaits(t *testing.T) {
+// Units are granted in multiples of the waiting size, on one machine if the pool asks for it, or not at all.
+func TestGrantsAreMultiplesOfTheWaitingSize(t *testing.T) {
 	pools := []fairshare.Pool{{Demand: 100}, {Demand: 100}}
 	at := func(machine int, tasks []Task) []Task {
 		for i := range tasks {
@@ -241,7 +241,8 @@ func TestSizeOfWhatWaits(t *testing.T) {
 		}
 		return tasks
 	}
-	running := slices.Concat(at(0, tasksOf(0, 3, 3, 3)), at(1, tasksOf(0, 4, 4)), at(2, tasksOf(0, 7))) // 24 of its 12
+	// Pool 0 uses 24 units, and its share is 12.
+	running := slices.Concat(at(0, tasksOf(0, 3, 3, 3)), at(1, tasksOf(0, 4, 4)), at(2, tasksOf(0, 7)))
 	for name, c := range map[string]struct {
 		waiting Waiting
 		free    []int64
@@ -250,17 +251,17 @@ func TestSizeOfWhatWaits(t *testing.T) {
 	}{
 		"single units": {Waiting{}, nil, 12,
 			[]Victim{{2, 1, 0}, {1, 1, 0}, {4, 1, 0}, {0, 1, AcrossShare}}},
-		"pieces of 5, anywhere":      {Waiting{Units: 5}, nil, 10, nil},
-		"pieces of 5 on one machine": {Waiting{Units: 5, OneMachine: true}, nil, 10, nil},
-		"7 on one machine":           {Waiting{Units: 7, OneMachine: true}, nil, 7, []Victim{{5, 1, 0}}},
-		"8 on one machine": {Waiting{Units: 8, OneMachine: true}, nil, 8,
+		"two tasks of 5 units, anywhere":            {Waiting{Units: 5}, nil, 10, nil},
+		"two tasks of 5 units, each on one machine": {Waiting{Units: 5, OneMachine: true}, nil, 10, nil},
+		"one task of 7 units on one machine":        {Waiting{Units: 7, OneMachine: true}, nil, 7, []Victim{{5, 1, 0}}},
+		"one task of 8 units on one machine": {Waiting{Units: 8, OneMachine: true}, nil, 8,
 			[]Victim{{4, 1, 0}, {3, 1, 0}}},
-		"10 on one machine, of which 3 are free": {Waiting{Units: 10, OneMachine: true}, []int64{0, 0, 3}, 10,
+		"one task of 10 units on one machine with 3 free units": {Waiting{Units: 10, OneMachine: true}, []int64{0, 0, 3}, 10,
 			[]Victim{{5, 1, 0}}},
-		"10 on one machine, 9 at most": {Waiting{Units: 10, OneMachine: true}, nil, 0, nil},
-		"more than the share":          {Waiting{Units: 13}, nil, 0, nil},
-		"more than there is":           {Waiting{Units: 1 << 62}, nil, 0, nil},
-		"5 that are free":              {Waiting{Units: 5, OneMachine: true}, []int64{4, 5, 11}, 10, nil},
+		"no task of 10 units, because no machine has 10": {Waiting{Units: 10, OneMachine: true}, nil, 0, nil},
+		"no task larger than the share":                  {Waiting{Units: 13}, nil, 0, nil},
+		"no task larger than the cluster":                {Waiting{Units: 1 << 62}, nil, 0, nil},
+		"two tasks of 5 units on free units":             {Waiting{Units: 5, OneMachine: true}, []int64{4, 5, 11}, 10, nil},
 	} {
 		s, shares := watched(t, pools, 24, Config{})
 		require.True(t, s.SetWaiting(1, c.waiting))
@@ -276,9 +277,9 @@ func TestSizeOfWhatWaits(t *testing.T) {
 	assert.False(t, s.SetWaiting(2, Waiting{}) || s.SetWaiting(-1, Waiting{}))
 }
 
-// What a claimant gets from its siblings is nothing that their parent has been given: another child still gets from
-// outside what the parent lacks.
-func TestSiblingsTakeNothingFromTheirParentsRoom(t *testing.T) {
+// Units that a claimant gets from its sibling do not raise the usage of their parent. So another child may still get
+// from outside the units that the parent lacks.
+func TestUnitsFromSiblingsDoNotCountForTheParent(t *testing.T) {
 	under := fairshare.Under(0)
 	s, shares := watched(t, []fairshare.Pool{
 		{}, {Parent: under, Demand: 4}, {Parent: under, Demand: 6}, {Parent: under, Demand: 4}, {Demand: 6},
@@ -294,8 +295,9 @@ func TestSiblingsTakeNothingFromTheirParentsRoom(t *testing.T) {
 	assert.Equal(t, []int64{2, 2}, []int64{plan.Claims[0].Granted, plan.Claims[1].Granted}, "%v", plan.Claims)
 }
 
-// A pool whose one task is larger than its share gets it from a pool that is left better served all the same.
-func TestTaskLargerThanTheShare(t *testing.T) {
+// The only task of a pool is larger than the pool's share. The pool is granted the task, because the pool that loses
+// the units stays better served.
+func TestATaskLargerThanTheShareIsGranted(t *testing.T) {
 	pools := []fairshare.Pool{{Demand: 100}, {Demand: 20}, {Demand: 100}, {Demand: 100}}
 	s, shares := watched(t, pools, 40, Config{})
 	s.SetWaiting(1, Waiting{Units: 12})
@@ -308,18 +310,18 @@ func TestTaskLargerThanTheShare(t *testing.T) {
 	}, plan.Claims)
 }
 
-// Copies go before originals, however long they have run: nothing is lost with them that another attempt does not do.
-func TestCopiesGoFirst(t *testing.T) {
+// Copies are killed before originals, however long they have run, because another attempt does the same work.
+func TestCopiesAreKilledBeforeOriginals(t *testing.T) {
 	s, shares := watched(t, []fairshare.Pool{{Demand: 8}, {Demand: 8}}, 8, Config{})
 	require.NoError(t, s.Observe(time.Unix(0, 0), shares, []int64{8, 0}))
 	tasks := runningTasks(0, 8)
-	tasks[0].Speculative, tasks[3].Speculative = true, true
+	tasks[0].Copy, tasks[3].Copy = true, true
 	plan := s.Plan(time.Unix(3600, 0), tasks, nil)
 	assert.Equal(t, []Victim{{3, 1, AboveShare}, {0, 1, AboveShare}, {7, 1, AboveShare}, {6, 1, AboveShare}}, plan.Victims)
 }
 
-// A plan looks at no more than so many tasks for claims that cannot be met; the claims that had no turn come first in
-// the next one, so that a claim that can be met waits for ever behind none that cannot.
+// A plan examines a limited number of tasks for claims that cannot be met. The claims that this limit leaves out come
+// first in the next plan. So a claim that can be met does not wait for ever behind claims that cannot.
 func TestClaimsTakeTurns(t *testing.T) {
 	const claimants, units = 30, 600
 	pools := make([]fairshare.Pool, claimants+2)
@@ -331,7 +333,7 @@ func TestClaimsTakeTurns(t *testing.T) {
 	usage[0] = 20_000
 	tasks := append(tasksOf(0, slices.Repeat([]int64{1}, 500)...), Task{Pool: 0, Slots: 19_500, Protected: true})
 	for i := range claimants {
-		s.SetWaiting(1+i, Waiting{Units: units}) // more than all tasks that may be killed
+		s.SetWaiting(1+i, Waiting{Units: units}) // more units than all tasks that may be killed
 	}
 	s.SetWaiting(claimants+1, Waiting{Units: 100})
 	require.NoError(t, s.Observe(time.Unix(0, 0), shares, usage))
@@ -342,12 +344,12 @@ func TestClaimsTakeTurns(t *testing.T) {
 		require.Len(t, plan.Claims, claimants+1)
 		granted = plan.Claims[claimants].Granted
 	}
-	assert.Greater(t, plans, 1, "the test is of what does not fit into one plan")
+	assert.Greater(t, plans, 1, "the limit must leave out claims in the first plan")
 }
 
-// A claim that used up the looks of a plan in the first turn is not the first in the next one. Each grant on one machine
-// of a hundred looks at all of them.
-func TestTurnAfterTheFirst(t *testing.T) {
+// If the first claim uses up the limit of a plan, the next claim is first in the next plan. Here each grant examines
+// all of the hundred machines.
+func TestTheFirstClaimDoesNotKeepItsTurn(t *testing.T) {
 	pools := []fairshare.Pool{{Demand: 80}, {Demand: 80}, {Demand: 80}}
 	s, shares := watched(t, pools, 200, Config{Cooldown: Off})
 	for i := range pools {

@@ -10,8 +10,8 @@ import (
 	"github.com/straggler-go/straggler/internal/exact"
 )
 
-// FuzzPlan plans for a cluster drawn from the seed with raw usage and tasks: nothing panics, nobody is taken below a
-// share, and every victim counts once.
+// FuzzPlan plans for a random cluster with arbitrary usage and tasks. Plan must not panic, every victim must count
+// once, and with a strict floor no pool may fall below its share.
 func FuzzPlan(f *testing.F) {
 	f.Add(uint64(1), []byte{9, 9, 9, 1, 2, 3}, int64(2))
 	f.Add(uint64(7), []byte{200, 255, 0, 77}, int64(-1))
@@ -45,14 +45,14 @@ func FuzzPlan(f *testing.F) {
 		for _, v := range plan.Victims {
 			task := tasks[v.Task]
 			require.Equal(t, Killed, plan.Outcomes[v.Task])
-			plan.Outcomes[v.Task] = UnknownPool // once
+			plan.Outcomes[v.Task] = UnknownPool // a second victim of this task would fail
 			for i := task.Pool; i >= 0 && !c.under(v.For, i); i = c.pools[i].Parent.Index() {
 				lost[i] = exact.Add(lost[i], task.slots())
 			}
 		}
 		for i := range lost {
 			if lost[i] > 0 && config.StrictFloor {
-				require.GreaterOrEqual(t, c.used(i)-lost[i], c.shares[i].Slots, "pool %d", i)
+				require.GreaterOrEqual(t, c.used(i)-lost[i], c.shares[i].Slots, "pool %d must keep its share", i)
 			}
 		}
 		for _, claim := range plan.Claims {

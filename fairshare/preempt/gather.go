@@ -6,19 +6,20 @@ import (
 	"github.com/straggler-go/straggler/internal/exact"
 )
 
-// trial is a set of tasks, chosen in the planner, that is being gathered for a claim.
-type trial struct {
+// gathering is the state of a search for tasks for one claim. The tasks are in planner.chosen.
+type gathering struct {
 	claim     int
-	size, sum int64 // units that are wanted, and those there are
-	scope     int32 // the outermost yet
-	cross     bool
+	size, sum int64 // units that the claim needs, and units found so far
+	scope     int32 // the outermost scope so far
+	cross     bool  // a pool may fall below its share
 }
 
-// gather takes tasks of the list, from the nearest common ancestor outwards, until they make up the size with what
-// there is, and lets go of those that turn out not to be needed. It returns the sum and the outermost scope.
+// gather takes tasks of the list, from the nearest common ancestor outwards, until they make up size units together
+// with have free units. Then it releases the tasks that are not needed. It returns the number of units and the
+// outermost scope.
 func (l *planner) gather(c int, list []int32, size, have int64, cross bool) (sum int64, scope int32) {
 	claimant := int32(l.p.claims[c].Pool)
-	t := trial{claim: c, size: size, sum: have, scope: claimant, cross: cross}
+	t := gathering{claim: c, size: size, sum: have, scope: claimant, cross: cross}
 	for depth := l.p.depth[claimant] - 1; depth >= 0 && t.sum < size; depth-- {
 		t.scope = l.p.ancestor(claimant, depth)
 		level, ok := l.levelAfter(claimant, t.scope, size)
@@ -36,15 +37,15 @@ func (l *planner) gather(c int, list []int32, size, have int64, cross bool) (sum
 	return t.sum, t.scope
 }
 
-// add takes one task for now, if its pools can do without it.
-func (l *planner) add(t *trial, task, depth int32, level served) {
+// add takes one task if permits allows it.
+func (l *planner) add(t *gathering, task, depth int32, level served) {
 	claimant := int32(l.p.claims[t.claim].Pool)
 	if l.outcomes[task] != Spared || !l.permits(task, claimant, t.scope, depth, level, t.cross) {
 		return
 	}
-	x, units := piece{task, t.scope}, l.tasks[task].slots()
+	x, units := takenTask{task, t.scope}, l.tasks[task].slots()
 	l.take(task, t.scope, units)
-	if t.size == 1 { // it is the only one, and what it frees beyond the claim is known
+	if t.size == 1 { // no other task is taken, so the units beyond the claim are known now
 		if ok, _ := l.spares(t.claim, t.scope, units-l.most(t.claim, x), t.cross); !ok {
 			l.take(task, t.scope, -units)
 			return
@@ -54,12 +55,12 @@ func (l *planner) add(t *trial, task, depth int32, level served) {
 	t.sum = exact.Add(t.sum, units)
 }
 
-// prune lets go of tasks without which the rest is enough.
-func (l *planner) prune(t *trial) {
+// prune releases each task without which the other tasks are enough.
+func (l *planner) prune(t *gathering) {
 	if t.sum < t.size {
 		return
 	}
-	l.chosen = slices.DeleteFunc(l.chosen, func(x piece) bool {
+	l.chosen = slices.DeleteFunc(l.chosen, func(x takenTask) bool {
 		units := l.tasks[x.task].slots()
 		if t.sum-units < t.size {
 			return false
@@ -70,7 +71,7 @@ func (l *planner) prune(t *trial) {
 	})
 }
 
-// release lets go of all that was taken for now.
+// release adds all taken tasks back to the excess of their pools.
 func (l *planner) release() {
 	for _, x := range l.chosen {
 		l.take(x.task, x.scope, -l.tasks[x.task].slots())

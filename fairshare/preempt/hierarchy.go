@@ -2,12 +2,12 @@ package preempt
 
 import "github.com/straggler-go/straggler/fairshare"
 
-// hierarchy is the shape of a tree, by pool. It is never changed once built.
+// hierarchy is the shape of a tree. Its slices are indexed by pool, except order. A hierarchy never changes.
 type hierarchy struct {
 	order  []int32 // the pools, parents before their children
 	parent []int32 // -1 at the top level
 	depth  []int32 // 1 at the top level
-	leaf   []bool
+	leaf   []bool  // the pool has no children
 }
 
 func newHierarchy(tree *fairshare.Tree) hierarchy {
@@ -23,10 +23,11 @@ func newHierarchy(tree *fairshare.Tree) hierarchy {
 	return h
 }
 
-// known reports whether the number is that of a pool.
+// known reports whether pool is the index of a pool.
 func (h *hierarchy) known(pool int) bool { return pool >= 0 && pool < len(h.parent) }
 
-// ancestor returns the pool at the given depth on the way up from a pool, itself included; -1 for depth 0.
+// ancestor returns the pool at the given depth on the way up from a pool. The pool itself counts. Depth 0 gives -1,
+// the top level.
 func (h *hierarchy) ancestor(pool, depth int32) int32 {
 	for pool >= 0 && h.depth[pool] > depth {
 		pool = h.parent[pool]

@@ -11,9 +11,9 @@ import (
 	"github.com/straggler-go/straggler/fairshare/preempt"
 )
 
-// Section 3.2: a pool that does not get its minimum within Tmin, or its fair share within Tfair, makes a claim; the
-// most recently launched tasks are killed, and no pool is taken below its fair share.
-func TestSection32Timeouts(t *testing.T) {
+// Section 3.2: a pool makes a claim if it does not get its minimum within Tmin, or its fair share within Tfair. The
+// plan kills the tasks that started last, and no pool falls below its fair share.
+func TestSection32ClaimsFollowTheTimeouts(t *testing.T) {
 	tree, err := fairshare.New([]fairshare.Pool{{Demand: 100}, {Demand: 100, Min: 20}}, fairshare.Policy{})
 	require.NoError(t, err)
 	s, err := preempt.New(tree, preempt.Config{Timeouts: preempt.Timeouts{Min: time.Minute, Fair: 2 * time.Minute}})
@@ -28,12 +28,12 @@ func TestSection32Timeouts(t *testing.T) {
 	assert.Equal(t, preempt.Timeouts{Min: time.Minute, Fair: 5 * time.Minute}, preempt.Config{}.Effective().Timeouts)
 	usage := []int64{100, 0}
 	require.NoError(t, s.Observe(start, shares, usage))
-	assert.Empty(t, s.Plan(start.Add(time.Minute-1), tasks, nil).Claims, "not before Tmin")
+	assert.Empty(t, s.Plan(start.Add(time.Minute-1), tasks, nil).Claims, "no claim may be due before Tmin")
 
 	plan := s.Plan(start.Add(time.Minute), tasks, nil)
 	require.Len(t, plan.Victims, 20)
 	for k, v := range plan.Victims {
-		assert.Equal(t, start.Add(time.Duration(99-k)*time.Second), tasks[v.Task].Started, "newest first")
+		assert.Equal(t, start.Add(time.Duration(99-k)*time.Second), tasks[v.Task].Started, "the task that started last must be first")
 	}
 	require.NoError(t, s.Observe(start.Add(time.Minute), shares, []int64{80, 20}))
 	plan = s.Plan(start.Add(2*time.Minute), tasks[:80], nil)
@@ -43,10 +43,11 @@ func TestSection32Timeouts(t *testing.T) {
 
 	require.NoError(t, s.Observe(start.Add(2*time.Minute), shares, []int64{45, 20}))
 	plan = s.Plan(start.Add(time.Hour), tasks[:45], []int64{35})
-	assert.Empty(t, plan.Victims, "free slots are used first, and the other pool is below its share")
+	assert.Empty(t, plan.Victims, "free slots must be used first, and the other pool is below its share")
 }
 
-// Section 3.2: a pool's minimum and its fair share are two deficits, of which the larger counts, never their sum.
+// Section 3.2: a pool has a deficit for its minimum and a deficit for its fair share. The larger deficit counts, and
+// never the sum.
 func TestSection32LargerDeficitCounts(t *testing.T) {
 	tree, err := fairshare.New([]fairshare.Pool{{Demand: 10}, {Demand: 10, Min: 4}}, fairshare.Policy{})
 	require.NoError(t, err)
@@ -58,12 +59,12 @@ func TestSection32LargerDeficitCounts(t *testing.T) {
 	require.NoError(t, s.Observe(start, shares, []int64{9, 1}))
 	claims := s.Claims(start.Add(time.Hour))
 	require.Len(t, claims, 1)
-	assert.Equal(t, int64(4), claims[0].Deficit) // 3 by minimum, 4 by fair share
+	assert.Equal(t, int64(4), claims[0].Deficit) // the deficit is 3 for the minimum and 4 for the fair share
 }
 
-// Section 3.2, "recently launched tasks in over-scheduled jobs": a job with nothing, whose share is 5, in a pool that uses
-// 8 of its 10, takes 3 of its sibling, which is its pool's to help, and 2 of the other pool, newest first, nobody below its
-// share.
+// Section 3.2, "recently launched tasks in over-scheduled jobs": a job uses nothing, and its share is 5. Its pool
+// uses 8 units of its share of 10. So 3 units come from the job's sibling and 2 units from the other pool. The tasks
+// that started last are killed first, and no pool falls below its share.
 func TestSection32NearestRelativesFirst(t *testing.T) {
 	pools := []fairshare.Pool{
 		{}, {},
@@ -87,13 +88,13 @@ func TestSection32NearestRelativesFirst(t *testing.T) {
 	plan := s.Plan(time.Unix(3600, 0), tasks, nil)
 	for _, v := range plan.Victims {
 		from[tasks[v.Task].Pool]++
-		assert.GreaterOrEqual(t, tasks[v.Task].Started.Unix(), int64(5), "newest first")
+		assert.GreaterOrEqual(t, tasks[v.Task].Started.Unix(), int64(5), "the tasks that started last must be killed")
 	}
 	assert.Equal(t, [5]int{2: 3, 4: 2}, from)
 	assert.Equal(t, int64(5), plan.Claims[0].Granted)
 }
 
-// Section 3.2: "Tmin < Tfair"; equal timeouts are allowed here, and then the larger of the deficits counts at once.
+// Section 3.2: "Tmin < Tfair". This package allows equal timeouts, and then the larger deficit counts at once.
 func TestSection32EqualTimeouts(t *testing.T) {
 	tree, err := fairshare.New([]fairshare.Pool{{Demand: 10}, {Min: 2, Demand: 10}}, fairshare.Policy{})
 	require.NoError(t, err)

@@ -7,36 +7,61 @@ import (
 	"github.com/straggler-go/straggler/internal/exact"
 )
 
-// Plan chooses victims for the claims that are due now, from the usage last observed. Free holds the units that are
-// free and fit for starving pools, on each machine by its index; a host for which the machine does not matter passes
-// one number. They are used first, and so is what tasks that are dying free beyond what their own pools are due.
+// Plan chooses victims for the claims that are due at now, from the usage that was last observed. The slices of the
+// Plan are valid until the next call.
 //
-// Victims are taken in [Config.Order] from pools with more than their share, for a claimant from the nearest common
-// ancestor outwards. No pool is taken below its share, at any level, by a kill for a pool outside it, and none above
-// its share by kills outside it: a pool that is short while its parent has its share takes from its siblings only. A
-// task that holds several units may free more than was claimed, where the pools above can spare it.
+// free[i] holds the units on machine i that are free and that starving pools can use. A host for which the machine
+// does not matter passes one number. Plan uses the free units first. It also uses the units that dying
+// tasks free, except units that the pools of these tasks are due.
 //
-// Where tasks hold several units, that floor alone could keep a claimant waiting for ever. For a claim that is left,
-// part of one task may therefore be below the share of a pool that has more than it, if that pool then is at least as
-// well served, by usage over share, as the claimant and the pools above it up to where the two meet; pools above both
-// may lose what is freed beyond the grant while they stay better served than the claimant was. Such a claim is
-// granted as much as keeps that order. The paper's tasks hold one slot, and its floor is strict:
-// [Config.StrictFloor].
+// # Victims
 //
-// A pool that has told what it waits for by [Preemptor.SetWaiting] is granted multiples of it or nothing. Where less
-// than one fits below its share, it gets one all the same if all pools that lose for it stay at least as well served.
+// Plan takes victims in [Config.Order] from pools with more than their share. For each claimant it begins at the
+// nearest common ancestor and continues outwards. Two rules hold at every level of the tree:
 //
-// Once a plan is carried out, those who were served worst are served better than before, and no pool is served worse
-// for it than its claimant. So plans for a steady demand come to an end, and no two pools kill each other's tasks in
-// turn. Give what was freed to the claimants: what goes back to the victims is claimed again.
+//   - A kill for a claimant outside a pool does not take the pool below its share.
+//   - Kills outside a pool do not raise the pool above its share. So a pool that is short takes only from its
+//     siblings if its parent has its share.
 //
-// Pools for which tasks are killed then cool down. The plan is a proposal: if the host does not carry it out, the
-// claims come back after that. While it does, it should list the victims as dying.
+// A task with several units may free more units than were claimed, if the pools above can spare the rest.
 //
-// Cost: O(n + t·log t + t·depth²) for t tasks and n pools if there are claims, O(n) if not, and O(c·depth) more for
-// each size of task that is more than c claims need and the pools above can spare; claims for several units and those
-// that are left take up to 16 looks at every task for each level, and the rest have their turn in the next plan. No
-// allocation in steady state.
+// # Tasks across a share
+//
+// If tasks hold several units, these rules alone could let a claimant wait for ever. So for each claim that is still
+// unmet, Plan may take one task that lies partly below the share of its pool, under three conditions:
+//
+//   - The pool that loses the task has more than its share before.
+//   - Afterwards the pool has at least as large a usage/share as the claimant, and as the pools between the claimant
+//     and their common ancestor.
+//   - The common ancestor and the pools above it may lose the units beyond the grant. Afterwards they must still have
+//     a larger usage/share than the claimant had before.
+//
+// Plan grants such a claim as many units as these conditions allow. The paper's tasks hold one slot, so its floor is
+// strict: [Config.StrictFloor].
+//
+// # Waiting tasks of several units
+//
+// A pool with a size set by [Preemptor.SetWaiting] is granted multiples of that size, or nothing. If less than one
+// such task fits below its share, the pool is still granted one task. The condition is that all pools that lose units
+// for it stay at least as well served as the claimant.
+//
+// # Carrying out a plan
+//
+// After a plan is carried out, the pools that were served worst are served better. No pool that lost units to a
+// claimant is served worse than this claimant. So plans for a constant demand come to an end, and two pools never
+// kill each other's tasks in turn. Give the freed units to the claimants. If the victims' pools get the units back,
+// the claims return.
+//
+// After a kill for a pool, the pool cools down. The plan is a proposal. If the host does not carry it out, the claims
+// return after the cool-down. While the host carries it out, it should set [Task.Dying] for the victims.
+//
+// # Cost
+//
+// With claims, Plan takes O(n + t·log t + t·depth²) for t tasks and n pools; without claims it takes O(n). It takes
+// O(c·depth) more for each size of task that is larger than c claims need and that the pools above cannot spare. For
+// claims of several units, and for claims that are still unmet, Plan examines at most 16·depth·(t + n + m) tasks.
+// Here m is the length of free. Claims that this limit leaves out come first in the next plan. Plan allocates nothing
+// in steady state.
 func (p *Preemptor) Plan(now time.Time, tasks []Task, free []int64) Plan {
 	at := p.clock.At(now)
 	if len(p.claimsAt(at)) == 0 {
@@ -46,10 +71,10 @@ func (p *Preemptor) Plan(now time.Time, tasks []Task, free []int64) Plan {
 	l.p, l.tasks = p, tasks
 	l.start(free)
 	l.assembleAll(&l.turns[0], false)
-	for depth := l.deepest - 1; depth >= 0 && l.open(depth); depth-- {
+	for depth := l.deepest - 1; depth >= 0 && l.moveClaimsUp(depth); depth-- {
 		for _, task := range l.candidates {
 			if l.outcomes[task] == Spared {
-				l.try(task, depth)
+				l.tryTask(task, depth)
 			}
 		}
 	}
@@ -62,22 +87,23 @@ func (p *Preemptor) Plan(now time.Time, tasks []Task, free []int64) Plan {
 	return Plan{Claims: p.claims, Victims: l.victims, Outcomes: l.outcomes}
 }
 
-// planner is the working space of a plan.
+// planner is the working space of a plan. A scope is a pool, or -1 for the top level: the ancestor of a claimant
+// below which victims are sought.
 type planner struct {
 	p          *Preemptor
 	tasks      []Task
-	excess     []int64 // by pool: usage that is left above the share
-	room       []int64 // by pool: what may be granted to pools under it before it has more than its share
-	first      []int32 // by scope, the top level last: the first claim under it, or -1
-	tooLarge   []int64 // by scope, the top level last: units of the smallest task of no use there, or 0
-	next       []int32 // by claim: the next claim under the same scope, or -1
-	scope      []int32 // by claim: the ancestor among whose pools victims are looked for now
+	excess     []int64 // by pool: usage above the share, after the kills so far; negative below the share
+	room       []int64 // by pool: units that may still be granted from outside before the pool has its share
+	first      []int32 // by scope, the top level last: the first claim of the scope's list, or -1
+	tooLarge   []int64 // by scope, the top level last: a task of this size or more meets no claim; 0 if unknown
+	next       []int32 // by claim: the next claim of the list, or -1
+	scope      []int32 // by claim: the current scope
 	deepest    int32   // depth of the deepest claimant
 	candidates []int32 // tasks, in the order in which they are tried
-	onMachine  []int64 // by task: units of candidates on its machine, for ByMachine
+	onMachine  []int64 // by task: units of all candidates on the task's machine, for ByMachine
 	victims    []Victim
 	outcomes   []Outcome
-	pot        pot
+	free       freeUnits
 	assembly
 }
 
@@ -86,18 +112,18 @@ func newPlanner(n int) planner {
 		tooLarge: make([]int64, n+1)}
 }
 
-// start sets the excesses, spends the free units and collects the candidates.
+// start sets excess and room, grants the free units to the claims, and collects and sorts the candidates.
 func (l *planner) start(free []int64) {
 	l.victims, l.candidates = l.victims[:0], l.candidates[:0]
 	for i := range l.p.watch {
 		l.excess[i] = l.p.watch[i].usage - l.p.watch[i].share
 	}
-	l.pot.fill(free)
+	l.free.fill(free)
 	l.outcomes = zeroed(l.outcomes, len(l.tasks))
 	for i := range l.tasks {
 		t := &l.tasks[i]
 		if l.outcomes[i] = l.p.candidacy(t); l.outcomes[i] == Dying {
-			l.pot.add(t.Machine, l.discount(t))
+			l.free.add(t.Machine, l.discount(t))
 		}
 	}
 	for i, excess := range l.excess {
@@ -126,7 +152,8 @@ func (l *planner) start(free []int64) {
 	l.sort()
 }
 
-// discount counts a dying task as gone and returns what will be free for others: what its own pool is not due.
+// discount removes a dying task from the usage of its pools. It returns the units that other pools may use: the units
+// that the task's own pool has above its share.
 func (l *planner) discount(t *Task) (units int64) {
 	units = min(t.slots(), max(0, l.excess[t.Pool]))
 	for i := int32(t.Pool); i >= 0; i = l.p.parent[i] {

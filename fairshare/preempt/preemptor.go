@@ -12,8 +12,12 @@ import (
 	"github.com/straggler-go/straggler/internal/num"
 )
 
-// Preemptor watches which pools have had less than they are due for how long, and plans whose tasks to kill for them.
-// The zero value watches no pools. It is not safe for concurrent use; one per scheduler.
+// Preemptor measures how long each pool has had fewer units than it is due, and plans which tasks to kill for these
+// pools. [New] makes a Preemptor. The zero value has no pools.
+//
+// Call [Preemptor.Observe] whenever shares or usage change, and [Preemptor.Plan] at regular intervals.
+//
+// A Preemptor is not safe for concurrent use. Use one for each scheduler.
 type Preemptor struct {
 	hierarchy
 	config Config
@@ -23,23 +27,25 @@ type Preemptor struct {
 	plan   planner
 }
 
-// watch is what is known of one pool. Instants are in the time of the clock.
+// watch holds the state of one pool. Instants are in the time of Preemptor.clock.
 type watch struct {
 	timeouts                Timeouts
 	protected               bool
-	starvesMin, starvesFair bool // since minSince and fairSince
+	starvesMin, starvesFair bool // the pool starves since minSince and fairSince
 	minSince, fairSince     time.Duration
-	cooling                 bool // until cool
+	cooling                 bool // the pool makes no claim until cool
 	cool                    time.Duration
-	usage, share, least     int64 // least is the minimum that the share and the demand allow
+	usage, share, least     int64 // least is the minimum, capped by the share and the demand
 	minDeficit, fairDeficit int64
-	claimed                 int64 // by the pools under it
+	claimed                 int64 // units that the pools below this pool claim
 	waiting                 Waiting
 }
 
-// New returns a Preemptor for the pools of the tree, which it does not keep. Errors name the field.
+// New returns a Preemptor for the pools of the tree. It does not keep the tree or config.Pools. New returns an error
+// if tree is nil, if a field of config is out of range, or if config.Pools has the wrong length. The error names the
+// field.
 //
-// Cost: O(n) time and memory.
+// Cost: O(n) time and memory for n pools.
 func New(tree *fairshare.Tree, config Config) (*Preemptor, error) {
 	if tree == nil {
 		return nil, check.Bad("fairshare/preempt", "tree", "nil", "a tree of pools")
@@ -52,7 +58,7 @@ func New(tree *fairshare.Tree, config Config) (*Preemptor, error) {
 	}
 	p := &Preemptor{hierarchy: newHierarchy(tree), config: config.Effective(), watch: make([]watch, tree.Len()),
 		plan: newPlanner(tree.Len())}
-	p.config.Pools = nil // the caller's to change
+	p.config.Pools = nil // the caller may change the slice
 	for _, i := range p.order {
 		var own PoolConfig
 		if len(config.Pools) > 0 {
@@ -71,9 +77,10 @@ func New(tree *fairshare.Tree, config Config) (*Preemptor, error) {
 	return p, nil
 }
 
-// Config returns the configuration with the defaults filled in, and for each pool what it has inherited.
+// Config returns the configuration with the defaults filled in. Config.Pools has one entry for each pool, with the
+// values that the pool has inherited.
 //
-// Cost: O(n) time and memory.
+// Cost: O(n) time and memory for n pools.
 func (p *Preemptor) Config() Config {
 	c := p.config
 	c.Pools = make([]PoolConfig, len(p.watch))
@@ -83,11 +90,13 @@ func (p *Preemptor) Config() Config {
 	return c
 }
 
-// Resume takes over the clock, the waits and the cool-downs of an older Preemptor, for when pools come and go and the
-// tree is built again: pool i goes on where the old pool from[i] stood; -1, or any other number that is not an old
-// pool, starts afresh. It returns an error if from does not have one entry a pool. Call it before the first Observe.
+// Resume copies the clock, the waits, the cool-downs and the waiting tasks of an older Preemptor. Use it after pools
+// were added or removed and the tree was built again. Pool i continues the state of the old pool from[i]. If from[i]
+// is -1 or another number that is no old pool, pool i starts with a new state. Call Resume before the first Observe.
 //
-// Cost: O(n), no allocation.
+// Resume returns an error if old is nil, or if the length of from is not the number of pools.
+//
+// Cost: O(n) for n pools, no allocation.
 func (p *Preemptor) Resume(old *Preemptor, from []int) error {
 	if len(from) != len(p.watch) {
 		return check.Badf("fairshare/preempt", "len(from)", len(from), "one for each of the %d pools", len(p.watch))
@@ -109,12 +118,12 @@ func (p *Preemptor) Resume(old *Preemptor, from []int) error {
 	return nil
 }
 
-// SetWaiting says what a pool has to run next, until the next call for that pool. A pool whose tasks need several units
-// gets them in multiples, on one machine if it must be, or nothing is killed for it. It reports false for an unknown
-// pool.
+// SetWaiting sets the size of the tasks that a pool waits to run, until the next call for that pool. A plan then
+// grants the pool units in multiples of that size; with [Waiting.OneMachine] the units of a task lie on one machine.
+// If this is impossible, the plan kills nothing for the pool. SetWaiting returns false for an unknown pool.
 //
-// A plan looks after pools that starve, and after no other. A pool that has what it is due is granted nothing, whatever it
-// waits for and however many units are free: hand free units out yourself, as by [fairshare.Index].
+// A plan grants units only to pools that starve. A pool that has its due units is granted nothing, even if it waits
+// for a large task and many units are free. Hand out free units yourself, for example with [fairshare.Index].
 //
 // Cost: O(1), no allocation.
 func (p *Preemptor) SetWaiting(pool int, w Waiting) bool {
@@ -125,16 +134,18 @@ func (p *Preemptor) SetWaiting(pool int, w Waiting) bool {
 	return true
 }
 
-// Observe tells what the pools are due and what they have: a share from [fairshare.Tree.Shares] and the units in use,
-// one each a pool. Usage of pools with children is not read. Call it whenever either changes. Neither slice is kept.
-//
-// A pool starves for its minimum while its usage is below what it needs of it, and for its fair share while its usage
-// is below the threshold of the share; either capped by its demand. It returns an error if a slice is of the wrong
+// Observe tells the preemptor the share and the usage of each pool, in the pools' order. The shares come from
+// [fairshare.Tree.Shares], and usage counts the units in use. The usage of pools with children is ignored. Call
+// Observe whenever shares or usage change. Observe keeps neither slice. It returns an error if a slice has the wrong
 // length.
 //
-// Time is the clock's of the whole Preemptor: where now steps back, no time has passed, and waits go on from there.
+// A pool starves for its minimum while its usage is below [fairshare.Share.Needed]. A pool starves for its fair share
+// while its usage is below the threshold of the share. Both bounds are capped by the pool's demand.
 //
-// Cost: O(n), no allocation.
+// All calls of a Preemptor share one clock. If now is before an earlier now, no time has passed, and waits continue
+// from the new time.
+//
+// Cost: O(n) for n pools, no allocation.
 func (p *Preemptor) Observe(now time.Time, shares []fairshare.Share, usage []int64) error {
 	for _, got := range [...]struct {
 		name string
@@ -165,7 +176,7 @@ func (p *Preemptor) Observe(now time.Time, shares []fairshare.Share, usage []int
 	return nil
 }
 
-// since starts or keeps a wait.
+// since sets start to at if a wait begins now, and returns whether the pool waits.
 func since(start *time.Duration, at time.Duration, starves, waiting bool) bool {
 	if starves && !waiting {
 		*start = at
@@ -173,7 +184,8 @@ func since(start *time.Duration, at time.Duration, starves, waiting bool) bool {
 	return starves
 }
 
-// due works out both deficits. What a pool is due never exceeds its share, so no pool is both due and over-served.
+// due computes both deficits from the pool's share and usage. The due units never exceed the share. So a pool with a
+// deficit never has more than its share.
 func (w *watch) due(s *fairshare.Share, threshold int64, target Target) {
 	w.share = max(0, s.Slots)
 	full := min(w.share, max(0, s.Demand))
@@ -181,7 +193,7 @@ func (w *watch) due(s *fairshare.Share, threshold int64, target Target) {
 	w.minDeficit = max(0, w.least-w.usage)
 	bar, rest := exact.MulDiv(w.share, threshold, million)
 	if rest > 0 {
-		bar++ // usage below 33.3 is usage below 34
+		bar++ // whole units: usage below 33.3 means usage below 34
 	}
 	bar = min(bar, full)
 	w.fairDeficit = 0
@@ -194,8 +206,8 @@ func (w *watch) due(s *fairshare.Share, threshold int64, target Target) {
 	}
 }
 
-// CoolDown starts the cool-down of a pool for which a host has chosen victims by itself; a [Preemptor.Plan] does so
-// for its own. It reports false for an unknown pool.
+// CoolDown starts the cool-down of a pool. Call it if the host has chosen victims for the pool's claim by itself.
+// [Preemptor.Plan] does so for its own victims. CoolDown returns false for an unknown pool.
 //
 // Cost: O(1), no allocation.
 func (p *Preemptor) CoolDown(now time.Time, pool int) bool {
@@ -210,11 +222,11 @@ func (w *watch) coolDown(at, cooldown time.Duration) {
 	w.cooling, w.cool = cooldown != Off, num.Add(at, cooldown)
 }
 
-// Claims returns the claims that are due now, those for a minimum first, then by index. A pool claims the larger of
-// its two deficits, never their sum. A pool with children claims only what its children's own claims leave of its
-// deficit. Pools that cool down claim nothing. The slice is valid until the next call.
+// Claims returns the claims that are due at now. Claims for a minimum come first, and then the pool index decides.
+// The slice is valid until the next call. A pool claims the larger of its two deficits, and never their sum. A pool
+// with children claims its own deficit minus the claims of the pools below it. A pool that cools down claims nothing.
 //
-// Cost: O(n), no allocation in steady state.
+// Cost: O(n) for n pools, no allocation in steady state.
 func (p *Preemptor) Claims(now time.Time) []Claim { return p.claimsAt(p.clock.At(now)) }
 
 func (p *Preemptor) claimsAt(at time.Duration) []Claim {
@@ -240,7 +252,7 @@ func (p *Preemptor) claimsAt(at time.Duration) []Claim {
 	return p.claims
 }
 
-// claim returns what the pool may claim by itself.
+// claim returns the pool's claim without regard to the pools below it. Its Deficit is 0 if the pool has no claim.
 func (w *watch) claim(at time.Duration) (c Claim) {
 	if waited := num.Sub(at, w.minSince); w.starvesMin && w.timeouts.Min != Off && waited >= w.timeouts.Min {
 		c = Claim{Cause: BelowMinimum, Deficit: w.minDeficit, Waited: waited, Usage: w.usage, Due: w.least}

@@ -29,16 +29,16 @@ func runningTasks(pool, n int) (tasks []Task) {
 	return tasks
 }
 
-func TestThresholdAsTriggerAndTarget(t *testing.T) {
+func TestThresholdTriggersOrBoundsTheClaim(t *testing.T) {
 	start := time.Unix(0, 0)
 	for _, c := range []struct {
 		threshold   float64
 		target      Target
 		usage, want int64
 	}{
-		{.5, ToShare, 4, 6}, {.5, ToShare, 5, 0}, // the old rule: below half, claim all
-		{.5, ToThreshold, 4, 1}, {.5, ToThreshold, 5, 0}, // the new one: claim half
-		{.33, ToThreshold, 3, 1}, {.33, ToThreshold, 4, 0}, // 3 is below 3.3
+		{.5, ToShare, 4, 6}, {.5, ToShare, 5, 0}, // Hadoop before 2.9: a pool below half of its share claims the whole share
+		{.5, ToThreshold, 4, 1}, {.5, ToThreshold, 5, 0}, // Hadoop since 2.9: the pool claims units up to half of its share
+		{.33, ToThreshold, 3, 1}, {.33, ToThreshold, 4, 0}, // a usage of 3 is below 3.3
 		{0, ToThreshold, 9, 1}, {0, ToShare, 10, 0},
 	} {
 		s, shares := watched(t, []fairshare.Pool{{Demand: 20}, {Demand: 20}}, 20,
@@ -52,7 +52,7 @@ func TestThresholdAsTriggerAndTarget(t *testing.T) {
 	}
 }
 
-// The deficit never exceeds the demand, on a basis where the share may.
+// The deficit never exceeds the demand, even if the basis allows a share above the demand.
 func TestDeficitIsCappedByDemand(t *testing.T) {
 	tree, err := fairshare.New([]fairshare.Pool{{Demand: 20}, {Demand: 3, Min: 8}},
 		fairshare.Policy{Basis: fairshare.Entitled})
@@ -72,11 +72,11 @@ func TestDeficitIsCappedByDemand(t *testing.T) {
 	require.NoError(t, s.Observe(time.Unix(0, 0), shares, []int64{19, 1}))
 	later := s.Claims(time.Unix(3600, 0))
 	require.Len(t, later, 1)
-	assert.Equal(t, int64(2), later[0].Deficit, "half the share is 5, but it wants 3")
+	assert.Equal(t, int64(2), later[0].Deficit, "half of the share is 5, and the demand is 3")
 	assert.Equal(t, "claim below-minimum pool=1 deficit=2 waited=3600s usage=1 due=3 granted=0", claims[0].String())
 }
 
-// A pool with children claims what their own claims leave of its deficit, not the same units again.
+// A pool with children claims its own deficit minus the claims of its children.
 func TestParentsDoNotClaimTwice(t *testing.T) {
 	pools := []fairshare.Pool{{Min: 6}, {Parent: fairshare.Under(0), Demand: 10},
 		{Parent: fairshare.Under(0), Demand: 10}, {Demand: 20}}
@@ -97,8 +97,8 @@ func TestParentsDoNotClaimTwice(t *testing.T) {
 	assert.Equal(t, [4]int64{1: 3, 2: 3}, deficits(2*time.Hour))
 }
 
-// Kills under way count as done, for whoever plans next.
-func TestDyingTasksAreGone(t *testing.T) {
+// The next plan counts tasks that were killed before as gone.
+func TestDyingTasksCountAsGone(t *testing.T) {
 	s, shares := watched(t, []fairshare.Pool{{Demand: 8}, {Demand: 8}}, 8, Config{Cooldown: Off})
 	require.NoError(t, s.Observe(time.Unix(0, 0), shares, []int64{8, 0}))
 	tasks := runningTasks(0, 8)
@@ -108,14 +108,14 @@ func TestDyingTasksAreGone(t *testing.T) {
 	plan := s.Plan(time.Unix(3600, 0), tasks, nil)
 	assert.Equal(t, []Victim{{7, 1, AboveShare}}, plan.Victims)
 	assert.Equal(t, []Outcome{Dying, Dying, Dying, AtShare, AtShare, AtShare, AtShare, Killed}, plan.Outcomes)
-	assert.Equal(t, int64(4), plan.Claims[0].Granted, "three are on their way")
+	assert.Equal(t, int64(4), plan.Claims[0].Granted, "three dying tasks and one victim must count")
 	for i := range tasks {
 		tasks[i].Dying = plan.Outcomes[i] == Dying || plan.Outcomes[i] == Killed
 	}
 	assert.Empty(t, s.Plan(time.Unix(3600, 0), tasks, nil).Victims)
 }
 
-func TestProtection(t *testing.T) {
+func TestProtectedTasksAndPoolsLoseNothing(t *testing.T) {
 	pools := []fairshare.Pool{{}, {Parent: fairshare.Under(0), Demand: 8}, {Demand: 8}, {Demand: 8}}
 	p := Config{Pools: []PoolConfig{0: {Protected: true}, 3: {}}}
 	s, shares := watched(t, pools, 12, p)
@@ -125,12 +125,12 @@ func TestProtection(t *testing.T) {
 	plan := s.Plan(time.Unix(3600, 0), append(tasks, Task{Pool: 9}, Task{Pool: 0}), []int64{1})
 	require.Len(t, plan.Claims, 1)
 	assert.Equal(t, []Victim{{10, 3, AboveShare}, {9, 3, AboveShare}}, plan.Victims)
-	assert.Equal(t, int64(3), plan.Claims[0].Granted, "a free unit and two victims")
+	assert.Equal(t, int64(3), plan.Claims[0].Granted, "one free unit and two victims must count")
 	assert.Equal(t, []Outcome{Protected, Protected, Protected, Protected, Protected, Protected}, plan.Outcomes[:6])
 	assert.Equal(t, []Outcome{AtShare, Killed, Killed, Protected, UnknownPool, UnknownPool}, plan.Outcomes[8:])
 }
 
-func TestOrderAndGrouping(t *testing.T) {
+func TestVictimsFollowTheOrderWithinAMachine(t *testing.T) {
 	oldest := func(a, b Task) int { return a.Started.Compare(b.Started) }
 	for _, c := range []struct {
 		p    Config
@@ -139,7 +139,7 @@ func TestOrderAndGrouping(t *testing.T) {
 		{Config{}, []Victim{{7, 1, AboveShare}, {6, 1, AboveShare}, {5, 1, AboveShare}, {4, 1, AboveShare}}},
 		{Config{Order: oldest}, []Victim{{0, 1, AboveShare}, {1, 1, AboveShare}, {2, 1, AboveShare}, {3, 1, AboveShare}}},
 		{Config{ByMachine: true}, []Victim{{6, 1, AboveShare}, {3, 1, AboveShare}, {0, 1, AboveShare},
-			{7, 1, AboveShare}}}, // machine 0 has three, 1 three, 2 two
+			{7, 1, AboveShare}}}, // machines 0 and 1 have three tasks each, and machine 2 has two
 	} {
 		s, shares := watched(t, []fairshare.Pool{{Demand: 8}, {Demand: 8}}, 8, c.p)
 		require.NoError(t, s.Observe(time.Unix(0, 0), shares, []int64{8, 0}))
@@ -151,8 +151,8 @@ func TestOrderAndGrouping(t *testing.T) {
 	}
 }
 
-// Shares that no tree computes claim nothing that is not there.
-func TestSharesOfRubbish(t *testing.T) {
+// Shares that no tree computes, such as negative shares, lead to no claim.
+func TestInvalidSharesClaimNothing(t *testing.T) {
 	s, shares := watched(t, []fairshare.Pool{{Demand: 8}, {Demand: 8}}, 8, Config{})
 	for _, rubbish := range []fairshare.Share{
 		{Slots: math.MinInt64, Min: math.MinInt64, Demand: math.MinInt64}, {Slots: 5,
@@ -164,8 +164,8 @@ func TestSharesOfRubbish(t *testing.T) {
 	}
 }
 
-// Dying tasks of more units than there are numbers leave their pools no worse off than with nothing.
-func TestMoreDyingThanThereIs(t *testing.T) {
+// The units of the dying tasks add up beyond int64. The sum saturates, and the plan is the same as with usage 0.
+func TestDyingUnitsSaturate(t *testing.T) {
 	s, shares := watched(t, []fairshare.Pool{{Demand: 8}, {Demand: 8}}, 8, Config{})
 	require.NoError(t, s.Observe(time.Unix(0, 0), shares, []int64{8, 0}))
 	tasks := runningTasks(0, 8)
@@ -175,7 +175,7 @@ func TestMoreDyingThanThereIs(t *testing.T) {
 	assert.Len(t, s.Plan(time.Unix(3600, 0), tasks, nil).Victims, 4)
 }
 
-// A minimum that a child does not want is no claim of its parent's, on a share or on a basis that ignores demand.
+// A child's minimum beyond the child's demand leads to no claim of the parent. This holds for every basis.
 func TestUnwantedMinimumClaimsNothing(t *testing.T) {
 	for _, unwanted := range []int64{0, 2} {
 		pools := []fairshare.Pool{{}, {Parent: fairshare.Under(0), Min: 8, Demand: unwanted},
@@ -188,7 +188,7 @@ func TestUnwantedMinimumClaimsNothing(t *testing.T) {
 			s, err := New(tree, Config{Timeouts: Timeouts{Fair: Off}})
 			require.NoError(t, err)
 			require.NoError(t, s.Observe(time.Unix(0, 0), shares, []int64{0, unwanted, 5 - unwanted, 5}))
-			assert.Empty(t, s.Claims(time.Unix(3600, 0)), "%v %d", basis, unwanted)
+			assert.Empty(t, s.Claims(time.Unix(3600, 0)), "no claim may be due with basis %v and demand %d", basis, unwanted)
 		}
 		tree, err := fairshare.New(pools, fairshare.Policy{})
 		require.NoError(t, err)
@@ -196,6 +196,6 @@ func TestUnwantedMinimumClaimsNothing(t *testing.T) {
 		for range 10 {
 			index.Add(index.Next().Pool, 1)
 		}
-		assert.Equal(t, []int64{5, 5}, []int64{index.Usage(0), index.Usage(3)}, "one at a time")
+		assert.Equal(t, []int64{5, 5}, []int64{index.Usage(0), index.Usage(3)}, "usage after one unit at a time")
 	}
 }

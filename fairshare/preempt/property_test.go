@@ -11,7 +11,7 @@ import (
 	"github.com/straggler-go/straggler/internal/exact"
 )
 
-// cluster is a random state of a tree in which some pools have more than their share and some less.
+// cluster is a random state of a tree. Some pools have more than their share, and some have less.
 type cluster struct {
 	*forest
 	tree   *fairshare.Tree
@@ -21,7 +21,7 @@ type cluster struct {
 	tasks  []Task
 }
 
-// randomCluster has tasks of up to most units.
+// randomCluster returns a cluster with tasks of at most most units.
 func randomCluster(t *testing.T, rng *rand.Rand, most int64) *cluster {
 	n := 2 + rng.IntN(10)
 	pools := make([]fairshare.Pool, n)
@@ -69,8 +69,8 @@ func (c *cluster) used(i int) (sum int64) {
 	return exact.Add(sum, c.usage[i])
 }
 
-// carryOut kills the victims and those dying, and gives what was freed to the claimants: to a pool with children,
-// where it is short.
+// carryOut ends the victims and the dying tasks and gives the granted units to the claimants. A pool with children
+// gives them to children below their shares.
 func (c *cluster) carryOut(plan Plan) {
 	granted := map[int]int64{}
 	for _, claim := range plan.Claims {
@@ -113,8 +113,8 @@ func randomConfig(rng *rand.Rand) Config {
 	}
 }
 
-// No flapping: once a plan is carried out, no pool that lost a task has a claim, however long one waits, nor has a
-// pool between it and the claimant. Repeated plans come to an end.
+// After a plan is carried out, no pool that lost a task has a claim, however much time passes. The same holds for the
+// pools between it and the common ancestor with the claimant. Repeated plans come to an end.
 func TestPlansDoNotFlap(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 30))
 	plans := 0
@@ -126,7 +126,7 @@ func TestPlansDoNotFlap(t *testing.T) {
 		require.NoError(t, err)
 		now := time.Unix(1000, 0)
 		for round := 0; ; round++ {
-			require.Less(t, round, 50, "plans go on for ever")
+			require.Less(t, round, 50, "plans must come to an end")
 			require.NoError(t, s.Observe(now, c.shares, c.usage))
 			now = now.Add(time.Hour)
 			plan := s.Plan(now, c.tasks, nil)
@@ -138,10 +138,10 @@ func TestPlansDoNotFlap(t *testing.T) {
 			for i := range before {
 				before[i] = c.used(i)
 			}
-			robbed := map[int]bool{}
+			lost := map[int]bool{}
 			for _, v := range plan.Victims {
 				for i := c.tasks[v.Task].Pool; i >= 0 && !c.under(v.For, i); i = c.pools[i].Parent.Index() {
-					robbed[i] = true
+					lost[i] = true
 				}
 				require.False(t, c.tasks[v.Task].Protected || c.tasks[v.Task].Dying)
 			}
@@ -149,17 +149,17 @@ func TestPlansDoNotFlap(t *testing.T) {
 			require.NoError(t, s.Observe(now, c.shares, c.usage))
 			now = now.Add(time.Hour)
 			for _, claim := range s.Claims(now) {
-				require.False(t, robbed[claim.Pool], "pool %d lost a task and now claims: %v", claim.Pool, claim)
+				require.False(t, lost[claim.Pool], "pool %d lost a task and must not claim: %v", claim.Pool, claim)
 			}
 			for i := range c.pools {
-				require.GreaterOrEqual(t, c.used(i), min(before[i]-c.doomed(plan, i), c.shares[i].Slots), "pool %d", i)
+				require.GreaterOrEqual(t, c.used(i), min(before[i]-c.lostToDying(plan, i), c.shares[i].Slots), "pool %d must keep its share", i)
 			}
 		}
 	}
 	require.Greater(t, plans, 500)
 }
 
-// under reports whether pool i is pool a or stands below it.
+// under reports whether pool i is pool a or is below pool a.
 func (c *cluster) under(i, a int) bool {
 	for ; i >= 0; i = c.pools[i].Parent.Index() {
 		if i == a {
@@ -169,8 +169,9 @@ func (c *cluster) under(i, a int) bool {
 	return false
 }
 
-// doomed is an upper bound for what a pool loses by tasks that died without the plan.
-func (c *cluster) doomed(plan Plan, _ int) (sum int64) {
+// lostToDying returns an upper bound for the units that a pool loses because of tasks that were dying before the
+// plan.
+func (c *cluster) lostToDying(plan Plan, _ int) (sum int64) {
 	for _, f := range plan.Outcomes {
 		if f == Dying {
 			sum += 3
@@ -179,7 +180,8 @@ func (c *cluster) doomed(plan Plan, _ int) (sum int64) {
 	return sum
 }
 
-// A pool that is short in a parent that has its share is its parent's to help: slots from elsewhere are due to others.
+// If a pool is short and its parent has its share, units must come from the pool's siblings. Units from outside are
+// due to other pools.
 func TestClaimsStayInParentsWithTheirShare(t *testing.T) {
 	pools := []fairshare.Pool{{}, {Parent: fairshare.Under(0), Demand: 20}, {Parent: fairshare.Under(0), Demand: 20},
 		{Demand: 20}, {Demand: 20}}
@@ -193,10 +195,10 @@ func TestClaimsStayInParentsWithTheirShare(t *testing.T) {
 	require.Equal(t, []int64{4, 3}, []int64{int64(plan.Claims[1].Pool), plan.Claims[1].Granted})
 	require.Equal(t, []Victim{{20, 4, AboveShare}, {19, 4, AboveShare}, {18, 4, AboveShare}}, plan.Victims)
 
-	require.NoError(t, s.Observe(time.Unix(0, 0), shares, []int64{0, 8, 0, 15, 7})) // now the parent is short of two
+	require.NoError(t, s.Observe(time.Unix(0, 0), shares, []int64{0, 8, 0, 15, 7})) // now the parent lacks two units
 	plan = s.Plan(time.Unix(7200, 0), append(tasks, runningTasks(3, 2)...), nil)
 	require.Equal(t, []int64{2, 3}, []int64{plan.Claims[0].Granted, plan.Claims[1].Granted})
 	plan = s.Plan(time.Unix(9000, 0), append(tasks, runningTasks(3, 2)...), []int64{4})
-	require.Equal(t, int64(4), plan.Claims[0].Granted, "free units are nobody's loss")
+	require.Equal(t, int64(4), plan.Claims[0].Granted, "free units must be granted to every claimant")
 	require.Equal(t, int64(3), plan.Claims[1].Granted)
 }

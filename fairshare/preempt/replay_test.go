@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A claim is left unmet only if no task can be taken for it: the slow way is to replay the plan with the pools' usage
-// and to try every task that is left.
+// A claim is unmet only if no task can be taken for it. The test replays the plan with the pools' usage and then
+// tries every remaining task.
 func TestPlansLeaveNothingThatHelps(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 31))
 	unmet := 0
@@ -24,7 +24,7 @@ func TestPlansLeaveNothingThatHelps(t *testing.T) {
 		plan := s.Plan(time.Unix(7200, 0), c.tasks, []int64{free})
 		r := newReplay(c, plan, free)
 		for _, v := range plan.Victims {
-			require.True(t, r.helps(v.Task, v.For), "%v", v)
+			require.True(t, r.helps(v.Task, v.For), "%v must help its claimant", v)
 			r.kill(v.Task, v.For)
 		}
 		r.share(plan)
@@ -37,7 +37,7 @@ func TestPlansLeaveNothingThatHelps(t *testing.T) {
 			for k := range c.tasks {
 				if plan.Outcomes[k] == Spared || plan.Outcomes[k] == AtShare {
 					require.Equal(t, r.atShare(k), plan.Outcomes[k] == AtShare)
-					require.False(t, r.helps(k, claim.Pool), "task %d would help %v", k, claim)
+					require.False(t, r.helps(k, claim.Pool), "task %d must not help the unmet claim %v", k, claim)
 				}
 			}
 		}
@@ -45,13 +45,13 @@ func TestPlansLeaveNothingThatHelps(t *testing.T) {
 	require.Greater(t, unmet, 100)
 }
 
-// replay follows a plan, one kill at a time.
+// replay carries out a plan, one kill at a time.
 type replay struct {
 	*cluster
-	left []int64       // usage without those that die
-	room []int64       // what may come in before the pool is above its share
-	open map[int]int64 // what each claimant still misses
-	over int64         // what was freed beyond that
+	left []int64       // usage without dying and killed tasks
+	room []int64       // units that may still be granted before the pool has its share
+	open map[int]int64 // units that each claimant still lacks
+	over int64         // units that were freed beyond the needs
 }
 
 func newReplay(c *cluster, plan Plan, free int64) *replay {
@@ -60,7 +60,7 @@ func newReplay(c *cluster, plan Plan, free int64) *replay {
 		r.left[i] = c.used(i)
 	}
 	for k, f := range plan.Outcomes {
-		if i := c.tasks[k].Pool; f == Dying { // what its own pool is not due
+		if i := c.tasks[k].Pool; f == Dying { // units that the task's own pool is not due
 			free += min(c.tasks[k].Slots, max(0, r.left[i]-c.shares[i].Slots))
 		}
 		for i := c.tasks[k].Pool; f == Dying && i >= 0; i = c.pools[i].Parent.Index() {
@@ -80,7 +80,7 @@ func newReplay(c *cluster, plan Plan, free int64) *replay {
 	return r
 }
 
-// gains lists the pools that get what the claimant gets from the task.
+// gains returns the pools that gain the units which the claimant gets from the task.
 func (r *replay) gains(task, claimant int) (list []int) {
 	for i := claimant; i >= 0 && !r.under(r.tasks[task].Pool, i); i = r.pools[i].Parent.Index() {
 		list = append(list, i)
@@ -88,7 +88,7 @@ func (r *replay) gains(task, claimant int) (list []int) {
 	return list
 }
 
-// need is what the claimant may get of the task.
+// need returns how many units of the task the claimant may get.
 func (r *replay) need(task, claimant int) int64 {
 	need := min(r.tasks[task].Slots, r.open[claimant])
 	for _, i := range r.gains(task, claimant) {
@@ -97,7 +97,7 @@ func (r *replay) need(task, claimant int) int64 {
 	return need
 }
 
-// loss is what the pool loses for good if the task is killed for the claimant.
+// loss returns how many units the pool loses if the task is killed for the claimant.
 func (r *replay) loss(task, pool, claimant int) int64 {
 	if r.under(claimant, pool) {
 		return r.tasks[task].Slots - r.need(task, claimant)
@@ -105,6 +105,7 @@ func (r *replay) loss(task, pool, claimant int) int64 {
 	return r.tasks[task].Slots
 }
 
+// helps reports whether the claimant needs units of the task, and every pool that loses them keeps its share.
 func (r *replay) helps(task, claimant int) bool {
 	if r.under(r.tasks[task].Pool, claimant) || r.need(task, claimant) <= 0 {
 		return false
@@ -129,7 +130,7 @@ func (r *replay) kill(task, claimant int) {
 	r.over += r.tasks[task].Slots - got
 }
 
-// share gives what was freed beyond the claims to those that are left, in their order.
+// share gives the units beyond the needs to the unmet claims, in their order.
 func (r *replay) share(plan Plan) {
 	for _, claim := range plan.Claims {
 		got := min(r.over, r.open[claim.Pool])
@@ -140,7 +141,7 @@ func (r *replay) share(plan Plan) {
 	}
 }
 
-// atShare reports whether the task's pool or one above it would fall below its share, if the task went to the outside.
+// atShare reports whether the task's pool, or a pool above it, would fall below its share without the task.
 func (r *replay) atShare(task int) bool {
 	for i := r.tasks[task].Pool; i >= 0; i = r.pools[i].Parent.Index() {
 		if r.left[i]-r.tasks[task].Slots < r.shares[i].Slots {

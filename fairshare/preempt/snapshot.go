@@ -13,6 +13,7 @@ import (
 // snapshotVersion is the first byte of a snapshot.
 const snapshotVersion = 2
 
+// state codes the fields of a snapshot, for writing and for reading.
 func (p *Preemptor) state(c *snapshot.Codec) {
 	pools := uint64(len(p.watch))
 	c.Uint(&pools)
@@ -36,7 +37,7 @@ func (p *Preemptor) state(c *snapshot.Codec) {
 	}
 }
 
-// instant codes an instant of the clock, if there is one.
+// instant codes ok, and the instant at if ok is true. A read instant must not be after latest.
 func instant(c *snapshot.Codec, ok *bool, at *time.Duration, latest time.Duration) {
 	if c.Bool(ok); *ok {
 		c.Span(at)
@@ -44,16 +45,18 @@ func instant(c *snapshot.Codec, ok *bool, at *time.Duration, latest time.Duratio
 	}
 }
 
-// MarshalBinary and AppendBinary return what has to survive a restart: the clock, each pool's waits and cool-down and
-// what it waits to run, and whose turn is next; 6 to 36 bytes a pool. They never fail. [Preemptor.Observe] tells shares
-// and usage again.
+// MarshalBinary and AppendBinary return a snapshot of the state that must survive a restart of the host. For each
+// pool the snapshot holds the waits, the cool-down and the waiting size. It also holds the clock, and which claims
+// come first in the next plan. It takes 6 to 36 bytes for each pool. The error is always nil. Shares and usage are
+// not in the snapshot: call [Preemptor.Observe] after UnmarshalBinary.
 func (p *Preemptor) MarshalBinary() ([]byte, error) { return p.AppendBinary(nil) }
 func (p *Preemptor) AppendBinary(dst []byte) ([]byte, error) {
 	return snapshot.Append(dst, snapshotVersion, p.state)
 }
 
-// UnmarshalBinary takes over a snapshot of a Preemptor for a tree with as many pools in the same order. It keeps its
-// own configuration. It is an error, and changes nothing, if data is anything else.
+// UnmarshalBinary restores a snapshot. The snapshot must be from a Preemptor with the same pools in the same order.
+// The configuration of p stays unchanged. If data is no valid snapshot, UnmarshalBinary returns an error and changes
+// nothing.
 func (p *Preemptor) UnmarshalBinary(data []byte) error {
 	fresh := *p
 	fresh.watch = slices.Clone(p.watch)

@@ -13,8 +13,8 @@ import (
 	"github.com/straggler-go/straggler/internal/snapshot/snapshottest"
 )
 
-// Restored at any moment, a Preemptor answers as the one that never stopped.
-func TestRestoredItAnswersAsIfNeverStopped(t *testing.T) {
+// A Preemptor that was restored from a snapshot gives the same plans as the original Preemptor.
+func TestARestoredPreemptorAnswersAsBefore(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 33))
 	planned := 0
 	for range 300 {
@@ -50,7 +50,7 @@ func TestRestoredItAnswersAsIfNeverStopped(t *testing.T) {
 			planned += len(want.Victims)
 			got := restored.Plan(now, c.tasks, []int64{2})
 			assert.ElementsMatch(t, want.Victims, got.Victims)
-			want.Victims, got.Victims = nil, nil // one may be empty where the other is nil
+			want.Victims, got.Victims = nil, nil // an empty slice and nil are equal here
 			require.Equal(t, want, got)
 			s = restored
 		}
@@ -70,7 +70,7 @@ func TestSnapshotsOfOthersAreRefused(t *testing.T) {
 	}
 }
 
-// FuzzUnmarshal reads rubbish: there is an error, or a Preemptor that works and says the same of itself.
+// FuzzUnmarshal reads arbitrary bytes. The result must be an error that changes nothing, or a Preemptor that works.
 func FuzzUnmarshal(f *testing.F) {
 	pools := []fairshare.Pool{{}, {Parent: fairshare.Under(0), Demand: 5}, {Demand: 5, Min: 2}}
 	fresh := func(t testing.TB) *Preemptor {
@@ -96,7 +96,7 @@ func FuzzUnmarshal(f *testing.F) {
 		if err := s.UnmarshalBinary(snapshot.Seal(data, 0)); err != nil {
 			after, err := s.MarshalBinary()
 			require.NoError(t, err)
-			require.Equal(t, before, after, "changed in spite of the error")
+			require.Equal(t, before, after, "an error must leave the Preemptor unchanged")
 			return
 		}
 		require.NoError(t, s.Observe(time.Unix(100, 0), shares, []int64{0, 5, 1}))

@@ -7,9 +7,9 @@ import (
 	"github.com/straggler-go/straggler/internal/exact"
 )
 
-// open moves the claims for single units that are not met yet out to their ancestors at the given depth, and lists
-// them there in their order. It reports whether any are left.
-func (l *planner) open(depth int32) (unmet bool) {
+// moveClaimsUp moves each unmet plain claim to the list of its ancestor at the given depth. The claims of a list keep
+// their order. moveClaimsUp reports whether a claim is unmet.
+func (l *planner) moveClaimsUp(depth int32) (unmet bool) {
 	for c := len(l.p.claims) - 1; c >= 0; c-- {
 		claim := &l.p.claims[c]
 		if claim.met() || !l.p.watch[claim.Pool].waiting.plain() {
@@ -25,7 +25,7 @@ func (l *planner) open(depth int32) (unmet bool) {
 	return unmet
 }
 
-// slot is where the claims under a scope are listed.
+// slot returns the index of a scope in first and tooLarge.
 func (l *planner) slot(scope int32) int {
 	if scope < 0 {
 		return len(l.first) - 1
@@ -33,10 +33,10 @@ func (l *planner) slot(scope int32) int {
 	return int(scope)
 }
 
-// met reports whether enough was found for the claim.
+// met reports whether the claim is granted its whole deficit.
 func (c *Claim) met() bool { return c.Granted >= c.Deficit }
 
-// need returns what the claim may still get from outside its pools under the scope.
+// need returns how many units the claim may still get from outside the pools between the claimant and the scope.
 func (l *planner) need(claim int, scope int32) int64 {
 	c := &l.p.claims[claim]
 	need := c.Deficit - c.Granted
@@ -46,7 +46,7 @@ func (l *planner) need(claim int, scope int32) int64 {
 	return need
 }
 
-// grant gives a claim units from outside its pools under the scope.
+// grant grants units to a claim. The units come from outside the pools between the claimant and the scope.
 func (l *planner) grant(claim int, scope int32, units int64) {
 	c := &l.p.claims[claim]
 	c.Granted = exact.Add(c.Granted, units)
@@ -55,9 +55,10 @@ func (l *planner) grant(claim int, scope int32, units int64) {
 	}
 }
 
-// try kills a candidate for the first claim under its ancestor at the given depth that needs it, if no pool between
-// the two would fall below its share. What the task frees beyond the need counts as lost to the pools above as well.
-func (l *planner) try(task int32, depth int32) {
+// tryTask kills a candidate for the first claim in the list of the candidate's ancestor at the given depth that needs
+// units. No pool between the candidate and this ancestor may fall below its share. The ancestor and the pools above
+// it must be able to spare the units beyond the need.
+func (l *planner) tryTask(task int32, depth int32) {
 	t := &l.tasks[task]
 	scope := int32(t.Pool)
 	for ; scope >= 0 && l.p.depth[scope] > depth; scope = l.p.parent[scope] {
@@ -65,19 +66,19 @@ func (l *planner) try(task int32, depth int32) {
 			return
 		}
 	}
-	// What is needed and what can be spared only shrink, so where one task was of no use a larger one is none either.
+	// Needs and spare units only shrink during a plan. So if a task met no claim, a larger task meets none.
 	limit := &l.tooLarge[l.slot(scope)]
 	if *limit > 0 && t.slots() >= *limit {
 		return
 	}
-	spare := int64(math.MaxInt64) // what the pools above can lose
+	spare := int64(math.MaxInt64) // units that the scope and the pools above it can lose
 	for i := scope; i >= 0; i = l.p.parent[i] {
 		spare = min(spare, max(0, l.excess[i]))
 	}
 	for link := &l.first[l.slot(scope)]; *link >= 0; {
 		c := int(*link)
 		need := l.need(c, scope)
-		if need <= 0 { // for good: no grant is taken back
+		if need <= 0 { // the claim never needs units of this scope again, because grants are final
 			*link = l.next[c]
 			continue
 		}
@@ -86,7 +87,7 @@ func (l *planner) try(task int32, depth int32) {
 			l.take(-1, scope, beyond)
 			l.grant(c, scope, t.slots()-beyond)
 			l.kill(task, c, AboveShare)
-			l.pot.add(t.Machine, beyond)
+			l.free.add(t.Machine, beyond)
 			return
 		}
 		link = &l.next[c]
@@ -94,7 +95,8 @@ func (l *planner) try(task int32, depth int32) {
 	*limit = t.slots()
 }
 
-// take counts units as gone: those of a task in its pool and above up to the scope, and without one from the scope up.
+// take subtracts units from the excess of pools. With a task these are the pools from the task up to the scope,
+// without the scope. With task -1 they are the scope and all pools above it.
 func (l *planner) take(task, scope int32, units int64) {
 	from, end := scope, int32(-1)
 	if task >= 0 {
@@ -105,13 +107,15 @@ func (l *planner) take(task, scope int32, units int64) {
 	}
 }
 
+// kill makes the task a victim for the claim.
 func (l *planner) kill(task int32, claim int, why Reason) {
 	l.outcomes[task] = Killed
 	l.victims = append(l.victims, Victim{Task: int(task), For: l.p.claims[claim].Pool, Reason: why})
 }
 
-// explain says of the tasks that were not needed whether they could have been taken: if a claim is unmet, by pools
-// outside of all that they stand under, and if not, by any.
+// explain changes the outcome of spared tasks to AtShare if they could not have been killed. If a claim is unmet, a
+// task counts as spared only if every pool above it keeps its share without the task. If all claims are met, only the
+// task's own pool counts.
 func (l *planner) explain() {
 	unmet := slices.ContainsFunc(l.p.claims, func(c Claim) bool { return !c.met() })
 	for i := range l.tasks {

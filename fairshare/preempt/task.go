@@ -8,35 +8,35 @@ import (
 	"github.com/straggler-go/straggler/internal/wire"
 )
 
-// Task is a running task that might be killed. The order of the tasks is the host's.
+// Task is a running attempt that a plan may kill. The host chooses the order of the tasks.
 type Task struct {
-	Pool        int       // without children
-	Machine     int       // host's index
-	Started     time.Time // of this attempt
-	Slots       int64     // units that it holds; less than 1 counts as 1
-	Speculative bool      // a clone or a second attempt of a task of which another runs: killing it loses no result
-	Protected   bool      // never kill it: it cannot be repeated, or is about to end
-	Dying       bool      // killed already, and still counted in its pool's usage
+	Pool      int       // index of a pool without children
+	Machine   int       // the host's index of the machine; see the argument free of Preemptor.Plan
+	Started   time.Time // when this attempt started
+	Slots     int64     // units that the attempt holds; less than 1 counts as 1
+	Copy      bool      // another attempt of the same task runs, so this kill loses no result
+	Protected bool      // a plan never kills this attempt, for example because it cannot be repeated
+	Dying     bool      // the attempt was killed already, and the usage of its pool still counts it
 }
 
 func (t *Task) slots() int64 { return max(1, t.Slots) }
 
-// Outcome is what a plan means for a task, and why.
+// Outcome says whether a plan kills a task, and if not, why not.
 type Outcome uint8
 
 const (
-	// Spared means the task could have been killed but was not needed: all claims are met, or those that are not belong
-	// to pools whose parents have their share.
+	// Spared means that the task could have been killed and was not needed. Either all claims are met, or the unmet
+	// claims belong to pools with parents that have their share.
 	Spared Outcome = iota
-	// Killed means the task is a victim.
+	// Killed means that the task is a victim.
 	Killed
-	// AtShare means that killing it would take its pool, or a pool above it, below its fair share.
+	// AtShare means that without the task its pool, or a pool above it, would fall below its fair share.
 	AtShare
-	// Protected means the task or its pool is protected.
+	// Protected means that the task or its pool is protected.
 	Protected
-	// Dying means the task is dying already; it counts as gone.
+	// Dying means that the task was killed before. The plan counts it as gone.
 	Dying
-	// UnknownPool means that Pool is not a pool without children.
+	// UnknownPool means that Task.Pool is no pool, or is a pool with children.
 	UnknownPool
 )
 
@@ -48,19 +48,20 @@ var outcomeNames = [...]string{
 // String returns the name of the outcome.
 func (o Outcome) String() string { return enum.Name(outcomeNames[:], o) }
 
-// MarshalText returns the outcome's name.
+// MarshalText returns the name of the outcome. It returns an error for an unknown value.
 func (o Outcome) MarshalText() ([]byte, error) { return enum.Text(outcomeNames[:], o) }
 
-// UnmarshalText sets the outcome by its name.
+// UnmarshalText sets the outcome by its name. It returns an error for an unknown name.
 func (o *Outcome) UnmarshalText(text []byte) error { return enum.Parse(outcomeNames[:], text, o) }
 
-// Reason is why a task may be killed.
+// Reason says why a plan may kill a task.
 type Reason uint8
 
 const (
-	// AboveShare means that its pool, and those above that lose it, keep their shares.
+	// AboveShare means that every pool that loses the task keeps its share.
 	AboveShare Reason = iota
-	// AcrossShare means that part of it is below a pool's share, which stays at least as well served as the claimant.
+	// AcrossShare means that a part of the task lies below the share of a pool. Afterwards usage/share of the pool is
+	// at least usage/share of the claimant.
 	AcrossShare
 )
 
@@ -69,16 +70,16 @@ var reasonNames = [...]string{AboveShare: "above-share", AcrossShare: "across-sh
 // String returns the name of the reason.
 func (r Reason) String() string { return enum.Name(reasonNames[:], r) }
 
-// MarshalText returns the reason's name.
+// MarshalText returns the name of the reason. It returns an error for an unknown value.
 func (r Reason) MarshalText() ([]byte, error) { return enum.Text(reasonNames[:], r) }
 
-// UnmarshalText sets the reason by its name.
+// UnmarshalText sets the reason by its name. It returns an error for an unknown name.
 func (r *Reason) UnmarshalText(text []byte) error { return enum.Parse(reasonNames[:], text, r) }
 
-// Victim is a task to kill and the pool for which what it held should be kept.
+// Victim is a task to kill. Keep the units that it frees for the pool For.
 type Victim struct {
-	Task, For int
-	Reason    Reason
+	Task, For int    // the index of the task in the argument of Preemptor.Plan, and the pool that gets its units
+	Reason    Reason // why the task may be killed
 }
 
 func (v *Victim) wire(c *wire.Codec) {
@@ -88,8 +89,8 @@ func (v *Victim) wire(c *wire.Codec) {
 	c.When(true).Int("for", &v.For)
 }
 
-// String returns the victim as one line, which UnmarshalText reads; LogValue, for log/slog, and MarshalJSON, which
-// UnmarshalJSON reads, have the same fields.
+// String returns the victim as one line, and UnmarshalText reads that line. MarshalJSON and LogValue (for log/slog)
+// have the same fields, and UnmarshalJSON reads the JSON.
 func (v Victim) String() string                   { return wire.Line(v.wire) }
 func (v Victim) LogValue() slog.Value             { return wire.Log(v.wire) }
 func (v Victim) MarshalJSON() ([]byte, error)     { return wire.JSON(v.wire) }
@@ -98,7 +99,7 @@ func (v *Victim) UnmarshalText(line []byte) error { return wire.Scan(line, v, (*
 
 // Plan says which tasks to kill. Its slices are valid until the next call on the [Preemptor] that made it.
 type Plan struct {
-	Claims   []Claim   // what was due, and what of it was found
-	Victims  []Victim  // in the order in which they were chosen
-	Outcomes []Outcome // one a task; nil if nothing was claimed
+	Claims   []Claim   // the claims that were due, with the units granted to each
+	Victims  []Victim  // the tasks to kill, in the order in which they were chosen
+	Outcomes []Outcome // one outcome for each task, in the tasks' order; nil without claims
 }

@@ -10,17 +10,17 @@ import (
 	"github.com/straggler-go/straggler/fairshare"
 )
 
-func TestCooldown(t *testing.T) {
+func TestPoolsClaimNothingWhileTheyCoolDown(t *testing.T) {
 	s, shares := watched(t, []fairshare.Pool{{Demand: 8}, {Demand: 8}}, 8, Config{})
 	start := time.Unix(0, 0)
 	require.NoError(t, s.Observe(start, shares, []int64{8, 0}))
 	due := start.Add(5 * time.Minute)
 	require.Len(t, s.Plan(due, runningTasks(0, 8), nil).Victims, 4)
 	assert.Empty(t, s.Plan(due.Add(15*time.Second-1), runningTasks(0, 8), nil).Claims)
-	assert.Len(t, s.Plan(due.Add(15*time.Second), runningTasks(0, 8), nil).Victims, 4, "the host did not carry it out")
+	assert.Len(t, s.Plan(due.Add(15*time.Second), runningTasks(0, 8), nil).Victims, 4, "the claim must return after the cool-down, because the host did not carry out the plan")
 }
 
-// Timeouts come from the nearest ancestor that has its own.
+// A pool without timeouts of its own has the timeouts of its nearest ancestor with timeouts.
 func TestTimeoutsAreInherited(t *testing.T) {
 	pools := []fairshare.Pool{{}, {Parent: fairshare.Under(0), Demand: 8}, {Demand: 8}, {Demand: 8}}
 	p := Config{Pools: make([]PoolConfig, 4)}
@@ -37,17 +37,17 @@ func TestTimeoutsAreInherited(t *testing.T) {
 	}
 	assert.Empty(t, claimants(start.Add(2*time.Second-1)))
 	assert.Equal(t, []int{1}, claimants(start.Add(2*time.Second)))
-	assert.Equal(t, []int{1}, claimants(start.Add(time.Hour)), "pool 2 never claims its fair share")
+	assert.Equal(t, []int{1}, claimants(start.Add(time.Hour)), "pool 2 must never claim its fair share")
 
 	back := start.Add(-10 * time.Minute)
 	require.NoError(t, s.Observe(back, shares, []int64{0, 0, 1, 8}))
-	assert.Equal(t, []int{1}, claimants(back), "no time has passed, and none is lost")
+	assert.Equal(t, []int{1}, claimants(back), "a clock that steps back must neither lengthen nor shorten a wait")
 	require.NoError(t, s.Observe(back.Add(time.Minute), shares, []int64{0, 3, 1, 5}))
-	assert.Empty(t, claimants(back.Add(time.Hour)), "it has its share")
+	assert.Empty(t, claimants(back.Add(time.Hour)), "pool 1 has its share and must not claim")
 }
 
-// However often the clock steps back, a wait ends and a cool-down does not last for ever.
-func TestClockThatStepsBack(t *testing.T) {
+// Waits and cool-downs end even if the clock steps back again and again.
+func TestWaitsSurviveAClockThatStepsBack(t *testing.T) {
 	start := time.Unix(1_000_000, 0)
 	s, shares := watched(t, []fairshare.Pool{{Demand: 8}, {Demand: 8}}, 8, Config{})
 	usage := []int64{8, 0}
@@ -55,23 +55,23 @@ func TestClockThatStepsBack(t *testing.T) {
 	for now := start; now.Before(start.Add(5 * time.Minute)); now = now.Add(10 * time.Second) {
 		require.NoError(t, s.Observe(now, shares, usage))
 		require.Empty(t, s.Claims(now))
-		require.NoError(t, s.Observe(now.Add(-time.Millisecond), shares, usage)) // as clocks do that are set often
+		require.NoError(t, s.Observe(now.Add(-time.Millisecond), shares, usage)) // the clock is set back by a millisecond
 	}
 	due := start.Add(5 * time.Minute)
 	require.Len(t, s.Claims(due), 1)
 
 	require.Len(t, s.Plan(due.Add(1000*time.Hour), runningTasks(0, 8), nil).Victims,
-		4) // a clock far ahead, set right later
+		4) // the clock is far ahead and is corrected later
 	require.NoError(t, s.Observe(due, shares, usage))
 	assert.Empty(t, s.Claims(due.Add(15*time.Second-1)))
 	assert.Len(t, s.Claims(due.Add(15*time.Second)), 1)
 
 	back := start.Add(-time.Hour)
 	require.NoError(t, s.Observe(back, shares, usage))
-	assert.Len(t, s.Claims(back), 1, "the wait goes on")
+	assert.Len(t, s.Claims(back), 1, "the wait must continue")
 }
 
-func TestPreemptionIsChecked(t *testing.T) {
+func TestBadConfigsAreNamed(t *testing.T) {
 	tree, err := fairshare.New([]fairshare.Pool{{Demand: 1}, {Demand: 1}}, fairshare.Policy{})
 	require.NoError(t, err)
 	for want, p := range map[string]Config{
@@ -94,7 +94,7 @@ func TestPreemptionIsChecked(t *testing.T) {
 	assert.ErrorContains(t, s.Observe(time.Time{}, nil, nil), "fairshare/preempt: len(shares) is 0")
 }
 
-func TestConfigReadsBack(t *testing.T) {
+func TestConfigShowsInheritedValues(t *testing.T) {
 	s, _ := watched(t, []fairshare.Pool{{}, {Parent: fairshare.Under(0), Demand: 1}}, 1, Config{
 		Cooldown: Off, Pools: []PoolConfig{{Timeouts: Timeouts{Min: Off}, Protected: true},
 			{Timeouts: Timeouts{Fair: time.Hour}}},
@@ -105,13 +105,13 @@ func TestConfigReadsBack(t *testing.T) {
 	}, s.Config())
 }
 
-// Pools come and go; those that stay keep their waits and cool-downs.
-func TestResume(t *testing.T) {
+// Pools that exist before and after a change of the tree keep their waits and cool-downs.
+func TestResumeKeepsWaitsAndCooldowns(t *testing.T) {
 	start := time.Unix(0, 0)
 	old, shares := watched(t, []fairshare.Pool{{Demand: 8}, {Demand: 8}, {Demand: 8}}, 12, Config{})
 	require.NoError(t, old.Observe(start, shares, []int64{12, 0, 0}))
 	s, shares := watched(t, []fairshare.Pool{{Demand: 8}, {Demand: 8}, {Demand: 8}}, 12,
-		Config{}) // the old 2 and 0, and a new one
+		Config{}) // pool 0 was pool 2, pool 2 was pool 0, and pool 1 is new
 	require.NoError(t, s.Resume(old, []int{2, -1, 0}))
 	require.NoError(t, s.Observe(start.Add(time.Minute), shares, []int64{0, 0, 12}))
 	claims := s.Claims(start.Add(5 * time.Minute))
@@ -127,8 +127,8 @@ func TestResume(t *testing.T) {
 	assert.ErrorContains(t, next.Resume(s, nil), "fairshare/preempt: len(from) is 0")
 }
 
-// A pool below its minimum claims nothing for that where Min is Off, however long it waits.
-func TestMinimumOff(t *testing.T) {
+// If Min is Off, a pool below its minimum makes no claim for the minimum, however long it waits.
+func TestMinOffMakesNoClaimForTheMinimum(t *testing.T) {
 	pools := []fairshare.Pool{{Demand: 8, Min: 4}, {Demand: 8}}
 	for timeout, want := range map[time.Duration]Cause{0: BelowMinimum, Off: BelowShare} {
 		s, shares := watched(t, pools, 8, Config{Timeouts: Timeouts{Min: timeout}})
@@ -139,18 +139,18 @@ func TestMinimumOff(t *testing.T) {
 	}
 }
 
-// Units that lie on no machine of the list go first, and then those of the first machines.
-func TestPotIsTakenInOrder(t *testing.T) {
-	var b pot
-	b.fill([]int64{2, -1, 2})
-	b.add(7, 3)
-	b.take(4)
-	assert.Equal(t, []int64{1, 0, 2}, b.machines)
-	assert.Equal(t, []int64{3, 0}, []int64{b.total, b.elsewhere})
-	b.take(2)
-	assert.Equal(t, []int64{0, 0, 1}, b.machines)
-	b.add(0, 1)
-	b.take(2)
-	assert.Equal(t, []int64{0, 0, 0}, b.machines)
-	assert.Zero(t, b.total)
+// take uses units on unlisted machines first, and then units of the machines in their order.
+func TestFreeUnitsAreTakenInOrder(t *testing.T) {
+	var f freeUnits
+	f.fill([]int64{2, -1, 2})
+	f.add(7, 3)
+	f.take(4)
+	assert.Equal(t, []int64{1, 0, 2}, f.machines)
+	assert.Equal(t, []int64{3, 0}, []int64{f.total, f.elsewhere})
+	f.take(2)
+	assert.Equal(t, []int64{0, 0, 1}, f.machines)
+	f.add(0, 1)
+	f.take(2)
+	assert.Equal(t, []int64{0, 0, 0}, f.machines)
+	assert.Zero(t, f.total)
 }

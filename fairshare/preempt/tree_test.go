@@ -2,7 +2,7 @@ package preempt
 
 import "github.com/straggler-go/straggler/fairshare"
 
-// forest is the pools of a test, walked the slow way.
+// forest finds the children of a pool by a search of all pools.
 type forest struct{ pools []fairshare.Pool }
 
 func (f *forest) children(parent int) (list []int) {

@@ -11,9 +11,9 @@ import (
 	"github.com/straggler-go/straggler/fairshare/preempt"
 )
 
-// A pool that has the 10 units that it is due waits for a task of 5, and 300 units are free. No plan grants it any, after a
-// week either; with 8 units in use it starves, and gets 5.
-func TestAPlanLooksAfterStarvingPoolsAlone(t *testing.T) {
+// A pool is due 10 units and waits for a task of 5 units, and 300 units are free. If the pool uses 10 units, no plan
+// grants it any unit, even after a week. If the pool uses 8 units, it starves and is granted 5 units.
+func TestAPlanGrantsUnitsOnlyToStarvingPools(t *testing.T) {
 	tree, err := fairshare.New([]fairshare.Pool{{Demand: 1000}, {Demand: 30, Min: 10}}, fairshare.Policy{})
 	require.NoError(t, err)
 	start := time.Unix(0, 0)
@@ -30,6 +30,6 @@ func TestAPlanLooksAfterStarvingPoolsAlone(t *testing.T) {
 		for _, claim := range p.Plan(week, nil, []int64{300}).Claims {
 			got += claim.Granted
 		}
-		assert.Equal(t, granted, got, "%d units in use", usage)
+		assert.Equal(t, granted, got, "granted units with %d units in use", usage)
 	}
 }

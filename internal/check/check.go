@@ -1,9 +1,10 @@
-// Package check holds the checks of choices, facts and arguments that packages share, and the one form of their errors,
-// [straggler.FieldError]:
+// Package check holds the checks of choices, facts and arguments that packages share, and creates their errors,
+// which are all [straggler.FieldError]:
 //
 //	restart: Mantri.IdleGain is +Inf, want a positive finite number, or 0 for the default
 //
-// Each takes the place, such as "restart: Mantri", and the field. The first of several faults is returned by
+// Each check gets the place, such as "restart: Mantri", and the name of the field. A Validate method returns the
+// first of several faults by
 //
 //	return cmp.Or(
 //		check.Share("clone: Config", "Budget", c.Budget, true),
@@ -24,7 +25,7 @@ import (
 // Off turns off the rule of a field whose zero value means the default.
 const Off = -1
 
-// Bad is the error of a field, or of an argument, that is out of range. The place is the package and the type,
+// Bad returns the error of a field or of an argument that is out of range. The place is the package and the type,
 // "restart: Mantri", or the package alone for an argument.
 func Bad(place, field string, value any, want string) error {
 	pkg, of, _ := strings.Cut(place, ": ")
@@ -34,12 +35,12 @@ func Bad(place, field string, value any, want string) error {
 	return &straggler.FieldError{Package: pkg, Field: field, Value: value, Want: want}
 }
 
-// Badf is Bad with a text that says more than a constant can.
+// Badf is Bad with a formatted text.
 func Badf(place, field string, value any, want string, args ...any) error {
 	return Bad(place, field, value, fmt.Sprintf(want, args...))
 }
 
-// At names a field of the i-th of several: "Sizes[3]", or "Pools[3].Min".
+// At returns the name of the i-th item of a list, or of a field of the item: "Sizes[3]", or "Pools[3].Min".
 func At[T int | int32](list string, i T, field string) string {
 	if field != "" {
 		field = "." + field
@@ -47,7 +48,8 @@ func At[T int | int32](list string, i T, field string) string {
 	return fmt.Sprintf("%s[%d]%s", list, i, field)
 }
 
-// PlaceOf returns the place of errors about a type: "fairshare/gate: Config". It is for errors only, as it reflects.
+// PlaceOf returns the place of errors about a type: "fairshare/gate: Config". PlaceOf uses reflection, so call it for
+// errors only.
 func PlaceOf[T any]() string {
 	t := reflect.TypeFor[T]()
 	_, pkg, _ := strings.Cut(t.PkgPath(), module)
@@ -56,7 +58,8 @@ func PlaceOf[T any]() string {
 
 const module = "straggler-go/straggler/"
 
-// Nil reports whether an interface holds a nil pointer or function: it is not nil itself, and yet can't be asked.
+// Nil reports whether an interface holds a nil pointer or a nil function. The interface is then not nil itself, but
+// its methods cannot be called.
 func Nil(v any) bool {
 	switch r := reflect.ValueOf(v); r.Kind() {
 	case reflect.Pointer, reflect.Func:
@@ -65,7 +68,7 @@ func Nil(v any) bool {
 	return false
 }
 
-// Share accepts a share in (0, 1], 0 for the default, and Off where that has a meaning.
+// Share accepts a share in (0, 1], 0 for the default, and Off if off is true.
 func Share(place, field string, v float64, off bool) error {
 	switch {
 	case v >= 0 && v <= 1, off && v == Off:
@@ -100,7 +103,7 @@ func Length(place, field string, v time.Duration) error {
 	return Bad(place, field, v, "a positive duration, or 0 for the default")
 }
 
-// Count accepts a positive number, 0 for the default, and Off where that has a meaning.
+// Count accepts a positive number, 0 for the default, and Off if off is true.
 func Count[T int | int64](place, field string, v T, off bool) error {
 	switch {
 	case v >= 0, off && v == Off:
@@ -111,7 +114,7 @@ func Count[T int | int64](place, field string, v T, off bool) error {
 	return Bad(place, field, v, "a positive number, or 0 for the default")
 }
 
-// Least accepts a number that is not below the least one.
+// Least accepts a number of at least least.
 func Least[T int | int64 | time.Duration](place, field string, v, least T) error {
 	if v >= least {
 		return nil
@@ -119,7 +122,7 @@ func Least[T int | int64 | time.Duration](place, field string, v, least T) error
 	return Badf(place, field, v, "at least %v", least)
 }
 
-// Within accepts a number of a range, and 0 for the default.
+// Within accepts a number from least to most, and 0 for the default.
 func Within[T int | float64](place, field string, v, least, most T) error {
 	if v == 0 || v >= least && v <= most {
 		return nil
@@ -127,7 +130,7 @@ func Within[T int | float64](place, field string, v, least, most T) error {
 	return Badf(place, field, v, "%v to %v, or 0 for the default", least, most)
 }
 
-// Probability accepts one in (0, 1), and 0 for the default.
+// Probability accepts a probability in (0, 1), and 0 for the default.
 func Probability(place, field string, v float64) error {
 	if v >= 0 && v < 1 {
 		return nil
@@ -143,10 +146,10 @@ func Named[E ~uint8](place, field string, v E, names []string) error {
 	return Bad(place, field, v, "one of: "+strings.Join(names, ", "))
 }
 
-// Or returns v, or the usual value for 0.
-func Or[T int | int64 | float64 | time.Duration](v, usual T) T {
+// Or returns v, or the default if v is 0.
+func Or[T int | int64 | float64 | time.Duration](v, standard T) T {
 	if v == 0 {
-		return usual
+		return standard
 	}
 	return v
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/straggler-go/straggler"
 )
 
-func TestTheErrorHasItsPartsAndOneText(t *testing.T) {
+func TestAnErrorHasFourPartsAndOneText(t *testing.T) {
 	for text, c := range map[string]struct {
 		err  error
 		want straggler.FieldError
@@ -49,7 +49,7 @@ func TestTheErrorHasItsPartsAndOneText(t *testing.T) {
 
 type kind uint8
 
-func TestEachCheckTakesItsRangeAndNothingElse(t *testing.T) {
+func TestEachCheckAcceptsItsRangeOnly(t *testing.T) {
 	const p, f = "x: Y", "F"
 	nan, inf := math.NaN(), math.Inf(1)
 	for i, err := range []error{

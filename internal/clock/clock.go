@@ -1,4 +1,5 @@
-// Package clock is the house's one rule for a host's clock: it may step back, and time goes on from where it steps to.
+// Package clock is the library's rule for a host's clock: the clock may step back, and time continues from the
+// earlier instant.
 package clock
 
 import (
@@ -7,27 +8,30 @@ import (
 	"github.com/straggler-go/straggler/internal/num"
 )
 
-// Clock turns a host's instants into the time since the first of them, which never falls. Where an instant is before
-// the one before it, no time has passed, and the next is measured from there, as in golang.org/x/time/rate: nothing
-// waits until the host's clock has caught up, and nothing ages by time that is given twice. A step forward cannot be
-// told from time that has passed, and counts.
+// Clock turns a host's instants into the time since the first instant. The result never falls. If the clock steps
+// back, no time has passed, and the next instant is measured from the earlier instant. Package
+// golang.org/x/time/rate has the same rule.
 //
-// The zero time.Time is what a host has that has read no clock. It is counted as a step and changes nothing else: no
-// time passes by it, nor by the next instant as if from the year 1.
+// For example, the instants 12:00:00, 12:00:05, 11:00:00 and 11:00:01 give 0 s, 5 s, 5 s and 6 s. So nothing waits
+// until the host's clock has caught up, and no time counts twice. A step forward looks like time that has passed,
+// and counts.
+//
+// The zero time.Time stands for a host that has read no clock. A zero instant counts as a step and changes nothing
+// else: no time passes, and the next instant is not measured from the year 1.
 //
 // The zero value has seen no instant. The fields are the whole state, for a snapshot.
 type Clock struct {
-	// Last is the instant told last.
+	// Last is the latest instant passed to At.
 	Last time.Time
-	// Since is the time since the first one.
+	// Since is the time since the first instant.
 	Since time.Duration
-	// Steps is how often an instant was before the one before it, or the zero time.Time.
+	// Steps is how many instants were before the instant before them, or were the zero time.Time.
 	Steps int
-	// Begun says that there was an instant.
+	// Begun says that At has had an instant.
 	Begun bool
 }
 
-// At takes the host's instant and returns the time since the first one. It saturates. O(1), no allocation.
+// At records the host's instant and returns the time since the first instant. The time saturates. O(1), no allocation.
 func (c *Clock) At(now time.Time) time.Duration {
 	if now.IsZero() {
 		c.Steps++

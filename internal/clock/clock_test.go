@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-func TestClock(t *testing.T) {
+func TestTimeContinuesFromAStepBack(t *testing.T) {
 	start := time.Unix(1_700_000_000, 0)
 	var c Clock
 	for _, step := range []struct {
@@ -18,25 +18,25 @@ func TestClock(t *testing.T) {
 		{0, 0},
 		{5 * time.Second, 5 * time.Second},
 		{5 * time.Second, 5 * time.Second},
-		{-time.Hour, 5 * time.Second},               // stepped back: nothing has passed
-		{-time.Hour + time.Second, 6 * time.Second}, // and goes on from there
-		{-2 * time.Hour, 6 * time.Second},           // again
+		{-time.Hour, 5 * time.Second},               // stepped back: no time has passed
+		{-time.Hour + time.Second, 6 * time.Second}, // time continues from the earlier instant
+		{-2 * time.Hour, 6 * time.Second},           // a second step back
 		{-2*time.Hour + time.Minute, 66 * time.Second},
-		{0, 66*time.Second + 2*time.Hour - time.Minute}, // a step forward is time
+		{0, 66*time.Second + 2*time.Hour - time.Minute}, // a step forward counts as time
 	} {
 		assert.Equal(t, step.want, c.At(start.Add(step.at)))
 	}
 	assert.Equal(t, 2, c.Steps)
 }
 
-// An instant that was never read is none: before all others, and among them.
-func TestZeroInstant(t *testing.T) {
+// The zero instant changes nothing, before all other instants and among them.
+func TestTheZeroInstantChangesNothing(t *testing.T) {
 	var c Clock
 	assert.Zero(t, c.At(time.Time{}))
 	assert.Zero(t, c.At(time.Unix(1e9, 0)))
 	assert.Equal(t, 5*time.Second, c.At(time.Unix(1e9+5, 0)))
 	assert.Equal(t, 5*time.Second, c.At(time.Time{}))
-	assert.Equal(t, 7*time.Second, c.At(time.Unix(1e9+7, 0)), "measured from the last instant that was one")
+	assert.Equal(t, 7*time.Second, c.At(time.Unix(1e9+7, 0)), "the time is measured from the last instant that was not zero")
 	assert.Equal(t, 2, c.Steps)
 }
 
@@ -47,7 +47,7 @@ func TestClockSaturates(t *testing.T) {
 	assert.Equal(t, time.Duration(math.MaxInt64), c.At(time.Unix(1<<50, 1)))
 }
 
-func TestClockAllocates(t *testing.T) {
+func TestClockDoesNotAllocate(t *testing.T) {
 	var c Clock
 	now := time.Unix(0, 0)
 	assert.Zero(t, testing.AllocsPerRun(100, func() { now = now.Add(1); c.At(now) }))

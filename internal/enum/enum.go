@@ -1,18 +1,18 @@
-// Package enum prints and reads the enumerations that every package has: actions, reasons, rules. The names stand in
-// an array beside the constants, and three methods of one line each hand it over:
+// Package enum prints and reads the enumerations of all packages: actions, reasons, rules. The names of an
+// enumeration are in an array beside its constants, and three methods of one line each use the array:
 //
 //	var actionNames = [...]string{"single", "clone"}
 //
 //	// String returns the action's name.
 //	func (a Action) String() string { return enum.Name(actionNames[:], a) }
 //
-//	// MarshalText returns the action's name; an error for a value that does not exist.
+//	// MarshalText returns the action's name, or an error for a value without a name.
 //	func (a Action) MarshalText() ([]byte, error) { return enum.Text(actionNames[:], a) }
 //
 //	// UnmarshalText sets the action by its name.
 //	func (a *Action) UnmarshalText(text []byte) error { return enum.Parse(actionNames[:], text, a) }
 //
-// A type cannot inherit methods and remain a constant, so less than that Go does not allow.
+// Go needs the three methods on each type: a type with embedded methods could not have constants.
 package enum
 
 import (
@@ -22,7 +22,7 @@ import (
 	"github.com/straggler-go/straggler/internal/check"
 )
 
-// Name returns the name of a value. One that does not exist is shown by its type and number.
+// Name returns the name of a value. A value without a name is shown as its type and number.
 func Name[E ~uint8](names []string, e E) string {
 	if int(e) < len(names) {
 		return names[e]
@@ -31,7 +31,7 @@ func Name[E ~uint8](names []string, e E) string {
 	return kind + "(" + strconv.Itoa(int(e)) + ")"
 }
 
-// Text returns the name of a value, for encoding.TextMarshaler, or an error if that value does not exist.
+// Text returns the name of a value, for encoding.TextMarshaler, or an error for a value without a name.
 func Text[E ~uint8](names []string, e E) ([]byte, error) {
 	if int(e) >= len(names) {
 		pkg, kind, _ := strings.Cut(check.PlaceOf[E](), ": ")

@@ -18,14 +18,14 @@ func (a action) String() string                   { return Name(names[:], a) }
 func (a action) MarshalText() ([]byte, error)     { return Text(names[:], a) }
 func (a *action) UnmarshalText(text []byte) error { return Parse(names[:], text, a) }
 
-func TestName(t *testing.T) {
+func TestAValueWithoutANameShowsItsNumber(t *testing.T) {
 	assert.Equal(t, "keep", action(0).String())
 	assert.Equal(t, "kill", action(1).String())
 	assert.Equal(t, "action(2)", action(2).String())
 	assert.Equal(t, "action(255)", action(255).String())
 }
 
-func TestTextIsRead(t *testing.T) {
+func TestNamesReadBack(t *testing.T) {
 	for i := range names {
 		text, err := action(i).MarshalText()
 		require.NoError(t, err)
@@ -37,7 +37,7 @@ func TestTextIsRead(t *testing.T) {
 	assert.EqualError(t, err, "internal/enum: action is 2, want 0 to 1")
 }
 
-func TestAnUnknownNameIsNamed(t *testing.T) {
+func TestAnUnknownNameIsInTheError(t *testing.T) {
 	kept := action(1)
 	err := kept.UnmarshalText([]byte("Keep"))
 	assert.EqualError(t, err, `internal/enum: action is "Keep", want one of: keep, kill`)
@@ -45,5 +45,5 @@ func TestAnUnknownNameIsNamed(t *testing.T) {
 	require.True(t, errors.As(err, &field))
 	assert.Equal(t, "Keep", field.Value)
 	assert.Equal(t, action(1), kept)
-	assert.Less(t, len(kept.UnmarshalText(make([]byte, 1e6)).Error()), 300, "rubbish is not quoted whole")
+	assert.Less(t, len(kept.UnmarshalText(make([]byte, 1e6)).Error()), 300, "a long text is cut in the error")
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// All of it against arithmetic without bounds.
-func TestAgainstBigInts(t *testing.T) {
+// All results agree with arithmetic without bounds.
+func TestResultsAgreeWithBigIntegers(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 128))
 	amount := func() int64 { return rng.Int64() >> rng.IntN(63) }
 	clamp := func(x *big.Int) int64 {
@@ -38,7 +38,7 @@ func TestAgainstBigInts(t *testing.T) {
 	}
 }
 
-func TestSaturation(t *testing.T) {
+func TestSumsAndProductsSaturate(t *testing.T) {
 	assert.Equal(t, int64(math.MaxInt64), Add[int64](math.MaxInt64, 1))
 	assert.Equal(t, int64(math.MinInt64), Sub(math.MinInt64, 1))
 	assert.Equal(t, int64(math.MaxInt64), Mul[int64](math.MaxInt64, 2))

@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Args are the arguments of a command, key=value. A method returns the zero value for a key that is absent, and fails
-// the test for one that it cannot read; keys that nobody asks for fail it, too.
+// Args are the arguments of a command, key=value. A method returns the zero value for an absent key. The method fails the
+// test for a value that it cannot read. A key that the host never reads also fails the test.
 type Args struct {
 	t       *testing.T
 	command string
@@ -21,6 +21,7 @@ type Args struct {
 	read    map[string]bool
 }
 
+// parse splits a command line into its command and its arguments.
 func parse(t *testing.T, line string) *Args {
 	t.Helper()
 	fields := strings.Fields(line)
@@ -34,6 +35,7 @@ func parse(t *testing.T, line string) *Args {
 	return a
 }
 
+// checkAllRead fails the test for each key that the host has not read.
 func (a *Args) checkAllRead() {
 	a.t.Helper()
 	for _, key := range a.keys {
@@ -47,7 +49,7 @@ func (a *Args) String(key string) string {
 	return a.values[key]
 }
 
-// Strings returns the parts of a list that is separated by commas.
+// Strings returns the parts of a list separated by commas.
 func (a *Args) Strings(key string) []string {
 	text := a.String(key)
 	if text == "" {
@@ -56,6 +58,7 @@ func (a *Args) Strings(key string) []string {
 	return strings.Split(text, ",")
 }
 
+// value reads one text, and fails the test if read returns an error.
 func value[T any](a *Args, key, text string, read func(string) (T, error)) (v T) {
 	a.t.Helper()
 	if text == "" {
@@ -66,6 +69,7 @@ func value[T any](a *Args, key, text string, read func(string) (T, error)) (v T)
 	return v
 }
 
+// list reads each part of a list separated by commas.
 func list[T any](a *Args, key string, read func(string) (T, error)) (all []T) {
 	a.t.Helper()
 	for _, text := range a.Strings(key) {

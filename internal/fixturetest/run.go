@@ -1,11 +1,11 @@
-// Package fixturetest runs worked examples: text files that are meant to be read, and are tests as well.
+// Package fixturetest runs worked examples: text files for readers that are tests as well.
 //
 //	# Comments say what happens and why.
 //	offer at=4s level=1
 //	    wait delayed level=1 allowed=0 next-level-in=11s
 //
-// A line that is not indented is a command with arguments; the indented lines after it are its answer. Run the tests
-// with -rewrite to write the answers anew, and commit only those that you understand.
+// A line without indentation is a command with arguments. The indented lines after it are the answer. Run the tests
+// with -rewrite to write the answers again, and commit only answers that you understand.
 package fixturetest
 
 import (
@@ -23,10 +23,11 @@ var rewrite = flag.Bool("rewrite", false, "write the answers of the fixtures ane
 
 const indent = "    "
 
-// Host carries out the commands of one file.
+// Host executes the commands of one file.
 type Host func(command string, args *Args) string
 
-// Run plays each file that matches the pattern to a host of its own, and compares the answers.
+// Run creates a new host for each file that matches the pattern, and runs the commands of the file. Run compares
+// the answers with the answers in the file.
 func Run(t *testing.T, pattern string, start func(t *testing.T) Host) {
 	t.Helper()
 	files, err := filepath.Glob(pattern)
@@ -46,7 +47,7 @@ func Run(t *testing.T, pattern string, start func(t *testing.T) Host) {
 	}
 }
 
-// play returns the text with the host's answers in place of those that it has.
+// play returns the text with the host's answers in place of the present answers.
 func play(t *testing.T, text string, host Host) string {
 	t.Helper()
 	var out strings.Builder

@@ -23,10 +23,10 @@ func host(*testing.T) Host {
 	}
 }
 
-func TestRun(t *testing.T) { Run(t, "testdata/*.txt", host) }
+func TestFixturesRun(t *testing.T) { Run(t, "testdata/*.txt", host) }
 
-// The answers are written in place of what stands there, and everything else stays.
-func TestPlay(t *testing.T) {
+// The new answers replace the present answers, and all other lines stay.
+func TestNewAnswersReplaceTheOld(t *testing.T) {
 	text := "# a comment\n\nadd n=1,2\n    rubbish\nsum name=x in=1m x=.5\n# the end\n"
 	want := "# a comment\n\nadd n=1,2\nsum name=x in=1m x=.5\n    3\n    of x, 1m0s, 0.5\n# the end\n"
 	assert.Equal(t, want, play(t, text, host(t)))

@@ -1,15 +1,15 @@
-// Package heap keeps a slice as a binary heap: the first of all, by an order that is passed in, stands in front.
-// Nothing allocates except the slice as it grows.
+// Package heap keeps a slice as a binary heap: the first item, by an order that the caller passes in, is at index
+// 0. The package allocates only when the slice grows. A caller adds items by Push and removes the first item by Pop.
 package heap
 
-// Init puts any slice in order. O(n).
+// Init puts any slice into heap order. O(n).
 func Init[T any](list []T, before func(a, b T) bool) {
 	for i := len(list)/2 - 1; i >= 0; i-- {
 		sink(list, i, before)
 	}
 }
 
-// Push adds x. O(log n).
+// Push adds x and returns the heap. O(log n).
 func Push[T any](list []T, x T, before func(a, b T) bool) []T {
 	list = append(list, x)
 	for i := len(list) - 1; i > 0; {
@@ -23,7 +23,7 @@ func Push[T any](list []T, x T, before func(a, b T) bool) []T {
 	return list
 }
 
-// Pop takes the first off a heap that is not empty. O(log n).
+// Pop removes the first item of a heap that is not empty, and returns the item and the rest. O(log n).
 func Pop[T any](list []T, before func(a, b T) bool) (first T, rest []T) {
 	first, last := list[0], len(list)-1
 	list[0] = list[last]
@@ -32,7 +32,7 @@ func Pop[T any](list []T, before func(a, b T) bool) (first T, rest []T) {
 	return first, rest
 }
 
-// sink lets the i-th go down to its place.
+// sink moves the i-th item down until it is before both children.
 func sink[T any](list []T, i int, before func(a, b T) bool) {
 	for {
 		child := 2*i + 1

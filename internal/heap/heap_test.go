@@ -11,8 +11,8 @@ import (
 
 func less(a, b int) bool { return a < b }
 
-// Whatever is pushed comes off in order, also from a slice that was put in order at once.
-func TestHeap(t *testing.T) {
+// Items come off in order, whether they were pushed or were in a slice that Init put into order.
+func TestItemsComeOffInOrder(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for n := range 60 {
 		want := make([]int, n)

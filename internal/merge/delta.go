@@ -12,23 +12,24 @@ import (
 	"github.com/straggler-go/straggler/internal/snapshot"
 )
 
-// Observation is what an origin saw at an instant.
+// Observation is a fact that an origin saw at an instant.
 type Observation[T any] struct {
 	At     time.Duration // since 1970, in whole microseconds
 	Fact   T
 	Origin Origin
 }
 
-// Form is how observations of a type are written.
+// Form describes how observations of a type are encoded.
 type Form[T any] struct {
-	Place string // of errors: "estimate/machines"
-	Kind  byte   // the first byte of versions and deltas, which no other type has
+	Place string // place of errors: "estimate/machines"
+	Kind  byte   // first byte of versions and deltas; unique for the type
 	Fact  func(*snapshot.Codec, *T)
-	Name  func(*T) *string // of what all processes know by a name; nil if facts have none
-	Grows bool             // an observation takes the place of earlier ones, as a count does
+	// pointer to the name in a fact, by which all processes know its machine; nil if facts have no name
+	Name  func(*T) *string
+	Grows bool // an observation replaces earlier observations, as a count does
 }
 
-// AppendVersion appends until when the observations of each origin are known.
+// AppendVersion appends, for each origin, the instant until which its observations are known without a gap.
 func (f Form[T]) AppendVersion(dst []byte, o *Origins) []byte {
 	dst, _ = snapshot.Append(dst, f.Kind, func(c *snapshot.Codec) {
 		known := slices.DeleteFunc(slices.Clone(o.list), func(v origin) bool { return v.name == "" })
@@ -37,25 +38,28 @@ func (f Form[T]) AppendVersion(dst []byte, o *Origins) []byte {
 	return dst
 }
 
+// versions codes the name, the start and the known instant of each origin.
 func versions(c *snapshot.Codec, list *[]origin) {
 	snapshot.List(c, list, func(v *origin) {
 		c.Text(&v.name)
-		c.Number64(&v.begun, 0, mostMicros)
+		c.Number64(&v.begun, 0, maxMicros)
 		gap := v.until - v.begun
-		c.Number64(&gap, -mostMicros, mostMicros)
+		c.Number64(&gap, -maxMicros, maxMicros)
 		v.until = v.begun + gap
 	})
 }
 
-// section is what a delta holds of one origin: what it saw after an instant, and until when that is all.
+// section is the part of a delta about one origin: its observations after the instant from. The section is complete
+// up to the origin's until.
 type section[T any] struct {
 	origin
-	from int64
-	seen []Observation[T]
-	held bool // some of it is not said yet
+	from     int64
+	seen     []Observation[T]
+	heldBack bool // some observations are held back, because their instant is in the future
 }
 
-// delta codes the names, each as what differs from the one before, and the sections.
+// delta codes the names and the sections. Names are sorted, and each is coded as the length that it shares with the
+// name before, and the rest.
 func (f Form[T]) delta(c *snapshot.Codec, names *[]string, sections *[]section[T]) {
 	last := ""
 	snapshot.List(c, names, func(name *string) {
@@ -66,7 +70,7 @@ func (f Form[T]) delta(c *snapshot.Codec, names *[]string, sections *[]section[T
 		rest := (*name)[same:]
 		c.Uint(&same)
 		c.Text(&rest)
-		c.Check(same <= uint64(len(last)), "holds a name that goes on from none")
+		c.Check(same <= uint64(len(last)), "holds a name that shares more than the name before")
 		if c.Reading() {
 			*name = last[:same] + rest
 		}
@@ -75,9 +79,9 @@ func (f Form[T]) delta(c *snapshot.Codec, names *[]string, sections *[]section[T
 	})
 	snapshot.List(c, sections, func(s *section[T]) {
 		c.Text(&s.name)
-		c.Check(s.name != "" && len(s.name) <= MostName, "holds an origin of no name")
+		c.Check(s.name != "" && len(s.name) <= MostName, "holds an origin without a name")
 		for _, at := range [...]*int64{&s.begun, &s.from, &s.until} {
-			c.Number64(at, 0, mostMicros)
+			c.Number64(at, 0, maxMicros)
 		}
 		s.latest = s.from
 		snapshot.List(c, &s.seen, func(v *Observation[T]) { f.observation(c, s, *names, v) })
@@ -85,11 +89,11 @@ func (f Form[T]) delta(c *snapshot.Codec, names *[]string, sections *[]section[T
 	})
 }
 
-// observation codes one of a section, whose latest is the instant of the one before it.
+// observation codes an observation of a section. The section's latest is the instant of the observation before.
 func (f Form[T]) observation(c *snapshot.Codec, s *section[T], names []string, v *Observation[T]) {
 	gap := uint64(micros(v.At) - s.latest)
 	c.Uint(&gap)
-	c.Check(gap <= uint64(mostMicros-s.latest), "holds a time out of range")
+	c.Check(gap <= uint64(maxMicros-s.latest), "holds a time out of range")
 	f.Fact(c, &v.Fact)
 	if f.Name != nil {
 		name := f.Name(&v.Fact)
@@ -104,14 +108,17 @@ func (f Form[T]) observation(c *snapshot.Codec, s *section[T], names []string, v
 	}
 }
 
-// AppendDelta appends what is known at an instant beyond a version, nil for none, of the origins of the given names, or
-// of all if there are none. What others have seen in the future waits until it is past.
+// AppendDelta appends the known observations that the reader's version does not have. A nil version stands for a
+// reader without observations. of is a list of origin names to include; an empty list includes all. Observations
+// that others have made in the future are held back until their instant has passed.
 func (f Form[T]) AppendDelta(
 	dst, since []byte, o *Origins, c Choices, now time.Duration, of []string, known iter.Seq[Observation[T]],
 ) ([]byte, error) {
+	// Stamps of this process may be slightly ahead of its clock; its own observations are not of the future.
 	if own := o.lastStamp(); own <= num.Add(now, c.Skew) {
 		now = max(now, own)
 	}
+	// from[i] is the instant until which the reader knows the observations by origin i.
 	from := make([]int64, max(len(o.list), 1))
 	if since != nil {
 		var list []origin
@@ -124,7 +131,7 @@ func (f Form[T]) AppendDelta(
 			from[at.find(o, v.name, v.begun)] = v.until
 		}
 	}
-	for i := range from { // what is not wanted is taken to be known
+	for i := range from { // an origin that is not wanted counts as fully known
 		if i == int(Nobody) || len(of) > 0 && !slices.Contains(of, o.list[i].name) {
 			from[i] = math.MaxInt64
 		}
@@ -132,9 +139,10 @@ func (f Form[T]) AppendDelta(
 	sections := make([]section[T], len(from))
 	var names []string
 	for v := range known {
-		// What is held back may hold what was seen before now: then that is not claimed to be all.
+		// A held-back count may contain things seen before now. So a section with such a count does not claim to be
+		// complete.
 		if s := &sections[v.Origin]; v.At > now {
-			s.held = s.held || f.Grows
+			s.heldBack = s.heldBack || f.Grows
 		} else if micros(v.At) > from[v.Origin] {
 			s.seen = append(s.seen, v)
 			if f.Name != nil {
@@ -144,10 +152,11 @@ func (f Form[T]) AppendDelta(
 	}
 	slices.Sort(names)
 	names = slices.Compact(names)
+	// A section with held-back counts claims nothing: its until is its from.
 	for i := range o.list {
 		s := &sections[i]
 		s.origin, s.from = o.list[i], from[i]
-		if s.until = min(s.until, micros(now)); s.held {
+		if s.until = min(s.until, micros(now)); s.heldBack {
 			s.until = s.from
 		}
 		slices.SortFunc(s.seen, func(a, b Observation[T]) int { return cmp.Compare(a.At, b.At) })
@@ -158,8 +167,9 @@ func (f Form[T]) AppendDelta(
 	return snapshot.Append(dst, f.Kind, func(c *snapshot.Codec) { f.delta(c, &names, &sections) })
 }
 
-// Read returns the observations of a delta that are to be taken, and notes what is known from now on. It is an error,
-// and changes nothing, if it is no delta, or one from the future.
+// Read returns the observations of a delta that are not too old, and records which observations are known from now
+// on. Read returns an error and changes nothing if the bytes are no delta, or if the delta is from too far in the
+// future.
 func (f Form[T]) Read(o *Origins, choices Choices, now time.Duration, delta []byte) ([]Observation[T], error) {
 	if choices.Origin == "" {
 		return nil, check.Bad(f.Place, "Config.Origin", "", "a name: without one nothing is passed on")
@@ -171,6 +181,7 @@ func (f Form[T]) Read(o *Origins, choices Choices, now time.Duration, delta []by
 	if err := c.In.Close(); err != nil {
 		return nil, err
 	}
+	// All sections are checked before the first is accepted, so that a refusal changes nothing.
 	all, known, fresh := 0, o.index(len(sections)), 0
 	for i := range sections {
 		s := &sections[i]
@@ -187,7 +198,7 @@ func (f Form[T]) Read(o *Origins, choices Choices, now time.Duration, delta []by
 	seen := make([]Observation[T], 0, all)
 	for i := range sections {
 		s := &sections[i]
-		number := o.hear(known, s.origin, s.from)
+		number := o.noteKnown(known, s.origin, s.from)
 		for _, v := range s.seen {
 			if v.Origin = number; v.At >= choices.Since(now) {
 				seen = append(seen, v)
@@ -197,12 +208,13 @@ func (f Form[T]) Read(o *Origins, choices Choices, now time.Duration, delta []by
 	return seen, nil
 }
 
-// hear notes that all is known that an origin saw from an instant on until another, and returns its number.
-func (o *Origins) hear(at index, v origin, from int64) Origin {
+// noteKnown records that the observations of an origin are known after the instant from until v.until, and returns
+// the number of the origin. If there is a gap before from, the known instant does not move.
+func (o *Origins) noteKnown(at index, v origin, from int64) Origin {
 	number := at.find(o, v.name, v.begun)
 	if number == Nobody {
 		if number = o.add(origin{name: v.name, begun: v.begun}); at != nil {
-			at[start{v.name, v.begun}] = number
+			at[originKey{v.name, v.begun}] = number
 		}
 	}
 	known := &o.list[number]

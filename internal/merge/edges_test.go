@@ -14,10 +14,10 @@ import (
 	"github.com/straggler-go/straggler/internal/snapshot"
 )
 
-const start1970 = 1000 * day // an instant; a slot of the choices of these tests is an hour and a half
+const start1970 = 1000 * day // an instant; a slot lasts an hour and a half in these tests
 
-// A slot of a name is its own, and that of no name is the sum of all.
-func TestSlotsOfNames(t *testing.T) {
+// Each name has its own slots, and the slots of the empty name are the sum of all names.
+func TestEachNameHasItsOwnSlots(t *testing.T) {
 	slot := choices.Keep / Slots
 	counted := func() (k Counts) {
 		k.Add(choices, start1970, "a", Count{4, 1})
@@ -38,8 +38,8 @@ func TestSlotsOfNames(t *testing.T) {
 	}
 }
 
-// What is known of a time to come is kept as long as a clock may be ahead, to the microsecond.
-func TestCountsOfATimeToCome(t *testing.T) {
+// An observation of the future is kept as long as a clock may be ahead, to the microsecond.
+func TestCountsOfTheFutureAreKeptWithinTheSkew(t *testing.T) {
 	for ahead, want := range map[time.Duration]Count{choices.Skew: {3, 1}, choices.Skew + time.Microsecond: {}} {
 		var k Counts
 		k.Add(choices, start1970+ahead, "a", Count{3, 1})
@@ -49,8 +49,8 @@ func TestCountsOfATimeToCome(t *testing.T) {
 	}
 }
 
-// A delta shares what its names have in common, and holds names of up to 255 bytes.
-func TestNamesOfADelta(t *testing.T) {
+// The names of a delta share their common prefixes, and a name may have up to 255 bytes.
+func TestNamesOfADeltaSharePrefixes(t *testing.T) {
 	long := strings.Repeat("x", MostName-1)
 	var k, other Counts
 	for _, name := range []string{"a", "b", "ba", "c", long + "y", long + "z"} {
@@ -58,7 +58,7 @@ func TestNamesOfADelta(t *testing.T) {
 	}
 	delta, err := k.AppendDelta(form, choices, start1970, nil, nil, nil)
 	require.NoError(t, err)
-	assert.Less(t, len(delta), 2*MostName, "the long names share all but a letter")
+	assert.Less(t, len(delta), 2*MostName, "the delta codes the common part of the long names once")
 	require.NoError(t, other.Merge(form, Choices{"other", time.Minute, day}, start1970, delta))
 	for _, name := range []string{"a", "b", "ba", "c", long + "y", long + "z"} {
 		assert.Equal(t, Count{1, 1}, other.Kept(choices, start1970, name), "%.5s", name)
@@ -73,7 +73,7 @@ func TestNamesOfADelta(t *testing.T) {
 	}
 }
 
-// listOf is a delta of one origin that saw facts at instants.
+// listOf is a delta of one origin that saw facts at the given instants.
 func listOf(until time.Duration, at []time.Duration, facts ...int64) []byte {
 	s := section[int64]{origin: origin{name: "it", begun: 1, until: micros(until)}}
 	for i, fact := range facts {
@@ -91,9 +91,9 @@ func facts(seen []Observation[int64]) (list []int64) {
 	return list
 }
 
-// The times of a delta: none after the last that there can be, and none further ahead than clocks may differ.
-func TestTimesOfADelta(t *testing.T) {
-	last := time.Duration(mostMicros) * time.Microsecond
+// No time of a delta may be beyond the largest instant, or further ahead than clocks may differ.
+func TestTimesOfADeltaAreBounded(t *testing.T) {
+	last := time.Duration(maxMicros) * time.Microsecond
 	var l List[int64]
 	require.NoError(t, l.Merge(numbers, choices, last, listOf(last, []time.Duration{last}, 7)))
 	assert.Equal(t, []int64{7}, facts(l.Newest(numbers, choices, last, 4)))
@@ -102,9 +102,9 @@ func TestTimesOfADelta(t *testing.T) {
 		"ahead of this clock")
 }
 
-// Two things that a process sees at one instant of its clock are a microsecond apart, and both are passed on at that
-// instant. Once its clock was set back, what it saw after the time that is now is not.
-func TestWhatAProcessPassesOnOfItsOwn(t *testing.T) {
+// Two observations of a process at one instant are a microsecond apart, and both are sent at this instant. After
+// the clock was set back, observations of the future are not sent.
+func TestAProcessSendsItsOwnNewestObservations(t *testing.T) {
 	var a List[int64]
 	a.Add(choices, start1970, 1)
 	a.Add(choices, start1970, 2)
@@ -116,13 +116,13 @@ func TestWhatAProcessPassesOnOfItsOwn(t *testing.T) {
 		return facts(b.Newest(numbers, Choices{"b", time.Minute, day}, now, 4))
 	}
 	assert.Equal(t, []int64{1, 2}, tell(start1970))
-	assert.Equal(t, []int64{1, 2}, tell(start1970+time.Microsecond-choices.Skew), "the clock may differ by as much")
-	assert.Empty(t, tell(start1970-choices.Skew), "the first is not told either, as its time is to come")
+	assert.Equal(t, []int64{1, 2}, tell(start1970+time.Microsecond-choices.Skew), "observations within the skew are sent")
+	assert.Empty(t, tell(start1970-choices.Skew), "observations beyond the skew are not sent")
 }
 
-// A counter that was seen at a time to come is held back. It may hold what was seen before now, so who hears of the rest
-// does not take it for all.
-func TestACounterThatIsHeldBack(t *testing.T) {
+// A count made in the future is held back. The count may contain things seen before now, so the reader of the rest
+// does not take the rest for complete.
+func TestAHeldBackCountComesLater(t *testing.T) {
 	ahead := Choices{"ahead", time.Minute, day}
 	var a, x, b Counts
 	x.Add(ahead, start1970, "early", Count{1, 0})
@@ -140,7 +140,7 @@ func TestACounterThatIsHeldBack(t *testing.T) {
 		}
 		assert.Equal(t, want, b.Kept(listener, now, "late"), "%v", now)
 	}
-	// In order, too: what was held back comes later.
+	// The held-back observations come later, also in order.
 	for _, now := range []time.Duration{start1970 + time.Second, start1970 + 30*time.Second} {
 		delta, err = a.AppendDelta(form, choices, now, nil, b.AppendVersion(form, nil), nil)
 		require.NoError(t, err)
@@ -150,8 +150,8 @@ func TestACounterThatIsHeldBack(t *testing.T) {
 	assert.Equal(t, Count{1, 0}, b.Kept(listener, start1970+time.Minute, "early"))
 }
 
-// While a counter is held back, who hears of the rest still takes from others what they know of it.
-func TestNobodyClaimsToKnowWhatIsHeldBack(t *testing.T) {
+// While a count is held back, the reader of the rest still accepts the count from another process.
+func TestAHeldBackCountIsAcceptedFromOthers(t *testing.T) {
 	x, old, a, b := Choices{"x", time.Minute, day}, Choices{"old", time.Minute, day}, choices, Choices{"b", time.Minute, day}
 	var ofX, ofOld, ofA, ofB Counts
 	tell := func(to *Counts, c Choices, now time.Duration, from *Counts, by Choices, at time.Duration) {
@@ -165,24 +165,24 @@ func TestNobodyClaimsToKnowWhatIsHeldBack(t *testing.T) {
 	now := start1970 + time.Second
 	tell(&ofA, a, now, &ofX, x, start1970+30*time.Second)
 	tell(&ofB, b, now, &ofA, a, now)
-	assert.Equal(t, Count{}, ofB.Kept(b, now, "n"), "it is held back")
+	assert.Equal(t, Count{}, ofB.Kept(b, now, "n"), "a count of the future is held back")
 	tell(&ofB, b, now, &ofOld, old, now)
 	assert.Equal(t, Count{1, 0}, ofB.Kept(b, now, "n"))
 }
 
-func TestNamesThatAMachineMayHave(t *testing.T) {
+func TestNamesOfAMachineAreChecked(t *testing.T) {
 	var f Fleet
 	long := strings.Repeat("x", MostName)
 	assert.False(t, f.SetName(0, ""))
 	assert.False(t, f.SetName(0, long+"x"))
 	assert.True(t, f.SetName(1, long))
 	assert.Equal(t, []string{"", "", long, ""}, []string{f.Name(-1), f.Name(0), f.Name(1), f.Name(2)})
-	assert.False(t, f.Add(choices, start1970, 0, Count{1, 1}), "it has no name")
+	assert.False(t, f.Add(choices, start1970, 0, Count{1, 1}), "a machine without a name is not counted")
 	assert.True(t, f.Add(choices, start1970, 1, Count{2, 1}))
-	assert.Equal(t, Count{2, 1}, f.Kept(choices, start1970, ""), "what has no name is not counted")
+	assert.Equal(t, Count{2, 1}, f.Kept(choices, start1970, ""), "only the machine with a name is counted")
 }
 
-// Of one process at most half is kept, however much it has seen; the rest of the room is for others.
+// At most half of a list comes from one process, however much it has seen; the rest is for other processes.
 func TestOneProcessHasHalfOfAList(t *testing.T) {
 	var l List[int64]
 	var at []time.Duration
@@ -198,8 +198,8 @@ func TestOneProcessHasHalfOfAList(t *testing.T) {
 	assert.Equal(t, []int64{1, 2, 118, 119}, facts(l.Newest(numbers, choices, start1970+time.Minute, 4)))
 }
 
-// The oldest and the newest that are kept, to the microsecond, also in a snapshot.
-func TestAgesOfAList(t *testing.T) {
+// The oldest and the newest kept observations are exact to the microsecond, also in a snapshot.
+func TestAgesOfAListAreExact(t *testing.T) {
 	var l List[int64]
 	now := start1970
 	for i, at := range []time.Duration{
@@ -216,21 +216,22 @@ func TestAgesOfAList(t *testing.T) {
 	}
 }
 
-// What one process sees at an instant keeps its order if it is not passed on; else all processes have one order.
-func TestOrderOfAList(t *testing.T) {
+// Observations of one instant keep their order if they are not shared. Otherwise they have the order that all
+// processes share.
+func TestAllProcessesShareTheOrderOfAList(t *testing.T) {
 	alone := Choices{Keep: day}
 	var own, shared List[int64]
 	for _, v := range []int64{9, 5, 7} {
 		own.Add(alone, start1970, v)
 	}
-	own.Add(alone, start1970-time.Second, 8) // it is to be put in order
+	own.Add(alone, start1970-time.Second, 8) // this observation is out of order
 	assert.Equal(t, []int64{8, 9, 5, 7}, facts(own.Newest(numbers, alone, start1970, 8)))
 	at := []time.Duration{start1970, start1970, start1970}
 	require.NoError(t, shared.Merge(numbers, choices, start1970, listOf(start1970, at, 9, 5, 9)))
-	assert.Equal(t, []int64{5, 9}, facts(shared.Newest(numbers, choices, start1970, 8)), "by what it is written as, and once")
+	assert.Equal(t, []int64{5, 9}, facts(shared.Newest(numbers, choices, start1970, 8)), "facts are in the order of their encoding, without duplicates")
 }
 
-func TestChoicesValidate(t *testing.T) {
+func TestChoicesNameTheFieldOutOfRange(t *testing.T) {
 	for length, right := range map[int]bool{0: true, MostName: true, MostName + 1: false} {
 		err := Choices{Origin: strings.Repeat("x", length)}.Validate("test")
 		assert.Equal(t, right, err == nil, "%d bytes: %v", length, err)
@@ -238,12 +239,13 @@ func TestChoicesValidate(t *testing.T) {
 	assert.ErrorContains(t, Choices{Skew: -1}.Validate("test"), "MaxSkew")
 }
 
-// One who shares counts from 1970 as all do, whatever its clock showed before; one who does not, from its first instant.
-func TestInstantsOfAProcess(t *testing.T) {
+// A process that shares counts from 1970, whatever its clock showed before. A process that does not share counts
+// from its first instant.
+func TestASharingProcessCountsFrom1970(t *testing.T) {
 	first := time.Unix(1000, 1500)
 	for _, c := range []struct {
 		origin string
-		want   [4]time.Duration // of the first instant, five seconds later, a second earlier, and no instant
+		want   [4]time.Duration // for the first instant, five seconds later, a second earlier, and the zero instant
 	}{
 		{"me", [4]time.Duration{1000*time.Second + time.Microsecond, 1005*time.Second + time.Microsecond,
 			999*time.Second + time.Microsecond, 999*time.Second + time.Microsecond}},
@@ -256,8 +258,9 @@ func TestInstantsOfAProcess(t *testing.T) {
 	}
 }
 
-// A process whose clock steps back by more than the skew goes on as another origin; nobody begins before 1970.
-func TestAClockThatStepsBack(t *testing.T) {
+// A process with a clock that steps back by more than the skew continues as another origin. No origin begins before
+// 1970.
+func TestAClockThatStepsBackMakesANewOrigin(t *testing.T) {
 	var o Origins
 	first, at := o.Stamp(choices, start1970)
 	assert.Equal(t, start1970, at)
@@ -265,7 +268,7 @@ func TestAClockThatStepsBack(t *testing.T) {
 	assert.Equal(t, first, same)
 	assert.Equal(t, start1970+time.Microsecond, at)
 	other, at := o.Stamp(choices, start1970-choices.Skew)
-	assert.NotEqual(t, first, other, "the last stamp is a microsecond further away")
+	assert.NotEqual(t, first, other, "the clock has stepped back by a microsecond more than the skew")
 	assert.Equal(t, start1970-choices.Skew, at)
 	assert.True(t, o.Same(first, other))
 	assert.True(t, o.Same(first, first))
@@ -273,7 +276,7 @@ func TestAClockThatStepsBack(t *testing.T) {
 	assert.False(t, o.Same(first, stranger))
 
 	var again Origins
-	for range 3 { // it begins three times at the instant 0, as by a clock that was never set
+	for range 3 { // it begins three times at the instant 0, as with a clock that was never set
 		again.own = Nobody
 		number, _ := again.Stamp(choices, 0)
 		assert.GreaterOrEqual(t, again.list[number].begun, int64(0))
@@ -281,9 +284,9 @@ func TestAClockThatStepsBack(t *testing.T) {
 	assert.Equal(t, 3, again.count())
 }
 
-// Forgetting keeps an origin that has seen something since, to the microsecond; and of one that has seen more than there
-// can be, what is left is to be told again.
-func TestForget(t *testing.T) {
+// Forget keeps an origin that has seen something since the instant, to the microsecond. If an origin has seen
+// something after the latest valid instant, its observations must be sent again.
+func TestForgetIsExactToTheMicrosecond(t *testing.T) {
 	since, by := start1970, start1970+time.Hour
 	of := func(latest time.Duration) Origins {
 		o := Origins{list: make([]origin, 1)}
@@ -310,7 +313,7 @@ func TestForget(t *testing.T) {
 	}
 }
 
-func TestNumbersOfOrigins(t *testing.T) {
+func TestOriginsUseAllNumbers(t *testing.T) {
 	var k Counts
 	require.NoError(t, k.Merge(form, choices, start1970, deltaOf(math.MaxUint16, start1970, nil)))
 	o := &k.origins
@@ -322,14 +325,14 @@ func TestNumbersOfOrigins(t *testing.T) {
 	state := func(o *Origins, c *snapshot.Codec) { o.State(c) }
 	data, _ := snapshot.Append(nil, 1, o.State)
 	var again Origins
-	require.NoError(t, snapshot.Restore(data, 1, &again, state), "as many as there may be")
+	require.NoError(t, snapshot.Restore(data, 1, &again, state), "the largest number of origins is accepted")
 	assert.Equal(t, o.list, again.list)
 	o.list = append(o.list, origin{name: "one more"})
 	data, _ = snapshot.Append(nil, 1, o.State)
 	require.ErrorContains(t, snapshot.Restore(data, 1, &again, state), "too many")
 }
 
-// Few origins of a delta are looked for one by one, and many by an index: both find the same.
+// A scan finds a small number of origins, and an index finds many: both find the same numbers.
 func TestManyOriginsAreFoundAsFewAre(t *testing.T) {
 	for _, n := range []int{1, 8, 9, 30} {
 		var k Counts

@@ -6,14 +6,15 @@ import (
 	"github.com/straggler-go/straggler/internal/snapshot"
 )
 
-// Fleet is Counts of machines that a process knows by numbers. The zero value has counted nothing.
+// Fleet is Counts of machines that a process knows by number. The zero value has counted nothing.
 type Fleet struct {
 	Counts
-	names  []string       // by number; "" if it was not said
-	places map[string]int // the numbers
+	names  []string       // by the number of the machine; "" if it has no name
+	places map[string]int // the number of each machine, by name
 }
 
-// SetName says by which name all processes know a machine, and reports whether that can be.
+// SetName sets the name by which all processes know a machine. SetName reports false if the name is empty or too
+// long, if the machine has another name, or if another machine has the name.
 func (f *Fleet) SetName(machine int, name string) bool {
 	if name == "" || len(name) > MostName {
 		return false
@@ -35,7 +36,7 @@ func (f *Fleet) SetName(machine int, name string) bool {
 	return true
 }
 
-// Name returns the name of a machine; "" if it has none.
+// Name returns the name of a machine; "" if the machine has no name.
 func (f *Fleet) Name(machine int) string {
 	if machine < 0 || machine >= len(f.names) {
 		return ""
@@ -43,7 +44,7 @@ func (f *Fleet) Name(machine int) string {
 	return f.names[machine]
 }
 
-// Resize forgets the names of machines from a number on.
+// Resize forgets the names of machines from the given number on.
 func (f *Fleet) Resize(machines int) {
 	kept := min(machines, len(f.names))
 	for _, name := range f.names[kept:] {
@@ -52,7 +53,8 @@ func (f *Fleet) Resize(machines int) {
 	f.names = f.names[:kept]
 }
 
-// Add counts what this process has just seen of a machine, and reports whether it has a name.
+// Add adds the count of things that this process has just seen on a machine. Add reports false and counts nothing
+// for a machine without a name.
 func (f *Fleet) Add(c Choices, now time.Duration, machine int, n Count) bool {
 	name := f.Name(machine)
 	if name != "" {
@@ -61,7 +63,7 @@ func (f *Fleet) Add(c Choices, now time.Duration, machine int, n Count) bool {
 	return name != ""
 }
 
-// State codes the counts, and the names.
+// State codes the counts and the names.
 func (f *Fleet) State(form Form[Fact], c *snapshot.Codec, choices Choices) {
 	f.Counts.State(form, c, choices)
 	snapshot.List(c, &f.names, func(name *string) {
@@ -71,6 +73,7 @@ func (f *Fleet) State(form Form[Fact], c *snapshot.Codec, choices Choices) {
 	if !c.Reading() {
 		return
 	}
+	// The numbers by name follow from the names, so they are not in the snapshot.
 	f.places = make(map[string]int, len(f.names))
 	for machine, name := range f.names {
 		if _, twice := f.places[name]; name != "" {

@@ -13,13 +13,13 @@ import (
 	"github.com/straggler-go/straggler/internal/snapshot"
 )
 
-// process is the least that a type does that passes on what it learns: a clock, and a list or counts.
+// process is the smallest type that shares what it learns: a clock, and a list or counts.
 type process struct {
 	choices Choices
 	clock   clock.Clock
 	counts  Fleet
 	list    List[int64]
-	lists   bool // it passes its list on, else its counts
+	lists   bool // share the list, not the counts
 }
 
 const (
@@ -74,7 +74,7 @@ func (p *process) UnmarshalBinary(data []byte) error {
 	return snapshot.RestoreTo(fresh, data, 1, p, (*process).state)
 }
 
-// answer is all that a process may be asked.
+// answer returns all answers of a process as text.
 func (p *process) answer(now time.Time) (text string) {
 	at := p.at(now)
 	if p.lists {
@@ -94,9 +94,9 @@ func (p *process) answer(now time.Time) (text string) {
 	return text + fmt.Sprintln(p.counts.Kept(p.choices, at, ""))
 }
 
-func TestLaws(t *testing.T) {
+func TestMergesObeyTheLaws(t *testing.T) {
 	for _, lists := range []bool{true, false} {
-		t.Run(fmt.Sprint("of lists: ", lists), func(t *testing.T) {
+		t.Run(fmt.Sprint("lists: ", lists), func(t *testing.T) {
 			mergetest.Laws(t, mergetest.Fleet[*process]{
 				New: func(i int) *process { return processOf(mergetest.Name(i), lists) },
 				See: func(p *process, _ int, now time.Time, random *rand.Rand) {
@@ -114,7 +114,7 @@ func TestLaws(t *testing.T) {
 	}
 }
 
-func TestRefusesDamage(t *testing.T) {
+func TestDamagedDeltasAreRefused(t *testing.T) {
 	now := time.Unix(1.7e9, 0)
 	for _, lists := range []bool{true, false} {
 		a, b := processOf("a", lists), processOf("b", lists)

@@ -10,29 +10,29 @@ import (
 	"github.com/straggler-go/straggler/internal/snapshot"
 )
 
-// List is a set of observations of which the newest are kept; where processes share what they know, at most half of
-// them of one process. The zero value is empty.
+// List is a set of observations that keeps the newest. If processes share observations, at most half of the kept
+// observations come from one process. The zero value is empty.
 type List[T any] struct {
-	origins Origins
-	seen    []Observation[T]
-	loose   bool // not in order, or not without repetitions
+	origins  Origins
+	seen     []Observation[T]
+	unsorted bool // seen is not in order, or may contain duplicates
 }
 
-// Len returns how many observations there are, at least.
+// Len returns the number of observations. The number may count duplicates that are not yet removed.
 func (l *List[T]) Len() int { return len(l.seen) }
 
-// Add adds what this process has just seen.
+// Add adds a fact that this process has just seen.
 func (l *List[T]) Add(c Choices, now time.Duration, fact T) {
 	by := Nobody
 	if c.Origin != "" {
 		by, now = l.origins.Stamp(c, now)
 	}
 	n := len(l.seen)
-	l.loose = l.loose || n > 0 && l.seen[n-1].At > now
+	l.unsorted = l.unsorted || n > 0 && l.seen[n-1].At > now
 	l.seen = append(l.seen, Observation[T]{now, fact, by})
 }
 
-// AppendVersion, AppendDelta and Merge are those of the type that has the list.
+// AppendVersion implements the method of the type that holds the list, and so do AppendDelta and Merge.
 func (l *List[T]) AppendVersion(f Form[T], dst []byte) []byte {
 	return f.AppendVersion(dst, &l.origins)
 }
@@ -43,21 +43,23 @@ func (l *List[T]) AppendDelta(f Form[T], c Choices, now time.Duration, dst, sinc
 
 func (l *List[T]) Merge(f Form[T], c Choices, now time.Duration, delta []byte) error {
 	seen, err := f.Read(&l.origins, c, now, delta)
-	l.loose = l.loose || len(seen) > 0
+	l.unsorted = l.unsorted || len(seen) > 0
 	l.seen = append(l.seen, seen...)
 	return err
 }
 
-// Newest returns the newest observations, most at most, and none that is older than c keeps, or of a time to come; in
-// the order of all processes. Nothing else is kept.
+// Newest returns the newest observations in the order that all processes share, at most the given number.
+// Observations that are too old by c, or from the future, are left out. Newest drops all observations that it does
+// not return.
 func (l *List[T]) Newest(f Form[T], c Choices, now time.Duration, most int) []Observation[T] {
 	l.sort(f)
+	// The newest observations are at the end. The list is read from there, and kept observations move to the end.
 	since, by := c.Since(now), c.By(now)
 	for n := len(l.seen); n > 0 && l.seen[n-1].At > by; n-- {
 		l.seen = l.seen[:n-1]
 	}
 	kept := len(l.seen)
-	var from map[string]int // how many are kept of each process
+	var from map[string]int // number of kept observations of each process
 	for i := len(l.seen) - 1; i >= 0 && l.seen[i].At >= since && len(l.seen)-kept < most; i-- {
 		if v := l.seen[i]; v.Origin != Nobody {
 			name := l.origins.list[v.Origin].name
@@ -77,12 +79,13 @@ func (l *List[T]) Newest(f Form[T], c Choices, now time.Duration, most int) []Ob
 	return l.seen
 }
 
-// sort puts the observations in the order of all processes, each once.
+// sort puts the observations in the order that all processes share, and removes duplicates.
 func (l *List[T]) sort(f Form[T]) {
-	if !l.loose {
+	if !l.unsorted {
 		return
 	}
-	l.loose = false
+	l.unsorted = false
+	// Observations with Nobody as origin are never equal: a process may see the same fact twice at one instant.
 	compare := func(a, b Observation[T]) int {
 		order := cmp.Or(cmp.Compare(a.At, b.At), l.origins.Compare(a.Origin, b.Origin))
 		if order != 0 || a.Origin == Nobody {
@@ -94,24 +97,24 @@ func (l *List[T]) sort(f Form[T]) {
 	l.seen = slices.CompactFunc(l.seen, func(a, b Observation[T]) bool { return a.Origin != Nobody && compare(a, b) == 0 })
 }
 
-// bytes are what a fact is written as.
+// bytes returns the encoding of a fact.
 func (f Form[T]) bytes(fact T) []byte {
 	var c snapshot.Codec
 	f.Fact(&c, &fact)
 	return c.Dst
 }
 
-// State codes the list; by is the latest instant that there can be.
+// State codes the list; by is the latest possible instant.
 func (l *List[T]) State(f Form[T], c *snapshot.Codec, by time.Duration) {
 	l.sort(f)
 	l.origins.State(c)
 	last := time.Duration(0)
 	snapshot.List(c, &l.seen, func(v *Observation[T]) {
 		c.Duration(&v.At)
-		c.Check(v.At >= last && v.At <= by, "holds what was seen at another time")
+		c.Check(v.At >= last && v.At <= by, "holds an observation that is out of order or in the future")
 		last = v.At
 		snapshot.Small(c, &v.Origin, 0, 1<<16-1)
-		c.Check(l.origins.Holds(v.Origin), "holds what an origin has seen that there is not")
+		c.Check(l.origins.Holds(v.Origin), "holds an observation of an unknown origin")
 		f.Fact(c, &v.Fact)
 	})
 }

@@ -19,7 +19,7 @@ var (
 	form    = CountsForm("test", 't', true)
 )
 
-// deltaOf is one of many origins, or of facts with names that are as they are.
+// deltaOf is a delta of many origins, or of facts with the given names.
 func deltaOf(origins int, begun time.Duration, names []string, facts ...Fact) []byte {
 	sections := make([]section[Fact], origins)
 	for i := range sections {
@@ -33,28 +33,28 @@ func deltaOf(origins int, begun time.Duration, names []string, facts ...Fact) []
 	return delta
 }
 
-// As many origins as there may be are taken in and forgotten, and after that others are.
+// The largest number of origins is accepted and forgotten, and after that other origins are accepted.
 func TestOriginsAreNotUsedUp(t *testing.T) {
 	var k Counts
 	now := 1000 * day
 	require.NoError(t, k.Merge(form, choices, now, deltaOf(math.MaxUint16, now, nil)))
 	require.ErrorContains(t, k.Merge(form, choices, now, deltaOf(1, now+1e6, nil)), "want at most 65535 origins in all")
-	require.NoError(t, k.Merge(form, choices, now, deltaOf(100, now, nil)), "these are known")
+	require.NoError(t, k.Merge(form, choices, now, deltaOf(100, now, nil)), "known origins are accepted")
 	now += 3 * day
 	k.Forget(choices, now)
 	require.NoError(t, k.Merge(form, choices, now, deltaOf(100, now, nil)))
 	assert.Len(t, k.origins.list, 101)
 }
 
-func TestRefusesWhatIsNoName(t *testing.T) {
+func TestInvalidNamesAreRefused(t *testing.T) {
 	var k Counts
 	err := k.Merge(form, choices, day, deltaOf(1, day, []string{""}, Fact{"", Count{1, 1}}))
 	require.ErrorContains(t, err, "names that are empty")
 	err = k.Merge(form, choices, day, deltaOf(1, day, []string{"a"}, Fact{"a", Count{1, 2}}))
-	require.ErrorContains(t, err, "more hits than there was anything")
+	require.ErrorContains(t, err, "more hits than things")
 }
 
-// What is old goes, though nothing is ever merged.
+// Old counts are dropped, even if there is no merge.
 func TestCountsAreForgotten(t *testing.T) {
 	var k Counts
 	for now := 1000 * day; now < 1100*day; now += time.Hour {
@@ -65,16 +65,16 @@ func TestCountsAreForgotten(t *testing.T) {
 	k.Add(choices, 2000*day, "a", Count{1, 1})
 	k.Add(choices, 1100*day, "a", Count{1, 1})
 	require.NoError(t, k.Merge(form, choices, 1100*day, deltaOf(1, 1100*day, nil)))
-	assert.Equal(t, Count{}, k.Kept(choices, 2000*day, "a"), "of a clock that has stepped back")
+	assert.Equal(t, Count{}, k.Kept(choices, 2000*day, "a"), "counts of a clock that has stepped back are dropped")
 	assert.Equal(t, Count{1, 1}, k.Kept(choices, 1100*day, "a"))
 }
 
-// A process that begins again and again is one, and one that finds losses only has its limit as well.
-func TestOneProcessIsHalf(t *testing.T) {
+// A process that restarts often counts as one process. The limit also holds for a process that reports hits only.
+func TestOneProcessCountsAtMostHalf(t *testing.T) {
 	var k Counts
 	put := func(name string, begun int64, n Count) {
 		at := 1000*day + time.Duration(begun)*time.Second
-		by := k.origins.hear(nil, origin{name: name, begun: begun, latest: micros(at)}, 0)
+		by := k.origins.noteKnown(nil, origin{name: name, begun: begun, latest: micros(at)}, 0)
 		k.put(counter{cell{name: "a", slot: choices.Slot(at)}, by}, counted{n, at})
 	}
 	put("honest", 0, Count{10, 1})
@@ -91,10 +91,10 @@ func TestOneProcessIsHalf(t *testing.T) {
 	assert.Equal(t, Count{510 + 1e9 + 501, 2 * (1e9 + 501)}, k.Of(choices, 1000*day, "a", 0), "no product overflows")
 }
 
-// A name is one machine's, and free again once that is gone; a fleet that was restored knows them as before.
-func TestNamesOfMachines(t *testing.T) {
+// A name belongs to one machine, and is free again once the machine is gone. A restored fleet knows the same names.
+func TestANameBelongsToOneMachine(t *testing.T) {
 	var f Fleet
-	for machine := range 200_000 { // a look at all for each takes minutes
+	for machine := range 200_000 { // with a scan for each name the test would take minutes
 		f.SetName(machine, fmt.Sprint("node-", machine))
 	}
 	assert.False(t, f.SetName(7, "node-8"))

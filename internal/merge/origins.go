@@ -1,10 +1,18 @@
-// Package merge is what types share that pass on what they have learned: who has seen what and until when, the form of
-// a delta, and what of it is taken.
+// Package merge is the common part of types that share their knowledge between processes. The package records which
+// observations each process knows, encodes deltas, and decides which observations in a delta are accepted.
 //
-// What is known is a set of observations. Each has an instant and an origin, the process that saw it, and two that
-// agree in all are one. So to unite what two processes know is idempotent, commutative and associative, and what a type
-// concludes is a function of the set, made in one order. Of a set only the newest are kept, and of these only a share
-// of one origin: both leave the same, whether before or after sets are united.
+// For example, process b asks process a for evidence about machines:
+//
+//	version := b.AppendVersion(nil)           // b knows all of a until 10:00
+//	delta, err := a.AppendDelta(nil, version) // the observations of a after 10:00
+//	err = b.Merge(now, delta)                 // b knows all of a until 10:05
+//
+// The knowledge of a process is a set of observations. An observation has an instant, a fact and an origin, the
+// process that saw it. Equal observations are one element of the set. So the union of two sets is idempotent,
+// commutative and associative. The conclusions of a type are a function of the set, computed in one order.
+//
+// A process keeps only the newest observations, and only a limited share from one origin. Both rules give the same
+// set if they are applied before or after a union.
 package merge
 
 import (
@@ -19,23 +27,24 @@ import (
 	"github.com/straggler-go/straggler/internal/snapshot"
 )
 
-// Origin is the number of an origin in a process; others number it otherwise.
+// Origin is the number of an origin in this process. Other processes use other numbers.
 type Origin uint16
 
-// Nobody is the origin of what is not passed on.
+// Nobody is the origin of observations that are not shared.
 const Nobody Origin = 0
 
-// MostName is how many bytes a name may have.
+// MostName is the largest length of a name, in bytes.
 const MostName = 255
 
-// Choices are how a process takes part.
+// Choices are the choices of a process about sharing.
 type Choices struct {
-	Origin string        // its name; "" if it does not
-	Skew   time.Duration // how far another's clock may be ahead
-	Keep   time.Duration // the age from which on observations and origins are forgotten
+	Origin string        // the name of this process; "" if it shares nothing
+	Skew   time.Duration // how far the clock of another process may be ahead
+	Keep   time.Duration // the age at which observations and origins are forgotten
 }
 
-// Validate reports the first choice that is out of range; Origin and MaxSkew are the names of the fields.
+// Validate returns an error that names the first choice out of range. The fields are called Origin and MaxSkew in
+// the error.
 func (c Choices) Validate(place string) error {
 	var name error
 	if len(c.Origin) > MostName {
@@ -44,23 +53,25 @@ func (c Choices) Validate(place string) error {
 	return cmp.Or(name, check.Length(place, "MaxSkew", c.Skew))
 }
 
-// Origins is until when the observations of each origin are known without a gap. The zero value knows of none.
+// Origins records the known observations of each origin: the instant until which they are known without a gap. The
+// zero value knows no origin.
 type Origins struct {
-	list []origin // of which the first is Nobody
-	own  Origin   // Nobody until this process has seen something since it began, or was restored
-	full int      // so many of the first are in use
+	list []origin // list[0] is Nobody
+	own  Origin   // Nobody until this process has seen something since its start or its restore
+	full int      // the places below full are in use
 }
 
-// origin is a process from a start to the next: what it saw before it was restored from a snapshot, and the snapshot
-// does not hold, comes back from others.
+// origin is a process from one start to the next. A restored process is a new origin: other processes return the
+// observations that it made after its snapshot.
 type origin struct {
-	name          string
-	begun         int64 // in microseconds since 1970
-	until, latest int64 // known without a gap until; and the latest of all that is known
+	name  string
+	begun int64 // instant of the start, in microseconds since 1970
+	// All observations up to until are known; latest is the instant of the latest known observation.
+	until, latest int64
 }
 
-// At takes an instant by a process's clock. One that shares what it knows counts from 1970, as all do, and its clock
-// may step back as it likes.
+// At converts an instant to the time of a process. A process that shares counts from 1970, and its clock may step
+// back freely. A process that does not share counts from its first instant.
 func (c Choices) At(k *clock.Clock, now time.Time) time.Duration {
 	at := k.At(now)
 	if c.Origin != "" && !now.IsZero() {
@@ -70,7 +81,8 @@ func (c Choices) At(k *clock.Clock, now time.Time) time.Duration {
 	return at
 }
 
-// Latest is the latest instant that there can be by a clock: none, where clocks may step back.
+// Latest returns the latest possible instant by a clock. If the process shares, Latest returns no bound, because
+// clocks may step back.
 func (c Choices) Latest(k clock.Clock) time.Duration {
 	if c.Origin != "" {
 		return math.MaxInt64
@@ -78,14 +90,16 @@ func (c Choices) Latest(k clock.Clock) time.Duration {
 	return k.Since
 }
 
+// micros converts to whole microseconds.
 func micros(at time.Duration) int64 { return int64(at / time.Microsecond) }
 
-// Stamp returns this process's origin, and the instant of what it has just seen: now, or a moment later, as no two have
-// the same. A process whose clock has stepped back by more than the skew goes on as another origin.
+// Stamp returns this process's origin, and a unique instant for a new observation: now, or
+// slightly later. If the clock has stepped back by more than the skew, the process continues as another origin.
 func (o *Origins) Stamp(c Choices, now time.Duration) (Origin, time.Duration) {
+	// begun must be unique for the name, and leaves room for all other origins with the name.
 	at := micros(now)
 	if o.own == Nobody || o.list[o.own].until > at+micros(c.Skew) {
-		begun := min(at, mostMicros-math.MaxUint16)
+		begun := min(at, maxMicros-math.MaxUint16)
 		for o.find(c.Origin, begun) != Nobody {
 			begun++
 		}
@@ -95,12 +109,12 @@ func (o *Origins) Stamp(c Choices, now time.Duration) (Origin, time.Duration) {
 		return Nobody, now
 	}
 	own := &o.list[o.own]
-	own.until = min(max(at, own.until+1), mostMicros)
+	own.until = min(max(at, own.until+1), maxMicros)
 	own.latest = own.until
 	return o.own, time.Duration(own.until) * time.Microsecond
 }
 
-// lastStamp is that of what this process has seen last; stamps may be a moment ahead of its clock.
+// lastStamp returns the last instant that Stamp returned. The last stamp may be slightly ahead of the clock.
 func (o *Origins) lastStamp() time.Duration {
 	if o.own == Nobody {
 		return 0
@@ -108,7 +122,7 @@ func (o *Origins) lastStamp() time.Duration {
 	return time.Duration(o.list[o.own].until) * time.Microsecond
 }
 
-// find returns the number of an origin; Nobody if it is not known. O(origins).
+// find returns the number of an origin, or Nobody for an unknown origin. O(origins).
 func (o *Origins) find(name string, begun int64) Origin {
 	for i := 1; i < len(o.list); i++ {
 		if o.list[i].begun == begun && o.list[i].name == name {
@@ -118,7 +132,8 @@ func (o *Origins) find(name string, begun int64) Origin {
 	return Nobody
 }
 
-// add takes an origin in, in a free place if there is one; Nobody if all numbers are taken.
+// add adds an origin, in a free place if there is one, and returns its number. add returns Nobody if all numbers are
+// in use.
 func (o *Origins) add(v origin) Origin {
 	if len(o.list) == 0 {
 		o.list = make([]origin, 1)
@@ -138,10 +153,10 @@ func (o *Origins) add(v origin) Origin {
 	return Origin(i)
 }
 
-// Same reports whether two origins are one process, however often it began.
+// Same reports whether two origins are the same process, possibly after different starts.
 func (o *Origins) Same(a, b Origin) bool { return a == b || o.list[a].name == o.list[b].name }
 
-// Compare orders origins as all processes do.
+// Compare orders origins in the order that all processes share.
 func (o *Origins) Compare(a, b Origin) int {
 	if a == b {
 		return 0
@@ -149,10 +164,11 @@ func (o *Origins) Compare(a, b Origin) int {
 	return cmp.Or(cmp.Compare(o.list[a].name, o.list[b].name), cmp.Compare(o.list[a].begun, o.list[b].begun))
 }
 
-// Since returns the instant from which on observations are kept.
+// Since returns the instant from which observations are kept.
 func (c Choices) Since(now time.Duration) time.Duration { return max(now-c.Keep, 0) }
 
-// By returns the instant beyond which none are: what was seen later was seen by a clock that has stepped back since.
+// By returns the latest instant of a valid observation. A later observation was made by a clock that has stepped
+// back since.
 func (c Choices) By(now time.Duration) time.Duration {
 	if c.Origin == "" {
 		return math.MaxInt64
@@ -160,8 +176,8 @@ func (c Choices) By(now time.Duration) time.Duration {
 	return num.Add(now, c.Skew)
 }
 
-// Forget forgets the origins that have seen nothing since an instant, of which nothing may be left, and that anything
-// is known beyond another: of that nothing may be left either.
+// Forget drops origins with no observation from since on. Forget also drops the knowledge of observations after by,
+// because these observations are dropped by the caller.
 func (o *Origins) Forget(since, by time.Duration) {
 	gap := slices.ContainsFunc(o.list, func(v origin) bool { return v.latest > micros(by) })
 	if gap {
@@ -169,7 +185,7 @@ func (o *Origins) Forget(since, by time.Duration) {
 	}
 	for i := range o.list {
 		v := &o.list[i]
-		if gap { // what made room for them is to be told again, whoever saw it
+		if gap { // future observations may have replaced others, which must be sent again by all
 			v.until = min(v.until, max(micros(since)-1, 0))
 		}
 		if before, all := v.latest < micros(since), micros(by); before || v.latest > all {
@@ -181,13 +197,14 @@ func (o *Origins) Forget(since, by time.Duration) {
 			}
 		}
 	}
+	// Empty places at the end are removed; the others are used again.
 	o.full = 0
 	for n := len(o.list); n > 1 && o.list[n-1].name == ""; n-- {
 		o.list = o.list[:n-1]
 	}
 }
 
-// count is how many there are.
+// count returns the number of origins.
 func (o *Origins) count() (n int) {
 	for _, v := range o.list {
 		if v.name != "" {
@@ -197,7 +214,7 @@ func (o *Origins) count() (n int) {
 	return n
 }
 
-// index is where each origin stands, to find so many; nil if a look at all of them for each is no more.
+// index returns a map of the origins for the given number of look-ups, or nil if a scan for each is as fast.
 func (o *Origins) index(many int) index {
 	if many <= 8 {
 		return nil
@@ -205,43 +222,45 @@ func (o *Origins) index(many int) index {
 	at := make(index, len(o.list))
 	for i, v := range o.list {
 		if v.name != "" {
-			at[start{v.name, v.begun}] = Origin(i)
+			at[originKey{v.name, v.begun}] = Origin(i)
 		}
 	}
 	return at
 }
 
-// start is what tells an origin from all others.
-type start struct {
+// originKey identifies an origin among all origins of all processes.
+type originKey struct {
 	name  string
 	begun int64
 }
 
-type index map[start]Origin
+// index maps an origin to its number; nil stands for a scan.
+type index map[originKey]Origin
 
 func (at index) find(o *Origins, name string, begun int64) Origin {
 	if at == nil {
 		return o.find(name, begun)
 	}
-	return at[start{name, begun}]
+	return at[originKey{name, begun}]
 }
 
-// State codes the origins. Restored, this process goes on as another one: it may have seen more before it ended.
+// State codes the origins. A restored process continues as another origin, because it may have seen more before it
+// ended.
 func (o *Origins) State(c *snapshot.Codec) {
 	snapshot.List(c, &o.list, func(v *origin) {
 		c.Text(&v.name)
 		for _, at := range [...]*int64{&v.begun, &v.until, &v.latest} {
-			c.Number64(at, 0, mostMicros)
+			c.Number64(at, 0, maxMicros)
 		}
 		c.Check(len(v.name) <= MostName, "holds a name that is too long")
 	})
 	c.Check(len(o.list) <= math.MaxUint16+1, "holds too many origins")
-	c.Check(len(o.list) == 0 || o.list[0] == origin{}, "holds an origin that is none")
+	c.Check(len(o.list) == 0 || o.list[0] == origin{}, "holds an origin at index 0, which stands for Nobody")
 }
 
-// Holds reports whether there is an origin of a number that was read.
+// Holds reports whether an origin with this number exists.
 func (o *Origins) Holds(v Origin) bool {
 	return v == Nobody || int(v) < len(o.list) && o.list[v].name != ""
 }
 
-const mostMicros = math.MaxInt64 / int64(time.Microsecond)
+const maxMicros = math.MaxInt64 / int64(time.Microsecond)

@@ -1,4 +1,5 @@
-// Package num holds what packages share about numbers: clamped conversions of seconds and time.Duration, unknown works.
+// Package num holds helpers for numbers that several packages share: saturating conversions between seconds and
+// time.Duration, and works that may be unknown.
 package num
 
 import (
@@ -7,28 +8,28 @@ import (
 	"time"
 )
 
-// Extremes of time.Duration, to which conversions and sums saturate.
+// Extremes of time.Duration. Conversions and sums saturate at them.
 const (
 	MaxDuration time.Duration = math.MaxInt64
 	MinDuration time.Duration = math.MinInt64
 )
 
-// Quarter, Half and ThreeQuarters name the quartiles of a distribution, and what is left beyond them.
+// Quarter, Half and ThreeQuarters are the quartiles of a distribution, and the shares beyond them.
 const Quarter, Half, ThreeQuarters = 0.25, 0.5, 0.75
 
-// Fraction is how many bits of a float64 hold its fraction, and Fraction32 of a float32; Bias32 is what the exponent of a
-// float32 is more than the power of two that it stands for.
+// Fraction and Fraction32 are the numbers of bits of the fraction in a float64 and a float32. Bias32 is the
+// difference between the exponent bits of a float32 and the power of two.
 const Fraction, Fraction32, Bias32 = 52, 23, 127
 
 // Duration converts seconds to the nearest time.Duration. Values beyond the range saturate, infinities included.
-// It reports false for NaN, which has no duration. The conversion is monotone: a longer time never gives a shorter
+// Duration reports false for NaN, which has no duration. The conversion is monotone: a longer time never gives a shorter
 // duration, so a threshold cannot be crossed by an overflow.
 func Duration(seconds float64) (time.Duration, bool) {
 	ns := math.Round(seconds * 1e9)
 	switch {
 	case math.IsNaN(ns):
 		return 0, false
-	case ns >= math.MaxInt64: // the float64 nearest to MaxInt64 is 2^63, one too many
+	case ns >= math.MaxInt64: // the float64 nearest to MaxInt64 is 2^63, which is larger by 1
 		return MaxDuration, true
 	case ns <= math.MinInt64:
 		return MinDuration, true
@@ -60,16 +61,17 @@ func Sub(a, b time.Duration) time.Duration {
 	return diff
 }
 
-// Times returns factor*d for what must not be negative, rounded and saturating; NaN saturates too.
+// Times returns factor*d for a result that must not be negative, rounded. The result saturates at 0 and MaxDuration; NaN
+// gives MaxDuration.
 func Times(d time.Duration, factor float64) time.Duration {
 	product := math.Round(float64(d) * factor)
-	if product < float64(MaxDuration) { // and so not NaN
+	if product < float64(MaxDuration) { // false for NaN
 		return max(time.Duration(product), 0)
 	}
 	return MaxDuration
 }
 
-// Log is math.Log, which is wrong for subnormal numbers on amd64: there it takes 5e-324 for 1e-308.
+// Log is math.Log, corrected for subnormal numbers. On amd64 math.Log treats 5e-324 as 1e-308.
 func Log(x float64) float64 {
 	if x < 0x1p-1022 {
 		return math.Log(x*0x1p54) - 54*math.Ln2
@@ -77,15 +79,15 @@ func Log(x float64) float64 {
 	return math.Log(x)
 }
 
-// Finite reports whether x is neither NaN nor infinite. The conversion keeps a product that is passed from being fused
-// with the difference, which would then be the product's rounding error.
+// Finite reports whether x is a number and not infinite. The conversions prevent a fused multiply-subtract if the
+// argument is a product: the difference would then be the rounding error of the product.
 func Finite(x float64) bool { return float64(x)-float64(x) == 0 }
 
-// Known reports whether a work is known: 0 is, what is negative or not finite is not.
+// Known reports whether a work is known: 0 is known; a negative number, NaN and infinity are unknown.
 func Known(work float64) bool { return work >= 0 && Finite(work) }
 
-// Works returns a copy of the works with the unknown ones set to the mean of the others, and that mean. If none is
-// above 0, all are unknown, and the mean is 1.
+// Works returns a copy of the works, and the mean of the known works. In the copy, unknown works are set to the
+// mean. If no work is above 0, all works are unknown and the mean is 1.
 func Works(given []float64, n int) ([]float64, float64) {
 	work := make([]float64, n)
 	copy(work, given)
@@ -108,7 +110,7 @@ func Works(given []float64, n int) ([]float64, float64) {
 	return work, mean
 }
 
-// Sized reports whether works say anything of the tasks' sizes: some are known, and above 0.
+// Sized reports whether works say something about the tasks' sizes: at least one work is known and above 0.
 func Sized(works []float64) bool {
 	return slices.ContainsFunc(works, func(w float64) bool { return Known(w) && w > 0 })
 }

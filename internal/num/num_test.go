@@ -56,14 +56,14 @@ func TestAddAndSubSaturate(t *testing.T) {
 	assert.Equal(t, MaxDuration, Sub(0, MinDuration))
 }
 
-func TestFinite(t *testing.T) {
+func TestFiniteIsFalseForNaNAndInfinity(t *testing.T) {
 	assert.True(t, Finite(-3))
 	assert.False(t, Finite(math.NaN()))
 	assert.False(t, Finite(math.Inf(1)))
 	assert.False(t, Finite(math.Inf(-1)))
 }
 
-func TestLogOfSubnormals(t *testing.T) {
+func TestLogOfSubnormalsIsRight(t *testing.T) {
 	for _, x := range []float64{5e-324, 1e-310, 0x1p-1022, 1e-300, .5, 1, 7} {
 		m, e := math.Frexp(x)
 		assert.InDelta(t, math.Log(m)+float64(e)*math.Ln2, Log(x), 1e-12, x)
@@ -72,7 +72,7 @@ func TestLogOfSubnormals(t *testing.T) {
 	assert.True(t, math.IsNaN(Log(-1)))
 }
 
-func TestSized(t *testing.T) {
+func TestSizedNeedsAKnownWorkAboveZero(t *testing.T) {
 	nan := math.NaN()
 	for _, works := range [][]float64{nil, {}, {nan, nan}, {0, 0}, {-1, -1}} {
 		assert.False(t, Sized(works), works)

@@ -8,7 +8,7 @@ import (
 	"github.com/straggler-go/straggler/internal/check"
 )
 
-// Codec writes state, or reads it: one list of fields serves for both, so that the two cannot drift apart.
+// Codec writes state, or reads it. One list of fields serves for both, so that writing and reading always agree.
 type Codec struct {
 	Dst []byte
 	In  *Reader // nil to write
@@ -16,21 +16,22 @@ type Codec struct {
 	part []byte // the snapshot of a part, with its checksum
 }
 
-// Append appends the snapshot that a list of fields makes: the version, the fields, a checksum.
+// Append appends a snapshot of a list of fields: the version, the fields, a checksum.
 func Append(dst []byte, version byte, fields func(*Codec)) ([]byte, error) {
 	c := Codec{Dst: append(dst, version)}
 	fields(&c)
 	return Seal(c.Dst, len(dst)), nil
 }
 
-// Restore sets v from a snapshot by the list of fields that wrote it. It is an error, and leaves v as it was, if data
-// is no such snapshot.
+// Restore sets v from a snapshot, by the list of fields that wrote it. If data is no such snapshot, Restore returns
+// an error and leaves v unchanged.
 func Restore[T any](data []byte, version byte, v *T, fields func(*T, *Codec)) error {
 	var fresh T
 	return RestoreTo(fresh, data, version, v, fields)
 }
 
-// RestoreTo is Restore for state of which a part comes from elsewhere: that of fresh, into which the snapshot is read.
+// RestoreTo is Restore for state with a part that is not in the snapshot. The snapshot is read into fresh, which
+// holds this part.
 func RestoreTo[T any](fresh T, data []byte, version byte, v *T, fields func(*T, *Codec)) error {
 	c := Codec{In: NewReader(check.PlaceOf[T](), version, data)}
 	fields(&fresh, &c)
@@ -41,13 +42,14 @@ func RestoreTo[T any](fresh T, data []byte, version byte, v *T, fields func(*T, 
 	return nil
 }
 
-// Reading reports whether the fields are read and all was right so far, so that what follows from them may be made.
+// Reading reports whether the fields are read and all were right so far. Code that computes further state from them
+// asks this.
 func (c *Codec) Reading() bool { return c.In != nil && c.In.OK() }
 
-// OK reports whether all that was read so far was right.
+// OK reports whether all fields read so far were right.
 func (c *Codec) OK() bool { return c.In == nil || c.In.OK() }
 
-// Valid refuses a configuration that was read unless it is right and valid.
+// Valid refuses a configuration that was read unless right is true and the configuration is valid.
 func (c *Codec) Valid(right bool, config interface{ Validate() error }) {
 	if c.Reading() {
 		c.In.Check(right, "has a configuration out of range")
@@ -55,13 +57,14 @@ func (c *Codec) Valid(right bool, config interface{ Validate() error }) {
 	}
 }
 
-// State is what has a snapshot of its own.
+// State is a type with its own snapshot.
 type State interface {
 	encoding.BinaryAppender
 	encoding.BinaryUnmarshaler
 }
 
-// Part codes state that has a snapshot of its own. Its checksum is left out: that of the whole holds for it as well.
+// Part codes state with its own snapshot. The checksum of the part is left out, because the checksum of the whole
+// covers the part.
 func (c *Codec) Part(p State) {
 	if c.In == nil {
 		c.part, _ = p.AppendBinary(c.part[:0]) // it never fails
@@ -71,7 +74,8 @@ func (c *Codec) Part(p State) {
 	c.unmarshal(p, c.block(nil))
 }
 
-// Last is Part for what ends a snapshot and is read in place: it is left as it was unless all before it was right.
+// Last is Part for the last part of a snapshot, which is read in place. The part is unchanged unless everything before it
+// was right.
 func (c *Codec) Last(p State) {
 	if c.In == nil {
 		c.Part(p)
@@ -83,7 +87,7 @@ func (c *Codec) Last(p State) {
 	}
 }
 
-// block codes bytes, with their number before them. What is read is not copied.
+// block codes bytes, after their number. Bytes that are read are not copied.
 func (c *Codec) block(b []byte) []byte {
 	n := c.size(len(b), 1)
 	if c.In == nil {
@@ -95,6 +99,7 @@ func (c *Codec) block(b []byte) []byte {
 	return b
 }
 
+// unmarshal reads a part from a block without a checksum.
 func (c *Codec) unmarshal(p State, block []byte) {
 	if c.In.OK() {
 		c.part = Seal(append(c.part[:0], block...), 0)
@@ -104,14 +109,15 @@ func (c *Codec) unmarshal(p State, block []byte) {
 	}
 }
 
-// Check refuses what was read, unless it is right.
+// Check records a fault of the input unless right is true.
 func (c *Codec) Check(right bool, fault string) {
 	if c.In != nil {
 		c.In.Check(right, fault)
 	}
 }
 
-// Size codes how many items follow, of at least so many bytes each, so that a hostile number cannot ask for all memory.
+// Size codes the number of items that follow. Each item takes at least the given bytes, so a hostile number cannot
+// ask for all memory.
 func (c *Codec) Size(n, bytes int) int {
 	if n = c.size(n, bytes); n > most {
 		c.Check(false, "holds more items than fit")
@@ -129,8 +135,8 @@ func (c *Codec) size(n, bytes int) int {
 	return int(items)
 }
 
-// All codes fields one by one: truth values, numbers from 0, durations, times and texts. With a field of another type nothing
-// can be read.
+// All codes fields one by one: truth values, numbers from 0, durations, times and texts. A field of another type is
+// a fault.
 func (c *Codec) All(fields ...any) {
 	for _, field := range fields {
 		switch v := field.(type) {
@@ -145,13 +151,13 @@ func (c *Codec) All(fields ...any) {
 		case *string:
 			c.Text(v)
 		default:
-			c.Check(false, "has a field of a type that has no form")
+			c.Check(false, "has a field of a type without a form")
 		}
 	}
 }
 
-// List codes a slice, item by item. An item takes a byte at least, so a hostile number claims no more items than there are
-// bytes.
+// List codes a slice, item by item. An item takes at least a byte, so a hostile number cannot claim more items than
+// there are bytes.
 func List[T any](c *Codec, items *[]T, item func(*T)) {
 	n := c.Size(len(*items), 1)
 	if c.In != nil {
@@ -165,5 +171,5 @@ func List[T any](c *Codec, items *[]T, item func(*T)) {
 	}
 }
 
-// most is how many items a list may have.
+// most is the largest number of items in a list.
 const most = 1 << 30

@@ -1,8 +1,11 @@
-// Package snapshot is the house's form of state that leaves and comes back: one byte for the version, then numbers,
-// then a checksum of both.
+// Package snapshot is the form in which all packages save and restore state: one byte for the version, then the
+// fields, then a checksum of both.
 //
-// Whole numbers are varints, floats their eight bytes, times seconds and nanoseconds since 1970. A [Codec] writes and
-// reads. What is written is the state and nothing else, so equal states give equal bytes.
+//	data, err := snapshot.Append(nil, version, state.fields)
+//	err = snapshot.Restore(data, version, &state, (*State).fields)
+//
+// Whole numbers are varints, floats are their eight bytes, and times are seconds and nanoseconds since 1970. A
+// [Codec] writes and reads. A snapshot contains the state and nothing else, so equal states give equal bytes.
 package snapshot
 
 import (
@@ -12,27 +15,29 @@ import (
 	"hash/crc32"
 )
 
-// checksumSize is how many bytes [Seal] appends.
+// checksumSize is the number of bytes that [Seal] appends.
 const checksumSize = crc32.Size
 
-// Seal ends the snapshot that begins at dst[from] by its CRC-32C: a [Reader] refuses it if a byte of it, or up to 32
-// bits in a row, have changed, and all but one in 2^32 of other damage. It is no signature.
+// Seal appends the CRC-32C of the snapshot that begins at dst[from]. A [Reader] refuses the snapshot if a byte, or
+// up to 32 bits in a row, have changed. The reader refuses all but one in 2^32 of other damages. The checksum is no
+// signature.
 func Seal(dst []byte, from int) []byte {
 	return binary.LittleEndian.AppendUint32(dst, checksum(dst[from:]))
 }
 
-// checksum is the CRC-32C: processors have an instruction for it.
+// checksum returns the CRC-32C, for which processors have an instruction.
 func checksum(data []byte) uint32 { return crc32.Checksum(data, crc32.MakeTable(crc32.Castagnoli)) }
 
-// Reader is what a [Codec] reads. After the first fault every value is zero, and [Reader.Close] returns the fault: a
-// decoder reads all fields and asks once. What is not in the one form in which it is written is a fault, too.
+// Reader is the input of a [Codec]. After the first fault every value reads as zero, and [Reader.Close] returns the
+// fault. So a decoder reads all fields and checks once. A value that is not in its canonical form is a fault as
+// well.
 type Reader struct {
 	name string
 	rest []byte
 	err  error
 }
 
-// NewReader begins to read data, whose first byte must be the version, and which [Seal] ended. The name is the state's,
+// NewReader begins to read data that [Seal] has ended. The first byte must be the version. The name of the state is
 // for errors: "clone: Estimator".
 func NewReader(name string, version byte, data []byte) *Reader {
 	r := &Reader{name: name}
@@ -54,7 +59,7 @@ func sealed(data []byte) bool {
 	return end > 0 && binary.LittleEndian.Uint32(data[end:]) == checksum(data[:end])
 }
 
-// Fail records a fault that the decoder found itself, unless there was one before.
+// Fail records a fault found by the decoder, unless there was a fault before.
 func (r *Reader) Fail(err error) {
 	if r.err == nil && err != nil {
 		r.err = fmt.Errorf("%s: snapshot: %w", r.name, err)
@@ -62,17 +67,17 @@ func (r *Reader) Fail(err error) {
 	}
 }
 
-// Check is Fail with the text, unless ok.
+// Check records a fault with the given text, unless ok is true.
 func (r *Reader) Check(ok bool, fault string) {
 	if !ok {
 		r.Fail(errors.New(fault))
 	}
 }
 
-// OK reports whether there was no fault so far. A loop over what was read asks it.
+// OK reports whether there was no fault so far. Loops over items check it.
 func (r *Reader) OK() bool { return r.err == nil }
 
-// Close returns the first fault; bytes that are left over are one.
+// Close returns the first fault. Bytes left over are a fault.
 func (r *Reader) Close() error {
 	if len(r.rest) > 0 {
 		r.Fail(fmt.Errorf("has %d bytes too many", len(r.rest)))
@@ -80,12 +85,12 @@ func (r *Reader) Close() error {
 	return r.err
 }
 
-// Len returns how many bytes are left.
+// Len returns the number of bytes left.
 func (r *Reader) Len() int { return len(r.rest) }
 
 const early = "ends early or holds a number out of range"
 
-// took moves on by a varint of the given size. Its last byte is only 0 if it is the only one.
+// took skips a varint of the given size. The last byte of a canonical varint is 0 only if it is the only byte.
 func (r *Reader) took(size int) bool {
 	if size <= 0 || size > 1 && r.rest[size-1] == 0 {
 		r.Check(false, early)

@@ -59,7 +59,7 @@ func (v *all) code(c *Codec) {
 	c.Index(&v.index, 1)
 }
 
-func TestWhatIsWrittenIsRead(t *testing.T) {
+func TestASnapshotReadsBackAsAnEqualValue(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)
 	want := all{
 		uint: math.MaxUint64, least: math.MinInt64, any: -3, number: -3, items: 2, real: math.Inf(1), share: .25, amount: 1e300,
@@ -70,7 +70,7 @@ func TestWhatIsWrittenIsRead(t *testing.T) {
 	kept := want
 	data, err := Append([]byte("other"), 7, want.code)
 	require.NoError(t, err)
-	assert.Equal(t, kept, want, "to write changes nothing")
+	assert.Equal(t, kept, want, "writing changes nothing")
 	var got all
 	require.NoError(t, Restore(data[5:], 7, &got, (*all).code))
 	want.now = now
@@ -123,15 +123,15 @@ func TestFaultsAreNamedOnce(t *testing.T) {
 	assert.EqualError(t, NewReader("a: B", 1, []byte{2}).Close(), "a: B: snapshot: version is 2, want 1")
 }
 
-// A field that All has no form for is the programmer's fault; a number that is negative is the snapshot's.
-func TestAllRefusesWhatHasNoForm(t *testing.T) {
+// A field of a type without a form is a fault of the programmer; a negative number is a fault of the snapshot.
+func TestAllRefusesAFieldWithoutAForm(t *testing.T) {
 	least := -1
 	data, _ := Append(nil, 1, func(c *Codec) { c.Number(&least, -1, 1) })
-	assert.ErrorContains(t, Restore(data, 1, new(float64), func(x *float64, c *Codec) { c.All(x) }), "a type that has no form")
+	assert.ErrorContains(t, Restore(data, 1, new(float64), func(x *float64, c *Codec) { c.All(x) }), "a type without a form")
 	assert.ErrorContains(t, Restore(data, 1, new(int), func(n *int, c *Codec) { c.All(n) }), "holds -1 where 0")
 }
 
-// The polynomial finds whatever changes within 32 bits in a row; and a snapshot may follow other bytes.
+// The checksum detects any change within 32 bits in a row. A snapshot may follow other bytes.
 func TestDamageIsRefused(t *testing.T) {
 	n := uint64(1 << 40)
 	whole, _ := Append([]byte("other bytes"), 1, func(c *Codec) { c.Uint(&n) })
@@ -159,7 +159,7 @@ func read(data []byte) error {
 	return c.In.Close()
 }
 
-// Any bytes: no panic, no number out of its range, and no count beyond what the rest can hold.
+// For any bytes there is no panic, no number out of its range, and no count above the number of bytes left.
 func FuzzReader(f *testing.F) {
 	f.Add([]byte{1, 3, 1, 2, 3}, []byte{0, 1, 2, 3, 4, 5, 6, 7, 8, 9})
 	f.Fuzz(func(t *testing.T, data, calls []byte) {

@@ -38,7 +38,7 @@ func (c *Codec) Int(v *int64) {
 	}
 }
 
-// Real codes a number of either sign with all its bits; NaN is none.
+// Real codes a float with all its bits; NaN is a fault.
 func (c *Codec) Real(v *float64) {
 	if c.In == nil {
 		c.Dst = binary.LittleEndian.AppendUint64(c.Dst, math.Float64bits(*v))
@@ -55,7 +55,7 @@ func (c *Codec) Real(v *float64) {
 	}
 }
 
-// expect refuses a number that was read unless it is right, and makes it 0.
+// expect records a fault unless right is true, and sets the number to 0.
 func (c *Codec) expect(v *float64, right bool, want string) {
 	if c.In != nil && !right {
 		c.In.Fail(fmt.Errorf("holds %v where %s is expected", *v, want))
@@ -63,14 +63,14 @@ func (c *Codec) expect(v *float64, right bool, want string) {
 	}
 }
 
-// Any is the largest number.
+// Any is the largest number, for a range without an upper bound.
 const Any = math.MaxInt
 
-// Number codes a number of a range.
+// Number codes a number from least to most.
 func (c *Codec) Number(v *int, least, most int) {
 	n := int64(*v)
 	if c.Int(&n); c.In == nil {
-		return // to write changes nothing
+		return // writing changes nothing
 	}
 	if *v = int(n); n < int64(least) || n > int64(most) {
 		c.In.Fail(fmt.Errorf("holds %d where %d to %d is expected", n, least, most))
@@ -78,20 +78,20 @@ func (c *Codec) Number(v *int, least, most int) {
 	}
 }
 
-// Number64 codes a number of a range.
+// Number64 codes a number from least to most.
 func (c *Codec) Number64(v *int64, least, most int64) {
 	c.Int(v)
 	c.Check(*v >= least && *v <= most, "holds a number out of range")
 }
 
-// Small codes a number of a range that has a small type.
+// Small codes a number of a small type, from least to most.
 func Small[T ~int8 | ~int32 | ~uint8 | ~uint16](c *Codec, v *T, least, most int) {
 	n := int(*v)
 	c.Number(&n, least, most)
 	*v = T(n)
 }
 
-// Index codes a place in a list of n, or none.
+// Index codes an index in a list of n items, or -1 for none.
 func (c *Codec) Index(v *int32, n int) { Small(c, v, -1, n-1) }
 
 // Count codes a number that is not negative.
@@ -156,8 +156,8 @@ func (c *Codec) Span(v *time.Duration) {
 	c.Check(*v >= 0, "holds a negative duration")
 }
 
-// Time codes an instant, as seconds and nanoseconds since 1970: without its location and its monotonic reading, which
-// mean nothing elsewhere.
+// Time codes an instant, as seconds and nanoseconds since 1970. Its location and its monotonic reading are left
+// out, because they mean nothing in another process.
 func (c *Codec) Time(v *time.Time) {
 	seconds, nanos := v.Unix(), uint64(v.Nanosecond())
 	c.Int(&seconds)
@@ -165,7 +165,7 @@ func (c *Codec) Time(v *time.Time) {
 	if c.In == nil {
 		return
 	}
-	// Years 1 to 9999 and a bit: what lies beyond may overflow inside time.Time.
+	// The range is the years 1 to about 9999; a time beyond may overflow inside time.Time.
 	if nanos >= 1e9 || seconds < -62135596800 || seconds > 1<<38 {
 		c.Check(false, "holds a time out of range")
 		seconds, nanos = 0, 0

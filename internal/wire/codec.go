@@ -6,7 +6,7 @@ import (
 	"github.com/straggler-go/straggler/internal/check"
 )
 
-// mode is what a codec does with the fields.
+// mode is the operation of a codec: a line, a JSON object, a log group, or reading.
 type mode uint8
 
 const (
@@ -16,17 +16,18 @@ const (
 	reading
 )
 
-// Codec is handed the fields of a value, one by one, and prints, logs, marshals or reads them.
+// Codec receives the fields of a value one by one, and prints, logs, marshals or reads each field.
 type Codec struct {
 	mode  mode
 	out   []byte // a line or a JSON object
-	from  int    // where the line begins in it
+	from  int    // index in out where the line begins
 	attrs []slog.Attr
 	in    *input
-	err   error // of a value that can't be written
-	used  usage // of the next field
+	err   error // error of a value that cannot be written
+	used  usage // usage of the next field
 }
 
+// fail keeps the first error.
 func (c *Codec) fail(err error) {
 	if c.err == nil {
 		c.err = err
@@ -42,7 +43,8 @@ const (
 	never
 )
 
-// When has the next field written if, and only if, it was used: even if it is zero, and not at all otherwise.
+// When decides whether the next field is written. A used field is written even if it is zero. An unused field is
+// left out even if it is not zero.
 func (c *Codec) When(used bool) *Codec {
 	if c.used = never; used {
 		c.used = always
@@ -50,20 +52,20 @@ func (c *Codec) When(used bool) *Codec {
 	return c
 }
 
-// Brief reports whether the value is printed or logged, so that a list too long to read may be summed up.
+// Brief reports whether the value is printed or logged, so that a long list may be summed up.
 func (c *Codec) Brief() bool { return c.mode == line || c.mode == group }
 
-// InLine reports whether the value is a line, written or read, which may leave out what only a machine wants.
+// InLine reports whether the value is a line, written or read. A line may leave out fields that only machines need.
 func (c *Codec) InLine() bool { return c.mode == line || c.mode == reading && c.in.line }
 
-// Check refuses what was read under a key unless it is right, as for a list that is too long.
+// Check refuses the field that was read under a key unless right is true, for example a list that is too long.
 func (c *Codec) Check(right bool, key string, value any, want string) {
 	if c.mode == reading && !right {
 		c.in.fail(check.Bad(c.in.name, key, value, want))
 	}
 }
 
-// Reading reports whether the value is read, so that what depends on its fields may be worked out behind them.
+// Reading reports whether the value is read, so that fields computed from others can be computed after them.
 func (c *Codec) Reading() bool { return c.mode == reading }
 
 // form is a field of one kind, as text.
@@ -72,10 +74,10 @@ type form interface {
 	json(dst []byte) []byte
 	log() slog.Value
 	parse(t token) bool
-	want(line bool) string // what parse takes, in words
+	want(line bool) string // describes in words what parse accepts
 }
 
-// put is field, which takes a line, the one that is written most, without an interface: that would allocate.
+// put is field without an allocation for lines, which are written most often: an interface would allocate.
 func put[F form](c *Codec, key string, zero bool, f F) {
 	if c.mode != line {
 		c.field(key, zero, f)
@@ -87,7 +89,7 @@ func put[F form](c *Codec, key string, zero bool, f F) {
 	c.used = unlessZero
 }
 
-// field writes or reads one field. It is the only place that knows all modes but lines.
+// field writes or reads one field. field is the only function that handles all modes except lines.
 func (c *Codec) field(key string, zero bool, f form) {
 	if c.mode == reading {
 		if t, ok := c.in.take(key); ok && !f.parse(t) {
@@ -104,7 +106,7 @@ func (c *Codec) field(key string, zero bool, f form) {
 	c.used = unlessZero
 }
 
-// bare writes a field that has no key in a line, or reads it.
+// bare writes or reads a field that has no key in a line.
 func (c *Codec) bare(key string, f form) {
 	switch {
 	case c.mode == line && c.used != never:
@@ -123,6 +125,7 @@ func (c *Codec) bare(key string, f form) {
 	}
 }
 
+// space appends the separator of a line, except before its first field.
 func (c *Codec) space() []byte {
 	if len(c.out) > c.from {
 		return append(c.out, ' ')
@@ -130,6 +133,7 @@ func (c *Codec) space() []byte {
 	return c.out
 }
 
+// comma appends the separator of an object, except before its first field.
 func (c *Codec) comma() []byte {
 	if len(c.out) > 1 {
 		return append(c.out, ',')

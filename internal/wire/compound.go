@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// items is a list whose items are forms.
+// items is a list, and each item is a form.
 type items[T any] struct {
 	v  *[]T
 	of func(*T) form
@@ -35,7 +35,7 @@ func (f items[T]) json(dst []byte) []byte {
 	return append(dst, ']')
 }
 
-// log hands over the JSON, which a handler of JSON takes as it is and one of text prints.
+// log returns the JSON of the list. A JSON handler writes it unchanged, and a text handler prints it.
 func (f items[T]) log() slog.Value { return slog.AnyValue(json.RawMessage(f.json(nil))) }
 
 func (f items[T]) want(bool) string { return "a list" }
@@ -49,7 +49,7 @@ func (f items[T]) parse(t token) bool {
 	return ok
 }
 
-// nested is a value with fields of its own.
+// nested is a value with its own fields.
 type nested struct {
 	c      *Codec
 	fields func(*Codec)
@@ -110,7 +110,7 @@ func (f wired) parse(t token) bool {
 	return ok
 }
 
-// appendAtom writes a text, in quotes if it would not read as one word.
+// appendAtom appends a text, in quotes if it would not read as one word.
 func appendAtom(dst []byte, s string) []byte {
 	if s == "" || slices.ContainsFunc([]byte(s), mark) || strconv.Quote(s) != `"`+s+`"` {
 		return strconv.AppendQuote(dst, s)

@@ -1,4 +1,5 @@
-// Package wire prints, logs, marshals and reads back what the library answers, from one list of fields a type:
+// Package wire prints, logs, marshals and reads the answers and configurations of the library. Each type has one
+// list of fields for all four:
 //
 //	func (d *Decision) wire(c *wire.Codec) {
 //		c.Word("action", &d.Action)
@@ -16,20 +17,20 @@
 //	// MarshalJSON returns the decision as an object of the fields that it prints.
 //	func (d Decision) MarshalJSON() ([]byte, error) { return wire.JSON(d.wire) }
 //
-//	// UnmarshalJSON reads what MarshalJSON writes.
+//	// UnmarshalJSON reads the form of MarshalJSON.
 //	func (d *Decision) UnmarshalJSON(data []byte) error { return wire.Read(data, d, (*Decision).wire) }
 //
-//	// UnmarshalText reads what String returns.
+//	// UnmarshalText reads the form of String.
 //	func (d *Decision) UnmarshalText(line []byte) error { return wire.Scan(line, d, (*Decision).wire) }
 //
-// The list runs once for each text. To write, each call appends its field; to read, each call takes it from what was
-// given, and what no call has taken is an error that names it. Since the list reads as well, it may ask what it has
-// passed already, such as the action, and nothing that comes later.
+// The list runs once for each text. When it writes, each call appends its field. When it reads, each call takes its
+// field from the input. An input field that no call has taken is an error, and the error names the field. Because
+// the list also reads, it may use fields before the present call, such as the action, but no later field.
 //
 // # The form
 //
-// Keys are kebab-case. A field that is zero is left out, unless [Codec.When] says that it was used; what is left out
-// reads as zero.
+// Keys are kebab-case. A field with the zero value is left out, unless [Codec.When] says that the field was used. A field
+// that is left out reads as zero.
 //
 //	                 line                 JSON and log
 //	duration         remaining=65.8s      seconds: 65.834927134
@@ -46,9 +47,9 @@
 //	list             avoid=3,7            [3,7]
 //	object           limits=(copies=3)    {"copies":3}
 //
-// JSON is exact: it reads back as the same value, to the nanosecond. A line is for people: numbers and durations have
-// six digits, except those of choices, which are exact, and a line that is read prints the same again. A log has the
-// JSON's keys, each with one type or null.
+// JSON is exact: a value reads back as an equal value, to the nanosecond. A line is for people. Numbers and
+// durations in a line have six digits, except choices, which are exact. A line that is read prints as an equal
+// line. A log has the keys of the JSON, and each key has one type or null.
 //
-// Types whose exported fields are all that they hold need nothing for encoding/gob, which leaves out zeros as well.
+// A type that holds nothing but exported fields needs no code for encoding/gob, which leaves out zeros as well.
 package wire

@@ -10,15 +10,15 @@ import (
 	"github.com/straggler-go/straggler/internal/check"
 )
 
-// Field is one key=value of a line that is exact: it reads back as the same value. One table of fields serves for
+// Field is an exact key=value pair of a line: it reads back as an equal value. One table of fields serves for
 // reading and for writing.
 type Field struct {
 	Key    string
 	Value  any  // *int, *float64, *time.Duration, *bool or *string
-	Choice bool // it may be off, and is never unknown
+	Choice bool // the field may be off, and is never unknown
 }
 
-// Choices lists the fields of the struct that p points to, under their keys: MaxRestarts is max-restarts.
+// Choices lists the fields of the struct that p points to, with their keys: MaxRestarts has the key max-restarts.
 func Choices(p any) []Field {
 	v := reflect.ValueOf(p).Elem()
 	list := make([]Field, v.NumField())
@@ -28,10 +28,12 @@ func Choices(p any) []Field {
 	return list
 }
 
-// Struct is the list of fields of a struct of choices: numbers, truth values, names, enumerations, lists, structs of
-// such. A field that is none of these, such as a function, is left out; so is a list that is nil.
+// Struct is the list of fields of a configuration. A field may be a number, a truth value, a text, an enumeration,
+// a list, or a struct of such fields. Struct leaves out a field of another type, such as a function, and a nil
+// list.
 func Struct[T any](v *T, c *Codec) { c.choices(reflect.ValueOf(v).Elem()) }
 
+// choices runs the fields of a configuration, found by reflection.
 func (c *Codec) choices(v reflect.Value) {
 	for i := range v.NumField() {
 		key, one := key(v.Type().Field(i).Name), v.Field(i)
@@ -54,9 +56,10 @@ func (c *Codec) choices(v reflect.Value) {
 	}
 }
 
-// Settings is Struct of a value.
+// Settings returns the list of fields of a configuration, for [JSON].
 func Settings[T any](v *T) func(*Codec) { return func(c *Codec) { Struct(v, c) } }
 
+// key converts the name of a Go field to kebab-case.
 func key(name string) string {
 	var b strings.Builder
 	for i, c := range []byte(name) {
@@ -70,7 +73,7 @@ func key(name string) string {
 	return b.String()
 }
 
-// form is how the value is written and read.
+// form returns the form in which the value is written and read; nil for a type without a form.
 func (f Field) form() form {
 	switch v := f.Value.(type) {
 	case *int:
@@ -87,6 +90,7 @@ func (f Field) form() form {
 	return nil
 }
 
+// exact returns the exact form of a number, which may be off if it is a choice.
 func exact[T Number](v *T, choice bool) form {
 	if choice {
 		return offOr(v)
@@ -94,15 +98,15 @@ func exact[T Number](v *T, choice bool) form {
 	return formOf(v, true)
 }
 
-// Append writes the field behind a separator. It does not allocate.
+// Append appends the field after a separator. Append does not allocate.
 func (f Field) Append(dst []byte, separator byte) []byte {
 	return f.AppendValue(append(append(append(dst, separator), f.Key...), '='))
 }
 
-// AppendValue is Append without the separator and the key.
+// AppendValue appends the value without separator and key.
 func (f Field) AppendValue(dst []byte) []byte {
 	off, from := false, len(dst)
-	switch v := f.Value.(type) { // its form would be boxed
+	switch v := f.Value.(type) { // a form in an interface would allocate
 	case *int:
 		off, dst = *v == check.Off, whole[int]{v}.line(dst)
 	case *float64:
@@ -122,7 +126,7 @@ func (f Field) AppendValue(dst []byte) []byte {
 	return dst
 }
 
-// Parse reads the value. The error names the key, the text and what was wanted.
+// Parse reads the value. Its error names the key, the text, and the texts that are valid.
 func (f Field) Parse(text string) error {
 	if word, ok := f.Value.(Word); ok {
 		return word.Set(text)
@@ -133,7 +137,7 @@ func (f Field) Parse(text string) error {
 	return nil
 }
 
-// Unset reports whether the field has its zero value, which is left out.
+// Unset reports whether the field has its zero value, and so is left out.
 func (f Field) Unset() bool {
 	if word, ok := f.Value.(Word); ok {
 		return word.Get() == ""
@@ -141,24 +145,24 @@ func (f Field) Unset() bool {
 	return reflect.ValueOf(f.Value).Elem().IsZero()
 }
 
-// Word is the value of a field that has a text of its own, without spaces; an empty one is left out.
+// Word is the value of a field with its own text of one word. A field with an empty text is left out.
 type Word struct {
 	Get func() string
 	Set func(text string) error
 }
 
-// Fault is the error of a value that can't be read.
+// Fault is the error of a value that cannot be read.
 type Fault struct{ Key, Text, Want string }
 
 // Error returns the fault as one line.
 func (f *Fault) Error() string { return fmt.Sprintf("%s is %.40q, want %s", f.Key, f.Text, f.Want) }
 
-// Find returns the place of the field with the key, or -1.
+// Find returns the index of the field with the key, or -1.
 func Find(fields []Field, key string) int {
 	return slices.IndexFunc(fields, func(f Field) bool { return f.Key == key })
 }
 
-// keys lists what may be given.
+// keys lists the keys of the fields, for an error.
 func keys(fields []Field) string {
 	list := make([]string, len(fields))
 	for i := range fields {
@@ -167,7 +171,7 @@ func keys(fields []Field) string {
 	return strings.Join(list, ", ")
 }
 
-// AppendSet writes the fields that are not zero, each behind a comma.
+// AppendSet appends the fields that are not zero, each after a comma.
 func AppendSet(dst []byte, fields []Field) []byte {
 	for _, f := range fields {
 		if !f.Unset() {
@@ -177,8 +181,8 @@ func AppendSet(dst []byte, fields []Field) []byte {
 	return dst
 }
 
-// ParsePairs reads key=value words in any order, each field once at most, and returns which were there, as bits. The
-// errors begin with what the fields are of.
+// ParsePairs reads key=value words in any order, each field at most once. ParsePairs returns the fields present as bits.
+// Its errors begin with the text of, which names the owner of the fields.
 func ParsePairs(of any, fields []Field, words []string) (seen uint64, err error) {
 	for _, word := range words {
 		key, value, ok := strings.Cut(word, "=")
@@ -199,7 +203,7 @@ func ParsePairs(of any, fields []Field, words []string) (seen uint64, err error)
 	return seen, nil
 }
 
-// ParseSet is ParsePairs of a text with commas between them; spaces around a key or a value do not count.
+// ParseSet is ParsePairs for a text with commas between the words; spaces around a key or a value do not count.
 func ParseSet(of string, fields []Field, text string) error {
 	words := strings.Split(text, ",")
 	for i, word := range words {
@@ -210,5 +214,5 @@ func ParseSet(of string, fields []Field, text string) error {
 	return err
 }
 
-// AppendSeconds writes a duration as whole and decimal seconds, exactly: 90s, 0.25s.
+// AppendSeconds appends a duration as exact decimal seconds: 90s, 0.25s.
 func AppendSeconds(dst []byte, d time.Duration) []byte { return append(appendSeconds(dst, d), 's') }

@@ -9,13 +9,14 @@ import (
 	"time"
 )
 
-// Text is an enumeration, or another value that has a text of one word.
+// Text is an enumeration, or another value with a text of one word.
 type Text interface {
 	fmt.Stringer
 	encoding.TextMarshaler
 	encoding.TextUnmarshaler
 }
 
+// word is the form of a Text.
 type word struct {
 	c *Codec
 	v Text
@@ -40,6 +41,7 @@ func (f word) parse(t token) bool {
 	return true
 }
 
+// flag is the form of a truth value with two words of its own in lines.
 type flag struct {
 	v       *bool
 	no, yes string
@@ -65,6 +67,7 @@ func (f flag) parse(t token) bool {
 	return *f.v || t.text == f.no
 }
 
+// truth is the form of a truth value as true or false.
 type truth struct{ v *bool }
 
 func (f truth) line(dst []byte) []byte { return strconv.AppendBool(dst, *f.v) }
@@ -77,6 +80,7 @@ func (f truth) parse(t token) bool {
 	return !t.quoted && (*f.v || t.text == "false")
 }
 
+// instant is the form of a time in UTC, to the nanosecond.
 type instant struct{ v *time.Time }
 
 func (f instant) line(dst []byte) []byte { return f.v.UTC().AppendFormat(dst, time.RFC3339Nano) }
@@ -90,6 +94,7 @@ func (f instant) parse(t token) bool {
 	return err == nil && (t.line || t.quoted)
 }
 
+// text is the form of a string.
 type text struct{ v *string }
 
 func (f text) line(dst []byte) []byte { return appendAtom(dst, *f.v) }

@@ -13,10 +13,11 @@ import (
 type token struct {
 	text   string
 	raw    string // with its quotes, in a line
-	quoted bool   // it was a text in quotes, which are gone
+	quoted bool   // the text was in quotes; they are removed
 	line   bool
 }
 
+// null reports whether the token stands for an unknown value.
 func (t token) null() bool {
 	if t.line {
 		return t.text == "?"
@@ -24,18 +25,18 @@ func (t token) null() bool {
 	return t.text == "null" && !t.quoted
 }
 
-// input is an object, or a line, that is being read.
+// input is an object or a line that is being read.
 type input struct {
-	name  string // of the type, for errors
+	name  string // name of the type, for errors
 	line  bool
-	words []token // bare ones
+	words []token // bare words of a line
 	keys  []string
-	value map[string]token // what no field has taken yet
-	asked []string         // the fields that there are
+	value map[string]token // fields that no call has taken yet
+	asked []string         // keys of the fields of the type
 	err   error
 }
 
-// run reads the fields, all of which must be taken.
+// run reads the fields, and refuses an input with fields left over.
 func (in *input) run(fields func(*Codec)) error {
 	c := Codec{mode: reading, in: in}
 	fields(&c)
@@ -60,7 +61,7 @@ func (in *input) bad(key string, t token, want string) {
 	in.fail(check.Bad(in.name, key, t.text, want))
 }
 
-// take returns the value of a key, once.
+// take returns the value of a key, and removes it from the input.
 func (in *input) take(key string) (token, bool) {
 	in.asked = append(in.asked, key)
 	t, ok := in.value[key]
@@ -79,7 +80,7 @@ func (in *input) word() (token, bool) {
 	return t, true
 }
 
-// kind demands that the next bare word is one of those given.
+// kind demands that the next bare word is among the given words.
 func (in *input) kind(words []string) {
 	t, ok := in.word()
 	for _, w := range words {
@@ -92,7 +93,7 @@ func (in *input) kind(words []string) {
 	}
 }
 
-// rest hands what was not taken to a value of another package.
+// rest passes all remaining fields to a value of another package.
 func (in *input) rest(v Wired) {
 	var b []byte
 	for _, t := range in.words {
@@ -118,7 +119,7 @@ func (in *input) rest(v Wired) {
 	in.fail(v.UnmarshalJSON(append(append([]byte{'{'}, b...), '}')))
 }
 
-// object takes the token apart into its fields.
+// object splits the token into its fields.
 func (t token) object(name string) (*input, bool) {
 	in := &input{name: name, line: t.line, value: map[string]token{}}
 	if t.line {
@@ -132,7 +133,7 @@ func (t token) object(name string) (*input, bool) {
 		return in, false
 	}
 	for d.More() {
-		key, _ := d.Token() // valid, as is what follows
+		key, _ := d.Token() // valid, as are the tokens that follow
 		var raw json.RawMessage
 		if err := d.Decode(&raw); err != nil {
 			return in, false
@@ -142,6 +143,7 @@ func (t token) object(name string) (*input, bool) {
 	return in, true
 }
 
+// add adds a field, and refuses a key that is given twice.
 func (in *input) add(key string, t token) {
 	if _, twice := in.value[key]; twice {
 		in.bad(key, t, "each field once")
@@ -149,7 +151,7 @@ func (in *input) add(key string, t token) {
 	in.keys, in.value[key] = append(in.keys, key), t
 }
 
-// jsonToken unquotes a text, and leaves all else as it is.
+// jsonToken removes the quotes of a text, and leaves any other value unchanged.
 func jsonToken(raw json.RawMessage) token {
 	var s string
 	if raw = bytes.TrimSpace(raw); len(raw) > 0 && raw[0] == '"' && json.Unmarshal(raw, &s) == nil {
@@ -158,7 +160,7 @@ func jsonToken(raw json.RawMessage) token {
 	return token{text: string(raw)}
 }
 
-// list takes the token apart into items.
+// list splits the token into its items.
 func (t token) list() (items []token, ok bool) {
 	if t.line {
 		rest, more := t.raw, t.raw != ""
@@ -177,7 +179,7 @@ func (t token) list() (items []token, ok bool) {
 	return items, ok
 }
 
-// inner returns what stands between brackets.
+// inner returns the text between brackets.
 func (t token) inner() (string, bool) {
 	n := len(t.text)
 	if t.quoted || n < 2 || t.text[0] != '(' || t.text[n-1] != ')' {
@@ -186,7 +188,7 @@ func (t token) inner() (string, bool) {
 	return t.text[1 : n-1], true
 }
 
-// fields takes a line apart.
+// fields splits a line into its bare words and its fields.
 func (t token) fields(in *input) bool {
 	rest, ok := t.inner()
 	for more := rest != ""; more && ok; {
@@ -203,8 +205,8 @@ func (t token) fields(in *input) bool {
 	return ok
 }
 
-// cut returns the text before the first separator outside quotes and brackets, and what follows that. It is not ok if
-// quotes or brackets have no end.
+// cut returns the text before the first separator outside quotes and brackets, and the text after the separator. ok
+// is false if quotes or brackets have no end.
 func cut(s string, sep byte) (t token, rest string, more, ok bool) {
 	depth, end := 0, 0
 	for ; end < len(s) && !(s[end] == sep && depth == 0); end++ {

@@ -10,6 +10,7 @@ import (
 	"github.com/straggler-go/straggler/internal/num"
 )
 
+// whole is the form of a whole number.
 type whole[T int | int64] struct{ v *T }
 
 func (f whole[T]) line(dst []byte) []byte { return strconv.AppendInt(dst, int64(*f.v), 10) }
@@ -23,12 +24,13 @@ func (f whole[T]) parse(t token) bool {
 	return err == nil && !t.quoted && int64(*f.v) == n
 }
 
-// index is a place: none is left out, and not a number.
+// index is the form of an index in a list. An index of none is left out and not written as a number.
 type index struct{ whole[int] }
 
 func (f index) want(bool) string   { return "a number of 0 or more" }
 func (f index) parse(t token) bool { return f.whole.parse(t) && *f.v >= 0 }
 
+// real is the form of a float. An exact one has all digits in lines, and otherwise six.
 type real struct {
 	v     *float64
 	exact bool
@@ -66,6 +68,7 @@ func (f real) log() slog.Value {
 
 func (f real) want(line bool) string { return "a number" + orUnknown(line) }
 
+// orUnknown completes the text of an error: a line may have ? for an unknown number.
 func orUnknown(line bool) string {
 	if line {
 		return ", or ? for unknown"
@@ -83,7 +86,7 @@ func (f real) parse(t token) bool {
 	return err == nil && !math.IsNaN(x) && (!t.quoted || math.IsInf(x, 0))
 }
 
-// appendNumber writes the shortest text that reads back as the same number.
+// appendNumber appends the shortest text that reads back as an equal number.
 func appendNumber(dst []byte, x float64) []byte {
 	if abs := math.Abs(x); abs != 0 && (abs < 1e-6 || abs >= 1e21) {
 		return strconv.AppendFloat(dst, x, 'e', -1, 64)
@@ -91,6 +94,7 @@ func appendNumber(dst []byte, x float64) []byte {
 	return strconv.AppendFloat(dst, x, 'f', -1, 64)
 }
 
+// span is the form of a duration, in seconds. MinDuration is unknown.
 type span struct {
 	v     *time.Duration
 	exact bool
@@ -119,7 +123,7 @@ func (f span) log() slog.Value {
 	if *f.v == num.MinDuration {
 		return slog.AnyValue(nil)
 	}
-	return slog.Float64Value(float64(*f.v) / 1e9) // the nearest number, which Seconds is not always
+	return slog.Float64Value(float64(*f.v) / 1e9) // the nearest float; d.Seconds() is not always the nearest
 }
 
 func (f span) want(line bool) string {
@@ -150,12 +154,12 @@ func (f span) parse(t token) (ok bool) {
 	return ok && !t.quoted
 }
 
-// appendSeconds writes seconds as a decimal number, exactly.
+// appendSeconds appends seconds as an exact decimal number.
 func appendSeconds(dst []byte, d time.Duration) []byte {
 	ns := uint64(d)
 	if d < 0 {
 		dst = append(dst, '-')
-		ns = -ns // right for the least duration as well
+		ns = -ns // right for the smallest duration as well
 	}
 	dst = strconv.AppendUint(dst, ns/1e9, 10)
 	rest := ns % 1e9
@@ -163,7 +167,7 @@ func appendSeconds(dst []byte, d time.Duration) []byte {
 		return dst
 	}
 	from := len(dst)
-	dst = strconv.AppendUint(dst, 1e9+rest, 10) // ten digits, of which the point takes the place of the first
+	dst = strconv.AppendUint(dst, 1e9+rest, 10) // ten digits; the point replaces the first
 	dst[from] = '.'
 	for dst[len(dst)-1] == '0' {
 		dst = dst[:len(dst)-1]
@@ -171,7 +175,7 @@ func appendSeconds(dst []byte, d time.Duration) []byte {
 	return dst
 }
 
-// parseSeconds reads what appendSeconds writes, exactly, and any other number to the nearest nanosecond.
+// parseSeconds reads the form of appendSeconds exactly, and any other number to the nearest nanosecond.
 func parseSeconds(text string) (time.Duration, bool) {
 	whole, part, _ := strings.Cut(text, ".")
 	if len(part) <= 9 && len(whole) <= 11 {
@@ -191,12 +195,13 @@ func parseSeconds(text string) (time.Duration, bool) {
 	return num.Duration(x)
 }
 
-// special is a number of which one value has a word in lines and another text in JSON.
+// special is the form of a number with one special value. In lines this value is the word off; in JSON it has
+// another text.
 type special[T Number] struct {
 	form
 	v    *T
 	is   T
-	text string // in JSON: null or -1
+	text string // text of the special value in JSON: null or -1
 }
 
 func (f special[T]) line(dst []byte) []byte {
@@ -212,7 +217,7 @@ func (f special[T]) json(dst []byte) []byte {
 	}
 	from := len(dst)
 	if dst = f.form.json(dst); f.text == "-1" && string(dst[from:]) == "-1" {
-		dst = append(dst, ".0"...) // a duration of -1 s, which is not off
+		dst = append(dst, ".0"...) // a duration of -1 s must not read as off
 	}
 	return dst
 }

@@ -8,7 +8,8 @@ import (
 	"github.com/straggler-go/straggler/internal/num"
 )
 
-// Kind is a bare word of lines, one of those given, that says what the rest means; nothing else has it.
+// Kind writes or reads a bare word in a line. The word is words[i], and tells a reader which fields follow. JSON and logs
+// do not have it.
 func (c *Codec) Kind(i int, words ...string) {
 	switch {
 	case c.mode == line:
@@ -19,7 +20,7 @@ func (c *Codec) Kind(i int, words ...string) {
 	c.used = unlessZero
 }
 
-// Word is an enumeration, without a key in lines, always written.
+// Word is an enumeration that is always written, in lines without its key.
 func (c *Codec) Word(key string, v Text) {
 	if c.mode == line && c.used != never {
 		c.out, c.used = append(c.space(), v.String()...), unlessZero
@@ -28,10 +29,10 @@ func (c *Codec) Word(key string, v Text) {
 	c.bare(key, word{c, v})
 }
 
-// Flag is a truth value, always written: one of two bare words in lines.
+// Flag is a truth value that is always written. In lines it is a bare word: no or yes.
 func (c *Codec) Flag(key string, v *bool, no, yes string) { c.bare(key, flag{v, no, yes}) }
 
-// Enum is an enumeration under its key.
+// Enum is an enumeration with its key.
 func (c *Codec) Enum(key string, v Text) { put(c, key, false, word{c, v}) }
 
 // Int is a whole number.
@@ -40,7 +41,7 @@ func (c *Codec) Int(key string, v *int) { put(c, key, *v == 0, whole[int]{v}) }
 // Int64 is a whole number.
 func (c *Codec) Int64(key string, v *int64) { put(c, key, *v == 0, whole[int64]{v}) }
 
-// Index is a place in a list; -1 is none, which is left out.
+// Index is an index in a list; -1 is no index, and is left out.
 func (c *Codec) Index(key string, v *int) {
 	if c.mode == reading {
 		*v = -1
@@ -54,11 +55,11 @@ func (c *Codec) Index(key string, v *int) {
 	put(c, key, false, index{whole[int]{v}})
 }
 
-// Float is a number; NaN is unknown. One that may be infinite is a [Limit].
+// Float is a number; NaN is unknown. Use [Limit] for a number that may be infinite.
 func (c *Codec) Float(key string, v *float64) { put(c, key, *v == 0, real{v: v}) }
 
-// Keyed is a number and an enumeration that says what it is. In lines the enumeration's name is the number's key;
-// elsewhere each has its own.
+// Keyed is a number and an enumeration that says which number it is. In lines the enumeration's name is the key of
+// the number; in JSON and logs each has its own key.
 func (c *Codec) Keyed(of string, what Text, names []string, key string, v *float64) {
 	if as := c.used; !c.InLine() {
 		c.Enum(of, what)
@@ -81,25 +82,25 @@ func (c *Codec) Bool(key string, v *bool) { put(c, key, !*v, truth{v}) }
 // Text is any text.
 func (c *Codec) Text(key string, v *string) { put(c, key, *v == "", text{v}) }
 
-// Duration is a length of time, [num.MinDuration] if it is unknown.
+// Duration is a duration; [num.MinDuration] is unknown.
 func (c *Codec) Duration(key string, v *time.Duration) { put(c, key, *v == 0, span{v: v}) }
 
-// Time is an instant, in UTC; the zero time is left out.
+// Time is an instant in UTC; the zero time is left out.
 func (c *Codec) Time(key string, v *time.Time) { put(c, key, v.IsZero(), instant{v}) }
 
-// Number is the kind of a limit or a choice.
+// Number is the constraint of a limit or a choice.
 type Number interface {
 	int | int64 | float64 | time.Duration
 }
 
-// Limit is a number of which the largest, or +Inf, means that there is no limit.
+// Limit is a number with a special largest value: the largest number, or +Inf, means that there is no limit.
 func Limit[T Number](c *Codec, key string, v *T) {
 	put(c, key, *v == 0, limitOf(v))
 }
 
 func limitOf[T Number](v *T) special[T] { return special[T]{formOf(v, false), v, largest[T](), "null"} }
 
-// Part is a number and its limit: used=3/10 in lines, each under its key elsewhere.
+// Part is a number and its limit. In lines they are one field, used=3/10; in JSON and logs each has its own key.
 func (c *Codec) Part(key string, used *int, of string, limit *int) {
 	if c.InLine() {
 		put(c, key, *used == 0 && *limit == 0, part{whole[int]{used}, limitOf(limit)})
@@ -111,16 +112,18 @@ func (c *Codec) Part(key string, used *int, of string, limit *int) {
 	Limit(c, of, limit)
 }
 
-// Choice is an operator's, of which -1 turns a rule off. It is exact in lines as well.
+// Choice is an operator's number; -1 turns a rule off. A choice is exact in lines as well.
 func Choice[T Number](c *Codec, key string, v *T) {
 	put(c, key, *v == 0, offOr(v))
 }
 
+// offOr returns the form of a choice.
 func offOr[T Number](v *T) special[T] {
 	off := -1
 	return special[T]{formOf(v, true), v, T(off), "-1"}
 }
 
+// largest returns the largest number of a type, which stands for no limit.
 func largest[T Number]() (most T) {
 	switch v := any(&most).(type) {
 	case *int:
@@ -135,6 +138,7 @@ func largest[T Number]() (most T) {
 	return most
 }
 
+// formOf returns the form of a number of any type.
 func formOf[T Number](v *T, exact bool) form {
 	switch v := any(v).(type) {
 	case *int:
@@ -149,7 +153,7 @@ func formOf[T Number](v *T, exact bool) form {
 	return nil
 }
 
-// list puts a list of forms.
+// list puts a list; of returns the form of an item.
 func list[T any](c *Codec, key string, v *[]T, of func(*T) form) {
 	put(c, key, len(*v) == 0, items[T]{v, of})
 }
@@ -169,12 +173,12 @@ func (c *Codec) Texts(key string, v *[]string) {
 	list(c, key, v, func(s *string) form { return text{s} })
 }
 
-// List is a list of values, each with the given fields.
+// List is a list of values, each with the given list of fields.
 func List[T any](c *Codec, key string, v *[]T, fields func(*T, *Codec)) {
 	list(c, key, v, func(one *T) form { return nested{c, func(c *Codec) { fields(one, c) }} })
 }
 
-// Wired is a type of another package that has its own list of fields.
+// Wired is a type of another package with its own list of fields.
 type Wired interface {
 	String() string
 	LogValue() slog.Value
@@ -183,10 +187,11 @@ type Wired interface {
 	UnmarshalText([]byte) error
 }
 
-// Value is such a value under a key.
+// Value is a Wired value under a key.
 func (c *Codec) Value(key string, v Wired) { put(c, key, false, wired{c, v}) }
 
-// Inline is such a value whose fields are also those of the whole. It comes last, and reads all that is left.
+// Inline is a Wired value with its fields among the fields of the whole. Inline must be the last call, because it
+// reads all remaining fields.
 func (c *Codec) Inline(v Wired) {
 	switch c.mode {
 	case line:

@@ -13,11 +13,11 @@ func Line(fields func(*Codec)) string {
 	return string(c.out)
 }
 
-// Lines returns a codec that appends the fields as a line to dst; [Codec.Appended] returns the two. It alone is
-// allocated.
+// Lines returns a codec that appends the fields as a line to dst, and [Codec.Appended] returns the result. Only the
+// codec is allocated.
 func Lines(dst []byte) *Codec { return &Codec{mode: line, out: dst, from: len(dst)} }
 
-// Appended returns what was appended to, and that.
+// Appended returns dst with the appended fields.
 func (c *Codec) Appended() []byte { return c.out }
 
 // Log returns the fields as a group, for log/slog.
@@ -27,7 +27,8 @@ func Log(fields func(*Codec)) slog.Value {
 	return slog.GroupValue(c.attrs...)
 }
 
-// JSON returns the fields as an object. It is an error if a value has no text, such as an enumeration's unknown one.
+// JSON returns the fields as an object. JSON returns an error if a value has no text, such as an enumeration value
+// without a name.
 func JSON(fields func(*Codec)) ([]byte, error) {
 	c := Codec{mode: object, out: append(make([]byte, 0, 200), '{')}
 	fields(&c)
@@ -37,8 +38,8 @@ func JSON(fields func(*Codec)) ([]byte, error) {
 	return append(c.out, '}'), nil
 }
 
-// Read sets v from what [JSON] wrote. The error names what is unknown or out of place, and then v stays as it was; so
-// it does for null.
+// Read sets v from the form of [JSON]. The error names the field that is unknown or out of range, and then v is
+// unchanged. null also leaves v unchanged.
 func Read[T any](data []byte, v *T, fields func(*T, *Codec)) error {
 	if string(data) == "null" {
 		return nil
@@ -47,11 +48,13 @@ func Read[T any](data []byte, v *T, fields func(*T, *Codec)) error {
 	return read(t, v, fields)
 }
 
-// Scan sets v from what [Line] wrote. The error names what is unknown or out of place, and then v stays as it was.
+// Scan sets v from the form of [Line]. The error names the field that is unknown or out of range, and then v is
+// unchanged.
 func Scan[T any](text []byte, v *T, fields func(*T, *Codec)) error {
 	return read(token{text: "(" + string(text) + ")", line: true}, v, fields)
 }
 
+// read sets v from a token, if all fields are right.
 func read[T any](t token, v *T, fields func(*T, *Codec)) error {
 	var fresh T
 	place := check.PlaceOf[T]()

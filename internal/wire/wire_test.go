@@ -29,7 +29,7 @@ func (a action) String() string                   { return enum.Name(names[:], a
 func (a action) MarshalText() ([]byte, error)     { return enum.Text(names[:], a) }
 func (a *action) UnmarshalText(text []byte) error { return enum.Parse(names[:], text, a) }
 
-// inner is a type of another package, as it were.
+// inner stands for a type of another package.
 type inner struct {
 	Basis string
 	Gain  time.Duration
@@ -134,7 +134,7 @@ func random(r *rand.Rand) (v all) {
 	return v
 }
 
-func TestJSONReadsBackAsTheSameValue(t *testing.T) {
+func TestJSONReadsBackAsAnEqualValue(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 2000 {
 		v := random(r)
@@ -147,7 +147,7 @@ func TestJSONReadsBackAsTheSameValue(t *testing.T) {
 	}
 }
 
-func TestALineReadsBackAsWhatPrintsTheSame(t *testing.T) {
+func TestALineReadsBackAsAnEqualLine(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 2000 {
 		v := random(r)
@@ -155,13 +155,13 @@ func TestALineReadsBackAsWhatPrintsTheSame(t *testing.T) {
 		var back all
 		require.NoError(t, Scan([]byte(text), &back, (*all).wire), "%s", text)
 		require.Equal(t, text, Line(back.wire))
-		require.Equal(t, v.Wait, back.Wait, "a choice is exact")
+		require.Equal(t, v.Wait, back.Wait, "a choice is exact in a line")
 		require.Equal(t, v.Share, back.Share)
 		require.Equal(t, v.Hosts, back.Hosts)
 	}
 }
 
-// The three forms hold the same keys, and a log the JSON's values.
+// The three forms have the same keys, and a log has the values of the JSON.
 func TestALogHasTheFieldsOfTheJSON(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for range 500 {
@@ -181,7 +181,7 @@ func TestALogHasTheFieldsOfTheJSON(t *testing.T) {
 		require.NoError(t, json.Unmarshal(log.Bytes(), &line))
 		var object map[string]any
 		require.NoError(t, json.Unmarshal(data, &object))
-		maps.DeleteFunc(object, func(_ string, v any) bool { // of groups, slog leaves out the empty ones
+		maps.DeleteFunc(object, func(_ string, v any) bool { // slog leaves out empty groups
 			inner, ok := v.(map[string]any)
 			return ok && len(inner) == 0
 		})
@@ -189,7 +189,7 @@ func TestALogHasTheFieldsOfTheJSON(t *testing.T) {
 	}
 }
 
-func TestForm(t *testing.T) {
+func TestEachFormIsWrittenAsDocumented(t *testing.T) {
 	v := all{
 		Action: 1, Pool: -1, Left: 65834927134, Value: .123456789, Budget: math.MaxInt, Wait: -1, Share: .123456789,
 		Name: "a b", Avoid: []int{3, 7}, Level: math.Inf(1), Steps: []inner{{"age", num.MinDuration}}, Last: inner{Gain: num.MaxDuration},
@@ -203,7 +203,7 @@ func TestForm(t *testing.T) {
 		`"steps":[{"basis":"age","gain":null}],"value2":{},"gain":9223372036.854775807}`, string(data))
 }
 
-func TestWhatIsUnknownOrOutOfPlaceIsNamed(t *testing.T) {
+func TestUnknownOrMisplacedFieldsAreNamed(t *testing.T) {
 	const place = "internal/wire: all."
 	for text, want := range map[string]string{
 		`{"action":"keep","colour":3}`: `internal/wire: inner.colour is "3", want one of the fields basis, gain`,
@@ -274,7 +274,7 @@ func TestSecondsAreExactAndOtherNumbersNearest(t *testing.T) {
 	}
 }
 
-// Any text: no panic, and what is read prints and reads again.
+// For any text there is no panic, and a text that can be read prints and reads again.
 func FuzzRead(f *testing.F) {
 	v := random(rand.New(rand.NewPCG(7, 8)))
 	data, _ := JSON(v.wire)
@@ -299,8 +299,8 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// A choice of -1 s is wrong, but is not off, which would be right.
-func TestChoicesOfMinusOneSecond(t *testing.T) {
+// A choice of -1 s is out of range, but it is not off.
+func TestAChoiceOfMinusOneSecondIsNotOff(t *testing.T) {
 	for _, d := range []time.Duration{-time.Second, -1, -2, time.Second} {
 		data, err := JSON(func(c *Codec) { Choice(c, "d", &d) })
 		require.NoError(t, err)
@@ -310,7 +310,7 @@ func TestChoicesOfMinusOneSecond(t *testing.T) {
 	}
 }
 
-// measured is a number under the name of what it is.
+// measured is a number whose key is the name of its kind.
 type measured struct {
 	Of   action
 	Size float64
@@ -320,7 +320,7 @@ func (v *measured) wire(c *Codec) {
 	c.When(v.Of != 0 || v.Size != 0).Keyed("of", &v.Of, names[:], "size", &v.Size)
 }
 
-func TestANumberUnderTheNameOfWhatItIs(t *testing.T) {
+func TestAKeyedNumberHasTheKeyOfItsKind(t *testing.T) {
 	v := measured{1, 0.1234567}
 	assert.Equal(t, "kill=0.123457", Line(v.wire))
 	assert.Equal(t, []slog.Attr{slog.String("of", "kill"), slog.Float64("size", v.Size)}, Log(v.wire).Group())

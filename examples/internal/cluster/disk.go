@@ -59,7 +59,7 @@ func (d *disks) hasRoom(s *sim, machine int32, bytes float64) bool {
 // fits holds bytes against what a machine's disk has left, and what is still to be written there.
 func (d *disks) fits(s *sim, machine int32, bytes int64) gate.Answer {
 	m := &s.machines[machine]
-	return d.gate.Room(gate.Node{DiskFree: s.c.Machines[machine].Disk - m.used, DiskOwed: m.owed}, 0, bytes)
+	return d.gate.Room(gate.Machine{DiskFree: s.c.Machines[machine].Disk - m.used, DiskOwed: m.owed}, 0, bytes)
 }
 
 // sizeOf is what a task of a phase writes, in whole bytes.

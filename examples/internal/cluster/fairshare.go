@@ -159,7 +159,7 @@ func (w *watchman) turn(s *sim, kind Kind) {
 	for at := range s.copies {
 		if c := &s.copies[at]; c.live && c.kind == kind {
 			w.tasks = append(w.tasks, preempt.Task{
-				Pool: first + int(s.phases[c.phase].job), Machine: int(c.machine), Started: epoch.Add(c.begun), Speculative: c.extra || c.kept,
+				Pool: first + int(s.phases[c.phase].job), Machine: int(c.machine), Started: epoch.Add(c.begun), Copy: c.extra || c.kept,
 			})
 			w.places = append(w.places, int32(at))
 		}
@@ -193,8 +193,8 @@ func newDoor(config *gate.Config) (*door, error) {
 }
 
 // facts are what runs on a machine, and what of it belongs to a job.
-func (d *door) facts(s *sim, job, machine int32) (gate.Node, gate.Reducer) {
-	var n gate.Node
+func (d *door) facts(s *sim, job, machine int32) (gate.Machine, gate.Reducer) {
+	var n gate.Machine
 	var r gate.Reducer
 	for at := s.machines[machine].first; at != none; at = s.copies[at].next {
 		c := &s.copies[at]

@@ -1,4 +1,4 @@
-// Package mergetest holds what is learned to the laws of a merge.
+// Package mergetest checks the laws of a merge for types that share their knowledge.
 package mergetest
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/straggler-go/straggler/internal/snapshot/snapshottest"
 )
 
-// Learner is what a process learns and passes on.
+// Learner is a type that learns and shares its knowledge.
 type Learner interface {
 	encoding.BinaryMarshaler
 	encoding.BinaryUnmarshaler
@@ -25,17 +25,17 @@ type Learner interface {
 	Merge(now time.Time, delta []byte) error
 }
 
-// Fleet is how the processes of a test learn. A process is known by its number, and as an origin by Name.
+// Fleet creates and drives the processes of a test. Each process has a number, and Name returns its origin.
 type Fleet[L Learner] struct {
 	New    func(process int) L
-	See    func(l L, process int, now time.Time, random *rand.Rand) // one thing
-	Answer func(l L, now time.Time) string                          // of all that it may be asked
+	See    func(l L, process int, now time.Time, random *rand.Rand) // observe one thing
+	Answer func(l L, now time.Time) string                          // all answers as text
 }
 
-// Name is the origin of a process.
+// Name returns the origin of a process.
 func Name(process int) string { return "scheduler-" + strconv.Itoa(process) }
 
-// Histories is how many histories a test tries: few, or STRAGGLER_HISTORIES.
+// Histories returns the number of random histories of a test: STRAGGLER_HISTORIES if it is set, otherwise 200.
 func Histories() uint64 {
 	if n, err := strconv.ParseUint(os.Getenv("STRAGGLER_HISTORIES"), 10, 64); err == nil {
 		return n
@@ -43,9 +43,13 @@ func Histories() uint64 {
 	return 200
 }
 
-// Laws demands that all who know the same answer alike, to the last bit: after random histories of processes that see
-// things, ask each other for what they do not know, lose deltas, get them late, twice, in parts and by way of others,
-// whose clocks are up to 20 s off, and which are restored from snapshots or begin with nothing.
+// Laws checks that all processes with the same knowledge give equal answers, to the last bit. Before the check each test
+// runs a random history, in which processes
+//
+//   - make observations, and ask each other for observations that they do not have
+//   - lose deltas, or get them late, twice, in parts and through third processes
+//   - have clocks that are up to 20 s off
+//   - are restored from snapshots, or start without knowledge
 func Laws[L Learner](t *testing.T, f Fleet[L]) {
 	t.Helper()
 	for seed := range Histories() {
@@ -61,12 +65,14 @@ func Laws[L Learner](t *testing.T, f Fleet[L]) {
 	}
 }
 
+// member is a process in a history: its clock is ahead by some time, and saved is its last snapshot.
 type member[L Learner] struct {
 	learner L
 	ahead   time.Duration
 	saved   []byte
 }
 
+// history is the state of a random history: its processes, and the deltas on their way between them.
 type history[L Learner] struct {
 	t      testing.TB
 	fleet  Fleet[L]
@@ -76,6 +82,7 @@ type history[L Learner] struct {
 	now    time.Time
 }
 
+// pull returns a delta from a process for another. The delta may be of one origin only, or ignore the reader's version.
 func (h *history[L]) pull(to, from int) []byte {
 	var since []byte
 	if h.random.IntN(8) > 0 {
@@ -90,14 +97,16 @@ func (h *history[L]) pull(to, from int) []byte {
 	return delta
 }
 
+// merge merges a delta into a process, which must not change the bytes of the delta.
 func (h *history[L]) merge(to int, delta []byte) {
 	before := bytes.Clone(delta)
-	if err := h.all[to].learner.Merge(h.now.Add(h.all[to].ahead), delta); err != nil { // where a clock is set back
+	if err := h.all[to].learner.Merge(h.now.Add(h.all[to].ahead), delta); err != nil { // possible after a clock was set back
 		require.ErrorContains(h.t, err, "ahead of this clock")
 	}
 	require.Equal(h.t, before, delta)
 }
 
+// step does one random thing.
 func (h *history[L]) step() {
 	h.now = h.now.Add(time.Duration(h.random.ExpFloat64() * float64(5*time.Second)))
 	i, j := h.random.IntN(len(h.all)), h.random.IntN(len(h.all))
@@ -107,7 +116,7 @@ func (h *history[L]) step() {
 		h.fleet.See(m.learner, i, h.now.Add(m.ahead), h.random)
 	case 0, 1, 2:
 		h.merge(i, h.pull(i, j))
-	case 3, 4: // on its way, perhaps for ever
+	case 3, 4: // the delta may arrive later or never
 		h.onWay = append(h.onWay, h.pull(i, j))
 	case 5, 6:
 		if len(h.onWay) > 0 {
@@ -125,20 +134,21 @@ func (h *history[L]) step() {
 		h.fleet.Answer(m.learner, h.now.Add(m.ahead)) // an answer changes nothing
 	case 10:
 		m.ahead = time.Duration(h.random.IntN(20000)) * time.Millisecond
-		if h.random.IntN(3) == 0 { // the clock is set, by up to ten minutes
+		if h.random.IntN(3) == 0 { // the clock is set forward or back by up to ten minutes
 			m.ahead += time.Duration(h.random.IntN(21)-10) * time.Minute
 		}
 	}
 }
 
-// agree lets all tell all, and one that has just come, and demands that they answer alike.
+// agree sends all observations to all processes, and to a process that has just started. agree then demands equal
+// answers.
 func (h *history[L]) agree(seed uint64) {
 	h.now = h.now.Add(11 * time.Minute)
 	for i := range h.all {
 		h.all[i].ahead = 0
 	}
 	h.all = append(h.all, member[L]{learner: h.fleet.New(len(h.all))})
-	for range 2 { // by then every clock is past all that was seen
+	for range 2 { // now every clock is past every observation
 		for _, to := range h.random.Perm(len(h.all)) {
 			for _, from := range h.random.Perm(len(h.all)) {
 				delta, err := h.all[from].learner.AppendDelta(nil, h.all[to].learner.AppendVersion(nil))
@@ -153,7 +163,7 @@ func (h *history[L]) agree(seed uint64) {
 	}
 }
 
-// Refuses demands that what is no delta is refused and changes nothing.
+// Refuses checks that damaged deltas are refused and change nothing.
 func Refuses[L Learner](t testing.TB, l L, now time.Time, delta []byte) {
 	t.Helper()
 	require.NoError(t, l.Merge(now, delta))
@@ -172,9 +182,9 @@ func Refuses[L Learner](t testing.TB, l L, now time.Time, delta []byte) {
 	require.Equal(t, before, after)
 }
 
-// Kept demands that a learner is saved as the given bytes, in hexadecimal, and that its delta is the given one; and
-// that both are read: other processes may be of the version that wrote them. Whoever changes the form of a delta gives it
-// another first byte.
+// Kept checks that the snapshot and the delta of a learner equal the given bytes, in hexadecimal, and that both can be
+// read. Other processes may still run the version that wrote these bytes. A change of the form of a delta must change its
+// first byte.
 func Kept[L Learner](t testing.TB, learner, reader L, now time.Time, snapshot, delta string) {
 	t.Helper()
 	is, err := learner.MarshalBinary()

@@ -11,11 +11,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Body returns a snapshot without its checksum: what a fuzz target changes, and then seals.
+// Body returns a snapshot without its checksum. A fuzz target changes the body and seals it again.
 func Body(data []byte) []byte { return data[:len(data)-crc32.Size] }
 
-// Flips demands that a snapshot is refused, whichever one bit of it is flipped; of a long one it tries some bytes of
-// each part.
+// Flips checks that a snapshot with one flipped bit is refused. Flips flips one bit of each byte, or of some 1000
+// bytes of a long snapshot.
 func Flips(t testing.TB, data []byte, restore func([]byte) error) {
 	t.Helper()
 	const places = 1000
@@ -26,8 +26,8 @@ func Flips(t testing.TB, data []byte, restore func([]byte) error) {
 	}
 }
 
-// Through saves and restores: what it returns must go on as if it had never stopped. It checks that the restored state
-// is saved as the same bytes, and that damaged ones are refused.
+// Through saves and restores a state, and returns the restored state, which must continue as the saved one. Through
+// checks that the restored state is saved as equal bytes, and that damaged bytes are refused.
 func Through[T any, P interface {
 	*T
 	encoding.BinaryMarshaler
@@ -45,8 +45,8 @@ func Through[T any, P interface {
 	return back
 }
 
-// Same demands that a state is saved as the given bytes, in hexadecimal, and that they are read: the form of a version
-// stays as it was committed. Whoever changes it raises the version, which is the first byte, and says why.
+// Same checks that a state is saved as the given bytes, in hexadecimal, and that these bytes can be read. The form
+// of a version must not change. A change of the form needs a new version, which is the first byte, and a reason.
 func Same[T any, P interface {
 	*T
 	encoding.BinaryMarshaler

@@ -9,8 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Same demands that a value is written as the given line and object, and that they are read, the line where the type
-// reads its lines: the form of a version stays as it was committed. Hosts have it in their files and logs.
+// Same checks that a value is written as the given line and object, and that both can be read. A type without
+// UnmarshalText has only its object read. Hosts have both forms in their files and logs, so a released form must
+// not change.
 func Same[T fmt.Stringer](t testing.TB, v T, line, object string) {
 	t.Helper()
 	require.Equal(t, line, v.String())

@@ -1,4 +1,4 @@
-// Package wiretest helps to test what package wire prints and reads.
+// Package wiretest helps to test types that package wire prints and reads.
 package wiretest
 
 import (
@@ -13,8 +13,8 @@ import (
 	"github.com/straggler-go/straggler/internal/wire"
 )
 
-// Through demands that a value reads back from JSON and from gob as the same value, and from its line as one that
-// prints the same, and that a field that it has not is refused by name. It returns what JSON gave.
+// Through checks that a value reads back from JSON and from gob as an equal value. Its line must read back as a
+// value with an equal line. An unknown field must be refused by name. Through returns the value read from JSON.
 func Through[T any, P interface {
 	*T
 	wire.Wired
@@ -42,12 +42,12 @@ func Through[T any, P interface {
 	}
 	require.ErrorContains(t, json.Unmarshal([]byte(more), &read), `colour is "7"`)
 	require.ErrorContains(t, P(&read).UnmarshalText([]byte(line+" colour=7")), `colour is "7"`)
-	require.Equal(t, line, P(&read).String(), "what is refused leaves the value as it was")
+	require.Equal(t, line, P(&read).String(), "a refused text leaves the value unchanged")
 	return back
 }
 
-// Settings demands that choices are the given object, read back as they were, and refuse by name a field that they have
-// not.
+// Settings checks that a configuration is written as the given object and reads back as an equal value. An unknown
+// field must be refused by name.
 func Settings[T any](t testing.TB, v T, object string) {
 	t.Helper()
 	data, err := json.Marshal(v)
@@ -57,5 +57,5 @@ func Settings[T any](t testing.TB, v T, object string) {
 	require.NoError(t, json.Unmarshal(data, &back))
 	require.Equal(t, v, back)
 	require.ErrorContains(t, json.Unmarshal([]byte(`{"colour":7}`), &back), `colour is "7"`)
-	require.Equal(t, v, back, "what is refused leaves the value as it was")
+	require.Equal(t, v, back, "a refused text leaves the value unchanged")
 }

@@ -1,0 +1,61 @@
+package preempt
+
+import "github.com/straggler-go/straggler/internal/exact"
+
+// freeUnits counts the units that are free for claimants: on the machines that the host has listed, and elsewhere.
+type freeUnits struct {
+	machines  []int64
+	total     int64 // the sum over all machines and elsewhere; saturates
+	elsewhere int64 // units on machines that the host has not listed
+	from      int   // machines before this index have no free units
+}
+
+// fill sets the free units of each machine. Negative numbers count as 0.
+func (f *freeUnits) fill(free []int64) {
+	f.machines = append(f.machines[:0], free...)
+	f.total, f.elsewhere, f.from = 0, 0, 0
+	for i, units := range f.machines {
+		f.machines[i] = max(0, units)
+		f.total = exact.Add(f.total, max(0, units))
+	}
+}
+
+// on returns the free units of a machine, and 0 for a machine that the host has not listed.
+func (f *freeUnits) on(machine int) int64 {
+	if machine < 0 || machine >= len(f.machines) {
+		return 0
+	}
+	return f.machines[machine]
+}
+
+// add adds free units of a machine.
+func (f *freeUnits) add(machine int, units int64) {
+	f.total = exact.Add(f.total, units)
+	if machine < 0 || machine >= len(f.machines) {
+		f.elsewhere = exact.Add(f.elsewhere, units)
+		return
+	}
+	f.machines[machine] = exact.Add(f.machines[machine], units)
+	f.from = min(f.from, machine)
+}
+
+// takeOn removes units of one machine. The machine must have as many free units.
+func (f *freeUnits) takeOn(machine int, units int64) {
+	f.machines[machine] -= units
+	f.total -= units
+}
+
+// take removes units from any machines: first from elsewhere, then from the machines in their order. units must be at
+// most total.
+func (f *freeUnits) take(units int64) {
+	f.total -= units
+	part := min(units, f.elsewhere)
+	f.elsewhere, units = f.elsewhere-part, units-part
+	for ; units > 0 && f.from < len(f.machines); f.from++ {
+		part := min(units, f.machines[f.from])
+		f.machines[f.from], units = f.machines[f.from]-part, units-part
+		if f.machines[f.from] > 0 {
+			return
+		}
+	}
+}
