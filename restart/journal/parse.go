@@ -10,19 +10,18 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// Phase is what a journal holds of one phase.
+// Phase is one phase of a journal.
 type Phase struct {
-	// Config is the configuration of its tracker, with all works. What has no text stands in it as what journal.Options
-	// must replace.
+	// Config is the configuration of the phase's tracker, with all works. A custom value, which has no text, is
+	// a placeholder that journal.Options must replace.
 	Config tracker.Config
-	// Events are what the tracker was told, in order. Where the journal does not say when it starts, that is the Unix
-	// epoch.
+	// Events are the events in their order. If the journal has no since line, its start is the Unix epoch.
 	Events []tracker.Event
 }
 
-// Parse returns the phases of a journal in order, without the answers. Events before the first phase, as in a journal
-// of which the beginning was drained, stand in a phase without a configuration. Where a line gives no machine, or its
-// kind has none, Event.Machine is -1. An error names the line and what was wanted there. O(len(data)).
+// Parse returns the phases of a journal in their order, without the answers. Events before the first phase make
+// a phase without a configuration; such a journal has lost its beginning. Event.Machine is -1 if the line gives
+// no machine or its kind has none. An error names the line and the expected form. O(len(data)).
 func Parse(data []byte) ([]Phase, error) {
 	var phases []Phase
 	for l, err := range lines(data) {
@@ -35,7 +34,7 @@ func Parse(data []byte) ([]Phase, error) {
 			phases = append(phases, Phase{Config: l.config})
 		case workLine:
 			if last < 0 || len(phases[last].Events) > 0 {
-				return nil, fmt.Errorf("journal: line %d: got work, want it directly below the line of its phase", l.number)
+				return nil, fmt.Errorf("journal: line %d: got work, want the work line directly below the line of its phase", l.number)
 			}
 			phases[last].Config.Work = append(phases[last].Config.Work, l.work...)
 		case eventLine:
@@ -48,7 +47,7 @@ func Parse(data []byte) ([]Phase, error) {
 	return phases, nil
 }
 
-// ParseEvent reads one event, with or without a line's end and a comment behind it. The error says what was wanted.
+// ParseEvent reads one event, with or without a line end and a comment. The error names the expected form.
 func ParseEvent(text []byte) (tracker.Event, error) {
 	var l line
 	if err := l.parse(string(text)); err != nil {
@@ -60,7 +59,7 @@ func ParseEvent(text []byte) (tracker.Event, error) {
 	return l.event, nil
 }
 
-// class is what a line of a journal is for.
+// class is the purpose of a line of a journal.
 type class uint8
 
 const (
@@ -75,7 +74,7 @@ const (
 // line is one line of a journal.
 type line struct {
 	number int
-	text   string // as it was read, without its end
+	text   string // the line without its end
 	end    string // "\n" or "\r\n"
 	class  class
 	event  tracker.Event  // of an eventLine
@@ -84,7 +83,7 @@ type line struct {
 	since  time.Time      // of a sinceLine
 }
 
-// lines reads a journal line by line and stops at the first error.
+// lines reads a journal line by line. lines stops at the first error.
 func lines(data []byte) iter.Seq2[line, error] {
 	return func(yield func(line, error) bool) {
 		number, answerable, since := 0, false, start()
@@ -108,7 +107,7 @@ func lines(data []byte) iter.Seq2[line, error] {
 					l.event.Leaves = since.Add(l.event.Leaves.Sub(start()))
 				}
 			case l.class == answerLine && !answerable:
-				err = errors.New("an indented line is an answer, and no event stands before this one")
+				err = errors.New("an indented line is an answer, want an event before it")
 			}
 			if err != nil {
 				yield(line{}, fmt.Errorf("journal: line %d: %w", number, err))
@@ -121,6 +120,7 @@ func lines(data []byte) iter.Seq2[line, error] {
 	}
 }
 
+// read sets the class and the content of a line from its text.
 func (l *line) read() (err error) {
 	trimmed := strings.TrimSpace(l.text)
 	switch {
@@ -135,8 +135,8 @@ func (l *line) read() (err error) {
 	return err
 }
 
-// checkAnswer accepts what could be an answer. Rewriting drops the answers, so an event that was indented by mistake
-// must not pass for one.
+// checkAnswer accepts a line that could be an answer. Replay drops the answers, so an event that was indented
+// by mistake must be an error.
 func checkAnswer(text string) error {
 	first, _, _ := strings.Cut(text, " ")
 	first, _, _ = strings.Cut(first, "=")
@@ -169,7 +169,7 @@ func (l *line) parse(text string) error {
 	if len(words) > 0 {
 		switch first := words[0]; {
 		case timed && (first == wordPhase || first == wordWork || first == wordSince):
-			return fmt.Errorf("%s has no time of its own, want none before it", first)
+			return fmt.Errorf("%s has a time, want no time before it", first)
 		case first == wordSince:
 			l.class = sinceLine
 			l.since, err = parseSince(words[1:])
@@ -181,7 +181,7 @@ func (l *line) parse(text string) error {
 		case first == wordWork:
 			l.class = workLine
 			if len(words) != 2 {
-				return fmt.Errorf("work wants one word behind it, got %d", len(words)-1)
+				return fmt.Errorf("work wants one word after it, got %d", len(words)-1)
 			}
 			l.work, err = parseWorks(words[1])
 			return err

@@ -78,7 +78,7 @@ type run struct {
 	rdb    redis.UniversalClient
 	client *asynq.Client
 	tool   *asynq.Inspector
-	hosts  *engine.Hosts
+	hosts  *engine.Machines
 	names  []string // of the workers, in the order in which they were seen
 	phase  *engine.Phase
 

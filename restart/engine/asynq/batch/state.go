@@ -89,7 +89,7 @@ func (r *run) start(ctx context.Context) error {
 	if err := r.loadExperience(ctx, saved["experience"]); err != nil {
 		return err
 	}
-	if r.hosts, err = engine.NewHosts(engine.HostsConfig{}); err != nil {
+	if r.hosts, err = engine.NewMachines(engine.MachinesConfig{}); err != nil {
 		return err
 	}
 	r.last = "0"
@@ -165,7 +165,7 @@ func (r *run) adopt(ctx context.Context) error {
 	outputs, err := r.rdb.HKeys(ctx, r.outputs()).Result()
 	for _, name := range outputs {
 		if a, ours := r.attempt(name); ours && !has[a.Task] {
-			a.Host, a.State = all[name], engine.Succeeded
+			a.Machine, a.State = all[name], engine.Succeeded
 			r.toPush = append(r.toPush, a)
 			delete(all, name)
 		}
@@ -184,7 +184,7 @@ func (r *run) config() engine.Config {
 	if r.Configure != nil {
 		r.Configure(&c)
 	}
-	c.Hosts = r.hosts
+	c.Machines = r.hosts
 	return c
 }
 
@@ -196,7 +196,7 @@ func (r *run) restore(saved map[string]string) error {
 	}
 	phase, err := engine.Restore(r.config(), engine.Saved{Snapshot: []byte(saved["phase"])})
 	if err != nil {
-		r.hosts, _ = engine.NewHosts(engine.HostsConfig{})
+		r.hosts, _ = engine.NewMachines(engine.MachinesConfig{})
 		return err
 	}
 	r.phase, r.last, r.names = phase, saved["last"], strings.Split(saved["names"], "\n")

@@ -38,7 +38,7 @@ type Controller struct {
 	// mu guards the fields below. One mutex serves all Jobs, because their phases share the hosts. A sync of 10,000 pods
 	// holds it for about 20 ms. No request to the API server is made under it.
 	mu        sync.Mutex
-	hosts     *engine.Hosts
+	hosts     *engine.Machines
 	known     map[string]bool // nodes that the hosts know
 	runs      map[string]*run // by key of the Job
 	marks     marks
@@ -59,7 +59,7 @@ func New(c Config) (*Controller, error) {
 	if err := c.fill(); err != nil {
 		return nil, err
 	}
-	hosts, err := engine.NewHosts(engine.HostsConfig{Record: c.Record})
+	hosts, err := engine.NewMachines(engine.MachinesConfig{Record: c.Record})
 	if err != nil {
 		return nil, err
 	}

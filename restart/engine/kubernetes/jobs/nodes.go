@@ -39,7 +39,7 @@ func (c *Controller) renew() {
 	}
 	clear(c.runs)
 	clear(c.known)
-	c.hosts, _ = engine.NewHosts(engine.HostsConfig{}) // no field can be out of range
+	c.hosts, _ = engine.NewMachines(engine.MachinesConfig{}) // no field can be out of range
 	for _, o := range c.nodes.GetIndexer().List() {
 		n := o.(*v1.Node)
 		c.known[n.Name] = true

@@ -87,7 +87,7 @@ func (c *Controller) runOf(
 }
 
 // begin makes a phase. Copies are forbidden if two pods of an index must never run at once.
-func (r *run) begin(s spec, hosts *engine.Hosts, preloaded bool) (err error) {
+func (r *run) begin(s spec, hosts *engine.Machines, preloaded bool) (err error) {
 	c := s.config(hosts)
 	c.Preloaded = preloaded
 	if r.phase, err = engine.New(c); err != nil {
@@ -122,7 +122,7 @@ func (r *run) attempts(now time.Time, p *plan, pods []*v1.Pod) []engine.Attempt 
 			continue
 		}
 		// The end of a pod without a node is awaited only under podReplacementPolicy: Failed.
-		a := engine.Attempt{ID: s.id, Task: i, Host: pod.Spec.NodeName,
+		a := engine.Attempt{ID: s.id, Task: i, Machine: pod.Spec.NodeName,
 			State: state(pod, waits && (pod.Spec.NodeName != "" || replacesFailed(p.job)))}
 		if a.State == engine.Succeeded && !p.completed[i] { // the pod was told to stop
 			a.State = engine.Cancelled
@@ -134,7 +134,7 @@ func (r *run) attempts(now time.Time, p *plan, pods []*v1.Pod) []engine.Attempt 
 			a.Progress, a.AsOf = tracker.Report{Score: s.share}, s.asOf
 		}
 		if s.past { // the record of nodes has this attempt already
-			a.Host = ""
+			a.Machine = ""
 		}
 		s.shown, s.over = true, gone
 		shown[i] = shown[i] || a.Published

@@ -143,9 +143,9 @@ func replacesFailed(job *batchv1.Job) bool {
 
 // config returns the configuration of the engine's phase. The limits of failures are off there, because the Job's own
 // limits count.
-func (s *spec) config(hosts *engine.Hosts) engine.Config {
+func (s *spec) config(hosts *engine.Machines) engine.Config {
 	return engine.Config{
-		Tasks: s.tasks, Work: s.work, Interval: s.interval, Hosts: hosts, Slots: s.slots, Policy: s.policy,
+		Tasks: s.tasks, Work: s.work, Interval: s.interval, Machines: hosts, Slots: s.slots, Policy: s.policy,
 		Limits: s.limits, MaxFailures: math.MaxInt32, MaxLost: math.MaxInt32,
 	}
 }

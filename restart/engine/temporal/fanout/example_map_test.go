@@ -28,7 +28,7 @@ func countWords(ctx context.Context, name string) (words int, err error) {
 // A workflow counts the words of two files on two workers, each with four slots.
 func ExampleMap() {
 	count := func(ctx workflow.Context) ([]int, error) { // a workflow to register
-		workers, err := engine.NewHosts(engine.HostsConfig{Hosts: []engine.Host{
+		workers, err := engine.NewMachines(engine.MachinesConfig{Machines: []engine.Machine{
 			{Name: "ann", Slots: 4}, {Name: "bob", Slots: 4},
 		}})
 		if err != nil {
@@ -69,7 +69,7 @@ func ExampleWatch() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	workers, err := engine.NewHosts(engine.HostsConfig{Hosts: []engine.Host{{Name: "ann", Slots: 4}, {Name: "bob", Slots: 4}}})
+	workers, err := engine.NewMachines(engine.MachinesConfig{Machines: []engine.Machine{{Name: "ann", Slots: 4}, {Name: "bob", Slots: 4}}})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -59,7 +59,7 @@ type Options struct {
 	// Hosts are the workers. A worker has a task queue of its own name, and runs at most as many activities as it has slots.
 	// Share the Hosts among the fan-outs of one workflow run, so that a fan-out knows the bad workers of the fan-outs
 	// before. Nil means that all activities go to the task queue in Activity. Then no activity can avoid a bad worker.
-	Hosts *engine.Hosts
+	Hosts *engine.Machines
 	// Slots is how many attempts may run at once. Slots is not used if Hosts have slots.
 	Slots int
 	// Interval is the time between two polls. 0 means a second.
@@ -177,7 +177,7 @@ func (o *Options) givesUp(t attempts) bool {
 func (o *Options) config(tasks []Task) (engine.Config, error) {
 	c := engine.Config{
 		Work: make([]float64, len(tasks)), Slots: o.Slots, Interval: o.Interval, Lag: o.Lag, Policy: o.Policy,
-		Limits: o.Limits, Hosts: o.Hosts, MaxFailures: math.MaxInt, MaxLost: math.MaxInt, Journal: o.Journal,
+		Limits: o.Limits, Machines: o.Hosts, MaxFailures: math.MaxInt, MaxLost: math.MaxInt, Journal: o.Journal,
 	}
 	for i := range tasks {
 		if c.Work[i] = tasks[i].Work; c.Work[i] == 0 {

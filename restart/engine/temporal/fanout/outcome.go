@@ -47,7 +47,7 @@ func (f *fanOut) end(id string, result workflow.Future) {
 	}
 	delete(f.running, id)
 	delete(f.ids, a.name)
-	ended := engine.Attempt{ID: a.name, Task: a.task, State: state, Host: a.host, Ended: workflow.Now(f.ctx)}
+	ended := engine.Attempt{ID: a.name, Task: a.task, State: state, Machine: a.host, Ended: workflow.Now(f.ctx)}
 	if state == engine.Succeeded || state == engine.Failed {
 		// If the attempt began and ended between two polls, the time since its submission counts as its run time. A lost or
 		// cancelled attempt that was never seen to run may never have left the queue, and has no run time.

@@ -187,7 +187,7 @@ func (w *watcher) report(t *watched, a engine.Action, err error) {
 		why += ": " + err.Error()
 	}
 	w.OnEvent(Event{
-		At: time.Since(w.start), Task: a.Task, ID: t.activity, Host: a.Host, Kind: a.Op.String(), Why: why,
+		At: time.Since(w.start), Task: a.Task, ID: t.activity, Host: a.Machine, Kind: a.Op.String(), Why: why,
 	})
 }
 

@@ -28,7 +28,7 @@ type WatchOptions struct {
 	Limits restart.Limits
 	// Hosts are the workers, with slots. A worker's name is its identity, and also the name of a task queue that the worker
 	// polls besides the workflow's queue. Two Watches that run at once need Hosts of their own.
-	Hosts *engine.Hosts
+	Hosts *engine.Machines
 	// ScheduleToStartTimeout is how long a copy or a restarted activity may wait in a worker's queue. After that the worker
 	// is taken to be gone, and another worker is chosen. 0 means a minute.
 	ScheduleToStartTimeout time.Duration
@@ -154,7 +154,7 @@ func badDuration(field string, d time.Duration, zero string) error {
 // newPhase makes a phase of activities with given sizes.
 func (w *watcher) newPhase(work []float64) (*engine.Phase, error) {
 	return engine.New(engine.Config{
-		Work: work, Interval: w.Interval, Policy: w.Policy, Limits: w.Limits, Hosts: w.Hosts, Preloaded: true,
+		Work: work, Interval: w.Interval, Policy: w.Policy, Limits: w.Limits, Machines: w.Hosts, Preloaded: true,
 		MaxFailures: math.MaxInt, MaxLost: math.MaxInt, // Temporal's retry policy gives up
 	})
 }

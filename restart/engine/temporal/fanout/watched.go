@@ -50,7 +50,7 @@ func (w *watcher) observeActivity(ctx context.Context, t *watched, p *workflowpb
 		seen = t.endAttempt(seen)
 		waits := t.queue != "" && t.next != "" && p.GetState() == enumspb.PENDING_ACTIVITY_STATE_SCHEDULED
 		if waits && time.Since(t.queued) > w.ScheduleToStartTimeout {
-			seen = append(seen, engine.Attempt{ID: t.next, Task: t.index, State: engine.Lost, Host: t.queue})
+			seen = append(seen, engine.Attempt{ID: t.next, Task: t.index, State: engine.Lost, Machine: t.queue})
 			t.next = ""
 		}
 		if t.next != "" {
@@ -71,7 +71,7 @@ func (w *watcher) observeActivity(ctx context.Context, t *watched, p *workflowpb
 			t.next, t.queue = "", ""
 		}
 		return append(seen, engine.Attempt{
-			ID: t.attempt, Task: t.index, State: engine.Running, Host: s.Host, Begun: s.Begun, AsOf: s.AsOf,
+			ID: t.attempt, Task: t.index, State: engine.Running, Machine: s.Host, Begun: s.Begun, AsOf: s.AsOf,
 			Progress: tracker.Report{Done: s.Done},
 		})
 	}
@@ -81,7 +81,7 @@ func (w *watcher) observeActivity(ctx context.Context, t *watched, p *workflowpb
 // leave returns the attempt of an activity for which the workflow does not wait any more.
 func (t *watched) leave() engine.Attempt {
 	t.gone = true
-	return engine.Attempt{ID: t.current(), Task: t.index, State: engine.Succeeded, Host: t.host, Begun: t.begun}
+	return engine.Attempt{ID: t.current(), Task: t.index, State: engine.Succeeded, Machine: t.host, Begun: t.begun}
 }
 
 // endAttempt appends the attempt that ran before and has ended: it was reset, or has failed and will be retried.
@@ -89,7 +89,7 @@ func (t *watched) endAttempt(seen []engine.Attempt) []engine.Attempt {
 	if t.attempt == "" {
 		return seen
 	}
-	seen = append(seen, engine.Attempt{ID: t.attempt, Task: t.index, State: engine.Failed, Host: t.host})
+	seen = append(seen, engine.Attempt{ID: t.attempt, Task: t.index, State: engine.Failed, Machine: t.host})
 	t.attempt, t.begun = "", time.Time{}
 	return seen
 }
@@ -139,14 +139,14 @@ func (w *watcher) retry(ctx context.Context, t *watched, a engine.Action) error 
 }
 
 // wait records that the activity waits in a worker's queue.
-func (t *watched) wait(a engine.Action) { t.next, t.queue, t.queued = a.ID, a.Host, time.Now() }
+func (t *watched) wait(a engine.Action) { t.next, t.queue, t.queued = a.ID, a.Machine, time.Now() }
 
 // move moves an activity to another worker's queue: at once, or, if the activity runs, for its next attempt.
 func (w *watcher) move(ctx context.Context, t *watched, a engine.Action) error {
 	_, err := w.client.WorkflowService().UpdateActivityOptions(ctx, &workflowservice.UpdateActivityOptionsRequest{
 		Namespace: w.Namespace, Execution: w.execution(), Identity: identity,
 		Activity:        &workflowservice.UpdateActivityOptionsRequest_Id{Id: t.activity},
-		ActivityOptions: &activitypb.ActivityOptions{TaskQueue: &taskqueuepb.TaskQueue{Name: a.Host}},
+		ActivityOptions: &activitypb.ActivityOptions{TaskQueue: &taskqueuepb.TaskQueue{Name: a.Machine}},
 		UpdateMask:      &fieldmaskpb.FieldMask{Paths: []string{"task_queue.name"}},
 	})
 	return err
