@@ -34,10 +34,10 @@ func TestAtMostBoundsTheOutlook(t *testing.T) {
 		for range 100 {
 			p := Prediction{
 				Age: 150 * rng.Float64(), Stage: rng.IntN(Parts + 1), Scale: []float64{0, 1, 1.7}[rng.IntN(3)],
-				Expected: rng.IntN(2) == 0, MaySayNothing: 2 * rng.Float64(), Even: rng.IntN(3) == 0,
+				Expected: rng.IntN(2) == 0, StallWeight: 2 * rng.Float64(), Even: rng.IntN(3) == 0,
 			}
 			if p.Total = p.Age + 150*rng.Float64(); rng.IntN(2) == 0 {
-				p.AtStage = p.Total * (0.5 + rng.Float64())
+				p.TotalAtStage = p.Total * (0.5 + rng.Float64())
 			}
 			asked++
 			most, ok := shape.AtMost(p, &curve)

@@ -20,8 +20,8 @@ type guess struct{ total, weight float64 }
 func guesses(own, kind []float64, ownSeen, kindSeen int, p Prediction, c *Curve) (all []guess) {
 	add := func(ratio, weight float64) {
 		total := p.Total * ratio
-		if ratio > 1 && p.AtStage > 0 {
-			total = max(p.Total, p.AtStage*ratio)
+		if ratio > 1 && p.TotalAtStage > 0 {
+			total = max(p.Total, p.TotalAtStage*ratio)
 		}
 		low, high := total/1.25, total*1.25
 		if high <= p.Age {
@@ -92,7 +92,7 @@ func TestOutlookAgainstItsDefinition(t *testing.T) {
 		c.Fit()
 		p := Prediction{
 			Age: 150 * r.Float64(), Total: 50 + 200*r.Float64(), Stage: 1 + r.IntN(Parts), Expected: true,
-			AtStage: float64(r.IntN(2)) * 150 * r.Float64(), Scale: []float64{0.5, 1, 3}[r.IntN(3)],
+			TotalAtStage: float64(r.IntN(2)) * 150 * r.Float64(), Scale: []float64{0.5, 1, 3}[r.IntN(3)],
 		}
 		var o Outlook
 		ok := s.Outlook(&o, p, &c)

@@ -42,9 +42,9 @@ func TestOutlookScales(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
 	for range 300 {
 		p := survival.Prediction{Age: 150 * r.Float64(), Total: 200 * r.Float64(), Stage: 1 + r.IntN(12)}
-		p.AtStage = p.Total * r.Float64()
+		p.TotalAtStage = p.Total * r.Float64()
 		q := p
-		q.Age, q.Total, q.AtStage, q.Scale = 4*p.Age, 4*p.Total, 4*p.AtStage, 4
+		q.Age, q.Total, q.TotalAtStage, q.Scale = 4*p.Age, 4*p.Total, 4*p.TotalAtStage, 4
 		var one, of survival.Outlook
 		require.Equal(t, s.Outlook(&one, p, &c), s.Outlook(&of, q, &c))
 		if !math.IsInf(one.Mean(), 1) {

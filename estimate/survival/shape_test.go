@@ -148,7 +148,7 @@ func FuzzShape(f *testing.F) {
 			trail.Report(age, []float64{float64(b) / 200, math.NaN(), -1, math.Inf(1), 1e-300}[max(0, int(b)%9-4)])
 			var o survival.Outlook
 			p := survival.Prediction{
-				Age: age.Seconds(), Total: age.Seconds() * (1 + float64(b)/50), Stage: trail.Passed(), AtStage: float64(i),
+				Age: age.Seconds(), Total: age.Seconds() * (1 + float64(b)/50), Stage: trail.Passed(), TotalAtStage: float64(i),
 			}
 			if s.Outlook(&o, p, &curve) {
 				require.GreaterOrEqual(t, o.Mean(), 0.)

@@ -306,8 +306,8 @@ func (f *forecast) foresee(w stint, c *attemptState, i int, to *restart.Attempt)
 func (f *forecast) predict(c *attemptState, age, left time.Duration, scale float64) survival.Prediction {
 	m := &f.ages
 	p := survival.Prediction{
-		Age: age.Seconds(), Total: age.Seconds() + left.Seconds(), AtStage: float64(c.atStage), Stage: c.trail.Passed(),
-		Scale: scale, MaySayNothing: float64(m.doubts),
+		Age: age.Seconds(), Total: age.Seconds() + left.Seconds(), TotalAtStage: float64(c.atStage), Stage: c.trail.Passed(),
+		Scale: scale, StallWeight: float64(m.doubts),
 	}
 	p.Expected = f.expects || m.sure()
 	return p
@@ -673,7 +673,7 @@ func (m *ages) add(c *attemptState, work, scale float64, age time.Duration, succ
 // stale reports whether the curve is to be made again: one in sixteen of its lives is new, or an interval has passed,
 // in which all that run have aged.
 func (m *ages) stale(now, interval time.Duration) bool {
-	return m.fitted == noTime || m.since > len(m.closed)/survival.Renewed || now-m.fitted >= interval
+	return m.fitted == noTime || m.since > len(m.closed)/survival.RefitPart || now-m.fitted >= interval
 }
 
 // Before enough copies have ended, an attempt that seems slow may only have begun slowly. If nearly all attempts move
