@@ -193,7 +193,8 @@ const manyTimes = 64
 
 const (
 	binOctaves = 4                 // the range of the bins halves 2^binOctaves times: it begins at 2^-16 of the longest time
-	binDropped = num.Fraction - 32 // low bits of a time that index drops, so that its product with a number of bins fits into 64 bits
+	// Low bits of a time that index drops, so that the product of the time and a number of bins fits into 64 bits.
+	binDropped = num.Fraction - 32
 )
 
 // index returns the bin of a time. A longer time is in the same bin or in a later bin. The bits of a float64

@@ -9,9 +9,10 @@
 //	curve.Fit()
 //	left := survival.Residual{Curve: &curve, Age: 180}
 //	fresh := survival.Without{Curve: &curve, Age: 180}
-//	fmt.Println(left.Mean(), fresh.Mean())
+//	fmt.Printf("%.0f s left; a new attempt takes %.1f s\n", left.Mean(), fresh.Mean())
 //
-// This prints 180 and 49.5: the running task is expected to need 180 s more, and a new attempt would take 49.5 s.
+// This prints "180 s left; a new attempt takes 49.5 s". The running task is expected to need as long again as it has
+// run. A new attempt is expected to take as long as the other tasks took.
 //
 // # Times and ages
 //

@@ -37,10 +37,10 @@ func (s *Shape) UnmarshalBinary(data []byte) error {
 func (s *Shape) code(c *snapshot.Codec) {
 	for k := 1; k < Parts; k++ {
 		c.Real(&s.offsets[k])
-		c.Check(s.offsets[k] >= -1 && s.offsets[k] <= 1, "holds a share beyond 1")
+		c.Check(s.offsets[k] >= -1 && s.offsets[k] <= 1, "holds an offset outside [-1, 1]")
 	}
 	c.Amount(&s.attempts)
-	c.Check(s.attempts <= shapeMemory, "remembers too many copies")
+	c.Check(s.attempts <= shapeMemory, "counts more than 50 attempts in the mean shape")
 	c.Bool(&s.bent)
 	c.Number(&s.finished, 0, snapshot.Any)
 	for k := range s.places {
@@ -55,7 +55,7 @@ func (s *Shape) code(c *snapshot.Codec) {
 		c.Number(&r.seen, 0, snapshot.Any)
 		for i := range r.kept() {
 			c.Amount32(&r.ratio[i])
-			c.Check(r.ratio[i] > 0, "holds an error that is no ratio")
+			c.Check(r.ratio[i] > 0, "holds an error that is not positive")
 		}
 	}
 	if c.In != nil && errors != [Parts + 1]ring{} {
@@ -91,7 +91,7 @@ func (t *Trail) code(c *snapshot.Codec) {
 	}
 	c.Amount32(&t.age)
 	c.Amount32(&t.done)
-	c.Check(t.done <= 1, "has done more than all")
+	c.Check(t.done <= 1, "has done more than its whole work")
 }
 
 const curveVersion = 3 // version of the snapshot of a curve
@@ -175,11 +175,11 @@ func (w *Window) code(c *snapshot.Codec) {
 	}
 	taken := make([]bool, len(w.runs))
 	for _, id := range w.free {
-		c.Check(!taken[id] && w.runs[id] == -1, "lists a number as free that is not")
+		c.Check(!taken[id] && w.runs[id] == -1, "lists a number as free that a run has")
 		taken[id] = true
 	}
 	for id, began := range w.runs {
-		c.Check(taken[id] || began >= 0 && began <= latest, "holds a run of another time")
+		c.Check(taken[id] || began >= 0 && began <= latest, "holds a run that began outside the time of the window")
 	}
-	c.Check(w.fitted >= 0 && w.fitted <= latest, "has a curve of another time")
+	c.Check(w.fitted >= 0 && w.fitted <= latest, "has a curve that was fitted outside the time of the window")
 }

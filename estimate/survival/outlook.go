@@ -162,7 +162,8 @@ func (s *Shape) AtMost(p Prediction, curve *Curve) (seconds float64, known bool)
 	if seen == 0 || math.IsInf(longest, 1) || !(longest*near > p.Age) {
 		return 0, false
 	}
-	upTo := max(longest-p.Age, float64((near-1)/2*surely*p.Age)) // the least value that can take the place of a total below the age
+	// The second number is the largest value that can take the place of a total below the age.
+	upTo := max(longest-p.Age, float64((near-1)/2*surely*p.Age))
 	if !weighs {
 		return upTo, true
 	}

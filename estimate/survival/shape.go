@@ -124,7 +124,8 @@ func (s *Shape) Time(done float64) float64 {
 	}
 	k := int(done * Parts)
 	within := float64(done*Parts) - float64(k)
-	return done + s.offsets[k] + float64(within*(s.offsets[k+1]-s.offsets[k])) // no fused multiply-add: every machine gives the same answer
+	// No fused multiply-add: every machine gives the same answer.
+	return done + s.offsets[k] + float64(within*(s.offsets[k+1]-s.offsets[k]))
 }
 
 // Finish learns from an attempt that has finished: from its trail, and from the time that the attempt took. model is

@@ -54,7 +54,9 @@ func (t *Trail) Passed() int { return int(t.n) }
 type packed uint16
 
 const (
-	droppedBits = 12                                  // bits of the 23 of a float32's fraction; the other bits tell times apart that differ by 1 in 4,000
+	// Bits that are dropped of the 23 of a float32's fraction. The other bits tell times apart that differ by 1 in
+	// 4,000.
+	droppedBits = 12
 	leastPacked = (num.Bias32 - 10) << num.Fraction32 // the bits of the float32 2^-10
 )
 
