@@ -80,7 +80,8 @@ func (s *Shape) Outlook(o *Outlook, p Prediction, curve *Curve) bool {
 	a := adder{o: o, p: p, scale: scale}
 	own, kind, assumedWeight := s.errorsAt(min(max(p.Stage, 1), Parts))
 	least, most, n := spread(own, kind)
-	if !p.Expected && curve.Ends() < EnoughEnds {
+	weighs := curve != nil && curve.Ends() >= EnoughEnds // otherwise all totals are equally probable
+	if !weighs && !p.Expected {
 		switch {
 		case n < fewErrors:
 			a.put(max(0, float64(p.Total*early)-p.Age), 1)
@@ -89,7 +90,7 @@ func (s *Shape) Outlook(o *Outlook, p Prediction, curve *Curve) bool {
 			return false
 		}
 	}
-	if curve != nil && curve.Ends() >= EnoughEnds { // else all totals are equally probable
+	if weighs {
 		a.curve, a.least = curve, halfEnd/float64(curve.Ends()+1)
 	}
 	a.errors(own, float64(own.all()))

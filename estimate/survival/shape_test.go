@@ -251,3 +251,15 @@ func TestRestoredPhaseKeepsItsPlace(t *testing.T) {
 	got, _ := other.MarshalBinary()
 	assert.Equal(t, want, got)
 }
+
+// A nil curve counts as a curve without ends, in Outlook as in AtMost.
+func TestANilCurveCountsAsAnEmptyCurve(t *testing.T) {
+	s := new(survival.Shape)
+	p := survival.Prediction{Age: 10, Total: 1000, Stage: 1}
+	var o survival.Outlook
+	require.True(t, s.Outlook(&o, p, nil))
+	assert.Equal(t, 90., o.Mean(), "a tenth of the predicted total, less the age")
+	most, known := s.AtMost(p, nil)
+	assert.True(t, known)
+	assert.Equal(t, 90., most)
+}
