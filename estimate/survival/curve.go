@@ -192,7 +192,7 @@ type bins struct {
 const manyTimes = 64
 
 const (
-	binOctaves = 4                 // the range of the bins halves 2^binOctaves times: it begins at 2^-16 of the longest time
+	binOctaves = 4 // the range of the bins halves 2^binOctaves times: it begins at 2^-16 of the longest time
 	// Low bits of a time that index drops, so that the product of the time and a number of bins fits into 64 bits.
 	binDropped = num.Fraction - 32
 )
