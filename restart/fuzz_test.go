@@ -66,9 +66,9 @@ func (r *rubbish) phase() restart.Phase {
 	}
 }
 
-var decisionLine = regexp.MustCompile(`^(keep|duplicate|restart|kill|start) [a-z-]+( copy=\d+)?` +
+var decisionLine = regexp.MustCompile(`^(keep|copy|restart|kill|start) [a-z-]+( attempt=\d+)?( basis=(progress|age))?` +
 	`( remaining=(\?|inf|-?[0-9.e+-]+s))?( fresh=(\?|inf|-?[0-9.e+-]+s))?( bar=(inf|-?[0-9.e+-]+s))?` +
-	`( [a-z-]+=-?[0-9.e+-]+ threshold=-?[0-9.e+-]+)?( gain=(inf|[0-9.e+-]+s))?( avoid=\d+(,\d+)*)?$`)
+	`( [a-z-]+=-?[0-9.e+-]+ threshold=-?[0-9.e+-]+)?( won=\d+ tried=\d+)?( gain=(inf|[0-9.e+-]+s))?( avoid=\d+(,\d+)*)?$`)
 
 // sane checks what holds for every decision of every policy.
 func sane(t *testing.T, d restart.Decision, task restart.Task, p restart.Phase) {
@@ -119,6 +119,10 @@ func FuzzDecide(f *testing.F) {
 	f.Add([]byte{})
 	f.Add([]byte("\x02\x07\x40\x40\x40\x40\x40\x40\x02\x30\x02\x10\x02\x01\x02\x02\x00\x00\x01\x02\x02\x20\x02\x90\x02\x08"))
 	f.Add([]byte(strings.Repeat("\x01\x09\x11\x19\x21\x29\x31\x39", 20)))
+	// Facts for which some policy kills, copies or restarts.
+	f.Add([]byte("\x10\x03\x03\x02\x02\x03\x03T\x01\x01\x01\x10@@\x10\x03@\v\x8f@"))
+	f.Add([]byte("\x01\xaf\x81\r\x03\x01\x03\x10\x0f\x15\x03\x01v\x02\x01\x03\xaa\x86\x03\x01% "))
+	f.Add([]byte("\x01\x02\x02\x01\xc70\x1a2\x02\x01\x01\x02 \x02\x10j @\x03 @\x01=0\x10\x01\x01\x02\x01@\x03@\x030\x03"))
 	all := policytest.Policies()
 	f.Fuzz(func(t *testing.T, data []byte) {
 		read := func() (restart.Task, restart.Phase) {
