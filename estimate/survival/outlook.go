@@ -55,6 +55,14 @@ func (p *Prediction) total(ratio float64) float64 {
 	return float64(p.Total * ratio)
 }
 
+// scale returns Scale, or its default.
+func (p *Prediction) scale() float64 {
+	if p.Scale > 0 {
+		return p.Scale
+	}
+	return 1
+}
+
 // Outlook sets o to the distribution of the remaining time of an attempt, and reports whether there is an answer.
 // There is no answer if the attempt is far older than every total that is possible by its prediction.
 //
@@ -73,11 +81,7 @@ func (p *Prediction) total(ratio float64) float64 {
 // n) for n values in the curve, no allocation.
 func (s *Shape) Outlook(o *Outlook, p Prediction, curve *Curve) bool {
 	o.n = 0
-	scale := p.Scale
-	if !(scale > 0) {
-		scale = 1
-	}
-	a := adder{o: o, p: p, scale: scale}
+	a := adder{o: o, p: p, scale: p.scale()}
 	own, kind, assumedWeight := s.errorsAt(min(max(p.Stage, 1), Parts))
 	least, most, n := spread(own, kind)
 	weighs := curve != nil && curve.Ends() >= EnoughEnds // otherwise all totals are equally probable
@@ -95,11 +99,7 @@ func (s *Shape) Outlook(o *Outlook, p Prediction, curve *Curve) bool {
 	}
 	a.errors(own, float64(own.all()))
 	a.errors(kind, float64(min(kind.kept(), kindAttempts)))
-	part := assumedPart(least, most, n)
-	if p.Even {
-		part = min(part, evenAssumed)
-	}
-	assumedWeight *= part
+	assumedWeight *= p.assumedPart(least, most, n)
 	for _, ratio := range assumed {
 		a.error(ratio, assumedWeight/float64(len(assumed)))
 	}
@@ -121,10 +121,6 @@ func (s *Shape) Outlook(o *Outlook, p Prediction, curve *Curve) bool {
 // The bound is the longest total that a seen error gives, less the age. To check the weights, AtMost takes the least
 // probability that the curve gives to any total between the shortest and the longest. O(log n), no allocation.
 func (s *Shape) AtMost(p Prediction, curve *Curve) (seconds float64, known bool) {
-	scale := p.Scale
-	if !(scale > 0) {
-		scale = 1
-	}
 	own, kind, assumedWeight := s.errorsAt(min(max(p.Stage, 1), Parts))
 	weighs := curve != nil && curve.Ends() >= EnoughEnds // the same condition as in Outlook
 	if !weighs && !p.Expected {
@@ -168,15 +164,11 @@ func (s *Shape) AtMost(p Prediction, curve *Curve) (seconds float64, known bool)
 	if !weighs {
 		return upTo, true
 	}
-	part := assumedPart(least, most, n)
-	if p.Even {
-		part = min(part, evenAssumed)
-	}
-	assumedWeight *= part
+	assumedWeight *= p.assumedPart(least, most, n)
 	prior := halfEnd / float64(curve.Ends()+1)
 	// Of the assumed errors only the last, 1.25, can give a longer total than the longest.
 	other := float64(assumedWeight*((1+prior)/float64(len(assumed)))) + float64(assumedWeight*max(p.StallWeight, 0))
-	if from, to := longest/scale/near, float64(shortest/scale*near); from < to {
+	if from, to := longest/p.scale()/near, float64(shortest/p.scale()*near); from < to {
 		prior += curve.within(from, to)
 	}
 	if !(float64(other*lastPoint*surely) < float64(seen*prior)) {
@@ -222,11 +214,15 @@ func (a *adder) byAge(weight float64) {
 
 // assumedPart returns the part of their weight that the assumed errors keep, given the least and the largest of n
 // seen errors. The more errors were seen, and the less they differ, the smaller is the part.
-func assumedPart(least, most float32, n int) float64 {
-	if n == 0 {
-		return 1
+func (p *Prediction) assumedPart(least, most float32, n int) float64 {
+	part := 1.0
+	if n > 0 {
+		part = min(1, 1-float64(least/most)+1/float64(1+n))
 	}
-	return min(1, 1-float64(least/most)+1/float64(1+n))
+	if p.Even {
+		part = min(part, evenAssumed)
+	}
+	return part
 }
 
 // spread returns the least and the largest of the seen errors, and their number.
