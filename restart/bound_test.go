@@ -123,7 +123,7 @@ func (h *history) begin(task *restart.Task) {
 	}
 }
 
-// end ends a copy or an old attempt, and adds to e what a lost trial has cost beyond its stake.
+// end ends a copy or an old attempt. If the trial is lost, end adds its cost beyond its stake to e.
 func (h *history) end(task *restart.Task) {
 	a, x := &h.phase.Trials, &task.Trial
 	part := x.Stake.Seconds() / float64(max(x.Copies, 1))

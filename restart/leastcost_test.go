@@ -161,8 +161,8 @@ func TestNoTrialBeginsBeyondTheLossBound(t *testing.T) {
 	phase := lastWave
 	task := alike(100, 900)
 	task.Attempts[0].Basis = restart.ByAge
-	// Three hundredths of 60 tasks of 96 s, and three copies of 144 s. The next copy stakes 144 s, and counts half of
-	// them: 72 s.
+	// Three hundredths of 60 tasks of 96 s, and three copies of 144 s. The next copy stakes 144 s, and half of its
+	// stake counts: 72 s.
 	most := .03*60*96 + 3*144.
 	for _, at := range []struct {
 		lost   float64
@@ -362,8 +362,8 @@ func costs(task restart.Task, long func(whole float64) (again, another float64),
 	return keep, again, another
 }
 
-// probablyLong returns the probability that a task is long, by the time that an attempt of it takes in all: for a
-// restart, and for a copy. For a copy, lost trials of shorter tasks count less.
+// probablyLong returns the probability that a task is long, given the total time of an attempt: for a restart, and for a
+// copy. For a copy, lost trials of shorter tasks count less.
 func probablyLong(task restart.Task, trials restart.Trials, whole float64) (again, another float64) {
 	lag := task.Fresh.Lag.Seconds()
 	quarter, median := task.Fresh.Quantile(.25)-lag, task.Fresh.Quantile(.5)-lag

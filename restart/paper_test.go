@@ -13,9 +13,6 @@ import (
 	"github.com/straggler-go/straggler/restart/rules"
 )
 
-// Each test follows some sentences of one of the two papers and is named for the section they stand in. LATE is Zaharia
-// et al., OSDI 2008; Mantri is Ananthanarayanan et al., OSDI 2010.
-
 // Each test follows some sentences of a paper, and has the number of their section in its name. LATE is Zaharia et
 // al., OSDI 2008; Mantri is Ananthanarayanan et al., OSDI 2010.
 const minute = time.Minute
@@ -73,7 +70,7 @@ func TestLATE41RanksByTimeLeft(t *testing.T) {
 }
 
 // fig9 runs the phase of Mantri's Figure 9 on two slots: seven tasks of t or 2t, in the given order, and one of them
-// slowed down to 5t. After t the outlier is known to be slow; a new attempt of it takes t. fig9 returns the time of
+// slowed down to 5t. After t the outlier is known to be slow. Its new attempt takes t. fig9 returns the time of
 // the phase, and the time that the attempts of the outlier used, both in units of t.
 func fig9(t *testing.T, lengths [7]int, outlier int, policy restart.Policy) (end, cost int) {
 	type attempt struct{ task, start, end int }

@@ -18,8 +18,6 @@ import (
 	"github.com/straggler-go/straggler/restart"
 )
 
-// Pseudocode 1 of Mantri §5.1, line by line, each line with its boundary on both sides.
-
 // These tests follow Pseudocode 1 of Mantri §5.1, line by line. Each line is tested just above and just below its
 // threshold.
 const delta = 10 * time.Second // Δ

@@ -101,8 +101,8 @@ func TestMantriMaxDuplicates(t *testing.T) {
 	}
 }
 
-// Line 7 uses half of t_rem. In two of 16 points t_rem is 100 s; in the others it is 60 s, and half of that is less
-// than 40 s.
+// Line 7 uses half of t_rem. In two of 16 points t_rem is 100 s, and its half exceeds 40 s. In the other points t_rem is
+// 60 s, and its half does not.
 func TestMantri51Line7UsesHalfOfTheRemainingTime(t *testing.T) {
 	chance := func(fresh ...float64) restart.Comparison {
 		task := uncertainTask(values(60, 60, 60, 60, 60, 60, 60, 60, 60, 100), values(fresh...))

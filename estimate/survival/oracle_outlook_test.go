@@ -196,7 +196,7 @@ func TestBiasIsTheMeanOfTheErrors(t *testing.T) {
 	assert.Equal(t, 7., s.Bias(Parts+3))
 }
 
-// A clone does not change the shape that it was made of.
+// A change of a clone does not change its original.
 func TestACloneIsIndependent(t *testing.T) {
 	var s Shape
 	s.rings()[3].put(2, 0)
