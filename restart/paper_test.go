@@ -15,6 +15,7 @@ import (
 
 // Each test follows some sentences of a paper, and has the number of their section in its name. LATE is Zaharia et
 // al., OSDI 2008; Mantri is Ananthanarayanan et al., OSDI 2010.
+
 const minute = time.Minute
 
 func fresh(s float64) estimate.Fresh { return estimate.Fresh{UnitTime: policytest.Certain(s), Work: 1} }

@@ -20,6 +20,7 @@ import (
 
 // These tests follow Pseudocode 1 of Mantri §5.1, line by line. Each line is tested just above and just below its
 // threshold.
+
 const delta = 10 * time.Second // Δ
 
 var (

@@ -7,8 +7,8 @@ import (
 	"github.com/straggler-go/straggler/estimate/survival"
 )
 
-// How do processes share the times of their jobs? The reader sends its version, and the writer answers with the runs that the
-// reader lacks.
+// How do processes share the times of their jobs? The reader sends its version, and the writer answers with the runs
+// that the reader lacks.
 func ExampleWindow_Merge() {
 	window := func(origin string) *survival.Window {
 		w, err := survival.NewWindow(survival.WindowConfig{Keep: time.Hour, Origin: origin})

@@ -187,8 +187,8 @@ const (
 	// EnoughEnds is the number of ends from which on a curve counts. Before that, every attempt that looks slow may
 	// only have begun slowly.
 	EnoughEnds  = 3
-	fewErrors   = 3   // fewer errors do not show how far errors differ
-	tooWide     = 1.5 // the longest error divided by the shortest, from which on the errors differ too much
+	fewErrors   = 3   // errors; fewer do not show how much errors differ
+	tooWide     = 1.5 // x the shortest error; if the longest error exceeds this, the errors differ too much
 	early       = 0.1 // x the predicted total, before enough tasks have ended
 	halfEnd     = 0.5 // weight of a total that the curve knows nothing of, in ends
 	evenAssumed = .05 // most weight of the assumed errors for an attempt that moves evenly

@@ -11,8 +11,8 @@ import (
 const (
 	ringSize     = 16   // errors that a stage keeps
 	shapeMemory  = 50   // attempts in the mean shape; the influence of older attempts fades
-	kindAttempts = 4    // most attempts of the phase that the experience of its kind counts as
-	linearWithin = 0.01 // a shape that is nowhere farther from linear is linear
+	kindAttempts = 4    // attempts; the experience of the kind counts as at most this many attempts of a phase
+	linearWithin = 0.01 // share; a shape with no larger offset counts as linear
 )
 
 // Shape learns how progress and time are related, for one kind of phase. It learns two things for each stage, a
@@ -63,7 +63,7 @@ func (s *Shape) at(stage int) *ring {
 	return &s.errors[stage]
 }
 
-// all returns how many errors the ring has taken in all, with the errors that it has dropped. A nil ring has taken
+// all returns how many errors the ring has taken, including the errors that it has dropped. A nil ring has taken
 // none.
 func (r *ring) all() int {
 	if r == nil {

@@ -18,7 +18,7 @@ const RefitPart = 16
 // These numbers are choices.
 const (
 	mostInWindow = 4096 // most values that a Window keeps of runs that are over; more values would not improve the curve
-	refitMoments = 1024 // parts of Keep; after one part the curve is fitted again, because all running runs have aged
+	refitMoments = 1024 // parts of Keep; after one part the curve is fitted again, because all runs that still run have aged
 )
 
 // WindowConfig holds the choices of a [Window].
