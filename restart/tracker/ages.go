@@ -101,7 +101,7 @@ func (m *ages) addRunTime(a *attemptState, work, scale float64, age time.Duratio
 // stale reports whether the curve must be made again: more than one in sixteen of its run times are new, or an
 // interval has passed, in which all running attempts have aged.
 func (m *ages) stale(now, interval time.Duration) bool {
-	return m.fittedAt == noTime || m.newRunTimes > len(m.runTimes)/survival.Renewed || now-m.fittedAt >= interval
+	return m.fittedAt == noTime || m.newRunTimes > len(m.runTimes)/survival.RefitPart || now-m.fittedAt >= interval
 }
 
 // refit makes the curve again if it is stale.

@@ -315,8 +315,8 @@ func (f *forecast) foresee(w stint, a *attemptState, i int, to *restart.Attempt)
 func (f *forecast) predict(a *attemptState, age, left time.Duration, scale float64) survival.Prediction {
 	m := &f.ages
 	p := survival.Prediction{
-		Age: age.Seconds(), Total: age.Seconds() + left.Seconds(), AtStage: float64(a.atStage), Stage: a.trail.Passed(),
-		Scale: scale, MaySayNothing: float64(m.stallWeight),
+		Age: age.Seconds(), Total: age.Seconds() + left.Seconds(), TotalAtStage: float64(a.atStage), Stage: a.trail.Passed(),
+		Scale: scale, StallWeight: float64(m.stallWeight),
 	}
 	p.Expected = f.hasPrior || m.hasCurve()
 	return p
