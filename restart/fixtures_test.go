@@ -60,7 +60,7 @@ func TestEachJournalOfTheDefaultExplainsItsAnswer(t *testing.T) {
 func TestWhyQuotesTheExample(t *testing.T) {
 	page, err := os.ReadFile("../docs/why.md")
 	require.NoError(t, err)
-	example, err := os.ReadFile("example_why_test.go")
+	example, err := os.ReadFile("example_why_was_my_task_killed_test.go")
 	require.NoError(t, err)
 	quoted := 0
 	for line := range strings.Lines(string(page)) {
