@@ -127,10 +127,9 @@ func (u *UnitTimes) state(c *snapshot.Codec) {
 
 // In a snapshot, the first byte of each sample says which fields follow.
 const (
-	// no field follows: this index of the list of samples is free
-	sampleFree    = iota
-	sampleDerived // the seconds and the work follow; the unit time is their quotient and is computed
-	sampleStored  // the seconds, the work and the unit time follow
+	sampleFree    = iota // no field follows: this index of the list of samples is not in use
+	sampleDerived        // the seconds and the work follow; the unit time is their quotient and is computed
+	sampleStored         // the seconds, the work and the unit time follow
 )
 
 func (u *UnitTimes) sample(c *snapshot.Codec, s *unitSample) {

@@ -9,7 +9,8 @@ import (
 const (
 	// all samples are divided by the factors again if the mean of the samples is wrong by about this share
 	driftShare = .02
-	// All samples are divided by the factors again at most one time in len(samples)/driftUpdates updates.
+	// After all samples were divided by the factors, at least len(samples)/driftUpdates updates must follow before
+	// all samples are divided again.
 	driftUpdates = 16
 	mostShift    = 1e6 // the largest relative error that is attributed to one sample; keeps the sums finite
 )

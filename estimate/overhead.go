@@ -79,7 +79,7 @@ func (u *UnitTimes) leastSquares() (overhead, mean float64) {
 			meanWork += float64(part * off)
 			meanSeconds += float64(part * (seconds - meanSeconds))
 			// Each term is a product of two distances: from the mean of the earlier samples, and from the mean that
-			// includes this sample. So one loop over the samples is enough [Welford 1962].
+			// includes this sample. With this product, one loop over the samples is enough [Welford 1962].
 			variance += float64(weight * off * (work - meanWork))
 			covariance += float64(weight * off * (seconds - meanSeconds))
 		}

@@ -20,8 +20,8 @@ func (t *tree) measure(in *inner, i, level int) {
 	in.max[i] = t.largest(in.child[i], level)
 }
 
-// split divides the i-th child of the node at into two halves. level is the level of the child. The node must have
-// room for one more child.
+// split divides the i-th child of a node into two halves. The argument at is the index of the node, and level is
+// the level of the child. The node must have room for one more child.
 func (t *tree) split(at int32, i, level int) {
 	var right int32
 	if level == 0 {
@@ -71,9 +71,10 @@ func shift[T any](l, r []T, n, m, keep int) {
 	copy(r, r[moved:m])
 }
 
-// refill adds entries to the i-th child of the node at, because the child is nearly empty. level is the level of
-// the child. If the child and a neighbour fit into three quarters of a node, refill merges them. Otherwise refill
-// distributes their entries evenly. A neighbour exists, because each inner node has at least two children.
+// refill adds entries to the i-th child of a node, because the child is nearly empty. The argument at is the index
+// of the node, and level is the level of the child. If the child and a neighbour fit into three quarters of a node,
+// refill merges them. Otherwise refill distributes their entries evenly. A neighbour exists, because each inner
+// node has at least two children.
 func (t *tree) refill(at int32, i, level int) {
 	in := &t.inners[at]
 	left := max(i-1, 0)

@@ -76,6 +76,6 @@ type Run struct {
 	// time of the attempt is converted to the time on an average path.
 	Path float64
 	// FirstWave says that the attempt belongs to the first wave of its phase: it started when the phase began, and
-	// not in a slot that an earlier task of the phase had left.
+	// not in a slot that another task of the phase had used before.
 	FirstWave bool
 }

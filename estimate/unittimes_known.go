@@ -21,7 +21,7 @@ func (u *UnitTimes) known() Distribution {
 	return &u.all
 }
 
-// Mean returns the expected time of a unit of work, in seconds, or +Inf if it is not known.
+// Mean returns the expected time of a unit of work, in seconds, or +Inf if the distribution is not known.
 func (u *UnitTimes) Mean() float64 {
 	if !u.Known() {
 		return math.Inf(1)
@@ -29,7 +29,7 @@ func (u *UnitTimes) Mean() float64 {
 	return u.known().Mean()
 }
 
-// CDF returns the probability that a unit of work takes at most x seconds, or 0 if it is not known.
+// CDF returns the probability that a unit of work takes at most x seconds, or 0 if the distribution is not known.
 func (u *UnitTimes) CDF(x float64) float64 {
 	if !u.Known() {
 		return 0
@@ -37,7 +37,8 @@ func (u *UnitTimes) CDF(x float64) float64 {
 	return probability(u.known().CDF(x))
 }
 
-// Below returns the probability that a unit of work takes less than x seconds, or 0 if it is not known.
+// Below returns the probability that a unit of work takes less than x seconds, or 0 if the distribution is not
+// known.
 func (u *UnitTimes) Below(x float64) float64 {
 	if !u.Known() {
 		return 0

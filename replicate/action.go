@@ -9,10 +9,8 @@ type Action uint8
 const (
 	// Leave means that the output is neither copied nor recomputed.
 	Leave Action = iota
-	// Replicate means that the output is copied to another machine of its rack.
 	// Replicate means that the output should be copied to another machine of its rack.
 	Replicate
-	// Recompute means that the output's task runs again before a task asks for the output.
 	// Recompute means that the task that made the output should run again before another task asks for the output.
 	Recompute
 )

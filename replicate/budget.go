@@ -123,7 +123,6 @@ func (a *account) left(defaultShare float64) int64 {
 	}
 	high, low := bits.Mul64(uint64(a.processed), share)
 	granted, _ := bits.Div64(high, low, 1e9) // the share is at most 1, so granted fits in an int64
-	// the share is at most 1, so granted fits in an int64
 	return int64(granted) - a.spent
 }
 

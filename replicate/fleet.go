@@ -41,7 +41,7 @@ func (l *Losses) shared(machine int) float64 {
 	return smoothed(own.Of, own.Hits, l.config.Weight, cluster)
 }
 
-// lossesForm describes to package merge how deltas and versions are encoded.
+// lossesForm returns a description, for package merge, of how deltas and versions are encoded.
 func lossesForm() merge.Form[merge.Fact] { return merge.CountsForm("replicate", 'l', false) }
 
 // AppendVersion appends a version to dst: it says which counts of outputs and losses l has from each process. Send
@@ -54,7 +54,7 @@ func (l *Losses) AppendVersion(dst []byte) []byte { return l.fleet.AppendVersion
 // delta contains all counts. If origins are given, the delta contains only counts of the processes with these
 // names. An invalid version is an error.
 //
-// Counts are kept for each machine and each sixteenth of the window. Each of them takes about 10 bytes and the
+// Counts are kept for each machine and each sixteenth of the window. Each count takes about 10 bytes and the
 // machine's name, however large the numbers are. AppendDelta takes O(k) for k counts.
 func (l *Losses) AppendDelta(dst, since []byte, origins ...string) ([]byte, error) {
 	return l.fleet.AppendDelta(lossesForm(), l.config.choices(), l.clock.Since, dst, since, origins)

@@ -69,8 +69,9 @@ type node struct {
 	first, end int     // the output's inputs are Graph.inputs[first:end]
 }
 
-// stall is an input that may be lost, so that the recomputation of an output has to wait for it: the time to
-// compute the input again in seconds, the probability of its loss, and its index.
+// stall is an input that may be lost. If it is lost, the recomputation of the output that needs it has to wait. The
+// fields are the time to compute the input again, in seconds, the probability that the input is lost, and the index
+// of the input.
 type stall struct {
 	redo, loss float64
 	input      int

@@ -120,7 +120,6 @@ func proportional(ready float64, size int64, perUnit float64) float64 {
 // estimate returns the time that Reducer.Seconds gives for a total size. If the time is out of range, estimate
 // stores an error in g.err, unless there is one already.
 func (g *greedy) estimate(r int, size int64) float64 {
-	// empty partitions take no time
 	if size == 0 {
 		return 0 // empty partitions take no time
 	}

@@ -30,7 +30,8 @@ func (r run) rounded() run {
 	return r
 }
 
-// form describes to package merge how runs are encoded for other processes, and which numbers are valid.
+// form returns a description, for package merge, of how runs are encoded for other processes and which numbers are
+// valid.
 func (k *Regressor) form() merge.Form[run] {
 	want := k.config.Dimensions + 1
 	return merge.Form[run]{Place: "estimate/knn", Kind: 'k', Fact: func(c *snapshot.Codec, r *run) {

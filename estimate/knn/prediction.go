@@ -83,8 +83,7 @@ func (p *Prediction) equals(k *Regressor, x []float64, distance float64) {
 // do not depend on the order in which the search found the runs.
 func (p *Prediction) finish() {
 	slices.SortFunc(p.runs, func(a, b weighted) int {
-		switch { // no time is NaN, so the checks of cmp.Compare are not needed
-		// no time is NaN, so a plain comparison is enough and faster than cmp.Compare
+		switch { // no time is NaN, so a plain comparison is enough, and faster than cmp.Compare
 		case a.seconds < b.seconds:
 			return -1
 		case a.seconds > b.seconds:

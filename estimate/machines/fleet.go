@@ -34,7 +34,7 @@ type named struct {
 	evidence
 }
 
-// form describes to package merge how evidence is encoded for other processes.
+// form returns a description, for package merge, of how evidence is encoded for other processes.
 func form() merge.Form[named] {
 	return merge.Form[named]{
 		Place: "estimate/machines", Kind: 'm',

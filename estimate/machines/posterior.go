@@ -52,9 +52,8 @@ func factor(k int) float64 { return edge(k*gridStep + octaves*perOctave) }
 // gridEvidence is the evidence of one attempt in a form for fast computation: its ratio as the number of a bin, and
 // its weight in eighths. If bound is true, the ratio is only a lower bound.
 type gridEvidence struct {
-	// 8 is full weight
 	bin    int
-	weight int // in eighths
+	weight int // in eighths: 8 is full weight
 	bound  bool
 }
 

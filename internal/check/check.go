@@ -4,7 +4,7 @@
 //	restart: Mantri.IdleGain is +Inf, want a positive finite number, or 0 for the default
 //
 // Each check gets the place, such as "restart: Mantri", and the name of the field. If several fields are wrong, a
-// Validate method returns the error of the first by
+// Validate method returns the error of the first of them in this way:
 //
 //	return cmp.Or(
 //		check.Share("clone: Config", "Budget", c.Budget, true),

@@ -183,7 +183,7 @@ func (c Choices) By(now time.Duration) time.Duration {
 }
 
 // Forget removes origins that have no observation at or after the instant since. The caller must have removed all
-// observations after the instant by, and Forget records that they are not known any more.
+// observations that are later than the instant by. Forget records that this process does not have them any more.
 func (o *Origins) Forget(since, by time.Duration) {
 	gap := slices.ContainsFunc(o.list, func(v origin) bool { return v.latest > micros(by) })
 	if gap {

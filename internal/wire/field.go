@@ -129,8 +129,8 @@ func (f Field) AppendValue(dst []byte) []byte {
 	return dst
 }
 
-// Parse sets the value of the field from a text. If it cannot, Parse returns an error with the key, the text, and
-// the texts that are valid.
+// Parse sets the value of the field from a text. If the text is not valid, Parse returns an error with the key, the
+// text, and a description of the valid texts.
 func (f Field) Parse(text string) error {
 	if word, ok := f.Value.(Word); ok {
 		return word.Set(text)
@@ -156,8 +156,8 @@ type Word struct {
 	Set func(text string) error
 }
 
-// Fault is the error of a value that cannot be read: the key of the field, the text, and in words the texts that
-// are valid.
+// Fault is the error of a value that cannot be read. It has the key of the field, the text, and a description of
+// the valid texts.
 type Fault struct{ Key, Text, Want string }
 
 // Error returns the fault as one line.

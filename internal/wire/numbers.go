@@ -48,10 +48,9 @@ func (f real) line(dst []byte) []byte {
 
 func (f real) json(dst []byte) []byte {
 	switch {
-	// JSON has no infinite numbers, so the number is written as a string
 	case math.IsNaN(*f.v):
 		return append(dst, "null"...)
-	case math.IsInf(*f.v, 0): // JSON has no such number
+	case math.IsInf(*f.v, 0): // JSON has no infinite numbers, so a string is written
 		return append(appendNumber(append(dst, '"'), *f.v), '"')
 	}
 	return appendNumber(dst, *f.v)
@@ -203,9 +202,8 @@ func parseSeconds(text string) (time.Duration, bool) {
 // value, and JSON has the given text.
 type special[T Number] struct {
 	form
-	v *T
-	// the value with the special meaning
-	is   T
+	v    *T
+	is   T      // the value with the special meaning
 	text string // the text for this value in JSON: null or -1
 }
 
