@@ -20,7 +20,7 @@ import (
 // Linear averages over the whole time of the attempt, as the equation does, and assumes that a silent attempt,
 // which sends no reports, has stopped. Safe for concurrent use.
 type Linear struct {
-	// Window is how fast the moving average of the rate forgets old progress. Progress that is one Window older
+	// Window sets how fast the moving average of the rate forgets old progress. Progress that is one Window older
 	// than the last report has 37 % of the weight of new progress, or up to 40 % if there were no reports in
 	// between. The paper gives no figure. 0 means that all progress of the attempt has the same weight.
 	Window time.Duration

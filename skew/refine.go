@@ -41,9 +41,9 @@ func (g *greedy) refine() {
 	}
 }
 
-// exchange makes the best exchange of partitions between the reduce tasks from and to. The best exchange is the
-// exchange after which the later of the two ends is earliest. If no exchange lets both end sooner than from ends
-// now, exchange returns false and changes nothing.
+// exchange makes the best exchange of partitions between two reduce tasks. The arguments from and to are their
+// indices. The best exchange is the exchange after which the later of the two ends is earliest. If no exchange lets
+// both end sooner than the first of them ends now, exchange returns false and changes nothing.
 func (g *greedy) exchange(held [][]int, from, to int) bool {
 	out, in := g.parts(held[from]), g.parts(held[to])
 	even := g.evenSize(from, to)
@@ -90,8 +90,8 @@ func (g *greedy) parts(held []int) []part {
 	return list
 }
 
-// evenSize returns the largest size that reduce task from can give to reduce task to without making to end later
-// than from.
+// evenSize returns how much one reduce task can give to another. It is the largest size after which the reduce task
+// that receives it ends no later than the reduce task that gives it.
 func (g *greedy) evenSize(from, to int) int64 {
 	load := g.plan.Load[from]
 	return largestThat(load, func(size int64) bool {

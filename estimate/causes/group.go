@@ -134,8 +134,8 @@ func compress(n int, key func(i int) int) (ids []int32, keys []int) {
 const (
 	// A group's slow tasks are evidence if the probability that they are coincidence is less than this.
 	unlikely = 0.001
-	// Tasks; a larger group is treated as a group of this size with the same share of slow tasks, which makes
-	// coincidence more likely.
+	// mostOdds is a number of tasks. A larger group is treated as a group of this size with the same share of slow
+	// tasks. So coincidence is found to be more likely.
 	mostOdds = 60
 )
 
@@ -150,9 +150,10 @@ func (a *analysis) coincidence(g *group) float64 {
 	return min(byBar, byMedian)
 }
 
-// chance returns the probability that at least slow of n tasks are slow by coincidence, if slowElsewhere of
-// elsewhere other tasks are slow. chance adds one slow and one healthy task to the other tasks. Otherwise, if no
-// other task is slow, a slow task would have the probability 0.
+// chance returns the probability that at least slow of n tasks are slow by coincidence. It uses the other tasks of
+// the phase: elsewhere is their number, and slowElsewhere is the number of slow tasks among them. chance adds one
+// slow and one healthy task to the other tasks. Otherwise, if no other task is slow, a slow task would have the
+// probability 0.
 func chance(slow, n, slowElsewhere, elsewhere int) float64 {
 	if n > mostOdds {
 		slow, n = int(int64(slow)*mostOdds/int64(n)), mostOdds

@@ -156,7 +156,8 @@ func (c *coefficients) fitToExplained(rows []row, residual float64) {
 }
 
 // floor returns the shortest time that the model may expect, in seconds: a hundredth of the time expected for the
-// mean task. In units of the mean, each column of the mean task is 1, so this time is the sum of the coefficients.
+// mean task. All columns are in units of their mean. So all columns of the mean task are 1, and the time expected
+// for it is the sum of the coefficients.
 func (c *coefficients) floor() float64 {
 	return max(leastPart*(c[0]+c[1]+c[2]), 1e-9)
 }

@@ -65,8 +65,8 @@ func (e *equations) solveFor(use []int) (c coefficients, ok bool) {
 		}
 		m[i][n] = e.b[from]
 	}
-	// The matrix is symmetric and positive definite, so no pivoting is needed; otherwise the columns are linearly
-	// dependent, and the test fails.
+	// No pivoting is needed: if the columns are linearly independent, the matrix is symmetric and positive
+	// definite. If they are dependent, the condition in this loop detects it.
 	for k := range n {
 		if !(m[k][k] > 1e-12*e.a[use[k]][use[k]]) {
 			return c, false

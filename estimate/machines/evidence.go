@@ -29,8 +29,8 @@ type evidence struct {
 
 const full = math.MaxUint16
 
-// evidence returns the evidence that an attempt gives at the instant at. finished says that the attempt has done
-// all its work. The ratio is limited to the range from 1/limit to limit.
+// evidence returns the evidence that an attempt gives. The argument at is the instant of the report. finished says
+// that the attempt has done all its work. The ratio is limited to the range from 1/limit to limit.
 func (a Attempt) evidence(at time.Duration, finished bool, limit float64) evidence {
 	e := evidence{at: at}
 	if a.Usual <= 0 || a.Ran < 0 {

@@ -3,8 +3,8 @@ package machines
 // This file finds the index of a machine. If there are too many machines, it removes the machine that has had no
 // event for the longest time.
 
-// touch returns the index of the machine with the given number, and moves the machine to the newest end of the
-// list. touch adds the machine if it is not known. For a negative number touch returns none.
+// touch returns the index of the machine with the given number, and makes it the newest machine in the list of
+// machines. touch adds the machine if it is not known. For a negative number touch returns none.
 func (r *Record) touch(number int) int32 {
 	if number < 0 {
 		return none

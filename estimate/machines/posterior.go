@@ -100,10 +100,11 @@ func power(p float64, eighths int) float64 {
 	return of
 }
 
-// posterior returns the probable location of a machine whose median is open because of lower bounds. It computes
-// the probability of each factor of the grid from all evidence of the machine, and from the times of attempts on
-// the other machines of the class. The result is the median of these factors, times the class's centre. posterior
-// takes some microseconds.
+// posterior returns the probable location of a machine, which is the median of its attempts' ratios. It is used if
+// many attempts gave only lower bounds, so that the median cannot be computed directly. posterior computes the
+// probability of each factor of the grid from all evidence of the machine, and from the times of attempts on the
+// other machines of the class. The result is the median of these factors, times the class's centre. posterior takes
+// some microseconds.
 func (r *Record) posterior(m *machine, centre float64) float64 {
 	left := r.classes[m.class].spread.without(m, centre, r.config.Trust)
 	var all [recent + MostRunning]gridEvidence

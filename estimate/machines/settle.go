@@ -56,7 +56,7 @@ func (m *machine) remove(from, to int) {
 }
 
 // compare compares two ended attempts by the order that all processes use: by instant, then by origin, then by
-// content. The arguments of and by are the origins of a and b.
+// content. The argument named of is the origin of a, and the argument by is the origin of b.
 func (f *fleet) compare(a, b evidence, of, by merge.Origin) int {
 	if a.at != b.at {
 		return cmp.Compare(a.at, b.at)

@@ -89,8 +89,8 @@ type Fact struct {
 	Count
 }
 
-// CountsForm returns the form in which the counts of a type are encoded. If among is true, each hit is one of the
-// counted things. Then a delta with more hits than things is refused.
+// CountsForm returns the form in which the counts of a type are encoded. Set among if each hit is one of the
+// counted things: then a delta with more hits than things is refused.
 func CountsForm(place string, kind byte, among bool) Form[Fact] {
 	return Form[Fact]{
 		Place: place, Kind: kind, Grows: true,

@@ -112,9 +112,9 @@ func (f Form[T]) observation(c *snapshot.Codec, s *section[T], names []string, v
 }
 
 // AppendDelta appends a delta to dst: the observations that the reader does not have. since is the version of the
-// reader; if it is nil, the delta has all observations. of has the names of the processes whose observations are
-// included; if it is empty, all processes are included. Observations whose instant is in the future are left out.
-// They will be in a later delta, after their instant has passed.
+// reader; if it is nil, the delta has all observations. The argument named of has the names of the processes whose
+// observations are included; if it is empty, all processes are included. Observations whose instant is in the
+// future are left out. They will be in a later delta, after their instant has passed.
 func (f Form[T]) AppendDelta(
 	dst, since []byte, o *Origins, c Choices, now time.Duration, of []string, known iter.Seq[Observation[T]],
 ) ([]byte, error) {

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// items is the form of a list. The function of returns the form of an item.
+// items is the form of a list. The function named of returns the form of an item.
 type items[T any] struct {
 	v  *[]T
 	of func(*T) form

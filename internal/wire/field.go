@@ -189,7 +189,7 @@ func AppendSet(dst []byte, fields []Field) []byte {
 
 // ParsePairs sets fields from words of the form key=value. The words may have any order, and each field may occur
 // at most one time. Bit i of seen is set if the field with index i was among the words. An error begins with the
-// text of the argument of, for example the name of the type that has the fields.
+// text of the argument named of, for example the name of the type that has the fields.
 func ParsePairs(of any, fields []Field, words []string) (seen uint64, err error) {
 	for _, word := range words {
 		key, value, ok := strings.Cut(word, "=")

@@ -63,7 +63,7 @@ func (c *Codec) Float(key string, v *float64) { put(c, key, *v == 0, real{v: v})
 
 // Keyed writes or reads a number together with an enumeration that says which number it is. In a line, the name of
 // the enumeration's value is the key of the number, for example seconds=0.25. In JSON and logs, they are two
-// fields, and of is the key of the enumeration.
+// fields, and the argument named of is the key of the enumeration.
 func (c *Codec) Keyed(of string, what Text, names []string, key string, v *float64) {
 	if as := c.used; !c.InLine() {
 		c.Enum(of, what)
@@ -107,7 +107,7 @@ func Limit[T Number](c *Codec, key string, v *T) {
 func limitOf[T Number](v *T) special[T] { return special[T]{formOf(v, false), v, largest[T](), "null"} }
 
 // Part writes or reads a used amount and its limit. In a line they are a single field, for example spent=3/10. In
-// JSON and logs, they are two fields, and of is the key of the limit.
+// JSON and logs, they are two fields, and the argument named of is the key of the limit.
 func (c *Codec) Part(key string, used *int, of string, limit *int) {
 	if c.InLine() {
 		put(c, key, *used == 0 && *limit == 0, part{whole[int]{used}, limitOf(limit)})
@@ -161,7 +161,7 @@ func formOf[T Number](v *T, exact bool) form {
 	return nil
 }
 
-// list writes or reads a list. The function of returns the form of an item.
+// list writes or reads a list. The function named of returns the form of an item.
 func list[T any](c *Codec, key string, v *[]T, of func(*T) form) {
 	put(c, key, len(*v) == 0, items[T]{v, of})
 }

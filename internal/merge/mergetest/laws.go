@@ -86,8 +86,8 @@ type history[L Learner] struct {
 	now    time.Time
 }
 
-// pull returns a delta that the process from makes for the process to. The delta may be of one origin only, or may
-// ignore the version of the reader.
+// pull returns a delta that one process makes for another. The arguments from and to are the numbers of the two
+// processes. The delta may be of one origin only, or may ignore the version of the reader.
 func (h *history[L]) pull(to, from int) []byte {
 	var since []byte
 	if h.random.IntN(8) > 0 {
