@@ -7,7 +7,7 @@ import "github.com/straggler-go/straggler/internal/enum"
 type Action uint8
 
 const (
-	// Leave means that the output is neither copied nor recomputed.
+	// Leave means that the output is not copied and not recomputed.
 	Leave Action = iota
 	// Replicate means that the output should be copied to another machine of its rack.
 	Replicate

@@ -75,8 +75,8 @@ const (
 //	Missing = (lost + Weight*Prior) / (wanted + Weight)
 //
 // Missing is the probability that an output of a machine in a burst is lost. Here wanted is the number of outputs
-// that tasks wanted to read from machines in a burst, and lost is the number of these outputs that were lost. The
-// losses that begin a burst are not included, because they say nothing about later losses.
+// that tasks wanted to read from machines in a burst, and lost is the number of lost outputs among them. The losses
+// that begin a burst are not included, because they say nothing about later losses.
 //
 // The host numbers the machines from 0 and passes the times. If the host's clock steps back, time continues from
 // the earlier reading. The zero value has no machines. A LossBursts is not safe for concurrent use. Use a separate

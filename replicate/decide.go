@@ -12,8 +12,8 @@ type Candidate struct {
 	// Bytes is the size of the output, at least 0. A copy spends one token for each byte.
 	Bytes int64
 	// ReplicaLoss is the probability, in [0, 1], that the copy is lost, too, if the output is lost. 0 means that
-	// the copy is never lost, as in the paper. [DecideTarget] chooses the machine for the copy and uses the
-	// ReplicaLoss of that machine.
+	// the copy is never lost, as in the paper. [DecideTarget] chooses the machine for the copy, and replaces
+	// ReplicaLoss by the probability for this machine.
 	ReplicaLoss float64
 }
 
@@ -56,8 +56,8 @@ func (c *Candidate) saves() time.Duration {
 	return duration(c.Cost.Expected.Seconds() * (1 - c.ReplicaLoss))
 }
 
-// Choose appends to dst the indices of the candidates to copy, if the tokens may not be enough for all of them. The
-// gain of a candidate is the time that its copy saves minus the time that its copy takes. Choose takes the
+// Choose appends to dst the indices of the candidates to copy, if the tokens may not be enough for all candidates.
+// The gain of a candidate is the time that its copy saves minus the time that its copy takes. Choose takes the
 // candidate with the largest gain per byte first, and skips each candidate that no longer fits into the budget. If
 // a single candidate has a larger gain than all these candidates together, Choose takes only this candidate. If
 // gains per byte are equal, the larger gain is first, and then the lower index.

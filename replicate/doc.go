@@ -62,7 +62,7 @@
 //   - A probability of loss is only as good as the record from which it is computed. For a new cluster, it is an
 //     assumption of [LossesConfig].
 //   - The time to recompute an output does not include the wait for a free slot.
-//   - The host decides about an output when its task ends, from the facts of that moment. If the machine becomes
+//   - The host decides about an output when its task ends, from the facts at this moment. If the machine becomes
 //     unreliable later, the host should decide again.
 //
 // # Cost and concurrency

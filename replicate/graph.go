@@ -119,10 +119,10 @@ func (g *Graph) SetLoss(k int, loss float64) bool {
 }
 
 // Cost returns the cost of output k, and the zero Cost for an unknown output. Costs are stored and computed again
-// after a change. Cost takes O(1) if neither output k nor an output before it was added or changed since the last
-// call. Otherwise Cost computes all outputs from the first changed output to output k. This takes linear time in
-// the inputs of these outputs, and sorts the inputs of each of them. Cost allocates only if an output has more
-// inputs than all outputs before.
+// after a change. Cost takes O(1) if no output with an index up to k was added or changed since the last call.
+// Otherwise Cost computes all outputs from the first changed output to output k. This takes linear time in the
+// inputs of these outputs, plus the time to sort the inputs of each output. Cost allocates only if an output has
+// more inputs than all outputs before.
 func (g *Graph) Cost(k int) Cost {
 	if k < 0 || k >= len(g.nodes) {
 		return Cost{}
@@ -140,7 +140,7 @@ func (g *Graph) Cost(k int) Cost {
 // refresh computes redo and work of an output, its time to recompute and its cluster time, from its inputs.
 func (g *Graph) refresh(n *node) {
 	g.stalls = g.stalls[:0]
-	domains := n.domain // 0 if neither the output nor an input has a domain
+	domains := n.domain // 0 if the output and its inputs have no domains
 	for _, j := range g.inputs[n.first:n.end] {
 		g.stalls = append(g.stalls, stall{g.nodes[j].redo, g.nodes[j].loss, j})
 		domains |= g.nodes[j].domain

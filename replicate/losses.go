@@ -143,8 +143,7 @@ func (l *Losses) Probability(now time.Time, machine int) float64 {
 	return l.machine[machine].share(at, c.Weight, cluster)
 }
 
-// share returns the probability of loss from a record and a prior probability, which has the weight of that many
-// outputs.
+// share returns the probability of loss from a record and a prior probability, whose weight is a number of outputs.
 func (r *record) share(at int64, weight, prior float64) float64 {
 	r.advance(at)
 	return smoothed(r.sumOutputs, r.sumLost, weight, prior)

@@ -57,7 +57,7 @@ func (a *AtRisk) saves() time.Duration {
 }
 
 // ChooseRecompute appends to dst the indices of the outputs to recompute, if the budget may not be enough for all
-// of them. It takes the output that saves the most waiting time per second of cluster time first, and skips each
+// outputs. It takes the output that saves the most waiting time per second of cluster time first, and skips each
 // output that no longer fits into the budget. If a single output saves more than all these outputs together,
 // ChooseRecompute takes only this output. The total saving is at least half of the largest possible saving. The
 // order of equal outputs, the run time and the allocations are the same as for [Choose].

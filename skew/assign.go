@@ -32,8 +32,8 @@ type Reducer struct {
 	Seconds func(size int64) float64
 	// KnownTo is the largest size for which Seconds is trusted. For a larger size the time is Seconds(KnownTo) *
 	// size/KnownTo. Set KnownTo if the estimate stays constant for sizes above the largest run that it knows, as
-	// k-NN does. Without KnownTo, further partitions would seem to take no time, and one worker would get all of
-	// them. 0 means that Seconds is trusted for every size.
+	// k-NN does. Without KnownTo, further partitions would seem to take no time, and one worker would get all
+	// partitions. 0 means that Seconds is trusted for every size.
 	KnownTo int64
 	// Deadline is the time from now until the reduce task must end. Choose the deadline so that the job of this
 	// task is in time, and so are the other jobs with tasks that wait for the worker. 0 means no deadline. A
@@ -57,9 +57,9 @@ type Policy struct {
 	// Rule says how partitions are assigned. The zero value is [EarliestEnd].
 	Rule Rule
 	// PlaceAll also assigns the partitions that no reduce task can take within its deadline, after all other
-	// partitions. Each of them goes to the reduce task that would end first with it. Without PlaceAll these
-	// partitions are left to the host, because in the paper a scheduled task must end within its deadline. PlaceAll
-	// has no effect under other rules than EarliestEnd.
+	// partitions. Each such partition goes to the reduce task that would end first with this partition. Without
+	// PlaceAll these partitions are left to the host, because in the paper a scheduled task must end within its
+	// deadline. PlaceAll has no effect under other rules than EarliestEnd.
 	PlaceAll bool
 	// Refine improves the plan of EarliestEnd. If there are a few large partitions, that plan often ends some
 	// percent after the best plan. Refine is not in the paper. It has two steps:

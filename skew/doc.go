@@ -62,8 +62,8 @@
 //
 // # Cost and concurrency
 //
-// An assignment takes O(p log p + p R). The comment of each type says what it allocates. Functions and policies are
-// safe for concurrent use. [Sizes] and [Sketch] are not.
+// An assignment takes O(p log p + p R). The comments of the types and functions list their allocations. Functions
+// and policies are safe for concurrent use. [Sizes] and [Sketch] are not.
 //
 // Two programs to copy from: the simulated cluster asks this package in examples/internal/cluster/skew.go, and
 // examples/shard, which splits a suite of tests over machines, in plan.go.

@@ -18,7 +18,7 @@ type part struct {
 
 // refine improves the plan by exchanges. In each exchange, the reduce task that ends last and another reduce task
 // give each other up to two partitions. Afterwards both must end sooner than the last reduce task ended before. If
-// several other reduce tasks are possible, refine takes the one that ends first, and then the lowest index.
+// several other reduce tasks are possible, refine takes the reduce task that ends first, and then the lowest index.
 func (g *greedy) refine() {
 	least, _ := g.bound()
 	held := make([][]int, len(g.timing.reducers))
@@ -43,7 +43,7 @@ func (g *greedy) refine() {
 
 // exchange makes the best exchange of partitions between two reduce tasks. The arguments from and to are their
 // indices. The best exchange is the exchange after which the later of the two ends is earliest. If no exchange lets
-// both end sooner than the first of them ends now, exchange returns false and changes nothing.
+// both end sooner than the first reduce task (from) ends now, exchange returns false and changes nothing.
 func (g *greedy) exchange(held [][]int, from, to int) bool {
 	out, in := g.parts(held[from]), g.parts(held[to])
 	even := g.evenSize(from, to)
@@ -74,7 +74,7 @@ func (g *greedy) exchange(held [][]int, from, to int) bool {
 }
 
 // parts returns the sets of at most two partitions that a reduce task can give, the smallest total size first. The
-// empty set is one of them.
+// empty set is included.
 func (g *greedy) parts(held []int) []part {
 	list := []part{{0, -1, -1}}
 	for a, i := range held {

@@ -9,8 +9,8 @@ import (
 
 // Sizes adds up the sizes of a job's partitions from the reports of its map tasks [DynamicShare §4.1]. The paper
 // writes S(i), the sum of S_m(i) over all m. Here S(i) is the size of partition i, and S_m(i) is the size of the
-// part of it that map task m makes. If several copies of a map task report, Sizes includes the first report and
-// ignores the others, because all copies make the same output.
+// part that map task m makes. If several copies of a map task report, Sizes includes the first report and ignores
+// the others, because all copies make the same output.
 //
 // A Sizes is not safe for concurrent use. Use a separate Sizes for each job.
 type Sizes struct {

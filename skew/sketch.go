@@ -109,9 +109,9 @@ func modulo(x uint64) uint64 {
 }
 
 // HashKey returns a 64-bit number for a key of bytes, by the hash function FNV-1a. Pass this number as the key to
-// [Sketch.Add] and [Sketch.Partition]. HashKey has no secret: a user who chooses the keys can choose them so that
-// HashKey returns the same number for all of them. Then all of them belong to the same partition. O(n) for n bytes,
-// no allocation.
+// [Sketch.Add] and [Sketch.Partition]. HashKey has no secret: a user who chooses the keys can choose keys for which
+// HashKey returns the same number. Then all these keys belong to the same partition. O(n) for n bytes, no
+// allocation.
 func HashKey[K ~string | ~[]byte](key K) uint64 {
 	h := uint64(14695981039346656037)
 	for i := range len(key) {

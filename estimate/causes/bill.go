@@ -24,7 +24,7 @@ type Bill struct {
 }
 
 // Fault returns the cause with the largest part of Wait: Machine, Split, Data or LostInput. If the unexplained part
-// is larger than each of these four parts, Fault returns Unknown.
+// is the largest, Fault returns Unknown.
 func (b Bill) Fault() Cause { return b.Parts().Largest() }
 
 // Parts returns the share of Wait that each cause has. Path and Contention are 0, because a Bill does not separate

@@ -2,8 +2,8 @@ package causes
 
 import "github.com/straggler-go/straggler/internal/num"
 
-// sampled is the number of finished tasks up to which the model is fitted to all of them. In a larger phase, the
-// model is fitted to a sample of about this size.
+// sampled is a number of finished tasks. In a larger phase, the model is not fitted to all tasks, but to a sample
+// of about this size.
 const sampled = 8192
 
 // measure computes the time of each task, and the unit of each column of the model. The columns are a constant, the
@@ -89,7 +89,7 @@ func (a *analysis) sample(i int) bool {
 }
 
 // filled returns the three numbers of a task on which the model depends. If a number of the task is not known,
-// filled uses the median of that number over the phase.
+// filled uses the median over the phase.
 func (a *analysis) filled(t *Task) coefficients {
 	x := a.columns(t)
 	for column := range x {

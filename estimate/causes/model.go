@@ -41,8 +41,8 @@ const (
 	leastPart = 0.01
 	columns   = 3 // 1, bytes, remote bytes
 	// leastUse is a number of tasks. If fewer tasks have remote bytes, the model ignores remote bytes, because a
-	// coefficient for one or two tasks would explain any time of these tasks. If a machine or a cohort has fewer
-	// tasks, it is not at fault.
+	// coefficient for one or two tasks could explain any time. If a machine or a cohort has fewer tasks, it is not
+	// at fault.
 	leastUse = 3
 )
 

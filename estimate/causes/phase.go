@@ -41,7 +41,7 @@ type Phase struct {
 	Factor func(machine int) float64
 }
 
-// run returns the seconds that a task ran, without its wait for lost input, and the seconds of that wait.
+// run returns the seconds that a task ran, without its wait for lost input, and the seconds of the wait.
 func (t *Task) run() (seconds, waited float64) {
 	if t.Waited > 0 {
 		waited = float64(min(t.Waited, t.Took)) / 1e9

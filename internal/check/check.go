@@ -4,7 +4,7 @@
 //	restart: Mantri.IdleGain is +Inf, want a positive finite number, or 0 for the default
 //
 // Each check gets the place, such as "restart: Mantri", and the name of the field. If several fields are wrong, a
-// Validate method returns the error of the first of them in this way:
+// Validate method returns the error of the first wrong field in this way:
 //
 //	return cmp.Or(
 //		check.Share("clone: Config", "Budget", c.Budget, true),
@@ -22,7 +22,8 @@ import (
 	"github.com/straggler-go/straggler"
 )
 
-// Off as the value of a field turns off a rule. The zero value of such a field means the default.
+// Off turns off the rule of a field, if the field allows this value. The zero value of such a field means the
+// default.
 const Off = -1
 
 // Bad returns the error of a field or an argument that is out of range. The place is the package and the type, for

@@ -89,8 +89,8 @@ type Fact struct {
 	Count
 }
 
-// CountsForm returns the form in which the counts of a type are encoded. Set among if each hit is one of the
-// counted things: then a delta with more hits than things is refused.
+// CountsForm returns the form in which the counts of a type are encoded. Set among if only counted things can be
+// hits: then a delta with more hits than things is refused.
 func CountsForm(place string, kind byte, among bool) Form[Fact] {
 	return Form[Fact]{
 		Place: place, Kind: kind, Grows: true,
@@ -114,8 +114,7 @@ func (k *Counts) Add(c Choices, now time.Duration, name string, n Count) {
 	k.put(key, counted{Count{min(was.Of+n.Of, maxCount), min(was.Hits+n.Hits, maxCount)}, at})
 }
 
-// Slot returns the number of the slot that contains an instant. A slot is one of Slots equal parts of the time
-// c.Keep.
+// Slot returns the number of the slot that contains an instant. The time c.Keep is divided into Slots equal slots.
 func (c Choices) Slot(at time.Duration) int64 { return int64(at) / int64(c.Keep/Slots) }
 
 // put stores the count of an origin. Both numbers of a count only grow. So a count that is older than the stored

@@ -52,7 +52,7 @@ func versions(c *snapshot.Codec, list *[]origin) {
 }
 
 // section is the part of a delta about one origin. It has all observations of the origin after the instant from,
-// and up to the instant until of the origin. It may have later observations, but then not all of them.
+// and up to the instant until of the origin. The section may have some later observations as well.
 type section[T any] struct {
 	origin
 	from     int64
@@ -60,8 +60,8 @@ type section[T any] struct {
 	heldBack bool // some observations are left out, because their instant is in the future
 }
 
-// delta writes or reads the names and the sections of a delta. The names are sorted. Each name is stored as the
-// number of bytes that it has in common with the beginning of the name before, and the rest of the name.
+// delta writes or reads the names and the sections of a delta. The names are sorted. For each name, the delta has
+// the length of the longest common prefix with the name before, and the rest of the name.
 func (f Form[T]) delta(c *snapshot.Codec, names *[]string, sections *[]section[T]) {
 	last := ""
 	snapshot.List(c, names, func(name *string) {
@@ -145,7 +145,7 @@ func (f Form[T]) AppendDelta(
 	var names []string
 	for v := range known {
 		// If f.Grows, a count that is left out may include things that were seen before now. So the section must
-		// not say that it is complete up to now.
+		// not be marked as complete up to now.
 		if s := &sections[v.Origin]; v.At > now {
 			s.heldBack = s.heldBack || f.Grows
 		} else if micros(v.At) > from[v.Origin] {
@@ -157,8 +157,8 @@ func (f Form[T]) AppendDelta(
 	}
 	slices.Sort(names)
 	names = slices.Compact(names)
-	// If counts were left out, the section says that it is complete only up to its beginning: until is then equal
-	// to from.
+	// If counts were left out, the section is marked as complete only up to its beginning: until is then equal to
+	// from.
 	for i := range o.list {
 		s := &sections[i]
 		s.origin, s.from = o.list[i], from[i]

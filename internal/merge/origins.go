@@ -14,8 +14,8 @@
 // sets is idempotent, commutative and associative. The answers of a type depend only on the set, and are computed
 // from it in the same order in each process.
 //
-// A process keeps only the newest observations, and only a limited share of them from a single origin. Both rules
-// give the same set whether they are applied before a union or after it.
+// A process keeps only the newest observations, and a single origin has at most a limited share. Both rules give
+// the same set whether they are applied before a union or after it.
 package merge
 
 import (
@@ -60,12 +60,12 @@ func (c Choices) Validate(place string) error {
 // no origin.
 type Origins struct {
 	list []origin // list[0] is Nobody
-	own  Origin   // the origin of this process; Nobody if it has seen nothing since its start or its restore
+	own  Origin   // the origin of this process; Nobody until the process has seen something after its start or its restore
 	full int      // entries of list with an index below full are in use
 }
 
-// origin is a process from one of its starts to the next. A process that is restored from a snapshot is a new
-// origin. So other processes can send back the observations that the process made after the snapshot.
+// origin is a process from one start to the next start. A process that is restored from a snapshot is a new origin.
+// So other processes can send back the observations that the process made after the snapshot.
 type origin struct {
 	name  string
 	begun int64 // instant of the start, in microseconds since 1970

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// MaxDuration and MinDuration are the longest and the shortest time.Duration. Conversions and sums that are out of
-// range return one of them.
+// MaxDuration and MinDuration are the longest and the shortest time.Duration. A conversion or a sum that is out of
+// range returns the nearer limit.
 const (
 	MaxDuration time.Duration = math.MaxInt64
 	MinDuration time.Duration = math.MinInt64
@@ -82,8 +82,9 @@ func Log(x float64) float64 {
 	return math.Log(x)
 }
 
-// Finite reports whether x is neither NaN nor infinite. The conversions prevent a fused multiply-subtract: if the
-// argument is a product, a fused difference would be the rounding error of the product, and not 0.
+// Finite reports whether x is a finite number: not NaN and not infinite. The conversions prevent a fused
+// multiply-subtract: if the argument is a product, a fused difference would be the rounding error of the product,
+// and not 0.
 func Finite(x float64) bool { return float64(x)-float64(x) == 0 }
 
 // Known reports whether the work of a task is known. 0 is a known work; a negative number, NaN and infinity mean

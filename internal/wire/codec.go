@@ -6,7 +6,7 @@ import (
 	"github.com/straggler-go/straggler/internal/check"
 )
 
-// mode says what a codec does: it writes a line, a JSON object or a group of log fields, or it reads.
+// mode is the task of a codec: to write a line, a JSON object or a group of log fields, or to read.
 type mode uint8
 
 const (

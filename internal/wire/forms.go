@@ -41,7 +41,7 @@ func (f word) parse(t token) bool {
 	return true
 }
 
-// flag is the form of a truth value that is one of two given words in a line.
+// flag is the form of a truth value for which a line has one of two given words.
 type flag struct {
 	v       *bool
 	no, yes string

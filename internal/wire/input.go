@@ -207,8 +207,9 @@ func (t token) fields(in *input) bool {
 	return ok
 }
 
-// cut returns the text before the first separator that is neither in quotes nor in brackets, and the rest of the
-// text after this separator. more is true if there was a separator. ok is false if quotes or brackets have no end.
+// cut divides the text at the first separator outside quotes and brackets. It returns the text before the separator
+// and the text after the separator. more is true if there was a separator. ok is false if quotes or brackets have
+// no end.
 func cut(s string, sep byte) (t token, rest string, more, ok bool) {
 	depth, end := 0, 0
 	for ; end < len(s) && !(s[end] == sep && depth == 0); end++ {

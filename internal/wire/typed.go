@@ -30,8 +30,8 @@ func (c *Codec) Word(key string, v Text) {
 	c.bare(key, word{c, v})
 }
 
-// Flag writes or reads a truth value. It is always written, even if it is false. A line has only one of the words
-// no and yes, without the key.
+// Flag writes or reads a truth value. It is always written, even if it is false. A line has no key, but only the
+// text of no or of yes.
 func (c *Codec) Flag(key string, v *bool, no, yes string) { c.bare(key, flag{v, no, yes}) }
 
 // Enum writes or reads a value of an enumeration, with its key.

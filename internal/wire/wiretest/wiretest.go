@@ -13,7 +13,7 @@ import (
 	"github.com/straggler-go/straggler/internal/wire"
 )
 
-// Through writes a value as JSON, as gob and as a line, and reads each of them. From JSON and gob it must get a
+// Through writes a value as JSON, as gob and as a line, and reads all three forms. From JSON and gob it must get a
 // value equal to v. From the line it must get a value that prints as the same line. A text with an unknown field
 // must be refused by an error that names the field. Through returns the value that was read from JSON.
 func Through[T any, P interface {
