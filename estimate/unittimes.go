@@ -98,14 +98,14 @@ func (u *UnitTimes) Running(id int, r Run) int {
 // returns the id of the sample that it records, or NoSample. The host may pass this id to [UnitTimes.Repeat] when
 // another attempt of the task has ended, and to Drop.
 //
-// A killed attempt would have taken at least its age, and nothing more is certain. The attempt was killed because
-// its progress implied a far longer time. The sample of a killed attempt is the time that its progress implied,
-// converted to an average machine: the column "implied" of the table. Two other rules were tested. The rule "by
-// age" uses the age of the killed attempt as its sample, and the rule "dropped" makes no sample of it. The table
-// compares the rules in worlds with a known truth, which the tests of package machines contain: 400 tasks of 20 s
-// on ten machines. Each rule has two columns: E(t_new), the expected time of a new attempt in seconds, and the
-// number of attempts killed. The last two columns are the rule "implied" without Factors. There the bad machine
-// distorts the whole phase.
+// A killed attempt would have taken at least as long as it has run, and nothing more is certain. The attempt was
+// killed because its progress implied a far longer time. The sample of a killed attempt is the time that its
+// progress implied, converted to an average machine: the column "implied" of the table. Two other rules were
+// tested. The rule "by age" uses the age of the killed attempt as its sample, and the rule "dropped" makes no
+// sample of it. The table compares the rules in worlds with a known truth, which the tests of package machines
+// contain: 400 tasks of 20 s on ten machines. Each rule has two columns: E(t_new), the expected time of a new
+// attempt in seconds, and the number of attempts killed. The last two columns are the rule "implied" without
+// Factors. There the bad machine distorts the whole phase.
 //
 //	                                   E(t_new) in seconds, and attempts killed
 //	world                       truth  implied  by age    dropped  no Factors

@@ -11,7 +11,8 @@ import (
 )
 
 // Graph contains the outputs of a running job and computes the cost of redoing each output. Add an output when its
-// task finishes, and after its inputs. The formulas are [Mantri §5.3, Figure 11]:
+// task finishes. The outputs that this task has read must be added before. The formulas are [Mantri §5.3, Figure
+// 11]:
 //
 //	Redo_k = Run_k + Stall_k
 //	Stall_k = sum over inputs j, longest Redo_j first, of Redo_j Loss_j (product of 1 - Loss_i over i before j)
@@ -69,9 +70,9 @@ type node struct {
 	first, end int     // the output's inputs are Graph.inputs[first:end]
 }
 
-// stall is an input that may be lost. If it is lost, the recomputation of the output that needs it has to wait. The
-// fields are the time to compute the input again, in seconds, the probability that the input is lost, and the index
-// of the input.
+// stall is an input that may be lost. If the input is lost, the recomputation of the output that needs the input
+// has to wait. The fields are the time to compute the input again, in seconds, the probability that the input is
+// lost, and the index of the input.
 type stall struct {
 	redo, loss float64
 	input      int

@@ -74,8 +74,8 @@ func (g *greedy) divisibleEnd() float64 {
 	return low
 }
 
-// room returns the largest size with which reduce task r ends no later than the time by. If r has an estimate, the
-// result is at most total.
+// room returns the largest size with which reduce task r ends no later than the time by. If Reducer.Seconds gives
+// the time of r, the result is at most total.
 func (g *greedy) room(r int, by float64, total int64) float64 {
 	if unit := g.timing.perUnit[r]; unit != 0 {
 		return max(by-g.timing.ready[r], 0) / unit

@@ -51,9 +51,9 @@ func (g *greedy) exchange(held [][]int, from, to int) bool {
 	var gives, takes part
 	found := false
 	for _, give := range out {
-		// The net size of an exchange is the size that from gives minus the size that from takes back. So for each
-		// set that from gives, only two sets to take back can be best. They are the sets for which the net size is
-		// next below even and next above even.
+		// The net size of an exchange is the size that the first reduce task (from) gives, minus the size that it
+		// takes back. So for each set that it gives, only two sets to take back can be best. They are the sets for
+		// which the net size is next below even and next above even.
 		at := sort.Search(len(in), func(k int) bool { return give.size-in[k].size <= even })
 		for _, k := range [2]int{at - 1, at} {
 			if k < 0 || k == len(in) || give.size <= in[k].size {

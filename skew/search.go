@@ -16,8 +16,8 @@ const (
 
 // search is a branch-and-bound search for a plan that ends sooner than the greedy plan. It places the largest
 // partition first. For each partition it tries the reduce tasks in the order in which they would end. The plan that
-// it finds ends within a factor of 1 + 1/1024 of the best plan, unless the search has visited mostNodes nodes
-// before.
+// it finds ends within a factor of 1 + 1/1024 of the best plan, unless the search stops because it has visited
+// mostNodes nodes.
 type search struct {
 	*greedy
 	least float64 // lower bound of the end of every plan, in seconds

@@ -63,7 +63,8 @@ type charged struct {
 	took, ran float64 // seconds, and seconds without the wait for lost input
 	// Expected time if the task had median bytes, divided by the expected time with its own bytes.
 	medianShare float64
-	// None if unknown; the cohort is also none if all tasks of the phase are in the same cohort.
+	// These are the indexes of the task's machine and cohort. An index is none if it is not known. The cohort is
+	// also none if all tasks of the phase are in the same cohort.
 	machine, cohort int
 }
 

@@ -19,8 +19,8 @@ type grouping struct {
 	groups []group
 }
 
-// times returns the number by which the ratio of task i, its time divided by its expected time, is divided because
-// the task's group is slow. It returns 1 if the task is in no group.
+// times returns how many times slower than expected the group of task i is, or 1 if the task is in no group. The
+// ratio of the task is divided by this number.
 func (g *grouping) times(i int) float64 {
 	if g.id == nil || g.id[i] < 0 {
 		return 1

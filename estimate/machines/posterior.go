@@ -19,9 +19,9 @@ type grid struct {
 	steps int
 }
 
-// healthyPrior is the probability that a healthy machine has the factor 1, 2^(1/4) = 1.19 or 1.41. Healthy machines
-// differ by a tenth, with a log-normal distribution. So a machine that is a fifth slower is not mistaken for a slow
-// machine.
+// healthyPrior has three probabilities: that a healthy machine takes as long as its class, 2^(1/4) = 1.19 times as
+// long, and 1.41 times as long. Healthy machines differ by a tenth, with a log-normal distribution. So a machine
+// that is a fifth slower is not mistaken for a slow machine.
 var healthyPrior = [...]float64{.832, .166, .0013}
 
 // slowShare is the share of machines that are slow, before any evidence. The probability that a slow machine is

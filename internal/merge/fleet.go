@@ -6,7 +6,8 @@ import (
 	"github.com/straggler-go/straggler/internal/snapshot"
 )
 
-// Fleet is the Counts of machines to which a process gives numbers. The zero value has counted nothing.
+// Fleet is a Counts for machines. The process refers to each machine by a number, and other processes refer to it
+// by its name. The zero value has counted nothing.
 type Fleet struct {
 	Counts
 	names  []string       // the name of each machine, by its number; "" if it has no name

@@ -32,8 +32,9 @@ func Restore[T any](data []byte, version byte, v *T, fields func(*T, *Codec)) er
 	return RestoreTo(fresh, data, version, v, fields)
 }
 
-// RestoreTo restores a snapshot as [Restore] does, for a type of which a part is not in the snapshot. fresh must be
-// a value with this part. The snapshot is read into fresh, and fresh then replaces *v.
+// RestoreTo restores a snapshot as [Restore] does, for a type with a part that is not in the snapshot, such as a
+// function of the host. The argument fresh must be a value with this part. The snapshot is read into fresh, and
+// fresh then replaces *v.
 func RestoreTo[T any](fresh T, data []byte, version byte, v *T, fields func(*T, *Codec)) error {
 	c := Codec{In: NewReader(check.PlaceOf[T](), version, data)}
 	fields(&fresh, &c)
@@ -51,7 +52,8 @@ func (c *Codec) Reading() bool { return c.In != nil && c.In.OK() }
 // OK reports whether there was no fault so far. It is always true if the Codec writes.
 func (c *Codec) OK() bool { return c.In == nil || c.In.OK() }
 
-// Valid stores a fault if the Codec reads a configuration and right is false or the configuration is not valid.
+// Valid checks a configuration that was read. It stores a fault if right is false, or if the method Validate of the
+// configuration returns an error. If the Codec writes, Valid does nothing.
 func (c *Codec) Valid(right bool, config interface{ Validate() error }) {
 	if c.Reading() {
 		c.In.Check(right, "has a configuration out of range")
