@@ -29,8 +29,8 @@ type UnitTimesConfig struct {
 	FixedOverhead bool
 	// KeepFirstWave keeps all samples of a phase's first wave: the attempts that started together when the phase
 	// began. By default, each finished attempt of a later wave replaces one sample of the first wave. The reason is
-	// that attempts of a first wave start on machines that have not yet loaded the program and the data. In the
-	// TPC-H runs of Decima, attempts of the first wave took 44 % longer at the median.
+	// that attempts of a first wave often start on machines that have not yet loaded the program and the data. In
+	// the TPC-H runs of Decima, attempts of the first wave took 44 % longer at the median.
 	KeepFirstWave bool
 	// Factors knows how slow each machine is. With Factors, the time of each sample is converted to the time on an
 	// average machine. If the factor of a machine changes later, the samples from this machine are converted again.
