@@ -2,28 +2,33 @@ package estimate
 
 import "math"
 
-// tree is a counted B+ tree of float64s: a sorted multiset with ranks. Nodes are in two slices and refer to each
-// other by index, so the garbage collector sees two objects at any size. Full nodes are split and thin nodes
-// refilled on the way down. So insert and remove never walk back up, except to set the maxima.
+// tree is a sorted list of float64s in a B+ tree. The same value may occur several times. Each inner node stores
+// how many values are below each child, so the tree can compute ranks. All nodes are in two slices and refer to
+// each other by index. So the garbage collector sees two objects, however large the tree is. On the way down,
+// insert splits full nodes and remove adds entries to nodes that are nearly empty. So insert and remove never go
+// back up, except to correct the stored maxima.
 type tree struct {
 	leaves    []leaf
 	inners    []inner
 	freeLeaf  []int32
 	freeInner []int32
 	root      int32
-	height    int // 0: the root is a leaf
+	height    int // levels above the leaves; 0 if the root is a leaf
 	size      int
 }
 
 const (
-	leafMax  = 64 // 8 cache lines of values
+	leafMax  = 64 // values in a leaf, at most; they fill 8 cache lines
 	innerMax = 32
-	// Less than half, so that alternating inserts and removes do not split and merge in turn.
+	// A node with at most this many entries is called thin, and is refilled before a removal. The limits are less
+	// than half of the capacity, so that alternating inserts and removals do not split and merge the same nodes
+	// each time.
 	leafMin  = leafMax / 4
 	innerMin = innerMax / 4
-	// A root of 2 children, 9 levels of at least 8 and leaves of at least 16 would hold 2^32 values, more than maxSize.
+	// With more levels than maxHeight the tree would contain more than maxSize values. A root of 2 children, 9
+	// levels with at least 8 children per node, and leaves of at least 16 values would contain 2^32 values.
 	maxHeight = 10
-	maxSize   = math.MaxInt32 // the largest number that a node's counts can hold
+	maxSize   = math.MaxInt32 // the largest number of values that the counts in the nodes can represent
 )
 
 type leaf struct {
@@ -34,7 +39,7 @@ type leaf struct {
 type inner struct {
 	n     int32
 	child [innerMax]int32
-	count [innerMax]int32   // values below each child
+	count [innerMax]int32   // number of values below each child
 	max   [innerMax]float64 // the largest value below each child
 }
 
@@ -42,10 +47,10 @@ func (t *tree) reset() {
 	*t = tree{leaves: t.leaves[:0], inners: t.inners[:0], freeLeaf: t.freeLeaf[:0], freeInner: t.freeInner[:0]}
 }
 
-// find returns the first child that can hold the first value >= x; n if there is no such child.
+// find returns the index of the first child whose largest value is at least x, or n if there is no such child.
 func (in *inner) find(x float64) int {
 	i := 0
-	if in.max[in.n-1] < x { // ages grow: a new value is often the largest
+	if in.max[in.n-1] < x { // ages grow, so a new value is often the largest
 		return int(in.n)
 	}
 	for in.max[i] < x {
@@ -54,7 +59,7 @@ func (in *inner) find(x float64) int {
 	return i
 }
 
-// find returns the index of the first value >= x; n if there is no such value.
+// find returns the index of the first value that is at least x, or n if there is no such value.
 func (l *leaf) find(x float64) int {
 	low, high := 0, int(l.n)
 	for low < high {
@@ -68,7 +73,7 @@ func (l *leaf) find(x float64) int {
 	return low
 }
 
-// rank counts the values below x. The rank of NaN is 0.
+// rank returns the number of values that are less than x. The rank of NaN is 0.
 func (t *tree) rank(x float64) int {
 	if t.size == 0 {
 		return 0
@@ -89,7 +94,7 @@ func (t *tree) rank(x float64) int {
 	return rank + t.leaves[at].find(x)
 }
 
-// at returns the k-th smallest value, 0 <= k < size.
+// at returns the k-th smallest value, where the smallest value has k = 0. k must be less than size.
 func (t *tree) at(k int) float64 {
 	node := t.root
 	for range t.height {
@@ -126,7 +131,8 @@ func place[T any](nodes *[]T, free *[]int32) (at int32) {
 	return int32(len(*nodes) - 1)
 }
 
-// entries returns the number of values of a leaf (level 0) or of children of an inner node.
+// entries returns the number of values in a leaf (level 0), or the number of children of an inner node (level 1 or
+// more).
 func (t *tree) entries(at int32, level int) int {
 	if level == 0 {
 		return int(t.leaves[at].n)
@@ -152,7 +158,7 @@ func capacity(level int) int {
 	return innerMax
 }
 
-// values counts the values below a node.
+// values returns the number of values below a node.
 func (t *tree) values(at int32, level int) int32 {
 	if level == 0 {
 		return t.leaves[at].n
@@ -164,7 +170,7 @@ func (t *tree) values(at int32, level int) int32 {
 	return total
 }
 
-// largest returns the largest value below a node, which must not be empty unless it is the root.
+// largest returns the largest value below a node. The node must not be empty.
 func (t *tree) largest(at int32, level int) float64 {
 	if level == 0 {
 		l := &t.leaves[at]

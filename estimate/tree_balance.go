@@ -1,6 +1,7 @@
 package estimate
 
-// growRoot puts a new root above the full one and splits the old root.
+// growRoot adds a level to the tree: it puts a new root above the full root and splits the old root into two
+// children.
 func (t *tree) growRoot() {
 	old, level := t.root, t.height
 	t.root = t.newInner()
@@ -12,13 +13,15 @@ func (t *tree) growRoot() {
 	t.split(t.root, 0, level)
 }
 
-// measure sets the count and the maximum of a node's i-th child, which is at the given level.
+// measure computes the stored count and the stored maximum of the i-th child of a node. level is the level of the
+// child.
 func (t *tree) measure(in *inner, i, level int) {
 	in.count[i] = t.values(in.child[i], level)
 	in.max[i] = t.largest(in.child[i], level)
 }
 
-// split divides the i-th child of a node, at the given level, into two halves. The node must have room for one more.
+// split divides the i-th child of a node into two halves. The argument at is the index of the node, and level is
+// the level of the child. The node must have room for one more child.
 func (t *tree) split(at int32, i, level int) {
 	var right int32
 	if level == 0 {
@@ -38,9 +41,8 @@ func (t *tree) split(at int32, i, level int) {
 	t.measure(in, i+1, level)
 }
 
-// move leaves the first keep entries in the left of two neighbours and moves its other entries to the front of the
-// right neighbour. If the left neighbour has fewer than keep entries, move takes the difference from the right
-// neighbour.
+// move distributes the entries of two neighbouring nodes: afterwards the left node has the first keep entries, and
+// the right node has the others. Depending on keep, entries move from left to right or from right to left.
 func (t *tree) move(left, right int32, level, keep int) {
 	if level == 0 {
 		l, r := &t.leaves[left], &t.leaves[right]
@@ -55,8 +57,8 @@ func (t *tree) move(left, right int32, level, keep int) {
 	l.n, r.n = int32(keep), l.n+r.n-int32(keep)
 }
 
-// shift moves entries between the end of l, which has n entries, and the start of r, which has m, until l has keep
-// entries.
+// shift moves entries between the end of l and the start of r until l has keep entries. Before the move, l has n
+// entries and r has m entries.
 func shift[T any](l, r []T, n, m, keep int) {
 	if keep <= n {
 		moved := n - keep
@@ -69,15 +71,16 @@ func shift[T any](l, r []T, n, m, keep int) {
 	copy(r, r[moved:m])
 }
 
-// refill adds entries to the thin i-th child of a node, at the given level. If a neighbour and the child fit into
-// one node, refill merges them; otherwise refill distributes their entries evenly. A node other than the root has
-// at least two children.
+// refill adds entries to the i-th child of a node, because the child is nearly empty. The argument at is the index
+// of the node, and level is the level of the child. If the child and a neighbour fit into three quarters of a node,
+// refill merges them. Otherwise refill distributes their entries evenly. A neighbour exists, because each inner
+// node has at least two children.
 func (t *tree) refill(at int32, i, level int) {
 	in := &t.inners[at]
 	left := max(i-1, 0)
 	a, b := in.child[left], in.child[left+1]
 	total := t.entries(a, level) + t.entries(b, level)
-	// After a merge into a full node, the next insert would split the node again.
+	// If a merge filled a node completely, the next insert would split the node again.
 	if total > capacity(level)*3/4 {
 		t.move(a, b, level, total/2)
 		t.measure(in, left, level)

@@ -2,14 +2,15 @@ package estimate
 
 import "slices"
 
-// build fills nodes to three quarters, as full as nodes are after a merge. So a run of inserts does not split every
-// node, and a run of removals does not refill every node.
+// The method build fills each node to three quarters, as full as a node is after a merge. So several inserts fit
+// into a node before it must be split, and several removals are possible before it must be refilled.
 const (
 	leafFill  = leafMax * 3 / 4
 	innerFill = innerMax * 3 / 4
 )
 
-// build sets the tree to n values, which next returns in ascending order. O(n).
+// build replaces the contents of the tree by n values. Each call of next must return the next value, in ascending
+// order. O(n).
 func (t *tree) build(n int, next func() float64) {
 	t.reset()
 	t.size = n
@@ -25,7 +26,7 @@ func (t *tree) build(n int, next func() float64) {
 			l.value[j] = next()
 		}
 	}
-	first := 0 // index of the first node of the level below, in which all nodes have consecutive indexes
+	first := 0 // index of the first node of the level below; the nodes of a level have consecutive indexes
 	for ; nodes > 1; t.height++ {
 		above := (nodes + innerFill - 1) / innerFill
 		from := len(t.inners)
@@ -44,12 +45,12 @@ func (t *tree) build(n int, next func() float64) {
 	t.root = int32(first)
 }
 
-// part returns the size of the i-th part if n is divided into parts as evenly as possible.
+// part returns the size of the i-th part if n entries are divided into parts that are as equal as possible.
 func part(n, parts, i int) int {
 	return int(int64(n)*int64(i+1)/int64(parts) - int64(n)*int64(i)/int64(parts))
 }
 
-// each calls visit with all values, in ascending order.
+// each calls visit for each value, in ascending order.
 func (t *tree) each(visit func(x float64)) {
 	if t.size > 0 {
 		t.visit(t.root, t.height, visit)

@@ -14,7 +14,7 @@ func (t *tree) insert(x float64) {
 		i := min(in.find(x), int(in.n)-1)
 		if t.full(in.child[i], level-1) {
 			t.split(at, i, level-1)
-			in = &t.inners[at] // split may have moved the nodes
+			in = &t.inners[at] // split may have moved the nodes in memory
 			if x > in.max[i] {
 				i++
 			}
@@ -33,15 +33,16 @@ func (t *tree) insert(x float64) {
 	t.size++
 }
 
-// path is the way from the root to a leaf: on each level above the leaf, a node and the index of the child that was
-// taken.
+// path is the way from the root to a leaf. For each level above the leaf, it stores a node and the index of the
+// child to which the way leads.
 type path [maxHeight]struct {
 	node int32
 	i    int
 }
 
-// descend goes to the leaf that can hold x. On the way it refills thin nodes, so the caller may remove a value from
-// the leaf. x must not be above the largest value.
+// descend goes from the root to the leaf that can contain x, stores the way in the argument, and returns the leaf.
+// On the way, descend adds entries to thin nodes, which are nearly empty. So the caller may remove a value from the
+// leaf. x must not be larger than the largest value of the tree.
 func (t *tree) descend(x float64, way *path) *leaf {
 	at := t.root
 	for level := t.height; level > 0; level-- {
@@ -56,7 +57,8 @@ func (t *tree) descend(x float64, way *path) *leaf {
 	return &t.leaves[at]
 }
 
-// cut removes the i-th value from the leaf at the end of a path.
+// cut removes the i-th value from the leaf at the end of a path, and corrects the counts and maxima of the nodes
+// above.
 func (t *tree) cut(l *leaf, i int, way *path) {
 	copy(l.value[i:], l.value[i+1:l.n])
 	l.n--
@@ -64,13 +66,13 @@ func (t *tree) cut(l *leaf, i int, way *path) {
 	for level := 1; level <= t.height; level++ {
 		node, child := &t.inners[way[level].node], way[level].i
 		node.count[child]--
-		if i == int(l.n) { // the value was the last, and may have been a maximum
+		if i == int(l.n) { // the removed value was the last of the leaf, and may have been a maximum
 			node.max[child] = t.largest(node.child[child], level-1)
 		}
 	}
 }
 
-// lower removes roots that have only one child left.
+// lower removes the root as long as the root has only one child. The child becomes the new root.
 func (t *tree) lower() {
 	for t.height > 0 && t.inners[t.root].n == 1 {
 		old := t.root
@@ -80,10 +82,10 @@ func (t *tree) lower() {
 	}
 }
 
-// remove removes one value equal to x and reports whether there was such a value. remove refills thin nodes even if
-// there turns out to be no such value.
+// remove removes a single value equal to x and reports whether there was such a value. On the way to the leaf,
+// remove adds entries to nearly empty nodes, even if the tree then turns out to contain no x.
 func (t *tree) remove(x float64) bool {
-	if t.size == 0 || !(x <= t.largest(t.root, t.height)) { // NaN too
+	if t.size == 0 || !(x <= t.largest(t.root, t.height)) { // also true for NaN
 		return false
 	}
 	var way path
@@ -97,8 +99,8 @@ func (t *tree) remove(x float64) bool {
 	return found
 }
 
-// replace exchanges one value equal to old for x, and reports whether there was such a value. Values that move
-// little usually stay in their leaf. In this case the exchange costs little more than the search.
+// replace removes a single value equal to old and inserts x, and reports whether there was such a value. If x is
+// close to old, both usually belong to the same leaf. Then replace costs little more than the search for old.
 func (t *tree) replace(old, x float64) bool {
 	if t.size == 0 || !(old <= t.largest(t.root, t.height)) {
 		return false
@@ -110,7 +112,7 @@ func (t *tree) replace(old, x float64) bool {
 		t.lower()
 		return false
 	}
-	if i == last || x < l.value[0] || x > l.value[last] { // the last value must stay, because it may be a maximum
+	if i == last || x < l.value[0] || x > l.value[last] { // a change of the last value could change a maximum
 		t.cut(l, i, &way)
 		t.lower()
 		t.insert(x)

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// bytes returns the memory that the tree holds, the slack of its slices included.
+// bytes returns the memory of the tree, including the unused capacity of its slices.
 func (t *tree) bytes() int {
 	return cap(t.leaves)*int(unsafe.Sizeof(leaf{})) + cap(t.inners)*int(unsafe.Sizeof(inner{})) +
 		4*(cap(t.freeLeaf)+cap(t.freeInner))

@@ -7,8 +7,8 @@ import (
 	"github.com/straggler-go/straggler/replicate"
 )
 
-// How do several schedulers share what they know of the same machines? Scheduler b asks for the counts that it lacks,
-// and merges the delta of scheduler a. Then both give the same answer.
+// How do several schedulers share their records of the same machines? Scheduler b asks for the counts that it
+// lacks, and merges the delta of scheduler a. Then both give the same answer.
 func ExampleLosses_Merge() {
 	member := func(origin string) *replicate.Losses {
 		l, err := replicate.NewLosses(1, replicate.LossesConfig{Origin: origin})

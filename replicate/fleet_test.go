@@ -24,7 +24,7 @@ func member(t testing.TB, process int) *Losses {
 	return l
 }
 
-// place returns the number that a process uses for a machine.
+// place returns the number that a process gives to a machine.
 func place(process, node int) int {
 	return (node + process*(machinesOfFleet-2)) % (machinesOfFleet - 1)
 }
@@ -70,8 +70,8 @@ func TestMergeWeighsTheCountsOfOneProcess(t *testing.T) {
 	before := b.Probability(now, place(1, 3))
 	require.NoError(t, b.Merge(now, delta))
 	assert.Greater(t, b.Probability(now, place(1, 3)), before)
-	// Process a has counted 20,000 outputs and 200 losses, and b has counted 10,000 outputs. So a counts as 10,000
-	// outputs and 100 losses, and together they count 20,000 outputs and 100 losses.
+	// Process a has counted 20,000 outputs and 200 losses, and b has counted 10,000 outputs. So the count of a is
+	// limited to 10,000 outputs and 100 losses. Together they have 20,000 outputs and 100 losses.
 	all := (100 + 100*.001) / (20_000. + 100)
 	assert.Equal(t, (100+100*all)/(20_000+100), b.Probability(now, place(1, 3)))
 	assert.Equal(t, all, b.Probability(now, machinesOfFleet-1))
@@ -129,10 +129,11 @@ func TestTheFormatsStayReadable(t *testing.T) {
 			"0201020000335c0d25")
 }
 
-// A process holds back a count from a clock that is ahead. The count may include earlier observations. So a version
-// must not claim the count, and another process may still send the earlier observations.
+// A count comes from a clock that is ahead, and a process leaves it out of its deltas. The count may include
+// earlier observations. So a version must not say that they are known, and another process may still send the
+// earlier observations.
 func TestVersionsDoNotClaimHeldBackCounts(t *testing.T) {
-	at := func(s int) time.Time { return time.Unix(int64(6000+s), 0) } // all times lie in one sixteenth
+	at := func(s int) time.Time { return time.Unix(int64(6000+s), 0) } // all times are in the same sixteenth of the window
 	tell := func(from, to *Losses, now time.Time) {
 		delta, err := from.AppendDelta(nil, to.AppendVersion(nil))
 		require.NoError(t, err)

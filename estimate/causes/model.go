@@ -7,15 +7,16 @@ import (
 	"github.com/straggler-go/straggler/internal/wire"
 )
 
-// Model is the time that a phase's tasks should take by their bytes: Base + PerByte*bytes + PerRemote*remote. The
-// zero value is the model of a phase without a task.
+// Model is the time that the tasks of a phase should take by their bytes: Base + PerByte*bytes + PerRemote*remote.
+// The zero value is the model of a phase without tasks.
 type Model struct {
 	// Base is the time of a task that reads nothing.
 	Base time.Duration
-	// PerByte is the seconds that each byte takes. PerRemote is the additional seconds of each byte from another
-	// rack.
+	// PerByte is the number of seconds that each byte takes. PerRemote is the number of seconds that a byte takes
+	// in addition if it comes from another rack.
 	PerByte, PerRemote float64
-	// Explained is the share of the phase's finished tasks that are within Config.Residual of the model.
+	// Explained is the share of the phase's finished tasks whose time is within Config.Residual of the model, for
+	// example within 20 %.
 	Explained float64
 }
 
@@ -26,8 +27,8 @@ func (m *Model) wire(c *wire.Codec) {
 	c.When(true).Float("explained", &m.Explained)
 }
 
-// String returns the model as one line, which UnmarshalText reads. LogValue, for log/slog, has the same fields, and
-// so has MarshalJSON, which UnmarshalJSON reads.
+// String returns the model as one line, and UnmarshalText reads this line. LogValue returns the same fields for
+// log/slog. MarshalJSON returns the same fields as JSON, and UnmarshalJSON reads this JSON.
 func (m Model) String() string                   { return wire.Line(m.wire) }
 func (m Model) LogValue() slog.Value             { return wire.Log(m.wire) }
 func (m Model) MarshalJSON() ([]byte, error)     { return wire.JSON(m.wire) }
@@ -35,17 +36,22 @@ func (m *Model) UnmarshalJSON(data []byte) error { return wire.Read(data, m, (*M
 func (m *Model) UnmarshalText(line []byte) error { return wire.Scan(line, m, (*Model).wire) }
 
 const (
-	trimmed   = 1.5  // x the model; longer tasks are left out of its fit
-	leastPart = 0.01 // x the mean task's time; the model expects at least this, so that no ratio is absurd
-	columns   = 3    // 1, bytes, remote
-	// tasks with remote bytes; with fewer there is no remote column, because they would explain themselves
+	trimmed = 1.5 // x the time by the model; tasks that take longer are left out of the next fit
+	// x the mean task's time; the shortest time that the model expects, so that no ratio is absurdly large.
+	leastPart = 0.01
+	columns   = 3 // 1, bytes, remote bytes
+	// leastUse is a number of tasks. If fewer tasks have remote bytes, the model ignores remote bytes, because a
+	// coefficient for one or two tasks could explain any time. If a machine or a cohort has fewer tasks, it is not
+	// at fault.
 	leastUse = 3
 )
 
-// coefficients are the coefficients of a model. The columns are in units of the mean bytes and mean remote bytes.
+// coefficients are the three coefficients of a model, or the three numbers of a task that they multiply: 1, bytes
+// and remote bytes. Bytes are in units of the phase's mean bytes, and remote bytes are in units of its mean remote
+// bytes.
 type coefficients [columns]float64
 
-// row is one task in a fit: its columns and its seconds.
+// row is one task in a fit: the numbers on which its time depends, and its time in seconds.
 type row struct {
 	x       coefficients
 	seconds float64
@@ -55,9 +61,10 @@ func (c *coefficients) at(x *coefficients) float64 {
 	return c[0] + float64(c[1]*x[1]) + float64(c[2]*x[2])
 }
 
-// fit returns the model of the rows by trimmed least squares of the relative error. Mantri uses plain least squares
-// [§4.2, footnote 3], and fit begins with them. Outliers distort plain least squares: a task that is ten times too
-// slow weighs as much as a hundred other tasks. In a large phase the first fits use only some of the rows.
+// fit returns the model that fits the rows best, by trimmed least squares of the relative error. Mantri uses plain
+// least squares [§4.2, footnote 3], and fit begins with plain least squares. Outliers distort the result of plain
+// least squares: a task that is ten times too slow has as much weight as a hundred other tasks. In a large phase
+// the first fits use only some of the rows.
 func fit(rows []row, residual float64) coefficients {
 	if len(rows) == 0 {
 		return coefficients{1}
@@ -71,12 +78,12 @@ func fit(rows []row, residual float64) coefficients {
 	return c
 }
 
-// picked is the number of rows in the first fits.
+// picked is the number of rows that the first fits use.
 const picked = 256
 
-// pick returns all rows of a small phase. Otherwise it divides the rows into 256 equal stretches and
-// returns a row of each, at a place given by a hash. Neighbouring rows may be alike, and so may every k-th row; the
-// hash avoids both.
+// pick returns the rows that the first fits use. In a small phase it returns all rows. In a larger phase it divides
+// the rows into 256 equal ranges and returns one row of each range; a hash chooses the row. Neighbouring rows may
+// be alike, and every k-th row may be alike, too; the hash avoids both dangers.
 func pick(rows []row) []row {
 	if len(rows) <= picked {
 		return rows
@@ -89,7 +96,7 @@ func pick(rows []row) []row {
 	return some
 }
 
-// hash is the finaliser of splitmix64.
+// hash returns a pseudo-random number for i, by the last step (the finaliser) of the generator splitmix64.
 func hash(i int) uint64 {
 	h := uint64(i+1) * 0x9e3779b97f4a7c15
 	h = (h ^ h>>30) * 0xbf58476d1ce4e5b9
@@ -97,7 +104,8 @@ func hash(i int) uint64 {
 	return h ^ h>>31
 }
 
-// refine repeats the fit, each time without the rows beyond the trim of the fit before, until nothing changes.
+// refine repeats the fit until nothing changes, at most the given number of times. Each fit leaves out the rows
+// that take over 1.5 times the time expected by the previous fit.
 func refine(rows []row, c coefficients, times int) coefficients {
 	for range times {
 		next, ok := refit(rows, &c, 0, trimmed)
@@ -109,7 +117,7 @@ func refine(rows []row, c coefficients, times int) coefficients {
 	return c
 }
 
-// plain returns plain least squares of all rows, the paper's fit.
+// plain returns plain least squares of all rows, the fit of the paper.
 func plain(rows []row) coefficients {
 	var e equations
 	for i := range rows {
@@ -119,8 +127,8 @@ func plain(rows []row) coefficients {
 	return c
 }
 
-// refit returns least squares of the relative error, fitted to the rows that take from low to high times their
-// expected time by c.
+// refit returns least squares of the relative error. A row takes part in the fit if its time is from low to high
+// times the time expected by the coefficients c.
 func refit(rows []row, c *coefficients, low, high float64) (coefficients, bool) {
 	var e equations
 	floor := c.floor()
@@ -136,8 +144,8 @@ func refit(rows []row, c *coefficients, low, high float64) (coefficients, bool) 
 	return e.solve()
 }
 
-// fitToExplained scales the model so that the median task takes its expected time, and then fits it to the
-// explained rows only. So rows that the model does not explain cannot distort it.
+// fitToExplained scales the model so that the median task takes its expected time. Then fitToExplained fits the
+// model to the explained rows only, so that rows which the model does not explain cannot distort it.
 func (c *coefficients) fitToExplained(rows []row, residual float64) {
 	c.calibrate(rows)
 	for range 3 {
@@ -147,12 +155,14 @@ func (c *coefficients) fitToExplained(rows []row, residual float64) {
 	}
 }
 
-// floor returns the least expected time. The mean task has 1 in each column.
+// floor returns the shortest time that the model may expect, in seconds: a hundredth of the time expected for the
+// mean task. All columns are in units of their mean. So all columns of the mean task are 1, and the time expected
+// for it is the sum of the coefficients.
 func (c *coefficients) floor() float64 {
 	return max(leastPart*(c[0]+c[1]+c[2]), 1e-9)
 }
 
-// calibrate scales the model so that the median of time/expected is 1.
+// calibrate multiplies the coefficients by one factor, so that the median of time/expected becomes 1.
 func (c *coefficients) calibrate(rows []row) {
 	ratios, floor := make([]float64, len(rows)), c.floor()
 	for i := range rows {

@@ -7,7 +7,8 @@ import (
 	"github.com/straggler-go/straggler/estimate/knn"
 )
 
-// How does a new process learn from the runs of another? It sends the version of its knowledge, and merges the answer.
+// How does a new process learn from the runs of another? It sends its version, which says which runs it knows, and
+// merges the answer.
 func ExampleRegressor_Merge() {
 	now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 	experienced, err := knn.New(knn.Config{Dimensions: 1, Origin: "worker-a"})

@@ -88,7 +88,8 @@ func FuzzMerge(f *testing.F) {
 	})
 }
 
-// A later version reads the snapshots and deltas of today, or names the version in its refusal.
+// A later version of the code must read these snapshots and deltas, or refuse them with an error that contains the
+// version.
 func TestSnapshotsAndDeltasOfTodayAreReadable(t *testing.T) {
 	k, now := member(t, 0), time.Unix(1000, 0)
 	require.NoError(t, k.ObserveAt(now, []float64{1, .1}, 20))

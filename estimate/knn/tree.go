@@ -8,28 +8,32 @@ import (
 )
 
 const (
-	// treeRuns is the number of runs from which a tree pays. At 2000 runs and k = 100 the tree halves the time of a
-	// query. The extra cost of an Observe is half of the saving.
+	// treeRuns is the number of runs at which a search through a tree becomes worthwhile. With 2000 runs and k =
+	// 100 neighbours, the tree halves the time of a query. Each Observe becomes slower because the tree must be
+	// built again from time to time. That cost is, on average, half of the time that a query saves.
 	treeRuns = 2048
-	// A node with at most leafRuns runs is a leaf, and a search scans it.
+	// A node with at most leafRuns runs is a leaf: a search computes the distance to each of its runs.
 	leafRuns = 16
 )
 
-// knnTree is a k-d tree over the runs present when it was built. A node is a range of points. A node with more than
-// leafRuns points is split in the middle, along its widest parameter. Node i has the children 2i+1 and 2i+2.
+// knnTree is a k-d tree of the runs that the Regressor had when the tree was built. A node is a range of the slice
+// points. A node with more than leafRuns points has two children, which are the two halves of its range. The node's
+// points are divided by the parameter that varies most among them. Node i has the children 2i+1 and 2i+2.
 //
-// Each node has the box around its points. The distance to a box is computed with the same operations as the
-// distance to a point. So the distance to a box is a lower bound for each point in the box, also with rounding. The
-// tree finds exactly the runs that a full scan finds.
+// Each node stores a box: the smallest and the largest value of each parameter among its points. The distance to a
+// box is computed with the same operations as the distance to a point. So the distance to a box is never more than
+// the distance to a point in the box, even with rounding. Therefore a search in the tree finds exactly the runs
+// that a search through all runs finds.
 type knnTree struct {
 	dimensions int
 	points     []point
-	x          []float64 // parameters, in the order of points
-	boxes      []float64 // by node: the smallest value of each parameter, then the largest
-	source     []float64 // parameters of all runs, during build only
+	x          []float64 // the parameters of the points, in the order of points
+	// for each node the smallest value of each parameter, then the largest value of each parameter
+	boxes  []float64
+	source []float64 // the parameters of all runs; used only by build
 }
 
-// point is a run in the tree. The number of a run counts the runs that were added before it.
+// point is a run in the tree. The number of a run is the number of runs that were added to the Regressor before it.
 type point struct {
 	seconds float64
 	number  int
@@ -38,8 +42,8 @@ type point struct {
 
 func (t *knnTree) built() bool { return len(t.points) > 0 }
 
-// build makes the tree from the runs in x and y. These runs are a ring that starts at index oldest, with the run of the
-// given number.
+// build makes the tree from the runs in x and y. These slices are a ring buffer: the oldest run is at the index
+// oldest, and the run after the last index is at index 0. The argument number is the number of the oldest run.
 func (t *knnTree) build(x, y []float64, oldest, number int, inverse []float64) {
 	t.source = x
 	t.points = t.points[:0]
@@ -58,7 +62,8 @@ func (t *knnTree) build(x, y []float64, oldest, number int, inverse []float64) {
 	t.source = nil
 }
 
-// split orders the points of a node and of all nodes below it.
+// split computes the box of a node. If the node has children, split orders the points so that each child gets its
+// half, and splits the children in the same way.
 func (t *knnTree) split(node int, points []point, inverse []float64) {
 	d := t.dimensions
 	box := t.box(node)
@@ -94,8 +99,9 @@ func (t *knnTree) box(node int) []float64 {
 	return t.boxes[node*2*t.dimensions : (node+1)*2*t.dimensions]
 }
 
-// selectMiddle orders the points so that no point before n is larger in the parameter than any point from n on.
-// selectMiddle partitions by the median of three. If that choice is bad too often, it sorts the remaining points.
+// selectMiddle orders the points by one parameter, but only so far that the first n points are no larger than the
+// others. The method is quickselect: it divides the points into smaller and larger ones by the median of three
+// points. If such divisions are bad too often, selectMiddle sorts the remaining points.
 func (t *knnTree) selectMiddle(points []point, n, parameter int) {
 	key := func(p point) float64 { return t.source[p.at*t.dimensions+parameter] }
 	for tries := 2 * bits.Len(uint(len(points))); len(points) > 8; tries-- {
@@ -104,7 +110,8 @@ func (t *knnTree) selectMiddle(points []point, n, parameter int) {
 		}
 		a, b, c := key(points[0]), key(points[len(points)/2]), key(points[len(points)-1])
 		pivot := max(min(a, b), min(max(a, b), c))
-		less, more := 0, len(points) // points before less are below pivot; points from more on are above pivot
+		// points before the index less are below pivot, and points at or after the index more are above pivot
+		less, more := 0, len(points)
 		for i := 0; i < more; {
 			switch v := key(points[i]); {
 			case v < pivot:
@@ -130,7 +137,8 @@ func (t *knnTree) selectMiddle(points []point, n, parameter int) {
 	slices.SortFunc(points, func(a, b point) int { return cmp.Compare(key(a), key(b)) })
 }
 
-// search collects the points around x in h, except points with a number below since.
+// search collects the points around x in h. It ignores points whose number is less than since, because the
+// Regressor no longer remembers these runs.
 func (t *knnTree) search(h *nearest, x, inverse []float64, since int) {
 	t.visit(h, x, inverse, since, 0, 0, len(t.points))
 }
@@ -158,7 +166,8 @@ func (t *knnTree) visit(h *nearest, x, inverse []float64, since, node, lo, hi in
 	}
 }
 
-// toBox returns the squared distance from x to the box of a node, 0 inside the box.
+// toBox returns the squared distance from x to the nearest point of a node's box. The distance is 0 if x is inside
+// the box.
 func (t *knnTree) toBox(node int, x, inverse []float64) (sum float64) {
 	box := t.box(node)
 	least, largest := box[:len(x)], box[len(x):][:len(x)]

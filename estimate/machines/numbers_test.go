@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// For any numbers, the indexes are those of a map, and the slice dense is within its bound.
+// For any numbers, the type numbers gives the same answers as a map, and its slice dense is not too long.
 func TestNumbersAreAMap(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 3))
 	for range 50 {

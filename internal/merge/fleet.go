@@ -6,15 +6,16 @@ import (
 	"github.com/straggler-go/straggler/internal/snapshot"
 )
 
-// Fleet is Counts of machines that a process knows by number. The zero value has counted nothing.
+// Fleet is a Counts for machines. The process refers to each machine by a number, and other processes refer to it
+// by its name. The zero value has counted nothing.
 type Fleet struct {
 	Counts
-	names  []string       // by the number of the machine; "" if it has no name
-	places map[string]int // the number of each machine, by name
+	names  []string       // the name of each machine, by its number; "" if it has no name
+	places map[string]int // the number of each machine, by its name
 }
 
-// SetName sets the name by which all processes know a machine. SetName reports false if the name is empty or too
-// long, if the machine has another name, or if another machine has the name.
+// SetName sets the name of a machine, by which all processes refer to the same machine. SetName returns false if
+// the name is empty or too long, if the machine has another name, or if another machine has this name.
 func (f *Fleet) SetName(machine int, name string) bool {
 	if name == "" || len(name) > MostName {
 		return false
@@ -36,7 +37,7 @@ func (f *Fleet) SetName(machine int, name string) bool {
 	return true
 }
 
-// Name returns the name of a machine; "" if the machine has no name.
+// Name returns the name of a machine, or "" if the machine has no name.
 func (f *Fleet) Name(machine int) string {
 	if machine < 0 || machine >= len(f.names) {
 		return ""
@@ -44,7 +45,7 @@ func (f *Fleet) Name(machine int) string {
 	return f.names[machine]
 }
 
-// Resize forgets the names of machines from the given number on.
+// Resize removes the names of the machines whose number is at least machines.
 func (f *Fleet) Resize(machines int) {
 	kept := min(machines, len(f.names))
 	for _, name := range f.names[kept:] {
@@ -53,8 +54,8 @@ func (f *Fleet) Resize(machines int) {
 	f.names = f.names[:kept]
 }
 
-// Add adds the count of things that this process has just seen on a machine. Add reports false and counts nothing
-// for a machine without a name.
+// Add adds a number of things that this process has just seen to the counts of a machine. If the machine has no
+// name, Add counts nothing and returns false.
 func (f *Fleet) Add(c Choices, now time.Duration, machine int, n Count) bool {
 	name := f.Name(machine)
 	if name != "" {
@@ -63,7 +64,7 @@ func (f *Fleet) Add(c Choices, now time.Duration, machine int, n Count) bool {
 	return name != ""
 }
 
-// State codes the counts and the names.
+// State writes the counts and the names to a snapshot or reads them from it.
 func (f *Fleet) State(form Form[Fact], c *snapshot.Codec, choices Choices) {
 	f.Counts.State(form, c, choices)
 	snapshot.List(c, &f.names, func(name *string) {
@@ -73,7 +74,7 @@ func (f *Fleet) State(form Form[Fact], c *snapshot.Codec, choices Choices) {
 	if !c.Reading() {
 		return
 	}
-	// The numbers by name follow from the names, so they are not in the snapshot.
+	// The map from names to numbers is computed from the list of names, so it is not in the snapshot.
 	f.places = make(map[string]int, len(f.names))
 	for machine, name := range f.names {
 		if _, twice := f.places[name]; name != "" {

@@ -19,7 +19,7 @@ type process struct {
 	clock   clock.Clock
 	counts  Fleet
 	list    List[int64]
-	lists   bool // share the list, not the counts
+	lists   bool // the process shares the list, and not the counts
 }
 
 const (

@@ -19,7 +19,7 @@ var (
 	form    = CountsForm("test", 't', true)
 )
 
-// deltaOf is a delta of many origins, or of facts with the given names.
+// deltaOf returns a delta with many origins, or with facts that have the given names.
 func deltaOf(origins int, begun time.Duration, names []string, facts ...Fact) []byte {
 	sections := make([]section[Fact], origins)
 	for i := range sections {
@@ -33,7 +33,7 @@ func deltaOf(origins int, begun time.Duration, names []string, facts ...Fact) []
 	return delta
 }
 
-// The largest number of origins is accepted and forgotten, and after that other origins are accepted.
+// The largest number of origins is accepted. After these origins are removed, other origins are accepted.
 func TestOriginsAreNotUsedUp(t *testing.T) {
 	var k Counts
 	now := 1000 * day
@@ -54,7 +54,7 @@ func TestInvalidNamesAreRefused(t *testing.T) {
 	require.ErrorContains(t, err, "more hits than things")
 }
 
-// Old counts are dropped, even if there is no merge.
+// Old counts are removed, even if there is no merge.
 func TestCountsAreForgotten(t *testing.T) {
 	var k Counts
 	for now := 1000 * day; now < 1100*day; now += time.Hour {
@@ -69,7 +69,8 @@ func TestCountsAreForgotten(t *testing.T) {
 	assert.Equal(t, Count{1, 1}, k.Kept(choices, 1100*day, "a"))
 }
 
-// A process that restarts often counts as one process. The limit also holds for a process that reports hits only.
+// A process that restarts often is treated as a single process. The limit also holds for a process that reports
+// hits only.
 func TestOneProcessCountsAtMostHalf(t *testing.T) {
 	var k Counts
 	put := func(name string, begun int64, n Count) {
@@ -91,10 +92,11 @@ func TestOneProcessCountsAtMostHalf(t *testing.T) {
 	assert.Equal(t, Count{510 + 1e9 + 501, 2 * (1e9 + 501)}, k.Of(choices, 1000*day, "a", 0), "no product overflows")
 }
 
-// A name belongs to one machine, and is free again once the machine is gone. A restored fleet knows the same names.
+// A name belongs to one machine, and is free again after the machine is removed. A restored fleet knows the same
+// names.
 func TestANameBelongsToOneMachine(t *testing.T) {
 	var f Fleet
-	for machine := range 200_000 { // with a scan for each name the test would take minutes
+	for machine := range 200_000 { // with a search of the list for each name, the test would take minutes
 		f.SetName(machine, fmt.Sprint("node-", machine))
 	}
 	assert.False(t, f.SetName(7, "node-8"))

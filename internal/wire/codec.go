@@ -6,7 +6,7 @@ import (
 	"github.com/straggler-go/straggler/internal/check"
 )
 
-// mode is the operation of a codec: a line, a JSON object, a log group, or reading.
+// mode is the task of a codec: to write a line, a JSON object or a group of log fields, or to read.
 type mode uint8
 
 const (
@@ -16,25 +16,26 @@ const (
 	reading
 )
 
-// Codec receives the fields of a value one by one, and prints, logs, marshals or reads each field.
+// Codec is called for each field of a value, one after the other. It writes each field to a line, to JSON or to a
+// log, or reads each field.
 type Codec struct {
 	mode  mode
-	out   []byte // a line or a JSON object
-	from  int    // index in out where the line begins
+	out   []byte // the line or the JSON object so far
+	from  int    // the index in out at which the line begins
 	attrs []slog.Attr
 	in    *input
-	err   error // error of a value that cannot be written
-	used  usage // usage of the next field
+	err   error // the error of the first value that cannot be written
+	used  usage // whether the next field is written
 }
 
-// fail keeps the first error.
+// fail stores an error, unless there was an error before.
 func (c *Codec) fail(err error) {
 	if c.err == nil {
 		c.err = err
 	}
 }
 
-// usage says whether a field is written.
+// usage says whether a field is written: always, never, or only if it is not zero.
 type usage uint8
 
 const (
@@ -43,8 +44,9 @@ const (
 	never
 )
 
-// When decides whether the next field is written. A used field is written even if it is zero. An unused field is
-// left out even if it is not zero.
+// When says whether the next field is written. If used is true, the field is written even if it is zero. If used is
+// false, the field is not written even if it is not zero. Without a call of When, a field is written if it is not
+// zero.
 func (c *Codec) When(used bool) *Codec {
 	if c.used = never; used {
 		c.used = always
@@ -52,32 +54,36 @@ func (c *Codec) When(used bool) *Codec {
 	return c
 }
 
-// Brief reports whether the value is printed or logged, so that a long list may be summed up.
+// Brief reports whether the codec writes a line or a log. Then a list of fields may write a summary in place of a
+// long list.
 func (c *Codec) Brief() bool { return c.mode == line || c.mode == group }
 
-// InLine reports whether the value is a line, written or read. A line may leave out fields that only machines need.
+// InLine reports whether the codec writes or reads a line. A line may leave out fields that only programs need.
 func (c *Codec) InLine() bool { return c.mode == line || c.mode == reading && c.in.line }
 
-// Check refuses the field that was read under a key unless right is true, for example a list that is too long.
+// Check stores an error if the codec reads and right is false. Use it for a field that was read under the given key
+// and has a fault, for example a list that is too long.
 func (c *Codec) Check(right bool, key string, value any, want string) {
 	if c.mode == reading && !right {
 		c.in.fail(check.Bad(c.in.name, key, value, want))
 	}
 }
 
-// Reading reports whether the value is read, so that fields computed from others can be computed after them.
+// Reading reports whether the codec reads. After reading, a list of fields may compute further fields from the
+// fields that were read.
 func (c *Codec) Reading() bool { return c.mode == reading }
 
-// form is a field of one kind, as text.
+// form is one field of a value, with methods that write it as text and read it.
 type form interface {
 	line(dst []byte) []byte
 	json(dst []byte) []byte
 	log() slog.Value
 	parse(t token) bool
-	want(line bool) string // describes in words what parse accepts
+	want(line bool) string // says in words which texts parse accepts
 }
 
-// put is field without an allocation for lines, which are written most often: an interface would allocate.
+// put writes or reads one field, as the method field does. For lines, which are written most often, put avoids the
+// allocation that a conversion to an interface needs.
 func put[F form](c *Codec, key string, zero bool, f F) {
 	if c.mode != line {
 		c.field(key, zero, f)
@@ -89,7 +95,7 @@ func put[F form](c *Codec, key string, zero bool, f F) {
 	c.used = unlessZero
 }
 
-// field writes or reads one field. field is the only function that handles all modes except lines.
+// field writes or reads one field, in all modes except that it does not write lines.
 func (c *Codec) field(key string, zero bool, f form) {
 	if c.mode == reading {
 		if t, ok := c.in.take(key); ok && !f.parse(t) {
@@ -106,7 +112,7 @@ func (c *Codec) field(key string, zero bool, f form) {
 	c.used = unlessZero
 }
 
-// bare writes or reads a field that has no key in a line.
+// bare writes or reads a field that has no key in a line. In JSON and logs the field has a key.
 func (c *Codec) bare(key string, f form) {
 	switch {
 	case c.mode == line && c.used != never:
@@ -125,7 +131,8 @@ func (c *Codec) bare(key string, f form) {
 	}
 }
 
-// space appends the separator of a line, except before its first field.
+// space returns the line so far. If the line has a field already, space appends a space, which separates the next
+// field.
 func (c *Codec) space() []byte {
 	if len(c.out) > c.from {
 		return append(c.out, ' ')
@@ -133,7 +140,8 @@ func (c *Codec) space() []byte {
 	return c.out
 }
 
-// comma appends the separator of an object, except before its first field.
+// comma returns the object so far. If the object has a field already, comma appends a comma, which separates the
+// next field.
 func (c *Codec) comma() []byte {
 	if len(c.out) > 1 {
 		return append(c.out, ',')

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// items is a list, and each item is a form.
+// items is the form of a list. The function named of returns the form of an item.
 type items[T any] struct {
 	v  *[]T
 	of func(*T) form
@@ -35,7 +35,7 @@ func (f items[T]) json(dst []byte) []byte {
 	return append(dst, ']')
 }
 
-// log returns the JSON of the list. A JSON handler writes it unchanged, and a text handler prints it.
+// log returns the list as JSON. A JSON handler of log/slog writes the JSON unchanged, and a text handler prints it.
 func (f items[T]) log() slog.Value { return slog.AnyValue(json.RawMessage(f.json(nil))) }
 
 func (f items[T]) want(bool) string { return "a list" }
@@ -49,7 +49,7 @@ func (f items[T]) parse(t token) bool {
 	return ok
 }
 
-// nested is a value with its own fields.
+// nested is the form of a value that has fields of its own.
 type nested struct {
 	c      *Codec
 	fields func(*Codec)
@@ -79,7 +79,7 @@ func (f nested) parse(t token) bool {
 	return ok
 }
 
-// wired is a value of another package.
+// wired is the form of a value of a Wired type, usually from another package.
 type wired struct {
 	c *Codec
 	v Wired
@@ -110,7 +110,8 @@ func (f wired) parse(t token) bool {
 	return ok
 }
 
-// appendAtom appends a text, in quotes if it would not read as one word.
+// appendAtom appends a string. If the string would not be read as a single word, appendAtom puts the string in
+// quotes.
 func appendAtom(dst []byte, s string) []byte {
 	if s == "" || slices.ContainsFunc([]byte(s), mark) || strconv.Quote(s) != `"`+s+`"` {
 		return strconv.AppendQuote(dst, s)
@@ -118,10 +119,10 @@ func appendAtom(dst []byte, s string) []byte {
 	return append(dst, s...)
 }
 
-// mark reports whether a byte has a meaning in lines.
+// mark reports whether a byte separates or encloses values in a line.
 func mark(b byte) bool { return b == ' ' || b == '=' || b == ',' || b == '(' || b == ')' || b == '"' }
 
-// part is a number and its limit, in lines.
+// part is the form of a used amount and its limit in a line, for example 3/10.
 type part struct {
 	used  whole[int]
 	limit form

@@ -9,15 +9,15 @@ import (
 	"github.com/straggler-go/straggler/internal/check"
 )
 
-// token is the text of one value, in JSON or in a line.
+// token is the text of one value, from JSON or from a line.
 type token struct {
 	text   string
-	raw    string // with its quotes, in a line
-	quoted bool   // the text was in quotes; they are removed
+	raw    string // in a line: the text including its quotes
+	quoted bool   // the value was in quotes; text is without them
 	line   bool
 }
 
-// null reports whether the token stands for an unknown value.
+// null reports whether the token stands for a value that is not known: ? in a line, or null in JSON.
 func (t token) null() bool {
 	if t.line {
 		return t.text == "?"
@@ -25,18 +25,18 @@ func (t token) null() bool {
 	return t.text == "null" && !t.quoted
 }
 
-// input is an object or a line that is being read.
+// input is an object or a line that is being read, split into its fields.
 type input struct {
-	name  string // name of the type, for errors
+	name  string // the name of the type that is read, for errors
 	line  bool
-	words []token // bare words of a line
+	words []token // the values of a line that have no key
 	keys  []string
-	value map[string]token // fields that no call has taken yet
-	asked []string         // keys of the fields of the type
+	value map[string]token // the fields that were not yet read, by key
+	asked []string         // the keys of all fields of the type, for errors
 	err   error
 }
 
-// run reads the fields, and refuses an input with fields left over.
+// run reads the fields by the list of fields of a type. If fields of the input are left over, run returns an error.
 func (in *input) run(fields func(*Codec)) error {
 	c := Codec{mode: reading, in: in}
 	fields(&c)
@@ -61,7 +61,7 @@ func (in *input) bad(key string, t token, want string) {
 	in.fail(check.Bad(in.name, key, t.text, want))
 }
 
-// take returns the value of a key, and removes it from the input.
+// take returns the value of a key, and removes the value from the input.
 func (in *input) take(key string) (token, bool) {
 	in.asked = append(in.asked, key)
 	t, ok := in.value[key]
@@ -69,7 +69,8 @@ func (in *input) take(key string) (token, bool) {
 	return t, ok
 }
 
-// word returns the next bare word.
+// word returns the next value of a line that has no key, and removes it from the input. If there is none, word
+// stores an error.
 func (in *input) word() (token, bool) {
 	if len(in.words) == 0 {
 		in.fail(check.Bad(in.name, "line", "", "one more word"))
@@ -80,7 +81,7 @@ func (in *input) word() (token, bool) {
 	return t, true
 }
 
-// kind demands that the next bare word is among the given words.
+// kind reads the next value of a line that has no key, and stores an error if it is none of the given words.
 func (in *input) kind(words []string) {
 	t, ok := in.word()
 	for _, w := range words {
@@ -93,7 +94,7 @@ func (in *input) kind(words []string) {
 	}
 }
 
-// rest passes all remaining fields to a value of another package.
+// rest passes all fields that are left in the input to v, which reads them.
 func (in *input) rest(v Wired) {
 	var b []byte
 	for _, t := range in.words {
@@ -119,7 +120,7 @@ func (in *input) rest(v Wired) {
 	in.fail(v.UnmarshalJSON(append(append([]byte{'{'}, b...), '}')))
 }
 
-// object splits the token into its fields.
+// object splits an object or a line into its fields. It returns false if the token is neither.
 func (t token) object(name string) (*input, bool) {
 	in := &input{name: name, line: t.line, value: map[string]token{}}
 	if t.line {
@@ -133,7 +134,7 @@ func (t token) object(name string) (*input, bool) {
 		return in, false
 	}
 	for d.More() {
-		key, _ := d.Token() // valid, as are the tokens that follow
+		key, _ := d.Token() // valid, because the whole text was checked; so are the next tokens
 		var raw json.RawMessage
 		if err := d.Decode(&raw); err != nil {
 			return in, false
@@ -143,7 +144,7 @@ func (t token) object(name string) (*input, bool) {
 	return in, true
 }
 
-// add adds a field, and refuses a key that is given twice.
+// add adds a field to the input. A key that is given twice is an error.
 func (in *input) add(key string, t token) {
 	if _, twice := in.value[key]; twice {
 		in.bad(key, t, "each field once")
@@ -151,7 +152,8 @@ func (in *input) add(key string, t token) {
 	in.keys, in.value[key] = append(in.keys, key), t
 }
 
-// jsonToken removes the quotes of a text, and leaves any other value unchanged.
+// jsonToken returns the token of a JSON value. It removes the quotes of a string, and leaves any other value
+// unchanged.
 func jsonToken(raw json.RawMessage) token {
 	var s string
 	if raw = bytes.TrimSpace(raw); len(raw) > 0 && raw[0] == '"' && json.Unmarshal(raw, &s) == nil {
@@ -160,7 +162,7 @@ func jsonToken(raw json.RawMessage) token {
 	return token{text: string(raw)}
 }
 
-// list splits the token into its items.
+// list splits the text of a list into its items.
 func (t token) list() (items []token, ok bool) {
 	if t.line {
 		rest, more := t.raw, t.raw != ""
@@ -179,7 +181,7 @@ func (t token) list() (items []token, ok bool) {
 	return items, ok
 }
 
-// inner returns the text between brackets.
+// inner returns the text between the brackets ( and ). It returns false if the token has no brackets.
 func (t token) inner() (string, bool) {
 	n := len(t.text)
 	if t.quoted || n < 2 || t.text[0] != '(' || t.text[n-1] != ')' {
@@ -188,7 +190,7 @@ func (t token) inner() (string, bool) {
 	return t.text[1 : n-1], true
 }
 
-// fields splits a line into its bare words and its fields.
+// fields splits a line into values without a key, which become words of the input, and fields with a key.
 func (t token) fields(in *input) bool {
 	rest, ok := t.inner()
 	for more := rest != ""; more && ok; {
@@ -205,8 +207,9 @@ func (t token) fields(in *input) bool {
 	return ok
 }
 
-// cut returns the text before the first separator outside quotes and brackets, and the text after the separator. ok
-// is false if quotes or brackets have no end.
+// cut divides the text at the first separator outside quotes and brackets. It returns the text before the separator
+// and the text after the separator. more is true if there was a separator. ok is false if quotes or brackets have
+// no end.
 func cut(s string, sep byte) (t token, rest string, more, ok bool) {
 	depth, end := 0, 0
 	for ; end < len(s) && !(s[end] == sep && depth == 0); end++ {

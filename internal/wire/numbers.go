@@ -24,13 +24,13 @@ func (f whole[T]) parse(t token) bool {
 	return err == nil && !t.quoted && int64(*f.v) == n
 }
 
-// index is the form of an index in a list. An index of none is left out and not written as a number.
+// index is the form of an index in a list. A negative index, which means no index, is never written.
 type index struct{ whole[int] }
 
 func (f index) want(bool) string   { return "a number of 0 or more" }
 func (f index) parse(t token) bool { return f.whole.parse(t) && *f.v >= 0 }
 
-// real is the form of a float. An exact one has all digits in lines, and otherwise six.
+// real is the form of a float. A line has all its digits if exact is true, and otherwise six.
 type real struct {
 	v     *float64
 	exact bool
@@ -50,7 +50,7 @@ func (f real) json(dst []byte) []byte {
 	switch {
 	case math.IsNaN(*f.v):
 		return append(dst, "null"...)
-	case math.IsInf(*f.v, 0): // JSON has no such number
+	case math.IsInf(*f.v, 0): // JSON has no infinite numbers, so a string is written
 		return append(appendNumber(append(dst, '"'), *f.v), '"')
 	}
 	return appendNumber(dst, *f.v)
@@ -68,7 +68,7 @@ func (f real) log() slog.Value {
 
 func (f real) want(line bool) string { return "a number" + orUnknown(line) }
 
-// orUnknown completes the text of an error: a line may have ? for an unknown number.
+// orUnknown returns the end of an error text: in a line, a number that is not known may be written as ?.
 func orUnknown(line bool) string {
 	if line {
 		return ", or ? for unknown"
@@ -86,7 +86,7 @@ func (f real) parse(t token) bool {
 	return err == nil && !math.IsNaN(x) && (!t.quoted || math.IsInf(x, 0))
 }
 
-// appendNumber appends the shortest text that reads back as an equal number.
+// appendNumber appends the shortest text from which the same number can be read again.
 func appendNumber(dst []byte, x float64) []byte {
 	if abs := math.Abs(x); abs != 0 && (abs < 1e-6 || abs >= 1e21) {
 		return strconv.AppendFloat(dst, x, 'e', -1, 64)
@@ -94,7 +94,7 @@ func appendNumber(dst []byte, x float64) []byte {
 	return strconv.AppendFloat(dst, x, 'f', -1, 64)
 }
 
-// span is the form of a duration, in seconds. MinDuration is unknown.
+// span is the form of a duration, in seconds. MinDuration means that the duration is not known.
 type span struct {
 	v     *time.Duration
 	exact bool
@@ -123,7 +123,8 @@ func (f span) log() slog.Value {
 	if *f.v == num.MinDuration {
 		return slog.AnyValue(nil)
 	}
-	return slog.Float64Value(float64(*f.v) / 1e9) // the nearest float; d.Seconds() is not always the nearest
+	// This division gives the nearest float, and Seconds does not always do so.
+	return slog.Float64Value(float64(*f.v) / 1e9)
 }
 
 func (f span) want(line bool) string {
@@ -154,12 +155,12 @@ func (f span) parse(t token) (ok bool) {
 	return ok && !t.quoted
 }
 
-// appendSeconds appends seconds as an exact decimal number.
+// appendSeconds appends a duration in seconds as an exact decimal number.
 func appendSeconds(dst []byte, d time.Duration) []byte {
 	ns := uint64(d)
 	if d < 0 {
 		dst = append(dst, '-')
-		ns = -ns // right for the smallest duration as well
+		ns = -ns // right even for the most negative duration
 	}
 	dst = strconv.AppendUint(dst, ns/1e9, 10)
 	rest := ns % 1e9
@@ -167,7 +168,8 @@ func appendSeconds(dst []byte, d time.Duration) []byte {
 		return dst
 	}
 	from := len(dst)
-	dst = strconv.AppendUint(dst, 1e9+rest, 10) // ten digits; the point replaces the first
+	// Ten digits, of which the first, a 1, is then replaced by the decimal point.
+	dst = strconv.AppendUint(dst, 1e9+rest, 10)
 	dst[from] = '.'
 	for dst[len(dst)-1] == '0' {
 		dst = dst[:len(dst)-1]
@@ -175,7 +177,8 @@ func appendSeconds(dst []byte, d time.Duration) []byte {
 	return dst
 }
 
-// parseSeconds reads the form of appendSeconds exactly, and any other number to the nearest nanosecond.
+// parseSeconds reads a number of seconds. If the number has at most nine digits after the point, the result is
+// exact. Otherwise the result is rounded to the nearest nanosecond.
 func parseSeconds(text string) (time.Duration, bool) {
 	whole, part, _ := strings.Cut(text, ".")
 	if len(part) <= 9 && len(whole) <= 11 {
@@ -195,13 +198,13 @@ func parseSeconds(text string) (time.Duration, bool) {
 	return num.Duration(x)
 }
 
-// special is the form of a number with one special value. In lines this value is the word off; in JSON it has
-// another text.
+// special is the form of a number for which one value has a special meaning. A line has the word off for this
+// value, and JSON has the given text.
 type special[T Number] struct {
 	form
 	v    *T
-	is   T
-	text string // text of the special value in JSON: null or -1
+	is   T      // the value with the special meaning
+	text string // the text for this value in JSON: null or -1
 }
 
 func (f special[T]) line(dst []byte) []byte {
@@ -217,7 +220,7 @@ func (f special[T]) json(dst []byte) []byte {
 	}
 	from := len(dst)
 	if dst = f.form.json(dst); f.text == "-1" && string(dst[from:]) == "-1" {
-		dst = append(dst, ".0"...) // a duration of -1 s must not read as off
+		dst = append(dst, ".0"...) // without this, a duration of -1 s would be read as off
 	}
 	return dst
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Same checks that a value is written as the given line and object, and that both can be read. A type without
-// UnmarshalText has only its object read. Hosts have both forms in their files and logs, so a released form must
-// not change.
+// Same checks that a value is written as the given line and as the given JSON object, and that both can be read. If
+// the type has no UnmarshalText, only the object is read. Hosts have both forms in their files and logs, so a form
+// that was released must not change.
 func Same[T fmt.Stringer](t testing.TB, v T, line, object string) {
 	t.Helper()
 	require.Equal(t, line, v.String())

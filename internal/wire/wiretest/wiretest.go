@@ -1,4 +1,4 @@
-// Package wiretest helps to test types that package wire prints and reads.
+// Package wiretest helps to test types that package wire writes and reads.
 package wiretest
 
 import (
@@ -13,8 +13,9 @@ import (
 	"github.com/straggler-go/straggler/internal/wire"
 )
 
-// Through checks that a value reads back from JSON and from gob as an equal value. Its line must read back as a
-// value with an equal line. An unknown field must be refused by name. Through returns the value read from JSON.
+// Through writes a value as JSON, as gob and as a line, and reads all three forms. From JSON and gob it must get a
+// value equal to v. From the line it must get a value that prints as the same line. A text with an unknown field
+// must be refused by an error that names the field. Through returns the value that was read from JSON.
 func Through[T any, P interface {
 	*T
 	wire.Wired
@@ -46,8 +47,8 @@ func Through[T any, P interface {
 	return back
 }
 
-// Settings checks that a configuration is written as the given object and reads back as an equal value. An unknown
-// field must be refused by name.
+// Settings checks that a configuration is written as the given JSON object, and that reading this object gives an
+// equal value. An object with an unknown field must be refused by an error that names the field.
 func Settings[T any](t testing.TB, v T, object string) {
 	t.Helper()
 	data, err := json.Marshal(v)
