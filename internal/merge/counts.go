@@ -48,7 +48,8 @@ type counter struct {
 	by Origin
 }
 
-// counted is the count of an origin up to the instant at. Later counts of the same origin are never smaller.
+// counted is how many observations an origin had made by a certain instant (field at). A later number of the same origin is never
+// smaller.
 type counted struct {
 	Count
 	at time.Duration
