@@ -41,13 +41,13 @@ const (
 
 var chargeNames = [...]string{"all-clones", "extra-clones"}
 
-// String returns the charge's name.
+// String returns the name of the charge.
 func (c Charge) String() string { return enum.Name(chargeNames[:], c) }
 
-// MarshalText returns the name.
+// MarshalText returns the name of the charge. It returns an error if the value has no name.
 func (c Charge) MarshalText() ([]byte, error) { return enum.Text(chargeNames[:], c) }
 
-// UnmarshalText sets the value by its name.
+// UnmarshalText sets the charge to the constant whose name is text. It returns an error if no constant has this name.
 func (c *Charge) UnmarshalText(text []byte) error { return enum.Parse(chargeNames[:], text, c) }
 
 // Shortage says what happens if there is not enough room for a job's clones. The names and values are stable.
@@ -70,10 +70,10 @@ var shortageNames = [...]string{"deny", "fewer-clones", "first-tasks"}
 // String returns the name of the rule.
 func (s Shortage) String() string { return enum.Name(shortageNames[:], s) }
 
-// MarshalText returns the name.
+// MarshalText returns the name of the shortage. It returns an error if the value has no name.
 func (s Shortage) MarshalText() ([]byte, error) { return enum.Text(shortageNames[:], s) }
 
-// UnmarshalText sets the value by its name.
+// UnmarshalText sets the shortage to the constant whose name is text. It returns an error if no constant has this name.
 func (s *Shortage) UnmarshalText(text []byte) error { return enum.Parse(shortageNames[:], text, s) }
 
 // Effective returns the configuration with its defaults filled in, for logs.

@@ -19,13 +19,13 @@ const (
 
 var actionNames = [...]string{"single", "clone"}
 
-// String returns the action's name.
+// String returns the name of the action.
 func (a Action) String() string { return enum.Name(actionNames[:], a) }
 
-// MarshalText returns the name.
+// MarshalText returns the name of the action. It returns an error if the value has no name.
 func (a Action) MarshalText() ([]byte, error) { return enum.Text(actionNames[:], a) }
 
-// UnmarshalText sets the action by its name.
+// UnmarshalText sets the action to the constant whose name is text. It returns an error if no constant has this name.
 func (a *Action) UnmarshalText(text []byte) error { return enum.Parse(actionNames[:], text, a) }
 
 // Reason says why a job is cloned or not. The names and values are stable.
@@ -67,13 +67,13 @@ var reasonNames = [...]string{
 	"upstream-single", "not-eligible", "no-estimate", "no-tasks",
 }
 
-// String returns the reason's name.
+// String returns the name of the reason.
 func (r Reason) String() string { return enum.Name(reasonNames[:], r) }
 
-// MarshalText returns the name.
+// MarshalText returns the name of the reason. It returns an error if the value has no name.
 func (r Reason) MarshalText() ([]byte, error) { return enum.Text(reasonNames[:], r) }
 
-// UnmarshalText sets the reason by its name.
+// UnmarshalText sets the reason to the constant whose name is text. It returns an error if no constant has this name.
 func (r *Reason) UnmarshalText(text []byte) error { return enum.Parse(reasonNames[:], text, r) }
 
 // Decision says how many clones to launch and why, with the numbers that were compared. A Decision is a plain value: it

@@ -14,13 +14,13 @@ const (
 
 var actionNames = [...]string{"wait", "launch"}
 
-// String returns the action's name.
+// String returns the name of the action.
 func (a Action) String() string { return enum.Name(actionNames[:], a) }
 
-// MarshalText returns the action's name.
+// MarshalText returns the name of the action. It returns an error if the value has no name.
 func (a Action) MarshalText() ([]byte, error) { return enum.Text(actionNames[:], a) }
 
-// UnmarshalText sets the action by its name.
+// UnmarshalText sets the action to the constant whose name is text. It returns an error if no constant has this name.
 func (a *Action) UnmarshalText(text []byte) error { return enum.Parse(actionNames[:], text, a) }
 
 // Reason says why the job launches or waits. The names and values are stable.
@@ -40,11 +40,11 @@ const (
 
 var reasonNames = [...]string{"no-reason", "local-enough", "delayed", "no-task"}
 
-// String returns the reason's name.
+// String returns the name of the reason.
 func (r Reason) String() string { return enum.Name(reasonNames[:], r) }
 
-// MarshalText returns the reason's name.
+// MarshalText returns the name of the reason. It returns an error if the value has no name.
 func (r Reason) MarshalText() ([]byte, error) { return enum.Text(reasonNames[:], r) }
 
-// UnmarshalText sets the reason by its name.
+// UnmarshalText sets the reason to the constant whose name is text. It returns an error if no constant has this name.
 func (r *Reason) UnmarshalText(text []byte) error { return enum.Parse(reasonNames[:], text, r) }

@@ -62,13 +62,13 @@ const (
 
 var resetNames = [...]string{"on-launch", "to-launched", "no-rejection"}
 
-// String returns the rule's name.
+// String returns the name of the rule.
 func (r Reset) String() string { return enum.Name(resetNames[:], r) }
 
-// MarshalText returns the rule's name.
+// MarshalText returns the name of the rule. It returns an error if the value has no name.
 func (r Reset) MarshalText() ([]byte, error) { return enum.Text(resetNames[:], r) }
 
-// UnmarshalText sets the rule by its name.
+// UnmarshalText sets the rule to the constant whose name is text. It returns an error if no constant has this name.
 func (r *Reset) UnmarshalText(text []byte) error { return enum.Parse(resetNames[:], text, r) }
 
 // Policy is a valid [Config], from which jobs are started. The zero value has one level and never waits. A Policy is

@@ -8,7 +8,7 @@ import (
 )
 
 // level is the number L of units per weight at which pools share: L = units/weight. The field units is the number
-// of units that some pools divide, and weight is the sum of the weights of these pools.
+// of units that some pools divide, and weight is the sum of their weights.
 type level struct{ units, weight int64 }
 
 func (l level) float() float64 { return float64(l.units) / float64(l.weight) }
@@ -163,9 +163,9 @@ func (f *filler) units(k breakpoint) int64 {
 	return f.lo[k.pool]
 }
 
-// sweep finds the level, in units per weight, at which the active pools share l.units units. l.weight is the sum
-// of the weights of these pools. A breakpoint is a level at which the share of a pool leaves or reaches a bound.
-// sweep sorts the breakpoints and visits them from the lowest level to the highest.
+// sweep finds the level, in units per weight, at which the active pools share l.units units. l.weight is the sum of
+// their weights. A breakpoint is a level at which the share of a pool leaves or reaches a bound. sweep sorts the
+// breakpoints and visits them from the lowest level to the highest.
 func (f *filler) sweep(l level) level {
 	f.breakpoints = f.breakpoints[:0]
 	var fixed, weight int64

@@ -37,7 +37,7 @@ var orderNames = [...]string{LeastUsage: "least-usage", LargestDeficit: "largest
 // String returns the name of the order.
 func (o Order) String() string { return enum.Name(orderNames[:], o) }
 
-// MarshalText returns the name of the order. It returns an error if the value is not one of the constants.
+// MarshalText returns the name of the order. It returns an error if the value has no name.
 func (o Order) MarshalText() ([]byte, error) { return enum.Text(orderNames[:], o) }
 
 // UnmarshalText sets the order to the constant whose name is text. It returns an error if no constant has this name.

@@ -40,7 +40,7 @@ var reasonNames = [...]string{
 // String returns the name of the reason.
 func (r Reason) String() string { return enum.Name(reasonNames[:], r) }
 
-// MarshalText returns the name of the reason. It returns an error if the value is not one of the constants.
+// MarshalText returns the name of the reason. It returns an error if the value has no name.
 func (r Reason) MarshalText() ([]byte, error) { return enum.Text(reasonNames[:], r) }
 
 // UnmarshalText sets the reason to the constant whose name is text. It returns an error if no constant has this name.

@@ -45,7 +45,7 @@ var onInfeasibleNames = [...]string{Refuse: "refuse", Scale: "scale", ByWeight: 
 // String returns the name of the choice.
 func (o OnInfeasible) String() string { return enum.Name(onInfeasibleNames[:], o) }
 
-// MarshalText returns the name of the choice. It returns an error if the value is not one of the constants.
+// MarshalText returns the name of the choice. It returns an error if the value has no name.
 func (o OnInfeasible) MarshalText() ([]byte, error) { return enum.Text(onInfeasibleNames[:], o) }
 
 // UnmarshalText sets the choice to the constant whose name is text. It returns an error if no constant has this name.
@@ -73,7 +73,7 @@ var basisNames = [...]string{Demanded: "demanded", Entitled: "entitled", Steady:
 // String returns the name of the basis.
 func (b Basis) String() string { return enum.Name(basisNames[:], b) }
 
-// MarshalText returns the name of the basis. It returns an error if the value is not one of the constants.
+// MarshalText returns the name of the basis. It returns an error if the value has no name.
 func (b Basis) MarshalText() ([]byte, error) { return enum.Text(basisNames[:], b) }
 
 // UnmarshalText sets the basis to the constant whose name is text. It returns an error if no constant has this name.
@@ -98,7 +98,7 @@ var surplusNames = [...]string{WaterLevel: "water-level", AboveMinimum: "above-m
 // String returns the name of the choice.
 func (s Surplus) String() string { return enum.Name(surplusNames[:], s) }
 
-// MarshalText returns the name of the choice. It returns an error if the value is not one of the constants.
+// MarshalText returns the name of the choice. It returns an error if the value has no name.
 func (s Surplus) MarshalText() ([]byte, error) { return enum.Text(surplusNames[:], s) }
 
 // UnmarshalText sets the choice to the constant whose name is text. It returns an error if no constant has this name.

@@ -77,7 +77,7 @@ var disciplineNames = [...]string{Fair: "fair", FIFO: "fifo", MultiLevel: "multi
 // String returns the name of the discipline.
 func (d Discipline) String() string { return enum.Name(disciplineNames[:], d) }
 
-// MarshalText returns the name of the discipline. It returns an error if the value is not one of the constants.
+// MarshalText returns the name of the discipline. It returns an error if the value has no name.
 func (d Discipline) MarshalText() ([]byte, error) { return enum.Text(disciplineNames[:], d) }
 
 // UnmarshalText sets the discipline to the constant whose name is text. It returns an error if no constant has this name.

@@ -2,10 +2,10 @@ package fairshare
 
 import "github.com/straggler-go/straggler/internal/exact"
 
-// round writes the whole shares of the pools at the positions first to end-1 into f.slots. They add up to total.
-// At the level l, which is a number of units per weight, each pool has a share that need not be whole. First round
-// rounds down each of these shares. Then it gives the units that remain, one each, to the pools that lost the
-// largest fractions. Among equal fractions, the pool at the lower position comes first.
+// round writes the whole shares of the pools at the positions first to end-1 into f.slots. They add up to total. At
+// the level l, which is a number of units per weight, each pool has a share that need not be whole. First round
+// rounds down each share. Then it gives the units that remain, one each, to the pools that lost the largest
+// fractions. Among equal fractions, the pool at the lower position comes first.
 func (f *filler) round(l level, first, end int32, total int64) {
 	for i := first; i < end; i++ {
 		f.rest[i] = 0

@@ -48,15 +48,14 @@ type Share struct {
 	// is the sum of their Demand, and at most the maximum of the pool.
 	Demand int64
 	// Needed is the part of Min that the demand of the pool covers, in units. For example, a pool with a Min of 10
-	// and a demand of 4 has a Needed of 4. For a pool with children, the demand of each pool below it is compared
-	// with the minimum of that pool. Needed differs from Min only under [Entitled] and [Steady], which ignore the
-	// size of the demand.
+	// and a demand of 4 has a Needed of 4. For a pool with children, each pool below it adds the part of its own
+	// minimum that its own demand covers. Needed differs from Min only under [Entitled] and [Steady], which ignore
+	// the size of the demand.
 	Needed int64
-	// Level is the number of units per weight at which the pool shares with other pools. These are the pools with
-	// the same parent and the same rank; the pools of weight zero among them share apart. All of them have the
-	// same Level. Level is +Inf if all of them have their Max. Level is 0 if pools that are served earlier have
-	// left no units. Under [Scale], if minimums were cut, Level is the fraction of its minimum that each pool
-	// gets.
+	// Level is the number of units per weight at which the pool shares with other pools. These are the pools with the
+	// same parent and the same rank; the pools of weight zero among them share apart. All these pools have the same
+	// Level. Level is +Inf if all these pools have their Max. Level is 0 if pools that are served earlier have left
+	// no units. Under [Scale], if minimums were cut, Level is the fraction of its minimum that each pool gets.
 	Level float64
 	// Bound says which number fixed the share, for example the demand of the pool.
 	Bound Bound
@@ -92,7 +91,7 @@ var boundNames = [...]string{
 // String returns the name of the bound.
 func (b Bound) String() string { return enum.Name(boundNames[:], b) }
 
-// MarshalText returns the name of the bound. It returns an error if the value is not one of the constants.
+// MarshalText returns the name of the bound. It returns an error if the value has no name.
 func (b Bound) MarshalText() ([]byte, error) { return enum.Text(boundNames[:], b) }
 
 // UnmarshalText sets the bound to the constant whose name is text. It returns an error if no constant has this name.

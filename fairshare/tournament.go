@@ -65,9 +65,9 @@ func (x *Index) standing(d Discipline, i int32) standing {
 	return newStanding(x.nodes[i].weight, e.least, base, e.most, e.usage)
 }
 
-// play recomputes the winner and the sum of match m of group g, after the pool at position i has changed. It
-// returns false if later matches of the tournament cannot change. This is so if the pool neither wins the match
-// nor won it before, and the sum of the match is the same as before.
+// play recomputes the winner and the sum of match m of group g, after the pool at position i has changed. It returns
+// false if later matches of the tournament cannot change. This is so if the pool has lost the match before and after
+// the change, and the sum of the match has not changed.
 func (x *Index) play(g group, m, i int32) (matters bool) {
 	match, left, right := 2*g.first+m, 2*g.first+2*m, 2*g.first+2*m+1
 	a, b := x.winners[left], x.winners[right]

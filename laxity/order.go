@@ -26,13 +26,13 @@ const (
 
 var ruleNames = [...]string{"negative-last", "least-first", "deadline-first"}
 
-// String returns the rule's name.
+// String returns the name of the rule.
 func (r Rule) String() string { return enum.Name(ruleNames[:], r) }
 
-// MarshalText returns the rule's name, or an error for a value that does not exist.
+// MarshalText returns the name of the rule. It returns an error if the value has no name.
 func (r Rule) MarshalText() ([]byte, error) { return enum.Text(ruleNames[:], r) }
 
-// UnmarshalText reads a rule's name, and returns an error for any other text.
+// UnmarshalText sets the rule to the constant whose name is text. It returns an error if no constant has this name.
 func (r *Rule) UnmarshalText(text []byte) error { return enum.Parse(ruleNames[:], text, r) }
 
 // Policy says how jobs are ordered. Its zero value is the paper's order. Safe for concurrent use.

@@ -39,11 +39,11 @@ var reasonNames = [...]string{
 	"no-estimate", "ends-in-time", "makes-room", "late-elsewhere", "started",
 }
 
-// String returns the reason's name.
+// String returns the name of the reason.
 func (r Reason) String() string { return enum.Name(reasonNames[:], r) }
 
-// MarshalText returns the reason's name, or an error for a value that does not exist.
+// MarshalText returns the name of the reason. It returns an error if the value has no name.
 func (r Reason) MarshalText() ([]byte, error) { return enum.Text(reasonNames[:], r) }
 
-// UnmarshalText reads a reason's name, and returns an error for any other text.
+// UnmarshalText sets the reason to the constant whose name is text. It returns an error if no constant has this name.
 func (r *Reason) UnmarshalText(text []byte) error { return enum.Parse(reasonNames[:], text, r) }

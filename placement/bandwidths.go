@@ -25,13 +25,13 @@ const (
 
 var bandwidthRuleNames = [...]string{"hybrid", "start", "equal"}
 
-// String returns the rule's name.
+// String returns the name of the rule.
 func (r BandwidthRule) String() string { return enum.Name(bandwidthRuleNames[:], r) }
 
-// MarshalText returns the rule's name, or an error for a value that does not exist.
+// MarshalText returns the name of the rule. It returns an error if the value has no name.
 func (r BandwidthRule) MarshalText() ([]byte, error) { return enum.Text(bandwidthRuleNames[:], r) }
 
-// UnmarshalText reads a rule's name, and returns an error for any other text.
+// UnmarshalText sets the rule to the constant whose name is text. It returns an error if no constant has this name.
 func (r *BandwidthRule) UnmarshalText(text []byte) error {
 	return enum.Parse(bandwidthRuleNames[:], text, r)
 }

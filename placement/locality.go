@@ -23,13 +23,13 @@ const (
 
 var localityNames = [...]string{"same-machine", "same-rack", "other-rack"}
 
-// String returns the locality's name.
+// String returns the name of the locality.
 func (l Locality) String() string { return enum.Name(localityNames[:], l) }
 
-// MarshalText returns the locality's name, or an error for a value that does not exist.
+// MarshalText returns the name of the locality. It returns an error if the value has no name.
 func (l Locality) MarshalText() ([]byte, error) { return enum.Text(localityNames[:], l) }
 
-// UnmarshalText reads a locality's name, and returns an error for any other text.
+// UnmarshalText sets the locality to the constant whose name is text. It returns an error if no constant has this name.
 func (l *Locality) UnmarshalText(text []byte) error { return enum.Parse(localityNames[:], text, l) }
 
 // Distance returns the locality of the replica that is nearest to from. Without replicas the result is OtherRack.

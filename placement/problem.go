@@ -36,13 +36,13 @@ const (
 
 var directionNames = [...]string{"up", "down"}
 
-// String returns the direction's name.
+// String returns the name of the direction.
 func (d Direction) String() string { return enum.Name(directionNames[:], d) }
 
-// MarshalText returns the direction's name, or an error for a value that does not exist.
+// MarshalText returns the name of the direction. It returns an error if the value has no name.
 func (d Direction) MarshalText() ([]byte, error) { return enum.Text(directionNames[:], d) }
 
-// UnmarshalText reads a direction's name, and returns an error for any other text.
+// UnmarshalText sets the direction to the constant whose name is text. It returns an error if no constant has this name.
 func (d *Direction) UnmarshalText(text []byte) error { return enum.Parse(directionNames[:], text, d) }
 
 // Link is a rack's uplink or downlink.

@@ -45,13 +45,13 @@ const (
 
 var schemeNames = [...]string{"task-level", "job-level", "contention", "avoidance", "random-avoidance"}
 
-// String returns the scheme's name.
+// String returns the name of the scheme.
 func (s Scheme) String() string { return enum.Name(schemeNames[:], s) }
 
-// MarshalText returns the scheme's name, or an error for a value that does not exist.
+// MarshalText returns the name of the scheme. It returns an error if the value has no name.
 func (s Scheme) MarshalText() ([]byte, error) { return enum.Text(schemeNames[:], s) }
 
-// UnmarshalText reads a scheme's name, and returns an error for any other text.
+// UnmarshalText sets the scheme to the constant whose name is text. It returns an error if no constant has this name.
 func (s *Scheme) UnmarshalText(text []byte) error { return enum.Parse(schemeNames[:], text, s) }
 
 // prefix is the prefix of this package's errors.

@@ -16,13 +16,13 @@ const (
 
 var actionNames = [...]string{"wait", "read", "share"}
 
-// String returns the action's name.
+// String returns the name of the action.
 func (a Action) String() string { return enum.Name(actionNames[:], a) }
 
-// MarshalText returns the action's name.
+// MarshalText returns the name of the action. It returns an error if the value has no name.
 func (a Action) MarshalText() ([]byte, error) { return enum.Text(actionNames[:], a) }
 
-// UnmarshalText sets the action by its name.
+// UnmarshalText sets the action to the constant whose name is text. It returns an error if no constant has this name.
 func (a *Action) UnmarshalText(text []byte) error { return enum.Parse(actionNames[:], text, a) }
 
 // Reason says why the clone reads or waits. The names and values are stable.
@@ -49,13 +49,13 @@ var reasonNames = [...]string{
 	"no-reason", "own-output", "window-over", "no-more-outputs", "window-open", "nothing-finished", "nothing-left",
 }
 
-// String returns the reason's name.
+// String returns the name of the reason.
 func (r Reason) String() string { return enum.Name(reasonNames[:], r) }
 
-// MarshalText returns the reason's name.
+// MarshalText returns the name of the reason. It returns an error if the value has no name.
 func (r Reason) MarshalText() ([]byte, error) { return enum.Text(reasonNames[:], r) }
 
-// UnmarshalText sets the reason by its name.
+// UnmarshalText sets the reason to the constant whose name is text. It returns an error if no constant has this name.
 func (r *Reason) UnmarshalText(text []byte) error { return enum.Parse(reasonNames[:], text, r) }
 
 // State is the state of an upstream clone. The names and values are stable.
@@ -72,11 +72,11 @@ const (
 
 var stateNames = [...]string{"running", "finished", "failed"}
 
-// String returns the state's name.
+// String returns the name of the state.
 func (s State) String() string { return enum.Name(stateNames[:], s) }
 
-// MarshalText returns the state's name, or an error for a value that does not exist.
+// MarshalText returns the name of the state. It returns an error if the value has no name.
 func (s State) MarshalText() ([]byte, error) { return enum.Text(stateNames[:], s) }
 
-// UnmarshalText sets the state by its name.
+// UnmarshalText sets the state to the constant whose name is text. It returns an error if no constant has this name.
 func (s *State) UnmarshalText(text []byte) error { return enum.Parse(stateNames[:], text, s) }

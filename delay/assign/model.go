@@ -61,13 +61,13 @@ const (
 
 var pairingNames = [...]string{"spread", "coordinated"}
 
-// String returns the pairing's name.
+// String returns the name of the pairing.
 func (p Pairing) String() string { return enum.Name(pairingNames[:], p) }
 
-// MarshalText returns the pairing's name.
+// MarshalText returns the name of the pairing. It returns an error if the value has no name.
 func (p Pairing) MarshalText() ([]byte, error) { return enum.Text(pairingNames[:], p) }
 
-// UnmarshalText sets the pairing by its name.
+// UnmarshalText sets the pairing to the constant whose name is text. It returns an error if no constant has this name.
 func (p *Pairing) UnmarshalText(text []byte) error { return enum.Parse(pairingNames[:], text, p) }
 
 func (m *Model) clones() int { return max(m.Clones, 2) }

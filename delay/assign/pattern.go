@@ -19,13 +19,13 @@ const (
 
 var patternNames = [...]string{"all-to-all", "many-to-one", "one-to-one"}
 
-// String returns the pattern's name.
+// String returns the name of the pattern.
 func (p Pattern) String() string { return enum.Name(patternNames[:], p) }
 
-// MarshalText returns the pattern's name.
+// MarshalText returns the name of the pattern. It returns an error if the value has no name.
 func (p Pattern) MarshalText() ([]byte, error) { return enum.Text(patternNames[:], p) }
 
-// UnmarshalText sets the pattern by its name.
+// UnmarshalText sets the pattern to the constant whose name is text. It returns an error if no constant has this name.
 func (p *Pattern) UnmarshalText(text []byte) error { return enum.Parse(patternNames[:], text, p) }
 
 // Inputs returns the upstream tasks that a downstream task reads: the indices from first up to, but not including, end.

@@ -22,7 +22,7 @@ var actionNames = [...]string{Wait: "wait", Admit: "admit"}
 // String returns the name of the action.
 func (a Action) String() string { return enum.Name(actionNames[:], a) }
 
-// MarshalText returns the name of the action. It returns an error if the value is not one of the constants.
+// MarshalText returns the name of the action. It returns an error if the value has no name.
 func (a Action) MarshalText() ([]byte, error) { return enum.Text(actionNames[:], a) }
 
 // UnmarshalText sets the action to the constant whose name is text. It returns an error if no constant has this name.
@@ -72,7 +72,7 @@ var reasonNames = [...]string{
 // String returns the name of the reason.
 func (r Reason) String() string { return enum.Name(reasonNames[:], r) }
 
-// MarshalText returns the name of the reason. It returns an error if the value is not one of the constants.
+// MarshalText returns the name of the reason. It returns an error if the value has no name.
 func (r Reason) MarshalText() ([]byte, error) { return enum.Text(reasonNames[:], r) }
 
 // UnmarshalText sets the reason to the constant whose name is text. It returns an error if no constant has this name.

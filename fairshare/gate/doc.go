@@ -8,8 +8,8 @@
 //
 // # An example
 //
-// With the zero [Config] at most six reducers are on a machine. At most two of them compute, and at most two
-// reducers of one job copy their input. A job has two copying reducers on the machine and asks for a third:
+// With the zero [Config] at most six reducers are on a machine. At most two reducers compute, and at most two
+// reducers of the same job copy their input. A job has two copying reducers on the machine and asks for a third:
 //
 //	wait job-copying have=2 limit=2
 //

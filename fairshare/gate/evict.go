@@ -37,7 +37,7 @@ var evictRuleNames = [...]string{LatestSubmitted: "latest-submitted", LeastProgr
 // String returns the name of the rule.
 func (r EvictRule) String() string { return enum.Name(evictRuleNames[:], r) }
 
-// MarshalText returns the name of the rule. It returns an error if the value is not one of the constants.
+// MarshalText returns the name of the rule. It returns an error if the value has no name.
 func (r EvictRule) MarshalText() ([]byte, error) { return enum.Text(evictRuleNames[:], r) }
 
 // UnmarshalText sets the rule to the constant whose name is text. It returns an error if no constant has this name.
@@ -80,8 +80,7 @@ func (e *Eviction) UnmarshalText(line []byte) error { return wire.Scan(line, e, 
 // Evict chooses the job to evict among the jobs with Bytes above 0. It never chooses the leader, which is the job
 // that the rule protects. To free more bytes, set the Bytes of the evicted job to 0 and call Evict again. An
 // evicted job starts again, so set its Done to 0, too. If jobs are equal, the leader is the job with the lowest
-// index, and the evicted job is the job with the highest index. If r is not one of the constants, Evict uses
-// [LatestSubmitted].
+// index, and the evicted job is the job with the highest index. If r has no name, Evict uses [LatestSubmitted].
 //
 // Cost: O(n) for n jobs, no allocation.
 func (r EvictRule) Evict(jobs []Job) Eviction {

@@ -9,9 +9,9 @@ import (
 	"github.com/straggler-go/straggler/internal/wire"
 )
 
-// Config contains an operator's choices for one kind of machine. The zero value is the paper's example for a
-// machine with two cores: at most six reducers, at most two of them computing, and at most two of one job copying
-// their input.
+// Config contains an operator's choices for one kind of machine. The zero value is the paper's example for a machine
+// with two cores: at most six reducers, at most two computing reducers, and at most two reducers of the same job that
+// copy their input.
 type Config struct {
 	// MaxComputing is the largest number of reducers that may compute on the machine at the same time, at least 1.
 	// In a scheduler without a gate this is the number of reduce slots of the machine. Zero means 2.

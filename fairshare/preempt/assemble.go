@@ -12,7 +12,7 @@ import (
 // The first kind of such claims needs several tasks to be killed together. The second kind needs a task that lies
 // partly below the share of its pool.
 type assembly struct {
-	rest      []int32     // candidates; those at the head of the list that no claim can take have been removed
+	rest      []int32     // candidates; trim has removed candidates from its head that no claim can take
 	chosen    []takenTask // tasks that are taken so far for the current claim
 	byMachine []int32     // candidates sorted by machine; empty until needed
 	steps     int         // how many more tasks may be examined in this plan

@@ -26,7 +26,7 @@ var causeNames = [...]string{NoCause: "no-cause", BelowMinimum: "below-minimum",
 // String returns the name of the cause.
 func (c Cause) String() string { return enum.Name(causeNames[:], c) }
 
-// MarshalText returns the name of the cause. It returns an error if the value is not one of the constants.
+// MarshalText returns the name of the cause. It returns an error if the value has no name.
 func (c Cause) MarshalText() ([]byte, error) { return enum.Text(causeNames[:], c) }
 
 // UnmarshalText sets the cause to the constant whose name is text. It returns an error if no constant has this name.

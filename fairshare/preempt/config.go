@@ -84,7 +84,7 @@ var targetNames = [...]string{ToShare: "to-share", ToThreshold: "to-threshold"}
 // String returns the name of the target.
 func (t Target) String() string { return enum.Name(targetNames[:], t) }
 
-// MarshalText returns the name of the target. It returns an error if the value is not one of the constants.
+// MarshalText returns the name of the target. It returns an error if the value has no name.
 func (t Target) MarshalText() ([]byte, error) { return enum.Text(targetNames[:], t) }
 
 // UnmarshalText sets the target to the constant whose name is text. It returns an error if no constant has this name.

@@ -3,8 +3,8 @@ package preempt
 import "github.com/straggler-go/straggler/internal/exact"
 
 // levelAfter looks at the pool that claims units, and at the pools above it that are below scope. It returns the
-// largest ratio usage/share that one of these pools will have if the claimant gets units more. ok is false if any
-// of these pools has its share already.
+// largest ratio usage/share that such a pool will have if the claimant gets units more. ok is false if any such pool
+// has its share already.
 func (l *planner) levelAfter(claimant, scope int32, units int64) (best served, ok bool) {
 	for i := claimant; i != scope; i = l.p.parent[i] {
 		share := l.p.watch[i].share
@@ -19,11 +19,11 @@ func (l *planner) levelAfter(claimant, scope int32, units int64) (best served, o
 	return best, best.share > 0
 }
 
-// permits reports whether the task may be killed for the claimant, which is a pool. It returns false if the
-// nearest common ancestor of the two pools is not the pool scope at the given depth. level is the largest ratio
-// usage/share that the claimant, or a pool between the claimant and scope, will have after the grant. permits
-// looks at each pool from the pool of the task up to scope, which is not included. Each of them must use more than
-// its share now. After the kill, one of two conditions must be true for each of them:
+// permits reports whether the task may be killed for the claimant, which is a pool. It returns false if the nearest
+// common ancestor of the two pools is not the pool scope at the given depth. level is the largest ratio usage/share
+// that the claimant, or a pool between the claimant and scope, will have after the grant. permits looks at each pool
+// from the pool of the task up to scope, which is not included. Each pool must use more than its share now. After the
+// kill, each pool must satisfy the first or the second condition:
 //
 //   - The pool still has its share, and level is at most 1.
 //   - The ratio usage/share of the pool is at least level. If this ratio is below 1, cross must be true.
@@ -49,9 +49,9 @@ func (l *planner) permits(task, claimant, scope, depth int32, level served, cros
 	return true
 }
 
-// spares reports whether the pool scope and the pools above it can lose units. ok is true if each of them keeps
-// its share. If cross is true, a pool may fall below its share, but its ratio usage/share must stay larger than
-// the present ratio of the pool of the claim with index c. crossed is true if a pool falls below its share.
+// spares reports whether the pool scope and the pools above it can lose units. ok is true if each pool keeps its
+// share. If cross is true, a pool may fall below its share, but its ratio usage/share must stay larger than the
+// present ratio of the pool of the claim with index c. crossed is true if a pool falls below its share.
 func (l *planner) spares(c int, scope int32, units int64, cross bool) (ok, crossed bool) {
 	claimant := l.p.claims[c].Pool
 	share := l.p.watch[claimant].share
@@ -71,7 +71,7 @@ func (l *planner) spares(c int, scope int32, units int64, cross bool) (ok, cross
 }
 
 // below returns how many units the pools of a taken task lack to reach their shares if the task is killed. If several
-// of them lack units, it returns the largest number. The pools are the pool of the task and the pools above it, up to
+// pools lack units, it returns the largest number. The pools are the pool of the task and the pools above it, up to
 // x.scope, which is not included.
 func (l *planner) below(x takenTask) (missing int64) {
 	for i := int32(l.tasks[x.task].Pool); i != x.scope; i = l.p.parent[i] {
@@ -81,7 +81,7 @@ func (l *planner) below(x takenTask) (missing int64) {
 }
 
 // most returns how many units of a taken task may be granted to the claim with index c. The task may have left
-// pools below their share. With the returned number of units, none of them is worse served than the claimant.
+// pools below their share. With the returned number of units, no such pool is worse served than the claimant.
 func (l *planner) most(c int, x takenTask) int64 {
 	units := min(l.tasks[x.task].slots(), l.need(c, x.scope))
 	for i := int32(l.tasks[x.task].Pool); i != x.scope; i = l.p.parent[i] {

@@ -12,16 +12,16 @@ import (
 // slices of the returned Plan are valid until the next call.
 //
 // free[i] is the number of units on machine i that are free and that these pools can use. If the machine does not
-// matter, pass one number for all machines. Plan grants free units first. It also grants the units of tasks that
-// were killed before (see [Task.Dying]), except units that the pools of these tasks need for their own shares.
+// matter, pass one number for all machines. Plan grants free units first. It also grants the units of tasks that were
+// killed before (see [Task.Dying]), except units that the tasks' own pools need for their shares.
 //
 // A claim is the request of a pool, the claimant, for the units that it lacks.
 //
 // # Which tasks are killed
 //
-// Plan kills tasks of pools that use more than their share, in the order [Config.Order]. For each claimant it
-// first looks at tasks below the parent of the claimant, then below the parent of that parent, and so on up to the
-// top level. At each step two rules apply:
+// Plan kills tasks of pools that use more than their share, in the order [Config.Order]. For each claimant it first
+// looks at tasks below the parent of the claimant, then below the parent above that, and so on up to the top level.
+// At each step two rules apply:
 //
 //   - If a task is killed for a claimant outside a pool, the pool must keep its share.
 //   - If tasks outside a pool are killed for a claimant in the pool, the pool must not get more than its share. So
@@ -164,8 +164,8 @@ func (l *planner) start(free []int64) {
 	l.sort()
 }
 
-// discount subtracts the units of a task that was killed before from the usage of its pools. It returns the number
-// of these units that other pools may use. These are the units of the task that its pool uses beyond its share.
+// discount subtracts the units of a task that was killed before from the usage of its pools. It returns how many
+// units of the task other pools may use: the units that its pool uses beyond its share.
 func (l *planner) discount(t *Task) (units int64) {
 	units = min(t.slots(), max(0, l.excess[t.Pool]))
 	for i := int32(t.Pool); i >= 0; i = l.p.parent[i] {

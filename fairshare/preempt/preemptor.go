@@ -120,7 +120,7 @@ func (p *Preemptor) Resume(old *Preemptor, from []int) error {
 }
 
 // SetWaiting sets the size of the tasks that a pool waits to run, until the next call for that pool. A plan then
-// grants units to the pool in multiples of that size. If [Waiting.OneMachine] is true, the units of a task are on
+// grants units to the pool in multiples of this size. If [Waiting.OneMachine] is true, the units of a task are on
 // the same machine. If this is impossible, the plan kills nothing for the pool. SetWaiting returns false for an
 // unknown pool.
 //

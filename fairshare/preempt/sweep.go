@@ -7,10 +7,10 @@ import (
 	"github.com/straggler-go/straggler/internal/exact"
 )
 
-// moveClaimsUp looks at the claims that still lack units and whose pools can use single units. Each scope, which
-// is an ancestor of pools, has a list of claims. moveClaimsUp moves each of these claims to the list of the
-// ancestor of its pool at the given depth. The claims of a list stay in order. The result is true if there is such
-// a claim.
+// moveClaimsUp looks at the claims that still lack units and whose pools can use single units. Each scope, which is
+// an ancestor of pools, has a list of claims. moveClaimsUp moves each such claim to another list: the list of the
+// ancestor of its pool at the given depth. The claims of a list stay in order. The result is true if there is such a
+// claim.
 func (l *planner) moveClaimsUp(depth int32) (unmet bool) {
 	for c := len(l.p.claims) - 1; c >= 0; c-- {
 		claim := &l.p.claims[c]
@@ -39,8 +39,8 @@ func (l *planner) slot(scope int32) int {
 // met reports whether the claim was granted all units that its pool lacks.
 func (c *Claim) met() bool { return c.Granted >= c.Deficit }
 
-// need returns how many units the claim may still get from tasks below scope. The result is limited so that
-// neither the claimant nor a pool between the claimant and scope gets more than its share.
+// need returns how many units the claim may still get from tasks below scope. The result is limited so that the
+// claimant, and each pool between the claimant and scope, gets at most its share.
 func (l *planner) need(claim int, scope int32) int64 {
 	c := &l.p.claims[claim]
 	need := c.Deficit - c.Granted
@@ -51,7 +51,7 @@ func (l *planner) need(claim int, scope int32) int64 {
 }
 
 // grant grants units to the claim. These units are new to the claimant and to each pool between the claimant and
-// scope, so grant subtracts them from l.room of these pools.
+// scope, so grant subtracts them from the room of each such pool.
 func (l *planner) grant(claim int, scope int32, units int64) {
 	c := &l.p.claims[claim]
 	c.Granted = exact.Add(c.Granted, units)

@@ -50,7 +50,7 @@ var outcomeNames = [...]string{
 // String returns the name of the outcome.
 func (o Outcome) String() string { return enum.Name(outcomeNames[:], o) }
 
-// MarshalText returns the name of the outcome. It returns an error if the value is not one of the constants.
+// MarshalText returns the name of the outcome. It returns an error if the value has no name.
 func (o Outcome) MarshalText() ([]byte, error) { return enum.Text(outcomeNames[:], o) }
 
 // UnmarshalText sets the outcome to the constant whose name is text. It returns an error if no constant has this name.
@@ -62,9 +62,9 @@ type Reason uint8
 const (
 	// AboveShare means that every pool that loses the task still has its share.
 	AboveShare Reason = iota
-	// AcrossShare means that without the task one of its pools is below its share, although it was above its share
-	// before. Even so, the ratio of used units to share of this pool is at least the ratio of the pool that gets
-	// the units.
+	// AcrossShare means that a pool of the task was above its share before the kill, and is below its share after the
+	// kill. Even so, the ratio of used units to share of this pool is at least the ratio of the pool that gets the
+	// units.
 	AcrossShare
 )
 
@@ -73,7 +73,7 @@ var reasonNames = [...]string{AboveShare: "above-share", AcrossShare: "across-sh
 // String returns the name of the reason.
 func (r Reason) String() string { return enum.Name(reasonNames[:], r) }
 
-// MarshalText returns the name of the reason. It returns an error if the value is not one of the constants.
+// MarshalText returns the name of the reason. It returns an error if the value has no name.
 func (r Reason) MarshalText() ([]byte, error) { return enum.Text(reasonNames[:], r) }
 
 // UnmarshalText sets the reason to the constant whose name is text. It returns an error if no constant has this name.
