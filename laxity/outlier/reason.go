@@ -2,21 +2,26 @@ package outlier
 
 import "github.com/straggler-go/straggler/internal/enum"
 
-// Reason says why a worker counts as overloaded or not. The values and names are stable.
+// Reason says why a worker is reported as overloaded or not. The values and the names of the constants will not
+// change.
 type Reason uint8
 
 const (
-	// NoReason is the zero value.
+	// NoReason is the zero value. No verdict of a [Detector] has it.
 	NoReason Reason = iota
-	// StandsApart: the laxity is low, and its factor exceeds the threshold. The worker is overloaded.
+	// StandsApart: the laxity of the worker is far below the median, and its local outlier factor is above the
+	// threshold, because few other laxities are near it. So the worker is overloaded.
 	StandsApart
-	// AmongPeers: the laxity is low, but its factor does not exceed the threshold.
+	// AmongPeers: the laxity of the worker is far below the median, but its local outlier factor is not above the
+	// threshold, because other workers have similar laxities. So the worker is not overloaded.
 	AmongPeers
-	// NotLow: the laxity is not far enough below the median.
+	// NotLow: the laxity of the worker is not far enough below the median of all laxities. So the worker is not
+	// overloaded.
 	NotLow
-	// TooFewWorkers: fewer laxities are known than the number of neighbours requires.
+	// TooFewWorkers: the number of known laxities is too small for the number of neighbours, so no factor was
+	// computed.
 	TooFewWorkers
-	// NoLaxity: the laxity is unknown, or the job has no deadline.
+	// NoLaxity: the laxity of the worker is unknown, or the job has no deadline.
 	NoLaxity
 )
 
