@@ -37,10 +37,10 @@ type Config struct {
 type Charge uint8
 
 const (
-	// AllClones charges c slots, as Pseudocode 1 of the paper does. This includes the slot that the task needs
-	// without cloning.
+	// AllClones charges c slots for a task with c clones, as Pseudocode 1 of the paper does. This includes the slot
+	// that the task needs without cloning.
 	AllClones Charge = iota
-	// ExtraClones charges c-1 slots: the slots that the task needs only because it is cloned.
+	// ExtraClones charges c-1 slots for a task with c clones: the slots that the task needs only because it is cloned.
 	ExtraClones
 )
 

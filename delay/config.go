@@ -22,10 +22,10 @@ const MaxLevels = 64
 // its data. After each wait it may also launch at the next level. The zero value has the three levels of the
 // paper: machine, rack and anywhere. With it a job waits 15 seconds at each of the first two levels.
 type Config struct {
-	// Waits[i] is the time that a job waits at level i before it may also launch at level i+1. The paper calls
-	// these times T_1, T_2 and so on. The number of levels is len(Waits)+1. A wait of 0 skips the level, and after
-	// a wait of [Forever] the job never launches at the next level. Nil means 15 seconds at two levels, unless
-	// Misses is set.
+	// Waits[i] is the time that a job waits at level i before it may also launch at level i+1. The paper calls these
+	// times T_1, T_2 and so on. The number of levels is len(Waits)+1. With a wait of 0 the job skips the level, and
+	// with a wait of [Forever] it never launches at the next level. Nil means 15 seconds at two levels, unless Misses
+	// is set.
 	Waits []time.Duration
 	// Misses measures waits in offers and not in time. Misses[i] is the number of offers that a job declines at
 	// level i before it may also launch at level i+1, 0 or more. Set either Misses or Waits.

@@ -51,11 +51,11 @@ func Gain(wait, spacing, cost time.Duration) (time.Duration, error) {
 }
 
 // LocalWithin returns the probability that a slot on a machine with a job's data becomes free within the time wait
-// [FAIR §4.2]. The argument slots is the number of slots on such machines. A task runs on each slot, and takes the
-// time task from its start to its end. It may be at any point of this time with equal probability. The result is
-// 1-(1-wait/task)^slots. For example, with a wait of 15 s, tasks of 60 s and 15 slots, the probability is 0.987.
-// LocalWithin returns an error if wait or slots is negative, or if task is 0 or less. Cost: O(1), no allocation
-// except for the error.
+// [FAIR §4.2]. The argument slots is the number of slots on such machines. A task runs on each slot. The argument
+// task is the duration of each task from its start to its end. A task may be at any point of its duration with equal
+// probability. The result is 1-(1-wait/task)^slots. For example, with a wait of 15 s, tasks of 60 s and 15 slots, the
+// probability is 0.987. LocalWithin returns an error if wait or slots is negative, or if task is 0 or less. Cost:
+// O(1), no allocation except for the error.
 func LocalWithin(wait, task time.Duration, slots int) (float64, error) {
 	if err := cmp.Or(
 		check.Least("delay", "wait", wait, 0), check.Least("delay", "task", task, 1), check.Least("delay", "slots", slots, 0),

@@ -62,9 +62,10 @@ type standing struct {
 	usage, per int64
 }
 
-// newStanding returns the key by which a pool is compared under LeastUsage. The pool uses usage units, is
-// guaranteed least units and may have at most most units. If the pool has its guarantee, base is subtracted from
-// usage. base is the guarantee under AboveMinimum, and otherwise 0.
+// newStanding returns the key by which a pool is compared under LeastUsage. The argument usage is the number of units
+// that the pool uses, least is the number of units that are guaranteed to it, and most is the largest number of units
+// that it may have. If the pool has its guarantee, base is subtracted from usage. base is the guarantee under
+// AboveMinimum, and otherwise 0.
 func newStanding(weight, least, base, most, usage int64) standing {
 	usage = max(usage, 0)
 	switch {
@@ -78,8 +79,8 @@ func newStanding(weight, least, base, most, usage int64) standing {
 	return standing{turn: turnWeightless, usage: usage - base, per: 1}
 }
 
-// byShare returns the key by which a pool is compared under LargestDeficit or SmallestPart. The pool uses usage
-// units and may have at most most units.
+// byShare returns the key by which a pool is compared under LargestDeficit or SmallestPart. The argument usage is the
+// number of units that the pool uses, share is its share, and most is the largest number of units that it may have.
 func (o Order) byShare(usage, share, most int64) standing {
 	switch {
 	case usage >= most:

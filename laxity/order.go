@@ -16,9 +16,9 @@ import (
 type Rule uint8
 
 const (
-	// NegativeLast sorts jobs by laxity, the smallest laxity first. But jobs with negative laxity, which will miss
-	// their deadlines, come after all other jobs. They are also sorted by laxity. This is DynamicShare's rule and
-	// the zero value.
+	// NegativeLast sorts jobs by laxity, which is the time that a job may still wait and meet its deadline. The
+	// smallest laxity comes first. But jobs with negative laxity, which will miss their deadlines, come after all
+	// other jobs. They are also sorted by laxity. This is DynamicShare's rule and the zero value.
 	NegativeLast Rule = iota
 	// LeastFirst sorts jobs by laxity, the smallest laxity first. So a job with negative laxity comes first, although
 	// it will miss its deadline.
@@ -43,11 +43,11 @@ type Policy struct {
 	// Rule is the rule by which jobs are sorted. The zero value is NegativeLast.
 	Rule Rule
 	// Margin prevents jobs from replacing each other too often. It is 0 or more, and 0 means no margin, as in the
-	// paper. A waiting job comes before a running job only if its laxity is smaller by more than Margin. With the
-	// rule DeadlineFirst, deadlines are compared in the same way. While time passes, the laxity of a waiting job
-	// becomes smaller, and the laxity of a running job stays the same. So without a margin two equal jobs would
-	// take turns all the time. With the rule NegativeLast, a waiting job whose laxity is not negative always comes
-	// before a running job with negative laxity.
+	// paper. A waiting job comes before a running job only if its laxity, the time that it may still wait, is smaller
+	// by more than Margin. With the rule DeadlineFirst, deadlines are compared in the same way. While time passes,
+	// the laxity of a waiting job becomes smaller, and the laxity of a running job stays the same. So without a
+	// margin two equal jobs would take turns all the time. With the rule NegativeLast, a waiting job whose laxity is
+	// not negative always comes before a running job with negative laxity.
 	Margin time.Duration
 }
 

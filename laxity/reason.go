@@ -10,8 +10,8 @@ const (
 	// NoReason is the zero value. No finished answer has it.
 	NoReason Reason = iota
 
-	// LeastLaxity: the job has the smallest laxity among the jobs that can still meet their deadlines. With the
-	// rule [LeastFirst] it has the smallest laxity among all jobs.
+	// LeastLaxity: the job has the smallest laxity, the time that it may still wait, among the jobs that can still
+	// meet their deadlines. With the rule [LeastFirst] it has the smallest laxity among all jobs.
 	LeastLaxity
 	// EarliestDeadline: the job has the earliest deadline, and the rule is [DeadlineFirst].
 	EarliestDeadline

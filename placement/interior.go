@@ -6,8 +6,8 @@ const (
 	// maxIterations is the largest number of iterations of the interior-point method. Problems of every size need
 	// a few dozen.
 	maxIterations = 60
-	// fewestIterations is the number of iterations that come near a solution. If the allowed work is not enough
-	// for so many iterations, the linear program is not solved at all.
+	// fewestIterations is the number of iterations after which the linear program is nearly solved. If the allowed
+	// work is not enough for so many iterations, the linear program is not solved at all.
 	fewestIterations = 10
 	// mostRacks is a number of racks. With more racks the system of equations would need more than 12 MB, and the
 	// linear program is not solved.

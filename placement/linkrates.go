@@ -227,9 +227,10 @@ func (l *LinkRates) longestRead() time.Duration {
 }
 
 // Fill returns a copy of the problem in which each known bandwidth, as [LinkRates.Rate] returns it, replaces the
-// bandwidth of the problem. known is the number of replaced bandwidths. The bandwidths of nominal may be the
-// nominal bandwidths of the links. Fill does not change the slices of nominal. If the number of racks is not the
-// configured number, Fill returns the problem unchanged. Cost: O(Racks * Windows); Fill allocates two slices.
+// bandwidth of the problem. known is the number of replaced bandwidths. For example, the bandwidths of nominal are
+// the bandwidths for which the links were built. Fill does not change the slices of nominal. If the number of racks
+// is not the configured number, Fill returns the problem unchanged. Cost: O(Racks * Windows); Fill allocates two
+// slices.
 func (l *LinkRates) Fill(nominal Problem) (measured Problem, known int) {
 	if len(nominal.Up) != l.config.Racks || len(nominal.Down) != l.config.Racks {
 		return nominal, 0

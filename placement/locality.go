@@ -34,8 +34,9 @@ func (l Locality) MarshalText() ([]byte, error) { return enum.Text(localityNames
 // UnmarshalText sets the locality to the constant whose name is text. It returns an error if no constant has this name.
 func (l *Locality) UnmarshalText(text []byte) error { return enum.Parse(localityNames[:], text, l) }
 
-// Distance returns the locality of the nearest copy of a task's input, as seen from the machine from. replicas are
-// the machines that store a copy. Without replicas the result is OtherRack. Cost: O(len(replicas)), no allocation.
+// Distance returns the locality of the nearest copy of a task's input. The argument from is the machine on which the
+// task would run, and replicas are the machines that store a copy. Without replicas the result is OtherRack. Cost:
+// O(len(replicas)), no allocation.
 func Distance(from Location, replicas []Location) Locality {
 	nearest := OtherRack
 	for _, replica := range replicas {

@@ -49,7 +49,9 @@ type variable struct {
 // width is the number of rows of each rack in the linear program: for the uplink, the downlink and the slots.
 const width = 3
 
-// rowT is the coefficient of T, and rowSlack is the coefficient of the slack, in each of the three rows of a rack.
+// rowT and rowSlack are coefficients of the linear program in the three rows of a rack: for the uplink, the downlink
+// and the slots. rowT belongs to the variable T, the time of the longest transfer, and rowSlack to the slack variable
+// of the row.
 var (
 	rowT     = [width]float64{1, 1, 0}
 	rowSlack = [width]float64{-1, -1, 1}

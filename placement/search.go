@@ -19,8 +19,8 @@ type search struct {
 	improved int     // the step that found best
 }
 
-// change is a possible step of the search: task k moves to rack to. If other is the index of a task, this task
-// moves from rack to into the rack of k.
+// change is a possible step of the search: task k moves to the rack with index to. If other is the index of a task,
+// this task moves from there into the former rack of k.
 type change struct {
 	k, to, other int  // other is nowhere if no second task moves
 	after        top  // the three longest transfers after the step
@@ -52,7 +52,7 @@ func (s *search) run(w *work, patience int) {
 		s.stepped++
 		idle++
 		if !c.found {
-			continue // a forbidden change may be allowed again at a later step, but not later than after longestBan steps
+			continue // a forbidden change is allowed again after at most longestBan steps
 		}
 		idle = 0
 		s.apply(c)

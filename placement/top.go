@@ -4,7 +4,8 @@ package placement
 // same longest transfer. Then the next two times say which placement is better.
 type top [3]float64
 
-// less compares the longest transfers of t and o. If they are equal, it compares the next transfers.
+// less reports whether the longest transfer of t is shorter than the longest transfer of o. If they are equally long,
+// it compares the next transfers.
 func (t top) less(o top) bool {
 	for i, v := range t {
 		if v != o[i] {

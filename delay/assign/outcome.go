@@ -7,7 +7,8 @@ import (
 	"github.com/straggler-go/straggler/internal/num"
 )
 
-// Outcome contains the effects of a window: of a longest wait for an output that no other clone reads.
+// Outcome contains the effects of a window. A window is the longest time that a clone waits for an output that no
+// other clone of its task reads.
 type Outcome struct {
 	// Window is the longest time that a clone waits for an output that no other clone of its task reads. The paper
 	// calls it ω.

@@ -27,7 +27,8 @@ type Config struct {
 	// millionths. For example, with 0.5 a pool waits for units while it uses less than half of its share. Zero
 	// means 1, as in the paper. Hadoop's default is 0.5.
 	Threshold float64
-	// Target says up to which number of units a pool below its fair share asks for units. Zero means [ToShare].
+	// Target says how many units a pool below its fair share claims: all units up to its share, or fewer. Zero means
+	// [ToShare].
 	Target Target
 	// StrictFloor means that no task is killed if its pool would then use less than its share, as in the paper.
 	// The tasks of the paper use one slot each. Without StrictFloor a task of several units may be killed although
@@ -90,7 +91,7 @@ func (t Target) MarshalText() ([]byte, error) { return enum.Text(targetNames[:],
 // UnmarshalText sets the target to the constant whose name is text. It returns an error if no constant has this name.
 func (t *Target) UnmarshalText(text []byte) error { return enum.Parse(targetNames[:], text, t) }
 
-// or returns t, with each field of zero replaced by the field of from.
+// or returns t, in which each zero field is replaced by the same field of from.
 func (t Timeouts) or(from Timeouts) Timeouts {
 	return Timeouts{Min: check.Or(t.Min, from.Min), Fair: check.Or(t.Fair, from.Fair)}
 }

@@ -57,7 +57,8 @@ func (l *planner) add(t *gathering, task, depth int32, level served) {
 	t.sum = exact.Add(t.sum, units)
 }
 
-// prune releases each chosen task that is not needed: the other chosen tasks make up t.size units without it.
+// prune releases each chosen task that is not needed, because the other chosen tasks and the free units are at least
+// t.size units.
 func (l *planner) prune(t *gathering) {
 	if t.sum < t.size {
 		return
