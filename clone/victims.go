@@ -59,8 +59,8 @@ func (b *Budget) Victims(dst []Grant, job Job, now Cluster) []Grant {
 	return dst[:start+len(needed)]
 }
 
-// held returns how many slots are charged for a job, and how many slots its clones use in addition to the first
-// attempts.
+// held returns how many slots are charged for a job. extra is the number of slots that its clones use in addition to
+// the first attempts.
 func (b *Budget) held(g Grant) (charged, extra int) {
 	e := &b.ledger[g.index]
 	return e.tasks * b.charge(e.clones), e.tasks * (e.clones - 1)

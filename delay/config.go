@@ -45,7 +45,7 @@ const (
 	// to the next report was added to the wait. In this package the wait continues until the launch.
 	OnLaunch Reset = iota
 	// ToLaunched is the rule of Spark up to 3.0. If the job launches a task, its wait becomes 0, and its level
-	// becomes the level of the launched task. The wait then continues at once, even without offers. This rule is
+	// becomes the level of the launched task. The next wait begins immediately, even without offers. This rule is
 	// bad for a job with many tasks and few slots near its data. Now and then the job launches a task near its
 	// data, and so it never uses the rest of the cluster (SPARK-18886).
 	ToLaunched

@@ -31,7 +31,7 @@
 //	E[gain] = (1 - e^(-w/t)) (D - t)
 //
 // [Gain] computes this. The gain is positive if and only if D > t. If a task computes and hardly waits for its
-// input, D is 0. Launch such tasks at once, so that other jobs find free slots on the busy machines. The paper
+// input, D is 0. Launch such tasks immediately, so that other jobs find free slots on the busy machines. The paper
 // calls this IO-rate biasing ([ByReadRate]).
 //
 // # Symbols

@@ -53,7 +53,7 @@ func (p *Policy) all() uint64 { return 1<<p.Levels() - 1 }
 // [Config.Reset] says so.
 //
 // When the job has waited for the policy's wait at its level, it may also launch at the next level. If the job has
-// waited longer, the rest of the time is used at the next level. So the job may pass several levels at once. If
+// waited longer, the rest of the time is used at the next level. So the job may pass several levels in one call. If
 // the host's clock steps back, no time has passed, and the next time is measured from the new instant. Cost: O(1),
 // and O(levels) if the job passes levels; no allocation.
 func (l *Locality) Offer(now time.Time, level int) Decision {
@@ -93,7 +93,7 @@ func (l *Locality) Allowed(now time.Time) (level int, rise time.Duration) {
 // example, the last task that prefers certain machines was launched, or machines have joined or left the cluster.
 // The last level, at which a task may run on any machine, is always set. Bits beyond the last level are ignored.
 //
-// The job skips a level without such tasks at once and does not wait there (SPARK-4939). If tasks are added at a
+// The job skips a level without such tasks immediately and does not wait there (SPARK-4939). If tasks are added at a
 // level that is more local than the present level, the job returns to that level and waits there again
 // (SPARK-31837). All waits together never exceed the sum of the policy's waits. So machines that join and leave
 // cannot delay the job for ever. Cost: O(1), and O(levels) if the job passes levels; no allocation.
@@ -149,7 +149,7 @@ func (l *Locality) advance(now time.Time) {
 // rise moves the job to less local levels, as far as its wait allows.
 func (l *Locality) rise() {
 	for l.level < l.policy.Levels()-1 {
-		wait := l.waited // the job leaves a level without tasks at once
+		wait := l.waited // the job leaves a level without tasks immediately
 		if l.candidates>>l.level&1 != 0 {
 			wait = l.wait()
 			if l.waited < wait || wait == Forever {

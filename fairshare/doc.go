@@ -117,10 +117,10 @@
 //     task, next to an attempt that is slow. Include running copies in the demand, and leave out copies that have
 //     not started.
 //   - [Tree.Shares] returns the number of slots that each job should have. The tracker in package restart needs
-//     another number: the slots that a job may use at once. Add the running attempts of the job and the free slots
-//     that the Index would give to the job. A simple estimate is the larger of two numbers: the running attempts
-//     and the share. Do not use the share alone. A job may use slots beyond its share while other jobs do not need
-//     them. The tracker would then refuse copies although slots are free.
+//     another number: the slots that a job may use at the same time. Add the running attempts of the job and the
+//     free slots that the Index would give to the job. A simple estimate is the larger of two numbers: the running
+//     attempts and the share. Do not use the share alone. A job may use slots beyond its share while other jobs do
+//     not need them. The tracker would then refuse copies although slots are free.
 //   - For each free slot, call [Index.Next]. The job that Next returns may be unable to use this slot, because it
 //     waits for a slot on a machine with its data. (Package delay says how long a job should wait.) Then call
 //     [Index.Hold] with this job and call Next again. Hold makes Next skip the job and does not change the place

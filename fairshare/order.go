@@ -63,9 +63,9 @@ type standing struct {
 }
 
 // newStanding returns the key by which a pool is compared under LeastUsage. The argument usage is the number of units
-// that the pool uses, least is the number of units that are guaranteed to it, and most is the largest number of units
-// that it may have. If the pool has its guarantee, base is subtracted from usage. base is the guarantee under
-// AboveMinimum, and otherwise 0.
+// that the pool uses. The pool is guaranteed the number of units in the argument least, and it may have at most the
+// number of units in the argument most. If the pool has its guarantee, base is subtracted from usage. base is the
+// guarantee under AboveMinimum, and otherwise 0.
 func newStanding(weight, least, base, most, usage int64) standing {
 	usage = max(usage, 0)
 	switch {
@@ -80,7 +80,8 @@ func newStanding(weight, least, base, most, usage int64) standing {
 }
 
 // byShare returns the key by which a pool is compared under LargestDeficit or SmallestPart. The argument usage is the
-// number of units that the pool uses, share is its share, and most is the largest number of units that it may have.
+// number of units that the pool uses, and share is its share. The pool may have at most the number of units in the
+// argument most.
 func (o Order) byShare(usage, share, most int64) standing {
 	switch {
 	case usage >= most:

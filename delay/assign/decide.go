@@ -64,8 +64,8 @@ type Decision struct {
 //
 // For each input, Decide follows these rules:
 //
-//   - The clone reads a finished output at once if no other clone of its task reads it, and if it is not left to a
-//     clone that may choose before (see [Input.Ahead]).
+//   - The clone reads a finished output immediately under two conditions: no other clone of its task reads the
+//     output, and the output is not left to a clone that may choose before (see [Input.Ahead]).
 //   - Otherwise the clone waits until it has waited for the window, or until no further upstream clone can finish.
 //     Then it reads the output with the fewest readers.
 //   - If all clones of the upstream task have failed, Decide ignores the input.

@@ -5,7 +5,7 @@
 // An upstream task is a task whose output other tasks read, and a downstream task is a task that reads it. Each
 // upstream task and each downstream task has c clones. All clones of an upstream task have the same output. A
 // downstream clone has an output of its own if no other clone of its task reads this output. A clone has two
-// choices. It may read any finished output at once, and share the bandwidth with other clones; the paper calls
+// choices. It may read any finished output immediately, and share the bandwidth with other clones; the paper calls
 // this contention cloning, CC. Or it may wait for an output of its own, and so for slow upstream clones; the paper
 // calls this contention-avoidance cloning, CAC. With delay assignment the clone waits for at most a time ω, the
 // window, and then shares an output.
@@ -39,10 +39,9 @@
 // p_c(ω) is the probability that a clone gets no output of its own within the window ω. [ChooseWindow] computes
 // the best window in three steps:
 //
-//  1. The expected time of a read is p_c(ω) T_C(ω) + (1 - p_c(ω)) T_E(ω).
-//  2. The time T_i of clone i is the time of its reads plus the time of its computation. The task takes
-//     E(min over i of T_i).
-//  3. The best window is the ω with the smallest expected time of the task.
+// 1. The expected time of a read is p_c(ω) T_C(ω) + (1 - p_c(ω)) T_E(ω). 2. The time T_i of clone i is the time of
+// its reads plus the time of its computation. The task takes E(min over i of T_i). 3. The best window is the ω with
+// the smallest expected time of the task.
 //
 // ChooseWindow solves step 3 exactly, from samples of lags and of computation times. A lag is the time that a
 // clone waited for an output of its own, and p_c(ω) is the share of lags that are longer than ω. [Model.At]

@@ -15,7 +15,7 @@ import (
 type Model struct {
 	// Lags are samples of the time that a clone waits for an output that no other clone of its task reads, each 0 or
 	// more. A lag begins when the clone is ready to read and the first output of an upstream task is finished. It
-	// ends when such an output is finished. The lag is 0 if there is such an output at once, and [Forever] if there
+	// ends when such an output is finished. The lag is 0 if there is such an output immediately, and [Forever] if there
 	// is never such an output. Leave out the clone that reads the first output: it never waits, and its lags of 0
 	// would hide the waits of the other clones. For a window ω, the share of lags above ω is the probability p_c(ω)
 	// that a clone must share.

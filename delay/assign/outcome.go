@@ -36,9 +36,9 @@ type ReadTimes struct{ Own, Shared time.Duration }
 // Choice contains the best window with its effects, and the effects of two other windows for comparison.
 type Choice struct {
 	Outcome
-	// AtOnce contains the effects of a window of 0, in which the clones do not wait but share an output at once (CC).
-	// InTurn contains the effects of a window that is as long as a read without sharing (r/B): the clones read the
-	// first output one after another.
+	// AtOnce contains the effects of a window of 0, in which the clones do not wait but share an output immediately
+	// (CC). InTurn contains the effects of a window that is as long as a read without sharing (r/B): the clones read
+	// the first output one after another.
 	AtOnce, InTurn Outcome
 }
 

@@ -16,8 +16,8 @@ type assembly struct {
 	chosen    []takenTask // tasks that are taken so far for the current claim
 	byMachine []int32     // candidates sorted by machine; empty until needed
 	steps     int         // how many more tasks may be examined in this plan
-	// turns says which claim comes first: the index of its pool + 1, or 0 for no preference. turns[0] is for claims of
-	// pools that need several units at once, and turns[1] is for claims of pools that can use single units.
+	// turns says which claim comes first: the index of its pool + 1, or 0 for no preference. turns[0] is for claims
+	// of pools that need several units together, and turns[1] is for claims of pools that can use single units.
 	turns [2]int
 }
 
@@ -59,7 +59,7 @@ func (l *planner) grantFree(c int) {
 	}
 }
 
-// quantum returns how many units the claim with index c may be granted at once. This is the size of the tasks that
+// quantum returns how many units the claim with index c may be granted in one step. This is the size of the tasks that
 // its pool waits to run, or 0. If the claim lacks fewer units than this size, the result is the size only if
 // nothing has been granted to the claim before.
 func (l *planner) quantum(c int) int64 {
@@ -73,7 +73,7 @@ func (l *planner) quantum(c int) int64 {
 
 // assembleAll looks for tasks to kill for the claims that still lack units, until no steps are left. If plain is
 // true, it serves the claims of pools that can use single units. If plain is false, it serves the claims of pools
-// that need several units at once. *turn says which claim comes first. If the steps run out, assembleAll stores in
+// that need several units together. *turn says which claim comes first. If the steps run out, assembleAll stores in
 // *turn the claim that comes first in the next plan.
 func (l *planner) assembleAll(turn *int, plain bool) {
 	claims := l.p.claims

@@ -11,7 +11,7 @@ import (
 )
 
 // Off switches a time of [Config] off. A pool whose timeout is Off makes no claim for units by this timeout. If
-// [Config.Cooldown] is Off, a pool may make the next claim at once.
+// [Config.Cooldown] is Off, a pool may make the next claim immediately.
 const Off = -1
 
 // Config contains an operator's choices about killing tasks for pools that have had too few units for too long.
@@ -64,7 +64,7 @@ type Timeouts struct {
 	// Fair is the paper's Tfair: how long a pool may be below its fair share before it claims units. Zero means
 	// the value of the parent, and at the top level the value in [Config]. [Off] means that the pool claims no
 	// units for its fair share. Min must be at most Fair, unless Min or Fair is Off. The paper wants Min shorter
-	// than Fair (section 3.2). If both are equal, a pool claims the larger of its two deficits at once.
+	// than Fair (section 3.2). If both are equal, a pool claims the larger of its two deficits after this time.
 	Fair time.Duration
 }
 

@@ -123,8 +123,8 @@ func newPlanner(n int) planner {
 		tooLarge: make([]int64, n+1)}
 }
 
-// start sets excess and room of each pool, grants the free units to the claims, and collects the tasks that may be
-// killed in the order in which they are tried.
+// start sets the excess and the room of each pool, and grants the free units to the claims. Then it collects the
+// tasks that may be killed, and sorts them into the order in which they are tried.
 func (l *planner) start(free []int64) {
 	l.victims, l.candidates = l.victims[:0], l.candidates[:0]
 	for i := range l.p.watch {
