@@ -60,8 +60,8 @@ func (c *Charge) UnmarshalText(text []byte) error { return enum.Parse(chargeName
 type Shortage uint8
 
 const (
-	// Deny launches one attempt of every task. So a job gets all its clones or none. This is the admission control
-	// of the paper [Dolly §3.3].
+	// Deny launches one attempt of every task if there are too few slots for all clones of the job. So a job gets all
+	// its clones or none. This is the admission control of the paper [Dolly §3.3].
 	Deny Shortage = iota
 	// FewerClones launches fewer clones of each task: the largest number for which there are enough slots, the
 	// same for all tasks. The paper calls this partial cloning [Dolly §3.3].

@@ -2,7 +2,7 @@ package delay
 
 import "github.com/straggler-go/straggler/internal/enum"
 
-// Action tells a job how to use an offered slot. The values and the names of the constants will not
+// Action says whether a job should launch a task on an offered slot. The values and the names of the constants will not
 // change.
 type Action uint8
 

@@ -17,7 +17,7 @@ import (
 //
 //   - A job arrives: call [Queue.Push].
 //   - A task ends, and the projected time of its job changes: call [Queue.Update] or [Queue.Remove].
-//   - A job can no longer meet its deadline. Every method with the argument now handles this event.
+//   - A job can no longer meet its deadline. Push, Update, Peek, Pop, Preempt and Get handle this event.
 //     [Queue.NextLate] returns the instant of the next such event.
 //
 // Push returns a ticket, which is a number that identifies the job. After the job has left the queue, another job

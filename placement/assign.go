@@ -119,7 +119,7 @@ func (s *solver) offer(l *layout) {
 	}
 }
 
-// start offers two placements that need no steps of effort. The first only respects the slots, and moves no data over
+// start offers two placements that cost no effort. The first only respects the slots, and moves no data over
 // a link of bandwidth 0. The second places the largest task first, each task where the longest transfers become
 // shortest.
 func (s *solver) start(feasible *layout) {

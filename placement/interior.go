@@ -210,8 +210,8 @@ func (s *relaxation) coupledDot(k int, rows []float64) float64 {
 	return sum
 }
 
-// recover computes the steps of all variables x and z from the steps of the prices and values, which step has
-// solved for.
+// recover computes the changes dx and dz of all variables. It computes them from the changes of the prices and
+// values, which the method step has computed.
 func (s *relaxation) recover() {
 	finish := func(v *variable, ay float64) {
 		v.dz = v.residual - ay

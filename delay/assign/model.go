@@ -27,10 +27,10 @@ type Model struct {
 	// it is the share of Lags that are longer than the window.
 	Cut []time.Duration
 	// InverseLag is the time κ in the paper's formula for the probability that a clone must share: p_c(ω) = min(1,
-	// κ/ω), where ω is the window. If InverseLag is positive, Lags are ignored; if it is 0, Lags are used. One
-	// number κ describes lags that are mostly short and sometimes endless only roughly. In a test, lags were 1 s
-	// on average, and one lag in ten was 60 s. With windows from κ, tasks took up to 1 % longer than with windows
-	// from Lags.
+	// κ/ω), where ω is the window. If InverseLag is positive, Lags are ignored; if it is 0, Lags are used. If lags
+	// are mostly short and sometimes endless, one number κ describes them only roughly. In a test, lags were 1 s on
+	// average, and one lag in ten was 60 s. With windows from κ, tasks took up to 1 % longer than with windows from
+	// Lags.
 	InverseLag time.Duration
 	// Compute are samples of the time that a downstream clone computes, without its reads. Use tasks that ran without
 	// clones, or tasks whose clones all ran to their end. If the slower clones of a task were killed, only the times

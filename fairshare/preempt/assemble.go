@@ -166,10 +166,10 @@ func (l *planner) collectOnOne(c int, size int64, cross bool) bool {
 	return l.collect(c, best, size, min(size, l.free.on(machine)), machine, cross)
 }
 
-// collect kills tasks of the list and grants size units to the claim with index c. The killed tasks and have free
-// units must together make up size units. If this is impossible, collect changes nothing and returns false.
-// machine is the machine with the free units, or -1 if they may be anywhere. If cross is true, a pool may fall
-// below its share.
+// collect kills tasks of the list and grants size units to the claim with index c. The argument have is a number of
+// free units. It must make up size units together with the killed tasks. If this is impossible, collect changes
+// nothing and returns false. machine is the machine with the free units, or -1 if they may be anywhere. If cross is
+// true, a pool may fall below its share.
 func (l *planner) collect(c int, list []int32, size, have int64, machine int, cross bool) bool {
 	sum, scope := l.gather(c, list, size, have, cross)
 	if sum < size || len(l.chosen) == 0 {

@@ -7,8 +7,8 @@ import (
 	"github.com/straggler-go/straggler/internal/exact"
 )
 
-// candidacy returns the outcome of a task that the task and its pool alone decide. The outcome Spared means that
-// the task is a candidate: it may be killed if the shares of its pools allow it.
+// candidacy returns the outcome of a task as far as it follows from the task and its pool, without the shares. The
+// outcome Spared means that the task is a candidate: it may be killed if the shares of its pools allow it.
 func (p *Preemptor) candidacy(t *Task) Outcome {
 	switch {
 	case !p.known(t.Pool) || !p.leaf[t.Pool]:

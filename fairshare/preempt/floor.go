@@ -22,8 +22,8 @@ func (l *planner) levelAfter(claimant, scope int32, units int64) (best served, o
 // permits reports whether the task may be killed for the claimant, which is a pool. It returns false if the nearest
 // common ancestor of the two pools is not the pool scope at the given depth. level is the largest ratio usage/share
 // that the claimant, or a pool between the claimant and scope, will have after the grant. permits looks at each pool
-// from the pool of the task up to scope, which is not included. Each pool must use more than its share now. After the
-// kill, each pool must satisfy the first or the second condition:
+// from the pool of the task up to scope, which is not included. Each such pool must use more than its share now.
+// After the kill, each such pool must satisfy the first or the second condition:
 //
 //   - The pool still has its share, and level is at most 1.
 //   - The ratio usage/share of the pool is at least level. If this ratio is below 1, cross must be true.

@@ -15,10 +15,11 @@ type gathering struct {
 	cross     bool  // true if a pool may fall below its share
 }
 
-// gather chooses tasks of the list for the claim with index c, until the tasks and have free units make up size
-// units. First it seeks tasks below the parent of the claimant, then below the parent above that, and so on. At the
-// end it releases chosen tasks that are not needed. It returns the number of units and the last such ancestor, which
-// is called scope. If cross is true, a pool may fall below its share.
+// gather chooses tasks of the list for the claim with index c. The argument have is a number of free units. gather
+// ends when the tasks and these free units make up size units. First it seeks tasks below the parent of the claimant,
+// then below the parent above that, and so on. At the end it releases chosen tasks that are not needed. It returns
+// the number of units and the last such ancestor, which is called scope. If cross is true, a pool may fall below its
+// share.
 func (l *planner) gather(c int, list []int32, size, have int64, cross bool) (sum int64, scope int32) {
 	claimant := int32(l.p.claims[c].Pool)
 	t := gathering{claim: c, size: size, sum: have, scope: claimant, cross: cross}
