@@ -14,8 +14,10 @@ import (
 //
 // The result is a plan. The host carries it out in four steps:
 //
-// 1. For each task of the chosen jobs, kill every clone except the best clone. 2. Call [Budget.Cancel] with each
-// grant. 3. Subtract the killed clones from Cluster.Busy. 4. Call [Budget.Admit] again.
+//  1. For each task of the chosen jobs, kill every clone except the best clone.
+//  2. Call [Budget.Cancel] with each grant.
+//  3. Subtract the killed clones from Cluster.Busy.
+//  4. Call [Budget.Admit] again.
 //
 // Cost: O(g log g) for g cloned jobs. Victims allocates only if dst is too short.
 func (b *Budget) Victims(dst []Grant, job Job, now Cluster) []Grant {

@@ -39,9 +39,10 @@
 // p_c(ω) is the probability that a clone gets no output of its own within the window ω. [ChooseWindow] computes
 // the best window in three steps:
 //
-// 1. The expected time of a read is p_c(ω) T_C(ω) + (1 - p_c(ω)) T_E(ω). 2. The time T_i of clone i is the time of
-// its reads plus the time of its computation. The task takes E(min over i of T_i). 3. The best window is the ω with
-// the smallest expected time of the task.
+//  1. The expected time of a read is p_c(ω) T_C(ω) + (1 - p_c(ω)) T_E(ω).
+//  2. The time T_i of clone i is the time of its reads plus the time of its computation. The task takes
+//     E(min over i of T_i), the expected time of its fastest clone.
+//  3. The best window is the ω with the smallest expected time of the task.
 //
 // ChooseWindow solves step 3 exactly, from samples of lags and of computation times. A lag is the time that a
 // clone waited for an output of its own, and p_c(ω) is the share of lags that are longer than ω. [Model.At]
