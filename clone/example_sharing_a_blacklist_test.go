@@ -7,8 +7,8 @@ import (
 	"github.com/straggler-go/straggler/clone"
 )
 
-// How do two schedulers share a blacklist? Each scheduler observes too few tasks on node-b, and both together observe
-// enough.
+// How do two schedulers share a blacklist? Each scheduler alone observes too few tasks on the machine node-b. With
+// the observations of both, there are enough.
 func ExampleBlacklist_Merge() {
 	scheduler := func(origin string) *clone.Blacklist {
 		b, err := clone.NewBlacklist(2, clone.BlacklistConfig{Origin: origin, MaxShare: 0.5})
