@@ -12,10 +12,11 @@ import (
 // contains the shape of progress: which share of its time an attempt needs for which share of its work. If the policy
 // does not read the remaining time (t_rem) as a distribution, ages does little and costs little.
 type ages struct {
-	// The policy reads t_rem as a distribution. If on is false, no run times are kept and no curve is fitted.
+	// The policy reads the remaining time of attempts as a distribution. If on is false, no run times are kept, and no
+	// survival curve is fitted.
 	on bool
-	// The number of successful attempts from which the curve is used: three. In a phase of three tasks or fewer
-	// without an Experience, it is the number of the other tasks, but at least one.
+	// The number of successful attempts from which the survival curve of run times is used: three. In a phase of three
+	// tasks or fewer without an Experience, it is the number of the other tasks, but at least one.
 	enoughEnds int8
 	// The weight of the possibility that an attempt has stalled, so that its progress says nothing. It is passed on as
 	// survival.Prediction.StallWeight.
@@ -23,7 +24,7 @@ type ages struct {
 	// Progress that is even is believed before enough attempts have ended.
 	usesEvenness bool
 	// All attempts of the task that is decided about run on suspect machines, and a new attempt would run elsewhere. A
-	// machine is suspect if more of its attempts are overdue than chance explains.
+	// machine is suspect if far more of its attempts are overdue, which means slow, than chance explains.
 	onSuspects bool
 	// Nearly all running attempts progress evenly.
 	mostEvenNow bool
@@ -43,16 +44,19 @@ type ages struct {
 	successes int32
 	// Run times are kept only of tasks whose index is a multiple of stride, to bound the memory of a large phase.
 	stride int32
-	// When the curve was fitted last; noTime if never.
+	// The time at which the survival curve of run times was fitted last; noTime if it never was.
 	fittedAt time.Duration
 	// The number of run times that were added after fittedAt.
 	newRunTimes int
-	// Scratch of foresee: the distribution of t_rem of each attempt of the task that is decided about.
+	// Memory of the method foresee: the distribution of the remaining time of each attempt of the task that is decided
+	// about.
 	foreseen []foreseen
-	// Scratch of fresh: the curve without the task's own oldest attempt; nil until it is first used.
+	// Memory of the method fresh: the curve of run times without the oldest attempt of the task. It is nil until it is
+	// first used.
 	fresh *survival.Without
-	// A second curve, fitted without the running attempts on suspect machines. It is used if no attempt reports
-	// progress; nil until then, and until a machine becomes suspect.
+	// A second survival curve of run times, fitted without the running attempts on suspect machines. A machine is
+	// suspect if far more of its attempts are slow than chance explains. It is nil until a machine becomes suspect
+	// while no attempt reports progress.
 	withoutSuspects *survival.Curve
 }
 
@@ -74,7 +78,8 @@ type runTime struct {
 
 // These numbers are choices. The page docs/calibration.md shows how far predictions are off with them.
 const (
-	// The number of tasks whose run times are kept. More tasks would hardly make the curve better.
+	// The number of tasks whose run times are kept for the survival curve. More tasks would hardly make the curve
+	// better.
 	maxRunTimes = 8192
 	// The number of successful attempts from which a small task is predicted to be shorter than the mean task. With
 	// fewer, only a large task is scaled: it is predicted to be longer.
@@ -107,7 +112,7 @@ func newAges(c *Config, reads rules.Description) ages {
 	return m
 }
 
-// hasCurve reports whether enough attempts have ended with success to use the curve of run times.
+// hasCurve reports whether enough attempts have ended with success to use the survival curve of run times.
 func (m *ages) hasCurve() bool { return m.curve.Ends() >= int(m.enoughEnds) }
 
 // keepsTask reports whether the run times of the task's attempts are kept. In a large phase, they are kept only for
@@ -129,14 +134,15 @@ func (m *ages) addRunTime(a *attemptState, work, scale float64, age time.Duratio
 	}
 }
 
-// stale reports whether the curve must be fitted again. This is so if more than one in sixteen of its run times are
-// new, or if an interval has passed since the last fit, because all running attempts have aged in that time. A curve
-// that was never fitted is stale, too.
+// stale reports whether the survival curve of run times must be fitted again. This is so if more than one in sixteen
+// of its run times are new, or if an interval has passed since the last fit, because all running attempts have aged
+// in that time. A curve that was never fitted is stale, too.
 func (m *ages) stale(now, interval time.Duration) bool {
 	return m.fittedAt == noTime || m.newRunTimes > len(m.runTimes)/survival.RefitPart || now-m.fittedAt >= interval
 }
 
-// refit fits the curve of run times again, if the curve is stale. It also finds the suspect machines again.
+// refit fits the survival curve of run times again, if the curve is out of date. It then also finds again which
+// machines are suspect: machines with far more slow attempts than chance explains.
 func (f *forecast) refit() {
 	m, b := &f.ages, f.book
 	if !m.stale(b.now, f.interval) {
@@ -168,8 +174,9 @@ func (f *forecast) addEnded(curve *survival.Curve) (ends int) {
 	return ends
 }
 
-// addRunning adds the ages of running attempts to a curve: each attempt will take at least as long as its age. If
-// withoutSuspects is set, it leaves out the attempts on suspect machines.
+// addRunning adds the ages of running attempts to a survival curve: each attempt will take at least as long as its
+// age. If withoutSuspects is set, it leaves out the attempts on suspect machines, which have far more slow attempts
+// than chance explains.
 func (f *forecast) addRunning(curve *survival.Curve, withoutSuspects bool) {
 	f.eachRunning(func(a *attemptState) {
 		if f.ages.keepsTask(a.task) && !(withoutSuspects && a.machine != none && f.fleet.machines[a.machine].suspect) {

@@ -84,8 +84,8 @@ func (t *Tracker) apply(e *Event, a *Answer) {
 		a.Task = none
 		t.applyToAll(e, a)
 	}
-	// The ranking of candidates stays valid only while the events are offers of slots, and starts of copies on these
-	// slots. Any other event makes it invalid.
+	// The ranking is the list of the tasks that are worth a copy, sorted by the gain of a copy. It stays valid only
+	// while the events are offers of slots, and starts of copies on these slots. Any other event makes it invalid.
 	t.judge.ranking.holds = t.judge.ranking.holds && (e.Kind == Offered || t.phase.ledger.Copies > copiesBefore)
 	t.judge.trials.link.publish(t.phase.book.clock.Last, &t.judge.trials)
 	a.Ignored = t.phase.ledger.Ignored != ignored
@@ -126,7 +126,7 @@ func (t *Tracker) tick(e *Event) {
 }
 
 // decide decides about a running task, and stores the decision in the answer a. It adds the task to the list of
-// candidates if the task is worth a copy, and otherwise removes it.
+// candidates for a copy if the task is worth a copy, and otherwise removes it.
 func (t *Tracker) decide(a *Answer, task int32, p *restart.Phase) {
 	v := t.judge.decide(task, askNone, p)
 	if v.wants {
@@ -212,7 +212,7 @@ type phase struct {
 	ledger    Ledger
 	budget    Limiter // bounds the copies of several phases; nil: no bound
 	charged   int     // number of running copies that the budget knows of
-	lost      []int32 // scratch of loseMachine: indices of the attempts on the machine
+	lost      []int32 // memory of loseMachine: indices of the attempts on the machine
 	overtaken []int   // memory of the answer to a Finished event
 	waiting   []int   // memory of the answer to a MachineLost event
 }
@@ -271,8 +271,8 @@ func (x *phase) charge() {
 	}
 }
 
-// begin records that a submitted attempt has begun to run. A negative machine stands for the machine of the
-// submission.
+// begin records that a submitted attempt has begun to run on a machine. If machine is negative, the attempt runs on
+// the machine that it was submitted for.
 func (x *phase) begin(task, attempt, machine int) {
 	i := x.find(task, attempt)
 	if i == none {
@@ -314,8 +314,8 @@ func (x *phase) report(e *Event) bool {
 	return true
 }
 
-// score sets the progress score of an attempt. It updates the sum of the scores of all tasks, and the total of the
-// attempt's machine.
+// score sets the progress score of an attempt. It also updates the sum of the scores of all tasks, and the sum of the
+// scores on the attempt's machine.
 func (x *phase) score(s *taskState, a *attemptState, score float64) {
 	before := x.peers.furthest(&x.book, s)
 	x.fleet.score(x.book.clock.Last, a, score)

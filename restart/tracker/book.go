@@ -28,24 +28,27 @@ type book struct {
 	// The histories contain the trials of the tasks. A trial is a copy or a restart that was made because a task was
 	// slow.
 	keepsTrials bool
-	// How many clones each task may have, at least 1. The first attempt of a task is its first clone.
+	// How many clones each task may have, at least 1. Clones are attempts of a task that are started from the
+	// beginning, before anything is slow. The first attempt of a task is its first clone.
 	clones     int32
 	waiting    queue
 	candidates candidates
-	// The tasks that may have fewer clones than they should, in the order in which they started.
+	// The tasks that may have fewer clones than Config.Clones, in the order in which they started. A clone is an
+	// attempt that is started beside the first attempt from the beginning, before anything is slow.
 	cloning []int32
 	// How many attempts may run at once.
 	slots int
 	// The number of attempts that run or wait in an engine's queue.
 	running int
-	// The number of tasks with at least one such attempt.
+	// The number of tasks with at least one attempt that runs or waits in an engine's queue.
 	active int
-	// The number of attempts that are not copies: the clones of each task, and at least one attempt of each active
-	// task.
+	// The number of attempts that are not copies: the clones of each task, and at least one attempt of each task that
+	// has attempts.
 	first int
 	// The number of tasks with an attempt that has begun and not ended.
 	working int
-	// The number of tasks of which an attempt has ever begun. The first wave ends when it reaches the number of slots.
+	// The number of tasks of which an attempt has ever begun. The first wave of attempts is over when this number
+	// reaches the number of slots.
 	started int
 	// The number of tasks that are finished now.
 	finished int
@@ -144,7 +147,7 @@ func (b *book) age(a *attemptState) time.Duration {
 	return b.now - a.start
 }
 
-// isClone reports whether an attempt is a clone. The first attempts of a task are its clones, as many as
+// isClone reports whether an attempt is a clone. The clones of a task are its first attempts: as many as
 // Config.Clones.
 func (b *book) isClone(a *attemptState) bool { return a.attempt < b.clones }
 
@@ -165,8 +168,8 @@ func (b *book) isCopy(s *taskState, a *attemptState) bool {
 	return a.attempt != s.original && !b.isClone(a)
 }
 
-// firsts returns how many attempts of a task are not copies. These are its clones. If the task has attempts, but no
-// clone among them, firsts returns 1.
+// firsts returns how many attempts of a task are not copies. These are the clones of the task. If the task has
+// attempts, but no clone among them, then one attempt is not a copy, and firsts returns 1.
 func (b *book) firsts(s *taskState) int {
 	n := 0
 	for i := s.newest; i != none; i = b.attempts.all[i].next {
@@ -183,7 +186,8 @@ func (b *book) firsts(s *taskState) int {
 // copies returns how many copies run or wait in an engine's queue.
 func (b *book) copies() int { return b.running - b.first }
 
-// history returns the history of a task, which the caller may change. If the task has no history, it gets one.
+// history returns the history of a task, which the caller may change. A history records the copies, restarts and
+// other rare facts of a task. If the task has no history, it gets one.
 func (b *book) history(s *taskState) *history {
 	if s.history == none {
 		s.history = int32(len(b.histories))
@@ -266,12 +270,13 @@ type attemptState struct {
 	start time.Duration
 	// The age at which a report first said that all work is done; noTime if no report has said so.
 	doneAt time.Duration
-	// The host's own prediction of the end, as a time since the first event; estimate.Unknown if the host gave none.
+	// The time at which the attempt will end by the host's own estimate, counted from the first event;
+	// estimate.Unknown if the host gave no estimate.
 	remaining time.Duration
 	score     float64
 	trail     survival.Trail
-	// The total time in seconds that was predicted when the attempt last completed a twelfth of its work; 0 if none
-	// was predicted.
+	// The total time in seconds that was predicted for the attempt when it last completed a further twelfth of its
+	// work; 0 if none was predicted.
 	atStage float32
 	// The index of the task; none if this entry of the pool is free.
 	task int32
@@ -280,9 +285,9 @@ type attemptState struct {
 	machine int32
 	attempt int32
 	sample  int32 // id of its sample in the distribution of unit times, or estimate.NoSample
-	// The age in seconds at which the MachineRecord last received an observation of the attempt.
+	// The age of the attempt, in seconds, when the MachineRecord last received an observation of it.
 	recordedAt float32
-	// The total time in seconds that the attempt's sample implies.
+	// The total time of the attempt, in seconds, that its sample in the distribution of unit times implies.
 	implied float32
 	// The attempt runs. Otherwise it waits in an engine's queue.
 	begun bool
@@ -308,8 +313,8 @@ func partOf(work, all float64) part { return part(min(work/all*parts, mostPart))
 func (p part) of(work float64) float64 { return float64(work * (float64(p) / parts)) }
 
 // stint is the work that one attempt has to do: the work of its task without the work that a checkpoint contained.
-// Estimates treat the attempt as an attempt of a task with only this work. The progress, the rate, the samples and
-// the score of the attempt are relative to the stint. So little other code needs to know of checkpoints.
+// Estimates treat the attempt as an attempt of a task with only this work. The progress, the rate and the score of
+// the attempt are relative to the stint. So little other code needs to know of checkpoints.
 type stint float64
 
 // stint returns the work of the task without the part that a checkpoint contains.
@@ -320,8 +325,8 @@ func (s *taskState) stint(saved part) stint {
 	return stint(s.work - saved.of(s.work))
 }
 
-// units returns the amount of work that stands for full progress. If the stint is 0, as for an empty partition, it is
-// 1: then progress is reported as a share.
+// units returns the amount of work that stands for full progress: all the work of the attempt. If the attempt has no
+// work, as for an empty partition, it is 1, because progress is then reported as a share.
 func (w stint) units() float64 {
 	if w == 0 {
 		return 1
@@ -517,8 +522,8 @@ func (b *book) lacksClone(s *taskState) bool {
 }
 
 // nextClone returns a running task that should get a further clone and was not tried on the machine; none if there is
-// no such task. If it meets a task that needs no further clone, it removes the task from the list b.cloning. Tasks
-// that were tried on the machine stay in the list.
+// no such task. On its way, it removes the tasks that need no further clone from the list b.cloning. Tasks that were
+// tried on the machine stay in the list.
 func (b *book) nextClone(machine int32) int32 {
 	kept, list := 0, b.cloning
 	for i, task := range list {
@@ -548,8 +553,8 @@ func (b *book) setEligible(task int32, forbidden taskFlags) {
 
 // queue is a binary heap of the tasks that wait for a slot. The task with the most work is first; of tasks with equal
 // work, the task with the lowest index. If a task starts while it is not the first, it stays in the heap until it
-// becomes the first. The flag waits of a task says whether it still waits, and the flag queued whether it is in the
-// heap. So no task is in the heap twice.
+// becomes the first. Each task has two flags: waits means that the task still waits, and queued means that it is in
+// the heap. So no task is in the heap twice.
 type queue struct {
 	heap  []int32
 	tasks []taskState // the tasks of the book, shared
@@ -642,6 +647,7 @@ func (q *queue) before(a, b int32) bool {
 	return a < b
 }
 
+// push adds a task to the heap.
 func (q *queue) push(task int32) { q.heap = heap.Push(q.heap, task, q.before) }
 
 // pop removes the first task from the heap, even if the task no longer waits, and returns it; none if the heap is
@@ -662,6 +668,7 @@ type candidates struct {
 	tasks []taskState // the tasks of the book, shared
 }
 
+// add adds a task to the list of candidates, unless the task is in the list already.
 func (cands *candidates) add(task int32) {
 	if s := &cands.tasks[task]; s.candidate == none {
 		s.candidate = int32(len(cands.list))
@@ -669,7 +676,7 @@ func (cands *candidates) add(task int32) {
 	}
 }
 
-// drop removes a task, and fills the gap with the last candidate.
+// drop removes a task from the list of candidates. The last candidate takes its place in the list.
 func (cands *candidates) drop(task int32) {
 	at := cands.tasks[task].candidate
 	if at == none {

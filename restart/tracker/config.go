@@ -37,10 +37,10 @@ type Config struct {
 	// Machines is the number of machines; 0 if not known. The host gives each machine a number of 0 or more.
 	Machines int
 	// Path says how much the way to a task's data slows the task on a machine, for example because the data is in
-	// another rack. It returns how many times longer an attempt of the task takes there than with local data. This
-	// factor is a part of locationFactor [Mantri §5.5]. For the machine -1, Path returns the factor of the best
-	// machine that a new attempt can get. If the result is not positive and finite, 1 is used. Nil means 1 for all
-	// tasks and machines.
+	// another rack. It returns how many times longer an attempt of the task takes there than with local data. The
+	// locationFactor of the paper [Mantri §5.5] is the product of this factor and the factor of the machine. For the
+	// machine -1, Path returns the factor of the best machine that a new attempt can get. If the result is not
+	// positive and finite, 1 is used. Nil means 1 for all tasks and machines.
 	Path func(task, machine int) float64
 	// Clones is how many clones each task may have. Clones are attempts of the same task that are started from the
 	// beginning, before anything is slow; see package clone. The first attempt is included, so 1 means no clone beside
@@ -69,8 +69,9 @@ type Config struct {
 	// restart.LeastCost reads. If LossShare is restart.Off, a policy gets only the facts that it reads itself, and
 	// decides exactly as it was published.
 	Limits restart.Limits
-	// Model predicts the remaining time (t_rem) of an attempt from its progress. Here a Window of 0 means 10
-	// intervals, and a Grace of 0 means 2 intervals. The tracker learns the WrapUp from attempts that end.
+	// Model predicts the remaining time (t_rem) of an attempt from its progress. If its field Window is 0, the tracker
+	// uses 10 intervals. If its field Grace is 0, the tracker uses 2 intervals. The tracker learns its field WrapUp
+	// from attempts that end.
 	Model estimate.Linear
 	// UnitTimes configures how the tracker learns the time of a new attempt (t_new). Here a Floor of 0 means a tenth
 	// of the mean work.

@@ -198,9 +198,9 @@ type Report struct {
 	// nil, Done is a share in [0, 1]. If the attempt has resumed from a checkpoint, Done includes the work of the
 	// checkpoint.
 	//
-	// The tracker detects a number in a wrong unit. It detects a number that is too large at once (Ledger.BadUnits),
-	// and numbers that are too small when attempts end (Ledger.SmallUnits). It then predicts the remaining time from
-	// the ages of attempts.
+	// The tracker detects numbers in a wrong unit. It detects at once that a number is too large (Ledger.BadUnits). It
+	// detects when attempts end that their numbers were too small (Ledger.SmallUnits). It then predicts the remaining
+	// time from the ages of attempts.
 	Done float64
 	// Score is the attempt's progress score in [0, 1]. If Score is 0, the tracker uses Done divided by the task's
 	// work. A host that knows only the score may report it alone. Then every estimate and every policy uses Score
@@ -217,7 +217,7 @@ type Report struct {
 	//
 	// Attempts that begin after this report resume from the checkpoint. They have only the rest of the work to do, and
 	// all estimates use this rest. If the Done of an attempt's first report is less than the checkpoint, the attempt
-	// has not used the checkpoint, and all the work is its own. If the task has no work, Saved is ignored.
+	// has not used the checkpoint, and has to do all the work itself. If the task has no work, Saved is ignored.
 	Saved float64
 }
 

@@ -18,16 +18,16 @@ import (
 const (
 	// How long an observation is kept if WindowConfig.Keep is 0.
 	defaultKeep = 30 * 24 * time.Hour
-	// The number of entries that are kept. This is enough for the run times of 16 phases of many tasks.
+	// The number of entries that an Experience keeps. This is enough for the run times of 16 phases of many tasks.
 	mostEntries = 256
-	// A phase of at least 32 tasks adds the run times of 16 to 31 of its tasks. A smaller phase adds the run times of
-	// all its tasks.
+	// A phase of at least 32 tasks adds the run times of 16 to 31 of its tasks to the Experience. A smaller phase adds
+	// the run times of all its tasks.
 	sharedTasks = 16
 	// The number of run times of other phases that a phase uses before its own tasks end. Each own task that ends
 	// replaces one of these run times.
 	mostOthers = 32
-	// A trial has half its weight when this number of run times were added after it. So restarts and copies are tried
-	// again in a kind of phase whose trials were lost.
+	// A trial, which is a copy or a restart of a slow task, has half its weight when this number of run times were
+	// added after it. So copies and restarts are tried again in phases of a kind that has lost trials.
 	halfAfter = 32
 )
 
@@ -61,7 +61,8 @@ type Experience struct {
 	cost      time.Duration
 }
 
-// entry is one observation: either the run time of an attempt, or the outcome of one or more trials.
+// entry is one observation: either the run time of an attempt, or the outcome of one or more trials. A trial is a
+// copy or a restart that was made because a task was slow.
 type entry struct {
 	about   about
 	seconds float64 // the run time; or the slot time that trials lost, less the slot time that trials saved
@@ -103,7 +104,7 @@ func (exp *Experience) add(now time.Time, e entry) {
 	exp.sum(at)
 }
 
-// sum computes the summaries from all entries. At is the current time.
+// sum computes the weighted sums of trials, and the list of entries that are in use. At is the current time.
 func (exp *Experience) sum(at time.Duration) {
 	times, cost := 0.0, 0.0 // number of run times seen so far, newest first; weighted cost of trials
 	exp.lost, exp.won = 0, 0
@@ -136,7 +137,8 @@ func (exp *Experience) appendRunTimes(dst []runTime, bySize bool) []runTime {
 	return dst
 }
 
-// link connects a phase with the Experience of its kind. A nil link means that the phase has no Experience.
+// link connects a phase with the Experience that all phases of the same kind share. A nil link means that the phase
+// has no Experience.
 type link struct {
 	experience *Experience
 	others     []runTime // run times of other phases, newest first; read before the phase has its own
@@ -153,7 +155,8 @@ type tally struct {
 	stakes    time.Duration
 }
 
-// tally returns the sums over the trials of the phase.
+// tally returns the numbers of won and lost trials of the phase, their cost, and the slot time at risk in open
+// trials.
 func (tr *trials) tally() tally { return tally{tr.Won, tr.Lost, tr.Cost, tr.AtRisk} }
 
 // newLink returns the link of a new phase; nil if the phase has no Experience. Sized says that the works of the tasks
@@ -170,8 +173,8 @@ func newLink(c *Config, sized bool) *link {
 }
 
 // refresh copies the run times of other phases from the Experience, as long as the phase has no run time of its own.
-// It must not do so later: then the Experience contains the phase's own run times as well, and the phase would use
-// them twice.
+// Later it does nothing: the Experience then contains the phase's own run times as well, and the phase would use them
+// twice.
 func (ln *link) refresh(own *ages) {
 	if ln != nil && len(own.runTimes) == 0 {
 		ln.others = ln.experience.appendRunTimes(ln.others[:0], ln.sized)
@@ -188,7 +191,7 @@ func (ln *link) runTimes(own *ages) []runTime {
 	return ln.counted(own)
 }
 
-// counted returns the same as runTimes, but does not read the Experience again.
+// counted returns the same run times as the method runTimes, but does not read the Experience again.
 func (ln *link) counted(own *ages) []runTime {
 	if ln == nil {
 		return nil
@@ -208,7 +211,8 @@ func (ln *link) addRunTime(now time.Time, task int32, e entry) {
 	ln.experience.add(now, e)
 }
 
-// runTimeOf returns the flags of an entry with a run time. Success says that the attempt ended with success.
+// runTimeOf returns the value of about for an entry that contains a run time. Success says that the attempt ended
+// with success.
 func runTimeOf(success bool) about {
 	if success {
 		return ofRunTime | ended
@@ -216,8 +220,8 @@ func runTimeOf(success bool) about {
 	return ofRunTime
 }
 
-// adopt copies the numbers of won and lost trials of the kind to the phase, as long as no trial of the phase itself
-// has come out.
+// adopt gives the phase the numbers of won and lost trials of all phases of its kind. It does so until a trial of the
+// phase itself is won or lost. A trial is a copy or a restart that was made because a task was slow.
 func (ln *link) adopt(r *trials) {
 	if ln != nil && !r.ownResults {
 		r.Won, r.Lost = ln.experience.won, ln.experience.lost
@@ -225,12 +229,12 @@ func (ln *link) adopt(r *trials) {
 	}
 }
 
-// knowsLosses reports whether trials of the kind were lost. The Experience does not say how long the tasks of these
-// trials took.
+// knowsLosses reports whether trials of other phases of the kind were lost. The Experience does not say how long the
+// tasks of these trials took.
 func (ln *link) knowsLosses() bool { return ln != nil && ln.experience.lost > 0 }
 
 // publish adds the changes of the phase's trials since the last call to the Experience. A trial may be counted as won
-// first, and turn out as lost in the end. Then the Experience contains a won and a lost trial.
+// at first, and as lost in the end. Then the Experience contains a won trial and a lost trial.
 func (ln *link) publish(now time.Time, r *trials) {
 	if ln == nil || r.tally() == ln.published {
 		return
@@ -244,17 +248,18 @@ func (ln *link) publish(now time.Time, r *trials) {
 	}
 }
 
-// resume connects a restored phase to the Experience, which already includes the cost of the phase's trials. resume
-// adds the stakes of the phase's open trials, because no snapshot of an Experience contains stakes. Otherwise a phase
-// that is never restored would leave its stakes in the Experience for ever.
+// resume connects a restored phase to the Experience. The Experience already includes the cost of the phase's trials,
+// but not the stakes of its open trials, so resume adds the stakes. The stake of a trial is the slot time that it
+// puts at risk. No snapshot of an Experience contains stakes. Otherwise a phase that is never restored would leave
+// its stakes in the Experience for ever.
 func (ln *link) resume(r *trials) {
 	if ln != nil {
 		ln.published, ln.experience.stakes = r.tally(), num.Add(ln.experience.stakes, r.AtRisk)
 	}
 }
 
-// ofKind returns the cost of the trials of all phases of the kind, and the sum of the stakes of their open trials.
-// Without an Experience, it returns the numbers of this phase.
+// ofKind returns two sums over the trials of all phases of the kind: the slot time that trials have cost, and the
+// slot time at risk in open trials. Without an Experience, the sums are those of this phase.
 func (ln *link) ofKind(r *trials) (cost, stakes time.Duration) {
 	if ln == nil {
 		return r.Cost, r.AtRisk
@@ -290,8 +295,8 @@ func (en *entry) code(c *snapshot.Codec) {
 	c.Check(en.seconds <= estimate.MaxSample, "holds a time that is too long")
 }
 
-// mostAtOnce is the largest number of trials that one event may win or lose. It is far above the number of copies of
-// a task.
+// mostAtOnce is the largest number of trials that a single event may win or lose. It is far above the number of
+// copies of a task.
 const mostAtOnce = 1 << 20
 
 // AppendVersion appends the version of the experience to dst. The version says which observations this experience
@@ -301,10 +306,11 @@ func (exp *Experience) AppendVersion(dst []byte) []byte {
 	return exp.seen.AppendVersion(entryForm(), dst)
 }
 
-// AppendDelta appends the observations that are newer than the version since. The process that will read the delta
-// makes this version by its AppendVersion. A nil version means that this process has no observations yet. If origins
-// are given, the delta contains only the observations of these processes. The delta does not contain the Shape of
-// progress or open trials. If since is not a version, AppendDelta returns an error. A run time takes some 20 bytes.
+// AppendDelta appends to dst the observations that another process lacks. The argument since is the version of that
+// process, made by its AppendVersion. A nil version means that the process has no observations yet. If origins are
+// given, the delta contains only the observations that these processes have made. The delta does not contain the
+// Shape of progress or open trials. If the argument since is not a version, AppendDelta returns an error. A run time
+// takes some 20 bytes.
 func (exp *Experience) AppendDelta(dst, since []byte, origins ...string) ([]byte, error) {
 	return exp.seen.AppendDelta(entryForm(), exp.choices(), exp.clock.Since, dst, since, origins)
 }
@@ -313,7 +319,7 @@ func (exp *Experience) AppendDelta(dst, since []byte, origins ...string) ([]byte
 // and a delta may come twice. Of the 256 entries that are kept, at most half come from any single process.
 //
 // Merge returns an error, and changes nothing, if the configuration has no Origin, or if delta is damaged or is not a
-// delta. If delta is ahead of now by more than MaxSkew, the error is a FieldError. O(1) for each entry.
+// delta. If the times in delta are ahead of now by more than MaxSkew, the error is a FieldError. O(1) for each entry.
 func (exp *Experience) Merge(now time.Time, delta []byte) error {
 	at := exp.choices().At(&exp.clock, now)
 	err := exp.seen.Merge(entryForm(), exp.choices(), at, delta)
@@ -323,8 +329,9 @@ func (exp *Experience) Merge(now time.Time, delta []byte) error {
 
 const experienceVersion = 1
 
-// AppendBinary appends a snapshot of the experience to dst. The snapshot does not contain the stakes of open trials:
-// [Restore] adds them again, for each phase that is restored. It never fails. O(1), at most 10 kB.
+// AppendBinary appends a snapshot of the experience to dst. The snapshot does not contain the stakes of open trials,
+// which are the slot time that these put at risk. When a phase is restored, [Restore] adds its stakes again.
+// AppendBinary never fails. O(1), at most 10 kB.
 func (exp *Experience) AppendBinary(dst []byte) ([]byte, error) {
 	return snapshot.Append(dst, experienceVersion, exp.code)
 }

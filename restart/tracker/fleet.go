@@ -29,10 +29,13 @@ type MachineRecord interface {
 	Progress(machine int) (total float64, of *estimate.Empirical)
 }
 
-// fleet contains the machines of a phase: which machines will leave, which are refused for waiting tasks, and which
-// are suspect. It also says how much the way to the data slows a task. The host's numbers of machines may be any
-// numbers. So inside the tracker a machine has an index of type int32, its place in the slice machines. Machines get
-// their indices in the order in which events first contain them. A machine of type int is always the host's number.
+// fleet contains the machines of a phase. It says which machines will leave, which machines are refused for waiting
+// tasks because they are bad, and which machines are suspect because many of their attempts are slow. It also says
+// how much the way to the data slows a task.
+//
+// The host's numbers of machines may be any numbers. So inside the tracker a machine has an index of type int32, its
+// place in the slice machines. Machines get their indices in the order in which events first contain them. A machine
+// of type int is always the host's number.
 type fleet struct {
 	index    map[int]int32 // from the host's number of a machine to its index
 	machines []machine
@@ -45,7 +48,7 @@ type fleet struct {
 	path     func(task, machine int) float64
 	pace     *pace // total progress of each machine, for LATE; nil if the policy does not read it
 	avoided  avoidedMachines
-	taken    [maxMachines]int // scratch of elsewhere
+	taken    [maxMachines]int // memory of elsewhere
 }
 
 // avoidedMachines caches the list of machines that the record judges to be slow or failing.
@@ -67,12 +70,13 @@ type machine struct {
 	total float64
 	// The number of attempts that ended on the machine with success.
 	ended int32
-	// The number of running attempts on the machine that take far longer than the median.
+	// The number of running attempts on the machine that are overdue: their predicted total time is more than 1.5
+	// times the median.
 	overdue int32
-	// More attempts on the machine are overdue than chance explains.
+	// Far more attempts on the machine are overdue, which means slow, than chance explains.
 	suspect bool
-	// The last time at which a copy elsewhere finished before an attempt on the machine; noTime if no such case is
-	// known, or if an attempt has finished on the machine after it.
+	// The last time at which an attempt on this machine was overtaken: a copy of its task, on another machine,
+	// finished first. It is noTime if there was no such case, or if an attempt has finished on this machine after it.
 	beaten time.Duration
 	// The time from which the machine may again get machines.MostRunning observations at once. Each observation makes
 	// it later. It is used only for a record that the tracker made.
@@ -175,8 +179,9 @@ func (fl *fleet) refusedSlots(slots int) int {
 	return fl.refused * max(1, slots/all)
 }
 
-// beaten returns the last time at which a copy on another machine finished before an attempt on this machine. It
-// returns noTime if there was no such case, or if an attempt has finished on this machine after it.
+// beaten returns the last time at which an attempt on this machine was overtaken: a copy of its task, on another
+// machine, finished first. It returns noTime if there was no such case, or if an attempt has finished on this machine
+// after it.
 func (fl *fleet) beaten(number int) time.Duration {
 	index := fl.find(number)
 	if index == none {
@@ -222,9 +227,9 @@ func (fl *fleet) pathFactor(task, machine int) float64 {
 }
 
 // location returns how many times longer a new attempt of the task takes on a machine than on an average machine. The
-// paper calls this locationFactor. It is the product of a factor of the machine and a factor of the way to the task's
-// data. For a negative machine, it is the factor of the best machine that the attempt can get. If nothing is known
-// about machines and ways, location returns 0.
+// Mantri paper calls this locationFactor. It is the product of two factors: of the machine, and of the way to the
+// task's data. For a negative machine, it is the factor of the best machine that the attempt can get. If nothing is
+// known about machines and ways, location returns 0.
 func (fl *fleet) location(b *book, task int32, machine int) float64 {
 	if fl.record == nil && fl.path == nil {
 		return 0
@@ -240,8 +245,8 @@ func (fl *fleet) location(b *book, task int32, machine int) float64 {
 	return factor * fl.pathFactor(int(task), max(machine, none))
 }
 
-// elsewhere returns the factor of the best machine on which no attempt of the task runs. If there are machines
-// without observations, it returns 1, which is the factor of an average machine.
+// elsewhere returns how many times longer a task takes on the best machine on which no attempt of this task runs,
+// compared with an average machine. If there are machines without observations, it returns 1.
 func (fl *fleet) elsewhere(b *book, task int32) float64 {
 	taken := fl.taken[:0]
 	for i := b.tasks[task].newest; i != none && len(taken) < cap(taken); i = b.attempts.all[i].next {
@@ -373,7 +378,7 @@ func (pc *pace) appear() {
 // have contained. All other machines have done nothing for this phase, so only their number is stored.
 type totals struct {
 	appeared estimate.Empirical // totals of the machines that events have contained
-	idle     int                // number of all other machines
+	idle     int                // number of all other machines, whose total is 0
 }
 
 // Len returns the number of machines.
@@ -393,8 +398,8 @@ func (tot *totals) CDF(x float64) float64 {
 	return float64(below) / float64(tot.Len())
 }
 
-// Quantile returns a quantile of the total progress of all machines. The totals of the idle machines are 0, so they
-// come first.
+// Quantile returns a quantile of the total progress of all machines. The machines that no event has contained have
+// the total 0, so they come first.
 func (tot *totals) Quantile(p float64) float64 {
 	of := float64(min(max(p, 0), 1) * float64(tot.Len()))
 	i := max(int(math.Ceil(of-float64(of*0x1p-52)))-1, 0) // p = k/n is the k-th of n values, though p*n may be just above k

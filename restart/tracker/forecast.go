@@ -59,9 +59,9 @@ func (f *forecast) report(s *taskState, a *attemptState, r *Report) (score float
 	return score
 }
 
-// claimed returns the work that is done and the score, according to a report. If the attempt has resumed from a
-// checkpoint, both are without the work of the checkpoint. For example, let a checkpoint contain 60 of 100 units. If
-// the attempt then reports 80 units, it has done 20 units, and its score is 1/2.
+// claimed returns the work that an attempt has done and its score, according to a report. If the attempt has resumed
+// from a checkpoint, both are without the work of the checkpoint. For example, let a checkpoint contain 60 of 100
+// units. If the attempt then reports 80 units, it has done 20 of its 40 units, and its score is 1/2.
 func (f *forecast) claimed(s *taskState, a *attemptState, r *Report) (done, score float64) {
 	score, done = min(r.Score, 1), r.Done
 	a.badUnits = s.flags&knownWork != 0 && s.work > 0 && max(done, r.Saved) > overWork*s.work
@@ -92,9 +92,10 @@ func (f *forecast) claimed(s *taskState, a *attemptState, r *Report) (done, scor
 	return max(done-found, 0), score
 }
 
-// asTime converts the work that an attempt has done to the share of its time that has passed, by the shape of
-// progress. For example, if the first half of the work typically takes a tenth of the time, then half of the work
-// becomes a tenth of the work. The result has the unit of work, so that models of even progress can use it.
+// asTime converts the work that an attempt has done to the share of its time that has passed. It uses the shape of
+// progress: which share of its time an attempt typically needs for which share of its work. For example, let the
+// first half of the work typically take a tenth of the time. Then 50 of 100 units of work become 10 units. The result
+// has the unit of work, so that models of even progress can use it.
 func (f *forecast) asTime(w stint, done float64) float64 {
 	if !f.ages.on {
 		return done
@@ -102,8 +103,8 @@ func (f *forecast) asTime(w stint, done float64) float64 {
 	return f.ages.shape.Time(done/w.units()) * w.units()
 }
 
-// reread converts the last report of an attempt again, because the shape of progress may have changed since. It
-// changes when attempts end.
+// reread converts the last report of an attempt again to a share of the attempt's time. The conversion may have
+// changed since the report, because it is learnt from attempts that end.
 func (f *forecast) reread(w stint, a *attemptState) {
 	if !f.ages.on {
 		return
@@ -113,8 +114,8 @@ func (f *forecast) reread(w stint, a *attemptState) {
 	}
 }
 
-// done returns the work that an attempt has reported. If the shape of progress is used, the result is rounded to a
-// share of 2^-24 of the work.
+// done returns the work that an attempt has reported. If the policy reads t_rem as a distribution, the result is
+// rounded to a share of 2^-24 of the work.
 func (f *forecast) done(w stint, a *attemptState) float64 {
 	if !f.ages.on {
 		return a.progress.Done()
@@ -149,9 +150,11 @@ func (f *forecast) followTrail(w stint, a *attemptState, age time.Duration, done
 }
 
 // updateSample updates the sample of a running attempt in the distribution of unit times, which are times for a unit
-// of work. It also sends an observation of the attempt to the record of machines. An attempt gets a sample when its
-// age is an interval, even if it has done little work by then. A rule that requires a least share of work would give
-// samples to fast attempts first, and so predict too short times.
+// of work. It also sends an observation of the attempt to the record of machines.
+//
+// An attempt gets a sample when its age is an interval, even if it has done little work by then. Another rule would
+// be to require a least share of work. But then fast attempts would get their samples first, and the predicted times
+// would be too short.
 func (f *forecast) updateSample(w stint, a *attemptState, age time.Duration, done float64) {
 	if !f.readsRates || done <= 0 || age < f.interval || a.badUnits || f.units.disbelieved {
 		return
@@ -174,14 +177,15 @@ func (f *forecast) updateSample(w stint, a *attemptState, age time.Duration, don
 	}
 }
 
-// maxRunningSamples is the largest number of running attempts that have samples at the same time. When such an
-// attempt ends, another attempt that reports gets a sample. The mean of 4096 samples has a relative error of a 64th,
-// if the standard deviation of times is as large as their mean. More samples would cost time: the samples of 65,536
-// attempts do not fit into the cache of a processor.
+// maxRunningSamples is the largest number of running attempts that have samples in the distribution of unit times,
+// which are times for a unit of work. When such an attempt ends, another attempt that reports gets a sample. The mean
+// of 4096 samples has a relative error of a 64th, if the standard deviation of times is as large as their mean. More
+// samples would cost time: the samples of 65,536 attempts do not fit into the cache of a processor.
 const maxRunningSamples = 1 << 12
 
-// sampleTolerance is the relative change of an attempt's predicted total time up to which its sample is left
-// unchanged. Most reports change the prediction less than this. So most reports cost little.
+// sampleTolerance is a relative change of an attempt's predicted total time. If the prediction has changed less, the
+// attempt's sample in the distribution of unit times is left unchanged. Most reports change the prediction less, so
+// most reports cost little.
 const sampleTolerance = 1. / 64
 
 // estimateRun returns the facts of an attempt's run so far, in the form that package estimate needs.
@@ -283,8 +287,8 @@ func (f *forecast) remaining(w stint, a *attemptState) time.Duration {
 	return f.model.Remaining(&a.progress, f.book.age(a), w.units())
 }
 
-// foresee predicts the remaining time of the task's i-th attempt as a distribution, and stores it in the facts (to)
-// that the policy reads. It does so by the attempt's progress if possible, otherwise by its age. It changes nothing
+// foresee predicts the remaining time of the task's i-th attempt as a distribution, and stores it in to, the facts
+// that the policy reads. It predicts by the attempt's progress if possible, otherwise by its age. It changes nothing
 // if the host has given the remaining time, or if too little is known.
 func (f *forecast) foresee(w stint, a *attemptState, i int, to *restart.Attempt) {
 	if !f.ages.on || !a.begun || a.remaining != estimate.Unknown || a.badUnits || i >= maxForeseen {
@@ -368,9 +372,9 @@ func (f *forecast) fresh(
 		f.rates.Peers(others, own...)
 		n.UnitTime = others
 	}
-	// If t_rem is predicted from ages, t_new must be predicted from ages as well, because times from two sources
-	// cannot be compared. In a phase without samples, the curve of ages contains the run times of other phases of the
-	// kind.
+	// If the remaining time is predicted from ages, the time of a new attempt must be predicted from ages as well,
+	// because times from two sources cannot be compared. In a phase without samples, the curve of ages contains the
+	// run times of other phases of the same kind.
 	if m := &f.ages; m.on && (!f.reported || !f.rates.Known()) && m.hasCurve() {
 		scale := f.scale(float64(w))
 		if m.fresh == nil {
@@ -385,8 +389,9 @@ func (f *forecast) fresh(
 	return n
 }
 
-// median returns the median time of a task of the given work, and whether it is known. It is known if there are
-// enough samples of unit times. With an Experience, it is also known from the run times of phases of the same kind.
+// median returns the median time of a task of the given work, and whether it is known. It is known if enough attempts
+// have shown how long a unit of work takes. With an Experience, it is also known from the run times of other phases
+// of the same kind.
 func (f *forecast) median(w stint) (time.Duration, bool) {
 	median := 0.0
 	switch {
@@ -401,9 +406,9 @@ func (f *forecast) median(w stint) (time.Duration, bool) {
 	return d, true
 }
 
-// remainingOnLeaving returns the remaining time of an attempt on a machine that will leave. Seen is the remaining
-// time that the policy reads. If enough attempts have ended for a curve of run times, the result is seen. Before
-// that, the result is the plain extrapolation of the attempt's progress.
+// remainingOnLeaving returns the remaining time of an attempt on a machine that will leave. The argument seen is the
+// remaining time that the policy reads. If enough attempts have ended for a curve of run times, the result is this
+// argument. Before that, the result is the plain extrapolation of the attempt's progress.
 //
 // If the result is unknown, remainingOnLeaving returns the larger of two times: the longest run time so far less the
 // attempt's age, and the attempt's age. If no attempt has ended, it returns Unknown.
@@ -436,7 +441,8 @@ func (f *forecast) longest(w stint) time.Duration {
 
 // The methods below learn from attempts that end.
 
-// finished learns from an attempt that has ended with success. Its run time becomes a sample.
+// finished learns from an attempt that has ended with success. Its run time becomes a sample of how long attempts
+// take.
 func (f *forecast) finished(s *taskState, a *attemptState) {
 	w, age := s.stint(a.resumed), f.book.age(a)
 	f.addRunTime(w, a, age, true)
@@ -485,14 +491,16 @@ func (f *forecast) killed(s *taskState, a *attemptState, inVain bool) {
 	h.killed, h.killedOn = int32(f.rates.Kill(int(a.sample), r)), a.machine
 }
 
-// failed removes the sample of an attempt that has failed. The time until a failure is no run time.
+// failed removes the sample of an attempt that has failed from the distribution of unit times. The time until a
+// failure is no run time.
 func (f *forecast) failed(s *taskState, a *attemptState) {
 	f.rates.Drop(int(a.sample))
 	f.recordEnd(s.stint(a.resumed), a, machines.Failed, false)
 	f.leaveSamples(a)
 }
 
-// leaveSamples subtracts an attempt that ends from runningSamples, if the attempt has a sample.
+// leaveSamples subtracts 1 from runningSamples if an attempt that ends had a sample in the distribution of unit
+// times.
 func (f *forecast) leaveSamples(a *attemptState) {
 	if a.sample != estimate.NoSample {
 		f.runningSamples--

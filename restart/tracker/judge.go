@@ -30,11 +30,11 @@ type judge struct {
 	counts     counts             // how often each answer was given
 	trials     trials
 	ranking    ranking
-	scratch    []ranked           // scratch of rank and weigh
-	avoid      []int              // scratch of addAvoid
-	others     estimate.PeerTimes // scratch of fillTask: samples without the task's own samples
-	machines   [maxMachines]int   // scratch of fillTask
-	attempts   []restart.Attempt  // scratch of fillTask
+	scratch    []ranked           // memory of rank and weigh
+	avoid      []int              // memory of addAvoid
+	others     estimate.PeerTimes // memory of fillTask: the unit times without the task's own samples
+	machines   [maxMachines]int   // memory of fillTask: machines of earlier attempts
+	attempts   []restart.Attempt  // memory of fillTask: facts of the task's attempts
 }
 
 // verdict is the decision about a task.
@@ -62,13 +62,14 @@ func (j *judge) phaseFacts() *restart.Phase {
 // unknown machine asks for work.
 const askNone = none - 1
 
-// decide decides about a running task now. Machine is the machine that asks for work, or askNone. A decision has five
-// steps, and each step may change the answer of the step before. A step that refuses an action sets the reason.
+// decide decides about a running task now. Machine is the machine that asks for work; askNone if no machine asks. A
+// decision has five steps, and each step may change the answer of the step before. A step that refuses an action sets
+// the reason.
 //
 //   - The policy answers. An impossible answer becomes Keep.
 //   - The limits of the phase are applied, by [restart.Hold].
-//   - If the answer is Keep, but all machines of the task will leave before it is expected to end, the task gets a
-//     copy.
+//   - If the answer is Keep, but all machines of the task will leave before the task is expected to end, the task gets
+//     a copy.
 //   - The machines on which a new attempt should not run are added to Avoid.
 //   - If the answer is Copy, and the budget allows no copy now, it becomes Keep.
 func (j *judge) decide(task int32, machine int, p *restart.Phase) verdict {

@@ -21,8 +21,8 @@ type Ledger struct {
 	// Copies is the number of attempts that were launched while another attempt of the task ran, except clones.
 	// Restarts is the number of attempts that were killed in order to run their task again.
 	Copies, Restarts int
-	// Clones is the number of clones that were launched beside another attempt of their task. The first attempt of a
-	// task is not included.
+	// Clones is the number of clones that were launched beside another attempt of their task. Clones are attempts that
+	// are started from the beginning, before anything is slow.
 	Clones int
 	// Won is the number of copies that ended their task. Lost is the number of copies that ended because another
 	// attempt ended their task. Pruned is the number of all other killed attempts: they were killed neither for a
@@ -42,8 +42,8 @@ type Ledger struct {
 	// Either Report.Done has a smaller unit than Config.Work, or Done does not show progress.
 	//
 	// After three such attempts, if they are the majority of the attempts that reported, the tracker believes no
-	// progress any more. It then predicts all times from the ages of attempts. An attempt whose last report came
-	// before its age was three intervals is ignored here.
+	// progress any more. It then predicts all times from the ages of attempts. An attempt is ignored here if its age
+	// at its last report was less than three intervals.
 	SmallUnits int
 	// ClockSteps is the number of times at which the host's clock stepped back, or an event had the zero time.Time.
 	ClockSteps int
@@ -52,7 +52,7 @@ type Ledger struct {
 	Used, Wasted time.Duration
 }
 
-// counted is one number of a Ledger, with its key in texts.
+// counted is a counter of a Ledger, with the key under which texts, JSON and logs contain it.
 type counted struct {
 	key string
 	of  *int

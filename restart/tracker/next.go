@@ -8,18 +8,18 @@ import (
 )
 
 const (
-	// A ranking is valid for the 64th part of an interval. In so short a time, the gains of copies change too little
-	// to matter.
+	// The ranking of the tasks that are worth a copy is valid for the 64th part of an interval. In so short a time,
+	// the gains of copies change too little to matter.
 	rankingParts = 64
-	// The number of best candidates that are decided about again for the machine that asks, because a copy may gain
-	// more or less there than on other machines.
+	// The number of best candidates for a copy that are decided about again for the machine that asks, because a copy
+	// may gain more or less there than on other machines.
 	headOfRanking = 8
 )
 
-// best returns the decision about the candidate that gains most from a copy in a free slot on the machine. If no
-// candidate should be copied there, the task of the verdict is -1, and its decision says why. Some policies refuse a
-// slot either to all tasks or to none. With such a policy, best decides about no further candidate after a refusal,
-// and changes nothing.
+// best returns the decision about the task that gains most from a copy in a free slot on the machine. Only candidates
+// are considered: tasks that were worth a copy at their last decision. If no candidate should be copied there, the
+// task of the verdict is -1, and its decision says why. Some policies refuse a slot either to all tasks or to none.
+// With such a policy, best decides about no further candidate after a refusal, and changes nothing.
 func (j *judge) best(machine int) verdict {
 	best := verdict{task: none}
 	best.Reason = restart.NothingToDo
@@ -43,10 +43,10 @@ func (j *judge) best(machine int) verdict {
 	return best
 }
 
-// rank decides about each candidate again, because the last decision about it may be as old as its last report. It
-// sorts the candidates that should be copied by their gain. It removes the candidates that should no longer be
-// copied, and stores the best restart or kill in best. If the policy refuses the slot to all candidates at once, rank
-// returns false.
+// rank decides about each candidate for a copy again, because the last decision about it may be as old as its last
+// report. It sorts the candidates that should be copied by their gain. It removes the candidates that should no
+// longer be copied, and stores the best restart or kill in best. If the policy refuses the slot to all candidates at
+// once, rank returns false.
 func (j *judge) rank(best *verdict, machine int, facts *restart.Phase) bool {
 	r, dropped := &j.ranking, j.scratch[:0]
 	r.list, r.refusal = r.list[:0], refusal{}
@@ -74,8 +74,8 @@ func (j *judge) rank(best *verdict, machine int, facts *restart.Phase) bool {
 	return true
 }
 
-// weigh decides about the first candidates of the ranking for the machine that asks, and stores the best verdict in
-// best.
+// weigh decides about the candidates for a copy with the largest gains, for the machine that asks. It stores the best
+// verdict in best.
 func (j *judge) weigh(best *verdict, machine int, facts *restart.Phase) {
 	r, back := &j.ranking, j.scratch[:0]
 	most := 1
@@ -153,11 +153,11 @@ func (rf refusal) decision() restart.Decision {
 	return restart.Decision{Reason: rf.reason, Comparison: rf.compared}
 }
 
-// ranked is a candidate and the gain of its copy.
+// ranked is a task that is worth a copy, with the gain of the copy.
 type ranked struct {
 	gain time.Duration
 	task int32
 }
 
-// before is the order of a ranking: larger gain first, then lower index.
+// before is the order of the tasks that are worth a copy: larger gain first, then lower index.
 func before(a, b ranked) bool { return a.gain > b.gain || a.gain == b.gain && a.task < b.task }

@@ -39,8 +39,8 @@ func newPeers(reads rules.Facts) peers {
 	return p
 }
 
-// furthest returns the summand of a task in the sum of scores. It is 1 if the task has finished, and otherwise the
-// largest score of its running attempts. If no policy reads scores, it is 0.
+// furthest returns the progress score that a task adds to the sum of the scores of all tasks. It is 1 if the task has
+// finished, and otherwise the largest score of its running attempts. If no policy reads scores, it is 0.
 func (ps *peers) furthest(b *book, s *taskState) float64 {
 	if !ps.reads.Has(rules.Scores) {
 		return 0

@@ -81,8 +81,8 @@ func Restore(c Config, data []byte) (*Tracker, error) {
 // describe returns a text that identifies a policy.
 func describe(policy restart.Policy) string { return named{&policy}.String() }
 
-// header is the part of a snapshot that is needed to make the tracker: its policy and its configuration. The field
-// had says which of the parts in dataless the tracker had.
+// header is the part of a snapshot that is needed to make the tracker: its policy and its configuration. For each
+// part of the configuration that a snapshot cannot contain, the array had tells whether the tracker had this part.
 type header struct {
 	policy string
 	config Config
@@ -230,7 +230,8 @@ func (cs *counts) code(c *snapshot.Codec) {
 	})
 }
 
-// code encodes or decodes the ranking of candidates; tasks is the number of tasks.
+// code encodes or decodes the sorted list of the tasks that are worth a copy; tasks is the number of tasks in the
+// phase.
 func (rk *ranking) code(c *snapshot.Codec, tasks int) {
 	c.Bool(&rk.holds)
 	if !rk.holds {
@@ -356,7 +357,8 @@ func (rt *runTime) code(c *snapshot.Codec) {
 	c.Amount(&rt.work)
 }
 
-// code encodes or decodes the history of a task. Trials says that the history contains the trials of the task.
+// code encodes or decodes the history of a task: its copies, restarts and other rare facts. Trials says that the
+// history contains the trials of the task.
 func (h *history) code(c *snapshot.Codec, trials bool) {
 	c.Duration(&h.lastCopy)
 	for _, n := range []*int32{&h.restarts, &h.copies, &h.killed, &h.killedOn, &h.lost} {
@@ -436,7 +438,8 @@ func codeTrial(c *snapshot.Codec, x *restart.Trial) {
 	c.Check((x.Action == restart.Keep) == (x.Copies == 0) && x.Stake >= 0, "holds an open trial without an attempt, or an attempt without a trial")
 }
 
-// code encodes or decodes the account of the trials. It computes AtRisk from the stakes of the tasks' trials.
+// code encodes or decodes the account of the trials. It does not encode AtRisk, the slot time that open trials put at
+// risk. It computes AtRisk from the trials of the tasks.
 func (tr *trials) code(c *snapshot.Codec, b *book) {
 	if !tr.on {
 		return

@@ -13,18 +13,18 @@ import (
 // machines.
 
 const (
-	// An attempt is overdue if it takes more than this number of medians.
+	// An attempt is overdue if its predicted total time is more than this number of median times.
 	overdueTimes = survival.OutlierFrom
-	// A suspect machine has at least this number of overdue attempts. A single overdue attempt may belong to a long
-	// task.
+	// A suspect machine has at least this number of overdue attempts, whose predicted total time is more than 1.5
+	// medians. A single overdue attempt may belong to a long task.
 	fewOverdue = 2
-	// A machine is suspect if, by chance alone, at most this number of machines would be expected to have as many
-	// overdue attempts. The number is a choice.
+	// A machine is suspect if its number of overdue attempts is too large for chance. That is: by chance alone, at
+	// most this number of machines would be expected to have as many. The number is a choice.
 	hardlyChance = 1. / 50
 )
 
-// findSuspects finds the suspect machines. If there are any, and no attempt reports progress, it also fits a curve of
-// run times without the attempts on these machines.
+// findSuspects finds the suspect machines: machines with far more slow attempts than chance explains. If there are
+// any, and no attempt reports progress, it also fits a curve of run times without the attempts on these machines.
 func (f *forecast) findSuspects() {
 	list, m, found := f.fleet.machines, &f.ages, false
 	for i := range list {
@@ -73,8 +73,9 @@ func (f *forecast) secondsPerUnit(a *attemptState) float64 {
 	return age.Seconds() / f.rates.Work(float64(w))
 }
 
-// isSuspect reports whether the machine has more overdue attempts than chance explains. Share is the share of overdue
-// attempts among all attempts of the phase. Machines is the number of machines.
+// isSuspect reports whether the machine has more overdue attempts than chance explains. An attempt is overdue if its
+// predicted total time is more than 1.5 times the median. Share is the share of overdue attempts among all attempts
+// of the phase. Machines is the number of machines.
 func (mc *machine) isSuspect(share float64, machines int) bool {
 	if mc.overdue < fewOverdue {
 		return false
@@ -89,9 +90,9 @@ func (mc *machine) isSuspect(share float64, machines int) bool {
 	return chance <= hardlyChance
 }
 
-// leavesSuspects reports whether all attempts of the task run on suspect machines, but a new attempt would not.
-// Machine is the machine of the new attempt. If it is negative, the new attempt is taken to run on a machine that is
-// not suspect.
+// leavesSuspects reports whether all attempts of the task run on suspect machines, but a new attempt would not. A
+// machine is suspect if far more of its attempts are slow than chance explains. Machine is the machine of the new
+// attempt. If it is negative, the new attempt is taken to run on a machine that is not suspect.
 func (fl *fleet) leavesSuspects(b *book, s *taskState, machine int) bool {
 	if index := fl.find(machine); index != none && fl.machines[index].suspect {
 		return false

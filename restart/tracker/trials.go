@@ -12,8 +12,9 @@ type trials struct {
 	link           *link // nil if the phase has no Experience
 }
 
-// account returns the account of trials as a policy reads it. If there is an Experience, the slot time that was lost
-// and the slot time at risk are sums over all phases of the same kind.
+// account returns the account of trials as a policy reads it. A trial is a copy or a restart that was made because a
+// task was slow. If there is an Experience, the slot time that was lost and the slot time at risk are sums over all
+// phases of the same kind.
 func (j *judge) account() restart.Trials {
 	t := j.trials.Trials
 	t.Cost, t.AtRisk = j.trials.link.ofKind(&j.trials)
@@ -24,8 +25,8 @@ func (j *judge) account() restart.Trials {
 }
 
 // stallWeight returns the weight of the possibility that an attempt has stalled, so that its progress says nothing.
-// The weight decreases with the number of won trials: they were begun because of progress, so progress can be
-// trusted.
+// The weight decreases with the number of won trials. These copies and restarts were made because of progress, so
+// progress can be trusted.
 func (j *judge) stallWeight() float64 {
 	if !j.trials.on {
 		return 0
@@ -34,11 +35,12 @@ func (j *judge) stallWeight() float64 {
 	return min(j.trials.Long(0, 0)/before.Long(0, 0), 1) * unseenErrors
 }
 
-// unseenErrors is the value of stallWeight before any trial was won or lost. Its unit is the weight of an assumed
-// error of progress; see survival.Prediction.
+// unseenErrors is the weight of the possibility that an attempt has stalled, before any trial was won or lost. Its
+// unit is the weight of an assumed error of progress; see survival.Prediction.
 const unseenErrors = 2
 
-// noteTrial updates the account of trials for an event. It is called before the event changes the book.
+// noteTrial updates the account of trials for an event. A trial is a copy or a restart that was made because a task
+// was slow. noteTrial is called before the event changes the book of tasks and attempts.
 func (j *judge) noteTrial(e *Event) {
 	b := j.book
 	switch e.Kind {
@@ -91,7 +93,8 @@ func (j *judge) noteTrial(e *Event) {
 	}
 }
 
-// beginTrial begins a trial of a running task. The action is Copy or Restart.
+// beginTrial records that the host copies or restarts a running task. This is a trial, which will be won or lost. The
+// action is Copy or Restart.
 func (j *judge) beginTrial(task int32, action restart.Action) {
 	s := &j.book.tasks[task]
 	if !j.book.runs(s) {
@@ -102,8 +105,9 @@ func (j *judge) beginTrial(task int32, action restart.Action) {
 	j.trials.Begin(&j.book.history(s).trial, &view, &j.facts, action)
 }
 
-// taskEnded updates the trial of a task that has ended with success. Winner is the index of the attempt that ended
-// the task. If it is none, the attempt was already counted as ended.
+// taskEnded updates the trial of a task that has ended with success. A trial is a copy or a restart of a slow task.
+// Winner is the index of the attempt that ended the task. If it is none, the tracker had already counted that attempt
+// as ended.
 func (j *judge) taskEnded(s *taskState, winner int32) {
 	if s.history == none {
 		return
@@ -123,7 +127,8 @@ func (j *judge) taskEnded(s *taskState, winner int32) {
 	}
 }
 
-// attemptKilled updates the trial of a task when one of several attempts of the task is killed or overtaken.
+// attemptKilled updates the trial of a task when one of several attempts of the task is killed or overtaken. A trial
+// is a copy or a restart of a slow task.
 func (j *judge) attemptKilled(s *taskState, index int32) {
 	if s.history == none {
 		return
@@ -138,8 +143,8 @@ func (j *judge) attemptKilled(s *taskState, index int32) {
 	j.trials.Kill(&b.histories[s.history].trial, &view, &j.facts, n, !b.isCopy(s, a))
 }
 
-// attemptFailed updates the trial of a task when an attempt of the task fails. Only the failure of a copy changes a
-// trial.
+// attemptFailed updates the trial of a task when an attempt of the task fails. A trial is a copy or a restart of a
+// slow task. Only the failure of a copy changes a trial.
 func (j *judge) attemptFailed(s *taskState, a *attemptState) {
 	if s.history != none && j.book.isCopy(s, a) {
 		j.trials.Fail(&j.book.histories[s.history].trial)

@@ -25,7 +25,7 @@ const (
 	enoughIntervals = 3
 )
 
-// unitCheck counts the reports and the attempts with progress in a wrong unit, and decides whether progress is
+// unitCheck counts the reports and the attempts that show progress in a wrong unit, and decides whether progress is
 // believed.
 type unitCheck struct {
 	tooLarge    int  // number of reports of more work than the task has
@@ -34,8 +34,9 @@ type unitCheck struct {
 	disbelieved bool // progress is not believed; ages are used instead
 }
 
-// add counts an attempt that has ended with success and whose last report was late. Small says that this report was
-// too small. The result says whether progress was believed before, and is no longer believed from now on.
+// add counts an attempt that has ended with success and that reported in the last quarter of its time. Small says
+// that this report was far too small. The result lost says that progress was believed before, and is no longer
+// believed from now on.
 func (d *unitCheck) add(small bool) (lost bool) {
 	d.judged++
 	if small {
@@ -57,8 +58,9 @@ const (
 	lateOf    = 4
 )
 
-// checkUnit is called for an attempt that has ended with success. If the attempt's last report was late, checkUnit
-// counts the attempt, and whether this report was too small.
+// checkUnit is called for an attempt that has ended with success. It looks at the attempt's last report, if this
+// report came after three quarters of the attempt's time. Then it counts the attempt, and whether the report was less
+// than a twelfth of the work. So little progress shows that Done has a wrong unit.
 func (f *forecast) checkUnit(w stint, a *attemptState, age time.Duration) {
 	done, at := f.done(w, a), a.progress.At()
 	if done <= 0 || a.badUnits || at < age/lateOf*lateParts || at/enoughIntervals < f.interval {
@@ -70,8 +72,9 @@ func (f *forecast) checkUnit(w stint, a *attemptState, age time.Duration) {
 	}
 }
 
-// forgetProgress removes all samples that were made from progress. It keeps the sample of the attempt that has just
-// ended, because this sample was made from its run time. It is called O(log n) times in a phase of n tasks.
+// forgetProgress removes all samples of unit times that were predicted from progress. It keeps the sample of the
+// attempt that has just ended, because this sample is its run time. It is called O(log n) times in a phase of n
+// tasks.
 func (f *forecast) forgetProgress(ended *attemptState) {
 	f.reported = false
 	for i := range f.book.tasks {
