@@ -29,7 +29,7 @@ type ages struct {
 	// Nearly all running attempts progress evenly.
 	mostEvenNow bool
 	// endedShown is the number of ended attempts that reported often enough to show whether they progressed evenly.
-	// endedEven is how many of these did.
+	// endedEven is the number of ended attempts that progressed evenly.
 	endedShown, endedEven int
 	shape                 *survival.Shape
 	curve                 survival.Curve

@@ -47,12 +47,13 @@ type book struct {
 	first int
 	// The number of tasks with an attempt that has begun and not ended.
 	working int
-	// The number of tasks of which an attempt has ever begun. The first wave of attempts is over when this number
-	// reaches the number of slots.
+	// The number of tasks that have ever run. The first wave of attempts is over when this number reaches the number
+	// of slots.
 	started int
 	// The number of tasks that are finished now.
 	finished int
-	// The number of successes so far. A task whose output was lost may succeed again, so this may exceed finished.
+	// The number of successes so far. It may be larger than the number of finished tasks, because a task whose output
+	// was lost may succeed again.
 	successes int
 }
 
@@ -211,9 +212,9 @@ func (b *book) saved(s *taskState) part {
 	return b.histories[s.history].saved
 }
 
-// A phase may have a million tasks. So these two structs are kept small: taskState, of which there is one for each
-// task, and attemptState, of which there is one for each attempt that runs or waits in an engine's queue. Facts that
-// only few tasks have are kept in a history.
+// A phase may have a million tasks. So two structs are kept small: taskState, the state of a task, and attemptState,
+// the state of an attempt that runs or waits in an engine's queue. Facts that only few tasks have are kept in a
+// history.
 
 const (
 	none        = -1 // no index: no task, no attempt, no machine
@@ -506,8 +507,7 @@ func (b *book) unfinish(task int32) {
 	b.waiting.enter(task)
 }
 
-// mayLackClones adds a task to the list b.cloning, if fewer attempts of the task were launched than it may have
-// clones.
+// mayLackClones adds a task to the list b.cloning, if the task had fewer attempts so far than Config.Clones.
 func (b *book) mayLackClones(task int32) {
 	if s := &b.tasks[task]; b.clones > 1 && s.flags&cloning == 0 && s.launched < b.clones {
 		s.flags |= cloning
@@ -515,8 +515,8 @@ func (b *book) mayLackClones(task int32) {
 	}
 }
 
-// lacksClone reports whether the task should get a further clone: it runs, may be copied, and fewer attempts of it
-// were launched than it may have clones. Attempts that have ended are included in this number.
+// lacksClone reports whether the task should get a further clone: it runs, may be copied, and had fewer attempts so
+// far than Config.Clones. Attempts that have ended are included in this number.
 func (b *book) lacksClone(s *taskState) bool {
 	return s.newest != none && s.flags&(finished|noCopy) == 0 && s.launched < b.clones
 }

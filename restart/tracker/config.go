@@ -31,8 +31,8 @@ type Config struct {
 	// offered slot as free, even if as many attempts run as there are slots.
 	Slots int
 	// Stream says that the host runs phase after phase, and that tasks of other phases will want the slots that are
-	// idle now. Then an idle slot is not free of cost, and the phase has no last wave. Tell the tracker by
-	// [Tracker.SetSlots] how many slots this phase may use.
+	// idle now. Then an idle slot is not free of cost. There is no last wave, in which the phase's last tasks run and
+	// other slots stay idle. Tell the tracker by [Tracker.SetSlots] how many slots this phase may use.
 	Stream bool
 	// Machines is the number of machines; 0 if not known. The host gives each machine a number of 0 or more.
 	Machines int
@@ -87,8 +87,8 @@ type Config struct {
 	// there, so only the first phase has to pay for these attempts. The page docs/worlds.md shows how much a shared
 	// Record saves.
 	//
-	// Nil means one of two things. If Machines is above 0 and the loss of trials is bounded, the tracker makes a
-	// record for this phase alone. Otherwise all machines are taken to be equally fast.
+	// The meaning of nil depends on Machines. If Machines is above 0 and the loss of trials is bounded, the tracker
+	// makes a record for this phase alone. Otherwise all machines are taken to be equally fast.
 	Record MachineRecord
 	// Experience is the knowledge that phases of the same kind share, such as the same stage of a daily job: how long
 	// tasks take, how their progress runs, and how often restarts and copies were worth it. The tracker adds the
@@ -189,8 +189,8 @@ func (c *Config) check() error {
 	return nil
 }
 
-// wire lists the fields of the configuration that are plain data, for JSON. The policy is written as a text, as
-// package rules writes it.
+// wire lists the fields of the configuration that are plain data, for JSON. The policy is written as a text in the
+// form of package rules.
 func (c *Config) wire(w *wire.Codec) {
 	w.Int("tasks", &c.Tasks)
 	w.When(c.Work != nil).Floats("work", &c.Work) // a phase without tasks has an empty Work, not a nil one

@@ -119,7 +119,7 @@
 //   - Report.Done has a smaller unit than Config.Work, for example MB where works are in kB, so that the numbers are
 //     too small. Then healthy tasks look slow, and the policy may restart and copy them. The tracker detects this
 //     when attempts end, because hardly any work was reported when most of the attempt's time had passed. It counts
-//     such attempts in Ledger.SmallUnits. After three of them, if they are the majority of the attempts that
+//     such attempts in Ledger.SmallUnits. After three such attempts, if they are the majority of the attempts that
 //     reported, the tracker uses ages instead of progress. If the numbers are too small by less than about ten times,
 //     the tracker does not detect it.
 //

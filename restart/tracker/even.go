@@ -10,13 +10,16 @@ import (
 // These numbers are choices. The page docs/decisions/19-least-cost.md ("Evenness by totals") shows how much they
 // matter. A part is a twelfth of an attempt's work.
 const (
-	// An attempt that has completed this number of parts has shown whether it progresses evenly.
+	// If an attempt has completed this number of parts, it has shown whether it progresses evenly. A part is a twelfth
+	// of the attempt's work.
 	shownParts = 4
-	// An attempt is judged by at most this number of its first parts.
+	// To judge whether an attempt progresses evenly, at most this number of its first parts are used. A part is a
+	// twelfth of the attempt's work.
 	judgedParts = 6
-	// The phase is judged only if at least this number of attempts have shown whether they progress evenly.
+	// The attempts of a phase are judged to be even only if at least this number of them have shown how they progress.
 	enoughShown = 3
-	// At least this share of the ended attempts, with one uneven attempt added to them, must have progressed evenly.
+	// At least this share of the ended attempts must have progressed evenly. One uneven attempt is added to them, so
+	// that few attempts are not enough.
 	mostlyEven = .75
 	// The number of reporting attempts that may have shown nothing yet, in addition to the share that nearlyAll
 	// allows. They may be the slow attempts.

@@ -23,8 +23,8 @@ const (
 	// A phase of at least 32 tasks adds the run times of 16 to 31 of its tasks to the Experience. A smaller phase adds
 	// the run times of all its tasks.
 	sharedTasks = 16
-	// The number of run times of other phases that a phase uses before its own tasks end. Each own task that ends
-	// replaces one of these run times.
+	// The number of run times of other phases that a phase uses before its own tasks end. When a task of the phase
+	// ends, its run time replaces a run time of another phase.
 	mostOthers = 32
 	// A trial, which is a copy or a restart of a slow task, has half its weight when this number of run times were
 	// added after it. So copies and restarts are tried again in phases of a kind that has lost trials.
@@ -229,8 +229,8 @@ func (ln *link) adopt(r *trials) {
 	}
 }
 
-// knowsLosses reports whether trials of other phases of the kind were lost. The Experience does not say how long the
-// tasks of these trials took.
+// knowsLosses reports whether phases of the same kind have lost trials: copies or restarts of slow tasks that did not
+// pay. For these trials, the Experience does not contain the run times of the tasks.
 func (ln *link) knowsLosses() bool { return ln != nil && ln.experience.lost > 0 }
 
 // publish adds the changes of the phase's trials since the last call to the Experience. A trial may be counted as won
@@ -258,8 +258,8 @@ func (ln *link) resume(r *trials) {
 	}
 }
 
-// ofKind returns two sums over the trials of all phases of the kind: the slot time that trials have cost, and the
-// slot time at risk in open trials. Without an Experience, the sums are those of this phase.
+// ofKind returns two sums over the trials of all phases of the same kind: the slot time that trials have cost, and
+// the slot time at risk in open trials. Without an Experience, the sums are those of this phase.
 func (ln *link) ofKind(r *trials) (cost, stakes time.Duration) {
 	if ln == nil {
 		return r.Cost, r.AtRisk

@@ -31,11 +31,11 @@ type MachineRecord interface {
 
 // fleet contains the machines of a phase. It says which machines will leave, which machines are refused for waiting
 // tasks because they are bad, and which machines are suspect because many of their attempts are slow. It also says
-// how much the way to the data slows a task.
+// how much a task is slowed on a machine by the way to the task's data.
 //
-// The host's numbers of machines may be any numbers. So inside the tracker a machine has an index of type int32, its
-// place in the slice machines. Machines get their indices in the order in which events first contain them. A machine
-// of type int is always the host's number.
+// The host's numbers of machines may be any numbers. So inside the tracker a machine has an index, its place in the
+// slice machines. Machines get their indices in the order in which events first mention them. A variable of type
+// int32 contains the index of a machine, and a variable of type int contains the host's number.
 type fleet struct {
 	index    map[int]int32 // from the host's number of a machine to its index
 	machines []machine
@@ -57,7 +57,7 @@ type avoidedMachines struct {
 	machines []int
 }
 
-// machine is a machine that an event has contained.
+// machine is a machine that an event has mentioned.
 type machine struct {
 	// The host's number of the machine.
 	number int
@@ -137,7 +137,7 @@ func (fl *fleet) add(number int) int32 {
 	return i
 }
 
-// find returns the index of the machine with the host's number. If no event has contained the machine yet, find
+// find returns the index of the machine with the host's number. If no event has mentioned the machine yet, find
 // returns none.
 func (fl *fleet) find(number int) int32 {
 	if number < 0 {
@@ -264,9 +264,10 @@ func (fl *fleet) elsewhere(b *book, task int32) float64 {
 // The methods below sum the progress of each machine, and list the machines that a copy should avoid.
 
 // score replaces the progress score of an attempt in the total of its machine, both in this phase and in the record
-// of the cluster. In the LATE paper a machine's total includes running and successful tasks. So an attempt that fails
-// or is killed gets the score 0 here. Scores are rounded to multiples of 2^-24, so that their sums are exact. Then
-// machines with the same progress have the same total, in whatever order the reports came.
+// of the cluster. In the LATE paper, the total of a machine is the sum of the scores of its running and successful
+// tasks. So an attempt that fails or is killed gets the score 0 here. Scores are rounded to multiples of 2^-24, so
+// that their sums are exact. Then machines with the same progress have the same total, in whatever order the reports
+// came.
 func (fl *fleet) score(at time.Time, a *attemptState, score float64) {
 	if a.machine == none {
 		return
@@ -366,7 +367,7 @@ type pace struct {
 	slowest slowestMachines
 }
 
-// appear records that an event has contained a machine for the first time. Its total progress is 0.
+// appear adds a machine that an event has mentioned for the first time. Its total progress is 0.
 func (pc *pace) appear() {
 	if pc != nil {
 		pc.totals.appeared.Insert(0)
@@ -377,14 +378,14 @@ func (pc *pace) appear() {
 // totals is the distribution of the total progress of all machines. It stores the totals of the machines that events
 // have contained. All other machines have done nothing for this phase, so only their number is stored.
 type totals struct {
-	appeared estimate.Empirical // totals of the machines that events have contained
+	appeared estimate.Empirical // totals of the machines that events have mentioned
 	idle     int                // number of all other machines, whose total is 0
 }
 
 // Len returns the number of machines.
 func (tot *totals) Len() int { return tot.appeared.Len() + tot.idle }
 
-// Mean returns the mean total progress of all machines.
+// Mean returns the mean, over all machines, of the total progress of a machine.
 func (tot *totals) Mean() float64 {
 	return tot.appeared.Mean() * (float64(tot.appeared.Len()) / float64(tot.Len()))
 }
@@ -398,8 +399,8 @@ func (tot *totals) CDF(x float64) float64 {
 	return float64(below) / float64(tot.Len())
 }
 
-// Quantile returns a quantile of the total progress of all machines. The machines that no event has contained have
-// the total 0, so they come first.
+// Quantile returns a quantile, over all machines, of the total progress of a machine. The machines that no event has
+// mentioned have the total 0, so they come first.
 func (tot *totals) Quantile(p float64) float64 {
 	of := float64(min(max(p, 0), 1) * float64(tot.Len()))
 	i := max(int(math.Ceil(of-float64(of*0x1p-52)))-1, 0) // p = k/n is the k-th of n values, though p*n may be just above k

@@ -507,8 +507,8 @@ func (f *forecast) leaveSamples(a *attemptState) {
 	}
 }
 
-// addRunTime adds the run time of an attempt that finished (success) or was killed, to this phase and to the
-// Experience.
+// addRunTime adds the run time of an attempt to the run times of this phase, and to the Experience. Success says that
+// the attempt has finished; otherwise it was killed.
 func (f *forecast) addRunTime(w stint, a *attemptState, age time.Duration, success bool) {
 	f.link.refresh(&f.ages)
 	f.ages.addRunTime(a, float64(w), f.scale(float64(w)), age, success)

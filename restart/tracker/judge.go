@@ -316,7 +316,7 @@ func (j *judge) keepByBounds(d *restart.Decision, task int32, p *restart.Phase) 
 
 // rescue changes the decision to keep a task to a copy, if all attempts of the task run on machines that will leave
 // before the attempts are expected to end. If nothing is known about an attempt, it is not expected to end in time.
-// The Bar of the decision is the time until the last of these machines leaves.
+// The Bar of the decision is the time until the last such machine leaves.
 func (j *judge) rescue(s *taskState, d *restart.Decision, view *restart.Task, p *restart.Phase) {
 	if j.fleet.leaving == 0 || view.NoCopy {
 		return

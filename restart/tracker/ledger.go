@@ -30,8 +30,8 @@ type Ledger struct {
 	Won, Lost, Pruned int
 	// Failed is the number of attempts that failed or were lost with their machine.
 	Failed int
-	// Late is the number of successes that came after the tracker was told that the attempt had ended. Each of these
-	// successes ended its task. The run time of the attempt stays in Wasted.
+	// Late is the number of successes that came after the tracker was told that the attempt had ended. Such a success
+	// ends its task all the same. The run time of the attempt stays in Wasted.
 	Late int
 	// Ignored is the number of events that made no sense, and so had no effect. BadUnits is the number of reports with
 	// more work than the task has. BadAnswers is the number of impossible answers of a policy that the host has

@@ -24,7 +24,7 @@ func (s seenBy) Decide(_ restart.Task, p restart.Phase) restart.Decision {
 	return restart.Decision{Action: restart.Copy, Reason: restart.IdleSlot}
 }
 
-// Machines that no event has contained have made no progress. The distribution is the same as if each of them were
+// Machines that no event has mentioned have made no progress. The distribution is the same as if each of them were
 // listed with the total 0.
 func TestMachinesThatNeverAppearedCount(t *testing.T) {
 	for _, machines := range []int{0, 4, 5, 13, 100} {
@@ -53,7 +53,7 @@ func TestMachinesThatNeverAppearedCount(t *testing.T) {
 	}
 }
 
-// A large number of machines takes no memory until events contain the machines.
+// A large number of machines takes no memory until events mention the machines.
 func TestManyMachinesCostNothing(t *testing.T) {
 	tr := newTracker(t, tracker.Config{Tasks: 4, Slots: 4, Machines: 1 << 30, Policy: rules.LATE{}})
 	text, err := tr.MarshalBinary()

@@ -74,7 +74,7 @@ func (j *judge) rank(best *verdict, machine int, facts *restart.Phase) bool {
 	return true
 }
 
-// weigh decides about the candidates for a copy with the largest gains, for the machine that asks. It stores the best
+// weigh decides about the tasks whose copies gain most, now for a copy on the machine that asks. It stores the best
 // verdict in best.
 func (j *judge) weigh(best *verdict, machine int, facts *restart.Phase) {
 	r, back := &j.ranking, j.scratch[:0]

@@ -334,7 +334,7 @@ func (o *oracle) repeat(s *oracleTask, r estimate.Run) {
 	}
 }
 
-// see records that an event has contained a machine.
+// see records that an event has mentioned a machine.
 func (o *oracle) see(machine int) {
 	if machine >= 0 && !slices.Contains(o.machines, machine) {
 		o.machines = append(o.machines, machine)

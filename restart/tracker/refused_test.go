@@ -29,7 +29,7 @@ func oneSlow(t *testing.T) *machines.Record {
 // A slow machine was refused for waiting tasks. Then its slots are no longer included in the free slots, whether the
 // number of machines is known or not. After the machine is lost, no slots are subtracted.
 func TestARefusedMachineHasNoFreeSlots(t *testing.T) {
-	// If the number of machines is unknown, events contain four machines, and the slow machine has a fourth of the slots.
+	// If the number of machines is unknown, events mention four machines, and the slow machine has a fourth of the slots.
 	for known, free := range map[int]int{10: 87, 0: 97 - 100/4} {
 		tr := newTracker(t, tracker.Config{Tasks: 3, Slots: 100, Machines: known, Interval: time.Second, Record: oneSlow(t)})
 		tr.Start(start, tr.Next(start, 0).Task, 0)

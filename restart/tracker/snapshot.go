@@ -81,12 +81,12 @@ func Restore(c Config, data []byte) (*Tracker, error) {
 // describe returns a text that identifies a policy.
 func describe(policy restart.Policy) string { return named{&policy}.String() }
 
-// header is the part of a snapshot that is needed to make the tracker: its policy and its configuration. For each
-// part of the configuration that a snapshot cannot contain, the array had tells whether the tracker had this part.
+// header is the part of a snapshot that is needed to make the tracker: its policy and its configuration. The field
+// present says which parts in the list dataless the tracker had.
 type header struct {
-	policy string
-	config Config
-	had    [len(dataless)]bool
+	policy  string
+	config  Config
+	present [len(dataless)]bool
 }
 
 // dataless lists the parts of a configuration that a snapshot cannot contain, because they are no plain data, but
@@ -127,8 +127,8 @@ func (hd *header) code(c *snapshot.Codec) {
 	c.Bool(&config.UnitTimes.FixedOverhead)
 	c.Bool(&config.UnitTimes.KeepFirstWave)
 	for i := range dataless {
-		hd.had[i] = dataless[i].given(config) // a decoding replaces this value
-		c.Bool(&hd.had[i])
+		hd.present[i] = dataless[i].given(config) // a decoding replaces this value
+		c.Bool(&hd.present[i])
 	}
 }
 
@@ -150,7 +150,7 @@ func (hd *header) settle(c *snapshot.Codec, given restart.Policy) error {
 	}
 	hd.config.Policy = given
 	for i, part := range dataless {
-		if hd.had[i] && !part.given(&hd.config) {
+		if hd.present[i] && !part.given(&hd.config) {
 			return fmt.Errorf("restart/tracker: Restore: Config.%s is nil, want the part that the tracker had, or a new one",
 				part.name)
 		}
@@ -209,7 +209,8 @@ func (x *phase) codeLedger(c *snapshot.Codec) {
 	}
 }
 
-// code encodes or decodes the numbers of answers, the trials and the ranking.
+// code encodes or decodes the counts of answers, the account of trials, and the ranking of the tasks that are worth a
+// copy.
 func (j *judge) code(c *snapshot.Codec) {
 	c.Number(&j.badAnswers, 0, snapshot.Any)
 	j.counts.code(c)
@@ -250,7 +251,7 @@ func (rk *ranking) code(c *snapshot.Codec, tasks int) {
 	})
 }
 
-// code encodes or decodes what the phase knows about machines. Due is the largest valid value of machine.due.
+// code encodes or decodes the facts of the phase's machines. Due is the largest valid value of machine.due.
 func (fl *fleet) code(c *snapshot.Codec, due time.Duration) {
 	c.Number(&fl.count, 0, maxTasks)
 	snapshot.Small(c, &fl.member, 0, math.MaxUint16)
@@ -305,7 +306,8 @@ func (ps *peers) code(c *snapshot.Codec) {
 	c.Amount(&ps.workTime)
 }
 
-// code encodes or decodes the samples and the run times from which the estimates are made.
+// code encodes or decodes the samples of unit times and the run times from which the estimates are made. A unit time
+// is the time for a unit of work.
 func (f *forecast) code(c *snapshot.Codec) {
 	c.Bool(&f.reported)
 	c.Bool(&f.units.disbelieved)

@@ -187,9 +187,13 @@ func (t *Tracker) Begin(now time.Time, task, attempt, machine int) {
 //
 // In a phase of 64 tasks or more, restart.LeastCost keeps most attempts without a full decision, because cheap bounds
 // show that the task is not slow. The answer then has the reason [restart.NotSlow], and three of its numbers differ
-// from the numbers of a full decision. Remaining rests on the attempt's progress alone. Value is an upper bound of
-// the cost of keeping the task. Threshold is what the cheapest action would cost if keeping cost Value. The action is
-// always the action of a full decision. [restart.LeastCost.NotSlow] explains the bounds.
+// from the numbers of a full decision:
+//
+//   - Remaining rests on the attempt's progress alone.
+//   - Value is an upper bound of the cost of keeping the task.
+//   - Threshold is a lower bound of the cost of any other action, if keeping the task costs Value.
+//
+// The Action is always the Action of a full decision. [restart.LeastCost.NotSlow] explains the bounds.
 func (t *Tracker) Report(now time.Time, task, attempt int, r Report) (a Answer) {
 	t.apply(&Event{Kind: Reported, Time: now, Task: task, Attempt: attempt, Report: r}, &a)
 	return a
@@ -293,8 +297,8 @@ func (t *Tracker) SetEligible(task int, copies, restart bool) {
 	t.Apply(Event{Kind: EligibleSet, Task: task, NoCopy: !copies, NoRestart: !restart})
 }
 
-// Decide answers with the decision about a task, as [Tracker.Report] does, but without a report. If attempts may stop
-// to report, call Decide or [Tracker.Sweep] from time to time.
+// Decide answers with the decision about a task, as [Tracker.Report] does, but without a report. If attempts may hang
+// and so stop reporting, call Decide or [Tracker.Sweep] from time to time.
 func (t *Tracker) Decide(now time.Time, task int) Answer {
 	return t.Apply(Event{Kind: Asked, Time: now, Task: task})
 }

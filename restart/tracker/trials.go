@@ -127,8 +127,8 @@ func (j *judge) taskEnded(s *taskState, winner int32) {
 	}
 }
 
-// attemptKilled updates the trial of a task when one of several attempts of the task is killed or overtaken. A trial
-// is a copy or a restart of a slow task.
+// attemptKilled updates the trial of a task when an attempt is killed or overtaken while other attempts of the task
+// run. A trial is a copy or a restart of a slow task.
 func (j *judge) attemptKilled(s *taskState, index int32) {
 	if s.history == none {
 		return

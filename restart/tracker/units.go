@@ -14,12 +14,13 @@ import (
 
 // These numbers are choices. They give no false alarm if progress is even, early, late, stepwise or random.
 const (
-	// The number of times its work that an attempt may report. A little more than 1 allows for rounding, and for a
-	// last block that is counted in full.
+	// If an attempt reports more than this number of times its work, the report has a wrong unit. It is a little more
+	// than 1, to allow for rounding, and for a last block that is counted in full.
 	overWork = 1.01
-	// Progress is no longer believed after this number of attempts with too little progress, if they are the majority.
+	// Progress is no longer believed after this number of attempts that had reported too little progress, if they are
+	// the majority.
 	enoughSmall = 3
-	// Progress is believed again if at most one attempt in this number has too little progress.
+	// Progress is believed again if at most one in four of the judged attempts had reported too little progress.
 	fewSmall = 4
 	// An attempt is judged only if its age at its last report was at least this number of intervals.
 	enoughIntervals = 3
