@@ -76,7 +76,7 @@ type runTime struct {
 	work    float64
 }
 
-// These numbers are choices. The page docs/calibration.md shows how far predictions are off with them.
+// These numbers are choices. The page docs/calibration.md shows how wrong predictions are with them.
 const (
 	// The number of tasks whose run times are kept for the survival curve. More tasks would hardly make the curve
 	// better.

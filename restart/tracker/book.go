@@ -98,9 +98,9 @@ func (b *book) find(task, attempt int) int32 {
 	return none
 }
 
-// late is for a success that the host reports of an attempt that the tracker already counts as ended. If the success
-// can still end the task, late returns the task. Otherwise it returns nil. If the task's output was lost, an attempt
-// from before the loss cannot end the task any more.
+// late decides about a late success. The host says that an attempt has finished, but the tracker already counts the
+// attempt as ended. If this success can still end the task, late returns the task. Otherwise it returns nil. If the
+// task's output was lost, an attempt from before the loss cannot end the task any more.
 func (b *book) late(task, attempt int) *taskState {
 	s := b.task(task)
 	if s == nil || attempt < 0 || attempt >= int(s.launched) || s.flags&finished != 0 || b.find(task, attempt) != none {

@@ -18,8 +18,8 @@ const (
 	judgedParts = 6
 	// The attempts of a phase are judged to be even only if at least this number of them have shown how they progress.
 	enoughShown = 3
-	// At least this share of the ended attempts must have progressed evenly. One uneven attempt is added to them, so
-	// that few attempts are not enough.
+	// At least this share of the ended attempts must have progressed evenly. One uneven attempt is added to the ended
+	// attempts before the share is computed.
 	mostlyEven = .75
 	// The number of reporting attempts that may have shown nothing yet, in addition to the share that nearlyAll
 	// allows. They may be the slow attempts.

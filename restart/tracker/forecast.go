@@ -361,9 +361,11 @@ func (f *forecast) scale(work float64) float64 {
 
 // fresh returns the time of a new attempt (t_new) of a task. W is the work that the attempt would have to do.
 // Location is how many times longer it would take on its machine than on an average machine. Oldest is the age of the
-// task's oldest attempt. Own lists the samples of the task's own attempts, which are left out, and others gets the
-// distribution of the other samples. Leaves says that all attempts of the task run on suspect machines, and that the
-// new attempt would run elsewhere.
+// task's oldest attempt. Leaves says that all attempts of the task run on suspect machines, and that the new attempt
+// would run elsewhere.
+//
+// The time is predicted from samples of unit times, which are times for a unit of work. Own lists the samples of the
+// task's own attempts. These are left out: fresh stores the distribution of all other samples in others.
 func (f *forecast) fresh(
 	w stint, location float64, oldest time.Duration, leaves bool, own []int, others *estimate.PeerTimes,
 ) estimate.Fresh {

@@ -81,15 +81,14 @@ func (ps *peers) addPace(score float64, age time.Duration) {
 	}
 }
 
-// dropPace removes the progress rate of a running attempt, which was added at its last report.
+// dropPace removes the progress rate of a running attempt. This rate was added at the attempt's last report.
 func (ps *peers) dropPace(a *attemptState) {
 	if at := a.progress.At(); ps.progressRates != nil && at > 0 {
 		ps.progressRates.Delete(a.score / at.Seconds())
 	}
 }
 
-// fill copies the statistics that the policy reads into the facts; n is the number of tasks that run or have
-// finished.
+// fill sets in facts the statistics that the policy reads. n is the number of tasks that run or have finished.
 func (ps *peers) fill(facts *restart.Peers, n int) {
 	if ps.durations != nil && ps.durations.Len() > 0 {
 		facts.Durations = ps.durations

@@ -12,7 +12,8 @@ import (
 // look slow. This becomes known only when attempts have ended with success, although they had reported hardly any
 // work. Until then, a policy that reads the remaining time would restart healthy attempts.
 
-// These numbers are choices. They give no false alarm if progress is even, early, late, stepwise or random.
+// These numbers decide whether progress has a wrong unit, and are choices. They give no false alarm if progress is
+// even, early, late, stepwise or random.
 const (
 	// If an attempt reports more than this number of times its work, the report has a wrong unit. It is a little more
 	// than 1, to allow for rounding, and for a last block that is counted in full.
