@@ -21,7 +21,7 @@ type ages struct {
 	// The weight of the possibility that an attempt has stalled, so that its progress says nothing. It is passed on as
 	// survival.Prediction.StallWeight.
 	stallWeight float32
-	// Progress that is even is believed before enough attempts have ended.
+	// If an attempt progresses evenly, its progress is believed already before enough attempts have ended.
 	usesEvenness bool
 	// All attempts of the task that is decided about run on suspect machines, and a new attempt would run elsewhere. A
 	// machine is suspect if far more of its attempts are overdue, which means slow, than chance explains.

@@ -542,7 +542,8 @@ func (b *book) nextClone(machine int32) int32 {
 	return none
 }
 
-// setEligible forbids the given actions for a task (noCopy, noRestart), and allows the other action.
+// setEligible forbids for a task the actions whose flags are set in forbidden (noCopy, noRestart). It allows the
+// other actions.
 func (b *book) setEligible(task int32, forbidden taskFlags) {
 	s := &b.tasks[task]
 	s.flags = s.flags&^(noCopy|noRestart) | forbidden
@@ -561,8 +562,7 @@ type queue struct {
 	waits int         // number of waiting tasks
 }
 
-// maxPassedOver bounds the search of a task for a machine on which the first waiting tasks were tried before. The
-// search looks at this number of waiting tasks at most.
+// maxPassedOver is how many waiting tasks the queue looks at, to find a task that was not tried on the machine.
 const maxPassedOver = 8
 
 // newQueue returns a queue in which all tasks wait. O(n) in the number of tasks.

@@ -40,9 +40,9 @@ type BudgetConfig struct {
 	// the same time. A Budget always allows one copy while no copy runs, and this copy needs no allowance. 0 means
 	// 0.1. restart.Off means any number of copies.
 	Rate float64
-	// Floor is how many copies may run at the same time in a system so small that Share allows fewer. It is also how
-	// many copies may be launched before the first task starts. 0 means 3. restart.Off means none: then a small system
-	// makes only the copy that a Budget always allows.
+	// Floor is how many copies may run at the same time in a system so small that Share allows fewer. It is also the
+	// allowance for copies at the beginning, before tasks have started. 0 means 3. restart.Off means none: then a
+	// small system makes only the copy that a Budget always allows.
 	Floor int
 }
 

@@ -73,8 +73,8 @@ type Config struct {
 	// uses 10 intervals. If its field Grace is 0, the tracker uses 2 intervals. The tracker learns its field WrapUp
 	// from attempts that end.
 	Model estimate.Linear
-	// UnitTimes configures how the tracker learns the time of a new attempt (t_new). Here a Floor of 0 means a tenth
-	// of the mean work.
+	// UnitTimes configures how the tracker learns the time of a new attempt (t_new). If its field Floor is 0, the
+	// tracker uses a tenth of the mean work.
 	UnitTimes estimate.UnitTimesConfig
 	// Record remembers how attempts ran on each machine, and so which machines are slow or fail. The tracker adds
 	// observations to it, and reads it for three purposes:

@@ -181,8 +181,8 @@ func (ln *link) refresh(own *ages) {
 	}
 }
 
-// runTimes returns the run times of other phases that the phase uses. It leaves out one run time for each task of the
-// phase that has ended with success.
+// runTimes returns the run times of other phases, as far as this phase uses them. It leaves out one run time for each
+// task of this phase that has ended with success.
 func (ln *link) runTimes(own *ages) []runTime {
 	if ln == nil {
 		return nil
@@ -233,8 +233,9 @@ func (ln *link) adopt(r *trials) {
 // pay. For these trials, the Experience does not contain the run times of the tasks.
 func (ln *link) knowsLosses() bool { return ln != nil && ln.experience.lost > 0 }
 
-// publish adds the changes of the phase's trials since the last call to the Experience. A trial may be counted as won
-// at first, and as lost in the end. Then the Experience contains a won trial and a lost trial.
+// publish adds to the Experience the changes of the phase's trials since the last call. A trial is a copy or a
+// restart of a slow task. It may be counted as won at first, and as lost in the end. Then the Experience contains a
+// won trial and a lost trial.
 func (ln *link) publish(now time.Time, r *trials) {
 	if ln == nil || r.tally() == ln.published {
 		return
@@ -250,7 +251,7 @@ func (ln *link) publish(now time.Time, r *trials) {
 
 // resume connects a restored phase to the Experience. The Experience already includes the cost of the phase's trials,
 // but not the stakes of its open trials, so resume adds the stakes. The stake of a trial is the slot time that it
-// puts at risk. No snapshot of an Experience contains stakes. Otherwise a phase that is never restored would leave
+// puts at risk. No snapshot of an Experience contains stakes. If it did, a phase that is never restored would leave
 // its stakes in the Experience for ever.
 func (ln *link) resume(r *trials) {
 	if ln != nil {
@@ -329,9 +330,9 @@ func (exp *Experience) Merge(now time.Time, delta []byte) error {
 
 const experienceVersion = 1
 
-// AppendBinary appends a snapshot of the experience to dst. The snapshot does not contain the stakes of open trials,
-// which are the slot time that these put at risk. When a phase is restored, [Restore] adds its stakes again.
-// AppendBinary never fails. O(1), at most 10 kB.
+// AppendBinary appends a snapshot of the experience to dst. The snapshot does not contain the stakes of open trials.
+// The stake of a trial is the slot time that it puts at risk. When a phase is restored, [Restore] adds its stakes
+// again. AppendBinary never fails. O(1), at most 10 kB.
 func (exp *Experience) AppendBinary(dst []byte) ([]byte, error) {
 	return snapshot.Append(dst, experienceVersion, exp.code)
 }

@@ -63,7 +63,7 @@ type machine struct {
 	number int
 	// The time at which the machine will leave; noTime if no such time is known.
 	leaves time.Duration
-	// The last slot that this machine offered to a waiting task was refused, because the machine is bad.
+	// Waiting tasks may not start on the machine, because it was bad when it last had a free slot.
 	refused bool
 	// The machine's total progress, as LATE defines it: the sum of the progress scores of its running and successful
 	// attempts.
@@ -73,7 +73,8 @@ type machine struct {
 	// The number of running attempts on the machine that are overdue: their predicted total time is more than 1.5
 	// times the median.
 	overdue int32
-	// Far more attempts on the machine are overdue, which means slow, than chance explains.
+	// The machine has far more overdue attempts than chance explains. An attempt is overdue if it is much slower than
+	// the median.
 	suspect bool
 	// The last time at which an attempt on this machine was overtaken: a copy of its task, on another machine,
 	// finished first. It is noTime if there was no such case, or if an attempt has finished on this machine after it.
@@ -99,7 +100,7 @@ func (fl *fleet) admit(index int32, now, interval time.Duration) bool {
 	return true
 }
 
-// merge adds the observations that another process has made to the record.
+// merge adds to the record of machines the observations that another process has made.
 func (fl *fleet) merge(e *Event) error {
 	record, ok := fl.record.(interface {
 		Merge(now time.Time, delta []byte) error

@@ -287,9 +287,9 @@ func (f *forecast) remaining(w stint, a *attemptState) time.Duration {
 	return f.model.Remaining(&a.progress, f.book.age(a), w.units())
 }
 
-// foresee predicts the remaining time of the task's i-th attempt as a distribution, and stores it in to, the facts
-// that the policy reads. It predicts by the attempt's progress if possible, otherwise by its age. It changes nothing
-// if the host has given the remaining time, or if too little is known.
+// foresee predicts the remaining time of the task's i-th attempt as a distribution, and stores it in the facts that
+// the policy reads (the argument to). It predicts by the attempt's progress if possible, otherwise by its age. It
+// changes nothing if the host has given the remaining time, or if too little is known.
 func (f *forecast) foresee(w stint, a *attemptState, i int, to *restart.Attempt) {
 	if !f.ages.on || !a.begun || a.remaining != estimate.Unknown || a.badUnits || i >= maxForeseen {
 		return
@@ -329,8 +329,8 @@ func (f *forecast) foresee(w stint, a *attemptState, i int, to *restart.Attempt)
 
 // predict returns a prediction from an attempt's progress, in the form that package survival needs. Left is the
 // remaining time at the given age, by extrapolation of the progress. Scale is how much longer a task of this work
-// takes than a task of the mean work. The field Even is left out, because [ages.believesEven] takes as much time as
-// all other fields together.
+// takes than a task of the mean work. The caller must set the field Even, if needed, because this field takes as much
+// time as all other fields together.
 func (f *forecast) predict(a *attemptState, age, left time.Duration, scale float64) survival.Prediction {
 	m := &f.ages
 	p := survival.Prediction{

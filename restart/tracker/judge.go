@@ -235,9 +235,9 @@ func blocked(r restart.Reason) bool {
 // Most reports come from attempts that are far from slow. For the default policy, LeastCost, cheap bounds can show
 // this, at a small part of the cost of a full decision.
 
-// boundsFrom is the least number of tasks of a phase in which bounds replace full decisions. In a smaller phase, full
-// decisions cost little. And a full decision contains exactly the numbers that [restart.LeastCost.Decide] compares,
-// while bounds are only near to them.
+// boundsFrom is the least number of tasks of a phase in which cheap bounds replace full decisions. In a smaller
+// phase, full decisions cost little. And a full decision contains exactly the numbers that [restart.LeastCost.Decide]
+// compares, while bounds only enclose these numbers.
 const boundsFrom = 64
 
 // keepByBounds keeps a task that is certainly not slow, without a full decision. It returns true if it has done so.
@@ -345,9 +345,10 @@ func (j *judge) rescue(s *taskState, d *restart.Decision, view *restart.Task, p 
 	*d = restart.Hold(*d, *view, certain)
 }
 
-// addAvoid adds machines to Avoid: the machines that will leave, that fail, or that are too slow. If Avoid would then
-// contain all machines, the machines on which earlier attempts of the task ran are left out. So a hung task can get a
-// copy on every machine that is not known to be bad.
+// addAvoid adds machines to the Avoid of a decision, the list of machines on which a new attempt should not run. It
+// adds the machines that will leave, that fail, or that are too slow. If Avoid would then contain all machines, the
+// machines on which earlier attempts of the task ran are left out. So a hung task can get a copy on every machine
+// that is not known to be bad.
 func (j *judge) addAvoid(d *restart.Decision, view *restart.Task, p *restart.Phase) {
 	if j.fleet.record == nil && j.fleet.leaving == 0 && j.reads.SlowNode == 0 {
 		return
@@ -431,10 +432,10 @@ func (j *judge) pays(machine int, v machines.Verdict) bool {
 	return j.fleet.record.Factor(machine) <= waves
 }
 
-// exchanged returns the location factor with which the time of a new attempt of the task is predicted. If other tasks
-// wait, a kill frees a slot on the task's own machine, and a waiting task gets this slot. That task will be as slow
-// on this machine. So the result is at least the factor of the task's own machine, unless no waiting task would start
-// there.
+// exchanged returns the location factor with which the time of a new attempt of the task is predicted: how many times
+// longer an attempt takes on its machine than on an average machine. If other tasks wait, a kill frees a slot on the
+// task's own machine, and a waiting task gets this slot. That task will be as slow on this machine. So the result is
+// at least the factor of the task's own machine, unless no waiting task would start there.
 func (j *judge) exchanged(s *taskState, location float64) float64 {
 	if j.fleet.record == nil || j.book.waiting.waits == 0 || s.newest == none {
 		return location

@@ -489,7 +489,8 @@ func (x *phase) complete(c *snapshot.Codec) {
 	x.charged = b.copies()
 }
 
-// completeTask does this for one task: it computes its part of the state, and rejects contradictions.
+// completeTask computes the rest of a task's state from the fields that were decoded. It rejects fields that
+// contradict each other.
 func (x *phase) completeTask(c *snapshot.Codec, task int32) {
 	b := &x.book
 	s := &b.tasks[task]

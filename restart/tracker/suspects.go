@@ -81,9 +81,9 @@ func (mc *machine) isSuspect(share float64, machines int) bool {
 		return false
 	}
 	chance := float64(machines)
-	// chance is an upper bound of the expected number of machines with as many overdue attempts. It is the number of
-	// machines, times the number of ways to choose the overdue attempts among all attempts of a machine, times the
-	// probability that all chosen attempts are overdue.
+	// chance is an upper bound of the number of machines that are expected to have as many overdue attempts as this
+	// machine, by chance alone. It is the number of machines, times the number of ways to choose the overdue attempts
+	// among all attempts of a machine, times the probability that all chosen attempts are overdue.
 	for i := range mc.overdue {
 		chance *= share * float64(mc.ended+i+1) / float64(i+1)
 	}
