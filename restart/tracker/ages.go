@@ -7,49 +7,83 @@ import (
 	"github.com/straggler-go/straggler/restart/rules"
 )
 
-// ages estimates how long attempts take from run times alone: by a curve of the times of attempts that ended, run, or
-// were killed. It also holds the shape of progress. It costs little unless the policy reads t_rem as a distribution.
+// ages estimates how long attempts take from run times alone, without progress reports. It fits a survival curve to
+// the run times of attempts that have ended, of attempts that were killed, and of attempts that still run. It also
+// contains the shape of progress: which share of its time an attempt needs for which share of its work. If the policy
+// does not read the remaining time (t_rem) as a distribution, ages does little and costs little.
 type ages struct {
-	on                    bool
-	enoughEnds            int8    // successes from which the curve is used: three, or all other tasks of a small phase
-	stallWeight           float32 // weight of the possibility that an attempt has stalled, for survival.Prediction
-	usesEvenness          bool    // even progress is believed before enough attempts have ended
-	onSuspects            bool    // the task in question runs on suspect machines only
-	mostEvenNow           bool    // nearly all running attempts move evenly
-	endedShown, endedEven int     // ended attempts that showed how they moved, and the even ones among them
+	// The policy reads the remaining time of attempts as a distribution. If on is false, no run times are kept, and no
+	// survival curve is fitted.
+	on bool
+	// The number of successful attempts from which the survival curve of run times is used: three. In a phase of three
+	// tasks or fewer without an Experience, it is the number of the other tasks, but at least one.
+	enoughEnds int8
+	// The weight of the possibility that an attempt has stalled, so that its progress says nothing. It is passed on as
+	// survival.Prediction.StallWeight.
+	stallWeight float32
+	// If an attempt progresses evenly, its progress is believed already before enough attempts have ended.
+	usesEvenness bool
+	// All attempts of the task that is decided about run on suspect machines, and a new attempt would run elsewhere. A
+	// machine is suspect if far more of its attempts are overdue, which means slow, than chance explains.
+	onSuspects bool
+	// Nearly all running attempts progress evenly.
+	mostEvenNow bool
+	// endedShown is the number of ended attempts that reported often enough to show whether they progressed evenly.
+	// endedEven is the number of ended attempts that progressed evenly.
+	endedShown, endedEven int
 	shape                 *survival.Shape
 	curve                 survival.Curve
-	meanWork              float64           // mean work of a task
-	longest               float64           // longest run time of a success in seconds, scaled to the mean work; 0 for none
-	runTimes              []runTime         // of attempts that finished or were killed
-	successes             int32             // successes in runTimes
-	stride                int32             // run times are kept of each task that is a multiple of stride
-	fittedAt              time.Duration     // when the curve was made
-	newRunTimes           int               // run times since then
-	foreseen              []foreseen        // scratch of foresee: t_rem of each attempt of one task
-	fresh                 *survival.Without // nil until it is used
-	// withoutSuspects is the curve without attempts on suspect machines; nil until a machine is suspect
+	// The mean work of a task.
+	meanWork float64
+	// The longest run time of a successful attempt, in seconds, scaled to a task of the mean work; 0 if no attempt has
+	// succeeded.
+	longest float64
+	// The run times of attempts that finished or were killed.
+	runTimes []runTime
+	// The number of successful attempts in runTimes.
+	successes int32
+	// Run times are kept only of tasks whose index is a multiple of stride, to bound the memory of a large phase.
+	stride int32
+	// The time at which the survival curve of run times was fitted last; noTime if it never was.
+	fittedAt time.Duration
+	// The number of run times that were added after fittedAt.
+	newRunTimes int
+	// Memory of the method foresee: the distribution of the remaining time of each attempt of the task that is decided
+	// about.
+	foreseen []foreseen
+	// Memory of the method fresh: the curve of run times without the oldest attempt of the task. It is nil until it is
+	// first used.
+	fresh *survival.Without
+	// A second survival curve of run times, fitted without the running attempts on suspect machines. A machine is
+	// suspect if far more of its attempts are slow than chance explains. It is nil until a machine becomes suspect
+	// while no attempt reports progress.
 	withoutSuspects *survival.Curve
 }
 
-// foreseen is t_rem of one attempt, by its progress or by its age. It is not part of the Tracker, so that a Tracker is
-// not larger for the few tasks with several attempts.
+// foreseen is the distribution of the remaining time of one attempt. It is predicted either from the attempt's
+// progress (outlook) or from its age (residual). It is allocated apart from the Tracker, because few tasks have
+// several attempts and a Tracker should stay small.
 type foreseen struct {
 	outlook  survival.Outlook
 	residual survival.Residual
 }
 
-// runTime is the run time of an attempt that is over. Ended says that it finished; otherwise it was killed.
+// runTime is the run time of one attempt that is over. If ended is true, the attempt finished with success. Otherwise
+// it was killed, and would have taken at least this long.
 type runTime struct {
 	seconds float32
 	ended   bool
 	work    float64
 }
 
-// These numbers are choices. The page docs/calibration.md shows how far predictions are off with them.
+// These numbers are choices. The page docs/calibration.md shows how wrong predictions are with them.
 const (
-	maxRunTimes = 8192 // tasks whose run times are kept; more tasks would not make the curve better
-	fewEnds     = 8    // below this number of successes, more work counts as longer, but less work does not count as shorter
+	// The number of tasks whose run times are kept for the survival curve. More tasks would hardly make the curve
+	// better.
+	maxRunTimes = 8192
+	// The number of successful attempts from which a small task is predicted to be shorter than the mean task. With
+	// fewer, only a large task is scaled: it is predicted to be longer.
+	fewEnds = 8
 )
 
 func newAges(c *Config, reads rules.Description) ages {
@@ -78,13 +112,15 @@ func newAges(c *Config, reads rules.Description) ages {
 	return m
 }
 
-// hasCurve reports whether enough attempts have ended for a curve.
+// hasCurve reports whether enough attempts have ended with success to use the survival curve of run times.
 func (m *ages) hasCurve() bool { return m.curve.Ends() >= int(m.enoughEnds) }
 
-// keepsTask reports whether the run times of a task are kept.
+// keepsTask reports whether the run times of the task's attempts are kept. In a large phase, they are kept only for
+// tasks whose index is a multiple of stride.
 func (m *ages) keepsTask(task int32) bool { return task%m.stride == 0 }
 
-// addRunTime adds the run time of an attempt that finished or was killed.
+// addRunTime adds the run time of an attempt: its age when it finished (success) or was killed. Work is the work of
+// the attempt. Scale is how many times longer an attempt of this work takes than an attempt of the mean work.
 func (m *ages) addRunTime(a *attemptState, work, scale float64, age time.Duration, success bool) {
 	if success {
 		m.longest = max(m.longest, age.Seconds()/scale)
@@ -98,13 +134,15 @@ func (m *ages) addRunTime(a *attemptState, work, scale float64, age time.Duratio
 	}
 }
 
-// stale reports whether the curve must be made again: more than one in sixteen of its run times are new, or an
-// interval has passed, in which all running attempts have aged.
+// stale reports whether the survival curve of run times must be fitted again. This is so if more than one in sixteen
+// of its run times are new, or if an interval has passed since the last fit, because all running attempts have aged
+// in that time. A curve that was never fitted is stale, too.
 func (m *ages) stale(now, interval time.Duration) bool {
 	return m.fittedAt == noTime || m.newRunTimes > len(m.runTimes)/survival.RefitPart || now-m.fittedAt >= interval
 }
 
-// refit makes the curve again if it is stale.
+// refit fits the survival curve of run times again, if the curve is out of date. It then also finds again which
+// machines are suspect: machines with far more slow attempts than chance explains.
 func (f *forecast) refit() {
 	m, b := &f.ages, f.book
 	if !m.stale(b.now, f.interval) {
@@ -114,7 +152,7 @@ func (f *forecast) refit() {
 	m.curve.Reset()
 	m.mostEvenNow = m.usesEvenness && m.endedShown < enoughShown && f.nearlyAllEven()
 	if f.addEnded(&m.curve) < int(m.enoughEnds) {
-		m.curve.Reset() // the curve is not used yet, as in most phases for most of their time
+		m.curve.Reset() // too few successes: an empty curve is cheaper, and it is not used yet
 	} else {
 		f.addRunning(&m.curve, false)
 	}
@@ -123,7 +161,8 @@ func (f *forecast) refit() {
 	f.findSuspects()
 }
 
-// addEnded adds the run times of the phase and of its kind to a curve, and returns the number of successes.
+// addEnded adds the run times of ended attempts to a curve, both of this phase and of the phases that share its
+// Experience. It returns the number of attempts among them that ended with success.
 func (f *forecast) addEnded(curve *survival.Curve) (ends int) {
 	for _, times := range [...][]runTime{f.ages.runTimes, f.link.runTimes(&f.ages)} {
 		for _, t := range times {
@@ -135,7 +174,9 @@ func (f *forecast) addEnded(curve *survival.Curve) (ends int) {
 	return ends
 }
 
-// addRunning adds the ages of running attempts to a curve, with or without attempts on suspect machines.
+// addRunning adds the ages of running attempts to a survival curve: each attempt will take at least as long as its
+// age. If withoutSuspects is set, it leaves out the attempts on suspect machines, which have far more slow attempts
+// than chance explains.
 func (f *forecast) addRunning(curve *survival.Curve, withoutSuspects bool) {
 	f.eachRunning(func(a *attemptState) {
 		if f.ages.keepsTask(a.task) && !(withoutSuspects && a.machine != none && f.fleet.machines[a.machine].suspect) {
@@ -145,7 +186,7 @@ func (f *forecast) addRunning(curve *survival.Curve, withoutSuspects bool) {
 	})
 }
 
-// eachRunning calls do for each running attempt.
+// eachRunning calls the function do for each running attempt of the phase.
 func (f *forecast) eachRunning(do func(a *attemptState)) {
 	for i := range f.book.attempts.all {
 		if a := &f.book.attempts.all[i]; a.task != none && a.begun {

@@ -72,7 +72,7 @@ func TestATrackerDoesNotAllocateInSteadyState(t *testing.T) {
 	}
 }
 
-// liveBytes returns the number of live bytes, and keeps its arguments alive.
+// liveBytes returns how many bytes of memory are in use. It keeps its arguments in memory until it returns.
 func liveBytes(keep ...any) uint64 {
 	var m runtime.MemStats
 	runtime.GC()
@@ -81,7 +81,8 @@ func liveBytes(keep ...any) uint64 {
 	return m.HeapAlloc
 }
 
-// An open phase of ten tasks, with five that run, takes 5.7 kB. A host may have many open phases.
+// A tracker of a phase of ten tasks takes 5.7 kB while five of the tasks run. This matters to a host with many open
+// phases.
 func TestAnOpenPhaseIsSmall(t *testing.T) {
 	const phases = 1000
 	var before, after runtime.MemStats
@@ -98,7 +99,7 @@ func TestAnOpenPhaseIsSmall(t *testing.T) {
 	runtime.KeepAlive(open)
 }
 
-// A phase of a million tasks takes under 200 bytes for each task, if all tasks run and report.
+// A tracker of a million tasks takes less than 240 bytes for each task, even if all tasks run and report.
 func TestATaskTakesLessThan250Bytes(t *testing.T) {
 	for _, c := range []struct {
 		policy restart.Policy

@@ -8,22 +8,27 @@ import (
 	"github.com/straggler-go/straggler/restart"
 )
 
-// Answer is the reply of a [Tracker] to an event. If the event asks no question, the answer has no decision: it has
-// only the Task, the number of a new attempt, Ignored, and the lists below.
+// Answer is the reply of a [Tracker] to an event. Some events ask a question, for example [Offered]: what to do with
+// a free slot. The answer to such an event contains a decision. The answer to any other event contains only the Task,
+// the number of a new attempt, Ignored, and the lists below.
 type Answer struct {
-	// Decision says what to do about the task. For Restart and Kill, its Attempt is the number of the attempt to kill.
-	// For Started and Submitted, its Attempt is the number of the new attempt, or -1 if there is none.
+	// Decision says what to do about the task. If its Action is Restart or Kill, its Attempt is the number of the
+	// attempt to kill. In the answer to a Started or Submitted event, its Attempt is the number of the new attempt, or
+	// -1 if there is no new attempt.
 	restart.Decision
-	// Task is the task of the decision; -1 if the decision is about no task.
+	// Task is the index of the task that the decision is about; -1 if the decision is about no task.
 	Task int
-	// Ignored says that the event, or a part of the event, made no sense to the tracker.
+	// Ignored says that the tracker could not use the event, or a part of the event. For example, the event was about
+	// an attempt that has already ended.
 	Ignored bool
-	// Overtaken, for Finished, holds the numbers of the task's other attempts. The tracker counts them as ended; the
-	// host should kill them. Overtaken, Waiting and Found hold until the next event.
+	// Overtaken is set in the answer to a Finished event. It contains the numbers of the other attempts of the
+	// finished task. For the tracker these attempts have ended; the host should kill them. The slices Overtaken,
+	// Waiting and Found are valid until the next event.
 	Overtaken []int
-	// Waiting, for MachineLost, holds the tasks that lost their last attempt and wait again.
+	// Waiting is set in the answer to a MachineLost event. It contains the tasks that lost their last attempt with the
+	// machine, and wait for a slot again.
 	Waiting []int
-	// Found, for Swept, holds one answer for each task with an action other than Keep.
+	// Found is set in the answer to a Swept event. It contains one answer for each task whose action is not Keep.
 	Found []Answer
 }
 
@@ -37,13 +42,13 @@ func (a *Answer) wire(c *wire.Codec) {
 	c.Inline(&a.Decision)
 }
 
-// String returns the answer as one line: the decision, after the task if there is one.
+// String returns the answer as one line: the task, if there is one, and then the decision.
 func (a Answer) String() string {
 	text, _ := a.AppendText(nil) // it never fails
 	return string(text)
 }
 
-// AppendText appends the line of String to dst.
+// AppendText appends the line that String returns to dst.
 func (a *Answer) AppendText(dst []byte) ([]byte, error) {
 	if a.Task >= 0 {
 		dst = append(strconv.AppendInt(append(dst, "task="...), int64(a.Task), 10), ' ')
@@ -51,8 +56,8 @@ func (a *Answer) AppendText(dst []byte) ([]byte, error) {
 	return a.Decision.AppendText(dst)
 }
 
-// Sentence returns the sentence of [restart.Decision.Sentence], with the task, and with the number of the attempt to
-// kill.
+// Sentence returns the decision as an English sentence, as [restart.Decision.Sentence] does. The sentence begins with
+// the task, and for Restart and Kill with the number of the attempt to kill.
 func (a Answer) Sentence() string {
 	switch text := a.Decision.Sentence(); {
 	case a.Task < 0:
@@ -71,10 +76,10 @@ func (a Answer) LogValue() slog.Value { return wire.Log(a.wire) }
 // unknown.
 func (a Answer) MarshalJSON() ([]byte, error) { return wire.JSON(a.wire) }
 
-// UnmarshalJSON reads the JSON of MarshalJSON, and gives the very same answer.
+// UnmarshalJSON reads the JSON that MarshalJSON returns. The result is equal to the marshalled answer.
 func (a *Answer) UnmarshalJSON(data []byte) error { return wire.Read(data, a, (*Answer).wire) }
 
-// UnmarshalText reads the line of String, which has six digits of each number.
+// UnmarshalText reads the line that String returns. Numbers in such a line are rounded to six digits.
 func (a *Answer) UnmarshalText(line []byte) error {
 	return wire.Scan(line, a, func(a *Answer, c *wire.Codec) {
 		c.Index("task", &a.Task)
@@ -82,5 +87,5 @@ func (a *Answer) UnmarshalText(line []byte) error {
 	})
 }
 
-// ends reports whether a decision ends an attempt.
+// ends reports whether a decision ends an attempt: it is a Restart or a Kill.
 func ends(d *restart.Decision) bool { return d.Action == restart.Restart || d.Action == restart.Kill }

@@ -9,7 +9,7 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// A logged answer names its task, and the attempt to kill. An answer about no task names neither.
+// A logged answer contains its task, and the attempt to kill. An answer about no task contains neither.
 func TestAnswerNamesItsTask(t *testing.T) {
 	for want, a := range map[string]tracker.Answer{
 		"task=17 start largest-work": {Task: 17, Decision: restart.Decision{Action: restart.Start, Reason: restart.LargestWork}},

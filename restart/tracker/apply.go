@@ -11,19 +11,22 @@ import (
 
 // How an event passes through the tracker. For example, task 7 reports that its attempt 0 has done half of the work:
 //
-//   - Apply sets the time, and the account of trials notes the event (trials.go).
-//   - phase.report finds the attempt in the book (book.go). The forecast learns from the report (forecast.go); so do
-//     the totals of the machine (fleet.go) and the peers (peers.go).
-//   - judge.decide collects the facts of task 7 for the policy, and checks the policy's answer (judge.go). If the task
-//     is worth a copy, it becomes a candidate for the next free slot (next.go).
-//   - Changes of the trials go to the Experience of the kind (experience.go).
-//   - OnEvent gets the event and the answer.
+//   - Apply sets the time. Then the account of trials is updated for the event (trials.go). A trial is a copy or a
+//     restart that was made because a task was slow.
+//   - phase.report finds the attempt in the book (book.go), and passes the report to three parts: the forecast of run
+//     times (forecast.go), the progress totals of the machine (fleet.go), and the statistics of all tasks (peers.go).
+//   - judge.decide collects the facts of task 7 for the policy, and checks the policy's answer (judge.go). If the
+//     task is worth a copy, it becomes a candidate for the next free slot (next.go).
+//   - If the account of trials has changed, the changes go to the Experience, which phases of the same kind share
+//     (experience.go).
+//   - Config.OnEvent is called with the event and the answer.
 //
-// The forecast has four parts in files of their own: run times and ages (ages.go), even progress (even.go), machines
-// with overdue attempts (suspects.go), and wrong units (units.go).
+// The forecast has four parts in other files: run times and ages (ages.go), even progress (even.go), machines with
+// overdue attempts (suspects.go), and progress in wrong units (units.go).
 
-// Apply takes one event, and returns the tracker's answer. Each method with the name of an event calls Apply. Call it
-// directly for events that were stored or that come from another process. An event of an unknown kind is ignored.
+// Apply passes one event to the tracker, and returns the tracker's answer. Every method with the name of an event,
+// such as [Tracker.Start], calls Apply. Call Apply directly for an event that was stored or that comes from another
+// process. An event of an unknown kind is ignored.
 func (t *Tracker) Apply(e Event) (a Answer) {
 	t.apply(&e, &a)
 	return a
@@ -81,8 +84,8 @@ func (t *Tracker) apply(e *Event, a *Answer) {
 		a.Task = none
 		t.applyToAll(e, a)
 	}
-	// The ranking of candidates holds while the only events are offers of slots, and starts of the copies that these
-	// ask for.
+	// The ranking is the list of the tasks that are worth a copy, sorted by the gain of a copy. It stays valid only
+	// while the events are offers of slots, and starts of copies on these slots. Any other event makes it invalid.
 	t.judge.ranking.holds = t.judge.ranking.holds && (e.Kind == Offered || t.phase.ledger.Copies > copiesBefore)
 	t.judge.trials.link.publish(t.phase.book.clock.Last, &t.judge.trials)
 	a.Ignored = t.phase.ledger.Ignored != ignored
@@ -91,7 +94,7 @@ func (t *Tracker) apply(e *Event, a *Answer) {
 	}
 }
 
-// applyToAll applies an event that is about no task.
+// applyToAll applies an event that is not about a single task, such as the loss of a machine.
 func (t *Tracker) applyToAll(e *Event, a *Answer) {
 	switch e.Kind {
 	case MachineLost:
@@ -112,8 +115,9 @@ func (t *Tracker) applyToAll(e *Event, a *Answer) {
 	}
 }
 
-// tick sets the time of the book to the time of an event. If the host's clock steps back, the book's time goes on from
-// there. An event without a time gets the last time, so that an observer can record it.
+// tick sets the current time of the book to the time of an event. If the host's clock has stepped back, the book's
+// time does not: it continues from the last time. An event without a time gets the last time, so that Config.OnEvent
+// can record it.
 func (t *Tracker) tick(e *Event) {
 	t.phase.book.now = t.phase.book.clock.At(e.Time)
 	if e.Time.IsZero() {
@@ -121,7 +125,8 @@ func (t *Tracker) tick(e *Event) {
 	}
 }
 
-// decide decides about a running task, and updates the list of candidates.
+// decide decides about a running task, and stores the decision in the answer a. It adds the task to the list of
+// candidates for a copy if the task is worth a copy, and otherwise removes it.
 func (t *Tracker) decide(a *Answer, task int32, p *restart.Phase) {
 	v := t.judge.decide(task, askNone, p)
 	if v.wants {
@@ -132,13 +137,13 @@ func (t *Tracker) decide(a *Answer, task int32, p *restart.Phase) {
 	t.answer(a, &v)
 }
 
-// answer copies a verdict to the answer, and counts it.
+// answer copies a verdict into the answer a, and counts the verdict for [Tracker.Decisions].
 func (t *Tracker) answer(a *Answer, v *verdict) {
 	a.Decision, a.Task = v.Decision, v.task
 	t.judge.counts.add(&v.Decision)
 }
 
-// sweep decides about every running task.
+// sweep decides about every running task. It stores in a.Found the answers whose action is not Keep.
 func (t *Tracker) sweep(a *Answer) {
 	found, facts := t.found[:0], t.judge.phaseFacts()
 	all := t.phase.book.attempts.all
@@ -147,7 +152,7 @@ func (t *Tracker) sweep(a *Answer) {
 		if task == none || t.phase.book.tasks[task].newest != int32(i) {
 			continue // a free entry, or not the newest attempt of its task
 		}
-		var one Answer // about this task
+		var one Answer // the answer about this task alone
 		t.decide(&one, task, facts)
 		if one.Action != restart.Keep {
 			found = append(found, one)
@@ -157,7 +162,7 @@ func (t *Tracker) sweep(a *Answer) {
 	a.Task, a.Found = none, found
 }
 
-// offer decides about a free slot.
+// offer decides what to do with the free slot of an Offered event, and stores the decision in the answer a.
 func (t *Tracker) offer(e *Event, a *Answer) {
 	v := verdict{task: none}
 	v.Reason = restart.NothingToDo
@@ -169,13 +174,15 @@ func (t *Tracker) offer(e *Event, a *Answer) {
 		if v.task == none {
 			t.startWaiting(&v, machine)
 		}
-	case wanted > 0: // no attempt may run: the phase is closed, or has no slots yet
+	case wanted > 0: // tasks want a slot, but the phase has no slots: it is closed, or its slots are not set yet
 		v.Reason = restart.NoFreeSlot
 	}
 	t.answer(a, &v)
 }
 
-// startWaiting finds a waiting task for a free slot; if no task waits, a task that lacks a clone.
+// startWaiting finds a task to start on a free slot, and stores the verdict in v. It prefers a waiting task. If no
+// task waits, it takes a running task that has fewer clones than Config.Clones. If the machine is refused for the
+// task, the verdict contains the refusal.
 func (t *Tracker) startWaiting(v *verdict, machine int) {
 	index := t.phase.fleet.find(machine)
 	task, why := t.phase.book.waiting.first(index), restart.LargestWork
@@ -187,29 +194,31 @@ func (t *Tracker) startWaiting(v *verdict, machine int) {
 	}
 	d, unwanted := t.judge.unwanted(machine, task)
 	if unwanted {
-		v.Decision, index = d, t.phase.fleet.add(machine) // from now on the machine counts as refused
+		v.Decision, index = d, t.phase.fleet.add(machine) // refuse, below, needs the index of the machine
 	} else {
 		v.Decision, v.task = restart.Decision{Action: restart.Start, Reason: why}, int(task)
 	}
 	t.phase.fleet.refuse(index, unwanted)
 }
 
-// phase holds the parts of the state that events change: the book, the forecast, the fleet, the peers, and the ledger.
-// Each method applies one event to all parts. A part that reads the state before the event goes first.
+// phase contains the parts of the tracker's state that events change: the book, the forecast, the fleet, the peers
+// and the ledger. Each method applies one event to all of these parts. If a part needs the state from before the
+// event, the method changes that part first.
 type phase struct {
 	book      book
 	forecast  forecast
 	fleet     fleet
 	peers     peers
 	ledger    Ledger
-	budget    Limiter // nil: no bound
-	charged   int     // copies that the budget has counted
-	lost      []int32 // scratch of loseMachine: indices of attempts
-	overtaken []int   // the answer to a Finish
-	waiting   []int   // the answer to a LoseMachine
+	budget    Limiter // bounds the copies of several phases; nil: no bound
+	charged   int     // number of running copies that the budget knows of
+	lost      []int32 // memory of loseMachine: indices of the attempts on the machine
+	overtaken []int   // memory of the answer to a Finished event
+	waiting   []int   // memory of the answer to a MachineLost event
 }
 
-// find returns the index of an attempt that has not ended. Otherwise it returns none, and the event counts as ignored.
+// find returns the index of an attempt that has not ended. If there is no such attempt, find returns none, and counts
+// the event as ignored.
 func (x *phase) find(task, attempt int) int32 {
 	i := x.book.find(task, attempt)
 	if i == none {
@@ -218,7 +227,9 @@ func (x *phase) find(task, attempt int) int32 {
 	return i
 }
 
-// submit adds a new attempt, and begins it if begins is set. It returns the number of the attempt, or none.
+// submit adds a new attempt of a task on a machine, and returns the number of the attempt. If begins is set, the
+// attempt also begins to run. If no attempt of the task may start, submit returns none, and counts the event as
+// ignored.
 func (x *phase) submit(task, machine int, begins bool) int {
 	s := x.book.task(task)
 	if s == nil || s.flags&(finished|givenUp) != 0 {
@@ -245,7 +256,7 @@ func (x *phase) submit(task, machine int, begins bool) int {
 	return int(a.attempt)
 }
 
-// charge tells the budget how many copies were launched and ended since the last call.
+// charge tells the budget how many copies were launched and how many ended since the last call of charge.
 func (x *phase) charge() {
 	copies := x.book.copies()
 	for ; x.charged < copies; x.charged++ {
@@ -260,7 +271,8 @@ func (x *phase) charge() {
 	}
 }
 
-// begin begins a submitted attempt.
+// begin records that a submitted attempt has begun to run on a machine. If machine is negative, the attempt runs on
+// the machine that it was submitted for.
 func (x *phase) begin(task, attempt, machine int) {
 	i := x.find(task, attempt)
 	if i == none {
@@ -280,7 +292,8 @@ func (x *phase) begin(task, attempt, machine int) {
 	x.book.begin(a)
 }
 
-// report takes a progress report, and begins the attempt if it has not begun. It reports whether the attempt exists.
+// report applies the progress report of an attempt. If the attempt has not begun, the report begins it. The result
+// says whether the attempt exists and has not ended.
 func (x *phase) report(e *Event) bool {
 	i := x.find(e.Task, e.Attempt)
 	if i == none {
@@ -301,7 +314,8 @@ func (x *phase) report(e *Event) bool {
 	return true
 }
 
-// score updates the mean score and the total of the machine with an attempt's progress score.
+// score sets the progress score of an attempt. It also updates the sum of the scores of all tasks, and the sum of the
+// scores on the attempt's machine.
 func (x *phase) score(s *taskState, a *attemptState, score float64) {
 	before := x.peers.furthest(&x.book, s)
 	x.fleet.score(x.book.clock.Last, a, score)
@@ -309,10 +323,12 @@ func (x *phase) score(s *taskState, a *attemptState, score float64) {
 	x.peers.scores += x.peers.furthest(&x.book, s) - before
 }
 
-// finish ends a task with success, and returns its other attempts.
+// finish records that an attempt has ended its task with success. It ends the other attempts of the task, and returns
+// their numbers.
 func (x *phase) finish(task, attempt int) (overtaken []int) {
 	if s := x.book.late(task, attempt); s != nil {
-		// The attempt should have been killed, but finished first. Its time is no sample.
+		// The tracker already counts this attempt as ended, for example as killed, but the attempt finished first. Its
+		// run time is not known, so nothing is learnt from it.
 		overtaken = x.overtake(s, none)
 		x.ledger.Late++
 		x.book.finish(int32(task))
@@ -345,7 +361,8 @@ func (x *phase) finish(task, attempt int) (overtaken []int) {
 	return overtaken
 }
 
-// overtake ends all attempts of a task except the winner, which may be none, and returns their numbers.
+// overtake ends all attempts of a task except the winner, and returns the numbers of the ended attempts. If winner is
+// none, all attempts end.
 func (x *phase) overtake(s *taskState, winner int32) []int {
 	overtaken := x.overtaken[:0]
 	byCopy := winner != none && x.book.isCopy(s, &x.book.attempts.all[winner])
@@ -367,16 +384,16 @@ func (x *phase) overtake(s *taskState, winner int32) []int {
 	return overtaken
 }
 
-// fate says why an attempt ended without success.
+// fate says how an attempt ended without success.
 type fate uint8
 
 const (
-	hasFailed fate = iota
-	wasKilled
-	wasInVain // the host killed a copy, while another attempt of the task went on
+	hasFailed fate = iota // it failed, or was lost with its machine
+	wasKilled             // it was killed or overtaken
+	wasInVain             // it was a copy, and the host killed it while another attempt of the task went on
 )
 
-// end ends an attempt that did not finish.
+// end ends an attempt that has not finished with success. The fate says how it ended.
 func (x *phase) end(s *taskState, i int32, how fate) {
 	a := &x.book.attempts.all[i]
 	if how == hasFailed {
@@ -392,7 +409,7 @@ func (x *phase) end(s *taskState, i int32, how fate) {
 	x.peers.scores += x.peers.furthest(&x.book, s) - before
 }
 
-// abandon ends an attempt that did not finish. If it was the last attempt of its task, the task waits again.
+// abandon ends an attempt that has not finished with success. If the task has no other attempt, the task waits again.
 func (x *phase) abandon(task int, i int32, how fate) {
 	s := &x.book.tasks[task]
 	x.end(s, i, how)
@@ -402,7 +419,8 @@ func (x *phase) abandon(task int, i int32, how fate) {
 	x.charge()
 }
 
-// kill ends an attempt. If restarts is set, the attempt was killed to run its task again.
+// kill ends an attempt that the host has killed. If restarts is set, the host killed the attempt in order to run the
+// task again.
 func (x *phase) kill(task, attempt int, restarts bool) {
 	i := x.find(task, attempt)
 	if i == none {
@@ -421,14 +439,15 @@ func (x *phase) kill(task, attempt int, restarts bool) {
 		x.ledger.Restarts++
 	} else {
 		x.ledger.Pruned++
-		if x.book.several(s) && x.book.oldest(s) == i { // a copy takes the place of the oldest attempt
+		if x.book.several(s) && x.book.oldest(s) == i { // a copy replaces the oldest attempt, which is a restart
 			x.book.history(s).restarts++
 		}
 	}
 	x.abandon(task, i, how)
 }
 
-// account returns the ledger, with the counts that other parts keep.
+// account returns the ledger of the phase. It adds the numbers that other parts of the phase count, such as finished
+// tasks.
 func (x *phase) account() Ledger {
 	l := x.ledger
 	l.Finished, l.ClockSteps = x.book.successes, x.book.clock.Steps
@@ -436,9 +455,9 @@ func (x *phase) account() Ledger {
 	return l
 }
 
-// Events of machines, slots and whole tasks.
+// The methods below apply events of machines, of slots and of whole tasks.
 
-// known reports whether the task exists. If it does not, the event counts as ignored.
+// known reports whether a task with this index exists. If not, known counts the event as ignored.
 func (x *phase) known(task int) bool {
 	known := x.book.task(task) != nil
 	if !known {
@@ -447,20 +466,21 @@ func (x *phase) known(task int) bool {
 	return known
 }
 
-// loseMachine ends all attempts on a machine, and returns the tasks that wait again, in ascending order.
+// loseMachine ends all attempts on a machine that is lost. It returns the tasks that lost their last attempt and wait
+// again, in ascending order.
 func (x *phase) loseMachine(machine int) []int {
 	index := x.fleet.find(machine)
 	if index == none {
 		return nil
 	}
-	x.fleet.refuse(index, false) // SetSlots takes its slots off; when the machine comes back, it may be better
+	x.fleet.refuse(index, false) // its slots are gone; and if the machine comes back, it may be healthy
 	all, lost := x.book.attempts.all, x.lost[:0]
 	for i := range all {
 		if a := &all[i]; a.task != none && a.machine == index {
 			lost = append(lost, int32(i))
 		}
 	}
-	slices.SortFunc(lost, func(i, j int32) int { // by task; of a task, the newest attempt first
+	slices.SortFunc(lost, func(i, j int32) int { // by task; attempts of one task, newest first
 		return cmp.Or(cmp.Compare(all[i].task, all[j].task), cmp.Compare(all[j].attempt, all[i].attempt))
 	})
 	x.lost, x.waiting = lost, x.waiting[:0]
@@ -475,7 +495,7 @@ func (x *phase) loseMachine(machine int) []int {
 	return x.waiting
 }
 
-// loseOutput makes a finished task wait again.
+// loseOutput records that the output of a finished task is lost. The task waits again.
 func (x *phase) loseOutput(task int) {
 	s := x.book.task(task)
 	if s == nil || s.flags&finished == 0 {
@@ -487,6 +507,7 @@ func (x *phase) loseOutput(task int) {
 	x.book.history(s).lost = s.launched
 }
 
+// setSlots sets how many attempts of the phase may run at once, and tells the budget by how much this number changed.
 func (x *phase) setSlots(slots int) {
 	slots = min(max(slots, 0), maxTasks)
 	if x.budget != nil {
@@ -495,7 +516,7 @@ func (x *phase) setSlots(slots int) {
 	x.book.slots = slots
 }
 
-// leave records when a machine leaves; the zero time takes it back.
+// leave records the time at which a machine will leave. The zero time says that the machine stays after all.
 func (x *phase) leave(machine int, at time.Time) {
 	switch {
 	case machine < 0:
@@ -507,6 +528,7 @@ func (x *phase) leave(machine int, at time.Time) {
 	}
 }
 
+// fail ends an attempt that has failed.
 func (x *phase) fail(task, attempt int) {
 	if i := x.find(task, attempt); i != none {
 		x.ledger.Failed++
@@ -514,6 +536,8 @@ func (x *phase) fail(task, attempt int) {
 	}
 }
 
+// giveUp records that the host will not run a waiting task again. If the task does not wait, the event counts as
+// ignored.
 func (x *phase) giveUp(task int) {
 	if !x.known(task) {
 		return
@@ -527,6 +551,7 @@ func (x *phase) giveUp(task int) {
 	s.flags |= givenUp
 }
 
+// setEligible sets whether a task may be copied and whether it may be restarted.
 func (x *phase) setEligible(e *Event) {
 	if !x.known(e.Task) {
 		return
@@ -541,6 +566,8 @@ func (x *phase) setEligible(e *Event) {
 	x.book.setEligible(int32(e.Task), forbidden)
 }
 
+// close ends the phase. Running attempts count as killed, waiting tasks count as given up, and the phase has no
+// slots.
 func (x *phase) close() {
 	for i := range x.book.tasks {
 		s := &x.book.tasks[i]

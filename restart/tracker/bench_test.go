@@ -17,7 +17,8 @@ import (
 
 var sink tracker.Answer
 
-// steady is a phase in which all tasks run and report for ever. Each report replaces the task's sample of the rates.
+// steady is a phase in which all tasks run and report for ever. Each report replaces the task's sample in the
+// distribution of unit times.
 type steady struct {
 	tracker *tracker.Tracker
 	tasks   int
@@ -78,8 +79,8 @@ func (s *steady) finishHalf() {
 	}
 }
 
-// healthy is a phase in which every second task has ended, after some 10,000 s. The other tasks take as long, and run
-// anywhere between their begin and their end. A task that ends begins anew, so that the phase stays the same.
+// healthy is a phase in which every second task has ended, after some 10,000 s. The other tasks take as long, and
+// each has run for a different part of this time. A task that ends begins anew, so that the phase stays the same.
 type healthy struct {
 	tracker *tracker.Tracker
 	now     time.Time
@@ -132,7 +133,7 @@ func newHealthy(tb testing.TB, tasks int) *healthy {
 	return h
 }
 
-// shows returns the report of a task; its progress is off by 2 %.
+// shows returns the report of a task. The reported progress is wrong by 2 %.
 func (h *healthy) shows(task int) tracker.Report {
 	share := h.now.Sub(h.began[task]).Seconds() / h.takes[task].Seconds()
 	return tracker.Report{Done: h.work[task] * min(share*(0.98+0.04*h.rng.Float64()), 1)}
@@ -152,8 +153,9 @@ func (h *healthy) report() tracker.Answer {
 	return h.tracker.Report(h.now, task, h.attempt[task], h.shows(task))
 }
 
-// BenchmarkTrackerReport measures one report of a phase. In "none" no task has ended. In "half" the other tasks are
-// ten times slower than the tasks that have ended, so that they are worth a copy. In "healthy" they are as fast.
+// BenchmarkTrackerReport measures one report of a phase. In "none" no task has ended. In "half" every second task has
+// ended, and the other tasks are ten times slower, so that they are worth a copy. In "healthy" the other tasks are as
+// fast as the tasks that have ended.
 func BenchmarkTrackerReport(b *testing.B) {
 	for _, tasks := range []int{1000, 100000, 1000000} {
 		b.Run(fmt.Sprintf("ended=healthy/tasks=%d", tasks), func(b *testing.B) {
@@ -180,8 +182,8 @@ func BenchmarkTrackerReport(b *testing.B) {
 	}
 }
 
-// BenchmarkSweep decides about each running task, while as many tasks have ended. One task in a thousand is worth an
-// action.
+// BenchmarkSweep decides about each running task, when half of the tasks have ended. One running task in a thousand
+// needs an action.
 func BenchmarkSweep(b *testing.B) {
 	for _, tasks := range []int{1000, 1000000} {
 		b.Run(fmt.Sprintf("tasks=%d", tasks), func(b *testing.B) {
@@ -197,8 +199,8 @@ func BenchmarkSweep(b *testing.B) {
 	}
 }
 
-// BenchmarkSweepOf decides about tasks with and without reports, with one attempt or two, while as many tasks have
-// ended.
+// BenchmarkSweepOf decides about tasks with and without reports, and with one attempt or two, when half of the tasks
+// have ended.
 func BenchmarkSweepOf(b *testing.B) {
 	for _, silent := range []bool{false, true} {
 		for _, copies := range []int{1, 2} {
@@ -251,7 +253,7 @@ func BenchmarkFill(b *testing.B) {
 	}
 }
 
-// stragglers returns a phase of 10n tasks: 9n have ended, and n are worth a copy. There are n idle slots.
+// stragglers returns a phase of 10n tasks with n idle slots. Of the tasks, 9n have ended, and n are worth a copy.
 func stragglers(tb testing.TB, n int) (*tracker.Tracker, time.Time) {
 	tb.Helper()
 	tr, err := tracker.New(tracker.Config{Tasks: 10 * n, Slots: 10 * n, Interval: time.Second})
@@ -270,7 +272,7 @@ func stragglers(tb testing.TB, n int) (*tracker.Tracker, time.Time) {
 	return tr, now
 }
 
-// BenchmarkOpenPhase opens a phase of ten tasks, and five of them run.
+// BenchmarkOpenPhase creates the tracker of a phase of ten tasks, and starts five of them.
 func BenchmarkOpenPhase(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {

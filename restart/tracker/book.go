@@ -11,34 +11,54 @@ import (
 	"github.com/straggler-go/straggler/restart"
 )
 
-// book holds the tasks of the phase and their attempts: which tasks wait, which attempts run, on which machines a task
-// was tried, and which copies and restarts it had. A machine is known to the book only by its index in [fleet]. The
-// book knows nothing of how long anything takes.
+// book records the tasks of the phase and their attempts: which tasks wait, which attempts run, on which machines
+// each task was tried, and how many copies and restarts each task had. In the book a machine is an index into the
+// machines of [fleet], and not the host's number. The book contains no estimates of how long attempts take.
 type book struct {
-	clock       clock.Clock
-	now         time.Duration // time since the first event; never falls
-	lastChange  time.Duration // when an attempt last began or ended
-	events      int           // number of events so far
-	tasks       []taskState
-	attempts    attemptPool
-	histories   []history
-	keepsTrials bool  // histories hold the trials of tasks
-	clones      int32 // how many clones each task may have, at least 1
-	waiting     queue
-	candidates  candidates
-	cloning     []int32 // tasks that may lack clones, in the order of their starts
-	slots       int
-	running     int // attempts that run or wait in an engine's queue
-	active      int // tasks with such an attempt
-	first       int // attempts that are no copies: the clones of each task, and at least one attempt of each active task
-	working     int // tasks with an attempt that has begun
-	started     int // tasks that have ever begun; it shows where the first wave ends
-	finished    int // tasks that count as finished now
-	successes   int // successes so far; a task that lost its output may succeed again
+	clock clock.Clock
+	// The time since the first event. It never decreases.
+	now time.Duration
+	// The time of the latest begin or end of an attempt.
+	lastChange time.Duration
+	// The number of events so far.
+	events    int
+	tasks     []taskState
+	attempts  attemptPool
+	histories []history
+	// The histories contain the trials of the tasks. A trial is a copy or a restart that was made because a task was
+	// slow.
+	keepsTrials bool
+	// How many clones each task may have, at least 1. Clones are attempts of a task that are started from the
+	// beginning, before anything is slow. The first attempt of a task is its first clone.
+	clones     int32
+	waiting    queue
+	candidates candidates
+	// The tasks that may have fewer clones than Config.Clones, in the order in which they started. A clone is an
+	// attempt that is started beside the first attempt from the beginning, before anything is slow.
+	cloning []int32
+	// How many attempts may run at once.
+	slots int
+	// The number of attempts that run or wait in an engine's queue.
+	running int
+	// The number of tasks with at least one attempt that runs or waits in an engine's queue.
+	active int
+	// The number of attempts that are not copies: the clones of each task, and at least one attempt of each task that
+	// has attempts.
+	first int
+	// The number of tasks with an attempt that has begun and not ended.
+	working int
+	// The number of tasks that have ever run. The first wave of attempts is over when this number reaches the number
+	// of slots.
+	started int
+	// The number of tasks that are finished now.
+	finished int
+	// The number of successes so far. It may be larger than the number of finished tasks, because a task whose output
+	// was lost may succeed again.
+	successes int
 }
 
-// newBook returns a book in which all tasks wait. The first attempts of a task count as clones, up to the given
-// number.
+// newBook returns a book in which all tasks wait. The function known says whether the work of a task is known. Clones
+// is the number of clones that each task may have.
 func newBook(work []float64, known func(task int) bool, slots, clones int) book {
 	b := book{
 		tasks: make([]taskState, len(work)), slots: slots, clones: int32(clones),
@@ -58,7 +78,7 @@ func newBook(work []float64, known func(task int) bool, slots, clones int) book 
 	return b
 }
 
-// task returns the state of a task; nil for a number out of range.
+// task returns the state of the task with the given index; nil if there is no such task.
 func (b *book) task(task int) *taskState {
 	if task < 0 || task >= len(b.tasks) {
 		return nil
@@ -66,7 +86,7 @@ func (b *book) task(task int) *taskState {
 	return &b.tasks[task]
 }
 
-// find returns the index of an attempt that has not ended; none if there is no such attempt.
+// find returns the index, in the pool, of an attempt that has not ended. It returns none if there is no such attempt.
 func (b *book) find(task, attempt int) int32 {
 	if s := b.task(task); s != nil {
 		for i := s.newest; i != none; i = b.attempts.all[i].next {
@@ -78,8 +98,9 @@ func (b *book) find(task, attempt int) int32 {
 	return none
 }
 
-// late returns the task of an attempt that the tracker already counts as ended, if a success of this attempt can still
-// end the task; nil otherwise. An attempt that ended before the task lost its output cannot end the task any more.
+// late decides about a late success. The host says that an attempt has finished, but the tracker already counts the
+// attempt as ended. If this success can still end the task, late returns the task. Otherwise it returns nil. If the
+// task's output was lost, an attempt from before the loss cannot end the task any more.
 func (b *book) late(task, attempt int) *taskState {
 	s := b.task(task)
 	if s == nil || attempt < 0 || attempt >= int(s.launched) || s.flags&finished != 0 || b.find(task, attempt) != none {
@@ -91,7 +112,7 @@ func (b *book) late(task, attempt int) *taskState {
 	return s
 }
 
-// attemptOf returns the number of the task's attempt at an index of restart.Task.Attempts.
+// attemptOf converts an index into restart.Task.Attempts to the number of the attempt.
 func (b *book) attemptOf(s *taskState, index int) int {
 	i := s.newest
 	for range index {
@@ -103,12 +124,13 @@ func (b *book) attemptOf(s *taskState, index int) int {
 	return int(b.attempts.all[i].attempt)
 }
 
-// several reports whether a task has more than one attempt.
+// several reports whether more than one attempt of a task runs or waits in an engine's queue.
 func (b *book) several(s *taskState) bool {
 	return s.newest != none && b.attempts.all[s.newest].next != none
 }
 
-// runs reports whether an attempt of the task has begun. Other attempts of the task may wait in an engine's queue.
+// runs reports whether at least one attempt of the task runs. Other attempts of the task may wait in an engine's
+// queue.
 func (b *book) runs(s *taskState) bool {
 	for i := s.newest; i != none; i = b.attempts.all[i].next {
 		if b.attempts.all[i].begun {
@@ -118,7 +140,7 @@ func (b *book) runs(s *taskState) bool {
 	return false
 }
 
-// age returns how long an attempt has run; 0 before it has begun.
+// age returns how long an attempt has run; 0 if it has not begun.
 func (b *book) age(a *attemptState) time.Duration {
 	if !a.begun {
 		return 0
@@ -126,11 +148,12 @@ func (b *book) age(a *attemptState) time.Duration {
 	return b.now - a.start
 }
 
-// isClone reports whether an attempt counts as a clone: it is among the first attempts of its task.
+// isClone reports whether an attempt is a clone. The clones of a task are its first attempts: as many as
+// Config.Clones.
 func (b *book) isClone(a *attemptState) bool { return a.attempt < b.clones }
 
-// oldest returns the attempt of a task that has run longest; of two attempts that began at the same time, the earlier
-// number.
+// oldest returns the index of the attempt of a task that has run longest. If two attempts began at the same time, it
+// returns the attempt with the lower number.
 func (b *book) oldest(s *taskState) (oldest int32) {
 	oldest = s.newest
 	for i := s.newest; i != none; i = b.attempts.all[i].next {
@@ -141,12 +164,13 @@ func (b *book) oldest(s *taskState) (oldest int32) {
 	return oldest
 }
 
-// isCopy reports whether an attempt was made because its task is slow.
+// isCopy reports whether an attempt is a copy: it was launched beside another attempt of the task, and is no clone.
 func (b *book) isCopy(s *taskState, a *attemptState) bool {
 	return a.attempt != s.original && !b.isClone(a)
 }
 
-// firsts counts the attempts of a task that are no copies: its clones, and at least one if the task has any attempt.
+// firsts returns how many attempts of a task are not copies. These are the clones of the task. If the task has
+// attempts, but no clone among them, then one attempt is not a copy, and firsts returns 1.
 func (b *book) firsts(s *taskState) int {
 	n := 0
 	for i := s.newest; i != none; i = b.attempts.all[i].next {
@@ -160,10 +184,11 @@ func (b *book) firsts(s *taskState) int {
 	return n
 }
 
-// copies returns how many attempts run, or wait in an engine's queue, beyond the first attempts of their tasks.
+// copies returns how many copies run or wait in an engine's queue.
 func (b *book) copies() int { return b.running - b.first }
 
-// history returns the history of a task, for changes. It adds a history if the task has none.
+// history returns the history of a task, which the caller may change. A history records the copies, restarts and
+// other rare facts of a task. If the task has no history, it gets one.
 func (b *book) history(s *taskState) *history {
 	if s.history == none {
 		s.history = int32(len(b.histories))
@@ -172,14 +197,14 @@ func (b *book) history(s *taskState) *history {
 	return &b.histories[s.history]
 }
 
-// save records how much of a task's work a checkpoint holds.
+// save records how much of a task's work a checkpoint contains.
 func (b *book) save(s *taskState, work float64) {
 	if work > 0 && s.work > 0 {
 		b.history(s).saved = partOf(work, s.work)
 	}
 }
 
-// saved returns the part of a task's work that a new attempt finds done.
+// saved returns the part of a task's work that a new attempt need not do, because a checkpoint contains it.
 func (b *book) saved(s *taskState) part {
 	if s.history == none {
 		return 0
@@ -187,12 +212,13 @@ func (b *book) saved(s *taskState) part {
 	return b.histories[s.history].saved
 }
 
-// A phase may have a million tasks. So a taskState (one per task) and an attemptState (one per attempt that runs or
-// waits in an engine's queue) are packed. Facts that few tasks have stand in a history.
+// A phase may have a million tasks. So two structs are kept small: taskState, the state of a task, and attemptState,
+// the state of an attempt that runs or waits in an engine's queue. Facts that only few tasks have are kept in a
+// history.
 
 const (
-	none        = -1
-	maxMachines = 4 // machines of earlier attempts that are remembered for a task
+	none        = -1 // no index: no task, no attempt, no machine
+	maxMachines = 4  // number of machines that are remembered for a task: those of its latest attempts
 )
 
 // noTime stands for a time that is not known.
@@ -201,85 +227,98 @@ const noTime time.Duration = num.MinDuration
 // taskState is the state of one task.
 type taskState struct {
 	work      float64
-	newest    int32              // index of its newest attempt, the head of its list; none if it has no attempt
-	launched  int32              // number of attempts so far
-	original  int32              // number of the attempt that was last launched while no other attempt ran
+	newest    int32              // index of its newest attempt, the first of its linked list; none if it has no attempt
+	launched  int32              // number of attempts launched so far
+	original  int32              // number of the latest attempt that was launched while the task had no other attempt
 	candidate int32              // index among the candidates, or none
 	history   int32              // index into histories; none if the task has no history
-	machines  [maxMachines]int32 // machines of its attempts, latest first; none in unused places
+	machines  [maxMachines]int32 // machines of its latest attempts, latest first; none in unused places
 	flags     taskFlags
 }
 
-// history holds the copies, restarts, lost outputs, checkpoints and trials of a task. Most tasks have no history.
+// history records the copies, restarts, lost outputs, checkpoints and trials of a task. Most tasks have no history.
 type history struct {
 	lastCopy time.Duration // time of the last copy, or of the last kill among several attempts; noTime if none
 	restarts int32
 	copies   int32
-	killed   int32 // sample of the attempt that was killed last, or estimate.NoSample
+	killed   int32 // id of the sample of the attempt that was killed last, or estimate.NoSample
 	killedOn int32 // index of the machine of that attempt, or none
-	lost     int32 // number of attempts that the task had when its output was last lost; 0 if it was never lost
-	saved    part  // part of the task's work that a checkpoint holds
+	lost     int32 // number of attempts launched before the task's output was last lost; 0 if it was never lost
+	saved    part  // part of the task's work that a checkpoint contains
 	trial    restart.Trial
 }
 
-// taskFlags are facts of a task that are true or false.
+// taskFlags is the set of the yes-or-no facts of a task.
 type taskFlags uint16
 
 const (
 	finished taskFlags = 1 << iota
 	waits
-	queued // in the heap of waiting tasks; it stays there for a while after it no longer waits
+	queued // in the heap of waiting tasks; it may stay there for a while after it has started
 	noCopy
 	noRestart
-	givenUp   // the host will not run it again
-	firstWave // its original attempt began in the phase's first wave
+	givenUp   // the host will not run the task again
+	firstWave // its original attempt began while fewer tasks had begun than the phase has slots
 	hasRun    // an attempt of the task has ever begun
-	knownWork // the host gave its work
-	cloning   // in the list of tasks that may lack clones
+	knownWork // the host has given the work of the task
+	cloning   // in the list of tasks that may have fewer clones than they should
 )
 
-// attemptState is one attempt that runs or waits in an engine's queue.
+// attemptState is the state of one attempt that runs or waits in an engine's queue.
 type attemptState struct {
-	progress   estimate.Progress
-	start      time.Duration // of its begin; before that, of its submit, or noTime if no slot was free then
-	doneAt     time.Duration // age at which all work was first known to be done; noTime before
-	remaining  time.Duration // when it ends by the host's own t_rem, as an instant; or estimate.Unknown
-	score      float64
-	trail      survival.Trail
-	atStage    float32 // total seconds predicted when it passed the last part of its progress; 0 if not predicted
-	task       int32   // none if this entry is free
-	next       int32   // index of the task's next older attempt, or of the next free entry
-	machine    int32
-	attempt    int32
-	sample     int32   // its sample in the unit times, or estimate.NoSample
-	recordedAt float32 // age in seconds at the last observation that the Record received
-	implied    float32 // total seconds that its sample implies
-	begun      bool    // it runs; otherwise it waits in an engine's queue
-	badUnits   bool    // its last report claimed more work than the task has
-	resumed    part    // part of the task's work that a checkpoint held when it began
+	progress estimate.Progress
+	// The time of its begin. Before it has begun, the time of its submission; noTime if no slot was free at that time.
+	start time.Duration
+	// The age at which a report first said that all work is done; noTime if no report has said so.
+	doneAt time.Duration
+	// The time at which the attempt will end by the host's own estimate, counted from the first event;
+	// estimate.Unknown if the host gave no estimate.
+	remaining time.Duration
+	score     float64
+	trail     survival.Trail
+	// The total time in seconds that was predicted for the attempt when it last completed a further twelfth of its
+	// work; 0 if none was predicted.
+	atStage float32
+	// The index of the task; none if this entry of the pool is free.
+	task int32
+	// The index of the task's next older attempt; in a free entry, the index of the next free entry.
+	next    int32
+	machine int32
+	attempt int32
+	sample  int32 // id of its sample in the distribution of unit times, or estimate.NoSample
+	// The age of the attempt, in seconds, when the MachineRecord last received an observation of it.
+	recordedAt float32
+	// The total time of the attempt, in seconds, that its sample in the distribution of unit times implies.
+	implied float32
+	// The attempt runs. Otherwise it waits in an engine's queue.
+	begun bool
+	// The attempt's last report said that more work is done than the task has.
+	badUnits bool
+	// The part of the task's work that a checkpoint contained when the attempt began.
+	resumed part
 }
 
-// part is the share of a task's work that a checkpoint holds, in steps of 2^-16. The steps are small beside the work
-// that a checkpoint saves.
+// part is the share of a task's work that a checkpoint contains. The unit is 2^-16 of the work, which is small
+// compared with the work that a checkpoint saves.
 type part uint16
 
 const (
 	parts    = 1 << 16
-	mostPart = parts - parts/1024 // a resumed attempt always has something left: to load the checkpoint, and to end
+	mostPart = parts - parts/1024 // a resumed attempt has at least a 1024th left: it must load the checkpoint, and end
 )
 
-// partOf returns some work as a part of all work.
+// partOf returns an amount of work as a share of all the work of a task.
 func partOf(work, all float64) part { return part(min(work/all*parts, mostPart)) }
 
-// of returns the part of an amount of work.
+// of returns the amount of work that the share p of the given work is.
 func (p part) of(work float64) float64 { return float64(work * (float64(p) / parts)) }
 
-// stint is the work of one attempt: the task's work that a checkpoint does not hold. An attempt counts as an attempt
-// of a task with only this work: its progress, rate, samples and score refer to the stint. So little other code has to
-// know of checkpoints.
+// stint is the work that one attempt has to do: the work of its task without the work that a checkpoint contained.
+// Estimates treat the attempt as an attempt of a task with only this work. The progress, the rate and the score of
+// the attempt are relative to the stint. So little other code needs to know of checkpoints.
 type stint float64
 
-// stint returns the work of the task without the part that was saved.
+// stint returns the work of the task without the part that a checkpoint contains.
 func (s *taskState) stint(saved part) stint {
 	if saved == 0 {
 		return stint(s.work)
@@ -287,8 +326,8 @@ func (s *taskState) stint(saved part) stint {
 	return stint(s.work - saved.of(s.work))
 }
 
-// units returns the work by which progress is measured. An attempt without work is done when it first reports; its
-// progress is a share of 1.
+// units returns the amount of work that stands for full progress: all the work of the attempt. If the attempt has no
+// work, as for an empty partition, it is 1, because progress is then reported as a share.
 func (w stint) units() float64 {
 	if w == 0 {
 		return 1
@@ -296,7 +335,8 @@ func (w stint) units() float64 {
 	return float64(w)
 }
 
-// addMachine puts a machine first among the machines that the task was tried on.
+// addMachine records that an attempt of the task was placed on a machine. The machine becomes the first in the list
+// of the task's machines.
 func (s *taskState) addMachine(machine int32) {
 	if machine == none {
 		return
@@ -312,7 +352,7 @@ func (s *taskState) addMachine(machine int32) {
 	s.machines[0] = machine
 }
 
-// ranOn reports whether a machine is among the machines that the task was tried on.
+// ranOn reports whether the machine is in the list of machines on which the task was tried.
 func (s *taskState) ranOn(machine int32) bool {
 	if machine == none {
 		return false
@@ -325,14 +365,14 @@ func (s *taskState) ranOn(machine int32) bool {
 	return false
 }
 
-// attemptPool holds the attempts that have not ended, in entries that are used again.
+// attemptPool stores the attempts that have not ended. The entry of an ended attempt is used again for a new attempt.
 type attemptPool struct {
 	all  []attemptState
 	free int32 // index of the first free entry, or none
 }
 
-// take returns a free entry. When the first entries are full, it makes room at once for as many attempts as may run,
-// or for twice as many as there are if the slots come one by one.
+// take returns the index of a free entry, and adds an entry if none is free. When the pool is full, it grows at once
+// to the number of attempts that may run (most), but at least to twice its size.
 func (pool *attemptPool) take(most int) int32 {
 	if i := pool.free; i != none {
 		pool.free = pool.all[i].next
@@ -345,24 +385,25 @@ func (pool *attemptPool) take(most int) int32 {
 	return int32(len(pool.all) - 1)
 }
 
-// give frees an entry.
+// give returns the entry with index i to the pool, so that it is free.
 func (pool *attemptPool) give(i int32) {
 	pool.all[i].task, pool.all[i].next = none, pool.free
 	pool.free = i
 }
 
-// How attempts begin and end in the book.
+// The methods below change the book when attempts begin and end.
 
-// role says why an attempt was made.
+// role says why an attempt was launched.
 type role uint8
 
 const (
-	asOriginal role = iota // no other attempt of the task ran
-	asClone                // a further clone
-	asCopy                 // a copy, because the task is slow
+	asOriginal role = iota // the task had no other attempt
+	asClone                // it is a clone, beside another attempt
+	asCopy                 // it is a copy, beside another attempt
 )
 
-// submit adds a new attempt of a task on a machine, which may be none. The attempt has not begun.
+// submit adds a new attempt of a task. Machine is the index of the machine, or none if it is not known. The attempt
+// has not begun to run.
 func (b *book) submit(task, machine int32) (*attemptState, role) {
 	s, as := &b.tasks[task], asOriginal
 	switch {
@@ -383,7 +424,7 @@ func (b *book) submit(task, machine int32) (*attemptState, role) {
 	b.first -= b.firsts(s)
 	submitted := b.now
 	if b.running >= b.slots {
-		submitted = noTime // it waits for a slot; this is no dispatch delay
+		submitted = noTime // it waits for a slot, so the time until its begin is no dispatch delay
 	}
 	i := b.attempts.take(min(len(b.tasks), b.slots))
 	a := &b.attempts.all[i]
@@ -399,8 +440,9 @@ func (b *book) submit(task, machine int32) (*attemptState, role) {
 	return a, as
 }
 
-// begin starts the age of an attempt now. The first wave is counted by tasks that have run, because all tasks may
-// stand in an engine's queue.
+// begin records that an attempt begins to run now. The first wave is the first attempts of as many tasks as the phase
+// has slots. It is counted here and not at the submission, because the host may submit all tasks to an engine's queue
+// at once.
 func (b *book) begin(a *attemptState) {
 	s := &b.tasks[a.task]
 	if !b.runs(s) {
@@ -421,8 +463,8 @@ func (b *book) begin(a *attemptState) {
 	s.addMachine(a.machine)
 }
 
-// end removes an attempt from its task. If it was the last attempt, the caller must put the task into the queue or
-// call finish.
+// end removes an attempt from its task. If the task has no other attempt, the caller must then put the task into the
+// queue of waiting tasks, or call finish.
 func (b *book) end(i int32) {
 	a := &b.attempts.all[i]
 	s := &b.tasks[a.task]
@@ -449,7 +491,7 @@ func (b *book) end(i int32) {
 	b.lastChange = b.now
 }
 
-// finish records that a task without attempts has ended with success.
+// finish records that a task has ended with success. All attempts of the task must have been removed before.
 func (b *book) finish(task int32) {
 	s := &b.tasks[task]
 	b.waiting.leave(s)
@@ -458,14 +500,14 @@ func (b *book) finish(task int32) {
 	b.successes++
 }
 
-// unfinish makes a finished task wait again.
+// unfinish makes a finished task wait again, because its output was lost.
 func (b *book) unfinish(task int32) {
 	b.tasks[task].flags &^= finished
 	b.finished--
 	b.waiting.enter(task)
 }
 
-// mayLackClones adds a task to the list of tasks that may lack clones.
+// mayLackClones adds a task to the list b.cloning, if the task had fewer attempts so far than Config.Clones.
 func (b *book) mayLackClones(task int32) {
 	if s := &b.tasks[task]; b.clones > 1 && s.flags&cloning == 0 && s.launched < b.clones {
 		s.flags |= cloning
@@ -473,14 +515,15 @@ func (b *book) mayLackClones(task int32) {
 	}
 }
 
-// lacksClone reports whether the task shall have a further clone. Each attempt that the task ever had counts as a
-// clone.
+// lacksClone reports whether the task should get a further clone: it runs, may be copied, and had fewer attempts so
+// far than Config.Clones. Attempts that have ended are included in this number.
 func (b *book) lacksClone(s *taskState) bool {
 	return s.newest != none && s.flags&(finished|noCopy) == 0 && s.launched < b.clones
 }
 
-// nextClone returns a running task that lacks a clone and was not tried on the machine; none if there is no such task.
-// It skips tasks that were tried on the machine, and takes tasks that lack no clone any more off the list, once each.
+// nextClone returns a running task that should get a further clone and was not tried on the machine; none if there is
+// no such task. On its way, it removes the tasks that need no further clone from the list b.cloning. Tasks that were
+// tried on the machine stay in the list.
 func (b *book) nextClone(machine int32) int32 {
 	kept, list := 0, b.cloning
 	for i, task := range list {
@@ -499,29 +542,30 @@ func (b *book) nextClone(machine int32) int32 {
 	return none
 }
 
-// setEligible sets which actions are forbidden for a task.
+// setEligible forbids for a task the actions whose flags are set in forbidden (noCopy, noRestart). It allows the
+// other actions.
 func (b *book) setEligible(task int32, forbidden taskFlags) {
 	s := &b.tasks[task]
 	s.flags = s.flags&^(noCopy|noRestart) | forbidden
 	if forbidden&noCopy == 0 && s.newest != none {
-		b.mayLackClones(task) // nextClone may have taken it off the list
+		b.mayLackClones(task) // nextClone may have removed it from the list
 	}
 }
 
-// queue holds the tasks that wait for a slot as a binary heap: most work first, then lowest index. If a task starts
-// while it is not at the top of the heap, it stays in the heap until it comes to the top. So a task stands in the heap
-// at most once, and its flag says whether it still waits.
+// queue is a binary heap of the tasks that wait for a slot. The task with the most work is first; of tasks with equal
+// work, the task with the lowest index. If a task starts while it is not the first, it stays in the heap until it
+// becomes the first. Each task has two flags: waits means that the task still waits, and queued means that it is in
+// the heap. So no task is in the heap twice.
 type queue struct {
 	heap  []int32
-	tasks []taskState // the book's
-	waits int         // number of tasks that wait
+	tasks []taskState // the tasks of the book, shared
+	waits int         // number of waiting tasks
 }
 
-// maxPassedOver bounds the number of waiting tasks that first looks at, to find a task that was not tried on the
-// machine.
+// maxPassedOver is how many waiting tasks the queue looks at, to find a task that was not tried on the machine.
 const maxPassedOver = 8
 
-// newQueue returns a queue in which all tasks wait. O(n).
+// newQueue returns a queue in which all tasks wait. O(n) in the number of tasks.
 func newQueue(tasks []taskState) queue {
 	q := queue{heap: make([]int32, len(tasks)), tasks: tasks, waits: len(tasks)}
 	for i := range q.heap {
@@ -532,7 +576,7 @@ func newQueue(tasks []taskState) queue {
 	return q
 }
 
-// enter makes a task wait.
+// enter records that a task waits, and puts it into the heap.
 func (q *queue) enter(task int32) {
 	s := &q.tasks[task]
 	s.flags |= waits
@@ -543,7 +587,7 @@ func (q *queue) enter(task int32) {
 	}
 }
 
-// leave makes a task wait no longer.
+// leave records that a task no longer waits. The task stays in the heap until it becomes the first.
 func (q *queue) leave(s *taskState) {
 	if s.flags&waits != 0 {
 		s.flags &^= waits
@@ -551,7 +595,7 @@ func (q *queue) leave(s *taskState) {
 	}
 }
 
-// first returns the task to start on the machine; none if no task waits. The task waits until it is started.
+// first returns the task to start on the machine; none if no task waits. The task keeps waiting until it is started.
 func (q *queue) first(machine int32) int32 {
 	for len(q.heap) > 0 && q.tasks[q.heap[0]].flags&waits == 0 {
 		q.pop()
@@ -565,7 +609,8 @@ func (q *queue) first(machine int32) int32 {
 	return q.passOver(machine)
 }
 
-// passOver looks for a task that was not tried on the machine, behind a first waiting task that was tried there.
+// passOver is called if the first waiting task was tried on the machine before. It returns the next waiting task that
+// was not tried there. If there is no such task among the first maxPassedOver, it returns the first waiting task.
 func (q *queue) passOver(machine int32) int32 {
 	var passed [maxPassedOver]int32
 	n, found := 0, int32(none)
@@ -589,12 +634,12 @@ func (q *queue) passOver(machine int32) int32 {
 		q.push(task)
 	}
 	if found == none && n > 0 {
-		return passed[0] // all tasks near the front were tried here; trying again is better than an idle slot
+		return passed[0] // all these tasks were tried here; to try again is better than an idle slot
 	}
 	return found
 }
 
-// before orders the heap.
+// before is the order of the heap: more work first, then lower index.
 func (q *queue) before(a, b int32) bool {
 	if q.tasks[a].work != q.tasks[b].work {
 		return q.tasks[a].work > q.tasks[b].work
@@ -602,9 +647,11 @@ func (q *queue) before(a, b int32) bool {
 	return a < b
 }
 
+// push adds a task to the heap.
 func (q *queue) push(task int32) { q.heap = heap.Push(q.heap, task, q.before) }
 
-// pop takes the first task off the heap, even if it no longer waits; none if the heap is empty.
+// pop removes the first task from the heap, even if the task no longer waits, and returns it; none if the heap is
+// empty.
 func (q *queue) pop() (task int32) {
 	if len(q.heap) == 0 {
 		return none
@@ -614,13 +661,14 @@ func (q *queue) pop() (task int32) {
 	return task
 }
 
-// candidates are the tasks that are worth a copy: the last decision about the task was Copy, or refused a copy only
-// because of the slot. The order has no meaning.
+// candidates are the tasks that are worth a copy. The last decision about such a task was Copy, or the task would
+// have been copied if there had been a slot, or a suitable slot, for the copy. The order has no meaning.
 type candidates struct {
 	list  []int32
-	tasks []taskState // the book's
+	tasks []taskState // the tasks of the book, shared
 }
 
+// add adds a task to the list of candidates, unless the task is in the list already.
 func (cands *candidates) add(task int32) {
 	if s := &cands.tasks[task]; s.candidate == none {
 		s.candidate = int32(len(cands.list))
@@ -628,7 +676,7 @@ func (cands *candidates) add(task int32) {
 	}
 }
 
-// drop removes a task, and fills the gap with the last candidate.
+// drop removes a task from the list of candidates. The last candidate takes its place in the list.
 func (cands *candidates) drop(task int32) {
 	at := cands.tasks[task].candidate
 	if at == none {

@@ -20,7 +20,8 @@ import (
 )
 
 // greedy is a policy that wants to copy or to restart every task at every report. It declares no facts. For the last
-// task it notes three numbers of the page of restart.Trials: whether a trial is a guess, the bound B, and the stake s.
+// task it stores three numbers that the comment of restart.Trials defines: whether a trial is a guess, the bound B on
+// lost slot time, and the stake s of the trial.
 type greedy struct {
 	guess        bool
 	bound, stake float64
@@ -62,8 +63,8 @@ func (g *greedy) Decide(t restart.Task, p restart.Phase) (d restart.Decision) {
 	return d
 }
 
-// bounded replays a history to a tracker, carries out every action of a greedy policy that the tracker allows, and
-// checks the theorem of restart.Trials after each event.
+// bounded applies the events of a history to a tracker, and carries out every action of a greedy policy that the
+// tracker allows. After each event it checks the theorem in the comment of restart.Trials.
 type bounded struct {
 	t          *testing.T
 	greedy     greedy
@@ -71,7 +72,7 @@ type bounded struct {
 	now        time.Time
 	runs       map[int][]int        // the running attempts of each task
 	began      map[[2]int]time.Time // when an attempt of a task began
-	most       float64              // B + s of the latest guess
+	most       float64              // B + s, the bound plus the stake, when the latest guess began
 	over       float64              // an upper bound of e: the run time of attempts that ended since that guess
 	acted      map[restart.Action]int
 	held, seen int
@@ -107,7 +108,7 @@ func (b *bounded) apply(e tracker.Event) {
 	}
 }
 
-// allowed notes the bound at the time at which a trial was allowed.
+// allowed stores the bound B at the time at which a trial was allowed.
 func (b *bounded) allowed(a tracker.Answer) {
 	b.acted[a.Action]++
 	if b.greedy.guess {
@@ -134,13 +135,13 @@ func (b *bounded) start(task int) {
 	b.check()
 }
 
-// ends removes an attempt.
+// ends removes an attempt from the running attempts.
 func (b *bounded) ends(task, attempt int) {
 	b.over += b.now.Sub(b.began[[2]int{task, attempt}]).Seconds()
 	b.runs[task] = slices.DeleteFunc(b.runs[task], func(a int) bool { return a == attempt })
 }
 
-// finish ends a task by its first attempt, or by its last.
+// finish ends a task with the success of its first attempt, or of its last.
 func (b *bounded) finish(now time.Time, task int, last bool) {
 	runs := b.runs[task]
 	if len(runs) == 0 {
@@ -157,8 +158,8 @@ func (b *bounded) finish(now time.Time, task int, last bool) {
 	b.check()
 }
 
-// The journals in testdata are replayed under a greedy policy. At every prefix of a journal the theorem of
-// restart.Trials holds.
+// The journals in testdata are replayed under a greedy policy. At every prefix of a journal the theorem in the
+// comment of restart.Trials holds.
 func TestTheBoundHoldsInJournals(t *testing.T) {
 	files, err := filepath.Glob("../testdata/*.txt")
 	require.NoError(t, err)
@@ -203,8 +204,8 @@ func TestTheBoundHoldsInJournals(t *testing.T) {
 	assert.Greater(t, held, 100)
 }
 
-// The theorem holds for random histories, too. Attempts report or are silent, take any time, fail, and lose their
-// machines.
+// The theorem also holds for random histories. Attempts report or are silent, take any time, fail, and are lost with
+// their machines.
 func TestTheBoundHoldsForRandomHistories(t *testing.T) {
 	acted, held := map[restart.Action]int{}, 0
 	for seed := range uint64(60) {

@@ -11,7 +11,7 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// launches counts the copies that a budget allows, up to the limit.
+// launches returns how many copies a budget allows, at most limit.
 func launches(b *tracker.Budget, limit int) (n int) {
 	for n < limit && b.Allows() {
 		b.CopyLaunched()
@@ -74,7 +74,8 @@ func TestTheFloorLetsSmallSystemsCopy(t *testing.T) {
 	assert.Equal(t, 1, launches(newBudget(t, tracker.BudgetConfig{Slots: 2, Floor: restart.Off}), 100), "one copy is always allowed")
 }
 
-// A budget without Slots has the slots of its phases. Before a phase has said its slots, only the rate bounds copies.
+// A budget whose Slots is 0 uses the sum of the slots of its phases. Before a phase has told its slots, only the rate
+// bounds copies.
 func TestABudgetFollowsTheSlotsOfItsPhases(t *testing.T) {
 	b := newBudget(t, tracker.BudgetConfig{Share: 0.5, Rate: restart.Off, Floor: restart.Off})
 	assert.Equal(t, 1000, launches(b, 1000), "without slots, the share does not apply")
@@ -95,8 +96,8 @@ func TestABudgetFollowsTheSlotsOfItsPhases(t *testing.T) {
 	assert.Equal(t, 1, launches(rated, 1000), "the saved allowance is one copy")
 }
 
-// The budget also counts copies that the host launches against its refusal. It never ends a copy, and an end that is
-// told twice does no harm.
+// The budget also counts copies that the host launches although the budget has refused them. The budget never ends a
+// copy. If the end of a copy is told twice, nothing goes wrong.
 func TestABudgetCountsRefusedCopies(t *testing.T) {
 	b := newBudget(t, tracker.BudgetConfig{Slots: 2, Floor: 1})
 	for range 5 {

@@ -11,7 +11,8 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// Candidates are the tasks from which Next would choose. A restored tracker has the same candidates.
+// Candidates returns the tasks from which Next would choose a task to copy. A restored tracker has the same
+// candidates.
 func TestCandidatesAreTheTasksOfNext(t *testing.T) {
 	s := newSteady(t, 1000, rules.LATE{MinAge: restart.Off})
 	list := func(tr *tracker.Tracker) []int { return slices.Sorted(tr.Candidates()) }

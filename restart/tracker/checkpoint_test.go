@@ -13,7 +13,8 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// slowed is a phase of ten tasks. Nine took 100 s; the last runs on a slower machine, and has done 60 % by then.
+// slowed is a phase of ten tasks. Nine tasks took 100 s. The last task runs on a slower machine, and had done 60 % of
+// its work when the others ended.
 func slowed(t *testing.T, policy restart.Policy, saved float64) (*tracker.Tracker, tracker.Answer) {
 	t.Helper()
 	tr := newTracker(t, tracker.Config{Tasks: 10, Slots: 10, Interval: 5 * time.Second, Policy: policy})
@@ -33,8 +34,8 @@ func slowed(t *testing.T, policy restart.Policy, saved float64) (*tracker.Tracke
 	return tr, a
 }
 
-// A checkpoint holds 60 % of a task. The old attempt still needs 67 s, a new one 40 s instead of 100 s, so the task
-// gets a copy. The progress of the copy counts from the checkpoint.
+// A checkpoint contains 60 % of a task's work. The old attempt still needs 67 s. A new attempt needs only 40 s
+// instead of 100 s, so the task gets a copy. The progress of the copy is measured from the checkpoint on.
 func TestACopyResumesFromACheckpoint(t *testing.T) {
 	tr, _ := slowed(t, restart.Mantri{}, 0)
 	a := tr.Decide(at(100), 9)
@@ -60,8 +61,8 @@ func TestACopyResumesFromACheckpoint(t *testing.T) {
 	assert.InDelta(t, 100, tr.UnitTimes().Quantile(0), 1, "40 s for 40 % of the work are 100 s for all of it")
 }
 
-// An attempt should resume from a checkpoint. Its first report shows less work than the checkpoint holds, so it has
-// begun anew.
+// An attempt should resume from a checkpoint, but its first report shows less work than the checkpoint contains. So
+// the attempt has begun at zero.
 func TestAnAttemptMayMissItsCheckpoint(t *testing.T) {
 	for saved, want := range map[float64]float64{0: 90, 0.6: 90} {
 		tr, _ := slowed(t, rules.LATE{MinAge: restart.Off, SlowTask: restart.Off}, saved)
@@ -74,7 +75,7 @@ func TestAnAttemptMayMissItsCheckpoint(t *testing.T) {
 	tr, _ := slowed(t, rules.LATE{MinAge: restart.Off, SlowTask: restart.Off}, 0.6)
 	tr.Kill(at(100), 9, 0)
 	attempt := tr.Start(at(100), 9, 0)
-	// LATE's remaining time counts the 40 % that the attempt had to do.
+	// LATE computes the remaining time from the 40 % of the work that the attempt had to do.
 	for _, r := range []tracker.Report{{Done: 0.61}, {Score: 0.62}} {
 		a := tr.Report(at(120), 9, attempt, r)
 		require.Equal(t, restart.LongestToEnd, a.Reason, "%v", a)
@@ -83,7 +84,7 @@ func TestAnAttemptMayMissItsCheckpoint(t *testing.T) {
 	}
 }
 
-// looks is Mantri, and shows the facts of the last task that it was asked about.
+// looks is the policy Mantri. It stores the facts of the last task that it decided about.
 type looks struct {
 	restart.Mantri
 	seen *restart.Task
@@ -96,8 +97,8 @@ func (l looks) Decide(t restart.Task, p restart.Phase) restart.Decision {
 	return l.Mantri.Decide(t, p)
 }
 
-// The age of a resumed attempt counts for the work that it has to do: 30 s on a tenth of a task are as old as 300 s on
-// the whole task.
+// The age of a resumed attempt is compared with the work that it has to do. An age of 30 s with a tenth of the task's
+// work means the same as an age of 300 s with all the work.
 func TestAgesCountForTheWorkBeyondACheckpoint(t *testing.T) {
 	var seen restart.Task
 	tr := newTracker(t, tracker.Config{Tasks: 13, Slots: 13, Interval: 5 * time.Second, Policy: looks{seen: &seen}})
@@ -121,8 +122,8 @@ func TestAgesCountForTheWorkBeyondACheckpoint(t *testing.T) {
 	assert.InEpsilon(t, survival.Residual{Curve: &want, Age: 130}.Mean(), seen.Attempts[0].Left.Mean(), 0.01)
 }
 
-// Saved has the units of the work. A Saved that is too large is noticed, and a Saved that is no number makes the
-// report invalid.
+// Saved has the unit of the work. A Saved that is larger than the work is detected as a wrong unit. A Saved that is
+// not a number makes the report invalid.
 func TestSavedHasTheUnitsOfTheWork(t *testing.T) {
 	tr := newTracker(t, tracker.Config{Work: []float64{0, 8}, Slots: 2, Interval: time.Second})
 	tr.Start(at(0), 0, 0)

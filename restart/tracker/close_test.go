@@ -14,7 +14,7 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// noted is a record of machines that notes which attempts run, as trackers report them.
+// noted is a record of machines that stores which attempts run, as the trackers report them.
 type noted struct {
 	*machines.Record
 	runs map[uint64]bool
@@ -30,8 +30,8 @@ func (n noted) End(now time.Time, machine int, key uint64, a machines.Attempt, h
 	return n.Record.End(now, machine, key, a, how)
 }
 
-// A phase goes through random events and is closed. After the Close it holds nothing of its Budget and its Record,
-// does nothing, and does not change.
+// A phase gets random events, and is then closed. After Close it uses no copy and no slot of its Budget, has no
+// running attempt in its Record, asks for nothing, and does not change.
 func TestCloseReleasesSharedParts(t *testing.T) {
 	held, ran := 0, 0
 	for name, policy := range policytest.Policies() {
@@ -84,7 +84,8 @@ func TestCloseReleasesSharedParts(t *testing.T) {
 	assert.Greater(t, ran, 50)
 }
 
-// A closed phase takes a late success. If an output is lost after the Close, the task can run again.
+// A success that comes after Close still ends its task. If the output of a task is lost after Close, the task can run
+// again.
 func TestAClosedPhaseTakesALateResult(t *testing.T) {
 	tr := newTracker(t, tracker.Config{Tasks: 2, Slots: 2, Interval: time.Second})
 	tr.Start(at(0), 0, 0)

@@ -14,90 +14,113 @@ import (
 	"github.com/straggler-go/straggler/restart/rules"
 )
 
-// Config describes a phase to a [Tracker]. The facts come first, then the choices.
+// Config describes a phase to a [Tracker]. A phase is a set of tasks that do the same work on different data. The
+// first fields are facts, and the other fields are choices.
 type Config struct {
-	// Tasks is how many tasks the phase has. It may be 0 if Work is given.
+	// Tasks is the number of tasks in the phase. It may be 0 if Work is given.
 	Tasks int
-	// Work is d, the size of each task's input, in units of your choice: bytes, records. New copies the slice. 0 is no
-	// work, such as an empty partition. A negative, NaN or infinite value is unknown, and counts as the mean of the
-	// known works. If no value is above 0, or Work is nil, sizes are not known. Then each task counts as work 1,
-	// progress is a share, and restart.LeastCost risks less.
+	// Work contains the size of each task's input, in any unit: for example bytes or records. The Mantri paper calls
+	// this size d. New copies the slice.
+	//
+	// A size of 0 is a task without work, such as an empty partition. A negative, NaN or infinite size is unknown, and
+	// the mean of the known sizes is used in its place. If Work is nil, or no size is above 0, all sizes are unknown.
+	// Then each task has the work 1, progress is reported as a share, and restart.LeastCost takes fewer risks.
 	Work []float64
-	// Slots is how many attempts of the phase's tasks may run at once. If Slots is 0, no attempt may run until
-	// [Tracker.SetSlots] gives the phase slots, and [Tracker.Next] answers Keep. Otherwise Next counts the offered
-	// slot as free, even if all Slots are taken.
+	// Slots is how many attempts of the phase's tasks may run at the same time. If Slots is 0, no attempt may run
+	// until [Tracker.SetSlots] gives the phase slots, and [Tracker.Next] answers Keep. Otherwise Next takes the
+	// offered slot as free, even if as many attempts run as there are slots.
 	Slots int
-	// Stream says that other phases come all the time, and that their tasks will want the slots that are idle now.
-	// Then an idle slot is not free of cost, and the phase has no last wave. Say by [Tracker.SetSlots] which idle
-	// slots this phase may use.
+	// Stream says that the host runs phase after phase, and that tasks of other phases will want the slots that are
+	// idle now. Then an idle slot is not free of cost. There is no last wave, in which the phase's last tasks run and
+	// other slots stay idle. Tell the tracker by [Tracker.SetSlots] how many slots this phase may use.
 	Stream bool
-	// Machines is how many machines there are; 0 if not known. The host numbers its machines by integers of 0 or more.
+	// Machines is the number of machines; 0 if not known. The host gives each machine a number of 0 or more.
 	Machines int
-	// Path returns the part of locationFactor that belongs to the task [Mantri §5.5]: how many times longer than usual
-	// an attempt of the task takes on a machine because of the way to its data. For the machine -1, Path returns the
-	// factor of the best machine that a new attempt can get. A result that is not positive and finite counts as 1.
-	// Nil: 1 everywhere.
+	// Path says how much the way to a task's data slows the task on a machine, for example because the data is in
+	// another rack. It returns how many times longer an attempt of the task takes there than with local data. The
+	// locationFactor of the paper [Mantri §5.5] is the product of this factor and the factor of the machine. For the
+	// machine -1, Path returns the factor of the best machine that a new attempt can get. If the result is not
+	// positive and finite, 1 is used. Nil means 1 for all tasks and machines.
 	Path func(task, machine int) float64
-	// Clones is how many clones each task may have; see package clone. 0 means 1. Clones do not count as copies for a
-	// budget or a cap, and no clone is killed as surplus. [Tracker.Next] asks for further clones once no task waits,
-	// so a phase with more tasks than slots gets few.
+	// Clones is how many clones each task may have. Clones are attempts of the same task that are started from the
+	// beginning, before anything is slow; see package clone. The first attempt is included, so 1 means no clone beside
+	// it. 0 means 1. Clones are not counted as copies by a budget or a cap, and no clone is killed as surplus.
+	// [Tracker.Next] asks for further clones only while no task waits, so a phase with more tasks than slots gets few
+	// clones.
 	Clones int
-	// Interval is Δ, the period of progress reports. The paper has a task report "once every 10s or ten times in [its]
-	// lifetime, whichever is smaller" [Mantri §5]. Mantri needs it; for the other policies 0 means that there is no
-	// period. A value below one microsecond is an error: 10 without a unit is 10 ns.
+	// Interval is the period of progress reports; Δ in the Mantri paper. In the paper each task reports "once every
+	// 10s or ten times in [its] lifetime, whichever is smaller" [Mantri §5]. The policy Mantri needs an Interval. For
+	// other policies 0 means that there is no fixed period. A value below one microsecond is an error, because it was
+	// probably meant in seconds: a plain 10 is only 10 ns.
 	Interval time.Duration
-	// Lag is schedLag, the typical delay between a decision to start an attempt and its start [Mantri §5.5]. Once
-	// submitted attempts have begun, the tracker uses their mean delay in its place.
+	// Lag is the typical delay between a decision to start an attempt and its start; schedLag in the paper [Mantri
+	// §5.5]. As soon as submitted attempts have begun, the tracker uses their mean delay instead.
 	Lag time.Duration
 
-	// Policy decides; nil means restart.LeastCost{}. An impossible answer, such as to kill an attempt that does not
-	// exist, counts as Keep and in Ledger.BadAnswers.
+	// Policy is the rule that decides about tasks; nil means restart.LeastCost{}. If a policy gives an impossible
+	// answer, such as to kill an attempt that does not exist, the tracker keeps the task and adds 1 to
+	// Ledger.BadAnswers.
 	Policy restart.Policy
-	// Limits hold for every policy: how often a task may be restarted and copied, and how much slot time trials may
-	// lose. The zero value protects. While trials are bounded, the tracker keeps their account and fills all facts of
-	// package restart for every policy. A LossShare of Off turns the bound off; then the policy gets only the facts
-	// that it reads, and decides exactly as it was published.
+	// Limits bound how often a task may be restarted and copied, and how much slot time trials may lose. A trial is a
+	// copy or a restart that was made because a task was slow. The limits hold for every policy. The zero value has
+	// defaults that protect the phase.
+	//
+	// While the loss of trials is bounded, the tracker records all trials, and gives every policy the facts that
+	// restart.LeastCost reads. If LossShare is restart.Off, a policy gets only the facts that it reads itself, and
+	// decides exactly as it was published.
 	Limits restart.Limits
-	// Model estimates t_rem. A Window of 0 means 10 intervals here, and a Grace of 0 means 2 intervals. The tracker
-	// learns its WrapUp.
+	// Model predicts the remaining time (t_rem) of an attempt from its progress. If its field Window is 0, the tracker
+	// uses 10 intervals. If its field Grace is 0, the tracker uses 2 intervals. The tracker learns its field WrapUp
+	// from attempts that end.
 	Model estimate.Linear
-	// UnitTimes configures how the tracker learns t_new. A Floor of 0 means a tenth of the mean work here.
+	// UnitTimes configures how the tracker learns the time of a new attempt (t_new). If its field Floor is 0, the
+	// tracker uses a tenth of the mean work.
 	UnitTimes estimate.UnitTimesConfig
-	// Record holds the observations of the machines. The tracker feeds it. The tracker reads it for t_new on the
-	// machine where a copy would run, for machines where no waiting task should start, and for machines that a copy
-	// should avoid. Share one Record among the phases of a cluster: a bad machine is known after three to six attempts
-	// there, and only the first phase pays for them. The page docs/worlds.md says how much a shared record saves. Nil:
-	// the tracker keeps a record of its own if Machines is above 0 and trials are bounded; otherwise all machines
-	// count as alike.
+	// Record remembers how attempts ran on each machine, and so which machines are slow or fail. The tracker adds
+	// observations to it, and reads it for three purposes:
+	//
+	//   - to predict how long a copy takes on a given machine
+	//   - to start no waiting task on a bad machine
+	//   - to tell which machines a copy should avoid
+	//
+	// Share one Record among the phases of a cluster. The Record detects a bad machine after three to six attempts
+	// there, so only the first phase has to pay for these attempts. The page docs/worlds.md shows how much a shared
+	// Record saves.
+	//
+	// The meaning of nil depends on Machines. If Machines is above 0 and the loss of trials is bounded, the tracker
+	// makes a record for this phase alone. Otherwise all machines are taken to be equally fast.
 	Record MachineRecord
-	// Experience is the shared knowledge of phases of this kind: how long tasks take, how their progress runs, and how
-	// restarts and copies came out. It learns from this phase, too. Phases of few tasks know almost nothing without
-	// it. Nil: nothing is known before the first tasks of the phase end. Each phase that shares an Experience must
-	// [Tracker.Close] in the end.
+	// Experience is the knowledge that phases of the same kind share, such as the same stage of a daily job: how long
+	// tasks take, how their progress runs, and how often restarts and copies were worth it. The tracker adds the
+	// observations of this phase. A phase of few tasks knows almost nothing without an Experience. Nil means that
+	// nothing is known before the first tasks of the phase end. Call [Tracker.Close] at the end of each phase that
+	// shares an Experience.
 	Experience *Experience
-	// Shape holds how progress runs, and how far predictions from progress are off. Phases of different kinds may
-	// share a Shape if their progress runs alike. Nil: the Shape of the Experience.
+	// Shape describes how the progress of attempts runs, for example fast at first and slow at the end, and how wrong
+	// predictions from progress are. Phases of different kinds may share a Shape if their progress runs alike. Nil
+	// means the Shape of the Experience.
 	Shape *survival.Shape
-	// Budget bounds the copies of all the phases that share it. A [Budget] always lets one copy run, so that no phase
-	// waits for ever for a hung attempt. Nil: no bound. Each phase that shares a Budget must [Tracker.Close] in the
-	// end.
+	// Budget bounds the copies of all phases that share it. A [Budget] always lets one copy run, so that no phase
+	// waits for ever for a hung attempt. Nil means no bound. Call [Tracker.Close] at the end of each phase that shares
+	// a Budget.
 	Budget Limiter
-	// OnEvent is called after each event, with the tracker's answer: to record both, as package journal does, to log
-	// or to count them. It must not call the tracker, and cannot change an answer. Nil: no call.
+	// OnEvent is called after each event, with the event and the tracker's answer. Use it to record them, as package
+	// journal does, to log them, or to count them. OnEvent must not call the tracker, and cannot change the answer.
+	// Nil means no call.
 	OnEvent func(Event, Answer)
 }
 
-// maxTasks keeps every index and count within 31 bits.
+// maxTasks is the largest number of tasks, slots or machines. It keeps every index and count within 31 bits.
 const maxTasks = 1 << 30
 
-// leastInterval is the shortest period in which attempts can report. A shorter value is a number that was meant in
+// leastInterval is the shortest allowed Interval. No attempt reports more often, so a shorter value was meant in
 // another unit.
 const leastInterval = time.Microsecond
 
-// maxClones bounds the clones of a task.
+// maxClones is the largest number of clones of a task.
 const maxClones = 100
 
-// place is the prefix of errors about fields.
+// place is the beginning of each error about a field of Config.
 const place = "restart/tracker: Config"
 
 // fill checks the configuration and fills in its defaults.
@@ -135,6 +158,7 @@ func (c *Config) fill() error {
 	return nil
 }
 
+// check returns an error for the first field that is out of range; nil if there is none.
 func (c *Config) check() error {
 	switch {
 	case c.Tasks == 0 && c.Work == nil:
@@ -165,7 +189,8 @@ func (c *Config) check() error {
 	return nil
 }
 
-// wire lists the fields that are data. The policy is written as the text of package rules.
+// wire lists the fields of the configuration that are plain data, for JSON. The policy is written as a text in the
+// form of package rules.
 func (c *Config) wire(w *wire.Codec) {
 	w.Int("tasks", &c.Tasks)
 	w.When(c.Work != nil).Floats("work", &c.Work) // a phase without tasks has an empty Work, not a nil one
@@ -186,24 +211,25 @@ func (c *Config) wire(w *wire.Codec) {
 	w.Bool("keep-first-wave", &c.UnitTimes.KeepFirstWave)
 }
 
-// MarshalJSON returns the fields that are not zero, with kebab-case keys and durations in seconds. A Policy is written
-// as [rules.Text] writes it, and a policy of the host's own as custom. The parts that the host supplies or shares are
-// left out: Budget, Record, Shape, Experience, Path, Prior, Factors, OnEvent.
+// MarshalJSON returns the fields that are not zero, with keys in kebab case and durations in seconds. The Policy is
+// written as the text that [rules.Text] returns; a policy that is not of this library is written as "custom". The
+// parts that are no plain data are left out: Budget, Record, Shape, Experience, Path, UnitTimes.Prior,
+// UnitTimes.Factors and OnEvent.
 func (c Config) MarshalJSON() ([]byte, error) { return wire.JSON(c.wire) }
 
-// UnmarshalJSON reads the JSON of MarshalJSON. Set the parts that MarshalJSON leaves out afterwards.
+// UnmarshalJSON reads the JSON that MarshalJSON returns. Afterwards, set the parts that MarshalJSON leaves out.
 func (c *Config) UnmarshalJSON(data []byte) error { return wire.Read(data, c, (*Config).wire) }
 
-// named codes a policy by its text.
+// named encodes a policy as its text, and decodes the text to the policy.
 type named struct{ policy *restart.Policy }
 
-// String returns the policy's text; custom for a policy of the host's own.
+// String returns the text of the policy, as [rules.Text] does; "custom" for a policy that is not of this library.
 func (n named) String() string { return cmp.Or(rules.Text(*n.policy), "custom") }
 
-// MarshalText returns the policy's text.
+// MarshalText returns the text of the policy.
 func (n named) MarshalText() ([]byte, error) { return []byte(n.String()), nil }
 
-// UnmarshalText sets the policy by its text.
+// UnmarshalText sets the policy to the policy that has the given text.
 func (n named) UnmarshalText(text []byte) (err error) {
 	*n.policy, err = rules.Parse(string(text))
 	return err

@@ -8,7 +8,7 @@ import (
 	"github.com/straggler-go/straggler/restart"
 )
 
-// A tracker counts every reason of package restart, also a reason that is added later.
+// A tracker counts answers with every reason of package restart. The test also covers reasons that are added later.
 func TestEveryReasonIsCounted(t *testing.T) {
 	_, err := restart.Reason(reasons - 1).MarshalText()
 	assert.NoError(t, err)

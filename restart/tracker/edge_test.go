@@ -19,9 +19,9 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// Extreme inputs: numbers that no host means, but that a host may send.
+// The tests below give extreme inputs: numbers that no host means, but that a host may send.
 
-// endings is a record that notes the keys of the attempts that end.
+// endings is a record of machines that stores the keys of the attempts that end.
 type endings struct {
 	*machines.Record
 	keys map[uint64]bool
@@ -57,7 +57,7 @@ func TestAZeroTrackerAnswers(t *testing.T) {
 	}
 }
 
-// Works with an infinite sum, and works that are almost zero, give a snapshot that can be restored.
+// A snapshot can be restored even if the sum of the works is infinite, or if all works are almost zero.
 func TestExtremeReportsCanBeRestored(t *testing.T) {
 	huge := newTracker(t, tracker.Config{Tasks: 2, Slots: 2, Interval: time.Second, Policy: rules.Spark{}, Limits: published})
 	for task := range 2 {
@@ -80,7 +80,7 @@ func TestExtremeReportsCanBeRestored(t *testing.T) {
 	}
 }
 
-// A report with a negative t_rem counts as ignored. An unknown t_rem counts as not given.
+// A report with a negative remaining time is ignored. An unknown remaining time is treated as if it were not given.
 func TestANegativeRemainingIsIgnored(t *testing.T) {
 	tr := newTracker(t, tracker.Config{Tasks: 1, Slots: 1, Interval: time.Second})
 	tr.Start(at(0), 0, 0)
@@ -98,8 +98,9 @@ func TestAnIntervalOfNanosecondsIsAnError(t *testing.T) {
 	assert.NoError(t, err)
 }
 
-// Many tasks run on the machine that asks, and lack clones. They hide no other task that lacks a clone. Each task gets
-// its clones once, also a task that may be copied again later.
+// Many tasks run on the machine that asks for work, and have fewer clones than they should. Another task that also
+// needs a clone is found all the same. Each task gets its clones only once, even a task that may be copied again
+// later.
 func TestManyTasksHideNoMissingClone(t *testing.T) {
 	tr := newTracker(t, tracker.Config{Tasks: 60, Slots: 200, Machines: 3, Interval: time.Second, Clones: 2})
 	for task := range 60 {

@@ -4,20 +4,34 @@ import (
 	"github.com/straggler-go/straggler/estimate/survival"
 )
 
-// Before enough attempts have ended, an attempt that seems slow may only have begun slowly. But if nearly all attempts
-// move evenly, their progress shows early which attempts are fast.
+// Early in a phase, few attempts have ended, and an attempt that seems slow may only have begun slowly. But if nearly
+// all attempts progress evenly, at a constant speed, progress shows early which attempts are slow.
 
-// These numbers are choices. The page docs/decisions/19-least-cost.md ("Evenness by totals") shows their worth.
+// These numbers are choices. The page docs/decisions/19-least-cost.md ("Evenness by totals") shows how much they
+// matter. A part is a twelfth of an attempt's work.
 const (
-	shownParts  = 4   // parts of its work after which an attempt has shown whether it moves evenly
-	judgedParts = 6   // parts of its work by which an attempt is judged
-	enoughShown = 3   // attempts that must have shown it before the phase is judged by them
-	mostlyEven  = .75 // least share of even attempts among the ended attempts and one uneven attempt
-	slowAllowed = 2   // reporting attempts that need not have shown it, because they may be the slow ones
-	nearlyAll   = .9  // before three have ended: least share that has shown it, and of even attempts among these
+	// If an attempt has completed this number of parts, it has shown whether it progresses evenly. A part is a twelfth
+	// of the attempt's work.
+	shownParts = 4
+	// To judge whether an attempt progresses evenly, at most this number of its first parts are used. A part is a
+	// twelfth of the attempt's work.
+	judgedParts = 6
+	// The attempts of a phase are judged to be even only if at least this number of them have shown how they progress.
+	enoughShown = 3
+	// At least this share of the ended attempts must have progressed evenly. One uneven attempt is added to the ended
+	// attempts before the share is computed.
+	mostlyEven = .75
+	// The number of reporting attempts that may have shown nothing yet, in addition to the share that nearlyAll
+	// allows. They may be the slow attempts.
+	slowAllowed = 2
+	// This share has two uses before enoughShown attempts have ended. At least this share of the reporting attempts
+	// must have shown how they progress. Of these attempts, with one uneven attempt added, at least this share must
+	// progress evenly.
+	nearlyAll = .9
 )
 
-// countEvenness counts whether an attempt that has ended moved evenly.
+// countEvenness counts an attempt that has ended, and whether it progressed evenly. It ignores an attempt that
+// completed fewer than shownParts parts.
 func (m *ages) countEvenness(t *survival.Trail) {
 	if !m.usesEvenness || t.Passed() < shownParts {
 		return
@@ -28,9 +42,9 @@ func (m *ages) countEvenness(t *survival.Trail) {
 	}
 }
 
-// believesEven reports whether an attempt has moved evenly so far, and most attempts did. Most means at least three in
-// four of the ended attempts, with one uneven attempt added (all of four, six of seven). Before three attempts have
-// ended, it means nearly all running attempts.
+// believesEven reports whether an attempt has progressed evenly so far, and most other attempts of the phase did,
+// too. Most means at least three in four of the ended attempts, with one uneven attempt added to these: for example
+// all of four, or six of seven. Before three attempts have ended, it means nearly all running attempts.
 func (m *ages) believesEven(t *survival.Trail) bool {
 	most := m.mostEvenNow
 	if m.endedShown >= enoughShown {
@@ -39,8 +53,9 @@ func (m *ages) believesEven(t *survival.Trail) bool {
 	return most && t.Even(survival.Parts)
 }
 
-// nearlyAllEven reports whether nearly all running attempts have shown that they move evenly. Fast attempts show it
-// first, so their evenness alone is not enough. O(n).
+// nearlyAllEven reports whether nearly all running attempts have shown that they progress evenly. Fast attempts show
+// this first, so it is not enough that these are even: nearly all attempts must have shown it. O(n) in the number of
+// running attempts.
 func (f *forecast) nearlyAllEven() bool {
 	reporting, shown, even := 0, 0, 0
 	f.eachRunning(func(a *attemptState) {

@@ -11,8 +11,8 @@ import (
 	"github.com/straggler-go/straggler/estimate/survival"
 )
 
-// even returns the trail of an attempt that has passed a number of parts of its work, each in ten seconds. If it
-// stalls, the third part takes a hundred seconds.
+// even returns the trail of an attempt that has completed the given number of parts of its work. Each part took ten
+// seconds. If the attempt stalls, the third part took a hundred seconds.
 func even(parts int, stalls bool) (t survival.Trail) {
 	age := time.Duration(0)
 	t.Report(age, 0)
@@ -25,8 +25,9 @@ func even(parts int, stalls bool) (t survival.Trail) {
 	return t
 }
 
-// The tracker believes the progress of an even attempt after three attempts have ended, if three in four of them moved
-// evenly, with one uneven attempt added. It does not believe the progress of an attempt that stalls.
+// The tracker believes the progress of an even attempt if at least three attempts have ended, and three in four of
+// them progressed evenly, with one uneven attempt added to them. It does not believe the progress of an attempt that
+// stalls.
 func TestEvenProgressIsBelieved(t *testing.T) {
 	m := ages{usesEvenness: true}
 	steady, stalled, young := even(8, false), even(8, true), even(shownParts-1, false)
@@ -57,8 +58,9 @@ func TestEvenProgressIsBelieved(t *testing.T) {
 	assert.False(t, m.believesEven(&late))
 }
 
-// Before any attempt has ended, the tracker believes the progress of an even attempt once nearly all running attempts
-// have shown that they move evenly. Fast attempts show it first, so the fast ones alone are not enough.
+// Before any attempt has ended, the tracker believes the progress of an even attempt if nearly all running attempts
+// have shown that they progress evenly. Fast attempts show this first, so it is not enough that the fast attempts are
+// even.
 func TestEvenProgressIsBelievedBeforeTheFirstEnd(t *testing.T) {
 	for name, c := range map[string]struct {
 		plain, stalled, young int
@@ -99,8 +101,8 @@ func TestEvenProgressIsBelievedBeforeTheFirstEnd(t *testing.T) {
 	}
 }
 
-// Copies were killed because their tasks were long. These copies do not make their machine slow. Old attempts that
-// were killed for copies make their machine slow.
+// Copies that were killed because their tasks were long are no evidence that their machine is slow. Old attempts that
+// were killed because a copy was faster are such evidence.
 func TestCopiesKilledInVainMakeNoMachineSlow(t *testing.T) {
 	const tasks, long, machine = 30, 4, 35
 	for _, inVain := range []bool{true, false} {
@@ -134,8 +136,8 @@ func TestCopiesKilledInVainMakeNoMachineSlow(t *testing.T) {
 	}
 }
 
-// A copy ran on until the old attempt finished first. So the copy would have taken at least as long on its machine,
-// and counts against the machine. Three such copies of different tasks make the machine slow.
+// A copy ran until the old attempt finished first. So on its machine the copy would have taken at least as long as it
+// ran, which is evidence that the machine is slow. Three such copies of different tasks are enough.
 func TestOvertakenCopiesMakeTheirMachineSlow(t *testing.T) {
 	const tasks, slow, machine = 30, 4, 35
 	record, err := machines.New(machines.Config{})
@@ -159,8 +161,8 @@ func TestOvertakenCopiesMakeTheirMachineSlow(t *testing.T) {
 	assert.Greater(t, record.Factor(machine), 2.)
 }
 
-// The Experience does not hold the run times of the tasks that lost trials. So a phase that reads lost trials from its
-// kind counts them for tasks of every length.
+// An Experience does not contain the run times of tasks that lost trials. So a phase that reads the lost trials of
+// other phases takes them as evidence about tasks of every length.
 func TestAKindWithLostTrialsHasNoLongest(t *testing.T) {
 	kind := new(Experience)
 	tr, err := New(Config{Tasks: 20, Slots: 20, Interval: 10 * time.Second, Experience: kind})
@@ -171,8 +173,9 @@ func TestAKindWithLostTrialsHasNoLongest(t *testing.T) {
 	assert.Zero(t, tr.Phase().Trials.Longest)
 }
 
-// The first ends show that progress runs fast at first. So the earlier reports of a running attempt are converted again.
-// Otherwise the attempt would seem to stand still until its converted progress exceeds the old value.
+// The first attempts that end show that progress runs fast at first. So the earlier reports of a running attempt are
+// converted again. Otherwise the attempt would seem to make no progress until its converted progress exceeds the old
+// value.
 func TestProgressIsReadAgain(t *testing.T) {
 	tr, err := New(Config{Work: make([]float64, 4), Slots: 4, Interval: 10 * time.Second, Machines: 4})
 	require.NoError(t, err)

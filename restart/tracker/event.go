@@ -11,57 +11,61 @@ import (
 	"github.com/straggler-go/straggler/internal/wire"
 )
 
-// Kind is the kind of an event: a fact that a [Tracker] is told, or a question. Each kind has a method of the Tracker.
-// The names and values are stable.
+// Kind is the kind of an [Event]. An event is either a fact that the host tells a [Tracker], or a question. The
+// Tracker has one method for each kind. The names and values are stable.
 type Kind uint8
 
-// The kinds of events, with the fields of Event that each kind uses. Asked, Offered and Swept are questions; the other
-// kinds are facts of an attempt, a task, a machine or the phase.
+// The kinds of events. Each comment gives the method of [Tracker] that makes the event, and the fields of [Event]
+// that the event uses, in addition to Time. Asked, Offered and Swept are questions. The other kinds are facts about
+// an attempt, a task, a machine or the phase.
 const (
-	// Started is [Tracker.Start]: Task, Machine.
+	// Started is the event of [Tracker.Start]. It uses the fields Task and Machine.
 	Started Kind = iota + 1
-	// Submitted is [Tracker.Submit]: Task, Machine.
+	// Submitted is the event of [Tracker.Submit]. It uses the fields Task and Machine.
 	Submitted
-	// Begun is [Tracker.Begin]: Task, Attempt, Machine.
+	// Begun is the event of [Tracker.Begin]. It uses the fields Task, Attempt and Machine.
 	Begun
-	// Reported is [Tracker.Report]: Task, Attempt, Report.
+	// Reported is the event of [Tracker.Report]. It uses the fields Task, Attempt and Report.
 	Reported
-	// Finished is [Tracker.Finish], Failed [Tracker.Fail], Killed [Tracker.Kill], Restarted [Tracker.Restart]: Task,
-	// Attempt.
+	// Finished is the event of [Tracker.Finish], Failed of [Tracker.Fail], Killed of [Tracker.Kill], and Restarted of
+	// [Tracker.Restart]. All four use the fields Task and Attempt.
 	Finished
 	Failed
 	Killed
 	Restarted
-	// GivenUp is [Tracker.GiveUp]: Task.
+	// GivenUp is the event of [Tracker.GiveUp]. It uses the field Task.
 	GivenUp
-	// MachineLost is [Tracker.LoseMachine]: Machine.
+	// MachineLost is the event of [Tracker.LoseMachine]. It uses the field Machine.
 	MachineLost
-	// OutputLost is [Tracker.LoseOutput]: Task.
+	// OutputLost is the event of [Tracker.LoseOutput]. It uses the field Task.
 	OutputLost
-	// MachineLeaves is [Tracker.Leave]: Machine, Leaves.
+	// MachineLeaves is the event of [Tracker.Leave]. It uses the fields Machine and Leaves.
 	MachineLeaves
-	// SlotsSet is [Tracker.SetSlots]: Slots. The event needs no Time.
+	// SlotsSet is the event of [Tracker.SetSlots]. It uses the field Slots. The event needs no Time.
 	SlotsSet
-	// EligibleSet is [Tracker.SetEligible]: Task, NoCopy, NoRestart. The event needs no Time.
+	// EligibleSet is the event of [Tracker.SetEligible]. It uses the fields Task, NoCopy and NoRestart. The event
+	// needs no Time.
 	EligibleSet
-	// Closed is [Tracker.Close].
+	// Closed is the event of [Tracker.Close]. It uses no further field.
 	Closed
-	// Asked is [Tracker.Decide]: Task.
+	// Asked is the event of [Tracker.Decide]. It uses the field Task.
 	Asked
-	// Offered is [Tracker.Next]: Machine.
+	// Offered is the event of [Tracker.Next]. It uses the field Machine.
 	Offered
-	// Swept is [Tracker.Sweep].
+	// Swept is the event of [Tracker.Sweep]. It uses no further field.
 	Swept
-	// Recorded is [Tracker.Record]: Task, Attempt, Report. The tracker takes the report and decides nothing.
+	// Recorded is the event of [Tracker.Record]. It uses the fields Task, Attempt and Report. It is a report like
+	// Reported, but the tracker makes no decision.
 	Recorded
-	// Merged is [Tracker.Merge]: Delta.
+	// Merged is the event of [Tracker.Merge]. It uses the field Delta.
 	Merged
 )
 
-// Kinds is the number of kinds. The kinds are 1 to Kinds.
+// Kinds is the number of kinds. The values of the kinds are 1 to Kinds.
 const Kinds = int(Merged)
 
-// kinds describes each kind for journals and logs: its word, and the keys that must and that may follow.
+// kinds describes each kind for journals and logs: the word for the kind, the keys that must follow the word, and the
+// keys that may follow. A kind that is untimed needs no time.
 var kinds = [...]struct {
 	word      string
 	untimed   bool
@@ -94,7 +98,8 @@ var kinds = [...]struct {
 	Merged: {word: "merge", must: []string{"delta"}},
 }
 
-// Keys returns the keys that an event of the kind must have, and the keys that it may have. Do not change the slices.
+// Keys returns the keys that an event of the kind must have in a journal, and the keys that the event may have. Do
+// not change the slices.
 func (k Kind) Keys() (must, may []string) {
 	if int(k) >= len(kinds) {
 		return nil, nil
@@ -102,13 +107,13 @@ func (k Kind) Keys() (must, may []string) {
 	return kinds[k].must, kinds[k].may
 }
 
-// Has reports whether events of the kind have the key.
+// Has reports whether an event of the kind may have the given key in a journal.
 func (k Kind) Has(key string) bool {
 	must, may := k.Keys()
 	return slices.Contains(must, key) || slices.Contains(may, key)
 }
 
-// words returns the words of all kinds.
+// words returns the words for all kinds, in the order of their values.
 func words() []string {
 	list := make([]string, len(kinds))
 	for i := range kinds {
@@ -117,7 +122,7 @@ func words() []string {
 	return list
 }
 
-// String returns the kind's name in a journal, of one or two words.
+// String returns the kind's name, as a journal contains it: one or two words.
 func (k Kind) String() string {
 	if int(k) < len(kinds) {
 		return kinds[k].word
@@ -125,34 +130,35 @@ func (k Kind) String() string {
 	return enum.Name(nil, k)
 }
 
-// MarshalText returns the kind's name; an error for a kind that does not exist.
+// MarshalText returns the kind's name, or an error for a kind that does not exist.
 func (k Kind) MarshalText() ([]byte, error) { return enum.Text(words(), k) }
 
-// UnmarshalText sets the kind by its name.
+// UnmarshalText sets the kind to the kind that has the given name.
 func (k *Kind) UnmarshalText(text []byte) error { return enum.Parse(words(), text, k) }
 
 // Timed reports whether events of the kind have a time. An event without a time takes effect at the time of the event
-// before.
+// before it.
 func (k Kind) Timed() bool { return int(k) >= len(kinds) || !kinds[k].untimed }
 
-// Event is one call of a [Tracker] as plain data. Each [Kind] uses only the fields that its comment names. Events can
-// be compared, stored and applied again: the same events give the same answers.
+// Event is one call of a [Tracker] as plain data. The comment of each [Kind] gives the fields that an event of this
+// kind uses. Events can be compared, stored, and applied again by [Tracker.Apply]. The same events in the same order
+// give the same answers.
 type Event struct {
 	Kind Kind
-	// Time is the time of the event, by the host's clock.
+	// Time is the time of the event on the host's clock.
 	Time time.Time
-	// Task is the index of a task, and Attempt the number of an attempt of the task, both from 0. Machine is the
-	// host's index of a machine; negative if not known.
+	// Task is the index of a task, and Attempt is the number of an attempt of this task. Both begin at 0. Machine is
+	// the host's number of a machine; a negative number means that the machine is not known.
 	Task, Attempt, Machine int
-	// Leaves is the time at which the machine leaves; the zero time if the machine stays after all.
+	// Leaves is the time at which the machine will leave. The zero time means that the machine stays after all.
 	Leaves time.Time
 	// Report is the progress that the attempt reports.
 	Report Report
-	// Slots is how many attempts may run at once.
+	// Slots is how many attempts of the phase may run at the same time.
 	Slots int
-	// Delta holds the observations of machines by another process, in base64.
+	// Delta contains observations of machines that another process has made, in base64.
 	Delta string
-	// NoCopy says that the task must not be copied, NoRestart that it must not be restarted.
+	// NoCopy says that the task must not be copied. NoRestart says that the task must not be restarted.
 	NoCopy, NoRestart bool
 }
 
@@ -174,7 +180,7 @@ func (ev *Event) wire(c *wire.Codec) {
 	c.Bool("no-restart", &ev.NoRestart)
 }
 
-// String returns the event as one line: the kind, and its fields. A journal has shorter lines.
+// String returns the event as one line: its kind, and then its fields. A journal has a shorter form of this line.
 func (ev Event) String() string { return wire.Line(ev.wire) }
 
 // LogValue returns the event as a group of fields for log/slog.
@@ -183,30 +189,35 @@ func (ev Event) LogValue() slog.Value { return wire.Log(ev.wire) }
 // MarshalJSON returns the event as an object of its fields: durations in seconds, null for unknown.
 func (ev Event) MarshalJSON() ([]byte, error) { return wire.JSON(ev.wire) }
 
-// UnmarshalJSON reads the JSON of MarshalJSON.
+// UnmarshalJSON reads the JSON that MarshalJSON returns.
 func (ev *Event) UnmarshalJSON(data []byte) error { return wire.Read(data, ev, (*Event).wire) }
 
-// Report is the progress that an attempt reports. A field that is zero is not known.
+// Report is the progress that an attempt reports. A field that is zero is unknown.
 type Report struct {
-	// Done is the work that the attempt has done, in the units of Config.Work: bytes if Work is in bytes, a share in
-	// [0, 1] if Work is nil. An attempt that resumes from a checkpoint counts the checkpoint's work, too. A number in
-	// a wrong unit is detected: too large a number at once (Ledger.BadUnits), too small a number when attempts end
-	// (Ledger.SmallUnits). Then t_rem goes by ages.
+	// Done is the work that the attempt has done. It has the unit of Config.Work: for example bytes. If Config.Work is
+	// nil, Done is a share in [0, 1]. If the attempt has resumed from a checkpoint, Done includes the work of the
+	// checkpoint.
+	//
+	// The tracker detects numbers in a wrong unit. It detects at once that a number is too large (Ledger.BadUnits). It
+	// detects when attempts end that their numbers were too small (Ledger.SmallUnits). It then predicts the remaining
+	// time from the ages of attempts.
 	Done float64
-	// Score is the attempt's progress score in [0, 1]. If it is 0, the tracker uses Done divided by the task's work. A
-	// host that knows only the score may report it alone; then every estimate and policy takes Score times the task's
-	// work as Done.
+	// Score is the attempt's progress score in [0, 1]. If Score is 0, the tracker uses Done divided by the task's
+	// work. A host that knows only the score may report it alone. Then every estimate and every policy uses Score
+	// times the task's work as Done.
 	Score float64
-	// Remaining is the host's own estimate of t_rem, such as the result of [estimate.TimeLeftBySubphase]. If it is 0
-	// or estimate.Unknown, the tracker estimates t_rem by Config.Model. A report with another negative value is
-	// ignored.
+	// Remaining is the host's own estimate of the attempt's remaining time, such as the result of
+	// [estimate.TimeLeftBySubphase]. If it is 0 or estimate.Unknown, the tracker estimates the remaining time by
+	// Config.Model. A report with any other negative value is ignored.
 	//
 	// [estimate.TimeLeftBySubphase]: https://pkg.go.dev/github.com/straggler-go/straggler/estimate#TimeLeftBySubphase
 	Remaining time.Duration
-	// Saved is how much of the task's work a checkpoint holds, in the units of Done. 0 leaves the last value of the
-	// task. Attempts that begin from now on resume at the checkpoint: t_new counts the work that is left, and all
-	// estimates count the work beyond the checkpoint. An attempt with less Done than the checkpoint in its first
-	// report has begun anew. For a task of no work, Saved is ignored.
+	// Saved is how much of the task's work is stored in a checkpoint, in the unit of Done. 0 means that the checkpoint
+	// has not changed since the last report.
+	//
+	// Attempts that begin after this report resume from the checkpoint. They have only the rest of the work to do, and
+	// all estimates use this rest. If the Done of an attempt's first report is less than the checkpoint, the attempt
+	// has not used the checkpoint, and has to do all the work itself. If the task has no work, Saved is ignored.
 	Saved float64
 }
 

@@ -8,7 +8,7 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// A task says how much of its work a checkpoint holds. So a copy costs only the rest of the work.
+// A report says how much of a task's work is stored in a checkpoint. So a copy has to do only the rest of the work.
 func ExampleReport() {
 	t, err := tracker.New(tracker.Config{
 		Tasks: 4, Slots: 4, Interval: 5 * time.Second, Policy: restart.Mantri{}, Limits: restart.Limits{LossShare: restart.Off},

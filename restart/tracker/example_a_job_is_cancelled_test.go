@@ -8,8 +8,8 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// Two jobs share a budget of a tenth of their slots. The first job is cancelled with a running copy. After its Close,
-// the second job may have a copy.
+// Two jobs share a budget, which allows copies in a tenth of their slots. The first job is cancelled while its copy
+// runs. After its Close, the second job may have a copy.
 func ExampleTracker_Close() {
 	budget, err := tracker.NewBudget(tracker.BudgetConfig{Floor: 1, Rate: restart.Off})
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// Tasks take 100 s, and a machine will leave in 40 s. A task that would not end there in time is worth a copy
-// elsewhere. After the machine has left, the host takes its slot off.
+// Tasks take 100 s, and a machine will leave in 40 s. A task that would not end there in time is worth a copy on
+// another machine. When the machine has left, the host reduces the number of slots.
 func ExampleTracker_Leave() {
 	t, err := tracker.New(tracker.Config{Tasks: 6, Slots: 6, Machines: 6, Interval: 10 * time.Second})
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// A job of a single task runs each night. The task has no peers, but earlier nights show that it takes some 100 s. So the
-// tracker knows after 250 s that it is slow.
+// A job of a single task runs each night. There are no other tasks to compare it with, but earlier nights show that
+// it takes some 100 s. So after 250 s the tracker knows that the task is slow.
 func ExampleExperience() {
 	night := func(kind *tracker.Experience, begin time.Time, ran time.Duration) tracker.Answer {
 		t, err := tracker.New(tracker.Config{Tasks: 1, Slots: 2, Interval: 10 * time.Second, Experience: kind})

@@ -7,8 +7,8 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// An engine queues attempts before it runs them. The host calls Submit when it hands an attempt to the engine, and
-// Begin when the attempt runs. The time in the queue does not count as run time.
+// An engine puts attempts into a queue before it runs them. The host calls Submit when it gives an attempt to the
+// engine, and Begin when the attempt runs. The time in the queue is not a part of the run time.
 func ExampleTracker_Submit() {
 	t, err := tracker.New(tracker.Config{Tasks: 2, Slots: 2, Interval: 10 * time.Second})
 	if err != nil {

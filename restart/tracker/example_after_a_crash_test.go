@@ -8,7 +8,8 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// A scheduler restarts. It restores the tracker from a snapshot, and gives the parts that a snapshot cannot hold.
+// A scheduler crashes and starts again. It restores the tracker from a snapshot, and supplies the parts that a
+// snapshot cannot contain.
 func ExampleRestore() {
 	config := tracker.Config{Tasks: 3, Slots: 2, Interval: 10 * time.Second, Policy: rules.LATE{SpeculativeCap: 0.2}}
 	before, err := tracker.New(config)
@@ -25,7 +26,7 @@ func ExampleRestore() {
 		return
 	}
 
-	// The Config would hold the parts that a snapshot cannot hold, such as OnEvent, Budget and Record.
+	// Parts that a snapshot cannot contain, such as OnEvent, Budget or Record, would stand in the Config.
 	after, err := tracker.Restore(tracker.Config{}, snapshot)
 	if err != nil {
 		fmt.Println(err)

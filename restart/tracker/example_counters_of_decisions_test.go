@@ -7,7 +7,7 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// A host exports one counter for each action and reason.
+// A host exports a counter for each pair of an action and a reason.
 func ExampleTracker_Decisions() {
 	t, err := tracker.New(tracker.Config{Tasks: 3, Slots: 2, Interval: 10 * time.Second})
 	if err != nil {

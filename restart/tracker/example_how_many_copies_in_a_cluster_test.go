@@ -6,7 +6,8 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// A budget bounds the load of copies when everything slows down at once. All phases of a cluster share it.
+// If everything slows down at the same time, all phases of a cluster want copies. A budget that they share bounds the
+// load of these copies.
 func ExampleBudget() {
 	budget, err := tracker.NewBudget(tracker.BudgetConfig{Slots: 40, Share: 0.1, Rate: 0.05, Floor: 2})
 	if err != nil {
@@ -14,7 +15,7 @@ func ExampleBudget() {
 		return
 	}
 	launched := 0
-	for budget.Allows() { // trackers do this, if the budget stands in their Config
+	for budget.Allows() { // a tracker calls this method itself, if Config.Budget is the budget
 		budget.CopyLaunched()
 		launched++
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// exampleHost runs attempts in simulated time, and knows only starts and ends. An attempt takes a minute, except that
-// the first attempt of task 8 hangs. Each of three machines runs two attempts at once.
+// exampleHost runs attempts in simulated time. It knows only when attempts start and end. An attempt takes a minute,
+// but the first attempt of task 8 hangs. Each of three machines runs two attempts at the same time.
 type exampleHost struct {
 	now     time.Time
 	tracker *tracker.Tracker
@@ -63,7 +63,7 @@ func (h *exampleHost) carryOut(a tracker.Answer) {
 	}
 }
 
-// fill asks for every idle slot, until the tracker has nothing for it.
+// fill asks the tracker what to do with each idle slot, until the tracker has nothing to do for it.
 func (h *exampleHost) fill() {
 	for machine := range 3 {
 		for h.idle(machine) {
@@ -82,7 +82,7 @@ func (h *exampleHost) fill() {
 	}
 }
 
-// finish tells the attempts that end now, and kills the attempts that they overtake.
+// finish tells the tracker which attempts end now, and kills the other attempts of their tasks.
 func (h *exampleHost) finish() {
 	for _, a := range append([]exampleAttempt(nil), h.running...) {
 		if a.ends.After(h.now) {
@@ -96,8 +96,8 @@ func (h *exampleHost) finish() {
 	}
 }
 
-// A host that knows only starts and ends. Every ten seconds it sweeps, and fills the idle slots. It does not wait for
-// an end, because a hung attempt never ends.
+// A host knows only when attempts start and end. Every ten seconds it calls Sweep, and fills the idle slots. It does
+// not wait for the end of an attempt to do so, because a hung attempt never ends.
 func Example_startsAndEnds() {
 	record, err := machines.New(machines.Config{}) // one Record and one Budget for all phases of a cluster
 	if err != nil {

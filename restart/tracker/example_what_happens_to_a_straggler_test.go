@@ -8,7 +8,7 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// A Tracker holds the facts of a phase: the host tells it each event, and it answers with decisions.
+// A Tracker collects the facts of a phase. The host tells it each event, and it answers with decisions.
 func ExampleTracker() {
 	tr, err := tracker.New(tracker.Config{
 		Work: []float64{1, 1, 1, 1, 1}, Slots: 4, Machines: 8, Interval: 8 * time.Second,
@@ -30,7 +30,7 @@ func ExampleTracker() {
 	}
 	fmt.Println(tr.Report(now, 3, 0, tracker.Report{Done: 0.01}))
 
-	// The three attempts end. The first free slot gets the copy, and the next slot the task that waits.
+	// The three attempts end. Next gives the first free slot to the copy, and the next slot to the waiting task.
 	now = now.Add(10 * time.Second)
 	for task := range 3 {
 		tr.Finish(now, task, 0)

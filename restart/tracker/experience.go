@@ -13,65 +13,77 @@ import (
 	"github.com/straggler-go/straggler/internal/snapshot"
 )
 
-// These numbers are choices. A daily job is remembered for a month. A phase of many tasks does not outweigh the other
-// phases.
+// These numbers are choices. They have two aims: to remember a daily job for a month, and to keep a phase of many
+// tasks from outweighing the other phases.
 const (
+	// How long an observation is kept if WindowConfig.Keep is 0.
 	defaultKeep = 30 * 24 * time.Hour
-	mostEntries = 256 // entries that are kept: the run times of 16 phases of many tasks
-	sharedTasks = 16  // a phase adds the run times of all its tasks, or of 16 to 31 tasks
-	mostOthers  = 32  // run times of other phases that a phase reads; each of its own tasks that ends replaces one
-	halfAfter   = 32  // run times after which a trial counts half, so that a kind with lost trials is tried again
+	// The number of entries that an Experience keeps. This is enough for the run times of 16 phases of many tasks.
+	mostEntries = 256
+	// A phase of at least 32 tasks adds the run times of 16 to 31 of its tasks to the Experience. A smaller phase adds
+	// the run times of all its tasks.
+	sharedTasks = 16
+	// The number of run times of other phases that a phase uses before its own tasks end. When a task of the phase
+	// ends, its run time replaces a run time of another phase.
+	mostOthers = 32
+	// A trial, which is a copy or a restart of a slow task, has half its weight when this number of run times were
+	// added after it. So copies and restarts are tried again in phases of a kind that has lost trials.
+	halfAfter = 32
 )
 
-// Experience is the knowledge that phases of one kind share: how their progress runs, how long their attempts took,
-// and how their restarts and copies came out. It serves two purposes. A phase of one task starts with the run times of
-// other phases. And the bound on lost slot time holds for the kind: all its phases together may have no more trials
-// open than one phase.
+// Experience is the knowledge that phases of the same kind share: how their progress runs, how long their attempts
+// took, and how their trials came out. A trial is a copy or a restart that was made because a task was slow. An
+// Experience serves two purposes. A phase of few tasks can use the run times of other phases. And the bound on lost
+// slot time holds for the kind: all its phases together may have no more trials open than a single phase.
 //
-// The host says which phases are of one kind: the same stage of the same job, day after day, or the tasks of one
-// queue. If works are known, a run time is scaled by the work of its attempt. Only the newest observations count: 32
-// run times, from some 16 tasks of each phase. A trial counts half once 32 run times are newer. Each task of a phase
-// that ends replaces one run time of other phases. So after 16 tasks the phase's own run times are the majority, and
-// after 32 tasks no others count. Trials of the phase count in addition to trials of other phases.
+// The host decides which phases are of the same kind: for example the same stage of the same job day after day, or
+// the tasks of one queue. If the works of tasks are known, a run time is scaled by the work of its attempt.
 //
-// The zero value has no observations, and keeps each observation for 30 days. An Experience takes some 20 kB once it
-// is full. An Experience adds O(1) to the cost of an event. The phases apply their events to a shared Experience in
-// one order; the same events in the same order give the same decisions. An Experience is not safe for concurrent use.
+// A phase uses only the newest observations: 32 run times of other phases, from some 16 tasks of each phase. Each
+// task of the phase that ends replaces one of these 32 run times. So after 16 tasks the phase's own run times are the
+// majority, and after 32 tasks it uses no others. A trial has half its weight when 32 run times were added after it.
+// Trials of the phase itself are added to the trials of other phases.
+//
+// The zero value has no observations, and keeps each observation for 30 days. A full Experience takes some 20 kB. It
+// adds O(1) to the cost of an event. Events that several phases apply to a shared Experience take effect in the order
+// of the calls. The same events in the same order give the same decisions. An Experience is not safe for concurrent
+// use.
 type Experience struct {
-	config survival.WindowConfig // a Keep of 0 stands for defaultKeep
+	config survival.WindowConfig // a Keep of 0 means defaultKeep
 	clock  clock.Clock
 	shape  survival.Shape
 	seen   merge.List[entry]
-	stakes time.Duration // slot time at risk in open trials of this process's phases; in no snapshot
+	stakes time.Duration // slot time at risk in the open trials of this process's phases; snapshots leave it out
 
-	// Summaries of seen.
+	// The fields below are computed from seen: the entries in use, and the weighted sums of trials.
 	known     []merge.Observation[entry]
 	lost, won float64
 	cost      time.Duration
 }
 
-// entry is one observation: the run time of an attempt, or the outcome of trials.
+// entry is one observation: either the run time of an attempt, or the outcome of one or more trials. A trial is a
+// copy or a restart that was made because a task was slow.
 type entry struct {
 	about   about
-	seconds float64 // run time; or the cost of trials less the time that trials saved
-	work    float64 // work of the attempt
-	lost    float64 // number of trials that were lost
-	won     float64 // number of trials that were won
+	seconds float64 // the run time; or the slot time that trials lost, less the slot time that trials saved
+	work    float64 // the work of the attempt
+	lost    float64 // the number of lost trials
+	won     float64 // the number of won trials
 }
 
-// about says what an entry is about.
+// about says what an entry is about: trials, or a run time with the flags below.
 type about uint8
 
 const (
 	ofTrials  about = 0
 	ofRunTime about = 1 << (iota - 1)
-	ended           // the attempt ended with success; otherwise it was killed
-	sized           // the work of the attempt is known
-	abouts
+	ended           // flag of a run time: the attempt ended with success; otherwise it was killed
+	sized           // flag of a run time: the work of the attempt is known
+	abouts          // one more than the largest value
 )
 
-// NewExperience returns an experience without observations. It returns an error if a field of c is out of range; the
-// error names the field.
+// NewExperience returns an experience without observations. If a field of c is out of range, it returns an error that
+// contains the name of the field.
 func NewExperience(c survival.WindowConfig) (*Experience, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -79,21 +91,22 @@ func NewExperience(c survival.WindowConfig) (*Experience, error) {
 	return &Experience{config: c}, nil
 }
 
+// choices returns the configuration in the form that package merge needs, with defaults filled in.
 func (exp *Experience) choices() merge.Choices {
 	c := exp.config.Effective()
 	return merge.Choices{Origin: c.Origin, Skew: c.MaxSkew, Keep: check.Or(c.Keep, defaultKeep)}
 }
 
-// add adds an entry. O(1).
+// add adds an entry. O(1), because the number of entries is bounded.
 func (exp *Experience) add(now time.Time, e entry) {
 	at := exp.choices().At(&exp.clock, now)
 	exp.seen.Add(exp.choices(), at, e)
 	exp.sum(at)
 }
 
-// sum computes the summaries from all entries.
+// sum computes the weighted sums of trials, and the list of entries that are in use. At is the current time.
 func (exp *Experience) sum(at time.Duration) {
-	times, cost := 0.0, 0.0 // run times so far, newest first; cost of trials
+	times, cost := 0.0, 0.0 // number of run times seen so far, newest first; weighted cost of trials
 	exp.lost, exp.won = 0, 0
 	exp.known = exp.seen.Newest(entryForm(), exp.choices(), at, mostEntries)
 	for i := len(exp.known) - 1; i >= 0; i-- {
@@ -113,8 +126,8 @@ func (exp *Experience) sum(at time.Duration) {
 	}
 }
 
-// appendRunTimes appends the newest run times, newest first. With bySize it takes run times of known works, otherwise
-// run times of unknown works.
+// appendRunTimes appends the newest run times to dst, newest first, at most mostOthers in all. If bySize is set, it
+// appends run times of attempts whose work is known, otherwise of attempts whose work is not known.
 func (exp *Experience) appendRunTimes(dst []runTime, bySize bool) []runTime {
 	for i := len(exp.known) - 1; i >= 0 && len(dst) < mostOthers; i-- {
 		if e := &exp.known[i].Fact; e.about&ofRunTime > 0 && (e.about&sized > 0) == bySize {
@@ -124,24 +137,30 @@ func (exp *Experience) appendRunTimes(dst []runTime, bySize bool) []runTime {
 	return dst
 }
 
-// link connects a phase with the Experience of its kind. A nil link has no Experience.
+// link connects a phase with the Experience that all phases of the same kind share. A nil link means that the phase
+// has no Experience.
 type link struct {
 	experience *Experience
-	others     []runTime // run times of other phases, newest first
+	others     []runTime // run times of other phases, newest first; read before the phase has its own
 	sized      bool      // the works of the phase are known
-	stride     int32     // the phase adds the run times of each task that is a multiple of this power of 2
-	published  tally     // trials of the phase that the Experience holds
+	stride     int32     // a power of 2; the phase adds the run times of tasks whose index is a multiple of it
+	published  tally     // trials of the phase that the Experience includes already
 }
 
-// tally sums up the trials of a phase.
+// tally contains the sums over the trials of a phase: how many were won and lost, their cost, and the stakes of open
+// trials. The stake of a trial is the slot time that the trial puts at risk.
 type tally struct {
 	won, lost float64
 	cost      time.Duration
 	stakes    time.Duration
 }
 
+// tally returns the numbers of won and lost trials of the phase, their cost, and the slot time at risk in open
+// trials.
 func (tr *trials) tally() tally { return tally{tr.Won, tr.Lost, tr.Cost, tr.AtRisk} }
 
+// newLink returns the link of a new phase; nil if the phase has no Experience. Sized says that the works of the tasks
+// are known.
 func newLink(c *Config, sized bool) *link {
 	if c.Experience == nil {
 		return nil
@@ -153,15 +172,17 @@ func newLink(c *Config, sized bool) *link {
 	return ln
 }
 
-// refresh reads the run times of other phases from the Experience, until the phase has a run time of its own. After
-// that, the Experience holds the phase's own run times as well, which would count twice.
+// refresh copies the run times of other phases from the Experience, as long as the phase has no run time of its own.
+// Later it does nothing: the Experience then contains the phase's own run times as well, and the phase would use them
+// twice.
 func (ln *link) refresh(own *ages) {
 	if ln != nil && len(own.runTimes) == 0 {
 		ln.others = ln.experience.appendRunTimes(ln.others[:0], ln.sized)
 	}
 }
 
-// runTimes returns the run times of other phases that count: one fewer for each task of the phase that has ended.
+// runTimes returns the run times of other phases, as far as this phase uses them. It leaves out one run time for each
+// task of this phase that has ended with success.
 func (ln *link) runTimes(own *ages) []runTime {
 	if ln == nil {
 		return nil
@@ -170,7 +191,7 @@ func (ln *link) runTimes(own *ages) []runTime {
 	return ln.counted(own)
 }
 
-// counted is runTimes without a refresh.
+// counted returns the same run times as the method runTimes, but does not read the Experience again.
 func (ln *link) counted(own *ages) []runTime {
 	if ln == nil {
 		return nil
@@ -178,7 +199,8 @@ func (ln *link) counted(own *ages) []runTime {
 	return ln.others[:max(len(ln.others)-int(own.successes), 0)]
 }
 
-// addRunTime adds the run time of an attempt to the Experience.
+// addRunTime adds an entry with the run time of an attempt to the Experience. In a phase of many tasks, it adds only
+// the run times of some tasks.
 func (ln *link) addRunTime(now time.Time, task int32, e entry) {
 	if task&(ln.stride-1) != 0 || !(e.seconds <= estimate.MaxSample) {
 		return
@@ -189,6 +211,8 @@ func (ln *link) addRunTime(now time.Time, task int32, e entry) {
 	ln.experience.add(now, e)
 }
 
+// runTimeOf returns the value of about for an entry that contains a run time. Success says that the attempt ended
+// with success.
 func runTimeOf(success bool) about {
 	if success {
 		return ofRunTime | ended
@@ -196,7 +220,8 @@ func runTimeOf(success bool) about {
 	return ofRunTime
 }
 
-// adopt sets the trials of a phase to the trials of the kind, until a trial of the phase itself has come out.
+// adopt gives the phase the numbers of won and lost trials of all phases of its kind. It does so until a trial of the
+// phase itself is won or lost. A trial is a copy or a restart that was made because a task was slow.
 func (ln *link) adopt(r *trials) {
 	if ln != nil && !r.ownResults {
 		r.Won, r.Lost = ln.experience.won, ln.experience.lost
@@ -204,11 +229,13 @@ func (ln *link) adopt(r *trials) {
 	}
 }
 
-// knowsLosses reports whether trials of the kind were lost. The Experience does not hold the run times of their tasks.
+// knowsLosses reports whether phases of the same kind have lost trials: copies or restarts of slow tasks that did not
+// pay. For these trials, the Experience does not contain the run times of the tasks.
 func (ln *link) knowsLosses() bool { return ln != nil && ln.experience.lost > 0 }
 
-// publish adds the changes of the phase's trials to the Experience. If a won trial turns out as lost in the end, the
-// kind counts both.
+// publish adds to the Experience the changes of the phase's trials since the last call. A trial is a copy or a
+// restart of a slow task. It may be counted as won at first, and as lost in the end. Then the Experience contains a
+// won trial and a lost trial.
 func (ln *link) publish(now time.Time, r *trials) {
 	if ln == nil || r.tally() == ln.published {
 		return
@@ -222,16 +249,18 @@ func (ln *link) publish(now time.Time, r *trials) {
 	}
 }
 
-// resume connects a restored phase. The Experience already holds the cost of its trials. It does not hold the stakes
-// of its open trials, because no snapshot of an Experience does: otherwise the stakes of phases that never come back
-// would burden the kind for ever.
+// resume connects a restored phase to the Experience. The Experience already includes the cost of the phase's trials,
+// but not the stakes of its open trials, so resume adds the stakes. The stake of a trial is the slot time that it
+// puts at risk. No snapshot of an Experience contains stakes. If it did, a phase that is never restored would leave
+// its stakes in the Experience for ever.
 func (ln *link) resume(r *trials) {
 	if ln != nil {
 		ln.published, ln.experience.stakes = r.tally(), num.Add(ln.experience.stakes, r.AtRisk)
 	}
 }
 
-// ofKind returns the cost of the trials of all phases of the kind, and the stakes of their open trials.
+// ofKind returns two sums over the trials of all phases of the same kind: the slot time that trials have cost, and
+// the slot time at risk in open trials. Without an Experience, the sums are those of this phase.
 func (ln *link) ofKind(r *trials) (cost, stakes time.Duration) {
 	if ln == nil {
 		return r.Cost, r.AtRisk
@@ -241,15 +270,16 @@ func (ln *link) ofKind(r *trials) (cost, stakes time.Duration) {
 	return cost, stakes
 }
 
-// How an experience is written, and merged with other processes.
+// The functions below encode and decode an experience, and merge the experiences of several processes.
 
-// entryForm returns the form in which entries are merged.
+// entryForm describes to package merge how entries are encoded and decoded.
 func entryForm() merge.Form[entry] {
 	return merge.Form[entry]{
 		Place: "restart/tracker: Experience", Kind: 'x', Fact: func(c *snapshot.Codec, e *entry) { e.code(c) },
 	}
 }
 
+// code encodes or decodes an entry.
 func (en *entry) code(c *snapshot.Codec) {
 	snapshot.Small(c, &en.about, 0, int(abouts-1))
 	if en.about == ofTrials {
@@ -266,27 +296,31 @@ func (en *entry) code(c *snapshot.Codec) {
 	c.Check(en.seconds <= estimate.MaxSample, "holds a time that is too long")
 }
 
-// mostAtOnce bounds the trials that one event may decide. It is far above the number of copies of a task.
+// mostAtOnce is the largest number of trials that a single event may win or lose. It is far above the number of
+// copies of a task.
 const mostAtOnce = 1 << 20
 
-// AppendVersion appends the version of the experience to dst. Send it to another process: the AppendDelta there then
-// returns the observations that are missing here.
+// AppendVersion appends the version of the experience to dst. The version says which observations this experience
+// contains. Send it to another process, and call AppendDelta there: the result contains the observations that are
+// missing here.
 func (exp *Experience) AppendVersion(dst []byte) []byte {
 	return exp.seen.AppendVersion(entryForm(), dst)
 }
 
-// AppendDelta appends the observations that are newer than a version, which the reader has made by its AppendVersion.
-// A nil version stands for a reader without observations. If origins are given, the delta holds only their
-// observations. The delta does not hold the Shape of progress and open trials. It is an error if since is no version.
-// Some 20 bytes for each run time.
+// AppendDelta appends to dst the observations that another process lacks. The argument since is the version of that
+// process, made by its AppendVersion. A nil version means that the process has no observations yet. If origins are
+// given, the delta contains only the observations that these processes have made. The delta does not contain the
+// Shape of progress or open trials. If the argument since is not a version, AppendDelta returns an error. A run time
+// takes some 20 bytes.
 func (exp *Experience) AppendDelta(dst, since []byte, origins ...string) ([]byte, error) {
 	return exp.seen.AppendDelta(entryForm(), exp.choices(), exp.clock.Since, dst, since, origins)
 }
 
-// Merge adds the observations of another process, from its AppendDelta. Deltas may come in any order and repeatedly.
-// Of the 256 entries that are kept, at most half come from one process. Merge returns an error, and changes nothing,
-// if there is no Origin, or delta is damaged or no delta. It returns a FieldError if delta is more than MaxSkew ahead
-// of now. O(1) for each entry.
+// Merge adds the observations of another process, from the result of its AppendDelta. Deltas may come in any order,
+// and a delta may come twice. Of the 256 entries that are kept, at most half come from any single process.
+//
+// Merge returns an error, and changes nothing, if the configuration has no Origin, or if delta is damaged or is not a
+// delta. If the times in delta are ahead of now by more than MaxSkew, the error is a FieldError. O(1) for each entry.
 func (exp *Experience) Merge(now time.Time, delta []byte) error {
 	at := exp.choices().At(&exp.clock, now)
 	err := exp.seen.Merge(entryForm(), exp.choices(), at, delta)
@@ -296,21 +330,23 @@ func (exp *Experience) Merge(now time.Time, delta []byte) error {
 
 const experienceVersion = 1
 
-// AppendBinary appends a snapshot of the experience to dst, without the stakes of open trials: the phases bring them
-// back by [Restore]. It never fails. O(1), at most 10 kB.
+// AppendBinary appends a snapshot of the experience to dst. The snapshot does not contain the stakes of open trials.
+// The stake of a trial is the slot time that it puts at risk. When a phase is restored, [Restore] adds its stakes
+// again. AppendBinary never fails. O(1), at most 10 kB.
 func (exp *Experience) AppendBinary(dst []byte) ([]byte, error) {
 	return snapshot.Append(dst, experienceVersion, exp.code)
 }
 
-// MarshalBinary returns a snapshot; see [Experience.AppendBinary].
+// MarshalBinary returns a snapshot of the experience; see [Experience.AppendBinary].
 func (exp *Experience) MarshalBinary() ([]byte, error) { return exp.AppendBinary(nil) }
 
-// UnmarshalBinary sets the experience to the state of a snapshot. Other data is an error, and leaves the experience as
-// it was.
+// UnmarshalBinary sets the experience to the state of a snapshot. If data is not a snapshot of an experience, it
+// returns an error and does not change the experience.
 func (exp *Experience) UnmarshalBinary(data []byte) error {
 	return snapshot.RestoreTo(Experience{}, data, experienceVersion, exp, (*Experience).code)
 }
 
+// code encodes or decodes the experience.
 func (exp *Experience) code(c *snapshot.Codec) {
 	config := exp.config
 	c.Duration(&config.Keep)

@@ -18,7 +18,7 @@ import (
 
 func second(s float64) time.Time { return time.Unix(1000, 0).Add(time.Duration(s * 1e9)) }
 
-// stage opens a phase of a kind, with ten slots.
+// stage creates the tracker of a phase with ten slots. Its Experience is shared with other phases.
 func stage(t testing.TB, x *Experience, tasks int, work ...float64) *Tracker {
 	t.Helper()
 	c := Config{Tasks: tasks, Work: work, Slots: 10, Interval: 10 * time.Second, Experience: x}
@@ -27,7 +27,8 @@ func stage(t testing.TB, x *Experience, tasks int, work ...float64) *Tracker {
 	return tr
 }
 
-// runs starts each task of a phase at an instant, and ends it after its number of seconds, with one attempt each.
+// runs starts each task of a phase at a given time, and ends it after the given number of seconds. Each task has one
+// attempt.
 func runs(tr *Tracker, from float64, takes ...float64) {
 	for i := range takes {
 		tr.Start(second(from), i, i)
@@ -43,13 +44,14 @@ func runs(tr *Tracker, from float64, takes ...float64) {
 	tr.Close(second(from + takes[order[len(order)-1]]))
 }
 
-// asked returns the decision about a task that has run between two instants without a report.
+// asked returns the decision about a task that has run from one given time to another without a report.
 func asked(tr *Tracker, from, to float64) restart.Decision {
 	tr.Start(second(from), 0, 0)
 	return tr.Decide(second(to), 0).Decision
 }
 
-// A phase of one task has no run times of its own. Only the run times of its kind show that the task is slow.
+// A phase of one task has no run times of its own. The run times of earlier phases of its kind show that the task is
+// slow.
 func TestAPhaseOfOneTaskUsesItsKind(t *testing.T) {
 	x := new(Experience)
 	assert.Equal(t, restart.NoProgress, asked(stage(t, x, 1), 0, 500).Reason, "the kind has no run times yet")
@@ -65,8 +67,8 @@ func TestAPhaseOfOneTaskUsesItsKind(t *testing.T) {
 	assert.Equal(t, restart.NoProgress, asked(stage(t, nil, 1), 5000, 5250).Reason)
 }
 
-// If works are known, the run time per unit of work decides. Run times of known works and of unknown works are not
-// mixed.
+// If works are known, run times per unit of work are compared. Run times with known works and with unknown works are
+// not mixed.
 func TestKnownAndUnknownWorksAreNotMixed(t *testing.T) {
 	x := new(Experience)
 	for i := range 4 {
@@ -77,8 +79,8 @@ func TestKnownAndUnknownWorksAreNotMixed(t *testing.T) {
 	assert.Equal(t, restart.NoProgress, asked(stage(t, x, 1), 7000, 7250).Reason, "run times of known works do not count for a task of unknown work")
 }
 
-// The tasks of a phase take longer than those of its kind. After 16 own tasks the phase's run times are the majority,
-// and after 32 no others count.
+// The tasks of a phase take longer than the tasks of earlier phases of its kind. After 16 own tasks, the phase's run
+// times are the majority. After 32, it uses no others.
 func TestOwnRunTimesReplaceThoseOfTheKind(t *testing.T) {
 	x := new(Experience)
 	for i := range 20 {
@@ -95,7 +97,7 @@ func TestOwnRunTimesReplaceThoseOfTheKind(t *testing.T) {
 	tr.Start(second(8000), 50, 0)
 	tr.Kill(second(8010), 50, 0)
 	require.Len(t, tr.phase.forecast.link.runTimes(&tr.phase.forecast.ages), 32, "no task of the phase has ended, so all run times of the kind count")
-	for i := range 40 { // one after another, because a running task would count as well
+	for i := range 40 { // one after another, because the age of a running task would be used as well
 		tr.Start(second(9000+300*float64(i)), i, i)
 		tr.Finish(second(9300+300*float64(i)), i, 0)
 		switch own := i + 1; {
@@ -109,7 +111,8 @@ func TestOwnRunTimesReplaceThoseOfTheKind(t *testing.T) {
 	assert.Len(t, tr.phase.forecast.link.others, 32, "the phase reads none of its own run times")
 }
 
-// A phase of many tasks adds the run times of some of them to its kind, and not only of the first that ended.
+// A phase of many tasks adds the run times of some of its tasks to the Experience. These are spread over all tasks,
+// and are not just the first tasks that ended.
 func TestAPhaseOfManyTasksAddsSomeRunTimes(t *testing.T) {
 	for n, want := range map[int]int{1: 1, 16: 16, 31: 31, 32: 16, 100: 25, 1000: 32, 1024: 16} {
 		x := new(Experience)
@@ -131,8 +134,8 @@ func tries(t *testing.T, x *Experience, from, killed float64) {
 	require.Zero(t, x.stakes)
 }
 
-// One phase has lost trials. The next phase of the kind may not lose as much again, until the kind has seen many
-// tasks.
+// One phase has lost trials. The next phase of the kind may not lose as much again, until the Experience has received
+// the run times of many tasks.
 func TestLostTrialsCountForTheKind(t *testing.T) {
 	x := new(Experience)
 	for i := range 16 {
@@ -161,7 +164,7 @@ func TestLostTrialsCountForTheKind(t *testing.T) {
 	assert.Equal(t, restart.Copy, asked(stage(t, x, 1), 40000, 40300).Action)
 }
 
-// Phases that run at once may put at risk together as much as one phase.
+// Phases of a kind that run at the same time may together put as much slot time at risk as a single phase.
 func TestPhasesOfAKindShareTheBound(t *testing.T) {
 	x := new(Experience)
 	for i := range 16 {
@@ -187,8 +190,8 @@ func TestPhasesOfAKindShareTheBound(t *testing.T) {
 	assert.Zero(t, x.stakes)
 }
 
-// Two phases with open trials stop, and one is restored. The trials of the other no longer count against the kind. A
-// phase that is restored with another Experience adds its open trials there.
+// Two phases with open trials stop, and one of them is restored. The trials of the other phase no longer burden the
+// kind. A phase that is restored with another Experience adds its open trials there.
 func TestOpenTrialsCountOnlyInRestoredPhases(t *testing.T) {
 	learned := func() *Experience {
 		x := new(Experience)
@@ -224,8 +227,8 @@ func TestOpenTrialsCountOnlyInRestoredPhases(t *testing.T) {
 	}
 }
 
-// Phases share an experience, and get the same events in the same order. They give the same answers, even if phases
-// and experience were restored from snapshots in between. The experience can be restored in every state.
+// Phases share an Experience, and get the same events in the same order. They give the same answers, even if the
+// phases and the Experience were restored from snapshots in between. The Experience can be restored in every state.
 func TestPhasesOfASharedExperienceAreReplayed(t *testing.T) {
 	actions := map[restart.Action]int{}
 	for seed := range uint64(30) {
@@ -384,7 +387,7 @@ func testExperienceDoesNotAllocate(t *testing.T, x *Experience) {
 	}))
 }
 
-// A stream has no last wave, even if few tasks of the phase are left.
+// If Config.Stream is set, the phase has no last wave, even if few of its tasks are left.
 func TestAStreamHasNoLastWave(t *testing.T) {
 	for _, stream := range []bool{false, true} {
 		x := new(Experience)
@@ -400,5 +403,5 @@ func TestAStreamHasNoLastWave(t *testing.T) {
 	}
 }
 
-// long returns the probability by which a tracker takes a slow task for long by itself.
+// long returns the probability that a slow task is long by itself, as a tracker estimates it.
 func long(t *Tracker) float64 { return t.judge.trials.Long(0, 0) }

@@ -12,10 +12,11 @@ import (
 	"github.com/straggler-go/straggler/restart"
 )
 
-// MachineRecord holds the observations of a cluster's machines. [machines.Record] implements it. The tracker gives it
-// observations of attempts that run and end, and reads its factors. Share one MachineRecord among the phases of a
-// cluster. To share it among trackers on several goroutines, wrap it in a MachineRecord of your own that locks.
-// [Tracker.Merge] also needs the method Merge of [machines.Record], so a wrapper should pass Merge on.
+// MachineRecord remembers how attempts ran on the machines of a cluster. [machines.Record] implements it. The tracker
+// tells it how attempts run and end, and reads from it how slow each machine is. Share one MachineRecord among the
+// phases of a cluster. To share it among trackers on several goroutines, write a MachineRecord that wraps it and
+// locks. The wrapper should also have the method Merge of [machines.Record], because [Tracker.Merge] calls this
+// method.
 type MachineRecord interface {
 	estimate.Factors
 	Join() machines.Member
@@ -28,47 +29,65 @@ type MachineRecord interface {
 	Progress(machine int) (total float64, of *estimate.Empirical)
 }
 
-// fleet holds the machines of a phase: which machines leave, which are refused, which are suspect, and how the way to
-// the data slows tasks. The host's numbers of machines may be any. So the tracker counts machines in the order in
-// which they appear: inside the tracker a machine is an int32, its index in machines, and an int is the host's number.
+// fleet contains the machines of a phase. It says which machines will leave, which machines are refused for waiting
+// tasks because they are bad, and which machines are suspect because many of their attempts are slow. It also says
+// how much a task is slowed on a machine by the way to the task's data.
+//
+// The host's numbers of machines may be any numbers. So inside the tracker a machine has an index, its place in the
+// slice machines. Machines get their indices in the order in which events first mention them. A variable of type
+// int32 contains the index of a machine, and a variable of type int contains the host's number.
 type fleet struct {
-	index    map[int]int32
+	index    map[int]int32 // from the host's number of a machine to its index
 	machines []machine
-	count    int // number of machines, at least len(machines); 0 if not known
-	leaving  int // number of machines that will leave
-	refused  int // number of refused machines
+	count    int // number of machines of the host, at least len(machines); 0 if not known
+	leaving  int // number of machines that will leave at a known time
+	refused  int // number of machines that are refused for waiting tasks
 	record   MachineRecord
 	member   machines.Member
-	own      *machines.Record // the record, if the tracker made it because the host gave none; nil otherwise
+	own      *machines.Record // the same as record, if the tracker made it because the host gave none; otherwise nil
 	path     func(task, machine int) float64
-	pace     *pace // nil if the policy does not read it
+	pace     *pace // total progress of each machine, for LATE; nil if the policy does not read it
 	avoided  avoidedMachines
-	taken    [maxMachines]int
+	taken    [maxMachines]int // memory of elsewhere
 }
 
-// avoidedMachines caches the machines that the record judges to be slow or failing.
+// avoidedMachines caches the list of machines that the record judges to be slow or failing.
 type avoidedMachines struct {
-	asOf     int // the event at which machines was read; 0 if the record has changed since
+	asOf     int // number of the event at which the list was read; 0 if the record has changed after that
 	machines []int
 }
 
-// machine is a machine that appeared in an event.
+// machine is a machine that an event has mentioned.
 type machine struct {
-	number  int
-	leaves  time.Duration // when it leaves; noTime if that is not known
-	refused bool          // a slot was offered for waiting tasks, and refused
-	total   float64       // LATE's total progress
-	ended   int32         // attempts that ended there with success
-	overdue int32         // attempts there that run for far longer than the median
-	suspect bool          // more attempts are overdue than chance explains
-	beaten  time.Duration // when a copy elsewhere last overtook an attempt here; noTime if an attempt has finished here since
-	due     time.Duration // when the tracker's own record may get machines.MostRunning observations at once again
+	// The host's number of the machine.
+	number int
+	// The time at which the machine will leave; noTime if no such time is known.
+	leaves time.Duration
+	// Waiting tasks may not start on the machine, because it was bad when it last had a free slot.
+	refused bool
+	// The machine's total progress, as LATE defines it: the sum of the progress scores of its running and successful
+	// attempts.
+	total float64
+	// The number of attempts that ended on the machine with success.
+	ended int32
+	// The number of running attempts on the machine that are overdue: their predicted total time is more than 1.5
+	// times the median.
+	overdue int32
+	// The machine has far more overdue attempts than chance explains. An attempt is overdue if it is much slower than
+	// the median.
+	suspect bool
+	// The last time at which an attempt on this machine was overtaken: a copy of its task, on another machine,
+	// finished first. It is noTime if there was no such case, or if an attempt has finished on this machine after it.
+	beaten time.Duration
+	// The time from which the machine may again get machines.MostRunning observations at once. Each observation makes
+	// it later. It is used only for a record that the tracker made.
+	due time.Duration
 }
 
-// admit reports whether the record shall get an observation of a running attempt on a machine now. If so, it counts
-// the observation. The tracker's own record gets at most machines.MostRunning observations of a machine in an
-// interval, because it remembers no more. A record of the host gets all observations, because other trackers feed it,
-// too.
+// admit reports whether the record should now get an observation of a running attempt on the machine. If so, admit
+// counts the observation. The record that a tracker makes for itself gets at most machines.MostRunning observations
+// of a machine in an interval, because it remembers no more running attempts. A record of the host gets all
+// observations, because other trackers use it as well.
 func (fl *fleet) admit(index int32, now, interval time.Duration) bool {
 	if fl.own == nil {
 		return true
@@ -81,7 +100,7 @@ func (fl *fleet) admit(index int32, now, interval time.Duration) bool {
 	return true
 }
 
-// merge adds the observations of another process to the record.
+// merge adds to the record of machines the observations that another process has made.
 func (fl *fleet) merge(e *Event) error {
 	record, ok := fl.record.(interface {
 		Merge(now time.Time, delta []byte) error
@@ -97,7 +116,8 @@ func (fl *fleet) merge(e *Event) error {
 	return record.Merge(e.Time, delta)
 }
 
-// add returns the index of a machine, and adds the machine if it is new; none if the number is negative.
+// add returns the index of the machine with the host's number. If the machine is new, add gives it the next index. If
+// the number is negative, add returns none.
 func (fl *fleet) add(number int) int32 {
 	if number < 0 {
 		return none
@@ -118,7 +138,8 @@ func (fl *fleet) add(number int) int32 {
 	return i
 }
 
-// find returns the index of a machine; none if the machine never appeared.
+// find returns the index of the machine with the host's number. If no event has mentioned the machine yet, find
+// returns none.
 func (fl *fleet) find(number int) int32 {
 	if number < 0 {
 		return none
@@ -129,7 +150,7 @@ func (fl *fleet) find(number int) int32 {
 	return none
 }
 
-// number returns the host's number of a machine; -1 for none.
+// number returns the host's number of the machine with the given index; -1 if the index is none.
 func (fl *fleet) number(index int32) int {
 	if index == none {
 		return none
@@ -137,7 +158,7 @@ func (fl *fleet) number(index int32) int {
 	return fl.machines[index].number
 }
 
-// refuse records whether slots of a machine are refused for waiting tasks.
+// refuse records whether the machine with the given index is refused for waiting tasks.
 func (fl *fleet) refuse(index int32, refused bool) {
 	if index == none || fl.machines[index].refused == refused {
 		return
@@ -149,17 +170,19 @@ func (fl *fleet) refuse(index int32, refused bool) {
 	}
 }
 
-// refusedSlots returns how many of the phase's slots are on refused machines, where no waiting task may start.
+// refusedSlots estimates how many of the phase's slots are on machines that are refused for waiting tasks. It takes
+// all machines to have the same number of slots.
 func (fl *fleet) refusedSlots(slots int) int {
 	if fl.refused == 0 {
 		return 0
 	}
-	all := max(fl.count, len(fl.machines)) // count is 0 if the host gave no number
+	all := max(fl.count, len(fl.machines)) // count is 0 if the host did not give the number of machines
 	return fl.refused * max(1, slots/all)
 }
 
-// beaten returns when a copy elsewhere last overtook an attempt on the machine; noTime if an attempt has finished
-// there since.
+// beaten returns the last time at which an attempt on this machine was overtaken: a copy of its task, on another
+// machine, finished first. It returns noTime if there was no such case, or if an attempt has finished on this machine
+// after it.
 func (fl *fleet) beaten(number int) time.Duration {
 	index := fl.find(number)
 	if index == none {
@@ -168,7 +191,7 @@ func (fl *fleet) beaten(number int) time.Duration {
 	return fl.machines[index].beaten
 }
 
-// leave records when a machine leaves; noTime takes it back.
+// leave records the time at which a machine will leave. The time noTime says that the machine stays after all.
 func (fl *fleet) leave(number int, at time.Duration) {
 	index := fl.find(number)
 	if index == none && at != noTime {
@@ -185,7 +208,7 @@ func (fl *fleet) leave(number int, at time.Duration) {
 	}
 }
 
-// stays returns how long a machine stays; noTime if it has no known departure.
+// stays returns how long a machine will stay from now on; noTime if it is not known to leave.
 func (fl *fleet) stays(index int32, now time.Duration) time.Duration {
 	if fl.leaving == 0 || index == none || fl.machines[index].leaves == noTime {
 		return noTime
@@ -193,7 +216,7 @@ func (fl *fleet) stays(index int32, now time.Duration) time.Duration {
 	return max(num.Sub(fl.machines[index].leaves, now), 0)
 }
 
-// pathFactor returns the factor by which the way to its data slows an attempt of the task on a machine.
+// pathFactor returns how many times longer the task takes on the machine because of the way to its data.
 func (fl *fleet) pathFactor(task, machine int) float64 {
 	if fl.path == nil {
 		return 1
@@ -204,9 +227,10 @@ func (fl *fleet) pathFactor(task, machine int) float64 {
 	return 1
 }
 
-// location returns locationFactor for one more attempt of a task on a machine: the factor of the machine times the
-// factor of the way to the data. For a negative machine, it is the factor of the best machine that the attempt can
-// get. It is 0 if nothing is known of machines and ways.
+// location returns how many times longer a new attempt of the task takes on a machine than on an average machine. The
+// Mantri paper calls this locationFactor. It is the product of two factors: of the machine, and of the way to the
+// task's data. For a negative machine, it is the factor of the best machine that the attempt can get. If nothing is
+// known about machines and ways, location returns 0.
 func (fl *fleet) location(b *book, task int32, machine int) float64 {
 	if fl.record == nil && fl.path == nil {
 		return 0
@@ -222,8 +246,8 @@ func (fl *fleet) location(b *book, task int32, machine int) float64 {
 	return factor * fl.pathFactor(int(task), max(machine, none))
 }
 
-// elsewhere returns the factor of the best machine on which no attempt of the task runs. If some machines are unknown,
-// it is 1, the factor of an average machine.
+// elsewhere returns how many times longer a task takes on the best machine on which no attempt of this task runs,
+// compared with an average machine. If there are machines without observations, it returns 1.
 func (fl *fleet) elsewhere(b *book, task int32) float64 {
 	taken := fl.taken[:0]
 	for i := b.tasks[task].newest; i != none && len(taken) < cap(taken); i = b.attempts.all[i].next {
@@ -238,12 +262,13 @@ func (fl *fleet) elsewhere(b *book, task int32) float64 {
 	return factor
 }
 
-// Progress of the machines, and machines that a copy should avoid.
+// The methods below sum the progress of each machine, and list the machines that a copy should avoid.
 
-// score replaces an attempt's progress score in the totals of its machine, in this phase and in the cluster. The
-// paper's total counts tasks that run or have succeeded, so an attempt that ends otherwise leaves the total. Scores
-// count in steps of 2^-24, so that their sums are exact: machines with the same progress compare equal, in whatever
-// order the reports came.
+// score replaces the progress score of an attempt in the total of its machine, both in this phase and in the record
+// of the cluster. In the LATE paper, the total of a machine is the sum of the scores of its running and successful
+// tasks. So an attempt that fails or is killed gets the score 0 here. Scores are rounded to multiples of 2^-24, so
+// that their sums are exact. Then machines with the same progress have the same total, in whatever order the reports
+// came.
 func (fl *fleet) score(at time.Time, a *attemptState, score float64) {
 	if a.machine == none {
 		return
@@ -254,15 +279,15 @@ func (fl *fleet) score(at time.Time, a *attemptState, score float64) {
 		m.total += step(score) - step(a.score)
 		fl.pace.totals.appeared.Insert(m.total)
 	}
-	// In the tracker's own record, only LATE reads the progress.
+	// Only LATE reads the progress in a record. So a record that the tracker made gets it only for LATE.
 	if fl.record != nil && score != a.score && (fl.own == nil || fl.pace != nil) {
 		fl.avoided.asOf = 0
 		fl.record.AddProgress(at, m.number, score-a.score)
 	}
 }
 
-// asking returns the progress of the machine that asks for work: in the cluster if that is known, otherwise in this
-// phase.
+// asking returns the total progress of the machine that asks for work, and the distribution of this total over all
+// machines. It takes both from the record of the cluster if there is one, otherwise from this phase.
 func (fl *fleet) asking(machine int) (m restart.MachineProgress) {
 	switch {
 	case fl.pace == nil || machine < 0:
@@ -279,8 +304,9 @@ func (fl *fleet) asking(machine int) (m restart.MachineProgress) {
 	return m
 }
 
-// appendAvoid appends the machines on which no new attempt should run: machines that the record judges to be slow or
-// failing, machines below a percentile of progress, and machines that leave. Event is the number of the event now.
+// appendAvoid appends to dst the machines on which no new attempt should run: machines that the record judges to be
+// slow or failing, machines whose total progress is below a percentile, and machines that will leave. Event is the
+// number of the current event.
 func (fl *fleet) appendAvoid(dst []int, percentile float64, event int) []int {
 	if fl.record != nil {
 		dst = append(dst, fl.fromRecord(event)...)
@@ -296,9 +322,9 @@ func (fl *fleet) appendAvoid(dst []int, percentile float64, event int) []int {
 	return dst
 }
 
-// fromRecord returns the machines that the record judges to be slow or failing, at most as many as a decision can
-// name. A record of the host is read once in each event, because others feed it. The tracker's own record is read
-// again only after an observation.
+// fromRecord returns the machines that the record judges to be slow or failing, at most restart.MaxAvoid, because a
+// decision can list no more. A record of the host is read again at each event, because other trackers may have
+// changed it. A record that the tracker made is read again only after an observation.
 func (fl *fleet) fromRecord(event int) []int {
 	s := &fl.avoided
 	if s.asOf != event && (s.asOf == 0 || fl.own == nil) {
@@ -308,8 +334,9 @@ func (fl *fleet) fromRecord(event int) []int {
 	return s.machines
 }
 
-// appendBehind appends the machines with a total progress below LATE's percentile, least progress first. All decisions
-// of one event share the list; the first takes O(machines).
+// appendBehind appends to dst the machines whose total progress is below LATE's percentile, in the order of their
+// progress, least first. The list is computed once for each event in O(machines), and all decisions of the event use
+// it.
 func (fl *fleet) appendBehind(dst []int, percentile float64, event int) []int {
 	if percentile == 0 || fl.pace == nil {
 		return dst
@@ -334,14 +361,14 @@ func (fl *fleet) appendBehind(dst []int, percentile float64, event int) []int {
 	return append(dst, fl.pace.slowest.machines[:fl.pace.slowest.n]...)
 }
 
-// pace holds LATE's total progress of the machines, in this phase or, if there is a record, in the cluster. LATE calls
-// machines below a percentile slow. Pace is kept only if the policy reads it.
+// pace contains the total progress of the machines that this phase uses. LATE calls a machine slow if its total is
+// below a percentile. A tracker has a pace only if its policy reads these totals.
 type pace struct {
 	totals  totals
 	slowest slowestMachines
 }
 
-// appear counts a machine that appears for the first time.
+// appear adds a machine that an event has mentioned for the first time. Its total progress is 0.
 func (pc *pace) appear() {
 	if pc != nil {
 		pc.totals.appeared.Insert(0)
@@ -349,19 +376,22 @@ func (pc *pace) appear() {
 	}
 }
 
-// totals is the distribution of the total progress of all machines. A machine that never appeared has done nothing,
-// and is only counted.
+// totals is the distribution of the total progress of all machines. It stores the totals of the machines that events
+// have contained. All other machines have done nothing for this phase, so only their number is stored.
 type totals struct {
-	appeared estimate.Empirical
-	idle     int
+	appeared estimate.Empirical // totals of the machines that events have mentioned
+	idle     int                // number of all other machines, whose total is 0
 }
 
+// Len returns the number of machines.
 func (tot *totals) Len() int { return tot.appeared.Len() + tot.idle }
 
+// Mean returns the mean, over all machines, of the total progress of a machine.
 func (tot *totals) Mean() float64 {
 	return tot.appeared.Mean() * (float64(tot.appeared.Len()) / float64(tot.Len()))
 }
 
+// CDF returns the share of machines whose total progress is at most x.
 func (tot *totals) CDF(x float64) float64 {
 	if x < 0 || tot.Len() == 0 {
 		return 0
@@ -370,7 +400,8 @@ func (tot *totals) CDF(x float64) float64 {
 	return float64(below) / float64(tot.Len())
 }
 
-// Quantile returns a quantile of all values. The idle machines come first, with the value 0.
+// Quantile returns a quantile, over all machines, of the total progress of a machine. The machines that no event has
+// mentioned have the total 0, so they come first.
 func (tot *totals) Quantile(p float64) float64 {
 	of := float64(min(max(p, 0), 1) * float64(tot.Len()))
 	i := max(int(math.Ceil(of-float64(of*0x1p-52)))-1, 0) // p = k/n is the k-th of n values, though p*n may be just above k
@@ -380,17 +411,19 @@ func (tot *totals) Quantile(p float64) float64 {
 	return tot.appeared.At(i - tot.idle)
 }
 
+// step rounds a progress score to a multiple of 2^-24.
 func step(score float64) float64 { return float64(math.Round(score*(1<<24)) / (1 << 24)) }
 
-// slowestMachines holds the machines with the least progress at one event.
+// slowestMachines is the list of the machines with the least total progress, as computed for one event.
 type slowestMachines struct {
-	event    int // number of the event; 0 for none
+	event    int // number of the event; 0 if the list was never computed
 	n        int
 	machines [restart.MaxAvoid]int
 	totals   [restart.MaxAvoid]float64 // ascending
 }
 
-// add inserts a machine after the machines with the same or less progress, if it is among the least.
+// add inserts a machine into the list, behind the machines with the same or less progress. If the list is full, the
+// machine with the most progress is left out.
 func (slowest *slowestMachines) add(machine int, total float64) {
 	if slowest.n == len(slowest.totals) {
 		if total >= slowest.totals[slowest.n-1] {

@@ -10,8 +10,8 @@ import (
 	"github.com/straggler-go/straggler/estimate/machines"
 )
 
-// The tracker's own record gets as many observations of running attempts as it can hold: MostRunning for each machine
-// at once, and as many in each interval. A record of the host gets all observations.
+// The record that a tracker makes for itself gets as many observations of running attempts as it can store:
+// MostRunning for each machine at first, and as many in each interval. A record of the host gets all observations.
 func TestTheOwnRecordGetsAsManyObservationsAsItHolds(t *testing.T) {
 	f := fleet{own: new(machines.Record), machines: make([]machine, 2)}
 	allowed := func(index int32, now time.Duration) (n int) {

@@ -11,33 +11,34 @@ import (
 	"github.com/straggler-go/straggler/restart"
 )
 
-// forecast estimates how long attempts take: t_rem of a running attempt from its reports, and t_new from the run times
-// of other attempts. It learns from reports and ends. [forecast.foresee] and [forecast.fresh] return its estimates.
+// forecast estimates how long attempts take. It estimates the remaining time (t_rem) of a running attempt from the
+// reports of the attempt, and the time of a new attempt (t_new) from the run times of other attempts. It learns from
+// reports and from the ends of attempts. The method foresee gives t_rem, and the method fresh gives t_new.
 type forecast struct {
 	book           *book
 	fleet          *fleet
 	interval       time.Duration
-	readsRates     bool // the policy or the record reads how long a unit of work takes
-	hasPrior       bool // UnitTimes.Prior says how long tasks take
-	reported       bool // an attempt has reported progress that is believed
-	runningSamples int  // running attempts that are samples of the unit times
+	readsRates     bool // the policy or the record of machines needs the time that a unit of work takes
+	hasPrior       bool // the host has given UnitTimes.Prior, the distribution of unit times before any sample
+	reported       bool // an attempt of the phase has reported progress, and progress is believed
+	runningSamples int  // number of running attempts with a sample in rates
 	model          estimate.Linear
 	wrapUp         estimate.WrapUp
-	rates          *estimate.UnitTimes
+	rates          *estimate.UnitTimes // time that a unit of work takes
 	lag            lag
 	ages           ages
 	units          unitCheck
-	link           *link // nil: there is no Experience
+	link           *link // nil if the phase has no Experience
 }
 
-// report takes the progress report of an attempt, and returns its progress score.
+// report applies the progress report of an attempt, and returns the attempt's progress score.
 func (f *forecast) report(s *taskState, a *attemptState, r *Report) (score float64) {
 	wasBad := a.badUnits
 	done, score := f.claimed(s, a, r)
 	w := s.stint(a.resumed)
 	age, units := f.book.age(a), w.units()
 	if wasBad && !a.badUnits {
-		a.progress = estimate.Progress{} // forget the wrong report, so that this one counts
+		a.progress = estimate.Progress{} // forget the report in a wrong unit, which would be larger than this report
 	}
 	f.reread(w, a)
 	f.model.Report(&a.progress, age, f.asTime(w, done))
@@ -49,7 +50,7 @@ func (f *forecast) report(s *taskState, a *attemptState, r *Report) (score float
 	}
 	a.remaining = estimate.Unknown
 	if r.Remaining > 0 {
-		a.remaining = num.Add(f.book.now, r.Remaining) // kept as the instant of the end, so that it runs down
+		a.remaining = num.Add(f.book.now, r.Remaining) // stored as the time of the end, so that t_rem decreases
 	}
 	if score == 0 && !a.badUnits {
 		score = min(done/units, 1)
@@ -58,13 +59,14 @@ func (f *forecast) report(s *taskState, a *attemptState, r *Report) (score float
 	return score
 }
 
-// claimed returns the work that a report claims, and its score. Both count only the work that the attempt had to do,
-// without the checkpoint.
+// claimed returns the work that an attempt has done and its score, according to a report. If the attempt has resumed
+// from a checkpoint, both are without the work of the checkpoint. For example, let a checkpoint contain 60 of 100
+// units. If the attempt then reports 80 units, it has done 20 of its 40 units, and its score is 1/2.
 func (f *forecast) claimed(s *taskState, a *attemptState, r *Report) (done, score float64) {
 	score, done = min(r.Score, 1), r.Done
 	a.badUnits = s.flags&knownWork != 0 && s.work > 0 && max(done, r.Saved) > overWork*s.work
 	if a.badUnits {
-		f.units.tooLarge++ // the report says how much was done, but not how much is left
+		f.units.tooLarge++ // more is done than the task has, so the report does not show how much is left
 		return done, a.score
 	}
 	f.book.save(s, r.Saved)
@@ -81,17 +83,19 @@ func (f *forecast) claimed(s *taskState, a *attemptState, r *Report) (done, scor
 	}
 	found := a.resumed.of(s.work)
 	if done > 0 && overWork*done < found && a.progress.Done() == 0 {
-		a.resumed = 0 // the attempt did not find the checkpoint, or could not use it
+		a.resumed = 0 // less is done than the checkpoint contains, so the attempt did not use the checkpoint
 		return done, score
 	}
-	if left := s.work - found; score > 0 && left > 0 { // if the work is almost zero, all of it may be saved
+	if left := s.work - found; score > 0 && left > 0 { // left may be 0 by rounding, if the work is almost 0
 		score = min(max(float64(score*s.work)-found, 0)/left, 1)
 	}
 	return max(done-found, 0), score
 }
 
-// asTime converts done work to a share of the attempt's time, by the shape of progress. It returns the share as work.
-// For instance, if half of the work typically takes a tenth of the time, half of the work becomes a tenth.
+// asTime converts the work that an attempt has done to the share of its time that has passed. It uses the shape of
+// progress: which share of its time an attempt typically needs for which share of its work. For example, let the
+// first half of the work typically take a tenth of the time. Then 50 of 100 units of work become 10 units. The result
+// has the unit of work, so that models of even progress can use it.
 func (f *forecast) asTime(w stint, done float64) float64 {
 	if !f.ages.on {
 		return done
@@ -99,7 +103,8 @@ func (f *forecast) asTime(w stint, done float64) float64 {
 	return f.ages.shape.Time(done/w.units()) * w.units()
 }
 
-// reread converts the last report of an attempt again, because later ends may have changed the shape of progress.
+// reread converts the last report of an attempt again to a share of the attempt's time. The conversion may have
+// changed since the report, because it is learnt from attempts that end.
 func (f *forecast) reread(w stint, a *attemptState) {
 	if !f.ages.on {
 		return
@@ -109,7 +114,8 @@ func (f *forecast) reread(w stint, a *attemptState) {
 	}
 }
 
-// done returns the work that an attempt has reported. If a shape is used, it is exact to a share of 2^-24.
+// done returns the work that an attempt has reported. If the policy reads t_rem as a distribution, the result is
+// rounded to a share of 2^-24 of the work.
 func (f *forecast) done(w stint, a *attemptState) float64 {
 	if !f.ages.on {
 		return a.progress.Done()
@@ -117,7 +123,8 @@ func (f *forecast) done(w stint, a *attemptState) float64 {
 	return a.trail.Done() * w.units()
 }
 
-// bias returns the factor by which predictions from an attempt's progress are too long.
+// bias returns the factor by which attempts take longer than their progress predicts, on average. It depends on how
+// far the attempt has come. For example, 2 means that attempts take twice the predicted time.
 func (f *forecast) bias(a *attemptState) float64 {
 	if !f.ages.on {
 		return 1
@@ -125,8 +132,8 @@ func (f *forecast) bias(a *attemptState) float64 {
 	return f.ages.shape.Bias(a.trail.Passed())
 }
 
-// followTrail records how far an attempt has come. At the end of each part of its progress, it records the predicted
-// total time.
+// followTrail records the age at which an attempt has completed each twelfth of its work. Each time, it also records
+// the total time that is then predicted for the attempt.
 func (f *forecast) followTrail(w stint, a *attemptState, age time.Duration, done float64) {
 	if !f.ages.on || a.badUnits {
 		return
@@ -142,9 +149,12 @@ func (f *forecast) followTrail(w stint, a *attemptState, age time.Duration, done
 	}
 }
 
-// updateSample updates the sample of a running attempt in the distribution of unit times. An attempt is a sample from
-// its first interval on, even if it has done little. A least share of work would let only fast attempts in. It also
-// sends an observation of the attempt to the record of machines.
+// updateSample updates the sample of a running attempt in the distribution of unit times, which are times for a unit
+// of work. It also sends an observation of the attempt to the record of machines.
+//
+// An attempt gets a sample when its age is an interval, even if it has done little work by then. Another rule would
+// be to require a least share of work. But then fast attempts would get their samples first, and the predicted times
+// would be too short.
 func (f *forecast) updateSample(w stint, a *attemptState, age time.Duration, done float64) {
 	if !f.readsRates || done <= 0 || age < f.interval || a.badUnits || f.units.disbelieved {
 		return
@@ -167,16 +177,18 @@ func (f *forecast) updateSample(w stint, a *attemptState, age time.Duration, don
 	}
 }
 
-// maxRunningSamples bounds the running attempts that are samples at once. The mean of so many samples is known to a
-// 64th, if times spread as much as their mean. When such an attempt ends, the next that reports takes its place. The
-// samples of 65,536 attempts would not fit into a processor's cache.
+// maxRunningSamples is the largest number of running attempts that have samples in the distribution of unit times,
+// which are times for a unit of work. When such an attempt ends, another attempt that reports gets a sample. The mean
+// of 4096 samples has a relative error of a 64th, if the standard deviation of times is as large as their mean. More
+// samples would cost time: the samples of 65,536 attempts do not fit into the cache of a processor.
 const maxRunningSamples = 1 << 12
 
-// sampleTolerance is the relative error of a running attempt's sample up to which the sample stays. It is far below
-// the change that one more report makes, and most reports change less.
+// sampleTolerance is a relative change of an attempt's predicted total time. If the prediction has changed less, the
+// attempt's sample in the distribution of unit times is left unchanged. Most reports change the prediction less, so
+// most reports cost little.
 const sampleTolerance = 1. / 64
 
-// estimateRun returns the facts of an attempt's run for package estimate.
+// estimateRun returns the facts of an attempt's run so far, in the form that package estimate needs.
 func (f *forecast) estimateRun(w stint, a *attemptState) estimate.Run {
 	machine := f.fleet.number(a.machine)
 	r := estimate.Run{Age: f.book.age(a), Work: float64(w), Done: a.progress.Done() / f.bias(a), Machine: machine}
@@ -189,9 +201,11 @@ func (f *forecast) estimateRun(w stint, a *attemptState) estimate.Run {
 	return r
 }
 
-// observed returns an age of an attempt, and the work that it had done at that age; together they imply its total
-// time. The age is the age at the last report, because a silent attempt need not have stopped. But if the attempt is
-// older than the implied total, it returns the age now, with all work done.
+// observed returns an age of an attempt, and the work that the attempt had done at that age. Both together predict
+// the total time of the attempt.
+//
+// The age is the age at the last report, because an attempt that has not reported since may still have worked. But if
+// the attempt is now older than the predicted total time, observed returns the present age, with all the work done.
 func (f *forecast) observed(w stint, a *attemptState) (age time.Duration, done float64) {
 	age, done = f.book.age(a), a.progress.Done()/f.bias(a)
 	at := a.progress.At()
@@ -206,13 +220,14 @@ func (f *forecast) observed(w stint, a *attemptState) (age time.Duration, done f
 	return at, done
 }
 
-// recordAgain sets how often the record gets an observation of a running attempt. Since the last observation the
-// attempt must have aged by half an interval and by a recordAgain-th of its age then. The number is a choice: the
-// observation has changed by then, and there are far fewer observations than reports.
+// recordAgain decides how often the record of machines gets an observation of a running attempt. After an
+// observation, the attempt must age by an eighth of its age, and by half an interval in addition, before the next
+// observation. By then the observation has changed, and there are far fewer observations than reports. The number is
+// a choice.
 const recordAgain = 8
 
-// recordRunning sends an observation of a running attempt to the record, if the attempt has aged enough since the last
-// one.
+// recordRunning sends an observation of a running attempt to the record of machines, if the attempt has aged enough
+// since its last observation.
 func (f *forecast) recordRunning(w stint, a *attemptState) {
 	age := f.book.age(a)
 	last := time.Duration(float64(a.recordedAt) * 1e9)
@@ -226,8 +241,8 @@ func (f *forecast) recordRunning(w stint, a *attemptState) {
 	f.fleet.record.Running(f.book.clock.Last, f.fleet.number(a.machine), key, f.observation(w, a))
 }
 
-// recordEnd tells the record that an attempt has ended, and how. Long says that the task is long on other machines,
-// too; then the run time says nothing about the machine.
+// recordEnd tells the record of machines that an attempt has ended, and how it ended. Long says that the task takes
+// long, or may take long, on other machines as well. Then a long run time is no evidence that the machine is slow.
 func (f *forecast) recordEnd(w stint, a *attemptState, how machines.Outcome, long bool) {
 	if f.fleet.record == nil || a.machine == none || !a.begun {
 		return
@@ -244,7 +259,8 @@ func (f *forecast) recordEnd(w stint, a *attemptState, how machines.Outcome, lon
 	f.fleet.record.End(f.book.clock.Last, f.fleet.number(a.machine), key, o, how)
 }
 
-// observation returns the record's observation of an attempt.
+// observation returns an observation of an attempt for the record of machines: how long the attempt ran, which share
+// of its work it has done, and how long such an attempt usually takes.
 func (f *forecast) observation(w stint, a *attemptState) machines.Attempt {
 	age, done := f.observed(w, a)
 	o := machines.Attempt{Ran: age, Done: min(done/w.units(), 1)}
@@ -254,11 +270,11 @@ func (f *forecast) observation(w stint, a *attemptState) machines.Attempt {
 	return o
 }
 
-// Estimates of a task: t_rem of its attempts, and t_new of one more.
+// The methods below estimate the remaining time of attempts (t_rem), and the time of a new attempt (t_new).
 
-// remaining returns t_rem of an attempt by its reports: the host's estimate, or the model's. The model's estimate is
-// unknown at age 0, and if no attempt of the phase has reported. A silent attempt has an estimate if other attempts
-// report.
+// remaining returns the remaining time of an attempt as a single number, from reports alone. It is the host's own
+// estimate if there is one, and otherwise the model's. The model gives no estimate at age 0, or if no attempt of the
+// phase has reported. If other attempts report, it gives an estimate even for an attempt that has not reported.
 func (f *forecast) remaining(w stint, a *attemptState) time.Duration {
 	switch {
 	case a.badUnits:
@@ -271,7 +287,9 @@ func (f *forecast) remaining(w stint, a *attemptState) time.Duration {
 	return f.model.Remaining(&a.progress, f.book.age(a), w.units())
 }
 
-// foresee makes t_rem of the task's i-th attempt a distribution, unless the host has given t_rem or nothing is known.
+// foresee predicts the remaining time of the task's i-th attempt as a distribution, and stores it in the facts that
+// the policy reads (the argument to). It predicts by the attempt's progress if possible, otherwise by its age. It
+// changes nothing if the host has given the remaining time, or if too little is known.
 func (f *forecast) foresee(w stint, a *attemptState, i int, to *restart.Attempt) {
 	if !f.ages.on || !a.begun || a.remaining != estimate.Unknown || a.badUnits || i >= maxForeseen {
 		return
@@ -279,7 +297,7 @@ func (f *forecast) foresee(w stint, a *attemptState, i int, to *restart.Attempt)
 	f.refit()
 	m := &f.ages
 	if i >= len(m.foreseen) {
-		// The distributions of earlier attempts stay where they are, because the decision reads them there.
+		// The distributions of attempts 0 to i-1 stay in the old slice: the facts of these attempts point there.
 		m.foreseen = append(m.foreseen, make([]foreseen, i+1-len(m.foreseen))...)
 	}
 	left := &m.foreseen[i]
@@ -291,7 +309,7 @@ func (f *forecast) foresee(w stint, a *attemptState, i int, to *restart.Attempt)
 		p.Expected = p.Expected || p.Even && m.mostEvenNow
 		to.Even = p.Even
 		curve := &m.curve
-		if m.onSuspects { // times of attempts that ended elsewhere do not predict times on this machine
+		if m.onSuspects { // run times on other machines do not predict the time on a suspect machine
 			curve, p.Expected = nil, true
 		}
 		if m.shape.Outlook(&left.outlook, p, curve) {
@@ -309,9 +327,10 @@ func (f *forecast) foresee(w stint, a *attemptState, i int, to *restart.Attempt)
 	}
 }
 
-// predict returns a prediction from an attempt's progress, for package survival. Left is t_rem at the age, by
-// extrapolation; scale is the scale of the task's work. It leaves Even to [ages.believesEven], which takes as much
-// time as all the rest.
+// predict returns a prediction from an attempt's progress, in the form that package survival needs. Left is the
+// remaining time at the given age, by extrapolation of the progress. Scale is how much longer a task of this work
+// takes than a task of the mean work. The caller must set the field Even, if needed, because this field takes as much
+// time as all other fields together.
 func (f *forecast) predict(a *attemptState, age, left time.Duration, scale float64) survival.Prediction {
 	m := &f.ages
 	p := survival.Prediction{
@@ -322,12 +341,13 @@ func (f *forecast) predict(a *attemptState, age, left time.Duration, scale float
 	return p
 }
 
-// maxForeseen bounds the attempts of a task that get a distribution of t_rem. The number is a choice: few tasks have
-// more than two attempts.
+// maxForeseen is the largest number of attempts of a task that get a distribution of their remaining time. Few tasks
+// have more than two attempts. The number is a choice.
 const maxForeseen = 8
 
-// scale returns how much longer a task of some work takes than a task of the mean work. Before fewEnds tasks have
-// ended, it is at least 1: otherwise a small task would seem to be the slowest of its age.
+// scale returns how many times longer a task of the given work takes than a task of the mean work. Before fewEnds
+// attempts have ended with success, scale returns at least 1. Otherwise, a small task would too easily seem slow for
+// its size.
 func (f *forecast) scale(work float64) float64 {
 	e := f.rates.Work(work) / f.rates.Work(f.ages.meanWork)
 	if f.rates.Overhead() == 0 && f.book.successes < fewEnds {
@@ -339,9 +359,13 @@ func (f *forecast) scale(work float64) float64 {
 	return e
 }
 
-// fresh returns t_new of one more attempt of a task at a location. Oldest is the age of the task's oldest attempt.
-// Others receives the samples without the samples of the task's own attempts. If leaves is set, the new attempt leaves
-// suspect machines.
+// fresh returns the time of a new attempt (t_new) of a task. W is the work that the attempt would have to do.
+// Location is how many times longer it would take on its machine than on an average machine. Oldest is the age of the
+// task's oldest attempt. Leaves says that all attempts of the task run on suspect machines, and that the new attempt
+// would run elsewhere.
+//
+// The time is predicted from samples of unit times, which are times for a unit of work. Own lists the samples of the
+// task's own attempts. These are left out: fresh stores the distribution of all other samples in others.
 func (f *forecast) fresh(
 	w stint, location float64, oldest time.Duration, leaves bool, own []int, others *estimate.PeerTimes,
 ) estimate.Fresh {
@@ -350,8 +374,9 @@ func (f *forecast) fresh(
 		f.rates.Peers(others, own...)
 		n.UnitTime = others
 	}
-	// If t_rem rests on ages, t_new rests on ages, too, because times from two sources cannot be compared. A phase
-	// without samples knows the run times of its kind.
+	// If the remaining time is predicted from ages, the time of a new attempt must be predicted from ages as well,
+	// because times from two sources cannot be compared. In a phase without samples, the curve of ages contains the
+	// run times of other phases of the same kind.
 	if m := &f.ages; m.on && (!f.reported || !f.rates.Known()) && m.hasCurve() {
 		scale := f.scale(float64(w))
 		if m.fresh == nil {
@@ -366,8 +391,9 @@ func (f *forecast) fresh(
 	return n
 }
 
-// median returns the median time of a task of some work, and whether it is known. It is known if the unit times or the
-// run times of the kind are.
+// median returns the median time of a task of the given work, and whether it is known. It is known if enough attempts
+// have shown how long a unit of work takes. With an Experience, it is also known from the run times of other phases
+// of the same kind.
 func (f *forecast) median(w stint) (time.Duration, bool) {
 	median := 0.0
 	switch {
@@ -382,10 +408,12 @@ func (f *forecast) median(w stint) (time.Duration, bool) {
 	return d, true
 }
 
-// remainingOnLeaving returns t_rem of an attempt on a machine that leaves; seen is the t_rem that the policy sees.
-// Once a curve shows how far predictions are off, seen counts; before that, the plain extrapolation. If both are
-// unknown, it returns the larger of two times: the rest of the longest run time so far, and the attempt's age. It is
-// Unknown before any attempt has ended.
+// remainingOnLeaving returns the remaining time of an attempt on a machine that will leave. The argument seen is the
+// remaining time that the policy reads. If enough attempts have ended for a curve of run times, the result is this
+// argument. Before that, the result is the plain extrapolation of the attempt's progress.
+//
+// If the result is unknown, remainingOnLeaving returns the larger of two times: the longest run time so far less the
+// attempt's age, and the attempt's age. If no attempt has ended, it returns Unknown.
 func (f *forecast) remainingOnLeaving(w stint, a *attemptState, seen time.Duration) time.Duration {
 	left := f.remaining(w, a)
 	if left == estimate.Unknown || f.ages.hasCurve() {
@@ -399,8 +427,9 @@ func (f *forecast) remainingOnLeaving(w stint, a *attemptState, seen time.Durati
 	return max(num.Sub(long, age), age)
 }
 
-// longest returns the longest run time of this phase and of its kind, scaled to some work; 0 before any attempt has
-// ended. The kind counts, because the few ends of a small phase may be short by chance.
+// longest returns the longest run time of a successful attempt, scaled to the given work; 0 if no attempt has
+// succeeded. Attempts of other phases of the same kind are included, because the few ended attempts of a small phase
+// may all be short by chance.
 func (f *forecast) longest(w stint) time.Duration {
 	long := f.ages.longest
 	for _, t := range f.link.counted(&f.ages) {
@@ -412,9 +441,10 @@ func (f *forecast) longest(w stint) time.Duration {
 	return d
 }
 
-// Learning from the ends of attempts.
+// The methods below learn from attempts that end.
 
-// finished learns from an attempt that finished: its run time is a sample.
+// finished learns from an attempt that has ended with success. Its run time becomes a sample of how long attempts
+// take.
 func (f *forecast) finished(s *taskState, a *attemptState) {
 	w, age := s.stint(a.resumed), f.book.age(a)
 	f.addRunTime(w, a, age, true)
@@ -437,10 +467,13 @@ func (f *forecast) finished(s *taskState, a *attemptState) {
 	f.leaveSamples(a)
 }
 
-// killed learns from an attempt that was killed or overtaken: it would have taken at least as long as it ran. If an
-// earlier attempt of the task was killed after about as long a run, the task is long, and both count as one sample.
-// InVain says that the host killed the attempt while another attempt of the task went on. The task may be long on
-// every machine, so this is no evidence of a slow machine. An attempt that was overtaken is such evidence.
+// killed learns from an attempt that was killed or overtaken. It would have taken at least as long as it ran. If an
+// earlier attempt of the task was killed, and would have taken about as long, the task itself is long. Then both
+// attempts together are one sample.
+//
+// InVain says that the attempt was a copy, and that the host killed it while another attempt of the task went on.
+// Then the task may be long on every machine, so the attempt is no evidence that its machine is slow. An attempt that
+// was overtaken by another attempt is such evidence.
 func (f *forecast) killed(s *taskState, a *attemptState, inVain bool) {
 	defer f.leaveSamples(a)
 	if !f.readsRates || !a.begun {
@@ -460,21 +493,24 @@ func (f *forecast) killed(s *taskState, a *attemptState, inVain bool) {
 	h.killed, h.killedOn = int32(f.rates.Kill(int(a.sample), r)), a.machine
 }
 
-// failed drops the sample of an attempt that failed: its time is no run time.
+// failed removes the sample of an attempt that has failed from the distribution of unit times. The time until a
+// failure is no run time.
 func (f *forecast) failed(s *taskState, a *attemptState) {
 	f.rates.Drop(int(a.sample))
 	f.recordEnd(s.stint(a.resumed), a, machines.Failed, false)
 	f.leaveSamples(a)
 }
 
-// leaveSamples takes an attempt that ends out of the number of running samples.
+// leaveSamples subtracts 1 from runningSamples if an attempt that ends had a sample in the distribution of unit
+// times.
 func (f *forecast) leaveSamples(a *attemptState) {
 	if a.sample != estimate.NoSample {
 		f.runningSamples--
 	}
 }
 
-// addRunTime adds the run time of an attempt that finished or was killed.
+// addRunTime adds the run time of an attempt to the run times of this phase, and to the Experience. Success says that
+// the attempt has finished; otherwise it was killed.
 func (f *forecast) addRunTime(w stint, a *attemptState, age time.Duration, success bool) {
 	f.link.refresh(&f.ages)
 	f.ages.addRunTime(a, float64(w), f.scale(float64(w)), age, success)
@@ -488,9 +524,10 @@ func (f *forecast) addRunTime(w stint, a *attemptState, age time.Duration, succe
 	}
 }
 
-// repeats compares an attempt with the task's attempt that was killed last. If both have taken about as long, the task
-// is long: repeats drops the earlier sample, so that the task counts once. It reports whether the two ran on different
-// machines, so that neither machine is slow for it.
+// repeats compares an attempt that has ended with the attempt of the same task that was killed last. If both took
+// about the same time, the task itself is long. Then repeats removes the sample of the killed attempt, so that the
+// task has a single sample. It returns true if, in addition, the two attempts ran on different machines: then neither
+// machine is slow.
 func (f *forecast) repeats(s *taskState, a *attemptState, r estimate.Run) bool {
 	if s.history == none {
 		return false
@@ -499,21 +536,24 @@ func (f *forecast) repeats(s *taskState, a *attemptState, r estimate.Run) bool {
 	if !f.rates.Repeat(int(h.killed), r) {
 		return false
 	}
-	h.killed = estimate.NoSample // the number may name another sample from now on
+	h.killed = estimate.NoSample // the id may be used again for another sample
 	return h.killedOn != a.machine
 }
 
 // lag learns schedLag, "the average delay between a task being scheduled and when it is actually running" [Mantri
-// §5.5]. It is the mean delay of attempts that were submitted while a slot was free; recent delays weigh more.
+// §5.5]. It is the mean time from the submission of an attempt to its begin. Attempts that were submitted while no
+// slot was free are left out. Recent delays have a larger weight.
 type lag struct {
-	prior time.Duration // Config.Lag, until a delay was observed
-	sum   float64       // nanoseconds
+	prior time.Duration // Config.Lag, which is used before a delay was observed
+	sum   float64       // sum of the delays in nanoseconds
 	n     float64
 }
 
-// lagMemory is the number of delays that count. It is a choice.
+// lagMemory is the number of delays over which the mean is taken. If there are more delays, each new delay replaces a
+// 32nd of their sum. The number is a choice.
 const lagMemory = 32
 
+// observe adds the delay of an attempt.
 func (lg *lag) observe(delay time.Duration) {
 	if lg.n >= lagMemory {
 		lg.sum -= float64(lg.sum / lagMemory) // a product with 1/32, not fused
@@ -523,6 +563,7 @@ func (lg *lag) observe(delay time.Duration) {
 	lg.n++
 }
 
+// mean returns the mean delay, or Config.Lag if no delay was observed.
 func (lg *lag) mean() time.Duration {
 	if lg.n == 0 {
 		return lg.prior

@@ -14,7 +14,7 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// Every field of Event is written and read, also a field that is added later.
+// Every field of Event is encoded and decoded. The test also covers fields that are added later.
 func TestEveryFieldOfAnEventIsWrittenAndRead(t *testing.T) {
 	var e tracker.Event
 	fill(reflect.ValueOf(&e).Elem())
@@ -52,8 +52,8 @@ func fill(v reflect.Value) {
 	}
 }
 
-// One event of each kind, as this version writes it. Every later version reads it, or rejects it by its version
-// number.
+// The text has one event of each kind, as this version writes it. Every later version must read it, or reject it
+// because of its version number.
 func TestTheFormOfThisVersionIsRead(t *testing.T) {
 	wiretest.Same(t, tracker.Answer{Task: 7, Decision: restart.Decision{
 		Action: restart.Kill, Reason: restart.SlowerAttempt, Attempt: 3, Remaining: 9 * time.Second,

@@ -13,7 +13,7 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// A Tracker takes any sequence of events without a panic. After each event its counts fit together.
+// A Tracker accepts any sequence of events without a panic. After each event its numbers are consistent.
 func FuzzTracker(f *testing.F) {
 	f.Add([]byte{})
 	f.Add([]byte("\x00\x04\x02\x03\x00\x01\x00\x08\x00\x01\x01\x02\x00\x00\x20\x03\x00\x00\x02\x10"))
@@ -60,7 +60,7 @@ func FuzzTracker(f *testing.F) {
 	})
 }
 
-// event sends a random event to a tracker, and returns how many tasks the tracker took as given up.
+// event sends a random event to a tracker. It returns by how much the number of given-up tasks changed.
 func event(t *testing.T, r *policytest.Reader, tr *tracker.Tracker, now time.Time) (givenUp int) {
 	task, attempt := int(r.Byte()%16)-2, int(r.Byte()%6)-1
 	switch k := r.Byte(); k % 13 {
@@ -127,8 +127,8 @@ func consistent(t *testing.T, tr *tracker.Tracker, budget *tracker.Budget, given
 	t.Helper()
 	p, l := tr.Phase(), tr.Ledger()
 	active := p.Tasks - p.Finished - p.Waiting - givenUp
-	// Overtaken attempts are not listed, so this is an upper bound. A late result comes from an attempt that had ended
-	// before.
+	// The answer does not list overtaken attempts here, so this number is an upper bound. A late success comes from an
+	// attempt that the tracker already counts as ended.
 	running := l.Started - l.Restarts - l.Pruned - l.Failed - l.Finished + l.Late
 	switch {
 	case min(p.Tasks, p.Finished, p.Waiting, p.Slots, p.FreeSlots, p.Copies) < 0, givenUp < 0, active < 0:

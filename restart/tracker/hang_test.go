@@ -13,7 +13,8 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// farm is a host that knows only starts and ends. If hangs returns true for an attempt, the attempt never ends.
+// farm is a host that knows only when attempts start and end. If the function hangs returns true for an attempt, the
+// attempt never ends.
 type farm struct {
 	tr      *tracker.Tracker
 	hangs   func(task, attempt int) bool
@@ -28,8 +29,8 @@ func newFarm(t *testing.T, c tracker.Config, hangs func(task, attempt int) bool)
 	return &farm{tr: newTracker(t, c), hangs: hangs, running: map[[2]int]time.Time{}, slots: c.Slots}
 }
 
-// step advances by a second. Attempts end that are due, and the tracker decides about all running tasks and all free
-// slots.
+// step advances the time by a second. It ends the attempts whose time is over. Then the tracker decides about all
+// running tasks and all free slots.
 func (f *farm) step(now time.Time) {
 	for task := range f.tr.Phase().Tasks {
 		for attempt := range 100 {
@@ -78,7 +79,7 @@ func (f *farm) done() bool {
 	return p.Finished == p.Tasks
 }
 
-// anyBudget returns a random budget; the strictest is among them.
+// anyBudget returns a random budget. The strictest possible budget may be the result.
 func anyBudget(t *testing.T, rng *rand.Rand) *tracker.Budget {
 	one := func(of ...float64) float64 { return of[rng.IntN(len(of))] }
 	return newBudget(t, tracker.BudgetConfig{
@@ -87,7 +88,7 @@ func anyBudget(t *testing.T, rng *rand.Rand) *tracker.Budget {
 	})
 }
 
-// Phases with hung first attempts end under every budget, as long as slots are free.
+// Phases whose first attempts hang end under every budget, as long as slots are free.
 func TestNoBudgetKeepsAPhaseFromEnding(t *testing.T) {
 	const trials = uint64(60)
 	policies := []restart.Policy{restart.Mantri{}, rules.Dryad{}, rules.Spark{Quantile: 0.75, MinRuntime: time.Second}, rules.Flink{}}
@@ -124,7 +125,7 @@ func TestNoBudgetKeepsAPhaseFromEnding(t *testing.T) {
 	assert.Greater(t, refused, 100, "budgets must refuse copies, or the test shows nothing")
 }
 
-// blockedByBudget counts the copies that the budget refused.
+// blockedByBudget returns how many copies the budget refused.
 func blockedByBudget(tr *tracker.Tracker) (n int) {
 	for d, times := range tr.Decisions() {
 		if d.Reason == restart.BudgetSpent {
@@ -134,8 +135,8 @@ func blockedByBudget(tr *tracker.Tracker) (n int) {
 	return n
 }
 
-// A zero time never ages an attempt, neither as the first time nor in between. An observer never gets a zero time once
-// a time is known.
+// An event with a zero time never makes an attempt older, whether it is the first event or a later event. If a time
+// is known, an observer never gets a zero time.
 func TestAZeroTimeAgesNothing(t *testing.T) {
 	for bad, want := range map[int]time.Duration{-1: 3 * time.Second, 0: 3 * time.Second, 3: 4 * time.Second} {
 		var seen []tracker.Event
@@ -160,8 +161,8 @@ func TestAZeroTimeAgesNothing(t *testing.T) {
 	}
 }
 
-// Phases without progress end, however many attempts hang, even if hung attempts hold all slots or no copies are
-// allowed. Only a task with as many hung attempts as it may have restarts does not end.
+// Phases without progress end, however many attempts hang, even if hung attempts occupy all slots or no copies are
+// allowed. There is an exception: a task whose attempts hang as often as it may be restarted.
 func TestPhasesWithHungAttemptsEnd(t *testing.T) {
 	for name, of := range map[string]struct {
 		share  float64
@@ -193,8 +194,8 @@ func TestPhasesWithHungAttemptsEnd(t *testing.T) {
 	}
 }
 
-// The first six attempts of a task hang. The task gets copy after copy until an attempt ends, and each copy comes
-// before the task is twice as old as at the copy before.
+// The first six attempts of a task hang. The task gets a copy again and again, until an attempt ends. Each copy comes
+// before the task is twice as old as it was at the copy before.
 func TestAHungTaskGetsCopyAfterCopy(t *testing.T) {
 	c := tracker.Config{Tasks: 20, Slots: 20, Interval: time.Second, Policy: restart.LeastCost{}}
 	f := newFarm(t, c, func(task, attempt int) bool { return task == 7 && attempt < 6 })

@@ -13,38 +13,38 @@ import (
 	"github.com/straggler-go/straggler/restart/rules"
 )
 
-// judge decides about tasks: it gives the facts of a task to the policy, and passes the answer through the stages of
-// [judge.decide].
+// judge decides about tasks. It collects the facts of a task, gives them to the policy, and checks the policy's
+// answer; see [judge.decide].
 type judge struct {
 	book       *book
 	fleet      *fleet
 	forecast   *forecast
 	peers      *peers
 	policy     restart.Policy
-	leastCost  *restart.LeastCost // the policy, if it is LeastCost, which keeps the limits by itself
-	inFull     bool               // for tests: every decision is made in full
-	reads      rules.Description
-	budget     Limiter // nil: no bound
-	facts      restart.Phase
-	badAnswers int // impossible answers of the policy
-	counts     counts
+	leastCost  *restart.LeastCost // the policy, if it is LeastCost, which obeys the limits itself; otherwise nil
+	inFull     bool               // for tests: make every decision in full, without bounds
+	reads      rules.Description  // the facts that the policy reads
+	budget     Limiter            // bounds the copies of several phases; nil: no bound
+	facts      restart.Phase      // memory of phaseFacts
+	badAnswers int                // number of impossible answers of the policy
+	counts     counts             // how often each answer was given
 	trials     trials
 	ranking    ranking
-	scratch    []ranked           // scratch of rank and weigh
-	avoid      []int              // scratch of addAvoid
-	others     estimate.PeerTimes // scratch of fillTask: samples without the task's own samples
-	machines   [maxMachines]int   // scratch of fillTask
-	attempts   []restart.Attempt  // scratch of fillTask
+	scratch    []ranked           // memory of rank and weigh
+	avoid      []int              // memory of addAvoid
+	others     estimate.PeerTimes // memory of fillTask: the unit times without the task's own samples
+	machines   [maxMachines]int   // memory of fillTask: machines of earlier attempts
+	attempts   []restart.Attempt  // memory of fillTask: facts of the task's attempts
 }
 
 // verdict is the decision about a task.
 type verdict struct {
 	restart.Decision
 	task  int
-	wants bool // the task may be worth a copy on the next slot
+	wants bool // the task is worth a copy, or may be worth a copy when the next slot is free
 }
 
-// phaseFacts returns the facts of the phase as a policy reads them now.
+// phaseFacts returns the facts of the phase as a policy reads them now. The result is valid until the next call.
 func (j *judge) phaseFacts() *restart.Phase {
 	b, p := j.book, &j.facts
 	p.Finished, p.Waiting, p.Copies = b.finished, b.waiting.waits, b.copies()
@@ -58,17 +58,20 @@ func (j *judge) phaseFacts() *restart.Phase {
 	return p
 }
 
-// askNone says that no machine asks for work. The value none says that a slot on an unknown machine asks for work.
+// askNone, as the machine that asks for work, says that no machine asks. In contrast, none says that a slot on an
+// unknown machine asks for work.
 const askNone = none - 1
 
-// decide decides about a running task now; machine is the machine that asks for work, or askNone. It has five stages,
-// and each stage that takes an action away sets a reason:
+// decide decides about a running task now. Machine is the machine that asks for work; askNone if no machine asks. A
+// decision has five steps, and each step may change the answer of the step before. A step that refuses an action sets
+// the reason.
 //
-//   - The policy answers, and an impossible answer becomes Keep.
-//   - The limits of the phase hold the answer.
-//   - If the task is kept and its machines leave, it gets a copy.
-//   - Avoid names the machines where the new attempt should not run.
-//   - The budget allows or refuses a copy.
+//   - The policy answers. An impossible answer becomes Keep.
+//   - The limits of the phase are applied, by [restart.Hold].
+//   - If the answer is Keep, but all machines of the task will leave before the task is expected to end, the task gets
+//     a copy.
+//   - The machines on which a new attempt should not run are added to Avoid.
+//   - If the answer is Copy, and the budget allows no copy now, it becomes Keep.
 func (j *judge) decide(task int32, machine int, p *restart.Phase) verdict {
 	v := verdict{task: int(task)}
 	s := &j.book.tasks[task]
@@ -104,8 +107,8 @@ func (j *judge) decide(task int32, machine int, p *restart.Phase) verdict {
 	return v
 }
 
-// fillTask fills in the facts of a running task as a policy reads them, for a new attempt on the given machine. The
-// view is valid until the next call.
+// fillTask fills in the facts of a running task, as a policy reads them. Machine is the machine where a new attempt
+// of the task would run. The view is valid until the next call, because it uses the scratch memory of j.
 func (j *judge) fillTask(view *restart.Task, task int32, machine int) {
 	b, f := j.book, j.forecast
 	s := &b.tasks[task]
@@ -169,8 +172,10 @@ func (j *judge) fillTask(view *restart.Task, task int32, machine int) {
 	}
 }
 
-// blamedLocation returns the location factor of an attempt on a suspect machine: the machine counts as slow as the
-// attempt. Whole is the predicted total time of the attempt in seconds.
+// blamedLocation returns the location factor of an attempt on a suspect machine: how many times longer the attempt
+// takes there than elsewhere. It puts the blame for a slow attempt on the machine. So the factor is the predicted
+// total time of the attempt (whole, in seconds), divided by the typical time of a new attempt, but at least location.
+// If more trials were lost than won, the blame may be wrong, and the result is location.
 func (j *judge) blamedLocation(location, whole float64, fresh estimate.Fresh) float64 {
 	fresh.Location = 1
 	typical := restart.Typical(&fresh).Seconds()
@@ -180,8 +185,9 @@ func (j *judge) blamedLocation(location, whole float64, fresh estimate.Fresh) fl
 	return max(location, whole/typical)
 }
 
-// sanitize replaces an impossible answer by a decision to keep the task. No policy of this library gives an impossible
-// answer. In all other answers it clears values that a log cannot hold: a reason or a basis without a name, and NaN.
+// sanitize checks the answer of a policy that the host has written. It replaces an impossible answer by a decision to
+// keep the task. An example is the kill of an attempt that does not exist. In other answers it clears values that a
+// log cannot contain: a reason or a basis without a name, and NaN.
 func (j *judge) sanitize(d *restart.Decision, attempts int) {
 	switch {
 	case d.Action == restart.Keep, d.Action == restart.Copy:
@@ -202,7 +208,8 @@ func (j *judge) sanitize(d *restart.Decision, attempts int) {
 	}
 }
 
-// explain sets the reason of a task without an estimate, if its reports have a wrong unit.
+// explain changes the reason of a task that was kept without an estimate to BadUnits, if progress in a wrong unit is
+// the cause.
 func (j *judge) explain(s *taskState, d *restart.Decision) {
 	units := &j.forecast.units
 	if units.tooLarge+units.tooSmall == 0 || d.Reason != restart.NoEstimate {
@@ -215,8 +222,8 @@ func (j *judge) explain(s *taskState, d *restart.Decision) {
 	}
 }
 
-// blocked reports whether a reason concerns the slot and not the task. Then the task may be worth a copy on the next
-// slot.
+// blocked reports whether a reason to keep a task is about the slot, and not about the task. Then the task may be
+// worth a copy when the next slot is free.
 func blocked(r restart.Reason) bool {
 	switch r {
 	case restart.NoFreeSlot, restart.CapReached, restart.BudgetSpent, restart.SlowMachine, restart.SameMachine:
@@ -225,24 +232,27 @@ func blocked(r restart.Reason) bool {
 	return false
 }
 
-// Most reports come from attempts that are far from slow. For the default policy, bounds show this at a small part of
-// the cost of a full decision.
+// Most reports come from attempts that are far from slow. For the default policy, LeastCost, cheap bounds can show
+// this, at a small part of the cost of a full decision.
 
-// boundsFrom is the least number of tasks of a phase in which bounds replace full decisions. In a smaller phase full
-// decisions cost little, and each prints the very numbers that [restart.LeastCost.Decide] compares.
+// boundsFrom is the least number of tasks of a phase in which cheap bounds replace full decisions. In a smaller
+// phase, full decisions cost little. And a full decision contains exactly the numbers that [restart.LeastCost.Decide]
+// compares, while bounds only enclose these numbers.
 const boundsFrom = 64
 
-// keepByBounds keeps a task that is certainly not slow, and reports whether it did. It uses two bounds:
-// [survival.Shape.AtMost] bounds t_rem, and [restart.LeastCost.NotSlow] reports whether an attempt with this t_rem is
-// slow. If it returns false, it has changed nothing that a full decision does not change as well.
+// keepByBounds keeps a task that is certainly not slow, without a full decision. It returns true if it has done so.
+// It needs two bounds. [survival.Shape.AtMost] gives an upper bound of the remaining time (t_rem).
+// [restart.LeastCost.NotSlow] then says whether an attempt with this remaining time is certainly not slow. If
+// keepByBounds returns false, a full decision is needed. It then has changed only state that a full decision changes
+// as well.
 //
-// The bounds hold for a task with a single attempt that reports progress. The task must be no candidate, and must have
-// no open and no lost trials. These cases need a full decision, too:
+// The bounds hold for a task with a single attempt, which reports progress. The task must not be a candidate for a
+// copy, and must have no open and no lost trials. In these cases, too, a full decision is needed:
 //
-//   - The curve of the phase is stale.
-//   - A machine leaves.
-//   - The phase is stuck.
-//   - The host has given t_rem or a prior.
+//   - The curve of run times must be fitted again.
+//   - A machine of the phase will leave.
+//   - The phase is stuck: nothing has begun or ended for far longer than an attempt takes.
+//   - The host has given the remaining time of the attempt, or a prior distribution of unit times.
 func (j *judge) keepByBounds(d *restart.Decision, task int32, p *restart.Phase) bool {
 	b, f := j.book, j.forecast
 	s, m := &b.tasks[task], &f.ages
@@ -262,16 +272,16 @@ func (j *judge) keepByBounds(d *restart.Decision, task int32, p *restart.Phase) 
 	m.stallWeight = float32(j.stallWeight())
 	o, onSuspects := restart.Outline{Age: age}, j.fleet.leavesSuspects(b, s, askNone)
 	prediction, curve := f.predict(a, age, left, f.scale(float64(w))), &m.curve
-	if m.mostEvenNow && m.believesEven(&a.trail) { // as foresee does
+	if m.mostEvenNow && m.believesEven(&a.trail) { // the same condition as in foresee
 		prediction.Even, prediction.Expected = true, true
 	}
-	if onSuspects && m.hasCurve() { // as foresee does
+	if onSuspects && m.hasCurve() { // the same condition as in foresee
 		prediction.Expected, curve = true, nil
 	}
 	known := false
 	o.Left, known = m.shape.AtMost(prediction, curve)
 	if !known && m.believesEven(&a.trail) {
-		prediction.Even = true // with Even, AtMost knows more, and its bound stays the same
+		prediction.Even = true // with Even, AtMost has an answer more often, and its answers are the same
 		o.Left, known = m.shape.AtMost(prediction, curve)
 	}
 	if !known || o.Left > 0 && p.Tasks < boundsFrom || p.Stuck(f.longest(s.stint(b.saved(s)))) {
@@ -286,14 +296,14 @@ func (j *judge) keepByBounds(d *restart.Decision, task int32, p *restart.Phase) 
 	if fresh == estimate.Unknown {
 		return false
 	}
-	if onSuspects { // t_rem is at most o.Left, so the machine counts as at least as slow
+	if onSuspects { // o.Left is at least t_rem, so this factor is at least the factor of a full decision
 		o.Location = j.blamedLocation(o.Location, age.Seconds()+o.Left, o.Fresh)
 	}
 	value, threshold, sure := j.leastCost.NotSlow(&o, p)
 	if !sure {
 		return false
 	}
-	if !prediction.Expected && curve.Ends() < survival.EnoughEnds { // the prediction has little weight yet
+	if !prediction.Expected && curve.Ends() < survival.EnoughEnds { // too few ends to trust the prediction from progress
 		left, _ = num.Duration(o.Left)
 	}
 	*d = restart.Decision{
@@ -304,9 +314,9 @@ func (j *judge) keepByBounds(d *restart.Decision, task int32, p *restart.Phase) 
 	return true
 }
 
-// rescue copies a task that would be kept, if all its attempts run on machines that leave before the attempts are
-// expected to end. The bar of the decision is the time until the last such machine leaves. If nothing is known of an
-// attempt, it is not expected to end in time.
+// rescue changes the decision to keep a task to a copy, if all attempts of the task run on machines that will leave
+// before the attempts are expected to end. If nothing is known about an attempt, it is not expected to end in time.
+// The Bar of the decision is the time until the last such machine leaves.
 func (j *judge) rescue(s *taskState, d *restart.Decision, view *restart.Task, p *restart.Phase) {
 	if j.fleet.leaving == 0 || view.NoCopy {
 		return
@@ -331,12 +341,14 @@ func (j *judge) rescue(s *taskState, d *restart.Decision, view *restart.Task, p 
 	}
 	d.Action, d.Gain, d.Avoid = restart.Copy, num.MaxDuration, restart.Avoid(*view, *p)
 	certain := *p
-	certain.Limits.LossShare = restart.Off // a copy away from a machine that leaves is no guess
+	certain.Limits.LossShare = restart.Off // the machine certainly leaves, so this copy is not bounded as a guess
 	*d = restart.Hold(*d, *view, certain)
 }
 
-// addAvoid adds to Avoid the machines that leave, fail or are too slow. If only machines are left on which the task
-// was tried, these are allowed again: so a hung task may get a copy on every machine that is not known to be bad.
+// addAvoid adds machines to the Avoid of a decision, the list of machines on which a new attempt should not run. It
+// adds the machines that will leave, that fail, or that are too slow. If Avoid would then contain all machines, the
+// machines on which earlier attempts of the task ran are left out. So a hung task can get a copy on every machine
+// that is not known to be bad.
 func (j *judge) addAvoid(d *restart.Decision, view *restart.Task, p *restart.Phase) {
 	if j.fleet.record == nil && j.fleet.leaving == 0 && j.reads.SlowNode == 0 {
 		return
@@ -347,7 +359,7 @@ func (j *judge) addAvoid(d *restart.Decision, view *restart.Task, p *restart.Pha
 		return
 	}
 	j.avoid = append(j.avoid, view.PastMachines...)
-	most := len(j.avoid) + len(view.Attempts) // an upper bound, which is cheaper than distinct
+	most := len(j.avoid) + len(view.Attempts) // an upper bound of the result of distinct, computed first as it is cheap
 	if p.Machines > 0 && most >= p.Machines && distinct(j.avoid, view.Attempts) >= p.Machines {
 		j.avoid = j.avoid[:bad]
 	}
@@ -355,7 +367,7 @@ func (j *judge) addAvoid(d *restart.Decision, view *restart.Task, p *restart.Pha
 	d.Avoid = restart.Avoid(*view, *p)
 }
 
-// distinct counts the machines of a list and of the attempts of a task, each once.
+// distinct returns how many different machines are in a list or run an attempt of a task.
 func distinct(list []int, attempts []restart.Attempt) (n int) {
 	for i, machine := range list {
 		if machine >= 0 && slices.Index(list, machine) == i {
@@ -372,11 +384,16 @@ func distinct(list []int, attempts []restart.Attempt) (n int) {
 	return n
 }
 
-// unwanted reports whether a task should not start on a machine, and returns the refusal. The machine is too slow,
-// fails, or leaves too soon. In the last wave a machine is also refused if an attempt there was overtaken by a copy
-// elsewhere: the machine may be the cause, and other slots come free soon. One such case proves little, so this lasts
-// only as long as the longest run time so far. While nothing runs, no machine is refused, because one bad machine is
-// better than none.
+// unwanted reports whether a waiting task should not start on a machine, and returns the decision that refuses it.
+// There are three causes:
+//
+//   - The machine will leave too soon.
+//   - The record of machines says that the machine fails or is too slow.
+//   - All waiting tasks could start in one more wave, and the last attempt that ended on the machine was overtaken by
+//     a copy elsewhere. The machine may be the cause, and other slots will be free soon. A single case proves little,
+//     so the machine is refused only for as long as the longest run time so far.
+//
+// While no attempt of the phase runs, no machine is refused, because a bad machine is better than none.
 func (j *judge) unwanted(machine int, task int32) (d restart.Decision, is bool) {
 	if machine < 0 || j.book.running == 0 {
 		return d, false
@@ -405,7 +422,8 @@ func (j *judge) unwanted(machine int, task int32) (d restart.Decision, is bool) 
 	return d, true
 }
 
-// pays reports whether a task that starts on a slow machine now is expected to end before the rest of the phase.
+// pays reports whether it pays to start a task on a slow machine now. It does if the task is expected to end there
+// before the waiting tasks of the phase end elsewhere.
 func (j *judge) pays(machine int, v machines.Verdict) bool {
 	if !j.trials.on || v.Standing != machines.Slow {
 		return false
@@ -414,8 +432,10 @@ func (j *judge) pays(machine int, v machines.Verdict) bool {
 	return j.fleet.record.Factor(machine) <= waves
 }
 
-// exchanged returns the location factor of t_new for a task that might be killed while other tasks wait. The slot goes
-// to a waiting task, which is as slow on this machine.
+// exchanged returns the location factor with which the time of a new attempt of the task is predicted: how many times
+// longer an attempt takes on its machine than on an average machine. If other tasks wait, a kill frees a slot on the
+// task's own machine, and a waiting task gets this slot. That task will be as slow on this machine. So the result is
+// at least the factor of the task's own machine, unless no waiting task would start there.
 func (j *judge) exchanged(s *taskState, location float64) float64 {
 	if j.fleet.record == nil || j.book.waiting.waits == 0 || s.newest == none {
 		return location

@@ -13,8 +13,8 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// leaving returns a phase without progress. Ten tasks have ended after 10 s each. Another task begins at 10 s on
-// machine 5, which leaves after the given notice.
+// leaving returns a phase without progress reports. Ten tasks have ended after 10 s each. Another task begins at 10 s
+// on machine 5, which will leave after the given notice.
 func leaving(t *testing.T, policy restart.Policy, notice time.Duration) *tracker.Tracker {
 	t.Helper()
 	tr := newTracker(t, tracker.Config{Tasks: 20, Slots: 12, Machines: 6, Interval: time.Second, Policy: policy})
@@ -29,8 +29,8 @@ func leaving(t *testing.T, policy restart.Policy, notice time.Duration) *tracker
 	return tr
 }
 
-// A machine will leave in an hour, and its tasks take 10 s. No policy copies a task for that reason, with or without
-// reports, even before the task's own first report.
+// A machine will leave in an hour, and its tasks take 10 s. No policy copies a task for that reason. This is so with
+// and without reports, and even before the task's own first report.
 func TestLongNoticeCopiesNothing(t *testing.T) {
 	for name, policy := range policytest.Policies() {
 		for _, reports := range []bool{false, true} {
@@ -47,9 +47,9 @@ func TestLongNoticeCopiesNothing(t *testing.T) {
 	}
 }
 
-// A machine leaves in 7 s, and its task takes 10 s. The task gets a copy. After an hour's notice, a hung task gets a
-// copy once the machine stays for less than four times the age of the attempt: by ages, an attempt that outlives all
-// others is expected to need four times its age.
+// A machine will leave in 7 s, and its task takes 10 s. The task gets a copy. If a machine will leave in an hour, a
+// hung task there gets a copy when the rest of the hour is less than four times the age of its attempt. By ages
+// alone, an attempt that has run longer than all others is expected to need four times its age.
 func TestShortNoticeCopies(t *testing.T) {
 	for name, policy := range policytest.Policies() {
 		a := leaving(t, policy, 7*time.Second).Decide(at(11), 10)
@@ -66,8 +66,8 @@ func TestShortNoticeCopies(t *testing.T) {
 	assert.Equal(t, restart.Leaving, tr.Decide(at(731), 10).Reason)
 }
 
-// Before any task has ended, no run time is known, and a task on a machine that leaves gets a copy. Later, a task with
-// twice the work is expected to take twice as long.
+// Before any task has ended, no run time is known. Then a task on a machine that will leave gets a copy. Later, a
+// task with twice the work is expected to take twice as long.
 func TestNoticeCountsTheWork(t *testing.T) {
 	tr := newTracker(t, tracker.Config{Work: []float64{1, 1, 1, 2}, Slots: 8, Machines: 4, Interval: time.Second, Policy: restart.Never{}})
 	for task := range 4 {

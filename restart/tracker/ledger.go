@@ -11,47 +11,54 @@ import (
 	"github.com/straggler-go/straggler/restart"
 )
 
-// Ledger counts the attempts of a phase by their fate, and their slot time. It does not say how much time was saved,
-// because such a number would rest on estimates. To measure the savings, run the work twice, or replay a log under
-// both policies.
+// Ledger counts what became of the attempts of a phase, and sums their slot time. The slot time of an attempt is the
+// time for which it ran. The Ledger does not say how much time was saved, because such a number would rest on
+// estimates. To measure the saving, run the work twice, or replay a log with both policies.
 type Ledger struct {
-	// Started counts the attempts that were started or submitted. Finished counts the tasks that ended with success.
+	// Started is the number of attempts that were started or submitted. Finished is the number of tasks that ended
+	// with success.
 	Started, Finished int
-	// Copies counts the attempts that were launched while another attempt of the task ran, without clones. Restarts
-	// counts the attempts that were killed so that their task starts again.
+	// Copies is the number of attempts that were launched while another attempt of the task ran, except clones.
+	// Restarts is the number of attempts that were killed in order to run their task again.
 	Copies, Restarts int
-	// Clones counts the clones that were launched beside another attempt.
+	// Clones is the number of clones that were launched beside another attempt of their task. Clones are attempts that
+	// are started from the beginning, before anything is slow.
 	Clones int
-	// Won counts the copies that ended their task. Lost counts the copies that ended because another attempt did.
-	// Pruned counts the attempts of any kind that were killed for another reason than a restart or the end of their
-	// task.
+	// Won is the number of copies that ended their task. Lost is the number of copies that ended because another
+	// attempt ended their task. Pruned is the number of all other killed attempts: they were killed neither for a
+	// restart, nor because their task had ended.
 	Won, Lost, Pruned int
-	// Failed counts the attempts that failed or were lost with their machine.
+	// Failed is the number of attempts that failed or were lost with their machine.
 	Failed int
-	// Late counts the successes of attempts that already counted as ended. Each such success ended its task; its time
-	// stays in Wasted.
+	// Late is the number of successes that came after the tracker was told that the attempt had ended. Such a success
+	// ends its task all the same. The run time of the attempt stays in Wasted.
 	Late int
-	// Ignored counts the events that made no sense. BadUnits counts the reports of more work than the task has.
-	// BadAnswers counts the impossible answers of a policy of the host's own; each counts as Keep.
+	// Ignored is the number of events that made no sense, and so had no effect. BadUnits is the number of reports with
+	// more work than the task has. BadAnswers is the number of impossible answers of a policy that the host has
+	// written; the tracker keeps the task instead.
 	Ignored, BadUnits, BadAnswers int
-	// SmallUnits counts the attempts that ended with success, and reported some progress, but less than a twelfth of
-	// their work when three quarters of their time had passed. Either Done has a smaller unit than Config.Work, or it
-	// does not show progress. After three such attempts, if they are the majority of the attempts that reported, t_rem
-	// and t_new go by ages, as if no attempt reported. Attempts of less than three intervals do not count.
+	// SmallUnits is the number of attempts whose progress was far too small. Such an attempt ended with success, and
+	// had run for three quarters of its time at its last report. But this report was less than a twelfth of its work.
+	// Either Report.Done has a smaller unit than Config.Work, or Done does not show progress.
+	//
+	// After three such attempts, if they are the majority of the attempts that reported, the tracker believes no
+	// progress any more. It then predicts all times from the ages of attempts. An attempt is ignored here if its age
+	// at its last report was less than three intervals.
 	SmallUnits int
-	// ClockSteps counts the times at which the host's clock stepped back, or was the zero time.Time.
+	// ClockSteps is the number of times at which the host's clock stepped back, or an event had the zero time.Time.
 	ClockSteps int
-	// Used is the run time of all ended attempts: the slot time, without time in an engine's queue. Wasted is the part
-	// of Used that did not end a task with success.
+	// Used is the total run time of all attempts that have ended. It does not include time in an engine's queue.
+	// Wasted is the part of Used in which attempts ran that did not end their task with success.
 	Used, Wasted time.Duration
 }
 
+// counted is a counter of a Ledger, with the key under which texts, JSON and logs contain it.
 type counted struct {
 	key string
 	of  *int
 }
 
-// counts lists the counters with their keys.
+// counts lists the numbers of the ledger with their keys.
 func (l *Ledger) counts() [15]counted {
 	return [...]counted{
 		{"started", &l.Started}, {"finished", &l.Finished}, {"copies", &l.Copies}, {"restarts", &l.Restarts},
@@ -61,7 +68,7 @@ func (l *Ledger) counts() [15]counted {
 	}
 }
 
-// Add adds the ledger of another phase.
+// Add adds the numbers of another phase's ledger.
 func (l *Ledger) Add(other Ledger) {
 	more := other.counts()
 	for i, n := range l.counts() {
@@ -80,8 +87,8 @@ func (l *Ledger) wire(c *wire.Codec) {
 	c.Duration("wasted", &l.Wasted)
 }
 
-// String returns the ledger as one line, without fields that are zero: "started=54 finished=40 restarts=14 used=3780s
-// wasted=9s".
+// String returns the ledger as one line, without the fields that are zero. For example: "started=54 finished=40
+// restarts=14 used=3780s wasted=9s".
 func (l Ledger) String() string { return wire.Line(l.wire) }
 
 // LogValue returns the ledger as a group of fields for log/slog, without fields that are zero.
@@ -90,24 +97,27 @@ func (l Ledger) LogValue() slog.Value { return wire.Log(l.wire) }
 // MarshalJSON returns an object of the fields that are not zero, durations in seconds.
 func (l Ledger) MarshalJSON() ([]byte, error) { return wire.JSON(l.wire) }
 
-// UnmarshalJSON reads the JSON of MarshalJSON.
+// UnmarshalJSON reads the JSON that MarshalJSON returns.
 func (l *Ledger) UnmarshalJSON(data []byte) error { return wire.Read(data, l, (*Ledger).wire) }
 
-// UnmarshalText reads the line of String.
+// UnmarshalText reads the line that String returns.
 func (l *Ledger) UnmarshalText(line []byte) error { return wire.Scan(line, l, (*Ledger).wire) }
 
-// reasons is the number of reasons.
+// reasons is the number of values of restart.Reason.
 const reasons = restart.BeatenMachine + 1
 
-// counts holds how often each action was answered for each reason, in the order of their values, without zeros.
+// counts contains how often each action was answered for each reason. It contains no zeros, and is in the order of
+// the actions, then of the reasons.
 type counts []count
 
+// count is the number of answers with the same action and the same reason.
 type count struct {
 	action restart.Action
 	reason restart.Reason
 	n      int
 }
 
+// add counts a decision.
 func (cs *counts) add(d *restart.Decision) {
 	for i := range *cs {
 		if one := &(*cs)[i]; one.action == d.Action && one.reason == d.Reason {

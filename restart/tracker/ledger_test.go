@@ -11,7 +11,7 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// Add adds every field, also a field that is added later.
+// Add adds every field. The test also covers fields that are added later.
 func TestLedgerAddsEveryField(t *testing.T) {
 	var sum, one tracker.Ledger
 	v := reflect.ValueOf(&one).Elem()

@@ -14,20 +14,20 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// rash is a policy that answers at random: any action about any attempt.
+// rash is a policy that answers at random: with any action about any attempt.
 type rash struct{ rng *rand.Rand }
 
 func (r rash) Decide(t restart.Task, _ restart.Phase) restart.Decision {
 	return restart.Decision{Action: restart.Action(r.rng.IntN(4)), Attempt: r.rng.IntN(len(t.Attempts))}
 }
 
-// Describe declares the facts that Mantri reads, so that t_rem is a distribution for rash, too.
+// Describe declares the facts that Mantri reads, so that rash gets the remaining time as a distribution, too.
 func (rash) Describe() rules.Description {
 	return rules.Description{Facts: rules.Fresh | rules.Left}
 }
 
-// adversary invents the reports of an attempt: it stalls, rushes, steps back, is silent, or lies about its remaining
-// time.
+// adversary invents the reports of an attempt, in order to mislead the policy. The attempt seems to stall, to rush or
+// to go back, or is silent, or reports a wrong remaining time.
 type adversary struct {
 	rng  *rand.Rand
 	kind int
@@ -67,7 +67,8 @@ func (a *adversary) report(share float64) (r tracker.Report, says bool) {
 	return r, true
 }
 
-// siege is a phase in which every attempt takes a minute and has an adversary. There are as many slots as attempts.
+// siege is a phase in which every attempt takes a minute, and an adversary invents its reports. There are as many
+// slots as attempts.
 type siege struct {
 	t          *testing.T
 	rng        *rand.Rand
@@ -136,7 +137,8 @@ func (s *siege) act(now time.Time, task int, d tracker.Answer) {
 	}
 }
 
-// harm loses a machine with all its attempts, and announces that another machine leaves, or that it stays after all.
+// harm lets a machine be lost with all its attempts, and announces that another machine will leave, or that it stays
+// after all.
 func (s *siege) harm(now time.Time) {
 	if machine := s.rng.IntN(20 * siegeMachines); machine < siegeMachines {
 		waiting := slices.Clone(s.tr.LoseMachine(now, machine))
@@ -161,7 +163,8 @@ func (s *siege) harm(now time.Time) {
 
 const whole = time.Minute // the time of every attempt, longer than any policy of the tests waits for
 
-// run returns when the last task ended. No task may take longer than the attempts that it may have had as oldest ones.
+// run returns the time at which the last task ended. It checks that no task takes longer than the attempts that may
+// have been its oldest attempt.
 func (s *siege) run(tasks int) time.Duration {
 	step := whole / 10
 	for task := range tasks {
@@ -206,10 +209,10 @@ func (s *siege) run(tasks int) time.Duration {
 	return 0
 }
 
-// Attempts report anything, and a policy answers anything. Still a task ends within MaxRestarts+1 times the time of an
-// attempt, is restarted at most MaxRestarts times, and is launched a bounded number of times. In every second phase
-// machines are lost, and leave. Each lost attempt adds at most the time of one attempt, and one launch if it was the
-// last attempt of its task.
+// Attempts report anything, and a policy answers anything. Still a task ends within MaxRestarts+1 times the time of
+// an attempt, is restarted at most MaxRestarts times, and has a bounded number of attempts. In every second phase
+// machines are lost, and leave. Each lost attempt adds at most the time of a single attempt. If it was the last
+// attempt of its task, it also adds an attempt.
 func TestEveryTaskEnds(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	policies := policytest.Policies()
@@ -239,7 +242,8 @@ func TestEveryTaskEnds(t *testing.T) {
 	}
 }
 
-// All machines leave, so that a copy has nowhere to go. The tasks get no more copies than the limits allow.
+// All machines will leave, so that a copy has no machine to run on. The tasks get no more copies than the limits
+// allow.
 func TestCopiesFromLeavingMachinesKeepToTheLimits(t *testing.T) {
 	tr := newTracker(t, tracker.Config{Tasks: 1, Slots: 100, Machines: 1, Policy: restart.Never{}})
 	tr.Start(start, 0, 0)

@@ -14,7 +14,8 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// loop runs a random phase with stragglers: a tenth of the attempts take 3 to 20 times as long as their work needs.
+// loop runs a random phase with slow attempts: a tenth of the attempts take 3 to 20 times as long as their work
+// needs.
 func loop(t *testing.T, seed uint64, c tracker.Config, exact bool, watch func(s *sim, now time.Duration, a tracker.Answer)) *sim {
 	rng := rand.New(rand.NewPCG(seed, 11))
 	c.Work = make([]float64, 20+rng.IntN(100))
@@ -43,8 +44,9 @@ func loop(t *testing.T, seed uint64, c tracker.Config, exact bool, watch func(s 
 	return s
 }
 
-// Mantri §5.1 in a closed loop, with exact and with extrapolated estimates. A task is restarted at most γ times, never
-// has more than three attempts, and gets no copy soon after a launch or a kill.
+// The rules of Mantri §5.1, with exact and with extrapolated estimates, in phases that carry out the decisions. A
+// task is restarted at most γ times, never has more than three attempts, and gets no copy soon after a launch or a
+// kill.
 func TestMantriKeepsItsBoundsInAClosedLoop(t *testing.T) {
 	var all tracker.Ledger
 	for seed := range uint64(150) {
@@ -96,7 +98,7 @@ func TestMantriKeepsItsBoundsInAClosedLoop(t *testing.T) {
 	assert.Greater(t, all.Restarts, 100)
 }
 
-// Every policy ends the phase, and every run is the same to the last bit.
+// Every policy ends the phase. Two runs of the same phase give exactly the same numbers.
 func TestClosedLoopsAreDeterministic(t *testing.T) {
 	for name, policy := range policytest.Policies() {
 		t.Run(name, func(t *testing.T) {
@@ -116,7 +118,8 @@ func TestClosedLoopsAreDeterministic(t *testing.T) {
 	}
 }
 
-// A host that asks before it launches never exceeds a budget. The budget never takes a running copy back.
+// A host that asks before it launches a copy never exceeds a budget. The budget never requests the end of a running
+// copy.
 func TestAHostThatAsksExceedsNoBudget(t *testing.T) {
 	refused, launched := 0, 0
 	for seed := range uint64(60) {

@@ -9,8 +9,8 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// The output of task 0 is lost, and then a worker repeats its Finish. The task still waits and runs again, and the end
-// of its new attempt counts. A restored phase behaves the same.
+// The output of task 0 is lost, and then a worker repeats its Finish. The task still waits and runs again, and ends
+// with the success of its new attempt. A restored phase behaves the same.
 func TestARepeatedFinishDoesNotHideALostOutput(t *testing.T) {
 	tr := newTracker(t, tracker.Config{Tasks: 1, Slots: 1, Interval: time.Second})
 	tr.Start(at(0), 0, 0)

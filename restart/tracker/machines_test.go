@@ -14,7 +14,7 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// seenBy is a policy that keeps the distribution of the machine that asks.
+// seenBy is a policy that stores the progress of the machine that asks.
 type seenBy struct{ of *estimate.Distribution }
 
 func (s seenBy) Decide(_ restart.Task, p restart.Phase) restart.Decision {
@@ -24,7 +24,8 @@ func (s seenBy) Decide(_ restart.Task, p restart.Phase) restart.Decision {
 	return restart.Decision{Action: restart.Copy, Reason: restart.IdleSlot}
 }
 
-// Machines that never appeared have made no progress. They count as if each were listed.
+// Machines that no event has mentioned have made no progress. The distribution is the same as if each of them were
+// listed with the total 0.
 func TestMachinesThatNeverAppearedCount(t *testing.T) {
 	for _, machines := range []int{0, 4, 5, 13, 100} {
 		var of estimate.Distribution
@@ -52,7 +53,7 @@ func TestMachinesThatNeverAppearedCount(t *testing.T) {
 	}
 }
 
-// The number of machines costs nothing before they are used.
+// A large number of machines takes no memory until events mention the machines.
 func TestManyMachinesCostNothing(t *testing.T) {
 	tr := newTracker(t, tracker.Config{Tasks: 4, Slots: 4, Machines: 1 << 30, Policy: rules.LATE{}})
 	text, err := tr.MarshalBinary()

@@ -55,7 +55,7 @@ func TestALedgerPrintsWhatIsNotZero(t *testing.T) {
 	assert.Len(t, all.LogValue().Group(), v.NumField())
 }
 
-// Each decision is counted once, by action and reason.
+// Each decision is counted once, by its action and its reason.
 func TestDecisionsAreCounted(t *testing.T) {
 	tr := newTracker(t, tracker.Config{Tasks: 3, Slots: 3, Interval: time.Second, Policy: rules.Dryad{MinFinished: 1}})
 	for task := range 3 {
@@ -72,7 +72,8 @@ func TestDecisionsAreCounted(t *testing.T) {
 	assert.Equal(t, map[string]int{"keep too-few-finished": 2, "copy beyond-peers": 2}, got)
 }
 
-// A written value reads back as the very same value: JSON exactly, a line to six digits, so that it prints the same.
+// A value can be read back from its JSON exactly. It can be read back from its line to six digits, so that it prints
+// as the same line again.
 func TestWrittenValuesReadBack(t *testing.T) {
 	answers := []tracker.Answer{
 		{Task: -1}, {Task: 0, Decision: restart.Decision{Action: restart.Start, Reason: restart.LargestWork}},
@@ -134,8 +135,8 @@ func must(text []byte, err error) []byte {
 	return text
 }
 
-// The sentence of an answer names the task, and the attempt that is killed. The sentence of an answer about no task
-// names none.
+// The sentence of an answer contains the task, and the attempt to kill. The sentence of an answer about no task
+// contains neither.
 func TestASentenceNamesTaskAndAttempt(t *testing.T) {
 	held := restart.Decision{Action: restart.Restart, Reason: restart.Held, Attempt: 2}
 	for want, a := range map[string]tracker.Answer{

@@ -11,8 +11,8 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// Phases of many sizes are restored at 6 random moments, or at 50 with STRAGGLER_LIVES. The restored tracker writes
-// the same snapshot, and gives the same answers as the tracker that never stopped.
+// Phases of many sizes are restored at 6 random moments, or at 50 if STRAGGLER_LIVES is set. The restored tracker
+// writes the same snapshot, and gives the same answers, as the tracker that never stopped.
 func TestAPhaseIsRestoredAtAnyMoment(t *testing.T) {
 	sizes, moments := []int{0, 1, 3, 40, 399, 400, 1000, 5000, 20000}, 6
 	if os.Getenv("STRAGGLER_LIVES") != "" {

@@ -8,13 +8,18 @@ import (
 )
 
 const (
-	rankingParts  = 64 // a ranking holds for this part of an interval; gains change too little in that time to matter
-	headOfRanking = 8  // best candidates that are decided about for the machine that asks; it may differ from others
+	// The ranking of the tasks that are worth a copy is valid for the 64th part of an interval. In so short a time,
+	// the gains of copies change too little to matter.
+	rankingParts = 64
+	// The number of best candidates for a copy that are decided about again for the machine that asks, because a copy
+	// may gain more or less there than on other machines.
+	headOfRanking = 8
 )
 
-// best returns the verdict about the candidate that gains most from a free slot on a machine. If no candidate is worth
-// a copy there, the task is -1, and the decision says why the slot is refused. Some policies refuse a slot to all
-// candidates at once; then best asks about no further candidate and changes nothing.
+// best returns the decision about the task that gains most from a copy in a free slot on the machine. Only candidates
+// are considered: tasks that were worth a copy at their last decision. If no candidate should be copied there, the
+// task of the verdict is -1, and its decision says why. Some policies refuse a slot either to all tasks or to none.
+// With such a policy, best decides about no further candidate after a refusal, and changes nothing.
 func (j *judge) best(machine int) verdict {
 	best := verdict{task: none}
 	best.Reason = restart.NothingToDo
@@ -38,9 +43,10 @@ func (j *judge) best(machine int) verdict {
 	return best
 }
 
-// rank decides about each candidate again, because the last decision is as old as the last report. It drops the
-// candidates that want no slot any more, because they are kept, restarted or killed. It puts the best restart or kill
-// into best. It returns false if the slot is refused to all candidates.
+// rank decides about each candidate for a copy again, because the last decision about it may be as old as its last
+// report. It sorts the candidates that should be copied by their gain. It removes the candidates that should no
+// longer be copied, and stores the best restart or kill in best. If the policy refuses the slot to all candidates at
+// once, rank returns false.
 func (j *judge) rank(best *verdict, machine int, facts *restart.Phase) bool {
 	r, dropped := &j.ranking, j.scratch[:0]
 	r.list, r.refusal = r.list[:0], refusal{}
@@ -68,8 +74,8 @@ func (j *judge) rank(best *verdict, machine int, facts *restart.Phase) bool {
 	return true
 }
 
-// weigh decides about the first candidates of the ranking for the machine that asks, and puts the best verdict into
-// best.
+// weigh decides about the tasks whose copies gain most, now for a copy on the machine that asks. It stores the best
+// verdict in best.
 func (j *judge) weigh(best *verdict, machine int, facts *restart.Phase) {
 	r, back := &j.ranking, j.scratch[:0]
 	most := 1
@@ -80,7 +86,7 @@ func (j *judge) weigh(best *verdict, machine int, facts *restart.Phase) {
 		var x ranked
 		x, r.list = heap.Pop(r.list, before)
 		if j.book.tasks[x.task].candidate == none {
-			continue // it has its copy
+			continue // the task is no longer a candidate: it has its copy
 		}
 		v := j.decide(x.task, machine, facts)
 		if v.Action == restart.Copy && machine != none && v.Avoid.Has(machine) {
@@ -107,31 +113,34 @@ func (j *judge) weigh(best *verdict, machine int, facts *restart.Phase) {
 	j.scratch = back
 }
 
-// better replaces v by a verdict that gains more, or that gains the same for a lower index.
+// better replaces v by the other verdict if the other verdict gains more, or if it gains the same for a task with a
+// lower index.
 func (v *verdict) better(other *verdict) {
 	if v.task == none || other.Gain > v.Gain || other.Gain == v.Gain && other.task < v.task {
 		*v = *other
 	}
 }
 
-// refused reports whether a slot that is refused to one task for this reason is refused to all tasks. While a machine
-// leaves, another task may still get a copy against the policy's answer.
+// refused reports whether the policy refuses a slot to all tasks if it refuses the slot to a single task for this
+// reason. The answer is no while a machine is about to leave, because a task on this machine may get a copy against
+// the policy's answer.
 func (j *judge) refused(why restart.Reason) bool {
 	return j.reads.CopiesOnly && j.fleet.leaving == 0 && blocked(why) && why != restart.SameMachine
 }
 
-// ranking orders the candidates by the gain of their copies at one instant. With it, n idle slots for n candidates
-// take n decisions and a few for each slot, and not n decisions for each slot. It holds until another event than the
-// start of such a copy comes.
+// ranking is the list of candidates, sorted at one time by the gain of their copies. It saves decisions. Let n slots
+// be idle and n tasks be candidates. With a ranking they need n decisions, and a few more for each slot. Without it,
+// they need n decisions for each slot. A ranking becomes invalid at any event other than the offer of a slot or the
+// start of a copy.
 type ranking struct {
-	holds   bool
-	at      time.Duration
-	allowed bool     // the budget allowed one more copy
-	list    []ranked // a heap
+	holds   bool          // the ranking is valid
+	at      time.Duration // time at which the candidates were sorted
+	allowed bool          // the budget allowed one more copy at that time
+	list    []ranked      // a heap
 	refusal refusal
 }
 
-// refusal is the part of a decision that concerns the slot, without the numbers of the task.
+// refusal is the part of a decision that is about the slot, without the numbers of the task.
 type refusal struct {
 	reason   restart.Reason
 	compared restart.Comparison
@@ -139,13 +148,16 @@ type refusal struct {
 
 func refusalOf(d *restart.Decision) refusal { return refusal{d.Reason, d.Comparison} }
 
+// decision returns a decision that keeps the task because of the refusal.
 func (rf refusal) decision() restart.Decision {
 	return restart.Decision{Reason: rf.reason, Comparison: rf.compared}
 }
 
+// ranked is a task that is worth a copy, with the gain of the copy.
 type ranked struct {
 	gain time.Duration
 	task int32
 }
 
+// before is the order of the tasks that are worth a copy: larger gain first, then lower index.
 func before(a, b ranked) bool { return a.gain > b.gain || a.gain == b.gain && a.task < b.task }

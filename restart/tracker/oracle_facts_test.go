@@ -10,7 +10,8 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// The facts of an attempt and of the phase, computed from the oracle's history by their definitions.
+// The methods below compute the facts of an attempt and of the phase from the oracle's history, by the definitions of
+// these facts.
 
 // age returns how long an attempt has run, up to its end or to now; 0 before it has begun.
 func (o *oracle) age(c *oracleAttempt) time.Duration {
@@ -23,7 +24,8 @@ func (o *oracle) age(c *oracleAttempt) time.Duration {
 	return c.end - c.start
 }
 
-// done returns the work that an attempt has shown, which never falls. score returns the score of its last report.
+// done returns the work that an attempt has reported, which never decreases. score returns the score of its last
+// report.
 func (o *oracle) done(c *oracleAttempt) float64 { return o.progress(c, len(c.reports)).Done() }
 
 // progress replays the first n reports of an attempt.
@@ -38,7 +40,7 @@ func (o *oracle) progress(c *oracleAttempt, n int) *estimate.Progress {
 	return p
 }
 
-// odd reports whether a report claims more work than the task has.
+// odd reports whether a report says that more work is done than the task has.
 func (o *oracle) odd(c *oracleAttempt, r oracleReport) bool {
 	return max(r.p.Done, r.p.Saved) > 1.01*o.work[c.task]
 }
@@ -46,8 +48,8 @@ func (o *oracle) odd(c *oracleAttempt, r oracleReport) bool {
 // left returns the work that an attempt had to do when it began.
 func (o *oracle) left(c *oracleAttempt) float64 { return o.work[c.task] - c.resumed }
 
-// shows returns the share of the task that a report claims as done. doneIn returns the part of it that the attempt
-// did.
+// shows returns the share of the task that is done by a report. doneIn returns the part of this share that the
+// attempt itself did.
 func (o *oracle) shows(c *oracleAttempt, r oracleReport) float64 {
 	if r.p.Done > 0 {
 		return r.p.Done
@@ -81,8 +83,8 @@ func (o *oracle) score(c *oracleAttempt) float64 {
 	return score
 }
 
-// remaining returns t_rem: the host's value of the last report, or else the model's; unknown before the attempt has
-// begun.
+// remaining returns the remaining time: by the host's own estimate in the last report, otherwise by the model. It is
+// unknown before the attempt has begun.
 func (o *oracle) remaining(c *oracleAttempt) time.Duration {
 	if !c.begun {
 		return estimate.Unknown
@@ -104,7 +106,8 @@ func (o *oracle) remaining(c *oracleAttempt) time.Duration {
 	return model.Remaining(o.progress(c, len(c.reports)), o.age(c), o.left(c))
 }
 
-// lag returns the mean delay of the attempts that were submitted while a slot was free. The last 32 delays weigh most.
+// lag returns the mean delay of the attempts that were submitted while a slot was free. The last 32 delays have the
+// largest weights.
 func (o *oracle) lag() time.Duration {
 	sum, n := 0., 0.
 	for _, delay := range o.delays {
@@ -206,7 +209,7 @@ func (o *oracle) phase() (p restart.Phase, durations, finishedRates, progressRat
 	return p, durations, finishedRates, progressRates, totals
 }
 
-// pace returns score/age at the last report, or at the end. There is no pace at age 0.
+// pace returns the score divided by the age, at the last report or at the end. An attempt of age 0 has no such rate.
 func (o *oracle) pace(c *oracleAttempt) (pace float64, ok bool) {
 	if c.fate == "finished" && o.age(c) > 0 {
 		return 1 / o.age(c).Seconds(), true

@@ -11,8 +11,9 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// oracle is a Tracker that keeps every event and nothing else. It computes each fact from the whole history, by the
-// fact's definition. It shares with the Tracker only package estimate's model of the remaining time of one attempt.
+// oracle does the same as a Tracker, in a simple and slow way. It stores every event and nothing else, and computes
+// each fact from the whole history, by the definition of the fact. It shares with the Tracker only the model of
+// package estimate for the remaining time of an attempt.
 type oracle struct {
 	config   tracker.Config // as the tracker returns it, with defaults
 	work     []float64
@@ -77,7 +78,7 @@ func newOracle(t *tracker.Tracker, work []float64) *oracle {
 	return o
 }
 
-// tick sets the time, by the rule of package clock.
+// tick sets the time, by the rule of package clock for a clock that steps back.
 func (o *oracle) tick(now time.Time) { o.now = o.clock.At(now) }
 
 // running lists a task's attempts that run or wait in the engine's queue, newest first.
@@ -250,7 +251,8 @@ func (o *oracle) finish(now time.Time, task, attempt int) (killed []int) {
 	return killed
 }
 
-// weigh counts a finished attempt by the progress that it had shown when three quarters of its time had passed.
+// weigh counts a finished attempt. It looks at the progress that the attempt had reported when three quarters of its
+// time had passed.
 func (o *oracle) weigh(c *oracleAttempt) {
 	n := len(c.reports)
 	if n == 0 || o.odd(c, c.reports[n-1]) || o.done(c) <= 0 {
@@ -280,7 +282,7 @@ func (o *oracle) weigh(c *oracleAttempt) {
 	}
 }
 
-// clones counts the running attempts of a task that are no copies; here at most its very first attempt.
+// clones returns how many running attempts of a task are not copies. Here this is at most its very first attempt.
 func (o *oracle) clones(task int) (n int) {
 	for _, c := range o.running(task) {
 		if c.attempt == 0 {
@@ -332,7 +334,7 @@ func (o *oracle) repeat(s *oracleTask, r estimate.Run) {
 	}
 }
 
-// see records that a machine appeared.
+// see records that an event has mentioned a machine.
 func (o *oracle) see(machine int) {
 	if machine >= 0 && !slices.Contains(o.machines, machine) {
 		o.machines = append(o.machines, machine)
@@ -431,7 +433,7 @@ func (o *oracle) task(task int) restart.Task {
 	return t
 }
 
-// tried lists the last four machines that the task was submitted for or began on, latest first, each once.
+// tried returns the last four different machines that the task was submitted for or began on, latest first.
 func (o *oracle) tried(task int) (machines []int) {
 	for _, m := range slices.Backward(o.tasks[task].machines) {
 		if m >= 0 && !slices.Contains(machines, m) && len(machines) < 4 {
@@ -441,8 +443,8 @@ func (o *oracle) tried(task int) (machines []int) {
 	return machines
 }
 
-// firstWaiting returns the waiting task with the most work that was not tried on the machine, among the first eight
-// waiting tasks; otherwise the first.
+// firstWaiting returns the waiting task with the most work that was not tried on the machine. It looks only at the
+// first eight waiting tasks. If there is no such task among them, it returns the first waiting task.
 func (o *oracle) firstWaiting(machine int) int {
 	var waiting []int
 	for i := range o.tasks {

@@ -10,9 +10,10 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// A file server is away for a while. Attempts that start in that time hang for ever and hold every slot, so that no
-// copy can be made. Each hung attempt is restarted, although the hung attempts stretch E(t_new) as far as t_rem. 100
-// tasks of a minute on 12 slots, which take nine minutes without the outage, take 26.
+// A file server is away for a while. Attempts that start in that time hang for ever and occupy every slot, so that no
+// copy can be made. Each hung attempt is restarted, although the hung attempts make the expected time of a new
+// attempt, E(t_new), as long as their own remaining time. The phase has 100 tasks of a minute on 12 slots. It takes
+// nine minutes without the outage, and 26 minutes with it.
 func TestHungAttemptsInAllSlotsAreRestarted(t *testing.T) {
 	for _, before := range []int{24, 48, 84} {
 		started := map[[2]int]int{}

@@ -39,7 +39,7 @@ func TestLATE543SlowNodeThreshold(t *testing.T) {
 }
 
 // reducers is a phase of 100 reducers. Some have finished, and their slots are free. The others are about to end the
-// copy subphase, which counts a third of the score.
+// copy subphase, which is a third of the progress score.
 func reducers(t *testing.T, finished int, policy restart.Policy) (tr *tracker.Tracker, copies int) {
 	tr, err := tracker.New(tracker.Config{
 		Tasks: 100, Slots: 100, Machines: 200, Interval: 10 * time.Second, Policy: policy, Limits: published,
@@ -68,8 +68,9 @@ func reducers(t *testing.T, finished int, policy restart.Policy) (tr *tracker.Tr
 	return tr, copies
 }
 
-// With 30 of 100 reducers finished, the mean score is 0.3 + 0.7/3 = 53 %, and a third is 20 % below the mean. From
-// then on Hadoop takes every reducer in the copy subphase for slow, until the slots are full. LATE stops at its cap.
+// With 30 of 100 reducers finished, the mean score is 0.3 + 0.7/3 = 53 %, and a score of a third is 20 % below the
+// mean. From then on, Hadoop judges every reducer in the copy subphase to be slow, until the slots are full. LATE
+// stops at its cap.
 func TestLATE32NativeRuleSpeculatesOnAll(t *testing.T) {
 	tr, copies := reducers(t, 29, rules.Hadoop{})
 	assert.InDelta(t, 0.527, tr.Phase().Peers.MeanScore, 0.001)
@@ -80,8 +81,9 @@ func TestLATE32NativeRuleSpeculatesOnAll(t *testing.T) {
 	assert.Equal(t, 10, copies, "copies must take 10 % of the slots")
 }
 
-// LATE §4 measures nodes by their total progress. Without a Record, only this phase counts, and machine 4 has as much
-// as the others. With a Record all phases count, and machine 4 has the least.
+// LATE §4 measures a machine by its total progress. Without a Record, only the progress in this phase is included,
+// and machine 4 has as much as the others. With a Record, the progress in all phases is included, and machine 4 has
+// the least.
 func TestLATE4SlowNodesOfARecord(t *testing.T) {
 	for _, shared := range []bool{false, true} {
 		c := tracker.Config{
@@ -108,8 +110,9 @@ func TestLATE4SlowNodesOfARecord(t *testing.T) {
 	}
 }
 
-// LATE §4 ignores the place of a task's data, both when it chooses a task and when it chooses a machine. A path that
-// is eight times slower to one machine changes no answer of LATE, but Mantri's t_new.
+// LATE §4 ignores where a task's data is, both when it chooses a task and when it chooses a machine. A path to a
+// machine that is eight times slower changes no answer of LATE. It changes the time of a new attempt (t_new) for
+// Mantri.
 func TestLATE4CopiesDisregardLocality(t *testing.T) {
 	answers := func(policy restart.Policy, path func(task, machine int) float64) (all []restart.Decision) {
 		tr := newTracker(t, tracker.Config{
@@ -135,7 +138,8 @@ func TestLATE4CopiesDisregardLocality(t *testing.T) {
 }
 
 // Mantri §5: "even when Mantri cannot ascertain the cause of an outlier, it experimentally starts copies". Task 0
-// takes ten times as long as the others, either in its first attempt or everywhere. No fact tells which.
+// takes ten times as long as the others, either only in its first attempt or in every attempt. No fact tells which
+// case it is.
 func TestMantri5ClosedLoop(t *testing.T) {
 	run := func(policy restart.Policy, repeats bool) (time.Duration, tracker.Ledger) {
 		s := newSim(t, tracker.Config{
@@ -159,8 +163,8 @@ func TestMantri5ClosedLoop(t *testing.T) {
 	assert.Less(t, l.Wasted, never, "eight copies must waste less than the task takes alone")
 }
 
-// Mantri §5.3: "Mantri proactively recomputes tasks whose output and replicas, if any, have been lost". The task waits
-// as soon as the loss is known, even if no other task asks for its output.
+// Mantri §5.3: "Mantri proactively recomputes tasks whose output and replicas, if any, have been lost". The task
+// waits as soon as the loss is known, even if no other task asks for its output.
 func TestMantri53LostOutputIsRecomputed(t *testing.T) {
 	tr := newTracker(t, tracker.Config{Tasks: 2, Slots: 2, Machines: 2, Interval: time.Second})
 	for task := range 2 {
@@ -178,8 +182,8 @@ func TestMantri53LostOutputIsRecomputed(t *testing.T) {
 	assert.Equal(t, 2, tr.Phase().Finished)
 }
 
-// Mantri §6.2 counts the copies, the copies that ended first, and the time that copies cost. Of three copies the first
-// wins, the second loses, and the third fails.
+// Mantri §6.2 counts the copies and the copies that ended first, and sums the time that copies cost. Of three copies
+// the first wins, the second loses, and the third fails.
 func TestMantri62SuccessRateOfCopies(t *testing.T) {
 	tr := newTracker(t, tracker.Config{Tasks: 3, Slots: 6, Machines: 6, Interval: time.Second})
 	for task := range 3 {

@@ -10,21 +10,22 @@ import (
 	"github.com/straggler-go/straggler/restart/rules"
 )
 
-// peers keeps the facts of other tasks that the rules of other engines read. It keeps only facts that the policy
-// reads, so that the other policies do not pay for them.
+// peers contains statistics of all tasks of the phase, which the rules of other engines read: Spark, Flink, Hadoop,
+// LATE and Dryad. It computes only the statistics that the policy reads, so that other policies cost no time.
 type peers struct {
 	reads rules.Facts
 
-	scores   float64 // sum over tasks that run or have finished: the score of the furthest attempt, or 1
-	workDone float64 // by finished tasks
-	workTime float64 // their run time in seconds
+	scores   float64 // sum of the scores of all tasks: of the furthest attempt of a running task; 1 for a finished task
+	workDone float64 // work of the finished tasks
+	workTime float64 // run time of the finished tasks in seconds
 
-	// Nil if the policy does not read them.
+	// The distributions below are nil if the policy does not read them.
 	durations     *estimate.Empirical // run times of finished tasks
 	unitTimes     *estimate.Empirical // run times of finished tasks per unit of work
-	progressRates *estimate.Empirical // LATE's score/age of running and finished tasks
+	progressRates *estimate.Empirical // score divided by age of running and finished tasks, for LATE
 }
 
+// newPeers returns empty statistics for a policy that reads the given facts.
 func newPeers(reads rules.Facts) peers {
 	p := peers{reads: reads}
 	for _, one := range [...]struct {
@@ -38,8 +39,8 @@ func newPeers(reads rules.Facts) peers {
 	return p
 }
 
-// furthest returns the part of a task in the sum of scores: 1 if the task has finished, otherwise the score of its
-// furthest running attempt. It returns 0 if no policy reads scores.
+// furthest returns the progress score that a task adds to the sum of the scores of all tasks. It is 1 if the task has
+// finished, and otherwise the largest score of its running attempts. If no policy reads scores, it is 0.
 func (ps *peers) furthest(b *book, s *taskState) float64 {
 	if !ps.reads.Has(rules.Scores) {
 		return 0
@@ -54,7 +55,8 @@ func (ps *peers) furthest(b *book, s *taskState) float64 {
 	return score
 }
 
-// finish adds the run time of an attempt that ended its task, and the work that the attempt reported.
+// finish adds a task that has ended with success: the run time of the attempt that ended it, and the work that this
+// attempt had to do. Done is the work that the attempt has reported.
 func (ps *peers) finish(seconds float64, s *taskState, w stint, done float64) {
 	if ps.durations != nil {
 		ps.durations.Insert(seconds)
@@ -65,28 +67,28 @@ func (ps *peers) finish(seconds float64, s *taskState, w stint, done float64) {
 	}
 	if ps.reads.Has(rules.Throughput) {
 		if done > overWork*work || done > 0 && s.flags&knownWork == 0 {
-			work = done // if totals are not known, the reported work counts, as for tasks that run
+			work = done // the work of the task is unknown or wrong, so use the reported work
 		}
 		ps.workDone = min(ps.workDone+work, math.MaxFloat64)
 		ps.workTime += seconds
 	}
 }
 
-// addPace adds a sample to the progress rates. An attempt of age 0 has no rate.
+// addPace adds the progress rate of an attempt: its score divided by its age. An attempt of age 0 has no rate.
 func (ps *peers) addPace(score float64, age time.Duration) {
 	if ps.progressRates != nil && age > 0 {
 		ps.progressRates.Insert(score / age.Seconds())
 	}
 }
 
-// dropPace removes the sample of a running attempt: the rate at its last report.
+// dropPace removes the progress rate of a running attempt. This rate was added at the attempt's last report.
 func (ps *peers) dropPace(a *attemptState) {
 	if at := a.progress.At(); ps.progressRates != nil && at > 0 {
 		ps.progressRates.Delete(a.score / at.Seconds())
 	}
 }
 
-// fill sets the facts that the policy reads; n is the number of tasks that run or have finished.
+// fill sets in facts the statistics that the policy reads. n is the number of tasks that run or have finished.
 func (ps *peers) fill(facts *restart.Peers, n int) {
 	if ps.durations != nil && ps.durations.Len() > 0 {
 		facts.Durations = ps.durations

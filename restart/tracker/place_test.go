@@ -12,8 +12,9 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// Machine 3 of four is known to be slow. Attempts of task 0 have failed on machines 0 and 1, and the third attempt
-// hangs on machine 2. Machines 0 and 1 are idle. Each of them may get the copy; machine 3 gets none.
+// Machine 3 of four machines is known to be slow. Attempts of task 0 have failed on machines 0 and 1, and the third
+// attempt hangs on machine 2. Machines 0 and 1 are idle. Each of them may get a copy, although it failed there
+// before. Machine 3 gets no copy.
 func TestHungTaskIsCopiedToATriedMachine(t *testing.T) {
 	record, err := machines.New(machines.Config{})
 	require.NoError(t, err)

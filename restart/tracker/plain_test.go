@@ -14,9 +14,9 @@ import (
 	"github.com/straggler-go/straggler/restart"
 )
 
-// Two trackers get the same random events. The first makes every decision in full; the second keeps tasks by bounds.
-// Both give the same actions for the same reasons, and end in the same state. If the second decides by bounds, its
-// numbers enclose the numbers of the full decision.
+// Two trackers get the same random events. The first makes every decision in full. The second keeps most tasks by
+// cheap bounds. Both give the same actions for the same reasons, and end in the same state. If the second decides by
+// bounds, its numbers enclose the numbers of the full decision.
 func TestDecisionsByBoundsAreThoseInFull(t *testing.T) {
 	seeds := 40 // 700 seeds, in two minutes, hold as well
 	if testing.Short() {
@@ -43,7 +43,7 @@ func TestDecisionsByBoundsAreThoseInFull(t *testing.T) {
 	assert.Greater(t, acts, 10*seeds, "some tasks must be slow, or the test shows nothing")
 }
 
-// twins is one phase with two trackers.
+// twins is a phase with two trackers.
 type twins struct {
 	t                       *testing.T
 	seed                    uint64
@@ -118,7 +118,7 @@ func newTwins(t *testing.T, seed uint64) *twins {
 	return w
 }
 
-// kind returns the Experience that an earlier phase has filled.
+// kind returns the Experience that an earlier phase of the same kind has filled.
 func (w *twins) kind() *Experience {
 	kind, rng, now := new(Experience), rand.New(rand.NewPCG(w.seed, 5)), w.now.Add(-1e6*time.Second)
 	tr, err := New(Config{Tasks: 30, Slots: 30, Interval: w.interval, Experience: kind})
@@ -161,7 +161,7 @@ func (w *twins) both(e Event) Answer {
 	return one
 }
 
-// bounds checks that an answer by bounds encloses the full answer.
+// bounds checks that the numbers of an answer by bounds enclose the numbers of the full answer.
 func (w *twins) bounds(full, by Answer) {
 	where := fmt.Sprintf("seed %d, event %d: %v, in full %v", w.seed, w.events, by, full)
 	require.Equal(w.t, restart.NotSlow, full.Reason, where)
@@ -188,7 +188,7 @@ func (w *twins) start(task, machine int) {
 	w.runs = append(w.runs, running{task, a.Attempt, w.now, takes, math.Exp(w.noise * w.rng.NormFloat64()), w.rng.Float64()})
 }
 
-// end removes the attempts of a task: one attempt, or all.
+// end removes a single attempt of a task, or all its attempts.
 func (w *twins) end(task, attempt int) {
 	w.runs = slices.DeleteFunc(w.runs, func(r running) bool { return r.task == task && (attempt < 0 || r.attempt == attempt) })
 }
@@ -212,7 +212,7 @@ func (w *twins) do(a Answer) {
 	}
 }
 
-// step advances by a fifth of an interval.
+// step advances the time by a fifth of an interval.
 func (w *twins) step() {
 	for w.quick.Phase().FreeSlots > 0 {
 		a := w.both(Event{Kind: Offered, Machine: w.rng.IntN(max(w.machines, 10))})

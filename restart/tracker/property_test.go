@@ -12,7 +12,7 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// The Tracker agrees with the oracle under random events, with nonsense among them.
+// The Tracker gives the same facts and answers as the oracle under random events, some of which make no sense.
 func TestTheTrackerAgreesWithTheOracle(t *testing.T) {
 	for name, policy := range policytest.Policies() {
 		t.Run(name, func(t *testing.T) {
@@ -43,7 +43,7 @@ func TestTheTrackerAgreesWithTheOracle(t *testing.T) {
 	}
 }
 
-// Tracker.Next agrees with restart.Next on the same facts, after all tasks were decided on them.
+// Tracker.Next gives the same answer as restart.Next on the same facts, after a decision about every task.
 func TestTrackerNextAgreesWithRestartNext(t *testing.T) {
 	for name, policy := range policytest.Policies() {
 		t.Run(name, func(t *testing.T) {

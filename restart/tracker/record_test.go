@@ -13,9 +13,9 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// silentPhases runs phases without reports one after another, under Mantri, on ten machines of one slot with one
-// record. Tasks take 15 to 25 s, times a factor of the task, the attempt and the machine. It returns the record, and
-// how many attempts of the last phase began on machine 9.
+// silentPhases runs phases without reports one after another, under Mantri, on ten machines with one slot each. The
+// phases share a record of machines. Tasks take 15 to 25 s, times a factor of the task, the attempt and the machine.
+// The results are the record, and the number of attempts of the last phase that began on machine 9.
 func silentPhases(t *testing.T, seed uint64, phases int, factor func(rng *rand.Rand, task, machine int) float64) (
 	record *machines.Record, there int,
 ) {
@@ -42,8 +42,8 @@ func silentPhases(t *testing.T, seed uint64, phases int, factor func(rng *rand.R
 }
 
 // A machine is 8 times slower than the others. No attempt ever finishes there, and none reports. Still the record
-// judges the machine slow, and in the second phase no task starts there. The evidence is a few ages at which attempts
-// were killed, so in one phase of a hundred one more attempt may start there.
+// judges the machine to be slow, and in the second phase no task starts there. The only evidence is a few ages at
+// which attempts were killed. So in one phase of a hundred, a further attempt may start there.
 func TestASlowMachineIsKnownWithoutReports(t *testing.T) {
 	started := 0
 	for seed := range uint64(100) {
@@ -60,8 +60,8 @@ func TestASlowMachineIsKnownWithoutReports(t *testing.T) {
 	assert.LessOrEqual(t, started, 1)
 }
 
-// Some tasks are long on every machine, or some attempts are slow by chance. Mantri kills as many attempts, but the
-// record judges no machine slow.
+// Some tasks are long on every machine, or some attempts are slow by chance. Mantri kills as many attempts as with a
+// slow machine, but the record judges no machine to be slow.
 func TestLongTasksMakeNoMachineSlow(t *testing.T) {
 	for name, factor := range map[string]func(rng *rand.Rand, task, machine int) float64{
 		"long tasks": func(_ *rand.Rand, task, _ int) float64 {

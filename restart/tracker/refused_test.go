@@ -26,10 +26,10 @@ func oneSlow(t *testing.T) *machines.Record {
 	return record
 }
 
-// A slow machine was refused a waiting task. Its slots no longer count as free, with or without a known number of
-// machines. After the machine is lost, no slots are taken off.
+// A slow machine was refused for waiting tasks. Then its slots are no longer included in the free slots, whether the
+// number of machines is known or not. After the machine is lost, no slots are subtracted.
 func TestARefusedMachineHasNoFreeSlots(t *testing.T) {
-	// If the number of machines is not known, four machines appeared, and the slow one holds a fourth of the slots.
+	// If the number of machines is unknown, events mention four machines, and the slow machine has a fourth of the slots.
 	for known, free := range map[int]int{10: 87, 0: 97 - 100/4} {
 		tr := newTracker(t, tracker.Config{Tasks: 3, Slots: 100, Machines: known, Interval: time.Second, Record: oneSlow(t)})
 		tr.Start(start, tr.Next(start, 0).Task, 0)
@@ -44,7 +44,7 @@ func TestARefusedMachineHasNoFreeSlots(t *testing.T) {
 	}
 }
 
-// There are 92 idle slots, and one machine was refused. A straggler is copied, not killed.
+// There are 92 idle slots, and one machine was refused. A slow task is copied. Its attempt is not killed.
 func TestARefusedMachineDoesNotMakeSlotsScarce(t *testing.T) {
 	tr := newTracker(t, tracker.Config{Tasks: 8, Slots: 100, Interval: time.Second, Record: oneSlow(t)})
 	for machine := range 8 {

@@ -17,7 +17,7 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// rogue is a policy of a host's own that answers anything.
+// rogue is a policy that a host has written, and that answers anything.
 type rogue struct{ rng *rand.Rand }
 
 func (r rogue) Decide(t restart.Task, p restart.Phase) restart.Decision {
@@ -34,9 +34,9 @@ func (r rogue) Decide(t restart.Task, p restart.Phase) restart.Decision {
 	}
 }
 
-// A policy answers anything. An attempt to end always exists and runs. A Kill never names the only attempt of its
-// task, nor the attempt that is furthest on. A task that must not be copied or restarted is not. A journal reads every
-// answer back.
+// A policy answers anything. The attempt that the tracker's answer ends always exists and runs. A Kill is never about
+// the only attempt of its task, nor about the attempt that is furthest on. A task that must not be copied is not
+// copied, and a task that must not be restarted is not restarted. A journal reads every answer back.
 func TestAnyAnswerOfAPolicyIsHarmless(t *testing.T) {
 	acted, refused := 0, 0
 	for seed := range uint64(30) {
@@ -111,7 +111,7 @@ func TestAnyAnswerOfAPolicyIsHarmless(t *testing.T) {
 	assert.Greater(t, refused, 500)
 }
 
-// Each reason is counted, also the last reason.
+// Answers with each reason are counted, also with the last reason.
 func TestEveryReasonIsCounted(t *testing.T) {
 	named := 0
 	for ; !strings.HasPrefix(restart.Reason(named).String(), "Reason("); named++ {
@@ -128,7 +128,8 @@ func TestEveryReasonIsCounted(t *testing.T) {
 	assert.Greater(t, named, 30)
 }
 
-// An interface that holds a nil pointer is an error and not a panic. A pointer to a policy is a policy.
+// An interface that contains a nil pointer gives an error and not a panic. A pointer to a policy is accepted as a
+// policy.
 func TestATypedNilIsAnError(t *testing.T) {
 	for want, c := range map[string]tracker.Config{
 		`restart: Policy is "a nil *rules.LATE", want a policy, or nil itself for LeastCost`:    {Policy: (*rules.LATE)(nil)},

@@ -18,10 +18,10 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// Facts of a host reach the decision: phases in simulated time with a known right answer.
+// The tests below check that facts of a host reach the decision. They run phases in simulated time for which the
+// right answer is known.
 
-// The host's clock steps back by an hour while a straggler runs. The straggler gets its copy after a minute all the
-// same.
+// The host's clock steps back by an hour while a slow task runs. The task gets its copy after a minute all the same.
 func TestAStepOfTheClockDelaysNoCopy(t *testing.T) {
 	for _, step := range []time.Duration{0, time.Hour} {
 		tr := newTracker(t, tracker.Config{Tasks: 4, Slots: 8, Interval: time.Second, Policy: rules.Flink{}})
@@ -47,8 +47,8 @@ func TestAStepOfTheClockDelaysNoCopy(t *testing.T) {
 	}
 }
 
-// Dispatch takes 30 s, and Config.Lag is 0. The tracker learns the delay, and the phase takes as long as with a
-// correct Lag.
+// An attempt begins 30 s after its submission, and Config.Lag is 0. The tracker learns this delay, and the phase
+// takes as long as with a correct Lag.
 func TestDispatchDelayIsLearned(t *testing.T) {
 	run := func(lag time.Duration) (end time.Duration, l tracker.Ledger, learned time.Duration) {
 		s := newSim(t, tracker.Config{
@@ -75,8 +75,8 @@ func TestDispatchDelayIsLearned(t *testing.T) {
 	assert.GreaterOrEqual(t, fresh, 70*time.Second, "t_new is 30 s of dispatch and at least 40 s of work")
 }
 
-// Every fifth partition is empty. An empty partition is not a partition of unknown size, so nothing is restarted and
-// nothing is wasted.
+// Every fifth partition is empty. An empty partition differs from a partition of unknown size. So nothing is
+// restarted and nothing is wasted.
 func TestAnEmptyPartitionIsNotOfUnknownSize(t *testing.T) {
 	work := make([]float64, 100)
 	for i := range work {
@@ -97,7 +97,7 @@ func TestAnEmptyPartitionIsNotOfUnknownSize(t *testing.T) {
 	assert.Zero(t, l.Wasted)
 }
 
-// An attempt was restarted, and its success comes afterwards. It counts as a success.
+// An attempt is restarted, and its success comes afterwards. It is accepted as a success.
 func TestALateSuccessCounts(t *testing.T) {
 	for _, runsAgain := range []bool{false, true} {
 		tr := newTracker(t, tracker.Config{Tasks: 2, Slots: 2, Interval: time.Second})
@@ -122,7 +122,7 @@ func TestALateSuccessCounts(t *testing.T) {
 	}
 }
 
-// Progress comes in per cent where the works are shares. The first report shows it, and it is counted.
+// Attempts report progress in per cent, but the works are shares. The first report shows it, and is counted.
 func TestTooLargeUnitsAreDetected(t *testing.T) {
 	for _, policy := range []restart.Policy{restart.Mantri{}, rules.LATE{MinAge: restart.Off}, rules.Hadoop{MinAge: restart.Off}} {
 		tr := newTracker(t, tracker.Config{Tasks: 4, Slots: 4, Interval: time.Second, Policy: policy})
@@ -148,7 +148,8 @@ func TestAPhaseWithoutReportsSaysSo(t *testing.T) {
 	assert.Equal(t, restart.NoEstimate, tr.Decide(at(100), 0).Reason, "once an attempt has reported, an estimate is missing")
 }
 
-// In a phase without progress LATE takes the oldest attempt for the slowest, and not the lowest number.
+// In a phase without progress, LATE judges the oldest attempt to be the slowest, and not the attempt of the task with
+// the lowest number.
 func TestLATETakesTheOldestWithoutProgress(t *testing.T) {
 	tr := newTracker(t, tracker.Config{
 		Tasks: 10, Slots: 20, Machines: 20, Interval: time.Second, Policy: rules.LATE{SlowTask: 1}, Limits: published,
@@ -167,7 +168,7 @@ func TestLATETakesTheOldestWithoutProgress(t *testing.T) {
 	assert.Equal(t, 200*time.Second, a.Remaining)
 }
 
-// answers is a policy of the host's own that always gives the same answer.
+// answers is a policy that a host has written, and that always gives the same answer.
 type answers restart.Decision
 
 func (d answers) Decide(restart.Task, restart.Phase) restart.Decision { return restart.Decision(d) }
@@ -190,7 +191,7 @@ func TestAnswersOutOfRangeAreCounted(t *testing.T) {
 	assert.Equal(t, restart.Decision{Reason: restart.NotSlow}, tr.Decide(at(1), 0).Decision)
 }
 
-// Spark and Flink take the median of the recorded run times. Tasks that finished without a run time, or twice, do not
+// Spark and Flink use the median of the recorded run times. Tasks that finished without a run time, or twice, do not
 // change it.
 func TestMediansUseRecordedRunTimes(t *testing.T) {
 	for policy, want := range map[restart.Policy]float64{rules.Spark{Quantile: 0.5}: 6, rules.Flink{LowerBound: restart.Off}: 3} {
@@ -242,8 +243,8 @@ func evenProgress() *survival.Shape {
 	return s
 }
 
-// cluster is the host of the tests about machines: ten machines of one slot, or only the nine good ones. The first of
-// the ten is eight times slower. A share of the attempts takes four times as long on every machine.
+// cluster is the host of the tests about machines. It has ten machines of one slot, or only the nine good machines.
+// The first of the ten is eight times slower. A share of the attempts takes four times as long on every machine.
 type cluster struct {
 	bad, record bool
 	tasks       int
@@ -282,8 +283,9 @@ func (c cluster) run(t *testing.T) (end time.Duration, s *sim, r *machines.Recor
 	return s.run(t), s, r
 }
 
-// One of ten machines is eight times slower. It is known after a few attempts, though none ever finished there, and
-// gets no more. Attempts that were killed there do not lengthen t_new.
+// One of ten machines is eight times slower. This is known after a few attempts, although none ever finished there.
+// Then the machine gets no more attempts. Attempts that were killed there do not make the time of a new attempt
+// (t_new) longer.
 func TestOneSlowMachineIsKnown(t *testing.T) {
 	for seed := range uint64(6) {
 		_, s, r := cluster{bad: true, record: true, tasks: 800, seed: seed}.run(t)
@@ -299,7 +301,7 @@ func TestOneSlowMachineIsKnown(t *testing.T) {
 }
 
 // One of ten machines is eight times slower, and every twentieth attempt takes four times as long. The ten machines
-// together are no slower than the nine good ones. The remaining difference is the choice of the last task.
+// together are no slower than the nine good machines. The remaining difference is the choice of the last task.
 func TestTenMachinesAreNeverSlowerThanNine(t *testing.T) {
 	var ten, nine time.Duration
 	for seed := range uint64(6) {
@@ -390,8 +392,8 @@ func TestASlowMachineGetsNoWaitingTask(t *testing.T) {
 	assert.Equal(t, restart.Start, tr.Next(at(0), -1).Action)
 }
 
-// Clones are first attempts of a task. No clone is killed as the third attempt, clones take nothing from a shared
-// budget, and each task gets the same number.
+// Clones are first attempts of a task that run at the same time. No clone is killed as the third attempt, clones use
+// nothing of a shared budget, and each task gets the same number of clones.
 func TestClonesAreFirstCopies(t *testing.T) {
 	budget := newBudget(t, tracker.BudgetConfig{Slots: 100})
 	clones := newTracker(t, tracker.Config{
@@ -424,8 +426,8 @@ func TestClonesAreFirstCopies(t *testing.T) {
 	assert.Zero(t, l.Copies+l.Won+l.Lost+l.Pruned)
 }
 
-// A machine leaves at a known time. Tasks that would not end by then are copied elsewhere, and only tasks that end in
-// time start there.
+// A machine will leave at a known time. Tasks that would not end by then are copied elsewhere, and only tasks that
+// end in time start there.
 func TestTasksLeaveAMachineInTime(t *testing.T) {
 	tr := newTracker(t, tracker.Config{
 		Tasks: 4, Slots: 6, Machines: 6, Interval: time.Second, UnitTimes: estimate.UnitTimesConfig{Prior: policytest.Certain(40)},
@@ -449,7 +451,7 @@ func TestTasksLeaveAMachineInTime(t *testing.T) {
 	assert.Equal(t, restart.Keep, tr.Decide(at(21), 0).Action, "the machine stays after all")
 }
 
-// A decision to copy that answers a report avoids LATE's slow nodes, too.
+// If a report is answered with Copy, the slow machines in the sense of LATE are in the Avoid of the decision, too.
 func TestLATEAvoidsSlowNodesAtAReport(t *testing.T) {
 	tr := newTracker(t, tracker.Config{
 		Tasks: 12, Slots: 20, Machines: 5, Interval: time.Second, Policy: rules.LATE{SlowTask: 1}, Limits: published,
@@ -468,9 +470,9 @@ func TestLATEAvoidsSlowNodesAtAReport(t *testing.T) {
 	assert.Equal(t, restart.SlowMachine, tr.Next(at(200), 4).Reason)
 }
 
-// On a machine an attempt was the slower of two. In the last wave no task starts there, until an attempt has ended
-// there, or as much time has passed as the longest attempt took. Before the last wave a task starts there, because the
-// slot is worth more than the possible loss.
+// On a machine an attempt was overtaken by a copy on another machine. In the last wave no task starts there, until an
+// attempt has ended there, or as much time has passed as the longest attempt took. Before the last wave a task starts
+// there, because the slot is worth more than the possible loss.
 func TestABeatenMachineWaitsInTheLastWave(t *testing.T) {
 	for _, tasks := range []int{8, 12} {
 		tr := newTracker(t, tracker.Config{Tasks: tasks, Slots: 4, Machines: 4, Interval: 10 * time.Second})

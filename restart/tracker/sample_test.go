@@ -14,7 +14,7 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// watcher keeps every task, and keeps the facts of the last task.
+// watcher is a policy that keeps every task. It stores the facts of the last task that it decided about.
 type watcher struct{ saw *restart.Task }
 
 func (w watcher) Decide(t restart.Task, _ restart.Phase) restart.Decision {
@@ -25,7 +25,8 @@ func (w watcher) Decide(t restart.Task, _ restart.Phase) restart.Decision {
 
 func (w watcher) Describe() rules.Description { return rules.Description{} }
 
-// A task of no work, such as a task with nothing to read, reports a score. Its t_rem follows from the score.
+// A task without work, such as a task with nothing to read, reports a score. Its remaining time follows from the
+// score.
 func TestATaskWithoutWorkHasATimeLeft(t *testing.T) {
 	var saw restart.Task
 	tr := newTracker(t, tracker.Config{
@@ -37,7 +38,7 @@ func TestATaskWithoutWorkHasATimeLeft(t *testing.T) {
 	assert.Equal(t, 0.25, saw.Attempts[0].Score)
 }
 
-// spyRecord notes the ages at which a record gets an observation of a running attempt.
+// spyRecord stores the ages at which a record gets an observation of a running attempt.
 type spyRecord struct {
 	*machines.Record
 	ages []float64
@@ -48,9 +49,9 @@ func (r *spyRecord) Running(now time.Time, machine int, key uint64, a machines.A
 	return r.Record.Running(now, machine, key, a)
 }
 
-// A record gets the first observation of a running attempt after an interval. It gets the next when the attempt is
-// older by half an interval and an eighth of its age at the last one: often enough for a verdict, and O(log age)
-// times.
+// A record gets the first observation of a running attempt after an interval. It gets the next observation when the
+// attempt is older by half an interval and an eighth of its age at the last observation. This is often enough for a
+// judgement of the machine, and only O(log age) times.
 func TestARecordGetsObservationsEverLessOften(t *testing.T) {
 	record, err := machines.New(machines.Config{})
 	require.NoError(t, err)

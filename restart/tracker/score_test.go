@@ -13,8 +13,8 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// A host that reports only scores gets the same decisions of every policy, the same estimates, and the same rates as a
-// host that reports the work.
+// A host that reports only scores gets the same decisions of every policy, the same estimates, and the same rates as
+// a host that reports the work.
 func TestAScoreAloneIsEnough(t *testing.T) {
 	for name, policy := range policytest.Policies() {
 		acted := 0

@@ -16,8 +16,8 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// harmOf runs a phase in which the attempts of task 0 report by the plan, and the others honestly. It checks the
-// bounds, and returns how often task 0 was launched and how long it took.
+// harmOf runs a phase in which the attempts of task 0 report by the plan, and all other attempts report honestly. It
+// checks the bounds. It returns how often task 0 was launched and how long it took.
 func harmOf(t *testing.T, name string, policy restart.Policy, plan []byte, slots int) (launches int, took time.Duration) {
 	const tasks = 5
 	if policy == nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// A configuration reads back from its JSON, except for the parts without data.
+// A configuration can be read back from its JSON, except for the parts that are no plain data.
 func TestAConfigReadsBackFromItsJSON(t *testing.T) {
 	c := tracker.Config{
 		Tasks: 3, Work: []float64{1, 2.5, 0}, Slots: 4, Machines: 5, Clones: 2, Interval: 1500 * time.Millisecond, Lag: 1,

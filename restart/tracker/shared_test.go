@@ -16,7 +16,7 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// locked is a record and a budget with a lock, for trackers on several goroutines.
+// locked is a record and a budget that lock, for trackers on several goroutines.
 type locked struct {
 	mu     sync.Mutex
 	record *machines.Record
@@ -74,7 +74,7 @@ func (l *locked) AddProgress(now time.Time, machine int, change float64) (is boo
 	return is
 }
 
-// Progress returns a copy of the distribution, because others may change it once the lock is open.
+// Progress returns a copy of the distribution, because other goroutines may change the original after the unlock.
 func (l *locked) Progress(machine int) (total float64, of *estimate.Empirical) {
 	l.do(func() {
 		var all *estimate.Empirical
@@ -87,11 +87,12 @@ func (l *locked) Progress(machine int) (total float64, of *estimate.Empirical) {
 	return total, of
 }
 
-// Trackers on several goroutines share a budget and a record that lock. There is no data race, and the budget gets
-// back all that was taken.
+// Trackers on several goroutines share a budget and a record that lock. There is no data race, and at the end no copy
+// uses the budget.
 func TestSharedByGoroutines(t *testing.T) {
-	// The four phases have four clocks, in random order. The record takes the difference between two clocks for time
-	// that has passed, so evidence must not fade in that time. A real host has one clock for all.
+	// The four phases have four clocks, in random order. The record takes the difference between two clocks as time
+	// that has passed. So its observations must not lose weight in that time. A real host has a single clock for all
+	// phases.
 	record, err := machines.New(machines.Config{HalfLife: 1e5 * time.Hour})
 	require.NoError(t, err)
 	shared := &locked{record: record, budget: newBudget(t, tracker.BudgetConfig{})}

@@ -15,11 +15,12 @@ import (
 	"github.com/straggler-go/straggler/restart/rules"
 )
 
+// snapshotVersion is the version of the format of snapshots. Restore rejects any other version.
 const snapshotVersion = 20
 
-// AppendBinary appends a snapshot of the tracker to dst: all facts from events, but not the parts that the host
-// supplies, which [Restore] takes as arguments. It fails only for a Tracker that [New] did not make. O(n), some 60
-// bytes a task.
+// AppendBinary appends a snapshot of the tracker to dst. The snapshot contains all facts that the tracker has from
+// events. It does not contain the parts that the host supplies, which [Restore] gets as arguments. AppendBinary fails
+// only for a Tracker that [New] did not make. O(n) for n tasks, some 60 bytes for each.
 func (t *Tracker) AppendBinary(dst []byte) ([]byte, error) {
 	if t.judge.book == nil {
 		return dst, errors.New("restart/tracker: a Tracker that New did not make has no snapshot")
@@ -32,21 +33,22 @@ func (t *Tracker) AppendBinary(dst []byte) ([]byte, error) {
 	})
 }
 
-// MarshalBinary returns a snapshot; see [Tracker.AppendBinary].
+// MarshalBinary returns a snapshot of the tracker; see [Tracker.AppendBinary].
 func (t *Tracker) MarshalBinary() ([]byte, error) { return t.AppendBinary(nil) }
 
-// Restore returns the tracker of a snapshot. The tracker answers as if it had never stopped. The snapshot holds the
-// configuration, except the parts that have no data. Restore takes these parts from c: a Policy of the host's own,
-// UnitTimes.Prior, Record, Shape, Experience, Path, Budget and OnEvent.
+// Restore returns a tracker with the state of a snapshot. It gives the same answers as if it had never stopped. The
+// snapshot contains the configuration, except the parts that are no plain data. Restore takes these parts from c: a
+// Policy that the host has written, UnitTimes.Prior, Record, Shape, Experience, Path, Budget and OnEvent.
 //
-// The Policy must be the policy of the snapshot. The host saves and restores Budget, Record, Shape and Experience
-// itself. Restore changes only the Experience: it adds the stakes of the tracker's open trials, which the snapshot of
-// an Experience does not hold. So phases that never come back leave no stakes behind.
+// The Policy must be the policy of the snapshot. The host itself must save and restore Budget, Record, Shape and
+// Experience. Restore changes only the Experience: it adds the stakes of the tracker's open trials. The stake of a
+// trial is the slot time that the trial puts at risk. The snapshot of an Experience does not contain stakes, so that
+// a phase that is never restored leaves no stakes in it.
 //
-// If a part other than OnEvent is nil, but was not nil when the snapshot was made, Restore returns an error that names
-// the field. To go on without such a part, give an empty one: a new Record, Shape or Experience, a Path that returns
-// 1, a [Budget] whose Share and Rate are Off. Data that is no snapshot is an error. O(n); memory is bounded by a
-// multiple of the length of data.
+// If a part other than OnEvent is nil, but was not nil when the snapshot was made, Restore returns an error that
+// contains the name of the field. To do without such a part, give an empty one: a new Record, Shape or Experience, a
+// Path that returns 1, or a [Budget] whose Share and Rate are Off. If data is not a snapshot of a tracker, Restore
+// returns an error. O(n) for n tasks. The memory that Restore uses is at most a multiple of the length of data.
 func Restore(c Config, data []byte) (*Tracker, error) {
 	in := snapshot.Codec{In: snapshot.NewReader("restart/tracker: Tracker", snapshotVersion, data)}
 	h := header{config: c}
@@ -79,14 +81,16 @@ func Restore(c Config, data []byte) (*Tracker, error) {
 // describe returns a text that identifies a policy.
 func describe(policy restart.Policy) string { return named{&policy}.String() }
 
-// header is the part of a snapshot from which a tracker is made.
+// header is the part of a snapshot that is needed to make the tracker: its policy and its configuration. The field
+// present says which parts in the list dataless the tracker had.
 type header struct {
-	policy string
-	config Config
-	had    [len(dataless)]bool
+	policy  string
+	config  Config
+	present [len(dataless)]bool
 }
 
-// dataless lists the parts of a configuration that a snapshot cannot hold and that a restored tracker needs.
+// dataless lists the parts of a configuration that a snapshot cannot contain, because they are no plain data, but
+// that a restored tracker needs.
 var dataless = [...]struct {
 	name  string
 	given func(c *Config) bool
@@ -99,6 +103,7 @@ var dataless = [...]struct {
 	{"Budget", func(c *Config) bool { return c.Budget != nil }},
 }
 
+// code encodes or decodes the header.
 func (hd *header) code(c *snapshot.Codec) {
 	c.Text(&hd.policy)
 	config := &hd.config
@@ -122,12 +127,13 @@ func (hd *header) code(c *snapshot.Codec) {
 	c.Bool(&config.UnitTimes.FixedOverhead)
 	c.Bool(&config.UnitTimes.KeepFirstWave)
 	for i := range dataless {
-		hd.had[i] = dataless[i].given(config) // when reading, the host's part
-		c.Bool(&hd.had[i])
+		hd.present[i] = dataless[i].given(config) // a decoding replaces this value
+		c.Bool(&hd.present[i])
 	}
 }
 
-// settle sets the policy, and checks that the host gave all parts that the tracker had.
+// settle sets the policy of a restored tracker. It returns an error if the host has given another policy, or not all
+// parts that the tracker had.
 func (hd *header) settle(c *snapshot.Codec, given restart.Policy) error {
 	if !c.OK() {
 		return c.In.Close()
@@ -144,7 +150,7 @@ func (hd *header) settle(c *snapshot.Codec, given restart.Policy) error {
 	}
 	hd.config.Policy = given
 	for i, part := range dataless {
-		if hd.had[i] && !part.given(&hd.config) {
+		if hd.present[i] && !part.given(&hd.config) {
 			return fmt.Errorf("restart/tracker: Restore: Config.%s is nil, want the part that the tracker had, or a new one",
 				part.name)
 		}
@@ -152,13 +158,14 @@ func (hd *header) settle(c *snapshot.Codec, given restart.Policy) error {
 	return nil
 }
 
-// leastTask is the least number of bytes of a task in a snapshot: 8 for its work, and a byte each for its flags, its
-// newest attempt, the number of its attempts, its original, its history, and the number of its machines.
+// leastTask is the least number of bytes of a task in a snapshot: 8 for its work, and 1 each for its flags, its
+// newest attempt, the number of its attempts, its original attempt, its history, and the number of its machines.
 const leastTask = 8 + 6
 
-// The code methods list the fields of each part. One list both writes and reads a snapshot.
+// The methods called code list the fields of each part of the tracker. The same list encodes and decodes a snapshot.
+// If c.In is not nil, the method decodes.
 
-// code codes the facts from events.
+// code encodes or decodes the facts that the tracker has from events.
 func (x *phase) code(c *snapshot.Codec) {
 	b, f := &x.book, &x.forecast
 	c.Clock(&b.clock)
@@ -186,10 +193,11 @@ func (x *phase) code(c *snapshot.Codec) {
 	snapshot.List(c, &b.cloning, func(task *int32) { c.Index(task, len(b.tasks)) })
 }
 
+// codeLedger encodes or decodes the ledger, and the numbers of the ledger that other parts count.
 func (x *phase) codeLedger(c *snapshot.Codec) {
 	l := x.account()
 	for _, n := range l.counts() {
-		if n.of != &l.BadAnswers && n.of != &l.ClockSteps { // the judge and the clock keep these two
+		if n.of != &l.BadAnswers && n.of != &l.ClockSteps { // the judge and the clock encode these two
 			c.Number(n.of, 0, snapshot.Any)
 		}
 	}
@@ -201,6 +209,8 @@ func (x *phase) codeLedger(c *snapshot.Codec) {
 	}
 }
 
+// code encodes or decodes the counts of answers, the account of trials, and the ranking of the tasks that are worth a
+// copy.
 func (j *judge) code(c *snapshot.Codec) {
 	c.Number(&j.badAnswers, 0, snapshot.Any)
 	j.counts.code(c)
@@ -208,6 +218,7 @@ func (j *judge) code(c *snapshot.Codec) {
 	j.ranking.code(c, len(j.book.tasks))
 }
 
+// code encodes or decodes how often each answer was given.
 func (cs *counts) code(c *snapshot.Codec) {
 	last := -1
 	snapshot.List(c, (*[]count)(cs), func(one *count) {
@@ -220,6 +231,8 @@ func (cs *counts) code(c *snapshot.Codec) {
 	})
 }
 
+// code encodes or decodes the sorted list of the tasks that are worth a copy; tasks is the number of tasks in the
+// phase.
 func (rk *ranking) code(c *snapshot.Codec, tasks int) {
 	c.Bool(&rk.holds)
 	if !rk.holds {
@@ -238,7 +251,7 @@ func (rk *ranking) code(c *snapshot.Codec, tasks int) {
 	})
 }
 
-// code codes what the phase knows of machines. Due is the latest valid value of machine.due.
+// code encodes or decodes the facts of the phase's machines. Due is the largest valid value of machine.due.
 func (fl *fleet) code(c *snapshot.Codec, due time.Duration) {
 	c.Number(&fl.count, 0, maxTasks)
 	snapshot.Small(c, &fl.member, 0, math.MaxUint16)
@@ -281,6 +294,7 @@ func (fl *fleet) code(c *snapshot.Codec, due time.Duration) {
 	}
 }
 
+// code encodes or decodes the statistics of all tasks.
 func (ps *peers) code(c *snapshot.Codec) {
 	for _, e := range []*estimate.Empirical{ps.durations, ps.unitTimes, ps.progressRates} {
 		if e != nil {
@@ -292,6 +306,8 @@ func (ps *peers) code(c *snapshot.Codec) {
 	c.Amount(&ps.workTime)
 }
 
+// code encodes or decodes the samples of unit times and the run times from which the estimates are made. A unit time
+// is the time for a unit of work.
 func (f *forecast) code(c *snapshot.Codec) {
 	c.Bool(&f.reported)
 	c.Bool(&f.units.disbelieved)
@@ -336,12 +352,15 @@ func (f *forecast) code(c *snapshot.Codec) {
 	c.Check(len(*others) <= mostOthers, "holds too many run times of other phases")
 }
 
+// code encodes or decodes a run time.
 func (rt *runTime) code(c *snapshot.Codec) {
 	c.Amount32(&rt.seconds)
 	c.Bool(&rt.ended)
 	c.Amount(&rt.work)
 }
 
+// code encodes or decodes the history of a task: its copies, restarts and other rare facts. Trials says that the
+// history contains the trials of the task.
 func (h *history) code(c *snapshot.Codec, trials bool) {
 	c.Duration(&h.lastCopy)
 	for _, n := range []*int32{&h.restarts, &h.copies, &h.killed, &h.killedOn, &h.lost} {
@@ -356,11 +375,12 @@ func (h *history) code(c *snapshot.Codec, trials bool) {
 // anyIndex is an upper bound of every index.
 const anyIndex = 1<<31 - 1
 
+// codeAttempt encodes or decodes one entry of the pool of attempts.
 func (x *phase) codeAttempt(c *snapshot.Codec, a *attemptState) {
 	c.Index(&a.task, len(x.book.tasks))
 	c.Index(&a.next, len(x.book.attempts.all))
 	if a.task == none {
-		return // a free entry
+		return // the entry is free
 	}
 	c.Index(&a.machine, len(x.fleet.machines))
 	c.Index(&a.attempt, anyIndex)
@@ -385,11 +405,12 @@ func (x *phase) codeAttempt(c *snapshot.Codec, a *attemptState) {
 	c.Check(right && (a.doneAt == noTime || a.doneAt >= 0) && a.attempt != none, "holds an attempt that began before the first event or after the last")
 }
 
+// codeTask encodes or decodes the state of a task.
 func (x *phase) codeTask(c *snapshot.Codec, s *taskState) {
 	c.Amount(&s.work)
-	flags := int(s.flags &^ (queued | cloning)) // complete sets these two flags after reading
+	flags := int(s.flags &^ (queued | cloning)) // the method complete computes these two flags after a decoding
 	c.Number(&flags, 0, int(knownWork<<1-1))
-	if c.In != nil { // writing must not change the task
+	if c.In != nil { // encoding must not change the task
 		s.flags = taskFlags(flags)
 		c.Check(s.flags&(queued|cloning) == 0, "holds a task with a flag of a list")
 	}
@@ -397,7 +418,7 @@ func (x *phase) codeTask(c *snapshot.Codec, s *taskState) {
 	c.Index(&s.launched, anyIndex)
 	c.Index(&s.original, anyIndex)
 	c.Index(&s.history, len(x.book.histories))
-	n := 0 // machines that are remembered
+	n := 0 // number of machines that are remembered for the task
 	for n < maxMachines && s.machines[n] != none {
 		n++
 	}
@@ -407,6 +428,7 @@ func (x *phase) codeTask(c *snapshot.Codec, s *taskState) {
 	}
 }
 
+// codeTrial encodes or decodes the trial of a task.
 func codeTrial(c *snapshot.Codec, x *restart.Trial) {
 	snapshot.Small(c, &x.Action, 0, int(restart.Kill))
 	c.Number(&x.Lost, 0, anyIndex)
@@ -418,6 +440,8 @@ func codeTrial(c *snapshot.Codec, x *restart.Trial) {
 	c.Check((x.Action == restart.Keep) == (x.Copies == 0) && x.Stake >= 0, "holds an open trial without an attempt, or an attempt without a trial")
 }
 
+// code encodes or decodes the account of the trials. It does not encode AtRisk, the slot time that open trials put at
+// risk. It computes AtRisk from the trials of the tasks.
 func (tr *trials) code(c *snapshot.Codec, b *book) {
 	if !tr.on {
 		return
@@ -434,7 +458,7 @@ func (tr *trials) code(c *snapshot.Codec, b *book) {
 	}
 }
 
-// complete computes the state that follows from the fields that were read, and rejects fields that contradict each
+// complete computes the rest of the state from the fields that were decoded. It rejects fields that contradict each
 // other.
 func (x *phase) complete(c *snapshot.Codec) {
 	b := &x.book
@@ -465,6 +489,8 @@ func (x *phase) complete(c *snapshot.Codec) {
 	x.charged = b.copies()
 }
 
+// completeTask computes the rest of a task's state from the fields that were decoded. It rejects fields that
+// contradict each other.
 func (x *phase) completeTask(c *snapshot.Codec, task int32) {
 	b := &x.book
 	s := &b.tasks[task]

@@ -21,7 +21,7 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// driver drives a tracker through random events, and from some event on also a restored tracker.
+// driver sends random events to a tracker, and from some event on also to a restored tracker.
 type driver struct {
 	t   *testing.T
 	rng *rand.Rand
@@ -144,7 +144,8 @@ func TestRestoreChangesNoObservationOfTheOwnRecord(t *testing.T) {
 	}
 }
 
-// A snapshot names a policy of the host's own, and Restore needs the same policy. Another policy is rejected.
+// A snapshot contains the text of a policy that the host has written, and Restore needs the same policy. Another
+// policy is rejected.
 func TestRestoreNeedsTheSamePolicy(t *testing.T) {
 	for policy, want := range map[restart.Policy]string{
 		rules.Spark{Quantile: 0.5}: "Config.Policy is mantri, want \"spark,quantile=0.5\"",
@@ -231,8 +232,8 @@ func TestAPhaseWithoutTasksIsRestored(t *testing.T) {
 	assert.Equal(t, tr.Phase(), restored.Phase())
 }
 
-// Data that is no snapshot is an error, and takes no memory beyond its length. Data that is a snapshot by chance gives
-// a tracker that works.
+// Data that is not a snapshot gives an error, and takes no memory beyond its length. Data that is a snapshot by
+// chance gives a tracker that works.
 func FuzzRestore(f *testing.F) {
 	for i, policy := range []restart.Policy{nil, rules.LATE{}, rules.Spark{}} {
 		d := driver{rng: rand.New(rand.NewPCG(uint64(i), 3)), now: start, n: 6}
@@ -264,8 +265,8 @@ func FuzzRestore(f *testing.F) {
 	})
 }
 
-// A flipped or lost byte is an error by the checksum. Without the checksum, a flipped byte is an error, or gives a
-// tracker that works without a panic.
+// If a byte of a snapshot is changed or lost, the checksum shows it. Without the checksum, a changed byte gives an
+// error, or a tracker that works without a panic.
 func TestFlippedBytesOfASnapshotAreErrors(t *testing.T) {
 	d := driver{rng: rand.New(rand.NewPCG(9, 9)), now: start, n: 9}
 	tr := newTracker(t, d.config(nil))

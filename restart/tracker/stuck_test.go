@@ -11,7 +11,7 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// spyPolicy keeps every task, and notes whether the phase is stuck.
+// spyPolicy keeps every task, and stores whether the phase is stuck.
 type spyPolicy struct{ stuck bool }
 
 func (*spyPolicy) Describe() rules.Description { return rules.Describe(restart.LeastCost{}) }
@@ -21,7 +21,7 @@ func (p *spyPolicy) Decide(t restart.Task, phase restart.Phase) restart.Decision
 	return restart.Decision{}
 }
 
-// sweep asks each second, and returns the first second in which a task is stuck.
+// sweep calls Sweep each second, and returns the first second in which a task is stuck.
 func (p *spyPolicy) sweep(tr *tracker.Tracker, from int, each func(s int)) int {
 	for s := from; s < from+200; s++ {
 		each(s)
@@ -33,8 +33,8 @@ func (p *spyPolicy) sweep(tr *tracker.Tracker, from int, each func(s int)) int {
 	return -1
 }
 
-// A task is stuck once nothing has begun or ended for four times the longest run time, scaled to the task's work. The
-// run times of the kind count, too.
+// A task is stuck if nothing has begun or ended for four times the longest run time, scaled to the task's work. The
+// run times of other phases of the kind are included.
 func TestAPhaseIsStuckAfterFourLongestRunTimes(t *testing.T) {
 	at := func(s int) time.Time { return start.Add(time.Duration(s) * time.Second) }
 	for name, of := range map[string]struct {

@@ -30,8 +30,8 @@ func queued(t *testing.T, policy restart.Policy) *tracker.Tracker {
 	return tr
 }
 
-// A copy waits in the engine's queue. It holds its slot, is not judged, and the task gets no second copy. Its age
-// counts from its begin.
+// A copy waits in the engine's queue. It occupies its slot, is not judged, and the task gets no second copy. Its age
+// is 0 until its begin.
 func TestASubmittedTaskGetsNoSecondCopy(t *testing.T) {
 	tr := queued(t, restart.Mantri{})
 	require.Equal(t, restart.Copy, tr.Report(at(20), 2, 0, tracker.Report{Done: 0.02}).Action)
@@ -55,7 +55,7 @@ func TestASubmittedTaskGetsNoSecondCopy(t *testing.T) {
 	assert.Zero(t, l.Ignored)
 }
 
-// A task without a begun attempt is not judged, under any policy.
+// A task of which no attempt has begun is not judged, under any policy.
 func TestASubmittedTaskIsNotJudged(t *testing.T) {
 	for name, policy := range policytest.Policies() {
 		tr := newTracker(t, tracker.Config{Tasks: 8, Slots: 8, Interval: time.Second, Policy: everything{policy}})
@@ -161,8 +161,8 @@ func TestAnAttemptThatNeverBeganIsNoSample(t *testing.T) {
 	assert.Equal(t, [3]int{2, 4, 8}, [3]int{p.Finished, p.Waiting, p.FreeSlots})
 }
 
-// The first wave is the tasks that run first, not the tasks that are queued first: a job array queues all its tasks at
-// once.
+// The first wave is the tasks that run first, and not the tasks that are queued first. The reason is that a job array
+// queues all its tasks at the same time.
 func TestTheFirstWaveAreTasksThatRun(t *testing.T) {
 	tr := newTracker(t, tracker.Config{Tasks: 3, Slots: 1, Interval: time.Microsecond, UnitTimes: estimate.UnitTimesConfig{MinSamples: 1}})
 	for task := range 3 {
@@ -183,7 +183,8 @@ func (eager) Decide(restart.Task, restart.Phase) restart.Decision {
 	return restart.Decision{Action: restart.Copy, Reason: restart.IdleSlot}
 }
 
-// A task with only a queued attempt is no candidate for a slot. After the Begin it is no candidate until it is judged.
+// A task with only a queued attempt is no candidate for a copy. After the Begin it is no candidate until the policy
+// has decided about it.
 func TestAQueuedTaskIsNoCandidate(t *testing.T) {
 	tr := newTracker(t, tracker.Config{Tasks: 1, Slots: 4, Interval: time.Second, Policy: eager{}})
 	tr.Start(at(0), 0, 0)

@@ -6,17 +6,25 @@ import (
 	"github.com/straggler-go/straggler/internal/num"
 )
 
-// A machine is suspect if far more of its attempts are overdue than chance explains, given how many have ended there.
-// If attempts report nothing, ages on suspect machines do not show how long an attempt takes elsewhere. So t_new of a
-// task on suspect machines rests on the ages on other machines.
+// A machine is suspect if far more of its attempts are overdue than chance explains, given how many attempts have
+// ended there. An attempt is overdue if its predicted total time is more than 1.5 times the median. If attempts
+// report no progress, the ages of attempts on suspect machines do not show how long an attempt takes elsewhere. So
+// for a task on suspect machines, the time of a new attempt (t_new) is predicted from the ages of attempts on other
+// machines.
 
 const (
-	overdueTimes = survival.OutlierFrom // median times after which an attempt is overdue
-	fewOverdue   = 2                    // least overdue attempts of a suspect machine; one alone may be the task's own
-	hardlyChance = 1. / 50              // expected number of suspect machines by chance, at most: a choice
+	// An attempt is overdue if its predicted total time is more than this number of median times.
+	overdueTimes = survival.OutlierFrom
+	// A suspect machine has at least this number of overdue attempts, whose predicted total time is more than 1.5
+	// medians. A single overdue attempt may belong to a long task.
+	fewOverdue = 2
+	// A machine is suspect if its number of overdue attempts is too large for chance. That is: by chance alone, at
+	// most this number of machines would be expected to have as many. The number is a choice.
+	hardlyChance = 1. / 50
 )
 
-// findSuspects marks the suspect machines, and makes a curve without their attempts.
+// findSuspects finds the suspect machines: machines with far more slow attempts than chance explains. If there are
+// any, and no attempt reports progress, it also fits a curve of run times without the attempts on these machines.
 func (f *forecast) findSuspects() {
 	list, m, found := f.fleet.machines, &f.ages, false
 	for i := range list {
@@ -55,8 +63,8 @@ func (f *forecast) findSuspects() {
 	m.withoutSuspects.Fit()
 }
 
-// secondsPerUnit returns the predicted total time of an attempt, in seconds for each unit of work. If the attempt has
-// no prediction, its age counts as the total.
+// secondsPerUnit returns the predicted total time of an attempt, divided by its work, in seconds for each unit of
+// work. If nothing predicts the remaining time of the attempt, its age is used as the total time.
 func (f *forecast) secondsPerUnit(a *attemptState) float64 {
 	age, w := f.book.age(a), f.book.tasks[a.task].stint(a.resumed)
 	if left := f.remaining(w, a); left != estimate.Unknown {
@@ -65,23 +73,26 @@ func (f *forecast) secondsPerUnit(a *attemptState) float64 {
 	return age.Seconds() / f.rates.Work(float64(w))
 }
 
-// isSuspect reports whether so many overdue attempts on the machine are hardly chance. Share is the share of overdue
-// attempts on all machines; machines is how many machines there are.
+// isSuspect reports whether the machine has more overdue attempts than chance explains. An attempt is overdue if its
+// predicted total time is more than 1.5 times the median. Share is the share of overdue attempts among all attempts
+// of the phase. Machines is the number of machines.
 func (mc *machine) isSuspect(share float64, machines int) bool {
 	if mc.overdue < fewOverdue {
 		return false
 	}
 	chance := float64(machines)
-	// An upper bound of the expected number: machines, times the ways to choose the overdue attempts, times the
-	// probability that all chosen attempts are overdue.
+	// chance is an upper bound of the number of machines that are expected to have as many overdue attempts as this
+	// machine, by chance alone. It is the number of machines, times the number of ways to choose the overdue attempts
+	// among all attempts of a machine, times the probability that all chosen attempts are overdue.
 	for i := range mc.overdue {
 		chance *= share * float64(mc.ended+i+1) / float64(i+1)
 	}
 	return chance <= hardlyChance
 }
 
-// leavesSuspects reports whether all attempts of a task run on suspect machines, and a new attempt would run on
-// another machine: on the machine that asks, or elsewhere.
+// leavesSuspects reports whether all attempts of the task run on suspect machines, but a new attempt would not. A
+// machine is suspect if far more of its attempts are slow than chance explains. Machine is the machine of the new
+// attempt. If it is negative, the new attempt is taken to run on a machine that is not suspect.
 func (fl *fleet) leavesSuspects(b *book, s *taskState, machine int) bool {
 	if index := fl.find(machine); index != none && fl.machines[index].suspect {
 		return false

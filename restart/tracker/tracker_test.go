@@ -53,7 +53,7 @@ func TestAConfigIsValidatedAndFilled(t *testing.T) {
 	assert.NoError(t, err, "Spark needs no interval")
 	_, err = tracker.New(tracker.Config{Work: []float64{}, Interval: 1e9})
 	assert.NoError(t, err, "an empty Work makes a phase without tasks")
-	// Unknown works count as the mean of the others. The floor is a tenth of the mean.
+	// An unknown work is replaced by the mean of the known works. The floor is a tenth of the mean.
 	c := newTracker(t, tracker.Config{Work: []float64{10, math.NaN(), 30, -1}, Interval: time.Second}).Config()
 	assert.Equal(t, restart.LeastCost{}, c.Policy)
 	assert.Equal(t, 4, c.Tasks)
@@ -93,7 +93,8 @@ func TestASilentThirdAttemptGetsItsTime(t *testing.T) {
 	}
 }
 
-// Several attempts lose to one. Lost counts the copies among them, but not the original.
+// Several attempts are overtaken by another attempt of their task. Lost is the number of copies among them, without
+// the original attempt.
 func TestLostCountsCopiesOnly(t *testing.T) {
 	tr := newTracker(t, tracker.Config{Tasks: 1, Slots: 3, Interval: time.Second})
 	for machine := range 3 {
@@ -106,8 +107,8 @@ func TestLostCountsCopiesOnly(t *testing.T) {
 	assert.Equal(t, 24*time.Second, l.Wasted)
 }
 
-// The score of a killed or failed attempt counts neither in the mean score nor in its machine's total [LATE §4: "all
-// succeeded and in-progress tasks"].
+// The score of a killed or failed attempt is included neither in the mean score nor in its machine's total [LATE §4:
+// "all succeeded and in-progress tasks"].
 func TestScoresOfKilledAttemptsDoNotCount(t *testing.T) {
 	tr := newTracker(t, tracker.Config{Tasks: 4, Slots: 4, Machines: 4, Interval: time.Second, Policy: rules.Hadoop{}})
 	for i := range 3 {
@@ -189,7 +190,8 @@ func (more) Decide(restart.Task, restart.Phase) restart.Decision {
 	return restart.Decision{Action: restart.Copy, Reason: restart.NearEnd}
 }
 
-// One of several attempts is restarted. The task gets no copy during the pause, because the others go on.
+// One of several attempts of a task is restarted. The task gets no copy during the pause, because its other attempts
+// go on.
 func TestARestartOfOneOfSeveralPausesCopies(t *testing.T) {
 	tr := newTracker(t, tracker.Config{
 		Tasks: 2, Work: []float64{1, 1}, Slots: 2, Interval: time.Second, UnitTimes: estimate.UnitTimesConfig{Prior: policytest.Certain(1)},
@@ -208,7 +210,7 @@ func TestARestartOfOneOfSeveralPausesCopies(t *testing.T) {
 	assert.Equal(t, restart.Restart, tr.Decide(at(12), 0).Action)
 }
 
-// A machine number beyond 31 bits names one machine, and no machine of a smaller number.
+// A machine number beyond 31 bits is the number of a single machine. It is not confused with a smaller number.
 func TestHugeMachineNumbersAreDistinct(t *testing.T) {
 	tr := newTracker(t, tracker.Config{Tasks: 2, Slots: 2, Interval: time.Second})
 	tr.Start(at(0), 0, 0)
@@ -219,8 +221,8 @@ func TestHugeMachineNumbersAreDistinct(t *testing.T) {
 	assert.Equal(t, 1, task)
 }
 
-// The first waiting task was tried on the machine. A task that was not tried there goes first, if it is among the
-// first eight.
+// The first waiting task was tried on the machine. A task that was not tried there is started first, if it is among
+// the first eight waiting tasks.
 func TestTrackerPassesOverTriedTasks(t *testing.T) {
 	for tried, want := range map[int]int{1: 1, 7: 7, 8: 0, 9: 0} {
 		tr := newTracker(t, tracker.Config{Tasks: 12, Slots: 1, Interval: time.Second})
@@ -236,7 +238,7 @@ func TestTrackerPassesOverTriedTasks(t *testing.T) {
 	}
 }
 
-// A host ignores decisions, and starts and kills attempts without a decision. The tracker goes by the events.
+// A host ignores decisions, and starts and kills attempts without a decision. The tracker believes only the events.
 func TestTheTrackerGoesByEvents(t *testing.T) {
 	tr := newTracker(t, tracker.Config{
 		Tasks: 2, Slots: 1, Interval: time.Second, Policy: restart.Mantri{}, UnitTimes: estimate.UnitTimesConfig{Prior: policytest.Certain(1)},

@@ -11,7 +11,7 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// A trial that can no longer come out puts nothing at risk, in whatever way its attempts ended.
+// A trial that can no longer be won or lost puts no slot time at risk, in whatever way its attempts ended.
 func TestEndedTrialsRiskNothing(t *testing.T) {
 	restarted := func(tr *tracker.Tracker, now func(int) time.Time) { tr.Restart(now(200), 10, 0) }
 	copied := func(tr *tracker.Tracker, now func(int) time.Time) { tr.Start(now(200), 10, 12) }
@@ -50,7 +50,7 @@ func TestEndedTrialsRiskNothing(t *testing.T) {
 	assert.Equal(t, before, atRisk(tr))
 }
 
-// A restart that was lost counts once, even if nothing is known of the attempt that is restarted next.
+// A lost restart is counted once, even if nothing is known of the attempt that is restarted next.
 func TestALostRestartCountsOnce(t *testing.T) {
 	tr, now := silentPhase(t)
 	tr.Restart(now(200), 10, 0)
@@ -85,8 +85,8 @@ func TestTrialsOfTinyWorksCanBeRestored(t *testing.T) {
 	assert.Equal(t, tr.Phase(), read.Phase())
 }
 
-// The stakes of all trials together exceed a time.Duration. They saturate, and fall to nothing once the trials have
-// been dropped.
+// The stakes of all trials together exceed a time.Duration. They saturate, and become 0 when the trials have been
+// dropped.
 func TestStakesSaturate(t *testing.T) {
 	tr, now := silentPhase(t)
 	ages := now(0).Add(250 * 365 * 24 * time.Hour)

@@ -11,7 +11,7 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// silentPhase is a phase without progress. Ten tasks have ended after 100 s each, and two tasks run on.
+// silentPhase is a phase without progress reports. Ten tasks have ended after 100 s each, and two tasks run on.
 func silentPhase(t *testing.T) (tr *tracker.Tracker, now func(seconds int) time.Time) {
 	t.Helper()
 	c := tracker.Config{Tasks: 12, Slots: 14, Machines: 14, Interval: 10 * time.Second, Policy: restart.LeastCost{}}
@@ -27,7 +27,7 @@ func silentPhase(t *testing.T) (tr *tracker.Tracker, now func(seconds int) time.
 	return tr, now
 }
 
-// tried returns the number of won trials, the number of trials that came out, and the seconds at risk.
+// tried returns the number of won trials, the number of all trials that were won or lost, and the seconds at risk.
 func tried(tr *tracker.Tracker) [3]int {
 	p := tr.Phase()
 	return [3]int{int(p.Trials.Won), int(p.Trials.Won + p.Trials.Lost), int(atRisk(tr).Seconds())}
@@ -39,7 +39,8 @@ func atRisk(tr *tracker.Tracker) time.Duration {
 	return trials.Cost + trials.AtRisk
 }
 
-// A copy is a trial. Its stake is at risk until the copy ends first and is won, or is overtaken or killed and is lost.
+// A copy is a trial. The slot time that it puts at risk is its stake. The trial is won if the copy ends first, and
+// lost if the copy is overtaken or killed.
 func TestCopiesAreTrials(t *testing.T) {
 	tr, now := silentPhase(t)
 	assert.Equal(t, [3]int{}, tried(tr))
@@ -59,7 +60,7 @@ func TestCopiesAreTrials(t *testing.T) {
 	assert.Equal(t, [3]int{0, 1, 20}, tried(tr))
 }
 
-// After a lost trial the cost of an action is higher than after a won one.
+// After a lost trial, the computed cost of an action is higher than after a won trial.
 func TestALostTrialRaisesTheCostOfActions(t *testing.T) {
 	var cost [2]float64
 	for winner := range cost {
@@ -74,7 +75,8 @@ func TestALostTrialRaisesTheCostOfActions(t *testing.T) {
 	assert.Greater(t, cost[0], cost[1]+5)
 }
 
-// A copy that shows nothing is killed once it has run for its stake, because the task is long.
+// A copy that shows no progress is killed when it has run for as long as its stake. The cause is probably that the
+// task is long.
 func TestASilentCopyEndsAfterItsStake(t *testing.T) {
 	tr, now := silentPhase(t)
 	tr.Start(now(200), 10, 12)
@@ -93,8 +95,9 @@ func TestASilentCopyEndsAfterItsStake(t *testing.T) {
 	assert.InDelta(t, risk, atRisk(tr).Seconds(), 10, "the copy must cost no more than its stake")
 }
 
-// A restart puts at risk the run time of the old attempt, until it comes out. The restart is won if the new attempt
-// takes less than half of the old one's whole time. At most four typical times count as saved.
+// A restart puts the run time of the old attempt at risk, until the restart is won or lost. The restart is won if the
+// new attempt takes less than half of the time that the old attempt would have taken. At most four typical times are
+// counted as saved.
 func TestRestartsAreTrials(t *testing.T) {
 	for _, of := range []struct {
 		lasts     float64

@@ -4,15 +4,17 @@ import (
 	"github.com/straggler-go/straggler/restart"
 )
 
-// trials is the account of the phase's trials.
+// trials is the account of the phase's trials. A trial is a copy or a restart that was made because a task was slow.
 type trials struct {
-	on             bool  // trials are bounded, or the policy reads the account
-	restart.Trials       // of this phase
-	ownResults     bool  // a trial of the phase itself has come out
-	link           *link // nil: there is no Experience
+	on             bool  // the account is in use: the loss of trials is bounded, or the policy reads the account
+	restart.Trials       // the trials of this phase
+	ownResults     bool  // a trial of this phase was won or lost
+	link           *link // nil if the phase has no Experience
 }
 
-// account returns the account as a policy reads it. If there is an Experience, it covers all phases of the kind.
+// account returns the account of trials as a policy reads it. A trial is a copy or a restart that was made because a
+// task was slow. If there is an Experience, the slot time that was lost and the slot time at risk are sums over all
+// phases of the same kind.
 func (j *judge) account() restart.Trials {
 	t := j.trials.Trials
 	t.Cost, t.AtRisk = j.trials.link.ofKind(&j.trials)
@@ -23,7 +25,8 @@ func (j *judge) account() restart.Trials {
 }
 
 // stallWeight returns the weight of the possibility that an attempt has stalled, so that its progress says nothing.
-// The more trials are won, the smaller it is, because progress has led to these trials.
+// The weight decreases with the number of won trials. These copies and restarts were made because of progress, so
+// progress can be trusted.
 func (j *judge) stallWeight() float64 {
 	if !j.trials.on {
 		return 0
@@ -32,10 +35,12 @@ func (j *judge) stallWeight() float64 {
 	return min(j.trials.Long(0, 0)/before.Long(0, 0), 1) * unseenErrors
 }
 
-// unseenErrors is the weight before any trial has come out, in units of one error of progress that was not observed.
+// unseenErrors is the weight of the possibility that an attempt has stalled, before any trial was won or lost. Its
+// unit is the weight of an assumed error of progress; see survival.Prediction.
 const unseenErrors = 2
 
-// noteTrial updates the account for an event, before the book changes.
+// noteTrial updates the account of trials for an event. A trial is a copy or a restart that was made because a task
+// was slow. noteTrial is called before the event changes the book of tasks and attempts.
 func (j *judge) noteTrial(e *Event) {
 	b := j.book
 	switch e.Kind {
@@ -88,7 +93,8 @@ func (j *judge) noteTrial(e *Event) {
 	}
 }
 
-// beginTrial begins a trial of a running task.
+// beginTrial records that the host copies or restarts a running task. This is a trial, which will be won or lost. The
+// action is Copy or Restart.
 func (j *judge) beginTrial(task int32, action restart.Action) {
 	s := &j.book.tasks[task]
 	if !j.book.runs(s) {
@@ -99,8 +105,9 @@ func (j *judge) beginTrial(task int32, action restart.Action) {
 	j.trials.Begin(&j.book.history(s).trial, &view, &j.facts, action)
 }
 
-// taskEnded updates the task's trial when the winner ends the task. If the winner is none, an attempt that already
-// counted as ended has finished the task.
+// taskEnded updates the trial of a task that has ended with success. A trial is a copy or a restart of a slow task.
+// Winner is the index of the attempt that ended the task. If it is none, the tracker had already counted that attempt
+// as ended.
 func (j *judge) taskEnded(s *taskState, winner int32) {
 	if s.history == none {
 		return
@@ -120,7 +127,8 @@ func (j *judge) taskEnded(s *taskState, winner int32) {
 	}
 }
 
-// attemptKilled updates the task's trial when an attempt is killed or overtaken while others run.
+// attemptKilled updates the trial of a task when an attempt is killed or overtaken while other attempts of the task
+// run. A trial is a copy or a restart of a slow task.
 func (j *judge) attemptKilled(s *taskState, index int32) {
 	if s.history == none {
 		return
@@ -135,7 +143,8 @@ func (j *judge) attemptKilled(s *taskState, index int32) {
 	j.trials.Kill(&b.histories[s.history].trial, &view, &j.facts, n, !b.isCopy(s, a))
 }
 
-// attemptFailed updates the task's trial when a copy fails. Failures of other attempts do not change a trial.
+// attemptFailed updates the trial of a task when an attempt of the task fails. A trial is a copy or a restart of a
+// slow task. Only the failure of a copy changes a trial.
 func (j *judge) attemptFailed(s *taskState, a *attemptState) {
 	if s.history != none && j.book.isCopy(s, a) {
 		j.trials.Fail(&j.book.histories[s.history].trial)

@@ -7,28 +7,38 @@ import (
 	"github.com/straggler-go/straggler/estimate/survival"
 )
 
-// If the unit of progress is too large, an attempt reports more work than its task has, which is seen at once. If the
-// unit is too small, the phase looks like a phase of stragglers. This is seen when attempts end with success after
-// reporting hardly any work. Until then a policy that goes by t_rem would restart healthy attempts.
+// Attempts may report progress in another unit than Config.Work. If the reported numbers are too large, an attempt
+// reports more work than its task has, and the first such report shows it. If the numbers are too small, all attempts
+// look slow. This becomes known only when attempts have ended with success, although they had reported hardly any
+// work. Until then, a policy that reads the remaining time would restart healthy attempts.
 
-// These numbers are choices. They give no false alarm with even, early, late, stepwise or random progress.
+// These numbers decide whether progress has a wrong unit, and are choices. They give no false alarm if progress is
+// even, early, late, stepwise or random.
 const (
-	overWork        = 1.01 // x work; reports up to this are not too large, because of rounding and a last block
-	enoughSmall     = 3    // after so many attempts with too little progress, if a majority, progress is not believed
-	fewSmall        = 4    // progress is believed again if at most one attempt in this number shows too little
-	enoughIntervals = 3    // x interval; an attempt counts only if it has run for this at its last report
+	// If an attempt reports more than this number of times its work, the report has a wrong unit. It is a little more
+	// than 1, to allow for rounding, and for a last block that is counted in full.
+	overWork = 1.01
+	// Progress is no longer believed after this number of attempts that had reported too little progress, if they are
+	// the majority.
+	enoughSmall = 3
+	// Progress is believed again if at most one in four of the judged attempts had reported too little progress.
+	fewSmall = 4
+	// An attempt is judged only if its age at its last report was at least this number of intervals.
+	enoughIntervals = 3
 )
 
-// unitCheck counts reports in a wrong unit, and decides whether progress is believed.
+// unitCheck counts the reports and the attempts that show progress in a wrong unit, and decides whether progress is
+// believed.
 type unitCheck struct {
-	tooLarge    int  // reports of more work than the task has
-	judged      int  // attempts that ended with success and had reported progress late
-	tooSmall    int  // judged attempts that reported too little progress
-	disbelieved bool // progress is not believed
+	tooLarge    int  // number of reports of more work than the task has
+	judged      int  // number of attempts that ended with success and whose last report was late
+	tooSmall    int  // number of these attempts whose last report was too small
+	disbelieved bool // progress is not believed; ages are used instead
 }
 
-// add counts an attempt that ended with success and had reported progress late. It reports whether progress is no
-// longer believed from now on.
+// add counts an attempt that has ended with success and that reported in the last quarter of its time. Small says
+// that this report was far too small. The result lost says that progress was believed before, and is no longer
+// believed from now on.
 func (d *unitCheck) add(small bool) (lost bool) {
 	d.judged++
 	if small {
@@ -43,27 +53,30 @@ func (d *unitCheck) add(small bool) (lost bool) {
 	return lost
 }
 
-// An attempt's last report is late if it came after three quarters of the attempt's time: a choice.
+// The last report of an attempt is late if it came after lateParts/lateOf, or three quarters, of the attempt's time.
+// The numbers are a choice.
 const (
 	lateParts = 3
 	lateOf    = 4
 )
 
-// checkUnit counts an attempt that has ended with success, if its last report was late. It checks that the attempt had
-// reported enough progress.
+// checkUnit is called for an attempt that has ended with success. It looks at the attempt's last report, if this
+// report came after three quarters of the attempt's time. Then it counts the attempt, and whether the report was less
+// than a twelfth of the work. So little progress shows that Done has a wrong unit.
 func (f *forecast) checkUnit(w stint, a *attemptState, age time.Duration) {
 	done, at := f.done(w, a), a.progress.At()
 	if done <= 0 || a.badUnits || at < age/lateOf*lateParts || at/enoughIntervals < f.interval {
 		return
 	}
-	small := done*survival.Parts < w.units() // less than a shape of progress can learn from
+	small := done*survival.Parts < w.units() // less than a twelfth of the work
 	if f.units.add(small) {
 		f.forgetProgress(a)
 	}
 }
 
-// forgetProgress drops all samples that rest on progress, except the sample of the attempt that has just ended, which
-// rests on its run time. It is called O(log n) times in a phase.
+// forgetProgress removes all samples of unit times that were predicted from progress. It keeps the sample of the
+// attempt that has just ended, because this sample is its run time. It is called O(log n) times in a phase of n
+// tasks.
 func (f *forecast) forgetProgress(ended *attemptState) {
 	f.reported = false
 	for i := range f.book.tasks {

@@ -13,8 +13,8 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// reporting runs 100 tasks of 100 to 150 s on ten machines. If slow is set, one task in a few takes six times as long.
-// Report gives the report at a share of the work.
+// reporting runs 100 tasks of 100 to 150 s on ten machines. If slow is set, one task in a few takes six times as
+// long. The argument report gives the report of an attempt that has done a given share of its work.
 func reporting(
 	t *testing.T, policy restart.Policy, slow bool, report func(rng *rand.Rand, share float64) float64,
 ) (took time.Duration, all tracker.Ledger) {
@@ -44,9 +44,9 @@ func reporting(
 	return took, all
 }
 
-// Progress in too small a unit costs a healthy phase nothing: no task is restarted or copied, as with the right unit.
-// Before the tracker detected such units, a unit of 1/100 caused 407 restarts and 561 copies of 500 tasks, and took
-// half as long again.
+// Progress in too small a unit does not harm a healthy phase: no task is restarted or copied, as with the right unit.
+// Before the tracker detected such units, a unit of 1/100 caused 407 restarts and 561 copies of 500 tasks, and the
+// phase took 1.5 times as long.
 func TestTooSmallAUnitCostsAHealthyPhaseNothing(t *testing.T) {
 	never, _ := reporting(t, restart.Never{}, false, func(_ *rand.Rand, share float64) float64 { return share })
 	for _, unit := range []float64{1, 0.1, 0.05, 0.01, 1e-3, 1e-6} {
@@ -61,7 +61,7 @@ func TestTooSmallAUnitCostsAHealthyPhaseNothing(t *testing.T) {
 	}
 }
 
-// If some tasks are slow, a unit that is too small costs at most 2 % more than silence.
+// If some tasks are slow, progress in too small a unit costs at most 2 % more than no reports at all.
 func TestTooSmallAUnitCostsWhatSilenceCosts(t *testing.T) {
 	silent, _ := reporting(t, nil, true, func(*rand.Rand, float64) float64 { return 0 })
 	never, _ := reporting(t, restart.Never{}, true, func(*rand.Rand, float64) float64 { return 0 })
@@ -73,7 +73,7 @@ func TestTooSmallAUnitCostsWhatSilenceCosts(t *testing.T) {
 	}
 }
 
-// No shape of progress is taken for progress in too small a unit, as long as it shows anything.
+// Progress of any shape is not mistaken for progress in too small a unit, if it shows anything.
 func TestShapesOfProgressAreNoSmallUnits(t *testing.T) {
 	for name, report := range map[string]func(*rand.Rand, float64) float64{
 		"even":          func(_ *rand.Rand, share float64) float64 { return share },
@@ -91,7 +91,8 @@ func TestShapesOfProgressAreNoSmallUnits(t *testing.T) {
 	}
 }
 
-// A phase changes to the right unit. It is believed again, once three quarters of its attempts have shown progress.
+// The attempts of a phase change to the right unit. Their progress is believed again when three quarters of the
+// attempts have shown progress.
 func TestACorrectedUnitIsBelieved(t *testing.T) {
 	tr := newTracker(t, tracker.Config{Tasks: 40, Slots: 1, Interval: time.Second})
 	run := func(task int, unit float64) (last tracker.Answer) {
@@ -115,7 +116,7 @@ func TestACorrectedUnitIsBelieved(t *testing.T) {
 	assert.Equal(t, restart.ByProgress, run(30, 1).Basis)
 }
 
-// One report in another unit is ignored, and the next report counts again.
+// A single report in another unit is ignored, and the next report is used again.
 func TestOneReportInAnotherUnitIsIgnored(t *testing.T) {
 	policy := rules.LATE{MinAge: restart.Off, SlowTask: restart.Off, UseRemaining: true}
 	tr := newTracker(t, tracker.Config{Tasks: 1, Slots: 2, Interval: 10 * time.Second, Policy: policy, Limits: published})

@@ -27,8 +27,8 @@ func saved(t *testing.T) *tracker.Tracker {
 	return tr
 }
 
-// The committed snapshot can be restored, and answers like its phase; or Restore rejects it by its version. If the
-// form changes, raise the version, and commit a snapshot of the new one.
+// The committed snapshot can be restored, and the tracker answers like its phase. Or Restore rejects it because of
+// its version. If the format changes, raise the version, and commit a snapshot of the new version.
 func TestTheSnapshotOfThisVersionIsRestored(t *testing.T) {
 	text, err := os.ReadFile("testdata/snapshot.hex")
 	require.NoError(t, err)

@@ -12,7 +12,7 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// Events with infinite and other extreme numbers, and the answers to them, read back from JSON unchanged.
+// Events with infinite and other extreme numbers, and the answers to them, can be read back from JSON unchanged.
 func TestExtremeNumbersReadBackFromJSON(t *testing.T) {
 	for _, x := range []float64{math.Inf(1), math.Inf(-1)} {
 		event := tracker.Event{Kind: tracker.Reported, Time: at(1), Report: tracker.Report{Done: x, Score: x}}

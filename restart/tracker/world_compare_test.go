@@ -29,7 +29,8 @@ func (w *world) compare(task int, known bool, d, whole tracker.Answer) {
 	w.note("  %v", d)
 }
 
-// facts returns the oracle's phase with the whole tracker's distributions, after they were compared.
+// facts returns the oracle's facts of the phase, with the distributions of the tracker whole. These were compared
+// before.
 func (w *world) facts() restart.Phase {
 	w.t.Helper()
 	got := w.whole.Phase()
@@ -130,7 +131,7 @@ func (w *world) want(task int, facts restart.Phase) (a tracker.Answer) {
 	return a
 }
 
-// behind lists the machines with a total below the percentile, least first.
+// behind returns the machines with a total progress below the percentile, least first.
 func (o *oracle) behind(percentile float64) []int {
 	_, _, _, _, totals := o.phase()
 	var slow []int
@@ -194,7 +195,8 @@ func (w *world) sweep() {
 	}
 }
 
-// next asks for the use of a free slot. All candidates are decided as if a slot were free, and the largest gain wins.
+// next checks the answer to the offer of a free slot. All candidates are decided as if a slot were free, and the
+// largest gain wins.
 func (w *world) next() {
 	machine := w.rng.IntN(8) - 1
 	w.oracle.tick(w.now)

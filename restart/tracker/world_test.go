@@ -15,7 +15,7 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// everything hides the type of a policy from the Tracker, so that the Tracker keeps all facts.
+// everything hides the type of a policy from the Tracker, so that the Tracker computes all facts.
 type everything struct{ restart.Policy }
 
 func (e everything) Describe() rules.Description {
@@ -25,8 +25,8 @@ func (e everything) Describe() rules.Description {
 	}
 }
 
-// certain is a policy that gets an extrapolated t_rem without a distribution: the oracle knows no distributions and no
-// trials.
+// certain is a policy that gets the remaining time as a single number, and not as a distribution. The reason is that
+// the oracle knows no distributions and no trials.
 type certain struct{ restart.Policy }
 
 func (c certain) Describe() rules.Description {
@@ -35,7 +35,7 @@ func (c certain) Describe() rules.Description {
 	return d
 }
 
-// world drives a Tracker, a Tracker with all facts, and the oracle through the same random events.
+// world sends the same random events to a Tracker, to a Tracker that computes all facts, and to the oracle.
 type world struct {
 	t       *testing.T
 	rng     *rand.Rand
@@ -94,7 +94,7 @@ func (w *world) fatal(format string, args ...any) {
 	w.t.Fatalf(format, args...)
 }
 
-// attempt returns a running attempt most of the time, and nonsense otherwise.
+// attempt returns a running attempt most of the time, and otherwise numbers that make no sense.
 func (w *world) attempt() (task, attempt int) {
 	var running []*oracleAttempt
 	for i := range w.oracle.tasks {
