@@ -6,7 +6,6 @@ import (
 
 	"github.com/straggler-go/straggler/internal/check"
 	"github.com/straggler-go/straggler/internal/clock"
-	"github.com/straggler-go/straggler/internal/merge"
 	"github.com/straggler-go/straggler/internal/wire"
 )
 
@@ -21,12 +20,6 @@ type LossesConfig struct {
 	// Weight is a number of outputs. With this many outputs, a machine's own record counts as much as the cluster's
 	// record, and the cluster's record counts as much as Prior. 0 means 100.
 	Weight float64
-	// Origin is the name of this process, if several processes share their records by [Losses.AppendDelta] and
-	// [Losses.Merge]. It must be unique and at most 255 bytes long. Empty means that records are not shared.
-	Origin string
-	// MaxSkew is how far the clock of another process may be ahead. [Losses.Merge] refuses a delta from a clock that
-	// is further ahead. 0 means a minute.
-	MaxSkew time.Duration
 }
 
 // Effective returns the configuration with its defaults filled in.
@@ -34,7 +27,6 @@ func (c LossesConfig) Effective() LossesConfig {
 	c.Window = check.Or(c.Window, 7*24*time.Hour)
 	c.Prior = check.Or(c.Prior, 0.001)
 	c.Weight = check.Or(c.Weight, 100)
-	c.MaxSkew = check.Or(c.MaxSkew, time.Minute)
 	return c
 }
 
@@ -46,7 +38,6 @@ func (c LossesConfig) Validate() error {
 		check.Least(place, "Window", c.Effective().Window, sixteenths),
 		check.Probability(place, "Prior", c.Prior),
 		check.Factor(place, "Weight", c.Weight),
-		c.choices().Validate(place),
 	)
 }
 
@@ -71,7 +62,6 @@ type Losses struct {
 	clock   clock.Clock
 	cluster record
 	machine []record
-	fleet   merge.Fleet
 }
 
 // sixteenths is the number of parts of a window.
@@ -87,7 +77,7 @@ type record struct {
 
 // NewLosses returns a Losses for n machines. It returns an error if n is negative or a field of c is out of range;
 // the error names the field. NewLosses allocates 280 bytes for each machine. Later calls allocate nothing, except
-// Resize and the calls that share records.
+// Resize.
 func NewLosses(n int, c LossesConfig) (*Losses, error) {
 	c = c.Effective()
 	if err := c.Validate(); err != nil {
@@ -107,7 +97,6 @@ func (l *Losses) Config() LossesConfig { return l.config.Effective() }
 // only to grow.
 func (l *Losses) Resize(machines int) {
 	l.machine = resized(l.machine, max(machines, 0))
-	l.fleet.Resize(len(l.machine))
 }
 
 // Produced records that tasks left a number of outputs on the machine. It returns false and records nothing if the
@@ -126,9 +115,6 @@ func (l *Losses) Lost(now time.Time, machine, outputs int) bool {
 // returns the probability of the cluster. O(1), no allocation.
 func (l *Losses) Probability(now time.Time, machine int) float64 {
 	at, c := l.sixteenth(now), l.Config()
-	if c.Origin != "" {
-		return l.shared(machine)
-	}
 	cluster := l.cluster.share(at, c.Weight, c.Prior)
 	if machine < 0 || machine >= len(l.machine) {
 		return cluster
@@ -153,9 +139,6 @@ func (l *Losses) count(now time.Time, machine int, outputs, lost int64) bool {
 		return false
 	}
 	at := l.sixteenth(now)
-	if c := l.config.choices(); c.Origin != "" {
-		return l.fleet.Add(c, l.clock.Since, machine, merge.Count{Of: outputs, Hits: lost})
-	}
 	l.machine[machine].count(at, outputs, lost)
 	l.cluster.count(at, outputs, lost)
 	return true
@@ -173,7 +156,7 @@ func (r *record) count(at, outputs, lost int64) {
 
 // sixteenth returns the number of whole sixteenths between the first time seen and now.
 func (l *Losses) sixteenth(now time.Time) int64 {
-	return int64(l.config.choices().At(&l.clock, now)) / (int64(l.Config().Window) / sixteenths)
+	return int64(l.clock.At(now)) / (int64(l.Config().Window) / sixteenths)
 }
 
 // advance moves the ring to the sixteenth at and removes the sixteenths that have left the window.

@@ -9,7 +9,7 @@ import (
 
 // The version is the first byte of a snapshot.
 const (
-	lossesVersion = 3
+	lossesVersion = 4
 	burstsVersion = 2
 )
 
@@ -22,8 +22,6 @@ func (l *Losses) state(c *snapshot.Codec) {
 	c.Span(&l.config.Window)
 	c.Real(&l.config.Prior)
 	c.Real(&l.config.Weight)
-	c.Text(&l.config.Origin)
-	c.Duration(&l.config.MaxSkew)
 	if c.Valid(l.config == l.config.Effective(), l.config); !c.OK() {
 		return
 	}
@@ -34,7 +32,6 @@ func (l *Losses) state(c *snapshot.Codec) {
 	}
 	l.cluster.state(c, latest)
 	snapshot.List(c, &l.machine, func(r *record) { r.state(c, latest) })
-	l.fleet.State(lossesForm(), c, l.config.choices())
 }
 
 // state codes a record. latest is the current sixteenth; a record beyond it is an error.

@@ -2,7 +2,6 @@ package knn
 
 import (
 	"cmp"
-	"time"
 
 	"github.com/straggler-go/straggler/internal/check"
 	"github.com/straggler-go/straggler/internal/enum"
@@ -12,7 +11,6 @@ import (
 const (
 	// maxParameter bounds the parameters of a task, so that no squared distance overflows.
 	maxParameter = 1e100
-	maxShared    = 1e38 // the largest number that a float32 holds is slightly larger
 	// A parameter is constant up to rounding if its standard deviation is at most constantSpread times its largest
 	// value, or at most leastSpread.
 	constantSpread, leastSpread = 1e-12, 1e-40
@@ -57,20 +55,12 @@ type Config struct {
 	Keep int
 	// Scaling is the unit of distances. 0 is [ScaleDeviation].
 	Scaling Scaling
-	// Origin is the name of this process among processes that share their runs by [Regressor.AppendDelta] and
-	// [Regressor.Merge]. The processes run tasks of one kind. The name must be unique and have at most 255 bytes.
-	// Empty means that the Regressor shares nothing.
-	Origin string
-	// MaxSkew is how far the clock of another process may be ahead. A delta from further in the future is refused.
-	// 0 means a minute.
-	MaxSkew time.Duration
 }
 
 // Effective returns the configuration with its defaults filled in.
 func (c Config) Effective() Config {
 	c.Dimensions = check.Or(c.Dimensions, 3)
 	c.Keep = check.Or(c.Keep, 10000)
-	c.MaxSkew = check.Or(c.MaxSkew, time.Minute)
 	return c
 }
 
@@ -82,7 +72,6 @@ func (c Config) Validate() error {
 		check.Count(place, "Neighbours", c.Neighbours, false),
 		check.Within(place, "Keep", c.Keep, 1, maxRuns),
 		check.Named(place, "Scaling", c.Scaling, scalingNames[:]),
-		c.choices().Validate(place),
 	)
 }
 

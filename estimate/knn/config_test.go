@@ -3,7 +3,6 @@ package knn
 import (
 	"math"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -34,7 +33,6 @@ func TestKNNBadInputIsNamed(t *testing.T) {
 		"Dimensions is 65, want 1 to 64":    config(Config{Dimensions: 65}),
 		"Neighbours is -1":                  config(Config{Neighbours: -1}),
 		"Keep is -1":                        config(Config{Keep: -1}),
-		"MaxSkew is -1ns":                   config(Config{MaxSkew: -1}),
 		"Scaling is Scaling(2)":             config(Config{Scaling: 2}),
 		"len(x) is 2, want 3":               add(1, 1, 2),
 		"x[1] is NaN":                       add(1, 1, nan, 3),
@@ -61,7 +59,7 @@ func TestKNNBadInputIsNamed(t *testing.T) {
 func TestKNNDefaultsAreFilledIn(t *testing.T) {
 	knn, err := New(Config{})
 	require.NoError(t, err)
-	assert.Equal(t, Config{Dimensions: 3, Keep: 10000, MaxSkew: time.Minute}, knn.Config())
+	assert.Equal(t, Config{Dimensions: 3, Keep: 10000}, knn.Config())
 	h, err := NewHistogram(HistogramConfig{})
 	require.NoError(t, err)
 	assert.Equal(t, HistogramConfig{High: 100, Bins: 20}, h.Config())

@@ -3,12 +3,9 @@ package knn
 import (
 	"math"
 	"math/bits"
-	"time"
 
 	"github.com/straggler-go/straggler/estimate"
 	"github.com/straggler-go/straggler/internal/check"
-	"github.com/straggler-go/straggler/internal/clock"
-	"github.com/straggler-go/straggler/internal/merge"
 )
 
 // Regressor predicts the running time of a task from past runs of similar tasks. The method is k-nearest-neighbour
@@ -38,8 +35,6 @@ type Regressor struct {
 	indexed  int       // value of added when the tree was built: equal to measured, or more after a snapshot
 	inverse  []float64 // 1 over the divisor of each parameter; 0 for a parameter that is ignored
 	tree     knnTree
-	clock    clock.Clock
-	fleet    merge.List[run]
 }
 
 // New returns a Regressor without runs, or an error that names the field out of range.
@@ -86,27 +81,11 @@ func (k *Regressor) Divisors(dst []float64) []float64 {
 // n): one call in n/32 takes O(n), and O(n log n) with a tree, some 50 ms for 100,000 runs. Observe allocates only
 // while the number of runs grows.
 func (k *Regressor) Observe(x []float64, seconds float64) error {
-	return k.ObserveAt(time.Time{}, x, seconds)
-}
-
-// ObserveAt is Observe for a Regressor that shares its runs with other processes. The time now tells the other
-// processes how old the run is. In a Regressor with an Origin, parameters and seconds are rounded to float32, and a
-// parameter beyond that range is an error.
-func (k *Regressor) ObserveAt(now time.Time, x []float64, seconds float64) error {
 	if err := k.check(x); err != nil {
 		return err
 	}
 	if !(seconds >= 0 && seconds <= estimate.MaxSample) {
 		return check.Badf("estimate/knn", "seconds", seconds, "0 to %g", float64(estimate.MaxSample))
-	}
-	at := k.config.choices().At(&k.clock, now)
-	if k.config.Origin != "" {
-		r := append(append(make(run, 0, len(x)+1), x...), seconds).rounded()
-		k.fleet.Add(k.config.choices(), at, r)
-		if k.fleet.Len() >= 2*k.config.Keep {
-			k.newest()
-		}
-		x, seconds = r[:len(x)], r[len(x)]
 	}
 	k.add(x, seconds)
 	if k.added-k.measured >= max(1, len(k.y)/32) {
@@ -134,13 +113,9 @@ func (k *Regressor) check(x []float64) error {
 	if len(x) != k.config.Dimensions {
 		return check.Badf("estimate/knn", "len(x)", len(x), "%d", k.config.Dimensions)
 	}
-	most := maxParameter
-	if k.config.Origin != "" {
-		most = maxShared
-	}
 	for i, v := range x {
-		if !(math.Abs(v) <= most) {
-			return check.Badf("estimate/knn", check.At("x", i, ""), v, "-%g to %g", most, most)
+		if !(math.Abs(v) <= maxParameter) {
+			return check.Badf("estimate/knn", check.At("x", i, ""), v, "-%g to %g", maxParameter, maxParameter)
 		}
 	}
 	return nil
