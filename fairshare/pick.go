@@ -70,13 +70,10 @@ func (p *Pick) wire(c *wire.Codec) {
 	c.When(p.Pool >= 0).Int64("per", &p.Per)
 }
 
-// String returns the pick as one line, and UnmarshalText reads that line. MarshalJSON and LogValue (for log/slog)
-// have the same fields, and UnmarshalJSON reads the JSON.
-func (p Pick) String() string                   { return wire.Line(p.wire) }
-func (p Pick) LogValue() slog.Value             { return wire.Log(p.wire) }
-func (p Pick) MarshalJSON() ([]byte, error)     { return wire.JSON(p.wire) }
-func (p *Pick) UnmarshalJSON(data []byte) error { return wire.Read(data, p, (*Pick).wire) }
-func (p *Pick) UnmarshalText(line []byte) error { return wire.Scan(line, p, (*Pick).wire) }
+// String returns the pick as one line. MarshalJSON and LogValue (for log/slog) have the same fields.
+func (p Pick) String() string               { return wire.Line(p.wire) }
+func (p Pick) LogValue() slog.Value         { return wire.Log(p.wire) }
+func (p Pick) MarshalJSON() ([]byte, error) { return wire.JSON(p.wire) }
 
 // pick returns the Pick for the leaf at position i, with the reason why the leaf is the first of its group g.
 func (x *Index) pick(g group, i int32) Pick {

@@ -104,13 +104,11 @@ func (s *Share) wire(c *wire.Codec) {
 	wire.Limit(c.When(true), "level", &s.Level)
 }
 
-// String returns the share as one line, and UnmarshalText reads that line. MarshalJSON and LogValue (for log/slog)
-// have the fields of the line and also real, demand and needed. UnmarshalJSON reads the JSON.
-func (s Share) String() string                   { return wire.Line(s.wire) }
-func (s Share) LogValue() slog.Value             { return wire.Log(s.wire) }
-func (s Share) MarshalJSON() ([]byte, error)     { return wire.JSON(s.wire) }
-func (s *Share) UnmarshalJSON(data []byte) error { return wire.Read(data, s, (*Share).wire) }
-func (s *Share) UnmarshalText(line []byte) error { return wire.Scan(line, s, (*Share).wire) }
+// String returns the share as one line. MarshalJSON and LogValue (for log/slog) have the fields of the line and also real,
+// demand and needed.
+func (s Share) String() string               { return wire.Line(s.wire) }
+func (s Share) LogValue() slog.Value         { return wire.Log(s.wire) }
+func (s Share) MarshalJSON() ([]byte, error) { return wire.JSON(s.wire) }
 
 // InfeasibleError reports, under [Refuse], that the minimums of the top level do not fit in the total. At deeper
 // levels the minimums always fit: a pool is guaranteed the sum of its children's guarantees, and New refuses a

@@ -37,10 +37,7 @@ func (d *Decision) wire(c *wire.Codec) {
 	wire.Limit(c.When(compared && d.Allowed != 0), "allowed", &d.Allowed)
 }
 
-// String returns the decision as one line, and UnmarshalText reads that line. MarshalJSON and LogValue (for log/slog)
-// have the same fields, and UnmarshalJSON reads the JSON.
-func (d Decision) String() string                   { return wire.Line(d.wire) }
-func (d Decision) LogValue() slog.Value             { return wire.Log(d.wire) }
-func (d Decision) MarshalJSON() ([]byte, error)     { return wire.JSON(d.wire) }
-func (d *Decision) UnmarshalJSON(data []byte) error { return wire.Read(data, d, (*Decision).wire) }
-func (d *Decision) UnmarshalText(line []byte) error { return wire.Scan(line, d, (*Decision).wire) }
+// String returns the decision as one line. MarshalJSON and LogValue (for log/slog) have the same fields.
+func (d Decision) String() string               { return wire.Line(d.wire) }
+func (d Decision) LogValue() slog.Value         { return wire.Log(d.wire) }
+func (d Decision) MarshalJSON() ([]byte, error) { return wire.JSON(d.wire) }

@@ -49,13 +49,10 @@ func (k *Cost) wire(c *wire.Codec) {
 	c.When(true).Duration("cluster-time", &k.ClusterTime)
 }
 
-// String returns the cost as one line, and UnmarshalText reads that line. MarshalJSON and LogValue (for log/slog)
-// have the same fields, and UnmarshalJSON reads the JSON.
-func (k Cost) String() string                   { return wire.Line(k.wire) }
-func (k Cost) LogValue() slog.Value             { return wire.Log(k.wire) }
-func (k Cost) MarshalJSON() ([]byte, error)     { return wire.JSON(k.wire) }
-func (k *Cost) UnmarshalJSON(data []byte) error { return wire.Read(data, k, (*Cost).wire) }
-func (k *Cost) UnmarshalText(line []byte) error { return wire.Scan(line, k, (*Cost).wire) }
+// String returns the cost as one line. MarshalJSON and LogValue (for log/slog) have the same fields.
+func (k Cost) String() string               { return wire.Line(k.wire) }
+func (k Cost) LogValue() slog.Value         { return wire.Log(k.wire) }
+func (k Cost) MarshalJSON() ([]byte, error) { return wire.JSON(k.wire) }
 
 // AllLost returns the probability that all copies of an output are lost. losses holds the probability of loss of each
 // copy's machine. Machines count as independent, so the result is the product [Mantri §5.3, Figure 11b]. Without a

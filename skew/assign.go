@@ -116,11 +116,10 @@ func (p *Plan) wire(c *wire.Codec) {
 }
 
 // String returns a summary of the plan as one line. LogValue returns the fields of the summary for log/slog.
-// MarshalJSON returns the whole plan, and UnmarshalJSON reads that form.
-func (p Plan) String() string                   { return wire.Line(p.wire) }
-func (p Plan) LogValue() slog.Value             { return wire.Log(p.wire) }
-func (p Plan) MarshalJSON() ([]byte, error)     { return wire.JSON(p.wire) }
-func (p *Plan) UnmarshalJSON(data []byte) error { return wire.Read(data, p, (*Plan).wire) }
+// MarshalJSON returns the whole plan.
+func (p Plan) String() string               { return wire.Line(p.wire) }
+func (p Plan) LogValue() slog.Value         { return wire.Log(p.wire) }
+func (p Plan) MarshalJSON() ([]byte, error) { return wire.JSON(p.wire) }
 
 // Assign assigns partitions to reduce tasks by the rule of DynamicShare's Simple Partitions [§4.2]. It is short for
 // Policy{}.Assign.

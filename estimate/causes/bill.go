@@ -62,10 +62,7 @@ func (b *Bill) wire(c *wire.Codec) {
 	wire.List(c, "cohorts", &b.Cohorts, (*Suspect).wire)
 }
 
-// String returns the bill as one line, which UnmarshalText reads. LogValue, for log/slog, has the same fields, and
-// so has MarshalJSON, which UnmarshalJSON reads.
-func (b Bill) String() string                   { return wire.Line(b.wire) }
-func (b Bill) LogValue() slog.Value             { return wire.Log(b.wire) }
-func (b Bill) MarshalJSON() ([]byte, error)     { return wire.JSON(b.wire) }
-func (b *Bill) UnmarshalJSON(data []byte) error { return wire.Read(data, b, (*Bill).wire) }
-func (b *Bill) UnmarshalText(line []byte) error { return wire.Scan(line, b, (*Bill).wire) }
+// String returns the bill as one line. LogValue, for log/slog, and MarshalJSON have the same fields.
+func (b Bill) String() string               { return wire.Line(b.wire) }
+func (b Bill) LogValue() slog.Value         { return wire.Log(b.wire) }
+func (b Bill) MarshalJSON() ([]byte, error) { return wire.JSON(b.wire) }

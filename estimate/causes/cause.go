@@ -119,10 +119,8 @@ func (p *Parts) wire(c *wire.Codec) {
 	}
 }
 
-// String returns the parts that are not 0 as one line, Unknown last, which UnmarshalText reads. LogValue, for
-// log/slog, has the same fields, and so has MarshalJSON, which UnmarshalJSON reads.
-func (p Parts) String() string                   { return wire.Line(p.wire) }
-func (p Parts) LogValue() slog.Value             { return wire.Log(p.wire) }
-func (p Parts) MarshalJSON() ([]byte, error)     { return wire.JSON(p.wire) }
-func (p *Parts) UnmarshalJSON(data []byte) error { return wire.Read(data, p, (*Parts).wire) }
-func (p *Parts) UnmarshalText(line []byte) error { return wire.Scan(line, p, (*Parts).wire) }
+// String returns the parts that are not 0 as one line, Unknown last. LogValue, for log/slog, and MarshalJSON have
+// the same fields.
+func (p Parts) String() string               { return wire.Line(p.wire) }
+func (p Parts) LogValue() slog.Value         { return wire.Log(p.wire) }
+func (p Parts) MarshalJSON() ([]byte, error) { return wire.JSON(p.wire) }

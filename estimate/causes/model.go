@@ -26,13 +26,10 @@ func (m *Model) wire(c *wire.Codec) {
 	c.When(true).Float("explained", &m.Explained)
 }
 
-// String returns the model as one line, which UnmarshalText reads. LogValue, for log/slog, has the same fields, and
-// so has MarshalJSON, which UnmarshalJSON reads.
-func (m Model) String() string                   { return wire.Line(m.wire) }
-func (m Model) LogValue() slog.Value             { return wire.Log(m.wire) }
-func (m Model) MarshalJSON() ([]byte, error)     { return wire.JSON(m.wire) }
-func (m *Model) UnmarshalJSON(data []byte) error { return wire.Read(data, m, (*Model).wire) }
-func (m *Model) UnmarshalText(line []byte) error { return wire.Scan(line, m, (*Model).wire) }
+// String returns the model as one line. LogValue, for log/slog, and MarshalJSON have the same fields.
+func (m Model) String() string               { return wire.Line(m.wire) }
+func (m Model) LogValue() slog.Value         { return wire.Log(m.wire) }
+func (m Model) MarshalJSON() ([]byte, error) { return wire.JSON(m.wire) }
 
 const (
 	trimmed   = 1.5  // x the model; longer tasks are left out of its fit

@@ -64,13 +64,10 @@ func (v *Verdict) wire(c *wire.Codec) {
 	c.Float("failed", &v.Failed)
 }
 
-// String returns the verdict as one line, which UnmarshalText reads. LogValue, for log/slog, has the same fields,
-// and so has MarshalJSON, which UnmarshalJSON reads.
-func (v Verdict) String() string                   { return wire.Line(v.wire) }
-func (v Verdict) LogValue() slog.Value             { return wire.Log(v.wire) }
-func (v Verdict) MarshalJSON() ([]byte, error)     { return wire.JSON(v.wire) }
-func (v *Verdict) UnmarshalJSON(data []byte) error { return wire.Read(data, v, (*Verdict).wire) }
-func (v *Verdict) UnmarshalText(line []byte) error { return wire.Scan(line, v, (*Verdict).wire) }
+// String returns the verdict as one line. LogValue, for log/slog, and MarshalJSON have the same fields.
+func (v Verdict) String() string               { return wire.Line(v.wire) }
+func (v Verdict) LogValue() slog.Value         { return wire.Log(v.wire) }
+func (v Verdict) MarshalJSON() ([]byte, error) { return wire.JSON(v.wire) }
 
 // Judge returns whether a waiting task should start on a machine, with the numbers behind the verdict. Judge
 // compares a machine with its class:

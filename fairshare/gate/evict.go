@@ -65,13 +65,10 @@ func (e *Eviction) wire(c *wire.Codec) {
 	c.When(e.Job >= 0).Int64("bytes", &e.Bytes)
 }
 
-// String returns the answer as one line, and UnmarshalText reads that line. MarshalJSON and LogValue (for log/slog)
-// have the same fields, and UnmarshalJSON reads the JSON.
-func (e Eviction) String() string                   { return wire.Line(e.wire) }
-func (e Eviction) LogValue() slog.Value             { return wire.Log(e.wire) }
-func (e Eviction) MarshalJSON() ([]byte, error)     { return wire.JSON(e.wire) }
-func (e *Eviction) UnmarshalJSON(data []byte) error { return wire.Read(data, e, (*Eviction).wire) }
-func (e *Eviction) UnmarshalText(line []byte) error { return wire.Scan(line, e, (*Eviction).wire) }
+// String returns the answer as one line. MarshalJSON and LogValue (for log/slog) have the same fields.
+func (e Eviction) String() string               { return wire.Line(e.wire) }
+func (e Eviction) LogValue() slog.Value         { return wire.Log(e.wire) }
+func (e Eviction) MarshalJSON() ([]byte, error) { return wire.JSON(e.wire) }
 
 // Evict chooses the job to evict among the jobs with Bytes above 0. It never chooses the leader of all jobs. To make
 // more room, set the Bytes of the evicted job to 0 and call Evict again. An evicted job starts again, so set its Done

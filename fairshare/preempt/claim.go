@@ -57,13 +57,10 @@ func (k *Claim) wire(c *wire.Codec) {
 	c.When(true).Int64("granted", &k.Granted)
 }
 
-// String returns the claim as one line, and UnmarshalText reads that line. MarshalJSON and LogValue (for log/slog)
-// have the same fields, and UnmarshalJSON reads the JSON.
-func (k Claim) String() string                   { return wire.Line(k.wire) }
-func (k Claim) LogValue() slog.Value             { return wire.Log(k.wire) }
-func (k Claim) MarshalJSON() ([]byte, error)     { return wire.JSON(k.wire) }
-func (k *Claim) UnmarshalJSON(data []byte) error { return wire.Read(data, k, (*Claim).wire) }
-func (k *Claim) UnmarshalText(line []byte) error { return wire.Scan(line, k, (*Claim).wire) }
+// String returns the claim as one line. MarshalJSON and LogValue (for log/slog) have the same fields.
+func (k Claim) String() string               { return wire.Line(k.wire) }
+func (k Claim) LogValue() slog.Value         { return wire.Log(k.wire) }
+func (k Claim) MarshalJSON() ([]byte, error) { return wire.JSON(k.wire) }
 
 // Waiting describes the tasks that a pool waits to run: how many units each task needs, and whether the units of a
 // task must lie on one machine. The zero value means that the pool can use every single unit.

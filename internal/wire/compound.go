@@ -100,12 +100,12 @@ func (f wired) want(bool) string { return "an object" }
 
 func (f wired) parse(t token) bool {
 	if !t.line {
-		f.c.in.fail(f.v.UnmarshalJSON([]byte(t.text)))
+		f.c.in.fail(f.v.(wiredReader).UnmarshalJSON([]byte(t.text)))
 		return !t.quoted
 	}
 	inner, ok := t.inner()
 	if ok {
-		f.c.in.fail(f.v.UnmarshalText([]byte(inner)))
+		f.c.in.fail(f.v.(wiredReader).UnmarshalText([]byte(inner)))
 	}
 	return ok
 }

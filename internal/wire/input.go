@@ -94,7 +94,7 @@ func (in *input) kind(words []string) {
 }
 
 // rest passes all remaining fields to a value of another package.
-func (in *input) rest(v Wired) {
+func (in *input) rest(v wiredReader) {
 	var b []byte
 	for _, t := range in.words {
 		b = append(append(b, t.raw...), ' ')

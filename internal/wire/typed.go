@@ -183,6 +183,10 @@ type Wired interface {
 	String() string
 	LogValue() slog.Value
 	MarshalJSON() ([]byte, error)
+}
+
+// wiredReader is a Wired value that can also be read.
+type wiredReader interface {
 	UnmarshalJSON([]byte) error
 	UnmarshalText([]byte) error
 }
@@ -203,7 +207,7 @@ func (c *Codec) Inline(v Wired) {
 	case group:
 		c.attrs = append(c.attrs, v.LogValue().Group()...)
 	case reading:
-		c.in.rest(v)
+		c.in.rest(v.(wiredReader))
 	}
 	c.used = unlessZero
 }

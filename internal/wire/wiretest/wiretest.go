@@ -3,6 +3,7 @@ package wiretest
 
 import (
 	"bytes"
+	"encoding"
 	"encoding/gob"
 	"encoding/json"
 	"strings"
@@ -18,6 +19,7 @@ import (
 func Through[T any, P interface {
 	*T
 	wire.Wired
+	encoding.TextUnmarshaler
 }](t testing.TB, v T) (back T) {
 	t.Helper()
 	data, err := json.Marshal(P(&v))
