@@ -17,7 +17,7 @@ func BenchmarkCount(b *testing.B) {
 	}
 }
 
-// One admission and the release of its job, with a thousand other jobs cloned.
+// BenchmarkAdmit measures an admission and the release of the job, while a thousand other jobs are cloned.
 func BenchmarkAdmit(b *testing.B) {
 	budget, now := crowded(b, 1000)
 	for b.Loop() {

@@ -11,28 +11,30 @@ import (
 	"github.com/straggler-go/straggler/internal/wire"
 )
 
-// BlacklistConfig holds the choices of a [Blacklist]. Its zero value is usable.
+// BlacklistConfig is the configuration of a [Blacklist]. Its zero value is usable.
 type BlacklistConfig struct {
-	// Window is how long a prediction stands. 0 means 5 minutes; the paper tried that and an hour.
+	// Window is the length of a time window. A prediction is valid for one window. 0 means 5 minutes. The paper tried 5
+	// minutes and one hour.
 	Window time.Duration
-	// Recent is the weight of the latest window against the long-term average, in (0, 1]. 0 means 0.5, the paper's
-	// "equally dependent".
+	// Recent is the weight of the latest window against the long-term average, in (0, 1]. 0 means 0.5: the paper weighs
+	// both equally.
 	Recent float64
-	// Threshold is p_b, the predicted probability above which a machine is banned, in (0, 1). 0 means 0.3; the paper's
-	// text gives none.
+	// Threshold is p_b, a probability in (0, 1). A machine is banned if its predicted probability of a straggler exceeds
+	// this threshold. 0 means 0.3; the paper states no value.
 	Threshold float64
 	// MaxShare is the largest share of the machines that may be banned at once, in (0, 1], rounded down to whole
-	// machines. 0 means 0.1, about what the paper's clusters blacklist; of fewer than ten machines, that bans none.
+	// machines. 0 means 0.1, about the share in the paper's clusters. With fewer than ten machines, 0.1 bans no
+	// machine.
 	MaxShare float64
-	// MinTasks is how many tasks must have ended on a machine in a window to say anything. 0 means 3; the paper gives
-	// none.
+	// MinTasks is the number of tasks that must end on a machine in a window before the window counts for the machine, at
+	// least 1. 0 means 3; the paper states no value.
 	MinTasks int
-	// Origin is the name of this process among those that pass on to each other which tasks straggled on the same
-	// machines, by [Blacklist.AppendDelta] and [Blacklist.Merge]. It is of at most 255 bytes, and no other has it. Empty:
-	// nothing is passed on.
+	// Origin is the name of this process among the processes that share their observations of the same machines, with
+	// [Blacklist.AppendDelta] and [Blacklist.Merge]. The name has at most 255 bytes, and no other process has this
+	// name. If Origin is empty, the process does not share its observations.
 	Origin string
-	// MaxSkew is how far the clock of another process may be ahead: a delta from further in the future is refused. 0
-	// means a minute.
+	// MaxSkew is the largest difference by which the clock of another process may be ahead. Merge refuses a delta that is
+	// further in the future. 0 means one minute.
 	MaxSkew time.Duration
 }
 
@@ -47,7 +49,7 @@ func (c BlacklistConfig) Effective() BlacklistConfig {
 	return c
 }
 
-// Validate reports the first field that is out of range, with its value and its range.
+// Validate returns an error for the first field that is out of range. The error names the field, its value and its range.
 func (c BlacklistConfig) Validate() error {
 	const place = "clone: BlacklistConfig"
 	return cmp.Or(
@@ -60,39 +62,44 @@ func (c BlacklistConfig) Validate() error {
 	)
 }
 
-// String returns the configuration as one line, which UnmarshalText reads; LogValue, for log/slog, and MarshalJSON,
-// which UnmarshalJSON reads, have the same fields.
+// String returns the configuration in one line, and UnmarshalText reads this line. LogValue returns the same fields for
+// log/slog. MarshalJSON writes the same fields, and UnmarshalJSON reads them.
 func (c BlacklistConfig) String() string                   { return wire.Line(wire.Settings(&c)) }
 func (c BlacklistConfig) LogValue() slog.Value             { return wire.Log(wire.Settings(&c)) }
 func (c BlacklistConfig) MarshalJSON() ([]byte, error)     { return wire.JSON(wire.Settings(&c)) }
 func (c *BlacklistConfig) UnmarshalJSON(data []byte) error { return wire.Read(data, c, wire.Struct) }
 func (c *BlacklistConfig) UnmarshalText(line []byte) error { return wire.Scan(line, c, wire.Struct) }
 
-// Blacklist predicts which machines will cause stragglers, and bans the worst for one window at a time [Dolly §2.1.2].
-// The prediction is an average that fades: half of it is the share of stragglers in the window that just ended, half
-// the prediction before. The paper found this to catch few stragglers, 12 % at best; cloning does not need it.
+// Blacklist predicts which machines will cause stragglers, and bans the worst machines for one window at a time [Dolly
+// §2.1.2]. The prediction is an exponential average. After each window it is half the share of stragglers in this window
+// plus half the earlier prediction. The paper found that the method catches few stragglers, 12 % at best. Cloning works
+// without a Blacklist.
 //
-// A ban rests on what was seen in the window before it, so it expires by itself: once its running tasks have ended, a
-// banned machine shows nothing in a window, and is free in the next. No more machines are banned than MaxShare of them;
-// the worst go first, and of equals the lowest index. Machines are numbered from 0 by the host. Times come from the
-// host; time goes on from where its clock steps back to. The zero value has the defaults and no machines. Not safe for
-// concurrent use; one per cluster.
+// A ban depends on the previous window, so every ban ends automatically. No task starts on a banned machine. Once the
+// running tasks of the machine have ended, the next window has no observations of the machine, and the ban ends. At
+// most MaxShare of the machines are banned, the worst machines first. Among equals the lowest index comes first, or
+// with an Origin the first name.
+//
+// The host numbers machines from 0 and supplies all times. If its clock steps back, no time passes at the step, and
+// the next time is measured from there. The zero value has the defaults and no machines. Not safe for concurrent use;
+// a cluster needs one Blacklist.
 type Blacklist struct {
 	config  BlacklistConfig
 	period  period
 	machine []health
-	worst   []int32 // scratch: those that are to be banned, if there are not too many
+	worst   []int32 // scratch: the machines above the threshold, to be banned as far as MaxShare allows
 	fleet   merge.Fleet
 }
 
+// health is the observations of a machine and its prediction.
 type health struct {
-	slow, tasks int // in the present window
+	slow, tasks int // stragglers and ended tasks in the current window
 	predicted   float64
-	seen        bool // predicted rests on at least one window
+	seen        bool // predicted depends on at least one window
 	banned      bool
 }
 
-// NewBlacklist returns a Blacklist for a number of machines, or an error that names the field that is out of range.
+// NewBlacklist returns a Blacklist for a number of machines. The error names the field that is out of range.
 func NewBlacklist(machines int, c BlacklistConfig) (*Blacklist, error) {
 	if err := cmp.Or(check.Least("clone", "machines", machines, 0), c.Validate()); err != nil {
 		return nil, err
@@ -105,9 +112,9 @@ func NewBlacklist(machines int, c BlacklistConfig) (*Blacklist, error) {
 // Config returns the configuration with its defaults filled in.
 func (b *Blacklist) Config() BlacklistConfig { return b.config.Effective() }
 
-// Resize changes the number of machines. New ones come without a past; those whose index is out of range are forgotten,
-// and if MaxShare of the rest is fewer than are banned, the best of these are free. A number below 0 counts as 0. O(m
-// log m) with m machines; allocates only to grow.
+// Resize changes the number of machines. A new machine has no observations. Machines with a higher index are forgotten. If
+// more machines are banned than MaxShare of the remaining machines, the best of the banned machines become free. A
+// negative number counts as 0. O(m log m) for m machines; it allocates only to grow.
 func (b *Blacklist) Resize(machines int) {
 	b.config = b.Config()
 	machines = max(machines, 0)
@@ -129,8 +136,9 @@ func (b *Blacklist) Resize(machines int) {
 	b.worst = slices.Grow(b.worst[:0], machines)
 }
 
-// Observe records that a task ended on the machine and whether it straggled, by the measure of [Estimator]. It reports
-// whether the machine exists. O(1), and O(m log m) with m machines once a window; no allocation.
+// Observe records that a task ended on the machine, and whether the task straggled. [Estimator.Observe] returns the rate
+// below which a task straggled. The result says whether the machine exists, and with an Origin whether it has a name. O(1),
+// and O(m log m) for m machines once in each window; no allocation.
 func (b *Blacklist) Observe(now time.Time, machine int, straggled bool) bool {
 	b.roll(now)
 	if machine < 0 || machine >= len(b.machine) {
@@ -150,15 +158,15 @@ func (b *Blacklist) Observe(now time.Time, machine int, straggled bool) bool {
 	return true
 }
 
-// Banned reports whether the machine should get no task now; false for a machine that does not exist. The cost is that
-// of [Blacklist.Observe].
+// Banned reports whether the machine should get no task now. The result is false for a machine that does not exist. The
+// cost is the cost of [Blacklist.Observe].
 func (b *Blacklist) Banned(now time.Time, machine int) bool {
 	b.roll(now)
 	return machine >= 0 && machine < len(b.machine) && b.machine[machine].banned
 }
 
-// AppendBanned appends to dst the machines that should get no task now, in order. O(m), and O(m log m) once a
-// window; allocates only to grow dst.
+// AppendBanned appends to dst the machines that should get no task now, by rising index. O(m) for m machines, and
+// O(m log m) once in each window; it allocates only to grow dst.
 func (b *Blacklist) AppendBanned(dst []int, now time.Time) []int {
 	b.roll(now)
 	for i := range b.machine {
@@ -169,8 +177,8 @@ func (b *Blacklist) AppendBanned(dst []int, now time.Time) []int {
 	return dst
 }
 
-// Predicted returns the probability, as of the latest window that ended, that a task on the machine straggles, and
-// whether there is one. O(1), no allocation.
+// Predicted returns the predicted probability that a task on the machine straggles, computed after the latest window.
+// known is false if no window counts for the machine. O(1), no allocation.
 func (b *Blacklist) Predicted(machine int) (p float64, known bool) {
 	if machine < 0 || machine >= len(b.machine) || !b.machine[machine].seen {
 		return 0, false
@@ -178,10 +186,10 @@ func (b *Blacklist) Predicted(machine int) (p float64, known bool) {
 	return b.machine[machine].predicted, true
 }
 
-// roll closes the present window if it is over, and says who is banned in the next.
+// roll closes the current window if it is over, and bans machines for the next window.
 func (b *Blacklist) roll(now time.Time) {
 	if len(b.machine) == 0 {
-		return // nothing to close; and the zero Blacklist has no window yet
+		return // there is no observation to close, and the zero Blacklist has no window yet
 	}
 	if b.config.Origin != "" {
 		b.rollShared(now, false)
@@ -200,7 +208,7 @@ func (b *Blacklist) roll(now time.Time) {
 			b.predict(m, average, float64(m.slow)/float64(m.tasks))
 		}
 		m.slow, m.tasks, m.banned = 0, 0, false
-		// Nothing was seen in the latest window if more than one has ended since.
+		// If several windows have ended, the latest window has no observations, so the machine is not banned.
 		if fresh && windows == 1 && m.predicted > b.config.Threshold {
 			b.worst = append(b.worst, int32(i))
 		}
@@ -208,7 +216,7 @@ func (b *Blacklist) roll(now time.Time) {
 	b.banWorst()
 }
 
-// banWorst bans as many of the worst machines as may be.
+// banWorst bans the worst machines, as many as MaxShare allows.
 func (b *Blacklist) banWorst() {
 	slices.SortFunc(b.worst, func(x, y int32) int {
 		return cmp.Or(cmp.Compare(b.machine[y].predicted, b.machine[x].predicted),
@@ -219,8 +227,8 @@ func (b *Blacklist) banWorst() {
 	}
 }
 
-// predict takes the share of stragglers of the window that ended into a machine's average. A machine without a past is
-// taken to have been average.
+// predict adds the share of stragglers in the window that ended to a machine's average. A machine without earlier windows
+// starts with the average of all machines.
 func (b *Blacklist) predict(m *health, average, share float64) {
 	past := m.predicted
 	if !m.seen {
@@ -229,7 +237,7 @@ func (b *Blacklist) predict(m *health, average, share float64) {
 	m.predicted = float64(b.config.Recent*share) + float64((1-b.config.Recent)*past)
 }
 
-// average returns the share of stragglers among all tasks of the window that ended.
+// average returns the share of stragglers among all tasks in the window that ended.
 func (b *Blacklist) average() float64 {
 	slow, tasks := 0, 0
 	for i := range b.machine {

@@ -19,21 +19,21 @@ func TestBlacklistMachinesJoinAndLeave(t *testing.T) {
 	}
 	b.Observe(now, 4, false)
 	now = now.Add(5 * time.Minute)
-	assert.Equal(t, []int{6, 9}, b.AppendBanned(nil, now), "the two worst of three")
+	assert.Equal(t, []int{6, 9}, b.AppendBanned(nil, now), "MaxShare allows the two worst machines out of three")
 	b.Resize(8)
 	assert.Equal(t, []int{6}, b.AppendBanned(nil, now))
 	b.Resize(10)
-	assert.False(t, b.Banned(now, 9), "a new machine has no past")
+	assert.False(t, b.Banned(now, 9), "a new machine has no observations")
 	_, known := b.Predicted(9)
 	assert.False(t, known)
 	assert.False(t, b.Banned(now, 99))
 	b.Observe(now, 6, true)
-	assert.Empty(t, b.AppendBanned(nil, now.Add(10*time.Minute)), "what was seen is a window old")
+	assert.Empty(t, b.AppendBanned(nil, now.Add(10*time.Minute)), "the observations are older than the latest window")
 	b.Resize(-3)
 	assert.Empty(t, b.AppendBanned(nil, now))
 }
 
-// The cap is a share of the machines that there are now: where some leave, the worst of the banned ones stay banned.
+// MaxShare is a share of the current machines. If machines leave, only the worst banned machines stay banned.
 func TestBlacklistKeepsItsCapWhenMachinesLeave(t *testing.T) {
 	b, err := NewBlacklist(100, BlacklistConfig{MinTasks: 1, Recent: 1})
 	require.NoError(t, err)
@@ -49,10 +49,10 @@ func TestBlacklistKeepsItsCapWhenMachinesLeave(t *testing.T) {
 	b.Resize(100)
 	assert.Equal(t, []int{3, 8}, b.AppendBanned(nil, now))
 	b.Resize(9)
-	assert.Empty(t, b.AppendBanned(nil, now), "a tenth of nine is none")
+	assert.Empty(t, b.AppendBanned(nil, now), "a tenth of nine machines rounds down to 0")
 }
 
-// A clock that steps back closes no window and loses nothing: the bans stand, and fall one window after the new time.
+// A clock that steps back closes no window and loses no observation. The bans last for one window from the new time.
 func TestBlacklistClockStepsBack(t *testing.T) {
 	b, err := NewBlacklist(10, BlacklistConfig{MinTasks: 2, Recent: 1})
 	require.NoError(t, err)
@@ -66,5 +66,5 @@ func TestBlacklistClockStepsBack(t *testing.T) {
 	now = now.Add(-time.Hour)
 	b.Observe(now, 6, true)
 	assert.True(t, b.Banned(now.Add(5*time.Minute-1), 4))
-	assert.Equal(t, []int{6}, b.AppendBanned(nil, now.Add(5*time.Minute)), "both of its tasks count")
+	assert.Equal(t, []int{6}, b.AppendBanned(nil, now.Add(5*time.Minute)), "both tasks of machine 6 count")
 }

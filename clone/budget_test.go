@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Whatever the facts, there is an answer with a reason, and nothing is charged for a job that is not cloned.
+// Admit answers every job with a reason. Admit charges no slots for a job that is not cloned.
 func TestReasonsNotToClone_33(t *testing.T) {
 	now := Cluster{Capacity: 1800, Straggler: .1}
 	with := func(change func(*Cluster)) Cluster {
@@ -39,8 +39,8 @@ func TestReasonsNotToClone_33(t *testing.T) {
 	} {
 		d := b.Admit(c.job, c.now)
 		assert.Equal(t, c.want, d.String())
-		assert.Equal(t, 1, d.Copies)
-		assert.Equal(t, 1, d.CopiesOf(0))
+		assert.Equal(t, 1, d.Clones)
+		assert.Equal(t, 1, d.ClonesOf(0))
 		assert.Zero(t, d.Grant)
 		assert.Zero(t, b.Spent())
 	}
@@ -49,22 +49,22 @@ func TestReasonsNotToClone_33(t *testing.T) {
 	assert.Equal(t, OverBudget, d.Reason)
 	assert.Equal(t, math.MaxInt, d.Spent)
 	d = b.Admit(Job{Tasks: 3}, with(func(c *Cluster) { c.Busy = -100 }))
-	assert.Equal(t, "clone room-for-all copies=2 tasks=3 wanted=2 spent=6/90 busy=6/1440", d.String())
+	assert.Equal(t, "clone room-for-all clones=2 tasks=3 wanted=2 spent=6/90 busy=6/1440", d.String())
 	assert.Equal(t, 6, b.Cancel(d.Grant))
 }
 
-// Without limits every job is cloned to its full count.
+// Without limits every job gets the full number of clones.
 func TestOff(t *testing.T) {
-	b, err := NewBudget(Config{BudgetShare: Off, Ceiling: Off, Shortage: FewerCopies})
+	b, err := NewBudget(Config{BudgetShare: Off, Ceiling: Off, Shortage: FewerClones})
 	require.NoError(t, err)
 	d := b.Admit(Job{Tasks: 1000}, Cluster{Capacity: 10, Busy: 10, Straggler: .1})
-	assert.Equal(t, "clone room-for-all copies=5 tasks=1000 wanted=5 spent=5000/off busy=5010/off", d.String())
-	assert.Equal(t, "[action=clone reason=room-for-all copies=5 tasks=1000 wanted=5 spent=5000 budget=<nil> busy=5010 ceiling=<nil>]", d.LogValue().String())
+	assert.Equal(t, "clone room-for-all clones=5 tasks=1000 wanted=5 spent=5000/off busy=5010/off", d.String())
+	assert.Equal(t, "[action=clone reason=room-for-all clones=5 tasks=1000 wanted=5 spent=5000 budget=<nil> busy=5010 ceiling=<nil>]", d.LogValue().String())
 	assert.Empty(t, b.Victims(nil, Job{Tasks: 10}, Cluster{Capacity: 10, Busy: 10, Straggler: .1}))
 }
 
-// A grant means nothing once its job is done, not even to the job that takes its place.
-func TestDeadGrants(t *testing.T) {
+// A grant is invalid once its job has ended, even if another job takes its entry.
+func TestEndedGrantsAreInvalid(t *testing.T) {
 	b, err := NewBudget(Config{})
 	require.NoError(t, err)
 	now := Cluster{Capacity: 1800, Straggler: .1}
@@ -72,17 +72,17 @@ func TestDeadGrants(t *testing.T) {
 	first := b.Admit(Job{Tasks: 2}, now).Grant
 	assert.Zero(t, b.Release(first, 0))
 	assert.Zero(t, b.Release(first, -3))
-	assert.Equal(t, 4, b.Release(first, 5), "two tasks of two copies, though five are named")
+	assert.Equal(t, 4, b.Release(first, 5), "Release must count only the two running tasks, with two clones each")
 	second := b.Admit(Job{Tasks: 3}, now).Grant
 	assert.NotEqual(t, first, second)
 	assert.Zero(t, b.Cancel(first))
 	assert.Equal(t, 6, b.Spent())
 	other, err := NewBudget(Config{})
 	require.NoError(t, err)
-	assert.Zero(t, other.Cancel(second), "of another budget, which granted nothing yet")
+	assert.Zero(t, other.Cancel(second), "a grant of another budget must be invalid")
 }
 
-// Giving back does not allocate, nor does admitting again, however many jobs end at once.
+// Cancelling does not allocate, and admitting the same number of jobs again does not allocate either.
 func TestManyJobsEndAtOnce(t *testing.T) {
 	budget, now := crowded(t, 1000)
 	grants := budget.Victims(nil, Job{Tasks: 1}, Cluster{Capacity: 40, Straggler: .1})
@@ -96,14 +96,14 @@ func TestManyJobsEndAtOnce(t *testing.T) {
 	}
 	assert.Zero(t, budget.Spent())
 	assert.Zero(t, testing.AllocsPerRun(900, func() { budget.Admit(Job{Tasks: 2}, now) }))
-	assert.Equal(t, 901*4, budget.Spent(), "with the run that AllocsPerRun warms up by")
+	assert.Equal(t, 901*4, budget.Spent(), "AllocsPerRun makes one more run to warm up")
 }
 
-// Shares of the capacity are decimals: 0.29 of 100 slots is 29.
+// Shares of the capacity are decimal numbers: 0.29 of 100 slots is 29 slots.
 func TestSlotsOfDecimalShares(t *testing.T) {
 	for capacity := 0; capacity < 2000; capacity += 7 {
 		for percent := 1; percent <= 100; percent++ {
-			require.Equal(t, capacity*percent/100, slots(float64(percent)/100, capacity), "%d%% of %d", percent, capacity)
+			require.Equal(t, capacity*percent/100, slots(float64(percent)/100, capacity), "%d %% of %d slots", percent, capacity)
 		}
 	}
 	for _, capacity := range []int{1e9, 1_000_000_007, 99_999_999} {
@@ -116,11 +116,11 @@ func TestSlotsOfDecimalShares(t *testing.T) {
 	assert.Equal(t, math.MaxInt, slots(1, math.MaxInt))
 }
 
-// A number of copies that is more than an int holds is above any limit, even where there is none: charged as the
-// largest int, it could not be given back.
+// A number of clones that does not fit into an int exceeds every limit, even if there is no limit. Charged as the largest
+// int, it could not be given back.
 func TestOverflowIsOverAnyLimit(t *testing.T) {
-	for _, shortage := range []Shortage{Deny, FewerCopies, FirstTasks} {
-		for _, charge := range []Charge{AllCopies, ExtraCopies} {
+	for _, shortage := range []Shortage{Deny, FewerClones, FirstTasks} {
+		for _, charge := range []Charge{AllClones, ExtraClones} {
 			b, err := NewBudget(Config{BudgetShare: Off, Ceiling: Off, Shortage: shortage, Charge: charge})
 			require.NoError(t, err)
 			var grants []Grant

@@ -10,36 +10,36 @@ import (
 	"github.com/straggler-go/straggler/internal/wire"
 )
 
-// Off turns off the rule of a field whose zero value means the published default.
+// Off turns a limit off. A field's zero value means the published default, so zero cannot turn the limit off.
 const Off = -1
 
-// Config holds the choices of a [Budget]. Its zero value has the paper's parameters and policy.
+// Config is the configuration of a [Budget]. Its zero value has the paper's parameters and policy.
 type Config struct {
-	// AcceptableRisk is ε, the probability of straggling that is accepted of a cloned job, in (0, 1). 0 means 0.05.
+	// AcceptableRisk is ε, the accepted probability that a cloned job straggles, in (0, 1). 0 means 0.05.
 	AcceptableRisk float64
-	// BudgetShare is β, the share of the cluster's slots that cloning may be charged with at any time, in (0, 1]. 0
-	// means 0.05; Off: no limit but the ceiling.
+	// BudgetShare is β, the share of the cluster's slots that may be charged to the cloning budget, in (0, 1]. 0 means
+	// 0.05. Off means that only the ceiling limits cloning.
 	BudgetShare float64
-	// Ceiling is τ, the share of the cluster's slots beyond which cloning must not drive its use, in (0, 1]. 0 means
-	// 0.8; Off: no ceiling.
+	// Ceiling is τ, a share of the cluster's slots, in (0, 1]. Cloning must not raise the use of the cluster above this
+	// share. 0 means 0.8. Off means no ceiling.
 	Ceiling float64
-	// Charge says what a cloned task costs of the budget. The zero value is the paper's.
+	// Charge says how many slots a cloned task costs. The zero value is the paper's rule.
 	Charge Charge
-	// Shortage says what to do with a job for which there is not enough room. The zero value is the paper's.
+	// Shortage says what happens if there is not enough room for a job's clones. The zero value is the paper's rule.
 	Shortage Shortage
 }
 
-// Charge says what a task with c copies costs of the budget. The names and values are stable.
+// Charge says how many slots of the budget a task with c clones costs. The names and values are stable.
 type Charge uint8
 
 const (
-	// AllCopies charges c slots, as Pseudocode 1 is printed, although the task would use one of them anyway.
-	AllCopies Charge = iota
-	// ExtraCopies charges c-1 slots: what cloning adds.
-	ExtraCopies
+	// AllClones charges c slots, as Pseudocode 1 of the paper does, although the task needs one slot without cloning too.
+	AllClones Charge = iota
+	// ExtraClones charges c-1 slots: the slots that cloning adds.
+	ExtraClones
 )
 
-var chargeNames = [...]string{"all-copies", "extra-copies"}
+var chargeNames = [...]string{"all-clones", "extra-clones"}
 
 // String returns the charge's name.
 func (c Charge) String() string { return enum.Name(chargeNames[:], c) }
@@ -50,22 +50,24 @@ func (c Charge) MarshalText() ([]byte, error) { return enum.Text(chargeNames[:],
 // UnmarshalText sets the value by its name.
 func (c *Charge) UnmarshalText(text []byte) error { return enum.Parse(chargeNames[:], text, c) }
 
-// Shortage says what to do with a job that there is not enough room for. The names and values are stable.
+// Shortage says what happens if there is not enough room for a job's clones. The names and values are stable.
 type Shortage uint8
 
 const (
-	// Deny clones all tasks to the full count or none: the paper's admission control [Dolly §3.3].
+	// Deny gives either all tasks the full number of clones or every task one attempt: the paper's admission control
+	// [Dolly §3.3].
 	Deny Shortage = iota
-	// FewerCopies gives all tasks as many copies as there is room for: partial cloning [Dolly §3.3].
-	FewerCopies
-	// FirstTasks gives the full count to as many tasks as there is room for, in their order, and one copy to the rest:
-	// slots go to whoever comes first, with no admission control ("pure-FCFS" in Dolly §5.5, which gives no details).
+	// FewerClones gives all tasks the same smaller number of clones that fits: partial cloning [Dolly §3.3].
+	FewerClones
+	// FirstTasks gives the full number of clones to the first tasks while there is room, and one attempt to each other
+	// task. Slots go to the first tasks that come, without admission control. The paper calls this "pure-FCFS", without
+	// details [Dolly §5.5].
 	FirstTasks
 )
 
-var shortageNames = [...]string{"deny", "fewer-copies", "first-tasks"}
+var shortageNames = [...]string{"deny", "fewer-clones", "first-tasks"}
 
-// String returns the name of what is done.
+// String returns the name of the rule.
 func (s Shortage) String() string { return enum.Name(shortageNames[:], s) }
 
 // MarshalText returns the name.
@@ -82,7 +84,7 @@ func (c Config) Effective() Config {
 	return c
 }
 
-// Validate reports the first field that is out of range, with its value and its range.
+// Validate returns an error for the first field that is out of range. The error names the field, its value and its range.
 func (c Config) Validate() error {
 	const place = "clone: Config"
 	return cmp.Or(
@@ -94,17 +96,17 @@ func (c Config) Validate() error {
 	)
 }
 
-// String returns the configuration as one line, which UnmarshalText reads; LogValue, for log/slog, and MarshalJSON,
-// which UnmarshalJSON reads, have the same fields.
+// String returns the configuration in one line, and UnmarshalText reads this line. LogValue returns the same fields for
+// log/slog. MarshalJSON writes the same fields, and UnmarshalJSON reads them.
 func (c Config) String() string                   { return wire.Line(wire.Settings(&c)) }
 func (c Config) LogValue() slog.Value             { return wire.Log(wire.Settings(&c)) }
 func (c Config) MarshalJSON() ([]byte, error)     { return wire.JSON(wire.Settings(&c)) }
 func (c *Config) UnmarshalJSON(data []byte) error { return wire.Read(data, c, wire.Struct) }
 func (c *Config) UnmarshalText(line []byte) error { return wire.Scan(line, c, wire.Struct) }
 
-// slots returns how many whole slots a share of the capacity is, and all there can be if the share is Off. Shares are
-// meant as decimals: 0.29 of 100 slots is 29, although the product of the two in binary is less; hence the allowance
-// for a rounding error or two.
+// slots returns the whole number of slots in a share of the capacity, or math.MaxInt if the share is Off. Shares are
+// decimal numbers: 0.29 of 100 slots is 29 slots, although the binary product is slightly less. So the product may
+// exceed itself by one or two rounding errors.
 func slots(share float64, capacity int) int {
 	if share == Off {
 		return math.MaxInt

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestBadConfigurations(t *testing.T) {
+func TestConstructorsRefuseValuesOutOfRange(t *testing.T) {
 	budget := func(c Config) error { _, err := NewBudget(c); return err }
 	estimator := func(c EstimatorConfig) error { _, err := NewEstimator(c); return err }
 	blacklist := func(n int, c BlacklistConfig) error { _, err := NewBlacklist(n, c); return err }
@@ -23,8 +23,8 @@ func TestBadConfigurations(t *testing.T) {
 		{budget(Config{BudgetShare: math.NaN()}), "clone: Config.BudgetShare is NaN, want a share in (0, 1], 0 for the default, or Off"},
 		{budget(Config{BudgetShare: 5}), "clone: Config.BudgetShare is 5, want a share in (0, 1], 0 for the default, or Off"},
 		{budget(Config{Ceiling: -.5}), "clone: Config.Ceiling is -0.5, want a share in (0, 1], 0 for the default, or Off"},
-		{budget(Config{Charge: 2}), "clone: Config.Charge is Charge(2), want one of: all-copies, extra-copies"},
-		{budget(Config{Shortage: 3}), "clone: Config.Shortage is Shortage(3), want one of: deny, fewer-copies, first-tasks"},
+		{budget(Config{Charge: 2}), "clone: Config.Charge is Charge(2), want one of: all-clones, extra-clones"},
+		{budget(Config{Shortage: 3}), "clone: Config.Shortage is Shortage(3), want one of: deny, fewer-clones, first-tasks"},
 		{estimator(EstimatorConfig{Period: -1}), "clone: EstimatorConfig.Period is -1ns, want a positive duration, or 0 for the default"},
 		{estimator(EstimatorConfig{Slow: 1.5}), "clone: EstimatorConfig.Slow is 1.5, want a share in (0, 1], or 0 for the default"},
 		{estimator(EstimatorConfig{MinTasks: -1}), "clone: EstimatorConfig.MinTasks is -1, want a positive number, or 0 for the default"},
@@ -40,10 +40,10 @@ func TestBadConfigurations(t *testing.T) {
 	}
 }
 
-func TestDefaultsAreReadBack(t *testing.T) {
-	b, err := NewBudget(Config{Charge: ExtraCopies})
+func TestConfigReturnsTheDefaults(t *testing.T) {
+	b, err := NewBudget(Config{Charge: ExtraClones})
 	require.NoError(t, err)
-	assert.Equal(t, Config{AcceptableRisk: .05, BudgetShare: .05, Ceiling: .8, Charge: ExtraCopies}, b.Config())
+	assert.Equal(t, Config{AcceptableRisk: .05, BudgetShare: .05, Ceiling: .8, Charge: ExtraClones}, b.Config())
 	e, err := NewEstimator(EstimatorConfig{})
 	require.NoError(t, err)
 	assert.Equal(t, EstimatorConfig{Period: time.Hour, Slow: .5, MinTasks: 100}, e.Config())
@@ -52,8 +52,8 @@ func TestDefaultsAreReadBack(t *testing.T) {
 	assert.Equal(t, BlacklistConfig{Window: 5 * time.Minute, Recent: .5, Threshold: .2, MaxShare: .1, MinTasks: 3, MaxSkew: time.Minute}, l.Config())
 }
 
-func TestNames(t *testing.T) {
-	assert.Equal(t, "extra-copies", ExtraCopies.String())
+func TestValuesPrintTheirNames(t *testing.T) {
+	assert.Equal(t, "extra-clones", ExtraClones.String())
 	assert.Equal(t, "first-tasks", FirstTasks.String())
 	assert.Equal(t, "Action(7)", Action(7).String())
 	assert.Equal(t, "no-tasks", NoTasks.String())
@@ -63,7 +63,7 @@ func TestNames(t *testing.T) {
 	assert.Equal(t, slog.KindGroup, d.LogValue().Kind())
 }
 
-func TestBadArguments(t *testing.T) {
+func TestCountRefusesArgumentsOutOfRange(t *testing.T) {
 	for _, b := range []struct {
 		n      int
 		p, eps float64

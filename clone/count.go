@@ -7,16 +7,18 @@ import (
 	"github.com/straggler-go/straggler/internal/num"
 )
 
-// Count returns c, the least number of copies of each of n tasks, the first copies included, with which a job straggles
-// with probability at most eps (ε), if each copy straggles with probability p independently of all others [Dolly §3.2,
-// Pseudocode 1 line 2].
+// Count returns c, the smallest number of clones of each task that keeps the risk of a job within eps (ε). The job has n
+// tasks. Each clone straggles with probability p, independently of all others. c includes the first attempt [Dolly §3.2,
+// Pseudocode 1 line 2]. For example, ten tasks with p = 0.1 and eps = 0.05 need 3 clones each.
 //
-// Decimals are meant as decimals: for n = 1, p = 0.1 and eps = 0.1 the answer is 1, although in binary
-// log(1-0.9)/log(0.1) comes out above 1. To that end a quotient within one part in 10^9 above a whole number counts as
-// that number, by which the risk may exceed eps by less than one part in 10^6. Nothing straggles if p is 0, and one
-// copy meets a risk of 1 or more. A count that an int does not hold comes out as [math.MaxInt].
+// Arguments are decimal numbers. For n = 1, p = 0.1 and eps = 0.1 the answer is 1, although the binary value of
+// log(1-0.9)/log(0.1) is above 1. So Count takes a quotient as a whole number if it exceeds that number by less than one
+// part in 10^9. The risk may then exceed eps by less than one part in 10^6.
 //
-// It is an error if n < 1, if p is not in [0, 1), or if eps is not positive. O(1), no allocation except for the error.
+// If p is 0, or eps is 1 or more, the answer is 1. If c does not fit into an int, the answer is [math.MaxInt].
+//
+// The error names the argument if n < 1, if p is not in [0, 1), or if eps is not positive. O(1), no allocation except for
+// the error.
 func Count(n int, p, eps float64) (int, error) {
 	if err := checkTasksAndP(n, p); err != nil {
 		return 0, err
@@ -27,6 +29,7 @@ func Count(n int, p, eps float64) (int, error) {
 	return count(n, p, eps), nil
 }
 
+// checkTasksAndP returns an error if n or p is out of range.
 func checkTasksAndP(n int, p float64) error {
 	if n < 1 {
 		return fmt.Errorf("clone: n is %d, want 1 task or more", n)
@@ -37,11 +40,11 @@ func checkTasksAndP(n int, p float64) error {
 	return nil
 }
 
-// tie is how far above a whole number, relatively, a quotient of logarithms of decimals may come out by rounding alone.
-// It also hides that math.Log may differ in its last digit between processors.
+// tie is a relative distance. A quotient of logarithms of decimal numbers may exceed a whole number by this much, only
+// because of rounding. tie also hides that math.Log may differ in its last digit between processors.
 const tie = 1e-9
 
-// count is Count for arguments that are in range.
+// count is Count for arguments within their ranges.
 func count(n int, p, eps float64) int {
 	if p == 0 || eps >= 1 {
 		return 1
@@ -50,16 +53,17 @@ func count(n int, p, eps float64) int {
 	return toInt(max(1, math.Ceil(x-float64(tie*x))))
 }
 
-// logMiss returns log(1-(1-eps)^(1/n)), the logarithm of the risk that each task may run, for any n and eps in (0, 1).
+// logMiss returns log(1-(1-eps)^(1/n)), the logarithm of the risk allowed to each task, for any n and eps in (0, 1).
 func logMiss(n int, eps float64) float64 {
 	per := math.Log1p(-eps) / float64(n)
-	if per > -1e-300 { // too small to be told from 0 soon; there 1-exp(per) is -per
+	if per > -1e-300 { // per is so close to 0 that 1-exp(per) equals -per
 		return num.Log(-math.Log1p(-eps)) - math.Log(float64(n))
 	}
 	return math.Log(-math.Expm1(per))
 }
 
-// toInt converts a positive whole number, saturating: the conversion of a float64 that is too large is undefined.
+// toInt converts a positive whole number to an int. Large numbers saturate, because Go does not define the conversion
+// of a float64 that is too large.
 func toInt(x float64) int {
 	if x >= math.MaxInt {
 		return math.MaxInt

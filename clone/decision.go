@@ -7,13 +7,13 @@ import (
 	"github.com/straggler-go/straggler/internal/wire"
 )
 
-// Action is what to do with a job. The names and values are stable.
+// Action says how to launch a job's tasks. The names and values are stable.
 type Action uint8
 
 const (
-	// Single runs one copy of each task. It is the zero value.
+	// Single launches one attempt of each task. Single is the zero value.
 	Single Action = iota
-	// Clone runs Decision.Copies copies of each of the first Decision.Tasks tasks.
+	// Clone launches Decision.Clones clones of each of the first Decision.Tasks tasks.
 	Clone
 )
 
@@ -28,7 +28,7 @@ func (a Action) MarshalText() ([]byte, error) { return enum.Text(actionNames[:],
 // UnmarshalText sets the action by its name.
 func (a *Action) UnmarshalText(text []byte) error { return enum.Parse(actionNames[:], text, a) }
 
-// Reason says why: why a job is cloned, and why it is not. The names and values are stable.
+// Reason says why a job is cloned or not. The names and values are stable.
 type Reason uint8
 
 const (
@@ -37,28 +37,28 @@ const (
 
 	// Reasons to clone.
 
-	// RoomForAll: there is room for every copy of every task.
+	// RoomForAll: there is room for all clones of all tasks.
 	RoomForAll
-	// RoomForFewer: there is room for some copies of every task, by [FewerCopies].
+	// RoomForFewer: there is room for a smaller number of clones of every task, under [FewerClones].
 	RoomForFewer
-	// RoomForSome: there is room for every copy of some tasks, by [FirstTasks].
+	// RoomForSome: there is room for all clones of some tasks, under [FirstTasks].
 	RoomForSome
 
-	// Reasons not to.
+	// Reasons not to clone.
 
-	// OverBudget: the cloning budget would be exceeded. B_U + c n > β C.
+	// OverBudget: the clones would exceed the cloning budget, B_U + c n > β C.
 	OverBudget
-	// OverCeiling: the cluster would be too full. U + c n > τ C.
+	// OverCeiling: the clones would fill the cluster too much, U + c n > τ C.
 	OverCeiling
-	// OneSuffices: with one copy of each task the risk of straggling is acceptable.
+	// OneSuffices: with one attempt of each task the risk of straggling is acceptable already.
 	OneSuffices
-	// UpstreamSingle: the phase that this one reads has one copy of each task, and no phase gets more than that.
+	// UpstreamSingle: each task of the upstream phase has one attempt, and a phase gets no more clones than its upstream.
 	UpstreamSingle
-	// NotEligible: the tasks must not be duplicated.
+	// NotEligible: Job.NoCopy forbids two attempts of a task at once.
 	NotEligible
-	// NoEstimate: p is not known.
+	// NoEstimate: p is unknown.
 	NoEstimate
-	// NoTasks: there is nothing to run.
+	// NoTasks: the job has no task.
 	NoTasks
 )
 
@@ -76,34 +76,35 @@ func (r Reason) MarshalText() ([]byte, error) { return enum.Text(reasonNames[:],
 // UnmarshalText sets the reason by its name.
 func (r *Reason) UnmarshalText(text []byte) error { return enum.Parse(reasonNames[:], text, r) }
 
-// Decision says how many copies to launch, why, and the numbers that were compared. It is a plain value: it can be
-// compared with ==, prints as one line, logs as structured fields and marshals, without the Grant, which means nothing
-// elsewhere. The zero value launches one copy of each task.
+// Decision says how many clones to launch and why, with the numbers that were compared. A Decision is a plain value: it
+// can be compared with ==, prints as one line, logs as structured fields, and marshals. Grant is not marshalled, because
+// it has no meaning in another process. The zero value launches one attempt of each task.
 type Decision struct {
+	// Action is Single or Clone.
 	Action Action
+	// Reason says why.
 	Reason Reason
-	// Copies is how many copies of a cloned task to launch in all, 1 if none is cloned. Pass it as Job.Upstream of the
-	// next phase; under [FirstTasks], pass CopiesOf the last task, which has the fewest.
-	Copies int
-	// Tasks is how many of the job's tasks, from the first, get so many: all of them, unless the policy is
-	// [FirstTasks]; 0 if none is cloned.
+	// Clones is the number of clones of each cloned task, the first attempt included; 1 if no task is cloned. Pass the
+	// number as Job.Upstream of the next phase. Under [FirstTasks], pass ClonesOf the last task, which has the fewest.
+	Clones int
+	// Tasks is the number of cloned tasks, counted from the first task. All tasks are cloned unless the policy is
+	// [FirstTasks]. Tasks is 0 if no task is cloned.
 	Tasks int
-	// Wanted is c, the count that meets the accepted risk, or what the upstream phase leaves of it; 0 if it was not
-	// needed.
+	// Wanted is c, the number of clones that meets the accepted risk, but at most Job.Upstream. 0 if c was not needed.
 	Wanted int
-	// Spent is B_U and Busy is U, in slots, with this job's copies: with those granted if it is cloned, with those
-	// wanted if it is not. Budget is βC and Ceiling is τC, the most that these may be; [math.MaxInt] if they have no
-	// limit. All are 0 if they were not compared.
+	// Spent is B_U and Busy is U after the launch, in slots. For a cloned job both numbers include the granted
+	// clones. For a denied job both numbers include the wanted clones. Budget is βC and Ceiling is τC, the largest
+	// allowed values; [math.MaxInt] means no limit. All four numbers are 0 if no comparison was made.
 	Spent, Budget int
 	Busy, Ceiling int
-	// Grant is the entry in the budget, for [Budget.Release]; the zero Grant if nothing is cloned.
+	// Grant is the job's entry in the budget, for [Budget.Release]; the zero Grant if no task is cloned.
 	Grant Grant
 }
 
-// CopiesOf returns how many copies of the job's i-th task to launch, counted from 0.
-func (d Decision) CopiesOf(i int) int {
+// ClonesOf returns how many clones of the task with index i to launch; 1 if the task is not cloned.
+func (d Decision) ClonesOf(i int) int {
 	if i < d.Tasks {
-		return d.Copies
+		return d.Clones
 	}
 	return 1
 }
@@ -111,22 +112,23 @@ func (d Decision) CopiesOf(i int) int {
 func (d *Decision) wire(c *wire.Codec) {
 	c.Word("action", &d.Action)
 	c.Word("reason", &d.Reason)
-	c.When(d.Action == Clone).Int("copies", &d.Copies)
+	c.When(d.Action == Clone).Int("clones", &d.Clones)
 	c.When(d.Action == Clone).Int("tasks", &d.Tasks)
 	if c.Reading() && d.Action != Clone {
-		d.Copies = 1
+		d.Clones = 1
 	}
 	c.Int("wanted", &d.Wanted)
 	c.When(d.compared()).Part("spent", &d.Spent, "budget", &d.Budget)
 	c.When(d.compared()).Part("busy", &d.Busy, "ceiling", &d.Ceiling)
 }
 
+// compared reports whether the decision compared the budget and the ceiling with their limits.
 func (d *Decision) compared() bool {
 	return d.Action == Clone || d.Reason == OverBudget || d.Reason == OverCeiling
 }
 
-// String returns the decision as one line, which UnmarshalText reads; LogValue, for log/slog, and MarshalJSON, which
-// UnmarshalJSON reads, have the same fields.
+// String returns the decision in one line, and UnmarshalText reads this line. LogValue returns the same fields for
+// log/slog. MarshalJSON writes the same fields, and UnmarshalJSON reads them.
 func (d Decision) String() string                   { return wire.Line(d.wire) }
 func (d Decision) LogValue() slog.Value             { return wire.Log(d.wire) }
 func (d Decision) MarshalJSON() ([]byte, error)     { return wire.JSON(d.wire) }

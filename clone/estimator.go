@@ -11,15 +11,15 @@ import (
 	"github.com/straggler-go/straggler/internal/wire"
 )
 
-// EstimatorConfig holds the choices of an [Estimator]. Its zero value has the paper's parameters.
+// EstimatorConfig is the configuration of an [Estimator]. Its zero value has the paper's parameters.
 type EstimatorConfig struct {
-	// Period is how long the estimate stands before a new one is made. 0 means an hour.
+	// Period is the time for which an estimate is valid before a new estimate replaces it. 0 means one hour.
 	Period time.Duration
-	// Slow is the share of the median progress rate of its phase below which a task is a straggler, in (0, 1]. 0 means
-	// 0.5.
+	// Slow is a share of the median progress rate of a phase, in (0, 1]. A task with a rate below this share is a
+	// straggler. 0 means 0.5.
 	Slow float64
-	// MinTasks is how many tasks an estimate needs; a period with fewer runs on into the next. 0 means 100. The paper
-	// gives none; with 100 tasks a p of 0.1 is known to about 0.03.
+	// MinTasks is the number of tasks that an estimate needs, at least 1. A period with fewer tasks continues into the
+	// next. 0 means 100. The paper states no value; with 100 tasks, the standard error of p = 0.1 is 0.03.
 	MinTasks int
 }
 
@@ -31,7 +31,7 @@ func (c EstimatorConfig) Effective() EstimatorConfig {
 	return c
 }
 
-// Validate reports the first field that is out of range, with its value and its range.
+// Validate returns an error for the first field that is out of range. The error names the field, its value and its range.
 func (c EstimatorConfig) Validate() error {
 	const place = "clone: EstimatorConfig"
 	return cmp.Or(
@@ -41,29 +41,29 @@ func (c EstimatorConfig) Validate() error {
 	)
 }
 
-// String returns the configuration as one line, which UnmarshalText reads; LogValue, for log/slog, and MarshalJSON,
-// which UnmarshalJSON reads, have the same fields.
+// String returns the configuration in one line, and UnmarshalText reads this line. LogValue returns the same fields for
+// log/slog. MarshalJSON writes the same fields, and UnmarshalJSON reads them.
 func (c EstimatorConfig) String() string                   { return wire.Line(wire.Settings(&c)) }
 func (c EstimatorConfig) LogValue() slog.Value             { return wire.Log(wire.Settings(&c)) }
 func (c EstimatorConfig) MarshalJSON() ([]byte, error)     { return wire.JSON(wire.Settings(&c)) }
 func (c *EstimatorConfig) UnmarshalJSON(data []byte) error { return wire.Read(data, c, wire.Struct) }
 func (c *EstimatorConfig) UnmarshalText(line []byte) error { return wire.Scan(line, c, wire.Struct) }
 
-// Estimator learns p, the probability that a task straggles, from the progress rates of finished phases: the share of
-// tasks that progressed at less than half the median rate of their phase, made again every hour [Dolly §2.1.1, §3.2].
+// Estimator learns p, the probability that a task straggles, from the progress rates of finished phases. p is the share of
+// tasks with a rate below half the median rate of their phase. A new estimate is made every hour [Dolly §2.1.1, §3.2].
 //
-// The zero value is an Estimator with the defaults. Times come from the host; time goes on from where its clock steps
-// back to. Not safe for concurrent use; one per cluster.
+// The zero value is an Estimator with the defaults. The host supplies all times. If its clock steps back, no time passes
+// at the step, and the next time is measured from there. Not safe for concurrent use; a cluster needs one Estimator.
 type Estimator struct {
 	config      EstimatorConfig
 	period      period
-	slow, tasks int     // in the present period
-	p           float64 // of the latest period that was long enough
+	slow, tasks int     // stragglers and tasks in the current period
+	p           float64 // the estimate of the latest period with enough tasks
 	known       bool
 	sorted      []float64 // scratch
 }
 
-// NewEstimator returns an Estimator without an estimate, or an error that names the field that is out of range.
+// NewEstimator returns an Estimator without an estimate. The error names the field that is out of range.
 func NewEstimator(c EstimatorConfig) (*Estimator, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -74,14 +74,16 @@ func NewEstimator(c EstimatorConfig) (*Estimator, error) {
 // Config returns the configuration with its defaults filled in.
 func (e *Estimator) Config() EstimatorConfig { return e.config.Effective() }
 
-// Observe records the progress rates of all copies of a phase that has ended, and returns the rate below which a copy
-// of this phase straggled, as [Blacklist.Observe] takes it for each; 0 if the phase says nothing. A
-// progress rate is work done per time, in any unit. A copy that was killed has one too, its work so far over its age:
-// leave those out and cloning hides the stragglers that it saved the job from. Rates that are negative or not finite
-// are no rates, and a phase with fewer than two rates says nothing. The median of an even number is the mean of the
-// middle two.
+// Observe records the progress rates of all attempts of a phase that has ended. The result is the rate below which an
+// attempt of this phase straggled. With this rate the host can tell [Blacklist.Observe] whether each attempt
+// straggled. A phase with fewer than two rates does not count, and its result is 0.
 //
-// O(k log k) with k rates; allocates only when a phase is larger than any before.
+// A progress rate is work divided by time, in any unit. Include the killed attempts with their work so far over their
+// age. Without the killed attempts, the estimate would miss the stragglers that were killed because another clone was
+// faster. Observe ignores rates that are negative or not finite. The median of an even number of rates is the mean of
+// the middle two.
+//
+// O(k log k) for k rates; it allocates only for a phase that is larger than every phase before.
 func (e *Estimator) Observe(now time.Time, rates []float64) (slow float64) {
 	e.roll(now)
 	e.sorted = e.sorted[:0]
@@ -103,9 +105,9 @@ func (e *Estimator) Observe(now time.Time, rates []float64) (slow float64) {
 	return slow
 }
 
-// P returns p, and whether it is known: of the latest period that was long enough, or before there is one, of what was
-// seen so far if that is MinTasks or more. It is NaN if it is not known, which [Budget.Admit] understands. O(1), no
-// allocation.
+// P returns p and whether p is known. p comes from the latest period with enough tasks. Before the first such period,
+// p comes from the current period if this period has MinTasks tasks or more. An unknown p is NaN, and [Budget.Admit]
+// then clones no job. O(1), no allocation.
 func (e *Estimator) P(now time.Time) (p float64, known bool) {
 	e.roll(now)
 	switch {
@@ -117,9 +119,9 @@ func (e *Estimator) P(now time.Time) (p float64, known bool) {
 	return math.NaN(), false
 }
 
-// roll closes the present period if it is over and has seen enough.
+// roll closes the current period if the period is over and has enough tasks.
 func (e *Estimator) roll(now time.Time) {
-	if e.config.Period == 0 { // of the zero Estimator
+	if e.config.Period == 0 { // true only for the zero Estimator
 		e.config = e.Config()
 	}
 	if e.period.roll(now, e.config.Period) == 0 || e.tasks < e.config.MinTasks {

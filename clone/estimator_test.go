@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// stragglers counts the rates below that which Observe names, and checks that this is what it counted.
+// stragglers counts the rates below the rate that Observe returns, and checks that Observe counted the same number.
 func stragglers(e *Estimator, now time.Time, rates []float64) int {
 	e.roll(now)
 	before := e.slow
@@ -26,7 +26,7 @@ func stragglers(e *Estimator, now time.Time, rates []float64) int {
 	return n
 }
 
-func TestEstimatorLeavesOutWhatIsNoRate(t *testing.T) {
+func TestEstimatorIgnoresInvalidRates(t *testing.T) {
 	e, err := NewEstimator(EstimatorConfig{MinTasks: 4})
 	require.NoError(t, err)
 	now := time.Unix(0, 0)
@@ -37,17 +37,17 @@ func TestEstimatorLeavesOutWhatIsNoRate(t *testing.T) {
 	assert.True(t, math.IsNaN(p))
 	rates := []float64{9, 0, 11, math.NaN(), 10}
 	assert.Equal(t, 1, stragglers(e, now, rates))
-	assert.Equal(t, 9., rates[0], "the argument is not changed")
+	assert.Equal(t, 9., rates[0], "Observe changed its argument")
 	p, known = e.P(now)
 	assert.True(t, known)
 	assert.Equal(t, .25, p)
-	assert.Equal(t, 0, stragglers(e, now, []float64{math.MaxFloat64, math.MaxFloat64}), "no overflow of the median")
+	assert.Equal(t, 0, stragglers(e, now, []float64{math.MaxFloat64, math.MaxFloat64}), "the median must not overflow")
 	assert.Equal(t, 2, stragglers(e, now, []float64{1, 3, 10, 12}), "the median is 6.5, not 3")
 	assert.Equal(t, 1, stragglers(e, now, []float64{1, 4, 10, 12}), "the median is 7, not 10")
 }
 
-// A period without enough tasks runs on, and a clock that steps back loses nothing.
-func TestEstimatorPeriods(t *testing.T) {
+// A period with too few tasks continues. A clock that steps back loses no observation.
+func TestAPeriodWithTooFewTasksContinues(t *testing.T) {
 	e, err := NewEstimator(EstimatorConfig{MinTasks: 5})
 	require.NoError(t, err)
 	now := time.Unix(1e6, 0)
@@ -58,11 +58,11 @@ func TestEstimatorPeriods(t *testing.T) {
 	now = now.Add(-80 * time.Minute)
 	e.Observe(now, []float64{10, 10, 10, 10})
 	p, _ := e.P(now)
-	assert.Equal(t, .125, p, "one of eight so far")
+	assert.Equal(t, .125, p, "one task out of eight straggled so far")
 	now = now.Add(-4 * time.Hour)
 	e.Observe(now, []float64{10, 10, 10, 10, 10, 1, 1, 1})
 	p, _ = e.P(now)
-	assert.Equal(t, .25, p, "four of sixteen: the step back closed no period")
+	assert.Equal(t, .25, p, "four tasks out of sixteen: the step back closed no period")
 	p, _ = e.P(now.Add(2 * time.Hour))
 	assert.Equal(t, .25, p)
 }

@@ -1,25 +1,25 @@
 package clone
 
-// Job is what the host knows of a job whose first task is about to be launched, or of one phase of it.
+// Job is a job, or one phase of a job, before the host launches its first task.
 type Job struct {
-	// Tasks is n.
+	// Tasks is n, the number of tasks.
 	Tasks int
-	// Upstream is the number of copies that each task of the phase that this one reads was launched with; 0 if it reads
-	// none. A phase never gets more copies than the one that it reads, so that they need not fight over its output
-	// [Dolly §3.2].
+	// Upstream is the number of clones of each task in the phase that this phase reads; 0 if this phase reads no other
+	// phase. A phase never gets more clones than its upstream phase, so that its clones need not compete for the same
+	// output [Dolly §3.2].
 	Upstream int
-	// NoCopy says that two copies of a task must never run at once: it has side effects.
+	// NoCopy says that two attempts of a task must never run at once, because the task has side effects.
 	NoCopy bool
 }
 
-// Cluster is what the host knows of the cluster now.
+// Cluster is the current state of the cluster.
 type Cluster struct {
-	// Capacity is C, the number of slots. It may change as machines join and leave.
+	// Capacity is C, the number of slots. The capacity may change when machines join or leave.
 	Capacity int
-	// Busy is U, the slots in use, with those of running clones and without those of the job that asks: its tasks are
-	// being placed now.
+	// Busy is U, the number of slots in use. Busy includes running clones of other jobs, and excludes the job that asks,
+	// because that job's tasks have no slots yet.
 	Busy int
-	// Straggler is p, the probability that a task straggles, in [0, 1), such as an [Estimator] gives. NaN, or any value
-	// out of range, is unknown, and nothing is cloned. 0 is not: it says that no task straggles.
+	// Straggler is p, the probability that a task straggles, in [0, 1). [Estimator.P] returns such a value. NaN and
+	// values out of range mean that p is unknown, and then no job is cloned. 0 means that no task straggles.
 	Straggler float64
 }

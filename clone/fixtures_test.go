@@ -9,7 +9,7 @@ import (
 	"github.com/straggler-go/straggler/internal/fixturetest"
 )
 
-// The files of testdata are worked examples; read them.
+// The files of testdata are worked examples, written to be read.
 func TestFixtures(t *testing.T) {
 	fixturetest.Run(t, "testdata/*.txt", func(t *testing.T) fixturetest.Host {
 		var budget *Budget
@@ -32,16 +32,16 @@ func TestFixtures(t *testing.T) {
 			case "count":
 				c, err := Count(job.Tasks, now.Straggler, args.Float("risk"))
 				require.NoError(t, err)
-				return fmt.Sprint("copies=", c)
+				return fmt.Sprint("clones=", c)
 			case "admit":
 				d := budget.Admit(job, now)
 				grants[name] = d.Grant
-				now.Busy += max(job.Tasks, 0) + (d.Copies-1)*d.Tasks
+				now.Busy += max(job.Tasks, 0) + (d.Clones-1)*d.Tasks
 				return d.String()
 			case "ends":
 				return fmt.Sprintf("back=%d spent=%d", budget.Release(grants[name], job.Tasks), budget.Spent())
 			case "readmit":
-				grants[name] = budget.Readmit(args.Int("size"), job.Tasks, args.Int("copies"))
+				grants[name] = budget.Readmit(args.Int("size"), job.Tasks, args.Int("clones"))
 				return fmt.Sprintf("spent=%d", budget.Spent())
 			default:
 				return args.Fail()

@@ -7,21 +7,24 @@ import (
 	"github.com/straggler-go/straggler/internal/num"
 )
 
-// What many processes see of the same machines, and pass on to each other.
+// The functions below share observations of the same machines between processes.
 
+// choices returns the settings of the exchange between processes.
 func (c BlacklistConfig) choices() merge.Choices {
 	return merge.Choices{Origin: c.Origin, Skew: c.MaxSkew, Keep: num.Times(c.Window, merge.Slots)}
 }
 
-// SetName says by which name the processes of a fleet know a machine. Where a Blacklist has an Origin, only machines
-// with a name are observed. It reports false, and changes nothing, for a machine that does not exist, for a name that
-// is empty or longer than 255 bytes, and where the machine has another name or the name another machine. O(1).
+// SetName sets the name by which all processes know a machine. A Blacklist with an Origin observes only machines with
+// a name. SetName returns false and ignores the name if the machine does not exist, or if the name is empty or longer
+// than 255 bytes. SetName also returns false if the machine has a different name already, or if the name belongs to a
+// different machine. O(1).
 func (b *Blacklist) SetName(machine int, name string) bool {
 	return machine >= 0 && machine < len(b.machine) && b.fleet.SetName(machine, name)
 }
 
-// rollShared predicts again from the 15 windows before the present one, if it is another, or more is known of them.
-// Windows begin at multiples of their length since 1970.
+// rollShared computes the predictions from the 15 windows before the current window. The computation happens if a new
+// window has begun, or if again says that more observations are known. Windows begin at multiples of their length
+// since 1970.
 func (b *Blacklist) rollShared(now time.Time, again bool) {
 	c := b.config.choices()
 	at := c.At(&b.period.clock, now)
@@ -41,7 +44,8 @@ func (b *Blacklist) rollShared(now time.Time, again bool) {
 			if name == "" || n.Of < int64(b.config.MinTasks) {
 				continue
 			}
-			if b.predict(&b.machine[i], average, float64(n.Hits)/float64(n.Of)); b.machine[i].predicted > b.config.Threshold {
+			b.predict(&b.machine[i], average, float64(n.Hits)/float64(n.Of))
+			if b.machine[i].predicted > b.config.Threshold {
 				b.worst = append(b.worst, int32(i))
 			}
 		}
@@ -49,26 +53,29 @@ func (b *Blacklist) rollShared(now time.Time, again bool) {
 	b.banWorst()
 }
 
-// blacklistForm is how it is passed on which tasks straggled.
+// blacklistForm is the format in which processes exchange their observations of stragglers.
 func blacklistForm() merge.Form[merge.Fact] { return merge.CountsForm("clone", 'b', true) }
 
-// AppendVersion appends what b knows, as far as a process that knows more must know that to say the rest.
+// AppendVersion appends a summary of the observations that b knows. With this summary, another process sends only the
+// observations that b does not know.
 func (b *Blacklist) AppendVersion(dst []byte) []byte {
 	return b.fleet.AppendVersion(blacklistForm(), dst)
 }
 
-// AppendDelta appends what b knows beyond a version, that of the reader by its AppendVersion; nil stands for one that
-// knows nothing. With origins it says only what these have seen. It is an error if since is no version. Some 10 bytes
-// for each machine and window in which a task ended, however many, and its name. O(what is kept).
+// AppendDelta appends the observations of b that a reader does not know yet. since is the result of the reader's
+// AppendVersion, or nil for a reader without observations. If origins are given, the delta has only their observations.
+// The error says that since is not a version. A delta takes about 10 bytes for each machine and window in which tasks
+// ended, plus the name of each machine. O(observations kept).
 func (b *Blacklist) AppendDelta(dst, since []byte, origins ...string) ([]byte, error) {
 	return b.fleet.AppendDelta(blacklistForm(), b.config.choices(), b.period.clock.Since, dst, since, origins)
 }
 
-// Merge takes in what another process has seen, by its AppendDelta, in any order, and as often as it comes: those that
-// know the same ban the same machines at the same instant. A prediction rests on 15 windows; of a machine's window,
-// what one process has counted is at most as much as what all others have. It is an error, and nothing is taken, if b
-// has no Origin, delta is damaged or none, or, a FieldError, if it comes from more than MaxSkew ahead of now. O(what is
-// kept).
+// Merge adds the observations of another process, from its AppendDelta. The order and the repetition of deltas do not
+// matter. Two processes with the same observations ban the same machines at the same time. A prediction uses 15 windows. If
+// several processes observed a machine in a window, no process counts for more than all others together.
+//
+// The error says that b has no Origin, or that delta is damaged. The error is a FieldError if delta is more than
+// MaxSkew ahead of now. After an error, b has no new observations. O(observations kept).
 func (b *Blacklist) Merge(now time.Time, delta []byte) error {
 	c := b.config.choices()
 	err := b.fleet.Merge(blacklistForm(), c, c.At(&b.period.clock, now), delta)

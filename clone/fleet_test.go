@@ -15,8 +15,8 @@ import (
 
 const machinesOfFleet = 5
 
-// place is by which number a process knows a machine.
-func place(process, node int) int { return (node + process) % machinesOfFleet }
+// indexOf returns the index of a machine in a process. Each process numbers the machines differently.
+func indexOf(process, node int) int { return (node + process) % machinesOfFleet }
 
 func member(t testing.TB, process int) *Blacklist {
 	b, err := NewBlacklist(machinesOfFleet, BlacklistConfig{
@@ -24,7 +24,7 @@ func member(t testing.TB, process int) *Blacklist {
 	})
 	require.NoError(t, err)
 	for node := range machinesOfFleet {
-		require.True(t, b.SetName(place(process, node), fmt.Sprint("node-", node)))
+		require.True(t, b.SetName(indexOf(process, node), fmt.Sprint("node-", node)))
 	}
 	return b
 }
@@ -34,7 +34,7 @@ func TestLawsOfMerge(t *testing.T) {
 		New: func(process int) *Blacklist { return member(t, process) },
 		See: func(b *Blacklist, process int, now time.Time, random *rand.Rand) {
 			node := random.IntN(1 + random.IntN(machinesOfFleet))
-			b.Observe(now, place(process, node), random.IntN(2+node) == 0)
+			b.Observe(now, indexOf(process, node), random.IntN(2+node) == 0)
 		},
 		Answer: func(b *Blacklist, now time.Time) (answer string) {
 			for node := range machinesOfFleet {
@@ -55,19 +55,19 @@ func TestBlacklistsMerge(t *testing.T) {
 	now := time.Unix(6000, 0)
 	a, b := member(t, 0), member(t, 1)
 	for node := range machinesOfFleet {
-		a.Observe(now, place(0, node), node == 3)
-		b.Observe(now, place(1, node), node == 3)
+		a.Observe(now, indexOf(0, node), node == 3)
+		b.Observe(now, indexOf(1, node), node == 3)
 	}
-	assert.False(t, b.SetName(0, "node-0"), "it has another name")
+	assert.False(t, b.SetName(0, "node-0"), "machine 0 has a different name already")
 	assert.False(t, b.SetName(machinesOfFleet, "x"))
 	now = now.Add(time.Minute)
-	assert.Empty(t, b.AppendBanned(nil, now), "one task a machine is too few")
+	assert.Empty(t, b.AppendBanned(nil, now), "one task on each machine is too few")
 	delta, err := a.AppendDelta(nil, b.AppendVersion(nil))
 	require.NoError(t, err)
 	require.NoError(t, b.Merge(now, delta))
-	assert.Equal(t, []int{place(1, 3)}, b.AppendBanned(nil, now), "though the window was over")
-	assert.Empty(t, b.AppendBanned(nil, now.Add(time.Minute)), "what was seen is a window old")
-	p, known := b.Predicted(place(1, 3))
+	assert.Equal(t, []int{indexOf(1, 3)}, b.AppendBanned(nil, now), "observations of the window that has ended must count")
+	assert.Empty(t, b.AppendBanned(nil, now.Add(time.Minute)), "the observations are older than the latest window")
+	p, known := b.Predicted(indexOf(1, 3))
 	assert.True(t, known)
 	assert.Equal(t, .6, p)
 	_, known = b.Predicted(-1)
@@ -77,32 +77,32 @@ func TestBlacklistsMerge(t *testing.T) {
 	assert.ErrorContains(t, new(Blacklist).Merge(now, delta), "Config.Origin")
 }
 
-// A prediction rests on 15 windows, and of machines that are as bad the first by name is banned.
-func TestBlacklistsRemember(t *testing.T) {
+// A prediction uses 15 windows. Among equally bad machines, the first name is banned.
+func TestASharedPredictionUses15Windows(t *testing.T) {
 	start := time.Unix(6000, 0)
 	a := member(t, 1)
 	for node := range 2 {
-		a.Observe(start, place(1, node), true)
-		a.Observe(start, place(1, node), true)
+		a.Observe(start, indexOf(1, node), true)
+		a.Observe(start, indexOf(1, node), true)
 	}
-	a.Observe(start, place(1, 2), false)
-	a.Observe(start, place(1, 2), false)
+	a.Observe(start, indexOf(1, 2), false)
+	a.Observe(start, indexOf(1, 2), false)
 	delta, err := a.AppendDelta(nil, nil)
 	require.NoError(t, err)
 	now := start.Add(14 * time.Minute)
-	a.Observe(now, place(1, 2), true)
-	a.Observe(now, place(1, 2), true)
+	a.Observe(now, indexOf(1, 2), true)
+	a.Observe(now, indexOf(1, 2), true)
 	a.Banned(now.Add(time.Minute), 0)
-	old, _ := a.Predicted(place(1, 2))
+	old, _ := a.Predicted(indexOf(1, 2))
 	assert.InDelta(t, (1+(0+2./3)/2)/2, old, 1e-9)
 	a.Banned(now.Add(2*time.Minute), 0)
-	old, _ = a.Predicted(place(1, 2))
-	assert.Equal(t, 1., old, "the first window is out")
+	old, _ = a.Predicted(indexOf(1, 2))
+	assert.Equal(t, 1., old, "the first window must not count any more")
 
-	b := member(t, 4) // by whose numbers node-0 is the last machine
+	b := member(t, 4) // in this process node-0 is the last machine
 	b.config.MaxShare = .2
 	require.NoError(t, b.Merge(start.Add(time.Minute), delta))
-	assert.Equal(t, []int{place(4, 0)}, b.AppendBanned(nil, start.Add(time.Minute)))
+	assert.Equal(t, []int{indexOf(4, 0)}, b.AppendBanned(nil, start.Add(time.Minute)))
 }
 
 func FuzzMerge(f *testing.F) {
@@ -126,8 +126,8 @@ func FuzzMerge(f *testing.F) {
 	})
 }
 
-// What is written now: a later version reads it, or refuses it by name.
-func TestKept(t *testing.T) {
+// A later version reads the files that this version writes, or refuses them by their version.
+func TestDeltasOfThisVersionAreRead(t *testing.T) {
 	b, now := member(t, 0), time.Unix(6000, 0)
 	b.Observe(now, 1, true)
 	b.Observe(now.Add(time.Second), 2, false)
@@ -142,10 +142,10 @@ func TestKept(t *testing.T) {
 			"00c0843d02000220a51883")
 }
 
-// A clock that steps back makes a delta one from the future: what is saved then can be restored.
-func TestSavedAfterARefusal(t *testing.T) {
+// After the clock steps back, a delta is from the future and is refused. The state saved afterwards can be restored.
+func TestStateSavedAfterARefusalIsRestored(t *testing.T) {
 	a, b := member(t, 0), member(t, 1)
-	a.Observe(time.Unix(6000, 0), place(0, 0), true)
+	a.Observe(time.Unix(6000, 0), indexOf(0, 0), true)
 	b.Banned(time.Unix(6000, 0), 0)
 	delta, err := a.AppendDelta(nil, nil)
 	require.NoError(t, err)

@@ -29,25 +29,25 @@ func FuzzCount(f *testing.F) {
 		if c < 1 {
 			t.Fatalf("Count(%d, %v, %v) = %d", n, p, eps, c)
 		}
-		// A stricter risk and more tasks never need fewer copies.
+		// A smaller risk or more tasks never need fewer clones.
 		if stricter, _ := Count(n, p, eps/2); eps/2 > 0 && stricter < c {
-			t.Errorf("n=%d p=%v: %d copies for %v, but %d for half of it", n, p, c, eps, stricter)
+			t.Errorf("n=%d p=%v: %d clones for %v, but %d for half of it", n, p, c, eps, stricter)
 		}
 		if n < math.MaxInt {
 			if more, _ := Count(n+1, p, eps); more < c {
-				t.Errorf("p=%v eps=%v: %d copies for %d tasks, but %d for one more", p, eps, c, n, more)
+				t.Errorf("p=%v eps=%v: %d clones for %d tasks, but %d for one more", p, eps, c, n, more)
 			}
 		}
 	})
 }
 
-// FuzzBudget plays a sequence of jobs, task ends, cancellations and preemptions, and checks the account against a slow
-// one, the limits after every admission, and the plans of preemption.
+// FuzzBudget plays a sequence of jobs, task ends, cancellations and preemptions. The fuzz test checks the charges
+// against a slow account, the limits after every admission, and the plans of preemption.
 func FuzzBudget(f *testing.F) {
 	f.Add([]byte{0, 0, 10, 0, 10, 1, 0, 3, 0, 20, 3, 4})
 	f.Add([]byte{5, 0, 40, 0, 30, 3, 2, 2, 0, 1, 0})
 	f.Add([]byte{0, 0, 20, 0, 15, 3, 10})                // a preemption
-	f.Add([]byte{1, 0, 30, 0, 20, 1, 232, 4, 10, 3, 10}) // one where the largest job has little left, in a cluster that shrank
+	f.Add([]byte{1, 0, 30, 0, 20, 1, 232, 4, 10, 3, 10}) // a preemption where the largest job has few running tasks and the cluster shrank
 	f.Add([]byte{0, 0, 10, 5, 0, 0, 12, 1, 3, 5, 0, 3, 4, 0, 9})
 	f.Add([]byte{2, 0, 90, 0, 90, 0, 90, 3, 1, 3, 1, 3, 9})
 	f.Fuzz(func(t *testing.T, script []byte) {
@@ -66,7 +66,7 @@ func FuzzBudget(f *testing.F) {
 	})
 }
 
-// host is a cluster that obeys, with an account of its own.
+// host is a cluster that carries out the decisions and keeps its own account.
 type host struct {
 	t      *testing.T
 	budget *Budget
@@ -77,14 +77,14 @@ type host struct {
 
 type running struct {
 	grant               Grant
-	size, tasks, copies int
+	size, tasks, clones int
 }
 
-// The limits in whole numbers: 30 % and 80 % of a capacity that is a multiple of ten.
+// limit and ceiling are whole numbers: 30 % and 80 % of a capacity that is a multiple of ten.
 func (h *host) limit() int   { return h.now.Capacity / 10 * 3 }
 func (h *host) ceiling() int { return h.now.Capacity / 10 * 8 }
 
-func (r running) cost(c Charge) int { return r.tasks * (r.copies - int(c)) }
+func (r running) cost(c Charge) int { return r.tasks * (r.clones - int(c)) }
 
 func (h *host) step(op byte, arg int) {
 	switch op % 6 {
@@ -101,7 +101,7 @@ func (h *host) step(op byte, arg int) {
 			if got, want := h.budget.Release(j.grant, arg/8), before-j.cost(h.charge); got != want {
 				h.t.Fatalf("Release gave back %d, want %d", got, want)
 			}
-			h.now.Busy -= ended * j.copies
+			h.now.Busy -= ended * j.clones
 		}
 	case 2: // a job goes away
 		if len(h.jobs) > 0 {
@@ -109,7 +109,7 @@ func (h *host) step(op byte, arg int) {
 		}
 	case 3:
 		h.preempt(Job{Tasks: arg})
-	case 4: // machines join or leave, which may leave more in use than is allowed
+	case 4: // machines join or leave, so more slots may be in use than allowed
 		h.now.Capacity = 10 * arg
 	}
 	want := 0
@@ -121,7 +121,8 @@ func (h *host) step(op byte, arg int) {
 	}
 }
 
-// restart makes a new budget that takes over what runs. It must go on as the old one would have.
+// restart makes a new budget that takes over the running clones. The new budget must continue as the old budget
+// would.
 func (h *host) restart() {
 	fresh, err := NewBudget(h.budget.Config())
 	if err != nil {
@@ -129,7 +130,7 @@ func (h *host) restart() {
 	}
 	live := h.jobs[:0]
 	for _, j := range h.jobs {
-		if j.grant = fresh.Readmit(j.size, j.tasks, j.copies); j.tasks > 0 {
+		if j.grant = fresh.Readmit(j.size, j.tasks, j.clones); j.tasks > 0 {
 			live = append(live, j)
 		}
 	}
@@ -149,31 +150,31 @@ func (h *host) admit(job Job) Decision {
 		h.t.Fatalf("Preview said %v, Admit %v", preview, d)
 	}
 	if d.Action != Clone {
-		if grant != (Grant{}) || d.Copies != 1 {
-			h.t.Fatalf("%v has a grant, or %d copies", d, d.Copies)
+		if grant != (Grant{}) || d.Clones != 1 {
+			h.t.Fatalf("%v has a grant, or %d clones", d, d.Clones)
 		}
 		return d
 	}
-	h.now.Busy += job.Tasks + (d.Copies-1)*d.Tasks
+	h.now.Busy += job.Tasks + (d.Clones-1)*d.Tasks
 	if h.now.Busy > h.ceiling() || h.budget.Spent() > h.limit() || h.now.Busy != d.Busy || h.budget.Spent() != d.Spent {
 		h.t.Fatalf("%v: %d slots busy of %d, %d spent of %d", d, h.now.Busy, h.ceiling(), h.budget.Spent(), h.limit())
 	}
-	if job.NoCopy || job.Upstream > 0 && d.Copies > job.Upstream || d.Copies < 2 {
+	if job.NoCopy || job.Upstream > 0 && d.Clones > job.Upstream || d.Clones < 2 {
 		h.t.Fatalf("%+v got %v", job, d)
 	}
-	h.jobs = append(h.jobs, running{grant: grant, size: job.Tasks, tasks: d.Tasks, copies: d.Copies})
-	h.now.Busy -= job.Tasks - d.Tasks // the tasks that are not cloned are of no interest
+	h.jobs = append(h.jobs, running{grant: grant, size: job.Tasks, tasks: d.Tasks, clones: d.Clones})
+	h.now.Busy -= job.Tasks - d.Tasks // ignores the tasks that are not cloned
 	d.Grant = grant
 	return d
 }
 
-// cancel kills a job's clones, and its tasks too if all is set. The grant must be dead then.
+// cancel kills a job's clones, and also its tasks if all is set. The grant must be invalid then.
 func (h *host) cancel(g Grant, all bool) {
 	for i, j := range h.jobs {
 		if j.grant != g {
 			continue
 		}
-		h.now.Busy -= j.tasks * (j.copies - 1)
+		h.now.Busy -= j.tasks * (j.clones - 1)
 		if all {
 			h.now.Busy -= j.tasks
 		}
@@ -184,13 +185,13 @@ func (h *host) cancel(g Grant, all bool) {
 		break
 	}
 	if back := h.budget.Release(g, 1); back != 0 {
-		h.t.Fatalf("a dead grant gave back %d", back)
+		h.t.Fatalf("an invalid grant gave back %d slots", back)
 	}
 }
 
-// checkNeeded checks that without any one of the victims there is no room.
+// checkNeeded checks that each victim is needed: without it there is not enough room.
 func (h *host) checkNeeded(denied Decision, victims []Grant) {
-	if denied.Action == Clone { // of fewer copies than are wanted, so that it does not say what these come to
+	if denied.Action == Clone { // for fewer clones than wanted, so Spent and Busy are not the wanted ones
 		return
 	}
 	for _, spared := range victims {
@@ -199,12 +200,12 @@ func (h *host) checkNeeded(denied Decision, victims []Grant) {
 			for _, j := range h.jobs {
 				if g != spared && g == j.grant {
 					spent -= j.cost(h.charge)
-					busy -= j.tasks * (j.copies - 1)
+					busy -= j.tasks * (j.clones - 1)
 				}
 			}
 		}
 		if spent <= h.limit() && busy <= h.ceiling() {
-			h.t.Fatalf("%d victims, of which %v is superfluous", len(victims), spared)
+			h.t.Fatalf("there are %d victims, and %v is superfluous", len(victims), spared)
 		}
 	}
 }
@@ -214,17 +215,17 @@ func (h *host) preempt(job Job) {
 	victims := h.budget.Victims(nil, job, h.now)
 	h.checkNeeded(before, victims)
 	if before.Reason == RoomForAll && len(victims) > 0 {
-		h.t.Fatalf("%v, and still %d victims", before, len(victims))
+		h.t.Fatalf("%v needs no room, but has %d victims", before, len(victims))
 	}
 	last := 1 << 30
 	for i, g := range victims {
 		if d := h.budget.Preview(job, h.now); d.Reason == RoomForAll {
-			h.t.Fatalf("%d victims, but after %d there is room: %v", len(victims), i, d)
+			h.t.Fatalf("there are %d victims, but %d already make enough room: %v", len(victims), i, d)
 		}
 		for _, j := range h.jobs {
 			if j.grant == g {
 				if j.size <= job.Tasks || j.size > last {
-					h.t.Fatalf("a job of %d tasks is a victim of one of %d, after one of %d", j.size, job.Tasks, last)
+					h.t.Fatalf("a job of %d tasks is a victim for a job of %d tasks, after a victim of %d tasks", j.size, job.Tasks, last)
 				}
 				last = j.size
 			}
@@ -238,7 +239,8 @@ func (h *host) preempt(job Job) {
 	}
 }
 
-// FuzzSnapshots reads any bytes as each kind of state: an error, or a state that answers and is written as it was read.
+// FuzzSnapshots reads arbitrary bytes as each type of state. The result is an error, or a state that answers and is written
+// as it was read.
 func FuzzSnapshots(f *testing.F) {
 	now := time.Unix(1e9, 0)
 	e, _ := NewEstimator(EstimatorConfig{})

@@ -6,14 +6,14 @@ import (
 	"github.com/straggler-go/straggler/internal/clock"
 )
 
-// period is a stretch of time that repeats. The first begins with the first instant.
+// period is a repeated time span of constant length. The first period begins with the first time that the host reports.
 type period struct {
 	clock clock.Clock
-	start time.Duration // of the present one
+	start time.Duration // start of the current period
 }
 
-// roll returns how many periods of the given length have ended since the start of the present one, and moves that on by
-// as many.
+// roll returns the number of periods of the given length that have ended since the start of the current period. roll
+// also moves the start on by this number of periods.
 func (p *period) roll(now time.Time, length time.Duration) int64 {
 	n := int64((p.clock.At(now) - p.start) / length)
 	p.start += time.Duration(n) * length

@@ -24,7 +24,7 @@ func TestCountAtTheExtremes(t *testing.T) {
 		{1, .5, 1, 1},
 		{1, .999, math.Inf(1), 1},
 		{1, 5e-324, 5e-324, 1},
-		{1, .5, 5e-324, 1074}, // the least float64 is 2^-1074
+		{1, .5, 5e-324, 1074}, // the smallest float64 is 2^-1074
 		{1 << 30, .5, 5e-324, 1074 + 30},
 	} {
 		c, err := Count(b.n, b.p, b.eps)
@@ -33,10 +33,10 @@ func TestCountAtTheExtremes(t *testing.T) {
 	}
 	c, err := Count(math.MaxInt, math.Nextafter(1, 0), 5e-324)
 	require.NoError(t, err)
-	assert.Positive(t, c, "no overflow")
+	assert.Positive(t, c, "the count must not overflow")
 }
 
-// The least c with (1-p^c)^n ≥ 1-ε, in exact rational arithmetic.
+// exactCount returns the smallest c with (1-p^c)^n ≥ 1-ε, in exact rational arithmetic.
 func exactCount(n int, p, eps *big.Rat) int {
 	one := big.NewRat(1, 1)
 	bar := new(big.Rat).Sub(one, eps)
@@ -72,7 +72,7 @@ func TestCountIsExactOnDecimals(t *testing.T) {
 	for range 300 {
 		check(1+source.IntN(60), big.NewRat(1+source.Int64N(899), 1000), big.NewRat(1+source.Int64N(999), 1000))
 	}
-	// Exactly on the boundary: ε = 1-(1-p^c)^n.
+	// These arguments meet the bound exactly: ε = 1-(1-p^c)^n.
 	for range 300 {
 		n, c, p := 1+source.IntN(8), 1+source.IntN(4), big.NewRat(1+source.Int64N(80), 100)
 		fine := big.NewRat(1, 1)
@@ -95,7 +95,7 @@ func straggling(t *testing.T, n, c int, p float64) float64 {
 	return r
 }
 
-// c copies keep the risk and c-1 would not, over the whole range of arguments.
+// With c clones the risk is within the bound, and with c-1 clones it is not, over the whole range of arguments.
 func TestCountIsEnoughAndNoMore(t *testing.T) {
 	source := rand.New(rand.NewPCG(1, 2))
 	for range 20000 {
@@ -119,7 +119,7 @@ func TestCountIsEnoughAndNoMore(t *testing.T) {
 	}
 }
 
-// What partial cloning and first come first served grant, against trying every count.
+// Partial cloning and first come first served grant the largest number that fits, compared with a trial of every number.
 func TestPartialGrantsAreTheLargestThatFit_33(t *testing.T) {
 	source := rand.New(rand.NewPCG(1, 4))
 	for range 20000 {
@@ -138,44 +138,44 @@ func TestPartialGrantsAreTheLargestThatFit_33(t *testing.T) {
 		job := Job{Tasks: 1 + source.IntN(12)}
 		d := budget.Admit(job, now)
 
-		fits := func(copies, tasks int) bool {
-			charge := copies * tasks
-			if config.Charge == ExtraCopies {
+		fits := func(clones, tasks int) bool {
+			charge := clones * tasks
+			if config.Charge == ExtraClones {
 				charge -= tasks
 			}
 			spent := before + charge
-			busy := now.Busy + job.Tasks + (copies-1)*tasks
+			busy := now.Busy + job.Tasks + (clones-1)*tasks
 			return (config.BudgetShare == Off || spent <= now.Capacity/2) && (config.Ceiling == Off || busy <= now.Capacity/10*9)
 		}
 		wanted := count(job.Tasks, .4, .05)
-		copies, tasks := 1, 0
+		clones, tasks := 1, 0
 		switch {
 		case fits(wanted, job.Tasks):
-			copies, tasks = wanted, job.Tasks
-		case config.Shortage == FewerCopies:
+			clones, tasks = wanted, job.Tasks
+		case config.Shortage == FewerClones:
 			for c := 2; c < wanted; c++ {
 				if fits(c, job.Tasks) {
-					copies, tasks = c, job.Tasks
+					clones, tasks = c, job.Tasks
 				}
 			}
 		case config.Shortage == FirstTasks:
 			for k := 1; k < job.Tasks; k++ {
 				if fits(wanted, k) {
-					copies, tasks = wanted, k
+					clones, tasks = wanted, k
 				}
 			}
 		}
-		require.Equal(t, [2]int{copies, tasks}, [2]int{d.Copies, d.Tasks}, "%+v %+v %+v spent %d: %v", config, job, now, before, d)
+		require.Equal(t, [2]int{clones, tasks}, [2]int{d.Clones, d.Tasks}, "%+v %+v %+v spent %d: %v", config, job, now, before, d)
 		launched := 0
 		for i := range job.Tasks {
-			launched += d.CopiesOf(i)
+			launched += d.ClonesOf(i)
 		}
-		require.Equal(t, job.Tasks+(copies-1)*tasks, launched)
+		require.Equal(t, job.Tasks+(clones-1)*tasks, launched)
 		require.Equal(t, Clone == d.Action, d.Spent == budget.Spent() && d.Spent > before)
 	}
 }
 
-// A blacklist never takes out more than its share, whatever happens, and bans only what is above the threshold.
+// A blacklist never bans more than MaxShare of the machines. A blacklist bans only machines above the threshold.
 func TestBlacklistKeepsItsCap(t *testing.T) {
 	source := rand.New(rand.NewPCG(1, 5))
 	b, err := NewBlacklist(30, BlacklistConfig{MaxShare: .2, MinTasks: 1})

@@ -6,13 +6,13 @@ import (
 	"github.com/straggler-go/straggler/internal/snapshot"
 )
 
-// Versions of the snapshots, their first byte.
+// The first byte of each snapshot is its version.
 const (
 	estimatorVersion = 2
 	blacklistVersion = 3
 )
 
-// maxCount bounds the counts of a snapshot, so that no sum of them overflows.
+// maxCount is the largest count in a snapshot, so that no sum of two counts overflows.
 const maxCount = math.MaxInt32 / 2
 
 func (p *period) state(c *snapshot.Codec) {
@@ -34,9 +34,9 @@ func (e *Estimator) state(c *snapshot.Codec) {
 	c.Share(&e.p)
 }
 
-// MarshalBinary and AppendBinary return the state, with its configuration, as bytes: restored, it answers as if it had
-// never stopped. They never fail. UnmarshalBinary replaces e by what data holds; it is an error, and leaves e as
-// it was, if data is not what MarshalBinary returns.
+// MarshalBinary and AppendBinary return the state with its configuration, and never fail. A restored Estimator answers as
+// if it had never stopped. UnmarshalBinary replaces e by the state in data. If data is not a result of MarshalBinary, it
+// returns an error and leaves e as it was.
 func (e *Estimator) MarshalBinary() ([]byte, error) { return e.AppendBinary(nil) }
 func (e *Estimator) AppendBinary(dst []byte) ([]byte, error) {
 	return snapshot.Append(dst, estimatorVersion, e.state)
@@ -55,14 +55,16 @@ func (b *Blacklist) state(c *snapshot.Codec) {
 	c.Text(&b.config.Origin)
 	c.Duration(&b.config.MaxSkew)
 	c.Check(b.config == b.Config() && b.config.Threshold < 1, "has a configuration out of range")
-	if c.Valid(true, b.config); !c.OK() {
+	c.Valid(true, b.config)
+	if !c.OK() {
 		return
 	}
 	b.period.state(c)
 	snapshot.List(c, &b.machine, func(m *health) {
 		c.Number(&m.tasks, 0, maxCount)
 		c.Number(&m.slow, 0, m.tasks)
-		if c.Bool(&m.seen); m.seen {
+		c.Bool(&m.seen)
+		if m.seen {
 			c.Share(&m.predicted)
 			c.Bool(&m.banned)
 		}
@@ -73,9 +75,9 @@ func (b *Blacklist) state(c *snapshot.Codec) {
 	}
 }
 
-// MarshalBinary and AppendBinary return the state, with its configuration, as bytes: restored, it answers as if it had
-// never stopped. They never fail. O(m) with m machines, 3 to 15 bytes each. UnmarshalBinary replaces b by what data
-// holds; it is an error, and leaves b as it was, if data is not what MarshalBinary returns.
+// MarshalBinary and AppendBinary return the state with its configuration, and never fail. A restored Blacklist answers as
+// if it had never stopped. O(m) for m machines, with 3 to 15 bytes for each. UnmarshalBinary replaces b by the state in
+// data. If data is not a result of MarshalBinary, it returns an error and leaves b as it was.
 func (b *Blacklist) MarshalBinary() ([]byte, error) { return b.AppendBinary(nil) }
 func (b *Blacklist) AppendBinary(dst []byte) ([]byte, error) {
 	return snapshot.Append(dst, blacklistVersion, b.state)

@@ -16,8 +16,9 @@ import (
 	"github.com/straggler-go/straggler/internal/wire/wiretest"
 )
 
-// Saved and restored at any point, and with a clock that steps back, the answers are those of one that never stopped.
-func TestRestoredGoesOn(t *testing.T) {
+// A state is saved and restored at any point, also after the clock steps back. Its answers equal the answers of a state that
+// never stopped.
+func TestARestoredStateAnswersAlike(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 1))
 	for range 30 {
 		e, err := NewEstimator(EstimatorConfig{MinTasks: 20, Period: 10 * time.Minute})
@@ -53,7 +54,7 @@ func TestRestoredGoesOn(t *testing.T) {
 	}
 }
 
-func TestSnapshotsRefuseRubbish(t *testing.T) {
+func TestSnapshotsRefuseInvalidBytes(t *testing.T) {
 	var e Estimator
 	assert.EqualError(t, e.UnmarshalBinary(nil), "clone: Estimator: snapshot: want a snapshot, got no bytes")
 	assert.EqualError(t, e.UnmarshalBinary([]byte{9}), "clone: Estimator: snapshot: version is 9, want 2")
@@ -65,10 +66,10 @@ func TestSnapshotsRefuseRubbish(t *testing.T) {
 }
 
 // The zero values have the paper's defaults.
-func TestZeroValues(t *testing.T) {
+func TestZeroValuesAreUsable(t *testing.T) {
 	var b Budget
 	d := b.Admit(Job{Tasks: 10}, Cluster{Capacity: 1800, Busy: 900, Straggler: .1})
-	assert.Equal(t, "clone room-for-all copies=3 tasks=10 wanted=3 spent=30/90 busy=930/1440", d.String())
+	assert.Equal(t, "clone room-for-all clones=3 tasks=10 wanted=3 spent=30/90 busy=930/1440", d.String())
 	assert.Equal(t, 30, b.Cancel(d.Grant))
 	assert.Equal(t, Config{AcceptableRisk: .05, BudgetShare: .05, Ceiling: .8}, b.Config())
 	assert.Empty(t, b.Victims(nil, Job{Tasks: 4}, Cluster{Capacity: 1, Straggler: .5}))
@@ -96,13 +97,13 @@ func TestZeroValues(t *testing.T) {
 }
 
 func TestReadmitCharges(t *testing.T) {
-	b, err := NewBudget(Config{Charge: ExtraCopies})
+	b, err := NewBudget(Config{Charge: ExtraClones})
 	require.NoError(t, err)
 	for _, c := range [][3]int{{5, 0, 3}, {5, -2, 3}, {5, 5, 1}, {5, 5, -1}, {5, math.MaxInt, math.MaxInt}} {
 		assert.Zero(t, b.Readmit(c[0], c[1], c[2]), c)
 	}
 	assert.Zero(t, b.Spent())
-	g := b.Readmit(2, 7, 3) // a size below what runs counts as that
+	g := b.Readmit(2, 7, 3) // a size below the number of running tasks counts as this number
 	assert.Equal(t, 14, b.Spent())
 	assert.Equal(t, []Grant{g}, b.Victims(nil, Job{Tasks: 6}, Cluster{Capacity: 280, Straggler: .1}))
 	assert.Equal(t, 4, b.Release(g, 2))
@@ -110,7 +111,7 @@ func TestReadmitCharges(t *testing.T) {
 	assert.Zero(t, b.Spent())
 }
 
-func TestDecisionsAndChoicesReadBack(t *testing.T) {
+func TestDecisionsAndConfigsReadBack(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 1))
 	for range 300 {
 		b, err := NewBudget(Config{Shortage: Shortage(rng.IntN(3)), Charge: Charge(rng.IntN(2)), Ceiling: Off})
@@ -118,7 +119,7 @@ func TestDecisionsAndChoicesReadBack(t *testing.T) {
 		d := b.Preview(Job{Tasks: rng.IntN(40), Upstream: rng.IntN(3)}, Cluster{Capacity: 100 + rng.IntN(400), Straggler: rng.Float64()})
 		wiretest.Through(t, d)
 	}
-	wiretest.Through(t, Config{AcceptableRisk: .1, BudgetShare: Off, Charge: ExtraCopies, Shortage: FirstTasks})
+	wiretest.Through(t, Config{AcceptableRisk: .1, BudgetShare: Off, Charge: ExtraClones, Shortage: FirstTasks})
 	wiretest.Through(t, EstimatorConfig{Period: 90 * time.Second, Slow: .123456789, MinTasks: 7})
 	wiretest.Through(t, BlacklistConfig{Window: 1, Recent: .1, Threshold: .2, MaxShare: .3, MinTasks: 4, Origin: "rack 7=a", MaxSkew: 5})
 
@@ -126,26 +127,26 @@ func TestDecisionsAndChoicesReadBack(t *testing.T) {
 	d := b.Admit(Job{Tasks: 10}, Cluster{Capacity: 1800, Busy: 900, Straggler: .1})
 	data, err := json.Marshal(d)
 	require.NoError(t, err)
-	assert.JSONEq(t, `{"action":"clone","reason":"room-for-all","copies":3,"tasks":10,"wanted":3,
+	assert.JSONEq(t, `{"action":"clone","reason":"room-for-all","clones":3,"tasks":10,"wanted":3,
 		"spent":30,"budget":90,"busy":930,"ceiling":1440}`, string(data))
 	var binary bytes.Buffer
 	require.NoError(t, gob.NewEncoder(&binary).Encode(d))
 	var back Decision
 	require.NoError(t, gob.NewDecoder(&binary).Decode(&back))
 	d.Grant = Grant{}
-	assert.Equal(t, d, back, "a grant stays with its budget")
+	assert.Equal(t, d, back, "a grant is not marshalled")
 
 	var c Config
-	require.NoError(t, json.Unmarshal([]byte(`{"charge":"extra-copies","shortage":"fewer-copies","ceiling":-1}`), &c))
-	assert.Equal(t, Config{Charge: ExtraCopies, Shortage: FewerCopies, Ceiling: Off}, c)
-	assert.Equal(t, "ceiling=off charge=extra-copies shortage=fewer-copies", c.String())
-	assert.ErrorContains(t, json.Unmarshal([]byte(`{"charge":"all"}`), &c), `clone: Charge is "all", want one of: all-copies`)
+	require.NoError(t, json.Unmarshal([]byte(`{"charge":"extra-clones","shortage":"fewer-clones","ceiling":-1}`), &c))
+	assert.Equal(t, Config{Charge: ExtraClones, Shortage: FewerClones, Ceiling: Off}, c)
+	assert.Equal(t, "ceiling=off charge=extra-clones shortage=fewer-clones", c.String())
+	assert.ErrorContains(t, json.Unmarshal([]byte(`{"charge":"all"}`), &c), `clone: Charge is "all", want one of: all-clones`)
 	assert.ErrorContains(t, json.Unmarshal([]byte(`{"shortage":"x"}`), &c), `clone: Shortage is "x", want one of: deny`)
 	_, err = json.Marshal(Decision{Reason: 99})
 	assert.ErrorContains(t, err, "clone: Reason is 99, want 0 to 10")
 }
 
-// A snapshot of the version that is written now: the next one reads it, or refuses it by name.
+// A later version reads the snapshots that this version writes, or refuses them by their version.
 func TestSnapshotsOfThisVersionAreRead(t *testing.T) {
 	var e Estimator
 	e.Observe(time.Unix(7, 0), []float64{10, 10, 10, 1})

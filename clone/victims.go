@@ -5,20 +5,26 @@ import (
 	"slices"
 )
 
-// Victims appends to dst the cloned jobs whose clones to kill so that all tasks of the given job can be cloned: the
-// preemption that the paper weighs against admission control [Dolly §3.3, §5.5]. Only jobs with more tasks are taken,
-// the largest first, in a tie by their place in the budget's account, and none that the others make superfluous. It
-// appends nothing if the job needs no room, or if even all larger jobs would not make enough.
+// Victims appends to dst the cloned jobs that must give up their clones, so that all tasks of the given job can be
+// cloned. The paper compares this preemption with admission control [Dolly §3.3, §5.5]. Victims takes only jobs with
+// more tasks, largest first. Jobs of equal size are in the order of the ledger. Victims leaves out each job that the
+// other victims make superfluous. The result is empty if the job needs no room, or if all larger jobs together would
+// not make enough room.
 //
-// It is a plan. To carry it out, kill every copy but the best of each task of these jobs, call [Budget.Cancel] with
-// each grant, take the killed copies off Cluster.Busy, and ask [Budget.Admit] again. O(g log g) with g cloned jobs;
-// allocates only to grow dst.
+// The result is a plan. The host carries it out in four steps:
+//
+//  1. For each task of these jobs, kill every clone except the best clone.
+//  2. Call [Budget.Cancel] with each grant.
+//  3. Subtract the killed clones from Cluster.Busy.
+//  4. Call [Budget.Admit] again.
+//
+// O(g log g) for g cloned jobs; it allocates only to grow dst.
 func (b *Budget) Victims(dst []Grant, job Job, now Cluster) []Grant {
 	d, c := b.count(job, now)
 	if c == 0 {
 		return dst
 	}
-	b.place(&d, job, now, c, job.Tasks)
+	b.project(&d, job, now, c, job.Tasks)
 	budget, ceiling := b.limits(now)
 	overBudget, overCeiling := d.Spent-budget, d.Busy-ceiling
 	start := len(dst)
@@ -33,28 +39,28 @@ func (b *Budget) Victims(dst []Grant, job Job, now Cluster) []Grant {
 	})
 	taken := 0
 	for ; taken < len(larger) && (overBudget > 0 || overCeiling > 0); taken++ {
-		charged, copies := b.held(larger[taken])
+		charged, clones := b.held(larger[taken])
 		overBudget -= charged
-		overCeiling -= copies
+		overCeiling -= clones
 	}
 	if overBudget > 0 || overCeiling > 0 {
 		return dst[:start]
 	}
-	// A large job may have few cloned tasks left, so that those after it do alone.
+	// The first victims may have few running tasks, so a later victim may make enough room alone.
 	needed := slices.DeleteFunc(larger[:taken], func(g Grant) bool {
-		charged, copies := b.held(g)
-		if overBudget+charged > 0 || overCeiling+copies > 0 {
+		charged, clones := b.held(g)
+		if overBudget+charged > 0 || overCeiling+clones > 0 {
 			return false
 		}
 		overBudget += charged
-		overCeiling += copies
+		overCeiling += clones
 		return true
 	})
 	return dst[:start+len(needed)]
 }
 
-// held returns how many slots of the budget the clones of a job are charged with, and how many slots they use.
+// held returns the slots of the budget that are charged to a job, and the slots that its clones use beyond first attempts.
 func (b *Budget) held(g Grant) (charged, extra int) {
 	e := &b.ledger[g.index]
-	return e.tasks * b.charge(e.copies), e.tasks * (e.copies - 1)
+	return e.tasks * b.charge(e.clones), e.tasks * (e.clones - 1)
 }

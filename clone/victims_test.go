@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Who has to go for a smaller job, and that nobody goes in vain.
+// Victims names the larger jobs that must give up their clones, and no job that need not.
 func TestVictims_33_55(t *testing.T) {
 	b, err := NewBudget(Config{BudgetShare: Off})
 	require.NoError(t, err)
@@ -19,16 +19,16 @@ func TestVictims_33_55(t *testing.T) {
 	require.NotZero(t, small)
 	require.Equal(t, 68, now.Busy)
 
-	assert.Empty(t, b.Victims(nil, Job{Tasks: 3}, now), "68 + 6 is below the ceiling")
+	assert.Empty(t, b.Victims(nil, Job{Tasks: 3}, now), "68 + 6 slots are below the ceiling")
 	now.Busy = 80 - 2*3 + 5
-	assert.Equal(t, []Grant{large}, b.Victims(nil, Job{Tasks: 3}, now), "5 slots over, and 5 extra copies")
+	assert.Equal(t, []Grant{large}, b.Victims(nil, Job{Tasks: 3}, now), "5 slots are above the ceiling, and the large job has 5 extra clones")
 	now.Busy++
-	assert.Equal(t, []Grant{large, small}, b.Victims(nil, Job{Tasks: 3}, now), "one more")
-	assert.Equal(t, []Grant{{}, large, small}, b.Victims([]Grant{{}}, Job{Tasks: 3}, now), "appended")
+	assert.Equal(t, []Grant{large, small}, b.Victims(nil, Job{Tasks: 3}, now), "6 slots are above the ceiling, so both jobs are needed")
+	assert.Equal(t, []Grant{{}, large, small}, b.Victims([]Grant{{}}, Job{Tasks: 3}, now), "Victims must append to dst")
 	now.Busy = 80 - 2*3 + 9
 	assert.Len(t, b.Victims(nil, Job{Tasks: 3}, now), 2)
 	now.Busy++
-	assert.Empty(t, b.Victims(nil, Job{Tasks: 3}, now), "all of both would not do")
+	assert.Empty(t, b.Victims(nil, Job{Tasks: 3}, now), "both jobs together would not make enough room")
 	now.Busy = 80 - 2*4 + 1
 	assert.Equal(t, []Grant{large}, b.Victims(nil, Job{Tasks: 4}, now))
 	b.Cancel(large)
@@ -36,14 +36,15 @@ func TestVictims_33_55(t *testing.T) {
 	assert.Empty(t, b.Victims(nil, Job{Tasks: 4, NoCopy: true}, now))
 }
 
-// A job that was large and has one cloned task left is no victim if the next one makes enough room by itself.
+// The largest job has only one cloned task left. The largest job is not a victim if the next job makes enough room
+// alone.
 func TestVictimsAreNotSuperfluous(t *testing.T) {
 	b, err := NewBudget(Config{BudgetShare: Off})
 	require.NoError(t, err)
 	now := Cluster{Capacity: 1000, Straggler: .1}
 	large := b.Admit(Job{Tasks: 50}, now).Grant
-	small := b.Admit(Job{Tasks: 20}, now).Grant // 40 extra copies
-	b.Release(large, 49)                        // 2 extra copies
+	small := b.Admit(Job{Tasks: 20}, now).Grant // 40 extra clones
+	b.Release(large, 49)                        // 2 extra clones
 	now.Busy = 800 - 2*3 + 2
 	assert.Equal(t, []Grant{large}, b.Victims(nil, Job{Tasks: 3}, now))
 	now.Busy = 800 - 2*3 + 3

@@ -2,13 +2,13 @@ package delay
 
 import "github.com/straggler-go/straggler/internal/enum"
 
-// Action is what to do with an offered slot. The names and values are stable.
+// Action says what to do with an offered slot. The names and values are stable.
 type Action uint8
 
 const (
-	// Wait leaves the slot to another job. It is the zero value.
+	// Wait leaves the slot to another job. Wait is the zero value.
 	Wait Action = iota
-	// Launch starts a task of the job at the level that was offered.
+	// Launch starts a task of the job on the offered slot.
 	Launch
 )
 
@@ -23,18 +23,18 @@ func (a Action) MarshalText() ([]byte, error) { return enum.Text(actionNames[:],
 // UnmarshalText sets the action by its name.
 func (a *Action) UnmarshalText(text []byte) error { return enum.Parse(actionNames[:], text, a) }
 
-// Reason says why. The names and values are stable.
+// Reason says why the job launches or waits. The names and values are stable.
 type Reason uint8
 
 const (
 	// NoReason is the zero value.
 	NoReason Reason = iota
-	// LocalEnough: the offered level is allowed. Launch.
+	// LocalEnough: the job may launch at the offered level. Launch.
 	LocalEnough
-	// Delayed: there is a task for this slot, and it waits for a more local one. This reason alone is a rejection
-	// because of the delay.
+	// Delayed: the job has a task for this slot, but waits for a more local slot. Only this reason is a rejection because
+	// of the delay.
 	Delayed
-	// NoTask: the job has no task for this slot.
+	// NoTask: the job has no task for this slot, so the slot is declined and no wait begins.
 	NoTask
 )
 

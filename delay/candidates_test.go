@@ -7,25 +7,25 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// A level without candidates is skipped and not waited for (SPARK-4939).
-func TestLevelsWithoutCandidates(t *testing.T) {
+// A job skips a level without candidates, and does not wait there (SPARK-4939).
+func TestLevelsWithoutCandidatesAreSkipped(t *testing.T) {
 	j := started(t, Config{Reset: ToLaunched})
-	j.SetCandidates(at(1), 0b101) // no rack
+	j.SetCandidates(at(1), 0b101) // no candidates in the rack
 	assert.Equal(t, Delayed, j.Offer(at(14), 1).Reason)
-	assert.Equal(t, LocalEnough, j.Offer(at(15), 2).Reason, "from level 0 right to level 2")
+	assert.Equal(t, LocalEnough, j.Offer(at(15), 2).Reason, "the job must go from level 0 to level 2")
 
 	j = started(t, Config{Reset: ToLaunched})
-	j.SetCandidates(at(5), 0b110) // the last task with a preference for a node is launched
+	j.SetCandidates(at(5), 0b110) // the last task that prefers a machine was launched
 	level, rise := j.Allowed(at(5))
 	assert.Equal(t, 1, level)
-	assert.Equal(t, 15*time.Second, rise, "the wait at the next level is a whole one")
+	assert.Equal(t, 15*time.Second, rise, "the next level must begin with a full wait")
 	j.SetCandidates(at(6), 0b100)
 	level, rise = j.Allowed(at(6))
 	assert.Equal(t, 2, level)
 	assert.Zero(t, rise)
 
 	j = started(t, Config{Reset: ToLaunched})
-	j.SetCandidates(at(0), 0b001) // anywhere is always a level to rise to, whether the host says so or not
+	j.SetCandidates(at(0), 0b001) // the last level always has candidates, even if the host does not say so
 	level, rise = j.Allowed(at(0))
 	assert.Equal(t, 0, level)
 	assert.Equal(t, 15*time.Second, rise)
@@ -36,14 +36,14 @@ func TestLevelsWithoutCandidates(t *testing.T) {
 	assert.Zero(t, rise)
 }
 
-// A node with the job's data that comes and goes takes the job back to its level each time, but not for ever: the job
-// waits no longer in all than the sum of its waits. Without that bound, it would never get beyond the rack here.
-func TestFlappingNodeDoesNotStarve(t *testing.T) {
+// A machine with the job's data comes and goes, and each time the job returns to level 0. All waits together take at most
+// the sum of the policy's waits. Without this bound the job would never get beyond the rack.
+func TestAFlappingMachineDoesNotStarveTheJob(t *testing.T) {
 	for _, reset := range []Reset{OnLaunch, ToLaunched, NoRejection} {
 		j := started(t, Config{Reset: reset})
 		for second := range 30 {
 			j.SetCandidates(at(float64(second)), []uint64{0b111, 0b110}[second/10%2])
-			assert.Equal(t, Delayed, j.Offer(at(float64(second)), 2).Reason, "%v at %d s", reset, second)
+			assert.Equal(t, Delayed, j.Offer(at(float64(second)), 2).Reason, "under %v the job must wait at %d s", reset, second)
 			_, rise := j.Allowed(at(float64(second)))
 			assert.LessOrEqual(t, rise, time.Duration(30-second)*time.Second)
 		}
@@ -53,7 +53,7 @@ func TestFlappingNodeDoesNotStarve(t *testing.T) {
 	}
 }
 
-// What a launch starts is a whole wait, also for a job that has used up the sum of its waits.
+// A launch starts a full wait, even for a job that has used up the sum of its waits.
 func TestLaunchRestoresTheBound(t *testing.T) {
 	j := started(t, Config{})
 	j.Offer(at(0), 2)
@@ -67,9 +67,9 @@ func TestLaunchRestoresTheBound(t *testing.T) {
 	assert.Equal(t, Launch, j.Offer(at(70), 2).Action)
 }
 
-// If nodes join that have the job's data, it goes back to their level and waits there again (SPARK-31837). Candidates
-// that come back at the present level, or a less local one, change nothing.
-func TestNewCandidatesBringTheLevelBack(t *testing.T) {
+// If machines with the job's data join, the job returns to their level and waits there again (SPARK-31837).
+// Candidates that return at the current level, or at a less local level, do not change the level.
+func TestNewCandidatesMakeTheLevelMoreLocal(t *testing.T) {
 	j := started(t, Config{Reset: ToLaunched})
 	j.SetCandidates(at(0), 0b100)
 	level, _ := j.Allowed(at(0))
@@ -81,7 +81,7 @@ func TestNewCandidatesBringTheLevelBack(t *testing.T) {
 	j.SetCandidates(at(8), 0b110)
 	level, rise = j.Allowed(at(8))
 	assert.Equal(t, 1, level)
-	assert.Equal(t, 14*time.Second, rise, "nothing new")
+	assert.Equal(t, 14*time.Second, rise, "candidates of the current level must change nothing")
 	j.SetCandidates(at(10), 0b010)
 	j.SetCandidates(at(11), 0b110)
 	level, rise = j.Allowed(at(11))
@@ -91,5 +91,5 @@ func TestNewCandidatesBringTheLevelBack(t *testing.T) {
 	j = started(t, Config{Reset: ToLaunched})
 	j.SetCandidates(at(20), 0b111)
 	level, _ = j.Allowed(at(20))
-	assert.Equal(t, 1, level, "the more local candidates are no news: they were waited for")
+	assert.Equal(t, 1, level, "candidates for which the job has waited already must change nothing")
 }

@@ -14,20 +14,20 @@ import (
 // Forever is a wait that never ends.
 const Forever time.Duration = math.MaxInt64
 
-// MaxLevels is how many locality levels there may be.
+// MaxLevels is the largest number of locality levels.
 const MaxLevels = 64
 
-// Config holds the choices of a [Policy]. Its zero value has the paper's three levels, node, rack and anywhere, with 15
-// seconds at each of the first two, and the paper's reset rule.
+// Config is the configuration of a [Policy]. Its zero value has the paper's three levels: machine, rack and anywhere. A job
+// waits 15 seconds at each of the first two levels, and the paper's rule starts the wait again.
 type Config struct {
-	// Waits are T_1, T_2 and so on: Waits[i] is how long a job stays at level i before it may launch at level i+1, and
-	// there is one level more than there are waits. A wait of 0 is no wait; [Forever] never ends. Nil means 15 seconds
-	// twice, unless Misses is set.
+	// Waits are T_1, T_2 and so on: Waits[i] is the time that a job stays at level i before it may launch at level
+	// i+1. The number of levels is the number of waits plus 1. A wait of 0 skips the level, and [Forever] never ends.
+	// Nil means 15 seconds twice, unless Misses is set.
 	Waits []time.Duration
-	// Misses is the other way to measure a wait: Misses[i] is how many offers a job declines at level i before it may
-	// launch at level i+1. Set it or Waits.
+	// Misses measures waits in offers instead of time: Misses[i] is the number of offers that a job declines at level i
+	// before it may launch at level i+1, 0 or more. Set either Misses or Waits.
 	Misses []int
-	// Reset says when the wait starts again. The zero value is the paper's.
+	// Reset says when the wait starts again. The zero value is the paper's rule.
 	Reset Reset
 }
 
@@ -35,23 +35,28 @@ type Config struct {
 type Reset uint8
 
 const (
-	// OnLaunch is the rule of the paper and of Hadoop's first fair scheduler: a launch sets the wait to 0 and the level
-	// to that of the launch, more local or less, and the next wait begins with the first offer that is declined after
-	// it. Hadoop's, which heard from all nodes every few seconds, counted only the time to the next of these reports
-	// after a decline; here the wait runs on until the launch.
+	// OnLaunch is the rule of the paper and of Hadoop's first fair scheduler. A launch sets the wait to 0 and the level to
+	// the level of the launch, more local or less. The next wait begins with the first offer declined after the launch.
+	// Hadoop received a report from every machine every few seconds, and after a decline counted only the time to the next
+	// report. Here the wait continues until the launch.
 	OnLaunch Reset = iota
-	// ToLaunched is the rule of Spark up to 3.0: a launch sets the wait to 0 and the level to that of the launch, and
-	// time runs on with or without offers. It starves a job with many tasks and few local slots, which launches one now
-	// and then and never gets to use the rest of the cluster (SPARK-18886).
+	// ToLaunched is the rule of Spark up to 3.0. A launch sets the wait to 0 and the level to the level of the launch. The
+	// wait continues with or without offers. The rule starves a job with many tasks and few local slots: the job launches
+	// a local task now and then, and never uses the rest of the cluster (SPARK-18886).
 	ToLaunched
-	// NoRejection is the rule by which Spark mends that since 3.1, with the follow-up of its pull request 28188: the
-	// wait starts again only after a round of offers in which nothing was declined because of the delay, and only if
-	// nothing was since the last round that offered all free slots, that one included. If such a round has launches,
-	// the level is set to its most local. Close each round of offers with [Locality.EndRound].
+	// NoRejection is the rule of Spark since 3.1, with the follow-up of pull request 28188; it solves SPARK-18886. The wait
+	// starts again only at the end of a round of offers, and only under two conditions:
 	//
-	// A round without a launch counts, too; otherwise a job would stay at the last level where the rounds of all free
-	// slots find none. But it leaves a wait as it is in which something was declined; otherwise a job would wait for
-	// ever where others take what it declines before each of these rounds.
+	//   - No offer in this round was declined because of the delay.
+	//   - No such offer was declined since the last round that offered all free slots, that round included. A round that
+	//     offers all free slots itself does not need this condition.
+	//
+	// If the round has launches, the level becomes the most local level of the launches. Close each round of offers with
+	// [Locality.EndRound].
+	//
+	// A round without a launch counts too. Otherwise a job would stay at its last level if the rounds of all free slots
+	// find no slot. But such a round does not restart a wait in which an offer was declined. Otherwise a job would wait
+	// for ever if other jobs take the declined slots before each such round.
 	NoRejection
 )
 
@@ -66,16 +71,16 @@ func (r Reset) MarshalText() ([]byte, error) { return enum.Text(resetNames[:], r
 // UnmarshalText sets the rule by its name.
 func (r *Reset) UnmarshalText(text []byte) error { return enum.Parse(resetNames[:], text, r) }
 
-// Policy is a checked [Config], to start jobs with. The zero value has one level and never waits. Immutable. Safe for
-// concurrent use.
+// Policy is a valid [Config], from which jobs are started. The zero value has one level and never waits. A Policy is
+// immutable and safe for concurrent use.
 type Policy struct {
-	waits    []time.Duration // of each level but the last; in a unit of one offer if inOffers is set
-	total    time.Duration   // their sum, or Forever
-	inOffers bool
+	waits    []time.Duration // by level, without the last level; if inOffers is set, a nanosecond stands for an offer
+	total    time.Duration   // sum of the waits, or Forever
+	inOffers bool            // waits are counted in offers
 	reset    Reset
 }
 
-// New returns a Policy, or an error that names the field that is out of range.
+// New returns a Policy. The error names the field that is out of range.
 func New(c Config) (*Policy, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -99,14 +104,15 @@ func (c Config) Effective() Config {
 	return c
 }
 
-// Validate reports the first field that is out of range, with its value and its range.
+// Validate returns an error for the first field that is out of range. The error names the field, its value and its range.
 func (c Config) Validate() error { return c.validate("Config") }
 
-// MarshalJSON returns the fields that are not zero, kebab-case, in seconds, Off as -1; UnmarshalJSON reads it.
+// MarshalJSON writes the fields that are not zero: names in kebab-case, durations in seconds. UnmarshalJSON reads this
+// format.
 func (c Config) MarshalJSON() ([]byte, error)     { return wire.JSON(wire.Settings(&c)) }
 func (c *Config) UnmarshalJSON(data []byte) error { return wire.Read(data, c, wire.Struct) }
 
-// validate names the place of the configuration in errors.
+// validate is Validate, with the configuration's name in errors.
 func (c Config) validate(name string) error {
 	place := "delay: " + name
 	if c.Waits != nil && c.Misses != nil {
@@ -142,5 +148,5 @@ func (p *Policy) Config() Config {
 	return c
 }
 
-// Levels returns the number of levels. The last one allows a launch anywhere.
+// Levels returns the number of levels. A job may launch anywhere at the last level.
 func (p *Policy) Levels() int { return len(p.waits) + 1 }

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestBadArguments(t *testing.T) {
+func TestValuesOutOfRangeAreRefused(t *testing.T) {
 	config := func(c Config) error { _, err := New(c); return err }
 	classes := func(c ...Class) error { _, err := NewByReadRate(c...); return err }
 	gain := func(w, s, d time.Duration) error { _, err := Gain(w, s, d); return err }
@@ -41,7 +41,7 @@ func TestBadArguments(t *testing.T) {
 	}
 }
 
-func TestDefaultsAreReadBack(t *testing.T) {
+func TestConfigReturnsTheDefaults(t *testing.T) {
 	p, err := New(Config{})
 	require.NoError(t, err)
 	assert.Equal(t, Config{Waits: []time.Duration{15 * time.Second, 15 * time.Second}}, p.Config())
@@ -51,7 +51,7 @@ func TestDefaultsAreReadBack(t *testing.T) {
 	require.NoError(t, err)
 	waits[0] = 0
 	p.Config().Waits[0] = 0
-	assert.Equal(t, Config{Waits: []time.Duration{time.Second}, Reset: NoRejection}, p.Config(), "the caller's slice is not kept")
+	assert.Equal(t, Config{Waits: []time.Duration{time.Second}, Reset: NoRejection}, p.Config(), "the policy must not keep the caller's slice")
 
 	p, err = New(Config{Misses: []int{3, 0}})
 	require.NoError(t, err)
@@ -62,7 +62,7 @@ func TestDefaultsAreReadBack(t *testing.T) {
 	assert.Equal(t, 1, p.Levels())
 }
 
-// A policy is shared by the jobs of a cluster, each in its own goroutine if the host likes; run with -race.
+// The jobs of a cluster share a policy, and each job may run in its own goroutine. Run this test with -race.
 func TestPolicyIsSafeForConcurrentUse(t *testing.T) {
 	b, err := NewByReadRate(Class{MinRate: 1, Config: Config{Reset: NoRejection}}, Class{})
 	require.NoError(t, err)
@@ -79,7 +79,7 @@ func TestPolicyIsSafeForConcurrentUse(t *testing.T) {
 	group.Wait()
 }
 
-func TestNames(t *testing.T) {
+func TestValuesPrintTheirNames(t *testing.T) {
 	assert.Equal(t, "to-launched", ToLaunched.String())
 	assert.Equal(t, "Action(9)", Action(9).String())
 	assert.Equal(t, "no-task", NoTask.String())
@@ -99,12 +99,11 @@ func TestNames(t *testing.T) {
 	assert.Equal(t, "no-rejection", string(text))
 }
 
-// The zero values answer.
-func TestZeroValues(t *testing.T) {
+func TestZeroValuesAreUsable(t *testing.T) {
 	var p Policy
 	assert.Equal(t, 1, p.Levels())
 	j := p.Start(start)
-	assert.Equal(t, Launch, j.Offer(start, 0).Action, "one level, anywhere")
+	assert.Equal(t, Launch, j.Offer(start, 0).Action, "the zero Policy has one level and launches anywhere")
 	assert.Equal(t, NoTask, j.Offer(start, 1).Reason)
 	var b ByReadRate
 	assert.Equal(t, 1, b.For(5).Levels())

@@ -7,26 +7,24 @@ import (
 	"github.com/straggler-go/straggler/internal/wire"
 )
 
-// Decision answers an offer. It is a plain value: it can be compared with ==, prints as one line, logs as structured
-// fields and marshals to JSON with its action and reason by name. The zero value declines.
+// Decision answers an offer. A Decision is a plain value: it can be compared with ==, prints as one line, logs as
+// structured fields, and marshals to JSON with the names of its action and reason. The zero value declines the offer.
 type Decision struct {
 	// Action is Launch or Wait.
 	Action Action
+	// Reason says why.
 	Reason Reason
-	// Level is the level that was offered, and Allowed the least local one that the job might have launched at. 0 is
-	// the most local.
+	// Level is the offered level. Allowed is the least local level at which the job could launch at this time. 0 is the
+	// most local level.
 	Level, Allowed int
-	// NextLevelIn is in how long the allowed level rises, if no launch and no more local candidates come first. It is 0
-	// if that is not a matter of time: the waits are counted in offers, the wait has not begun or never ends, or there
-	// is no further level.
+	// NextLevelIn is the time until the allowed level rises, if no launch and no more local candidates come first.
+	// NextLevelIn is 0 in three cases: the waits are counted in offers, the wait has not begun or never ends, or
+	// there is no further level.
 	NextLevelIn time.Duration
-	// Misses is how many more offers are to be declined before the allowed level rises. It is 0 if that is not a matter
-	// of offers, there is no further level, or the level rises with the next offer.
+	// Misses is the number of further offers to decline before the allowed level rises. Misses is 0 in three cases:
+	// the waits are counted in time, there is no further level, or the level rises with the next offer.
 	Misses int
 }
-
-// Rejected reports whether the slot was declined because of the delay.
-func (d Decision) Rejected() bool { return d.Reason == Delayed }
 
 func (d *Decision) wire(c *wire.Codec) {
 	c.Word("action", &d.Action)
@@ -37,8 +35,8 @@ func (d *Decision) wire(c *wire.Codec) {
 	c.Int("misses", &d.Misses)
 }
 
-// String returns the decision as one line, which UnmarshalText reads; LogValue, for log/slog, and MarshalJSON, which
-// UnmarshalJSON reads, have the same fields.
+// String returns the decision in one line, and UnmarshalText reads this line. LogValue returns the same fields for
+// log/slog. MarshalJSON writes the same fields, and UnmarshalJSON reads them.
 func (d Decision) String() string                   { return wire.Line(d.wire) }
 func (d Decision) LogValue() slog.Value             { return wire.Log(d.wire) }
 func (d Decision) MarshalJSON() ([]byte, error)     { return wire.JSON(d.wire) }

@@ -7,7 +7,7 @@ import (
 	"github.com/straggler-go/straggler/internal/fixturetest"
 )
 
-// The files of testdata are worked examples; read them.
+// The files of testdata are worked examples, written to be read.
 func TestFixtures(t *testing.T) {
 	fixturetest.Run(t, "testdata/*.txt", func(t *testing.T) fixturetest.Host {
 		var job Locality

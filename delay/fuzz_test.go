@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// FuzzLocality plays any sequence of offers, rounds, candidates and clock steps under any waits, and checks what must
-// hold of every answer.
+// FuzzLocality plays arbitrary sequences of offers, rounds, candidates and clock steps under arbitrary waits. The
+// fuzz test checks the invariants of every answer.
 func FuzzLocality(f *testing.F) {
 	f.Add([]byte{0, 2, 15, 15, 0, 1, 15, 1, 16, 2})
 	f.Add([]byte{2, 1, 3, 1, 0, 1, 2, 4, 3, 1, 0, 5, 7})
@@ -29,13 +29,13 @@ func FuzzLocality(f *testing.F) {
 			case 1:
 				j.SetCandidates(now, uint64(arg))
 			case 2:
-				now = now.Add(time.Duration(arg-8) * time.Second) // back, too
+				now = now.Add(time.Duration(arg-8) * time.Second) // the clock may step back
 			default:
 				before, _ := j.Allowed(now)
 				copied := j
 				d := j.Offer(now, arg%(levels+2)-1)
 				if again := copied.Offer(now, arg%(levels+2)-1); again != d {
-					t.Fatalf("%v, then %v", d, again)
+					t.Fatalf("the same offer was answered with %v and then with %v", d, again)
 				}
 				checkDecision(t, &j, now, before, d)
 			}
@@ -66,11 +66,11 @@ func checkDecision(t *testing.T, j *Locality, now time.Time, before int, d Decis
 	exists := d.Level >= 0 && d.Level < j.policy.Levels()
 	switch {
 	case d.Allowed != before:
-		t.Fatalf("allowed %d before: %v", before, d)
-	case (d.Action == Launch) != (exists && d.Level <= d.Allowed), d.Rejected() != (exists && d.Level > d.Allowed):
-		t.Fatalf("wrong answer: %v", d)
+		t.Fatalf("the allowed level was %d before %v", before, d)
+	case (d.Action == Launch) != (exists && d.Level <= d.Allowed), (d.Reason == Delayed) != (exists && d.Level > d.Allowed):
+		t.Fatalf("%v contradicts the allowed level", d)
 	case d.NextLevelIn < 0 || d.Misses < 0 || d.Allowed >= j.policy.Levels():
-		t.Fatalf("out of range: %v", d)
+		t.Fatalf("%v has a value out of range", d)
 	}
 	if d.NextLevelIn == 0 {
 		return
@@ -78,13 +78,13 @@ func checkDecision(t *testing.T, j *Locality, now time.Time, before int, d Decis
 	level, rise := j.Allowed(now)
 	sooner, later := *j, *j
 	if rise != d.NextLevelIn {
-		t.Fatalf("%v, then a rise in %v", d, rise)
+		t.Fatalf("%v, but Allowed says that the level rises in %v", d, rise)
 	}
 	if l, _ := sooner.Allowed(now.Add(d.NextLevelIn - 1)); l != level {
-		t.Fatalf("%v, but level %d before that", d, l)
+		t.Fatalf("%v, but the level rises earlier, to %d", d, l)
 	}
 	if l, _ := later.Allowed(now.Add(d.NextLevelIn)); l <= level {
-		t.Fatalf("%v, but level %d then", d, l)
+		t.Fatalf("%v, but the level is %d at that time", d, l)
 	}
 }
 

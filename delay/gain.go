@@ -9,20 +9,21 @@ import (
 	"github.com/straggler-go/straggler/internal/num"
 )
 
-// Gain returns how much sooner a task is expected to end if its job waits up to wait (w) for a local slot, instead of
-// launching it on the first slot offered [FAIR §4.3.1]:
+// Gain returns how much earlier a task ends on average if its job waits for a local slot. The job waits at most wait (w).
+// Without a wait the job would launch the task on the first offered slot [FAIR §4.3.1]:
 //
 //	E[gain] = (1 - e^(-w/t)) (D - t)
 //
-// where local slots are offered at random, one every spacing (t) on average, and a task that runs elsewhere takes cost
-// (D) longer. The formula is missing from the text of the paper; this one follows from its model by integration and has
-// both of the properties that the text derives from it.
+// Local slots are offered at random, one every spacing (t) on average. A task on another machine takes cost (D)
+// longer. For example, with a wait of 15 s, a local slot every 4 s and a cost of 10 s, the gain is 5.86 s. The text
+// of the paper lacks its formula. The formula above follows from the paper's model by integration, and has both
+// properties that the text derives from the missing formula.
 //
-// It grows with the wait if D > t, so that the longest wait that users accept is best, and else no wait pays. As in the
-// paper, t and D are the host's to know.
+// If D > t, the gain grows with the wait, so the longest acceptable wait is best. If D ≤ t, no wait pays. As in the paper,
+// the host must know t and D.
 //
-// [Forever] stands for infinity: a wait without end gains D-t, and slots that never come cost the wait, -w. Without a
-// wait there is no gain. It is an error if an argument is negative. O(1), no allocation except for the error.
+// [Forever] stands for infinity. An endless wait gains D-t. If local slots never come, the gain is -w, the lost wait. A
+// wait of 0 gains 0. The error names a negative argument. O(1), no allocation except for the error.
 func Gain(wait, spacing, cost time.Duration) (time.Duration, error) {
 	if err := cmp.Or(
 		check.Least("delay", "wait", wait, 0),
@@ -47,10 +48,11 @@ func Gain(wait, spacing, cost time.Duration) (time.Duration, error) {
 	return gain, nil
 }
 
-// LocalWithin returns the probability that at least one of the given number of local slots becomes free within the
-// wait, when each runs tasks of the given length that end at any time with equal probability: 1-(1-wait/task)^slots
-// [FAIR §4.2]. It is an error if wait is negative, task is not positive or slots is negative. O(1), no allocation
-// except for the error.
+// LocalWithin returns the probability that a local slot becomes free within the wait: 1-(1-wait/task)^slots [FAIR
+// §4.2]. slots is the number of local slots, and task is the duration of the tasks on them. A task may end at any
+// time with equal probability. For example, with a wait of 15 s, tasks of 60 s and 15 local slots, the probability is
+// 0.987. The error names a negative wait, a task of 0 or less, or negative slots. O(1), no allocation except for the
+// error.
 func LocalWithin(wait, task time.Duration, slots int) (float64, error) {
 	if err := cmp.Or(
 		check.Least("delay", "wait", wait, 0), check.Least("delay", "task", task, 1), check.Least("delay", "slots", slots, 0),

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestGainLimits(t *testing.T) {
+func TestGainAtItsLimits(t *testing.T) {
 	for _, b := range []struct{ wait, spacing, cost, want time.Duration }{
 		{0, 3, 10, 0},
 		{0, Forever, Forever, 0},

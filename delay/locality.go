@@ -8,43 +8,48 @@ import (
 	"github.com/straggler-go/straggler/internal/num"
 )
 
-// Locality is the delay scheduling of one job: the level that it may launch at, and how long it has waited there. It is
-// made by [Policy.Start]; the zero Locality has no task for any slot. Not safe for concurrent use; one per job.
+// Locality is the delay scheduling of a job: the level at which the job may launch, and its wait at this level. Use
+// [Policy.Start] to create a Locality; the zero Locality declines every slot with NoTask. Not safe for concurrent use; each
+// job needs its own.
 //
-// Whatever the offers, and whatever nodes come and go, a job that launches nothing may launch anywhere once it has
-// waited for the sum of the policy's waits.
+// A job that launches no task may launch anywhere once it has waited for the sum of the policy's waits. The bound
+// holds for every sequence of offers, and also if machines come and go.
 type Locality struct {
 	policy     *Policy
-	candidates uint64 // levels at which the job has tasks that could be launched; always the last one, too
-	level      int    // the allowed one
+	candidates uint64 // bit set of levels at which the job has tasks to launch; the last level is always set
+	level      int    // the allowed level
 	clock      clock.Clock
-	waited     time.Duration // at this level, in the policy's unit
-	left       time.Duration // of all waits, as it was when the job came to this level; Forever is never used up
-	counting   bool          // whether time goes into waited
-	declined   bool          // whether an offer was, because of the delay, since the wait started
+	waited     time.Duration // wait at this level so far, in the policy's unit
+	bound      time.Duration // longest further wait at all levels, from the arrival at this level; Forever stays Forever
+	counting   bool          // time is added to waited
+	declined   bool          // an offer was declined because of the delay since the wait started
 
 	// For NoRejection.
-	rejected bool // in this round of offers, because of the delay
-	tainted  bool // since, and including, the last round that offered all free slots
-	launched int  // the most local level of this round's launches; -1 if there is none
+	rejected         bool // an offer of this round was declined because of the delay
+	rejectedSinceAll bool // an offer was declined because of the delay since the last round of all free slots, or in that round
+	launched         int  // most local level of the launches of this round; -1 without a launch
 }
+
+// Start returns a Locality at level 0 without a wait so far, and with candidates at every level.
 
 // Start returns a Locality at level 0 that has not waited yet and has candidates at every level.
 func (p *Policy) Start(now time.Time) Locality {
-	l := Locality{policy: p, candidates: p.all(), left: p.total, counting: p.reset != OnLaunch, launched: -1}
+	l := Locality{policy: p, candidates: p.all(), bound: p.total, counting: p.reset != OnLaunch, launched: -1}
 	l.clock.At(now)
 	return l
 }
 
+// all returns the bit set of all levels.
 func (p *Policy) all() uint64 { return 1<<p.Levels() - 1 }
 
-// Offer answers whether to launch a task of the job on a slot for which the most local task that the job has is of the
-// given level; a level that does not exist says that it has none. The answer counts as carried out: the job waits on
-// from a rejection, and starts its wait again after a launch, as the policy's [Reset] says.
+// Offer answers whether to launch a task of the job on an offered slot. level is the locality of the most local task that
+// the job has for this slot. A level that does not exist, such as -1, says that the job has no task for the slot. The
+// answer counts as carried out: a rejection begins or continues the wait, and a launch starts the wait again, as the
+// policy's [Reset] says.
 //
-// The level rises once the job has waited at least the policy's wait, not only when it has waited longer; what it has
-// waited beyond that counts at the next level, so that several levels can be crossed at once. A clock that steps back
-// adds nothing to the wait, which goes on from there. O(1), and O(levels) where levels are crossed; no allocation.
+// The level rises once the job has waited for at least the policy's wait. Excess waiting time counts at the next level, so
+// the job can cross several levels at once. If the clock steps back, no time passes at the step, and the next time is
+// measured from there. O(1), and O(levels) if levels are crossed; no allocation.
 func (l *Locality) Offer(now time.Time, level int) Decision {
 	if l.policy == nil {
 		return Decision{Reason: NoTask, Level: level}
@@ -65,8 +70,8 @@ func (l *Locality) Offer(now time.Time, level int) Decision {
 	return d
 }
 
-// Allowed returns the least local level that the job may launch at now, and in how long that rises, as
-// [Decision.NextLevelIn] has it. O(1), and O(levels) where levels are crossed; no allocation.
+// Allowed returns the least local level at which the job may launch now, and the time until this level rises, as in
+// [Decision.NextLevelIn]. O(1), and O(levels) if levels are crossed; no allocation.
 func (l *Locality) Allowed(now time.Time) (level int, rise time.Duration) {
 	if l.policy == nil {
 		return 0, 0
@@ -76,15 +81,15 @@ func (l *Locality) Allowed(now time.Time) (level int, rise time.Duration) {
 	return l.level, rise
 }
 
-// SetCandidates says at which levels the job has tasks that could be launched: bit i of levels is set if some pending
-// task prefers, at level i, a node that is there. Call it when that changes: when the last task with a preference is
-// launched, or nodes join or leave. The last level, where any node will do, always counts as set, and bits beyond the
-// policy's levels mean nothing.
+// SetCandidates says at which levels the job has tasks to launch. Bit i of levels is set if, at level i, an existing machine
+// is local to a pending task. Call SetCandidates if this changes: the last task with a preference was launched, or
+// machines joined or left. The last level, at which any machine is local, always counts as set. Bits beyond the policy's
+// levels have no meaning.
 //
-// A level without candidates is skipped at once, and its wait is not waited (SPARK-4939). If a more local level than
-// the present one gets candidates that it did not have, the job goes back to it and waits there again (SPARK-31837),
-// but no longer than is left of the sum of its waits: nodes that come and go do not hold it back for ever. O(1), and
-// O(levels) where levels are crossed; no allocation.
+// The job skips a level without candidates at once, without its wait (SPARK-4939). If a more local level than the current
+// level gets new candidates, the job returns to that level and waits there again (SPARK-31837). All these waits together
+// never exceed the sum of the policy's waits, so machines that come and go do not delay the job for ever. O(1), and
+// O(levels) if levels are crossed; no allocation.
 func (l *Locality) SetCandidates(now time.Time, levels uint64) {
 	if l.policy == nil {
 		return
@@ -100,10 +105,10 @@ func (l *Locality) SetCandidates(now time.Time, levels uint64) {
 	l.rise()
 }
 
-// EndRound closes a round of offers; all says that the round offered every slot of the cluster that was free. Under
-// [NoRejection] this is where the wait starts again; the other rules do not need it. A host that offers slots one by
-// one, as they become free, closes a round after each, and one of all free slots now and then. O(1), and O(levels)
-// where levels are crossed; no allocation.
+// EndRound closes a round of offers. all says that the round offered every free slot of the cluster. Under [NoRejection] the
+// wait may start again here; the other rules ignore EndRound. A host that offers each slot when it becomes free closes a
+// round after each offer, and from time to time a round of all free slots. O(1), and O(levels) if levels are crossed; no
+// allocation.
 func (l *Locality) EndRound(now time.Time, all bool) {
 	if l.policy == nil || l.policy.reset != NoRejection {
 		return
@@ -111,9 +116,9 @@ func (l *Locality) EndRound(now time.Time, all bool) {
 	l.advance(now)
 	switch {
 	case l.rejected:
-		l.tainted = true
-	case all || !l.tainted:
-		l.tainted = false
+		l.rejectedSinceAll = true
+	case all || !l.rejectedSinceAll:
+		l.rejectedSinceAll = false
 		if l.launched >= 0 {
 			l.restart(l.launched)
 		} else if !l.declined {
@@ -123,43 +128,45 @@ func (l *Locality) EndRound(now time.Time, all bool) {
 	l.rejected, l.launched = false, -1
 }
 
-// advance takes the time since the last call into the wait.
+// advance adds the time since the last call to the wait.
 func (l *Locality) advance(now time.Time) {
 	before := l.clock.Since
-	if after := l.clock.At(now); l.counting && !l.policy.inOffers {
+	after := l.clock.At(now)
+	if l.counting && !l.policy.inOffers {
 		l.waited = num.Add(l.waited, after-before)
 	}
 	l.rise()
 }
 
-// rise goes on to less local levels as the wait allows.
+// rise moves on to less local levels as far as the wait allows.
 func (l *Locality) rise() {
 	for l.level < l.policy.Levels()-1 {
-		wait := l.waited // at a level without candidates there is no more to wait for
+		wait := l.waited // a level without candidates needs no further wait
 		if l.candidates>>l.level&1 != 0 {
-			if wait = l.wait(); l.waited < wait || wait == Forever {
+			wait = l.wait()
+			if l.waited < wait || wait == Forever {
 				return
 			}
 		}
 		next := l.candidates &^ (1<<(l.level+1) - 1)
 		l.move(bits.TrailingZeros64(next), wait)
 	}
-	l.waited = 0 // time at the last level is no wait
+	l.waited = 0 // time at the last level does not count as a wait
 }
 
-// move goes to another level after part of the wait at this one; the rest counts at the other.
+// move changes the level, and uses up wait of the waiting time. The rest of the waiting time counts at the new level.
 func (l *Locality) move(level int, wait time.Duration) {
 	l.level = level
 	l.waited -= wait
-	if l.left != Forever {
-		l.left -= wait
+	if l.bound != Forever {
+		l.bound -= wait
 	}
 }
 
-// wait returns how long the job has to wait at this level, which is not the last one.
-func (l *Locality) wait() time.Duration { return min(l.policy.waits[l.level], l.left) }
+// wait returns the duration of the wait at the current level. The current level must not be the last level.
+func (l *Locality) wait() time.Duration { return min(l.policy.waits[l.level], l.bound) }
 
-// remaining returns what remains of the wait at this level, in time or in offers.
+// remaining returns the rest of the wait at this level, in time or in offers.
 func (l *Locality) remaining() (rise time.Duration, misses int) {
 	if l.level == l.policy.Levels()-1 {
 		return 0, 0
@@ -174,6 +181,7 @@ func (l *Locality) remaining() (rise time.Duration, misses int) {
 	return wait - l.waited, 0
 }
 
+// launch records a launch at a level, and starts the wait again unless the rule is NoRejection.
 func (l *Locality) launch(level int) {
 	switch {
 	case l.policy.reset != NoRejection:
@@ -184,6 +192,7 @@ func (l *Locality) launch(level int) {
 	}
 }
 
+// reject records an offer that was declined because of the delay.
 func (l *Locality) reject() {
 	if l.policy.inOffers {
 		l.waited++
@@ -191,8 +200,8 @@ func (l *Locality) reject() {
 	l.rejected, l.declined, l.counting = true, true, true
 }
 
-// restart begins the wait at a level, or at the first after it that there is something to wait for.
+// restart begins the wait at a level, or at the next level with candidates.
 func (l *Locality) restart(level int) {
-	l.level, l.waited, l.left, l.declined = level, 0, l.policy.total, false
+	l.level, l.waited, l.bound, l.declined = level, 0, l.policy.total, false
 	l.rise()
 }

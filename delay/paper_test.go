@@ -10,8 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Each test is about one statement of Zaharia et al., EECS-2009-55 (FAIR), or Ananthanarayanan et al., NSDI 2013
-// (Dolly), and is named by its section.
+// Each test checks a statement of Zaharia et al., EECS-2009-55 (FAIR). Its name ends with the section.
 
 var start = time.Unix(0, 0)
 
@@ -27,29 +26,29 @@ func started(t *testing.T, c Config) *Locality {
 	return &j
 }
 
-// A job starts at level 0, goes to level 1 once it has waited at least T_1 and to level 2 after T_2 more; a more local
-// launch takes it back.
+// A job starts at level 0. After a wait of at least T_1 it is at level 1, and after a further wait of T_2 at level 2. A more
+// local launch makes the level more local again.
 func TestLevels_FAIR42(t *testing.T) {
 	j := started(t, Config{})
 	d := j.Offer(at(100), 1)
-	assert.Equal(t, Decision{Reason: Delayed, Level: 1, NextLevelIn: 15 * time.Second}, d, "the wait begins with the first rejection")
-	assert.True(t, d.Rejected())
+	assert.Equal(t, Decision{Reason: Delayed, Level: 1, NextLevelIn: 15 * time.Second}, d, "the wait must begin with the first rejection")
+	assert.Equal(t, Delayed, d.Reason)
 	d = j.Offer(at(114.999), 1)
 	assert.Equal(t, time.Millisecond, d.NextLevelIn)
 	d = j.Offer(at(115), 2)
-	assert.Equal(t, Decision{Reason: Delayed, Level: 2, Allowed: 1, NextLevelIn: 15 * time.Second}, d, "at least T_1, not more than T_1")
+	assert.Equal(t, Decision{Reason: Delayed, Level: 2, Allowed: 1, NextLevelIn: 15 * time.Second}, d, "a wait of exactly T_1 is long enough")
 	assert.Equal(t, Launch, j.Offer(at(120), 1).Action)
-	assert.Equal(t, Delayed, j.Offer(at(200), 2).Reason, "the launch set the wait to 0")
+	assert.Equal(t, Delayed, j.Offer(at(200), 2).Reason, "the launch must set the wait to 0")
 	d = j.Offer(at(215), 2)
 	assert.Equal(t, "launch local-enough level=2 allowed=2", d.String())
 	d = j.Offer(at(216), 0)
 	assert.Equal(t, Launch, d.Action)
 	level, _ := j.Allowed(at(216))
-	assert.Equal(t, 0, level, "a more local launch takes it back")
+	assert.Equal(t, 0, level, "a more local launch must make the level more local")
 }
 
-// With 5 slots a node and 3 replicas, 15 slots have the data; of 60 s tasks, at least one ends within 15 s with
-// probability 1-(3/4)^15 = 98.66 %.
+// With 5 slots on each machine and 3 replicas, 15 slots are local. Tasks take 60 s. At least one task on a local slot ends
+// within 15 s with probability 1-(3/4)^15 = 98.66 %.
 func TestLocalWithin_FAIR42(t *testing.T) {
 	p, err := LocalWithin(15*time.Second, time.Minute, 15)
 	require.NoError(t, err)
@@ -68,8 +67,8 @@ func TestLocalWithin_FAIR42(t *testing.T) {
 	assert.InDelta(t, p, float64(local)/trials, 4*math.Sqrt(p*(1-p)/trials))
 }
 
-// Waiting pays exactly if D > t, and the gain is 86 % of what can be gained at w = 2t. The formula is lost from the
-// text; the one here agrees with a simulation of the model.
+// Waiting pays exactly if D > t. With w = 2t the gain is 86 % of the largest possible gain. The formula is missing from the
+// text; the formula of Gain agrees with a simulation of the model.
 func TestGain_FAIR431(t *testing.T) {
 	gain := func(w, s, d float64) float64 {
 		g, err := Gain(at(w).Sub(start), at(s).Sub(start), at(d).Sub(start))
@@ -86,7 +85,7 @@ func TestGain_FAIR431(t *testing.T) {
 	source := rand.New(rand.NewPCG(4, 3))
 	sum, squares := 0.0, 0.0
 	for range trials {
-		g := -6.0 // waited in vain
+		g := -6.0 // the job waited without success
 		if s := 3 * source.ExpFloat64(); s < 6 {
 			g = 10 - s
 		}
@@ -98,8 +97,9 @@ func TestGain_FAIR431(t *testing.T) {
 	assert.InDelta(t, mean, gain(6, 3, 10), 4*deviation)
 }
 
-// The optimal wait is infinite if D > t, so that the worst case sets it, and none at all if not: the gain grows with
-// the wait, or falls. CPU-bound jobs, D = 0, go right away.
+// If D > t the gain grows with the wait, so the best wait is infinite, and the acceptable worst case limits it.
+// Otherwise the gain falls with the wait, so the best wait is 0. Jobs that mostly compute have D = 0 and launch at
+// once.
 func TestBestWait_FAIR431(t *testing.T) {
 	for _, b := range []struct {
 		spacing, cost time.Duration
@@ -126,7 +126,7 @@ func TestBestWait_FAIR431(t *testing.T) {
 	}
 }
 
-// 64 MB in 5 s is 12.8 MB/s, in 25 s 2.56 MB/s. Setting the waits lower for the slower reader is IO-rate biasing.
+// 64 MB in 5 s are 12.8 MB/s, and in 25 s 2.56 MB/s. IO-rate biasing gives the slower reader shorter waits.
 func TestIORateBiasing_FAIR432(t *testing.T) {
 	scan, compute := 64e6/5, 64e6/25
 
@@ -140,5 +140,5 @@ func TestIORateBiasing_FAIR432(t *testing.T) {
 	j = b.For(compute).Start(start)
 	assert.Equal(t, Launch, j.Offer(start, 1).Action)
 	assert.Same(t, b.For(scan), b.For(10e6))
-	assert.Same(t, b.For(scan), b.For(math.NaN()), "not known")
+	assert.Same(t, b.For(scan), b.For(math.NaN()), "an unknown rate must get the policy of the fastest readers")
 }

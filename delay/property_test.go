@@ -9,14 +9,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// slowLocality lives through every second, or every declined offer, and moves by one level at a time.
+// slowLocality is a slow model of Locality: it counts every second, or every declined offer, and moves by one level
+// at a time.
 type slowLocality struct {
 	waits             []int
 	inOffers          bool
 	reset             Reset
 	candidates        []bool
 	level             int
-	here, all         int // units waited at this level, and since the wait started
+	here, all         int // seconds or offers waited at this level, and since the wait started
 	waiting, declined bool
 	rejected, tainted bool
 	launched          []int
@@ -29,7 +30,7 @@ func (s *slowLocality) unit() {
 	}
 }
 
-// settle is left to the next question, as the level rises with the offer after the last one to be declined.
+// settle runs before each answer, because the level rises with the offer after the last declined offer.
 func (s *slowLocality) settle() {
 	total := 0
 	for _, w := range s.waits {
@@ -106,7 +107,7 @@ func (s *slowLocality) endRound(all bool) {
 	s.rejected, s.launched = false, nil
 }
 
-func TestLocalityAgainstASlowOne(t *testing.T) {
+func TestLocalityEqualsASlowModel(t *testing.T) {
 	source := rand.New(rand.NewPCG(1, 1))
 	for range 4000 {
 		slow := &slowLocality{reset: Reset(source.IntN(3)), inOffers: source.IntN(4) == 0}
@@ -154,9 +155,9 @@ func playAlong(t *testing.T, source *rand.Rand, j *Locality, slow *slowLocality)
 			want, level := slow.level, source.IntN(len(slow.waits)+1)
 			launch := slow.offer(level)
 			d := j.Offer(now, level)
-			require.Equal(t, want, d.Allowed, "%+v at %v", slow, now.Sub(start))
+			require.Equal(t, want, d.Allowed, "the allowed level differs from %+v at %v", slow, now.Sub(start))
 			require.Equal(t, launch, d.Action == Launch)
-			require.Equal(t, !launch, d.Rejected())
+			require.Equal(t, !launch, d.Reason == Delayed)
 			if slow.inOffers {
 				require.Zero(t, d.NextLevelIn)
 				checkMisses(t, d, *slow)
@@ -171,7 +172,7 @@ func playAlong(t *testing.T, source *rand.Rand, j *Locality, slow *slowLocality)
 	}
 }
 
-// checkRise takes a copy of the slow one to the instant at which the level is said to rise.
+// checkRise runs the slow model to the time at which the level must rise, according to the decision.
 func checkRise(t *testing.T, d Decision, slow slowLocality) {
 	slow.settle()
 	level := slow.level
@@ -186,7 +187,7 @@ func checkRise(t *testing.T, d Decision, slow slowLocality) {
 	require.Greater(t, slow.level, level, "%v %+v", d, slow)
 }
 
-// checkMisses declines as many offers as are said to be left.
+// checkMisses declines the number of offers that the decision states.
 func checkMisses(t *testing.T, d Decision, slow slowLocality) {
 	level := slow.level
 	for range d.Misses {
@@ -197,8 +198,8 @@ func checkMisses(t *testing.T, d Decision, slow slowLocality) {
 	require.True(t, slow.level > level || level == len(slow.waits))
 }
 
-// From the first rejection on, a job that launches nothing may launch anywhere after the sum of its waits, whatever
-// rounds are closed and whatever nodes come and go.
+// After its first rejection, a job that launches no task may launch anywhere after the sum of its waits. The bound
+// holds for every sequence of rounds, and also if machines come and go.
 func TestLocalityNeverWaitsBeyondItsBound(t *testing.T) {
 	source := rand.New(rand.NewPCG(1, 2))
 	for range 2000 {

@@ -5,25 +5,26 @@ import (
 	"github.com/straggler-go/straggler/internal/num"
 )
 
-// Class is a class of jobs by the rate at which their tasks read, and how these wait.
+// Class is a class of jobs by the rate at which their tasks read.
 type Class struct {
-	// MinRate is the least rate of the class, in bytes per second, 0 or more.
+	// MinRate is the smallest read rate of the class, in bytes per second, 0 or more.
 	MinRate float64
-	// Config is how its jobs wait: for CPU-bound jobs, set Waits to zeros.
+	// Config says how the jobs of the class wait. For jobs that mostly compute, set Waits to zeros.
 	Config Config
 }
 
-// ByReadRate holds a [Policy] for each class of jobs: IO-rate biasing [FAIR §4.3.2]. Where many jobs want the same
-// node, those that read fast should wait for it and those that mostly compute should not: a task that takes 25 s over
-// 64 MB loads the network with a fifth of what one does that takes 5 s. The zero value has no classes, and its policy
-// is the zero Policy, which never waits. Immutable. Safe for concurrent use.
+// ByReadRate has a [Policy] for each class of jobs: IO-rate biasing [FAIR §4.3.2]. If many jobs want the same
+// machine, the jobs that read fast should wait for it, and the jobs that mostly compute should not. For example, two
+// tasks read 64 MB, the first in 25 s and the second in 5 s. The first task loads the network with a fifth of the
+// second task's rate. The zero value has no classes, and its policy is the zero Policy, which never waits. A
+// ByReadRate is immutable and safe for concurrent use.
 type ByReadRate struct {
 	rates    []float64
 	policies []*Policy
 }
 
-// NewByReadRate returns the policies of the classes, which are given from the fastest reader to the slowest; the last
-// must have the MinRate 0. The error names the row and the field that is out of range.
+// NewByReadRate returns the policies of the classes. List the classes from the fastest readers to the slowest; the last
+// class must have the MinRate 0. The error names the row and the field that is out of range.
 func NewByReadRate(classes ...Class) (*ByReadRate, error) {
 	if len(classes) == 0 {
 		return nil, check.Bad("delay", "len(classes)", 0, "1 or more")
@@ -51,9 +52,9 @@ func NewByReadRate(classes ...Class) (*ByReadRate, error) {
 	return b, nil
 }
 
-// For returns the policy of jobs whose tasks read at the given rate, in bytes per second: the bytes of a task over the
-// time that it takes where its data is. A rate that is not known, NaN or negative, gets the first policy, that of the
-// fastest readers. O(classes), no allocation.
+// For returns the policy of jobs with the given read rate, in bytes per second. The rate of a task is its bytes divided by
+// its duration on a machine with its data. An unknown rate, NaN or negative, gets the policy of the fastest readers.
+// O(classes), no allocation.
 func (b *ByReadRate) For(rate float64) *Policy {
 	if len(b.policies) == 0 {
 		return &Policy{}

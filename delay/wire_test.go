@@ -15,7 +15,7 @@ func TestDecisionsReadBack(t *testing.T) {
 		Decision{Action: Launch, Reason: Delayed, Level: 1, NextLevelIn: 65834927134}.String())
 }
 
-func TestChoicesReadBack(t *testing.T) {
+func TestConfigsReadBack(t *testing.T) {
 	wiretest.Settings(t, Config{}, `{}`)
 	wiretest.Settings(t, Config{Waits: []time.Duration{time.Second, Forever}, Reset: NoRejection},
 		`{"waits":[1,9223372036.854775807],"reset":"no-rejection"}`)

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// One Update and one Pop with its Push, of a queue that stays full.
+// BenchmarkQueue measures an Update, a Pop and a Push, in a queue that stays full.
 func BenchmarkQueue(b *testing.B) {
 	for _, n := range []int{100, 100000} {
 		b.Run(fmt.Sprintf("jobs=%d", n), func(b *testing.B) {
@@ -17,7 +17,7 @@ func BenchmarkQueue(b *testing.B) {
 			q := new(Queue)
 			now := time.Unix(0, 0)
 			job := func() Job {
-				return Job{TimeLeft: time.Duration(r.IntN(2e9)), Projected: time.Duration(r.IntN(1e9))}
+				return Job{UntilDeadline: time.Duration(r.IntN(2e9)), Projected: time.Duration(r.IntN(1e9))}
 			}
 			for range n {
 				q.Push(now, job())
@@ -37,7 +37,7 @@ func BenchmarkOrder(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 1))
 	jobs := make([]Job, 1000)
 	for i := range jobs {
-		jobs[i] = Job{TimeLeft: time.Duration(r.IntN(2e9)), Projected: time.Duration(r.IntN(1e9))}
+		jobs[i] = Job{UntilDeadline: time.Duration(r.IntN(2e9)), Projected: time.Duration(r.IntN(1e9))}
 	}
 	dst := make([]int, 0, len(jobs))
 	b.Run("jobs=1000", func(b *testing.B) {
@@ -48,13 +48,13 @@ func BenchmarkOrder(b *testing.B) {
 	})
 }
 
-// Jobs that all turn late and all leave need no more memory than they did when they came.
+// A queue allocates memory when jobs arrive, and no more when all jobs become late and leave.
 func TestQueueAllocatesOnlyWhenItGrows(t *testing.T) {
 	now := time.Unix(0, 0)
-	queues := make([]Queue, 11) // AllocsPerRun calls once more than it is told
+	queues := make([]Queue, 11) // AllocsPerRun makes one additional call
 	for i := range queues {
 		for range 100 {
-			queues[i].Push(now, Job{TimeLeft: 5, Projected: 1})
+			queues[i].Push(now, Job{UntilDeadline: 5, Projected: 1})
 		}
 	}
 	next := 0
@@ -77,7 +77,7 @@ func TestSteadyStateDoesNotAllocate(t *testing.T) {
 	now := time.Unix(0, 0)
 	jobs := make([]Job, 50)
 	for i := range jobs {
-		jobs[i] = Job{TimeLeft: time.Duration(i * 7 % 50), Projected: 3}
+		jobs[i] = Job{UntilDeadline: time.Duration(i * 7 % 50), Projected: 3}
 		q.Push(now, jobs[i])
 	}
 	order := make([]int, 0, len(jobs))
@@ -88,7 +88,7 @@ func TestSteadyStateDoesNotAllocate(t *testing.T) {
 		"Queue": func() {
 			now = now.Add(1)
 			c, _ := q.Pop(now)
-			q.Update(now, q.Push(now, Job{TimeLeft: c.TimeLeft, Projected: 1}), jobs[3])
+			q.Update(now, q.Push(now, Job{UntilDeadline: c.UntilDeadline, Projected: 1}), jobs[3])
 			q.Preempt(now, jobs[4])
 		},
 	} {

@@ -12,7 +12,7 @@ import (
 	"github.com/straggler-go/straggler/estimate"
 )
 
-func TestBadInputIsNamed(t *testing.T) {
+func TestErrorsNameTheField(t *testing.T) {
 	policy := func(p Policy) error { _, err := NewQueue(p); return err }
 	perWorker := func(tasks []Task, n int) error { _, err := PerWorker(tasks, n); return err }
 	for want, err := range map[string]error{
@@ -27,34 +27,35 @@ func TestBadInputIsNamed(t *testing.T) {
 	}
 }
 
-func TestUnknownAndEndless(t *testing.T) {
-	assert.Equal(t, NoDeadline, Job{TimeLeft: NoDeadline, Projected: 5}.Laxity())
-	assert.Equal(t, estimate.Unknown, Job{TimeLeft: 7, Projected: estimate.Unknown}.Laxity())
-	assert.Equal(t, time.Duration(7), Job{TimeLeft: 7, Projected: -3}.Laxity())
-	assert.Equal(t, estimate.Unknown+1, Job{TimeLeft: math.MinInt64, Projected: 5}.Laxity(), "saturates short of Unknown")
-	// What has no estimate is ordered by its deadline; what has no deadline comes after it and before what is lost.
+func TestUnknownTimesAndMissingDeadlines(t *testing.T) {
+	assert.Equal(t, NoDeadline, Job{UntilDeadline: NoDeadline, Projected: 5}.Laxity())
+	assert.Equal(t, estimate.Unknown, Job{UntilDeadline: 7, Projected: estimate.Unknown}.Laxity())
+	assert.Equal(t, time.Duration(7), Job{UntilDeadline: 7, Projected: -3}.Laxity())
+	assert.Equal(t, estimate.Unknown+1, Job{UntilDeadline: math.MinInt64, Projected: 5}.Laxity(), "the laxity must saturate above Unknown")
+	// A job with an unknown projected time is ordered by its deadline. A job without a deadline comes after it, and before a
+	// job with negative laxity.
 	jobs := []Job{
-		{TimeLeft: NoDeadline}, {TimeLeft: 9, Projected: estimate.Unknown}, {TimeLeft: 9, Projected: 1},
-		{TimeLeft: 1, Projected: 2},
+		{UntilDeadline: NoDeadline}, {UntilDeadline: 9, Projected: estimate.Unknown}, {UntilDeadline: 9, Projected: 1},
+		{UntilDeadline: 1, Projected: 2},
 	}
 	assert.Equal(t, []int{2, 1, 0, 3}, Order(jobs))
-	assert.Equal(t, num63, Projected([]time.Duration{num63 - 1}, []time.Duration{num63 - 1}), "saturates")
+	assert.Equal(t, num63, Projected([]time.Duration{num63 - 1}, []time.Duration{num63 - 1}), "the sum must saturate")
 }
 
-func TestMargin(t *testing.T) {
+func TestARunningJobGivesWayBeyondTheMargin(t *testing.T) {
 	p := Policy{Margin: 10}
 	for _, c := range []struct {
 		waiting, running Job
 		want             bool
 	}{
-		{Job{TimeLeft: 90}, Job{TimeLeft: 100}, false},                           // within the margin
-		{Job{TimeLeft: 89}, Job{TimeLeft: 100}, true},                            // beyond it
-		{Job{TimeLeft: 5}, Job{TimeLeft: -1}, true},                              // what is lost yields at once
-		{Job{TimeLeft: -50}, Job{TimeLeft: 5}, false},                            // and never takes over
-		{Job{TimeLeft: 100, Projected: 10}, Job{TimeLeft: 100}, false},           // a tie
-		{Job{TimeLeft: 100, Projected: 11}, Job{TimeLeft: 100}, true},            // just beyond
-		{Job{TimeLeft: NoDeadline}, Job{TimeLeft: NoDeadline}, false},            // nothing is urgent
-		{Job{TimeLeft: 3, Projected: estimate.Unknown}, Job{TimeLeft: 9}, false}, // counts as 3
+		{Job{UntilDeadline: 90}, Job{UntilDeadline: 100}, false},                           // within the margin
+		{Job{UntilDeadline: 89}, Job{UntilDeadline: 100}, true},                            // beyond it
+		{Job{UntilDeadline: 5}, Job{UntilDeadline: -1}, true},                              // a job with negative laxity gives way at once
+		{Job{UntilDeadline: -50}, Job{UntilDeadline: 5}, false},                            // a job with negative laxity never takes a slot
+		{Job{UntilDeadline: 100, Projected: 10}, Job{UntilDeadline: 100}, false},           // a tie
+		{Job{UntilDeadline: 100, Projected: 11}, Job{UntilDeadline: 100}, true},            // just beyond the margin
+		{Job{UntilDeadline: NoDeadline}, Job{UntilDeadline: NoDeadline}, false},            // neither job has a deadline
+		{Job{UntilDeadline: 3, Projected: estimate.Unknown}, Job{UntilDeadline: 9}, false}, // the unknown laxity counts as 3
 	} {
 		q, err := NewQueue(p)
 		require.NoError(t, err)
@@ -69,20 +70,20 @@ func TestMargin(t *testing.T) {
 	}
 }
 
-// Two equal jobs of a second each on one slot, looked at each millisecond: they take turns without a margin, and
-// hardly with.
+// Two equal jobs of one second share a slot, and the order is checked each millisecond. Without a margin the jobs
+// take turns. With a margin they rarely do.
 func TestMarginLimitsSwitching(t *testing.T) {
 	for margin, most := range map[time.Duration]int{0: 1000, 100 * time.Millisecond: 11, 2 * time.Second: 1} {
 		q, err := NewQueue(Policy{Margin: margin})
 		require.NoError(t, err)
 		now := time.Unix(0, 0)
 		left, needs, runs, switches := 5*time.Second, [2]time.Duration{time.Second, time.Second}, 0, 0
-		q.Push(now, Job{TimeLeft: left, Projected: needs[1]})
+		q.Push(now, Job{UntilDeadline: left, Projected: needs[1]})
 		for q.Len() > 0 {
 			needs[runs] -= time.Millisecond
 			left -= time.Millisecond
 			now = now.Add(time.Millisecond)
-			running := Job{TimeLeft: left, Projected: needs[runs], Running: true}
+			running := Job{UntilDeadline: left, Projected: needs[runs], Running: true}
 			_, preempts := q.Preempt(now, running)
 			if !preempts && needs[runs] > 0 {
 				continue
@@ -98,12 +99,12 @@ func TestMarginLimitsSwitching(t *testing.T) {
 	}
 }
 
-func TestQueueForgetsTickets(t *testing.T) {
+func TestTicketsAreUsedAgain(t *testing.T) {
 	q, now := new(Queue), time.Unix(0, 0)
 	_, ok := q.Preempt(now, Job{})
 	assert.False(t, ok)
-	a := q.Push(now, Job{TimeLeft: 5})
-	b := q.Push(now, Job{TimeLeft: 6})
+	a := q.Push(now, Job{UntilDeadline: 5})
+	b := q.Push(now, Job{UntilDeadline: 6})
 	assert.True(t, q.Remove(a))
 	assert.False(t, q.Remove(a))
 	assert.False(t, q.Update(now, a, Job{}))
@@ -111,19 +112,19 @@ func TestQueueForgetsTickets(t *testing.T) {
 	assert.False(t, q.Remove(99))
 	_, ok = q.Get(now, a)
 	assert.False(t, ok)
-	assert.Equal(t, a, q.Push(now, Job{TimeLeft: 6}), "a ticket is used again")
+	assert.Equal(t, a, q.Push(now, Job{UntilDeadline: 6}), "a free ticket must be used again")
 	c, _ := q.Pop(now)
-	assert.Equal(t, b, c.Ticket, "among equals the first to come, not the lowest ticket")
+	assert.Equal(t, b, c.Ticket, "in a tie the first job to arrive must win, not the lowest ticket")
 	look, ok := q.Get(now.Add(2), a)
 	assert.True(t, ok)
-	assert.Equal(t, Choice{Ticket: a, Laxity: 4, TimeLeft: 4}, look)
-	// A clock that steps back counts as standing still.
+	assert.Equal(t, Choice{Ticket: a, Laxity: 4, UntilDeadline: 4}, look)
+	// If the clock steps back, no time passes.
 	look, _ = q.Get(now.Add(-time.Hour), a)
 	assert.Equal(t, time.Duration(4), look.Laxity)
-	// What is late when it comes in has nothing left to turn.
+	// A job that is late when it arrives cannot become late.
 	late := new(Queue)
-	late.Push(now.Add(9), Job{TimeLeft: 1})
-	late.Push(now.Add(10), Job{TimeLeft: -1})
+	late.Push(now.Add(9), Job{UntilDeadline: 1})
+	late.Push(now.Add(10), Job{UntilDeadline: -1})
 	turns, ok := late.NextLate()
 	assert.True(t, ok)
 	assert.Equal(t, now.Add(10), turns)
@@ -134,15 +135,15 @@ func TestQueueForgetsTickets(t *testing.T) {
 	assert.False(t, ok)
 }
 
-func TestNames(t *testing.T) {
+func TestValuesPrintTheirNames(t *testing.T) {
 	assert.Equal(t, "started", Started.String())
 	assert.Equal(t, "Reason(99)", Reason(99).String())
 	assert.Equal(t, "deadline-first", DeadlineFirst.String())
 	assert.Equal(t, "Rule(9)", Rule(9).String())
 	assert.Equal(t, "no-job", Choice{Ticket: -1, Reason: NoJob}.String())
-	assert.Equal(t, "only-late ticket=0 laxity=? time-left=inf",
-		Choice{Reason: OnlyLate, Laxity: estimate.Unknown, TimeLeft: NoDeadline}.String())
-	assert.Equal(t, "[reason=least-laxity ticket=3 laxity=0.001 time-left=9.223372036854776e+09]",
+	assert.Equal(t, "only-late ticket=0 laxity=? until-deadline=inf",
+		Choice{Reason: OnlyLate, Laxity: estimate.Unknown, UntilDeadline: NoDeadline}.String())
+	assert.Equal(t, "[reason=least-laxity ticket=3 laxity=0.001 until-deadline=9.223372036854776e+09]",
 		Choice{3, LeastLaxity, 1e6, NoDeadline}.LogValue().String())
 	assert.Equal(t, "[move=true reason=makes-room laxity=1e-09]", Transfer{true, MakesRoom, 1}.LogValue().String())
 	text, err := json.Marshal([]any{NegativeLast, OnlyLate})

@@ -7,20 +7,20 @@ import (
 	"github.com/straggler-go/straggler/internal/wire"
 )
 
-func (h *Choice) wire(c *wire.Codec) {
-	c.Word("reason", &h.Reason)
-	c.Index("ticket", &h.Ticket)
-	c.When(h.Ticket >= 0).Duration("laxity", &h.Laxity)
-	c.When(h.Ticket >= 0).Duration("time-left", &h.TimeLeft)
+func (a *Choice) wire(c *wire.Codec) {
+	c.Word("reason", &a.Reason)
+	c.Index("ticket", &a.Ticket)
+	c.When(a.Ticket >= 0).Duration("laxity", &a.Laxity)
+	c.When(a.Ticket >= 0).Duration("until-deadline", &a.UntilDeadline)
 }
 
-// String returns the choice as one line, which UnmarshalText reads; LogValue, for log/slog, and MarshalJSON, which
-// UnmarshalJSON reads, have the same fields.
-func (h Choice) String() string                   { return wire.Line(h.wire) }
-func (h Choice) LogValue() slog.Value             { return wire.Log(h.wire) }
-func (h Choice) MarshalJSON() ([]byte, error)     { return wire.JSON(h.wire) }
-func (h *Choice) UnmarshalJSON(data []byte) error { return wire.Read(data, h, (*Choice).wire) }
-func (h *Choice) UnmarshalText(line []byte) error { return wire.Scan(line, h, (*Choice).wire) }
+// String returns the choice in one line, and UnmarshalText reads this line. LogValue returns the same fields for log/slog.
+// MarshalJSON writes the same fields, and UnmarshalJSON reads them.
+func (a Choice) String() string                   { return wire.Line(a.wire) }
+func (a Choice) LogValue() slog.Value             { return wire.Log(a.wire) }
+func (a Choice) MarshalJSON() ([]byte, error)     { return wire.JSON(a.wire) }
+func (a *Choice) UnmarshalJSON(data []byte) error { return wire.Read(data, a, (*Choice).wire) }
+func (a *Choice) UnmarshalText(line []byte) error { return wire.Scan(line, a, (*Choice).wire) }
 
 func (t *Transfer) wire(c *wire.Codec) {
 	c.Flag("move", &t.Move, "stay", "move")
@@ -31,8 +31,8 @@ func (t *Transfer) wire(c *wire.Codec) {
 	c.When(t.Laxity != estimate.Unknown).Duration("laxity", &t.Laxity)
 }
 
-// String returns the transfer as one line, which UnmarshalText reads; LogValue, for log/slog, and MarshalJSON, which
-// UnmarshalJSON reads, have the same fields.
+// String returns the transfer in one line, and UnmarshalText reads this line. LogValue returns the same fields for
+// log/slog. MarshalJSON writes the same fields, and UnmarshalJSON reads them.
 func (t Transfer) String() string                   { return wire.Line(t.wire) }
 func (t Transfer) LogValue() slog.Value             { return wire.Log(t.wire) }
 func (t Transfer) MarshalJSON() ([]byte, error)     { return wire.JSON(t.wire) }

@@ -8,7 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Any sequence of operations, clocks that step back included: the heaps stay in order and nothing panics.
+// FuzzQueue plays arbitrary operations, also with a clock that steps back. The heaps must stay in order, and no call may
+// panic.
 func FuzzQueue(f *testing.F) {
 	f.Add([]byte{0, 1, 2, 3, 0, 9, 9, 9, 4, 0, 0, 0, 5, 1, 1, 1}, uint8(0))
 	f.Fuzz(func(t *testing.T, ops []byte, rule uint8) {
@@ -25,7 +26,7 @@ func FuzzQueue(f *testing.F) {
 			return time.Duration(b) - 100
 		}
 		for ; len(ops) >= 4; ops = ops[4:] {
-			now, job := base.Add(pick(ops[1])), Job{TimeLeft: pick(ops[2]), Projected: pick(ops[3])}
+			now, job := base.Add(pick(ops[1])), Job{UntilDeadline: pick(ops[2]), Projected: pick(ops[3])}
 			switch ops[0] % 6 {
 			case 0, 1:
 				q.Push(now, job)
@@ -58,7 +59,7 @@ func checkQueue(t *testing.T, q *Queue) {
 	}
 	require.Equal(t, present, q.Len())
 	require.Equal(t, len(q.jobs), present+len(q.free))
-	for _, h := range []*heap{&q.ahead, &q.late} {
+	for _, h := range []*heap{&q.onTime, &q.late} {
 		for i := 1; i < len(h.entries); i++ {
 			require.LessOrEqual(t, h.entries[(i-1)/2].compare(h.entries[i]), 0)
 		}

@@ -2,25 +2,28 @@ package laxity
 
 import "cmp"
 
-// entry is a job in a heap. Its keys are instants, so that they stay as they are while time passes.
+// entry is a job in a heap. Its keys are instants, so they do not change while time passes.
 type entry struct {
 	first, second int64
 	seq           uint64 // order of arrival
 	ticket        int32
 }
 
-func (a entry) compare(b entry) int {
-	return cmp.Or(cmp.Compare(a.first, b.first), cmp.Compare(a.second, b.second), cmp.Compare(a.seq, b.seq))
+// compare orders entries by their keys, and then by their arrival.
+func (e entry) compare(o entry) int {
+	return cmp.Or(cmp.Compare(e.first, o.first), cmp.Compare(e.second, o.second), cmp.Compare(e.seq, o.seq))
 }
 
-// heap is a binary heap that writes down where each ticket is.
+// heap is a binary heap that records the position of each ticket in jobs.
 type heap struct{ entries []entry }
 
+// push adds an entry. O(log n).
 func (h *heap) push(e entry, jobs []queued) {
 	h.entries = append(h.entries, e)
 	h.up(len(h.entries)-1, jobs)
 }
 
+// remove removes the entry at i. O(log n).
 func (h *heap) remove(i int, jobs []queued) {
 	last := len(h.entries) - 1
 	moved := h.entries[last]
@@ -31,14 +34,14 @@ func (h *heap) remove(i int, jobs []queued) {
 	}
 }
 
-// fix restores the order after the entry at i has changed.
+// fix restores the order after a change of the entry at i.
 func (h *heap) fix(i int, jobs []queued) {
 	if !h.up(i, jobs) {
 		h.down(i, jobs)
 	}
 }
 
-// up moves the entry at i to its place towards the root and reports whether it moved.
+// up moves the entry at i towards the root until the order is right. up reports whether the entry moved.
 func (h *heap) up(i int, jobs []queued) bool {
 	e, from := h.entries[i], i
 	for i > 0 {
@@ -53,6 +56,7 @@ func (h *heap) up(i int, jobs []queued) bool {
 	return i != from
 }
 
+// down moves the entry at i away from the root until the order is right.
 func (h *heap) down(i int, jobs []queued) {
 	e := h.entries[i]
 	for {
@@ -72,6 +76,7 @@ func (h *heap) down(i int, jobs []queued) {
 	h.set(i, e, jobs)
 }
 
+// set writes the entry at i and records its position.
 func (h *heap) set(i int, e entry, jobs []queued) {
 	h.entries[i] = e
 	jobs[e.ticket].position = int32(i)

@@ -9,38 +9,44 @@ import (
 	"github.com/straggler-go/straggler/internal/num"
 )
 
-// Pending is a task on an overloaded worker, as of now.
+// Pending is the current state of a task on an overloaded worker.
 type Pending struct {
-	// TimeLeft is the time until the task must end: its job's deadline less what the job needs after it. [NoDeadline] if
-	// none, as which any time above 146 years counts.
-	TimeLeft time.Duration
-	// Remaining is what the task needs on this worker once it runs, or [estimate.Unknown].
+	// UntilDeadline is the time from now until the task must end: the job's deadline minus the time that the job needs after
+	// the task. [NoDeadline] means no deadline, and so does any time above 146 years.
+	UntilDeadline time.Duration
+	// Remaining is the time that the task needs on this worker once it runs, or [estimate.Unknown].
 	Remaining time.Duration
-	// EndElsewhere is the time from now to its end if it moves to the best other worker, or [estimate.Unknown] if there
-	// is none.
+	// EndElsewhere is the time from now until the task would end on the best other worker. EndElsewhere is
+	// [estimate.Unknown] if no other worker can run the task.
 	EndElsewhere time.Duration
-	// Started tasks run now and do not move.
+	// Started says that the task runs now. A started task does not move.
 	Started bool
 }
 
-// Transfer says whether a task should move to another worker, and why. It can be compared with ==.
+// Transfer says whether a task should move to another worker, and why. A Transfer can be compared with ==.
 type Transfer struct {
-	Move   bool
+	// Move says that the task should move.
+	Move bool
+	// Reason says why the task should move or stay.
 	Reason Reason
-	// Laxity is the time to spare at the task's end: elsewhere for a task that should move, here for one that stays and
-	// ends in time. It is [estimate.Unknown] for the others.
+	// Laxity is the spare time at the end of the task. For a task that should move, Laxity is the spare time
+	// elsewhere. For a task that stays and ends in time, Laxity is the spare time on this worker. For all other tasks
+	// Laxity is [estimate.Unknown].
 	Laxity time.Duration
 }
 
-// Offload says which tasks of an overloaded worker to run elsewhere: it appends a Transfer for each task to dst. The
-// paper leaves the choice open [DynamicShare §3.3]. Here the worker runs its tasks one after another by deadline, after
-// those that have started, and as few as possible are late: of the tasks that would be late elsewhere it keeps as many
-// as can end in time, and sheds the longest [Moore 1968]. These should run after all others. To make room for the ones
-// that it keeps, as few as possible of the others move, and all that stay end in time.
+// Offload says which tasks of an overloaded worker should run elsewhere, and appends a Transfer for each task to dst. The
+// paper leaves this choice open [DynamicShare §3.3].
 //
-// A task whose need is unknown is left out of account, and so is one that has started if its need is unknown. A worker
-// with s slots can be approximated by one that takes an s-th of each Remaining. O(n log n); it allocates 16 bytes a
-// task.
+// Offload assumes that the worker first ends its started tasks, and then runs its other tasks one after another, by
+// deadline. Offload makes as few tasks late as possible, in two steps:
+//
+//  1. Consider only the tasks that would be late elsewhere. Keep as many as can end here in time, and give up the longest
+//     tasks [Moore 1968]. The host should run the tasks that were given up after all others.
+//  2. To make room for the kept tasks, move as few of the other tasks as possible. All tasks that stay then end in time.
+//
+// Offload ignores tasks with an unknown remaining time, started or not. A worker with s slots can be approximated by one
+// slot: divide each Remaining by s. O(n log n); it allocates 16 bytes for each task.
 func Offload(dst []Transfer, tasks []Pending) []Transfer {
 	start := len(dst)
 	w := worker{tasks: tasks, byDeadline: make([]int, 0, len(tasks))}
@@ -51,41 +57,42 @@ func Offload(dst []Transfer, tasks []Pending) []Transfer {
 			w.busy = num.Add(w.busy, max(t.Remaining, 0))
 		case t.Remaining == estimate.Unknown:
 			dst = append(dst, Transfer{Reason: NoEstimate, Laxity: estimate.Unknown})
-		default: // for now, the laxity elsewhere
-			dst = append(dst, Transfer{Laxity: Job{TimeLeft: t.TimeLeft, Projected: t.EndElsewhere}.Laxity()})
+		default: // until finish, Laxity is the laxity elsewhere
+			dst = append(dst, Transfer{Laxity: Job{UntilDeadline: t.UntilDeadline, Projected: t.EndElsewhere}.Laxity()})
 			w.byDeadline = append(w.byDeadline, i)
 		}
 	}
 	slices.SortFunc(w.byDeadline, func(a, b int) int {
-		return cmp.Or(cmp.Compare(tasks[a].TimeLeft, tasks[b].TimeLeft), cmp.Compare(a, b))
+		return cmp.Or(cmp.Compare(tasks[a].UntilDeadline, tasks[b].UntilDeadline), cmp.Compare(a, b))
 	})
 	w.transfers = dst[start:]
 	w.longest = longestFirst{tasks: tasks, heap: make([]int, 0, len(w.byDeadline))}
 	w.shed(LateElsewhere)
 	w.shed(MakesRoom)
-	w.settle()
+	w.finish()
 	return dst
 }
 
 // worker is an overloaded worker.
 type worker struct {
 	tasks      []Pending
-	transfers  []Transfer    // of the tasks
-	byDeadline []int         // the tasks that may stay or go
-	busy       time.Duration // until when it runs what has started
+	transfers  []Transfer    // by task
+	byDeadline []int         // the tasks that may stay or move, by deadline
+	busy       time.Duration // time until the started tasks have ended
 	longest    longestFirst  // scratch
 }
 
-// shed gives the reason to tasks that cannot stay: those that would be late even if they were alone, and whenever the
-// others up to a deadline take too long, the longest of them. LateElsewhere goes to tasks that would be late
-// elsewhere, as if there were no others. MakesRoom goes to the others; what was kept before and is late elsewhere
-// stays.
+// shed gives the reason to the tasks that cannot stay. A task cannot stay if it would be late even alone. If the tasks up
+// to a deadline take too long together, the longest task cannot stay.
+//
+// With LateElsewhere, shed considers only the tasks that would be late elsewhere. With MakesRoom, it considers the other
+// tasks too, and gives up only these; the tasks kept before stay.
 func (w *worker) shed(reason Reason) {
 	w.longest.heap = w.longest.heap[:0]
 	end := w.busy
 	for _, i := range w.byDeadline {
 		t, v := w.tasks[i], &w.transfers[i]
-		if t.TimeLeft > NoDeadline/2 { // nobody waits that long, and all that follow have as much time
+		if t.UntilDeadline > NoDeadline/2 { // such a task is never late, and all later tasks have as much time
 			return
 		}
 		inTimeElsewhere := v.Laxity >= 0 // Unknown is negative
@@ -93,7 +100,7 @@ func (w *worker) shed(reason Reason) {
 			continue
 		}
 		remaining := max(t.Remaining, 0)
-		if num.Add(w.busy, remaining) > t.TimeLeft { // so that below no sum overflows
+		if num.Add(w.busy, remaining) > t.UntilDeadline { // so the sums below cannot overflow
 			v.Reason = reason
 			continue
 		}
@@ -101,7 +108,7 @@ func (w *worker) shed(reason Reason) {
 		if inTimeElsewhere || reason == LateElsewhere {
 			w.longest.push(i)
 		}
-		for end > t.TimeLeft {
+		for end > t.UntilDeadline {
 			out := w.longest.pop()
 			w.transfers[out].Reason = reason
 			end -= max(w.tasks[out].Remaining, 0)
@@ -109,8 +116,8 @@ func (w *worker) shed(reason Reason) {
 	}
 }
 
-// settle fills in the rest of the transfers, once it is known who cannot stay.
-func (w *worker) settle() {
+// finish completes the transfers, once it is known which tasks cannot stay.
+func (w *worker) finish() {
 	end := w.busy
 	for _, i := range w.byDeadline {
 		t, v := w.tasks[i], &w.transfers[i]
@@ -121,49 +128,50 @@ func (w *worker) settle() {
 			v.Laxity = estimate.Unknown
 		default:
 			end = num.Add(end, max(t.Remaining, 0))
-			v.Reason, v.Laxity = EndsInTime, Job{TimeLeft: t.TimeLeft, Projected: end}.Laxity()
+			v.Reason, v.Laxity = EndsInTime, Job{UntilDeadline: t.UntilDeadline, Projected: end}.Laxity()
 		}
 	}
 }
 
-// longestFirst is a heap of tasks, the longest and among equals the last at its root.
+// longestFirst is a heap of tasks. Its root is the longest task, and in a tie the last task.
 type longestFirst struct {
 	tasks []Pending
 	heap  []int
 }
 
-func (h *longestFirst) before(a, b int) bool {
-	if x, y := h.tasks[a].Remaining, h.tasks[b].Remaining; x != y {
+// before reports whether task a is nearer to the root than task b.
+func (l *longestFirst) before(a, b int) bool {
+	if x, y := l.tasks[a].Remaining, l.tasks[b].Remaining; x != y {
 		return x > y
 	}
 	return a > b
 }
 
-func (h *longestFirst) push(task int) {
-	h.heap = append(h.heap, task)
-	for i := len(h.heap) - 1; i > 0; {
+func (l *longestFirst) push(task int) {
+	l.heap = append(l.heap, task)
+	for i := len(l.heap) - 1; i > 0; {
 		parent := (i - 1) / 2
-		if !h.before(h.heap[i], h.heap[parent]) {
+		if !l.before(l.heap[i], l.heap[parent]) {
 			return
 		}
-		h.heap[i], h.heap[parent] = h.heap[parent], h.heap[i]
+		l.heap[i], l.heap[parent] = l.heap[parent], l.heap[i]
 		i = parent
 	}
 }
 
-func (h *longestFirst) pop() int {
-	root, last := h.heap[0], len(h.heap)-1
-	h.heap[0] = h.heap[last]
-	h.heap = h.heap[:last]
+func (l *longestFirst) pop() int {
+	root, last := l.heap[0], len(l.heap)-1
+	l.heap[0] = l.heap[last]
+	l.heap = l.heap[:last]
 	for i := 0; 2*i+1 < last; {
 		child := 2*i + 1
-		if child+1 < last && h.before(h.heap[child+1], h.heap[child]) {
+		if child+1 < last && l.before(l.heap[child+1], l.heap[child]) {
 			child++
 		}
-		if !h.before(h.heap[child], h.heap[i]) {
+		if !l.before(l.heap[child], l.heap[i]) {
 			break
 		}
-		h.heap[i], h.heap[child] = h.heap[child], h.heap[i]
+		l.heap[i], l.heap[child] = l.heap[child], l.heap[i]
 		i = child
 	}
 	return root

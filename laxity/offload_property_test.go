@@ -17,19 +17,19 @@ import (
 
 const num63 = time.Duration(math.MaxInt64)
 
-// The least number of late tasks, and the fewest moves that it takes with the tasks that Offload leaves to be late, by
-// trying every set that could leave. All that stay end in time.
+// Offload makes as few tasks late as any set of moves, and moves as few tasks as possible for this number of late
+// tasks. Brute force tries every set of tasks. All tasks that stay end in time.
 func TestOffloadAgainstBruteForce(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 5))
 	for range 3000 {
 		tasks := randomPending(r)
-		late, moves := 0, 0 // as sets
+		late, moves := 0, 0 // sets of tasks, as bits
 		for i, v := range Offload(nil, tasks) {
 			require.Equal(t, v.Reason == MakesRoom, v.Move)
 			switch v.Reason {
 			case MakesRoom:
 				moves |= 1 << i
-				require.Equal(t, tasks[i].TimeLeft-tasks[i].EndElsewhere, v.Laxity)
+				require.Equal(t, tasks[i].UntilDeadline-tasks[i].EndElsewhere, v.Laxity)
 				require.GreaterOrEqual(t, v.Laxity, time.Duration(0))
 			case LateElsewhere:
 				late |= 1 << i
@@ -58,34 +58,34 @@ func TestOffloadAgainstBruteForce(t *testing.T) {
 	}
 }
 
-// The longest task has no other worker to go to, so it is the short one that moves, and both end in time.
-func TestOffloadMovesWhatEndsInTimeElsewhere(t *testing.T) {
+// No other worker can run the longest task, so the short task moves, and both tasks end in time.
+func TestOffloadMovesTasksThatEndInTimeElsewhere(t *testing.T) {
 	transfers := Offload(nil, []Pending{
-		{TimeLeft: 10, Remaining: 8, EndElsewhere: estimate.Unknown},
-		{TimeLeft: 10, Remaining: 5, EndElsewhere: 9},
+		{UntilDeadline: 10, Remaining: 8, EndElsewhere: estimate.Unknown},
+		{UntilDeadline: 10, Remaining: 5, EndElsewhere: 9},
 	})
 	assert.Equal(t, []Transfer{{false, EndsInTime, 2}, {true, MakesRoom, 1}}, transfers)
 }
 
-// One long task may need the room of several short ones.
-func TestOffloadMovesSeveralForOne(t *testing.T) {
+// A long task may need the room of several short tasks.
+func TestOffloadMovesSeveralTasksForOne(t *testing.T) {
 	transfers := Offload(nil, []Pending{
-		{TimeLeft: 10, Remaining: 3, EndElsewhere: 4},
-		{TimeLeft: 10, Remaining: 3, EndElsewhere: 5},
-		{TimeLeft: 11, Remaining: 9, EndElsewhere: 12},
+		{UntilDeadline: 10, Remaining: 3, EndElsewhere: 4},
+		{UntilDeadline: 10, Remaining: 3, EndElsewhere: 5},
+		{UntilDeadline: 11, Remaining: 9, EndElsewhere: 12},
 	})
 	assert.Equal(t, []Transfer{{true, MakesRoom, 6}, {true, MakesRoom, 5}, {false, EndsInTime, 2}}, transfers)
 }
 
-// The laxity of what stays counts the tasks before it, and not those that leave.
-func TestOffloadLaxities(t *testing.T) {
+// The laxity of a task that stays depends on the tasks before it that stay, and not on tasks that move.
+func TestOffloadLaxitiesIgnoreMovedTasks(t *testing.T) {
 	transfers := Offload([]Transfer{{}}, []Pending{
-		{TimeLeft: 50, Remaining: 7, Started: true},
-		{TimeLeft: 20, Remaining: 3, EndElsewhere: estimate.Unknown},
-		{TimeLeft: 30, Remaining: 40, EndElsewhere: 35},
-		{TimeLeft: NoDeadline, Remaining: num63, EndElsewhere: 1},
-		{TimeLeft: 40, Remaining: 5, EndElsewhere: 1},
-		{TimeLeft: 40, Remaining: estimate.Unknown, EndElsewhere: 1},
+		{UntilDeadline: 50, Remaining: 7, Started: true},
+		{UntilDeadline: 20, Remaining: 3, EndElsewhere: estimate.Unknown},
+		{UntilDeadline: 30, Remaining: 40, EndElsewhere: 35},
+		{UntilDeadline: NoDeadline, Remaining: num63, EndElsewhere: 1},
+		{UntilDeadline: 40, Remaining: 5, EndElsewhere: 1},
+		{UntilDeadline: 40, Remaining: estimate.Unknown, EndElsewhere: 1},
 	})
 	unknown := estimate.Unknown
 	assert.Equal(t, []Transfer{
@@ -98,15 +98,15 @@ func randomPending(r *rand.Rand) []Pending {
 	tasks := make([]Pending, r.IntN(8))
 	for i := range tasks {
 		tasks[i] = Pending{
-			TimeLeft: time.Duration(r.IntN(25)), Remaining: time.Duration(r.IntN(9)), EndElsewhere: time.Duration(r.IntN(25)),
+			UntilDeadline: time.Duration(r.IntN(25)), Remaining: time.Duration(r.IntN(9)), EndElsewhere: time.Duration(r.IntN(25)),
 		}
 		switch r.IntN(12) {
 		case 0:
 			tasks[i].Started = true
 		case 1:
-			tasks[i].Remaining = num63 // never ends here
+			tasks[i].Remaining = num63 // the task never ends on this worker
 		case 2:
-			tasks[i].TimeLeft = NoDeadline
+			tasks[i].UntilDeadline = NoDeadline
 		case 3:
 			tasks[i].EndElsewhere = estimate.Unknown
 		}
@@ -116,11 +116,11 @@ func randomPending(r *rand.Rand) []Pending {
 
 // endsElsewhere reports whether a task ends in time if it moves.
 func endsElsewhere(t Pending) bool {
-	return t.TimeLeft == NoDeadline || t.EndElsewhere != estimate.Unknown && t.EndElsewhere <= t.TimeLeft
+	return t.UntilDeadline == NoDeadline || t.EndElsewhere != estimate.Unknown && t.EndElsewhere <= t.UntilDeadline
 }
 
-// onTime reports whether the tasks outside set all end in time, by deadline after those that have started. A started
-// task cannot leave, and is not asked to end in time.
+// onTime reports whether all tasks outside of set end in time, if they run by deadline after the started tasks. A started
+// task cannot move, and may be late.
 func onTime(tasks []Pending, set int) bool {
 	end := 0.0
 	var stay []Pending
@@ -134,10 +134,10 @@ func onTime(tasks []Pending, set int) bool {
 			stay = append(stay, t)
 		}
 	}
-	slices.SortStableFunc(stay, func(a, b Pending) int { return cmp.Compare(a.TimeLeft, b.TimeLeft) })
+	slices.SortStableFunc(stay, func(a, b Pending) int { return cmp.Compare(a.UntilDeadline, b.UntilDeadline) })
 	for _, t := range stay {
 		end += float64(t.Remaining)
-		if t.TimeLeft != NoDeadline && end > float64(t.TimeLeft) {
+		if t.UntilDeadline != NoDeadline && end > float64(t.UntilDeadline) {
 			return false
 		}
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/straggler-go/straggler/estimate"
 )
 
-// A queue gives the order of sorting the jobs that it holds, whatever happened before.
-func TestQueueAgainstSorting(t *testing.T) {
+// A queue returns its jobs in the order of Policy.Order, after any sequence of operations.
+func TestAQueueEqualsSorting(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 3))
 	for range 300 {
 		p := Policy{Rule: Rule(r.IntN(3))}
@@ -21,7 +21,7 @@ func TestQueueAgainstSorting(t *testing.T) {
 		require.NoError(t, err)
 		now := time.Unix(500, 0)
 		type model struct {
-			job    Job // as of at
+			job    Job // state at the time at
 			at     time.Time
 			ticket int
 			rank   int
@@ -51,8 +51,8 @@ func TestQueueAgainstSorting(t *testing.T) {
 		jobs := make([]Job, len(held))
 		for i, m := range held {
 			jobs[i] = m.job
-			if m.job.TimeLeft != NoDeadline {
-				jobs[i].TimeLeft -= now.Sub(m.at)
+			if m.job.UntilDeadline != NoDeadline {
+				jobs[i].UntilDeadline -= now.Sub(m.at)
 			}
 		}
 		for _, i := range p.Order(nil, jobs) {
@@ -60,7 +60,7 @@ func TestQueueAgainstSorting(t *testing.T) {
 			require.True(t, ok)
 			require.Equal(t, held[i].ticket, c.Ticket)
 			require.Equal(t, jobs[i].Laxity(), c.Laxity)
-			require.Equal(t, jobs[i].TimeLeft, c.TimeLeft)
+			require.Equal(t, jobs[i].UntilDeadline, c.UntilDeadline)
 		}
 		_, ok := q.Pop(now)
 		require.False(t, ok)
@@ -68,18 +68,18 @@ func TestQueueAgainstSorting(t *testing.T) {
 }
 
 func randomJob(r *rand.Rand) Job {
-	j := Job{TimeLeft: time.Duration(r.IntN(30) - 5), Projected: time.Duration(r.IntN(20))}
+	j := Job{UntilDeadline: time.Duration(r.IntN(30) - 5), Projected: time.Duration(r.IntN(20))}
 	switch r.IntN(10) {
 	case 0:
-		j.TimeLeft = NoDeadline
+		j.UntilDeadline = NoDeadline
 	case 1:
 		j.Projected = estimate.Unknown
 	}
 	return j
 }
 
-// The order is total: the same jobs in another sequence give the same order of laxities and deadlines.
-func TestOrderAgainstPairwiseRule(t *testing.T) {
+// Neighbours in the order follow the rule: least laxity first, negative laxities last, and ties by index.
+func TestNeighboursInTheOrderFollowTheRule(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 4))
 	for range 500 {
 		jobs := make([]Job, 1+r.IntN(12))
@@ -95,7 +95,7 @@ func TestOrderAgainstPairwiseRule(t *testing.T) {
 			} else {
 				require.Negative(t, b)
 			}
-			if a == b && jobs[order[k-1]].TimeLeft == jobs[order[k]].TimeLeft {
+			if a == b && jobs[order[k-1]].UntilDeadline == jobs[order[k]].UntilDeadline {
 				require.Less(t, order[k-1], order[k])
 			}
 		}
@@ -110,7 +110,7 @@ func seq(n int) []int {
 	return s
 }
 
-// The least laxity of a job's map tasks is that of equation 3, and each worker's is that of its own tasks.
+// The least laxity of a job's map tasks equals equation 3. The least laxity of a worker equals the least of its own tasks.
 func TestViewsAgainstEquation3(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 6))
 	for range 200 {
@@ -119,7 +119,7 @@ func TestViewsAgainstEquation3(t *testing.T) {
 		var tasks []Task
 		least := map[int]time.Duration{}
 		for range 1 + r.IntN(20) {
-			task := Task{Worker: r.IntN(4), TimeLeft: left, Remaining: time.Duration(r.IntN(80)), After: reduce}
+			task := Task{Worker: r.IntN(4), UntilDeadline: left, Remaining: time.Duration(r.IntN(80)), After: reduce}
 			maps, tasks = append(maps, task.Remaining), append(tasks, task)
 			if before, ok := least[task.Worker]; !ok || task.Laxity() < before {
 				least[task.Worker] = task.Laxity()
@@ -138,10 +138,10 @@ func TestViewsAgainstEquation3(t *testing.T) {
 				require.Equal(t, want < 0, summary.Late > 0)
 			}
 		}
-		require.Equal(t, Job{TimeLeft: left, Projected: Projected(maps, []time.Duration{reduce})}.Laxity(), job)
+		require.Equal(t, Job{UntilDeadline: left, Projected: Projected(maps, []time.Duration{reduce})}.Laxity(), job)
 		require.Equal(t, len(tasks), n)
 	}
-	sums, err := PerWorker([]Task{{Remaining: estimate.Unknown}, {After: estimate.Unknown, TimeLeft: 3}}, 1)
+	sums, err := PerWorker([]Task{{Remaining: estimate.Unknown}, {After: estimate.Unknown, UntilDeadline: 3}}, 1)
 	require.NoError(t, err)
 	require.Equal(t, []Summary{{Tasks: 2, Unestimated: 2, Least: NoDeadline, First: -1}}, sums)
 }

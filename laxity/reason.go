@@ -2,34 +2,35 @@ package laxity
 
 import "github.com/straggler-go/straggler/internal/enum"
 
-// Reason says why: why a job is next, why a task stays or moves. The names
-// and values are stable.
+// Reason explains an answer of this package: why a job is next, or why a task stays or moves. The names and values are
+// stable.
 type Reason uint8
 
 const (
 	// NoReason is the zero value.
 	NoReason Reason = iota
 
-	// LeastLaxity: of the jobs that can still end in time, or of all under LeastFirst, this one can wait the least.
+	// LeastLaxity: the job has the least laxity among the jobs that can still meet their deadlines. Under LeastFirst it has
+	// the least laxity among all jobs.
 	LeastLaxity
-	// EarliestDeadline: its deadline is the first.
+	// EarliestDeadline: the job has the earliest deadline.
 	EarliestDeadline
-	// OnlyLate: every job that waits has negative laxity; of these, this one has the least.
+	// OnlyLate: all waiting jobs have negative laxity, and the job has the least.
 	OnlyLate
-	// NoJob: none waits.
+	// NoJob: no job waits.
 	NoJob
-	// RunningFirst: the job that runs comes before those that wait, or at most within the margin after them.
+	// RunningFirst: the running job comes before all waiting jobs, or within the margin after the first.
 	RunningFirst
 
-	// NoEstimate: what the task needs is unknown.
+	// NoEstimate: the remaining time of the task is unknown.
 	NoEstimate
-	// EndsInTime: the task ends in time where it is, once the others have moved.
+	// EndsInTime: the task ends in time on this worker, once the other tasks have moved.
 	EndsInTime
-	// MakesRoom: the task is late here, or makes others late, and would end in time elsewhere.
+	// MakesRoom: the task is late here or makes other tasks late, and would end in time elsewhere.
 	MakesRoom
-	// LateElsewhere: the task is late wherever it runs, unless others are late in its place.
+	// LateElsewhere: the task is late on every worker, unless other tasks are late in its place.
 	LateElsewhere
-	// Started: the task has begun and stays.
+	// Started: the task runs already and stays.
 	Started
 )
 
@@ -44,5 +45,5 @@ func (r Reason) String() string { return enum.Name(reasonNames[:], r) }
 // MarshalText returns the reason's name, or an error for a value that does not exist.
 func (r Reason) MarshalText() ([]byte, error) { return enum.Text(reasonNames[:], r) }
 
-// UnmarshalText takes a reason's name.
+// UnmarshalText reads a reason's name, and returns an error for any other text.
 func (r *Reason) UnmarshalText(text []byte) error { return enum.Parse(reasonNames[:], text, r) }

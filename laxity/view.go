@@ -8,37 +8,41 @@ import (
 	"github.com/straggler-go/straggler/internal/num"
 )
 
-// Task is one task that waits or runs on a worker, as of now.
+// Task is the current state of a task that waits or runs on a worker.
 type Task struct {
-	// Worker is the host's index, from 0.
+	// Worker is the host's index of the worker, from 0.
 	Worker int
-	// TimeLeft is the time until the deadline of the task's job, or [NoDeadline].
-	TimeLeft time.Duration
-	// Remaining is what the task still needs on this worker, queueing included, or [estimate.Unknown].
+	// UntilDeadline is the time from now until the deadline of the task's job, or [NoDeadline].
+	UntilDeadline time.Duration
+	// Remaining is the time that the task still needs on this worker, with its time in the queue, or [estimate.Unknown].
 	Remaining time.Duration
-	// After is what the job needs once this stage is over: the longest reduce task for a map task, 0 for a reduce task.
+	// After is the time that the job needs after this stage, or [estimate.Unknown]. For a map task, After is the time
+	// of the longest reduce task. For a reduce task, After is 0.
 	After time.Duration
 }
 
-// Laxity returns the laxity that the job would have if this were its slowest task: TimeLeft - (Remaining + After). It
-// is [estimate.Unknown] if Remaining or After is.
+// Laxity returns the laxity that the job would have if this task were its slowest: UntilDeadline - (Remaining +
+// After). The result is [estimate.Unknown] if Remaining or After is unknown.
 func (t Task) Laxity() time.Duration {
 	projected := estimate.Unknown
 	if t.Remaining != estimate.Unknown && t.After != estimate.Unknown {
 		projected = num.Add(max(t.Remaining, 0), max(t.After, 0))
 	}
-	return Job{TimeLeft: t.TimeLeft, Projected: projected}.Laxity()
+	return Job{UntilDeadline: t.UntilDeadline, Projected: projected}.Laxity()
 }
 
-// Summary sums up the laxities of the tasks on one worker.
+// Summary summarises the laxities of the tasks on a worker.
 type Summary struct {
-	// Tasks is their number, Late that of those with negative laxity, and Unestimated that of those with none known.
+	// Tasks is the number of tasks. Late is the number of tasks with negative laxity. Unestimated is the number of tasks
+	// with unknown laxity.
 	Tasks, Late, Unestimated int
-	// Least is the least known laxity, [NoDeadline] if there is none, and First is the index of its task; -1.
+	// Least is the least known laxity; [NoDeadline] if no laxity is known. First is the index of the task with the least
+	// laxity; -1 if no laxity is known.
 	Least time.Duration
 	First int
 }
 
+// add adds the task with index i.
 func (s *Summary) add(i int, laxity time.Duration) {
 	s.Tasks++
 	switch {
@@ -53,9 +57,9 @@ func (s *Summary) add(i int, laxity time.Duration) {
 	}
 }
 
-// PerWorker sums up tasks by worker. Pass the tasks of one job to get the laxities that package laxity/outlier
-// compares, the Least of each worker; the least of these is the job's, as equation 3 has it. Workers are numbered from
-// 0 up to workers-1; a task on another one is an error that names the task. O(n), one allocation.
+// PerWorker summarises tasks by worker. Pass the tasks of one job to get the input of package laxity/outlier: the Least of
+// each worker. The least laxity over all workers is the laxity of the job, as in equation 3. Workers have the indices 0 to
+// workers-1. The error names a task with another worker. O(n), one allocation.
 func PerWorker(tasks []Task, workers int) ([]Summary, error) {
 	if workers < 0 {
 		return nil, check.Bad("laxity", "the number of Workers", workers, "0 or more")

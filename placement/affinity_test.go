@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Every prefix is within half a machine per rack of proportional while no rack has run out, and no machine is named
-// twice.
+// Every prefix of the list differs from the proportional list by at most half a machine for each rack, while no rack runs
+// out of machines. The list names no machine twice.
 func TestAffinityIsProportional(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	for range 300 {
@@ -37,27 +37,27 @@ func TestAffinityIsProportional(t *testing.T) {
 		require.Len(t, list, 30)
 		count, seen := make([]int, racks), map[int]bool{}
 		for i, machine := range list {
-			require.False(t, seen[machine])
+			require.False(t, seen[machine], "the list names machine %d twice", machine)
 			seen[machine] = true
 			count[rackOf[machine]]++
 			for j := range racks {
 				due := float64(i+1) * float64(spread[j]) / float64(tasks)
 				require.LessOrEqual(t, math.Abs(float64(count[j])-due), float64(racks)/2+1e-9,
-					"prefix %d of %v, spread %v", i+1, list, spread)
+					"the first %d machines of %v are not in proportion to the spread %v", i+1, list, spread)
 			}
 		}
 	}
 }
 
-func TestAffinityWhenRacksRunOut(t *testing.T) {
+func TestAffinityGivesTheShareOfAFullRackToTheOthers(t *testing.T) {
 	machines := [][]int{{10, 11}, {20, 21, 22, 23}, {30}}
 	list, err := Affinity([]int{99}, []int{3, 1, 0}, machines, 5, 0)
 	require.NoError(t, err)
 	assert.Equal(t, []int{99, 10, 11, 20, 21, 22}, list,
-		"rack 0 is worth three of four, but has two machines; rack 2 has no task")
+		"rack 0 deserves three machines and has two; rack 2 has no task")
 	list, err = Affinity(nil, []int{3, 1, 0}, machines, 50, 1)
 	require.NoError(t, err)
-	assert.Equal(t, []int{11, 10, 21, 22, 23, 20}, list, "all there are, each rack's from its second")
+	assert.Equal(t, []int{11, 10, 21, 22, 23, 20}, list, "the list has all machines of racks with tasks; turn 1 begins with each rack's second machine")
 	list, err = Affinity(nil, []int{1, 1}, [][]int{{}, {7}}, 3, 0)
 	require.NoError(t, err)
 	assert.Equal(t, []int{7}, list)
@@ -67,17 +67,17 @@ func TestAffinityWhenRacksRunOut(t *testing.T) {
 }
 
 func TestNearestPrefersNearerLevels(t *testing.T) {
-	replicas := []Place{{Rack: 0, Machine: 1}, {Rack: 2, Machine: 20}}
-	assert.Equal(t, SameMachine, Distance(Place{2, 20}, replicas))
-	assert.Equal(t, SameRack, Distance(Place{2, 21}, replicas))
-	assert.Equal(t, OtherRack, Distance(Place{1, 20}, replicas), "machine numbers of another rack mean nothing")
-	assert.Equal(t, OtherRack, Distance(Place{0, 1}, nil))
+	replicas := []Location{{Rack: 0, Machine: 1}, {Rack: 2, Machine: 20}}
+	assert.Equal(t, SameMachine, Distance(Location{2, 20}, replicas))
+	assert.Equal(t, SameRack, Distance(Location{2, 21}, replicas))
+	assert.Equal(t, OtherRack, Distance(Location{1, 20}, replicas), "a machine number counts only within its rack")
+	assert.Equal(t, OtherRack, Distance(Location{0, 1}, nil))
 
-	i, level := Nearest([]Place{{1, 5}, {0, 2}, {2, 21}, {0, 1}}, replicas)
+	i, level := Nearest([]Location{{1, 5}, {0, 2}, {2, 21}, {0, 1}}, replicas)
 	assert.Equal(t, 3, i)
 	assert.Equal(t, SameMachine, level)
-	i, level = Nearest([]Place{{1, 5}, {2, 21}, {0, 2}}, replicas)
-	assert.Equal(t, 1, i, "ties go to the first")
+	i, level = Nearest([]Location{{1, 5}, {2, 21}, {0, 2}}, replicas)
+	assert.Equal(t, 1, i, "the first location wins a tie")
 	assert.Equal(t, SameRack, level)
 	i, level = Nearest(nil, replicas)
 	assert.Equal(t, -1, i)
@@ -85,7 +85,7 @@ func TestNearestPrefersNearerLevels(t *testing.T) {
 	assert.Zero(t, testing.AllocsPerRun(10, func() { Nearest(replicas, replicas) }))
 }
 
-func TestNames(t *testing.T) {
+func TestValuesPrintTheirNames(t *testing.T) {
 	assert.Equal(t, "rack-2-down", Link{2, Down}.String())
 	assert.Equal(t, []string{"same-machine", "same-rack", "other-rack", "Locality(3)"},
 		[]string{SameMachine.String(), SameRack.String(), OtherRack.String(), Locality(3).String()})
@@ -102,13 +102,13 @@ func TestNames(t *testing.T) {
 	assert.True(t, slices.Equal([]int{0, 1, 2}, sequence(3)))
 }
 
-func TestEffortOfATime(t *testing.T) {
+func TestWithinConvertsATimeToAnEffort(t *testing.T) {
 	assert.Equal(t, Effort(10_000_000), Within(50*time.Millisecond))
 	assert.Equal(t, Effort(1), Within(0))
 	assert.Equal(t, Effort(1), Within(-time.Hour))
 }
 
-func TestEnumsRoundTrip(t *testing.T) {
+func TestNamesReadBack(t *testing.T) {
 	text, err := json.Marshal(map[string]any{"link": Link{2, Down}, "rule": Equal, "level": SameRack})
 	require.NoError(t, err)
 	assert.JSONEq(t, `{"link": "rack-2-down", "rule": "equal", "level": "same-rack"}`, string(text))

@@ -8,44 +8,49 @@ import (
 	"github.com/straggler-go/straggler/internal/check"
 )
 
-// Effort limits how much work [Assign] does, and so how long it takes. It counts work and not time, so that the answer
-// is the same on every machine. [Within] makes one from a time.
+// Effort limits the work of [Assign], and so its running time. Effort counts steps of work and not seconds, so the
+// answer is the same on every machine. [Within] converts a time to an effort.
 type Effort int64
 
 const (
-	// DefaultEffort grows as tasks times racks times either of them: some 25 ms for 20 tasks on 5 racks, 60 ms for 200 on
-	// 20, 1 s for 1000 on 40, and 5 s at most.
+	// DefaultEffort is 5e6 + 100 n r² + 2 n² r steps for n tasks and r racks, and at most 1e9 steps. The default
+	// takes at most 5 s: about 25 ms for 20 tasks on 5 racks, 60 ms for 200 tasks on 20 racks, and 1 s for 1000 tasks
+	// on 40 racks.
 	DefaultEffort Effort = 0
-	// Exhaustive searches until the best placement is proven, which may be longer than anyone can wait.
+	// Exhaustive searches until the best placement is proven. The search may take longer than anyone can wait.
 	Exhaustive Effort = -1
 )
 
-// stepTime is what a step of work takes on one core of a machine of 2020.
+// stepTime is the time of one step of work, on one core of a machine of 2020.
 const stepTime = 5 * time.Nanosecond
 
-// Within returns the effort that takes about the given time on one core of a machine of 2020, and least effort for a
-// time of 0 or less. Whatever the effort, a placement is found first; see [Assign].
+// Within returns the effort that takes about the time d on one core of a machine of 2020. The smallest effort is 1, also
+// for a time of 0 or less. Assign finds a placement with every effort, also with the smallest.
 func Within(d time.Duration) Effort { return Effort(max(1, d/stepTime)) }
 
-// Assign places every task so that the longest transfer over the 2r links of the racks is as short as possible
-// [Mantri §5.2]. A rack's uplink carries what tasks elsewhere read from it, its downlink what its own tasks read from
-// elsewhere; reading inside a rack is free.
+// Assign places every task so that the longest transfer over the 2r links of the r racks is as short as possible
+// [Mantri §5.2]. A rack's uplink carries the bytes that tasks in other racks read from this rack. A rack's downlink
+// carries the bytes that the rack's own tasks read from other racks. Reading inside a rack is free.
 //
-// With the default effort, problems of at most a million placements are solved exactly; larger ones, and all with
-// another effort, as often as the proof fits into it. Otherwise the answer comes from a relaxation that is rounded and
-// improved by local search; see the package comment. However small the effort, it is never worse than dealing the
-// tasks out in turn or placing them one by one.
+// Quality: with DefaultEffort, the answer is optimal if the problem has at most a million placements. In all other cases
+// the answer is optimal if the proof fits into the effort. If the proof does not fit, the answer is a rounded relaxation,
+// improved by local search; see the package comment. With any effort, the answer is at least as good as two simple
+// placements: tasks dealt out to the racks in turn, and tasks placed one by one.
 //
-// The answer is the same for the same problem on every machine. It is also equally good in whatever order tasks and
-// racks are listed, with two exceptions if it is not optimal: where racks are alike in bandwidth, slots and inputs but
-// not in which task reads what, and where the effort, or the size of the problem, leaves nothing better than dealing
-// the tasks out or placing them one by one in the order listed.
+// Order: the same problem has the same answer on every machine. The order of tasks and racks in the problem does not
+// change the quality of the answer. For answers that are not optimal, this rule has two exceptions:
 //
-// Besides ill-formed figures, an error names the rack whose slots do not suffice, or that has data to move over a link
-// of bandwidth 0. The cost is bounded by the effort, plus O(n r log(n r)) to start from; memory is O(n r + r²). It
+//   - Some racks are alike in bandwidths, slots and input sizes, and differ only in the tasks that read each input.
+//   - The effort is too small, or the problem too large, to improve on the two simple placements, which follow the
+//     caller's order.
+//
+// The error names the first ill-formed number of the problem. The error also names a rack with too few slots, or a
+// rack with data to move over a link of bandwidth 0.
+//
+// The effort bounds the running time, after a start of O(n r log(n r)) for n tasks. Memory is O(n r + r²). Assign
 // allocates.
 //
-// The paper's formula counts 2n terms where there are two per rack, and knows no slots; both are put right here.
+// The paper's formula has 2n terms, where each rack has two terms, and has no slots. Assign corrects both.
 func Assign(p Problem, effort Effort) (Assignment, error) {
 	if effort < Exhaustive {
 		return Assignment{}, check.Bad("placement", "Effort", effort, "DefaultEffort, Exhaustive or one of Within")
@@ -69,19 +74,20 @@ func Assign(p Problem, effort Effort) (Assignment, error) {
 	return s.assignment(), nil
 }
 
-// solver keeps the best placement and the best bound while the methods take turns.
+// solver holds the best placement and the best bound so far, while the methods take turns.
 type solver struct {
-	m       *model
-	w       *work
-	modest  bool // the effort is the default one
-	best    *layout
-	longest float64
-	bound   float64
-	proven  bool
+	m         *model
+	w         *work
+	byDefault bool // the effort is DefaultEffort
+	best      *layout
+	longest   float64
+	bound     float64
+	proven    bool
 }
 
+// newSolver returns a solver with the steps of work that the effort allows.
 func newSolver(m *model, effort Effort) *solver {
-	s := &solver{m: m, w: &work{int64(effort)}, modest: effort == DefaultEffort, longest: math.Inf(1)}
+	s := &solver{m: m, w: &work{int64(effort)}, byDefault: effort == DefaultEffort, longest: math.Inf(1)}
 	switch effort {
 	case DefaultEffort:
 		n, r := float64(m.n), float64(m.r)
@@ -92,7 +98,7 @@ func newSolver(m *model, effort Effort) *solver {
 	return s
 }
 
-// offer takes a layout if it is complete and the best one so far.
+// offer keeps a layout if the layout is complete and better than every layout before.
 func (s *solver) offer(l *layout) {
 	if slices.Contains(l.rack, nowhere) {
 		return
@@ -103,7 +109,7 @@ func (s *solver) offer(l *layout) {
 	}
 }
 
-// start makes a placement that no effort rules out.
+// start makes a placement with two methods that cost no effort: a feasible layout and the greedy layout.
 func (s *solver) start(feasible *layout) {
 	s.offer(feasible)
 	greedy := newLayout(s.m)
@@ -113,23 +119,26 @@ func (s *solver) start(feasible *layout) {
 	s.proven = s.closed()
 }
 
-// small problems are worth a second search and an attempt to prove the answer best, even within the default effort.
+// small reports whether the problem is worth a second search and a proof, even within the default effort.
 func (s *solver) small() bool { return s.m.n*s.m.r <= 2000 }
 
-// few reports whether there are at most a million placements.
+// few reports whether the problem has at most a million placements.
 func (s *solver) few() bool {
 	placements := 1
 	for range s.m.n {
-		if placements *= s.m.r; placements > 1_000_000 {
+		placements *= s.m.r
+		if placements > 1_000_000 {
 			return false
 		}
 	}
 	return true
 }
 
+// closed reports whether the bound proves the best placement optimal.
 func (s *solver) closed() bool { return s.bound >= s.longest*(1-precise) }
 
-// improve relaxes, rounds, searches and tries to prove the answer best, for as long as each may help.
+// improve relaxes, rounds, searches, and tries to prove that the answer is optimal. A step that cannot help is
+// skipped.
 func (s *solver) improve() {
 	if s.proven {
 		return
@@ -141,8 +150,8 @@ func (s *solver) improve() {
 		starts = []*layout{l, s.best}
 	}
 	for i, l := range starts {
-		if s.closed() || s.modest && s.few() || i > 0 && !s.small() {
-			break // proven, or soon to be, or not worth a second search
+		if s.closed() || s.byDefault && s.few() || i > 0 && !s.small() {
+			break // proven already, or proven soon by branch and bound, or not worth a second search
 		}
 		t := newSearch(l.clone(), s.bound)
 		t.run(s.w, patience)
@@ -152,21 +161,23 @@ func (s *solver) improve() {
 }
 
 const (
-	// patience is how many steps without a better placement end a search.
+	// patience, in steps: a search ends after this many steps without a better placement.
 	patience = 1000
-	// proofLimit is how much of the default effort may go into a proof.
+	// proofLimit, in steps: a proof may use at most this part of the default effort.
 	proofLimit = 4_000_000
 )
 
+// prove runs branch and bound, unless the answer is proven already or the problem is too large for the default effort.
 func (s *solver) prove() {
-	if s.proven = s.closed(); s.proven || s.modest && !s.small() {
+	s.proven = s.closed()
+	if s.proven || s.byDefault && !s.small() {
 		return
 	}
 	w := s.w
 	switch {
-	case s.modest && s.few():
+	case s.byDefault && s.few():
 		w = &work{math.MaxInt64}
-	case s.modest:
+	case s.byDefault:
 		w = &work{min(w.left, proofLimit)}
 	}
 	best := s.best.clone()
@@ -176,7 +187,7 @@ func (s *solver) prove() {
 	s.proven = proven || s.closed()
 }
 
-// assignment translates the best placement into the caller's tasks, racks and seconds.
+// assignment converts the best placement to the caller's indices of tasks and racks, and to seconds.
 func (s *solver) assignment() Assignment {
 	m := s.m
 	a := Assignment{Rack: make([]int, m.n), Optimal: s.proven}

@@ -20,7 +20,7 @@ func BenchmarkAssign(b *testing.B) {
 	}
 }
 
-// BenchmarkFamilies shows that the time does not hang on one kind of problem.
+// BenchmarkFamilies shows that the running time is similar for all families of problems.
 func BenchmarkFamilies(b *testing.B) {
 	for _, family := range families {
 		for _, size := range [][2]int{{200, 20}, {1000, 40}} {

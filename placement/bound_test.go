@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The relaxation must be solved, not just bounded: the fractions are where the search starts.
+// The search starts from the fractions, so the relaxation must be solved and not only bounded.
 func TestRelaxationClosesItsGap(t *testing.T) {
 	for _, family := range families {
 		for _, size := range [][2]int{{20, 5}, {60, 10}, {100, 20}} {
@@ -24,9 +24,9 @@ func TestRelaxationClosesItsGap(t *testing.T) {
 	}
 }
 
-// The system of equations grows as the square of the racks, so there is an end to it whatever the effort. What bounds
-// the answer then is the volume: all that the tasks read less the most that each can find in a rack, over all
-// downlinks, or over all uplinks.
+// The system of equations grows with the square of the number of racks, so no effort solves it beyond mostRacks. Then the
+// volume bounds the answer: all bytes, except each task's largest input in a rack, over the sum of the downlinks'
+// bandwidths or the sum of the uplinks' bandwidths.
 func TestVolumeBoundsBeyondMostRacks(t *testing.T) {
 	for racks, want := range map[int]bool{20: true, mostRacks + 1: false} {
 		p := instance("shuffle", 50, racks, 1)
@@ -45,9 +45,8 @@ func TestVolumeBoundsBeyondMostRacks(t *testing.T) {
 	}
 }
 
-// A bound is proven only if rounding cannot have lifted it. Without a slot to spare, the prices of slots may grow
-// without end, and the bound is a small difference of large numbers; the sum of its terms in 400 bits tells what it
-// should be.
+// A bound is proven only if rounding did not raise it. If all slots are needed, the prices of slots may grow without limit.
+// Then the bound is a small difference of large numbers. The exact bound is the sum of its terms in 400 bits.
 func TestBoundIsBelowItsExactValue(t *testing.T) {
 	rng := rand.New(rand.NewPCG(13, 13))
 	large := 0
@@ -81,10 +80,10 @@ func TestBoundIsBelowItsExactValue(t *testing.T) {
 			large++
 		}
 	}
-	assert.Positive(t, large, "no price was large enough to matter")
+	assert.Positive(t, large, "no problem had prices of slots large enough to test the rounding")
 }
 
-// exactBound is the bound that prices prove, without rounding: all terms in 400 bits.
+// exactBound returns the bound that the prices prove, with all terms in 400 bits instead of rounded.
 func exactBound(m *model, price []float64) float64 {
 	number := func(v float64) *big.Float { return big.NewFloat(v).SetPrec(400) }
 	add := func(sum *big.Float, a, b float64) { sum.Add(sum, number(0).Mul(number(a), number(b))) }

@@ -1,58 +1,83 @@
-// Package placement says in which rack each reduce task should run, so that no rack's link to the rest of the cluster
-// becomes the place where the phase waits.
+// Package placement is for a scheduler that starts a phase of reduce tasks: it says in which rack each task should
+// run. Use the package when the links between racks are slow. A reduce task reads from every map task, and the map
+// tasks run in all racks.
 //
-// A reduce task reads from every map task, wherever it runs. What it reads inside its rack is nearly free; what it
-// reads from other racks leaves them by their uplinks and enters by its own rack's downlink, which all tasks of the
-// rack share. A rack with many tasks is slow for all of them, and so is a rack whose data everybody wants over a slow
-// uplink.
+// Bytes that a task reads inside its own rack are nearly free. Bytes from another rack leave that rack by its uplink
+// and enter the task's rack by its downlink. All tasks of a rack share the rack's two links. So a rack with many tasks
+// is slow for all its tasks. A rack with much data and a slow uplink is slow for the tasks in the other racks.
+//
+// # Example
+//
+// Three tasks each read 100 MB from each of three racks, and every link carries 50 MB/s:
+//
+//	a, err := placement.Assign(placement.Problem{Input: bytes, Up: up, Down: down}, placement.DefaultEffort)
+//	fmt.Println(a.Rack, a)
+//	// [0 1 2] tasks=3 seconds=4 bottleneck=rack-0-up bound=4 optimal=true
+//
+// Task 0 runs in rack 0, task 1 in rack 1 and task 2 in rack 2. The two tasks outside of rack 0 read 200 MB from that
+// rack, so its uplink is busy for 4 seconds. No link is busy for longer. The bound says that no placement needs less
+// than 4 seconds, so this placement is optimal.
 //
 // # The rule
 //
-// With I[k][j] bytes of task k's input in rack j, bandwidths b_u[j] and b_d[j] out of and into rack j, and the tasks
-// spread over the racks in some way,
+// I[k][j] is the number of bytes of task k's input in rack j. The bandwidth of rack j's uplink is b_u[j], the bandwidth
+// of its downlink is b_d[j]. For one placement of the tasks:
 //
-//	d_u[j] = sum over tasks k not in j of I[k][j]                  moved out
-//	d_v[j] = sum over tasks k in j of (sum over i of I[k][i]) - I[k][j]   read in
-//	c      = max over j of max(d_u[j]/b_u[j], d_v[j]/b_d[j])       seconds of the longest transfer
+//	d_u[j] = sum over tasks k outside rack j of I[k][j]
+//	d_v[j] = sum over tasks k inside rack j of (sum over racks i of I[k][i]) - I[k][j]
+//	c      = max over racks j of max(d_u[j]/b_u[j], d_v[j]/b_d[j])
 //
-// and [Assign] finds the placement of least c that respects the racks' slots. (The paper writes the maximum as one over
-// 2n terms; there are two for each of the r racks. It has no slots, and says permutations where it means all of r^n.)
+// Here d_u[j] is the number of bytes that leave rack j, and d_v[j] is the number of bytes that enter rack j. The longest
+// transfer takes c seconds.
 //
-// # How it is found
+// [Assign] looks for the placement with the smallest c that respects the racks' slots.
 //
-// The problem is NP-hard: scheduling on parallel machines is a special case. Assign solves the relaxation in which
-// tasks may be split, by an interior-point method that works on a system of 3r unknowns; places the tasks that were not
-// split, then the others, largest first, where the three longest transfers come out least; and improves that by a tabu
-// search whose steps relieve the bottleneck. The relaxation's prices prove a lower bound. For small problems the bound
-// also rules out most racks for most tasks, and branch and bound does the rest.
+// The paper's formula differs in three points. The paper takes the maximum over 2n terms for n tasks; the right
+// number is two terms for each of the r racks. The paper has no slots. And the paper speaks of permutations, where
+// all r^n placements are meant.
 //
-// Against a mixed-integer solver with 60 seconds a problem, on 130 made problems of 20 to 200 tasks on 5 to 20 racks,
-// answers with the default effort are within 1 % of the solver's proven bound on all but one, which is 1.9 % off; see
-// testdata/README.md. The bound that comes with an answer is often looser than that for a few large tasks, since it
-// lets them be split.
+// # How Assign finds the placement
 //
-// # The other questions
+// The problem is NP-hard: scheduling on parallel machines is a special case. Assign works in four steps:
 //
-//   - [Affinity]: which machines should a task prefer, so that the phase spreads as wanted?
-//   - [BandwidthConfig]: measured at the start or equal for all, which bandwidths should a phase count on?
-//   - [LinkRates]: what can each link carry, by what tasks achieved that read over it?
-//   - [Nearest]: for phases other than reduce, which place is nearest to the data?
+//  1. Assign solves the relaxation, in which a task may be split over racks. The method is an interior-point method
+//     on a system of 3r unknowns. The relaxation's prices prove a lower bound.
+//  2. Assign places the tasks that the relaxation did not split. Then Assign places the other tasks, largest first,
+//     each where the three longest transfers become shortest.
+//  3. A tabu search improves the placement. Each step of the search relieves the bottleneck link.
+//  4. For small problems the bound rules out most racks for most tasks. Branch and bound then searches the remaining
+//     placements.
 //
-// # When it is wrong
+// A test compares the answers with a mixed-integer solver on 130 generated problems, of 20 to 200 tasks on 5 to 20 racks.
+// The solver had 60 seconds for each problem. With the default effort, 129 answers are within 1 % of the solver's proven
+// bound, and the last answer is 1.9 % above its bound. See testdata/README.md for the commands. The bound in an answer is
+// often looser than the solver's bound if a few tasks are large, because the relaxation may split these tasks.
 //
-// It sees one phase. Other traffic enters only as less bandwidth, and two phases placed at the same moment do not see
-// each other: the paper accepts that, since each keeps out of its own way. It takes links as the bottleneck: with full
-// bisection bandwidth, or reducers that compute longer than they read, the placement hardly matters. It counts only
-// links of racks, not of machines. And it needs the sizes of the map outputs by rack, so the maps must have ended or
-// their sizes be foreseeable.
+// # Other questions
+//
+//   - [Affinity]: which machines should a task prefer, so that the phase spreads over the racks as wanted?
+//   - [BandwidthConfig]: which bandwidths should a phase count on, the bandwidths measured at its start or equal ones?
+//   - [LinkRates]: how much can each link carry, judged by the speed at which tasks read over the link?
+//   - [Nearest]: for phases other than reduce, which free machine is nearest to the task's input?
+//
+// # Limits
+//
+//   - Assign sees one phase. Other traffic counts only as smaller bandwidths. Two phases that are placed at the same
+//     moment do not see each other. The paper accepts this, because each phase spreads its own traffic.
+//   - Assign takes the links as the bottleneck. The placement hardly matters with full bisection bandwidth, or if
+//     reduce tasks compute for longer than they read.
+//   - Assign counts the links of racks and not the links of machines.
+//   - Assign needs the sizes of the map outputs in each rack. So the map tasks must have ended, or their sizes must be
+//     predictable.
 //
 // # Cost and concurrency
 //
-// Assign is told how much work to do; by default some 25 ms of one core for 20 tasks on 5 racks, 60 ms for 200 on 20
-// and one second for 1000 on 40. It cannot be interrupted, so a host that must answer in time passes [Within] of it.
-// The other calls say what they cost. All values except LinkRates are safe for concurrent use.
+// The caller tells Assign how much work to do. The default takes about 25 ms of one core for 20 tasks on 5 racks, 60 ms
+// for 200 tasks on 20 racks, and 1 s for 1000 tasks on 40 racks. Nothing can interrupt Assign. A host that must answer
+// in time passes an effort from [Within]. The comments of the other functions state their cost. All values except
+// LinkRates are safe for concurrent use.
 //
-// To copy from: the simulated cluster asks this package in examples/internal/cluster/placement.go.
+// A host to copy from is the simulated cluster: examples/internal/cluster/placement.go calls this package.
 //
 // Source: Ananthanarayanan et al., "Reining in the Outliers in Map-Reduce Clusters using Mantri", OSDI 2010, §5.2, §6.1
 // and §6.4.

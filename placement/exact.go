@@ -6,37 +6,38 @@ import (
 	"slices"
 )
 
-// precise is the relative difference below which two times count as equal: what "optimal" means in floating point.
+// precise is a relative difference: two times that differ by less count as equal, so "optimal" is exact up to precise.
 const precise = 1e-9
 
-// exact is a depth-first branch and bound: the tasks one by one, largest first, each on every rack that may still give
-// a placement shorter than the best. A branch is cut by three bounds, O(r) per node and O(1) per child:
+// exact is a depth-first branch and bound. The search places the tasks one by one, largest first, and tries each rack
+// that may still lead to a better placement. Three bounds cut a branch, at O(r) for each node and O(1) for each
+// child:
 //
-//   - the downlink so far, which only grows;
-//   - each uplink, if every task still to come were local there;
-//   - the bound of the relaxation's prices, in which the tasks are independent of each other.
+//   - the load of each downlink so far, which only grows;
+//   - the load of each uplink, if every later task were in the rack of this uplink;
+//   - the bound of the relaxation's prices, which counts each task independently of the other tasks.
 //
-// Of tasks with equal inputs, only placements in one order are looked at.
+// Tasks with equal inputs are interchangeable, so exact tries only placements in which their racks do not decrease.
 type exact struct {
 	*layout
 	order   []int
-	twin    []bool      // the task at this place in the order has the same inputs as the one before
-	choices [][]choice  // per task, its racks by rising cost
-	ahead   [][]float64 // per depth and rack: seconds that the tasks from there on could take off the uplink
+	twin    []bool      // by depth: this task has the same inputs as the task before it in the order
+	choices [][]choice  // by task: its racks by rising cost
+	ahead   [][]float64 // by depth and rack: seconds by which the tasks from this depth on could relieve the uplink
 	best    *layout
 	longest float64
 	scratch *layout
 	w       *work
 }
 
-// choice is a rack for a task and what that costs at the prices of the links, in seconds of the bound.
+// choice is a rack for a task, with its extra cost at the prices of the links, in seconds of the bound.
 type choice struct {
 	rack int
 	cost float64
 }
 
-// prove looks for a placement shorter than best and returns true if it has looked at all that could be. What it finds
-// goes into best; bound is a lower bound in any case.
+// prove searches for a placement that is shorter than best, and writes such a placement into best. proven is true if the
+// search was complete. bound is a lower bound in both cases.
 func prove(m *model, best *layout, w *work) (bound float64, proven bool) {
 	_, longest := best.worst()
 	m, relaxed, possible := tighten(m.fork(), longest, w)
@@ -50,8 +51,9 @@ func prove(m *model, best *layout, w *work) (bound float64, proven bool) {
 	return min(relaxed.best, e.longest), false
 }
 
-// tighten alternates between solving the relaxation and forbidding what cannot be part of a placement shorter than
-// longest, which makes the next relaxation tighter. possible is false if nothing is left.
+// tighten alternates between two steps: it solves the relaxation, and it forbids pairs of task and rack that cannot be in
+// a placement shorter than longest. Fewer pairs make the next relaxation tighter. possible is false if no placement is
+// shorter than longest.
 func tighten(m *model, longest float64, w *work) (_ *model, relaxed *relaxation, possible bool) {
 	for {
 		relaxed = relax(m, w)
@@ -65,15 +67,16 @@ func tighten(m *model, longest float64, w *work) (_ *model, relaxed *relaxation,
 	}
 }
 
-// fork returns a copy whose add may be changed.
+// fork returns a copy of the model with its own add, so that the caller may change add.
 func (m *model) fork() *model {
 	c := *m
 	c.add = slices.Clone(m.add)
 	return &c
 }
 
-// prune forbids every pair of task and rack that no placement shorter than longest can contain, judged by the pair's
-// own transfer and by the relaxation's prices. It returns how many it forbade and whether every task has a rack left.
+// prune forbids every pair of task and rack that no placement shorter than longest can contain. The task's own
+// transfer and the relaxation's prices decide about a pair. prune returns the number of forbidden pairs, and whether
+// every task has a rack left.
 func (m *model) prune(s *relaxation, longest float64) (removed int, possible bool) {
 	cut := float64(longest * (1 - precise))
 	for k := range m.n {
@@ -96,6 +99,7 @@ func (m *model) prune(s *relaxation, longest float64) (removed int, possible boo
 	return removed, true
 }
 
+// newExact orders the tasks and their racks for the search, and sums the possible relief of each uplink.
 func newExact(m *model, s *relaxation, best *layout, w *work) *exact {
 	e := &exact{
 		layout: newLayout(m), order: largestFirst(m, sequence(m.n)), twin: make([]bool, m.n), choices: make([][]choice, m.n),
@@ -122,13 +126,14 @@ func newExact(m *model, s *relaxation, best *layout, w *work) *exact {
 	return e
 }
 
+// sameInputs reports whether two tasks put the same load on every link, wherever they run.
 func (m *model) sameInputs(a, b int) bool {
 	return slices.Equal(m.add[a*m.r:(a+1)*m.r], m.add[b*m.r:(b+1)*m.r]) &&
 		slices.Equal(m.save[a*m.r:(a+1)*m.r], m.save[b*m.r:(b+1)*m.r])
 }
 
-// branch places the tasks from depth on; bound is the relaxation's bound for what is placed. It returns false if it ran
-// out of work.
+// branch places the tasks from depth on. bound is the relaxation's lower bound, given the tasks placed so far. branch
+// returns false if the work is spent.
 func (e *exact) branch(depth int, bound float64) bool {
 	if !e.w.take(int64(e.m.r)) {
 		return false
@@ -157,7 +162,7 @@ func (e *exact) branch(depth int, bound float64) bool {
 		e.place(k, c.rack)
 		done := e.branch(depth+1, bound+c.cost)
 		e.remove(k)
-		e.up[c.rack], e.down[c.rack] = up, down // so that rounding does not add up over millions of nodes
+		e.up[c.rack], e.down[c.rack] = up, down // restored exactly: rounding must not add up over millions of nodes
 		if !done {
 			return false
 		}
@@ -165,7 +170,7 @@ func (e *exact) branch(depth int, bound float64) bool {
 	return true
 }
 
-// leaf takes the complete placement if it is the best, by sums that are free of noise.
+// leaf keeps the complete placement if it is the best so far. The compared sums are added up anew, without noise.
 func (e *exact) leaf(cut float64) {
 	e.scratch.copyFrom(e.layout)
 	e.scratch.recount()

@@ -7,11 +7,17 @@ import (
 	"slices"
 )
 
-// feasible returns some placement within the slots that needs no link of bandwidth 0, or an error that says why there
-// is none. A task can run in one rack only, or in every rack that data can enter, or there and where all its data is,
-// or, without data, anywhere. So it is enough to take the tasks with the fewest racks first and to give each, if
-// possible, a rack that data cannot enter: whatever comes later and can run there has the same racks to choose from,
-// or all.
+// feasible returns a placement that respects the slots and needs no link of bandwidth 0. The error says why no such
+// placement exists.
+//
+// Choosing a rack for each task in turn is enough, without going back. The set of a task's possible racks has three forms:
+//
+//   - one rack only;
+//   - every rack that data can enter, perhaps with the rack that holds all data of the task;
+//   - every rack, if the task has no data.
+//
+// The tasks with the fewest possible racks come first. Each task gets a rack that data cannot enter, if possible. Each
+// later task that can run in such a rack has the same possible racks as this task, or can run everywhere.
 func (m *model) feasible(p *Problem) (*layout, error) {
 	l, open := newLayout(m), make([]int, m.n)
 	for i, v := range m.add {
@@ -36,38 +42,38 @@ func (m *model) feasible(p *Problem) (*layout, error) {
 	return l, nil
 }
 
-// blocked explains why task k cannot be placed.
+// blocked returns the error that explains why task k cannot be placed.
 func (m *model) blocked(k int, p *Problem) error {
 	task := m.tasks[k]
-	stuck := nowhere // a rack that the task's data there cannot leave
+	cutOff := nowhere // a rack with data of the task that cannot leave the rack
 	for j, bytes := range p.Input[task] {
 		if bytes == 0 || p.Up[j] > 0 {
 			continue
 		}
-		if stuck != nowhere {
+		if cutOff != nowhere {
 			return fmt.Errorf("placement: Problem.Up[%d] and Up[%d] are 0, "+
 				"but Input[%d] has data to move out of one of these racks",
-				stuck, j, task)
+				cutOff, j, task)
 		}
-		stuck = j
+		cutOff = j
 	}
-	full := nowhere // a rack that the task could run in
+	full := nowhere // a rack in which the task could run if a slot were free
 	for j, rack := range m.racks {
 		if !math.IsInf(m.add[k*m.r+j], 1) {
 			full = rack
 		}
 	}
 	switch {
-	case full != nowhere && stuck != nowhere:
-		return fmt.Errorf("placement: Problem.Up[%d] is 0, but Slots[%d] is %d, "+
-			"too few for all tasks with data in that rack, task %d for one", stuck, stuck, p.Slots[stuck], task)
+	case full != nowhere && cutOff != nowhere:
+		return fmt.Errorf("placement: Problem.Up[%d] is 0, and Slots[%d] is %d, "+
+			"too few for the tasks with data in that rack, such as task %d", cutOff, cutOff, p.Slots[cutOff], task)
 	case full != nowhere:
-		return fmt.Errorf("placement: Problem.Slots are too few in the racks whose Down is not 0, "+
-			"rack %d for one, to take task %d", full, task)
-	case stuck != nowhere:
+		return fmt.Errorf("placement: Problem.Slots are too few for task %d in the racks with a Down above 0, "+
+			"such as rack %d", task, full)
+	case cutOff != nowhere:
 		return fmt.Errorf("placement: Problem.Down[%d] and Up[%d] are 0, "+
 			"but Input[%d] has data to move into or out of that rack",
-			stuck, stuck, task)
+			cutOff, cutOff, task)
 	}
-	return fmt.Errorf("placement: Problem.Down[0] is 0 as is that of every rack, but Input[%d] has data to move", task)
+	return fmt.Errorf("placement: Problem.Down is 0 in every rack, but Input[%d] has data to move", task)
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// decode reads a problem of at most 12 tasks and 6 racks from bytes. Most numbers are small and whole, some are
-// anything.
+// decode reads a problem of at most 12 tasks and 6 racks from bytes. Most numbers are small and whole; some numbers can
+// have any value.
 func decode(data []byte) Problem {
 	next := func() int {
 		if len(data) == 0 {
@@ -47,7 +47,7 @@ func decode(data []byte) Problem {
 	return p
 }
 
-// extreme reports figures so far apart that sums of them are not worth comparing.
+// extreme reports whether the numbers differ by more than twelve decades, so that rounding spoils a comparison of sums.
 func extreme(p Problem) bool {
 	least, most := math.Inf(1), 0.0
 	for _, figures := range append([][]float64{p.Up, p.Down}, p.Input...) {

@@ -6,15 +6,20 @@ import (
 	"math/rand/v2"
 )
 
-// The families of made problems differ in what makes a placement hard: links of very different speed; a few large
-// tasks; inputs in a quarter of the racks only; hardly more slots than tasks; links that are all alike.
+// The families of generated problems. Each family is hard for its own reason:
+//
+//   - shuffle: links of very different bandwidths
+//   - skewed: a few large tasks
+//   - sparse: inputs in only a quarter of the racks
+//   - tight: hardly more slots than tasks
+//   - even: links with equal bandwidths
 var families = []string{"shuffle", "skewed", "sparse", "tight", "even"}
 
-// instance makes a problem from a seed: whole megabytes, bandwidths in megabytes per second.
+// instance generates a problem from a seed. Inputs are whole megabytes, bandwidths are megabytes per second.
 func instance(family string, tasks, racks int, seed uint64) Problem {
 	rng := rand.New(rand.NewPCG(seed, uint64(tasks*1000+racks)))
 	p := Problem{Up: make([]float64, racks), Down: make([]float64, racks)}
-	held := make([]float64, racks) // share of all data in a rack
+	held := make([]float64, racks) // by rack: its relative amount of data
 	for j := range racks {
 		held[j] = 0.2 + rng.ExpFloat64()
 		switch family {

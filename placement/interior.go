@@ -3,17 +3,19 @@ package placement
 import "math"
 
 const (
+	// maxIterations of the interior-point method; a few dozen are enough for every size of problem.
 	maxIterations = 60
-	// fewestIterations are what it takes to come near a solution; a relaxation is not begun for less.
+	// fewestIterations come near a solution. A relaxation does not begin if the work left pays for fewer iterations.
 	fewestIterations = 10
-	// mostRacks is the size of problem up to which the system of equations is worth its memory: 12 MB.
+	// mostRacks, in racks: with more racks the system of equations would need more than 12 MB, and is not solved.
 	mostRacks = 400
-	// relaxedGap is the distance of T from its bound, relative to T, at which the relaxation is as good as solved.
+	// relaxedGap is a share of T. The relaxation counts as solved if T exceeds its bound by at most this share.
 	relaxedGap = 1e-9
 )
 
-// relax solves the relaxation as far as the work and the numbers allow, from the prices of the volume on. If the work
-// is too little to begin, there are no fractions, and the bound is that of the volume.
+// relax solves the relaxation as far as the work and the arithmetic allow. The method starts with the prices of
+// byVolume. If the work is too small for a start, the result has no fractions, and its bound is the bound of
+// byVolume.
 func relax(m *model, w *work) *relaxation {
 	volume := byVolume(m)
 	if m.r > mostRacks || w.left < fewestIterations*m.iterationCost() {
@@ -25,7 +27,7 @@ func relax(m *model, w *work) *relaxation {
 	return s
 }
 
-// run iterates until the gap is closed, the numbers give out, or the work is spent.
+// run iterates until the gap is closed, the arithmetic fails, or the work is spent.
 func (s *relaxation) run(w *work) {
 	for range maxIterations {
 		infeasible := s.residuals()
@@ -39,14 +41,16 @@ func (s *relaxation) run(w *work) {
 	}
 }
 
-// iterationCost is the work of one iteration: assembling the system costs n(3r)²/2 operations, factoring it (3r)³/6.
+// iterationCost returns the steps of one iteration. Building the system costs n(3r)²/2 operations, and factoring the
+// system costs (3r)³/6 operations.
 func (m *model) iterationCost() int64 {
 	n, r := int64(m.n), int64(m.r)
 	size := width * r
 	return (n*(size*size/2+20*r) + size*size*size/6) / operationsPerStep
 }
 
-// residuals recomputes how far the variables are from satisfying the equations and returns the worst, relative.
+// residuals recomputes how far the variables are from satisfying the equations. The result is the largest relative
+// residual.
 func (s *relaxation) residuals() float64 {
 	m := s.m
 	for row := range s.rackResidual {
@@ -86,7 +90,7 @@ func (s *relaxation) residuals() float64 {
 	return worst
 }
 
-// iterate takes one predictor-corrector step.
+// iterate takes one predictor-corrector step. The result is false if rounding prevents a further step.
 func (s *relaxation) iterate() bool {
 	s.system.build(s.x, s.slack, s.t)
 	if !s.system.factor() {
@@ -127,7 +131,7 @@ func (s *relaxation) iterate() bool {
 	return true
 }
 
-// each calls f with every variable of the problem.
+// each calls f with every primal variable: x of each possible pair of task and rack, the slacks, and t.
 func (s *relaxation) each(f func(*variable)) {
 	for i := range s.x {
 		if s.x[i].x > 0 {
@@ -140,7 +144,7 @@ func (s *relaxation) each(f func(*variable)) {
 	f(&s.t)
 }
 
-// step solves for the direction in which every x*z changes by its target and the residuals vanish.
+// step solves for the direction in which every product x*z changes by its target and the residuals become zero.
 func (s *relaxation) step() {
 	m, right, y := s.m, s.system.right, s.dprice
 	copy(right, s.rackResidual)
@@ -171,7 +175,7 @@ func (s *relaxation) step() {
 	s.recover()
 }
 
-// coupled adds a multiple of the weighted columns of task k to the rows of the racks.
+// coupled adds to rows the weighted columns of task k, multiplied by factor. rows has one entry for each row of a rack.
 func (s *relaxation) coupled(k int, factor float64, rows []float64) {
 	for j, w := range s.system.weight[k*s.m.r : (k+1)*s.m.r] {
 		if g, ok := s.m.column(k*s.m.r + j); ok {
@@ -182,6 +186,7 @@ func (s *relaxation) coupled(k int, factor float64, rows []float64) {
 	}
 }
 
+// coupledDot returns the scalar product of rows and the weighted columns of task k.
 func (s *relaxation) coupledDot(k int, rows []float64) float64 {
 	sum := 0.0
 	for j, w := range s.system.weight[k*s.m.r : (k+1)*s.m.r] {
@@ -194,7 +199,7 @@ func (s *relaxation) coupledDot(k int, rows []float64) float64 {
 	return sum
 }
 
-// recover finds the steps of the variables and their duals from those of the rows.
+// recover computes the steps of the variables and of their duals from the steps of the rows' duals.
 func (s *relaxation) recover() {
 	finish := func(v *variable, ay float64) {
 		v.dz = v.residual - ay
@@ -217,8 +222,8 @@ func (s *relaxation) recover() {
 	}
 }
 
-// stepLengths returns how far the step can go, as a share of at most 1, until a variable or a dual reaches zero;
-// short of that by the factor given.
+// stepLengths returns how far the step can go until a primal or a dual variable reaches zero, times factor. Each length
+// is a share of the step, at most 1.
 func (s *relaxation) stepLengths(factor float64) (primal, dual float64) {
 	primal, dual = 1, 1
 	s.each(func(v *variable) {

@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What the search expects of a step is what the step does.
-func TestSearchForeseesItsSteps(t *testing.T) {
+// The loads after a step are the loads that the search predicted for the step.
+func TestSearchPredictsTheLoadsAfterItsSteps(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 8))
 	moves, swaps := 0, 0
 	for seed := range uint64(60) {
@@ -51,10 +51,11 @@ func TestSearchForeseesItsSteps(t *testing.T) {
 			}
 		}
 	}
-	assert.Greater(t, moves, 100)
-	assert.Greater(t, swaps, 100)
+	assert.Greater(t, moves, 100, "the test saw too few moves")
+	assert.Greater(t, swaps, 100, "the test saw too few swaps")
 }
 
+// top returns the three longest transfers, computed directly.
 func (l *layout) top() top {
 	t := top{-1, -1, -1}
 	for link := range 2 * l.m.r {
@@ -77,9 +78,9 @@ func TestTopHoldsTheThreeLargest(t *testing.T) {
 	}
 }
 
-// Tasks that hold racks which others need move on, along chains if need be, so an error means that there is no
-// placement.
-func TestFeasibleWheneverPossible(t *testing.T) {
+// Assign returns an error only if brute force finds no placement. A scarce rack must not go to a task that could run
+// elsewhere.
+func TestAssignFailsOnlyWithoutAPlacement(t *testing.T) {
 	rng := rand.New(rand.NewPCG(10, 10))
 	possible, refused := 0, 0
 	for range 3000 {
@@ -110,9 +111,9 @@ func TestFeasibleWheneverPossible(t *testing.T) {
 	assert.Greater(t, refused, 300)
 }
 
-// The answers, bit for bit, are the same on every architecture: no product is fused into a sum, and nothing but the
-// four operations and the square root is used. The number below is the hash of the answers on amd64; a change of the
-// search changes it too, and then it is to be set anew.
+// The answers are the same on every architecture, bit for bit: no product is fused into a sum, and the code uses only the
+// four basic operations and the square root. The number below is the hash of the answers on amd64. A change of the search
+// changes the hash; then set it anew.
 func TestSameAnswersOnEveryMachine(t *testing.T) {
 	hash := fnv.New64a()
 	for _, family := range families {
@@ -125,8 +126,8 @@ func TestSameAnswersOnEveryMachine(t *testing.T) {
 	assert.Equal(t, uint64(0xa7cd9fd8dbaa66f7), hash.Sum64())
 }
 
-// What a step of the search is said to cost covers all the changes that it may try.
-func TestSearchPaysForWhatItTries(t *testing.T) {
+// candidateCost is at least the number of moves and swaps that candidate may try.
+func TestCandidateCostCoversAllCandidates(t *testing.T) {
 	for seed := range uint64(10) {
 		p := instance(families[seed%5], 40, 5, seed)
 		m := newModel(&p)

@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// nowhere is the rack of a task that is not placed.
+// nowhere stands for the rack of a task that is not placed.
 const nowhere = -1
 
-// layout is a placement under construction with the load of every link, in seconds. Until every task is placed, the
-// uplinks carry the data of the tasks not placed yet, which may still turn out local.
+// layout is a complete or partial placement, with the load of every link in seconds. The uplinks also carry the data of
+// the tasks that are not placed yet, although such a task may later run in the rack of its data.
 type layout struct {
 	m        *model
 	rack     []int
@@ -17,6 +17,7 @@ type layout struct {
 	count    []int
 }
 
+// newLayout returns a layout in which no task is placed.
 func newLayout(m *model) *layout {
 	l := &layout{
 		m: m, rack: make([]int, m.n), up: slices.Clone(m.full), down: make([]float64, m.r), count: make([]int, m.r),
@@ -40,11 +41,12 @@ func (l *layout) copyFrom(o *layout) {
 	copy(l.count, o.count)
 }
 
-// room reports whether rack j can take task k.
+// room reports whether rack j has a free slot and the links for task k.
 func (l *layout) room(k, j int) bool {
 	return l.count[j] < l.m.slots[j] && !math.IsInf(l.m.add[k*l.m.r+j], 1)
 }
 
+// place puts task k into rack j and updates the loads. Task k must not be placed yet.
 func (l *layout) place(k, j int) {
 	i := k*l.m.r + j
 	l.rack[k] = j
@@ -53,6 +55,7 @@ func (l *layout) place(k, j int) {
 	l.down[j] += l.m.add[i]
 }
 
+// remove takes task k out of its rack and updates the loads.
 func (l *layout) remove(k int) {
 	j := l.rack[k]
 	i := k*l.m.r + j
@@ -62,7 +65,7 @@ func (l *layout) remove(k int) {
 	l.down[j] -= l.m.add[i]
 }
 
-// worst returns the longest transfer and its link. Ties go to the lowest rack, up before down.
+// worst returns the longest transfer and its link. In a tie the lowest rack comes first, and up comes before down.
 func (l *layout) worst() (link Link, longest float64) {
 	longest = math.Inf(-1)
 	for j := range l.m.r {
@@ -76,8 +79,8 @@ func (l *layout) worst() (link Link, longest float64) {
 	return link, longest
 }
 
-// recount sums the loads afresh, adding only what each link carries, so that neither the rounding of many moves nor
-// the cancelling of large terms is left in them.
+// recount adds up the loads anew. recount adds only bytes that a link carries, without subtraction. So no rounding of
+// earlier moves, and no cancelling of large terms, remains in the loads.
 func (l *layout) recount() {
 	clear(l.up)
 	clear(l.down)

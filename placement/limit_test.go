@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A million placements are few enough to be sure of the answer.
+// The default effort proves the answer of every problem with at most a million placements.
 func TestExactUpToAMillionPlacements(t *testing.T) {
 	for _, size := range [][2]int{{19, 2}, {12, 3}, {9, 4}, {8, 5}, {7, 7}, {6, 10}, {4, 30}, {3, 100}} {
 		for _, family := range families {
@@ -20,8 +20,8 @@ func TestExactUpToAMillionPlacements(t *testing.T) {
 	}
 }
 
-// Work is paid for before it is done, so a effort that pays for nothing ends with what no effort rules out: one step
-// of the search alone would take seconds here.
+// Assign spends steps of work before it does the work. So an effort that is too small for any step ends with the start
+// placement. In this problem a single step of the search would take seconds.
 func TestEffortBoundsTheWork(t *testing.T) {
 	p := instance("skewed", 60_000, 2, 1)
 	a, err := Assign(p, 1)
@@ -36,12 +36,12 @@ func TestEffortBoundsTheWork(t *testing.T) {
 		s.start(feasible)
 		s.improve()
 		assert.GreaterOrEqual(t, s.w.left, int64(0), "effort %d", effort)
-		assert.Less(t, s.w.left, max(int64(effort/10), m.iterationCost()), "effort %d: of no use", effort)
+		assert.Less(t, s.w.left, max(int64(effort/10), m.iterationCost()), "effort %d: most of the work is not used", effort)
 	}
 }
 
-// Neither memory nor time may run away with the number of racks: beyond some, there is no relaxation.
-func TestManyRacks(t *testing.T) {
+// Memory and time stay bounded for many racks, because beyond mostRacks Assign skips the relaxation.
+func TestManyRacksStayWithinTimeAndMemory(t *testing.T) {
 	for _, size := range [][2]int{{1, 100_000}, {2, 1000}, {50, 1000}} {
 		p := instance("sparse", size[0], size[1], 1)
 		a, err := Assign(p, DefaultEffort)
@@ -52,22 +52,23 @@ func TestManyRacks(t *testing.T) {
 	}
 }
 
-// With time enough, problems far beyond a million placements are solved exactly: 4^14 are 268 million.
-func TestExhaustiveProves(t *testing.T) {
+// Exhaustive solves problems with far more than a million placements exactly: 4^14 is 268 million.
+func TestExhaustiveProvesItsAnswer(t *testing.T) {
 	for _, family := range families {
 		p := instance(family, 14, 4, 1)
-		usual, err := Assign(p, DefaultEffort)
+		standard, err := Assign(p, DefaultEffort)
 		require.NoError(t, err)
 		a, err := Assign(p, Exhaustive)
 		require.NoError(t, err)
 		checked(t, p, a)
 		assert.True(t, a.Optimal, family)
-		assert.LessOrEqual(t, a.Seconds, usual.Seconds*(1+precise), family)
-		assert.GreaterOrEqual(t, a.Seconds, usual.Bound*(1-precise), family)
+		assert.LessOrEqual(t, a.Seconds, standard.Seconds*(1+precise), family)
+		assert.GreaterOrEqual(t, a.Seconds, standard.Bound*(1-precise), family)
 	}
 }
 
-// Rounding alone must not look like progress to a search without a effort: this one never ended.
+// A gain by rounding alone must not count as progress. If it counted, an exhaustive search of this problem would never
+// end.
 func TestExhaustiveEndsWhereDataIsNearlyLocal(t *testing.T) {
 	p := Problem{
 		Input: [][]float64{

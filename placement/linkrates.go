@@ -11,14 +11,15 @@ import (
 	"github.com/straggler-go/straggler/internal/wire"
 )
 
-// LinkRatesConfig holds the choices of a [LinkRates].
+// LinkRatesConfig is the configuration of a [LinkRates].
 type LinkRatesConfig struct {
-	// Racks is the number of racks, from 1 on.
+	// Racks is the number of racks, from 1 to 2^20.
 	Racks int
-	// Window is the length of time over which traffic is added up. Reads should take about as long, or longer. 0 means
-	// 10 s.
+	// Window is the length of the time windows in which traffic is added up. A read should last about as long as a window,
+	// or longer. 0 means 10 s.
 	Window time.Duration
-	// Windows is the number of windows that count; what is older is forgotten. 0 means 30, five minutes of them.
+	// Windows is the number of most recent windows that count, from 2 to 1000. 0 means 30: with windows of 10 s, five
+	// minutes.
 	Windows int
 }
 
@@ -29,7 +30,7 @@ func (c LinkRatesConfig) Effective() LinkRatesConfig {
 	return c
 }
 
-// Validate reports the first field that is out of range, with its value and its range.
+// Validate returns an error for the first field that is out of range. The error names the field, its value and its range.
 func (c LinkRatesConfig) Validate() error {
 	const place = "placement: LinkRatesConfig"
 	return cmp.Or(
@@ -40,42 +41,50 @@ func (c LinkRatesConfig) Validate() error {
 	)
 }
 
-// MarshalJSON returns the fields that are not zero, kebab-case, in seconds, Off as -1; UnmarshalJSON reads it.
+// MarshalJSON writes the fields that are not zero: names in kebab-case, durations in seconds. UnmarshalJSON reads this
+// format.
 func (c LinkRatesConfig) MarshalJSON() ([]byte, error)     { return wire.JSON(wire.Settings(&c)) }
 func (c *LinkRatesConfig) UnmarshalJSON(data []byte) error { return wire.Read(data, c, wire.Struct) }
 
-// LinkRates estimates the bandwidth of each rack's links from what tasks achieved that read over them: "available
-// bandwidth" as Mantri's rules want it at the start of a phase [Mantri §5.2, §6.4], which the paper leaves to be
-// measured.
+// LinkRates estimates the bandwidth of each rack's links from the speed at which tasks read over the links. Mantri's
+// rules need the "available bandwidth" at the start of a phase [Mantri §5.2, §6.4]; the paper leaves the measurement
+// to the host.
 //
-// A link's rate is the bytes that crossed it by the time that this took, in those windows in which two reads or more
-// shared it on average: there the link was in demand. A link that was hardly used has no rate, since what little
-// crossed it says nothing of what it can carry; one that was is taken for what it carried, which is less than it could
-// if tasks waited for something else meanwhile. A read is taken to go on evenly, and since it is reported at its
-// end, windows count once the longest read that is remembered must have been reported.
+// Example: in a window of 10 s, eight tasks of rack 0 read 1 GB from rack 1. On average, two or
+// more tasks read at a time, so the tasks competed for the uplink of rack 1. Its rate is then 1 GB / 10 s = 100 MB/s.
 //
-// Observe takes O(Racks * windows that the read lasted), a rate O(Windows), and neither allocates. The state, 16 bytes
-// a link and window, is not worth keeping for longer than Windows. The zero value knows no rack and no rate. Not safe
-// for concurrent use; one per cluster.
+// A window counts for a link only if two reads or more shared the link on average. The rate is the sum of bytes in
+// these windows, divided by the sum of their lengths. A link without such a window has no rate, because little
+// traffic does not show the capacity of the link. The rate is too low if tasks waited for something other than the
+// link.
+//
+// LinkRates assumes that a read proceeds at a constant speed. A host reports a read when the read ends, so recent windows
+// are incomplete. A window counts only once it is older than the longest remembered read.
+//
+// Observe takes O(windows that the read lasted * Racks) and Rate takes O(Windows). Neither method allocates. The state
+// takes 16 bytes for each link and window. A host need not save the state, because its content is forgotten after Windows
+// windows. The zero value knows no rack and no rate. LinkRates is not safe for concurrent use; a cluster needs one
+// LinkRates.
 type LinkRates struct {
 	config  LinkRatesConfig
 	clock   clock.Clock
-	newest  int64 // number of the window that holds the latest instant told
+	newest  int64 // number of the window that contains the latest reported time
 	begun   bool
-	traffic []linkWindow    // by window of the ring, then link
-	longest []time.Duration // by window of the ring: the longest read that ended in it
+	traffic []linkWindow    // a ring of windows; in each window one entry for each link
+	longest []time.Duration // by window of the ring: the longest read that ended in the window
 }
 
-// linkWindow is what crossed a link in a window: bytes, and the times that the reads took, added up.
+// linkWindow is the traffic over a link in a window: the bytes, and the sum of the times that reads spent in the window.
 type linkWindow struct {
 	bytes float64
 	busy  time.Duration
 }
 
-// shared is how many reads must share a link on average, for what it carried to be what it can carry.
-const shared = 2
+// minReads is the smallest mean number of reads in progress for a window to count. With two reads or more at a time, the
+// reads compete for the link, so their speed shows its capacity.
+const minReads = 2
 
-// NewLinkRates returns a LinkRates that has seen nothing, or an error that names the field that is out of range.
+// NewLinkRates returns a LinkRates without any reads. The error names the field that is out of range.
 func NewLinkRates(c LinkRatesConfig) (*LinkRates, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -89,10 +98,12 @@ func NewLinkRates(c LinkRatesConfig) (*LinkRates, error) {
 // Config returns the configuration with its defaults filled in.
 func (l *LinkRates) Config() LinkRatesConfig { return l.config }
 
-// Observe records a read that has ended now: the rack of the task, the bytes that it read from each rack, and the time
-// that this took. What it read inside its rack crosses no link. It reports whether that was used: a rack that does not
-// exist is not, nor is a time that is not positive, nor are bytes of another number of racks, or any that are negative
-// or not finite. A clock that steps back goes on from there.
+// Observe records a read that ended now: the rack of the task, the bytes read from each rack, and the duration of the
+// read. Bytes from the task's own rack cross no link and do not count.
+//
+// Observe returns false if it ignored the read. The reasons are: a rack that does not exist, a duration of 0 or less, a
+// wrong number of racks in from, and bytes that are negative or not finite. If the clock steps back, no time passes at the
+// step, and the next time is measured from there.
 func (l *LinkRates) Observe(now time.Time, rack int, from []float64, took time.Duration) bool {
 	if rack < 0 || rack >= l.config.Racks || len(from) != l.config.Racks || took <= 0 {
 		return false
@@ -114,7 +125,7 @@ func (l *LinkRates) Observe(now time.Time, rack int, from []float64, took time.D
 	return true
 }
 
-// advance moves on to the window of an instant, and empties those that it comes to.
+// advance moves on to the window that contains now, and empties each new window.
 func (l *LinkRates) advance(now time.Time) (since time.Duration) {
 	since = l.clock.At(now)
 	window := int64(since / l.config.Window)
@@ -132,13 +143,14 @@ func (l *LinkRates) advance(now time.Time) (since time.Duration) {
 	return since
 }
 
+// empty clears one window of the ring.
 func (l *LinkRates) empty(slot int) {
 	links := 2 * l.config.Racks
 	clear(l.traffic[slot*links : (slot+1)*links])
 	l.longest[slot] = 0
 }
 
-// spread adds a read to the windows that it lasted, as far as they are remembered.
+// spread adds a read to the remembered windows in which the read took place.
 func (l *LinkRates) spread(rack int, from []float64, entering float64, end, took time.Duration) {
 	links := 2 * l.config.Racks
 	for window := l.newest; window > l.newest-int64(l.config.Windows); window-- {
@@ -172,8 +184,8 @@ func (w *linkWindow) add(bytes float64, took time.Duration) {
 	w.busy = num.Add(w.busy, took)
 }
 
-// Rate returns the bandwidth of a link in bytes per second. It reports false if that is not known: the link does not
-// exist, or was not in demand in the windows that are remembered.
+// Rate returns the bandwidth of a link in bytes per second. ok is false if the bandwidth is unknown: the link does not
+// exist, or no remembered window counts for the link. O(Windows), no allocation.
 func (l *LinkRates) Rate(link Link) (bytesPerSecond float64, ok bool) {
 	if link.Rack < 0 || link.Rack >= l.config.Racks || link.Direction > Down {
 		return 0, false
@@ -184,7 +196,7 @@ func (l *LinkRates) Rate(link Link) (bytesPerSecond float64, ok bool) {
 	bytes, windows := 0.0, 0.0
 	for window := settled; window > l.newest-memory; window-- {
 		w := &l.traffic[int((window%memory+memory)%memory)*links+column]
-		if w.busy/shared >= l.config.Window {
+		if w.busy/minReads >= l.config.Window {
 			bytes += w.bytes
 			windows++
 		}
@@ -195,7 +207,7 @@ func (l *LinkRates) Rate(link Link) (bytesPerSecond float64, ok bool) {
 	return bytes / (windows * length), true
 }
 
-// longestRead is the longest read that is remembered, at most all that is.
+// longestRead returns the longest remembered read, at most the length of all windows together.
 func (l *LinkRates) longestRead() time.Duration {
 	longest := time.Duration(0)
 	for _, d := range l.longest {
@@ -204,9 +216,9 @@ func (l *LinkRates) longestRead() time.Duration {
 	return min(longest, time.Duration(l.config.Windows)*l.config.Window)
 }
 
-// Fill returns the problem with the bandwidths of the links whose rate is known in place of its own, which may be the
-// nominal ones, and the number of these links. The problem's slices are not changed. A problem of another number of
-// racks is returned as it is. O(Racks * Memory); it allocates two slices.
+// Fill returns the problem with each known rate in place of the problem's own bandwidth, and the number of known
+// rates. The problem's own bandwidths may be nominal bandwidths. Fill does not change the problem's slices. If the
+// number of racks differs, Fill returns the problem as it is. O(Racks * Windows); it allocates two slices.
 func (l *LinkRates) Fill(nominal Problem) (measured Problem, known int) {
 	if len(nominal.Up) != l.config.Racks || len(nominal.Down) != l.config.Racks {
 		return nominal, 0

@@ -18,7 +18,7 @@ func linkRates(t testing.TB, racks int) *LinkRates {
 	return l
 }
 
-// Six tasks of rack 0 share its downlink of 60 MB/s at any time, and each reads as much from rack 1 as from rack 2.
+// At any time six tasks share the downlink of rack 0, with 60 MB/s. Each task reads equal amounts from racks 1 and 2.
 func TestSection52LinkRatesFromWhatTasksAchieved(t *testing.T) {
 	l := linkRates(t, 3)
 	for task := range 100 {
@@ -33,7 +33,7 @@ func TestSection52LinkRatesFromWhatTasksAchieved(t *testing.T) {
 	assert.InDelta(t, 30e6, rate, 1e6)
 	for _, link := range []Link{{0, Up}, {1, Down}, {2, Down}, {3, Up}, {-1, Up}, {0, 2}} {
 		_, ok = l.Rate(link)
-		assert.False(t, ok, "%v carried nothing, or is none", link)
+		assert.False(t, ok, "%v has a rate, although it carried nothing or does not exist", link)
 	}
 	nominal := Problem{Up: []float64{1e9, 1e9, 1e9}, Down: []float64{1e9, 1e9, 1e9}}
 	measured, known := l.Fill(nominal)
@@ -45,8 +45,8 @@ func TestSection52LinkRatesFromWhatTasksAchieved(t *testing.T) {
 	assert.Zero(t, known)
 }
 
-// What little crosses an idle link does not make it a slow one.
-func TestLinkRatesOfIdleLinks(t *testing.T) {
+// Little traffic over an idle link does not show a small capacity.
+func TestAnIdleLinkHasNoRate(t *testing.T) {
 	l := linkRates(t, 2)
 	for i := range 50 {
 		l.Observe(noon.Add(time.Duration(i)*20*time.Second), 0, []float64{0, 1e3}, 20*time.Second)
@@ -55,10 +55,10 @@ func TestLinkRatesOfIdleLinks(t *testing.T) {
 	assert.False(t, ok)
 }
 
-// Reads are told when they end. A window in which long ones still go on must not look emptier than it is.
-func TestLinkRatesWaitForReadsThatGoOn(t *testing.T) {
+// A read is reported when it ends. A window with unfinished long reads must not seem to have less traffic than it has.
+func TestLinkRatesWaitForUnfinishedReads(t *testing.T) {
 	l := linkRates(t, 2)
-	for start := range 400 { // one a second, each of 60 s: 60 at a time, 100 bytes a second each
+	for start := range 400 { // each second a read of 60 s starts, so 60 reads run at a time, with 100 bytes/s each
 		l.Observe(noon.Add(time.Duration(start+60)*time.Second), 0, []float64{0, 6000}, time.Minute)
 	}
 	rate, ok := l.Rate(Link{0, Down})
@@ -66,8 +66,8 @@ func TestLinkRatesWaitForReadsThatGoOn(t *testing.T) {
 	assert.InDelta(t, 6000, rate, 1)
 }
 
-// Against a sum over all reads that were ever told.
-func TestLinkRatesAgainstAllReads(t *testing.T) {
+// The rates equal rates that are computed from the list of all reads so far.
+func TestLinkRatesEqualTheRatesOfAllReads(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	for range 100 {
 		racks, memory := 1+r.IntN(4), 2+r.IntN(10)
@@ -82,7 +82,7 @@ func TestLinkRatesAgainstAllReads(t *testing.T) {
 		var reads []read
 		now := 0 // milliseconds
 		for range 100 {
-			if len(reads) > 0 { // the first read sets the beginning of the windows
+			if len(reads) > 0 { // the windows begin at the first read
 				now += r.IntN(4000)
 			}
 			if len(reads) > 0 && r.IntN(40) == 0 {
@@ -142,7 +142,7 @@ func TestLinkRatesAgainstAllReads(t *testing.T) {
 	}
 }
 
-func TestLinkRatesRefuse(t *testing.T) {
+func TestLinkRatesRefuseIllFormedReads(t *testing.T) {
 	for want, c := range map[string]LinkRatesConfig{
 		"placement: LinkRatesConfig.Racks is 0":    {},
 		"placement: LinkRatesConfig.Window is -1s": {Racks: 1, Window: -time.Second},
@@ -164,7 +164,7 @@ func TestLinkRatesRefuse(t *testing.T) {
 	assert.False(t, ok)
 }
 
-// A clock that steps back, or far ahead, and reads as long as can be.
+// The rates stay finite if the clock steps back or far ahead, and for reads of any length.
 func FuzzLinkRates(f *testing.F) {
 	f.Add([]byte{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12})
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -213,12 +213,12 @@ func BenchmarkLinkRates(b *testing.B) {
 	}
 }
 
-// A link of 100 MB/s that its readers share equally, as a network does, at loads from idle to overloaded. What it can carry
-// is found within a tenth wherever readers queue up for it, and never where it was hardly used.
+// Readers share a link of 100 MB/s equally, as in a network, at loads from idle to overloaded. If readers compete for the
+// link, the rate is within a tenth of the capacity. If the link is hardly used, it has no rate.
 func TestLinkRatesOfASharedLink(t *testing.T) {
 	const capacity, step = 100e6, 10 * time.Millisecond
 	for _, c := range []struct {
-		readers int // at a time
+		readers int // number of readers at a time
 		known   bool
 	}{{1, false}, {3, true}, {8, true}, {40, true}} {
 		r := rand.New(rand.NewPCG(4, uint64(c.readers)))

@@ -17,28 +17,28 @@ import (
 
 var writeLP = flag.String("lp", "", "write the problems of testdata/milp.csv as LP files into this directory, for a solver")
 
-// made names a made problem.
-type made struct {
+// generated names a problem of instance.
+type generated struct {
 	family       string
 	tasks, racks int
 	seed         uint64
 }
 
-func (m made) String() string   { return instanceName(m.family, m.tasks, m.racks, m.seed) }
-func (m made) problem() Problem { return instance(m.family, m.tasks, m.racks, m.seed) }
+func (m generated) String() string   { return instanceName(m.family, m.tasks, m.racks, m.seed) }
+func (m generated) problem() Problem { return instance(m.family, m.tasks, m.racks, m.seed) }
 
-// milpProblems lists the problems of testdata/milp.csv: one of each family and size, and three more of the smaller ones
-// that were made, and given to the solver, after the search had its present form.
-func milpProblems() (list []made) {
+// milpProblems lists the problems of testdata/milp.csv: one problem of each family and size, and three more of each small
+// size. The additional problems were generated and solved after the search had its present form.
+func milpProblems() (list []generated) {
 	for _, size := range [][2]int{{20, 5}, {20, 10}, {20, 20}, {40, 5}, {60, 10}, {100, 10}, {100, 20}, {200, 20}} {
 		for _, family := range families {
-			list = append(list, made{family, size[0], size[1], 1})
+			list = append(list, generated{family, size[0], size[1], 1})
 		}
 	}
 	for _, size := range [][2]int{{20, 5}, {20, 10}, {20, 20}, {40, 5}, {30, 15}, {60, 10}} {
 		for _, family := range families {
 			for seed := range uint64(3) {
-				list = append(list, made{family, size[0], size[1], seed + 2})
+				list = append(list, generated{family, size[0], size[1], seed + 2})
 			}
 		}
 	}
@@ -57,7 +57,7 @@ func TestWriteLP(t *testing.T) {
 	}
 }
 
-// formatLP writes the problem as a mixed-integer program: x_k_j is 1 if task k runs in rack j.
+// formatLP writes the problem as a mixed-integer program, in which x_k_j is 1 if task k runs in rack j.
 func formatLP(to io.Writer, p Problem) error {
 	w := bufio.NewWriter(to)
 	fmt.Fprint(w, "Minimize\n time: T\nSubject To\n")
@@ -98,7 +98,7 @@ func formatLP(to io.Writer, p Problem) error {
 	return w.Flush()
 }
 
-// The solver's bounds are proven, so the ratio to them is how far from the best possible placement ours is at most.
+// The solver's bounds are proven. So the ratio of an answer to its bound limits the distance to the best placement.
 func TestWithinOnePercentOfSolver(t *testing.T) {
 	rows := solverRows(t)
 	problems := milpProblems()
@@ -114,9 +114,9 @@ func TestWithinOnePercentOfSolver(t *testing.T) {
 		a, err := Assign(p, DefaultEffort)
 		require.NoError(t, err)
 		checked(t, p, a)
-		// The solver's own tolerance and the digits of its output.
-		assert.GreaterOrEqual(t, a.Seconds, row.bound*(1-2e-6), "%v: shorter than what is possible", m)
-		assert.LessOrEqual(t, a.Bound, row.best*(1+2e-6), "%v: our bound exceeds the solver's placement", m)
+		// The factors allow for the solver's own tolerance and for the digits of its output.
+		assert.GreaterOrEqual(t, a.Seconds, row.bound*(1-2e-6), "%v: the answer is shorter than the solver's bound", m)
+		assert.LessOrEqual(t, a.Bound, row.best*(1+2e-6), "%v: the bound exceeds the solver's placement", m)
 		gap := a.Seconds/row.bound - 1
 		if gap <= 0.01 {
 			within++
@@ -124,7 +124,7 @@ func TestWithinOnePercentOfSolver(t *testing.T) {
 		worst = max(worst, gap)
 		t.Logf("%-17v %10.4fs, solver %10.4fs (%s), %+.3f%% of its bound, own bound %+.3f%%", m, a.Seconds, row.best, row.status, 100*gap, 100*a.Gap())
 	}
-	assert.GreaterOrEqual(t, within, len(problems)*9/10, "within 1 %% of the proven bound")
+	assert.GreaterOrEqual(t, within, len(problems)*9/10, "too few answers are within 1 %% of the proven bound")
 	assert.LessOrEqual(t, worst, 0.05)
 	t.Logf("within 1 %% of the proven bound: %d of %d, worst %.3f%%", within, len(problems), 100*worst)
 }

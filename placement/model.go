@@ -2,31 +2,33 @@ package placement
 
 import "math"
 
-// model is a problem in seconds, flat, and in an order of tasks and racks that does not depend on the caller's, so that
-// ties between equally good placements are broken alike however the caller lists them.
+// model is a problem converted to seconds, in flat slices. The order of its tasks and racks does not depend on the
+// caller's order. So the search breaks ties between equally good placements alike for every order of the caller.
 type model struct {
 	n, r int
-	// With task k on rack j, save[k*r+j] seconds leave the uplink of j and add[k*r+j] seconds enter its downlink.
-	// add is +Inf where the placement would need a link without bandwidth.
+	// A task k in rack j relieves the uplink of rack j by save[k*r+j] seconds, and adds add[k*r+j] seconds to its downlink.
+	// add is +Inf if the task in this rack would need a link of bandwidth 0.
 	save, add []float64
-	full      []float64 // seconds on each uplink while no task runs in its rack
-	slots     []int     // at most n
-	// bandwidth is that of each row of a rack, up, down and none, 0 where a link is endless.
+	full      []float64 // seconds on each uplink while no task runs in the uplink's rack
+	slots     []int     // at most n for each rack
+	// bandwidth has width entries for each rack: the uplink's, the downlink's, and 0. An infinite link has the entry
+	// 0.
 	bandwidth []float64
-	exponent  int // the figures are in units of 2^exponent seconds, so that the largest is about 1
-	// noise is more than what rounding may add to a sum in which the terms of an uplink cancel. It matters when nearly all
-	// data is local in the best placement: then the longest transfer is a small difference of large numbers.
+	exponent  int // the unit of all times is 2^exponent seconds, so that the longest time is about 1
+	// noise exceeds the rounding error of an uplink's load, in which large terms cancel. The noise matters if the best
+	// placement leaves nearly all data in its rack: the longest transfer is then a small difference of large numbers.
 	noise float64
 	tasks []int // the caller's index of each task
 	racks []int // the caller's index of each rack
 }
 
+// newModel returns the model of a problem, with tasks and racks in the canonical order.
 func newModel(p *Problem) *model {
 	tasks, racks := canonicalOrder(p)
 	return newModelIn(p, tasks, racks)
 }
 
-// newModelIn lists tasks and racks in the order given.
+// newModelIn returns the model of a problem, with tasks and racks in the given order.
 func newModelIn(p *Problem, tasks, racks []int) *model {
 	n, r := len(tasks), len(racks)
 	m := &model{
@@ -49,8 +51,8 @@ func newModelIn(p *Problem, tasks, racks []int) *model {
 	return m
 }
 
-// normalise scales all seconds by a power of two, so that no product of them overflows. That changes no digit, except
-// that times of less than 2^-1022 of the longest, which no clock tells from none, may become none.
+// normalise divides all seconds by a power of two, so that no product overflows. The division keeps every digit,
+// with one exception: a time below 2^-1022 of the longest time may become 0. No clock can tell such a time from 0.
 func (m *model) normalise() {
 	largest := 0.0
 	for i, v := range m.add {
@@ -70,12 +72,13 @@ func (m *model) normalise() {
 	}
 }
 
-// floor is a lower bound on every placement: in whichever rack a task runs, it enters there and leaves the others.
+// floor returns a lower bound for every placement. A task's bytes from other racks enter the task's rack by its downlink,
+// and leave each other rack by its uplink.
 func (m *model) floor() float64 {
 	bound := 0.0
 	for k := range m.n {
 		add, save := m.add[k*m.r:(k+1)*m.r], m.save[k*m.r:(k+1)*m.r]
-		first, second := nowhere, 0.0 // the rack with the most to send, and the most of any other
+		first, second := nowhere, 0.0 // the rack with the longest upload, and the longest upload of the other racks
 		for j, v := range save {
 			switch {
 			case first == nowhere || v > save[first]:
@@ -100,10 +103,10 @@ func (m *model) floor() float64 {
 	return bound
 }
 
-// setTask fills in the seconds of one task. The bytes that it must fetch are summed, not found as a difference, which
-// would lose a small remote part next to a large local one.
+// setTask computes the seconds of one task. setTask sums the bytes that the task must fetch, and does not subtract
+// the local bytes from the total. The difference would lose a small remote part next to a large local part.
 func (m *model) setTask(k int, input []float64, p *Problem, prefix []float64) {
-	blocked := 0 // racks whose data cannot leave them
+	blocked := 0 // number of racks that have data of the task and an uplink of bandwidth 0
 	for j, rack := range m.racks {
 		prefix[j+1] = prefix[j] + input[rack]
 		if input[rack] > 0 && p.Up[rack] == 0 {
@@ -128,6 +131,7 @@ func (m *model) setTask(k int, input []float64, p *Problem, prefix []float64) {
 	}
 }
 
+// finite returns the bandwidth, or 0 for an infinite one.
 func finite(bandwidth float64) float64 {
 	if math.IsInf(bandwidth, 1) {
 		return 0
@@ -135,7 +139,7 @@ func finite(bandwidth float64) float64 {
 	return bandwidth
 }
 
-// seconds is bytes/bandwidth, where nothing takes no time even on a link without bandwidth, be that 0 or -0.
+// seconds returns bytes/bandwidth. Zero bytes take zero seconds, also over a link of bandwidth 0 or -0.
 func seconds(bytes, bandwidth float64) float64 {
 	if bytes == 0 {
 		return 0

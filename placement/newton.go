@@ -2,15 +2,15 @@ package placement
 
 import "math"
 
-// system is A D A' reduced to the rows of the racks, D = x/z: what one interior-point iteration solves twice.
+// system is the matrix A D A' reduced to the rows of the racks, with D = x/z. An interior-point iteration solves it twice.
 type system struct {
 	m      *model
 	size   int
-	lower  []float64 // lower triangle, row by row in a size x size array; its Cholesky factor after factor
-	weight []float64 // D per task and rack
-	total  []float64 // sum of D over a task's racks
-	scaled []float64 // one task's D times column, per row
-	right  []float64
+	lower  []float64 // lower triangle of a size x size matrix, row by row; after factor it is the Cholesky factor
+	weight []float64 // D of each pair of task and rack
+	total  []float64 // sum of D over the racks of each task
+	scaled []float64 // D times the column of one task, by row
+	right  []float64 // right-hand side; after solve it is the solution
 }
 
 func newSystem(m *model) system {
@@ -21,8 +21,10 @@ func newSystem(m *model) system {
 	}
 }
 
-// build assembles the system. Eliminating a task's row leaves differences of nearly equal numbers once the task has
-// settled on a rack; they are written so that nothing cancels: D_j - D_j²/sum D = D_j (sum of the others)/sum D.
+// build computes the matrix. Eliminating a task's row leaves differences of nearly equal numbers, if the task runs
+// almost wholly in one rack. The code writes the difference as a product, so that no digits cancel:
+//
+//	D_j - D_j²/sum D = D_j (sum of the other D)/sum D
 func (s *system) build(x, slack []variable, t variable) {
 	clear(s.lower)
 	n := s.size
@@ -39,6 +41,7 @@ func (s *system) build(x, slack []variable, t variable) {
 	}
 }
 
+// addTask adds the terms of task k to the matrix.
 func (s *system) addTask(k int, x []variable) {
 	r, n := s.m.r, s.size
 	weight := s.weight[k*r : (k+1)*r]
@@ -46,7 +49,8 @@ func (s *system) addTask(k int, x []variable) {
 	for j := range weight {
 		i := k*r + j
 		g, ok := s.m.column(i)
-		if weight[j] = 0; ok {
+		weight[j] = 0
+		if ok {
 			weight[j] = x[i].x / x[i].z
 		} else {
 			g = [width]float64{}
@@ -78,7 +82,8 @@ func (s *system) addTask(k int, x []variable) {
 	}
 }
 
-// factor replaces the lower triangle by its Cholesky factor; false if it is not positive definite as rounded.
+// factor replaces the lower triangle by its Cholesky factor. factor returns false if the rounded matrix is not
+// positive definite.
 func (s *system) factor() bool {
 	n, l := s.size, s.lower
 	for a := range n {

@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 )
 
-// transfer is the longest transfer of a placement by the paper's formula, term by term, and its link. Data over a link
-// without bandwidth takes for ever.
+// transfer returns the longest transfer of a placement and its link, by the paper's formula, term by term. Data over a link
+// of bandwidth 0 takes infinitely long.
 func transfer(p Problem, rack []int) (longest float64, link Link) {
 	for j := range p.Up {
 		up, down := 0.0, 0.0
@@ -30,6 +30,7 @@ func transfer(p Problem, rack []int) (longest float64, link Link) {
 	return longest, link
 }
 
+// over returns bytes/bandwidth, or 0 for zero bytes.
 func over(bytes, bandwidth float64) float64 {
 	if bytes == 0 {
 		return 0
@@ -37,6 +38,7 @@ func over(bytes, bandwidth float64) float64 {
 	return bytes / bandwidth
 }
 
+// fits reports whether the placement respects the slots.
 func fits(p Problem, rack []int) bool {
 	if p.Slots == nil {
 		return true
@@ -50,7 +52,7 @@ func fits(p Problem, rack []int) bool {
 	return true
 }
 
-// bruteForce tries all r^n placements. The result is +Inf if none is finite.
+// bruteForce tries all r^n placements. The result is +Inf if no placement is finite.
 func bruteForce(p Problem) float64 {
 	rack, best := make([]int, len(p.Input)), math.Inf(1)
 	for {
@@ -71,7 +73,7 @@ func bruteForce(p Problem) float64 {
 	}
 }
 
-// dealtOut is the transfer of a placement in turn, at the first rack with room.
+// dealtOut returns the longest transfer if the tasks are dealt out in turn, each to the next rack with a free slot.
 func dealtOut(p Problem) float64 {
 	rack, count, j := make([]int, len(p.Input)), make([]int, len(p.Up)), 0
 	for k := range rack {
@@ -86,7 +88,7 @@ func dealtOut(p Problem) float64 {
 	return longest
 }
 
-// oneAtATime is the placement of the tasks one by one, in their order, by the caller's racks; -1 where none could be.
+// oneAtATime returns the placement of oneByOne in the caller's tasks and racks. -1 marks a task that found no rack.
 func oneAtATime(p Problem) []int {
 	m, rack := newModel(&p), make([]int, len(p.Input))
 	for k, j := range oneByOne(m, &p).rack {
@@ -97,7 +99,7 @@ func oneAtATime(p Problem) []int {
 	return rack
 }
 
-// randomProblem makes a small problem of whole numbers, with many ties, some slots and some links without bandwidth.
+// randomProblem generates a small problem of whole numbers, with many ties, some slots and some links of bandwidth 0.
 func randomProblem(rng *rand.Rand, tasks, racks int) Problem {
 	p := Problem{Up: make([]float64, racks), Down: make([]float64, racks)}
 	closed := rng.IntN(2) == 0

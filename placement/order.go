@@ -5,9 +5,13 @@ import (
 	"slices"
 )
 
-// canonicalOrder sorts racks and tasks by what can be said of them without naming another: a rack by its bandwidths,
-// slots and sorted inputs, a task by its sorted inputs, then tasks by their inputs in the order of the racks so found,
-// and racks once more. What remains tied is in the caller's order.
+// canonicalOrder sorts racks and tasks by their own numbers, so that the order does not depend on the caller's order:
+//
+//  1. Racks by their sorted inputs, bandwidths and slots.
+//  2. Tasks by their sorted inputs, then by their inputs in the order of the racks.
+//  3. Racks once more: ties are broken by their inputs in the order of the tasks.
+//
+// Racks or tasks that are still tied stay in the caller's order.
 func canonicalOrder(p *Problem) (tasks, racks []int) {
 	tasks, racks = sequence(len(p.Input)), sequence(len(p.Up))
 	columns, rows := p.rackKeys(), p.taskKeys()
@@ -37,7 +41,7 @@ func canonicalOrder(p *Problem) (tasks, racks []int) {
 	return tasks, racks
 }
 
-// rackKeys returns each rack's figures, its inputs sorted.
+// rackKeys returns for each rack its sorted inputs, followed by its bandwidths and slots.
 func (p *Problem) rackKeys() [][]float64 {
 	n := len(p.Input)
 	keys := make([][]float64, len(p.Up))
@@ -56,7 +60,7 @@ func (p *Problem) rackKeys() [][]float64 {
 	return keys
 }
 
-// taskKeys returns each task's inputs, sorted.
+// taskKeys returns the sorted inputs of each task.
 func (p *Problem) taskKeys() [][]float64 {
 	keys := make([][]float64, len(p.Input))
 	for k := range keys {
@@ -66,6 +70,7 @@ func (p *Problem) taskKeys() [][]float64 {
 	return keys
 }
 
+// sequence returns 0, 1, ..., n-1.
 func sequence(n int) []int {
 	s := make([]int, n)
 	for i := range s {

@@ -27,7 +27,7 @@ func TestOrderOfTasksAndRacksDoesNotMatter(t *testing.T) {
 			}
 		}
 	}
-	for range 300 { // whole numbers, with many racks and tasks alike
+	for range 300 { // problems of whole numbers, in which many racks and tasks are alike
 		p := randomProblem(rng, rng.IntN(6), 1+rng.IntN(4))
 		want, err := Assign(p, DefaultEffort)
 		got, errShuffled := Assign(shuffled(rng, p), DefaultEffort)
@@ -55,8 +55,8 @@ func shuffled(rng *rand.Rand, p Problem) Problem {
 	return q
 }
 
-// Rows that are permutations of each other tell tasks apart only by the racks.
-func TestOrderOfLikeTasksDoesNotMatter(t *testing.T) {
+// The inputs of all tasks are permutations of the same numbers. Only the racks distinguish these tasks.
+func TestOrderOfSimilarTasksDoesNotMatter(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 11))
 	p := Problem{}
 	for j := range 6 {
@@ -69,7 +69,7 @@ func TestOrderOfLikeTasksDoesNotMatter(t *testing.T) {
 	}
 	want, err := Assign(p, 100_000)
 	require.NoError(t, err)
-	require.False(t, want.Optimal, "a proven answer would not depend on the order anyway")
+	require.False(t, want.Optimal, "the answer is optimal, and an optimal answer never depends on the order")
 	for range 10 {
 		got, err := Assign(shuffled(rng, p), 100_000)
 		require.NoError(t, err)
@@ -78,8 +78,8 @@ func TestOrderOfLikeTasksDoesNotMatter(t *testing.T) {
 	}
 }
 
-// Racks whose inputs are the same numbers in another order are told apart by the tasks.
-func TestOrderOfLikeRacksDoesNotMatter(t *testing.T) {
+// The inputs of all racks are permutations of the same numbers. Only the tasks distinguish these racks.
+func TestOrderOfSimilarRacksDoesNotMatter(t *testing.T) {
 	rng := rand.New(rand.NewPCG(12, 12))
 	p := Problem{Up: slices.Repeat([]float64{10}, 6), Down: slices.Repeat([]float64{10}, 6)}
 	for range 30 {

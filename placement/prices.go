@@ -2,12 +2,12 @@ package placement
 
 import "math"
 
-// improveBound keeps the present prices if they prove a better lower bound than those before. At prices u, v >= 0 of
-// up- and downlinks that sum to 1 and p >= 0 of slots, every placement has
+// improveBound keeps the current prices if they prove a better lower bound than all prices before. The prices are u >= 0
+// of the uplinks and v >= 0 of the downlinks, which sum to 1, and p >= 0 of the slots. Every placement satisfies
 //
-//	T >= sum_j u_j up_j + v_j down_j + p_j (tasks_j - slots_j),
+//	T >= sum_j u_j up_j + v_j down_j + p_j (tasks_j - slots_j).
 //
-// and the least value of the right-hand side is a constant and one independent choice per task.
+// The right-hand side is a constant plus one term for each task. Each task can minimise its own term independently.
 func (s *relaxation) improveBound() {
 	links := 0.0
 	for row, p := range s.price {
@@ -16,7 +16,8 @@ func (s *relaxation) improveBound() {
 		}
 	}
 	for row, p := range s.price {
-		if p /= links; row%width < 2 {
+		p /= links
+		if row%width < 2 {
 			s.trial[row] = max(0, p)
 		} else {
 			s.trial[row] = min(0, p)
@@ -28,8 +29,9 @@ func (s *relaxation) improveBound() {
 	}
 }
 
-// byVolume prices links by their bandwidth, the uplinks, the downlinks, or both, whichever proves most: what must be
-// moved takes at least its bytes over the sum of the bandwidths. O(n r).
+// byVolume proves a first bound from prices in proportion to the links' bandwidths: of the uplinks, of the downlinks, or
+// of both, whichever bound is largest. The bound says that moving bytes takes at least the bytes divided by the sum of
+// the bandwidths. O(n r).
 func byVolume(m *model) *relaxation {
 	rows := width * m.r
 	s := &relaxation{m: m, price: make([]float64, rows), trial: make([]float64, rows), bestPrice: make([]float64, rows)}
@@ -42,9 +44,9 @@ func byVolume(m *model) *relaxation {
 	return s
 }
 
-// bound is the lower bound that prices prove; NaN if they are no prices. It is less by what rounding may have added to
-// its terms, here and where the choices of single tasks are compared and their differences added up (see prune and
-// branch).
+// bound returns the lower bound that the prices prove, or NaN if the prices are not numbers. The result is lowered by
+// the largest possible rounding error. This error includes the comparisons of single tasks' terms in prune and branch,
+// and the sums of their differences.
 func (m *model) bound(price []float64) float64 {
 	b, size := 0.0, 0.0 // size is the sum of the terms' absolute values
 	add := func(v float64) {
@@ -60,10 +62,10 @@ func (m *model) bound(price []float64) float64 {
 	return b - float64(float64(m.n+width*m.r)*rounding*size)
 }
 
-// rounding is the relative error of a sum for each of its terms: a few times 2^-53, for each term has a few errors.
+// rounding is the relative error of a sum for each term: a few times 2^-53, because each term has a few errors.
 const rounding = 0x1p-49
 
-// reduced is what column i, a whole task placed, costs at these prices.
+// reduced returns the cost of column i at these prices: a whole task k in rack j, for i = k*r+j. +Inf if not possible.
 func (m *model) reduced(i int, price []float64) float64 {
 	g, ok := m.column(i)
 	if !ok {
@@ -73,6 +75,7 @@ func (m *model) reduced(i int, price []float64) float64 {
 	return -float64(g[0]*p[0]) - float64(g[1]*p[1]) - float64(g[2]*p[2])
 }
 
+// cheapest returns the smallest cost of task k over all racks at these prices.
 func (m *model) cheapest(k int, price []float64) float64 {
 	least := math.Inf(1)
 	for i := k * m.r; i < (k+1)*m.r; i++ {

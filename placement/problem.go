@@ -10,21 +10,22 @@ import (
 	"github.com/straggler-go/straggler/internal/enum"
 )
 
-// Problem is what is to be placed and where: the facts that a host knows once the tasks of the phase before have
-// finished. It is read, never kept or changed.
+// Problem is a phase of tasks to place, with the data and links of each rack. A host knows these facts once the tasks of
+// the previous phase have ended. The package only reads a Problem: it keeps no part and changes no part.
 type Problem struct {
-	// Input is the matrix I of the paper: Input[task][rack] bytes of the task's input lie in the rack. Every row has one
-	// entry per rack, none of them negative. Bytes are exact up to 2^53.
+	// Input is the matrix I of the paper: Input[task][rack] is the number of bytes of the task's input in the rack. Each
+	// row has one entry for each rack. An entry is finite and at least 0. Bytes are exact up to 2^53.
 	Input [][]float64
-	// Up and Down are b_u and b_d, the bandwidths that the phase may count on out of and into each rack, in bytes per
-	// second. A link of bandwidth 0 carries nothing, so no placement may need it; +Inf is a link that never matters.
-	// [BandwidthConfig] derives them from what was measured.
+	// Up and Down are b_u and b_d of the paper: the bandwidths of each rack's uplink and downlink that the phase may
+	// count on, in bytes per second, at least 0. A link of bandwidth 0 carries no data, so no placement may need this
+	// link. A link of bandwidth +Inf is never a bottleneck. [BandwidthConfig] derives these bandwidths from measured
+	// bandwidths.
 	Up, Down []float64
-	// Slots is the number of tasks that each rack can hold. Nil means that every rack can hold all of them.
+	// Slots is the number of tasks that each rack can hold, at least 0. Nil means that each rack can hold all tasks.
 	Slots []int
 }
 
-// Direction tells the two links of a rack apart. The values and names are stable.
+// Direction distinguishes the two links of a rack. The values and names are stable.
 type Direction uint8
 
 // A rack's links.
@@ -41,25 +42,27 @@ func (d Direction) String() string { return enum.Name(directionNames[:], d) }
 // MarshalText returns the direction's name, or an error for a value that does not exist.
 func (d Direction) MarshalText() ([]byte, error) { return enum.Text(directionNames[:], d) }
 
-// UnmarshalText takes a direction's name.
+// UnmarshalText reads a direction's name, and returns an error for any other text.
 func (d *Direction) UnmarshalText(text []byte) error { return enum.Parse(directionNames[:], text, d) }
 
-// Link is one of the two links of a rack.
+// Link is a rack's uplink or downlink.
 type Link struct {
-	Rack      int
+	// Rack is the index of the rack.
+	Rack int
+	// Direction is Up for the uplink and Down for the downlink.
 	Direction Direction
 }
 
 // String returns the link as "rack-3-down".
 func (l Link) String() string { return fmt.Sprintf("rack-%d-%s", l.Rack, l.Direction) }
 
-// MarshalText returns what String does; it is an error for a direction that does not exist.
+// MarshalText returns the text of String, or an error for a direction that does not exist.
 func (l Link) MarshalText() ([]byte, error) {
 	_, err := l.Direction.MarshalText()
 	return []byte(l.String()), err
 }
 
-// UnmarshalText sets the link by its text.
+// UnmarshalText reads a link such as "rack-3-up", and returns an error for any other text.
 func (l *Link) UnmarshalText(text []byte) error {
 	rack, direction, ok := strings.Cut(strings.TrimPrefix(string(text), "rack-"), "-")
 	var read Link
@@ -67,24 +70,25 @@ func (l *Link) UnmarshalText(text []byte) error {
 		return err
 	}
 	n, err := strconv.ParseUint(rack, 10, 31)
-	if read.Rack = int(n); err != nil || read.String() != string(text) {
+	read.Rack = int(n)
+	if err != nil || read.String() != string(text) {
 		return check.Bad("placement", "Link", string(text), "such as rack-3-up")
 	}
 	*l = read
 	return nil
 }
 
-// check reports the first thing that is wrong with the problem's figures, whatever the placement.
+// check returns an error for the first number that is out of range in every placement.
 func (p *Problem) check() error {
 	r := len(p.Up)
 	if len(p.Down) != r {
-		return fmt.Errorf("placement: Problem.Down has %d racks, Problem.Up has %d", len(p.Down), r)
+		return fmt.Errorf("placement: Problem.Down has %d racks, want %d as in Problem.Up", len(p.Down), r)
 	}
 	if p.Slots != nil && len(p.Slots) != r {
-		return fmt.Errorf("placement: Problem.Slots has %d racks, Problem.Up has %d", len(p.Slots), r)
+		return fmt.Errorf("placement: Problem.Slots has %d racks, want %d as in Problem.Up", len(p.Slots), r)
 	}
 	if r == 0 && len(p.Input) > 0 {
-		return fmt.Errorf("placement: %d tasks and no rack", len(p.Input))
+		return fmt.Errorf("placement: Problem.Up has 0 racks, want at least 1 for the %d tasks of Problem.Input", len(p.Input))
 	}
 	for j := range r {
 		if !(p.Up[j] >= 0) {
@@ -100,11 +104,12 @@ func (p *Problem) check() error {
 	return p.checkInput()
 }
 
+// checkInput checks the sizes of the inputs, and that no sum or transfer time overflows.
 func (p *Problem) checkInput() error {
 	r, total := len(p.Up), 0.0
 	for k, row := range p.Input {
 		if len(row) != r {
-			return fmt.Errorf("placement: Problem.Input[%d] has %d racks, Problem.Up has %d", k, len(row), r)
+			return fmt.Errorf("placement: Problem.Input[%d] has %d racks, want %d as in Problem.Up", k, len(row), r)
 		}
 		for j, bytes := range row {
 			if !(bytes >= 0) || math.IsInf(bytes, 1) {
@@ -113,11 +118,11 @@ func (p *Problem) checkInput() error {
 			total += bytes
 		}
 		if math.IsInf(total, 1) {
-			return fmt.Errorf("placement: the sum of Problem.Input overflows at task %d", k)
+			return fmt.Errorf("placement: the sum of Problem.Input overflows at task %d, want a finite sum", k)
 		}
 	}
 	for j := range r {
-		// A bandwidth so small that a time overflows would make two infinitely long transfers equally good.
+		// With a bandwidth so small that a time overflows, two infinite transfers would count as equally good.
 		if p.Up[j] > 0 && math.IsInf(total/p.Up[j], 1) {
 			return fmt.Errorf("placement: Problem.Up[%d] is %v, too small to divide %v bytes by", j, p.Up[j], total)
 		}
@@ -128,7 +133,7 @@ func (p *Problem) checkInput() error {
 	return nil
 }
 
-// checkSlots reports whether all tasks fit at once.
+// checkSlots returns an error if the racks have fewer slots than the phase has tasks.
 func (p *Problem) checkSlots() error {
 	if p.Slots == nil {
 		return nil
@@ -143,5 +148,5 @@ func (p *Problem) checkSlots() error {
 	if free >= n {
 		return nil
 	}
-	return fmt.Errorf("placement: Problem.Slots of %d racks sum to %d, too few for %d tasks", len(p.Slots), free, n)
+	return fmt.Errorf("placement: the sum of Problem.Slots is %d, want at least %d, a slot for each task", free, n)
 }

@@ -10,14 +10,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// check asserts what holds for every assignment, with any effort.
+// checked asserts the properties of every assignment, with any effort.
 func checked(t *testing.T, p Problem, a Assignment) {
 	t.Helper()
 	require.Len(t, a.Rack, len(p.Input))
 	for k, j := range a.Rack {
-		require.True(t, j >= 0 && j < len(p.Up), "task %d in rack %d", k, j)
+		require.True(t, j >= 0 && j < len(p.Up), "task %d is in rack %d, which does not exist", k, j)
 	}
-	require.True(t, fits(p, a.Rack), "slots %v, racks %v", p.Slots, a.Rack)
+	require.True(t, fits(p, a.Rack), "the slots %v are too few for the racks %v", p.Slots, a.Rack)
 	longest, _ := transfer(p, a.Rack)
 	require.InDelta(t, longest, a.Seconds, 1e-9*longest)
 	if longest > 0 {
@@ -29,7 +29,7 @@ func checked(t *testing.T, p Problem, a Assignment) {
 			only.Down[link.Rack] = p.Down[link.Rack]
 		}
 		atLink, _ = transfer(only, a.Rack)
-		require.InDelta(t, longest, atLink, 1e-9*longest, "the bottleneck %v is not as long as the longest", link)
+		require.InDelta(t, longest, atLink, 1e-9*longest, "the bottleneck %v is shorter than the longest transfer", link)
 	}
 	require.LessOrEqual(t, a.Bound, a.Seconds)
 	require.GreaterOrEqual(t, a.Bound, 0.0)
@@ -67,8 +67,8 @@ func TestEqualsBruteForceOnRandomProblems(t *testing.T) {
 	assert.Greater(t, infeasible, 100)
 }
 
-// Every problem of two or three tasks on two racks, and of two tasks on three, with inputs of 0, 1 and 3 and slow or
-// fast links.
+// The test solves every problem of two or three tasks on two racks, and of two tasks on three racks. An input is 0, 1 or 3,
+// and a link is slow or fast.
 func TestEqualsBruteForceOnAllTinyProblems(t *testing.T) {
 	for _, size := range [][2]int{{2, 2}, {3, 2}, {2, 3}} {
 		tasks, racks := size[0], size[1]
@@ -108,10 +108,10 @@ func TestNeverWorseThanSimplePlacements(t *testing.T) {
 					require.NoError(t, err)
 					checked(t, p, a)
 					name := instanceName(family, size[0], size[1], seed)
-					assert.LessOrEqual(t, a.Seconds, dealtOut(p)*(1+1e-12), "%s, effort %d: worse than in turn", name, effort)
+					assert.LessOrEqual(t, a.Seconds, dealtOut(p)*(1+1e-12), "%s, effort %d: the answer is worse than tasks dealt out in turn", name, effort)
 					if rack := oneAtATime(p); !slices.Contains(rack, nowhere) {
 						one, _ := transfer(p, rack)
-						assert.LessOrEqual(t, a.Seconds, one*(1+1e-12), "%s, effort %d: worse than one by one", name, effort)
+						assert.LessOrEqual(t, a.Seconds, one*(1+1e-12), "%s, effort %d: the answer is worse than tasks placed one by one", name, effort)
 					}
 				}
 			}
@@ -156,6 +156,7 @@ func relaxedBound(p *Problem) float64 {
 	return math.Ldexp(s.best, m.exponent)
 }
 
+// A change of the unit of bytes by a power of two changes only the seconds.
 func TestUnitsDoNotMatter(t *testing.T) {
 	p := instance("skewed", 20, 5, 1)
 	want, err := Assign(p, DefaultEffort)
@@ -176,7 +177,7 @@ func TestUnitsDoNotMatter(t *testing.T) {
 	}
 }
 
-func TestSameProblemSameAnswerAndInputUntouched(t *testing.T) {
+func TestAssignRepeatsItsAnswerAndKeepsTheProblem(t *testing.T) {
 	p, untouched := instance("tight", 40, 10, 3), instance("tight", 40, 10, 3)
 	first, err := Assign(p, DefaultEffort)
 	require.NoError(t, err)
@@ -186,9 +187,9 @@ func TestSameProblemSameAnswerAndInputUntouched(t *testing.T) {
 	assert.Equal(t, untouched, p)
 }
 
-// Where nearly all data is local in the best placement, sums over uplinks are small differences of large numbers, which
-// must neither spoil the answer nor make a wrong bound look proven.
-func TestNearlyLocalData(t *testing.T) {
+// In these problems the best placement leaves nearly all data in its rack. So the loads of uplinks are small differences of
+// large numbers. The answer must stay right, and no wrong bound may count as proven.
+func TestAnswersAreRightForNearlyLocalData(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 7))
 	optimal := 0
 	for range 300 {

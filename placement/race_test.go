@@ -2,5 +2,6 @@
 
 package placement
 
-// The race detector slows arithmetic tenfold and has nothing to find in it, so the longest tests then take a sample.
+// sampled says that the longest tests use only a sample of their problems. The race detector makes arithmetic ten times
+// slower, and arithmetic has no races.
 const sampled = true

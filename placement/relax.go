@@ -2,22 +2,23 @@ package placement
 
 import "math"
 
-// The linear relaxation lets a task be split over racks:
+// relaxation is the problem as a linear program, in which a task may be split over racks:
 //
 //	minimise T subject to T, x >= 0 and, for every rack j and task k,
 //	T + sum_k save_kj x_kj >= full_j,  T - sum_k add_kj x_kj >= 0,  sum_k x_kj <= slots_j,  sum_j x_kj = 1.
 //
-// relaxation solves it by Mehrotra's predictor-corrector interior-point method (SIAM Journal on Optimization 2, 1992).
-// A column meets its own task's row and the three rows of its rack, so the normal equations reduce to a dense system
-// of 3r unknowns: O(n r² + r³) an iteration, and a few dozen iterations whatever the size.
+// The method is Mehrotra's predictor-corrector interior-point method (SIAM Journal on Optimization 2, 1992). A column
+// appears in its task's row and in the three rows of its rack. So the normal equations reduce to a dense system of 3r
+// unknowns: O(n r² + r³) for an iteration, and a few dozen iterations for every size of problem.
 //
-// Nothing rests on it having converged: any prices of links and slots give a valid lower bound (see improveBound), and
-// the fractions are only a place to search from. Products that are added up are rounded first, float64(a*b), so that
-// no compiler fuses them and every machine finds the same fractions.
+// The answer stays correct if the method does not converge. Any prices of links and slots prove a lower bound (see
+// improveBound), and the fractions are only a start for the search. The code rounds products before it adds them, as
+// float64(a*b), so that no compiler fuses them and every machine finds the same fractions.
 type relaxation struct {
 	m *model
-	// The primal variables: x per task and rack; slack per row of a rack, rack j's at 3j, 3j+1, 3j+2 for up, down and
-	// slots; t. Each has a dual; price and value are the duals of the rows of racks and tasks.
+	// The primal variables: x of each task and rack, three slacks of each rack, and t. The slacks of rack j are at 3j, 3j+1
+	// and 3j+2, for up, down and slots. Each primal variable has a dual. price and value are the duals of the racks' rows
+	// and of the tasks' rows.
 	x, slack       []variable
 	t              variable
 	price, value   []float64
@@ -26,33 +27,33 @@ type relaxation struct {
 	rackResidual, taskResidual []float64
 	system                     system
 	best                       float64   // the largest lower bound so far
-	bestPrice                  []float64 // the prices that prove it
+	bestPrice                  []float64 // the prices that prove best
 	trial                      []float64
 }
 
-// variable is a primal variable with its dual, both positive, and what a Newton step needs of them.
+// variable is a primal variable x with its dual z, both positive, and the state of a Newton step.
 type variable struct {
 	x, z     float64
 	dx, dz   float64 // the step
 	residual float64 // c - A'y - z
-	target   float64 // what x*z is to change by
+	target   float64 // the wanted change of x*z
 }
 
-// width is the number of rows that a rack has in the system: up, down, slots.
+// width is the number of rows of each rack in the system: up, down and slots.
 const width = 3
 
-// The coefficient of T and of the slack in each row of a rack.
+// The coefficients of T and of the slack, in each row of a rack.
 var (
 	rowT     = [width]float64{1, 1, 0}
 	rowSlack = [width]float64{-1, -1, 1}
 )
 
-// column returns the coefficients of x_kj in the rows of rack j; ok is false if task k cannot run there.
+// column returns the coefficients of x_kj in the rows of rack j, for i = k*r+j. ok is false if task k cannot run in rack j.
 func (m *model) column(i int) (g [width]float64, ok bool) {
 	return [width]float64{m.save[i], -m.add[i], 1}, !math.IsInf(m.add[i], 1)
 }
 
-// rightSide is the right-hand side of row q of rack j.
+// rightSide returns the right-hand side of row q of rack j.
 func (m *model) rightSide(j, q int) float64 {
 	switch q {
 	case 0:
@@ -63,8 +64,8 @@ func (m *model) rightSide(j, q int) float64 {
 	return float64(m.slots[j])
 }
 
-// newRelaxation starts in the middle: every task spread evenly over the racks that it can run on, all links priced
-// alike.
+// newRelaxation starts in the middle of the feasible region. Each task is spread evenly over the racks in which it can
+// run, and all links have the same price.
 func newRelaxation(m *model) *relaxation {
 	rows := width * m.r
 	s := &relaxation{
@@ -80,7 +81,7 @@ func newRelaxation(m *model) *relaxation {
 	return s
 }
 
-// spread sets x and returns the mean of all seconds, the scale of the problem.
+// spread sets x. spread returns the mean of all seconds, the scale of the problem.
 func (s *relaxation) spread() float64 {
 	m, sum, count := s.m, 0.0, 0
 	for k := range m.n {
@@ -101,6 +102,7 @@ func (s *relaxation) spread() float64 {
 	return sum / float64(count)
 }
 
+// startPrimal sets t and the slacks, all positive, to fit the fractions of spread.
 func (s *relaxation) startPrimal(scale float64) {
 	m := s.m
 	for row := range s.rackResidual {
@@ -127,6 +129,7 @@ func (s *relaxation) startPrimal(scale float64) {
 	}
 }
 
+// startDual sets the prices and the duals of all variables, all positive.
 func (s *relaxation) startDual(scale float64) {
 	m := s.m
 	even := 0.9 / float64(2*m.r)

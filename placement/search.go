@@ -2,28 +2,30 @@ package placement
 
 import "math"
 
-// search is a tabu search from a complete layout. Every step relieves the link with the longest transfer: it moves one
-// task out of (or into) the link's rack or swaps two tasks, whichever leaves the least top, even if that is worse than
-// before. A task may not go back to the rack that it left for a while, unless that gives the best placement yet.
+// search is a tabu search from a complete layout. Each step relieves the link with the longest transfer. A step moves a
+// task out of the link's rack or into it, or swaps two tasks. The search takes the step with the least top, even if the
+// placement becomes worse. A task may not return to its former rack for some steps, unless the result is the best
+// placement yet.
 type search struct {
 	*layout
 	best     *layout
-	longest  float64 // of best
-	goal     float64 // a placement this good ends the search
-	tabu     []int   // the first step at which a task may return to a rack
-	rest     []top   // of the links of all racks except the bottleneck's and this one
-	hot      int     // the rack of the bottleneck
+	longest  float64 // longest transfer of best
+	goal     float64 // the search ends at a placement this short
+	tabu     []int   // by task and rack: the first step at which the task may return to the rack
+	rest     []top   // by rack: top of the links outside of this rack and outside of the bottleneck's rack
+	hotRack  int     // the rack of the bottleneck
 	stepped  int
-	improved int // the step at which best was found
+	improved int // the step that found best
 }
 
-// change is a candidate: task k goes to rack to and, if other is a task, other goes the way back.
+// change is a candidate step: task k moves to rack to. If other is a task, it moves from rack to into the rack of k.
 type change struct {
-	k, to, other int // other may be nowhere
+	k, to, other int // other is nowhere for a move without a swap
 	after        top
 	found        bool
 }
 
+// newSearch returns a search that begins at start. The search changes start.
 func newSearch(start *layout, goal float64) *search {
 	s := &search{
 		layout: start, best: newLayout(start.m), goal: goal,
@@ -34,29 +36,31 @@ func newSearch(start *layout, goal float64) *search {
 	return s
 }
 
-// run searches until the goal is reached, nothing relieves the bottleneck, patience steps in a row found nothing
-// better, or the work is spent.
+// run searches until the goal is reached, until no step relieves the bottleneck, or until the work is spent. The
+// search also ends after patience steps without a better placement.
 func (s *search) run(w *work, patience int) {
-	stuck := 0
-	for s.longest > s.goal && s.stepped-s.improved < patience && stuck <= longestBan {
+	idle := 0 // steps in a row without a candidate
+	for s.longest > s.goal && s.stepped-s.improved < patience && idle <= longestBan {
 		link, _ := s.worst()
 		if !w.take(s.candidateCost(link)) {
 			return
 		}
 		c := s.candidate(link)
 		s.stepped++
-		if stuck++; !c.found {
-			continue // until a ban ends; if none of them was the reason, nothing relieves the bottleneck
+		idle++
+		if !c.found {
+			continue // a ban may end at a later step; after the longest ban, no step relieves the bottleneck
 		}
-		stuck = 0
+		idle = 0
 		s.apply(c)
-		if _, longest := s.worst(); longest < s.longest*(1-precise) { // by more than the rounding of many moves
+		if _, longest := s.worst(); longest < s.longest*(1-precise) { // a gain beyond the rounding of many moves
 			s.longest, s.improved = longest, s.stepped
 			s.best.copyFrom(s.layout)
 		}
 	}
 }
 
+// apply makes the step and forbids the moved tasks to return.
 func (s *search) apply(c change) {
 	from := s.rack[c.k]
 	s.forbid(c.k, from)
@@ -69,17 +73,18 @@ func (s *search) apply(c change) {
 	s.place(c.k, c.to)
 }
 
-// For how many steps a task may not go back.
+// shortestBan and longestBan, in steps: a task may not return to its former rack for this long.
 const shortestBan, longestBan = 5, 15
 
-// forbid keeps a task out of a rack for a while. The span varies, in a fixed sequence, so that the search does not run
-// in a circle of the length of the span.
+// forbid bans a task from a rack for some steps. The number of steps varies in a fixed sequence, because the search could
+// cycle with a constant number.
 func (s *search) forbid(k, j int) {
 	s.tabu[k*s.m.r+j] = s.stepped + shortestBan + s.stepped*7%(longestBan-shortestBan+1)
 }
 
-// candidateCost is the work of finding the best step: a pass over links and tasks, a swap of each task in the
-// bottleneck's rack with each elsewhere, and a move of it to each rack if it may help.
+// candidateCost returns the steps of work for finding the best change. The search passes over all links and tasks,
+// and tries a swap of each task in the bottleneck's rack with each task elsewhere. If a move can help, the search
+// also tries to move each task of the rack to each other rack.
 func (s *search) candidateCost(link Link) int64 {
 	n, r, here := int64(s.m.n), int64(s.m.r), int64(s.count[link.Rack])
 	cost := 4*r + n + here*n
@@ -89,39 +94,39 @@ func (s *search) candidateCost(link Link) int64 {
 	return cost
 }
 
-// candidate finds the best step.
+// candidate returns the best step that relieves the link.
 func (s *search) candidate(link Link) (best change) {
-	s.hot = link.Rack
-	s.fillRest(s.hot, s.rest)
+	s.hotRack = link.Rack
+	s.fillRest(s.hotRack, s.rest)
 	for k, at := range s.rack {
 		switch {
-		case at == s.hot:
+		case at == s.hotRack:
 			if link.Direction == Down {
 				s.tryMoves(&best, k)
 			}
 			s.trySwaps(&best, k, link.Direction)
-		case link.Direction == Up && s.m.save[k*s.m.r+s.hot] > 0 && s.room(k, s.hot):
-			s.try(&best, k, s.hot, nowhere)
+		case link.Direction == Up && s.m.save[k*s.m.r+s.hotRack] > 0 && s.room(k, s.hotRack):
+			s.try(&best, k, s.hotRack, nowhere)
 		}
 	}
 	return best
 }
 
-// tryMoves tries to move a task out of the bottleneck's rack.
+// tryMoves tries each move of task k out of the bottleneck's rack.
 func (s *search) tryMoves(best *change, k int) {
 	for j := range s.m.r {
-		if j != s.hot && s.room(k, j) {
+		if j != s.hotRack && s.room(k, j) {
 			s.try(best, k, j, nowhere)
 		}
 	}
 }
 
-// trySwaps tries to swap a task of the bottleneck's rack for one that burdens the bottleneck less.
+// trySwaps tries each swap of task k, which is in the bottleneck's rack, for a task that loads the bottleneck less.
 func (s *search) trySwaps(best *change, k int, d Direction) {
-	m, here := s.m, k*s.m.r+s.hot
+	m, here := s.m, k*s.m.r+s.hotRack
 	for other, to := range s.rack {
-		there := other*m.r + s.hot
-		if to == s.hot || d == Down && m.add[there] >= m.add[here] || d == Up && m.save[there] <= m.save[here] {
+		there := other*m.r + s.hotRack
+		if to == s.hotRack || d == Down && m.add[there] >= m.add[here] || d == Up && m.save[there] <= m.save[here] {
 			continue
 		}
 		if !math.IsInf(m.add[there], 1) && !math.IsInf(m.add[k*m.r+to], 1) {
@@ -130,7 +135,7 @@ func (s *search) trySwaps(best *change, k int, d Direction) {
 	}
 }
 
-// try keeps the change if it is better than best. One of the two racks must be the bottleneck's.
+// try keeps the change in best if the change is better. The change must concern the bottleneck's rack.
 func (s *search) try(best *change, k, to, other int) {
 	m, from := s.m, s.rack[k]
 	i, j := k*m.r+from, k*m.r+to
@@ -148,7 +153,7 @@ func (s *search) try(best *change, k, to, other int) {
 		return
 	}
 	after := s.rest[to]
-	if to == s.hot {
+	if to == s.hotRack {
 		after = s.rest[from]
 	}
 	if tabu && max(highest, after[0]) >= s.longest {

@@ -6,7 +6,8 @@ import (
 	"slices"
 )
 
-// inTurn deals the tasks out to the racks in turn, both in the caller's order. It is incomplete if that leads nowhere.
+// inTurn deals the tasks out to the racks in turn, both in the caller's order. The layout is incomplete if a task finds
+// no rack.
 func inTurn(m *model, p *Problem) *layout {
 	l, j := newLayout(m), 0
 	task, rack := inverse(m.tasks), inverse(m.racks)
@@ -23,12 +24,13 @@ func inTurn(m *model, p *Problem) *layout {
 	return l
 }
 
-// oneByOne places the tasks in the caller's order, each where the longest transfer of those placed so far comes out
-// least; of equal racks, where the task's own reading is done first. It is incomplete if that leads nowhere.
+// oneByOne places the tasks in the caller's order. Each task goes where the longest transfer of the tasks placed so far
+// stays shortest. Among equal racks, it goes where its own read ends first. The layout is incomplete if a task finds no
+// rack.
 func oneByOne(m *model, p *Problem) *layout {
 	l, task, rack := newLayout(m), inverse(m.tasks), inverse(m.racks)
 	own := newLayout(newModelIn(p, sequence(m.n), sequence(m.r)))
-	clear(own.up) // a task that is not placed yet burdens no link
+	clear(own.up) // here, a task that is not placed yet does not load any uplink
 	for k, rest := 0, make([]top, m.r); k < m.n; k++ {
 		if j := own.placeNext(k, rest); j != nowhere {
 			l.place(task[k], rack[j])
@@ -37,10 +39,10 @@ func oneByOne(m *model, p *Problem) *layout {
 	return l
 }
 
-// placeNext places the task beside those that are placed, and returns where; nowhere if no rack can take it.
+// placeNext places task k in addition to the placed tasks and returns its rack, or nowhere if no rack can take the task.
 func (l *layout) placeNext(k int, rest []top) int {
 	save, add, up := l.m.save[k*l.m.r:(k+1)*l.m.r], l.m.add[k*l.m.r:(k+1)*l.m.r], slices.Clone(l.up)
-	for j, seconds := range save { // as if the task ran in none of the racks
+	for j, seconds := range save { // the loads if the task ran outside of all racks
 		l.up[j] += seconds
 	}
 	l.fillRest(nowhere, rest)
@@ -63,7 +65,7 @@ func (l *layout) placeNext(k int, rest []top) int {
 	return best
 }
 
-// inverse returns where each index is in a permutation.
+// inverse returns the inverse permutation: the position of each index.
 func inverse(permutation []int) []int {
 	at := make([]int, len(permutation))
 	for i, v := range permutation {
@@ -72,8 +74,8 @@ func inverse(permutation []int) []int {
 	return at
 }
 
-// greedy places the tasks given, in their order, each where the longest transfers come out least, and reports whether
-// all found a rack.
+// greedy places the given tasks in their order, each in the rack that gives the least top. greedy returns false if a
+// task finds no rack.
 func (l *layout) greedy(tasks []int) bool {
 	rest := make([]top, l.m.r)
 	for _, k := range tasks {
@@ -98,7 +100,7 @@ func (l *layout) greedy(tasks []int) bool {
 	return true
 }
 
-// largestFirst returns the tasks by falling size, where a task's size is the least that it adds to a downlink.
+// largestFirst sorts the given tasks by falling size. A task's size is the smallest time that it adds to a downlink.
 func largestFirst(m *model, tasks []int) []int {
 	size := make([]float64, m.n)
 	for _, k := range tasks {
@@ -109,8 +111,8 @@ func largestFirst(m *model, tasks []int) []int {
 	return sorted
 }
 
-// rounded places the tasks that the relaxation did not split where it put them, and the others greedily. It reports
-// whether that led to a placement.
+// rounded rounds the relaxation. A task with more than 0.99 of its fractions in one rack goes there; greedy places
+// the other tasks. rounded returns false if the layout is incomplete.
 func rounded(m *model, x []variable) (*layout, bool) {
 	l := newLayout(m)
 	if x == nil {

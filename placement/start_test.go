@@ -8,9 +8,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Each task goes where the longest transfer of the tasks placed so far comes out least, then where it has read first,
-// then to the lowest rack; and nowhere only if no rack can take it.
-func TestOneByOneAgainstTryingEach(t *testing.T) {
+// oneByOne equals a search that tries each rack: the rack with the shortest longest transfer, in a tie the rack where the
+// task's own read ends first, then the lowest rack. A task stays unplaced only if no rack can take it.
+func TestOneByOneEqualsTryingEachRack(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	for range 300 {
 		p := randomProblem(rng, 1+rng.IntN(7), 1+rng.IntN(4))
@@ -28,7 +28,7 @@ func TestOneByOneAgainstTryingEach(t *testing.T) {
 					}
 				}
 			}
-			require.Equal(t, best, got, "task %d of %+v after %v", k, p, rack[:last])
+			require.Equal(t, best, got, "task %d of %+v goes to a wrong rack after %v", k, p, rack[:last])
 			if rack[last] = got; got == nowhere {
 				placed.Input, rack = placed.Input[:last], rack[:last]
 			}
@@ -36,7 +36,7 @@ func TestOneByOneAgainstTryingEach(t *testing.T) {
 	}
 }
 
-// reading is the seconds of a rack's downlink.
+// reading returns the seconds of the downlink of rack j.
 func reading(p Problem, rack []int, j int) float64 {
 	bytes := 0.0
 	for k, row := range p.Input {

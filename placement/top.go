@@ -1,9 +1,10 @@
 package placement
 
-// top holds the three longest transfers of a placement, longest first. Comparing three and not only the longest leads
-// the search across plateaus: placements with the same bottleneck where the next link is better or worse off.
+// top is the three longest transfers of a placement, longest first. Many placements have the same longest transfer. The
+// next two transfers tell the search which placement is better.
 type top [3]float64
 
+// less compares the longest transfers first. In a tie it compares the next transfers.
 func (t top) less(o top) bool {
 	for i, v := range t {
 		if v != o[i] {
@@ -13,7 +14,7 @@ func (t top) less(o top) bool {
 	return false
 }
 
-// insert puts v among the three.
+// insert adds v if v belongs to the three longest transfers.
 func (t *top) insert(v float64) {
 	switch {
 	case v <= t[2]:
@@ -26,10 +27,9 @@ func (t *top) insert(v float64) {
 	}
 }
 
-// fillRest sets rest[j] to the top of all links except those of rack j and of one rack more, which may be nowhere.
-// O(r).
+// fillRest sets rest[j] to the top of all links outside of rack j and outside of rack without, which may be nowhere. O(r).
 func (l *layout) fillRest(without int, rest []top) {
-	var order [len(top{}) + 2]int // links by falling load: three are left when a rack's two are not counted
+	var order [len(top{}) + 2]int // links by falling load; without the two links of any rack, three links remain
 	var load [len(top{}) + 2]float64
 	found := 0
 	for link := range 2 * l.m.r {
@@ -39,8 +39,11 @@ func (l *layout) fillRest(without int, rest []top) {
 		v, i := l.load(link), found
 		if found < len(order) {
 			found++
-		} else if i--; v <= load[i] {
-			continue
+		} else {
+			i--
+			if v <= load[i] {
+				continue
+			}
 		}
 		for ; i > 0 && v > load[i-1]; i-- {
 			order[i], load[i] = order[i-1], load[i-1]
@@ -59,7 +62,7 @@ func (l *layout) fillRest(without int, rest []top) {
 	}
 }
 
-// load is the seconds of a link, where rack j's are 2j and 2j+1.
+// load returns the seconds of a link. Rack j has the links 2j (up) and 2j+1 (down).
 func (l *layout) load(link int) float64 {
 	if link%2 == 0 {
 		return l.up[link/2]

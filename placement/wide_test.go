@@ -8,9 +8,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Bytes and bandwidths of one problem may differ by twelve decades: the search ends at every effort, no bound lies
-// above what brute force finds, and an answer that is called optimal is.
-func TestFiguresOverTwelveDecades(t *testing.T) {
+// The bytes and bandwidths of a problem may differ by twelve decades. The search still ends at every effort, no bound
+// exceeds the best placement, and an answer with Optimal is optimal.
+func TestAnswersAreRightOverTwelveDecades(t *testing.T) {
 	r := rand.New(rand.NewPCG(77, 1))
 	wide := func() float64 { return math.Pow(10, 12*r.Float64()-6) }
 	for range 600 {
@@ -33,12 +33,12 @@ func TestFiguresOverTwelveDecades(t *testing.T) {
 			require.NoError(t, err)
 			require.GreaterOrEqual(t, a.Seconds, best*(1-1e-12), "effort %d: %+v", effort, p)
 			require.LessOrEqual(t, a.Bound, a.Seconds)
-			if a.Optimal { // to a billionth, as documented
+			if a.Optimal { // Optimal is exact up to a billionth
 				require.LessOrEqual(t, a.Seconds, best*(1+1e-9), "effort %d: %+v", effort, p)
 			} else {
 				require.LessOrEqual(t, a.Bound, best*(1+1e-12), "effort %d: %+v", effort, p)
 			}
-			require.True(t, a.Optimal || effort > 0, "without a effort, and for so few tasks, the answer is exact: %+v", p)
+			require.True(t, a.Optimal || effort > 0, "the default and the exhaustive effort must solve so few tasks exactly: %+v", p)
 		}
 	}
 }

@@ -28,6 +28,6 @@ func TestAssignmentsReadBack(t *testing.T) {
 	assert.ErrorContains(t, err, "placement: Direction is 9")
 }
 
-func TestChoicesReadBack(t *testing.T) {
+func TestBandwidthConfigReadsBack(t *testing.T) {
 	wiretest.Settings(t, BandwidthConfig{Rule: Equal, Short: time.Minute}, `{"rule":"equal","short":60}`)
 }

@@ -1,9 +1,10 @@
 package placement
 
-// work counts down the steps that the caller allows, each of a stepTime.
+// work is the number of steps that the caller still allows. A step takes about stepTime.
 type work struct{ left int64 }
 
-// take spends steps, before they are made, and reports whether there were enough left; if not, none are spent.
+// take spends the steps before the caller makes them. If too few steps are left, take returns false and spends no
+// steps.
 func (w *work) take(steps int64) bool {
 	if steps > w.left {
 		return false
@@ -12,5 +13,5 @@ func (w *work) take(steps int64) bool {
 	return true
 }
 
-// operationsPerStep is how many floating-point operations of the relaxation take as long as one step of the search.
+// operationsPerStep is the number of floating-point operations of the relaxation in the time of one step of the search.
 const operationsPerStep = 3

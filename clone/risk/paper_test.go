@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Each test is about one statement of Ananthanarayanan et al., NSDI 2013, and ends with its section.
+// Each test checks a statement of Ananthanarayanan et al., NSDI 2013. Its name ends with the section.
 
 func of(t *testing.T, s Scheme, n, c int, p float64) float64 {
 	t.Helper()
@@ -18,8 +18,8 @@ func of(t *testing.T, s Scheme, n, c int, p float64) float64 {
 	return r
 }
 
-// With ten tasks and p = 0.1, each clone of a task buys far more than each clone of the job (§3.1, Figure 3). The
-// figures are the two formulas in the text, (1-(1-p)^n)^c and 1-(1-p^c)^n, worked out by hand.
+// With ten tasks and p = 0.1, a clone of each task reduces the risk far more than a clone of the job (§3.1, Figure 3). The
+// expected numbers are the two formulas in the text, (1-(1-p)^n)^c and 1-(1-p^c)^n, computed by hand.
 func TestTaskLevelBeatsJobLevel_31(t *testing.T) {
 	job := []float64{.651322, .424220, .276303, .179963, .117213}
 	task := []float64{.651322, .0956179, .00995512, .000999550, .0000999955}
@@ -29,8 +29,8 @@ func TestTaskLevelBeatsJobLevel_31(t *testing.T) {
 	}
 }
 
-// With three copies and ten or twenty tasks in each phase, CAC straggles "over 10% and 30%" more than CC (§4.2, Figure
-// 5). The text gives no p; at 8 % the two gaps are 13 and 31 points.
+// With three clones and ten or twenty tasks in each phase, CAC straggles "over 10% and 30%" more than CC (§4.2, Figure
+// 5). The text states no p; with p = 8 % the two differences are 13 and 31 percentage points.
 func TestAvoidanceStragglesMore_42(t *testing.T) {
 	gap := func(n int, p float64) float64 { return of(t, Avoidance, n, 3, p) - of(t, Contention, n, 3, p) }
 	assert.InDelta(t, .134, gap(10, .08), .0005)
@@ -39,7 +39,7 @@ func TestAvoidanceStragglesMore_42(t *testing.T) {
 	assert.InDelta(t, .246, gap(20, .07), .0005)
 }
 
-// Equation 2 as printed, with Ψ(d)-Ψ(d-1), is no probability; with Ψ(d)-Ψ(d+1) it is what a simulation gives (§4.2).
+// Equation 2 as printed, with Ψ(d)-Ψ(d-1), is not a probability. With Ψ(d)-Ψ(d+1) it equals a simulation (§4.2).
 func TestEquation2IsMisprinted_42(t *testing.T) {
 	psi := func(n, c, d int, p float64) float64 {
 		sum := 0.0
@@ -77,13 +77,13 @@ func TestEquation2IsMisprinted_42(t *testing.T) {
 			assert.Less(t, math.Abs(z), 4., "%v %+v: %v, simulated %v", s.scheme, b, want, float64(straggling)/jobs)
 		}
 	}
-	// How much pairing matters, worked out by enumeration.
+	// The effect of the pairing; the expected numbers were computed by enumeration.
 	assert.InDelta(t, .233, of(t, Avoidance, 10, 3, .1), .0005)
 	assert.InDelta(t, .588, of(t, RandomAvoidance, 10, 3, .1), .0005)
 }
 
-// avoidingStraggles runs a job of two phases where the i-th fine copy of every upstream task goes to the i-th copy of
-// every downstream task.
+// avoidingStraggles simulates a job of two phases with coordinated pairing: the fine clone number i of every upstream task
+// goes to clone i of every downstream task.
 func avoidingStraggles(source *rand.Rand, n, c int, p float64) bool {
 	fed := c
 	for range n {
@@ -98,7 +98,7 @@ func avoidingStraggles(source *rand.Rand, n, c int, p float64) bool {
 	return straggles(source, n, fed, p)
 }
 
-// carelessStraggles lets each upstream task deal its copies to the downstream copies as it likes.
+// carelessStraggles simulates a job of two phases in which each upstream task assigns its clones at random.
 func carelessStraggles(source *rand.Rand, n, c int, p float64) bool {
 	good := make([]bool, c)
 	for i := range good {
@@ -118,12 +118,13 @@ func carelessStraggles(source *rand.Rand, n, c int, p float64) bool {
 	return straggles(source, n, fed, p)
 }
 
+// contendingStraggles simulates a job of two phases in which all downstream clones read the first upstream clone.
 func contendingStraggles(source *rand.Rand, n, c int, p float64) bool {
 	upstream, downstream := straggles(source, n, c, p), straggles(source, n, c, p)
 	return upstream || downstream
 }
 
-// straggles runs one job of n tasks with c copies each.
+// straggles simulates a job of n tasks with c clones each.
 func straggles(source *rand.Rand, n, c int, p float64) bool {
 	for range n {
 		fine := 0

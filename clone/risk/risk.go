@@ -1,5 +1,13 @@
-// Package risk gives the probability that a job straggles under each way of cloning that Dolly compares: the analysis
-// behind its choices. A host that clones does not need it; package clone holds the decisions.
+// Package risk is for a reader of the Dolly paper, or an operator, who compares ways of cloning. The package computes
+// how likely a job is to straggle under each way. A host that clones does not need this package; package clone has
+// the decisions.
+//
+// For example, a job has ten tasks, each with three clones, and a clone straggles with probability 0.1:
+//
+//	p, err := risk.Of(risk.TaskLevel, 10, 3, 0.1)
+//	// 0.010
+//
+// If the three clones were whole jobs instead, risk.JobLevel, the probability would be 0.276.
 //
 // Source: Ananthanarayanan et al., "Effective Straggler Mitigation: Attack of the Clones", NSDI 2013 (Dolly), §3.1 and
 // §4.2.
@@ -17,21 +25,21 @@ import (
 type Scheme uint8
 
 const (
-	// TaskLevel launches every task c times and takes the first copy of each task. One phase. It is the zero value, and
-	// what clone.Count is about.
+	// TaskLevel launches every task c times and takes the first clone of each task that ends. The job has one phase.
+	// clone.Count is about this scheme. TaskLevel is the zero value.
 	TaskLevel Scheme = iota
-	// JobLevel launches the whole job c times and takes the first job that ends. One phase.
+	// JobLevel launches the whole job c times and takes the first job that ends. The job has one phase.
 	JobLevel
-	// Contention is task-level cloning of two phases of n tasks each, where all copies of a downstream task read the
-	// upstream copy that ends first, however slow that makes the transfer (CC).
+	// Contention clones the tasks of two phases of n tasks each. All clones of a downstream task read the upstream clone
+	// that ends first, although they then compete for its output. The paper calls this scheme CC.
 	Contention
-	// Avoidance is task-level cloning of two phases where each upstream copy is read by one copy of every downstream
-	// task (CAC). Pairing is coordinated: the good copies of all upstream tasks go to the same downstream copies, as
-	// the paper's equation assumes without saying so.
+	// Avoidance clones the tasks of two phases of n tasks each. One clone of every downstream task reads each
+	// upstream clone. The pairing is coordinated: the good clones of all upstream tasks go to the same downstream
+	// clones. The paper calls this scheme CAC, and its equation assumes this coordination without saying so.
 	Avoidance
-	// RandomAvoidance is Avoidance without coordination: which downstream copies an upstream copy goes to is left to
-	// chance, each upstream task by itself. It is far worse than Avoidance, and what careless pairing gives. The paper
-	// does not treat it.
+	// RandomAvoidance is Avoidance without coordination. Each upstream task sends its clones to the downstream clones by
+	// chance, independently of the other upstream tasks. A careless pairing works like this, and its risk is far larger
+	// than the risk of Avoidance. The paper does not treat this scheme.
 	RandomAvoidance
 )
 
@@ -40,37 +48,37 @@ var schemeNames = [...]string{"task-level", "job-level", "contention", "avoidanc
 // String returns the scheme's name.
 func (s Scheme) String() string { return enum.Name(schemeNames[:], s) }
 
-// MarshalText returns the scheme's name; an error for a value that does not exist.
+// MarshalText returns the scheme's name, or an error for a value that does not exist.
 func (s Scheme) MarshalText() ([]byte, error) { return enum.Text(schemeNames[:], s) }
 
-// UnmarshalText sets the scheme by its name.
+// UnmarshalText reads a scheme's name, and returns an error for any other text.
 func (s *Scheme) UnmarshalText(text []byte) error { return enum.Parse(schemeNames[:], text, s) }
 
-// place is that of errors.
-const place = "clone/risk"
+// prefix is the prefix of this package's errors.
+const prefix = "clone/risk"
 
-// maxCopies is the largest c for which Of treats the two schemes that avoid contention: not much above it, the number
-// of ways to choose copies is no float64.
-const maxCopies = 1000
+// maxClones is the largest c for the two schemes that avoid contention. For a c not far above this value, the number of
+// ways to choose clones does not fit into a float64.
+const maxClones = 1000
 
-// Of returns the probability that a job of n tasks, or of two phases of n tasks each for the last three schemes,
-// straggles when it is cloned to c copies by the scheme and every copy straggles with probability p independently
-// [Dolly §3.1, §4.2].
+// Of returns the probability that a job straggles under a scheme [Dolly §3.1, §4.2]. The job has n tasks, or two phases of
+// n tasks each under the last three schemes. Each task has c clones. Each clone straggles with probability p,
+// independently of all others.
 //
-// The paper's equation (2), for Avoidance, is misprinted: the probability that exactly d copies are fine in the worst
-// clone group is Ψ(d)-Ψ(d+1), not Ψ(d)-Ψ(d-1), which is negative. The correct one is used, in a form without
-// cancellation, so that small risks keep their digits.
+// The paper's equation (2), for Avoidance, has a misprint. Let d be the number of fine clones in the clone group with the
+// fewest. The probability of exactly d is Ψ(d)-Ψ(d+1). The printed Ψ(d)-Ψ(d-1) is negative. Of uses the correct
+// probability, in a form without cancellation, so that small risks keep their digits.
 //
-// It is an error if n or c is less than 1, if p is not in [0, 1), if the scheme is unknown, or if c exceeds 1000 for
-// the two that avoid contention. O(1), and O(c²) for these two; no allocation except for the error.
+// The error names the argument if n or c is less than 1, if p is not in [0, 1), or if the scheme is unknown. For Avoidance
+// and RandomAvoidance, c may be at most 1000. O(1), and O(c²) for these two schemes; no allocation except for the error.
 func Of(s Scheme, n, c int, p float64) (float64, error) {
 	switch {
 	case n < 1:
-		return 0, check.Bad(place, "n", n, "1 task or more")
+		return 0, check.Bad(prefix, "n", n, "1 task or more")
 	case c < 1:
-		return 0, check.Bad(place, "c", c, "1 copy or more")
+		return 0, check.Bad(prefix, "c", c, "1 clone or more")
 	case !(p >= 0 && p < 1):
-		return 0, check.Bad(place, "p", p, "a probability in [0, 1)")
+		return 0, check.Bad(prefix, "p", p, "a probability in [0, 1)")
 	}
 	tasks := float64(n)
 	switch s {
@@ -81,42 +89,43 @@ func Of(s Scheme, n, c int, p float64) (float64, error) {
 	case Contention:
 		return anyOf(2*tasks, power(p, c)), nil
 	case Avoidance, RandomAvoidance:
-		if c > maxCopies {
-			return 0, check.Badf(place, "c", c, "at most %d copies for %v", maxCopies, s)
+		if c > maxClones {
+			return 0, check.Badf(prefix, "c", c, "at most %d clones for %v", maxClones, s)
 		}
 		if s == Avoidance {
 			return avoidance(tasks, c, p), nil
 		}
 		return randomAvoidance(tasks, c, p), nil
 	}
-	return 0, check.Named(place, "scheme", s, schemeNames[:])
+	return 0, check.Named(prefix, "scheme", s, schemeNames[:])
 }
 
-// power returns q^c. math.Pow multiplies, and its error grows with c; that of the other form only with c log q.
+// power returns q^c. The error of math.Pow grows with c; the error of the second form grows only with c log q.
 func power(q float64, c int) float64 {
-	if c <= maxCopies {
+	if c <= maxClones {
 		return math.Pow(q, float64(c))
 	}
 	return math.Exp(float64(c) * num.Log(q))
 }
 
-// anyOf returns 1-(1-q)^n, the probability that at least one of n independent events of probability q happens.
+// anyOf returns 1-(1-q)^n. Among n independent events of probability q, this is the probability that at least one
+// event happens.
 func anyOf(n, q float64) float64 { return -math.Expm1(n * math.Log1p(-q)) }
 
-// avoidance sums over d, the smallest number of upstream copies that are fine in any of the n groups:
+// avoidance sums over d, the number of fine upstream clones in the group with the fewest, among the n groups:
 //
 //	P(d = 0) + Σ_{d=1..c} [Ψ(d)-Ψ(d+1)] (1-(1-p^d)^n),   Ψ(d) = (1-q_d)^n,   q_d = P(Bin(c,p) > c-d)
 //
-// where P(d = 0) = 1-Ψ(1) and Ψ(c+1) = 0. The q_d are sums of positive terms, and a difference of two Ψ is taken as a
-// product, so nothing cancels.
+// Here P(d = 0) = 1-Ψ(1) and Ψ(c+1) = 0. The q_d are sums of positive terms. The code computes a difference of two Ψ
+// as a product. So no digits cancel.
 func avoidance(n float64, c int, p float64) float64 {
-	tail := binomial(c, c, p) // q_1: all copies straggle
+	tail := binomial(c, c, p) // q_1: the probability that all clones straggle
 	risk := anyOf(n, tail)
 	for d := 1; d <= c; d++ {
 		logTail := math.Log1p(-tail)
-		exactly := math.Exp(n * logTail) // Ψ(d), all of which counts if d = c
+		exactly := math.Exp(n * logTail) // Ψ(d); for d = c this is the whole probability
 		if exactly == 0 {
-			break // nor can more copies be fine everywhere
+			break // larger d have probability 0 too
 		}
 		if d < c {
 			tail = min(1, tail+binomial(c, c-d, p))
@@ -127,8 +136,9 @@ func avoidance(n float64, c int, p float64) float64 {
 	return min(risk, 1)
 }
 
-// randomAvoidance sums over k, the number of downstream copies that got only good inputs. Each does with probability
-// (1-p)^n, independently, because shuffling the copies of a group keeps them independent.
+// randomAvoidance sums over k, the number of downstream clones with only good inputs. Each downstream clone has only
+// good inputs with probability (1-p)^n. The downstream clones are independent, because shuffling the clones of a
+// group keeps them independent.
 func randomAvoidance(n float64, c int, p float64) float64 {
 	bad := anyOf(n, p)
 	risk := 0.0
@@ -138,7 +148,7 @@ func randomAvoidance(n float64, c int, p float64) float64 {
 	return min(risk, 1)
 }
 
-// binomial returns P(Bin(c,p) = i) for c up to maxCopies, the largest for which the number of ways is a finite float64.
+// binomial returns P(Bin(c,p) = i) for c up to maxClones. Up to this c, the number of ways is a finite float64.
 func binomial(c, i int, p float64) float64 {
 	ways := 1.0
 	for j := 1; j <= min(i, c-i); j++ {

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The stable forms against the plain ones in 200-bit arithmetic, also where the risk is far below the precision of 1.
+// The stable formulas equal the plain formulas in 200-bit arithmetic, also if the risk is far below the precision of 1.
 func TestRiskKeepsItsDigits(t *testing.T) {
 	num := func(x float64) *big.Float { return new(big.Float).SetPrec(400).SetFloat64(x) }
 	mul := func(x, y *big.Float) *big.Float { return num(0).Mul(x, y) }
@@ -56,7 +56,7 @@ func TestRiskKeepsItsDigits(t *testing.T) {
 	}
 }
 
-// A tail taken as 1 less the rest has lost its digits: P(Bin(12, 0.001) > 5) comes out 3 % short that way.
+// A tail computed as 1 minus the rest loses its digits: P(Bin(12, 0.001) > 5) is then 3 % too small.
 func TestTailKeepsItsDigits(t *testing.T) {
 	tail, rest := 0.0, 0.0
 	for i := 0; i <= 12; i++ {
@@ -70,7 +70,7 @@ func TestTailKeepsItsDigits(t *testing.T) {
 	assert.Greater(t, math.Abs((1-rest)/tail-1), .01)
 }
 
-// Schemes in the order of their risk; more copies never hurt, more tasks and a larger p never help.
+// The schemes are ordered by their risk. More clones never raise the risk, and more tasks or a larger p never lower it.
 func TestRiskIsOrdered(t *testing.T) {
 	source := rand.New(rand.NewPCG(1, 3))
 	const slack = 1 + 1e-12
@@ -96,5 +96,5 @@ func TestRiskIsOrdered(t *testing.T) {
 			}
 		}
 	}
-	assert.False(t, math.IsNaN(of(t, Avoidance, 1e9, maxCopies, .5)))
+	assert.False(t, math.IsNaN(of(t, Avoidance, 1e9, maxClones, .5)))
 }

@@ -2,15 +2,15 @@ package assign
 
 import "github.com/straggler-go/straggler/internal/enum"
 
-// Action is what a clone should do about its inputs. The names and values are stable.
+// Action says what a downstream clone should do now. The names and values are stable.
 type Action uint8
 
 const (
-	// Wait reads nothing yet. It is the zero value.
+	// Wait reads no output yet. Wait is the zero value.
 	Wait Action = iota
-	// Read reads an upstream copy that no other clone of the task reads.
+	// Read reads an upstream output that no other clone of the task reads.
 	Read
-	// ReadShared reads an upstream copy that another clone of the task reads, too.
+	// ReadShared reads an upstream output that another clone of the task reads too.
 	ReadShared
 )
 
@@ -25,28 +25,28 @@ func (a Action) MarshalText() ([]byte, error) { return enum.Text(actionNames[:],
 // UnmarshalText sets the action by its name.
 func (a *Action) UnmarshalText(text []byte) error { return enum.Parse(actionNames[:], text, a) }
 
-// Reason says why. The names and values are stable.
+// Reason says why the clone reads or waits. The names and values are stable.
 type Reason uint8
 
 const (
 	// NoReason is the zero value.
 	NoReason Reason = iota
-	// OwnCopy: a finished upstream copy is read by no other clone of the task. Read.
-	OwnCopy
-	// WindowOver: no copy of one's own came within ω. Share.
+	// OwnOutput: no other clone of the task reads this finished output. Read.
+	OwnOutput
+	// WindowOver: the clone got no output of its own within ω. Share.
 	WindowOver
-	// NoMoreCopies: all copies are taken, and no more are to come. Share.
-	NoMoreCopies
-	// WindowOpen: all finished copies are taken, and one may yet finish within ω. Wait.
+	// NoMoreOutputs: all outputs are taken, and no further upstream clone will finish. Share.
+	NoMoreOutputs
+	// WindowOpen: all finished outputs are taken, and another upstream clone may finish within ω. Wait.
 	WindowOpen
-	// NothingFinished: no copy has finished yet. Wait.
+	// NothingFinished: no upstream clone has finished yet. Wait.
 	NothingFinished
-	// NothingLeft: there is nothing left to read, or what is left was lost. Wait.
+	// NothingLeft: the clone has no input left to read, or all remaining outputs are lost. Wait.
 	NothingLeft
 )
 
 var reasonNames = [...]string{
-	"no-reason", "own-copy", "window-over", "no-more-copies", "window-open", "nothing-finished", "nothing-left",
+	"no-reason", "own-output", "window-over", "no-more-outputs", "window-open", "nothing-finished", "nothing-left",
 }
 
 // String returns the reason's name.
@@ -58,15 +58,15 @@ func (r Reason) MarshalText() ([]byte, error) { return enum.Text(reasonNames[:],
 // UnmarshalText sets the reason by its name.
 func (r *Reason) UnmarshalText(text []byte) error { return enum.Parse(reasonNames[:], text, r) }
 
-// State is what an upstream copy does. The names and values are stable.
+// State is the state of an upstream clone. The names and values are stable.
 type State uint8
 
 const (
-	// Running is the zero value; a copy that is queued counts as running.
+	// Running is the zero value. An upstream clone in a queue counts as running too.
 	Running State = iota
-	// Finished copies can be read.
+	// Finished: the clone's output can be read.
 	Finished
-	// Failed copies will not finish, or their output is lost.
+	// Failed: the clone will not finish, or its output is lost.
 	Failed
 )
 
@@ -75,7 +75,7 @@ var stateNames = [...]string{"running", "finished", "failed"}
 // String returns the state's name.
 func (s State) String() string { return enum.Name(stateNames[:], s) }
 
-// MarshalText returns the state's name; an error for a value that does not exist.
+// MarshalText returns the state's name, or an error for a value that does not exist.
 func (s State) MarshalText() ([]byte, error) { return enum.Text(stateNames[:], s) }
 
 // UnmarshalText sets the state by its name.

@@ -28,7 +28,7 @@ func BenchmarkDecide(b *testing.B) {
 		b.Run(fmt.Sprintf("inputs=%d", n), func(b *testing.B) {
 			inputs := make([]Input, n)
 			for i := range inputs {
-				inputs[i].Copies = []Copy{{State: Finished, Readers: 1}, {}, {}}
+				inputs[i].Clones = []Clone{{State: Finished, Readers: 1}, {}, {}}
 			}
 			for b.Loop() {
 				if Decide(inputs, time.Second).Action != Wait {
@@ -48,7 +48,7 @@ func lags(n int) []time.Duration {
 	return lags
 }
 
-// With computation times, what a host pays once an hour for each size of job.
+// BenchmarkWindowOfTask measures a window with computation times, which a host computes once an hour for each size of job.
 func BenchmarkWindowOfTask(b *testing.B) {
 	b.Run("lags=1000/compute=1000", func(b *testing.B) {
 		m := Model{Lags: lags(1000), Compute: lags(1000), Size: 100e6, Bandwidth: 10e6, Contention: .7}
@@ -76,7 +76,7 @@ func BenchmarkWindowTable(b *testing.B) {
 }
 
 func TestNoAllocation(t *testing.T) {
-	inputs := []Input{{Copies: []Copy{{State: Finished, Readers: 1}, {}}, Ahead: 1}}
+	inputs := []Input{{Clones: []Clone{{State: Finished, Readers: 1}, {}}, Ahead: 1}}
 	w, err := NewWindowTable(WindowTableConfig{MinSamples: 10, Keep: 10})
 	require.NoError(t, err)
 	observe := func() {

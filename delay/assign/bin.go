@@ -5,29 +5,29 @@ import (
 	"time"
 )
 
-// bin holds the samples of jobs of about one size.
+// bin has the samples of jobs of similar size.
 type bin struct {
-	lags        ring[time.Duration] // one that was cut short as its complement, which is negative
+	lags        ring[time.Duration] // a cut lag is stored as its complement, which is negative
 	compute     ring[time.Duration]
 	own, shared ring[transfer]
-	known       bool
-	model       Model // as of the latest refresh, with sorted samples and without a job
+	known       bool  // model is valid
+	model       Model // from the latest refresh, with sorted samples; Clones, Inputs and Pairing are not set
 	answers     ring[answer]
 }
 
+// transfer is the size and duration of a read.
 type transfer struct{ bytes, seconds float64 }
 
-// answer is the choice for a job since the latest refresh.
+// answer is the choice for a job, computed since the latest refresh.
 type answer struct {
-	job    Job // without its tasks
+	job    Job // with Tasks set to 0
 	choice Choice
 }
 
-// maxAnswers is how many answers a bin remembers: a cluster has few numbers of clones, and of inputs for jobs of one
-// size.
+// maxAnswers, in answers: a bin remembers this many. Jobs of similar size have few different numbers of clones and inputs.
 const maxAnswers = 16
 
-// refresh takes in what there is, if it is enough.
+// refresh computes the model from the samples, if the bin has enough samples.
 func (b *bin) refresh(c WindowTableConfig) {
 	if len(b.lags.items) < c.MinSamples || len(b.own.items) < c.MinSamples {
 		return
@@ -39,7 +39,7 @@ func (b *bin) refresh(c WindowTableConfig) {
 		m.Contention = min(1, shared.bytes/shared.seconds/m.Bandwidth)
 	}
 	if m.validateReads() != nil {
-		return // nothing was read, or in no time to speak of
+		return // the reads have no bytes, or take an unusable time
 	}
 	m.Lags, m.Cut = b.model.Lags[:0], b.model.Cut[:0]
 	for _, lag := range b.lags.items {
@@ -60,7 +60,7 @@ func (b *bin) refresh(c WindowTableConfig) {
 	b.answers = ring[answer]{items: b.answers.items[:0], limit: maxAnswers}
 }
 
-// recall returns the choice for a job of as many clones and inputs.
+// recall returns the remembered choice for a job with the same numbers of clones and inputs.
 func (b *bin) recall(job Job) (Choice, bool) {
 	for i := range b.answers.items {
 		if b.answers.items[i].job == job {
@@ -70,6 +70,7 @@ func (b *bin) recall(job Job) (Choice, bool) {
 	return Choice{}, false
 }
 
+// sum adds up the bytes and the seconds of transfers.
 func sum(items []transfer) (total transfer) {
 	for _, t := range items {
 		total.bytes += t.bytes
@@ -78,13 +79,14 @@ func sum(items []transfer) (total transfer) {
 	return total
 }
 
-// ring keeps the latest items.
+// ring keeps the latest items, at most limit.
 type ring[T any] struct {
 	items []T
 	limit int
-	next  int // the oldest, once there are limit items
+	next  int // index of the oldest item, once the ring has limit items
 }
 
+// add adds an item, and replaces the oldest item if the ring is full.
 func (r *ring[T]) add(item T) {
 	if len(r.items) < r.limit {
 		r.items = append(r.items, item)

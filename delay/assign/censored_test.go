@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The product-limit estimate in exact fractions: at each lag, of those that are at least as long, one factor.
+// exactSharing is the product-limit estimate in exact fractions: a factor for each lag, from all lags at least as long.
 func exactSharing(m Model, window time.Duration) float64 {
 	late := big.NewRat(1, 1)
 	done := map[time.Duration]bool{}
@@ -30,7 +30,7 @@ func exactSharing(m Model, window time.Duration) float64 {
 		}
 		for _, cut := range m.Cut {
 			if cut >= x {
-				risk++ // an equal one was still there
+				risk++ // a cut lag of equal length still counts
 			}
 		}
 		late.Mul(late, big.NewRat(risk-ends, risk))
@@ -45,23 +45,23 @@ func TestCutLagsAgainstExactFractions(t *testing.T) {
 		m := randomModel(rng)
 		for i := range m.Lags {
 			if m.Lags[i] != Forever {
-				m.Lags[i] = m.Lags[i].Round(time.Second / 2) // ties
+				m.Lags[i] = m.Lags[i].Round(time.Second / 2) // makes ties
 			}
 		}
 		for range 10 {
 			window := time.Duration(rng.IntN(20)) * time.Second / 2
 			o, err := m.At(window)
 			require.NoError(t, err)
-			require.InDelta(t, exactSharing(m, window), o.Sharing, 1e-12, "%+v at %v", m, window)
+			require.InDelta(t, exactSharing(m, window), o.Sharing, 1e-12, "the sharing of %+v at %v is wrong", m, window)
 		}
 	}
 	o, err := Model{Cut: []time.Duration{1, 2}, Size: 1, Bandwidth: 1, Contention: .5}.At(time.Second)
 	require.NoError(t, err)
-	assert.Equal(t, 1.0, o.Sharing, "nothing but cut lags: none has ended")
+	assert.Equal(t, 1.0, o.Sharing, "with only cut lags, every clone must share")
 }
 
-// learn lets a table learn while its windows are used: lags beyond the window are cut there, and one job in explore
-// waits for as long as is ever of use. It returns the windows after each refresh.
+// learn lets a table learn while jobs use its windows. Lags beyond the window are cut at the window. One job in explore
+// uses the longest useful window. The result is the windows after each refresh.
 func learn(rng *rand.Rand, explore int, observe func(w *WindowTable, lag, window time.Duration)) (windows []time.Duration) {
 	w, _ := NewWindowTable(WindowTableConfig{Keep: 1000})
 	window, longest := 4*time.Second, 4*time.Second
@@ -85,10 +85,12 @@ func learn(rng *rand.Rand, explore int, observe func(w *WindowTable, lag, window
 
 func drawLag(rng *rand.Rand) time.Duration { return time.Duration((.2 + rng.ExpFloat64()) * 1e9) }
 
-// A table that acts on what it learns cuts off what it could learn from. With cut lags for what they are and one job in
-// twenty that waits, it stays where a table is that sees everything; otherwise the window shrinks from one refresh to
-// the next, and fastest where cut lags are taken for endless ones. (After 600 refreshes: 1.8, 1.1 and 1.0 s, where 2.0
-// is best, and tasks 0.2, 3.5 and 4.8 % longer.)
+// The windows of a table cut off the lags from which the table learns. The test compares three ways, after 600 refreshes;
+// the best window is 2.0 s:
+//
+//   - Cut lags count as cut, and one job in twenty waits longer. The window is 1.8 s, and tasks take 0.2 % longer.
+//   - Cut lags count as cut, and no job waits longer. The window shrinks to 1.1 s, and tasks take 3.5 % longer.
+//   - Cut lags count as endless. The window shrinks to 1.0 s, and tasks take 4.8 % longer.
 func TestTableLearnsWhileItActs(t *testing.T) {
 	m := Model{Size: 4, Bandwidth: 1, Contention: .5, Inputs: 10}
 	rng := rand.New(rand.NewPCG(9, 2))

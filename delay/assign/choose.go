@@ -6,24 +6,25 @@ import (
 	"time"
 )
 
-// gridSteps is how many windows are tried where p_c is smooth.
+// gridSteps is the number of windows to try if p_c is a smooth function.
 const gridSteps = 512
 
-// search is the best window so far.
+// search holds the best window so far.
 type search struct {
 	e       *evaluator
-	least   float64
+	least   float64 // expected seconds of the task with this window
 	window  time.Duration
 	sharing float64
 }
 
+// try keeps the window if it is better than the best window so far. sharing is p_c of the window.
 func (s *search) try(window time.Duration, sharing float64) {
 	if _, task := s.e.seconds(min(window.Seconds(), s.e.alone), sharing); task < s.least {
 		s.least, s.window, s.sharing = task, window, sharing
 	}
 }
 
-// choose tries every window that can be best, from short to long.
+// choose tries every window that can be the best window, from short to long.
 func (e *evaluator) choose() Choice {
 	limit := duration(e.alone) // r/B
 	s := search{e: e, least: math.Inf(1)}
@@ -34,7 +35,7 @@ func (e *evaluator) choose() Choice {
 			window := duration(e.alone * (float64(i) / gridSteps))
 			s.try(window, e.sharing(window))
 		}
-		if kappa := e.model.InverseLag; kappa < limit { // where p_c begins to fall
+		if kappa := e.model.InverseLag; kappa < limit { // p_c begins to fall at κ
 			s.try(kappa, e.sharing(kappa))
 		}
 	} else {
@@ -46,7 +47,7 @@ func (e *evaluator) choose() Choice {
 	}
 }
 
-// tryLags tries the lags between 0 and r/B.
+// tryLags tries each lag between 0 and r/B as a window.
 func (e *evaluator) tryLags(s *search, limit time.Duration) {
 	lags := e.model.Lags
 	for i := above(lags, 0); i < len(lags) && lags[i] < limit; {
@@ -58,7 +59,7 @@ func (e *evaluator) tryLags(s *search, limit time.Duration) {
 	}
 }
 
-// sharing returns p_c.
+// sharing returns p_c of a window.
 func (e *evaluator) sharing(window time.Duration) float64 {
 	if kappa := e.model.InverseLag; kappa > 0 {
 		if window <= kappa {
@@ -69,7 +70,7 @@ func (e *evaluator) sharing(window time.Duration) float64 {
 	return e.after(above(e.model.Lags, window))
 }
 
-// after returns p_c where the first i lags are over.
+// after returns p_c of a window that exceeds exactly the first i lags.
 func (e *evaluator) after(i int) float64 {
 	if len(e.late) > 0 {
 		return e.late[i]
@@ -78,20 +79,21 @@ func (e *evaluator) after(i int) float64 {
 	return float64(n-i) / float64(n)
 }
 
-// productLimit works out p_c after each lag: the share that is over at a lag, of those at least as long, cut or not.
+// productLimit computes p_c after each lag. Each lag lowers the estimate by its share among all lags of equal or
+// greater length, cut lags included.
 func (e *evaluator) productLimit() {
 	lags, cut := e.model.Lags, e.model.Cut
-	late, gone := 1.0, 0 // cut before this lag
+	late, cutBefore := 1.0, 0 // number of lags cut before this lag
 	e.late = append(e.late, late)
 	for i, lag := range lags {
 		if lag == Forever {
 			e.late = append(e.late, late)
 			continue
 		}
-		for gone < len(cut) && cut[gone] < lag {
-			gone++
+		for cutBefore < len(cut) && cut[cutBefore] < lag {
+			cutBefore++
 		}
-		risk := float64(len(lags) - i + len(cut) - gone)
+		risk := float64(len(lags) - i + len(cut) - cutBefore)
 		late *= (risk - 1) / risk
 		e.late = append(e.late, late)
 	}

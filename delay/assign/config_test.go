@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestBadArguments(t *testing.T) {
+func TestValuesOutOfRangeAreRefused(t *testing.T) {
 	model := func(change func(*Model)) error {
 		m := Model{Lags: []time.Duration{1, 2}, Size: 1, Bandwidth: 1, Contention: .5}
 		change(&m)
@@ -51,21 +51,21 @@ func TestBadArguments(t *testing.T) {
 		{table(WindowTableConfig{Contention: -1}), "WindowTableConfig.Contention is -1, want a share in (0, 1], or 0 for the default"},
 		{table(WindowTableConfig{Pairing: 2}), "WindowTableConfig.Pairing is Pairing(2), want one of: spread, coordinated"},
 		{inputs(AllToAll, 0, 0, 1), "upstream is 0, want 1 task or more"},
-		{inputs(AllToAll, 4, 1, 4), "task is 4, want 0 to less than downstream, which is 4"},
-		{inputs(ManyToOne, 0, 3, 4), "upstream is 3, want no fewer tasks than downstream, which is 4"},
+		{inputs(AllToAll, 4, 1, 4), "task is 4, want at least 0 and less than the number of downstream tasks, which is 4"},
+		{inputs(ManyToOne, 0, 3, 4), "upstream is 3, want at least the number of downstream tasks, which is 4"},
 		{inputs(Pattern(8), 0, 1, 1), "the pattern is Pattern(8), want AllToAll, ManyToOne or OneToOne"},
 	} {
 		assert.EqualError(t, b.err, "delay/assign: "+b.want)
 	}
 }
 
-func TestDefaultsAreReadBack(t *testing.T) {
+func TestConfigReturnsTheDefaults(t *testing.T) {
 	want := WindowTableConfig{Bins: []int{10, 50, 150, 500}, Contention: .75, MinSamples: 30, Keep: 1000}
 	w, err := NewWindowTable(WindowTableConfig{})
 	require.NoError(t, err)
 	assert.Equal(t, want, w.Config())
 	w.Config().Bins[0] = 7
-	assert.Equal(t, want, w.Config(), "the slice is the caller's")
+	assert.Equal(t, want, w.Config(), "the table must not share its slice with the caller")
 	var zero WindowTable
 	assert.Equal(t, want, zero.Config())
 	_, known := zero.For(Job{Tasks: 4})
@@ -74,19 +74,19 @@ func TestDefaultsAreReadBack(t *testing.T) {
 	assert.True(t, zero.ObserveLag(4, time.Second))
 }
 
-func TestNames(t *testing.T) {
+func TestValuesPrintTheirNames(t *testing.T) {
 	assert.Equal(t, "Action(9)", Action(9).String())
 	assert.Equal(t, "nothing-left", NothingLeft.String())
 	assert.Equal(t, "Reason(99)", Reason(99).String())
 	assert.Equal(t, "State(3)", State(3).String())
 	assert.Equal(t, "failed", Failed.String())
 	assert.Equal(t, "coordinated", Coordinated.String())
-	d := Decision{Action: ReadShared, Reason: WindowOver, Input: 1, Copy: 2, KillRest: true}
-	assert.Equal(t, "share window-over input=1 copy=2 kill-rest=true", d.String())
-	assert.Equal(t, "[action=share reason=window-over input=1 copy=2 kill-rest=true]", d.LogValue().String())
+	d := Decision{Action: ReadShared, Reason: WindowOver, Input: 1, Clone: 2, KillRest: true}
+	assert.Equal(t, "share window-over input=1 clone=2 kill-rest=true", d.String())
+	assert.Equal(t, "[action=share reason=window-over input=1 clone=2 kill-rest=true]", d.LogValue().String())
 	data, err := json.Marshal(d)
 	require.NoError(t, err)
-	assert.JSONEq(t, `{"action":"share","reason":"window-over","input":1,"copy":2,"kill-rest":true}`, string(data))
+	assert.JSONEq(t, `{"action":"share","reason":"window-over","input":1,"clone":2,"kill-rest":true}`, string(data))
 	d = Decision{Reason: WindowOpen, Wait: time.Second}
 	assert.Equal(t, "[action=wait reason=window-open wait=1]", d.LogValue().String())
 	assert.Equal(t, "wait no-reason", Decision{}.String())

@@ -12,66 +12,76 @@ import (
 // Forever is a wait that never ends.
 const Forever time.Duration = math.MaxInt64
 
-// Copy is one copy of an upstream task, as of now.
-type Copy struct {
+// Clone is the current state of an upstream task's clone.
+type Clone struct {
+	// State is Running, Finished or Failed.
 	State State
-	// Readers is how many other clones of the same downstream task read it, or are about to.
+	// Readers is the number of other clones of the same downstream task that read this clone's output, or are about to.
 	Readers int
 }
 
-// Input is an upstream task whose output a downstream clone has still to read.
+// Input is an upstream task that a downstream clone must still read.
 type Input struct {
-	// Copies are the upstream task's copies. A decision refers to them by index.
-	Copies []Copy
-	// Waited is how long the clone has been ready to read it with at least one copy finished. It counts against ω.
+	// Clones are the clones of the upstream task. A Decision refers to them by index.
+	Clones []Clone
+	// Waited is the time that the downstream clone has been ready to read this input while at least one upstream
+	// clone was finished. Decide compares this time with the window ω.
 	Waited time.Duration
-	// Ahead is how many clones of the same downstream task come before this one and have neither read this input nor
-	// been told to: as many free copies are left to them. Number the clones of each task, and let Ahead count those of
-	// a lower number that are ready to read; then the same clones get the early copies of all inputs. 0 takes the first
-	// free copy.
+	// Ahead is the number of clones of the same downstream task that come before this clone and have no output of this
+	// input yet. Decide leaves this number of free outputs to them. To set Ahead, number the clones of each task. Then
+	// count the clones with a lower number that are ready to read this input and were not told to read it yet. So the same
+	// clones get the first outputs of all inputs. 0 takes the first free output.
 	Ahead int
 }
 
-// Decision says what a downstream clone should do now. It is a plain value: it can be compared with ==, prints as one
-// line, logs as structured fields and marshals to JSON with its action and reason by name. The zero value reads
-// nothing.
+// Decision says what a downstream clone should do now. A Decision is a plain value: it can be compared with ==,
+// prints as one line, logs as structured fields, and marshals to JSON with the names of its action and reason. The
+// zero value reads no input.
 type Decision struct {
+	// Action is Wait, Read or ReadShared.
 	Action Action
+	// Reason says why.
 	Reason Reason
-	// Input and Copy say what to read; both are 0 for Wait.
-	Input, Copy int
-	// KillRest says that the window of the input is over for this clone, so that its copies that still run are to be
-	// killed, unless the window of another clone that has not read it is open [Dolly §4.4].
+	// Input and Clone are the indices of the input to read and of its upstream clone; both are 0 for Wait.
+	Input, Clone int
+	// KillRest says that this clone's window for the input is over. The host should then kill the upstream clones
+	// that still run. The host should not kill the upstream clones while the window of another clone without this
+	// input is open [Dolly §4.4].
 	KillRest bool
-	// Wait is when to ask again at the latest, counted from now; 0 if that is not a matter of time. Ask again, too,
-	// when an upstream copy finishes or fails, and when a clone ahead has taken a copy.
+	// Wait is the longest time until the host should ask again; 0 if the answer does not depend on time. The host
+	// should also ask again when an upstream clone finishes or fails, and when a clone ahead has taken an output.
 	Wait time.Duration
 }
 
-// Decide is delay assignment [Dolly §4.4]: it tells one clone of a downstream task, which has still to read the given
-// inputs and reads nothing at the moment, what to read now, or how long to wait. A finished copy that no other clone of
-// its task reads, and that is not left to one ahead, is read at once. Otherwise the clone waits, for each input, until
-// it has waited for the window ω, or until no more copies are to come, and then shares the copy with the fewest
-// readers. An input whose copies are all lost is left out.
+// Decide is delay assignment [Dolly §4.4]. Decide tells a clone of a downstream task what to read now, or how long to
+// wait. The inputs are the upstream tasks that the clone must still read. The clone reads no input at the moment.
 //
-// Of several inputs or copies that would do, the first is taken, and a copy of one's own before a shared one: a clone
-// that reads many inputs only waits when there is none that it may read now. A window of 0 is contention cloning (CC),
-// [Forever] is contention-avoidance cloning (CAC); a window or a wait below 0 counts as 0.
+// For each input, Decide follows these rules:
 //
-// Pairing matters. The paper's risk of CAC (equation 2) needs the good copies of all upstream tasks to go to the same
-// downstream clones: .233 for ten tasks and three copies at p = 0.1. If each copy goes to whoever asks first, nearly
-// every clone gets some bad input, and the risk is .588. [Input.Ahead] is what coordinates; without it, let the clones
-// ask in one order. O(copies), no allocation.
+//   - The clone reads a finished output at once, under two conditions: no other clone of its task reads the output,
+//     and the output is not left to a clone ahead.
+//   - Otherwise the clone waits until it has waited for the window ω, or until no further upstream clone can finish. Then
+//     it shares the output with the fewest readers.
+//   - Decide ignores an input if all its upstream clones have failed.
+//
+// If several inputs or outputs are possible, Decide takes the first. An output of the clone's own comes before a shared
+// output. So a clone with many inputs waits only if it may read no input now. A window of 0 is contention cloning (CC), and
+// [Forever] is contention-avoidance cloning (CAC). A negative window or wait counts as 0.
+//
+// Pairing matters. The paper's risk of CAC (equation 2) assumes that the good outputs of all upstream tasks go to the
+// same downstream clones. The risk is 0.233 for ten tasks with three clones at p = 0.1. If each output goes to the
+// clone that asks first, nearly every clone gets a bad input, and the risk is 0.588. [Input.Ahead] coordinates the
+// clones. Without Ahead, let the clones always ask in the same order. O(upstream clones), no allocation.
 func Decide(inputs []Input, window time.Duration) Decision {
-	share := Decision{}                   // the first input that is to be shared
-	wait := Decision{Reason: NothingLeft} // what there is to wait for if none is
+	share := Decision{}                   // the first input whose output must be shared
+	wait := Decision{Reason: NothingLeft} // the answer if the clone can neither read nor share
 	for i := range inputs {
 		in := &inputs[i]
 		own, shared, running := in.look()
 		waited := max(in.Waited, 0)
 		switch {
 		case own >= 0:
-			return Decision{Action: Read, Reason: OwnCopy, Input: i, Copy: own}
+			return Decision{Action: Read, Reason: OwnOutput, Input: i, Clone: own}
 		case shared < 0 && running:
 			if wait.Reason == NothingLeft {
 				wait.Reason = NothingFinished
@@ -83,7 +93,7 @@ func Decide(inputs []Input, window time.Duration) Decision {
 				wait.Wait = left
 			}
 		case share.Action == Wait:
-			share = Decision{Action: ReadShared, Reason: NoMoreCopies, Input: i, Copy: shared}
+			share = Decision{Action: ReadShared, Reason: NoMoreOutputs, Input: i, Clone: shared}
 			if running {
 				share.Reason, share.KillRest = WindowOver, true
 			}
@@ -95,13 +105,14 @@ func Decide(inputs []Input, window time.Duration) Decision {
 	return wait
 }
 
-// look returns the free copy that is the clone's own, the copy that it would share, -1 if there is none, and whether
-// any copy still runs. A copy that is left to a clone ahead is shared only if no other has finished.
+// look returns the index of an output for this clone alone, the index of an output to share, and whether an upstream clone
+// still runs. An index is -1 if no such output exists. The clone shares an output that is left to a clone ahead only if no
+// other output is finished.
 func (in *Input) look() (own, shared int, running bool) {
 	own, shared = -1, -1
 	free, fewest := 0, math.MaxInt
-	for i := range in.Copies {
-		switch c := &in.Copies[i]; {
+	for i := range in.Clones {
+		switch c := &in.Clones[i]; {
 		case c.State != Finished:
 			running = running || c.State == Running
 		case c.Readers <= 0:
@@ -114,7 +125,7 @@ func (in *Input) look() (own, shared int, running bool) {
 		}
 	}
 	if shared < 0 && free > 0 {
-		shared = slices.IndexFunc(in.Copies, func(c Copy) bool { return c.State == Finished })
+		shared = slices.IndexFunc(in.Clones, func(c Clone) bool { return c.State == Finished })
 	}
 	return own, shared, running
 }
@@ -123,13 +134,13 @@ func (d *Decision) wire(c *wire.Codec) {
 	c.Word("action", &d.Action)
 	c.Word("reason", &d.Reason)
 	c.When(d.Action != Wait).Int("input", &d.Input)
-	c.When(d.Action != Wait).Int("copy", &d.Copy)
+	c.When(d.Action != Wait).Int("clone", &d.Clone)
 	c.Bool("kill-rest", &d.KillRest)
 	c.Duration("wait", &d.Wait)
 }
 
-// String returns the decision as one line, which UnmarshalText reads; LogValue, for log/slog, and MarshalJSON, which
-// UnmarshalJSON reads, have the same fields.
+// String returns the decision in one line, and UnmarshalText reads this line. LogValue returns the same fields for
+// log/slog. MarshalJSON writes the same fields, and UnmarshalJSON reads them.
 func (d Decision) String() string                   { return wire.Line(d.wire) }
 func (d Decision) LogValue() slog.Value             { return wire.Log(d.wire) }
 func (d Decision) MarshalJSON() ([]byte, error)     { return wire.JSON(d.wire) }

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Every upstream task is read as often as the pattern says, in order.
+// Every upstream task is read by the number of downstream tasks that the pattern states, in order.
 func TestPatterns_Dolly4(t *testing.T) {
 	for upstream := 1; upstream < 20; upstream++ {
 		for downstream := 1; downstream < 20; downstream++ {
@@ -40,14 +40,14 @@ func TestPatterns_Dolly4(t *testing.T) {
 	}
 }
 
-// For every clone of every task, each upstream task is read once, whatever the order of events, and with a window
-// without end no copy is read twice within a task.
+// Each clone of each task reads each upstream task once, for every order of events. With an endless window, two clones of a
+// task never read the same output.
 func TestDecideToTheEnd(t *testing.T) {
 	source := rand.New(rand.NewPCG(1, 5))
 	for trial := range 500 {
 		clones, inputs := 2+source.IntN(3), 1+source.IntN(4)
 		window := []time.Duration{0, 2 * time.Second, Forever}[trial%3]
-		ends := make([][]time.Duration, inputs) // of each copy
+		ends := make([][]time.Duration, inputs) // by input and upstream clone: when the clone ends
 		for i := range ends {
 			for range clones {
 				ends[i] = append(ends[i], time.Duration(source.IntN(8))*time.Second)
@@ -71,10 +71,10 @@ func TestDecideToTheEnd(t *testing.T) {
 					if read[clone][i] {
 						continue
 					}
-					in := Input{Copies: make([]Copy, clones)}
-					for c := range in.Copies {
+					in := Input{Clones: make([]Clone, clones)}
+					for c := range in.Clones {
 						if ends[i][c] <= now {
-							in.Copies[c] = Copy{State: Finished, Readers: readers[i][c]}
+							in.Clones[c] = Clone{State: Finished, Readers: readers[i][c]}
 						}
 					}
 					in.Waited = max(0, now-slices.Min(ends[i]))
@@ -86,10 +86,10 @@ func TestDecideToTheEnd(t *testing.T) {
 					continue
 				}
 				i := which[a.Input]
-				require.LessOrEqual(t, ends[i][a.Copy], now)
-				require.Equal(t, a.Action == Read, readers[i][a.Copy] == 0)
+				require.LessOrEqual(t, ends[i][a.Clone], now)
+				require.Equal(t, a.Action == Read, readers[i][a.Clone] == 0)
 				require.True(t, a.Action == Read || window != Forever)
-				readers[i][a.Copy]++
+				readers[i][a.Clone]++
 				read[clone][i] = true
 				left--
 			}

@@ -1,48 +1,69 @@
-// Package assign is delay assignment: which copy of an upstream output a clone of a downstream task reads, and how long
-// it waits for one of its own before it shares one [Dolly §4].
+// Package assign is for a scheduler that clones tasks (package clone) in jobs of several phases. The package says
+// which upstream output a clone of a downstream task should read, and how long the clone should wait for an output of
+// its own. The method is Dolly's delay assignment [Dolly §4].
 //
-// With c clones of an upstream task and c of a downstream one, each downstream clone would like an upstream output to
-// itself. If it takes whatever is there (contention cloning, CC), the clones share a bandwidth; if it waits until it
-// has its own (contention-avoidance cloning, CAC), it waits for stragglers. Delay assignment waits up to a window ω,
-// and then shares. [Decide] tells one clone what to read now, [ChooseWindow] picks ω, [WindowTable] keeps the samples for
-// several sizes of jobs, and [Pattern] says which outputs a task reads.
+// Each upstream task has c clones, and each downstream task has c clones. Every upstream clone that finishes has the same
+// output. A downstream clone has an output of its own if no other clone of its task reads that output. If the clone takes
+// any finished output, the clones share its bandwidth; the paper calls this contention cloning, CC. If the clone waits for
+// an output of its own, it waits for stragglers; the paper calls this contention-avoidance cloning, CAC. Delay assignment
+// waits for at most a window ω and then shares.
+//
+// # Example
+//
+// A downstream clone reads one upstream task with two clones. The first upstream clone has finished, and another
+// clone of the downstream task reads its output. The second upstream clone still runs. The clone that asks has waited
+// for 1 s so far:
+//
+//	in := assign.Input{
+//		Clones: []assign.Clone{{State: assign.Finished, Readers: 1}, {}},
+//		Waited: time.Second,
+//	}
+//	fmt.Println(assign.Decide([]assign.Input{in}, 3*time.Second))
+//	// wait window-open wait=2s
+//
+// The window of 3 s is still open, so the clone waits. The host asks again in 2 s, or when the second upstream clone
+// finishes.
 //
 // # The window
 //
-// For an output of size r, a bandwidth B of one reader and αB of each of those that share, with x = min(ω, r/B) and c =
-// 2:
+// An output has r bytes. A single reader has the bandwidth B. Each of several readers has the bandwidth αB. With
+// x = min(ω, r/B) and c = 2, a read takes this time from the first finished output on:
 //
-//	                      gets its own, T_E    shares, T_C
-//	the first to read     r/B                  x + (r-Bx)/(αB)
-//	the other             r/B + x              2x + (r-Bx)/(αB)
+//	                      with its own output, T_E    with a shared output, T_C
+//	the first reader      r/B                         x + (r-Bx)/(αB)
+//	the other reader      r/B + x                     2x + (r-Bx)/(αB)
 //
-//	read of one output    p_c(ω) T_C(ω) + (1 - p_c(ω)) T_E(ω)              step 1
-//	T_i of clone i        the sum over its inputs, and its computation     step 2
-//	the task              E(min over i of T_i)
+// The probability p_c(ω) says that a clone gets no output of its own within the window. [ChooseWindow] computes in three
+// steps:
 //
-// [ChooseWindow] returns the ω that minimises the last line, exactly, from samples of lags (of which p_c is the share above
-// ω) and of computation times. [Model.At] gives all of these numbers for a window of one's own.
+//  1. The expected time of a read is p_c(ω) T_C(ω) + (1 - p_c(ω)) T_E(ω).
+//  2. The time T_i of clone i is the sum of its reads and its computation. The task takes E(min over i of T_i).
+//  3. The best window is the ω with the smallest expected time of the task.
+//
+// ChooseWindow solves step 3 exactly, from samples of lags and of computation times. p_c(ω) is the share of lags above ω.
+// [Model.At] returns all these numbers for any window. [WindowTable] keeps samples for several sizes of jobs. [Pattern]
+// says which upstream outputs a task reads.
 //
 // # Symbols
 //
 //	ω         Outcome.Window          how long a clone waits for an output of its own
 //	r, B, α   Model.Size, .Bandwidth, .Contention
 //	p_c       Outcome.Sharing         from Model.Lags, or κ/ω with Model.InverseLag
-//	T_E, T_C  Outcome.First, .Other   time of a read with one's own output, and with a shared one
-//	c         Model.Clones            copies of each task
+//	T_E, T_C  Outcome.First, .Other   time of a read with its own output, and with a shared output
+//	c         Model.Clones            clones of each task
 //
-// # When it is wrong
+// # Limits
 //
-// The model knows one bandwidth and two kinds of readers, and is as good as its samples: a clone that is killed, or
-// told to share, has shown no lag ([WindowTable.ObserveLag]). It takes each clone's read times at their mean, as the
-// paper's step 1 does, and computation times as independent.
+// The model has one bandwidth and two kinds of readers, and is only as good as its samples. A clone that is killed,
+// or must share, shows only a lower bound of its lag ([WindowTable.ObserveCut]). The model uses the mean read time of
+// each clone, as the paper's step 1 does. The model takes computation times as independent.
 //
 // # Cost and concurrency
 //
-// A decision costs tens of nanoseconds and does not allocate. A window takes O(n log n) with n lags, and O(n m) with m
-// computation times. Functions are safe for concurrent use; a [WindowTable] is not, and belongs to one cluster.
+// A decision costs tens of nanoseconds and does not allocate. A window costs O(n log n) for n lags, and O(n m) for m
+// computation times. Functions are safe for concurrent use. A [WindowTable] is not safe; each cluster needs its own.
 //
-// To copy from: the simulated cluster asks this package in examples/internal/cluster/assign.go.
+// A host to copy from is the simulated cluster: examples/internal/cluster/assign.go calls this package.
 //
 // Sources: Ananthanarayanan et al., "Effective Straggler Mitigation: Attack of the Clones", NSDI 2013 (Dolly), §4;
 // Kaplan and Meier, "Nonparametric Estimation from Incomplete Observations", J. Am. Stat. Assoc. 53, 1958.

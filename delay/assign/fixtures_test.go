@@ -10,7 +10,7 @@ import (
 	"github.com/straggler-go/straggler/internal/fixturetest"
 )
 
-// The files of testdata are worked examples; read them.
+// The files of testdata are worked examples, written to be read.
 func TestFixtures(t *testing.T) {
 	fixturetest.Run(t, "testdata/*.txt", func(t *testing.T) fixturetest.Host {
 		var m Model
@@ -37,7 +37,7 @@ func TestFixtures(t *testing.T) {
 	})
 }
 
-// describe draws the working of a window: what each that can be best leads to.
+// describe prints a table with the effect of each window that can be the best window.
 func describe(m Model) string {
 	best, err := ChooseWindow(m)
 	if err != nil {
@@ -63,13 +63,13 @@ func describe(m Model) string {
 	return b.String()
 }
 
-// readInputs reads inputs such as taken/runs,free/runs: inputs are separated by commas, and their copies by slashes.
+// readInputs reads inputs such as taken/runs,free/runs: commas separate the inputs, and slashes separate their clones.
 func readInputs(args *fixturetest.Args) (inputs []Input) {
 	waited, ahead := args.Durations("waited"), args.Ints("ahead")
 	for i, text := range args.Strings("inputs") {
 		var in Input
 		for _, state := range strings.Split(text, "/") {
-			c := Copy{State: Finished}
+			c := Clone{State: Finished}
 			switch state {
 			case "runs":
 				c.State = Running
@@ -78,7 +78,7 @@ func readInputs(args *fixturetest.Args) (inputs []Input) {
 			case "taken":
 				c.Readers = 1
 			}
-			in.Copies = append(in.Copies, c)
+			in.Clones = append(in.Clones, c)
 		}
 		if i < len(waited) {
 			in.Waited = waited[i]

@@ -36,17 +36,17 @@ func FuzzWindow(f *testing.F) {
 		best, err := ChooseWindow(m)
 		if err != nil {
 			if best != (Choice{}) {
-				t.Errorf("an error and %+v", best)
+				t.Errorf("ChooseWindow returned an error together with %+v", best)
 			}
 			return
 		}
 		switch {
 		case best != best || best.Sharing < 0 || best.Sharing > 1:
-			t.Errorf("%+v: sharing %v", m, best.Sharing)
+			t.Errorf("%+v: the sharing %v is not a probability", m, best.Sharing)
 		case best.TaskTime > best.AtOnce.TaskTime || best.TaskTime > best.InTurn.TaskTime:
-			t.Errorf("%+v: %+v is not the best", m, best)
+			t.Errorf("%+v: %+v is not the best choice", m, best)
 		case best.Window < 0 || best.Window.Seconds() > size/bandwidth+1e-6:
-			t.Errorf("%+v: the window is %v", m, best.Window)
+			t.Errorf("%+v: the window %v is out of range", m, best.Window)
 		case best.Read < 0 || best.TaskTime < 0:
 			t.Errorf("%+v: %+v", m, best)
 		}
@@ -55,7 +55,7 @@ func FuzzWindow(f *testing.F) {
 
 func FuzzDecide(f *testing.F) {
 	f.Add([]byte{3, 5, 0, 1, 2, 40, 1, 1, 9})
-	f.Add([]byte{1, 0, 11, 1}) // a window of 0, and a clock that stepped back
+	f.Add([]byte{1, 0, 11, 1}) // a window of 0, and a negative wait
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		if len(raw) < 1 {
 			return
@@ -69,14 +69,14 @@ func FuzzDecide(f *testing.F) {
 				continue
 			}
 			in := &inputs[len(inputs)-1]
-			c := Copy{State: State(b / 2 % 3), Readers: int(b / 8 % 4)}
+			c := Clone{State: State(b / 2 % 3), Readers: int(b / 8 % 4)}
 			own = own || c.State == Finished && c.Readers == 0
-			in.Copies = append(in.Copies, c)
+			in.Clones = append(in.Clones, c)
 		}
 		a := Decide(inputs, window)
 		switch a.Action {
 		case Read, ReadShared:
-			c := inputs[a.Input].Copies[a.Copy]
+			c := inputs[a.Input].Clones[a.Clone]
 			if c.State != Finished || (a.Action == Read) != (c.Readers == 0) || (a.Action == Read) != own || a.Wait != 0 {
 				t.Errorf("%+v: %v", inputs, a)
 			}
@@ -90,42 +90,42 @@ func FuzzDecide(f *testing.F) {
 		if a.Wait == 0 {
 			return
 		}
-		for i := range inputs { // after the wait, and not before, some window is over
+		for i := range inputs { // a window must end after the wait, and not before
 			inputs[i].Waited = max(inputs[i].Waited, 0) + a.Wait
 		}
 		if b := Decide(inputs, window); b.Action != ReadShared {
-			t.Errorf("%v, and then %v", a, b)
+			t.Errorf("after %v the next answer is %v", a, b)
 		}
 		for i := range inputs {
 			inputs[i].Waited--
 		}
 		if b := Decide(inputs, window); b.Action != Wait {
-			t.Errorf("%v, but %v before that", a, b)
+			t.Errorf("%v, but the answer %v comes earlier", a, b)
 		}
 	})
 }
 
-// Copies that are left to clones ahead: as many of them as are free are taken, each by one, and nobody waits while one
-// is free for it.
+// FuzzAhead checks the outputs that are left to clones ahead. One clone takes each free output. No clone waits while an
+// output is free for it.
 func FuzzAhead(f *testing.F) {
 	f.Add(uint8(3), uint8(0b1011), uint8(2))
 	f.Fuzz(func(t *testing.T, clones, finished, first uint8) {
 		c := int(clones%6) + 2
-		copies := make([]Copy, c)
+		outputs := make([]Clone, c)
 		free := 0
-		for i := range copies {
+		for i := range outputs {
 			if finished>>(i%8)&1 == 1 {
-				copies[i].State = Finished
+				outputs[i].State = Finished
 				free++
 			}
 		}
 		taken := make([]bool, c)
 		for turn := range c {
-			clone := (turn*(c-1) + int(first)) % c // in some order
+			clone := (turn*(c-1) + int(first)) % c // the clones ask in an arbitrary order
 			if taken[clone] {
 				continue
 			}
-			in := Input{Copies: copies}
+			in := Input{Clones: outputs}
 			for other := range clone {
 				if !taken[other] {
 					in.Ahead++
@@ -133,22 +133,23 @@ func FuzzAhead(f *testing.F) {
 			}
 			d := Decide([]Input{in}, Forever)
 			if want := clone < free; want != (d.Action == Read) {
-				t.Fatalf("clone %d of %d, %d free: %v", clone, c, free, d)
+				t.Fatalf("clone %d out of %d, with %d free outputs, got %v", clone, c, free, d)
 			}
 			if d.Action == Read {
-				copies[d.Copy].Readers++
+				outputs[d.Clone].Readers++
 				taken[clone] = true
 			}
 		}
-		for i, cp := range copies {
+		for i, cp := range outputs {
 			if cp.Readers > 1 {
-				t.Fatalf("copy %d has %d readers", i, cp.Readers)
+				t.Fatalf("output %d has %d readers", i, cp.Readers)
 			}
 		}
 	})
 }
 
-// FuzzSnapshot reads any bytes as a table: an error, or a table that answers and is written as it was read.
+// FuzzSnapshot reads arbitrary bytes as a table. The result is an error, or a table that answers and is written as it was
+// read.
 func FuzzSnapshot(f *testing.F) {
 	w, _ := NewWindowTable(WindowTableConfig{Bins: []int{5}, MinSamples: 2, Keep: 3})
 	for i := range 5 {

@@ -1,12 +1,13 @@
 package assign
 
-// minimum works out the mean of the least of several clones' durations: each is a fixed time of its group and one of
-// the samples, drawn independently.
+// minimum computes the mean of the shortest duration of several clones. The clones form two groups. The duration of a clone
+// is the fixed time of its group plus a sample, drawn independently.
 type minimum struct {
 	samples []float64    // sorted
-	power   [2][]float64 // by group and i: P(all of its clones drew the i-th sample or a later one)
+	power   [2][]float64 // by group and index i: P(all clones of the group drew sample i or a later sample)
 }
 
+// prepare sets the samples and the numbers of clones in the two groups.
 func (m *minimum) prepare(samples []float64, groups [2]int) {
 	m.samples = samples
 	n := float64(len(samples))
@@ -18,7 +19,7 @@ func (m *minimum) prepare(samples []float64, groups [2]int) {
 	}
 }
 
-// power returns x^n by products, which are the same on every machine.
+// power returns x^n, computed by products so that the result is the same on every machine.
 func power(x float64, n int) float64 {
 	result := 1.0
 	for ; n > 0; n /= 2 {
@@ -30,8 +31,8 @@ func power(x float64, n int) float64 {
 	return result
 }
 
-// mean is the integral over t of P(all clones take longer than t), a step function that falls where a fixed time and a
-// sample add up to t. O(samples).
+// mean returns the integral over t of P(all clones take longer than t). The integrand is a step function that falls
+// at each sum of a fixed time and a sample. O(samples).
 func (m *minimum) mean(fixed [2]float64) (mean float64) {
 	i, j, last := 0, 0, 0.0
 	for i < len(m.samples) || j < len(m.samples) {

@@ -9,51 +9,53 @@ import (
 	"github.com/straggler-go/straggler/internal/num"
 )
 
-// Model describes a downstream task whose clones read upstream outputs, from samples of jobs that ended.
+// Model describes a downstream task with clones that read upstream outputs. A host fills it with samples of ended jobs.
 type Model struct {
-	// Lags are samples of how long a downstream clone, ready to read, had to wait from the first finished copy of an
-	// upstream task to one that no other clone of its task had taken: 0 if there was one at once, [Forever] if it never
-	// came. Leave the clone out that takes the first copy: it never waits, and its zeros would hide that the others do.
-	// The share of lags above ω is p_c(ω).
+	// Lags are samples of a wait, each 0 or more. A lag begins when a downstream clone is ready to read and the first
+	// output of an upstream task is finished. The lag ends when the clone has an output that no other clone of its
+	// task has taken. The lag is 0 if such an output is there at once, and [Forever] if none ever comes. Leave out
+	// the clone that takes the first output: this clone never waits, and its zeros would hide the waits of the other
+	// clones. The share of lags above ω is p_c(ω).
 	Lags []time.Duration
-	// Cut are lags that were cut short: a clone waited that long and then had to share, or killed, or its upstream
-	// copies were. They show that its lag was longer, and no more: p_c is the product-limit estimate [Kaplan and Meier
-	// 1958], in which a cut lag counts until it was cut; beyond the longest of the Lags it stays what it is there.
-	// Without cut lags p_c is the share of Lags above ω.
+	// Cut are lags that were cut short: after this time the clone had to share, or the clone or its upstream clones
+	// were killed. A cut lag shows only that the whole lag would be longer. p_c is then the product-limit estimate
+	// [Kaplan and Meier 1958], in which a cut lag counts until its cut. p_c is constant beyond the longest of all
+	// Lags. Without cut lags, p_c is the share of Lags above ω.
 	Cut []time.Duration
-	// InverseLag, if it is above 0, is κ of the paper's form, in which p_c is inversely proportional to ω: p_c(ω) =
-	// min(1, κ/ω). Lags are not read then. It is one figure for lags that are mostly short and now and then endless;
-	// with lags of 1 s in the mean, one in ten of 60 s, its windows made tasks up to 1 % longer than those from the
-	// lags.
+	// InverseLag is κ of the paper's formula, p_c(ω) = min(1, κ/ω), in which p_c is inversely proportional to ω. 0
+	// means to use Lags; a positive value ignores Lags. κ is a single number for lags that are mostly short and
+	// sometimes endless. In a test, lags were 1 s on average, and one lag in ten was 60 s. Tasks with windows from κ
+	// took up to 1 % longer than tasks with windows from Lags.
 	InverseLag time.Duration
-	// Compute are samples of how long a clone of the downstream task computed, beside its reads. Take them from tasks
-	// that ran alone, or whose clones all ran to their ends: of clones that race, the winners are the faster ones, and
-	// what the killed ones would have taken is not known. Without samples, the mean of the clones' read times is
-	// minimised; see [Outcome.TaskTime].
+	// Compute are samples of the computation time of a downstream clone, without its reads. Take the samples from
+	// tasks that ran alone, or from tasks in which all clones ran to their end. If clones race, the winners are the
+	// faster clones, and the durations of the killed clones are unknown. Without samples, ChooseWindow minimises the
+	// mean read time of the clones; see [Outcome.TaskTime].
 	Compute []time.Duration
-	// Size is r, the bytes that a clone reads of one upstream output.
+	// Size is r, the bytes that a clone reads from one upstream output, 0 or more.
 	Size float64
-	// Bandwidth is B, in bytes per second: what a clone gets that reads an output alone.
+	// Bandwidth is B, the bandwidth of the only reader of an output, in bytes per second, above 0.
 	Bandwidth float64
-	// Contention is α, in (0, 1]: the share of B that a clone gets while another reads the same output.
+	// Contention is α, in (0, 1]: the share of B that a clone has while another clone reads the same output.
 	Contention float64
-	// Clones is c, the number of clones of a task, 2 or more. 0 means 2.
+	// Clones is c, the number of clones of a task, 2 to 1000. 0 means 2.
 	Clones int
-	// Inputs is how many upstream outputs a clone reads, one after the other: 1 where the phases are one-to-one, as
-	// many as the phase has tasks where they are all-to-all; [Pattern.Inputs] knows. 0 means 1.
+	// Inputs is the number of upstream outputs that a clone reads, one after the other. Inputs is 1 between
+	// one-to-one phases. Between all-to-all phases Inputs is the number of upstream tasks. [Pattern.Inputs] computes
+	// this number. 0 means 1.
 	Inputs int
-	// Pairing says who is first to read.
+	// Pairing says which clone gets the first output of each input.
 	Pairing Pairing
 }
 
-// Pairing says which clone has the first copy of each input. The names and values are stable.
+// Pairing says which clone gets the first output of each input. The names and values are stable.
 type Pairing uint8
 
 const (
-	// Spread lets whoever asks first have it, so that each clone is first for its share of the inputs. It is the zero
-	// value. Of one input, one clone is the first.
+	// Spread gives the first output to the clone that asks first, so each clone is first for its share of the inputs.
+	// Spread is the zero value. With a single input, one clone is always first.
 	Spread Pairing = iota
-	// Coordinated has one clone be the first for all inputs, as with [Input.Ahead].
+	// Coordinated gives the first outputs of all inputs to the same clone, as [Input.Ahead] does.
 	Coordinated
 )
 
@@ -71,10 +73,11 @@ func (p *Pairing) UnmarshalText(text []byte) error { return enum.Parse(pairingNa
 func (m *Model) clones() int { return max(m.Clones, 2) }
 func (m *Model) inputs() int { return max(m.Inputs, 1) }
 
-// longest bounds the seconds of all reads of a clone, so that no sum of three is beyond a time.Duration, and no window
-// is Forever.
+// longest, in seconds, limits the duration of all reads of a clone. So no sum of three such durations overflows a
+// time.Duration, and no window equals Forever.
 const longest = 1e9
 
+// validate returns an error for the first field that is out of range.
 func (m *Model) validate() error {
 	if m.InverseLag < 0 {
 		return check.Bad("delay/assign", "Model.InverseLag", m.InverseLag, "a duration, 0 or more")
@@ -93,7 +96,7 @@ func (m *Model) validate() error {
 	return m.validateReads()
 }
 
-// validateReads checks all but the samples.
+// validateReads checks all fields except the samples.
 func (m *Model) validateReads() error {
 	all := m.Size / m.Bandwidth / m.Contention * float64(m.inputs())
 	switch {
@@ -115,4 +118,5 @@ func (m *Model) validateReads() error {
 	return nil
 }
 
+// maxClones is the largest number of clones of a task.
 const maxClones = 1000

@@ -7,47 +7,53 @@ import (
 	"github.com/straggler-go/straggler/internal/num"
 )
 
-// Outcome is what a window leads to. It is a plain value.
+// Outcome describes the effect of a window. An Outcome is a plain value.
 type Outcome struct {
-	// Window is ω: how long a clone should wait for an upstream output of its own.
+	// Window is ω: the longest wait of a clone for an upstream output of its own.
 	Window time.Duration
-	// Sharing is p_c(ω), the probability that a clone gets no output of its own within the window, and shares one.
+	// Sharing is p_c(ω), the probability that a clone gets no output of its own within the window and shares.
 	Sharing float64
-	// First are the times of one read by the clone that has the first copy, and Other those of each other clone.
+	// First is the duration of a read by the clone with the first output. Other is the duration for each other clone.
 	First, Other ReadTimes
-	// Read is the expected time of reading all inputs, the mean over the clones.
+	// Read is the expected duration of reading all inputs, as the mean over the clones.
 	Read time.Duration
-	// TaskTime is the expected duration of the downstream task: of the fastest of its clones, with its reads and its
-	// computation [Dolly §4.4 step 2]. Without samples of Model.Compute it is Read.
+	// TaskTime is the expected duration of the downstream task. The task ends with its fastest clone, and a clone's
+	// duration is its reads and its computation [Dolly §4.4 step 2]. Without samples in Model.Compute, TaskTime is Read.
 	TaskTime time.Duration
 }
 
-// ReadTimes are T_E and T_C: how long a clone takes, from the first finished copy on, to read an output if each clone
-// gets its own, and if they share the first.
+// ReadTimes are T_E and T_C, the durations of a read from the first finished output on. Own is the duration if each clone
+// gets an output of its own. Shared is the duration if the clones share the first output.
 type ReadTimes struct{ Own, Shared time.Duration }
 
-// Choice is the best window, and what two others lead to.
+// Choice is the best window, with the effects of two other windows to compare.
 type Choice struct {
 	Outcome
-	// AtOnce is with a window of 0, where clones share at once (CC), and InTurn with r/B, where they read one after the
-	// other without sharing.
+	// AtOnce is the effect of a window of 0, in which the clones share at once (CC). InTurn is the effect of the window
+	// r/B, in which the clones read one after the other without sharing.
 	AtOnce, InTurn Outcome
 }
 
-// ChooseWindow returns the window ω that minimises the expected duration of a downstream task [Dolly §4.4 step 3], the
-// shortest one if several do. By r/B the first copy is free again, so no longer window is considered. With p_c from
-// samples the answer is exact: p_c is a step function, the read times are linear in between, and the minimum over the
-// clones is concave, so that only 0, a lag below r/B, or r/B can be best. With Model.InverseLag, 512 windows are tried.
+// ChooseWindow returns the window ω with the smallest expected duration of a downstream task [Dolly §4.4 step 3], and the
+// shortest such window in a tie. No window above r/B is useful, because the first output is free again after r/B.
 //
-// Of the read times only r/B + min(r/B, ω) is legible in the text of the paper; the others follow from its description
-// and agree with a simulation. More than two clones are outside the paper: those without a copy are taken to share the
-// first one, each at αB while more than one is left. The paper takes the minimum over the clones of their mean
-// durations, which is always that of the clone with the first copy, for which waiting costs nothing; here it is the
-// mean of the minimum, over the computation times. Where these are not known, it is the mean over the clones, which is
-// what each sees that reads many inputs; for one input that makes the task up to 2 % longer.
+// With samples of lags the answer is exact. p_c is a step function, the read times are linear between its steps, and the
+// minimum over the clones is concave. So the best window is 0, a lag below r/B, or r/B. With Model.InverseLag, ChooseWindow
+// tries 512 windows.
 //
-// The error names the field that is out of range. O(n log n) with n lags, and O(n m) with m samples of Compute; it
-// allocates copies of both.
+// Three points differ from the paper:
+//
+//   - In the text of the paper only the read time r/B + min(r/B, ω) is legible. The others follow from its description, and
+//     agree with a simulation.
+//   - The paper treats two clones. With more clones, the clones without an output share the first output. Each such
+//     clone has the bandwidth αB while at least two clones read.
+//   - The paper minimises the smallest of the clones' mean durations. The clone with the first output always has the
+//     smallest mean, and this clone never waits. ChooseWindow instead minimises the mean of the smallest duration,
+//     over the computation times. Without computation times, ChooseWindow minimises the mean over the clones. Each
+//     clone with many inputs has this mean. With a single input, the task becomes up to 2 % longer.
+//
+// The error names the field that is out of range. O(n log n) for n lags, and O(n m) for m samples of Compute; it allocates
+// copies of both.
 func ChooseWindow(m Model) (Choice, error) {
 	e, err := newEvaluator(m)
 	if err != nil {
@@ -56,9 +62,9 @@ func ChooseWindow(m Model) (Choice, error) {
 	return e.choose(), nil
 }
 
-// At returns what a window leads to: p_c, T_E and T_C, the expected read and the expected duration of the task [Dolly
-// §4.4 steps 1 and 2]. A window below 0 counts as 0. The error names the field that is out of range. The cost is that
-// of one window of [ChooseWindow], and O(n log n) to sort the samples.
+// At returns the effect of a window: p_c, T_E and T_C, the expected reads and the expected duration of the task [Dolly §4.4
+// steps 1 and 2]. A negative window counts as 0. The error names the field that is out of range. The cost is the cost of
+// one window of [ChooseWindow], plus O(n log n) to sort n samples.
 func (m Model) At(window time.Duration) (Outcome, error) {
 	e, err := newEvaluator(m)
 	if err != nil {
@@ -68,6 +74,7 @@ func (m Model) At(window time.Duration) (Outcome, error) {
 	return e.outcome(window, e.sharing(window)), nil
 }
 
+// newEvaluator returns an evaluator for a model, with sorted copies of its samples.
 func newEvaluator(m Model) (*evaluator, error) {
 	if err := m.validate(); err != nil {
 		return nil, err
@@ -81,17 +88,19 @@ func newEvaluator(m Model) (*evaluator, error) {
 	return e, nil
 }
 
-// evaluator works out windows for a model whose samples are sorted. It can be prepared again, and keeps its memory.
+// evaluator computes the effects of windows for a model with sorted samples. An evaluator can be prepared again, and
+// reuses its memory.
 type evaluator struct {
 	model   Model
 	alone   float64 // r/B in seconds
 	task    minimum
-	c, k    float64    // clones, inputs
-	firsts  [2]float64 // of how many inputs a clone of the first group, and of the second, has the first copy
-	compute []float64
-	late    []float64 // by lag, if some are cut: p_c from that lag on
+	c, k    float64    // numbers of clones and of inputs
+	firsts  [2]float64 // by group of clones: the number of inputs for which a clone of the group has the first output
+	compute []float64  // computation times in seconds
+	late    []float64  // by lag, if some lags are cut: p_c after that lag
 }
 
+// prepare sets the model, and divides its clones into two groups by their numbers of first outputs.
 func (e *evaluator) prepare(m Model) {
 	e.model, e.alone = m, m.Size/m.Bandwidth
 	c, k := m.clones(), m.inputs()
@@ -101,10 +110,12 @@ func (e *evaluator) prepare(m Model) {
 		firsts, groups = [2]int{k, 0}, [2]int{1, c - 1}
 	}
 	e.firsts = [2]float64{float64(firsts[0]), float64(firsts[1])}
-	if e.late = e.late[:0]; len(m.Cut) > 0 {
+	e.late = e.late[:0]
+	if len(m.Cut) > 0 {
 		e.productLimit()
 	}
-	if e.compute = e.compute[:0]; len(m.Compute) == 0 {
+	e.compute = e.compute[:0]
+	if len(m.Compute) == 0 {
 		return
 	}
 	for _, took := range m.Compute {
@@ -113,19 +124,19 @@ func (e *evaluator) prepare(m Model) {
 	e.task.prepare(e.compute, groups)
 }
 
-// reads are the seconds of one read with window x, no longer than r/B.
+// reads are the durations of a read in seconds, for a window of x seconds, at most r/B.
 type reads struct{ firstOwn, firstShared, otherOwn, otherShared float64 }
 
 func (e *evaluator) reads(x float64) reads {
-	rest := (e.alone - x) / e.model.Contention // of the first copy, read by several
-	tail := x                                  // of the same, left to the others when the first reader is done
+	rest := (e.alone - x) / e.model.Contention // seconds to read the rest of the first output with several readers
+	tail := x                                  // seconds that the other clones still read when the first reader is done
 	if e.c > 2 {
 		tail /= e.model.Contention
 	}
 	return reads{e.alone, x + rest, e.alone + x, x + rest + tail}
 }
 
-// seconds returns the expected seconds of reading all inputs, the mean over the clones, and those of the task.
+// seconds returns the expected seconds of all reads, as the mean over the clones, and the expected seconds of the task.
 func (e *evaluator) seconds(x, sharing float64) (read, task float64) {
 	t := e.reads(x)
 	first := float64(sharing*t.firstShared) + float64((1-sharing)*t.firstOwn)
@@ -141,6 +152,7 @@ func (e *evaluator) seconds(x, sharing float64) (read, task float64) {
 	return read, e.task.mean(total)
 }
 
+// outcome returns the effect of a window. sharing is p_c of the window.
 func (e *evaluator) outcome(window time.Duration, sharing float64) Outcome {
 	x := min(window.Seconds(), e.alone)
 	t := e.reads(x)
@@ -152,6 +164,7 @@ func (e *evaluator) outcome(window time.Duration, sharing float64) Outcome {
 	return o
 }
 
+// duration converts seconds to a time.Duration, and saturates.
 func duration(seconds float64) time.Duration {
 	d, _ := num.Duration(seconds)
 	return d

@@ -11,9 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Each test is about one statement of Ananthanarayanan et al., NSDI 2013, and ends with its section.
+// Each test checks a statement of Ananthanarayanan et al., NSDI 2013. Its name ends with the section.
 
-// The read times of two clones, and of more, against a simulation of the transfers (§4.4 step 1).
+// The read times of two or more clones equal a simulation of the transfers (§4.4 step 1).
 func TestReadTimes_Dolly44Step1(t *testing.T) {
 	for _, clones := range []int{2, 3, 5} {
 		for _, alpha := range []float64{.3, .5, .7, 1} {
@@ -24,7 +24,7 @@ func TestReadTimes_Dolly44Step1(t *testing.T) {
 				require.NoError(t, err)
 				ends := simulateSharing(clones, alone, alpha, x)
 				assert.InDelta(t, alone, o.First.Own.Seconds(), 1e-9)
-				assert.InDelta(t, alone+x, o.Other.Own.Seconds(), 1e-9, "the one read time that is legible in the text")
+				assert.InDelta(t, alone+x, o.Other.Own.Seconds(), 1e-9, "the only read time that is legible in the paper")
 				assert.InDelta(t, slices.Min(ends), o.First.Shared.Seconds(), 2e-9, "c=%d α=%v ω=%v", clones, alpha, x)
 				assert.InDelta(t, slices.Max(ends), o.Other.Shared.Seconds(), 2e-9, "c=%d α=%v ω=%v", clones, alpha, x)
 				own, shared := 0.0, 0.0
@@ -34,14 +34,15 @@ func TestReadTimes_Dolly44Step1(t *testing.T) {
 				}
 				assert.Equal(t, .5, o.Sharing)
 				assert.InDelta(t, (own+shared)/2, o.Read.Seconds(), 2e-9, "p_c T_C + (1 - p_c) T_E")
-				assert.Equal(t, o.Read, o.TaskTime, "no computation times")
+				assert.Equal(t, o.Read, o.TaskTime, "without computation times, TaskTime must equal Read")
 			}
 		}
 	}
 }
 
-// simulateSharing has one clone read an output from 0 on and the others from x on, in small steps of time between
-// events, and returns when each is done. One reader gets 1 unit a second, more get alpha each; there are alone units.
+// simulateSharing simulates clones that read the same output. One clone reads from time 0 on, and the others from time x on.
+// The output has alone units. A single reader reads 1 unit a second, and each of several readers alpha units. The result is
+// the time at which each clone ends.
 func simulateSharing(clones int, alone, alpha, x float64) []float64 {
 	left := make([]float64, clones)
 	ends := make([]float64, clones)
@@ -84,10 +85,10 @@ func simulateSharing(clones int, alone, alpha, x float64) []float64 {
 	}
 }
 
-// The window is picked from samples: it is 0 where sharing costs nothing, long enough for the usual lag where sharing
-// costs much, and never as long as the lag of a straggler.
+// ChooseWindow derives the window from samples. The window is 0 if sharing costs nothing. If sharing costs much, the window
+// is long enough for the typical lag. The window is never as long as the lag of a straggler.
 func TestWindow_Dolly44(t *testing.T) {
-	// 100 MB at 10 MB/s. Eight copies of nine come within 3 s, the ninth straggles.
+	// An output has 100 MB, and a read has 10 MB/s. Eight outputs out of nine come within 3 s, and the ninth straggles.
 	lags := []time.Duration{1, 1, 2, 2, 2, 3, 3, 3, 80}
 	for i := range lags {
 		lags[i] *= time.Second
@@ -97,7 +98,8 @@ func TestWindow_Dolly44(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, 3*time.Second, best.Window)
 	assert.InDelta(t, 1./9, best.Sharing, 1e-15)
-	// ω = 3: shared 1.5·3 + 7/.5 = 18.5 s, own 10 + 1.5 = 11.5 s; ω = 0: 20 s; ω = 10: 15 s.
+	// For ω = 3 a shared read takes 1.5·3 + 7/.5 = 18.5 s, and an own read takes 10 + 1.5 = 11.5 s. For ω = 0 a read takes
+	// 20 s, and for ω = 10 it takes 15 s.
 	assert.InDelta(t, 18.5/9+11.5*8/9, best.Read.Seconds(), 1e-9)
 	assert.InDelta(t, 20, best.AtOnce.Read.Seconds(), 1e-9)
 	assert.InDelta(t, 15, best.InTurn.Read.Seconds(), 1e-9)
@@ -110,39 +112,39 @@ func TestWindow_Dolly44(t *testing.T) {
 	m.Contention, m.Lags = .3, []time.Duration{Forever}
 	best, err = ChooseWindow(m)
 	require.NoError(t, err)
-	assert.Equal(t, 10*time.Second, best.Window, "no second copy ever comes, and reading in turn beats sharing")
+	assert.Equal(t, 10*time.Second, best.Window, "no second output ever comes, and reading in turn is faster than sharing")
 }
 
-// Every clone waits for ω, for a copy of its own, and then shares; copies that have not finished by then are killed. A
-// window of 0 is contention cloning, one without end contention-avoidance cloning.
+// Every clone waits for at most ω for an output of its own, and then shares. The upstream clones that have not finished by
+// then are killed. A window of 0 is contention cloning, and an endless window is contention-avoidance cloning.
 func TestDecide_Dolly44(t *testing.T) {
 	const w = 3 * time.Second
-	in := func(waited time.Duration, copies ...Copy) Input { return Input{Copies: copies, Waited: waited} }
-	free, taken, runs, lost := Copy{State: Finished}, Copy{State: Finished, Readers: 1}, Copy{}, Copy{State: Failed}
+	in := func(waited time.Duration, outputs ...Clone) Input { return Input{Clones: outputs, Waited: waited} }
+	free, taken, runs, lost := Clone{State: Finished}, Clone{State: Finished, Readers: 1}, Clone{}, Clone{State: Failed}
 	for _, b := range []struct {
 		window time.Duration
 		inputs []Input
 		want   Decision
 	}{
 		{w, []Input{in(0, runs, runs)}, Decision{Reason: NothingFinished}},
-		{w, []Input{in(0, runs, free)}, Decision{Action: Read, Reason: OwnCopy, Copy: 1}},
+		{w, []Input{in(0, runs, free)}, Decision{Action: Read, Reason: OwnOutput, Clone: 1}},
 		{w, []Input{in(time.Second, taken, runs)}, Decision{Reason: WindowOpen, Wait: 2 * time.Second}},
 		{w, []Input{in(w-1, taken, runs)}, Decision{Reason: WindowOpen, Wait: 1}},
 		{w, []Input{in(w, taken, runs)}, Decision{Action: ReadShared, Reason: WindowOver, KillRest: true}},
 		{0, []Input{in(0, taken, runs)}, Decision{Action: ReadShared, Reason: WindowOver, KillRest: true}},
 		{Forever, []Input{in(time.Hour, taken, runs)}, Decision{Reason: WindowOpen}},
-		{w, []Input{in(0, taken, lost)}, Decision{Action: ReadShared, Reason: NoMoreCopies}},
+		{w, []Input{in(0, taken, lost)}, Decision{Action: ReadShared, Reason: NoMoreOutputs}},
 		{w, []Input{in(0, lost, lost)}, Decision{Reason: NothingLeft}},
 		{w, nil, Decision{Reason: NothingLeft}},
-		// A clock that stepped back, and a window that makes no sense.
+		// A negative wait, and a negative window.
 		{0, []Input{in(-1, taken, runs)}, Decision{Action: ReadShared, Reason: WindowOver, KillRest: true}},
 		{w, []Input{in(-1, taken, runs)}, Decision{Reason: WindowOpen, Wait: w}},
 		{-w, []Input{in(-2*w, taken, runs)}, Decision{Action: ReadShared, Reason: WindowOver, KillRest: true}},
 		{math.MinInt64, []Input{in(1, taken, runs)}, Decision{Action: ReadShared, Reason: WindowOver, KillRest: true}},
-		// Three clones: the least crowded copy is shared, the first of equals.
-		{w, []Input{in(w, Copy{Finished, 2}, taken, taken)}, Decision{Action: ReadShared, Reason: NoMoreCopies, Copy: 1}},
-		// Several inputs: a copy of one's own first, then a window that is over, then the shortest wait.
-		{w, []Input{in(w, taken, runs), in(0, runs), in(0, free, taken)}, Decision{Action: Read, Reason: OwnCopy, Input: 2}},
+		// With three clones, the clone shares the output with the fewest readers, and the first output in a tie.
+		{w, []Input{in(w, Clone{Finished, 2}, taken, taken)}, Decision{Action: ReadShared, Reason: NoMoreOutputs, Clone: 1}},
+		// With several inputs, an own output comes first, then an input with a closed window, then the shortest wait.
+		{w, []Input{in(w, taken, runs), in(0, runs), in(0, free, taken)}, Decision{Action: Read, Reason: OwnOutput, Input: 2}},
 		{w, []Input{in(1, taken, runs), in(w, taken, runs)}, Decision{Action: ReadShared, Reason: WindowOver, Input: 1, KillRest: true}},
 		{w, []Input{in(0, runs), in(time.Second, taken, runs), in(2*time.Second, taken, runs)}, Decision{Reason: WindowOpen, Wait: time.Second}},
 	} {
@@ -150,8 +152,8 @@ func TestDecide_Dolly44(t *testing.T) {
 	}
 }
 
-// Equation 2 needs the good copies of all upstream tasks at the same downstream clones (§4.2). With Input.Ahead, Decide
-// gets there, whatever the order in which the clones ask; without it, a job straggles far more often.
+// Equation 2 assumes that the good outputs of all upstream tasks go to the same downstream clones (§4.2). With Input.Ahead,
+// Decide achieves this for every order in which the clones ask. Without Ahead, a job straggles far more often.
 func TestCoordinatedPairing_Dolly42(t *testing.T) {
 	const n, c, p, jobs = 10, 3, .1, 3000
 	rng := rand.New(rand.NewPCG(4, 2))
@@ -163,14 +165,14 @@ func TestCoordinatedPairing_Dolly42(t *testing.T) {
 			}
 		}
 	}
-	assert.InDelta(t, .233, straggling[true], .025) // equation 2; three standard deviations
+	assert.InDelta(t, .233, straggling[true], .025) // equation 2, with three standard deviations
 	assert.Greater(t, straggling[false], .55)
 }
 
-// cacStraggles runs two phases of n tasks with c copies each, under contention-avoidance cloning, and reports whether
-// the job straggles: whether some downstream task has no clone that read good copies only and is good itself.
+// cacStraggles simulates two phases of n tasks with c clones each, under contention-avoidance cloning. The result
+// says whether the job straggles: whether a downstream task has no good clone that read only good outputs.
 func cacStraggles(rng *rand.Rand, n, c int, p float64, coordinated bool) bool {
-	good := make([]int, n) // upstream copies that finish in time
+	good := make([]int, n) // by upstream task: number of clones that finish in time
 	for u := range good {
 		for range c {
 			if rng.Float64() >= p {
@@ -179,22 +181,22 @@ func cacStraggles(rng *rand.Rand, n, c int, p float64, coordinated bool) bool {
 		}
 	}
 	for range n { // downstream tasks
-		fed := make([]int, c) // inputs that each clone read from a good copy
+		fed := make([]int, c) // by clone: number of inputs read from a good output
 		for u := range n {
-			copies := make([]Copy, c)
+			outputs := make([]Clone, c)
 			for i := range good[u] {
-				copies[i].State = Finished
+				outputs[i].State = Finished
 			}
 			asked := make([]bool, c)
 			for _, clone := range rng.Perm(c) {
-				in := Input{Copies: copies}
+				in := Input{Clones: outputs}
 				for other := range clone {
 					if coordinated && !asked[other] {
 						in.Ahead++
 					}
 				}
 				if d := Decide([]Input{in}, Forever); d.Action == Read {
-					copies[d.Copy].Readers++
+					outputs[d.Clone].Readers++
 					asked[clone] = true
 					fed[clone]++
 				}

@@ -9,11 +9,11 @@ import (
 type Pattern uint8
 
 const (
-	// AllToAll: every downstream task reads every upstream task, as in a shuffle. It is the zero value.
+	// AllToAll: every downstream task reads every upstream task, as in a shuffle. AllToAll is the zero value.
 	AllToAll Pattern = iota
-	// ManyToOne: every upstream task is read by one downstream task, which may read several.
+	// ManyToOne: one downstream task reads each upstream task, and a downstream task may read several.
 	ManyToOne
-	// OneToOne: every downstream task reads the upstream task of the same number.
+	// OneToOne: every downstream task reads the upstream task with the same index.
 	OneToOne
 )
 
@@ -28,31 +28,34 @@ func (p Pattern) MarshalText() ([]byte, error) { return enum.Text(patternNames[:
 // UnmarshalText sets the pattern by its name.
 func (p *Pattern) UnmarshalText(text []byte) error { return enum.Parse(patternNames[:], text, p) }
 
-// Inputs returns which upstream tasks the downstream task reads: those from first up to, and not including, end. The
-// tasks are counted from 0; upstream and downstream say how many there are. ManyToOne deals the upstream tasks out in
-// order and as evenly as can be, the first downstream tasks getting one more where that does not come out; a host that
-// pairs them otherwise knows better.
+// Inputs returns the upstream tasks that a downstream task reads: the indices from first up to, but not including, end.
+// task is the index of the downstream task, from 0. upstream and downstream are the numbers of tasks in the two phases. For
+// example, under ManyToOne with ten upstream and four downstream tasks, task 1 reads the upstream tasks 3, 4 and 5.
 //
-// It is an error if there is no such task, if OneToOne phases differ in their number of tasks, or if a ManyToOne phase
-// has fewer tasks than the one that reads it. O(1), no allocation except for the error.
+// ManyToOne deals the upstream tasks out in order and as evenly as possible; the first downstream tasks may get one more. A
+// host that pairs the tasks in another way does not need Inputs.
+//
+// The error names a task that does not exist. Under OneToOne, the error says that the phases differ in their numbers
+// of tasks. Under ManyToOne, the error says that the upstream phase has fewer tasks than the downstream phase. O(1),
+// no allocation except for the error.
 func (p Pattern) Inputs(task, upstream, downstream int) (first, end int, err error) {
 	switch {
 	case upstream < 1:
 		return 0, 0, check.Bad("delay/assign", "upstream", upstream, "1 task or more")
 	case task < 0 || task >= downstream:
-		return 0, 0, check.Badf("delay/assign", "task", task, "0 to less than downstream, which is %d", downstream)
+		return 0, 0, check.Badf("delay/assign", "task", task, "at least 0 and less than the number of downstream tasks, which is %d", downstream)
 	}
 	switch p {
 	case AllToAll:
 		return 0, upstream, nil
 	case OneToOne:
 		if upstream != downstream {
-			return 0, 0, check.Badf("delay/assign", "upstream", upstream, "as many tasks as downstream, which is %d", downstream)
+			return 0, 0, check.Badf("delay/assign", "upstream", upstream, "the number of downstream tasks, which is %d", downstream)
 		}
 		return task, task + 1, nil
 	case ManyToOne:
 		if upstream < downstream {
-			return 0, 0, check.Badf("delay/assign", "upstream", upstream, "no fewer tasks than downstream, which is %d", downstream)
+			return 0, 0, check.Badf("delay/assign", "upstream", upstream, "at least the number of downstream tasks, which is %d", downstream)
 		}
 		each, more := upstream/downstream, upstream%downstream
 		first = task*each + min(task, more)

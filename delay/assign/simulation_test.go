@@ -11,14 +11,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// twoPhases is a job of two phases with all-to-all reads between them, in virtual time. Every task has three clones.
-// One copy in ten takes eight times as long as it should.
+// twoPhases is a job of two phases with all-to-all reads between them, in virtual time. Every task has three clones. One
+// clone in ten takes eight times as long as the others.
 type twoPhases struct {
 	tasks      int
 	alone      float64 // seconds to read one output
 	contention float64
-	upstream   [][]float64 // when each copy ends
-	compute    [][]float64 // how long each downstream clone computes
+	upstream   [][]float64 // by task and clone: when the clone ends
+	compute    [][]float64 // by task and clone: seconds of computation
 }
 
 const simClones, simStep = 3, .1
@@ -26,14 +26,14 @@ const simClones, simStep = 3, .1
 func newTwoPhases(rng *rand.Rand, tasks int, alone, contention float64) twoPhases {
 	j := twoPhases{tasks: tasks, alone: alone, contention: contention}
 	took := func(usual float64) []float64 {
-		copies := make([]float64, simClones)
-		for i := range copies {
-			copies[i] = usual * (1 + .3*rng.Float64())
+		durations := make([]float64, simClones)
+		for i := range durations {
+			durations[i] = usual * (1 + .3*rng.Float64())
 			if rng.Float64() < .1 {
-				copies[i] *= 8
+				durations[i] *= 8
 			}
 		}
-		return copies
+		return durations
 	}
 	for range tasks {
 		j.upstream = append(j.upstream, took(10))
@@ -42,7 +42,7 @@ func newTwoPhases(rng *rand.Rand, tasks int, alone, contention float64) twoPhase
 	return j
 }
 
-// run returns when the job ends: when each downstream task has a clone that has read everything and computed.
+// run returns the end of the job: every downstream task has a clone that has read all inputs and has computed.
 func (j *twoPhases) run(t *testing.T, window time.Duration) (end float64) {
 	for task := range j.tasks {
 		end = max(end, j.runTask(t, task, window))
@@ -50,18 +50,18 @@ func (j *twoPhases) run(t *testing.T, window time.Duration) (end float64) {
 	return end
 }
 
-// reading is what a clone of a downstream task is at.
+// reading is the state of a downstream task's clone.
 type reading struct {
 	read        []bool
 	done        int
-	input, copy int     // read now, if left is above 0
+	input, from int     // the current read, if left is above 0
 	left        float64 // seconds at full bandwidth
 	ended       bool
 }
 
 func (j *twoPhases) runTask(t *testing.T, task int, window time.Duration) float64 {
 	clones := make([]reading, simClones)
-	readers := make([][]int, j.tasks) // of each copy, all who were told to read it
+	readers := make([][]int, j.tasks) // by input and upstream clone: number of clones told to read the output
 	for i := range readers {
 		readers[i] = make([]int, simClones)
 	}
@@ -86,7 +86,8 @@ func (j *twoPhases) runTask(t *testing.T, task int, window time.Duration) float6
 	return first
 }
 
-// progress moves all reads on by a step: alone at full bandwidth, with others of the same copy at a share of it.
+// progress continues all reads by a step: a single reader of an output has the full bandwidth, and several readers have a
+// share each.
 func (j *twoPhases) progress(clones []reading) {
 	for i := range clones {
 		c := &clones[i]
@@ -95,7 +96,7 @@ func (j *twoPhases) progress(clones []reading) {
 		}
 		rate := 1.0
 		for k := range clones {
-			if o := &clones[k]; k != i && o.left > 0 && o.input == c.input && o.copy == c.copy {
+			if o := &clones[k]; k != i && o.left > 0 && o.input == c.input && o.from == c.from {
 				rate = j.contention
 			}
 		}
@@ -103,7 +104,7 @@ func (j *twoPhases) progress(clones []reading) {
 	}
 }
 
-// ask asks the library what a clone should read now, and does it.
+// ask asks Decide what a clone should read now, and starts the read.
 func (j *twoPhases) ask(clones []reading, clone int, readers [][]int, now float64, window time.Duration) {
 	var inputs []Input
 	var which []int
@@ -112,10 +113,10 @@ func (j *twoPhases) ask(clones []reading, clone int, readers [][]int, now float6
 		if c.read[u] {
 			continue
 		}
-		in := Input{Copies: make([]Copy, simClones)}
+		in := Input{Clones: make([]Clone, simClones)}
 		for i, end := range j.upstream[u] {
 			if end <= now {
-				in.Copies[i] = Copy{State: Finished, Readers: readers[u][i]}
+				in.Clones[i] = Clone{State: Finished, Readers: readers[u][i]}
 			}
 		}
 		in.Waited = time.Duration(max(0, now-slices.Min(j.upstream[u])) * 1e9)
@@ -128,13 +129,13 @@ func (j *twoPhases) ask(clones []reading, clone int, readers [][]int, now float6
 	}
 	if d := Decide(inputs, window); d.Action != Wait {
 		u := which[d.Input]
-		c.read[u], c.input, c.copy, c.left = true, u, d.Copy, j.alone
+		c.read[u], c.input, c.from, c.left = true, u, d.Clone, j.alone
 		c.done++
-		readers[u][d.Copy]++
+		readers[u][d.Clone]++
 	}
 }
 
-// model is what a host would have learned from jobs like this whose clones ran to their ends.
+// model returns the model that a host would learn from similar jobs in which all clones ran to their end.
 func (j *twoPhases) model(rng *rand.Rand) Model {
 	m := Model{
 		Size: j.alone, Bandwidth: 1, Contention: j.contention, Clones: simClones, Inputs: j.tasks, Pairing: Coordinated,
@@ -154,14 +155,14 @@ func (j *twoPhases) model(rng *rand.Rand) Model {
 	return m
 }
 
-// "Delay assignment outperforms CAC and CC" (§5.3): the window that Window picks, carried out by Decide, ends jobs
-// sooner than no window (CC) and than one without end (CAC), in virtual time. No other window does better by more than
-// 1 %. Where sharing costs little, and for one task, CC or CAC come as close: the case of α = 0.9.
+// "Delay assignment outperforms CAC and CC" (§5.3). With the window of ChooseWindow and the answers of Decide, jobs end
+// earlier than with a window of 0 (CC) and with an endless window (CAC), in virtual time. No other window is better by more
+// than 1 %. If sharing costs little, as with α = 0.9, or for a single task, CC or CAC are about as good.
 func TestDelayAssignmentBeatsBoth_Dolly53(t *testing.T) {
 	for _, c := range []struct {
 		tasks, jobs       int
 		alone, contention float64
-		better            bool // than both by more than chance
+		better            bool // delay assignment must be better than both by more than chance
 	}{{1, 60, 3, .75, false}, {2, 60, 1, .5, true}, {2, 60, 3, .9, false}, {10, 15, 1, .5, true}} {
 		rng := rand.New(rand.NewPCG(5, 3))
 		sample := newTwoPhases(rng, c.tasks, c.alone, c.contention)

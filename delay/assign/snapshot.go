@@ -12,7 +12,7 @@ import (
 const tableVersion = 2
 
 func (w *WindowTable) state(c *snapshot.Codec) {
-	w.settle()
+	w.makeBins()
 	k := &w.config
 	snapshot.List(c, &k.Bins, func(size *int) { c.Number(size, 1, math.MaxInt) })
 	c.Share(&k.Contention)
@@ -24,7 +24,7 @@ func (w *WindowTable) state(c *snapshot.Codec) {
 	c.Valid(k.Contention > 0, *k)
 	if c.Reading() {
 		*w = WindowTable{config: *k}
-		w.settle()
+		w.makeBins()
 	}
 	for i := range w.bins {
 		if c.OK() {
@@ -38,7 +38,8 @@ func (b *bin) state(c *snapshot.Codec, keep int) {
 	durations(c, &b.compute, 0)
 	transfers(c, &b.own)
 	transfers(c, &b.shared)
-	if c.Bool(&b.known); !b.known {
+	c.Bool(&b.known)
+	if !b.known {
 		return
 	}
 	m := &b.model
@@ -58,7 +59,7 @@ func (b *bin) state(c *snapshot.Codec, keep int) {
 	}
 }
 
-// items codes how many items a ring has, which is next, and each of them.
+// items codes the number of items in a ring, the index of the oldest item, and each item.
 func items[T any](c *snapshot.Codec, r *ring[T], bytes int, item func(*T)) {
 	n := c.Size(len(r.items), bytes)
 	c.Check(n <= r.limit, "has more samples than it keeps")
@@ -87,9 +88,9 @@ func transfers(c *snapshot.Codec, r *ring[transfer]) {
 	})
 }
 
-// MarshalBinary and AppendBinary return the state, with its configuration, as bytes: restored, it answers as if it had
-// never stopped. They never fail. O(samples), some 30 bytes for each lag with its read. UnmarshalBinary replaces w by
-// what data holds; it is an error, and leaves w as it was, if data is not what MarshalBinary returns.
+// MarshalBinary and AppendBinary return the state with its configuration, and never fail. A restored WindowTable answers as
+// if it had never stopped. O(samples), with about 30 bytes for each lag and its read. UnmarshalBinary replaces w by the
+// state in data. If data is not a result of MarshalBinary, it returns an error and leaves w as it was.
 func (w *WindowTable) MarshalBinary() ([]byte, error) { return w.AppendBinary(nil) }
 func (w *WindowTable) AppendBinary(dst []byte) ([]byte, error) {
 	return snapshot.Append(dst, tableVersion, w.state)

@@ -10,20 +10,21 @@ import (
 	"github.com/straggler-go/straggler/internal/wire"
 )
 
-// WindowTableConfig holds the choices of a [WindowTable]. Its zero value is usable.
+// WindowTableConfig is the configuration of a [WindowTable]. Its zero value is usable.
 type WindowTableConfig struct {
-	// Bins are the largest numbers of tasks of each bin of jobs, ascending; one more bin takes all larger jobs. Nil
-	// means 10, 50, 150 and 500.
+	// Bins are the largest numbers of tasks of the jobs in each bin, ascending, each 1 or more. An additional bin
+	// takes all larger jobs. Nil means 10, 50, 150 and 500.
 	Bins []int
-	// Contention is α, in (0, 1], for a bin that has seen no shared read yet. 0 means 0.75: the paper's transfers took
-	// 32 to 39 % longer when they shared (§4.3).
+	// Contention is α, in (0, 1], for a bin without a shared read so far. 0 means 0.75: the paper's shared transfers took 32
+	// to 39 % longer (§4.3).
 	Contention float64
-	// MinSamples is how many lags, cut ones included, and how many reads of one's own, a bin needs for a window, and
-	// how many computation times it needs to use them. 0 means 30; the paper gives none.
+	// MinSamples is the number of samples that a bin needs, 1 or more. The minimum applies to lags, cut lags
+	// included, and to reads without sharing. A bin uses its computation times only if it has this number too. 0
+	// means 30; the paper states no value.
 	MinSamples int
-	// Keep is how many samples of each kind a bin keeps, the latest; MinSamples or more. 0 means 1000.
+	// Keep is the number of samples of each type that a bin keeps, the latest, at least MinSamples. 0 means 1000.
 	Keep int
-	// Pairing says which clone has the first copy of each input.
+	// Pairing says which clone gets the first output of each input.
 	Pairing Pairing
 }
 
@@ -40,11 +41,11 @@ func (c WindowTableConfig) Effective() WindowTableConfig {
 }
 
 const (
-	maxKeep = 1 << 24
-	maxBins = 1 << 16
+	maxKeep = 1 << 24 // largest Keep
+	maxBins = 1 << 16 // largest number of Bins
 )
 
-// Validate reports the first field that is out of range, with its value and its range.
+// Validate returns an error for the first field that is out of range. The error names the field, its value and its range.
 func (c WindowTableConfig) Validate() error {
 	const place = "delay/assign: WindowTableConfig"
 	c = c.Effective()
@@ -64,43 +65,43 @@ func (c WindowTableConfig) Validate() error {
 	)
 }
 
-// MarshalJSON returns the fields that are not zero, kebab-case, in seconds, Off as -1; UnmarshalJSON reads it.
+// MarshalJSON writes the fields that are not zero, with names in kebab-case. UnmarshalJSON reads this format.
 func (c WindowTableConfig) MarshalJSON() ([]byte, error)     { return wire.JSON(wire.Settings(&c)) }
 func (c *WindowTableConfig) UnmarshalJSON(data []byte) error { return wire.Read(data, c, wire.Struct) }
 
-// WindowTable keeps samples of lags, reads and computation times for several bins of jobs by their number of tasks, and
-// picks the [ChooseWindow] of a job from them. It takes the latest samples in when the host says so: every hour in the paper,
-// where half an hour to three hours made little difference [Dolly §4.4, §5.2].
+// WindowTable keeps samples of lags, reads and computation times, and returns the best window of a job. Jobs are divided
+// into bins by their number of tasks, and each bin has its own samples. The table uses new samples when the host calls
+// Refresh. The paper refreshes every hour; half an hour or three hours made little difference [Dolly §4.4, §5.2].
 //
-// The zero value is a WindowTable with the defaults. Not safe for concurrent use; one per cluster.
+// The zero value is a WindowTable with the defaults. Not safe for concurrent use; a cluster needs one WindowTable.
 type WindowTable struct {
 	config WindowTableConfig
 	bins   []bin
 	work   evaluator
 }
 
-// Job is what a window depends on, beside the samples.
+// Job is the part of a job on which its window depends, in addition to the samples.
 type Job struct {
-	// Tasks is the number of tasks of the job, by which it falls into a bin.
+	// Tasks is the number of tasks of the job, and selects the job's bin.
 	Tasks int
-	// Clones is c, the number of clones of a task, and Inputs how many upstream outputs one of its tasks reads, as in
-	// [Model]; 0 means 2, and 1.
+	// Clones is c, the number of clones of a task; 0 means 2. Inputs is the number of upstream outputs that a task of the
+	// job reads; 0 means 1. Both are as in [Model].
 	Clones, Inputs int
 }
 
-// NewWindowTable returns a WindowTable without samples, or an error that names the field that is out of range.
+// NewWindowTable returns a WindowTable without samples. The error names the field that is out of range.
 func NewWindowTable(c WindowTableConfig) (*WindowTable, error) {
 	c = c.Effective()
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
 	w := &WindowTable{config: c}
-	w.settle()
+	w.makeBins()
 	return w, nil
 }
 
-// settle makes the bins, of the zero value with the defaults.
-func (w *WindowTable) settle() {
+// makeBins creates the bins, for the zero value with the default configuration.
+func (w *WindowTable) makeBins() {
 	if w.bins != nil {
 		return
 	}
@@ -116,8 +117,8 @@ func (w *WindowTable) settle() {
 // Config returns the configuration with its defaults filled in.
 func (w *WindowTable) Config() WindowTableConfig { return w.config.Effective() }
 
-// ObserveLag records one lag of a job with the given number of tasks, as in [Model.Lags]. Leave out the clone that read
-// the first copy of an upstream output. It reports whether the lag was used: one below 0 is not. O(1); allocates only
+// ObserveLag records a lag, as in [Model.Lags], of a job with the given number of tasks. Leave out the clone that read the
+// first output of an upstream task. The result is false if the lag is negative and was ignored. O(1); it allocates only
 // until the bin is full.
 func (w *WindowTable) ObserveLag(tasks int, lag time.Duration) bool {
 	if lag < 0 {
@@ -127,13 +128,13 @@ func (w *WindowTable) ObserveLag(tasks int, lag time.Duration) bool {
 	return true
 }
 
-// ObserveCut records a lag that was cut short, of a job with the given number of tasks, as in [Model.Cut]: a clone
-// waited that long and then had to share. It reports whether that was used: one below 0 is not. O(1); allocates only
-// until the bin is full.
+// ObserveCut records a lag that was cut short, as in [Model.Cut], of a job with the given number of tasks: the clone waited
+// for this time and then had to share. The result is false if the time is negative and was ignored. O(1); it allocates
+// only until the bin is full.
 //
-// Lags that are always cut at the window cannot show that a longer one would pay, and then the window only ever
-// shrinks: over 600 refreshes to half of the best one. Give one job in twenty the window of [Choice.InTurn], the
-// longest that is ever of use, and it stays.
+// If every lag is cut at the window, no sample shows that a longer window would pay. The window then only shrinks: over 600
+// refreshes, to half of the best window. To prevent this, give one job in twenty the window of [Choice.InTurn], the longest
+// useful window.
 func (w *WindowTable) ObserveCut(tasks int, waited time.Duration) bool {
 	if waited < 0 {
 		return false
@@ -142,8 +143,8 @@ func (w *WindowTable) ObserveCut(tasks int, waited time.Duration) bool {
 	return true
 }
 
-// ObserveCompute records how long a clone computed, of a job with the given number of tasks, as in [Model.Compute]. It
-// reports whether that was used: a duration below 0 is not. O(1); allocates only until the bin is full.
+// ObserveCompute records the computation time of a clone, as in [Model.Compute], of a job with the given number of tasks.
+// The result is false if the time is negative and was ignored. O(1); it allocates only until the bin is full.
 func (w *WindowTable) ObserveCompute(tasks int, took time.Duration) bool {
 	if took < 0 {
 		return false
@@ -152,9 +153,9 @@ func (w *WindowTable) ObserveCompute(tasks int, took time.Duration) bool {
 	return true
 }
 
-// ObserveRead records that a clone read bytes of an output in the given time, of a job with the given number of tasks,
-// and whether it shared that output. It reports whether this was used: no time, or bytes that are negative or not
-// finite, are not. O(1); allocates only until the bin is full.
+// ObserveRead records a read of bytes that took the given time, in a job with the given number of tasks. shared says whether
+// another clone read the same output. The result is false if the read was ignored: its time is 0 or less, or its bytes are
+// negative or not finite. O(1); it allocates only until the bin is full.
 func (w *WindowTable) ObserveRead(tasks int, bytes float64, took time.Duration, shared bool) bool {
 	if !(bytes >= 0) || !num.Finite(bytes) || took <= 0 {
 		return false
@@ -168,25 +169,25 @@ func (w *WindowTable) ObserveRead(tasks int, bytes float64, took time.Duration, 
 	return true
 }
 
-// Refresh takes the samples in of every bin that has enough. O(bins * Keep log Keep); does not allocate once the bins
-// are full.
+// Refresh uses the samples of every bin that has enough samples. O(bins * Keep log Keep); it does not allocate once the
+// bins are full.
 func (w *WindowTable) Refresh() {
-	w.settle()
+	w.makeBins()
 	for i := range w.bins {
 		w.bins[i].refresh(w.config)
 	}
 }
 
-// For returns the window of a job, as of the latest [WindowTable.Refresh], and whether there is one: not before the bin
-// has enough samples, nor for a job that [Model] would refuse. O(bins) if a job of the bin with as many clones and
-// inputs has asked since, which does not allocate; else that of [ChooseWindow], without the sorting.
+// For returns the window of a job, as of the latest [WindowTable.Refresh]. The second result is false if the bin has too few
+// samples, or if the job's fields are out of range for a [Model]. O(bins), without allocation, if a job of the bin with the
+// same clones and inputs has asked since the Refresh. Otherwise the cost is the cost of [ChooseWindow] without sorting.
 func (w *WindowTable) For(job Job) (Choice, bool) {
 	b := w.bin(job.Tasks)
 	if !b.known {
 		return Choice{}, false
 	}
 	job.Tasks = 0
-	if choice, told := b.recall(job); told {
+	if choice, known := b.recall(job); known {
 		return choice, true
 	}
 	m := b.model
@@ -200,8 +201,9 @@ func (w *WindowTable) For(job Job) (Choice, bool) {
 	return choice, true
 }
 
+// bin returns the bin of jobs with this number of tasks.
 func (w *WindowTable) bin(tasks int) *bin {
-	w.settle()
+	w.makeBins()
 	i := 0
 	for i < len(w.config.Bins) && tasks > w.config.Bins[i] {
 		i++

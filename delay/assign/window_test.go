@@ -33,8 +33,8 @@ func randomModel(rng *rand.Rand) Model {
 	return m
 }
 
-// slowTask is the expected duration of a task by its definition: the least of the clones' durations, over all
-// combinations of computation times.
+// slowTask returns the expected duration of a task by its definition: the mean over all combinations of computation times of
+// the shortest clone's duration.
 func slowTask(m Model, o Outcome) float64 {
 	c, k := m.Clones, m.Inputs
 	expected := func(r ReadTimes) float64 {
@@ -72,7 +72,7 @@ func slowTask(m Model, o Outcome) float64 {
 	return mean(0, math.Inf(1))
 }
 
-// The exact window is no worse than any of a fine grid, over all kinds of models, and what it says of itself is true.
+// For all kinds of models, the exact window is at least as good as every window of a fine grid, and its numbers are right.
 func TestWindowAgainstAGrid_Dolly44Step3(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 3))
 	for trial := range 300 {
@@ -83,7 +83,7 @@ func TestWindowAgainstAGrid_Dolly44Step3(t *testing.T) {
 		before := slices.Clone(m.Lags)
 		best, err := ChooseWindow(m)
 		require.NoError(t, err)
-		require.Equal(t, before, m.Lags, "the argument is not changed")
+		require.Equal(t, before, m.Lags, "ChooseWindow changed its argument")
 		at := func(window time.Duration) Outcome {
 			o, err := m.At(window)
 			require.NoError(t, err)
@@ -96,11 +96,11 @@ func TestWindowAgainstAGrid_Dolly44Step3(t *testing.T) {
 		require.LessOrEqual(t, best.Window.Seconds(), m.Size+1e-9)
 		slack := 2e-9
 		if m.InverseLag > 0 {
-			slack = .02 * best.TaskTime.Seconds() // of 512 windows
+			slack = .02 * best.TaskTime.Seconds() // the error of a grid of 512 windows
 		}
 		for i := range 300 {
 			window := time.Duration(float64(i) / 300 * m.Size * 1e9)
-			require.GreaterOrEqual(t, at(window).TaskTime.Seconds(), best.TaskTime.Seconds()-slack, "%+v: %v beats %v", m, window, best)
+			require.GreaterOrEqual(t, at(window).TaskTime.Seconds(), best.TaskTime.Seconds()-slack, "%+v: the window %v is better than %v", m, window, best)
 		}
 		if m.Clones <= 3 {
 			require.InDelta(t, slowTask(m, best.Outcome), best.TaskTime.Seconds(), 1e-6, "%+v", m)
@@ -108,8 +108,8 @@ func TestWindowAgainstAGrid_Dolly44Step3(t *testing.T) {
 	}
 }
 
-// The order of the samples does not matter, and neither does a scale.
-func TestWindowInvariants(t *testing.T) {
+// The order of the samples does not change the window. A change of the unit scales the window.
+func TestOrderAndUnitsOfTheSamplesDoNotMatter(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 4))
 	for range 200 {
 		m := Model{Size: 8, Bandwidth: 2, Contention: .2 + .8*rng.Float64(), Inputs: 1 + rng.IntN(3)}
@@ -136,7 +136,7 @@ func TestWindowInvariants(t *testing.T) {
 	}
 }
 
-// fill gives a bin samples of a job's life.
+// fill gives a bin random samples of all types.
 func fill(w *WindowTable, rng *rand.Rand, tasks, n int) {
 	for range n {
 		w.ObserveLag(tasks, time.Duration(rng.ExpFloat64()*2e9))
@@ -147,7 +147,7 @@ func fill(w *WindowTable, rng *rand.Rand, tasks, n int) {
 	}
 }
 
-// Each bin learns for itself, from its latest samples, and only once it has enough.
+// Each bin uses only its own latest samples, and only if it has enough samples.
 func TestTableByBin_Dolly52(t *testing.T) {
 	w, err := NewWindowTable(WindowTableConfig{Bins: []int{10}, MinSamples: 2, Keep: 4})
 	require.NoError(t, err)
@@ -164,7 +164,7 @@ func TestTableByBin_Dolly52(t *testing.T) {
 		w.ObserveRead(11, 0, time.Second, false)
 	}
 	_, known := w.For(Job{Tasks: 10})
-	assert.False(t, known, "before a refresh")
+	assert.False(t, known, "a window must not be known before a refresh")
 	w.ObserveCompute(10, 7*time.Second)
 	w.Refresh()
 	best, known := w.For(Job{Tasks: 1})
@@ -172,20 +172,20 @@ func TestTableByBin_Dolly52(t *testing.T) {
 	m := Model{Lags: []time.Duration{1e9, 2e9, 1e9, 2e9}, Size: 8e6, Bandwidth: 1e6, Contention: .25}
 	want, err := ChooseWindow(m)
 	require.NoError(t, err)
-	assert.Equal(t, want, best, "one computation time is too few")
+	assert.Equal(t, want, best, "one computation time is too few to be used")
 	_, known = w.For(Job{Tasks: 1000})
-	assert.False(t, known, "nothing was read")
+	assert.False(t, known, "a window must not be known without reads")
 	_, known = w.For(Job{Tasks: 1, Clones: 1})
-	assert.False(t, known, "one clone has no other to share with")
+	assert.False(t, known, "a single clone has no other clone to share with")
 
 	w.ObserveCompute(3, 9*time.Second)
 	m.Compute = []time.Duration{9e9, 7e9}
 	again, _ := w.For(Job{Tasks: 1})
-	assert.Equal(t, best, again, "until the next refresh")
+	assert.Equal(t, best, again, "the answer must not change until the next refresh")
 	w.Refresh()
 	for range 2 {
 		for clones := 2; clones < 8; clones++ {
-			for inputs := 1; inputs < 5; inputs++ { // more kinds of jobs than are remembered
+			for inputs := 1; inputs < 5; inputs++ { // more different jobs than a bin remembers
 				m.Clones, m.Inputs = clones, inputs
 				want, err = ChooseWindow(m)
 				require.NoError(t, err)
@@ -196,7 +196,7 @@ func TestTableByBin_Dolly52(t *testing.T) {
 		}
 	}
 	for range 4 {
-		w.ObserveLag(10, 3*time.Second) // pushes the older ones out
+		w.ObserveLag(10, 3*time.Second) // replaces the older lags
 	}
 	w.Refresh()
 	best, _ = w.For(Job{Tasks: 10})
@@ -211,8 +211,8 @@ func TestRingKeepsTheLatest(t *testing.T) {
 	assert.ElementsMatch(t, []int{7, 8, 9, 10}, r.items)
 }
 
-// Saved and restored at any point, the table answers as one that never stopped.
-func TestRestoredTableGoesOn(t *testing.T) {
+// A table is saved and restored at any point. The restored table answers as a table that never stopped.
+func TestARestoredTableAnswersAlike(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 6))
 	var w WindowTable
 	restored := snapshottest.Through(t, &w)

@@ -54,7 +54,7 @@ func TestExplainTellsAJobsStory(t *testing.T) {
 	assert.Contains(t, output(t, "-explain", "13"), "hash function", "package skew")
 	var cloned bytes.Buffer
 	require.NoError(t, run([]string{"-explain", "19"}, &cloned, io.Discard))
-	assert.Contains(t, cloned.String(), "own-copy", "package delay/assign")
+	assert.Contains(t, cloned.String(), "own-output", "package delay/assign")
 	assert.Contains(t, output(t, "-explain", "3", "-with", "laxity"), "runs most like it", "package estimate/knn")
 }
 

@@ -17,7 +17,7 @@ func benchValues(n int) []float64 {
 	return values
 }
 
-// The neighbours are those of scikit-learn's default, 20.
+// BenchmarkLOF uses 20 neighbours, the default of scikit-learn.
 func BenchmarkLOF(b *testing.B) {
 	for _, n := range []int{84, 1000, 100000} {
 		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {

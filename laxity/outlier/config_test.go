@@ -12,7 +12,7 @@ import (
 	"github.com/straggler-go/straggler/laxity"
 )
 
-func TestBadInputIsNamed(t *testing.T) {
+func TestErrorsNameTheField(t *testing.T) {
 	lof := func(values []float64, l int, floor float64) error {
 		_, err := new(Scorer).Score(nil, values, l, floor)
 		return err
@@ -50,7 +50,7 @@ func TestDetectorDefaults(t *testing.T) {
 	d, err := NewDetector(Config{})
 	require.NoError(t, err)
 	assert.Equal(t, Config{Threshold: 2, Spread: 7.5, Resolution: time.Millisecond}, d.Config())
-	// One of three workers, one neighbour each.
+	// With three workers, each has one neighbour.
 	assert.True(t, d.Detect(nil, []time.Duration{time.Second, 900 * time.Millisecond, time.Second})[1].Overloaded)
 	for _, v := range d.Detect(nil, []time.Duration{time.Second, 1, estimate.Unknown}) {
 		assert.False(t, v.Overloaded)
@@ -59,8 +59,9 @@ func TestDetectorDefaults(t *testing.T) {
 	assert.Empty(t, d.Detect(nil, nil))
 }
 
-// A laxity a millisecond below a block of equal ones is no outlier at the default resolution, and is one without.
-func TestResolution(t *testing.T) {
+// A laxity one millisecond below several equal laxities is not an outlier with the default resolution. Without a resolution
+// the laxity is an outlier.
+func TestResolutionHidesSmallDistances(t *testing.T) {
 	laxities := []time.Duration{5e6, 5e6, 5e6, 5e6, 4e6, 5e6, 5e6}
 	fine, _ := NewDetector(Config{Spread: Off})
 	assert.False(t, fine.Detect(nil, laxities)[4].Overloaded)
@@ -71,8 +72,8 @@ func TestResolution(t *testing.T) {
 	assert.Equal(t, time.Duration(5e6), v.Bar)
 }
 
-// Strict at a tie: a laxity at the bar is not low, and a factor at the threshold does not exceed it.
-func TestTiesAtTheBars(t *testing.T) {
+// The comparisons are strict: a laxity equal to the bar is not low, and a factor equal to the threshold is not an outlier.
+func TestValuesEqualToTheLimitsAreNotOverloaded(t *testing.T) {
 	var v Verdict
 	v.judge(3, 2, 10, 10)
 	assert.Equal(t, NotLow, v.Reason)
@@ -82,7 +83,7 @@ func TestTiesAtTheBars(t *testing.T) {
 	assert.Equal(t, StandsApart, v.Reason)
 }
 
-func TestNames(t *testing.T) {
+func TestValuesPrintTheirNames(t *testing.T) {
 	assert.Equal(t, "fine no-laxity laxity=inf", Verdict{Reason: NoLaxity, Laxity: laxity.NoDeadline}.String())
 	assert.Equal(t, "[overloaded=true reason=stands-apart laxity=0.001 bar=0.002 lof=5 threshold=2]",
 		Verdict{true, StandsApart, 1e6, 2e6, 5, 2}.LogValue().String())

@@ -13,44 +13,48 @@ import (
 )
 
 const (
-	// PaperThreshold is DynamicShare's. Factors scatter around 1, so by itself it names most workers of a healthy cluster.
+	// PaperThreshold is DynamicShare's threshold. Factors scatter around 1, so with this threshold alone the detector names
+	// most workers of a healthy cluster.
 	PaperThreshold = 1
-	// Off turns a field off: as Spread, every laxity below the median is low; as Resolution, all laxities are told apart,
-	// as in the paper.
+	// Off turns a field off. As Spread, it makes every laxity below the median low. As Resolution, it distinguishes all
+	// laxities, as the paper does.
 	Off = -1
 )
 
-// neighbours is how many a [Detector] compares with, where there are enough workers.
+// neighbours is the number of neighbours that a [Detector] uses if there are enough workers.
 const neighbours = 10
 
-// Config holds the choices of a [Detector]. Its zero value is a choice of this package. The paper's is
-// {Threshold: PaperThreshold, Spread: Off, Resolution: Off}, except that it looks at high laxities, too.
+// Config is the configuration of a [Detector]. Its zero value is a choice of this package. The paper's choice is
+// {Threshold: PaperThreshold, Spread: Off, Resolution: Off}; the paper also names workers with high laxities.
 //
-// What the zero value finds: of 84 laxities that scatter normally, with five below by at least 8 standard deviations,
-// it names those five and no other with 10 and 20 neighbours. With 5, which is as many as are low, it takes 16, as the
-// low ones vouch for each other.
+// Overloaded workers that the zero value finds: in a test, 79 laxities scatter normally and five laxities are lower
+// by at least 8 standard deviations. With 10 or 20 neighbours the detector names exactly the five workers. With only
+// 5 neighbours, the number of low laxities, the detector needs 16 standard deviations, because the low laxities are
+// neighbours of each other.
 //
-// What it names wrongly, where nobody is overloaded and laxities scatter normally: one worker or more in about 1 of
-// 1000 jobs of 84 workers, and in 3 of 100 jobs of 12. The paper's choice does so in every job. A factor alone does
-// not do: a threshold of 3 with Spread Off does so in 3 of 10 jobs of 84. Scatter with a long tail downwards is another
-// matter: where task times are exponential, the zero value names workers of the tail in 6 of 10 jobs of 84; a Spread
-// of 20 makes that fewer than 1 in 50.
+// Healthy workers that the zero value names wrongly, if laxities scatter normally and no worker is overloaded:
+//
+//   - The zero value names a worker in about 1 of 1000 jobs with 84 workers, and in 3 of 100 jobs with 12 workers.
+//   - The paper's choice names a worker in every job.
+//   - A large factor alone is not enough: a threshold of 3 with Spread Off names a worker in 3 of 10 jobs with 84 workers.
+//   - If task times are exponential, laxities have a long tail downwards. The zero value then names workers of the tail in
+//     6 of 10 jobs with 84 workers. With a Spread of 20, this happens in fewer than 1 of 50 jobs.
 type Config struct {
-	// Neighbours is l. It should exceed the number of workers that may be overloaded together. 0 means 10, or half of the
-	// other workers if that is less.
+	// Neighbours is l, 1 or more. Neighbours should exceed the number of workers that may be overloaded together. 0
+	// means 10, or half of the other workers if this is less.
 	Neighbours int
-	// Threshold is what the local outlier factor must exceed, 1 or more. 0 means 2.
+	// Threshold is a limit for the local outlier factor, 1 or more. An overloaded worker's factor exceeds it. 0 means 2.
 	Threshold float64
-	// Spread is how far a laxity must be below the median to be low, in median absolute deviations of the laxities, which
-	// count as at least Resolution. 0 means 7.5, which is five standard deviations of a normal distribution; [Off]
-	// takes all that are below the median.
+	// Spread says which laxities are low, in median absolute deviations of the laxities. A laxity is low if it is
+	// below the median by more than Spread deviations. A deviation counts as at least Resolution. 0 means 7.5, or
+	// five standard deviations of a normal distribution. [Off] makes every laxity below the median low.
 	Spread float64
-	// Resolution is the least distance that counts between two laxities: laxities in whole milliseconds have many
-	// equals, beside which every other value would stand apart. 0 means 1 ms.
+	// Resolution is the smallest distance between two laxities that counts. Laxities in whole milliseconds are often equal,
+	// and without a resolution every other laxity would then be an outlier. 0 means 1 ms. [Off] means no resolution.
 	Resolution time.Duration
 }
 
-// Validate reports the first field that is out of range, with its value and its range.
+// Validate returns an error for the first field that is out of range. The error names the field, its value and its range.
 func (c Config) Validate() error {
 	const place = "laxity/outlier: Config"
 	var spread error
@@ -65,14 +69,15 @@ func (c Config) Validate() error {
 	)
 }
 
-// MarshalJSON returns the fields that are not zero, kebab-case, in seconds, Off as -1; UnmarshalJSON reads it.
+// MarshalJSON writes the fields that are not zero: names in kebab-case, durations in seconds, Off as -1. UnmarshalJSON
+// reads this format.
 func (c Config) MarshalJSON() ([]byte, error)     { return wire.JSON(wire.Settings(&c)) }
 func (c *Config) UnmarshalJSON(data []byte) error { return wire.Read(data, c, wire.Struct) }
 
-// Detector finds overloaded workers among those that run tasks of one job [DynamicShare §3.3]: a worker whose laxity is
-// far below the median and whose local outlier factor exceeds the threshold. The paper takes every value whose factor
-// exceeds 1, high ones included. It keeps its memory from one call to the next. The zero value has the
-// recommended configuration. Not safe for concurrent use; one per job or scheduler.
+// Detector finds the overloaded workers of one job [DynamicShare §3.3]. A worker is overloaded if its laxity is far below
+// the median and its local outlier factor exceeds the threshold. The paper takes every value with a factor above 1, also
+// high values. A Detector reuses its memory. The zero value has the recommended configuration. Not safe for concurrent
+// use; each job or scheduler needs its own Detector.
 type Detector struct {
 	config  Config
 	scorer  Scorer
@@ -80,7 +85,7 @@ type Detector struct {
 	factors []float64
 }
 
-// NewDetector returns a Detector, or an error that names the field of c that is out of range.
+// NewDetector returns a Detector. The error names the field of c that is out of range.
 func NewDetector(c Config) (*Detector, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -99,20 +104,23 @@ func (c Config) Effective() Config {
 // Config returns the configuration with its defaults filled in. Neighbours stays 0 if it depends on the workers.
 func (d *Detector) Config() Config { return d.config.Effective() }
 
-// Verdict says whether a worker is overloaded, and why. It is a plain value without NaN that can be compared with ==.
+// Verdict says whether a worker is overloaded, and why. A Verdict is a plain value without NaN, and can be compared
+// with ==.
 type Verdict struct {
+	// Overloaded says that the worker is overloaded.
 	Overloaded bool
-	Reason     Reason
-	// Laxity is the worker's, and Bar is what it had to be less than to be low; 0 if no factor was computed.
+	// Reason says why the worker counts as overloaded or not.
+	Reason Reason
+	// Laxity is the worker's laxity. A laxity below Bar is low. Bar is 0 if no factor was computed.
 	Laxity, Bar time.Duration
-	// LOF is the local outlier factor, +Inf beside a block of equal laxities with Resolution Off, and Threshold what
-	// it was held against. Both are 0 if no factor was computed.
+	// LOF is the local outlier factor, and Threshold is its limit. LOF may be +Inf if Resolution is Off, for a laxity near
+	// a group of equal laxities. Both are 0 if no factor was computed.
 	LOF, Threshold float64
 }
 
-// Detect appends one verdict for each of the laxities of one job's tasks on its workers to dst. A laxity that is
-// [estimate.Unknown] or [laxity.NoDeadline] is left out of account. O(n log n + n l); it allocates only when it is
-// given more laxities than ever before, or dst lacks the capacity.
+// Detect appends a verdict for each laxity to dst. The laxities belong to the tasks of one job, one laxity for each worker.
+// Detect ignores a laxity of [estimate.Unknown] or [laxity.NoDeadline]. O(n log n + n l); it allocates only if it gets more
+// laxities than ever before, or if dst lacks the capacity.
 func (d *Detector) Detect(dst []Verdict, laxities []time.Duration) []Verdict {
 	c := d.config.Effective()
 	d.values = d.values[:0]
@@ -137,7 +145,7 @@ func (d *Detector) Detect(dst []Verdict, laxities []time.Duration) []Verdict {
 		switch {
 		case !known(own):
 			v.Reason = NoLaxity
-		case err != nil: // the values are in range, so there are too few of them
+		case err != nil: // all values are in range, so the only cause is too few values
 			v.Reason = TooFewWorkers
 		default:
 			v.judge(factors[next], c.Threshold, d.values[next], bar)
@@ -148,8 +156,8 @@ func (d *Detector) Detect(dst []Verdict, laxities []time.Duration) []Verdict {
 	return dst
 }
 
-// bar returns what a low laxity is less than, in nanoseconds: the median less Spread median absolute deviations. Of two
-// middle values it takes the lower.
+// bar returns the limit for low laxities in nanoseconds: the median minus Spread median absolute deviations. The median of
+// an even number of values is the lower middle value.
 func (d *Detector) bar(c Config) float64 {
 	sorted := d.scorer.sorted
 	lo := (len(sorted) - 1) / 2
@@ -158,7 +166,7 @@ func (d *Detector) bar(c Config) float64 {
 		return median
 	}
 	var deviation float64
-	for range (len(sorted)-1)/2 + 1 { // the nearest half of the values, from the median outwards
+	for range (len(sorted)-1)/2 + 1 { // visits the half of the values that is nearest to the median
 		if lo < 0 || hi < len(sorted) && sorted[hi].value-median < median-sorted[lo].value {
 			deviation = sorted[hi].value - median
 			hi++
@@ -170,6 +178,7 @@ func (d *Detector) bar(c Config) float64 {
 	return median - float64(c.Spread*max(deviation, float64(max(c.Resolution, 0))))
 }
 
+// judge sets the verdict from the worker's factor and laxity and from their limits.
 func (v *Verdict) judge(factor, threshold, own, bar float64) {
 	v.LOF, v.Threshold = factor, threshold
 	v.Bar, _ = num.Duration(bar / 1e9)
@@ -183,4 +192,5 @@ func (v *Verdict) judge(factor, threshold, own, bar float64) {
 	}
 }
 
+// known reports whether the laxity is known and has a deadline.
 func known(d time.Duration) bool { return d != estimate.Unknown && d != laxity.NoDeadline }

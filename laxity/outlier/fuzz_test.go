@@ -9,7 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Any values, any l: an error or one factor a value, none NaN or negative, the same twice, independent of the sequence.
+// FuzzLOF tries arbitrary values and l. The result is an error, or a factor for each value that is not NaN and not negative.
+// The factors do not depend on the order of the values.
 func FuzzLOF(f *testing.F) {
 	f.Add([]byte("0123456789abcdef0123456789abcdef"), 1, 0.0)
 	f.Add(make([]byte, 64), 3, 1.0)
@@ -40,7 +41,8 @@ func FuzzLOF(f *testing.F) {
 	})
 }
 
-// Any laxities: one verdict each, and lowering the laxity of one worker never makes it fine by making it high.
+// FuzzDetector tries arbitrary laxities. The detector returns a verdict for each laxity, an overloaded worker's
+// laxity is low, and the same laxities have the same verdicts.
 func FuzzDetector(f *testing.F) {
 	f.Add([]byte("0123456789abcdef0123456789abcdef"), 0)
 	f.Fuzz(func(t *testing.T, data []byte, l int) {

@@ -8,56 +8,61 @@ import (
 )
 
 const (
-	// maxValue bounds the values, so that no sum of distances overflows.
+	// maxValue is the largest absolute value, so that no sum of distances overflows.
 	maxValue = 1e290
-	// maxDensity bounds a finite density, so that no sum of densities overflows: mean distances below 1e-296 are not
-	// told apart.
+	// maxDensity is the largest finite density, so that no sum of densities overflows. Mean distances below 1e-296 count
+	// as equal.
 	maxDensity = 1e296
 )
 
-// LOF returns the local outlier factor of each value over its l nearest others [DynamicShare §3.3, equations 4 and 5]:
-// about 1 for a value as close to its neighbours as these are to theirs, more for one that stands apart. The unit does
-// not matter. l is at least the number of outliers that may lie together, and less than the other values by as many.
+// LOF returns the local outlier factor of each value over its l nearest other values [DynamicShare §3.3, equations 4 and
+// 5]. A factor of about 1 means that the value is as close to its neighbours as the neighbours are to their own. A larger
+// factor means an outlier. For example, 10, 11, 12, 13 and 30 have the factors 1, 1, 1, 1 and 11.67 for l = 2. The unit of
+// the values does not matter. Set l to at least the number of outliers that may lie together. The number of other values
+// should exceed l by at least this number too.
 //
-// Neighbours are chosen as Breunig et al. define it: every other value at no more than the distance of the l-th
-// nearest, so more than l of them if some are tied. Distances are compared as computed: 0.3-0.25 and 0.25-0.2 are not
-// tied. Where more than l values are equal, their density is infinite: their factor is 1, and that of a value which
-// has one of them among its neighbours but is not one of them is +Inf. [Scorer] takes a floor against that. A factor
-// is never NaN.
+// The neighbours follow the definition of Breunig et al.: all other values within the distance of the l-th nearest value.
+// So ties can make more than l neighbours. Distances are compared as computed: in float64, 0.3-0.25 and 0.25-0.2 are not
+// tied.
 //
-// Fewer than 2 values, values that are not finite or beyond 1e290, and an l outside 1 to len(values)-1 are errors.
-// O(n log n + n l) time and O(n) memory, allocated each time; a [Scorer] keeps it.
+// If more than l values are equal, their density is infinite and their factor is 1. Another value with such a value among
+// its neighbours has the factor +Inf. The floor of [Scorer.Score] prevents this. A factor is never NaN.
+//
+// The error says that there are fewer than 2 values, that a value is not finite or beyond 1e290, or that l is outside 1 to
+// len(values)-1. O(n log n + n l) time and O(n) memory, allocated in each call; a [Scorer] reuses its memory.
 func LOF(values []float64, l int) ([]float64, error) {
 	return new(Scorer).Score(nil, values, l, 0)
 }
 
-// Scorer computes local outlier factors and keeps its memory from one call to the next. The zero value is ready to use.
-// Not safe for concurrent use; one per job or worker that is watched.
+// Scorer computes local outlier factors and reuses its memory. The zero value is ready to use. Not safe for concurrent use;
+// each job needs its own Scorer.
 type Scorer struct {
 	sorted []ranked
 	groups []group
 }
 
+// ranked is a value and its index in the caller's slice.
 type ranked struct {
 	value float64
 	index int
 }
 
-// group is a set of equal values. Its neighbourhood is the run of groups from lo to hi, less one copy of the value.
+// group is a set of equal values. The neighbours of a value in the group are all values of the groups lo to hi, except the
+// value itself.
 type group struct {
 	value    float64
-	size     int
-	lo, hi   int
-	count    int     // |N_l|
+	size     int     // number of equal values
+	lo, hi   int     // indices of the first and the last group of neighbours
+	count    int     // |N_l|, the number of neighbours
 	distance float64 // l-distance
 	density  float64 // lrd
 	factor   float64
 }
 
-// Score appends the factors of values to dst, as [LOF] does, with a reachability distance of at least floor. A floor of
-// the resolution of the values, say a millisecond, keeps a block of equal values from making all others outliers; 0 is
-// the paper's definition. A floor that is negative or not finite is an error. Score allocates only when it is given
-// more values than ever before, or dst lacks the capacity.
+// Score appends the factors of values to dst, as [LOF] computes them, with a reachability distance of at least floor. A
+// floor of the values' resolution, such as a millisecond, prevents that a group of equal values makes all other values
+// outliers. A floor of 0 is the paper's definition. The error names a floor that is negative or not finite. Score allocates
+// only if it gets more values than ever before, or if dst lacks the capacity.
 func (s *Scorer) Score(dst, values []float64, l int, floor float64) ([]float64, error) {
 	if err := checkLOF(values, l, floor); err != nil {
 		return dst, err
@@ -84,6 +89,7 @@ func (s *Scorer) Score(dst, values []float64, l int, floor float64) ([]float64, 
 	return dst, nil
 }
 
+// checkLOF returns an error for the first argument that is out of range.
 func checkLOF(values []float64, l int, floor float64) error {
 	if len(values) < 2 {
 		return check.Bad("laxity/outlier", "the number of values", len(values), "2 or more")
@@ -102,14 +108,14 @@ func checkLOF(values []float64, l int, floor float64) error {
 	return nil
 }
 
-// group sorts the values and gathers equal ones, so that many equal values cost no more than one.
+// group sorts the values and collects equal values in groups. A group then costs the same work as a single value.
 func (s *Scorer) group(values []float64) {
 	s.sorted = s.sorted[:0]
 	for i, v := range values {
 		s.sorted = append(s.sorted, ranked{v, i})
 	}
 	slices.SortFunc(s.sorted, func(a, b ranked) int {
-		switch { // no value is NaN, which cmp.Compare would look for
+		switch { // no value is NaN, so cmp.Compare and its test for NaN are not needed
 		case a.value < b.value:
 			return -1
 		case a.value > b.value:
@@ -127,7 +133,7 @@ func (s *Scorer) group(values []float64) {
 	}
 }
 
-// neighbourhood finds N_l and the l-distance of group i by widening a run of groups to the nearer side.
+// neighbourhood finds N_l and the l-distance of group i. The search extends a range of groups on the nearer side.
 func (s *Scorer) neighbourhood(i, l int) {
 	groups := s.groups
 	g := &groups[i]
@@ -144,7 +150,7 @@ func (s *Scorer) neighbourhood(i, l int) {
 		if right < left {
 			nearest = right
 		}
-		if count >= l && nearest > distance { // all that are tied with the l-th are in
+		if count >= l && nearest > distance { // all values tied with the l-th nearest are included
 			break
 		}
 		distance = nearest
@@ -160,7 +166,7 @@ func (s *Scorer) neighbourhood(i, l int) {
 	g.lo, g.hi, g.count, g.distance = lo, hi, count, distance
 }
 
-// densityOf returns lrd, equation 4: how many neighbours there are to a unit of reachability distance.
+// densityOf returns lrd of group i by equation 4: the number of neighbours for each unit of reachability distance.
 func (s *Scorer) densityOf(i int, floor float64) float64 {
 	g := &s.groups[i]
 	value := g.value
@@ -171,13 +177,13 @@ func (s *Scorer) densityOf(i int, floor float64) float64 {
 		}
 		b := &s.groups[k]
 		reach := math.Abs(value - b.value)
-		if b.distance > reach { // not max, which looks for NaN
+		if b.distance > reach { // max would also test for NaN
 			reach = b.distance
 		}
 		if floor > reach {
 			reach = floor
 		}
-		sum += float64(float64(b.size) * reach) // the conversion forbids a fused multiply-add: one answer everywhere
+		sum += float64(float64(b.size) * reach) // the conversion prevents a fused multiply-add, so all machines agree
 	}
 	if sum == 0 {
 		return math.Inf(1)
@@ -185,11 +191,11 @@ func (s *Scorer) densityOf(i int, floor float64) float64 {
 	return min(float64(g.count)/sum, maxDensity)
 }
 
-// factorOf returns LOF, equation 5.
+// factorOf returns LOF of group i by equation 5.
 func (s *Scorer) factorOf(i int) float64 {
 	g := &s.groups[i]
 	if math.IsInf(g.density, 1) {
-		return 1 // its neighbours are its equals
+		return 1 // all neighbours are equal to the value
 	}
 	sum := float64(float64(g.size-1) * g.density)
 	for k := g.lo; k <= g.hi; k++ {

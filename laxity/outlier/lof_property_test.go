@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// exactLOF is the definition of Breunig et al., word by word, in rational arithmetic. A nil density is infinite.
+// exactLOF follows the definition of Breunig et al. word by word, in rational arithmetic. A nil density is infinite.
 func exactLOF(values []float64, l int, floor float64) []float64 {
 	n := len(values)
 	distance := func(a, b int) *big.Rat {
@@ -73,7 +73,7 @@ func exactLOF(values []float64, l int, floor float64) []float64 {
 	return factors
 }
 
-// Values on a coarse grid, so that there are many ties and duplicates, as well as values that have none.
+// randomValues returns values on a coarse grid, with many ties and duplicates, and some values without.
 func randomValues(r *rand.Rand, n int) []float64 {
 	values := make([]float64, n)
 	grid := []float64{3, 10, 1000}[r.IntN(3)]
@@ -112,14 +112,14 @@ func TestLOFAgainstTheDefinitionInExactArithmetic(t *testing.T) {
 	}
 }
 
-func TestLOFInvariants(t *testing.T) {
+func TestFactorsIgnoreUnitsAndOrder(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 2))
 	for range 300 {
 		n := 2 + r.IntN(60)
 		l := 1 + r.IntN(n-1)
 		values := make([]float64, n)
 		for i := range values {
-			values[i] = float64(r.IntN(200)) // whole, so that what follows is exact and keeps ties
+			values[i] = float64(r.IntN(200)) // whole numbers, so the changes below are exact and keep ties
 		}
 		want, err := LOF(values, l)
 		require.NoError(t, err)
@@ -132,9 +132,9 @@ func TestLOFInvariants(t *testing.T) {
 			require.NoError(t, err)
 			return factors
 		}
-		require.Equal(t, want, mapped(func(v float64) float64 { return v + 1e9 }), "translation")
-		require.Equal(t, want, mapped(func(v float64) float64 { return v * 1024 }), "scaling")
-		requireClose(t, want, mapped(func(v float64) float64 { return v * 3e6 }), 1e-12, "scaling")
+		require.Equal(t, want, mapped(func(v float64) float64 { return v + 1e9 }), "a translation must not change the factors")
+		require.Equal(t, want, mapped(func(v float64) float64 { return v * 1024 }), "a change of the unit must not change the factors")
+		requireClose(t, want, mapped(func(v float64) float64 { return v * 3e6 }), 1e-12, "a change of the unit must not change the factors")
 		requireClose(t, want, mapped(func(v float64) float64 { return -v }), 1e-12, "reflection")
 
 		order := r.Perm(n)
@@ -145,13 +145,13 @@ func TestLOFInvariants(t *testing.T) {
 		factors, err := LOF(permuted, l)
 		require.NoError(t, err)
 		for i, k := range order {
-			require.Equal(t, want[k], factors[i], "permutation")
+			require.Equal(t, want[k], factors[i], "the order of the values must not change the factors")
 		}
 	}
 }
 
-// The largest and the smallest numbers there are make no NaN.
-func TestLOFExtremes(t *testing.T) {
+// The largest and the smallest allowed numbers do not lead to NaN.
+func TestExtremeValuesHaveFactors(t *testing.T) {
 	tiny := math.SmallestNonzeroFloat64
 	for _, values := range [][]float64{
 		{-maxValue, maxValue, 0, 1}, {0, tiny, 2 * tiny, 1}, {0, tiny, 5 * tiny, maxValue},
@@ -161,7 +161,7 @@ func TestLOFExtremes(t *testing.T) {
 			factors, err := LOF(values, l)
 			require.NoError(t, err)
 			for _, f := range factors {
-				assert.True(t, f >= 0, "%v, l=%d: %v", values, l, factors)
+				assert.True(t, f >= 0, "%v with l=%d has the factors %v", values, l, factors)
 			}
 		}
 	}

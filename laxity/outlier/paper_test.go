@@ -11,9 +11,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// §3.3, §5 and Figure 6: 84 tasks, most with laxities near 1650 ms, and five significantly lower; exactly the workers
-// of those five are named. The figure's scatter is not printed. Here it is 10 to 40 ms for five neighbours, which is
-// as many as there are low values, and 10 to 80 ms for more; the low laxities lie anywhere from 600 to 1000 ms.
+// §3.3, §5 and Figure 6: most of 84 tasks have laxities near 1650 ms, and five laxities are much lower. The detector names
+// exactly the five workers with low laxities. The paper does not state the scatter of the figure. Here the scatter is 10 to
+// 40 ms for five neighbours, the number of low values, and 10 to 80 ms for more neighbours. The low laxities are between 600
+// and 1000 ms.
 func TestFiveLowLaxitiesOf84AreNamed_Figure6(t *testing.T) {
 	for l, scatters := range map[int][]float64{5: {10, 20, 40}, 10: {10, 40, 80}, 20: {10, 40, 80}} {
 		for _, scatter := range scatters {
@@ -27,13 +28,13 @@ func TestFiveLowLaxitiesOf84AreNamed_Figure6(t *testing.T) {
 						got = append(got, w)
 					}
 				}
-				require.Equal(t, want, got, "l=%d scatter=%v ms seed=%d", l, scatter, seed)
+				require.Equal(t, want, got, "wrong workers for l=%d, a scatter of %v ms and seed %d", l, scatter, seed)
 			}
 		}
 	}
 }
 
-// figure6 returns 84 laxities in whole milliseconds and the five workers, in order, whose laxity is low.
+// figure6 returns 84 laxities in whole milliseconds, and the five workers with a low laxity, in order.
 func figure6(seed uint64, scatter float64) (laxities []time.Duration, low []int) {
 	r := rand.New(rand.NewPCG(seed, 84))
 	isLow := map[int]bool{}
@@ -51,26 +52,26 @@ func figure6(seed uint64, scatter float64) (laxities []time.Duration, low []int)
 	return laxities, low
 }
 
-// §3.3: "a value greater than 1" taken to the letter. It names the five, and most of the healthy workers: the reason
-// for the deviation.
+// §3.3: "a value greater than 1", taken literally. The rule names the five workers and also most healthy workers. For this
+// reason the default threshold is higher.
 func TestPaperThresholdNamesHealthyWorkers_3_3(t *testing.T) {
 	d, err := NewDetector(Config{Neighbours: 10, Threshold: PaperThreshold, Spread: Off, Resolution: Off})
 	require.NoError(t, err)
 	laxities, low := figure6(1, 20)
-	low84 := map[int]bool{}
+	isLow := map[int]bool{}
 	for _, w := range low {
-		low84[w] = true
+		isLow[w] = true
 	}
-	false1 := 0
+	healthy := 0
 	for w, v := range d.Detect(nil, laxities) {
 		switch {
-		case low84[w]:
+		case isLow[w]:
 			assert.True(t, v.Overloaded)
 		case v.Overloaded:
-			false1++
+			healthy++
 		}
 	}
-	assert.Greater(t, false1, 10)
+	assert.Greater(t, healthy, 10)
 
 	values := make([]float64, len(laxities))
 	for i, v := range laxities {
@@ -87,7 +88,8 @@ func TestPaperThresholdNamesHealthyWorkers_3_3(t *testing.T) {
 	assert.Greater(t, above, 84/2)
 }
 
-// The rates that Config states, of jobs in which a worker is named though none is overloaded, over 1000 jobs each.
+// The comment of Config states the rates of jobs in which a healthy worker is named. Each rate is measured over 1000 jobs
+// without an overloaded worker.
 func TestFalseAlarms(t *testing.T) {
 	normal := func(r *rand.Rand) float64 { return r.NormFloat64() }
 	exponential := func(r *rand.Rand) float64 { return -r.ExpFloat64() }
@@ -121,43 +123,44 @@ func TestFalseAlarms(t *testing.T) {
 			}
 		}
 		rate := float64(named) / 1000
-		assert.True(t, c.least <= rate && rate <= c.most, "%s: %v, want %v to %v", c.about, rate, c.least, c.most)
+		assert.True(t, c.least <= rate && rate <= c.most, "the rate of %q is %v, want %v to %v", c.about, rate, c.least, c.most)
 	}
 }
 
-// §3.3, equations 4 and 5, worked out by hand for 10, 11, 12, 13, 30 and l = 2: every lrd of the first four is 2/3,
-// that of 30 is 2/(17+18), and (2/3)/(2/35) = 35/3.
+// §3.3, equations 4 and 5, computed by hand for 10, 11, 12, 13, 30 and l = 2. The lrd of each of the first four
+// values is 2/3. The lrd of 30 is 2/(17+18). So the factor of 30 is (2/3)/(2/35) = 35/3.
 func TestFactorByHand_3_3(t *testing.T) {
 	factors, err := LOF([]float64{10, 11, 12, 13, 30}, 2)
 	require.NoError(t, err)
 	assert.InDeltaSlice(t, []float64{1, 1, 1, 1, 35. / 3}, factors, 1e-14)
 }
 
-// All values tied with the l-th nearest are neighbours [Breunig et al. 2000, definition 4]: with l = 1, 5 has both 0
-// and 10. lrd(0) = lrd(10) = 1/5, lrd(5) = 2/10, so all factors are 1; by an arbitrary choice of one neighbour they
-// would be as well, so 12 is added, which makes 10's distance 2 and lrd(10) = 1/2.
-func TestTiedNeighboursAllCount(t *testing.T) {
+// All values tied with the l-th nearest value are neighbours [Breunig et al. 2000, definition 4]. With l = 1, the
+// value 5 has the neighbours 0 and 10. For 0, 5 and 10 alone all factors would be 1, and with an arbitrary single
+// neighbour too. The value 12 makes the difference visible: the distance of 10 becomes 2, and lrd(10) becomes 1/2.
+func TestAllTiedNeighboursCount(t *testing.T) {
 	factors, err := LOF([]float64{0, 5, 10, 12}, 1)
 	require.NoError(t, err)
 	// reach(5,0) = 5, reach(5,10) = 5: lrd(5) = 1/5. lrd(0) = 1/5, lrd(10) = lrd(12) = 1/2.
 	assert.InDeltaSlice(t, []float64{1, (1 + 2.5) / 2, 1, 1}, factors, 1e-14)
 }
 
-// Distances are compared as computed: 1e17 is equally far from 0, 1 and 3 in float64, so all three are neighbours for
-// l = 1. Their densities are 1, 1 and 1/2, and that of 1e17 is 1e-17.
+// Distances are compared as computed. In float64, 1e17 has the same distance to 0, 1 and 3, so all three are its neighbours
+// for l = 1. Their densities are 1, 1 and 1/2, and the density of 1e17 is 1e-17.
 func TestTiesByRoundingCount(t *testing.T) {
 	factors, err := LOF([]float64{0, 1, 3, 1e17}, 1)
 	require.NoError(t, err)
 	assert.InEpsilon(t, 2.5/3*1e17, factors[3], 1e-12)
 }
 
-// More than l equal values are infinitely dense.
-func TestEqualValues(t *testing.T) {
+// The density of more than l equal values is infinite.
+func TestEqualValuesHaveInfiniteDensity(t *testing.T) {
 	factors, err := LOF([]float64{7, 7, 7, 7, 8, 20}, 3)
 	require.NoError(t, err)
 	assert.Equal(t, "[1 1 1 1 +Inf +Inf]", fmt.Sprint(factors))
 	factors, err = new(Scorer).Score(nil, []float64{7, 7, 7, 7, 8, 20}, 3, 1)
 	require.NoError(t, err)
-	// With a floor of 1 every density of the block and of 8 is 1. The neighbours of 20 are 8 and, tied, all four 7: 64/5.
+	// With a floor of 1, the equal values and 8 have the density 1. The neighbours of 20 are 8 and, as ties, all four
+	// values 7. So the factor of 20 is 64/5.
 	assert.Equal(t, "[1 1 1 1 1 12.8]", fmt.Sprint(factors))
 }

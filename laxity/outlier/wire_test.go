@@ -16,7 +16,7 @@ func TestVerdictsReadBack(t *testing.T) {
 	wiretest.Through(t, Verdict{Reason: AmongPeers, Laxity: 7, LOF: 1.123456789, Threshold: 1.5})
 }
 
-func TestChoicesReadBack(t *testing.T) {
+func TestConfigsReadBack(t *testing.T) {
 	wiretest.Settings(t, Config{Threshold: 3, Spread: Off, Resolution: time.Microsecond},
 		`{"threshold":3,"spread":-1,"resolution":0.000001}`)
 }

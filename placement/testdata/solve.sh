@@ -1,6 +1,6 @@
 #!/bin/sh
-# Solves the LP files of a directory with CBC, one core and a bounded time each, and prints a row per problem:
-# name, lower bound, best placement, and whether the solver proved it optimal. See README.md.
+# Solves the LP files of a directory with CBC, with one core and a time limit for each file. Prints a row for each problem:
+# name, lower bound, best placement, and whether the solver proved this placement optimal. See README.md.
 directory=$1
 limit=${2:-60}
 for file in "$directory"/*.lp; do

@@ -24,7 +24,7 @@ type assigner struct {
 	table     *assign.WindowTable
 	refreshed time.Duration
 	inputs    []assign.Input
-	copies    [][]assign.Copy
+	copies    [][]assign.Clone
 }
 
 // reader is what a clone has still to read of the tasks before it.
@@ -126,7 +126,7 @@ func (a *assigner) ask(s *sim, at int32) {
 		return
 	}
 	a.observe(s, at, r.left[d.Input], d)
-	r.current, r.copy, r.began, r.shared = r.left[d.Input], d.Copy, s.now, d.Action == assign.ReadShared
+	r.current, r.copy, r.began, r.shared = r.left[d.Input], d.Clone, s.now, d.Action == assign.ReadShared
 	r.pace = 1
 	s.enter(at, reads, c.reading/float64(len(r.left)+r.read))
 	a.contend(s, c.task)
@@ -153,7 +153,7 @@ func (a *assigner) look(s *sim, at int32) []assign.Input {
 		}
 		list := a.copies[i][:0]
 		for _, k := range up.keptOf(u) {
-			list = append(list, assign.Copy{State: k.state})
+			list = append(list, assign.Clone{State: k.state})
 		}
 		in, before := assign.Input{Waited: s.now - c.reader.ready}, false // the list has the latest first
 		for other := s.tasks[c.task].first; other != none; other = s.copies[other].sibling {
@@ -169,7 +169,7 @@ func (a *assigner) look(s *sim, at int32) []assign.Input {
 			}
 		}
 		a.copies[i] = list
-		in.Copies = list
+		in.Clones = list
 		a.inputs = append(a.inputs, in)
 	}
 	return a.inputs
@@ -187,7 +187,7 @@ func (a *assigner) observe(s *sim, at, u int32, d assign.Decision) {
 	}
 	switch waited := s.now - c.reader.ready; {
 	case first:
-	case d.Reason == assign.OwnCopy:
+	case d.Reason == assign.OwnOutput:
 		a.table.ObserveLag(tasks, waited)
 	case d.Reason == assign.WindowOver:
 		a.table.ObserveCut(tasks, waited)

@@ -30,7 +30,7 @@ func TestClonesReadOutputsOfTheirOwn(t *testing.T) {
 		end  float64
 		says string
 	}{
-		0:              {35, "share window-over input=0 copy=0 kill-rest=true"},
+		0:              {35, "share window-over input=0 clone=0 kill-rest=true"},
 		time.Second:    {34, "wait=1s"},
 		assign.Forever: {25, "wait window-open"},
 	} {

@@ -54,7 +54,7 @@ func (c *cloner) admit(s *sim, id int32) {
 	s.tell(p.job, "phase %d: %v", id-s.jobs[p.job].phases[0], d)
 	switch {
 	case d.Action == clone.Clone:
-		p.clones, p.cloned, p.grant = int32(d.Copies), int32(d.Tasks), d.Grant
+		p.clones, p.cloned, p.grant = int32(d.Clones), int32(d.Tasks), d.Grant
 		c.granted[d.Grant] = id
 		s.result.Cloned++
 	case short(d):

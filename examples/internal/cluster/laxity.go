@@ -47,7 +47,7 @@ func (o *laxityOrder) facts(job int32) laxity.Job {
 			}
 		}
 	}
-	return laxity.Job{TimeLeft: left, Projected: need}
+	return laxity.Job{UntilDeadline: left, Projected: need}
 }
 
 // longest is what the longest task of a phase is predicted to take, or, if it is not, takes at speed 1 without luck.

@@ -48,7 +48,7 @@ func (o *overload) look(s *sim, job int32) {
 	o.tasks = o.tasks[:0]
 	s.eachOnWorker(job, func(_, machine int32, left time.Duration, _ bool) {
 		o.tasks = append(o.tasks, laxity.Task{
-			Worker: int(machine), TimeLeft: s.c.Jobs[job].Deadline - s.now, Remaining: left,
+			Worker: int(machine), UntilDeadline: s.c.Jobs[job].Deadline - s.now, Remaining: left,
 		})
 	})
 	workers, err := laxity.PerWorker(o.tasks, len(s.machines))
@@ -85,7 +85,7 @@ func (o *overload) unload(s *sim, job, machine int32) {
 		if on == machine {
 			ids = append(ids, task)
 			pending = append(pending, laxity.Pending{
-				TimeLeft: s.c.Jobs[job].Deadline - s.now, Remaining: left, Started: started,
+				UntilDeadline: s.c.Jobs[job].Deadline - s.now, Remaining: left, Started: started,
 				EndElsewhere: s.usually(task),
 			})
 		}

@@ -65,7 +65,7 @@ func replayCloned(phases []*sim.Phase, none []sim.Result, capacity int, seed uin
 		c.advance(p.Begins)
 		chance, known := estimator.P(at(p.Begins))
 		d := budget.Admit(clone.Job{Tasks: len(p.Tasks)}, clone.Cluster{Capacity: capacity, Busy: c.busy, Straggler: chance})
-		r, err := sim.Run(p, sim.Options{Policy: restart.Never{}, Clones: d.Copies, Seed: seed + uint64(i)})
+		r, err := sim.Run(p, sim.Options{Policy: restart.Never{}, Clones: d.Clones, Seed: seed + uint64(i)})
 		if err != nil {
 			return nil, nil, err
 		}

@@ -27,7 +27,7 @@ func (c *cloner) admit(s *sim, id int32) int {
 	})
 	s.tell(id, "%v", d)
 	s.fanouts[id].grant = d.Grant
-	return d.Copies
+	return d.Clones
 }
 
 // ended gives back what a request was granted, when none of its copies is left.

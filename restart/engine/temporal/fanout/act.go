@@ -25,9 +25,9 @@ func (f *fanOut) order() func(now time.Time, waiting []int) {
 	return func(now time.Time, waiting []int) {
 		jobs := make([]laxity.Job, len(waiting))
 		for i, task := range waiting {
-			jobs[i] = laxity.Job{TimeLeft: laxity.NoDeadline, Projected: f.projected(task, sized)}
+			jobs[i] = laxity.Job{UntilDeadline: laxity.NoDeadline, Projected: f.projected(task, sized)}
 			if d := f.tasks[task].Deadline; !d.IsZero() {
-				jobs[i].TimeLeft = d.Sub(now)
+				jobs[i].UntilDeadline = d.Sub(now)
 			}
 		}
 		ordered := make([]int, len(waiting))

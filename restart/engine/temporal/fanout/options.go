@@ -206,5 +206,5 @@ func (o *Options) clones(tasks []Task) (int, error) {
 	if d.Action != clone.Clone || d.Tasks < len(tasks) {
 		return 0, nil
 	}
-	return d.Copies, nil
+	return d.Clones, nil
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/straggler-go/straggler/clone/risk"
 )
 
-// How likely is it that a job of ten tasks, or of two phases of ten, straggles with three copies of each task?
+// How likely is a job to straggle? The job has ten tasks, or two phases of ten tasks, with three clones of each task.
 func ExampleOf() {
 	for s := risk.TaskLevel; s <= risk.RandomAvoidance; s++ {
 		p, _ := risk.Of(s, 10, 3, 0.1)

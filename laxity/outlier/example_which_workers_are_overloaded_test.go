@@ -10,6 +10,7 @@ import (
 
 const ms = time.Millisecond
 
+// Which workers are overloaded? Worker 4 is. Worker 8 is an outlier too, but its laxity is high.
 func ExampleDetector() {
 	laxities := []time.Duration{
 		1650 * ms, 1640 * ms, 1655 * ms, 1662 * ms, 420 * ms, 1648 * ms, 1651 * ms, 1660 * ms, 2400 * ms, estimate.Unknown,
@@ -27,14 +28,4 @@ func ExampleDetector() {
 	// Output:
 	// worker 4 overloaded stands-apart laxity=0.42s bar=1.5835s lof=124.197 threshold=2
 	// worker 8 fine not-low laxity=2.4s bar=1.5835s lof=78.3103 threshold=2
-}
-
-func ExampleLOF() {
-	factors, err := outlier.LOF([]float64{10, 11, 12, 13, 30}, 2)
-	fmt.Printf("%.2f %v\n", factors, err)
-	_, err = outlier.LOF([]float64{10, 11}, 2)
-	fmt.Println(err)
-	// Output:
-	// [1.00 1.00 1.00 1.00 11.67] <nil>
-	// laxity/outlier: l is 2, want 1 to 1, less than the number of values
 }

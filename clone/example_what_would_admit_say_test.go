@@ -1,0 +1,18 @@
+package clone_test
+
+import (
+	"fmt"
+
+	"github.com/straggler-go/straggler/clone"
+)
+
+// What would Admit say about a job? Preview gives the same answer and charges no slots.
+func ExampleBudget_Preview() {
+	var budget clone.Budget
+	cluster := clone.Cluster{Capacity: 1800, Busy: 900, Straggler: 0.1}
+	fmt.Println(budget.Preview(clone.Job{Tasks: 10}, cluster))
+	fmt.Println(budget.Spent(), "slots charged")
+	// Output:
+	// clone room-for-all clones=3 tasks=10 wanted=3 spent=30/90 busy=930/1440
+	// 0 slots charged
+}

@@ -1,0 +1,33 @@
+package placement_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/straggler-go/straggler/placement"
+)
+
+// A host that must answer within 10 ms passes an effort. The gap says how far the answer is from a proven optimum.
+func ExampleWithin() {
+	rng := rand.New(rand.NewPCG(1, 1))
+	phase := placement.Problem{Up: make([]float64, 20), Down: make([]float64, 20)}
+	for rack := range phase.Up {
+		phase.Up[rack], phase.Down[rack] = 50e6, 50e6 // bytes per second
+	}
+	for range 40 { // tasks that each read about 100 MB from each rack
+		input := make([]float64, 20)
+		for rack := range input {
+			input[rack] = float64(90e6 + rng.IntN(20e6))
+		}
+		phase.Input = append(phase.Input, input)
+	}
+	a, err := placement.Assign(phase, placement.Within(10*time.Millisecond))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%.1f s, at most %.1f %% above the optimum\n", a.Seconds, 100*a.Gap())
+	// Output:
+	// 76.9 s, at most 0.1 % above the optimum
+}
