@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/straggler-go/straggler/internal/check"
-	"github.com/straggler-go/straggler/internal/merge"
 	"github.com/straggler-go/straggler/internal/wire"
 )
 
@@ -29,13 +28,6 @@ type BlacklistConfig struct {
 	// MinTasks is the number of tasks that must end on a machine in a window before the window counts for the machine, at
 	// least 1. 0 means 3; the paper states no value.
 	MinTasks int
-	// Origin is the name of this process among the processes that share their observations of the same machines, with
-	// [Blacklist.AppendDelta] and [Blacklist.Merge]. The name has at most 255 bytes, and no other process has this
-	// name. If Origin is empty, the process does not share its observations.
-	Origin string
-	// MaxSkew is the largest difference by which the clock of another process may be ahead. Merge refuses a delta that is
-	// further in the future. 0 means one minute.
-	MaxSkew time.Duration
 }
 
 // Effective returns the configuration with its defaults filled in.
@@ -45,7 +37,6 @@ func (c BlacklistConfig) Effective() BlacklistConfig {
 	c.Threshold = check.Or(c.Threshold, 0.3)
 	c.MaxShare = check.Or(c.MaxShare, 0.1)
 	c.MinTasks = check.Or(c.MinTasks, 3)
-	c.MaxSkew = check.Or(c.MaxSkew, time.Minute)
 	return c
 }
 
@@ -58,17 +49,15 @@ func (c BlacklistConfig) Validate() error {
 		check.Probability(place, "Threshold", c.Threshold),
 		check.Share(place, "MaxShare", c.MaxShare, false),
 		check.Count(place, "MinTasks", c.MinTasks, false),
-		c.choices().Validate(place),
 	)
 }
 
-// String returns the configuration in one line, and UnmarshalText reads this line. LogValue returns the same fields for
-// log/slog. MarshalJSON writes the same fields, and UnmarshalJSON reads them.
+// String returns the configuration in one line. LogValue, for log/slog, and MarshalJSON have the same fields. UnmarshalJSON
+// reads the JSON.
 func (c BlacklistConfig) String() string                   { return wire.Line(wire.Settings(&c)) }
 func (c BlacklistConfig) LogValue() slog.Value             { return wire.Log(wire.Settings(&c)) }
 func (c BlacklistConfig) MarshalJSON() ([]byte, error)     { return wire.JSON(wire.Settings(&c)) }
 func (c *BlacklistConfig) UnmarshalJSON(data []byte) error { return wire.Read(data, c, wire.Struct) }
-func (c *BlacklistConfig) UnmarshalText(line []byte) error { return wire.Scan(line, c, wire.Struct) }
 
 // Blacklist predicts which machines will cause stragglers, and bans the worst machines for one window at a time [Dolly
 // §2.1.2]. The prediction is an exponential average. After each window it is half the share of stragglers in this window
@@ -77,8 +66,8 @@ func (c *BlacklistConfig) UnmarshalText(line []byte) error { return wire.Scan(li
 //
 // A ban depends on the previous window, so every ban ends automatically. No task starts on a banned machine. Once the
 // running tasks of the machine have ended, the next window has no observations of the machine, and the ban ends. At
-// most MaxShare of the machines are banned, the worst machines first. Among equals the lowest index comes first, or
-// with an Origin the first name.
+// most MaxShare of the machines are banned, the worst machines first. Among equals the lowest index comes
+// first.
 //
 // The host numbers machines from 0 and supplies all times. If its clock steps back, no time passes at the step, and
 // the next time is measured from there. The zero value has the defaults and no machines. Not safe for concurrent use;
@@ -88,7 +77,6 @@ type Blacklist struct {
 	period  period
 	machine []health
 	worst   []int32 // scratch: the machines above the threshold, to be banned as far as MaxShare allows
-	fleet   merge.Fleet
 }
 
 // health is the observations of a machine and its prediction.
@@ -119,7 +107,6 @@ func (b *Blacklist) Resize(machines int) {
 	b.config = b.Config()
 	machines = max(machines, 0)
 	if machines <= len(b.machine) {
-		b.fleet.Resize(machines)
 		clear(b.machine[machines:])
 		b.machine = b.machine[:machines]
 		b.worst = b.worst[:0]
@@ -137,19 +124,12 @@ func (b *Blacklist) Resize(machines int) {
 }
 
 // Observe records that a task ended on the machine, and whether the task straggled. [Estimator.Observe] returns the rate
-// below which a task straggled. The result says whether the machine exists, and with an Origin whether it has a name. O(1),
-// and O(m log m) for m machines once in each window; no allocation.
+// below which a task straggled. The result says whether the machine exists. O(1), and O(m log m) for m machines once in each
+// window; no allocation.
 func (b *Blacklist) Observe(now time.Time, machine int, straggled bool) bool {
 	b.roll(now)
 	if machine < 0 || machine >= len(b.machine) {
 		return false
-	}
-	if c := b.config.choices(); c.Origin != "" {
-		n := merge.Count{Of: 1}
-		if straggled {
-			n.Hits = 1
-		}
-		return b.fleet.Add(c, b.period.clock.Since, machine, n)
 	}
 	b.machine[machine].tasks++
 	if straggled {
@@ -191,10 +171,6 @@ func (b *Blacklist) roll(now time.Time) {
 	if len(b.machine) == 0 {
 		return // there is no observation to close, and the zero Blacklist has no window yet
 	}
-	if b.config.Origin != "" {
-		b.rollShared(now, false)
-		return
-	}
 	windows := b.period.roll(now, b.config.Window)
 	if windows == 0 {
 		return
@@ -219,8 +195,7 @@ func (b *Blacklist) roll(now time.Time) {
 // banWorst bans the worst machines, as many as MaxShare allows.
 func (b *Blacklist) banWorst() {
 	slices.SortFunc(b.worst, func(x, y int32) int {
-		return cmp.Or(cmp.Compare(b.machine[y].predicted, b.machine[x].predicted),
-			cmp.Compare(b.fleet.Name(int(x)), b.fleet.Name(int(y))), cmp.Compare(x, y))
+		return cmp.Or(cmp.Compare(b.machine[y].predicted, b.machine[x].predicted), cmp.Compare(x, y))
 	})
 	for _, i := range b.worst[:min(len(b.worst), slots(b.config.MaxShare, len(b.machine)))] {
 		b.machine[i].banned = true

@@ -96,13 +96,12 @@ func (c Config) Validate() error {
 	)
 }
 
-// String returns the configuration in one line, and UnmarshalText reads this line. LogValue returns the same fields for
-// log/slog. MarshalJSON writes the same fields, and UnmarshalJSON reads them.
+// String returns the configuration in one line. LogValue, for log/slog, and MarshalJSON have the same fields. UnmarshalJSON
+// reads the JSON.
 func (c Config) String() string                   { return wire.Line(wire.Settings(&c)) }
 func (c Config) LogValue() slog.Value             { return wire.Log(wire.Settings(&c)) }
 func (c Config) MarshalJSON() ([]byte, error)     { return wire.JSON(wire.Settings(&c)) }
 func (c *Config) UnmarshalJSON(data []byte) error { return wire.Read(data, c, wire.Struct) }
-func (c *Config) UnmarshalText(line []byte) error { return wire.Scan(line, c, wire.Struct) }
 
 // slots returns the whole number of slots in a share of the capacity, or math.MaxInt if the share is Off. Shares are
 // decimal numbers: 0.29 of 100 slots is 29 slots, although the binary product is slightly less. So the product may

@@ -41,13 +41,12 @@ func (c EstimatorConfig) Validate() error {
 	)
 }
 
-// String returns the configuration in one line, and UnmarshalText reads this line. LogValue returns the same fields for
-// log/slog. MarshalJSON writes the same fields, and UnmarshalJSON reads them.
+// String returns the configuration in one line. LogValue, for log/slog, and MarshalJSON have the same fields. UnmarshalJSON
+// reads the JSON.
 func (c EstimatorConfig) String() string                   { return wire.Line(wire.Settings(&c)) }
 func (c EstimatorConfig) LogValue() slog.Value             { return wire.Log(wire.Settings(&c)) }
 func (c EstimatorConfig) MarshalJSON() ([]byte, error)     { return wire.JSON(wire.Settings(&c)) }
 func (c *EstimatorConfig) UnmarshalJSON(data []byte) error { return wire.Read(data, c, wire.Struct) }
-func (c *EstimatorConfig) UnmarshalText(line []byte) error { return wire.Scan(line, c, wire.Struct) }
 
 // Estimator learns p, the probability that a task straggles, from the progress rates of finished phases. p is the share of
 // tasks with a rate below half the median rate of their phase. A new estimate is made every hour [Dolly §2.1.1, §3.2].

@@ -25,8 +25,7 @@ type Form[T any] struct {
 	Kind  byte   // first byte of versions and deltas; unique for the type
 	Fact  func(*snapshot.Codec, *T)
 	// pointer to the name in a fact, by which all processes know its machine; nil if facts have no name
-	Name  func(*T) *string
-	Grows bool // an observation replaces earlier observations, as a count does
+	Name func(*T) *string
 }
 
 // AppendVersion appends, for each origin, the instant until which its observations are known without a gap.
@@ -53,9 +52,8 @@ func versions(c *snapshot.Codec, list *[]origin) {
 // up to the origin's until.
 type section[T any] struct {
 	origin
-	from     int64
-	seen     []Observation[T]
-	heldBack bool // some observations are held back, because their instant is in the future
+	from int64
+	seen []Observation[T]
 }
 
 // delta codes the names and the sections. Names are sorted, and each is coded as the length that it shares with the
@@ -139,11 +137,7 @@ func (f Form[T]) AppendDelta(
 	sections := make([]section[T], len(from))
 	var names []string
 	for v := range known {
-		// A held-back count may contain things seen before now. So a section with such a count does not claim to be
-		// complete.
-		if s := &sections[v.Origin]; v.At > now {
-			s.heldBack = s.heldBack || f.Grows
-		} else if micros(v.At) > from[v.Origin] {
+		if s := &sections[v.Origin]; v.At <= now && micros(v.At) > from[v.Origin] {
 			s.seen = append(s.seen, v)
 			if f.Name != nil {
 				names = append(names, *f.Name(&v.Fact))
@@ -152,13 +146,10 @@ func (f Form[T]) AppendDelta(
 	}
 	slices.Sort(names)
 	names = slices.Compact(names)
-	// A section with held-back counts claims nothing: its until is its from.
 	for i := range o.list {
 		s := &sections[i]
 		s.origin, s.from = o.list[i], from[i]
-		if s.until = min(s.until, micros(now)); s.heldBack {
-			s.until = s.from
-		}
+		s.until = min(s.until, micros(now))
 		slices.SortFunc(s.seen, func(a, b Observation[T]) int { return cmp.Compare(a.At, b.At) })
 	}
 	sections = slices.DeleteFunc(sections, func(s section[T]) bool {
