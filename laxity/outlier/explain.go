@@ -17,10 +17,7 @@ func (v *Verdict) wire(c *wire.Codec) {
 	}
 }
 
-// String returns the verdict in one line, and UnmarshalText reads this line. LogValue returns the same fields for log/slog.
-// MarshalJSON writes the same fields, and UnmarshalJSON reads them.
-func (v Verdict) String() string                   { return wire.Line(v.wire) }
-func (v Verdict) LogValue() slog.Value             { return wire.Log(v.wire) }
-func (v Verdict) MarshalJSON() ([]byte, error)     { return wire.JSON(v.wire) }
-func (v *Verdict) UnmarshalJSON(data []byte) error { return wire.Read(data, v, (*Verdict).wire) }
-func (v *Verdict) UnmarshalText(line []byte) error { return wire.Scan(line, v, (*Verdict).wire) }
+// String returns the verdict in one line. LogValue, for log/slog, and MarshalJSON have the same fields.
+func (v Verdict) String() string               { return wire.Line(v.wire) }
+func (v Verdict) LogValue() slog.Value         { return wire.Log(v.wire) }
+func (v Verdict) MarshalJSON() ([]byte, error) { return wire.JSON(v.wire) }
