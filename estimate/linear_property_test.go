@@ -217,3 +217,20 @@ func TestValidateNamesTheFieldOfLinear(t *testing.T) {
 	assert.ErrorContains(t, Linear{Window: -1}.Validate(), "estimate: Linear.Window")
 	assert.ErrorContains(t, Linear{Grace: -1}.Validate(), "estimate: Linear.Grace")
 }
+
+// Units that are read again count as what they come to now, and so does the rate.
+func TestReread(t *testing.T) {
+	m := Linear{Window: 100 * time.Second}
+	var p Progress
+	p.Reread(5)
+	assert.Zero(t, p, "nothing was reported")
+	m.Report(&p, 100*time.Second, 10)
+	m.Report(&p, 200*time.Second, 20)
+	p.Reread(40)
+	assert.Equal(t, 40., p.Done())
+	assert.InDelta(t, 300, m.Remaining(&p, 200*time.Second, 100).Seconds(), 1e-6)
+	before := p
+	p.Reread(math.NaN())
+	p.Reread(0)
+	assert.Equal(t, before, p)
+}

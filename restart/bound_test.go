@@ -138,7 +138,7 @@ func (h *history) comesOut(task *restart.Task) {
 				if x.Action == restart.Kill && j > 0 {
 					lost(c.Elapsed)
 				}
-				a.Kill(x, c.Elapsed, j == 0)
+				a.Kill(x, task, &h.phase, j, j == 0)
 			}
 		}
 		task.Attempts = []restart.Attempt{{}} // another task takes its place
@@ -148,7 +148,7 @@ func (h *history) comesOut(task *restart.Task) {
 			if x.Action == restart.Copy && !old {
 				lost(ran)
 			}
-			a.Kill(x, ran, old)
+			a.Kill(x, task, &h.phase, i, old)
 			task.Attempts = append(task.Attempts[:i], task.Attempts[i+1:]...)
 		}
 	default:

@@ -12,31 +12,31 @@ import (
 // compared with ==, and holds no NaN and no pointer. It prints as one line, logs as structured fields, and reads back as
 // itself from its JSON and from encoding/gob. The zero value keeps the task.
 //
-// The numbers are exactly those that the policy compared, durations to the nanosecond, so a logged decision can be checked
-// by hand.
+// The policy compared exactly these numbers, durations to the nanosecond, so a logged decision can be checked by hand.
 type Decision struct {
 	Action Action
 	Reason Reason
 	// Attempt names the attempt to kill, for Restart and Kill. A policy gives its index in Task.Attempts; the answer of a
 	// tracker has the number of the attempt. It is 0 for other actions.
 	Attempt int
-	// Remaining is t_rem of the task: that of its fastest attempt. Fresh is E(t_new). Each is 0 if the rule did not need it,
-	// and [estimate.Unknown] if the rule needed it and it is not known.
+	// Remaining is the remaining time (t_rem) of the task's fastest attempt. Fresh is the expected time of a new attempt,
+	// E(t_new). A time is 0 if the policy did not need it, and [estimate.Unknown] if the policy needed it and the host does not
+	// know it.
 	Remaining, Fresh time.Duration
-	// Basis says what Remaining rests on, where t_rem is uncertain.
+	// Basis names the evidence behind Remaining: reported progress, or age. It is NoBasis if the remaining time is certain.
 	Basis Basis
-	// Bar is the duration that Remaining had to exceed, such as E(t_new) + Δ; 0 if the rule compares something else. Where
-	// t_rem is uncertain, Bar holds the median of t_new and Δ, which may be less than Fresh.
+	// Bar is the duration that Remaining had to exceed; 0 if the policy compared something else. For Mantri it is E(t_new) + Δ,
+	// the expected time of a new attempt plus one report period; if t_rem is uncertain, it may be the median of t_new plus Δ.
 	Bar time.Duration
 	// Comparison is the measure, its value and the threshold, where the rule compared something else than Remaining with
 	// Bar. If the task is kept, it is the comparison that refused.
 	Comparison
-	// Won and Tried count the earlier trials of the phase: trials that were won, of trials that have come out. Both are 0 if
-	// the policy does not read them.
+	// Won is how many earlier trials of the phase were won, and Tried how many were won or lost. Both are 0 if the policy does
+	// not read them.
 	Won, Tried int
-	// Gain ranks tasks for a free slot, largest first. It is the time that the action is expected to save for LeastCost,
-	// Mantri, SDA and ESE, t_rem for LATE, and the time beyond the threshold for Dryad, Spark and Flink. It is 0 for the rules
-	// that do not rank. A copy that a leaving machine makes necessary has the largest duration that there is.
+	// Gain ranks tasks for a free slot, largest first. For LeastCost, Mantri, SDA and ESE it is the expected saving of
+	// time, for LATE t_rem, and for Dryad, Spark and Flink the time beyond the threshold. The other rules do not
+	// rank, and leave it 0. A copy that a leaving machine makes necessary has the largest duration that there is.
 	Gain time.Duration
 	// Avoid names machines on which a new attempt should not run: machines where attempts of the task run, and machines
 	// where earlier attempts ran. If Phase.Machines is known, Avoid never names all machines.
@@ -94,11 +94,11 @@ type Action uint8
 const (
 	// Keep leaves the task as it is. It is the zero value.
 	Keep Action = iota
-	// Copy starts one more attempt beside those that run. The paper's word is duplicate.
+	// Copy starts one more attempt beside the running attempts. The paper's word is duplicate.
 	Copy
-	// Restart kills the attempt that the decision names, and runs the task again: in the slot of the killed attempt, or later.
+	// Restart kills the attempt of Decision.Attempt and runs the task again, in the slot of the killed attempt or later.
 	Restart
-	// Kill kills the attempt that the decision names. The task goes on in its other attempts.
+	// Kill kills the attempt of Decision.Attempt. The task goes on in its other attempts.
 	Kill
 	// Start runs a task that waits. Only [Next] and a tracker's Next answer it.
 	Start
@@ -115,16 +115,17 @@ func (a Action) MarshalText() ([]byte, error) { return enum.Text(actionNames[:],
 // UnmarshalText sets the action by its name.
 func (a *Action) UnmarshalText(text []byte) error { return enum.Parse(actionNames[:], text, a) }
 
-// Basis says what an uncertain t_rem rests on. The names and values are stable.
+// Basis is the evidence behind an uncertain remaining time (t_rem): reported progress, or age. The names and values are stable.
 type Basis uint8
 
 const (
-	// NoBasis is the zero value: t_rem is certain, or the host does not say.
+	// NoBasis is the zero value: the remaining time is certain, or the host does not say on what it rests.
 	NoBasis Basis = iota
-	// ByProgress: t_rem rests on the progress that the attempt reported, and on the errors of earlier such predictions.
+	// ByProgress: the remaining time is predicted from the attempt's progress reports, and from the errors of earlier
+	// predictions from progress.
 	ByProgress
-	// ByAge: t_rem rests on the attempt's age, and on the times of attempts that ran at least that long. Of two such attempts
-	// the older one always seems the slower.
+	// ByAge: the remaining time is predicted from the attempt's age, and from the times of other attempts that ran at least
+	// that long. By age alone, an older attempt always seems slower than a younger one.
 	ByAge
 )
 
@@ -148,13 +149,15 @@ const (
 
 	// Reasons to act.
 
-	// FreshSooner: a restart costs least; for Mantri, t_rem > E(t_new) + Δ.
+	// FreshSooner: a restart costs least. For Mantri: the remaining time exceeds the expected time of a new attempt by a report
+	// period, t_rem > E(t_new) + Δ.
 	FreshSooner
 	// SavesResources: while tasks wait, a copy lets the task end so much sooner that both attempts together probably use less.
 	SavesResources
 	// IdleSlot: a slot is idle, and a copy there is expected to end sooner by enough.
 	IdleSlot
-	// SlowerAttempt: enough other attempts of the task are faster than this one, which has had its time.
+	// SlowerAttempt: several attempts of the task run, this one is slower than enough of them, and it has run for long enough
+	// to be judged.
 	SlowerAttempt
 	// LongestToEnd: of the slow tasks, this one is expected to end last. Rank by Gain.
 	LongestToEnd
@@ -171,9 +174,10 @@ const (
 
 	// NotSlow: the cheapest action would cost more than keeping the task; for a published rule, its threshold is not passed.
 	NotSlow
-	// NoEstimate: the rule needs t_rem, t_new or another number that is not known.
+	// NoEstimate: the policy needs the remaining time (t_rem), the time of a new attempt (t_new) or another number that is not
+	// known.
 	NoEstimate
-	// TooYoung: the attempt has not run for long enough to be judged.
+	// TooYoung: the attempt has not run for long enough to tell whether it is slow.
 	TooYoung
 	// TooFewFinished: too few tasks of the phase have finished.
 	TooFewFinished
@@ -181,13 +185,13 @@ const (
 	TasksWaiting
 	// NoFreeSlot: no slot is free for a copy.
 	NoFreeSlot
-	// EnoughAttempts: as many attempts of the task run as the policy allows.
+	// EnoughAttempts: the task already has as many running attempts as the policy allows.
 	EnoughAttempts
 	// CopyTooRecent: the last copy of the task was started a short while ago.
 	CopyTooRecent
 	// RestartsSpent: the task was restarted as often as the limits allow.
 	RestartsSpent
-	// CapReached: as many copies run in the phase as the rule allows.
+	// CapReached: the phase already has as many running copies as the policy allows.
 	CapReached
 	// BudgetSpent: the budget that phases share allows no copy now.
 	BudgetSpent
@@ -208,13 +212,13 @@ const (
 	// finished task leaves behind; no policy answers it.
 	Overtaken
 
-	// NoProgress: t_rem is not known, because no attempt of the phase has reported progress. A policy that goes by ages needs
-	// none: LeastCost, Spark, Flink, Dryad, MapReduce.
+	// NoProgress: the remaining time is not known, because no attempt of the phase has reported progress. LeastCost, Spark,
+	// Flink, Dryad and MapReduce need no progress.
 	NoProgress
 	// BadUnits: an attempt reports more work than its task has, or attempts ended after reporting hardly any. So progress has
 	// other units than Work. Only a tracker gives it.
 	BadUnits
-	// Unlikely: a new attempt is cheaper on average, but too rarely ends sooner.
+	// Unlikely: a new attempt costs less on average, but the probability that it ends sooner is too small.
 	Unlikely
 	// Leaving: the machine leaves before the task is expected to end there. Only a tracker gives it.
 	Leaving
@@ -223,31 +227,31 @@ const (
 	// BadAnswer: a policy of the host answered something impossible, such as to kill an attempt that does not exist. Only a
 	// tracker gives it.
 	BadAnswer
-	// FurthestOn: of the task's attempts, the policy would kill the oldest or the one that has done most. [Hold] gives it in
-	// place of the policy's answer.
+	// FurthestOn: the policy wants to kill the task's oldest attempt, or the attempt that has done most. [Hold] refuses that.
 	FurthestOn
 	// Unproven: a restart costs least, but too few trials were won so far to kill an attempt without a copy.
 	Unproven
-	// Held: the phase is stuck, and the task can have no copy, so it is restarted. See [Phase].Idle.
+	// Held: nothing in the phase has begun or ended for long, as if all attempts hang, and no copy is possible. So the task is
+	// restarted. See [Phase].Idle.
 	Held
 	// TrialRuns: the task's latest copy is silent, and has not yet run for long enough to show whether it gains.
 	TrialRuns
 	// LossBound: this trial might lose more slot time than all trials together may still lose. See [Limits].
 	LossBound
-	// NotWorthSlot: killing this attempt saves more slot time than the attempt can gain beside the fastest one.
+	// NotWorthSlot: several attempts of the task run, and this one probably will not end first. Its kill frees its slot.
 	NotWorthSlot
-	// TimeSpent: the copy is silent, and has used up the time in which it might have gained.
+	// TimeSpent: the copy reports no progress, and has run for as long as a silent copy may. It is killed.
 	TimeSpent
 	// NotRestartable: the host has said that the task must not be killed and run again.
 	NotRestartable
-	// CopiesSpent: the task was given as many copies as the limits allow.
+	// CopiesSpent: the task was already given as many copies as the limits allow.
 	CopiesSpent
 	// SeveralRun: a restart costs least, but several attempts of the task run, and only a single attempt is restarted.
 	SeveralRun
 	// NoTaskWaits: a restart costs least, but no task waits for the slot, so a copy is better.
 	NoTaskWaits
-	// BeatenMachine: on the machine that asks for work, the last attempt was the slower of two of its task, and few tasks wait.
-	// Only a tracker gives it.
+	// BeatenMachine: on the machine that asks for work, the last attempt was overtaken by a copy on another machine. Few tasks
+	// wait, so they wait for another slot. Only a tracker gives it.
 	BeatenMachine
 )
 

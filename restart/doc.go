@@ -1,5 +1,5 @@
 // Package restart decides what to do about a running task: leave it alone, start a copy of it, kill it and start it again,
-// or kill an attempt that is no longer needed. It is for the author of a scheduler who keeps the facts of a phase (ages,
+// or kill an unneeded attempt. It is for the author of a scheduler who keeps the facts of a phase (ages,
 // remaining times, free slots) and asks at each progress report.
 //
 //	d := restart.Decide(task, phase) // LeastCost, the default policy
@@ -23,7 +23,7 @@
 // [LeastCost] takes the action that is expected to cost least. Five sentences explain it. Each sentence has two journals in
 // testdata/default: the journals differ in little, and end differently. The lines below are the answers that they end with.
 //
-// 1. A slow attempt has one of two causes: the task is long, or the attempt had bad luck. If the task is long, a new attempt
+// 1. A slow attempt has two possible causes: the task is long, or the attempt had bad luck. If the task is long, a new attempt
 // takes as long as the old one. If the attempt had bad luck, a new attempt takes as long as other tasks took. Earlier
 // trials (copies and restarts of slow tasks) show how probable each cause is.
 //
@@ -78,7 +78,7 @@
 //
 // The reasons no-free-slot, no-task-waits, not-eligible, not-restartable, no-estimate and no-progress have no numbers.
 //
-// A kill has one of three reasons. Not-worth-slot compares the slot time that the kill saves with the least that it must
+// A kill has three possible reasons. Not-worth-slot compares the slot time that the kill saves with the least that it must
 // save. Time-spent compares the age of a silent copy with the age at which it is given up. Slower-attempt compares the
 // number of faster attempts with the number that is enough.
 //
@@ -117,13 +117,13 @@
 //
 // # What is guaranteed
 //
-// If every attempt ends, every task ends, whatever attempts report and whatever a policy answers: after a bounded number of
+// If every attempt ends, every task ends, for all reports and for all answers of a policy: after a bounded number of
 // launches, within Limits.Restarts+1 times the time of its longest attempt. The page of [Trials] states and proves how much
 // slot time trials may lose.
 //
 // # When a decision is wrong
 //
-// A decision is as good as the estimates that it is given. Three cases mislead policies:
+// A decision is as good as its estimates. Three cases mislead policies:
 //
 //   - A task with more data than other tasks is not a straggler. Give its work: LeastCost, Mantri and Flink allow for it, and
 //     Spark for the work that the attempt has done. The other rules take such a task for a straggler.
@@ -131,8 +131,8 @@
 //     Mantri decide by a distribution of t_rem. The other policies keep their published rules.
 //   - Before a few tasks have ended, Mantri knows no t_new, and keeps every task.
 //
-// An attempt that hangs may get a copy that hangs, too. Give every attempt a hard timeout of your own, some times what the
-// longest attempt should take; kill the attempt then, and run the task again.
+// An attempt that hangs may get a copy that hangs, too. Give every attempt a hard timeout of your own, several times the
+// time of the longest attempt; kill the attempt then, and run the task again.
 //
 // # Costs and concurrency
 //

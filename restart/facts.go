@@ -6,7 +6,7 @@ import (
 	"github.com/straggler-go/straggler/estimate"
 )
 
-// Attempt is one run of a task, as of now. It may also wait in an engine's queue: then Elapsed is 0 and Remaining unknown.
+// Attempt describes one run of a task, now. It may also wait in an engine's queue: then Elapsed is 0 and Remaining unknown.
 type Attempt struct {
 	// Machine is the host's index of the machine where the attempt runs, from 0; negative if not known.
 	Machine int
@@ -14,12 +14,12 @@ type Attempt struct {
 	Elapsed time.Duration
 	// Remaining is t_rem, how long the attempt still needs; [estimate.Unknown] if not known.
 	Remaining time.Duration
-	// Location is the factor by which an attempt of the task takes longer on this machine than on an average one; 0 counts as
-	// 1. Task.Fresh.Location is the same factor for a new attempt. A machine of factor three or more is known to be bad, so
-	// that leaving it is no guess. Read by LeastCost and [Hold].
+	// Location is the factor by which an attempt of the task takes longer on this machine than on an average machine; 0 means
+	// 1. Task.Fresh.Location is this factor for the machine of a new attempt. If Location is three times as large or more, the
+	// machine is known to be bad, and a restart elsewhere is no guess. Read by LeastCost and [Hold].
 	Location float64
-	// Left is t_rem as a distribution, in seconds, with the mean Remaining. If it is nil, Remaining counts as certain, and a
-	// trial is no guess. Read by Mantri and LeastCost. Package estimate/survival makes such distributions.
+	// Left is the distribution of the remaining time (t_rem), in seconds; its mean is Remaining. If Left is nil, Remaining is
+	// taken to be certain, and a trial is no guess. Read by Mantri and LeastCost. Package estimate/survival makes such distributions.
 	Left estimate.Distribution
 	// Basis says what Left rests on. The decision repeats it.
 	Basis Basis
@@ -36,7 +36,7 @@ type Attempt struct {
 	Resumed float64
 }
 
-// Task is what the host knows of one running task. The zero value of a field means that nothing is known; less is risked
+// Task holds the facts of one running task. The zero value of a field means that nothing is known; less is risked
 // then.
 type Task struct {
 	// Attempts are the attempts of the task that run or wait in an engine's queue; len(Attempts) is c of the paper.
@@ -48,14 +48,14 @@ type Task struct {
 	// choice; 0 if not known. Read by Flink.
 	Work float64
 	// Clones is how many of Attempts are clones: first attempts that the host started together, as package clone computes.
-	// 0 counts as 1.
+	// 0 means 1.
 	Clones int
 	// Restarts is how often the task was killed and started again.
 	Restarts int
 	// Copies is how many copies the task was given so far. Clones do not count.
 	Copies int
-	// SinceCopy is the time since the newest copy of the task was started, or since one of several attempts was killed; 0 if
-	// the task never had two attempts. The ages of Attempts count as well.
+	// SinceCopy is the time since the newest copy of the task was started, or since one of its attempts was killed while
+	// another went on; 0 if the task never had two attempts. A policy also looks at the ages of Attempts.
 	SinceCopy time.Duration
 	// PastMachines are machines on which attempts of the task ran, latest first. Machines of Attempts may stand here, too.
 	PastMachines []int
@@ -70,9 +70,9 @@ type Task struct {
 	NoRestart bool
 }
 
-// Phase is what the host knows of the task's phase: the tasks that do the same work on different data.
+// Phase holds the facts of the task's phase: the tasks that do the same work on different data.
 type Phase struct {
-	// Interval is Δ, the period of progress reports. 0 or less means that attempts report at any time.
+	// Interval is Δ, the period of progress reports. 0 or less means that there is no fixed period.
 	Interval time.Duration
 	// Tasks counts all tasks of the phase, Finished the tasks that ended with success, and Waiting the tasks that neither run
 	// nor wait in an engine's queue.
@@ -85,10 +85,10 @@ type Phase struct {
 	// Silent says that no attempt of the phase has ever reported progress.
 	Silent bool
 	// Idle is the time since an attempt of the phase last began or ended. If Idle is far longer than Task.Longest, the phase
-	// is stuck: no slot will come free. If it is 0, a phase in which all attempts hang is never cured. Read by LeastCost and
+	// is stuck: no slot will come free. If the host leaves Idle 0, a phase in which all attempts hang stays stuck. Read by LeastCost and
 	// [Hold].
 	Idle time.Duration
-	// Machines is how many machines could run an attempt; 0 if not known. It keeps [Decision].Avoid from naming all of them.
+	// Machines is how many machines could run an attempt; 0 if not known. It keeps [Decision].Avoid from naming all machines.
 	Machines int
 	// Stream says that other phases may want the slots that are idle now. Read by LeastCost.
 	Stream bool
@@ -108,7 +108,7 @@ type Peers struct {
 	UnitTimes estimate.Distribution
 	// ProgressRates are the progress rates, score/age per second, of the running and finished tasks. Read by LATE.
 	ProgressRates estimate.Distribution
-	// MeanScore is the mean progress score of the running and finished tasks; a finished task counts as 1. Read by Hadoop.
+	// MeanScore is the mean progress score of the running and finished tasks; a finished task has the score 1. Read by Hadoop.
 	MeanScore float64
 	// Throughput is the work of the finished tasks divided by their run time, in units per second. Read by Spark.
 	Throughput float64

@@ -11,7 +11,7 @@ import (
 // tracker and [Next], which call it. The zero value protects.
 //
 // Every task ends. A task is restarted at most Restarts times, and is given at most Copies copies. Of several attempts
-// neither the oldest nor the one that is furthest on is killed. So the oldest attempt runs until it ends, unless it is the
+// the oldest is never killed, nor is the attempt that has done most. So the oldest attempt runs until it ends, unless it is the
 // only attempt and is restarted. Therefore a task ends within Restarts+1 times the time of its longest attempt, and the
 // delays until a restarted task gets a slot again. If all of its attempts take the same time, the task ends within Restarts+1
 // times the time of its first attempt.
@@ -102,11 +102,11 @@ func Hold(d Decision, t Task, p Phase) Decision {
 	return d
 }
 
-// far returns how much of the task is done where the attempt is.
+// far returns how much of the task's work the attempt has behind it: work that it found done when it began, and its own work.
 func (c *Attempt) far() float64 { return c.Resumed + c.Done }
 
-// spared reports whether the i-th attempt is the oldest, or is furthest on. Of attempts of the same age, the oldest is the
-// attempt that is furthest on, or else the first.
+// spared reports whether attempt i is the oldest attempt of its task, or has most work behind it. If several attempts have the
+// largest age, the attempt with most work behind it is the oldest; if they are equal in that, too, the first is.
 func spared(attempts []Attempt, i int) bool {
 	oldest, furthest := 0, 0
 	for j := range attempts {
@@ -121,7 +121,7 @@ func spared(attempts []Attempt, i int) bool {
 	return i == oldest || i == furthest
 }
 
-// kept reports whether the i-th of several attempts must not be killed: it is spared, and no older attempt has done as much.
+// kept reports whether attempt i must not be killed: it is spared, and no older attempt has as much work behind it.
 func kept(attempts []Attempt, i int) bool {
 	if !spared(attempts, i) {
 		return false

@@ -7,7 +7,7 @@ import (
 	"github.com/straggler-go/straggler/internal/check"
 )
 
-// MaxAvoid is the number of machines that a decision can name.
+// MaxAvoid is the largest number of machines in [Decision].Avoid.
 const MaxAvoid = 6
 
 // MachineSet is a set of at most [MaxAvoid] machines, by the host's index. Two sets are equal (==) if they have the same
@@ -20,7 +20,7 @@ type MachineSet struct {
 // Len returns the number of machines in the set.
 func (m MachineSet) Len() int { return m.n }
 
-// At returns the i-th machine, counted from 0; -1 if there is none.
+// At returns machine i of the set, from 0; -1 if the set has no machine i.
 func (m MachineSet) At(i int) int {
 	if i < 0 || i >= m.n {
 		return -1
@@ -38,7 +38,7 @@ func (m MachineSet) Has(machine int) bool {
 	return false
 }
 
-// add puts a machine in, unless it is unknown, there already, or the set is full.
+// add puts a machine into the set. A negative number, a machine of the set and a machine beyond the limit are ignored.
 func (m *MachineSet) add(machine, limit int) {
 	if machine < 0 || m.n >= limit || m.Has(machine) {
 		return
@@ -70,7 +70,7 @@ func Avoid(t Task, p Phase) (m MachineSet) {
 
 const wantMachines = "the numbers of at most six machines, each once"
 
-// hold replaces the machines, and reports whether all fit, each stands once, and each is known.
+// hold sets the machines of m. It returns false if there are more than MaxAvoid, if one occurs twice, or if one is negative.
 func (m *MachineSet) hold(machines []int) bool {
 	*m = MachineSet{}
 	for _, machine := range machines {
@@ -81,7 +81,7 @@ func (m *MachineSet) hold(machines []int) bool {
 
 func (m MachineSet) list() []int { return slices.Clone(m.id[:m.n]) }
 
-// MarshalJSON returns the machines as a list of numbers.
+// MarshalJSON returns the machines as a JSON list of numbers.
 func (m MachineSet) MarshalJSON() ([]byte, error) { return json.Marshal(m.id[:m.n]) }
 
 // UnmarshalJSON reads the JSON of MarshalJSON.

@@ -161,7 +161,8 @@ func (m *Mantri) scarce(d *Decision, t *Task, v view) {
 	d.Bar = num.Add(d.Fresh, num.Times(v.interval, 1+raised))
 	d.Reason = NotSlow
 	if d.Remaining > d.Bar && m.sure(d, t, v) {
-		// The median is below t_rem. By Markov's inequality it is at most twice the mean: most restarts need no look.
+		// A restart needs a median of t_new below t_rem. By Markov's inequality the median is at most twice the mean of t_new, so
+		// the median is computed only if t_rem is less than twice the mean.
 		if no := m.mayRestart(t, v); no != NoReason {
 			m.refuse(d, no, t, v)
 		} else if v.left == nil && d.Remaining/2 <= d.Fresh && !(t.Fresh.Quantile(evenChance) < d.Remaining.Seconds()) {
@@ -187,7 +188,7 @@ func (m *Mantri) scarce(d *Decision, t *Task, v view) {
 	}
 }
 
-// saves reports whether one more copy saves resources, with the comparison that decided.
+// saves reports whether the task probably uses less slot time with one more copy. It also returns the comparison that decided.
 func (m *Mantri) saves(t *Task, v view) (compared Comparison, saves bool) {
 	c, chance := float64(len(t.Attempts)), 0.0
 	if v.left == nil {
@@ -208,7 +209,7 @@ func (d *Decision) because(why Reason, of Measure, value, threshold float64) {
 	d.Reason, d.Comparison = why, Compare(of, value, threshold)
 }
 
-// refuse keeps a task for a reason of mayRestart or mayCopy, and sets the comparison that refused.
+// refuse keeps the task. It sets the reason, which mayRestart or mayCopy returned, and the two numbers behind the reason.
 func (m *Mantri) refuse(d *Decision, why Reason, t *Task, v view) {
 	d.Reason, d.Comparison = why, Comparison{}
 	pause := num.Times(v.interval, m.CopyPause)
@@ -239,7 +240,7 @@ func (m *Mantri) refuse(d *Decision, why Reason, t *Task, v view) {
 	}
 }
 
-// spent compares a count with a limit, which may be Off.
+// spent returns the comparison of a count with a limit. A limit that is Off is 0 in the comparison.
 func spent(of Measure, n, most int) Comparison {
 	return Compare(of, float64(max(n, 0)), float64(max(most, 0)))
 }
@@ -283,7 +284,7 @@ func (m *Mantri) mayCopy(t *Task, v view) Reason {
 	return NoReason
 }
 
-// recent reports whether a copy was started, or one of several attempts killed, within the pause.
+// recent reports whether the task got a copy, or lost one of several attempts, within the last CopyPause report periods.
 func (m *Mantri) recent(t *Task, v view) bool {
 	pause := num.Times(v.interval, m.CopyPause)
 	return t.SinceCopy > 0 && t.SinceCopy < pause || len(t.Attempts) > 1 && v.youngest < pause
@@ -328,14 +329,14 @@ func (m *Mantri) look(attempts []Attempt, interval time.Duration) view {
 	return v
 }
 
-// judged reports whether an attempt has run for long enough to be judged: for Δ, or for the pause if it has shown nothing yet.
-// Without the pause, a third attempt whose first report is a moment late would be killed as the slowest and started anew, for
-// ever.
+// judged reports whether an attempt has run for long enough to be compared with others: for one report period, or for CopyPause
+// report periods if it has not reported yet. Without the longer time, a third attempt whose first report is a moment late would
+// be killed as the slowest, started again, killed again, and so on for ever.
 func (m *Mantri) judged(c *Attempt, interval time.Duration) bool {
 	return c.Elapsed >= interval && (c.Remaining != estimate.Unknown || c.Elapsed >= num.Times(interval, m.CopyPause))
 }
 
-// prunes kills the slowest attempt that can be judged, if keep other attempts are faster, and reports whether it did. Ages
+// prunes decides to kill the slowest attempt, if at least keep other attempts are faster, and reports whether it does. Ages
 // alone make no attempt slower: the older of two attempts always seems slower, most of all when it is about to end.
 func (v view) prunes(d *Decision, attempts []Attempt, keep int) bool {
 	if v.surplus < 0 || len(attempts) <= keep {
@@ -350,7 +351,7 @@ func (v view) prunes(d *Decision, attempts []Attempt, keep int) bool {
 	return true
 }
 
-// faster counts the attempts that are faster than the i-th.
+// faster returns how many attempts are faster than attempt i.
 func faster(attempts []Attempt, i int) (n int) {
 	for j := range attempts {
 		if j != i && slower(attempts, i, j) {
@@ -385,7 +386,7 @@ func (v view) estimates(d *Decision, t *Task, p *Phase) bool {
 // sure reports whether t_rem exceeds the bar with enough confidence, and probably exceeds t_new. A few hung attempts can
 // stretch E(t_new) so far that no attempt would ever be restarted, even if hung attempts hold every slot. So a second test is
 // enough, too: t_rem exceeds the median of t_new all but surely, and t_new probably, each by Δ. Then the decision's bar is
-// the median and Δ.
+// the median plus Δ.
 func (m *Mantri) sure(d *Decision, t *Task, v view) bool {
 	if v.left == nil {
 		return true

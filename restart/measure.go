@@ -5,7 +5,7 @@ import (
 	"github.com/straggler-go/straggler/internal/num"
 )
 
-// Comparison is the value that decided, the threshold that it was compared with, and the measure of both. A line prints the
+// Comparison is the value that decided, the threshold, and the measure of both. A line prints the
 // value under the name of its measure: probability=0.42 threshold=0.6.
 type Comparison struct {
 	Measure          Measure
@@ -28,14 +28,15 @@ const (
 	// NoMeasure is the zero value: the decision has no comparison.
 	NoMeasure Measure = iota
 	// SlotSeconds: value is the cost of keeping the task, in seconds of slots; threshold is the cost of the action. If the
-	// task is kept, threshold is the cost of the cheapest action, and the two report periods that an action must save.
+	// task is kept, threshold is the cost of the cheapest action plus two report periods, the least that an action must save.
 	SlotSeconds
 	// SavedSlotSeconds: value is the slot time that the action saves, in seconds; threshold is the least that it must save.
 	SavedSlotSeconds
 	// LostSlotSeconds: value is the expected loss of this trial, in seconds of slots; threshold is the loss that the bound of
 	// [Limits] still allows.
 	LostSlotSeconds
-	// SavedSeconds: value is by how many seconds a copy lets the task end sooner; threshold is the least that is enough.
+	// SavedSeconds: value is the time in seconds that a copy is expected to save; threshold is the least time that a copy must
+	// save.
 	SavedSeconds
 	// RunSeconds: value is the age of the attempt in seconds; threshold is the limit.
 	RunSeconds

@@ -8,35 +8,38 @@ import (
 	"github.com/straggler-go/straggler/internal/num"
 )
 
-// Outline is what is known at little cost of a task with one attempt that reports progress.
+// Outline holds the facts of a task with one attempt that reports progress, as far as they are known at little cost.
 type Outline struct {
-	// Left is the quantile 31/32 of t_rem in seconds, or more.
+	// Left is an upper bound of the quantile 31/32 of t_rem, in seconds.
 	Left float64
-	// Age is how long the attempt has run, and Location the factor of the place where it runs; see [Attempt].
+	// Age is how long the attempt has run. Location is the location factor of its machine; see [Attempt].
 	Age      time.Duration
 	Location float64
 	// Fresh is t_new; see [Task].
 	Fresh estimate.Fresh
 }
 
-// NotSlow says whether a task is plainly not slow, at a small part of the cost of [LeastCost.Decide]. The phase is not
-// stuck, and no trial of the task runs or was lost. If sure is true, Decide keeps such a task for the reason [NotSlow].
-// If sure is false, ask Decide. Value and threshold stand for the numbers that Decide would compare, in seconds of
-// slots: to keep the task costs at most value, and if it did cost that, the cheapest action with the margin would cost
-// at least threshold.
+// NotSlow says whether a task is plainly not slow, at a small part of the cost of [LeastCost.Decide]. It is for a phase that is
+// not stuck, and a task without a running or lost trial. If sure is true, Decide would keep the task with the reason
+// [NotSlow]. If sure is false, ask Decide.
 //
-// Decide looks at t_rem in sixteen points, of which the last is the quantile 31/32, and at t_new in eight. Let p be the
-// price, l one of the sixteen and f one of the eight. A restart saves (1+p)(l-f). A copy saves (1+p)l - (2+p)f if f < l, and
-// otherwise nothing. Both grow with l and fall with f. So none saves more than with Left in the place of l, and with lower
-// quantiles in the place of f. If the task is long by itself, a new attempt takes m(Age+l), where m compares the two places:
-// then both savings are linear in l while they are above 0, and at most 0 where l is 0. So they are at most 0, or at most
-// the savings at Left. How probable it is that the task is long, depends on l; what is saved is linear in that, and it is at
-// least as probable as [Trials.Long] says of 0 for a restart, and of Age+Left for a copy.
+// Value and threshold are bounds of the numbers that Decide would compare, in seconds of slots. Keeping the task costs at most
+// value. If keeping did cost value, the cheapest action would cost at least threshold, with the margin that an action must save.
 //
-// It looks at up to three quantiles of Fresh; no allocation.
+// Why the bounds hold: Decide compares sixteen points of t_rem, up to the quantile 31/32, with eight points of t_new. Let p be
+// the price, l a point of t_rem and f a point of t_new.
+//
+//   - If the task is not long, a restart saves (1+p)(l-f), and a copy saves (1+p)l - (2+p)f if f < l, else nothing. Both savings
+//     grow with l and fall with f. So Left in place of l, and lower quantiles in place of f, bound them from above.
+//   - If the task is long, a new attempt takes m(Age+l), where m compares the two machines. Both savings are linear in l while
+//     they are above 0, and at most 0 where l is 0. So the savings at Left, or 0, bound them from above.
+//   - The expected saving is linear in the probability that the task is long. This probability is at least Trials.Long of 0
+//     for a restart, and of Age+Left for a copy.
+//
+// NotSlow computes up to three quantiles of Fresh, and allocates nothing.
 func (c *LeastCost) NotSlow(o *Outline, p *Phase) (value, threshold float64, sure bool) {
 	margin := marginPeriods * max(p.Interval, 0).Seconds()
-	if !(o.Left > 0) { // to keep it costs nothing, and no action costs less than nothing
+	if !(o.Left > 0) { // keeping the task costs nothing, and no action costs less
 		return 0, margin, o.Left == 0
 	}
 	fresh := &o.Fresh
@@ -49,7 +52,7 @@ func (c *LeastCost) NotSlow(o *Outline, p *Phase) (value, threshold float64, sur
 	b.most(low, 1)
 	if !b.within(margin) {
 		typical := max(0, fresh.Quantile(typicalPart))
-		longest := float64(showPeriods*max(p.Interval, 0).Seconds()) + max(fresh.Lag, 0).Seconds() + typical // as Decide has it
+		longest := float64(showPeriods*max(p.Interval, 0).Seconds()) + max(fresh.Lag, 0).Seconds() + typical // the same bound as in Decide
 		b.restart, b.another = 0, 0
 		b.most(low, 2./freshPoints)                                             // the points 1/16 and 3/16
 		b.most(typical, 2./freshPoints)                                         // 5/16 and 7/16
@@ -66,27 +69,27 @@ func (c *LeastCost) NotSlow(o *Outline, p *Phase) (value, threshold float64, sur
 }
 
 const (
-	lowPoint  = 0.5 / freshPoints // the first of the points in which t_new is looked at
-	highPoint = 4.5 / freshPoints // the fifth
+	lowPoint  = 0.5 / freshPoints // quantile of the first of Decide's points of t_new
+	highPoint = 4.5 / freshPoints // and of the fifth
 
-	// Sums of 128 products are off by less than this part of the largest of them, and times by as many seconds.
+	// Bounds of rounding errors: of a sum of 128 products, as a part of the largest product; and of a time, in seconds.
 	roundings, rounded = 1e-9, 1e-8
 )
 
-// slowBound is how much a restart and a copy save at most, if the task is not long, in seconds of slots.
+// slowBound bounds the savings of a restart and of a copy, in seconds of slots, for a task that is not long.
 type slowBound struct {
 	left, age, moved, price float64
-	long, copied            float64 // how probable it is at least that the task is long, for a restart and for a copy
+	long, copied            float64 // least probability that the task is long, for a restart and for a copy
 	restart, another        float64
 }
 
-// most adds what is saved at most with the part of t_new that is no less than fresh.
+// most adds the largest saving for the given part of t_new, whose values are fresh or more.
 func (b *slowBound) most(fresh, part float64) {
 	b.restart += float64(part * (1 + b.price) * (b.left - fresh))
 	b.another += float64(part * max(0, float64((1+b.price)*b.left)-float64((2+b.price)*fresh)))
 }
 
-// saved is how much is saved at most, by a restart or by a copy, however probable it is that the task is long.
+// saved returns the largest saving of a restart or a copy, for any probability that the task is long.
 func (b *slowBound) saved() float64 {
 	same := float64(b.moved * (b.age + b.left))
 	restart := float64((1 + b.price) * max(0, b.left-same))
@@ -97,7 +100,7 @@ func (b *slowBound) saved() float64 {
 	)
 }
 
-// within reports whether less than the margin is saved, whatever the roundings.
+// within reports whether the saving is surely below the margin: rounding errors are added to the saving.
 func (b *slowBound) within(margin float64) bool {
 	return b.saved()+float64((1+b.price)*(rounded+float64(roundings*(b.left+b.age)))) < margin
 }

@@ -61,7 +61,7 @@ func Next(policy Policy, running []Task, waiting []float64, p Phase) (int, Decis
 
 // Validate returns an error that names the first field of the policy that is out of range, with its value and its range.
 // A policy of your own may have a method Validate() error, which is called. Validate a policy once, where you make it:
-// Decide neither fails nor panics, whatever the fields are. A nil policy is LeastCost{}. A nil pointer in a Policy is an
+// Decide does not fail or panic, whatever the fields are. A nil policy is LeastCost{}. A nil pointer in a Policy is an
 // error.
 func Validate(policy Policy) error {
 	if check.Nil(policy) {

@@ -9,15 +9,16 @@ import (
 	"github.com/straggler-go/straggler/internal/num"
 )
 
-// Sentence returns the decision as one sentence for people, with its numbers and their units:
+// Sentence returns the decision as one sentence for people, with its numbers and their units. An example:
 //
 //	kept: trials must not lose too much; this trial might lose 40 s of slot time, and trials may lose 12 s more
 //
-// "It" is the task, or the attempt that is killed. A sentence has three digits of each number; a program reads the line.
+// In a sentence "it" is the task, or the attempt that is killed. A sentence has three digits of each number; a program should
+// read the line of String.
 func (d Decision) Sentence() string {
 	cause := enumText(causes[:], d.Reason)
 	if d.Fresh == 0 && d.Remaining == 0 && strings.Contains(cause, "{fresh}") {
-		cause = "the policy says so" // and compares no times
+		cause = "the policy says so" // the policy compares no times
 	}
 	text := enumText(verbs[:], d.Action) + ": " + cause
 	if compared := enumText(measures[:], d.Measure); compared != "" {
@@ -31,7 +32,7 @@ func (d Decision) Sentence() string {
 	).Replace(text)
 }
 
-// enumText returns the text of a value, and of one that does not exist that of the zero value.
+// enumText returns the text of a value; the text of the zero value if the value does not exist.
 func enumText[E ~uint8](texts []string, e E) string {
 	if int(e) >= len(texts) {
 		e = 0
@@ -39,10 +40,10 @@ func enumText[E ~uint8](texts []string, e E) string {
 	return texts[e]
 }
 
-// verbs say what is done.
+// verbs name the actions.
 var verbs = [...]string{Keep: "kept", Copy: "copied", Restart: "restarted", Kill: "killed", Start: "started"}
 
-// causes say why.
+// causes explain the reasons.
 var causes = [...]string{
 	NoReason:       "no reason is given",
 	FreshSooner:    "it still needs {remaining}, and a new attempt takes {fresh}",
@@ -92,7 +93,7 @@ var causes = [...]string{
 	BeatenMachine:  "the last attempt on the machine that is free was the slower of two, and other slots come free soon",
 }
 
-// measures say what was compared.
+// measures explain the comparisons.
 var measures = [...]string{
 	NoMeasure:        "",
 	SlotSeconds:      "to let it run costs {value} s of slot time, and the cheapest change {threshold} s",
@@ -119,9 +120,9 @@ var measures = [...]string{
 	WaitingTasks:     "the number of waiting tasks is {value}, and the limit is {threshold}",
 }
 
-const wholeFrom = 999.5 // three digits of such a number would have an exponent
+const wholeFrom = 999.5 // from here on three digits would print with an exponent
 
-// digits writes a number with three digits, or with all before the point.
+// digits writes a number with three digits, or a large number as a whole number.
 func digits(x float64) string {
 	if x >= wholeFrom || x <= -wholeFrom {
 		return strconv.FormatFloat(x, 'f', 0, 64)
@@ -129,10 +130,10 @@ func digits(x float64) string {
 	return strconv.FormatFloat(x, 'g', 3, 64)
 }
 
-// percent writes a share.
+// percent writes a share as a percentage.
 func percent(x float64) string { return digits(float64(100*x)) + " %" }
 
-// span writes a length of time in seconds.
+// span writes a duration in seconds.
 func span(d time.Duration) string {
 	switch d {
 	case estimate.Unknown:

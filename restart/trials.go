@@ -8,130 +8,142 @@ import (
 	"github.com/straggler-go/straggler/internal/num"
 )
 
-// Trials is the account of the trials of a phase. A trial is a copy or a restart that was made because a task was slow. A
-// copy wins if it ends first. A restart wins if the new attempt takes less than half of what the old one would have
-// taken; a copy for which the old attempt was killed is a restart from then on ([Trials.Kill]). Every other trial that
-// comes out is lost; then the task was long by itself.
+// Trials is the account of the trials of a phase. A trial is a copy or a restart that was made because a task was slow.
 //
-// [LeastCost] reads two things from it: how probable it is that a slow task is long by itself ([Trials.Long]), and how
-// much more slot time may be lost. Package tracker keeps a Trials for its phase. A host that keeps its own calls Begin
-// for each copy and restart of a slow task, and Finish, Kill, Fail or Drop for each end, with the [Trial] that it keeps
-// of the task. The zero value has seen no trial. A host that keeps no Trials gets copies from LeastCost, and restarts
-// only where t_rem is certain, where the machine is known to be bad ([Attempt].Location), where no slot will come free, or
-// where no copy is allowed.
+// An example. A copy is made of a slow task: a trial begins. If the copy ends the task, the trial is won. If the old attempt
+// ends the task, the trial is lost, and the task was long by itself.
+//
+// A restart is won if the new attempt takes less than half of the time that the old attempt would have taken. If the old
+// attempt is killed while its copy runs, the trial goes on as a restart ([Trials.Kill]). Every other trial that comes out is
+// lost. A copy that is killed counts as lost only as far as the two attempts show that the task is long.
+//
+// [LeastCost] reads two numbers from the account: the probability that a slow task is long ([Trials.Long]), and the slot time
+// that trials may still lose.
+//
+// Package tracker keeps the account of its phase. A host that keeps its own account calls Begin for each copy or restart of a
+// slow task, and Finish, Kill, Fail or Drop for each end, with the [Trial] of the task. The zero value has seen no trial. For
+// a host without an account, LeastCost makes copies, and restarts a task in four cases only: t_rem is certain, the machine is
+// known to be bad ([Attempt].Location), the phase is stuck, or the task may have no copy.
 //
 // # The bound
 //
-// A trial is a guess unless t_rem is certain, the machine is known to be bad, or it is a restart and no slot will come
-// free. A copy puts at risk what it costs until it has shown whether it gains: two report periods where attempts
-// report; where they are silent one and a half typical times, or a quarter of the age of the task if that is longer;
-// and the lag. A restart puts at risk what the attempt has run.
+// A trial is a guess unless t_rem is certain, the machine is known to be bad, or the trial is a restart in a stuck phase. The
+// stake of a trial is the slot time that it puts at risk:
 //
-// Theorem. A host tells its Trials of each trial, and begins none that [Hold] refuses. Then at every moment the slot
-// time that trials have lost, less the slot time that they have saved, and the slot time that they still put at risk,
-// Cost + AtRisk, is at most B + s + e:
+//   - A restart stakes the age of the attempt.
+//   - A copy stakes the time in which it shows whether it gains, and the lag. Where attempts report, that time is two report
+//     periods. Where attempts are silent, it is one and a half typical times, or a quarter of the task's age if that is longer.
+//   - A trial that is no guess stakes nothing.
 //
-//   - B is the bound when the latest guess began: LossShare of what the tasks of the phase typically take in all, and
-//     FreeTrials times what a copy puts at risk; but where attempts report, no less than t_rem of the task.
-//   - s is what that guess puts at risk.
-//   - e is by how much the trials that came out since then have cost more than they had put at risk.
+// Theorem. Let a host tell its account of each trial, and begin no trial that [Hold] refuses. Then at every moment the slot time
+// that trials have lost, less the slot time that trials have saved, and the stakes of the trials that still run, together
+// Cost + AtRisk, are at most B + s + e:
 //
-// Proof. Let w be the weight of the guess: twice the probability that the task is long, at most 1. Hold lets the guess begin only if Cost + AtRisk + w s <
-// B. So Cost + AtRisk < B before it begins, and < B + s after. Until the next guess begins, a trial that is no guess
-// adds nothing, for it puts nothing at risk; a trial that is won or says nothing takes its stake off AtRisk, and adds
-// nothing to Cost; a trial that is lost takes its stake off AtRisk and adds its cost to Cost, which is at most its
-// share of e. ∎
+//   - B is the bound when the latest guess began: LossShare of the typical time of all tasks of the phase, and FreeTrials
+//     times the stake of a copy. Where attempts report, B is at least t_rem of the task.
+//   - s is the stake of that guess.
+//   - e is by how much the trials that came out since then have cost more than their stakes.
 //
-// The trials of e ran when that guess began, or are no guesses. LeastCost ends a silent copy once it has cost what it put
-// at risk, and a copy that reports once the pair has shown that the task is long. A policy that lets its copies run on has
-// a larger e, and begins the next trial later. Durations saturate, so the theorem holds for sums of less than 292 years.
-// Copies that the host makes unasked come on top.
+// Proof. Let w be the weight of the guess: twice the probability that the task is long, at most 1. Hold lets the guess begin
+// only if Cost + AtRisk + w s < B. So Cost + AtRisk < B before the guess begins, and < B + s after. Until the next guess
+// begins, four things may happen. A trial that is no guess begins: it stakes nothing. A trial is won: AtRisk falls by its
+// stake, and Cost does not rise. A trial ends without a result: AtRisk falls by its stake. A trial is lost: AtRisk falls by
+// its stake, and Cost rises by its cost, which is at most its stake and its share of e. ∎
+//
+// The trials of e are no guesses, or ran already when the latest guess began. LeastCost ends a silent copy once the copy has
+// cost its stake, and a copy that reports once the two attempts have shown that the task is long. A policy that lets its copies
+// run on has a larger e, and begins its next trial later. Copies that the host makes unasked come on top. Durations saturate,
+// so the theorem holds for sums of less than 292 years.
 type Trials struct {
-	// Won and Lost count the trials that came out. They are fractions where old trials fade.
+	// Won and Lost count the trials that came out. They are fractions: old trials may fade, and a killed copy counts as lost
+	// only in part.
 	Won, Lost float64
-	// Cost is the slot time of the trials that were lost, less the slot time that the others have saved.
+	// Cost is the slot time of the lost trials, less the slot time that won trials saved.
 	Cost time.Duration
-	// AtRisk is what the trials that still run will cost if all of them are lost.
+	// AtRisk is the sum of the stakes of the trials that still run.
 	AtRisk time.Duration
-	// Longest is the time of an attempt of the longest task that has lost a trial, as it was predicted. Lost trials say little
-	// about tasks that take far longer. 0 means unknown: then lost trials say the same about all tasks.
+	// Longest is the longest time that was predicted for an attempt of a task that lost a trial. Lost trials are weaker evidence
+	// about tasks that take longer than this. 0 means unknown: then lost trials are the same evidence about all tasks.
 	Longest time.Duration
 }
 
 const (
-	// Before any trial has come out, one slow task in four is taken to be long by itself: half of a lost trial, and one and
-	// a half that were won. Constants chosen on docs/worlds.md's first worlds, seeds of -set work.
+	// priorLost and priorWon are the trials that the account assumes before any trial has come out: half a lost trial and one
+	// and a half won trials. So one slow task in four is taken to be long by itself. Chosen on the first worlds of
+	// docs/worlds.md, seeds of -set work.
 	priorLost, priorWon = 0.5, 1.5
-	// lostOdds is by what each lost trial of a task multiplies the odds that the task is long.
+	// lostOdds multiplies the odds that a task is long, for each trial that the task has lost.
 	lostOdds = 2.0
-	// provenRatio is how many trials must have been won for each that was lost before attempts are killed without a copy.
+	// provenRatio is the number of won trials for each lost trial from which attempts are killed without a copy.
 	provenRatio = 2.0
-	// provenTrials is how many trials must have been won before attempts are killed without a copy.
+	// provenTrials is the least number of won trials from which attempts are killed without a copy.
 	provenTrials = 3
-	// typicalPart is the quantile of t_new that counts as typical. The median may lie among slow attempts.
+	// typicalPart is the quantile of the time of a new attempt (t_new) that is called the typical time. The median would not do:
+	// if many attempts are slow, the median is the time of a slow attempt.
 	typicalPart = 0.3
-	// showPeriods is after how many report periods a copy has shown how fast it is.
+	// showPeriods is the number of report periods after which a copy has shown how fast it is.
 	showPeriods = 2
-	// typicalTimes is after how many typical times a copy that reports nothing is given up, and agePart after which part of
-	// the age of the task, if that is longer.
+	// A copy that reports no progress is given up after typicalTimes typical times, or after the part agePart of the task's age
+	// if that is longer.
 	typicalTimes, agePart = 1.5, 0.25
-	// wonBy is by what factor the new attempt of a restart must be shorter than the old one for the restart to win.
+	// wonBy is the factor by which a restart must shorten the attempt to be won: the new attempt takes less than half of the
+	// time that the old attempt would have taken.
 	wonBy = 2.0
-	// badPlace is how many times as long an attempt takes on a machine that is known to be bad for it as elsewhere.
+	// surelyWon is the probability of winning from which a copy is counted as won before it has ended.
+	surelyWon = 0.95
+	// badPlace is the factor from which a machine is known to be bad for a task: an attempt there takes three times as long as a
+	// new attempt elsewhere.
 	badPlace = 3.0
-	// stuckTimes is after how many times the longest time of an attempt a phase is stuck in which nothing begins or ends. It is
-	// far beyond what attempts take that are only slow.
+	// A phase is stuck if no attempt has begun or ended for stuckTimes times the time of its longest attempt.
 	stuckTimes = 4
-	// paidTimes is how many typical times a trial counts at most as saved: one task that hangs must not pay for all others.
+	// paidTimes bounds the saving of one won trial, in typical times. Else one hung task would pay for all other trials.
 	paidTimes = 4
 )
 
-// Trial is what is known of the trials of one task. A host keeps it in [Task].Trial, and tells the account of each
-// event: the methods of [Trials] change it. The zero value is a task without a trial.
+// Trial is the state of the trials of one task. A host keeps it in [Task].Trial; the methods of [Trials] change it. The zero
+// value is a task without a trial.
 type Trial struct {
-	// Lost is how many trials of the task were lost.
+	// Lost is how many trials the task has lost.
 	Lost int
-	// Action is what runs: Duplicate for copies on trial; Restart for a restart, and for a copy that took the place of the old
-	// attempt; Kill for copies that have been overtaken; Keep for nothing.
+	// Action is the kind of the trial that runs. Copy: copies are on trial. Restart: a restart is on trial, or a copy that
+	// took the place of the old attempt. Kill: another attempt has ended the task, and copies wait to be killed. Keep: no trial
+	// runs.
 	Action Action
-	// Copies is how many copies are on trial; 1 for a restart.
+	// Copies is how many attempts are on trial: the copies that were made because the task was slow, or 1 after a restart.
 	Copies int
-	// Even says that the old attempt moved evenly when the trial began; see [Attempt].
-	Even bool
-	// Counted says that the account counts what runs as won: the old attempt moved evenly, and was killed for its copy.
+	// Counted says that the trial already counts as won: the old attempt was killed for a copy that will surely win.
 	Counted bool
-	// Stake is the slot time that is at risk.
+	// Stake is the slot time that the trial puts at risk.
 	Stake time.Duration
-	// Left is how long the old attempt still needed when the trial began, and Whole how long it would have taken in all; both are
-	// 0 if that was not known. Typical is how long a new attempt typically took then.
+	// Left is t_rem of the old attempt when the trial began, and Whole the time that the old attempt would have taken in all;
+	// both are 0 if t_rem was not known. Typical is the typical time of a new attempt at that moment.
 	Left, Whole, Typical time.Duration
 }
 
-// Begin notes that a task is about to be copied or restarted because it is slow. It reads the facts of before. A
-// restart of the task that has not come out is lost. O(len(task.Attempts)).
+// Begin notes that the host is about to copy or restart a slow task. It reads the facts from before the action. If a restart of
+// the task is still on trial, that trial is lost. O(len(task.Attempts)).
 func (t *Trials) Begin(x *Trial, task *Task, p *Phase, action Action) {
 	if len(task.Attempts) == 0 {
 		return
 	}
 	if x.Action == Restart {
-		t.lose(x, x.Stake)
+		t.lose(x, x.Stake, 1)
 	}
 	s := stakesOf(task, p)
 	stake := s.of(action)
 	x.Action, x.Copies, x.Stake, x.Typical = action, x.Copies+1, num.Add(x.Stake, stake), s.typical
-	x.Even = s.oldest.Even
 	if x.Left, x.Whole = 0, 0; s.fastest != nil {
 		x.Left, x.Whole = s.fastest.Remaining, num.Add(s.fastest.Elapsed, s.fastest.Remaining)
 	}
 	t.AtRisk = num.Add(t.AtRisk, stake)
 }
 
-// Finish notes that an attempt of the task, which has run so long, has ended the task. An old attempt is one that ran before
-// the trial began. Tell by Kill of each attempt that is overtaken.
+// Finish notes that an attempt has ended the task after running for the time ran. The attempt is old if it ran before the
+// trial began. Call Kill for each other attempt of the task. O(1).
 func (t *Trials) Finish(x *Trial, ran time.Duration, old bool) {
 	switch {
 	case x.Action == Restart && (old || float64(ran)*wonBy >= float64(x.Whole)):
-		t.lose(x, x.Stake)
+		t.lose(x, x.Stake, 1)
 	case x.Action == Restart || x.Action == Copy && !old:
 		if !x.Counted {
 			t.Won++
@@ -144,38 +156,44 @@ func (t *Trials) Finish(x *Trial, ran time.Duration, old bool) {
 	}
 }
 
-// Kill notes that one of several attempts of the task, which has run so long, was killed or overtaken. If it was an old
-// one, and the task goes on, the copy takes its place. If the old one moved evenly, the copy counts as won at once, for two
-// attempts have shown which is faster; if it ends late all the same, it counts as lost in the end.
-func (t *Trials) Kill(x *Trial, ran time.Duration, old bool) {
+// Kill notes that the i-th of several attempts of the task is killed, or was overtaken. It reads the facts from before the kill.
+//
+// If the killed attempt is old and the task goes on, the copy takes its place. The copy counts as won at once if it will surely
+// win; if the copy ends late all the same, the trial counts as lost in the end. If the killed attempt is a copy, the trial is
+// lost. The trial counts by the likeness of the two attempts: a copy that is killed because other trials were lost says nothing
+// new of its task. O(len(task.Attempts)), and a fixed number of quantiles.
+func (t *Trials) Kill(x *Trial, task *Task, p *Phase, i int, old bool) {
 	switch {
+	case i < 0 || i >= len(task.Attempts):
 	case x.Action == Copy && old:
-		if x.Action, x.Counted = Restart, x.Even; x.Counted {
+		if x.Action, x.Counted = Restart, wins(task, i); x.Counted {
 			t.Won++
 		}
 	case (x.Action == Copy || x.Action == Kill) && !old:
-		t.lose(x, ran)
+		t.lose(x, task.Attempts[i].Elapsed, shows(task, p, i))
 	}
 }
 
-// Fail notes that a copy on trial has failed, or was lost with its machine. That says nothing of its task.
+// Fail notes that a copy on trial has failed, or was lost with its machine. The trial ends without a result. O(1).
 func (t *Trials) Fail(x *Trial) {
 	if x.Action != Restart {
 		t.settle(x)
 	}
 }
 
-// Drop forgets what runs of a task: the phase was closed, or the task given up.
+// Drop ends the trials of a task without a result: the phase was closed, or the task given up. O(x.Copies).
 func (t *Trials) Drop(x *Trial) {
 	for x.Action != Keep {
 		t.settle(x)
 	}
 }
 
-// lose counts a lost trial, and the slot time that it has cost.
-func (t *Trials) lose(x *Trial, cost time.Duration) {
-	x.Lost++
-	t.Lost++
+// lose counts a lost trial, as the given part of a trial, and the slot time of its attempt.
+func (t *Trials) lose(x *Trial, cost time.Duration, part float64) {
+	if part > num.Half {
+		x.Lost++
+	}
+	t.Lost += part
 	if x.Counted {
 		t.Won = max(t.Won-1, 0)
 	}
@@ -184,7 +202,7 @@ func (t *Trials) lose(x *Trial, cost time.Duration) {
 	t.settle(x)
 }
 
-// settle takes one of the copies on trial, or the restart, out of what is at risk.
+// settle takes the stake of a restart, or of a copy on trial, out of AtRisk.
 func (t *Trials) settle(x *Trial) {
 	stake, others := x.Stake, x.Copies-1
 	if x.Action == Restart || others <= 0 {
@@ -196,10 +214,10 @@ func (t *Trials) settle(x *Trial) {
 	t.AtRisk = max(num.Sub(t.AtRisk, stake), 0)
 }
 
-// Long returns the probability that a slow task is long by itself, so that a new attempt takes as long as the old one. It is
-// the share of lost trials; each trial that the task itself has lost doubles the odds. Whole is the time in seconds that an
-// attempt of the task takes in all, 0 if it is not known. If whole is k times [Trials.Longest], lost trials count 1/k^2 in
-// that share. O(lost).
+// Long returns the probability that a slow task is long by itself: then a new attempt takes as long as the old attempt. The
+// probability is (1/2 + Lost) / (2 + Won + Lost); lost, the number of trials that the task itself has lost, doubles its odds
+// each time. Whole is the time of an attempt of the task in seconds, 0 if not known. If whole is k times Longest, Lost is
+// divided by k^2. O(lost).
 func (t *Trials) Long(lost int, whole float64) float64 {
 	of, against := max(t.Lost, 0), max(t.Won, 0)+priorWon
 	if longest := t.Longest.Seconds(); longest > 0 && whole > longest {
@@ -213,20 +231,20 @@ func (t *Trials) Long(lost int, whole float64) float64 {
 	return odds / (1 + odds)
 }
 
-// maxLost bounds a loop; the odds are beyond all doubt by then.
+// maxLost bounds the loop of Long; the odds are beyond doubt by then.
 const maxLost = 32
 
-// Counts returns how many trials were won, of how many that came out, as a decision names them.
+// Counts returns the number of won trials, and of all trials that came out, rounded, as a decision prints them.
 func (t *Trials) Counts() (won, tried int) { return whole(t.Won), whole(t.Won + t.Lost) }
 
-// Typical returns what a new attempt typically takes, lag included: the quantile 0.3 of t_new.
+// Typical returns the typical time of a new attempt: the quantile 0.3 of t_new, with its lag.
 func Typical(fresh *estimate.Fresh) time.Duration {
 	d, _ := num.Duration(max(fresh.Quantile(typicalPart), 0))
 	return d
 }
 
-// patience returns how long a copy may run before it has shown whether it gains: two report periods where attempts report;
-// where they are silent one and a half typical times, or a quarter of the age of the task if that is longer.
+// patience returns for how long a copy may run before it has shown whether it gains: two report periods if attempts report. If
+// attempts are silent, it is one and a half typical times, or a quarter of the task's age if that is longer.
 func patience(interval, typical, age time.Duration, silent bool) time.Duration {
 	if !silent {
 		return num.Times(max(interval, 0), showPeriods)
@@ -234,12 +252,12 @@ func patience(interval, typical, age time.Duration, silent bool) time.Duration {
 	return max(num.Times(typical, typicalTimes), num.Times(age, agePart))
 }
 
-// stakes are what trials of a task may lose.
+// stakes are the facts of a task that determine how much slot time a trial of the task puts at risk.
 type stakes struct {
-	fastest, oldest *Attempt      // fastest is nil if t_rem of none is known
-	typical         time.Duration // that a new attempt takes; that the oldest has taken, if nothing is known of t_new
-	patience, shows time.Duration // for which a copy runs until it has shown whether it gains; what it costs if it does not
-	silent          bool          // nothing is reported
+	fastest, oldest *Attempt      // fastest is nil if no t_rem is known
+	typical         time.Duration // time of a new attempt; the age of the oldest attempt, if t_new is not known
+	patience, shows time.Duration // time after which a copy has shown whether it gains, without and with the lag
+	silent          bool          // attempts report nothing
 	guess           bool          // the task may be long by itself
 	stuck           bool          // no slot of the phase will come free
 }
@@ -266,8 +284,8 @@ func stakesOf(t *Task, p *Phase) (s stakes) {
 	return s
 }
 
-// of returns what a trial of the task puts at risk: what a copy costs that shows nothing, or what a restart throws
-// away. A trial that is no guess puts nothing at risk.
+// of returns the stake of a trial: the time of a copy that shows nothing, or the age of the attempt that a restart throws away.
+// A trial that is no guess stakes nothing.
 func (s *stakes) of(a Action) time.Duration {
 	switch {
 	case !s.guess, a == Restart && s.stuck:
@@ -278,14 +296,14 @@ func (s *stakes) of(a Action) time.Duration {
 	return s.shows
 }
 
-// Stuck reports whether nothing of the phase has begun or ended for four times as long as the longest attempt of the
-// task would have taken. If a new attempt would need a slot, none will come free.
+// Stuck reports whether nothing in the phase has begun or ended for four times the time of the longest attempt, which is scaled
+// to the task's work. In a stuck phase no slot will come free.
 func (p *Phase) Stuck(longest time.Duration) bool {
 	return longest > 0 && p.Idle >= num.Times(longest, stuckTimes)
 }
 
-// mayLose returns how many seconds of slots one more trial might lose, weighed by twice the probability that the task is
-// long, and how many trials may still lose.
+// mayLose returns the expected loss of one more trial, which is its stake times twice the probability that the task is long (at
+// most its stake), and the loss that the bound still allows, both in seconds of slots.
 func (s *stakes) mayLose(l *Limits, t *Task, p *Phase, a Action) (loses, most float64) {
 	if !s.guess || l.LossShare == Off || a == Restart && s.stuck {
 		return 0, math.Inf(1)
@@ -300,8 +318,8 @@ func (s *stakes) mayLose(l *Limits, t *Task, p *Phase, a Action) (loses, most fl
 	return loses, most - num.Add(p.Trials.Cost, p.Trials.AtRisk).Seconds()
 }
 
-// stillLost returns how many of the lost trials of a task still count: none once it has run for twice as long as when its
-// last copy was launched. So an attempt that hangs gets its next copy in the end, whatever the others showed.
+// stillLost returns how many of the task's lost trials still count: none once the task is twice as old as when its last copy
+// was started. So a hung attempt gets its next copy in the end, whatever earlier copies showed.
 func stillLost(t *Task, age time.Duration) int {
 	if t.SinceCopy > age/2 {
 		return 0
@@ -309,7 +327,7 @@ func stillLost(t *Task, age time.Duration) int {
 	return t.Trial.Lost
 }
 
-// whole returns a count as a whole number, for a decision.
+// whole rounds a count, for a decision.
 func whole(n float64) int {
 	if !(n > 0) {
 		return 0

@@ -56,19 +56,19 @@ func TestTrialsComeOutOnce(t *testing.T) {
 		"it saves nothing": {copied, func(a *restart.Trials, x *restart.Trial) { a.Finish(x, 1e4*second, false) }, 1, 0, 0},
 		"the old attempt wins": {copied, func(a *restart.Trials, x *restart.Trial) {
 			a.Finish(x, 130*second, true)
-			a.Kill(x, 30*second, false)
+			kill(a, x, 30, false)
 		}, 0, 1, 30 * second},
 		"the copy is killed": {copied, func(a *restart.Trials, x *restart.Trial) {
-			a.Kill(x, 25*second, false)
+			kill(a, x, 25, false)
 		}, 0, 1, 25 * second},
 		"the copy fails": {copied, func(a *restart.Trials, x *restart.Trial) { a.Fail(x) }, 0, 0, 0},
 		"it is dropped":  {copied, func(a *restart.Trials, x *restart.Trial) { a.Drop(x) }, 0, 0, 0},
 		"the copy takes the place of the old attempt, and is fast": {copied, func(a *restart.Trials, x *restart.Trial) {
-			a.Kill(x, 120*second, true)
+			kill(a, x, 120, true)
 			a.Finish(x, 499*second, false)
 		}, 1, 0, -4 * 96 * second},
 		"the copy takes the place of the old attempt, and is slow": {copied, func(a *restart.Trials, x *restart.Trial) {
-			a.Kill(x, 120*second, true)
+			kill(a, x, 120, true)
 			a.Finish(x, 500*second, false)
 		}, 0, 1, 20 * second},
 		"the new attempt takes less than half": {again, func(a *restart.Trials, x *restart.Trial) {
@@ -96,7 +96,7 @@ func TestTrialsComeOutOnce(t *testing.T) {
 			assert.Equal(t, 40*second, a.AtRisk)
 			a.Finish(x, 830*second, false)
 			assert.Equal(t, 20*second, a.AtRisk)
-			a.Kill(x, 80*second, false)
+			kill(a, x, 80, false)
 		}, 1, 1, 80*second - 40*second},
 	} {
 		a, x := begun(c.action)
@@ -109,24 +109,36 @@ func TestTrialsComeOutOnce(t *testing.T) {
 		assert.Equal(t, time.Duration(min(c.lost, 1))*1000*second, a.Longest, name)
 		before := a
 		a.Finish(&x, second, false)
-		a.Kill(&x, second, false)
+		kill(&a, &x, 1, false)
 		a.Fail(&x)
 		a.Drop(&x)
 		assert.Equal(t, before, a, "%s: nothing runs", name)
 	}
 }
 
-// A copy for which an old attempt was killed that moved evenly counts as won from then on. It counts as lost in the end if it takes over half
-// of what the old attempt would have taken, or is given up in turn.
+// kill tells of an attempt of a silent task, which has run for so many seconds.
+func kill(a *restart.Trials, x *restart.Trial, ran int, old bool) {
+	task := restart.Task{Attempts: []restart.Attempt{{Elapsed: time.Duration(ran) * second}, {}}}
+	a.Kill(x, &task, &waiting, 0, old)
+}
+
+// pair is a task of which an old attempt, of 130 s, and a copy, of 20 s, report what they still need.
+func pair(old, young float64) restart.Task {
+	t := alike(130, old)
+	t.Attempts = append(t.Attempts, alike(20, young).Attempts...)
+	return t
+}
+
+// A copy for which an old attempt was killed counts as won from then on if it will surely win. It counts as lost in the end
+// if it takes over half of what the old attempt would have taken, or is given up in turn.
 func TestTheCopyThatReplacesCountsAsWon(t *testing.T) {
 	replaced := func() (restart.Trials, restart.Trial) {
 		a, x := begun(restart.Copy)
-		assert.False(t, x.Even)
-		uneven, y := a, x
-		uneven.Kill(&y, 130*second, true)
-		assert.Zero(t, uneven.Won, "of one that moved unevenly it is not plain yet")
-		x.Even = true
-		a.Kill(&x, 130*second, true)
+		late, y, task := a, x, pair(870, 600)
+		late.Kill(&y, &task, &waiting, 0, true)
+		assert.Zero(t, late.Won, "it may take over half")
+		task = pair(870, 300)
+		a.Kill(&x, &task, &waiting, 0, true)
 		assert.Equal(t, [2]float64{1, 0}, [2]float64{a.Won, a.Lost})
 		assert.True(t, x.Counted)
 		return a, x
@@ -140,12 +152,32 @@ func TestTheCopyThatReplacesCountsAsWon(t *testing.T) {
 	assert.Equal(t, restart.Trial{Lost: 1}, x)
 	a, x = replaced()
 	task := alike(50, 900)
-	task.Attempts[0].Even = true
 	a.Begin(&x, &task, &waiting, restart.Copy)
 	assert.Equal(t, [2]float64{0, 1}, [2]float64{a.Won, a.Lost})
 	assert.False(t, x.Counted)
-	assert.True(t, x.Even)
 	a, x = replaced()
 	a.Drop(&x)
 	assert.Equal(t, [2]float64{1, 0}, [2]float64{a.Won, a.Lost}, "nothing speaks against it")
+}
+
+// A copy that is killed counts as lost only by what it has shown: one that would take what others take says nothing of its task,
+// whatever it was killed for. It costs what it has run all the same.
+func TestALostTrialCountsByThePair(t *testing.T) {
+	for _, c := range []struct {
+		young       float64
+		lost        int
+		least, most float64
+	}{{980, 1, 1, 1}, {80, 0, 0, .1}} {
+		a, x := begun(restart.Copy)
+		task := pair(870, c.young)
+		a.Kill(&x, &task, &waiting, 1, false)
+		assert.Equal(t, restart.Trial{Lost: c.lost}, x)
+		assert.True(t, c.least <= a.Lost && a.Lost <= c.most, "%v", a.Lost)
+		assert.Equal(t, 20*second, a.Cost)
+	}
+	a, x := begun(restart.Copy)
+	before, task := a, pair(870, 80)
+	a.Kill(&x, &task, &waiting, 2, false)
+	a.Kill(&x, &task, &waiting, -1, false)
+	assert.Equal(t, before, a, "the task has no such attempt")
 }

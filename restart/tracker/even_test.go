@@ -170,3 +170,28 @@ func TestLongestOfAKindIsUnknown(t *testing.T) {
 	kind.lost = 1
 	assert.Zero(t, tr.Phase().Trials.Longest)
 }
+
+// The first ends show that progress runs fast at first. What a copy had reported by then is read again: otherwise it would seem
+// to stand still until it has done more by the new reading than it had by the old.
+func TestProgressIsReadAgain(t *testing.T) {
+	tr, err := New(Config{Work: make([]float64, 4), Slots: 4, Interval: 10 * time.Second, Machines: 4})
+	require.NoError(t, err)
+	begin := time.Unix(0, 0)
+	for i := range 4 {
+		tr.Start(begin, i, i)
+	}
+	fast := func(u float64) float64 { return min(5*u, .5+float64((u-.1)/1.8)) } // half of the work in a tenth of the time
+	left := time.Duration(0)
+	for at := 10; at <= 1100; at += 10 {
+		now := begin.Add(time.Duration(at) * time.Second)
+		for i := range 3 {
+			if at < 1000 {
+				tr.Report(now, i, 0, Report{Score: fast(float64(at) / 1000)})
+			} else if at == 1000 {
+				tr.Finish(now, i, 0)
+			}
+		}
+		left = tr.Report(now, 3, 0, Report{Score: fast(float64(at) / 2000)}).Remaining
+	}
+	assert.InDelta(t, 900, left.Seconds(), 250)
+}

@@ -40,6 +40,7 @@ func (f *forecast) report(s *taskState, c *attemptState, r *Report) (score float
 	if wasBad && !c.badUnits {
 		c.progress = estimate.Progress{} // what could not be right is forgotten, so that this one counts
 	}
+	f.reread(w, c)
 	f.model.Report(&c.progress, age, f.read(w, done))
 	f.follow(w, c, age, done)
 	f.reported = f.reported || done > 0 && !f.doubt.on
@@ -95,6 +96,16 @@ func (f *forecast) read(w stint, done float64) float64 {
 		return done
 	}
 	return f.ages.shape.Time(done/w.units()) * w.units()
+}
+
+// reread reads again what a copy has reported so far: ends may have shown since then how progress runs.
+func (f *forecast) reread(w stint, c *attemptState) {
+	if !f.ages.on {
+		return
+	}
+	if done := c.trail.Done(); f.ages.shape.Time(done) != done {
+		c.progress.Reread(f.ages.shape.Time(done) * w.units())
+	}
 }
 
 // done is the work that a copy has reported; where its progress is read through a shape, to within a share of 2^-24.

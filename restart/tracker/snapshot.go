@@ -15,7 +15,7 @@ import (
 	"github.com/straggler-go/straggler/restart/rules"
 )
 
-const snapshotVersion = 19
+const snapshotVersion = 20
 
 // AppendBinary appends a snapshot of the tracker to dst: all that it was told, except what the host gave it, which
 // [Restore] takes again. It fails for a Tracker that [New] did not make, and for no other. O(n), some 60 bytes a task.
@@ -401,7 +401,6 @@ func codeTrial(c *snapshot.Codec, x *restart.Trial) {
 	snapshot.Small(c, &x.Action, 0, int(restart.Kill))
 	c.Number(&x.Lost, 0, anyIndex)
 	c.Number(&x.Copies, 0, anyIndex)
-	c.Bool(&x.Even)
 	c.Bool(&x.Counted)
 	for _, d := range []*time.Duration{&x.Stake, &x.Left, &x.Whole, &x.Typical} {
 		c.Duration(d)

@@ -76,7 +76,7 @@ func (j *judge) hears(e *Event) {
 		switch {
 		case i == none:
 		case b.several(s):
-			j.kills(s, &b.copies.all[i])
+			j.kills(s, i)
 		case e.Kind == Restarted:
 			j.try(int32(e.Task), restart.Restart)
 		}
@@ -113,16 +113,24 @@ func (j *judge) ends(s *taskState, winner int32) {
 	}
 	for i := s.copies; i != none; i = b.copies.all[i].next {
 		if i != winner {
-			j.kills(s, &b.copies.all[i])
+			j.kills(s, i)
 		}
 	}
 }
 
 // kills notes that one of several copies of a task is killed or overtaken.
-func (j *judge) kills(s *taskState, c *attemptState) {
-	if s.history != none {
-		j.trials.Kill(&j.book.histories[s.history].trial, j.book.age(c), !j.book.isExtra(s, c))
+func (j *judge) kills(s *taskState, place int32) {
+	if s.history == none {
+		return
 	}
+	b, n := j.book, 0
+	for i := s.copies; i != place; i = b.copies.all[i].next {
+		n++
+	}
+	c := &b.copies.all[place]
+	var view restart.Task
+	j.look(&view, c.task, askNone)
+	j.trials.Kill(&b.histories[s.history].trial, &view, &j.facts, n, !b.isExtra(s, c))
 }
 
 // fails notes that a copy of a task fails.

@@ -107,11 +107,11 @@ func (h *Host) Finish(now time.Duration, a *Attempt) {
 // Restart, or Keep if the attempt has failed.
 func (h *Host) End(now time.Duration, a *Attempt, action restart.Action) {
 	t := &h.Tasks[a.Task]
+	_, facts, of := h.Decide(now, a.Task)
 	switch {
 	case action == restart.Kill:
-		h.Trials.Kill(&t.Trial, now-a.Begun, !a.Copy)
+		h.Trials.Kill(&t.Trial, &facts, &h.Phase, slices.Index(of, a), !a.Copy)
 	case action == restart.Restart:
-		_, facts, _ := h.Decide(now, a.Task)
 		h.Trials.Begin(&t.Trial, &facts, &h.Phase, action)
 		t.Restarts++
 	case a.Copy:

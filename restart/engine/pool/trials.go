@@ -14,9 +14,10 @@ func (p *pool) result(d *disputed, at int, now time.Time) {
 		ran, old = now.Sub(d.runs[at].begun), at == 0 && d.trial.Action == restart.Copy
 	}
 	p.trials.Finish(&d.trial, ran, old)
-	for i, r := range d.runs {
+	for i := range d.runs {
 		if i != at {
-			p.trials.Kill(&d.trial, now.Sub(r.begun), i == 0)
+			task, phase := p.task(now, d), p.phase(now)
+			p.trials.Kill(&d.trial, &task, &phase, i, i == 0)
 		}
 	}
 }

@@ -168,7 +168,7 @@ func (p *pool) judge(now time.Time, item int, d *disputed) {
 		}
 	case restart.Kill:
 		if p.accept(o) {
-			p.trials.Kill(&d.trial, now.Sub(d.runs[o.decision.Attempt].begun), o.decision.Attempt == 0)
+			p.trials.Kill(&d.trial, &o.task, &o.phase, o.decision.Attempt, o.decision.Attempt == 0)
 			p.dismiss(now, d, o.decision.Attempt, errOvertaken)
 		}
 	}
