@@ -14,22 +14,22 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// audit is a phase between whose observations and actions a slow and obvious set of books is kept.
+// audit is a phase with an independent set of books, which are slow and obviously right.
 type audit struct {
 	*engine.Phase
 	t        *testing.T
 	seed     uint64
 	cluster  *cluster
-	hosts    *engine.Hosts
-	limit    int          // copies beyond the first of their tasks, by the budget
-	alone    map[int]bool // tasks that must not have two attempts
+	machines *engine.Machines
+	limit    int          // bound of the budget on copies
+	alone    map[int]bool // tasks that must not have two attempts at once
 	won      map[int]bool
 	attempts map[string]*audited
 }
 
 type audited struct {
 	task             int
-	host             string
+	machine          string
 	cancelled, ended bool
 }
 
@@ -43,8 +43,8 @@ func (a *audit) Poll(now time.Time, list []engine.Attempt) []engine.Action {
 			known = &audited{task: seen.Task}
 			a.attempts[seen.ID] = known
 		}
-		if seen.Host != "" {
-			known.host = seen.Host
+		if seen.Machine != "" {
+			known.machine = seen.Machine
 		}
 		known.ended = seen.State >= engine.Succeeded
 		a.won[seen.Task] = a.won[seen.Task] || seen.State == engine.Succeeded
@@ -63,20 +63,20 @@ func (a *audit) Poll(now time.Time, list []engine.Attempt) []engine.Action {
 		case engine.Publish:
 			require.True(a.t, known.ended && a.won[action.Task], "seed %d: %v", a.seed, action)
 		case engine.Submit:
-			if outstanding[action.ID] { // once more
-				require.Equal(a.t, known.host, action.Host)
+			if outstanding[action.ID] { // a repeated request
+				require.Equal(a.t, known.machine, action.Machine)
 				continue
 			}
 			require.Nil(a.t, known, "seed %d: %v", a.seed, action)
 			a.submits(now, action)
-			a.attempts[action.ID] = &audited{task: action.Task, host: action.Host}
+			a.attempts[action.ID] = &audited{task: action.Task, machine: action.Machine}
 		}
 	}
 	a.balance(now)
 	return actions
 }
 
-// submits checks one submission against what holds slots before it.
+// submits checks one submission against the attempts that hold slots before it.
 func (a *audit) submits(now time.Time, action engine.Action) {
 	because := fmt.Sprintf("seed %d: %v", a.seed, action)
 	require.False(a.t, a.won[action.Task] || slices.Contains(a.GivenUp(), action.Task), because)
@@ -86,15 +86,15 @@ func (a *audit) submits(now time.Time, action engine.Action) {
 	if a.cluster.places {
 		return
 	}
-	require.Positive(a.t, a.free(action.Host), because)
-	if a.runs(action.Task, action.Host) {
-		require.False(a.t, slices.ContainsFunc(a.usable(now), func(host string) bool {
-			return a.free(host) > 0 && !a.runs(action.Task, host)
+	require.Positive(a.t, a.free(action.Machine), because)
+	if a.runs(action.Task, action.Machine) {
+		require.False(a.t, slices.ContainsFunc(a.usable(now), func(machine string) bool {
+			return a.free(machine) > 0 && !a.runs(action.Task, machine)
 		}), because)
 	}
 }
 
-// balance checks what holds after all actions: the budget, and that no task waits beside a slot that it could have.
+// balance checks the state after all actions: the budget holds, and no task waits while a slot is free for it.
 func (a *audit) balance(now time.Time) {
 	copies := 0
 	for task := range a.cluster.work {
@@ -111,9 +111,9 @@ func (a *audit) waits(now time.Time, task int) {
 	if a.won[task] || slices.Contains(a.GivenUp(), task) || a.alone[task] && dying > 0 {
 		return
 	}
-	for _, host := range a.usable(now) {
-		tried := a.count(func(o *audited) bool { return o.task == task && o.host == host })
-		require.True(a.t, tried > 0 || a.free(host) <= 0, "seed %d: task %d waits, and %s is free", a.seed, task, host)
+	for _, machine := range a.usable(now) {
+		tried := a.count(func(o *audited) bool { return o.task == task && o.machine == machine })
+		require.True(a.t, tried > 0 || a.free(machine) <= 0, "seed %d: task %d waits, and %s is free", a.seed, task, machine)
 	}
 }
 
@@ -128,34 +128,36 @@ func (a *audit) count(is func(*audited) bool) (n int) {
 	return n
 }
 
-func (a *audit) runs(task int, host string) bool {
-	return a.count(func(o *audited) bool { return o.task == task && o.host == host && o.live() }) > 0
+func (a *audit) runs(task int, machine string) bool {
+	return a.count(func(o *audited) bool { return o.task == task && o.machine == machine && o.live() }) > 0
 }
 
-func (a *audit) free(host string) int {
-	i := slices.IndexFunc(a.cluster.hosts, func(h simHost) bool { return h.Name == host })
-	return a.cluster.hosts[i].Slots - a.count(func(o *audited) bool { return o.host == host && !o.ended })
+func (a *audit) free(machine string) int {
+	i := slices.IndexFunc(a.cluster.machines, func(h simMachine) bool { return h.Name == machine })
+	return a.cluster.machines[i].Slots - a.count(func(o *audited) bool { return o.machine == machine && !o.ended })
 }
 
-// usable lists the hosts that do not rest and are not slow, or all if all are so. None is down where the engine does not place.
+// usable lists the machines that neither rest nor are slow, or all machines if there are none. No machine is
+// down where the engine does not place.
 func (a *audit) usable(now time.Time) (names []string) {
-	resting := append(a.hosts.Resting(now), a.hosts.Slow()...)
+	resting := append(a.machines.Resting(now), a.machines.Slow()...)
 	slices.Sort(resting)
 	resting = slices.Compact(resting)
-	for _, h := range a.cluster.hosts {
-		if !slices.Contains(resting, h.Name) || len(resting) == len(a.cluster.hosts) {
+	for _, h := range a.cluster.machines {
+		if !slices.Contains(resting, h.Name) || len(resting) == len(a.cluster.machines) {
 			names = append(names, h.Name)
 		}
 	}
 	return names
 }
 
-// On any cluster and under any policy the books agree with slow ones that know only what was told and answered.
-func TestBooksBalance(t *testing.T) {
+// On any cluster and under any policy, the phase's books agree with simple books that know only the lists and
+// the actions.
+func TestBooksAgreeWithAnAudit(t *testing.T) {
 	for seed := range uint64(200) {
 		c, config := randomCluster(t, seed)
 		a := &audit{
-			t: t, seed: seed, cluster: c, hosts: config.Hosts, limit: 1 << 30,
+			t: t, seed: seed, cluster: c, machines: config.Machines, limit: 1 << 30,
 			alone: map[int]bool{}, won: map[int]bool{}, attempts: map[string]*audited{},
 		}
 		rng := rand.New(rand.NewPCG(seed, 11))
@@ -169,7 +171,7 @@ func TestBooksBalance(t *testing.T) {
 		var err error
 		a.Phase, err = engine.New(config)
 		require.NoError(t, err)
-		_, custom := config.Policy.(eager) // it respects nothing, and kills what runs for what waits on a dead host
+		_, custom := config.Policy.(eager) // eager ignores every limit, and kills for copies that wait on a dead machine
 		for task := range c.work {
 			if !custom && rng.IntN(4) == 0 {
 				a.alone[task] = true
@@ -177,8 +179,8 @@ func TestBooksBalance(t *testing.T) {
 			}
 		}
 		drive(t, c, a, period, func() {
-			if !custom && !c.places && len(c.hosts) > 1 && rng.IntN(500) == 0 {
-				c.hosts[1].dead = true
+			if !custom && !c.places && len(c.machines) > 1 && rng.IntN(500) == 0 {
+				c.machines[1].dead = true
 			}
 		})
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/straggler-go/straggler/restart/rules"
 )
 
-// silent hides from a phase what its attempts report.
+// silent hides the progress reports from a phase.
 type silent struct{ *engine.Phase }
 
 func (s silent) Poll(now time.Time, attempts []engine.Attempt) []engine.Action {
@@ -22,16 +22,17 @@ func (s silent) Poll(now time.Time, attempts []engine.Attempt) []engine.Action {
 	return s.Phase.Poll(now, attempts)
 }
 
-// One host of four is six times slower than the others, in a single wave; they could do all in 4.5 s. The default knows
-// that it's the host, whether it is told sizes and progress or not.
-func TestSlowHostIsNotTakenForLongTasks(t *testing.T) {
+// One machine of four is six times slower than the others. Each attempt has a slot at once, and without the
+// slow machine the work takes 4.5 s. The default policy finds that the machine is slow, with or without sizes
+// and progress.
+func TestSlowMachineIsNotTakenForLongTasks(t *testing.T) {
 	run := func(p restart.Policy, sized, quiet bool) time.Duration {
-		c := fourHosts(64, 16, 6)
+		c := fourMachines(64, 16, 6)
 		for i := range c.work {
 			c.work[i] = 2 + float64(i%7)/10
 		}
 		phase, err := engine.New(engine.Config{
-			Tasks: 64, Interval: 500 * time.Millisecond, Policy: p, Hosts: c.known(t, engine.HostsConfig{}),
+			Tasks: 64, Interval: 500 * time.Millisecond, Policy: p, Machines: c.known(t, engine.MachinesConfig{}),
 			Work: map[bool][]float64{true: c.work}[sized],
 		})
 		assert.NoError(t, err)
@@ -46,22 +47,22 @@ func TestSlowHostIsNotTakenForLongTasks(t *testing.T) {
 	for _, sized := range []bool{true, false} {
 		for _, quiet := range []bool{true, false} {
 			none, want, took := run(restart.Never{}, sized, quiet), run(naive, sized, quiet), run(nil, sized, quiet)
-			assert.Greater(t, none.Seconds(), 15., "without a policy")
+			assert.Greater(t, none.Seconds(), 15., "the slow machine costs time without a policy")
 			assert.LessOrEqual(t, took, want, "sized %t, quiet %t", sized, quiet)
 		}
 	}
 }
 
-// Long tasks spread over the hosts make none of them slow: then what may be lost stays bounded.
-func TestLongTasksMakeNoHostSlow(t *testing.T) {
-	c := fourHosts(64, 16, 1)
+// Long tasks on all machines make no machine slow. Then the losses by trials stay bounded.
+func TestLongTasksMakeNoMachineSlow(t *testing.T) {
+	c := fourMachines(64, 16, 1)
 	for i := range c.work {
 		if i%5 == 0 {
 			c.work[i] = 12
 		}
 	}
 	phase, err := engine.New(engine.Config{
-		Tasks: 64, Interval: 500 * time.Millisecond, Hosts: c.known(t, engine.HostsConfig{}), MaxFailures: math.MaxInt,
+		Tasks: 64, Interval: 500 * time.Millisecond, Machines: c.known(t, engine.MachinesConfig{}), MaxFailures: math.MaxInt,
 	})
 	assert.NoError(t, err)
 	_, log := drive(t, c, silent{phase}, 500*time.Millisecond, nil)
@@ -71,5 +72,5 @@ func TestLongTasksMakeNoHostSlow(t *testing.T) {
 			copies++
 		}
 	}
-	assert.LessOrEqual(t, copies, 8, "of 13 long tasks")
+	assert.LessOrEqual(t, copies, 8, "at most 8 of 13 long tasks are copied")
 }

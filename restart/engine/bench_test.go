@@ -11,8 +11,8 @@ import (
 	"github.com/straggler-go/straggler/restart/engine"
 )
 
-// BenchmarkPoll polls a phase in which half of the tasks run, each with a new report, and the others wait. One attempt
-// fails each time, so that another task starts.
+// BenchmarkPoll polls a phase in which half of the tasks run, each with a new report, and the others wait. One
+// attempt fails at each poll, so another task starts.
 func BenchmarkPoll(b *testing.B) {
 	for _, order := range []func(time.Time, []int){nil, func(_ time.Time, w []int) { slices.Reverse(w) }} {
 		for _, tasks := range []int{1_000, 100_000} {
@@ -23,46 +23,48 @@ func BenchmarkPoll(b *testing.B) {
 	}
 }
 
-// BenchmarkPollHosts polls as many attempts on each host; one slot of each stays idle, so that each is asked for a copy.
-func BenchmarkPollHosts(b *testing.B) {
-	for _, size := range []struct{ hosts, attempts int }{{10, 16}, {1_000, 16}, {10_000, 100}} {
-		b.Run(fmt.Sprintf("hosts=%d,attempts=%d", size.hosts, size.hosts*size.attempts), func(b *testing.B) {
+// BenchmarkPollMachines polls the same number of attempts on each machine. One slot of each machine stays idle,
+// so each machine is asked for a copy.
+func BenchmarkPollMachines(b *testing.B) {
+	for _, size := range []struct{ machines, attempts int }{{10, 16}, {1_000, 16}, {10_000, 100}} {
+		b.Run(fmt.Sprintf("machines=%d,attempts=%d", size.machines, size.machines*size.attempts), func(b *testing.B) {
 			poll(b, engine.Config{
-				Tasks: size.attempts * size.hosts, Hosts: manyHosts(b, size.hosts, size.attempts+1),
+				Tasks: size.attempts * size.machines, Machines: manyMachines(b, size.machines, size.attempts+1),
 			})
 		})
 	}
 }
 
-// BenchmarkFirstPoll makes a phase and submits its tasks, as many to each host as it has slots.
+// BenchmarkFirstPoll makes a phase and submits its tasks: on each machine one attempt for each slot.
 func BenchmarkFirstPoll(b *testing.B) {
-	for _, size := range []struct{ hosts, slots int }{{10, 16}, {1_000, 16}, {10_000, 100}} {
-		b.Run(fmt.Sprintf("tasks=%d,hosts=%d", size.slots*size.hosts, size.hosts), func(b *testing.B) {
+	for _, size := range []struct{ machines, slots int }{{10, 16}, {1_000, 16}, {10_000, 100}} {
+		b.Run(fmt.Sprintf("tasks=%d,machines=%d", size.slots*size.machines, size.machines), func(b *testing.B) {
 			b.ReportAllocs()
 			for range b.N {
 				p, err := engine.New(engine.Config{
-					Tasks: size.slots * size.hosts, Interval: time.Second,
-					Hosts: manyHosts(b, size.hosts, size.slots),
+					Tasks: size.slots * size.machines, Interval: time.Second,
+					Machines: manyMachines(b, size.machines, size.slots),
 				})
 				require.NoError(b, err)
-				require.Len(b, p.Poll(epoch, nil), size.slots*size.hosts)
+				require.Len(b, p.Poll(epoch, nil), size.slots*size.machines)
 			}
 		})
 	}
 }
 
-func manyHosts(b *testing.B, n, slots int) *engine.Hosts {
+func manyMachines(b *testing.B, n, slots int) *engine.Machines {
 	b.Helper()
-	list := make([]engine.Host, n)
+	list := make([]engine.Machine, n)
 	for i := range list {
-		list[i] = engine.Host{Name: fmt.Sprint("h", i), Slots: slots}
+		list[i] = engine.Machine{Name: fmt.Sprint("h", i), Slots: slots}
 	}
-	hosts, err := engine.NewHosts(engine.HostsConfig{Hosts: list})
+	machines, err := engine.NewMachines(engine.MachinesConfig{Machines: list})
 	require.NoError(b, err)
-	return hosts
+	return machines
 }
 
-// poll measures an Observe of all that runs, at the pace that is usual, and in no order of time.
+// poll measures a Poll of all running attempts, one interval after another. The reports are not in the order of
+// their times.
 func poll(b *testing.B, c engine.Config) {
 	b.Helper()
 	c.Interval, c.MaxFailures = time.Second, 1<<30
@@ -73,7 +75,7 @@ func poll(b *testing.B, c engine.Config) {
 	observe := func() {
 		for _, a := range p.Poll(now, attempts) {
 			require.Equal(b, engine.Submit, a.Op, "%v", a)
-			attempts = append(attempts, engine.Attempt{ID: a.ID, Task: a.Task, Host: a.Host, State: engine.Running, Begun: now})
+			attempts = append(attempts, engine.Attempt{ID: a.ID, Task: a.Task, Machine: a.Machine, State: engine.Running, Begun: now})
 		}
 	}
 	observe()
@@ -88,7 +90,7 @@ func poll(b *testing.B, c engine.Config) {
 			a.AsOf = now.Add(-time.Duration(i%1000) * time.Millisecond)
 			a.Progress.Done = max(0, float64(a.AsOf.Sub(a.Begun))/(1<<60))
 		}
-		if c.Hosts == nil {
+		if c.Machines == nil {
 			attempts[i%len(attempts)].State = engine.Failed
 		}
 		observe()

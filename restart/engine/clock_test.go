@@ -14,8 +14,8 @@ import (
 	"github.com/straggler-go/straggler/restart/rules"
 )
 
-// A host's clock that steps back by an hour costs nothing: the straggler is copied when its rule says so.
-func TestClockThatStepsBack(t *testing.T) {
+// A step of an hour back in the caller's clock costs nothing: the straggler is copied when its rule says so.
+func TestClockStepBackDelaysNoCopy(t *testing.T) {
 	polls := func(step time.Duration) int {
 		p, err := engine.New(engine.Config{
 			Tasks: 4, Slots: 8, Interval: time.Second, Policy: rules.Flink{},
@@ -28,7 +28,7 @@ func TestClockThatStepsBack(t *testing.T) {
 				if a.Decision.Action == restart.Copy {
 					return poll
 				}
-				attempts = append(attempts, engine.Attempt{ID: a.ID, Task: a.Task, Host: "h" + a.ID, State: engine.Running})
+				attempts = append(attempts, engine.Attempt{ID: a.ID, Task: a.Task, Machine: "h" + a.ID, State: engine.Running})
 			}
 			if poll == 4 {
 				for i := range attempts[:3] {
@@ -42,28 +42,28 @@ func TestClockThatStepsBack(t *testing.T) {
 	}
 	without := polls(0)
 	assert.InDelta(t, 62, without, 2, "Flink's rule waits for a minute")
-	assert.InDelta(t, without, polls(-time.Hour), 1, "one second passes unseen as the clock steps")
+	assert.InDelta(t, without, polls(-time.Hour), 1, "the step of the clock costs one second")
 }
 
-// Reports that an engine dates after a step of its clock are news, and hosts that rest do not do so for ever.
-func TestReportsAndRestsAfterAStep(t *testing.T) {
-	hosts, err := engine.NewHosts(engine.HostsConfig{Hosts: []engine.Host{{Name: "a", Slots: 2}, {Name: "b", Slots: 2}}})
+// After a step back of the clock, reports with earlier dates count as new, and no machine rests for ever.
+func TestReportsAndRestsGoOnAfterAClockStep(t *testing.T) {
+	machines, err := engine.NewMachines(engine.MachinesConfig{Machines: []engine.Machine{{Name: "a", Slots: 2}, {Name: "b", Slots: 2}}})
 	require.NoError(t, err)
-	p, err := engine.New(engine.Config{Tasks: 2, Interval: time.Second, Hosts: hosts, Journal: true})
+	p, err := engine.New(engine.Config{Tasks: 2, Interval: time.Second, Machines: machines, Journal: true})
 	require.NoError(t, err)
 	first := slices.Clone(p.Poll(epoch, nil))
 	require.Len(t, first, 2)
-	lost := engine.Attempt{ID: first[0].ID, Task: first[0].Task, Host: first[0].Host, State: engine.Lost}
+	lost := engine.Attempt{ID: first[0].ID, Task: first[0].Task, Machine: first[0].Machine, State: engine.Lost}
 	p.Poll(epoch.Add(time.Second), []engine.Attempt{lost})
-	assert.Len(t, hosts.Resting(epoch.Add(2*time.Second)), 1)
+	assert.Len(t, machines.Resting(epoch.Add(2*time.Second)), 1)
 	back := epoch.Add(-time.Hour)
 	p.Poll(back, nil)
-	assert.Empty(t, hosts.Resting(back))
+	assert.Empty(t, machines.Resting(back))
 
-	running := engine.Attempt{ID: first[1].ID, Task: first[1].Task, Host: first[1].Host, State: engine.Running, AsOf: epoch}
+	running := engine.Attempt{ID: first[1].ID, Task: first[1].Task, Machine: first[1].Machine, State: engine.Running, AsOf: epoch}
 	running.Progress.Done = 0.1
 	p.Poll(back.Add(time.Second), []engine.Attempt{running})
 	running.AsOf, running.Progress.Done = back.Add(2*time.Second), 0.5
 	p.Poll(back.Add(2*time.Second), []engine.Attempt{running})
-	assert.Equal(t, 2, strings.Count(string(p.Journal()), " progress "), "the second is not older than the first:\n%s", p.Journal())
+	assert.Equal(t, 2, strings.Count(string(p.Journal()), " progress "), "the second report counts as newer:\n%s", p.Journal())
 }

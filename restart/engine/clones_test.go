@@ -11,9 +11,10 @@ import (
 	"github.com/straggler-go/straggler/restart/engine"
 )
 
-// Small jobs that are cloned up front, one after another on hosts of which two are 2 % slower: the race that a clone on
-// these loses says nothing against them, no clone is killed for being the third, and each task has as many.
-func TestClonesAreFirstCopies(t *testing.T) {
+// Small jobs get clones at their start, one job after another; two of the machines are 2 % slower than the
+// others. A clone that loses its race counts nothing against its machine. No clone is killed as a third
+// attempt, and each task has the same number of clones.
+func TestClonesCountNothingAgainstTheirMachines(t *testing.T) {
 	for _, policy := range []restart.Policy{restart.Never{}, restart.Mantri{}} {
 		for clones := 1; clones <= 3; clones++ {
 			c := &cluster{now: epoch, dying: 100 * time.Millisecond}
@@ -22,16 +23,16 @@ func TestClonesAreFirstCopies(t *testing.T) {
 				if i > 3 {
 					speed = 0.98
 				}
-				c.hosts = append(c.hosts, simHost{Host: engine.Host{Name: string(rune('a' + i)), Slots: 4}, speed: speed})
+				c.machines = append(c.machines, simMachine{Machine: engine.Machine{Name: string(rune('a' + i)), Slots: 4}, speed: speed})
 			}
-			hosts := c.known(t, engine.HostsConfig{})
+			machines := c.known(t, engine.MachinesConfig{})
 			for range 20 {
 				c.attempts, c.work = nil, []float64{8, 8, 8}
 				p, err := engine.New(engine.Config{
-					Work: c.work, Interval: period, Policy: policy, Clones: clones, Hosts: hosts,
+					Work: c.work, Interval: period, Policy: policy, Clones: clones, Machines: machines,
 				})
 				require.NoError(t, err)
-				drive(t, c, p, period, func() { assert.Empty(t, append(hosts.Resting(c.now), hosts.Slow()...)) })
+				drive(t, c, p, period, func() { assert.Empty(t, append(machines.Resting(c.now), machines.Slow()...)) })
 				l := p.Ledger()
 				assert.Equal(t, 3*(clones-1), l.Clones)
 				assert.Zero(t, l.Pruned+l.Copies+l.Restarts, "%v %d %v", policy, clones, l)
@@ -41,18 +42,19 @@ func TestClonesAreFirstCopies(t *testing.T) {
 	}
 }
 
-// A host that leaves at a known time gets nothing new, and what would not end there by then is copied elsewhere.
-func TestHostThatLeaves(t *testing.T) {
-	p, hosts := newPhase(t, engine.Config{Tasks: 2, Slots: 4, Interval: time.Second},
-		engine.HostsConfig{Hosts: []engine.Host{{Name: "a", Slots: 2}, {Name: "b", Slots: 2}}})
+// A machine that leaves at a known time gets no new attempts, and an attempt that would not end there in time
+// is copied elsewhere.
+func TestAttemptOnALeavingMachineIsCopied(t *testing.T) {
+	p, machines := newPhase(t, engine.Config{Tasks: 2, Slots: 4, Interval: time.Second},
+		engine.MachinesConfig{Machines: []engine.Machine{{Name: "a", Slots: 2}, {Name: "b", Slots: 2}}})
 	p.Poll(epoch, nil)
-	running := func(i int, host string, done float64) engine.Attempt {
-		a := engine.Attempt{ID: []string{"0.0", "1.0"}[i], Task: i, State: engine.Running, Host: host, Begun: epoch}
+	running := func(i int, machine string, done float64) engine.Attempt {
+		a := engine.Attempt{ID: []string{"0.0", "1.0"}[i], Task: i, State: engine.Running, Machine: machine, Begun: epoch}
 		a.Progress.Done = done
 		return a
 	}
 	p.Poll(at(10), []engine.Attempt{running(0, "a", 0.1), running(1, "b", 0.1)})
-	hosts.SetLeaving("a", at(40))
+	machines.SetLeaving("a", at(40))
 	var all []string
 	for s := 11.0; s <= 20; s++ {
 		all = append(all, lines(p.Poll(at(s), []engine.Attempt{running(0, "a", s/100), running(1, "b", s/100)}))...)

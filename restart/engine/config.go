@@ -12,71 +12,84 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// Config describes a phase: facts first, then choices. What it does not explain is as in [tracker.Config].
+// Config describes a phase: first the facts, then the choices. A field without an explanation is as in [tracker.Config].
 type Config struct {
-	// Tasks is how many tasks there are; it may be left 0 if Work is given.
+	// Tasks is the number of tasks. It may be left 0 if Work is given: then the length of Work counts.
 	Tasks int
-	// Work is how much each task has to do, in units of your choice; nil: it is not known.
+	// Work is the amount of work of each task, in a unit of your choice, for example bytes. Nil: no work is
+	// known.
 	Work []float64
-	// Interval is how often Poll is called. It must be positive.
+	// Interval is the time between two calls of Poll. It must be positive.
 	Interval time.Duration
-	// Hosts are where attempts run. Nil: they are learned as they are seen, and the engine places.
-	Hosts *Hosts
-	// Slots is how many attempts may run at once, if the Hosts have no slots of their own: then no task is started, and
-	// no copy made, before Slots or [Phase.SetSlots] says that there is room.
+	// Machines are where attempts run. Nil: the phase learns the machines' names from the attempts, and the
+	// engine's own scheduler places the attempts.
+	Machines *Machines
+	// Slots is the number of attempts that may run at once, if the Machines have no slots of their own. 0: the
+	// phase submits no task and no copy until [Phase.SetSlots] gives it slots.
 	Slots int
-	// Preloaded says that the engine holds every task from the start and runs it unasked, as a job array. Then Poll
-	// submits only copies, restarts, and what was lost; Clones is not read.
+	// Preloaded says that the engine holds every task from the start and runs it unasked, as a job array does.
+	// Then Poll submits only copies, restarts and tasks that lost their attempt, and Clones is ignored.
 	Preloaded bool
-	// Lag is the usual time from a decision to submit to the begin, until it is known from attempts.
+	// Lag is the time that an attempt usually takes from Submit until it begins. The value is used until
+	// attempts have shown their own. 0: none.
 	Lag time.Duration
-	// Path says how many times longer a copy of a task takes on a host because of the way to its data. The number of a
-	// host is its place in HostsConfig.Hosts.
-	Path func(task, host int) float64
+	// Path returns how many times longer a copy of a task takes on a machine because of the way to the task's
+	// data: 1 is no difference. A machine's number is its index in MachinesConfig.Machines. Nil: no difference
+	// anywhere.
+	Path func(task, machine int) float64
 
-	// Policy decides; nil means restart.LeastCost{}.
+	// Policy decides about slow tasks. Nil means restart.LeastCost{}.
 	Policy restart.Policy
-	// Limits hold around every policy. The zero value protects.
+	// Limits hold whatever the policy is. The zero value has all limits at their defaults.
 	Limits restart.Limits
-	// Clones is how many first copies each task may have. 0 means 1.
+	// Clones is the number of first attempts that each task may have. 0 means 1.
 	Clones int
-	// Order puts the waiting tasks in the order in which they should start, the first one first; see package laxity. It
-	// must only exchange places. Nil: most work first, as Mantri does, then the lowest index.
+	// Order sorts the indices of the waiting tasks: the first task starts first. See package laxity. It may
+	// only permute the slice. Nil: the task with the most work goes first, as in Mantri, and among equals the
+	// task with the lowest index.
 	Order func(now time.Time, waiting []int)
-	// Budget bounds the copies of all the phases that share it. Nil: no bound.
+	// Budget bounds the copies of all phases that share it. Nil: no bound.
 	Budget tracker.Limiter
-	// Experience is what phases of this kind have shown, and Shape how progress runs alone; see [tracker.Config].
+	// Experience holds the run times of earlier phases of this kind. Shape is the usual course of their
+	// progress over time. Nil: nothing is known. See [tracker.Config].
 	Experience *tracker.Experience
 	Shape      *survival.Shape
-	// UnitTimes says how the time that a unit of work takes is learned.
+	// UnitTimes configures the estimate of the time that a unit of work takes.
 	UnitTimes estimate.UnitTimesConfig
-	// MaxFailures is how many attempts of a task may fail before the task is given up, and MaxLost how many may be
-	// lost. As many as MaxLost are withdrawn from the queues of hosts that go away, each the only one of its task; the
-	// next stays where it waits. So a task is submitted a bounded number of times. 0 means 4, as in Hadoop and Spark,
-	// and 10.
+	// MaxFailures is the number of failed attempts after which a task is given up. 0 means 4, as in Hadoop and
+	// Spark. MaxLost is the number of lost attempts after which a task is given up. 0 means 10.
+	//
+	// MaxLost also bounds withdrawals. If a task waits in the queue of a machine that goes down, its only
+	// attempt is withdrawn and submitted elsewhere. After MaxLost withdrawals the task's attempt stays in its
+	// queue. So the number of submissions of a task is bounded.
 	MaxFailures, MaxLost int
-	// Trace is for how long an attempt may be missing from what the engine shows. One that was submitted, asked for
-	// again twice, and not seen for that long is cancelled, and submitted under another name; the next of the same task
-	// gets twice the time, and so on. One that was seen, and is in no list for that long while others are, is lost; if
-	// it was cancelled, it is over. 0 means 20 intervals, or 8 times the longest that a submitted one took lately until
-	// it was seen, if that is longer.
+	// Trace is how long an attempt may be missing from the engine's lists. 0 means 20 intervals, or 8 times the
+	// recent submit lag if that is longer; the submit lag is the longest time from Submit until the attempt was
+	// first seen.
+	//
+	//   - An attempt that was submitted, asked for again twice and never seen is cancelled after Trace. Its
+	//     task is submitted under a new ID. Each time that this happens to a task, the task's Trace doubles.
+	//   - An attempt that was seen, and is missing for Trace from lists that show other attempts, counts as
+	//     lost.
+	//   - An attempt that was cancelled and is missing for Trace counts as ended.
 	Trace time.Duration
-	// Journal keeps a journal of all that the tracker is told.
+	// Journal turns on the journal: a text of every event that the tracker is told. See [Phase.Journal].
 	Journal bool
-	// OnEvent is called after each event of the tracker, as tracker.Config says. Nil: nothing.
+	// OnEvent is called after each event of the tracker, as in [tracker.Config]. Nil: no call.
 	OnEvent func(tracker.Event, tracker.Answer)
 }
 
 const (
-	graceIntervals     = 4 // a poll sees what was reported some time ago
-	traceIntervals     = 20
+	graceIntervals     = 4  // in intervals: a report is up to this old when Poll sees it
+	traceIntervals     = 20 // in intervals: the default of Trace
 	defaultMaxFailures = 4
 	defaultMaxLost     = 10
 )
 
-// place begins the errors about fields.
+// place is the start of the errors about fields of Config.
 const place = "restart/engine: Config"
 
+// fill checks the fields and sets the defaults of the fields that are 0.
 func (c *Config) fill() error {
 	if c.Interval <= 0 {
 		return check.Bad(place, "Interval", c.Interval, "a positive duration: how often Poll is called")
@@ -89,7 +102,7 @@ func (c *Config) fill() error {
 		return err
 	}
 	if num.Sized(c.Work) {
-		c.Work, _ = num.Works(c.Work, len(c.Work)) // it is looked at later
+		c.Work, _ = num.Works(c.Work, len(c.Work)) // a copy, since the phase reads it later
 	} else if len(c.Work) > 0 {
 		c.Tasks, c.Work = len(c.Work), nil
 	}
@@ -98,20 +111,21 @@ func (c *Config) fill() error {
 	}
 	c.MaxFailures = check.Or(c.MaxFailures, defaultMaxFailures)
 	c.MaxLost = check.Or(c.MaxLost, defaultMaxLost)
-	c.Hosts = c.Hosts.fill()
+	c.Machines = c.Machines.fill()
 	return nil
 }
 
-// tracker returns the configuration of the phase's tracker, whose events are observed if anybody wants them.
+// tracker returns the configuration of the phase's tracker. The tracker calls observe only if somebody wants
+// the events.
 func (c *Config) tracker(observe func(tracker.Event, tracker.Answer)) tracker.Config {
 	t := tracker.Config{
-		Tasks: c.Tasks, Work: c.Work, Slots: c.Slots, Machines: c.Hosts.set.Len(), Path: c.Path, Clones: c.Clones,
+		Tasks: c.Tasks, Work: c.Work, Slots: c.Slots, Machines: c.Machines.set.Len(), Path: c.Path, Clones: c.Clones,
 		Interval: c.Interval, Lag: c.Lag, Policy: c.Policy, Limits: c.Limits,
 		Model:     estimate.Linear{Grace: num.Times(c.Interval, graceIntervals)},
-		UnitTimes: c.UnitTimes, Record: c.Hosts.record, Shape: c.Shape, Experience: c.Experience, Budget: c.Budget,
+		UnitTimes: c.UnitTimes, Record: c.Machines.record, Shape: c.Shape, Experience: c.Experience, Budget: c.Budget,
 	}
-	if c.Hosts.set.Placing() {
-		t.Slots = c.Hosts.set.Slots()
+	if c.Machines.set.Placing() {
+		t.Slots = c.Machines.set.Slots()
 	}
 	if c.Journal || c.OnEvent != nil {
 		t.OnEvent = observe

@@ -16,31 +16,32 @@ import (
 	"github.com/straggler-go/straggler/restart/engine"
 )
 
-// queue is an engine that survives its scheduler: it keeps what it is told by name, runs it on hosts of slots, all at the
-// same speed unless said, and shows all that it ever had, dated by the clocks of its hosts.
+// queue is an engine that survives its scheduler. It keeps an attempt under its name, runs all tasks at the
+// same speed unless slow says otherwise, and lists all attempts that it ever had, dated by the clocks of their
+// machines.
 type queue struct {
 	now       time.Time
-	hosts     []engine.Host
+	machines  []engine.Machine
 	attempts  []*engine.Attempt
 	published map[int]string
 	took      []time.Duration // by task
 	slow      map[string]float64
 	skew      map[string]time.Duration
-	dies      time.Duration // from a cancellation to the end
+	dies      time.Duration // time from a cancellation to the end
 	dying     map[string]time.Time
 	submitted map[string]time.Time
 	lag       time.Duration
-	silent    bool // it does not say what is published
-	forgets   bool // it does not show what waits
+	silent    bool // it does not say which attempt is published
+	forgets   bool // it does not list waiting attempts
 }
 
-func newQueue(tasks, hosts, slots int, took func(task int) time.Duration) *queue {
+func newQueue(tasks, machines, slots int, took func(task int) time.Duration) *queue {
 	q := &queue{
 		now: epoch, published: map[int]string{}, slow: map[string]float64{}, skew: map[string]time.Duration{},
 		dying: map[string]time.Time{}, submitted: map[string]time.Time{}, dies: 300 * time.Millisecond,
 	}
-	for i := range hosts {
-		q.hosts = append(q.hosts, engine.Host{Name: fmt.Sprint("h", i), Slots: slots})
+	for i := range machines {
+		q.machines = append(q.machines, engine.Machine{Name: fmt.Sprint("h", i), Slots: slots})
 	}
 	for i := range tasks {
 		q.took = append(q.took, took(i))
@@ -58,27 +59,27 @@ func (q *queue) carryOut(t *testing.T, a engine.Action) {
 		require.Equal(t, engine.Succeeded, q.attempts[i].State)
 		q.published[a.Task] = a.ID
 	case a.Op == engine.Submit && i < 0:
-		q.attempts = append(q.attempts, &engine.Attempt{ID: a.ID, Task: a.Task, Host: a.Host})
+		q.attempts = append(q.attempts, &engine.Attempt{ID: a.ID, Task: a.Task, Machine: a.Machine})
 		q.submitted[a.ID] = q.now
 	case a.Op == engine.Cancel && i >= 0 && q.dying[a.ID].IsZero():
 		q.dying[a.ID] = q.now
 	}
 }
 
-// step runs the engine for a moment.
+// step lets time pass and runs the attempts.
 func (q *queue) step(d time.Duration) {
 	q.now = q.now.Add(d)
 	for _, a := range q.attempts {
-		dated := q.now.Add(q.skew[a.Host])
+		dated := q.now.Add(q.skew[a.Machine])
 		told, isTold := q.dying[a.ID]
 		switch {
 		case a.State >= engine.Succeeded:
 		case a.State == engine.Queued && isTold, isTold && q.now.Sub(told) >= q.dies:
 			a.State, a.Ended = engine.Cancelled, dated
-		case a.State == engine.Queued && q.now.Sub(q.submitted[a.ID]) >= q.lag && q.room(a.Host):
+		case a.State == engine.Queued && q.now.Sub(q.submitted[a.ID]) >= q.lag && q.room(a.Machine):
 			a.State, a.Begun = engine.Running, dated
 		case a.State == engine.Running:
-			share := q.now.Add(q.skew[a.Host]).Sub(a.Begun).Seconds() / q.took[a.Task].Seconds() / max(q.slow[a.Host], 1)
+			share := q.now.Add(q.skew[a.Machine]).Sub(a.Begun).Seconds() / q.took[a.Task].Seconds() / max(q.slow[a.Machine], 1)
 			a.Progress.Done, a.AsOf = min(share, 1), dated
 			if share >= 1 {
 				a.State, a.Ended = engine.Succeeded, dated
@@ -87,14 +88,14 @@ func (q *queue) step(d time.Duration) {
 	}
 }
 
-func (q *queue) room(host string) bool {
+func (q *queue) room(machine string) bool {
 	n := 0
 	for _, a := range q.attempts {
-		if a.Host == host && a.State == engine.Running {
+		if a.Machine == machine && a.State == engine.Running {
 			n++
 		}
 	}
-	return n < q.hosts[slices.IndexFunc(q.hosts, func(h engine.Host) bool { return h.Name == host })].Slots
+	return n < q.machines[slices.IndexFunc(q.machines, func(h engine.Machine) bool { return h.Name == machine })].Slots
 }
 
 func (q *queue) list() (all []engine.Attempt) {
@@ -109,32 +110,32 @@ func (q *queue) list() (all []engine.Attempt) {
 	return all
 }
 
-// scheduler runs a phase over a queue, and dies at a point of its life: before or after a poll, a save, an action.
+// scheduler runs a phase over a queue. It dies at one point of its run: after a poll, a save or an action.
 type scheduler struct {
 	t      *testing.T
 	q      *queue
 	config engine.Config
 	phase  *engine.Phase
-	left   int // points until it dies; never if negative
+	left   int // points until it dies; negative: it never dies
 	disk   []saved
 }
 
-// saved is what is on a disk after a save.
-type saved struct{ phase, hosts []byte }
+// saved is the content of the disk after a save.
+type saved struct{ phase, machines []byte }
 
 func (s *scheduler) start(state saved) {
-	hosts, err := engine.NewHosts(engine.HostsConfig{Hosts: s.q.hosts})
+	machines, err := engine.NewMachines(engine.MachinesConfig{Machines: s.q.machines})
 	require.NoError(s.t, err)
 	config := s.config
-	config.Hosts = hosts
+	config.Machines = machines
 	if state.phase == nil {
 		s.phase, err = engine.New(config)
 	} else {
-		require.NoError(s.t, hosts.UnmarshalBinary(state.hosts))
+		require.NoError(s.t, machines.UnmarshalBinary(state.machines))
 		s.phase, err = engine.Restore(config, engine.Saved{Snapshot: state.phase})
 	}
 	require.NoError(s.t, err)
-	if s.config.Hosts = hosts; state.phase == nil {
+	if s.config.Machines = machines; state.phase == nil {
 		s.save()
 	}
 }
@@ -149,12 +150,12 @@ func (s *scheduler) dies() bool {
 func (s *scheduler) save() {
 	phase, err := s.phase.MarshalBinary()
 	require.NoError(s.t, err)
-	hosts, err := s.config.Hosts.MarshalBinary()
+	machines, err := s.config.Machines.MarshalBinary()
 	require.NoError(s.t, err)
-	s.disk = append(s.disk, saved{phase, hosts})
+	s.disk = append(s.disk, saved{phase, machines})
 }
 
-// run polls until the phase is done, and returns false if the scheduler has died before.
+// run polls until the phase is done. It returns false if the scheduler died before.
 func (s *scheduler) run(saveFirst bool) bool {
 	for !s.phase.Done() {
 		actions := slices.Clone(s.phase.Poll(s.q.now, s.q.list()))
@@ -185,14 +186,14 @@ func (s *scheduler) run(saveFirst bool) bool {
 		for range 5 {
 			s.q.step(200 * time.Millisecond)
 		}
-		require.Less(s.t, s.q.now.Sub(epoch), time.Hour, "never ends: %v", s.phase.Outstanding())
+		require.Less(s.t, s.q.now.Sub(epoch), time.Hour, "the phase must end, and waits for: %v", s.phase.Outstanding())
 	}
 	return true
 }
 
-// A scheduler that dies at any point, and is started again with the state of then, with one that is old, or with none: every
-// task ends, each result is published once, and no crash costs more than one attempt that was not needed. A thousand
-// lives, or STRAGGLER_LIVES.
+// A scheduler dies at any point. It is started again with its last snapshot, with an old one, or with none.
+// Every task ends, each result is published once, and no crash costs more than one needless attempt. The test
+// makes a thousand runs, or STRAGGLER_LIVES.
 func TestCrashMatrix(t *testing.T) {
 	runs := 1000
 	if n, err := strconv.Atoi(os.Getenv("STRAGGLER_LIVES")); err == nil {
@@ -206,7 +207,7 @@ func TestCrashMatrix(t *testing.T) {
 		q := newQueue(4+rng.IntN(20), 1+rng.IntN(4), 1+rng.IntN(3), func(int) time.Duration { return 8 * time.Second })
 		q.lag = time.Duration(rng.IntN(3)) * 700 * time.Millisecond
 		q.silent, q.forgets = rng.IntN(2) == 0, rng.IntN(2) == 0
-		if seed%3 == 0 { // copies, restarts and races besides
+		if seed%3 == 0 { // with copies, restarts and races
 			q.slow["h0"] = 10
 		}
 		s := &scheduler{t: t, q: q, config: engine.Config{Tasks: len(q.took), Interval: time.Second}}
@@ -215,7 +216,7 @@ func TestCrashMatrix(t *testing.T) {
 		s.start(saved{})
 		crashes := 0
 		for ; !s.run(saveFirst); crashes++ {
-			for range rng.IntN(4) * rng.IntN(20) { // it takes a while to come back
+			for range rng.IntN(4) * rng.IntN(20) { // the scheduler is away for a while
 				q.step(200 * time.Millisecond)
 			}
 			s.left = -1
@@ -226,7 +227,7 @@ func TestCrashMatrix(t *testing.T) {
 			case state == 0 && len(s.disk) > 0:
 				s.start(s.disk[len(s.disk)-1])
 			case state == 1 && len(s.disk) > 0:
-				s.start(s.disk[rng.IntN(len(s.disk))]) // an old one
+				s.start(s.disk[rng.IntN(len(s.disk))]) // an old snapshot
 			default:
 				s.disk = nil
 				s.start(saved{})
@@ -245,12 +246,12 @@ func TestCrashMatrix(t *testing.T) {
 		require.LessOrEqual(t, extra, crashes, "seed %d: %d crashes, silent %t, forgets %t", seed, crashes, q.silent, q.forgets)
 		most, needless = max(most, extra), needless+extra
 	}
-	t.Logf("%d crashes or fewer a run: %d attempts that were not needed in %d runs, at most %d in one", 3, needless, runs, most)
+	t.Logf("at most %d crashes a run: %d needless attempts in %d runs, at most %d in one run", 3, needless, runs, most)
 }
 
-// Where nothing is wrong and progress is linear, a scheduler that is attached at any moment, without a state, kills nothing
+// A scheduler without a snapshot takes over a healthy run with linear progress, at any moment. It kills nothing
 // and copies nothing.
-func TestAttachedAtAnyMoment(t *testing.T) {
+func TestSchedulerWithoutASnapshotTakesOverAtAnyMoment(t *testing.T) {
 	for half := range 80 {
 		q := newQueue(48, 3, 8, func(int) time.Duration { return 8 * time.Second })
 		first := &scheduler{t: t, q: q, config: engine.Config{Tasks: 48, Interval: time.Second}, left: -1}
@@ -267,13 +268,13 @@ func TestAttachedAtAnyMoment(t *testing.T) {
 		assert.Len(t, q.attempts, 48, "attached after %d s", half/2)
 		assert.Zero(t, second.phase.Ledger().Restarts+second.phase.Ledger().Copies)
 		if mean := second.phase.UnitTimes().Mean(); half > 20 {
-			assert.InDelta(t, 8, mean, 0.3, "what has ended before is known")
+			assert.InDelta(t, 8, mean, 0.3, "the run times before the take-over are known")
 		}
 	}
 }
 
-// Also where a clock is off, to attach is harmless: a host that is behind is not taken for a silent one.
-func TestAttachedWithClocksThatAreOff(t *testing.T) {
+// To take over is harmless also if a clock is off: a machine whose clock is behind does not look silent.
+func TestTakingOverIsHarmlessIfClocksAreOff(t *testing.T) {
 	for _, skew := range []time.Duration{3 * time.Second, -3 * time.Second, time.Minute, -time.Minute} {
 		for _, moment := range []float64{3, 9, 20, 31} {
 			q := newQueue(200, 4, 8, func(int) time.Duration { return 8 * time.Second })
@@ -294,11 +295,11 @@ func TestAttachedWithClocksThatAreOff(t *testing.T) {
 	}
 }
 
-// A list that leaves out half of what runs at first teaches nothing wrong of run times, and kills nothing.
-func TestAttemptsThatTurnUpLate(t *testing.T) {
+// The first lists leave out half of the running attempts. This gives no wrong run times and kills nothing.
+func TestAttemptsThatAppearLateDoNoHarm(t *testing.T) {
 	q := newQueue(32, 2, 8, func(int) time.Duration { return 8 * time.Second })
 	for i := range 16 {
-		q.carryOut(t, engine.Action{Op: engine.Submit, Task: i, ID: fmt.Sprint("x", i), Host: q.hosts[i%2].Name})
+		q.carryOut(t, engine.Action{Op: engine.Submit, Task: i, ID: fmt.Sprint("x", i), Machine: q.machines[i%2].Name})
 	}
 	for range 20 {
 		q.step(200 * time.Millisecond)
@@ -319,7 +320,7 @@ func TestAttemptsThatTurnUpLate(t *testing.T) {
 		}
 		if k == 9 { // the engine runs the second half of its array
 			for i := 16; i < 32; i++ {
-				q.carryOut(t, engine.Action{Op: engine.Submit, Task: i, ID: fmt.Sprint("x", i), Host: q.hosts[i%2].Name})
+				q.carryOut(t, engine.Action{Op: engine.Submit, Task: i, ID: fmt.Sprint("x", i), Machine: q.machines[i%2].Name})
 			}
 		}
 		for range 5 {
@@ -329,7 +330,7 @@ func TestAttemptsThatTurnUpLate(t *testing.T) {
 	assert.True(t, s.phase.Done())
 }
 
-// Clocks of hosts that are off, by seconds or a minute, make no straggler of a healthy task.
+// If the clocks of machines are off, by seconds or by a minute, no healthy task becomes a straggler.
 func TestClocksThatAreOff(t *testing.T) {
 	for _, skew := range []time.Duration{0, 3 * time.Second, -3 * time.Second, time.Minute, -time.Minute} {
 		for _, seed := range []uint64{1, 2, 3} {
@@ -340,9 +341,9 @@ func TestClocksThatAreOff(t *testing.T) {
 			for i := range work {
 				work[i] = q.took[i].Seconds()
 			}
-			hosts, err := engine.NewHosts(engine.HostsConfig{Hosts: q.hosts})
+			machines, err := engine.NewMachines(engine.MachinesConfig{Machines: q.machines})
 			require.NoError(t, err)
-			p, err := engine.New(engine.Config{Work: work, Interval: 200 * time.Millisecond, Hosts: hosts})
+			p, err := engine.New(engine.Config{Work: work, Interval: 200 * time.Millisecond, Machines: machines})
 			require.NoError(t, err)
 			for !p.Done() {
 				list := q.list()
@@ -358,13 +359,13 @@ func TestClocksThatAreOff(t *testing.T) {
 			}
 			l := p.Ledger()
 			assert.LessOrEqual(t, l.Restarts+l.Copies, 1, "off by %v, seed %d: %v", skew, seed, l)
-			assert.InDelta(t, skew.Seconds(), hosts.ClockOffset("h1").Seconds(), 0.25, "off by %v, seed %d", skew, seed)
-			assert.Zero(t, hosts.ClockOffset("h0"))
+			assert.InDelta(t, skew.Seconds(), machines.ClockOffset("h1").Seconds(), 0.25, "off by %v, seed %d", skew, seed)
+			assert.Zero(t, machines.ClockOffset("h0"))
 		}
 	}
 }
 
-// A cancellation that nobody hears is asked for again, ever more rarely, with the host.
+// A lost cancel is requested again, ever more rarely, with the attempt's machine.
 func TestLostCancelIsRepeated(t *testing.T) {
 	q := newQueue(8, 3, 2, func(int) time.Duration { return 8 * time.Second })
 	q.slow["h2"] = 20
@@ -375,7 +376,7 @@ func TestLostCancelIsRepeated(t *testing.T) {
 		for _, a := range s.phase.Poll(q.now, q.list()) {
 			if a.Op == engine.Cancel {
 				asked[a.ID]++
-				assert.Equal(t, "h2", a.Host)
+				assert.Equal(t, "h2", a.Machine)
 				continue // lost
 			}
 			q.carryOut(t, a)
@@ -391,10 +392,10 @@ func TestLostCancelIsRepeated(t *testing.T) {
 	}
 }
 
-// However short Trace is, a submit is said three times before it is taken to be lost.
-func TestSubmitIsSaidThrice(t *testing.T) {
+// However short Trace is, a submit is requested three times before the attempt counts as lost.
+func TestSubmitIsRequestedThreeTimes(t *testing.T) {
 	p, _ := newPhase(t, engine.Config{Tasks: 1, Policy: restart.Never{}, Trace: time.Millisecond},
-		engine.HostsConfig{Hosts: []engine.Host{{Name: "a", Slots: 1}, {Name: "b", Slots: 1}}})
+		engine.MachinesConfig{Machines: []engine.Machine{{Name: "a", Slots: 1}, {Name: "b", Slots: 1}}})
 	var all []string
 	for s := range 8 {
 		for _, line := range lines(p.Poll(at(float64(s)), nil)) {
@@ -405,20 +406,20 @@ func TestSubmitIsSaidThrice(t *testing.T) {
 	assert.Equal(t, want, all)
 }
 
-// A scheduler saves its phase and its hosts after a call, and dies before it carries the actions out. The one that is
-// restored from that says them again, and the phase ends.
-func TestSavedAndNeverCarriedOut(t *testing.T) {
+// A scheduler saves its phase and its machines after a poll, and dies before it carries the actions out. The
+// restored scheduler requests them again, and the phase ends.
+func TestRestoredPhaseRepeatsActionsThatWereNotCarriedOut(t *testing.T) {
 	q := newQueue(2, 2, 2, func(int) time.Duration { return 5 * time.Second })
-	config, hosts := engine.Config{Tasks: 2}, engine.HostsConfig{Hosts: q.hosts}
-	p, was := newPhase(t, config, hosts)
+	config, machines := engine.Config{Tasks: 2}, engine.MachinesConfig{Machines: q.machines}
+	p, was := newPhase(t, config, machines)
 	require.Len(t, p.Poll(q.now, nil), 2)
 	saved, err := p.MarshalBinary()
 	require.NoError(t, err)
-	savedHosts, err := was.MarshalBinary()
+	savedMachines, err := was.MarshalBinary()
 	require.NoError(t, err)
 
-	config.Interval, config.Hosts = time.Second, new(engine.Hosts)
-	require.NoError(t, config.Hosts.UnmarshalBinary(savedHosts))
+	config.Interval, config.Machines = time.Second, new(engine.Machines)
+	require.NoError(t, config.Machines.UnmarshalBinary(savedMachines))
 	p, err = engine.Restore(config, engine.Saved{Snapshot: saved})
 	require.NoError(t, err)
 	for range 60 {
@@ -429,14 +430,14 @@ func TestSavedAndNeverCarriedOut(t *testing.T) {
 	}
 	assert.True(t, p.Done())
 	assert.Len(t, q.published, 2)
-	assert.Len(t, q.attempts, 2, "nothing runs twice")
+	assert.Len(t, q.attempts, 2, "no task runs twice")
 }
 
-// A submit that leaves no trace is asked for again, and then tried elsewhere under another name; what was taken for missing
-// and turns up all the same is told to end.
-func TestSubmitWithoutATrace(t *testing.T) {
+// A submit that the engine never shows is requested again. Then the task is submitted elsewhere under another
+// ID. If the missing attempt appears after all, it is cancelled.
+func TestTaskOfAMissingAttemptIsSubmittedElsewhere(t *testing.T) {
 	p, _ := newPhase(t, engine.Config{Tasks: 1, Policy: restart.Never{}, Trace: 10 * time.Second},
-		engine.HostsConfig{Hosts: []engine.Host{{Name: "a", Slots: 1}, {Name: "b", Slots: 1}}})
+		engine.MachinesConfig{Machines: []engine.Machine{{Name: "a", Slots: 1}, {Name: "b", Slots: 1}}})
 	var all []string
 	for s := range 14 {
 		all = append(all, lines(p.Poll(at(float64(s)), nil))...)
@@ -444,13 +445,13 @@ func TestSubmitWithoutATrace(t *testing.T) {
 	assert.Equal(t, []string{"submit 0.0 on a", "submit 0.0 on a", "submit 0.0 on a", "cancel 0.0 on a", "submit 0.1 on b not on a", "submit 0.1 on b not on a"}, all)
 	open := p.Outstanding()
 	require.Len(t, open, 1)
-	assert.Equal(t, engine.Action{Op: engine.Submit, ID: "0.1", Host: "b", Avoid: []string{"a"}}, open[0])
+	assert.Equal(t, engine.Action{Op: engine.Submit, ID: "0.1", Machine: "b", Avoid: []string{"a"}}, open[0])
 	actions := p.Poll(at(15), []engine.Attempt{
-		{ID: "0.0", State: engine.Running, Host: "a"}, {ID: "0.1", State: engine.Running, Host: "b"},
+		{ID: "0.0", State: engine.Running, Machine: "a"}, {ID: "0.1", State: engine.Running, Machine: "b"},
 	})
 	assert.Equal(t, []string{"cancel 0.0 on a"}, lines(actions))
-	p.Poll(at(16), []engine.Attempt{{ID: "0.0", State: engine.Succeeded, Host: "a"}})
+	p.Poll(at(16), []engine.Attempt{{ID: "0.0", State: engine.Succeeded, Machine: "a"}})
 	id, won := p.Winner(0)
 	assert.True(t, won)
-	assert.Equal(t, "0.0", id, "its result is as good as any")
+	assert.Equal(t, "0.0", id, "a cancelled attempt that succeeds first wins")
 }

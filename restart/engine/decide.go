@@ -9,50 +9,50 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// decide asks the policy about what runs, and gives the free slots away: to copies first, as far as the policy wants
-// any while tasks wait, then to waiting tasks, then to clones. Between two times of all it fills slots alone.
+// decide gives the free slots away: first to copies that the policy wants, then to waiting tasks, then to
+// clones. If all is true it asks the policy about every running attempt; otherwise it only fills slots.
 func (p *Phase) decide(all bool) {
-	p.leavings()
-	p.stranded()
+	p.tellLeaving()
+	p.resubmitStranded()
 	p.tellSlots()
-	if all && !p.sight.isBlind(p.time.now) {
+	if all && !p.timing.isBlind(p.time.now) {
 		p.decided = p.time.clock.Since
-		p.tracker.Sweep(p.time.now, func(a tracker.Answer) { p.giveUpCopy(a) })
-		p.copies()
+		p.tracker.Sweep(p.time.now, func(a tracker.Answer) { p.endAttempt(a) })
+		p.submitCopies()
 	}
-	p.starts()
-	p.clones()
+	p.submitWaiting()
+	p.submitClones()
 }
 
-// leavings tells the tracker which hosts leave, and when, as far as it has not been told.
-func (p *Phase) leavings() {
-	set, heard := p.hosts.set, &p.heard
-	if heard.departures == set.Departures {
+// tellLeaving tells the tracker which machines leave and when, if that has changed.
+func (p *Phase) tellLeaving() {
+	set, noticed := p.machines.set, &p.noticed
+	if noticed.departures == set.Departures {
 		return
 	}
-	heard.departures = set.Departures
-	heard.leaves = append(heard.leaves, make([]time.Time, max(set.Len()-len(heard.leaves), 0))...)
-	for host := range heard.leaves {
-		at := set.Leaves(host)
-		if heard.leaves[host].Equal(at) {
+	noticed.departures = set.Departures
+	noticed.leaves = append(noticed.leaves, make([]time.Time, max(set.Len()-len(noticed.leaves), 0))...)
+	for machine := range noticed.leaves {
+		at := set.Leaves(machine)
+		if noticed.leaves[machine].Equal(at) {
 			continue
 		}
-		heard.leaves[host] = at
+		noticed.leaves[machine] = at
 		if !at.IsZero() {
 			at = p.time.now.Add(at.Sub(p.time.wall))
 		}
-		p.tracker.Leave(p.time.now, host, at)
+		p.tracker.Leave(p.time.now, machine, at)
 	}
 }
 
-// stranded cancels attempts that wait for hosts of which none is left, or for one that rests since it has lost another,
-// and lets their tasks be submitted anew. A task that this has befallen MaxLost times keeps its place in the queue:
-// hosts that go down and come back do not have it submitted for ever.
-func (p *Phase) stranded() {
-	if p.heard.losses == p.hosts.set.Losses {
+// resubmitStranded cancels attempts that wait for a machine that is gone or rests, and submits their tasks
+// again. After MaxLost such cancellations a task keeps its place in the queue. So machines that go down and
+// come back again and again do not make the phase submit a task for ever.
+func (p *Phase) resubmitStranded() {
+	if p.noticed.losses == p.machines.set.Losses {
 		return
 	}
-	p.heard.losses = p.hosts.set.Losses
+	p.noticed.losses = p.machines.set.Losses
 	for i := range p.book.tasks {
 		t := &p.book.tasks[i]
 		for _, a := range slices.Clone(t.live) {
@@ -66,23 +66,23 @@ func (p *Phase) stranded() {
 	}
 }
 
-// canRun reports whether there is a host that is up on which the attempt may run; also if no host is known. One that
-// was submitted to a host waits for that alone.
+// canRun reports whether a machine that is up may run the attempt, or no machine is known. An attempt that was
+// submitted for one machine can run only there.
 func (p *Phase) canRun(a *attempt) bool {
-	if a.host != nowhere {
-		return p.hosts.set.Eligible(a.host)
+	if a.machine != nowhere {
+		return p.machines.set.Eligible(a.machine)
 	}
-	return p.hosts.set.AnyUp(a.avoid)
+	return p.machines.set.AnyUp(a.avoid)
 }
 
-// tellSlots tells the tracker how many attempts may run: those that do, and as many as there is room for.
+// tellSlots tells the tracker how many attempts may run: the live attempts, and one for each free slot.
 func (p *Phase) tellSlots() {
 	if p.closed {
 		return
 	}
 	slots := max(p.slots-p.book.dying, 0)
-	if p.hosts.set.Placing() {
-		slots = p.book.live + p.hosts.set.Room()
+	if p.machines.set.Placing() {
+		slots = p.book.live + p.machines.set.Room()
 	}
 	if slots != p.told {
 		p.told = slots
@@ -90,10 +90,12 @@ func (p *Phase) tellSlots() {
 	}
 }
 
-func (p *Phase) free() int { return p.told - p.book.live }
+// freeSlots returns how many more attempts may be submitted.
+func (p *Phase) freeSlots() int { return p.told - p.book.live }
 
-// giveUpCopy carries a decision to restart or to kill out. It reports false if it is none, or there is no such copy.
-func (p *Phase) giveUpCopy(answer tracker.Answer) bool {
+// endAttempt carries out a decision to restart or to kill. It returns false for any other decision, and if the
+// attempt does not exist.
+func (p *Phase) endAttempt(answer tracker.Answer) bool {
 	if answer.Action != restart.Restart && answer.Action != restart.Kill {
 		return false
 	}
@@ -107,98 +109,99 @@ func (p *Phase) giveUpCopy(answer tracker.Answer) bool {
 	return true
 }
 
-// drop cancels an attempt that goes on, and lets its task wait if it was the only one.
+// drop cancels a live attempt. If it was the task's only one, the task waits again.
 func (p *Phase) drop(a *attempt, why restart.Decision) {
 	if why.Action == restart.Restart {
 		p.tracker.Restart(p.time.now, a.task, a.number)
 	} else {
 		p.tracker.Kill(p.time.now, a.task, a.number)
 	}
-	kept := because(why)
+	kept := keep(why)
 	p.cancel(a, kept)
 	p.book.wait(a.task, kept)
 }
 
-// copies submits the copies that the policy wants, the largest gain first.
-func (p *Phase) copies() {
-	p.offer(func(a tracker.Answer, host int) (taken, over bool) {
-		taken = a.Action == restart.Copy && p.submitCopy(a.Task, host, a.Decision) || p.giveUpCopy(a)
-		return taken, !taken && p.refused(a.Reason)
+// submitCopies submits the copies that the policy wants. The copy with the largest gain comes first.
+func (p *Phase) submitCopies() {
+	p.offerSlots(func(a tracker.Answer, machine int) (taken, over bool) {
+		taken = a.Action == restart.Copy && p.submitCopy(a.Task, machine, a.Decision) || p.endAttempt(a)
+		return taken, !taken && p.refusesAll(a.Reason)
 	})
 }
 
-// offer asks the tracker about the free slots, one host after the other, until it is over with all. A host whose answer is
-// not taken is asked no more.
-func (p *Phase) offer(take func(a tracker.Answer, host int) (taken, over bool)) {
-	p.scratch.served = p.scratch.served[:0]
-	for p.free() > 0 {
-		host := nowhere
-		if p.hosts.set.Placing() {
-			if host, _ = p.hosts.set.Pick(func(int) bool { return false }, false); host == nowhere {
+// offerSlots asks the tracker about the free slots, one machine after another, until take reports over.
+// A machine whose answer is not taken is not asked again.
+func (p *Phase) offerSlots(take func(a tracker.Answer, machine int) (taken, over bool)) {
+	p.scratch.refused = p.scratch.refused[:0]
+	for p.freeSlots() > 0 {
+		machine := nowhere
+		if p.machines.set.Placing() {
+			if machine, _ = p.machines.set.Pick(func(int) bool { return false }, false); machine == nowhere {
 				break
 			}
 		}
-		taken, over := take(p.tracker.Next(p.time.now, host), host)
-		if over || !taken && host == nowhere {
+		taken, over := take(p.tracker.Next(p.time.now, machine), machine)
+		if over || !taken && machine == nowhere {
 			break
 		}
 		if !taken {
-			p.scratch.served = append(p.scratch.served, host)
-			p.hosts.set.Hide(host, true)
+			p.scratch.refused = append(p.scratch.refused, machine)
+			p.machines.set.Hide(machine, true)
 		}
 	}
-	for _, host := range p.scratch.served {
-		p.hosts.set.Hide(host, false)
+	for _, machine := range p.scratch.refused {
+		p.machines.set.Hide(machine, false)
 	}
 }
 
-// refused reports whether no other host would get a copy either, so that none is asked: a poll in which each idle host
-// is asked about each straggler takes seconds once there are a thousand of both.
-func (p *Phase) refused(why restart.Reason) bool {
+// refusesAll reports whether a refusal holds for every machine, so that no other machine is asked. Without this
+// a poll that asks each idle machine about each straggler takes seconds once there are a thousand of both.
+func (p *Phase) refusesAll(why restart.Reason) bool {
 	switch why {
 	case restart.NothingToDo, restart.CapReached, restart.NoFreeSlot:
 		return true
 	}
-	return p.config.Budget != nil && !p.config.Budget.Allows() // where tasks wait, the answer is to start one
+	return p.config.Budget != nil && !p.config.Budget.Allows() // where tasks wait, the answer is Start
 }
 
-// submitCopy submits a copy on the host that asked, or on another one if a copy of the task is there already: a policy
-// of the caller's own need not say what to avoid. It reports false if there is another one, but it is full.
-func (p *Phase) submitCopy(task, host int, d restart.Decision) bool {
-	if t := &p.book.tasks[task]; host != nowhere && t.isOn(host) {
-		other, open := p.hosts.set.Pick(t.isOn, false)
+// submitCopy submits a copy on the machine that asked. If this machine already has an attempt of the task, it
+// takes another machine; this happens with policies that name no machines to avoid. It returns false if the
+// other machines are full.
+func (p *Phase) submitCopy(task, machine int, d restart.Decision) bool {
+	if t := &p.book.tasks[task]; machine != nowhere && t.isOn(machine) {
+		other, open := p.machines.set.Pick(t.isOn, false)
 		if other == nowhere && open {
 			return false
 		}
 		if other != nowhere {
-			host = other
+			machine = other
 		}
 	}
-	p.submit(task, host, because(d))
+	p.submit(task, machine, keep(d))
 	return true
 }
 
-// starts submits waiting tasks, in their order, each where it may run.
-func (p *Phase) starts() {
-	if p.free() <= 0 && !p.config.Preloaded {
-		return // there may be many that wait
+// submitWaiting submits the waiting tasks in their order, each where it may run.
+func (p *Phase) submitWaiting() {
+	if p.freeSlots() <= 0 && !p.config.Preloaded {
+		return // sorting many waiting tasks would be wasted
 	}
-	p.arrange()
-	room := min(len(p.book.waiting), max(p.free(), 0))
+	p.sortWaiting()
+	room := min(len(p.book.waiting), max(p.freeSlots(), 0))
 	p.scratch.actions, p.book.pending = slices.Grow(p.scratch.actions, room), slices.Grow(p.book.pending, room)
 	for _, task := range p.book.waiting {
-		if p.free() <= 0 && !p.config.Preloaded {
+		if p.freeSlots() <= 0 && !p.config.Preloaded {
 			break
 		}
 		t := &p.book.tasks[task]
-		if host, ok := p.place(task); ok && !(t.alone && t.dying > 0) {
-			p.submit(task, host, t.why)
+		if machine, ok := p.pickMachine(task); ok && !(t.noCopy && t.dying > 0) {
+			p.submit(task, machine, t.why)
 		}
 	}
 }
 
-// arrange puts the waiting tasks in order, unless they stand in it but for those that do not wait any more.
-func (p *Phase) arrange() {
+// sortWaiting drops the tasks that no longer wait, and sorts the others if they are not in order.
+func (p *Phase) sortWaiting() {
 	b := &p.book
 	b.waiting = slices.DeleteFunc(b.waiting, func(task int) bool { return !b.tasks[task].waits })
 	if !b.sorted {
@@ -212,18 +215,19 @@ func (p *Phase) arrange() {
 		b.waiting, b.sorted = slices.Compact(b.waiting), true
 	}
 	if p.config.Order != nil && len(b.waiting) > 1 {
-		p.follow()
+		p.applyOrder()
 	}
 }
 
-// follow puts the waiting tasks in the caller's order. One that does more than exchange places is not followed.
-func (p *Phase) follow() {
+// applyOrder puts the waiting tasks in the order of Config.Order. If Order did more than permute them, its
+// result is ignored.
+func (p *Phase) applyOrder() {
 	b, s := &p.book, &p.scratch
 	s.order = append(s.order[:0], b.waiting...)
 	p.config.Order(p.time.wall, s.order)
 	ok := true
 	for _, task := range s.order {
-		if ok = task >= 0 && task < len(b.tasks) && b.tasks[task].waits; !ok { // or it stands there twice
+		if ok = task >= 0 && task < len(b.tasks) && b.tasks[task].waits; !ok { // false at the second time
 			break
 		}
 		b.tasks[task].waits = false
@@ -238,108 +242,115 @@ func (p *Phase) follow() {
 	b.waiting, s.order, b.sorted = s.order, b.waiting, false
 }
 
-// place returns where a waiting task should run, if anywhere now. A host on which it was tried is the last resort: it
-// is better to wait for another one.
-func (p *Phase) place(task int) (host int, ok bool) {
-	if !p.hosts.set.Placing() {
+// pickMachine returns the machine for a waiting task; ok is false if no machine is free now. A task takes a
+// machine where it was tried only if no other machine may get new attempts. Otherwise it waits for another
+// machine.
+func (p *Phase) pickMachine(task int) (machine int, ok bool) {
+	if !p.machines.set.Placing() {
 		return nowhere, true
 	}
 	t := &p.book.tasks[task]
-	host, open := p.hosts.set.Pick(t.wasOn, p.config.Preloaded)
+	machine, open := p.machines.set.Pick(t.wasOn, p.config.Preloaded)
 	if !open {
-		host, _ = p.hosts.set.Pick(t.isOn, p.config.Preloaded)
+		machine, _ = p.machines.set.Pick(t.isOn, p.config.Preloaded)
 	}
-	return host, host != nowhere
+	return machine, machine != nowhere
 }
 
-// clones submits the clones that tasks lack, while there is room and no task waits for it.
-func (p *Phase) clones() {
+// submitClones submits the clones that tasks lack, while slots are free and no task waits.
+func (p *Phase) submitClones() {
 	lacking := len(p.book.tasks)*(p.config.Clones-1) - p.tracker.Ledger().Clones
 	if lacking <= 0 {
 		return
 	}
-	p.offer(func(a tracker.Answer, host int) (taken, over bool) {
+	p.offerSlots(func(a tracker.Answer, machine int) (taken, over bool) {
 		taken = a.Action == restart.Start && a.Reason == restart.Cloned
 		if taken {
-			p.submit(a.Task, host, because(a.Decision))
+			p.submit(a.Task, machine, keep(a.Decision))
 			lacking--
 		}
-		return taken, lacking == 0 // not taken: the tasks that lack a clone have been there
+		return taken, lacking == 0 // if a clone was not taken, all tasks that lack one have been offered
 	})
 }
 
-// submit hands a new attempt to the engine, and tells the tracker that it waits there.
-func (p *Phase) submit(task, host int, why *restart.Decision) {
-	avoid := p.avoid(task, host)
-	number := p.tracker.Submit(p.time.now, task, host)
+// submit requests a new attempt from the engine, and tells the tracker that the attempt is queued.
+func (p *Phase) submit(task, machine int, why *restart.Decision) {
+	avoid := p.avoid(task, machine)
+	number := p.tracker.Submit(p.time.now, task, machine)
 	a := p.add(attempt{
-		id: p.book.name(task, number), task: task, number: number, host: host, avoid: avoid,
+		id: p.book.newName(task, number), task: task, number: number, machine: machine, avoid: avoid,
 		submitted: p.time.clock.Since, seen: never,
 	})
-	p.enter(a)
+	p.addLive(a)
 	p.ask(a, Submit, why)
 }
 
-// avoid names the hosts where a new attempt should not run, but not all that there are, nor the one that was chosen: those
-// where the task was tried, unless no other is left that may get something new; those that may not; and those where it is.
-// O(hosts that rest, or were tried).
+// avoid names the machines where a new attempt should not run, without the chosen machine. It tries these lists
+// and returns the first that leaves a machine over:
+//
+//   - machines that run or ran an attempt of the task, and machines that rest or are slow,
+//   - machines with a live attempt of the task, and machines that rest or are slow,
+//   - machines with a live attempt of the task.
+//
+// O(machines that rest, are slow or were tried).
 func (p *Phase) avoid(task, chosen int) []string {
 	t, s := &p.book.tasks[task], &p.scratch
-	s.unwanted = p.hosts.set.Unwanted(append(s.unwanted[:0], t.tried...))
-	if names, left := p.hosts.set.Names(s.unwanted, chosen); left {
+	s.unwanted = p.machines.set.Unwanted(append(s.unwanted[:0], t.tried...))
+	if names, left := p.machines.set.Names(s.unwanted, chosen); left {
 		return names
 	}
-	s.unwanted = p.hosts.set.Unwanted(t.on(s.unwanted))
-	if names, left := p.hosts.set.Names(s.unwanted, chosen); left {
+	s.unwanted = p.machines.set.Unwanted(t.on(s.unwanted))
+	if names, left := p.machines.set.Names(s.unwanted, chosen); left {
 		return names
 	}
-	names, _ := p.hosts.set.Names(t.on(s.unwanted), chosen)
+	names, _ := p.machines.set.Names(t.on(s.unwanted), chosen)
 	return names
 }
 
-// remind compares what was asked for with what was seen, and asks again for what is missing.
-func (p *Phase) remind() {
+// repeatRequests repeats the requests that the engine has not yet carried out.
+func (p *Phase) repeatRequests() {
 	p.book.pending = slices.DeleteFunc(p.book.pending, func(a *attempt) bool {
-		a.pending = p.remindOf(a)
+		a.pending = p.repeatRequest(a)
 		return !a.pending
 	})
 }
 
-// remindOf asks again for what is missing of an attempt, and reports whether it is still open. A request is repeated
-// after twice the lag that was seen lately, then after twice that, and so on.
-func (p *Phase) remindOf(a *attempt) bool {
+// repeatRequest repeats the open request about an attempt if it is time, and reports whether a request is still
+// open. The pause between two repetitions starts at twice the recent lag and doubles each time.
+func (p *Phase) repeatRequest(a *attempt) bool {
 	op, open := a.request(&p.book.tasks[a.task])
 	if !open {
 		return false
 	}
-	now, trace := p.time.clock.Since, p.sight.trace(&p.config)
+	now, trace := p.time.clock.Since, p.timing.maxMissing(&p.config)
 	if op == Submit {
 		trace <<= min(p.book.tasks[a.task].untraced, maxDoublings)
 	}
 	switch {
-	case a.asked == now:
-	case a.asked == never, op == Publish && p.restored: // then it is not known whether it was carried out
-		p.say(a, op)
-	case op != Publish && a.again >= 2 && now-max(a.since, a.seen) >= trace && !p.sight.isBlind(p.time.now):
-		p.miss(a)
+	case a.lastAsked == now:
+	case a.lastAsked == never, op == Publish && p.restored: // the phase does not know whether the engine carried it out
+		p.emit(a, op)
+	case op != Publish && a.repeats >= 2 && now-max(a.firstAsked, a.seen) >= trace && !p.timing.isBlind(p.time.now):
+		p.endMissing(a)
 		return false
-	case now-a.asked >= p.sight.patience(op, a.again):
-		a.again = min(a.again+1, maxDoublings)
-		p.say(a, op)
+	case now-a.lastAsked >= p.timing.retryAfter(op, a.repeats):
+		a.repeats = min(a.repeats+1, maxDoublings)
+		p.emit(a, op)
 	}
 	return true
 }
 
-// miss takes an attempt to be over that is missing: one that was told to end has done so; one that never arrived is
-// withdrawn, and its task goes on elsewhere.
-func (p *Phase) miss(a *attempt) {
-	p.retire(a)
+// endMissing ends an attempt that has been missing for too long. A cancelled attempt counts as ended. An
+// attempt that was seen before counts as lost. An attempt that was never seen is cancelled, and its task is
+// submitted again.
+func (p *Phase) endMissing(a *attempt) {
+	p.markEnded(a)
 	a.gone = true
 	if a.dying {
 		return
 	}
 	a.why = nil
-	p.say(a, Cancel)
+	p.emit(a, Cancel)
 	if a.seen != never {
 		p.lose(p.time.now, a, Lost)
 		return
@@ -349,19 +360,19 @@ func (p *Phase) miss(a *attempt) {
 	p.book.wait(a.task, nil)
 }
 
-// searchMissing looks for attempts that were seen to go on, and are in no list any more, while others are: once in a
-// quarter of the time that they may be missing. O(attempts) then.
+// searchMissing looks for attempts that were seen and are missing now, while lists show other attempts. It
+// looks once in a quarter of the time that an attempt may be missing. O(attempts) at such a call.
 func (p *Phase) searchMissing() {
-	now, trace := p.time.clock.Since, p.sight.trace(&p.config)
-	if now-p.sight.checked < trace/4 || p.sight.isBlind(p.time.now) {
+	now, trace := p.time.clock.Since, p.timing.maxMissing(&p.config)
+	if now-p.timing.lastChecked < trace/4 || p.timing.isBlind(p.time.now) {
 		return
 	}
-	p.sight.checked = now
+	p.timing.lastChecked = now
 	for i := range p.book.tasks {
 		t := &p.book.tasks[i]
 		for k := len(t.live) - 1; k >= 0; k-- {
-			if a := t.live[k]; a.seen != never && p.sight.listed-a.seen >= trace {
-				p.miss(a)
+			if a := t.live[k]; a.seen != never && p.timing.lastListed-a.seen >= trace {
+				p.endMissing(a)
 			}
 		}
 	}

@@ -1,15 +1,16 @@
-// Package engine is a reconciler: it keeps a [tracker.Tracker] in step with an engine that runs tasks, by comparing
-// what should run with what the engine shows: a workflow server, a batch scheduler, a build farm, a job queue. The
-// adapter of an engine is then the loop around it:
+// Package engine is a reconciler for the adapter of an engine that runs tasks: a workflow server, a batch
+// scheduler, a build farm, a job queue. Use it if the engine can list its attempts, or can report when they
+// begin and end. A [Phase] keeps a [tracker.Tracker] in step with the engine: it compares the attempts that
+// should run with the attempts that the engine shows. The adapter is then a loop around [Phase.Poll]:
 //
 //	phase, err := engine.New(engine.Config{Tasks: 64, Slots: 16, Interval: time.Second})
 //	for !phase.Done() {
-//		for _, a := range phase.Poll(time.Now(), cluster.List()) { // all attempts, also those that ended since
+//		for _, a := range phase.Poll(time.Now(), cluster.List()) { // all attempts, also the ended ones
 //			switch a.Op {
 //			case engine.Submit:
 //				cluster.Submit(a.Task, a.ID, a.Avoid)
 //			case engine.Cancel:
-//				cluster.Cancel(a.ID, a.Host)
+//				cluster.Cancel(a.ID, a.Machine)
 //			case engine.Publish: // this attempt's result is the task's
 //				if cluster.Publish(a.Task, a.ID) == nil {
 //					phase.Published(a.ID)
@@ -18,92 +19,122 @@
 //		}
 //		time.Sleep(time.Second)
 //	}
-//	phase.Close(time.Now()) // or before it is done: then it says what to cancel
+//	phase.Close(time.Now()) // a phase that is closed early returns the attempts to cancel
 //
-// It starts tasks where there are slots, asks the policy about those that run, launches copies and restarts, lets the
-// first result of a task win and cancels the others, and runs again what was lost. It acts on nothing itself, and reads
-// no clock: the same calls give the same actions, so it may run in deterministic workflow code.
+// The phase does this work:
 //
-// Call [Phase.Close] when a phase is done, or when its job is cancelled, so that it holds nothing more of a shared
-// budget, and [Phase.Release] once it is no longer observed, so that hosts that it shares are free for others. Do not
-// call Poll within the loop over its actions.
+//   - It submits tasks when slots are free.
+//   - It asks the policy about the tasks that run, and submits copies and restarts.
+//   - It lets the first result of a task win, and cancels the task's other attempts.
+//   - It submits a task again if its attempt was lost.
 //
-// Phases of a kind, such as the same stage night after night, learn from each other if they have one
-// [Config.Experience]; a phase of a few tasks knows next to nothing without.
+// The phase calls nothing and reads no clock. The same calls return the same actions, so a phase may run in
+// deterministic workflow code.
 //
-// # What an adapter must do
+// Call [Phase.Close] when a phase is done or its job is cancelled: then the phase gives back its part of a
+// shared budget. Call [Phase.Release] when nobody polls the phase any more: then its machines are free for
+// other phases. Do not call Poll inside the loop over its actions.
 //
-// Actions are wishes, and may be given more than once. To submit an ID that the engine has, to cancel what has ended,
-// to publish what is published must change nothing: most engines have that for a name that the caller chooses, such as
-// a task ID, an activity ID, a job name. An action that fails needs no retry; it is given again, after twice the lag
-// that was seen lately, then after twice that. [Phase.Outstanding] lists what was asked for and not seen.
+// Phases of one kind, such as the same stage every night, learn from each other if they share a
+// [Config.Experience]. A phase of a few tasks knows almost nothing without it.
 //
-// List what waits, what runs, and what has ended. What waits must be listed if it may wait for longer than
-// [Config.Trace], since what stays without a trace is taken to be lost, and tried elsewhere. An end must be shown until
-// a snapshot that knows it is safe, or for as long as the phase goes on if there are none.
+// # Duties of an adapter
 //
-// Each attempt needs a place of its own for its result. Publish makes one of them the task's: by a rename, by the name
-// of the winner in a record. It names one attempt of a task alone, and is given again until [Phase.Published] or
-// Attempt.Published confirms it: a phase with a result that is not confirmed is not [Phase.Done]. Attempt.Published also
-// tells a phase without a past which attempt was published. Without that, it is the first of those that have succeeded, by
-// the times of their ends.
+// An action is a wish and may be returned more than once. So these calls must change nothing: to submit an ID
+// that the engine has, to cancel an attempt that has ended, to publish a result that is published. Most engines
+// guarantee this for a name that the caller chooses: a task ID, an activity ID, a job name.
+//
+// An adapter need not retry an action that failed. The phase returns the action again: first after twice the
+// recent lag, then after twice as long each time. [Phase.Outstanding] lists the requests that the engine has
+// not yet shown as carried out.
+//
+// List the waiting, the running and the ended attempts. A waiting attempt must be in the list if it may wait
+// for longer than [Config.Trace]: an attempt that is missing for so long counts as lost, and its task is
+// submitted elsewhere. Show an ended attempt until a snapshot that includes the end is safe. If you keep no
+// snapshots, show it as long as the phase goes on.
+//
+// Give each attempt its own place for its result. Publish makes one result the task's: for example by
+// a rename, or by writing the winner's ID into a record. Publish names only one attempt of a task. Poll returns
+// it until [Phase.Published] or Attempt.Published confirms it, and the phase is not [Phase.Done] before that.
+// Attempt.Published also tells a phase without a snapshot which attempt was published. Without
+// Attempt.Published, the winner is the attempt that ended first, by the time of its end, among the attempts
+// that succeeded.
 //
 // # A scheduler that dies
 //
-// It may die at any point, and start again with a snapshot of then, with one that is old, or with none: every task
-// ends, and each result is published once. A snapshot saves learning anew what machines and run times are like, and
-// what of a task has failed and how often. It may be taken before the actions are carried out, or after. Save [Hosts]
-// with it, every minute or so: a snapshot takes some 200 bytes a task. What has happened since, the engine's list shows.
+// The scheduler may die at any point. It may start again with the last snapshot, with an old one, or with none:
+// every task ends, and each result is published once. A snapshot may be taken before or after the actions are
+// carried out. Save one every minute or so, together with a snapshot of [Machines]; a phase's snapshot takes about 200
+// bytes a task. The events since the snapshot come back from the engine's list.
+//
+// Without a snapshot the phase has to learn again how fast machines are, how long tasks take, and how often
+// each task has failed.
 //
 // # Whose clock
 //
-// The now of Poll is the caller's clock, and so are all times that come back. Begun, AsOf and Ended of an Attempt are
-// by the clock of its host, or of the server that dates it; all three by the same. A host's clock may be off: what it
-// dates later than the call that tells of it, or earlier than the attempt was asked for, shows by how much, at least,
-// and all times of the host are moved by that ([Hosts.ClockOffset]). A clock that may be right is not moved. The clock
-// of a host that is behind can be seen only by attempts that were submitted by this phase; at the first call, a host
-// that runs something and has dated nothing for five intervals is taken to be behind. What is told in one call is taken
-// in the order of those times. At the first call they may lie anywhere in the past; later what was true before the last
-// call counts as true at that one: the tracker's time never falls. So an attempt that turns up long after it began
-// gives no sample of its time.
+// The now of Poll is by the caller's clock, and so are all times that the phase returns. Attempt.Begun, AsOf
+// and Ended are by the clock of the attempt's machine, or of the server that dates the attempt. All three must
+// be by one clock.
 //
-// # What an engine differs in
+// A machine's clock may be wrong. A time later than the call that reports it proves that the clock is ahead. A
+// time earlier than the submission of the attempt proves that the clock is behind. Both also prove by how much
+// at least, and the phase shifts all times of the machine by this offset ([Machines.ClockOffset]). A clock that
+// may be right is never shifted. Only attempts that this phase submitted can show that a clock is behind. There
+// is an exception at the first call: a machine that runs attempts and has dated nothing for five intervals
+// counts as behind.
 //
-// A submitted copy waits in a queue before it runs. It holds a slot from then on, so that no other is made in the
-// meantime, but it is neither judged nor does it have an age until it is seen to run: queueing is not straggling.
+// The events of one call are applied in the order of their times. At the first call a time may lie anywhere in
+// the past. At a later call, a time before the last call counts as the time of the last call, because the
+// tracker's time never goes back. So an attempt that is first seen long after it began gives no sample of its
+// run time.
 //
-// A cancelled attempt runs on for a while. It holds its slot until it is seen to have ended, and if it succeeds before
-// that, its result counts. A task that must not be duplicated waits for that end before it is submitted again.
+// # How engines differ
 //
-// An engine may be away for a while. After a gap of more than five times what usually lies between two polls that see
-// attempts run, all of them look silent. Then no copy is made, restarted or killed for twice what is usual between
-// polls, in which they report.
+// A submitted attempt waits in a queue before it runs. It holds a slot from the submission on, so no other
+// attempt is submitted in its place. Until it is seen to run, its age does not count and no policy judges it:
+// queueing is not straggling.
 //
-// Some engines place a copy where they are told (a queue for each host), others only where they are not told not to (an
-// exclusion list). Hosts with Slots are placed by this package: each Submit names its host. Otherwise each Submit names
-// the hosts to Avoid.
+// A cancelled attempt runs on for a while. It holds its slot until it is seen to have ended. If it succeeds
+// before that, its result counts. A task that must not be copied waits for this end before it is submitted
+// again.
 //
-// Some engines hold all tasks from the beginning, such as a job array: see Config.Preloaded. Some list nothing, such as
-// a pull queue, and tell of begins and ends as they happen: see [Phase.Push].
+// An engine may be away for a while. A gap between two polls that see running attempts is an outage if it is
+// more than five times as long as usual. After an outage all attempts look silent. So no attempt is copied,
+// restarted or killed for twice the usual time between polls; in this time the attempts report again.
 //
-// # Bad hosts
+// Some engines place an attempt where the submission says, for example in a machine's own queue. For them give
+// the machines Slots: then each Submit names its machine. Other engines accept only an exclusion list. For them
+// leave Slots 0: then each Submit names the machines to Avoid.
 //
-// A task that was killed, lost, or failed on a host does not go back there as long as there is another one that may get
-// something new. A host that loses an attempt rests: it gets nothing new for a while, and what waits in its queue is
-// cancelled and submitted elsewhere. A host that went down and is back ([Hosts.SetDown]) rests no longer. A host that
-// the record of machines calls slow ([HostsConfig.Record], package estimate/machines) gets nothing new as long as there
-// are others, and neither does one that leaves at a known time ([Hosts.SetLeaving]); what would not end there by then is
-// copied. The paper's policies judge copies one at a time; without this a bad host would take one waiting task after the
-// other, which Hadoop and Spark prevent by their lists of excluded nodes. All that holds under [restart.Never], too. A
-// race that a clone or a copy loses says no more about its host than the time that it had run. [Hosts] may be shared by
-// the phases of one cluster, one after another or at once.
+// Some engines hold all tasks from the beginning, such as a job array: see [Config.Preloaded]. Some engines
+// list nothing, such as a pull queue, and report begins and ends as they happen: see [Phase.Push].
+//
+// # Bad machines
+//
+// The policies of the papers judge one attempt at a time. Without further rules a bad machine would take one
+// waiting task after another. Hadoop and Spark prevent this by lists of excluded nodes. This package has these
+// rules, and they hold under [restart.Never] too:
+//
+//   - A task does not go back to a machine on which an attempt of the task was killed, was lost or failed, as long as
+//     another machine may get new attempts.
+//   - A machine that loses an attempt rests: it gets no new attempts for a while. Attempts that wait in its
+//     queue are cancelled and submitted elsewhere. The rest ends early if the machine went down and is back
+//     ([Machines.SetDown]).
+//   - A machine that the record of machines calls slow gets no new attempts as long as there are others
+//     ([MachinesConfig.Record], package estimate/machines).
+//   - A machine that leaves at a known time gets no new attempts. An attempt that would not end there in time
+//     is copied ([Machines.SetLeaving]).
+//
+// An attempt that loses a race against a clone or a copy counts against its machine only by the time that it
+// had run. The phases of one cluster may share [Machines], one after another or at once.
 //
 // # Cost and concurrency
 //
-// Poll takes O(log n) for each attempt that it is told of, a decision for each that runs, and O(log hosts) for each
-// submit, for each host that has a free slot as long as copies are wanted, and for each host that a task has to avoid.
-// See BenchmarkPollHosts and BenchmarkFirstPoll. It allocates for what is new, attempts and actions, and little
-// besides. Memory grows with the number of attempts, and with all that is told if there is a journal.
+// Poll takes O(log n) for each attempt in the list, and one decision for each attempt that runs. It takes O(log
+// machines) for each submission, for each machine that a task has to avoid, and, while copies are wanted, for
+// each machine with a free slot. See BenchmarkPollMachines and BenchmarkFirstPoll. Poll allocates for new
+// attempts and for actions, and little besides. Memory grows with the number of attempts; with a journal it
+// grows with the number of events.
 //
-// Not safe for concurrent use; one Phase per phase.
+// A Phase is not safe for concurrent use. Use one Phase for each phase.
 package engine

@@ -11,14 +11,14 @@ import (
 	"github.com/straggler-go/straggler/restart/engine"
 )
 
-// A copy that is offered the host on which its task runs goes to another one, if there is room.
-func TestCopyIsNotPutBesideItsOriginal(t *testing.T) {
+// A copy whose slot is on its task's machine goes to another machine, if there is room.
+func TestCopyGoesToAMachineWithoutItsTask(t *testing.T) {
 	for slots, want := range map[int][]string{1: {"submit 0.1 on b not on a: copy beyond-peers"}, 0: nil} {
 		p, _ := newPhase(t, engine.Config{Tasks: 2, Policy: twice{}},
-			engine.HostsConfig{Hosts: []engine.Host{{Name: "a", Slots: 4}, {Name: "b", Slots: 1 + slots}}})
+			engine.MachinesConfig{Machines: []engine.Machine{{Name: "a", Slots: 4}, {Name: "b", Slots: 1 + slots}}})
 		first := []engine.Attempt{
-			{ID: "0.0", State: engine.Running, Host: "a"}, {ID: "x", Task: 1, State: engine.Running, Host: "b"},
-			{ID: "y", Task: 1, State: engine.Running, Host: "a"}, // so task 1 needs no copy
+			{ID: "0.0", State: engine.Running, Machine: "a"}, {ID: "x", Task: 1, State: engine.Running, Machine: "b"},
+			{ID: "y", Task: 1, State: engine.Running, Machine: "a"}, // so task 1 needs no copy
 		}
 		p.Poll(epoch, first)
 		var all []string
@@ -29,7 +29,7 @@ func TestCopyIsNotPutBesideItsOriginal(t *testing.T) {
 	}
 }
 
-// asked counts how often a policy is asked.
+// asked counts how often the policy is asked.
 type asked struct{ times *int }
 
 func (a asked) Decide(restart.Task, restart.Phase) restart.Decision {
@@ -37,9 +37,9 @@ func (a asked) Decide(restart.Task, restart.Phase) restart.Decision {
 	return restart.Decision{}
 }
 
-func TestPushedEventsAreDecidedAboutOnceAnInterval(t *testing.T) {
+func TestPushAsksThePolicyOnceAnInterval(t *testing.T) {
 	times := 0
-	p, _ := newPhase(t, engine.Config{Tasks: 1, Slots: 2, Policy: asked{&times}}, engine.HostsConfig{})
+	p, _ := newPhase(t, engine.Config{Tasks: 1, Slots: 2, Policy: asked{&times}}, engine.MachinesConfig{})
 	p.Push(at(100), nil)
 	p.Push(at(100.1), []engine.Attempt{{ID: "0.0", State: engine.Running}})
 	for _, s := range []float64{105, 105.5, 105.9, 106, 106.9, 107} {
@@ -49,28 +49,29 @@ func TestPushedEventsAreDecidedAboutOnceAnInterval(t *testing.T) {
 	}
 }
 
-// An order that is none is counted.
+// An order that does not permute the tasks is counted as ignored.
 func TestAnOrderThatLosesATaskIsCounted(t *testing.T) {
 	for name, order := range map[string]func(time.Time, []int){
 		"loses one":   func(_ time.Time, w []int) { w[0] = w[1] },
 		"invents one": func(_ time.Time, w []int) { w[0] = -1 },
 	} {
-		p, _ := newPhase(t, engine.Config{Tasks: 3, Slots: 1, Order: order}, engine.HostsConfig{})
+		p, _ := newPhase(t, engine.Config{Tasks: 3, Slots: 1, Order: order}, engine.MachinesConfig{})
 		require.Len(t, p.Poll(epoch, nil), 1)
 		assert.Positive(t, p.Ledger().Ignored, name)
 	}
 }
 
-// What was seen and is missing has lost its host an attempt; what never came says nothing of a host.
-func TestOnlyWhatWasSeenIsALossOfItsHost(t *testing.T) {
+// A missing attempt that was seen to run counts as a loss of its machine. A missing attempt that was never seen
+// does not.
+func TestMissingAttemptIsALossOfItsMachineOnlyIfItWasSeen(t *testing.T) {
 	for seen, resting := range map[bool][]string{true: {"a"}, false: nil} {
 		p, h := newPhase(t, engine.Config{Tasks: 2, Policy: restart.Never{}},
-			engine.HostsConfig{Hosts: []engine.Host{{Name: "a", Slots: 1}, {Name: "b", Slots: 1}}, Rest: time.Hour})
+			engine.MachinesConfig{Machines: []engine.Machine{{Name: "a", Slots: 1}, {Name: "b", Slots: 1}}, Rest: time.Hour})
 		p.Poll(at(0), nil)
-		other := engine.Attempt{ID: "1.0", Task: 1, State: engine.Running, Host: "b"}
+		other := engine.Attempt{ID: "1.0", Task: 1, State: engine.Running, Machine: "b"}
 		list := []engine.Attempt{other}
 		if seen {
-			list = append(list, engine.Attempt{ID: "0.0", State: engine.Running, Host: "a"})
+			list = append(list, engine.Attempt{ID: "0.0", State: engine.Running, Machine: "a"})
 		}
 		p.Poll(at(1), list)
 		for s := 2; s < 100; s++ {

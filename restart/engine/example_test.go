@@ -8,13 +8,13 @@ import (
 	"github.com/straggler-go/straggler/restart/engine"
 )
 
-// run is the adapter of an engine: all of it.
+// run is the whole adapter of an engine.
 func run(phase *engine.Phase, cluster *toy) {
 	for !phase.Done() {
 		for _, a := range phase.Poll(cluster.Now(), cluster.List()) {
 			switch a.Op {
 			case engine.Submit:
-				cluster.Submit(a.Task, a.ID, a.Host)
+				cluster.Submit(a.Task, a.ID, a.Machine)
 			case engine.Cancel:
 				cluster.Cancel(a.ID)
 			case engine.Publish:
@@ -27,7 +27,7 @@ func run(phase *engine.Phase, cluster *toy) {
 	}
 }
 
-// toy is an engine of three hosts, of which one reads at a tenth of the others' speed.
+// toy is an engine of three machines. Machine eve reads at a tenth of the speed of the others.
 type toy struct {
 	now     time.Time
 	running []engine.Attempt
@@ -43,11 +43,11 @@ func (c *toy) Log(a engine.Action) {
 	}
 }
 
-func (c *toy) Submit(task int, id, host string) {
-	c.running = append(c.running, engine.Attempt{ID: id, Task: task, Host: host, State: engine.Running, Begun: c.now})
+func (c *toy) Submit(task int, id, machine string) {
+	c.running = append(c.running, engine.Attempt{ID: id, Task: task, Machine: machine, State: engine.Running, Begun: c.now})
 }
 
-// Cancel takes a moment: the attempt is seen once more, as one that has ended.
+// Cancel takes a moment: the attempt is listed once more, as cancelled.
 func (c *toy) Cancel(id string) {
 	for i := range c.running {
 		if c.running[i].ID == id {
@@ -61,7 +61,7 @@ func (c *toy) Publish(task int, id string) { c.results[task] = id }
 func (c *toy) List() []engine.Attempt {
 	for i := range c.running {
 		a := &c.running[i]
-		seconds := map[string]float64{"ann": 5, "bob": 5, "eve": 50}[a.Host]
+		seconds := map[string]float64{"ann": 5, "bob": 5, "eve": 50}[a.Machine]
 		if a.Progress.Score = c.now.Sub(a.Begun).Seconds() / seconds; a.Progress.Score >= 1 {
 			a.State = engine.Succeeded
 		}
@@ -71,15 +71,16 @@ func (c *toy) List() []engine.Attempt {
 	return list
 }
 
-// Six tasks on three hosts with two slots each, of which one reads at a tenth of the others' speed.
+// Six tasks run on three machines with two slots each. Machine eve reads at a tenth of the speed of the others,
+// so its two tasks are copied to ann and bob.
 func Example() {
-	hosts, err := engine.NewHosts(engine.HostsConfig{
-		Hosts: []engine.Host{{Name: "ann", Slots: 2}, {Name: "bob", Slots: 2}, {Name: "eve", Slots: 2}},
+	machines, err := engine.NewMachines(engine.MachinesConfig{
+		Machines: []engine.Machine{{Name: "ann", Slots: 2}, {Name: "bob", Slots: 2}, {Name: "eve", Slots: 2}},
 	})
 	if err != nil {
 		panic(err)
 	}
-	phase, err := engine.New(engine.Config{Tasks: 6, Interval: time.Second, Hosts: hosts})
+	phase, err := engine.New(engine.Config{Tasks: 6, Interval: time.Second, Machines: machines})
 	if err != nil {
 		panic(err)
 	}

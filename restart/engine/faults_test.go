@@ -18,14 +18,14 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// To say the same at each poll costs nothing, and a phase hears of a host that leaves once for each time that it changes.
-func TestLeavingIsStateAndNoList(t *testing.T) {
+// A repeated SetLeaving costs nothing, and a phase tells the tracker only of changes.
+func TestRepeatedSetLeavingChangesNothing(t *testing.T) {
 	heard := 0
 	p, h := newPhase(t, engine.Config{Tasks: 1, OnEvent: func(e tracker.Event, _ tracker.Answer) {
 		if e.Kind == tracker.MachineLeaves {
 			heard++
 		}
-	}}, engine.HostsConfig{Hosts: []engine.Host{{Name: "a", Slots: 1}, {Name: "b", Slots: 1}}})
+	}}, engine.MachinesConfig{Machines: []engine.Machine{{Name: "a", Slots: 1}, {Name: "b", Slots: 1}}})
 	one, err := h.MarshalBinary()
 	require.NoError(t, err)
 	for range 1000 {
@@ -40,10 +40,10 @@ func TestLeavingIsStateAndNoList(t *testing.T) {
 	assert.Less(t, len(many), len(one)+10)
 	h.SetLeaving("a", time.Time{})
 	p.Poll(at(2), nil)
-	assert.Equal(t, 2, heard, "it stays after all")
+	assert.Equal(t, 2, heard, "the tracker hears that the machine stays")
 }
 
-// counting counts what Mantri is asked.
+// counting is Mantri, and counts its decisions.
 type counting struct {
 	restart.Mantri
 	n *int
@@ -54,25 +54,26 @@ func (c counting) Decide(t restart.Task, p restart.Phase) restart.Decision {
 	return c.Mantri.Decide(t, p)
 }
 
-// Describe has t_rem extrapolated, so that a straggler is certain to be one.
+// Describe asks for a plain t_rem, so that a straggler is certain to be a straggler.
 func (counting) Describe() rules.Description { return rules.Description{Facts: rules.Fresh} }
 
-// The tail of a phase: half of the hosts are idle, the budget is spent, and half of the tasks are stragglers, with or
-// without other tasks that wait. A poll asks a few times about each, not once for each idle host.
-func TestPollWithASpentBudget(t *testing.T) {
+// The tail of a phase: half of the machines are idle, the budget is spent, and half of the tasks are
+// stragglers, with or without waiting tasks. A poll asks a few times about each straggler, not once for each
+// idle machine.
+func TestPollAsksFewTimesWithASpentBudget(t *testing.T) {
 	const n = 80
 	for _, waiting := range []int{0, n} {
 		asked, c, budget := 0, &cluster{now: epoch}, &tracker.Budget{}
 		for i := range 2 * n {
-			c.hosts = append(c.hosts, simHost{Host: engine.Host{Name: fmt.Sprint("h", i), Slots: 1}, speed: 1})
+			c.machines = append(c.machines, simMachine{Machine: engine.Machine{Name: fmt.Sprint("h", i), Slots: 1}, speed: 1})
 		}
 		p, err := engine.New(engine.Config{
-			Tasks: 2*n + waiting, Interval: time.Second, Policy: counting{n: &asked}, Budget: budget, Hosts: c.known(t, engine.HostsConfig{})})
+			Tasks: 2*n + waiting, Interval: time.Second, Policy: counting{n: &asked}, Budget: budget, Machines: c.known(t, engine.MachinesConfig{})})
 		require.NoError(t, err)
 		for i := range 2*n + waiting {
 			c.work = append(c.work, 10)
 			if i >= n {
-				c.work[i] = 200 // wherever it runs
+				c.work[i] = 200 // long on every machine
 			}
 		}
 		most := 0
@@ -84,7 +85,7 @@ func TestPollWithASpentBudget(t *testing.T) {
 			asked = 0
 			for _, a := range p.Poll(c.now, list) {
 				if a.Op == engine.Submit {
-					c.submit(a.Task, a.ID, a.Host, a.Avoid)
+					c.submit(a.Task, a.ID, a.Machine, a.Avoid)
 				} else {
 					c.cancel(a.ID)
 				}
@@ -97,26 +98,27 @@ func TestPollWithASpentBudget(t *testing.T) {
 			}
 		}
 		assert.True(t, waiting > 0 || !budget.Allows(), "the budget is spent: %v", p.Ledger())
-		assert.Less(t, most, 24*n, "%d wait; 16 copies are launched, for each of which all are asked", waiting)
+		assert.Less(t, most, 24*n, "with %d waiting tasks, all tasks are asked only for each of the 16 copies", waiting)
 	}
 }
 
-// Where nothing is worth a copy, one idle host is asked, and not each.
-func TestPollWithoutStragglers(t *testing.T) {
+// If no task is worth a copy, only one idle machine is asked.
+func TestPollAsksOneMachineWithoutStragglers(t *testing.T) {
 	offers := 0
 	p, _ := newPhase(t, engine.Config{Tasks: 1, OnEvent: func(e tracker.Event, _ tracker.Answer) {
 		if e.Kind == tracker.Offered {
 			offers++
 		}
-	}}, engine.HostsConfig{Hosts: []engine.Host{{Name: "a", Slots: 8}, {Name: "b", Slots: 8}, {Name: "c", Slots: 8}}})
+	}}, engine.MachinesConfig{Machines: []engine.Machine{{Name: "a", Slots: 8}, {Name: "b", Slots: 8}, {Name: "c", Slots: 8}}})
 	p.Poll(at(0), nil)
 	offers = 0
-	p.Poll(at(1), []engine.Attempt{{ID: "0.0", State: engine.Running, Host: "a"}})
+	p.Poll(at(1), []engine.Attempt{{ID: "0.0", State: engine.Running, Machine: "a"}})
 	assert.Equal(t, 1, offers)
 }
 
-// "What is not a snapshot is an error, and leaves h as it was", also a record of the caller's own.
-func TestHostsSnapshotThatIsNoneLeavesTheRecord(t *testing.T) {
+// Data that are no snapshot are an error and leave the machines as they were, and also a record that the caller
+// gave.
+func TestBadSnapshotLeavesTheRecordAsItWas(t *testing.T) {
 	known := func(ran time.Duration) *machines.Record {
 		r, err := machines.New(machines.Config{})
 		require.NoError(t, err)
@@ -131,14 +133,14 @@ func TestHostsSnapshotThatIsNoneLeavesTheRecord(t *testing.T) {
 		}
 		return r
 	}
-	hosts := []engine.Host{{Name: "aa"}, {Name: "bb"}}
-	written, err := engine.NewHosts(engine.HostsConfig{Hosts: hosts, Record: known(80 * time.Second)})
+	two := []engine.Machine{{Name: "aa"}, {Name: "bb"}}
+	written, err := engine.NewMachines(engine.MachinesConfig{Machines: two, Record: known(80 * time.Second)})
 	require.NoError(t, err)
 	text, err := written.MarshalBinary()
 	require.NoError(t, err)
 	own := known(10 * time.Second)
 	before := own.Factor(1)
-	h, err := engine.NewHosts(engine.HostsConfig{Hosts: hosts, Record: own})
+	h, err := engine.NewMachines(engine.MachinesConfig{Machines: two, Record: own})
 	require.NoError(t, err)
 	body := snapshottest.Body(text)
 	for _, bad := range [][]byte{bytes.Replace(body, []byte("bb"), []byte("aa"), 1), append(bytes.Clone(body), 0)} {
@@ -149,43 +151,44 @@ func TestHostsSnapshotThatIsNoneLeavesTheRecord(t *testing.T) {
 	assert.Greater(t, own.Factor(1), before)
 }
 
-// Times that no snapshot can hold do not make one that can't be read.
-func TestTimesBeyondTheYear9999(t *testing.T) {
+// Times that no snapshot can hold do not make a snapshot that can't be read.
+func TestTimesBeyondTheYear9999CanBeSaved(t *testing.T) {
 	far, before := time.Date(200_000, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(-5, 1, 1, 0, 0, 0, 0, time.UTC)
 	for _, wild := range []time.Time{far, before} {
 		for _, now := range []time.Time{epoch, wild} {
-			p, h := newPhase(t, engine.Config{Tasks: 1, Slots: 1}, engine.HostsConfig{})
+			p, h := newPhase(t, engine.Config{Tasks: 1, Slots: 1}, engine.MachinesConfig{})
 			h.SetLeaving("a", wild)
 			p.Poll(now, nil)
 			p.Poll(now.Add(time.Second), []engine.Attempt{{
-				ID: "0.0", State: engine.Running, Host: "a", Begun: wild, AsOf: wild, Progress: tracker.Report{Done: .5},
+				ID: "0.0", State: engine.Running, Machine: "a", Begun: wild, AsOf: wild, Progress: tracker.Report{Done: .5},
 			}})
 			data, err := h.MarshalBinary()
 			require.NoError(t, err)
-			var hosts engine.Hosts
-			require.NoError(t, hosts.UnmarshalBinary(data))
+			var machines engine.Machines
+			require.NoError(t, machines.UnmarshalBinary(data))
 			data, err = p.MarshalBinary()
 			require.NoError(t, err)
-			_, err = engine.Restore(engine.Config{Hosts: &hosts}, engine.Saved{Snapshot: data})
+			_, err = engine.Restore(engine.Config{Machines: &machines}, engine.Saved{Snapshot: data})
 			assert.NoError(t, err)
 		}
 	}
 }
 
-// A line that names an unknown attempt says whose it is. If its end says otherwise, its result is not lost.
-func TestAttemptThatWasTakenForAnotherTasks(t *testing.T) {
+// The first line about an unknown attempt names its task. If its end names another task, the result counts for
+// that task and is not lost.
+func TestEndCorrectsTheTaskOfAnAdoptedAttempt(t *testing.T) {
 	for _, queued := range []bool{true, false} {
-		p, _ := newPhase(t, engine.Config{Tasks: 2, Slots: 4, Preloaded: queued}, engine.HostsConfig{})
-		p.Poll(at(0), []engine.Attempt{{ID: "x", Task: 0, State: engine.Running, Host: "a"}})
+		p, _ := newPhase(t, engine.Config{Tasks: 2, Slots: 4, Preloaded: queued}, engine.MachinesConfig{})
+		p.Poll(at(0), []engine.Attempt{{ID: "x", Task: 0, State: engine.Running, Machine: "a"}})
 		var ids []string
-		for _, a := range p.Poll(at(1), []engine.Attempt{{ID: "x", Task: 1, State: engine.Succeeded, Host: "a"}}) {
+		for _, a := range p.Poll(at(1), []engine.Attempt{{ID: "x", Task: 1, State: engine.Succeeded, Machine: "a"}}) {
 			if a.Op == engine.Submit {
 				ids = append(ids, fmt.Sprint(a.Task))
 			}
 		}
-		assert.Equal(t, 1, p.Ledger().Finished, "task 1")
+		assert.Equal(t, 1, p.Ledger().Finished, "task 1 must finish")
 		if queued {
-			assert.Empty(t, ids, "the engine has task 0, and will show it")
+			assert.Empty(t, ids, "the engine holds task 0 and will list it")
 			p.Poll(at(2), []engine.Attempt{{ID: "y", State: engine.Succeeded}})
 		} else {
 			assert.Equal(t, []string{"0"}, ids)
@@ -199,8 +202,8 @@ func TestAttemptThatWasTakenForAnotherTasks(t *testing.T) {
 	}
 }
 
-// The zero value is a phase without tasks.
-func TestZeroPhase(t *testing.T) {
+// The zero Phase is a phase without tasks.
+func TestZeroPhaseHasNoTasks(t *testing.T) {
 	var p engine.Phase
 	assert.True(t, p.Done())
 	assert.Empty(t, p.Poll(epoch, []engine.Attempt{{ID: "x", State: engine.Running}}))
@@ -216,9 +219,9 @@ func TestZeroPhase(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// A task is given up at exactly MaxLost losses, and not before.
+// A task is given up at exactly MaxLost losses.
 func TestGivenUpAtMaxLost(t *testing.T) {
-	p, _ := newPhase(t, engine.Config{Tasks: 1, Slots: 1, MaxLost: 3}, engine.HostsConfig{})
+	p, _ := newPhase(t, engine.Config{Tasks: 1, Slots: 1, MaxLost: 3}, engine.MachinesConfig{})
 	p.Poll(at(0), nil)
 	for lost := range 3 {
 		assert.Empty(t, p.GivenUp())
@@ -227,13 +230,13 @@ func TestGivenUpAtMaxLost(t *testing.T) {
 	assert.Equal(t, []int{0}, p.GivenUp())
 }
 
-// For an engine that places, too, a cancelled attempt holds its slot until it is seen to have ended.
+// Where the engine places too, a cancelled attempt holds its slot until it is seen to have ended.
 func TestCancelledAttemptHoldsItsSlot(t *testing.T) {
-	p, _ := newPhase(t, engine.Config{Tasks: 2, Slots: 1, Policy: after(2 * time.Second)}, engine.HostsConfig{})
+	p, _ := newPhase(t, engine.Config{Tasks: 2, Slots: 1, Policy: after(2 * time.Second)}, engine.MachinesConfig{})
 	p.Poll(at(0), nil)
-	running := engine.Attempt{ID: "0.0", State: engine.Running, Begun: epoch, Host: "a"}
+	running := engine.Attempt{ID: "0.0", State: engine.Running, Begun: epoch, Machine: "a"}
 	assert.Equal(t, []string{"cancel 0.0 on a: restart beyond-peers attempt=0"}, lines(p.Poll(at(3), []engine.Attempt{running})))
-	assert.Empty(t, p.Poll(at(4), []engine.Attempt{running}), "the one slot is taken")
+	assert.Empty(t, p.Poll(at(4), []engine.Attempt{running}), "the cancelled attempt holds the only slot")
 	running.State = engine.Cancelled
 	assert.Len(t, p.Poll(at(5), []engine.Attempt{running}), 1)
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/straggler-go/straggler/restart/engine"
 )
 
-// Two schedulers see the same hosts in another order, and know them by name.
+// Two schedulers see the same machines in different orders, and know them by name.
 func TestSchedulersShareARecord(t *testing.T) {
 	record := func(origin string) *machines.Record {
 		r, err := machines.New(machines.Config{Origin: origin})
@@ -20,7 +20,7 @@ func TestSchedulersShareARecord(t *testing.T) {
 		return r
 	}
 	there, here := record("there"), record("here")
-	p, _ := newPhase(t, engine.Config{Tasks: 12}, engine.HostsConfig{Record: there})
+	p, _ := newPhase(t, engine.Config{Tasks: 12}, engine.MachinesConfig{Record: there})
 	p.Poll(at(0), nil)
 	var all []engine.Attempt
 	for task := range 12 {
@@ -29,7 +29,7 @@ func TestSchedulersShareARecord(t *testing.T) {
 			took = 200
 		}
 		all = append(all, engine.Attempt{
-			Task: task, ID: fmt.Sprintf("%d.0", task), Host: name, State: engine.Succeeded, Begun: at(1), Ended: at(1 + took),
+			Task: task, ID: fmt.Sprintf("%d.0", task), Machine: name, State: engine.Succeeded, Begun: at(1), Ended: at(1 + took),
 		})
 	}
 	p.Poll(at(220), all)
@@ -37,16 +37,17 @@ func TestSchedulersShareARecord(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, here.Merge(at(221), delta))
 
-	q, hosts := newPhase(t, engine.Config{Tasks: 8, Interval: time.Second}, engine.HostsConfig{
-		Record: here, Hosts: []engine.Host{{Name: "d", Slots: 1}, {Name: "c", Slots: 1}, {Name: "b", Slots: 1}},
+	q, machines := newPhase(t, engine.Config{Tasks: 8, Interval: time.Second}, engine.MachinesConfig{
+		Record: here, Machines: []engine.Machine{{Name: "d", Slots: 1}, {Name: "c", Slots: 1}, {Name: "b", Slots: 1}},
 	})
-	q.Poll(at(222), []engine.Attempt{{Task: 0, ID: "0.0", Host: "c", State: engine.Running, Begun: at(221)}})
-	q.Poll(at(223), []engine.Attempt{{Task: 0, ID: "0.0", Host: "c", State: engine.Running, Begun: at(221)}})
-	assert.Equal(t, []string{"d"}, hosts.Slow())
+	q.Poll(at(222), []engine.Attempt{{Task: 0, ID: "0.0", Machine: "c", State: engine.Running, Begun: at(221)}})
+	q.Poll(at(223), []engine.Attempt{{Task: 0, ID: "0.0", Machine: "c", State: engine.Running, Begun: at(221)}})
+	assert.Equal(t, []string{"d"}, machines.Slow())
 }
 
-// A record that was merged before the first Poll is heard by the first wave, whether the hosts are known by then or come.
-func TestFirstWaveHearsAMergedRecord(t *testing.T) {
+// A record that was merged before the first Poll counts for the first wave, whether the machines are known by
+// then or are added later.
+func TestMergedRecordCountsForTheFirstWave(t *testing.T) {
 	for _, late := range []bool{false, true} {
 		there, err := machines.New(machines.Config{Origin: "there"})
 		require.NoError(t, err)
@@ -71,22 +72,22 @@ func TestFirstWaveHearsAMergedRecord(t *testing.T) {
 		if !late {
 			merge()
 		}
-		c := engine.HostsConfig{Record: here}
+		c := engine.MachinesConfig{Record: here}
 		for _, name := range names[:2] {
-			c.Hosts = append(c.Hosts, engine.Host{Name: name, Slots: 4})
+			c.Machines = append(c.Machines, engine.Machine{Name: name, Slots: 4})
 		}
-		p, hosts := newPhase(t, engine.Config{Tasks: 12}, c)
+		p, machines := newPhase(t, engine.Config{Tasks: 12}, c)
 		for _, name := range names[2:] {
-			require.NoError(t, hosts.Add(engine.Host{Name: name, Slots: 4}))
+			require.NoError(t, machines.Add(engine.Machine{Name: name, Slots: 4}))
 		}
 		if late {
 			merge()
 		}
 		on := map[string]int{}
 		for _, a := range p.Poll(at(111), nil) {
-			on[a.Host]++
+			on[a.Machine]++
 		}
 		assert.Equal(t, map[string]int{"w0": 4, "w1": 4, "w2": 4}, on)
-		assert.Equal(t, []string{"w3"}, hosts.Slow())
+		assert.Equal(t, []string{"w3"}, machines.Slow())
 	}
 }

@@ -16,29 +16,30 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// FuzzPoll tells two phases that share their hosts anything at all, in any order and at any time: they must neither
-// panic nor overbook, act on each attempt at most once, and leave journals that replay.
+// FuzzPoll tells arbitrary reports to two phases that share their machines, in any order and at any time. The
+// phases must not panic, must not fill a machine beyond its slots, and must act on each attempt at most once.
+// Their journals must replay.
 func FuzzPoll(f *testing.F) {
 	f.Add([]byte{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16})
-	f.Add([]byte("a cluster of two hosts that never says the same twice, and says it late"))
+	f.Add([]byte("a cluster of two machines that never says the same twice, and says it late"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if len(data) == 0 || len(data) > 4000 {
-			t.Skip("long inputs find nothing that short ones do not")
+			t.Skip("long inputs find nothing new")
 		}
-		hosts, phases := rubbishPhases(t, data[0])
+		machines, phases := rubbishPhases(t, data[0])
 		placing := data[0]&1 == 0
 		now := epoch
 		for data = data[1:]; len(data) >= 16; data = data[16:] {
 			now = now.Add(time.Duration(int8(data[0])) * 100 * time.Millisecond)
 			if data[8] >= 192 {
-				hosts.SetDown(fmt.Sprint("h", data[8]%4), data[8]&32 != 0)
+				machines.SetDown(fmt.Sprint("h", data[8]%4), data[8]&32 != 0)
 			}
 			p := phases[data[8]%2]
 			p.observe(t, now, []engine.Attempt{p.observed(now, data, placing), p.observed(now, data[8:], placing)})
 			count := map[string]int{}
 			for _, p := range phases {
-				for _, host := range p.held {
-					count[host]++
+				for _, machine := range p.held {
+					count[machine]++
 				}
 			}
 			require.True(t, !placing || count["h0"] <= 2 && count["h1"] <= 1, "%v", count)
@@ -52,27 +53,27 @@ func FuzzPoll(f *testing.F) {
 	})
 }
 
-// rubbish is a phase that is told rubbish.
+// rubbish is a phase that gets arbitrary reports.
 type rubbish struct {
 	*engine.Phase
-	held  map[string]string // hosts of the attempts that it submitted
+	held  map[string]string // by ID: machine of an attempt that the phase submitted
 	acted map[string]bool
 }
 
-func rubbishPhases(t *testing.T, mode byte) (*engine.Hosts, [2]rubbish) {
+func rubbishPhases(t *testing.T, mode byte) (*engine.Machines, [2]rubbish) {
 	t.Helper()
-	var known engine.HostsConfig
+	var known engine.MachinesConfig
 	config := engine.Config{Work: []float64{1, 5, 2, 1}, Interval: time.Second, Journal: true}
 	if mode&1 == 0 {
-		known.Hosts = []engine.Host{{Name: "h0", Slots: 2}, {Name: "h1", Slots: 1}}
+		known.Machines = []engine.Machine{{Name: "h0", Slots: 2}, {Name: "h1", Slots: 1}}
 	} else {
 		config.Slots, config.Preloaded = 3, mode&2 != 0
 	}
 	config.Clones = int(mode) / 4 % 3
 	config.Policy = []restart.Policy{nil, rules.LATE{}, rules.MapReduce{}, rules.Dryad{MinFinished: 1}}[mode/8%4]
-	hosts, err := engine.NewHosts(known)
+	machines, err := engine.NewMachines(known)
 	require.NoError(t, err)
-	config.Hosts = hosts
+	config.Machines = machines
 	var phases [2]rubbish
 	for i := range phases {
 		p, err := engine.New(config)
@@ -80,7 +81,7 @@ func rubbishPhases(t *testing.T, mode byte) (*engine.Hosts, [2]rubbish) {
 		p.SetEligible(i, false, mode&32 != 0)
 		phases[i] = rubbish{p, map[string]string{}, map[string]bool{}}
 	}
-	return hosts, phases
+	return machines, phases
 }
 
 func (p rubbish) observe(t *testing.T, now time.Time, list []engine.Attempt) {
@@ -96,26 +97,27 @@ func (p rubbish) observe(t *testing.T, now time.Time, list []engine.Attempt) {
 	}
 	for _, a := range p.Poll(now, list) {
 		key := fmt.Sprint(a.Op, a.ID)
-		assert.False(t, p.acted[key] && !open[key], "%s twice", key)
+		assert.False(t, p.acted[key] && !open[key], "%s was requested twice", key)
 		p.acted[key] = true
 		if a.Op == engine.Submit {
-			p.held[a.ID] = a.Host
+			p.held[a.ID] = a.Machine
 		}
 	}
 }
 
-// observed draws what is seen of an attempt: where hosts are placed, that it runs where it was sent.
+// observed draws a report about an attempt. Where machines have slots, the attempt runs on the machine to which
+// it was sent.
 func (p rubbish) observed(now time.Time, b []byte, placing bool) engine.Attempt {
 	a := observed(now, b)
 	if placing {
-		a.Host = p.held[a.ID]
+		a.Machine = p.held[a.ID]
 	} else if b[7]&16 != 0 {
-		a.Host = fmt.Sprint("h", b[6]/8%4)
+		a.Machine = fmt.Sprint("h", b[6]/8%4)
 	}
 	return a
 }
 
-// acceptable repeats which observations Observe does not pass over.
+// acceptable reports whether Poll accepts a report.
 func acceptable(a engine.Attempt) bool {
 	var task int
 	_, err := fmt.Sscanf(a.ID, "%d.", &task)

@@ -16,8 +16,8 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// hung runs a phase on an engine that places and tells of starts and ends alone: the first attempts of the tasks from this one
-// on never end. It returns whether the phase is done after an hour.
+// hung runs a phase on an engine that places, and that reports only begins and ends. The first attempt of task
+// from, and of each task after it, never ends. hung reports whether the phase is done after an hour.
 func hung(t *testing.T, c engine.Config, from int) bool {
 	t.Helper()
 	p, err := engine.New(c)
@@ -51,7 +51,7 @@ func hung(t *testing.T, c engine.Config, from int) bool {
 			if first[a.Task] == "" {
 				first[a.Task] = a.ID
 			}
-			all[a.ID] = engine.Attempt{ID: a.ID, Task: a.Task, State: engine.Running, Host: "h", Begun: now}
+			all[a.ID] = engine.Attempt{ID: a.ID, Task: a.Task, State: engine.Running, Machine: "h", Begun: now}
 		}
 	}
 	done := p.Done()
@@ -59,8 +59,9 @@ func hung(t *testing.T, c engine.Config, from int) bool {
 	return done
 }
 
-// Attempts that hang get their copies, one after the other, when a budget is spent: 40 tasks, 20 slots, the last 5 hang.
-func TestNoBudgetKeepsAPhaseFromEnding(t *testing.T) {
+// Hung attempts get their copies one after another although the budget is spent: 40 tasks, 20 slots, and the
+// last 5 tasks hang.
+func TestSpentBudgetKeepsNoPhaseFromEnding(t *testing.T) {
 	for _, policy := range []restart.Policy{restart.Mantri{}, rules.Dryad{}, rules.Flink{}} {
 		for _, b := range []tracker.BudgetConfig{{}, {Floor: restart.Off}, {Slots: 1000, Rate: 0.001, Floor: 1}} {
 			budget, err := tracker.NewBudget(b)
@@ -72,13 +73,13 @@ func TestNoBudgetKeepsAPhaseFromEnding(t *testing.T) {
 	}
 }
 
-// A poll without a time does what one does at the time of the poll before it.
-func TestZeroTime(t *testing.T) {
+// A poll with the zero time counts as a poll at the time of the poll before it.
+func TestZeroTimeCountsAsTheLastPoll(t *testing.T) {
 	p, err := engine.New(engine.Config{Tasks: 4, Slots: 4, Interval: time.Second})
 	require.NoError(t, err)
 	var running []engine.Attempt
 	for _, a := range p.Poll(epoch, nil) {
-		running = append(running, engine.Attempt{ID: a.ID, Task: a.Task, State: engine.Running, Host: "h"})
+		running = append(running, engine.Attempt{ID: a.ID, Task: a.Task, State: engine.Running, Machine: "h"})
 	}
 	for i, now := range []time.Time{epoch.Add(time.Second), {}, epoch.Add(2 * time.Second), {}} {
 		assert.Empty(t, p.Poll(now, running), "poll %d", i)
@@ -89,17 +90,18 @@ func TestZeroTime(t *testing.T) {
 	assert.Equal(t, 2, p.Ledger().ClockSteps)
 }
 
-// The record of the hosts can be had, to keep it beside a journal: the caller's own, or that which stands for nil.
-func TestHostsRecord(t *testing.T) {
+// Record returns the record of the machines, to keep it beside a journal: the caller's own, or the record that
+// stands for nil.
+func TestRecordReturnsTheGivenOrTheOwnRecord(t *testing.T) {
 	record := new(machines.Record)
-	hosts, err := engine.NewHosts(engine.HostsConfig{Record: record})
+	shared, err := engine.NewMachines(engine.MachinesConfig{Record: record})
 	require.NoError(t, err)
-	assert.Same(t, record, hosts.Record())
-	zero := new(engine.Hosts)
-	p, err := engine.New(engine.Config{Tasks: 1, Slots: 1, Interval: time.Second, Hosts: zero})
+	assert.Same(t, record, shared.Record())
+	zero := new(engine.Machines)
+	p, err := engine.New(engine.Config{Tasks: 1, Slots: 1, Interval: time.Second, Machines: zero})
 	require.NoError(t, err)
 	a := p.Poll(epoch, nil)[0]
-	p.Poll(epoch.Add(time.Second), []engine.Attempt{{ID: a.ID, State: engine.Succeeded, Host: "h", Begun: epoch}})
+	p.Poll(epoch.Add(time.Second), []engine.Attempt{{ID: a.ID, State: engine.Succeeded, Machine: "h", Begun: epoch}})
 	own, is := zero.Record().(*machines.Record)
 	require.True(t, is)
 	assert.Equal(t, 1, own.Len())

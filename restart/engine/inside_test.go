@@ -13,11 +13,11 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// begun is a phase that has been polled once.
-func begun(t *testing.T, c Config, hosts HostsConfig) *Phase {
+// begun returns a phase that has been polled once.
+func begun(t *testing.T, c Config, machines MachinesConfig) *Phase {
 	t.Helper()
 	var err error
-	c.Hosts, err = NewHosts(hosts)
+	c.Machines, err = NewMachines(machines)
 	require.NoError(t, err)
 	c.Interval = time.Second
 	p, err := New(c)
@@ -26,31 +26,31 @@ func begun(t *testing.T, c Config, hosts HostsConfig) *Phase {
 	return p
 }
 
-// A task waits once, and not at all once it is over.
-func TestATaskWaitsOnce(t *testing.T) {
-	p := begun(t, Config{Tasks: 2}, HostsConfig{}) // there are no slots
+// A task waits once, and no longer when it is over.
+func TestTaskWaitsOnce(t *testing.T) {
+	p := begun(t, Config{Tasks: 2}, MachinesConfig{}) // there are no slots
 	require.Equal(t, []int{0, 1}, p.book.waiting)
 	p.book.wait(1, nil)
 	assert.Equal(t, []int{0, 1}, p.book.waiting)
 	p.Poll(time.Unix(1001, 0), []Attempt{{ID: "0.0", State: Succeeded}})
 	p.book.wait(0, nil)
-	assert.False(t, p.book.tasks[0].waits, "it is over")
+	assert.False(t, p.book.tasks[0].waits, "a task that is over does not wait")
 }
 
-// A snapshot whose parts do not fit is refused.
-func TestASnapshotWhosePartsDoNotFit(t *testing.T) {
+// A snapshot with parts that contradict each other is refused.
+func TestSnapshotWithContradictionsIsRefused(t *testing.T) {
 	for name, damage := range map[string]func(p *Phase){
 		"":                              func(*Phase) {},
 		"does not know, or twice":       func(p *Phase) { p.book.pending = append(p.book.pending, p.book.pending[0]) },
 		"neither runs nor waits":        func(p *Phase) { p.book.tasks[2].waits = false },
 		"attempt of a task too many":    func(p *Phase) { p.book.attempts["0.0"].task = 3 },
-		"attempt on a host too many":    func(p *Phase) { p.book.attempts["0.0"].host = 0 },
-		"a host that there is not":      func(p *Phase) { p.book.attempts["0.0"].host = nowhere - 1 },
+		"attempt on a machine too many": func(p *Phase) { p.book.attempts["0.0"].machine = 0 },
+		"a machine that there is not":   func(p *Phase) { p.book.attempts["0.0"].machine = nowhere - 1 },
 		"does not know, or twice: none": func(p *Phase) { p.book.pending[0] = &attempt{id: "none"} },
 	} {
-		p := begun(t, Config{Tasks: 3, Slots: 2}, HostsConfig{})
+		p := begun(t, Config{Tasks: 3, Slots: 2}, MachinesConfig{})
 		require.Len(t, p.book.pending, 2)
-		if damage(p); name == "attempt of a task too many" { // which has a place where it is written, and none where it is read
+		if damage(p); name == "attempt of a task too many" { // the writer must know the task that the reader lacks
 			p.book.tasks = append(p.book.tasks, task{})
 		}
 		data, err := p.MarshalBinary()
@@ -61,9 +61,9 @@ func TestASnapshotWhosePartsDoNotFit(t *testing.T) {
 	}
 }
 
-// A restored phase is as the phase was, to the lists that are empty.
-func TestAnAttemptThatAvoidsNothing(t *testing.T) {
-	p := begun(t, Config{Tasks: 1, Slots: 1}, HostsConfig{})
+// A restored phase equals the phase that was saved, including its empty lists.
+func TestRestoredPhaseKeepsEmptyLists(t *testing.T) {
+	p := begun(t, Config{Tasks: 1, Slots: 1}, MachinesConfig{})
 	data, err := p.MarshalBinary()
 	require.NoError(t, err)
 	again, err := Restore(Config{}, Saved{Snapshot: data})
@@ -72,8 +72,8 @@ func TestAnAttemptThatAvoidsNothing(t *testing.T) {
 	assert.Nil(t, again.book.attempts["0.0"].avoid)
 }
 
-// An attempt gives a sample of its time if it was seen to run, or says when it began.
-func TestWhatRan(t *testing.T) {
+// An attempt gives a sample of its run time if it was seen to run or its report says when it began.
+func TestAttemptThatWasSeenToRunGivesASample(t *testing.T) {
 	at := time.Unix(1000, 0)
 	for want, of := range map[bool][]Attempt{
 		true:  {{State: Running}, {State: Running, Begun: at}, {State: Succeeded, Begun: at}, {State: Lost, Begun: at}},
@@ -85,26 +85,26 @@ func TestWhatRan(t *testing.T) {
 	}
 }
 
-// A host that runs something and has dated nothing for long is taken to have a clock that is behind.
+// If a machine runs attempts and has dated nothing for long, its clock counts as behind.
 func TestClocksAreComparedAtTheFirstCall(t *testing.T) {
 	now := time.Unix(1000, 0)
 	ago := func(s int) time.Time { return now.Add(-time.Duration(s) * time.Second) }
 	told := []Attempt{
-		{ID: "0.0", Task: 0, State: Running, Host: "fresh", Begun: ago(90), AsOf: now},
-		{ID: "1.0", Task: 1, State: Running, Host: "behind", Begun: ago(100)},
-		{ID: "2.0", Task: 2, State: Running, Host: "nearly", Begun: ago(5)},
-		{ID: "3.0", Task: 3, State: Running, Host: "just", Begun: ago(6)},
-		{ID: "4.0", Task: 4, State: Succeeded, Host: "idle", Begun: ago(200), Ended: ago(100)},
-		{ID: "5.0", Task: 5, State: Running, Host: "silent"},
-		{ID: "6.0", Task: 6, State: Queued, Host: "waits", Begun: ago(100)},
+		{ID: "0.0", Task: 0, State: Running, Machine: "fresh", Begun: ago(90), AsOf: now},
+		{ID: "1.0", Task: 1, State: Running, Machine: "behind", Begun: ago(100)},
+		{ID: "2.0", Task: 2, State: Running, Machine: "nearly", Begun: ago(5)},
+		{ID: "3.0", Task: 3, State: Running, Machine: "just", Begun: ago(6)},
+		{ID: "4.0", Task: 4, State: Succeeded, Machine: "idle", Begun: ago(200), Ended: ago(100)},
+		{ID: "5.0", Task: 5, State: Running, Machine: "silent"},
+		{ID: "6.0", Task: 6, State: Queued, Machine: "waits", Begun: ago(100)},
 	}
 	for reports, want := range map[bool]map[string]time.Duration{
 		true:  {"fresh": 0, "behind": -99 * time.Second, "nearly": 0, "just": -5 * time.Second, "idle": 0, "silent": 0},
 		false: {"fresh": 0, "behind": 0, "nearly": 0, "just": 0, "idle": 0, "silent": 0},
 	} {
-		hosts, err := NewHosts(HostsConfig{})
+		machines, err := NewMachines(MachinesConfig{})
 		require.NoError(t, err)
-		p, err := New(Config{Tasks: 7, Interval: time.Second, Hosts: hosts})
+		p, err := New(Config{Tasks: 7, Interval: time.Second, Machines: machines})
 		require.NoError(t, err)
 		p.ready()
 		if told[0].AsOf = now; !reports {
@@ -112,15 +112,15 @@ func TestClocksAreComparedAtTheFirstCall(t *testing.T) {
 		}
 		p.compareClocks(now, told)
 		for name, offset := range want {
-			i, known := p.hosts.set.Known(name)
+			i, known := p.machines.set.Known(name)
 			require.True(t, known, name)
-			assert.Equal(t, offset, p.hosts.set.Clock(i).Offset(), "%s, reports: %v", name, reports)
+			assert.Equal(t, offset, p.machines.set.Clock(i).Offset(), "%s, reports: %v", name, reports)
 		}
 	}
 }
 
-// Instants that a snapshot holds stay as they are, and others become the nearest that it holds.
-func TestInstantsInRange(t *testing.T) {
+// Times that a snapshot can hold stay as they are. Other times become the nearest time that it can hold.
+func TestInRangeMovesTimesToTheNearestYear(t *testing.T) {
 	last := time.Unix(253402300799, 999)
 	assert.Equal(t, last, inRange(last))
 	assert.Equal(t, time.Unix(253402300799, 0), inRange(last.Add(time.Second)))
@@ -128,25 +128,25 @@ func TestInstantsInRange(t *testing.T) {
 	assert.Equal(t, time.Time{}.Add(1), inRange(time.Time{}.Add(1)))
 }
 
-// The usual time between looks follows the looks by a quarter each, and one gap by no more than five times the usual.
-func TestUsualTimeBetweenLooks(t *testing.T) {
-	s, now := sight{usual: time.Second}, time.Unix(1000, 0)
+// The usual time between polls moves by a quarter of the difference at each poll. One gap counts as at most
+// five times the usual time.
+func TestUsualTimeBetweenPolls(t *testing.T) {
+	s, now := timing{period: time.Second}, time.Unix(1000, 0)
 	for _, c := range []struct{ after, usual time.Duration }{
 		{0, time.Second}, {4 * time.Second, 1750 * time.Millisecond}, {time.Second, 1562500 * time.Microsecond},
 		{time.Hour, 3125 * time.Millisecond}, {-time.Hour, 2343750 * time.Microsecond},
 	} {
 		now = now.Add(c.after)
-		s.look(now, time.Second)
-		assert.Equal(t, c.usual, s.usual, "%v later", c.after)
+		s.notePoll(now, time.Second)
+		assert.Equal(t, c.usual, s.period, "%v later", c.after)
 	}
-	s = sight{usual: math.MaxInt64 / 2}
-	s.look(now, time.Second)
-	s.look(now.Add(time.Hour), time.Second)
-	assert.Positive(t, s.usual, "no product overflows")
+	s = timing{period: math.MaxInt64 / 2}
+	s.notePoll(now, time.Second)
+	s.notePoll(now.Add(time.Hour), time.Second)
+	assert.Positive(t, s.period, "no product overflows")
 }
 
-// Attempts that were seen and are in no list any more are looked for once in a quarter of Config.Trace, and not while the
-// silence of attempts means nothing.
+// Missing attempts are looked for once in a quarter of Config.Trace, and not during the pause after an outage.
 func TestWhenMissingAttemptsAreLookedFor(t *testing.T) {
 	const trace = 40 * time.Second
 	for _, c := range []struct {
@@ -154,79 +154,81 @@ func TestWhenMissingAttemptsAreLookedFor(t *testing.T) {
 		blind bool
 		looks bool
 	}{{trace / 4, false, true}, {trace/4 - 1, false, false}, {trace / 4, true, false}, {trace/4 - 1, true, false}} {
-		p := begun(t, Config{Tasks: 1, Slots: 1, Trace: trace}, HostsConfig{})
-		p.sight.checked, p.sight.blind = time.Hour, time.Time{}
+		p := begun(t, Config{Tasks: 1, Slots: 1, Trace: trace}, MachinesConfig{})
+		p.timing.lastChecked, p.timing.blindUntil = time.Hour, time.Time{}
 		if c.blind {
-			p.sight.blind = p.time.now.Add(1)
+			p.timing.blindUntil = p.time.now.Add(1)
 		}
 		p.time.clock.Since = time.Hour + c.since
 		p.searchMissing()
-		assert.Equal(t, c.looks, p.sight.checked != time.Hour, "%+v", c)
+		assert.Equal(t, c.looks, p.timing.lastChecked != time.Hour, "%+v", c)
 	}
 }
 
-// An attempt that was seen is missed as soon as lists have gone without it for Config.Trace. One that was never seen is
-// not: it is asked for again first.
-func TestWhichAttemptsAreMissed(t *testing.T) {
+// An attempt that was seen counts as missing as soon as lists have left it out for Config.Trace. An attempt
+// that was never seen does not: it is requested again first.
+func TestAttemptIsMissingAfterTrace(t *testing.T) {
 	const trace = 40 * time.Second
 	for _, c := range []struct {
 		seen, listed time.Duration
 		missed       bool
 	}{{time.Second, trace + time.Second, true}, {time.Second, trace + time.Second - 1, false}, {never, trace - 1, false}, {never, trace, false}} {
-		p := begun(t, Config{Tasks: 1, Slots: 1, Trace: trace}, HostsConfig{})
+		p := begun(t, Config{Tasks: 1, Slots: 1, Trace: trace}, MachinesConfig{})
 		a := p.book.attempts["0.0"]
-		a.seen, p.sight.listed, p.time.clock.Since = c.seen, c.listed, time.Hour
+		a.seen, p.timing.lastListed, p.time.clock.Since = c.seen, c.listed, time.Hour
 		p.searchMissing()
 		assert.Equal(t, c.missed, a.gone, "%+v", c)
 	}
 }
 
-// A line that says of an attempt that it is another task's counts once among those that are ignored.
-func TestALineOfAnotherTaskIsIgnoredOnce(t *testing.T) {
-	p := begun(t, Config{Tasks: 2}, HostsConfig{})
+// A line that gives an attempt to another task counts once among the ignored reports.
+func TestLineOfAnotherTaskIsIgnoredOnce(t *testing.T) {
+	p := begun(t, Config{Tasks: 2}, MachinesConfig{})
 	now := time.Unix(1001, 0)
 	p.Poll(now, []Attempt{{ID: "x", Task: 0, State: Running, Begun: now}})
 	now = now.Add(time.Second)
 	p.Poll(now, []Attempt{{ID: "x", Task: 1, State: Running, AsOf: now, Published: true}})
 	assert.Equal(t, 1, p.Ledger().Ignored)
-	assert.Empty(t, p.scratch.chosen, "no result of the other task is published")
+	assert.Empty(t, p.scratch.chosen, "no result of the other task counts as published")
 }
 
-// The end of an attempt that was found is dated by the clock of the host where it ran, also if the line does not name it.
-func TestAnEndIsDatedByTheHostsClock(t *testing.T) {
+// The end of an adopted attempt is dated by the clock of its machine, also if the line does not name the
+// machine.
+func TestEndIsDatedByTheMachinesClock(t *testing.T) {
 	var ended time.Time
 	p := begun(t, Config{Tasks: 1, OnEvent: func(e tracker.Event, _ tracker.Answer) {
 		if e.Kind == tracker.Finished {
 			ended = e.Time
 		}
-	}}, HostsConfig{})
-	wall, host := time.Unix(1010, 0), time.Unix(1110, 0) // the host's clock is 100 s ahead
-	p.Poll(wall, []Attempt{{ID: "x", State: Running, Host: "h", Begun: host}})
-	p.Poll(wall.Add(10*time.Second), []Attempt{{ID: "x", State: Succeeded, Ended: host.Add(5 * time.Second)}})
+	}}, MachinesConfig{})
+	wall, machine := time.Unix(1010, 0), time.Unix(1110, 0) // the machine's clock is 100 s ahead
+	p.Poll(wall, []Attempt{{ID: "x", State: Running, Machine: "h", Begun: machine}})
+	p.Poll(wall.Add(10*time.Second), []Attempt{{ID: "x", State: Succeeded, Ended: machine.Add(5 * time.Second)}})
 	assert.Equal(t, 5*time.Second, ended.Sub(wall))
 }
 
-// A published result of an attempt that had ended without one counts if its task is over and was not given up.
-func TestAResultThatIsPublishedLate(t *testing.T) {
+// An attempt ended without a result, and its result is published later. The result counts if the task is over
+// and was not given up.
+func TestResultThatIsPublishedLateCounts(t *testing.T) {
 	for name, of := range map[string]struct{ over, givenUp bool }{
 		"goes on": {false, false}, "has a result": {true, false}, "was given up": {true, true},
 	} {
-		p := begun(t, Config{Tasks: 2, Slots: 1, MaxFailures: 1}, HostsConfig{})
-		a := &attempt{id: "late", task: 1, host: nowhere, ended: true}
+		p := begun(t, Config{Tasks: 2, Slots: 1, MaxFailures: 1}, MachinesConfig{})
+		a := &attempt{id: "late", task: 1, machine: nowhere, ended: true}
 		task := &p.book.tasks[1]
 		p.book.attempts[a.id], task.over, task.givenUp = a, of.over, of.givenUp
-		more := p.show(a, &Attempt{ID: a.id, Task: 1, State: Succeeded, Published: true})
+		more := p.noteSeen(a, &Attempt{ID: a.id, Task: 1, State: Succeeded, Published: true})
 		assert.False(t, more, name)
 		assert.True(t, a.published, name)
 		assert.Equal(t, of.over && !of.givenUp, task.winner == a, name)
 	}
 }
 
-// A line that says that an attempt waits tells more of it only if it ran, nobody knows where.
-func TestWhatALineTellsMore(t *testing.T) {
+// A line that says that an attempt waits holds events only if the attempt ran on an unknown machine.
+func TestLineOfAWaitingAttemptHoldsEventsIfItsMachineIsUnknown(t *testing.T) {
 	for _, c := range []struct {
 		ended, begun bool
-		host         int
+		machine      int
 		state        State
 		more         bool
 	}{
@@ -234,50 +236,50 @@ func TestWhatALineTellsMore(t *testing.T) {
 		{false, true, nowhere, Queued, true}, {false, true, 0, Queued, false}, {false, true, 0, Running, true},
 		{false, true, 0, Succeeded, true}, {true, true, 0, Succeeded, false}, {true, true, nowhere, Queued, false},
 	} {
-		p := begun(t, Config{Tasks: 1}, HostsConfig{Hosts: []Host{{Name: "h"}}})
-		a := &attempt{id: "x", host: c.host, ended: c.ended, begun: c.begun}
-		assert.Equal(t, c.more, p.show(a, &Attempt{ID: "x", State: c.state}), "%+v", c)
+		p := begun(t, Config{Tasks: 1}, MachinesConfig{Machines: []Machine{{Name: "h"}}})
+		a := &attempt{id: "x", machine: c.machine, ended: c.ended, begun: c.begun}
+		assert.Equal(t, c.more, p.noteSeen(a, &Attempt{ID: "x", State: c.state}), "%+v", c)
 	}
 }
 
-// says is a policy that answers what it is told to.
+// says is a policy that returns a given answer.
 type says struct{ answer *restart.Decision }
 
 func (s says) Decide(restart.Task, restart.Phase) restart.Decision { return *s.answer }
 
-// A policy that answers about a free slot that an attempt is to end has it ended, as in a sweep.
-func TestAnAttemptThatIsEndedForASlot(t *testing.T) {
+// A policy that answers an offered slot by Restart or Kill ends that attempt, as in a sweep.
+func TestOfferedSlotMayEndAnAttempt(t *testing.T) {
 	for action, attempts := range map[restart.Action]int{restart.Restart: 1, restart.Kill: 2} { // the last one is not killed
 		answer := restart.Decision{Action: restart.Copy, Reason: restart.IdleSlot, Gain: 1}
-		p := begun(t, Config{Tasks: 1, Slots: attempts, Policy: says{&answer}}, HostsConfig{})
+		p := begun(t, Config{Tasks: 1, Slots: attempts, Policy: says{&answer}}, MachinesConfig{})
 		list := []Attempt{{ID: "0.0", State: Running, Begun: time.Unix(1001, 0)}}
 		p.Poll(time.Unix(1002, 0), list)
 		if attempts > 1 {
 			list = append(list, Attempt{ID: "0.1", State: Running, Begun: time.Unix(1003, 0)})
 		}
-		answer = restart.Decision{Reason: restart.NoFreeSlot} // so that the tracker asks again once there is one
+		answer = restart.Decision{Reason: restart.NoFreeSlot} // the tracker asks again once a slot is free
 		require.Empty(t, p.Poll(time.Unix(1003, 0), list))
 		require.Len(t, p.book.tasks[0].live, attempts)
 
 		answer = restart.Decision{Action: action, Reason: restart.IdleSlot, Gain: 1}
 		p.SetSlots(attempts + 1)
 		p.tellSlots()
-		p.copies()
+		p.submitCopies()
 		require.Len(t, p.scratch.actions, 1, action)
 		cancels := p.scratch.actions[0]
 		assert.Equal(t, Cancel, cancels.Op)
 		assert.Equal(t, action, cancels.Decision.Action)
 		assert.True(t, p.book.attempts[cancels.ID].dying)
-		assert.Equal(t, attempts, p.told, "what ends holds its slot until it is seen to have ended")
+		assert.Equal(t, attempts, p.told, "an ending attempt holds its slot until its end is seen")
 	}
 }
 
-// An attempt of a task that the phase does not have is refused.
-func TestAnAttemptOfATaskTooMany(t *testing.T) {
-	of := func(tasks int) *Phase { return begun(t, Config{Tasks: tasks}, HostsConfig{}) }
+// An attempt of a task that the phase lacks is refused.
+func TestAttemptOfAnUnknownTaskIsRefused(t *testing.T) {
+	of := func(tasks int) *Phase { return begun(t, Config{Tasks: tasks}, MachinesConfig{}) }
 	for task, known := range map[int]bool{0: true, 2: true, 3: false} {
 		data, err := snapshot.Append(nil, 1, func(c *snapshot.Codec) {
-			of(4).codeAttempt(c, &attempt{id: "x", task: task, host: nowhere})
+			of(4).codeAttempt(c, &attempt{id: "x", task: task, machine: nowhere})
 		})
 		require.NoError(t, err)
 		var a attempt
@@ -286,10 +288,10 @@ func TestAnAttemptOfATaskTooMany(t *testing.T) {
 	}
 }
 
-// While no slot is free nobody is asked for the order of what waits: there may be many.
-func TestTheOrderIsNotAskedForWithoutASlot(t *testing.T) {
+// While no slot is free, Config.Order is not called: many tasks may wait.
+func TestOrderIsNotCalledWithoutAFreeSlot(t *testing.T) {
 	asked := 0
-	p := begun(t, Config{Tasks: 3, Slots: 1, Order: func(time.Time, []int) { asked++ }}, HostsConfig{})
+	p := begun(t, Config{Tasks: 3, Slots: 1, Order: func(time.Time, []int) { asked++ }}, MachinesConfig{})
 	assert.Equal(t, 1, asked)
 	p.Poll(time.Unix(1001, 0), []Attempt{{ID: p.scratch.actions[0].ID, State: Running}})
 	assert.Equal(t, 1, asked)

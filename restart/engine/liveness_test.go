@@ -20,14 +20,14 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// rash answers at random: any action about any copy.
+// rash answers at random: any action about any attempt.
 type rash struct{ rng *rand.Rand }
 
 func (r rash) Decide(t restart.Task, _ restart.Phase) restart.Decision {
 	return restart.Decision{Action: restart.Action(r.rng.IntN(4)), Attempt: r.rng.IntN(len(t.Attempts))}
 }
 
-// Describe declares what Mantri reads, so that t_rem is a distribution here, too.
+// Describe asks for Mantri's facts, so that t_rem is a distribution here too.
 func (rash) Describe() rules.Description {
 	return rules.Description{Facts: rules.Fresh | rules.Left}
 }
@@ -69,7 +69,7 @@ func (l liar) Poll(now time.Time, attempts []engine.Attempt) []engine.Action {
 	return l.Phase.Poll(now, attempts)
 }
 
-// ordeal is a phase whose attempts all take as long, on a cluster that loses hosts and attempts.
+// ordeal is a phase on a cluster that loses machines and attempts. All attempts take the same time.
 type ordeal struct {
 	*cluster
 	config engine.Config
@@ -78,7 +78,7 @@ type ordeal struct {
 
 const (
 	whole     = 8 * time.Second // what every attempt takes, longer than any policy of the tests asks for
-	deadQueue = 5 * time.Second // how long a cluster lets an attempt wait for a dead host
+	deadQueue = 5 * time.Second // how long a cluster lets an attempt wait for a dead machine
 )
 
 func newOrdeal(t *testing.T, rng *rand.Rand, policy restart.Policy) *ordeal {
@@ -91,24 +91,24 @@ func newOrdeal(t *testing.T, rng *rand.Rand, policy restart.Policy) *ordeal {
 	faults := []float64{0, 0.05, 0.5}[rng.IntN(3)]
 	o.fail = func(int) bool { return rng.Float64() < faults }
 	for i := range 1 + rng.IntN(5) {
-		host := engine.Host{Name: fmt.Sprint("h", i), Slots: 1 + rng.IntN(3)}
+		machine := engine.Machine{Name: fmt.Sprint("h", i), Slots: 1 + rng.IntN(3)}
 		if o.ample {
-			host.Slots = 100 * tasks
+			machine.Slots = 100 * tasks
 		}
-		o.hosts = append(o.hosts, simHost{Host: host, speed: 1})
+		o.machines = append(o.machines, simMachine{Machine: machine, speed: 1})
 	}
 	o.config = engine.Config{
 		Tasks: tasks, Interval: period, Policy: policy, Clones: max(1, rng.IntN(6)-2),
-		Hosts: o.known(t, engine.HostsConfig{Rest: time.Second}), MaxFailures: rng.IntN(4), MaxLost: rng.IntN(6),
+		Machines: o.known(t, engine.MachinesConfig{Rest: time.Second}), MaxFailures: rng.IntN(4), MaxLost: rng.IntN(6),
 	}
 	return o
 }
 
-// harm loses hosts, which come back, and attempts. The first host stays.
+// harm loses machines, which come back, and attempts. The first machine stays.
 func (o *ordeal) harm() {
-	for i := range o.hosts {
+	for i := range o.machines {
 		if i > 0 && o.rng.IntN(10) == 0 {
-			o.hosts[i].dead = !o.hosts[i].dead
+			o.machines[i].dead = !o.machines[i].dead
 		}
 	}
 	for _, a := range o.attempts {
@@ -118,7 +118,7 @@ func (o *ordeal) harm() {
 	}
 }
 
-// toll is what became of a task.
+// toll is the outcome of a task.
 type toll struct {
 	launched, ended, withdrawn int // attempts; ended are those that failed or were lost, withdrawn those out of queues
 	won                        bool
@@ -150,10 +150,15 @@ func (o *ordeal) tolls(log []engine.Action) (all []toll, lost int) {
 	return all, lost
 }
 
-// Whatever is reported, lost and answered, every task ends or is given up. Each failure but the last, and each loss but the
-// last, launches at most one attempt, beyond the limits, and so does a loss that withdraws a task's only attempt from the
-// queue of the same host, MaxLost times at most. Where there are slots, an attempt is the oldest until it ends by
-// itself, is restarted, fails or is lost; so a task takes no longer than so many attempts do.
+// Whatever is reported, lost and answered, every task ends or is given up. The number of attempts of a task is
+// bounded:
+//
+//   - The limits bound its copies and restarts.
+//   - Each failure but the last, and each loss but the last, adds at most one attempt.
+//   - Each withdrawal of a task's only attempt from a queue adds one attempt, at most MaxLost times.
+//
+// Where slots are free, the oldest attempt runs until it ends by itself, is restarted, fails or is lost. So the
+// time of a task is bounded by the same number of attempts.
 func TestEveryTaskEndsOrIsGivenUp(t *testing.T) {
 	policies := policytest.Policies()
 	policies["rash"] = nil // one for each seed
@@ -197,9 +202,9 @@ func TestEveryTaskEndsOrIsGivenUp(t *testing.T) {
 	assert.Greater(t, withdrawn, 10)
 }
 
-// Hosts that are said to be down and back at every poll, all of them, do not have a task submitted for ever: what was withdrawn
-// MaxLost times waits where it is.
-func TestHostsThatFlap(t *testing.T) {
+// All machines go down and come back at every poll. A task is not submitted for ever: after MaxLost withdrawals
+// it waits where it is.
+func TestFlappingMachinesSubmitNoTaskForEver(t *testing.T) {
 	policies := policytest.Policies()
 	policies["rash"] = nil // one for each seed
 	held := 0
@@ -213,13 +218,13 @@ func TestHostsThatFlap(t *testing.T) {
 			o := newOrdeal(t, rng, policy)
 			o.dispatch, o.places = 5*period, seed%3 == 0 // long enough to be withdrawn before it runs
 			if o.places {
-				o.config.Hosts, o.config.Slots = &engine.Hosts{}, 8
+				o.config.Machines, o.config.Slots = &engine.Machines{}, 8
 			}
 			p, err := engine.New(o.config)
 			require.NoError(t, err)
 			_, log := drive(t, o.cluster, liar{p, rng, map[string]int{}}, period, func() {
-				for _, host := range o.hosts {
-					o.config.Hosts.SetDown(host.Name, rng.IntN(3) > 0)
+				for _, machine := range o.machines {
+					o.config.Machines.SetDown(machine.Name, rng.IntN(3) > 0)
 				}
 			})
 			limits, maxLost := rules.Describe(policy).Limits.Effective(), cmp.Or(o.config.MaxLost, 10)

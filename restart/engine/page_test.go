@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The adapter on the page is the one of the example, which runs, and so is the decision.
+// The adapter and the decision on the page are those of the example, which runs.
 func TestPageQuotesWhatRuns(t *testing.T) {
 	page, err := os.ReadFile("README.md")
 	require.NoError(t, err)

@@ -7,59 +7,59 @@ import (
 
 	"github.com/straggler-go/straggler/estimate"
 	"github.com/straggler-go/straggler/restart"
-	"github.com/straggler-go/straggler/restart/engine/internal/hosts"
+	"github.com/straggler-go/straggler/restart/engine/internal/cluster"
 	"github.com/straggler-go/straggler/restart/journal"
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// Phase keeps the tracker of one phase in step with the engine that runs its tasks. The zero value is a phase without
-// tasks. Not safe for concurrent use.
+// Phase keeps the tracker of one phase in step with the engine that runs its tasks. The zero value is a phase
+// without tasks. A Phase is not safe for concurrent use.
 type Phase struct {
 	config   Config
-	hosts    *Hosts
+	machines *Machines
 	tracker  *tracker.Tracker
-	recorder *journal.Recorder // watches the tracker; nil without a journal
-	recorded []byte            // the journal before the recorder's
+	recorder *journal.Recorder // nil without a journal
+	recorded []byte            // the journal before the snapshot, of a restored phase
 
 	book    book
 	time    timeline
-	sight   sight
-	heard   heard         // of the hosts
-	slots   int           // what SetSlots says, if the hosts do not say
-	told    int           // the slots that the tracker was told of
-	ignored int           // what Poll was told and could make no sense of
-	decided time.Duration // when all was last decided about; never if it was not
+	timing  timing
+	noticed noticed
+	slots   int           // from SetSlots or Config; not used if the machines have slots
+	told    int           // the number of slots that the tracker was last told
+	ignored int           // how many reports to Poll made no sense
+	decided time.Duration // when the policy was last asked about all tasks, or never
 
-	restored bool // and not called since
+	restored bool // restored from a snapshot, and not polled since
 	closed   bool
-	released bool // and holds nothing of the hosts
+	released bool // Release was called: the phase holds no slots of machines
 	scratch  scratch
 }
 
-// heard is what a phase has taken notice of that its hosts count.
-type heard struct {
+// noticed holds the counters of Machines as the phase saw them last. The phase acts when a counter has changed.
+type noticed struct {
 	losses, departures int
-	leaves             []time.Time // when hosts leave, as the tracker was told
+	leaves             []time.Time // by machine: when it leaves, as the tracker was told
 }
 
-// scratch is memory that is used at each call.
+// scratch is memory that each call uses again.
 type scratch struct {
 	actions  []Action
 	events   []event
-	chosen   map[int]string // attempts by task whose results are published, of tasks that are not over
+	chosen   map[int]string // by task: the ID of the attempt with a published result, for tasks that are not over
 	order    []int
-	served   []int // hosts that no copy gains from
-	unwanted []int // hosts
-	slow     []int // hosts
+	refused  []int // machines for which the policy wanted no copy
+	unwanted []int // machines
+	slow     []int // machines
 }
 
-// New returns a phase of which nothing has been observed, or an error that names the field that is out of range. O(n)
-// in the number of tasks.
+// New returns a phase that has seen nothing yet, or an error that names the field that is out of range. O(n) in
+// the number of tasks.
 func New(c Config) (*Phase, error) {
 	if err := c.fill(); err != nil {
 		return nil, err
 	}
-	p := &Phase{config: c, hosts: c.Hosts, sight: sight{usual: c.Interval}, decided: never}
+	p := &Phase{config: c, machines: c.Machines, timing: timing{period: c.Interval}, decided: never}
 	config := c.tracker(p.observe)
 	p.slots, p.told = config.Slots, config.Slots
 	if c.Journal {
@@ -79,7 +79,7 @@ func New(c Config) (*Phase, error) {
 	return p, nil
 }
 
-// observe takes an event of the tracker.
+// observe passes an event of the tracker on to the journal and to Config.OnEvent.
 func (p *Phase) observe(e tracker.Event, a tracker.Answer) {
 	if p.recorder != nil {
 		p.recorder.OnEvent(e, a)
@@ -89,7 +89,7 @@ func (p *Phase) observe(e tracker.Event, a tracker.Answer) {
 	}
 }
 
-// ready makes of the zero value what it stands for, and returns the tracker.
+// ready turns a zero Phase into a phase without tasks, and returns the tracker.
 func (p *Phase) ready() *tracker.Tracker {
 	if p.tracker == nil {
 		empty, _ := New(Config{Work: []float64{}, Interval: time.Second}) // it is valid
@@ -98,21 +98,22 @@ func (p *Phase) ready() *tracker.Tracker {
 	return p.tracker
 }
 
-// SetSlots changes how many attempts may run at once, for an engine that places. A negative number counts as 0. It
-// changes nothing if the hosts have slots.
+// SetSlots changes how many attempts may run at once, for an engine that places attempts itself. A negative
+// number counts as 0. SetSlots changes nothing if the machines have slots.
 func (p *Phase) SetSlots(slots int) { p.slots = max(slots, 0) }
 
-// SetEligible says whether a task may be duplicated and restarted; at first every task may be both. One that may not be
-// duplicated has no clones either, and is submitted again only once what was cancelled of it is known to have ended.
+// SetEligible says whether a task may be copied and whether it may be restarted. At first every task may be
+// both. A task that may not be copied has no clones either. It is submitted again only when its cancelled
+// attempts are known to have ended.
 func (p *Phase) SetEligible(task int, copies, restart bool) {
 	p.ready().SetEligible(task, copies, restart)
 	if task >= 0 && task < len(p.book.tasks) {
-		p.book.tasks[task].alone = !copies
+		p.book.tasks[task].noCopy = !copies
 	}
 }
 
-// Done reports whether every task was given up, or has finished and its result is published; or whether the phase was
-// closed. O(requests).
+// Done reports whether the phase was closed, or every task is over: given up, or finished with a published
+// result. O(open requests).
 func (p *Phase) Done() bool {
 	return p.closed || p.book.over == len(p.book.tasks) && !slices.ContainsFunc(p.book.pending, func(a *attempt) bool {
 		op, open := a.request(&p.book.tasks[a.task])
@@ -120,17 +121,17 @@ func (p *Phase) Done() bool {
 	})
 }
 
-// Published tells that the result of an attempt is in its place: Publish was carried out. Until it is called, or
-// Attempt.Published says so, Poll gives that action again and the phase is not [Phase.Done]. An attempt that is not the
-// winner of its task changes nothing. O(1).
+// Published confirms that the engine has carried out Publish for the attempt. Poll returns the Publish again
+// until Published is called or Attempt.Published says the same; before that the phase is not [Phase.Done]. An
+// ID of an attempt that is not the winner of its task changes nothing. O(1).
 func (p *Phase) Published(id string) {
 	if a := p.book.attempts[id]; a != nil && p.book.tasks[a.task].winner == a {
 		a.published = true
 	}
 }
 
-// GivenUp returns the tasks of which too many attempts failed or were lost, in ascending order. A result that comes
-// after that changes nothing. O(n).
+// GivenUp returns the tasks that were given up after too many failed or lost attempts, in ascending order. A
+// later result of such a task changes nothing. O(n).
 func (p *Phase) GivenUp() (tasks []int) {
 	for i := range p.book.tasks {
 		if p.book.tasks[i].givenUp {
@@ -140,7 +141,8 @@ func (p *Phase) GivenUp() (tasks []int) {
 	return tasks
 }
 
-// Winner returns the attempt whose result is the task's, if it has one: that of the action Publish.
+// Winner returns the ID of the attempt that has won the task: the attempt that Publish names. It returns false
+// if the task has no winner.
 func (p *Phase) Winner(task int) (id string, ok bool) {
 	if task < 0 || task >= len(p.book.tasks) || p.book.tasks[task].winner == nil {
 		return "", false
@@ -148,9 +150,14 @@ func (p *Phase) Winner(task int) (id string, ok bool) {
 	return p.book.tasks[task].winner.id, true
 }
 
-// Outstanding returns what was asked for and not yet seen to have happened: attempts that were submitted and are in no
-// list, cancelled ones that are not known to have ended, and results that are not known to be published.
-// All of it is asked for again in time. O(requests).
+// Outstanding returns the requests that the engine has not yet shown as carried out. Poll repeats them in time.
+// They are:
+//
+//   - a Submit of an attempt that no list has shown,
+//   - a Cancel of an attempt that is not known to have ended,
+//   - a Publish that is not confirmed.
+//
+// O(open requests).
 func (p *Phase) Outstanding() (all []Action) {
 	for _, a := range p.book.pending {
 		if op, open := a.request(&p.book.tasks[a.task]); open {
@@ -160,8 +167,8 @@ func (p *Phase) Outstanding() (all []Action) {
 	return all
 }
 
-// Ledger returns the account of what was launched, won and wasted so far. Ignored counts what Poll was told and could
-// make no sense of, too. A cancelled attempt that wins all the same counts as one more that was started.
+// Ledger returns the account of attempts that were started, won and wasted so far. Its Ignored also counts the
+// reports to Poll that made no sense. A cancelled attempt that wins counts as one more started attempt.
 func (p *Phase) Ledger() tracker.Ledger {
 	l := p.ready().Ledger()
 	l.Ignored += p.ignored
@@ -169,14 +176,15 @@ func (p *Phase) Ledger() tracker.Ledger {
 	return l
 }
 
-// Facts returns the facts of the phase as a policy sees them now.
+// Facts returns the facts of the phase, as a policy gets them now.
 func (p *Phase) Facts() restart.Phase { return p.ready().Phase() }
 
-// UnitTimes returns what was learned of the time that a unit of work takes. Read it only.
+// UnitTimes returns the estimate of the time that a unit of work takes. Only read it.
 func (p *Phase) UnitTimes() *estimate.UnitTimes { return p.ready().UnitTimes() }
 
-// Journal returns what the tracker was told and what it answered, as [journal.Replay] and package restarttest read it;
-// nil without Config.Journal. It holds until the next call of Poll, Push, Close or SetEligible.
+// Journal returns the events that the tracker was told and its answers, as text for [journal.Replay] and
+// package restarttest. It returns nil without Config.Journal. The text is valid until the next call of Poll,
+// Push, Close or SetEligible.
 func (p *Phase) Journal() []byte {
 	switch {
 	case p.recorder == nil:
@@ -187,42 +195,43 @@ func (p *Phase) Journal() []byte {
 	return slices.Concat(p.recorded, p.recorder.Bytes())
 }
 
-// Release gives back what the phase's attempts hold of hosts that it shares. Call it when the phase is no longer
-// observed: there may be attempts that were cancelled and are not known to have ended. What it holds of a Budget comes
-// back by [Phase.Close]. O(attempts).
+// Release gives the phase's slots on shared machines back. Call it when nobody polls the phase any more:
+// cancelled attempts may not be known to have ended, and they would hold their slots for ever. A Budget is
+// given back by [Phase.Close]. O(attempts).
 func (p *Phase) Release() {
 	for _, a := range p.book.attempts {
 		if !a.ended {
-			p.hold(a.host, -1)
+			p.occupy(a.machine, -1)
 		}
 	}
 	p.released = true
 }
 
-// hold counts an attempt on a host, or with -1 takes it away.
-func (p *Phase) hold(host, n int) {
-	if host != nowhere && !p.released {
-		p.hosts.set.Load(host, n)
+// occupy adds n attempts to the load of a machine; n is 1 or -1.
+func (p *Phase) occupy(machine, n int) {
+	if machine != nowhere && !p.released {
+		p.machines.set.Load(machine, n)
 	}
 }
 
-const nowhere = hosts.Nowhere
+// nowhere is the number of an unknown machine.
+const nowhere = cluster.Nowhere
 
-// never stands for the time of what has not happened.
+// never is the time of an event that has not happened.
 const never time.Duration = -1
 
-// book is what is known of the tasks and their attempts: what is wanted, and what was seen.
+// book holds the tasks and their attempts: which are wanted, and which the engine has shown.
 type book struct {
 	tasks    []task
 	attempts map[string]*attempt
-	room     []attempt  // for the next ones
-	adopted  bool       // some attempt was adopted, so that a name may be taken
-	waiting  []int      // tasks to submit; some may not wait any more, some may stand there twice
-	sorted   bool       // they stand in order, each once
-	pending  []*attempt // with a request that is not seen to have been carried out; some may not have one any more
-	live     int        // attempts that the tracker takes to run or to be queued
-	dying    int        // attempts that are cancelled and not known to have ended
-	over     int        // tasks that have finished, were given up, or were not done when the phase was closed
+	room     []attempt  // allocated in advance for the next attempts
+	adopted  bool       // some attempt was adopted, so the engine may have given a name that newName would give
+	waiting  []int      // tasks to submit; may hold a task that no longer waits, or a task twice
+	sorted   bool       // waiting is in order, and holds each task once
+	pending  []*attempt // attempts with an open request; may hold attempts whose request is done
+	live     int        // attempts that run or are queued, as the tracker knows them
+	dying    int        // cancelled attempts that are not known to have ended
+	over     int        // tasks that have finished, were given up, or were open when the phase was closed
 }
 
 func newBook(tasks int) book {
@@ -234,45 +243,47 @@ func newBook(tasks int) book {
 	return b
 }
 
+// task is one task and its attempts.
 type task struct {
-	live         []*attempt        // that were not cancelled and are not known to have ended
-	tried        []int             // hosts
-	oneLive      [1]*attempt       // room for the first of live
-	oneTried     [1]int            // room for the first of tried
-	winner       *attempt          // whose result is the task's
-	failed, lost int               // attempts
-	withdrawn    int               // attempts that waited for a host that went away, while no other went on
-	untraced     int               // attempts that were submitted and never seen
+	live         []*attempt        // attempts that run or are queued and were not cancelled
+	tried        []int             // machines that run or ran an attempt of the task
+	oneLive      [1]*attempt       // memory for the first element of live
+	oneTried     [1]int            // memory for the first element of tried
+	winner       *attempt          // the attempt that has the task's result, or nil
+	failed, lost int               // number of failed and of lost attempts
+	withdrawn    int               // how often its only attempt was withdrawn from a queue
+	untraced     int               // how many attempts were submitted and never seen
 	dying        int               // attempts that are cancelled and not known to have ended
-	why          *restart.Decision // why it waits; nil for the zero Decision
-	alone        bool              // no two attempts may run at once
-	waits        bool
-	over         bool
-	givenUp      bool
+	why          *restart.Decision // why the task waits; nil for the zero Decision
+	noCopy       bool              // no two attempts may run at once
+	waits        bool              // the task is to be submitted
+	over         bool              // the task needs no attempt any more
+	givenUp      bool              // too many attempts failed or were lost
 }
 
+// attempt is one attempt that was submitted or adopted.
 type attempt struct {
-	id           string
-	task, number int
-	host         int               // nowhere if not known
-	avoid        []string          // where it must not run, if the engine places
-	why          *restart.Decision // of the request; nil for the zero Decision
-	asOf         time.Time         // of the last report, as told
-	submitted    time.Duration     // when it was first submitted, if it was not adopted
-	since, asked time.Duration     // when what is requested was first asked for, and last
-	seen         time.Duration     // when it was last shown, or never
-	again        uint8             // how often the request was repeated
-	pending      bool              // it stands among those with a request
-	ahead        bool              // asOf was in the future
-	adopted      bool              // it was not submitted here
-	late         bool              // it began long before it was first told of, so its age is not known
-	begun        bool
-	dying, ended bool
-	gone         bool // it counts as ended since it was missing for too long
-	published    bool
+	id                    string
+	task, number          int
+	machine               int               // nowhere if not known
+	avoid                 []string          // machines on which it must not run, if the engine places
+	why                   *restart.Decision // why the open request was made; nil for the zero Decision
+	asOf                  time.Time         // AsOf of the last report, as the engine said it
+	submitted             time.Duration     // when it was first submitted; 0 if it was adopted
+	firstAsked, lastAsked time.Duration     // when the open request was first made, and when it was last made
+	seen                  time.Duration     // when a list last showed it, or never
+	repeats               uint8             // how often the open request was repeated
+	pending               bool              // it is in book.pending
+	ahead                 bool              // asOf was in the future
+	adopted               bool              // the engine showed it first: the phase did not submit it
+	late                  bool              // it had run for long when it was first seen, so its age is unknown
+	begun                 bool              // it runs or ran
+	dying, ended          bool              // it was cancelled; it is over
+	gone                  bool              // it counts as ended because it was missing for too long
+	published             bool              // its result is published
 }
 
-// request returns what an attempt was asked for that has not been seen to have happened.
+// request returns the last request about an attempt, and whether that request is still open.
 func (a *attempt) request(t *task) (op Op, open bool) {
 	switch {
 	case a.dying && !a.ended:
@@ -283,7 +294,8 @@ func (a *attempt) request(t *task) (op Op, open bool) {
 	return Submit, !a.ended && !a.adopted && a.seen == never
 }
 
-// find returns the attempt of a name, or nil if it was never heard of. Most are among those of their task that go on.
+// find returns the attempt with an ID, or nil. It looks first at the task's live attempts, which is the usual
+// case.
 func (b *book) find(id string, task int) *attempt {
 	for _, a := range b.tasks[task].live {
 		if a.id == id {
@@ -293,17 +305,17 @@ func (b *book) find(id string, task int) *attempt {
 	return b.attempts[id]
 }
 
-// because returns where a decision is kept; nil for the zero Decision, which most requests have.
-func because(d restart.Decision) *restart.Decision {
+// keep returns a pointer to a copy of a decision; nil for the zero Decision, which most requests have.
+func keep(d restart.Decision) *restart.Decision {
 	if d == (restart.Decision{}) {
 		return nil
 	}
-	kept := d // not d itself, which would be allocated for the zero Decision, too
+	kept := d // d itself would be allocated for the zero Decision too
 	return &kept
 }
 
-// wait puts a task among those to submit unless an attempt of it goes on, because of the decision or, if that is nil, for a
-// reason that is none of the policy's.
+// wait puts a task among the tasks to submit, unless the task is over or has a live attempt. The decision is
+// the reason; it is nil if no policy decided.
 func (b *book) wait(i int, why *restart.Decision) {
 	if t := &b.tasks[i]; !t.waits && !t.over && len(t.live) == 0 {
 		t.waits, t.why = true, why
@@ -311,8 +323,8 @@ func (b *book) wait(i int, why *restart.Decision) {
 	}
 }
 
-// add takes a new attempt to the book, and its slot on its host. Attempts are allocated many at once, and kept for as long as
-// the phase.
+// add puts a new attempt into the book and counts it on its machine. Attempts are allocated many at once. They
+// are kept as long as the phase.
 func (p *Phase) add(a attempt) *attempt {
 	b := &p.book
 	if len(b.room) == 0 {
@@ -323,21 +335,21 @@ func (p *Phase) add(a attempt) *attempt {
 	*kept = a
 	b.attempts[a.id] = kept
 	b.adopted = b.adopted || a.adopted
-	p.hold(a.host, 1)
+	p.occupy(a.machine, 1)
 	return kept
 }
 
-// enter counts an attempt in that the tracker has taken.
-func (p *Phase) enter(a *attempt) {
+// addLive counts an attempt as live. The tracker knows the attempt already.
+func (p *Phase) addLive(a *attempt) {
 	t := &p.book.tasks[a.task]
 	t.live = append(t.live, a)
 	t.waits = false
-	t.try(a.host)
+	t.addTried(a.machine)
 	p.book.live++
 }
 
-// leave takes an attempt out of those that go on.
-func (p *Phase) leave(a *attempt) {
+// removeLive takes an attempt out of the live attempts.
+func (p *Phase) removeLive(a *attempt) {
 	t := &p.book.tasks[a.task]
 	if i := slices.Index(t.live, a); i >= 0 {
 		t.live = slices.Delete(t.live, i, i+1)
@@ -345,42 +357,42 @@ func (p *Phase) leave(a *attempt) {
 	}
 }
 
-// die counts an attempt as one that ends some time.
-func (p *Phase) die(a *attempt) {
+// markDying counts an attempt as cancelled and not yet ended.
+func (p *Phase) markDying(a *attempt) {
 	a.dying = true
 	p.book.tasks[a.task].dying++
 	p.book.dying++
 }
 
-// retire counts an attempt as one that has ended.
-func (p *Phase) retire(a *attempt) {
+// markEnded counts an attempt as ended, and frees its slot.
+func (p *Phase) markEnded(a *attempt) {
 	a.ended = true
-	p.leave(a)
-	p.hold(a.host, -1)
+	p.removeLive(a)
+	p.occupy(a.machine, -1)
 	if a.dying {
 		p.book.tasks[a.task].dying--
 		p.book.dying--
 	}
 }
 
-// settle ends a task, with a result or without.
-func (b *book) settle(t *task, winner *attempt) {
+// endTask ends a task, with a winner or without.
+func (b *book) endTask(t *task, winner *attempt) {
 	t.over, t.waits, t.givenUp = true, false, false
 	t.winner = winner
 	b.over++
 }
 
-// note puts an attempt among those with a request.
-func (b *book) note(a *attempt) {
+// addPending puts an attempt among the attempts with an open request.
+func (b *book) addPending(a *attempt) {
 	if !a.pending {
 		a.pending = true
 		b.pending = append(b.pending, a)
 	}
 }
 
-// name returns a name that nothing has: an adopted attempt may be called as one of ours would be. Ours differ, since the
-// tracker gives no number of a task twice.
-func (b *book) name(task, number int) string {
+// newName returns a name that no attempt has: "17.2" for attempt 2 of task 17. The tracker numbers a task's
+// attempts without repetition, so only an adopted attempt can have the name already. Then "+" is appended.
+func (b *book) newName(task, number int) string {
 	var text [40]byte
 	name := string(strconv.AppendInt(append(strconv.AppendInt(text[:0], int64(task), 10), '.'), int64(number), 10))
 	for b.adopted && b.attempts[name] != nil {
@@ -389,21 +401,22 @@ func (b *book) name(task, number int) string {
 	return name
 }
 
-func (t *task) try(host int) {
-	if host != nowhere && !t.wasOn(host) {
-		t.tried = append(t.tried, host)
+// addTried adds a machine to the machines where the task was tried.
+func (t *task) addTried(machine int) {
+	if machine != nowhere && !t.wasOn(machine) {
+		t.tried = append(t.tried, machine)
 	}
 }
 
-// wasOn reports whether an attempt of the task was ever on the host or submitted for it.
-func (t *task) wasOn(host int) bool { return slices.Contains(t.tried, host) }
+// wasOn reports whether an attempt of the task ever ran on the machine or was submitted for it.
+func (t *task) wasOn(machine int) bool { return slices.Contains(t.tried, machine) }
 
-// on returns the hosts on which an attempt of the task is that was not cancelled, in the memory of a list.
+// on returns the machines that have a live attempt of the task. It uses the memory of list.
 func (t *task) on(list []int) []int {
-	return slices.DeleteFunc(append(list[:0], t.tried...), func(host int) bool { return !t.isOn(host) })
+	return slices.DeleteFunc(append(list[:0], t.tried...), func(machine int) bool { return !t.isOn(machine) })
 }
 
-// isOn reports whether an attempt of the task is there that was not cancelled.
-func (t *task) isOn(host int) bool {
-	return slices.ContainsFunc(t.live, func(a *attempt) bool { return a.host == host })
+// isOn reports whether the machine has a live attempt of the task.
+func (t *task) isOn(machine int) bool {
+	return slices.ContainsFunc(t.live, func(a *attempt) bool { return a.machine == machine })
 }

@@ -19,40 +19,40 @@ const period = 200 * time.Millisecond
 func phase(t *testing.T, c *cluster, policy restart.Policy) *engine.Phase {
 	t.Helper()
 	p, err := engine.New(engine.Config{
-		Work: c.work, Interval: period, Policy: policy, Hosts: c.known(t, engine.HostsConfig{}),
+		Work: c.work, Interval: period, Policy: policy, Machines: c.known(t, engine.MachinesConfig{}),
 		Journal: true,
 	})
 	require.NoError(t, err)
 	return p
 }
 
-// One host of four is ten times slow, and holds a quarter of the tasks.
-func TestSlowHost(t *testing.T) {
-	none, _ := drive(t, fourHosts(64, 16, 10), phase(t, fourHosts(64, 16, 10), restart.Never{}), period, nil)
-	c := fourHosts(64, 16, 10)
+// One machine of four is ten times slower, and holds a quarter of the tasks.
+func TestTasksOfASlowMachineAreRestartedElsewhere(t *testing.T) {
+	none, _ := drive(t, fourMachines(64, 16, 10), phase(t, fourMachines(64, 16, 10), restart.Never{}), period, nil)
+	c := fourMachines(64, 16, 10)
 	p := phase(t, c, restart.Mantri{})
 	took, log := drive(t, c, p, period, nil)
 	assert.Greater(t, none, 20*time.Second)
-	assert.Less(t, took, 6*time.Second, "two rounds of 2 s, and what it takes to notice")
+	assert.Less(t, took, 6*time.Second, "two rounds of 2 s, and the time to notice the slow machine")
 	assert.Equal(t, 64, p.Ledger().Finished)
 	assert.Zero(t, p.Ledger().Ignored)
 	for _, a := range log {
 		if a.Op == engine.Submit && a.Decision.Action == restart.Restart {
-			assert.NotEqual(t, "n3", a.Host, "a restarted task must not return to the host that it was killed on")
+			assert.NotEqual(t, "n3", a.Machine, "a restarted task must not return to the machine of its killed attempt")
 			assert.Contains(t, a.Avoid, "n3")
 		}
 	}
 }
 
-// A second phase on the same hosts knows which one is bad.
-func TestHostsAreRememberedFromPhaseToPhase(t *testing.T) {
-	c := fourHosts(64, 16, 10)
-	hosts := c.known(t, engine.HostsConfig{})
-	config := engine.Config{Work: c.work, Interval: period, Hosts: hosts}
+// A second phase on the same machines knows which machine is slow.
+func TestMachinesAreRememberedFromPhaseToPhase(t *testing.T) {
+	c := fourMachines(64, 16, 10)
+	machines := c.known(t, engine.MachinesConfig{})
+	config := engine.Config{Work: c.work, Interval: period, Machines: machines}
 	first, err := engine.New(config)
 	require.NoError(t, err)
 	drive(t, c, first, period, nil)
-	assert.Equal(t, []string{"n3"}, hosts.Slow())
+	assert.Equal(t, []string{"n3"}, machines.Slow())
 	first.Release() // what was cancelled there has not been seen to end
 	c.attempts, c.work = nil, c.work[:48]
 	config.Work = c.work
@@ -62,13 +62,13 @@ func TestHostsAreRememberedFromPhaseToPhase(t *testing.T) {
 	assert.Zero(t, second.Ledger().Restarts)
 	assert.Less(t, took, 3*time.Second)
 	for _, a := range log {
-		assert.NotEqual(t, "n3", a.Host)
+		assert.NotEqual(t, "n3", a.Machine)
 	}
 }
 
-// With data skew alone there is nothing to mend.
+// If only the sizes of the tasks differ, nothing is copied.
 func TestSkewedTasksAreLeftAlone(t *testing.T) {
-	c := fourHosts(64, 16, 1)
+	c := fourMachines(64, 16, 1)
 	for i := range c.work {
 		if i%8 == 0 {
 			c.work[i] *= 5
@@ -76,12 +76,12 @@ func TestSkewedTasksAreLeftAlone(t *testing.T) {
 	}
 	p := phase(t, c, restart.Mantri{})
 	_, log := drive(t, c, p, period, nil)
-	assert.Len(t, log, 64, "every task is submitted, and nothing else is done")
+	assert.Len(t, log, 64, "every task is submitted once")
 }
 
-// While a copy waits in the engine's queue no other is made, and a queue is not a straggler.
+// While a copy waits in the engine's queue, no second copy is made, and the copy is not a straggler.
 func TestQueuedCopiesAreNotJudged(t *testing.T) {
-	c := fourHosts(16, 16, 10)
+	c := fourMachines(16, 16, 10)
 	c.dispatch = 20 * time.Second // ten times what a task takes
 	p := phase(t, c, nil)
 	_, log := drive(t, c, p, period, nil)
@@ -94,18 +94,18 @@ func TestQueuedCopiesAreNotJudged(t *testing.T) {
 	for task, n := range submitted {
 		assert.LessOrEqual(t, n, 2, "task %d", task)
 	}
-	assert.Less(t, p.UnitTimes().Mean(), 10.0, "the time in the queue is no part of a task's time")
+	assert.Less(t, p.UnitTimes().Mean(), 10.0, "the time in the queue does not count as run time")
 }
 
-// The engine holds a job array, runs it in its order, and places by itself.
-func TestJobArray(t *testing.T) {
-	c := fourHosts(64, 4, 10)
+// The engine holds a job array, runs it in its own order, and places by itself.
+func TestJobArrayIsSubmittedAgainOnlyWithAReason(t *testing.T) {
+	c := fourMachines(64, 4, 10)
 	c.places = true
 	for i := range c.work {
 		c.submit(i, fmt.Sprintf("job_%d", i), "", nil)
 	}
 	p, err := engine.New(engine.Config{
-		Work: c.work, Slots: 16, Interval: period, Hosts: c.known(t, engine.HostsConfig{}), Preloaded: true,
+		Work: c.work, Slots: 16, Interval: period, Machines: c.known(t, engine.MachinesConfig{}), Preloaded: true,
 	})
 	require.NoError(t, err)
 	took, log := drive(t, c, p, period, nil)
@@ -120,10 +120,10 @@ func TestJobArray(t *testing.T) {
 }
 
 func TestClones(t *testing.T) {
-	c := fourHosts(4, 4, 10)
+	c := fourMachines(4, 4, 10)
 	p, err := engine.New(engine.Config{
 		Work: c.work, Interval: period, Policy: restart.Never{}, Clones: 2,
-		Hosts: c.known(t, engine.HostsConfig{}),
+		Machines: c.known(t, engine.MachinesConfig{}),
 	})
 	require.NoError(t, err)
 	took, _ := drive(t, c, p, period, nil)
@@ -133,10 +133,10 @@ func TestClones(t *testing.T) {
 }
 
 func TestOrder(t *testing.T) {
-	c := fourHosts(8, 1, 1)
+	c := fourMachines(8, 1, 1)
 	deadline := []int{3, 1, 7, 2, 0, 6, 5, 4}
 	p, err := engine.New(engine.Config{
-		Tasks: 8, Interval: period, Policy: restart.Never{}, Hosts: c.known(t, engine.HostsConfig{}),
+		Tasks: 8, Interval: period, Policy: restart.Never{}, Machines: c.known(t, engine.MachinesConfig{}),
 		Order: func(_ time.Time, waiting []int) {
 			for i := range waiting {
 				for j := i; j > 0 && deadline[waiting[j]] < deadline[waiting[j-1]]; j-- {
@@ -154,16 +154,16 @@ func TestOrder(t *testing.T) {
 	assert.Equal(t, []int{4, 1, 3, 0, 7, 6, 5, 2}, order)
 }
 
-// An order that loses a task, or invents one, loses nothing.
-func TestOrderThatIsNone(t *testing.T) {
+// An order that loses or invents a task has no effect on the tasks.
+func TestOrderThatLosesATaskHasNoEffect(t *testing.T) {
 	for _, order := range []func(time.Time, []int){
 		func(_ time.Time, w []int) { w[0] = w[1] },
 		func(_ time.Time, w []int) { w[0] = -1 },
 		func(_ time.Time, w []int) { w[len(w)-1] = 1 << 30 },
 	} {
-		c := fourHosts(8, 1, 1)
+		c := fourMachines(8, 1, 1)
 		p, err := engine.New(engine.Config{
-			Tasks: 8, Interval: period, Hosts: c.known(t, engine.HostsConfig{}), Order: order,
+			Tasks: 8, Interval: period, Machines: c.known(t, engine.MachinesConfig{}), Order: order,
 		})
 		require.NoError(t, err)
 		drive(t, c, p, period, nil)
@@ -172,15 +172,15 @@ func TestOrderThatIsNone(t *testing.T) {
 	}
 }
 
-// What fails again and again is given up; what is lost with its host is not to blame.
-func TestFailuresAndLosses(t *testing.T) {
-	c := fourHosts(16, 4, 1)
+// A task that fails again and again is given up. A task whose attempt is lost with its machine is not to blame.
+func TestTaskIsGivenUpForFailuresAndNotForLosses(t *testing.T) {
+	c := fourMachines(16, 4, 1)
 	c.fail = func(task int) bool { return task == 5 }
 	p := phase(t, c, nil)
 	var killed bool
 	_, log := drive(t, c, p, period, func() {
 		if c.now.Sub(epoch) > time.Second && !killed {
-			killed, c.hosts[1].dead = true, true
+			killed, c.machines[1].dead = true, true
 		}
 	})
 	assert.Equal(t, []int{5}, p.GivenUp())
@@ -204,14 +204,14 @@ func boolInt(b bool) int {
 	return 0
 }
 
-// A copy that was cancelled may be the first to end all the same.
+// A cancelled attempt may still be the first to succeed.
 func TestCancelledCopySucceeds(t *testing.T) {
 	p, err := engine.New(engine.Config{Tasks: 2, Slots: 3, Interval: time.Second, Policy: after(2 * time.Second)})
 	require.NoError(t, err)
 	p.Poll(epoch, nil)
 	actions := p.Poll(epoch.Add(3*time.Second), []engine.Attempt{
-		{ID: "0.0", State: engine.Running, Begun: epoch, Host: "a"},
-		{ID: "1.0", Task: 1, State: engine.Running, Begun: epoch.Add(2 * time.Second), Host: "b"},
+		{ID: "0.0", State: engine.Running, Begun: epoch, Machine: "a"},
+		{ID: "1.0", Task: 1, State: engine.Running, Begun: epoch.Add(2 * time.Second), Machine: "b"},
 	})
 	require.Len(t, actions, 2)
 	assert.Equal(t, "cancel 0.0 on a: restart beyond-peers attempt=0", actions[0].String())
@@ -225,7 +225,7 @@ func TestCancelledCopySucceeds(t *testing.T) {
 	assert.False(t, p.Done())
 }
 
-// after restarts what has run for some time: a policy of a host's own.
+// after restarts an attempt that has run for some time: a custom policy.
 type after time.Duration
 
 func (a after) Decide(t restart.Task, _ restart.Phase) restart.Decision {
@@ -248,15 +248,15 @@ func TestRubbishIsCountedAndChangesNothing(t *testing.T) {
 }
 
 func TestConfigIsChecked(t *testing.T) {
-	host := engine.Host{Name: "a", Slots: 1}
-	for want, c := range map[string]engine.HostsConfig{
-		`restart/engine: HostsConfig.Rest is -1ns, want a positive duration, or 0 for the default`: {Rest: -1},
-		`restart/engine: HostsConfig.Hosts[0].Name is "", want a name`:                             {Hosts: []engine.Host{{}}},
-		`restart/engine: HostsConfig.Hosts[1].Name is "a", want a name of its own`:                 {Hosts: []engine.Host{host, host}},
-		`restart/engine: HostsConfig.Hosts[1].Slots is 0, want 1 or more, or 0 for all hosts`:      {Hosts: []engine.Host{host, {Name: "b"}}},
-		`restart/engine: HostsConfig.Hosts[1].Slots is 3, want 0, as the first host has`:           {Hosts: []engine.Host{{Name: "b"}, {Name: "a", Slots: 3}}},
+	machine := engine.Machine{Name: "a", Slots: 1}
+	for want, c := range map[string]engine.MachinesConfig{
+		`restart/engine: MachinesConfig.Rest is -1ns, want a positive duration, or 0 for the default`:  {Rest: -1},
+		`restart/engine: MachinesConfig.Machines[0].Name is "", want a name`:                           {Machines: []engine.Machine{{}}},
+		`restart/engine: MachinesConfig.Machines[1].Name is "a", want a name of its own`:               {Machines: []engine.Machine{machine, machine}},
+		`restart/engine: MachinesConfig.Machines[1].Slots is 0, want 1 or more, or 0 for all machines`: {Machines: []engine.Machine{machine, {Name: "b"}}},
+		`restart/engine: MachinesConfig.Machines[1].Slots is 3, want 0, as the first machine has`:      {Machines: []engine.Machine{{Name: "b"}, {Name: "a", Slots: 3}}},
 	} {
-		_, err := engine.NewHosts(c)
+		_, err := engine.NewMachines(c)
 		assert.EqualError(t, err, want)
 	}
 	for want, c := range map[string]engine.Config{
@@ -269,15 +269,15 @@ func TestConfigIsChecked(t *testing.T) {
 	}
 }
 
-// When the engine itself was away, the silence of all attempts says nothing: nothing is killed for it.
-func TestGapInPolling(t *testing.T) {
+// After an outage of the engine all attempts look silent. No attempt is killed because of that.
+func TestOutageKillsNothing(t *testing.T) {
 	p, err := engine.New(engine.Config{Tasks: 4, Slots: 8, Interval: time.Second})
 	require.NoError(t, err)
 	at := func(s float64) time.Time { return epoch.Add(time.Duration(s * float64(time.Second))) }
 	list := func(s float64) (all []engine.Attempt) {
 		for task := range 4 {
 			all = append(all, engine.Attempt{
-				ID: fmt.Sprint(task, ".0"), Task: task, State: engine.Running, Begun: epoch, AsOf: at(s), Host: fmt.Sprint("h", task),
+				ID: fmt.Sprint(task, ".0"), Task: task, State: engine.Running, Begun: epoch, AsOf: at(s), Machine: fmt.Sprint("h", task),
 				Progress: tracker.Report{Score: s / 60},
 			})
 		}
@@ -288,52 +288,53 @@ func TestGapInPolling(t *testing.T) {
 		require.Empty(t, p.Poll(at(s), list(s)))
 	}
 	for s := 40.0; s < 42; s++ {
-		require.Empty(t, p.Poll(at(s), list(9)), "the reports of the time before")
+		require.Empty(t, p.Poll(at(s), list(9)), "after the outage the reports are still old")
 	}
 	for s := 42.0; s < 60; s++ {
 		p.Poll(at(s), list(9))
 	}
-	assert.NotZero(t, p.Ledger().Restarts+p.Ledger().Copies, "now they have been silent for three intervals, and the poll was not")
+	assert.NotZero(t, p.Ledger().Restarts+p.Ledger().Copies, "the attempts are silent for three intervals while the engine is polled")
 }
 
-// What waits in the queue of a host that has just lost an attempt would wait for nothing.
-func TestQueueOfALostHost(t *testing.T) {
-	hosts, err := engine.NewHosts(engine.HostsConfig{Hosts: []engine.Host{{Name: "a", Slots: 2}, {Name: "b", Slots: 2}}})
+// An attempt that waits in the queue of a machine that just lost an attempt is submitted elsewhere.
+func TestQueueOfALostMachineIsSubmittedElsewhere(t *testing.T) {
+	machines, err := engine.NewMachines(engine.MachinesConfig{Machines: []engine.Machine{{Name: "a", Slots: 2}, {Name: "b", Slots: 2}}})
 	require.NoError(t, err)
-	p, err := engine.New(engine.Config{Tasks: 3, Interval: time.Second, Hosts: hosts})
+	p, err := engine.New(engine.Config{Tasks: 3, Interval: time.Second, Machines: machines})
 	require.NoError(t, err)
 	p.Poll(epoch, nil) // 0.0 and 2.0 on a, 1.0 on b
 	actions := lines(p.Poll(at(1), []engine.Attempt{{ID: "0.0", State: engine.Lost, Begun: epoch}}))
-	assert.Equal(t, []string{"cancel 2.0 on a", "submit 0.1 on b not on a"}, actions, "and the other when b has room")
+	assert.Equal(t, []string{"cancel 2.0 on a", "submit 0.1 on b not on a"}, actions, "the other task waits until b has a free slot")
 	actions = lines(p.Poll(at(2), []engine.Attempt{{ID: "1.0", Task: 1, State: engine.Succeeded, Begun: epoch}}))
 	assert.Equal(t, []string{"submit 2.1 on b not on a"}, actions)
 }
 
-// The first poll makes one object for each task, its name, and one for 64 attempts. Here it is 1.05.
+// The first poll allocates one object for each task, its name, and one for 64 attempts: 1.05 a task here.
 func TestFirstPollMakesFewObjects(t *testing.T) {
-	const hosts, slots = 50, 100
-	list := make([]engine.Host, hosts)
+	const machines, slots = 50, 100
+	list := make([]engine.Machine, machines)
 	for i := range list {
-		list[i] = engine.Host{Name: fmt.Sprint("h", i), Slots: slots}
+		list[i] = engine.Machine{Name: fmt.Sprint("h", i), Slots: slots}
 	}
 	objects := testing.AllocsPerRun(1, func() {
-		set, err := engine.NewHosts(engine.HostsConfig{Hosts: list})
+		set, err := engine.NewMachines(engine.MachinesConfig{Machines: list})
 		require.NoError(t, err)
-		p, err := engine.New(engine.Config{Tasks: hosts * slots, Interval: time.Second, Hosts: set})
+		p, err := engine.New(engine.Config{Tasks: machines * slots, Interval: time.Second, Machines: set})
 		require.NoError(t, err)
-		require.Len(t, p.Poll(epoch, nil), hosts*slots)
+		require.Len(t, p.Poll(epoch, nil), machines*slots)
 	})
-	assert.Less(t, objects/(hosts*slots), 1.2)
+	assert.Less(t, objects/(machines*slots), 1.2)
 }
 
-// A name of ours that an adopted attempt has is not given again, nor after a restore.
-func TestNameOfAnAdoptedAttempt(t *testing.T) {
-	p, _ := newPhase(t, engine.Config{Tasks: 2, Slots: 1}, engine.HostsConfig{})
+// If an adopted attempt has a name that the phase would give, the phase does not give it again, also after a
+// restore.
+func TestNameOfAnAdoptedAttemptIsNotGivenAgain(t *testing.T) {
+	p, _ := newPhase(t, engine.Config{Tasks: 2, Slots: 1}, engine.MachinesConfig{})
 	adopted := engine.Attempt{ID: "0.0", Task: 1, State: engine.Running}
 	require.Empty(t, p.Poll(epoch, []engine.Attempt{adopted}))
 	snapshot, err := p.MarshalBinary()
 	require.NoError(t, err)
-	restored, err := engine.Restore(engine.Config{Hosts: new(engine.Hosts)}, engine.Saved{Snapshot: snapshot})
+	restored, err := engine.Restore(engine.Config{Machines: new(engine.Machines)}, engine.Saved{Snapshot: snapshot})
 	require.NoError(t, err)
 	adopted.State = engine.Succeeded
 	for _, p := range []*engine.Phase{p, restored} {

@@ -10,43 +10,50 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// Poll takes the list of what the engine shows now, and returns what to do. The list should show all that waits or
-// runs, and what has ended at least until a snapshot of the phase that knows it is safe; what is left out stays as it
-// was, for a while (Config.Trace). An attempt that was never heard of is adopted, with all that is told of it; if the
-// phase is Preloaded, as soon as it does not wait. What makes no sense is passed over and counted in
-// [tracker.Ledger.Ignored]. Call it every Interval, and as soon as something ends. Where the clock steps back, no time
-// has passed. The same calls give the same actions; the order of a list counts, so sort one that has none. The actions
-// hold until the next call.
+// Poll takes a list of the attempts that the engine shows now, and returns the actions to carry out. Call it
+// every Interval, and as soon as an attempt ends.
+//
+// The list should show every attempt that waits or runs. It should show an ended attempt until a snapshot of
+// the phase that includes the end is safe. An attempt that is missing from the list stays as it was, until
+// Config.Trace has passed. An attempt with an unknown ID is adopted with all that the list says about it; a
+// Preloaded phase adopts it only when it no longer waits. A line that makes no sense is ignored and counted in
+// [tracker.Ledger.Ignored].
+//
+// The same calls return the same actions. The order of the list counts, so sort a list that has no order. If
+// the caller's clock steps back, no time passes. The actions are valid until the next call.
 //
 // [tracker.Ledger.Ignored]: https://pkg.go.dev/github.com/straggler-go/straggler/restart/tracker#Ledger
 func (p *Phase) Poll(now time.Time, list []Attempt) []Action {
 	p.start(now, list)
 	if slices.ContainsFunc(list, func(a Attempt) bool { return a.State == Running }) {
-		p.sight.look(p.time.now, p.config.Interval)
+		p.timing.notePoll(p.time.now, p.config.Interval)
 	}
 	if slices.ContainsFunc(list, func(a Attempt) bool { return !a.State.ended() }) {
-		p.sight.listed = p.time.clock.Since
+		p.timing.lastListed = p.time.clock.Since
 	}
-	p.take(list)
+	p.applyAll(list)
 	p.searchMissing()
-	return p.answer(true)
+	return p.decideAndAnswer(true)
 }
 
-// Push takes events of attempts, from an engine that lists nothing, and returns what to do: an Attempt is what is new
-// of one, and what is left out says nothing. Call it with what there is, and every Interval, with nothing if there is
-// nothing: then what runs is decided about. O(events), and a decision for each attempt that runs once an interval.
+// Push takes events of attempts, from an engine that lists nothing, and returns the actions to carry out. An
+// event is an Attempt with the news of one attempt; an attempt without an event stays as it was. Call Push with
+// each new event, and once every Interval even without events: the policy is asked about the running attempts
+// once an Interval. O(events), and once an Interval one decision for each attempt that runs.
 func (p *Phase) Push(now time.Time, events []Attempt) []Action {
 	p.start(now, events)
-	p.sight.look(p.time.now, p.config.Interval)
-	p.take(events)
-	return p.answer(p.decided == never || p.time.clock.Since-p.decided >= p.config.Interval)
+	p.timing.notePoll(p.time.now, p.config.Interval)
+	p.applyAll(events)
+	return p.decideAndAnswer(p.decided == never || p.time.clock.Since-p.decided >= p.config.Interval)
 }
 
-// Close ends the phase, done or not, and returns the actions that cancel what still runs: none if it is done. Its
-// tracker closes, so that the phase holds nothing of a shared Budget or record of machines any more; see
-// tracker.Tracker.Close. From now on it is Done and submits nothing. Go on with Poll, or call [Phase.Release], so
-// that its hosts are free for others: what is cancelled holds its slot until it is seen to end. To close again does
-// nothing. The actions hold until the next call. O(n) in the number of tasks.
+// Close ends the phase, done or not, and returns the actions that cancel the attempts that still run. A phase
+// that is done returns none. Close also closes the tracker, so the phase no longer holds a part of a shared
+// Budget or record of machines; see tracker.Tracker.Close. After Close the phase is Done and submits nothing.
+//
+// A cancelled attempt holds its slot until it is seen to end. So either go on with Poll, or call
+// [Phase.Release]: then the phase's machines become free for other phases. A second Close does nothing. The
+// actions are valid until the next call. O(n) in the number of tasks.
 func (p *Phase) Close(now time.Time) []Action {
 	p.start(now, nil)
 	for i := range p.book.tasks {
@@ -55,7 +62,7 @@ func (p *Phase) Close(now time.Time) []Action {
 			p.cancel(t.live[0], nil)
 		}
 		if !t.over {
-			p.book.settle(t, nil)
+			p.book.endTask(t, nil)
 		}
 	}
 	p.book.waiting = p.book.waiting[:0]
@@ -64,7 +71,7 @@ func (p *Phase) Close(now time.Time) []Action {
 	return p.scratch.actions
 }
 
-// start begins a call.
+// start begins a call: it resets the scratch memory and sets the time.
 func (p *Phase) start(now time.Time, told []Attempt) {
 	p.ready()
 	s := &p.scratch
@@ -76,20 +83,20 @@ func (p *Phase) start(now time.Time, told []Attempt) {
 		past = p.compareClocks(now, told)
 	}
 	if p.time.tick(now, past) {
-		p.hosts.set.ForgetClocks()
+		p.machines.set.ForgetClocks()
 	}
 }
 
-// compareClocks returns how far what is told at the first call goes back. It looks, where the engine dates progress, for
-// hosts that run something and have dated nothing for long. Either their attempts are silent, or the clock is behind; as
-// long as that can't be told, the last date counts as that of just now: a silent one is noticed a little later for it, and
-// healthy ones are not killed.
+// compareClocks returns how far the reports of the first call go back. Where the engine dates progress, it also
+// looks for machines that run attempts and have dated nothing for more than gap intervals. Either such attempts
+// are silent, or the machine's clock is behind. Nobody can tell which, so the machine's last date counts as
+// just now. A silent attempt is then noticed a little later, and a healthy one is not killed.
 func (p *Phase) compareClocks(now time.Time, told []Attempt) (past time.Duration) {
-	type host struct {
+	type machine struct {
 		latest time.Time
 		runs   bool
 	}
-	var known []host // those that are not known come first
+	var known []machine // by machine number + 1; index 0 is for unknown machines
 	reports := false
 	for i := range told {
 		a := &told[i]
@@ -109,8 +116,8 @@ func (p *Phase) compareClocks(now time.Time, told []Attempt) (past time.Duration
 			continue
 		}
 		reports = reports || !a.AsOf.IsZero()
-		n := p.hosts.number(a.Host) + 1
-		known = append(known, make([]host, max(n+1-len(known), 0))...)
+		n := p.machines.number(a.Machine) + 1
+		known = append(known, make([]machine, max(n+1-len(known), 0))...)
 		known[n].runs = known[n].runs || a.State == Running
 		if latest.After(known[n].latest) {
 			known[n].latest = latest
@@ -118,49 +125,51 @@ func (p *Phase) compareClocks(now time.Time, told []Attempt) (past time.Duration
 	}
 	for n, h := range known {
 		if reports && h.runs && !h.latest.IsZero() && now.Sub(h.latest)/gap > p.config.Interval {
-			p.hosts.set.Clock(n-1).Tell(inRange(h.latest), now.Add(-p.config.Interval), time.Time{})
+			p.machines.set.Clock(n-1).Tell(inRange(h.latest), now.Add(-p.config.Interval), time.Time{})
 		}
 	}
 	return past
 }
 
-// take takes what is told to the books, in the order of its times.
-func (p *Phase) take(told []Attempt) {
+// applyAll turns the reports into events and applies them in the order of their times.
+func (p *Phase) applyAll(told []Attempt) {
 	for i := range told {
-		p.note(&told[i])
+		p.collect(&told[i])
 	}
 	events := p.scratch.events
 	if !slices.IsSortedFunc(events, before) {
 		slices.SortFunc(events, before)
 	}
 	for i := range events {
-		p.happen(&events[i])
+		p.apply(&events[i])
 	}
-	// What is overtaken by one line may have ended by another.
+	// One line may cancel an attempt whose end stands in another line.
 	p.scratch.actions = slices.DeleteFunc(p.scratch.actions, func(a Action) bool {
 		return a.Op == Cancel && p.book.attempts[a.ID].ended
 	})
 }
 
-// answer decides, everything or only what fills the slots that have become free, and returns the actions of the call.
-func (p *Phase) answer(all bool) []Action {
-	p.scratch.slow = p.hosts.record.AppendAvoid(p.scratch.slow[:0])
-	p.hosts.set.Settle(p.time.wall, p.scratch.slow)
-	p.remind()
+// decideAndAnswer asks the policy and returns the actions of the call. If all is false it only fills free
+// slots.
+func (p *Phase) decideAndAnswer(all bool) []Action {
+	p.scratch.slow = p.machines.record.AppendAvoid(p.scratch.slow[:0])
+	p.machines.set.Settle(p.time.wall, p.scratch.slow)
+	p.repeatRequests()
 	p.decide(all)
 	p.restored = false
 	return p.scratch.actions
 }
 
-// event is a part of what is told, at its time. What is told at the same time is taken in the order of the list.
+// event is one part of a report, with its time. Events with equal times keep the order of the list.
 type event struct {
-	at     time.Duration // of the phase's time
-	a      *attempt      // nil if it was not known before
-	of     *Attempt
-	seq    int32
-	begins bool // it says that the attempt has begun; else what its state is
+	at     time.Duration // by the timeline of the phase
+	a      *attempt      // nil if the ID was unknown
+	of     *Attempt      // the report
+	seq    int32         // position in the order of the list
+	begins bool          // the event is the attempt's begin; otherwise a report or an end
 }
 
+// before orders events by time, then by position.
 func before(a, b event) int {
 	if a.at != b.at {
 		return cmp.Compare(a.at, b.at)
@@ -168,12 +177,13 @@ func before(a, b event) int {
 	return cmp.Compare(a.seq, b.seq)
 }
 
+// valid reports whether a report has an ID, a task of the phase and a known state.
 func valid(seen *Attempt, tasks int) bool {
 	return seen.ID != "" && seen.Task >= 0 && seen.Task < tasks && seen.State <= Cancelled
 }
 
-// note lists the events of what is told of an attempt, none later than now and in the order of its life.
-func (p *Phase) note(seen *Attempt) {
+// collect lists the events of one report: none later than now, and the begin before the report or the end.
+func (p *Phase) collect(seen *Attempt) {
 	if !valid(seen, len(p.book.tasks)) {
 		p.ignored++
 		return
@@ -183,12 +193,12 @@ func (p *Phase) note(seen *Attempt) {
 	case a == nil && seen.State == Queued && p.config.Preloaded:
 		return
 	case a == nil:
-	case a.task != seen.Task && movable(a, seen):
-		a = nil // found again by its name
+	case a.task != seen.Task && canChangeTask(a, seen):
+		a = nil // apply finds the attempt again by its ID
 	case a.task != seen.Task:
 		p.ignored++
 		return
-	case !p.show(a, seen):
+	case !p.noteSeen(a, seen):
 		return
 	}
 	if seen.Published && !p.book.tasks[seen.Task].over {
@@ -197,13 +207,13 @@ func (p *Phase) note(seen *Attempt) {
 		}
 		p.scratch.chosen[seen.Task] = seen.ID
 	}
-	p.date(a, seen)
+	p.addEvents(a, seen)
 }
 
-// show takes note that a known attempt is shown, and reports whether there may be more to what is told of it.
-func (p *Phase) show(a *attempt, seen *Attempt) bool {
+// noteSeen notes that the engine shows a known attempt. It reports whether the report may hold events.
+func (p *Phase) noteSeen(a *attempt, seen *Attempt) bool {
 	if a.seen == never && !a.adopted && !a.dying {
-		took(&p.sight.arrival, p.time.clock.Since-a.since)
+		raiseLag(&p.timing.submitLag, p.time.clock.Since-a.firstAsked)
 	}
 	a.seen = p.time.clock.Since
 	if seen.Published && a.ended && !a.published {
@@ -215,25 +225,26 @@ func (p *Phase) show(a *attempt, seen *Attempt) bool {
 	if a.gone {
 		p.revive(a)
 	}
-	return !a.ended && (seen.State != Queued || a.begun && a.host == nowhere)
+	return !a.ended && (seen.State != Queued || a.begun && a.machine == nowhere)
 }
 
-// revive takes an attempt back that was taken to have ended since it was missing. It is to end, as it was told.
+// revive takes back an attempt that counted as ended because it was missing. The attempt was told to end, so
+// its Cancel is requested again.
 func (p *Phase) revive(a *attempt) {
 	a.ended, a.gone = false, false
-	p.hold(a.host, 1)
-	p.die(a)
-	a.since, a.asked, a.again = p.time.clock.Since, never, 0
-	p.book.note(a)
+	p.occupy(a.machine, 1)
+	p.markDying(a)
+	a.firstAsked, a.lastAsked, a.repeats = p.time.clock.Since, never, 0
+	p.book.addPending(a)
 }
 
-// date places what is told of an attempt in time, by what is known of the clock that dated it.
-func (p *Phase) date(a *attempt, seen *Attempt) {
-	host, asked := nowhere, time.Time{}
+// addEvents lists the events of a report. It corrects their times by the offset of the clock that dated them.
+func (p *Phase) addEvents(a *attempt, seen *Attempt) {
+	machine, asked := nowhere, time.Time{}
 	begun, old := false, false
 	if a != nil {
-		host = a.host
-		begun = a.begun && (host != nowhere || seen.Host == "")
+		machine = a.machine
+		begun = a.begun && (machine != nowhere || seen.Machine == "")
 		old = !seen.AsOf.IsZero() && seen.AsOf.Equal(a.asOf)
 		if !a.adopted {
 			asked = p.time.asSaid(a.submitted)
@@ -243,10 +254,10 @@ func (p *Phase) date(a *attempt, seen *Attempt) {
 	if tells && old && begun {
 		return
 	}
-	if host == nowhere {
-		host = p.hosts.number(seen.Host)
+	if machine == nowhere {
+		machine = p.machines.number(seen.Machine)
 	}
-	clock := p.hosts.set.Clock(host)
+	clock := p.machines.set.Clock(machine)
 	when := func(t time.Time, limit time.Duration) time.Duration {
 		if !t.IsZero() {
 			clock.Tell(t, asked, p.time.wall)
@@ -272,15 +283,15 @@ func (p *Phase) date(a *attempt, seen *Attempt) {
 	}
 }
 
-// happen takes an event to the books. An attempt that is new is adopted.
-func (p *Phase) happen(e *event) {
+// apply applies one event. It adopts an attempt with an unknown ID.
+func (p *Phase) apply(e *event) {
 	a, seen := e.a, e.of
 	if a == nil {
-		a = p.book.attempts[seen.ID] // by a line before it
+		a = p.book.attempts[seen.ID] // an earlier event of the same list may have adopted it
 	}
 	at := p.time.epoch.Add(e.at)
-	if a != nil && a.task != seen.Task { // the list gives the name of a new attempt to two tasks
-		if !movable(a, seen) {
+	if a != nil && a.task != seen.Task { // the list gives one ID to two tasks
+		if !canChangeTask(a, seen) {
 			p.ignored++
 			return
 		}
@@ -300,58 +311,59 @@ func (p *Phase) happen(e *event) {
 	}
 }
 
-// begin takes note that an attempt runs, or ran, and where.
+// begin notes that an attempt runs or ran, and on which machine.
 func (p *Phase) begin(at time.Time, a *attempt, seen *Attempt) {
-	if a.ended { // by a line of the same list
+	if a.ended { // an earlier event of the same list ended it
 		return
 	}
-	p.locate(a, seen.Host)
+	p.locate(a, seen.Machine)
 	if a.begun || !runs(seen) {
 		return
 	}
 	a.begun = true
 	if !a.dying {
-		p.tracker.Begin(at, a.task, a.number, a.host)
+		p.tracker.Begin(at, a.task, a.number, a.machine)
 	}
 }
 
-// runs reports whether it is told of an attempt since when it ran. One that came and went unseen gives no sample of its
-// time unless it says when it began.
+// runs reports whether a report says when the attempt ran. An attempt that began and ended between two polls
+// gives a sample of its run time only if its report has Begun.
 func runs(seen *Attempt) bool {
 	return seen.State != Queued && !(seen.State.ended() && seen.Begun.IsZero())
 }
 
-// locate takes note that an attempt is, or was, on a host, wherever it was submitted.
+// locate sets the machine of an attempt, wherever the attempt was submitted.
 func (p *Phase) locate(a *attempt, name string) {
-	if host := p.hosts.number(name); host != nowhere && host != a.host {
-		p.hold(a.host, -1)
-		p.hold(host, 1)
-		a.host = host
-		p.book.tasks[a.task].try(host)
+	if machine := p.machines.number(name); machine != nowhere && machine != a.machine {
+		p.occupy(a.machine, -1)
+		p.occupy(machine, 1)
+		a.machine = machine
+		p.book.tasks[a.task].addTried(machine)
 	}
 }
 
-// adopt takes an attempt to the books that was not submitted here. One of a task that needs it no more is cancelled.
-// One that had run for long before, though the phase has been called meanwhile, has no age that could be told to the
-// tracker: it counts as one without progress that begins now, and gives no sample of its time.
+// adopt takes in an attempt that this phase did not submit. If its task is over, the attempt is cancelled. If
+// it had run for long although the phase was polled meanwhile, its age cannot be told to the tracker: the
+// attempt is late. It counts as an attempt without progress that begins now, and gives no sample of its run
+// time.
 func (p *Phase) adopt(at time.Time, seen *Attempt) *attempt {
 	a := p.add(attempt{
-		id: seen.ID, task: seen.Task, host: p.hosts.number(seen.Host), adopted: true, seen: p.time.clock.Since,
+		id: seen.ID, task: seen.Task, machine: p.machines.number(seen.Machine), adopted: true, seen: p.time.clock.Since,
 		published: seen.Published,
 	})
-	began := num.Add(p.time.wall.Sub(inRange(seen.Begun)), p.hosts.set.Clock(a.host).Offset())
+	began := num.Add(p.time.wall.Sub(inRange(seen.Begun)), p.machines.set.Clock(a.machine).Offset())
 	a.late = !seen.Begun.IsZero() && began-p.config.Interval > p.time.clock.Since-p.time.earliest
 	t := &p.book.tasks[a.task]
 	if !t.over {
 		if a.begun = runs(seen); a.begun {
-			a.number = p.tracker.Start(at, a.task, a.host)
+			a.number = p.tracker.Start(at, a.task, a.machine)
 		} else {
-			a.number = p.tracker.Submit(at, a.task, a.host)
+			a.number = p.tracker.Submit(at, a.task, a.machine)
 		}
-		p.enter(a)
+		p.addLive(a)
 		return a
 	}
-	p.die(a)
+	p.markDying(a)
 	if !seen.State.ended() {
 		why := overtaken()
 		if t.givenUp || p.closed {
@@ -362,24 +374,26 @@ func (p *Phase) adopt(at time.Time, seen *Attempt) *attempt {
 	return a
 }
 
-// movable reports whether the end of an attempt that is not ours says which task it is of, against what a line before
-// said: else the result would be lost for ever.
-func movable(a *attempt, seen *Attempt) bool { return a.adopted && !a.ended && seen.State.ended() }
+// canChangeTask reports whether an adopted attempt may change its task: only when it ends. Otherwise the result
+// of an attempt that was first reported with a wrong task would be lost for ever.
+func canChangeTask(a *attempt, seen *Attempt) bool {
+	return a.adopted && !a.ended && seen.State.ended()
+}
 
-// disown forgets that an attempt is of a task.
+// disown takes an attempt away from its task.
 func (p *Phase) disown(at time.Time, a *attempt) {
 	p.ignored++
 	delete(p.book.attempts, a.id)
 	if !a.dying {
 		p.tracker.Kill(at, a.task, a.number)
 	}
-	p.retire(a)
+	p.markEnded(a)
 	if !p.config.Preloaded {
 		p.book.wait(a.task, nil)
 	}
 }
 
-// report takes a progress report, unless it is an old one.
+// report passes a progress report on to the tracker, unless the report is old.
 func (p *Phase) report(at time.Time, a *attempt, seen *Attempt) {
 	asOf := inRange(seen.AsOf)
 	isOld := asOf.Equal(a.asOf) || asOf.Before(a.asOf) && !a.ahead && !a.asOf.After(p.time.wall)
@@ -387,23 +401,23 @@ func (p *Phase) report(at time.Time, a *attempt, seen *Attempt) {
 		return
 	}
 	a.asOf, a.ahead = asOf, asOf.After(p.time.wall)
-	p.tracker.Record(at, a.task, a.number, seen.Progress) // what to do is asked once all is known
+	p.tracker.Record(at, a.task, a.number, seen.Progress) // decide asks the policy once all events are applied
 }
 
-// overtaken is why the other attempts of a finished task end.
+// overtaken is the decision that ends the other attempts of a finished task.
 func overtaken() *restart.Decision {
 	return &restart.Decision{Action: restart.Kill, Reason: restart.Overtaken}
 }
 
-// end takes note that an attempt has ended.
+// end notes that an attempt has ended.
 func (p *Phase) end(at time.Time, a *attempt, seen *Attempt) {
 	if a.ended {
 		return
 	}
 	if a.dying {
-		took(&p.sight.parting, p.time.clock.Since-a.since)
+		raiseLag(&p.timing.cancelLag, p.time.clock.Since-a.firstAsked)
 	}
-	p.retire(a)
+	p.markEnded(a)
 	t := &p.book.tasks[a.task]
 	chosen, some := p.scratch.chosen[a.task]
 	switch {
@@ -412,7 +426,7 @@ func (p *Phase) end(at time.Time, a *attempt, seen *Attempt) {
 	case t.over:
 	case seen.State == Succeeded && (!some || chosen == a.id):
 		p.succeed(at, a, seen.Published)
-	case a.dying: // it was made up for when it was told to end
+	case a.dying: // the attempt's cancellation already took care of its task
 	case seen.State == Succeeded: // another attempt's result is published
 		p.lose(at, a, Cancelled)
 	default:
@@ -420,18 +434,19 @@ func (p *Phase) end(at time.Time, a *attempt, seen *Attempt) {
 	}
 }
 
-// succeed ends a task. The result of an attempt that was cancelled is as good as any if it comes first; the tracker, to
-// which that attempt has ended, is told of one more, which leaves no sample; so also where its age is not known.
+// succeed ends a task with a result. A cancelled attempt may win too, if it succeeds first. For the tracker a
+// cancelled attempt has already ended; so the tracker is told a new attempt that finishes at once and gives no
+// sample of its run time. A late attempt is treated in the same way.
 func (p *Phase) succeed(at time.Time, a *attempt, published bool) {
 	t := &p.book.tasks[a.task]
 	if a.late && !a.dying {
 		p.tracker.Kill(at, a.task, a.number)
 	}
 	if a.dying || a.late {
-		a.number = p.tracker.Submit(at, a.task, a.host)
+		a.number = p.tracker.Submit(at, a.task, a.machine)
 	}
 	p.tracker.Finish(at, a.task, a.number)
-	p.book.settle(t, a)
+	p.book.endTask(t, a)
 	if a.published = published; !published {
 		p.ask(a, Publish, nil)
 	}
@@ -440,7 +455,7 @@ func (p *Phase) succeed(at time.Time, a *attempt, published bool) {
 	}
 }
 
-// lose makes up for an attempt that ended without a result, or gives its task up.
+// lose ends an attempt without a result. It submits the task again or gives the task up.
 func (p *Phase) lose(at time.Time, a *attempt, state State) {
 	t := &p.book.tasks[a.task]
 	switch state {
@@ -450,15 +465,15 @@ func (p *Phase) lose(at time.Time, a *attempt, state State) {
 	case Lost:
 		t.lost++
 		p.tracker.Fail(at, a.task, a.number)
-		if a.host != nowhere {
-			p.hosts.set.Lose(a.host, p.time.wall)
+		if a.machine != nowhere {
+			p.machines.set.Lose(a.machine, p.time.wall)
 		}
-	default: // cancelled from outside
+	default: // cancelled, but not by the phase
 		t.lost++
 		p.tracker.Kill(at, a.task, a.number)
 	}
 	if len(t.live) == 0 && (t.failed >= p.config.MaxFailures || t.lost >= p.config.MaxLost) {
-		p.book.settle(t, nil)
+		p.book.endTask(t, nil)
 		t.givenUp = true
 		p.tracker.GiveUp(at, a.task)
 	}
@@ -467,27 +482,28 @@ func (p *Phase) lose(at time.Time, a *attempt, state State) {
 
 // cancel ends an attempt that the tracker has already taken out.
 func (p *Phase) cancel(a *attempt, why *restart.Decision) {
-	p.leave(a)
-	p.die(a)
+	p.removeLive(a)
+	p.markDying(a)
 	p.ask(a, Cancel, why)
 }
 
-// ask gives an action for the first time. It is repeated until it is seen to have been carried out.
+// ask makes a request for the first time. The request is repeated until the engine shows it as carried out.
 func (p *Phase) ask(a *attempt, op Op, why *restart.Decision) {
 	a.why = why
-	a.since, a.again = p.time.clock.Since, 0
-	p.say(a, op)
-	p.book.note(a)
+	a.firstAsked, a.repeats = p.time.clock.Since, 0
+	p.emit(a, op)
+	p.book.addPending(a)
 }
 
-// say gives an action.
-func (p *Phase) say(a *attempt, op Op) {
-	a.asked = p.time.clock.Since
+// emit adds the request to the actions of this call.
+func (p *Phase) emit(a *attempt, op Op) {
+	a.lastAsked = p.time.clock.Since
 	p.scratch.actions = append(p.scratch.actions, p.action(a, op))
 }
 
+// action returns a request as an Action.
 func (p *Phase) action(a *attempt, op Op) Action {
-	action := Action{Op: op, Task: a.task, ID: a.id, Host: p.hosts.set.Name(a.host)}
+	action := Action{Op: op, Task: a.task, ID: a.id, Machine: p.machines.set.Name(a.machine)}
 	if op == Submit {
 		action.Avoid = a.avoid
 	}

@@ -17,7 +17,7 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// eager copies and restarts as often as it can: a policy that tries the books.
+// eager copies and restarts as often as it can.
 type eager struct{ seed uint64 }
 
 func (e eager) Decide(t restart.Task, p restart.Phase) restart.Decision {
@@ -37,7 +37,8 @@ func (e eager) Decide(t restart.Task, p restart.Phase) restart.Decision {
 	return d
 }
 
-// randomCluster draws a cluster with all that may go wrong, and a configuration for it. One host never dies.
+// randomCluster draws a cluster in which everything may go wrong, and a configuration for it. One machine never
+// dies.
 func randomCluster(t *testing.T, seed uint64) (*cluster, engine.Config) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 7))
@@ -46,8 +47,8 @@ func randomCluster(t *testing.T, seed uint64) (*cluster, engine.Config) {
 		dying: time.Duration(rng.IntN(1500)) * time.Millisecond, stale: time.Duration(rng.IntN(500)) * time.Millisecond,
 	}
 	for i := range 1 + rng.IntN(5) {
-		c.hosts = append(c.hosts, simHost{
-			Host: engine.Host{Name: fmt.Sprint("h", i), Slots: 1 + rng.IntN(4)}, speed: 0.05 + rng.Float64(),
+		c.machines = append(c.machines, simMachine{
+			Machine: engine.Machine{Name: fmt.Sprint("h", i), Slots: 1 + rng.IntN(4)}, speed: 0.05 + rng.Float64(),
 		})
 	}
 	c.work = make([]float64, rng.IntN(30))
@@ -62,10 +63,10 @@ func randomCluster(t *testing.T, seed uint64) (*cluster, engine.Config) {
 	c.places = rng.IntN(3) == 0
 	config := engine.Config{
 		Work: c.work, Interval: period, Policy: policies[rng.IntN(len(policies))], Clones: max(0, rng.IntN(6)-2),
-		Hosts: c.known(t, engine.HostsConfig{Rest: 5 * time.Second}), MaxLost: 100, Journal: true,
+		Machines: c.known(t, engine.MachinesConfig{Rest: 5 * time.Second}), MaxLost: 100, Journal: true,
 	}
 	if c.places {
-		for _, h := range c.hosts {
+		for _, h := range c.machines {
 			config.Slots += h.Slots
 		}
 		config.Preloaded = rng.IntN(2) == 0
@@ -78,8 +79,12 @@ func randomCluster(t *testing.T, seed uint64) (*cluster, engine.Config) {
 	return c, config
 }
 
-// On any cluster, under any policy: every task comes to its end, hosts hold no more than their slots, a task never runs
-// twice on one host while there are others, and the journal of it replays to the letter.
+// On any cluster, under any policy:
+//
+//   - every task ends,
+//   - no machine runs more attempts than it has slots,
+//   - no two attempts of a task run on one machine while there are others,
+//   - the journal replays exactly.
 func TestNothingIsLostAndNothingOverbooked(t *testing.T) {
 	for seed := range uint64(300) {
 		c, config := randomCluster(t, seed)
@@ -88,14 +93,14 @@ func TestNothingIsLostAndNothingOverbooked(t *testing.T) {
 		polls := 0
 		_, log := drive(t, c, p, period, func() {
 			polls++
-			for i, h := range c.hosts {
+			for i, h := range c.machines {
 				if !c.places {
-					require.LessOrEqual(t, c.load(i), h.Slots, "seed %d: host %s", seed, h.Name)
+					require.LessOrEqual(t, c.load(i), h.Slots, "seed %d: machine %s", seed, h.Name)
 				}
 				if i > 0 && c.rng.IntN(2000) == 0 {
-					c.hosts[i].dead = true
+					c.machines[i].dead = true
 					if c.places { // an engine that places knows, and says so
-						config.Hosts.SetDown(h.Name, true)
+						config.Machines.SetDown(h.Name, true)
 					}
 				}
 			}
@@ -124,8 +129,8 @@ func checkActions(t *testing.T, seed uint64, c *cluster, p *engine.Phase, log []
 		if a.Op == engine.Submit {
 			assert.False(t, names[a.ID], "seed %d: %s was submitted twice", seed, a.ID)
 			names[a.ID] = true
-			assert.NotContains(t, a.Avoid, a.Host, "seed %d", seed)
-			assert.True(t, len(a.Avoid) < len(c.hosts), "seed %d: nowhere is left", seed)
+			assert.NotContains(t, a.Avoid, a.Machine, "seed %d", seed)
+			assert.True(t, len(a.Avoid) < len(c.machines), "seed %d: no machine is left", seed)
 		}
 	}
 	replayed, err := journal.Replay(p.Journal(), journal.Options{Configure: func(_ int, rc *tracker.Config) {
@@ -133,13 +138,13 @@ func checkActions(t *testing.T, seed uint64, c *cluster, p *engine.Phase, log []
 			rc.Policy = eager{seed}
 		}
 	}})
-	if err == nil { // a policy of the host's own is not named in the journal
+	if err == nil { // a policy of the machine's own is not named in the journal
 		assert.Equal(t, string(p.Journal()), string(replayed), "seed %d", seed)
 	}
 }
 
-// The same observations give the same actions.
-func TestDeterminism(t *testing.T) {
+// The same reports give the same actions.
+func TestSameReportsGiveSameActions(t *testing.T) {
 	for seed := range uint64(20) {
 		var logs [2][]engine.Action
 		for i := range logs {

@@ -13,15 +13,15 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// A pull queue that lists nothing tells of begins, progress and ends as they happen; a tick once an interval is all that
-// there is besides. One host is ten times slow.
-func TestPushedEvents(t *testing.T) {
+// A pull queue lists nothing. It reports begins, progress and ends as they happen, and there is one empty Push
+// an interval. One machine is ten times slower.
+func TestPushCopiesStragglersOfAPullQueue(t *testing.T) {
 	for _, progress := range []bool{true, false} {
 		q := newQueue(40, 4, 4, func(int) time.Duration { return 8 * time.Second })
 		q.slow["h3"] = 10
-		hosts, err := engine.NewHosts(engine.HostsConfig{Hosts: q.hosts})
+		machines, err := engine.NewMachines(engine.MachinesConfig{Machines: q.machines})
 		require.NoError(t, err)
-		p, err := engine.New(engine.Config{Tasks: 40, Interval: time.Second, Hosts: hosts})
+		p, err := engine.New(engine.Config{Tasks: 40, Interval: time.Second, Machines: machines})
 		require.NoError(t, err)
 		was := map[string]engine.Attempt{}
 		for k := 0; !p.Done(); k++ {
@@ -48,7 +48,7 @@ func TestPushedEvents(t *testing.T) {
 			q.step(200 * time.Millisecond)
 			require.Less(t, q.now.Sub(epoch), time.Hour)
 		}
-		assert.Less(t, q.now.Sub(epoch), 60*time.Second, "without copies it takes 80 s and more")
+		assert.Less(t, q.now.Sub(epoch), 60*time.Second, "the phase takes 80 s or more without copies")
 		assert.NotZero(t, p.Ledger().Restarts+p.Ledger().Copies)
 		assert.Zero(t, p.Ledger().Ignored)
 		for task := range q.took {
@@ -57,14 +57,14 @@ func TestPushedEvents(t *testing.T) {
 	}
 }
 
-// An event that is told alone is not decided about at once, but its slot is filled at once.
+// A pushed event does not ask the policy at once, but a free slot is filled at once.
 func TestPushDecidesOnceAnInterval(t *testing.T) {
 	sweeps := 0
 	p, _ := newPhase(t, engine.Config{Tasks: 4, Slots: 2, OnEvent: func(e tracker.Event, _ tracker.Answer) {
 		if e.Kind == tracker.Swept {
 			sweeps++
 		}
-	}}, engine.HostsConfig{})
+	}}, engine.MachinesConfig{})
 	require.Len(t, p.Push(at(0), nil), 2)
 	actions := p.Push(at(0.5), []engine.Attempt{{ID: "0.0", State: engine.Succeeded}})
 	assert.Equal(t, []string{"submit 2.0"}, lines(actions))
@@ -74,9 +74,9 @@ func TestPushDecidesOnceAnInterval(t *testing.T) {
 	assert.Equal(t, 2, sweeps)
 }
 
-// The result that is published is the task's, whichever other attempt has succeeded, and when.
+// The published result is the task's, whichever other attempt has succeeded, and whenever.
 func TestPublishedResultWins(t *testing.T) {
-	p, _ := newPhase(t, engine.Config{Tasks: 1, Slots: 4}, engine.HostsConfig{})
+	p, _ := newPhase(t, engine.Config{Tasks: 1, Slots: 4}, engine.MachinesConfig{})
 	actions := p.Poll(at(10), []engine.Attempt{
 		{ID: "0.0", State: engine.Succeeded, Begun: at(0), Ended: at(5)},
 		{ID: "0.1", State: engine.Succeeded, Begun: at(0), Ended: at(7), Published: true},
@@ -85,8 +85,8 @@ func TestPublishedResultWins(t *testing.T) {
 	id, _ := p.Winner(0)
 	assert.Equal(t, "0.1", id)
 	assert.True(t, p.Done())
-	// and also where another was taken for the winner before
-	p, _ = newPhase(t, engine.Config{Tasks: 1, Slots: 4}, engine.HostsConfig{})
+	// The published attempt also replaces an attempt that counted as the winner before.
+	p, _ = newPhase(t, engine.Config{Tasks: 1, Slots: 4}, engine.MachinesConfig{})
 	p.Poll(at(10), []engine.Attempt{{ID: "0.0", State: engine.Succeeded}, {ID: "0.1", State: engine.Running}})
 	p.Poll(at(11), []engine.Attempt{{ID: "0.1", State: engine.Succeeded, Published: true}})
 	id, _ = p.Winner(0)
@@ -96,9 +96,9 @@ func TestPublishedResultWins(t *testing.T) {
 	assert.False(t, won)
 }
 
-// A host that says what is published is asked until it does.
+// An adapter is asked to publish until it says that the result is published.
 func TestPublishIsRepeated(t *testing.T) {
-	p, _ := newPhase(t, engine.Config{Tasks: 2, Slots: 2, Policy: restart.Never{}}, engine.HostsConfig{})
+	p, _ := newPhase(t, engine.Config{Tasks: 2, Slots: 2, Policy: restart.Never{}}, engine.MachinesConfig{})
 	done := func(task string, n int, published bool) engine.Attempt {
 		return engine.Attempt{ID: task + ".0", Task: n, State: engine.Succeeded, Published: published}
 	}
@@ -112,14 +112,15 @@ func TestPublishIsRepeated(t *testing.T) {
 			asked++
 		}
 	}
-	assert.Equal(t, 2, asked, "after 4 s, and 8 s later")
+	assert.Equal(t, 2, asked, "the publication is requested after 4 s and 8 s later")
 	p.Poll(at(30), []engine.Attempt{done("1", 1, true)})
 	assert.Empty(t, p.Outstanding())
 }
 
-// What was seen to run and is in no list any more, while others are, is lost; while nothing is listed, nothing is.
-func TestSeenAndThenMissing(t *testing.T) {
-	p, _ := newPhase(t, engine.Config{Tasks: 2, Slots: 2, Policy: restart.Never{}}, engine.HostsConfig{})
+// An attempt that was seen to run, and is missing from lists that show other attempts, is lost. While the lists
+// are empty, no attempt is lost.
+func TestAttemptThatWasSeenAndIsMissingIsLost(t *testing.T) {
+	p, _ := newPhase(t, engine.Config{Tasks: 2, Slots: 2, Policy: restart.Never{}}, engine.MachinesConfig{})
 	p.Poll(at(0), nil)
 	both := []engine.Attempt{{ID: "0.0", State: engine.Running}, {ID: "1.0", Task: 1, State: engine.Running}}
 	p.Poll(at(1), both)
@@ -127,7 +128,7 @@ func TestSeenAndThenMissing(t *testing.T) {
 	for s := 2; s < 60; s++ {
 		all = append(all, lines(p.Poll(at(float64(s)), nil))...)
 	}
-	assert.Empty(t, all, "the engine is away")
+	assert.Empty(t, all, "an engine that lists nothing is away")
 	for s := 60; s < 100; s++ {
 		all = append(all, lines(p.Poll(at(float64(s)), both[1:]))...)
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// answered is what the default policy answers to an event of a journal.
+// answered is an answer of the default policy to an event of a journal.
 type answered struct {
 	at    time.Duration
 	event tracker.Event
@@ -25,9 +25,9 @@ type answered struct {
 
 func (a answered) String() string { return fmt.Sprintf("%v %v: %v", a.at, a.event.Kind, a.Answer) }
 
-// replayed tells a tracker with today's default of the events of a journal, and returns its answers, those of a sweep
-// one by one. In the journal another default has acted: its kills stand, its trials count, and what today's wants is
-// not done.
+// replayed tells a tracker with today's default policy the events of a journal, and returns the tracker's
+// answers; the answers of a sweep come one by one. The journal was recorded under an earlier default: that
+// policy's kills stand and its trials count, and the wishes of today's policy are not carried out.
 func replayed(t *testing.T, file string) (all []answered) {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("testdata", "queue", file))
@@ -53,8 +53,9 @@ func replayed(t *testing.T, file string) (all []answered) {
 	return all
 }
 
-// A task that is long by itself takes as long once more: to restart it is in vain. One default restarted such tasks up
-// to three times within a second, as trials against hung attempts and the slow machine had been won.
+// A task that is long by itself takes as long once more, so a restart is in vain. An earlier default restarted
+// such tasks up to three times within a second, because its trials against hung attempts and the slow machine
+// had been won.
 func TestLongTasksAreNotRestarted(t *testing.T) {
 	for _, file := range []string{"mixed-progress-tail.txt", "mixed-29-restarts.txt"} {
 		for _, a := range replayed(t, file) {
@@ -63,7 +64,7 @@ func TestLongTasksAreNotRestarted(t *testing.T) {
 	}
 }
 
-// A copy of a task that hangs runs on a slow machine, or where the task has run before, rather than nowhere.
+// A hung task gets its copy on a slow machine, or where the task has run before, if no other machine is free.
 func TestHungTaskGetsACopyThoughOnlyTheSlowMachineIsNew(t *testing.T) {
 	const task, from, till = 101, 13 * time.Second, 16200 * time.Millisecond
 	offers, copies := 0, 0
@@ -83,5 +84,5 @@ func TestHungTaskGetsACopyThoughOnlyTheSlowMachineIsNew(t *testing.T) {
 		}
 	}
 	assert.Greater(t, offers, 15)
-	assert.Positive(t, copies, "of %d offers of a machine; answers about the task: %s", offers, strings.Join(asked, "\n"))
+	assert.Positive(t, copies, "no copy in %d offers of a machine; answers about the task: %s", offers, strings.Join(asked, "\n"))
 }

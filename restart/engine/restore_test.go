@@ -15,26 +15,26 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// living is a phase of any size that is under way on four hosts.
+// living is a running phase of any size on four machines.
 type living struct {
 	*engine.Phase
-	rng   *rand.Rand
-	hosts *engine.Hosts
-	now   time.Time
-	runs  []engine.Attempt
+	rng      *rand.Rand
+	machines *engine.Machines
+	now      time.Time
+	runs     []engine.Attempt
 }
 
 func newLiving(t *testing.T, tasks int, seed uint64) *living {
 	t.Helper()
 	l := &living{rng: rand.New(rand.NewPCG(seed, uint64(tasks))), now: epoch}
-	var hosts []engine.Host
+	var machines []engine.Machine
 	for i := range 4 {
-		hosts = append(hosts, engine.Host{Name: fmt.Sprint("h", i), Slots: 1 + tasks/40})
+		machines = append(machines, engine.Machine{Name: fmt.Sprint("h", i), Slots: 1 + tasks/40})
 	}
 	var err error
-	l.hosts, err = engine.NewHosts(engine.HostsConfig{Hosts: hosts})
+	l.machines, err = engine.NewMachines(engine.MachinesConfig{Machines: machines})
 	require.NoError(t, err)
-	l.Phase, err = engine.New(engine.Config{Work: make([]float64, tasks), Interval: time.Second, Hosts: l.hosts})
+	l.Phase, err = engine.New(engine.Config{Work: make([]float64, tasks), Interval: time.Second, Machines: l.machines})
 	require.NoError(t, err)
 	return l
 }
@@ -60,7 +60,7 @@ func (l *living) step() {
 	for _, a := range l.Poll(l.now, list) {
 		switch a.Op {
 		case engine.Submit:
-			l.runs = append(l.runs, engine.Attempt{ID: a.ID, Task: a.Task, Host: a.Host, State: engine.Running, Begun: l.now})
+			l.runs = append(l.runs, engine.Attempt{ID: a.ID, Task: a.Task, Machine: a.Machine, State: engine.Running, Begun: l.now})
 		case engine.Publish:
 			l.Published(a.ID)
 		}
@@ -72,17 +72,18 @@ func (l *living) step() {
 	}
 }
 
-// restored returns the phase that a scheduler finds which has kept this.
-func restored(t *testing.T, hosts, snapshot []byte) *engine.Phase {
+// restored returns the phase as a new scheduler restores it from these snapshots.
+func restored(t *testing.T, machines, snapshot []byte) *engine.Phase {
 	t.Helper()
-	var h engine.Hosts
-	require.NoError(t, h.UnmarshalBinary(hosts))
-	p, err := engine.Restore(engine.Config{Hosts: &h}, engine.Saved{Snapshot: snapshot})
+	var h engine.Machines
+	require.NoError(t, h.UnmarshalBinary(machines))
+	p, err := engine.Restore(engine.Config{Machines: &h}, engine.Saved{Snapshot: snapshot})
 	require.NoError(t, err)
 	return p
 }
 
-// A phase of any size is restored at any moment of its life from its snapshot: at 6 moments, or with STRAGGLER_LIVES at 50.
+// A phase of any size is restored from its snapshot at any moment of its run: at 6 moments, or at 50 with
+// STRAGGLER_LIVES.
 func TestRestoreAtAnySizeAndMoment(t *testing.T) {
 	sizes := []int{0, 1, 3, 40, 399, 400, 1000, 5000, 20000}
 	moments := 6
@@ -96,9 +97,9 @@ func TestRestoreAtAnySizeAndMoment(t *testing.T) {
 		for moment := range moments {
 			snapshot, err := l.MarshalBinary()
 			require.NoError(t, err)
-			hosts, err := l.hosts.MarshalBinary()
+			machines, err := l.machines.MarshalBinary()
 			require.NoError(t, err)
-			p := restored(t, hosts, snapshot)
+			p := restored(t, machines, snapshot)
 			again, err := p.MarshalBinary()
 			require.NoError(t, err)
 			require.Equal(t, snapshot, again, "%d tasks, moment %d", tasks, moment)
@@ -110,10 +111,10 @@ func TestRestoreAtAnySizeAndMoment(t *testing.T) {
 	}
 }
 
-// pair is a phase of two tasks of which both attempts run.
+// pair is a phase of two tasks. The first attempts of both run.
 func pair(t *testing.T) (p *engine.Phase, x, y engine.Attempt) {
 	t.Helper()
-	p, _ = newPhase(t, engine.Config{Tasks: 2, Slots: 2, Policy: restart.Never{}}, engine.HostsConfig{})
+	p, _ = newPhase(t, engine.Config{Tasks: 2, Slots: 2, Policy: restart.Never{}}, engine.MachinesConfig{})
 	actions := p.Poll(at(0), nil)
 	x = engine.Attempt{ID: actions[0].ID, Task: 0, State: engine.Running, Begun: at(0)}
 	y = engine.Attempt{ID: actions[1].ID, Task: 1, State: engine.Running, Begun: at(0)}
@@ -126,8 +127,8 @@ func ended(a engine.Attempt, seconds float64) engine.Attempt {
 	return a
 }
 
-// A Publish that fails is given again, and the phase is not done before one was confirmed.
-func TestPublishThatFailsIsGivenAgain(t *testing.T) {
+// A Publish that fails is requested again, and the phase is not done before a publication is confirmed.
+func TestFailedPublishIsRepeated(t *testing.T) {
 	p, x, y := pair(t)
 	list := []engine.Attempt{ended(x, 2), ended(y, 2)}
 	given := map[string]int{}
@@ -148,17 +149,18 @@ func TestPublishThatFailsIsGivenAgain(t *testing.T) {
 	assert.Empty(t, p.Outstanding())
 }
 
-// Only the attempt that won its task can be confirmed.
-func TestOnlyTheWinnerIsPublished(t *testing.T) {
+// Published confirms only an attempt that won its task.
+func TestOnlyTheWinnerIsConfirmed(t *testing.T) {
 	p, x, y := pair(t)
 	p.Published(x.ID)
 	for _, a := range p.Poll(at(3), []engine.Attempt{ended(x, 2), ended(y, 2)}) {
 		assert.Equal(t, engine.Publish, a.Op)
 	}
-	assert.False(t, p.Done(), "neither was confirmed after it had won")
+	assert.False(t, p.Done(), "a confirmation before the win does not count")
 }
 
-// A restored phase asks for each result that is not confirmed at its first poll, however long ago it asked before.
+// At its first poll a restored phase requests each publication that is not confirmed, however long ago the last
+// request was.
 func TestRestoredPhasePublishesAtOnce(t *testing.T) {
 	p, x, y := pair(t)
 	p.Poll(at(3), []engine.Attempt{ended(x, 2), ended(y, 2)})
@@ -175,9 +177,9 @@ func TestRestoredPhasePublishesAtOnce(t *testing.T) {
 	assert.True(t, other.Done())
 }
 
-// A list that gives one ID to two tasks makes no sense: one of them has it, and the other runs again.
-func TestOneIDOfTwoTasks(t *testing.T) {
-	p, _ := newPhase(t, engine.Config{Tasks: 2, Slots: 2}, engine.HostsConfig{})
+// A list that gives one ID to two tasks makes no sense. One task gets the attempt, and the other runs again.
+func TestOneIDForTwoTasksRunsOneTaskAgain(t *testing.T) {
+	p, _ := newPhase(t, engine.Config{Tasks: 2, Slots: 2}, engine.MachinesConfig{})
 	list := []engine.Attempt{
 		{ID: "x", Task: 0, State: engine.Succeeded, Begun: at(1), Ended: at(3)},
 		{ID: "x", Task: 1, State: engine.Succeeded, Begun: at(2), Ended: at(4)},
@@ -189,35 +191,37 @@ func TestOneIDOfTwoTasks(t *testing.T) {
 	assert.Positive(t, p.Ledger().Ignored)
 }
 
-// onTwoHosts is a phase on two hosts, of a slot each, of which both attempts began at 1 s.
-func onTwoHosts(t *testing.T, c engine.Config) (p *engine.Phase, hosts *engine.Hosts, run func(i int, asOf float64) engine.Attempt) {
+// onTwoMachines is a phase on two machines with one slot each. Both attempts began at 1 s.
+func onTwoMachines(t *testing.T, c engine.Config) (p *engine.Phase, machines *engine.Machines, run func(i int, asOf float64) engine.Attempt) {
 	t.Helper()
 	c.Policy = restart.Never{}
-	p, hosts = newPhase(t, c, engine.HostsConfig{Hosts: []engine.Host{{Name: "a", Slots: 1}, {Name: "b", Slots: 1}}})
+	p, machines = newPhase(t, c, engine.MachinesConfig{Machines: []engine.Machine{{Name: "a", Slots: 1}, {Name: "b", Slots: 1}}})
 	actions := append([]engine.Action(nil), p.Poll(at(0), nil)...)
 	require.Len(t, actions, 2)
-	return p, hosts, func(i int, asOf float64) engine.Attempt {
+	return p, machines, func(i int, asOf float64) engine.Attempt {
 		a := actions[i]
 		return engine.Attempt{
-			ID: a.ID, Task: a.Task, Host: a.Host, State: engine.Running, Begun: at(1), AsOf: at(asOf),
+			ID: a.ID, Task: a.Task, Machine: a.Machine, State: engine.Running, Begun: at(1), AsOf: at(asOf),
 			Progress: tracker.Report{Done: asOf / 200},
 		}
 	}
 }
 
-// A host dates a heartbeat before the cancel of its attempt, and shows it after: its clock is right.
+// A machine dates a heartbeat before the cancel of its attempt, and the engine lists it afterwards. The
+// machine's clock counts as right.
 func TestACancelMovesNoClock(t *testing.T) {
-	p, hosts, run := onTwoHosts(t, engine.Config{Tasks: 1, Clones: 2})
+	p, machines, run := onTwoMachines(t, engine.Config{Tasks: 1, Clones: 2})
 	p.Poll(at(2), []engine.Attempt{run(0, 1.5), run(1, 1.5)})
 	won := ended(run(0, 99), 99.5)
 	p.Poll(at(100), []engine.Attempt{won}) // cancels the other
 	p.Poll(at(101), []engine.Attempt{won, run(1, 60)})
-	assert.Zero(t, hosts.ClockOffset(run(1, 60).Host))
+	assert.Zero(t, machines.ClockOffset(run(1, 60).Machine))
 }
 
-// An attempt is in no list for a while and comes back with a heartbeat of before: the clock of its host is right.
+// An attempt is missing for a while and comes back with an old heartbeat. The clock of its machine counts as
+// right.
 func TestAnAttemptThatComesBackMovesNoClock(t *testing.T) {
-	p, hosts, run := onTwoHosts(t, engine.Config{Tasks: 2})
+	p, machines, run := onTwoMachines(t, engine.Config{Tasks: 2})
 	for s := 1.; s < 10; s++ {
 		p.Poll(at(s), []engine.Attempt{run(0, s), run(1, s)})
 	}
@@ -225,5 +229,5 @@ func TestAnAttemptThatComesBackMovesNoClock(t *testing.T) {
 		p.Poll(at(s), []engine.Attempt{run(0, s)})
 	}
 	p.Poll(at(60), []engine.Attempt{run(0, 60), run(1, 40)})
-	assert.Zero(t, hosts.ClockOffset(run(1, 40).Host))
+	assert.Zero(t, machines.ClockOffset(run(1, 40).Machine))
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/straggler-go/straggler/restart/rules"
 )
 
-// told is a phase that is told no more than it should be: no work, or no progress.
+// told hides work or progress from a phase.
 type told struct {
 	*engine.Phase
 	silent bool
@@ -32,14 +32,15 @@ func (p told) Poll(now time.Time, attempts []engine.Attempt) []engine.Action {
 	return p.Phase.Poll(now, attempts)
 }
 
-// One host of four is six times slower, and every task has a slot. The rule that one writes first copies what has run for
-// twice the median, whatever is known; the default must not be later for knowing more, nor for being told less.
-func TestSlowHostAgainstTheNaiveRule(t *testing.T) {
+// One machine of four is six times slower, and every task has a slot. The naive rule copies an attempt that has
+// run for twice the median. The default must not be later than the naive rule, whether it gets all facts or
+// few.
+func TestSlowMachineAgainstTheNaiveRule(t *testing.T) {
 	naive := rules.Spark{Quantile: 0.5, Multiplier: 2, MinRuntime: restart.Off, SlowRate: restart.Off}
 	median := func(policy restart.Policy, sized, silent bool) float64 {
 		var took []float64
 		for seed := range uint64(9) {
-			c, random := fourHosts(64, 16, 6.25), rand.New(rand.NewPCG(seed, 7))
+			c, random := fourMachines(64, 16, 6.25), rand.New(rand.NewPCG(seed, 7))
 			c.dispatch, c.dying, c.stale = 150*time.Millisecond, 300*time.Millisecond, 200*time.Millisecond
 			work := slices.Repeat([]float64{math.NaN()}, 64)
 			for i := range c.work {
@@ -49,7 +50,7 @@ func TestSlowHostAgainstTheNaiveRule(t *testing.T) {
 				}
 			}
 			p, err := engine.New(engine.Config{
-				Work: work, Interval: 500 * time.Millisecond, Policy: policy, Hosts: c.known(t, engine.HostsConfig{}),
+				Work: work, Interval: 500 * time.Millisecond, Policy: policy, Machines: c.known(t, engine.MachinesConfig{}),
 			})
 			require.NoError(t, err)
 			one, _ := drive(t, c, told{p, silent}, 500*time.Millisecond, nil)

@@ -11,30 +11,31 @@ import (
 	"github.com/straggler-go/straggler/restart/engine"
 )
 
-// A cluster is an engine under test: hosts of different speed, which run what they are given or, if the engine places,
-// what waits in one queue. Its polls are as late and as incomplete as those of real ones.
+// A cluster is a simulated engine. Its machines have different speeds. They run the attempts that are submitted
+// to them or, if the engine places, the attempts of one common queue. Its lists are as late and as incomplete
+// as a real engine's.
 type cluster struct {
 	now      time.Time
-	hosts    []simHost
+	machines []simMachine
 	attempts []*simAttempt
-	places   bool          // the engine chooses hosts
+	places   bool          // the engine chooses machines
 	dispatch time.Duration // from submission to the start, at least
 	dying    time.Duration // from cancellation to the end
 	stale    time.Duration // age of progress reports
 	fail     func(task int) bool
-	work     []float64 // seconds on a host of speed 1
+	work     []float64 // seconds on a machine of speed 1
 	rng      *rand.Rand
 }
 
-type simHost struct {
-	engine.Host
+type simMachine struct {
+	engine.Machine
 	speed float64
 	dead  bool
 }
 
 type simAttempt struct {
 	id                                string
-	task, host                        int // -1: not placed yet
+	task, machine                     int // -1: not placed yet
 	avoid                             []string
 	submitted, begun, cancelled, over time.Time
 	done                              float64
@@ -44,14 +45,15 @@ type simAttempt struct {
 
 const simStep = 50 * time.Millisecond
 
-// submit takes an attempt, unless it has one of that name: then it was asked again, and returns false.
-func (c *cluster) submit(task int, id, host string, avoid []string) bool {
+// submit takes an attempt. If the cluster already has an attempt of that name, the request was repeated, and
+// submit returns false.
+func (c *cluster) submit(task int, id, machine string, avoid []string) bool {
 	if slices.ContainsFunc(c.attempts, func(a *simAttempt) bool { return a.id == id }) {
 		return false
 	}
-	a := &simAttempt{id: id, task: task, host: -1, avoid: avoid, submitted: c.now}
-	if host != "" {
-		a.host = slices.IndexFunc(c.hosts, func(h simHost) bool { return h.Name == host })
+	a := &simAttempt{id: id, task: task, machine: -1, avoid: avoid, submitted: c.now}
+	if machine != "" {
+		a.machine = slices.IndexFunc(c.machines, func(h simMachine) bool { return h.Name == machine })
 	}
 	c.attempts = append(c.attempts, a)
 	return true
@@ -66,16 +68,16 @@ func (c *cluster) cancel(id string) (news bool) {
 	return news
 }
 
-func (c *cluster) load(host int) (n int) {
+func (c *cluster) load(machine int) (n int) {
 	for _, a := range c.attempts {
-		if a.host == host && a.state <= engine.Running {
+		if a.machine == machine && a.state <= engine.Running {
 			n++
 		}
 	}
 	return n
 }
 
-// step runs the cluster for a moment.
+// step lets a moment pass.
 func (c *cluster) step() {
 	c.now = c.now.Add(simStep)
 	for _, a := range c.attempts {
@@ -99,16 +101,16 @@ func (c *cluster) dispatchOne(a *simAttempt) {
 		return
 	}
 	if c.places {
-		for i := range c.hosts {
-			if h := &c.hosts[i]; !h.dead && c.load(i) < h.Slots && !slices.Contains(a.avoid, h.Name) {
-				a.host = i
+		for i := range c.machines {
+			if h := &c.machines[i]; !h.dead && c.load(i) < h.Slots && !slices.Contains(a.avoid, h.Name) {
+				a.machine = i
 				break
 			}
 		}
 	}
 	switch {
-	case a.host < 0:
-	case c.hosts[a.host].dead:
+	case a.machine < 0:
+	case c.machines[a.machine].dead:
 		if c.now.Sub(a.submitted) > 5*time.Second { // nobody takes it from the queue
 			c.end(a, engine.Lost)
 		}
@@ -118,7 +120,7 @@ func (c *cluster) dispatchOne(a *simAttempt) {
 }
 
 func (c *cluster) run(a *simAttempt) {
-	h := &c.hosts[a.host]
+	h := &c.machines[a.machine]
 	a.done += simStep.Seconds() * h.speed
 	switch {
 	case h.dead:
@@ -132,19 +134,19 @@ func (c *cluster) run(a *simAttempt) {
 	}
 }
 
-// poll shows what there is, each end once.
+// poll lists all attempts; it shows each end once.
 func (c *cluster) poll() (all []engine.Attempt) {
 	for _, a := range c.attempts {
 		if a.told {
 			continue
 		}
 		seen := engine.Attempt{ID: a.id, Task: a.task, State: a.state, Begun: a.begun, Ended: a.over}
-		if a.host >= 0 && a.state != engine.Queued {
-			seen.Host = c.hosts[a.host].Name
+		if a.machine >= 0 && a.state != engine.Queued {
+			seen.Machine = c.machines[a.machine].Name
 		}
 		if a.state == engine.Running {
 			seen.AsOf = c.now.Add(-c.stale)
-			seen.Progress.Done = max(0, a.done-c.stale.Seconds()*c.hosts[a.host].speed)
+			seen.Progress.Done = max(0, a.done-c.stale.Seconds()*c.machines[a.machine].speed)
 			if seen.AsOf.Before(a.begun) {
 				seen.AsOf, seen.Progress.Done = a.begun, 0
 			}
@@ -161,14 +163,14 @@ func (c *cluster) poll() (all []engine.Attempt) {
 	return all
 }
 
-// observer is a phase, or one that is audited.
+// observer is a phase, or a phase with an audit.
 type observer interface {
 	Done() bool
 	Poll(now time.Time, attempts []engine.Attempt) []engine.Action
 	Published(id string)
 }
 
-// drive runs a phase to its end and returns how long it took and all that was done.
+// drive runs a phase to its end. It returns the time that the phase took, and all actions.
 func drive(t *testing.T, c *cluster, p observer, period time.Duration, check func()) (time.Duration, []engine.Action) {
 	t.Helper()
 	start, next := c.now, c.now
@@ -180,7 +182,7 @@ func drive(t *testing.T, c *cluster, p observer, period time.Duration, check fun
 				news := true // and not a reminder
 				switch a.Op {
 				case engine.Submit:
-					news = c.submit(a.Task, a.ID, a.Host, a.Avoid)
+					news = c.submit(a.Task, a.ID, a.Machine, a.Avoid)
 				case engine.Cancel:
 					news = c.cancel(a.ID)
 				case engine.Publish:
@@ -206,13 +208,13 @@ func drive(t *testing.T, c *cluster, p observer, period time.Duration, check fun
 
 var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// fourHosts is a cluster of four hosts, of which the last is slow.
-func fourHosts(tasks, slots int, slow float64) *cluster {
+// fourMachines is a cluster of four machines. The last is slow.
+func fourMachines(tasks, slots int, slow float64) *cluster {
 	c := &cluster{now: epoch, dispatch: 50 * time.Millisecond, dying: 200 * time.Millisecond, stale: 100 * time.Millisecond}
 	for i, name := range []string{"n0", "n1", "n2", "n3"} {
-		c.hosts = append(c.hosts, simHost{Host: engine.Host{Name: name, Slots: slots}, speed: 1})
+		c.machines = append(c.machines, simMachine{Machine: engine.Machine{Name: name, Slots: slots}, speed: 1})
 		if i == 3 {
-			c.hosts[i].speed = 1 / slow
+			c.machines[i].speed = 1 / slow
 		}
 	}
 	c.work = make([]float64, tasks)
@@ -222,15 +224,15 @@ func fourHosts(tasks, slots int, slow float64) *cluster {
 	return c
 }
 
-func (c *cluster) known(t *testing.T, o engine.HostsConfig) *engine.Hosts {
+func (c *cluster) known(t *testing.T, o engine.MachinesConfig) *engine.Machines {
 	t.Helper()
-	for _, h := range c.hosts {
+	for _, h := range c.machines {
 		if c.places {
 			h.Slots = 0
 		}
-		o.Hosts = append(o.Hosts, h.Host)
+		o.Machines = append(o.Machines, h.Machine)
 	}
-	hosts, err := engine.NewHosts(o)
+	machines, err := engine.NewMachines(o)
 	require.NoError(t, err)
-	return hosts
+	return machines
 }

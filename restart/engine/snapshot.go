@@ -15,36 +15,44 @@ import (
 
 const phaseVersion = 9
 
-// AppendBinary appends a snapshot of the phase to dst: all that it observed and has in hand, except what the host gave
-// it, which [Restore] takes again. It never fails. O(n log n), some 200 bytes a task.
+// AppendBinary appends a snapshot of the phase to dst. The snapshot holds all state and all choices, except the
+// parts that only your program can supply; [Restore] takes these again. AppendBinary never fails. O(n log n),
+// about 200 bytes a task.
 func (p *Phase) AppendBinary(dst []byte) ([]byte, error) {
 	p.ready()
 	return snapshot.Append(dst, phaseVersion, func(c *snapshot.Codec) { p.code(c, tracker.Config{}) })
 }
 
-// MarshalBinary returns a snapshot; see [Phase.AppendBinary].
+// MarshalBinary returns a snapshot of the phase; see [Phase.AppendBinary].
 func (p *Phase) MarshalBinary() ([]byte, error) { return p.AppendBinary(nil) }
 
-// Saved is what a host keeps of a phase.
+// Saved is the saved state of a phase.
 type Saved struct {
-	// Snapshot is that of [Phase.AppendBinary].
+	// Snapshot is the output of [Phase.AppendBinary].
 	Snapshot []byte
-	// Journal is that of [Phase.Journal] at the moment of the snapshot, or nil: then that of the restored phase begins
-	// there, and can be read by [journal.Resume] alone. It is read if Config.Journal is set.
+	// Journal is the output of [Phase.Journal] at the moment of the snapshot. Nil: the journal of the restored
+	// phase begins at the snapshot, and only [journal.Resume] can read it. Journal is read only if
+	// Config.Journal is set.
 	Journal []byte
 }
 
-// Restore returns the phase of a snapshot: it answers as if it had never stopped, and takes what the engine shows next.
-// Of the configuration it takes Hosts, which were written with or after the snapshot and restored before it, Order, Journal,
-// OnEvent, and what tracker.Restore takes, with an error for what was not nil and is; all else stands in the snapshot. If
-// the Hosts are those that still hold the phase as it was, call its Release first, or its slots count twice. What is not a
-// snapshot is an error. O(n log n).
+// Restore returns the phase of a snapshot. The phase answers as if it had never stopped, and goes on with the
+// next Poll. Data that are no snapshot are an error. O(n log n).
 //
-// What is [Phase.Outstanding] then may or may not have been carried out. Poll asks again for what is missing, so there
-// is nothing to do but go on.
+// Restore reads only these fields of the configuration; all others stand in the snapshot:
+//
+//   - Machines: they must have been saved with the snapshot or later, and must be restored before the phase.
+//   - Order, Journal and OnEvent.
+//   - The fields that tracker.Restore takes.
+//
+// It returns an error if such a field is nil and was not nil when the snapshot was taken. If Machines still
+// hold the slots of the old phase, call the old phase's Release first; otherwise its slots count twice.
+//
+// The requests of [Phase.Outstanding] may or may not have been carried out. Poll repeats the missing ones, so
+// the adapter simply goes on.
 func Restore(c Config, saved Saved) (*Phase, error) {
-	c.Hosts = c.Hosts.fill()
-	p := &Phase{config: c, hosts: c.Hosts, restored: true}
+	c.Machines = c.Machines.fill()
+	p := &Phase{config: c, machines: c.Machines, restored: true}
 	if c.Journal {
 		p.recorder, p.recorded = new(journal.Recorder), saved.Journal
 	}
@@ -56,10 +64,10 @@ func Restore(c Config, saved Saved) (*Phase, error) {
 	return p, nil
 }
 
-// tracked codes the phase's tracker as a part.
+// tracked codes the phase's tracker as a part of the snapshot.
 type tracked struct {
 	p      *Phase
-	config tracker.Config // to restore it
+	config tracker.Config // the configuration to restore the tracker with
 }
 
 func (t tracked) AppendBinary(dst []byte) ([]byte, error) { return t.p.tracker.AppendBinary(dst) }
@@ -69,7 +77,7 @@ func (t tracked) UnmarshalBinary(data []byte) (err error) {
 	return err
 }
 
-// code codes the phase. The configuration is that of the tracker that is read.
+// code reads or writes the phase. To read, config is the configuration of the tracker.
 func (p *Phase) code(c *snapshot.Codec, config tracker.Config) {
 	c.Part(tracked{p, config})
 	hasOrder, hasWork := p.config.Order != nil, p.config.Work != nil
@@ -95,14 +103,14 @@ func (p *Phase) code(c *snapshot.Codec, config tracker.Config) {
 	c.All(
 		&p.config.Preloaded, &p.config.Trace, &p.closed, &p.slots, &p.told, &p.ignored,
 		&p.time.epoch, &p.time.now, &p.time.wall, &p.time.earliest,
-		&p.sight.seen, &p.sight.blind, &p.sight.usual, &p.sight.arrival, &p.sight.parting, &p.sight.listed, &p.sight.checked,
-		&p.decided, &p.heard.losses, &p.heard.departures,
+		&p.timing.lastRunning, &p.timing.blindUntil, &p.timing.period, &p.timing.submitLag, &p.timing.cancelLag, &p.timing.lastListed, &p.timing.lastChecked,
+		&p.decided, &p.noticed.losses, &p.noticed.departures,
 	)
-	snapshot.List(c, &p.heard.leaves, func(at *time.Time) { c.Time(at) })
-	hosts := p.hosts.set.Len()
-	c.All(&hosts)
-	known := hosts <= p.hosts.set.Len() && len(p.heard.leaves) <= hosts
-	c.Check(known, "knows hosts that Config.Hosts lacks: restore these first")
+	snapshot.List(c, &p.noticed.leaves, func(at *time.Time) { c.Time(at) })
+	machines := p.machines.set.Len()
+	c.All(&machines)
+	known := machines <= p.machines.set.Len() && len(p.noticed.leaves) <= machines
+	c.Check(known, "knows machines that Config.Machines lacks: restore these first")
 	for i := range p.book.tasks {
 		if !c.OK() {
 			return
@@ -113,12 +121,12 @@ func (p *Phase) code(c *snapshot.Codec, config tracker.Config) {
 }
 
 func (p *Phase) codeTask(c *snapshot.Codec, t *task) {
-	c.All(&t.failed, &t.lost, &t.withdrawn, &t.untraced, &t.alone, &t.waits, &t.over, &t.givenUp)
-	snapshot.List(c, &t.tried, func(host *int) { c.Number(host, 0, p.hosts.set.Len()-1) })
+	c.All(&t.failed, &t.lost, &t.withdrawn, &t.untraced, &t.noCopy, &t.waits, &t.over, &t.givenUp)
+	snapshot.List(c, &t.tried, func(machine *int) { c.Number(machine, 0, p.machines.set.Len()-1) })
 	codeWhy(c, &t.why, t.waits)
 }
 
-// codeAttempts codes the attempts: first those with a request, in their order.
+// codeAttempts codes the attempts: first the attempts with an open request, in their order.
 func (p *Phase) codeAttempts(c *snapshot.Codec) {
 	byName := func(a, b *attempt) int { return cmp.Compare(a.id, b.id) }
 	others := slices.SortedFunc(maps.Values(p.book.attempts), byName)
@@ -131,22 +139,22 @@ func (p *Phase) codeAttempts(c *snapshot.Codec) {
 		p.codeAttempt(c, *a)
 	})
 	if c.Reading() {
-		p.settle(c, all)
+		p.rebuild(c, all)
 	}
 }
 
 func (p *Phase) codeAttempt(c *snapshot.Codec, a *attempt) {
 	c.Number(&a.task, 0, len(p.book.tasks)-1)
 	c.Number(&a.number, 0, snapshot.Any)
-	c.Number(&a.host, nowhere, p.hosts.set.Len()-1)
+	c.Number(&a.machine, nowhere, p.machines.set.Len()-1)
 	snapshot.List(c, &a.avoid, func(name *string) { c.Text(name) })
 	if c.In != nil && len(a.avoid) == 0 {
 		a.avoid = nil
 	}
-	snapshot.Small(c, &a.again, 0, maxDoublings)
+	snapshot.Small(c, &a.repeats, 0, maxDoublings)
 	won := c.OK() && a == p.book.tasks[a.task].winner
 	c.All(
-		&a.id, &won, &a.asOf, &a.submitted, &a.since, &a.asked, &a.seen, &a.pending,
+		&a.id, &won, &a.asOf, &a.submitted, &a.firstAsked, &a.lastAsked, &a.seen, &a.pending,
 		&a.ahead, &a.adopted, &a.late, &a.begun, &a.dying, &a.ended, &a.gone, &a.published,
 	)
 	if c.Reading() && won {
@@ -155,8 +163,8 @@ func (p *Phase) codeAttempt(c *snapshot.Codec, a *attempt) {
 	codeWhy(c, &a.why, a.pending || a.gone)
 }
 
-// settle makes what follows from the attempts that were read.
-func (p *Phase) settle(c *snapshot.Codec, all []*attempt) {
+// rebuild computes the counts and lists that follow from the attempts that were read.
+func (p *Phase) rebuild(c *snapshot.Codec, all []*attempt) {
 	b := &p.book
 	for _, a := range all {
 		c.Check(b.attempts[a.id] == nil, "names an attempt twice")
@@ -176,7 +184,7 @@ func (p *Phase) settle(c *snapshot.Codec, all []*attempt) {
 			t.live = append(t.live, a)
 			b.live++
 		}
-		p.hold(a.host, 1)
+		p.occupy(a.machine, 1)
 	}
 	for i := range b.tasks {
 		t := &b.tasks[i]
@@ -193,11 +201,11 @@ func (p *Phase) settle(c *snapshot.Codec, all []*attempt) {
 	}
 }
 
-// codeWhy codes the decision for which something is asked, as its JSON, as long as it may be given again.
+// codeWhy codes the decision behind a request as JSON, if the request may be repeated.
 func codeWhy(c *snapshot.Codec, why **restart.Decision, again bool) {
 	text := ""
 	if again && *why != nil {
-		json, _ := (*why).MarshalJSON() // none for a reason that a policy made up
+		json, _ := (*why).MarshalJSON() // empty for a reason that a custom policy invented
 		text = string(json)
 	}
 	c.Text(&text)

@@ -17,16 +17,17 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// twins are a phase that never stops, and one that is restored time and again.
+// twins are two phases with the same reports: the first never stops, and the second is restored again and
+// again.
 type twins struct {
 	*engine.Phase
-	t      *testing.T
-	other  *engine.Phase
-	hosts  *engine.Hosts
-	given  engine.Config // what the host supplies
-	rng    *rand.Rand
-	stops  int
-	always bool
+	t        *testing.T
+	other    *engine.Phase
+	machines *engine.Machines
+	given    engine.Config // what the machine supplies
+	rng      *rand.Rand
+	stops    int
+	always   bool
 }
 
 func (w *twins) Poll(now time.Time, attempts []engine.Attempt) []engine.Action {
@@ -44,7 +45,8 @@ func (w *twins) Published(id string) {
 	w.other.Published(id)
 }
 
-// withoutPublish drops what a restored phase asks for again, since it can't know that it was carried out.
+// withoutPublish drops the Publish actions that a restored phase repeats because it can't know that they were
+// carried out.
 func withoutPublish(actions []engine.Action) (others []engine.Action) {
 	for _, a := range actions {
 		if a.Op != engine.Publish {
@@ -58,20 +60,20 @@ func (w *twins) restore() {
 	w.stops++
 	phase, err := w.other.MarshalBinary()
 	require.NoError(w.t, err)
-	hosts, err := w.hosts.MarshalBinary()
+	machines, err := w.machines.MarshalBinary()
 	require.NoError(w.t, err)
-	w.hosts = &engine.Hosts{}
-	require.NoError(w.t, w.hosts.UnmarshalBinary(hosts))
-	w.given.Hosts = w.hosts
+	w.machines = &engine.Machines{}
+	require.NoError(w.t, w.machines.UnmarshalBinary(machines))
+	w.given.Machines = w.machines
 	w.other, err = engine.Restore(w.given, engine.Saved{Snapshot: phase})
 	require.NoError(w.t, err)
 	again, err := w.other.MarshalBinary()
 	require.NoError(w.t, err)
-	require.Equal(w.t, phase, again, "what is restored is what was written")
+	require.Equal(w.t, phase, again, "a restored phase must be saved as the same bytes")
 }
 
-// A phase that is restored between any two polls does what one does that never stopped.
-func TestRestoreBetweenPolls(t *testing.T) {
+// A phase that is restored between any two polls acts like a phase that never stopped.
+func TestRestoredPhaseActsLikeOneThatNeverStopped(t *testing.T) {
 	stops := 0
 	for seed := range uint64(150) {
 		c, config := randomCluster(t, seed)
@@ -83,8 +85,8 @@ func TestRestoreBetweenPolls(t *testing.T) {
 		var err error
 		w.Phase, err = engine.New(config)
 		require.NoError(t, err)
-		w.hosts = c.known(t, engine.HostsConfig{Rest: 5 * time.Second})
-		config.Hosts = w.hosts
+		w.machines = c.known(t, engine.MachinesConfig{Rest: 5 * time.Second})
+		config.Machines = w.machines
 		w.other, err = engine.New(config)
 		require.NoError(t, err)
 		drive(t, c, w, period, nil)
@@ -94,38 +96,38 @@ func TestRestoreBetweenPolls(t *testing.T) {
 	assert.Greater(t, stops, 1000)
 }
 
-// Two phases that share hosts are restored after them, in any order.
-func TestRestoreSharedHosts(t *testing.T) {
-	hosts, err := engine.NewHosts(engine.HostsConfig{Hosts: []engine.Host{{Name: "a", Slots: 3}, {Name: "b", Slots: 3}}})
+// Two phases that share machines are restored after the machines, in any order.
+func TestPhasesThatShareMachinesAreRestored(t *testing.T) {
+	machines, err := engine.NewMachines(engine.MachinesConfig{Machines: []engine.Machine{{Name: "a", Slots: 3}, {Name: "b", Slots: 3}}})
 	require.NoError(t, err)
-	config := engine.Config{Tasks: 2, Interval: time.Second, Policy: restart.Never{}, Hosts: hosts}
+	config := engine.Config{Tasks: 2, Interval: time.Second, Policy: restart.Never{}, Machines: machines}
 	one, err := engine.New(config)
 	require.NoError(t, err)
 	two, err := engine.New(config)
 	require.NoError(t, err)
 	one.Poll(epoch, nil)
 	two.Poll(epoch, nil)
-	state, err := hosts.MarshalBinary()
+	state, err := machines.MarshalBinary()
 	require.NoError(t, err)
 	first, err := one.MarshalBinary()
 	require.NoError(t, err)
 	second, err := two.MarshalBinary()
 	require.NoError(t, err)
 
-	var back engine.Hosts
+	var back engine.Machines
 	require.NoError(t, back.UnmarshalBinary(state))
 	_, err = engine.Restore(engine.Config{}, engine.Saved{Snapshot: first})
-	assert.ErrorContains(t, err, "knows hosts that Config.Hosts lacks")
+	assert.ErrorContains(t, err, "knows machines that Config.Machines lacks")
 	for _, data := range [][]byte{second, first} {
-		_, err = engine.Restore(engine.Config{Hosts: &back}, engine.Saved{Snapshot: data})
+		_, err = engine.Restore(engine.Config{Machines: &back}, engine.Saved{Snapshot: data})
 		require.NoError(t, err)
 	}
-	three, err := engine.New(engine.Config{Tasks: 9, Interval: time.Second, Hosts: &back})
+	three, err := engine.New(engine.Config{Tasks: 9, Interval: time.Second, Machines: &back})
 	require.NoError(t, err)
-	assert.Len(t, three.Poll(epoch, nil), 2, "four of six slots are held")
+	assert.Len(t, three.Poll(epoch, nil), 2, "the two phases hold four of six slots")
 }
 
-func TestRestoreRefuses(t *testing.T) {
+func TestRestoreRefusesBadSnapshots(t *testing.T) {
 	p, err := engine.New(engine.Config{Tasks: 3, Slots: 2, Interval: time.Second})
 	require.NoError(t, err)
 	p.Poll(epoch, nil)
@@ -141,15 +143,15 @@ func TestRestoreRefuses(t *testing.T) {
 		_, err := engine.Restore(engine.Config{}, engine.Saved{Snapshot: bad})
 		return err
 	})
-	var h engine.Hosts
-	hosts, err := h.MarshalBinary()
+	var h engine.Machines
+	machines, err := h.MarshalBinary()
 	require.NoError(t, err)
-	snapshottest.Flips(t, hosts, h.UnmarshalBinary)
+	snapshottest.Flips(t, machines, h.UnmarshalBinary)
 	assert.Error(t, h.UnmarshalBinary(nil))
 	assert.Error(t, h.UnmarshalBinary([]byte{9, 9, 9}))
 }
 
-// A phase that had an order or a budget does not come back without one unless the host says so.
+// A phase that had an order or a budget is not restored without one.
 func TestRestoreNamesWhatIsMissing(t *testing.T) {
 	config := engine.Config{
 		Tasks: 3, Slots: 2, Interval: time.Second, Budget: new(tracker.Budget),
@@ -170,7 +172,7 @@ func TestRestoreNamesWhatIsMissing(t *testing.T) {
 	assert.NoError(t, err)
 }
 
-// A restored phase goes on with its journal, and the whole of it replays to the letter.
+// A restored phase goes on with its journal, and the whole journal replays exactly.
 func TestJournalOfARestoredPhase(t *testing.T) {
 	for seed := range uint64(40) {
 		c, config := randomCluster(t, seed)
@@ -188,7 +190,7 @@ func TestJournalOfARestoredPhase(t *testing.T) {
 	}
 }
 
-// reborn is a phase that is restored now and then, with its journal.
+// reborn is a phase that is restored from time to time, with its journal.
 type reborn struct {
 	*engine.Phase
 	t      *testing.T
@@ -202,14 +204,14 @@ func (r *reborn) Poll(now time.Time, list []engine.Attempt) []engine.Action {
 		require.NoError(r.t, err)
 		text := append([]byte(nil), r.Phase.Journal()...)
 		r.Phase.Release()
-		r.Phase, err = engine.Restore(engine.Config{Hosts: r.config.Hosts, Order: r.config.Order, Journal: true},
+		r.Phase, err = engine.Restore(engine.Config{Machines: r.config.Machines, Order: r.config.Order, Journal: true},
 			engine.Saved{Snapshot: snapshot, Journal: text})
 		require.NoError(r.t, err)
 	}
 	return r.Phase.Poll(now, list)
 }
 
-// Any bytes are a phase or an error, and a phase goes on.
+// Any bytes give a phase or an error, and such a phase goes on.
 func FuzzRestore(f *testing.F) {
 	p, err := engine.New(engine.Config{Tasks: 3, Slots: 2, Interval: time.Second})
 	require.NoError(f, err)
@@ -223,11 +225,11 @@ func FuzzRestore(f *testing.F) {
 			return
 		}
 		for i := range 3 {
-			p.Poll(epoch.Add(time.Duration(i)*time.Second), []engine.Attempt{{ID: "x", State: engine.State(i), Host: "h"}})
+			p.Poll(epoch.Add(time.Duration(i)*time.Second), []engine.Attempt{{ID: "x", State: engine.State(i), Machine: "h"}})
 		}
 		again, err := p.MarshalBinary()
 		require.NoError(t, err)
 		_, err = engine.Restore(engine.Config{}, engine.Saved{Snapshot: again})
-		_ = err // hosts that were learned are not given back
+		_ = err // machines that were learned are not given back
 	})
 }

@@ -7,18 +7,18 @@ import (
 	"github.com/straggler-go/straggler/internal/num"
 )
 
-// timeline places what an engine dates on one line of time that never falls: that of the calls, by the caller's clock.
-// It begins with the first thing that is told at the first call, and so before that if the engine has a past.
+// timeline puts all times on one line by the caller's clock; time on this line never goes back. The line begins
+// with the first event of the first call, which may be long before that call.
 type timeline struct {
 	clock    clock.Clock
 	epoch    time.Time     // where the line begins
-	earliest time.Duration // where nothing more may be placed before: the call before this one
-	now      time.Time     // of this call, as the tracker is told
-	wall     time.Time     // of this call, as the caller said
+	earliest time.Duration // time of the call before: no event is placed earlier
+	now      time.Time     // time of this call, as the tracker is told
+	wall     time.Time     // time of this call, as the caller said
 }
 
-// tick takes the time of a call, and returns whether the clock was set back. Instead of the zero time.Time it is that
-// of the call before. The first call says how far the past goes back that it tells of.
+// tick sets the time of a call and returns whether the caller's clock was set back. A zero now counts as the
+// time of the call before. At the first call, past says how far the reports go back.
 func (l *timeline) tick(now time.Time, past time.Duration) (set bool) {
 	now = inRange(now)
 	if !l.clock.Begun {
@@ -34,8 +34,9 @@ func (l *timeline) tick(now time.Time, past time.Duration) (set bool) {
 	return l.clock.Steps > steps
 }
 
-// when returns the time of the line at which something was true that the engine dates by a clock of the given offset,
-// or limit if it does not say, or says a later time. What was true before the last call counts as true at that one.
+// when converts a time that the engine reported to the line, corrected by the offset of its clock. It returns
+// limit for the zero time and for a later time. A time before the last call counts as the time of the last
+// call.
 func (l *timeline) when(t time.Time, offset, limit time.Duration) time.Duration {
 	if t.IsZero() {
 		return limit
@@ -47,10 +48,11 @@ func (l *timeline) when(t time.Time, offset, limit time.Duration) time.Duration 
 	return min(max(num.Sub(l.clock.Since, ago), l.earliest), limit)
 }
 
-// asSaid returns a time of the line by the caller's clock, as it is now.
+// asSaid converts a time of the line to the caller's clock, as that clock is set now.
 func (l *timeline) asSaid(d time.Duration) time.Time { return l.wall.Add(d - l.clock.Since) }
 
-// inRange moves an instant that no snapshot holds to the nearest year that one does; what is before the year 1 is none.
+// inRange moves a time into the years 1 to 9999, which a snapshot can hold. A time before the year 1 becomes
+// the zero time.
 func inRange(t time.Time) time.Time {
 	const last = 253402300799 // seconds from 1970 to the end of the year 9999
 	switch {
@@ -62,61 +64,65 @@ func inRange(t time.Time) time.Time {
 	return t
 }
 
-// sight is how regularly the engine is seen.
-type sight struct {
-	seen    time.Time     // when attempts were last seen to run
-	usual   time.Duration // from one time to the next, at least the interval
-	blind   time.Time     // until when silence says nothing
-	arrival time.Duration // the longest that a submitted attempt took lately until it was seen
-	parting time.Duration // the longest that a cancelled attempt took lately until it was seen to have ended
-	listed  time.Duration // when a list last showed anything that has not ended
-	checked time.Duration // when it was last seen to that nothing is missing
+// timing holds how often the engine is polled and how fast it carries requests out.
+type timing struct {
+	lastRunning time.Time     // when attempts were last seen to run
+	period      time.Duration // usual time between two polls that see running attempts; at least the interval
+	blindUntil  time.Time     // after an outage: until when silent attempts are not judged
+	submitLag   time.Duration // recent longest time from Submit until the attempt was seen
+	cancelLag   time.Duration // recent longest time from Cancel until the attempt was seen to have ended
+	lastListed  time.Duration // when a list last showed an attempt that has not ended
+	lastChecked time.Duration // when missing attempts were last looked for
 }
 
-// look notes when attempts were last seen to run, and how long it usually takes from one time to the next. After a gap,
-// in which the engine or the host was away, all attempts look silent; nothing is decided about them until they have had
-// the time to report.
-func (s *sight) look(now time.Time, interval time.Duration) {
-	if s.tooLong(now) {
-		s.blind = now.Add(afterGap * s.usual)
+// notePoll notes that attempts were seen to run, and updates the usual time between two such polls. A gap means
+// that the engine or the caller was away, so all attempts look silent. Until they have had time to report
+// again, nothing is decided about them.
+func (s *timing) notePoll(now time.Time, interval time.Duration) {
+	if s.isGap(now) {
+		s.blindUntil = now.Add(afterGap * s.period)
 	}
-	if !s.seen.IsZero() { // a slow poller is no gap for long, but one gap is not to hide the next
-		since := min(max(now.Sub(s.seen), 0), min(s.usual, num.MaxDuration/gap)*gap)
-		s.usual = max(s.usual+(since-s.usual)/4, interval)
+	if !s.lastRunning.IsZero() { // slow polling soon becomes usual, but one gap must not hide the next
+		since := min(max(now.Sub(s.lastRunning), 0), min(s.period, num.MaxDuration/gap)*gap)
+		s.period = max(s.period+(since-s.period)/4, interval)
 	}
-	s.seen = now
+	s.lastRunning = now
 }
 
-// isBlind reports whether the silence of attempts means nothing.
-func (s *sight) isBlind(now time.Time) bool { return now.Before(s.blind) || s.tooLong(now) }
+// isBlind reports whether silence says nothing about the attempts now.
+func (s *timing) isBlind(now time.Time) bool { return now.Before(s.blindUntil) || s.isGap(now) }
 
-func (s *sight) tooLong(now time.Time) bool { return !s.seen.IsZero() && now.Sub(s.seen)/gap > s.usual }
+// isGap reports whether the time since attempts were last seen to run is an outage.
+func (s *timing) isGap(now time.Time) bool {
+	return !s.lastRunning.IsZero() && now.Sub(s.lastRunning)/gap > s.period
+}
 
-// In usual times between polls.
 const (
-	gap      = 5
-	afterGap = 2
+	gap      = 5 // x usual time between polls; a longer time without running attempts is an outage
+	afterGap = 2 // x usual time between polls; for so long nothing is decided after an outage
 )
 
-// patience is for how long a request is not repeated that has been made a number of times: at first twice as long as it
-// took lately, and at least two looks.
-func (s *sight) patience(op Op, times uint8) time.Duration {
-	lag := s.arrival
+// retryAfter returns how long to wait before the next repetition of a request; times is the number of
+// repetitions so far. The wait starts at twice the recent lag, and at least two usual polls. It doubles with
+// each repetition.
+func (s *timing) retryAfter(op Op, times uint8) time.Duration {
+	lag := s.submitLag
 	if op == Cancel {
-		lag = s.parting
+		lag = s.cancelLag
 	}
-	return num.Times(max(lag, s.usual), float64(int(2)<<min(times, maxDoublings)))
+	return num.Times(max(lag, s.period), float64(int(2)<<min(times, maxDoublings)))
 }
 
+// maxDoublings bounds the doublings of a wait: at most 64 times as long.
 const maxDoublings = 6
 
-// took takes how long a request took into the longest of late.
-func took(longest *time.Duration, lag time.Duration) { *longest = max(lag, *longest-*longest/16) }
+// raiseLag updates a recent longest lag: it rises to the new lag at once and falls by at most a sixteenth.
+func raiseLag(longest *time.Duration, lag time.Duration) { *longest = max(lag, *longest-*longest/16) }
 
-// trace is for how long an attempt may be missing.
-func (s *sight) trace(c *Config) time.Duration {
+// maxMissing returns how long an attempt may be missing: Config.Trace or its default.
+func (s *timing) maxMissing(c *Config) time.Duration {
 	if c.Trace > 0 {
 		return c.Trace
 	}
-	return max(num.Times(c.Interval, traceIntervals), num.Times(s.arrival, 8))
+	return max(num.Times(c.Interval, traceIntervals), num.Times(s.submitLag, 8))
 }

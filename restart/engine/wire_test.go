@@ -14,13 +14,13 @@ import (
 	"github.com/straggler-go/straggler/restart/engine"
 )
 
-// What a host may have to store comes back as it was, from JSON and from gob.
+// An action that was stored as JSON or gob reads back equal.
 func TestActionsReadBack(t *testing.T) {
 	q := newQueue(20, 3, 4, func(int) time.Duration { return 8 * time.Second })
 	q.slow["h2"] = 20
-	hosts, err := engine.NewHosts(engine.HostsConfig{Hosts: q.hosts})
+	machines, err := engine.NewMachines(engine.MachinesConfig{Machines: q.machines})
 	require.NoError(t, err)
-	p, err := engine.New(engine.Config{Tasks: 20, Interval: time.Second, Hosts: hosts})
+	p, err := engine.New(engine.Config{Tasks: 20, Interval: time.Second, Machines: machines})
 	require.NoError(t, err)
 	var all []engine.Action
 	for !p.Done() {
@@ -47,10 +47,10 @@ func TestActionsReadBack(t *testing.T) {
 	assert.Len(t, ops, 3, "%v", ops)
 }
 
-func TestFormOfWhatIsLogged(t *testing.T) {
-	a := engine.Action{Op: engine.Cancel, Task: 3, ID: "3.0", Host: "n1"}
+func TestFormOfALoggedAction(t *testing.T) {
+	a := engine.Action{Op: engine.Cancel, Task: 3, ID: "3.0", Machine: "n1"}
 	text, err := json.Marshal(a)
 	require.NoError(t, err)
-	assert.Equal(t, `{"op":"cancel","task":3,"id":"3.0","host":"n1"}`, string(text))
-	assert.Equal(t, "[op=cancel task=3 id=3.0 host=n1]", slog.AnyValue(a).Resolve().String())
+	assert.Equal(t, `{"op":"cancel","task":3,"id":"3.0","machine":"n1"}`, string(text))
+	assert.Equal(t, "[op=cancel task=3 id=3.0 machine=n1]", slog.AnyValue(a).Resolve().String())
 }

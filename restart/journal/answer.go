@@ -6,7 +6,7 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// The words with which an answer begins: a decision's actions, and what the tracker answers besides.
+// answerWords are the first words of an answer: the actions of a decision, and the other answers of a tracker.
 var answerWords = [...]string{
 	"keep", "copy", "restart", "kill", "start", wordTask, wordAttempt, wordEnds, wordWaits, wordIgnored,
 }
@@ -21,17 +21,17 @@ const (
 	indent = "    "
 )
 
-// AppendAnswer appends what the tracker answered to an event: lines that are indented, each with its end; none if there
-// is nothing to say.
+// AppendAnswer appends the tracker's answer to an event: indented lines, each with its line end. It appends
+// nothing if the answer is empty. O(length of the answer).
 func AppendAnswer(dst []byte, e tracker.Event, a tracker.Answer) []byte {
 	return appendAnswer(dst, &e, &a, "\n")
 }
 
-// appendAnswer is AppendAnswer for an answer that it may change.
+// appendAnswer is AppendAnswer with a line end. It may change the answer.
 func appendAnswer(dst []byte, e *tracker.Event, a *tracker.Answer, end string) []byte {
 	switch e.Kind {
 	case tracker.Started, tracker.Submitted:
-		if a.Attempt > 0 { // the first of a task goes without saying
+		if a.Attempt > 0 { // attempt 0 is not written
 			dst = append(appendInt(append(dst, indent...), wordAttempt+"=", a.Attempt), end...)
 		}
 	case tracker.Reported, tracker.Asked:
@@ -54,7 +54,7 @@ func appendAnswer(dst []byte, e *tracker.Event, a *tracker.Answer, end string) [
 	return dst
 }
 
-// appendFound writes a decision, with the task that it is about unless the event says it.
+// appendFound writes a decision, with the task unless the event names it.
 func appendFound(dst []byte, a *tracker.Answer, end string) []byte {
 	dst, _ = a.AppendText(append(dst, indent...)) // it never fails
 	return append(dst, end...)
@@ -64,7 +64,7 @@ func appendInt(dst []byte, key string, n int) []byte {
 	return strconv.AppendInt(append(dst, key...), int64(n), 10)
 }
 
-// appendNumbers writes a list, unless it is empty.
+// appendNumbers writes a list of numbers, unless it is empty.
 func appendNumbers(dst []byte, key string, list []int, end string) []byte {
 	if len(list) == 0 {
 		return dst

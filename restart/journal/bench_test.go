@@ -8,7 +8,7 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// recording returns a journal in which every task of a phase reports ten times and finishes.
+// recording returns a journal in which each task of a phase reports ten times and finishes.
 func recording(b *testing.B, tasks int) []byte {
 	b.Helper()
 	tr, r := record(b, tracker.Config{Tasks: tasks, Slots: tasks, Interval: time.Second})

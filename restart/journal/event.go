@@ -12,16 +12,17 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// Events as lines. What a kind says stands in the tracker's table of kinds, tracker.Kind.Keys; here is only how a key is
-// written and where its value goes.
+// This file reads and writes events as lines. The keys of each kind are in tracker.Kind.Keys. Here is how a key's value is
+// written, and in which field of an event it belongs.
 
-// fields are an event as its line says it.
+// fields are an event as its line shows it.
 type fields struct {
 	tracker.Event
-	in              time.Duration // until the machine leaves
+	in              time.Duration // time until the machine leaves, or Unknown
 	copies, restart bool
 }
 
+// fieldsOf returns the fields of an event.
 func fieldsOf(e *tracker.Event) fields {
 	f := fields{Event: *e, in: estimate.Unknown, copies: !e.NoCopy, restart: !e.NoRestart}
 	if !e.Leaves.IsZero() {
@@ -30,7 +31,7 @@ func fieldsOf(e *tracker.Event) fields {
 	return f
 }
 
-// event is what the line said.
+// event returns the event of the fields.
 func (f *fields) event() tracker.Event {
 	if f.in != estimate.Unknown {
 		f.Leaves = f.Time.Add(f.in)
@@ -39,7 +40,7 @@ func (f *fields) event() tracker.Event {
 	return f.Event
 }
 
-// field returns a key and where its value stands, and whether that is left out.
+// field returns the key and the place of a value, and whether the value is left out of a line.
 func (f *fields) field(key string) (wire.Field, bool) {
 	switch key {
 	case "task":
@@ -49,7 +50,7 @@ func (f *fields) field(key string) (wire.Field, bool) {
 	case "machine":
 		return wire.Field{Key: key, Value: &f.Machine}, f.Machine < 0
 	case "delta":
-		f.Delta = strings.ReplaceAll(f.Delta, " ", "?") // it is no delta, and must not be two words
+		f.Delta = strings.ReplaceAll(f.Delta, " ", "?") // a space would split the word; such a text is no delta
 		return wire.Field{Key: key, Value: &f.Delta}, false
 	case "slots":
 		return wire.Field{Key: key, Value: &f.Slots}, false
@@ -69,9 +70,9 @@ func (f *fields) field(key string) (wire.Field, bool) {
 	return wire.Field{Key: key, Value: &f.Report.Saved}, f.Report.Saved == 0
 }
 
-// AppendEvent appends an event as one line, without the line's end, its time as that since the start of the journal.
-// Parsing the text gives an event with the same text. An event of no known kind gives a line that no parser takes. It
-// does not allocate if dst is long enough.
+// AppendEvent appends an event as one line, without a line end. The event's time is written as the time since
+// start. The line parses to an event with the same line. An event of an unknown kind gives a line that no
+// parser accepts. AppendEvent does not allocate if dst is long enough. O(length of the line).
 func AppendEvent(dst []byte, start time.Time, e tracker.Event) []byte {
 	if e.Kind.Timed() {
 		dst = append(wire.AppendSeconds(dst, e.Time.Sub(start)), ' ')
@@ -96,7 +97,7 @@ func AppendEvent(dst []byte, start time.Time, e tracker.Event) []byte {
 	return dst
 }
 
-// parseEvent reads the words of a line behind its time.
+// parseEvent reads the words of a line after its time.
 func parseEvent(words []string, at time.Duration, timed bool) (tracker.Event, error) {
 	none := tracker.Event{Machine: unknownMachine}
 	kind, words, err := parseKind(words)
@@ -135,7 +136,8 @@ func parseEvent(words []string, at time.Duration, timed bool) (tracker.Event, er
 	return f.event(), err
 }
 
-// parseKind takes the kind off the front of the line. What is lost stands behind "lose", with its number.
+// parseKind takes the kind off the front of the words. The two kinds of lose differ in the key of the next
+// word.
 func parseKind(words []string) (tracker.Kind, []string, error) {
 	if len(words) == 0 {
 		return 0, nil, fmt.Errorf("got a time alone, want one of %s behind it", names(true))
@@ -152,7 +154,7 @@ func parseKind(words []string) (tracker.Kind, []string, error) {
 	return 0, nil, fmt.Errorf("got %.40q, want a time or one of %s", words[0], names(false))
 }
 
-// names lists the kinds that have a time, or all and the words of a phase.
+// names lists the kinds that have a time; without timed, all kinds and the words of a phase.
 func names(timed bool) string {
 	var all []string
 	if !timed {

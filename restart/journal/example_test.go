@@ -13,7 +13,7 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// A recorder watches a tracker; the host writes the bytes to a file from time to time.
+// A recorder watches a tracker. The program writes the bytes to a file from time to time.
 func ExampleRecorder() {
 	config := tracker.Config{
 		Tasks: 6, Slots: 4, Machines: 4, Interval: 10 * time.Second, Policy: restart.Mantri{MaxRestarts: 1},
@@ -33,7 +33,7 @@ func ExampleRecorder() {
 	for task := range 3 {
 		t.Report(now, task, 0, tracker.Report{Done: 0.25})
 	}
-	t.Report(now, 3, 0, tracker.Report{Remaining: 8 * time.Minute}) // the host knows better
+	t.Report(now, 3, 0, tracker.Report{Remaining: 8 * time.Minute}) // the program's own estimate
 
 	fmt.Printf("%s", record.Bytes()) // or file.Write(record.Bytes())
 	record.Reset()
@@ -55,7 +55,7 @@ func ExampleRecorder() {
 	//     restart fresh-sooner attempt=0 remaining=480s fresh=40s bar=50s gain=440s avoid=3
 }
 
-// What would another policy have said to the same reports?
+// How would another policy have answered the same reports?
 func ExampleReplay() {
 	recorded := []byte(`phase tasks=3 slots=3 interval=1s policy=mantri
 0s start task=0
@@ -86,11 +86,12 @@ func ExampleReplay() {
 	//     copy beyond-peers run-seconds=31 threshold=30 gain=1s
 }
 
-// The second phase of a cluster starts with what the first has taught. Its journal replays with the record and the budget as they
-// were when it began; package restarttest takes the same options for each file, by RunFiles.
+// How does a journal replay if its phase began with experience? The second phase of a cluster begins with the
+// record and the budget of the first. Both are saved when it begins, and the replay reads them back. In package
+// restarttest, RunFiles takes the same options for each file.
 func ExampleOptions() {
 	record, budget := new(machines.Record), new(tracker.Budget)
-	var text, recordThen, budgetThen []byte // of the last phase: three files beside each other
+	var text, recordThen, budgetThen []byte // of the last phase: three files that belong together
 	for range 2 {
 		var err error
 		if recordThen, err = record.MarshalBinary(); err != nil {
@@ -135,7 +136,7 @@ func ExampleOptions() {
 	// journal: line 1: the record of machines is custom, want Options.Configure to supply it
 }
 
-// An error says where the text is wrong and what was wanted there.
+// An error names the line and the expected form.
 func ExampleParse() {
 	_, err := journal.Parse([]byte("phase tasks=3 slots=3\n0s start taks=0\n"))
 	fmt.Println(err)

@@ -11,7 +11,7 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// Short texts: a long one is shrunk for longer than it is fuzzed.
+// addJournals adds short texts. The fuzzer would spend most of its time on shrinking long texts.
 func addJournals(f *testing.F) {
 	for _, text := range []string{
 		"phase tasks=3 policy=late,early=yes,min-age=off budget=3,rate=off machines=2\nwork 1,?,3\n0s sweep\n9s close\n10s next\n",
@@ -24,7 +24,7 @@ func addJournals(f *testing.F) {
 	}
 }
 
-// A line that parses, printed and parsed again, prints the same: the text is a fixed point, and no rubbish panics.
+// A line that parses, is printed, and is parsed again, prints the same. No input panics.
 func FuzzEvent(f *testing.F) {
 	for text := range samples() {
 		f.Add([]byte(text))
@@ -44,7 +44,7 @@ func FuzzEvent(f *testing.F) {
 	})
 }
 
-// Replay of any text is an error or a text that replays to itself, with the same events.
+// Replay returns an error, or a text that replays to itself with the same events.
 func FuzzReplay(f *testing.F) {
 	addJournals(f)
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -72,7 +72,7 @@ func FuzzReplay(f *testing.F) {
 	})
 }
 
-// Events with any values are read back as they were told, and the recording replays to the letter.
+// Events with any values read back as they were told, and the recording replays exactly.
 func FuzzRecorder(f *testing.F) {
 	f.Add(int64(1e9), 3, 0, 1, 0.5, 0.25, int64(1e10), uint8(0))
 	f.Add(int64(math.MinInt64), -1, math.MaxInt, math.MinInt, math.Inf(1), math.NaN(), int64(math.MinInt64), uint8(3))

@@ -12,8 +12,8 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// The page lists each kind, with the key that it must have.
-func TestThePageListsEachKind(t *testing.T) {
+// The page lists each kind of event, with its required key.
+func TestPageListsEachKind(t *testing.T) {
 	doc, err := os.ReadFile("doc.go")
 	require.NoError(t, err)
 	for k := tracker.Started; int(k) <= tracker.Kinds; k++ {
@@ -34,8 +34,9 @@ func TestThePageListsEachKind(t *testing.T) {
 	}
 }
 
-// One line of each kind, as the first version wrote it: every later version reads it, and writes it again.
-func TestLinesOfEarlierVersions(t *testing.T) {
+// testdata has one line of each kind, as the first version wrote it. Every later version reads it and writes
+// the same.
+func TestLinesOfTheFirstVersionReadBack(t *testing.T) {
 	text, err := os.ReadFile("testdata/lines.journal")
 	require.NoError(t, err)
 	phases, err := Parse(text)
@@ -47,7 +48,7 @@ func TestLinesOfEarlierVersions(t *testing.T) {
 		seen[e.Kind] = true
 		again = append(AppendEvent(again, time.Unix(1e9, 0), e), '\n')
 	}
-	assert.Len(t, seen, tracker.Kinds, "a kind that is added wants its line")
+	assert.Len(t, seen, tracker.Kinds, "a new kind needs a line in testdata")
 	_, lines, _ := strings.Cut(string(text), "since 2001-09-09T01:46:40Z\n")
 	assert.Equal(t, lines, string(again))
 }

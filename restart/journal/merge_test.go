@@ -13,8 +13,8 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// What another process has seen stands in the journal, so that a replay decides as the tracker did.
-func TestReplayOfMerges(t *testing.T) {
+// The experience of another process stands in the journal, so a replay decides as the tracker did.
+func TestReplayMerges(t *testing.T) {
 	start, usual := time.Unix(0, 0), 20*time.Second
 	shared := func(origin string) *machines.Record {
 		r, err := machines.New(machines.Config{Origin: origin})
@@ -47,7 +47,7 @@ func TestReplayOfMerges(t *testing.T) {
 	}
 	now := start.Add(usual)
 	phase.Start(now, 3, 0)
-	assert.Contains(t, phase.Next(now, 3).String(), "start", "nothing is known of machine 3")
+	assert.Contains(t, phase.Next(now, 3).String(), "start", "machine 3 has no record yet")
 	delta, err := other.AppendDelta(nil, record.AppendVersion(nil))
 	require.NoError(t, err)
 	phase.Merge(now, delta)
@@ -78,8 +78,8 @@ func TestReplayOfMerges(t *testing.T) {
 	}
 }
 
-// A delta that is none is ignored by the tracker, and stands in the journal as one that is: it can be replayed.
-func TestReplayOfDeltasThatAreNone(t *testing.T) {
+// The tracker ignores a text that is no delta. The journal shows it as ignored and can be replayed.
+func TestReplayIgnoresInvalidDeltas(t *testing.T) {
 	for _, delta := range []string{"", "two words", "a\nb", "#", "QUI=", "?", "\"", "QUI\u00e9"} {
 		config := tracker.Config{Tasks: 2, Slots: 2, Machines: 2, Interval: time.Second}
 		recorder := NewRecorder(config)
@@ -97,7 +97,7 @@ func TestReplayOfDeltasThatAreNone(t *testing.T) {
 }
 
 // A phase without tasks reads back from its line and from its JSON.
-func TestReplayOfAPhaseWithoutTasks(t *testing.T) {
+func TestPhaseWithoutTasksReadsBack(t *testing.T) {
 	config := tracker.Config{Work: []float64{}, Slots: 2, Interval: time.Second}
 	_, err := tracker.New(config)
 	require.NoError(t, err)
@@ -111,8 +111,9 @@ func TestReplayOfAPhaseWithoutTasks(t *testing.T) {
 	assert.NoError(t, err)
 }
 
-// Phases that share an experience, one after the other in a journal, are replayed with it as it was before the first.
-func TestReplayOfPhasesOfAKind(t *testing.T) {
+// Several phases in a journal share an experience. They replay with the experience as it was before the first
+// phase.
+func TestReplayNeedsTheExperienceAsItWas(t *testing.T) {
 	play := func(x *tracker.Experience) string {
 		var text strings.Builder
 		for phase := range 6 {
@@ -147,7 +148,7 @@ func TestReplayOfPhasesOfAKind(t *testing.T) {
 	assert.Equal(t, text, replay(t, text, options(then)))
 	empty, err := new(tracker.Experience).MarshalBinary()
 	require.NoError(t, err)
-	assert.NotEqual(t, text, replay(t, text, options(empty)), "what was known before decides")
+	assert.NotEqual(t, text, replay(t, text, options(empty)), "the experience before the first phase must count")
 	_, err = Replay([]byte(text), Options{})
 	assert.ErrorContains(t, err, "the experience is custom")
 }

@@ -10,19 +10,18 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// Phase is what a journal holds of one phase.
+// Phase is one phase of a journal.
 type Phase struct {
-	// Config is the configuration of its tracker, with all works. What has no text stands in it as what journal.Options
-	// must replace.
+	// Config is the configuration of the phase's tracker, with all works. A custom value, which has no text, is
+	// a placeholder that journal.Options must replace.
 	Config tracker.Config
-	// Events are what the tracker was told, in order. Where the journal does not say when it starts, that is the Unix
-	// epoch.
+	// Events are the events in their order. If the journal has no since line, its start is the Unix epoch.
 	Events []tracker.Event
 }
 
-// Parse returns the phases of a journal in order, without the answers. Events before the first phase, as in a journal
-// of which the beginning was drained, stand in a phase without a configuration. Where a line gives no machine, or its
-// kind has none, Event.Machine is -1. An error names the line and what was wanted there. O(len(data)).
+// Parse returns the phases of a journal in their order, without the answers. Events before the first phase make
+// a phase without a configuration; such a journal has lost its beginning. Event.Machine is -1 if the line gives
+// no machine or its kind has none. An error names the line and the expected form. O(len(data)).
 func Parse(data []byte) ([]Phase, error) {
 	var phases []Phase
 	for l, err := range lines(data) {
@@ -48,7 +47,7 @@ func Parse(data []byte) ([]Phase, error) {
 	return phases, nil
 }
 
-// ParseEvent reads one event, with or without a line's end and a comment behind it. The error says what was wanted.
+// ParseEvent reads one event, with or without a line end and a comment. The error names the expected form.
 func ParseEvent(text []byte) (tracker.Event, error) {
 	var l line
 	if err := l.parse(string(text)); err != nil {
@@ -60,7 +59,7 @@ func ParseEvent(text []byte) (tracker.Event, error) {
 	return l.event, nil
 }
 
-// class is what a line of a journal is for.
+// class is the purpose of a line of a journal.
 type class uint8
 
 const (
@@ -75,7 +74,7 @@ const (
 // line is one line of a journal.
 type line struct {
 	number int
-	text   string // as it was read, without its end
+	text   string // the line without its end
 	end    string // "\n" or "\r\n"
 	class  class
 	event  tracker.Event  // of an eventLine
@@ -84,7 +83,7 @@ type line struct {
 	since  time.Time      // of a sinceLine
 }
 
-// lines reads a journal line by line and stops at the first error.
+// lines reads a journal line by line. It stops at the first error.
 func lines(data []byte) iter.Seq2[line, error] {
 	return func(yield func(line, error) bool) {
 		number, answerable, since := 0, false, start()
@@ -121,6 +120,7 @@ func lines(data []byte) iter.Seq2[line, error] {
 	}
 }
 
+// read sets the class and the content of a line from its text.
 func (l *line) read() (err error) {
 	trimmed := strings.TrimSpace(l.text)
 	switch {
@@ -135,8 +135,8 @@ func (l *line) read() (err error) {
 	return err
 }
 
-// checkAnswer accepts what could be an answer. Rewriting drops the answers, so an event that was indented by mistake
-// must not pass for one.
+// checkAnswer accepts a line that could be an answer. Replay drops the answers, so an event that was indented
+// by mistake must be an error.
 func checkAnswer(text string) error {
 	first, _, _ := strings.Cut(text, " ")
 	first, _, _ = strings.Cut(first, "=")

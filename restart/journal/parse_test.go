@@ -71,10 +71,10 @@ func TestEventsReadAsTheyAreWritten(t *testing.T) {
 		}
 		assert.Equal(t, want, e, text)
 	}
-	assert.Len(t, seen, tracker.Kinds, "every kind has its sample")
+	assert.Len(t, seen, tracker.Kinds, "each kind of event needs a sample")
 }
 
-func TestLenientReading(t *testing.T) {
+func TestOrderAndSpacesDoNotMatter(t *testing.T) {
 	for text, want := range map[string]string{
 		"10s\tstart  machine=1   task=3":      "10s start task=3 machine=1",
 		"1m30.5s finish task=2":               "90.5s finish task=2 attempt=0",
@@ -99,8 +99,8 @@ func TestLenientReading(t *testing.T) {
 	}
 }
 
-// Each fault is named, with its line and what was wanted.
-func TestErrors(t *testing.T) {
+// Each error names the line and the expected form.
+func TestErrorsNameTheLineAndTheExpectedForm(t *testing.T) {
 	for text, want := range map[string]string{
 		"strat task=1":                         `got "strat", want a time or one of phase, work, since,`,
 		"10 start task=1":                      `got "10", want a time or one of`,
@@ -160,7 +160,7 @@ func TestErrors(t *testing.T) {
 		require.Error(t, err, text)
 		assert.Contains(t, err.Error(), "journal: ")
 		assert.Contains(t, err.Error(), want, text)
-		assert.Zero(t, e, "an event is not half read")
+		assert.Zero(t, e, "an event with an error is empty")
 		if text == "" {
 			continue
 		}
@@ -175,7 +175,7 @@ func TestIndentedLinesAreAnswers(t *testing.T) {
 	_, err := Parse([]byte("    keep not-slow\n"))
 	assert.ErrorContains(t, err, "line 1: an indented line is an answer, and no event stands before this one")
 
-	// Rewriting would drop an event that was indented by mistake.
+	// A rewrite would drop an event that was indented by mistake.
 	for _, text := range []string{" 10s start task=1", "\tslots 3", "  eligible task=1", " phase tasks=1", " work 1"} {
 		_, err = Parse([]byte("phase tasks=1\n" + text + "\n"))
 		assert.ErrorContains(t, err, "line 2: an indented line is an answer, want it to begin with one of keep,", text)

@@ -9,16 +9,15 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// Works are written on the phase line while they are few, and on lines of their own otherwise.
 const (
-	inlineWorks  = 16
-	worksPerLine = 16
+	inlineWorks  = 16 // tasks; with more tasks the works have lines of their own
+	worksPerLine = 16 // works on each such line
 )
 
-// AppendPhase appends the line that opens a journal: what a tracker of this configuration is to know. The works of
-// more than 16 tasks follow on lines of their own. Fields that are zero are left out. A policy that is not a value of
-// one of the package restart's types is written as custom, and so are a prior, a path and a record of machines, which
-// have no text: replaying takes [Options.Configure] to supply them. O(len(c.Work)).
+// AppendPhase appends the line that opens a phase: the configuration of its tracker. A field that is zero is
+// left out. The works of more than 16 tasks follow on lines of their own. A policy that is not a value of a
+// type in package restart or package rules is written as custom. A prior, a path, a shape, an experience and a
+// used record of machines are custom too: a replay needs [Options.Configure] to supply them. O(len(c.Work)).
 func AppendPhase(dst []byte, c tracker.Config) []byte {
 	work := c.Work
 	if len(work) <= inlineWorks {
@@ -37,7 +36,7 @@ func AppendPhase(dst []byte, c tracker.Config) []byte {
 	return dst
 }
 
-// configFields are the facts and choices that have a text; tasks is always written.
+// configFields are the fields of a configuration that have a text. The field tasks is always written.
 func configFields(c *tracker.Config) []wire.Field {
 	return append([]wire.Field{
 		{Key: "tasks", Value: &c.Tasks}, {Key: "slots", Value: &c.Slots}, {Key: "machines", Value: &c.Machines},
@@ -57,7 +56,7 @@ func configFields(c *tracker.Config) []wire.Field {
 	}, wire.Choices(&c.Limits)...)
 }
 
-// parsed is a field that has a text of its own.
+// parsed returns a field with its own functions to write and to read it.
 func parsed[T any](key string, v *T, text func(T) string, parse func(string) (T, error)) wire.Field {
 	return wire.Field{Key: key, Value: wire.Word{
 		Get: func() string { return text(*v) },
@@ -68,7 +67,8 @@ func parsed[T any](key string, v *T, text func(T) string, parse func(string) (T,
 	}}
 }
 
-// hostsOwn is a field that has no text, but what stands for one until [Options.Configure] supplies it.
+// hostsOwn returns a field of your program's own, which has no text. When it is read, stand sets a placeholder
+// until [Options.Configure] supplies the value.
 func hostsOwn(key string, given bool, stand func()) wire.Field {
 	return wire.Field{Key: key, Value: wire.Word{
 		Get: func() string {
@@ -113,7 +113,7 @@ func onlyCustom(key, value string) error {
 	return nil
 }
 
-// worksText writes works; none have no text.
+// worksText writes works; it returns an empty text for none.
 func worksText(works []float64) string { return string(appendWorks(nil, works)) }
 
 func appendWorks(dst []byte, works []float64) []byte {

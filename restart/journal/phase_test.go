@@ -30,7 +30,7 @@ func kebab(name string) string {
 	return b.String()
 }
 
-func TestCustomPolicies(t *testing.T) {
+func TestPoliciesWithoutATextAreCustom(t *testing.T) {
 	for _, policy := range []restart.Policy{ownPolicy{}, &restart.Mantri{}} { // a tracker takes a pointer for the host's own
 		assert.Contains(t, string(AppendPhase(nil, tracker.Config{Policy: policy})), "policy=custom\n")
 	}
@@ -40,7 +40,7 @@ type ownPolicy struct{ _ []int }
 
 func (ownPolicy) Decide(restart.Task, restart.Phase) restart.Decision { return restart.Decision{} }
 
-func TestBudgetsRoundTrip(t *testing.T) {
+func TestBudgetsReadBack(t *testing.T) {
 	for text, want := range map[string]tracker.BudgetConfig{
 		"100":                             {Slots: 100},
 		"100,share=0.2":                   {Slots: 100, Share: 0.2},
@@ -57,7 +57,7 @@ func TestBudgetsRoundTrip(t *testing.T) {
 	assert.NotPanics(t, func() { budgetText(&tracker.Budget{}) })
 }
 
-// Whatever a Config holds is written, and reads back. A field that is added to Config fails here.
+// Each field of a Config is written and reads back. This test fails when Config gets a field without a text.
 func TestEveryFieldOfConfigIsWritten(t *testing.T) {
 	budget, err := tracker.NewBudget(tracker.BudgetConfig{Slots: 5})
 	require.NoError(t, err)
@@ -65,7 +65,7 @@ func TestEveryFieldOfConfigIsWritten(t *testing.T) {
 	for path, c := range leaves(t, budget) {
 		text := string(AppendPhase(nil, c))
 		assert.NotEqual(t, none, text, "%s is not written", path)
-		assert.Contains(t, text, " "+kebab(path[strings.LastIndex(path, ".")+1:])+"=", "under its own name")
+		assert.Contains(t, text, " "+kebab(path[strings.LastIndex(path, ".")+1:])+"=", "the key must be the name of the field")
 		phases, err := Parse([]byte(text))
 		require.NoError(t, err, "%s: %s", path, text)
 		require.Len(t, phases, 1)
@@ -73,7 +73,7 @@ func TestEveryFieldOfConfigIsWritten(t *testing.T) {
 	}
 }
 
-// leaves returns configurations of which one field each is set.
+// leaves returns configurations with one field set in each.
 func leaves(t *testing.T, budget *tracker.Budget) map[string]tracker.Config {
 	all := map[string]tracker.Config{}
 	var walk func(path string, index []int, kind reflect.Type)
@@ -128,7 +128,7 @@ func leaves(t *testing.T, budget *tracker.Budget) map[string]tracker.Config {
 	return all
 }
 
-func TestWorks(t *testing.T) {
+func TestManyWorksHaveLinesOfTheirOwn(t *testing.T) {
 	few := tracker.Config{Work: []float64{1, 2.5, math.NaN(), 0}}
 	assert.Equal(t, "phase tasks=4 work=1,2.5,?,0 policy=least-cost\n", string(AppendPhase(nil, few)))
 
@@ -139,7 +139,7 @@ func TestWorks(t *testing.T) {
 		}
 		text := AppendPhase(nil, tracker.Config{Work: works, Interval: time.Second})
 		for _, l := range strings.Split(string(text), "\n") {
-			assert.Less(t, len(l), 200, "a readable line")
+			assert.Less(t, len(l), 200, "a line must be readable")
 		}
 		var got []float64
 		_, err := Replay(text, Options{Configure: func(_ int, c *tracker.Config) { got = c.Work }})
@@ -148,8 +148,8 @@ func TestWorks(t *testing.T) {
 	}
 }
 
-// A phase is written from what the host gave, and from what Tracker.Config gives back, to the same effect.
-func TestPhaseOfAFilledConfig(t *testing.T) {
+// The given configuration and the configuration that Tracker.Config returns give equal phases.
+func TestFilledConfigGivesTheSamePhase(t *testing.T) {
 	given := tracker.Config{Tasks: 5, Slots: 2, Interval: time.Second, Policy: rules.Flink{Ratio: 0.5}}
 	tr, err := tracker.New(given)
 	require.NoError(t, err)

@@ -6,7 +6,8 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// Recorder keeps a journal of what a tracker is told and what it answers. It watches, and so it can't change an answer:
+// Recorder writes a journal of the events that a tracker is told and of its answers. It only watches, so it
+// changes no answer:
 //
 //	record := journal.NewRecorder(config)
 //	config.OnEvent = record.OnEvent
@@ -15,36 +16,39 @@ import (
 //	file.Write(record.Bytes()) // from time to time
 //	record.Reset()
 //
-// What was written replays to the same answers, to the letter; but if the phase shares a budget or a record of machines
-// with others, their share in them is not in the journal. A report and its decision take about 100 bytes. Once the
-// journal has its size, an event allocates nothing, and the text of a decision one small piece.
+// A replay of the journal gives exactly the same answers. There is an exception: if the phase shares a budget
+// or a record of machines with other phases, the journal does not show the other phases' changes.
 //
-// A journal need not grow for ever. After a snapshot of the tracker ([tracker.Tracker.MarshalBinary]) what was recorded
-// before is not needed to go on: Reset, keep the snapshot, and after a restart let [tracker.Restore] and [Resume] read
-// the two.
+// A report and its decision take about 100 bytes. Once the journal has grown to its size, an event allocates
+// nothing, and the text of a decision allocates one small piece.
 //
-// Not safe for concurrent use; one per phase.
+// A journal need not grow for ever. A snapshot of the tracker ([tracker.Tracker.MarshalBinary]) replaces the
+// journal before it: call Reset, and keep the snapshot. After a restart, [tracker.Restore] reads the snapshot
+// and [Resume] reads the journal since then.
+//
+// A Recorder is not safe for concurrent use. Use one for each phase.
 type Recorder struct {
 	text     []byte
 	answer   tracker.Answer // scratch
 	begun    bool
-	start    time.Time // of the journal: the first instant that is not the zero time, once there is one
-	anchored bool      // the text says when that was
+	start    time.Time // start of the journal: the first time that is not zero, once there is one
+	anchored bool      // the text has a since line
 }
 
-// NewRecorder returns a recorder whose journal begins with the phase. Call it before the tracker is made: what it is
-// configured with may learn. O(n) in the number of tasks.
+// NewRecorder returns a recorder whose journal begins with the phase. Call it before the tracker is made,
+// because a record of machines or a budget in the configuration may change later. O(n) in the number of tasks.
 func NewRecorder(c tracker.Config) *Recorder { return &Recorder{text: AppendPhase(nil, c)} }
 
-// Bytes returns the journal since the last Reset, in whole lines. It holds until the next event.
+// Bytes returns the journal since the last Reset, in whole lines. The slice is valid until the next event.
+// O(1).
 func (r *Recorder) Bytes() []byte { return r.text }
 
-// Reset drops the text that Bytes returned, and keeps its memory. What follows can be read on its own, by [Resume].
+// Reset drops the text that Bytes returned and keeps its memory. [Resume] can read the text that follows. O(1).
 func (r *Recorder) Reset() { r.text, r.anchored = r.text[:0], false }
 
-// OnEvent writes an event and its answer. It is meant for [tracker.Config].OnEvent.
+// OnEvent writes an event and its answer. Set it as [tracker.Config].OnEvent. O(length of the text).
 func (r *Recorder) OnEvent(e tracker.Event, a tracker.Answer) {
-	if e.Kind.Timed() && (!r.begun || r.start.IsZero() && !e.Time.IsZero()) { // no time passes from the zero time on
+	if e.Kind.Timed() && (!r.begun || r.start.IsZero() && !e.Time.IsZero()) { // from the zero time no time passes
 		r.begun, r.start, r.anchored = true, e.Time, false
 	}
 	if r.begun && !r.anchored {

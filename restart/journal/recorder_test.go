@@ -25,7 +25,7 @@ func record(t testing.TB, c tracker.Config) (*tracker.Tracker, *Recorder) {
 	return tr, r
 }
 
-// driver is a host that behaves badly: it tells the tracker sense and nonsense at random.
+// driver tells a tracker sense and nonsense at random.
 type driver struct {
 	source *rand.Rand
 	now    time.Time
@@ -150,8 +150,8 @@ func randomConfig(source *rand.Rand) tracker.Config {
 	return c
 }
 
-// What is recorded replays to the letter: every decision, every number of every decision.
-func TestRecordingsReplayToTheLetter(t *testing.T) {
+// A recording replays exactly: each decision and each number.
+func TestRecordingsReplayExactly(t *testing.T) {
 	actions := map[restart.Action]int{}
 	for seed := range uint64(300) {
 		source := rand.New(rand.NewPCG(seed, 5))
@@ -179,15 +179,15 @@ func TestRecordingsReplayToTheLetter(t *testing.T) {
 		require.NoError(t, err)
 		got, err := restored.MarshalBinary()
 		require.NoError(t, err)
-		require.Equal(t, want, got, "seed %d: the same state", seed)
+		require.Equal(t, want, got, "seed %d: the two trackers must have one state", seed)
 	}
 	for _, a := range []restart.Action{restart.Copy, restart.Restart, restart.Kill} {
-		assert.Greater(t, actions[a], 20, "the test has seen too little of %s", a)
+		assert.Greater(t, actions[a], 20, "the test needs more decisions to %s", a)
 	}
 }
 
-// To record changes no answer.
-func TestRecorderAnswersAsTracker(t *testing.T) {
+// Recording changes no answer.
+func TestRecorderChangesNoAnswer(t *testing.T) {
 	for seed := range uint64(200) {
 		c := randomConfig(rand.New(rand.NewPCG(seed, 6)))
 		plain, err := tracker.New(c)
@@ -205,8 +205,8 @@ func TestRecorderAnswersAsTracker(t *testing.T) {
 	}
 }
 
-// A sweep visits after it has recorded; what visit tells counts for the tasks that follow.
-func TestRecordedSweep(t *testing.T) {
+// A sweep is recorded before visit is called. An event that visit tells counts for the tasks after it.
+func TestSweepIsRecordedBeforeItsVisits(t *testing.T) {
 	tr, r := record(t, tracker.Config{
 		Tasks: 3, Slots: 4, Interval: time.Second, Policy: rules.Dryad{MinFinished: 1},
 	})
@@ -236,7 +236,7 @@ slots 3
     keep no-free-slot
 `, string(r.Bytes()))
 
-	// A visit that tells nothing sees what the sweep saw.
+	// A visit that tells no event sees the decisions of the sweep.
 	tr.SetSlots(4)
 	visited = nil
 	r.Reset()
@@ -245,8 +245,8 @@ slots 3
 	assert.Equal(t, "since 1970-01-01T00:00:00Z\n2s sweep\n    task=2 copy beyond-peers run-seconds=2 threshold=1 gain=1s\n", string(r.Bytes()))
 }
 
-// Nothing is allocated for an event except for the text of the decision that follows it: one piece.
-func TestRecorderAllocations(t *testing.T) {
+// An event allocates nothing, except one piece for the text of its decision.
+func TestRecorderAllocatesOnlyForDecisions(t *testing.T) {
 	tr, r := record(t, tracker.Config{Tasks: 4, Slots: 4, Interval: time.Second})
 	now := time.Unix(0, 0)
 	for task := range 4 {
@@ -273,8 +273,9 @@ func TestRecorderAllocations(t *testing.T) {
 	}))
 }
 
-// A host that has read no clock at first: no time passes before its first instant, nor in the journal.
-func TestRecordingBeginsAtTheZeroTime(t *testing.T) {
+// A program that has read no clock tells the zero time. No time passes before its first real time, in the
+// journal too.
+func TestRecordingMayBeginAtTheZeroTime(t *testing.T) {
 	tr, r := record(t, tracker.Config{Tasks: 2, Slots: 2, Interval: time.Second})
 	tr.Start(time.Time{}, 0, 1)
 	now := time.Unix(1e9, 0)
@@ -286,8 +287,9 @@ func TestRecordingBeginsAtTheZeroTime(t *testing.T) {
 	assert.Equal(t, string(r.Bytes()), replay(t, string(r.Bytes()), Options{}))
 }
 
-// A journal is compacted: what was recorded before a snapshot is dropped, and the two give the tracker back.
-func TestResumeAfterASnapshot(t *testing.T) {
+// After a snapshot the journal before it is dropped. The snapshot and the journal after it give the tracker
+// back.
+func TestResumeGoesOnAfterASnapshot(t *testing.T) {
 	for seed := range uint64(50) {
 		source := rand.New(rand.NewPCG(seed, 8))
 		c := randomConfig(source)

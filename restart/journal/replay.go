@@ -9,30 +9,34 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// Options are the choices of [Replay]. The zero value replays a journal as it was written.
+// Options are the choices of [Replay] and [Restore]. The zero value replays a journal as it was recorded.
 type Options struct {
-	// Policy decides instead of the policy that the journal names. Nil: the journal's.
+	// Policy replaces the policy that the journal names. Nil: the journal's policy decides.
 	Policy restart.Policy
-	// Configure, if not nil, may change the configuration of each phase before its tracker is made: it supplies what the
-	// journal names as custom. Phase counts the phases of the journal from 0. Policy has been set by then. What learns
-	// or counts must be as it was when the phase began, each time: keep a snapshot of it beside the journal, and read
-	// that here.
+	// Configure, if not nil, may change the configuration of each phase before its tracker is made. Use it to
+	// supply the custom values of the journal. The argument phase counts the phases of the journal from 0.
+	// Policy is already set.
+	//
+	// A value that changes as the tracker runs, such as a record of machines, must be as it was when the phase
+	// began. So keep its snapshot beside the journal, and read the snapshot here.
 	Configure func(phase int, c *tracker.Config)
-	// OnDecision, if not nil, is called with every decision of the policy, before the tracker holds it against the budget:
-	// the line of the event that asked for it, and the facts that the policy was given. The facts hold until it returns.
-	// A policy that is observed counts as one of the host's own, for which the tracker keeps every fact.
+	// OnDecision, if not nil, is called with each decision of the policy, before the tracker applies the
+	// budget. It gets the line of the event that asked, and the facts that the policy got. The facts are valid
+	// until it returns. With OnDecision the tracker keeps all facts, as for a custom policy.
 	OnDecision func(line int, t restart.Task, p restart.Phase, d restart.Decision)
-	// MaxTasks bounds the tasks, and the machines, of a phase, since a short line can ask for many. 0 means 2^20.
+	// MaxTasks bounds the number of tasks, and of machines, of a phase, because a short line can ask for many.
+	// 0 means 2^20.
 	MaxTasks int
 }
 
 const defaultMaxTasks = 1 << 20
 
-// Replay feeds a tracker with the events of a journal and returns the journal with the answers rewritten: lines that
-// are indented and hold no comment. All other lines are kept to the letter, except for a missing end of the last one. A
-// journal of which nothing has changed comes back as it was. An error names the line, and what was wanted there.
+// Replay tells a new tracker the events of a journal, and returns the journal with the tracker's answers. An
+// answer is an indented line without a comment. All other lines stay exactly as they are; the last line gets a
+// line end if it has none. If nothing has changed, the journal comes back as it was. An error names the line
+// and the expected form.
 //
-// It costs what the tracker costs, and some microseconds and six small allocations a line.
+// Replay costs as much as the tracker, and some microseconds and six small allocations a line.
 func Replay(data []byte, o Options) ([]byte, error) {
 	p := player{options: o, text: make([]byte, 0, len(data)), writes: true}
 	if err := p.play(data); err != nil {
@@ -41,10 +45,10 @@ func Replay(data []byte, o Options) ([]byte, error) {
 	return p.text, nil
 }
 
-// Restore feeds a tracker with the events of a journal and returns it: after the same events it is the same tracker, so
-// a host that has kept its journal goes on where it was. The tracker is that of the last phase; it is an error if the
-// journal has none. Options supply what the journal names as custom; in its Configure, set OnEvent again if you go on
-// recording.
+// Restore tells a new tracker the events of a journal and returns the tracker. The same events make the same
+// tracker, so a scheduler that kept its journal goes on where it stopped. Restore returns the tracker of the
+// last phase, and an error if there is no phase. The custom values of the journal come from the options. To go
+// on recording, set OnEvent in Configure.
 func Restore(data []byte, o Options) (*tracker.Tracker, error) {
 	p := player{options: o}
 	if err := p.play(data); err != nil {
@@ -56,9 +60,9 @@ func Restore(data []byte, o Options) (*tracker.Tracker, error) {
 	return p.tracker, nil
 }
 
-// Resume feeds a tracker with the events of a part of a journal: those that were recorded after the snapshot from which
-// it was restored. An error names the line; the events before it have been told. It is an error if the part holds a
-// phase.
+// Resume tells a tracker the events of a part of a journal: the events that were recorded after the snapshot
+// from which the tracker was restored. An error names the line; the events before that line have been told. A
+// phase in the part is an error.
 func Resume(t *tracker.Tracker, data []byte) error {
 	for l, err := range lines(data) {
 		switch {
@@ -73,17 +77,17 @@ func Resume(t *tracker.Tracker, data []byte) error {
 	return nil
 }
 
-// player is a replay under way.
+// player is a running replay.
 type player struct {
 	options Options
-	text    []byte // with the answers, if writes is set
+	text    []byte // the journal with the answers, if writes is set
 	writes  bool
-	end     string         // of a line
+	end     string         // line end of the last event
 	answer  tracker.Answer // scratch
 	tracker *tracker.Tracker
-	phase   *tracker.Config // whose tracker is yet to be made
-	line    int             // of the event that the tracker is told of, or of the phase
-	opened  int             // phases
+	phase   *tracker.Config // configuration of a phase whose tracker is not yet made
+	line    int             // line of the event that the tracker is told, or of the phase
+	opened  int             // number of phases so far
 }
 
 func (p *player) play(data []byte) error {
@@ -108,11 +112,11 @@ func (p *player) play(data []byte) error {
 	return p.open()
 }
 
-// prepare sees to it that there is a tracker to tell of an event, and takes the configuration of one.
+// prepare makes the tracker before its first event, and reads the lines of a phase.
 func (p *player) prepare(l *line) error {
 	switch l.class {
 	case phaseLine:
-		if err := p.open(); err != nil { // a phase of which nothing is told must be valid all the same
+		if err := p.open(); err != nil { // a phase without events must be valid too
 			return err
 		}
 		p.phase, p.tracker, p.line = &l.config, nil, l.number
@@ -142,7 +146,7 @@ func (p *player) addWork(l *line) error {
 	return nil
 }
 
-// open makes the tracker of the phase whose lines have been read, if there is one.
+// open makes the tracker of the phase whose lines have been read, if there is such a phase.
 func (p *player) open() error {
 	if p.phase == nil {
 		return nil
@@ -166,7 +170,7 @@ func (p *player) write(e tracker.Event, a tracker.Answer) {
 	p.text = appendAnswer(p.text, &e, &p.answer, p.end)
 }
 
-// complete replaces what the text could not hold, and bounds what the tracker will allocate.
+// complete replaces the custom values, and bounds the memory that the tracker will allocate.
 func (p *player) complete(c *tracker.Config) error {
 	hasPath := c.Path != nil
 	c.Path = nil
@@ -212,7 +216,7 @@ func (p *player) complete(c *tracker.Config) error {
 	return nil
 }
 
-// observed shows a policy's decisions, and the facts behind them.
+// observed passes on a policy's decisions, with their facts.
 type observed struct {
 	policy restart.Policy
 	player *player
@@ -224,12 +228,12 @@ func (o observed) Decide(t restart.Task, p restart.Phase) restart.Decision {
 	return d
 }
 
-// Describe asks for every fact, and keeps what else the policy says of itself.
+// Describe asks for every fact, and keeps the rest of the policy's own description.
 func (o observed) Describe() rules.Description {
 	d := rules.Describe(o.policy)
-	d.Facts |= rules.AllFacts &^ rules.Left // with it, what a policy that does not read it is shown would be another t_rem
+	d.Facts |= rules.AllFacts &^ rules.Left // Left changes t_rem for a policy that does not ask for it
 	return d
 }
 
-// Validate lets the tracker validate the policy as if it were not observed.
+// Validate validates the policy as if it were not observed.
 func (o observed) Validate() error { return restart.Validate(o.policy) }

@@ -23,7 +23,7 @@ func replay(t *testing.T, text string, o Options) string {
 	return string(out)
 }
 
-// Comments, empty lines and the author's spelling stay; answers are replaced, wherever they stood.
+// Comments, empty lines and the spelling stay. Answers are replaced, wherever they are.
 func TestReplayRewritesAnswersOnly(t *testing.T) {
 	before := `# A title.
 
@@ -48,7 +48,7 @@ phase  tasks=2 slots=2 interval=1s   # the policy is Mantri
 `
 	got := replay(t, before, Options{})
 	assert.Equal(t, want, got)
-	assert.Equal(t, want, replay(t, got, Options{}), "once is enough")
+	assert.Equal(t, want, replay(t, got, Options{}), "a second replay changes nothing")
 }
 
 func TestReplayKeepsLineEnds(t *testing.T) {
@@ -58,8 +58,8 @@ func TestReplayKeepsLineEnds(t *testing.T) {
 	assert.Equal(t, "# only a remark\n", replay(t, "# only a remark", Options{}))
 }
 
-// What the tracker answers besides decisions.
-func TestAnswers(t *testing.T) {
+// A tracker also gives answers that are no decisions.
+func TestAnswersThatAreNoDecisions(t *testing.T) {
 	text := `phase tasks=3 slots=4 machines=2 interval=1s
 0s start task=0 machine=0
 0s start task=0 machine=1
@@ -104,8 +104,8 @@ slots 1
 	assert.Equal(t, text, replay(t, text, Options{}))
 }
 
-// The journal in the package's comment is a sound one.
-func TestReplayOfTheDocumentation(t *testing.T) {
+// The journal in the package's comment is valid.
+func TestDocumentedJournalReplays(t *testing.T) {
 	source, err := os.ReadFile("doc.go")
 	require.NoError(t, err)
 	_, after, found := strings.Cut(string(source), "//\tphase ")
@@ -119,8 +119,8 @@ func TestReplayOfTheDocumentation(t *testing.T) {
 	assert.Equal(t, text.String(), replay(t, text.String(), Options{}))
 }
 
-// A journal may hold several phases; each begins with a new tracker.
-func TestReplayOfSeveralPhases(t *testing.T) {
+// A journal may hold several phases. Each begins with a new tracker.
+func TestEachPhaseBeginsWithANewTracker(t *testing.T) {
 	text := `phase tasks=1 slots=1 policy=never
 0s start task=0
 9s decide task=0
@@ -132,7 +132,7 @@ phase tasks=1 slots=1 policy=never
 	assert.Equal(t, text, replay(t, text, Options{}))
 }
 
-func TestReplayErrors(t *testing.T) {
+func TestReplayErrorsNameTheLine(t *testing.T) {
 	for text, want := range map[string]string{
 		"0s sweep": "line 1: got sweep, want a phase first",
 		"work 1,2": "line 1: got work, want it directly below the line of its phase",
@@ -160,7 +160,7 @@ func TestReplayErrors(t *testing.T) {
 	assert.ErrorContains(t, err, "no more than 4")
 }
 
-// twice duplicates every task whose prior and places it can see.
+// twice copies each task with a known prior and known machines.
 type twice struct{}
 
 func (twice) Decide(t restart.Task, _ restart.Phase) restart.Decision {
@@ -176,8 +176,8 @@ func (c constant) Mean() float64            { return float64(c) }
 func (c constant) CDF(x float64) float64    { return map[bool]float64{true: 1}[x >= float64(c)] }
 func (c constant) Quantile(float64) float64 { return float64(c) }
 
-// What is custom is supplied, in order: the policy, then Configure.
-func TestReplayOfCustomParts(t *testing.T) {
+// Options supply the custom values in this order: the policy, then Configure.
+func TestReplayNeedsCustomValues(t *testing.T) {
 	record := func() *machines.Record {
 		m, err := machines.New(machines.Config{})
 		require.NoError(t, err)
@@ -208,8 +208,8 @@ func TestReplayOfCustomParts(t *testing.T) {
 	assert.Equal(t, string(text), replay(t, string(text), o))
 }
 
-// Another policy takes the place of the one that the journal names; a bad one is refused.
-func TestReplayWithAPolicy(t *testing.T) {
+// Options.Policy replaces the policy of the journal. An invalid policy is refused.
+func TestPolicyOfTheOptionsDecides(t *testing.T) {
 	text := "phase tasks=1 slots=1 interval=1s policy=never\n0s start task=0\n1s decide task=0\n"
 	assert.Contains(t, replay(t, text, Options{}), "keep disabled")
 	assert.Contains(t, replay(t, text, Options{Policy: restart.Mantri{}}), "keep no-progress")
@@ -219,7 +219,7 @@ func TestReplayWithAPolicy(t *testing.T) {
 	assert.ErrorContains(t, err, "line 1: restart/rules: LATE.SlowTask is 7")
 }
 
-func TestOnDecision(t *testing.T) {
+func TestOnDecisionSeesEveryDecision(t *testing.T) {
 	text := `phase tasks=2 slots=1 machines=3 interval=1s
 0s start task=1 machine=2
 1s report task=1 done=0.5 remaining=1s
@@ -239,12 +239,12 @@ func TestOnDecision(t *testing.T) {
 		assert.Equal(t, time.Second, p.Interval)
 		assert.Equal(t, restart.NoEstimate, d.Reason)
 	}})
-	assert.Equal(t, text, got, "to be watched changes nothing")
-	assert.Equal(t, []int{3, 6}, lines, "one decision of the policy at the report, one at the sweep, none about a task that does not run")
+	assert.Equal(t, text, got, "OnDecision must change no answer")
+	assert.Equal(t, []int{3, 6}, lines, "one decision at the report, one at the sweep, none about a task that does not run")
 }
 
-// A clock that steps back, and times at the ends of the range, do no harm.
-func TestReplayOfOddTimes(t *testing.T) {
+// A clock that steps back does no harm, and neither do times at the ends of the range.
+func TestReplayTakesOddTimes(t *testing.T) {
 	text := `phase tasks=2 slots=2 interval=1s
 5s start task=0
 -9223372036.854775808s report task=0 done=0.1
@@ -256,8 +256,8 @@ func TestReplayOfOddTimes(t *testing.T) {
 	assert.Equal(t, got, replay(t, got, Options{}))
 }
 
-// Configure is told which phase of the journal it is for.
-func TestConfigureIsToldThePhase(t *testing.T) {
+// Configure gets the number of the phase in the journal.
+func TestConfigureGetsThePhase(t *testing.T) {
 	var phases []int
 	text := strings.Repeat("phase tasks=1 slots=1 interval=1s policy=never\n0s start task=0\n", 3)
 	replay(t, text, Options{Configure: func(phase int, _ *tracker.Config) { phases = append(phases, phase) }})

@@ -11,11 +11,11 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// customName stands for what has no text: a policy, a prior or a limiter of the host's own, a path, or a record of
-// machines.
+// customName is the text of a value that has no text of its own: a custom policy, prior, limiter, path or
+// record of machines.
 const customName = "custom"
 
-// custom takes the place of what a journal names but cannot hold, until [Options.Configure] supplies it.
+// custom is a placeholder for a custom value until [Options.Configure] supplies it.
 type custom struct{}
 
 func (custom) Decide(restart.Task, restart.Phase) restart.Decision {
@@ -30,13 +30,13 @@ func (custom) CopyLaunched()            {}
 func (custom) CopyEnded()               {}
 func (custom) SlotsChanged(int)         {}
 
-// customRecord is custom for the record of machines.
+// customRecord is the placeholder for a record of machines.
 type customRecord struct{ tracker.MachineRecord }
 
-// newName stands for a record of machines with its defaults that has seen nothing.
+// newName is the text of a record of machines with its defaults and no experience.
 const newName = "new"
 
-// recordText writes a record of machines; only one that has seen nothing has a text.
+// recordText writes a record of machines. Only a record without experience has a text of its own.
 func recordText(record tracker.MachineRecord) string {
 	if record == nil {
 		return ""
@@ -56,10 +56,10 @@ func parseRecord(text string) (tracker.MachineRecord, error) {
 	return customRecord{}, onlyCustom("record", text)
 }
 
-// noPath is custom for the path.
+// noPath is the placeholder for a path.
 func noPath(int, int) float64 { return 1 }
 
-// policyText writes a policy; one whose text does not read back as itself is the host's own.
+// policyText writes a policy. If the text does not read back as the same policy, it is custom.
 func policyText(policy restart.Policy) string {
 	text := rules.Text(policy)
 	if policy == nil {
@@ -78,7 +78,8 @@ func parsePolicy(text string) (restart.Policy, error) {
 	return rules.Parse(text)
 }
 
-// budgetText writes what differs from the budget that has only slots. A limiter of the host's own has no text.
+// budgetText writes a budget: its slots, and its fields that differ from the defaults. Any other limiter is
+// custom.
 func budgetText(limiter tracker.Limiter) string {
 	b, ok := limiter.(*tracker.Budget)
 	switch {
@@ -89,7 +90,7 @@ func budgetText(limiter tracker.Limiter) string {
 	}
 	c, usual := b.Config(), tracker.BudgetConfig{Slots: b.Config().Slots}.Effective()
 	fields, others := wire.Choices(&c), wire.Choices(&usual)
-	dst := fields[0].AppendValue(nil) // its slots, without a key
+	dst := fields[0].AppendValue(nil) // the slots, without a key
 	for i := range fields {
 		if text := fields[i].Append(nil, ','); string(text) != string(others[i].Append(nil, ',')) {
 			dst = append(dst, text...)

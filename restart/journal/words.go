@@ -5,22 +5,23 @@ import (
 	"time"
 )
 
-// What every kind of line is written with.
+// This file holds the words and the writers that several kinds of lines share.
 
-// start is the instant at which a journal starts that does not say it.
+// start is the start of a journal without a since line: the Unix epoch.
 func start() time.Time { return time.Unix(0, 0) }
 
-// The words with which the lines of a phase begin, which are no events.
+// The first words of the lines of a phase, which are no events.
 const (
 	wordPhase = "phase"
 	wordWork  = "work"
 	wordSince = "since"
 )
 
-// unknownMachine stands for a machine that is not known or does not matter.
+// unknownMachine is the number of a machine that is not known or does not matter.
 const unknownMachine = -1
 
-// appendSince writes the instant at which a journal starts. One that has no text is left out.
+// appendSince writes the start of a journal. It writes nothing for a year outside 0 to 9999, which RFC 3339
+// can't write.
 func appendSince(dst []byte, start time.Time) []byte {
 	start = start.UTC()
 	if year := start.Year(); year < 0 || year > 9999 {

@@ -11,39 +11,39 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// check replays a journal and describes the first difference between answers of which that is compared which of makes
-// of them; "" if there is none.
-func check(file string, data []byte, o journal.Options, of func(answer string) string) string {
+// check replays a journal and describes the first answer that differs. The function compared maps an answer to
+// the part that is compared. It returns "" if no answer differs.
+func check(file string, data []byte, o journal.Options, compared func(answer string) string) string {
 	o.OnDecision = nil
 	fresh, err := journal.Replay(data, o)
 	if err != nil {
 		return fmt.Sprintf("%s: %v", file, err)
 	}
 	if !decides(data) {
-		return fmt.Sprintf("%s: the journal holds no decision; have them written with -restart.rewrite", file)
+		return fmt.Sprintf("%s: the journal holds no decision, want at least one; -restart.rewrite writes the answers", file)
 	}
 	want, got := blocks(data), blocks(fresh)
-	for i := range want { // both have the same events
-		if slices.EqualFunc(want[i].answers, got[i].answers, func(w, g string) bool { return of(w) == of(g) }) {
+	for i := range want { // both journals have the same events
+		if slices.EqualFunc(want[i].answers, got[i].answers, func(w, g string) bool { return compared(w) == compared(g) }) {
 			continue
 		}
-		return compare(file, want[i], got[i], of) + facts(data, o, want[i].line) + foreign(file, data, o)
+		return compare(file, want[i], got[i], compared) + facts(data, o, want[i].line) + actedByOther(file, data, o)
 	}
-	return foreign(file, data, o)
+	return actedByOther(file, data, o)
 }
 
-// foreign says that another policy has acted in the journal, if so.
-func foreign(file string, data []byte, o journal.Options) string {
+// actedByOther returns an error text if another policy has acted in the journal, or "".
+func actedByOther(file string, data []byte, o journal.Options) string {
 	if _, err := touches(file, data, o); err != nil {
 		return err.Error()
 	}
 	return ""
 }
 
-// whole compares an answer as it is.
+// whole compares the whole answer.
 func whole(answer string) string { return answer }
 
-// actions compares of a decision its action, and which task and attempt it is about.
+// actions compares only a decision's action, task and attempt.
 func actions(answer string) string {
 	var a tracker.Answer
 	if a.UnmarshalText([]byte(answer)) != nil || a.Reason == restart.NoReason {
@@ -52,15 +52,15 @@ func actions(answer string) string {
 	return fmt.Sprint(a.Task, a.Action, a.Attempt)
 }
 
-// block is an event with the answers below it.
+// block is an event and the answers below it.
 type block struct {
-	line    int // of the event
+	line    int // line of the event
 	text    string
 	answers []string // without indentation
-	at      []int    // their lines
+	at      []int    // lines of the answers
 }
 
-// blocks reads a journal that is known to be sound.
+// blocks reads a journal that is known to be valid.
 func blocks(data []byte) []block {
 	var all []block
 	number := 0
@@ -79,12 +79,12 @@ func blocks(data []byte) []block {
 	return all
 }
 
-// decides reports whether any answer of the journal is a decision.
+// decides reports whether an answer of the journal is a decision.
 func decides(data []byte) bool {
 	for _, b := range blocks(data) {
 		for _, answer := range b.answers {
 			first, rest, _ := strings.Cut(answer, " ")
-			if strings.HasPrefix(first, "task=") { // of next and sweep
+			if strings.HasPrefix(first, "task=") { // an answer to next or sweep
 				first, _, _ = strings.Cut(rest, " ")
 			}
 			for action := restart.Keep; action <= restart.Start; action++ {
@@ -97,10 +97,10 @@ func decides(data []byte) bool {
 	return false
 }
 
-// compare shows an event and the first of its answers that differs.
-func compare(file string, want, got block, of func(string) string) string {
+// compare shows an event and its first answer that differs.
+func compare(file string, want, got block, compared func(string) string) string {
 	i := 0
-	for i < len(want.answers) && i < len(got.answers) && of(want.answers[i]) == of(got.answers[i]) {
+	for i < len(want.answers) && i < len(got.answers) && compared(want.answers[i]) == compared(got.answers[i]) {
 		i++
 	}
 	line := want.line
@@ -111,6 +111,7 @@ func compare(file string, want, got block, of func(string) string) string {
 		pick(got.answers, i), pick(want.answers, i))
 }
 
+// pick returns answer i, or "(nothing)".
 func pick(answers []string, i int) string {
 	if i < len(answers) {
 		return answers[i]
@@ -118,9 +119,9 @@ func pick(answers []string, i int) string {
 	return "(nothing)"
 }
 
-// facts replays the journal once more and shows what the policy was given at the event on the line.
+// facts replays the journal once more and shows the facts that the policy got for the event on the line.
 func facts(data []byte, o journal.Options, line int) string {
-	const most = 5 // of the decisions that one event asks for
+	const most = 5 // decisions shown for one event
 	var b bytes.Buffer
 	n := 0
 	o.OnDecision = func(at int, t restart.Task, p restart.Phase, d restart.Decision) {

@@ -31,11 +31,11 @@ const sweep = `phase tasks=8 slots=9 interval=1s policy=dryad,min-finished=1
 
 func checkText(text string) string { return check("x.txt", []byte(text), journal.Options{}, whole) }
 
-func TestCheck(t *testing.T) {
+func TestCheckIgnoresLayout(t *testing.T) {
 	assert.Empty(t, checkText(sweep))
-	assert.Empty(t, checkText(strings.ReplaceAll(sweep, "\n", "\r\n")), "the ends of lines do not matter")
-	assert.Empty(t, checkText(strings.ReplaceAll(sweep, "    task", "\ttask")), "nor does the indentation")
-	assert.Empty(t, checkText(strings.ReplaceAll(sweep, "    task=3", "\n# three\n    task=3")), "nor do remarks between")
+	assert.Empty(t, checkText(strings.ReplaceAll(sweep, "\n", "\r\n")), "line ends must not matter")
+	assert.Empty(t, checkText(strings.ReplaceAll(sweep, "    task", "\ttask")), "indentation must not matter")
+	assert.Empty(t, checkText(strings.ReplaceAll(sweep, "    task=3", "\n# three\n    task=3")), "comments must not matter")
 	assert.Empty(t, checkText(strings.TrimSuffix(sweep, "\n")))
 }
 
@@ -47,7 +47,7 @@ func TestCheckNamesTheLine(t *testing.T) {
   want:  task=3 copy near-end run-seconds=2 threshold=1 gain=1s
   the policy answered copy beyond-peers run-seconds=2 threshold=1 gain=1s
 `)
-	assert.Equal(t, 5, strings.Count(wrong, "the policy answered"), "what one event asks for is cut")
+	assert.Equal(t, 5, strings.Count(wrong, "the policy answered"), "at most five decisions of an event are shown")
 	assert.Contains(t, wrong, "  and 2 more\n")
 	assert.Contains(t, wrong, "    peers:  durations 1/1/1,")
 
@@ -60,7 +60,7 @@ func TestCheckNamesTheLine(t *testing.T) {
 	assert.Contains(t, surplus, "  the policy was not asked\n")
 }
 
-func TestDecides(t *testing.T) {
+func TestDecidesFindsADecision(t *testing.T) {
 	head := "phase tasks=1\n0s sweep\n"
 	for answer, want := range map[string]bool{
 		"": false, "    ignored": false, "    attempt=1": false, "    ends attempt=1": false, "    waits task=1": false,

@@ -1,32 +1,37 @@
-// Package restarttest runs journals of package restart/journal as unit tests, in a host's own test suite:
+// Package restarttest runs journals of package restart/journal as unit tests. Use it in your own test suite to
+// check that a policy, or a new version of this library, still answers as recorded:
 //
 //	func TestJournals(t *testing.T) {
 //		restarttest.Run(t, "testdata/*.txt")
 //	}
 //
-// A journal holds what a tracker.Tracker was told, and below each event what it answered. Run replays it and compares
-// the answers. So a journal that was recorded in production becomes a test by being copied to testdata; and one that
-// is written by hand, with comments, is a worked example of a policy. [RunPolicy] puts another policy, such as the
-// host's own, in the place of the one that the journals name; [RunActions] lets numbers and reasons differ as long as
-// the same is done.
+// A journal holds the events of a tracker.Tracker and, below each event, the tracker's answer. Run replays the
+// journal and compares the answers. So a journal from production becomes a test when you copy it to testdata. A
+// journal that you write by hand, with comments, is a worked example of a policy. [RunPolicy] replaces the
+// policy that the journals name, for example by your own. [RunActions] accepts other numbers and reasons as
+// long as the actions are equal.
 //
-// # What would another policy do?
+// # Asking about another policy
 //
-// Record a batch under [restart.Never], which changes nothing, and keep its journal. [Touched] says which tasks a
-// policy would have touched, so that a test can say: all stragglers are found, and no healthy task is. A journal in
-// which a policy has acted can't answer that for another one. What it killed has no end, what it copied ended early,
-// and a policy that waits longer would seem to find nothing. So such a journal makes the test fail, with the line of
-// the action and the policy that took it; and -restart.rewrite leaves it as it is.
+// Record a batch under [restart.Never], which changes nothing, and keep its journal. [Touched] returns the
+// tasks that a policy would have copied, restarted or killed. So a test can say: the policy finds all
+// stragglers and touches no healthy task.
+//
+// A journal in which one policy has acted can't answer for another policy. A killed attempt has no end, and a
+// copied task ended early, so a policy that waits longer would seem to find nothing. Such a journal makes the
+// test fail. The failure names the line of the action and the policy that acted. The flag -restart.rewrite does
+// not change such a journal.
 //
 // # Rewriting
 //
-// Importing the package defines a flag of the test binary. With it, the answers in the files are replaced by those that
-// the tracker gives now:
+// The package defines a flag of the test binary. With the flag, the tracker's present answers replace the
+// answers in the files:
 //
 //	go test ./mypackage -restart.rewrite
 //
-// Read the difference before you commit it: the files say what the tests want. Name the packages that import this one,
-// since go test hands the flag to all that it runs, and the others do not know it.
+// Read the difference before you commit it, because the files hold the expected answers. Name the packages that
+// import this package: go test passes the flag to all packages that it runs, and other packages do not know the
+// flag.
 //
-// The package is for tests: it reads and writes files, and it is not part of what a host ships.
+// The package is for tests only: it reads and writes files.
 package restarttest

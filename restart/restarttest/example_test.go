@@ -10,7 +10,7 @@ import (
 	"github.com/straggler-go/straggler/restart/rules"
 )
 
-// patient is a policy of the host's own: Mantri, but it leaves a task alone for its first two report periods.
+// patient is a custom policy: Mantri, but it does nothing in the first two report periods of a task.
 type patient struct{ restart.Mantri }
 
 func (p patient) Decide(t restart.Task, phase restart.Phase) restart.Decision {
@@ -20,7 +20,7 @@ func (p patient) Decide(t restart.Task, phase restart.Phase) restart.Decision {
 	return p.Mantri.Decide(t, phase)
 }
 
-// A host runs its own policy on the journals that it has recorded: the body of a test function.
+// Does my own policy still answer as recorded? The example is the body of a test function.
 func ExampleRunPolicy() {
 	TestPatient := func(t *testing.T) {
 		restarttest.RunPolicy(t, patient{restart.Mantri{MaxRestarts: 1}}, "testdata/*.txt")
@@ -28,8 +28,8 @@ func ExampleRunPolicy() {
 	_ = TestPatient
 }
 
-// The journal was recorded under restart.Never, in a batch of which tasks 3 and 7 are known to have been slow: every
-// policy is to find these two, and to leave the others alone.
+// Which tasks would another policy touch? The journal was recorded under restart.Never, and tasks 3 and 7 are
+// known to be slow. Each policy must find these two and touch no other task.
 func ExampleTouched() {
 	TestStragglersAreFound := func(t *testing.T) {
 		for _, policy := range []restart.Policy{restart.Mantri{}, rules.Spark{Quantile: 0.75}} {

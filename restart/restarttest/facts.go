@@ -9,15 +9,15 @@ import (
 	"github.com/straggler-go/straggler/restart"
 )
 
-// describe writes the facts of one decision, and what the policy made of them. What is zero or unknown to the policy is
-// left out, but for the counts of the phase.
+// describe writes the facts of a decision and the policy's answer. It leaves out a fact that is zero or
+// unknown, except the counts of the phase.
 func describe(w io.Writer, t restart.Task, p restart.Phase, d restart.Decision) {
 	fmt.Fprintf(w, "  the policy answered %s\n", d)
-	for i, c := range t.Attempts {
-		fmt.Fprintf(w, "    copy %d: machine=%d elapsed=%v remaining=%s score=%.6g done=%.6g",
-			i, c.Machine, c.Elapsed, duration(c.Remaining), c.Score, c.Done)
-		if c.Resumed != 0 {
-			fmt.Fprintf(w, " resumed=%.6g", c.Resumed)
+	for i, a := range t.Attempts {
+		fmt.Fprintf(w, "    attempt %d: machine=%d elapsed=%v remaining=%s score=%.6g done=%.6g",
+			i, a.Machine, a.Elapsed, duration(a.Remaining), a.Score, a.Done)
+		if a.Resumed != 0 {
+			fmt.Fprintf(w, " resumed=%.6g", a.Resumed)
 		}
 		fmt.Fprintln(w)
 	}
@@ -28,10 +28,10 @@ func describe(w io.Writer, t restart.Task, p restart.Phase, d restart.Decision) 
 	if t.SinceCopy > 0 {
 		fmt.Fprintf(w, " since-copy=%v", t.SinceCopy)
 	}
-	fmt.Fprintf(w, " tried=%v no-copy=%t no-restart=%t\n", t.PastMachines, t.NoCopy, t.NoRestart)
-	fmt.Fprintf(w, "    phase:  interval=%v tasks=%d finished=%d waiting=%d slots=%d free=%d speculative=%d machines=%d\n",
+	fmt.Fprintf(w, " past-machines=%v no-copy=%t no-restart=%t\n", t.PastMachines, t.NoCopy, t.NoRestart)
+	fmt.Fprintf(w, "    phase:  interval=%v tasks=%d finished=%d waiting=%d slots=%d free=%d copies=%d machines=%d\n",
 		p.Interval, p.Tasks, p.Finished, p.Waiting, p.Slots, p.FreeSlots, p.Copies, p.Machines)
-	fmt.Fprintf(w, "    peers:  durations %s, rates %s, progress rates %s, mean score %.6g, throughput %.6g\n",
+	fmt.Fprintf(w, "    peers:  durations %s, unit times %s, progress rates %s, mean score %.6g, throughput %.6g\n",
 		spread(p.Peers.Durations), spread(p.Peers.UnitTimes), spread(p.Peers.ProgressRates), p.Peers.MeanScore,
 		p.Peers.Throughput)
 	if p.Peers.Machine.Of != nil {
@@ -39,6 +39,7 @@ func describe(w io.Writer, t restart.Task, p restart.Phase, d restart.Decision) 
 	}
 }
 
+// duration writes a duration; ? stands for Unknown.
 func duration(d time.Duration) string {
 	if d == estimate.Unknown {
 		return "?"
@@ -46,7 +47,7 @@ func duration(d time.Duration) string {
 	return d.String()
 }
 
-// spread sums a distribution up by its quartiles.
+// spread writes the quartiles of a distribution.
 func spread(d estimate.Distribution) string {
 	if d == nil {
 		return "unknown"

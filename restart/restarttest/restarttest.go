@@ -13,46 +13,47 @@ import (
 
 var rewrite = flag.Bool("restart.rewrite", false, "rewrite the answers in the journals that restarttest runs")
 
-// Run replays each journal that the pattern matches (see [filepath.Glob]) as a subtest, and fails at the first answer
-// that differs from the one in the file, with the facts that the policy was given. (Among these are some that the
-// policies of package restart do not read, and which a tracker keeps for a host's own policy only.) It is an error if
-// the pattern matches nothing, or if a journal holds no decision.
+// Run replays each journal that the pattern matches (see [filepath.Glob]) as a subtest. The test fails at the
+// first answer that differs from the file, and shows the facts that the policy got. A tracker keeps some facts
+// only for a custom policy. For other policies these facts are shown as unknown. The test also fails if the
+// pattern matches nothing, or if a journal holds no decision. It costs one replay of each journal, and a second
+// one to show a difference.
 func Run(t *testing.T, pattern string) {
 	t.Helper()
 	RunOptions(t, journal.Options{}, pattern)
 }
 
-// RunPolicy is Run with a policy that takes the place of the one that each journal names; nil leaves that one. It
-// stops at the first answer that differs, so it is for journals that were written for the policy. Where the policy
-// that was recorded has acted before this one, the test fails and says so, since what follows is the other's doing;
-// see [Touched].
+// RunPolicy is Run with a policy that replaces the policy of each journal. A nil policy replaces nothing. The
+// test stops at the first answer that differs, so use journals that were written for the policy. If the
+// recorded policy has acted before this policy did, the test fails and says so, because the later events follow
+// from the recorded policy's action; see [Touched].
 func RunPolicy(t *testing.T, policy restart.Policy, pattern string) {
 	t.Helper()
 	RunOptions(t, journal.Options{Policy: policy}, pattern)
 }
 
-// RunOptions is Run with options, for journals of which parts are custom. Configure is called twice for a phase of a
-// journal that fails, and OnDecision not at all.
+// RunOptions is Run with options, for journals with custom values. Configure is called a second time for the
+// phases of a journal that fails. OnDecision is not called.
 func RunOptions(t *testing.T, o journal.Options, pattern string) {
 	t.Helper()
 	RunFiles(t, func(string) journal.Options { return o }, pattern)
 }
 
-// RunFiles is RunOptions with options for each file, whose path it is given: for journals beside which stands what they
-// don't hold, such as a record of machines as it was when the phase began.
+// RunFiles is RunOptions with options for each file, whose path is the argument. Use it if values that a
+// journal can't hold stand in other files, such as the record of machines from the beginning of the phase.
 func RunFiles(t *testing.T, options func(file string) journal.Options, pattern string) {
 	t.Helper()
 	runFiles(t, options, pattern, whole)
 }
 
-// RunActions is RunOptions, but compares of each decision only the action, the task and the attempt: a parameter may
-// change reasons and numbers as long as the same is done.
+// RunActions is RunOptions, but it compares only the action, the task and the attempt of a decision. So a new
+// value of a parameter may change reasons and numbers as long as the actions are equal.
 func RunActions(t *testing.T, o journal.Options, pattern string) {
 	t.Helper()
 	runFiles(t, func(string) journal.Options { return o }, pattern, actions)
 }
 
-func runFiles(t *testing.T, options func(file string) journal.Options, pattern string, of func(answer string) string) {
+func runFiles(t *testing.T, options func(file string) journal.Options, pattern string, compared func(answer string) string) {
 	t.Helper()
 	files, err := filepath.Glob(pattern)
 	if err != nil {
@@ -72,14 +73,14 @@ func runFiles(t *testing.T, options func(file string) journal.Options, pattern s
 			if err != nil {
 				t.Fatalf("restarttest: %v", err)
 			}
-			if fault := check(file, data, o, of); fault != "" {
+			if fault := check(file, data, o, compared); fault != "" {
 				t.Error(fault)
 			}
 		})
 	}
 }
 
-// rewriteFile puts the present answers into the file. It leaves a file alone in which nothing changes.
+// rewriteFile writes the present answers into the file. It does not write a file in which nothing changes.
 func rewriteFile(t *testing.T, file string, o journal.Options) {
 	t.Helper()
 	data, err := os.ReadFile(file)
@@ -92,9 +93,9 @@ func rewriteFile(t *testing.T, file string, o journal.Options) {
 	case err != nil:
 		t.Fatalf("%s: %v", file, err)
 	case !decides(fresh):
-		t.Fatalf("%s: no event in the journal asks for a decision", file)
-	case foreign(file, data, o) != "":
-		t.Fatal(foreign(file, data, o))
+		t.Fatalf("%s: no event of the journal asks for a decision, want at least one", file)
+	case actedByOther(file, data, o) != "":
+		t.Fatal(actedByOther(file, data, o))
 	case bytes.Equal(fresh, data):
 		return
 	}

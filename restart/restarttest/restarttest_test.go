@@ -15,8 +15,8 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// TestHost stands for a test in a host's own suite. The tests below run this test binary anew with a pattern to run; on
-// its own it passes on a sound journal.
+// TestHost is a test in the test suite of a program that uses this package. The tests below run this test
+// binary again with a pattern of files. Without a pattern it passes on a valid journal.
 func TestHost(t *testing.T) {
 	pattern := os.Getenv("RESTARTTEST_PATTERN")
 	if pattern == "" {
@@ -32,7 +32,7 @@ func TestHost(t *testing.T) {
 	}
 }
 
-// run lets TestHost run in a process of its own, and returns what go test would print and whether it passed.
+// run runs TestHost in a new process. It returns the output, and whether the test passed.
 func run(t *testing.T, pattern, policy string, flags ...string) (string, bool) {
 	t.Helper()
 	binary, err := os.Executable()
@@ -71,24 +71,24 @@ func TestRunFailsAtTheFirstDifference(t *testing.T) {
           got:   copy beyond-peers run-seconds=20 threshold=10 gain=10s avoid=3
           want:  keep not-slow run-seconds=20 threshold=10 gain=10s avoid=3
           the policy answered copy beyond-peers run-seconds=20 threshold=10 gain=10s avoid=3
-            copy 0: machine=3 elapsed=20s remaining=20s score=0.5 done=0.5
+            attempt 0: machine=3 elapsed=20s remaining=20s score=0.5 done=0.5
             task:   work=1 fresh=`)
 	assert.Contains(t, out, `
-            phase:  interval=10s tasks=4 finished=2 waiting=0 slots=4 free=2 speculative=0 machines=4
-            peers:  durations 10/10/10, rates 10/10/10, progress rates 0.025/0.1/0.1, mean score 0.625, throughput 0.1
+            phase:  interval=10s tasks=4 finished=2 waiting=0 slots=4 free=2 copies=0 machines=4
+            peers:  durations 10/10/10, unit times 10/10/10, progress rates 0.025/0.1/0.1, mean score 0.625, throughput 0.1
 `)
-	assert.NotContains(t, out, "nothing-to-do", "the first difference only")
-	assert.Equal(t, broken, read(t, file), "nothing is rewritten without the flag")
+	assert.NotContains(t, out, "nothing-to-do", "only the first difference is shown")
+	assert.Equal(t, broken, read(t, file), "without the flag no file is rewritten")
 }
 
-func TestRunPasses(t *testing.T) {
+func TestRunHasASubtestForEachFile(t *testing.T) {
 	out, ok := run(t, "testdata/pass/*.txt", "")
 	assert.True(t, ok, out)
-	assert.Contains(t, out, "--- PASS: TestHost/dryad.txt", "a subtest for each file")
+	assert.Contains(t, out, "--- PASS: TestHost/dryad.txt", "each file must have a subtest")
 }
 
-// The policy is replaced, by either way, and its own answers are compared.
-func TestRunPolicy(t *testing.T) {
+// The policy is replaced, in either way, and the answers of the new policy are compared.
+func TestRunPolicyReplacesThePolicy(t *testing.T) {
 	for _, way := range []string{"never", "configure"} {
 		out, ok := run(t, "testdata/pass/*.txt", way)
 		assert.False(t, ok)
@@ -114,7 +114,7 @@ func TestNothingToRunIsAnError(t *testing.T) {
 
 		out, ok = run(t, write(t, "silent.txt", "phase tasks=1 interval=1s\n0s start task=0 # and what then?\n0s sweep\n"), "", flags...)
 		assert.False(t, ok)
-		assert.Regexp(t, "holds no decision; have them written with -restart.rewrite|no event in the journal asks for a decision", out)
+		assert.Regexp(t, "holds no decision, want at least one; -restart.rewrite writes the answers|no event of the journal asks for a decision", out)
 
 		out, ok = run(t, write(t, "rubbish.txt", "PK\x03\x04\x00"), "", flags...)
 		assert.False(t, ok)
@@ -122,8 +122,8 @@ func TestNothingToRunIsAnError(t *testing.T) {
 	}
 }
 
-// Each pair of testdata/rewrite shows a file before and after it was rewritten.
-func TestRewrite(t *testing.T) {
+// Each pair of files in testdata/rewrite shows a file before and after the rewrite.
+func TestRewriteReplacesAnswers(t *testing.T) {
 	pairs, err := filepath.Glob("testdata/rewrite/*.before.txt")
 	require.NoError(t, err)
 	require.NotEmpty(t, pairs)
@@ -136,15 +136,15 @@ func TestRewrite(t *testing.T) {
 		assert.Equal(t, read(t, after), read(t, file))
 
 		out, ok = run(t, file, "")
-		assert.True(t, ok, "what was rewritten passes: %s", out)
+		assert.True(t, ok, "a rewritten file must pass: %s", out)
 		out, ok = run(t, file, "", "-restart.rewrite")
 		assert.True(t, ok, out)
-		assert.NotContains(t, out, "rewritten", "and is left alone from then on")
+		assert.NotContains(t, out, "rewritten", "a second rewrite must change nothing")
 	}
 }
 
-// A file that cannot be replayed is left alone.
-func TestRewriteKeepsWhatItCannotRead(t *testing.T) {
+// A file that can't be replayed stays as it is.
+func TestRewriteKeepsInvalidFiles(t *testing.T) {
 	text := "phase tasks=1 slots=1 interval=1s\n0s decide task=0\n    keep not-slow\n0s fly task=0\n"
 	file := write(t, "broken.txt", text)
 	out, ok := run(t, file, "", "-restart.rewrite")
@@ -154,7 +154,7 @@ func TestRewriteKeepsWhatItCannotRead(t *testing.T) {
 }
 
 // Each file has options of its own.
-func TestRunFiles(t *testing.T) {
+func TestEachFileHasItsOptions(t *testing.T) {
 	var files []string
 	RunFiles(t, func(file string) journal.Options {
 		files = append(files, file)

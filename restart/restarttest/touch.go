@@ -13,24 +13,24 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// Touch is the first thing that a policy would do about a task that runs.
+// Touch is the first action that a policy would take on a running task.
 type Touch struct {
-	// Phase counts the phases of the journal from 0.
+	// Phase is the index of the phase in the journal, from 0. Task is the index of the task in the phase.
 	Phase, Task int
-	// Line is that of the event by which the policy was asked.
+	// Line is the line of the event that asked the policy.
 	Line int
-	// Decision is to duplicate, restart or kill.
+	// Decision is the decision to copy, restart or kill.
 	Decision restart.Decision
 }
 
-// Touched replays a journal under the policy of the options, or under its own if that is nil, and returns which tasks
-// the policy would touch, in the order of the journal: to say in a test which stragglers it finds, and that it leaves
-// what is healthy alone.
+// Touched replays a journal and returns the tasks that a policy would touch, in the order of the journal. The
+// policy is o.Policy; nil means the policy of the journal. Use it in a test that says which stragglers a policy
+// finds, and that it leaves healthy tasks alone.
 //
-// A journal that was recorded under [restart.Never] answers for every policy. One in which another policy has acted
-// answers for a task up to that action alone: what it would have done without the action, nobody has seen. If by then
-// the policy that is asked about has not touched the task, the test fails, and says which policy acted, where, and on
-// what.
+// A journal that was recorded under [restart.Never] answers for every policy. A journal in which another policy
+// has acted on a task answers for that task only up to the action, because the events without this action are
+// unknown. If the asked policy has not touched the task by then, the test fails. The failure names the policy
+// that acted, the line and the task.
 func Touched(t *testing.T, o journal.Options, file string) []Touch {
 	t.Helper()
 	data, err := os.ReadFile(file)
@@ -44,7 +44,7 @@ func Touched(t *testing.T, o journal.Options, file string) []Touch {
 	return touched
 }
 
-// touches returns what Touched does, and an error if the journal can't say.
+// touches is Touched, with an error if the journal can't answer.
 func touches(file string, data []byte, o journal.Options) ([]Touch, error) {
 	o.OnDecision = nil
 	fresh, err := journal.Replay(data, o)
@@ -58,12 +58,12 @@ func touches(file string, data []byte, o journal.Options) ([]Touch, error) {
 	var all []Touch
 	var foreign []error
 	phase, h, lines := -1, history{}, blocks(data)
-	for i, b := range blocks(fresh) { // both have the same events
+	for i, b := range blocks(fresh) { // both journals have the same events
 		first, _, _ := strings.Cut(b.text, " ")
 		switch first {
 		case "phase":
 			phase++
-			h = history{touched: map[int]bool{}, runs: map[int][]int{}, over: map[int]bool{}}
+			h = history{touched: map[int]bool{}, attempts: map[int][]int{}, over: map[int]bool{}}
 			continue
 		case "work", "since":
 			continue
@@ -77,28 +77,29 @@ func touches(file string, data []byte, o journal.Options) ([]Touch, error) {
 			}
 		}
 		c := phases[phase].Config
-		if what := h.happen(e, c.Clones); what != "" && !h.touched[e.Task] {
-			h.touched[e.Task] = true // whatever follows, it is not known
+		if done := h.apply(e, c.Clones); done != "" && !h.touched[e.Task] {
+			h.touched[e.Task] = true // its later decisions are unknown
 			if other(c.Policy, o.Policy) {
-				foreign = append(foreign, fmt.Errorf("%s:%d: the journal was recorded under %s, and here task %d %s; by then %s "+
-					"had not touched it, and what it would have done is not known", file, lines[i].line, name(c.Policy), e.Task, what,
+				foreign = append(foreign, fmt.Errorf("%s:%d: the journal was recorded under %s, and here task %d %s; %s had "+
+					"not touched the task before, so its later decisions are unknown", file, lines[i].line, name(c.Policy), e.Task, done,
 					name(o.Policy)))
 			}
 		}
 	}
 	if n := len(foreign); n > 1 {
-		return all, fmt.Errorf("%w\n  so it is with %d more tasks; record under restart.Never to ask about other policies",
+		return all, fmt.Errorf("%w\n  this holds for %d more tasks; record under restart.Never to compare policies",
 			foreign[0], n-1)
 	}
 	return all, errors.Join(foreign...)
 }
 
-// other reports whether a policy may be another one than a journal was recorded under. A policy without a text is taken
-// for the one that is supplied.
+// other reports whether a policy may differ from the policy of a journal. A policy without a text counts as the
+// policy that is supplied.
 func other(recorded, asked restart.Policy) bool {
 	return asked != nil && rules.Text(recorded) != "" && rules.Text(recorded) != rules.Text(asked)
 }
 
+// name returns the text of a policy, or its type.
 func name(p restart.Policy) string {
 	if text := rules.Text(p); text != "" {
 		return text
@@ -106,7 +107,7 @@ func name(p restart.Policy) string {
 	return fmt.Sprintf("%T", p)
 }
 
-// action reads an answer that does something about a task that runs.
+// action reads an answer. It returns false unless the answer acts on a running task.
 func action(e tracker.Event, text string) (task int, d restart.Decision, ok bool) {
 	var a tracker.Answer
 	if a.UnmarshalText([]byte(text)) != nil {
@@ -122,30 +123,31 @@ func action(e tracker.Event, text string) (task int, d restart.Decision, ok bool
 	return task, d, false
 }
 
-// history is what the events of a phase show that was done.
+// history is the state of a phase's tasks, from the events so far.
 type history struct {
-	events  int
-	touched map[int]bool
-	runs    map[int][]int // by task, the machine of each attempt that goes on, and gone
-	over    map[int]bool
+	events   int // number of events so far
+	touched  map[int]bool
+	attempts map[int][]int // by task: the machine of each attempt, or gone
+	over     map[int]bool
 }
 
+// gone is the machine of an attempt that has ended.
 const gone = -2
 
-// happen takes an event, and says what it shows that somebody has done about a task that runs. So many first copies, if
-// there are any, each task has anyway.
-func (h *history) happen(e tracker.Event, clones int) string {
-	runs := h.runs[e.Task]
+// apply applies an event. If the event shows that somebody acted on a running task, apply describes the action. The
+// first attempts of a task, up to the number of clones, are no action.
+func (h *history) apply(e tracker.Event, clones int) string {
+	runs := h.attempts[e.Task]
 	if (e.Kind == tracker.Begun || e.Kind == tracker.Failed || e.Kind == tracker.Killed || e.Kind == tracker.Restarted) &&
 		(e.Attempt < 0 || e.Attempt >= len(runs)) {
 		return ""
 	}
 	switch e.Kind {
 	case tracker.Started, tracker.Submitted:
-		if h.over[e.Task] { // the tracker ignores it
+		if h.over[e.Task] { // the tracker ignores the event
 			return ""
 		}
-		h.runs[e.Task] = append(runs, e.Machine)
+		h.attempts[e.Task] = append(runs, e.Machine)
 		for _, machine := range runs {
 			if machine != gone && len(runs) >= clones {
 				return "was given a copy"
@@ -158,9 +160,9 @@ func (h *history) happen(e tracker.Event, clones int) string {
 	case tracker.Finished:
 		h.over[e.Task] = true
 	case tracker.OutputLost:
-		h.over[e.Task], h.runs[e.Task] = false, make([]int, len(runs))
+		h.over[e.Task], h.attempts[e.Task] = false, make([]int, len(runs))
 		for i := range runs {
-			h.runs[e.Task][i] = gone
+			h.attempts[e.Task][i] = gone
 		}
 	case tracker.Failed:
 		runs[e.Attempt] = gone
@@ -170,7 +172,7 @@ func (h *history) happen(e tracker.Event, clones int) string {
 			return "was " + e.Kind.String() + "ed"
 		}
 	case tracker.MachineLost:
-		for _, runs := range h.runs {
+		for _, runs := range h.attempts {
 			for i, machine := range runs {
 				if machine == e.Machine {
 					runs[i] = gone

@@ -17,7 +17,8 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// record runs twenty tasks of ten seconds, of which two take ten times as long the first time, and returns the journal.
+// record runs twenty tasks of ten seconds and returns the journal. The first attempts of tasks 3 and 7 take ten
+// times as long.
 func record(t *testing.T, policy restart.Policy) []byte {
 	t.Helper()
 	start := time.Unix(0, 0)
@@ -64,8 +65,8 @@ func tasksOf(touched []Touch) (tasks []int) {
 	return tasks
 }
 
-// A journal of which nobody has acted answers for every policy, by task.
-func TestTouched(t *testing.T) {
+// A journal in which no policy has acted answers for every policy.
+func TestJournalUnderNeverAnswersForEveryPolicy(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "never.txt")
 	data := record(t, restart.Never{})
 	require.NoError(t, os.WriteFile(file, data, 0o600))
@@ -81,7 +82,7 @@ func TestTouched(t *testing.T) {
 			assert.Positive(t, at.Line)
 		}
 	}
-	assert.Empty(t, Touched(t, journal.Options{}, file), "the journal's own policy is asked")
+	assert.Empty(t, Touched(t, journal.Options{}, file), "Never, the policy of the journal, touches no task")
 	twice := append(data, data...)
 	require.NoError(t, os.WriteFile(file, twice, 0o600))
 	touched := Touched(t, journal.Options{Policy: rules.Spark{}}, file)
@@ -89,8 +90,8 @@ func TestTouched(t *testing.T) {
 	assert.Equal(t, []int{0, 0, 1, 1}, []int{touched[0].Phase, touched[1].Phase, touched[2].Phase, touched[3].Phase})
 }
 
-// A journal in which another policy has acted does not say "no stragglers": it says who acted, and on what.
-func TestTouchedByAnother(t *testing.T) {
+// A journal in which another policy has acted does not say "no stragglers". It names the policy and the task.
+func TestJournalOfAnotherPolicyIsRefused(t *testing.T) {
 	for _, recorded := range []restart.Policy{restart.Mantri{}, rules.Spark{Quantile: 0.5, Multiplier: 1.5}} {
 		data := record(t, recorded)
 		touched, err := touches("x.txt", data, journal.Options{})
@@ -102,14 +103,14 @@ func TestTouchedByAnother(t *testing.T) {
 		touched, err = touches("x.txt", data, journal.Options{Policy: rules.Spark{}}) // three times the median is later
 		assert.Empty(t, touched)
 		require.ErrorContains(t, err, ": the journal was recorded under "+rules.Text(recorded)+", and here task ")
-		assert.Regexp(t, `^x.txt:\d+: .* was (restarted|given a copy); by then spark had not touched it, `, err.Error())
-		assert.ErrorContains(t, err, "so it is with 1 more tasks")
+		assert.Regexp(t, `^x.txt:\d+: .* was (restarted|given a copy); spark had not touched the task before, `, err.Error())
+		assert.ErrorContains(t, err, "this holds for 1 more tasks")
 		assert.Contains(t, check("x.txt", data, journal.Options{Policy: rules.Spark{}}, whole), "recorded under")
 	}
 }
 
-// What ends by itself, or is made up for, is nobody's doing.
-func TestHistory(t *testing.T) {
+// An attempt that ends by itself is no action, and neither is its replacement.
+func TestHistoryCountsOnlyActions(t *testing.T) {
 	text := `phase tasks=3 slots=9 machines=3 interval=1s policy=mantri clones=2
 0s start task=0 machine=0
 0s start task=0 machine=1
@@ -136,16 +137,16 @@ func TestHistory(t *testing.T) {
 		answered, e := journal.Replay([]byte(more), journal.Options{Policy: restart.Never{}})
 		require.NoError(t, e)
 		said := check("x.txt", answered, journal.Options{Policy: restart.Never{}}, whole)
-		assert.Regexp(t, `^x.txt:\d+: the journal was recorded under mantri`, said, "though the answers are the same")
+		assert.Regexp(t, `^x.txt:\d+: the journal was recorded under mantri`, said, "a journal of another policy must fail although the answers agree")
 	}
 	text += "8s kill task=1 attempt=3\n8s start task=1\n8s finish task=0 attempt=2\n1h decide task=1\n"
 	backups, err := touches("x.txt", []byte(text), journal.Options{Policy: rules.Dryad{MinFinished: 1}})
 	require.Error(t, err)
-	assert.Empty(t, backups, "what it does after the other is not told")
+	assert.Empty(t, backups, "decisions after the other policy's action must not be returned")
 }
 
-// With RunActions a parameter may change the numbers, and not what is done.
-func TestRunActions(t *testing.T) {
+// With RunActions a parameter may change the numbers but not the actions.
+func TestRunActionsIgnoresNumbers(t *testing.T) {
 	want := record(t, restart.Mantri{})
 	o := journal.Options{Policy: restart.Mantri{CopyThreshold: 0.3}}
 	assert.Contains(t, check("x.txt", want, o, whole), "the answer differs")
@@ -162,8 +163,8 @@ func TestRunActions(t *testing.T) {
 	assert.Equal(t, actions("keep not-slow run-seconds=2 threshold=3"), actions("keep too-young"))
 }
 
-// Nor is such a journal rewritten as if the other policy had found nothing.
-func TestRewriteUnderAnother(t *testing.T) {
+// A journal in which another policy has acted is not rewritten.
+func TestRewriteKeepsJournalsOfAnotherPolicy(t *testing.T) {
 	text := string(record(t, restart.Mantri{}))
 	file := write(t, "mantri.txt", text)
 	out, ok := run(t, file, "never", "-restart.rewrite")

@@ -7,7 +7,7 @@ import (
 	"github.com/straggler-go/straggler/restart"
 )
 
-// table is the one place that knows the policies by name: those of this package and of package restart.
+// table names the policies of this package and of package restart, and the facts that each reads.
 var table = [...]struct {
 	name  string
 	zero  restart.Policy
@@ -26,16 +26,16 @@ var table = [...]struct {
 	{"ese", ESE{}, Fresh | Left},
 }
 
-// Facts are what a policy reads besides the plain facts of a task's copies and the counts of the phase, as a set of
-// bits.
+// Facts is a set of bits for the facts that a policy reads. Every policy also gets the plain facts of a task's
+// attempts and the counts of the phase, which have no bits. The zero value is the empty set.
 type Facts uint16
 
 const (
-	// Interval: Phase.Interval, which must be positive then.
+	// Interval: Phase.Interval, which must be positive for such a policy.
 	Interval Facts = 1 << iota
 	// Fresh: Task.Fresh.
 	Fresh
-	// Left: Attempt.Left and Attempt.Basis. Without it Attempt.Remaining is plain extrapolation.
+	// Left: Attempt.Left and Attempt.Basis. Without this bit, Attempt.Remaining is plain extrapolation.
 	Left
 	// Durations: Peers.Durations.
 	Durations
@@ -49,34 +49,40 @@ const (
 	Throughput
 	// Machines: Peers.Machine.
 	Machines
-	// Trials: Task.Trial, Task.Longest, Attempt.Location, Phase.Trials and Phase.Idle, and a t_new in which the exchange of slots
-	// counts. While trials are bounded, a tracker keeps them for every policy.
+	// Trials: Task.Trial, Task.Longest, Attempt.Location, Phase.Trials and Phase.Idle, and a t_new that counts
+	// the exchange of slots. If the loss by trials is bounded, a tracker keeps these facts for every policy.
 	Trials
 
-	// AllFacts are all that a tracker can keep. Interval is not among them: it is a choice of the host. Nor is Trials: it
-	// changes what t_new is, so a policy that wants it says so.
+	// AllFacts are the facts that a tracker can keep for any policy. Interval is not among them, because your
+	// program chooses it. Trials is not among them, because it changes t_new; a policy that wants it must ask
+	// for it.
 	AllFacts = Fresh | Left | Durations | UnitTimes | ProgressRates | Scores | Throughput | Machines
 )
 
-// Has reports whether all the given facts are among f.
+// Has reports whether f contains all the given facts.
 func (f Facts) Has(facts Facts) bool { return f&facts == facts }
 
-// Description is what a tracker wants to know of a policy: which facts to keep, and how to ask. A policy of your own may
-// say it by a method Describe() Description; one that wraps another hands on what [Describe] says of that.
+// Description tells a tracker which facts a policy reads and how to ask it. A custom policy may give its own by
+// a method Describe() Description. A policy that wraps another policy should return [Describe] of the wrapped
+// one. The zero value reads no facts.
 type Description struct {
-	// Facts are those that it reads. A tracker keeps no others.
+	// Facts are the facts that the policy reads. A tracker keeps no others.
 	Facts
-	// SlowNode is the percentile of the machines' total progress below which a machine gets no copy; 0 for none.
+	// SlowNode is the percentile of the machines' total progress, in [0, 1], below which a machine gets no
+	// copy. 0: no such percentile.
 	SlowNode float64
-	// CopiesOnly says that it answers Duplicate or Keep and nothing else, and that it refuses a slot to all tasks or to
-	// none: by NoFreeSlot, CapReached or SlowMachine. A tracker then asks about one task and not about all.
+	// CopiesOnly says two things about the policy: it answers only Copy or Keep, and it refuses a slot either
+	// to all tasks or to none, by NoFreeSlot, CapReached or SlowMachine. Then a tracker asks about one task
+	// instead of all.
 	CopiesOnly bool
-	// Limits are those that it keeps by itself. A tracker takes each of them that its own configuration leaves 0.
+	// Limits are the limits that the policy keeps by itself. A tracker takes each limit that its own
+	// configuration leaves 0.
 	Limits restart.Limits
 }
 
-// Describe returns what a policy says of itself. A nil policy is LeastCost{}. One that says nothing is taken to read all
-// facts: so it decides as the policy that it may wrap. It allocates.
+// Describe returns the description of a policy. A nil policy is LeastCost{}. A policy without a description of
+// its own counts as reading all facts; so a wrapper without a description decides like the policy that it
+// wraps. Describe allocates.
 func Describe(policy restart.Policy) Description {
 	i, v := find(policy)
 	if i < 0 {
@@ -97,7 +103,7 @@ func Describe(policy restart.Policy) Description {
 	return d
 }
 
-// find returns the place of a policy in the table and a copy of it that can be set; -1 for one of the host's own.
+// find returns a policy's index in the table and a copy that can be set; -1 for a custom policy.
 func find(policy restart.Policy) (int, reflect.Value) {
 	if policy == nil {
 		policy = restart.LeastCost{}

@@ -21,7 +21,7 @@ import (
 	"github.com/straggler-go/straggler/restart/rules"
 )
 
-// named returns the policies that have a name, by it, each with its defaults.
+// named returns the policies that have a name, by their names, each with its defaults.
 func named(t *testing.T) map[string]restart.Policy {
 	t.Helper()
 	policies := map[string]restart.Policy{}
@@ -33,8 +33,8 @@ func named(t *testing.T) map[string]restart.Policy {
 	return policies
 }
 
-// A policy that nobody has entered in the table would be one of the host's own: no name, no text, no journal. Whatever
-// has a method Decide, here or in package restart, is there.
+// A policy that is missing in the table would be custom: no name, no text, no journal. So every type with a
+// method Decide, here or in package restart, must be in the table.
 func TestEveryPolicyHasAName(t *testing.T) {
 	want := map[string]bool{}
 	for _, dir := range []string{".", ".."} {
@@ -77,7 +77,7 @@ func kebab(name string) string {
 	return b.String()
 }
 
-// Each field of each policy has its key, under its own name, and the key writes that field and no other.
+// Each field of each policy has a key of its own name. The key writes this field and no other.
 func TestKeysAndFieldsBelongTogether(t *testing.T) {
 	for name, p := range named(t) {
 		kind := reflect.TypeOf(p)
@@ -90,7 +90,7 @@ func TestKeysAndFieldsBelongTogether(t *testing.T) {
 	}
 }
 
-// setOne gives a field a value that is not its default, and returns its text.
+// setOne gives a field a value that is not its default, and returns the value's text.
 func setOne(v reflect.Value) string {
 	switch v.Interface().(type) {
 	case bool:
@@ -107,8 +107,8 @@ func setOne(v reflect.Value) string {
 	return "7"
 }
 
-// Any values of a policy's fields read back as themselves; what is out of range is refused.
-func TestPoliciesRoundTrip(t *testing.T) {
+// Any values of a policy's fields read back as themselves. A value out of range is refused.
+func TestPoliciesReadBack(t *testing.T) {
 	source := rand.New(rand.NewPCG(3, 4))
 	for range 500 {
 		for _, name := range rules.Names() {
@@ -134,7 +134,7 @@ func TestPoliciesRoundTrip(t *testing.T) {
 func setAny(v reflect.Value, source *rand.Rand) {
 	switch source.IntN(4) {
 	case 0:
-		return // its default
+		return // the default value
 	case 1:
 		if v.Kind() != reflect.Bool {
 			v.Set(reflect.ValueOf(restart.Off).Convert(v.Type()))
@@ -176,12 +176,12 @@ type hostsOwn struct{}
 
 func (hostsOwn) Decide(restart.Task, restart.Phase) restart.Decision { return restart.Decision{} }
 
-// A policy of the host's own may say what it reads; otherwise it may read anything.
-func TestDescribeOfTheHostsOwn(t *testing.T) {
+// A custom policy may describe itself. Without a description it counts as reading all facts.
+func TestCustomPolicyDescribesItself(t *testing.T) {
 	assert.Equal(t, rules.Description{Facts: rules.AllFacts}, rules.Describe(hostsOwn{}))
-	assert.Equal(t, rules.Description{Facts: rules.AllFacts}, rules.Describe((*frugal)(nil)), "which can't be asked")
+	assert.Equal(t, rules.Description{Facts: rules.AllFacts}, rules.Describe((*frugal)(nil)), "a nil pointer cannot describe itself")
 	assert.Equal(t, rules.Description{Facts: rules.Scores}, rules.Describe(frugal{}))
-	assert.Equal(t, rules.Trials<<1-1, rules.AllFacts|rules.Interval|rules.Trials, "there are no others")
+	assert.Equal(t, rules.Trials<<1-1, rules.AllFacts|rules.Interval|rules.Trials, "these are all facts")
 	assert.True(t, rules.AllFacts.Has(rules.Left|rules.Fresh))
 	assert.False(t, rules.Left.Has(rules.Left|rules.Fresh))
 }
@@ -190,7 +190,7 @@ type frugal struct{ hostsOwn }
 
 func (frugal) Describe() rules.Description { return rules.Description{Facts: rules.Scores} }
 
-func TestDescribe(t *testing.T) {
+func TestDescribeKnowsEachPolicy(t *testing.T) {
 	assert.Equal(t, rules.Describe(restart.LeastCost{}), rules.Describe(nil))
 	assert.Equal(t, restart.Limits{Restarts: 5, Copies: restart.Off},
 		rules.Describe(restart.Mantri{MaxRestarts: 5, MaxCopies: restart.Off}).Limits)
@@ -202,7 +202,7 @@ func TestDescribe(t *testing.T) {
 	assert.Equal(t, "mantri", rules.Names()[0])
 }
 
-func TestParsePolicyErrors(t *testing.T) {
+func TestParseErrorsNameTheExpectedForm(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                       `policy is "", want one of mantri, never, late, hadoop, mapreduce, dryad, spark, flink`,
 		"custom":                 `policy is "custom", want one of`,
@@ -220,7 +220,7 @@ func TestParsePolicyErrors(t *testing.T) {
 	}
 }
 
-func TestParsePolicyWithSpaces(t *testing.T) {
+func TestParseIgnoresSpaces(t *testing.T) {
 	for text, want := range map[string]restart.Policy{
 		" mantri , max-restarts = 1, idle-gain=2 ": restart.Mantri{MaxRestarts: 1, IdleGain: 2},
 		"late, min-age=off\n":                      rules.LATE{MinAge: restart.Off},
@@ -231,7 +231,7 @@ func TestParsePolicyWithSpaces(t *testing.T) {
 	}
 }
 
-// Without the facts that a policy does not name it decides the same, and one that says that it only copies does.
+// A policy decides the same without the facts that it does not name. A policy with CopiesOnly only copies.
 func TestPoliciesSayWhatTheyReadAndDo(t *testing.T) {
 	source := rand.New(rand.NewPCG(5, 6))
 	acted := map[string]bool{}
@@ -283,7 +283,7 @@ func randomFacts(source *rand.Rand) (restart.Task, restart.Phase) {
 	return t, p
 }
 
-// without takes away the facts that are not among those that a policy reads.
+// without removes the facts that a policy does not read.
 func without(facts rules.Facts, t restart.Task, p restart.Phase) (restart.Task, restart.Phase) {
 	for fact, clear := range map[rules.Facts]func(){
 		rules.Interval: func() { p.Interval = 0 },

@@ -1,35 +1,43 @@
-// Package rules holds the rules of other engines and papers about slow tasks, each with its published defaults and its
-// strictness at the boundary, as values of [restart.Policy]: to compare with, or because they need less than Mantri does.
+// Package rules holds the rules of other engines and papers about slow tasks, as values of [restart.Policy].
+// Use it to compare your policy with these rules, or if your engine reports too little for package restart's
+// policies. Each rule has its published defaults, and it is strict or not at its threshold exactly as
+// published.
 //
-//	policy     copies a task                                                          needs
-//	LATE       with the longest time to end, if it is slow and the machine is not  progress
-//	Hadoop     whose score lags the mean by 0.2                                    progress
-//	MapReduce  once the phase is nearly over                                       nothing
-//	Dryad      that has run longer than three quarters of the finished ones took   ends
-//	Spark      that has run 3 times the median of the finished ones                ends
-//	Flink      that has run 1.5 times the median for its work                      ends
-//	SDA        that still needs 1.7 times what a new copy takes, if none waits     progress, or ends
-//	ESE        the same, whether tasks wait or not                                 progress, or ends
+//	policy     copies a task ...                                      needs
+//	LATE       with the longest time to end, if the task is slow      progress
+//	Hadoop     with a score that is 0.2 behind the mean               progress
+//	MapReduce  that still runs when 9 in 10 tasks have finished       nothing
+//	Dryad      that has run longer than 3 in 4 finished tasks         ends
+//	Spark      that has run 3 times the median of the finished tasks  ends
+//	Flink      that has run 1.5 times the median for its work         ends
+//	SDA        that needs 1.7 times a new copy's time, if none waits  progress, or ends
+//	ESE        that needs 1.7 times a new copy's time                 progress, or ends
 //
-// None of them kills what runs, and each makes one copy at most. [Parse] reads one from a command line or a
-// configuration, those of package restart included, and [Text] writes it. [Describe] says which facts a policy reads.
+// An example: three tasks have finished after 10 s each. Spark copies the fourth task once it has run for more
+// than 30 s.
+//
+// No rule kills an attempt, and each makes at most one copy of a task. [Parse] reads a policy from a command
+// line or a configuration, also the policies of package restart. [Text] writes a policy. [Describe] returns the
+// facts that a policy reads.
 //
 // # When they are wrong
 //
-// All of them take a task with more data than its peers for a straggler, except Flink, SDA and ESE, which are given the
-// work, and Spark where it sees how much is done. LATE, Hadoop and Flink do nothing about a task that is younger than a minute,
-// which is right for the papers' tasks and a trap for tasks of seconds: see their MinAge and LowerBound.
+// Most rules take a task with more data than its peers for a straggler. Flink, SDA and ESE do not, because they
+// get the work of a task. Spark does not where progress is known.
 //
-// If an attempt hangs for ever and its copy hangs too, the task never ends, and both keep their slots: give every
-// attempt a hard timeout of your own.
+// LATE, Hadoop and Flink ignore an attempt that is younger than a minute. This is right for the tasks of the
+// papers and wrong for tasks of seconds: see MinAge and LowerBound.
+//
+// If an attempt hangs for ever and its copy hangs too, the task never ends, and both attempts keep their slots.
+// So give every attempt a hard timeout of your own.
 //
 // # Costs and concurrency
 //
-// A decision costs at most two quantiles of the facts, and does not allocate. All of it is immutable and safe for
-// concurrent use.
+// A decision takes at most two quantiles of the facts and does not allocate. All values are immutable and safe
+// for concurrent use.
 //
-// Sources: Zaharia et al., "Improving MapReduce Performance in Heterogeneous Environments", OSDI 2008 (LATE, and
-// Hadoop's rule); Dean and Ghemawat, "MapReduce: Simplified Data Processing on Large Clusters", OSDI 2004;
-// Ananthanarayanan et al., "Reining in the Outliers in Map-Reduce Clusters using Mantri", OSDI 2010, §6.1 (Dryad); the
-// source code of Spark and Flink; Xu and Lau, arXiv 1406.0609, 2014 (SDA and ESE).
+// Sources: Zaharia et al., "Improving MapReduce Performance in Heterogeneous Environments", OSDI 2008 (LATE,
+// and Hadoop's rule); Dean and Ghemawat, "MapReduce: Simplified Data Processing on Large Clusters", OSDI 2004;
+// Ananthanarayanan et al., "Reining in the Outliers in Map-Reduce Clusters using Mantri", OSDI 2010, §6.1
+// (Dryad); the source code of Spark and Flink; Xu and Lau, arXiv 1406.0609, 2014 (SDA and ESE).
 package rules

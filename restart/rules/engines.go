@@ -10,14 +10,15 @@ import (
 	"github.com/straggler-go/straggler/restart"
 )
 
-// Dryad duplicates a task once it has run for longer, strictly, than the 75th percentile of its phase's finished tasks,
-// as the comparison of [Mantri §6] has it. It does so whether tasks wait or not, which is why it can make a phase
-// longer. Gain is the time beyond the percentile. Safe for concurrent use.
+// Dryad copies a task once it has run for longer, strictly, than the 75th percentile of the finished tasks of
+// its phase, as in the comparison of [Mantri §6]. It does so whether tasks wait or not, and this can make a
+// phase longer. Gain is the time beyond the percentile. The zero value has the published percentile. Safe for
+// concurrent use.
 type Dryad struct {
-	// Percentile of the finished tasks' run times, in (0, 1]. 0 means 0.75.
+	// Percentile is the percentile of the finished tasks' run times, in (0, 1]. 0 means 0.75.
 	Percentile float64
-	// MinFinished is how many tasks must have finished before there is a percentile. 0 means 4, the least number of which
-	// a quarter is a task; the paper gives none.
+	// MinFinished is the number of tasks that must have finished before the rule applies. 0 means 4: of four
+	// tasks a quarter is one task. The paper gives no number.
 	MinFinished int
 }
 
@@ -37,7 +38,8 @@ func (y Dryad) Validate() error {
 	)
 }
 
-// Decide says whether the task is a candidate for a copy. One quantile, no allocation.
+// Decide returns Copy if the task is a candidate for a copy, and else Keep with the reason. One quantile, no
+// allocation.
 func (y Dryad) Decide(t restart.Task, p restart.Phase) restart.Decision {
 	y = y.Effective()
 	if reason := single(t); reason != restart.NoReason {
@@ -57,31 +59,39 @@ func (y Dryad) Decide(t restart.Task, p restart.Phase) restart.Decision {
 	return placed(d, t, p)
 }
 
-// Spark is the rule of Apache Spark 4's TaskSetManager. Its zero value has Spark's defaults. Safe for concurrent use.
+// Spark is the rule of Apache Spark 4's TaskSetManager. Its zero value has Spark's defaults. Safe for
+// concurrent use.
 //
-// Once max(floor(Quantile*tasks), 1) tasks have finished, a task with one copy is marked if it has run for longer,
-// strictly, than max(Multiplier*median, MinRuntime), where the median of n run times is the one at index n/2, the upper
-// of two middle ones; and, unless SlowRate is off, if it has run LongRun times that or its work per second is below
-// SlowRate times that of the finished tasks. Until any work is known, every task counts as inefficient, as in Spark. A
-// phase of one task is left alone. Before enough tasks have finished, Duration applies, if it is set, to phases of at
-// most ExecutorSlots tasks. Marked tasks get a copy only when no task waits. A copy avoids every machine that ran an
-// attempt. Gain is the time beyond the threshold; Spark itself does not rank. That Spark also marks tasks on machines
-// that are about to be decommissioned is left out: the host knows of those by itself.
+// Spark copies a task under these conditions:
+//
+//   - At least max(floor(Quantile*tasks), 1) tasks have finished. A phase of one task is left alone.
+//   - The task has one attempt, which has run for longer, strictly, than the threshold max(Multiplier*median,
+//     MinRuntime). The median of n run times is the one at index n/2: the upper of two middle ones.
+//   - The attempt has run for LongRun times the threshold, or its work per second is below SlowRate times the
+//     finished tasks' work per second. If SlowRate is off, or no work is known, this condition holds.
+//   - No task waits.
+//
+// Before enough tasks have finished, a phase of at most ExecutorSlots tasks uses Duration as its threshold, if
+// Duration is set. A copy avoids every machine that ran an attempt of the task. Gain is the time beyond the
+// threshold; Spark itself does not rank tasks. Spark also copies tasks on machines that will be decommissioned
+// soon. This part is left out, because your program knows these machines.
 type Spark struct {
 	// Quantile is the share of tasks that must have finished, in (0, 1]. 0 means 0.9 (0.75 before Spark 4).
 	Quantile float64
-	// Multiplier of the median run time. 0 means 3 (1.5 before Spark 4).
+	// Multiplier is the threshold in medians of the run times. 0 means 3 (1.5 before Spark 4).
 	Multiplier float64
-	// MinRuntime is the least threshold. 0 means 100 ms; Off: none.
+	// MinRuntime is the least threshold. 0 means 100 ms; Off means none.
 	MinRuntime time.Duration
-	// Duration is spark.speculation.task.duration.threshold. 0, the default, leaves it unset.
+	// Duration is Spark's spark.speculation.task.duration.threshold: the threshold before enough tasks have
+	// finished. 0, the default, means none.
 	Duration time.Duration
-	// ExecutorSlots is how many tasks one executor runs at once; read with Duration only. 0 means 1.
+	// ExecutorSlots is the number of tasks that one executor runs at once. It is read only if Duration is set.
+	// 0 means 1.
 	ExecutorSlots int
-	// SlowRate is the efficiency below which a task is slow, against the finished tasks' mean. 0 means 0.75; Off turns
-	// the efficiency test off.
+	// SlowRate is the share of the finished tasks' work per second below which a task is slow. 0 means 0.75;
+	// Off turns this test off.
 	SlowRate float64
-	// LongRun is the multiple of the threshold beyond which efficiency is not asked. 0 means 2.
+	// LongRun is the multiple of the threshold after which the work per second does not matter. 0 means 2.
 	LongRun float64
 }
 
@@ -113,7 +123,8 @@ func (s Spark) Validate() error {
 	)
 }
 
-// Decide says whether the task is marked for a copy. Two quantiles at most, no allocation.
+// Decide returns Copy if the task should get a copy, and else Keep with the reason. At most two quantiles, no
+// allocation.
 func (s Spark) Decide(t restart.Task, p restart.Phase) restart.Decision {
 	s = s.Effective()
 	if reason := single(t); reason != restart.NoReason {
@@ -121,7 +132,7 @@ func (s Spark) Decide(t restart.Task, p restart.Phase) restart.Decision {
 	}
 	c := &t.Attempts[0]
 	elapsed := c.Elapsed.Seconds()
-	enough := math.Inf(1) // a phase of one task has none to compare it with
+	enough := math.Inf(1) // a phase of one task has no other run times
 	if p.Tasks > 1 {
 		enough = max(math.Floor(s.Quantile*float64(p.Tasks)), 1)
 	}
@@ -149,21 +160,26 @@ func (s Spark) Decide(t restart.Task, p restart.Phase) restart.Decision {
 	return placed(d, t, p)
 }
 
-// Flink is the rule of Apache Flink's execution-time based slow-task detector. Its zero value has Flink's defaults.
-// Safe for concurrent use.
+// Flink is the rule of Apache Flink's slow-task detector by execution time. Its zero value has Flink's
+// defaults. Safe for concurrent use.
 //
-// Once the finished share reaches Ratio, a task with one copy is slow if it has run for at least LowerBound and its key
-// is at least Multiplier times the baseline: neither test is strict. The baseline is the middle one, at index k/2, of
-// the k = round(tasks*Ratio) smallest keys of finished tasks. The key is the run time, or the time per unit of work
-// where both Peers.UnitTimes and the task's work are known. Gain is the time beyond Multiplier times the baseline; Flink
-// itself does not rank. Flink keeps all new work off the slow task's machine for a minute; here Avoid names that
-// machine, for this copy.
+// A task's key is its run time, or its time per unit of work if Peers.UnitTimes and the task's work are known.
+// The baseline is a middle key of the finished tasks: of the k = round(tasks*Ratio) smallest keys, the one at
+// index k/2. Flink copies a task under these conditions:
+//
+//   - The share of finished tasks is at least Ratio.
+//   - The task has one attempt, which has run for at least LowerBound.
+//   - Its key is at least Multiplier times the baseline.
+//
+// No condition is strict. Gain is the time beyond Multiplier times the baseline; Flink itself does not rank
+// tasks. Flink keeps all new work off the slow task's machine for a minute. Here Avoid names this machine, and
+// only for this copy.
 type Flink struct {
 	// Ratio is the share of tasks that must have finished, in (0, 1]. 0 means 0.75.
 	Ratio float64
-	// Multiplier of the baseline. 0 means 1.5.
+	// Multiplier is the threshold in medians of the run times. 0 means 1.5.
 	Multiplier float64
-	// LowerBound is the least run time of a slow task. 0 means a minute; Off: none.
+	// LowerBound is the least run time of a slow task. 0 means a minute; Off means none.
 	LowerBound time.Duration
 }
 
@@ -185,7 +201,7 @@ func (f Flink) Validate() error {
 	)
 }
 
-// Decide says whether the task is slow. One quantile, no allocation.
+// Decide returns Copy if the task is slow, and else Keep with the reason. One quantile, no allocation.
 func (f Flink) Decide(t restart.Task, p restart.Phase) restart.Decision {
 	f = f.Effective()
 	if reason := single(t); reason != restart.NoReason {
@@ -206,7 +222,7 @@ func (f Flink) Decide(t restart.Task, p restart.Phase) restart.Decision {
 	if elapsed < f.LowerBound {
 		return refuse(restart.TooYoung, restart.RunSeconds, elapsed.Seconds(), f.LowerBound.Seconds())
 	}
-	smallest := float64(f.Ratio * float64(p.Tasks)) // no fused multiply-add: one answer everywhere
+	smallest := float64(f.Ratio * float64(p.Tasks)) // no fused multiply-add: the same result on every machine
 	k := min(math.Floor(smallest+0.5), float64(p.Finished))
 	d := beyond(of, key, f.Multiplier*middle(keys, int(k), p.Finished), true)
 	if d.Action == restart.Copy && weighed {

@@ -14,8 +14,8 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// The rules of the engines and of the papers' other schemes: defaults, and each boundary on both sides. The sources are
-// Spark 4's TaskSetManager and PercentileHeap, Flink's ExecutionTimeBasedSlowTaskDetector, and the papers.
+// These tests check the defaults of each rule and both sides of each threshold. The sources are Spark 4's TaskSetManager
+// and PercentileHeap, Flink's ExecutionTimeBasedSlowTaskDetector, and the papers.
 
 func values(v ...float64) *estimate.Empirical {
 	e := new(estimate.Empirical)
@@ -25,12 +25,13 @@ func values(v ...float64) *estimate.Empirical {
 	return e
 }
 
-// aged is a task with one copy of the given age.
+// aged is a task with one attempt of the given age.
 func aged(s float64) restart.Task {
 	return restart.Task{Attempts: []restart.Attempt{{Machine: 3, Elapsed: seconds(s)}}}
 }
 
-// onBothSides wants a copy at the given age, and none a nanosecond below; strict asks for one a nanosecond above instead.
+// onBothSides wants a copy at the given age, and none a nanosecond below. With strict it wants the copy only a
+// nanosecond above.
 func onBothSides(t *testing.T, policy restart.Policy, p restart.Phase, age float64, strict bool) {
 	t.Helper()
 	at, above, below := aged(age), aged(age), aged(age)
@@ -59,7 +60,7 @@ func TestPublishedDefaults(t *testing.T) {
 	assert.Equal(t, restart.Decision{Reason: restart.Disabled}, restart.Never{}.Decide(aged(1e6), idle))
 }
 
-// What all rules share that allow one copy beside the original.
+// All rules that allow one copy share these tests.
 func TestOneCopyRules(t *testing.T) {
 	p := restart.Phase{
 		Tasks: 10, Finished: 9, Slots: 10, FreeSlots: 1,
@@ -92,7 +93,7 @@ func TestOneCopyRules(t *testing.T) {
 		assert.Equal(t, restart.NoFreeSlot, policy.Decide(slow(), full).Reason, name)
 		busy.Waiting = 1
 		switch name {
-		case "dryad", "flink", "ese": // none of them asks whether tasks wait
+		case "dryad", "flink", "ese": // these rules ignore waiting tasks
 			assert.Equal(t, restart.Copy, policy.Decide(slow(), busy).Action, name)
 		default:
 			assert.Equal(t, restart.TasksWaiting, policy.Decide(slow(), busy).Reason, name)
@@ -102,7 +103,7 @@ func TestOneCopyRules(t *testing.T) {
 
 func TestDryadPercentile(t *testing.T) {
 	p := restart.Phase{Tasks: 8, Finished: 4, FreeSlots: 1, Peers: restart.Peers{Durations: values(10, 20, 30, 40)}}
-	onBothSides(t, rules.Dryad{}, p, 30, true) // the smallest that 75% do not exceed, strictly
+	onBothSides(t, rules.Dryad{}, p, 30, true) // strict: the least run time that 75 % do not exceed
 	onBothSides(t, rules.Dryad{Percentile: 1}, p, 40, true)
 	p.Finished = 3
 	assert.Equal(t, restart.TooFewFinished, rules.Dryad{}.Decide(aged(100), p).Reason)
@@ -142,28 +143,29 @@ func TestHadoopBehindAverage(t *testing.T) {
 	}
 	task.Attempts[0].Score = 0.5
 	task.Attempts[0].Elapsed--
-	assert.Equal(t, restart.TooYoung, rules.Hadoop{}.Decide(task, p).Reason, "a minute, at least")
+	assert.Equal(t, restart.TooYoung, rules.Hadoop{}.Decide(task, p).Reason, "an attempt must have run for a minute")
 	assert.Equal(t, restart.Copy, rules.Hadoop{MinAge: restart.Off}.Decide(task, p).Action)
 	two := aged(60)
 	two.Attempts = append(two.Attempts, two.Attempts[0])
-	assert.Equal(t, restart.EnoughAttempts, rules.Hadoop{}.Decide(two, p).Reason, "one copy at a time")
-	// LATE §2.2: beyond 0.8 there is no speculation, since the mean cannot exceed 1.
+	assert.Equal(t, restart.EnoughAttempts, rules.Hadoop{}.Decide(two, p).Reason, "a task gets one copy at a time")
+	// LATE §2.2: a task with a score above 0.8 gets no copy, because the mean cannot exceed 1.
 	task = aged(60)
 	task.Attempts[0].Score, p.Peers.MeanScore = 0.8+1e-9, 1
 	assert.Equal(t, restart.NotSlow, rules.Hadoop{}.Decide(task, p).Reason)
 }
 
-// The same rules on the facts that a Tracker keeps. Ten tasks on ten slots; nine end after 10, 20, ..., 90 s; task 9 goes
-// on. Each has 10 units of work.
+// The same rules decide on the facts that a Tracker keeps. Ten tasks run on ten slots, each with 10 units of
+// work. Nine end after 10, 20, ..., 90 s, and task 9 goes on.
 func TestEnginesOnATrackersFacts(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		policy restart.Policy
-		age    time.Duration // the first age at which task 9 is worth a copy, if a nanosecond earlier it is not
+		age    time.Duration // the first age at which task 9 gets a copy, to the nanosecond
 		rate   float64       // units per second of task 9
 	}{
 		{"spark, 3 x 50 s", rules.Spark{}, 150*time.Second + 1, 0.1},
-		// The others did 90 units in 450 s; task 9, at 0.16/s, is beyond 0.75 of that, and is given twice the time.
+		// The others did 90 units in 450 s. Task 9 does 0.16 units a second, more than 0.75 of the others'
+		// rate, so its threshold doubles.
 		{"spark, efficient", rules.Spark{}, 300*time.Second + 1, 0.16},
 		{"spark 3, 1.5 x 50 s", rules.Spark{Quantile: 0.75, Multiplier: 1.5}, 90 * time.Second, 0.1},
 		// k = round(7.5) = 8, index 4: 50 s, x 1.5.
@@ -172,7 +174,8 @@ func TestEnginesOnATrackersFacts(t *testing.T) {
 		// The 75th percentile of nine values is the seventh: 70 s. All nine have finished at 90 s.
 		{"dryad", rules.Dryad{Percentile: 1}, 90*time.Second + 1, 0.1},
 		{"mapreduce", rules.MapReduce{}, 90 * time.Second, 0.1},
-		// A mean of (9 + 0.09)/10; the rate is 0.001 a second, and the 25th percentile of all that of the 70 s task.
+		// The mean score is (9 + 0.09)/10. Task 9's rate is 0.001 a second, and the 25th percentile of all
+		// rates is that of the 70 s task.
 		{"hadoop", rules.Hadoop{}, 90 * time.Second, 0.01},
 		{"late", rules.LATE{}, 90 * time.Second, 0.01},
 	} {
@@ -202,7 +205,7 @@ func TestEnginesOnATrackersFacts(t *testing.T) {
 			require.Equal(t, restart.Copy, d.Action, "%v", d)
 			next := tr.Next(start.Add(c.age), 9)
 			assert.Equal(t, -1, next.Task)
-			assert.Equal(t, restart.SameMachine, next.Reason, "its own machine is no place for a copy")
+			assert.Equal(t, restart.SameMachine, next.Reason, "a copy must not run on the machine of the task")
 			next = tr.Next(start.Add(c.age), 15)
 			assert.Equal(t, 9, next.Task)
 			assert.Equal(t, restart.Copy, next.Action)

@@ -12,7 +12,7 @@ import (
 	"github.com/straggler-go/straggler/restart/rules"
 )
 
-// lasting is a task whose copy still needs so long, where a new one takes 100 s on the average.
+// lasting is a task whose attempt still needs the given time, while a new attempt takes 100 s on average.
 func lasting(remaining time.Duration) restart.Task {
 	task := aged(1)
 	task.Attempts[0].Remaining, task.Attempts[0].Basis = remaining, restart.ByProgress
@@ -54,10 +54,10 @@ func TestESEBar(t *testing.T) {
 	assert.Equal(t, restart.NoEstimate, rules.SDA{}.Decide(unknown, idle).Reason)
 }
 
-// The default bar is where the copy begins to save slots' time, if run times are Pareto of index 2; one copy saves more
-// than two at each t_rem.
+// With run times that are Pareto of index 2, the default bar is the t_rem from which on a copy saves slot time.
+// At each t_rem one copy saves more than two.
 func TestESEBarIsWhereACopyPaysOff(t *testing.T) {
-	used := func(left float64, copies int) float64 { // of times 1/2 at least, of mean 1, by the sum over quantiles
+	used := func(left float64, copies int) float64 { // for run times of at least 1/2 with mean 1, as a sum over quantiles
 		const n = 100_000
 		index, sum := 2*float64(copies), 0.0
 		for i := range n {

@@ -11,8 +11,8 @@ import (
 	"github.com/straggler-go/straggler/restart/rules"
 )
 
-// Facts at the edge of sense: what each rule makes of them, with its numbers.
-func TestRulesAtTheEdge(t *testing.T) {
+// Each rule decides on extreme facts, with these numbers.
+func TestRulesOnExtremeFacts(t *testing.T) {
 	var tens estimate.Empirical
 	for range 8 {
 		tens.Insert(10)
@@ -26,7 +26,7 @@ func TestRulesAtTheEdge(t *testing.T) {
 	weighed.Peers.UnitTimes, empty.Tasks = &tens, 0
 	beyond := restart.Decision{Action: restart.Copy, Reason: restart.BeyondPeers, Comparison: restart.Compare(restart.RunSeconds, 100, 15), Gain: 85 * time.Second}
 	unit := beyond
-	unit.Measure, unit.Value, unit.Gain = restart.UnitSeconds, 50, 70*time.Second // 35 s a unit, and two of them
+	unit.Measure, unit.Value, unit.Gain = restart.UnitSeconds, 50, 70*time.Second // 35 s a unit, and two units
 	for _, c := range []struct {
 		policy restart.Policy
 		task   restart.Task

@@ -6,14 +6,14 @@ import (
 	"github.com/straggler-go/straggler/restart"
 )
 
-// What the policies' rules share: tests of the facts, and checks of the policies' own fields.
+// This file holds the tests of facts that several rules share.
 
-// single returns what keeps a rule that allows one copy beside the original from looking at a task, or NoReason.
+// single returns why a rule that allows one copy ignores a task, or NoReason.
 func single(t restart.Task) restart.Reason {
 	switch {
 	case len(t.Attempts) == 0:
 		return restart.NotRunning
-	case len(t.Attempts) > 1: // also if they are clones: it has what a rule for one copy could give it
+	case len(t.Attempts) > 1: // also for clones: a clone counts as the copy
 		return restart.EnoughAttempts
 	case t.NoCopy:
 		return restart.NotEligible
@@ -21,7 +21,7 @@ func single(t restart.Task) restart.Reason {
 	return restart.NoReason
 }
 
-// slot returns what keeps a copy from a slot where waiting tasks go first, or NoReason.
+// slot returns why no slot is free for a copy where waiting tasks go first, or NoReason.
 func slot(p restart.Phase) restart.Reason {
 	switch {
 	case p.Waiting > 0:
@@ -32,13 +32,13 @@ func slot(p restart.Phase) restart.Reason {
 	return restart.NoReason
 }
 
-// refuse keeps a task because of two numbers.
+// refuse returns Keep with a reason and the two numbers that were compared.
 func refuse(why restart.Reason, of restart.Measure, value, threshold float64) restart.Decision {
 	return restart.Decision{Reason: why, Comparison: restart.Compare(of, value, threshold)}
 }
 
-// beyond compares what a task has run with what its peers took, in seconds or in seconds per unit of work. An equal
-// value is beyond only if orEqual is set.
+// beyond compares a task's run time with a threshold from its peers, in seconds or in seconds per unit of work.
+// A value equal to the threshold is beyond it only if orEqual is set.
 func beyond(of restart.Measure, value, threshold float64, orEqual bool) restart.Decision {
 	d := refuse(restart.NotSlow, of, value, threshold)
 	if d.Measure == restart.NoMeasure {
@@ -51,7 +51,7 @@ func beyond(of restart.Measure, value, threshold float64, orEqual bool) restart.
 	return d
 }
 
-// placed adds the machines to avoid to a decision that launches a copy.
+// placed adds the machines to avoid to a decision that makes a copy.
 func placed(d restart.Decision, t restart.Task, p restart.Phase) restart.Decision {
 	if d.Action == restart.Copy {
 		d.Avoid = restart.Avoid(t, p)
@@ -59,9 +59,10 @@ func placed(d restart.Decision, t restart.Task, p restart.Phase) restart.Decisio
 	return d
 }
 
-// middle returns the middle one, the upper of two, of the k smallest of n values, from their distribution. A sample may
-// hold fewer than n (a task that finished unseen has no run time) or more (one whose output was lost has run twice); then
-// it is the middle one of the same share of the sample.
+// middle returns the middle value, the upper of two, of the k smallest of n values, from their distribution.
+// The sample may hold fewer than n values, because a task that finished unseen has no run time. It may hold
+// more, because a task whose output was lost has run twice. Then middle returns the value at the same share of
+// the sample.
 func middle(d estimate.Distribution, k, n int) float64 {
 	if e, ok := d.(*estimate.Empirical); ok {
 		return e.At(int(int64(k) * int64(e.Len()) / int64(n) / 2))
@@ -69,8 +70,8 @@ func middle(d estimate.Distribution, k, n int) float64 {
 	return d.Quantile((float64(k/2) + 0.5) / float64(n))
 }
 
-// finishedShare is the share of the phase's tasks that have finished; 0 if there are none. A quotient is right on the
-// boundary where a share times the number of tasks is not: 0.07*100 is more than 7.
+// finishedShare is the share of the phase's tasks that have finished; 0 if there are none. It is a quotient
+// because a product is wrong at the boundary: in float64, 0.07*100 is more than 7.
 func finishedShare(p restart.Phase) float64 {
 	if p.Tasks <= 0 || p.Finished <= 0 {
 		return 0

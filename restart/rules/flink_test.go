@@ -13,10 +13,11 @@ import (
 
 func TestFlinkBaseline(t *testing.T) {
 	p := restart.Phase{Tasks: 8, Finished: 6, FreeSlots: 1}
-	// k = round(8 x 0.75) = 6; index 3 of the sorted times, x 1.5: at 120 s it is slow, not strictly beyond.
+	// k = round(8 x 0.75) = 6, so the baseline is at index 3 of the sorted times, x 1.5. At 120 s the task is
+	// slow: the test is not strict.
 	p.Peers.Durations = values(60, 70, 75, 80, 90, 1000)
 	onBothSides(t, rules.Flink{}, p, 120, false)
-	// Only the k smallest count: with all 8 but one finished, the index stays.
+	// Only the k smallest count: when all of the 8 but one have finished, the index stays.
 	p.Finished, p.Peers.Durations = 7, values(60, 70, 75, 80, 90, 1000, 2000)
 	onBothSides(t, rules.Flink{}, p, 120, false)
 	// k is rounded half up, as Java does: 0.75 x 6 = 4.5 gives 5, and index 2.
@@ -24,7 +25,7 @@ func TestFlinkBaseline(t *testing.T) {
 	onBothSides(t, rules.Flink{}, p, 120, false)
 	p.Peers.Durations = struct{ estimate.Distribution }{values(60, 70, 80, 100, 100)}
 	onBothSides(t, rules.Flink{}, p, 120, false)
-	// Of fewer or more recorded run times the same share counts, and its middle one: here of 5 tasks the 4 smallest.
+	// If fewer or more run times are recorded, the same share of them counts: here the 4 smallest of 5.
 	p.Tasks, p.Finished = 5, 5
 	for _, c := range []struct {
 		took []float64
@@ -33,9 +34,9 @@ func TestFlinkBaseline(t *testing.T) {
 		p.Peers.Durations = values(c.took...)
 		onBothSides(t, rules.Flink{}, p, c.want, false)
 	}
-	p.Tasks, p.Finished, p.Peers.Durations = 6, 5, values(50, 60, 70, 80, 100, 101, 102, 103, 104) // k is 5, and so all
+	p.Tasks, p.Finished, p.Peers.Durations = 6, 5, values(50, 60, 70, 80, 100, 101, 102, 103, 104) // k is 5, so all count
 	onBothSides(t, rules.Flink{}, p, 150, false)
-	// Never below a minute, and at a minute.
+	// Below a minute no task is slow; at a minute it may be.
 	p.Peers.Durations = values(1, 1, 1, 1, 1)
 	onBothSides(t, rules.Flink{}, p, 60, false)
 	assert.Equal(t, restart.TooYoung, rules.Flink{}.Decide(aged(59), p).Reason)
@@ -62,13 +63,13 @@ func TestFlinkWeighsByWork(t *testing.T) {
 		Durations: values(60, 60, 60), UnitTimes: values(2, 2, 2), // 30 units each
 	}}
 	task := aged(300)
-	assert.Equal(t, restart.Copy, rules.Flink{}.Decide(task, p).Action, "work not known")
+	assert.Equal(t, restart.Copy, rules.Flink{}.Decide(task, p).Action, "without a known work the run time counts")
 	task.Work = 100
-	assert.Equal(t, restart.Copy, rules.Flink{}.Decide(task, p).Action, "3 s a unit is 1.5 x 2, not strictly beyond")
+	assert.Equal(t, restart.Copy, rules.Flink{}.Decide(task, p).Action, "3 s a unit is 1.5 x 2: the test is not strict")
 	task.Work = 101
-	assert.Equal(t, restart.NotSlow, rules.Flink{}.Decide(task, p).Reason, "it has more data")
+	assert.Equal(t, restart.NotSlow, rules.Flink{}.Decide(task, p).Reason, "a task with more data is not slow")
 
-	// Tasks are ranked by time, whatever the unit of their work: this one would have been slow after 90 s.
+	// Tasks are ranked by time, not by work: this task was slow from 90 s on.
 	task.Work = 30
 	assert.Equal(t, 210*time.Second, rules.Flink{}.Decide(task, p).Gain)
 	task.Work, p.Peers.UnitTimes = 30e9, values(2e-9, 2e-9, 2e-9)

@@ -9,16 +9,18 @@ import (
 	"github.com/straggler-go/straggler/restart"
 )
 
-// Hadoop is the native rule of Hadoop that LATE was measured against [LATE §2.2]: a task gets one copy if no task
-// waits, it has run for at least a minute, and its progress score is behind the mean score of its category by 0.2 or
-// more. (The paper says "less than"; its example of §3.2, and every version of Hadoop's source, say "or more".)
-// Differences below 1e-12 are rounding and do not count. Any such task is as good as another, so Gain is 0 and the
-// lowest index is taken. As no score exceeds 1, a task beyond 0.8 never gets a copy. Its zero value has Hadoop's
-// parameters. Safe for concurrent use.
+// Hadoop is the native rule of Hadoop, which the LATE paper compares LATE with [LATE §2.2]. Its zero value has
+// Hadoop's parameters. Safe for concurrent use.
+//
+// A task gets one copy if no task waits, it has run for at least a minute, and its progress score is behind the
+// mean score of its category by 0.2 or more. (The paper says "less than"; its example of §3.2, and every
+// version of Hadoop's source, say "or more".) A difference below 1e-12 counts as rounding. No score exceeds 1,
+// so a task with a score above 0.8 never gets a copy. All candidates are equal: Gain is 0, and the lowest index
+// goes first.
 type Hadoop struct {
-	// ScoreLag is how far behind the mean score a task must be, in (0, 1]. 0 means 0.2.
+	// ScoreLag is how far a task's score must be behind the mean score, in (0, 1]. 0 means 0.2.
 	ScoreLag float64
-	// MinAge is how long a copy must have run. 0 means a minute; Off: at once.
+	// MinAge is how long an attempt must have run. 0 means a minute; Off means no minimum.
 	MinAge time.Duration
 }
 
@@ -35,7 +37,8 @@ func (h Hadoop) Validate() error {
 	return cmp.Or(check.Share(place, "ScoreLag", h.ScoreLag, false), check.Age(place, "MinAge", h.MinAge))
 }
 
-// Decide says whether the task is a candidate for a copy. O(1), no allocation.
+// Decide returns Copy if the task is a candidate for a copy, and else Keep with the reason. O(1), no
+// allocation.
 func (h Hadoop) Decide(t restart.Task, p restart.Phase) restart.Decision {
 	h = h.Effective()
 	if reason := single(t); reason != restart.NoReason {
@@ -59,13 +62,14 @@ func (h Hadoop) Decide(t restart.Task, p restart.Phase) restart.Decision {
 	return d
 }
 
-// scoreNoise is a difference of scores that means nothing: far above the rounding of a mean of millions of scores, far
-// below what a report can tell apart.
+// scoreNoise is a difference of scores that counts as rounding. It is far above the rounding error of a mean of
+// millions of scores, and far below the differences that reports can show.
 const scoreNoise = 1e-12
 
-// MapReduce is the backup task of Google's MapReduce [Dean and Ghemawat, OSDI 2004, §3.6]: "when a MapReduce operation
-// is close to completion" every task that still runs gets one copy. The paper does not say how close; NearEnd is ours.
-// Any such task is as good as another, so Gain is 0 and the lowest index is taken. Safe for concurrent use.
+// MapReduce is the backup task of Google's MapReduce [Dean and Ghemawat, OSDI 2004, §3.6]: "when a MapReduce
+// operation is close to completion" every task that still runs gets one copy. The paper does not say how close;
+// NearEnd is our choice. All candidates are equal: Gain is 0, and the lowest index goes first. Safe for
+// concurrent use.
 type MapReduce struct {
 	// NearEnd is the share of the phase's tasks that must have finished, in (0, 1]. 0 means 0.9.
 	NearEnd float64
@@ -82,7 +86,8 @@ func (m MapReduce) Validate() error {
 	return check.Share("restart/rules: MapReduce", "NearEnd", m.NearEnd, false)
 }
 
-// Decide says whether the task is a candidate for a copy. O(1), no allocation.
+// Decide returns Copy if the task is a candidate for a copy, and else Keep with the reason. O(1), no
+// allocation.
 func (m MapReduce) Decide(t restart.Task, p restart.Phase) restart.Decision {
 	m = m.Effective()
 	if reason := single(t); reason != restart.NoReason {

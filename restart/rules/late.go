@@ -10,30 +10,41 @@ import (
 	"github.com/straggler-go/straggler/restart"
 )
 
-// LATE speculates on the task with the longest approximate time to end [LATE §4]. Its zero value has the parameters of
+// LATE copies the task with the longest approximate time to end [LATE §4]. Its zero value has the parameters of
 // the paper's evaluation. Safe for concurrent use.
 //
-// A task gets one copy if it has run for a minute, if no task waits, if fewer than SpeculativeCap copies run, if its
-// progress rate score/age is below SlowTask, and if the machine that asks is not below SlowNode. Both percentiles are
-// the smallest value that at least this share of the values does not exceed, and "below" is strict, so the slowest of
-// equals is not slow. The tasks whose rates count are all that run or have finished. The decision's Gain is the time
-// left; give the slot to the largest, as [restart.Next] does. In a phase that never reports progress a task's score
-// says nothing, and the paper's time left would be for ever for all; there it is the age of the copy.
+// A task gets one copy under these conditions:
+//
+//   - It has run for at least MinAge.
+//   - No task waits.
+//   - Fewer copies run than SpeculativeCap allows.
+//   - Its progress rate, score/age, is below the percentile SlowTask of the rates of all tasks that run or have
+//     finished.
+//   - The total work of the machine that asks is not below the percentile SlowNode of all machines.
+//
+// A percentile is the smallest value that at least this share of the values does not exceed. "Below" is strict,
+// so the slowest of equal tasks is not slow. Gain is the time to end; give the slot to the task with the
+// largest Gain, as [restart.Next] does.
+//
+// In a phase without progress reports the paper's time to end would be infinite for all tasks. There the age of
+// the attempt takes its place.
 type LATE struct {
-	// SpeculativeCap is the share of the phase's slots that copies may hold; a copy is launched while fewer run. 0 means
-	// 0.1; 1 or more is no cap. (The paper's sensitivity analysis prefers 0.2.)
+	// SpeculativeCap is the share of the phase's slots that copies may hold: a copy is made while fewer copies
+	// run. 0 means 0.1; 1 or more is no cap. (The paper's sensitivity analysis prefers 0.2.)
 	SpeculativeCap float64
-	// SlowNode is the percentile of the machines' total work, in (0, 1], below which a machine gets no copies. 0 means
-	// 0.25; Off: any machine.
+	// SlowNode is the percentile of the machines' total work, in (0, 1], below which a machine gets no copies.
+	// 0 means 0.25; Off means that any machine gets copies.
 	SlowNode float64
-	// SlowTask is the percentile of progress rates, in (0, 1], below which a task is slow. 0 means 0.25; Off: any task.
+	// SlowTask is the percentile of progress rates, in (0, 1], below which a task is slow. 0 means 0.25; Off
+	// means that any task is slow.
 	SlowTask float64
-	// MinAge is how long a copy must have run. 0 means a minute; Off: at once.
+	// MinAge is how long an attempt must have run. 0 means a minute; Off means no minimum.
 	MinAge time.Duration
-	// UseRemaining ranks by Attempt.Remaining, where it is known, instead of by the time left that the score implies. Fill it
-	// by [estimate.TimeLeftBySubphase] for tasks whose subphases run at different speeds [LATE §4.2].
+	// UseRemaining ranks tasks by Attempt.Remaining, where it is known, instead of the time to end that the
+	// score implies. For tasks whose subphases run at different speeds [LATE §4.2], fill Remaining by
+	// [estimate.TimeLeftBySubphase].
 	UseRemaining bool
-	// Early makes copies while tasks still wait: the variant of LATE that [Mantri §6.3, Figure 15] compares with.
+	// Early makes copies while tasks still wait. [Mantri §6.3, Figure 15] compares with this variant of LATE.
 	Early bool
 }
 
@@ -57,7 +68,8 @@ func (l LATE) Validate() error {
 	)
 }
 
-// Decide says whether the task is a candidate for a copy. Two quantiles at most, no allocation.
+// Decide returns Copy if the task is a candidate for a copy, and else Keep with the reason. At most two
+// quantiles, no allocation.
 func (l LATE) Decide(t restart.Task, p restart.Phase) restart.Decision {
 	l = l.Effective()
 	if reason := single(t); reason != restart.NoReason {
@@ -81,12 +93,13 @@ func (l LATE) Decide(t restart.Task, p restart.Phase) restart.Decision {
 	return d
 }
 
-// refuse looks for what speaks against any copy now: no slot, the cap, the machine that asks.
+// refuse returns why no copy may be made now: no free slot, the cap, or a slow machine. Its Reason is NoReason
+// if a copy may be made.
 func (l LATE) refuse(p restart.Phase) restart.Decision {
 	if p.FreeSlots <= 0 {
 		return restart.Decision{Reason: restart.NoFreeSlot}
 	}
-	// A quotient is right on the boundary where the product is not: 0.07*100 is more than 7.
+	// A quotient, because a product is wrong at the boundary: in float64, 0.07*100 is more than 7.
 	if share := float64(p.Copies) / float64(max(p.Slots, 0)); p.Slots <= 0 || !(share < l.SpeculativeCap) {
 		return refuse(restart.CapReached, restart.CopyShare, share, l.SpeculativeCap)
 	}
@@ -98,11 +111,11 @@ func (l LATE) refuse(p restart.Phase) restart.Decision {
 	return restart.Decision{}
 }
 
-// rank is the test of the task itself.
+// rank tests the task itself.
 func (l LATE) rank(c *restart.Attempt, t restart.Task, p restart.Phase) restart.Decision {
 	d := restart.Decision{Reason: restart.NoEstimate, Remaining: estimate.TimeLeft(c.Score, c.Elapsed)}
 	if p.Silent {
-		d.Remaining = max(0, c.Elapsed) // of equal scores the oldest is the farthest behind
+		d.Remaining = max(0, c.Elapsed) // among equal scores the oldest attempt is furthest behind
 	}
 	if l.UseRemaining && c.Remaining != estimate.Unknown {
 		d.Remaining = max(0, c.Remaining)

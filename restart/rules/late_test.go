@@ -20,13 +20,13 @@ func TestLATEThresholds(t *testing.T) {
 		return task
 	}
 	l := rules.LATE{MinAge: restart.Off}
-	assert.Equal(t, restart.NotSlow, l.Decide(rate(2), p).Reason, "the 25th percentile itself is not below it")
+	assert.Equal(t, restart.NotSlow, l.Decide(rate(2), p).Reason, "a rate at the 25th percentile is not below it")
 	d := l.Decide(rate(1.99), p)
 	assert.Equal(t, restart.LongestToEnd, d.Reason)
 	assert.Equal(t, 2., d.Threshold)
 	assert.Equal(t, restart.LongestToEnd, rules.LATE{MinAge: restart.Off, SlowTask: restart.Off}.Decide(rate(7), p).Reason)
 
-	// SpeculativeCap: while fewer run than 10% of the slots.
+	// SpeculativeCap: a copy is made while copies hold fewer than 10 % of the slots.
 	p.Copies = 10
 	assert.Equal(t, restart.CapReached, l.Decide(rate(1), p).Reason)
 	for _, c := range []struct {
@@ -44,11 +44,12 @@ func TestLATEThresholds(t *testing.T) {
 	}).Comparison)
 	for _, slots := range []int{0, -1} {
 		p.Slots, p.Copies = slots, 0
-		assert.Equal(t, restart.Decision{Reason: restart.CapReached, Remaining: d.Remaining}, l.Decide(rate(1.99), p), "no share of no slots")
+		assert.Equal(t, restart.Decision{Reason: restart.CapReached, Remaining: d.Remaining}, l.Decide(rate(1.99), p), "without slots no copy is allowed")
 	}
 	p.Slots = 100
 
-	// SlowNodeThreshold: a machine below the 25th percentile of total progress gets nothing; one at it does.
+	// SlowNodeThreshold: a machine below the 25th percentile of total progress gets no copy. A machine at it
+	// gets one.
 	p.Peers.Machine = restart.MachineProgress{Total: 1, Of: values(0, 1, 2, 3, 4, 5, 6, 7)}
 	assert.Equal(t, restart.Copy, l.Decide(rate(1), p).Action)
 	p.Peers.Machine.Total = 0.99
@@ -67,7 +68,7 @@ func TestLATEAgeAndRubbish(t *testing.T) {
 	young := rules.LATE{MinAge: restart.Off}
 	task.Attempts[0].Elapsed = 0
 	assert.Equal(t, restart.NoEstimate, young.Decide(task, p).Reason, "no rate at age 0")
-	assert.Equal(t, restart.NoEstimate, young.Decide(aged(0), p).Reason, "with or without a score")
+	assert.Equal(t, restart.NoEstimate, young.Decide(aged(0), p).Reason, "age 0 has no rate, with or without a score")
 	for _, score := range []float64{math.NaN(), math.Inf(1), -0.1} {
 		task = aged(100)
 		task.Attempts[0].Score = score

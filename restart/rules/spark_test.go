@@ -16,14 +16,15 @@ func TestSparkThreshold(t *testing.T) {
 	p := restart.Phase{Tasks: 10, Finished: 9, FreeSlots: 1, Peers: restart.Peers{Durations: values(1, 2, 3, 4, 5, 6, 7, 8, 9)}}
 	onBothSides(t, rules.Spark{}, p, 15, true) // 3 x median 5, strictly
 
-	// Of an even number it is the upper of the two middle ones, not their mean: index n/2.
+	// For an even number of run times the median is the upper of the two middle ones, at index n/2, not their
+	// mean.
 	p.Tasks, p.Finished, p.Peers.Durations = 5, 4, values(1, 2, 6, 7)
 	onBothSides(t, rules.Spark{}, p, 18, true)
-	// A distribution that is not empirical is asked for the same order statistic.
+	// A distribution that is not empirical gives the same order statistic.
 	p.Peers.Durations = struct{ estimate.Distribution }{values(1, 2, 6, 7)}
 	onBothSides(t, rules.Spark{}, p, 18, true)
 
-	// Of the recorded run times the middle one counts, whether fewer or more are recorded than tasks have finished.
+	// The middle one of the recorded run times counts, whether they are fewer or more than the finished tasks.
 	p.Tasks, p.Finished = 10, 9
 	for _, c := range []struct {
 		took []float64
@@ -36,7 +37,7 @@ func TestSparkThreshold(t *testing.T) {
 		onBothSides(t, rules.Spark{}, p, c.want, true)
 	}
 	p.Tasks, p.Finished, p.Peers.Durations = 2, 1, values(1, 1, 1, 1, 1, 5, 5, 5, 5, 5)
-	onBothSides(t, rules.Spark{}, p, 15, true) // an output that was lost and made again nine times
+	onBothSides(t, rules.Spark{}, p, 15, true) // an output was lost and made again nine times
 	p.Tasks, p.Finished = 5, 4
 
 	p.Peers.Durations = values(0.01, 0.01, 0.01, 0.01)
@@ -60,7 +61,7 @@ func TestSparkQuantile(t *testing.T) {
 			assert.Equal(t, float64(c.need), d.Threshold)
 		}
 	}
-	assert.Equal(t, restart.TooFewFinished, rules.Spark{Quantile: 0.1}.Decide(aged(10), phase(5, 0)).Reason, "at least one")
+	assert.Equal(t, restart.TooFewFinished, rules.Spark{Quantile: 0.1}.Decide(aged(10), phase(5, 0)).Reason, "at least one task must have finished")
 	assert.Equal(t, restart.TooFewFinished, rules.Spark{}.Decide(aged(10), phase(math.MaxInt, 5)).Reason)
 }
 
@@ -68,15 +69,15 @@ func TestSparkSingleTaskAndDuration(t *testing.T) {
 	p := restart.Phase{Tasks: 1, FreeSlots: 1}
 	assert.Equal(t, restart.TooFewFinished, rules.Spark{}.Decide(aged(1e6), p).Reason, "a single task is left alone")
 	again := restart.Phase{Tasks: 1, Finished: 1, FreeSlots: 1, Peers: restart.Peers{Durations: values(1)}}
-	assert.Zero(t, rules.Spark{}.Decide(aged(10), again).Comparison, "no count is enough")
-	assert.Equal(t, restart.TooFewFinished, rules.Spark{}.Decide(aged(1e6), again).Reason, "even if it has run before")
+	assert.Zero(t, rules.Spark{}.Decide(aged(10), again).Comparison, "a phase of one task never has enough finished tasks")
+	assert.Equal(t, restart.TooFewFinished, rules.Spark{}.Decide(aged(1e6), again).Reason, "a task that ran before is no peer of itself")
 	set := rules.Spark{Duration: time.Minute}
 	onBothSides(t, set, p, 60, true)
 	p.Tasks = 2
-	assert.Equal(t, restart.TooFewFinished, set.Decide(aged(61), p).Reason, "more tasks than an executor has slots")
+	assert.Equal(t, restart.TooFewFinished, set.Decide(aged(61), p).Reason, "Duration needs a phase of at most ExecutorSlots tasks")
 	set.ExecutorSlots = 2
 	onBothSides(t, set, p, 60, true)
-	// The set duration asks for no efficiency, and gives way once enough tasks have finished.
+	// Duration applies without the efficiency test, and only until enough tasks have finished.
 	p.Peers.Throughput = 1e-9
 	onBothSides(t, set, p, 60, true)
 	p.Finished, p.Peers.Durations, p.Peers.Throughput = 1, values(100), 0
@@ -94,13 +95,13 @@ func TestSparkEfficiency(t *testing.T) {
 		assert.Equal(t, c.want, rules.Spark{}.Decide(task, p).Action, "%+v", c)
 		assert.Equal(t, restart.Copy, rules.Spark{SlowRate: restart.Off}.Decide(task, p).Action)
 	}
-	// An efficient task is left alone for twice the threshold.
+	// An efficient task is left alone up to twice the threshold.
 	task.Attempts[0].Done = 1e6
 	task.Attempts[0].Elapsed = 60 * time.Second
 	assert.Equal(t, restart.NotSlow, rules.Spark{}.Decide(task, p).Reason)
 	task.Attempts[0].Elapsed++
 	assert.Equal(t, restart.Copy, rules.Spark{}.Decide(task, p).Action)
-	// Without a record of work every task counts as inefficient.
+	// If no work is known, every task counts as inefficient.
 	p.Peers.Throughput = 0
 	task.Attempts[0].Elapsed = 30*time.Second + 1
 	assert.Equal(t, restart.Copy, rules.Spark{}.Decide(task, p).Action)

@@ -11,7 +11,7 @@ import (
 	"github.com/straggler-go/straggler/restart"
 )
 
-// Names lists the names of the policies that [Parse] knows, in a new slice.
+// Names returns the names of the policies that [Parse] knows, in a new slice.
 func Names() []string {
 	names := make([]string, len(table))
 	for i := range table {
@@ -20,8 +20,8 @@ func Names() []string {
 	return names
 }
 
-// Text returns what [Parse] reads: a policy's name, and the fields that are not zero. A nil policy is LeastCost{}; a policy
-// of your own has no text. It allocates.
+// Text returns a policy as [Parse] reads it: its name, and the fields that are not zero. A nil policy is
+// LeastCost{}. A custom policy has no text, so Text returns "". It allocates.
 func Text(policy restart.Policy) string {
 	i, v := find(policy)
 	if i < 0 {
@@ -30,15 +30,16 @@ func Text(policy restart.Policy) string {
 	return string(wire.AppendSet([]byte(table[i].name), choices(v)))
 }
 
-// Parse reads a policy: its name, and behind commas the fields that differ from the published defaults, in small
-// letters with dashes, durations as 5s, [restart.Off] as off; spaces around a comma or a sign do not count:
+// Parse reads a policy: its name, and after commas the fields that differ from the published defaults. Field
+// names are in small letters with dashes, durations are written as 5s, and [restart.Off] is off. Spaces around
+// a comma or an equals sign do not count:
 //
 //	mantri
 //	mantri,idle-gain=2,max-restarts=off
 //	late,min-age=5s,speculative-cap=0.2
 //
-// It knows those of this package and of package restart. The error says what was wanted, also for a field that is out
-// of range. It allocates.
+// Parse knows the policies of this package and of package restart. An error names the field, its value and the
+// expected form or range. It allocates.
 func Parse(text string) (restart.Policy, error) {
 	name, rest, some := strings.Cut(text, ",")
 	name = strings.TrimSpace(name)

@@ -14,8 +14,8 @@ import (
 	"github.com/straggler-go/straggler/restart/rules"
 )
 
-// Each field of each policy by itself is out of range below Off and where it is not a number, and the error names it.
-func TestValidateLooksAtEachField(t *testing.T) {
+// In each policy, each field alone is refused below Off and if it is NaN. The error names the field.
+func TestValidateChecksEachField(t *testing.T) {
 	for _, name := range rules.Names() {
 		zero, err := rules.Parse(name)
 		require.NoError(t, err)
@@ -43,7 +43,7 @@ func TestValidateLooksAtEachField(t *testing.T) {
 	}
 }
 
-func TestParseNamesWhatIsWrong(t *testing.T) {
+func TestParseNamesTheFieldAndTheRange(t *testing.T) {
 	for text, want := range map[string]straggler.FieldError{
 		"mantra":             {Package: "restart/rules", Field: "policy", Value: "mantra"},
 		"mantri,idle-gain=x": {Package: "restart/rules", Field: "policy mantri: idle-gain", Value: "x", Want: "a number, or off"},

@@ -13,8 +13,9 @@ import (
 	"github.com/straggler-go/straggler/restart/rules"
 )
 
-// Every policy that has a name reads back from its JSON, with names in small letters; an unknown name is an error.
-func TestPoliciesAsJSON(t *testing.T) {
+// Every policy that has a name reads back from its JSON, with keys in small letters. An unknown key is an
+// error.
+func TestPoliciesReadBackFromJSON(t *testing.T) {
 	for _, name := range rules.Names() {
 		zero, err := rules.Parse(name)
 		require.NoError(t, err)

@@ -13,18 +13,19 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// logged is what a host writes to see each decision. It says nothing of itself.
+// logged wraps a policy to see each decision. It has no description.
 type logged struct{ p restart.Policy }
 
 func (l logged) Decide(t restart.Task, p restart.Phase) restart.Decision { return l.p.Decide(t, p) }
 
-// saying is one that hands on what the policy says.
+// saying is a wrapper that returns the description of its policy.
 type saying struct{ logged }
 
 func (s saying) Describe() rules.Description { return rules.Describe(s.p) }
 
-// A policy in a wrapper decides as the bare one, with progress and without: a tracker keeps all facts for one of which it
-// knows nothing. It can't know which machines LATE avoids.
+// A wrapped policy decides like the bare policy, with progress and without, because a tracker keeps all facts
+// for a policy without a description. There is one exception: the tracker does not know which machines LATE
+// avoids.
 func TestWrappedPolicyDecidesAsTheBareOne(t *testing.T) {
 	for name, policy := range policytest.Policies() {
 		for _, silent := range []bool{false, true} {
@@ -32,7 +33,7 @@ func TestWrappedPolicyDecidesAsTheBareOne(t *testing.T) {
 			require.Equal(t, name != "never", acted, "%s, silent %v", name, silent)
 			got, _ := phaseOf(t, saying{logged{policy}}, silent)
 			require.Equal(t, want, got, "%s, silent %v", name, silent)
-			if p, ok := policy.(restart.Mantri); ok && p.MaxRestarts != 0 { // a tracker holds the wrapper to the default limits
+			if p, ok := policy.(restart.Mantri); ok && p.MaxRestarts != 0 { // the tracker's own limits hold for the wrapper
 				continue
 			}
 			got, _ = phaseOf(t, logged{policy}, silent)
@@ -46,7 +47,7 @@ func TestWrappedPolicyDecidesAsTheBareOne(t *testing.T) {
 	}
 }
 
-// phaseOf runs twelve tasks of which one takes long, and returns all that was decided.
+// phaseOf runs twelve tasks, one of them long, and returns all decisions.
 func phaseOf(t *testing.T, policy restart.Policy, silent bool) (decisions []restart.Decision, acted bool) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(1, 1))

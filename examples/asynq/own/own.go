@@ -33,7 +33,7 @@ func (q Queue) tell(a engine.Attempt) error {
 }
 
 // Work takes what is submitted to a host, as many at once as it has slots, until ctx ends.
-func (q Queue) Work(ctx context.Context, host engine.Host, h Handler) {
+func (q Queue) Work(ctx context.Context, host engine.Machine, h Handler) {
 	var running sync.Map // by attempt, the function that cancels it
 	cancelled := q.Redis.Subscribe(ctx, q.Name+":cancel")
 	defer cancelled.Close()
@@ -66,7 +66,7 @@ func (q Queue) Work(ctx context.Context, host engine.Host, h Handler) {
 
 // attempt runs an attempt, once in its life.
 func (q Queue) attempt(ctx context.Context, a engine.Attempt, h Handler) {
-	if first, err := q.Redis.HSetNX(ctx, q.Name+":begun", a.ID, a.Host).Result(); err != nil || !first {
+	if first, err := q.Redis.HSetNX(ctx, q.Name+":begun", a.ID, a.Machine).Result(); err != nil || !first {
 		return
 	}
 	a.State, a.Begun = engine.Running, time.Now()
@@ -87,8 +87,8 @@ func (q Queue) attempt(ctx context.Context, a engine.Attempt, h Handler) {
 
 // Run has the tasks of the configuration run on hosts, and returns their results. After an error, or a crash, call it
 // again: it goes on.
-func (q Queue) Run(ctx context.Context, c engine.Config, list []engine.Host) (results map[string]string, err error) {
-	if c.Hosts, err = engine.NewHosts(engine.HostsConfig{Hosts: list}); err != nil {
+func (q Queue) Run(ctx context.Context, c engine.Config, list []engine.Machine) (results map[string]string, err error) {
+	if c.Machines, err = engine.NewMachines(engine.MachinesConfig{Machines: list}); err != nil {
 		return nil, err
 	}
 	saved, err := q.Redis.HGetAll(ctx, q.Name+":state").Result()
@@ -98,7 +98,7 @@ func (q Queue) Run(ctx context.Context, c engine.Config, list []engine.Host) (re
 	phase, last := (*engine.Phase)(nil), "0"
 	if len(saved) == 0 {
 		phase, err = engine.New(c)
-	} else if err = c.Hosts.UnmarshalBinary([]byte(saved["hosts"])); err == nil {
+	} else if err = c.Machines.UnmarshalBinary([]byte(saved["hosts"])); err == nil {
 		last = saved["last"]
 		phase, err = engine.Restore(c, engine.Saved{Snapshot: []byte(saved["phase"])})
 	}
@@ -114,7 +114,7 @@ func (q Queue) Run(ctx context.Context, c engine.Config, list []engine.Host) (re
 			phase.Published(a.ID) // it changes nothing, unless the action was to publish
 		}
 		p, _ := phase.MarshalBinary()
-		h, _ := c.Hosts.MarshalBinary()
+		h, _ := c.Machines.MarshalBinary()
 		err = q.Redis.HSet(ctx, q.Name+":state", "phase", p, "hosts", h, "last", last).Err()
 	}
 	if err != nil {
@@ -147,8 +147,8 @@ func (q Queue) read(ctx context.Context, last string, interval time.Duration) ([
 func (q Queue) carryOut(ctx context.Context, a engine.Action) error {
 	switch a.Op {
 	case engine.Submit:
-		text, _ := json.Marshal(engine.Attempt{ID: a.ID, Task: a.Task, Host: a.Host})
-		return q.Redis.RPush(ctx, q.Name+":at:"+a.Host, text).Err()
+		text, _ := json.Marshal(engine.Attempt{ID: a.ID, Task: a.Task, Machine: a.Machine})
+		return q.Redis.RPush(ctx, q.Name+":at:"+a.Machine, text).Err()
 	case engine.Cancel:
 		if first, err := q.Redis.HSetNX(ctx, q.Name+":begun", a.ID, "").Result(); err != nil || !first {
 			return errors.Join(err, q.Redis.Publish(ctx, q.Name+":cancel", a.ID).Err())

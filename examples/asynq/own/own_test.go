@@ -50,9 +50,9 @@ func TestQueue(t *testing.T) {
 	for seed := range uint64(4) {
 		q := own.Queue{Redis: rdb, Name: fmt.Sprint("batch-", seed)}
 		ctx, cancel := context.WithCancel(t.Context())
-		var hosts []engine.Host
+		var hosts []engine.Machine
 		for i, takes := range []time.Duration{100 * time.Millisecond, 100 * time.Millisecond, 6 * time.Second} {
-			host := engine.Host{Name: fmt.Sprint("host-", i), Slots: 4}
+			host := engine.Machine{Name: fmt.Sprint("host-", i), Slots: 4}
 			hosts = append(hosts, host)
 			failed := i > 0
 			go q.Work(ctx, host, func(ctx context.Context, task int, progress func(float64)) (string, error) {

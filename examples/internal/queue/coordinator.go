@@ -29,7 +29,7 @@ type saved struct {
 type process struct {
 	epoch int
 	phase *engine.Phase
-	hosts *engine.Hosts
+	hosts *engine.Machines
 }
 
 func at(d time.Duration) time.Time { return time.Unix(1, 0).Add(d) }
@@ -70,15 +70,15 @@ func (c *coordinator) begin(q *queue) {
 
 // load makes the phase, or restores it.
 func (p *process) load(c *coordinator, q *queue) (err error) {
-	var hosts []engine.Host
+	var hosts []engine.Machine
 	for i := range Workers {
-		hosts = append(hosts, engine.Host{Name: name(i), Slots: Slots + Waiting})
+		hosts = append(hosts, engine.Machine{Name: name(i), Slots: Slots + Waiting})
 	}
-	if p.hosts, err = engine.NewHosts(engine.HostsConfig{Hosts: hosts}); err != nil {
+	if p.hosts, err = engine.NewMachines(engine.MachinesConfig{Machines: hosts}); err != nil {
 		return err
 	}
 	config := engine.Config{
-		Tasks: q.tasks(), Interval: Interval, Hosts: p.hosts, Policy: c.policy,
+		Tasks: q.tasks(), Interval: Interval, Machines: p.hosts, Policy: c.policy,
 		Limits: published.Limits(c.policy), MaxFailures: Tries,
 	}
 	if q.Told {
@@ -114,7 +114,7 @@ func (c *coordinator) poll(q *queue) {
 				}
 			}
 			for i := range Workers {
-				if a.Host == name(i) {
+				if a.Machine == name(i) {
 					q.insert(a.ID, a.Task, i, q.now+q.dispatch(a.Task, number))
 				}
 			}
@@ -149,7 +149,7 @@ func (c *coordinator) list(q *queue) (all []engine.Attempt) {
 	for _, j := range q.jobs {
 		a := engine.Attempt{ID: j.id, Task: j.task, State: states[j.state]}
 		if j.tries > 0 {
-			a.Host, a.Begun = name(j.worker), at(j.begun)
+			a.Machine, a.Begun = name(j.worker), at(j.begun)
 		}
 		if j.share > 0 {
 			a.Progress.Score, a.AsOf = j.share, at(j.asOf)

@@ -114,9 +114,9 @@ func paced(host string, took time.Duration) func(context.Context, int) (string, 
 	}
 }
 
-func hosts(slots int) (list []engine.Host) {
+func hosts(slots int) (list []engine.Machine) {
 	for i := range 4 {
-		list = append(list, engine.Host{Name: fmt.Sprint("h", i), Slots: slots})
+		list = append(list, engine.Machine{Name: fmt.Sprint("h", i), Slots: slots})
 	}
 	return list
 }
@@ -154,7 +154,7 @@ func mapped(policy restart.Policy) func(ctx workflow.Context) ([]string, error) 
 
 func mappedBy(name string, policy restart.Policy) func(ctx workflow.Context) ([]string, error) {
 	return func(ctx workflow.Context) ([]string, error) {
-		known, err := engine.NewHosts(engine.HostsConfig{Hosts: hosts(4)})
+		known, err := engine.NewMachines(engine.MachinesConfig{Machines: hosts(4)})
 		if err != nil {
 			return nil, err
 		}
@@ -239,7 +239,7 @@ func TestOnAServer(t *testing.T) {
 		testWatch(t, refusing{Client: c, resets: true}, "refused", 4, restart.Mantri{})
 	})
 	t.Run("watch, a host that is gone", func(t *testing.T) {
-		testWatch(t, c, "gone", 4, leave{machine: 3}, engine.Host{Name: "h4", Slots: 4})
+		testWatch(t, c, "gone", 4, leave{machine: 3}, engine.Machine{Name: "h4", Slots: 4})
 	})
 	t.Run("watch, over a restart of the server", func(t *testing.T) {
 		go func() {

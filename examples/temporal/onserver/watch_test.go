@@ -39,9 +39,9 @@ func watchUntilSaid(t *testing.T, c client.Client, id string, o fanout.WatchOpti
 
 // watchedHosts may have four slots, for the shared queue alone, so that none is idle, or eight, with those for their
 // own.
-func watchedHosts(t *testing.T, slots int, more ...engine.Host) *engine.Hosts {
+func watchedHosts(t *testing.T, slots int, more ...engine.Machine) *engine.Machines {
 	t.Helper()
-	known, err := engine.NewHosts(engine.HostsConfig{Hosts: append(hosts(slots), more...)})
+	known, err := engine.NewMachines(engine.MachinesConfig{Machines: append(hosts(slots), more...)})
 	require.NoError(t, err)
 	return known
 }
@@ -89,7 +89,7 @@ func (s refusingService) StartActivityExecution(
 	return s.WorkflowServiceClient.StartActivityExecution(ctx, r, o...)
 }
 
-func testWatch(t *testing.T, c client.Client, id string, slots int, policy restart.Policy, more ...engine.Host) {
+func testWatch(t *testing.T, c client.Client, id string, slots int, policy restart.Policy, more ...engine.Machine) {
 	run := begin(t, c, id, "foreign")
 	ledger, err := fanout.Watch(t.Context(), c, run.GetID(), "", fanout.WatchOptions{
 		Namespace: cluster.Namespace, Type: "work", Policy: policy, Hosts: watchedHosts(t, slots, more...),

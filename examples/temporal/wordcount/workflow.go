@@ -15,9 +15,9 @@ type Job struct {
 	Sizes  []int    // of the chunks, in bytes
 	// Reduces is how many reduces there are, and partitions of the words.
 	Reduces int
-	Dir     string        // for the outputs
-	Policy  string        // what the workflow's Options are asked for
-	Hosts   []engine.Host // the name of each is that of its task queue
+	Dir     string           // for the outputs
+	Policy  string           // what the workflow's Options are asked for
+	Hosts   []engine.Machine // the name of each is that of its task queue
 }
 
 // The names of the job's fan-outs.
@@ -46,7 +46,7 @@ func (w Workflow) WordCount(ctx workflow.Context, job Job) (Answer, error) {
 	if err != nil {
 		return answer, err
 	}
-	if options.Hosts, err = engine.NewHosts(engine.HostsConfig{Hosts: job.Hosts}); err != nil {
+	if options.Hosts, err = engine.NewMachines(engine.MachinesConfig{Machines: job.Hosts}); err != nil {
 		return answer, err
 	}
 	var host *Tasks // names the activities; the hosts have the real ones

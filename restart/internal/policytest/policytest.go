@@ -1,4 +1,11 @@
-// Package policytest holds what the tests of several packages share: policies, and rubbish made of a fuzzer's bytes.
+// Package policytest holds helpers that the tests of several packages share: the policies under test, and facts
+// made of a fuzzer's bytes. Use it in a test that must hold for every policy:
+//
+//	for name, policy := range policytest.Policies() {
+//		t.Run(name, func(t *testing.T) { ... policy.Decide(task, phase) ... })
+//	}
+//
+// Use a [Reader] in a fuzz test to turn the input into facts with extreme values.
 package policytest
 
 import (
@@ -11,8 +18,8 @@ import (
 	"github.com/straggler-go/straggler/restart/rules"
 )
 
-// Policies are the policies under test: all that have a name, with thresholds low enough that short random runs cross
-// them, where somebody has chosen some.
+// Policies returns the policies under test by their names: every policy that has a name, and variants of some.
+// The variants have low thresholds, so that short random runs cross them.
 func Policies() map[string]restart.Policy {
 	policies := map[string]restart.Policy{
 		"mantri":      restart.Mantri{},
@@ -35,10 +42,10 @@ func Policies() map[string]restart.Policy {
 	return policies
 }
 
-// Reader makes facts of a fuzzer's bytes. Beyond the end all is zero.
+// Reader makes facts of a fuzzer's bytes. After the last byte all facts are zero.
 type Reader struct{ Data []byte }
 
-// Byte takes a byte.
+// Byte reads one byte; 0 after the end.
 func (r *Reader) Byte() byte {
 	if len(r.Data) == 0 {
 		return 0
@@ -48,14 +55,14 @@ func (r *Reader) Byte() byte {
 	return b
 }
 
-// Uint64 takes a number.
+// Uint64 reads eight bytes, or fewer at the end.
 func (r *Reader) Uint64() uint64 {
 	var b [8]byte
 	r.Data = r.Data[copy(b[:], r.Data):]
 	return binary.LittleEndian.Uint64(b[:])
 }
 
-// Float takes a number: extremes, any bit pattern, and plain numbers.
+// Float reads a number: an extreme value, any bit pattern, or a plain number from 0 to 16.
 func (r *Reader) Float() float64 {
 	switch k := r.Byte(); k % 8 {
 	case 0:
@@ -67,7 +74,7 @@ func (r *Reader) Float() float64 {
 	}
 }
 
-// Duration takes a duration: extremes, any bit pattern, and plain seconds.
+// Duration reads a duration: an extreme value, any bit pattern, or 0 to 255 seconds.
 func (r *Reader) Duration() time.Duration {
 	switch k := r.Byte(); k % 8 {
 	case 0:
@@ -79,7 +86,7 @@ func (r *Reader) Duration() time.Duration {
 	}
 }
 
-// Int takes a number: extremes, any bit pattern, and plain ones.
+// Int reads an integer: an extreme value, any bit pattern, or 0 to 31.
 func (r *Reader) Int() int {
 	switch k := r.Byte(); k % 8 {
 	case 0:
@@ -91,13 +98,14 @@ func (r *Reader) Int() int {
 	}
 }
 
-// Certain is a time that is known for sure, as a distribution.
+// Certain is a distribution of one certain value, in seconds.
 type Certain float64
 
-// Mean, Quantile, CDF and Below make it an estimate.Distribution.
+// Mean returns the certain value. Quantile returns it for every share.
 func (c Certain) Mean() float64            { return float64(c) }
 func (c Certain) Quantile(float64) float64 { return float64(c) }
 
+// CDF returns the probability of a value of at most x: 0 or 1.
 func (c Certain) CDF(x float64) float64 {
 	if x >= float64(c) {
 		return 1
@@ -105,6 +113,7 @@ func (c Certain) CDF(x float64) float64 {
 	return 0
 }
 
+// Below returns the probability of a value below x: 0 or 1.
 func (c Certain) Below(x float64) float64 {
 	if x > float64(c) {
 		return 1

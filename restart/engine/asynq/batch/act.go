@@ -22,11 +22,11 @@ const queuePrefix = "straggler:"
 func (r *run) carryOut(ctx context.Context, a engine.Action) error {
 	switch a.Op {
 	case engine.Submit:
-		options := append(slices.Clip(r.Enqueue), asynq.Queue(queueOf(a.Host)), asynq.TaskID(r.message(a.ID)),
+		options := append(slices.Clip(r.Enqueue), asynq.Queue(queueOf(a.Machine)), asynq.TaskID(r.message(a.ID)),
 			asynq.MaxRetry(0), asynq.Retention(0))
 		_, err := r.client.EnqueueContext(ctx, r.tasks[a.Task], options...)
 		if errors.Is(err, asynq.ErrTaskIDConflict) {
-			return r.inquire(ctx, a.ID, a.Host) // asynq may have archived the message without calling the handler
+			return r.inquire(ctx, a.ID, a.Machine) // asynq may have archived the message without calling the handler
 		}
 		return err
 	case engine.Cancel:
@@ -44,10 +44,10 @@ func (r *run) cancel(ctx context.Context, a engine.Action) error {
 	case first < 1:
 		return r.tool.CancelProcessing(r.message(a.ID))
 	}
-	if err := r.tell(ctx, r.rdb, told{Attempt: r.named(a.ID), Host: a.Host, State: engine.Cancelled}); err != nil {
+	if err := r.tell(ctx, r.rdb, told{Attempt: r.named(a.ID), Host: a.Machine, State: engine.Cancelled}); err != nil {
 		return err
 	}
-	_ = r.tool.DeleteTask(queueOf(a.Host), r.message(a.ID)) // a worker that finds it drops it
+	_ = r.tool.DeleteTask(queueOf(a.Machine), r.message(a.ID)) // a worker that finds it drops it
 	return nil
 }
 

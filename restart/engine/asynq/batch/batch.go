@@ -77,7 +77,7 @@ type run struct {
 	rdb    redis.UniversalClient
 	client *asynq.Client
 	tool   *asynq.Inspector
-	hosts  *engine.Hosts
+	hosts  *engine.Machines
 	names  []string // of the hosts
 	phase  *engine.Phase
 

@@ -247,7 +247,7 @@ func TestWorkersComeAndGo(t *testing.T) {
 	})
 	on := map[string]int{}
 	o := options()
-	o.OnAction = func(a engine.Action) { on[a.Host]++ }
+	o.OnAction = func(a engine.Action) { on[a.Machine]++ }
 	out, err := batch.Run(t.Context(), at, "come", squares(40), o)
 	require.NoError(t, err)
 	stopped.Wait()

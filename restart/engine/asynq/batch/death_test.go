@@ -57,7 +57,7 @@ func TestWorkerThatDies(t *testing.T) {
 	o.Policy = restart.Never{}
 	elsewhere := 0
 	o.OnAction = func(a engine.Action) {
-		if a.Op == engine.Submit && a.Host == "a" && a.ID[len(a.ID)-1] != '0' {
+		if a.Op == engine.Submit && a.Machine == "a" && a.ID[len(a.ID)-1] != '0' {
 			elsewhere++
 		}
 	}

@@ -135,14 +135,14 @@ func (r *run) event(m redis.XMessage) (a engine.Attempt, ok bool) {
 	if a, ok = r.attempt(text("attempt")); !ok || a.State.UnmarshalText([]byte(text("state"))) != nil {
 		return a, false
 	}
-	a.Host = text("host")
+	a.Machine = text("host")
 	if ms, err := strconv.ParseInt(text("begun"), 10, 64); err == nil {
 		a.Begun = time.UnixMilli(ms)
 	}
 	delete(r.running, a.ID)
 	switch at := date(m.ID); a.State {
 	case engine.Running:
-		r.running[a.ID] = began{host: a.Host}
+		r.running[a.ID] = began{host: a.Machine}
 		if a.Begun.IsZero() {
 			a.Begun = at
 		}
@@ -156,7 +156,7 @@ func (r *run) event(m redis.XMessage) (a engine.Attempt, ok bool) {
 	case engine.Failed:
 		r.trouble[a.Task] = text("error")
 	case engine.Cancelled:
-		r.ended = append(r.ended, queueOf(a.Host)+" "+r.message(a.ID))
+		r.ended = append(r.ended, queueOf(a.Machine)+" "+r.message(a.ID))
 	}
 	return a, true
 }

@@ -87,7 +87,7 @@ func (r *run) start(ctx context.Context) error {
 	if err := r.learn(ctx, saved["experience"]); err != nil {
 		return err
 	}
-	if r.hosts, err = engine.NewHosts(engine.HostsConfig{}); err != nil {
+	if r.hosts, err = engine.NewMachines(engine.MachinesConfig{}); err != nil {
 		return err
 	}
 	r.last = "0"
@@ -162,7 +162,7 @@ func (r *run) adopt(ctx context.Context) error {
 	outputs, err := r.rdb.HKeys(ctx, r.outputs()).Result()
 	for _, name := range outputs {
 		if a, ours := r.attempt(name); ours && !has[a.Task] {
-			a.Host, a.State = all[name], engine.Succeeded
+			a.Machine, a.State = all[name], engine.Succeeded
 			r.told = append(r.told, a)
 			delete(all, name)
 		}
@@ -180,7 +180,7 @@ func (r *run) config() engine.Config {
 	if r.Configure != nil {
 		r.Configure(&c)
 	}
-	c.Hosts = r.hosts
+	c.Machines = r.hosts
 	return c
 }
 
@@ -191,7 +191,7 @@ func (r *run) restore(saved map[string]string) error {
 	}
 	phase, err := engine.Restore(r.config(), engine.Saved{Snapshot: []byte(saved["phase"])})
 	if err != nil {
-		r.hosts, _ = engine.NewHosts(engine.HostsConfig{})
+		r.hosts, _ = engine.NewMachines(engine.MachinesConfig{})
 		return err
 	}
 	r.phase, r.last, r.names = phase, saved["last"], strings.Split(saved["names"], "\n")

@@ -32,7 +32,7 @@ func (r *run) sweep(ctx context.Context) error {
 			r.hosts.SetSlots(host, slots[host])
 			continue
 		}
-		if err := r.hosts.Add(engine.Host{Name: host, Slots: slots[host]}); err != nil {
+		if err := r.hosts.Add(engine.Machine{Name: host, Slots: slots[host]}); err != nil {
 			return err
 		}
 		r.names = append(r.names, host)
@@ -62,7 +62,7 @@ func (r *run) bury(ctx context.Context, host string, dead bool) error {
 			continue
 		}
 		if goesOn[a.ID] = true; dead || t.IsOrphaned {
-			a.Host, a.State = host, engine.Lost
+			a.Machine, a.State = host, engine.Lost
 			r.told = append(r.told, a)
 		}
 	}
@@ -108,7 +108,7 @@ func (r *run) inquire(ctx context.Context, id, host string) error {
 	default: // it waits, or goes on
 		return nil
 	}
-	a.Host = host
+	a.Machine = host
 	r.told = append(r.told, a)
 	delete(r.running, id)
 	return nil

@@ -36,7 +36,7 @@ type Controller struct {
 	// Of what follows. One for all Jobs, since their phases share the hosts: a look at 10,000 pods holds it for some 20 ms.
 	// The API server is not asked under it.
 	mu    sync.Mutex
-	hosts *engine.Hosts
+	hosts *engine.Machines
 	known map[string]bool // nodes that the hosts know
 	runs  map[string]*run
 	marks marks
@@ -57,7 +57,7 @@ func New(c Config) (*Controller, error) {
 	if err := c.fill(); err != nil {
 		return nil, err
 	}
-	hosts, err := engine.NewHosts(engine.HostsConfig{Record: c.Record})
+	hosts, err := engine.NewMachines(engine.MachinesConfig{Record: c.Record})
 	if err != nil {
 		return nil, err
 	}

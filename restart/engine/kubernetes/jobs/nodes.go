@@ -37,7 +37,7 @@ func (c *Controller) renew() {
 	}
 	clear(c.runs)
 	clear(c.known)
-	c.hosts, _ = engine.NewHosts(engine.HostsConfig{}) // it has no field that could be out of range
+	c.hosts, _ = engine.NewMachines(engine.MachinesConfig{}) // it has no field that could be out of range
 	for _, o := range c.nodes.GetIndexer().List() {
 		n := o.(*v1.Node)
 		c.known[n.Name] = true

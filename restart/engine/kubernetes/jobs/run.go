@@ -85,7 +85,7 @@ func (c *Controller) runOf(
 }
 
 // begin begins a phase.
-func (r *run) begin(s spec, hosts *engine.Hosts, preloaded bool) (err error) {
+func (r *run) begin(s spec, hosts *engine.Machines, preloaded bool) (err error) {
 	c := s.config(hosts)
 	c.Preloaded = preloaded
 	if r.phase, err = engine.New(c); err != nil {
@@ -120,7 +120,7 @@ func (r *run) attempts(now time.Time, p *plan, pods []*v1.Pod) []engine.Attempt 
 			continue
 		}
 		// A pod that no node had is waited for under podReplacementPolicy: Failed alone.
-		a := engine.Attempt{ID: s.id, Task: i, Host: pod.Spec.NodeName,
+		a := engine.Attempt{ID: s.id, Task: i, Machine: pod.Spec.NodeName,
 			State: state(pod, waits && (pod.Spec.NodeName != "" || replacesFailed(p.job)))}
 		if a.State == engine.Succeeded && !p.completed[i] { // it was told to stop
 			a.State = engine.Cancelled
@@ -132,7 +132,7 @@ func (r *run) attempts(now time.Time, p *plan, pods []*v1.Pod) []engine.Attempt 
 			a.Progress, a.AsOf = tracker.Report{Score: s.share}, s.asOf
 		}
 		if s.past { // what it says of its host is known
-			a.Host = ""
+			a.Machine = ""
 		}
 		s.shown, s.over = true, gone
 		shown[i] = shown[i] || a.Published

@@ -139,9 +139,9 @@ func replacesFailed(job *batchv1.Job) bool {
 }
 
 // config is that of the engine's phase. What may fail and how often is the Job's to say, not the phase's.
-func (s *spec) config(hosts *engine.Hosts) engine.Config {
+func (s *spec) config(hosts *engine.Machines) engine.Config {
 	return engine.Config{
-		Tasks: s.tasks, Work: s.work, Interval: s.interval, Hosts: hosts, Slots: s.slots, Policy: s.policy,
+		Tasks: s.tasks, Work: s.work, Interval: s.interval, Machines: hosts, Slots: s.slots, Policy: s.policy,
 		Limits: s.limits, MaxFailures: math.MaxInt32, MaxLost: math.MaxInt32,
 	}
 }

@@ -142,7 +142,7 @@ func (a *attempt) observe(now time.Time, j Job, shown bool, l life) {
 // this one is as good as cancelled.
 func (a *attempt) report(work float64) engine.Attempt {
 	seen := engine.Attempt{
-		ID: a.id, Task: a.task.number, State: a.state, Host: a.last.Node, Begun: a.begun, Ended: a.end,
+		ID: a.id, Task: a.task.number, State: a.state, Machine: a.last.Node, Begun: a.begun, Ended: a.end,
 		Progress: tracker.Report{Done: a.share * work}, AsOf: a.asOf,
 	}
 	if a.state == engine.Failed {

@@ -84,7 +84,7 @@ type run struct {
 	tasks     []*task
 	meanWork  float64
 	phase     *engine.Phase
-	hosts     *engine.Hosts
+	hosts     *engine.Machines
 	polled    time.Time // the last poll
 	seen      []engine.Attempt
 	unsettled error // why a result could not be put into its place at the last poll

@@ -139,11 +139,11 @@ func (r *run) adopt(jobs []Job) error {
 
 // plan makes the phase.
 func (r *run) plan(nodes []Node) (err error) {
-	known := make([]engine.Host, len(nodes))
+	known := make([]engine.Machine, len(nodes))
 	for i, n := range nodes {
 		known[i].Name = n.Name
 	}
-	if r.hosts, err = engine.NewHosts(engine.HostsConfig{Hosts: known, Rest: 6 * r.options.Interval}); err != nil {
+	if r.hosts, err = engine.NewMachines(engine.MachinesConfig{Machines: known, Rest: 6 * r.options.Interval}); err != nil {
 		return err
 	}
 	r.meanWork = 1
@@ -157,7 +157,7 @@ func (r *run) plan(nodes []Node) (err error) {
 	r.phase, err = engine.New(engine.Config{
 		Tasks: len(r.tasks), Work: r.options.Work, Slots: r.options.Slots,
 		Interval: r.options.Interval, Lag: r.options.Lag, Policy: r.options.Policy, Limits: r.options.Limits,
-		Hosts: r.hosts, Preloaded: true, MaxFailures: 1, Journal: r.options.Journal,
+		Machines: r.hosts, Preloaded: true, MaxFailures: 1, Journal: r.options.Journal,
 	})
 	return err
 }

@@ -75,7 +75,7 @@ func (f *fanOut) look() []engine.Attempt {
 			f.log(a.task, id, "begin", "")
 		}
 		seen = append(seen, engine.Attempt{
-			ID: a.name, Task: a.task, State: engine.Running, Host: a.host, Begun: s.Begun, AsOf: s.AsOf,
+			ID: a.name, Task: a.task, State: engine.Running, Machine: a.host, Begun: s.Begun, AsOf: s.AsOf,
 			Progress: f.tasks[a.task].progress(s.Done),
 		})
 	}
@@ -152,7 +152,7 @@ func (f *fanOut) plan(proposed []engine.Action) (actions []action, names map[str
 		if p.Op == engine.Submit && f.ids[p.ID] != "" { // the history has the attempt
 			continue
 		}
-		a := action{Submit: p.Op == engine.Submit, Task: p.Task, ID: f.ids[p.ID], Host: p.Host}
+		a := action{Submit: p.Op == engine.Submit, Task: p.Task, ID: f.ids[p.ID], Host: p.Machine}
 		if a.Submit {
 			a.ID = fmt.Sprintf("%d.%d", p.Task, f.attempts[p.Task].submitted+more[p.Task])
 			more[p.Task]++

@@ -130,7 +130,7 @@ func TestFaultAtEachCall(t *testing.T) {
 				return []*workflowpb.PendingActivityInfo{started("chunk", begun)}
 			}
 			s.ready = func(poll int) bool { return poll >= 7 }
-			known, err := engine.NewHosts(engine.HostsConfig{Hosts: []engine.Host{{Name: "a", Slots: 8}, {Name: "b", Slots: 8}}})
+			known, err := engine.NewMachines(engine.MachinesConfig{Machines: []engine.Machine{{Name: "a", Slots: 8}, {Name: "b", Slots: 8}}})
 			require.NoError(t, err)
 			f := faulty{service{imitation: s}, at, fault, &calls}
 			w, err := newWatcher(faultyClient{server: f}, "w", "",

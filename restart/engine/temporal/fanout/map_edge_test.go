@@ -105,7 +105,7 @@ func TestTwoAtOnce(t *testing.T) {
 		return nil
 	}
 	env := alone(t, p, func(ctx workflow.Context) error {
-		known, err := engine.NewHosts(engine.HostsConfig{Hosts: hosts(2)})
+		known, err := engine.NewMachines(engine.MachinesConfig{Machines: hosts(2)})
 		if err != nil {
 			return err
 		}

@@ -96,9 +96,9 @@ func (p *pool) snapshot(context.Context, string) (all []fanout.Seen, err error) 
 	return all, nil
 }
 
-func hosts(slots int) (list []engine.Host) {
+func hosts(slots int) (list []engine.Machine) {
 	for i := range 4 {
-		list = append(list, engine.Host{Name: fmt.Sprint("h", i), Slots: slots})
+		list = append(list, engine.Machine{Name: fmt.Sprint("h", i), Slots: slots})
 	}
 	return list
 }
@@ -143,7 +143,7 @@ func execute(t *testing.T, p *pool, n int, tasks func(start time.Time, i int) fa
 	o.Snapshot, o.Interval = p.snapshot, 20*time.Millisecond
 	flow := func(ctx workflow.Context) ([]string, error) {
 		var err error
-		if o.Hosts, err = engine.NewHosts(engine.HostsConfig{Hosts: hosts(4)}); err != nil {
+		if o.Hosts, err = engine.NewMachines(engine.MachinesConfig{Machines: hosts(4)}); err != nil {
 			return nil, err
 		}
 		all := make([]fanout.Task, n)

@@ -57,7 +57,7 @@ type Options struct {
 	// Hosts are the workers. Each has a task queue of its name, and runs no more than its slots at once. Share them
 	// among the fan-outs of one workflow run, which then remember which are bad. Nil: all activities go to the task
 	// queue of Activity, and nothing can be kept off a bad host.
-	Hosts *engine.Hosts
+	Hosts *engine.Machines
 	// Slots is how many activities may run at once. Not used with Hosts.
 	Slots int
 	// Interval is the time between two polls. 0: a second.
@@ -173,7 +173,7 @@ func (o *Options) givesUp(t attempts) bool {
 func (o *Options) config(tasks []Task) (engine.Config, error) {
 	c := engine.Config{
 		Work: make([]float64, len(tasks)), Slots: o.Slots, Interval: o.Interval, Lag: o.Lag, Policy: o.Policy,
-		Limits: o.Limits, Hosts: o.Hosts, MaxFailures: math.MaxInt, MaxLost: math.MaxInt, Journal: o.Journal,
+		Limits: o.Limits, Machines: o.Hosts, MaxFailures: math.MaxInt, MaxLost: math.MaxInt, Journal: o.Journal,
 	}
 	for i := range tasks {
 		if c.Work[i] = tasks[i].Work; c.Work[i] == 0 {

@@ -47,7 +47,7 @@ func (f *fanOut) end(id string, result workflow.Future) {
 	}
 	delete(f.running, id)
 	delete(f.ids, a.name)
-	ended := engine.Attempt{ID: a.name, Task: a.task, State: state, Host: a.host, Ended: workflow.Now(f.ctx)}
+	ended := engine.Attempt{ID: a.name, Task: a.task, State: state, Machine: a.host, Ended: workflow.Now(f.ctx)}
 	if state == engine.Succeeded || state == engine.Failed {
 		// The time from its submission stands for its run time if it came and went between two polls. What was lost or
 		// cancelled without having been seen may never have left the queue.

@@ -184,7 +184,7 @@ func (w *watcher) tell(t *watched, a engine.Action, err error) {
 		why += ": " + err.Error()
 	}
 	w.Log(Event{
-		At: time.Since(w.start), Task: a.Task, ID: t.activity, Host: a.Host, Kind: a.Op.String(), Why: why,
+		At: time.Since(w.start), Task: a.Task, ID: t.activity, Host: a.Machine, Kind: a.Op.String(), Why: why,
 	})
 }
 

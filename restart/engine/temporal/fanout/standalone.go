@@ -51,11 +51,11 @@ func (w *watcher) startCopy(ctx context.Context, b *batch, t *watched, a engine.
 	}
 	// Watches of the same run that follow each other must not take one's copies for another's.
 	id := fmt.Sprintf("%s/%s/%s/%s/%d", w.id, w.run, t.activity, a.ID, w.start.UnixNano())
-	c := &standalone{attempt: a.ID, id: id, host: a.Host}
+	c := &standalone{attempt: a.ID, id: id, host: a.Machine}
 	t.copies = append(t.copies, c)
 	_, err := w.client.WorkflowService().StartActivityExecution(ctx, &workflowservice.StartActivityExecutionRequest{
 		Namespace: w.Namespace, Identity: identity, RequestId: c.id, ActivityId: c.id,
-		TaskQueue: &taskqueuepb.TaskQueue{Name: a.Host}, ActivityType: s.GetActivityType(),
+		TaskQueue: &taskqueuepb.TaskQueue{Name: a.Machine}, ActivityType: s.GetActivityType(),
 		Input: s.GetInput(), Header: s.GetHeader(), Priority: s.GetPriority(),
 		ScheduleToCloseTimeout: s.GetScheduleToCloseTimeout(), ScheduleToStartTimeout: inQueue,
 		StartToCloseTimeout: s.GetStartToCloseTimeout(), HeartbeatTimeout: s.GetHeartbeatTimeout(),
@@ -92,7 +92,7 @@ func (w *watcher) lookAtCopies(ctx context.Context, t *watched) (seen []engine.A
 		if err != nil {
 			var unknown *serviceerror.NotFound
 			if c.ended = errors.As(err, &unknown); c.ended {
-				seen = append(seen, engine.Attempt{ID: c.attempt, Task: t.index, State: engine.Lost, Host: c.host})
+				seen = append(seen, engine.Attempt{ID: c.attempt, Task: t.index, State: engine.Lost, Machine: c.host})
 			}
 			continue
 		}
@@ -108,7 +108,7 @@ func (w *watcher) lookAtCopy(
 	ctx context.Context, t *watched, c *standalone, d *workflowservice.DescribeActivityExecutionResponse,
 ) engine.Attempt {
 	info := d.GetInfo()
-	a := engine.Attempt{ID: c.attempt, Task: t.index, Host: c.host}
+	a := engine.Attempt{ID: c.attempt, Task: t.index, Machine: c.host}
 	if begun := info.GetLastStartedTime(); begun != nil {
 		s := see(asPending(info), w.Converter)
 		a.State, a.Begun, a.AsOf, a.Progress = engine.Running, s.Begun, s.AsOf, tracker.Report{Done: s.Done}

@@ -28,7 +28,7 @@ type WatchOptions struct {
 	Limits restart.Limits
 	// Hosts are the workers: their names are both their identities and task queues of their own, which they poll
 	// besides the workflow's. Required, with slots. Two Watches that run at once need their own.
-	Hosts *engine.Hosts
+	Hosts *engine.Machines
 	// InQueue is how long a copy or a restarted activity may wait in a host's queue before the host is taken to be
 	// gone, and another one is chosen. 0: a minute.
 	InQueue time.Duration
@@ -140,7 +140,7 @@ func badDuration(field string, d time.Duration, zero string) error {
 
 func (w *watcher) newPhase(work []float64) (*engine.Phase, error) {
 	return engine.New(engine.Config{
-		Work: work, Interval: w.Interval, Policy: w.Policy, Limits: w.Limits, Hosts: w.Hosts, Preloaded: true,
+		Work: work, Interval: w.Interval, Policy: w.Policy, Limits: w.Limits, Machines: w.Hosts, Preloaded: true,
 		MaxFailures: math.MaxInt, MaxLost: math.MaxInt, // Temporal gives up, not we
 	})
 }

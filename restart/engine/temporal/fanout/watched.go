@@ -49,7 +49,7 @@ func (w *watcher) look(ctx context.Context, t *watched, p *workflowpb.PendingAct
 		seen = t.over(seen)
 		waits := t.queue != "" && t.next != "" && p.GetState() == enumspb.PENDING_ACTIVITY_STATE_SCHEDULED
 		if waits && time.Since(t.queued) > w.InQueue {
-			seen = append(seen, engine.Attempt{ID: t.next, Task: t.index, State: engine.Lost, Host: t.queue})
+			seen = append(seen, engine.Attempt{ID: t.next, Task: t.index, State: engine.Lost, Machine: t.queue})
 			t.next = ""
 		}
 		if t.next != "" {
@@ -70,7 +70,7 @@ func (w *watcher) look(ctx context.Context, t *watched, p *workflowpb.PendingAct
 			t.next, t.queue = "", ""
 		}
 		return append(seen, engine.Attempt{
-			ID: t.attempt, Task: t.index, State: engine.Running, Host: s.Host, Begun: s.Begun, AsOf: s.AsOf,
+			ID: t.attempt, Task: t.index, State: engine.Running, Machine: s.Host, Begun: s.Begun, AsOf: s.AsOf,
 			Progress: tracker.Report{Done: s.Done},
 		})
 	}
@@ -80,7 +80,7 @@ func (w *watcher) look(ctx context.Context, t *watched, p *workflowpb.PendingAct
 // leaves tells that the workflow waits for the activity no more.
 func (t *watched) leaves() engine.Attempt {
 	t.gone = true
-	return engine.Attempt{ID: t.current(), Task: t.index, State: engine.Succeeded, Host: t.host, Begun: t.begun}
+	return engine.Attempt{ID: t.current(), Task: t.index, State: engine.Succeeded, Machine: t.host, Begun: t.begun}
 }
 
 // over tells that what ran before runs no more: it was reset, or failed and will be tried again.
@@ -88,7 +88,7 @@ func (t *watched) over(seen []engine.Attempt) []engine.Attempt {
 	if t.attempt == "" {
 		return seen
 	}
-	seen = append(seen, engine.Attempt{ID: t.attempt, Task: t.index, State: engine.Failed, Host: t.host})
+	seen = append(seen, engine.Attempt{ID: t.attempt, Task: t.index, State: engine.Failed, Machine: t.host})
 	t.attempt, t.begun = "", time.Time{}
 	return seen
 }
@@ -136,14 +136,14 @@ func (w *watcher) retry(ctx context.Context, t *watched, a engine.Action) error 
 	return err
 }
 
-func (t *watched) wait(a engine.Action) { t.next, t.queue, t.queued = a.ID, a.Host, time.Now() }
+func (t *watched) wait(a engine.Action) { t.next, t.queue, t.queued = a.ID, a.Machine, time.Now() }
 
 // move puts an activity in another host's queue, at once or, if it runs, from its next attempt on.
 func (w *watcher) move(ctx context.Context, t *watched, a engine.Action) error {
 	_, err := w.client.WorkflowService().UpdateActivityOptions(ctx, &workflowservice.UpdateActivityOptionsRequest{
 		Namespace: w.Namespace, Execution: w.execution(), Identity: identity,
 		Activity:        &workflowservice.UpdateActivityOptionsRequest_Id{Id: t.activity},
-		ActivityOptions: &activitypb.ActivityOptions{TaskQueue: &taskqueuepb.TaskQueue{Name: a.Host}},
+		ActivityOptions: &activitypb.ActivityOptions{TaskQueue: &taskqueuepb.TaskQueue{Name: a.Machine}},
 		UpdateMask:      &fieldmaskpb.FieldMask{Paths: []string{"task_queue.name"}},
 	})
 	return err

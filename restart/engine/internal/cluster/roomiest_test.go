@@ -1,4 +1,4 @@
-package hosts
+package cluster
 
 import (
 	"math/rand/v2"
@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The tree finds what a look at every host would find.
-func TestRoomiestFindsWhatALookAtAllFinds(t *testing.T) {
+// The tree finds the same machine as a search over all machines.
+func TestRoomiestFindsTheSameAsASearch(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
 		var tree roomiest
@@ -25,7 +25,7 @@ func TestRoomiestFindsWhatALookAtAllFinds(t *testing.T) {
 				tree.set(i, room[i], member[i])
 			}
 			skipped := r.Uint64()
-			skip := func(host int) bool { return skipped>>(host%64)&1 == 1 }
+			skip := func(machine int) bool { return skipped>>(machine%64)&1 == 1 }
 			want := Nowhere
 			for i := range room {
 				if member[i] && !skip(i) && (want == Nowhere || room[i] > room[want]) {

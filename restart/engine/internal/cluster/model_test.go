@@ -1,4 +1,4 @@
-package hosts
+package cluster
 
 import (
 	"errors"
@@ -14,7 +14,7 @@ import (
 	"github.com/straggler-go/straggler/internal/snapshot"
 )
 
-// plain is what is true of a host, without what follows from it.
+// plain is the bare state of a machine.
 type plain struct {
 	name                        string
 	slots, load                 int
@@ -22,9 +22,9 @@ type plain struct {
 	restUntil, leaves           time.Time
 }
 
-// model answers what a Set answers, by a look at all hosts each time.
+// model answers like a Set, but looks at all machines for each answer.
 type model struct {
-	hosts              []plain
+	machines           []plain
 	rest               time.Duration
 	losses, departures int
 }
@@ -32,12 +32,12 @@ type model struct {
 func (h *plain) idles() bool { return h.resting || h.slow || !h.leaves.IsZero() }
 
 func (m *model) eligible(i int) bool {
-	others := slices.ContainsFunc(m.hosts, func(h plain) bool { return !h.down && !h.idles() })
-	return !m.hosts[i].down && (!m.hosts[i].idles() || !others)
+	others := slices.ContainsFunc(m.machines, func(h plain) bool { return !h.down && !h.idles() })
+	return !m.machines[i].down && (!m.machines[i].idles() || !others)
 }
 
 func (m *model) room() (n int) {
-	for i, h := range m.hosts {
+	for i, h := range m.machines {
 		if m.eligible(i) {
 			n += max(h.slots-h.load, 0)
 		}
@@ -47,13 +47,13 @@ func (m *model) room() (n int) {
 
 func (m *model) pick(skip func(int) bool, overfull bool) (best int, open bool) {
 	best = Nowhere
-	for i, h := range m.hosts {
+	for i, h := range m.machines {
 		free := h.slots - h.load
-		if m.eligible(i) && !h.hidden && !skip(i) && (best == Nowhere || free > m.hosts[best].slots-m.hosts[best].load) {
+		if m.eligible(i) && !h.hidden && !skip(i) && (best == Nowhere || free > m.machines[best].slots-m.machines[best].load) {
 			best = i
 		}
 	}
-	if best != Nowhere && !overfull && m.hosts[best].slots-m.hosts[best].load <= 0 {
+	if best != Nowhere && !overfull && m.machines[best].slots-m.machines[best].load <= 0 {
 		return Nowhere, true
 	}
 	return best, best != Nowhere
@@ -61,7 +61,7 @@ func (m *model) pick(skip func(int) bool, overfull bool) (best int, open bool) {
 
 func (m *model) names(list []int, chosen int) (names []string, left bool) {
 	up := 0
-	for i, h := range m.hosts {
+	for i, h := range m.machines {
 		if !h.down {
 			up++
 			if i != chosen && slices.Contains(list, i) {
@@ -79,20 +79,20 @@ func (m *model) names(list []int, chosen int) (names []string, left bool) {
 }
 
 func (m *model) rests(i int, now time.Time) bool {
-	h := m.hosts[i]
+	h := m.machines[i]
 	return h.resting && now.Before(h.restUntil) && !now.Before(h.restUntil.Add(-2*m.rest-1))
 }
 
-// step changes something in both.
+// step makes one random change to the model and to the set.
 func (m *model) step(s *Set, r *rand.Rand, now time.Time) {
-	if len(m.hosts) == 0 || len(m.hosts) < 7 && r.IntN(20) == 0 {
-		name := fmt.Sprint("h", len(m.hosts))
-		m.hosts = append(m.hosts, plain{name: name, slots: 2})
-		s.Add(Host{Name: name, Slots: 2})
+	if len(m.machines) == 0 || len(m.machines) < 7 && r.IntN(20) == 0 {
+		name := fmt.Sprint("h", len(m.machines))
+		m.machines = append(m.machines, plain{name: name, slots: 2})
+		s.Add(Machine{Name: name, Slots: 2})
 		return
 	}
-	i := r.IntN(len(m.hosts))
-	h := &m.hosts[i]
+	i := r.IntN(len(m.machines))
+	h := &m.machines[i]
 	switch r.IntN(8) {
 	case 0:
 		n := r.IntN(4) - 1
@@ -129,27 +129,27 @@ func (m *model) step(s *Set, r *rand.Rand, now time.Time) {
 		s.Lose(i, from)
 	case 6:
 		var slow []int
-		for k := range m.hosts {
+		for k := range m.machines {
 			rests := m.rests(k, now)
-			m.hosts[k].resting, m.hosts[k].slow = rests, r.IntN(4) == 0
-			if m.hosts[k].slow {
+			m.machines[k].resting, m.machines[k].slow = rests, r.IntN(4) == 0
+			if m.machines[k].slow {
 				slow = append(slow, k)
 			}
 		}
-		s.Settle(now, append(slow, len(m.hosts), 99))
+		s.Settle(now, append(slow, len(m.machines), 99))
 	case 7:
 		s.Clock(i).Tell(now.Add(time.Duration(r.IntN(60))*time.Second), now, now.Add(time.Second))
 	}
 }
 
-// same demands that both answer alike.
+// same demands that the model and the set answer alike.
 func (m *model) same(t *testing.T, s *Set, r *rand.Rand, now time.Time) {
 	t.Helper()
 	slots, unwanted := 0, []int{}
-	for i, h := range m.hosts {
-		require.Equal(t, m.eligible(i), s.Eligible(i), "%d of %+v", i, m.hosts)
+	for i, h := range m.machines {
+		require.Equal(t, m.eligible(i), s.Eligible(i), "%d of %+v", i, m.machines)
 		require.Equal(t, h.slow, s.IsSlow(i))
-		require.Equal(t, m.rests(i, now), s.Rests(i, now), "%d at %v of %+v", i, now, m.hosts)
+		require.Equal(t, m.rests(i, now), s.Rests(i, now), "%d at %v of %+v", i, now, m.machines)
 		require.Equal(t, h.name, s.Name(i))
 		require.True(t, h.leaves.Equal(s.Leaves(i)))
 		known, ok := s.Known(h.name)
@@ -167,22 +167,22 @@ func (m *model) same(t *testing.T, s *Set, r *rand.Rand, now time.Time) {
 	skip := func(i int) bool { return skipped>>i&3 == 0 }
 	want, wantOpen := m.pick(skip, overfull)
 	got, open := s.Pick(skip, overfull)
-	require.Equal(t, []any{want, wantOpen}, []any{got, open}, "%+v", m.hosts)
+	require.Equal(t, []any{want, wantOpen}, []any{got, open}, "%+v", m.machines)
 	var except []string
 	list = nil
-	for i := range m.hosts {
+	for i := range m.machines {
 		if r.IntN(3) > 0 {
-			except, list = append(except, m.hosts[i].name), append(list, i, i)
+			except, list = append(except, m.machines[i].name), append(list, i, i)
 		}
 	}
-	any := slices.ContainsFunc(m.hosts, func(h plain) bool { return !h.down && !slices.Contains(except, h.name) })
+	any := slices.ContainsFunc(m.machines, func(h plain) bool { return !h.down && !slices.Contains(except, h.name) })
 	require.Equal(t, any || len(except) == 0, s.AnyUp(except))
-	chosen := r.IntN(len(m.hosts)+1) - 1
+	chosen := r.IntN(len(m.machines)+1) - 1
 	r.Shuffle(len(list), func(a, b int) { list[a], list[b] = list[b], list[a] })
 	wantNames, wantLeft := m.names(list, chosen)
 	names, left := s.Names(list, chosen)
-	require.Equal(t, wantNames, names, "%v without %d of %+v", list, chosen, m.hosts)
-	require.Equal(t, wantLeft, left, "%v without %d of %+v", list, chosen, m.hosts)
+	require.Equal(t, wantNames, names, "%v without %d of %+v", list, chosen, m.machines)
+	require.Equal(t, wantLeft, left, "%v without %d of %+v", list, chosen, m.machines)
 }
 
 func saved(s *Set) []byte {
@@ -190,17 +190,17 @@ func saved(s *Set) []byte {
 	return data
 }
 
-func restored(data []byte, check func(int, Host) error) (*Set, error) {
+func restored(data []byte, check func(int, Machine) error) (*Set, error) {
 	s := New(0)
 	err := snapshot.RestoreTo(*s, data, 1, s, func(s *Set, c *snapshot.Codec) { s.Code(c, check) })
 	return s, err
 }
 
-func fine(int, Host) error { return nil }
+func fine(int, Machine) error { return nil }
 
-// A set answers what a look at all hosts would answer, whatever happens to them, and also once it was restored: then
-// without what attempts hold, and without who is slow.
-func TestSetAnswersWhatALookAtAllAnswers(t *testing.T) {
+// A set answers like the model that looks at all machines, after any change. A restored set does too, without
+// the load of attempts and without slow machines.
+func TestSetAnswersLikeAModel(t *testing.T) {
 	for seed := range uint64(150) {
 		r := rand.New(rand.NewPCG(seed, 5))
 		m := &model{rest: time.Minute}
@@ -216,8 +216,8 @@ func TestSetAnswersWhatALookAtAllAnswers(t *testing.T) {
 			again, err := restored(data, fine)
 			require.NoError(t, err)
 			require.Equal(t, data, saved(again))
-			for i := range m.hosts {
-				h := &m.hosts[i]
+			for i := range m.machines {
+				h := &m.machines[i]
 				require.Equal(t, s.Clock(i).Offset(), again.Clock(i).Offset())
 				h.load, h.slow, h.hidden = 0, false, false
 			}
@@ -227,51 +227,51 @@ func TestSetAnswersWhatALookAtAllAnswers(t *testing.T) {
 	}
 }
 
-func TestHostsAreLearnedWhereTheEnginePlaces(t *testing.T) {
+func TestUnknownMachinesAreAddedIfTheEnginePlaces(t *testing.T) {
 	s := New(time.Minute)
 	assert.False(t, s.Placing())
-	assert.True(t, s.AnyUp(nil), "neither hosts nor names")
+	assert.True(t, s.AnyUp(nil), "without machines and names AnyUp is true")
 	assert.False(t, s.AnyUp([]string{"a"}))
 	assert.Equal(t, Nowhere, s.Number(""))
 	assert.Equal(t, 0, s.Number("a"))
 	assert.Equal(t, 1, s.Number("b"))
 	assert.Equal(t, 0, s.Number("a"))
-	assert.False(t, s.Placing(), "the engine knows the slots")
+	assert.False(t, s.Placing(), "machines without slots are placed by the engine")
 	assert.Empty(t, s.Name(Nowhere))
 	picked, open := s.Pick(func(int) bool { return false }, false)
-	assert.Equal(t, []any{Nowhere, true}, []any{picked, open}, "hosts without slots are full")
+	assert.Equal(t, []any{Nowhere, true}, []any{picked, open}, "a machine without slots has no free slot")
 
 	s = New(time.Minute)
-	s.Add(Host{Name: "a", Slots: 1})
+	s.Add(Machine{Name: "a", Slots: 1})
 	assert.True(t, s.Placing())
-	assert.Equal(t, Nowhere, s.Number("b"), "no host is learned where hosts are chosen here")
+	assert.Equal(t, Nowhere, s.Number("b"), "no machine is added where machines have slots")
 	assert.Equal(t, 1, s.Len())
 }
 
-// A rest ends a rest after the loss, to the moment. A clock that steps back by more than a rest ends it as well.
-func TestRestEnds(t *testing.T) {
+// A rest ends exactly one rest after the loss. It also ends if the clock steps back by more than a rest.
+func TestRestEndsOneRestAfterTheLoss(t *testing.T) {
 	s, now := New(time.Minute), time.Unix(1000, 0)
-	s.Add(Host{Name: "a"})
+	s.Add(Machine{Name: "a"})
 	s.Lose(0, now)
-	s.Lose(0, now.Add(-time.Second)) // heard late
+	s.Lose(0, now.Add(-time.Second)) // reported late
 	for after, rests := range map[time.Duration]bool{
 		time.Minute - 1: true, time.Minute: false, 0: true, -time.Minute: true, -time.Minute - 1: true, -time.Minute - 2: false,
 	} {
 		assert.Equal(t, rests, s.Rests(0, now.Add(after)), "%v", after)
 	}
 	s.Lose(0, now.Add(time.Second))
-	assert.True(t, s.Rests(0, now.Add(time.Minute)), "a later loss makes it longer")
+	assert.True(t, s.Rests(0, now.Add(time.Minute)), "a later loss makes the rest longer")
 }
 
-func TestWhatNoSnapshotOfHostsIs(t *testing.T) {
+func TestBadSnapshotOfMachinesIsRefused(t *testing.T) {
 	s := New(time.Minute)
-	s.Add(Host{Name: "a", Slots: 3})
+	s.Add(Machine{Name: "a", Slots: 3})
 	s.Clock(0).Tell(time.Unix(60, 0), time.Unix(50, 0), time.Unix(50, 0)) // both bounds are 10 s
-	bad := errors.New("no such host")
+	bad := errors.New("no such machine")
 	var seen []any
-	_, err := restored(saved(s), func(i int, h Host) error { seen = append(seen, i, h); return bad })
+	_, err := restored(saved(s), func(i int, h Machine) error { seen = append(seen, i, h); return bad })
 	require.ErrorIs(t, err, bad)
-	assert.Equal(t, []any{0, Host{Name: "a", Slots: 3}}, seen)
+	assert.Equal(t, []any{0, Machine{Name: "a", Slots: 3}}, seen)
 	_, err = restored(saved(s), fine)
 	require.NoError(t, err)
 	_, err = restored(saved(New(0)), fine)

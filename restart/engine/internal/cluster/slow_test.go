@@ -1,4 +1,4 @@
-package hosts
+package cluster
 
 import (
 	"testing"
@@ -7,11 +7,11 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// A host that is called slow no longer is not slow, though the caller uses the memory of its list again.
-func TestSlowHostRecovers(t *testing.T) {
+// A machine that is no longer called slow is not slow, even if the caller reuses the memory of its list.
+func TestSlowMachineRecovers(t *testing.T) {
 	s := New(time.Minute)
 	for _, name := range []string{"a", "b", "c"} {
-		s.Add(Host{Name: name, Slots: 1})
+		s.Add(Machine{Name: name, Slots: 1})
 	}
 	are := func() (slow []int) {
 		for i := range s.Len() {
@@ -21,7 +21,7 @@ func TestSlowHostRecovers(t *testing.T) {
 		}
 		return slow
 	}
-	list := []int{1, 2, 9} // nobody knows host 9
+	list := []int{1, 2, 9} // nobody knows machine 9
 	s.Settle(time.Time{}, list)
 	assert.Equal(t, []int{1, 2}, are())
 	list[0] = 2

@@ -1,4 +1,4 @@
-package hosts
+package cluster
 
 import (
 	"math/rand/v2"
@@ -8,16 +8,17 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// A right clock is never corrected; one that is off, to within the shortest delay that was seen; one that was set, anew.
-func TestClock(t *testing.T) {
+// A right clock is never corrected. A wrong clock is corrected to within the shortest delay that was seen. A
+// clock that was set is measured anew.
+func TestClockIsCorrectedOnlyIfItIsWrong(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	epoch := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	for range 2000 {
 		var c Clock
 		assert.Zero(t, c.Offset())
-		for range 2 { // the second time, the clock was set
+		for range 2 { // before the second round the clock is set
 			off := []time.Duration{0, 1, -1}[r.IntN(3)] * time.Duration(r.Int64N(int64(2*time.Minute)))
-			early, late := time.Hour, time.Hour // the shortest delays: from the wish to the event, from the event to its report
+			early, late := time.Hour, time.Hour // the shortest delays: request to event, event to report
 			for range 20 {
 				at := epoch.Add(time.Duration(r.Int64N(int64(time.Hour))))
 				e, l := time.Duration(r.Int64N(int64(10*time.Second))), time.Duration(r.Int64N(int64(10*time.Second)))
@@ -46,7 +47,7 @@ func TestClock(t *testing.T) {
 		right.Tell(at, at.Add(-time.Duration(r.IntN(5))), at.Add(time.Duration(r.IntN(5))))
 		assert.Zero(t, right.Offset())
 	}
-	right.Tell(epoch, epoch.Add(time.Second), epoch.Add(-time.Second)) // a moment that ends before it begins says nothing
+	right.Tell(epoch, epoch.Add(time.Second), epoch.Add(-time.Second)) // contradicting bounds say nothing
 	assert.Zero(t, right.Offset())
 	var ahead Clock
 	ahead.Tell(epoch.Add(time.Minute), epoch.Add(-time.Second), epoch.Add(2*time.Second))
@@ -58,10 +59,10 @@ func TestClock(t *testing.T) {
 	assert.Equal(t, -59*time.Second, behind.Offset())
 }
 
-// The caller's own clock was set: nothing is known of the others any more.
-func TestForgetClocks(t *testing.T) {
+// If the caller's own clock was set, all offsets are forgotten.
+func TestForgetClocksForgetsAllOffsets(t *testing.T) {
 	s := New(time.Minute)
-	for _, i := range []int{s.Add(Host{Name: "a"}), Nowhere} {
+	for _, i := range []int{s.Add(Machine{Name: "a"}), Nowhere} {
 		s.Clock(i).Tell(time.Unix(100, 0), time.Time{}, time.Unix(50, 0))
 		assert.Equal(t, 50*time.Second, s.Clock(i).Offset())
 		s.ForgetClocks()
@@ -69,12 +70,13 @@ func TestForgetClocks(t *testing.T) {
 	}
 }
 
-// Who may get something new: none that is down; none that rests, is slow or leaves, as long as there is another.
-func TestEligible(t *testing.T) {
+// Machines that are down get no new attempts. Machines that rest, are slow or leave get none as long as there
+// are others.
+func TestEligibleMachines(t *testing.T) {
 	now := time.Unix(1000, 0)
 	s := New(time.Minute)
 	for _, name := range []string{"a", "b", "c", "d"} {
-		s.Add(Host{Name: name, Slots: 2})
+		s.Add(Machine{Name: name, Slots: 2})
 	}
 	eligible := func() (names string) {
 		for i := range s.Len() {
@@ -92,12 +94,12 @@ func TestEligible(t *testing.T) {
 	s.Load(3, 1)
 	assert.Equal(t, 1, s.Room())
 	s.SetLeaving(3, now)
-	assert.Equal(t, "bcd", eligible(), "none is left that should")
+	assert.Equal(t, "bcd", eligible(), "every machine gets attempts if none should")
 	assert.Equal(t, 5, s.Room())
 	s.Settle(now.Add(time.Minute), nil)
 	assert.Equal(t, "bc", eligible())
 	s.SetDown(0, false)
 	assert.Equal(t, "abc", eligible())
-	assert.Equal(t, 2, s.Losses-1, "two changes of what is down, and a loss")
+	assert.Equal(t, 2, s.Losses-1, "Losses counts two changes of machines that are down, and one loss")
 	assert.Equal(t, 1, s.Departures)
 }

@@ -1,0 +1,37 @@
+package cluster
+
+import "github.com/straggler-go/straggler/internal/snapshot"
+
+// Code reads or writes the state of the machines, without the load of attempts on them. Each machine that is
+// read has to pass the check before it is added.
+func (s *Set) Code(c *snapshot.Codec, check func(i int, m Machine) error) {
+	c.Duration(&s.rest)
+	c.Check(s.rest > 0, "has no rest")
+	c.All(&s.Losses, &s.Departures)
+	s.unknown.code(c)
+	list := s.list
+	snapshot.List(c, &list, func(m *machine) {
+		c.Text(&m.Name)
+		c.Number(&m.Slots, 0, 1<<30)
+		c.All(&m.down, &m.restUntil, &m.leaves)
+		m.clock.code(c)
+	})
+	if c.In == nil {
+		return
+	}
+	for i, m := range list {
+		c.In.Fail(check(i, m.Machine))
+		if !c.OK() {
+			return
+		}
+		s.add(m)
+	}
+}
+
+// code reads or writes the bounds of a clock.
+func (k *Clock) code(c *snapshot.Codec) {
+	if c.Bool(&k.told); k.told {
+		c.All(&k.least, &k.most)
+		c.Check(k.least <= k.most, "has a clock that is fast and slow")
+	}
+}
