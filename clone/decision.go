@@ -114,9 +114,6 @@ func (d *Decision) wire(c *wire.Codec) {
 	c.Word("reason", &d.Reason)
 	c.When(d.Action == Clone).Int("clones", &d.Clones)
 	c.When(d.Action == Clone).Int("tasks", &d.Tasks)
-	if c.Reading() && d.Action != Clone {
-		d.Clones = 1
-	}
 	c.Int("wanted", &d.Wanted)
 	c.When(d.compared()).Part("spent", &d.Spent, "budget", &d.Budget)
 	c.When(d.compared()).Part("busy", &d.Busy, "ceiling", &d.Ceiling)

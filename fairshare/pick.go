@@ -59,11 +59,11 @@ type Pick struct {
 }
 
 func (p *Pick) wire(c *wire.Codec) {
-	verb := 0
+	verb := "wait"
 	if p.Pool >= 0 {
-		verb = 1
+		verb = "serve"
 	}
-	c.Kind(verb, "wait", "serve")
+	c.Kind(verb)
 	c.Word("reason", &p.Reason)
 	c.Index("pool", &p.Pool)
 	c.When(p.Pool >= 0).Int64("usage", &p.Usage)

@@ -91,7 +91,7 @@ func (b Bound) MarshalText() ([]byte, error) { return enum.Text(boundNames[:], b
 func (b *Bound) UnmarshalText(text []byte) error { return enum.Parse(boundNames[:], text, b) }
 
 func (s *Share) wire(c *wire.Codec) {
-	c.Kind(0, "share")
+	c.Kind("share")
 	c.Word("bound", &s.Bound)
 	c.When(true).Int64("slots", &s.Slots)
 	if !c.InLine() {

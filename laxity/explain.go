@@ -22,9 +22,6 @@ func (a Choice) MarshalJSON() ([]byte, error) { return wire.JSON(a.wire) }
 func (t *Transfer) wire(c *wire.Codec) {
 	c.Flag("move", &t.Move, "stay", "move")
 	c.Word("reason", &t.Reason)
-	if c.Reading() {
-		t.Laxity = estimate.Unknown
-	}
 	c.When(t.Laxity != estimate.Unknown).Duration("laxity", &t.Laxity)
 }
 

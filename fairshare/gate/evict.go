@@ -54,11 +54,11 @@ type Eviction struct {
 }
 
 func (e *Eviction) wire(c *wire.Codec) {
-	verb := 0
+	verb := "keep"
 	if e.Job >= 0 {
-		verb = 1
+		verb = "evict"
 	}
-	c.Kind(verb, "keep", "evict")
+	c.Kind(verb)
 	c.Word("rule", &e.Rule)
 	c.Index("job", &e.Job)
 	c.Index("leader", &e.Leader)

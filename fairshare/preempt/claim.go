@@ -47,7 +47,7 @@ type Claim struct {
 }
 
 func (k *Claim) wire(c *wire.Codec) {
-	c.Kind(0, "claim")
+	c.Kind("claim")
 	c.Word("cause", &k.Cause)
 	c.When(true).Int("pool", &k.Pool)
 	c.When(true).Int64("deficit", &k.Deficit)

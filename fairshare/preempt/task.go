@@ -83,7 +83,7 @@ type Victim struct {
 }
 
 func (v *Victim) wire(c *wire.Codec) {
-	c.Kind(0, "kill")
+	c.Kind("kill")
 	c.Word("reason", &v.Reason)
 	c.When(true).Int("task", &v.Task)
 	c.When(true).Int("for", &v.For)

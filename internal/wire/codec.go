@@ -6,7 +6,7 @@ import (
 	"github.com/straggler-go/straggler/internal/check"
 )
 
-// mode is the operation of a codec: a line, a JSON object, a log group, or reading.
+// mode is the operation of a codec: a line, a JSON object, a log group, or reading an object.
 type mode uint8
 
 const (
@@ -55,8 +55,8 @@ func (c *Codec) When(used bool) *Codec {
 // Brief reports whether the value is printed or logged, so that a long list may be summed up.
 func (c *Codec) Brief() bool { return c.mode == line || c.mode == group }
 
-// InLine reports whether the value is a line, written or read. A line may leave out fields that only machines need.
-func (c *Codec) InLine() bool { return c.mode == line || c.mode == reading && c.in.line }
+// InLine reports whether the value is a line. A line may leave out fields that only machines need.
+func (c *Codec) InLine() bool { return c.mode == line }
 
 // Check refuses the field that was read under a key unless right is true, for example a list that is too long.
 func (c *Codec) Check(right bool, key string, value any, want string) {
@@ -73,6 +73,11 @@ type form interface {
 	line(dst []byte) []byte
 	json(dst []byte) []byte
 	log() slog.Value
+}
+
+// readable is a form that can be read. The forms of an operator's choices are readable.
+type readable interface {
+	form
 	parse(t token) bool
 	want(line bool) string // describes in words what parse accepts
 }
@@ -92,9 +97,7 @@ func put[F form](c *Codec, key string, zero bool, f F) {
 // field writes or reads one field. field is the only function that handles all modes except lines.
 func (c *Codec) field(key string, zero bool, f form) {
 	if c.mode == reading {
-		if t, ok := c.in.take(key); ok && !f.parse(t) {
-			c.in.bad(key, t, f.want(t.line))
-		}
+		c.in.read(key, f)
 	} else if c.used == always || c.used == unlessZero && !zero {
 		switch c.mode {
 		case object:
@@ -108,21 +111,14 @@ func (c *Codec) field(key string, zero bool, f form) {
 
 // bare writes or reads a field that has no key in a line.
 func (c *Codec) bare(key string, f form) {
-	switch {
-	case c.mode == line && c.used != never:
-		c.out = f.line(c.space())
-		c.used = unlessZero
-	case c.mode == reading && c.in.line:
-		if t, ok := c.in.word(); ok && !f.parse(t) {
-			c.in.bad(key, t, f.want(t.line))
-		}
-		c.used = unlessZero
-	default:
-		if c.used == unlessZero {
-			c.used = always
-		}
-		put(c, key, false, f)
+	if c.mode == line && c.used != never {
+		c.out, c.used = f.line(c.space()), unlessZero
+		return
 	}
+	if c.used == unlessZero {
+		c.used = always
+	}
+	put(c, key, false, f)
 }
 
 // space appends the separator of a line, except before its first field.

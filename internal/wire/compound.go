@@ -5,13 +5,12 @@ import (
 	"log/slog"
 	"slices"
 	"strconv"
-	"strings"
 )
 
 // items is a list, and each item is a form.
 type items[T any] struct {
 	v  *[]T
-	of func(*T) form
+	of func(*T) readable
 }
 
 func (f items[T]) line(dst []byte) []byte {
@@ -41,10 +40,11 @@ func (f items[T]) log() slog.Value { return slog.AnyValue(json.RawMessage(f.json
 func (f items[T]) want(bool) string { return "a list" }
 
 func (f items[T]) parse(t token) bool {
-	parts, ok := t.list()
+	var parts []json.RawMessage
+	ok := !t.quoted && json.Unmarshal([]byte(t.text), &parts) == nil
 	*f.v = make([]T, len(parts))
 	for i := range parts {
-		ok = ok && f.of(&(*f.v)[i]).parse(parts[i])
+		ok = ok && f.of(&(*f.v)[i]).parse(tokenOf(parts[i]))
 	}
 	return ok
 }
@@ -72,7 +72,8 @@ func (f nested) log() slog.Value  { return Log(f.fields) }
 func (f nested) want(bool) string { return "an object" }
 
 func (f nested) parse(t token) bool {
-	in, ok := t.object(f.c.in.name)
+	in := input{name: f.c.in.name}
+	ok := !t.quoted && in.object([]byte(t.text))
 	if ok {
 		f.c.in.fail(in.run(f.fields))
 	}
@@ -95,22 +96,9 @@ func (f wired) json(dst []byte) []byte {
 	return append(dst, data...)
 }
 
-func (f wired) log() slog.Value  { return f.v.LogValue() }
-func (f wired) want(bool) string { return "an object" }
+func (f wired) log() slog.Value { return f.v.LogValue() }
 
-func (f wired) parse(t token) bool {
-	if !t.line {
-		f.c.in.fail(f.v.(wiredReader).UnmarshalJSON([]byte(t.text)))
-		return !t.quoted
-	}
-	inner, ok := t.inner()
-	if ok {
-		f.c.in.fail(f.v.(wiredReader).UnmarshalText([]byte(inner)))
-	}
-	return ok
-}
-
-// appendAtom appends a text, in quotes if it would not read as one word.
+// appendAtom appends a text, in quotes if it is not one word.
 func appendAtom(dst []byte, s string) []byte {
 	if s == "" || slices.ContainsFunc([]byte(s), mark) || strconv.Quote(s) != `"`+s+`"` {
 		return strconv.AppendQuote(dst, s)
@@ -130,9 +118,3 @@ type part struct {
 func (f part) line(dst []byte) []byte { return f.limit.line(append(f.used.line(dst), '/')) }
 func (f part) json(dst []byte) []byte { return dst }
 func (f part) log() slog.Value        { return slog.Value{} }
-func (f part) want(bool) string       { return "a number of a limit, such as 3/10 or 3/off" }
-
-func (f part) parse(t token) bool {
-	used, limit, ok := strings.Cut(t.text, "/")
-	return ok && !t.quoted && f.used.parse(token{text: used, line: true}) && f.limit.parse(token{text: limit, line: true})
-}

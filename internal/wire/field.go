@@ -45,7 +45,7 @@ func (c *Codec) choices(v reflect.Value) {
 		case *[]int:
 			Numbers(c.When(*f != nil), key, f)
 		case *[]time.Duration:
-			list(c.When(*f != nil), key, f, func(d *time.Duration) form { return span{d, true} })
+			list(c.When(*f != nil), key, f, func(d *time.Duration) readable { return span{d, true} })
 		default:
 			if form := (Field{key, f, true}).form(); form != nil {
 				put(c, key, one.IsZero(), form)
@@ -74,7 +74,7 @@ func key(name string) string {
 }
 
 // form returns the form in which the value is written and read; nil for a type without a form.
-func (f Field) form() form {
+func (f Field) form() readable {
 	switch v := f.Value.(type) {
 	case *int:
 		return exact(v, f.Choice)
@@ -91,7 +91,7 @@ func (f Field) form() form {
 }
 
 // exact returns the exact form of a number, which may be off if it is a choice.
-func exact[T Number](v *T, choice bool) form {
+func exact[T Number](v *T, choice bool) readable {
 	if choice {
 		return offOr(v)
 	}
@@ -131,7 +131,7 @@ func (f Field) Parse(text string) error {
 	if word, ok := f.Value.(Word); ok {
 		return word.Set(text)
 	}
-	if form := f.form(); !form.parse(token{text: text, raw: text, line: true}) {
+	if form := f.form(); !form.parse(token{text: text, line: true}) {
 		return &Fault{f.Key, text, form.want(true)}
 	}
 	return nil

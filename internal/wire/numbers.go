@@ -24,12 +24,6 @@ func (f whole[T]) parse(t token) bool {
 	return err == nil && !t.quoted && int64(*f.v) == n
 }
 
-// index is the form of an index in a list. An index of none is left out and not written as a number.
-type index struct{ whole[int] }
-
-func (f index) want(bool) string   { return "a number of 0 or more" }
-func (f index) parse(t token) bool { return f.whole.parse(t) && *f.v >= 0 }
-
 // real is the form of a float. An exact one has all digits in lines, and otherwise six.
 type real struct {
 	v     *float64
@@ -198,7 +192,7 @@ func parseSeconds(text string) (time.Duration, bool) {
 // special is the form of a number with one special value. In lines this value is the word off; in JSON it has
 // another text.
 type special[T Number] struct {
-	form
+	readable
 	v    *T
 	is   T
 	text string // text of the special value in JSON: null or -1
@@ -208,7 +202,7 @@ func (f special[T]) line(dst []byte) []byte {
 	if *f.v == f.is {
 		return append(dst, "off"...)
 	}
-	return f.form.line(dst)
+	return f.readable.line(dst)
 }
 
 func (f special[T]) json(dst []byte) []byte {
@@ -216,7 +210,7 @@ func (f special[T]) json(dst []byte) []byte {
 		return append(dst, f.text...)
 	}
 	from := len(dst)
-	if dst = f.form.json(dst); f.text == "-1" && string(dst[from:]) == "-1" {
+	if dst = f.readable.json(dst); f.text == "-1" && string(dst[from:]) == "-1" {
 		dst = append(dst, ".0"...) // a duration of -1 s must not read as off
 	}
 	return dst
@@ -225,7 +219,7 @@ func (f special[T]) json(dst []byte) []byte {
 func (f special[T]) log() slog.Value {
 	switch {
 	case *f.v != f.is:
-		return f.form.log()
+		return f.readable.log()
 	case f.text == "null":
 		return slog.AnyValue(nil)
 	}
@@ -234,9 +228,9 @@ func (f special[T]) log() slog.Value {
 
 func (f special[T]) want(line bool) string {
 	if line {
-		return strings.TrimSuffix(f.form.want(line), orUnknown(line)) + ", or off"
+		return strings.TrimSuffix(f.readable.want(line), orUnknown(line)) + ", or off"
 	}
-	return f.form.want(line) + ", or " + f.text
+	return f.readable.want(line) + ", or " + f.text
 }
 
 func (f special[T]) parse(t token) bool {
@@ -244,5 +238,5 @@ func (f special[T]) parse(t token) bool {
 		*f.v = f.is
 		return true
 	}
-	return !(t.null() && f.text == "-1") && f.form.parse(t)
+	return !(t.null() && f.text == "-1") && f.readable.parse(t)
 }

@@ -8,16 +8,11 @@ import (
 	"github.com/straggler-go/straggler/internal/num"
 )
 
-// Kind writes or reads a bare word in a line. The word is words[i], and tells a reader which fields follow. JSON and logs
-// do not have it.
-func (c *Codec) Kind(i int, words ...string) {
-	switch {
-	case c.mode == line:
-		c.out = append(c.space(), words[i]...)
-	case c.mode == reading && c.in.line:
-		c.in.kind(words)
+// Kind writes a bare word in a line. The word tells a reader which fields follow. JSON and logs do not have it.
+func (c *Codec) Kind(word string) {
+	if c.mode == line {
+		c.out = append(c.space(), word...)
 	}
-	c.used = unlessZero
 }
 
 // Word is an enumeration that is always written, in lines without its key.
@@ -42,36 +37,19 @@ func (c *Codec) Int(key string, v *int) { put(c, key, *v == 0, whole[int]{v}) }
 func (c *Codec) Int64(key string, v *int64) { put(c, key, *v == 0, whole[int64]{v}) }
 
 // Index is an index in a list; -1 is no index, and is left out.
-func (c *Codec) Index(key string, v *int) {
-	if c.mode == reading {
-		*v = -1
-	}
-	if c.used == unlessZero {
-		c.used = always
-	}
-	if *v < 0 {
-		c.used = never
-	}
-	put(c, key, false, index{whole[int]{v}})
-}
+func (c *Codec) Index(key string, v *int) { c.When(*v >= 0).Int(key, v) }
 
 // Float is a number; NaN is unknown. Use [Limit] for a number that may be infinite.
 func (c *Codec) Float(key string, v *float64) { put(c, key, *v == 0, real{v: v}) }
 
 // Keyed is a number and an enumeration that says which number it is. In lines the enumeration's name is the key of
 // the number; in JSON and logs each has its own key.
-func (c *Codec) Keyed(of string, what Text, names []string, key string, v *float64) {
-	if as := c.used; !c.InLine() {
+func (c *Codec) Keyed(of string, what Text, key string, v *float64) {
+	if as := c.used; c.mode == line {
+		key = what.String()
+	} else {
 		c.Enum(of, what)
 		c.used = as
-	} else if key = what.String(); c.mode == reading {
-		for _, name := range names {
-			if _, is := c.in.value[name]; is {
-				c.in.fail(what.UnmarshalText([]byte(name)))
-				key = name
-				break
-			}
-		}
 	}
 	c.Float(key, v)
 }
@@ -139,7 +117,7 @@ func largest[T Number]() (most T) {
 }
 
 // formOf returns the form of a number of any type.
-func formOf[T Number](v *T, exact bool) form {
+func formOf[T Number](v *T, exact bool) readable {
 	switch v := any(v).(type) {
 	case *int:
 		return whole[int]{v}
@@ -154,28 +132,28 @@ func formOf[T Number](v *T, exact bool) form {
 }
 
 // list puts a list; of returns the form of an item.
-func list[T any](c *Codec, key string, v *[]T, of func(*T) form) {
+func list[T any](c *Codec, key string, v *[]T, of func(*T) readable) {
 	put(c, key, len(*v) == 0, items[T]{v, of})
 }
 
 // Numbers is a list of whole numbers.
 func Numbers[T int | int64](c *Codec, key string, v *[]T) {
-	list(c, key, v, func(n *T) form { return whole[T]{n} })
+	list(c, key, v, func(n *T) readable { return whole[T]{n} })
 }
 
 // Floats is a list of numbers.
 func (c *Codec) Floats(key string, v *[]float64) {
-	list(c, key, v, func(x *float64) form { return real{x, true} })
+	list(c, key, v, func(x *float64) readable { return real{x, true} })
 }
 
 // Texts is a list of texts.
 func (c *Codec) Texts(key string, v *[]string) {
-	list(c, key, v, func(s *string) form { return text{s} })
+	list(c, key, v, func(s *string) readable { return text{s} })
 }
 
 // List is a list of values, each with the given list of fields.
 func List[T any](c *Codec, key string, v *[]T, fields func(*T, *Codec)) {
-	list(c, key, v, func(one *T) form { return nested{c, func(c *Codec) { fields(one, c) }} })
+	list(c, key, v, func(one *T) readable { return nested{c, func(c *Codec) { fields(one, c) }} })
 }
 
 // Wired is a type of another package with its own list of fields.
@@ -185,17 +163,10 @@ type Wired interface {
 	MarshalJSON() ([]byte, error)
 }
 
-// wiredReader is a Wired value that can also be read.
-type wiredReader interface {
-	UnmarshalJSON([]byte) error
-	UnmarshalText([]byte) error
-}
-
 // Value is a Wired value under a key.
 func (c *Codec) Value(key string, v Wired) { put(c, key, false, wired{c, v}) }
 
-// Inline is a Wired value with its fields among the fields of the whole. Inline must be the last call, because it
-// reads all remaining fields.
+// Inline is a Wired value with its fields among the fields of the whole.
 func (c *Codec) Inline(v Wired) {
 	switch c.mode {
 	case line:
@@ -206,8 +177,5 @@ func (c *Codec) Inline(v Wired) {
 		}
 	case group:
 		c.attrs = append(c.attrs, v.LogValue().Group()...)
-	case reading:
-		c.in.rest(v.(wiredReader))
 	}
-	c.used = unlessZero
 }

@@ -10,7 +10,7 @@ func (v *Verdict) wire(c *wire.Codec) {
 	c.Flag("overloaded", &v.Overloaded, "fine", "overloaded")
 	c.Word("reason", &v.Reason)
 	c.When(true).Duration("laxity", &v.Laxity)
-	if c.Reading() || v.Threshold != 0 {
+	if v.Threshold != 0 {
 		c.When(true).Duration("bar", &v.Bar)
 		wire.Limit(c.When(true), "lof", &v.LOF)
 		c.Float("threshold", &v.Threshold)

@@ -69,16 +69,5 @@ func (a Answer) LogValue() slog.Value { return wire.Log(a.wire) }
 // MarshalJSON returns the answer as an object of the fields that it logs, durations in seconds, null for unknown.
 func (a Answer) MarshalJSON() ([]byte, error) { return wire.JSON(a.wire) }
 
-// UnmarshalJSON reads what MarshalJSON writes: the very same answer.
-func (a *Answer) UnmarshalJSON(data []byte) error { return wire.Read(data, a, (*Answer).wire) }
-
-// UnmarshalText reads what String returns, which has six digits of each number.
-func (a *Answer) UnmarshalText(line []byte) error {
-	return wire.Scan(line, a, func(a *Answer, c *wire.Codec) {
-		c.Index("task", &a.Task)
-		c.Inline(&a.Decision)
-	})
-}
-
 // ends reports whether a decision ends an attempt.
 func ends(d *restart.Decision) bool { return d.Action == restart.Restart || d.Action == restart.Kill }

@@ -179,9 +179,6 @@ func (e Event) LogValue() slog.Value { return wire.Log(e.wire) }
 // MarshalJSON returns the event as an object of its fields, durations in seconds, null for unknown.
 func (e Event) MarshalJSON() ([]byte, error) { return wire.JSON(e.wire) }
 
-// UnmarshalJSON reads what MarshalJSON writes.
-func (e *Event) UnmarshalJSON(data []byte) error { return wire.Read(data, e, (*Event).wire) }
-
 // Report is what a copy reports of itself. Leave out what is not known.
 type Report struct {
 	// Done is the work that is done, in the units of Config.Work: bytes if Work is bytes, a share in [0, 1] if Work is

@@ -88,12 +88,6 @@ func (l Ledger) LogValue() slog.Value { return wire.Log(l.wire) }
 // MarshalJSON returns the account as an object of what is not zero, durations in seconds.
 func (l Ledger) MarshalJSON() ([]byte, error) { return wire.JSON(l.wire) }
 
-// UnmarshalJSON reads what MarshalJSON writes.
-func (l *Ledger) UnmarshalJSON(data []byte) error { return wire.Read(data, l, (*Ledger).wire) }
-
-// UnmarshalText reads what String returns.
-func (l *Ledger) UnmarshalText(line []byte) error { return wire.Scan(line, l, (*Ledger).wire) }
-
 // reasons is how many reasons there are.
 const reasons = restart.BeatenMachine + 1
 
