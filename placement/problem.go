@@ -3,8 +3,6 @@ package placement
 import (
 	"fmt"
 	"math"
-	"strconv"
-	"strings"
 
 	"github.com/straggler-go/straggler/internal/check"
 	"github.com/straggler-go/straggler/internal/enum"
@@ -60,22 +58,6 @@ func (l Link) String() string { return fmt.Sprintf("rack-%d-%s", l.Rack, l.Direc
 func (l Link) MarshalText() ([]byte, error) {
 	_, err := l.Direction.MarshalText()
 	return []byte(l.String()), err
-}
-
-// UnmarshalText reads a link such as "rack-3-up", and returns an error for any other text.
-func (l *Link) UnmarshalText(text []byte) error {
-	rack, direction, ok := strings.Cut(strings.TrimPrefix(string(text), "rack-"), "-")
-	var read Link
-	if err := read.Direction.UnmarshalText([]byte(direction)); ok && err != nil {
-		return err
-	}
-	n, err := strconv.ParseUint(rack, 10, 31)
-	read.Rack = int(n)
-	if err != nil || read.String() != string(text) {
-		return check.Bad("placement", "Link", string(text), "such as rack-3-up")
-	}
-	*l = read
-	return nil
 }
 
 // check returns an error for the first number that is out of range in every placement.

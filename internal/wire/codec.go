@@ -2,8 +2,6 @@ package wire
 
 import (
 	"log/slog"
-
-	"github.com/straggler-go/straggler/internal/check"
 )
 
 // mode is the operation of a codec: a line, a JSON object, a log group, or reading an object.
@@ -57,16 +55,6 @@ func (c *Codec) Brief() bool { return c.mode == line || c.mode == group }
 
 // InLine reports whether the value is a line. A line may leave out fields that only machines need.
 func (c *Codec) InLine() bool { return c.mode == line }
-
-// Check refuses the field that was read under a key unless right is true, for example a list that is too long.
-func (c *Codec) Check(right bool, key string, value any, want string) {
-	if c.mode == reading && !right {
-		c.in.fail(check.Bad(c.in.name, key, value, want))
-	}
-}
-
-// Reading reports whether the value is read, so that fields computed from others can be computed after them.
-func (c *Codec) Reading() bool { return c.mode == reading }
 
 // form is a field of one kind, as text.
 type form interface {

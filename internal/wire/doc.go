@@ -1,5 +1,5 @@
-// Package wire prints, logs, marshals and reads the answers and configurations of the library. Each type has one
-// list of fields for all four:
+// Package wire prints, logs and marshals the answers and configurations of the library, and reads configurations.
+// Each type has one list of fields for all four:
 //
 //	func (d *Decision) wire(c *wire.Codec) {
 //		c.Word("action", &d.Action)
@@ -20,12 +20,11 @@
 //	// UnmarshalJSON reads the form of MarshalJSON.
 //	func (d *Decision) UnmarshalJSON(data []byte) error { return wire.Read(data, d, (*Decision).wire) }
 //
-//	// UnmarshalText reads the form of String.
-//	func (d *Decision) UnmarshalText(line []byte) error { return wire.Scan(line, d, (*Decision).wire) }
-//
-// The list runs once for each text. When it writes, each call appends its field. When it reads, each call takes its
-// field from the input. An input field that no call has taken is an error, and the error names the field. Because
-// the list also reads, it may use fields before the present call, such as the action, but no later field.
+// The list runs once for each text. When it writes, each call appends its field. When it reads an object, each call
+// takes its field from the input. An input field that no call has taken is an error, and the error names the field.
+// Because the list also reads, it may use fields before the present call, such as the action, but no later field.
+// Only the types that a host reads back have UnmarshalJSON: the choices of an operator, and the decision that a
+// snapshot holds. Package journal reads single fields of a line, by [Field].
 //
 // # The form
 //
@@ -48,8 +47,8 @@
 //	object           limits=(copies=3)    {"copies":3}
 //
 // JSON is exact: a value reads back as an equal value, to the nanosecond. A line is for people. Numbers and
-// durations in a line have six digits, except choices, which are exact. A line that is read prints as an equal
-// line. A log has the keys of the JSON, and each key has one type or null.
+// durations in a line have six digits, except choices, which are exact. A log has the keys of the JSON, and each key
+// has one type or null.
 //
-// A type that holds nothing but exported fields needs no code for encoding/gob, which leaves out zeros as well.
+// A type that holds nothing but exported fields needs no code for encoding/gob. So a host can store any answer.
 package wire

@@ -55,7 +55,12 @@ func (f flag) line(dst []byte) []byte {
 func (f flag) json(dst []byte) []byte { return truth{f.v}.json(dst) }
 func (f flag) log() slog.Value        { return slog.BoolValue(*f.v) }
 
-func (f flag) want(bool) string { return f.yes + " or " + f.no }
+func (f flag) want(line bool) string {
+	if line {
+		return f.yes + " or " + f.no
+	}
+	return truth{f.v}.want(false)
+}
 
 func (f flag) parse(t token) bool {
 	if !t.line {
