@@ -11,21 +11,16 @@ import (
 // PeerTimes, which stays valid until the UnitTimes change. The zero value describes a time that never comes. Not
 // safe for concurrent use: each phase needs a separate value.
 type PeerTimes struct {
-	from  *UnitTimes
-	own   []float64    // unit times of the samples left out, ascending
-	ranks []rankBounds // bounds of the ranks of the values in own
-	ids   []int        // scratch: the ids of the values in own
+	from *UnitTimes
+	own  []float64 // unit times of the samples left out, ascending
+	ids  []int     // scratch: the ids of the values in own
 }
-
-// rankBounds holds the bounds that earlier quantiles have shown for the rank of a sample: at least above, at most
-// upTo. A decision asks for many quantiles, and the bounds save work.
-type rankBounds struct{ above, upTo int }
 
 // Peers sets p to the distribution of u without the samples of the given ids. Each id counts once, and an id that
 // is not in use changes nothing. If no sample would be left, Peers leaves no sample out. O(k log k) for k ids;
 // Peers allocates only if p has never held that many ids.
 func (u *UnitTimes) Peers(p *PeerTimes, ids ...int) {
-	p.from, p.own, p.ranks, p.ids = u, p.own[:0], p.ranks[:0], append(p.ids[:0], ids...)
+	p.from, p.own, p.ids = u, p.own[:0], append(p.ids[:0], ids...)
 	if len(ids) > 1 { // most tasks have one attempt
 		slices.Sort(p.ids)
 		p.ids = slices.Compact(p.ids)
@@ -40,9 +35,6 @@ func (u *UnitTimes) Peers(p *PeerTimes, ids ...int) {
 	}
 	if !u.enough() || len(p.own) >= u.all.Len() {
 		p.own = p.own[:0]
-	}
-	for range p.own {
-		p.ranks = append(p.ranks, rankBounds{0, math.MaxInt})
 	}
 }
 
@@ -92,16 +84,9 @@ func (p *PeerTimes) Quantile(q float64) float64 {
 	all := &p.from.all
 	at := quantileIndex(q, all.Len()-len(p.own))
 	value := all.At(at)
-	for i, x := range p.own {
-		switch rank := &p.ranks[i]; {
-		case rank.upTo <= at:
-		case rank.above > at:
-			return value
-		case value < x: // so more than at values are below x
-			rank.above = at + 1
-			return value
-		default:
-			rank.upTo = at
+	for _, x := range p.own {
+		if value < x { // so more than at values are below x
+			break
 		}
 		at++
 		value = all.At(at)
