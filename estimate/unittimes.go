@@ -218,9 +218,9 @@ func (u *UnitTimes) put(id int, seconds float64, r Run) int {
 	return id
 }
 
-// isNear reports whether a sample's value is near to a new value, so that both values are probably in one leaf of
-// the tree. An attempt to replace the value within its leaf costs half of a delete and an insert. The cost is
-// wasted if the values are in different leaves.
+// isNear reports whether a sample's value is near to a new value, so that both values are probably in one
+// block. An attempt to replace the value within its block costs half of a delete and an insert. The cost is wasted if the
+// values are in different blocks.
 func (u *UnitTimes) isNear(id int, unitTime float64) bool {
 	return u.holds(id) && math.Abs(unitTime-u.samples[id].unitTime) <= unitTime/64
 }
