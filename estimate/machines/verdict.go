@@ -80,7 +80,7 @@ func (v Verdict) MarshalJSON() ([]byte, error) { return wire.JSON(v.wire) }
 //     [Record.Forget].
 func (r *Record) Judge(machine int) Verdict {
 	r.settle()
-	i, ok := r.places.get(machine)
+	i, ok := r.places[machine]
 	if !ok {
 		return Verdict{}
 	}
@@ -131,7 +131,7 @@ func (r *Record) maxSlow(class int32) int {
 // first; if machines are equally slow, the lowest number is first. O(s log m) for s machines appended, and O(m) if the
 // centre of a class has moved; AppendAvoid allocates only to grow dst.
 func (r *Record) AppendAvoid(dst []int) []int {
-	if r.places.sparse == nil {
+	if r.places == nil {
 		return dst
 	}
 	r.settle()
