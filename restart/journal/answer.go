@@ -21,13 +21,8 @@ const (
 	indent = "    "
 )
 
-// AppendAnswer appends the tracker's answer to an event: indented lines, each with its line end. It appends
-// nothing if the answer is empty. O(length of the answer).
-func AppendAnswer(dst []byte, e tracker.Event, a tracker.Answer) []byte {
-	return appendAnswer(dst, &e, &a, "\n")
-}
-
-// appendAnswer is AppendAnswer with a line end. It may change the answer.
+// appendAnswer appends the tracker's answer to an event: indented lines, each with the given line end. It appends
+// nothing if the answer is empty, and it may change the answer.
 func appendAnswer(dst []byte, e *tracker.Event, a *tracker.Answer, end string) []byte {
 	switch e.Kind {
 	case tracker.Started, tracker.Submitted:
