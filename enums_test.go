@@ -9,7 +9,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// Every value of an enumeration has a name: of the type Reason there are as many constants as names in reasonNames.
+// Every value of an enumeration has a name. For example, there are as many constants of type Reason as names in
+// reasonNames.
 func TestEveryValueOfAnEnumerationHasAName(t *testing.T) {
 	constants, names := map[string]int{}, map[string]int{}
 	for name, file := range libraryFiles(t) {
@@ -19,7 +20,7 @@ func TestEveryValueOfAnEnumerationHasAName(t *testing.T) {
 			if !ok {
 				continue
 			}
-			of := "" // the type of the constants, which those behind the first have from it
+			of := "" // the type of the constants; constants after the first inherit it
 			for _, spec := range decl.Specs {
 				v, ok := spec.(*ast.ValueSpec)
 				if !ok {
@@ -32,8 +33,8 @@ func TestEveryValueOfAnEnumerationHasAName(t *testing.T) {
 					of = dir + "." + strings.ToLower(as.Name[:1]) + as.Name[1:]
 				}
 				if decl.Tok.String() == "const" && of != "" {
-					for _, one := range v.Names {
-						if one.IsExported() { // not the number of them all
+					for _, name := range v.Names {
+						if name.IsExported() { // an unexported constant is the number of constants
 							constants[of]++
 						}
 					}
@@ -41,9 +42,9 @@ func TestEveryValueOfAnEnumerationHasAName(t *testing.T) {
 			}
 		}
 	}
-	assert.Greater(t, len(names), 25)
+	assert.Greater(t, len(names), 25, "the test finds the enumerations")
 	for of, n := range names {
-		assert.Equal(t, constants[of], n, "%s: constants and names", of)
+		assert.Equal(t, constants[of], n, "the constants and the names of %s differ in number", of)
 	}
 }
 

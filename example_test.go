@@ -30,7 +30,7 @@ func (logger) Info(_, _ string, id int, _ string, d restart.Decision) {
 	fmt.Println("task", id, "-", d)
 }
 
-// The README's example. What it shows is what it prints.
+// The example of the README prints the lines that the README shows.
 func Example() {
 	const id = 325
 	var host cluster
@@ -44,10 +44,10 @@ func Example() {
 		times.Finish(estimate.NoSample, estimate.Run{Age: 55 * time.Second, Work: 64 << 20})
 	}
 
-	// Per progress report: the facts in, an action with its reason out. The default policy.
+	// For each progress report: the facts go in, and an action with its reason comes out. The default policy decides.
 	task := restart.Task{
 		Attempts: []restart.Attempt{{Machine: 7, Elapsed: 40 * time.Second, Remaining: 110 * time.Second}},
-		Fresh:    estimate.Fresh{UnitTime: times, Work: 64 << 20}, // how long a new copy would take: a distribution
+		Fresh:    estimate.Fresh{UnitTime: times, Work: 64 << 20}, // how long a new attempt would take: a distribution
 	}
 	phase := restart.Phase{Interval: 10 * time.Second, Waiting: 12}
 
@@ -60,7 +60,7 @@ func Example() {
 		host.Kill(id, d.Attempt)
 		host.Queue(id, d.Avoid)
 	case restart.Kill:
-		host.Kill(id, d.Attempt) // of several copies, one that is not needed
+		host.Kill(id, d.Attempt) // one of several attempts, which is not needed
 	}
 	log.Info("straggler", "task", id, "decision", d) // restart fresh-sooner attempt=0 remaining=110s fresh=55s slot-seconds=165 threshold=82.5 gain=55s avoid=7
 
@@ -79,7 +79,7 @@ func TestReadmeExampleIsCompiled(t *testing.T) {
 	readme, err := os.ReadFile("README.md")
 	require.NoError(t, err)
 	_, block, found := strings.Cut(string(readme), "```go\nimport (")
-	require.True(t, found)
+	require.True(t, found, "the README has the example")
 	block, _, _ = strings.Cut(block, "```")
 	imports, body, found := strings.Cut(block, ")\n")
 	require.True(t, found)
@@ -88,8 +88,8 @@ func TestReadmeExampleIsCompiled(t *testing.T) {
 	}
 	_, says, found := strings.Cut(body, "d) // ")
 	require.True(t, found)
-	assert.Contains(t, string(code), "// task 325 - "+says, "what it says that it prints is what the example prints")
-	assert.LessOrEqual(t, strings.Count(block, "\n"), 25, "one screen")
+	assert.Contains(t, string(code), "// task 325 - "+says, "the comment in the README is the line that the example prints")
+	assert.LessOrEqual(t, strings.Count(block, "\n"), 25, "the example fits on a screen")
 	_, sentence, found := strings.Cut(string(readme), "`d.Sentence()` says it in words:\n\n> ")
 	require.True(t, found)
 	sentence, _, _ = strings.Cut(sentence, "\n\n")

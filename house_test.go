@@ -19,18 +19,21 @@ import (
 
 const module = "github.com/straggler-go/straggler"
 
-// The library decides and does nothing else: what reads a clock, touches the world or shares state stays with the host.
+// The library decides, and does nothing else. The host reads clocks, does I/O and shares state.
 var bannedImports = []string{
 	"os", "net", "log", "sync", "context", "io", "bufio", "syscall", "unsafe", "plugin", "runtime", "flag", "testing",
 	"math/rand", "crypto/rand", "database", "embed",
 }
 
-// math/rand/v2 may be named as a type of source that the caller passes in, never called through its global source.
+// A package may name math/rand/v2 as the type of a source that its caller passes in. No package calls the global
+// source.
 var allowedRand = []string{"Rand", "Source", "New", "NewPCG", "NewChaCha8"}
 
-// A package whose name ends in "test" is a test helper for hosts, in the manner of testing/fstest. It may do I/O.
+// isHelper reports whether a package is a test helper for hosts, like testing/fstest: its name ends in "test". A
+// helper may do I/O.
 func isHelper(dir string) bool { return strings.HasSuffix(dir, "test") }
 
+// libraryFiles parses the files of the library: no tests, no test helpers, no examples and no modules below the root.
 func libraryFiles(t *testing.T) map[string]*ast.File {
 	t.Helper()
 	files := map[string]*ast.File{}
@@ -41,7 +44,7 @@ func libraryFiles(t *testing.T) map[string]*ast.File {
 		}
 		if d.IsDir() {
 			_, err := os.Stat(filepath.Join(name, "go.mod"))
-			another := err == nil && name != "." // module, which may start goroutines
+			another := err == nil && name != "." // another module may start goroutines
 			if another || name == "examples" || d.Name() == "testdata" || strings.HasPrefix(d.Name(), ".") && name != "." {
 				return filepath.SkipDir
 			}
@@ -59,51 +62,52 @@ func libraryFiles(t *testing.T) map[string]*ast.File {
 	return files
 }
 
-// Rooms on one floor never meet: a package imports estimate, internal helpers, its own children's parent, and the
-// parts of the standard library that cannot touch the world.
-func TestImports(t *testing.T) {
+// A package imports package estimate, internal helpers, packages of its own room, and the pure parts of the standard
+// library. No room imports another room.
+func TestTheLibraryImportsOnlyPurePackages(t *testing.T) {
 	for name, file := range libraryFiles(t) {
 		for _, spec := range file.Imports {
 			imported, err := strconv.Unquote(spec.Path.Value)
 			require.NoError(t, err)
 			if reason := badImport(path.Dir(name), imported); reason != "" {
-				t.Errorf("%s imports %q: %s", name, imported, reason)
+				t.Errorf("%s must not import %q: %s", name, imported, reason)
 			}
 		}
 	}
 }
 
+// badImport returns the reason why a package in dir must not import the given path; "" if it may.
 func badImport(dir, imported string) string {
 	switch own, isOwn := strings.CutPrefix(imported, module+"/"); {
 	case isOwn:
 		room, _, _ := strings.Cut(dir, "/")
 		target, _, _ := strings.Cut(own, "/")
 		if target != "internal" && target != "estimate" && target != room {
-			return "only estimate and internal helpers may be shared"
+			return "a room imports only estimate, internal helpers and its own packages"
 		}
 		if room == "internal" && target != "internal" || room == "estimate" && target == "restart" {
-			return "the ground floor imports no room"
+			return "internal helpers and estimate import no room"
 		}
 	case imported == module:
 		if dir != "internal/check" {
-			return "errors are made by internal/check"
+			return "only internal/check imports the root"
 		}
 	case strings.HasPrefix(imported, "gonum.org/v1/gonum/"):
 	case strings.Contains(strings.Split(imported, "/")[0], "."):
-		return "the library depends on gonum alone"
-	case imported == "math/rand/v2", imported == "log/slog": // slog for the LogValuer interface; no logger is called
+		return "gonum is the only dependency of the library"
+	case imported == "math/rand/v2", imported == "log/slog": // log/slog for the interface LogValuer; no logger is called
 	default:
 		for _, banned := range bannedImports {
 			if imported == banned || strings.HasPrefix(imported, banned+"/") {
-				return "not pure"
+				return "the package is not pure"
 			}
 		}
 	}
 	return ""
 }
 
-// The modules below this one share its import path, and so the compiler would let them import what is internal. Who copies
-// from them could not.
+// The modules below the root have its import path as a prefix, so the compiler lets them import internal packages. A
+// reader who copies their code could not.
 func TestHostsImportNothingInternal(t *testing.T) {
 	count := 0
 	require.NoError(t, filepath.WalkDir(".", func(name string, d fs.DirEntry, err error) error {
@@ -119,16 +123,16 @@ func TestHostsImportNothingInternal(t *testing.T) {
 		}
 		for _, spec := range file.Imports {
 			if strings.HasPrefix(spec.Path.Value, `"`+module+"/internal/") {
-				t.Errorf("%s imports %s", name, spec.Path.Value)
+				t.Errorf("%s must not import the internal package %s", name, spec.Path.Value)
 			}
 		}
 		return nil
 	}))
-	assert.Greater(t, count, 100)
+	assert.Greater(t, count, 100, "the test finds the files of the hosts")
 }
 
-// The rule is only worth something if it rejects what it should.
-func TestImportRuleRejects(t *testing.T) {
+// The import rule rejects bad imports, and accepts good imports.
+func TestTheImportRuleRejectsBadImports(t *testing.T) {
 	for _, c := range []struct{ dir, imported string }{
 		{"restart", module + "/laxity"},
 		{"estimate", module + "/restart"},
@@ -136,26 +140,28 @@ func TestImportRuleRejects(t *testing.T) {
 		{"restart", "os"}, {"restart", "net/http"}, {"delay", "sync/atomic"}, {"clone", "math/rand"},
 		{"restart", "github.com/stretchr/testify/assert"}, {"restart", module},
 	} {
-		assert.NotEmpty(t, badImport(c.dir, c.imported), "%s -> %s", c.dir, c.imported)
+		assert.NotEmpty(t, badImport(c.dir, c.imported), "%s must not import %s", c.dir, c.imported)
 	}
 	for _, c := range []struct{ dir, imported string }{
 		{"restart", module + "/estimate"}, {"restart/journal", module + "/restart"}, {"estimate", module + "/internal/num"},
 		{"estimate", "gonum.org/v1/gonum/spatial/kdtree"}, {"restart", "log/slog"}, {"clone", "math/rand/v2"}, {"skew", "math/bits"},
 		{"internal/check", module},
 	} {
-		assert.Empty(t, badImport(c.dir, c.imported), "%s -> %s", c.dir, c.imported)
+		assert.Empty(t, badImport(c.dir, c.imported), "%s may import %s", c.dir, c.imported)
 	}
 }
 
+// No file of the library reads a clock, starts a goroutine, panics, prints or has mutable global state.
 func TestNoClockNoGoroutineNoGlobalState(t *testing.T) {
 	for name, file := range libraryFiles(t) {
 		for _, fault := range impurities(file) {
-			t.Errorf("%s: %s", name, fault)
+			t.Errorf("%s has what a pure package must not have: %s", name, fault)
 		}
 	}
 }
 
-func TestPurityRuleRejects(t *testing.T) {
+// The purity rule rejects impure code, and accepts pure code.
+func TestThePurityRuleRejectsImpureCode(t *testing.T) {
 	for source, want := range map[string]string{
 		"var count int":                                              "package-level variable count",
 		"var Table = [2]int{1, 2}":                                   "package-level variable Table",
@@ -187,7 +193,7 @@ func f(r *rand.Rand) slog.Value { return slog.GroupValue() }`, parser.SkipObject
 	assert.Empty(t, impurities(file))
 }
 
-// impurities lists what a file does that a pure package must not.
+// impurities lists the constructs of a file that a pure package must not have.
 func impurities(file *ast.File) (faults []string) {
 	var tables []string
 	for _, decl := range file.Decls {
@@ -224,7 +230,7 @@ func impurities(file *ast.File) (faults []string) {
 				faults = append(faults, fault)
 			}
 		case *ast.ImportSpec:
-			if n.Name != nil { // the selectors above go by the package's own name
+			if n.Name != nil { // the rules above know a package by its own name
 				faults = append(faults, "renamed import "+n.Name.Name)
 			}
 		case *ast.IncDecStmt:
@@ -243,7 +249,8 @@ func impurities(file *ast.File) (faults []string) {
 	return faults
 }
 
-// constantVariable accepts what cannot change in practice: interface checks, error values, unexported array tables.
+// constantVariable accepts variables that never change in practice: interface checks, error values, and unexported
+// arrays.
 func constantVariable(name string, value *ast.ValueSpec, i int) bool {
 	if name == "_" {
 		return true
@@ -262,6 +269,7 @@ func constantVariable(name string, value *ast.ValueSpec, i int) bool {
 	return false
 }
 
+// bannedSelector returns the name of a function that a pure package must not use; "" for other names.
 func bannedSelector(s *ast.SelectorExpr) string {
 	pkg, ok := s.X.(*ast.Ident)
 	if !ok {
@@ -289,6 +297,7 @@ func bannedSelector(s *ast.SelectorExpr) string {
 	return ""
 }
 
+// rootName returns the name of the variable at the root of an expression such as a.b[i].
 func rootName(e ast.Expr) string {
 	switch e := e.(type) {
 	case *ast.Ident:

@@ -14,14 +14,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// link is a reference in a doc comment: [Name], [Type.Name], [package.Name] or [package.Type.Name], not followed by an
-// address.
+// link matches a reference in a doc comment: [Name], [Type.Name], [package.Name] or [package.Type.Name]. An address
+// must not follow it.
 var link = regexp.MustCompile(`\[\*?([A-Za-z]\w*(?:\.[A-Z]\w*){0,2})\](?:[^(:\[\w]|$)`)
 
-// names are the exported names of a package: "Name" and "Type.Name", fields and methods among them.
+// names are the exported names of a package: "Name" and "Type.Name", with fields and methods.
 type names map[string]bool
 
-// Every [Name] in a doc comment names something that there is.
+// Every [Name] in a doc comment refers to a name that exists.
 func TestDocLinks(t *testing.T) {
 	set := token.NewFileSet()
 	byDir, byName := map[string][]*ast.File{}, map[string]names{}
@@ -40,7 +40,7 @@ func TestDocLinks(t *testing.T) {
 		}
 		return err
 	}))
-	require.Greater(t, len(byDir), 30)
+	require.Greater(t, len(byDir), 30, "the test finds the packages")
 	for _, files := range byDir {
 		byName[files[0].Name.Name] = declared(files)
 	}
@@ -53,10 +53,10 @@ func TestDocLinks(t *testing.T) {
 					pkg, rest, qualified := strings.Cut(name, ".")
 					switch other, known := byName[pkg]; {
 					case own[name], token.IsKeyword(name), !qualified && !ast.IsExported(name):
-					case qualified && !ast.IsExported(pkg) && !known: // of another module, or of the standard library
+					case qualified && !ast.IsExported(pkg) && !known: // a name of another module, or of the standard library
 					case qualified && known && other[rest]:
 					default:
-						assert.Fail(t, "a link to nothing", "%s: [%s]", set.Position(group.Pos()), name)
+						assert.Fail(t, "a link to a name that does not exist", "%s: [%s]", set.Position(group.Pos()), name)
 					}
 				}
 			}
@@ -64,7 +64,7 @@ func TestDocLinks(t *testing.T) {
 	}
 }
 
-// prose is the text of a comment without its indented lines, which are code.
+// prose returns the text of a comment without indented lines, which are code.
 func prose(text string) string {
 	var lines []string
 	for line := range strings.Lines(text) {
@@ -75,7 +75,8 @@ func prose(text string) string {
 	return strings.Join(lines, "")
 }
 
-// docsOf lists the comments that documentation shows: of the package, its exported declarations, and their fields.
+// docsOf lists the comments that the documentation shows: of the package, of exported declarations, and of their
+// fields.
 func docsOf(f *ast.File) (groups []*ast.CommentGroup) {
 	add := func(list ...*ast.CommentGroup) {
 		for _, g := range list {
@@ -110,7 +111,7 @@ func docsOf(f *ast.File) (groups []*ast.CommentGroup) {
 	return groups
 }
 
-// declared lists the names of a package.
+// declared lists the names that a package declares.
 func declared(files []*ast.File) names {
 	all := names{}
 	for _, f := range files {
@@ -140,7 +141,7 @@ func declared(files []*ast.File) names {
 	return all
 }
 
-// members adds the fields of a struct, with those of its own embedded types left out, and the methods of an interface.
+// members adds the named fields of a struct, or the methods of an interface.
 func members(all names, s *ast.TypeSpec) {
 	var list *ast.FieldList
 	switch t := s.Type.(type) {

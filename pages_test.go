@@ -14,11 +14,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// marshalled are the methods that print and marshal.
+// marshalled matches the methods that print and marshal.
 const marshalled = `^(String|LogValue|(Marshal|Unmarshal|Append)(JSON|Text|Binary))$`
 
-// TestPages prints, with -v, how many exported names each package's page has: types, functions, their methods, constants
-// and variables, without the methods that print and marshal; and how many with the fields of its structs.
+// TestPages prints, with -v, how many exported names the page of each package has: types, functions, methods,
+// constants and variables. Methods that print and marshal do not count. A second number counts the fields of structs
+// as well.
 func TestPages(t *testing.T) {
 	names, fields := map[string]int{}, map[string]int{}
 	for name, file := range libraryFiles(t) {
@@ -32,13 +33,13 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// A package that nobody can find has a place in the table of rooms.
+// The table of rooms in docs/architecture.md names each package, so that readers find it.
 func TestTheTableOfRoomsNamesEachPackage(t *testing.T) {
 	text, err := os.ReadFile("docs/architecture.md")
 	require.NoError(t, err)
 	for name := range libraryFiles(t) {
 		if dir := path.Dir(name); dir != "." && !strings.Contains(dir, "internal") {
-			assert.Contains(t, string(text), "`"+dir+"`")
+			assert.Contains(t, string(text), "`"+dir+"`", "docs/architecture.md has no row for %s", dir)
 		}
 	}
 }
@@ -61,8 +62,8 @@ func exported(file *ast.File) (names, fields int) {
 				switch spec := spec.(type) {
 				case *ast.TypeSpec:
 					count(spec.Name.IsExported())
-					if of, ok := spec.Type.(*ast.StructType); ok && spec.Name.IsExported() {
-						fields += exportedFields(of)
+					if list, ok := spec.Type.(*ast.StructType); ok && spec.Name.IsExported() {
+						fields += exportedFields(list)
 					}
 				case *ast.ValueSpec:
 					for _, name := range spec.Names {
@@ -75,6 +76,7 @@ func exported(file *ast.File) (names, fields int) {
 	return names, fields
 }
 
+// exportedFields counts the exported fields of a struct.
 func exportedFields(s *ast.StructType) (n int) {
 	for _, f := range s.Fields.List {
 		for _, name := range f.Names {
@@ -89,6 +91,7 @@ func exportedFields(s *ast.StructType) (n int) {
 	return n
 }
 
+// receiverOf returns the name of the type of a method's receiver.
 func receiverOf(f *ast.FuncDecl) string {
 	t := f.Recv.List[0].Type
 	for {

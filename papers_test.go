@@ -19,11 +19,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// docs/papers.md says how its tables read. A table that names what is gone is worse than none: this test fails then.
-
+// The tables in docs/papers name code and tests; docs/papers.md explains their columns. This test fails if a table
+// names code that does not exist.
 const paperColumns = "| § | mechanism | where | verdict | test | why |"
 
-// Verdicts of a row, and what each of them asks of it.
+// paperVerdicts lists the verdicts of a row, and the cells that each verdict needs.
 var paperVerdicts = map[string]struct{ symbol, test, why bool }{
 	"same":      {symbol: true, test: true},
 	"deviates":  {symbol: true, test: true, why: true},
@@ -32,15 +32,16 @@ var paperVerdicts = map[string]struct{ symbol, test, why bool }{
 	"left out":  {why: true},
 }
 
+// paperRow is a row of a table.
 type paperRow struct {
 	file  string
 	line  int
-	cells []string // as in paperColumns
+	cells []string // the cells in the order of paperColumns
 }
 
 func (r paperRow) String() string { return fmt.Sprintf("%s:%d", r.file, r.line) }
 
-// paperRows reads the rows of all tables with these columns; a row with another number of cells is reported.
+// paperRows reads the rows of all tables with these columns. A row with another number of cells is a fault.
 func paperRows(file, text string) (rows []paperRow, faults []string) {
 	inTable := false
 	for i, line := range strings.Split(text, "\n") {
@@ -56,7 +57,7 @@ func paperRows(file, text string) (rows []paperRow, faults []string) {
 				r.cells = append(r.cells, strings.TrimSpace(cell))
 			}
 			if len(r.cells) != 6 {
-				faults = append(faults, fmt.Sprintf("%v: %d cells, want 6", r, len(r.cells)))
+				faults = append(faults, fmt.Sprintf("%v has %d cells, want 6", r, len(r.cells)))
 				continue
 			}
 			rows = append(rows, r)
@@ -70,7 +71,7 @@ var (
 	paperLink   = regexp.MustCompile(`\[([^\]]*)\]\(([^)]*)\)`)
 )
 
-// paperFaults checks one row against what the source declares.
+// paperFaults compares a row with the declarations of the source.
 func paperFaults(r paperRow, s *sources) (faults []string) {
 	fault := func(format string, args ...any) {
 		faults = append(faults, fmt.Sprintf("%v: ", r)+fmt.Sprintf(format, args...))
@@ -81,16 +82,16 @@ func paperFaults(r paperRow, s *sources) (faults []string) {
 	}
 	wants, ok := paperVerdicts[verdict]
 	if !ok {
-		fault("verdict %q, want one of %v", verdict, slices.Sorted(maps.Keys(paperVerdicts)))
+		fault("the verdict is %q, want one of %v", verdict, slices.Sorted(maps.Keys(paperVerdicts)))
 	}
 	symbols, links := paperSymbol.FindAllStringSubmatch(where, -1), paperLink.FindAllStringSubmatch(test, -1)
 	switch {
 	case wants.symbol && len(symbols) == 0:
-		fault("%q needs a symbol in backquotes", verdict)
+		fault("the verdict %q needs a symbol in backquotes", verdict)
 	case wants.test && len(links) == 0:
-		fault("%q needs a link to a test", verdict)
+		fault("the verdict %q needs a link to a test", verdict)
 	case wants.why && why == "":
-		fault("%q needs a reason", verdict)
+		fault("the verdict %q needs a reason", verdict)
 	}
 	for _, m := range symbols {
 		if problem := s.symbol(m[1]); problem != "" {
@@ -105,6 +106,7 @@ func paperFaults(r paperRow, s *sources) (faults []string) {
 	return faults
 }
 
+// Every row of the tables in docs/papers names code and tests that exist.
 func TestPapers(t *testing.T) {
 	files, err := filepath.Glob("docs/papers/*.md")
 	require.NoError(t, err)
@@ -115,12 +117,12 @@ func TestPapers(t *testing.T) {
 		text, err := os.ReadFile(file)
 		require.NoError(t, err)
 		rows, faults := paperRows(filepath.ToSlash(file), string(text))
-		assert.NotEmpty(t, rows, file)
+		assert.NotEmpty(t, rows, "%s has a table", file)
 		for _, r := range rows {
 			faults = append(faults, paperFaults(r, s)...)
 			key := path.Base(r.file) + r.cells[0] + r.cells[1]
 			if other, twice := seen[key]; twice {
-				faults = append(faults, fmt.Sprintf("%v: the same row as %v", r, other))
+				faults = append(faults, fmt.Sprintf("%v is the same row as %v", r, other))
 			}
 			seen[key] = r
 		}
@@ -130,7 +132,45 @@ func TestPapers(t *testing.T) {
 	}
 }
 
-// The rule is only worth something if it rejects what it should.
+// Each name of the code in the last column of the glossary exists.
+func TestEachCodeNameOfTheGlossaryExists(t *testing.T) {
+	text, err := os.ReadFile("docs/glossary.md")
+	require.NoError(t, err)
+	s, count := parseSources(t), 0
+	for line := range strings.Lines(string(text)) {
+		if !strings.HasPrefix(line, "|") {
+			continue
+		}
+		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|")
+		require.Len(t, cells, 4, line)
+		for _, symbol := range paperSymbol.FindAllStringSubmatch(cells[3], -1) {
+			count++
+			assert.Empty(t, s.symbol(symbol[1]), line)
+		}
+	}
+	assert.Greater(t, count, 30)
+}
+
+// A page names what exists: each `package.Name` or `package.Type.Member` of a package of this repository is declared. The
+// decisions are left out, since they name what was removed.
+func TestEachCodeNameOnAPageExists(t *testing.T) {
+	name := regexp.MustCompile("`((?:[a-z]+/)*[a-z]+\\.[A-Z]\\w*(?:\\.[A-Z]\\w*)?)[^`]*`")
+	files, err := filepath.Glob("docs/*.md")
+	require.NoError(t, err)
+	s, count := parseSources(t), 0
+	for _, file := range append(files, "README.md", "CONTRIBUTING.md", "SECURITY.md") {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		for _, found := range name.FindAllStringSubmatch(string(text), -1) {
+			count++
+			problem := s.symbol(found[1])
+			assert.False(t, strings.HasSuffix(problem, "is gone"), "%s: %s", file, problem)
+		}
+	}
+	assert.Greater(t, count, 80)
+}
+
+// The rule rejects rows with faults, and accepts good rows.
 func TestPapersRuleRejects(t *testing.T) {
 	s := newSources()
 	file, err := parser.ParseFile(token.NewFileSet(), "clone/count.go", `package clone
@@ -158,7 +198,7 @@ func TestPapersRuleRejects(t *testing.T) {
 		"| 3.2 | count | `clone.Config.Risk`, `clone.Config.Validate`, `clone.Policy.Decide` | deviates | " + link + " | ours |",
 		"| 3.2 | heartbeats | | host | | it has them |",
 	} {
-		assert.Empty(t, check(good), good)
+		assert.Empty(t, check(good), "the row is good: %s", good)
 	}
 	const count = "| 3.2 | count |"
 	for bad, want := range map[string]string{
@@ -168,29 +208,31 @@ func TestPapersRuleRejects(t *testing.T) {
 		count + " clone.Count | same | " + link + " | |":                                   "a symbol",
 		count + " `clone.Count` | same | TestCount_32 | |":                                 "a link",
 		count + " `clone.Count` | deviates | " + link + " | |":                             "a reason",
-		count + " `clone.Counts` | same | " + link + " | |":                                "clone.Counts is gone",
-		count + " `clone.Config.Share` | same | " + link + " | |":                          "clone.Config.Share is gone",
+		count + " `clone.Counts` | same | " + link + " | |":                                "clone.Counts does not exist",
+		count + " `clone.Config.Share` | same | " + link + " | |":                          "clone.Config.Share does not exist",
 		count + " `clones.Count` | same | " + link + " | |":                                "no package clones",
 		count + " `Count` | same | " + link + " | |":                                       "is no symbol",
-		count + " `clone.Count` | same | [TestCount_33](../../clone/paper_test.go) | |":    "TestCount_33 is gone",
+		count + " `clone.Count` | same | [TestCount_33](../../clone/paper_test.go) | |":    "TestCount_33 does not exist",
 		count + " `clone.Count` | same | [TestCount_32](../../clone/property_test.go) | |": "clone/paper_test.go",
 	} {
-		assert.Contains(t, check(bad), want, bad)
+		assert.Contains(t, check(bad), want, "the row is bad: %s", bad)
 	}
 }
 
-// sources is what the project declares, by directory.
+// sources holds the declarations of the project.
 type sources struct {
-	symbols map[string]map[string]bool // directory, then Name or Type.Member
-	tests   map[string]string          // file: of each test, by "file name"
-	homes   map[string][]string        // files in which a test name occurs
+	symbols map[string]map[string]bool // by directory: Name or Type.Member
+	tests   map[string]string          // the file of each test, by "file name"
+	homes   map[string][]string        // by name of a test: the files that have it
 	dirs    map[string][]string        // directories, by their last element
 }
 
+// newSources returns sources without declarations.
 func newSources() *sources {
 	return &sources{map[string]map[string]bool{}, map[string]string{}, map[string][]string{}, map[string][]string{}}
 }
 
+// parseSources reads the declarations of all files of the project.
 func parseSources(t *testing.T) *sources {
 	t.Helper()
 	s, set := newSources(), token.NewFileSet()
@@ -213,6 +255,7 @@ func parseSources(t *testing.T) *sources {
 	return s
 }
 
+// add adds the declarations of a file.
 func (s *sources) add(dir, name string, file *ast.File) {
 	if s.symbols[dir] == nil {
 		s.symbols[dir] = map[string]bool{}
@@ -242,6 +285,7 @@ func (s *sources) add(dir, name string, file *ast.File) {
 	}
 }
 
+// addSpec adds the names of a type, a constant or a variable, and of the type's members.
 func (s *sources) addSpec(dir string, spec ast.Spec) {
 	switch spec := spec.(type) {
 	case *ast.ValueSpec:
@@ -267,6 +311,7 @@ func (s *sources) addSpec(dir string, spec ast.Spec) {
 	}
 }
 
+// receiver returns the name of the type of a method's receiver.
 func receiver(e ast.Expr) string {
 	switch e := e.(type) {
 	case *ast.StarExpr:
@@ -279,7 +324,7 @@ func receiver(e ast.Expr) string {
 	return ""
 }
 
-// symbol says what is wrong with a name such as clone.Count or restart/tracker.Config.Lag; "" if nothing is.
+// symbol returns the fault of a name such as clone.Count or restart/tracker.Config.Lag; "" if the name exists.
 func (s *sources) symbol(text string) string {
 	slash := strings.LastIndexByte(text, '/') + 1
 	pkg, name, ok := strings.Cut(text[slash:], ".")
@@ -294,21 +339,21 @@ func (s *sources) symbol(text string) string {
 		return "there is no package " + text[:slash] + pkg
 	}
 	if len(dirs) > 1 {
-		return fmt.Sprintf("%s may be any of %v: give the directory", pkg, dirs)
+		return fmt.Sprintf("%s is the name of several packages, %v: give the directory", pkg, dirs)
 	}
 	if !s.symbols[dirs[0]][name] {
-		return text + " is gone"
+		return text + " does not exist"
 	}
 	return ""
 }
 
-// test says what is wrong with a link to a test; "" if nothing is.
+// test returns the fault of a link to a test; "" if the test exists.
 func (s *sources) test(name, file string) string {
 	switch homes := s.homes[name]; {
 	case s.tests[file+" "+name] != "":
 		return ""
 	case len(homes) == 0:
-		return name + " is gone"
+		return name + " does not exist"
 	default:
 		return fmt.Sprintf("%s is not in %s, but in %v", name, file, homes)
 	}

@@ -18,10 +18,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestSize prints, with -v, the ten largest types, and how many files and lines of code the library has in all and in
-// each package, comments and empty lines aside. Names and fields a page are what TestPages prints. For those of
-// another commit, unpack it elsewhere (git archive COMMIT | tar -x -C DIR), copy this file, pages_test.go and house_test.go
-// there, and run the two tests in DIR with GOWORK=off.
+// TestSize prints, with -v, the ten largest types, and the number of files and lines of code, for each package and in
+// all. Comments and empty lines do not count. TestPages prints the names and fields of each page. To measure another
+// commit, unpack it into a directory (git archive COMMIT | tar -x -C DIR), copy this file, pages_test.go and
+// house_test.go there, and run the two tests in DIR with GOWORK=off.
 func TestSize(t *testing.T) {
 	type size struct{ fields, methods int }
 	types, lines, files := map[string]size{}, map[string]int{}, map[string]int{}
@@ -65,7 +65,7 @@ func TestSize(t *testing.T) {
 	t.Logf("%-40s %3d files, %5d lines of code", "in all", count, all)
 }
 
-// codeLines counts the lines of a file that hold more than a comment.
+// codeLines counts the lines of a file that hold code.
 func codeLines(t *testing.T, name string) (n int) {
 	t.Helper()
 	f, err := os.Open(filepath.FromSlash(name))
@@ -81,18 +81,18 @@ func codeLines(t *testing.T, name string) (n int) {
 	return n
 }
 
-// ofDefault are the files that the default policy is made of: what it decides by, and what the tracker and the curve of
-// times forecast for it. The tracker's peers are not among them: the default does not read them.
+// ofDefault lists the files of the default policy: its decisions, and the forecasts of the tracker and of package
+// survival for it. The peers of the tracker are not in the list, because the default does not read them.
 var ofDefault = []string{
 	"restart/leastcost.go", "restart/trials.go", "restart/tracker/forecast.go", "restart/tracker/trials.go",
 	"restart/tracker/experience.go",
 	"estimate/survival/*.go",
 }
 
-// TestNumbers prints, with -v, each number that is written in the files of the default policy, with the file, the line and
-// the constant or function in which it stands: all but 0, 1, 2 and the units of time. It fails if one has no name and no
-// comment. A number must stand in the declaration of a constant or a variable that has a comment: behind it, above it, or
-// above its block.
+// TestNumbers prints, with -v, each number in the files of the default policy, with its file, its line, and its
+// constant or function. The numbers 0, 1, 2 and the units of time do not count. The test fails if a number has no
+// name or no comment. A number must stand in the declaration of a constant or a variable that has a comment: after
+// it, above it, or above its block.
 func TestNumbers(t *testing.T) {
 	count := 0
 	for _, name := range filesOf(t, ofDefault...) {
@@ -101,14 +101,14 @@ func TestNumbers(t *testing.T) {
 		require.NoError(t, err)
 		for _, n := range numbers(set, file) {
 			t.Logf("%s:%d: %s in %s", name, n.line, n.text, n.place)
-			assert.True(t, n.explained, "%s:%d: %s in %s has no comment: name it, and say where it is from", name, n.line, n.text, n.place)
+			assert.True(t, n.explained, "%s:%d: the number %s in %s has no comment: give it a name, and say where it comes from", name, n.line, n.text, n.place)
 			count++
 		}
 	}
-	t.Logf("%d numbers in the default policy", count)
+	t.Logf("the default policy has %d numbers", count)
 }
 
-// The rule is only worth something if it rejects what it should.
+// The rule rejects numbers without a name or a comment, and accepts explained numbers.
 func TestNumbersRuleRejects(t *testing.T) {
 	for source, want := range map[string]string{
 		"func f(x int) int { return x * 3 }":  "3 in f",
@@ -123,7 +123,7 @@ func TestNumbersRuleRejects(t *testing.T) {
 		found := numbersIn(t, source)
 		require.Len(t, found, 1, source)
 		assert.Equal(t, want, found[0].text+" in "+found[0].place)
-		assert.False(t, found[0].explained, source)
+		assert.False(t, found[0].explained, "the number has no comment: %s", source)
 	}
 	for source, want := range map[string]int{
 		"func f(x int) int { return x*2 + 1.0*0 }":     0,
@@ -138,11 +138,12 @@ func TestNumbersRuleRejects(t *testing.T) {
 		found := numbersIn(t, source)
 		require.Len(t, found, want, source)
 		for _, n := range found {
-			assert.True(t, n.explained, source)
+			assert.True(t, n.explained, "the number has a comment: %s", source)
 		}
 	}
 }
 
+// numbersIn lists the numbers of a source text.
 func numbersIn(t *testing.T, source string) []number {
 	t.Helper()
 	set := token.NewFileSet()
@@ -151,20 +152,20 @@ func numbersIn(t *testing.T, source string) []number {
 	return numbers(set, file)
 }
 
-// number is one that is written in a file.
+// number is a number in a file.
 type number struct {
 	line        int
 	text, place string
-	explained   bool
+	explained   bool // the number has a comment
 }
 
-// plainNumbers are those that need no reason: the smallest ones, and the units of time.
+// plainNumbers lists the numbers that need no reason: the smallest numbers, and the units of time.
 var plainNumbers = []string{"0", "1", "2", "0.", "1.", "2.", "0.0", "1.0", "2.0", "1e9", "60", "24"}
 
 // numbers lists the numbers of a file.
 func numbers(set *token.FileSet, file *ast.File) (list []number) {
-	var look func(n ast.Node, place string, explained bool)
-	look = func(n ast.Node, place string, explained bool) {
+	var visit func(n ast.Node, place string, explained bool)
+	visit = func(n ast.Node, place string, explained bool) {
 		ast.Inspect(n, func(in ast.Node) bool {
 			switch in := in.(type) {
 			case *ast.GenDecl:
@@ -173,13 +174,13 @@ func numbers(set *token.FileSet, file *ast.File) (list []number) {
 					case *ast.ValueSpec:
 						is := in.Doc != nil || s.Doc != nil || s.Comment != nil
 						if s.Type != nil {
-							look(s.Type, s.Names[0].Name, is)
+							visit(s.Type, s.Names[0].Name, is)
 						}
 						for i, value := range s.Values {
-							look(value, s.Names[i].Name, is)
+							visit(value, s.Names[i].Name, is)
 						}
 					case *ast.TypeSpec:
-						look(s.Type, s.Name.Name, false)
+						visit(s.Type, s.Name.Name, false)
 					}
 				}
 				return false
@@ -198,13 +199,13 @@ func numbers(set *token.FileSet, file *ast.File) (list []number) {
 				place = receiverOf(f) + "." + place
 			}
 		}
-		look(decl, place, false)
+		visit(decl, place, false)
 	}
 	return list
 }
 
-// TestHeart prints, with -v, how many lines of code the packages have that decide about a phase, comments and empty lines
-// aside.
+// TestHeart prints, with -v, the number of lines of code of the packages that decide about a phase. Comments and
+// empty lines do not count.
 func TestHeart(t *testing.T) {
 	all := 0
 	for _, part := range [][]string{
@@ -222,7 +223,7 @@ func TestHeart(t *testing.T) {
 	t.Logf("%-55s %5d lines", "in all", all)
 }
 
-// filesOf returns the files that patterns name, without tests.
+// filesOf returns the files that the patterns match, without tests.
 func filesOf(t *testing.T, patterns ...string) (files []string) {
 	t.Helper()
 	for _, pattern := range patterns {

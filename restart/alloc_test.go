@@ -14,7 +14,7 @@ import (
 func TestDecideDoesNotAllocate(t *testing.T) {
 	for name, policy := range policytest.Policies() {
 		for _, rate := range []estimate.Distribution{empirical(1000), distuv.LogNormal{Mu: 3, Sigma: 0.5}} {
-			tasks, phase := ring(100, rate)
+			tasks, phase := runningTasks(100, rate)
 			phase.Finished, phase.FreeSlots = 50, 10
 			phase.Peers = restart.Peers{
 				Durations: rate, UnitTimes: rate, ProgressRates: rate, MeanScore: 0.8, Throughput: 1,
@@ -29,7 +29,7 @@ func TestDecideDoesNotAllocate(t *testing.T) {
 			}
 		}
 	}
-	tasks, phase := ring(100, empirical(100))
+	tasks, phase := runningTasks(100, empirical(100))
 	works := []float64{1, 2, 3}
 	assert.Zero(t, testing.AllocsPerRun(100, func() { _, sink = restart.Next(restart.Mantri{}, tasks, works, phase) }))
 }

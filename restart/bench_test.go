@@ -13,8 +13,8 @@ import (
 	"github.com/straggler-go/straggler/restart"
 )
 
-// ring returns running tasks of mixed fortunes, most of them with nothing to do about, and a phase whose tasks wait.
-func ring(n int, rate estimate.Distribution) ([]restart.Task, restart.Phase) {
+// runningTasks returns n running tasks, and their phase, in which tasks wait. Most of the tasks are kept.
+func runningTasks(n int, rate estimate.Distribution) ([]restart.Task, restart.Phase) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	tasks := make([]restart.Task, n)
 	for i := range tasks {
@@ -29,6 +29,7 @@ func ring(n int, rate estimate.Distribution) ([]restart.Task, restart.Phase) {
 	return tasks, restart.Phase{Interval: 5 * time.Second, Tasks: 2 * n, Waiting: n / 2, Slots: n, Machines: 40}
 }
 
+// empirical returns a distribution of n random times.
 func empirical(n int) *estimate.Empirical {
 	rng := rand.New(rand.NewPCG(3, 4))
 	e := new(estimate.Empirical)
@@ -47,7 +48,7 @@ func BenchmarkDecide(b *testing.B) {
 		{"rate=lognormal", distuv.LogNormal{Mu: 3, Sigma: 0.5}},
 	} {
 		b.Run("running=1000/"+c.name, func(b *testing.B) {
-			tasks, phase := ring(1000, c.rate)
+			tasks, phase := runningTasks(1000, c.rate)
 			b.ReportAllocs()
 			i := 0
 			for b.Loop() {
@@ -62,13 +63,14 @@ func BenchmarkDecide(b *testing.B) {
 
 var sink restart.Decision
 
-// BenchmarkDecideUncertain decides about tasks of which t_rem rests on what copies have reported, or on their ages.
+// BenchmarkDecideUncertain decides about tasks with an uncertain t_rem: by the progress of the attempts, or by their
+// ages.
 func BenchmarkDecideUncertain(b *testing.B) {
 	for _, basis := range []restart.Basis{restart.ByProgress, restart.ByAge} {
-		for _, copies := range []int{1, 2} {
+		for _, attempts := range []int{1, 2} {
 			for _, idle := range []int{0, 1} {
-				b.Run(fmt.Sprintf("by=%v/copies=%d/idle=%d", basis, copies, idle), func(b *testing.B) {
-					tasks, phase := uncertain(1000, basis, copies)
+				b.Run(fmt.Sprintf("by=%v/attempts=%d/idle=%d", basis, attempts, idle), func(b *testing.B) {
+					tasks, phase := uncertain(1000, basis, attempts)
 					if idle > 0 {
 						phase.Waiting, phase.FreeSlots = 0, idle
 					}
@@ -86,10 +88,11 @@ func BenchmarkDecideUncertain(b *testing.B) {
 	}
 }
 
-// uncertain gives the copies of a ring distributions, of a curve of a thousand times and of sixteen errors.
-func uncertain(n int, basis restart.Basis, copies int) ([]restart.Task, restart.Phase) {
+// uncertain gives the attempts of n running tasks a distribution of t_rem: from a curve of a thousand times, or from
+// sixteen errors.
+func uncertain(n int, basis restart.Basis, attempts int) ([]restart.Task, restart.Phase) {
 	rng := rand.New(rand.NewPCG(7, 8))
-	tasks, phase := ring(n, empirical(1000))
+	tasks, phase := runningTasks(n, empirical(1000))
 	curve, shape := new(survival.Curve), new(survival.Shape)
 	for i := range 1000 {
 		curve.Observe(20+rng.ExpFloat64()*10, i%10 > 0)
@@ -105,7 +108,7 @@ func uncertain(n int, basis restart.Basis, copies int) ([]restart.Task, restart.
 	}
 	for i := range tasks {
 		t := &tasks[i]
-		for len(t.Attempts) < copies {
+		for len(t.Attempts) < attempts {
 			t.Attempts = append(t.Attempts, restart.Attempt{
 				Machine: rng.IntN(40), Elapsed: t.Attempts[0].Elapsed / 2, Remaining: seconds(rng.ExpFloat64() * 30), Score: 0.4, Done: 0.4,
 			})

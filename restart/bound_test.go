@@ -13,18 +13,18 @@ import (
 	"github.com/straggler-go/straggler/restart"
 )
 
-// history is a phase of whose tasks a policy wants to copy or restart one at every step, whatever is reported. It keeps
-// the books of the theorem on [restart.Trials] by itself, in seconds.
+// history is a phase in which a policy wants to copy or restart a task at every step, whatever the facts are. It
+// computes the quantities of the theorem on [restart.Trials] by itself, in seconds.
 type history struct {
 	t     *testing.T
 	rng   *rand.Rand
 	phase restart.Phase
 	tasks []restart.Task
-	bound float64 // B, of the latest trial that was a guess
-	stake float64 // s, of that trial
-	over  float64 // e, since it began
-	began [2]int  // copies and restarts on a guess
-	held  int     // that the bound has refused
+	bound float64 // B, of the latest guess
+	stake float64 // s, of the latest guess
+	over  float64 // e, since the latest guess began
+	began [2]int  // copies and restarts that were guesses
+	held  int     // trials that the bound has refused
 }
 
 func newHistory(t *testing.T, seed uint64) *history {
@@ -39,8 +39,8 @@ func newHistory(t *testing.T, seed uint64) *history {
 	return h
 }
 
-// look sets what is known of a task: nothing; what its attempts report; or their ages alone.
-func (h *history) look(task *restart.Task) {
+// setFacts sets the facts of a task: t_rem is unknown, or known by progress, or by age.
+func (h *history) setFacts(task *restart.Task) {
 	typical := 20 + 100*h.rng.Float64()
 	task.Fresh = estimate.Fresh{Lag: time.Duration(h.rng.IntN(3)) * second}
 	if h.rng.IntN(4) > 0 {
@@ -58,8 +58,8 @@ func (h *history) look(task *restart.Task) {
 	}
 }
 
-// may returns B, and what a copy or a restart puts at risk, as the theorem states them.
-func (h *history) may(task *restart.Task, action restart.Action) (bound, stake float64) {
+// mayLose returns B, and the stake of a copy or a restart, as the theorem states them.
+func (h *history) mayLose(task *restart.Task, action restart.Action) (bound, stake float64) {
 	p, fastest, age := &h.phase, (*restart.Attempt)(nil), time.Duration(0)
 	for i := range task.Attempts {
 		c := &task.Attempts[i]
@@ -88,30 +88,31 @@ func (h *history) may(task *restart.Task, action restart.Action) (bound, stake f
 	return bound, shows
 }
 
+// atRisk returns Cost + AtRisk, in seconds.
 func (h *history) atRisk() float64 { return (h.phase.Trials.Cost + h.phase.Trials.AtRisk).Seconds() }
 
-// try lets a policy copy or restart a task, if the limits do.
-func (h *history) try(task *restart.Task) {
-	h.look(task)
+// begin copies or restarts a task, unless Hold refuses.
+func (h *history) begin(task *restart.Task) {
+	h.setFacts(task)
 	want := restart.Decision{Action: restart.Copy, Reason: restart.IdleSlot}
 	if len(task.Attempts) == 1 && h.rng.IntN(2) == 0 {
 		want = restart.Decision{Action: restart.Restart, Reason: restart.FreshSooner}
 	}
-	bound, stake := h.may(task, want.Action)
+	bound, stake := h.mayLose(task, want.Action)
 	d := restart.Hold(want, *task, h.phase)
 	if d.Action == restart.Keep {
 		h.held++
 		require.Equal(h.t, restart.LossBound, d.Reason)
 		require.GreaterOrEqual(h.t, d.Value, d.Threshold)
 		require.InDelta(h.t, max(0, bound-h.atRisk()), d.Threshold, 1e-6)
-		require.GreaterOrEqual(h.t, h.atRisk()+stake, bound-1e-6, "it could not have lost more than the bound")
+		require.GreaterOrEqual(h.t, h.atRisk()+stake, bound-1e-6, "Hold refuses only a trial that might lose more than the bound")
 		return
 	}
 	require.Equal(h.t, want, d)
 	require.Less(h.t, h.atRisk(), bound+1e-6)
 	before, trial := h.atRisk(), task.Trial
 	h.phase.Trials.Begin(&task.Trial, task, &h.phase, want.Action)
-	require.InDelta(h.t, before+stake, h.atRisk(), 1e-6, "%v after %v", want, trial)
+	require.InDelta(h.t, before+stake, h.atRisk(), 1e-6, "the stake of %v after the trial %v", want, trial)
 	h.bound, h.stake, h.over = bound, stake, 0
 	if want.Action == restart.Restart {
 		h.began[1]++
@@ -122,8 +123,8 @@ func (h *history) try(task *restart.Task) {
 	}
 }
 
-// comesOut tells of the end of a copy, or of an old attempt, and counts what trials have cost beyond what they put at risk.
-func (h *history) comesOut(task *restart.Task) {
+// end ends a copy or an old attempt. If the trial is lost, end adds its cost beyond its stake to e.
+func (h *history) end(task *restart.Task) {
 	a, x := &h.phase.Trials, &task.Trial
 	part := x.Stake.Seconds() / float64(max(x.Copies, 1))
 	i := h.rng.IntN(len(task.Attempts))
@@ -159,7 +160,7 @@ func (h *history) comesOut(task *restart.Task) {
 	}
 }
 
-// play goes through so many steps, and holds the theorem against each.
+// play takes the given number of steps, and checks the theorem after each.
 func (h *history) play(steps int) {
 	for step := range steps {
 		for i := range h.tasks {
@@ -169,28 +170,28 @@ func (h *history) play(steps int) {
 		}
 		task := &h.tasks[h.rng.IntN(len(h.tasks))]
 		if h.rng.IntN(3) > 0 {
-			h.try(task)
+			h.begin(task)
 		} else {
-			h.comesOut(task)
+			h.end(task)
 		}
-		require.LessOrEqual(h.t, h.atRisk(), h.bound+h.stake+h.over+1e-6, "step %d", step)
+		require.LessOrEqual(h.t, h.atRisk(), h.bound+h.stake+h.over+1e-6, "the theorem fails at step %d", step)
 	}
 }
 
-// The theorem on Trials, at every prefix of random histories in which a policy wants to act at every report.
-func TestTheBoundOfAnyPolicy(t *testing.T) {
+// The theorem on Trials holds after each step of random histories, in which a policy wants to act at every report.
+func TestTrialsLoseNoMoreThanTheBound(t *testing.T) {
 	began, held := [2]int{}, 0
 	for seed := range uint64(300) {
 		h := newHistory(t, seed)
 		h.play(400)
 		began[0], began[1], held = began[0]+h.began[0], began[1]+h.began[1], held+h.held
 	}
-	assert.Greater(t, began[0], 3000)
-	assert.Greater(t, began[1], 1000)
-	assert.Greater(t, held, 10_000)
+	assert.Greater(t, began[0], 3000, "many copies begin")
+	assert.Greater(t, began[1], 1000, "many restarts begin")
+	assert.Greater(t, held, 10_000, "many trials are refused")
 }
 
-func FuzzTheBoundOfAnyPolicy(f *testing.F) {
+func FuzzTrialsLoseNoMoreThanTheBound(f *testing.F) {
 	for seed := range uint64(5) {
 		f.Add(seed, uint16(300))
 	}

@@ -24,24 +24,24 @@ func TestNamesAreCompleteAndDistinct(t *testing.T) {
 	seen := map[string]bool{}
 	for a := restart.Keep; a <= restart.Start; a++ {
 		assert.Regexp(t, `^[a-z-]+$`, a.String())
-		assert.False(t, seen[a.String()], a.String())
+		assert.False(t, seen[a.String()], "two values have the name %v", a)
 		seen[a.String()] = true
 	}
 	assert.Equal(t, "Action(5)", (restart.Start + 1).String())
 	for r := restart.NoReason; r <= restart.BeatenMachine; r++ {
 		assert.Regexp(t, `^[a-z-]+$`, r.String())
-		assert.False(t, seen[r.String()], r.String())
+		assert.False(t, seen[r.String()], "two values have the name %v", r)
 		seen[r.String()] = true
 	}
 	for m := restart.NoMeasure; m <= restart.WaitingTasks; m++ {
 		assert.Regexp(t, `^[a-z-]+$`, m.String())
-		assert.False(t, seen[m.String()], m.String())
+		assert.False(t, seen[m.String()], "two values have the name %v", m)
 		seen[m.String()] = true
 	}
 	assert.Equal(t, "Reason("+strconv.Itoa(int(restart.BeatenMachine)+1)+")", (restart.BeatenMachine + 1).String())
 }
 
-// Names and values are stable: hosts log and store them.
+// Hosts log and store the names and the numbers, so they never change.
 func TestNamesAreStable(t *testing.T) {
 	for r, want := range map[restart.Reason]string{
 		0: "no-reason", 1: "fresh-sooner", 2: "saves-resources", 3: "idle-slot", 4: "slower-attempt", 5: "longest-to-end",
@@ -65,27 +65,27 @@ func TestNamesAreStable(t *testing.T) {
 	}
 }
 
-func TestDecisionPrintsWhatWasUsed(t *testing.T) {
+func TestADecisionPrintsTheFactsThatItUsed(t *testing.T) {
 	assert.Equal(t, "keep no-reason", restart.Decision{}.String())
 	d := restart.Decision{Reason: restart.NoEstimate, Remaining: time.Hour, Fresh: estimate.Unknown}
 	assert.Equal(t, "keep no-estimate remaining=3600s fresh=?", d.String())
 	fields := d.LogValue().Group()
-	assert.Nil(t, fields[len(fields)-1].Value.Any(), "unknown is null")
+	assert.Nil(t, fields[len(fields)-1].Value.Any(), "an unknown duration is null")
 	d = restart.Decision{Action: restart.Kill, Reason: restart.SlowerAttempt, Attempt: 2}
 	assert.Equal(t, "kill slower-attempt attempt=2", d.String())
 	d = restart.Decision{Reason: restart.NotSlow, Comparison: restart.Compare(restart.RunSeconds, 2.5, 3), Gain: math.MaxInt64}
 	assert.Equal(t, "keep not-slow run-seconds=2.5 threshold=3 gain=inf", d.String())
-	d = restart.Mantri{}.Decide(one(41*time.Second, 30), scarce)
+	d = restart.Mantri{}.Decide(single(41*time.Second, 30), scarce)
 	text, err := json.Marshal(d)
 	require.NoError(t, err)
 	assert.Equal(t, `{"action":"restart","reason":"fresh-sooner","attempt":0,"remaining":41,"fresh":30,"bar":40,"gain":11,"avoid":[0]}`,
 		string(text))
 	_, err = json.Marshal(restart.Decision{Action: 9})
-	assert.Error(t, err, "there is none of the number")
+	assert.Error(t, err, "there is no action 9")
 }
 
-// A decision comes back from encoding/gob as it was.
-func TestDecisionsReadBack(t *testing.T) {
+// A decision reads back as itself from gob.
+func TestADecisionReadsBackFromGob(t *testing.T) {
 	rng := rand.New(rand.NewPCG(12, 13))
 	span := func() time.Duration {
 		return []time.Duration{0, estimate.Unknown, math.MaxInt64, time.Duration(rng.Int64() >> rng.IntN(63))}[rng.IntN(4)]
@@ -120,11 +120,11 @@ func TestDecisionsReadBack(t *testing.T) {
 	for _, wrong := range []string{"[3,3]", "[-1]", "[1,2,3,4,5,6,7]", "{}", ""} {
 		assert.ErrorAs(t, set.UnmarshalBinary([]byte(wrong)), &bad, wrong)
 	}
-	assert.Equal(t, 2, set.Len(), "as it was")
+	assert.Equal(t, 2, set.Len(), "an error changes nothing")
 }
 
 func TestAvoidLeavesOneMachine(t *testing.T) {
-	task := one(time.Hour, 1)
+	task := single(time.Hour, 1)
 	task.Attempts[0].Machine = 4
 	task.PastMachines = []int{3, 4, -1, 2, 9, 8, 7, 6, math.MaxInt}
 	for machines, want := range map[int][]int{
@@ -138,7 +138,7 @@ func TestAvoidLeavesOneMachine(t *testing.T) {
 			got = append(got, avoid.At(i))
 			assert.True(t, avoid.Has(avoid.At(i)))
 		}
-		assert.Equal(t, want, got, "%d machines", machines)
+		assert.Equal(t, want, got, "with %d machines", machines)
 		assert.Equal(t, -1, avoid.At(avoid.Len()))
 		assert.Equal(t, -1, avoid.At(-1))
 		assert.False(t, avoid.Has(-1))
@@ -146,25 +146,25 @@ func TestAvoidLeavesOneMachine(t *testing.T) {
 	assert.LessOrEqual(t, restart.Mantri{}.Decide(task, scarce).Avoid.Len(), restart.MaxAvoid)
 }
 
-func TestNextWithoutWork(t *testing.T) {
+func TestNextStartsTheLargestKnownWork(t *testing.T) {
 	nan := math.NaN()
-	i, d := restart.Next(restart.Never{}, []restart.Task{one(time.Hour, 1)}, nil, idle)
+	i, d := restart.Next(restart.Never{}, []restart.Task{single(time.Hour, 1)}, nil, idle)
 	assert.Equal(t, -1, i)
 	assert.Equal(t, restart.Decision{Reason: restart.NothingToDo}, d)
 	for want, works := range map[int][]float64{0: {nan, nan}, 1: {nan, 1, 1}, 2: {1, nan, 2}} {
 		i, d := restart.Next(restart.Never{}, nil, works, idle)
-		assert.Equal(t, want, i, "%v", works)
+		assert.Equal(t, want, i, "of the works %v", works)
 		assert.Equal(t, restart.Start, d.Action)
 	}
-	i, d = restart.Next(restart.Mantri{}, []restart.Task{one(time.Hour, 1)}, nil, idle) // nil is LeastCost
+	i, d = restart.Next(restart.Mantri{}, []restart.Task{single(time.Hour, 1)}, nil, idle) // nil is LeastCost
 	assert.Equal(t, 0, i)
 	assert.Equal(t, restart.IdleSlot, d.Reason)
 }
 
-// Policies are values without state: many goroutines may share them, their facts and their distributions.
+// Policies are values without state. Many goroutines may share them, their facts and their distributions.
 func TestPoliciesAreSafeForConcurrentUse(t *testing.T) {
 	rate := empirical(100)
-	tasks, phase := ring(50, rate)
+	tasks, phase := runningTasks(50, rate)
 	phase.Finished, phase.FreeSlots = 50, 10
 	phase.Peers = restart.Peers{Durations: rate, UnitTimes: rate, ProgressRates: rate, MeanScore: 0.8, Throughput: 1}
 	for _, policy := range policytest.Policies() {
@@ -177,7 +177,7 @@ func TestPoliciesAreSafeForConcurrentUse(t *testing.T) {
 			group.Go(func() {
 				for i := range tasks {
 					if got := policy.Decide(tasks[i], phase); got != want[i] {
-						t.Errorf("%v, want %v", got, want[i])
+						t.Errorf("the decision is %v, want %v", got, want[i])
 					}
 				}
 			})

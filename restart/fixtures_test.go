@@ -16,8 +16,8 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// The journals of testdata are worked examples of the policies, those of testdata/default of the default; read them. After a change that is meant to change
-// decisions, rewrite them with
+// The journals of testdata are worked examples of the policies. The journals of testdata/default are examples of the
+// default; read them. After a change that is meant to change decisions, rewrite the journals with
 //
 //	go test ./restart -run TestFixtures -restart.rewrite
 //
@@ -27,9 +27,9 @@ func TestFixtures(t *testing.T) {
 	restarttest.Run(t, "testdata/default/*.txt")
 }
 
-// Each of the twelve journals of the default has the sentence of the answer that it is about in a comment, and the page of the
-// package names it and shows that answer.
-func TestTheDefaultIsExplained(t *testing.T) {
+// Each of the twelve journals of the default explains an answer: a comment has the sentence of the answer. The page
+// of the package names the journal and shows this answer.
+func TestEachJournalOfTheDefaultExplainsItsAnswer(t *testing.T) {
 	page, err := os.ReadFile("doc.go")
 	require.NoError(t, err)
 	files, err := filepath.Glob("testdata/default/*.txt")
@@ -50,17 +50,17 @@ func TestTheDefaultIsExplained(t *testing.T) {
 				explained = d.String()
 			}
 		}
-		require.NotEmpty(t, explained, "%s: no sentence", file)
+		require.NotEmpty(t, explained, "%s has the sentence of no answer in a comment", file)
 		name := strings.TrimSuffix(filepath.Base(file), ".txt")
 		assert.Contains(t, string(page), fmt.Sprintf("%-16s%s\n", name, explained))
 	}
 }
 
-// The lines of docs/why.md are those that the example prints, as far as they go.
+// The lines of docs/why.md are lines that the example prints.
 func TestWhyQuotesTheExample(t *testing.T) {
 	page, err := os.ReadFile("../docs/why.md")
 	require.NoError(t, err)
-	example, err := os.ReadFile("example_why_test.go")
+	example, err := os.ReadFile("example_why_was_my_task_killed_test.go")
 	require.NoError(t, err)
 	quoted := 0
 	for line := range strings.Lines(string(page)) {

@@ -9,8 +9,8 @@ import (
 	"github.com/straggler-go/straggler/restart"
 )
 
-// A decision as this version writes it, which every later one reads.
-func TestFormOfADecision(t *testing.T) {
+// These are the line and the JSON of a decision. Every later version must read them.
+func TestADecisionKeepsItsFormat(t *testing.T) {
 	wiretest.Same(t, restart.Decision{
 		Action: restart.Restart, Reason: restart.FreshSooner, Attempt: 1, Basis: restart.ByAge, Remaining: 65834927134,
 		Fresh: estimate.Unknown, Bar: 2 * time.Second, Gain: 63 * time.Second,

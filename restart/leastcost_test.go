@@ -15,8 +15,8 @@ import (
 
 const second = time.Second
 
-// alike is a task of a phase in which attempts take 90 to 110 s. Its one attempt has run for some time, and its progress
-// says how much is left, to within a tenth.
+// alike is a task of a phase in which attempts take 90 to 110 s. Its attempt has run for ran seconds; by its
+// progress, t_rem is left seconds, to within a tenth.
 func alike(ran, left float64) restart.Task {
 	return restart.Task{
 		Fresh:    estimate.Fresh{UnitTime: distuv.Uniform{Min: 90, Max: 110}, Work: 1},
@@ -24,7 +24,7 @@ func alike(ran, left float64) restart.Task {
 	}
 }
 
-// attempt has run for some seconds, and has about so many left.
+// attempt is an attempt that has run for ran seconds, with a t_rem of about left seconds.
 func attempt(machine int, ran, left float64) restart.Attempt {
 	return restart.Attempt{
 		Machine: machine, Elapsed: time.Duration(ran * 1e9), Remaining: time.Duration(left * 1e9), Done: ran / (ran + left),
@@ -32,31 +32,32 @@ func attempt(machine int, ran, left float64) restart.Attempt {
 	}
 }
 
-// waiting is a phase in which tasks wait for a slot, one of which is offered; lastWave is one in which none waits.
 var (
+	// In waiting, tasks wait for slots, and a slot is free. In lastWave, no task waits.
 	waiting  = restart.Phase{Interval: 10 * second, Tasks: 60, Waiting: 20, Slots: 20, FreeSlots: 1}
 	lastWave = restart.Phase{Interval: 10 * second, Tasks: 60, Finished: 50, Slots: 20, FreeSlots: 10}
 )
 
-// proven are trials of which three were won and none was lost.
+// proven is an account of three won trials and no lost trial.
 var proven = restart.Trials{Won: 3}
 
 func decide(task restart.Task, phase restart.Phase) restart.Decision {
 	return restart.LeastCost{}.Decide(task, phase)
 }
 
-// The example of LeastCost's page: 100 s have passed, and a tenth of the work is done.
+// The example of LeastCost's page: the attempt has run for 100 s, and has done a tenth of its work.
 func TestTheFirstTrialIsACopy(t *testing.T) {
 	d := decide(alike(100, 900), waiting)
 	assert.Equal(t, restart.Copy, d.Action)
 	assert.Equal(t, restart.SavesResources, d.Reason)
-	assert.InDelta(t, 1350, d.Value, .5, "a slot and half a second more for each of 900 s")
-	// With probability 1/4 the task is long: 1350 and 20 s of a copy that shows nothing. Otherwise 2.5 times 100 s.
+	assert.InDelta(t, 1350, d.Value, .5, "each of 900 s costs a second of a slot, and half a second more")
+	// With probability 1/4 the task is long: it costs 1350 s, and the copy 20 s until it shows that. Otherwise the
+	// cost is 2.5 x 100 s.
 	assert.InDelta(t, (1350+20)/4.+.75*250, d.Threshold, 1)
 	assert.Equal(t, 800*second, d.Gain)
 }
 
-func TestTheTaskIsKeptWhereNothingIsSaved(t *testing.T) {
+func TestATaskIsKeptIfNoActionSaves(t *testing.T) {
 	d := decide(alike(50, 60), waiting)
 	assert.Equal(t, restart.Keep, d.Action)
 	assert.Equal(t, restart.NotSlow, d.Reason)
@@ -64,8 +65,9 @@ func TestTheTaskIsKeptWhereNothingIsSaved(t *testing.T) {
 	assert.Greater(t, d.Threshold, d.Value, "the reason prints the comparison that refused")
 }
 
-// Once three trials were won, the attempt is killed at once: one slot is used in the place of two.
-func TestRestartsWantProof(t *testing.T) {
+// Once three trials were won, the attempt is killed without a copy: the restart uses one slot, and a copy would use
+// two.
+func TestARestartNeedsThreeWonTrials(t *testing.T) {
 	phase := waiting
 	phase.Trials = proven
 	d := decide(alike(100, 900), phase)
@@ -75,7 +77,7 @@ func TestRestartsWantProof(t *testing.T) {
 	assert.Equal(t, 3, d.Tried)
 
 	phase.Trials.Lost = 1.5
-	assert.Equal(t, restart.Restart, decide(alike(100, 900), phase).Action, "two were won for each that was lost")
+	assert.Equal(t, restart.Restart, decide(alike(100, 900), phase).Action, "twice as many trials were won as were lost")
 	phase.Trials.Lost = 1.6
 	assert.Equal(t, restart.Copy, decide(alike(100, 900), phase).Action)
 
@@ -90,8 +92,9 @@ func TestRestartsWantProof(t *testing.T) {
 	assert.Equal(t, restart.Restart, decide(task, phase).Action, "a task that may have no copy need not wait for proof")
 }
 
-// A copy that turns out as slow shows that the task is long: the copy is killed. Of a copy that is fast, the old attempt is.
-func TestAPairShowsWhetherTheTaskIsLong(t *testing.T) {
+// A copy that is as slow as the old attempt shows that the task is long, and the copy is killed. If the copy is
+// faster, the old attempt is killed.
+func TestTheSlowerOfTwoAttemptsIsKilled(t *testing.T) {
 	task := alike(130, 870)
 	task.Attempts = append(task.Attempts, attempt(1, 30, 970))
 	d := decide(task, waiting)
@@ -105,19 +108,20 @@ func TestAPairShowsWhetherTheTaskIsLong(t *testing.T) {
 	assert.Zero(t, d.Attempt)
 
 	task.Restarts = 3
-	assert.Equal(t, restart.Keep, decide(task, waiting).Action, "it counts as a restart, of which there may be three")
+	assert.Equal(t, restart.Keep, decide(task, waiting).Action, "the kill counts as a restart, and the task has had three")
 	task.Restarts, task.NoRestart = 0, true
 	assert.Equal(t, restart.Keep, decide(task, waiting).Action)
 	task.NoRestart = false
 	task.Attempts[1] = attempt(1, 10, 90)
-	assert.Equal(t, restart.Keep, decide(task, waiting).Action, "it has not run for two report periods")
+	assert.Equal(t, restart.Keep, decide(task, waiting).Action, "the copy has not run for two report periods")
 	task.Attempts[1] = attempt(1, 30, 70)
 	task.Attempts[1].Done = .01
-	assert.Equal(t, restart.Keep, decide(task, waiting).Action, "the old attempt is further on")
+	assert.Equal(t, restart.Keep, decide(task, waiting).Action, "the old attempt has done more")
 }
 
-// Where nothing is reported, a copy is given up after one and a half typical times, or a quarter of the age of the task.
-func TestPatienceOfSilentCopies(t *testing.T) {
+// A copy that reports nothing is killed after one and a half typical times, or after a quarter of the task's age if
+// that is longer.
+func TestASilentCopyIsKilledAfterOneAndAHalfTypicalTimes(t *testing.T) {
 	task := alike(300, 900)
 	task.Attempts[0].Basis = restart.ByAge
 	task.Attempts = append(task.Attempts, attempt(1, 140, 60))
@@ -127,15 +131,14 @@ func TestPatienceOfSilentCopies(t *testing.T) {
 	assert.Equal(t, restart.Keep, d.Action)
 	assert.Equal(t, restart.TrialRuns, d.Reason)
 	assert.InDelta(t, 140, d.Value, 1e-9)
-	assert.InDelta(t, 1.5*96, d.Threshold, 1, "0.3 of t_new are below 96 s")
+	assert.InDelta(t, 1.5*96, d.Threshold, 1, "96 s is the quantile 0.3 of t_new")
 	task.Attempts[1].Elapsed = 150 * second
 	assert.Equal(t, restart.Kill, decide(task, lastWave).Action)
 	task.Attempts[0].Elapsed = 800 * second
-	assert.Equal(t, restart.TrialRuns, decide(task, lastWave).Reason, "a quarter of 800 s is more")
+	assert.Equal(t, restart.TrialRuns, decide(task, lastWave).Reason, "a quarter of 800 s is longer")
 }
 
-// While tasks wait for slots, one trial that was won is enough to restart an attempt whose progress runs evenly, if none was
-// lost.
+// While tasks wait for slots, one won trial is enough to restart an attempt that moves evenly, if no trial was lost.
 func TestOneWonTrialIsEnoughForAnEvenAttempt(t *testing.T) {
 	task, phase := alike(50, 900), waiting
 	task.Copies, phase.Trials = 9, restart.Trials{Won: 1}
@@ -152,12 +155,14 @@ func TestOneWonTrialIsEnoughForAnEvenAttempt(t *testing.T) {
 	assert.NotEqual(t, restart.Restart, decide(task, phase).Action)
 }
 
-// All trials together may lose three trials, or three hundredths of the phase, or what the task still takes.
-func TestTheBoundOnLosses(t *testing.T) {
+// All trials together may lose three copies that show nothing, and three hundredths of the phase, or the remaining
+// time of the task if that is more.
+func TestNoTrialBeginsBeyondTheLossBound(t *testing.T) {
 	phase := lastWave
 	task := alike(100, 900)
 	task.Attempts[0].Basis = restart.ByAge
-	// Three hundredths of 60 tasks of 96 s, and three copies of 144 s, which the next copy of 72 s at risk may reach.
+	// Three hundredths of 60 tasks of 96 s, and three copies of 144 s. The next copy stakes 144 s, and half of its
+	// stake counts: 72 s.
 	most := .03*60*96 + 3*144.
 	for _, at := range []struct {
 		lost   float64
@@ -168,17 +173,17 @@ func TestTheBoundOnLosses(t *testing.T) {
 		assert.Equal(t, at.action, d.Action)
 		if at.action == restart.Keep {
 			assert.Equal(t, restart.LossBound, d.Reason)
-			assert.InDelta(t, 71, d.Threshold, 1e-6, "less was lost than may be")
-			assert.InDelta(t, 72, d.Value, 1e-6, "and this copy might lose as much")
+			assert.InDelta(t, 71, d.Threshold, 1e-6, "71 s may still be lost")
+			assert.InDelta(t, 72, d.Value, 1e-6, "this copy might lose 72 s")
 		}
 	}
 	phase.Trials = restart.Trials{AtRisk: phase.Trials.Cost}
-	assert.Equal(t, restart.LossBound, decide(task, phase).Reason, "what runs is at risk as well")
+	assert.Equal(t, restart.LossBound, decide(task, phase).Reason, "the stakes of running trials count")
 	phase.Trials.Cost = phase.Trials.AtRisk
-	assert.Zero(t, decide(task, phase).Threshold, "nothing more may be lost")
+	assert.Zero(t, decide(task, phase).Threshold, "the threshold is never below zero")
 	phase.Trials.Cost = 0
 	task.Attempts[0].Basis = restart.ByProgress
-	assert.Equal(t, restart.Copy, decide(task, phase).Action, "progress says that 900 s are left")
+	assert.Equal(t, restart.Copy, decide(task, phase).Action, "by progress, the task still needs 900 s, and the bound is at least that")
 
 	task.Attempts[0].Basis, phase = restart.ByAge, lastWave
 	phase.Limits = restart.Limits{FreeTrials: restart.Off, LossShare: 1e-9}
@@ -188,7 +193,7 @@ func TestTheBoundOnLosses(t *testing.T) {
 }
 
 // Each trial that a task has lost doubles the odds that the task is long.
-func TestLostTrialsOfATask(t *testing.T) {
+func TestEachLostTrialDoublesTheOddsOfALongTask(t *testing.T) {
 	var trials restart.Trials
 	assert.InDelta(t, .25, trials.Long(0, 0), 1e-15)
 	assert.InDelta(t, .4, trials.Long(1, 0), 1e-15)
@@ -199,7 +204,7 @@ func TestLostTrialsOfATask(t *testing.T) {
 
 	trials = restart.Trials{Lost: 4, Longest: 100 * second}
 	assert.InDelta(t, trials.Long(0, 0), trials.Long(0, 100), 0)
-	assert.InDelta(t, (&restart.Trials{Lost: 1}).Long(0, 0), trials.Long(0, 200), 1e-15, "twice as long: a quarter")
+	assert.InDelta(t, (&restart.Trials{Lost: 1}).Long(0, 0), trials.Long(0, 200), 1e-15, "for a task of twice the time, a lost trial counts a quarter")
 
 	task := alike(100, 200)
 	assert.Equal(t, restart.Copy, decide(task, lastWave).Action)
@@ -209,8 +214,9 @@ func TestLostTrialsOfATask(t *testing.T) {
 	assert.Equal(t, restart.NotSlow, decide(task, lastWave).Reason)
 }
 
-// If the task is long, a new attempt takes as long as the old one, but for the places where the two run.
-func TestAFasterPlaceHelpsALongTask(t *testing.T) {
+// If the task is long, a new attempt takes as long as the old attempt, corrected by the location factors of their
+// machines.
+func TestALongTaskIsCopiedToAFasterMachine(t *testing.T) {
 	phase := lastWave
 	phase.Trials.Lost = 20
 	task := alike(100, 300)
@@ -220,8 +226,8 @@ func TestAFasterPlaceHelpsALongTask(t *testing.T) {
 	assert.Equal(t, restart.Copy, decide(task, phase).Action)
 }
 
-// Where a machine is known to be bad, that is no guess: nothing is to be proved, and there is no bound.
-func TestABadMachineIsNoGuess(t *testing.T) {
+// A task on a machine that is known to be bad is restarted without a won trial, and without the bound on losses.
+func TestABadMachineNeedsNoProofAndHasNoBound(t *testing.T) {
 	task, phase := alike(100, 300), waiting
 	phase.Trials = restart.Trials{Lost: 20, Cost: time.Hour}
 	for _, at := range []struct {
@@ -229,7 +235,7 @@ func TestABadMachineIsNoGuess(t *testing.T) {
 		want     restart.Action
 	}{{2.9, restart.Keep}, {3.1, restart.Restart}} {
 		task.Attempts[0].Location = at.location
-		assert.Equal(t, at.want, decide(task, phase).Action, "%v", at.location)
+		assert.Equal(t, at.want, decide(task, phase).Action, "with the location factor %v", at.location)
 		d := restart.Hold(restart.Decision{Action: restart.Copy}, task, phase)
 		assert.Equal(t, at.want == restart.Restart, d.Action == restart.Copy)
 	}
@@ -237,18 +243,18 @@ func TestABadMachineIsNoGuess(t *testing.T) {
 	assert.Equal(t, restart.Keep, decide(task, phase).Action, "the new attempt's machine is slow as well")
 }
 
-// While tasks wait, and of restarts always, a new attempt must end sooner with a probability of .6.
-func TestProbablySooner(t *testing.T) {
+// While tasks wait, and for restarts always, a new attempt must end sooner with a probability of .6.
+func TestANewAttemptMustProbablyEndSooner(t *testing.T) {
 	wide := alike(100, 0)
 	wide.Attempts[0].Remaining, wide.Attempts[0].Left = 1005*second, values(10, 2000)
 	d := decide(wide, waiting)
 	assert.Equal(t, restart.Unlikely, d.Reason)
 	assert.InDelta(t, .6, d.Threshold, 0)
-	assert.Equal(t, restart.Copy, decide(wide, lastWave).Action, "on an idle slot even odds will do")
+	assert.Equal(t, restart.Copy, decide(wide, lastWave).Action, "for a copy on an idle slot a probability of one half is enough")
 }
 
-// Where t_rem is certain there is nothing to prove.
-func TestCertainTimesNeedNoTrials(t *testing.T) {
+// If t_rem is certain, a restart needs no won trial.
+func TestACertainRemainingTimeNeedsNoWonTrial(t *testing.T) {
 	task := alike(100, 900)
 	task.Attempts[0].Left, task.Attempts[0].Basis = nil, restart.NoBasis
 	d := decide(task, waiting)
@@ -260,8 +266,8 @@ func TestCertainTimesNeedNoTrials(t *testing.T) {
 	assert.Equal(t, restart.NotEligible, decide(task, waiting).Reason)
 }
 
-// A task that is stuck is restarted where it can't be copied, whatever the trials have cost.
-func TestStuckTasksAreRestarted(t *testing.T) {
+// A task in a stuck phase is restarted if it can have no copy, whatever the trials have cost.
+func TestAStuckTaskIsRestarted(t *testing.T) {
 	task, phase := alike(2000, 1), waiting
 	task.Attempts[0].Basis, phase.FreeSlots = restart.ByAge, 0
 	task.Longest, phase.Idle = 100*second, 400*second-1
@@ -274,14 +280,14 @@ func TestStuckTasksAreRestarted(t *testing.T) {
 	task.Attempts[0].Remaining, task.Attempts[0].Left = estimate.Unknown, nil
 	assert.Equal(t, restart.Held, decide(task, phase).Reason)
 	task.Attempts[0] = attempt(0, 2000, 1)
-	assert.Equal(t, restart.Keep, decide(task, phase).Action, "progress says that it ends at once")
+	assert.Equal(t, restart.Keep, decide(task, phase).Action, "by its progress, the attempt ends at once")
 	task.Restarts = 3
 	task.Attempts[0].Basis = restart.ByAge
 	assert.Equal(t, restart.Keep, decide(task, phase).Action)
 }
 
-// Of whatever it is told, it answers what can be carried out; and nothing is done that costs more than to keep the task.
-func TestLeastCostOnAnyFacts(t *testing.T) {
+// For any facts, the decision can be carried out, and no action costs more than keeping the task.
+func TestLeastCostActsOnlyIfItSaves(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	acted, reasons := map[restart.Action]int{}, map[restart.Reason]int{}
 	for range 20000 {
@@ -297,18 +303,18 @@ func TestLeastCostOnAnyFacts(t *testing.T) {
 		d := decide(task, phase)
 		acted[d.Action]++
 		reasons[d.Reason]++
-		assert.Equal(t, d, restart.Hold(d, task, phase), "limits change nothing")
-		assert.True(t, decides(d), "the numbers do not say so: %v", d)
+		assert.Equal(t, d, restart.Hold(d, task, phase), "Hold refuses no action of LeastCost")
+		assert.True(t, decides(d), "the numbers do not agree with the action: %v", d)
 		assert.True(t, d.Attempt >= 0 && d.Attempt < len(task.Attempts))
 		switch d.Action {
 		case restart.Copy, restart.Restart:
-			assert.Less(t, d.Threshold+20, d.Value, "two report periods are saved")
+			assert.Less(t, d.Threshold+20, d.Value, "an action saves two report periods")
 		case restart.Keep:
 			assert.NotEqual(t, restart.NoReason, d.Reason)
 		}
 	}
 	for _, a := range []restart.Action{restart.Keep, restart.Copy, restart.Restart, restart.Kill} {
-		assert.Greater(t, acted[a], 200, a)
+		assert.Greater(t, acted[a], 200, "%v is tested often", a)
 	}
 	for _, why := range []restart.Reason{
 		restart.FreshSooner, restart.SavesResources, restart.IdleSlot, restart.SlowerAttempt, restart.NotSlow, restart.TooYoung,
@@ -316,11 +322,11 @@ func TestLeastCostOnAnyFacts(t *testing.T) {
 		restart.Unproven, restart.NotWorthSlot, restart.NotRestartable, restart.CopiesSpent, restart.SeveralRun,
 		restart.NoTaskWaits,
 	} {
-		assert.Positive(t, reasons[why], why)
+		assert.Positive(t, reasons[why], "%v is tested", why)
 	}
 }
 
-func TestLeastCostFields(t *testing.T) {
+func TestLeastCostHasDefaultsAndValidatesItsFields(t *testing.T) {
 	assert.Equal(t, restart.LeastCost{Price: .5, IdlePrice: 2}, restart.LeastCost{}.Effective())
 	for field, bad := range map[string]restart.LeastCost{"Price": {Price: -1}, "IdlePrice": {IdlePrice: -1}} {
 		assert.ErrorContains(t, bad.Validate(), field)
@@ -328,11 +334,11 @@ func TestLeastCostFields(t *testing.T) {
 	free := restart.LeastCost{IdlePrice: 10}
 	assert.Equal(t, restart.Copy, free.Decide(alike(20, 120), lastWave).Action)
 	dear := restart.LeastCost{IdlePrice: .1}
-	assert.Equal(t, restart.Keep, dear.Decide(alike(100, 150), lastWave).Action, "to save time costs too many slots")
+	assert.Equal(t, restart.Keep, dear.Decide(alike(100, 150), lastWave).Action, "a copy costs more slot time than the saved time is worth")
 	assert.Equal(t, restart.NotRunning, decide(restart.Task{}, lastWave).Reason)
 }
 
-// costs are those of the page, pair by pair: of keeping the task, of a restart, and of a copy.
+// costs computes the costs of LeastCost's page, pair by pair: of keeping the task, of a restart, and of a copy.
 func costs(task restart.Task, long func(whole float64) (again, another float64), price, shows, typical float64) (keep, again, another float64) {
 	c, left, age := float64(len(task.Attempts)), task.Attempts[0].Left, task.Attempts[0].Elapsed.Seconds()
 	lag := task.Fresh.Lag.Seconds()
@@ -356,8 +362,8 @@ func costs(task restart.Task, long func(whole float64) (again, another float64),
 	return keep, again, another
 }
 
-// probablyLong is how probable it is that a task is long, by the time that an attempt of it takes in all: for a restart, and
-// for a copy, to which lost trials of shorter tasks count less.
+// probablyLong returns the probability that a task is long, given the total time of an attempt: for a restart, and for a
+// copy. For a copy, lost trials of shorter tasks count less.
 func probablyLong(task restart.Task, trials restart.Trials, whole float64) (again, another float64) {
 	lag := task.Fresh.Lag.Seconds()
 	quarter, median := task.Fresh.Quantile(.25)-lag, task.Fresh.Quantile(.5)-lag
@@ -377,12 +383,12 @@ func probablyLong(task restart.Task, trials restart.Trials, whole float64) (agai
 	return by(trials.Lost), by(trials.Lost * min(1, math.Pow(trials.Longest.Seconds()/whole, 2)))
 }
 
-// What is done is what costs least of all pairs of times, by the two numbers that the decision has.
-func TestLeastCostByEachPair(t *testing.T) {
+// The action has the least cost over all pairs of times, and the two numbers of the decision are these costs.
+func TestLeastCostTakesTheCheapestActionOverAllPairs(t *testing.T) {
 	rng := rand.New(rand.NewPCG(12, 13))
 	seen := map[restart.Action]int{}
 	for range 10000 {
-		task := spread(random(rng, 30, 60), random(rng, 30, 30))
+		task := uncertainTask(randomTimes(rng, 30, 60), randomTimes(rng, 30, 30))
 		task.Fresh.Lag, task.Trial.Lost = time.Duration(rng.IntN(3))*second, rng.IntN(3)
 		p := restart.Phase{
 			Interval: time.Duration(rng.IntN(5)) * second, FreeSlots: 9, Waiting: rng.IntN(2), Tasks: 1e6,
@@ -398,11 +404,11 @@ func TestLeastCostByEachPair(t *testing.T) {
 
 		d := decide(task, p)
 		seen[d.Action]++
-		assert.True(t, decides(d), "the numbers do not say so: %v", d)
+		assert.True(t, decides(d), "the numbers do not agree with the action: %v", d)
 		const rounding = 1e-6
 		switch d.Action {
 		case restart.Restart:
-			assert.InDelta(t, again, d.Threshold, rounding, "%v", d)
+			assert.InDelta(t, again, d.Threshold, rounding, "the threshold is the cost of a restart: %v", d)
 			assert.LessOrEqual(t, again, another+rounding)
 		case restart.Copy:
 			assert.InDelta(t, another, d.Threshold, rounding, "%v", d)
@@ -417,6 +423,6 @@ func TestLeastCostByEachPair(t *testing.T) {
 		}
 	}
 	for _, a := range []restart.Action{restart.Keep, restart.Copy, restart.Restart} {
-		assert.Greater(t, seen[a], 100, a)
+		assert.Greater(t, seen[a], 100, "%v is tested often", a)
 	}
 }

@@ -13,8 +13,9 @@ import (
 	"github.com/straggler-go/straggler/restart"
 )
 
-// A task that NotSlow keeps is kept by Decide for the same reason, and the numbers enclose those of Decide.
-func TestNotSlowIsDecided(t *testing.T) {
+// If NotSlow keeps a task, Decide keeps it for the same reason, and the numbers of NotSlow bound the numbers of
+// Decide.
+func TestNotSlowAgreesWithDecide(t *testing.T) {
 	rng, sure, slow := rand.New(rand.NewPCG(31, 32)), 0, 0
 	for range 30_000 {
 		policy := restart.LeastCost{}
@@ -60,13 +61,13 @@ func TestNotSlowIsDecided(t *testing.T) {
 		require.Less(t, value, threshold)
 		require.GreaterOrEqual(t, value*(1+1e-9), d.Value)
 	}
-	t.Logf("%d are plainly not slow; %d are slow", sure, slow)
+	t.Logf("NotSlow keeps %d tasks; Decide acts on %d others", sure, slow)
 	assert.Greater(t, sure, 5000)
 	assert.Greater(t, slow, 3000)
 }
 
-// Where nothing is left, the numbers are those of Decide.
-func TestNotSlowWhenNothingIsLeft(t *testing.T) {
+// If t_rem is 0, the numbers of NotSlow are the numbers of Decide.
+func TestNotSlowAgreesWithDecideAtTheEndOfATask(t *testing.T) {
 	var fresh, left estimate.Empirical
 	fresh.Insert(60)
 	left.Insert(0)
@@ -83,6 +84,6 @@ func TestNotSlowWhenNothingIsLeft(t *testing.T) {
 
 	for _, outline.Left = range []float64{-1, math.NaN(), math.Inf(1)} {
 		_, _, sure = new(restart.LeastCost).NotSlow(&outline, &phase)
-		assert.False(t, sure, "%v", outline.Left)
+		assert.False(t, sure, "NotSlow knows nothing of the remaining time %v", outline.Left)
 	}
 }

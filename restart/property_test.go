@@ -15,27 +15,27 @@ import (
 	"github.com/straggler-go/straggler/restart"
 )
 
-// Killed one by one, what goes is each copy that has had its time and that FastestKept others are faster than, except the one
-// that has run longest and the one that has done most.
+// If Mantri kills one attempt after another, it kills each attempt that has had its time, and that FastestKept other
+// attempts outrun. Two attempts are spared: the attempt that has run longest, and the attempt that has done most.
 func TestKillsAllButTheFastest(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 9))
 	pruned := 0
 	for range 20000 {
 		m := restart.Mantri{FastestKept: rng.IntN(4), CopyPause: float64(rng.IntN(4))}
 		p := restart.Phase{Interval: time.Duration(rng.IntN(4)-1) * time.Second, Waiting: rng.IntN(2)}
-		copies := make([]restart.Attempt, rng.IntN(7))
-		for i := range copies {
-			copies[i] = restart.Attempt{
+		attempts := make([]restart.Attempt, rng.IntN(7))
+		for i := range attempts {
+			attempts[i] = restart.Attempt{
 				Machine: i, Elapsed: time.Duration(rng.IntN(8)-1) * time.Second, Remaining: time.Duration(rng.IntN(5)-1) * time.Second,
 			}
 			if rng.IntN(5) == 0 {
-				copies[i].Remaining = estimate.Unknown
+				attempts[i].Remaining = estimate.Unknown
 			}
-			copies[i].Done = float64(rng.IntN(3))
+			attempts[i].Done = float64(rng.IntN(3))
 		}
-		want := surplus(m.Effective(), copies, max(p.Interval, 0))
+		want := surplus(m.Effective(), attempts, max(p.Interval, 0))
 		pruned += len(want)
-		task := restart.Task{Attempts: slices.Clone(copies), Fresh: fresh(1e9)}
+		task := restart.Task{Attempts: slices.Clone(attempts), Fresh: fresh(1e9)}
 		var got []int
 		for {
 			d := m.Decide(task, p)
@@ -45,16 +45,16 @@ func TestKillsAllButTheFastest(t *testing.T) {
 			got = append(got, task.Attempts[d.Attempt].Machine)
 			task.Attempts = slices.Delete(task.Attempts, d.Attempt, d.Attempt+1)
 		}
-		require.True(t, len(task.Attempts) > 0 || len(copies) == 0)
+		require.True(t, len(task.Attempts) > 0 || len(attempts) == 0)
 		slices.Sort(got)
-		require.Equal(t, len(want), len(got), "%+v %+v", m, copies)
-		require.True(t, slices.Equal(want, got), "%+v %+v: %v, want %v", m, copies, got, want)
+		require.Equal(t, len(want), len(got), "%+v kills another number of %+v", m, attempts)
+		require.True(t, slices.Equal(want, got), "%+v kills of %+v the attempts %v, want %v", m, attempts, got, want)
 	}
 	assert.Greater(t, pruned, 1000)
 }
 
-// To raise t_rem of any of a task's copies never turns Restart into Keep, and to raise t_new never turns Keep into Restart.
-func TestDecideIsMonotoneInEachCopy(t *testing.T) {
+// A larger t_rem of any attempt never turns Restart into Keep, and a larger t_new never turns Keep into Restart.
+func TestDecideIsMonotoneInEachAttempt(t *testing.T) {
 	rng := rand.New(rand.NewPCG(10, 11))
 	restarts := 0
 	for range 50000 {
@@ -87,9 +87,10 @@ func TestDecideIsMonotoneInEachCopy(t *testing.T) {
 	assert.Greater(t, restarts, 1000)
 }
 
-// surplus lists the copies to kill by the words of the rule: sorted by speed, those behind the FastestKept first.
-func surplus(m restart.Mantri, copies []restart.Attempt, interval time.Duration) (kill []int) {
-	order := make([]int, len(copies))
+// surplus lists the attempts to kill by the words of the rule: sorted by speed, the attempts after the first
+// FastestKept.
+func surplus(m restart.Mantri, attempts []restart.Attempt, interval time.Duration) (kill []int) {
+	order := make([]int, len(attempts))
 	for i := range order {
 		order[i] = i
 	}
@@ -100,7 +101,7 @@ func surplus(m restart.Mantri, copies []restart.Attempt, interval time.Duration)
 		return c.Remaining.Seconds()
 	}
 	slices.SortStableFunc(order, func(i, j int) int {
-		a, b := copies[i], copies[j]
+		a, b := attempts[i], attempts[j]
 		return cmp.Or(cmp.Compare(left(a), left(b)), cmp.Compare(b.Elapsed, a.Elapsed))
 	})
 	older := func(a, b restart.Attempt) int {
@@ -109,16 +110,16 @@ func surplus(m restart.Mantri, copies []restart.Attempt, interval time.Duration)
 	further := func(a, b restart.Attempt) int { return cmp.Compare(b.Done, a.Done) }
 	for rank, i := range order {
 		first := func(by func(a, b restart.Attempt) int) bool {
-			return slices.IndexFunc(copies, func(c restart.Attempt) bool { return by(c, slices.MinFunc(copies, by)) == 0 }) == i
+			return slices.IndexFunc(attempts, func(c restart.Attempt) bool { return by(c, slices.MinFunc(attempts, by)) == 0 }) == i
 		}
 		if first(older) || first(further) {
 			continue
 		}
 		pause := interval
-		if copies[i].Remaining == estimate.Unknown {
+		if attempts[i].Remaining == estimate.Unknown {
 			pause = max(interval, time.Duration(m.CopyPause*float64(interval)))
 		}
-		if rank >= m.FastestKept && copies[i].Elapsed >= pause {
+		if rank >= m.FastestKept && attempts[i].Elapsed >= pause {
 			kill = append(kill, i)
 		}
 	}
@@ -126,15 +127,15 @@ func surplus(m restart.Mantri, copies []restart.Attempt, interval time.Duration)
 	return kill
 }
 
-// Of several copies the furthest on is spared, whatever it found done when it began. The oldest gives way to one that is
-// further on, as often as a task may be restarted.
-func TestLimitsCountWhatWasResumed(t *testing.T) {
+// The limits spare the attempt that has done most itself; work that it resumed does not count. The oldest attempt may
+// be killed for an attempt that has done more, as often as a task may be restarted.
+func TestLimitsSpareTheAttemptThatHasDoneMost(t *testing.T) {
 	task := restart.Task{Attempts: []restart.Attempt{
 		{Elapsed: 30 * time.Second, Done: 0.7}, {Elapsed: 20 * time.Second, Done: 0.2, Resumed: 0.6}, {Elapsed: 10 * time.Second, Done: 0.3},
 	}}
 	for i, want := range []restart.Action{restart.Kill, restart.Keep, restart.Kill} {
 		d := restart.Hold(restart.Decision{Action: restart.Kill, Attempt: i}, task, restart.Phase{})
-		assert.Equal(t, want, d.Action, "copy %d", i)
+		assert.Equal(t, want, d.Action, "attempt %d", i)
 	}
 	task.Restarts = 3
 	assert.Equal(t, restart.FurthestOn, restart.Hold(restart.Decision{Action: restart.Kill}, task, restart.Phase{}).Reason)

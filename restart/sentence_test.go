@@ -13,7 +13,7 @@ import (
 	"github.com/straggler-go/straggler/restart"
 )
 
-// A line is for programs and for who knows the names; a sentence is for everybody.
+// A line is for programs, and for readers who know the names. A sentence is for everybody.
 func ExampleDecision_Sentence() {
 	d := restart.Decision{
 		Reason: restart.LossBound, Remaining: 15 * time.Minute, Fresh: 100 * time.Second,
@@ -26,26 +26,26 @@ func ExampleDecision_Sentence() {
 	// kept: trials must not lose too much; this trial might lose 40 s of slot time, and trials may lose 12 s more
 }
 
-// Each action, each reason and each measure has words of its own, and a sentence holds all numbers with their units and no
-// name of the code.
-func TestEverythingHasASentence(t *testing.T) {
+// Each action, each reason and each measure has its own words. A sentence has every number with its unit, and no name
+// of the code.
+func TestEachActionReasonAndMeasureHasASentence(t *testing.T) {
 	plain := regexp.MustCompile(`^(kept|copied|restarted|killed|started): [a-z][a-zA-Z0-9 ,;:.%]*$`)
 	seen := map[string]bool{}
-	look := func(d restart.Decision) {
+	check := func(d restart.Decision) {
 		text := d.Sentence()
 		assert.Regexp(t, plain, text)
-		assert.False(t, seen[text], text)
+		assert.False(t, seen[text], "two decisions have the sentence %q", text)
 		seen[text] = true
 	}
 	for a := restart.Keep; a <= restart.Start; a++ {
-		look(restart.Decision{Action: a})
+		check(restart.Decision{Action: a})
 	}
 	for r := restart.NoReason + 1; r <= restart.BeatenMachine; r++ {
-		look(restart.Decision{Reason: r, Remaining: 2 * time.Second, Fresh: time.Second})
+		check(restart.Decision{Reason: r, Remaining: 2 * time.Second, Fresh: time.Second})
 	}
 	for m := restart.NoMeasure + 1; m <= restart.WaitingTasks; m++ {
 		d := restart.Decision{Comparison: restart.Compare(m, 0.125, 1234.5)}
-		look(d)
+		check(d)
 		assert.Regexp(t, `0\.125|12\.5 %`, d.Sentence())
 		assert.Regexp(t, `1234|123450 %`, d.Sentence())
 	}
@@ -53,7 +53,7 @@ func TestEverythingHasASentence(t *testing.T) {
 	assert.Equal(t, "kept: no reason is given", odd.Sentence())
 }
 
-func TestSentences(t *testing.T) {
+func TestSentencesSayTheirNumbersWithUnits(t *testing.T) {
 	for want, d := range map[string]restart.Decision{
 		"restarted: it still needs 41 s, and a new attempt takes 30 s": {
 			Action: restart.Restart, Reason: restart.FreshSooner, Remaining: 41 * time.Second, Fresh: 30 * time.Second, Bar: minute,
@@ -73,8 +73,8 @@ func TestSentences(t *testing.T) {
 	assert.Equal(t, "copied: it still needs an unknown time, and a copy on an idle slot takes for ever", d.Sentence())
 }
 
-// Two numbers without a unit are none, nor are numbers that are not finite.
-func TestCompare(t *testing.T) {
+// Compare returns the zero Comparison for numbers without a measure, and for numbers that are not finite.
+func TestCompareRefusesNumbersWithoutAUnit(t *testing.T) {
 	assert.Equal(t, restart.Comparison{Measure: restart.RunSeconds, Value: 1, Threshold: 2}, restart.Compare(restart.RunSeconds, 1, 2))
 	for _, c := range []restart.Comparison{
 		restart.Compare(restart.NoMeasure, 1, 2), restart.Compare(restart.WaitingTasks+1, 1, 2),

@@ -10,15 +10,15 @@ import (
 	"github.com/straggler-go/straggler/restart"
 )
 
-// begun is an account of one trial that has begun: of a task whose attempt has run for 100 s, reports, and has about
-// 900 s left, while others took some 96 s.
+// begun returns an account in which one trial has begun. The attempt of the task has run for 100 s, reports, and
+// needs about 900 s more. Other tasks took about 96 s.
 func begun(action restart.Action) (a restart.Trials, x restart.Trial) {
 	task := alike(100, 900)
 	a.Begin(&x, &task, &waiting, action)
 	return a, x
 }
 
-// A copy puts two report periods at risk, and a restart what it throws away.
+// A copy stakes two report periods. A restart stakes the age of the attempt.
 func TestBeginPutsAStakeAtRisk(t *testing.T) {
 	a, x := begun(restart.Copy)
 	assert.Equal(t, restart.Trials{AtRisk: 20 * second}, a)
@@ -33,13 +33,14 @@ func TestBeginPutsAStakeAtRisk(t *testing.T) {
 	a = restart.Trials{}
 	silent := restart.Task{Attempts: []restart.Attempt{{Elapsed: 40 * second, Remaining: estimate.Unknown}}}
 	a.Begin(&unknown, &silent, &waiting, restart.Copy)
-	assert.Equal(t, 60*second, a.AtRisk, "one and a half of the least that an attempt takes")
+	assert.Equal(t, 60*second, a.AtRisk, "one and a half times the age, which is the least time of an attempt")
 	a.Begin(&unknown, &restart.Task{}, &waiting, restart.Copy)
-	assert.Equal(t, 60*second, a.AtRisk, "there is nothing to copy")
+	assert.Equal(t, 60*second, a.AtRisk, "a task without an attempt has no copy")
 }
 
-// Each trial comes out once: it is won, lost, or says nothing. Nothing is at risk then, and the task's trial is over.
-func TestTrialsComeOutOnce(t *testing.T) {
+// Each trial comes out once: it is won, it is lost, or it has no result. Then nothing is at risk, and the task has no
+// trial.
+func TestATrialComesOutOnce(t *testing.T) {
 	const copied, again = restart.Copy, restart.Restart
 	for name, c := range map[string]struct {
 		action    restart.Action
@@ -53,7 +54,7 @@ func TestTrialsComeOutOnce(t *testing.T) {
 		"at most four typical times are saved": {
 			copied, func(a *restart.Trials, x *restart.Trial) { a.Finish(x, 100*second, false) }, 1, 0, -4 * 96 * second,
 		},
-		"it saves nothing": {copied, func(a *restart.Trials, x *restart.Trial) { a.Finish(x, 1e4*second, false) }, 1, 0, 0},
+		"the copy wins and saves nothing": {copied, func(a *restart.Trials, x *restart.Trial) { a.Finish(x, 1e4*second, false) }, 1, 0, 0},
 		"the old attempt wins": {copied, func(a *restart.Trials, x *restart.Trial) {
 			a.Finish(x, 130*second, true)
 			kill(a, x, 30, false)
@@ -61,8 +62,8 @@ func TestTrialsComeOutOnce(t *testing.T) {
 		"the copy is killed": {copied, func(a *restart.Trials, x *restart.Trial) {
 			kill(a, x, 25, false)
 		}, 0, 1, 25 * second},
-		"the copy fails": {copied, func(a *restart.Trials, x *restart.Trial) { a.Fail(x) }, 0, 0, 0},
-		"it is dropped":  {copied, func(a *restart.Trials, x *restart.Trial) { a.Drop(x) }, 0, 0, 0},
+		"the copy fails":       {copied, func(a *restart.Trials, x *restart.Trial) { a.Fail(x) }, 0, 0, 0},
+		"the trial is dropped": {copied, func(a *restart.Trials, x *restart.Trial) { a.Drop(x) }, 0, 0, 0},
 		"the copy takes the place of the old attempt, and is fast": {copied, func(a *restart.Trials, x *restart.Trial) {
 			kill(a, x, 120, true)
 			a.Finish(x, 499*second, false)
@@ -81,7 +82,7 @@ func TestTrialsComeOutOnce(t *testing.T) {
 			a.Finish(x, 0, true)
 		}, 0, 1, 100 * second},
 		"the new attempt fails": {again, func(a *restart.Trials, x *restart.Trial) {
-			a.Fail(x) // the task is as slow as it was
+			a.Fail(x) // the trial of a restart goes on
 			a.Finish(x, 600*second, false)
 		}, 0, 1, 100 * second},
 		"the restart is restarted": {again, func(a *restart.Trials, x *restart.Trial) {
@@ -101,10 +102,10 @@ func TestTrialsComeOutOnce(t *testing.T) {
 	} {
 		a, x := begun(c.action)
 		c.end(&a, &x)
-		assert.Equal(t, float64(c.won), a.Won, name)
-		assert.Equal(t, float64(c.lost), a.Lost, name)
-		assert.Equal(t, c.cost, a.Cost, name)
-		assert.Zero(t, a.AtRisk, name)
+		assert.Equal(t, float64(c.won), a.Won, "won trials: %s", name)
+		assert.Equal(t, float64(c.lost), a.Lost, "lost trials: %s", name)
+		assert.Equal(t, c.cost, a.Cost, "cost: %s", name)
+		assert.Zero(t, a.AtRisk, "nothing is at risk any more: %s", name)
 		assert.Equal(t, restart.Trial{Lost: c.lost}, x, name)
 		assert.Equal(t, time.Duration(min(c.lost, 1))*1000*second, a.Longest, name)
 		before := a
@@ -112,31 +113,32 @@ func TestTrialsComeOutOnce(t *testing.T) {
 		kill(&a, &x, 1, false)
 		a.Fail(&x)
 		a.Drop(&x)
-		assert.Equal(t, before, a, "%s: nothing runs", name)
+		assert.Equal(t, before, a, "%s: no trial runs any more", name)
 	}
 }
 
-// kill tells of an attempt of a silent task, which has run for so many seconds.
+// kill kills an attempt of a silent task, which has run for the given seconds.
 func kill(a *restart.Trials, x *restart.Trial, ran int, old bool) {
 	task := restart.Task{Attempts: []restart.Attempt{{Elapsed: time.Duration(ran) * second}, {}}}
 	a.Kill(x, &task, &waiting, 0, old)
 }
 
-// pair is a task of which an old attempt, of 130 s, and a copy, of 20 s, report what they still need.
+// pair is a task with an old attempt of 130 s and a copy of 20 s. Both report; old and young are their remaining
+// seconds.
 func pair(old, young float64) restart.Task {
 	t := alike(130, old)
 	t.Attempts = append(t.Attempts, alike(20, young).Attempts...)
 	return t
 }
 
-// A copy for which an old attempt was killed counts as won from then on if it will surely win. It counts as lost in the end
-// if it takes over half of what the old attempt would have taken, or is given up in turn.
-func TestTheCopyThatReplacesCountsAsWon(t *testing.T) {
+// If an old attempt is killed for its copy, the copy counts as won at once if it will surely win. In the end it
+// counts as lost if it takes over half of the old attempt's time, or is given up.
+func TestACopyThatReplacesTheOldAttemptCountsAsWon(t *testing.T) {
 	replaced := func() (restart.Trials, restart.Trial) {
 		a, x := begun(restart.Copy)
 		late, y, task := a, x, pair(870, 600)
 		late.Kill(&y, &task, &waiting, 0, true)
-		assert.Zero(t, late.Won, "it may take over half")
+		assert.Zero(t, late.Won, "the copy may take over half of the old attempt's time")
 		task = pair(870, 300)
 		a.Kill(&x, &task, &waiting, 0, true)
 		assert.Equal(t, [2]float64{1, 0}, [2]float64{a.Won, a.Lost})
@@ -145,7 +147,7 @@ func TestTheCopyThatReplacesCountsAsWon(t *testing.T) {
 	}
 	a, x := replaced()
 	a.Finish(&x, 499*second, false)
-	assert.Equal(t, [2]float64{1, 0}, [2]float64{a.Won, a.Lost}, "it is counted once")
+	assert.Equal(t, [2]float64{1, 0}, [2]float64{a.Won, a.Lost}, "the trial is counted once")
 	a, x = replaced()
 	a.Finish(&x, 501*second, false)
 	assert.Equal(t, [2]float64{0, 1}, [2]float64{a.Won, a.Lost})
@@ -157,12 +159,12 @@ func TestTheCopyThatReplacesCountsAsWon(t *testing.T) {
 	assert.False(t, x.Counted)
 	a, x = replaced()
 	a.Drop(&x)
-	assert.Equal(t, [2]float64{1, 0}, [2]float64{a.Won, a.Lost}, "nothing speaks against it")
+	assert.Equal(t, [2]float64{1, 0}, [2]float64{a.Won, a.Lost}, "no result speaks against the copy")
 }
 
-// A copy that is killed counts as lost only by what it has shown: one that would take what others take says nothing of its task,
-// whatever it was killed for. It costs what it has run all the same.
-func TestALostTrialCountsByThePair(t *testing.T) {
+// A killed copy counts as lost only as far as it was as slow as the old attempt. A copy that would take as long as
+// other tasks says nothing about its task. The time that the copy has run is a cost in each case.
+func TestAKilledCopyIsLostOnlyIfItWasSlow(t *testing.T) {
 	for _, c := range []struct {
 		young       float64
 		lost        int
@@ -172,7 +174,7 @@ func TestALostTrialCountsByThePair(t *testing.T) {
 		task := pair(870, c.young)
 		a.Kill(&x, &task, &waiting, 1, false)
 		assert.Equal(t, restart.Trial{Lost: c.lost}, x)
-		assert.True(t, c.least <= a.Lost && a.Lost <= c.most, "%v", a.Lost)
+		assert.True(t, c.least <= a.Lost && a.Lost <= c.most, "the lost trial counts %v", a.Lost)
 		assert.Equal(t, 20*second, a.Cost)
 	}
 	a, x := begun(restart.Copy)

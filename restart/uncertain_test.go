@@ -12,27 +12,28 @@ import (
 	"github.com/straggler-go/straggler/restart"
 )
 
-// spread is a task with one copy whose t_rem is a distribution, and a t_new that is one.
-func spread(left, fresh *estimate.Empirical) restart.Task {
+// uncertainTask is a task with one attempt; t_rem and t_new are both distributions.
+func uncertainTask(left, fresh *estimate.Empirical) restart.Task {
 	return restart.Task{
 		Attempts: []restart.Attempt{{Elapsed: minute, Remaining: seconds(left.Mean()), Left: left, Basis: restart.ByProgress}},
 		Fresh:    estimate.Fresh{UnitTime: fresh, Work: 1},
 	}
 }
 
-// Line 7 where t_rem is uncertain: a chance of a quarter to save is not enough, less must be used on the average. In 16
-// points t_rem is 1 s in 11 and 100 s in 5: alone 511, with a copy that takes 48 s 2 x 251, with one of 49.5 s 2 x 258.5.
+// If t_rem is uncertain, a probability of a quarter is not enough for line 7: the copy must use less slot time on
+// average. In 16 points, t_rem is 1 s in 11 and 100 s in 5. Alone the attempt uses 511; with a copy of 48 s the two
+// use 2 x 251, and with a copy of 49.5 s 2 x 258.5.
 func TestMantri51Line7UsesLess(t *testing.T) {
 	left := values(1, 1, 1, 1, 1, 1, 1, 100, 100, 100)
-	d := restart.Mantri{}.Decide(spread(left, values(48)), scarce)
+	d := restart.Mantri{}.Decide(uncertainTask(left, values(48)), scarce)
 	assert.Equal(t, restart.SavesResources, d.Reason, "%v", d)
-	d = restart.Mantri{}.Decide(spread(left, values(49.5)), scarce)
+	d = restart.Mantri{}.Decide(uncertainTask(left, values(49.5)), scarce)
 	assert.Equal(t, restart.NotSlow, d.Reason, "%v", d)
-	assert.Equal(t, restart.Compare(restart.SlotSeconds, 511./16, 517./16), d.Comparison, "and not the chance, which is enough")
+	assert.Equal(t, restart.Compare(restart.SlotSeconds, 511./16, 517./16), d.Comparison, "the decision prints the comparison that refused, and not the probability, which is enough")
 }
 
-// Line 10 where t_rem is uncertain: E(max(0, t_rem - t_new)) is held against ρΔ, 30 s, and P(t_rem > E(t_new) + ρΔ)
-// against δ.
+// If t_rem is uncertain, line 10 compares E(max(0, t_rem - t_new)) with ρΔ, 30 s, and P(t_rem > E(t_new) + ρΔ) with
+// δ.
 func TestMantri51Line10SavesTime(t *testing.T) {
 	for _, c := range []struct {
 		left, fresh *estimate.Empirical
@@ -41,106 +42,107 @@ func TestMantri51Line10SavesTime(t *testing.T) {
 		{values(10, 80), values(20), restart.Keep}, {values(10, 80.1), values(20), restart.Copy}, // (X-20)/2
 		{values(20, 75), values(10, 30), restart.Keep}, {values(20, 75.1), values(10, 30), restart.Copy}, // (5 + X-20)/2
 		{values(1, 1, 1, 1000), values(20), restart.Keep}, {values(1, 1, 1000), values(20), restart.Copy}, // δ, strictly
-		{values(1, 1, 1, 1000, 50), values(20), restart.Keep}, // the bar itself, 50 s, is not above it
+		{values(1, 1, 1, 1000, 50), values(20), restart.Keep}, // 50 s is the bar, and not above the bar
 	} {
-		d := restart.Mantri{}.Decide(spread(c.left, c.fresh), idle)
+		d := restart.Mantri{}.Decide(uncertainTask(c.left, c.fresh), idle)
 		assert.Equal(t, c.want, d.Action, "%v", d)
 		assert.Equal(t, 50*time.Second, d.Bar)
 		assert.True(t, decides(d), "the numbers do not say so: %v", d)
 	}
-	d := restart.Mantri{}.Decide(spread(values(10, 80), values(20)), idle)
+	d := restart.Mantri{}.Decide(uncertainTask(values(10, 80), values(20)), idle)
 	assert.Equal(t, restart.Compare(restart.SavedSeconds, 30, 30), d.Comparison)
-	d = restart.Mantri{CopyThreshold: restart.Off}.Decide(spread(values(49), values(20)), idle)
+	d = restart.Mantri{CopyThreshold: restart.Off}.Decide(uncertainTask(values(49), values(20)), idle)
 	assert.Equal(t, restart.Compare(restart.Probability, 0, 0), d.Comparison)
 }
 
-// Line 6 where t_rem is uncertain: P(t_rem > bar) >= Confidence, or, since a few long ones stretch E(t_new), by the
-// median of t_new and (1 + Confidence)/2.
+// If t_rem is uncertain, line 6 asks for P(t_rem > bar) >= Confidence. A few long times stretch E(t_new); so the
+// median of t_new with the probability (1 + Confidence)/2 is enough as well.
 func TestMantri51Line6IsSure(t *testing.T) {
-	d := restart.Mantri{}.Decide(spread(values(10, 100, 100, 100), values(30)), scarce)
+	d := restart.Mantri{}.Decide(uncertainTask(values(10, 100, 100, 100), values(30)), scarce)
 	assert.Equal(t, restart.Restart, d.Action, "%v", d)
-	assert.Equal(t, []float64{0.75, 0.75}, []float64{d.Value, d.Threshold}, "at the confidence")
+	assert.Equal(t, []float64{0.75, 0.75}, []float64{d.Value, d.Threshold}, "a probability equal to Confidence is enough")
 	no := restart.Mantri{CopyThreshold: restart.Off}
-	assert.Equal(t, restart.NotSlow, no.Decide(spread(values(10, 10, 100, 100), values(30)), scarce).Reason)
+	assert.Equal(t, restart.NotSlow, no.Decide(uncertainTask(values(10, 10, 100, 100), values(30)), scarce).Reason)
 
-	stretched := values(10, 10, 10, 10, 10, 10, 10, 10, 10, 1000) // E(t_new) is 109 s, the median 10 s
-	d = no.Decide(spread(values(20, 60, 60, 60, 60, 60, 60, 1000), stretched), scarce)
+	stretched := values(10, 10, 10, 10, 10, 10, 10, 10, 10, 1000) // E(t_new) is 109 s, and the median 10 s
+	d = no.Decide(uncertainTask(values(20, 60, 60, 60, 60, 60, 60, 1000), stretched), scarce)
 	assert.Equal(t, restart.Restart, d.Action, "%v", d)
 	assert.Equal(t, []float64{0.875, 0.875, 20}, []float64{d.Value, d.Threshold, d.Bar.Seconds()})
-	d = no.Decide(spread(values(20, 20, 60, 60, 60, 60, 60, 1000), stretched), scarce)
+	d = no.Decide(uncertainTask(values(20, 20, 60, 60, 60, 60, 60, 1000), stretched), scarce)
 	assert.Equal(t, restart.NotSlow, d.Reason, "%v", d)
 
-	// Surely beyond E(t_new), 36.4 s, and Δ, and yet later in most cases.
-	d = no.Decide(spread(values(50), values(1, 1, 1, 1, 60, 60, 60, 60, 60, 60)), scarce)
+	// t_rem surely exceeds E(t_new), 36.4 s, and Δ. A new attempt ends later in most cases all the same.
+	d = no.Decide(uncertainTask(values(50), values(1, 1, 1, 1, 60, 60, 60, 60, 60, 60)), scarce)
 	assert.Equal(t, restart.NotSlow, d.Reason)
 	assert.Equal(t, restart.Compare(restart.Probability, .4, .5), d.Comparison)
 
-	// Surely beyond the median and Δ, 20 s, but with P(t_rem - Δ > t_new) = (12 x .5 + 2 x .9)/16 = .4875.
+	// t_rem surely exceeds the median and Δ, 20 s. But P(t_rem - Δ > t_new) = (12 x .5 + 2 x .9)/16 = .4875.
 	often := values(10, 10, 10, 10, 10, 65, 65, 65, 65, 1000)
-	d = no.Decide(spread(values(20, 60, 60, 60, 60, 60, 60, 1000), often), scarce)
+	d = no.Decide(uncertainTask(values(20, 60, 60, 60, 60, 60, 60, 1000), often), scarce)
 	assert.Equal(t, restart.NotSlow, d.Reason, "%v", d)
 }
 
-// Eight copies in all, beside another, by line 7 and by line 10.
+// A task gets at most eight copies in all, by line 7 and by line 10.
 func TestMantriMaxDuplicates(t *testing.T) {
 	spent := restart.Mantri{MaxRestarts: restart.Off}
 	for _, p := range []restart.Phase{idle, scarce} {
-		task := one(10*time.Minute, 30)
+		task := single(10*time.Minute, 30)
 		task.Copies = 7
 		assert.Equal(t, restart.Copy, spent.Decide(task, p).Action)
 		task.Copies = 8
 		assert.Equal(t, restart.CopiesSpent, spent.Decide(task, p).Reason)
 	}
-	// The limits hold for any policy.
-	task := one(10*time.Minute, 30)
+	// The limits hold for every policy.
+	task := single(10*time.Minute, 30)
 	launch := restart.Decision{Action: restart.Copy, Reason: restart.IdleSlot, Gain: time.Minute}
 	for launched, want := range map[int]restart.Action{7: restart.Copy, 8: restart.Keep} {
 		task.Copies = launched
-		assert.Equal(t, want, restart.Hold(launch, task, restart.Phase{}).Action, "%d launched", launched)
+		assert.Equal(t, want, restart.Hold(launch, task, restart.Phase{}).Action, "after %d copies", launched)
 	}
 }
 
-// The chance of line 7 is that of half of t_rem: of 16 points two are 100 s and the others 60 s, of which half is less
-// than 40 s.
-func TestMantri51Line7OfHalfOfTheRest(t *testing.T) {
+// Line 7 uses half of t_rem. In two of 16 points t_rem is 100 s, and its half exceeds 40 s. In the other points t_rem is
+// 60 s, and its half does not.
+func TestMantri51Line7UsesHalfOfTheRemainingTime(t *testing.T) {
 	chance := func(fresh ...float64) restart.Comparison {
-		task := spread(values(60, 60, 60, 60, 60, 60, 60, 60, 60, 100), values(fresh...))
+		task := uncertainTask(values(60, 60, 60, 60, 60, 60, 60, 60, 60, 100), values(fresh...))
 		task.Restarts = 1
-		d := restart.Mantri{RaisedBar: 10}.Decide(task, scarce) // so that no restart is wanted
+		d := restart.Mantri{RaisedBar: 10}.Decide(task, scarce) // no restart is wanted
 		assert.Equal(t, restart.NotSlow, d.Reason, "%v", d)
 		return d.Comparison
 	}
 	assert.Equal(t, restart.Compare(restart.Probability, 2./16, .25), chance(40))
-	assert.Equal(t, restart.Compare(restart.Probability, 1./16, .25), chance(40, 120), "of two points each second one")
-	assert.Equal(t, restart.Compare(restart.Probability, .25, .25), chance(40, 200, 200, 200), "the longest alone is not above δ")
+	assert.Equal(t, restart.Compare(restart.Probability, 1./16, .25), chance(40, 120), "half of each of two points is enough")
+	assert.Equal(t, restart.Compare(restart.Probability, .25, .25), chance(40, 200, 200, 200), "a probability equal to δ is not enough")
 }
 
-// Nothing is known of t_rem in a phase that never reports; where it is known, t_new is what is missing.
-func TestMantriNoProgress(t *testing.T) {
+// In a phase that never reports, t_rem is unknown: the reason is no-progress. If t_rem is known, the missing estimate
+// is t_new.
+func TestMantriNamesTheMissingEstimate(t *testing.T) {
 	silent := scarce
 	silent.Silent = true
-	assert.Equal(t, restart.NoProgress, restart.Mantri{}.Decide(one(estimate.Unknown, 30), silent).Reason)
-	assert.Equal(t, restart.NoEstimate, restart.Mantri{}.Decide(one(estimate.Unknown, 30), scarce).Reason)
-	unknown := one(minute, 30)
+	assert.Equal(t, restart.NoProgress, restart.Mantri{}.Decide(single(estimate.Unknown, 30), silent).Reason)
+	assert.Equal(t, restart.NoEstimate, restart.Mantri{}.Decide(single(estimate.Unknown, 30), scarce).Reason)
+	unknown := single(minute, 30)
 	unknown.Fresh = estimate.Fresh{}
 	assert.Equal(t, restart.NoEstimate, restart.Mantri{}.Decide(unknown, silent).Reason)
 }
 
-// A task of two copies may lose the one that is not furthest on; one of a single copy is not killed.
-func TestLimitsKillOneOfTwo(t *testing.T) {
-	task := restart.Task{Attempts: copies(10, 20)}
+// A task with two attempts may lose the attempt that has done less. A task with a single attempt keeps it.
+func TestLimitsNeverKillTheLastAttempt(t *testing.T) {
+	task := restart.Task{Attempts: attempts(10, 20)}
 	kill := restart.Decision{Action: restart.Kill, Reason: restart.SlowerAttempt, Attempt: 1}
 	assert.Equal(t, kill, restart.Hold(kill, task, restart.Phase{}))
 	again := restart.Decision{Action: restart.Restart}
 	for restarts, want := range map[int]restart.Action{2: restart.Restart, 3: restart.Keep} {
-		assert.Equal(t, want, restart.Hold(again, restart.Task{Attempts: copies(10), Restarts: restarts}, restart.Phase{}).Action)
+		assert.Equal(t, want, restart.Hold(again, restart.Task{Attempts: attempts(10), Restarts: restarts}, restart.Phase{}).Action)
 	}
 	kill.Attempt, task.Attempts = 0, task.Attempts[:1]
 	assert.Equal(t, restart.FurthestOn, restart.Hold(kill, task, restart.Phase{}).Reason)
 }
 
-// random returns up to so many times, most of them near one another and a few far beyond.
-func random(rng *rand.Rand, n int, scale float64) *estimate.Empirical {
+// randomTimes returns up to n times: most of them close together, and a few far longer.
+func randomTimes(rng *rand.Rand, n int, scale float64) *estimate.Empirical {
 	e := new(estimate.Empirical)
 	for range 1 + rng.IntN(n) {
 		e.Insert(math.Round(scale * math.Exp(rng.NormFloat64()*rng.Float64()*2)))

@@ -51,7 +51,7 @@ func TestValidateNamesFieldAndRange(t *testing.T) {
 	} {
 		assert.ErrorContains(t, policy.Validate(), want)
 		_, err := tracker.New(tracker.Config{Tasks: 1, Interval: 1e9, Policy: policy.(restart.Policy)})
-		assert.ErrorContains(t, err, want, "a Tracker validates its policy")
+		assert.ErrorContains(t, err, want, "a tracker validates its policy")
 	}
 	for _, policy := range policytest.Policies() {
 		if p, ok := policy.(interface{ Validate() error }); ok {

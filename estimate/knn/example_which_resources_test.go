@@ -6,6 +6,7 @@ import (
 	"github.com/straggler-go/straggler/estimate/knn"
 )
 
+// Which resources does a task need?
 func ExampleHistogram() {
 	cpu, err := knn.NewHistogram(knn.HistogramConfig{})
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/straggler-go/straggler/estimate"
 )
 
-// Where AtMost knows, there is an Outlook, and 31/32 of it are no longer than that.
+// If AtMost knows a bound, there is an outlook, and its quantile 31/32 does not exceed the bound.
 func TestAtMostBoundsTheOutlook(t *testing.T) {
 	rng, known, asked, near := rand.New(rand.NewPCG(3, 9)), 0, 0, 0
 	for range 300 {
@@ -34,10 +34,10 @@ func TestAtMostBoundsTheOutlook(t *testing.T) {
 		for range 100 {
 			p := Prediction{
 				Age: 150 * rng.Float64(), Stage: rng.IntN(Parts + 1), Scale: []float64{0, 1, 1.7}[rng.IntN(3)],
-				Expected: rng.IntN(2) == 0, MaySayNothing: 2 * rng.Float64(), Even: rng.IntN(3) == 0,
+				Expected: rng.IntN(2) == 0, StallWeight: 2 * rng.Float64(), Even: rng.IntN(3) == 0,
 			}
 			if p.Total = p.Age + 150*rng.Float64(); rng.IntN(2) == 0 {
-				p.AtStage = p.Total * (0.5 + rng.Float64())
+				p.TotalAtStage = p.Total * (0.5 + rng.Float64())
 			}
 			asked++
 			most, ok := shape.AtMost(p, &curve)
@@ -46,19 +46,19 @@ func TestAtMostBoundsTheOutlook(t *testing.T) {
 			}
 			known++
 			var o Outlook
-			require.True(t, shape.Outlook(&o, p, &curve))
-			require.LessOrEqual(t, o.Quantile(31./32), most, "%+v", p)
+			require.True(t, shape.Outlook(&o, p, &curve), "AtMost knows a bound, so there is an outlook")
+			require.LessOrEqual(t, o.Quantile(31./32), most, "the bound of %+v is too small", p)
 			if most <= o.Quantile(31./32)*1.3 {
 				near++
 			}
 		}
 	}
-	t.Logf("known %d of %d times, and within 1.3 %d times", known, asked, near)
-	assert.Greater(t, known, asked/10)
-	assert.Greater(t, near, known/2)
+	t.Logf("AtMost knew %d of %d bounds; %d of them are within a factor of 1.3", known, asked, near)
+	assert.Greater(t, known, asked/10, "AtMost knows a bound often")
+	assert.Greater(t, near, known/2, "most bounds are close")
 }
 
-// trailOf is the trail of a copy that took so many seconds, with progress that is a little off.
+// trailOf returns the trail of an attempt that took the given seconds. Its progress is off by up to a tenth.
 func trailOf(rng *rand.Rand, took float64) *Trail {
 	t := new(Trail)
 	for part := 0.1; part < 1; part += 0.1 {

@@ -7,49 +7,62 @@ import (
 	"github.com/straggler-go/straggler/internal/num"
 )
 
-// Curve is the product-limit estimate of the distribution of a time, of which some values are known only to be at least
-// so long [Kaplan and Meier]: those of tasks that still run, or were killed. At a time x at which d of the r that took
-// or have run at least x end, P(T > x) falls by the factor 1 - d/r. Ends count before what is cut off at the same
-// instant.
+// Curve is the distribution of the times of tasks, estimated by the product limit [Kaplan and Meier]. Each value is
+// the time of a task that ended, or the age of a task that runs or was killed. The time of such a task is at least
+// its age.
 //
-// The estimate does not reach 0 where the longest value is cut off. Beyond L, the longest of all values, it goes on as
-// a tail. Until half of the tasks have ended by the curve, that is a Pareto tail, P(T > t) = P(T > L) (L/t)^3, by which
-// a task of the age a >= L is expected to need a/2 more. From then on one of the age L is either of the body, which
-// ends about as much later as the body's times spread, or one of the few outliers, which are expected to need as long
-// again as they have run, or four times as long where all are Silent. The older it is than that spread explains, the more it is an outlier. So the expected total
-// E(T | T > a) never falls with a, and one that is a little older than many others, which took about the same, is not
-// taken for half done.
+// The estimate P(T > t) starts at 1. At each time x at which tasks ended, it falls by the factor 1 - d/r. Here r is
+// the number of tasks that took or have run at least x, and d is the number of tasks that ended at x. A task that was
+// killed at x counts in r.
 //
-// Observe values, Fit, and ask: the answers are those of the last Fit. The zero value is empty, and that of a time of
-// which nothing is known: its mean is +Inf and its probabilities are 0. It implements estimate.Distribution. Not safe
-// for concurrent use while it is changed.
+// # The tail
+//
+// L is the longest of all values. If L is the age of a task that has not ended, the product limit does not fall to 0
+// at L. Beyond L the curve goes on as a tail:
+//
+//   - Before half of the tasks have ended by the curve, the tail is a Pareto tail, P(T > t) = P(T > L) (L/t)^3. A
+//     task of age a >= L is expected to need a/2 more.
+//   - After that, a task of age L belongs to the body or is an outlier. A task of the body ends about as much later
+//     as the times of the body spread. An outlier is expected to need as long again as it has run, or four times as
+//     long if Silent is set. The older the task is, measured by the spread of the body, the more probably it is an
+//     outlier.
+//
+// So the expected total time E(T | T > a) never falls with a. And a task that is a little older than many tasks of
+// equal times is not taken for half done.
+//
+// # Use
+//
+// Call Observe for each value, then Fit, then the methods that answer. Every answer is the answer of the latest Fit.
+// The zero value is empty: nothing is known of the time, so its mean is +Inf and its probabilities are 0. Curve
+// implements estimate.Distribution. It is not safe for concurrent use while a method changes it.
 type Curve struct {
-	// Silent says that the tasks report nothing, so that an outlier shows only by its age. Its tail is then that of
-	// [SilentIndex], from the next Fit on.
+	// Silent says that the tasks report no progress, so that an outlier shows by its age alone. From the next Fit on,
+	// the tail of outliers has the index [SilentIndex].
 	Silent bool
-	n      int32 // values at the last Fit
-	ends   int32 // of which ended
-	fits   int32 // how often it was fitted
+	n      int32 // number of values at the latest Fit
+	ends   int32 // how many of these values are times of tasks that ended
+	fits   int32 // number of calls of Fit
 	values []value
-	// After Fit, by distinct time of an end:
+	// Fit fills these slices. Each has an element for each distinct time at which tasks ended.
 	at    []float64 // the time, ascending
 	above []float64 // P(T > at)
-	area  []float64 // of P(T > t) from 0 to at
-	// The same without one that runs and is older than at, and so at risk at every end:
+	area  []float64 // the integral of P(T > t) from 0 to at
+	// These two are above and area without a running task that is older than at: the task was at risk at every end up
+	// to at.
 	aboveOthers []float64
 	areaOthers  []float64
 	longest     float64 // L
-	second      float64 // L without the longest, where that is a single one that runs or was killed; else L
-	beyond      tail    // from L on
-	parts       *parts  // nil where there are few
+	second      float64 // L without the longest task, if only a single task has this value and has not ended; else L
+	beyond      tail    // the tail from L on
+	bins        *bins   // nil until the curve has had manyTimes values
 }
 
-// value is a time that one took that ended, or that one exceeds: the bits of it, which are ordered as times are, and behind
-// them whether it ended. A number is sorted in a third of the time of a struct.
+// value is a time, and whether the task ended then. It holds the bits of the float64, which are in the order of the
+// times, and behind them a bit for the end. An integer is sorted in a third of the time that a struct needs.
 type value uint64
 
 func valueOf(x float64, ended bool) value {
-	v := value(math.Float64bits(x)) << 1 // the sign, which is dropped, is that of no time
+	v := value(math.Float64bits(x)) << 1 // drops the sign bit: no time is negative
 	if ended {
 		v++
 	}
@@ -59,11 +72,12 @@ func valueOf(x float64, ended bool) value {
 func (v value) x() float64  { return math.Float64frombits(uint64(v >> 1)) }
 func (v value) ended() bool { return v&1 > 0 }
 
-// Reset removes all values and keeps the memory. The answers stay until the next Fit.
+// Reset removes all values and keeps their memory. The answers stay as they are until the next Fit. O(1).
 func (c *Curve) Reset() { c.values = c.values[:0] }
 
-// Observe adds the time x of one that ended, or one that has run for x, or did when it was killed, and reports whether
-// it was taken: one that is negative, NaN or infinite is not.
+// Observe adds a value in seconds, or in another unit that is always the same. If ended is true, the task took the
+// time x. If ended is false, the task has run for x, or had run for x when it was killed. Observe reports whether it
+// added the value: it refuses a negative number, NaN and +Inf. O(1) amortised.
 func (c *Curve) Observe(x float64, ended bool) bool {
 	if !(x >= 0) || math.IsInf(x, 1) {
 		return false
@@ -72,14 +86,15 @@ func (c *Curve) Observe(x float64, ended bool) bool {
 	return true
 }
 
-// Fit makes the answers those of the values that there are now. O(n log n); no allocation once it was as large.
+// Fit computes the answers from all values observed since the latest Reset. O(n log n). It allocates only if the
+// curve has more values than ever before.
 func (c *Curve) Fit() {
 	c.fits++
 	c.sort()
 	c.at, c.above, c.area = c.at[:0], c.above[:0], c.area[:0]
 	c.aboveOthers, c.areaOthers = c.aboveOthers[:0], c.areaOthers[:0]
 	c.longest, c.second, c.ends = 0, 0, 0
-	above, area, others, areaOthers, before := 1.0, 0.0, 1.0, 0.0, 0.0
+	above, area, aboveOthers, areaOthers, before := 1.0, 0.0, 1.0, 0.0, 0.0
 	for i := 0; i < len(c.values); {
 		x, risk, ends := c.values[i].x(), len(c.values)-i, 0
 		for ; i < len(c.values) && c.values[i].x() == x; i++ {
@@ -92,31 +107,32 @@ func (c *Curve) Fit() {
 			continue
 		}
 		c.ends += int32(ends)
-		area += float64(above * (x - before)) // no fused multiply-add: one answer everywhere
-		areaOthers += float64(others * (x - before))
+		area += float64(above * (x - before)) // no fused multiply-add: every machine gives the same answer
+		areaOthers += float64(aboveOthers * (x - before))
 		above *= float64(risk-ends) / float64(risk)
-		others *= max(0, float64(risk-1-ends)) / float64(max(risk-1, 1))
+		aboveOthers *= max(0, float64(risk-1-ends)) / float64(max(risk-1, 1))
 		before = x
 		c.at, c.above, c.area = append(c.at, x), append(c.above, above), append(c.area, area)
-		c.aboveOthers, c.areaOthers = append(c.aboveOthers, others), append(c.areaOthers, areaOthers)
+		c.aboveOthers, c.areaOthers = append(c.aboveOthers, aboveOthers), append(c.areaOthers, areaOthers)
 	}
-	c.divide()
+	c.makeBins()
 	c.n, c.second = int32(len(c.values)), c.longest
 	if n := len(c.values); n > 1 && !c.values[n-1].ended() && c.values[n-2].x() < c.longest {
 		c.second = c.values[n-2].x()
 	}
 	c.beyond = tail{silent: c.Silent}
-	c.beyond = rest{curve: c, factor: 1, longest: c.longest}.tail()
+	c.beyond = others{curve: c, factor: 1, longest: c.longest}.tail()
 }
 
-// sort puts the values in order: many of them first each near its place, by the part of the range in which it lies.
+// sort puts the values in order. If there are many values, it first puts each value into its bin, near its final
+// place.
 func (c *Curve) sort() {
 	n := len(c.values)
-	if n >= manyEnds {
-		if c.parts == nil {
-			c.parts = new(parts)
+	if n >= manyTimes {
+		if c.bins == nil {
+			c.bins = new(bins)
 		}
-		c.values = c.parts.order(c.values, slices.Max(c.values).x())
+		c.values = c.bins.order(c.values, slices.Max(c.values).x())
 	}
 	moves := 0
 	for i := 1; i < n; i++ {
@@ -125,113 +141,116 @@ func (c *Curve) sort() {
 			c.values[at] = c.values[at-1]
 		}
 		c.values[at] = v
-		if moves += i - at; moves > mostMoves*n { // a few that take very long leave all others in one part
+		if moves += i - at; moves > mostMoves*n { // a few very long times put all other times into one bin
 			slices.Sort(c.values)
 			return
 		}
 	}
 }
 
-// mostMoves is by how many places a value is moved on average before a sort of all is faster.
+// Places by which insertion sort moves a value on average; above this number, slices.Sort is faster.
 const mostMoves = 16
 
-// order returns the values in the order of their parts, and keeps the memory of those that it was given.
-func (p *parts) order(values []value, longest float64) []value {
+// order returns the values in the order of their bins, in other memory, and keeps the memory of the given values for
+// its next call.
+func (b *bins) order(values []value, longest float64) []value {
 	n := len(values)
-	p.divide(n, longest)
+	b.reset(n, longest)
 	for _, v := range values {
-		p.starts[p.of(v.x())+1]++
+		b.starts[b.index(v.x())+1]++
 	}
 	for i := range n {
-		p.starts[i+1] += p.starts[i]
+		b.starts[i+1] += b.starts[i]
 	}
-	ordered := slices.Grow(p.values[:0], n)[:n]
+	ordered := slices.Grow(b.values[:0], n)[:n]
 	for _, v := range values {
-		at := &p.starts[p.of(v.x())]
+		at := &b.starts[b.index(v.x())]
 		ordered[*at] = v
 		*at++
 	}
-	p.values = values
+	b.values = values
 	return ordered
 }
 
-// divide makes n empty parts of the time up to the longest.
-func (p *parts) divide(n int, longest float64) {
-	p.starts = slices.Grow(p.starts[:0], n+1)[:n+1]
-	clear(p.starts)
-	p.from = math.Float64bits(longest)
-	p.from -= min(p.from, 1<<(octaves+num.Fraction))
+// reset makes n empty bins for the times up to the longest.
+func (b *bins) reset(n int, longest float64) {
+	b.starts = slices.Grow(b.starts[:0], n+1)[:n+1]
+	clear(b.starts)
+	b.from = math.Float64bits(longest)
+	b.from -= min(b.from, 1<<(binOctaves+num.Fraction))
 }
 
-// parts divides a range of times into parts, as many as there are times, to find or sort a time quickly. Each part is longer
-// than the part before it by one factor: few times are long, and the short ones are close together.
-type parts struct {
-	starts []int32 // of each part, how many times lie before it; and all
-	from   uint64  // the bits of the time at which the first begins
-	values []value // scratch of sort
+// bins divides a range of times into as many bins as there are times, so that a time is found or sorted fast. Each
+// bin is longer than the bin before it by a constant factor: few times are long, and short times are close together.
+type bins struct {
+	starts []int32 // for each bin the number of times before it; then the number of all times
+	from   uint64  // the bits of the time at which the first bin begins
+	values []value // memory that order uses
 }
 
-// manyEnds is from how many times on a search in parts, or a sort by them, is much faster.
-const manyEnds = 64
+// Number of times; from this number on, bins make a search and a sort much faster.
+const manyTimes = 64
 
 const (
-	octaves = 4                 // the range of the parts halves 2^octaves times: the shortest part is 2^-16 of the longest time
-	spare   = num.Fraction - 32 // of these that are left out, so that a product with a number of parts fits into 64 bits
+	binOctaves = 4 // the range of the bins halves 2^binOctaves times: it begins at 2^-16 of the longest time
+	// Low bits of a time that index drops, so that the product of the time and a number of bins fits into 64 bits.
+	binDropped = num.Fraction - 32
 )
 
-// of returns in which part a time is; a larger one is in no earlier part. The bits of a float64 are its logarithm, by chords.
-func (p *parts) of(x float64) int {
+// index returns the bin of a time. A longer time is in the same bin or in a later bin. The bits of a float64
+// approximate its logarithm by straight lines.
+func (b *bins) index(x float64) int {
 	bits := math.Float64bits(max(x, 0))
-	bits = min(bits-min(bits, p.from), 1<<(octaves+num.Fraction)) // so that the product does not overflow
-	n := len(p.starts) - 1
-	return min(int(bits>>(octaves+spare)*uint64(n)>>(num.Fraction-spare)), n-1)
+	bits = min(bits-min(bits, b.from), 1<<(binOctaves+num.Fraction)) // keeps the product below within 64 bits
+	n := len(b.starts) - 1
+	return min(int(bits>>(binOctaves+binDropped)*uint64(n)>>(num.Fraction-binDropped)), n-1)
 }
 
-// divide makes the parts in which a time is looked for.
-func (c *Curve) divide() {
+// makeBins makes the bins in which index looks for a time.
+func (c *Curve) makeBins() {
 	n := len(c.at)
-	if n < manyEnds {
-		if c.parts != nil {
-			c.parts.starts = c.parts.starts[:0]
+	if n < manyTimes {
+		if c.bins != nil {
+			c.bins.starts = c.bins.starts[:0]
 		}
 		return
 	}
-	if c.parts == nil {
-		c.parts = new(parts)
+	if c.bins == nil {
+		c.bins = new(bins)
 	}
-	p := c.parts
-	p.divide(n, c.at[n-1])
+	b := c.bins
+	b.reset(n, c.at[n-1])
 	next := 0
 	for i, at := range c.at {
-		for part := p.of(at); next <= part; next++ {
-			p.starts[next] = int32(i)
+		for bin := b.index(at); next <= bin; next++ {
+			b.starts[next] = int32(i)
 		}
 	}
 	for ; next <= n; next++ {
-		p.starts[next] = int32(n)
+		b.starts[next] = int32(n)
 	}
 }
 
-// Len returns the number of values.
+// Len returns the number of values at the latest Fit. O(1).
 func (c *Curve) Len() int { return int(c.n) }
 
-// Ends returns how many of them are of tasks that ended.
+// Ends returns how many values are the times of tasks that ended. O(1).
 func (c *Curve) Ends() int { return int(c.ends) }
 
-// Longest returns L, the longest of all values, from which on the tail holds; 0 if there is none.
+// Longest returns L, the longest of all values, from which on the tail holds. An empty curve returns 0. O(1).
 func (c *Curve) Longest() float64 { return c.longest }
 
-// index returns how many times of ends are at most x, or with strict below it.
+// index returns how many distinct times of ends are at most x. If strict is true, it counts only times below x.
 func (c *Curve) index(x float64, strict bool) int { return c.indexFrom(0, x, strict) }
 
-// indexFrom is index where it is known to be low or more.
+// indexFrom returns the same count as index. The caller knows that the count is at least low.
 func (c *Curve) indexFrom(low int, x float64, strict bool) int {
 	high := len(c.at)
-	if p := c.parts; p != nil && len(p.starts) > 0 {
-		part := p.of(x)
-		low, high = max(low, int(p.starts[part])), int(p.starts[part+1])
+	if b := c.bins; b != nil && len(b.starts) > 0 {
+		bin := b.index(x)
+		low, high = max(low, int(b.starts[bin])), int(b.starts[bin+1])
 	}
-	for low < high { // no slices.BinarySearch: it asks of each value whether it is NaN, and none is
+	for low < high { // slices.BinarySearch would test each time for NaN
 		mid := int(uint(low+high) >> 1)
 		if at := c.at[mid]; at < x || at == x && !strict {
 			low = mid + 1
@@ -242,7 +261,7 @@ func (c *Curve) indexFrom(low int, x float64, strict bool) int {
 	return low
 }
 
-// step returns P(T > t) after the first i ends and the area up to the last of them, at which it begins.
+// step returns P(T > t) after the first i ends, the time from which on it holds, and the area up to that time.
 func (c *Curve) step(i int) (above, area, from float64) {
 	if i == 0 {
 		return 1, 0, 0
@@ -250,10 +269,10 @@ func (c *Curve) step(i int) (above, area, from float64) {
 	return c.above[i-1], c.area[i-1], c.at[i-1]
 }
 
-// Above returns P(T > t); 0 of an empty curve. O(log n).
+// Above returns P(T > t). An empty curve returns 0. O(log n).
 func (c *Curve) Above(t float64) float64 { return c.survives(t, false) }
 
-// survives returns P(T > t), or with strict P(T >= t).
+// survives returns P(T > t), or P(T >= t) if strict is true.
 func (c *Curve) survives(t float64, strict bool) float64 {
 	switch {
 	case c.n == 0 || t != t:
@@ -264,7 +283,7 @@ func (c *Curve) survives(t float64, strict bool) float64 {
 	return c.after(c.index(t, strict), t)
 }
 
-// after returns P(T > t) after the first i ends.
+// after returns P(T > t), given that i distinct ends lie before t.
 func (c *Curve) after(i int, t float64) float64 {
 	above, _, _ := c.step(i)
 	if t > c.longest {
@@ -273,7 +292,7 @@ func (c *Curve) after(i int, t float64) float64 {
 	return above
 }
 
-// within returns P(a < T <= b) of a curve that is not empty; a must be at least 0 and at most b.
+// within returns P(a < T <= b) for 0 <= a <= b. The curve must not be empty.
 func (c *Curve) within(a, b float64) float64 {
 	i := c.index(a, false)
 	return max(0, c.after(i, a)-c.after(c.indexFrom(i, b, false), b))
@@ -282,7 +301,7 @@ func (c *Curve) within(a, b float64) float64 {
 // mass returns the area of P(T > t) from a to infinity. a must be at most L.
 func (c *Curve) mass(a float64) float64 {
 	last, _, _ := c.step(len(c.at))
-	return c.upToLongest(a) + float64(last*c.beyond.mean()) // no fused multiply-add: one answer everywhere
+	return c.upToLongest(a) + float64(last*c.beyond.mean()) // no fused multiply-add: every machine gives the same answer
 }
 
 // upToLongest returns the area of P(T > t) from a to L.
@@ -293,7 +312,7 @@ func (c *Curve) upToLongest(a float64) float64 {
 	return max(0, total-(area+float64(above*(a-from))))
 }
 
-// Mean returns E(T). O(1).
+// Mean returns E(T); +Inf if the curve is empty. O(1).
 func (c *Curve) Mean() float64 {
 	if c.n == 0 {
 		return math.Inf(1)
@@ -301,10 +320,10 @@ func (c *Curve) Mean() float64 {
 	return c.mass(0)
 }
 
-// CDF returns P(T <= t). O(log n).
+// CDF returns P(T <= t); 0 if the curve is empty. O(log n).
 func (c *Curve) CDF(t float64) float64 { return c.below(t, false) }
 
-// Below returns P(T < t). O(log n).
+// Below returns P(T < t); 0 if the curve is empty. O(log n).
 func (c *Curve) Below(t float64) float64 { return c.below(t, true) }
 
 func (c *Curve) below(t float64, strict bool) float64 {
@@ -314,17 +333,18 @@ func (c *Curve) below(t float64, strict bool) float64 {
 	return 1 - c.survives(t, strict)
 }
 
-// Quantile returns the smallest t with CDF(t) >= p; +Inf for a p of 1 if the curve does not reach it. O(log n).
+// Quantile returns the smallest t with CDF(t) >= p. It returns +Inf if the curve is empty, or if p is 1 and P(T > L)
+// is above 0. O(log n).
 func (c *Curve) Quantile(p float64) float64 { return c.quantile(p, 1) }
 
-// quantile returns the smallest t at which P(T > t) is at most (1-p) of the whole.
+// quantile returns the smallest t at which P(T > t) is at most 1-p times the given whole.
 func (c *Curve) quantile(p, whole float64) float64 {
 	if c.n == 0 {
 		return math.Inf(1)
 	}
 	bar := remainder(p) * whole
 	low, high := 0, len(c.above)
-	for low < high { // a function to compare by would take longer than the search
+	for low < high { // sort.Search would take longer, because it calls a function
 		if mid := int(uint(low+high) >> 1); c.above[mid] > bar {
 			low = mid + 1
 		} else {
@@ -338,7 +358,7 @@ func (c *Curve) quantile(p, whole float64) float64 {
 	return c.beyond.quantile(bar / last)
 }
 
-// remainder returns 1-p, with p outside [0, 1] moved to the nearer end and NaN to 0.
+// remainder returns 1-p. It moves a p outside [0, 1] to the nearer end, and takes NaN for 0.
 func remainder(p float64) float64 {
 	if p != p {
 		return 1

@@ -1,38 +1,53 @@
-// Package survival says how long a task still needs where it is not known how fast it goes: from its age, from the
-// shape of the progress of tasks like it, and from how far such predictions were off before.
+// Package survival predicts how long a running task still needs if nobody knows its speed, or if its progress reports
+// are wrong. It is for a scheduler that knows the ages of tasks only, or that wants to know how far progress can be
+// trusted. Package tracker uses it for each phase; a host that keeps its own facts can call it directly.
 //
-// # Ages
-//
-// [Curve] is the distribution of a phase's times by the product limit: a task that ended took its time; one that runs,
-// or was killed, takes at least its age. Nothing is left out, or only the fast would count, and nothing is taken for
-// more than it shows. [Residual] is what is left of a task of a given age, T - a given T > a; [Without] is the curve
-// without one of the running tasks, for what a new copy of that one would take. Both rest on the same curve and the
-// same tail, so that of tasks that are all as old none looks slow.
-//
-//	curve.Reset()
-//	curve.Add(52.1, true)  // ended after 52.1 s
-//	curve.Add(80, false)   // has run for 80 s
+//	var curve survival.Curve
+//	curve.Observe(48, true)   // a task ended after 48 s
+//	curve.Observe(51, true)   // another task ended after 51 s
+//	curve.Observe(180, false) // a task has run for 180 s, and still runs
 //	curve.Fit()
-//	left := survival.Residual{Curve: &curve, Age: 80}
-//	fmt.Println(left.Mean(), left.Below(60))
+//	left := survival.Residual{Curve: &curve, Age: 180}
+//	fresh := survival.Without{Curve: &curve, Age: 180}
+//	fmt.Printf("%.0f s left; a new attempt takes %.1f s\n", left.Mean(), fresh.Mean())
 //
-// [Window] keeps the last while of a kind of job, for hosts that have no phases.
+// This prints "180 s left; a new attempt takes 49.5 s". The running task is expected to need as long again as it has
+// run. A new attempt is expected to take as long as the other tasks took.
+//
+// # Times and ages
+//
+// [Curve] is the distribution of the times of tasks, estimated by the product limit. A task that ended took its time.
+// A task that runs, or was killed, takes at least its age. No task is left out: without the running tasks, only the
+// times of fast tasks would count. And the age of a running task is never taken for its time, which is longer.
+//
+// Two distributions are derived from a curve:
+//
+//   - [Residual] is the remaining time of a task of age a: T - a, given T > a.
+//   - [Without] is the time of a new attempt of a running task. It leaves the age of the running task out of the
+//     curve.
+//
+// Both use the same curve and the same tail. So if all tasks have the same age, no task looks slow.
+//
+// [Window] keeps the times of the last hour, or of another fixed time, for a host that has no phases.
 //
 // # The shape of progress
 //
-// A task that reports half of its work done has seldom run for half of its time. [Shape] learns which share of its time
-// has passed at each twelfth of its progress, and how far a prediction at that stage was off, from the [Trail] of each
-// copy that finishes. Where progress is linear, it is the identity. [Shape.Outlook] makes of one prediction a
-// distribution: the prediction times each of the errors that were seen, weighed by how likely the curve makes a task of
-// that length. So a single uncertain fact does not outvote what many tasks have shown.
+// A task that reports half of its work done has seldom run for half of its time. [Shape] learns two things from the
+// [Trail] of each attempt that finishes: which share of the time has passed at each twelfth of the progress, and how
+// wrong the prediction was at that stage. If progress is linear in time, Shape leaves it as it is.
+//
+// [Shape.Outlook] turns a prediction into a distribution. It multiplies the predicted time by each error that
+// attempts have shown, and weighs each product by the probability that the curve gives to such a time. So one
+// uncertain prediction does not outvote the times of many tasks.
 //
 // # When it is wrong
 //
-// The product limit takes a task that was killed for one that would have gone on like the others of its age. Those that
-// are killed because they are slow would have taken longer, so the curve is short there. Times drift within a long
-// window. The tail is a stated guess: see [TailIndex] and [OutlierIndex]. Before anything has ended there is no answer,
-// and a few ends are a rough one.
+//   - The product limit assumes that a killed task would have gone on like other tasks of its age. If a host kills
+//     tasks because they are slow, these tasks would have taken longer, and the curve predicts too short times.
+//   - Times may drift within a long window.
+//   - The tail is a guess: see [TailIndex] and [OutlierIndex].
+//   - Before the first task has ended, every answer rests on the tail alone. After a few ends the answers are rough.
 //
 // Sources: Kaplan and Meier, "Nonparametric Estimation from Incomplete Observations", J. Am. Stat. Assoc. 53, 1958;
-// Zaharia et al., OSDI 2008, §4.2, for parts of a task that run at rates of their own.
+// Zaharia et al., OSDI 2008, §4.2, for parts of a task that run at different rates.
 package survival

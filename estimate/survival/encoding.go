@@ -6,9 +6,11 @@ import (
 	"github.com/straggler-go/straggler/internal/snapshot"
 )
 
+// snapshotVersion is the version of the snapshots of a shape and a trail.
 const snapshotVersion = 2
 
-// AppendBinary appends a snapshot of the shape to dst, without that of its kind. It never fails. O(1), about 1 kB.
+// AppendBinary appends a snapshot of the shape to dst, without the shape of its kind. It never fails. O(1), about 1
+// kB.
 func (s *Shape) AppendBinary(dst []byte) ([]byte, error) {
 	c := snapshot.Codec{Dst: append(dst, snapshotVersion)}
 	s.code(&c)
@@ -18,8 +20,8 @@ func (s *Shape) AppendBinary(dst []byte) ([]byte, error) {
 // MarshalBinary returns a snapshot; see [Shape.AppendBinary].
 func (s *Shape) MarshalBinary() ([]byte, error) { return s.AppendBinary(nil) }
 
-// UnmarshalBinary takes a snapshot. One of a phase still teaches the kind that it was made of. What is not a snapshot
-// is an error, and changes nothing.
+// UnmarshalBinary reads a snapshot. If s belongs to a kind, s keeps teaching the kind. If data is no snapshot,
+// UnmarshalBinary returns an error and changes nothing. O(1).
 func (s *Shape) UnmarshalBinary(data []byte) error {
 	c := snapshot.Codec{In: snapshot.NewReader("estimate/survival: Shape", snapshotVersion, data)}
 	read := Shape{kind: s.kind}
@@ -31,17 +33,18 @@ func (s *Shape) UnmarshalBinary(data []byte) error {
 	return nil
 }
 
+// code reads or writes the fields of the snapshot.
 func (s *Shape) code(c *snapshot.Codec) {
 	for k := 1; k < Parts; k++ {
-		c.Real(&s.later[k])
-		c.Check(s.later[k] >= -1 && s.later[k] <= 1, "holds a share beyond 1")
+		c.Real(&s.offsets[k])
+		c.Check(s.offsets[k] >= -1 && s.offsets[k] <= 1, "holds an offset outside [-1, 1]")
 	}
-	c.Amount(&s.copies)
-	c.Check(s.copies <= memory, "remembers too many copies")
+	c.Amount(&s.attempts)
+	c.Check(s.attempts <= shapeMemory, "counts more than 50 attempts in the mean shape")
 	c.Bool(&s.bent)
-	c.Number(&s.taught, 0, snapshot.Any)
-	for k := range s.place {
-		snapshot.Small(c, &s.place[k], 0, math.MaxInt32)
+	c.Number(&s.finished, 0, snapshot.Any)
+	for k := range s.places {
+		snapshot.Small(c, &s.places[k], 0, math.MaxInt32)
 	}
 	errors := [Parts + 1]ring{}
 	if s.errors != nil {
@@ -52,7 +55,7 @@ func (s *Shape) code(c *snapshot.Codec) {
 		c.Number(&r.seen, 0, snapshot.Any)
 		for i := range r.kept() {
 			c.Amount32(&r.ratio[i])
-			c.Check(r.ratio[i] > 0, "holds an error that is no ratio")
+			c.Check(r.ratio[i] > 0, "holds an error that is not positive")
 		}
 	}
 	if c.In != nil && errors != [Parts + 1]ring{} {
@@ -67,7 +70,8 @@ func (t *Trail) AppendBinary(dst []byte) ([]byte, error) {
 	return snapshot.Seal(c.Dst, len(dst)), nil
 }
 
-// UnmarshalBinary takes a snapshot. What is none is an error, and changes nothing.
+// UnmarshalBinary reads a snapshot. If data is no snapshot, UnmarshalBinary returns an error and changes nothing.
+// O(1).
 func (t *Trail) UnmarshalBinary(data []byte) error {
 	c := snapshot.Codec{In: snapshot.NewReader("estimate/survival: Trail", snapshotVersion, data)}
 	var read Trail
@@ -79,6 +83,7 @@ func (t *Trail) UnmarshalBinary(data []byte) error {
 	return nil
 }
 
+// code reads or writes the fields of the snapshot.
 func (t *Trail) code(c *snapshot.Codec) {
 	snapshot.Small(c, &t.n, 0, Parts)
 	for i := range t.n {
@@ -86,20 +91,21 @@ func (t *Trail) code(c *snapshot.Codec) {
 	}
 	c.Amount32(&t.age)
 	c.Amount32(&t.done)
-	c.Check(t.done <= 1, "has done more than all")
+	c.Check(t.done <= 1, "has done more than its whole work")
 }
 
-const curveVersion = 3 // of the snapshot of a curve
+const curveVersion = 3 // version of the snapshot of a curve
 
-// AppendBinary appends a snapshot of the curve to dst, as of its last Fit if nothing was added since. It never fails.
-// O(n), 9 bytes a value.
+// AppendBinary appends a snapshot of the curve to dst. The snapshot holds the values since the latest Reset; the
+// restored curve is fitted to all these values. It never fails. O(n), 9 bytes for each value.
 func (c *Curve) AppendBinary(dst []byte) ([]byte, error) {
 	out := snapshot.Codec{Dst: append(dst, curveVersion)}
 	c.code(&out)
 	return snapshot.Seal(out.Dst, len(dst)), nil
 }
 
-// UnmarshalBinary takes a snapshot, and fits. What is not a snapshot is an error, and changes nothing. O(n log n).
+// UnmarshalBinary reads a snapshot, and fits the curve. If data is no snapshot, UnmarshalBinary returns an error and
+// changes nothing. O(n log n).
 func (c *Curve) UnmarshalBinary(data []byte) error {
 	in := snapshot.Codec{In: snapshot.NewReader("estimate/survival: Curve", curveVersion, data)}
 	var read Curve
@@ -107,12 +113,13 @@ func (c *Curve) UnmarshalBinary(data []byte) error {
 	if err := in.In.Close(); err != nil {
 		return err
 	}
-	read.fits = c.fits // and one more
+	read.fits = c.fits // Fit adds 1, so that a Without of the old curve computes its answers anew
 	read.Fit()
 	*c = read
 	return nil
 }
 
+// code reads or writes the fields of the snapshot.
 func (c *Curve) code(to *snapshot.Codec) {
 	to.Bool(&c.Silent)
 	snapshot.List(to, &c.values, func(v *value) {
@@ -123,9 +130,9 @@ func (c *Curve) code(to *snapshot.Codec) {
 	})
 }
 
-const windowVersion = 4 // of the snapshot of a window
+const windowVersion = 4 // version of the snapshot of a window
 
-// AppendBinary appends a snapshot of the window to dst. It never fails. O(n), some 30 bytes a run.
+// AppendBinary appends a snapshot of the window to dst. It never fails. O(n), about 30 bytes for each run.
 func (w *Window) AppendBinary(dst []byte) ([]byte, error) {
 	c := snapshot.Codec{Dst: append(dst, windowVersion)}
 	w.code(&c)
@@ -135,8 +142,8 @@ func (w *Window) AppendBinary(dst []byte) ([]byte, error) {
 // MarshalBinary returns a snapshot; see [Window.AppendBinary].
 func (w *Window) MarshalBinary() ([]byte, error) { return w.AppendBinary(nil) }
 
-// UnmarshalBinary takes a snapshot, and goes on as the window that was written. What is not a snapshot is an error, and
-// changes nothing. O(n log n).
+// UnmarshalBinary reads a snapshot. The window then goes on as the window that was written. If data is no snapshot,
+// UnmarshalBinary returns an error and changes nothing. O(n log n).
 func (w *Window) UnmarshalBinary(data []byte) error {
 	c := snapshot.Codec{In: snapshot.NewReader("estimate/survival: Window", windowVersion, data)}
 	var read Window
@@ -148,6 +155,7 @@ func (w *Window) UnmarshalBinary(data []byte) error {
 	return nil
 }
 
+// code reads or writes the fields of the snapshot, and checks that they agree.
 func (w *Window) code(c *snapshot.Codec) {
 	c.Duration(&w.config.Keep)
 	c.Text(&w.config.Origin)
@@ -157,21 +165,21 @@ func (w *Window) code(c *snapshot.Codec) {
 	latest := w.config.choices().Latest(w.clock)
 	snapshot.List(c, &w.runs, c.Duration)
 	snapshot.List(c, &w.free, func(id *int) { c.Number(id, 0, len(w.runs)-1) })
-	w.over.State(form(), c, latest)
+	w.past.State(form(), c, latest)
 	c.Part(&w.curve)
-	c.Bool(&w.made)
+	c.Bool(&w.valid)
 	c.Duration(&w.fitted)
-	c.Number(&w.since, 0, snapshot.Any)
+	c.Number(&w.changes, 0, snapshot.Any)
 	if !c.Reading() {
 		return
 	}
 	taken := make([]bool, len(w.runs))
 	for _, id := range w.free {
-		c.Check(!taken[id] && w.runs[id] == -1, "lists a number as free that is not")
+		c.Check(!taken[id] && w.runs[id] == -1, "lists a number as free that a run has")
 		taken[id] = true
 	}
 	for id, began := range w.runs {
-		c.Check(taken[id] || began >= 0 && began <= latest, "holds a run of another time")
+		c.Check(taken[id] || began >= 0 && began <= latest, "holds a run that began outside the time of the window")
 	}
-	c.Check(w.fitted >= 0 && w.fitted <= latest, "has a curve of another time")
+	c.Check(w.fitted >= 0 && w.fitted <= latest, "has a curve that was fitted outside the time of the window")
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/straggler-go/straggler/internal/snapshot/snapshottest"
 )
 
-func TestRestoredAnswersAsBefore(t *testing.T) {
+func TestRestoredShapeTrailAndCurveAnswerAsBefore(t *testing.T) {
 	kind := new(survival.Shape)
 	s := kind.Phase()
 	for range 20 {

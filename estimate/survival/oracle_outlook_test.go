@@ -13,15 +13,15 @@ import (
 	"github.com/straggler-go/straggler/estimate"
 )
 
-// guess is one total that a copy may come to, and its weight.
+// guess is a possible remaining time of an attempt, and its weight.
 type guess struct{ total, weight float64 }
 
-// guesses is an outlook worked out from its comment: each error that was seen, and those that nobody has seen yet.
+// guesses computes an outlook from the comment of Shape.Outlook: each seen error and each assumed error.
 func guesses(own, kind []float64, ownSeen, kindSeen int, p Prediction, c *Curve) (all []guess) {
 	add := func(ratio, weight float64) {
 		total := p.Total * ratio
-		if ratio > 1 && p.AtStage > 0 {
-			total = max(p.Total, p.AtStage*ratio)
+		if ratio > 1 && p.TotalAtStage > 0 {
+			total = max(p.Total, p.TotalAtStage*ratio)
 		}
 		low, high := total/1.25, total*1.25
 		if high <= p.Age {
@@ -30,7 +30,7 @@ func guesses(own, kind []float64, ownSeen, kindSeen int, p Prediction, c *Curve)
 		if c.Ends() >= 3 {
 			weight *= c.Below(high/p.Scale) - c.CDF(low/p.Scale) + 0.5/float64(c.Ends()+1)
 		}
-		if total <= p.Age { // what is left of the totals near it is ahead of the age
+		if total <= p.Age { // the near times beyond the age take the place of the total
 			weight *= (high - p.Age) / (high - low)
 			total = (high + p.Age) / 2
 		}
@@ -60,6 +60,7 @@ func guesses(own, kind []float64, ownSeen, kindSeen int, p Prediction, c *Curve)
 	return all
 }
 
+// kept returns the errors that a ring keeps.
 func kept(r *ring) (ratios []float64) {
 	for i := range r.kept() {
 		ratios = append(ratios, float64(r.ratio[i]))
@@ -92,7 +93,7 @@ func TestOutlookAgainstItsDefinition(t *testing.T) {
 		c.Fit()
 		p := Prediction{
 			Age: 150 * r.Float64(), Total: 50 + 200*r.Float64(), Stage: 1 + r.IntN(Parts), Expected: true,
-			AtStage: float64(r.IntN(2)) * 150 * r.Float64(), Scale: []float64{0.5, 1, 3}[r.IntN(3)],
+			TotalAtStage: float64(r.IntN(2)) * 150 * r.Float64(), Scale: []float64{0.5, 1, 3}[r.IntN(3)],
 		}
 		var o Outlook
 		ok := s.Outlook(&o, p, &c)
@@ -127,9 +128,9 @@ func TestOutlookAgainstItsDefinition(t *testing.T) {
 	assert.Greater(t, answered, 200)
 }
 
-// Before three ends a tenth of the prediction counts; once three errors were seen there is an answer if all lie within a factor
-// of 1.5.
-func TestOutlookWantsErrorsThatAgree(t *testing.T) {
+// Before three ends, a tenth of the prediction counts. Once three errors were seen, there is an answer if all errors
+// lie within a factor of 1.5.
+func TestBeforeThreeEndsTheOutlookNeedsErrorsThatAgree(t *testing.T) {
 	for _, c := range []struct {
 		ratios []float32
 		ok     bool
@@ -152,23 +153,24 @@ func TestOutlookWantsErrorsThatAgree(t *testing.T) {
 	}
 }
 
-// A ring keeps the last 16 errors, and one that takes the place of an earlier one does so while that is still there.
-func TestRing(t *testing.T) {
+// A ring keeps the latest 16 errors. An error replaces an earlier error only if the ring still keeps the earlier
+// error.
+func TestARingReplacesOnlyAnErrorThatItStillKeeps(t *testing.T) {
 	var r ring
 	for i := range 20 {
 		assert.EqualValues(t, i+1, r.put(float64(i+1), 0))
 	}
 	assert.Equal(t, 16, r.kept())
-	assert.EqualValues(t, 5, r.put(50, 5), "the oldest that is still there")
-	assert.EqualValues(t, 20, r.put(200, 20), "the newest")
-	assert.EqualValues(t, 21, r.put(210, 4), "one that is gone")
-	assert.EqualValues(t, 22, r.put(220, 23), "one that never was")
+	assert.EqualValues(t, 5, r.put(50, 5), "5 is the oldest error that the ring keeps")
+	assert.EqualValues(t, 20, r.put(200, 20), "20 is the newest error")
+	assert.EqualValues(t, 21, r.put(210, 4), "the ring has dropped error 4")
+	assert.EqualValues(t, 22, r.put(220, 23), "there is no error 23 yet")
 	assert.Equal(t, 22, r.seen)
 	for _, bad := range []float64{0, -1, math.NaN(), math.Inf(1), math.MaxFloat32} {
 		assert.EqualValues(t, 7, r.put(bad, 7), "%v", bad)
 	}
 	want := []float64{7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 200, 210, 220}
-	assert.ElementsMatch(t, want, kept(&r), "the 50 gave way to 210, 6 to 220")
+	assert.ElementsMatch(t, want, kept(&r), "210 took the place of 50, and 220 the place of 6")
 	assert.Equal(t, 0, (*ring)(nil).kept())
 }
 
@@ -183,19 +185,19 @@ func TestBiasIsTheMeanOfTheErrors(t *testing.T) {
 	for range 8 {
 		s.rings()[2].put(4, 0)
 	}
-	assert.Equal(t, (8*4+2*1.5)/10, s.Bias(2), "eight of the phase, two of the kind")
+	assert.Equal(t, (8*4+2*1.5)/10, s.Bias(2), "eight errors of the phase, two errors of the kind")
 	for range 14 {
 		kind.rings()[2].put(1.5, 0)
 	}
-	assert.Equal(t, (8*4+4*1.5)/12, s.Bias(2), "a kind counts as four at most")
+	assert.Equal(t, (8*4+4*1.5)/12, s.Bias(2), "a kind counts as four errors at most")
 	s.rings()[1].put(3, 0)
-	assert.Equal(t, 3., s.Bias(0), "a stage is at least the first")
+	assert.Equal(t, 3., s.Bias(0), "a stage below 1 counts as 1")
 	s.rings()[Parts].put(7, 0)
 	assert.Equal(t, 7., s.Bias(Parts+3))
 }
 
-// A clone neither teaches nor learns from what it was made of.
-func TestACloneLearnsApart(t *testing.T) {
+// A change of a clone does not change its original.
+func TestACloneIsIndependent(t *testing.T) {
 	var s Shape
 	s.rings()[3].put(2, 0)
 	c := s.Clone()

@@ -2,24 +2,25 @@ package survival
 
 import "math"
 
-// Residual is the distribution of the time that a task still needs, by its age alone: T - a, given T > a, in seconds. A
-// task as old as the longest value of the curve, or older, has the curve's tail before it, whatever is under it. The
-// zero value is that of a time of which nothing is known. It implements estimate.Distribution.
+// Residual is the distribution of the remaining time of a task, in seconds, by its age alone: T - a, given T > a. If
+// the task is at least as old as the longest value of the curve, the distribution is the tail of the curve. The zero
+// value knows nothing: its mean is +Inf. Residual implements estimate.Distribution.
 //
-// The task's own age, if it is among the values, changes nothing about it: it is at risk at no end that is still to
-// come.
+// The task's own age may be among the values of the curve and changes no answer: the product limit counts the task at
+// no time after its age.
 type Residual struct {
+	// Curve is the distribution of the times of tasks. If it is nil or empty, nothing is known.
 	Curve *Curve
-	// Age is how long it has run, in seconds.
+	// Age is how long the task has run, in seconds; 0 or more.
 	Age float64
-	// Scale is how many seconds of this task are one of the curve: how much longer than others its work lets it take. 0
-	// stands for 1.
+	// Scale converts units: one unit of the curve is Scale seconds of this task. A task with twice the work of others
+	// has the Scale 2. 0 means 1.
 	Scale float64
-	above float64 // P(T > a), as Set has left it; 0 if it has not
+	above float64 // P(T > a), if Set has computed it; else 0
 }
 
-// Set makes r what is left at an age, in seconds, and works out at once what most questions need. It holds until the
-// curve's next Fit. O(log n).
+// Set makes r the remaining time of a task of the given age, in seconds. It computes P(T > a) at once, which most
+// answers need. r is valid until the next Fit of the curve. O(log n), no allocation.
 func (r *Residual) Set(c *Curve, age, scale float64) {
 	*r = Residual{Curve: c, Age: age, Scale: scale}
 	if a, _, ok := r.age(); ok && a < c.longest {
@@ -27,15 +28,15 @@ func (r *Residual) Set(c *Curve, age, scale float64) {
 	}
 }
 
-// whole returns P(T > a) of an age below L.
-func (r Residual) whole(a float64) float64 {
+// survived returns P(T > a) for an age below L.
+func (r Residual) survived(a float64) float64 {
 	if r.above > 0 {
 		return r.above
 	}
 	return r.Curve.Above(a)
 }
 
-// age returns a in units of the curve, and whether there is an answer.
+// age returns the age in units of the curve, and whether there is an answer.
 func (r Residual) age() (a, scale float64, ok bool) {
 	if scale = r.Scale; scale == 0 {
 		scale = 1
@@ -43,7 +44,7 @@ func (r Residual) age() (a, scale float64, ok bool) {
 	return r.Age / scale, scale, r.Curve != nil && r.Curve.n > 0 && r.Age >= 0 && scale > 0
 }
 
-// Mean returns E(T - a | T > a). O(log n).
+// Mean returns E(T - a | T > a); +Inf if nothing is known. O(log n).
 func (r Residual) Mean() float64 {
 	a, scale, ok := r.age()
 	switch {
@@ -52,13 +53,13 @@ func (r Residual) Mean() float64 {
 	case a >= r.Curve.longest:
 		return r.Curve.beyond.at(a).mean() * scale
 	}
-	return r.Curve.mass(a) / r.whole(a) * scale
+	return r.Curve.mass(a) / r.survived(a) * scale
 }
 
-// CDF returns P(T - a <= x | T > a). O(log n).
+// CDF returns P(T - a <= x | T > a); 0 if nothing is known. O(log n).
 func (r Residual) CDF(x float64) float64 { return r.below(x, false) }
 
-// Below returns P(T - a < x | T > a). O(log n).
+// Below returns P(T - a < x | T > a); 0 if nothing is known. O(log n).
 func (r Residual) Below(x float64) float64 { return r.below(x, true) }
 
 func (r Residual) below(x float64, strict bool) float64 {
@@ -70,10 +71,10 @@ func (r Residual) below(x float64, strict bool) float64 {
 	if a >= r.Curve.longest {
 		return 1 - r.Curve.beyond.at(a).above(t)
 	}
-	return max(0, 1-r.Curve.survives(t, strict)/r.whole(a))
+	return max(0, 1-r.Curve.survives(t, strict)/r.survived(a))
 }
 
-// Quantile returns the smallest x with CDF(x) >= p. O(log n).
+// Quantile returns the smallest x with CDF(x) >= p; +Inf if nothing is known. O(log n).
 func (r Residual) Quantile(p float64) float64 {
 	a, scale, ok := r.age()
 	switch {
@@ -82,5 +83,5 @@ func (r Residual) Quantile(p float64) float64 {
 	case a >= r.Curve.longest:
 		return (r.Curve.beyond.at(a).quantile(remainder(p)) - a) * scale
 	}
-	return max(0, r.Curve.quantile(p, r.whole(a))-a) * scale
+	return max(0, r.Curve.quantile(p, r.survived(a))-a) * scale
 }

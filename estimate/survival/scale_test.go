@@ -12,26 +12,26 @@ import (
 	"github.com/straggler-go/straggler/estimate/survival"
 )
 
-// A task of k times the work has k times as long left at k times the age.
-func TestResidualScales(t *testing.T) {
+// A task with k times the work, at k times the age, has k times the remaining time.
+func TestResidualScalesWithTheWork(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	for range 300 {
 		var c survival.Curve
 		history(r).curve(&c)
-		age, k := 15*r.Float64(), []float64{0.25, 2, 8}[r.IntN(3)] // powers of two: exact
-		one, of := survival.Residual{Curve: &c, Age: age}, survival.Residual{Curve: &c, Age: age * k, Scale: k}
-		require.Equal(t, one.Mean()*k, of.Mean())
+		age, k := 15*r.Float64(), []float64{0.25, 2, 8}[r.IntN(3)] // powers of two make the products exact
+		task, scaled := survival.Residual{Curve: &c, Age: age}, survival.Residual{Curve: &c, Age: age * k, Scale: k}
+		require.Equal(t, task.Mean()*k, scaled.Mean())
 		for range 10 {
 			p, x := r.Float64(), float64(r.IntN(30))/2
-			require.Equal(t, one.Quantile(p)*k, of.Quantile(p))
-			require.Equal(t, one.CDF(x), of.CDF(x*k))
-			require.Equal(t, one.Below(x), of.Below(x*k))
+			require.Equal(t, task.Quantile(p)*k, scaled.Quantile(p))
+			require.Equal(t, task.CDF(x), scaled.CDF(x*k))
+			require.Equal(t, task.Below(x), scaled.Below(x*k))
 		}
 	}
 }
 
-// So has a copy whose prediction is k times as long.
-func TestOutlookScales(t *testing.T) {
+// An attempt with k times the predicted time, at k times the age, has k times the remaining time.
+func TestOutlookScalesWithTheWork(t *testing.T) {
 	s := new(survival.Shape)
 	var c survival.Curve
 	for i := range 30 {
@@ -42,39 +42,39 @@ func TestOutlookScales(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
 	for range 300 {
 		p := survival.Prediction{Age: 150 * r.Float64(), Total: 200 * r.Float64(), Stage: 1 + r.IntN(12)}
-		p.AtStage = p.Total * r.Float64()
+		p.TotalAtStage = p.Total * r.Float64()
 		q := p
-		q.Age, q.Total, q.AtStage, q.Scale = 4*p.Age, 4*p.Total, 4*p.AtStage, 4
-		var one, of survival.Outlook
-		require.Equal(t, s.Outlook(&one, p, &c), s.Outlook(&of, q, &c))
-		if !math.IsInf(one.Mean(), 1) {
-			require.Equal(t, one.Mean()*4, of.Mean())
+		q.Age, q.Total, q.TotalAtStage, q.Scale = 4*p.Age, 4*p.Total, 4*p.TotalAtStage, 4
+		var outlook, scaled survival.Outlook
+		require.Equal(t, s.Outlook(&outlook, p, &c), s.Outlook(&scaled, q, &c))
+		if !math.IsInf(outlook.Mean(), 1) {
+			require.Equal(t, outlook.Mean()*4, scaled.Mean())
 		}
 	}
 }
 
-// A trail notes when each twelfth was passed: between two reports progress is even.
-func TestTrailBetweenReports(t *testing.T) {
+// A trail notes when each twelfth was passed. Between two reports the progress is taken to be even.
+func TestProgressIsEvenBetweenTwoReports(t *testing.T) {
 	var trail survival.Trail
 	trail.Report(10*time.Second, 0)
 	assert.Equal(t, 0, trail.Passed())
 	trail.Report(24*time.Second, 2./12)
-	assert.Equal(t, 2, trail.Passed(), "the end of a part is passed")
+	assert.Equal(t, 2, trail.Passed(), "a part is passed at its very end")
 	assert.InDelta(t, 2./12, trail.Done(), 1e-7)
 	trail.Report(20*time.Second, 0.5)
-	assert.Equal(t, 2, trail.Passed(), "a report of an earlier age")
+	assert.Equal(t, 2, trail.Passed(), "a report with a smaller age is ignored")
 	trail.Report(24*time.Second, 0.3)
-	assert.Equal(t, 3, trail.Passed(), "one of the same age tells more")
+	assert.Equal(t, 3, trail.Passed(), "a report with the same age and a larger share counts")
 	trail.Report(30*time.Second, 0.3)
 	trail.Report(40*time.Second, 9)
 	assert.Equal(t, 12, trail.Passed())
 	assert.Equal(t, 1., trail.Done())
 }
 
-// A report that is a little off makes one part of the work seem twice as long as the next; the total that it predicts is
-// off by no more than the report. A copy that stalls moves its total by far more.
-func TestEven(t *testing.T) {
-	trail := func(ages ...float64) (t survival.Trail) { // at the end of each part, in seconds
+// A report that is a little off makes one part seem twice as long as the next part. The predicted total is then off
+// by no more than the report. An attempt that stalls moves its total by far more.
+func TestANoisyReportIsEvenAndAStallIsNot(t *testing.T) {
+	trail := func(ages ...float64) (t survival.Trail) { // the ages at the end of each part, in seconds
 		t.Report(0, 0)
 		for i, age := range ages {
 			t.Report(time.Duration(age*float64(time.Second)), float64(i+1)/survival.Parts+1e-6)
@@ -84,35 +84,36 @@ func TestEven(t *testing.T) {
 	exact, noisy := trail(10, 20, 30, 40, 50, 60), trail(11, 18, 33, 36, 55, 54.9)
 	stalls, late := trail(10, 20, 30, 80, 90, 100), trail(10, 20, 30, 40, 50, 60, 200)
 	assert.True(t, exact.Even(survival.Parts))
-	assert.True(t, noisy.Even(survival.Parts), "parts of 11, 7 and 15 s")
+	assert.True(t, noisy.Even(survival.Parts), "the first parts seem to take 11, 7 and 15 s")
 	assert.False(t, stalls.Even(survival.Parts))
-	assert.True(t, stalls.Even(3), "before it stalled")
+	assert.True(t, stalls.Even(3), "the first three parts lie before the stall")
 	assert.True(t, late.Even(6))
 	assert.False(t, late.Even(7))
 	assert.True(t, stalls.Even(-1))
 	fresh := trail(10)
 	assert.True(t, fresh.Even(survival.Parts))
 	bound := trail(10, 26)
-	assert.True(t, bound.Even(2), "totals that differ by a factor of 1.3")
+	assert.True(t, bound.Even(2), "totals that differ by a factor of 1.3 are even")
 	above := trail(10, 26.3)
 	assert.False(t, above.Even(2))
 }
 
-// What 1.3 tells apart, at the end of six parts of 12. Copies that move evenly, but whose reports are off by a log-normal
-// factor (σ .3 a copy, .1 a report), pass in 85 %; copies whose parts take log-normal times (σ .5) pass in 20 to 37 %, the more
-// the fewer reports there are. With -v it prints the shares.
+// The factor 1.3 tells even attempts from uneven attempts, at the end of six parts of 12. Even attempts pass in 85 %
+// of the cases; their reports are off by a log-normal factor (σ .3 an attempt, .1 a report). Attempts with parts of
+// log-normal times (σ .5) pass in 20 to 37 %: fewer reports let more of them pass. With -v the test prints the
+// shares.
 func TestEvenShares(t *testing.T) {
-	const copies, half = 4000, survival.Parts / 2
-	for _, every := range []float64{2, 5, 10} { // seconds between reports; an even copy takes 100 s
+	const attempts, half = 4000, survival.Parts / 2
+	for _, every := range []float64{2, 5, 10} { // seconds between reports; an even attempt takes 100 s
 		rng := rand.New(rand.NewPCG(1, 2))
 		lognormal := func(sigma float64) float64 { return math.Exp(sigma * rng.NormFloat64()) }
-		even := func(parts, copy, report float64) (share float64) {
-			for range copies {
+		even := func(parts, attempt, report float64) (share float64) {
+			for range attempts {
 				var edges [survival.Parts + 1]float64
 				for k := range survival.Parts {
 					edges[k+1] = edges[k] + 100./survival.Parts*lognormal(parts)
 				}
-				own, trail := lognormal(copy), survival.Trail{}
+				own, trail := lognormal(attempt), survival.Trail{}
 				for now := every; trail.Passed() < half; now += every {
 					k := 0
 					for k < survival.Parts && edges[k+1] <= now {
@@ -126,13 +127,13 @@ func TestEvenShares(t *testing.T) {
 					trail.Report(time.Duration(now*1e9), done/survival.Parts)
 				}
 				if trail.Even(half) {
-					share += 1. / copies
+					share += 1. / attempts
 				}
 			}
 			return share
 		}
 		steady, uneven := even(0, .3, .1), even(.5, 0, 0)
-		t.Logf("a report each %2v s: %.3f of the steady copies pass, and %.3f of the uneven ones", every, steady, uneven)
+		t.Logf("with a report each %2v s, %.3f of the steady attempts pass, and %.3f of the uneven attempts", every, steady, uneven)
 		assert.InDelta(t, .86, steady, .025)
 		assert.InDelta(t, .28, uneven, .1)
 	}

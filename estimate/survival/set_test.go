@@ -11,8 +11,8 @@ import (
 	"github.com/straggler-go/straggler/estimate/survival"
 )
 
-// What is worked out at once, and kept from task to task and from curve to curve, answers what would be worked out each time, to
-// the bit.
+// Set computes some answers at once, and keeps them from task to task and from curve to curve. They are equal, to the
+// bit, to the answers that are computed each time.
 func TestSetChangesNoAnswer(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	var curves [2]survival.Curve
@@ -21,7 +21,7 @@ func TestSetChangesNoAnswer(t *testing.T) {
 	for range 400 {
 		c := &curves[rng.IntN(2)]
 		if n := rng.IntN(20); rng.IntN(3) == 0 {
-			for i := range curves { // as often fitted, with as many ends and the same longest
+			for i := range curves { // both have the same number of fits and ends, and the same longest value
 				fill(&curves[i], rng, n)
 			}
 		}
@@ -40,7 +40,7 @@ func TestSetChangesNoAnswer(t *testing.T) {
 	}))
 }
 
-// fill fits a curve to n times at which tasks ended, and some that run.
+// fill fits a curve to n tasks that ended, and to some tasks that run.
 func fill(c *survival.Curve, rng *rand.Rand, n int) {
 	c.Reset()
 	for range n {
@@ -52,6 +52,7 @@ func fill(c *survival.Curve, rng *rand.Rand, n int) {
 	c.Fit()
 }
 
+// same fails the test if two distributions differ.
 func same(t *testing.T, want, got estimate.Distribution) {
 	t.Helper()
 	require.Equal(t, want.Mean(), got.Mean())

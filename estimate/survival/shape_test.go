@@ -17,7 +17,8 @@ var _ estimate.Distribution = (*survival.Outlook)(nil)
 
 var model = estimate.Linear{Window: 100 * time.Second, Grace: 20 * time.Second}
 
-// run lets a copy report ten times in 100 s, and finish; done is what it has done after a share of its time.
+// run lets an attempt report every 10 s, and finish. done returns the share of the work that is done after a share u
+// of the time.
 func run(s *survival.Shape, took time.Duration, done func(u float64) float64) {
 	var t survival.Trail
 	for age := 10 * time.Second; age < took; age += 10 * time.Second {
@@ -28,7 +29,8 @@ func run(s *survival.Shape, took time.Duration, done func(u float64) float64) {
 
 func linear(u float64) float64 { return u }
 
-// stalls passes the first third of its work in a twentieth of its time, and then nothing until nine tenths.
+// stalls passes the first third of the work in a twentieth of the time, and then nearly nothing until nine tenths of
+// the time.
 func stalls(u float64) float64 {
 	switch {
 	case u < 0.05:
@@ -39,7 +41,7 @@ func stalls(u float64) float64 {
 	return min(1, 0.334+(u-0.9)/0.1*0.666)
 }
 
-func TestLinearProgressIsTheIdentity(t *testing.T) {
+func TestLinearProgressIsLeftAsItIs(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	kind := new(survival.Shape)
 	for range 50 {
@@ -56,8 +58,9 @@ func TestLinearProgressIsTheIdentity(t *testing.T) {
 	}
 }
 
-// A prediction that has always been right becomes certain: the outlook closes in on it, whatever the curve says.
-func TestLinearProgressBecomesCertain(t *testing.T) {
+// If predictions have always been right, they become certain: the outlook narrows to the predicted time, whatever the
+// curve says.
+func TestARightPredictionBecomesCertain(t *testing.T) {
 	kind := new(survival.Shape)
 	var curve survival.Curve
 	for range 20 {
@@ -79,7 +82,7 @@ func TestLinearProgressBecomesCertain(t *testing.T) {
 	assert.Less(t, before, 0.05)
 }
 
-func TestStalledProgressIsReadThroughItsShape(t *testing.T) {
+func TestTheShapeCorrectsProgressThatStalls(t *testing.T) {
 	s := new(survival.Shape)
 	for range 50 {
 		run(s, 100*time.Second, stalls)
@@ -88,15 +91,15 @@ func TestStalledProgressIsReadThroughItsShape(t *testing.T) {
 	assert.Less(t, s.Time(0.1), 0.1)
 	before := 0.
 	for done := 0.; done <= 1; done += 0.001 {
-		require.GreaterOrEqual(t, s.Time(done), before, "at %v", done)
+		require.GreaterOrEqual(t, s.Time(done), before, "the share of the time falls at progress %v", done)
 		before = s.Time(done)
 	}
 	assert.Equal(t, 1., s.Time(1))
 }
 
-// Where the speed that is reported is off, a task that looks half as long again as those that have ended probably is
-// not; one that looks ten times as long is.
-func TestAPredictionDoesNotOutvoteTheOthers(t *testing.T) {
+// Reported speeds are off. A task that looks half as long again as the ended tasks probably is not longer; a task
+// that looks ten times as long is.
+func TestAPredictionDoesNotOutvoteTheCurve(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	s := new(survival.Shape)
 	var curve survival.Curve
@@ -114,8 +117,8 @@ func TestAPredictionDoesNotOutvoteTheOthers(t *testing.T) {
 	}
 }
 
-// Before anything is known of how far predictions are off, a tenth of one counts until three tasks have ended.
-func TestLittleIsSaidTooEarly(t *testing.T) {
+// Before any error was seen, a tenth of a prediction counts until three tasks have ended.
+func TestBeforeThreeEndsATenthOfThePredictionCounts(t *testing.T) {
 	var s survival.Shape
 	var o survival.Outlook
 	var curve survival.Curve
@@ -135,7 +138,7 @@ func TestLittleIsSaidTooEarly(t *testing.T) {
 	assert.Greater(t, o.Mean(), 200.)
 }
 
-// Whatever is reported, the answers are in order: no NaN, no value below the age, probabilities that rise to 1.
+// Whatever is reported, the answers are sound: no NaN, no negative time, and probabilities that rise to 1.
 func FuzzShape(f *testing.F) {
 	f.Add([]byte{10, 30, 200, 255, 3, 90, 17, 0, 128, 250})
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -148,7 +151,7 @@ func FuzzShape(f *testing.F) {
 			trail.Report(age, []float64{float64(b) / 200, math.NaN(), -1, math.Inf(1), 1e-300}[max(0, int(b)%9-4)])
 			var o survival.Outlook
 			p := survival.Prediction{
-				Age: age.Seconds(), Total: age.Seconds() * (1 + float64(b)/50), Stage: trail.Passed(), AtStage: float64(i),
+				Age: age.Seconds(), Total: age.Seconds() * (1 + float64(b)/50), Stage: trail.Passed(), TotalAtStage: float64(i),
 			}
 			if s.Outlook(&o, p, &curve) {
 				require.GreaterOrEqual(t, o.Mean(), 0.)
@@ -184,9 +187,9 @@ func TestShapeDoesNotAllocate(t *testing.T) {
 	}))
 }
 
-// The copies of a phase are off alike, so they count as one: three large phases in a row that were predicted well do not
-// hide that others were not.
-func TestAPhaseCountsOnce(t *testing.T) {
+// Attempts of a phase have similar errors, so together they count as a single attempt for the kind. Three large
+// phases in a row with good predictions do not hide that other phases had bad predictions.
+func TestAPhaseTeachesItsKindAsASingleAttempt(t *testing.T) {
 	kind, off := new(survival.Shape), func(u float64) float64 { return 0.5 * u }
 	for i := range 12 {
 		s, done := kind.Phase(), linear
@@ -202,7 +205,7 @@ func TestAPhaseCountsOnce(t *testing.T) {
 	require.True(t, kind.Phase().Outlook(&o, p, new(survival.Curve)))
 	assert.Greater(t, 10+o.Quantile(0.9), 1.5*(10+o.Quantile(0.2)))
 	p.Expected = false
-	assert.False(t, kind.Phase().Outlook(&o, p, new(survival.Curve)), "they are known to be off, and nothing has ended")
+	assert.False(t, kind.Phase().Outlook(&o, p, new(survival.Curve)), "predictions are known to be wrong, and no task has ended")
 	var curve survival.Curve
 	for range 3 {
 		curve.Observe(100, true)
@@ -211,9 +214,9 @@ func TestAPhaseCountsOnce(t *testing.T) {
 	assert.True(t, kind.Phase().Outlook(&o, p, &curve))
 }
 
-// What was predicted may be over by a little: a copy that was due at 100 s is as good as done at 105, and its prediction is off
-// at 130. Where all of a phase stall alike, none is taken for slower than those that the errors are of.
-func TestPredictionsThatAreOver(t *testing.T) {
+// An attempt may be a little older than its predicted total. An attempt that was due at 100 s is nearly done at 105
+// s; at 130 s its prediction was wrong.
+func TestATotalBelowTheAgeLeavesALittleTime(t *testing.T) {
 	s := new(survival.Shape)
 	var curve survival.Curve
 	for range 60 {
@@ -227,12 +230,12 @@ func TestPredictionsThatAreOver(t *testing.T) {
 	require.True(t, s.Outlook(&o, survival.Prediction{Age: 90, Total: 100, Stage: 9}, &curve))
 	assert.InDelta(t, 10, o.Mean(), 2)
 	if s.Outlook(&o, survival.Prediction{Age: 130, Total: 100, Stage: 9}, &curve) {
-		assert.LessOrEqual(t, o.Mean(), 0.25*130) // by what nobody has seen
+		assert.LessOrEqual(t, o.Mean(), 0.25*130) // by the assumed errors
 	}
 }
 
-// A restored phase goes on with its place among the errors of its kind.
-func TestRestoredPhaseKeepsItsPlace(t *testing.T) {
+// A restored phase goes on replacing its own errors in the rings of its kind.
+func TestARestoredPhaseReplacesItsOwnErrors(t *testing.T) {
 	one, other := new(survival.Shape), new(survival.Shape)
 	a, b := one.Phase(), other.Phase()
 	for range 5 {
@@ -250,4 +253,16 @@ func TestRestoredPhaseKeepsItsPlace(t *testing.T) {
 	want, _ := one.MarshalBinary()
 	got, _ := other.MarshalBinary()
 	assert.Equal(t, want, got)
+}
+
+// A nil curve counts as a curve without ends, in Outlook as in AtMost.
+func TestANilCurveCountsAsAnEmptyCurve(t *testing.T) {
+	s := new(survival.Shape)
+	p := survival.Prediction{Age: 10, Total: 1000, Stage: 1}
+	var o survival.Outlook
+	require.True(t, s.Outlook(&o, p, nil))
+	assert.Equal(t, 90., o.Mean(), "a tenth of the predicted total, less the age")
+	most, known := s.AtMost(p, nil)
+	assert.True(t, known)
+	assert.Equal(t, 90., most)
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A curve sorts its values whatever they are, and finds each time where a search of all of them does.
+// A curve sorts all values, and finds each time at the place at which a binary search finds it.
 func TestCurveSortsAndFinds(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 5))
 	var c Curve
@@ -19,7 +19,7 @@ func TestCurveSortsAndFinds(t *testing.T) {
 			x := 50 + 10*rng.NormFloat64()
 			switch round % 6 {
 			case 1:
-				x = math.Exp(20 * rng.NormFloat64()) // all but a few in one part
+				x = math.Exp(20 * rng.NormFloat64()) // nearly all times are in one bin
 			case 2:
 				x = float64(rng.IntN(5))
 			case 3:

@@ -11,25 +11,25 @@ import (
 	"github.com/straggler-go/straggler/internal/snapshot"
 )
 
-// Renewed is by one in how many of its lives a curve must differ before it is made again: a choice.
-const Renewed = 16
+// RefitPart says when a curve is fitted again: once more than one in RefitPart of its values has changed. It is a
+// choice.
+const RefitPart = 16
 
-// These are choices.
+// These numbers are choices.
 const (
-	mostInWindow = 4096 // ends that a Window keeps: more would tell no more
-	moments      = 1024 // or a part of the window has passed, of so many, in which all that run have aged
+	mostInWindow = 4096 // most values that a Window keeps of runs that are over; more values would not improve the curve
+	refitMoments = 1024 // parts of Keep; after one part the curve is fitted again, because all runs that still run have aged
 )
 
 // WindowConfig holds the choices of a [Window].
 type WindowConfig struct {
-	// Keep is the age from which on what has ended counts no more. It must be positive.
+	// Keep is how long the window keeps the time of a run that is over. It must be positive.
 	Keep time.Duration
-	// Origin is the name of this process among those that pass on to each other the times of such jobs, by
-	// [Window.AppendDelta] and [Window.Merge]. It is of at most 255 bytes, and no other has it. Empty: nothing is passed
-	// on.
+	// Origin is the unique name of this process, of at most 255 bytes. Processes that share the times of their runs,
+	// by [Window.AppendDelta] and [Window.Merge], know each other by this name. Empty: the window shares nothing.
 	Origin string
-	// MaxSkew is how far the clock of another process may be ahead: a delta from further in the future is refused. 0
-	// means a minute.
+	// MaxSkew is how far the clock of another process may be ahead. Merge refuses a delta from further in the future.
+	// 0 means a minute.
 	MaxSkew time.Duration
 }
 
@@ -39,7 +39,7 @@ func (c WindowConfig) Effective() WindowConfig {
 	return c
 }
 
-// Validate reports the first field that is out of range, with its value and its range.
+// Validate reports the first field that is out of range, with its value and its range; nil if there is none.
 func (c WindowConfig) Validate() error {
 	const place = "estimate/survival: WindowConfig"
 	return cmp.Or(check.Least(place, "Keep", c.Keep, 1), c.choices().Validate(place))
@@ -49,26 +49,27 @@ func (c WindowConfig) choices() merge.Choices {
 	return merge.Choices{Origin: c.Origin, Skew: c.MaxSkew, Keep: c.Keep}
 }
 
-// Window keeps the times of a kind of job whose runs come and go, for a host that has no phases and knows starts and
-// ends only: those that ended or were killed within the last while, 4096 at most, and all that run. It is a phase that
-// moves. Make one by [NewWindow]. Not safe for concurrent use; one per kind of job.
+// Window keeps the times of runs of one kind of job. It is for a host that has no phases, and knows only when runs
+// start and end. The window holds each run that has not ended, and at most the latest 4096 runs that ended or were
+// killed within Keep. Its [Curve] takes the place of the curve of a phase. Make a window by [NewWindow]. It is not
+// safe for concurrent use; keep one for each kind of job.
 type Window struct {
 	config WindowConfig
 	clock  clock.Clock
-	runs   []time.Duration // when each began; negative if the place is free
-	free   []int
-	over   merge.List[over]
+	runs   []time.Duration     // for each number of a run, the time at which it began; -1 for a free number
+	free   []int               // the free numbers
+	past   merge.List[pastRun] // the runs that are over
 
-	curve  Curve
-	made   bool          // the curve, at fitted
-	fitted time.Duration // when that was
-	since  int           // runs that began or ended since then
+	curve   Curve
+	valid   bool          // curve holds the runs as of fitted
+	fitted  time.Duration // when curve was fitted
+	changes int           // runs that began or ended since fitted
 }
 
-// over is a run that is over.
-type over struct {
-	seconds float64
-	ended   bool
+// pastRun is a run that ended or was killed.
+type pastRun struct {
+	seconds float64 // its time, or its age when it was killed
+	ended   bool    // false: the run was killed
 }
 
 // NewWindow returns an empty window, or an error that names the field that is out of range.
@@ -79,12 +80,14 @@ func NewWindow(c WindowConfig) (*Window, error) {
 	return &Window{config: c.Effective()}, nil
 }
 
+// at returns the instant now on the clock of the window, which never steps back.
 func (w *Window) at(now time.Time) time.Duration { return w.config.choices().At(&w.clock, now) }
 
-// Start records that a run begins, and returns its number until it is over. O(1) amortised.
+// Start notes that a run begins, and returns the number of the run. The number is used again once the run is over.
+// O(1) amortised.
 func (w *Window) Start(now time.Time) int {
 	at := w.at(now)
-	w.since++
+	w.changes++
 	if n := len(w.free); n > 0 {
 		id := w.free[n-1]
 		w.free = w.free[:n-1]
@@ -95,56 +98,59 @@ func (w *Window) Start(now time.Time) int {
 	return len(w.runs) - 1
 }
 
-// End records that a run has ended with success, or with success false that it was killed: it would have taken at least
-// so long. A number that is not in use changes nothing. O(1) amortised.
+// End notes that a run is over. If success is true, the run took its age. If success is false, the run was killed,
+// and would have taken at least its age. If no run has the number, End changes nothing. O(1) amortised.
 func (w *Window) End(now time.Time, id int, success bool) {
-	if age, ok := w.take(w.at(now), id); ok {
-		w.add(over{age, success})
+	if age, ok := w.remove(w.at(now), id); ok {
+		w.add(pastRun{age, success})
 	}
 }
 
-// Observe records the time of a run that was not reported while it ran: that it ended after so many seconds, or with
-// success false that it was killed then. Any unit does, as long as it is always the same: with the seconds that each
-// task took for a unit of its work, the curve is a Prior of estimate.UnitTimes. It reports whether the time was taken;
-// see [Curve.Observe]. O(1) amortised.
+// Observe adds the time of a run without Start and End. If success is true, the run took the given seconds. If
+// success is false, the run was killed at that age. Another unit than seconds is possible if it is always the same:
+// with the seconds that tasks took for a unit of work, the curve is a Prior of estimate.UnitTimes. Observe reports
+// whether it added the time: it refuses a time that is negative, NaN, or more than estimate.MaxSample. O(1)
+// amortised.
 func (w *Window) Observe(now time.Time, seconds float64, success bool) bool {
 	w.at(now)
-	taken := seconds >= 0 && seconds <= estimate.MaxSample
-	if taken {
-		w.since++
-		w.add(over{seconds + 0, success})
+	ok := seconds >= 0 && seconds <= estimate.MaxSample
+	if ok {
+		w.changes++
+		w.add(pastRun{seconds + 0, success})
 	}
-	return taken
+	return ok
 }
 
-func (w *Window) add(o over) {
-	if w.over.Len() >= 2*mostInWindow {
+// add adds a run that is over.
+func (w *Window) add(o pastRun) {
+	if w.past.Len() >= 2*mostInWindow {
 		w.newest()
 	}
-	w.over.Add(w.config.choices(), w.clock.Since, o)
+	w.past.Add(w.config.choices(), w.clock.Since, o)
 }
 
-// newest is what is in the window.
-func (w *Window) newest() []merge.Observation[over] {
-	return w.over.Newest(form(), w.config.choices(), w.clock.Since, mostInWindow)
+// newest returns the runs in the window that are over, and drops all older runs.
+func (w *Window) newest() []merge.Observation[pastRun] {
+	return w.past.Newest(form(), w.config.choices(), w.clock.Since, mostInWindow)
 }
 
-// Drop forgets a run that failed: its time says nothing. O(1).
-func (w *Window) Drop(now time.Time, id int) { w.take(w.at(now), id) }
+// Drop removes a run that failed: its age says nothing about the time of other runs. If no run has the number, Drop
+// changes nothing. O(1).
+func (w *Window) Drop(now time.Time, id int) { w.remove(w.at(now), id) }
 
-// take frees a run's place and returns its age in seconds.
-func (w *Window) take(at time.Duration, id int) (age float64, ok bool) {
+// remove frees the number of a run, and returns its age in seconds.
+func (w *Window) remove(at time.Duration, id int) (age float64, ok bool) {
 	if id < 0 || id >= len(w.runs) || w.runs[id] < 0 {
 		return 0, false
 	}
 	age = max(at-w.runs[id], 0).Seconds()
-	w.since++
+	w.changes++
 	w.runs[id] = -1
 	w.free = append(w.free, id)
 	return age, true
 }
 
-// Age returns how long a run has taken so far, in seconds; 0 if the number is not in use.
+// Age returns the age of a run in seconds; 0 if no run has the number. O(1).
 func (w *Window) Age(now time.Time, id int) float64 {
 	if at := w.at(now); id >= 0 && id < len(w.runs) && w.runs[id] >= 0 {
 		return max(at-w.runs[id], 0).Seconds()
@@ -152,16 +158,16 @@ func (w *Window) Age(now time.Time, id int) float64 {
 	return 0
 }
 
-// Curve returns the curve as of now, or a moment ago: it is made again when one in sixteen of its runs has begun or
-// ended, or a thousandth of the window has passed. It holds until the next call. Each start and end costs O(log n)
-// amortised for n runs in the window, and each thousandth of it O(n log n); to ask about all that run at one moment
-// costs O(1) each.
+// Curve returns the curve of the window. It fits the curve again if more than one in sixteen of its runs has begun or
+// ended since the last fit, or if a thousandth of Keep has passed. The curve is valid until the next call. For n runs
+// in the window, a start or an end costs O(log n) amortised, and each thousandth of Keep costs O(n log n). A host
+// that asks about all n runs at one moment pays O(1) for each run.
 func (w *Window) Curve(now time.Time) *Curve {
 	at := w.at(now)
-	if w.made && w.since <= w.curve.Len()/Renewed && at-w.fitted <= w.config.Keep/moments {
+	if w.valid && w.changes <= w.curve.Len()/RefitPart && at-w.fitted <= w.config.Keep/refitMoments {
 		return &w.curve
 	}
-	w.made, w.fitted, w.since = true, at, 0
+	w.valid, w.fitted, w.changes = true, at, 0
 	w.curve.Reset()
 	for _, o := range w.newest() {
 		w.curve.Observe(o.Fact.seconds, o.Fact.ended)
@@ -175,31 +181,38 @@ func (w *Window) Curve(now time.Time) *Curve {
 	return &w.curve
 }
 
-// form is how runs that are over are passed on.
-func form() merge.Form[over] {
-	return merge.Form[over]{Place: "estimate/survival", Kind: 'w', Fact: func(c *snapshot.Codec, o *over) {
+// form says how runs that are over are encoded for other processes.
+func form() merge.Form[pastRun] {
+	return merge.Form[pastRun]{Place: "estimate/survival", Kind: 'w', Fact: func(c *snapshot.Codec, o *pastRun) {
 		c.Amount(&o.seconds)
 		c.Bool(&o.ended)
 	}}
 }
 
-// AppendVersion appends what the window knows, as far as a process that knows more must know that to say the rest.
-func (w *Window) AppendVersion(dst []byte) []byte { return w.over.AppendVersion(form(), dst) }
+// AppendVersion appends the version of the window to dst. The version is a summary of the runs that the window knows.
+// From it another process finds the runs that this window lacks; see [Window.AppendDelta].
+func (w *Window) AppendVersion(dst []byte) []byte { return w.past.AppendVersion(form(), dst) }
 
-// AppendDelta appends the runs that are over beyond a version, that of the reader by its AppendVersion; nil stands for
-// one that knows none. With origins it says only what these have seen. It is an error if since is no version. Some 15
-// bytes a run.
+// AppendDelta appends to dst the runs that are over and are not in since. since is the version of the reader, by its
+// AppendVersion; nil means that the reader knows no run. If origins are given, the delta holds only the runs that
+// these processes have seen. AppendDelta returns an error if since is no version. A run takes about 15 bytes.
 func (w *Window) AppendDelta(dst, since []byte, origins ...string) ([]byte, error) {
-	return w.over.AppendDelta(form(), w.config.choices(), w.clock.Since, dst, since, origins)
+	return w.past.AppendDelta(form(), w.config.choices(), w.clock.Since, dst, since, origins)
 }
 
-// Merge takes in what another process has seen, by its AppendDelta, in any order, and as often as it comes: windows
-// that know the same give the same curve at the same instant, to the last bit, as far as nothing runs. Of the 4096 that
-// are kept at most half are those of one process. It is an error, and nothing is taken, if the window has no Origin,
-// delta is damaged or none, or, a FieldError, if it comes from more than MaxSkew ahead of now. O(1) a run.
+// Merge adds the runs of another process from a delta of its AppendDelta. Deltas may come in any order and more than
+// once: windows that know the same runs give the same curve at the same instant, to the last bit, if all their runs
+// are over. At most half of the 4096 kept runs come from one process. Merge returns an error and adds no run in three
+// cases:
+//
+//   - The window has no Origin.
+//   - The delta is damaged, or is no delta.
+//   - The delta comes from more than MaxSkew after now. The error is a FieldError of package straggler.
+//
+// O(1) for each run.
 func (w *Window) Merge(now time.Time, delta []byte) error {
-	err := w.over.Merge(form(), w.config.choices(), w.at(now), delta)
-	if w.made = w.made && err != nil; w.over.Len() > 2*mostInWindow {
+	err := w.past.Merge(form(), w.config.choices(), w.at(now), delta)
+	if w.valid = w.valid && err != nil; w.past.Len() > 2*mostInWindow {
 		w.newest()
 	}
 	return err

@@ -1,7 +1,6 @@
 package survival_test
 
 import (
-	"fmt"
 	"maps"
 	"math/rand/v2"
 	"slices"
@@ -11,44 +10,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/straggler-go/straggler/estimate"
 	"github.com/straggler-go/straggler/estimate/survival"
 	"github.com/straggler-go/straggler/internal/snapshot/snapshottest"
-	"github.com/straggler-go/straggler/restart"
 )
 
-// A host without phases and without progress: its jobs of the last hour stand in for the phase. It asks about a job of three
-// minutes where the others take about one.
-func ExampleWindow() {
-	window, err := survival.NewWindow(survival.WindowConfig{Keep: time.Hour})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	now := time.Unix(0, 0) // the time of the host's clock
-	slow := window.Start(now)
-	for range 9 {
-		window.Start(now) // they are numbered 1 to 9
-	}
-	for id := 1; id <= 9; id++ {
-		window.End(now.Add(time.Duration(54+id)*time.Second), id, true)
-	}
-	now = now.Add(180 * time.Second)
-
-	curve, age := window.Curve(now), window.Age(now, slow)
-	left := survival.Residual{Curve: curve, Age: age}
-	task := restart.Task{
-		Attempts: []restart.Attempt{{
-			Machine: -1, Elapsed: 3 * time.Minute, Remaining: time.Duration(left.Mean() * 1e9), Left: left, Basis: restart.ByAge,
-		}},
-		Fresh: estimate.Fresh{UnitTime: survival.Without{Curve: curve, Age: age}, Work: 1},
-	}
-	fmt.Println(restart.Decide(task, restart.Phase{Interval: 5 * time.Second, Slots: 4, FreeSlots: 3}))
-	// Output:
-	// copy idle-slot basis=age remaining=180s fresh=59s slot-seconds=458.383 threshold=262.349 gain=121s
-}
-
-func TestWindow(t *testing.T) {
+func TestAWindowKeepsRunningRunsAndForgetsOldRuns(t *testing.T) {
 	_, err := survival.NewWindow(survival.WindowConfig{Keep: 0})
 	require.ErrorContains(t, err, "estimate/survival: WindowConfig.Keep is 0s, want")
 	w, err := survival.NewWindow(survival.WindowConfig{Keep: time.Minute})
@@ -61,19 +27,20 @@ func TestWindow(t *testing.T) {
 	w.End(at(20), c, true)
 	w.End(at(20), -1, true)
 	d := w.Start(at(20))
-	assert.Equal(t, 3, w.Curve(at(30)).Len(), "one ended, one was killed, one runs")
+	assert.Equal(t, 3, w.Curve(at(30)).Len(), "a run ended, a run was killed, and a run runs")
 	assert.Equal(t, 1, w.Curve(at(30)).Ends())
 	assert.Equal(t, 20., w.Curve(at(30)).Longest())
 	assert.Equal(t, 10., w.Age(at(30), d))
-	assert.Equal(t, 2, w.Curve(at(71)).Len(), "the first is out of the window")
-	assert.Equal(t, 1, w.Curve(at(1000)).Len(), "what runs stays")
+	assert.Equal(t, 2, w.Curve(at(71)).Len(), "the first end is out of the window")
+	assert.Equal(t, 1, w.Curve(at(1000)).Len(), "a running run stays")
 	for i := range 20_000 {
 		w.End(at(1000+i%2), w.Start(at(1000)), true)
 	}
 	assert.LessOrEqual(t, w.Curve(at(1001)).Len(), 4097)
 }
 
-// What the window's curve is made of, worked out anew: the ends of the last 100 s, and what runs, in milliseconds.
+// windowed computes the curve of a window anew: from the ends of the last 100 s, and from the running runs. Times are
+// in milliseconds.
 func windowed(now int, ends [][3]int, began map[int]int) *survival.Curve {
 	c := new(survival.Curve)
 	for _, e := range ends {
@@ -88,9 +55,9 @@ func windowed(now int, ends [][3]int, began map[int]int) *survival.Curve {
 	return c
 }
 
-// The curve is that of now, unless less than one in sixteen of its runs has changed within a thousandth of the window: then it
-// stays as it was. A window that is restored time and again says the same.
-func TestWindowIsAmortisedAndRestored(t *testing.T) {
+// The curve is current, unless less than a sixteenth of its runs has changed within a thousandth of the window; then
+// it stays. A restored window gives the same answers as the window that was saved.
+func TestAWindowRefitsRarelyAndIsRestoredExactly(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	w, err := survival.NewWindow(survival.WindowConfig{Keep: 100 * time.Second})
 	require.NoError(t, err)
@@ -136,15 +103,15 @@ func TestWindowIsAmortisedAndRestored(t *testing.T) {
 		}
 		for _, c := range []*survival.Curve{w.Curve(at), twin.Curve(at)} {
 			require.Equal(t, last.Len(), c.Len(), "step %d", step)
-			require.InDelta(t, 1/(1+last.Mean()), 1/(1+c.Mean()), 1e-9) // an empty one takes for ever
+			require.InDelta(t, 1/(1+last.Mean()), 1/(1+c.Mean()), 1e-9) // the mean of an empty curve is +Inf
 			require.InDelta(t, last.Above(10), c.Above(10), 1e-9)
 		}
 	}
-	assert.Greater(t, same, 2*fits, "most answers cost nothing")
+	assert.Greater(t, same, 2*fits, "most answers need no fit")
 	assert.Greater(t, fits, 100)
 }
 
-func TestWindowRefuses(t *testing.T) {
+func TestWindowRefusesDamagedSnapshots(t *testing.T) {
 	w, err := survival.NewWindow(survival.WindowConfig{Keep: time.Minute})
 	require.NoError(t, err)
 	for i := range 5 {
@@ -155,14 +122,14 @@ func TestWindowRefuses(t *testing.T) {
 	data, err := w.MarshalBinary()
 	require.NoError(t, err)
 	for n := range data {
-		assert.ErrorContains(t, new(survival.Window).UnmarshalBinary(data[:n]), "estimate/survival: Window", "%d bytes", n)
+		assert.ErrorContains(t, new(survival.Window).UnmarshalBinary(data[:n]), "estimate/survival: Window", "a snapshot cut to %d bytes", n)
 	}
 	assert.Error(t, new(survival.Window).UnmarshalBinary(append(data, 0)))
 	snapshottest.Flips(t, data, new(survival.Window).UnmarshalBinary)
 	data[0]++
 	before := w.Curve(time.Unix(22, 0)).Mean()
-	assert.Error(t, w.UnmarshalBinary(data), "of another version")
-	assert.Equal(t, before, w.Curve(time.Unix(22, 0)).Mean(), "it is as it was")
+	assert.Error(t, w.UnmarshalBinary(data), "a snapshot of another version is refused")
+	assert.Equal(t, before, w.Curve(time.Unix(22, 0)).Mean(), "the window is unchanged")
 }
 
 func TestWindowDoesNotAllocate(t *testing.T) {

@@ -6,80 +6,84 @@ import (
 	"github.com/straggler-go/straggler/internal/num"
 )
 
-// Without is a curve without one of the tasks that run, as if it were not among the values: of what a new copy of that
-// task would take, its own age is no evidence. It implements estimate.Distribution; of a curve of one value it is
-// unknown.
+// Without is a curve that leaves out one running task. It predicts the time of a new attempt of this task. The age of
+// the running attempt says nothing about that time. If the curve has no other value, nothing is known, and the mean
+// is +Inf. The zero value knows nothing. Without implements estimate.Distribution.
 type Without struct {
+	// Curve is the distribution of the times of tasks, with the running task among its values.
 	Curve *Curve
-	// Age is that task's at the last Fit or since, in units of the curve.
+	// Age is the age of the running task at the latest Fit or later, in units of the curve; 0 or more.
 	Age float64
-	set *rest // as Set has left it
+	set *others // as computed by Set; nil if Set was not called
 }
 
-// Set makes w a curve without a task of an age, and works out at once what most questions need; that is kept from the
-// task before where it is the same. It holds until the next Fit, and a copy of w until the next Set. O(log n); the first
-// allocates.
+// Set makes w the given curve without a running task of the given age. It computes at once what most answers need, or
+// keeps the result of the previous call if that is the same. w is valid until the next Fit of the curve. A Go copy of
+// w is valid until the next Set. O(log n). The first call allocates.
 func (w *Without) Set(c *Curve, age float64) {
 	set := w.set
 	*w = Without{Curve: c, Age: age}
 	if !w.known() {
 		return
 	}
-	r := w.rest()
+	o := w.others()
 	switch {
 	case set == nil:
-		set = new(rest)
+		set = new(others)
 		fallthrough
-	case set.curve != c || set.fit != r.fit || set.ends != r.ends || set.longest != r.longest:
-		*set = r
-		set.beyond = r.tail()
+	case set.curve != c || set.fit != o.fit || set.ends != o.ends || set.longest != o.longest:
+		*set = o
+		set.beyond = o.tail()
 	}
 	w.set = set
 }
 
+// known reports whether the curve has other values than the task's own.
 func (w Without) known() bool { return w.Curve != nil && w.Curve.n > 1 && w.Age >= 0 }
 
-// rest is a curve without one that was at risk at its first ends.
-type rest struct {
+// others is a curve without one task, which was at risk at the first ends only.
+type others struct {
 	curve   *Curve
-	ends    int     // so many of them
-	factor  float64 // what P(T > t) beyond them is to be multiplied by
-	longest float64 // L without it
-	beyond  tail    // from there on, if it was worked out
-	fit     int32   // of the curve
+	ends    int     // number of distinct ends at which the task was at risk
+	factor  float64 // corrects P(T > t) of the curve beyond these ends
+	longest float64 // L without the task
+	beyond  tail    // the tail from L on; the index is 0 until Set has computed it
+	fit     int32   // number of the curve's Fit
 }
 
-func (w Without) rest() rest {
+// others returns the curve without the task: the result of Set, or a new one.
+func (w Without) others() others {
 	c := w.Curve
 	if w.set != nil {
 		return *w.set
 	}
-	r := rest{curve: c, ends: c.index(w.Age, false), factor: 1, longest: c.longest, fit: c.fits}
+	o := others{curve: c, ends: c.index(w.Age, false), factor: 1, longest: c.longest, fit: c.fits}
 	if w.Age >= c.longest {
-		r.longest = c.second
+		o.longest = c.second
 	}
-	if r.ends > 0 && c.above[r.ends-1] > 0 {
-		r.factor = c.aboveOthers[r.ends-1] / c.above[r.ends-1]
+	if o.ends > 0 && c.above[o.ends-1] > 0 {
+		o.factor = c.aboveOthers[o.ends-1] / c.above[o.ends-1]
 	}
-	return r
+	return o
 }
 
 // after returns P(T > t) after the first i ends.
-func (r rest) after(i int) float64 {
+func (o others) after(i int) float64 {
 	switch {
 	case i == 0:
 		return 1
-	case i <= r.ends:
-		return r.curve.aboveOthers[i-1]
+	case i <= o.ends:
+		return o.curve.aboveOthers[i-1]
 	}
-	return float64(r.factor * r.curve.above[i-1]) // no fused multiply-add where it is inlined
+	return float64(o.factor * o.curve.above[i-1]) // no fused multiply-add after inlining
 }
 
-// first returns after how many ends P(T > t) is at most the bar, or one more than there are.
-func (r rest) first(bar float64) int {
-	low, high := 1, len(r.curve.at)+1
+// first returns the number of ends after which P(T > t) is at most the bar. If P(T > t) never falls that far, it
+// returns one more than the number of ends.
+func (o others) first(bar float64) int {
+	low, high := 1, len(o.curve.at)+1
 	for low < high {
-		if mid := int(uint(low+high) >> 1); r.after(mid) > bar {
+		if mid := int(uint(low+high) >> 1); o.after(mid) > bar {
 			low = mid + 1
 		} else {
 			high = mid
@@ -88,72 +92,72 @@ func (r rest) first(bar float64) int {
 	return low
 }
 
-// rounding is far more than a product of shares is off by, or a sum of them.
+// rounding is far more than the rounding error of a product or a sum of shares.
 const rounding = 1e-9
 
-// share returns the first end beyond which there is at most a share; 0 if there is none.
-func (r rest) share(left float64) float64 {
-	if i := r.first(left + rounding); i <= len(r.curve.at) {
-		return r.curve.at[i-1]
+// share returns the first end beyond which at most the given share of tasks is left; 0 if there is none.
+func (o others) share(left float64) float64 {
+	if i := o.first(left + rounding); i <= len(o.curve.at) {
+		return o.curve.at[i-1]
 	}
 	return 0
 }
 
 // tail returns the tail beyond L.
-func (r rest) tail() tail {
-	if r.beyond.index > 0 {
-		return r.beyond
+func (o others) tail() tail {
+	if o.beyond.index > 0 {
+		return o.beyond
 	}
-	return newTail(r.longest, r.share(num.ThreeQuarters), r.share(num.Half), r.share(num.Quarter), r.curve.beyond.silent)
+	return newTail(o.longest, o.share(num.ThreeQuarters), o.share(num.Half), o.share(num.Quarter), o.curve.beyond.silent)
 }
 
-// Mean returns E(T). O(log n).
+// Mean returns E(T); +Inf if nothing is known. O(log n).
 func (w Without) Mean() float64 {
 	if !w.known() {
 		return math.Inf(1)
 	}
-	r := w.rest()
+	o := w.others()
 	above, area, from := 1.0, 0.0, 0.0
-	if i := r.ends; i > 0 {
-		above, area, from = r.after(i), w.Curve.areaOthers[i-1], w.Curve.at[i-1]
+	if i := o.ends; i > 0 {
+		above, area, from = o.after(i), w.Curve.areaOthers[i-1], w.Curve.at[i-1]
 	}
-	if r.ends < len(w.Curve.at) { // it is not the longest
-		area += float64(r.factor * w.Curve.upToLongest(from)) // no fused multiply-add: one answer everywhere
+	if o.ends < len(w.Curve.at) { // another task ended later than the age of this task
+		area += float64(o.factor * w.Curve.upToLongest(from)) // no fused multiply-add: every machine gives the same answer
 	} else {
-		area += float64(above * (r.longest - from))
+		area += float64(above * (o.longest - from))
 	}
-	if last := r.after(len(w.Curve.at)); last > 0 {
-		area += float64(last * r.tail().mean())
+	if last := o.after(len(w.Curve.at)); last > 0 {
+		area += float64(last * o.tail().mean())
 	}
 	return area
 }
 
-// CDF returns P(T <= t). O(log n).
+// CDF returns P(T <= t); 0 if nothing is known. O(log n).
 func (w Without) CDF(t float64) float64 { return w.below(t, false) }
 
-// Below returns P(T < t). O(log n).
+// Below returns P(T < t); 0 if nothing is known. O(log n).
 func (w Without) Below(t float64) float64 { return w.below(t, true) }
 
 func (w Without) below(t float64, strict bool) float64 {
 	if !w.known() || t != t {
 		return 0
 	}
-	r := w.rest()
-	above := r.after(w.Curve.index(t, strict))
-	if t > r.longest && above > 0 {
-		above = float64(above * r.tail().above(t))
+	o := w.others()
+	above := o.after(w.Curve.index(t, strict))
+	if t > o.longest && above > 0 {
+		above = float64(above * o.tail().above(t))
 	}
 	return 1 - above
 }
 
-// Quantile returns the smallest t with CDF(t) >= p. O(log n).
+// Quantile returns the smallest t with CDF(t) >= p; +Inf if nothing is known. O(log n).
 func (w Without) Quantile(p float64) float64 {
 	if !w.known() {
 		return math.Inf(1)
 	}
-	r, bar := w.rest(), remainder(p)
-	if i := r.first(bar); i <= len(w.Curve.at) {
+	o, bar := w.others(), remainder(p)
+	if i := o.first(bar); i <= len(w.Curve.at) {
 		return w.Curve.at[i-1]
 	}
-	return r.tail().quantile(bar / r.after(len(w.Curve.at)))
+	return o.tail().quantile(bar / o.after(len(w.Curve.at)))
 }

@@ -87,22 +87,28 @@ const pageHead = `# What the papers claim, and what comes out here
 
 Written by ` + "`%s`" + ` in ` + "`examples`" + `: do not edit it by hand.
 
-Each row is a figure, or a contrast, that a paper states in its text or in a table. **A** rows are formulas or worked
-examples and match to the precision in print. **B** rows are experiments with luck, on a simulated cluster
-(` + "`examples/internal/cluster`" + `) that asks the library for every decision. A figure is judged on both sides: the band
-is the paper's own figure and 8 points of a share (half of the figure, if it is below 16 %%), 10 %% of a ratio, a time or a
-count, or 5 %% of what the paper calls flat; a gain must be one. Where the paper states only a direction, so does the band.
+This page compares the five papers' figures with figures of this library. Each row is a figure, or a contrast, that a paper
+states in its text or in a table. **A** rows are formulas or worked examples, and match to the precision in print. **B** rows are
+experiments with luck, on a simulated cluster (` + "`examples/internal/cluster`" + `) that asks the library for every decision.
+
+Each figure has a band, and must lie within it on both sides. The band is the paper's own figure and
+
+- 8 points of a share, or half of the share if it is below 16 %%;
+- 10 %% of a ratio, a time or a count;
+- 5 %% of a figure that the paper calls flat.
+
+A gain must be a gain. Where the paper states only a direction, the band has only that direction.
 
 - **shown**: the mean and two standard errors on either side lie in the band.
-- **at the edge**: an edge of the band lies within two standard errors of the mean, so that other seeds may say otherwise.
-- **outside**: the mean lies further out than that. The note under the table says why, and what was tried.
-- **calibrated**: an input of the row was chosen so that this figure comes out. It is no evidence of itself, and not judged.
+- **at the edge**: an edge of the band lies within two standard errors of the mean, so other seeds may say otherwise.
+- **outside**: the mean lies further out. The note under the table gives the reason and the tries.
+- **calibrated**: an input of the row was chosen so that this figure comes out. The figure proves nothing, and is not judged.
 
-A row is as bad as the worst of its judged figures. Lines without a paper's figure help to read the others. Models are
-calibrated only where a line says so; no input was changed to move a judged figure into its band.
+A row is as bad as the worst of its judged figures. Lines without a paper's figure help to read the other lines. Models are
+calibrated only where a line says so. No input was changed to move a judged figure into its band.
 
-A seed is one repetition; of rows that vary much and cost little, several. It seeds the workload, and what befalls each
-copy of a task is a draw that belongs to the seed, the task and the copy, so that policies are compared on the same luck.
+A seed is one repetition, or several for rows that vary much and cost little. The seed decides the workload. The luck of an
+attempt is a draw that belongs to the seed, the task and the number of the attempt, so policies are compared on the same luck.
 The same seeds make the same table.
 `
 
@@ -126,8 +132,8 @@ func twice(first, second []outcome, o options) string {
 			differ = append(differ, fmt.Sprintf("%s (%s, %s)", first[i].ID, a, b))
 		}
 	}
-	s := fmt.Sprintf("\nEvery row was run on two sets of seeds that nobody had looked at while rows were developed:\n"+
-		"%d to %d, and, in the column **Again**, %d to %d. A row that they do not agree on is at the edge:\n",
+	s := fmt.Sprintf("\nEvery row was run on two sets of seeds that had no part in the development of the rows:\n"+
+		"%d to %d, and, in the column **Again**, %d to %d. If the two sets disagree about a row, it is at the edge:\n",
 		o.seed, o.seed+uint64(o.seeds)-1, o.again, o.again+uint64(o.seeds)-1)
 	if len(differ) == 0 {
 		return s + "there is none.\n"

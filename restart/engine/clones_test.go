@@ -62,3 +62,14 @@ func TestAttemptOnALeavingMachineIsCopied(t *testing.T) {
 	require.Len(t, all, 1, "%v", all)
 	assert.Contains(t, all[0], "submit 0.1 on b")
 }
+
+// An engine that places is told to avoid a machine that leaves, until the machine stays after all.
+func TestLeavingMachineIsAvoidedIfTheEnginePlaces(t *testing.T) {
+	p, machines := newPhase(t, engine.Config{Tasks: 2, Slots: 1},
+		engine.MachinesConfig{Machines: []engine.Machine{{Name: "a"}, {Name: "b"}}})
+	machines.SetLeaving("a", at(40))
+	assert.Equal(t, []string{"submit 0.0 not on a"}, lines(p.Poll(at(0), nil)))
+	machines.SetLeaving("a", time.Time{})
+	done := []engine.Attempt{{ID: "0.0", State: engine.Succeeded, Machine: "b"}}
+	assert.Equal(t, []string{"submit 1.0"}, lines(p.Poll(at(1), done)))
+}

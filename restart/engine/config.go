@@ -12,14 +12,15 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// Config describes a phase: first the facts, then the choices. A field without an explanation is as in [tracker.Config].
+// Config describes a phase: first the facts, then the choices. A field without an explanation is as in
+// [tracker.Config].
 type Config struct {
-	// Tasks is the number of tasks. It may be left 0 if Work is given: then the length of Work counts.
+	// Tasks is the number of tasks. Tasks may be 0 if Work is given: then the length of Work counts.
 	Tasks int
 	// Work is the amount of work of each task, in a unit of your choice, for example bytes. Nil: no work is
 	// known.
 	Work []float64
-	// Interval is the time between two calls of Poll. It must be positive.
+	// Interval is the time between two calls of Poll; a positive duration.
 	Interval time.Duration
 	// Machines are where attempts run. Nil: the phase learns the machines' names from the attempts, and the
 	// engine's own scheduler places the attempts.
@@ -44,7 +45,7 @@ type Config struct {
 	Limits restart.Limits
 	// Clones is the number of first attempts that each task may have. 0 means 1.
 	Clones int
-	// Order sorts the indices of the waiting tasks: the first task starts first. See package laxity. It may
+	// Order sorts the indices of the waiting tasks: the first task starts first. See package laxity. Order may
 	// only permute the slice. Nil: the task with the most work goes first, as in Mantri, and among equals the
 	// task with the lowest index.
 	Order func(now time.Time, waiting []int)
@@ -92,7 +93,7 @@ const place = "restart/engine: Config"
 // fill checks the fields and sets the defaults of the fields that are 0.
 func (c *Config) fill() error {
 	if c.Interval <= 0 {
-		return check.Bad(place, "Interval", c.Interval, "a positive duration: how often Poll is called")
+		return check.Bad(place, "Interval", c.Interval, "a positive duration, the time between two calls of Poll")
 	}
 	if err := cmp.Or(
 		check.Count(place, "MaxFailures", c.MaxFailures, false),

@@ -16,7 +16,7 @@ import (
 	"github.com/straggler-go/straggler/restart/engine"
 )
 
-// queue is an engine that survives its scheduler. It keeps an attempt under its name, runs all tasks at the
+// queue is an engine that survives its scheduler. The queue keeps an attempt under its name, runs all tasks at the
 // same speed unless slow says otherwise, and lists all attempts that it ever had, dated by the clocks of their
 // machines.
 type queue struct {
@@ -110,7 +110,7 @@ func (q *queue) list() (all []engine.Attempt) {
 	return all
 }
 
-// scheduler runs a phase over a queue. It dies at one point of its run: after a poll, a save or an action.
+// scheduler runs a phase over a queue. The scheduler dies at one point of its run: after a poll, a save or an action.
 type scheduler struct {
 	t      *testing.T
 	q      *queue
@@ -155,7 +155,7 @@ func (s *scheduler) save() {
 	s.disk = append(s.disk, saved{phase, machines})
 }
 
-// run polls until the phase is done. It returns false if the scheduler died before.
+// run polls until the phase is done. The result is false if the scheduler died before.
 func (s *scheduler) run(saveFirst bool) bool {
 	for !s.phase.Done() {
 		actions := slices.Clone(s.phase.Poll(s.q.now, s.q.list()))
@@ -191,7 +191,7 @@ func (s *scheduler) run(saveFirst bool) bool {
 	return true
 }
 
-// A scheduler dies at any point. It is started again with its last snapshot, with an old one, or with none.
+// A scheduler dies at any point. The test starts it again with its last snapshot, with an old one, or with none.
 // Every task ends, each result is published once, and no crash costs more than one needless attempt. The test
 // makes a thousand runs, or STRAGGLER_LIVES.
 func TestCrashMatrix(t *testing.T) {
@@ -249,8 +249,8 @@ func TestCrashMatrix(t *testing.T) {
 	t.Logf("at most %d crashes a run: %d needless attempts in %d runs, at most %d in one run", 3, needless, runs, most)
 }
 
-// A scheduler without a snapshot takes over a healthy run with linear progress, at any moment. It kills nothing
-// and copies nothing.
+// A scheduler without a snapshot takes over a healthy run with linear progress, at any moment. This scheduler
+// kills nothing and copies nothing.
 func TestSchedulerWithoutASnapshotTakesOverAtAnyMoment(t *testing.T) {
 	for half := range 80 {
 		q := newQueue(48, 3, 8, func(int) time.Duration { return 8 * time.Second })

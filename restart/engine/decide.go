@@ -93,8 +93,8 @@ func (p *Phase) tellSlots() {
 // freeSlots returns how many more attempts may be submitted.
 func (p *Phase) freeSlots() int { return p.told - p.book.live }
 
-// endAttempt carries out a decision to restart or to kill. It returns false for any other decision, and if the
-// attempt does not exist.
+// endAttempt carries out a decision to restart or to kill. The result is false for any other decision, and if
+// the attempt does not exist.
 func (p *Phase) endAttempt(answer tracker.Answer) bool {
 	if answer.Action != restart.Restart && answer.Action != restart.Kill {
 		return false
@@ -165,7 +165,7 @@ func (p *Phase) refusesAll(why restart.Reason) bool {
 }
 
 // submitCopy submits a copy on the machine that asked. If this machine already has an attempt of the task, it
-// takes another machine; this happens with policies that name no machines to avoid. It returns false if the
+// takes another machine; this happens with policies that name no machines to avoid. The result is false if the
 // other machines are full.
 func (p *Phase) submitCopy(task, machine int, d restart.Decision) bool {
 	if t := &p.book.tasks[task]; machine != nowhere && t.isOn(machine) {
@@ -285,14 +285,14 @@ func (p *Phase) submit(task, machine int, why *restart.Decision) {
 	p.ask(a, Submit, why)
 }
 
-// avoid names the machines where a new attempt should not run, without the chosen machine. It tries these lists
-// and returns the first that leaves a machine over:
+// avoid names the machines where a new attempt should not run, without the chosen machine. The method tries
+// these lists and returns the first list that leaves a machine over:
 //
-//   - machines that run or ran an attempt of the task, and machines that rest or are slow,
-//   - machines with a live attempt of the task, and machines that rest or are slow,
+//   - machines that run or ran an attempt of the task, and machines that rest, are slow or leave,
+//   - machines with a live attempt of the task, and machines that rest, are slow or leave,
 //   - machines with a live attempt of the task.
 //
-// O(machines that rest, are slow or were tried).
+// O(machines that rest, are slow, leave or were tried).
 func (p *Phase) avoid(task, chosen int) []string {
 	t, s := &p.book.tasks[task], &p.scratch
 	s.unwanted = p.machines.set.Unwanted(append(s.unwanted[:0], t.tried...))
@@ -360,8 +360,8 @@ func (p *Phase) endMissing(a *attempt) {
 	p.book.wait(a.task, nil)
 }
 
-// searchMissing looks for attempts that were seen and are missing now, while lists show other attempts. It
-// looks once in a quarter of the time that an attempt may be missing. O(attempts) at such a call.
+// searchMissing looks for attempts that were seen and are missing now, while lists show other attempts. The
+// search happens once in a quarter of the time that an attempt may be missing. O(attempts) at such a call.
 func (p *Phase) searchMissing() {
 	now, trace := p.time.clock.Since, p.timing.maxMissing(&p.config)
 	if now-p.timing.lastChecked < trace/4 || p.timing.isBlind(p.time.now) {

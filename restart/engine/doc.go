@@ -21,12 +21,12 @@
 //	}
 //	phase.Close(time.Now()) // a phase that is closed early returns the attempts to cancel
 //
-// The phase does this work:
+// The phase does four jobs:
 //
-//   - It submits tasks when slots are free.
-//   - It asks the policy about the tasks that run, and submits copies and restarts.
-//   - It lets the first result of a task win, and cancels the task's other attempts.
-//   - It submits a task again if its attempt was lost.
+//   - Submit tasks when slots are free.
+//   - Ask the policy about the tasks that run, and submit copies and restarts.
+//   - Let the first result of a task win, and cancel the task's other attempts.
+//   - Submit a task again if its attempt was lost.
 //
 // The phase calls nothing and reads no clock. The same calls return the same actions, so a phase may run in
 // deterministic workflow code.
@@ -62,7 +62,7 @@
 //
 // # A scheduler that dies
 //
-// The scheduler may die at any point. It may start again with the last snapshot, with an old one, or with none:
+// The scheduler may die at any point. A new scheduler may start with the last snapshot, with an old one, or with none:
 // every task ends, and each result is published once. A snapshot may be taken before or after the actions are
 // carried out. Save one every minute or so, together with a snapshot of [Machines]; a phase's snapshot takes about 200
 // bytes a task. The events since the snapshot come back from the engine's list.
@@ -77,11 +77,11 @@
 // be by one clock.
 //
 // A machine's clock may be wrong. A time later than the call that reports it proves that the clock is ahead. A
-// time earlier than the submission of the attempt proves that the clock is behind. Both also prove by how much
-// at least, and the phase shifts all times of the machine by this offset ([Machines.ClockOffset]). A clock that
-// may be right is never shifted. Only attempts that this phase submitted can show that a clock is behind. There
-// is an exception at the first call: a machine that runs attempts and has dated nothing for five intervals
-// counts as behind.
+// time earlier than the submission of the attempt proves that the clock is behind. A wrong time also gives the
+// least possible offset of the clock, and the phase shifts all times of the machine by this offset
+// ([Machines.ClockOffset]). A clock that may be right is never shifted. Only attempts that this phase submitted
+// can show that a clock is behind. The first call is an exception: a machine that runs attempts and
+// has dated nothing for five intervals counts as behind.
 //
 // The events of one call are applied in the order of their times. At the first call a time may lie anywhere in
 // the past. At a later call, a time before the last call counts as the time of the last call, because the
@@ -90,13 +90,13 @@
 //
 // # How engines differ
 //
-// A submitted attempt waits in a queue before it runs. It holds a slot from the submission on, so no other
+// A submitted attempt waits in a queue before it runs. The attempt holds a slot from the submission on, so no other
 // attempt is submitted in its place. Until it is seen to run, its age does not count and no policy judges it:
 // queueing is not straggling.
 //
-// A cancelled attempt runs on for a while. It holds its slot until it is seen to have ended. If it succeeds
-// before that, its result counts. A task that must not be copied waits for this end before it is submitted
-// again.
+// A cancelled attempt runs on for a while. The attempt holds its slot until it is seen to have ended. If the
+// attempt succeeds before that, its result counts. A task that must not be copied waits for this end before it
+// is submitted again.
 //
 // An engine may be away for a while. A gap between two polls that see running attempts is an outage if it is
 // more than five times as long as usual. After an outage all attempts look silent. So no attempt is copied,
@@ -122,19 +122,19 @@
 //     ([Machines.SetDown]).
 //   - A machine that the record of machines calls slow gets no new attempts as long as there are others
 //     ([MachinesConfig.Record], package estimate/machines).
-//   - A machine that leaves at a known time gets no new attempts. An attempt that would not end there in time
-//     is copied ([Machines.SetLeaving]).
+//   - A machine that leaves at a known time gets no new attempts as long as there are others. An attempt that
+//     would not end there in time is copied ([Machines.SetLeaving]).
 //
 // An attempt that loses a race against a clone or a copy counts against its machine only by the time that it
 // had run. The phases of one cluster may share [Machines], one after another or at once.
 //
 // # Cost and concurrency
 //
-// Poll takes O(log n) for each attempt in the list, and one decision for each attempt that runs. It takes O(log
-// machines) for each submission, for each machine that a task has to avoid, and, while copies are wanted, for
-// each machine with a free slot. See BenchmarkPollMachines and BenchmarkFirstPoll. Poll allocates for new
-// attempts and for actions, and little besides. Memory grows with the number of attempts; with a journal it
-// grows with the number of events.
+// Poll takes O(log n) for each attempt in the list, and one decision for each attempt that runs. Poll also
+// takes O(log machines) for each submission and for each machine that a task has to avoid. While copies are
+// wanted, it takes O(log machines) for each machine with a free slot. See BenchmarkPollMachines and
+// BenchmarkFirstPoll. Poll allocates for new attempts and for actions, and little besides. Memory grows with
+// the number of attempts; with a journal it grows with the number of events.
 //
-// A Phase is not safe for concurrent use. Use one Phase for each phase.
+// A Phase is not safe for concurrent use. Use one Phase for each phase of your job.
 package engine

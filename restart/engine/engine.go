@@ -36,10 +36,10 @@ var stateNames = [...]string{"queued", "running", "succeeded", "failed", "lost",
 // String returns the state's name.
 func (s State) String() string { return enum.Name(stateNames[:], s) }
 
-// MarshalText returns the state's name. It returns an error for a value that is no state.
+// MarshalText returns the state's name, or an error for a value that is no state.
 func (s State) MarshalText() ([]byte, error) { return enum.Text(stateNames[:], s) }
 
-// UnmarshalText sets the state by its name. It returns an error for a text that names no state.
+// UnmarshalText sets the state by its name, or returns an error for a text that names no state.
 func (s *State) UnmarshalText(text []byte) error { return enum.Parse(stateNames[:], text, s) }
 
 func (s State) ended() bool { return s >= Succeeded }
@@ -90,10 +90,10 @@ var opNames = [...]string{"submit", "cancel", "publish"}
 // String returns the op's name.
 func (o Op) String() string { return enum.Name(opNames[:], o) }
 
-// MarshalText returns the op's name. It returns an error for a value that is no op.
+// MarshalText returns the op's name, or an error for a value that is no op.
 func (o Op) MarshalText() ([]byte, error) { return enum.Text(opNames[:], o) }
 
-// UnmarshalText sets the op by its name. It returns an error for a text that names no op.
+// UnmarshalText sets the op by its name, or returns an error for a text that names no op.
 func (o *Op) UnmarshalText(text []byte) error { return enum.Parse(opNames[:], text, o) }
 
 // Action is something that the adapter has to do now. Carry the actions out in their order. Each action may be
@@ -116,10 +116,10 @@ type Action struct {
 	// Cancel and to Publish: where the attempt runs or ran, or was submitted; empty if not known.
 	Machine string
 	// Avoid names the machines on which the new attempt should not run: machines that run or ran an attempt of
-	// the task, machines that rest, and slow machines. Avoid never names all known machines.
+	// the task, and machines that rest, are slow or leave. Avoid never names all known machines.
 	Avoid []string
 	// Decision is the reason of the action: the policy's decision about the task, or a Kill with the reason
-	// Overtaken where another attempt won. It is the zero Decision in these cases:
+	// Overtaken where another attempt won. Decision is zero in these cases:
 	//
 	//   - a first attempt of a task,
 	//   - an attempt that replaces a failed or lost one,

@@ -249,7 +249,7 @@ func (s says) Decide(restart.Task, restart.Phase) restart.Decision { return *s.a
 
 // A policy that answers an offered slot by Restart or Kill ends that attempt, as in a sweep.
 func TestOfferedSlotMayEndAnAttempt(t *testing.T) {
-	for action, attempts := range map[restart.Action]int{restart.Restart: 1, restart.Kill: 2} { // the last one is not killed
+	for action, attempts := range map[restart.Action]int{restart.Restart: 1, restart.Kill: 2} { // Kill spares the last attempt
 		answer := restart.Decision{Action: restart.Copy, Reason: restart.IdleSlot, Gain: 1}
 		p := begun(t, Config{Tasks: 1, Slots: attempts, Policy: says{&answer}}, MachinesConfig{})
 		list := []Attempt{{ID: "0.0", State: Running, Begun: time.Unix(1001, 0)}}

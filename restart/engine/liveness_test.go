@@ -77,7 +77,7 @@ type ordeal struct {
 }
 
 const (
-	whole     = 8 * time.Second // what every attempt takes, longer than any policy of the tests asks for
+	whole     = 8 * time.Second // duration of every attempt, longer than any policy of the tests waits
 	deadQueue = 5 * time.Second // how long a cluster lets an attempt wait for a dead machine
 )
 
@@ -120,9 +120,9 @@ func (o *ordeal) harm() {
 
 // toll is the outcome of a task.
 type toll struct {
-	launched, ended, withdrawn int // attempts; ended are those that failed or were lost, withdrawn those out of queues
+	launched, ended, withdrawn int // attempts; ended: failed or lost; withdrawn: from a queue
 	won                        bool
-	took                       time.Duration // until its result
+	took                       time.Duration // time until the result
 }
 
 func (o *ordeal) tolls(log []engine.Action) (all []toll, lost int) {
@@ -179,7 +179,7 @@ func TestEveryTaskEndsOrIsGivenUp(t *testing.T) {
 			_, log := drive(t, o.cluster, liar{p, rng, map[string]int{}}, period, o.harm)
 
 			limits := rules.Describe(policy).Limits.Effective()
-			attempt := o.dispatch + deadQueue + whole + 2*period + 4*simStep // until its end is heard, and made up for
+			attempt := o.dispatch + deadQueue + whole + 2*period + 4*simStep // until the phase has replaced the attempt
 			limit := max(limits.Restarts, 0) + max(limits.Copies, 0) + o.config.Clones +
 				cmp.Or(o.config.MaxFailures, 4) - 1 + cmp.Or(o.config.MaxLost, 10) - 1
 			all, lost := o.tolls(log)

@@ -124,7 +124,7 @@ func (m *Machines) check(i int, machine cluster.Machine) error {
 	case machine.Name == "":
 		return check.Bad(machinesPlace, field+".Name", "", "a name")
 	case known:
-		return check.Bad(machinesPlace, field+".Name", machine.Name, "a name of its own")
+		return check.Bad(machinesPlace, field+".Name", machine.Name, "a name that no other machine has")
 	case machine.Slots < 0, placing && machine.Slots == 0:
 		return check.Bad(machinesPlace, field+".Slots", machine.Slots, "1 or more, or 0 for all machines")
 	case !placing && machine.Slots > 0:
@@ -143,8 +143,8 @@ func (m *Machines) Resting(now time.Time) []string {
 	return m.names(func(i int) bool { return m.set.Rests(i, now) })
 }
 
-// Slow returns the names of the machines that get no new attempts because the record called them slow at the
-// last Poll of a phase, in the order of their numbers. O(machines).
+// Slow returns the names of the machines that the record called slow at the last Poll of a phase. They get no
+// new attempts as long as there are others. The names are in the order of the machines' numbers. O(machines).
 func (m *Machines) Slow() []string { return m.names(func(i int) bool { return m.set.IsSlow(i) }) }
 
 // names returns the names of the machines for which is(number) is true.
@@ -187,10 +187,10 @@ func (m *Machines) SetDown(name string, down bool) {
 	}
 }
 
-// SetLeaving says that a machine will be gone at a time, because of a drain, a notice or maintenance. It gets
-// no new attempts. An attempt that would not end there in time is copied as soon as a slot elsewhere is free,
-// under every policy, also under restart.Never. The zero time says that the machine stays after all. An unknown
-// name is added if the engine places; otherwise it is ignored.
+// SetLeaving says that a machine will be gone at a time, because of a drain, a notice or maintenance. The
+// machine gets no new attempts as long as there are others. An attempt that would not end there in time is
+// copied as soon as a slot elsewhere is free, under every policy, also under restart.Never. The zero time says
+// that the machine stays after all. An unknown name is added if the engine places; otherwise it is ignored.
 func (m *Machines) SetLeaving(name string, at time.Time) {
 	if i := m.number(name); i != cluster.Nowhere {
 		m.set.SetLeaving(i, inRange(at))
@@ -203,7 +203,7 @@ func (m *Machines) Slots() int { return m.fill().set.Slots() }
 const machinesVersion = 6
 
 // AppendBinary appends a snapshot of the machines to dst. The snapshot includes the record of machines, unless
-// MachinesConfig.Record gave it. It does not include the load of phases, which comes back with the phases.
+// MachinesConfig.Record gave it. The snapshot does not include the load of phases, which comes back with the phases.
 // AppendBinary never fails. O(machines).
 func (m *Machines) AppendBinary(dst []byte) ([]byte, error) {
 	m.fill()
@@ -227,7 +227,7 @@ func (m *Machines) code(c *snapshot.Codec) {
 	record, own := m.record.(snapshot.State)
 	written := own
 	c.Bool(&written)
-	c.Check(written == own, "has, or lacks, a record of machines of the caller's own")
+	c.Check(written == own, "has a record of machines from the caller where Machines have their own, or the reverse")
 	if written && own { // last, because the record is read in place and nothing may fail after it
 		c.Last(record)
 	}

@@ -103,7 +103,7 @@ func (p *Phase) ready() *tracker.Tracker {
 func (p *Phase) SetSlots(slots int) { p.slots = max(slots, 0) }
 
 // SetEligible says whether a task may be copied and whether it may be restarted. At first every task may be
-// both. A task that may not be copied has no clones either. It is submitted again only when its cancelled
+// both. A task that may not be copied has no clones either. The task is submitted again only when its cancelled
 // attempts are known to have ended.
 func (p *Phase) SetEligible(task int, copies, restart bool) {
 	p.ready().SetEligible(task, copies, restart)
@@ -141,8 +141,8 @@ func (p *Phase) GivenUp() (tasks []int) {
 	return tasks
 }
 
-// Winner returns the ID of the attempt that has won the task: the attempt that Publish names. It returns false
-// if the task has no winner.
+// Winner returns the ID of the attempt that has won the task: the attempt that Publish names. The result ok is
+// false if the task has no winner.
 func (p *Phase) Winner(task int) (id string, ok bool) {
 	if task < 0 || task >= len(p.book.tasks) || p.book.tasks[task].winner == nil {
 		return "", false
@@ -183,7 +183,7 @@ func (p *Phase) Facts() restart.Phase { return p.ready().Phase() }
 func (p *Phase) UnitTimes() *estimate.UnitTimes { return p.ready().UnitTimes() }
 
 // Journal returns the events that the tracker was told and its answers, as text for [journal.Replay] and
-// package restarttest. It returns nil without Config.Journal. The text is valid until the next call of Poll,
+// package restarttest. Without Config.Journal the result is nil. The text is valid until the next call of Poll,
 // Push, Close or SetEligible.
 func (p *Phase) Journal() []byte {
 	switch {
@@ -294,7 +294,7 @@ func (a *attempt) request(t *task) (op Op, open bool) {
 	return Submit, !a.ended && !a.adopted && a.seen == never
 }
 
-// find returns the attempt with an ID, or nil. It looks first at the task's live attempts, which is the usual
+// find returns the attempt with an ID, or nil. find looks first at the task's live attempts, which is the usual
 // case.
 func (b *book) find(id string, task int) *attempt {
 	for _, a := range b.tasks[task].live {
@@ -411,7 +411,7 @@ func (t *task) addTried(machine int) {
 // wasOn reports whether an attempt of the task ever ran on the machine or was submitted for it.
 func (t *task) wasOn(machine int) bool { return slices.Contains(t.tried, machine) }
 
-// on returns the machines that have a live attempt of the task. It uses the memory of list.
+// on returns the machines that have a live attempt of the task. The result uses the memory of list.
 func (t *task) on(list []int) []int {
 	return slices.DeleteFunc(append(list[:0], t.tried...), func(machine int) bool { return !t.isOn(machine) })
 }

@@ -53,7 +53,7 @@ func TestMachinesAreRememberedFromPhaseToPhase(t *testing.T) {
 	require.NoError(t, err)
 	drive(t, c, first, period, nil)
 	assert.Equal(t, []string{"n3"}, machines.Slow())
-	first.Release() // what was cancelled there has not been seen to end
+	first.Release() // cancelled attempts still hold slots there
 	c.attempts, c.work = nil, c.work[:48]
 	config.Work = c.work
 	second, err := engine.New(config)
@@ -250,19 +250,19 @@ func TestRubbishIsCountedAndChangesNothing(t *testing.T) {
 func TestConfigIsChecked(t *testing.T) {
 	machine := engine.Machine{Name: "a", Slots: 1}
 	for want, c := range map[string]engine.MachinesConfig{
-		`restart/engine: MachinesConfig.Rest is -1ns, want a positive duration, or 0 for the default`:  {Rest: -1},
-		`restart/engine: MachinesConfig.Machines[0].Name is "", want a name`:                           {Machines: []engine.Machine{{}}},
-		`restart/engine: MachinesConfig.Machines[1].Name is "a", want a name of its own`:               {Machines: []engine.Machine{machine, machine}},
-		`restart/engine: MachinesConfig.Machines[1].Slots is 0, want 1 or more, or 0 for all machines`: {Machines: []engine.Machine{machine, {Name: "b"}}},
-		`restart/engine: MachinesConfig.Machines[1].Slots is 3, want 0, as the first machine has`:      {Machines: []engine.Machine{{Name: "b"}, {Name: "a", Slots: 3}}},
+		`restart/engine: MachinesConfig.Rest is -1ns, want a positive duration, or 0 for the default`:   {Rest: -1},
+		`restart/engine: MachinesConfig.Machines[0].Name is "", want a name`:                            {Machines: []engine.Machine{{}}},
+		`restart/engine: MachinesConfig.Machines[1].Name is "a", want a name that no other machine has`: {Machines: []engine.Machine{machine, machine}},
+		`restart/engine: MachinesConfig.Machines[1].Slots is 0, want 1 or more, or 0 for all machines`:  {Machines: []engine.Machine{machine, {Name: "b"}}},
+		`restart/engine: MachinesConfig.Machines[1].Slots is 3, want 0, as the first machine has`:       {Machines: []engine.Machine{{Name: "b"}, {Name: "a", Slots: 3}}},
 	} {
 		_, err := engine.NewMachines(c)
 		assert.EqualError(t, err, want)
 	}
 	for want, c := range map[string]engine.Config{
-		`restart/engine: Config.MaxFailures is -1, want a positive number, or 0 for the default`:    {Interval: 1e9, MaxFailures: -1},
-		`restart/engine: Config.MaxLost is -1, want a positive number, or 0 for the default`:        {Interval: 1e9, MaxLost: -1},
-		`restart/engine: Config.Interval is 0s, want a positive duration: how often Poll is called`: {},
+		`restart/engine: Config.MaxFailures is -1, want a positive number, or 0 for the default`:              {Interval: 1e9, MaxFailures: -1},
+		`restart/engine: Config.MaxLost is -1, want a positive number, or 0 for the default`:                  {Interval: 1e9, MaxLost: -1},
+		`restart/engine: Config.Interval is 0s, want a positive duration, the time between two calls of Poll`: {},
 	} {
 		_, err := engine.New(c)
 		assert.EqualError(t, err, want)

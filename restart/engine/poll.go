@@ -13,7 +13,7 @@ import (
 // Poll takes a list of the attempts that the engine shows now, and returns the actions to carry out. Call it
 // every Interval, and as soon as an attempt ends.
 //
-// The list should show every attempt that waits or runs. It should show an ended attempt until a snapshot of
+// The list should show every attempt that waits or runs. The list should show an ended attempt until a snapshot of
 // the phase that includes the end is safe. An attempt that is missing from the list stays as it was, until
 // Config.Trace has passed. An attempt with an unknown ID is adopted with all that the list says about it; a
 // Preloaded phase adopts it only when it no longer waits. A line that makes no sense is ignored and counted in
@@ -210,7 +210,7 @@ func (p *Phase) collect(seen *Attempt) {
 	p.addEvents(a, seen)
 }
 
-// noteSeen notes that the engine shows a known attempt. It reports whether the report may hold events.
+// noteSeen notes that the engine shows a known attempt. The result says whether the report may hold events.
 func (p *Phase) noteSeen(a *attempt, seen *Attempt) bool {
 	if a.seen == never && !a.adopted && !a.dying {
 		raiseLag(&p.timing.submitLag, p.time.clock.Since-a.firstAsked)
@@ -238,7 +238,7 @@ func (p *Phase) revive(a *attempt) {
 	p.book.addPending(a)
 }
 
-// addEvents lists the events of a report. It corrects their times by the offset of the clock that dated them.
+// addEvents lists the events of a report. addEvents corrects their times by the offset of the clock that dated them.
 func (p *Phase) addEvents(a *attempt, seen *Attempt) {
 	machine, asked := nowhere, time.Time{}
 	begun, old := false, false
@@ -283,7 +283,7 @@ func (p *Phase) addEvents(a *attempt, seen *Attempt) {
 	}
 }
 
-// apply applies one event. It adopts an attempt with an unknown ID.
+// apply applies one event. An attempt with an unknown ID is adopted.
 func (p *Phase) apply(e *event) {
 	a, seen := e.a, e.of
 	if a == nil {
@@ -344,7 +344,7 @@ func (p *Phase) locate(a *attempt, name string) {
 
 // adopt takes in an attempt that this phase did not submit. If its task is over, the attempt is cancelled. If
 // it had run for long although the phase was polled meanwhile, its age cannot be told to the tracker: the
-// attempt is late. It counts as an attempt without progress that begins now, and gives no sample of its run
+// attempt is late. A late attempt counts as an attempt without progress that begins now, and gives no sample of its run
 // time.
 func (p *Phase) adopt(at time.Time, seen *Attempt) *attempt {
 	a := p.add(attempt{
@@ -455,7 +455,7 @@ func (p *Phase) succeed(at time.Time, a *attempt, published bool) {
 	}
 }
 
-// lose ends an attempt without a result. It submits the task again or gives the task up.
+// lose ends an attempt without a result. Then the task is submitted again or given up.
 func (p *Phase) lose(at time.Time, a *attempt, state State) {
 	t := &p.book.tasks[a.task]
 	switch state {

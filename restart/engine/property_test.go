@@ -99,7 +99,7 @@ func TestNothingIsLostAndNothingOverbooked(t *testing.T) {
 				}
 				if i > 0 && c.rng.IntN(2000) == 0 {
 					c.machines[i].dead = true
-					if c.places { // an engine that places knows, and says so
+					if c.places { // the engine knows that the machine is dead, and says so
 						config.Machines.SetDown(h.Name, true)
 					}
 				}
@@ -138,7 +138,7 @@ func checkActions(t *testing.T, seed uint64, c *cluster, p *engine.Phase, log []
 			rc.Policy = eager{seed}
 		}
 	}})
-	if err == nil { // a policy of the machine's own is not named in the journal
+	if err == nil { // a custom policy has no name in the journal
 		assert.Equal(t, string(p.Journal()), string(replayed), "seed %d", seed)
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// A pull queue lists nothing. It reports begins, progress and ends as they happen, and there is one empty Push
+// A pull queue lists nothing. The queue reports begins, progress and ends as they happen, and there is one empty Push
 // an interval. One machine is ten times slower.
 func TestPushCopiesStragglersOfAPullQueue(t *testing.T) {
 	for _, progress := range []bool{true, false} {

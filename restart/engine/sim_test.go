@@ -40,7 +40,7 @@ type simAttempt struct {
 	submitted, begun, cancelled, over time.Time
 	done                              float64
 	state                             engine.State
-	told                              bool // that it has ended
+	told                              bool // the end was listed
 }
 
 const simStep = 50 * time.Millisecond
@@ -111,7 +111,7 @@ func (c *cluster) dispatchOne(a *simAttempt) {
 	switch {
 	case a.machine < 0:
 	case c.machines[a.machine].dead:
-		if c.now.Sub(a.submitted) > 5*time.Second { // nobody takes it from the queue
+		if c.now.Sub(a.submitted) > 5*time.Second { // no worker takes the attempt from the queue
 			c.end(a, engine.Lost)
 		}
 	default:
@@ -170,7 +170,7 @@ type observer interface {
 	Published(id string)
 }
 
-// drive runs a phase to its end. It returns the time that the phase took, and all actions.
+// drive runs a phase to its end. The results are the time that the phase took, and all actions.
 func drive(t *testing.T, c *cluster, p observer, period time.Duration, check func()) (time.Duration, []engine.Action) {
 	t.Helper()
 	start, next := c.now, c.now
@@ -179,7 +179,7 @@ func drive(t *testing.T, c *cluster, p observer, period time.Duration, check fun
 	for !p.Done() {
 		if !c.now.Before(next) {
 			for _, a := range p.Poll(c.now, c.poll()) {
-				news := true // and not a reminder
+				news := true // false for a repeated request
 				switch a.Op {
 				case engine.Submit:
 					news = c.submit(a.Task, a.ID, a.Machine, a.Avoid)

@@ -46,7 +46,7 @@ type Saved struct {
 //   - Order, Journal and OnEvent.
 //   - The fields that tracker.Restore takes.
 //
-// It returns an error if such a field is nil and was not nil when the snapshot was taken. If Machines still
+// A field that is nil now, and was not nil when the snapshot was taken, is an error. If Machines still
 // hold the slots of the old phase, call the old phase's Release first; otherwise its slots count twice.
 //
 // The requests of [Phase.Outstanding] may or may not have been carried out. Poll repeats the missing ones, so
@@ -85,7 +85,7 @@ func (p *Phase) code(c *snapshot.Codec, config tracker.Config) {
 	c.All(&hasOrder, &hasWork)
 	if c.Reading() {
 		if hasOrder && p.config.Order == nil {
-			c.In.Fail(check.Bad(place, "Order", nil, "the one that the phase had, or another"))
+			c.In.Fail(check.Bad(place, "Order", nil, "a function, because the phase had one"))
 		}
 		was := p.tracker.Config()
 		p.config.Tasks, p.config.Interval, p.config.Clones = was.Tasks, was.Interval, was.Clones
@@ -104,14 +104,15 @@ func (p *Phase) code(c *snapshot.Codec, config tracker.Config) {
 	c.All(
 		&p.config.Preloaded, &p.config.Trace, &p.closed, &p.slots, &p.told, &p.ignored,
 		&p.time.epoch, &p.time.now, &p.time.wall, &p.time.earliest,
-		&p.timing.lastRunning, &p.timing.blindUntil, &p.timing.period, &p.timing.submitLag, &p.timing.cancelLag, &p.timing.lastListed, &p.timing.lastChecked,
+		&p.timing.lastRunning, &p.timing.blindUntil, &p.timing.period, &p.timing.submitLag, &p.timing.cancelLag,
+		&p.timing.lastListed, &p.timing.lastChecked,
 		&p.decided, &p.noticed.losses, &p.noticed.departures,
 	)
 	snapshot.List(c, &p.noticed.leaves, func(at *time.Time) { c.Time(at) })
 	machines := p.machines.set.Len()
 	c.All(&machines)
 	known := machines <= p.machines.set.Len() && len(p.noticed.leaves) <= machines
-	c.Check(known, "knows machines that Config.Machines lacks: restore these first")
+	c.Check(known, "knows machines that Config.Machines lacks: restore Config.Machines first")
 	for i := range p.book.tasks {
 		if !c.OK() {
 			return
@@ -198,7 +199,7 @@ func (p *Phase) rebuild(c *snapshot.Codec, all []*attempt) {
 		default:
 			c.Check(len(t.live) > 0 || p.config.Preloaded, "holds a task that neither runs nor waits")
 		}
-		c.Check(!t.waits || !t.over && len(t.live) == 0, "holds a task that waits, and runs or is over")
+		c.Check(!t.waits || !t.over && len(t.live) == 0, "holds a waiting task that also runs or is over")
 	}
 }
 

@@ -24,7 +24,7 @@ type twins struct {
 	t        *testing.T
 	other    *engine.Phase
 	machines *engine.Machines
-	given    engine.Config // what the machine supplies
+	given    engine.Config // the values that the program supplies again
 	rng      *rand.Rand
 	stops    int
 	always   bool
@@ -230,6 +230,6 @@ func FuzzRestore(f *testing.F) {
 		again, err := p.MarshalBinary()
 		require.NoError(t, err)
 		_, err = engine.Restore(engine.Config{}, engine.Saved{Snapshot: again})
-		_ = err // machines that were learned are not given back
+		_ = err // the snapshot may need machines that Config{} lacks
 	})
 }

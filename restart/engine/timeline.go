@@ -34,7 +34,7 @@ func (l *timeline) tick(now time.Time, past time.Duration) (set bool) {
 	return l.clock.Steps > steps
 }
 
-// when converts a time that the engine reported to the line, corrected by the offset of its clock. It returns
+// when converts a time that the engine reported to the line, corrected by the offset of its clock. when returns
 // limit for the zero time and for a later time. A time before the last call counts as the time of the last
 // call.
 func (l *timeline) when(t time.Time, offset, limit time.Duration) time.Duration {
@@ -103,8 +103,8 @@ const (
 )
 
 // retryAfter returns how long to wait before the next repetition of a request; times is the number of
-// repetitions so far. The wait starts at twice the recent lag, and at least two usual polls. It doubles with
-// each repetition.
+// repetitions so far. The wait starts at twice the recent lag, and at least two usual polls. The wait doubles
+// with each repetition.
 func (s *timing) retryAfter(op Op, times uint8) time.Duration {
 	lag := s.submitLag
 	if op == Cancel {

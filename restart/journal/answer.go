@@ -21,8 +21,8 @@ const (
 	indent = "    "
 )
 
-// appendAnswer appends the tracker's answer to an event: indented lines, each with the given line end. It appends
-// nothing if the answer is empty, and it may change the answer.
+// appendAnswer appends the tracker's answer to an event: indented lines, each with its line end. appendAnswer
+// appends nothing if the answer is empty. appendAnswer may change the answer.
 func appendAnswer(dst []byte, e *tracker.Event, a *tracker.Answer, end string) []byte {
 	switch e.Kind {
 	case tracker.Started, tracker.Submitted:

@@ -17,8 +17,8 @@
 //
 // A [Recorder] watches a tracker and writes such a text. [Replay] tells a new tracker the events of a text and
 // writes the answers again; if nothing has changed, the text comes back as it was. [Restore] returns the
-// tracker, for a scheduler that was stopped. [Parse] returns the events. [AppendPhase], [AppendEvent] and
-// [AppendAnswer] write the single lines.
+// tracker, for a scheduler that was stopped. [Parse] returns the events. [AppendPhase] and [AppendEvent]
+// write single lines.
 //
 // # The format
 //
@@ -30,7 +30,7 @@
 //	since 2010-10-04T09:00:00Z                   the start of the journal; without it, the Unix epoch
 //	slots N                                      SetSlots: how many attempts may run at once
 //	eligible task=T copy=no restart=no           SetEligible; a field that is left out means yes
-//	TIME start task=T machine=M                  Start; without a machine it is not known
+//	TIME start task=T machine=M                  Start; without machine=M it is unknown
 //	TIME submit task=T machine=M                 Submit; without a machine, for any machine
 //	TIME begin task=T attempt=A machine=M        Begin; without a machine, the machine of the submit
 //	TIME report task=T attempt=A done=X score=X remaining=D saved=X
@@ -39,7 +39,7 @@
 //	TIME decide task=T                           Decide
 //	TIME next machine=M                          Next; without a machine, for any machine
 //	TIME sweep                                   Sweep
-//	TIME finish task=T attempt=A                 Finish; so also fail, kill and restart
+//	TIME finish task=T attempt=A                 Finish; likewise fail, kill and restart
 //	TIME give-up task=T                          GiveUp
 //	TIME lose machine=M                          LoseMachine
 //	TIME lose task=T                             LoseOutput
@@ -94,7 +94,7 @@
 // # When a journal is not enough
 //
 // A journal holds one phase's events. If phases share a tracker.Budget or a record of machines, the journal
-// does not show what the other phases did to it. Then a replay may decide otherwise: without Options it starts
+// does not show their changes to it. Then a replay may decide otherwise: without Options it starts
 // with a new budget of the same configuration. Phases that run one after another replay exactly with the saved
 // budget and record. Phases that run at the same time need not replay exactly. The events keep the order in
 // which the tracker was told, also where a clock stepped back.

@@ -12,8 +12,8 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// This file reads and writes events as lines. The keys of each kind are in tracker.Kind.Keys. Here is how a key's value is
-// written, and in which field of an event it belongs.
+// This file reads and writes events as lines. The keys of each kind are in tracker.Kind.Keys. Here is how a
+// key's value is written, and in which field of an event it belongs.
 
 // fields are an event as its line shows it.
 type fields struct {
@@ -71,8 +71,9 @@ func (f *fields) field(key string) (wire.Field, bool) {
 }
 
 // AppendEvent appends an event as one line, without a line end. The event's time is written as the time since
-// start. The line parses to an event with the same line. An event of an unknown kind gives a line that no
-// parser accepts. AppendEvent does not allocate if dst is long enough. O(length of the line).
+// start. [ParseEvent] reads the line back, and AppendEvent writes the result as the same line again. An event
+// of an unknown kind gives a line that no parser accepts. AppendEvent does not allocate if dst is long enough.
+// O(length of the line).
 func AppendEvent(dst []byte, start time.Time, e tracker.Event) []byte {
 	if e.Kind.Timed() {
 		dst = append(wire.AppendSeconds(dst, e.Time.Sub(start)), ' ')
@@ -105,9 +106,9 @@ func parseEvent(words []string, at time.Duration, timed bool) (tracker.Event, er
 	case err != nil:
 		return none, err
 	case kind.Timed() && !timed:
-		return none, fmt.Errorf("%s has no time, want one before it, such as 10s %s", kind, kind)
+		return none, fmt.Errorf("%s has no time, want a time before it, such as 10s %s", kind, kind)
 	case !kind.Timed() && timed:
-		return none, fmt.Errorf("%s has no time of its own, want none before it", kind)
+		return none, fmt.Errorf("%s has a time, want no time before it", kind)
 	}
 	if none.Kind = kind; timed {
 		none.Time = start().Add(at)
@@ -123,7 +124,7 @@ func parseEvent(words []string, at time.Duration, timed bool) (tracker.Event, er
 	}
 	if kind == tracker.SlotsSet { // its number has no key
 		if len(words) != 1 {
-			return none, fmt.Errorf("%s wants one word behind it, got %d", kind, len(words))
+			return none, fmt.Errorf("%s wants one word after it, got %d", kind, len(words))
 		}
 		err = list[0].Parse(words[0])
 	} else {
@@ -140,7 +141,7 @@ func parseEvent(words []string, at time.Duration, timed bool) (tracker.Event, er
 // word.
 func parseKind(words []string) (tracker.Kind, []string, error) {
 	if len(words) == 0 {
-		return 0, nil, fmt.Errorf("got a time alone, want one of %s behind it", names(true))
+		return 0, nil, fmt.Errorf("got only a time, want one of %s after it", names(true))
 	}
 	for k := tracker.Started; int(k) <= tracker.Kinds; k++ {
 		word, lost, two := strings.Cut(k.String(), " ")
@@ -149,7 +150,7 @@ func parseKind(words []string) (tracker.Kind, []string, error) {
 		}
 	}
 	if words[0] == "lose" {
-		return 0, nil, errors.New("lose wants machine=, or task= for the output of a task, and nothing else")
+		return 0, nil, errors.New("lose wants machine=, or task= for the output of a task, and no other field")
 	}
 	return 0, nil, fmt.Errorf("got %.40q, want a time or one of %s", words[0], names(false))
 }

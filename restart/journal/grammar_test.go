@@ -21,7 +21,7 @@ func TestPageListsEachKind(t *testing.T) {
 		must, may := k.Keys()
 		switch {
 		case k == tracker.Failed || k == tracker.Killed || k == tracker.Restarted:
-			assert.Contains(t, string(doc), "so also fail, kill and restart")
+			assert.Contains(t, string(doc), "likewise fail, kill and restart")
 		case k == tracker.SlotsSet:
 			assert.Contains(t, string(doc), "//\tslots N ")
 		case len(must) == 0 && len(may) == 0:

@@ -34,7 +34,7 @@ func Parse(data []byte) ([]Phase, error) {
 			phases = append(phases, Phase{Config: l.config})
 		case workLine:
 			if last < 0 || len(phases[last].Events) > 0 {
-				return nil, fmt.Errorf("journal: line %d: got work, want it directly below the line of its phase", l.number)
+				return nil, fmt.Errorf("journal: line %d: got work, want the work line directly below the line of its phase", l.number)
 			}
 			phases[last].Config.Work = append(phases[last].Config.Work, l.work...)
 		case eventLine:
@@ -83,7 +83,7 @@ type line struct {
 	since  time.Time      // of a sinceLine
 }
 
-// lines reads a journal line by line. It stops at the first error.
+// lines reads a journal line by line. lines stops at the first error.
 func lines(data []byte) iter.Seq2[line, error] {
 	return func(yield func(line, error) bool) {
 		number, answerable, since := 0, false, start()
@@ -107,7 +107,7 @@ func lines(data []byte) iter.Seq2[line, error] {
 					l.event.Leaves = since.Add(l.event.Leaves.Sub(start()))
 				}
 			case l.class == answerLine && !answerable:
-				err = errors.New("an indented line is an answer, and no event stands before this one")
+				err = errors.New("an indented line is an answer, want an event before it")
 			}
 			if err != nil {
 				yield(line{}, fmt.Errorf("journal: line %d: %w", number, err))
@@ -169,7 +169,7 @@ func (l *line) parse(text string) error {
 	if len(words) > 0 {
 		switch first := words[0]; {
 		case timed && (first == wordPhase || first == wordWork || first == wordSince):
-			return fmt.Errorf("%s has no time of its own, want none before it", first)
+			return fmt.Errorf("%s has a time, want no time before it", first)
 		case first == wordSince:
 			l.class = sinceLine
 			l.since, err = parseSince(words[1:])
@@ -181,7 +181,7 @@ func (l *line) parse(text string) error {
 		case first == wordWork:
 			l.class = workLine
 			if len(words) != 2 {
-				return fmt.Errorf("work wants one word behind it, got %d", len(words)-1)
+				return fmt.Errorf("work wants one word after it, got %d", len(words)-1)
 			}
 			l.work, err = parseWorks(words[1])
 			return err

@@ -104,15 +104,15 @@ func TestErrorsNameTheLineAndTheExpectedForm(t *testing.T) {
 	for text, want := range map[string]string{
 		"strat task=1":                         `got "strat", want a time or one of phase, work, since,`,
 		"10 start task=1":                      `got "10", want a time or one of`,
-		"10s":                                  `got a time alone, want one of start, submit,`,
+		"10s":                                  `got only a time, want one of start, submit,`,
 		"10s strat task=1":                     `got "strat", want`,
-		"start task=1":                         "start has no time, want one before it, such as 10s start",
-		"1s slots 3":                           "slots has no time of its own, want none before it",
-		"1s phase tasks=1":                     "phase has no time of its own",
-		"slots":                                "slots wants one word behind it, got 0",
-		"slots 1 2":                            "slots wants one word behind it, got 2",
+		"start task=1":                         "start has no time, want a time before it, such as 10s start",
+		"1s slots 3":                           "slots has a time, want no time before it",
+		"1s phase tasks=1":                     "phase has a time, want no time before it",
+		"slots":                                "slots wants one word after it, got 0",
+		"slots 1 2":                            "slots wants one word after it, got 2",
 		"slots x":                              `slots is "x", want a whole number`,
-		"work":                                 "work wants one word behind it, got 0",
+		"work":                                 "work wants one word after it, got 0",
 		"work 1,,2":                            `work of task 1 is "", want a number, or ? for unknown`,
 		"0s start":                             "start wants task=",
 		"0s start machine=1":                   "start wants task=",
@@ -126,7 +126,7 @@ func TestErrorsNameTheLineAndTheExpectedForm(t *testing.T) {
 		"0s report task=1 remaining=5":         `report: remaining is "5", want a duration such as 1.5s or 2m`,
 		"0s sweep now":                         `sweep has no fields, got "now"`,
 		"0s lose":                              "lose wants machine=, or task= for the output of a task",
-		"0s lose machine=1 task=2":             "lose wants machine=, or task= for the output of a task, and nothing else",
+		"0s lose machine=1 task=2":             "lose wants machine=, or task= for the output of a task, and no other field",
 		"0s lose machine=x":                    `lose machine: machine is "x", want a whole number`,
 		"eligible":                             "eligible wants task=",
 		"eligible task=1 copy=maybe":           `eligible: copy is "maybe", want yes or no`,
@@ -173,7 +173,7 @@ func TestErrorsNameTheLineAndTheExpectedForm(t *testing.T) {
 
 func TestIndentedLinesAreAnswers(t *testing.T) {
 	_, err := Parse([]byte("    keep not-slow\n"))
-	assert.ErrorContains(t, err, "line 1: an indented line is an answer, and no event stands before this one")
+	assert.ErrorContains(t, err, "line 1: an indented line is an answer, want an event before it")
 
 	// A rewrite would drop an event that was indented by mistake.
 	for _, text := range []string{" 10s start task=1", "\tslots 3", "  eligible task=1", " phase tasks=1", " work 1"} {

@@ -31,7 +31,7 @@ func kebab(name string) string {
 }
 
 func TestPoliciesWithoutATextAreCustom(t *testing.T) {
-	for _, policy := range []restart.Policy{ownPolicy{}, &restart.Mantri{}} { // a tracker takes a pointer for the host's own
+	for _, policy := range []restart.Policy{ownPolicy{}, &restart.Mantri{}} { // a pointer counts as a custom policy
 		assert.Contains(t, string(AppendPhase(nil, tracker.Config{Policy: policy})), "policy=custom\n")
 	}
 }
@@ -91,7 +91,7 @@ func leaves(t *testing.T, budget *tracker.Budget) map[string]tracker.Config {
 			case int, time.Duration:
 				v.SetInt(7)
 			case uint64:
-				continue // Phase means nothing without the others
+				continue // Phase has no meaning without the other fields
 			case float64:
 				v.SetFloat(0.5)
 			case bool:
@@ -109,7 +109,7 @@ func leaves(t *testing.T, budget *tracker.Budget) map[string]tracker.Config {
 				case "Budget":
 					c.Budget = budget
 				case "OnEvent", "Factors":
-					continue // no part of the phase, or of a type of its own
+					continue // not a field of the phase line, or of a custom type
 				case "Record":
 					c.Record = customRecord{}
 				case "Path":

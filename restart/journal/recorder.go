@@ -6,8 +6,8 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// Recorder writes a journal of the events that a tracker is told and of its answers. It only watches, so it
-// changes no answer:
+// Recorder writes a journal of the events that a tracker is told and of its answers. A recorder only watches,
+// so it changes no answer:
 //
 //	record := journal.NewRecorder(config)
 //	config.OnEvent = record.OnEvent
@@ -16,7 +16,7 @@ import (
 //	file.Write(record.Bytes()) // from time to time
 //	record.Reset()
 //
-// A replay of the journal gives exactly the same answers. There is an exception: if the phase shares a budget
+// A replay of the journal gives exactly the same answers. Shared state is an exception: if the phase shares a budget
 // or a record of machines with other phases, the journal does not show the other phases' changes.
 //
 // A report and its decision take about 100 bytes. Once the journal has grown to its size, an event allocates

@@ -30,7 +30,7 @@ type driver struct {
 	source *rand.Rand
 	now    time.Time
 	tasks  int
-	acts   bool // carries out what a sweep finds
+	acts   bool // the driver carries out the decisions of a sweep
 }
 
 func (h *driver) step(t *tracker.Tracker) string {
@@ -131,7 +131,7 @@ func randomConfig(source *rand.Rand) tracker.Config {
 		}
 	}
 	c.Policy, _ = rules.Parse(policyNames[source.IntN(len(policyNames))])
-	switch p := c.Policy.(type) { // so that they act within the test's few seconds
+	switch p := c.Policy.(type) { // thresholds that the test's few seconds reach
 	case rules.LATE:
 		p.MinAge, p.Early = restart.Off, true
 		c.Policy = p
@@ -157,11 +157,11 @@ func TestRecordingsReplayExactly(t *testing.T) {
 		source := rand.New(rand.NewPCG(seed, 5))
 		c := randomConfig(source)
 		tr, r := record(t, c)
-		host := driver{source: source, now: time.Unix(1e9, 123), tasks: c.Tasks, acts: true}
+		program := driver{source: source, now: time.Unix(1e9, 123), tasks: c.Tasks, acts: true}
 		var recorded []byte
 		for range 150 {
-			host.step(tr)
-			if source.IntN(20) == 0 { // the host writes its file
+			program.step(tr)
+			if source.IntN(20) == 0 { // the program writes its file
 				recorded = append(recorded, r.Bytes()...)
 				r.Reset()
 			}
@@ -192,7 +192,7 @@ func TestRecorderChangesNoAnswer(t *testing.T) {
 		c := randomConfig(rand.New(rand.NewPCG(seed, 6)))
 		plain, err := tracker.New(c)
 		require.NoError(t, err)
-		c = randomConfig(rand.New(rand.NewPCG(seed, 6))) // with a budget of its own
+		c = randomConfig(rand.New(rand.NewPCG(seed, 6))) // the second tracker has another budget
 		recorded, _ := record(t, c)
 		one := driver{source: rand.New(rand.NewPCG(seed, 7)), now: time.Unix(0, 0), tasks: c.Tasks}
 		two := driver{source: rand.New(rand.NewPCG(seed, 7)), now: time.Unix(0, 0), tasks: c.Tasks}
@@ -293,17 +293,17 @@ func TestResumeGoesOnAfterASnapshot(t *testing.T) {
 	for seed := range uint64(50) {
 		source := rand.New(rand.NewPCG(seed, 8))
 		c := randomConfig(source)
-		c.Budget = nil // one of its own is another one's after a restart
+		c.Budget = nil // a restored tracker would share the budget
 		tr, r := record(t, c)
-		host := driver{source: source, now: time.Unix(1e9, 123), tasks: c.Tasks, acts: true}
+		program := driver{source: source, now: time.Unix(1e9, 123), tasks: c.Tasks, acts: true}
 		for range source.IntN(150) {
-			host.step(tr)
+			program.step(tr)
 		}
 		snapshot, err := tr.MarshalBinary()
 		require.NoError(t, err)
 		r.Reset()
 		for range source.IntN(150) {
-			host.step(tr)
+			program.step(tr)
 		}
 		restored, err := tracker.Restore(tracker.Config{}, snapshot)
 		require.NoError(t, err)
@@ -315,7 +315,7 @@ func TestResumeGoesOnAfterASnapshot(t *testing.T) {
 		require.Equal(t, want, got, "seed %d", seed)
 	}
 	tr, _ := record(t, tracker.Config{Tasks: 1, Interval: 1e9})
-	assert.ErrorContains(t, Resume(tr, []byte("0s sweep\nphase tasks=1\n")), "line 2: got a phase, want events alone")
+	assert.ErrorContains(t, Resume(tr, []byte("0s sweep\nphase tasks=1\n")), "line 2: got a phase, want only events")
 	assert.ErrorContains(t, Resume(tr, []byte("0s swep\n")), "line 1: ")
 	assert.ErrorContains(t, Resume(tr, []byte("since noon\n")), `line 1: since is "noon", want a time such as`)
 }

@@ -21,8 +21,8 @@ type Options struct {
 	// began. So keep its snapshot beside the journal, and read the snapshot here.
 	Configure func(phase int, c *tracker.Config)
 	// OnDecision, if not nil, is called with each decision of the policy, before the tracker applies the
-	// budget. It gets the line of the event that asked, and the facts that the policy got. The facts are valid
-	// until it returns. With OnDecision the tracker keeps all facts, as for a custom policy.
+	// budget. The arguments are the line of the event that asked, and the facts that the policy got. The facts
+	// are valid until it returns. With OnDecision the tracker keeps all facts, as for a custom policy.
 	OnDecision func(line int, t restart.Task, p restart.Phase, d restart.Decision)
 	// OnAnswer, if not nil, is called by Replay with each event, its line, and the tracker's answer. The slices of
 	// the answer are valid until it returns.
@@ -72,7 +72,7 @@ func Resume(t *tracker.Tracker, data []byte) error {
 		case err != nil:
 			return err
 		case l.class == phaseLine || l.class == workLine:
-			return fmt.Errorf("journal: line %d: %w", l.number, errors.New("got a phase, want events alone"))
+			return fmt.Errorf("journal: line %d: got a phase, want only events", l.number)
 		case l.class == eventLine:
 			t.Apply(l.event)
 		}
@@ -139,11 +139,11 @@ func (p *player) prepare(l *line) error {
 func (p *player) addWork(l *line) error {
 	c := p.phase
 	if c == nil {
-		return fmt.Errorf("journal: line %d: got work, want it directly below the line of its phase", l.number)
+		return fmt.Errorf("journal: line %d: got work, want the work line directly below the line of its phase", l.number)
 	}
 	c.Work = append(c.Work, l.work...)
 	if c.Tasks != 0 && len(c.Work) > c.Tasks {
-		return fmt.Errorf("journal: line %d: the works so far are %d, want no more than the phase has tasks, which is %d",
+		return fmt.Errorf("journal: line %d: got works for %d tasks so far, want at most %d, the number of tasks of the phase",
 			l.number, len(c.Work), c.Tasks)
 	}
 	return nil

@@ -135,9 +135,9 @@ phase tasks=1 slots=1 policy=never
 func TestReplayErrorsNameTheLine(t *testing.T) {
 	for text, want := range map[string]string{
 		"0s sweep": "line 1: got sweep, want a phase first",
-		"work 1,2": "line 1: got work, want it directly below the line of its phase",
-		"phase interval=1s tasks=1\n0s sweep\nwork 1":                   "line 3: got work, want it directly below",
-		"phase interval=1s tasks=3\nwork 1,2\nwork 1,2":                 "line 3: the works so far are 4, want no more than the phase has tasks, which is 3",
+		"work 1,2": "line 1: got work, want the work line directly below the line of its phase",
+		"phase interval=1s tasks=1\n0s sweep\nwork 1":                   "line 3: got work, want the work line directly below",
+		"phase interval=1s tasks=3\nwork 1,2\nwork 1,2":                 "line 3: got works for 4 tasks so far, want at most 3, the number of tasks of the phase",
 		"phase interval=1s tasks=3\n\nwork 1,2\n0s sweep":               "line 1: restart/tracker: Config.Tasks is 3, want 0 or len(Work), which is 2",
 		"phase tasks=1 interval=1s slots=-1":                            "line 1: restart/tracker: Config.Slots is -1, want 0 to 2^30",
 		"phase interval=1s tasks=1 slots=-1\nphase tasks=1 interval=1s": "line 1: restart/tracker: Config.Slots is -1",

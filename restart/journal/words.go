@@ -20,7 +20,7 @@ const (
 // unknownMachine is the number of a machine that is not known or does not matter.
 const unknownMachine = -1
 
-// appendSince writes the start of a journal. It writes nothing for a year outside 0 to 9999, which RFC 3339
+// appendSince writes the start of a journal. Nothing is written for a year outside 0 to 9999, which RFC 3339
 // can't write.
 func appendSince(dst []byte, start time.Time) []byte {
 	start = start.UTC()
@@ -32,7 +32,7 @@ func appendSince(dst []byte, start time.Time) []byte {
 
 func parseSince(words []string) (time.Time, error) {
 	if len(words) != 1 {
-		return time.Time{}, fmt.Errorf("since wants one word behind it, got %d", len(words))
+		return time.Time{}, fmt.Errorf("since wants one word after it, got %d", len(words))
 	}
 	start, err := time.Parse(time.RFC3339Nano, words[0])
 	if err != nil {

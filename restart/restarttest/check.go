@@ -11,7 +11,7 @@ import (
 )
 
 // check replays a journal and describes the first answer that differs. The function compared maps an answer to
-// the part that is compared. It returns "" if no answer differs.
+// the part that is compared. check returns "" if no answer differs.
 func check(file string, data []byte, o journal.Options, compared func(answer string) string) string {
 	o.OnDecision, o.OnAnswer = nil, nil
 	fresh, err := journal.Replay(data, o)

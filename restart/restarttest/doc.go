@@ -18,9 +18,9 @@
 // stragglers and touches no healthy task.
 //
 // A journal in which one policy has acted can't answer for another policy. A killed attempt has no end, and a
-// copied task ended early, so a policy that waits longer would seem to find nothing. Such a journal makes the
-// test fail. The failure names the line of the action and the policy that acted. The flag -restart.rewrite does
-// not change such a journal.
+// copied task ended early, so a policy that waits longer would seem to find nothing. A journal in which another
+// policy has acted makes the test fail. The failure names the line of the action and the policy that acted. The
+// flag -restart.rewrite does not change such a journal.
 //
 // # Rewriting
 //

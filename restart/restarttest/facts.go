@@ -9,7 +9,7 @@ import (
 	"github.com/straggler-go/straggler/restart"
 )
 
-// describe writes the facts of a decision and the policy's answer. It leaves out a fact that is zero or
+// describe writes the facts of a decision and the policy's answer. describe leaves out a fact that is zero or
 // unknown, except the counts of the phase.
 func describe(w io.Writer, t restart.Task, p restart.Phase, d restart.Decision) {
 	fmt.Fprintf(w, "  the policy answered %s\n", d)

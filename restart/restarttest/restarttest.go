@@ -48,7 +48,7 @@ func OnlyActions() Option { return func(c *choices) { c.compared = actions } }
 // Run replays each journal that the pattern matches (see [filepath.Glob]) as a subtest. The test fails at the
 // first answer that differs from the file, and shows the facts that the policy got. A tracker keeps some facts
 // only for a custom policy. For other policies these facts are shown as unknown. The test also fails if the
-// pattern matches nothing, or if a journal holds no decision. It costs one replay of each journal, and a second
+// pattern matches nothing, or if a journal holds no decision. Run costs one replay of each journal, and a second
 // one to show a difference.
 func Run(t *testing.T, pattern string, options ...Option) {
 	t.Helper()
@@ -84,7 +84,7 @@ func Run(t *testing.T, pattern string, options ...Option) {
 	}
 }
 
-// rewriteFile writes the present answers into the file. It does not write a file in which nothing changes.
+// rewriteFile writes the present answers into the file. A file in which nothing changes is not written.
 func rewriteFile(t *testing.T, file string, o journal.Options) {
 	t.Helper()
 	data, err := os.ReadFile(file)

@@ -32,7 +32,7 @@ func TestHost(t *testing.T) {
 	}
 }
 
-// run runs TestHost in a new process. It returns the output, and whether the test passed.
+// run runs TestHost in a new process. The results are the output, and whether the test passed.
 func run(t *testing.T, pattern, policy string, flags ...string) (string, bool) {
 	t.Helper()
 	binary, err := os.Executable()

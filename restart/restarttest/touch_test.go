@@ -89,7 +89,7 @@ func TestJournalUnderNeverAnswersForEveryPolicy(t *testing.T) {
 	assert.Equal(t, []int{0, 0, 1, 1}, []int{touched[0].Phase, touched[1].Phase, touched[2].Phase, touched[3].Phase})
 }
 
-// A journal in which another policy has acted does not say "no stragglers". It names the policy and the task.
+// A journal in which another policy has acted does not say "no stragglers". The error names the policy and the task.
 func TestJournalOfAnotherPolicyIsRefused(t *testing.T) {
 	for _, recorded := range []restart.Policy{restart.Mantri{}, rules.Spark{Quantile: 0.5, Multiplier: 1.5}} {
 		data := record(t, recorded)
@@ -99,7 +99,7 @@ func TestJournalOfAnotherPolicyIsRefused(t *testing.T) {
 		_, err = touches("x.txt", data, journal.Options{Policy: recorded})
 		require.NoError(t, err)
 
-		touched, err = touches("x.txt", data, journal.Options{Policy: rules.Spark{}}) // three times the median is later
+		touched, err = touches("x.txt", data, journal.Options{Policy: rules.Spark{}}) // Spark acts later
 		assert.Empty(t, touched)
 		require.ErrorContains(t, err, ": the journal was recorded under "+rules.Text(recorded)+", and here task ")
 		assert.Regexp(t, `^x.txt:\d+: .* was (restarted|given a copy); spark had not touched the task before, `, err.Error())

@@ -10,10 +10,10 @@ import (
 	"github.com/straggler-go/straggler/restart"
 )
 
-// Dryad copies a task once it has run for longer, strictly, than the 75th percentile of the finished tasks of
-// its phase, as in the comparison of [Mantri §6]. It does so whether tasks wait or not, and this can make a
-// phase longer. Gain is the time beyond the percentile. The zero value has the published percentile. Safe for
-// concurrent use.
+// Dryad copies a task once it has run for longer, strictly, than the 75th percentile of its phase's finished
+// tasks. The rule follows the comparison of [Mantri §6]. Dryad does so whether tasks wait or not, and this can
+// make a phase longer. Gain is the time beyond the percentile. The zero value has the published percentile.
+// Safe for concurrent use.
 type Dryad struct {
 	// Percentile is the percentile of the finished tasks' run times, in (0, 1]. 0 means 0.75.
 	Percentile float64
@@ -85,8 +85,8 @@ type Spark struct {
 	// Duration is Spark's spark.speculation.task.duration.threshold: the threshold before enough tasks have
 	// finished. 0, the default, means none.
 	Duration time.Duration
-	// ExecutorSlots is the number of tasks that one executor runs at once. It is read only if Duration is set.
-	// 0 means 1.
+	// ExecutorSlots is the number of tasks that one executor runs at once. ExecutorSlots is read only if
+	// Duration is set. 0 means 1.
 	ExecutorSlots int
 	// SlowRate is the share of the finished tasks' work per second below which a task is slow. 0 means 0.75;
 	// Off turns this test off.
@@ -169,7 +169,7 @@ func (s Spark) Decide(t restart.Task, p restart.Phase) restart.Decision {
 //
 //   - The share of finished tasks is at least Ratio.
 //   - The task has one attempt, which has run for at least LowerBound.
-//   - Its key is at least Multiplier times the baseline.
+//   - The task's key is at least Multiplier times the baseline.
 //
 // No condition is strict. Gain is the time beyond Multiplier times the baseline; Flink itself does not rank
 // tasks. Flink keeps all new work off the slow task's machine for a minute. Here Avoid names this machine, and
@@ -177,7 +177,7 @@ func (s Spark) Decide(t restart.Task, p restart.Phase) restart.Decision {
 type Flink struct {
 	// Ratio is the share of tasks that must have finished, in (0, 1]. 0 means 0.75.
 	Ratio float64
-	// Multiplier is the threshold in medians of the run times. 0 means 1.5.
+	// Multiplier is the threshold in units of the baseline. 0 means 1.5.
 	Multiplier float64
 	// LowerBound is the least run time of a slow task. 0 means a minute; Off means none.
 	LowerBound time.Duration

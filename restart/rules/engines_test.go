@@ -14,8 +14,8 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// These tests check the defaults of each rule and both sides of each threshold. The sources are Spark 4's TaskSetManager
-// and PercentileHeap, Flink's ExecutionTimeBasedSlowTaskDetector, and the papers.
+// These tests check the defaults of each rule and both sides of each threshold. The sources are Spark 4's
+// TaskSetManager and PercentileHeap, Flink's ExecutionTimeBasedSlowTaskDetector, and the papers.
 
 func values(v ...float64) *estimate.Empirical {
 	e := new(estimate.Empirical)

@@ -14,9 +14,10 @@ import (
 // is t_rem less E(t_new). The zero value has the multiple for Pareto run times. Safe for concurrent use.
 //
 // The paper chooses the multiple, σ, and the number of copies so that the expected slot time of a task is
-// least. The default is its result for run times that are Pareto of index 2 with mean E. There one copy takes
-// the slot time 2 E(min(t_rem, t_new)) = 2E - E²/(2 t_rem) instead of t_rem. The copy takes less time if t_rem
-// exceeds (1+√2/2) E, and a second copy never saves more. For other run times find σ in the same way.
+// least. The default is its result for run times that are Pareto of index 2 with mean E. Without a copy the
+// task still takes the slot time t_rem. With one copy it takes 2 E(min(t_rem, t_new)) = 2E - E²/(2 t_rem). So
+// the copy lowers the slot time if t_rem exceeds (1+√2/2) E. Two copies never take less slot time than one. For
+// other run times find σ in the same way.
 //
 // These parts of the paper are not here: when to look at a task, the order of jobs, the clones of small jobs,
 // and the load up to which a cluster counts as lightly loaded.
@@ -40,7 +41,7 @@ func (s SDA) Decide(t restart.Task, p restart.Phase) restart.Decision {
 	return s.outlast(t, p, slot(p))
 }
 
-// ESE is the copying rule of the same paper's Enhanced Speculative Execution, for clusters with much load. It
+// ESE is the copying rule of the same paper's Enhanced Speculative Execution, for clusters with much load. ESE
 // is the rule of [SDA] without the condition that no task waits. Safe for concurrent use.
 type ESE SDA
 

@@ -60,9 +60,9 @@ func placed(d restart.Decision, t restart.Task, p restart.Phase) restart.Decisio
 }
 
 // middle returns the middle value, the upper of two, of the k smallest of n values, from their distribution.
-// The sample may hold fewer than n values, because a task that finished unseen has no run time. It may hold
-// more, because a task whose output was lost has run twice. Then middle returns the value at the same share of
-// the sample.
+// The sample may hold fewer than n values, because a task that finished unseen has no run time. The sample may
+// hold more than n values, because a task whose output was lost has run twice. Then middle returns the value at
+// the same share of the sample.
 func middle(d estimate.Distribution, k, n int) float64 {
 	if e, ok := d.(*estimate.Empirical); ok {
 		return e.At(int(int64(k) * int64(e.Len()) / int64(n) / 2))
@@ -70,8 +70,8 @@ func middle(d estimate.Distribution, k, n int) float64 {
 	return d.Quantile((float64(k/2) + 0.5) / float64(n))
 }
 
-// finishedShare is the share of the phase's tasks that have finished; 0 if there are none. It is a quotient
-// because a product is wrong at the boundary: in float64, 0.07*100 is more than 7.
+// finishedShare is the share of the phase's tasks that have finished; 0 if there are none. The share is a
+// quotient because a product is wrong at the boundary: in float64, 0.07*100 is more than 7.
 func finishedShare(p restart.Phase) float64 {
 	if p.Tasks <= 0 || p.Finished <= 0 {
 		return 0

@@ -12,11 +12,11 @@ import (
 // Hadoop is the native rule of Hadoop, which the LATE paper compares LATE with [LATE §2.2]. Its zero value has
 // Hadoop's parameters. Safe for concurrent use.
 //
-// A task gets one copy if no task waits, it has run for at least a minute, and its progress score is behind the
-// mean score of its category by 0.2 or more. (The paper says "less than"; its example of §3.2, and every
-// version of Hadoop's source, say "or more".) A difference below 1e-12 counts as rounding. No score exceeds 1,
-// so a task with a score above 0.8 never gets a copy. All candidates are equal: Gain is 0, and the lowest index
-// goes first.
+// A task gets one copy if no task waits and the task has run for at least a minute. Its progress score must
+// also be behind the mean score of its category by 0.2 or more. (The paper says "less than"; its example of
+// §3.2, and every version of Hadoop's source, say "or more".) A difference below 1e-12 counts as rounding. No
+// score exceeds 1, so a task with a score above 0.8 never gets a copy. All candidates are equal: Gain is 0, and
+// the lowest index goes first.
 type Hadoop struct {
 	// ScoreLag is how far a task's score must be behind the mean score, in (0, 1]. 0 means 0.2.
 	ScoreLag float64
@@ -62,8 +62,8 @@ func (h Hadoop) Decide(t restart.Task, p restart.Phase) restart.Decision {
 	return d
 }
 
-// scoreNoise is a difference of scores that counts as rounding. It is far above the rounding error of a mean of
-// millions of scores, and far below the differences that reports can show.
+// scoreNoise is a difference of scores that counts as rounding. The constant is far above the rounding error of
+// a mean of millions of scores, and far below the differences that reports can show.
 const scoreNoise = 1e-12
 
 // MapReduce is the backup task of Google's MapReduce [Dean and Ghemawat, OSDI 2004, §3.6]: "when a MapReduce

@@ -15,19 +15,19 @@ import (
 //
 // A task gets one copy under these conditions:
 //
-//   - It has run for at least MinAge.
+//   - The task has run for at least MinAge.
 //   - No task waits.
 //   - Fewer copies run than SpeculativeCap allows.
-//   - Its progress rate, score/age, is below the percentile SlowTask of the rates of all tasks that run or have
-//     finished.
+//   - The task's progress rate, score/age, is below the percentile SlowTask of the rates of all tasks that run
+//     or have finished.
 //   - The total work of the machine that asks is not below the percentile SlowNode of all machines.
 //
 // A percentile is the smallest value that at least this share of the values does not exceed. "Below" is strict,
 // so the slowest of equal tasks is not slow. Gain is the time to end; give the slot to the task with the
 // largest Gain, as [restart.Next] does.
 //
-// In a phase without progress reports the paper's time to end would be infinite for all tasks. There the age of
-// the attempt takes its place.
+// In a phase without progress reports the paper's time to end would be infinite for all tasks. In such a phase
+// the age of the attempt takes its place.
 type LATE struct {
 	// SpeculativeCap is the share of the phase's slots that copies may hold: a copy is made while fewer copies
 	// run. 0 means 0.1; 1 or more is no cap. (The paper's sensitivity analysis prefers 0.2.)

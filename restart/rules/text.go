@@ -21,7 +21,7 @@ func Names() []string {
 }
 
 // Text returns a policy as [Parse] reads it: its name, and the fields that are not zero. A nil policy is
-// LeastCost{}. A custom policy has no text, so Text returns "". It allocates.
+// LeastCost{}. A custom policy has no text, so Text returns "". Text allocates.
 func Text(policy restart.Policy) string {
 	i, v := find(policy)
 	if i < 0 {
@@ -39,7 +39,7 @@ func Text(policy restart.Policy) string {
 //	late,min-age=5s,speculative-cap=0.2
 //
 // Parse knows the policies of this package and of package restart. An error names the field, its value and the
-// expected form or range. It allocates.
+// expected form or range. Parse allocates.
 func Parse(text string) (restart.Policy, error) {
 	name, rest, some := strings.Cut(text, ",")
 	name = strings.TrimSpace(name)

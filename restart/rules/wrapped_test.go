@@ -13,7 +13,7 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// logged wraps a policy to see each decision. It has no description.
+// logged wraps a policy to see each decision. The wrapper has no description.
 type logged struct{ p restart.Policy }
 
 func (l logged) Decide(t restart.Task, p restart.Phase) restart.Decision { return l.p.Decide(t, p) }
@@ -24,7 +24,7 @@ type saying struct{ logged }
 func (s saying) Describe() rules.Description { return rules.Describe(s.p) }
 
 // A wrapped policy decides like the bare policy, with progress and without, because a tracker keeps all facts
-// for a policy without a description. There is one exception: the tracker does not know which machines LATE
+// for a policy without a description. LATE is an exception: the tracker does not know which machines LATE
 // avoids.
 func TestWrappedPolicyDecidesAsTheBareOne(t *testing.T) {
 	for name, policy := range policytest.Policies() {

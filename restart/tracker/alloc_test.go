@@ -15,7 +15,7 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-func TestTrackerDoesNotAllocateInSteadyState(t *testing.T) {
+func TestATrackerDoesNotAllocateInSteadyState(t *testing.T) {
 	for name, policy := range policytest.Policies() {
 		s := newSteady(t, 1000, policy)
 		assert.Zero(t, testing.AllocsPerRun(2000, func() { sink = s.report() }), "%s: Report", name)
@@ -38,7 +38,7 @@ func TestTrackerDoesNotAllocateInSteadyState(t *testing.T) {
 		}
 		s.tracker.SetSlots(1000)
 		task := 0
-		assert.Zero(t, testing.AllocsPerRun(200, func() { // a copy beside the first, which is killed; and a restart
+		assert.Zero(t, testing.AllocsPerRun(200, func() { // a copy that is killed, and a restart
 			s.now = s.now.Add(time.Second)
 			attempt := s.tracker.Start(s.now, task, machine%100)
 			s.tracker.Kill(s.now, task, attempt)
@@ -46,7 +46,7 @@ func TestTrackerDoesNotAllocateInSteadyState(t *testing.T) {
 			s.tracker.Fail(s.now, task, attempt)
 			task++
 		}), "%s: Start, Kill, Fail", name)
-		assert.Zero(t, testing.AllocsPerRun(200, func() { // a copy that is queued for a while, and one that never begins
+		assert.Zero(t, testing.AllocsPerRun(200, func() { // a copy that is queued for a while, and a copy that never begins
 			s.now = s.now.Add(time.Second)
 			attempt := s.tracker.Submit(s.now, task, -1)
 			s.tracker.Begin(s.now.Add(time.Second/2), task, attempt, machine%100)
@@ -72,7 +72,7 @@ func TestTrackerDoesNotAllocateInSteadyState(t *testing.T) {
 	}
 }
 
-// liveBytes returns the live bytes, and keeps alive what must not be collected before.
+// liveBytes returns the number of live bytes, and keeps its arguments alive.
 func liveBytes(keep ...any) uint64 {
 	var m runtime.MemStats
 	runtime.GC()
@@ -81,7 +81,7 @@ func liveBytes(keep ...any) uint64 {
 	return m.HeapAlloc
 }
 
-// An open phase of ten tasks, of which five run, takes 5.7 kB: there may be many such.
+// An open phase of ten tasks, with five that run, takes 5.7 kB. A host may have many open phases.
 func TestAnOpenPhaseIsSmall(t *testing.T) {
 	const phases = 1000
 	var before, after runtime.MemStats
@@ -98,8 +98,8 @@ func TestAnOpenPhaseIsSmall(t *testing.T) {
 	runtime.KeepAlive(open)
 }
 
-// A phase of a million tasks takes under 200 bytes a task, all of them running and reporting.
-func TestTrackerMemory(t *testing.T) {
+// A phase of a million tasks takes under 200 bytes for each task, if all tasks run and report.
+func TestATaskTakesLessThan250Bytes(t *testing.T) {
 	for _, c := range []struct {
 		policy restart.Policy
 		tasks  int
@@ -109,15 +109,15 @@ func TestTrackerMemory(t *testing.T) {
 		s := newSteady(t, c.tasks, c.policy)
 		perTask := (float64(liveBytes(s)) - float64(before)) / float64(c.tasks)
 		t.Logf("%s: %.1f bytes a task, %d running", name, perTask, c.tasks)
-		assert.Less(t, perTask, 250., name) // of a million under 240
+		assert.Less(t, perTask, 250., name) // for a million tasks, less than 240
 
-		for i := range c.tasks { // and when all have finished
+		for i := range c.tasks { // and when all tasks have finished
 			s.now = s.now.Add(time.Millisecond)
 			s.tracker.Finish(s.now, i, 0)
 		}
 		perTask = (float64(liveBytes(s)) - float64(before)) / float64(c.tasks)
 		t.Logf("%s: %.1f bytes a task, all finished", name, perTask)
-		assert.Less(t, perTask, 250., name) // of a million under 240
+		assert.Less(t, perTask, 250., name) // for a million tasks, less than 240
 	}
 	const tasks = 60_000
 	before := liveBytes()

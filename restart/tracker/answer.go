@@ -8,26 +8,26 @@ import (
 	"github.com/straggler-go/straggler/restart"
 )
 
-// Answer is what a [Tracker] says to an event. To events that ask nothing it has no Decision: only Task, the number
-// of a new attempt, Ignored, and the lists below.
+// Answer is the reply of a [Tracker] to an event. If the event asks no question, the answer has no decision: it has
+// only the Task, the number of a new attempt, Ignored, and the lists below.
 type Answer struct {
-	// Decision is what to do about the task. Its Attempt is the number of the attempt to kill, for Restart and Kill. In the
-	// answer to Started and Submitted it is the number of the new attempt, or -1 if there is none.
+	// Decision says what to do about the task. For Restart and Kill, its Attempt is the number of the attempt to kill.
+	// For Started and Submitted, its Attempt is the number of the new attempt, or -1 if there is none.
 	restart.Decision
-	// Task is the task that the decision is about; -1 if it is about none.
+	// Task is the task of the decision; -1 if the decision is about no task.
 	Task int
-	// Ignored says that the tracker could make no sense of the event, or of a part of it.
+	// Ignored says that the event, or a part of the event, made no sense to the tracker.
 	Ignored bool
-	// Overtaken are the numbers of the task's other attempts, to Finished: kill them; the tracker takes them as ended.
-	// It holds until the next event, as do the two below.
+	// Overtaken, for Finished, holds the numbers of the task's other attempts. The tracker counts them as ended; the
+	// host should kill them. Overtaken, Waiting and Found hold until the next event.
 	Overtaken []int
-	// Waiting are the tasks that lost their last copy, to MachineLost, and wait again.
+	// Waiting, for MachineLost, holds the tasks that lost their last attempt and wait again.
 	Waiting []int
-	// Found are the answers to Swept: one for each task about which something is to be done.
+	// Found, for Swept, holds one answer for each task with an action other than Keep.
 	Found []Answer
 }
 
-// wire lists the fields: first those that a decision does not have.
+// wire lists the fields for text, JSON and logs. The fields of the decision come last.
 func (a *Answer) wire(c *wire.Codec) {
 	c.Index("task", &a.Task)
 	c.Bool("ignored", &a.Ignored)
@@ -37,13 +37,13 @@ func (a *Answer) wire(c *wire.Codec) {
 	c.Inline(&a.Decision)
 }
 
-// String returns the answer as one line: the task, unless the answer is about none, and the decision.
+// String returns the answer as one line: the decision, after the task if there is one.
 func (a Answer) String() string {
 	text, _ := a.AppendText(nil) // it never fails
 	return string(text)
 }
 
-// AppendText appends what String returns to dst.
+// AppendText appends the line of String to dst.
 func (a *Answer) AppendText(dst []byte) ([]byte, error) {
 	if a.Task >= 0 {
 		dst = append(strconv.AppendInt(append(dst, "task="...), int64(a.Task), 10), ' ')
@@ -51,7 +51,8 @@ func (a *Answer) AppendText(dst []byte) ([]byte, error) {
 	return a.Decision.AppendText(dst)
 }
 
-// Sentence is that of the decision, with the task, and with the attempt to kill.
+// Sentence returns the sentence of [restart.Decision.Sentence], with the task, and with the number of the attempt to
+// kill.
 func (a Answer) Sentence() string {
 	switch text := a.Decision.Sentence(); {
 	case a.Task < 0:
@@ -63,10 +64,11 @@ func (a Answer) Sentence() string {
 	}
 }
 
-// LogValue returns the answer as a group of fields, for log/slog: the task, the attempt, and those of the decision.
+// LogValue returns the answer as a group of fields for log/slog: the task, the lists, and the fields of the decision.
 func (a Answer) LogValue() slog.Value { return wire.Log(a.wire) }
 
-// MarshalJSON returns the answer as an object of the fields that it logs, durations in seconds, null for unknown.
+// MarshalJSON returns the answer as an object of the fields that LogValue logs: durations in seconds, null for
+// unknown.
 func (a Answer) MarshalJSON() ([]byte, error) { return wire.JSON(a.wire) }
 
 // ends reports whether a decision ends an attempt.

@@ -9,7 +9,7 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// An answer in a log says which task it is about, and which attempt; one about no task does not.
+// A logged answer names its task, and the attempt to kill. An answer about no task names neither.
 func TestAnswerNamesItsTask(t *testing.T) {
 	for want, a := range map[string]tracker.Answer{
 		"task=17 start largest-work": {Task: 17, Decision: restart.Decision{Action: restart.Start, Reason: restart.LargestWork}},

@@ -9,40 +9,53 @@ import (
 	"github.com/straggler-go/straggler/restart"
 )
 
-// Apply tells the tracker of an event, or asks it, and returns its answer. It is what each method of an event calls: use
-// it for events that were stored, or that come from elsewhere. An event of no known kind is ignored.
+// How an event passes through the tracker. For example, task 7 reports that its attempt 0 has done half of the work:
+//
+//   - Apply sets the time, and the account of trials notes the event (trials.go).
+//   - phase.report finds the attempt in the book (book.go). The forecast learns from the report (forecast.go); so do
+//     the totals of the machine (fleet.go) and the peers (peers.go).
+//   - judge.decide collects the facts of task 7 for the policy, and checks the policy's answer (judge.go). If the task
+//     is worth a copy, it becomes a candidate for the next free slot (next.go).
+//   - Changes of the trials go to the Experience of the kind (experience.go).
+//   - OnEvent gets the event and the answer.
+//
+// The forecast has four parts in files of their own: run times and ages (ages.go), even progress (even.go), machines
+// with overdue attempts (suspects.go), and wrong units (units.go).
+
+// Apply takes one event, and returns the tracker's answer. Each method with the name of an event calls Apply. Call it
+// directly for events that were stored or that come from another process. An event of an unknown kind is ignored.
 func (t *Tracker) Apply(e Event) (a Answer) {
 	t.apply(&e, &a)
 	return a
 }
 
 func (t *Tracker) apply(e *Event, a *Answer) {
-	if t.judge.book == nil { // New did not make it
+	if t.judge.book == nil { // New did not make this tracker
 		t.phase.ledger.Ignored++
 		a.Task, a.Attempt, a.Ignored = none, none, true
 		return
 	}
 	ignored := t.phase.ledger.Ignored
-	t.phase.book.told++
+	t.phase.book.events++
 	if e.Kind.Timed() {
 		t.tick(e)
 	}
 	a.Task = max(e.Task, none)
-	copies := t.phase.ledger.Copies
+	copiesBefore := t.phase.ledger.Copies
 	if t.judge.trials.on {
-		t.judge.trials.pupil.hear(&t.judge.trials)
-		t.judge.hears(e)
+		t.judge.trials.link.adopt(&t.judge.trials)
+		t.judge.noteTrial(e)
 	}
 	switch e.Kind {
 	case Recorded:
 		t.phase.report(e)
 	case Reported:
 		if a.Reason = restart.NotRunning; t.phase.report(e) {
-			t.decide(a, int32(e.Task), t.judge.phase())
+			t.decide(a, int32(e.Task), t.judge.phaseFacts())
 		}
 	case Asked:
-		if a.Reason = restart.NotRunning; t.phase.known(e.Task) && t.phase.book.tasks[e.Task].copies != none {
-			t.decide(a, int32(e.Task), t.judge.phase())
+		if a.Reason = restart.NotRunning; t.phase.known(e.Task) && t.phase.book.tasks[e.Task].newest != none {
+			t.decide(a, int32(e.Task), t.judge.phaseFacts())
 		}
 	case Offered:
 		t.offer(e, a)
@@ -68,16 +81,17 @@ func (t *Tracker) apply(e *Event, a *Answer) {
 		a.Task = none
 		t.applyToAll(e, a)
 	}
-	// The candidates stay in their order while slots are offered and given to them, and nothing else happens.
-	t.judge.ranking.holds = t.judge.ranking.holds && (e.Kind == Offered || t.phase.ledger.Copies > copies)
-	t.judge.trials.pupil.tell(t.phase.book.clock.Last, &t.judge.trials)
+	// The ranking of candidates holds while the only events are offers of slots, and starts of the copies that these
+	// ask for.
+	t.judge.ranking.holds = t.judge.ranking.holds && (e.Kind == Offered || t.phase.ledger.Copies > copiesBefore)
+	t.judge.trials.link.publish(t.phase.book.clock.Last, &t.judge.trials)
 	a.Ignored = t.phase.ledger.Ignored != ignored
 	if t.config.OnEvent != nil {
 		t.config.OnEvent(*e, *a)
 	}
 }
 
-// applyToAll tells of an event that is about no task.
+// applyToAll applies an event that is about no task.
 func (t *Tracker) applyToAll(e *Event, a *Answer) {
 	switch e.Kind {
 	case MachineLost:
@@ -98,8 +112,8 @@ func (t *Tracker) applyToAll(e *Event, a *Answer) {
 	}
 }
 
-// tick takes the time of an event. Where the host's clock steps back, time goes on from there. An event without a time
-// is given the last one, so that who observes it can record it.
+// tick sets the time of the book to the time of an event. If the host's clock steps back, the book's time goes on from
+// there. An event without a time gets the last time, so that an observer can record it.
 func (t *Tracker) tick(e *Event) {
 	t.phase.book.now = t.phase.book.clock.At(e.Time)
 	if e.Time.IsZero() {
@@ -107,7 +121,7 @@ func (t *Tracker) tick(e *Event) {
 	}
 }
 
-// decide decides about a running task, and keeps the list of candidates.
+// decide decides about a running task, and updates the list of candidates.
 func (t *Tracker) decide(a *Answer, task int32, p *restart.Phase) {
 	v := t.judge.decide(task, askNone, p)
 	if v.wants {
@@ -118,7 +132,7 @@ func (t *Tracker) decide(a *Answer, task int32, p *restart.Phase) {
 	t.answer(a, &v)
 }
 
-// answer takes a verdict for the answer, and counts it.
+// answer copies a verdict to the answer, and counts it.
 func (t *Tracker) answer(a *Answer, v *verdict) {
 	a.Decision, a.Task = v.Decision, v.task
 	t.judge.counts.add(&v.Decision)
@@ -126,15 +140,16 @@ func (t *Tracker) answer(a *Answer, v *verdict) {
 
 // sweep decides about every running task.
 func (t *Tracker) sweep(a *Answer) {
-	found, p := t.found[:0], t.judge.phase()
-	all := t.phase.book.copies.all
+	found, facts := t.found[:0], t.judge.phaseFacts()
+	all := t.phase.book.attempts.all
 	for i := range all {
 		task := all[i].task
-		if task == none || t.phase.book.tasks[task].copies != int32(i) {
-			continue // a free place, or not the first copy of its task
+		if task == none || t.phase.book.tasks[task].newest != int32(i) {
+			continue // a free entry, or not the newest attempt of its task
 		}
-		var one Answer
-		if t.decide(&one, task, p); one.Action != restart.Keep {
+		var one Answer // about this task
+		t.decide(&one, task, facts)
+		if one.Action != restart.Keep {
 			found = append(found, one)
 		}
 	}
@@ -142,41 +157,45 @@ func (t *Tracker) sweep(a *Answer) {
 	a.Task, a.Found = none, found
 }
 
-// offer answers what to do with a free slot.
+// offer decides about a free slot.
 func (t *Tracker) offer(e *Event, a *Answer) {
 	v := verdict{task: none}
 	v.Reason = restart.NothingToDo
-	if machine := max(e.Machine, none); t.phase.book.slots > 0 {
-		if v = t.judge.best(machine); v.task == none {
-			t.start(&v, machine)
+	machine := max(e.Machine, none)
+	wanted := t.phase.book.waiting.waits + len(t.phase.book.candidates.list)
+	switch {
+	case t.phase.book.slots > 0:
+		v = t.judge.best(machine)
+		if v.task == none {
+			t.startWaiting(&v, machine)
 		}
-	} else if t.phase.book.waiting.waits+len(t.phase.book.candidates.list) > 0 { // none may run: it is closed, or has no slots yet
+	case wanted > 0: // no attempt may run: the phase is closed, or has no slots yet
 		v.Reason = restart.NoFreeSlot
 	}
 	t.answer(a, &v)
 }
 
-// start finds a waiting task for a free slot, or else one that lacks a clone.
-func (t *Tracker) start(v *verdict, machine int) {
-	place := t.phase.fleet.seen(machine)
-	task, why := t.phase.book.waiting.first(place), restart.LargestWork
+// startWaiting finds a waiting task for a free slot; if no task waits, a task that lacks a clone.
+func (t *Tracker) startWaiting(v *verdict, machine int) {
+	index := t.phase.fleet.find(machine)
+	task, why := t.phase.book.waiting.first(index), restart.LargestWork
 	if task == none {
-		task, why = t.phase.book.nextClone(place), restart.Cloned
+		task, why = t.phase.book.nextClone(index), restart.Cloned
 	}
 	if task == none {
 		return
 	}
 	d, unwanted := t.judge.unwanted(machine, task)
 	if unwanted {
-		v.Decision, place = d, t.phase.fleet.of(machine) // it counts among those that are refused
+		v.Decision, index = d, t.phase.fleet.add(machine) // from now on the machine counts as refused
 	} else {
 		v.Decision, v.task = restart.Decision{Action: restart.Start, Reason: why}, int(task)
 	}
-	t.phase.fleet.refuse(place, unwanted)
+	t.phase.fleet.refuse(index, unwanted)
 }
 
-// phase is what has happened in a phase: what an event of a copy's life does to the book, the forecast, the fleet, the peers
-// and the account of its cost. Each of its methods is one event; what reads the state before goes first.
+// phase holds the parts of the state that events change: the book, the forecast, the fleet, the peers, and the ledger.
+// Each method applies one event to all parts. A part that reads the state before the event goes first.
 type phase struct {
 	book      book
 	forecast  forecast
@@ -184,13 +203,13 @@ type phase struct {
 	peers     peers
 	ledger    Ledger
 	budget    Limiter // nil: no bound
-	charged   int     // copies that the budget knows of
-	lost      []int32 // copies, in the order of their tasks
+	charged   int     // copies that the budget has counted
+	lost      []int32 // scratch of loseMachine: indices of attempts
 	overtaken []int   // the answer to a Finish
 	waiting   []int   // the answer to a LoseMachine
 }
 
-// find returns the place of a copy that has not ended, or none, which is counted.
+// find returns the index of an attempt that has not ended. Otherwise it returns none, and the event counts as ignored.
 func (x *phase) find(task, attempt int) int32 {
 	i := x.book.find(task, attempt)
 	if i == none {
@@ -199,100 +218,101 @@ func (x *phase) find(task, attempt int) int32 {
 	return i
 }
 
-// submit takes in a new copy, which begins at once or later. It returns the attempt's number, or none.
+// submit adds a new attempt, and begins it if begins is set. It returns the number of the attempt, or none.
 func (x *phase) submit(task, machine int, begins bool) int {
 	s := x.book.task(task)
 	if s == nil || s.flags&(finished|givenUp) != 0 {
 		x.ledger.Ignored++
 		return none
 	}
-	if s.attempts == 0 && x.budget != nil {
+	if s.launched == 0 && x.budget != nil {
 		x.budget.TaskStarted()
 	}
-	place := x.fleet.of(machine)
-	c, as := x.book.submit(int32(task), place)
+	index := x.fleet.add(machine)
+	a, as := x.book.submit(int32(task), index)
 	switch as {
-	case clone:
+	case asClone:
 		x.ledger.Clones++
-	case extra:
+	case asCopy:
 		x.ledger.Copies++
 	}
 	x.ledger.Started++
-	x.fleet.refuse(place, false)
+	x.fleet.refuse(index, false)
 	x.charge()
 	if begins {
-		x.book.begin(c)
+		x.book.begin(a)
 	}
-	return int(c.attempt)
+	return int(a.attempt)
 }
 
-// charge tells the budget of the copies that have come or gone.
+// charge tells the budget how many copies were launched and ended since the last call.
 func (x *phase) charge() {
-	speculative := x.book.speculative()
-	for ; x.charged < speculative; x.charged++ {
+	copies := x.book.copies()
+	for ; x.charged < copies; x.charged++ {
 		if x.budget != nil {
 			x.budget.CopyLaunched()
 		}
 	}
-	for ; x.charged > speculative; x.charged-- {
+	for ; x.charged > copies; x.charged-- {
 		if x.budget != nil {
 			x.budget.CopyEnded()
 		}
 	}
 }
 
-// begin lets a submitted copy run.
+// begin begins a submitted attempt.
 func (x *phase) begin(task, attempt, machine int) {
 	i := x.find(task, attempt)
 	if i == none {
 		return
 	}
-	c := &x.book.copies.all[i]
-	if c.begun {
+	a := &x.book.attempts.all[i]
+	if a.begun {
 		x.ledger.Ignored++
 		return
 	}
 	if machine >= 0 {
-		c.machine = x.fleet.of(machine)
+		a.machine = x.fleet.add(machine)
 	}
-	if c.start != noTime {
-		x.forecast.lag.observe(x.book.now - c.start)
+	if a.start != noTime {
+		x.forecast.lag.observe(x.book.now - a.start)
 	}
-	x.book.begin(c)
+	x.book.begin(a)
 }
 
-// report takes in what a copy reports, which begins if it has not, and tells whether there is such a copy.
+// report takes a progress report, and begins the attempt if it has not begun. It reports whether the attempt exists.
 func (x *phase) report(e *Event) bool {
 	i := x.find(e.Task, e.Attempt)
 	if i == none {
 		return false
 	}
-	s, c := &x.book.tasks[e.Task], &x.book.copies.all[i]
-	if !c.begun {
-		x.book.begin(c)
+	s, a := &x.book.tasks[e.Task], &x.book.attempts.all[i]
+	if !a.begun {
+		x.book.begin(a)
 	}
 	if !e.Report.valid() {
 		x.ledger.Ignored++
 		return true
 	}
-	x.peers.dropPace(c)
-	score := x.forecast.report(s, c, &e.Report)
-	x.score(s, c, score)
-	x.peers.addPace(c.score, x.book.age(c))
+	x.peers.dropPace(a)
+	score := x.forecast.report(s, a, &e.Report)
+	x.score(s, a, score)
+	x.peers.addPace(a.score, x.book.age(a))
 	return true
 }
 
-// score takes a copy's progress score into the mean score and its machine's total.
-func (x *phase) score(s *taskState, c *attemptState, score float64) {
+// score updates the mean score and the total of the machine with an attempt's progress score.
+func (x *phase) score(s *taskState, a *attemptState, score float64) {
 	before := x.peers.furthest(&x.book, s)
-	x.fleet.score(x.book.clock.Last, c, score)
-	c.score = score
+	x.fleet.score(x.book.clock.Last, a, score)
+	a.score = score
 	x.peers.scores += x.peers.furthest(&x.book, s) - before
 }
 
-// finish ends a task with success and returns its other attempts.
+// finish ends a task with success, and returns its other attempts.
 func (x *phase) finish(task, attempt int) (overtaken []int) {
-	if s := x.book.over(task, attempt); s != nil { // killed, but not soon enough: it is no sample
+	if s := x.book.late(task, attempt); s != nil {
+		// The attempt should have been killed, but finished first. Its time is no sample.
 		overtaken = x.overtake(s, none)
 		x.ledger.Late++
 		x.book.finish(int32(task))
@@ -304,19 +324,19 @@ func (x *phase) finish(task, attempt int) (overtaken []int) {
 	if i == none {
 		return nil
 	}
-	s, c := &x.book.tasks[task], &x.book.copies.all[i]
-	if x.book.isExtra(s, c) {
+	s, a := &x.book.tasks[task], &x.book.attempts.all[i]
+	if x.book.isCopy(s, a) {
 		x.ledger.Won++
 	}
 	overtaken = x.overtake(s, i)
-	age := x.book.age(c)
-	if c.begun {
-		x.forecast.finished(s, c)
-		w := s.stint(c.resumed)
-		x.peers.finish(age.Seconds(), s, w, x.forecast.done(w, c))
+	age := x.book.age(a)
+	if a.begun {
+		x.forecast.finished(s, a)
+		w := s.stint(a.resumed)
+		x.peers.finish(age.Seconds(), s, w, x.forecast.done(w, a))
 	}
-	x.peers.dropPace(c)
-	x.score(s, c, 1)
+	x.peers.dropPace(a)
+	x.score(s, a, 1)
 	x.peers.addPace(1, age)
 	x.ledger.Used = num.Add(x.ledger.Used, age)
 	x.book.end(i)
@@ -325,19 +345,19 @@ func (x *phase) finish(task, attempt int) (overtaken []int) {
 	return overtaken
 }
 
-// overtake ends the copies of a task except one, or all, and returns their attempts.
+// overtake ends all attempts of a task except the winner, which may be none, and returns their numbers.
 func (x *phase) overtake(s *taskState, winner int32) []int {
 	overtaken := x.overtaken[:0]
-	byExtra := winner != none && x.book.isExtra(s, &x.book.copies.all[winner])
-	for i := s.copies; i != none; {
-		c := &x.book.copies.all[i]
-		next := c.next
+	byCopy := winner != none && x.book.isCopy(s, &x.book.attempts.all[winner])
+	for i := s.newest; i != none; {
+		a := &x.book.attempts.all[i]
+		next := a.next
 		if i != winner {
-			overtaken = append(overtaken, int(c.attempt))
-			if x.book.isExtra(s, c) {
+			overtaken = append(overtaken, int(a.attempt))
+			if x.book.isCopy(s, a) {
 				x.ledger.Lost++
-			} else if byExtra && c.machine != none {
-				x.fleet.list[c.machine].beaten = x.book.now
+			} else if byCopy && a.machine != none {
+				x.fleet.machines[a.machine].beaten = x.book.now
 			}
 			x.end(s, i, wasKilled)
 		}
@@ -347,42 +367,42 @@ func (x *phase) overtake(s *taskState, winner int32) []int {
 	return overtaken
 }
 
-// fate is why a copy has ended that did not finish.
+// fate says why an attempt ended without success.
 type fate uint8
 
 const (
 	hasFailed fate = iota
 	wasKilled
-	wasInVain // a copy that was killed while another attempt of its task went on
+	wasInVain // the host killed a copy, while another attempt of the task went on
 )
 
-// end ends a copy that did not finish.
+// end ends an attempt that did not finish.
 func (x *phase) end(s *taskState, i int32, how fate) {
-	c := &x.book.copies.all[i]
+	a := &x.book.attempts.all[i]
 	if how == hasFailed {
-		x.forecast.failed(s, c)
+		x.forecast.failed(s, a)
 	} else {
-		x.forecast.killed(s, c, how == wasInVain)
+		x.forecast.killed(s, a, how == wasInVain)
 	}
-	ran, before := x.book.age(c), x.peers.furthest(&x.book, s)
+	ran, before := x.book.age(a), x.peers.furthest(&x.book, s)
 	x.ledger.Used, x.ledger.Wasted = num.Add(x.ledger.Used, ran), num.Add(x.ledger.Wasted, ran)
-	x.peers.dropPace(c)
-	x.fleet.score(x.book.clock.Last, c, 0)
+	x.peers.dropPace(a)
+	x.fleet.score(x.book.clock.Last, a, 0)
 	x.book.end(i)
 	x.peers.scores += x.peers.furthest(&x.book, s) - before
 }
 
-// abandon ends a copy that did not finish; if it was the last one of its task, that waits again.
+// abandon ends an attempt that did not finish. If it was the last attempt of its task, the task waits again.
 func (x *phase) abandon(task int, i int32, how fate) {
 	s := &x.book.tasks[task]
 	x.end(s, i, how)
-	if s.copies == none {
+	if s.newest == none {
 		x.book.waiting.enter(int32(task))
 	}
 	x.charge()
 }
 
-// kill ends a copy, and begins its task again if it was killed for that.
+// kill ends an attempt. If restarts is set, the attempt was killed to run its task again.
 func (x *phase) kill(task, attempt int, restarts bool) {
 	i := x.find(task, attempt)
 	if i == none {
@@ -390,9 +410,9 @@ func (x *phase) kill(task, attempt int, restarts bool) {
 	}
 	s := &x.book.tasks[task]
 	how := wasKilled
-	if x.book.several(s) { // another copy goes on
+	if x.book.several(s) { // another attempt goes on
 		x.book.history(s).lastCopy = x.book.now
-		if x.book.isExtra(s, &x.book.copies.all[i]) {
+		if x.book.isCopy(s, &x.book.attempts.all[i]) {
 			how = wasInVain
 		}
 	}
@@ -401,24 +421,24 @@ func (x *phase) kill(task, attempt int, restarts bool) {
 		x.ledger.Restarts++
 	} else {
 		x.ledger.Pruned++
-		if x.book.several(s) && x.book.oldest(s) == i { // a copy takes its place
+		if x.book.several(s) && x.book.oldest(s) == i { // a copy takes the place of the oldest attempt
 			x.book.history(s).restarts++
 		}
 	}
 	x.abandon(task, i, how)
 }
 
-// account returns the ledger, with what the parts count.
+// account returns the ledger, with the counts that other parts keep.
 func (x *phase) account() Ledger {
 	l := x.ledger
-	l.Finished, l.ClockSteps = x.book.ends, x.book.clock.Steps
-	l.BadUnits, l.SmallUnits = x.forecast.doubt.bad, x.forecast.doubt.small
+	l.Finished, l.ClockSteps = x.book.successes, x.book.clock.Steps
+	l.BadUnits, l.SmallUnits = x.forecast.units.tooLarge, x.forecast.units.tooSmall
 	return l
 }
 
-// What happens to machines, slots and whole tasks.
+// Events of machines, slots and whole tasks.
 
-// known reports whether there is such a task, and counts it if there is not.
+// known reports whether the task exists. If it does not, the event counts as ignored.
 func (x *phase) known(task int) bool {
 	known := x.book.task(task) != nil
 	if !known {
@@ -427,20 +447,20 @@ func (x *phase) known(task int) bool {
 	return known
 }
 
-// loseMachine ends what runs on a machine and returns the tasks that wait again, in ascending order.
+// loseMachine ends all attempts on a machine, and returns the tasks that wait again, in ascending order.
 func (x *phase) loseMachine(machine int) []int {
-	place := x.fleet.seen(machine)
-	if place == none {
+	index := x.fleet.find(machine)
+	if index == none {
 		return nil
 	}
-	x.fleet.refuse(place, false) // its slots go by SetSlots, and it may come back another
-	all, lost := x.book.copies.all, x.lost[:0]
+	x.fleet.refuse(index, false) // SetSlots takes its slots off; when the machine comes back, it may be better
+	all, lost := x.book.attempts.all, x.lost[:0]
 	for i := range all {
-		if c := &all[i]; c.task != none && c.machine == place {
+		if a := &all[i]; a.task != none && a.machine == index {
 			lost = append(lost, int32(i))
 		}
 	}
-	slices.SortFunc(lost, func(i, j int32) int { // by task, the newest first
+	slices.SortFunc(lost, func(i, j int32) int { // by task; of a task, the newest attempt first
 		return cmp.Or(cmp.Compare(all[i].task, all[j].task), cmp.Compare(all[j].attempt, all[i].attempt))
 	})
 	x.lost, x.waiting = lost, x.waiting[:0]
@@ -448,14 +468,14 @@ func (x *phase) loseMachine(machine int) []int {
 		task := int(all[i].task)
 		x.ledger.Failed++
 		x.abandon(task, i, hasFailed)
-		if x.book.tasks[task].copies == none {
+		if x.book.tasks[task].newest == none {
 			x.waiting = append(x.waiting, task)
 		}
 	}
 	return x.waiting
 }
 
-// loseOutput lets a finished task wait again.
+// loseOutput makes a finished task wait again.
 func (x *phase) loseOutput(task int) {
 	s := x.book.task(task)
 	if s == nil || s.flags&finished == 0 {
@@ -464,7 +484,7 @@ func (x *phase) loseOutput(task int) {
 	}
 	x.peers.scores -= x.peers.furthest(&x.book, s)
 	x.book.unfinish(int32(task))
-	x.book.history(s).lost = s.attempts
+	x.book.history(s).lost = s.launched
 }
 
 func (x *phase) setSlots(slots int) {
@@ -475,7 +495,7 @@ func (x *phase) setSlots(slots int) {
 	x.book.slots = slots
 }
 
-// leave notes when a machine leaves; the zero time takes it back.
+// leave records when a machine leaves; the zero time takes it back.
 func (x *phase) leave(machine int, at time.Time) {
 	switch {
 	case machine < 0:
@@ -511,22 +531,22 @@ func (x *phase) setEligible(e *Event) {
 	if !x.known(e.Task) {
 		return
 	}
-	var dont taskFlags
+	var forbidden taskFlags
 	if e.NoCopy {
-		dont |= noCopy
+		forbidden |= noCopy
 	}
 	if e.NoRestart {
-		dont |= noRestart
+		forbidden |= noRestart
 	}
-	x.book.setEligible(int32(e.Task), dont)
+	x.book.setEligible(int32(e.Task), forbidden)
 }
 
 func (x *phase) close() {
 	for i := range x.book.tasks {
 		s := &x.book.tasks[i]
-		for s.copies != none {
+		for s.newest != none {
 			x.ledger.Pruned++
-			x.abandon(i, s.copies, wasKilled)
+			x.abandon(i, s.newest, wasKilled)
 		}
 		if s.flags&waits != 0 {
 			x.book.waiting.leave(s)

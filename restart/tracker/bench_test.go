@@ -17,7 +17,7 @@ import (
 
 var sink tracker.Answer
 
-// steady is a phase whose tasks all run and report for ever: each report replaces the task's sample of the rates.
+// steady is a phase in which all tasks run and report for ever. Each report replaces the task's sample of the rates.
 type steady struct {
 	tracker *tracker.Tracker
 	tasks   int
@@ -50,7 +50,7 @@ func newSteady(tb testing.TB, tasks int, policy restart.Policy) *steady {
 	return s
 }
 
-// report makes the next task report. Done is about a thousandth of the work a report, so that no task ends.
+// report makes the next task report. Each report adds about a thousandth of the work, so that no task ends.
 func (s *steady) report() tracker.Answer {
 	s.now = s.now.Add(s.step)
 	task := s.next
@@ -65,7 +65,7 @@ func (s *steady) report() tracker.Answer {
 	return s.tracker.Report(s.now, task, 0, tracker.Report{Done: 0.2 + min(progress, 0.7)})
 }
 
-// finishHalf ends every second task; the others go on to report.
+// finishHalf ends every second task. The other tasks go on and report.
 func (s *steady) finishHalf() {
 	n := s.tracker.Phase().Tasks
 	for i := 0; i < n; i += 2 {
@@ -78,8 +78,8 @@ func (s *steady) finishHalf() {
 	}
 }
 
-// healthy is a phase of which every second task has ended, after some 10,000 s. The others take as long, and are anywhere
-// between their begin and their end. One that ends begins anew, so that the phase stays as it is.
+// healthy is a phase in which every second task has ended, after some 10,000 s. The other tasks take as long, and run
+// anywhere between their begin and their end. A task that ends begins anew, so that the phase stays the same.
 type healthy struct {
 	tracker *tracker.Tracker
 	now     time.Time
@@ -113,13 +113,13 @@ func newHealthy(tb testing.TB, tasks int) *healthy {
 		ends = append(ends, i)
 	}
 	slices.SortFunc(ends, func(a, b int) int { return cmp.Compare(h.takes[a], h.takes[b]) })
-	for k := 1; k <= 5; k++ { // before the first ends
+	for k := 1; k <= 5; k++ { // before the first task ends
 		h.now = start.Add(time.Duration(k) * 1000 * time.Second)
 		for i := 0; i < tasks; i += 2 {
 			tr.Record(h.now, i, 0, h.shows(i))
 		}
 	}
-	for at, i := range ends { // while these end, the others begin
+	for at, i := range ends { // while these tasks end, the others begin
 		h.now = start.Add(h.takes[i])
 		tr.Finish(h.now, i, 0)
 		other := 2*at + 1
@@ -132,7 +132,7 @@ func newHealthy(tb testing.TB, tasks int) *healthy {
 	return h
 }
 
-// shows is what a task reports, which is off by 2 %.
+// shows returns the report of a task; its progress is off by 2 %.
 func (h *healthy) shows(task int) tracker.Report {
 	share := h.now.Sub(h.began[task]).Seconds() / h.takes[task].Seconds()
 	return tracker.Report{Done: h.work[task] * min(share*(0.98+0.04*h.rng.Float64()), 1)}
@@ -152,8 +152,8 @@ func (h *healthy) report() tracker.Answer {
 	return h.tracker.Report(h.now, task, h.attempt[task], h.shows(task))
 }
 
-// BenchmarkTrackerReport is one report of a phase of which no task has ended, or half. Each of the other half is ten times
-// slower (half), so that it is worth a copy; or as fast as those that have ended (healthy), as is usual.
+// BenchmarkTrackerReport measures one report of a phase. In "none" no task has ended. In "half" the other tasks are
+// ten times slower than the tasks that have ended, so that they are worth a copy. In "healthy" they are as fast.
 func BenchmarkTrackerReport(b *testing.B) {
 	for _, tasks := range []int{1000, 100000, 1000000} {
 		b.Run(fmt.Sprintf("ended=healthy/tasks=%d", tasks), func(b *testing.B) {
@@ -180,8 +180,8 @@ func BenchmarkTrackerReport(b *testing.B) {
 	}
 }
 
-// BenchmarkSweep decides about each of the tasks, of which half have ended beside them; one in a thousand is worth
-// something.
+// BenchmarkSweep decides about each running task, while as many tasks have ended. One task in a thousand is worth an
+// action.
 func BenchmarkSweep(b *testing.B) {
 	for _, tasks := range []int{1000, 1000000} {
 		b.Run(fmt.Sprintf("tasks=%d", tasks), func(b *testing.B) {
@@ -197,7 +197,8 @@ func BenchmarkSweep(b *testing.B) {
 	}
 }
 
-// BenchmarkSweepOf decides about tasks that report or do not, with one copy or two, of which half have ended beside them.
+// BenchmarkSweepOf decides about tasks with and without reports, with one attempt or two, while as many tasks have
+// ended.
 func BenchmarkSweepOf(b *testing.B) {
 	for _, silent := range []bool{false, true} {
 		for _, copies := range []int{1, 2} {
@@ -230,7 +231,7 @@ func BenchmarkSweepOf(b *testing.B) {
 	}
 }
 
-// BenchmarkFill gives idle slots to as many stragglers.
+// BenchmarkFill gives n idle slots to n stragglers.
 func BenchmarkFill(b *testing.B) {
 	for _, n := range []int{250, 500, 1000, 2000} {
 		b.Run(fmt.Sprintf("slots=%d", n), func(b *testing.B) {
@@ -250,7 +251,7 @@ func BenchmarkFill(b *testing.B) {
 	}
 }
 
-// stragglers returns a phase of 10n tasks of which 9n have ended and n are worth a copy, with n idle slots.
+// stragglers returns a phase of 10n tasks: 9n have ended, and n are worth a copy. There are n idle slots.
 func stragglers(tb testing.TB, n int) (*tracker.Tracker, time.Time) {
 	tb.Helper()
 	tr, err := tracker.New(tracker.Config{Tasks: 10 * n, Slots: 10 * n, Interval: time.Second})
@@ -269,7 +270,7 @@ func stragglers(tb testing.TB, n int) (*tracker.Tracker, time.Time) {
 	return tr, now
 }
 
-// BenchmarkOpenPhase is a phase of ten tasks of which five run.
+// BenchmarkOpenPhase opens a phase of ten tasks, and five of them run.
 func BenchmarkOpenPhase(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
@@ -284,7 +285,7 @@ func BenchmarkOpenPhase(b *testing.B) {
 
 var open *tracker.Tracker
 
-// BenchmarkNextRefused offers slots while LATE's cap is reached: a quarter of the tasks would be candidates.
+// BenchmarkNextRefused offers slots while LATE's cap is reached. A quarter of the tasks would be worth a copy.
 func BenchmarkNextRefused(b *testing.B) {
 	for _, tasks := range []int{1000, 10_000, 100_000} {
 		b.Run(fmt.Sprintf("tasks=%d", tasks), func(b *testing.B) {
@@ -303,7 +304,7 @@ func BenchmarkNextRefused(b *testing.B) {
 	}
 }
 
-// BenchmarkRestore takes a snapshot of a phase of which half the tasks have finished, and restores it.
+// BenchmarkRestore takes a snapshot of a phase in which half the tasks have finished, and restores it.
 func BenchmarkRestore(b *testing.B) {
 	for _, tasks := range []int{10_000, 1_000_000} {
 		b.Run(fmt.Sprintf("tasks=%d", tasks), func(b *testing.B) {

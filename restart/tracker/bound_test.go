@@ -19,9 +19,8 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// greedy wants to copy or to restart every task at every report. It says nothing of itself. Of the task that it was
-// asked about last it notes whether a trial is a guess, the bound, and what the trial puts at risk, as the page of
-// restart.Trials has them.
+// greedy is a policy that wants to copy or to restart every task at every report. It declares no facts. For the last
+// task it notes three numbers of the page of restart.Trials: whether a trial is a guess, the bound B, and the stake s.
 type greedy struct {
 	guess        bool
 	bound, stake float64
@@ -63,17 +62,17 @@ func (g *greedy) Decide(t restart.Task, p restart.Phase) (d restart.Decision) {
 	return d
 }
 
-// bounded tells a tracker of a history, carries out all that a greedy policy is allowed, and holds the theorem on
-// restart.Trials against each event.
+// bounded replays a history to a tracker, carries out every action of a greedy policy that the tracker allows, and
+// checks the theorem of restart.Trials after each event.
 type bounded struct {
 	t          *testing.T
 	greedy     greedy
 	tr         *tracker.Tracker
 	now        time.Time
-	runs       map[int][]int        // the attempts of a task that run
+	runs       map[int][]int        // the running attempts of each task
 	began      map[[2]int]time.Time // when an attempt of a task began
 	most       float64              // B + s of the latest guess
-	over       float64              // e, at most: what attempts have run that ended since then
+	over       float64              // an upper bound of e: the run time of attempts that ended since that guess
 	acted      map[restart.Action]int
 	held, seen int
 }
@@ -85,7 +84,7 @@ func newBounded(t *testing.T, c tracker.Config) *bounded {
 	return b
 }
 
-// apply tells of an event, and does what is answered.
+// apply applies an event, and carries out the answer.
 func (b *bounded) apply(e tracker.Event) {
 	b.now = e.Time
 	before := b.risk()
@@ -108,7 +107,7 @@ func (b *bounded) apply(e tracker.Event) {
 	}
 }
 
-// allowed notes what the bound was when it has allowed a trial.
+// allowed notes the bound at the time at which a trial was allowed.
 func (b *bounded) allowed(a tracker.Answer) {
 	b.acted[a.Action]++
 	if b.greedy.guess {
@@ -135,13 +134,13 @@ func (b *bounded) start(task int) {
 	b.check()
 }
 
-// ends takes an attempt off the books.
+// ends removes an attempt.
 func (b *bounded) ends(task, attempt int) {
 	b.over += b.now.Sub(b.began[[2]int{task, attempt}]).Seconds()
 	b.runs[task] = slices.DeleteFunc(b.runs[task], func(a int) bool { return a == attempt })
 }
 
-// finish ends a task by the first of its attempts, or by the last.
+// finish ends a task by its first attempt, or by its last.
 func (b *bounded) finish(now time.Time, task int, last bool) {
 	runs := b.runs[task]
 	if len(runs) == 0 {
@@ -158,9 +157,9 @@ func (b *bounded) finish(now time.Time, task int, last bool) {
 	b.check()
 }
 
-// The theorem on restart.Trials holds at every prefix of the journals that are kept as tests, if a policy that is greedy
-// decides.
-func TestTheBoundInJournals(t *testing.T) {
+// The journals in testdata are replayed under a greedy policy. At every prefix of a journal the theorem of
+// restart.Trials holds.
+func TestTheBoundHoldsInJournals(t *testing.T) {
 	files, err := filepath.Glob("../testdata/*.txt")
 	require.NoError(t, err)
 	queues, err := filepath.Glob("../engine/testdata/queue/*.txt")
@@ -204,8 +203,9 @@ func TestTheBoundInJournals(t *testing.T) {
 	assert.Greater(t, held, 100)
 }
 
-// The same of random histories: attempts report or do not, take all times, fail, and lose their machines.
-func TestTheBoundOnRandomHistories(t *testing.T) {
+// The theorem holds for random histories, too. Attempts report or are silent, take any time, fail, and lose their
+// machines.
+func TestTheBoundHoldsForRandomHistories(t *testing.T) {
 	acted, held := map[restart.Action]int{}, 0
 	for seed := range uint64(60) {
 		rng := rand.New(rand.NewPCG(seed, 9))

@@ -11,7 +11,7 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// launches counts how many copies a budget lets go, up to the limit.
+// launches counts the copies that a budget allows, up to the limit.
 func launches(b *tracker.Budget, limit int) (n int) {
 	for n < limit && b.Allows() {
 		b.CopyLaunched()
@@ -27,57 +27,57 @@ func newBudget(t *testing.T, c tracker.BudgetConfig) *tracker.Budget {
 	return b
 }
 
-func TestBudgetShareOnTheBoundary(t *testing.T) {
+func TestBudgetShareIsExactOnTheBoundary(t *testing.T) {
 	for _, c := range []struct {
 		share       float64
 		slots, want int
 	}{
 		{0.29, 100, 29}, {0.07, 100, 7}, {0.55, 100, 55}, {0.1, 30, 3}, {0.1, 39, 3}, {1, 5, 5},
-		{0.5, 1, 1}, // the one that is always allowed
-		{0, 50, 5},  // LATE's 10%
+		{0.5, 1, 1}, // the copy that is always allowed
+		{0, 50, 5},  // LATE's 10 %
 	} {
 		b := newBudget(t, tracker.BudgetConfig{Slots: c.slots, Share: c.share, Rate: restart.Off, Floor: restart.Off})
 		assert.Equal(t, c.want, launches(b, 1000), "%+v", c)
 		assert.Equal(t, c.want, b.Running())
 		if c.want > 0 {
 			b.CopyEnded()
-			assert.Equal(t, 1, launches(b, 1000), "one slot given back, one taken")
+			assert.Equal(t, 1, launches(b, 1000), "an ended copy makes room for one copy")
 		}
 	}
 	b := newBudget(t, tracker.BudgetConfig{Slots: 5, Share: restart.Off, Rate: restart.Off})
-	assert.Equal(t, 1000, launches(b, 1000), "no bound at all")
+	assert.Equal(t, 1000, launches(b, 1000), "without a share and a rate, every copy is allowed")
 }
 
-func TestBudgetRate(t *testing.T) {
+func TestStartedTasksEarnCopies(t *testing.T) {
 	b := newBudget(t, tracker.BudgetConfig{Slots: 1000, Share: 0.5})
-	assert.Equal(t, 3, launches(b, 1000), "the floor comes before anything is earned")
+	assert.Equal(t, 3, launches(b, 1000), "the floor is allowed before any task has started")
 	for range 9 {
 		b.TaskStarted()
 	}
 	assert.False(t, b.Allows())
 	b.TaskStarted()
-	assert.Equal(t, 1, launches(b, 1000), "ten times a tenth is one")
+	assert.Equal(t, 1, launches(b, 1000), "ten tasks earn one copy")
 	for range 1_000_000 {
 		b.TaskStarted()
 	}
 	for range 4 {
 		b.CopyEnded()
 	}
-	assert.Equal(t, 500, launches(b, 1000), "no more is saved up than may run at once")
+	assert.Equal(t, 500, launches(b, 1000), "saved allowance is bounded by the copies that may run at once")
 	b.CopyEnded()
-	assert.False(t, b.Allows(), "what a copy cost to launch stays spent")
+	assert.False(t, b.Allows(), "the allowance of an ended copy stays spent")
 }
 
-func TestBudgetFloor(t *testing.T) {
-	assert.Equal(t, 3, launches(newBudget(t, tracker.BudgetConfig{Slots: 2}), 100), "a small system is not left without")
+func TestTheFloorLetsSmallSystemsCopy(t *testing.T) {
+	assert.Equal(t, 3, launches(newBudget(t, tracker.BudgetConfig{Slots: 2}), 100), "a small system may copy up to the floor")
 	assert.Equal(t, 1, launches(newBudget(t, tracker.BudgetConfig{Slots: 2, Floor: 1}), 100))
-	assert.Equal(t, 1, launches(newBudget(t, tracker.BudgetConfig{Slots: 2, Floor: restart.Off}), 100), "one is always allowed")
+	assert.Equal(t, 1, launches(newBudget(t, tracker.BudgetConfig{Slots: 2, Floor: restart.Off}), 100), "one copy is always allowed")
 }
 
-// Without slots of its own a budget has those of its phases; without any, a rate.
-func TestBudgetFollowsSlots(t *testing.T) {
+// A budget without Slots has the slots of its phases. Before a phase has said its slots, only the rate bounds copies.
+func TestABudgetFollowsTheSlotsOfItsPhases(t *testing.T) {
 	b := newBudget(t, tracker.BudgetConfig{Share: 0.5, Rate: restart.Off, Floor: restart.Off})
-	assert.Equal(t, 1000, launches(b, 1000), "no phase has said how many slots there are")
+	assert.Equal(t, 1000, launches(b, 1000), "without slots, the share does not apply")
 	b = newBudget(t, tracker.BudgetConfig{Share: 0.5, Rate: restart.Off, Floor: restart.Off})
 	one := newTracker(t, tracker.Config{Tasks: 1, Slots: 10, Interval: 1e9, Budget: b})
 	assert.Equal(t, 5, launches(b, 1000))
@@ -92,11 +92,12 @@ func TestBudgetFollowsSlots(t *testing.T) {
 	for range 100 {
 		rated.TaskStarted()
 	}
-	assert.Equal(t, 1, launches(rated, 1000), "what is saved up is one copy")
+	assert.Equal(t, 1, launches(rated, 1000), "the saved allowance is one copy")
 }
 
-// It never takes back: what a host launches regardless is counted, and ends without harm, even twice.
-func TestBudgetTakesAllToAccount(t *testing.T) {
+// The budget also counts copies that the host launches against its refusal. It never ends a copy, and an end that is
+// told twice does no harm.
+func TestABudgetCountsRefusedCopies(t *testing.T) {
 	b := newBudget(t, tracker.BudgetConfig{Slots: 2, Floor: 1})
 	for range 5 {
 		b.CopyLaunched()
@@ -113,7 +114,7 @@ func TestBudgetTakesAllToAccount(t *testing.T) {
 	none.CopyEnded()
 }
 
-func TestBudgetConfig(t *testing.T) {
+func TestBudgetConfigIsValidated(t *testing.T) {
 	assert.Equal(t, tracker.BudgetConfig{Slots: 7, Share: 0.1, Rate: 0.1, Floor: 3}, newBudget(t, tracker.BudgetConfig{Slots: 7}).Config())
 	for want, c := range map[string]tracker.BudgetConfig{
 		"restart/tracker: BudgetConfig.Slots is -1":  {Slots: -1},
@@ -126,8 +127,8 @@ func TestBudgetConfig(t *testing.T) {
 	}
 }
 
-// The zero value is a budget with the defaults, also as it is written and read.
-func TestZeroBudget(t *testing.T) {
+// The zero value is a budget with the defaults, also after a snapshot.
+func TestTheZeroBudgetHasTheDefaults(t *testing.T) {
 	usual := newBudget(t, tracker.BudgetConfig{})
 	for range 3 {
 		data, err := new(tracker.Budget).MarshalBinary()
@@ -142,5 +143,5 @@ func TestZeroBudget(t *testing.T) {
 	b := new(tracker.Budget)
 	b.SlotsChanged(100)
 	b.TaskStarted()
-	assert.Equal(t, 3, launches(b, 100), "the floor; a tenth of a copy was earned")
+	assert.Equal(t, 3, launches(b, 100), "the floor is allowed, and one task earns a tenth of a copy")
 }

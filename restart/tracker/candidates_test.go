@@ -1,10 +1,8 @@
 package tracker_test
 
 import (
-	"fmt"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 
@@ -13,46 +11,8 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// A host that knows where the data is gives a slot to a task that is worth a copy and has its data there.
-func ExampleTracker_Candidates() {
-	t, err := tracker.New(tracker.Config{
-		Tasks: 6, Slots: 10, Interval: 10 * time.Second, Policy: rules.Spark{Quantile: 0.5, MinRuntime: time.Second},
-	})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	now := time.Unix(0, 0)
-	for task := range 6 {
-		t.Start(now, task, task)
-	}
-	for task := range 4 {
-		t.Finish(now.Add(10*time.Second), task, 0)
-	}
-	now = now.Add(time.Minute)
-	t.Report(now, 4, 0, tracker.Report{Done: 0.2})
-	t.Report(now, 5, 0, tracker.Report{Done: 0.1})
-
-	hasDataOn := func(task, machine int) bool { return task == 5 && machine == 1 }
-	for _, machine := range []int{1, 2} { // that have a free slot
-		pick := -1
-		for task := range t.Candidates() {
-			if pick < 0 || hasDataOn(task, machine) {
-				pick = task
-			}
-		}
-		if pick >= 0 && t.Decide(now, pick).Action == restart.Copy {
-			fmt.Println("machine", machine, "runs a copy of task", pick)
-			t.Start(now, pick, machine)
-		}
-	}
-	// Output:
-	// machine 1 runs a copy of task 5
-	// machine 2 runs a copy of task 4
-}
-
-// They are the tasks that Next would choose among, and come back with a snapshot.
-func TestCandidates(t *testing.T) {
+// Candidates are the tasks from which Next would choose. A restored tracker has the same candidates.
+func TestCandidatesAreTheTasksOfNext(t *testing.T) {
 	s := newSteady(t, 1000, rules.LATE{MinAge: restart.Off})
 	list := func(tr *tracker.Tracker) []int { return slices.Sorted(tr.Candidates()) }
 	var want []int

@@ -1,7 +1,6 @@
 package tracker_test
 
 import (
-	"fmt"
 	"testing"
 	"time"
 
@@ -14,7 +13,7 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// slowed is a phase of ten tasks of which nine took 100 s, and the last, on a slower machine, has done 60 % by then.
+// slowed is a phase of ten tasks. Nine took 100 s; the last runs on a slower machine, and has done 60 % by then.
 func slowed(t *testing.T, policy restart.Policy, saved float64) (*tracker.Tracker, tracker.Answer) {
 	t.Helper()
 	tr := newTracker(t, tracker.Config{Tasks: 10, Slots: 10, Interval: 5 * time.Second, Policy: policy})
@@ -34,9 +33,9 @@ func slowed(t *testing.T, policy restart.Policy, saved float64) (*tracker.Tracke
 	return tr, a
 }
 
-// A new copy of a task of which 60 % is saved needs 40 s and not 100 s, where the old one needs 67 s: so it is worth it. What
-// the new copy says of itself is judged by what it has done since.
-func TestCheckpoint(t *testing.T) {
+// A checkpoint holds 60 % of a task. The old attempt still needs 67 s, a new one 40 s instead of 100 s, so the task
+// gets a copy. The progress of the copy counts from the checkpoint.
+func TestACopyResumesFromACheckpoint(t *testing.T) {
 	tr, _ := slowed(t, restart.Mantri{}, 0)
 	a := tr.Decide(at(100), 9)
 	assert.Equal(t, restart.Keep, a.Action, "%v", a)
@@ -54,15 +53,16 @@ func TestCheckpoint(t *testing.T) {
 		a = tr.Report(at(s), 9, 1, tracker.Report{Done: 0.6 + (s-100)/100, Saved: 0.6})
 		require.Equal(t, restart.Keep, a.Action, "%v", a)
 		if s >= 115 {
-			assert.InDelta(t, 140-s, a.Remaining.Seconds(), 6, "the new copy is the faster one")
+			assert.InDelta(t, 140-s, a.Remaining.Seconds(), 6, "the copy is faster than the old attempt")
 		}
 	}
 	assert.Equal(t, []int{0}, tr.Finish(at(140), 9, 1))
-	assert.InDelta(t, 100, tr.UnitTimes().Quantile(0), 1, "40 s for 40 % are 100 s for all of it")
+	assert.InDelta(t, 100, tr.UnitTimes().Quantile(0), 1, "40 s for 40 % of the work are 100 s for all of it")
 }
 
-// A copy that is told to find a checkpoint, and shows less than it held, has begun anew.
-func TestCheckpointThatWasNotFound(t *testing.T) {
+// An attempt should resume from a checkpoint. Its first report shows less work than the checkpoint holds, so it has
+// begun anew.
+func TestAnAttemptMayMissItsCheckpoint(t *testing.T) {
 	for saved, want := range map[float64]float64{0: 90, 0.6: 90} {
 		tr, _ := slowed(t, rules.LATE{MinAge: restart.Off, SlowTask: restart.Off}, saved)
 		tr.Kill(at(100), 9, 0)
@@ -74,7 +74,8 @@ func TestCheckpointThatWasNotFound(t *testing.T) {
 	tr, _ := slowed(t, rules.LATE{MinAge: restart.Off, SlowTask: restart.Off}, 0.6)
 	tr.Kill(at(100), 9, 0)
 	attempt := tr.Start(at(100), 9, 0)
-	for _, r := range []tracker.Report{{Done: 0.61}, {Score: 0.62}} { // LATE's time left, of the 40 % that it found
+	// LATE's remaining time counts the 40 % that the attempt had to do.
+	for _, r := range []tracker.Report{{Done: 0.61}, {Score: 0.62}} {
 		a := tr.Report(at(120), 9, attempt, r)
 		require.Equal(t, restart.LongestToEnd, a.Reason, "%v", a)
 		done := (max(r.Done, r.Score) - 0.6) / 0.4
@@ -82,7 +83,7 @@ func TestCheckpointThatWasNotFound(t *testing.T) {
 	}
 }
 
-// looks shows the facts of the task that Mantri was asked about last.
+// looks is Mantri, and shows the facts of the last task that it was asked about.
 type looks struct {
 	restart.Mantri
 	seen *restart.Task
@@ -95,9 +96,9 @@ func (l looks) Decide(t restart.Task, p restart.Phase) restart.Decision {
 	return l.Mantri.Decide(t, p)
 }
 
-// The age of a copy that runs counts for the rest that it has found, too: one that has run for 30 s on a tenth is as old as
-// one that has run for 300 s on all of a task.
-func TestCheckpointByAge(t *testing.T) {
+// The age of a resumed attempt counts for the work that it has to do: 30 s on a tenth of a task are as old as 300 s on
+// the whole task.
+func TestAgesCountForTheWorkBeyondACheckpoint(t *testing.T) {
 	var seen restart.Task
 	tr := newTracker(t, tracker.Config{Tasks: 13, Slots: 13, Interval: 5 * time.Second, Policy: looks{seen: &seen}})
 	for task := range 13 {
@@ -120,41 +121,18 @@ func TestCheckpointByAge(t *testing.T) {
 	assert.InEpsilon(t, survival.Residual{Curve: &want, Age: 130}.Mean(), seen.Attempts[0].Left.Mean(), 0.01)
 }
 
-// What is saved has the units of the work: too much of it is noticed, and what is no number is no report.
-func TestCheckpointUnits(t *testing.T) {
+// Saved has the units of the work. A Saved that is too large is noticed, and a Saved that is no number makes the
+// report invalid.
+func TestSavedHasTheUnitsOfTheWork(t *testing.T) {
 	tr := newTracker(t, tracker.Config{Work: []float64{0, 8}, Slots: 2, Interval: time.Second})
 	tr.Start(at(0), 0, 0)
 	tr.Start(at(0), 1, 1)
-	tr.Report(at(2), 0, 0, tracker.Report{Score: 0.5, Saved: 0.5}) // of no work nothing can be saved
+	tr.Report(at(2), 0, 0, tracker.Report{Score: 0.5, Saved: 0.5}) // a task of no work has nothing to save
 	assert.Zero(t, tr.Ledger().BadUnits)
 	tr.Report(at(2), 1, 0, tracker.Report{Done: 1, Saved: 60})
 	assert.Equal(t, 1, tr.Ledger().BadUnits)
 	tr.Report(at(2), 1, 0, tracker.Report{Done: 1, Saved: -1})
 	assert.Equal(t, 1, tr.Ledger().Ignored)
-	a := tr.Report(at(2), 1, 0, tracker.Report{Done: 8, Saved: 8}) // all of it: a new copy still has to load it
+	a := tr.Report(at(2), 1, 0, tracker.Report{Done: 8, Saved: 8}) // everything is saved; a new attempt still has to load it
 	assert.Equal(t, restart.Keep, a.Action)
-}
-
-// A task says how much of its work a checkpoint holds. So a copy counts for what it would cost: the rest.
-func ExampleReport() {
-	t, err := tracker.New(tracker.Config{
-		Tasks: 4, Slots: 4, Interval: 5 * time.Second, Policy: restart.Mantri{}, Limits: published,
-	})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	now := time.Unix(0, 0)
-	for task := range 4 {
-		t.Start(now, task, task)
-	}
-	now = now.Add(100 * time.Second)
-	for task := range 3 {
-		t.Finish(now, task, 0)
-	}
-	fmt.Println(t.Report(now, 3, 0, tracker.Report{Done: 0.6}))
-	fmt.Println(t.Report(now, 3, 0, tracker.Report{Done: 0.6, Saved: 0.6}))
-	// Output:
-	// task=3 keep not-slow basis=progress remaining=48.2349s fresh=100s bar=115s probability=0 threshold=0.25
-	// task=3 copy idle-slot basis=progress remaining=48.2349s fresh=40.0009s bar=55.0009s probability=0.315796 threshold=0.25 gain=8.23394s avoid=3
 }

@@ -1,7 +1,6 @@
 package tracker_test
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -15,39 +14,7 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// Two jobs share a budget of a tenth of their slots. One of them is cancelled: its copy no longer keeps the other's away.
-func ExampleTracker_Close() {
-	budget, err := tracker.NewBudget(tracker.BudgetConfig{Floor: 1, Rate: restart.Off})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	now := time.Unix(0, 0)
-	config := tracker.Config{Tasks: 5, Slots: 8, Interval: 10 * time.Second, Budget: budget}
-	one, _ := tracker.New(config)
-	two, _ := tracker.New(config)
-	for _, t := range []*tracker.Tracker{one, two} {
-		for task := range 5 {
-			t.Start(now, task, task)
-		}
-		for task := range 4 {
-			t.Finish(now.Add(20*time.Second), task, 0)
-		}
-	}
-	one.Start(now.Add(30*time.Second), 4, 0) // a second copy of its last task
-
-	now = now.Add(time.Minute)
-	fmt.Println(two.Report(now, 4, 0, tracker.Report{Done: 0.01}).Reason)
-	one.Close(now)
-	fmt.Println(two.Report(now, 4, 0, tracker.Report{Done: 0.01}).Reason)
-	fmt.Println(one.Ledger())
-	// Output:
-	// budget-spent
-	// idle-slot
-	// started=6 finished=4 copies=1 pruned=2 used=170s wasted=90s
-}
-
-// noted is a record of machines that remembers which attempts run, by what trackers tell.
+// noted is a record of machines that notes which attempts run, as trackers report them.
 type noted struct {
 	*machines.Record
 	runs map[uint64]bool
@@ -63,14 +30,15 @@ func (n noted) End(now time.Time, machine int, key uint64, a machines.Attempt, h
 	return n.Record.End(now, machine, key, a, how)
 }
 
-// Whatever happened in a phase, once it is closed it holds nothing of what it shares, does nothing, and stays as it is.
-func TestCloseGivesAllBack(t *testing.T) {
+// A phase goes through random events and is closed. After the Close it holds nothing of its Budget and its Record,
+// does nothing, and does not change.
+func TestCloseReleasesSharedParts(t *testing.T) {
 	held, ran := 0, 0
 	for name, policy := range policytest.Policies() {
 		for seed := range uint64(20) {
 			rng := rand.New(rand.NewPCG(seed, 19))
-			h := &told{t: t, rng: rng, now: time.Unix(1e9, 5), n: 1 + rng.IntN(20)}
-			c := h.config(policy)
+			d := &driver{t: t, rng: rng, now: time.Unix(1e9, 5), n: 1 + rng.IntN(20)}
+			c := d.config(policy)
 			c.Slots = 1 + rng.IntN(12)
 			record, err := machines.New(machines.Config{})
 			require.NoError(t, err)
@@ -79,7 +47,7 @@ func TestCloseGivesAllBack(t *testing.T) {
 			c.Record, c.Budget = runs, budget
 			tr := newTracker(t, c)
 			for range rng.IntN(150) {
-				if e := h.event(); e.Kind != tracker.Closed {
+				if e := d.event(); e.Kind != tracker.Closed {
 					tr.Apply(e)
 				}
 			}
@@ -87,37 +55,37 @@ func TestCloseGivesAllBack(t *testing.T) {
 			ran += len(runs.runs)
 			before := tr.Ledger()
 
-			tr.Close(h.now)
+			tr.Close(d.now)
 			p, l := tr.Phase(), tr.Ledger()
 			require.Zero(t, budget.Running(), "%s, seed %d", name, seed)
 			require.Empty(t, runs.runs, "%s, seed %d", name, seed)
 			require.Equal(t, [4]int{}, [4]int{p.Slots, p.FreeSlots, p.Waiting, p.Copies})
 			require.Equal(t, before.Finished, l.Finished)
 			budget.SlotsChanged(2)
-			require.True(t, budget.Allows(), "half of the two slots that are left")
+			require.True(t, budget.Allows(), "half of the two slots that are left may run a copy")
 			budget.CopyLaunched()
-			require.False(t, budget.Allows(), "the phase's slots are gone")
+			require.False(t, budget.Allows(), "the budget no longer counts the slots of the phase")
 
 			first, err := tr.MarshalBinary()
 			require.NoError(t, err)
-			tr.Close(h.now)
+			tr.Close(d.now)
 			second, err := tr.MarshalBinary()
 			require.NoError(t, err)
-			require.Equal(t, first, second, "to close again changes nothing")
+			require.Equal(t, first, second, "a second Close changes nothing")
 			ignored := tr.Ledger().Ignored
-			require.Equal(t, -1, tr.Start(h.now, rng.IntN(h.n), 0))
+			require.Equal(t, -1, tr.Start(d.now, rng.IntN(d.n), 0))
 			require.Equal(t, ignored+1, tr.Ledger().Ignored)
-			a := tr.Next(h.now, 0)
+			a := tr.Next(d.now, 0)
 			require.Equal(t, restart.Keep, a.Action)
 			require.Equal(t, restart.NothingToDo, a.Reason)
 		}
 	}
-	assert.Greater(t, held, 50, "copies were held, or this shows nothing")
+	assert.Greater(t, held, 50, "phases must hold copies, or the test shows nothing")
 	assert.Greater(t, ran, 50)
 }
 
-// A result that comes after the phase was closed is a result; an output that is lost then can be made again.
-func TestLateResultOfAClosedPhase(t *testing.T) {
+// A closed phase takes a late success. If an output is lost after the Close, the task can run again.
+func TestAClosedPhaseTakesALateResult(t *testing.T) {
 	tr := newTracker(t, tracker.Config{Tasks: 2, Slots: 2, Interval: time.Second})
 	tr.Start(at(0), 0, 0)
 	tr.Start(at(0), 1, 1)

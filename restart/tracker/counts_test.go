@@ -8,10 +8,10 @@ import (
 	"github.com/straggler-go/straggler/restart"
 )
 
-// A reason that is added to package restart is one that a tracker counts, and that a policy may give.
+// A tracker counts every reason of package restart, also a reason that is added later.
 func TestEveryReasonIsCounted(t *testing.T) {
 	_, err := restart.Reason(reasons - 1).MarshalText()
 	assert.NoError(t, err)
 	_, err = restart.Reason(reasons).MarshalText()
-	assert.Error(t, err, "counts.go names the last reason")
+	assert.Error(t, err, "reasons must stand one above the last reason")
 }

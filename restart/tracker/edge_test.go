@@ -19,9 +19,9 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// What is at the edge of sense: numbers that no host means, but that one may send.
+// Extreme inputs: numbers that no host means, but that a host may send.
 
-// endings notes under which keys the record is told of ends.
+// endings is a record that notes the keys of the attempts that end.
 type endings struct {
 	*machines.Record
 	keys map[uint64]bool
@@ -32,8 +32,8 @@ func (e endings) End(now time.Time, machine int, key uint64, a machines.Attempt,
 	return e.Record.End(now, machine, key, a, how)
 }
 
-// A task that is tried 65,537 times is told to the record under no key of another task.
-func TestKeysOfManyAttempts(t *testing.T) {
+// A task with 65,537 attempts never uses the key of another task.
+func TestManyAttemptsUseNoKeyOfAnotherTask(t *testing.T) {
 	record := endings{new(machines.Record), map[uint64]bool{}}
 	tr := newTracker(t, tracker.Config{Tasks: 2, Slots: 2, Interval: time.Second, Record: record})
 	tr.Fail(at(1), 1, tr.Start(at(0), 1, 0))
@@ -47,8 +47,8 @@ func TestKeysOfManyAttempts(t *testing.T) {
 	assert.Len(t, record.keys, before+1)
 }
 
-// A Tracker that New did not make answers, and has no snapshot.
-func TestZeroTracker(t *testing.T) {
+// A Tracker that New did not make gives answers, and has no snapshot.
+func TestAZeroTrackerAnswers(t *testing.T) {
 	var tr tracker.Tracker
 	_, err := tr.MarshalBinary()
 	assert.ErrorContains(t, err, "New")
@@ -57,15 +57,15 @@ func TestZeroTracker(t *testing.T) {
 	}
 }
 
-// Work that can't be added up and work that is next to nothing leave a snapshot that can be restored.
-func TestSnapshotOfExtremeReports(t *testing.T) {
+// Works with an infinite sum, and works that are almost zero, give a snapshot that can be restored.
+func TestExtremeReportsCanBeRestored(t *testing.T) {
 	huge := newTracker(t, tracker.Config{Tasks: 2, Slots: 2, Interval: time.Second, Policy: rules.Spark{}, Limits: published})
 	for task := range 2 {
 		huge.Start(at(0), task, task)
 		huge.Report(at(1), task, 0, tracker.Report{Done: 1.7e308})
 		huge.Finish(at(2), task, 0)
 	}
-	assert.Equal(t, math.MaxFloat64/4, huge.Phase().Peers.Throughput, "of 4 s")
+	assert.Equal(t, math.MaxFloat64/4, huge.Phase().Peers.Throughput, "the two tasks took 4 s together")
 	tiny := newTracker(t, tracker.Config{Work: []float64{5e-324, 1}, Slots: 2, Interval: time.Second})
 	tiny.Start(at(0), 0, 0)
 	tiny.Report(at(1), 0, 0, tracker.Report{Done: 5e-324, Saved: 5e-324})
@@ -80,8 +80,8 @@ func TestSnapshotOfExtremeReports(t *testing.T) {
 	}
 }
 
-// A negative t_rem makes no sense, and is counted; one that is unknown is not given.
-func TestReportedRemaining(t *testing.T) {
+// A report with a negative t_rem counts as ignored. An unknown t_rem counts as not given.
+func TestANegativeRemainingIsIgnored(t *testing.T) {
 	tr := newTracker(t, tracker.Config{Tasks: 1, Slots: 1, Interval: time.Second})
 	tr.Start(at(0), 0, 0)
 	assert.True(t, tr.Apply(tracker.Event{Kind: tracker.Reported, Time: at(1), Report: tracker.Report{Remaining: -1}}).Ignored)
@@ -90,20 +90,20 @@ func TestReportedRemaining(t *testing.T) {
 	assert.Equal(t, 1, tr.Ledger().Ignored)
 }
 
-// An interval that was meant in another unit is an error.
-func TestIntervalOfNanoseconds(t *testing.T) {
+// An Interval that was meant in another unit is an error.
+func TestAnIntervalOfNanosecondsIsAnError(t *testing.T) {
 	_, err := tracker.New(tracker.Config{Tasks: 1, Interval: 10})
 	assert.ErrorContains(t, err, "Config.Interval is 10ns, want at least 1µs")
 	_, err = tracker.New(tracker.Config{Tasks: 1, Interval: time.Microsecond})
 	assert.NoError(t, err)
 }
 
-// Tasks that run on the machine that asks hide none behind them that lacks a clone, however many they are; each task gets
-// its clones once, and one that may be copied again, too.
-func TestClonesBehindManyTasks(t *testing.T) {
+// Many tasks run on the machine that asks, and lack clones. They hide no other task that lacks a clone. Each task gets
+// its clones once, also a task that may be copied again later.
+func TestManyTasksHideNoMissingClone(t *testing.T) {
 	tr := newTracker(t, tracker.Config{Tasks: 60, Slots: 200, Machines: 3, Interval: time.Second, Clones: 2})
 	for task := range 60 {
-		tr.Start(start, task, task/40) // 40 on machine 0, 20 on machine 1
+		tr.Start(start, task, task/40) // 40 tasks on machine 0, 20 on machine 1
 	}
 	tr.SetEligible(59, false, true)
 	var cloned []int
@@ -132,15 +132,16 @@ func TestClonesBehindManyTasks(t *testing.T) {
 	}
 }
 
-// Whatever a byte of a snapshot is, it is refused, or the tracker goes on without a panic.
-func TestEachByteOfASnapshot(t *testing.T) {
+// One byte of a snapshot is changed to each value. The snapshot is rejected, or the restored tracker works without a
+// panic.
+func TestADamagedSnapshotDoesNotPanic(t *testing.T) {
 	for seed, policy := range []restart.Policy{nil, rules.LATE{}, rules.Spark{}} {
-		h := told{t: t, rng: rand.New(rand.NewPCG(uint64(seed), 3)), now: start, n: 6}
-		c := h.config(policy)
+		d := driver{t: t, rng: rand.New(rand.NewPCG(uint64(seed), 3)), now: start, n: 6}
+		c := d.config(policy)
 		c.Clones, c.Slots = 3, 8
 		tr := newTracker(t, c)
 		for range 60 {
-			if e := h.event(); e.Kind != tracker.Closed {
+			if e := d.event(); e.Kind != tracker.Closed {
 				tr.Apply(e)
 			}
 		}
@@ -155,12 +156,12 @@ func TestEachByteOfASnapshot(t *testing.T) {
 				if err != nil {
 					continue
 				}
-				h := told{t: t, rng: rand.New(rand.NewPCG(uint64(i), 4)), now: start, n: tr.Phase().Tasks}
+				d := driver{t: t, rng: rand.New(rand.NewPCG(uint64(i), 4)), now: start, n: tr.Phase().Tasks}
 				tr.SetSlots(20)
 				for range 30 {
-					tr.Apply(h.event())
-					if a := tr.Next(h.now, i%9); a.Action == restart.Start || a.Action == restart.Copy {
-						tr.Start(h.now, a.Task, i%9)
+					tr.Apply(d.event())
+					if a := tr.Next(d.now, i%9); a.Action == restart.Start || a.Action == restart.Copy {
+						tr.Start(d.now, a.Task, i%9)
 					}
 				}
 			}

@@ -11,8 +11,8 @@ import (
 	"github.com/straggler-go/straggler/estimate/survival"
 )
 
-// even returns the trail of a copy that has passed so many parts of its work, each in ten seconds; one that stalls takes
-// a hundred for the third.
+// even returns the trail of an attempt that has passed a number of parts of its work, each in ten seconds. If it
+// stalls, the third part takes a hundred seconds.
 func even(parts int, stalls bool) (t survival.Trail) {
 	age := time.Duration(0)
 	t.Report(age, 0)
@@ -25,49 +25,49 @@ func even(parts int, stalls bool) (t survival.Trail) {
 	return t
 }
 
-// The tracker believes the progress of an even copy once three copies have ended, if three in four moved evenly, with one
-// uneven copy added. It does not believe that of a copy that stalls.
+// The tracker believes the progress of an even attempt after three attempts have ended, if three in four of them moved
+// evenly, with one uneven attempt added. It does not believe the progress of an attempt that stalls.
 func TestEvenProgressIsBelieved(t *testing.T) {
-	m := ages{even: true}
-	steady, stalled, young := even(8, false), even(8, true), even(plainParts-1, false)
-	assert.False(t, m.evenly(&steady), "before any has ended")
+	m := ages{usesEvenness: true}
+	steady, stalled, young := even(8, false), even(8, true), even(shownParts-1, false)
+	assert.False(t, m.believesEven(&steady), "no attempt has ended")
 	for range 10 {
-		m.moved(&young)
+		m.countEvenness(&young)
 	}
-	assert.False(t, m.evenly(&steady), "who had no time to show how it moves says nothing")
-	m.moved(&steady)
-	m.moved(&steady)
-	assert.False(t, m.evenly(&steady), "two have ended")
-	m.moved(&steady)
-	assert.True(t, m.evenly(&steady))
-	assert.False(t, m.evenly(&stalled))
-	m.moved(&stalled)
-	assert.False(t, m.evenly(&steady), "three of four, and the doubt of one more")
+	assert.False(t, m.believesEven(&steady), "an attempt of few parts does not show how it moves")
+	m.countEvenness(&steady)
+	m.countEvenness(&steady)
+	assert.False(t, m.believesEven(&steady), "only two attempts have ended")
+	m.countEvenness(&steady)
+	assert.True(t, m.believesEven(&steady))
+	assert.False(t, m.believesEven(&stalled))
+	m.countEvenness(&stalled)
+	assert.False(t, m.believesEven(&steady), "three of four, and one uneven attempt added, are too few")
 	for range 3 {
-		m.moved(&steady)
+		m.countEvenness(&steady)
 	}
-	assert.True(t, m.evenly(&steady), "six of seven")
-	late := even(firstParts, false)
-	late.Report(500*time.Second, (firstParts+1.1)/survival.Parts)
-	m = ages{even: true}
+	assert.True(t, m.believesEven(&steady), "six of seven, and one uneven attempt added, are enough")
+	late := even(judgedParts, false)
+	late.Report(500*time.Second, (judgedParts+1.1)/survival.Parts)
+	m = ages{usesEvenness: true}
 	for range 3 {
-		m.moved(&late)
+		m.countEvenness(&late)
 	}
-	assert.True(t, m.evenly(&steady), "one that has ended counts by the first half of its work")
-	assert.False(t, m.evenly(&late))
+	assert.True(t, m.believesEven(&steady), "an ended attempt counts by the first parts of its work")
+	assert.False(t, m.believesEven(&late))
 }
 
-// Before any copy has ended, the tracker believes the progress of an even one once nearly all that run have shown that they
-// move evenly. The fast ones show it first; it does not go by them alone.
+// Before any attempt has ended, the tracker believes the progress of an even attempt once nearly all running attempts
+// have shown that they move evenly. Fast attempts show it first, so the fast ones alone are not enough.
 func TestEvenProgressIsBelievedBeforeTheFirstEnd(t *testing.T) {
 	for name, c := range map[string]struct {
 		plain, stalled, young int
 		believed              bool
 	}{
-		"all but four are plain, and even": {16, 0, 4, true},
-		"few are plain yet":                {8, 0, 12, false},
-		"one in nine stalls":               {16, 2, 2, false},
-		"two are too few":                  {2, 0, 2, false},
+		"all but four have shown even progress": {16, 0, 4, true},
+		"few have shown their progress":         {8, 0, 12, false},
+		"one in nine stalls":                    {16, 2, 2, false},
+		"two attempts are too few":              {2, 0, 2, false},
 	} {
 		tr, err := New(Config{Tasks: 20, Slots: 20, Interval: 10 * time.Second})
 		require.NoError(t, err)
@@ -75,33 +75,33 @@ func TestEvenProgressIsBelievedBeforeTheFirstEnd(t *testing.T) {
 		f := &tr.phase.forecast
 		for task := range c.plain + c.stalled + c.young {
 			tr.Start(start, task, task)
-			one := &tr.phase.book.copies.all[task]
+			a := &tr.phase.book.attempts.all[task]
 			switch {
 			case task < c.plain:
-				one.trail = even(plainParts, false)
+				a.trail = even(shownParts, false)
 			case task < c.plain+c.stalled:
-				one.trail = even(plainParts, true)
+				a.trail = even(shownParts, true)
 			default:
-				one.trail = even(1, false)
+				a.trail = even(1, false)
 			}
 		}
-		assert.Equal(t, c.believed, f.allEven(), name)
+		assert.Equal(t, c.believed, f.nearlyAllEven(), name)
 		tr.phase.book.now = 40 * time.Second
-		f.refresh()
+		f.refit()
 		slow := even(1, false)
-		assert.Equal(t, c.believed, f.ages.evenly(&slow), name)
+		assert.Equal(t, c.believed, f.ages.believesEven(&slow), name)
 
 		data, err := tr.MarshalBinary()
 		require.NoError(t, err)
 		restored, err := Restore(Config{Tasks: 20, Slots: 20, Interval: 10 * time.Second}, data)
 		require.NoError(t, err)
-		assert.Equal(t, c.believed, restored.phase.forecast.ages.evenly(&slow), name)
+		assert.Equal(t, c.believed, restored.phase.forecast.ages.believesEven(&slow), name)
 	}
 }
 
-// Copies that are killed since their tasks are long say nothing about the machine on which they ran; old attempts that are
-// killed for copies do.
-func TestCopiesInVainMakeNoMachineSlow(t *testing.T) {
+// Copies were killed because their tasks were long. These copies do not make their machine slow. Old attempts that
+// were killed for copies make their machine slow.
+func TestCopiesKilledInVainMakeNoMachineSlow(t *testing.T) {
 	const tasks, long, machine = 30, 4, 35
 	for _, inVain := range []bool{true, false} {
 		record, err := machines.New(machines.Config{})
@@ -134,9 +134,9 @@ func TestCopiesInVainMakeNoMachineSlow(t *testing.T) {
 	}
 }
 
-// A copy that loses to the old attempt has run on: it would have taken at least so long on its machine, and counts against
-// that. Three such copies make the machine slow, whoever ran there.
-func TestCopiesThatAreOvertakenCountAgainstTheirMachine(t *testing.T) {
+// A copy ran on until the old attempt finished first. So the copy would have taken at least as long on its machine,
+// and counts against the machine. Three such copies of different tasks make the machine slow.
+func TestOvertakenCopiesMakeTheirMachineSlow(t *testing.T) {
 	const tasks, slow, machine = 30, 4, 35
 	record, err := machines.New(machines.Config{})
 	require.NoError(t, err)
@@ -153,15 +153,15 @@ func TestCopiesThatAreOvertakenCountAgainstTheirMachine(t *testing.T) {
 	}
 	for task := range slow {
 		copied := tr.Start(now, task, machine)
-		now = now.Add(50 * time.Second) // others took ten, and so would the copy have on another machine
+		now = now.Add(50 * time.Second) // other attempts took ten seconds, and the copy would have taken ten elsewhere
 		assert.Equal(t, []int{copied}, tr.Finish(now, task, 0))
 	}
 	assert.Greater(t, record.Factor(machine), 2.)
 }
 
-// How long the tasks take that lost trials of a kind is not passed on. So once the kind knows of lost trials, they say the
-// same about all tasks.
-func TestLongestOfAKindIsUnknown(t *testing.T) {
+// The Experience does not hold the run times of the tasks that lost trials. So a phase that reads lost trials from its
+// kind counts them for tasks of every length.
+func TestAKindWithLostTrialsHasNoLongest(t *testing.T) {
 	kind := new(Experience)
 	tr, err := New(Config{Tasks: 20, Slots: 20, Interval: 10 * time.Second, Experience: kind})
 	require.NoError(t, err)
@@ -171,8 +171,8 @@ func TestLongestOfAKindIsUnknown(t *testing.T) {
 	assert.Zero(t, tr.Phase().Trials.Longest)
 }
 
-// The first ends show that progress runs fast at first. What a copy had reported by then is read again: otherwise it would seem
-// to stand still until it has done more by the new reading than it had by the old.
+// The first ends show that progress runs fast at first. So the earlier reports of a running attempt are converted again.
+// Otherwise the attempt would seem to stand still until its converted progress exceeds the old value.
 func TestProgressIsReadAgain(t *testing.T) {
 	tr, err := New(Config{Work: make([]float64, 4), Slots: 4, Interval: 10 * time.Second, Machines: 4})
 	require.NoError(t, err)

@@ -11,10 +11,12 @@ import (
 	"github.com/straggler-go/straggler/internal/wire"
 )
 
-// Kind is what an event tells a [Tracker], or asks it. Each has a method of the Tracker. Names and values are stable.
+// Kind is the kind of an event: a fact that a [Tracker] is told, or a question. Each kind has a method of the Tracker.
+// The names and values are stable.
 type Kind uint8
 
-// What has happened to a copy, to a task, to a machine or to the phase; and the questions Asked, Offered, Swept.
+// The kinds of events, with the fields of Event that each kind uses. Asked, Offered and Swept are questions; the other
+// kinds are facts of an attempt, a task, a machine or the phase.
 const (
 	// Started is [Tracker.Start]: Task, Machine.
 	Started Kind = iota + 1
@@ -24,7 +26,8 @@ const (
 	Begun
 	// Reported is [Tracker.Report]: Task, Attempt, Report.
 	Reported
-	// Finished is [Tracker.Finish]: Task, Attempt. So also Failed, Killed and Restarted.
+	// Finished is [Tracker.Finish], Failed [Tracker.Fail], Killed [Tracker.Kill], Restarted [Tracker.Restart]: Task,
+	// Attempt.
 	Finished
 	Failed
 	Killed
@@ -37,9 +40,9 @@ const (
 	OutputLost
 	// MachineLeaves is [Tracker.Leave]: Machine, Leaves.
 	MachineLeaves
-	// SlotsSet is [Tracker.SetSlots]: Slots. It needs no Time.
+	// SlotsSet is [Tracker.SetSlots]: Slots. The event needs no Time.
 	SlotsSet
-	// EligibleSet is [Tracker.SetEligible]: Task, NoCopy, NoRestart. It needs no Time.
+	// EligibleSet is [Tracker.SetEligible]: Task, NoCopy, NoRestart. The event needs no Time.
 	EligibleSet
 	// Closed is [Tracker.Close].
 	Closed
@@ -49,16 +52,16 @@ const (
 	Offered
 	// Swept is [Tracker.Sweep].
 	Swept
-	// Recorded is [Tracker.Record]: as Reported, but it asks nothing.
+	// Recorded is [Tracker.Record]: Task, Attempt, Report. The tracker takes the report and decides nothing.
 	Recorded
 	// Merged is [Tracker.Merge]: Delta.
 	Merged
 )
 
-// Kinds is how many kinds of events there are: they are 1 to Kinds.
+// Kinds is the number of kinds. The kinds are 1 to Kinds.
 const Kinds = int(Merged)
 
-// kinds is what each kind says, in a journal and elsewhere: its word, and the keys that must and may stand behind it.
+// kinds describes each kind for journals and logs: its word, and the keys that must and that may follow.
 var kinds = [...]struct {
 	word      string
 	untimed   bool
@@ -91,7 +94,7 @@ var kinds = [...]struct {
 	Merged: {word: "merge", must: []string{"delta"}},
 }
 
-// Keys returns the keys that an event of the kind has: those that must and those that may be given. Read them only.
+// Keys returns the keys that an event of the kind must have, and the keys that it may have. Do not change the slices.
 func (k Kind) Keys() (must, may []string) {
 	if int(k) >= len(kinds) {
 		return nil, nil
@@ -99,13 +102,13 @@ func (k Kind) Keys() (must, may []string) {
 	return kinds[k].must, kinds[k].may
 }
 
-// Has reports whether events of the kind have a key.
+// Has reports whether events of the kind have the key.
 func (k Kind) Has(key string) bool {
 	must, may := k.Keys()
 	return slices.Contains(must, key) || slices.Contains(may, key)
 }
 
-// words are the words of all kinds.
+// words returns the words of all kinds.
 func words() []string {
 	list := make([]string, len(kinds))
 	for i := range kinds {
@@ -114,7 +117,7 @@ func words() []string {
 	return list
 }
 
-// String returns the word or two that stand for the kind in a journal.
+// String returns the kind's name in a journal, of one or two words.
 func (k Kind) String() string {
 	if int(k) < len(kinds) {
 		return kinds[k].word
@@ -122,85 +125,89 @@ func (k Kind) String() string {
 	return enum.Name(nil, k)
 }
 
-// MarshalText returns the kind's word or two; an error for a kind that does not exist.
+// MarshalText returns the kind's name; an error for a kind that does not exist.
 func (k Kind) MarshalText() ([]byte, error) { return enum.Text(words(), k) }
 
-// UnmarshalText sets the kind by its word or two.
+// UnmarshalText sets the kind by its name.
 func (k *Kind) UnmarshalText(text []byte) error { return enum.Parse(words(), text, k) }
 
-// Timed reports whether events of the kind have a time. Those of the others take effect at the time of the event
+// Timed reports whether events of the kind have a time. An event without a time takes effect at the time of the event
 // before.
 func (k Kind) Timed() bool { return int(k) >= len(kinds) || !kinds[k].untimed }
 
-// Event is what a host tells a [Tracker], or asks it. Of the fields, each [Kind] uses those that it names. It can be
-// compared, stored and told again: the same events give the same answers.
+// Event is one call of a [Tracker] as plain data. Each [Kind] uses only the fields that its comment names. Events can
+// be compared, stored and applied again: the same events give the same answers.
 type Event struct {
 	Kind Kind
-	// Time is when, by the host's clock.
+	// Time is the time of the event, by the host's clock.
 	Time time.Time
-	// Task and Attempt are the tracker's numbers, from 0. Machine is the host's; negative if not known.
+	// Task is the index of a task, and Attempt the number of an attempt of the task, both from 0. Machine is the
+	// host's index of a machine; negative if not known.
 	Task, Attempt, Machine int
-	// Leaves is when a machine leaves; zero if it stays after all.
+	// Leaves is the time at which the machine leaves; the zero time if the machine stays after all.
 	Leaves time.Time
-	// Report is what a copy has reported.
+	// Report is the progress that the attempt reports.
 	Report Report
-	// Slots is how many copies may run at once.
+	// Slots is how many attempts may run at once.
 	Slots int
-	// Delta is what another process has seen of the machines, in base64.
+	// Delta holds the observations of machines by another process, in base64.
 	Delta string
-	// NoCopy and NoRestart say what must not be done to a task.
+	// NoCopy says that the task must not be copied, NoRestart that it must not be restarted.
 	NoCopy, NoRestart bool
 }
 
-// wire lists the fields.
-func (e *Event) wire(c *wire.Codec) {
-	c.Word("kind", &e.Kind)
-	c.Time("time", &e.Time)
-	c.When(e.Kind.Has("task")).Int("task", &e.Task)
-	c.When(e.Kind.Has("attempt")).Int("attempt", &e.Attempt)
-	c.When(e.Kind.Has("machine")).Int("machine", &e.Machine)
-	c.Time("leaves", &e.Leaves)
-	c.Float("done", &e.Report.Done)
-	c.Float("score", &e.Report.Score)
-	c.Duration("remaining", &e.Report.Remaining)
-	c.Float("saved", &e.Report.Saved)
-	c.Text("delta", &e.Delta)
-	c.When(e.Kind.Has("slots")).Int("slots", &e.Slots)
-	c.Bool("no-copy", &e.NoCopy)
-	c.Bool("no-restart", &e.NoRestart)
+// wire lists the fields for text, JSON and logs.
+func (ev *Event) wire(c *wire.Codec) {
+	c.Word("kind", &ev.Kind)
+	c.Time("time", &ev.Time)
+	c.When(ev.Kind.Has("task")).Int("task", &ev.Task)
+	c.When(ev.Kind.Has("attempt")).Int("attempt", &ev.Attempt)
+	c.When(ev.Kind.Has("machine")).Int("machine", &ev.Machine)
+	c.Time("leaves", &ev.Leaves)
+	c.Float("done", &ev.Report.Done)
+	c.Float("score", &ev.Report.Score)
+	c.Duration("remaining", &ev.Report.Remaining)
+	c.Float("saved", &ev.Report.Saved)
+	c.Text("delta", &ev.Delta)
+	c.When(ev.Kind.Has("slots")).Int("slots", &ev.Slots)
+	c.Bool("no-copy", &ev.NoCopy)
+	c.Bool("no-restart", &ev.NoRestart)
 }
 
-// String returns the event as one line: the kind, and the fields that it has. A journal has shorter ones.
-func (e Event) String() string { return wire.Line(e.wire) }
+// String returns the event as one line: the kind, and its fields. A journal has shorter lines.
+func (ev Event) String() string { return wire.Line(ev.wire) }
 
-// LogValue returns the event as a group of fields, for log/slog.
-func (e Event) LogValue() slog.Value { return wire.Log(e.wire) }
+// LogValue returns the event as a group of fields for log/slog.
+func (ev Event) LogValue() slog.Value { return wire.Log(ev.wire) }
 
-// MarshalJSON returns the event as an object of its fields, durations in seconds, null for unknown.
-func (e Event) MarshalJSON() ([]byte, error) { return wire.JSON(e.wire) }
+// MarshalJSON returns the event as an object of its fields: durations in seconds, null for unknown.
+func (ev Event) MarshalJSON() ([]byte, error) { return wire.JSON(ev.wire) }
 
-// Report is what a copy reports of itself. Leave out what is not known.
+// Report is the progress that an attempt reports. A field that is zero is not known.
 type Report struct {
-	// Done is the work that is done, in the units of Config.Work: bytes if Work is bytes, a share in [0, 1] if Work is
-	// nil. A copy that resumes from a checkpoint counts what that held. Too large a number is noticed at once, and
-	// counted as BadUnits; too small a one when copies end, and counted as SmallUnits: then t_rem goes by ages.
+	// Done is the work that the attempt has done, in the units of Config.Work: bytes if Work is in bytes, a share in
+	// [0, 1] if Work is nil. An attempt that resumes from a checkpoint counts the checkpoint's work, too. A number in
+	// a wrong unit is detected: too large a number at once (Ledger.BadUnits), too small a number when attempts end
+	// (Ledger.SmallUnits). Then t_rem goes by ages.
 	Done float64
-	// Score is its progress score in [0, 1]; if 0, Done divided by the task's work is used. A host that knows nothing
-	// else may report it alone: then Score times the task's work is done, for every estimate and every policy.
+	// Score is the attempt's progress score in [0, 1]. If it is 0, the tracker uses Done divided by the task's work. A
+	// host that knows only the score may report it alone; then every estimate and policy takes Score times the task's
+	// work as Done.
 	Score float64
-	// Remaining is the host's own estimate of t_rem, such as that of [estimate.TimeLeftBySubphase]; if 0 or
-	// estimate.Unknown, Config.Model is used. A report of a negative one makes no sense, and is ignored.
+	// Remaining is the host's own estimate of t_rem, such as the result of [estimate.TimeLeftBySubphase]. If it is 0
+	// or estimate.Unknown, the tracker estimates t_rem by Config.Model. A report with another negative value is
+	// ignored.
 	//
 	// [estimate.TimeLeftBySubphase]: https://pkg.go.dev/github.com/straggler-go/straggler/estimate#TimeLeftBySubphase
 	Remaining time.Duration
-	// Saved is how much of the task's work a checkpoint holds, in the units of Done. Copies that begin from now on
-	// resume there: t_new counts what the checkpoint leaves, and they are judged, and learned from, by what they do
-	// beyond it. One that shows less than that in its first report has begun anew. 0: as it was told last. What is
-	// saved of a task without work says nothing.
+	// Saved is how much of the task's work a checkpoint holds, in the units of Done. 0 leaves the last value of the
+	// task. Attempts that begin from now on resume at the checkpoint: t_new counts the work that is left, and all
+	// estimates count the work beyond the checkpoint. An attempt with less Done than the checkpoint in its first
+	// report has begun anew. For a task of no work, Saved is ignored.
 	Saved float64
 }
 
-// valid reports whether a report makes sense.
+// valid reports whether all numbers of a report are in range.
 func (r *Report) valid() bool {
 	return r.Done >= 0 && r.Score >= 0 && r.Saved >= 0 && num.Finite(r.Done) && num.Finite(r.Score) && num.Finite(r.Saved) &&
 		(r.Remaining >= 0 || r.Remaining == estimate.Unknown)

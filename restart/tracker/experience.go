@@ -13,63 +13,65 @@ import (
 	"github.com/straggler-go/straggler/internal/snapshot"
 )
 
-// These are choices: a daily job is remembered for a month, and one phase of many tasks does not outweigh the others.
+// These numbers are choices. A daily job is remembered for a month. A phase of many tasks does not outweigh the other
+// phases.
 const (
-	usualKeep   = 30 * 24 * time.Hour
-	mostLessons = 256 // that are kept: the lives of 16 phases of many tasks
-	mostTaught  = 16  // tasks whose lives a phase teaches at least, if it has as many; fewer than twice that
-	mostKin     = 32  // lives of others that a phase of which no task has ended knows; one less for each that has
-	halfLives   = 32  // lives after which a trial counts half: a kind that trials have failed of is tried again
+	defaultKeep = 30 * 24 * time.Hour
+	mostEntries = 256 // entries that are kept: the run times of 16 phases of many tasks
+	sharedTasks = 16  // a phase adds the run times of all its tasks, or of 16 to 31 tasks
+	mostOthers  = 32  // run times of other phases that a phase reads; each of its own tasks that ends replaces one
+	halfAfter   = 32  // run times after which a trial counts half, so that a kind with lost trials is tried again
 )
 
-// Experience is what phases of a kind teach each other: how their progress runs, how long their copies took, and what
-// came of their restarts and copies. So a phase of one task is not without any knowledge, and what a guess may cost that
-// is wrong is bounded for the kind: in all of its phases together no more trials are under way than in one.
+// Experience is the knowledge that phases of one kind share: how their progress runs, how long their attempts took,
+// and how their restarts and copies came out. It serves two purposes. A phase of one task starts with the run times of
+// other phases. And the bound on lost slot time holds for the kind: all its phases together may have no more trials
+// open than one phase.
 //
-// Who is of a kind, says the host: the same stage of the same job, day after day, or the tasks of one queue. Where works
-// are known a copy's time is taken by its work, and otherwise as it is. The newest count: 32 lives of copies, those of
-// some 16 tasks of each phase, and 16 trials. A phase knows the lives of others until tasks of its own have ended, of
-// which each takes the place of one: from 16 of its own on these outweigh, and from 32 on they stand alone. Trials of
-// its own count beside those of others.
+// The host says which phases are of one kind: the same stage of the same job, day after day, or the tasks of one
+// queue. If works are known, a run time is scaled by the work of its attempt. Only the newest observations count: 32
+// run times, from some 16 tasks of each phase. A trial counts half once 32 run times are newer. Each task of a phase
+// that ends replaces one run time of other phases. So after 16 tasks the phase's own run times are the majority, and
+// after 32 tasks no others count. Trials of the phase count in addition to trials of other phases.
 //
-// The zero value has seen nothing, and keeps what it sees for 30 days. It takes some 20 kB once it has learned. An event
-// of a phase costs O(1) more. Phases that share one are told of their events in one order; told the same in the same
-// order, they decide the same. Not safe for concurrent use.
+// The zero value has no observations, and keeps each observation for 30 days. An Experience takes some 20 kB once it
+// is full. An Experience adds O(1) to the cost of an event. The phases apply their events to a shared Experience in
+// one order; the same events in the same order give the same decisions. An Experience is not safe for concurrent use.
 type Experience struct {
-	config survival.WindowConfig // with a Keep of 0 for usualKeep
+	config survival.WindowConfig // a Keep of 0 stands for defaultKeep
 	clock  clock.Clock
 	shape  survival.Shape
-	seen   merge.List[lesson]
-	stakes time.Duration // what trials may cost that have not come out, of the phases of this process; in no snapshot
+	seen   merge.List[entry]
+	stakes time.Duration // slot time at risk in open trials of this process's phases; in no snapshot
 
-	// Of what was seen:
-	known     []merge.Observation[lesson]
+	// Summaries of seen.
+	known     []merge.Observation[entry]
 	lost, won float64
 	cost      time.Duration
 }
 
-// lesson is what an event has taught.
-type lesson struct {
+// entry is one observation: the run time of an attempt, or the outcome of trials.
+type entry struct {
 	about   about
-	seconds float64 // that a copy ran; or what trials have cost, less what they have saved
-	work    float64 // of the copy
-	lost    float64 // how many trials were lost, and won
-	won     float64
+	seconds float64 // run time; or the cost of trials less the time that trials saved
+	work    float64 // work of the attempt
+	lost    float64 // number of trials that were lost
+	won     float64 // number of trials that were won
 }
 
-// about is what a lesson is about.
+// about says what an entry is about.
 type about uint8
 
 const (
-	ofTrials about = 0
-	ofLife   about = 1 << (iota - 1)
-	ended          // with success; otherwise it was killed
-	sized          // its work is known
+	ofTrials  about = 0
+	ofRunTime about = 1 << (iota - 1)
+	ended           // the attempt ended with success; otherwise it was killed
+	sized           // the work of the attempt is known
 	abouts
 )
 
-// NewExperience returns an experience that has seen nothing, with the choices of a window of times, or an error that
-// names the field that is out of range.
+// NewExperience returns an experience without observations. It returns an error if a field of c is out of range; the
+// error names the field.
 func NewExperience(c survival.WindowConfig) (*Experience, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -77,230 +79,240 @@ func NewExperience(c survival.WindowConfig) (*Experience, error) {
 	return &Experience{config: c}, nil
 }
 
-func (x *Experience) choices() merge.Choices {
-	c := x.config.Effective()
-	return merge.Choices{Origin: c.Origin, Skew: c.MaxSkew, Keep: check.Or(c.Keep, usualKeep)}
+func (exp *Experience) choices() merge.Choices {
+	c := exp.config.Effective()
+	return merge.Choices{Origin: c.Origin, Skew: c.MaxSkew, Keep: check.Or(c.Keep, defaultKeep)}
 }
 
-// learn takes a lesson in. O(1).
-func (x *Experience) learn(now time.Time, l lesson) {
-	at := x.choices().At(&x.clock, now)
-	x.seen.Add(x.choices(), at, l)
-	x.sum(at)
+// add adds an entry. O(1).
+func (exp *Experience) add(now time.Time, e entry) {
+	at := exp.choices().At(&exp.clock, now)
+	exp.seen.Add(exp.choices(), at, e)
+	exp.sum(at)
 }
 
-// sum finds out what all that is known comes to.
-func (x *Experience) sum(at time.Duration) {
-	lives, cost := 0.0, 0.0
-	x.lost, x.won = 0, 0
-	x.known = x.seen.Newest(lessons(), x.choices(), at, mostLessons)
-	for i := len(x.known) - 1; i >= 0; i-- {
-		l := &x.known[i].Fact
-		if l.about&ofLife > 0 {
-			lives++
+// sum computes the summaries from all entries.
+func (exp *Experience) sum(at time.Duration) {
+	times, cost := 0.0, 0.0 // run times so far, newest first; cost of trials
+	exp.lost, exp.won = 0, 0
+	exp.known = exp.seen.Newest(entryForm(), exp.choices(), at, mostEntries)
+	for i := len(exp.known) - 1; i >= 0; i-- {
+		e := &exp.known[i].Fact
+		if e.about&ofRunTime > 0 {
+			times++
 			continue
 		}
-		left := 1 / (1 + float64((lives/halfLives)*(lives/halfLives))) // no fused multiply-add: one answer everywhere
-		cost += float64(left * l.seconds)
-		x.lost += float64(left * l.lost)
-		x.won += float64(left * l.won)
+		weight := 1 / (1 + float64((times/halfAfter)*(times/halfAfter))) // no fused multiply-add: one answer everywhere
+		cost += float64(weight * e.seconds)
+		exp.lost += float64(weight * e.lost)
+		exp.won += float64(weight * e.won)
 	}
-	x.cost, _ = num.Duration(math.Abs(cost))
+	exp.cost, _ = num.Duration(math.Abs(cost))
 	if cost < 0 {
-		x.cost = -x.cost
+		exp.cost = -exp.cost
 	}
 }
 
-// appendKin appends the newest lives, the newest first; sized says which kind of works they should have.
-func (x *Experience) appendKin(dst []life, bySize bool) []life {
-	for i := len(x.known) - 1; i >= 0 && len(dst) < mostKin; i-- {
-		if l := &x.known[i].Fact; l.about&ofLife > 0 && (l.about&sized > 0) == bySize {
-			dst = append(dst, life{float32(l.seconds), l.about&ended > 0, l.work})
+// appendRunTimes appends the newest run times, newest first. With bySize it takes run times of known works, otherwise
+// run times of unknown works.
+func (exp *Experience) appendRunTimes(dst []runTime, bySize bool) []runTime {
+	for i := len(exp.known) - 1; i >= 0 && len(dst) < mostOthers; i-- {
+		if e := &exp.known[i].Fact; e.about&ofRunTime > 0 && (e.about&sized > 0) == bySize {
+			dst = append(dst, runTime{float32(e.seconds), e.about&ended > 0, e.work})
 		}
 	}
 	return dst
 }
 
-// pupil is a phase that has an experience: what it has heard from that, and has told it. A nil one has none.
-type pupil struct {
-	of     *Experience
-	kin    []life // of other phases, the newest first
-	sized  bool   // works are known
-	stride int32  // of so many tasks the lives of one are told; a power of 2
-	told   tally
+// link connects a phase with the Experience of its kind. A nil link has no Experience.
+type link struct {
+	experience *Experience
+	others     []runTime // run times of other phases, newest first
+	sized      bool      // the works of the phase are known
+	stride     int32     // the phase adds the run times of each task that is a multiple of this power of 2
+	published  tally     // trials of the phase that the Experience holds
 }
 
-// tally is what the trials of a phase have come to.
+// tally sums up the trials of a phase.
 type tally struct {
 	won, lost float64
 	cost      time.Duration
 	stakes    time.Duration
 }
 
-func (r *trials) tally() tally { return tally{r.Won, r.Lost, r.Cost, r.AtRisk} }
+func (tr *trials) tally() tally { return tally{tr.Won, tr.Lost, tr.Cost, tr.AtRisk} }
 
-func newPupil(c *Config, sized bool) *pupil {
+func newLink(c *Config, sized bool) *link {
 	if c.Experience == nil {
 		return nil
 	}
-	p := &pupil{of: c.Experience, sized: sized, stride: 1}
-	for len(c.Work)/int(p.stride) >= 2*mostTaught {
-		p.stride *= 2
+	ln := &link{experience: c.Experience, sized: sized, stride: 1}
+	for len(c.Work)/int(ln.stride) >= 2*sharedTasks {
+		ln.stride *= 2
 	}
-	return p
+	return ln
 }
 
-// listen hears of the lives in other phases, until there is one of its own: of that it would learn twice.
-func (p *pupil) listen(own *ages) {
-	if p != nil && len(own.closed) == 0 {
-		p.kin = p.of.appendKin(p.kin[:0], p.sized)
+// refresh reads the run times of other phases from the Experience, until the phase has a run time of its own. After
+// that, the Experience holds the phase's own run times as well, which would count twice.
+func (ln *link) refresh(own *ages) {
+	if ln != nil && len(own.runTimes) == 0 {
+		ln.others = ln.experience.appendRunTimes(ln.others[:0], ln.sized)
 	}
 }
 
-// lives returns those of other phases that count beside its own: one less for each of its tasks that has ended.
-func (p *pupil) lives(own *ages) []life {
-	if p == nil {
+// runTimes returns the run times of other phases that count: one fewer for each task of the phase that has ended.
+func (ln *link) runTimes(own *ages) []runTime {
+	if ln == nil {
 		return nil
 	}
-	p.listen(own)
-	return p.kept(own)
+	ln.refresh(own)
+	return ln.counted(own)
 }
 
-// kept returns the lives of other phases that count, as of when it listened last.
-func (p *pupil) kept(own *ages) []life {
-	if p == nil {
+// counted is runTimes without a refresh.
+func (ln *link) counted(own *ages) []runTime {
+	if ln == nil {
 		return nil
 	}
-	return p.kin[:max(len(p.kin)-int(own.ended), 0)]
+	return ln.others[:max(len(ln.others)-int(own.successes), 0)]
 }
 
-// teach tells of the life of a copy of a task.
-func (p *pupil) teach(now time.Time, task int32, l lesson) {
-	if task&(p.stride-1) != 0 || !(l.seconds <= estimate.MaxSample) {
+// addRunTime adds the run time of an attempt to the Experience.
+func (ln *link) addRunTime(now time.Time, task int32, e entry) {
+	if task&(ln.stride-1) != 0 || !(e.seconds <= estimate.MaxSample) {
 		return
 	}
-	if p.sized {
-		l.about |= sized
+	if ln.sized {
+		e.about |= sized
 	}
-	p.of.learn(now, l)
+	ln.experience.add(now, e)
 }
 
-func lifeOf(success bool) about {
+func runTimeOf(success bool) about {
 	if success {
-		return ofLife | ended
+		return ofRunTime | ended
 	}
-	return ofLife
+	return ofRunTime
 }
 
-// hear lets a phase begin with what trials of the kind have come to, until some of its own have.
-func (p *pupil) hear(r *trials) {
-	if p != nil && !r.own {
-		r.Won, r.Lost = p.of.won, p.of.lost
-		p.told.won, p.told.lost = r.Won, r.Lost
+// adopt sets the trials of a phase to the trials of the kind, until a trial of the phase itself has come out.
+func (ln *link) adopt(r *trials) {
+	if ln != nil && !r.ownResults {
+		r.Won, r.Lost = ln.experience.won, ln.experience.lost
+		ln.published.won, ln.published.lost = r.Won, r.Lost
 	}
 }
 
-// knowsLosses reports whether the kind knows of lost trials: how long their tasks take is not passed on.
-func (p *pupil) knowsLosses() bool { return p != nil && p.of.lost > 0 }
+// knowsLosses reports whether trials of the kind were lost. The Experience does not hold the run times of their tasks.
+func (ln *link) knowsLosses() bool { return ln != nil && ln.experience.lost > 0 }
 
-// tell tells what trials have come to since. A win that turned out as a loss in the end stays a win for the kind, beside the
-// loss.
-func (p *pupil) tell(now time.Time, r *trials) {
-	if p == nil || r.tally() == p.told {
+// publish adds the changes of the phase's trials to the Experience. If a won trial turns out as lost in the end, the
+// kind counts both.
+func (ln *link) publish(now time.Time, r *trials) {
+	if ln == nil || r.tally() == ln.published {
 		return
 	}
-	is, was := r.tally(), p.told
-	p.told, p.of.stakes = is, num.Sub(num.Add(p.of.stakes, is.stakes), was.stakes)
-	r.own = r.own || is.won != was.won || is.lost != was.lost
+	is, was := r.tally(), ln.published
+	ln.published, ln.experience.stakes = is, num.Sub(num.Add(ln.experience.stakes, is.stakes), was.stakes)
+	r.ownResults = r.ownResults || is.won != was.won || is.lost != was.lost
 	if is.won != was.won || is.lost != was.lost || is.cost != was.cost {
 		cost := min(max(num.Sub(is.cost, was.cost).Seconds(), -estimate.MaxSample), estimate.MaxSample)
-		p.of.learn(now, lesson{seconds: cost, lost: max(is.lost-was.lost, 0), won: max(is.won-was.won, 0)})
+		ln.experience.add(now, entry{seconds: cost, lost: max(is.lost-was.lost, 0), won: max(is.won-was.won, 0)})
 	}
 }
 
-// resume takes up a phase that was restored. What its trials have cost was told before; that they are open is not known
-// from any snapshot, or trials of phases that never came back would be held against the kind for ever.
-func (p *pupil) resume(r *trials) {
-	if p != nil {
-		p.told, p.of.stakes = r.tally(), num.Add(p.of.stakes, r.AtRisk)
+// resume connects a restored phase. The Experience already holds the cost of its trials. It does not hold the stakes
+// of its open trials, because no snapshot of an Experience does: otherwise the stakes of phases that never come back
+// would burden the kind for ever.
+func (ln *link) resume(r *trials) {
+	if ln != nil {
+		ln.published, ln.experience.stakes = r.tally(), num.Add(ln.experience.stakes, r.AtRisk)
 	}
 }
 
-// all returns what the trials of all phases of the kind have cost, and the stakes of those that run.
-func (p *pupil) all(r *trials) (cost time.Duration, stakes time.Duration) {
-	if p == nil {
+// ofKind returns the cost of the trials of all phases of the kind, and the stakes of their open trials.
+func (ln *link) ofKind(r *trials) (cost, stakes time.Duration) {
+	if ln == nil {
 		return r.Cost, r.AtRisk
 	}
-	return num.Add(p.of.cost, num.Sub(r.Cost, p.told.cost)), num.Sub(num.Add(p.of.stakes, r.AtRisk), p.told.stakes)
+	cost = num.Add(ln.experience.cost, num.Sub(r.Cost, ln.published.cost))
+	stakes = num.Sub(num.Add(ln.experience.stakes, r.AtRisk), ln.published.stakes)
+	return cost, stakes
 }
 
-// How an experience is written, and passed on.
+// How an experience is written, and merged with other processes.
 
-// lessons is how they are passed on.
-func lessons() merge.Form[lesson] {
-	return merge.Form[lesson]{
-		Place: "restart/tracker: Experience", Kind: 'x', Fact: func(c *snapshot.Codec, l *lesson) { l.code(c) },
+// entryForm returns the form in which entries are merged.
+func entryForm() merge.Form[entry] {
+	return merge.Form[entry]{
+		Place: "restart/tracker: Experience", Kind: 'x', Fact: func(c *snapshot.Codec, e *entry) { e.code(c) },
 	}
 }
 
-func (l *lesson) code(c *snapshot.Codec) {
-	snapshot.Small(c, &l.about, 0, int(abouts-1))
-	if l.about == ofTrials {
-		c.Real(&l.seconds)
-		c.Check(l.seconds >= -estimate.MaxSample, "holds trials that have saved too much")
-		c.Amount(&l.lost)
-		c.Amount(&l.won)
-		c.Check(l.lost <= mostAtOnce && l.won <= mostAtOnce, "holds an event of too many trials")
+func (en *entry) code(c *snapshot.Codec) {
+	snapshot.Small(c, &en.about, 0, int(abouts-1))
+	if en.about == ofTrials {
+		c.Real(&en.seconds)
+		c.Check(en.seconds >= -estimate.MaxSample, "holds trials that have saved too much")
+		c.Amount(&en.lost)
+		c.Amount(&en.won)
+		c.Check(en.lost <= mostAtOnce && en.won <= mostAtOnce, "holds an event of too many trials")
 	} else {
-		c.Amount(&l.seconds)
-		c.Amount(&l.work)
-		c.Check(l.about&ofLife > 0, "holds a life that is none")
+		c.Amount(&en.seconds)
+		c.Amount(&en.work)
+		c.Check(en.about&ofRunTime > 0, "holds an entry that is no run time and no trial")
 	}
-	c.Check(l.seconds <= estimate.MaxSample, "holds a time that is too long")
+	c.Check(en.seconds <= estimate.MaxSample, "holds a time that is too long")
 }
 
-// mostAtOnce is how many trials one event may decide: far more than a task has copies.
+// mostAtOnce bounds the trials that one event may decide. It is far above the number of copies of a task.
 const mostAtOnce = 1 << 20
 
-// AppendVersion appends what is known, as far as a process that knows more must know that to say the rest.
-func (x *Experience) AppendVersion(dst []byte) []byte { return x.seen.AppendVersion(lessons(), dst) }
-
-// AppendDelta appends what phases of the kind have shown beyond a version, that of the reader by its AppendVersion; nil
-// stands for one that knows nothing. With origins it says only what these have seen. How progress runs is not passed
-// on, nor is what has not come out. It is an error if since is no version. Some 20 bytes a life.
-func (x *Experience) AppendDelta(dst, since []byte, origins ...string) ([]byte, error) {
-	return x.seen.AppendDelta(lessons(), x.choices(), x.clock.Since, dst, since, origins)
+// AppendVersion appends the version of the experience to dst. Send it to another process: the AppendDelta there then
+// returns the observations that are missing here.
+func (exp *Experience) AppendVersion(dst []byte) []byte {
+	return exp.seen.AppendVersion(entryForm(), dst)
 }
 
-// Merge takes in what another process has seen, by its AppendDelta, in any order, and as often as it comes. Of the 256
-// lessons that are kept at most half are those of one process. It is an error, and nothing is taken, if there is no
-// Origin, delta is damaged or none, or, a FieldError, if it comes from more than MaxSkew ahead of now. O(1) a lesson.
-func (x *Experience) Merge(now time.Time, delta []byte) error {
-	at := x.choices().At(&x.clock, now)
-	err := x.seen.Merge(lessons(), x.choices(), at, delta)
-	x.sum(at)
+// AppendDelta appends the observations that are newer than a version, which the reader has made by its AppendVersion.
+// A nil version stands for a reader without observations. If origins are given, the delta holds only their
+// observations. The delta does not hold the Shape of progress and open trials. It is an error if since is no version.
+// Some 20 bytes for each run time.
+func (exp *Experience) AppendDelta(dst, since []byte, origins ...string) ([]byte, error) {
+	return exp.seen.AppendDelta(entryForm(), exp.choices(), exp.clock.Since, dst, since, origins)
+}
+
+// Merge adds the observations of another process, from its AppendDelta. Deltas may come in any order and repeatedly.
+// Of the 256 entries that are kept, at most half come from one process. Merge returns an error, and changes nothing,
+// if there is no Origin, or delta is damaged or no delta. It returns a FieldError if delta is more than MaxSkew ahead
+// of now. O(1) for each entry.
+func (exp *Experience) Merge(now time.Time, delta []byte) error {
+	at := exp.choices().At(&exp.clock, now)
+	err := exp.seen.Merge(entryForm(), exp.choices(), at, delta)
+	exp.sum(at)
 	return err
 }
 
 const experienceVersion = 1
 
-// AppendBinary appends a snapshot of the experience to dst, without what trials may cost that have not come out: that
-// the phases bring back, by [Restore]. It never fails. O(1), at most 10 kB.
-func (x *Experience) AppendBinary(dst []byte) ([]byte, error) {
-	return snapshot.Append(dst, experienceVersion, x.code)
+// AppendBinary appends a snapshot of the experience to dst, without the stakes of open trials: the phases bring them
+// back by [Restore]. It never fails. O(1), at most 10 kB.
+func (exp *Experience) AppendBinary(dst []byte) ([]byte, error) {
+	return snapshot.Append(dst, experienceVersion, exp.code)
 }
 
 // MarshalBinary returns a snapshot; see [Experience.AppendBinary].
-func (x *Experience) MarshalBinary() ([]byte, error) { return x.AppendBinary(nil) }
+func (exp *Experience) MarshalBinary() ([]byte, error) { return exp.AppendBinary(nil) }
 
-// UnmarshalBinary takes a snapshot, and goes on as the one that was written. What is not a snapshot is an error, and
-// changes nothing.
-func (x *Experience) UnmarshalBinary(data []byte) error {
-	return snapshot.RestoreTo(Experience{}, data, experienceVersion, x, (*Experience).code)
+// UnmarshalBinary sets the experience to the state of a snapshot. Other data is an error, and leaves the experience as
+// it was.
+func (exp *Experience) UnmarshalBinary(data []byte) error {
+	return snapshot.RestoreTo(Experience{}, data, experienceVersion, exp, (*Experience).code)
 }
 
-func (x *Experience) code(c *snapshot.Codec) {
-	config := x.config
+func (exp *Experience) code(c *snapshot.Codec) {
+	config := exp.config
 	c.Duration(&config.Keep)
 	c.Text(&config.Origin)
 	c.Duration(&config.MaxSkew)
@@ -308,12 +320,12 @@ func (x *Experience) code(c *snapshot.Codec) {
 		c.Valid(true, config)
 	}
 	if c.Reading() {
-		x.config = config
+		exp.config = config
 	}
-	c.Clock(&x.clock)
-	c.Part(&x.shape)
-	x.seen.State(lessons(), c, x.choices().Latest(x.clock))
+	c.Clock(&exp.clock)
+	c.Part(&exp.shape)
+	exp.seen.State(entryForm(), c, exp.choices().Latest(exp.clock))
 	if c.Reading() {
-		x.sum(x.clock.Since)
+		exp.sum(exp.clock.Since)
 	}
 }

@@ -18,7 +18,7 @@ import (
 
 func second(s float64) time.Time { return time.Unix(1000, 0).Add(time.Duration(s * 1e9)) }
 
-// stage opens a phase of a kind, on ten slots.
+// stage opens a phase of a kind, with ten slots.
 func stage(t testing.TB, x *Experience, tasks int, work ...float64) *Tracker {
 	t.Helper()
 	c := Config{Tasks: tasks, Work: work, Slots: 10, Interval: 10 * time.Second, Experience: x}
@@ -27,7 +27,7 @@ func stage(t testing.TB, x *Experience, tasks int, work ...float64) *Tracker {
 	return tr
 }
 
-// runs lets each task of a phase run for so many seconds from an instant on, one copy each.
+// runs starts each task of a phase at an instant, and ends it after its number of seconds, with one attempt each.
 func runs(tr *Tracker, from float64, takes ...float64) {
 	for i := range takes {
 		tr.Start(second(from), i, i)
@@ -43,16 +43,16 @@ func runs(tr *Tracker, from float64, takes ...float64) {
 	tr.Close(second(from + takes[order[len(order)-1]]))
 }
 
-// asked returns what is decided about a task that has run from an instant to another and tells nothing.
+// asked returns the decision about a task that has run between two instants without a report.
 func asked(tr *Tracker, from, to float64) restart.Decision {
 	tr.Start(second(from), 0, 0)
 	return tr.Decide(second(to), 0).Decision
 }
 
-// A phase of one task knows nothing by itself: what others of its kind took is all that makes it slow.
-func TestOneTaskKnowsItsKind(t *testing.T) {
+// A phase of one task has no run times of its own. Only the run times of its kind show that the task is slow.
+func TestAPhaseOfOneTaskUsesItsKind(t *testing.T) {
 	x := new(Experience)
-	assert.Equal(t, restart.NoProgress, asked(stage(t, x, 1), 0, 500).Reason, "the kind knows nothing either")
+	assert.Equal(t, restart.NoProgress, asked(stage(t, x, 1), 0, 500).Reason, "the kind has no run times yet")
 	for i := range 4 {
 		runs(stage(t, x, 2), 1000*float64(i), 100, 110)
 	}
@@ -61,23 +61,25 @@ func TestOneTaskKnowsItsKind(t *testing.T) {
 	d := asked(slow, 5000, 5250)
 	assert.Equal(t, restart.Copy, d.Action)
 	assert.Equal(t, restart.ByAge, d.Basis)
-	assert.Less(t, d.Fresh, 210*time.Second, "one chance in four that it is the task")
+	assert.Less(t, d.Fresh, 210*time.Second, "the task is long with a probability of one in four")
 	assert.Equal(t, restart.NoProgress, asked(stage(t, nil, 1), 5000, 5250).Reason)
 }
 
-// Where works are known, a task is held against the time that a unit of work takes; and units are not mixed up.
-func TestKindsOfWorks(t *testing.T) {
+// If works are known, the run time per unit of work decides. Run times of known works and of unknown works are not
+// mixed.
+func TestKnownAndUnknownWorksAreNotMixed(t *testing.T) {
 	x := new(Experience)
 	for i := range 4 {
 		runs(stage(t, x, 0, 10, 20), 1000*float64(i), 100, 200)
 	}
-	assert.Equal(t, restart.NotSlow, asked(stage(t, x, 0, 60), 5000, 5180).Reason, "600 s are usual")
-	assert.Equal(t, restart.Copy, asked(stage(t, x, 0, 6), 6000, 6180).Action, "60 s are")
-	assert.Equal(t, restart.NoProgress, asked(stage(t, x, 1), 7000, 7250).Reason, "nothing is known of what has no work")
+	assert.Equal(t, restart.NotSlow, asked(stage(t, x, 0, 60), 5000, 5180).Reason, "a task of this work takes 600 s")
+	assert.Equal(t, restart.Copy, asked(stage(t, x, 0, 6), 6000, 6180).Action, "a task of this work takes 60 s")
+	assert.Equal(t, restart.NoProgress, asked(stage(t, x, 1), 7000, 7250).Reason, "run times of known works do not count for a task of unknown work")
 }
 
-// A phase whose tasks take longer than the kind's trusts its own: from 16 on they outweigh, from 32 on they stand alone.
-func TestOwnTimesOutweighTheKinds(t *testing.T) {
+// The tasks of a phase take longer than those of its kind. After 16 own tasks the phase's run times are the majority,
+// and after 32 no others count.
+func TestOwnRunTimesReplaceThoseOfTheKind(t *testing.T) {
 	x := new(Experience)
 	for i := range 20 {
 		runs(stage(t, x, 2), 300*float64(i), 100, 101)
@@ -85,15 +87,15 @@ func TestOwnTimesOutweighTheKinds(t *testing.T) {
 	tr := stage(t, x, 100)
 	median := func() float64 {
 		m := &tr.phase.forecast.ages
-		m.fitted = noTime
-		tr.phase.forecast.refresh()
+		m.fittedAt = noTime
+		tr.phase.forecast.refit()
 		return m.curve.Quantile(.5)
 	}
 	assert.InDelta(t, 100, median(), 1)
 	tr.Start(second(8000), 50, 0)
 	tr.Kill(second(8010), 50, 0)
-	require.Len(t, tr.phase.forecast.pupil.lives(&tr.phase.forecast.ages), 32, "no task has ended")
-	for i := range 40 { // one after the other: what runs for long would tell as well
+	require.Len(t, tr.phase.forecast.link.runTimes(&tr.phase.forecast.ages), 32, "no task of the phase has ended, so all run times of the kind count")
+	for i := range 40 { // one after another, because a running task would count as well
 		tr.Start(second(9000+300*float64(i)), i, i)
 		tr.Finish(second(9300+300*float64(i)), i, 0)
 		switch own := i + 1; {
@@ -102,13 +104,13 @@ func TestOwnTimesOutweighTheKinds(t *testing.T) {
 		case own > 16:
 			require.InDelta(t, 300., median(), 1, own)
 		}
-		require.Len(t, tr.phase.forecast.pupil.lives(&tr.phase.forecast.ages), max(32-i-1, 0))
+		require.Len(t, tr.phase.forecast.link.runTimes(&tr.phase.forecast.ages), max(32-i-1, 0))
 	}
-	assert.Len(t, tr.phase.forecast.pupil.kin, 32, "it has heard nothing of its own")
+	assert.Len(t, tr.phase.forecast.link.others, 32, "the phase reads none of its own run times")
 }
 
-// What a phase of many tasks teaches are the lives of some of them, and not of the first that ended.
-func TestManyTasksTeachAFew(t *testing.T) {
+// A phase of many tasks adds the run times of some of them to its kind, and not only of the first that ended.
+func TestAPhaseOfManyTasksAddsSomeRunTimes(t *testing.T) {
 	for n, want := range map[int]int{1: 1, 16: 16, 31: 31, 32: 16, 100: 25, 1000: 32, 1024: 16} {
 		x := new(Experience)
 		runs(stage(t, x, n), 0, slices.Repeat([]float64{5}, n)...)
@@ -116,7 +118,7 @@ func TestManyTasksTeachAFew(t *testing.T) {
 	}
 }
 
-// tries lets a task without progress get a copy, which is killed after so long, the task ending after all.
+// tries gives a copy to a task without progress, kills the copy after some seconds, and ends the task.
 func tries(t *testing.T, x *Experience, from, killed float64) {
 	t.Helper()
 	tr := stage(t, x, 1)
@@ -129,8 +131,9 @@ func tries(t *testing.T, x *Experience, from, killed float64) {
 	require.Zero(t, x.stakes)
 }
 
-// What trials of one phase have lost, the next may not lose again, until the kind has seen many tasks.
-func TestTrialsOfAKind(t *testing.T) {
+// One phase has lost trials. The next phase of the kind may not lose as much again, until the kind has seen many
+// tasks.
+func TestLostTrialsCountForTheKind(t *testing.T) {
 	x := new(Experience)
 	for i := range 16 {
 		runs(stage(t, x, 2), 300*float64(i), 100, 110)
@@ -158,8 +161,8 @@ func TestTrialsOfAKind(t *testing.T) {
 	assert.Equal(t, restart.Copy, asked(stage(t, x, 1), 40000, 40300).Action)
 }
 
-// Phases that run at once risk together what one may.
-func TestPhasesRiskTogether(t *testing.T) {
+// Phases that run at once may put at risk together as much as one phase.
+func TestPhasesOfAKindShareTheBound(t *testing.T) {
 	x := new(Experience)
 	for i := range 16 {
 		runs(stage(t, x, 2), 300*float64(i), 100, 110)
@@ -176,7 +179,7 @@ func TestPhasesRiskTogether(t *testing.T) {
 	for _, tr := range open {
 		copies += tr.Ledger().Copies
 	}
-	assert.Equal(t, 3, copies, "a fourth could cost more than four times what one usually may")
+	assert.Equal(t, 3, copies, "a fourth trial could lose more than the bound allows")
 	assert.Positive(t, x.stakes)
 	for _, tr := range open {
 		tr.Close(second(6260))
@@ -184,9 +187,9 @@ func TestPhasesRiskTogether(t *testing.T) {
 	assert.Zero(t, x.stakes)
 }
 
-// What was open in phases that never come back is not held against the kind, nor does one that comes back to another
-// experience let that risk more.
-func TestOpenTrialsComeBackWithTheirPhases(t *testing.T) {
+// Two phases with open trials stop, and one is restored. The trials of the other no longer count against the kind. A
+// phase that is restored with another Experience adds its open trials there.
+func TestOpenTrialsCountOnlyInRestoredPhases(t *testing.T) {
 	learned := func() *Experience {
 		x := new(Experience)
 		for i := range 16 {
@@ -215,15 +218,15 @@ func TestOpenTrialsComeBackWithTheirPhases(t *testing.T) {
 		require.Zero(t, x.stakes)
 		tr, err := Restore(Config{Experience: x}, open[0])
 		require.NoError(t, err)
-		assert.Equal(t, risk/2, x.stakes, "the other phase has not come back")
+		assert.Equal(t, risk/2, x.stakes, "the other phase was not restored")
 		tr.Close(second(6260))
 		assert.Zero(t, x.stakes)
 	}
 }
 
-// Any phases that share an experience and are told the same in the same order answer alike, wherever they were
-// restored from their snapshots and the experience from its own; and it comes back from any state.
-func TestSharedExperienceIsReplayed(t *testing.T) {
+// Phases share an experience, and get the same events in the same order. They give the same answers, even if phases
+// and experience were restored from snapshots in between. The experience can be restored in every state.
+func TestPhasesOfASharedExperienceAreReplayed(t *testing.T) {
 	actions := map[restart.Action]int{}
 	for seed := range uint64(30) {
 		play := func(restores bool) (answers []Answer, end []byte) {
@@ -272,18 +275,18 @@ func TestSharedExperienceIsReplayed(t *testing.T) {
 	assert.Greater(t, actions[restart.Copy], 20)
 }
 
-// next is what may happen to a phase next.
+// next returns a random next event of a phase.
 func next(source *rand.Rand, tr *Tracker, now float64) Event {
 	task := source.IntN(tr.Phase().Tasks)
 	e := Event{Time: second(now), Task: task, Machine: source.IntN(10)}
 	s := &tr.phase.book.tasks[task]
-	if s.copies == none {
+	if s.newest == none {
 		e.Kind, e.Task = Started, task
 		return e
 	}
-	c := &tr.phase.book.copies.all[s.copies]
-	e.Attempt = int(c.attempt)
-	age := tr.phase.book.age(c).Seconds()
+	a := &tr.phase.book.attempts.all[s.newest]
+	e.Attempt = int(a.attempt)
+	age := tr.phase.book.age(a).Seconds()
 	switch k := source.IntN(12); {
 	case k == 0 && age > 20, age > 60 && task > 0:
 		e.Kind = Finished
@@ -307,19 +310,19 @@ func processExperience(t testing.TB, process int) *Experience {
 	return x
 }
 
-func TestLawsOfMerge(t *testing.T) {
+func TestExperienceKeepsTheLawsOfMerge(t *testing.T) {
 	mergetest.Laws(t, mergetest.Fleet[*Experience]{
 		New: func(process int) *Experience { return processExperience(t, process) },
 		See: func(x *Experience, _ int, now time.Time, source *rand.Rand) {
 			if source.IntN(3) == 0 {
-				x.learn(now, lesson{seconds: source.NormFloat64(), lost: source.Float64(), won: source.Float64()})
+				x.add(now, entry{seconds: source.NormFloat64(), lost: source.Float64(), won: source.Float64()})
 				return
 			}
-			x.learn(now, lesson{about: ofLife | about(source.IntN(4)<<1), seconds: source.ExpFloat64(), work: 1 + source.Float64()})
+			x.add(now, entry{about: ofRunTime | about(source.IntN(4)<<1), seconds: source.ExpFloat64(), work: 1 + source.Float64()})
 		},
 		Answer: func(x *Experience, now time.Time) string {
 			x.sum(x.choices().At(&x.clock, now))
-			return fmt.Sprint(x.lost, x.won, x.cost, x.appendKin(nil, false), x.appendKin(nil, true))
+			return fmt.Sprint(x.lost, x.won, x.cost, x.appendRunTimes(nil, false), x.appendRunTimes(nil, true))
 		},
 	})
 	a, b := processExperience(t, 0), processExperience(t, 1)
@@ -329,14 +332,14 @@ func TestLawsOfMerge(t *testing.T) {
 	delta, err := a.AppendDelta(nil, b.AppendVersion(nil))
 	require.NoError(t, err)
 	require.NoError(t, b.Merge(second(2000), delta))
-	assert.Equal(t, restart.Copy, asked(stage(t, b, 1), 2000, 2250).Action, "the other process has seen it")
+	assert.Equal(t, restart.Copy, asked(stage(t, b, 1), 2000, 2250).Action, "the run times of the other process count")
 	assert.Less(t, len(delta), 60+8*22)
 	mergetest.Refuses(t, b, second(2000), delta)
 	_, err = NewExperience(survival.WindowConfig{})
 	assert.ErrorContains(t, err, "Keep is 0")
 }
 
-func TestExperienceIsRestored(t *testing.T) {
+func TestAnExperienceIsRestored(t *testing.T) {
 	x := new(Experience)
 	text, err := x.MarshalBinary()
 	require.NoError(t, err)
@@ -354,8 +357,8 @@ func TestExperienceIsRestored(t *testing.T) {
 	}
 }
 
-// What it costs: nothing is allocated once it is full, whether it is passed on or not.
-func TestExperienceDoesNotAllocate(t *testing.T) {
+// A full Experience does not allocate, with or without merging.
+func TestAFullExperienceDoesNotAllocate(t *testing.T) {
 	for _, x := range []*Experience{new(Experience), processExperience(t, 1)} {
 		testExperienceDoesNotAllocate(t, x)
 	}
@@ -363,8 +366,8 @@ func TestExperienceDoesNotAllocate(t *testing.T) {
 
 func testExperienceDoesNotAllocate(t *testing.T, x *Experience) {
 	runs(stage(t, x, 400), 0, slices.Repeat([]float64{100}, 400)...)
-	for i := range mostLessons {
-		x.learn(second(float64(i)), lesson{about: ofLife | ended, seconds: 100, work: 1})
+	for i := range mostEntries {
+		x.add(second(float64(i)), entry{about: ofRunTime | ended, seconds: 100, work: 1})
 	}
 	tr := stage(t, x, 400)
 	for i := range 400 {
@@ -381,7 +384,7 @@ func testExperienceDoesNotAllocate(t *testing.T, x *Experience) {
 	}))
 }
 
-// A stream has no last wave, however few of the phase's own tasks are left.
+// A stream has no last wave, even if few tasks of the phase are left.
 func TestAStreamHasNoLastWave(t *testing.T) {
 	for _, stream := range []bool{false, true} {
 		x := new(Experience)
@@ -393,9 +396,9 @@ func TestAStreamHasNoLastWave(t *testing.T) {
 		d := asked(tr, 9000, 9110)
 		assert.Equal(t, stream, tr.Phase().Stream)
 		price := map[bool]float64{false: 2, true: .5}[stream]
-		assert.InDelta(t, (1+price)*d.Remaining.Seconds(), d.Value, 1, "a second of time is worth less in a stream: %v", d)
+		assert.InDelta(t, (1+price)*d.Remaining.Seconds(), d.Value, 1, "a second of time costs less in a stream: %v", d)
 	}
 }
 
-// long is how probable a tracker holds it that a slow task is long.
+// long returns the probability by which a tracker takes a slow task for long by itself.
 func long(t *Tracker) float64 { return t.judge.trials.Long(0, 0) }

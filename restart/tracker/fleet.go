@@ -12,10 +12,10 @@ import (
 	"github.com/straggler-go/straggler/restart"
 )
 
-// MachineRecord is what is known of the machines of a cluster; [machines.Record] is one. The tracker tells it of what
-// runs and ends, and asks it where a copy would be as slow. Share one among the phases of a cluster; to share it among
-// trackers on several goroutines, wrap it in a MachineRecord of your own that locks. [Tracker.Merge]
-// needs one that has the method Merge of [machines.Record], too: a wrapper passes it on.
+// MachineRecord holds the observations of a cluster's machines. [machines.Record] implements it. The tracker gives it
+// observations of attempts that run and end, and reads its factors. Share one MachineRecord among the phases of a
+// cluster. To share it among trackers on several goroutines, wrap it in a MachineRecord of your own that locks.
+// [Tracker.Merge] also needs the method Merge of [machines.Record], so a wrapper should pass Merge on.
 type MachineRecord interface {
 	estimate.Factors
 	Join() machines.Member
@@ -28,50 +28,52 @@ type MachineRecord interface {
 	Progress(machine int) (total float64, of *estimate.Empirical)
 }
 
-// fleet is what a phase knows of its machines: their places, which it numbers in the order in which they appear, since
-// the host's numbers may be any; who leaves, who is refused and who is behind; and the ways to the data.
+// fleet holds the machines of a phase: which machines leave, which are refused, which are suspect, and how the way to
+// the data slows tasks. The host's numbers of machines may be any. So the tracker counts machines in the order in
+// which they appear: inside the tracker a machine is an int32, its index in machines, and an int is the host's number.
 type fleet struct {
-	index   map[int]int32
-	list    []machine
-	known   int // how many machines there are, at least those that were heard of; 0 if not known
-	leaving int // machines that are known to leave
-	refuses int // machines that are refused
-	record  MachineRecord
-	member  machines.Member
-	own     *machines.Record // the record, if the host has given none and the policy wants one; nil otherwise
-	path    func(task, machine int) float64
-	pace    *pace // nil if the policy does not read it
-	slow    slow
-	taken   [maxTried]int
+	index    map[int]int32
+	machines []machine
+	count    int // number of machines, at least len(machines); 0 if not known
+	leaving  int // number of machines that will leave
+	refused  int // number of refused machines
+	record   MachineRecord
+	member   machines.Member
+	own      *machines.Record // the record, if the tracker made it because the host gave none; nil otherwise
+	path     func(task, machine int) float64
+	pace     *pace // nil if the policy does not read it
+	avoided  avoidedMachines
+	taken    [maxMachines]int
 }
 
-// slow are the machines that the record holds to be slow or failing.
-type slow struct {
-	asOf     int // the event; 0: the record has been told of something since
+// avoidedMachines caches the machines that the record judges to be slow or failing.
+type avoidedMachines struct {
+	asOf     int // the event at which machines was read; 0 if the record has changed since
 	machines []int
 }
 
-// machine is one that was heard of.
+// machine is a machine that appeared in an event.
 type machine struct {
 	number  int
 	leaves  time.Duration // when it leaves; noTime if that is not known
-	refused bool          // a slot of it was offered for waiting tasks, and not wanted
+	refused bool          // a slot was offered for waiting tasks, and refused
 	total   float64       // LATE's total progress
-	ended   int32         // copies that have ended on it with success
-	overdue int32         // copies on it that run longer than usual
-	behind  bool          // too many are overdue for chance
-	beaten  time.Duration // when a copy elsewhere ended before an attempt here; noTime if an attempt has ended here since
-	due     time.Duration // when the own record may be told of machines.MostRunning copies at once again
+	ended   int32         // attempts that ended there with success
+	overdue int32         // attempts there that run for far longer than the median
+	suspect bool          // more attempts are overdue than chance explains
+	beaten  time.Duration // when a copy elsewhere last overtook an attempt here; noTime if an attempt has finished here since
+	due     time.Duration // when the tracker's own record may get machines.MostRunning observations at once again
 }
 
-// admit lets the tracker tell the record of one more running copy of a machine now, or not. The tracker tells its own record
-// of as many in an interval as the record remembers (machines.MostRunning), and a record that the host has given of every
-// copy: others tell it, too.
-func (f *fleet) admit(place int32, now, interval time.Duration) bool {
-	if f.own == nil {
+// admit reports whether the record shall get an observation of a running attempt on a machine now. If so, it counts
+// the observation. The tracker's own record gets at most machines.MostRunning observations of a machine in an
+// interval, because it remembers no more. A record of the host gets all observations, because other trackers feed it,
+// too.
+func (fl *fleet) admit(index int32, now, interval time.Duration) bool {
+	if fl.own == nil {
 		return true
 	}
-	m, each := &f.list[place], interval/machines.MostRunning
+	m, each := &fl.machines[index], interval/machines.MostRunning
 	if m.due > now+interval-each {
 		return false
 	}
@@ -79,9 +81,9 @@ func (f *fleet) admit(place int32, now, interval time.Duration) bool {
 	return true
 }
 
-// merge tells the record what another process has seen.
-func (f *fleet) merge(e *Event) error {
-	record, ok := f.record.(interface {
+// merge adds the observations of another process to the record.
+func (fl *fleet) merge(e *Event) error {
+	record, ok := fl.record.(interface {
 		Merge(now time.Time, delta []byte) error
 	})
 	if !ok {
@@ -91,228 +93,233 @@ func (f *fleet) merge(e *Event) error {
 	if err != nil {
 		return err
 	}
-	f.slow.asOf = 0
+	fl.avoided.asOf = 0
 	return record.Merge(e.Time, delta)
 }
 
-// of returns the place of a machine; none if it is negative.
-func (f *fleet) of(number int) int32 {
+// add returns the index of a machine, and adds the machine if it is new; none if the number is negative.
+func (fl *fleet) add(number int) int32 {
 	if number < 0 {
 		return none
 	}
-	i, ok := f.index[number]
+	i, ok := fl.index[number]
 	if !ok {
-		if f.index == nil {
-			f.index, f.list = map[int]int32{}, make([]machine, 0, 8)
+		if fl.index == nil {
+			fl.index, fl.machines = map[int]int32{}, make([]machine, 0, 8)
 		}
-		i = int32(len(f.list))
-		f.index[number] = i
-		f.list = append(f.list, machine{number: number, leaves: noTime, beaten: noTime})
-		f.pace.appear()
-		if f.known > 0 {
-			f.known = max(f.known, len(f.list))
+		i = int32(len(fl.machines))
+		fl.index[number] = i
+		fl.machines = append(fl.machines, machine{number: number, leaves: noTime, beaten: noTime})
+		fl.pace.appear()
+		if fl.count > 0 {
+			fl.count = max(fl.count, len(fl.machines))
 		}
 	}
 	return i
 }
 
-// seen returns the place of a machine if it has one, and none otherwise.
-func (f *fleet) seen(number int) int32 {
+// find returns the index of a machine; none if the machine never appeared.
+func (fl *fleet) find(number int) int32 {
 	if number < 0 {
 		return none
 	}
-	if i, ok := f.index[number]; ok {
+	if i, ok := fl.index[number]; ok {
 		return i
 	}
 	return none
 }
 
-// number returns the host's number of a place; -1 for none.
-func (f *fleet) number(place int32) int {
-	if place == none {
+// number returns the host's number of a machine; -1 for none.
+func (fl *fleet) number(index int32) int {
+	if index == none {
 		return none
 	}
-	return f.list[place].number
+	return fl.machines[index].number
 }
 
-// refuse notes whether a machine's slots are wanted.
-func (f *fleet) refuse(place int32, refused bool) {
-	if place == none || f.list[place].refused == refused {
+// refuse records whether slots of a machine are refused for waiting tasks.
+func (fl *fleet) refuse(index int32, refused bool) {
+	if index == none || fl.machines[index].refused == refused {
 		return
 	}
-	if f.list[place].refused = refused; refused {
-		f.refuses++
+	if fl.machines[index].refused = refused; refused {
+		fl.refused++
 	} else {
-		f.refuses--
+		fl.refused--
 	}
 }
 
-// refusedSlots is how many of the phase's slots are on machines that are refused: there no waiting task may start.
-func (f *fleet) refusedSlots(slots int) int {
-	if f.refuses == 0 {
+// refusedSlots returns how many of the phase's slots are on refused machines, where no waiting task may start.
+func (fl *fleet) refusedSlots(slots int) int {
+	if fl.refused == 0 {
 		return 0
 	}
-	return f.refuses * max(1, slots/max(f.known, len(f.list))) // those heard of, if nobody has said how many there are
+	all := max(fl.count, len(fl.machines)) // count is 0 if the host gave no number
+	return fl.refused * max(1, slots/all)
 }
 
-// beaten returns when a copy elsewhere ended before an attempt on the machine; noTime if an attempt has ended there since.
-func (f *fleet) beaten(number int) time.Duration {
-	place := f.seen(number)
-	if place == none {
+// beaten returns when a copy elsewhere last overtook an attempt on the machine; noTime if an attempt has finished
+// there since.
+func (fl *fleet) beaten(number int) time.Duration {
+	index := fl.find(number)
+	if index == none {
 		return noTime
 	}
-	return f.list[place].beaten
+	return fl.machines[index].beaten
 }
 
-// leave notes when a machine leaves; noTime takes it back.
-func (f *fleet) leave(number int, at time.Duration) {
-	place := f.seen(number)
-	if place == none && at != noTime {
-		place = f.of(number)
+// leave records when a machine leaves; noTime takes it back.
+func (fl *fleet) leave(number int, at time.Duration) {
+	index := fl.find(number)
+	if index == none && at != noTime {
+		index = fl.add(number)
 	}
-	if place == none {
+	if index == none {
 		return
 	}
-	if f.list[place].leaves != noTime {
-		f.leaving--
+	if fl.machines[index].leaves != noTime {
+		fl.leaving--
 	}
-	if f.list[place].leaves = at; at != noTime {
-		f.leaving++
+	if fl.machines[index].leaves = at; at != noTime {
+		fl.leaving++
 	}
 }
 
-// stays returns how long a machine stays; noTime if nothing is said of it.
-func (f *fleet) stays(place int32, now time.Duration) time.Duration {
-	if f.leaving == 0 || place == none || f.list[place].leaves == noTime {
+// stays returns how long a machine stays; noTime if it has no known departure.
+func (fl *fleet) stays(index int32, now time.Duration) time.Duration {
+	if fl.leaving == 0 || index == none || fl.machines[index].leaves == noTime {
 		return noTime
 	}
-	return max(num.Sub(f.list[place].leaves, now), 0)
+	return max(num.Sub(fl.machines[index].leaves, now), 0)
 }
 
-// way returns what the way to its data costs a copy of the task on a machine.
-func (f *fleet) way(task, machine int) float64 {
-	if f.path == nil {
+// pathFactor returns the factor by which the way to its data slows an attempt of the task on a machine.
+func (fl *fleet) pathFactor(task, machine int) float64 {
+	if fl.path == nil {
 		return 1
 	}
-	if factor := f.path(task, machine); factor > 0 && num.Finite(factor) {
+	if factor := fl.path(task, machine); factor > 0 && num.Finite(factor) {
 		return factor
 	}
 	return 1
 }
 
-// location returns locationFactor of one more copy of a task on a machine: that of the machine and that of the way to
-// the data. Where no machine asks, it is that of the best place that is open to the copy; 0 if nothing is known of
-// places.
-func (f *fleet) location(b *book, task int32, machine int) float64 {
-	if f.record == nil && f.path == nil {
+// location returns locationFactor for one more attempt of a task on a machine: the factor of the machine times the
+// factor of the way to the data. For a negative machine, it is the factor of the best machine that the attempt can
+// get. It is 0 if nothing is known of machines and ways.
+func (fl *fleet) location(b *book, task int32, machine int) float64 {
+	if fl.record == nil && fl.path == nil {
 		return 0
 	}
 	factor := 1.0
 	switch {
-	case f.record == nil:
+	case fl.record == nil:
 	case machine >= 0:
-		factor = f.record.Factor(machine)
+		factor = fl.record.Factor(machine)
 	default:
-		factor = f.elsewhere(b, task)
+		factor = fl.elsewhere(b, task)
 	}
-	return factor * f.way(int(task), max(machine, none))
+	return factor * fl.pathFactor(int(task), max(machine, none))
 }
 
-// elsewhere returns the factor of the best machine on which no copy of the task runs: an average one if there are
-// machines of which nothing is known.
-func (f *fleet) elsewhere(b *book, task int32) float64 {
-	taken := f.taken[:0]
-	for i := b.tasks[task].copies; i != none && len(taken) < cap(taken); i = b.copies.all[i].next {
-		if machine := f.number(b.copies.all[i].machine); machine != none {
+// elsewhere returns the factor of the best machine on which no attempt of the task runs. If some machines are unknown,
+// it is 1, the factor of an average machine.
+func (fl *fleet) elsewhere(b *book, task int32) float64 {
+	taken := fl.taken[:0]
+	for i := b.tasks[task].newest; i != none && len(taken) < cap(taken); i = b.attempts.all[i].next {
+		if machine := fl.number(b.attempts.all[i].machine); machine != none {
 			taken = append(taken, machine)
 		}
 	}
-	factor, known := f.record.Elsewhere(taken...)
-	if known == 0 || f.known == 0 || known < f.known-len(taken) {
+	factor, known := fl.record.Elsewhere(taken...)
+	if known == 0 || fl.count == 0 || known < fl.count-len(taken) {
 		return 1
 	}
 	return factor
 }
 
-// How far the machines are, and which of them a copy should avoid.
+// Progress of the machines, and machines that a copy should avoid.
 
-// score exchanges a copy's progress score in the totals of its machine, of this phase and of the cluster. The paper's
-// total is of tasks that run or have succeeded, so that of a copy that ends otherwise goes. Scores count in steps of
-// 2^-24, which makes their sums exact: machines that have done the same compare equal, whatever the order of their
-// reports.
-func (f *fleet) score(at time.Time, c *attemptState, score float64) {
-	if c.machine == none {
+// score replaces an attempt's progress score in the totals of its machine, in this phase and in the cluster. The
+// paper's total counts tasks that run or have succeeded, so an attempt that ends otherwise leaves the total. Scores
+// count in steps of 2^-24, so that their sums are exact: machines with the same progress compare equal, in whatever
+// order the reports came.
+func (fl *fleet) score(at time.Time, a *attemptState, score float64) {
+	if a.machine == none {
 		return
 	}
-	m := &f.list[c.machine]
-	if f.pace != nil {
-		f.pace.totals.heard.Delete(m.total)
-		m.total += step(score) - step(c.score)
-		f.pace.totals.heard.Insert(m.total)
+	m := &fl.machines[a.machine]
+	if fl.pace != nil {
+		fl.pace.totals.appeared.Delete(m.total)
+		m.total += step(score) - step(a.score)
+		fl.pace.totals.appeared.Insert(m.total)
 	}
-	if f.record != nil && score != c.score && (f.own == nil || f.pace != nil) { // of its own nobody else asks for it
-		f.slow.asOf = 0
-		f.record.AddProgress(at, m.number, score-c.score)
+	// In the tracker's own record, only LATE reads the progress.
+	if fl.record != nil && score != a.score && (fl.own == nil || fl.pace != nil) {
+		fl.avoided.asOf = 0
+		fl.record.AddProgress(at, m.number, score-a.score)
 	}
 }
 
-// asking describes the machine that asks for work: by what it did in the cluster if that is known, else in this phase.
-func (f *fleet) asking(machine int) (m restart.MachineProgress) {
+// asking returns the progress of the machine that asks for work: in the cluster if that is known, otherwise in this
+// phase.
+func (fl *fleet) asking(machine int) (m restart.MachineProgress) {
 	switch {
-	case f.pace == nil || machine < 0:
-	case f.record != nil:
-		if total, of := f.record.Progress(machine); of != nil && of.Len() > 0 {
+	case fl.pace == nil || machine < 0:
+	case fl.record != nil:
+		if total, of := fl.record.Progress(machine); of != nil && of.Len() > 0 {
 			m.Total, m.Of = total, of
 		}
-	case f.pace.totals.Len() > 0:
-		m.Of = &f.pace.totals
-		if place := f.seen(machine); place != none {
-			m.Total = f.list[place].total
+	case fl.pace.totals.Len() > 0:
+		m.Of = &fl.pace.totals
+		if index := fl.find(machine); index != none {
+			m.Total = fl.machines[index].total
 		}
 	}
 	return m
 }
 
-// appendAvoid appends the machines on which no new copy should run: those that the record holds to be slow or failing,
-// those behind a percentile of the machines' progress, as of the told-th event, and those that leave.
-func (f *fleet) appendAvoid(dst []int, percentile float64, told int) []int {
-	if f.record != nil {
-		dst = append(dst, f.avoided(told)...)
+// appendAvoid appends the machines on which no new attempt should run: machines that the record judges to be slow or
+// failing, machines below a percentile of progress, and machines that leave. Event is the number of the event now.
+func (fl *fleet) appendAvoid(dst []int, percentile float64, event int) []int {
+	if fl.record != nil {
+		dst = append(dst, fl.fromRecord(event)...)
 	}
-	dst = f.appendBehind(dst, percentile, told)
-	if f.leaving > 0 {
-		for i := range f.list {
-			if f.list[i].leaves != noTime {
-				dst = append(dst, f.list[i].number)
+	dst = fl.appendBehind(dst, percentile, event)
+	if fl.leaving > 0 {
+		for i := range fl.machines {
+			if fl.machines[i].leaves != noTime {
+				dst = append(dst, fl.machines[i].number)
 			}
 		}
 	}
 	return dst
 }
 
-// avoided returns the machines that the record holds to be slow or failing, as many as a decision can name, as of the
-// told-th event; of a record of the tracker's own, which nobody else tells, as of when it was last told.
-func (f *fleet) avoided(told int) []int {
-	s := &f.slow
-	if s.asOf != told && (s.asOf == 0 || f.own == nil) {
-		s.asOf, s.machines = told, f.record.AppendAvoid(s.machines[:0])
+// fromRecord returns the machines that the record judges to be slow or failing, at most as many as a decision can
+// name. A record of the host is read once in each event, because others feed it. The tracker's own record is read
+// again only after an observation.
+func (fl *fleet) fromRecord(event int) []int {
+	s := &fl.avoided
+	if s.asOf != event && (s.asOf == 0 || fl.own == nil) {
+		s.asOf, s.machines = event, fl.record.AppendAvoid(s.machines[:0])
 		s.machines = s.machines[:min(len(s.machines), restart.MaxAvoid)]
 	}
 	return s.machines
 }
 
-// appendBehind appends the machines whose total progress is below LATE's percentile, the one with the least first. They
-// are the same for all tasks that one event asks about. O(machines) for the first of these.
-func (f *fleet) appendBehind(dst []int, percentile float64, told int) []int {
-	if percentile == 0 || f.pace == nil {
+// appendBehind appends the machines with a total progress below LATE's percentile, least progress first. All decisions
+// of one event share the list; the first takes O(machines).
+func (fl *fleet) appendBehind(dst []int, percentile float64, event int) []int {
+	if percentile == 0 || fl.pace == nil {
 		return dst
 	}
-	if b := &f.pace.behind; b.told != told {
-		b.told, b.n = told, 0
+	if b := &fl.pace.slowest; b.event != event {
+		b.event, b.n = event, 0
 		var of estimate.Distribution
 		bar := 0.
-		for i := range f.list {
-			m := f.asking(f.list[i].number)
+		for i := range fl.machines {
+			m := fl.asking(fl.machines[i].number)
 			if m.Of == nil {
 				continue
 			}
@@ -320,79 +327,81 @@ func (f *fleet) appendBehind(dst []int, percentile float64, told int) []int {
 				of, bar = m.Of, m.Of.Quantile(percentile)
 			}
 			if m.Total < bar {
-				b.add(f.list[i].number, m.Total)
+				b.add(fl.machines[i].number, m.Total)
 			}
 		}
 	}
-	return append(dst, f.pace.behind.machines[:f.pace.behind.n]...)
+	return append(dst, fl.pace.slowest.machines[:fl.pace.slowest.n]...)
 }
 
-// pace is LATE's total progress of the machines, of which it calls those slow that are behind: that of this phase, or
-// that of the cluster where there is a record. It is kept only if the policy reads it.
+// pace holds LATE's total progress of the machines, in this phase or, if there is a record, in the cluster. LATE calls
+// machines below a percentile slow. Pace is kept only if the policy reads it.
 type pace struct {
-	totals totals
-	behind behind
+	totals  totals
+	slowest slowestMachines
 }
 
-// appear takes note that one more machine was heard of.
-func (p *pace) appear() {
-	if p != nil {
-		p.totals.heard.Insert(0)
-		p.totals.idle = max(p.totals.idle-1, 0)
+// appear counts a machine that appears for the first time.
+func (pc *pace) appear() {
+	if pc != nil {
+		pc.totals.appeared.Insert(0)
+		pc.totals.idle = max(pc.totals.idle-1, 0)
 	}
 }
 
-// totals are the total progress of all machines, also of those of which nothing was heard yet: these have done nothing,
-// and are only counted.
+// totals is the distribution of the total progress of all machines. A machine that never appeared has done nothing,
+// and is only counted.
 type totals struct {
-	heard estimate.Empirical
-	idle  int
+	appeared estimate.Empirical
+	idle     int
 }
 
-func (t *totals) Len() int { return t.heard.Len() + t.idle }
+func (tot *totals) Len() int { return tot.appeared.Len() + tot.idle }
 
-func (t *totals) Mean() float64 { return t.heard.Mean() * (float64(t.heard.Len()) / float64(t.Len())) }
+func (tot *totals) Mean() float64 {
+	return tot.appeared.Mean() * (float64(tot.appeared.Len()) / float64(tot.Len()))
+}
 
-func (t *totals) CDF(x float64) float64 {
-	if x < 0 || t.Len() == 0 {
+func (tot *totals) CDF(x float64) float64 {
+	if x < 0 || tot.Len() == 0 {
 		return 0
 	}
-	below := t.idle + t.heard.Rank(math.Nextafter(x, math.Inf(1)))
-	return float64(below) / float64(t.Len())
+	below := tot.idle + tot.appeared.Rank(math.Nextafter(x, math.Inf(1)))
+	return float64(below) / float64(tot.Len())
 }
 
-// Quantile is that of all values, of which the idle ones, which are 0, come first.
-func (t *totals) Quantile(p float64) float64 {
-	of := float64(min(max(p, 0), 1) * float64(t.Len()))
+// Quantile returns a quantile of all values. The idle machines come first, with the value 0.
+func (tot *totals) Quantile(p float64) float64 {
+	of := float64(min(max(p, 0), 1) * float64(tot.Len()))
 	i := max(int(math.Ceil(of-float64(of*0x1p-52)))-1, 0) // p = k/n is the k-th of n values, though p*n may be just above k
-	if i < t.idle {
+	if i < tot.idle {
 		return 0
 	}
-	return t.heard.At(i - t.idle)
+	return tot.appeared.At(i - tot.idle)
 }
 
 func step(score float64) float64 { return float64(math.Round(score*(1<<24)) / (1 << 24)) }
 
-// behind are the machines that have made least progress, as of an event.
-type behind struct {
-	told     int // the event; 0 for none
+// slowestMachines holds the machines with the least progress at one event.
+type slowestMachines struct {
+	event    int // number of the event; 0 for none
 	n        int
 	machines [restart.MaxAvoid]int
 	totals   [restart.MaxAvoid]float64 // ascending
 }
 
-// add puts a machine behind those that have made as little progress, if it is among the least.
-func (b *behind) add(machine int, total float64) {
-	if b.n == len(b.totals) {
-		if total >= b.totals[b.n-1] {
+// add inserts a machine after the machines with the same or less progress, if it is among the least.
+func (slowest *slowestMachines) add(machine int, total float64) {
+	if slowest.n == len(slowest.totals) {
+		if total >= slowest.totals[slowest.n-1] {
 			return
 		}
-		b.n--
+		slowest.n--
 	}
-	i := b.n
-	for ; i > 0 && b.totals[i-1] > total; i-- {
-		b.machines[i], b.totals[i] = b.machines[i-1], b.totals[i-1]
+	i := slowest.n
+	for ; i > 0 && slowest.totals[i-1] > total; i-- {
+		slowest.machines[i], slowest.totals[i] = slowest.machines[i-1], slowest.totals[i-1]
 	}
-	b.machines[i], b.totals[i] = machine, total
-	b.n++
+	slowest.machines[i], slowest.totals[i] = machine, total
+	slowest.n++
 }

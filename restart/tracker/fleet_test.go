@@ -10,35 +10,35 @@ import (
 	"github.com/straggler-go/straggler/estimate/machines"
 )
 
-// The tracker's own record is told of as many running copies of a machine as it remembers: of so many at once, and of so
-// many in each interval. A record of the host's own is told of all.
-func TestTheOwnRecordIsToldOfWhatItRemembers(t *testing.T) {
-	f := fleet{own: new(machines.Record), list: make([]machine, 2)}
-	told := func(place int32, now time.Duration) (n int) {
+// The tracker's own record gets as many observations of running attempts as it can hold: MostRunning for each machine
+// at once, and as many in each interval. A record of the host gets all observations.
+func TestTheOwnRecordGetsAsManyObservationsAsItHolds(t *testing.T) {
+	f := fleet{own: new(machines.Record), machines: make([]machine, 2)}
+	allowed := func(index int32, now time.Duration) (n int) {
 		for range 20 {
-			if f.admit(place, now, 16*time.Second) {
+			if f.admit(index, now, 16*time.Second) {
 				n++
 			}
 		}
 		return n
 	}
-	assert.Equal(t, machines.MostRunning, told(0, 5*time.Second))
-	assert.Equal(t, 0, told(0, 6*time.Second))
-	assert.Equal(t, 1, told(0, 7*time.Second))
-	assert.Equal(t, machines.MostRunning, told(1, 7*time.Second), "another machine")
-	assert.Equal(t, machines.MostRunning, told(0, 23*time.Second), "an interval later")
+	assert.Equal(t, machines.MostRunning, allowed(0, 5*time.Second))
+	assert.Equal(t, 0, allowed(0, 6*time.Second))
+	assert.Equal(t, 1, allowed(0, 7*time.Second))
+	assert.Equal(t, machines.MostRunning, allowed(1, 7*time.Second), "each machine has its own bound")
+	assert.Equal(t, machines.MostRunning, allowed(0, 23*time.Second), "an interval later as many observations are allowed again")
 	spread := 0
-	for s := range 160 { // at times that no report has in common with another
-		spread += told(0, 40*time.Second+time.Duration(s)*time.Second)
+	for s := range 160 { // no two reports come at the same time
+		spread += allowed(0, 40*time.Second+time.Duration(s)*time.Second)
 	}
 	assert.Equal(t, machines.MostRunning*160/16+machines.MostRunning-1, spread)
 	f.own = nil
-	assert.Equal(t, 20, told(0, 201*time.Second))
+	assert.Equal(t, 20, allowed(0, 201*time.Second))
 }
 
-// A tracker tells its record of a machine's copies again within an interval: a snapshot in which it would wait for longer,
-// and so might never tell it of any, is refused.
-func TestRestoreRefusesToWaitForLongerThanAnInterval(t *testing.T) {
+// A snapshot is changed so that the tracker would wait longer than an interval before the next observation of a
+// machine. Such a snapshot is rejected, because the tracker might never send an observation.
+func TestRestoreRejectsAnObservationTooFarAhead(t *testing.T) {
 	const interval = 16 * time.Second
 	tr, err := New(Config{Tasks: 12, Slots: 12, Machines: 1, Interval: interval})
 	require.NoError(t, err)
@@ -50,8 +50,8 @@ func TestRestoreRefusesToWaitForLongerThanAnInterval(t *testing.T) {
 	for task := range 12 {
 		tr.Report(now, task, 0, Report{Done: .1})
 	}
-	due := &tr.phase.fleet.list[0].due
-	assert.Equal(t, 2*interval, *due, "the record was told of as many as it remembers")
+	due := &tr.phase.fleet.machines[0].due
+	assert.Equal(t, 2*interval, *due, "the record has as many observations as it can hold")
 	for wait, right := range map[time.Duration]bool{
 		2 * interval: true, 0: true, 2*interval + 1: false, -1: false, 1<<63 - 1: false,
 	} {
@@ -61,7 +61,7 @@ func TestRestoreRefusesToWaitForLongerThanAnInterval(t *testing.T) {
 		if _, err = Restore(Config{}, text); right {
 			assert.NoError(t, err, "%v", wait)
 		} else {
-			assert.ErrorContains(t, err, "has told of a machine at another time", "%v", wait)
+			assert.ErrorContains(t, err, "holds an observation of a machine too far ahead", "%v", wait)
 		}
 	}
 }

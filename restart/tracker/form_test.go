@@ -14,8 +14,8 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// A field that is added to Event is written.
-func TestEveryFieldOfAnEvent(t *testing.T) {
+// Every field of Event is written, also a field that is added later.
+func TestEveryFieldOfAnEventIsWritten(t *testing.T) {
 	var e tracker.Event
 	fields := fill(reflect.ValueOf(&e).Elem())
 	for k := range tracker.Kind(tracker.Kinds + 1) {
@@ -34,7 +34,7 @@ func TestEveryFieldOfAnEvent(t *testing.T) {
 	}
 }
 
-// fill sets each field, and returns the number of fields.
+// fill sets each field to some value, and returns the number of fields.
 func fill(v reflect.Value) (fields int) {
 	for i := range v.NumField() {
 		fields++
@@ -56,7 +56,7 @@ func fill(v reflect.Value) (fields int) {
 	return fields
 }
 
-// One of each kind as this version writes it. A changed snapshot needs a new version.
+// One event of each kind, as this version writes it. A changed snapshot needs a new version.
 func TestFormOfThisVersion(t *testing.T) {
 	wiretest.Same(t, tracker.Answer{Task: 7, Decision: restart.Decision{
 		Action: restart.Kill, Reason: restart.SlowerAttempt, Attempt: 3, Remaining: 9 * time.Second,

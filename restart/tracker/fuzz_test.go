@@ -13,7 +13,7 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// A Tracker takes any sequence of events without harm: its counts fit together after each.
+// A Tracker takes any sequence of events without a panic. After each event its counts fit together.
 func FuzzTracker(f *testing.F) {
 	f.Add([]byte{})
 	f.Add([]byte("\x00\x04\x02\x03\x00\x01\x00\x08\x00\x01\x01\x02\x00\x00\x20\x03\x00\x00\x02\x10"))
@@ -60,7 +60,7 @@ func FuzzTracker(f *testing.F) {
 	})
 }
 
-// event tells a tracker of something, and returns how many tasks it took as given up.
+// event sends a random event to a tracker, and returns how many tasks the tracker took as given up.
 func event(t *testing.T, r *policytest.Reader, tr *tracker.Tracker, now time.Time) (givenUp int) {
 	task, attempt := int(r.Byte()%16)-2, int(r.Byte()%6)-1
 	switch k := r.Byte(); k % 13 {
@@ -108,18 +108,18 @@ func event(t *testing.T, r *policytest.Reader, tr *tracker.Tracker, now time.Tim
 	default:
 		a := tr.Next(now, r.Int())
 		if trackerSane(t, a); (a.Task < 0) != (a.Action == restart.Keep) {
-			t.Fatalf("Next = %d, %v", a.Task, a)
+			t.Fatalf("Next must name a task exactly if it acts: task %d, %v", a.Task, a)
 		}
 	}
 	return givenUp
 }
 
-var answerLine = regexp.MustCompile(`^(task=\d+ )?(keep|duplicate|restart|kill|start) [a-z-]+( attempt=\d+)?( basis=[a-z]+)?( [a-z]+=([0-9.e+,?s-]+|inf))*$`)
+var answerLine = regexp.MustCompile(`^(task=\d+ )?(keep|copy|restart|kill|start) [a-z-]+( attempt=\d+)?( basis=[a-z]+)?( [a-z-]+=([0-9.e+,?s-]+|inf))*$`)
 
 func trackerSane(t *testing.T, d tracker.Answer) {
 	t.Helper()
 	if d.Decision != d.Decision || d.Attempt < 0 || !answerLine.MatchString(d.String()) {
-		t.Fatalf("an odd decision: %+v", d)
+		t.Fatalf("Next gave a decision that is out of range: %+v", d)
 	}
 }
 
@@ -127,23 +127,24 @@ func consistent(t *testing.T, tr *tracker.Tracker, budget *tracker.Budget, given
 	t.Helper()
 	p, l := tr.Phase(), tr.Ledger()
 	active := p.Tasks - p.Finished - p.Waiting - givenUp
-	// And less those overtaken, which are not listed. A late result is of an attempt that had ended before.
+	// Overtaken attempts are not listed, so this is an upper bound. A late result comes from an attempt that had ended
+	// before.
 	running := l.Started - l.Restarts - l.Pruned - l.Failed - l.Finished + l.Late
 	switch {
 	case min(p.Tasks, p.Finished, p.Waiting, p.Slots, p.FreeSlots, p.Copies) < 0, givenUp < 0, active < 0:
-		t.Fatalf("counts do not fit: %+v", p)
+		t.Fatalf("the counts of the phase contradict each other: %+v", p)
 	case active+p.Copies > running:
 		t.Fatalf("more copies run than were started: %+v %+v", p, l)
 	case p.FreeSlots < max(0, p.Slots-running), p.FreeSlots > max(0, p.Slots-active-p.Copies), // clones hold slots, too
 		!clones && p.FreeSlots != max(0, p.Slots-active-p.Copies):
-		t.Fatalf("free slots do not fit: %+v", p)
+		t.Fatalf("the free slots contradict the counts: %+v", p)
 	case budget.Running() != p.Copies:
 		t.Fatalf("the budget counts %d copies: %+v", budget.Running(), p)
 	case min(l.Started, l.Finished, l.Copies, l.Restarts, l.Won, l.Lost, l.Pruned, l.Failed, l.Ignored) < 0:
-		t.Fatalf("negative counts: %+v", l)
+		t.Fatalf("the ledger has a negative count: %+v", l)
 	case l.Used < 0 || l.Wasted < 0 || l.Wasted > l.Used, l.Won+l.Lost > l.Copies, l.Won > l.Finished:
-		t.Fatalf("the ledger does not fit: %+v", l)
+		t.Fatalf("the ledger contradicts itself: %+v", l)
 	case !(p.Peers.MeanScore >= 0 && p.Peers.MeanScore <= 1+1e-9), p.Peers.Throughput-p.Peers.Throughput != 0:
-		t.Fatalf("sums do not fit: %+v", p.Peers)
+		t.Fatalf("the sums of the peers are out of range: %+v", p.Peers)
 	}
 }

@@ -11,12 +11,12 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-func TestGiveUp(t *testing.T) {
+func TestATaskThatIsGivenUpDoesNotStart(t *testing.T) {
 	tr, err := tracker.New(tracker.Config{Tasks: 3, Slots: 3, Interval: time.Second})
 	require.NoError(t, err)
 	now := time.Unix(0, 0)
 	tr.Start(now, 0, 0)
-	tr.GiveUp(now, 0) // it runs
+	tr.GiveUp(now, 0) // the task runs
 	tr.GiveUp(now, 3) // there is no such task
 	assert.Equal(t, 2, tr.Ledger().Ignored)
 	tr.Fail(now, 0, 0)

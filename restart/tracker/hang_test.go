@@ -13,22 +13,23 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// farm is a host that knows starts and ends alone. Attempts for which hangs says so never end.
+// farm is a host that knows only starts and ends. If hangs returns true for an attempt, the attempt never ends.
 type farm struct {
 	tr      *tracker.Tracker
 	hangs   func(task, attempt int) bool
-	running map[[2]int]time.Time // when it ends; the zero time for never
+	running map[[2]int]time.Time // when each attempt ends; the zero time for never
 	slots   int
 }
 
-const farmTask = 10 * time.Second // what an attempt takes that does not hang
+const farmTask = 10 * time.Second // the time of an attempt that does not hang
 
 func newFarm(t *testing.T, c tracker.Config, hangs func(task, attempt int) bool) *farm {
 	t.Helper()
 	return &farm{tr: newTracker(t, c), hangs: hangs, running: map[[2]int]time.Time{}, slots: c.Slots}
 }
 
-// step lets a second pass: what is due ends, the tracker is asked about all that runs and for all slots that are free.
+// step advances by a second. Attempts end that are due, and the tracker decides about all running tasks and all free
+// slots.
 func (f *farm) step(now time.Time) {
 	for task := range f.tr.Phase().Tasks {
 		for attempt := range 100 {
@@ -77,7 +78,7 @@ func (f *farm) done() bool {
 	return p.Finished == p.Tasks
 }
 
-// anyBudget is one at random, the strictest included.
+// anyBudget returns a random budget; the strictest is among them.
 func anyBudget(t *testing.T, rng *rand.Rand) *tracker.Budget {
 	one := func(of ...float64) float64 { return of[rng.IntN(len(of))] }
 	return newBudget(t, tracker.BudgetConfig{
@@ -86,7 +87,7 @@ func anyBudget(t *testing.T, rng *rand.Rand) *tracker.Budget {
 	})
 }
 
-// Whatever the budget, phases whose first attempts hang end, as long as there are slots that are free.
+// Phases with hung first attempts end under every budget, as long as slots are free.
 func TestNoBudgetKeepsAPhaseFromEnding(t *testing.T) {
 	const trials = uint64(60)
 	policies := []restart.Policy{restart.Mantri{}, rules.Dryad{}, rules.Spark{Quantile: 0.75, MinRuntime: time.Second}, rules.Flink{}}
@@ -98,13 +99,13 @@ func TestNoBudgetKeepsAPhaseFromEnding(t *testing.T) {
 		for i := range farms {
 			slots := 10 + rng.IntN(20)
 			tasks := 2*slots + rng.IntN(20)
-			hung := tasks - 1 - rng.IntN(slots/4) // the last ones, once all have started
+			hung := tasks - 1 - rng.IntN(slots/4) // the last attempts hang, after all tasks have started
 			farms[i] = newFarm(t, tracker.Config{Tasks: tasks, Slots: slots, Interval: time.Second, Policy: policy, Budget: budget},
 				func(task, attempt int) bool { return task >= hung && attempt == 0 })
 		}
 		left := len(farms)
 		for s := 0; left > 0; s++ {
-			require.Less(t, s, 3600, "seed %d: %v does not end with %+v", seed, rules.Text(policy), budget.Config())
+			require.Less(t, s, 3600, "seed %d: the phase of %v does not end under %+v", seed, rules.Text(policy), budget.Config())
 			now := start.Add(time.Duration(s) * time.Second)
 			for i, f := range farms {
 				if f == nil {
@@ -120,10 +121,10 @@ func TestNoBudgetKeepsAPhaseFromEnding(t *testing.T) {
 		}
 		assert.Zero(t, budget.Running())
 	}
-	assert.Greater(t, refused, 100, "budgets bind")
+	assert.Greater(t, refused, 100, "budgets must refuse copies, or the test shows nothing")
 }
 
-// blockedByBudget counts the answers that the budget took back.
+// blockedByBudget counts the copies that the budget refused.
 func blockedByBudget(tr *tracker.Tracker) (n int) {
 	for d, times := range tr.Decisions() {
 		if d.Reason == restart.BudgetSpent {
@@ -133,12 +134,13 @@ func blockedByBudget(tr *tracker.Tracker) (n int) {
 	return n
 }
 
-// An instant that was never read ages nothing: neither as the first one, nor between others. Who observes is told none.
-func TestZeroTime(t *testing.T) {
+// A zero time never ages an attempt, neither as the first time nor in between. An observer never gets a zero time once
+// a time is known.
+func TestAZeroTimeAgesNothing(t *testing.T) {
 	for bad, want := range map[int]time.Duration{-1: 3 * time.Second, 0: 3 * time.Second, 3: 4 * time.Second} {
-		var told []tracker.Event
+		var seen []tracker.Event
 		tr := newTracker(t, tracker.Config{
-			Tasks: 4, Slots: 4, Interval: time.Second, OnEvent: func(e tracker.Event, _ tracker.Answer) { told = append(told, e) },
+			Tasks: 4, Slots: 4, Interval: time.Second, OnEvent: func(e tracker.Event, _ tracker.Answer) { seen = append(seen, e) },
 		})
 		for i := range 6 {
 			now := time.Unix(1e9+int64(i), 0)
@@ -148,23 +150,23 @@ func TestZeroTime(t *testing.T) {
 			if i < 4 {
 				tr.Start(now, i, i)
 			}
-			tr.Sweep(now, func(a tracker.Answer) { t.Errorf("bad %d, at %d: %v", bad, i, a) })
+			tr.Sweep(now, func(a tracker.Answer) { t.Errorf("zero time at %d: the sweep at %d acts: %v", bad, i, a) })
 		}
 		tr.Finish(time.Unix(1e9+6, 0), 3, 0)
-		assert.Equal(t, want, tr.Ledger().Used, "bad %d", bad)
+		assert.Equal(t, want, tr.Ledger().Used, "zero time at %d: the time must not count", bad)
 		assert.Equal(t, bad >= 0, tr.Ledger().ClockSteps > 0)
-		assert.Equal(t, bad == 0, told[0].Time.IsZero(), "nothing was known yet")
-		assert.False(t, told[6].Time.IsZero())
+		assert.Equal(t, bad == 0, seen[0].Time.IsZero(), "only the first event may have a zero time")
+		assert.False(t, seen[6].Time.IsZero())
 	}
 }
 
-// Phases without progress get on, however many attempts hang, whether all slots are held by them or no second copies may
-// run; only what has hung as often as a task may be begun again does not end.
-func TestPhasesOfWhichAttemptsHangGetOn(t *testing.T) {
+// Phases without progress end, however many attempts hang, even if hung attempts hold all slots or no copies are
+// allowed. Only a task with as many hung attempts as it may have restarts does not end.
+func TestPhasesWithHungAttemptsEnd(t *testing.T) {
 	for name, of := range map[string]struct {
 		share  float64
 		single bool
-		hang   int // of the first wave
+		hang   int // attempts of the first wave that hang
 	}{"three in ten": {share: .3}, "three in ten, no copies": {share: .3, single: true}, "all but one at first": {hang: 19}} {
 		for seed := range uint64(6) {
 			rng := rand.New(rand.NewPCG(seed, 5))
@@ -181,7 +183,7 @@ func TestPhasesOfWhichAttemptsHangGetOn(t *testing.T) {
 				ended, spent = f.tr.Phase().Finished, 0
 				for id, end := range f.running {
 					if id[1] == 3 && end.IsZero() {
-						spent++ // it was restarted three times
+						spent++ // restarted three times
 					}
 				}
 			}
@@ -191,8 +193,9 @@ func TestPhasesOfWhichAttemptsHangGetOn(t *testing.T) {
 	}
 }
 
-// A task of which all attempts hang gets copy after copy, each at twice the age of the one before it at most.
-func TestWhatHangsGetsItsCopies(t *testing.T) {
+// The first six attempts of a task hang. The task gets copy after copy until an attempt ends, and each copy comes
+// before the task is twice as old as at the copy before.
+func TestAHungTaskGetsCopyAfterCopy(t *testing.T) {
 	c := tracker.Config{Tasks: 20, Slots: 20, Interval: time.Second, Policy: restart.LeastCost{}}
 	f := newFarm(t, c, func(task, attempt int) bool { return task == 7 && attempt < 6 })
 	for s := 0; s < 2000 && !f.done(); s++ {

@@ -13,72 +13,78 @@ import (
 	"github.com/straggler-go/straggler/restart/rules"
 )
 
-// judge decides about tasks: it shows them to the policy, and passes what that answers through the stages of
+// judge decides about tasks: it gives the facts of a task to the policy, and passes the answer through the stages of
 // [judge.decide].
 type judge struct {
-	book     *book
-	fleet    *fleet
-	forecast *forecast
-	peers    *peers
-	policy   restart.Policy
-	least    *restart.LeastCost // the policy, if it is the default: it keeps the limits by itself
-	whole    bool               // every decision is a full one; for tests
-	reads    rules.Description
-	budget   Limiter // nil: no bound
-	facts    restart.Phase
-	bad      int // answers that could not be meant
-	counts   counts
-	trials   trials
-	ranking  ranking
-	scratch  []ranked           // of the ranking: what is dropped, or goes back
-	avoid    []int              // scratch of withAvoid
-	others   estimate.PeerTimes // scratch of look: without the task's own samples
-	tried    [maxTried]int      // scratch of look
-	copies   []restart.Attempt  // scratch of look
+	book       *book
+	fleet      *fleet
+	forecast   *forecast
+	peers      *peers
+	policy     restart.Policy
+	leastCost  *restart.LeastCost // the policy, if it is LeastCost, which keeps the limits by itself
+	inFull     bool               // for tests: every decision is made in full
+	reads      rules.Description
+	budget     Limiter // nil: no bound
+	facts      restart.Phase
+	badAnswers int // impossible answers of the policy
+	counts     counts
+	trials     trials
+	ranking    ranking
+	scratch    []ranked           // scratch of rank and weigh
+	avoid      []int              // scratch of addAvoid
+	others     estimate.PeerTimes // scratch of fillTask: samples without the task's own samples
+	machines   [maxMachines]int   // scratch of fillTask
+	attempts   []restart.Attempt  // scratch of fillTask
 }
 
-// verdict is what is decided about a task.
+// verdict is the decision about a task.
 type verdict struct {
 	restart.Decision
 	task  int
 	wants bool // the task may be worth a copy on the next slot
 }
 
-// phase is what is known of the phase as a policy sees it.
-func (j *judge) phase() *restart.Phase {
+// phaseFacts returns the facts of the phase as a policy reads them now.
+func (j *judge) phaseFacts() *restart.Phase {
 	b, p := j.book, &j.facts
-	p.Finished, p.Waiting, p.Copies = b.finished, b.waiting.waits, b.speculative()
+	p.Finished, p.Waiting, p.Copies = b.finished, b.waiting.waits, b.copies()
 	p.Slots, p.FreeSlots = b.slots, max(max(b.slots-b.running, 0)-j.fleet.refusedSlots(b.slots), 0)
-	p.Silent, p.Machines = !j.forecast.reported && !j.forecast.doubt.on, j.fleet.known
+	p.Silent, p.Machines = !j.forecast.reported && !j.forecast.units.disbelieved, j.fleet.count
 	if j.trials.on {
-		p.Trials, p.Idle = j.account(), num.Sub(b.now, b.moved)
+		p.Trials, p.Idle = j.account(), num.Sub(b.now, b.lastChange)
 	}
 	p.Peers = restart.Peers{}
 	j.peers.fill(&p.Peers, b.working+b.finished)
 	return p
 }
 
-// askNone says that nobody asks for work. It is not none, which stands for a free slot on a machine that is not known.
+// askNone says that no machine asks for work. The value none says that a slot on an unknown machine asks for work.
 const askNone = none - 1
 
-// decide decides about a running task as of now, for a machine that asks, if one does: what the policy answers, as far
-// as it can be meant and the limits of the phase allow it; else a copy, if the task's machines leave; then where that
-// should not run; and last whether there is a budget for it. What each stage takes away it gives a reason for.
+// decide decides about a running task now; machine is the machine that asks for work, or askNone. It has five stages,
+// and each stage that takes an action away sets a reason:
+//
+//   - The policy answers, and an impossible answer becomes Keep.
+//   - The limits of the phase hold the answer.
+//   - If the task is kept and its machines leave, it gets a copy.
+//   - Avoid names the machines where the new attempt should not run.
+//   - The budget allows or refuses a copy.
 func (j *judge) decide(task int32, machine int, p *restart.Phase) verdict {
 	v := verdict{task: int(task)}
 	s := &j.book.tasks[task]
-	if !j.book.runs(s) { // its copies wait in an engine's queue, which says nothing about them
+	if !j.book.runs(s) { // its attempts wait in an engine's queue, which shows nothing about the task
 		v.Reason = restart.NotRunning
 		return v
 	}
-	if machine == askNone && j.plain(&v.Decision, task, p) {
+	if machine == askNone && j.keepByBounds(&v.Decision, task, p) {
 		return v
 	}
 	var view restart.Task
-	j.look(&view, task, machine)
+	j.fillTask(&view, task, machine)
 	d := &v.Decision
-	if *d = j.policy.Decide(view, *p); j.least == nil {
-		j.sane(d, len(view.Attempts))
+	*d = j.policy.Decide(view, *p)
+	if j.leastCost == nil {
+		j.sanitize(d, len(view.Attempts))
 		*d = restart.Hold(*d, view, *p)
 	}
 	if d.Action == restart.Keep {
@@ -86,85 +92,86 @@ func (j *judge) decide(task int32, machine int, p *restart.Phase) verdict {
 		j.rescue(s, d, &view, p)
 	}
 	if d.Action == restart.Copy || d.Action == restart.Restart {
-		j.withAvoid(d, &view, p)
+		j.addAvoid(d, &view, p)
 	}
 	if d.Action == restart.Copy && j.budget != nil && !j.budget.Allows() {
 		*d = restart.Decision{Reason: restart.BudgetSpent, Remaining: d.Remaining, Fresh: d.Fresh, Bar: d.Bar}
 	}
 	if ends(d) {
-		d.Attempt = j.book.attemptOf(s, d.Attempt) // the policy named it by its index
+		d.Attempt = j.book.attemptOf(s, d.Attempt) // the policy named the attempt by its index
 	}
 	v.wants = d.Action == restart.Copy || d.Action == restart.Keep && blocked(d.Reason)
 	return v
 }
 
-// look fills in a running task as a policy sees it, if a copy were to run on the given machine. It holds until the next
-// call.
-func (j *judge) look(view *restart.Task, task int32, machine int) {
+// fillTask fills in the facts of a running task as a policy reads them, for a new attempt on the given machine. The
+// view is valid until the next call.
+func (j *judge) fillTask(view *restart.Task, task int32, machine int) {
 	b, f := j.book, j.forecast
 	s := &b.tasks[task]
-	f.ages.doubts = float32(j.mayMislead())
-	behind := j.fleet.leavesBehind(b, s, machine)
-	f.ages.apart = behind && f.ages.sure()
-	copies, least, oldest := j.copies[:0], part(mostPart), time.Duration(0)
-	var samples [mostAhead]int
-	for i := s.copies; i != none; i = b.copies.all[i].next {
-		c := &b.copies.all[i]
-		n := len(copies)
+	f.ages.stallWeight = float32(j.stallWeight())
+	onSuspects := j.fleet.leavesSuspects(b, s, machine)
+	f.ages.onSuspects = onSuspects && f.ages.hasCurve()
+	attempts, leastResumed, oldest := j.attempts[:0], part(mostPart), time.Duration(0)
+	var samples [maxForeseen]int
+	for i := s.newest; i != none; i = b.attempts.all[i].next {
+		a := &b.attempts.all[i]
+		n := len(attempts)
 		if n < len(samples) {
-			samples[n] = int(c.sample)
+			samples[n] = int(a.sample)
 		}
-		w := s.stint(c.resumed)
-		copies = append(copies, restart.Attempt{
-			Machine: j.fleet.number(c.machine), Elapsed: b.age(c), Remaining: f.remaining(w, c), Score: c.score,
-			Done: f.done(w, c), Resumed: c.resumed.of(s.work),
+		w := s.stint(a.resumed)
+		attempts = append(attempts, restart.Attempt{
+			Machine: j.fleet.number(a.machine), Elapsed: b.age(a), Remaining: f.remaining(w, a), Score: a.score,
+			Done: f.done(w, a), Resumed: a.resumed.of(s.work),
 		})
-		f.foresee(w, c, n, &copies[n])
-		if m := copies[n].Machine; m >= 0 && j.trials.on {
-			copies[n].Location = j.fleet.location(b, task, m)
+		f.foresee(w, a, n, &attempts[n])
+		if m := attempts[n].Machine; m >= 0 && j.trials.on {
+			attempts[n].Location = j.fleet.location(b, task, m)
 		}
-		least, oldest = min(least, c.resumed), max(oldest, copies[n].Elapsed)
-		if b.isClone(c) {
+		leastResumed, oldest = min(leastResumed, a.resumed), max(oldest, attempts[n].Elapsed)
+		if b.isClone(a) {
 			view.Clones++
 		}
-		if c.badUnits {
-			copies[n].Score = math.NaN()
+		if a.badUnits {
+			attempts[n].Score = math.NaN()
 		}
 	}
-	tried := j.tried[:0]
-	for _, m := range s.tried {
+	past := j.machines[:0]
+	for _, m := range s.machines {
 		if m != none {
-			tried = append(tried, j.fleet.number(m))
+			past = append(past, j.fleet.number(m))
 		}
 	}
-	j.copies = copies
-	view.Attempts, view.Work, view.PastMachines = copies, s.work-least.of(s.work), tried
+	j.attempts = attempts
+	view.Attempts, view.Work, view.PastMachines = attempts, s.work-leastResumed.of(s.work), past
 	view.NoCopy, view.NoRestart = s.flags&noCopy != 0, s.flags&noRestart != 0
 	location := j.fleet.location(b, task, machine)
 	if j.trials.on {
 		location = j.exchanged(s, location)
 	}
-	view.Fresh = f.fresh(s.stint(b.saved(s)), location, oldest, behind, samples[:min(len(copies), len(samples))], &j.others)
+	own, rest := samples[:min(len(attempts), len(samples))], s.stint(b.saved(s))
+	view.Fresh = f.fresh(rest, location, oldest, onSuspects, own, &j.others)
 	if j.trials.on {
-		view.Longest = f.longest(s.stint(b.saved(s)))
-		for i := range copies {
-			if c := &copies[i]; behind && c.Remaining != estimate.Unknown {
-				c.Location = j.blamed(c.Location, num.Add(c.Elapsed, c.Remaining).Seconds(), view.Fresh)
+		view.Longest = f.longest(rest)
+		for i := range attempts {
+			if a := &attempts[i]; onSuspects && a.Remaining != estimate.Unknown {
+				a.Location = j.blamedLocation(a.Location, num.Add(a.Elapsed, a.Remaining).Seconds(), view.Fresh)
 			}
 		}
 	}
 	if s.history != none {
 		h := &b.histories[s.history]
-		view.Restarts, view.Copies, view.Trial = int(h.restarts), int(h.duplicates), h.trial
+		view.Restarts, view.Copies, view.Trial = int(h.restarts), int(h.copies), h.trial
 		if h.lastCopy != noTime {
 			view.SinceCopy = max(b.now-h.lastCopy, 1)
 		}
 	}
 }
 
-// blamed returns the location factor of a copy that takes so many seconds in all, on a machine on which too many others are
-// overdue: the machine is as slow as the copy.
-func (j *judge) blamed(location, whole float64, fresh estimate.Fresh) float64 {
+// blamedLocation returns the location factor of an attempt on a suspect machine: the machine counts as slow as the
+// attempt. Whole is the predicted total time of the attempt in seconds.
+func (j *judge) blamedLocation(location, whole float64, fresh estimate.Fresh) float64 {
 	fresh.Location = 1
 	typical := restart.Typical(&fresh).Seconds()
 	if j.trials.Won < j.trials.Lost || !(typical > 0) {
@@ -173,14 +180,14 @@ func (j *judge) blamed(location, whole float64, fresh estimate.Fresh) float64 {
 	return max(location, whole/typical)
 }
 
-// sane replaces an answer that can't be meant, which no policy of this library gives, by one that keeps the task, and
-// drops of any other answer what has no place in a log: a reason or a basis without a name, a number that is none.
-func (j *judge) sane(d *restart.Decision, copies int) {
+// sanitize replaces an impossible answer by a decision to keep the task. No policy of this library gives an impossible
+// answer. In all other answers it clears values that a log cannot hold: a reason or a basis without a name, and NaN.
+func (j *judge) sanitize(d *restart.Decision, attempts int) {
 	switch {
 	case d.Action == restart.Keep, d.Action == restart.Copy:
 		d.Attempt = 0
-	case d.Action > restart.Kill, d.Attempt < 0, d.Attempt >= copies:
-		j.bad++
+	case d.Action > restart.Kill, d.Attempt < 0, d.Attempt >= attempts:
+		j.badAnswers++
 		*d = restart.Decision{Reason: restart.BadAnswer}
 	}
 	if d.Reason >= reasons {
@@ -195,20 +202,21 @@ func (j *judge) sane(d *restart.Decision, copies int) {
 	}
 }
 
-// explain says why nothing is known of a task whose reports make no sense.
+// explain sets the reason of a task without an estimate, if its reports have a wrong unit.
 func (j *judge) explain(s *taskState, d *restart.Decision) {
-	doubt := &j.forecast.doubt
-	if doubt.bad+doubt.small == 0 || d.Reason != restart.NoEstimate {
+	units := &j.forecast.units
+	if units.tooLarge+units.tooSmall == 0 || d.Reason != restart.NoEstimate {
 		return
 	}
-	for i := s.copies; i != none; i = j.book.copies.all[i].next {
-		if j.book.copies.all[i].badUnits || doubt.on {
+	for i := s.newest; i != none; i = j.book.attempts.all[i].next {
+		if j.book.attempts.all[i].badUnits || units.disbelieved {
 			d.Reason = restart.BadUnits
 		}
 	}
 }
 
-// blocked lists the reasons that concern the slot and not the task: it may well be worth a copy on the next one.
+// blocked reports whether a reason concerns the slot and not the task. Then the task may be worth a copy on the next
+// slot.
 func blocked(r restart.Reason) bool {
 	switch r {
 	case restart.NoFreeSlot, restart.CapReached, restart.BudgetSpent, restart.SlowMachine, restart.SameMachine:
@@ -217,70 +225,75 @@ func blocked(r restart.Reason) bool {
 	return false
 }
 
-// Most reports are of attempts that are nowhere near slow. For the default policy, bounds show that at a small part of the
-// cost of a full decision.
+// Most reports come from attempts that are far from slow. For the default policy, bounds show this at a small part of
+// the cost of a full decision.
 
-// plainFrom is how many tasks a phase has in which bounds stand for full decisions. A smaller phase costs little, and each of
-// its decisions prints the very numbers that [restart.LeastCost.Decide] compares.
-const plainFrom = 64
+// boundsFrom is the least number of tasks of a phase in which bounds replace full decisions. In a smaller phase full
+// decisions cost little, and each prints the very numbers that [restart.LeastCost.Decide] compares.
+const boundsFrom = 64
 
-// plain keeps a task that is plainly not slow, and reports whether it did. It asks for two bounds: [survival.Shape.AtMost]
-// says how long t_rem is at most, and [restart.LeastCost.NotSlow] whether an attempt of that t_rem is slow. Where it reports
-// false, it has changed nothing that a full decision does not change as well.
+// keepByBounds keeps a task that is certainly not slow, and reports whether it did. It uses two bounds:
+// [survival.Shape.AtMost] bounds t_rem, and [restart.LeastCost.NotSlow] reports whether an attempt with this t_rem is
+// slow. If it returns false, it has changed nothing that a full decision does not change as well.
 //
-// Both bounds are of a task with one attempt that reports progress, that is no candidate, and of which no trial runs or was
-// lost. The decision is a full one where the curve of the phase is to be made again, a machine leaves, no slot will come
-// free, or the host has given t_rem or a prior.
-func (j *judge) plain(d *restart.Decision, task int32, p *restart.Phase) bool {
+// The bounds hold for a task with a single attempt that reports progress. The task must be no candidate, and must have
+// no open and no lost trials. These cases need a full decision, too:
+//
+//   - The curve of the phase is stale.
+//   - A machine leaves.
+//   - The phase is stuck.
+//   - The host has given t_rem or a prior.
+func (j *judge) keepByBounds(d *restart.Decision, task int32, p *restart.Phase) bool {
 	b, f := j.book, j.forecast
 	s, m := &b.tasks[task], &f.ages
-	if j.least == nil || j.whole || f.expects || j.fleet.leaving > 0 || b.several(s) || s.candidate != none ||
+	if j.leastCost == nil || j.inFull || f.hasPrior || j.fleet.leaving > 0 || b.several(s) || s.candidate != none ||
 		s.history != none && b.histories[s.history].trial != (restart.Trial{}) {
 		return false
 	}
-	c := &b.copies.all[s.copies]
-	if c.remaining != estimate.Unknown || c.badUnits || !f.reported || !(c.trail.Done() > 0) || m.stale(b.now, f.interval) {
+	a := &b.attempts.all[s.newest]
+	if a.remaining != estimate.Unknown || a.badUnits || !f.reported || !(a.trail.Done() > 0) || m.stale(b.now, f.interval) {
 		return false
 	}
-	w, age := s.stint(c.resumed), b.age(c)
-	left := f.remaining(w, c)
+	w, age := s.stint(a.resumed), b.age(a)
+	left := f.remaining(w, a)
 	if left == estimate.Unknown {
 		return false
 	}
-	m.doubts = float32(j.mayMislead())
-	o, behind := restart.Outline{Age: age}, j.fleet.leavesBehind(b, s, askNone)
-	prediction, curve := f.predict(c, age, left, f.scale(float64(w))), &m.curve
-	if m.evenSoFar && m.evenly(&c.trail) { // as foresee has it
+	m.stallWeight = float32(j.stallWeight())
+	o, onSuspects := restart.Outline{Age: age}, j.fleet.leavesSuspects(b, s, askNone)
+	prediction, curve := f.predict(a, age, left, f.scale(float64(w))), &m.curve
+	if m.mostEvenNow && m.believesEven(&a.trail) { // as foresee does
 		prediction.Even, prediction.Expected = true, true
 	}
-	if behind && m.sure() { // as foresee has it, too
+	if onSuspects && m.hasCurve() { // as foresee does
 		prediction.Expected, curve = true, nil
 	}
 	known := false
-	if o.Left, known = m.shape.AtMost(prediction, curve); !known && m.evenly(&c.trail) {
-		prediction.Even = true // which makes AtMost know more, and tell the same
+	o.Left, known = m.shape.AtMost(prediction, curve)
+	if !known && m.believesEven(&a.trail) {
+		prediction.Even = true // with Even, AtMost knows more, and its bound stays the same
 		o.Left, known = m.shape.AtMost(prediction, curve)
 	}
-	if !known || o.Left > 0 && p.Tasks < plainFrom || p.Stuck(f.longest(s.stint(b.saved(s)))) {
+	if !known || o.Left > 0 && p.Tasks < boundsFrom || p.Stuck(f.longest(s.stint(b.saved(s)))) {
 		return false
 	}
-	if machine := j.fleet.number(c.machine); machine >= 0 {
+	if machine := j.fleet.number(a.machine); machine >= 0 {
 		o.Location = j.fleet.location(b, task, machine)
 	}
-	own, location := [1]int{int(c.sample)}, j.exchanged(s, j.fleet.location(b, task, askNone))
-	o.Fresh = f.fresh(s.stint(b.saved(s)), location, age, behind, own[:], &j.others)
+	own, location := [1]int{int(a.sample)}, j.exchanged(s, j.fleet.location(b, task, askNone))
+	o.Fresh = f.fresh(s.stint(b.saved(s)), location, age, onSuspects, own[:], &j.others)
 	fresh := o.Fresh.Expected()
 	if fresh == estimate.Unknown {
 		return false
 	}
-	if behind { // t_rem is at most o.Left, so the machine is taken to be as slow at least
-		o.Location = j.blamed(o.Location, age.Seconds()+o.Left, o.Fresh)
+	if onSuspects { // t_rem is at most o.Left, so the machine counts as at least as slow
+		o.Location = j.blamedLocation(o.Location, age.Seconds()+o.Left, o.Fresh)
 	}
-	value, threshold, sure := j.least.NotSlow(&o, p)
+	value, threshold, sure := j.leastCost.NotSlow(&o, p)
 	if !sure {
 		return false
 	}
-	if !prediction.Expected && curve.Ends() < survival.EnoughEnds { // the prediction counts for little yet
+	if !prediction.Expected && curve.Ends() < survival.EnoughEnds { // the prediction has little weight yet
 		left, _ = num.Duration(o.Left)
 	}
 	*d = restart.Decision{
@@ -291,22 +304,23 @@ func (j *judge) plain(d *restart.Decision, task int32, p *restart.Phase) bool {
 	return true
 }
 
-// rescue replaces the decision to keep a task whose copies are all on machines that leave before they are expected to
-// end by one to copy it. Its bar is how long the last of these stays. A task of which nothing is known is not expected
-// to end.
+// rescue copies a task that would be kept, if all its attempts run on machines that leave before the attempts are
+// expected to end. The bar of the decision is the time until the last such machine leaves. If nothing is known of an
+// attempt, it is not expected to end in time.
 func (j *judge) rescue(s *taskState, d *restart.Decision, view *restart.Task, p *restart.Phase) {
 	if j.fleet.leaving == 0 || view.NoCopy {
 		return
 	}
 	stays, remaining := time.Duration(0), estimate.Unknown
-	for i, k := s.copies, 0; i != none; i, k = j.book.copies.all[i].next, k+1 {
-		c := &j.book.copies.all[i]
-		left := j.fleet.stays(c.machine, j.book.now)
-		needs := j.forecast.needs(s.stint(c.resumed), c, view.Attempts[k].Remaining)
+	for i, k := s.newest, 0; i != none; i, k = j.book.attempts.all[i].next, k+1 {
+		a := &j.book.attempts.all[i]
+		left := j.fleet.stays(a.machine, j.book.now)
+		needs := j.forecast.remainingOnLeaving(s.stint(a.resumed), a, view.Attempts[k].Remaining)
 		if left == noTime || needs != estimate.Unknown && needs <= left {
 			return
 		}
-		if stays = max(stays, left); needs != estimate.Unknown && (remaining == estimate.Unknown || needs < remaining) {
+		stays = max(stays, left)
+		if needs != estimate.Unknown && (remaining == estimate.Unknown || needs < remaining) {
 			remaining = needs
 		}
 	}
@@ -317,24 +331,23 @@ func (j *judge) rescue(s *taskState, d *restart.Decision, view *restart.Task, p 
 	}
 	d.Action, d.Gain, d.Avoid = restart.Copy, num.MaxDuration, restart.Avoid(*view, *p)
 	certain := *p
-	certain.Limits.LossShare = restart.Off // that a machine leaves is no guess
+	certain.Limits.LossShare = restart.Off // a copy away from a machine that leaves is no guess
 	*d = restart.Hold(*d, *view, certain)
 }
 
-// withAvoid adds the machines that leave, fail or are too slow to those that a new copy should avoid. Where that leaves
-// only machines on which the task was tried, it goes back to one of those: a task that hangs gets its copy on every
-// machine that is not known to be bad.
-func (j *judge) withAvoid(d *restart.Decision, view *restart.Task, p *restart.Phase) {
+// addAvoid adds to Avoid the machines that leave, fail or are too slow. If only machines are left on which the task
+// was tried, these are allowed again: so a hung task may get a copy on every machine that is not known to be bad.
+func (j *judge) addAvoid(d *restart.Decision, view *restart.Task, p *restart.Phase) {
 	if j.fleet.record == nil && j.fleet.leaving == 0 && j.reads.SlowNode == 0 {
 		return
 	}
-	j.avoid = j.fleet.appendAvoid(j.avoid[:0], j.reads.SlowNode, j.book.told)
+	j.avoid = j.fleet.appendAvoid(j.avoid[:0], j.reads.SlowNode, j.book.events)
 	bad := len(j.avoid)
 	if bad == 0 {
 		return
 	}
 	j.avoid = append(j.avoid, view.PastMachines...)
-	most := len(j.avoid) + len(view.Attempts) // they may be as many, if each is another
+	most := len(j.avoid) + len(view.Attempts) // an upper bound, which is cheaper than distinct
 	if p.Machines > 0 && most >= p.Machines && distinct(j.avoid, view.Attempts) >= p.Machines {
 		j.avoid = j.avoid[:bad]
 	}
@@ -342,36 +355,37 @@ func (j *judge) withAvoid(d *restart.Decision, view *restart.Task, p *restart.Ph
 	d.Avoid = restart.Avoid(*view, *p)
 }
 
-// distinct counts the machines of a list and of the copies of a task, each once.
-func distinct(list []int, copies []restart.Attempt) (n int) {
+// distinct counts the machines of a list and of the attempts of a task, each once.
+func distinct(list []int, attempts []restart.Attempt) (n int) {
 	for i, machine := range list {
 		if machine >= 0 && slices.Index(list, machine) == i {
 			n++
 		}
 	}
-	for i := range copies {
-		machine := copies[i].Machine
-		on := func(c restart.Attempt) bool { return c.Machine == machine }
-		if machine >= 0 && !slices.Contains(list, machine) && slices.IndexFunc(copies, on) == i {
+	for i := range attempts {
+		machine := attempts[i].Machine
+		on := func(a restart.Attempt) bool { return a.Machine == machine }
+		if machine >= 0 && !slices.Contains(list, machine) && slices.IndexFunc(attempts, on) == i {
 			n++
 		}
 	}
 	return n
 }
 
-// unwanted returns the answer that a task should not start on a machine, if that is so: it is too slow, it fails, or it
-// leaves. In the last wave a machine is unwanted, too, where an attempt was the slower of two: the machine may be the cause,
-// and other slots come free soon. One race proves little, so that holds for as long as the longest attempt took that has
-// ended. Nothing is unwanted where nothing runs: one bad machine is better than none.
+// unwanted reports whether a task should not start on a machine, and returns the refusal. The machine is too slow,
+// fails, or leaves too soon. In the last wave a machine is also refused if an attempt there was overtaken by a copy
+// elsewhere: the machine may be the cause, and other slots come free soon. One such case proves little, so this lasts
+// only as long as the longest run time so far. While nothing runs, no machine is refused, because one bad machine is
+// better than none.
 func (j *judge) unwanted(machine int, task int32) (d restart.Decision, is bool) {
 	if machine < 0 || j.book.running == 0 {
 		return d, false
 	}
 	s := &j.book.tasks[task]
 	w := s.stint(j.book.saved(s))
-	if left := j.fleet.stays(j.fleet.seen(machine), j.book.now); left != noTime {
-		if usual, known := j.forecast.usual(w); known && usual > left {
-			return restart.Decision{Reason: restart.Leaving, Fresh: usual, Remaining: left}, true
+	if left := j.fleet.stays(j.fleet.find(machine), j.book.now); left != noTime {
+		if median, known := j.forecast.median(w); known && median > left {
+			return restart.Decision{Reason: restart.Leaving, Fresh: median, Remaining: left}, true
 		}
 	}
 	if j.fleet.record == nil {
@@ -391,7 +405,7 @@ func (j *judge) unwanted(machine int, task int32) (d restart.Decision, is bool) 
 	return d, true
 }
 
-// pays reports whether a task that starts on a slow machine now is expected to end there before the phase does.
+// pays reports whether a task that starts on a slow machine now is expected to end before the rest of the phase.
 func (j *judge) pays(machine int, v machines.Verdict) bool {
 	if !j.trials.on || v.Standing != machines.Slow {
 		return false
@@ -400,13 +414,13 @@ func (j *judge) pays(machine int, v machines.Verdict) bool {
 	return j.fleet.record.Factor(machine) <= waves
 }
 
-// exchanged returns the location factor of a task that is killed while others wait: the slot that it leaves goes to one
-// of them, which will be as slow there.
+// exchanged returns the location factor of t_new for a task that might be killed while other tasks wait. The slot goes
+// to a waiting task, which is as slow on this machine.
 func (j *judge) exchanged(s *taskState, location float64) float64 {
-	if j.fleet.record == nil || j.book.waiting.waits == 0 || s.copies == none {
+	if j.fleet.record == nil || j.book.waiting.waits == 0 || s.newest == none {
 		return location
 	}
-	own := j.fleet.number(j.book.copies.all[s.copies].machine)
+	own := j.fleet.number(j.book.attempts.all[s.newest].machine)
 	if own == none {
 		return location
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// leaving returns a phase without progress of which ten tasks have ended after 10 s each, and another begins, at 10 s, on
-// machine 5, which leaves after the given time.
+// leaving returns a phase without progress. Ten tasks have ended after 10 s each. Another task begins at 10 s on
+// machine 5, which leaves after the given notice.
 func leaving(t *testing.T, policy restart.Policy, notice time.Duration) *tracker.Tracker {
 	t.Helper()
 	tr := newTracker(t, tracker.Config{Tasks: 20, Slots: 12, Machines: 6, Interval: time.Second, Policy: policy})
@@ -29,8 +29,8 @@ func leaving(t *testing.T, policy restart.Policy, notice time.Duration) *tracker
 	return tr
 }
 
-// A machine is to be drained in an hour, and its tasks take 10 s. None is copied for that, whether its progress is
-// reported or not, under any policy; nor in a phase that reports, before a task's own first report.
+// A machine will leave in an hour, and its tasks take 10 s. No policy copies a task for that reason, with or without
+// reports, even before the task's own first report.
 func TestLongNoticeCopiesNothing(t *testing.T) {
 	for name, policy := range policytest.Policies() {
 		for _, reports := range []bool{false, true} {
@@ -47,14 +47,15 @@ func TestLongNoticeCopiesNothing(t *testing.T) {
 	}
 }
 
-// On a machine that goes in 7 s a task that is to take 10 s is copied; one that hangs, once the machine stays less than
-// four times its age: by that age it is expected to need as much.
+// A machine leaves in 7 s, and its task takes 10 s. The task gets a copy. After an hour's notice, a hung task gets a
+// copy once the machine stays for less than four times the age of the attempt: by ages, an attempt that outlives all
+// others is expected to need four times its age.
 func TestShortNoticeCopies(t *testing.T) {
 	for name, policy := range policytest.Policies() {
 		a := leaving(t, policy, 7*time.Second).Decide(at(11), 10)
 		assert.Equal(t, restart.Copy, a.Action, "%s: %v", name, a)
 		if name == "late-early" {
-			continue // it has its own reason
+			continue // the policy has its own reason
 		}
 		assert.Equal(t, restart.Leaving, a.Reason, "%s: %v", name, a)
 		assert.Equal(t, 6*time.Second, a.Bar, name)
@@ -65,9 +66,9 @@ func TestShortNoticeCopies(t *testing.T) {
 	assert.Equal(t, restart.Leaving, tr.Decide(at(731), 10).Reason)
 }
 
-// Before any task has ended nothing says how long one takes: a task on a machine that leaves is copied. A task with
+// Before any task has ended, no run time is known, and a task on a machine that leaves gets a copy. Later, a task with
 // twice the work is expected to take twice as long.
-func TestNoticeByWorkAndBeforeAnyEnd(t *testing.T) {
+func TestNoticeCountsTheWork(t *testing.T) {
 	tr := newTracker(t, tracker.Config{Work: []float64{1, 1, 1, 2}, Slots: 8, Machines: 4, Interval: time.Second, Policy: restart.Never{}})
 	for task := range 4 {
 		tr.Start(at(0), task, task)
@@ -78,6 +79,6 @@ func TestNoticeByWorkAndBeforeAnyEnd(t *testing.T) {
 	assert.Equal(t, restart.Leaving, a.Reason)
 	assert.Equal(t, estimate.Unknown, a.Remaining)
 	tr.Finish(at(10), 0, 0)
-	assert.Equal(t, restart.Keep, tr.Decide(at(10), 2).Action, "it needs as long again as it has run, and no more")
-	assert.Equal(t, restart.Leaving, tr.Decide(at(10), 3).Reason, "it takes 20 s")
+	assert.Equal(t, restart.Keep, tr.Decide(at(10), 2).Action, "the task is expected to take as long again as it has run")
+	assert.Equal(t, restart.Leaving, tr.Decide(at(10), 3).Reason, "a task of twice the work is expected to take 20 s")
 }

@@ -11,36 +11,38 @@ import (
 	"github.com/straggler-go/straggler/restart"
 )
 
-// Ledger counts what happened to the copies of a phase, and what it cost. It does not say what was saved: that would be
-// the error of the estimates as much as the merit of the policy. Two runs say it, or a replay of a log under both
-// policies.
+// Ledger counts the attempts of a phase by their fate, and their slot time. It does not say how much time was saved,
+// because such a number would rest on estimates. To measure the savings, run the work twice, or replay a log under
+// both policies.
 type Ledger struct {
-	// Started is how many copies were started or submitted in all, Finished how many tasks ended with success.
+	// Started counts the attempts that were started or submitted. Finished counts the tasks that ended with success.
 	Started, Finished int
-	// Copies is how many of them were launched while the task had another, clones aside, and Restarts how many copies
-	// were killed so that their task starts again.
+	// Copies counts the attempts that were launched while another attempt of the task ran, without clones. Restarts
+	// counts the attempts that were killed so that their task starts again.
 	Copies, Restarts int
-	// Clones is how many copies were launched beside another as one more of a task's first copies.
+	// Clones counts the clones that were launched beside another attempt.
 	Clones int
-	// Won and Lost are how many of Copies ended their task, and how many ended because another one did. Pruned is how
-	// many copies of any kind were killed, neither by a restart nor because another one won.
+	// Won counts the copies that ended their task. Lost counts the copies that ended because another attempt did.
+	// Pruned counts the attempts of any kind that were killed for another reason than a restart or the end of their
+	// task.
 	Won, Lost, Pruned int
-	// Failed counts copies that failed or were lost with their machine.
+	// Failed counts the attempts that failed or were lost with their machine.
 	Failed int
-	// Late counts results of attempts that had been taken as ended. Each ended its task; its time stays in Wasted.
+	// Late counts the successes of attempts that already counted as ended. Each such success ended its task; its time
+	// stays in Wasted.
 	Late int
-	// Ignored counts what the tracker was told and could make no sense of. BadUnits counts reports of more work than the
-	// task has, and BadAnswers what a policy of the host's own answered and could not be meant: it counts as Keep.
+	// Ignored counts the events that made no sense. BadUnits counts the reports of more work than the task has.
+	// BadAnswers counts the impossible answers of a policy of the host's own; each counts as Keep.
 	Ignored, BadUnits, BadAnswers int
-	// SmallUnits counts copies that ended with success and had reported some progress, but less than a twelfth of their
-	// work when three quarters of their time had passed: its unit is smaller than that of the works, or it says nothing
-	// of how far they are. Once three have, and most of those that reported, t_rem and t_new go by ages, as if nothing
-	// were reported. Copies of less than three intervals don't count.
+	// SmallUnits counts the attempts that ended with success, and reported some progress, but less than a twelfth of
+	// their work when three quarters of their time had passed. Either Done has a smaller unit than Config.Work, or it
+	// does not show progress. After three such attempts, if they are the majority of the attempts that reported, t_rem
+	// and t_new go by ages, as if no attempt reported. Attempts of less than three intervals do not count.
 	SmallUnits int
-	// ClockSteps is how often the host's clock stepped back, or was the zero time.Time.
+	// ClockSteps counts the times at which the host's clock stepped back, or was the zero time.Time.
 	ClockSteps int
-	// Used is the time that ended copies have run, in all: the slots' time, without that in an engine's queue. Wasted is
-	// the part of it that did not end a task with success.
+	// Used is the run time of all ended attempts: the slot time, without time in an engine's queue. Wasted is the part
+	// of Used that did not end a task with success.
 	Used, Wasted time.Duration
 }
 
@@ -49,7 +51,7 @@ type counted struct {
 	of  *int
 }
 
-// counts lists what is counted.
+// counts lists the counters with their keys.
 func (l *Ledger) counts() [15]counted {
 	return [...]counted{
 		{"started", &l.Started}, {"finished", &l.Finished}, {"copies", &l.Copies}, {"restarts", &l.Restarts},
@@ -59,7 +61,7 @@ func (l *Ledger) counts() [15]counted {
 	}
 }
 
-// Add adds the account of another phase.
+// Add adds the ledger of another phase.
 func (l *Ledger) Add(other Ledger) {
 	more := other.counts()
 	for i, n := range l.counts() {
@@ -69,7 +71,7 @@ func (l *Ledger) Add(other Ledger) {
 	l.Wasted = num.Add(l.Wasted, other.Wasted)
 }
 
-// wire lists the fields.
+// wire lists the fields for text, JSON and logs.
 func (l *Ledger) wire(c *wire.Codec) {
 	for _, n := range l.counts() {
 		c.Int(n.key, n.of)
@@ -78,20 +80,20 @@ func (l *Ledger) wire(c *wire.Codec) {
 	c.Duration("wasted", &l.Wasted)
 }
 
-// String returns the account as one line, without what is zero: "started=54 finished=40 restarts=14 used=3780s
+// String returns the ledger as one line, without fields that are zero: "started=54 finished=40 restarts=14 used=3780s
 // wasted=9s".
 func (l Ledger) String() string { return wire.Line(l.wire) }
 
-// LogValue returns the account as a group of fields, for log/slog, without what is zero.
+// LogValue returns the ledger as a group of fields for log/slog, without fields that are zero.
 func (l Ledger) LogValue() slog.Value { return wire.Log(l.wire) }
 
-// MarshalJSON returns the account as an object of what is not zero, durations in seconds.
+// MarshalJSON returns an object of the fields that are not zero, durations in seconds.
 func (l Ledger) MarshalJSON() ([]byte, error) { return wire.JSON(l.wire) }
 
-// reasons is how many reasons there are.
+// reasons is the number of reasons.
 const reasons = restart.BeatenMachine + 1
 
-// counts is how often each answer was given, by action and reason: only those that ever were, in this order.
+// counts holds how often each action was answered for each reason, in the order of their values, without zeros.
 type counts []count
 
 type count struct {
@@ -100,16 +102,16 @@ type count struct {
 	n      int
 }
 
-func (c *counts) add(d *restart.Decision) {
-	for i := range *c {
-		if one := &(*c)[i]; one.action == d.Action && one.reason == d.Reason {
+func (cs *counts) add(d *restart.Decision) {
+	for i := range *cs {
+		if one := &(*cs)[i]; one.action == d.Action && one.reason == d.Reason {
 			one.n++
 			return
 		}
 	}
 	if d.Action <= restart.Start && d.Reason < reasons {
-		*c = append(*c, count{d.Action, d.Reason, 1})
-		slices.SortFunc(*c, func(a, b count) int {
+		*cs = append(*cs, count{d.Action, d.Reason, 1})
+		slices.SortFunc(*cs, func(a, b count) int {
 			return cmp.Or(cmp.Compare(a.action, b.action), cmp.Compare(a.reason, b.reason))
 		})
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// Every field counts, also those that are yet to come.
+// Add adds every field, also a field that is added later.
 func TestLedgerAddsEveryField(t *testing.T) {
 	var sum, one tracker.Ledger
 	v := reflect.ValueOf(&one).Elem()
@@ -22,5 +22,5 @@ func TestLedgerAddsEveryField(t *testing.T) {
 	assert.Equal(t, one, sum)
 	sum.Used = math.MaxInt64
 	sum.Add(one)
-	assert.Equal(t, time.Duration(math.MaxInt64), sum.Used, "it saturates")
+	assert.Equal(t, time.Duration(math.MaxInt64), sum.Used, "the sum saturates")
 }

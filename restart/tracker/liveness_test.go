@@ -14,24 +14,25 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// rash answers at random: any action about any copy.
+// rash is a policy that answers at random: any action about any attempt.
 type rash struct{ rng *rand.Rand }
 
 func (r rash) Decide(t restart.Task, _ restart.Phase) restart.Decision {
 	return restart.Decision{Action: restart.Action(r.rng.IntN(4)), Attempt: r.rng.IntN(len(t.Attempts))}
 }
 
-// Describe declares what Mantri reads, so that t_rem is a distribution here, too.
+// Describe declares the facts that Mantri reads, so that t_rem is a distribution for rash, too.
 func (rash) Describe() rules.Description {
 	return rules.Description{Facts: rules.Fresh | rules.Left}
 }
 
-// adversary invents a copy's reports: it stalls, rushes, steps back, is silent, or lies about the time that it still needs.
+// adversary invents the reports of an attempt: it stalls, rushes, steps back, is silent, or lies about its remaining
+// time.
 type adversary struct {
 	rng  *rand.Rand
 	kind int
 	said float64
-	plan []byte // of kind 6: what it says at each tenth of its time
+	plan []byte // for kind 6: the report at each tenth of its time
 }
 
 func (a *adversary) report(share float64) (r tracker.Report, says bool) {
@@ -42,13 +43,13 @@ func (a *adversary) report(share float64) (r tracker.Report, says bool) {
 		a.said = min(share, 1./6)
 	case 2: // rushes, and then stalls
 		a.said = 0.99 * min(1, 20*share)
-	case 3: // anything, back and forth
+	case 3: // random, back and forth
 		a.said = a.rng.Float64()
 	case 4:
 		return r, false
-	case 5: // looks the slower the longer it runs
+	case 5: // looks slower the longer it runs
 		a.said = 1 / (2 + 100*share)
-	case 6: // what was found to do the most harm
+	case 6: // the plan that the search found to do most harm
 		gene := a.plan[min(int(10*share), len(a.plan)-1)]
 		if gene == 0 {
 			return r, false
@@ -66,36 +67,36 @@ func (a *adversary) report(share float64) (r tracker.Report, says bool) {
 	return r, true
 }
 
-// trial is a phase whose attempts all take a whole minute, on as many slots as there are copies, with an adversary for each.
-type trial struct {
+// siege is a phase in which every attempt takes a minute and has an adversary. There are as many slots as attempts.
+type siege struct {
 	t          *testing.T
 	rng        *rand.Rand
 	tr         *tracker.Tracker
-	copies     [][]trialCopy // by task
+	attempts   [][]siegeAttempt // attempts by task
 	launched   []int
-	lost       []int // copies lost with their machines
-	relaunched []int // for such a copy, the last one
+	lost       []int // attempts that were lost with their machines
+	relaunched []int // lost attempts that were the last of their task
 	harms      bool  // machines are lost, and leave
-	restarts   int   // that a task may have
+	restarts   int   // restarts that a task may have
 	reports    int
-	plan       []byte          // what the attempts of task 0 say, if it is not nil
-	ended      []time.Duration // of the tasks
+	plan       []byte          // reports of the attempts of task 0, if not nil
+	ended      []time.Duration // when each task ended
 }
 
-type trialCopy struct {
+type siegeAttempt struct {
 	attempt, machine int
 	start            time.Time
 	lies             *adversary
 }
 
 const (
-	trialMachines = 5
+	siegeMachines = 5
 	planTicks     = 10 // of an attempt's plan
 	planned       = 12 // attempts of a task that have a plan of their own
 )
 
-func (s *trial) launch(now time.Time, task int) {
-	machine := s.rng.IntN(trialMachines)
+func (s *siege) launch(now time.Time, task int) {
+	machine := s.rng.IntN(siegeMachines)
 	attempt := s.tr.Start(now, task, machine)
 	if attempt < 0 {
 		return
@@ -108,20 +109,20 @@ func (s *trial) launch(now time.Time, task int) {
 			lies.kind, lies.plan = 6, s.plan[attempt%planned*planTicks:][:planTicks]
 		}
 	}
-	s.copies[task] = append(s.copies[task], trialCopy{attempt, machine, now, lies})
+	s.attempts[task] = append(s.attempts[task], siegeAttempt{attempt, machine, now, lies})
 }
 
-func (s *trial) drop(task, attempt int) {
-	for i, c := range s.copies[task] {
+func (s *siege) drop(task, attempt int) {
+	for i, c := range s.attempts[task] {
 		if c.attempt == attempt {
-			s.copies[task] = append(s.copies[task][:i], s.copies[task][i+1:]...)
+			s.attempts[task] = append(s.attempts[task][:i], s.attempts[task][i+1:]...)
 			return
 		}
 	}
 }
 
-// act does what the tracker says.
-func (s *trial) act(now time.Time, task int, d tracker.Answer) {
+// act carries out an answer of the tracker.
+func (s *siege) act(now time.Time, task int, d tracker.Answer) {
 	switch d.Action {
 	case restart.Copy:
 		s.launch(now, task)
@@ -135,21 +136,21 @@ func (s *trial) act(now time.Time, task int, d tracker.Answer) {
 	}
 }
 
-// harm loses a machine, with all that runs there, and says of another that it leaves, or stays after all.
-func (s *trial) harm(now time.Time) {
-	if machine := s.rng.IntN(20 * trialMachines); machine < trialMachines {
+// harm loses a machine with all its attempts, and announces that another machine leaves, or that it stays after all.
+func (s *siege) harm(now time.Time) {
+	if machine := s.rng.IntN(20 * siegeMachines); machine < siegeMachines {
 		waiting := slices.Clone(s.tr.LoseMachine(now, machine))
-		for task := range s.copies {
-			before := len(s.copies[task])
-			s.copies[task] = slices.DeleteFunc(s.copies[task], func(c trialCopy) bool { return c.machine == machine })
-			s.lost[task] += before - len(s.copies[task])
+		for task := range s.attempts {
+			before := len(s.attempts[task])
+			s.attempts[task] = slices.DeleteFunc(s.attempts[task], func(c siegeAttempt) bool { return c.machine == machine })
+			s.lost[task] += before - len(s.attempts[task])
 		}
 		for _, task := range waiting {
 			s.relaunched[task]++
 			s.launch(now, task)
 		}
 	}
-	if machine := s.rng.IntN(4 * trialMachines); machine < trialMachines {
+	if machine := s.rng.IntN(4 * siegeMachines); machine < siegeMachines {
 		at := now.Add(time.Duration(s.rng.Int64N(int64(2 * whole))))
 		if s.rng.IntN(3) == 0 {
 			at = time.Time{}
@@ -158,10 +159,10 @@ func (s *trial) harm(now time.Time) {
 	}
 }
 
-const whole = time.Minute // what every attempt takes, longer than any policy of the tests asks for
+const whole = time.Minute // the time of every attempt, longer than any policy of the tests waits for
 
-// run returns when the last task ended. None may take longer than as many attempts as it may have had oldest ones.
-func (s *trial) run(tasks int) time.Duration {
+// run returns when the last task ended. No task may take longer than the attempts that it may have had as oldest ones.
+func (s *siege) run(tasks int) time.Duration {
 	step := whole / 10
 	for task := range tasks {
 		s.launch(start, task)
@@ -173,16 +174,16 @@ func (s *trial) run(tasks int) time.Duration {
 			s.harm(now)
 		}
 		for task := range tasks {
-			if len(s.copies[task]) > 0 {
+			if len(s.attempts[task]) > 0 {
 				limit := time.Duration(s.restarts+1+s.lost[task]) * whole
 				require.LessOrEqual(s.t, age, limit, "task %d has not ended", task)
 			}
-			for i := 0; i < len(s.copies[task]); i++ {
-				c := s.copies[task][i]
+			for i := 0; i < len(s.attempts[task]); i++ {
+				c := s.attempts[task][i]
 				ran := now.Sub(c.start)
 				if ran >= whole {
 					s.tr.Finish(now, task, c.attempt)
-					s.copies[task] = nil
+					s.attempts[task] = nil
 					s.ended[task] = age
 					left--
 					break
@@ -205,9 +206,10 @@ func (s *trial) run(tasks int) time.Duration {
 	return 0
 }
 
-// Whatever is reported and whatever a policy answers, a task ends within MaxRestarts+1 times what its attempts take, is
-// restarted at most so often, and is launched a bounded number of times. In every second phase machines are lost, and leave:
-// each lost copy adds at most the time of one attempt, and a launch if it was the last.
+// Attempts report anything, and a policy answers anything. Still a task ends within MaxRestarts+1 times the time of an
+// attempt, is restarted at most MaxRestarts times, and is launched a bounded number of times. In every second phase
+// machines are lost, and leave. Each lost attempt adds at most the time of one attempt, and one launch if it was the
+// last attempt of its task.
 func TestEveryTaskEnds(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	policies := policytest.Policies()
@@ -219,10 +221,10 @@ func TestEveryTaskEnds(t *testing.T) {
 			rng := rand.New(rand.NewPCG(seed, 3))
 			tasks := 1 + rng.IntN(12)
 			tr := newTracker(t, tracker.Config{
-				Tasks: tasks, Slots: []int{1, tasks, 10 * tasks}[rng.IntN(3)], Machines: trialMachines, Interval: whole / 10, Policy: policy,
+				Tasks: tasks, Slots: []int{1, tasks, 10 * tasks}[rng.IntN(3)], Machines: siegeMachines, Interval: whole / 10, Policy: policy,
 			})
-			s := &trial{
-				t: t, rng: rng, tr: tr, copies: make([][]trialCopy, tasks), launched: make([]int, tasks), harms: seed%2 == 1,
+			s := &siege{
+				t: t, rng: rng, tr: tr, attempts: make([][]siegeAttempt, tasks), launched: make([]int, tasks), harms: seed%2 == 1,
 				lost: make([]int, tasks), relaunched: make([]int, tasks), restarts: limits.Restarts,
 				ended: make([]time.Duration, tasks),
 			}
@@ -237,8 +239,8 @@ func TestEveryTaskEnds(t *testing.T) {
 	}
 }
 
-// A host that has nowhere to go from machines that leave gets no more copies for it than others do.
-func TestLeavingKeepsToTheLimits(t *testing.T) {
+// All machines leave, so that a copy has nowhere to go. The tasks get no more copies than the limits allow.
+func TestCopiesFromLeavingMachinesKeepToTheLimits(t *testing.T) {
 	tr := newTracker(t, tracker.Config{Tasks: 1, Slots: 100, Machines: 1, Policy: restart.Never{}})
 	tr.Start(start, 0, 0)
 	tr.Leave(start, 0, start.Add(minute))

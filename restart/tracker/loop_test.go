@@ -14,7 +14,7 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// loop runs a random phase with stragglers: a tenth of the attempts run 3 to 20 times as long as their work wants.
+// loop runs a random phase with stragglers: a tenth of the attempts take 3 to 20 times as long as their work needs.
 func loop(t *testing.T, seed uint64, c tracker.Config, exact bool, watch func(s *sim, now time.Duration, a tracker.Answer)) *sim {
 	rng := rand.New(rand.NewPCG(seed, 11))
 	c.Work = make([]float64, 20+rng.IntN(100))
@@ -43,26 +43,26 @@ func loop(t *testing.T, seed uint64, c tracker.Config, exact bool, watch func(s 
 	return s
 }
 
-// §5.1 in a closed loop, with accurate and with extrapolated estimates: a task is restarted at most γ times, has never
-// more than three copies, and gets none soon after another was launched or killed.
-func TestMantriClosedLoop(t *testing.T) {
+// Mantri §5.1 in a closed loop, with exact and with extrapolated estimates. A task is restarted at most γ times, never
+// has more than three attempts, and gets no copy soon after a launch or a kill.
+func TestMantriKeepsItsBoundsInAClosedLoop(t *testing.T) {
 	var all tracker.Ledger
 	for seed := range uint64(150) {
 		restarts, changed := map[int]int{}, map[int]time.Duration{}
 		config := tracker.Config{Policy: restart.Mantri{}, Limits: restart.Limits{LossShare: restart.Off}}
 		if seed%3 == 0 {
-			config.Policy = restart.Mantri{MaxRestarts: restart.Off} // so that duplicates have to do
+			config.Policy = restart.Mantri{MaxRestarts: restart.Off} // so that only copies are left
 		}
 		s := loop(t, seed, config, seed%2 == 0, func(s *sim, now time.Duration, d tracker.Answer) {
 			running, task := 0, d.Task
 			for attempt := range 40 {
-				if _, ok := s.copies[[2]int{task, attempt}]; ok {
+				if _, ok := s.running[[2]int{task, attempt}]; ok {
 					running++
 				}
 			}
 			switch d.Action {
 			case restart.Copy:
-				require.Less(t, running, 3, "never more than three")
+				require.Less(t, running, 3, "a task has at most three attempts")
 				if last, ok := changed[task]; ok {
 					require.GreaterOrEqual(t, now-last, 2*s.interval, "task %d at %v", task, now)
 				}
@@ -96,7 +96,7 @@ func TestMantriClosedLoop(t *testing.T) {
 	assert.Greater(t, all.Restarts, 100)
 }
 
-// No policy starves a phase, and every run is the same to the last bit.
+// Every policy ends the phase, and every run is the same to the last bit.
 func TestClosedLoopsAreDeterministic(t *testing.T) {
 	for name, policy := range policytest.Policies() {
 		t.Run(name, func(t *testing.T) {
@@ -116,8 +116,8 @@ func TestClosedLoopsAreDeterministic(t *testing.T) {
 	}
 }
 
-// A host that asks before it launches never exceeds a budget, and copies that run are never refused afterwards.
-func TestBudgetIsKept(t *testing.T) {
+// A host that asks before it launches never exceeds a budget. The budget never takes a running copy back.
+func TestAHostThatAsksExceedsNoBudget(t *testing.T) {
 	refused, launched := 0, 0
 	for seed := range uint64(60) {
 		budget, err := tracker.NewBudget(tracker.BudgetConfig{Slots: 10, Share: 0.15, Rate: 0.05, Floor: 1})
@@ -135,11 +135,11 @@ func TestBudgetIsKept(t *testing.T) {
 				if running > 1 {
 					beside++
 				}
-				require.LessOrEqual(t, float64(beside), 1+0.05*float64(len(first))+1e-9, "the floor, and what the started tasks earned")
+				require.LessOrEqual(t, float64(beside), 1+0.05*float64(len(first))+1e-9, "at most the floor and the earned copies may run")
 			}
 		})
 		b := s.tracker.Config().Budget.(*tracker.Budget)
-		require.Zero(t, b.Running(), "all given back")
+		require.Zero(t, b.Running(), "the budget must get all copies back")
 		launched += copies
 		for d, n := range s.tracker.Decisions() {
 			if d.Reason == restart.BudgetSpent && n > 0 {

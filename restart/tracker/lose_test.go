@@ -9,9 +9,9 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// The output of task 0 is lost, and then its end is told once more, by a worker that repeats its news. The task still waits
-// and runs again; the end of its new attempt counts. A restored phase knows the same.
-func TestFinishToldTwiceAroundALostOutput(t *testing.T) {
+// The output of task 0 is lost, and then a worker repeats its Finish. The task still waits and runs again, and the end
+// of its new attempt counts. A restored phase behaves the same.
+func TestARepeatedFinishDoesNotHideALostOutput(t *testing.T) {
 	tr := newTracker(t, tracker.Config{Tasks: 1, Slots: 1, Interval: time.Second})
 	tr.Start(at(0), 0, 0)
 	tr.Finish(at(10), 0, 0)
@@ -28,7 +28,7 @@ func TestFinishToldTwiceAroundALostOutput(t *testing.T) {
 		assert.Equal(t, 1, tr.Start(at(13), 0, 0))
 		tr.Kill(at(14), 0, 1)
 		tr.Finish(at(15), 0, 1)
-		assert.Equal(t, 1, tr.Ledger().Late, "killed too late: its output is new")
+		assert.Equal(t, 1, tr.Ledger().Late, "a success after the kill counts")
 		assert.Zero(t, tr.Phase().Waiting)
 	}
 }

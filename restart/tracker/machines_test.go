@@ -14,7 +14,7 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// seenBy is a policy that keeps what it is shown of the machine that asks.
+// seenBy is a policy that keeps the distribution of the machine that asks.
 type seenBy struct{ of *estimate.Distribution }
 
 func (s seenBy) Decide(_ restart.Task, p restart.Phase) restart.Decision {
@@ -24,8 +24,8 @@ func (s seenBy) Decide(_ restart.Task, p restart.Phase) restart.Decision {
 	return restart.Decision{Action: restart.Copy, Reason: restart.IdleSlot}
 }
 
-// The machines of which nothing was heard have made no progress, and count: as if each were listed.
-func TestIdleMachinesCountAsIfListed(t *testing.T) {
+// Machines that never appeared have made no progress. They count as if each were listed.
+func TestMachinesThatNeverAppearedCount(t *testing.T) {
 	for _, machines := range []int{0, 4, 5, 13, 100} {
 		var of estimate.Distribution
 		tr := newTracker(t, tracker.Config{
@@ -52,7 +52,7 @@ func TestIdleMachinesCountAsIfListed(t *testing.T) {
 	}
 }
 
-// How many machines there are costs nothing before they are used.
+// The number of machines costs nothing before they are used.
 func TestManyMachinesCostNothing(t *testing.T) {
 	tr := newTracker(t, tracker.Config{Tasks: 4, Slots: 4, Machines: 1 << 30, Policy: rules.LATE{}})
 	text, err := tr.MarshalBinary()

@@ -17,8 +17,8 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// What is logged as JSON has names for actions and reasons, seconds for durations, and the machines.
-func TestAnswersAsJSON(t *testing.T) {
+// The JSON of an answer has names for actions and reasons, seconds for durations, and the machines to avoid.
+func TestAnswersHaveNamesInJSON(t *testing.T) {
 	tr := newTracker(t, tracker.Config{
 		Tasks: 2, Slots: 1, Machines: 9, Interval: time.Second, UnitTimes: estimate.UnitTimesConfig{Prior: policytest.Certain(1.5)},
 	})
@@ -40,13 +40,13 @@ func TestAnswersAsJSON(t *testing.T) {
 	assert.Error(t, err)
 }
 
-func TestLedgerText(t *testing.T) {
+func TestALedgerPrintsWhatIsNotZero(t *testing.T) {
 	assert.Equal(t, "", tracker.Ledger{}.String())
 	l := tracker.Ledger{Started: 5, Restarts: 2, ClockSteps: 1, Used: time.Minute, Wasted: 9 * time.Second}
 	assert.Equal(t, "started=5 restarts=2 clock-steps=1 used=60s wasted=9s", l.String())
 	assert.Equal(t, "[started=5 restarts=2 clock-steps=1 used=60 wasted=9]", l.LogValue().String())
 
-	var all tracker.Ledger // a field that is added must be printed
+	var all tracker.Ledger // a field that is added later must be printed
 	v := reflect.ValueOf(&all).Elem()
 	for i := range v.NumField() {
 		v.Field(i).SetInt(int64(i + 1))
@@ -55,7 +55,7 @@ func TestLedgerText(t *testing.T) {
 	assert.Len(t, all.LogValue().Group(), v.NumField())
 }
 
-// Every decision is counted once, by action and reason.
+// Each decision is counted once, by action and reason.
 func TestDecisionsAreCounted(t *testing.T) {
 	tr := newTracker(t, tracker.Config{Tasks: 3, Slots: 3, Interval: time.Second, Policy: rules.Dryad{MinFinished: 1}})
 	for task := range 3 {
@@ -90,8 +90,9 @@ func must(text []byte, err error) []byte {
 	return text
 }
 
-// A sentence names the task, and the attempt that is killed; an answer about no task names none.
-func TestSentenceOfAnAnswer(t *testing.T) {
+// The sentence of an answer names the task, and the attempt that is killed. The sentence of an answer about no task
+// names none.
+func TestASentenceNamesTaskAndAttempt(t *testing.T) {
 	held := restart.Decision{Action: restart.Restart, Reason: restart.Held, Attempt: 2}
 	for want, a := range map[string]tracker.Answer{
 		"attempt 2 of task 7 restarted: ": {Task: 7, Decision: held},

@@ -11,9 +11,9 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// A phase of any size is restored at any moment of its life: at 6 moments, or with STRAGGLER_LIVES at 50. The restored
-// tracker writes the same snapshot, and answers as the one that never stopped.
-func TestRestoreAtAnySizeAndMoment(t *testing.T) {
+// Phases of many sizes are restored at 6 random moments, or at 50 with STRAGGLER_LIVES. The restored tracker writes
+// the same snapshot, and gives the same answers as the tracker that never stopped.
+func TestAPhaseIsRestoredAtAnyMoment(t *testing.T) {
 	sizes, moments := []int{0, 1, 3, 40, 399, 400, 1000, 5000, 20000}, 6
 	if os.Getenv("STRAGGLER_LIVES") != "" {
 		moments = 50
@@ -25,7 +25,7 @@ func TestRestoreAtAnySizeAndMoment(t *testing.T) {
 		now := time.Unix(1e9, 0)
 		work := make([]float64, tasks)
 		for i := range work {
-			work[i] = 1 + 3*rng.Float64() // above 0: unit times are learned
+			work[i] = 1 + 3*rng.Float64() // above 0, so that unit times are learned
 		}
 		one := newTracker(t, tracker.Config{Work: work, Slots: 40, Interval: time.Second})
 		order, running, ended := rng.Perm(tasks), []int(nil), 0
@@ -56,13 +56,13 @@ func TestRestoreAtAnySizeAndMoment(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, text, again, "%d tasks, moment %d", tasks, moment)
 			require.Equal(t, one.Next(now, 3).String(), two.Next(now, 3).String(), "%d tasks, moment %d", tasks, moment)
-			for _, task := range running { // what it has learned is in these answers
+			for _, task := range running { // these answers depend on all that was learned
 				require.Equal(t, one.Decide(now, task).String(), two.Decide(now, task).String(), "task %d of %d, moment %d", task, tasks, moment)
 			}
 			require.Equal(t, one.Ledger(), two.Ledger(), "%d tasks, moment %d", tasks, moment)
 		}
 		if tasks >= 400 {
-			require.Greater(t, ended, tasks/2, "the life of %d tasks was hardly seen", tasks)
+			require.Greater(t, ended, tasks/2, "too few of %d tasks have ended for the test", tasks)
 		}
 	}
 }

@@ -8,24 +8,24 @@ import (
 )
 
 const (
-	fine   = 64 // a ranking holds for an interval divided by this: what gains change in that time does not matter
-	weighs = 8  // so many of the first of a ranking are decided about for a machine that may be unlike the others
+	rankingParts  = 64 // a ranking holds for this part of an interval; gains change too little in that time to matter
+	headOfRanking = 8  // best candidates that are decided about for the machine that asks; it may differ from others
 )
 
-// best returns the candidate that gains most for a free slot on a machine; where there is none, the task -1 and why the
-// slot is refused to those that want one. A slot that is refused to one task, by a policy that refuses it to all, is
-// asked about no further, and nothing changes: it would be the same for each, slot after slot.
+// best returns the verdict about the candidate that gains most from a free slot on a machine. If no candidate is worth
+// a copy there, the task is -1, and the decision says why the slot is refused. Some policies refuse a slot to all
+// candidates at once; then best asks about no further candidate and changes nothing.
 func (j *judge) best(machine int) verdict {
 	best := verdict{task: none}
 	best.Reason = restart.NothingToDo
 	if len(j.book.candidates.list) == 0 {
 		return best
 	}
-	facts := *j.phase()
+	facts := *j.phaseFacts()
 	facts.FreeSlots = max(facts.FreeSlots, 1)
 	facts.Peers.Machine = j.fleet.asking(machine)
 	r, allowed := &j.ranking, j.budget == nil || j.budget.Allows()
-	if !r.holds || r.allowed != allowed || j.fleet.path != nil || j.book.now-r.at > j.facts.Interval/fine {
+	if !r.holds || r.allowed != allowed || j.fleet.path != nil || j.book.now-r.at > j.facts.Interval/rankingParts {
 		r.at, r.allowed = j.book.now, allowed
 		r.holds = j.rank(&best, machine, &facts)
 	}
@@ -38,9 +38,9 @@ func (j *judge) best(machine int) verdict {
 	return best
 }
 
-// rank decides about each candidate again, since its last decision is as old as its last report, and drops those that
-// want no slot any more: to keep, to restart or to end. Of the last two it puts the best into best. It reports false if
-// the slot is refused to all.
+// rank decides about each candidate again, because the last decision is as old as the last report. It drops the
+// candidates that want no slot any more, because they are kept, restarted or killed. It puts the best restart or kill
+// into best. It returns false if the slot is refused to all candidates.
 func (j *judge) rank(best *verdict, machine int, facts *restart.Phase) bool {
 	r, dropped := &j.ranking, j.scratch[:0]
 	r.list, r.refusal = r.list[:0], refusal{}
@@ -68,12 +68,13 @@ func (j *judge) rank(best *verdict, machine int, facts *restart.Phase) bool {
 	return true
 }
 
-// weigh decides about the first of the ranking for the machine that asks, and takes the best.
+// weigh decides about the first candidates of the ranking for the machine that asks, and puts the best verdict into
+// best.
 func (j *judge) weigh(best *verdict, machine int, facts *restart.Phase) {
 	r, back := &j.ranking, j.scratch[:0]
 	most := 1
 	if j.fleet.record != nil || j.fleet.path != nil {
-		most = weighs
+		most = headOfRanking
 	}
 	for most > 0 && len(r.list) > 0 {
 		var x ranked
@@ -106,22 +107,22 @@ func (j *judge) weigh(best *verdict, machine int, facts *restart.Phase) {
 	j.scratch = back
 }
 
-// better takes a verdict that gains more, or as much for a task before.
+// better replaces v by a verdict that gains more, or that gains the same for a lower index.
 func (v *verdict) better(other *verdict) {
 	if v.task == none || other.Gain > v.Gain || other.Gain == v.Gain && other.task < v.task {
 		*v = *other
 	}
 }
 
-// refused reports whether a slot is refused to all tasks for the reason for which it is refused to one. A machine that
-// leaves may be one task's reason to have a copy in spite of the policy.
+// refused reports whether a slot that is refused to one task for this reason is refused to all tasks. While a machine
+// leaves, another task may still get a copy against the policy's answer.
 func (j *judge) refused(why restart.Reason) bool {
 	return j.reads.CopiesOnly && j.fleet.leaving == 0 && blocked(why) && why != restart.SameMachine
 }
 
-// ranking is the order of the candidates by what their copies gain, as of one moment: so that to give n idle slots to n
-// candidates takes n decisions and some for each slot, and not n for each. It holds while nothing changes but for the
-// copies that the slots are given to.
+// ranking orders the candidates by the gain of their copies at one instant. With it, n idle slots for n candidates
+// take n decisions and a few for each slot, and not n decisions for each slot. It holds until another event than the
+// start of such a copy comes.
 type ranking struct {
 	holds   bool
 	at      time.Duration
@@ -130,7 +131,7 @@ type ranking struct {
 	refusal refusal
 }
 
-// refusal is what a decision says of the slot, without the numbers of the task that happened to be asked about.
+// refusal is the part of a decision that concerns the slot, without the numbers of the task.
 type refusal struct {
 	reason   restart.Reason
 	compared restart.Comparison
@@ -138,8 +139,8 @@ type refusal struct {
 
 func refusalOf(d *restart.Decision) refusal { return refusal{d.Reason, d.Comparison} }
 
-func (r refusal) decision() restart.Decision {
-	return restart.Decision{Reason: r.reason, Comparison: r.compared}
+func (rf refusal) decision() restart.Decision {
+	return restart.Decision{Reason: rf.reason, Comparison: rf.compared}
 }
 
 type ranked struct {

@@ -10,10 +10,10 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// What the oracle's history amounts to: the facts of a copy and of the phase, each by the words of its definition.
+// The facts of an attempt and of the phase, computed from the oracle's history by their definitions.
 
-// age is how long a copy has run, up to its end or to now; one that has not begun has not run.
-func (o *oracle) age(c *oracleCopy) time.Duration {
+// age returns how long an attempt has run, up to its end or to now; 0 before it has begun.
+func (o *oracle) age(c *oracleAttempt) time.Duration {
 	switch {
 	case !c.begun:
 		return 0
@@ -23,11 +23,11 @@ func (o *oracle) age(c *oracleCopy) time.Duration {
 	return c.end - c.start
 }
 
-// done is the work that a copy has shown, which never falls; score is the score of its last report.
-func (o *oracle) done(c *oracleCopy) float64 { return o.progress(c, len(c.reports)).Done() }
+// done returns the work that an attempt has shown, which never falls. score returns the score of its last report.
+func (o *oracle) done(c *oracleAttempt) float64 { return o.progress(c, len(c.reports)).Done() }
 
-// progress replays the first n reports of a copy.
-func (o *oracle) progress(c *oracleCopy, n int) *estimate.Progress {
+// progress replays the first n reports of an attempt.
+func (o *oracle) progress(c *oracleAttempt, n int) *estimate.Progress {
 	p := new(estimate.Progress)
 	for i, r := range c.reports[:n] {
 		if i > 0 && o.odd(c, c.reports[i-1]) && !o.odd(c, r) {
@@ -38,37 +38,38 @@ func (o *oracle) progress(c *oracleCopy, n int) *estimate.Progress {
 	return p
 }
 
-// odd reports whether a report is of more work than there is.
-func (o *oracle) odd(c *oracleCopy, r oracleReport) bool {
+// odd reports whether a report claims more work than the task has.
+func (o *oracle) odd(c *oracleAttempt, r oracleReport) bool {
 	return max(r.p.Done, r.p.Saved) > 1.01*o.work[c.task]
 }
 
-// left is the work that a copy has found.
-func (o *oracle) left(c *oracleCopy) float64 { return o.work[c.task] - c.resumed }
+// left returns the work that an attempt had to do when it began.
+func (o *oracle) left(c *oracleAttempt) float64 { return o.work[c.task] - c.resumed }
 
-// shows is what a report says is done of the task, and doneIn what the copy has done of that.
-func (o *oracle) shows(c *oracleCopy, r oracleReport) float64 {
+// shows returns the share of the task that a report claims as done. doneIn returns the part of it that the attempt
+// did.
+func (o *oracle) shows(c *oracleAttempt, r oracleReport) float64 {
 	if r.p.Done > 0 {
 		return r.p.Done
 	}
 	return min(r.p.Score, 1) * o.work[c.task]
 }
 
-func (o *oracle) doneIn(c *oracleCopy, r oracleReport) float64 {
+func (o *oracle) doneIn(c *oracleAttempt, r oracleReport) float64 {
 	if o.odd(c, r) {
 		return r.p.Done
 	}
 	return max(o.shows(c, r)-c.resumed, 0)
 }
 
-func (o *oracle) score(c *oracleCopy) float64 {
+func (o *oracle) score(c *oracleAttempt) float64 {
 	if c.fate == "finished" {
 		return 1
 	}
 	score := 0.0
 	for i, r := range c.reports {
 		switch {
-		case o.odd(c, r): // it says nothing
+		case o.odd(c, r): // the report is not believed
 		case r.p.Score > 0 && c.resumed == 0:
 			score = min(r.p.Score, 1)
 		case r.p.Score > 0 && o.left(c) > 0 && min(r.p.Score, 1)*o.work[c.task] > c.resumed:
@@ -80,8 +81,9 @@ func (o *oracle) score(c *oracleCopy) float64 {
 	return score
 }
 
-// remaining is t_rem: the host's of the last report, or else the model's; not known of a copy that has not begun.
-func (o *oracle) remaining(c *oracleCopy) time.Duration {
+// remaining returns t_rem: the host's value of the last report, or else the model's; unknown before the attempt has
+// begun.
+func (o *oracle) remaining(c *oracleAttempt) time.Duration {
 	if !c.begun {
 		return estimate.Unknown
 	}
@@ -102,7 +104,7 @@ func (o *oracle) remaining(c *oracleCopy) time.Duration {
 	return model.Remaining(o.progress(c, len(c.reports)), o.age(c), o.left(c))
 }
 
-// lag is the mean delay of the copies that were submitted while a slot was free, the last 32 of them for the most part.
+// lag returns the mean delay of the attempts that were submitted while a slot was free. The last 32 delays weigh most.
 func (o *oracle) lag() time.Duration {
 	sum, n := 0., 0.
 	for _, delay := range o.delays {
@@ -134,7 +136,7 @@ func (o *oracle) wrapUp() time.Duration {
 	return w.Mean()
 }
 
-// phase gives the counts and sums. The distributions come as sorted values.
+// phase returns the counts and sums of the phase. The distributions are returned as sorted values.
 func (o *oracle) phase() (p restart.Phase, durations, finishedRates, progressRates, totals []float64) {
 	p = restart.Phase{
 		Interval: o.config.Interval, Tasks: len(o.tasks), Slots: o.config.Slots, Machines: o.config.Machines,
@@ -142,35 +144,35 @@ func (o *oracle) phase() (p restart.Phase, durations, finishedRates, progressRat
 	}
 	p.Silent = !o.spoke && !o.tiny
 	if p.Machines > 0 {
-		p.Machines = max(p.Machines, len(o.seen))
+		p.Machines = max(p.Machines, len(o.machines))
 	}
 	running, scores, judged := 0, 0.0, 0
-	totals = make([]float64, max(o.config.Machines, len(o.seen))) // first those that were seen
+	totals = make([]float64, max(o.config.Machines, len(o.machines))) // the machines that appeared come first
 	for i := range o.tasks {
-		copies := o.running(i)
-		running += len(copies)
+		attempts := o.running(i)
+		running += len(attempts)
 		furthest := 0.0
 		switch {
 		case o.tasks[i].finished:
 			p.Finished++
 			judged++
 			furthest = 1
-		case len(copies) > 0:
-			p.Copies += len(copies) - 1
+		case len(attempts) > 0:
+			p.Copies += len(attempts) - 1
 			if o.runs(i) {
 				judged++
 			}
 		default:
 			p.Waiting++
 		}
-		for _, c := range copies {
+		for _, c := range attempts {
 			furthest = max(furthest, o.score(c))
 		}
 		scores += furthest
-		for _, c := range o.tasks[i].copies {
+		for _, c := range o.tasks[i].attempts {
 			if c.fate == "" || c.fate == "finished" {
 				if c.machine >= 0 {
-					totals[slices.Index(o.seen, c.machine)] += math.Round(o.score(c)*(1<<24)) / (1 << 24)
+					totals[slices.Index(o.machines, c.machine)] += math.Round(o.score(c)*(1<<24)) / (1 << 24)
 				}
 				if pace, ok := o.pace(c); ok {
 					progressRates = append(progressRates, pace)
@@ -204,8 +206,8 @@ func (o *oracle) phase() (p restart.Phase, durations, finishedRates, progressRat
 	return p, durations, finishedRates, progressRates, totals
 }
 
-// pace is score/age at the last report, or at the end, that was not at the very start.
-func (o *oracle) pace(c *oracleCopy) (pace float64, ok bool) {
+// pace returns score/age at the last report, or at the end. There is no pace at age 0.
+func (o *oracle) pace(c *oracleAttempt) (pace float64, ok bool) {
 	if c.fate == "finished" && o.age(c) > 0 {
 		return 1 / o.age(c).Seconds(), true
 	}
@@ -221,8 +223,8 @@ func (o *oracle) pace(c *oracleCopy) (pace float64, ok bool) {
 
 func (o *oracle) ledger() (l tracker.Ledger) {
 	for i := range o.tasks {
-		l.Started += len(o.tasks[i].copies)
-		for _, c := range o.tasks[i].copies {
+		l.Started += len(o.tasks[i].attempts)
+		for _, c := range o.tasks[i].attempts {
 			if !c.original {
 				l.Copies++
 			}
@@ -236,7 +238,8 @@ func (o *oracle) ledger() (l tracker.Ledger) {
 					l.Won++
 				}
 			case "overtaken":
-				// An original that a restart put in its place is gone from the books; any copy but the last original counts.
+				// After a restart the old original no longer counts as original. Every attempt but the latest original
+				// is a copy.
 				if !c.original {
 					l.Lost++
 				}

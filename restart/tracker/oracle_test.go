@@ -11,61 +11,61 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// oracle is a Tracker that keeps every event and nothing else: each fact is worked out anew from the history, by the
-// words of its definition. What it shares with the Tracker is package estimate's model of one copy's remaining time.
+// oracle is a Tracker that keeps every event and nothing else. It computes each fact from the whole history, by the
+// fact's definition. It shares with the Tracker only package estimate's model of the remaining time of one attempt.
 type oracle struct {
-	config tracker.Config // as the tracker gives it back, with defaults
-	work   []float64
-	clock  clock.Clock
-	now    time.Duration
-	tasks  []oracleTask
-	ended  []*oracleCopy       // in the order of their ends
-	rates  *estimate.UnitTimes // told as its documentation has it
-	seen   []int               // machines, in the order of their appearance
-	delays []time.Duration     // from submit to begin, of those that had a slot
-	bad    int                 // what made no sense
-	late   int                 // successes of attempts that had ended
-	units  int                 // reports of more work than there is
-	shown  int                 // copies that finished and had shown progress late
-	small  int                 // of which so little that its unit must be too small
-	tiny   bool                // so progress is not believed
-	spoke  bool                // some copy has shown progress that is believed
+	config   tracker.Config // as the tracker returns it, with defaults
+	work     []float64
+	clock    clock.Clock
+	now      time.Duration
+	tasks    []oracleTask
+	ended    []*oracleAttempt    // in the order of their ends
+	rates    *estimate.UnitTimes // fed as its documentation says
+	machines []int               // machines, in the order of their appearance
+	delays   []time.Duration     // from submit to begin, for attempts that had a slot
+	bad      int                 // events that made no sense
+	late     int                 // successes of attempts that had ended
+	units    int                 // reports of more work than there is
+	shown    int                 // attempts that finished and had shown progress late
+	small    int                 // attempts of these that showed too little progress
+	tiny     bool                // progress is not believed, because its unit is too small
+	spoke    bool                // an attempt has shown progress that is believed
 }
 
 type oracleTask struct {
-	copies     []*oracleCopy // all attempts, in order
-	finished   bool
-	lost       int // how many attempts it had when its output was lost
-	duplicates int
-	restarts   int
-	killed     int           // sample of the copy killed last
-	saved      float64       // by a checkpoint
-	sinceCopy  time.Duration // instant of the last launch beside another copy, or kill of one of several; -1: never
-	noDup      bool
-	noRestart  bool
-	candidate  bool
-	machines   []int // that it was submitted for, or began on, in the order of those events
+	attempts  []*oracleAttempt // all attempts, in order
+	finished  bool
+	lost      int // number of attempts when the output was lost
+	copies    int
+	restarts  int
+	killed    int           // sample of the attempt that was killed last
+	saved     float64       // work that a checkpoint holds
+	sinceCopy time.Duration // instant of the last launch of a copy, or kill of one of several attempts; -1: never
+	noCopy    bool
+	noRestart bool
+	candidate bool
+	machines  []int // machines that its attempts were submitted for, or began on, in the order of these events
 }
 
-type oracleCopy struct {
+type oracleAttempt struct {
 	task, attempt, machine int
 	start, end             time.Duration
 	submitted              time.Duration
 	hadSlot                bool // when it was submitted
-	starts                 bool // at once
-	begun                  bool // and start says when
+	starts                 bool // it was started, not submitted
+	begun                  bool // it has begun, at start
 	original, firstWave    bool
-	resumed                float64 // what a checkpoint held at its begin, unless it shows less
+	resumed                float64 // work of the checkpoint at its begin; 0 if its first report shows less
 	reports                []oracleReport
 	sample                 int
-	implied                float32 // of the sample
+	implied                float32 // seconds that its sample implies
 	fate                   string  // "" while it runs
 }
 
 type oracleReport struct {
 	at   time.Duration
 	p    tracker.Report
-	done float64 // of what the copy has found
+	done float64 // of the work that it had to do
 }
 
 func newOracle(t *tracker.Tracker, work []float64) *oracle {
@@ -77,37 +77,37 @@ func newOracle(t *tracker.Tracker, work []float64) *oracle {
 	return o
 }
 
-// tick takes the time, by the rule of the house.
+// tick sets the time, by the rule of package clock.
 func (o *oracle) tick(now time.Time) { o.now = o.clock.At(now) }
 
-// running lists a task's copies that run or are queued by the engine, the newest first.
-func (o *oracle) running(task int) (copies []*oracleCopy) {
-	for _, c := range slices.Backward(o.tasks[task].copies) {
+// running lists a task's attempts that run or wait in the engine's queue, newest first.
+func (o *oracle) running(task int) (attempts []*oracleAttempt) {
+	for _, c := range slices.Backward(o.tasks[task].attempts) {
 		if c.fate == "" {
-			copies = append(copies, c)
+			attempts = append(attempts, c)
 		}
 	}
-	return copies
+	return attempts
 }
 
-// runs reports whether a copy of the task has begun, among those that have not ended.
+// runs reports whether a running attempt of the task has begun.
 func (o *oracle) runs(task int) bool {
-	return slices.ContainsFunc(o.running(task), func(c *oracleCopy) bool { return c.begun })
+	return slices.ContainsFunc(o.running(task), func(c *oracleAttempt) bool { return c.begun })
 }
 
-func (o *oracle) find(task, attempt int) *oracleCopy {
-	if task < 0 || task >= len(o.tasks) || attempt < 0 || attempt >= len(o.tasks[task].copies) ||
-		o.tasks[task].copies[attempt].fate != "" {
+func (o *oracle) find(task, attempt int) *oracleAttempt {
+	if task < 0 || task >= len(o.tasks) || attempt < 0 || attempt >= len(o.tasks[task].attempts) ||
+		o.tasks[task].attempts[attempt].fate != "" {
 		o.bad++
 		return nil
 	}
-	return o.tasks[task].copies[attempt]
+	return o.tasks[task].attempts[attempt]
 }
 
 func (o *oracle) start(now time.Time, task, machine int) int {
 	attempt := o.submit(now, task, machine)
 	if attempt >= 0 {
-		o.tasks[task].copies[attempt].starts = true
+		o.tasks[task].attempts[attempt].starts = true
 		o.begin(now, task, attempt, -1)
 	}
 	return attempt
@@ -132,7 +132,7 @@ func (o *oracle) begin(now time.Time, task, attempt, machine int) {
 	}
 	everRan := 0
 	for i := range o.tasks {
-		if slices.ContainsFunc(o.tasks[i].copies, func(c *oracleCopy) bool { return c.begun }) {
+		if slices.ContainsFunc(o.tasks[i].attempts, func(c *oracleAttempt) bool { return c.begun }) {
 			everRan++
 		}
 	}
@@ -148,7 +148,7 @@ func (o *oracle) submit(now time.Time, task, machine int) int {
 		return -1
 	}
 	s := &o.tasks[task]
-	c := &oracleCopy{task: task, attempt: len(s.copies), machine: max(machine, -1), submitted: o.now, sample: estimate.NoSample}
+	c := &oracleAttempt{task: task, attempt: len(s.attempts), machine: max(machine, -1), submitted: o.now, sample: estimate.NoSample}
 	o.see(c.machine)
 	all := 0
 	for i := range o.tasks {
@@ -160,9 +160,9 @@ func (o *oracle) submit(now time.Time, task, machine int) int {
 	} else {
 		s.sinceCopy = o.now
 		s.candidate = false
-		s.duplicates++
+		s.copies++
 	}
-	s.copies = append(s.copies, c)
+	s.attempts = append(s.attempts, c)
 	s.machines = append(s.machines, c.machine)
 	return c.attempt
 }
@@ -174,7 +174,7 @@ func (o *oracle) report(now time.Time, task, attempt int, p tracker.Report) bool
 		return false
 	}
 	if !c.begun {
-		c.starts = true // nothing says when it began
+		c.starts = true // the time of its begin is not known
 		o.begin(now, task, attempt, -1)
 	}
 	if !(p.Done >= 0 && p.Score >= 0 && p.Saved >= 0) || p.Remaining < 0 || math.IsInf(p.Done, 0) || math.IsInf(p.Score, 0) || math.IsInf(p.Saved, 0) {
@@ -186,7 +186,7 @@ func (o *oracle) report(now time.Time, task, attempt int, p tracker.Report) bool
 		c.resumed = 0
 	}
 	if p.Saved > 0 && !o.odd(c, r) {
-		step := o.work[task] / (1 << 16) // saved is known to so much
+		step := o.work[task] / (1 << 16) // the tracker stores the saved work in steps of this size
 		o.tasks[task].saved = math.Floor(min(p.Saved/step, 1023*64)) * step
 	}
 	r.done = o.doneIn(c, r)
@@ -203,7 +203,7 @@ func (o *oracle) report(now time.Time, task, attempt int, p tracker.Report) bool
 	return true
 }
 
-func (o *oracle) end(c *oracleCopy, fate string) {
+func (o *oracle) end(c *oracleAttempt, fate string) {
 	c.end, c.fate = o.now, fate
 	o.ended = append(o.ended, c)
 	if !o.runs(c.task) {
@@ -214,10 +214,10 @@ func (o *oracle) end(c *oracleCopy, fate string) {
 func (o *oracle) finish(now time.Time, task, attempt int) (killed []int) {
 	o.tick(now)
 	late := false
-	if task >= 0 && task < len(o.tasks) && attempt >= 0 && attempt < len(o.tasks[task].copies) {
-		late = !o.tasks[task].finished && o.tasks[task].copies[attempt].fate != "" && attempt >= o.tasks[task].lost
+	if task >= 0 && task < len(o.tasks) && attempt >= 0 && attempt < len(o.tasks[task].attempts) {
+		late = !o.tasks[task].finished && o.tasks[task].attempts[attempt].fate != "" && attempt >= o.tasks[task].lost
 	}
-	var c *oracleCopy
+	var c *oracleAttempt
 	if !late {
 		if c = o.find(task, attempt); c == nil {
 			return nil
@@ -230,8 +230,8 @@ func (o *oracle) finish(now time.Time, task, attempt int) (killed []int) {
 		}
 	}
 	for _, a := range killed {
-		o.learnKilled(s.copies[a])
-		o.end(s.copies[a], "overtaken")
+		o.learnKilled(s.attempts[a])
+		o.end(s.attempts[a], "overtaken")
 	}
 	s.finished, s.candidate = true, false
 	if late {
@@ -250,8 +250,8 @@ func (o *oracle) finish(now time.Time, task, attempt int) (killed []int) {
 	return killed
 }
 
-// weigh counts a copy that has finished by what it had shown when three quarters of its time had passed.
-func (o *oracle) weigh(c *oracleCopy) {
+// weigh counts a finished attempt by the progress that it had shown when three quarters of its time had passed.
+func (o *oracle) weigh(c *oracleAttempt) {
 	n := len(c.reports)
 	if n == 0 || o.odd(c, c.reports[n-1]) || o.done(c) <= 0 {
 		return
@@ -280,7 +280,7 @@ func (o *oracle) weigh(c *oracleCopy) {
 	}
 }
 
-// clones counts the running copies of a task that are its first ones: its very first attempt, here.
+// clones counts the running attempts of a task that are no copies; here at most its very first attempt.
 func (o *oracle) clones(task int) (n int) {
 	for _, c := range o.running(task) {
 		if c.attempt == 0 {
@@ -290,8 +290,8 @@ func (o *oracle) clones(task int) (n int) {
 	return n
 }
 
-// run is what a copy shows.
-func (o *oracle) run(c *oracleCopy) estimate.Run {
+// run returns the estimate.Run of an attempt.
+func (o *oracle) run(c *oracleAttempt) estimate.Run {
 	r := estimate.Run{Age: o.age(c), Work: o.left(c), Done: o.done(c), Machine: c.machine}
 	if n := len(c.reports); n > 0 && o.odd(c, c.reports[n-1]) {
 		r.Done = 0
@@ -299,8 +299,8 @@ func (o *oracle) run(c *oracleCopy) estimate.Run {
 	return r
 }
 
-// learnKilled takes what a copy shows at its end to the samples; one that ran for less than an interval shows nothing.
-func (o *oracle) learnKilled(c *oracleCopy) {
+// learnKilled adds the sample of a killed attempt. An attempt that ran for less than an interval gives no sample.
+func (o *oracle) learnKilled(c *oracleAttempt) {
 	s := &o.tasks[c.task]
 	switch {
 	case !c.begun:
@@ -311,7 +311,7 @@ func (o *oracle) learnKilled(c *oracleCopy) {
 		if o.tiny {
 			r.Done = 0
 		}
-		if n := len(c.reports); n > 0 && r.Done > 0 { // it is not known to have stopped at its last report
+		if n := len(c.reports); n > 0 && r.Done > 0 { // the attempt may have gone on after its last report
 			if at := c.reports[n-1].at - c.start; at > 0 {
 				if at.Seconds()*r.Work < r.Age.Seconds()*r.Done {
 					r.Done = r.Work
@@ -325,17 +325,17 @@ func (o *oracle) learnKilled(c *oracleCopy) {
 	}
 }
 
-// repeat drops the sample of the copy killed last if another shows that the task is long.
+// repeat drops the sample of the attempt that was killed last, if another attempt shows that the task is long.
 func (o *oracle) repeat(s *oracleTask, r estimate.Run) {
 	if o.rates.Repeat(s.killed, r) {
 		s.killed = estimate.NoSample
 	}
 }
 
-// see takes note of a machine.
+// see records that a machine appeared.
 func (o *oracle) see(machine int) {
-	if machine >= 0 && !slices.Contains(o.seen, machine) {
-		o.seen = append(o.seen, machine)
+	if machine >= 0 && !slices.Contains(o.machines, machine) {
+		o.machines = append(o.machines, machine)
 	}
 }
 
@@ -389,14 +389,14 @@ func (o *oracle) loseOutput(now time.Time, task int) {
 		return
 	}
 	o.tasks[task].finished = false
-	o.tasks[task].lost = len(o.tasks[task].copies)
+	o.tasks[task].lost = len(o.tasks[task].attempts)
 }
 
-// task is the view of a running task, its copies newest first.
+// task returns the facts of a running task, newest attempt first.
 func (o *oracle) task(task int) restart.Task {
 	s := &o.tasks[task]
 	t := restart.Task{
-		Clones: o.clones(task), Restarts: s.restarts, Copies: s.duplicates, NoCopy: s.noDup, NoRestart: s.noRestart,
+		Clones: o.clones(task), Restarts: s.restarts, Copies: s.copies, NoCopy: s.noCopy, NoRestart: s.noRestart,
 		Work: o.work[task], Fresh: estimate.Fresh{Work: o.rates.Work(o.work[task] - s.saved), Lag: o.lag()},
 	}
 	for i, c := range o.running(task) {
@@ -431,7 +431,7 @@ func (o *oracle) task(task int) restart.Task {
 	return t
 }
 
-// tried lists the last four machines that the task was submitted for or began on, the latest first, each once.
+// tried lists the last four machines that the task was submitted for or began on, latest first, each once.
 func (o *oracle) tried(task int) (machines []int) {
 	for _, m := range slices.Backward(o.tasks[task].machines) {
 		if m >= 0 && !slices.Contains(machines, m) && len(machines) < 4 {
@@ -441,8 +441,8 @@ func (o *oracle) tried(task int) (machines []int) {
 	return machines
 }
 
-// firstWaiting is the waiting task with the most work that was not tried on the machine, if there is one among the first
-// eight; else the first.
+// firstWaiting returns the waiting task with the most work that was not tried on the machine, among the first eight
+// waiting tasks; otherwise the first.
 func (o *oracle) firstWaiting(machine int) int {
 	var waiting []int
 	for i := range o.tasks {
@@ -470,7 +470,7 @@ func (o *oracle) firstWaiting(machine int) int {
 	return -1
 }
 
-// oldest is the attempt of a task that has run longest.
+// oldest returns the attempt of a task that has run longest.
 func (o *oracle) oldest(task int) int {
 	oldest := o.running(task)[0]
 	for _, c := range o.running(task) {

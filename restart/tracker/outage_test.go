@@ -10,10 +10,10 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// Attempts that start while, say, a file server is away hang for ever and hold every slot, so that no copy can be made. Each is
-// restarted nevertheless, though what has hung so long stretches E(t_new) to as much as t_rem: 100 tasks of a minute on 12
-// slots, which take nine minutes, take 26.
-func TestAllSlotsHang(t *testing.T) {
+// A file server is away for a while. Attempts that start in that time hang for ever and hold every slot, so that no
+// copy can be made. Each hung attempt is restarted, although the hung attempts stretch E(t_new) as far as t_rem. 100
+// tasks of a minute on 12 slots, which take nine minutes without the outage, take 26.
+func TestHungAttemptsInAllSlotsAreRestarted(t *testing.T) {
 	for _, before := range []int{24, 48, 84} {
 		started := map[[2]int]int{}
 		s := newSim(t, tracker.Config{Tasks: 100, Slots: 12, Machines: 12, Interval: 10 * time.Second, Policy: restart.Mantri{}},

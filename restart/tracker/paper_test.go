@@ -13,8 +13,8 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// late543 is the example of LATE §5.4.3: ten fast machines that need a minute a task, X that needs 2.9 and Y that needs
-// 10; 32 tasks, one slot each.
+// late543 is the example of LATE §5.4.3: 32 tasks on twelve machines with one slot each. Ten machines need a minute
+// for a task, X needs 2.9 minutes, and Y needs 10.
 func late543(t *testing.T, policy restart.Policy) time.Duration {
 	s := newSim(t, tracker.Config{Tasks: 32, Machines: 12, Interval: 6 * time.Second, Policy: policy, Limits: published},
 		func(_, _, machine int) time.Duration {
@@ -32,14 +32,14 @@ func late543(t *testing.T, policy restart.Policy) time.Duration {
 func TestLATE543SlowNodeThreshold(t *testing.T) {
 	without := late543(t, rules.LATE{SlowNode: restart.Off})
 	with := late543(t, rules.LATE{})
-	assert.Equal(t, 348*time.Second, without, "5.8 min: X, free at 2.9, takes the copy of the task on Y")
-	assert.Equal(t, 4*minute, with, "4.0 min: a fast machine, free at 3, takes it")
-	assert.InDelta(t, 0.45, without.Minutes()/with.Minutes()-1, 0.005, "45% faster")
+	assert.Equal(t, 348*time.Second, without, "X, free at 2.9 min, takes the copy of the task on Y: 5.8 min")
+	assert.Equal(t, 4*minute, with, "a fast machine, free at 3 min, takes the copy: 4.0 min")
+	assert.InDelta(t, 0.45, without.Minutes()/with.Minutes()-1, 0.005, "the phase must be 45 % faster")
 	assert.Equal(t, 10*minute, late543(t, restart.Never{}))
 }
 
-// reducers is a phase of 100 reducers, of which some have finished and the others are about to end the copy subphase,
-// which counts a third of the score. The finished ones' slots are free.
+// reducers is a phase of 100 reducers. Some have finished, and their slots are free. The others are about to end the
+// copy subphase, which counts a third of the score.
 func reducers(t *testing.T, finished int, policy restart.Policy) (tr *tracker.Tracker, copies int) {
 	tr, err := tracker.New(tracker.Config{
 		Tasks: 100, Slots: 100, Machines: 200, Interval: 10 * time.Second, Policy: policy, Limits: published,
@@ -68,20 +68,20 @@ func reducers(t *testing.T, finished int, policy restart.Policy) (tr *tracker.Tr
 	return tr, copies
 }
 
-// With 30 of 100 finished the mean is 0.3 + 0.7/3 = 53%, and a third is 20% behind it: from then on every reducer that still
-// copies is taken for slow, until the slots are full. LATE stops at its cap.
+// With 30 of 100 reducers finished, the mean score is 0.3 + 0.7/3 = 53 %, and a third is 20 % below the mean. From
+// then on Hadoop takes every reducer in the copy subphase for slow, until the slots are full. LATE stops at its cap.
 func TestLATE32NativeRuleSpeculatesOnAll(t *testing.T) {
 	tr, copies := reducers(t, 29, rules.Hadoop{})
 	assert.InDelta(t, 0.527, tr.Phase().Peers.MeanScore, 0.001)
 	assert.Zero(t, copies)
 	_, copies = reducers(t, 30, rules.Hadoop{})
-	assert.Equal(t, 30, copies, "all free slots")
+	assert.Equal(t, 30, copies, "copies must take all free slots")
 	_, copies = reducers(t, 31, rules.LATE{SlowTask: 1, SlowNode: restart.Off})
-	assert.Equal(t, 10, copies, "10% of the slots")
+	assert.Equal(t, 10, copies, "copies must take 10 % of the slots")
 }
 
-// LATE §4 measures nodes by their total progress. Without a Record these are of this phase: machine 4 has none more and
-// none less than the others. With one they are of all phases, and there it has done the least.
+// LATE §4 measures nodes by their total progress. Without a Record, only this phase counts, and machine 4 has as much
+// as the others. With a Record all phases count, and machine 4 has the least.
 func TestLATE4SlowNodesOfARecord(t *testing.T) {
 	for _, shared := range []bool{false, true} {
 		c := tracker.Config{
@@ -108,8 +108,8 @@ func TestLATE4SlowNodesOfARecord(t *testing.T) {
 	}
 }
 
-// LATE §4: where a task's data is has no part in which one is copied, nor where. A path that is eight times slower to
-// one machine changes no answer of LATE; Mantri's t_new knows it.
+// LATE §4 ignores the place of a task's data, both when it chooses a task and when it chooses a machine. A path that
+// is eight times slower to one machine changes no answer of LATE, but Mantri's t_new.
 func TestLATE4CopiesDisregardLocality(t *testing.T) {
 	answers := func(policy restart.Policy, path func(task, machine int) float64) (all []restart.Decision) {
 		tr := newTracker(t, tracker.Config{
@@ -134,8 +134,8 @@ func TestLATE4CopiesDisregardLocality(t *testing.T) {
 	assert.NotEqual(t, answers(restart.Mantri{}, nil), answers(restart.Mantri{}, far))
 }
 
-// Mantri §5: "even when Mantri cannot ascertain the cause of an outlier, it experimentally starts copies". Task 0 takes
-// ten times as long as the others, at first or wherever it runs; nothing tells which.
+// Mantri §5: "even when Mantri cannot ascertain the cause of an outlier, it experimentally starts copies". Task 0
+// takes ten times as long as the others, either in its first attempt or everywhere. No fact tells which.
 func TestMantri5ClosedLoop(t *testing.T) {
 	run := func(policy restart.Policy, repeats bool) (time.Duration, tracker.Ledger) {
 		s := newSim(t, tracker.Config{
@@ -150,17 +150,17 @@ func TestMantri5ClosedLoop(t *testing.T) {
 		return s.run(t), s.tracker.Ledger()
 	}
 	took, l := run(restart.Mantri{}, false)
-	assert.Equal(t, 40*time.Second, took, "20 s that it waits for progress, and a copy")
+	assert.Equal(t, 40*time.Second, took, "the task waits 20 s for progress, and its copy takes 20 s")
 	assert.Equal(t, [...]int{1, 1}, [...]int{l.Copies, l.Won})
 	took, l = run(restart.Mantri{}, true)
 	never, _ := run(restart.Never{}, true)
-	assert.Equal(t, never, took, "the cause follows the task, and no copy is faster")
+	assert.Equal(t, never, took, "no copy is faster, because the task is slow everywhere")
 	assert.Equal(t, [...]int{8, 0, 7, 1}, [...]int{l.Copies, l.Won, l.Pruned, l.Lost}, "%v", l)
-	assert.Less(t, l.Wasted, never, "closed loop: eight copies cost less than one that had stayed")
+	assert.Less(t, l.Wasted, never, "eight copies must waste less than the task takes alone")
 }
 
-// Mantri §5.3: "Mantri proactively recomputes tasks whose output and replicas, if any, have been lost": the task waits as
-// soon as the loss is known, whoever may ask for its output.
+// Mantri §5.3: "Mantri proactively recomputes tasks whose output and replicas, if any, have been lost". The task waits
+// as soon as the loss is known, even if no other task asks for its output.
 func TestMantri53LostOutputIsRecomputed(t *testing.T) {
 	tr := newTracker(t, tracker.Config{Tasks: 2, Slots: 2, Machines: 2, Interval: time.Second})
 	for task := range 2 {
@@ -178,8 +178,8 @@ func TestMantri53LostOutputIsRecomputed(t *testing.T) {
 	assert.Equal(t, 2, tr.Phase().Finished)
 }
 
-// Mantri §6.2 counts the copies that ended before what they are a copy of, the copies, and the time that they cost. Of
-// three copies one is first, one is second and one fails.
+// Mantri §6.2 counts the copies, the copies that ended first, and the time that copies cost. Of three copies the first
+// wins, the second loses, and the third fails.
 func TestMantri62SuccessRateOfCopies(t *testing.T) {
 	tr := newTracker(t, tracker.Config{Tasks: 3, Slots: 6, Machines: 6, Interval: time.Second})
 	for task := range 3 {
@@ -195,5 +195,5 @@ func TestMantri62SuccessRateOfCopies(t *testing.T) {
 	l := tr.Ledger()
 	assert.Equal(t, [...]int{3, 1, 1, 1}, [...]int{l.Copies, l.Won, l.Lost, l.Failed})
 	assert.Equal(t, 83*time.Second, l.Used)
-	assert.Equal(t, 36*time.Second, l.Wasted, "15 s, 10 s and 11 s")
+	assert.Equal(t, 36*time.Second, l.Wasted, "the three copies must waste 15 s, 10 s and 11 s")
 }

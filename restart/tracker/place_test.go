@@ -12,8 +12,8 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// Machine 3 of four is known to be slow. Attempts of task 0 have failed on machines 0 and 1, and the third hangs on
-// machine 2. Machines 0 and 1 are idle: either gets the copy, and machine 3 gets none.
+// Machine 3 of four is known to be slow. Attempts of task 0 have failed on machines 0 and 1, and the third attempt
+// hangs on machine 2. Machines 0 and 1 are idle. Each of them may get the copy; machine 3 gets none.
 func TestHungTaskIsCopiedToATriedMachine(t *testing.T) {
 	record, err := machines.New(machines.Config{})
 	require.NoError(t, err)

@@ -14,11 +14,11 @@ import (
 	"github.com/straggler-go/straggler/restart"
 )
 
-// Two trackers live the same random phase. One takes every decision in full; the other keeps what is plainly not slow by
-// bounds. They give the same actions for the same reasons, and count, charge and remember the same. Where the second went by
-// bounds, Decide would have compared numbers that the bounds enclose.
-func TestBoundsChangeNoDecision(t *testing.T) {
-	seeds := 40 // 700, in two minutes, hold as well
+// Two trackers get the same random events. The first makes every decision in full; the second keeps tasks by bounds.
+// Both give the same actions for the same reasons, and end in the same state. If the second decides by bounds, its
+// numbers enclose the numbers of the full decision.
+func TestDecisionsByBoundsAreThoseInFull(t *testing.T) {
+	seeds := 40 // 700 seeds, in two minutes, hold as well
 	if testing.Short() {
 		seeds = 12
 	}
@@ -32,18 +32,18 @@ func TestBoundsChangeNoDecision(t *testing.T) {
 		require.NoError(t, err)
 		two, err := w.quick.MarshalBinary()
 		require.NoError(t, err)
-		require.Equal(t, one, two, "seed %d: the same is remembered", seed)
+		require.Equal(t, one, two, "seed %d: both trackers must have the same state", seed)
 		require.Equal(t, w.full.Ledger(), w.quick.Ledger())
 		require.Equal(t, w.full.judge.counts, w.quick.judge.counts)
 		early, late, acts = early+w.early, late+w.late, acts+w.acts
 	}
 	t.Logf("by bounds %d decisions before it is known how far predictions are off, %d later; %d actions", early, late, acts)
-	assert.Greater(t, early, 100*seeds, "bounds must decide, or this shows nothing")
+	assert.Greater(t, early, 100*seeds, "bounds must decide, or the test shows nothing")
 	assert.Greater(t, late, 100*seeds)
-	assert.Greater(t, acts, 10*seeds, "and some tasks must be slow")
+	assert.Greater(t, acts, 10*seeds, "some tasks must be slow, or the test shows nothing")
 }
 
-// twins is a phase that two trackers live.
+// twins is one phase with two trackers.
 type twins struct {
 	t                       *testing.T
 	seed                    uint64
@@ -51,9 +51,9 @@ type twins struct {
 	full, quick             *Tracker
 	now                     time.Time
 	interval                time.Duration
-	work, takes             []float64 // seconds that each attempt takes on a machine as others are
+	work, takes             []float64 // seconds of each attempt on an average machine
 	noise, slow, hang, long float64
-	curve                   float64 // share of the time that has passed is the share of the work to this power
+	curve                   float64 // the share of the work is the share of the time to this power
 	machines                int
 	runs                    []running
 	left                    int
@@ -65,7 +65,7 @@ type running struct {
 	task, attempt int
 	began         time.Time
 	takes, off    float64
-	at            float64 // where its next report falls within an interval
+	at            float64 // the time of its reports within an interval
 }
 
 func newTwins(t *testing.T, seed uint64) *twins {
@@ -112,13 +112,13 @@ func newTwins(t *testing.T, seed uint64) *twins {
 		require.NoError(t, err)
 		*of = tr
 	}
-	w.full.judge.whole = true
+	w.full.judge.inFull = true
 	w.left = tasks
 	w.work = slices.Clone(w.work)
 	return w
 }
 
-// kind is what an earlier phase has shown.
+// kind returns the Experience that an earlier phase has filled.
 func (w *twins) kind() *Experience {
 	kind, rng, now := new(Experience), rand.New(rand.NewPCG(w.seed, 5)), w.now.Add(-1e6*time.Second)
 	tr, err := New(Config{Tasks: 30, Slots: 30, Interval: w.interval, Experience: kind})
@@ -140,7 +140,7 @@ func (w *twins) kind() *Experience {
 
 func (w *twins) over() bool { return w.left == 0 || w.events > 30_000 }
 
-// both tells both trackers of an event, and compares their answers.
+// both applies an event to both trackers, and compares their answers.
 func (w *twins) both(e Event) Answer {
 	w.events++
 	e.Time = w.now
@@ -161,7 +161,7 @@ func (w *twins) both(e Event) Answer {
 	return one
 }
 
-// bounds says that an answer by bounds encloses the full one.
+// bounds checks that an answer by bounds encloses the full answer.
 func (w *twins) bounds(full, by Answer) {
 	where := fmt.Sprintf("seed %d, event %d: %v, in full %v", w.seed, w.events, by, full)
 	require.Equal(w.t, restart.NotSlow, full.Reason, where)
@@ -188,12 +188,12 @@ func (w *twins) start(task, machine int) {
 	w.runs = append(w.runs, running{task, a.Attempt, w.now, takes, math.Exp(w.noise * w.rng.NormFloat64()), w.rng.Float64()})
 }
 
-// end drops the attempts of a task that a test holds for it, or all of them.
+// end removes the attempts of a task: one attempt, or all.
 func (w *twins) end(task, attempt int) {
 	w.runs = slices.DeleteFunc(w.runs, func(r running) bool { return r.task == task && (attempt < 0 || r.attempt == attempt) })
 }
 
-// do carries an answer out.
+// do carries out an answer.
 func (w *twins) do(a Answer) {
 	machine := w.rng.IntN(max(w.machines, 10))
 	switch a.Action {
@@ -212,7 +212,7 @@ func (w *twins) do(a Answer) {
 	}
 }
 
-// step lets a fifth of an interval pass.
+// step advances by a fifth of an interval.
 func (w *twins) step() {
 	for w.quick.Phase().FreeSlots > 0 {
 		a := w.both(Event{Kind: Offered, Machine: w.rng.IntN(max(w.machines, 10))})

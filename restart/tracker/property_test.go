@@ -12,8 +12,8 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// The Tracker against the oracle, under random events with rubbish among them.
-func TestTrackerAgainstOracle(t *testing.T) {
+// The Tracker agrees with the oracle under random events, with nonsense among them.
+func TestTheTrackerAgreesWithTheOracle(t *testing.T) {
 	for name, policy := range policytest.Policies() {
 		t.Run(name, func(t *testing.T) {
 			acted, tiny := 0, 0
@@ -35,16 +35,16 @@ func TestTrackerAgainstOracle(t *testing.T) {
 					}
 				}
 			}
-			assert.Greater(t, tiny, 5, "in some of the worlds progress is not to be believed")
+			assert.Greater(t, tiny, 5, "in some worlds the unit must be too small, or the test shows nothing")
 			if name != "never" {
-				assert.Greater(t, acted, 50, "the events must make the policy act, or this shows nothing")
+				assert.Greater(t, acted, 50, "the policy must act, or the test shows nothing")
 			}
 		})
 	}
 }
 
-// Next of a Tracker is Next over the same facts, when all tasks were judged on them.
-func TestTrackerNextIsNext(t *testing.T) {
+// Tracker.Next agrees with restart.Next on the same facts, after all tasks were decided on them.
+func TestTrackerNextAgreesWithRestartNext(t *testing.T) {
 	for name, policy := range policytest.Policies() {
 		t.Run(name, func(t *testing.T) {
 			compared := 0
@@ -53,7 +53,7 @@ func TestTrackerNextIsNext(t *testing.T) {
 				for range 60 {
 					w.step()
 				}
-				acts := false // a Sweep tells of restarts and kills at once; Next is for what is left
+				acts := false // a Sweep carries out restarts and kills; Next decides about the rest
 				w.tracker.Sweep(w.now, func(d tracker.Answer) { acts = acts || d.Action != restart.Copy })
 				if acts || w.tracker.Phase().FreeSlots == 0 {
 					continue
@@ -84,7 +84,7 @@ func TestTrackerNextIsNext(t *testing.T) {
 					i = runs[i]
 				}
 				require.Equal(t, i, got.Task, "%v, want %v", got, want)
-				want.Avoid = got.Avoid // LATE has more to avoid
+				want.Avoid = got.Avoid // LATE avoids more machines
 				require.Equal(t, want, got.Decision)
 				compared++
 			}

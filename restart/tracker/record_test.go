@@ -13,8 +13,8 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// silent phases run one after the other on ten machines of one slot and one record, under Mantri, and report nothing.
-// Tasks take 15 to 25 s, times what factor says of the task, the attempt and the machine. It returns the record, and
+// silentPhases runs phases without reports one after another, under Mantri, on ten machines of one slot with one
+// record. Tasks take 15 to 25 s, times a factor of the task, the attempt and the machine. It returns the record, and
 // how many attempts of the last phase began on machine 9.
 func silentPhases(t *testing.T, seed uint64, phases int, factor func(rng *rand.Rand, task, machine int) float64) (
 	record *machines.Record, there int,
@@ -41,10 +41,10 @@ func silentPhases(t *testing.T, seed uint64, phases int, factor func(rng *rand.R
 	return record, there
 }
 
-// A machine that is 8 times slower is known although nothing ever finishes there and nothing reports progress: in the
-// second phase no task starts on it. What it shows are a few ages at which tasks were killed, so that in one phase of a hundred
-// it may be one more before it is.
-func TestSilentMachineIsKnown(t *testing.T) {
+// A machine is 8 times slower than the others. No attempt ever finishes there, and none reports. Still the record
+// judges the machine slow, and in the second phase no task starts there. The evidence is a few ages at which attempts
+// were killed, so in one phase of a hundred one more attempt may start there.
+func TestASlowMachineIsKnownWithoutReports(t *testing.T) {
 	started := 0
 	for seed := range uint64(100) {
 		record, there := silentPhases(t, seed, 2, func(_ *rand.Rand, _, machine int) float64 {
@@ -60,9 +60,9 @@ func TestSilentMachineIsKnown(t *testing.T) {
 	assert.LessOrEqual(t, started, 1)
 }
 
-// Where tasks are long wherever they run, or attempts are slow by bad luck, Mantri kills as many, and no machine is
-// slow.
-func TestSilentLongTasksBlameNoMachine(t *testing.T) {
+// Some tasks are long on every machine, or some attempts are slow by chance. Mantri kills as many attempts, but the
+// record judges no machine slow.
+func TestLongTasksMakeNoMachineSlow(t *testing.T) {
 	for name, factor := range map[string]func(rng *rand.Rand, task, machine int) float64{
 		"long tasks": func(_ *rand.Rand, task, _ int) float64 {
 			if task%10 == 3 {
@@ -82,6 +82,6 @@ func TestSilentLongTasksBlameNoMachine(t *testing.T) {
 			record, _ := silentPhases(t, seed, 3, factor)
 			slow += len(record.AppendAvoid(nil))
 		}
-		assert.Zero(t, slow, "%s, of 60 machines", name)
+		assert.Zero(t, slow, "%s: no machine may be judged slow", name)
 	}
 }

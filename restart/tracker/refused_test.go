@@ -12,7 +12,7 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// oneSlow is a record of ten machines of which the last takes ten times as long.
+// oneSlow is a record of ten machines; the last takes ten times as long.
 func oneSlow(t *testing.T) *machines.Record {
 	t.Helper()
 	record := new(machines.Record)
@@ -26,10 +26,11 @@ func oneSlow(t *testing.T) *machines.Record {
 	return record
 }
 
-// A slow machine that was refused a waiting task takes its own slots from those that are free, whether the number of
-// machines is known or not; once it is lost, none.
-func TestARefusedMachineTakesItsOwnSlots(t *testing.T) {
-	for known, free := range map[int]int{10: 87, 0: 97 - 100/4} { // of those heard of, it has a fourth
+// A slow machine was refused a waiting task. Its slots no longer count as free, with or without a known number of
+// machines. After the machine is lost, no slots are taken off.
+func TestARefusedMachineHasNoFreeSlots(t *testing.T) {
+	// If the number of machines is not known, four machines appeared, and the slow one holds a fourth of the slots.
+	for known, free := range map[int]int{10: 87, 0: 97 - 100/4} {
 		tr := newTracker(t, tracker.Config{Tasks: 3, Slots: 100, Machines: known, Interval: time.Second, Record: oneSlow(t)})
 		tr.Start(start, tr.Next(start, 0).Task, 0)
 		require.Equal(t, restart.SlowMachine, tr.Next(start, 9).Reason)
@@ -43,7 +44,7 @@ func TestARefusedMachineTakesItsOwnSlots(t *testing.T) {
 	}
 }
 
-// Beside 92 idle slots a straggler is copied, not killed, though one machine was refused.
+// There are 92 idle slots, and one machine was refused. A straggler is copied, not killed.
 func TestARefusedMachineDoesNotMakeSlotsScarce(t *testing.T) {
 	tr := newTracker(t, tracker.Config{Tasks: 8, Slots: 100, Interval: time.Second, Record: oneSlow(t)})
 	for machine := range 8 {

@@ -34,10 +34,10 @@ func (r rogue) Decide(t restart.Task, p restart.Phase) restart.Decision {
 	}
 }
 
-// Whatever a policy answers, nothing comes of it that would do harm: an attempt to end exists, runs, and is neither its task's
-// only copy to be pruned nor the one furthest on; a task that must not be copied or restarted is not; and every answer is a
-// line that a journal reads back.
-func TestAPolicyThatAnswersAnything(t *testing.T) {
+// A policy answers anything. An attempt to end always exists and runs. A Kill never names the only attempt of its
+// task, nor the attempt that is furthest on. A task that must not be copied or restarted is not. A journal reads every
+// answer back.
+func TestAnyAnswerOfAPolicyIsHarmless(t *testing.T) {
 	acted, refused := 0, 0
 	for seed := range uint64(30) {
 		rng := rand.New(rand.NewPCG(seed, 3))
@@ -45,8 +45,8 @@ func TestAPolicyThatAnswersAnything(t *testing.T) {
 		record := journal.NewRecorder(c)
 		c.OnEvent = record.OnEvent
 		tr := newTracker(t, c)
-		began := map[[2]int]int{} // when each attempt that runs began
-		gaveWay := map[int]int{}  // how often the oldest of a task was killed or restarted
+		began := map[[2]int]int{} // when each running attempt began
+		gaveWay := map[int]int{}  // how often the oldest attempt of a task was killed or restarted
 		check := func(now int, a tracker.Answer) {
 			runs, oldest := 0, now
 			for key, since := range began {
@@ -58,13 +58,13 @@ func TestAPolicyThatAnswersAnything(t *testing.T) {
 			case restart.Keep, restart.Start:
 				return
 			case restart.Copy:
-				require.NotEqual(t, 4, a.Task, "it must not be copied")
+				require.NotEqual(t, 4, a.Task, "the task must not be copied")
 			case restart.Restart, restart.Kill:
 				since, ok := began[[2]int{a.Task, a.Attempt}]
-				require.True(t, ok, "%v of a copy that does not run", a)
-				require.True(t, runs > 1 || a.Action == restart.Restart && a.Task != 5, "%v of the only copy", a)
-				gives := a.Action == restart.Kill && gaveWay[a.Task] < 3 // the oldest, for a copy that is further on
-				require.True(t, runs == 1 || since > oldest || gives, "%v of the copy that has run longest", a)
+				require.True(t, ok, "%v names an attempt that does not run", a)
+				require.True(t, runs > 1 || a.Action == restart.Restart && a.Task != 5, "%v names the only attempt", a)
+				gives := a.Action == restart.Kill && gaveWay[a.Task] < 3 // the oldest attempt, for a copy that is further on
+				require.True(t, runs == 1 || since > oldest || gives, "%v names the oldest attempt", a)
 				if runs == 1 || since == oldest {
 					gaveWay[a.Task]++
 				}
@@ -111,7 +111,7 @@ func TestAPolicyThatAnswersAnything(t *testing.T) {
 	assert.Greater(t, refused, 500)
 }
 
-// Each reason is counted, also the last one.
+// Each reason is counted, also the last reason.
 func TestEveryReasonIsCounted(t *testing.T) {
 	named := 0
 	for ; !strings.HasPrefix(restart.Reason(named).String(), "Reason("); named++ {
@@ -128,8 +128,8 @@ func TestEveryReasonIsCounted(t *testing.T) {
 	assert.Greater(t, named, 30)
 }
 
-// What holds a nil pointer is an error and not a panic; a pointer to a policy is the policy.
-func TestTypedNil(t *testing.T) {
+// An interface that holds a nil pointer is an error and not a panic. A pointer to a policy is a policy.
+func TestATypedNilIsAnError(t *testing.T) {
 	for want, c := range map[string]tracker.Config{
 		`restart: Policy is "a nil *rules.LATE", want a policy, or nil itself for LeastCost`:    {Policy: (*rules.LATE)(nil)},
 		`restart: Policy is "a nil *restart.Mantri", want`:                                      {Policy: (*restart.Mantri)(nil)},

@@ -18,10 +18,11 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// What a host knows reaches the decision: phases in virtual time of which the right answer is known.
+// Facts of a host reach the decision: phases in simulated time with a known right answer.
 
-// A host's clock steps back an hour while a straggler runs: it is copied after a minute, as if nothing had happened.
-func TestClockStepsBack(t *testing.T) {
+// The host's clock steps back by an hour while a straggler runs. The straggler gets its copy after a minute all the
+// same.
+func TestAStepOfTheClockDelaysNoCopy(t *testing.T) {
 	for _, step := range []time.Duration{0, time.Hour} {
 		tr := newTracker(t, tracker.Config{Tasks: 4, Slots: 8, Interval: time.Second, Policy: rules.Flink{}})
 		now, copied := start, -1
@@ -41,12 +42,13 @@ func TestClockStepsBack(t *testing.T) {
 				copied = second
 			}
 		}
-		assert.InDelta(t, 60, copied, 1, "a step of %v", step)
+		assert.InDelta(t, 60, copied, 1, "with a step of %v the copy comes too early or too late", step)
 		assert.Equal(t, step > 0, tr.Ledger().ClockSteps == 1)
 	}
 }
 
-// Dispatch takes 30 s, and nobody has said so: it is learned, and the phase takes as long as if it had been known.
+// Dispatch takes 30 s, and Config.Lag is 0. The tracker learns the delay, and the phase takes as long as with a
+// correct Lag.
 func TestDispatchDelayIsLearned(t *testing.T) {
 	run := func(lag time.Duration) (end time.Duration, l tracker.Ledger, learned time.Duration) {
 		s := newSim(t, tracker.Config{
@@ -70,11 +72,12 @@ func TestDispatchDelayIsLearned(t *testing.T) {
 	known, _, _ := run(30 * time.Second)
 	t.Logf("%v without Lag, %v with it; %+v", unknown, known, l)
 	assert.InEpsilon(t, known.Seconds(), unknown.Seconds(), 0.02)
-	assert.GreaterOrEqual(t, fresh, 70*time.Second, "a new copy takes 30 s of dispatch and 40 s and more of work")
+	assert.GreaterOrEqual(t, fresh, 70*time.Second, "t_new is 30 s of dispatch and at least 40 s of work")
 }
 
-// Every fifth partition is empty. An empty one is no partition of unknown size: nothing is restarted, nothing wasted.
-func TestEmptyPartitions(t *testing.T) {
+// Every fifth partition is empty. An empty partition is not a partition of unknown size, so nothing is restarted and
+// nothing is wasted.
+func TestAnEmptyPartitionIsNotOfUnknownSize(t *testing.T) {
 	work := make([]float64, 100)
 	for i := range work {
 		if i%5 > 0 {
@@ -83,7 +86,7 @@ func TestEmptyPartitions(t *testing.T) {
 	}
 	s := newSim(t, tracker.Config{Work: work, Machines: 10, Interval: time.Second}, func(task, _, _ int) time.Duration {
 		if work[task] == 0 {
-			return 4 * time.Second // it starts, and finds nothing
+			return 4 * time.Second // it starts, and finds nothing to do
 		}
 		return 24 * time.Second
 	})
@@ -94,8 +97,8 @@ func TestEmptyPartitions(t *testing.T) {
 	assert.Zero(t, l.Wasted)
 }
 
-// A result that comes although a restart was told is a result.
-func TestLateSuccess(t *testing.T) {
+// An attempt was restarted, and its success comes afterwards. It counts as a success.
+func TestALateSuccessCounts(t *testing.T) {
 	for _, runsAgain := range []bool{false, true} {
 		tr := newTracker(t, tracker.Config{Tasks: 2, Slots: 2, Interval: time.Second})
 		tr.Start(at(0), 0, 0)
@@ -107,7 +110,7 @@ func TestLateSuccess(t *testing.T) {
 		}
 		assert.ElementsMatch(t, want, tr.Finish(at(12), 0, 0))
 		assert.Equal(t, 1, tr.Phase().Finished)
-		assert.Equal(t, 1, tr.Phase().Waiting, "the other task")
+		assert.Equal(t, 1, tr.Phase().Waiting, "only the other task waits")
 		assert.Equal(t, 2, tr.Phase().FreeSlots)
 		l := tr.Ledger()
 		assert.Equal(t, 1, l.Finished)
@@ -119,8 +122,8 @@ func TestLateSuccess(t *testing.T) {
 	}
 }
 
-// Progress in per cent where the works are shares: said at the first report, and counted.
-func TestUnitsThatCannotBeRight(t *testing.T) {
+// Progress comes in per cent where the works are shares. The first report shows it, and it is counted.
+func TestTooLargeUnitsAreDetected(t *testing.T) {
 	for _, policy := range []restart.Policy{restart.Mantri{}, rules.LATE{MinAge: restart.Off}, rules.Hadoop{MinAge: restart.Off}} {
 		tr := newTracker(t, tracker.Config{Tasks: 4, Slots: 4, Interval: time.Second, Policy: policy})
 		for task := range 4 {
@@ -131,22 +134,22 @@ func TestUnitsThatCannotBeRight(t *testing.T) {
 			assert.Equal(t, restart.BadUnits, a.Reason, "%T: %v", policy, a)
 		}
 		assert.Equal(t, 4, tr.Ledger().BadUnits)
-		assert.NotEqual(t, restart.BadUnits, tr.Report(at(6), 0, 0, tracker.Report{Done: 1.001}).Reason, "a last block")
+		assert.NotEqual(t, restart.BadUnits, tr.Report(at(6), 0, 0, tracker.Report{Done: 1.001}).Reason, "a last block may exceed the work by a little")
 	}
 }
 
-// A phase that reports no progress is told so, and not that an estimate is missing.
-func TestNoProgress(t *testing.T) {
+// A phase without reports has the reason no-progress, and not no-estimate.
+func TestAPhaseWithoutReportsSaysSo(t *testing.T) {
 	tr := newTracker(t, tracker.Config{Tasks: 2, Slots: 2, Interval: time.Second})
 	tr.Start(at(0), 0, 0)
 	tr.Start(at(0), 1, 1)
 	assert.Equal(t, restart.NoProgress, tr.Decide(at(100), 0).Reason)
 	tr.Report(at(100), 1, 0, tracker.Report{Done: 0.5})
-	assert.Equal(t, restart.NoEstimate, tr.Decide(at(100), 0).Reason, "the other one does")
+	assert.Equal(t, restart.NoEstimate, tr.Decide(at(100), 0).Reason, "once an attempt has reported, an estimate is missing")
 }
 
-// LATE in a phase without progress takes the oldest for the slowest, and not the lowest number.
-func TestLATEWithoutProgress(t *testing.T) {
+// In a phase without progress LATE takes the oldest attempt for the slowest, and not the lowest number.
+func TestLATETakesTheOldestWithoutProgress(t *testing.T) {
 	tr := newTracker(t, tracker.Config{
 		Tasks: 10, Slots: 20, Machines: 20, Interval: time.Second, Policy: rules.LATE{SlowTask: 1}, Limits: published,
 	})
@@ -164,13 +167,13 @@ func TestLATEWithoutProgress(t *testing.T) {
 	assert.Equal(t, 200*time.Second, a.Remaining)
 }
 
-// answers is a policy of the host's own that answers what it was told to.
+// answers is a policy of the host's own that always gives the same answer.
 type answers restart.Decision
 
 func (d answers) Decide(restart.Task, restart.Phase) restart.Decision { return restart.Decision(d) }
 
-// What a policy can't mean is refused, and counted: above all, it kills nothing.
-func TestAnswersOutOfRange(t *testing.T) {
+// An impossible answer of a policy is counted and kills nothing.
+func TestAnswersOutOfRangeAreCounted(t *testing.T) {
 	for _, d := range []restart.Decision{
 		{Action: restart.Restart, Attempt: 1}, {Action: restart.Kill, Attempt: -1}, {Action: restart.Start}, {Action: 99},
 	} {
@@ -187,8 +190,9 @@ func TestAnswersOutOfRange(t *testing.T) {
 	assert.Equal(t, restart.Decision{Reason: restart.NotSlow}, tr.Decide(at(1), 0).Decision)
 }
 
-// Spark and Flink take the median of the run times that were recorded, however many tasks have finished unseen, or twice.
-func TestMediansAreOfRecordedRunTimes(t *testing.T) {
+// Spark and Flink take the median of the recorded run times. Tasks that finished without a run time, or twice, do not
+// change it.
+func TestMediansUseRecordedRunTimes(t *testing.T) {
 	for policy, want := range map[restart.Policy]float64{rules.Spark{Quantile: 0.5}: 6, rules.Flink{LowerBound: restart.Off}: 3} {
 		tr := newTracker(t, tracker.Config{Tasks: 10, Slots: 10, Interval: time.Second, Policy: policy})
 		for i := range 10 {
@@ -222,10 +226,10 @@ func TestMediansAreOfRecordedRunTimes(t *testing.T) {
 	for i := range 10 {
 		tr.Finish(at(30+float64(i)), i, 1)
 	}
-	assert.Equal(t, 45., tr.Report(at(44), 10, 0, tracker.Report{Score: .1}).Threshold, "as without the lost outputs")
+	assert.Equal(t, 45., tr.Report(at(44), 10, 0, tracker.Report{Score: .1}).Threshold, "tasks that lost their outputs must not change the median")
 }
 
-// evenProgress is what a host knows whose tasks have always progressed evenly.
+// evenProgress returns the Shape of tasks that always progressed evenly.
 func evenProgress() *survival.Shape {
 	s := new(survival.Shape)
 	for range 50 {
@@ -238,8 +242,8 @@ func evenProgress() *survival.Shape {
 	return s
 }
 
-// cluster is the host of the rows about machines: ten machines, or the nine good ones, of one slot each, of which the first
-// of ten is eight times slower; a share of the attempts takes four times as long wherever it runs.
+// cluster is the host of the tests about machines: ten machines of one slot, or only the nine good ones. The first of
+// the ten is eight times slower. A share of the attempts takes four times as long on every machine.
 type cluster struct {
 	bad, record bool
 	tasks       int
@@ -278,9 +282,9 @@ func (c cluster) run(t *testing.T) (end time.Duration, s *sim, r *machines.Recor
 	return s.run(t), s, r
 }
 
-// One of ten machines is eight times slower. It is known after a few attempts, though none of them ever finished there, and
-// gets no more; what was killed there does not make a new copy look slow.
-func TestOneSlowMachine(t *testing.T) {
+// One of ten machines is eight times slower. It is known after a few attempts, though none ever finished there, and
+// gets no more. Attempts that were killed there do not lengthen t_new.
+func TestOneSlowMachineIsKnown(t *testing.T) {
 	for seed := range uint64(6) {
 		_, s, r := cluster{bad: true, record: true, tasks: 800, seed: seed}.run(t)
 		l, fresh := s.tracker.Ledger(), s.tracker.UnitTimes().Mean()
@@ -294,8 +298,8 @@ func TestOneSlowMachine(t *testing.T) {
 	}
 }
 
-// The same, and every twentieth attempt takes four times as long: a bad machine more is no worse than none. (What is left
-// between them is which task comes last.)
+// One of ten machines is eight times slower, and every twentieth attempt takes four times as long. The ten machines
+// together are no slower than the nine good ones. The remaining difference is the choice of the last task.
 func TestTenMachinesAreNeverSlowerThanNine(t *testing.T) {
 	var ten, nine time.Duration
 	for seed := range uint64(6) {
@@ -308,9 +312,9 @@ func TestTenMachinesAreNeverSlowerThanNine(t *testing.T) {
 	assert.LessOrEqual(t, ten.Seconds(), nine.Seconds()*1.001)
 }
 
-// Every eighth of 48 tasks is slow wherever it runs, because of the way to its data. A host that knows it says so, and nothing
-// is done about what can't be helped.
-func TestSlowPath(t *testing.T) {
+// Every eighth of 48 tasks is slow on every machine, because of the way to its data. The host says so by Config.Path,
+// and the tracker restarts and copies none of them in vain.
+func TestTasksWithASlowPathAreLeftAlone(t *testing.T) {
 	run := func(policy restart.Policy, knows bool) (time.Duration, tracker.Ledger) {
 		config := tracker.Config{Tasks: 48, Machines: 6, Slots: 12, Interval: time.Second, Policy: policy}
 		slow := func(task int) float64 {
@@ -334,8 +338,8 @@ func TestSlowPath(t *testing.T) {
 	assert.Zero(t, after.Restarts)
 }
 
-// The only other machine is known to be slower than it is worth.
-func TestOnlyASlowMachineIsLeft(t *testing.T) {
+// The only other machine is too slow for a copy.
+func TestNoCopyIfOnlyASlowMachineIsLeft(t *testing.T) {
 	record, err := machines.New(machines.Config{})
 	require.NoError(t, err)
 	for i := range 8 {
@@ -357,13 +361,13 @@ func TestOnlyASlowMachineIsLeft(t *testing.T) {
 		assert.Equal(t, want, a.Action, "%v", a)
 		if known {
 			assert.Equal(t, restart.NotSlow, a.Reason)
-			assert.InDelta(t, 87, a.Fresh.Seconds(), 1, "what it would take there: %v", a)
+			assert.InDelta(t, 87, a.Fresh.Seconds(), 1, "t_new counts the slow machine: %v", a)
 		}
 	}
 }
 
-// A slow machine gets no waiting task, and is the last resort all the same.
-func TestNextSaysNotOnThisMachine(t *testing.T) {
+// A slow machine gets no waiting task while other attempts run. If nothing runs, it gets a task.
+func TestASlowMachineGetsNoWaitingTask(t *testing.T) {
 	record, err := machines.New(machines.Config{})
 	require.NoError(t, err)
 	for machine := range 4 {
@@ -377,7 +381,7 @@ func TestNextSaysNotOnThisMachine(t *testing.T) {
 		}
 	}
 	tr := newTracker(t, tracker.Config{Tasks: 3, Slots: 4, Machines: 4, Interval: time.Second, Record: record})
-	assert.Equal(t, restart.Start, tr.Next(at(0), 2e9+3).Action, "nothing runs yet")
+	assert.Equal(t, restart.Start, tr.Next(at(0), 2e9+3).Action, "while nothing runs, a slow machine gets a task")
 	tr.Start(at(0), 0, 2e9)
 	a := tr.Next(at(0), 2e9+3)
 	assert.Equal(t, -1, a.Task)
@@ -386,8 +390,8 @@ func TestNextSaysNotOnThisMachine(t *testing.T) {
 	assert.Equal(t, restart.Start, tr.Next(at(0), -1).Action)
 }
 
-// Clones are a task's first copies: none is killed for being third, they take nothing from anyone's budget, and each task has
-// the same number.
+// Clones are first attempts of a task. No clone is killed as the third attempt, clones take nothing from a shared
+// budget, and each task gets the same number.
 func TestClonesAreFirstCopies(t *testing.T) {
 	budget := newBudget(t, tracker.BudgetConfig{Slots: 100})
 	clones := newTracker(t, tracker.Config{
@@ -404,7 +408,7 @@ func TestClonesAreFirstCopies(t *testing.T) {
 	assert.Equal(t, restart.Keep, clones.Next(at(0), 12).Action)
 	assert.Zero(t, clones.Phase().Copies)
 	assert.Zero(t, budget.Running())
-	assert.True(t, budget.Allows(), "another job's straggler")
+	assert.True(t, budget.Allows(), "clones take nothing from the budget")
 	for s := 1.; s < 20; s++ {
 		for task := range 4 {
 			for attempt := range 3 {
@@ -420,8 +424,9 @@ func TestClonesAreFirstCopies(t *testing.T) {
 	assert.Zero(t, l.Copies+l.Won+l.Lost+l.Pruned)
 }
 
-// A machine leaves at a known time: what would not end by then is copied elsewhere, and no more starts there than ends.
-func TestAMachineLeaves(t *testing.T) {
+// A machine leaves at a known time. Tasks that would not end by then are copied elsewhere, and only tasks that end in
+// time start there.
+func TestTasksLeaveAMachineInTime(t *testing.T) {
 	tr := newTracker(t, tracker.Config{
 		Tasks: 4, Slots: 6, Machines: 6, Interval: time.Second, UnitTimes: estimate.UnitTimesConfig{Prior: policytest.Certain(40)},
 	})
@@ -436,15 +441,15 @@ func TestAMachineLeaves(t *testing.T) {
 	a := tr.Decide(at(20), 0)
 	assert.Equal(t, restart.Leaving, a.Reason, "%v", a)
 	assert.Equal(t, restart.Copy, a.Action)
-	assert.True(t, a.Avoid.Has(0) && a.Avoid.Has(1), "neither stays: %v", a)
-	assert.Equal(t, restart.Keep, tr.Decide(at(20), 1).Action, "it ends in time")
+	assert.True(t, a.Avoid.Has(0) && a.Avoid.Has(1), "the copy avoids both machines that leave: %v", a)
+	assert.Equal(t, restart.Keep, tr.Decide(at(20), 1).Action, "the task ends in time")
 	assert.Equal(t, restart.Leaving, tr.Next(at(20), 0).Reason)
 	assert.Equal(t, 0, tr.Next(at(20), 5).Task)
 	tr.Leave(at(21), 0, time.Time{})
-	assert.Equal(t, restart.Keep, tr.Decide(at(21), 0).Action, "it stays after all")
+	assert.Equal(t, restart.Keep, tr.Decide(at(21), 0).Action, "the machine stays after all")
 }
 
-// LATE's slow nodes are to be avoided also by a host that acts on a report.
+// A decision to copy that answers a report avoids LATE's slow nodes, too.
 func TestLATEAvoidsSlowNodesAtAReport(t *testing.T) {
 	tr := newTracker(t, tracker.Config{
 		Tasks: 12, Slots: 20, Machines: 5, Interval: time.Second, Policy: rules.LATE{SlowTask: 1}, Limits: published,
@@ -459,13 +464,14 @@ func TestLATEAvoidsSlowNodesAtAReport(t *testing.T) {
 	tr.Start(at(60), 11, 2)
 	a := tr.Report(at(200), 8, 0, tracker.Report{Score: 0.1})
 	require.Equal(t, restart.Copy, a.Action, "%v", a)
-	assert.True(t, a.Avoid.Has(4), "nothing has finished on machine 4: %v", a)
+	assert.True(t, a.Avoid.Has(4), "nothing has finished on machine 4, so a copy avoids it: %v", a)
 	assert.Equal(t, restart.SlowMachine, tr.Next(at(200), 4).Reason)
 }
 
-// In the last wave no task starts on a machine where an attempt was the slower of two, until one has ended there, or as much time
-// has passed as the longest attempt took. Before the last wave one does: there the slot is worth more than what may be lost.
-func TestMachineThatWasBeaten(t *testing.T) {
+// On a machine an attempt was the slower of two. In the last wave no task starts there, until an attempt has ended
+// there, or as much time has passed as the longest attempt took. Before the last wave a task starts there, because the
+// slot is worth more than the possible loss.
+func TestABeatenMachineWaitsInTheLastWave(t *testing.T) {
 	for _, tasks := range []int{8, 12} {
 		tr := newTracker(t, tracker.Config{Tasks: tasks, Slots: 4, Machines: 4, Interval: 10 * time.Second})
 		for task := range 4 {
@@ -477,20 +483,20 @@ func TestMachineThatWasBeaten(t *testing.T) {
 		assert.True(t, tr.Phase().Waiting == tasks-4)
 		a := tr.Next(at(190), 0)
 		if tasks == 12 {
-			assert.Equal(t, restart.Start, a.Action, "two waves are left")
+			assert.Equal(t, restart.Start, a.Action, "before the last wave a task starts there")
 			continue
 		}
 		assert.Equal(t, "keep beaten-machine waiting-tasks=4 threshold=4", a.Decision.String())
-		assert.Equal(t, restart.Start, tr.Next(at(190), 1).Action, "it was not slower there")
+		assert.Equal(t, restart.Start, tr.Next(at(190), 1).Action, "the attempt on this machine was not slower")
 		data, err := tr.MarshalBinary()
 		require.NoError(t, err)
 		restored, err := tracker.Restore(tracker.Config{}, data)
 		require.NoError(t, err)
 		assert.Equal(t, restart.BeatenMachine, restored.Next(at(190), 0).Reason)
 		assert.Equal(t, restart.BeatenMachine, tr.Next(at(289), 0).Reason)
-		assert.Equal(t, restart.Start, tr.Next(at(290), 0).Action, "the race was as long ago as the longest attempt took")
+		assert.Equal(t, restart.Start, tr.Next(at(290), 0).Action, "the attempt was overtaken as long ago as the longest attempt took")
 		tr.Start(at(190), 4, 0)
 		tr.Finish(at(280), 4, 0)
-		assert.Equal(t, restart.Start, tr.Next(at(280), 0).Action, "an attempt has ended there since")
+		assert.Equal(t, restart.Start, tr.Next(at(280), 0).Action, "an attempt has ended on the machine since then")
 	}
 }

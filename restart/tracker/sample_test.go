@@ -14,7 +14,7 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// watcher keeps every task, and the last that it was asked about.
+// watcher keeps every task, and keeps the facts of the last task.
 type watcher struct{ saw *restart.Task }
 
 func (w watcher) Decide(t restart.Task, _ restart.Phase) restart.Decision {
@@ -25,19 +25,19 @@ func (w watcher) Decide(t restart.Task, _ restart.Phase) restart.Decision {
 
 func (w watcher) Describe() rules.Description { return rules.Description{} }
 
-// A task of no work, such as one with nothing to read, has still run for a share of its time when it says so.
-func TestScoreOfATaskWithoutWork(t *testing.T) {
+// A task of no work, such as a task with nothing to read, reports a score. Its t_rem follows from the score.
+func TestATaskWithoutWorkHasATimeLeft(t *testing.T) {
 	var saw restart.Task
 	tr := newTracker(t, tracker.Config{
 		Work: []float64{0, 5}, Slots: 2, Interval: time.Second, Policy: watcher{&saw}, Limits: published,
 	})
 	tr.Start(at(0), 0, 0)
 	tr.Report(at(10), 0, 0, tracker.Report{Score: 0.25})
-	assert.InDelta(t, 30, saw.Attempts[0].Remaining.Seconds(), 0.1, "a quarter in 10 s")
+	assert.InDelta(t, 30, saw.Attempts[0].Remaining.Seconds(), 0.1, "an attempt that did a quarter in 10 s needs 30 s more")
 	assert.Equal(t, 0.25, saw.Attempts[0].Score)
 }
 
-// spyRecord notes at which ages a record is told of a running copy.
+// spyRecord notes the ages at which a record gets an observation of a running attempt.
 type spyRecord struct {
 	*machines.Record
 	ages []float64
@@ -48,9 +48,10 @@ func (r *spyRecord) Running(now time.Time, machine int, key uint64, a machines.A
 	return r.Record.Running(now, machine, key, a)
 }
 
-// A record is told of a running copy from its first interval on, and again when it is older by half an interval and an
-// eighth of the age at which it was last told: often enough for a verdict, and O(log age) times.
-func TestRecordIsToldOfRunningCopiesEverLessOften(t *testing.T) {
+// A record gets the first observation of a running attempt after an interval. It gets the next when the attempt is
+// older by half an interval and an eighth of its age at the last one: often enough for a verdict, and O(log age)
+// times.
+func TestARecordGetsObservationsEverLessOften(t *testing.T) {
 	record, err := machines.New(machines.Config{})
 	require.NoError(t, err)
 	spy := &spyRecord{Record: record}
@@ -62,8 +63,8 @@ func TestRecordIsToldOfRunningCopiesEverLessOften(t *testing.T) {
 	assert.Equal(t, []float64{10, 17, 25, 34, 44}, spy.ages) // 17 >= 10 + 10/8 + 5, 25 >= 17 + 17/8 + 5, ...
 }
 
-// What a running copy's progress implies is corrected by how far such predictions were off.
-func TestSamplesAreCorrectedByTheKindsErrors(t *testing.T) {
+// The sample of a running attempt is corrected by the errors of earlier predictions.
+func TestSamplesAreCorrectedByEarlierErrors(t *testing.T) {
 	kind := new(survival.Shape)
 	first := newTracker(t, tracker.Config{Tasks: 8, Slots: 8, Interval: time.Second, Shape: kind})
 	for i := range 8 {

@@ -13,9 +13,9 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// A host that reports a score alone gets what one gets that reports the work: the same decisions of every policy, the same
-// estimates, and the same rates.
-func TestScoreAlone(t *testing.T) {
+// A host that reports only scores gets the same decisions of every policy, the same estimates, and the same rates as a
+// host that reports the work.
+func TestAScoreAloneIsEnough(t *testing.T) {
 	for name, policy := range policytest.Policies() {
 		acted := 0
 		for seed := range uint64(20) {
@@ -25,7 +25,7 @@ func TestScoreAlone(t *testing.T) {
 				Policy: policy, Limits: published,
 			}
 			for i := range c.Work {
-				c.Work[i] = []float64{4, 8, 16}[rng.IntN(3)] // a score times one of them is exact
+				c.Work[i] = []float64{4, 8, 16}[rng.IntN(3)] // a score times one of these works is exact
 			}
 			one, two := newTracker(t, c), newTracker(t, c)
 			both := func(e tracker.Event) tracker.Answer {

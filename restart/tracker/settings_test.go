@@ -14,8 +14,8 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// A configuration reads back from its JSON, except for what has no data.
-func TestConfigAsJSON(t *testing.T) {
+// A configuration reads back from its JSON, except for the parts without data.
+func TestAConfigReadsBackFromItsJSON(t *testing.T) {
 	c := tracker.Config{
 		Tasks: 3, Work: []float64{1, 2.5, 0}, Slots: 4, Machines: 5, Clones: 2, Interval: 1500 * time.Millisecond, Lag: 1,
 		Policy: rules.Spark{Quantile: 0.5, MinRuntime: restart.Off}, Model: estimate.Linear{Window: 2, Grace: 3, WrapUp: 4},

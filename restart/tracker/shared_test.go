@@ -16,7 +16,7 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// locked is what a host makes of a record and a budget whose trackers run on goroutines of their own.
+// locked is a record and a budget with a lock, for trackers on several goroutines.
 type locked struct {
 	mu     sync.Mutex
 	record *machines.Record
@@ -74,7 +74,7 @@ func (l *locked) AddProgress(now time.Time, machine int, change float64) (is boo
 	return is
 }
 
-// Progress returns a copy of the distribution, which others may change once the lock is open.
+// Progress returns a copy of the distribution, because others may change it once the lock is open.
 func (l *locked) Progress(machine int) (total float64, of *estimate.Empirical) {
 	l.do(func() {
 		var all *estimate.Empirical
@@ -87,11 +87,11 @@ func (l *locked) Progress(machine int) (total float64, of *estimate.Empirical) {
 	return total, of
 }
 
-// Trackers on goroutines of their own share a budget and a record that lock; the race detector has nothing to say, and all
-// that was taken from the budget is given back.
+// Trackers on several goroutines share a budget and a record that lock. There is no data race, and the budget gets
+// back all that was taken.
 func TestSharedByGoroutines(t *testing.T) {
-	// The four phases have four clocks, in an order that is chance. The record counts each step forward from one to another
-	// and no step back, and evidence must not fade by it: a host has one clock for all.
+	// The four phases have four clocks, in random order. The record takes the difference between two clocks for time
+	// that has passed, so evidence must not fade in that time. A real host has one clock for all.
 	record, err := machines.New(machines.Config{HalfLife: 1e5 * time.Hour})
 	require.NoError(t, err)
 	shared := &locked{record: record, budget: newBudget(t, tracker.BudgetConfig{})}

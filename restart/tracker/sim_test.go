@@ -11,33 +11,33 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// sim is a host that runs a phase under a Tracker: machines with some slots each, copies that run for a given time and
-// report every interval, and decisions carried out at once.
+// sim is a host that runs a phase under a Tracker. Machines have some slots each; attempts run for a given time and
+// report every interval; decisions are carried out at once.
 type sim struct {
 	t        testing.TB
 	tracker  *tracker.Tracker
 	work     []float64
 	interval time.Duration
-	began    time.Time // of the phase
+	began    time.Time // begin of the phase
 	// duration of an attempt of a task on a machine.
 	duration func(task, attempt, machine int) time.Duration
-	// exact makes copies report the time that they really still need.
+	// exact makes attempts report their true remaining time.
 	exact bool
-	// dispatch is the time from the submit of a copy to its begin; if 0, it starts.
+	// dispatch is the time from the submit of an attempt to its begin; if 0, the attempt is started.
 	dispatch time.Duration
-	// done is what a copy reports of the share of its work; nil: that share of the work.
+	// done returns the report of an attempt at a share of its work; nil: Done is that share of the work.
 	done func(task int, share float64) tracker.Report
-	// watch sees every decision that is carried out.
+	// watch is called for each decision that is carried out.
 	watch func(now time.Duration, a tracker.Answer)
 
-	events simEvents
-	sent   int
-	copies map[[2]int]simCopy // running, by task and attempt; never ranged over
-	free   []int              // slots by machine
-	left   int                // tasks not finished
+	events  simEvents
+	sent    int
+	running map[[2]int]simAttempt // running, by task and attempt; never ranged over
+	free    []int                 // free slots of each machine
+	left    int                   // tasks not finished
 }
 
-type simCopy struct {
+type simAttempt struct {
 	machine    int
 	start, end time.Duration
 }
@@ -89,7 +89,7 @@ func newSim(t testing.TB, c tracker.Config, duration func(task, attempt, machine
 	require.NoError(t, err)
 	s := &sim{
 		t: t, tracker: tr, work: c.Work, interval: c.Interval, began: start, duration: duration,
-		copies: map[[2]int]simCopy{}, free: make([]int, c.Machines), left: tr.Phase().Tasks,
+		running: map[[2]int]simAttempt{}, free: make([]int, c.Machines), left: tr.Phase().Tasks,
 	}
 	if s.work == nil {
 		s.work = make([]float64, c.Tasks)
@@ -115,7 +115,7 @@ func (s *sim) run(t testing.TB) time.Duration {
 	s.fill(0)
 	for steps := 0; s.left > 0; steps++ {
 		require.Less(t, steps, 1_000_000, "the phase does not end")
-		require.NotEmpty(t, s.events, "nothing runs, and tasks are left")
+		require.NotEmpty(t, s.events, "tasks are left, but no attempt runs")
 		now := s.events[0].at
 		for len(s.events) > 0 && s.events[0].at == now {
 			s.handle(heap.Pop(&s.events).(simEvent))
@@ -130,7 +130,7 @@ func (s *sim) run(t testing.TB) time.Duration {
 
 func (s *sim) handle(e simEvent) {
 	key := [2]int{e.task, e.attempt}
-	c, ok := s.copies[key]
+	c, ok := s.running[key]
 	if !ok {
 		return // it was killed
 	}
@@ -175,8 +175,8 @@ func (s *sim) kill(at time.Duration, a tracker.Answer) {
 
 func (s *sim) drop(task, attempt int) {
 	key := [2]int{task, attempt}
-	s.free[s.copies[key].machine]++
-	delete(s.copies, key)
+	s.free[s.running[key].machine]++
+	delete(s.running, key)
 }
 
 func (s *sim) launch(at time.Duration, task, machine int) {
@@ -188,14 +188,14 @@ func (s *sim) launch(at time.Duration, task, machine int) {
 		s.push(simEvent{at: begins, kind: simBegins, task: task, attempt: attempt})
 	}
 	require.GreaterOrEqual(s.t, attempt, 0)
-	c := simCopy{machine: machine, start: begins, end: begins + s.duration(task, attempt, machine)}
-	s.copies[[2]int{task, attempt}] = c
+	c := simAttempt{machine: machine, start: begins, end: begins + s.duration(task, attempt, machine)}
+	s.running[[2]int{task, attempt}] = c
 	s.free[machine]--
 	s.push(simEvent{at: c.end, task: task, attempt: attempt})
 	s.push(simEvent{at: begins + s.interval, kind: simReports, task: task, attempt: attempt})
 }
 
-// fill asks for work for each idle machine, from the first.
+// fill asks for work for each idle machine, from the first on.
 func (s *sim) fill(at time.Duration) {
 	for machine := range s.free {
 		for s.free[machine] > 0 {

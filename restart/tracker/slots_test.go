@@ -10,8 +10,8 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// Without slots nothing starts, nor is anything copied, until SetSlots says so.
-func TestNoSlotsStartNothing(t *testing.T) {
+// A phase without slots starts and copies nothing, until SetSlots gives it slots.
+func TestAPhaseWithoutSlotsStartsNothing(t *testing.T) {
 	tr := newTracker(t, tracker.Config{Tasks: 1, Interval: time.Second})
 	a := tr.Next(start, 0)
 	assert.Equal(t, restart.Keep, a.Action)
@@ -31,7 +31,7 @@ func TestNoSlotsStartNothing(t *testing.T) {
 	assert.Equal(t, restart.Start, tr.Next(at(3), 0).Action)
 }
 
-// A phase remembers the machines that it used, not those that only asked.
+// A phase remembers the machines that ran its attempts, and not the machines that only asked.
 func TestMachinesThatOnlyAskAreForgotten(t *testing.T) {
 	tr := newTracker(t, tracker.Config{Tasks: 4, Slots: 8, Machines: 2, Interval: time.Second})
 	for task := range 4 {

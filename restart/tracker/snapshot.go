@@ -17,8 +17,9 @@ import (
 
 const snapshotVersion = 20
 
-// AppendBinary appends a snapshot of the tracker to dst: all that it was told, except what the host gave it, which
-// [Restore] takes again. It fails for a Tracker that [New] did not make, and for no other. O(n), some 60 bytes a task.
+// AppendBinary appends a snapshot of the tracker to dst: all facts from events, but not the parts that the host
+// supplies, which [Restore] takes as arguments. It fails only for a Tracker that [New] did not make. O(n), some 60
+// bytes a task.
 func (t *Tracker) AppendBinary(dst []byte) ([]byte, error) {
 	if t.judge.book == nil {
 		return dst, errors.New("restart/tracker: a Tracker that New did not make has no snapshot")
@@ -34,14 +35,18 @@ func (t *Tracker) AppendBinary(dst []byte) ([]byte, error) {
 // MarshalBinary returns a snapshot; see [Tracker.AppendBinary].
 func (t *Tracker) MarshalBinary() ([]byte, error) { return t.AppendBinary(nil) }
 
-// Restore returns the tracker of a snapshot: it answers as if it had never stopped. Of the configuration it takes what
-// has no data: a Policy of the host's own, UnitTimes.Prior, Record, Shape, Experience, Path, Budget and OnEvent; all else
-// stands in the snapshot. A Policy must be the one that was written. Budget, Record, Shape and Experience are the host's
-// to save and restore; they are told nothing here, except the Experience what trials may cost that have not come out:
-// its own snapshot does not hold that, so that phases which never come back leave none behind. It is an error that
-// names the field if one is nil, OnEvent aside, that was not nil when the tracker was written. To go on without, say so
-// by one that knows or bounds nothing: a new Record, Shape or Experience, a Path of 1, a [Budget] whose Share and Rate
-// are Off. What is not a snapshot is an error. O(n); memory is bounded by a multiple of the length of data.
+// Restore returns the tracker of a snapshot. The tracker answers as if it had never stopped. The snapshot holds the
+// configuration, except the parts that have no data. Restore takes these parts from c: a Policy of the host's own,
+// UnitTimes.Prior, Record, Shape, Experience, Path, Budget and OnEvent.
+//
+// The Policy must be the policy of the snapshot. The host saves and restores Budget, Record, Shape and Experience
+// itself. Restore changes only the Experience: it adds the stakes of the tracker's open trials, which the snapshot of
+// an Experience does not hold. So phases that never come back leave no stakes behind.
+//
+// If a part other than OnEvent is nil, but was not nil when the snapshot was made, Restore returns an error that names
+// the field. To go on without such a part, give an empty one: a new Record, Shape or Experience, a Path that returns
+// 1, a [Budget] whose Share and Rate are Off. Data that is no snapshot is an error. O(n); memory is bounded by a
+// multiple of the length of data.
 func Restore(c Config, data []byte) (*Tracker, error) {
 	in := snapshot.Codec{In: snapshot.NewReader("restart/tracker: Tracker", snapshotVersion, data)}
 	h := header{config: c}
@@ -67,21 +72,21 @@ func Restore(c Config, data []byte) (*Tracker, error) {
 	if err := in.In.Close(); err != nil {
 		return nil, err
 	}
-	t.judge.trials.pupil.resume(&t.judge.trials)
+	t.judge.trials.link.resume(&t.judge.trials)
 	return t, nil
 }
 
-// describe names a policy so that another one can be told from it.
+// describe returns a text that identifies a policy.
 func describe(policy restart.Policy) string { return named{&policy}.String() }
 
-// header is what a tracker is made from.
+// header is the part of a snapshot from which a tracker is made.
 type header struct {
 	policy string
 	config Config
 	had    [len(dataless)]bool
 }
 
-// dataless are the parts of a configuration that a snapshot can't hold, and does not do without.
+// dataless lists the parts of a configuration that a snapshot cannot hold and that a restored tracker needs.
 var dataless = [...]struct {
 	name  string
 	given func(c *Config) bool
@@ -94,9 +99,9 @@ var dataless = [...]struct {
 	{"Budget", func(c *Config) bool { return c.Budget != nil }},
 }
 
-func (h *header) code(c *snapshot.Codec) {
-	c.Text(&h.policy)
-	config := &h.config
+func (hd *header) code(c *snapshot.Codec) {
+	c.Text(&hd.policy)
+	config := &hd.config
 	config.Work = nil
 	config.Tasks = c.Size(config.Tasks, leastTask)
 	c.Number(&config.Slots, 0, maxTasks)
@@ -117,58 +122,60 @@ func (h *header) code(c *snapshot.Codec) {
 	c.Bool(&config.UnitTimes.FixedOverhead)
 	c.Bool(&config.UnitTimes.KeepFirstWave)
 	for i := range dataless {
-		h.had[i] = dataless[i].given(config) // the host's, if it is read
-		c.Bool(&h.had[i])
+		hd.had[i] = dataless[i].given(config) // when reading, the host's part
+		c.Bool(&hd.had[i])
 	}
 }
 
-// settle finds the policy of what was read.
-func (h *header) settle(c *snapshot.Codec, given restart.Policy) error {
+// settle sets the policy, and checks that the host gave all parts that the tracker had.
+func (hd *header) settle(c *snapshot.Codec, given restart.Policy) error {
 	if !c.OK() {
 		return c.In.Close()
 	}
 	if given == nil {
-		policy, err := rules.Parse(h.policy)
+		policy, err := rules.Parse(hd.policy)
 		if err != nil {
-			return fmt.Errorf("restart/tracker: Restore: the policy is %.40q, want it in Config.Policy", h.policy)
+			return fmt.Errorf("restart/tracker: Restore: the policy is %.40q, want it in Config.Policy", hd.policy)
 		}
 		given = policy
 	}
-	if describe(given) != h.policy {
-		return fmt.Errorf("restart/tracker: Restore: Config.Policy is %s, want %.40q", describe(given), h.policy)
+	if describe(given) != hd.policy {
+		return fmt.Errorf("restart/tracker: Restore: Config.Policy is %s, want %.40q", describe(given), hd.policy)
 	}
-	h.config.Policy = given
+	hd.config.Policy = given
 	for i, part := range dataless {
-		if h.had[i] && !part.given(&h.config) {
-			return fmt.Errorf("restart/tracker: Restore: Config.%s is nil, want the one that the tracker had, or another", part.name)
+		if hd.had[i] && !part.given(&hd.config) {
+			return fmt.Errorf("restart/tracker: Restore: Config.%s is nil, want the part that the tracker had, or a new one",
+				part.name)
 		}
 	}
 	return nil
 }
 
-// leastTask is how many bytes a task takes at least in a snapshot: its work, and a byte each for its flags, copies,
-// attempts, original, history and the number of machines that it was tried on.
+// leastTask is the least number of bytes of a task in a snapshot: 8 for its work, and a byte each for its flags, its
+// newest attempt, the number of its attempts, its original, its history, and the number of its machines.
 const leastTask = 8 + 6
 
-// What a snapshot holds of each part: one list of fields writes and reads it.
+// The code methods list the fields of each part. One list both writes and reads a snapshot.
 
-// code codes what the tracker was told.
+// code codes the facts from events.
 func (x *phase) code(c *snapshot.Codec) {
 	b, f := &x.book, &x.forecast
-	if c.Clock(&b.clock); c.In != nil {
+	c.Clock(&b.clock)
+	if c.In != nil {
 		b.now = b.clock.Since
 	}
-	c.Duration(&b.moved)
-	c.Check(b.moved >= 0 && b.moved <= b.now, "has moved at another time")
+	c.Duration(&b.lastChange)
+	c.Check(b.lastChange >= 0 && b.lastChange <= b.now, "changed at a time before its first event or after its last")
 	c.Number(&b.slots, 0, maxTasks)
 	c.Number(&b.started, 0, len(b.tasks))
 	x.codeLedger(c)
 	x.fleet.code(c, num.Add(b.now, f.interval))
 	x.peers.code(c)
 	f.code(c)
-	snapshot.List(c, &b.histories, func(h *history) { h.code(c, b.tries) })
-	snapshot.List(c, &b.copies.all, func(s *attemptState) { x.codeCopy(c, s) })
-	c.Index(&b.copies.free, len(b.copies.all))
+	snapshot.List(c, &b.histories, func(h *history) { h.code(c, b.keepsTrials) })
+	snapshot.List(c, &b.attempts.all, func(a *attemptState) { x.codeAttempt(c, a) })
+	c.Index(&b.attempts.free, len(b.attempts.all))
 	for i := range b.tasks {
 		if !c.OK() {
 			return
@@ -182,160 +189,162 @@ func (x *phase) code(c *snapshot.Codec) {
 func (x *phase) codeLedger(c *snapshot.Codec) {
 	l := x.account()
 	for _, n := range l.counts() {
-		if n.of != &l.BadAnswers && n.of != &l.ClockSteps { // the judge's, and the clock's
+		if n.of != &l.BadAnswers && n.of != &l.ClockSteps { // the judge and the clock keep these two
 			c.Number(n.of, 0, snapshot.Any)
 		}
 	}
 	c.Duration(&l.Used)
 	c.Duration(&l.Wasted)
 	if c.In != nil {
-		x.ledger, x.book.ends = l, l.Finished
-		x.forecast.doubt.bad, x.forecast.doubt.small = l.BadUnits, l.SmallUnits
+		x.ledger, x.book.successes = l, l.Finished
+		x.forecast.units.tooLarge, x.forecast.units.tooSmall = l.BadUnits, l.SmallUnits
 	}
 }
 
 func (j *judge) code(c *snapshot.Codec) {
-	c.Number(&j.bad, 0, snapshot.Any)
+	c.Number(&j.badAnswers, 0, snapshot.Any)
 	j.counts.code(c)
 	j.trials.code(c, j.book)
 	j.ranking.code(c, len(j.book.tasks))
 }
 
-func (s *counts) code(c *snapshot.Codec) {
+func (cs *counts) code(c *snapshot.Codec) {
 	last := -1
-	snapshot.List(c, (*[]count)(s), func(one *count) {
+	snapshot.List(c, (*[]count)(cs), func(one *count) {
 		snapshot.Small(c, &one.action, 0, int(restart.Start))
 		snapshot.Small(c, &one.reason, 0, int(reasons)-1)
 		c.Number(&one.n, 1, snapshot.Any)
 		at := int(one.action)*int(reasons) + int(one.reason)
-		c.Check(at > last, "counts answers in another order")
+		c.Check(at > last, "counts answers out of order")
 		last = at
 	})
 }
 
-func (r *ranking) code(c *snapshot.Codec, tasks int) {
-	if c.Bool(&r.holds); !r.holds {
+func (rk *ranking) code(c *snapshot.Codec, tasks int) {
+	c.Bool(&rk.holds)
+	if !rk.holds {
 		return
 	}
-	c.Duration(&r.at)
-	c.Bool(&r.allowed)
-	snapshot.Small(c, &r.refusal.reason, 0, int(reasons)-1)
-	snapshot.Small(c, &r.refusal.compared.Measure, 0, math.MaxUint8)
-	c.Real(&r.refusal.compared.Value)
-	c.Real(&r.refusal.compared.Threshold)
-	snapshot.List(c, &r.list, func(x *ranked) {
+	c.Duration(&rk.at)
+	c.Bool(&rk.allowed)
+	snapshot.Small(c, &rk.refusal.reason, 0, int(reasons)-1)
+	snapshot.Small(c, &rk.refusal.compared.Measure, 0, math.MaxUint8)
+	c.Real(&rk.refusal.compared.Value)
+	c.Real(&rk.refusal.compared.Threshold)
+	snapshot.List(c, &rk.list, func(x *ranked) {
 		c.Duration(&x.gain)
 		c.Index(&x.task, tasks)
 		c.Check(x.task != none, "ranks no task")
 	})
 }
 
-// code codes what is known of machines. Due is the latest instant at which the record may be told of all copies again.
-func (f *fleet) code(c *snapshot.Codec, due time.Duration) {
-	c.Number(&f.known, 0, maxTasks)
-	snapshot.Small(c, &f.member, 0, math.MaxUint16)
+// code codes what the phase knows of machines. Due is the latest valid value of machine.due.
+func (fl *fleet) code(c *snapshot.Codec, due time.Duration) {
+	c.Number(&fl.count, 0, maxTasks)
+	snapshot.Small(c, &fl.member, 0, math.MaxUint16)
 	if c.In != nil {
-		f.index = map[int]int32{}
+		fl.index = map[int]int32{}
 	}
-	snapshot.List(c, &f.list, func(m *machine) {
+	snapshot.List(c, &fl.machines, func(m *machine) {
 		c.Number(&m.number, 0, snapshot.Any)
 		c.Duration(&m.leaves)
 		refused := m.refused
 		c.Bool(&refused)
 		snapshot.Small(c, &m.ended, 0, maxTasks)
-		c.Bool(&m.behind)
+		c.Bool(&m.suspect)
 		c.Duration(&m.beaten)
-		if f.pace != nil {
+		if fl.pace != nil {
 			c.Amount(&m.total)
 		}
-		if f.own != nil {
+		if fl.own != nil {
 			c.Duration(&m.due)
-			c.Check(m.due >= 0 && m.due <= due, "has told of a machine at another time")
+			c.Check(m.due >= 0 && m.due <= due, "holds an observation of a machine too far ahead")
 		}
 		if c.In == nil {
 			return
 		}
-		c.Check(f.seen(m.number) == none, "names a machine twice")
-		place := int32(len(f.index))
-		f.index[m.number] = place
+		c.Check(fl.find(m.number) == none, "names a machine twice")
+		index := int32(len(fl.index))
+		fl.index[m.number] = index
 		if m.leaves != noTime {
-			f.leaving++
+			fl.leaving++
 		}
-		f.refuse(place, refused)
+		fl.refuse(index, refused)
 	})
-	if f.own != nil {
-		c.Part(f.own)
+	if fl.own != nil {
+		c.Part(fl.own)
 	}
-	if f.pace != nil {
-		c.Part(&f.pace.totals.heard)
-		c.Number(&f.pace.totals.idle, 0, maxTasks)
-		c.Check(f.pace.totals.heard.Len() == len(f.list), "lacks the progress of machines")
+	if fl.pace != nil {
+		c.Part(&fl.pace.totals.appeared)
+		c.Number(&fl.pace.totals.idle, 0, maxTasks)
+		c.Check(fl.pace.totals.appeared.Len() == len(fl.machines), "lacks the progress of machines")
 	}
 }
 
-func (p *peers) code(c *snapshot.Codec) {
-	for _, e := range []*estimate.Empirical{p.durations, p.unitTimes, p.progressRates} {
+func (ps *peers) code(c *snapshot.Codec) {
+	for _, e := range []*estimate.Empirical{ps.durations, ps.unitTimes, ps.progressRates} {
 		if e != nil {
 			c.Part(e)
 		}
 	}
-	c.Real(&p.scores)
-	c.Amount(&p.workDone)
-	c.Amount(&p.workTime)
+	c.Real(&ps.scores)
+	c.Amount(&ps.workDone)
+	c.Amount(&ps.workTime)
 }
 
 func (f *forecast) code(c *snapshot.Codec) {
 	c.Bool(&f.reported)
-	c.Bool(&f.doubt.on)
-	c.Number(&f.doubt.progressed, 0, snapshot.Any)
+	c.Bool(&f.units.disbelieved)
+	c.Number(&f.units.judged, 0, snapshot.Any)
 	c.Part(f.rates)
 	c.Part(&f.wrapUp)
 	c.Duration(&f.model.WrapUp)
 	c.Amount(&f.lag.sum)
 	c.Amount(&f.lag.n)
 	m := &f.ages
-	c.Amount(&m.mean)
-	c.Amount(&m.long)
+	c.Amount(&m.meanWork)
+	c.Amount(&m.longest)
 	if !m.on {
 		return
 	}
 	c.Part(m.shape)
 	c.Part(&m.curve)
-	apart := m.elsewhere != nil
-	if c.Bool(&apart); apart {
+	suspects := m.withoutSuspects != nil
+	c.Bool(&suspects)
+	if suspects {
 		if c.Reading() {
-			m.elsewhere = new(survival.Curve)
+			m.withoutSuspects = new(survival.Curve)
 		}
-		c.Part(m.elsewhere)
+		c.Part(m.withoutSuspects)
 	}
-	c.Duration(&m.fitted)
-	c.Bool(&m.evenSoFar)
-	c.Number(&m.plain, 0, snapshot.Any)
-	c.Number(&m.evens, 0, m.plain)
-	c.Number(&m.since, 0, snapshot.Any)
-	snapshot.List(c, &m.closed, func(l *life) {
-		l.code(c)
-		if c.Reading() && l.ended {
-			m.ended++
+	c.Duration(&m.fittedAt)
+	c.Bool(&m.mostEvenNow)
+	c.Number(&m.endedShown, 0, snapshot.Any)
+	c.Number(&m.endedEven, 0, m.endedShown)
+	c.Number(&m.newRunTimes, 0, snapshot.Any)
+	snapshot.List(c, &m.runTimes, func(t *runTime) {
+		t.code(c)
+		if c.Reading() && t.ended {
+			m.successes++
 		}
 	})
-	kin := new([]life)
-	if f.pupil != nil {
-		kin = &f.pupil.kin
+	others := new([]runTime)
+	if f.link != nil {
+		others = &f.link.others
 	}
-	snapshot.List(c, kin, func(l *life) { l.code(c) })
-	c.Check(len(*kin) <= mostKin, "knows too many lives of others")
+	snapshot.List(c, others, func(t *runTime) { t.code(c) })
+	c.Check(len(*others) <= mostOthers, "holds too many run times of other phases")
 }
 
-func (l *life) code(c *snapshot.Codec) {
-	c.Amount32(&l.seconds)
-	c.Bool(&l.ended)
-	c.Amount(&l.work)
+func (rt *runTime) code(c *snapshot.Codec) {
+	c.Amount32(&rt.seconds)
+	c.Bool(&rt.ended)
+	c.Amount(&rt.work)
 }
 
 func (h *history) code(c *snapshot.Codec, trials bool) {
 	c.Duration(&h.lastCopy)
-	for _, n := range []*int32{&h.restarts, &h.duplicates, &h.killed, &h.killedOn, &h.lost} {
+	for _, n := range []*int32{&h.restarts, &h.copies, &h.killed, &h.killedOn, &h.lost} {
 		c.Index(n, anyIndex)
 	}
 	snapshot.Small(c, &h.saved, 0, mostPart)
@@ -344,56 +353,57 @@ func (h *history) code(c *snapshot.Codec, trials bool) {
 	}
 }
 
-// anyIndex is beyond every index.
+// anyIndex is an upper bound of every index.
 const anyIndex = 1<<31 - 1
 
-func (x *phase) codeCopy(c *snapshot.Codec, s *attemptState) {
-	c.Index(&s.task, len(x.book.tasks))
-	c.Index(&s.next, len(x.book.copies.all))
-	if s.task == none {
-		return // a free place
+func (x *phase) codeAttempt(c *snapshot.Codec, a *attemptState) {
+	c.Index(&a.task, len(x.book.tasks))
+	c.Index(&a.next, len(x.book.attempts.all))
+	if a.task == none {
+		return // a free entry
 	}
-	c.Index(&s.machine, len(x.fleet.list))
-	c.Index(&s.attempt, anyIndex)
-	c.Index(&s.sample, anyIndex)
-	c.Bool(&s.begun)
-	c.Bool(&s.badUnits)
-	for _, d := range []*time.Duration{&s.start, &s.readAll, &s.remaining} {
+	c.Index(&a.machine, len(x.fleet.machines))
+	c.Index(&a.attempt, anyIndex)
+	c.Index(&a.sample, anyIndex)
+	c.Bool(&a.begun)
+	c.Bool(&a.badUnits)
+	for _, d := range []*time.Duration{&a.start, &a.doneAt, &a.remaining} {
 		c.Duration(d)
 	}
-	c.Amount(&s.score)
-	snapshot.Small(c, &s.resumed, 0, mostPart)
-	c.Amount32(&s.told)
-	implied := float64(s.implied)
+	c.Amount(&a.score)
+	snapshot.Small(c, &a.resumed, 0, mostPart)
+	c.Amount32(&a.recordedAt)
+	implied := float64(a.implied)
 	c.Real(&implied)
-	s.implied = float32(implied)
-	c.Part(&s.progress)
+	a.implied = float32(implied)
+	c.Part(&a.progress)
 	if x.forecast.ages.on {
-		c.Part(&s.trail)
-		c.Amount32(&s.atStage)
+		c.Part(&a.trail)
+		c.Amount32(&a.atStage)
 	}
-	right := s.start >= 0 && s.start <= x.book.now || s.start == noTime && !s.begun
-	c.Check(right && (s.readAll == noTime || s.readAll >= 0) && s.attempt != none, "holds a copy of another time")
+	right := a.start >= 0 && a.start <= x.book.now || a.start == noTime && !a.begun
+	c.Check(right && (a.doneAt == noTime || a.doneAt >= 0) && a.attempt != none, "holds an attempt that began before the first event or after the last")
 }
 
 func (x *phase) codeTask(c *snapshot.Codec, s *taskState) {
 	c.Amount(&s.work)
-	flags := int(s.flags &^ (queued | cloning))                // who waits is queued again, and who is cloned is listed
-	if c.Number(&flags, 0, int(knownWork<<1-1)); c.In != nil { // to write changes nothing
+	flags := int(s.flags &^ (queued | cloning)) // complete sets these two flags after reading
+	c.Number(&flags, 0, int(knownWork<<1-1))
+	if c.In != nil { // writing must not change the task
 		s.flags = taskFlags(flags)
-		c.Check(s.flags&(queued|cloning) == 0, "holds a task that is in a list before there is one")
+		c.Check(s.flags&(queued|cloning) == 0, "holds a task with a flag of a list")
 	}
-	c.Index(&s.copies, len(x.book.copies.all))
-	c.Index(&s.attempts, anyIndex)
+	c.Index(&s.newest, len(x.book.attempts.all))
+	c.Index(&s.launched, anyIndex)
 	c.Index(&s.original, anyIndex)
 	c.Index(&s.history, len(x.book.histories))
-	tried := 0
-	for tried < maxTried && s.tried[tried] != none {
-		tried++
+	n := 0 // machines that are remembered
+	for n < maxMachines && s.machines[n] != none {
+		n++
 	}
-	c.Number(&tried, 0, maxTried)
-	for i := range tried {
-		c.Index(&s.tried[i], len(x.fleet.list))
+	c.Number(&n, 0, maxMachines)
+	for i := range n {
+		c.Index(&s.machines[i], len(x.fleet.machines))
 	}
 }
 
@@ -405,82 +415,83 @@ func codeTrial(c *snapshot.Codec, x *restart.Trial) {
 	for _, d := range []*time.Duration{&x.Stake, &x.Left, &x.Whole, &x.Typical} {
 		c.Duration(d)
 	}
-	c.Check((x.Action == restart.Keep) == (x.Copies == 0) && x.Stake >= 0, "holds a trial that is none")
+	c.Check((x.Action == restart.Keep) == (x.Copies == 0) && x.Stake >= 0, "holds an open trial without an attempt, or an attempt without a trial")
 }
 
-func (r *trials) code(c *snapshot.Codec, b *book) {
-	if !r.on {
+func (tr *trials) code(c *snapshot.Codec, b *book) {
+	if !tr.on {
 		return
 	}
-	c.Bool(&r.own)
-	c.Amount(&r.Won)
-	c.Amount(&r.Lost)
-	c.Duration(&r.Cost)
-	c.Duration(&r.Longest)
+	c.Bool(&tr.ownResults)
+	c.Amount(&tr.Won)
+	c.Amount(&tr.Lost)
+	c.Duration(&tr.Cost)
+	c.Duration(&tr.Longest)
 	if c.In != nil {
 		for i := range b.histories {
-			r.AtRisk = num.Add(r.AtRisk, b.histories[i].trial.Stake)
+			tr.AtRisk = num.Add(tr.AtRisk, b.histories[i].trial.Stake)
 		}
 	}
 }
 
-// complete works out what follows from what was read, and refuses what does not fit together.
+// complete computes the state that follows from the fields that were read, and rejects fields that contradict each
+// other.
 func (x *phase) complete(c *snapshot.Codec) {
 	b := &x.book
 	b.finished, b.waiting.heap, b.waiting.waits = 0, b.waiting.heap[:0], 0
 	for i := range b.tasks {
 		x.completeTask(c, int32(i))
 	}
-	places := 0
-	for i := b.copies.free; i != none && places <= len(b.copies.all); i = b.copies.all[i].next {
-		c.Check(b.copies.all[i].task == none, "lists a copy among the free places")
-		places++
+	free := 0
+	for i := b.attempts.free; i != none && free <= len(b.attempts.all); i = b.attempts.all[i].next {
+		c.Check(b.attempts.all[i].task == none, "lists an attempt among the free entries")
+		free++
 	}
-	c.Check(places+b.running == len(b.copies.all), "lists its copies wrong")
+	c.Check(free+b.running == len(b.attempts.all), "lists other attempts than its tasks have")
 	for i, task := range b.candidates.list {
 		if task == none || b.tasks[task].candidate != none || !b.runs(&b.tasks[task]) {
-			c.Check(false, "lists a candidate that is none")
+			c.Check(false, "lists a candidate that does not run, or lists it twice")
 			return
 		}
 		b.tasks[task].candidate = int32(i)
 	}
 	for _, task := range b.cloning {
 		if task == none || b.tasks[task].flags&cloning != 0 {
-			c.Check(false, "lists a task wrong that is cloned")
+			c.Check(false, "lists a task that lacks clones twice")
 			return
 		}
 		b.tasks[task].flags |= cloning
 	}
-	x.charged = b.speculative()
+	x.charged = b.copies()
 }
 
 func (x *phase) completeTask(c *snapshot.Codec, task int32) {
 	b := &x.book
 	s := &b.tasks[task]
 	s.candidate = none
-	copies := 0
-	for i := s.copies; i != none && c.OK(); i = b.copies.all[i].next {
-		one := &b.copies.all[i]
-		copies++
-		if one.sample != estimate.NoSample {
-			x.forecast.sampled++
+	attempts := 0
+	for i := s.newest; i != none && c.OK(); i = b.attempts.all[i].next {
+		a := &b.attempts.all[i]
+		attempts++
+		if a.sample != estimate.NoSample {
+			x.forecast.runningSamples++
 		}
-		c.Check(one.task == task && one.attempt < s.attempts && copies <= int(s.attempts), "lists a copy wrong")
+		c.Check(a.task == task && a.attempt < s.launched && attempts <= int(s.launched), "lists an attempt with a task that does not have it")
 	}
 	isWaiting := s.flags&waits != 0
 	switch {
 	case !c.OK():
 		return
-	case s.attempts < 0 || copies > 0 && (isWaiting || s.flags&(finished|givenUp) != 0) || isWaiting && s.flags&finished != 0:
-		c.Check(false, "holds a task that both waits and does not")
+	case s.launched < 0, attempts > 0 && (isWaiting || s.flags&(finished|givenUp) != 0), isWaiting && s.flags&finished != 0:
+		c.Check(false, "holds a task that waits, runs or has finished at once")
 		return
 	}
 	if s.flags&finished != 0 {
 		b.finished++
 	}
-	if copies > 0 {
+	if attempts > 0 {
 		b.active++
-		b.running += copies
+		b.running += attempts
 		b.first += b.firsts(s)
 		if b.runs(s) {
 			b.working++

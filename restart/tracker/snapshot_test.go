@@ -21,28 +21,28 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// told drives a tracker and, from some moment on, one that was restored, through the same random events.
-type told struct {
+// driver drives a tracker through random events, and from some event on also a restored tracker.
+type driver struct {
 	t   *testing.T
 	rng *rand.Rand
 	now time.Time
 	n   int
 }
 
-// event makes a random event, sense and nonsense.
-func (h *told) event() tracker.Event {
-	r := h.rng
+// event returns a random event, which may be nonsense.
+func (d *driver) event() tracker.Event {
+	r := d.rng
 	switch r.IntN(30) {
 	case 0:
-		h.now = h.now.Add(-time.Duration(r.Int64N(9e9)))
+		d.now = d.now.Add(-time.Duration(r.Int64N(9e9)))
 	case 1, 2, 3, 4, 5, 6, 7, 8, 9, 10:
 	default:
-		h.now = h.now.Add(time.Duration(r.Int64N(3e9)))
+		d.now = d.now.Add(time.Duration(r.Int64N(3e9)))
 	}
 	e := tracker.Event{
-		Kind: tracker.Kind(1 + r.IntN(int(tracker.Swept))), Time: h.now, Task: r.IntN(h.n+1) - r.IntN(2), Attempt: r.IntN(8) / 3,
+		Kind: tracker.Kind(1 + r.IntN(int(tracker.Swept))), Time: d.now, Task: r.IntN(d.n+1) - r.IntN(2), Attempt: r.IntN(8) / 3,
 		Machine: r.IntN(7) - 1, Slots: r.IntN(12), NoCopy: r.IntN(4) == 0, NoRestart: r.IntN(4) == 0,
-		Leaves: h.now.Add(time.Duration(r.Int64N(60e9))),
+		Leaves: d.now.Add(time.Duration(r.Int64N(60e9))),
 		Report: tracker.Report{Done: r.Float64() * 1.1},
 	}
 	switch r.IntN(8) {
@@ -61,29 +61,30 @@ func (h *told) event() tracker.Event {
 	return e
 }
 
-func (h *told) config(policy restart.Policy) tracker.Config {
+func (d *driver) config(policy restart.Policy) tracker.Config {
 	c := tracker.Config{
-		Tasks: h.n, Slots: h.rng.IntN(12), Machines: h.rng.IntN(6), Interval: time.Second, Policy: policy,
-		Clones: h.rng.IntN(3), Lag: time.Second, Work: make([]float64, h.n),
+		Tasks: d.n, Slots: d.rng.IntN(12), Machines: d.rng.IntN(6), Interval: time.Second, Policy: policy,
+		Clones: d.rng.IntN(3), Lag: time.Second, Work: make([]float64, d.n),
 	}
 	for i := range c.Work {
-		c.Work[i] = []float64{1, 1, 0, math.NaN(), 2.5}[h.rng.IntN(5)]
+		c.Work[i] = []float64{1, 1, 0, math.NaN(), 2.5}[d.rng.IntN(5)]
 	}
 	c.Work[0] = 1
 	return c
 }
 
-// A tracker that is restored after any prefix of a history answers as if it had never stopped, and ends in the same state.
+// A tracker is restored after a random prefix of a history. It gives the same answers as if it had never stopped, and
+// ends in the same state.
 func TestRestoreAfterAnyPrefix(t *testing.T) {
 	acts := map[restart.Action]int{}
 	for name, policy := range policytest.Policies() {
 		for seed := range uint64(40) {
 			rng := rand.New(rand.NewPCG(seed, 77))
-			h := told{t: t, rng: rng, now: time.Unix(1e9, 5), n: 1 + rng.IntN(20)}
-			c := h.config(policy)
+			d := driver{t: t, rng: rng, now: time.Unix(1e9, 5), n: 1 + rng.IntN(20)}
+			c := d.config(policy)
 			one := newTracker(t, c)
 			for range rng.IntN(200) {
-				one.Apply(h.event())
+				one.Apply(d.event())
 			}
 			text, err := one.MarshalBinary()
 			require.NoError(t, err)
@@ -97,7 +98,7 @@ func TestRestoreAfterAnyPrefix(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, text, again, "%s, seed %d", name, seed)
 			for i := range 150 {
-				e := h.event()
+				e := d.event()
 				a, b := one.Apply(e), two.Apply(e)
 				acts[a.Action]++
 				require.Equal(t, a.String(), b.String(), "%s, seed %d, event %d: %+v", name, seed, i, e)
@@ -113,16 +114,17 @@ func TestRestoreAfterAnyPrefix(t *testing.T) {
 			require.Equal(t, one.Ledger(), two.Ledger())
 			text, _ = one.MarshalBinary()
 			again, _ = two.MarshalBinary()
-			require.Equal(t, text, again, "%s, seed %d: the same state", name, seed)
+			require.Equal(t, text, again, "%s, seed %d: the restored tracker must have the same state", name, seed)
 		}
 	}
 	for action := restart.Keep; action <= restart.Start; action++ {
-		assert.Greater(t, acts[action], 20, "the test has seen too little of %v", action)
+		assert.Greater(t, acts[action], 20, "the action %v must be frequent, or the test shows nothing", action)
 	}
 }
 
-// A restored tracker tells its own record of as many copies as it would have told it of. Here 40 copies run on a machine.
-func TestRestoreTellsTheOwnRecordAsOften(t *testing.T) {
+// 40 attempts run on a machine. A restored tracker sends as many observations to its own record as the tracker that
+// never stopped.
+func TestRestoreChangesNoObservationOfTheOwnRecord(t *testing.T) {
 	tr := newTracker(t, tracker.Config{Tasks: 120, Slots: 120, Machines: 3, Interval: 16 * time.Second})
 	for task := range 120 {
 		tr.Start(at(0), task, task%3)
@@ -142,8 +144,8 @@ func TestRestoreTellsTheOwnRecordAsOften(t *testing.T) {
 	}
 }
 
-// A policy of the host's own is named, and must be given again; another one is refused.
-func TestRestoreOfAPolicy(t *testing.T) {
+// A snapshot names a policy of the host's own, and Restore needs the same policy. Another policy is rejected.
+func TestRestoreNeedsTheSamePolicy(t *testing.T) {
 	for policy, want := range map[restart.Policy]string{
 		rules.Spark{Quantile: 0.5}: "Config.Policy is mantri, want \"spark,quantile=0.5\"",
 		answers{}:                  "Config.Policy is mantri, want \"custom\"",
@@ -162,7 +164,7 @@ func TestRestoreOfAPolicy(t *testing.T) {
 	assert.ErrorContains(t, err, `the policy is "custom", want it in Config.Policy`)
 }
 
-func TestRestoreOfABudget(t *testing.T) {
+func TestABudgetIsRestored(t *testing.T) {
 	b := newBudget(t, tracker.BudgetConfig{Share: restart.Off, Rate: 0.3, Floor: 7})
 	tr := newTracker(t, tracker.Config{Tasks: 3, Slots: 5, Interval: time.Second, Budget: b})
 	tr.Start(at(0), 0, 0)
@@ -176,7 +178,7 @@ func TestRestoreOfABudget(t *testing.T) {
 	require.NoError(t, err)
 	restored, err := tracker.Restore(tracker.Config{Budget: &c}, phase)
 	require.NoError(t, err)
-	assert.Equal(t, *b, c, "it is told nothing")
+	assert.Equal(t, *b, c, "Restore must not change the budget")
 	restored.Finish(at(1), 0, 1)
 	assert.Zero(t, c.Running())
 	assert.Error(t, c.UnmarshalBinary(text[:len(text)-1]))
@@ -184,8 +186,8 @@ func TestRestoreOfABudget(t *testing.T) {
 	snapshottest.Flips(t, text, c.UnmarshalBinary)
 }
 
-// What a tracker had and a snapshot can't hold is not left out without a word.
-func TestRestoreNamesWhatIsMissing(t *testing.T) {
+// Restore rejects a Config without a part that the tracker had.
+func TestRestoreNamesMissingParts(t *testing.T) {
 	full := tracker.Config{
 		Tasks: 3, Slots: 5, Interval: time.Second, Record: new(machines.Record), Shape: new(survival.Shape), Experience: new(tracker.Experience), Budget: new(tracker.Budget),
 		Path: func(int, int) float64 { return 1 }, UnitTimes: estimate.UnitTimesConfig{Prior: new(estimate.Empirical)},
@@ -210,13 +212,13 @@ func TestRestoreNamesWhatIsMissing(t *testing.T) {
 	plain, err := newTracker(t, tracker.Config{Tasks: 3, Interval: time.Second}).MarshalBinary()
 	require.NoError(t, err)
 	_, err = tracker.Restore(full, plain)
-	assert.NoError(t, err, "what is new is the host's choice")
+	assert.NoError(t, err, "the host may give new parts")
 	_, err = tracker.Restore(tracker.Config{Budget: (*tracker.Budget)(nil)}, plain)
 	assert.ErrorContains(t, err, `Config.Budget is "a nil *tracker.Budget"`)
 }
 
-// A phase without tasks, such as a stage that has nothing to read, comes back like any other.
-func TestRestoreOfAPhaseWithoutTasks(t *testing.T) {
+// A phase without tasks, such as a stage with nothing to read, can be restored.
+func TestAPhaseWithoutTasksIsRestored(t *testing.T) {
 	text, err := newTracker(t, tracker.Config{Work: []float64{}, Slots: 2, Interval: time.Second}).MarshalBinary()
 	require.NoError(t, err)
 	tr, err := tracker.Restore(tracker.Config{}, text)
@@ -229,14 +231,15 @@ func TestRestoreOfAPhaseWithoutTasks(t *testing.T) {
 	assert.Equal(t, tr.Phase(), restored.Phase())
 }
 
-// What is not a snapshot is an error, takes no memory beyond its length, and what is one by chance can be used.
+// Data that is no snapshot is an error, and takes no memory beyond its length. Data that is a snapshot by chance gives
+// a tracker that works.
 func FuzzRestore(f *testing.F) {
 	for i, policy := range []restart.Policy{nil, rules.LATE{}, rules.Spark{}} {
-		h := told{rng: rand.New(rand.NewPCG(uint64(i), 3)), now: start, n: 6}
-		tr, err := tracker.New(h.config(policy))
+		d := driver{rng: rand.New(rand.NewPCG(uint64(i), 3)), now: start, n: 6}
+		tr, err := tracker.New(d.config(policy))
 		require.NoError(f, err)
 		for range 40 {
-			tr.Apply(h.event())
+			tr.Apply(d.event())
 		}
 		text, _ := tr.MarshalBinary()
 		f.Add(snapshottest.Body(text), uint64(i))
@@ -253,21 +256,21 @@ func FuzzRestore(f *testing.F) {
 		again, _ := tr.MarshalBinary()
 		other, err := tracker.Restore(tracker.Config{}, again)
 		require.NoError(t, err)
-		h := told{rng: rand.New(rand.NewPCG(seed, 4)), now: start, n: tr.Phase().Tasks}
+		d := driver{rng: rand.New(rand.NewPCG(seed, 4)), now: start, n: tr.Phase().Tasks}
 		for range 60 {
-			e := h.event()
+			e := d.event()
 			require.Equal(t, tr.Apply(e).String(), other.Apply(e).String())
 		}
 	})
 }
 
-// A flipped or a lost byte is an error. Were it not for the checksum, a flipped one would be an error or give a tracker that
-// can be used; it never panics.
-func TestRestoreOfDamagedSnapshots(t *testing.T) {
-	h := told{rng: rand.New(rand.NewPCG(9, 9)), now: start, n: 9}
-	tr := newTracker(t, h.config(nil))
+// A flipped or lost byte is an error by the checksum. Without the checksum, a flipped byte is an error, or gives a
+// tracker that works without a panic.
+func TestFlippedBytesOfASnapshotAreErrors(t *testing.T) {
+	d := driver{rng: rand.New(rand.NewPCG(9, 9)), now: start, n: 9}
+	tr := newTracker(t, d.config(nil))
 	for range 200 {
-		tr.Apply(h.event())
+		tr.Apply(d.event())
 	}
 	text, err := tr.MarshalBinary()
 	require.NoError(t, err)
@@ -275,13 +278,13 @@ func TestRestoreOfDamagedSnapshots(t *testing.T) {
 	body := snapshottest.Body(text)
 	for i := range body {
 		damaged := slices.Clone(body)
-		damaged[i] ^= byte(1 + h.rng.IntN(255))
+		damaged[i] ^= byte(1 + d.rng.IntN(255))
 		damaged = snapshot.Seal(damaged, 0)
 		if got, err := tracker.Restore(tracker.Config{}, damaged); err != nil {
 			refused++
 		} else {
 			for range 20 {
-				got.Apply(h.event())
+				got.Apply(d.event())
 			}
 		}
 		_, err = tracker.Restore(tracker.Config{}, text[:i])

@@ -21,7 +21,7 @@ func (p *spyPolicy) Decide(t restart.Task, phase restart.Phase) restart.Decision
 	return restart.Decision{}
 }
 
-// sweep asks each second, and returns the first in which a task is stuck.
+// sweep asks each second, and returns the first second in which a task is stuck.
 func (p *spyPolicy) sweep(tr *tracker.Tracker, from int, each func(s int)) int {
 	for s := from; s < from+200; s++ {
 		each(s)
@@ -33,18 +33,18 @@ func (p *spyPolicy) sweep(tr *tracker.Tracker, from int, each func(s int)) int {
 	return -1
 }
 
-// A task is stuck once nothing has begun or ended for four times what the longest has taken, for the work that it is; in
-// a phase of a kind, what the longest of the kind has.
-func TestStuck(t *testing.T) {
+// A task is stuck once nothing has begun or ended for four times the longest run time, scaled to the task's work. The
+// run times of the kind count, too.
+func TestAPhaseIsStuckAfterFourLongestRunTimes(t *testing.T) {
 	at := func(s int) time.Time { return start.Add(time.Duration(s) * time.Second) }
 	for name, of := range map[string]struct {
 		work  []float64
-		early bool // a copy begins at 30 s
+		early bool // an attempt begins at 30 s
 		want  int
 	}{
-		"as long as others":          {nil, false, 10 + 4*10},
-		"something begins":           {nil, true, 30 + 4*10},
-		"as much as 1.6 in the mean": {[]float64{1, 1, 1, 2}, false, 10 + 4*16},
+		"the task takes as long as others":     {nil, false, 10 + 4*10},
+		"an attempt begins at 30 s":            {nil, true, 30 + 4*10},
+		"the task has 1.6 times the mean work": {[]float64{1, 1, 1, 2}, false, 10 + 4*16},
 	} {
 		spy := &spyPolicy{}
 		tr := newTracker(t, tracker.Config{Tasks: 4, Slots: 4, Interval: time.Second, Policy: spy, Work: of.work})
@@ -67,7 +67,7 @@ func TestStuck(t *testing.T) {
 		first.Finish(at(5+5*task), task, 0)
 	}
 	first.Close(at(21))
-	for ended, want := range []int{100 + 4*20, 102 + 4*20} { // one that ends soon says little
+	for ended, want := range []int{100 + 4*20, 102 + 4*20} { // an attempt that ends soon changes little
 		spy := &spyPolicy{}
 		second := newTracker(t, tracker.Config{Tasks: 4, Slots: 4, Interval: time.Second, Policy: spy, Experience: &kind})
 		for task := range 4 {

@@ -14,7 +14,7 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// queued returns a tracker of four tasks of which two have finished after 10 s each, and task 2 lags far behind.
+// queued returns a tracker of four tasks. Two have finished after 10 s each, and task 2 is far slower.
 func queued(t *testing.T, policy restart.Policy) *tracker.Tracker {
 	t.Helper()
 	tr := newTracker(t, tracker.Config{Tasks: 4, Slots: 4, Machines: 4, Interval: 5 * time.Second, Policy: policy})
@@ -30,9 +30,9 @@ func queued(t *testing.T, policy restart.Policy) *tracker.Tracker {
 	return tr
 }
 
-// A copy that waits in the engine's queue holds its slot, is neither judged nor made again, and its age counts from its
-// begin.
-func TestSubmittedCopyIsNotDuplicatedAgain(t *testing.T) {
+// A copy waits in the engine's queue. It holds its slot, is not judged, and the task gets no second copy. Its age
+// counts from its begin.
+func TestASubmittedTaskGetsNoSecondCopy(t *testing.T) {
 	tr := queued(t, restart.Mantri{})
 	require.Equal(t, restart.Copy, tr.Report(at(20), 2, 0, tracker.Report{Done: 0.02}).Action)
 	require.Equal(t, 1, tr.Submit(at(20), 2, -1))
@@ -50,13 +50,13 @@ func TestSubmittedCopyIsNotDuplicatedAgain(t *testing.T) {
 	assert.Equal(t, 5*time.Second, tr.Decide(at(125), 2).Remaining)
 	assert.Equal(t, []int{0}, tr.Finish(at(130), 2, 1))
 	l := tr.Ledger()
-	assert.Equal(t, 170*time.Second, l.Used, "three of 10 s, one of 130 s, and 10 s of the copy")
+	assert.Equal(t, 170*time.Second, l.Used, "the attempts took three times 10 s, 130 s, and the copy 10 s")
 	assert.Equal(t, 1, l.Won)
 	assert.Zero(t, l.Ignored)
 }
 
-// A task of whose copies none has begun is not judged, under any policy.
-func TestSubmittedTaskIsNotJudged(t *testing.T) {
+// A task without a begun attempt is not judged, under any policy.
+func TestASubmittedTaskIsNotJudged(t *testing.T) {
 	for name, policy := range policytest.Policies() {
 		tr := newTracker(t, tracker.Config{Tasks: 8, Slots: 8, Interval: time.Second, Policy: everything{policy}})
 		for task := range 7 {
@@ -71,36 +71,37 @@ func TestSubmittedTaskIsNotJudged(t *testing.T) {
 		assert.Equal(t, 1., tr.Phase().Peers.MeanScore, name)
 		notRunning := restart.Decision{Reason: restart.NotRunning}
 		assert.Equal(t, notRunning, tr.Decide(at(1000), 7).Decision, name)
-		tr.Sweep(at(1000), func(a tracker.Answer) { t.Errorf("%s: sweep visits %d: %v", name, a.Task, a) })
+		tr.Sweep(at(1000), func(a tracker.Answer) { t.Errorf("%s: the sweep acts on task %d: %v", name, a.Task, a) })
 		d := tr.Next(at(1000), 2)
 		assert.Equal(t, -1, d.Task, name)
 		assert.Equal(t, restart.NothingToDo, d.Reason, name)
-		assert.NotEqual(t, restart.NotRunning, tr.Report(at(1001), 7, 0, tracker.Report{Done: 0.1}).Reason, "%s: begun", name)
+		assert.NotEqual(t, restart.NotRunning, tr.Report(at(1001), 7, 0, tracker.Report{Done: 0.1}).Reason, "%s: a report begins the attempt", name)
 	}
 }
 
-// What makes no sense changes nothing: the begin of a copy that has begun, has ended or never was.
-func TestBeginIgnored(t *testing.T) {
+// A Begin of an attempt that has begun, has ended or never existed changes nothing.
+func TestAWrongBeginIsIgnored(t *testing.T) {
 	tr := newTracker(t, tracker.Config{Tasks: 2, Slots: 4, Machines: 4, Interval: time.Second})
 	require.Zero(t, tr.Submit(at(0), 0, 1))
 	tr.Begin(at(5), 0, 0, -1)
 	assert.Zero(t, tr.Ledger().Ignored)
-	tr.Begin(at(8), 0, 0, 2)  // has begun
+	tr.Begin(at(8), 0, 0, 2)  // it has begun
 	tr.Begin(at(8), 0, 1, 2)  // there is no such attempt
-	tr.Begin(at(8), 1, 0, 2)  // nor here
-	tr.Begin(at(8), -1, 0, 2) // no such task
+	tr.Begin(at(8), 1, 0, 2)  // there is no such attempt
+	tr.Begin(at(8), -1, 0, 2) // there is no such task
 	assert.Equal(t, 4, tr.Ledger().Ignored)
-	assert.Empty(t, tr.LoseMachine(at(8), 2), "it runs where it was submitted for")
+	assert.Empty(t, tr.LoseMachine(at(8), 2), "the attempt runs elsewhere, so the machine loses nothing")
 	tr.Finish(at(9), 0, 0)
 	assert.Equal(t, 4*time.Second, tr.Ledger().Used)
 	tr.Begin(at(9), 0, 0, 2)
-	assert.Equal(t, -1, tr.Submit(at(9), 0, 2), "the task has ended")
+	assert.Equal(t, -1, tr.Submit(at(9), 0, 2), "a task that has ended takes no attempt")
 	assert.Equal(t, -1, tr.Submit(at(9), 2, 2))
 	assert.Equal(t, 7, tr.Ledger().Ignored)
 }
 
-// A lost machine takes along what was queued for it, and what began on it, but not what was to run there and did not.
-func TestLoseMachineOfQueuedCopies(t *testing.T) {
+// A lost machine ends the attempts that were queued for it and the attempts that began there. An attempt that was
+// queued for it and began elsewhere goes on.
+func TestALostMachineEndsItsQueuedAttempts(t *testing.T) {
 	tr := newTracker(t, tracker.Config{Tasks: 4, Slots: 8, Machines: 4, Interval: time.Second})
 	tr.Submit(at(0), 0, 1)
 	tr.Submit(at(0), 1, -1)
@@ -112,8 +113,9 @@ func TestLoseMachineOfQueuedCopies(t *testing.T) {
 	assert.Equal(t, 2, tr.Phase().Waiting)
 	l := tr.Ledger()
 	assert.Equal(t, 2, l.Failed)
-	assert.Equal(t, time.Second, l.Used, "of task 3; nothing was used in the queue")
-	// The machine was tried by both, so another task goes first on it; elsewhere the lowest index does.
+	assert.Equal(t, time.Second, l.Used, "task 3 used a second; time in a queue is not used")
+	// Tasks 0 and 1 were tried on the machine, so another task goes first there. Elsewhere the lowest index goes
+	// first.
 	tr.Kill(at(3), 1, 0)
 	task := tr.Next(at(3), 1).Task
 	assert.Equal(t, 1, task)
@@ -121,8 +123,8 @@ func TestLoseMachineOfQueuedCopies(t *testing.T) {
 	assert.Equal(t, 0, task)
 }
 
-// An attempt that never began may end in every way. Its time is no sample of anything, and costs nothing.
-func TestEndsOfACopyThatNeverBegan(t *testing.T) {
+// An attempt that never began may end in every way. Its time is no sample, and costs nothing.
+func TestAnAttemptThatNeverBeganIsNoSample(t *testing.T) {
 	record, err := machines.New(machines.Config{})
 	require.NoError(t, err)
 	budget := newBudget(t, tracker.BudgetConfig{Slots: 10})
@@ -159,8 +161,9 @@ func TestEndsOfACopyThatNeverBegan(t *testing.T) {
 	assert.Equal(t, [3]int{2, 4, 8}, [3]int{p.Finished, p.Waiting, p.FreeSlots})
 }
 
-// The first wave are the tasks that run first, not those that are queued first: of a job array these are all.
-func TestFirstWaveIsOfTasksThatRun(t *testing.T) {
+// The first wave is the tasks that run first, not the tasks that are queued first: a job array queues all its tasks at
+// once.
+func TestTheFirstWaveAreTasksThatRun(t *testing.T) {
 	tr := newTracker(t, tracker.Config{Tasks: 3, Slots: 1, Interval: time.Microsecond, UnitTimes: estimate.UnitTimesConfig{MinSamples: 1}})
 	for task := range 3 {
 		tr.Submit(at(0), task, -1)
@@ -169,19 +172,19 @@ func TestFirstWaveIsOfTasksThatRun(t *testing.T) {
 	tr.Finish(at(30), 2, 0) // warming up
 	tr.Begin(at(30), 0, 0, 0)
 	tr.Finish(at(40), 0, 0)
-	assert.Equal(t, 1, tr.UnitTimes().Samples(), "the later task takes the place of the first")
+	assert.Equal(t, 1, tr.UnitTimes().Samples(), "the sample of the first wave is replaced")
 	assert.Equal(t, 10., tr.UnitTimes().Mean())
 }
 
-// eager duplicates whatever it is asked about.
+// eager is a policy that copies every task.
 type eager struct{}
 
 func (eager) Decide(restart.Task, restart.Phase) restart.Decision {
 	return restart.Decision{Action: restart.Copy, Reason: restart.IdleSlot}
 }
 
-// A task that is left with a queued copy alone is no candidate for a slot, nor after the begin until it is judged.
-func TestQueuedTaskIsNoCandidate(t *testing.T) {
+// A task with only a queued attempt is no candidate for a slot. After the Begin it is no candidate until it is judged.
+func TestAQueuedTaskIsNoCandidate(t *testing.T) {
 	tr := newTracker(t, tracker.Config{Tasks: 1, Slots: 4, Interval: time.Second, Policy: eager{}})
 	tr.Start(at(0), 0, 0)
 	tr.Submit(at(0), 0, 1)

@@ -24,7 +24,7 @@ func newTracker(t *testing.T, c tracker.Config) *tracker.Tracker {
 
 func at(s float64) time.Time { return start.Add(seconds(s)) }
 
-func TestTrackerConfig(t *testing.T) {
+func TestAConfigIsValidatedAndFilled(t *testing.T) {
 	for want, c := range map[string]tracker.Config{
 		"restart/tracker: Config.Tasks is -1, want 1 to 2^30, or 0 if Work is given": {Tasks: -1},
 		"restart/tracker: Config.Tasks is 3, want 0 or len(Work), which is 2":        {Tasks: 3, Work: []float64{1, 2}},
@@ -50,10 +50,10 @@ func TestTrackerConfig(t *testing.T) {
 	_, err = tracker.New(tracker.Config{Tasks: 1})
 	assert.ErrorContains(t, err, "restart/tracker: Config.Interval is 0s, want a positive duration")
 	_, err = tracker.New(tracker.Config{Tasks: 1, Policy: rules.Spark{}})
-	assert.NoError(t, err, "Spark reads no interval")
+	assert.NoError(t, err, "Spark needs no interval")
 	_, err = tracker.New(tracker.Config{Work: []float64{}, Interval: 1e9})
-	assert.NoError(t, err, "a phase without tasks is meant")
-	// Works that are not known count as the mean of the others; a tenth of it is the floor.
+	assert.NoError(t, err, "an empty Work makes a phase without tasks")
+	// Unknown works count as the mean of the others. The floor is a tenth of the mean.
 	c := newTracker(t, tracker.Config{Work: []float64{10, math.NaN(), 30, -1}, Interval: time.Second}).Config()
 	assert.Equal(t, restart.LeastCost{}, c.Policy)
 	assert.Equal(t, 4, c.Tasks)
@@ -63,18 +63,19 @@ func TestTrackerConfig(t *testing.T) {
 	assert.Equal(t, 2*time.Second, c.Model.Grace)
 	work := []float64{5, 10, math.Inf(1), 30}
 	tr := newTracker(t, tracker.Config{Work: work, Slots: 9, Interval: time.Second})
-	work[0] = 1000 // the slice was copied
+	work[0] = 1000 // New has copied the slice
 	var order []int
 	for range work {
 		task := tr.Next(start, -1).Task
 		order = append(order, task)
 		tr.Start(start, task, -1)
 	}
-	assert.Equal(t, []int{3, 2, 1, 0}, order, "task 2 has the mean, 15")
+	assert.Equal(t, []int{3, 2, 1, 0}, order, "task 2 counts as the mean, 15")
 }
 
-// A third copy whose first report is a moment late was killed as the slowest and made anew after the pause, for ever.
-func TestTrackerGivesASilentCopyItsTime(t *testing.T) {
+// The first report of a third attempt comes a moment late. The attempt is not killed as the slowest; otherwise it
+// would be killed and started anew for ever.
+func TestASilentThirdAttemptGetsItsTime(t *testing.T) {
 	tr := newTracker(t, tracker.Config{
 		Tasks: 1, Slots: 9, Interval: 10 * time.Second, UnitTimes: estimate.UnitTimesConfig{Prior: policytest.Certain(20)},
 	})
@@ -92,8 +93,8 @@ func TestTrackerGivesASilentCopyItsTime(t *testing.T) {
 	}
 }
 
-// Of several copies that lose, those beside the original count as lost.
-func TestTrackerLosers(t *testing.T) {
+// Several attempts lose to one. Lost counts the copies among them, but not the original.
+func TestLostCountsCopiesOnly(t *testing.T) {
 	tr := newTracker(t, tracker.Config{Tasks: 1, Slots: 3, Interval: time.Second})
 	for machine := range 3 {
 		tr.Start(at(0), 0, machine)
@@ -105,9 +106,9 @@ func TestTrackerLosers(t *testing.T) {
 	assert.Equal(t, 24*time.Second, l.Wasted)
 }
 
-// What a killed or failed copy has shown counts neither in the mean score nor in its machine's total [LATE §4: "all
+// The score of a killed or failed attempt counts neither in the mean score nor in its machine's total [LATE §4: "all
 // succeeded and in-progress tasks"].
-func TestTrackerScoresOfEndedCopies(t *testing.T) {
+func TestScoresOfKilledAttemptsDoNotCount(t *testing.T) {
 	tr := newTracker(t, tracker.Config{Tasks: 4, Slots: 4, Machines: 4, Interval: time.Second, Policy: rules.Hadoop{}})
 	for i := range 3 {
 		tr.Start(at(0), i, i)
@@ -124,8 +125,8 @@ func TestTrackerScoresOfEndedCopies(t *testing.T) {
 	assert.InDelta(t, 0.25, tr.Phase().Peers.MeanScore, 1e-15)
 }
 
-// Machines that have done the same are equal, whatever steps their reports took.
-func TestTrackerMachineTotalsAreExact(t *testing.T) {
+// Machines with the same progress compare equal, in whatever steps the reports came.
+func TestMachineTotalsAreExact(t *testing.T) {
 	tr := newTracker(t, tracker.Config{
 		Tasks: 8, Slots: 8, Machines: 4, Interval: time.Second, Policy: rules.LATE{SlowTask: restart.Off, MinAge: restart.Off, SpeculativeCap: 1},
 	})
@@ -147,7 +148,7 @@ func TestTrackerMachineTotalsAreExact(t *testing.T) {
 	}
 }
 
-func TestTrackerBudgetSpent(t *testing.T) {
+func TestASpentBudgetRefusesACopy(t *testing.T) {
 	budget := newBudget(t, tracker.BudgetConfig{Slots: 10, Floor: 1, Rate: 0.001})
 	tr := newTracker(t, tracker.Config{
 		Tasks: 2, Slots: 10, Interval: time.Second, Policy: restart.Mantri{}, Budget: budget, UnitTimes: estimate.UnitTimesConfig{Prior: policytest.Certain(1)},
@@ -161,15 +162,15 @@ func TestTrackerBudgetSpent(t *testing.T) {
 	assert.Equal(t, 1, budget.Running())
 	d := tr.Report(at(10), 1, 0, slow)
 	assert.Equal(t, restart.BudgetSpent, d.Reason)
-	assert.NotZero(t, d.Bar, "what it would have done stays in sight")
+	assert.NotZero(t, d.Bar, "the refusal keeps the bar of the decision")
 	d = tr.Next(at(11), 6)
 	assert.Equal(t, restart.BudgetSpent, d.Reason)
 	tr.Kill(at(12), 0, 1)
 	assert.Zero(t, budget.Running())
 }
 
-// Sweep ends, even if every decision is carried out by a policy that never has enough.
-func TestTrackerSweepEnds(t *testing.T) {
+// Sweep ends even if the policy always acts and every decision is carried out.
+func TestSweepEnds(t *testing.T) {
 	tr := newTracker(t, tracker.Config{Tasks: 3, Slots: 3, Policy: everything{more{}}})
 	for i := range 3 {
 		tr.Start(at(0), i, 0)
@@ -188,8 +189,8 @@ func (more) Decide(restart.Task, restart.Phase) restart.Decision {
 	return restart.Decision{Action: restart.Copy, Reason: restart.NearEnd}
 }
 
-// A restart of one of several copies leaves the task to the others for the pause.
-func TestTrackerRestartOfOneOfSeveral(t *testing.T) {
+// One of several attempts is restarted. The task gets no copy during the pause, because the others go on.
+func TestARestartOfOneOfSeveralPausesCopies(t *testing.T) {
 	tr := newTracker(t, tracker.Config{
 		Tasks: 2, Work: []float64{1, 1}, Slots: 2, Interval: time.Second, UnitTimes: estimate.UnitTimesConfig{Prior: policytest.Certain(1)},
 		Policy: restart.Mantri{},
@@ -207,8 +208,8 @@ func TestTrackerRestartOfOneOfSeveral(t *testing.T) {
 	assert.Equal(t, restart.Restart, tr.Decide(at(12), 0).Action)
 }
 
-// Machine numbers beyond 31 bits are one machine, not another one of those below.
-func TestTrackerHugeMachineNumbers(t *testing.T) {
+// A machine number beyond 31 bits names one machine, and no machine of a smaller number.
+func TestHugeMachineNumbersAreDistinct(t *testing.T) {
 	tr := newTracker(t, tracker.Config{Tasks: 2, Slots: 2, Interval: time.Second})
 	tr.Start(at(0), 0, 0)
 	tr.Fail(at(1), 0, 0)
@@ -218,7 +219,8 @@ func TestTrackerHugeMachineNumbers(t *testing.T) {
 	assert.Equal(t, 1, task)
 }
 
-// A waiting task that was tried on the machine gives way to one that was not, if there is one among the first eight.
+// The first waiting task was tried on the machine. A task that was not tried there goes first, if it is among the
+// first eight.
 func TestTrackerPassesOverTriedTasks(t *testing.T) {
 	for tried, want := range map[int]int{1: 1, 7: 7, 8: 0, 9: 0} {
 		tr := newTracker(t, tracker.Config{Tasks: 12, Slots: 1, Interval: time.Second})
@@ -226,16 +228,16 @@ func TestTrackerPassesOverTriedTasks(t *testing.T) {
 			tr.Fail(at(1), task, tr.Start(at(0), task, 5))
 		}
 		task := tr.Next(at(2), 5).Task
-		assert.Equal(t, want, task, "%d were tried here", tried)
+		assert.Equal(t, want, task, "%d tasks were tried here", tried)
 		task = tr.Next(at(2), 5).Task
-		assert.Equal(t, want, task, "asking changes nothing")
+		assert.Equal(t, want, task, "a second question must give the same answer")
 		task = tr.Next(at(2), 6).Task
-		assert.Equal(t, 0, task, "none was tried there")
+		assert.Equal(t, 0, task, "no task was tried on that machine")
 	}
 }
 
-// A host may leave a decision where it is, and do what nobody told it to: the tracker goes by what has happened.
-func TestTrackerWhoseDecisionsAreIgnored(t *testing.T) {
+// A host ignores decisions, and starts and kills attempts without a decision. The tracker goes by the events.
+func TestTheTrackerGoesByEvents(t *testing.T) {
 	tr := newTracker(t, tracker.Config{
 		Tasks: 2, Slots: 1, Interval: time.Second, Policy: restart.Mantri{}, UnitTimes: estimate.UnitTimesConfig{Prior: policytest.Certain(1)},
 	})
@@ -243,19 +245,19 @@ func TestTrackerWhoseDecisionsAreIgnored(t *testing.T) {
 	said := tr.Report(at(10), 0, 0, tracker.Report{Done: 0.02})
 	require.Equal(t, restart.Restart, said.Action)
 	for range 5 {
-		assert.Equal(t, said, tr.Decide(at(10), 0), "restarts that are not carried out do not count")
+		assert.Equal(t, said, tr.Decide(at(10), 0), "a restart that is not carried out must not count")
 		next := tr.Next(at(10), 1)
 		assert.Equal(t, 1, next.Task)
-		assert.Equal(t, restart.Start, next.Action, "asking for a slot starts nothing")
+		assert.Equal(t, restart.Start, next.Action, "Next must not start the task")
 	}
 	assert.Zero(t, tr.Ledger().Restarts)
 	assert.Equal(t, 1, tr.Phase().Waiting)
 
-	tr.Start(at(10), 0, 1) // a copy that nobody asked for, beyond the slots
+	tr.Start(at(10), 0, 1) // a copy without a decision, beyond the slots
 	assert.Equal(t, 1, tr.Phase().Copies)
 	assert.Zero(t, tr.Phase().FreeSlots)
 	assert.Equal(t, restart.CopyTooRecent, tr.Decide(at(11), 0).Reason)
-	tr.Kill(at(12), 0, 0) // and kills that nobody asked for
+	tr.Kill(at(12), 0, 0) // kills without a decision
 	tr.Kill(at(12), 0, 1)
 	assert.Equal(t, 2, tr.Phase().Waiting)
 	assert.Equal(t, restart.NotRunning, tr.Decide(at(12), 0).Reason)

@@ -11,8 +11,8 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// A trial that can't come out any more puts nothing at risk, however its copies went.
-func TestTrialsThatCannotComeOut(t *testing.T) {
+// A trial that can no longer come out puts nothing at risk, in whatever way its attempts ended.
+func TestEndedTrialsRiskNothing(t *testing.T) {
 	restarted := func(tr *tracker.Tracker, now func(int) time.Time) { tr.Restart(now(200), 10, 0) }
 	copied := func(tr *tracker.Tracker, now func(int) time.Time) { tr.Start(now(200), 10, 12) }
 	for name, of := range map[string]struct {
@@ -40,7 +40,7 @@ func TestTrialsThatCannotComeOut(t *testing.T) {
 	tr, now := silentPhase(t)
 	restarted(tr, now)
 	tr.Finish(now(201), 10, 0)
-	assert.Equal(t, [3]int{0, 1, 200}, tried(tr), "the restarted attempt had ended: the restart was in vain")
+	assert.Equal(t, [3]int{0, 1, 200}, tried(tr), "the old attempt finished after all, so the restart is lost")
 
 	tr, now = silentPhase(t)
 	tr.Start(now(200), 10, 12)
@@ -50,8 +50,8 @@ func TestTrialsThatCannotComeOut(t *testing.T) {
 	assert.Equal(t, before, atRisk(tr))
 }
 
-// A restart that was lost counts once, even if nothing is known of the attempt that is restarted in turn.
-func TestLostRestartsCountOnce(t *testing.T) {
+// A restart that was lost counts once, even if nothing is known of the attempt that is restarted next.
+func TestALostRestartCountsOnce(t *testing.T) {
 	tr, now := silentPhase(t)
 	tr.Restart(now(200), 10, 0)
 	tr.Submit(now(201), 10, 12)
@@ -61,8 +61,8 @@ func TestLostRestartsCountOnce(t *testing.T) {
 	assert.Equal(t, 1, tried(tr)[1])
 }
 
-// Works may be so small that a unit of them would take longer than a float32 holds.
-func TestSnapshotOfTrialsOfTinyWorks(t *testing.T) {
+// Works are so small that the time of a unit of work exceeds a float32. The snapshot can be restored.
+func TestTrialsOfTinyWorksCanBeRestored(t *testing.T) {
 	c := tracker.Config{Slots: 14, Machines: 14, Interval: 10 * time.Second, Policy: restart.LeastCost{}}
 	for range 12 {
 		c.Work = append(c.Work, 1e-39)
@@ -85,8 +85,9 @@ func TestSnapshotOfTrialsOfTinyWorks(t *testing.T) {
 	assert.Equal(t, tr.Phase(), read.Phase())
 }
 
-// What trials put at risk is in all more than a duration holds, and nothing once they have come to nothing.
-func TestTrialsOfAgesRiskNoOverflow(t *testing.T) {
+// The stakes of all trials together exceed a time.Duration. They saturate, and fall to nothing once the trials have
+// been dropped.
+func TestStakesSaturate(t *testing.T) {
 	tr, now := silentPhase(t)
 	ages := now(0).Add(250 * 365 * 24 * time.Hour)
 	tr.Start(ages, 10, 12) // so that the phase is not stuck

@@ -11,7 +11,7 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// silentPhase is a phase without progress in which ten tasks have ended after 100 s each and two run on.
+// silentPhase is a phase without progress. Ten tasks have ended after 100 s each, and two tasks run on.
 func silentPhase(t *testing.T) (tr *tracker.Tracker, now func(seconds int) time.Time) {
 	t.Helper()
 	c := tracker.Config{Tasks: 12, Slots: 14, Machines: 14, Interval: 10 * time.Second, Policy: restart.LeastCost{}}
@@ -27,28 +27,28 @@ func silentPhase(t *testing.T) (tr *tracker.Tracker, now func(seconds int) time.
 	return tr, now
 }
 
-// tried is how many trials were won and tried, and what is at risk.
+// tried returns the number of won trials, the number of trials that came out, and the seconds at risk.
 func tried(tr *tracker.Tracker) [3]int {
 	p := tr.Phase()
 	return [3]int{int(p.Trials.Won), int(p.Trials.Won + p.Trials.Lost), int(atRisk(tr).Seconds())}
 }
 
-// atRisk is what trials have lost, and what those may that run.
+// atRisk returns the slot time that trials have lost or may lose.
 func atRisk(tr *tracker.Tracker) time.Duration {
 	trials := tr.Phase().Trials
 	return trials.Cost + trials.AtRisk
 }
 
-// A copy is a trial: at risk until it is won by ending first, or lost because it is overtaken or killed.
+// A copy is a trial. Its stake is at risk until the copy ends first and is won, or is overtaken or killed and is lost.
 func TestCopiesAreTrials(t *testing.T) {
 	tr, now := silentPhase(t)
 	assert.Equal(t, [3]int{}, tried(tr))
 	tr.Start(now(200), 10, 12)
-	assert.Equal(t, [3]int{0, 0, 147}, tried(tr), "one and a half typical times")
+	assert.Equal(t, [3]int{0, 0, 147}, tried(tr), "the stake is one and a half typical times")
 	tr.Start(now(200), 11, 13)
 	assert.Equal(t, [3]int{0, 0, 294}, tried(tr))
 	tr.Finish(now(310), 11, 0)
-	assert.Equal(t, [3]int{0, 1, 257}, tried(tr), "it has cost 110 s")
+	assert.Equal(t, [3]int{0, 1, 257}, tried(tr), "the lost copy has cost 110 s")
 	tr.Finish(now(320), 10, 1)
 	assert.Equal(t, 2, tried(tr)[1])
 	assert.InDelta(t, 110-392, atRisk(tr).Seconds(), 5, "a trial saves at most four typical times")
@@ -59,8 +59,8 @@ func TestCopiesAreTrials(t *testing.T) {
 	assert.Equal(t, [3]int{0, 1, 20}, tried(tr))
 }
 
-// What fails makes the next less worth while: the cost of an action is higher than where the copy has won.
-func TestLostTrialsMakeActionsDearer(t *testing.T) {
+// After a lost trial the cost of an action is higher than after a won one.
+func TestALostTrialRaisesTheCostOfActions(t *testing.T) {
 	var cost [2]float64
 	for winner := range cost {
 		tr, now := silentPhase(t)
@@ -74,8 +74,8 @@ func TestLostTrialsMakeActionsDearer(t *testing.T) {
 	assert.Greater(t, cost[0], cost[1]+5)
 }
 
-// A copy that shows nothing is killed once it has taken what was at risk: the task is long.
-func TestCopiesThatShowNothingEnd(t *testing.T) {
+// A copy that shows nothing is killed once it has run for its stake, because the task is long.
+func TestASilentCopyEndsAfterItsStake(t *testing.T) {
 	tr, now := silentPhase(t)
 	tr.Start(now(200), 10, 12)
 	risk, killed := atRisk(tr).Seconds(), 0
@@ -90,11 +90,11 @@ func TestCopiesThatShowNothingEnd(t *testing.T) {
 		})
 	}
 	assert.InDelta(t, 200+risk, killed, 10)
-	assert.InDelta(t, risk, atRisk(tr).Seconds(), 10, "it has cost no more")
+	assert.InDelta(t, risk, atRisk(tr).Seconds(), 10, "the copy must cost no more than its stake")
 }
 
-// A restart is won by an attempt that takes less than two thirds of what the old one would have, and puts at risk what
-// the old one had run, until it comes out. At most four typical times count as saved.
+// A restart puts at risk the run time of the old attempt, until it comes out. The restart is won if the new attempt
+// takes less than half of the old one's whole time. At most four typical times count as saved.
 func TestRestartsAreTrials(t *testing.T) {
 	for _, of := range []struct {
 		lasts     float64
@@ -109,7 +109,7 @@ func TestRestartsAreTrials(t *testing.T) {
 				tr.Record(clock.Add(time.Duration(at)*time.Second), task, attempt, tracker.Report{Done: float64(at) / lasts})
 			}
 		}
-		for i := range 20 { // one after the other, each evenly within 100 s
+		for i := range 20 { // one after another, each evenly within 100 s
 			tr.Start(clock, i, i%9)
 			run(i, 0, i%9, 90, 100)
 			clock = clock.Add(100 * time.Second)

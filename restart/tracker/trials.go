@@ -4,26 +4,27 @@ import (
 	"github.com/straggler-go/straggler/restart"
 )
 
-// trials is the account of the phase's trials, kept as events come in.
+// trials is the account of the phase's trials.
 type trials struct {
-	on             bool   // trials are bounded, or the policy reads the account
-	restart.Trials        // of this phase
-	own            bool   // some trial of the phase itself has come out
-	pupil          *pupil // nil: there is no experience
+	on             bool  // trials are bounded, or the policy reads the account
+	restart.Trials       // of this phase
+	ownResults     bool  // a trial of the phase itself has come out
+	link           *link // nil: there is no Experience
 }
 
-// account returns the account as a policy sees it: of all phases of the kind, if there is an experience.
+// account returns the account as a policy reads it. If there is an Experience, it covers all phases of the kind.
 func (j *judge) account() restart.Trials {
 	t := j.trials.Trials
-	t.Cost, t.AtRisk = j.trials.pupil.all(&j.trials)
-	if j.trials.pupil.knowsLosses() {
+	t.Cost, t.AtRisk = j.trials.link.ofKind(&j.trials)
+	if j.trials.link.knowsLosses() {
 		t.Longest = 0
 	}
 	return t
 }
 
-// mayMislead is how much it counts that progress may say nothing: the less, the more trials that it has led to were won.
-func (j *judge) mayMislead() float64 {
+// stallWeight returns the weight of the possibility that an attempt has stalled, so that its progress says nothing.
+// The more trials are won, the smaller it is, because progress has led to these trials.
+func (j *judge) stallWeight() float64 {
 	if !j.trials.on {
 		return 0
 	}
@@ -31,18 +32,18 @@ func (j *judge) mayMislead() float64 {
 	return min(j.trials.Long(0, 0)/before.Long(0, 0), 1) * unseenErrors
 }
 
-// unseenErrors is as how many errors of progress, not yet seen, it counts that progress may say nothing.
+// unseenErrors is the weight before any trial has come out, in units of one error of progress that was not observed.
 const unseenErrors = 2
 
-// hears tells the account what an event is to the trial of its task, before the books change.
-func (j *judge) hears(e *Event) {
+// noteTrial updates the account for an event, before the book changes.
+func (j *judge) noteTrial(e *Event) {
 	b := j.book
 	switch e.Kind {
 	case MachineLost:
-		place := j.fleet.seen(e.Machine)
-		for i := range b.copies.all {
-			if c := &b.copies.all[i]; place != none && c.task != none && c.machine == place {
-				j.fails(&b.tasks[c.task], c)
+		index := j.fleet.find(e.Machine)
+		for i := range b.attempts.all {
+			if a := &b.attempts.all[i]; index != none && a.task != none && a.machine == index {
+				j.attemptFailed(&b.tasks[a.task], a)
 			}
 		}
 		return
@@ -59,26 +60,26 @@ func (j *judge) hears(e *Event) {
 	i := b.find(e.Task, e.Attempt)
 	switch e.Kind {
 	case Started, Submitted:
-		if s.flags&(finished|givenUp) == 0 && s.attempts >= b.clones {
-			j.try(int32(e.Task), restart.Copy)
+		if s.flags&(finished|givenUp) == 0 && s.launched >= b.clones {
+			j.beginTrial(int32(e.Task), restart.Copy)
 		}
 	case Finished:
 		if i != none {
-			j.ends(s, i)
-		} else if b.over(e.Task, e.Attempt) != nil {
-			j.ends(s, none)
+			j.taskEnded(s, i)
+		} else if b.late(e.Task, e.Attempt) != nil {
+			j.taskEnded(s, none)
 		}
 	case Failed:
 		if i != none {
-			j.fails(s, &b.copies.all[i])
+			j.attemptFailed(s, &b.attempts.all[i])
 		}
 	case Restarted, Killed:
 		switch {
 		case i == none:
 		case b.several(s):
-			j.kills(s, i)
+			j.attemptKilled(s, i)
 		case e.Kind == Restarted:
-			j.try(int32(e.Task), restart.Restart)
+			j.beginTrial(int32(e.Task), restart.Restart)
 		}
 	case GivenUp:
 		if s.flags&waits != 0 && s.history != none {
@@ -87,19 +88,20 @@ func (j *judge) hears(e *Event) {
 	}
 }
 
-// try begins a trial of a task that runs.
-func (j *judge) try(task int32, action restart.Action) {
+// beginTrial begins a trial of a running task.
+func (j *judge) beginTrial(task int32, action restart.Action) {
 	s := &j.book.tasks[task]
 	if !j.book.runs(s) {
 		return
 	}
 	var view restart.Task
-	j.look(&view, task, askNone)
+	j.fillTask(&view, task, askNone)
 	j.trials.Begin(&j.book.history(s).trial, &view, &j.facts, action)
 }
 
-// ends notes that a copy ends its task, or, if it is none, an attempt that was taken as ended.
-func (j *judge) ends(s *taskState, winner int32) {
+// taskEnded updates the task's trial when the winner ends the task. If the winner is none, an attempt that already
+// counted as ended has finished the task.
+func (j *judge) taskEnded(s *taskState, winner int32) {
 	if s.history == none {
 		return
 	}
@@ -108,34 +110,34 @@ func (j *judge) ends(s *taskState, winner int32) {
 	if winner == none {
 		j.trials.Finish(x, 0, true)
 	} else {
-		c := &b.copies.all[winner]
-		j.trials.Finish(x, b.age(c), x.Action == restart.Copy && !b.isExtra(s, c))
+		a := &b.attempts.all[winner]
+		j.trials.Finish(x, b.age(a), x.Action == restart.Copy && !b.isCopy(s, a))
 	}
-	for i := s.copies; i != none; i = b.copies.all[i].next {
+	for i := s.newest; i != none; i = b.attempts.all[i].next {
 		if i != winner {
-			j.kills(s, i)
+			j.attemptKilled(s, i)
 		}
 	}
 }
 
-// kills notes that one of several copies of a task is killed or overtaken.
-func (j *judge) kills(s *taskState, place int32) {
+// attemptKilled updates the task's trial when an attempt is killed or overtaken while others run.
+func (j *judge) attemptKilled(s *taskState, index int32) {
 	if s.history == none {
 		return
 	}
 	b, n := j.book, 0
-	for i := s.copies; i != place; i = b.copies.all[i].next {
+	for i := s.newest; i != index; i = b.attempts.all[i].next {
 		n++
 	}
-	c := &b.copies.all[place]
+	a := &b.attempts.all[index]
 	var view restart.Task
-	j.look(&view, c.task, askNone)
-	j.trials.Kill(&b.histories[s.history].trial, &view, &j.facts, n, !b.isExtra(s, c))
+	j.fillTask(&view, a.task, askNone)
+	j.trials.Kill(&b.histories[s.history].trial, &view, &j.facts, n, !b.isCopy(s, a))
 }
 
-// fails notes that a copy of a task fails.
-func (j *judge) fails(s *taskState, c *attemptState) {
-	if s.history != none && j.book.isExtra(s, c) {
+// attemptFailed updates the task's trial when a copy fails. Failures of other attempts do not change a trial.
+func (j *judge) attemptFailed(s *taskState, a *attemptState) {
+	if s.history != none && j.book.isCopy(s, a) {
 		j.trials.Fail(&j.book.histories[s.history].trial)
 	}
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// reporting runs 100 tasks of 100 to 150 s on ten machines, of which one in a few takes six times as long if slow is set, and
-// says what they report of the share that they have done.
+// reporting runs 100 tasks of 100 to 150 s on ten machines. If slow is set, one task in a few takes six times as long.
+// Report gives the report at a share of the work.
 func reporting(
 	t *testing.T, policy restart.Policy, slow bool, report func(rng *rand.Rand, share float64) float64,
 ) (took time.Duration, all tracker.Ledger) {
@@ -44,24 +44,25 @@ func reporting(
 	return took, all
 }
 
-// Progress in a unit that is too small costs a healthy phase nothing: nothing is restarted and nothing copied, as if it were
-// right. With 1/100 it was 407 restarts and 561 copies of 500 tasks, and half as long again.
-func TestProgressInTooSmallAUnit(t *testing.T) {
+// Progress in too small a unit costs a healthy phase nothing: no task is restarted or copied, as with the right unit.
+// Before the tracker detected such units, a unit of 1/100 caused 407 restarts and 561 copies of 500 tasks, and took
+// half as long again.
+func TestTooSmallAUnitCostsAHealthyPhaseNothing(t *testing.T) {
 	never, _ := reporting(t, restart.Never{}, false, func(_ *rand.Rand, share float64) float64 { return share })
 	for _, unit := range []float64{1, 0.1, 0.05, 0.01, 1e-3, 1e-6} {
 		report := func(_ *rand.Rand, share float64) float64 { return share * unit }
 		took, l := reporting(t, restart.Mantri{}, false, report)
 		assert.Zero(t, l.Copies+l.Restarts, "unit %v: %v", unit, l)
 		assert.LessOrEqual(t, took, never, "unit %v", unit)
-		took, l = reporting(t, nil, false, report) // where factors of machines are being learned, one in a thousand
+		took, l = reporting(t, nil, false, report) // with learned factors of machines, one in a thousand
 		assert.LessOrEqual(t, l.Copies+l.Restarts, 2, "unit %v: %v", unit, l)
 		assert.LessOrEqual(t, float64(took), 1.0001*float64(never), "unit %v", unit)
 		assert.Equal(t, unit < 1./12, l.SmallUnits > 0, "unit %v: %v", unit, l)
 	}
 }
 
-// Where tasks are slow, it costs what silence costs, and no more than 2 %.
-func TestProgressInTooSmallAUnitAmongStragglers(t *testing.T) {
+// If some tasks are slow, a unit that is too small costs at most 2 % more than silence.
+func TestTooSmallAUnitCostsWhatSilenceCosts(t *testing.T) {
 	silent, _ := reporting(t, nil, true, func(*rand.Rand, float64) float64 { return 0 })
 	never, _ := reporting(t, restart.Never{}, true, func(*rand.Rand, float64) float64 { return 0 })
 	for _, unit := range []float64{0.05, 0.01, 1e-6} {
@@ -72,8 +73,8 @@ func TestProgressInTooSmallAUnitAmongStragglers(t *testing.T) {
 	}
 }
 
-// However progress runs, as long as it tells anything at all, it is not taken for one of too small a unit.
-func TestNoFalseAlarmOfSmallUnits(t *testing.T) {
+// No shape of progress is taken for progress in too small a unit, as long as it shows anything.
+func TestShapesOfProgressAreNoSmallUnits(t *testing.T) {
 	for name, report := range map[string]func(*rand.Rand, float64) float64{
 		"even":          func(_ *rand.Rand, share float64) float64 { return share },
 		"early":         func(_ *rand.Rand, share float64) float64 { return math.Sqrt(share) },
@@ -90,8 +91,8 @@ func TestNoFalseAlarmOfSmallUnits(t *testing.T) {
 	}
 }
 
-// A phase that mends its unit is believed again, once three quarters of its copies have shown how far they were.
-func TestUnitThatIsMended(t *testing.T) {
+// A phase changes to the right unit. It is believed again, once three quarters of its attempts have shown progress.
+func TestACorrectedUnitIsBelieved(t *testing.T) {
 	tr := newTracker(t, tracker.Config{Tasks: 40, Slots: 1, Interval: time.Second})
 	run := func(task int, unit float64) (last tracker.Answer) {
 		began := float64(20 * task)
@@ -114,13 +115,13 @@ func TestUnitThatIsMended(t *testing.T) {
 	assert.Equal(t, restart.ByProgress, run(30, 1).Basis)
 }
 
-// One report in another unit says nothing, and the next one counts again.
-func TestOneReportInAnotherUnit(t *testing.T) {
+// One report in another unit is ignored, and the next report counts again.
+func TestOneReportInAnotherUnitIsIgnored(t *testing.T) {
 	policy := rules.LATE{MinAge: restart.Off, SlowTask: restart.Off, UseRemaining: true}
 	tr := newTracker(t, tracker.Config{Tasks: 1, Slots: 2, Interval: 10 * time.Second, Policy: policy, Limits: published})
 	tr.Start(at(0), 0, 0)
 	var a tracker.Answer
-	for _, r := range [][2]float64{{20, 0.2}, {30, 30}, {40, 0.4}, {50, 0.5}} { // seconds, and what is done
+	for _, r := range [][2]float64{{20, 0.2}, {30, 30}, {40, 0.4}, {50, 0.5}} { // seconds, and work done
 		a = tr.Report(at(r[0]), 0, 0, tracker.Report{Done: r[1]})
 	}
 	assert.Equal(t, 1, tr.Ledger().BadUnits)

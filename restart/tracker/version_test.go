@@ -13,7 +13,7 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// saved is the phase of which testdata/snapshot.hex was written.
+// saved is the phase of the snapshot in testdata/snapshot.hex.
 func saved(t *testing.T) *tracker.Tracker {
 	tr := newTracker(t, tracker.Config{Tasks: 4, Slots: 6, Machines: 3, Interval: time.Second, Clones: 2})
 	for task := range 4 {
@@ -27,9 +27,9 @@ func saved(t *testing.T) *tracker.Tracker {
 	return tr
 }
 
-// The snapshot that is committed can be restored, and goes on as its phase does; or the version says by name that it
-// does not read it any more. Where the form changes, raise the version, and commit that of the new one.
-func TestSnapshotOfThisVersion(t *testing.T) {
+// The committed snapshot can be restored, and answers like its phase; or Restore rejects it by its version. If the
+// form changes, raise the version, and commit a snapshot of the new one.
+func TestTheSnapshotOfThisVersionIsRestored(t *testing.T) {
 	text, err := os.ReadFile("testdata/snapshot.hex")
 	require.NoError(t, err)
 	data, err := hex.DecodeString(strings.Join(strings.Fields(string(text)), ""))
@@ -41,7 +41,7 @@ func TestSnapshotOfThisVersion(t *testing.T) {
 		assert.ErrorContains(t, err, "version is")
 		return
 	}
-	assert.Equal(t, hex.EncodeToString(data), hex.EncodeToString(now), "another form wants another version")
+	assert.Equal(t, hex.EncodeToString(data), hex.EncodeToString(now), "a changed form needs a new version")
 	restored, err := tracker.Restore(tracker.Config{}, data)
 	require.NoError(t, err)
 	assert.Equal(t, saved(t).Next(at(13), 1), restored.Next(at(13), 1))

@@ -12,7 +12,7 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// compare holds two decisions of a tracker about a task against the policy's on the oracle's facts.
+// compare checks two decisions of a tracker about a task against the policy's decision on the oracle's facts.
 func (w *world) compare(task int, known bool, d, whole tracker.Answer) {
 	w.t.Helper()
 	if !same(d, whole) {
@@ -29,7 +29,7 @@ func (w *world) compare(task int, known bool, d, whole tracker.Answer) {
 	w.note("  %v", d)
 }
 
-// facts are the whole tracker's distributions, once compared, in the oracle's phase.
+// facts returns the oracle's phase with the whole tracker's distributions, after they were compared.
 func (w *world) facts() restart.Phase {
 	w.t.Helper()
 	got := w.whole.Phase()
@@ -92,7 +92,7 @@ func same(a, b tracker.Answer) bool {
 	return a.Decision == b.Decision && a.Task == b.Task && a.Attempt == b.Attempt
 }
 
-// want is the policy's decision on the oracle's facts, with the number of the attempt.
+// want returns the policy's decision on the oracle's facts, with the number of the attempt.
 func (w *world) want(task int, facts restart.Phase) (a tracker.Answer) {
 	a.Task = task
 	if !w.oracle.runs(task) {
@@ -130,17 +130,17 @@ func (w *world) want(task int, facts restart.Phase) (a tracker.Answer) {
 	return a
 }
 
-// behind lists the machines whose total is below the percentile, the least first.
+// behind lists the machines with a total below the percentile, least first.
 func (o *oracle) behind(percentile float64) []int {
 	_, _, _, _, totals := o.phase()
 	var slow []int
-	for place, machine := range o.seen {
+	for place, machine := range o.machines {
 		if percentile != restart.Off && totals[place] < empirical(totals).Quantile(percentile) {
 			slow = append(slow, machine)
 		}
 	}
 	slices.SortStableFunc(slow, func(a, b int) int {
-		return cmp.Compare(totals[slices.Index(o.seen, a)], totals[slices.Index(o.seen, b)])
+		return cmp.Compare(totals[slices.Index(o.machines, a)], totals[slices.Index(o.machines, b)])
 	})
 	return slow[:min(len(slow), restart.MaxAvoid)]
 }
@@ -153,7 +153,7 @@ func empirical(values []float64) *estimate.Empirical {
 	return e
 }
 
-// settle notes whether the decision leaves the task a candidate for the next free slot.
+// settle records whether the decision makes the task a candidate for the next free slot.
 func (w *world) settle(task int, d restart.Decision) {
 	w.oracle.tasks[task].candidate = candidate(d)
 }
@@ -194,7 +194,7 @@ func (w *world) sweep() {
 	}
 }
 
-// next asks for the use of a free slot. All candidates are judged as if a slot were free; the best by gain wins.
+// next asks for the use of a free slot. All candidates are decided as if a slot were free, and the largest gain wins.
 func (w *world) next() {
 	machine := w.rng.IntN(8) - 1
 	w.oracle.tick(w.now)
@@ -204,7 +204,7 @@ func (w *world) next() {
 	}
 	if _, _, _, _, totals := w.oracle.phase(); machine >= 0 && len(totals) > 0 {
 		facts.Peers.Machine.Of = empirical(totals)
-		if place := slices.Index(w.oracle.seen, machine); place >= 0 {
+		if place := slices.Index(w.oracle.machines, machine); place >= 0 {
 			facts.Peers.Machine.Total = totals[place]
 		}
 	}

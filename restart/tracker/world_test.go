@@ -15,7 +15,7 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// everything hides the kind of a policy from the Tracker, which then has to keep all facts.
+// everything hides the type of a policy from the Tracker, so that the Tracker keeps all facts.
 type everything struct{ restart.Policy }
 
 func (e everything) Describe() rules.Description {
@@ -25,8 +25,8 @@ func (e everything) Describe() rules.Description {
 	}
 }
 
-// certain is a policy that reads distributions on t_rem as it is extrapolated: the oracle knows of no distribution and
-// of no trials.
+// certain is a policy that gets an extrapolated t_rem without a distribution: the oracle knows no distributions and no
+// trials.
 type certain struct{ restart.Policy }
 
 func (c certain) Describe() rules.Description {
@@ -35,7 +35,7 @@ func (c certain) Describe() rules.Description {
 	return d
 }
 
-// world drives a Tracker, one with all facts, and the oracle through the same random events.
+// world drives a Tracker, a Tracker with all facts, and the oracle through the same random events.
 type world struct {
 	t       *testing.T
 	rng     *rand.Rand
@@ -43,7 +43,7 @@ type world struct {
 	tracker *tracker.Tracker // under test
 	whole   *tracker.Tracker // the same policy, but all facts are kept
 	oracle  *oracle
-	queues  bool // copies are submitted too, and begin later
+	queues  bool // attempts are submitted too, and begin later
 	saves   bool // tasks have checkpoints
 	small   bool // progress has too small a unit
 	now     time.Time
@@ -66,7 +66,7 @@ func newWorld(t *testing.T, policy restart.Policy, seed uint64) *world {
 		Work: work, Slots: 1 + rng.IntN(8), Machines: rng.IntN(7), Interval: 5 * time.Second, Lag: time.Second,
 		Policy: policy, Limits: limits,
 	}
-	if w.small { // so that some are found out
+	if w.small { // so that some are detected
 		config.Interval = time.Second / 4
 	}
 	if rng.IntN(3) == 0 {
@@ -94,9 +94,9 @@ func (w *world) fatal(format string, args ...any) {
 	w.t.Fatalf(format, args...)
 }
 
-// attempt picks a running attempt most of the time, and rubbish otherwise.
+// attempt returns a running attempt most of the time, and nonsense otherwise.
 func (w *world) attempt() (task, attempt int) {
-	var running []*oracleCopy
+	var running []*oracleAttempt
 	for i := range w.oracle.tasks {
 		running = append(running, w.oracle.running(i)...)
 	}
@@ -107,9 +107,9 @@ func (w *world) attempt() (task, attempt int) {
 	return c.task, c.attempt
 }
 
-// queued picks an attempt that has not begun most of the time, and any otherwise.
+// queued returns an attempt that has not begun most of the time, and any attempt otherwise.
 func (w *world) queued() (task, attempt int) {
-	var queued []*oracleCopy
+	var queued []*oracleAttempt
 	for i := range w.oracle.tasks {
 		for _, c := range w.oracle.running(i) {
 			if !c.begun {
@@ -137,18 +137,18 @@ func (w *world) progress(task, attempt int) tracker.Report {
 		p.Done = w.rng.Float64()
 	case 3:
 		p.Score = float64(w.rng.IntN(6)) / 5
-	default: // an honest report: each attempt has a speed of its own; one that has not begun has a head start
-		if task >= 0 && task < len(w.oracle.tasks) && attempt >= 0 && attempt < len(w.oracle.tasks[task].copies) {
-			c := w.oracle.tasks[task].copies[attempt]
+	default: // an honest report: each attempt has a speed of its own; an attempt that has not begun has a head start
+		if task >= 0 && task < len(w.oracle.tasks) && attempt >= 0 && attempt < len(w.oracle.tasks[task].attempts) {
+			c := w.oracle.tasks[task].attempts[attempt]
 			p.Done = w.oracle.work[task] * (w.now.Sub(start) - c.start).Seconds() / float64(10+(task*7+attempt*13)%50)
 			p.Done = max(p.Done, 0)
 			if w.small {
 				p.Done /= 100
 			}
-			if w.saves && w.rng.IntN(3) == 0 { // what a new copy finds, now and then more than there is
+			if w.saves && w.rng.IntN(3) == 0 { // the checkpoint of the next attempt, sometimes more than the work
 				p.Saved = p.Done * (0.5 + w.rng.Float64()*0.55)
 			}
-			if w.saves && w.rng.IntN(3) > 0 { // and most of those that find it count it
+			if w.saves && w.rng.IntN(3) > 0 { // most attempts that resume count the checkpoint in Done
 				p.Done += c.resumed
 			}
 		}
@@ -164,7 +164,7 @@ func (w *world) report(task, attempt int) {
 	w.compare(task, known, d, whole)
 }
 
-// step does one random event everywhere, and compares what comes back.
+// step applies one random event to all three, and compares the answers.
 func (w *world) step() {
 	if w.rng.IntN(3) > 0 {
 		w.now = w.now.Add(time.Duration(w.rng.IntN(16)-2) * time.Second / 2) // now and then the clock steps back
@@ -196,7 +196,7 @@ func (w *world) step() {
 		w.report(w.attempt())
 	case k < 75:
 		task, attempt := w.attempt()
-		if w.small { // and shows how little is known to be done
+		if w.small { // and shows that little is known to be done
 			w.report(task, attempt)
 		}
 		w.note("finish %d/%d", task, attempt)
@@ -247,7 +247,7 @@ func (w *world) step() {
 		w.note("eligible %d %t %t", task, dup, restart)
 		w.tracker.SetEligible(task, dup, restart)
 		w.whole.SetEligible(task, dup, restart)
-		o.tasks[task].noDup, o.tasks[task].noRestart = !dup, !restart
+		o.tasks[task].noCopy, o.tasks[task].noRestart = !dup, !restart
 	case k < 93:
 		w.sweep()
 	default:

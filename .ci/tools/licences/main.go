@@ -109,12 +109,12 @@ func run(checkout string, w io.Writer) error {
 	if err := errors.Join(faults...); err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "# Licences\n\nThe library and its adapters are under the [Apache License 2.0](../LICENSE). `.ci/licences` makes this page, of the texts\n"+
-		"that stand beside what is compiled; CI fails if it changes.\n"+
-		"Not listed is `examples/kubernetes`, which compiles all of Kubernetes (Apache-2.0) and what that depends on.\n\n"+
-		"## What comes along with what you import\n\nNothing comes with the library itself.\n\n")
+	fmt.Fprintf(w, "# Licences\n\nThe library and its adapters are under the [Apache License 2.0](../LICENSE). `.ci/licences` makes this page from\n"+
+		"the licence files of the modules that are compiled. CI fails if a licence changes.\n"+
+		"The page leaves out `examples/kubernetes`, which compiles all of Kubernetes (Apache-2.0) and its dependencies.\n\n"+
+		"## Modules that an adapter brings along\n\nThe library itself brings no other module along.\n\n")
 	table(w, shipped)
-	fmt.Fprint(w, "\n## What only tests, demonstrations and commands of this repository compile\n\n")
+	fmt.Fprint(w, "\n## Modules that only tests, demonstrations and commands of this repository compile\n\n")
 	table(w, other)
 	return nil
 }

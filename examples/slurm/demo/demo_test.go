@@ -51,7 +51,7 @@ func TestWordCount(t *testing.T) {
 func TestComparison(t *testing.T) {
 	var b strings.Builder
 	outcomes := func(seconds time.Duration) []outcome {
-		return []outcome{{result: array.Result{Elapsed: seconds * time.Second, Copies: 1, Restarts: 2, Again: 3, Cancelled: 4}}}
+		return []outcome{{result: array.Result{Elapsed: seconds * time.Second, Copies: 1, Restarts: 2, Reruns: 3, Cancelled: 4}}}
 	}
 	runs := map[string][]outcome{"none": outcomes(40), "default": append(outcomes(20), outcome{problem: os.ErrNotExist})}
 	comparison.Print(&b, "A test", []string{"none", "default"}, runs)

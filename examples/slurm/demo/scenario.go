@@ -75,7 +75,7 @@ var comparison = kit.Comparison[outcome]{
 	Measures: []kit.Measure[outcome]{
 		kit.Count("copies", func(o outcome) int { return o.result.Copies }),
 		kit.Count("restarts", func(o outcome) int { return o.result.Restarts }),
-		kit.Count("after loss", func(o outcome) int { return o.result.Again }),
+		kit.Count("after loss", func(o outcome) int { return o.result.Reruns }),
 		kit.Count("cancelled", func(o outcome) int { return o.result.Cancelled }),
 	},
 }

@@ -238,13 +238,13 @@ func TestTroubles(t *testing.T) {
 	write(t, "sizes", "1\ntwo\n")
 	for want, args := range map[string][]string{
 		"Invalid job array specification": {"run", "-array", "x", "ok.sh"},
-		"is not of a job array":           {"run", "ok.sh"},
+		"is not a job array":              {"run", "ok.sh"},
 		"no such file":                    {"run", "missing.sh"},
 		"no script":                       {"run", "-array", "0-3"},
 		"policy \"best\"":                 {"run", "-policy", "best", "ok.sh"},
 		"sizes:2: the size is \"two\"":    {"run", "-work", "sizes", "ok.sh"},
 		"usage":                           {"walk"},
-		"the interval is -1s":             {"run", "-interval", "-1s", "ok.sh"},
+		"Options.Interval is -1s":         {"run", "-interval", "-1s", "ok.sh"},
 		"Requested node configuration":    {"run", "-array", "0-3", "-sbatch", "--mem=9999G", "ok.sh"},
 		"put %a into":                     {"run", "-array", "0-3", "-output", "all", "ok.sh"},
 		"flag provided but not defined":   {"run", "-x", "ok.sh"},

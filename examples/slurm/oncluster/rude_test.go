@@ -98,7 +98,7 @@ func rudely(t *testing.T, killed bool, said map[string]int) {
 }
 
 // account are the numbers in the last line that straggler-slurm prints.
-var account = regexp.MustCompile(`(\d+) (copies|restarts|again after a loss|won|attempts cancelled)`)
+var account = regexp.MustCompile(`(\d+) (copies|restarts|reruns after a loss|won|attempts cancelled)`)
 
 // tellToStop sends SIGTERM to three tasks that run, as a preemption with a grace does.
 func tellToStop(ctx context.Context, c *cluster.Cluster) {

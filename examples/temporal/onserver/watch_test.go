@@ -26,7 +26,7 @@ func watchUntilSaid(t *testing.T, c client.Client, id string, o fanout.WatchOpti
 	ctx, cancel := context.WithTimeout(t.Context(), 2*goodTime)
 	defer cancel()
 	o.Namespace, o.Hosts, o.Interval = cluster.Namespace, watchedHosts(t, 8), serverInterval
-	o.Log = func(e fanout.Event) {
+	o.OnEvent = func(e fanout.Event) {
 		if said = append(said, e); len(said) == times {
 			cancel()
 		}
@@ -93,8 +93,8 @@ func testWatch(t *testing.T, c client.Client, id string, slots int, policy resta
 	run := begin(t, c, id, "foreign")
 	ledger, err := fanout.Watch(t.Context(), c, run.GetID(), "", fanout.WatchOptions{
 		Namespace: cluster.Namespace, Type: "work", Policy: policy, Hosts: watchedHosts(t, slots, more...),
-		Interval: serverInterval, InQueue: goodTime,
-		Log: func(e fanout.Event) { t.Logf("%5.2fs %s %s on %s: %s", e.At.Seconds(), e.Kind, e.ID, e.Host, e.Why) },
+		Interval: serverInterval, ScheduleToStartTimeout: goodTime,
+		OnEvent: func(e fanout.Event) { t.Logf("%5.2fs %s %s on %s: %s", e.At.Seconds(), e.Kind, e.ID, e.Host, e.Why) },
 	})
 	require.NoError(t, err)
 	var results []string

@@ -1,5 +1,5 @@
-// Straggler mitigation for batches of asynq's tasks. A module of its own, so that asynq never reaches an embedder of the
-// library.
+// Straggler mitigation for batches of asynq tasks. This is a module of its own, so that the library does not depend on
+// asynq.
 module github.com/straggler-go/straggler/restart/engine/asynq
 
 go 1.25.0

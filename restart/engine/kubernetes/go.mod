@@ -1,5 +1,5 @@
-// Straggler mitigation for Kubernetes Jobs. A module of its own, so that its client never reaches an embedder of the
-// library; with the oldest client that knows spec.managedBy as it is since 1.35, so that it raises nobody's.
+// Straggler mitigation for Kubernetes Jobs. This is a module of its own, so that the library does not depend on the client.
+// Its client is the oldest that has spec.managedBy as of Kubernetes 1.35, so that an embedder can keep its own version.
 module github.com/straggler-go/straggler/restart/engine/kubernetes
 
 go 1.25.0

@@ -8,45 +8,46 @@ import (
 	"github.com/straggler-go/straggler/restart"
 )
 
-// task is what is known of an item: the ages of its runs, and by these how long they still take.
-func (p *pool) task(now time.Time, d *disputed) restart.Task {
-	age := now.Sub(d.runs[0].begun)
+// task returns the facts about an item for the policy. Remaining times are estimated from the ages of the attempts.
+func (p *pool) task(now time.Time, d *tracked) restart.Task {
+	age := now.Sub(d.attempts[0].begun)
 	task := restart.Task{
 		Fresh: estimate.Fresh{UnitTime: survival.Without{Curve: &p.fresh, Age: age.Seconds()}, Work: 1},
-		Work:  1, Restarts: d.restarts, Copies: d.duplicates, NoCopy: !p.copies,
-		NoRestart: p.deaf, Trial: d.trial,
-		Longest: p.most,
+		Work:  1, Restarts: d.restarts, Copies: d.copies, NoCopy: !p.copies,
+		NoRestart: p.ignoresEnd, Trial: d.trial,
+		Longest: p.longest,
 	}
 	if !d.newest.IsZero() {
 		task.SinceCopy = max(now.Sub(d.newest), 1)
 	}
-	for _, r := range d.runs {
-		task.Attempts = append(task.Attempts, p.copyOf(now, r))
+	for _, r := range d.attempts {
+		task.Attempts = append(task.Attempts, p.attemptFacts(now, r))
 	}
 	return task
 }
 
-// copyOf is what is known of a run.
-func (p *pool) copyOf(now time.Time, r aRun) restart.Attempt {
+// attemptFacts returns the facts about one attempt.
+func (p *pool) attemptFacts(now time.Time, r attempt) restart.Attempt {
 	age := now.Sub(r.begun)
 	left := survival.Residual{Curve: &p.curve, Age: age.Seconds()}
 	return restart.Attempt{Machine: none, Elapsed: age, Remaining: seconds(left.Mean()), Left: left, Basis: restart.ByAge}
 }
 
+// seconds converts seconds to a duration of at most maxDuration.
 func seconds(s float64) time.Duration {
-	return time.Duration(min(s, longest.Seconds()) * float64(time.Second))
+	return time.Duration(min(s, maxDuration.Seconds()) * float64(time.Second))
 }
 
-// phase is what is known of all items.
+// phase returns the facts about all items for the policy.
 func (p *pool) phase(now time.Time) restart.Phase {
 	left := int(p.left.Load())
 	waiting := max(0, p.items-int(p.next.Load()))
 	trials := p.trials
-	trials.AtRisk += p.asked.AtRisk
+	trials.AtRisk += p.proposedTrials.AtRisk
 	return restart.Phase{
 		Interval: p.delta, Tasks: p.items, Finished: p.items - left, Waiting: waiting, Slots: len(p.workers),
-		FreeSlots: max(0, p.idle-len(p.queue)-len(p.wanted)), Silent: true,
-		Idle: now.Sub(p.moved), Peers: restart.Peers{Durations: &p.curve},
+		FreeSlots: max(0, p.idle-len(p.queue)-len(p.proposed)), Silent: true,
+		Idle: now.Sub(p.changed), Peers: restart.Peers{Durations: &p.curve},
 		Trials: trials, Limits: p.limits,
 	}
 }

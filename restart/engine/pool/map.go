@@ -10,13 +10,16 @@ import (
 	"github.com/straggler-go/straggler/restart"
 )
 
-// Map calls f for each item and returns the results in the items' order, or the first error, and no results. An error of a
-// run does not count while another run of the same item goes on. If ctx ends before the last result is there, Map returns
-// the cause of ctx, whatever f returns. If ctx has ended before the call, Map calls f for no item. When Map returns, no call
-// of f goes on. Map does not recover a panic of f: it ends the process, as in any goroutine.
+// Map calls f for each item and returns the results in the order of the items. If a call fails, Map returns the first
+// error and no results.
 //
-// It takes O(items) for the results, and O(goroutines) at each look at what runs. It allocates nothing for an item that
-// nothing is done about.
+// An attempt's error does not count while another attempt of the same item runs. If ctx ends before the last result,
+// Map returns the cause of ctx, whatever f returns. If ctx has ended before Map is called, Map never calls f. When Map
+// returns, every call of f has returned. Map does not recover a panic of f, so the panic ends the process, as in any
+// goroutine.
+//
+// Map takes O(items) memory for the results, and O(goroutines) time for each check of the running attempts. An item that
+// is run once costs no allocation.
 func Map[T, R any](
 	ctx context.Context, items []T, f func(ctx context.Context, item T) (R, error), options ...Option,
 ) ([]R, error) {
@@ -32,11 +35,12 @@ func Map[T, R any](
 	return w.results, nil
 }
 
-// work is what the pool runs, with its types.
+// work is the function, its items and its results, with their types. The pool itself knows only their indexes.
 type work[T, R any] struct {
-	items         []T
-	f             func(ctx context.Context, item T) (R, error)
-	results, held []R // by item; by worker
+	items   []T
+	f       func(ctx context.Context, item T) (R, error)
+	results []R // by item
+	held    []R // by worker: the result of the worker's last call
 }
 
 func (w *work[T, R]) call(ctx context.Context, worker, item int) (err error) {
@@ -46,12 +50,13 @@ func (w *work[T, R]) call(ctx context.Context, worker, item int) (err error) {
 
 func (w *work[T, R]) keep(worker, item int) { w.results[item] = w.held[worker] }
 
+// caller is a work without its types.
 type caller interface {
-	call(ctx context.Context, worker, item int) error // run it, and hold the result
-	keep(worker, item int)                            // what is held is the item's result
+	call(ctx context.Context, worker, item int) error // calls the function, and holds its result
+	keep(worker, item int)                            // makes the worker's held result the item's result
 }
 
-// pool is a Map under way. Most runs touch none of what mu guards.
+// pool is a call of Map that has not returned. Most attempts use none of the fields that mu guards.
 type pool struct {
 	config
 	work    caller
@@ -60,85 +65,88 @@ type pool struct {
 	stop    context.CancelCauseFunc
 	items   int
 	workers []*worker
-	next    atomic.Int64 // the first item that nobody has begun
-	left    atomic.Int64 // items without a result
-	urgent  atomic.Bool  // something is to run once more, or the run is over
-	over    chan struct{}
+	next    atomic.Int64  // the first item without an attempt
+	left    atomic.Int64  // items without a result
+	urgent  atomic.Bool   // a worker must look at queue and proposed before next, or Map is over
+	over    chan struct{} // closed when Map is over
 
 	mu       sync.Mutex
 	wake     sync.Cond
-	idle     int               // workers that wait for something to do
-	queue    []int             // items to run again, since a run was ended
-	wanted   []wish            // copies that the policy would have if a goroutine is free
-	disputed map[int]*disputed // items of which there was more than one run, or will be
+	idle     int              // workers that wait for an item
+	queue    []int            // items to run again, because an attempt was ended
+	proposed []proposal       // copies that the policy wants as soon as a worker is idle
+	tracked  map[int]*tracked // by item
 	err      error
 	done     bool
 	account  Ledger
-	deaf     bool // a run went on for long after its context had ended: restarts gain nothing
-	trials   restart.Trials
-	asked    restart.Trials // of the copies that wait for a goroutine
+	// ignoresEnd says that an attempt ran on for long after its context had ended. Then a restart gains nothing.
+	ignoresEnd     bool
+	trials         restart.Trials // of the copies and restarts that were started
+	proposedTrials restart.Trials // of the copies in proposed
 	watched
 }
 
-// worker is a goroutine, and what it runs.
+// worker is a goroutine and the attempt that it runs.
 type worker struct {
 	index int
 
-	mu       sync.Mutex // after pool.mu, if both
-	ctx      context.Context
-	cancel   context.CancelCauseFunc
-	item     int // none if it runs nothing
-	begun    time.Time
-	disputed bool      // there may be other runs of the item
-	dropped  time.Time // when its context was ended to run the item again or since the item has a result; zero before
-	slow     int       // the look that has last found that something should be done about it
+	mu        sync.Mutex // after pool.mu, if both
+	ctx       context.Context
+	cancel    context.CancelCauseFunc
+	item      int // none: the worker is idle
+	begun     time.Time
+	tracked   bool      // the item is in pool.tracked
+	dropped   time.Time // when the attempt was told to end, because of a restart or of another's result; zero before
+	slowCheck int       // the number of the last check that wanted a copy or a restart of this attempt
 
-	lives [mostLives]life // the last here
-	lived int             // how many there were
-	ends  int             // how many of them ended by themselves
-	sum   time.Duration   // of those
-	most  time.Duration   // the longest of them
+	samples     [mostSamples]sample // a ring of the last attempts here
+	sampleCount int                 // how many attempts have been put into the ring
+	ends        int                 // attempts that ended by themselves
+	sum         time.Duration       // the summed time of these attempts
+	longest     time.Duration       // the longest time of such an attempt
 
-	age time.Duration // of what runs, at the last look, guarded by pool.mu
+	age time.Duration // of the running attempt, at the last check; pool.mu guards it
 }
 
 const (
-	none      = -1
-	mostLives = 32
+	none        = -1 // no item, or no position in a list
+	mostSamples = 32 // times that a worker keeps
 )
 
-// life is how long a run took, or had taken when it was told to end.
-type life struct {
+// sample is how long an attempt took. If ended is false, the attempt was told to end at that age.
+type sample struct {
 	took  time.Duration
 	ended bool
 }
 
-// aRun is a run of an item.
-type aRun struct {
+// attempt is one run of an item.
+type attempt struct {
 	by    *worker
 	begun time.Time
 }
 
-// disputed is an item with several runs.
-type disputed struct {
-	runs       []aRun // that were not dropped, in the order of their begin
-	queued     bool   // it stands in the queue
-	first      bool   // its first run is among those that go on
-	restarts   int
-	duplicates int
-	newest     time.Time // when a copy began last, or was dropped
-	again      bool      // it is to run once more when the dropped run has returned
-	over       bool
-	trial      restart.Trial
+// tracked is an item that has had, or will have, more than one attempt.
+type tracked struct {
+	attempts []attempt // not told to end, the oldest first
+	queued   bool      // the item stands in pool.queue
+	first    bool      // the item's first attempt is in attempts
+	restarts int       // restarts so far
+	copies   int       // copies so far
+	newest   time.Time // when a copy was started, or an attempt was told to end, last
+	runAgain bool      // the item will be queued when the attempt that was told to end has returned
+	over     bool      // the item has a result
+	trial    restart.Trial
 }
 
 var errGoexit = errors.New("pool: the function has called runtime.Goexit")
+
+// run runs a work's items and returns the first error.
 
 func run(ctx context.Context, c config, items int, w caller) error {
 	if items == 0 || ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	p := &pool{config: c, work: w, parent: ctx, items: items, over: make(chan struct{}), disputed: map[int]*disputed{}}
+	p := &pool{config: c, work: w, parent: ctx, items: items, over: make(chan struct{}), tracked: map[int]*tracked{}}
 	p.wake.L = &p.mu
 	p.left.Store(int64(items))
 	p.ctx, p.stop = context.WithCancelCause(ctx)
@@ -165,7 +173,7 @@ func run(ctx context.Context, c config, items int, w caller) error {
 	return p.err
 }
 
-// end ends the run: with an error, or since all results are there.
+// end ends Map, with an error, or with nil if all items have results.
 func (p *pool) end(err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -177,7 +185,7 @@ func (p *pool) endLocked(err error) {
 		return
 	}
 	if p.parent.Err() != nil {
-		err = context.Cause(p.parent) // also where the last result came after that
+		err = context.Cause(p.parent) // even if the last result came after the end of the context
 	}
 	p.done, p.err = true, err
 	p.urgent.Store(true)

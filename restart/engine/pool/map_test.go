@@ -15,7 +15,7 @@ import (
 	"github.com/straggler-go/straggler/restart/engine/pool"
 )
 
-// upTo lists the numbers below n.
+// upTo returns the numbers from 0 to n-1.
 func upTo(n int) []int {
 	items := make([]int, n)
 	for i := range items {
@@ -24,7 +24,7 @@ func upTo(n int) []int {
 	return items
 }
 
-// sleep waits, or for the end of the context.
+// sleep waits for d, or until the context ends.
 func sleep(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -36,7 +36,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// quiet fails the test if goroutines of it are left.
+// quiet fails the test if goroutines are left after it.
 func quiet(t *testing.T) {
 	before := runtime.NumGoroutine()
 	t.Cleanup(func() {
@@ -92,8 +92,8 @@ func TestNoMoreRunsThanGoroutines(t *testing.T) {
 	assert.EqualValues(t, 7, most.Load())
 }
 
-// The first error ends the run: the contexts of the others end, they are waited for, and nothing begins any more.
-func TestErrors(t *testing.T) {
+// The first error ends Map: the contexts of the other attempts end, Map waits for them, and no more attempts begin.
+func TestFirstErrorEndsMap(t *testing.T) {
 	for _, o := range []pool.Option{pool.Policy(nil), pool.Copies()} {
 		quiet(t)
 		var running, begun atomic.Int64
@@ -113,7 +113,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-func TestContextThatEnds(t *testing.T) {
+func TestMapReturnsTheCauseOfAContextThatEnds(t *testing.T) {
 	quiet(t)
 	why := errors.New("enough")
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -128,8 +128,8 @@ func TestContextThatEnds(t *testing.T) {
 	require.ErrorIs(t, err, why)
 }
 
-// A context that has ended before the call lets Map call the function for no item.
-func TestContextThatHasEnded(t *testing.T) {
+// If the context has ended before Map is called, Map never calls the function.
+func TestNothingIsCalledIfTheContextHasEnded(t *testing.T) {
 	why := errors.New("enough")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(why)
@@ -146,8 +146,9 @@ func TestContextThatHasEnded(t *testing.T) {
 	}
 }
 
-// Map returns the cause of a context that ends during the last run, whether that run returns a result or an error.
-func TestContextThatEndsAtTheEnd(t *testing.T) {
+// If the context ends during the last attempt, Map returns the context's cause, whether the attempt returns a result or
+// an error.
+func TestContextThatEndsDuringTheLastAttemptCounts(t *testing.T) {
 	why := errors.New("enough")
 	for range 50 {
 		for _, returned := range []error{nil, errLuck} {
@@ -167,7 +168,7 @@ func TestContextThatEndsAtTheEnd(t *testing.T) {
 	}
 }
 
-func TestOptionsOutOfRange(t *testing.T) {
+func TestOptionsOutOfRangeAreErrors(t *testing.T) {
 	one := func(context.Context, int) (int, error) { return 0, nil }
 	_, err := pool.Map(t.Context(), upTo(3), one, pool.Goroutines(-1))
 	require.ErrorContains(t, err, "pool: Goroutines is -1, want 1 or more")
@@ -177,7 +178,7 @@ func TestOptionsOutOfRange(t *testing.T) {
 	require.ErrorContains(t, err, "pool: Policy: ")
 }
 
-// slowly is a function for 100 items of 10 ms, of which the first runs of some take long.
+// slowly returns a function that takes 10 ms, except that the first attempt of a slow item takes longer.
 func slowly(slow func(i int) bool, takes time.Duration, tries *[100]atomic.Int64) func(context.Context, int) (int, error) {
 	return func(ctx context.Context, i int) (int, error) {
 		if tries[i].Add(1) == 1 && slow(i) {
@@ -189,13 +190,13 @@ func slowly(slow func(i int) bool, takes time.Duration, tries *[100]atomic.Int64
 
 func tenth(i int) bool { return i%10 == 7 }
 
-func TestSlowRunsGetCopies(t *testing.T) {
+func TestSlowAttemptsGetCopies(t *testing.T) {
 	quiet(t)
 	var tries [100]atomic.Int64
 	var l pool.Ledger
 	told := map[restart.Action]int{}
 	got, err := pool.Map(t.Context(), upTo(100), slowly(tenth, time.Minute, &tries), pool.Goroutines(20), pool.Copies(),
-		pool.Account(&l), pool.Tell(func(_ int, d restart.Decision) { told[d.Action]++ }))
+		pool.Account(&l), pool.OnAction(func(_ int, d restart.Decision) { told[d.Action]++ }))
 	require.NoError(t, err)
 	assert.Equal(t, upTo(100), got)
 	assert.GreaterOrEqual(t, l.Won, 10, l)
@@ -204,7 +205,7 @@ func TestSlowRunsGetCopies(t *testing.T) {
 	assert.GreaterOrEqual(t, told[restart.Copy], l.Copies)
 }
 
-// Without a word about the function, each item is run once, and what hangs hangs.
+// Without Copies and Restarts each item is run once, and Map waits for a slow attempt.
 func TestNothingRunsTwiceUnasked(t *testing.T) {
 	var tries [100]atomic.Int64
 	_, err := pool.Map(t.Context(), upTo(100), slowly(tenth, 300*time.Millisecond, &tries), pool.Goroutines(20))
@@ -214,7 +215,7 @@ func TestNothingRunsTwiceUnasked(t *testing.T) {
 	}
 }
 
-// With Restarts a run begins when the one before has returned.
+// With Restarts the next attempt of an item begins only after the attempt before has returned.
 func TestRestartsDoNotOverlap(t *testing.T) {
 	quiet(t)
 	var running [100]atomic.Int64
@@ -224,7 +225,7 @@ func TestRestartsDoNotOverlap(t *testing.T) {
 	got, err := pool.Map(t.Context(), upTo(100), func(ctx context.Context, i int) (int, error) {
 		assert.EqualValues(t, 1, running[i].Add(1))
 		defer running[i].Add(-1)
-		defer time.Sleep(3 * time.Millisecond) // it takes its time to stop
+		defer time.Sleep(3 * time.Millisecond) // the attempt takes some time to stop
 		return f(ctx, i)
 	}, pool.Goroutines(20), pool.Restarts(), pool.Account(&l))
 	require.NoError(t, err)
@@ -233,8 +234,8 @@ func TestRestartsDoNotOverlap(t *testing.T) {
 	assert.Zero(t, l.Copies)
 }
 
-// What hangs, on some goroutines or on all of them, is found and run again.
-func TestRunsThatHang(t *testing.T) {
+// Hung attempts are found and run again, even if they occupy all goroutines.
+func TestHungAttemptsAreRunAgain(t *testing.T) {
 	for _, c := range [][2]int{{20, 5}, {20, 20}, {4, 4}, {1, 1}} {
 		for _, o := range []pool.Option{pool.Copies(), pool.Restarts()} {
 			var tries [100]atomic.Int64
@@ -248,8 +249,8 @@ func TestRunsThatHang(t *testing.T) {
 	}
 }
 
-// An error of a copy does not count while the first run goes on.
-func TestCopiesThatFail(t *testing.T) {
+// The error of a copy does not count while the first attempt runs.
+func TestErrorOfACopyDoesNotCount(t *testing.T) {
 	var tries [100]atomic.Int64
 	var l pool.Ledger
 	got, err := pool.Map(t.Context(), upTo(100), func(ctx context.Context, i int) (int, error) {
@@ -266,8 +267,8 @@ func TestCopiesThatFail(t *testing.T) {
 	assert.Positive(t, l.Failed, l)
 }
 
-// The limits hold around every policy.
-func TestLimitsHold(t *testing.T) {
+// The limits bound every policy.
+func TestLimitsBoundEveryPolicy(t *testing.T) {
 	slow := func(ctx context.Context, i int) (int, error) {
 		return i, sleep(ctx, time.Duration(10+290*(i/99))*time.Millisecond)
 	}
@@ -281,8 +282,8 @@ func TestLimitsHold(t *testing.T) {
 	assert.ErrorContains(t, err, "pool: Limits: restart: Limits.LossShare is 2")
 }
 
-// A copy that is later than the first run wins nothing.
-func TestCopiesThatLose(t *testing.T) {
+// A copy that is later than the first attempt wins nothing.
+func TestLateCopyWinsNothing(t *testing.T) {
 	var tries [100]atomic.Int64
 	var l pool.Ledger
 	got, err := pool.Map(t.Context(), upTo(100), func(ctx context.Context, i int) (int, error) {
@@ -300,8 +301,8 @@ func TestCopiesThatLose(t *testing.T) {
 	assert.Zero(t, l.Won, l)
 }
 
-// Two runs that have ended say nothing of a third.
-func TestNothingIsJudgedTooEarly(t *testing.T) {
+// After two ended attempts nothing is done yet about the others.
+func TestNothingIsDoneBeforeThreeAttemptsHaveEnded(t *testing.T) {
 	var ended, early atomic.Int64
 	tell := func(int, restart.Decision) {
 		if ended.Load() < 3 {
@@ -314,7 +315,7 @@ func TestNothingIsJudgedTooEarly(t *testing.T) {
 			return i, sleep(ctx, time.Millisecond)
 		}
 		return i, sleep(ctx, 150*time.Millisecond)
-	}, pool.Goroutines(8), pool.Copies(), pool.Tell(tell))
+	}, pool.Goroutines(8), pool.Copies(), pool.OnAction(tell))
 	require.NoError(t, err)
 	assert.Zero(t, early.Load())
 }
@@ -330,8 +331,8 @@ func TestGoexitIsAnError(t *testing.T) {
 	require.ErrorContains(t, err, "runtime.Goexit")
 }
 
-// A Map of nothing to do about costs no allocation for an item.
-func TestAllocations(t *testing.T) {
+// An item that is run once costs no allocation.
+func TestAnItemRunOnceCostsNoAllocation(t *testing.T) {
 	items := upTo(20000)
 	allocations := testing.AllocsPerRun(3, func() {
 		_, _ = pool.Map(t.Context(), items, func(_ context.Context, i int) (int, error) { return i, nil },

@@ -8,68 +8,72 @@ import (
 	"github.com/straggler-go/straggler/restart"
 )
 
-// Option is a choice for [Map].
+// Option is a choice for [Map]. A nil Option changes nothing.
 type Option func(*config)
 
 type config struct {
 	goroutines int
-	copies     bool // a run may begin while another of the same item goes on
-	restarts   bool // a run may begin when another of the same item has ended
+	copies     bool // an attempt may begin while another attempt of the item runs
+	restarts   bool // an attempt may begin after another attempt of the item has returned
 	policy     restart.Policy
 	limits     restart.Limits
-	interval   time.Duration // 0: by the mean time of a run
-	tell       func(item int, d restart.Decision)
+	interval   time.Duration // 0: by the mean time of an attempt
+	onAction   func(item int, d restart.Decision)
 	ledger     *Ledger
 }
 
-// Goroutines says how many runs go on at once, copies among them. 0, the default, is as many as Go runs at once:
-// runtime.GOMAXPROCS. Work that waits for something else than a processor deserves more. Map starts min(n, items)
-// goroutines at once, whether there is work for all of them or not. Each takes about 2 kB, so a million take 2 GB: see go
-// test -run - -bench Million -benchtime 1x ./examples/pool.
+// Goroutines sets how many attempts run at once, copies included. 0, the default, is runtime.GOMAXPROCS. Set more for
+// functions that wait for a network or a disk. Map starts min(n, items) goroutines at its begin, even if there are
+// items for fewer. A goroutine takes about 2 kB, so a million goroutines take 2 GB:
+//
+//	go test -run - -bench Million -benchtime 1x ./examples/pool
 func Goroutines(n int) Option { return func(c *config) { c.goroutines = n } }
 
-// Copies says that the function may run several times for an item, at once or one after the other: it changes nothing, or
-// nothing that a second run would spoil. See the package's page for what becomes possible by that.
+// Copies says that the function may run several times for an item, at once or one after the other. Several calls are
+// safe if the function changes nothing, or if a second call does no harm. The package's page says which actions become
+// possible.
 func Copies() Option { return func(c *config) { c.copies, c.restarts = true, true } }
 
-// Restarts says that the function may run several times for an item, one after the other. The next run begins when the
-// context of the run before has ended and that run has returned an error.
+// Restarts says that the function may run several times for an item, one after the other. The next attempt begins when
+// the context of the attempt before has ended and this attempt has returned an error.
 func Restarts() Option { return func(c *config) { c.restarts = true } }
 
-// Policy says what to do about a run by its age, once the function was said to bear it. Nil, the default, is
-// restart.LeastCost{}.
+// Policy decides about slow attempts, as far as Copies or Restarts allow. Nil, the default, means restart.LeastCost{}.
 func Policy(p restart.Policy) Option { return func(c *config) { c.policy = p } }
 
-// Limits hold around every policy: how often an item may be run again, and what copies and restarts may lose. The zero value, the
-// default, protects.
+// Limits bound every policy: how often an item may be run again, and how much time copies and restarts may lose. The zero
+// value, the default, is the protective default of each limit; see restart.Limits.
 func Limits(l restart.Limits) Option { return func(c *config) { c.limits = l } }
 
-// Interval is how often the pool looks at what runs, and Δ of the policy. 0, the default, is a tenth of the mean time of
-// a run, and at least a millisecond.
+// Interval is the time between two checks of the running attempts, and Δ of the policy. 0, the default, means a tenth of
+// the mean time of an attempt, and at least a millisecond. A shorter Interval counts as a millisecond.
 func Interval(d time.Duration) Option { return func(c *config) { c.interval = d } }
 
-// Tell has a function told of each decision that is carried out. It is called by one goroutine at a time, and holds the
-// others up.
-func Tell(f func(item int, d restart.Decision)) Option { return func(c *config) { c.tell = f } }
+// OnAction calls f with each action before the action is carried out. Calls of f never overlap. Other goroutines may wait
+// while f runs. Nil means no call.
+func OnAction(f func(item int, d restart.Decision)) Option {
+	return func(c *config) { c.onAction = f }
+}
 
-// Account has the account of the run written to l when Map returns.
+// Account writes the ledger of Map to l when Map returns. Nil means no ledger.
 func Account(l *Ledger) Option { return func(c *config) { c.ledger = l } }
 
-// Ledger says what was done beside one run for each item, and what for.
+// Ledger counts the attempts beyond the first attempt of each item, and their outcome.
 type Ledger struct {
-	Copies   int // runs that were begun while another of the same item went on
-	Restarts int // runs that were ended to begin again
-	Won      int // results of a run that was not its item's first
-	Failed   int // runs whose error did not count, since another run of the item went on
-	// Wasted is the time of runs that were ended since another was first or was to begin, summed up.
+	Copies   int // attempts that began while another attempt of the item ran
+	Restarts int // attempts that were ended to run the item again
+	Won      int // results of an attempt that was not the first of its item
+	Failed   int // attempts with an error that did not count, because another attempt of the item ran
+	// Wasted is the summed time of attempts that were ended for a restart, or because another attempt was first.
 	Wasted time.Duration
 }
 
-// String says it in one line.
+// String returns the ledger in one line, such as "copies=10 restarts=0 won=10 failed=0 wasted=1.2s".
 func (l Ledger) String() string {
 	return fmt.Sprintf("copies=%d restarts=%d won=%d failed=%d wasted=%v", l.Copies, l.Restarts, l.Won, l.Failed, l.Wasted)
 }
 
+// configure applies the options, checks them, and fills in the defaults.
 func configure(options []Option) (c config, err error) {
 	for _, o := range options {
 		if o != nil {
@@ -78,9 +82,10 @@ func configure(options []Option) (c config, err error) {
 	}
 	switch {
 	case c.goroutines < 0:
-		return c, fmt.Errorf("pool: Goroutines is %d, want 1 or more, or 0 for as many as run at once", c.goroutines)
+		return c, fmt.Errorf("pool: Goroutines is %d, want 1 or more, or 0 for GOMAXPROCS", c.goroutines)
 	case c.interval < 0:
-		return c, fmt.Errorf("pool: Interval is %v, want a positive duration, or 0 for one by the runs' times", c.interval)
+		return c, fmt.Errorf("pool: Interval is %v, want a positive duration, or 0 for a tenth of an attempt's mean time",
+			c.interval)
 	}
 	if err := c.limits.Validate(); err != nil {
 		return c, fmt.Errorf("pool: Limits: %w", err)

@@ -9,17 +9,17 @@ import (
 	"github.com/straggler-go/straggler/restart"
 )
 
-// Why the context of a run has ended, as context.Cause says it.
+// These errors are the causes of an attempt's context, as context.Cause returns them.
 var (
-	errOvertaken = errors.New("pool: another run of the item was first")
-	errRestarted = errors.New("pool: the item is run again, as this run takes long")
+	errOvertaken = errors.New("pool: another attempt of the item was first")
+	errRestarted = errors.New("pool: the item is restarted, because this attempt takes long")
 )
 
-// serve runs one item after the other.
+// serve runs attempts on one worker, until Map is over.
 func (p *pool) serve(w *worker) {
 	running := none
 	defer func() {
-		if running != none { // the function has ended the goroutine, or panics
+		if running != none { // the function has called runtime.Goexit, or panics
 			p.end(errGoexit)
 		}
 	}()
@@ -30,8 +30,8 @@ func (p *pool) serve(w *worker) {
 	}
 }
 
-// take gives a worker something to run: what is to run once more, else the next item. It waits if there is neither, as long
-// as there may be.
+// take returns the item that a worker shall run: an item from the queue, a proposed copy, or the next item, in this
+// order. If there is none, take waits. take returns none if there will be no more.
 func (p *pool) take(w *worker, now time.Time) int {
 	if !p.urgent.Load() {
 		if i := p.next.Add(1) - 1; i < int64(p.items) {
@@ -61,30 +61,30 @@ func (p *pool) take(w *worker, now time.Time) int {
 	return none
 }
 
-// takeAgain begins a run of an item that has had one.
+// takeAgain begins another attempt of an item that has had one: a restart from the queue, or a proposed copy.
 func (p *pool) takeAgain(w *worker) int {
-	defer func() { p.urgent.Store(len(p.queue)+len(p.wanted) > 0) }()
+	defer func() { p.urgent.Store(len(p.queue)+len(p.proposed) > 0) }()
 	now := time.Now()
 	for len(p.queue) > 0 {
 		i := p.queue[0]
 		p.queue = p.queue[1:]
-		if d := p.disputed[i]; d.queued {
+		if d := p.tracked[i]; d.queued {
 			d.queued = false
-			d.runs = append(d.runs, aRun{w, now})
+			d.attempts = append(d.attempts, attempt{w, now})
 			w.begin(i, now, true)
 			return i
 		}
 	}
-	for len(p.wanted) > 0 {
-		o := p.wanted[0]
-		p.wanted = p.wanted[1:]
+	for len(p.proposed) > 0 {
+		o := p.proposed[0]
+		p.proposed = p.proposed[1:]
 		if p.accept(o) {
-			d := o.disputed
+			d := o.tracked
 			p.trials.Begin(&d.trial, &o.task, &o.phase, restart.Copy)
-			d.duplicates++
+			d.copies++
 			d.newest = now
 			p.account.Copies++
-			d.runs = append(d.runs, aRun{w, now})
+			d.attempts = append(d.attempts, attempt{w, now})
 			w.begin(o.item, now, true)
 			return o.item
 		}
@@ -92,27 +92,27 @@ func (p *pool) takeAgain(w *worker) int {
 	return none
 }
 
-func (w *worker) begin(item int, now time.Time, disputed bool) {
+func (w *worker) begin(item int, now time.Time, tracked bool) {
 	w.mu.Lock()
-	w.item, w.begun, w.disputed, w.slow = item, now, disputed, 0
+	w.item, w.begun, w.tracked, w.slowCheck = item, now, tracked, 0
 	w.mu.Unlock()
 }
 
-// returned takes note that a run has returned.
+// returned records that the function has returned.
 func (p *pool) returned(w *worker, item int, err error) (now time.Time) {
 	now = time.Now()
 	w.mu.Lock()
-	disputed := w.disputed
-	w.item, w.disputed = none, false
+	tracked := w.tracked
+	w.item, w.tracked = none, false
 	if took := now.Sub(w.begun); err == nil && w.dropped.IsZero() {
-		w.live(took, true)
+		w.addSample(took, true)
 		w.ends++
 		w.sum += took
-		w.most = max(w.most, took)
+		w.longest = max(w.longest, took)
 	}
 	w.mu.Unlock()
 	switch {
-	case disputed:
+	case tracked:
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		p.settle(w, item, err, now)
@@ -125,9 +125,10 @@ func (p *pool) returned(w *worker, item int, err error) (now time.Time) {
 	return now
 }
 
-func (w *worker) live(took time.Duration, ended bool) {
-	w.lives[w.lived%mostLives] = life{took, ended}
-	w.lived++
+// addSample puts a time into the worker's ring.
+func (w *worker) addSample(took time.Duration, ended bool) {
+	w.samples[w.sampleCount%mostSamples] = sample{took, ended}
+	w.sampleCount++
 }
 
 // finished counts a result.
@@ -137,25 +138,25 @@ func (p *pool) finished() {
 	}
 }
 
-// settle takes note of a run that has returned of an item that had others.
+// settle records that an attempt of a tracked item has returned: its result counts, its error counts, or neither.
 func (p *pool) settle(w *worker, item int, err error, now time.Time) {
-	d := p.disputed[item]
-	at := slices.IndexFunc(d.runs, func(r aRun) bool { return r.by == w })
+	d := p.tracked[item]
+	at := slices.IndexFunc(d.attempts, func(r attempt) bool { return r.by == w })
 	if !w.dropped.IsZero() {
-		p.hear(now, w)
+		p.noteIgnored(now, w)
 		w.mu.Lock()
 		w.dropped = time.Time{}
 		w.ctx, w.cancel = context.WithCancelCause(p.ctx)
 		w.mu.Unlock()
-		if err == nil && !d.over { // the function has finished its work all the same
+		if err == nil && !d.over { // the attempt has finished although it was told to end
 			p.result(d, none, now)
 			p.conclude(w, item, d)
 			return
 		}
 		p.account.Wasted += now.Sub(w.begun)
-		if d.again && !d.over {
-			d.again = false
-			p.enqueue(item, d)
+		if d.runAgain && !d.over {
+			d.runAgain = false
+			p.queueAgain(item, d)
 		}
 		return
 	}
@@ -164,11 +165,11 @@ func (p *pool) settle(w *worker, item int, err error, now time.Time) {
 	} else if at > 0 {
 		p.trials.Fail(&d.trial)
 	}
-	d.runs = slices.Delete(d.runs, at, at+1)
+	d.attempts = slices.Delete(d.attempts, at, at+1)
 	first := d.first && at == 0
 	d.first = d.first && !first
 	switch {
-	case err != nil && (len(d.runs) > 0 || d.queued || d.again):
+	case err != nil && (len(d.attempts) > 0 || d.queued || d.runAgain):
 		p.account.Failed++
 	case err != nil:
 		p.endLocked(err)
@@ -180,36 +181,36 @@ func (p *pool) settle(w *worker, item int, err error, now time.Time) {
 	}
 }
 
-// conclude keeps a worker's result as that of an item, and ends the item's other runs.
-func (p *pool) conclude(w *worker, item int, d *disputed) {
-	for _, other := range d.runs {
+// conclude makes a worker's result the item's result, and ends the item's other attempts.
+func (p *pool) conclude(w *worker, item int, d *tracked) {
+	for _, other := range d.attempts {
 		other.by.drop(errOvertaken)
 	}
-	d.runs, d.queued, d.again, d.over = nil, false, false, true
+	d.attempts, d.queued, d.runAgain, d.over = nil, false, false, true
 	p.work.keep(w.index, item)
 	if p.left.Add(-1) == 0 {
 		p.endLocked(nil)
 	}
 }
 
-// hear notes whether a run whose context has ended goes on for longer than a run usually takes. A function that lets that
-// happen does not look at its context, and a restart would only wait for it.
-func (p *pool) hear(now time.Time, w *worker) {
-	p.deaf = p.deaf || now.Sub(w.dropped) > max(p.mean, leastDeaf)
+// noteIgnored sets ignoresEnd if an attempt has run on, after the end of its context, for longer than the mean time of an
+// attempt. A function that does this ignores its context, and a restart would only wait for the function to return.
+func (p *pool) noteIgnored(now time.Time, w *worker) {
+	p.ignoresEnd = p.ignoresEnd || now.Sub(w.dropped) > max(p.mean, leastIgnored)
 }
 
-// drop ends the context of what a worker runs.
+// drop ends the context of the worker's attempt.
 func (w *worker) drop(why error) {
 	w.mu.Lock()
 	now := time.Now()
-	w.live(now.Sub(w.begun), false)
+	w.addSample(now.Sub(w.begun), false)
 	w.dropped = now
 	w.cancel(why)
 	w.mu.Unlock()
 }
 
-// enqueue has an item run once more.
-func (p *pool) enqueue(item int, d *disputed) {
+// queueAgain puts an item into the queue, so that the next idle worker runs it again.
+func (p *pool) queueAgain(item int, d *tracked) {
 	d.queued = true
 	p.queue = append(p.queue, item)
 	p.urgent.Store(true)

@@ -11,28 +11,32 @@ import (
 
 const (
 	leastInterval = time.Millisecond
-	perGoroutine  = 10 * time.Microsecond // of the least interval: a look takes about a tenth of that
-	perMean       = 10                    // looks in the mean time of a run, if that is long
-	enough        = 3                     // runs that must have ended before any is judged
-	mostTimes     = 1024                  // in the curve, beside those of what runs
-	longest       = 1e6 * time.Hour
-	leastDeaf     = 10 * time.Millisecond // for which a run may go on when its context has ended, however short runs are
+	perGoroutine  = 10 * time.Microsecond // least interval for each goroutine; a check takes about a tenth of this time
+	checksPerMean = 10                    // checks in the mean time of an attempt, if the mean is long
+	minEnded      = 3                     // attempts that must have ended before the policy is asked
+	mostEnded     = 1024                  // ended attempts in a curve
+	maxDuration   = 1e6 * time.Hour
+	// leastIgnored is how long an attempt may run on after the end of its context, however short attempts are, before the
+	// function is said to ignore its context.
+	leastIgnored = 10 * time.Millisecond
 )
 
-// watched is what the look at what runs rests on.
+// watched is the pool's knowledge about the times of attempts.
 type watched struct {
-	delta time.Duration
-	looks int
-	mean  time.Duration  // of the runs that have ended
-	most  time.Duration  // the longest of them
-	ended int            // how many there were
-	moved time.Time      // when one began or ended
-	curve survival.Curve // how long runs take
-	fresh survival.Curve // the same without those that were told to end: a new run that is as slow would be, too
-	byAge []*worker      // what runs, the oldest first
+	delta   time.Duration  // the time between two checks
+	checks  int            // how many checks there were
+	mean    time.Duration  // the mean time of the attempts that have ended
+	longest time.Duration  // the longest time of these attempts
+	ended   int            // how many these attempts are
+	changed time.Time      // when an attempt began or ended last
+	curve   survival.Curve // how long an attempt takes
+	// fresh is the curve without the attempts that were told to end. A new attempt as slow as these would be told to end,
+	// too, so their ages say nothing about the time of a new attempt.
+	fresh survival.Curve
+	byAge []*worker // the workers that run an attempt, the oldest attempt first
 }
 
-// watch looks at what runs from time to time.
+// watch checks the running attempts every delta, until Map is over.
 func (p *pool) watch() {
 	p.delta = max(p.interval, leastInterval)
 	timer := time.NewTimer(p.delta)
@@ -42,41 +46,41 @@ func (p *pool) watch() {
 		case <-p.over:
 			return
 		case <-timer.C:
-			p.look(time.Now())
+			p.check(time.Now())
 			timer.Reset(p.delta)
 		}
 	}
 }
 
-// look asks the policy about each item that has run for longer than the mean, the one that has run longest first.
-func (p *pool) look(now time.Time) {
+// check asks the policy about each item with an attempt that is older than the mean, the oldest attempt first.
+func (p *pool) check(now time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.done || !p.measure(now) {
 		return
 	}
-	p.looks++
-	p.wanted, p.asked = p.wanted[:0], restart.Trials{} // what no goroutine was free for is asked again
+	p.checks++
+	p.proposed, p.proposedTrials = p.proposed[:0], restart.Trials{} // the policy is asked again about copies that wait
 	for _, w := range p.byAge {
 		if w.age <= p.mean {
 			break
 		}
 		w.mu.Lock()
-		item, begun, is := w.item, w.begun, w.disputed
+		item, begun, is := w.item, w.begun, w.tracked
 		w.mu.Unlock()
-		d := p.disputed[item]
+		d := p.tracked[item]
 		switch {
 		case item == none || !w.dropped.IsZero():
 		case !is:
-			p.judge(now, item, &disputed{runs: []aRun{{w, begun}}, first: true})
-		case len(d.runs) > 0 && d.runs[0].by == w:
-			p.judge(now, item, d)
+			p.decide(now, item, &tracked{attempts: []attempt{{w, begun}}, first: true})
+		case len(d.attempts) > 0 && d.attempts[0].by == w:
+			p.decide(now, item, d)
 		}
 	}
 }
 
-// measure learns how long runs take, and reports whether one of those that go on may be worth a thought: it has run for
-// longer than the mean.
+// measure brings the times of attempts up to date. measure reports whether the policy should be asked: enough attempts
+// have ended, and a running attempt is older than the mean.
 func (p *pool) measure(now time.Time) bool {
 	ends, sum, oldest := 0, time.Duration(0), time.Duration(0)
 	p.byAge = p.byAge[:0]
@@ -84,51 +88,51 @@ func (p *pool) measure(now time.Time) bool {
 		w.mu.Lock()
 		ends += w.ends
 		sum += w.sum
-		p.most = max(p.most, w.most)
+		p.longest = max(p.longest, w.longest)
 		if w.item != none && !w.dropped.IsZero() {
-			p.hear(now, w)
+			p.noteIgnored(now, w)
 		} else if w.item != none {
 			w.age = now.Sub(w.begun)
 			oldest = max(oldest, w.age)
-			if w.begun.After(p.moved) {
-				p.moved = w.begun
+			if w.begun.After(p.changed) {
+				p.changed = w.begun
 			}
 			p.byAge = append(p.byAge, w)
 		}
 		w.mu.Unlock()
 	}
 	if ends != p.ended {
-		p.ended, p.moved = ends, now
+		p.ended, p.changed = ends, now
 	}
 	if ends == 0 {
-		p.rest(oldest / perMean)
+		p.setDelta(oldest / checksPerMean)
 		return false
 	}
 	p.mean = sum / time.Duration(ends)
-	p.rest(p.mean / perMean)
-	if ends < min(enough, p.items-1) || oldest <= p.mean {
+	p.setDelta(p.mean / checksPerMean)
+	if ends < min(minEnded, p.items-1) || oldest <= p.mean {
 		return false
 	}
 	p.fit()
 	return true
 }
 
-// rest says when to look again, if the host has not said so.
-func (p *pool) rest(d time.Duration) {
+// setDelta sets the time between two checks, unless the host has set Interval.
+func (p *pool) setDelta(d time.Duration) {
 	if p.interval == 0 {
 		p.delta = max(d, leastInterval, time.Duration(len(p.workers))*perGoroutine)
 	}
 }
 
-// fit makes the curves of what has ended and what runs.
+// fit makes the curves from the last ended attempts of each worker and from the ages of the running attempts.
 func (p *pool) fit() {
 	p.curve.Reset()
 	p.fresh.Reset()
-	each := max(1, mostTimes/len(p.workers))
+	each := max(1, mostEnded/len(p.workers))
 	for _, w := range p.workers {
 		w.mu.Lock()
-		for i := range min(w.lived, mostLives, each) {
-			l := w.lives[(w.lived-1-i)%mostLives]
+		for i := range min(w.sampleCount, mostSamples, each) {
+			l := w.samples[(w.sampleCount-1-i)%mostSamples]
 			p.curve.Observe(l.took.Seconds(), l.ended)
 			if l.ended {
 				p.fresh.Observe(l.took.Seconds(), true)
@@ -145,92 +149,94 @@ func (p *pool) fit() {
 	slices.SortStableFunc(p.byAge, func(a, b *worker) int { return cmp.Compare(b.age, a.age) })
 }
 
-// judge asks the policy about an item, and carries out what it says.
-func (p *pool) judge(now time.Time, item int, d *disputed) {
+// decide asks the policy about an item, and carries out its decision.
+func (p *pool) decide(now time.Time, item int, d *tracked) {
 	task := p.task(now, d)
-	o := wish{item: item, disputed: d, task: task, phase: p.phase(now)}
+	o := proposal{item: item, tracked: d, task: task, phase: p.phase(now)}
 	o.decision = restart.Hold(p.policy.Decide(task, o.phase), task, o.phase)
 	action := o.decision.Action
 	if i := o.decision.Attempt; action != restart.Copy && (i < 0 || i >= len(task.Attempts)) {
-		return // the policy names a run that does not exist
+		return // the policy names an attempt that does not exist
 	}
 	switch action {
 	case restart.Copy:
-		if p.still(d) {
-			p.asked.Begin(new(restart.Trial), &task, &o.phase, restart.Copy)
-			p.wanted = append(p.wanted, o)
+		if p.confirm(d) {
+			p.proposedTrials.Begin(new(restart.Trial), &task, &o.phase, restart.Copy)
+			p.proposed = append(p.proposed, o)
 			p.urgent.Store(true)
 			p.wake.Signal()
 		}
 	case restart.Restart:
-		if p.still(d) && p.accept(o) {
+		if p.confirm(d) && p.accept(o) {
 			p.restart(now, o)
 		}
 	case restart.Kill:
 		if p.accept(o) {
 			p.trials.Kill(&d.trial, &o.task, &o.phase, o.decision.Attempt, o.decision.Attempt == 0)
-			p.dismiss(now, d, o.decision.Attempt, errOvertaken)
+			p.endAttempt(now, d, o.decision.Attempt, errOvertaken)
 		}
 	}
 }
 
-// still reports whether the look before has found the same of an item. What began together comes in together, and until
-// all of it is in, the rest looks slow beside the first.
-func (p *pool) still(d *disputed) bool {
-	w := d.runs[0].by
+// confirm records that this check wants a copy or a restart of the item, and reports whether the check before wanted one,
+// too. Attempts that began together end shortly after each other. Until the last attempt of such a group has ended, this
+// attempt looks slow beside the first.
+func (p *pool) confirm(d *tracked) bool {
+	w := d.attempts[0].by
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	before := w.slow
-	w.slow = p.looks
-	return before > 0 && before == p.looks-1
+	before := w.slowCheck
+	w.slowCheck = p.checks
+	return before > 0 && before == p.checks-1
 }
 
-// restart ends a run of an item, and has the item run again.
-func (p *pool) restart(now time.Time, o wish) {
-	d := o.disputed
+// restart ends an attempt of an item, and runs the item again.
+func (p *pool) restart(now time.Time, o proposal) {
+	d := o.tracked
 	d.restarts++
 	p.account.Restarts++
 	p.trials.Begin(&d.trial, &o.task, &o.phase, restart.Restart)
-	p.dismiss(now, d, o.decision.Attempt, errRestarted)
-	if d.again = !p.copies; !d.again {
-		p.enqueue(o.item, d)
+	p.endAttempt(now, d, o.decision.Attempt, errRestarted)
+	if d.runAgain = !p.copies; !d.runAgain {
+		p.queueAgain(o.item, d)
 	}
 }
 
-// wish is a decision about an item.
-type wish struct {
+// proposal is a decision about an item, with the facts on which the policy decided.
+type proposal struct {
 	item     int
-	disputed *disputed
-	task     restart.Task // and the facts of it
+	tracked  *tracked
+	task     restart.Task
 	phase    restart.Phase
 	decision restart.Decision
 }
 
-// accept has the item's runs settled with each other when they return, unless it was done meanwhile.
-func (p *pool) accept(o wish) bool {
-	if p.disputed[o.item] == nil {
-		w := o.disputed.runs[0].by
+// accept makes the item a tracked item, and calls OnAction. accept reports false if the decision is out of date,
+// because the attempt has returned or the item has a result.
+func (p *pool) accept(o proposal) bool {
+	if p.tracked[o.item] == nil {
+		w := o.tracked.attempts[0].by
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		if w.item != o.item || w.disputed {
+		if w.item != o.item || w.tracked {
 			return false
 		}
-		w.disputed = true
-		p.disputed[o.item] = o.disputed
+		w.tracked = true
+		p.tracked[o.item] = o.tracked
 	}
-	if p.disputed[o.item] != o.disputed || len(o.disputed.runs) == 0 {
+	if p.tracked[o.item] != o.tracked || len(o.tracked.attempts) == 0 {
 		return false
 	}
-	if p.tell != nil {
-		p.tell(o.item, o.decision)
+	if p.onAction != nil {
+		p.onAction(o.item, o.decision)
 	}
 	return true
 }
 
-// dismiss ends one of an item's runs.
-func (p *pool) dismiss(now time.Time, d *disputed, at int, why error) {
-	d.runs[at].by.drop(why)
+// endAttempt ends the context of d.attempts[at], and takes the attempt out of the list.
+func (p *pool) endAttempt(now time.Time, d *tracked, at int, why error) {
+	d.attempts[at].by.drop(why)
 	d.first = d.first && at > 0
-	d.runs = slices.Delete(d.runs, at, at+1)
+	d.attempts = slices.Delete(d.attempts, at, at+1)
 	d.newest = now
 }

@@ -1,4 +1,4 @@
-// Straggler mitigation for Slurm's job arrays. A module of its own, since it starts processes and reads files.
+// Straggler mitigation for Slurm's job arrays. This is a module of its own, because it starts processes and reads files.
 module github.com/straggler-go/straggler/restart/engine/slurm
 
 go 1.25.0

@@ -1,4 +1,4 @@
-// Straggler mitigation in Temporal. A module of its own, so that the SDK never reaches an embedder of the library.
+// Straggler mitigation in Temporal. This is a module of its own, so that the library does not depend on the SDK.
 module github.com/straggler-go/straggler/restart/engine/temporal
 
 go 1.26.0

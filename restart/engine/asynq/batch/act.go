@@ -13,12 +13,12 @@ import (
 	"github.com/straggler-go/straggler/restart/engine"
 )
 
-// queueOf names the queue of a worker.
+// queueOf returns the name of a worker's queue.
 func queueOf(host string) string { return queuePrefix + host }
 
 const queuePrefix = "straggler:"
 
-// carryOut does what the phase wants. Whatever was done before changes nothing.
+// carryOut carries out an action of the phase. To carry out an action twice does no harm.
 func (r *run) carryOut(ctx context.Context, a engine.Action) error {
 	switch a.Op {
 	case engine.Submit:
@@ -26,7 +26,7 @@ func (r *run) carryOut(ctx context.Context, a engine.Action) error {
 			asynq.MaxRetry(0), asynq.Retention(0))
 		_, err := r.client.EnqueueContext(ctx, r.tasks[a.Task], options...)
 		if errors.Is(err, asynq.ErrTaskIDConflict) {
-			return r.inquire(ctx, a.ID, a.Machine) // asynq may have archived the message without calling the handler
+			return r.findEnd(ctx, a.ID, a.Machine) // asynq may have archived the message without a call of the handler
 		}
 		return err
 	case engine.Cancel:
@@ -36,7 +36,7 @@ func (r *run) carryOut(ctx context.Context, a engine.Action) error {
 	}
 }
 
-// cancel ends an attempt. One that has not begun never will.
+// cancel ends an attempt. An attempt that has not begun never begins.
 func (r *run) cancel(ctx context.Context, a engine.Action) error {
 	switch first, err := r.begin(ctx, r.rdb, r.named(a.ID), ""); {
 	case err != nil:
@@ -44,16 +44,16 @@ func (r *run) cancel(ctx context.Context, a engine.Action) error {
 	case first < 1:
 		return r.tool.CancelProcessing(r.message(a.ID))
 	}
-	if err := r.tell(ctx, r.rdb, told{Attempt: r.named(a.ID), Host: a.Machine, State: engine.Cancelled}); err != nil {
+	if err := r.send(ctx, r.rdb, report{Attempt: r.named(a.ID), Host: a.Machine, State: engine.Cancelled}); err != nil {
 		return err
 	}
-	_ = r.tool.DeleteTask(queueOf(a.Machine), r.message(a.ID)) // a worker that finds it drops it
+	_ = r.tool.DeleteTask(queueOf(a.Machine), r.message(a.ID)) // if this fails, the worker drops the message
 	return nil
 }
 
-// publishing makes the output of an attempt the result of its task, if the task has none. It returns 0 if the task has no
-// result and the attempt no output.
-var publishing = redis.NewScript(`
+// publishScript makes the output of an attempt the result of its task, unless the task has a result. publishScript
+// returns 0 if the task has no result and the attempt has no output, and 1 otherwise.
+var publishScript = redis.NewScript(`
 if redis.call("HEXISTS", KEYS[1], ARGV[1]) == 0 then
 	local output = redis.call("HGET", KEYS[2], ARGV[2])
 	if not output then return 0 end
@@ -63,26 +63,27 @@ end
 redis.call("HDEL", KEYS[2], ARGV[2])
 return 1`)
 
-// publish makes the output of an attempt the result of its task, if the task has none. If Redis has no such output, then
-// it has lost its last moments, and the batch goes on from what Redis has.
+// publish makes the output of an attempt the result of its task, unless the task has a result. If Redis has no such
+// output, Redis has lost its last writes. Then publish returns errRedisLost, and the batch goes on from the state in
+// Redis.
 func (r *run) publish(ctx context.Context, task int, id string) error {
-	published, err := publishing.Run(ctx, r.rdb, []string{r.results(), r.outputs()},
-		strconv.Itoa(task), r.named(id), int(r.abandoned().Seconds())).Int()
+	published, err := publishScript.Run(ctx, r.rdb, []string{r.results(), r.outputs()},
+		strconv.Itoa(task), r.named(id), int(r.keptFor().Seconds())).Int()
 	switch {
 	case err != nil:
 		return err
 	case published == 1:
 		r.phase.Published(id)
 		return nil
-	case r.missed[id]:
+	case r.missingOutput[id]:
 		return fmt.Errorf("batch %s: %w: Redis has no output of attempt %s, which has succeeded: does it evict keys?",
-			string(r.keys), errForGood, id)
+			string(r.keys), errFatal, id)
 	}
 	if err := r.open(ctx); err != nil {
 		return err
 	}
-	r.missed[id] = true
-	r.Log.Warn("batch: Redis has lost its last moments, the batch goes on from what it has", "batch", string(r.keys),
+	r.missingOutput[id] = true
+	r.Log.Warn("batch: Redis has lost its last writes, the batch goes on from the state in Redis", "batch", string(r.keys),
 		"attempt", id)
-	return errBehind
+	return errRedisLost
 }

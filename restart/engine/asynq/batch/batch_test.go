@@ -44,7 +44,7 @@ func startSlots(t *testing.T, at asynq.RedisConnOpt, name string, slots int, h a
 	t.Cleanup(stop)
 	tool := asynq.NewInspector(at)
 	defer tool.Close()
-	require.Eventually(t, func() bool { // it says so a moment later
+	require.Eventually(t, func() bool { // asynq lists the server a moment later
 		up, _ := tool.Servers()
 		return slices.ContainsFunc(up, func(s *asynq.ServerInfo) bool { return s.Queues["straggler:"+name] > 0 })
 	}, 10*time.Second, 5*time.Millisecond)
@@ -58,7 +58,7 @@ func squares(n int) (tasks []*asynq.Task) {
 	return tasks
 }
 
-// square takes a time, says how far it is, and writes its result.
+// square takes a given time, reports its progress, and writes the square of its payload.
 func square(ctx context.Context, t *asynq.Task, takes time.Duration) error {
 	n, err := strconv.Atoi(string(t.Payload()))
 	if err != nil {
@@ -91,7 +91,7 @@ func options() batch.Options {
 	return batch.Options{Interval: interval, Log: slog.New(slog.DiscardHandler)}
 }
 
-func TestRun(t *testing.T) {
+func TestRunReturnsEachResultOnce(t *testing.T) {
 	at := startRedis(t)
 	startWorker(t, at, "a", after(20*time.Millisecond))
 	startWorker(t, at, "b", after(20*time.Millisecond))
@@ -103,14 +103,14 @@ func TestRun(t *testing.T) {
 
 	again, err := batch.Run(t.Context(), at, "even", squares(60), options())
 	require.NoError(t, err)
-	assert.Equal(t, out.Results, again.Results, "what is over is not run again")
+	assert.Equal(t, out.Results, again.Results, "a batch that is over is not run again")
 
 	_, err = batch.Run(t.Context(), at, "even", squares(61), options())
 	require.ErrorContains(t, err, "a batch of this name has 60 other tasks")
 	others := squares(60)
 	others[59] = asynq.NewTask("square", []byte("1"))
 	_, err = batch.Run(t.Context(), at, "even", others, options())
-	require.ErrorContains(t, err, "batch even: lost for good: a batch of this name has 60 other tasks")
+	require.ErrorContains(t, err, "batch even: can't go on: a batch of this name has 60 other tasks")
 	_, err = batch.Run(t.Context(), at, "a/b", squares(1), options())
 	require.ErrorContains(t, err, `the name is "a/b"`)
 	out, err = batch.Run(t.Context(), at, "none", nil, options())
@@ -123,8 +123,8 @@ func TestRun(t *testing.T) {
 	require.ErrorContains(t, err, "Tasks")
 }
 
-// Queues that look like those of workers, and are none, keep no batch from running.
-func TestRudeNames(t *testing.T) {
+// A batch runs although there are queues with a worker's prefix that belong to no worker.
+func TestQueuesOfStrangersDoNoHarm(t *testing.T) {
 	at := startRedis(t)
 	stranger := asynq.NewServer(at, asynq.Config{
 		Concurrency: 1, LogLevel: asynq.FatalLevel, Queues: map[string]int{"straggler:": 1, "straggler:a\nb": 1},
@@ -139,8 +139,8 @@ func TestRudeNames(t *testing.T) {
 	requireSquares(t, 4, out)
 }
 
-// A worker that is twenty times slow: what runs there is done elsewhere, by progress and by ages alone.
-func TestSlowWorker(t *testing.T) {
+// The tasks of a worker that is forty times slower are done elsewhere, with progress reports and without.
+func TestTasksOfASlowWorkerAreDoneElsewhere(t *testing.T) {
 	for _, silent := range []bool{false, true} {
 		at := startRedis(t)
 		startWorker(t, at, "a", after(100*time.Millisecond))
@@ -165,8 +165,8 @@ func TestSlowWorker(t *testing.T) {
 	}
 }
 
-// What fails is tried again, and after four times is given up, with its error; the others' results are there.
-func TestFailures(t *testing.T) {
+// A task that fails is run again. After four failures Run returns the task's error, with the results of the other tasks.
+func TestTaskFailsForGoodAfterFourFailures(t *testing.T) {
 	at := startRedis(t)
 	var tries [20]atomic.Int64
 	startWorker(t, at, "a", func(ctx context.Context, task *asynq.Task) error {
@@ -181,7 +181,7 @@ func TestFailures(t *testing.T) {
 	})
 	out, err := batch.Run(t.Context(), at, "failures", squares(20), options())
 	require.EqualError(t, err,
-		"batch failures: 1 of 20 tasks have failed for good, the first of them, 3: three is too many")
+		"batch failures: 1 of 20 tasks have failed for good; the last error of task 3: three is too many")
 	assert.Equal(t, []int{3}, out.Failed)
 	assert.EqualValues(t, 4, tries[3].Load())
 	assert.EqualValues(t, 3, tries[5].Load())
@@ -189,8 +189,8 @@ func TestFailures(t *testing.T) {
 	assert.Equal(t, "25", string(out.Results[5].Data))
 }
 
-// Tasks that must not run beside themselves never do.
-func TestAlone(t *testing.T) {
+// A task with NoCopy never runs twice at once.
+func TestNoCopyTasksNeverRunTwiceAtOnce(t *testing.T) {
 	at := startRedis(t)
 	var running, tries [30]atomic.Int64
 	for _, name := range []string{"a", "b"} {
@@ -206,7 +206,7 @@ func TestAlone(t *testing.T) {
 		})
 	}
 	o := options()
-	o.Alone = func(int) bool { return true }
+	o.NoCopy = func(int) bool { return true }
 	o.OnAction = func(a engine.Action) { assert.NotEqual(t, restart.Copy, a.Decision.Action) }
 	out, err := batch.Run(t.Context(), at, "alone", squares(30), o)
 	require.NoError(t, err)
@@ -214,8 +214,8 @@ func TestAlone(t *testing.T) {
 	assert.Positive(t, out.Ledger.Restarts)
 }
 
-// Of two calls one is at work, and both return the same. One goes on where the other was stopped.
-func TestTwoCalls(t *testing.T) {
+// A second call of Run waits while the first call works, and goes on with the batch when the first call is cancelled.
+func TestASecondCallGoesOnWithTheBatch(t *testing.T) {
 	at := startRedis(t)
 	startWorker(t, at, "a", after(50*time.Millisecond))
 	ctx, cancel := context.WithCancel(t.Context())
@@ -233,7 +233,7 @@ func TestTwoCalls(t *testing.T) {
 	assert.LessOrEqual(t, out.Ledger.Started, 61, "%v", out.Ledger)
 }
 
-// Workers may come when the batch has begun, and go: what was queued there, or put back by asynq, runs elsewhere.
+// Workers may start and stop during a batch. Tasks that were queued at a stopped worker run elsewhere.
 func TestWorkersComeAndGo(t *testing.T) {
 	at := startRedis(t)
 	var stop func()
@@ -255,7 +255,7 @@ func TestWorkersComeAndGo(t *testing.T) {
 	assert.Positive(t, on["b"])
 }
 
-// hook lets a client fail once it has sent a number of commands, as if its process had died.
+// hook makes a client fail after a number of commands, as if its process had died.
 type hook struct {
 	left *atomic.Int64
 	die  context.CancelFunc
@@ -296,9 +296,9 @@ func (m mortal) MakeRedisClient() any {
 	return rdb
 }
 
-// A scheduler that dies before any command to Redis, up to three times, and is started again: every task ends, and each
-// result is taken once. One worker is slow, so that there are copies, cancellations and restarts besides.
-func TestCrashes(t *testing.T) {
+// Every task ends, and each result is taken once, if Run dies up to three times before any command to Redis and is called
+// again. A slow worker makes sure that there are copies, cancellations and restarts.
+func TestRunSurvivesCrashes(t *testing.T) {
 	runs := 24
 	if testing.Short() {
 		runs = 6
@@ -331,13 +331,13 @@ func TestCrashes(t *testing.T) {
 			}
 			require.ErrorIs(t, err, context.Canceled)
 			crashes++
-			require.NoError(t, rdb.Del(t.Context(), "straggler:{"+name+"}:lease").Err()) // or wait for its end
-			if seed%4 == 3 {                                                             // nor is the snapshot there
+			require.NoError(t, rdb.Del(t.Context(), "straggler:{"+name+"}:lease").Err()) // saves the wait for its end
+			if seed%4 == 3 {                                                             // the snapshot is lost, too
 				require.NoError(t, rdb.Del(t.Context(), "straggler:{"+name+"}:state").Err())
 			}
 		}
 		requireSquares(t, 40, out)
 		needless += out.Ledger.Started - 40
 	}
-	t.Logf("%d runs, %d attempts beside one for each task", runs, needless)
+	t.Logf("%d runs, %d attempts beyond the first attempt of each task", runs, needless)
 }

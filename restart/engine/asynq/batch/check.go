@@ -13,22 +13,21 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// maxPayload is the largest value that Redis takes, in bytes (proto-max-bulk-len of its configuration, unless it was
-// changed).
+// maxPayload is the size in bytes of the largest value that Redis takes: the default of its setting proto-max-bulk-len.
 const maxPayload = 512 << 20
 
-// check returns an error if asynq would refuse a task, whatever Redis says. It tries each on a client that sends nothing.
+// check returns an error if asynq would refuse a task. check enqueues each task by a client that sends nothing to Redis.
 func check(ctx context.Context, tasks []*asynq.Task, options []asynq.Option) error {
 	rdb := redis.NewClient(&redis.Options{})
 	defer rdb.Close()
-	rdb.AddHook(nowhere{})
+	rdb.AddHook(offline{})
 	client := asynq.NewClientFromRedisClient(rdb)
 	for i, t := range tasks {
 		if t != nil && len(t.Payload()) > maxPayload {
 			return fmt.Errorf("batch: task %d has a payload of %d bytes, want at most %d", i, len(t.Payload()), maxPayload)
 		}
 		sent := false
-		_, err := client.EnqueueContext(context.WithValue(ctx, nowhere{}, &sent), t, options...)
+		_, err := client.EnqueueContext(context.WithValue(ctx, offline{}, &sent), t, options...)
 		if !sent && ctx.Err() == nil {
 			return fmt.Errorf("batch: task %d: asynq refuses it: %w", i, err)
 		}
@@ -36,29 +35,29 @@ func check(ctx context.Context, tasks []*asynq.Task, options []asynq.Option) err
 	return nil
 }
 
-// nowhere is a hook of a client that sends nothing. It notes that something was to be sent.
-type nowhere struct{}
+// offline is the hook of a client that sends nothing. offline records whether the client has tried to send a command.
+type offline struct{}
 
-var errNowhere = errors.New("batch: nothing is sent")
+var errOffline = errors.New("batch: nothing is sent")
 
-func (nowhere) DialHook(redis.DialHook) redis.DialHook { return nil }
+func (offline) DialHook(redis.DialHook) redis.DialHook { return nil }
 
-func (nowhere) ProcessHook(redis.ProcessHook) redis.ProcessHook {
+func (offline) ProcessHook(redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
-		if sent, ok := ctx.Value(nowhere{}).(*bool); ok {
+		if sent, ok := ctx.Value(offline{}).(*bool); ok {
 			*sent = true
 		}
-		cmd.SetErr(errNowhere)
-		return errNowhere
+		cmd.SetErr(errOffline)
+		return errOffline
 	}
 }
 
-func (nowhere) ProcessPipelineHook(redis.ProcessPipelineHook) redis.ProcessPipelineHook {
-	return func(context.Context, []redis.Cmder) error { return errNowhere }
+func (offline) ProcessPipelineHook(redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return func(context.Context, []redis.Cmder) error { return errOffline }
 }
 
-// sameTasks returns a text that is the same for the same tasks: their number, and a hash of their types and payloads.
-func sameTasks(tasks []*asynq.Task) string {
+// fingerprint returns the number of the tasks, and a hash of their types and payloads.
+func fingerprint(tasks []*asynq.Task) string {
 	hash := sha256.New()
 	var size [8]byte
 	write := func(data []byte) {
@@ -73,18 +72,18 @@ func sameTasks(tasks []*asynq.Task) string {
 	return fmt.Sprint(len(tasks), " ", hex.EncodeToString(hash.Sum(nil)[:16]))
 }
 
-// patience is for how long Run waits for a first worker before it says so.
-const patience = 10 * time.Second
+// noWorkerWarning is how long Run waits for a first worker before it logs a warning.
+const noWorkerWarning = 10 * time.Second
 
-// noWorker returns that there is no worker yet, and says so once if that lasts.
+// noWorker returns errNotYet. After noWorkerWarning it logs once that there is no worker.
 func (r *run) noWorker() error {
 	switch now := time.Now(); {
-	case r.waits.IsZero():
-		r.waits = now
-	case now.Sub(r.waits) >= patience && !r.warned:
+	case r.noWorkerSince.IsZero():
+		r.noWorkerSince = now
+	case now.Sub(r.noWorkerSince) >= noWorkerWarning && !r.warned:
 		r.warned = true
-		r.Log.Warn("batch: no worker is there", "batch", string(r.keys), "waits", patience, "want",
+		r.Log.Warn("batch: there is no worker", "batch", string(r.keys), "waits", noWorkerWarning, "want",
 			"a server of asynq with Worker.Config and Worker.Middleware on the same Redis")
 	}
-	return errWait
+	return errNotYet
 }

@@ -38,9 +38,9 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// A worker that is killed is missed once asynq's heartbeat of it has ended, though no policy does anything: what ran
-// there and what waited there runs elsewhere.
-func TestWorkerThatDies(t *testing.T) {
+// The running and the waiting tasks of a killed worker run elsewhere, once asynq's heartbeat of the worker has ended.
+// No policy is needed for this.
+func TestTasksOfADeadWorkerRunElsewhere(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the heartbeat of a dead worker lasts for ten seconds")
 	}
@@ -74,5 +74,5 @@ func TestWorkerThatDies(t *testing.T) {
 	defer rdb.Close()
 	left, err := rdb.Keys(t.Context(), "asynq:{straggler:*}:t:*").Result()
 	require.NoError(t, err)
-	assert.LessOrEqual(t, len(left), 4, "what ran on the dead worker, and nothing else: %v", left)
+	assert.LessOrEqual(t, len(left), 4, "only the messages that were active on the dead worker are left: %v", left)
 }

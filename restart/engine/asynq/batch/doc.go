@@ -1,7 +1,8 @@
-// Package batch runs a batch of asynq's tasks on workers that share a Redis, and does something about those that take
-// long: what lags behind its like is copied, or started again elsewhere, and the first result of a task counts.
+// Package batch is for services that run batches of asynq tasks on several workers and wait for the slowest task. [Run]
+// enqueues the tasks, starts a copy of a slow task on another worker or restarts the task there, and returns the first
+// result of each task.
 //
-// A worker is a server of asynq with a queue of its own, and handlers as they are:
+// A worker is an asynq server with a queue of its own. Its handlers stay as they are:
 //
 //	w := batch.Worker{Redis: redis, Slots: 8}
 //	mux := asynq.NewServeMux()
@@ -9,44 +10,62 @@
 //	mux.HandleFunc("resize", resize)
 //	asynq.NewServer(redis, w.Config()).Run(mux)
 //
-// Whoever has the tasks calls Run, which returns once all have a result, or have failed for good:
+// The process that has the tasks calls Run. Run returns when each task has a result or has failed for good:
 //
 //	out, err := batch.Run(ctx, redis, "thumbnails-2026-11", tasks, batch.Options{})
 //
-// # What a handler must bear
+// # What a handler must allow
 //
-// That it runs twice for the same task, also at the same time on two workers, and that its context ends at any point.
-// What it gives to [WriteResult] counts if its attempt wins: that is Outcome.Results. What it writes elsewhere
-// should have a place of its own for each attempt, such as a name with [Attempt] in it. Tasks that can't bear it are
-// named by Options.Alone: they are started again, but never beside themselves.
+//   - The handler may run twice for the same task, also at the same time on two workers.
+//   - Its context may end at any time.
 //
-// A handler that says how far it is by [Progress] is judged by that; else by its age beside the others'. Tasks of which
-// some have much more to do than others look like stragglers to every rule: say so by Options.Work.
+// A handler passes its result to [WriteResult]. The result of the winning attempt is in Outcome.Results. If a handler
+// writes a file or a row, each attempt should write to a place of its own, such as a name with [Attempt] in it. For tasks
+// that must not run twice at once, set Options.NoCopy. A task with NoCopy is only restarted, after its attempt has ended.
 //
-// # What is kept, and where
+// A handler may report its progress by [Progress]. Without progress, the age of an attempt is compared with the ages of
+// the other attempts. Set Options.Work if some tasks have much more to do than others. Otherwise every policy takes the
+// large tasks for slow tasks.
 //
-// All state is in Redis, in keys "straggler:{name}:..." beside those of asynq: a stream of what the workers tell, a
-// snapshot of the phase that is written every few seconds, the attempts that have begun, what those that have succeeded
-// gave to WriteResult, and the results; and in one key
-// for each kind, by Options.Kind, what its batches have shown of how long such tasks take. Redis dates the stream, so it
-// does not matter what the workers' clocks show. A process that dies in Run is replaced by one that calls it again with
-// the same name and the same tasks, or by one that called it before and waits: of several, one is at work at a time.
-// Other tasks under the same name, by their types and payloads, are an error.
-// Each result is taken once. Once a batch is over, its keys are left for Options.Retention, and Run returns its outcome
-// again. One that nobody goes on with is forgotten after that time, and a day at least; what still runs of it then makes
-// no key again, and what waits does not begin.
+// # What Redis holds
 //
-// A worker that comes while the batch goes on gets work, and one that is started again with more slots gets more; one
-// that is not heard of any more, by asynq's own heartbeat, is taken for dead, and what ran there begins elsewhere. Of a
-// worker that never comes back, asynq keeps the messages that were active there, as many as its slots: so give workers
-// names that are used again. An
-// attempt begins once in its life, whatever asynq does about its message. Retries are new attempts, up to four failures
-// of a task, whatever MaxRetry the task was made with. A task that asynq refuses, such as one without a type, is an error
-// at once, and one whose deadline is over fails.
+// All state is in Redis, in keys "straggler:{name}:..." beside the keys of asynq:
 //
-// As long as Redis is away, Run waits. If Redis comes back without its last moments, as after a failover, then the batch
-// goes on from what Redis has: the output of an attempt and the news of its success are written at once, so that both are
-// there or neither is, and a task without a result runs again. One that comes back without the batch, since it keeps nothing on disk,
-// is an error that says so: then it has to be run again, and what still runs of the first time does not count. A batch
-// of tasks that are Alone should wait for that to end. Redis must not evict keys, as for asynq, and be 6.2 or later.
+//   - a stream of the workers' reports;
+//   - a snapshot of the phase, which Run writes every few seconds;
+//   - the attempts that have begun;
+//   - the outputs of successful attempts, and the results of the tasks.
+//
+// A further key for each Options.Kind holds the run times and trials that the batches of this kind have shown. Redis
+// dates the reports, so the clocks of the workers do not matter.
+//
+// A process may die in Run. Then another process calls Run again with the same name and the same tasks, or has called
+// it before and waits. Among several calls of Run for a batch, a lease selects the call that works. Tasks with other
+// types or payloads under the same name are an error. Each result is taken once. After the end of a batch its keys stay
+// for Options.Retention, and Run returns the same outcome again. If no call of Run goes on with a batch, Redis forgets
+// it after Options.Retention, but not within a day. After that, attempts that still run write no keys, and attempts
+// that wait never begin.
+//
+// # Workers that come and go
+//
+// A worker that starts during a batch gets tasks. A worker that restarts with more slots gets more tasks. If asynq's
+// heartbeat of a worker stops, the worker is taken to be dead, and its attempts are started elsewhere. If a worker never
+// comes back, asynq keeps the messages that were active there, at most one for each slot. So use the names of workers
+// again.
+//
+// An attempt begins once, even if asynq delivers its message twice. A retry is a new attempt. A task may fail four
+// times, whatever MaxRetry says. A task that asynq refuses, such as a task without a type, is an error at once. A task
+// with a deadline in the past fails.
+//
+// # Failures of Redis
+//
+// Run waits while Redis is away. Redis may come back without its last writes, as after a failover. Then the batch goes on
+// from the state that Redis has. The output of an attempt and the report of its success are written together, so that
+// Redis has both or neither, and a task without a result runs again.
+//
+// A Redis without persistence may come back without the batch. Then Run returns an error that says so, and the batch
+// has to be run again. Attempts of the first run may still run then, but their results do not count. If Options.NoCopy
+// is set, wait for their end before the second run.
+//
+// As for asynq, Redis must not evict keys. Redis 6.2 or later is needed.
 package batch

@@ -13,50 +13,59 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// keys names what is kept of a batch in Redis, all of it in one slot of a cluster.
+// keys is a batch's name, and names its keys in Redis. The braces put all keys of a batch into one slot of a cluster.
 type keys string
 
-func (k keys) key(what string) string   { return "straggler:{" + string(k) + "}:" + what }
-func (k keys) events() string           { return k.key("events") }  // a stream
-func (k keys) begun() string            { return k.key("begun") }   // by attempt, its worker or none; and the epoch
-func (k keys) outputs() string          { return k.key("outputs") } // by attempt that has succeeded and is not published
-func (k keys) results() string          { return k.key("results") } // by task
-func (k keys) state() string            { return k.key("state") }
-func (k keys) lease() string            { return k.key("lease") }
-func (k keys) message(id string) string { return string(k) + "/" + id } // what asynq calls an attempt: batch/epoch/task.number
+func (k keys) key(part string) string { return "straggler:{" + string(k) + "}:" + part }
+func (k keys) events() string         { return k.key("events") }  // the stream of reports
+func (k keys) begun() string          { return k.key("begun") }   // by attempt: its worker, or "" if cancelled; the epoch
+func (k keys) outputs() string        { return k.key("outputs") } // by attempt: output of a success that is not published
+func (k keys) results() string        { return k.key("results") } // by task: the attempt and its output
+func (k keys) state() string          { return k.key("state") }   // the snapshot
+func (k keys) lease() string          { return k.key("lease") }   // the token of the call of Run that works
+
+// message returns the ID of an attempt's message in asynq: batch/epoch/task.number.
+func (k keys) message(id string) string { return string(k) + "/" + id }
+
+// all lists the keys that outlive a call of Run.
 func (k keys) all() []string {
 	return []string{k.events(), k.begun(), k.outputs(), k.results(), k.state()}
 }
+
+// split splits the ID of a message into the batch and the attempt with its epoch.
 func split(message string) (keys, string) { k, id, _ := strings.Cut(message, "/"); return keys(k), id }
 
-// beginning takes note of where an attempt begins, once in its life: 1 if it may, 0 if it did before or never will, and -1 if
-// its batch is not known, any more or since Redis has lost it. Nothing of a batch is made again that has been forgotten.
-var beginning = redis.NewScript(`
+// beginScript records on which worker an attempt begins. beginScript returns 1 if the attempt may begin, 0 if it has
+// begun before or was cancelled, and -1 if Redis does not know the batch, because the batch is forgotten or lost. The
+// script creates no key of such a batch.
+var beginScript = redis.NewScript(`
 if redis.call("HGET", KEYS[1], "epoch") ~= ARGV[1] then return -1 end
 return redis.call("HSETNX", KEYS[1], ARGV[2], ARGV[3])`)
 
-// begin is 1 if the attempt, of which the epoch is part, may begin on a host; on none, that it never will.
+// begin runs beginScript for an attempt, named with its epoch. An empty host means that the attempt shall never begin.
 func (k keys) begin(ctx context.Context, rdb redis.UniversalClient, id, host string) (int, error) {
 	epoch, _, _ := strings.Cut(id, "/")
-	return beginning.Run(ctx, rdb, []string{k.begun()}, epoch, id, host).Int()
+	return beginScript.Run(ctx, rdb, []string{k.begun()}, epoch, id, host).Int()
 }
 
-// told is what is told of an attempt.
-type told struct {
-	Attempt, Host string // the attempt with its epoch
-	State         engine.State
-	Begun         time.Time
-	Share         float64 // of its work that is done
-	Error         string
+// report is a report of a worker about an attempt.
+type report struct {
+	Attempt string // the attempt's name with its epoch
+	Host    string // the worker
+	State   engine.State
+	Begun   time.Time // zero in the first report, whose date is the begin
+	Share   float64   // the share of the work that is done
+	Error   string
 }
 
-// tell appends an event to the stream, which dates it.
-func (k keys) tell(ctx context.Context, rdb redis.Cmdable, t told) error {
-	_, err := k.tellAt(ctx, rdb, t)
+// send appends a report to the stream. Redis dates the report.
+func (k keys) send(ctx context.Context, rdb redis.Cmdable, t report) error {
+	_, err := k.sendAt(ctx, rdb, t)
 	return err
 }
 
-func (k keys) tellAt(ctx context.Context, rdb redis.Cmdable, t told) (time.Time, error) {
+// sendAt is send, and returns the date.
+func (k keys) sendAt(ctx context.Context, rdb redis.Cmdable, t report) (time.Time, error) {
 	values := []any{"attempt", t.Attempt, "host", t.Host, "state", t.State.String()}
 	if !t.Begun.IsZero() {
 		values = append(values, "begun", t.Begun.UnixMilli())
@@ -68,27 +77,27 @@ func (k keys) tellAt(ctx context.Context, rdb redis.Cmdable, t told) (time.Time,
 		values = append(values, "error", t.Error)
 	}
 	id, err := rdb.XAdd(ctx, &redis.XAddArgs{Stream: k.events(), NoMkStream: true, Values: values}).Result()
-	if errors.Is(err, redis.Nil) { // the batch is forgotten
+	if errors.Is(err, redis.Nil) { // the batch is forgotten, and has no stream
 		err = nil
 	}
 	return date(id), err
 }
 
-// succeeding keeps the output of an attempt and tells of its success, both or neither, if the batch is known.
-var succeeding = redis.NewScript(`
+// succeedScript writes the output of an attempt and reports its success, if Redis knows the batch.
+var succeedScript = redis.NewScript(`
 if redis.call("HGET", KEYS[1], "epoch") ~= ARGV[1] then return 0 end
 redis.call("HSET", KEYS[2], ARGV[2], ARGV[4])
 redis.call("PEXPIRE", KEYS[2], math.max(redis.call("PTTL", KEYS[1]), 1000))
 redis.call("XADD", KEYS[3], "NOMKSTREAM", "*", "attempt", ARGV[2], "host", ARGV[3], "state", "succeeded")
 return 1`)
 
-// succeed keeps the output of an attempt and tells of its success. A Redis that loses one of them loses both.
-func (k keys) succeed(ctx context.Context, rdb redis.Scripter, t told, output []byte) error {
+// succeed writes the output of an attempt and reports its success in one script, so that Redis has both or neither.
+func (k keys) succeed(ctx context.Context, rdb redis.Scripter, t report, output []byte) error {
 	epoch, _, _ := strings.Cut(t.Attempt, "/")
-	return succeeding.Run(ctx, rdb, []string{k.begun(), k.outputs(), k.events()}, epoch, t.Attempt, t.Host, output).Err()
+	return succeedScript.Run(ctx, rdb, []string{k.begun(), k.outputs(), k.events()}, epoch, t.Attempt, t.Host, output).Err()
 }
 
-// date returns when Redis took an entry of a stream.
+// date returns the time at which Redis has received a stream entry. The entry's ID begins with that time.
 func date(id string) time.Time {
 	ms, _, _ := strings.Cut(id, "-")
 	n, err := strconv.ParseInt(ms, 10, 64)
@@ -98,10 +107,10 @@ func date(id string) time.Time {
 	return time.UnixMilli(n)
 }
 
-// listen is for how long a read waits at most: nothing interrupts one.
+// listen is how long a read waits at most. A read can't be interrupted.
 const listen = 100 * time.Millisecond
 
-// read waits for what is told, for a moment, and returns it as the phase wants it.
+// read waits for reports, for at most listen, and returns them as the phase takes them.
 func (r *run) read(ctx context.Context) (events []engine.Attempt, err error) {
 	got, err := r.rdb.XRead(ctx, &redis.XReadArgs{
 		Streams: []string{r.events(), r.last}, Block: min(max(r.Interval, time.Millisecond), listen), Count: 10_000,
@@ -121,7 +130,7 @@ func (r *run) read(ctx context.Context) (events []engine.Attempt, err error) {
 	return events, nil
 }
 
-// attempt returns the attempt of which a name with its epoch is told, if it is of this one.
+// attempt returns the attempt of a name with an epoch. ok is false if the name is of another epoch, or not a name.
 func (r *run) attempt(name string) (a engine.Attempt, ok bool) {
 	a.ID, ok = strings.CutPrefix(name, r.epoch+"/")
 	task, _, _ := strings.Cut(a.ID, ".")
@@ -130,6 +139,7 @@ func (r *run) attempt(name string) (a engine.Attempt, ok bool) {
 	return a, ok && err == nil && n < len(r.tasks)
 }
 
+// event converts a stream entry to an attempt. ok is false if the entry is not about an attempt of this epoch.
 func (r *run) event(m redis.XMessage) (a engine.Attempt, ok bool) {
 	text := func(key string) string { s, _ := m.Values[key].(string); return s }
 	if a, ok = r.attempt(text("attempt")); !ok || a.State.UnmarshalText([]byte(text("state"))) != nil {
@@ -154,7 +164,7 @@ func (r *run) event(m redis.XMessage) (a engine.Attempt, ok bool) {
 	}
 	switch a.State {
 	case engine.Failed:
-		r.trouble[a.Task] = text("error")
+		r.lastError[a.Task] = text("error")
 	case engine.Cancelled:
 		r.ended = append(r.ended, queueOf(a.Machine)+" "+r.message(a.ID))
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/straggler-go/straggler/restart/engine/asynq/batch"
 )
 
-// faulty is a Redis of which one call goes wrong: the one with number at, counted from 1.
+// faulty is a Redis that fails in one call: call number at, counted from 1.
 type faulty struct {
 	asynq.RedisClientOpt
 	kind  string
@@ -31,7 +31,7 @@ func (f faulty) MakeRedisClient() any {
 	return rdb
 }
 
-// call makes a call to Redis, or what has become of it.
+// call makes a call to Redis. Call number at fails in the way that kind says.
 func (f faulty) call(ctx context.Context, do func() error, fail func(error)) error {
 	if f.calls.Add(1) != f.at {
 		return do()
@@ -44,7 +44,7 @@ func (f faulty) call(ctx context.Context, do func() error, fail func(error)) err
 		_ = do()
 		fail(errFault)
 		return errFault
-	default: // it takes long, and is carried out
+	default: // the call takes long, and succeeds
 		select {
 		case <-ctx.Done():
 		case <-time.After(500 * time.Millisecond):
@@ -71,9 +71,9 @@ func (f faulty) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Proces
 	}
 }
 
-// One call to Redis is refused, or is carried out while its answer is lost, or takes half a second: each of the calls of Run
-// in its turn, and each of those of a worker. Every task has its result, and Run returns soon.
-func TestFaultAtEachCall(t *testing.T) {
+// Every task gets its result, and Run returns soon, whichever call to Redis goes wrong. Each call of Run, and each call
+// of a worker, is in turn refused, or carried out with its answer lost, or delayed by half a second.
+func TestOneFaultyCallDoesNoHarm(t *testing.T) {
 	step := int64(1)
 	if testing.Short() {
 		step = 7
@@ -116,7 +116,7 @@ func TestFaultAtEachCall(t *testing.T) {
 	}
 }
 
-// startBroken starts a worker whose middleware has a broken Redis, while asynq's own server has a sound one.
+// startBroken starts a worker with a broken Redis for the middleware, and a sound Redis for asynq's own server.
 func startBroken(t *testing.T, at asynq.RedisConnOpt, broken asynq.RedisConnOpt) (stop func()) {
 	t.Helper()
 	w := batch.Worker{Redis: broken, Name: "a", Slots: 4, Interval: interval}

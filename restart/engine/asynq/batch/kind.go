@@ -11,13 +11,13 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// remembered is for how long a kind is kept of which there is no batch.
-const remembered = 30 * day
+// kindKeptFor is how long the experience of a kind is kept after its last batch.
+const kindKeptFor = 30 * day
 
 func kindKey(kind string) string { return "straggler:{kind:" + kind + "}" }
 
-// learn gives the batch what others of its kind have shown, and itself before it was last saved.
-func (r *run) learn(ctx context.Context, own string) error {
+// loadExperience restores the batch's own experience from its snapshot. A new batch gets the experience of its kind.
+func (r *run) loadExperience(ctx context.Context, own string) error {
 	r.experience = nil
 	if r.Kind == "" {
 		return nil
@@ -29,12 +29,12 @@ func (r *run) learn(ctx context.Context, own string) error {
 	if err != nil && !errors.Is(err, redis.Nil) {
 		return err
 	}
-	r.take(r.experience, r.experienceOf(theKind, kind))
+	r.merge(r.experience, r.experienceOf(kindOrigin, kind))
 	return nil
 }
 
-// teach adds what the batch has shown to what is kept of its kind, beside other batches that do so at once.
-func (r *run) teach(ctx context.Context) error {
+// saveExperience merges the batch's experience into the kind's experience. Other batches may do this at the same time.
+func (r *run) saveExperience(ctx context.Context) error {
 	if r.experience == nil {
 		return nil
 	}
@@ -44,36 +44,37 @@ func (r *run) teach(ctx context.Context) error {
 		if err != nil && !errors.Is(err, redis.Nil) {
 			return err
 		}
-		kind := r.experienceOf(theKind, saved)
-		r.take(kind, r.experience)
+		kind := r.experienceOf(kindOrigin, saved)
+		r.merge(kind, r.experience)
 		data, _ := kind.MarshalBinary() // it never fails
-		_, err = tx.TxPipelined(ctx, func(p redis.Pipeliner) error { return p.Set(ctx, key, data, remembered).Err() })
+		_, err = tx.TxPipelined(ctx, func(p redis.Pipeliner) error { return p.Set(ctx, key, data, kindKeptFor).Err() })
 		return err
 	}, key)
 }
 
-const theKind = "kind" // by this name what is kept of a kind is told from what a batch has seen, which has its epoch
+// kindOrigin is the origin of a kind's experience. The origin of a batch's experience is its epoch.
+const kindOrigin = "kind"
 
-// experienceOf reads an experience. One that can't be read has seen nothing, and learns again.
+// experienceOf reads an experience. If it can't be read, experienceOf logs that, and returns an empty experience.
 func (r *run) experienceOf(who, saved string) *tracker.Experience {
-	x, _ := tracker.NewExperience(survival.WindowConfig{Keep: remembered, Origin: who}) // it is valid
+	x, _ := tracker.NewExperience(survival.WindowConfig{Keep: kindKeptFor, Origin: who}) // it is valid
 	if saved == "" {
 		return x
 	}
 	if err := x.UnmarshalBinary([]byte(saved)); err != nil {
-		r.Log.Warn("batch: begun anew, without what was kept of the kind", "batch", string(r.keys), "kind", r.Kind,
+		r.Log.Warn("batch: the kind's experience can't be read, and begins anew", "batch", string(r.keys), "kind", r.Kind,
 			"error", err)
 	}
 	return x
 }
 
-// take has one experience take in what another has seen.
-func (r *run) take(x, from *tracker.Experience) {
+// merge merges the experience from into the experience x.
+func (r *run) merge(x, from *tracker.Experience) {
 	delta, err := from.AppendDelta(nil, x.AppendVersion(nil))
 	if err == nil {
 		err = x.Merge(time.Now(), delta)
 	}
 	if err != nil {
-		r.Log.Warn("batch: not learned from others of the kind", "batch", string(r.keys), "kind", r.Kind, "error", err)
+		r.Log.Warn("batch: experience of the kind can't be merged", "batch", string(r.keys), "kind", r.Kind, "error", err)
 	}
 }

@@ -14,13 +14,12 @@ import (
 	"github.com/straggler-go/straggler/restart/engine/asynq/batch"
 )
 
-// In a batch of two tasks that both hang nothing shows that they do, unless another batch of the kind has shown how long
-// such tasks take.
-func TestKinds(t *testing.T) {
+// If both tasks of a batch hang, only the experience of the kind shows that they take too long.
+func TestExperienceOfTheKindFindsHungTasks(t *testing.T) {
 	at := startRedis(t)
 	rdb := at.MakeRedisClient().(*redis.Client)
 	defer rdb.Close()
-	var hang atomic.Int64 // so many begins from now on
+	var hang atomic.Int64 // how many of the next attempts hang
 	for _, name := range []string{"a", "b"} {
 		startWorker(t, at, name, func(ctx context.Context, task *asynq.Task) error {
 			if hang.Add(-1) >= 0 {

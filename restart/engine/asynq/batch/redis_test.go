@@ -24,7 +24,7 @@ import (
 	"github.com/straggler-go/straggler/restart/engine/asynq/batch"
 )
 
-// server is a Redis of the test's own, which listens on a socket in a directory that goes with it.
+// server is a Redis for one test. It listens on a socket in a directory of its own.
 type server struct {
 	asynq.RedisClientOpt
 	dir, persistence string
@@ -71,12 +71,12 @@ func startRedis(t *testing.T) asynq.RedisClientOpt {
 	return newServer(t, "").RedisClientOpt
 }
 
-// kept lists the keys of batches, and those of them that stay for ever.
+// kept lists the keys of batches, and the keys that never expire.
 func kept(t *testing.T, rdb *redis.Client) (all, forEver []string) {
 	t.Helper()
 	all, err := rdb.Keys(t.Context(), "straggler:*").Result()
 	require.NoError(t, err)
-	all = slices.DeleteFunc(all, func(key string) bool { return strings.HasSuffix(key, ":lease") }) // of a millisecond
+	all = slices.DeleteFunc(all, func(key string) bool { return strings.HasSuffix(key, ":lease") }) // it expires at once
 	for _, key := range all {
 		if rdb.PTTL(t.Context(), key).Val() == -1 {
 			forEver = append(forEver, key)
@@ -85,8 +85,8 @@ func kept(t *testing.T, rdb *redis.Client) (all, forEver []string) {
 	return all, forEver
 }
 
-// A batch that nobody goes on with is forgotten in time, and nothing is made again of it by what still runs or waits.
-func TestNothingStaysForEver(t *testing.T) {
+// All keys of a batch expire. Attempts of a forgotten batch that still run or wait create no keys again.
+func TestAllKeysExpire(t *testing.T) {
 	at := startRedis(t)
 	rdb := at.MakeRedisClient().(*redis.Client)
 	defer rdb.Close()
@@ -96,7 +96,7 @@ func TestNothingStaysForEver(t *testing.T) {
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 	all, forEver := kept(t, rdb)
 	assert.Len(t, all, 2)
-	assert.Empty(t, forEver, "of a batch that has waited for a worker")
+	assert.Empty(t, forEver, "the keys of a batch that has waited for a worker expire")
 
 	var begun, ended atomic.Int64
 	hold := make(chan struct{})
@@ -140,7 +140,7 @@ func TestNothingStaysForEver(t *testing.T) {
 		q, err := tool.GetQueueInfo("straggler:a")
 		return err == nil && q.Active+q.Pending == 0 && ended.Load() == begun.Load()
 	}, 10*time.Second, 10*time.Millisecond)
-	assert.Equal(t, was, begun.Load(), "what is forgotten does not begin")
+	assert.Equal(t, was, begun.Load(), "an attempt of a forgotten batch does not begin")
 	all, _ = kept(t, rdb)
 	assert.Empty(t, all)
 
@@ -152,9 +152,8 @@ func TestNothingStaysForEver(t *testing.T) {
 	assert.Empty(t, forEver)
 }
 
-// However seldom the policy is asked, a worker that comes is seen, ends are acted on, and a call that is cancelled
-// returns.
-func TestLongInterval(t *testing.T) {
+// With a long Interval, too, a new worker is seen, ends are handled at once, and Run returns soon after its context ends.
+func TestLongIntervalDelaysOnlyThePolicy(t *testing.T) {
 	at := startRedis(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
@@ -184,18 +183,18 @@ func TestLongInterval(t *testing.T) {
 	for range 4 {
 		<-begun
 	}
-	time.Sleep(200 * time.Millisecond) // now there is nothing to be heard
+	time.Sleep(200 * time.Millisecond) // after this there are no reports
 	stop()
 	select {
 	case err := <-stopped:
 		require.ErrorIs(t, err, context.Canceled)
 	case <-ctx.Done():
-		t.Fatal("it does not return")
+		t.Fatal("Run does not return after its context has ended")
 	}
 }
 
-// A worker that is started again with more slots gets more.
-func TestSlotsChange(t *testing.T) {
+// A worker that is started again with more slots gets more tasks.
+func TestMoreSlotsGetMoreTasks(t *testing.T) {
 	at := startRedis(t)
 	var running, most atomic.Int64
 	h := func(ctx context.Context, task *asynq.Task) error {
@@ -225,7 +224,7 @@ func TestSlotsChange(t *testing.T) {
 	assert.EqualValues(t, 6, most.Load())
 }
 
-// mute loses every fifth end that is told, as a Redis does that comes back with what it had a moment ago.
+// mute is a Redis that loses every fifth report of an end, as a Redis does that comes back with an older state.
 type mute struct {
 	asynq.RedisClientOpt
 	told *atomic.Int64
@@ -254,8 +253,9 @@ func (m mute) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	}
 }
 
-// Ends of which nothing was heard are asked of asynq. A success has lost its output with its end, and runs again.
-func TestEndsThatAreLost(t *testing.T) {
+// If the report of an end is lost, Run asks asynq how the attempt has ended. If the output of a success is lost, too,
+// the task runs again.
+func TestLostReportsAreMadeUpFor(t *testing.T) {
 	at := mute{startRedis(t), new(atomic.Int64)}
 	var tries [20]atomic.Int64
 	startWorker(t, at, "a", func(ctx context.Context, task *asynq.Task) error {
@@ -276,9 +276,9 @@ func TestEndsThatAreLost(t *testing.T) {
 	assert.GreaterOrEqual(t, out.Ledger.Started, 26)
 }
 
-// Redis is killed, and started again: with what was done, and the batch goes on; or without, and that is an error which
-// says so. Then it can be run again, and what still runs of the first time does not count.
-func TestRedisIsKilled(t *testing.T) {
+// Redis is killed and started again. With persistence the batch goes on. Without it Run returns an error that says so;
+// then the batch can be run again, and attempts of the first run do not count.
+func TestBatchSurvivesAKilledRedis(t *testing.T) {
 	for _, kind := range []string{"--appendonly yes --appendfsync always", ""} {
 		s := newServer(t, kind)
 		var begun atomic.Int64
@@ -296,7 +296,7 @@ func TestRedisIsKilled(t *testing.T) {
 		out, err := batch.Run(ctx, s.RedisClientOpt, "killed", squares(60), options())
 		if kind == "" {
 			require.EqualError(t, err,
-				"batch killed: lost for good: Redis has lost what it kept of the batch, which has to be run again")
+				"batch killed: can't go on: Redis has lost the batch, which has to be run again")
 			out, err = batch.Run(ctx, s.RedisClientOpt, "killed", squares(60), options())
 		}
 		require.NoError(t, err)
@@ -304,8 +304,8 @@ func TestRedisIsKilled(t *testing.T) {
 	}
 }
 
-// Redis comes back without its last moments, as after a failover: results among them. The tasks run again.
-func TestRedisLosesItsLastMoments(t *testing.T) {
+// Redis comes back without its last writes, results included, as after a failover. The tasks run again.
+func TestTasksRunAgainIfRedisLosesTheirResults(t *testing.T) {
 	for _, lost := range []int64{1, 8, 20} {
 		s := newServer(t, "")
 		var begun atomic.Int64
@@ -331,8 +331,8 @@ func TestRedisLosesItsLastMoments(t *testing.T) {
 	}
 }
 
-// Outputs that somebody deletes, as a Redis does that evicts keys, are an error that says so.
-func TestOutputsThatAreDeleted(t *testing.T) {
+// If outputs are deleted, as by a Redis that evicts keys, Run returns an error that says so.
+func TestDeletedOutputsAreAnError(t *testing.T) {
 	at := startRedis(t)
 	startWorker(t, at, "a", after(time.Millisecond))
 	rdb := at.MakeRedisClient().(*redis.Client)

@@ -15,8 +15,8 @@ import (
 	"github.com/straggler-go/straggler/restart/engine/asynq/batch"
 )
 
-// A task that asynq refuses is the caller's error, at once.
-func TestRefusedTask(t *testing.T) {
+// If asynq refuses a task, Run returns an error at once.
+func TestRefusedTaskIsAnError(t *testing.T) {
 	at := startRedis(t)
 	for name, bad := range map[string]*asynq.Task{
 		"nil":     nil,
@@ -33,21 +33,21 @@ func TestRefusedTask(t *testing.T) {
 	assert.ErrorContains(t, err, "batch: task 0: asynq refuses it: queue name")
 }
 
-// A task whose deadline is over is archived by asynq, which calls no handler. It fails for good, and Run says so.
-func TestDeadlineThatIsOver(t *testing.T) {
+// A task with a deadline in the past fails for good, with asynq's error. asynq archives it without a call of the handler.
+func TestPastDeadlineFailsForGood(t *testing.T) {
 	at := startRedis(t)
 	startWorker(t, at, "a", after(time.Millisecond))
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	late := asynq.NewTask("square", []byte("2"), asynq.Deadline(time.Now().Add(-time.Hour)))
 	out, err := batch.Run(ctx, at, "late", append(squares(2), late), options())
-	require.ErrorContains(t, err, "batch late: 1 of 3 tasks have failed for good, the first of them, 2: context deadline exceeded")
+	require.ErrorContains(t, err, "1 of 3 tasks have failed for good; the last error of task 2: context deadline exceeded")
 	assert.Equal(t, []int{2}, out.Failed)
 	assert.Equal(t, "1", string(out.Results[1].Data))
 }
 
-// A result that a handler writes where the batch does not look is a failure that says what to do.
-func TestMisplacedResult(t *testing.T) {
+// If a handler writes its result by asynq's ResultWriter, its attempt fails with an error that says what to do.
+func TestMisplacedResultIsAnError(t *testing.T) {
 	at := startRedis(t)
 	startWorker(t, at, "a", func(_ context.Context, task *asynq.Task) error {
 		_, err := task.ResultWriter().Write([]byte("here"))
@@ -57,7 +57,7 @@ func TestMisplacedResult(t *testing.T) {
 	require.ErrorContains(t, err, "use batch.WriteResult")
 }
 
-// Run waits for a first worker, and says so after ten seconds.
+// Run waits for a first worker, and logs a warning after ten seconds.
 func TestNoWorkerIsLogged(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes ten seconds")
@@ -70,5 +70,5 @@ func TestNoWorkerIsLogged(t *testing.T) {
 	o.Log = slog.New(slog.NewTextHandler(&log, nil))
 	_, err := batch.Run(ctx, at, "alone", squares(1), o)
 	require.ErrorContains(t, err, "long enough")
-	assert.Equal(t, 1, bytes.Count(log.Bytes(), []byte("no worker is there")), log.String())
+	assert.Equal(t, 1, bytes.Count(log.Bytes(), []byte("there is no worker")), log.String())
 }

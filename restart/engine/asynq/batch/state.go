@@ -15,36 +15,37 @@ import (
 )
 
 var (
-	errTaken   = errors.New("another process has taken the batch over")
-	errBehind  = errors.New("the last moments of Redis are lost")
-	errWait    = errors.New("not yet")
-	errForGood = errors.New("lost for good")
+	errLeaseTaken = errors.New("another process has taken the batch over")
+	errRedisLost  = errors.New("Redis has lost its last writes")
+	errNotYet     = errors.New("not yet")
+	errFatal      = errors.New("can't go on") // a repetition does not help
 )
 
 func newToken() string { return rand.Text() }
 
 const (
-	term = 5 * time.Second // for which the others wait for a process that falls silent
-	day  = 24 * time.Hour
+	// leaseTerm is how long the lease lasts after its last renewal. Then another call of Run takes over.
+	leaseTerm = 5 * time.Second
+	day       = 24 * time.Hour
 )
 
-// abandoned is for how long a batch is kept that nobody is at work on.
-func (r *run) abandoned() time.Duration { return max(r.Retention, day) }
+// keptFor is how long a batch's keys stay if no call of Run works on it.
+func (r *run) keptFor() time.Duration { return max(r.Retention, day) }
 
-// renewed is 1 if the lease is still one's own.
-var renewed = redis.NewScript(`
+// renewScript prolongs the lease. renewScript returns 0 if the lease belongs to another call of Run.
+var renewScript = redis.NewScript(`
 if redis.call("GET", KEYS[1]) == ARGV[1] then return redis.call("PEXPIRE", KEYS[1], ARGV[2]) end
 return 0`)
 
-// renew keeps the lease.
+// renew prolongs the lease, at most every eighth of its term.
 func (r *run) renew(ctx context.Context) error {
 	now := time.Now()
-	if now.Sub(r.leased) < term/8 {
+	if now.Sub(r.leased) < leaseTerm/8 {
 		return nil
 	}
-	ours, err := renewed.Run(ctx, r.rdb, []string{r.lease()}, r.token, term.Milliseconds()).Int()
+	ours, err := renewScript.Run(ctx, r.rdb, []string{r.lease()}, r.token, leaseTerm.Milliseconds()).Int()
 	if err == nil && ours == 0 {
-		return errTaken
+		return errLeaseTaken
 	}
 	if err == nil {
 		r.leased = now
@@ -52,28 +53,29 @@ func (r *run) renew(ctx context.Context) error {
 	return err
 }
 
-// unlock ends the lease, so that others need not wait.
+// unlock ends the lease, so that other calls of Run need not wait.
 func (r *run) unlock() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	renewed.Run(ctx, r.rdb, []string{r.lease()}, r.token, 1)
+	renewScript.Run(ctx, r.rdb, []string{r.lease()}, r.token, 1)
 }
 
-// start waits for the lease and for the first worker, and makes the phase, of what is saved if anything is.
+// start takes the lease, and makes the phase: from the snapshot, if there is one. start returns errNotYet if another
+// call of Run has the lease, or if there is no worker.
 func (r *run) start(ctx context.Context) error {
 	now := time.Now()
-	if got, err := r.rdb.SetNX(ctx, r.lease(), r.token, term).Result(); err != nil {
+	if got, err := r.rdb.SetNX(ctx, r.lease(), r.token, leaseTerm).Result(); err != nil {
 		return err
 	} else if !got {
-		if err := r.renew(ctx); errors.Is(err, errTaken) {
-			return errWait
+		if err := r.renew(ctx); errors.Is(err, errLeaseTaken) {
+			return errNotYet
 		} else if err != nil {
 			return err
 		}
 	}
 	r.leased = now
-	r.running, r.told, r.ended = map[string]began{}, nil, nil
-	r.phase, r.hosts, r.names, r.over = nil, nil, nil, time.Time{}
+	r.running, r.toPush, r.ended = map[string]began{}, nil, nil
+	r.phase, r.hosts, r.names, r.doneSince = nil, nil, nil, time.Time{}
 	if err := r.open(ctx); err != nil {
 		return err
 	}
@@ -82,9 +84,9 @@ func (r *run) start(ctx context.Context) error {
 		return err
 	}
 	if saved["epoch"] != r.epoch {
-		saved = nil // a process wrote it that had not heard yet that all was lost
+		saved = nil // written by a process that did not know yet that Redis had lost the batch
 	}
-	if err := r.learn(ctx, saved["experience"]); err != nil {
+	if err := r.loadExperience(ctx, saved["experience"]); err != nil {
 		return err
 	}
 	if r.hosts, err = engine.NewMachines(engine.MachinesConfig{}); err != nil {
@@ -93,7 +95,7 @@ func (r *run) start(ctx context.Context) error {
 	r.last = "0"
 	if len(saved) > 0 {
 		if err := r.restore(saved); err != nil {
-			r.Log.Warn("batch: begun anew, without what was saved", "batch", string(r.keys), "error", err)
+			r.Log.Warn("batch: the snapshot can't be read, and the phase begins anew", "batch", string(r.keys), "error", err)
 		}
 	}
 	if err := r.sweep(ctx); err != nil {
@@ -104,46 +106,47 @@ func (r *run) start(ctx context.Context) error {
 	}
 	if r.phase == nil {
 		if r.phase, err = engine.New(r.config()); err != nil {
-			return fmt.Errorf("batch: %w: %w", errForGood, err)
+			return fmt.Errorf("batch: %w: %w", errFatal, err)
 		}
 	}
 	for task := range r.tasks {
-		r.phase.SetEligible(task, r.Alone == nil || !r.Alone(task), true)
+		r.phase.SetEligible(task, r.NoCopy == nil || !r.NoCopy(task), true)
 	}
 	return r.adopt(ctx)
 }
 
-// open finds the batch, or makes it. One that is not there any more has been lost: what was known of it is not made up.
+// open finds the batch in Redis, or creates it. If this call of Run has seen the batch before and it is gone, open
+// returns an error: Redis has lost the batch.
 func (r *run) open(ctx context.Context) error {
 	var epoch, tasks *redis.StringCmd
-	same := sameTasks(r.tasks)
+	same := fingerprint(r.tasks)
 	_, err := r.rdb.TxPipelined(ctx, func(p redis.Pipeliner) error {
 		p.HSetNX(ctx, r.begun(), "epoch", strings.ToLower(rand.Text()[:8]))
 		epoch = p.HGet(ctx, r.begun(), "epoch")
 		p.HSetNX(ctx, r.begun(), "tasks", same)
 		tasks = p.HGet(ctx, r.begun(), "tasks")
 		p.XAdd(ctx, &redis.XAddArgs{Stream: r.events(), Values: []any{"attempt", ""}})
-		p.Expire(ctx, r.begun(), r.abandoned())
-		p.Expire(ctx, r.events(), r.abandoned())
+		p.Expire(ctx, r.begun(), r.keptFor())
+		p.Expire(ctx, r.events(), r.keptFor())
 		return nil
 	})
 	if err != nil {
 		return err
 	}
 	if r.epoch != "" && r.epoch != epoch.Val() {
-		return fmt.Errorf("batch %s: %w: Redis has lost what it kept of the batch, which has to be run again", string(r.keys),
-			errForGood)
+		return fmt.Errorf("batch %s: %w: Redis has lost the batch, which has to be run again", string(r.keys), errFatal)
 	}
 	r.epoch = epoch.Val()
 	if got := tasks.Val(); got != same {
 		n, _, _ := strings.Cut(got, " ")
 		return fmt.Errorf("batch %s: %w: a batch of this name has %s other tasks, by their types and payloads, and its results "+
-			"are kept: give each batch a name of its own, such as one with its date", string(r.keys), errForGood, n)
+			"are kept: give each batch a name of its own, such as one with its date", string(r.keys), errFatal, n)
 	}
 	return nil
 }
 
-// adopt tells the phase of the results that there are, and has what has begun of other tasks looked for.
+// adopt prepares the reports about attempts that have ended: published results, and outputs that are not published. It
+// also lists the attempts that have begun, so that checkWorker finds their ends.
 func (r *run) adopt(ctx context.Context) error {
 	all, err := r.rdb.HGetAll(ctx, r.begun()).Result()
 	if err != nil {
@@ -152,7 +155,7 @@ func (r *run) adopt(ctx context.Context) error {
 	has := map[int]bool{}
 	err = r.eachResult(ctx, func(task int, name, _ string) {
 		has[task] = true
-		r.told = append(r.told, engine.Attempt{
+		r.toPush = append(r.toPush, engine.Attempt{
 			ID: strings.TrimPrefix(name, r.epoch+"/"), Task: task, State: engine.Succeeded, Published: true,
 		})
 	})
@@ -163,7 +166,7 @@ func (r *run) adopt(ctx context.Context) error {
 	for _, name := range outputs {
 		if a, ours := r.attempt(name); ours && !has[a.Task] {
 			a.Machine, a.State = all[name], engine.Succeeded
-			r.told = append(r.told, a)
+			r.toPush = append(r.toPush, a)
 			delete(all, name)
 		}
 	}
@@ -175,6 +178,7 @@ func (r *run) adopt(ctx context.Context) error {
 	return err
 }
 
+// config returns the configuration of the phase.
 func (r *run) config() engine.Config {
 	c := engine.Config{Tasks: len(r.tasks), Work: r.Work, Interval: r.Interval, Policy: r.Policy, Experience: r.experience}
 	if r.Configure != nil {
@@ -184,7 +188,8 @@ func (r *run) config() engine.Config {
 	return c
 }
 
-// restore makes the hosts and the phase of what is saved. An error leaves neither.
+// restore makes the hosts and the phase from the snapshot. If it returns an error, the hosts are empty and there is no
+// phase.
 func (r *run) restore(saved map[string]string) error {
 	if err := r.hosts.UnmarshalBinary([]byte(saved["hosts"])); err != nil {
 		return err
@@ -198,9 +203,9 @@ func (r *run) restore(saved map[string]string) error {
 	return nil
 }
 
-// save writes what is known, and drops the events that it is known from.
+// save writes the snapshot, and removes the stream entries that the snapshot includes.
 func (r *run) save(ctx context.Context) error {
-	phase, _ := r.phase.MarshalBinary() // neither fails
+	phase, _ := r.phase.MarshalBinary() // MarshalBinary never fails
 	hosts, _ := r.hosts.MarshalBinary()
 	var experience []byte
 	if r.experience != nil {
@@ -211,7 +216,7 @@ func (r *run) save(ctx context.Context) error {
 			"epoch", r.epoch, "experience", experience)
 		p.XTrimMinID(ctx, r.events(), r.last)
 		for _, key := range r.all() {
-			p.Expire(ctx, key, r.abandoned())
+			p.Expire(ctx, key, r.keptFor())
 		}
 		return nil
 	})
@@ -221,7 +226,7 @@ func (r *run) save(ctx context.Context) error {
 	return err
 }
 
-// expire lets Redis forget the batch in time.
+// expire makes Redis forget the batch after Retention.
 func (r *run) expire(ctx context.Context) error {
 	_, err := r.rdb.TxPipelined(ctx, func(p redis.Pipeliner) error {
 		for _, key := range r.all() {
@@ -232,7 +237,7 @@ func (r *run) expire(ctx context.Context) error {
 	return err
 }
 
-// eachResult tells of each result, with the attempt that it is of.
+// eachResult calls do with each published result and the name of its attempt.
 func (r *run) eachResult(ctx context.Context, do func(task int, name, data string)) error {
 	results, err := r.rdb.HGetAll(ctx, r.results()).Result()
 	for task := range r.tasks {

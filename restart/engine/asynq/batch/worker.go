@@ -16,15 +16,17 @@ import (
 	"github.com/straggler-go/straggler/restart/engine"
 )
 
-// Worker describes a process that works on batches.
+// Worker describes a process that runs attempts of batches.
 type Worker struct {
+	// Redis is the connection to the Redis that Run uses. Redis is required.
 	Redis asynq.RedisConnOpt
-	// Name is what is slow or lost as a whole, and keeps its name when it is started again. Empty: the host's name. One
-	// with a line break gets nothing.
+	// Name is the worker's name in decisions. Choose a name for each machine, because a machine is slow or dies as a
+	// whole, and keep the name when the worker restarts. Empty means the host name of the operating system. A worker with
+	// a line break in its name gets no tasks.
 	Name string
-	// Slots is how many attempts run at once. 0 means 1.
+	// Slots is how many attempts may run at once. 0 means 1.
 	Slots int
-	// Interval is how often an attempt tells how far it is, at most. 0 means a second.
+	// Interval is the least time between two progress reports of an attempt. 0 means a second.
 	Interval time.Duration
 }
 
@@ -36,17 +38,18 @@ func (w Worker) name() string {
 	return name
 }
 
-// Config returns the configuration of the worker's server: slots, and a queue of its own. Add queues of yours, and what
-// else you like; what else the server works on takes slots of the batches' though.
+// Config returns the configuration of the worker's asynq server: its slots, and a queue of its own. You may add queues
+// and other settings. Tasks from other queues use the same slots.
 func (w Worker) Config() asynq.Config {
 	return asynq.Config{
 		Concurrency: max(w.Slots, 1), Queues: map[string]int{queueOf(w.name()): 1}, TaskCheckInterval: 20 * time.Millisecond,
 	}
 }
 
-// Middleware has the attempts of batches tell of themselves. Tasks from other queues pass.
+// Middleware returns the middleware that reports the begin, progress and end of each attempt. Tasks from other queues are
+// handled as without it.
 func (w Worker) Middleware() asynq.MiddlewareFunc {
-	rdb := w.Redis.MakeRedisClient().(redis.UniversalClient) // for as long as the process lives
+	rdb := w.Redis.MakeRedisClient().(redis.UniversalClient) // open until the process ends
 	tool := asynq.NewInspectorFromRedisClient(rdb)
 	name, interval := w.name(), cmp.Or(w.Interval, time.Second)
 	return func(next asynq.Handler) asynq.Handler {
@@ -57,13 +60,13 @@ func (w Worker) Middleware() asynq.MiddlewareFunc {
 			}
 			message, _ := asynq.GetTaskID(ctx)
 			k, id := split(message)
-			a := &attempt{keys: k, rdb: rdb, tool: tool, interval: interval, told: told{Attempt: id, Host: name}}
+			a := &attempt{keys: k, rdb: rdb, tool: tool, interval: interval, report: report{Attempt: id, Host: name}}
 			return a.run(ctx, next, t)
 		})
 	}
 }
 
-// attempt is one that runs here.
+// attempt is an attempt that this worker runs.
 type attempt struct {
 	keys
 	rdb      redis.UniversalClient
@@ -71,30 +74,31 @@ type attempt struct {
 	interval time.Duration
 
 	mu     sync.Mutex
-	told   told
-	last   time.Time // when it told of its progress
-	ended  bool
-	wrote  bool
+	report report    // the last report, which the next report starts from
+	last   time.Time // when progress was reported last
+	ended  bool      // the end was reported
+	wrote  bool      // WriteResult was called
 	output []byte
 }
 
-type ofContext struct{}
+// attemptKey is the key of an attempt in its context.
+type attemptKey struct{}
 
-// run lets the handler work, once in the attempt's life, and tells of it.
+// run calls the handler, unless the attempt has begun before, and reports the begin and the end.
 func (a *attempt) run(ctx context.Context, next asynq.Handler, t *asynq.Task) (err error) {
-	switch first, err := a.begin(ctx, a.rdb, a.told.Attempt, a.told.Host); {
+	switch first, err := a.begin(ctx, a.rdb, a.report.Attempt, a.report.Host); {
 	case err != nil:
 		return err
-	case first == 0: // it was told to end, or is back in the queue of a worker that was stopped
+	case first == 0: // the attempt was cancelled, or a stopped worker has put it back into its queue
 		return cmp.Or(a.end(engine.Lost, ""), asynq.RevokeTask)
-	case first < 0: // nobody waits for it
+	case first < 0: // the batch is forgotten
 		return asynq.RevokeTask
 	}
-	a.told.State = engine.Running
-	if a.told.Begun, err = a.tellAt(ctx, a.rdb, a.told); err != nil {
+	a.report.State = engine.Running
+	if a.report.Begun, err = a.sendAt(ctx, a.rdb, a.report); err != nil {
 		return err
 	}
-	// asynq does not wait for a handler whose context has ended, and neither do we.
+	// asynq does not wait for a handler after the end of its context, and this package does not wait either.
 	defer context.AfterFunc(ctx, func() { a.end(stateOf(ctx.Err()), ctx.Err().Error()) })()
 	done := false
 	defer func() {
@@ -102,10 +106,10 @@ func (a *attempt) run(ctx context.Context, next asynq.Handler, t *asynq.Task) (e
 			a.end(engine.Failed, "the handler panicked")
 		}
 	}()
-	err = next.ProcessTask(context.WithValue(ctx, ofContext{}, a), t)
+	err = next.ProcessTask(context.WithValue(ctx, attemptKey{}, a), t)
 	done = true
 	switch {
-	case ctx.Err() != nil: // whatever it returns, it may have been told to stop halfway
+	case ctx.Err() != nil: // the handler may have stopped halfway, whatever it returns
 		a.end(stateOf(ctx.Err()), ctx.Err().Error())
 		return cmp.Or(err, ctx.Err())
 	case err != nil:
@@ -122,17 +126,18 @@ func (a *attempt) run(ctx context.Context, next asynq.Handler, t *asynq.Task) (e
 var errMisplaced = errors.New("the handler wrote its result by asynq's ResultWriter, where a batch does not look: " +
 	"use batch.WriteResult")
 
-// misplaced reports whether the handler has written its result where the batch does not look.
+// misplaced reports whether the handler has written its result by asynq's ResultWriter, where the batch does not look.
 func (a *attempt) misplaced(queue string) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.wrote {
 		return false
 	}
-	info, err := a.tool.GetTaskInfo(queue, a.message(a.told.Attempt))
+	info, err := a.tool.GetTaskInfo(queue, a.message(a.report.Attempt))
 	return err == nil && len(info.Result) > 0
 }
 
+// stateOf returns the state of an attempt whose context has ended with err.
 func stateOf(err error) engine.State {
 	if errors.Is(err, context.Canceled) {
 		return engine.Cancelled
@@ -140,7 +145,7 @@ func stateOf(err error) engine.State {
 	return engine.Failed
 }
 
-// end tells how the attempt has ended, once.
+// end reports the end of the attempt. Only the first call has an effect.
 func (a *attempt) end(state engine.State, text string) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -148,20 +153,20 @@ func (a *attempt) end(state engine.State, text string) error {
 		return nil
 	}
 	a.ended = true
-	a.told.State, a.told.Error, a.told.Share = state, text, 0
+	a.report.State, a.report.Error, a.report.Share = state, text, 0
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	if state == engine.Succeeded {
-		return a.succeed(ctx, a.rdb, a.told, a.output)
+		return a.succeed(ctx, a.rdb, a.report, a.output)
 	}
-	return a.tell(ctx, a.rdb, a.told)
+	return a.send(ctx, a.rdb, a.report)
 }
 
-// WriteResult makes data the result of the task that a handler works on; the last call counts. In a batch it is kept
-// together with the end of the attempt, so that none is there without the other; elsewhere the task's ResultWriter writes
-// it.
+// WriteResult makes data the result of the task that a handler works on. The last call counts. In a batch the result is
+// written together with the end of the attempt, so that Redis has both or neither. Outside of batches, WriteResult calls
+// the task's ResultWriter and returns its error.
 func WriteResult(ctx context.Context, t *asynq.Task, data []byte) error {
-	a, ok := ctx.Value(ofContext{}).(*attempt)
+	a, ok := ctx.Value(attemptKey{}).(*attempt)
 	if !ok {
 		_, err := t.ResultWriter().Write(data)
 		return err
@@ -172,27 +177,26 @@ func WriteResult(ctx context.Context, t *asynq.Task, data []byte) error {
 	return nil
 }
 
-// Progress says how much of its work the attempt in whose context it is called has done: a share from 0 to 1. Call it
-// as often as you like; it is passed on once an interval. Elsewhere it does nothing.
+// Progress reports the share of its work that an attempt has done, from 0 to 1. ctx is the handler's context. Call
+// Progress as often as you like: one report is sent in each Worker.Interval. Outside of batches, Progress does nothing.
 func Progress(ctx context.Context, share float64) {
-	a, ok := ctx.Value(ofContext{}).(*attempt)
+	a, ok := ctx.Value(attemptKey{}).(*attempt)
 	if !ok {
 		return
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if now := time.Now(); !a.ended && now.Sub(a.last) >= a.interval {
-		a.last, a.told.Share = now, share
-		_ = a.tell(ctx, a.rdb, a.told) // the next one is as good
+		a.last, a.report.Share = now, share
+		_ = a.send(ctx, a.rdb, a.report) // a lost report is made up for by the next report
 	}
 }
 
-// Attempt names the attempt in whose context it is called, as in "thumbnails/k3f9x2aq/17.2": no other has that name,
-// of any task, and if the batch is run again.
-// It is empty elsewhere.
+// Attempt returns the name of an attempt, such as "thumbnails/k3f9x2aq/17.2". ctx is the handler's context. No other
+// attempt ever has this name, not even if the batch is run again. Outside of batches, the name is empty.
 func Attempt(ctx context.Context) string {
-	if a, ok := ctx.Value(ofContext{}).(*attempt); ok {
-		return a.message(a.told.Attempt)
+	if a, ok := ctx.Value(attemptKey{}).(*attempt); ok {
+		return a.message(a.report.Attempt)
 	}
 	return ""
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/straggler-go/straggler/restart/engine"
 )
 
-// sweep looks which workers there are, and what has died with one.
+// sweep lists the workers, and finds the attempts that have died with their worker.
 func (r *run) sweep(ctx context.Context) error {
 	servers, err := r.tool.Servers()
 	if err != nil {
@@ -38,7 +38,7 @@ func (r *run) sweep(ctx context.Context) error {
 		r.names = append(r.names, host)
 	}
 	for _, host := range r.names {
-		if err := r.bury(ctx, host, slots[host] == 0); err != nil {
+		if err := r.checkWorker(ctx, host, slots[host] == 0); err != nil {
 			return err
 		}
 	}
@@ -46,34 +46,34 @@ func (r *run) sweep(ctx context.Context) error {
 	return nil
 }
 
-// bury tells of attempts that have died with their worker, with all of it or before it was started again, and of those of
-// whose end nothing was heard.
-func (r *run) bury(ctx context.Context, host string, dead bool) error {
+// checkWorker finds the attempts of a worker that have ended without a report: because the worker is dead, because it was
+// started again, or because the report was lost.
+func (r *run) checkWorker(ctx context.Context, host string, dead bool) error {
 	r.hosts.SetDown(host, dead)
 	active, err := r.tool.ListActiveTasks(queueOf(host), asynq.PageSize(10_000))
 	if err != nil && !errors.Is(err, asynq.ErrQueueNotFound) {
 		return err
 	}
-	goesOn := map[string]bool{}
+	running := map[string]bool{}
 	for _, t := range active {
 		k, name := split(t.ID)
 		a, ours := r.attempt(name)
 		if !ours || k != r.keys {
 			continue
 		}
-		if goesOn[a.ID] = true; dead || t.IsOrphaned {
+		if running[a.ID] = true; dead || t.IsOrphaned {
 			a.Machine, a.State = host, engine.Lost
-			r.told = append(r.told, a)
+			r.toPush = append(r.toPush, a)
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(r.running)) {
 		b := r.running[id]
 		switch {
 		case b.host != host:
-		case goesOn[id], !b.silent:
-			r.running[id] = began{host, !goesOn[id]}
+		case running[id], !b.silent:
+			r.running[id] = began{host, !running[id]}
 		default:
-			if err := r.inquire(ctx, id, host); err != nil {
+			if err := r.findEnd(ctx, id, host); err != nil {
 				return err
 			}
 		}
@@ -81,15 +81,15 @@ func (r *run) bury(ctx context.Context, host string, dead bool) error {
 	return nil
 }
 
-// began is an attempt of whose end nothing was heard; silent if asynq does not run it either.
+// began is an attempt that has begun, and has no reported end.
 type began struct {
 	host   string
-	silent bool
+	silent bool // at the last sweep asynq did not list the attempt as active
 }
 
-// inquire finds out how an attempt has ended whose worker did not tell, or whose end Redis has lost. It has succeeded if
-// its output is there.
-func (r *run) inquire(ctx context.Context, id, host string) error {
+// findEnd finds out how an attempt has ended if its worker did not report the end, or Redis has lost the report. The
+// attempt has succeeded if its output is in Redis.
+func (r *run) findEnd(ctx context.Context, id, host string) error {
 	a, _ := r.attempt(r.named(id))
 	info, err := r.tool.GetTaskInfo(queueOf(host), r.message(id))
 	gone := errors.Is(err, asynq.ErrTaskNotFound) || errors.Is(err, asynq.ErrQueueNotFound)
@@ -104,12 +104,12 @@ func (r *run) inquire(ctx context.Context, id, host string) error {
 	case gone, info.State == asynq.TaskStateCompleted:
 		a.State = engine.Lost
 	case info.State == asynq.TaskStateArchived:
-		a.State, a.Ended, r.trouble[a.Task] = engine.Failed, info.LastFailedAt, info.LastErr
-	default: // it waits, or goes on
+		a.State, a.Ended, r.lastError[a.Task] = engine.Failed, info.LastFailedAt, info.LastErr
+	default: // the attempt waits or runs
 		return nil
 	}
 	a.Machine = host
-	r.told = append(r.told, a)
+	r.toPush = append(r.toPush, a)
 	delete(r.running, id)
 	return nil
 }

@@ -1,5 +1,5 @@
-// Package cluster holds the machines of a cluster for package engine: which machines may get new attempts, which machine
-// has the most free slots, and how far their clocks are off.
+// Package cluster holds the machines of a cluster for package engine: which machines may get new attempts,
+// which machine has the most free slots, and how far their clocks are off.
 //
 //	set := cluster.New(time.Minute)
 //	a := set.Add(cluster.Machine{Name: "a", Slots: 2})
@@ -7,7 +7,7 @@
 //	set.Load(b, 3)                 // 3 attempts on b, so 1 slot is free there
 //	best, _ := set.Pick(none, false) // a: it has 2 free slots
 //
-// A machine gets no new attempts while it is down. It should get none while it rests after a loss, while it is
+// A machine gets no new attempts while it is down. A machine should get none while it rests after a loss, while it is
 // slow, and once it is known to leave. If this holds for all machines that are up, they get new attempts all
 // the same. Only [Set.Eligible] tests these rules. Its result for each machine stands in a tree, which
 // finds the machine with the most free slots in O(log n).
@@ -38,6 +38,7 @@ type Set struct {
 
 	resting []int    // machines that rest after a loss; may hold some whose rest is over, until Settle
 	slow    []int    // slow machines, as the last Settle said
+	leaving []int    // machines that leave at a known time
 	open    roomiest // machines that may get new attempts
 	sums    tally    // over all machines
 	last    bool     // every machine that is up should get nothing new, so all may
@@ -80,6 +81,9 @@ func (s *Set) add(m machine) int {
 	if m.rests() {
 		s.resting = append(s.resting, i)
 	}
+	if !m.leaves.IsZero() {
+		s.leaving = append(s.leaving, i)
+	}
 	s.open.grow(i + 1)
 	s.touch(i)
 	return i
@@ -113,7 +117,7 @@ func (s *Set) Known(name string) (i int, ok bool) {
 	return i, ok
 }
 
-// Number returns the number of the machine with a name. It adds a machine with a new name if the engine places;
+// Number returns the number of the machine with a name. A new name is added if the engine places;
 // otherwise it returns Nowhere for a new name.
 func (s *Set) Number(name string) int {
 	if i, ok := s.index[name]; ok {
@@ -158,11 +162,19 @@ func (s *Set) SetDown(i int, down bool) {
 
 // SetLeaving sets when a machine leaves. The zero time says that it stays.
 func (s *Set) SetLeaving(i int, at time.Time) {
-	if !s.list[i].leaves.Equal(at) {
-		s.list[i].leaves = at
-		s.Departures++
-		s.touch(i)
+	m := &s.list[i]
+	if m.leaves.Equal(at) {
+		return
 	}
+	switch {
+	case m.leaves.IsZero():
+		s.leaving = append(s.leaving, i)
+	case at.IsZero():
+		s.leaving = slices.DeleteFunc(s.leaving, func(k int) bool { return k == i })
+	}
+	m.leaves = at
+	s.Departures++
+	s.touch(i)
 }
 
 // Leaves returns when a machine leaves, or the zero time.
@@ -262,7 +274,7 @@ func (s *Set) Eligible(i int) bool {
 	return !m.down && (!m.idles() || s.last)
 }
 
-// AnyUp reports whether a machine is up whose name is not in the list. It returns true if the list is empty and
+// AnyUp reports whether a machine is up whose name is not in the list. AnyUp is also true if the list is empty and
 // there are no machines. O(n).
 func (s *Set) AnyUp(except []string) bool {
 	for i := range s.list {
@@ -285,12 +297,14 @@ func (s *Set) Pick(skip func(i int) bool, overfull bool) (i int, open bool) {
 	return Nowhere, true
 }
 
-// Unwanted appends the machines that rest or are slow to a list.
-func (s *Set) Unwanted(list []int) []int { return append(append(list, s.resting...), s.slow...) }
+// Unwanted appends the machines that rest, are slow or leave to a list.
+func (s *Set) Unwanted(list []int) []int {
+	return append(append(append(list, s.resting...), s.slow...), s.leaving...)
+}
 
 // Names returns the names of the machines in a list, without the chosen machine and without machines that are
 // down, in the order of their numbers. The result left reports whether any other machine that is up remains. If
-// none remains, Names returns no names. It sorts the list.
+// none remains, Names returns no names. Names sorts the list.
 func (s *Set) Names(list []int, chosen int) (names []string, left bool) {
 	slices.Sort(list)
 	list = slices.Compact(list)
@@ -306,7 +320,7 @@ func (s *Set) Names(list []int, chosen int) (names []string, left bool) {
 }
 
 // roomiest finds the machine with the most free slots among the machines that may get new attempts; among
-// equals the first. It is a tournament tree: each node holds the better of its two children. A change takes
+// equals the first. roomiest is a tournament tree: each node holds the better of its two children. A change takes
 // O(log n), and a search that skips k machines takes O(k log n).
 type roomiest struct {
 	room []int32 // by machine: free slots, may be negative; none for a machine that must not be found

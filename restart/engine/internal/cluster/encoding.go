@@ -6,7 +6,7 @@ import "github.com/straggler-go/straggler/internal/snapshot"
 // read has to pass the check before it is added.
 func (s *Set) Code(c *snapshot.Codec, check func(i int, m Machine) error) {
 	c.Duration(&s.rest)
-	c.Check(s.rest > 0, "has no rest")
+	c.Check(s.rest > 0, "has a rest that is not positive")
 	c.All(&s.Losses, &s.Departures)
 	s.unknown.code(c)
 	list := s.list
@@ -32,6 +32,6 @@ func (s *Set) Code(c *snapshot.Codec, check func(i int, m Machine) error) {
 func (k *Clock) code(c *snapshot.Codec) {
 	if c.Bool(&k.told); k.told {
 		c.All(&k.least, &k.most)
-		c.Check(k.least <= k.most, "has a clock that is fast and slow")
+		c.Check(k.least <= k.most, "has a clock with a lower bound above its upper bound")
 	}
 }

@@ -155,7 +155,7 @@ func (m *model) same(t *testing.T, s *Set, r *rand.Rand, now time.Time) {
 		known, ok := s.Known(h.name)
 		require.True(t, ok && known == i)
 		slots += h.slots
-		if h.resting || h.slow {
+		if h.idles() {
 			unwanted = append(unwanted, i)
 		}
 	}
@@ -248,7 +248,7 @@ func TestUnknownMachinesAreAddedIfTheEnginePlaces(t *testing.T) {
 	assert.Equal(t, 1, s.Len())
 }
 
-// A rest ends exactly one rest after the loss. It also ends if the clock steps back by more than a rest.
+// A rest ends exactly one rest after the loss. A rest also ends if the clock steps back by more than a rest.
 func TestRestEndsOneRestAfterTheLoss(t *testing.T) {
 	s, now := New(time.Minute), time.Unix(1000, 0)
 	s.Add(Machine{Name: "a"})
@@ -275,10 +275,10 @@ func TestBadSnapshotOfMachinesIsRefused(t *testing.T) {
 	_, err = restored(saved(s), fine)
 	require.NoError(t, err)
 	_, err = restored(saved(New(0)), fine)
-	require.ErrorContains(t, err, "has no rest")
+	require.ErrorContains(t, err, "has a rest that is not positive")
 	_, err = restored(saved(New(1)), fine)
 	require.NoError(t, err)
 	s.list[0].clock.least++
 	_, err = restored(saved(s), fine)
-	require.ErrorContains(t, err, "fast and slow")
+	require.ErrorContains(t, err, "a lower bound above its upper bound")
 }

@@ -19,9 +19,10 @@ import (
 	"github.com/straggler-go/straggler/restart/engine"
 )
 
-const parallelCalls = 16
+const parallelCalls = 16 // calls of the API server at once, for one Job
 
-// each calls f for 0 to n-1, some at once, and joins the errors. That an object is gone, or there, is none.
+// each calls f for 0 to n-1, up to parallelCalls at once, and joins the errors. "Not found" and "already exists" do not
+// count as errors.
 func each(ctx context.Context, n int, f func(i int) error) error {
 	var mu sync.Mutex
 	var all []error
@@ -35,10 +36,12 @@ func each(ctx context.Context, n int, f func(i int) error) error {
 	return errors.Join(all...)
 }
 
-// act carries the engine's actions out, and returns the attempts whose pods are made. What fails is tried again.
+// act carries out the engine's actions, and returns the attempts whose pods exist now. The engine asks again for an
+// action that has failed.
 func (c *Controller) act(
 	ctx context.Context, job *batchv1.Job, p *plan, pods []*v1.Pod, actions []engine.Action, soft map[int]bool,
 ) (made map[string]bool, err error) {
+	// byAttempt finds the pods of the attempts to cancel.
 	byAttempt := make(map[string]*v1.Pod)
 	for _, a := range actions {
 		if a.Op != engine.Submit {
@@ -70,17 +73,21 @@ func (c *Controller) act(
 			}
 			return c.cancel(ctx, job, pod, a)
 		}
-		return nil // who has won stands in the plan
+		return nil // Publish: the plan has chosen the winner
 	})
 	return made, err
 }
 
-// submit makes the pod of an attempt.
+// submit makes the pod of an attempt. Its events are SuccessfulCreate or FailedCreate, as in the built-in controller, and
+// StragglerCopied with the decision if the attempt is a copy, such as
+//
+//	StragglerCopied: Created pod j-17-1f0c9a52, not on n3: copy idle-slot ...
 func (c *Controller) submit(ctx context.Context, job *batchv1.Job, p *plan, a *engine.Action, soft bool) error {
 	failures := 0
 	if p.failures != nil {
 		failures = p.failures[a.Task]
 	}
+	// A copy must always avoid the nodes where its index was tried: on such a node it would be as slow.
 	soft = soft && a.Decision.Action != restart.Copy
 	pod := makePod(job, a.Task, a.ID, a.Avoid, soft, failures)
 	_, err := c.config.Client.CoreV1().Pods(job.Namespace).Create(ctx, pod, metav1.CreateOptions{})
@@ -92,13 +99,14 @@ func (c *Controller) submit(ctx context.Context, job *batchv1.Job, p *plan, a *e
 		c.metrics.did(a)
 		c.events.Eventf(job, v1.EventTypeNormal, "SuccessfulCreate", "Created pod: %s", pod.Name)
 		if a.Decision.Action != restart.Keep && a.Decision.Action != restart.Restart {
-			c.events.Event(job, v1.EventTypeNormal, "StragglerCopied", said("Created", pod.Name, a))
+			c.events.Event(job, v1.EventTypeNormal, "StragglerCopied", eventText("Created", pod.Name, a))
 		}
 	}
 	return err
 }
 
-// cancel ends an attempt. Why stands on its pod before it goes, so that nobody takes it for a failure.
+// cancel ends an attempt. The reason is written to the pod before the pod is deleted, so that it never counts as a
+// failure.
 func (c *Controller) cancel(ctx context.Context, job *batchv1.Job, pod *v1.Pod, a *engine.Action) error {
 	why := a.Decision.String()
 	if err := c.end(ctx, job, removal{pod: pod, why: why}); err != nil {
@@ -106,47 +114,48 @@ func (c *Controller) cancel(ctx context.Context, job *batchv1.Job, pod *v1.Pod, 
 	}
 	c.metrics.did(a)
 	if d := a.Decision; d.Action == restart.Restart || d.Action == restart.Kill && d.Reason != restart.Overtaken {
-		c.events.Event(job, v1.EventTypeNormal, "StragglerKilled", said("Deleted", pod.Name, a))
+		c.events.Event(job, v1.EventTypeNormal, "StragglerKilled", eventText("Deleted", pod.Name, a))
 	}
 	return nil
 }
 
-// said is the text of an event: the pod, the nodes that it must avoid, and the reason.
-func said(verb, pod string, a *engine.Action) string {
+// eventText returns the text of an event: the pod, the nodes that it must avoid, and the decision.
+func eventText(verb, pod string, a *engine.Action) string {
 	text := verb + " pod " + pod
 	if len(a.Avoid) > 0 {
 		text += ", not on " + strings.Join(a.Avoid, ", ")
 	}
 	d := a.Decision
-	d.Avoid = restart.MachineSet{} // numbers of the engine, which mean nothing to a reader
+	d.Avoid = restart.MachineSet{} // the engine's numbers of nodes mean nothing to a reader
 	return text + ": " + d.String()
 }
 
-// remove deletes the pods that the Job has no use for.
+// remove deletes the pods that the plan removes.
 func (c *Controller) remove(ctx context.Context, p *plan) error {
 	return each(ctx, len(p.remove), func(i int) error { return c.end(ctx, p.job, p.remove[i]) })
 }
 
-// end deletes a pod of a Job, and says on it why.
+// end deletes a pod of a Job. Unless the pod counts as a failure, end first writes the reason to the pod.
 func (c *Controller) end(ctx context.Context, job *batchv1.Job, r removal) error {
 	pods := c.config.Client.CoreV1().Pods(r.pod.Namespace)
-	if !ours(r.pod) && !ended(r.pod) && !r.counts {
+	if !cancelledHere(r.pod) && !ended(r.pod) && !r.counts {
 		why := or(r.why, "not needed")
 		mark := map[string]any{"annotations": map[string]string{CancelledAnnotation: why}}
 		switch now, err := c.patch(ctx, r.pod, mark); {
 		case err != nil:
 			return err
-		case ended(now): // the cache was behind: it may be the one that wins
+		case ended(now): // the cache was behind: the pod may have succeeded, and win
 			return nil
 		}
 	}
+	// The UID keeps a later pod of the same name from being deleted. A grace period of 0 deletes by force.
 	options := metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &r.pod.UID}}
 	if r.force {
 		options.GracePeriodSeconds = new(int64)
 	}
 	err := pods.Delete(ctx, r.pod.Name, options)
 	switch {
-	case apierrors.IsConflict(err): // another pod has the name by now
+	case apierrors.IsConflict(err): // another pod has this name by now
 		return nil
 	case err == nil && r.pod.DeletionTimestamp == nil:
 		c.events.Eventf(job, v1.EventTypeNormal, "SuccessfulDelete", "Deleted pod: %s", r.pod.Name)
@@ -156,7 +165,7 @@ func (c *Controller) end(ctx context.Context, job *batchv1.Job, r removal) error
 	return err
 }
 
-// release takes the finalizer from pods, and gives the label to those that have won.
+// release removes the finalizer from pods, and adds WinnerLabel to the winners.
 func (c *Controller) release(ctx context.Context, p *plan) error {
 	return each(ctx, len(p.release), func(k int) error {
 		pod := p.release[k]
@@ -169,7 +178,7 @@ func (c *Controller) release(ctx context.Context, p *plan) error {
 	})
 }
 
-// freeOrphans takes the finalizer from pods whose Job is no more, so that they can go after it.
+// freeOrphans removes the finalizer from pods of a Job that does not exist any more, so that the pods can be deleted.
 func (c *Controller) freeOrphans(ctx context.Context, pods []*v1.Pod) error {
 	return each(ctx, len(pods), func(i int) error {
 		if !hasFinalizer(pods[i]) || pods[i].Labels[ManagedLabel] == "" {
@@ -180,7 +189,7 @@ func (c *Controller) freeOrphans(ctx context.Context, pods []*v1.Pod) error {
 	})
 }
 
-// patch changes what stands in a pod's metadata, and returns the pod as it is now.
+// patch changes a pod's metadata, and returns the pod after the change. patch fails if another pod has the name by now.
 func (c *Controller) patch(ctx context.Context, pod *v1.Pod, meta map[string]any) (*v1.Pod, error) {
 	meta["uid"] = pod.UID
 	data, err := json.Marshal(map[string]any{"metadata": meta})
@@ -191,15 +200,15 @@ func (c *Controller) patch(ctx context.Context, pod *v1.Pod, meta map[string]any
 		ctx, pod.Name, types.StrategicMergePatchType, data, metav1.PatchOptions{})
 }
 
-// sayOnce tells the owner of a Job something that is not to be repeated at each look.
-func (c *Controller) sayOnce(job *batchv1.Job, kind, reason, message string) {
+// eventOnce records an event of a Job, unless the same event was recorded before.
+func (c *Controller) eventOnce(job *batchv1.Job, kind, reason, message string) {
 	key := fmt.Sprint(job.UID, reason, message)
 	c.mu.Lock()
-	said := c.said[key]
-	if len(c.said) > 10000 { // what was said long ago may be said again
-		clear(c.said)
+	said := c.announced[key]
+	if len(c.announced) > 10000 { // an old event may be repeated
+		clear(c.announced)
 	}
-	c.said[key] = true
+	c.announced[key] = true
 	c.mu.Unlock()
 	if !said {
 		c.events.Event(job, kind, reason, message)

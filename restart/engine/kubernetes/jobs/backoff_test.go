@@ -16,7 +16,8 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 )
 
-// look has the controller look at the Job where it would: when a pod has changed, or when it said that it would look again.
+// look lets the controller sync the Job when it would do so by itself: after a change of a pod, or when the next sync
+// is due.
 func (y *toy) look(seen *string, due *time.Time) {
 	now := ""
 	for _, p := range y.pods() {
@@ -33,9 +34,9 @@ func (y *toy) look(seen *string, due *time.Time) {
 	*seen, *due = now, y.now.Add(again)
 }
 
-// The pauses before the next pod of an index that fails are 10 s, 20 s, 40 s and so on, as those of the built-in
-// controller: whether failures count by index, and however seldom the controller looks.
-func TestPausesOfAFailedIndex(t *testing.T) {
+// The pauses before the next pod of a failing index are 10 s, 20 s, 40 s and so on, as in the built-in controller. They
+// depend neither on backoffLimitPerIndex nor on the interval of the controller.
+func TestPausesOfAFailedIndexDouble(t *testing.T) {
 	for _, interval := range []time.Duration{time.Second, 10 * time.Second} {
 		for _, perIndex := range []bool{false, true} {
 			name := fmt.Sprintf("interval %v, per index %v", interval, perIndex)
@@ -76,8 +77,8 @@ func TestPausesOfAFailedIndex(t *testing.T) {
 	}
 }
 
-// While an index is in its pause, the other indexes get its share of the Job's parallelism, and no more than that.
-func TestAPauseLeavesRoom(t *testing.T) {
+// While an index is in a pause, other indexes use its slot, and the Job never has more active pods than its parallelism.
+func TestOtherIndexesUseTheSlotOfAPausedIndex(t *testing.T) {
 	y := newToy(t, indexedJob(8, func(s *batchv1.JobSpec) {
 		s.Parallelism, s.BackoffLimit = per(int32(2)), per(int32(20))
 	}))
@@ -103,11 +104,11 @@ func TestAPauseLeavesRoom(t *testing.T) {
 	assert.Equal(t, 2, most)
 }
 
-// plan is the controller's plan of the Job as it is now.
+// plan is the controller's current plan of the Job.
 func (y *toy) plan() *plan { return makePlan(y.job(), y.pods(), y.now) }
 
-// The API server refuses all pods for 90 s, as it does while a quota is full. The pods are there a look later.
-func TestFullQuota(t *testing.T) {
+// The API server refuses all pods for 90 s, as while a quota is full. One sync later the pods exist.
+func TestPodsAreMadeOnceTheQuotaAllows(t *testing.T) {
 	y := newToy(t, indexedJob(4))
 	free := y.now.Add(90 * time.Second)
 	y.client.PrependReactor("create", "pods", func(clienttesting.Action) (bool, runtime.Object, error) {
@@ -127,7 +128,7 @@ func TestFullQuota(t *testing.T) {
 	}
 }
 
-// backoffLimit holds beside backoffLimitPerIndex, also where several indexes fail at once.
+// backoffLimit counts beside backoffLimitPerIndex, also if several indexes fail at once.
 func TestGlobalLimitBesideTheLimitByIndex(t *testing.T) {
 	y := newToy(t, indexedJob(6, func(s *batchv1.JobSpec) {
 		s.BackoffLimit, s.BackoffLimitPerIndex = per(int32(1)), per(int32(5))
@@ -139,7 +140,7 @@ func TestGlobalLimitBesideTheLimitByIndex(t *testing.T) {
 	assert.Len(t, y.made, 6, "no index runs twice")
 }
 
-// The last index fails in the same look in which the success policy is met: the Job fails, as upstream's does.
+// If the last index fails in the same sync in which the success policy is met, the Job fails, as in Kubernetes.
 func TestFailedIndexesComeBeforeTheSuccessPolicy(t *testing.T) {
 	y := newToy(t, indexedJob(2, success(batchv1.SuccessPolicyRule{SucceededIndexes: per("0")}), func(s *batchv1.JobSpec) {
 		s.BackoffLimitPerIndex = per(int32(0))
@@ -150,8 +151,8 @@ func TestFailedIndexesComeBeforeTheSuccessPolicy(t *testing.T) {
 	assert.Equal(t, batchv1.JobReasonFailedIndexes, reason(job, batchv1.JobFailed))
 }
 
-// A Job of no completions is complete, though it is suspended.
-func TestSuspendedJobOfNothing(t *testing.T) {
+// A Job with 0 completions is complete, although it is suspended.
+func TestSuspendedJobWithoutCompletionsIsComplete(t *testing.T) {
 	y := newToy(t, indexedJob(0, func(s *batchv1.JobSpec) { s.Suspend = per(true) }))
 	assert.True(t, holds(&y.steps(10).Status, batchv1.JobComplete))
 	assert.Empty(t, y.made)

@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// large is a Job of n pods that run, each as far as its index and the clock say, on nodes of a hundred each.
+// large is a Job of n running pods, a hundred on each node. A pod's progress depends on its index and the clock.
 func large(b *testing.B, n int) (*toy, []any) {
 	job := indexedJob(int32(n))
 	y := newToy(b, job)
@@ -33,7 +33,7 @@ func large(b *testing.B, n int) (*toy, []any) {
 	return y, pods
 }
 
-// proceed has a tenth of the pods report, and another hundred of them end.
+// proceed lets a tenth of the pods report, and ends a hundred pods.
 func proceed(y *toy, pods []any, round int) {
 	y.now = y.now.Add(time.Second)
 	for i := round % 10; i < len(pods); i += 10 {
@@ -48,8 +48,8 @@ func proceed(y *toy, pods []any, round int) {
 	}
 }
 
-// processorTime is what the process has taken of its processors: on a machine that does other things, too, it says more
-// than the time that passes. 0 where it is not known.
+// processorTime returns the CPU time of the process, 0 if it is not known. On a busy machine the CPU time says more
+// than the elapsed time.
 func processorTime() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
@@ -58,8 +58,8 @@ func processorTime() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// BenchmarkSync is one look at a Job of which a tenth of the pods have reported and a hundred have ended since the last
-// one, with what is written to the API server; first is that of a controller that has just started.
+// BenchmarkSync is one sync of a Job, with its writes to the API server. Since the sync before, a tenth of the pods have
+// reported and a hundred have ended. The metric first is the time of the first sync of a new controller.
 func BenchmarkSync(b *testing.B) {
 	for _, n := range []int{1000, 10000} {
 		b.Run(fmt.Sprintf("indexes=%d", n), func(b *testing.B) {

@@ -9,8 +9,9 @@ import (
 // modulePath is the path of the module that this package is in.
 const modulePath = "github.com/straggler-go/straggler/restart/engine/kubernetes"
 
-// built tells Prometheus of which version of the controller the program is, of which commit, and of which Go.
-func built(info *debug.BuildInfo, known bool) prometheus.Collector {
+// buildInfo returns the metric build_info: the version of the controller, the commit of the program, and the version of
+// Go.
+func buildInfo(info *debug.BuildInfo, known bool) prometheus.Collector {
 	version, revision, language := "unknown", "unknown", "unknown"
 	if known {
 		version, language = versionOf(info), info.GoVersion
@@ -21,14 +22,14 @@ func built(info *debug.BuildInfo, known bool) prometheus.Collector {
 		}
 	}
 	g := prometheus.NewGauge(prometheus.GaugeOpts{
-		Namespace: "straggler", Name: "build_info", Help: "1, with the version of the controller, the program's commit and its Go.",
+		Namespace: "straggler", Name: "build_info", Help: "1, with the version of the controller, the program's commit and its Go version.",
 		ConstLabels: prometheus.Labels{"version": version, "revision": revision, "go": language},
 	})
 	g.Set(1)
 	return g
 }
 
-// versionOf is the version of this package's module in a program, whether the program is in it or imports it.
+// versionOf returns the version of this package's module in a program. The program belongs to the module or imports it.
 func versionOf(info *debug.BuildInfo) string {
 	for _, m := range append([]*debug.Module{&info.Main}, info.Deps...) {
 		switch {

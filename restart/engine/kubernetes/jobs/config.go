@@ -13,47 +13,49 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// Config says which Jobs to run, and how.
+// Config is the configuration of a [Controller]. Only Client is required.
 type Config struct {
-	// Client talks to the API server. It is required.
+	// Client talks to the API server. Client is required.
 	Client kubernetes.Interface
 	// Manager is the spec.managedBy of the Jobs to run. "" means [Manager].
 	Manager string
-	// Namespace is where to look. "" means everywhere.
+	// Namespace is the namespace of the Jobs to run. "" means all namespaces.
 	Namespace string
-	// Interval is how often the attempts of a Job are looked at, unless it says so itself. 0 means 10 s.
+	// Interval is the time between two polls of a Job without [IntervalAnnotation]. Interval is at least 100 ms. 0 means
+	// 10 s.
 	Interval time.Duration
-	// Policy decides about the Jobs that name none. Nil is the default of package restart.
+	// Policy decides about slow attempts of Jobs without [PolicyAnnotation]. Nil means restart.LeastCost{}.
 	Policy restart.Policy
-	// Limits hold around every policy. The zero value protects; see restart.Limits.
+	// Limits bound every policy. The zero value is the protective default of each limit; see restart.Limits.
 	Limits restart.Limits
 	// ParsePolicy reads [PolicyAnnotation]. Nil means [ParsePolicy].
 	ParsePolicy func(text string) (restart.Policy, error)
-	// Record is what is known of the nodes, whose numbers are the controller's: a node that is gone keeps its own. Nil:
-	// a record of its own, which is begun anew when most of a thousand nodes or more are gone.
+	// Record is the record of the nodes. The controller numbers the nodes, and a node that is gone keeps its number. Nil
+	// means a record of the controller's own, which begins anew when more than 1,000 nodes are known and most nodes among
+	// these are gone.
 	Record tracker.MachineRecord
-	// Evict has the controller look after Jobs with [EvictAnnotation] that the built-in controller runs, too.
+	// Evict makes the controller evict slow pods of the built-in controller's Jobs with [EvictAnnotation].
 	Evict bool
-	// Taint is how nodes are marked that the record calls slow. Its zero value marks none.
+	// Taint says how slow nodes are tainted. The zero value taints none.
 	Taint Taint
-	// Workers is how many Jobs are worked on at once. 0 means 8.
+	// Workers is how many Jobs are synced at once. 0 means 8.
 	Workers int
-	// Events takes what is decided, as events of the Job. Nil: events of the API server.
+	// Events receives the decisions, as events of the Job. Nil means events of the API server.
 	Events record.EventRecorder
-	// Registry takes the metrics. Nil: they are counted and not shown.
+	// Registry registers the metrics. Nil means that nobody reads them.
 	Registry prometheus.Registerer
-	// Now is the clock. Nil: the machine's.
+	// Now is the clock. Nil means time.Now.
 	Now func() time.Time
 }
 
-// Taint says how slow nodes are marked, for the scheduler, for Kueue, and for people.
+// Taint says how slow nodes are tainted. The scheduler and Kueue respect the taint, and people see it.
 type Taint struct {
-	// Effect is NoSchedule, or PreferNoSchedule, or "": no node is tainted.
+	// Effect is NoSchedule or PreferNoSchedule. "" means that no node is tainted.
 	Effect v1.TaintEffect
-	// For is how long a taint stays. Then the node may show that it is better, and has its taint again if not. 0 means
+	// For is how long a taint stays. After that the node gets pods again, and is tainted again if it is still slow. 0 means
 	// an hour.
 	For time.Duration
-	// Share is how many of the nodes may be tainted at once, at least one. 0 means 0.1.
+	// Share is the share of the nodes that may be tainted at once, below 1. One node may always be tainted. 0 means 0.1.
 	Share float64
 }
 
@@ -64,9 +66,10 @@ const (
 	defaultShare    = 0.1
 )
 
+// fill fills in the defaults, and returns an error for the first field that is out of range.
 func (c *Config) fill() error {
 	bad := func(field string, value any, want string) error {
-		return fmt.Errorf("kubernetes/jobs: Config: %s is %v, want %s", field, value, want)
+		return fmt.Errorf("kubernetes/jobs: Config.%s is %v, want %s", field, value, want)
 	}
 	t := c.Taint
 	switch {
@@ -97,6 +100,7 @@ func (c *Config) fill() error {
 	return nil
 }
 
+// or returns value, or otherwise if value is zero.
 func or[T comparable](value, otherwise T) T {
 	var zero T
 	if value == zero {

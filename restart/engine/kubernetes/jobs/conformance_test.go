@@ -12,8 +12,8 @@ import (
 
 func per[T any](v T) *T { return &v }
 
-// whole is what a conformance case is made of: a Job, what its pods do, how long it may take in seconds, and what must
-// be true in the end.
+// whole is a conformance case: a Job, the behaviour of its pods, how many seconds it may take, and the checks at
+// the end.
 type whole struct {
 	job   *batchv1.Job
 	world func(*toy)
@@ -23,7 +23,7 @@ type whole struct {
 	holds func(*testing.T, *toy, *batchv1.Job)
 }
 
-// failsOn has the pods of some indexes fail with a code.
+// failsOn lets the pods of some indexes fail with an exit code.
 func failsOn(code int32, indexes ...int) func(*toy) {
 	return func(y *toy) {
 		y.exits = func(p *v1.Pod) int32 {
@@ -37,7 +37,7 @@ func failsOn(code int32, indexes ...int) func(*toy) {
 	}
 }
 
-// failsFirst has the first n pods of each index fail.
+// failsFirst lets the first n pods of each index fail.
 func failsFirst(n int) func(*toy) {
 	return func(y *toy) {
 		y.exits = func(p *v1.Pod) int32 {
@@ -70,9 +70,9 @@ func success(rule batchv1.SuccessPolicyRule) func(*batchv1.JobSpec) {
 	}
 }
 
-// The cases of Kubernetes' own end-to-end tests of Jobs (test/e2e/apps/job.go) that are not about gangs or about what a
-// kubelet does, by their names; those of NonIndexed Jobs with an Indexed one. Not here: "should adopt matching orphans
-// and release non-matching pods", since a pod is of a Job here if that made it.
+// These are the cases of Kubernetes' own end-to-end tests of Jobs (test/e2e/apps/job.go), by their names, except cases
+// of gangs and of the kubelet. Cases of NonIndexed Jobs have an Indexed Job here. One case is missing, "should adopt
+// matching orphans and release non-matching pods", because here a pod belongs to the Job that made it.
 var conformance = map[string]whole{
 	"should run a job to completion when tasks succeed": {
 		job: indexedJob(4, func(s *batchv1.JobSpec) { s.Parallelism = per(int32(2)) }),
@@ -131,7 +131,7 @@ var conformance = map[string]whole{
 			y.dead[pod.Spec.NodeName] = true // so that it does not end for a while
 			require.NoError(t, y.client.CoreV1().Pods("default").Delete(t.Context(), pod.Name, deleteNow))
 			y.steps(5)
-			assert.Len(t, y.made, 2, "one is terminating still")
+			assert.Len(t, y.made, 2, "one pod is still terminating")
 			clear(y.dead)
 			assert.True(t, holds(&y.steps(200).Status, batchv1.JobComplete))
 			assert.Len(t, y.made, 3)

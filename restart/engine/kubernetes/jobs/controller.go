@@ -21,38 +21,40 @@ import (
 	"github.com/straggler-go/straggler/restart/engine"
 )
 
-// Controller runs the Jobs that name it. Make one with [New], and have one at a time run: see [Controller.Run].
+// Controller runs the Jobs that name it in spec.managedBy. [New] makes a Controller. Only one may run at a time in a
+// cluster: see [Controller.Run].
 type Controller struct {
-	config  Config
-	within  time.Duration // for which Run waits for the first lists
-	jobs    cache.SharedIndexInformer
-	pods    cache.SharedIndexInformer
-	nodes   cache.SharedIndexInformer
-	start   func(stop <-chan struct{})
-	queue   workqueue.TypedRateLimitingInterface[string]
-	metrics *metrics
-	events  record.EventRecorder
+	config Config
+	// syncTimeout is how long Run waits for the first lists. Tests set it.
+	syncTimeout time.Duration
+	jobs        cache.SharedIndexInformer
+	pods        cache.SharedIndexInformer
+	nodes       cache.SharedIndexInformer
+	start       func(stop <-chan struct{})
+	queue       workqueue.TypedRateLimitingInterface[string]
+	metrics     *metrics
+	events      record.EventRecorder
 
-	// Of what follows. One for all Jobs, since their phases share the hosts: a look at 10,000 pods holds it for some 20 ms.
-	// The API server is not asked under it.
-	mu    sync.Mutex
-	hosts *engine.Machines
-	known map[string]bool // nodes that the hosts know
-	runs  map[string]*run
-	marks marks
-	said  map[string]bool // events that are not to be repeated
+	// mu guards the fields below. One mutex serves all Jobs, because their phases share the hosts. A sync of 10,000 pods
+	// holds it for about 20 ms. No request to the API server is made under it.
+	mu        sync.Mutex
+	hosts     *engine.Machines
+	known     map[string]bool // nodes that the hosts know
+	runs      map[string]*run // by key of the Job
+	marks     marks
+	announced map[string]bool // events that must not be repeated
 }
 
-// A Job whose sync has failed is looked at again after firstRetry, then after twice that, and so on to lastRetry.
+// A Job is synced again firstRetry after a failed sync, then after twice that time, and so on up to lastRetry.
 const (
 	firstRetry = time.Second
 	lastRetry  = time.Minute
 )
 
-// byJob is an index of the pods: by the name of their Job.
+// byJob is the name of the index of the pods by their Job.
 const byJob = "job"
 
-// New returns a controller, or an error that names the field of the configuration that is out of range.
+// New returns a controller. An error names the field of the configuration that is out of range, and its range.
 func New(c Config) (*Controller, error) {
 	if err := c.fill(); err != nil {
 		return nil, err
@@ -63,9 +65,9 @@ func New(c Config) (*Controller, error) {
 	}
 	seen := newMetrics()
 	k := &Controller{
-		config: c, within: syncWithin, hosts: hosts, known: map[string]bool{}, runs: map[string]*run{}, said: map[string]bool{},
-		metrics: seen,
-		marks:   marks{evicted: map[string]time.Time{}, lifted: map[string]time.Time{}},
+		config: c, syncTimeout: syncTimeout, hosts: hosts, known: map[string]bool{}, runs: map[string]*run{},
+		announced: map[string]bool{}, metrics: seen,
+		marks: marks{evicted: map[string]time.Time{}, lifted: map[string]time.Time{}},
 		queue: workqueue.NewTypedRateLimitingQueueWithConfig(
 			workqueue.NewTypedItemExponentialFailureRateLimiter[string](firstRetry, lastRetry),
 			workqueue.TypedRateLimitingQueueConfig[string]{Name: "jobs", MetricsProvider: seen.queue}),
@@ -79,20 +81,21 @@ func New(c Config) (*Controller, error) {
 	return k, nil
 }
 
-// watch makes the caches. They hold the Jobs, their pods without what nobody reads here, and the nodes.
+// watch makes the caches of the Jobs, their pods and the nodes. The objects are cached without unread fields; see strip.
 func (c *Controller) watch() {
+	// Without Evict only this controller's own pods are cached. The cluster may have many more.
 	selector := ManagedLabel + "=true"
 	if c.config.Evict {
 		selector = batchv1.JobNameLabel
 	}
 	f := informers.NewSharedInformerFactoryWithOptions(c.config.Client, 0, informers.WithNamespace(c.config.Namespace),
-		informers.WithTransform(c.slim))
+		informers.WithTransform(c.strip))
 	pods := informers.NewSharedInformerFactoryWithOptions(c.config.Client, 0, informers.WithNamespace(c.config.Namespace),
-		informers.WithTransform(c.slim),
+		informers.WithTransform(c.strip),
 		informers.WithTweakListOptions(func(o *metav1.ListOptions) { o.LabelSelector = selector }))
 	c.jobs, c.nodes = f.Batch().V1().Jobs().Informer(), f.Core().V1().Nodes().Informer()
 	c.pods = pods.Core().V1().Pods().Informer()
-	_ = c.pods.AddIndexers(cache.Indexers{byJob: func(o any) ([]string, error) { // it has not been started
+	_ = c.pods.AddIndexers(cache.Indexers{byJob: func(o any) ([]string, error) { // no error: the informer has not been started
 		p := o.(*v1.Pod)
 		return []string{p.Namespace + "/" + p.Labels[batchv1.JobNameLabel]}, nil
 	}})
@@ -102,7 +105,8 @@ func (c *Controller) watch() {
 	_, _ = c.nodes.AddEventHandler(handler(func(_, o any) { c.nodeChanged(o.(*v1.Node)) }))
 }
 
-// handler calls what takes an object as it was, nil if it is new, and as it is, or was last.
+// handler returns an event handler that calls changed with the object before the change, nil if it is new, and with the
+// object after the change. For a deleted object it passes nil and the last known object.
 func handler(changed func(was, is any)) cache.ResourceEventHandler {
 	return cache.ResourceEventHandlerFuncs{
 		AddFunc:    func(o any) { changed(nil, o) },
@@ -116,9 +120,11 @@ func handler(changed func(was, is any)) cache.ResourceEventHandler {
 	}
 }
 
-// Run works until the context ends. Two controllers must not run at once: what each of them decides is sound, but they
-// would make twice the copies; see command straggler-controller, which elects one. It may die at any point: the next
-// one lists what there is and goes on. It can be called once.
+// Run runs the controller until ctx ends, and returns the cause of ctx. Run returns an error if the API server does not
+// list the Jobs, pods and nodes within two minutes. Run can be called once.
+//
+// Two controllers must not run at once: each controller decides correctly, but both together make twice the copies.
+// Command straggler-controller elects one controller. The process may die at any time, and the next controller goes on.
 func (c *Controller) Run(ctx context.Context) error {
 	if c.events = c.config.Events; c.events == nil {
 		b := record.NewBroadcaster(record.WithContext(ctx))
@@ -146,13 +152,13 @@ func (c *Controller) Run(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// syncWithin is for how long Run waits for the first lists of Jobs, pods and nodes.
-const syncWithin = 2 * time.Minute
+// syncTimeout is how long Run waits for the first lists of Jobs, pods and nodes.
+const syncTimeout = 2 * time.Minute
 
-// await waits until the caches are filled. It is an error that names the objects if the API server does not list them, as
-// where a role does not allow it.
+// await waits until the caches are filled. If the API server does not list some objects in time, as when a role does not
+// allow it, the error names them.
 func (c *Controller) await(ctx context.Context) error {
-	within, cancel := context.WithTimeout(ctx, c.within)
+	within, cancel := context.WithTimeout(ctx, c.syncTimeout)
 	defer cancel()
 	if cache.WaitForCacheSync(within.Done(), c.jobs.HasSynced, c.pods.HasSynced, c.nodes.HasSynced) {
 		return nil
@@ -161,11 +167,12 @@ func (c *Controller) await(ctx context.Context) error {
 		return context.Cause(ctx)
 	}
 	return fmt.Errorf("kubernetes/jobs: no list of %s within %v: is the controller allowed to list and watch them?",
-		strings.Join(c.Missing(), ", "), c.within)
+		strings.Join(c.Missing(), ", "), c.syncTimeout)
 }
 
-// Missing names the kinds of objects that the API server has not listed yet, of jobs, pods and nodes. None are missing once
-// the controller works. It may be called at any time, such as for a readiness probe.
+// Missing returns the kinds of objects that the API server has not listed yet: "jobs", "pods", "nodes". Missing returns
+// none once the controller works. Missing may be called at any time and from any goroutine, such as by a readiness
+// probe.
 func (c *Controller) Missing() (kinds []string) {
 	if !c.jobs.HasSynced() {
 		kinds = append(kinds, "jobs")
@@ -179,7 +186,7 @@ func (c *Controller) Missing() (kinds []string) {
 	return kinds
 }
 
-// work takes a Job from the queue, and reports whether there may be another.
+// work syncs one Job from the queue. work returns false when the queue has shut down.
 func (c *Controller) work(ctx context.Context) bool {
 	key, quit := c.queue.Get()
 	if quit {
@@ -196,7 +203,7 @@ func (c *Controller) work(ctx context.Context) bool {
 			c.metrics.log(key, err)
 		}
 		c.queue.AddRateLimited(key)
-		if again > 0 { // the look that is due is not put off by the error
+		if again > 0 { // the next poll is not delayed by the error
 			c.queue.AddAfter(key, again)
 		}
 		return true
@@ -207,8 +214,8 @@ func (c *Controller) work(ctx context.Context) bool {
 	return true
 }
 
-// slim takes out of an object what nobody reads here, and most of which is large.
-func (c *Controller) slim(o any) (any, error) {
+// strip removes the fields of an object that this package does not read, most of them large.
+func (c *Controller) strip(o any) (any, error) {
 	switch o := o.(type) {
 	case *v1.Pod:
 		o.ManagedFields = nil
@@ -222,7 +229,7 @@ func (c *Controller) slim(o any) (any, error) {
 		o.Status.Images = nil
 	case *batchv1.Job:
 		o.ManagedFields = nil
-		if !c.manages(o) && !c.evicts(o) { // nobody reads more of it than its name
+		if !c.manages(o) && !c.evicts(o) { // only the Job's name is read
 			o.Spec, o.Status, o.Annotations = batchv1.JobSpec{}, batchv1.JobStatus{}, nil
 		}
 	}

@@ -11,9 +11,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// A Job fails while other pods of it run. They are counted as failures, as the built-in controller counts them, and do not
-// change which indexes have failed. So it is on a node that is silent, too, and for pods that exit with 0 as they are told to.
-func TestPodsFailWithTheirJob(t *testing.T) {
+// When a Job fails, its running pods count as failures, as in the built-in controller, and do not change the failed
+// indexes. This also holds on a silent node, and for pods that exit with 0 because they were told to stop.
+func TestRunningPodsOfAFailedJobCountAsFailures(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*batchv1.JobSpec)
 		given  *string
@@ -53,8 +53,8 @@ func TestPodsFailWithTheirJob(t *testing.T) {
 	}
 }
 
-// 600 pods fail with their Job, more than its status lists at once. All are counted.
-func TestManyPodsFailWithTheirJob(t *testing.T) {
+// 600 pods fail with their Job, more than the status lists at once. All of them are counted.
+func TestAllPodsOfALargeFailedJobAreCounted(t *testing.T) {
 	y := newToy(t, indexedJob(600, func(s *batchv1.JobSpec) { s.BackoffLimit = per(int32(0)) }))
 	y.slots = 200
 	failsOn(1, 7)(y)
@@ -70,8 +70,8 @@ func TestManyPodsFailWithTheirJob(t *testing.T) {
 	assert.Greater(t, len(y.made), mostUncounted)
 }
 
-// An index fails for good after the Job has begun to fail. It is not added to the failed indexes of the Job.
-func TestFailedIndexesStayAsTheJobFails(t *testing.T) {
+// An index that fails for good after the Job has begun to fail is not added to the Job's failed indexes.
+func TestFailedIndexesDoNotChangeWhenTheJobFails(t *testing.T) {
 	job := indexedJob(2, failurePolicy(onCode(batchv1.PodFailurePolicyActionFailIndex, 42)), func(s *batchv1.JobSpec) {
 		s.BackoffLimitPerIndex = per(int32(5))
 	})
@@ -85,8 +85,8 @@ func TestFailedIndexesStayAsTheJobFails(t *testing.T) {
 	assert.Equal(t, "1", *makePlan(job, []*v1.Pod{pod}, set.now).status.FailedIndexes)
 }
 
-// A copy whose index has a result already is no failure as the Job fails.
-func TestLoserIsNoFailureAsTheJobFails(t *testing.T) {
+// When the Job fails, a copy of an index with a result is no failure.
+func TestLoserIsNoFailureWhenTheJobFails(t *testing.T) {
 	job := indexedJob(2)
 	set := &plan{job: job, now: time.Unix(1e9, 0)}
 	set.set(batchv1.JobFailureTarget, v1.ConditionTrue, "r", "m")
@@ -102,8 +102,8 @@ func TestLoserIsNoFailureAsTheJobFails(t *testing.T) {
 	assert.Contains(t, p.release, other)
 }
 
-// A finalizer of somebody else holds a pod as its Job ends. The Job says that it ends, and has ended once the pod has.
-func TestLastConditionWaitsForPodsThatAreHeld(t *testing.T) {
+// A foreign finalizer holds a pod when its Job ends. The Job gets its last condition only after the pod is gone.
+func TestLastConditionWaitsForForeignFinalizers(t *testing.T) {
 	for _, fails := range []bool{true, false} {
 		y := newToy(t, indexedJob(2, func(s *batchv1.JobSpec) {
 			s.BackoffLimit, s.Template.Finalizers = per(int32(0)), []string{"example.com/held"}
@@ -136,13 +136,14 @@ func TestLastConditionWaitsForPodsThatAreHeld(t *testing.T) {
 		job = y.steps(20)
 		assert.True(t, holds(&job.Status, last))
 		assert.EqualValues(t, map[bool]int32{true: 2, false: 0}[fails], job.Status.Failed)
-		assert.EqualValues(t, map[bool]int32{true: 0, false: 1}[fails], job.Status.Succeeded, "the other pod ended as it was told to")
+		assert.EqualValues(t, map[bool]int32{true: 0, false: 1}[fails], job.Status.Succeeded, "the other pod ended because it was told to stop")
 	}
 }
 
-// Somebody deletes a pod that runs, and it takes its time to end. By podReplacementPolicy TerminatingOrFailed it counts as a
-// failure and is made again at once. By Failed that is so once it has failed. One that no node had is waited for as well.
-func TestPodsThatSomebodyDeletes(t *testing.T) {
+// Somebody deletes a running pod, and the pod takes some time to end. Under podReplacementPolicy TerminatingOrFailed it
+// counts as a failure and is made again at once. Under Failed this happens after the pod has failed, even if the pod
+// had no node.
+func TestDeletedPodsFollowThePodReplacementPolicy(t *testing.T) {
 	for _, policy := range []batchv1.PodReplacementPolicy{batchv1.TerminatingOrFailed, batchv1.Failed} {
 		for _, node := range []string{"n9", ""} {
 			y := newToy(t, indexedJob(1, func(s *batchv1.JobSpec) {
@@ -174,9 +175,9 @@ func TestPodsThatSomebodyDeletes(t *testing.T) {
 	}
 }
 
-// Somebody deletes a pod of a Job without copies. The next one is made at once if no node had the pod, and else once it has
-// ended.
-func TestDeletedPodsOfAJobWithoutCopies(t *testing.T) {
+// Somebody deletes a pod of a Job without copies. The next pod is made at once if the deleted pod had no node, and
+// otherwise after its end.
+func TestDeletedPodWithoutCopiesEndsBeforeTheNext(t *testing.T) {
 	for node, want := range map[string]int{"": 2, "n9": 1} {
 		job := indexedJob(1, func(s *batchv1.JobSpec) { s.Template.Finalizers = []string{"example.com/held"} })
 		job.Annotations = map[string]string{CopiesAnnotation: "false"}
@@ -192,9 +193,9 @@ func TestDeletedPodsOfAJobWithoutCopies(t *testing.T) {
 	}
 }
 
-// The built-in controller has taken its finalizer from a pod that succeeded. The index is known to be complete before the
-// Job's status is seen that says so.
-func TestSuccessOfAJobOfTheBuiltInController(t *testing.T) {
+// The built-in controller has removed its finalizer from a successful pod. The index counts as complete before the Job's
+// status shows it.
+func TestSuccessCountsBeforeTheBuiltInStatusShowsIt(t *testing.T) {
 	pod := makePod(indexedJob(1), 0, "", nil, false, 0)
 	pod.UID, pod.Finalizers, pod.Status.Phase = "pod", nil, v1.PodSucceeded
 	y := newToy(t, indexedJob(1, func(s *batchv1.JobSpec) { s.ManagedBy = nil }), func(_ *toy, c *Config) { c.Evict = true })
@@ -205,7 +206,8 @@ func TestSuccessOfAJobOfTheBuiltInController(t *testing.T) {
 	assert.True(t, won)
 }
 
-// Somebody deletes pods that no node had, of a Job that is suspended. They are not kept until something says that they failed.
+// Somebody deletes pods without a node of a suspended Job. They are released at once, and not kept until they
+// fail.
 func TestSuspendedJobKeepsNoPodsThatNeverRan(t *testing.T) {
 	y := newToy(t, indexedJob(2, func(s *batchv1.JobSpec) { s.PodReplacementPolicy = per(batchv1.Failed) }))
 	y.nodes = nil
@@ -219,9 +221,9 @@ func TestSuspendedJobKeepsNoPodsThatNeverRan(t *testing.T) {
 	assert.Zero(t, job.Status.Failed)
 }
 
-// A node dies, and somebody deletes the pod that was on it, as the control plane does. Its index runs elsewhere, and the Job is
-// complete though no kubelet says that the first pod has ended.
-func TestPodOnADeadNodeThatSomebodyDeletes(t *testing.T) {
+// A node dies, and somebody deletes its pod, as the control plane does. The index runs on another node, and the Job is
+// complete although no kubelet reports the end of the first pod.
+func TestDeletedPodOnADeadNodeDoesNotHoldTheJob(t *testing.T) {
 	y := newToy(t, indexedJob(4))
 	y.slots = 1
 	y.steps(3)
@@ -238,9 +240,9 @@ func TestPodOnADeadNodeThatSomebodyDeletes(t *testing.T) {
 	oneWinner(t, y)
 }
 
-// A straggler is deleted, and its program exits with 0 because it was told to stop. That is no result: the index runs again,
-// also where the controller has died before it saw the end.
-func TestExitAsToldIsNoResult(t *testing.T) {
+// A slow pod is deleted, and its program exits with 0 because it was told to stop. This is no result: the index runs
+// again, even if the controller has died before it saw the end.
+func TestExitAfterADeletionIsNoResult(t *testing.T) {
 	for _, restarted := range []bool{false, true} {
 		job := indexedJob(8)
 		job.Annotations = map[string]string{CopiesAnnotation: "false"}

@@ -16,8 +16,8 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 )
 
-// The owner of a Job reads the built-in controller's events: each pod that is made or deleted, and each suspension.
-func TestEventsAsTheBuiltInControllers(t *testing.T) {
+// The controller records the built-in controller's events: each pod that is made or deleted, and each suspension.
+func TestEventsAreTheBuiltInControllers(t *testing.T) {
 	y := newToy(t, indexedJob(2))
 	suspend := func(to bool) {
 		job := y.job()
@@ -53,7 +53,7 @@ func TestEventsAsTheBuiltInControllers(t *testing.T) {
 	}, seen)
 }
 
-// 600 pods fail at once. The status lists 500 of them, and the other 100 keep their finalizers until it has room.
+// 600 pods fail at once. The status lists 500 of them. The other 100 keep their finalizers until the status has room.
 func TestUncountedFailuresAreBounded(t *testing.T) {
 	job := indexedJob(600, func(s *batchv1.JobSpec) { s.BackoffLimit = per(int32(10000)) })
 	var pods []*v1.Pod
@@ -81,9 +81,9 @@ func TestUncountedFailuresAreBounded(t *testing.T) {
 	assert.EqualValues(t, 600, makePlan(job, pods, now).status.Failed)
 }
 
-// An index fails again and again while slots are idle, sooner than the other indexes end. No two pods of it run at once, also
-// where those after the first tell of hardly any progress: a copy would fail as well, and count.
-func TestRetriesAreNotCopiedAtOnce(t *testing.T) {
+// An index fails again and again while slots are idle, sooner than the other indexes end. Its pods never run at the same
+// time, even if its later pods report hardly any progress: a copy would fail, too, and count as a failure.
+func TestYoungRetriesGetNoCopies(t *testing.T) {
 	for _, slow := range []bool{false, true} {
 		y := newToy(t, indexedJob(4, func(s *batchv1.JobSpec) {
 			s.Parallelism, s.BackoffLimit = per(int32(4)), per(int32(3))
@@ -111,14 +111,14 @@ func TestRetriesAreNotCopiedAtOnce(t *testing.T) {
 		require.True(t, holds(&job.Status, batchv1.JobFailed))
 		assert.EqualValues(t, 4, job.Status.Failed)
 		if !slow { // which is deleted and made again, too
-			assert.Len(t, y.made, 7, "three indexes that end and four pods that fail")
+			assert.Len(t, y.made, 7, "three indexes end, and four pods of the other index fail")
 		}
 	}
 }
 
-// A retry that says nothing gets a copy once it has run as long as the other indexes took. One that tells how slow it is
-// need not run so long: the other indexes have told the truth.
-func TestRetryThatLagsIsCopied(t *testing.T) {
+// A silent retry gets a copy once it has run as long as the other indexes took. A retry that reports slow progress gets a
+// copy earlier, because the progress of the other indexes was right.
+func TestSlowRetryIsCopied(t *testing.T) {
 	for silent, least := range map[bool]time.Duration{true: 20 * time.Second, false: 2 * time.Second} {
 		y := newToy(t, indexedJob(4))
 		y.silent = silent

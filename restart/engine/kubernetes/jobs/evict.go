@@ -16,30 +16,31 @@ import (
 	"github.com/straggler-go/straggler/restart/engine"
 )
 
-// evicts reports whether a Job is one of the built-in controller's whose stragglers are to be evicted.
+// evicts reports whether the built-in controller runs a Job, and the Job allows the eviction of its slow pods.
 func (c *Controller) evicts(job *batchv1.Job) bool {
 	by := job.Spec.ManagedBy
 	return c.config.Evict && job.Annotations[EvictAnnotation] == "true" && (by == nil || *by == batchv1.JobControllerName)
 }
 
-// syncEvicting looks after a Job that the built-in controller runs. There are no copies: that controller deletes the
-// younger of two pods of an index. What is to be restarted is evicted, and the node is marked so that the pod that
-// takes its place goes elsewhere.
+// syncEvicting syncs a Job of the built-in controller, and returns when to sync it again. Copies are not possible,
+// because the built-in controller deletes the younger of two pods of an index. A pod to restart is evicted, and its
+// node is tainted for a minute, so that the next pod of the index goes to another node.
 func (c *Controller) syncEvicting(
 	ctx context.Context, key string, job *batchv1.Job, pods []*v1.Pod,
 ) (time.Duration, error) {
 	defaults := spec{policy: c.config.Policy, limits: c.config.Limits, interval: c.config.Interval}
 	s, wrong := readSpec(job, defaults, c.config.ParsePolicy)
 	if wrong != nil {
-		c.sayOnce(job, v1.EventTypeWarning, "BadSpec", wrong.Error())
+		c.eventOnce(job, v1.EventTypeWarning, "BadSpec", wrong.Error())
 	}
 	p := &plan{job: job, now: c.config.Now(), builtIn: true}
 	if errors.Is(wrong, errIndexed) || finishedJob(job) || p.suspended() {
 		c.drop(key)
 		return 0, nil
 	}
+	// The plan has only the winners: the built-in controller writes the status and deletes pods.
 	s.copies = false
-	p.winners, p.given = make([]*v1.Pod, s.tasks), make(indexes, s.tasks)
+	p.winners, p.givenUp = make([]*v1.Pod, s.tasks), make(indexes, s.tasks)
 	p.completed, _ = parseIndexes(job.Status.CompletedIndexes, s.tasks)
 	p.chooseWinners(pods)
 	actions, avoid, err := c.pollEvicting(key, job, s, p, pods)
@@ -59,6 +60,7 @@ func (c *Controller) syncEvicting(
 	return s.interval, nil
 }
 
+// pollEvicting asks the engine about a Job of the built-in controller. A cancellation names the pod by its UID.
 func (c *Controller) pollEvicting(
 	key string, job *batchv1.Job, s spec, p *plan, pods []*v1.Pod,
 ) (actions []engine.Action, avoid func(index int) []string, err error) {
@@ -68,6 +70,7 @@ func (c *Controller) pollEvicting(
 	if err != nil {
 		return nil, nil, err
 	}
+	// The built-in controller makes the pods. bind matches them to the attempts that the engine has asked for.
 	r.bind(pods)
 	r.phase.SetSlots(s.slots)
 	actions = slices.Clone(r.phase.Poll(p.now, r.attempts(p.now, p, pods)))
@@ -81,7 +84,7 @@ func (c *Controller) pollEvicting(
 	return actions, c.avoided(r, pods, p.now), nil
 }
 
-// bind takes the pods that the built-in controller has made for those that the engine asked for.
+// bind gives a new pod of the built-in controller the attempt that the engine has asked for in its index.
 func (r *run) bind(pods []*v1.Pod) {
 	var wanted map[int]string
 	for _, q := range r.phase.Outstanding() {
@@ -93,14 +96,14 @@ func (r *run) bind(pods []*v1.Pod) {
 		}
 	}
 	for _, pod := range pods {
-		if id := wanted[index(pod)]; id != "" && !r.sight(pod).shown && active(pod) {
-			r.sight(pod).id = id
+		if id := wanted[index(pod)]; id != "" && !r.recordOf(pod).shown && active(pod) {
+			r.recordOf(pod).id = id
 			delete(wanted, index(pod))
 		}
 	}
 }
 
-// uidOf returns the UID of the pod that is an attempt.
+// uidOf returns the UID of an attempt's pod, or "".
 func (r *run) uidOf(attempt string) string {
 	for uid, s := range r.seen {
 		if s.id == attempt {
@@ -110,18 +113,19 @@ func (r *run) uidOf(attempt string) string {
 	return ""
 }
 
-// evict has a pod go, if its Job bears it.
+// evict evicts a pod and taints its node, if an eviction does not make the Job fail.
 func (c *Controller) evict(ctx context.Context, job *batchv1.Job, p *plan, pods []*v1.Pod, a *engine.Action) error {
 	at := slices.IndexFunc(pods, func(pod *v1.Pod) bool { return string(pod.UID) == a.ID && active(pod) })
 	if at < 0 {
 		return nil
 	}
 	pod := pods[at]
-	if !bearsEviction(job) {
-		c.sayOnce(job, v1.EventTypeWarning, "NotEvicted", "a podFailurePolicy that ignores DisruptionTarget is wanted: "+
-			"without it evictions count as failures, and the backoffLimit is too near")
+	if !mayEvict(job) {
+		c.eventOnce(job, v1.EventTypeWarning, "NotEvicted", "the Job needs a podFailurePolicy that ignores DisruptionTarget: "+
+			"without it evictions count as failures, and the Job is close to its backoffLimit")
 		return nil
 	}
+	// The taint comes before the eviction, so that the next pod of the index does not return to the node at once.
 	c.mu.Lock()
 	c.marks.evicted[pod.Spec.NodeName] = p.now
 	c.mu.Unlock()
@@ -134,7 +138,7 @@ func (c *Controller) evict(ctx context.Context, job *batchv1.Job, p *plan, pods 
 	return err
 }
 
-// askEviction asks for the eviction of a pod, and reports whether it goes. A disruption budget may say no.
+// askEviction asks for the eviction of a pod, and reports whether the pod is evicted. A disruption budget may forbid it.
 func (c *Controller) askEviction(ctx context.Context, pod *v1.Pod) (done bool, err error) {
 	err = c.config.Client.PolicyV1().Evictions(pod.Namespace).Evict(ctx, &policyv1.Eviction{
 		ObjectMeta:    metav1.ObjectMeta{Name: pod.Name, Namespace: pod.Namespace},
@@ -146,8 +150,9 @@ func (c *Controller) askEviction(ctx context.Context, pod *v1.Pod) (done bool, e
 	return err == nil, err
 }
 
-// bearsEviction reports whether a Job does not count evictions as failures, or is far from its limit.
-func bearsEviction(job *batchv1.Job) bool {
+// mayEvict reports whether an eviction does not make a Job fail: evictions do not count as failures, or the Job is far
+// from its limit.
+func mayEvict(job *batchv1.Job) bool {
 	return ignoresEviction(job) ||
 		job.Spec.BackoffLimitPerIndex == nil && int(job.Status.Failed)+1 < backoffLimit(job)
 }

@@ -18,7 +18,7 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 )
 
-// builtIn is a Job that the built-in controller runs and whose stragglers may be evicted.
+// builtIn is a Job of the built-in controller with EvictAnnotation.
 func builtIn(n int32) *batchv1.Job {
 	job := indexedJob(n, failurePolicy(ignoresDisruptions))
 	job.Spec.ManagedBy = nil
@@ -26,7 +26,7 @@ func builtIn(n int32) *batchv1.Job {
 	return job
 }
 
-// controls is as much of the built-in controller as there is to see: a pod for each index that is not complete.
+// controls is the visible part of the built-in controller: it makes a pod for each index that is not complete.
 func controls(y *toy) {
 	job := y.job().DeepCopy()
 	done, alive := make(indexes, *job.Spec.Completions), make(indexes, *job.Spec.Completions)
@@ -54,7 +54,7 @@ func controls(y *toy) {
 	y.change(func(j *batchv1.Job) { j.Status = job.Status })
 }
 
-// evictable has the API server evict, and returns where it counts how often.
+// evictable lets the API server evict pods, and returns the counter of evictions.
 func evictable(y *toy) *int {
 	evicted := 0
 	y.client.PrependReactor("create", "pods", func(action clienttesting.Action) (bool, runtime.Object, error) {
@@ -78,7 +78,7 @@ func complete(y *toy) bool {
 	return set.count() == 16
 }
 
-func TestEviction(t *testing.T) {
+func TestSlowPodsOfTheBuiltInControllerAreEvicted(t *testing.T) {
 	t.Run("", func(t *testing.T) { testEviction(t, 1) })
 	t.Run("seldom", func(t *testing.T) { testEviction(t, 4) }) // pods have told how far they are before they are seen
 }
@@ -101,22 +101,22 @@ func testEviction(t *testing.T, every int) {
 			y.nodes = []string{"n0", "n1", "n2"}
 		}
 	}
-	assert.Less(t, seconds, 100, "200 without")
+	assert.Less(t, seconds, 100, "without eviction it takes 200 s")
 	assert.Equal(t, 4, *evicted)
-	assert.Empty(t, y.made, "the pods are the built-in controller's")
-	assert.Zero(t, y.writes, "and so is the Job's status")
+	assert.Empty(t, y.made, "the built-in controller makes the pods")
+	assert.Zero(t, y.writes, "the built-in controller writes the Job's status")
 }
 
-func TestWhoBearsEviction(t *testing.T) {
+func TestEvictionMustNotFailTheJob(t *testing.T) {
 	job := builtIn(1)
-	assert.True(t, bearsEviction(job))
+	assert.True(t, mayEvict(job))
 	job.Spec.PodFailurePolicy = nil
-	assert.True(t, bearsEviction(job), "it is far from its limit")
+	assert.True(t, mayEvict(job), "the Job is far from its backoffLimit")
 	job.Status.Failed = 5
-	assert.False(t, bearsEviction(job))
+	assert.False(t, mayEvict(job))
 }
 
-func TestPlanTaints(t *testing.T) {
+func TestTaintsAreBoundedAndEnd(t *testing.T) {
 	now := time.Unix(1e9, 0)
 	var nodes []*v1.Node
 	for i := range 20 {
@@ -132,27 +132,27 @@ func TestPlanTaints(t *testing.T) {
 	hour := now.Add(time.Hour)
 	slow := []string{"n03", "n05", "n07"}
 
-	assert.Equal(t, []marking{{"n03", hour}, {"n05", hour}}, planTaints(nodes, slow, m, taint, now), "a tenth of twenty")
-	assert.Empty(t, planTaints(nodes, slow, m, Taint{Share: 0.1}, now), "no effect, no taint")
+	assert.Equal(t, []taintChange{{"n03", hour}, {"n05", hour}}, planTaints(nodes, slow, m, taint, now), "a tenth of twenty nodes may be tainted")
+	assert.Empty(t, planTaints(nodes, slow, m, Taint{Share: 0.1}, now), "without an effect no node is tainted")
 	tainted(3, hour)
-	assert.Equal(t, []marking{{"n05", hour}}, planTaints(nodes, slow, m, taint, now))
-	assert.Equal(t, []marking{{"n03", time.Time{}}, {"n05", hour.Add(time.Hour)}, {"n07", hour.Add(time.Hour)}},
-		planTaints(nodes, slow, m, taint, hour), "what is over is lifted")
+	assert.Equal(t, []taintChange{{"n05", hour}}, planTaints(nodes, slow, m, taint, now))
+	assert.Equal(t, []taintChange{{"n03", time.Time{}}, {"n05", hour.Add(time.Hour)}, {"n07", hour.Add(time.Hour)}},
+		planTaints(nodes, slow, m, taint, hour), "a taint is removed when its time is over")
 	nodes[3].Spec.Taints = nil
 	m.lifted["n03"] = hour
 	assert.NotContains(t, planTaints(nodes, slow[:1], m, taint, hour.Add(time.Minute)),
-		marking{"n03", hour.Add(61 * time.Minute)}, "it may show that it is better")
-	assert.Len(t, planTaints(nodes, slow[:1], m, taint, hour.Add(16*time.Minute)), 1, "it did not")
+		taintChange{"n03", hour.Add(61 * time.Minute)}, "it may show that it is better")
+	assert.Len(t, planTaints(nodes, slow[:1], m, taint, hour.Add(16*time.Minute)), 1, "the node is tainted again, because it is still slow")
 	m.evicted["n09"] = now
-	assert.Equal(t, []marking{{"n09", now.Add(time.Minute)}},
+	assert.Equal(t, []taintChange{{"n09", now.Add(time.Minute)}},
 		planTaints(nodes, nil, m, Taint{Share: 0.1}, now.Add(time.Second)))
-	assert.Empty(t, planTaints(nodes[3:4], slow, m, taint, hour.Add(time.Hour)), "the only node stays")
+	assert.Empty(t, planTaints(nodes[3:4], slow, m, taint, hour.Add(time.Hour)), "the only node is not tainted")
 	nodes[5].Spec.Unschedulable = true
-	assert.NotContains(t, planTaints(nodes, slow, m, taint, now), marking{"n05", hour}, "nothing new goes there anyway")
+	assert.NotContains(t, planTaints(nodes, slow, m, taint, now), taintChange{"n05", hour}, "a cordoned node needs no taint")
 }
 
-// Nodes that the record calls slow get the taint, and lose it when its time is over.
-func TestTaintsSlowNodes(t *testing.T) {
+// Slow nodes get the taint, and lose it when its time is over.
+func TestSlowNodesAreTainted(t *testing.T) {
 	taint := Taint{Effect: v1.TaintEffectNoSchedule, For: time.Hour}
 	y := newToy(t, indexedJob(64, func(s *batchv1.JobSpec) { s.Parallelism = per(int32(16)) }),
 		func(y *toy, c *Config) { c.Taint = taint })
@@ -177,5 +177,5 @@ func TestTaintsSlowNodes(t *testing.T) {
 	assert.False(t, has())
 	n, err = y.client.CoreV1().Nodes().Get(context.Background(), "n3", metav1.GetOptions{})
 	require.NoError(t, err)
-	assert.Equal(t, []v1.Taint{other}, n.Spec.Taints, "what is not ours stays")
+	assert.Equal(t, []v1.Taint{other}, n.Spec.Taints, "a foreign taint stays")
 }

@@ -2,9 +2,9 @@ package jobs
 
 import v1 "k8s.io/api/core/v1"
 
-// exclude adds to an affinity that a pod is not to run on nodes, by their names, whatever labels they have: a
-// requirement beside each term that there is, since any one of the terms is enough. If soft, it is a preference, for a
-// pod that must run somewhere.
+// exclude adds to an affinity that a pod must not run on some nodes, by their names. The requirement is added to each
+// term, because a node that matches a single term is accepted. If soft is true, exclude adds a preference instead, for a
+// pod that would otherwise find no node.
 func exclude(a *v1.Affinity, nodes []string, soft bool) *v1.Affinity {
 	if a == nil {
 		a = &v1.Affinity{}

@@ -12,8 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// verdict is what a Job's podFailurePolicy says of a pod that has failed: by default that it counts.
-func verdict(job *batchv1.Job, p *v1.Pod) (action batchv1.PodFailurePolicyAction, message string) {
+// policyAction returns the action of a Job's podFailurePolicy for a failed pod, and the reason. The default is Count.
+func policyAction(job *batchv1.Job, p *v1.Pod) (action batchv1.PodFailurePolicyAction, message string) {
 	if policy := job.Spec.PodFailurePolicy; policy != nil {
 		for i := range policy.Rules {
 			rule := &policy.Rules[i]
@@ -25,7 +25,7 @@ func verdict(job *batchv1.Job, p *v1.Pod) (action batchv1.PodFailurePolicyAction
 	return batchv1.PodFailurePolicyActionCount, ""
 }
 
-// matches says why a rule is met by a pod, or nothing if it is not.
+// matches returns why a pod meets a rule, or "" if it does not.
 func matches(rule *batchv1.PodFailurePolicyRule, p *v1.Pod) string {
 	if codes := rule.OnExitCodes; codes != nil && p.Status.Phase == v1.PodFailed {
 		for _, list := range [][]v1.ContainerStatus{p.Status.ContainerStatuses, p.Status.InitContainerStatuses} {
@@ -52,17 +52,17 @@ func matches(rule *batchv1.PodFailurePolicyRule, p *v1.Pod) string {
 	return ""
 }
 
-// failuresOf is how often an index has failed, as a pod of it that has failed shows: as often as when it was made, and
-// once more if it counts.
+// failuresOf returns how often a pod's index has failed, by this pod: the failures before the pod was made, plus one if
+// the pod has failed and counts.
 func failuresOf(job *batchv1.Job, p *v1.Pod) int {
 	n := carries(p)
-	if action, _ := verdict(job, p); lost(job, p) && action != batchv1.PodFailurePolicyActionIgnore {
+	if action, _ := policyAction(job, p); hasFailed(job, p) && action != batchv1.PodFailurePolicyActionIgnore {
 		n++
 	}
 	return n
 }
 
-// carries is how often the index of a pod had failed when the pod was made.
+// carries returns how often a pod's index had failed when the pod was made. An annotation of the pod holds this number.
 func carries(p *v1.Pod) int {
 	n, _ := strconv.Atoi(p.Annotations[countAnnotation])
 	return n
@@ -73,7 +73,7 @@ const (
 	maxBackoff   = 10 * time.Minute
 )
 
-// backoff is how long an index waits after its n-th failure.
+// backoff returns how long an index waits after its n-th failure: 10 s, 20 s, 40 s and so on, up to 10 min.
 func backoff(failures int) time.Duration {
 	if failures <= 0 {
 		return 0
@@ -81,7 +81,7 @@ func backoff(failures int) time.Duration {
 	return min(firstBackoff<<min(failures-1, 10), maxBackoff)
 }
 
-// pastRestarts reports whether containers were restarted on their nodes more often than backoffLimit allows.
+// pastRestarts reports whether the kubelets have restarted containers more often than the Job's backoffLimit allows.
 func pastRestarts(job *batchv1.Job, pods []*v1.Pod) bool {
 	if job.Spec.Template.Spec.RestartPolicy != v1.RestartPolicyOnFailure {
 		return false
@@ -95,8 +95,9 @@ func pastRestarts(job *batchv1.Job, pods []*v1.Pod) bool {
 	return n > 0 && n >= limit
 }
 
+// backoffLimit returns how many failures a Job allows, with the API's defaults.
 func backoffLimit(job *batchv1.Job) int {
-	switch { // the API's defaults
+	switch {
 	case job.Spec.BackoffLimit != nil:
 		return int(*job.Spec.BackoffLimit)
 	case job.Spec.BackoffLimitPerIndex != nil:
@@ -105,12 +106,13 @@ func backoffLimit(job *batchv1.Job) int {
 	return 6
 }
 
-// mostUncounted is how many failed pods the status lists at most before they are counted, as that of the built-in
-// controller. The status of a Job has to fit into one object of the API server.
+// mostUncounted is how many failed pods the status lists at most before they are counted, as in the built-in controller.
+// The status must fit into one object of the API server.
 const mostUncounted = 500
 
-// countFailures counts the failures whose pods have no finalizer any more, and lists those that are new.
+// countFailures counts the listed failures of pods that have no finalizer any more, and lists the new failures.
 func (p *plan) countFailures(pods []*v1.Pod) {
+	// held are the pods with a finalizer. A listed pod without one is counted now, and leaves the list.
 	held := make(map[types.UID]bool)
 	for _, pod := range pods {
 		if hasFinalizer(pod) {
@@ -131,14 +133,14 @@ func (p *plan) countFailures(pods []*v1.Pod) {
 	p.status.UncountedTerminatedPods = &batchv1.UncountedTerminatedPods{Failed: open}
 	for _, pod := range pods {
 		if pod.Status.Phase == v1.PodFailed && p.counts(pod) {
-			p.note(pod)
+			p.noteFailure(pod)
 		}
 	}
 	p.list(pods)
 }
 
-// list lists the failures that are new, as far as the status has room for them. It does so again as the Job fails, since
-// pods fail with it.
+// list adds the new failures to the status, as far as the status has room for them. list runs once more when the Job
+// fails, because then all active pods become failures.
 func (p *plan) list(pods []*v1.Pod) {
 	p.delayed, p.later = 0, nil
 	open := &p.status.UncountedTerminatedPods.Failed
@@ -160,34 +162,34 @@ func (p *plan) list(pods []*v1.Pod) {
 	}
 }
 
-// counts reports whether a pod is a failure that counts. As the Job fails, all its pods are that have not ended.
+// counts reports whether a pod counts as a failure. When the Job fails, pods that have not ended count, too.
 func (p *plan) counts(pod *v1.Pod) bool {
 	i := index(pod)
-	if i < 0 || i >= len(p.winners) || !lost(p.job, pod) && !p.failsWith(pod) {
+	if i < 0 || i >= len(p.winners) || !hasFailed(p.job, pod) && !p.failsWith(pod) {
 		return false
 	}
-	action, _ := verdict(p.job, pod)
+	action, _ := policyAction(p.job, pod)
 	return action != batchv1.PodFailurePolicyActionIgnore
 }
 
-// failing reports whether the Job is to fail.
+// failing reports whether the Job will fail.
 func (p *plan) failing() bool { return holds(&p.status, batchv1.JobFailureTarget) }
 
-// failsWith reports whether a pod is one that the Job takes along as it fails.
+// failsWith reports whether a pod is removed because the Job fails, and counts as a failure for that.
 func (p *plan) failsWith(pod *v1.Pod) bool {
 	i := index(pod)
-	return p.failing() && !terminal(pod) && !ours(pod) && i >= 0 && i < len(p.winners) && !p.completed[i]
+	return p.failing() && !terminal(pod) && !cancelledHere(pod) && i >= 0 && i < len(p.winners) && !p.completed[i]
 }
 
-// note takes note of a failure that counts, for the pause before the next pod of its index.
-func (p *plan) note(pod *v1.Pod) {
+// noteFailure records a failure that counts, for the pause before the next pod of its index.
+func (p *plan) noteFailure(pod *v1.Pod) {
 	i := index(pod)
 	if p.setbacks == nil {
 		p.setbacks = make(map[int]setback)
 	}
 	s := p.setbacks[i]
 	if p.failures != nil && i >= 0 && i < len(p.failures) {
-		s.failures = p.failures[i] // each pod knows of those before it
+		s.failures = p.failures[i] // each pod knows the failures before it
 	} else {
 		s.failures++
 	}
@@ -197,16 +199,17 @@ func (p *plan) note(pod *v1.Pod) {
 	p.setbacks[i] = s
 }
 
-// waits says until when an index waits for its next pod: the more of its pods have failed, the longer.
-func (p *plan) waits(i int) time.Time {
+// pauseEnd returns the time at which the next pod of an index may be made. The pause grows with the index's failures.
+func (p *plan) pauseEnd(i int) time.Time {
 	s := p.setbacks[i]
 	return s.last.Add(backoff(s.failures))
 }
 
-// delays reports whether a failed pod has to stay, since it alone knows how often its index has failed.
+// delays reports whether a failed pod must keep its finalizer, because no other pod carries the index's number of
+// failures.
 func (p *plan) delays(pod *v1.Pod) bool {
 	i := index(pod)
-	if p.failures == nil || i < 0 || i >= len(p.winners) || p.completed[i] || p.given[i] || p.ending() || p.suspended() {
+	if p.failures == nil || i < 0 || i >= len(p.winners) || p.completed[i] || p.givenUp[i] || p.ending() || p.suspended() {
 		return false
 	}
 	return failuresOf(p.job, pod) > p.carried[i] && p.counts(pod)

@@ -13,10 +13,10 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 )
 
-// One write to the API server is refused, or its time is up, or it is carried out while its answer is lost: each write in
-// its turn. A node is slow, an index fails once, and a pod hangs, so that there are copies, cancellations and pauses. The
-// Job is complete, each index has one winner, and no failure is counted twice.
-func TestFaultAtEachWrite(t *testing.T) {
+// The Job is complete, each index has one winner, and no failure is counted twice, whichever write to the API server
+// goes wrong. Each write is in turn refused, or timed out, or carried out with its answer lost. A slow node, an index
+// that fails once and a hung pod make sure that there are copies, cancellations and pauses.
+func TestOneFaultyWriteDoesNoHarm(t *testing.T) {
 	for _, fault := range []fault{refused, timedOut, answerLost} {
 		calls := 0
 		for at := 1; at == 1 || at <= calls; at++ {
@@ -61,7 +61,7 @@ func TestFaultAtEachWrite(t *testing.T) {
 	}
 }
 
-// fault is what becomes of a write.
+// fault is the way in which a write fails.
 type fault string
 
 const (
@@ -70,7 +70,7 @@ const (
 	answerLost fault = "carried out, and the answer is lost"
 )
 
-// fault has one write go wrong, and counts the writes.
+// fault lets one write fail, and counts the writes.
 func (y *toy) fault(at int, of fault, calls *int) {
 	*calls = 0
 	write := func(own func(clienttesting.Action) (bool, runtime.Object, error)) clienttesting.ReactionFunc {

@@ -14,13 +14,14 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// gated reports whether a pod waits for this controller to say where it must not run.
+// gated reports whether a pod waits until this controller has set the nodes that it must avoid.
 func gated(p *v1.Pod) bool {
 	return slices.ContainsFunc(p.Spec.SchedulingGates, func(g v1.PodSchedulingGate) bool { return g.Name == Gate })
 }
 
-// avoided says which nodes the next pod of an index must avoid: those that are slow and those that a pod was evicted
-// from lately, unless no node were left, or a pod of the index has found no other. The controller is locked.
+// avoided returns a function that lists the nodes which the next pod of an index must avoid: the slow nodes, and the
+// nodes from which a pod was evicted in the last minute. The list is empty if no other node is left, or if a pod of the
+// index has found no other node. The controller is locked.
 func (c *Controller) avoided(r *run, pods []*v1.Pod, now time.Time) func(index int) []string {
 	c.marks.forget(now, c.config.Taint.For)
 	bad := map[string]bool{}
@@ -30,6 +31,7 @@ func (c *Controller) avoided(r *run, pods []*v1.Pod, now time.Time) func(index i
 	for name := range c.marks.evicted {
 		bad[name] = true
 	}
+	// left counts the nodes that a pod may still use.
 	left := 0
 	for _, o := range c.nodes.GetIndexer().List() {
 		if n := o.(*v1.Node); usable(n) && !bad[n.Name] {
@@ -53,8 +55,8 @@ func (c *Controller) avoided(r *run, pods []*v1.Pod, now time.Time) func(index i
 	}
 }
 
-// ungate lets the scheduler have the pods that are gated, with the nodes that they must avoid; or only should, where
-// the Job counts evictions as failures: such a pod, if it finds no other node, could not be evicted and would wait.
+// ungate removes the gate of pods, and adds the nodes that they must avoid. If the Job counts evictions as failures,
+// the nodes are a preference: otherwise a pod without another node could not be evicted, and would wait for ever.
 func (c *Controller) ungate(
 	ctx context.Context, job *batchv1.Job, pods []*v1.Pod, avoid func(index int) []string,
 ) error {
@@ -80,10 +82,11 @@ func (c *Controller) ungate(
 	})
 }
 
-// unstick evicts the pods that find no node but those that they must avoid. The next ones need not avoid any.
+// unstick evicts the pods that find no node because of the nodes that they must avoid. The next pods of their indexes
+// need not avoid any node.
 func (c *Controller) unstick(ctx context.Context, job *batchv1.Job, pods []*v1.Pod, now time.Time) error {
 	return each(ctx, len(pods), func(i int) error {
-		if !stuck(pods[i], now) || !bearsEviction(job) {
+		if !stuck(pods[i], now) || !mayEvict(job) {
 			return nil
 		}
 		_, err := c.askEviction(ctx, pods[i])

@@ -7,8 +7,8 @@ import (
 	v1 "k8s.io/api/core/v1"
 )
 
-// All slots are taken, so what is evicted from the slow node finds room there first; its gate keeps it away, and nothing
-// is evicted twice.
+// All slots are taken, so the first free slot for an evicted pod is on the slow node. The gate keeps the pod away, and
+// no pod is evicted twice.
 func TestGatesKeepEvictedPodsAway(t *testing.T) {
 	job := builtIn(16)
 	job.Spec.Template.Spec.SchedulingGates = []v1.PodSchedulingGate{{Name: Gate}}
@@ -29,11 +29,11 @@ func TestGatesKeepEvictedPodsAway(t *testing.T) {
 		}
 		assert.LessOrEqual(t, len(again), 4)
 	}
-	assert.Less(t, seconds, 100, "200 without")
+	assert.Less(t, seconds, 100, "without eviction it takes 200 s")
 	assert.Equal(t, 4, *evicted)
 }
 
-// A pod finds no node but the one that it must avoid: it is evicted too, and the next one may run there.
+// If a pod finds only the node that it must avoid, the pod is evicted, and the next pod may run there.
 func TestGatesLeaveSomewhereToRun(t *testing.T) {
 	job := builtIn(1)
 	job.Spec.Template.Spec.SchedulingGates = []v1.PodSchedulingGate{{Name: Gate}}
@@ -49,8 +49,8 @@ func TestGatesLeaveSomewhereToRun(t *testing.T) {
 	assert.Equal(t, v1.PodSucceeded, y.pods()[0].Status.Phase)
 }
 
-// A Job that counts evictions as failures has no pod evicted because it finds no node: none may wait for ever.
-func TestGatesOnlyAskWhereEvictionsCount(t *testing.T) {
+// If a Job counts evictions as failures, no pod without a node is evicted. So its pods only prefer other nodes.
+func TestGatesOnlyPreferNodesIfEvictionsCount(t *testing.T) {
 	job := builtIn(1)
 	job.Spec.PodFailurePolicy, job.Spec.BackoffLimit = nil, new(int32)
 	job.Spec.Template.Spec.SchedulingGates = []v1.PodSchedulingGate{{Name: Gate}}
@@ -65,7 +65,7 @@ func TestGatesOnlyAskWhereEvictionsCount(t *testing.T) {
 	assert.Equal(t, "n0", y.pods()[0].Annotations[AvoidAnnotation])
 }
 
-// Where all nodes are to be avoided, none is.
+// If all nodes would have to be avoided, no node is.
 func TestGatesNeverCloseAllNodes(t *testing.T) {
 	job := builtIn(1)
 	job.Spec.Template.Spec.SchedulingGates = []v1.PodSchedulingGate{{Name: Gate}}

@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// indexes is a set of completion indexes: those below its length that are true.
+// indexes is a set of completion indexes: indexes[i] says whether i is in the set.
 type indexes []bool
 
-// parseIndexes reads a set as a Job's status has it, such as "0-3,5". What is not below n is left out, as after a Job
-// was made smaller.
+// parseIndexes reads a set as a Job's status writes it, such as "0-3,5". parseIndexes leaves out indexes of n or more,
+// which a Job has after its completions were reduced. After an error the set holds the indexes before it.
 func parseIndexes(text string, n int) (indexes, error) {
 	set := make(indexes, n)
 	if text == "" {
@@ -36,7 +36,7 @@ func parseIndexes(text string, n int) (indexes, error) {
 	return set, nil
 }
 
-// String writes a set as a Job's status has it: ascending, runs of three or more as a range.
+// String returns the set as a Job's status writes it: ascending, and three or more successive indexes as a range.
 func (s indexes) String() string {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {
@@ -60,6 +60,7 @@ func (s indexes) String() string {
 	return b.String()
 }
 
+// count returns the number of indexes in the set.
 func (s indexes) count() (n int) {
 	for _, in := range s {
 		if in {

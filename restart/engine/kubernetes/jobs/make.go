@@ -13,8 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// podName names the pod of an attempt: always the same one, so that to make it again changes nothing. A Job's name and
-// an index fit into the name of a host; what is longer is cut.
+// podName returns the name of an attempt's pod. The name depends only on the Job and the attempt, so that a second
+// attempt to make the pod changes nothing. A long name of a Job is cut, so that the result has at most 63 characters.
 func podName(job *batchv1.Job, i int, attempt string) string {
 	h := fnv.New64a()
 	h.Write([]byte(string(job.UID) + "/" + attempt))
@@ -22,12 +22,13 @@ func podName(job *batchv1.Job, i int, attempt string) string {
 	return job.Name[:min(len(job.Name), 63-len(tail))] + tail
 }
 
-// makePod makes the pod of an attempt from the Job's template, as the built-in controller does, with the names of an
-// attempt besides. avoid are nodes on which it must not run, or, if soft, need not.
+// makePod makes the pod of an attempt from the Job's template, as the built-in controller does, and adds the attempt's
+// annotations. The pod must not run on the nodes in avoid. If soft is true, it only prefers other nodes. failures is how
+// often the index has failed.
 func makePod(job *batchv1.Job, i int, attempt string, avoid []string, soft bool, failures int) *v1.Pod {
 	t := job.Spec.Template.DeepCopy()
 	p := &v1.Pod{ObjectMeta: t.ObjectMeta, Spec: t.Spec}
-	number, yes := strconv.Itoa(i), true
+	number, yes := strconv.Itoa(i), true // labels and owner references need strings and pointers
 	p.Name, p.GenerateName, p.Namespace = podName(job, i, attempt), "", job.Namespace
 	p.Labels = with(p.Labels, batchv1.JobNameLabel, job.Name, legacyNameLabel, job.Name, ManagedLabel, "true",
 		batchv1.ControllerUidLabel, string(job.UID), legacyOwnerLabel, string(job.UID), indexAnnotation, number)
@@ -48,6 +49,7 @@ func makePod(job *batchv1.Job, i int, attempt string, avoid []string, soft bool,
 			addIndex(&list[k])
 		}
 	}
+	// AvoidAnnotation marks a pod that may find no node; see stuck. A preference never keeps a pod waiting.
 	if len(avoid) > 0 {
 		p.Spec.Affinity = exclude(p.Spec.Affinity, avoid, soft)
 		if !soft {
@@ -57,7 +59,7 @@ func makePod(job *batchv1.Job, i int, attempt string, avoid []string, soft bool,
 	return p
 }
 
-// with adds pairs of keys and values to a map.
+// with adds pairs of keys and values to a map, and returns the map.
 func with(m map[string]string, pairs ...string) map[string]string {
 	if m == nil {
 		m = make(map[string]string, len(pairs)/2)
@@ -68,9 +70,9 @@ func with(m map[string]string, pairs ...string) map[string]string {
 	return m
 }
 
-const indexVariable = "JOB_COMPLETION_INDEX"
+const indexVariable = "JOB_COMPLETION_INDEX" // the environment variable with the pod's index
 
-// addIndex gives a container its index, unless its template does.
+// addIndex adds the index to a container's environment, unless the template has done so.
 func addIndex(c *v1.Container) {
 	if slices.ContainsFunc(c.Env, func(e v1.EnvVar) bool { return e.Name == indexVariable }) {
 		return
@@ -79,7 +81,7 @@ func addIndex(c *v1.Container) {
 	c.Env = append(c.Env, v1.EnvVar{Name: indexVariable, ValueFrom: &v1.EnvVarSource{FieldRef: from}})
 }
 
-// isOf reports whether a pod belongs to the Job of a UID.
+// isOf reports whether a pod belongs to the Job with a UID.
 func isOf(p *v1.Pod, job types.UID) bool {
 	owner := metav1.GetControllerOfNoCopy(p)
 	return owner != nil && owner.UID == job

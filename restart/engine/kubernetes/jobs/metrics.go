@@ -11,14 +11,20 @@ import (
 	"github.com/straggler-go/straggler/restart/engine"
 )
 
-// metrics is what Prometheus is told.
+// metrics are the controller's metrics for Prometheus. metrics is a [prometheus.Collector]. Examples of their values:
+//
+//	straggler_pods_total{op="submit",action="copy",reason="idle-slot"} 4    four copies were made on idle slots
+//	straggler_copies_total{result="won"} 3                                  three copies have won
+//	straggler_attempt_seconds_total{of="wasted"} 120                        attempts without a result ran for 120 s
+//	straggler_jobs_total{result="complete"} 1                               one Job is Complete
+//	straggler_tainted_nodes 2                                               two nodes have the taint
 type metrics struct {
-	pods    *prometheus.CounterVec
-	copies  *prometheus.CounterVec
-	seconds *prometheus.CounterVec
-	jobs    *prometheus.CounterVec
-	syncs   *prometheus.HistogramVec
-	tainted prometheus.Gauge
+	pods    *prometheus.CounterVec   // pods made and deleted
+	copies  *prometheus.CounterVec   // copies and their outcome
+	seconds *prometheus.CounterVec   // run time of ended attempts
+	jobs    *prometheus.CounterVec   // ended Jobs
+	syncs   *prometheus.HistogramVec // time of a sync
+	tainted prometheus.Gauge         // tainted nodes
 	queue   *queueMetrics
 	build   prometheus.Collector
 }
@@ -29,23 +35,24 @@ func newMetrics() *metrics {
 	}
 	return &metrics{
 		queue: newQueueMetrics(),
-		build: built(debug.ReadBuildInfo()),
-		pods:  counter("pods_total", "Pods made and deleted, by what was done and why.", "op", "action", "reason"),
-		copies: counter("copies_total", "Copies of running attempts by what became of them: made, won, lost.",
+		build: buildInfo(debug.ReadBuildInfo()),
+		pods:  counter("pods_total", "Pods made and deleted, by operation, action and reason.", "op", "action", "reason"),
+		copies: counter("copies_total", "Copies of running attempts, by result: made, won, lost.",
 			"result"),
-		seconds: counter("attempt_seconds_total", "Seconds that ended attempts have run: all, and without a result.",
+		seconds: counter("attempt_seconds_total", "Run time of ended attempts in seconds: all (used), and without a result (wasted).",
 			"of"),
 		jobs: counter("jobs_total", "Jobs that have ended.", "result"),
 		syncs: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Namespace: "straggler", Name: "sync_seconds", Help: "Time of one look at a Job.",
+			Namespace: "straggler", Name: "sync_seconds", Help: "Time of one sync of a Job in seconds.",
 			Buckets: prometheus.ExponentialBuckets(0.001, 2.5, 10),
 		}, []string{"result"}),
 		tainted: prometheus.NewGauge(prometheus.GaugeOpts{
-			Namespace: "straggler", Name: "tainted_nodes", Help: "Nodes that have the taint of a slow one.",
+			Namespace: "straggler", Name: "tainted_nodes", Help: "Nodes with the taint of a slow node.",
 		}),
 	}
 }
 
+// all lists the single metrics.
 func (m *metrics) all() []prometheus.Collector {
 	return append(m.queue.all(), m.pods, m.copies, m.seconds, m.jobs, m.syncs, m.tainted, m.build)
 }
@@ -64,7 +71,7 @@ func (m *metrics) Collect(to chan<- prometheus.Metric) {
 	}
 }
 
-// did counts an action that was carried out.
+// did counts a carried out action.
 func (m *metrics) did(a *engine.Action) {
 	action, reason := a.Decision.Action.String(), a.Decision.Reason.String()
 	if a.Decision == (restart.Decision{}) {
@@ -73,11 +80,13 @@ func (m *metrics) did(a *engine.Action) {
 	m.pods.WithLabelValues(a.Op.String(), action, reason).Inc()
 }
 
-// count adds what a run's ledger says more than when it was last counted. The controller is locked.
+// count adds the growth of a run's ledger since the last call. The controller is locked.
 func (m *metrics) count(r *run) {
+	// A new phase of the same Job is told of attempts that were counted before. The first ledger of such a phase is not
+	// added.
 	now, was := r.phase.Ledger(), r.counted
-	if r.retold {
-		r.retold, was = false, now
+	if r.recount {
+		r.recount, was = false, now
 	}
 	m.copies.WithLabelValues("made").Add(float64(max(now.Copies-was.Copies, 0)))
 	m.copies.WithLabelValues("won").Add(float64(max(now.Won-was.Won, 0)))
@@ -87,12 +96,15 @@ func (m *metrics) count(r *run) {
 	r.counted = now
 }
 
+// finished counts an ended Job.
 func (m *metrics) finished(complete bool) {
 	m.jobs.WithLabelValues(map[bool]string{true: "complete", false: "failed"}[complete]).Inc()
 }
 
+// synced records the time and the result of a sync.
 func (m *metrics) synced(took time.Duration, err error) {
 	m.syncs.WithLabelValues(map[bool]string{true: "done", false: "failed"}[err == nil]).Observe(took.Seconds())
 }
 
+// log logs an error of a sync.
 func (m *metrics) log(key string, err error) { slog.Warn("sync", "job", key, "error", err) }

@@ -8,36 +8,38 @@ import (
 	"github.com/straggler-go/straggler/restart/engine"
 )
 
-// nodeChanged tells the hosts whether a node may get something new.
+// nodeChanged tells the hosts whether a node may get new pods.
 func (c *Controller) nodeChanged(n *v1.Node) {
 	_, exists, _ := c.nodes.GetIndexer().GetByKey(n.Name)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.known[n.Name] = true
 	c.hosts.SetDown(n.Name, !exists || !usable(n))
-	if !exists && len(c.known) > mostGone {
+	if !exists && len(c.known) > renewAbove {
 		c.renew()
 	}
 }
 
-// mostGone is how many nodes are remembered at least, of which any may be gone.
-const mostGone = 1000
+// renewAbove is the number of known nodes above which nodes that are gone are forgotten; see renew.
+const renewAbove = 1000
 
-// renew forgets the nodes that are gone, if they are more than those that there are. Hosts keep their numbers for life,
-// so what is known of the others goes with them, and each Job is looked at as by a controller that has just started. A
-// record of the caller's own has the old numbers, so there nothing is forgotten. The controller is locked.
+// renew forgets the nodes that are gone, if at least half of the known nodes are gone. A node keeps its number in the
+// hosts for ever, so renew makes new hosts, and the knowledge about the other nodes is lost, too. After that each Job
+// is synced as by a new controller. With a record of the caller's own nothing is forgotten, because the record has the
+// old numbers. The controller is locked.
 func (c *Controller) renew() {
 	names := c.nodes.GetIndexer().ListKeys()
 	if c.config.Record != nil || len(c.known) < 2*len(names) {
 		return
 	}
+	// The runs refer to the old hosts, so they end, too. The next sync of each Job makes a new run.
 	for _, r := range c.runs {
 		c.metrics.count(r)
 		r.close(c.config.Now())
 	}
 	clear(c.runs)
 	clear(c.known)
-	c.hosts, _ = engine.NewMachines(engine.MachinesConfig{}) // it has no field that could be out of range
+	c.hosts, _ = engine.NewMachines(engine.MachinesConfig{}) // no field can be out of range
 	for _, o := range c.nodes.GetIndexer().List() {
 		n := o.(*v1.Node)
 		c.known[n.Name] = true
@@ -58,7 +60,7 @@ func usable(n *v1.Node) bool {
 	return false
 }
 
-// stuck reports whether a pod that avoids nodes has found no other one for so long that it had better not avoid any.
+// stuck reports whether a pod that must avoid nodes has found no other node for softAfter.
 func stuck(p *v1.Pod, now time.Time) bool {
 	if p.Spec.NodeName != "" || p.Annotations[AvoidAnnotation] == "" || !active(p) {
 		return false

@@ -14,7 +14,7 @@ import (
 	"github.com/straggler-go/straggler/estimate/machines"
 )
 
-// churn has so many nodes come and go.
+// churn adds and removes n nodes.
 func churn(y *toy, n int) {
 	for i := range n {
 		node := &v1.Node{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint("spot-", i)}}
@@ -25,8 +25,8 @@ func churn(y *toy, n int) {
 	}
 }
 
-// Nodes that are gone are forgotten in the end, and a Job that runs meanwhile loses nothing by it.
-func TestNodesThatAreGoneAreForgotten(t *testing.T) {
+// Nodes that are gone are forgotten in the end, and a running Job loses nothing by this.
+func TestGoneNodesAreForgotten(t *testing.T) {
 	y := newToy(t, indexedJob(16))
 	slowNode(y)
 	y.steps(5)
@@ -34,7 +34,7 @@ func TestNodesThatAreGoneAreForgotten(t *testing.T) {
 	require.Len(t, y.c.known, 904)
 	require.Contains(t, y.c.runs, jobKey)
 	churn(y, 3000)
-	assert.LessOrEqual(t, len(y.c.known), mostGone)
+	assert.LessOrEqual(t, len(y.c.known), renewAbove)
 	assert.NotContains(t, y.c.known, "spot-2")
 	assert.Contains(t, y.c.known, "n3")
 	require.True(t, holds(&y.steps(100).Status, batchv1.JobComplete))
@@ -42,8 +42,8 @@ func TestNodesThatAreGoneAreForgotten(t *testing.T) {
 	oneWinner(t, y)
 }
 
-// A record of the caller's own has numbers that must not mean other nodes.
-func TestNodesOfTheCallersRecordStay(t *testing.T) {
+// With a record of the caller's own, the numbers of nodes never change their meaning.
+func TestNodesOfTheCallersRecordKeepTheirNumbers(t *testing.T) {
 	record, err := machines.New(machines.Config{})
 	require.NoError(t, err)
 	y := newToy(t, indexedJob(16), func(_ *toy, c *Config) { c.Record = record })
@@ -64,8 +64,8 @@ func TestMarksAreForgotten(t *testing.T) {
 	assert.Empty(t, m.lifted)
 }
 
-// A kubelet whose clock is off by an hour lengthens no pause, and skips none.
-func TestBackoffByAnotherClock(t *testing.T) {
+// A kubelet's clock that is wrong by an hour does not change the pauses.
+func TestWrongClocksDoNotChangePauses(t *testing.T) {
 	made := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
 	for _, off := range []time.Duration{0, time.Second, time.Hour, -time.Hour} {
 		p := &v1.Pod{}
@@ -78,11 +78,11 @@ func TestBackoffByAnotherClock(t *testing.T) {
 		assert.WithinDuration(t, made.Add(20*time.Second), end, 2*time.Second, "%v", off)
 		p.Status.ContainerStatuses[0].State.Terminated.StartedAt = metav1.Time{}
 		if end = endOf(p, made.Add(21*time.Second)); off.Abs() == time.Hour {
-			assert.Equal(t, made, end, "nothing says for how long it ran")
+			assert.Equal(t, made, end, "the run time is not known")
 		} else {
-			assert.WithinDuration(t, made.Add(20*time.Second+off), end, time.Second, "the end alone is dated")
+			assert.WithinDuration(t, made.Add(20*time.Second+off), end, time.Second, "only the end is known")
 		}
 		p.Status.ContainerStatuses = nil
-		assert.Equal(t, made, endOf(p, made.Add(21*time.Second)), "it never ran")
+		assert.Equal(t, made, endOf(p, made.Add(21*time.Second)), "the pod never ran")
 	}
 }

@@ -9,69 +9,73 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// plan is what a Job's status becomes and what is done to its pods, by what the API server shows and nothing else: a
-// controller that dies anywhere makes the same plan again. The status is written before anything is done to the pods:
-// an end stands in it before the pod's finalizer goes, and leaves its list of those that were not counted after that.
+// plan is the next status of a Job, and the pods to release and to remove. plan follows only from the objects of the API
+// server, so a controller that dies anywhere makes the same plan again.
+//
+// The status is written before the pods are changed. A failed pod is listed in the status before its finalizer is
+// removed. After that the failure is counted, and the pod leaves the list.
 type plan struct {
 	job     *batchv1.Job
-	status  batchv1.JobStatus
+	status  batchv1.JobStatus // the next status
 	now     time.Time
-	builtIn bool // the built-in controller counts the pods
+	builtIn bool // the built-in controller runs the Job and counts the pods
 
-	completed, given indexes // given up: status.failedIndexes
-	winners          []*v1.Pod
-	failures         []int // by index, if they count by index
-	carried          []int // of them, as many as a later pod of the index knows
+	completed indexes   // status.completedIndexes
+	givenUp   indexes   // status.failedIndexes
+	winners   []*v1.Pod // by index; nil: none
+	failures  []int     // by index; nil without backoffLimitPerIndex
+	carried   []int     // by index: the failures that a later pod of the index carries in an annotation
 
-	setbacks map[int]setback // by index, of those with failures that count
+	setbacks map[int]setback // by index: the failures that count
 	delayed  int             // failures that count and are not in the status yet
 
 	listed map[types.UID]bool // pods whose failure is in the status
-	later  map[types.UID]bool // pods whose failure it has no room for yet
+	later  map[types.UID]bool // pods whose failure has no room in the status yet
 
-	release []*v1.Pod // of which the finalizer goes
-	remove  []removal // which are deleted
-	soft    []int     // indexes whose next pod need not avoid any node
-	wake    time.Duration
+	release  []*v1.Pod     // pods to release from their finalizer
+	remove   []removal     // pods to delete
+	soft     []int         // indexes whose next pod need not avoid any node
+	nextSync time.Duration // when the Job must be synced again; 0: after its interval
 }
 
-// removal is a pod to delete, and why.
+// removal is a pod to delete.
 type removal struct {
 	pod    *v1.Pod
 	why    string
-	force  bool // it does not end by itself
-	counts bool // it is a failure
+	force  bool // without grace, because the pod does not end by itself
+	counts bool // the pod counts as a failure
 }
 
-// setback is how often an index has failed, and when it did last.
+// setback is how often an index has failed, and when it failed last.
 type setback struct {
 	failures int
 	last     time.Time
 }
 
-// makePlan makes the plan of an Indexed Job. The pods are those that it owns, in the order of their indexes and names.
-// O(pods + completions).
+// makePlan makes the plan of an Indexed Job. pods are the pods that the Job owns, in the order of their indexes and
+// names. makePlan takes O(pods + completions) time.
 func makePlan(job *batchv1.Job, pods []*v1.Pod, now time.Time) *plan {
 	n := int(*job.Spec.Completions)
 	p := &plan{job: job, status: *job.Status.DeepCopy(), now: now, winners: make([]*v1.Pod, n)}
-	p.completed, _ = parseIndexes(job.Status.CompletedIndexes, n) // it was written here
-	p.given = make(indexes, n)
+	p.completed, _ = parseIndexes(job.Status.CompletedIndexes, n) // this controller wrote it
+	p.givenUp = make(indexes, n)
 	if job.Status.FailedIndexes != nil {
-		p.given, _ = parseIndexes(*job.Status.FailedIndexes, n)
+		p.givenUp, _ = parseIndexes(*job.Status.FailedIndexes, n)
 	}
 	p.chooseWinners(pods)
-	if finishedJob(job) { // its status is as it is to stay
+	if finishedJob(job) { // the status must not change any more
 		p.status = job.Status
 		p.clear(pods)
 		p.free(pods)
 		return p
 	}
+	// The status first, then the pods: the Job's condition decides which pods are removed.
 	p.start()
 	p.countPods(pods)
 	failJob := p.judgeIndexes(pods)
 	p.countFailures(pods)
 	p.conclude(pods, failJob)
-	if p.failing() {
+	if p.failing() { // the running pods have become failures
 		p.list(pods)
 	}
 	p.clear(pods)
@@ -80,18 +84,20 @@ func makePlan(job *batchv1.Job, pods []*v1.Pod, now time.Time) *plan {
 	return p
 }
 
+// suspended reports whether the Job is suspended by its spec.
 func (p *plan) suspended() bool { return p.job.Spec.Suspend != nil && *p.job.Spec.Suspend }
 
-// ending reports whether the Job is to end, well or not, and gets no pod any more.
+// ending reports whether the Job has succeeded or failed, or soon will, and gets no more pods.
 func (p *plan) ending() bool {
 	return holds(&p.status, batchv1.JobSuccessCriteriaMet) || holds(&p.status, batchv1.JobFailureTarget) || p.over()
 }
 
+// over reports whether the next status is Complete or Failed.
 func (p *plan) over() bool {
 	return holds(&p.status, batchv1.JobComplete) || holds(&p.status, batchv1.JobFailed)
 }
 
-// start dates the Job's start, and says whether it is suspended.
+// start sets the Job's start time and the condition Suspended.
 func (p *plan) start() {
 	at := metav1.NewTime(p.now)
 	switch {
@@ -107,7 +113,7 @@ func (p *plan) start() {
 	}
 }
 
-// set sets a condition, and reports whether it was not so before.
+// set sets a condition, and reports whether the condition has changed.
 func (p *plan) set(kind batchv1.JobConditionType, to v1.ConditionStatus, reason, message string) bool {
 	at := metav1.NewTime(p.now)
 	c := batchv1.JobCondition{
@@ -126,6 +132,7 @@ func (p *plan) set(kind batchv1.JobConditionType, to v1.ConditionStatus, reason,
 	return true
 }
 
+// countPods counts the active, ready and terminating pods in the status.
 func (p *plan) countPods(pods []*v1.Pod) {
 	var alive, are, going int32
 	for _, pod := range pods {
@@ -142,12 +149,12 @@ func (p *plan) countPods(pods []*v1.Pod) {
 	p.status.Active, p.status.Ready, p.status.Terminating = alive, &are, &going
 }
 
-// chooseWinners names for each index the pod whose success counts: the one that has the label, else the first by its
-// end, else by its name.
+// chooseWinners chooses the winner of each index among its successful pods: the pod with WinnerLabel, or the pod that
+// ended first, or, at equal times, the first by name.
 func (p *plan) chooseWinners(pods []*v1.Pod) {
 	for _, pod := range pods {
 		i := index(pod)
-		if pod.Status.Phase != v1.PodSucceeded || i < 0 || i >= len(p.winners) || p.given[i] || !p.mayWin(pod) {
+		if pod.Status.Phase != v1.PodSucceeded || i < 0 || i >= len(p.winners) || p.givenUp[i] || !p.mayWin(pod) {
 			continue
 		}
 		if best := p.winners[i]; best == nil || better(pod, best) {
@@ -159,13 +166,14 @@ func (p *plan) chooseWinners(pods []*v1.Pod) {
 	p.status.Succeeded = int32(p.completed.count())
 }
 
-// mayWin reports whether the success of a pod counts. A pod without its finalizer has been counted as a failure, unless its
-// index was complete before. A pod that this controller deletes may exit with 0 because it was told to stop.
+// mayWin reports whether the success of a pod counts. A pod without its finalizer was counted as a failure before,
+// unless its index was complete. A pod that this controller deletes may exit with 0 only because it was told to stop.
 func (p *plan) mayWin(pod *v1.Pod) bool {
 	return p.builtIn || p.completed[index(pod)] || pod.Labels[WinnerLabel] != "" ||
-		hasFinalizer(pod) && (!ours(pod) || pod.DeletionTimestamp == nil)
+		hasFinalizer(pod) && (!cancelledHere(pod) || pod.DeletionTimestamp == nil)
 }
 
+// better reports whether pod a wins over pod b: it has the label, or ended earlier.
 func better(a, b *v1.Pod) bool {
 	if x, y := a.Labels[WinnerLabel], b.Labels[WinnerLabel]; x != y {
 		return x != ""
@@ -175,7 +183,9 @@ func better(a, b *v1.Pod) bool {
 	return x.Before(y)
 }
 
-// judgeIndexes gives up the indexes that have failed too often, and says why the whole Job fails, if a pod says so.
+// judgeIndexes gives up indexes: an index with more failures than the Job's backoffLimitPerIndex, and an index with a
+// failed pod that meets a rule of the podFailurePolicy with the action FailIndex. A complete index is never given up.
+// judgeIndexes returns why the whole Job fails, if a failed pod meets a rule with the action FailJob, and "" otherwise.
 func (p *plan) judgeIndexes(pods []*v1.Pod) (failJob string) {
 	limit := p.job.Spec.BackoffLimitPerIndex
 	if limit != nil {
@@ -189,16 +199,16 @@ func (p *plan) judgeIndexes(pods []*v1.Pod) (failJob string) {
 		if limit != nil {
 			p.failures[i], p.carried[i] = max(p.failures[i], failuresOf(p.job, pod)), max(p.carried[i], carries(pod))
 		}
-		if !lost(p.job, pod) || p.ending() { // the Job's failed indexes are as they are to stay
+		if !hasFailed(p.job, pod) || p.ending() { // the failed indexes of a Job that ends must not change
 			continue
 		}
-		switch action, why := verdict(p.job, pod); action {
+		switch action, why := policyAction(p.job, pod); action {
 		case batchv1.PodFailurePolicyActionFailJob:
 			if failJob == "" {
 				failJob = why
 			}
 		case batchv1.PodFailurePolicyActionFailIndex:
-			p.given[i] = limit != nil && !p.completed[i]
+			p.givenUp[i] = limit != nil && !p.completed[i]
 		}
 	}
 	if limit == nil {
@@ -206,10 +216,10 @@ func (p *plan) judgeIndexes(pods []*v1.Pod) (failJob string) {
 	}
 	for i, n := range p.failures {
 		if n > int(*limit) && !p.completed[i] && !p.ending() {
-			p.given[i] = true
+			p.givenUp[i] = true
 		}
 	}
-	text := p.given.String()
+	text := p.givenUp.String()
 	p.status.FailedIndexes = &text
 	return failJob
 }

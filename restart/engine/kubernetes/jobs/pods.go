@@ -22,7 +22,7 @@ func index(p *v1.Pod) int {
 	return int(i)
 }
 
-// attemptOf returns the name of the attempt that a pod is: the annotation of one that was made here, else its UID.
+// attemptOf returns the name of a pod's attempt: its annotation, or the UID of a pod that this controller has not made.
 func attemptOf(p *v1.Pod) string {
 	if id := p.Annotations[AttemptAnnotation]; id != "" {
 		return id
@@ -30,33 +30,35 @@ func attemptOf(p *v1.Pod) string {
 	return string(p.UID)
 }
 
-// ours reports whether this controller has a pod deleted, which then is no failure.
-func ours(p *v1.Pod) bool { return p.Annotations[CancelledAnnotation] != "" }
+// cancelledHere reports whether this controller deletes a pod as not needed. A pod that is cancelled here is no failure.
+func cancelledHere(p *v1.Pod) bool { return p.Annotations[CancelledAnnotation] != "" }
 
-// terminal reports whether a pod is in a phase that is its last.
+// terminal reports whether a pod's phase is Succeeded or Failed.
 func terminal(p *v1.Pod) bool {
 	return p.Status.Phase == v1.PodSucceeded || p.Status.Phase == v1.PodFailed
 }
 
-// ended reports whether a pod has stopped for good. One that this controller deletes before any node had it does nothing
-// any more.
+// ended reports whether a pod has stopped for good. A pod without a node that this controller deletes never runs.
 func ended(p *v1.Pod) bool {
-	return terminal(p) || p.DeletionTimestamp != nil && p.Spec.NodeName == "" && ours(p)
+	return terminal(p) || p.DeletionTimestamp != nil && p.Spec.NodeName == "" && cancelledHere(p)
 }
 
-// lost reports whether a pod of a Job is taken to have failed: it has, or somebody else deletes it and the Job's
-// podReplacementPolicy does not wait for its end.
-func lost(job *batchv1.Job, p *v1.Pod) bool {
-	return !ours(p) && (p.Status.Phase == v1.PodFailed || p.DeletionTimestamp != nil && !terminal(p) && !replacesFailed(job))
+// hasFailed reports whether a pod of a Job counts as failed: its phase is Failed, or somebody else deletes the pod and
+// the Job's podReplacementPolicy does not wait for its end.
+func hasFailed(job *batchv1.Job, p *v1.Pod) bool {
+	return !cancelledHere(p) && (p.Status.Phase == v1.PodFailed || p.DeletionTimestamp != nil && !terminal(p) && !replacesFailed(job))
 }
 
 // active reports whether a pod waits or runs, as a Job's status counts it.
 func active(p *v1.Pod) bool { return !ended(p) && p.DeletionTimestamp == nil }
 
+// terminating reports whether a pod is being deleted and has not ended.
 func terminating(p *v1.Pod) bool { return !ended(p) && p.DeletionTimestamp != nil }
 
+// ready reports whether a pod is active and has the condition Ready.
 func ready(p *v1.Pod) bool { return active(p) && condition(p, v1.PodReady) }
 
+// condition reports whether a pod has a condition.
 func condition(p *v1.Pod, kind v1.PodConditionType) bool {
 	for i := range p.Status.Conditions {
 		if c := &p.Status.Conditions[i]; c.Type == kind {
@@ -66,6 +68,7 @@ func condition(p *v1.Pod, kind v1.PodConditionType) bool {
 	return false
 }
 
+// hasFinalizer reports whether a pod has the finalizer for Jobs, so that its end is not counted yet.
 func hasFinalizer(p *v1.Pod) bool {
 	for _, f := range p.Finalizers {
 		if f == finalizer {
@@ -75,15 +78,15 @@ func hasFinalizer(p *v1.Pod) bool {
 	return false
 }
 
-// state says what the engine is told of a pod. One that is being deleted counts as gone, unless its Job wants to be
-// sure (waits).
+// state returns the state of a pod for the engine. A pod that is being deleted counts as ended, unless waits says that
+// the Job waits for its end.
 func state(p *v1.Pod, waits bool) engine.State {
 	switch {
 	case p.Status.Phase == v1.PodSucceeded:
 		return engine.Succeeded
-	case (ended(p) || p.DeletionTimestamp != nil && !waits) && condition(p, v1.DisruptionTarget) && !ours(p):
+	case (ended(p) || p.DeletionTimestamp != nil && !waits) && condition(p, v1.DisruptionTarget) && !cancelledHere(p):
 		return engine.Lost
-	case p.DeletionTimestamp != nil && (ended(p) || !waits), ended(p) && ours(p):
+	case p.DeletionTimestamp != nil && (ended(p) || !waits), ended(p) && cancelledHere(p):
 		return engine.Cancelled
 	case ended(p):
 		return engine.Failed
@@ -93,8 +96,8 @@ func state(p *v1.Pod, waits bool) engine.State {
 	return engine.Queued
 }
 
-// span returns when a pod's containers began and ended, of which a kubelet says whole seconds: on the average half a
-// second too early.
+// span returns when a pod's containers began and ended; zero means not yet. A kubelet reports whole seconds, on average
+// half a second too early, so span adds half a second.
 func span(p *v1.Pod) (begun, ended time.Time) {
 	const half = time.Second / 2
 	for i := range p.Status.ContainerStatuses {
@@ -119,31 +122,33 @@ func span(p *v1.Pod) (begun, ended time.Time) {
 	return begun, ended
 }
 
-// endOf returns when a pod has ended, by the clock of the API server as far as that can be seen: a kubelet whose clock is
-// off dates its pod before there was one, or what is still to come. Of such a pod it is believed how long it ran.
+// endOf returns when a pod has ended, by the clock of the API server. If a kubelet's clock is wrong, the pod's times
+// may lie before the pod's creation or in the future. Then endOf adds the pod's run time to the time of its creation.
 func endOf(p *v1.Pod, now time.Time) time.Time {
-	const slack = 2 * time.Second // of whole seconds, and of clocks that are as good as right
+	// slack allows for whole seconds and for small errors of clocks.
+	const slack = 2 * time.Second
 	made := p.CreationTimestamp.Time
 	begun, ended := span(p)
 	switch {
-	case ended.IsZero(): // it never ran
+	case ended.IsZero(): // the pod never ran
 		return made
-	case begun.IsZero(): // nothing says for how long it ran
+	case begun.IsZero(): // the run time is not known
 		if ended.Before(made.Add(-slack)) || ended.After(now.Add(slack)) {
 			return made
 		}
 		return ended
 	}
+	// The kubelet's clock is wrong, but its run time is right: both times come from the same clock.
 	if begun.Before(made.Add(-slack)) || ended.After(now.Add(slack)) {
 		return made.Add(max(ended.Sub(begun), 0))
 	}
 	return ended
 }
 
-var errProgress = errors.New(`want a share as "0.4" or "40/100", and behind "@" the seconds since 1970`)
+var errProgress = errors.New(`want a share as "0.4" or "40/100", and after an "@" the seconds since 1970`)
 
-// parseProgress reads a progress annotation: how far a pod is, in [0, 1], of how much in all, 0 if that is not said, and
-// as of when; zero if that is not said.
+// parseProgress reads a progress annotation. parseProgress returns the share of the work that is done, in [0, 1]; the
+// total work, 0 if it is not given; and the time of the report, zero if it is not given.
 func parseProgress(text string) (share, total float64, asOf time.Time, err error) {
 	text, seconds, dated := strings.Cut(text, "@")
 	done, all, ofTotal := strings.Cut(text, "/")
@@ -169,10 +174,10 @@ func parseProgress(text string) (share, total float64, asOf time.Time, err error
 	return share, total, asOf, nil
 }
 
-// mostTotal keeps the sum of what all indexes have to do a number.
+// mostTotal is the limit of an index's size, so that the sum of all sizes is a finite number.
 const mostTotal = 1e18
 
-// restarts is how often the containers of a pod were started again on its node.
+// restarts returns how often a pod's containers were restarted on its node.
 func restarts(p *v1.Pod) (n int) {
 	for _, list := range [][]v1.ContainerStatus{p.Status.InitContainerStatuses, p.Status.ContainerStatuses} {
 		for i := range list {
@@ -187,6 +192,7 @@ func finishedJob(job *batchv1.Job) bool {
 	return holds(&job.Status, batchv1.JobComplete) || holds(&job.Status, batchv1.JobFailed)
 }
 
+// holds reports whether a Job's status has a condition.
 func holds(status *batchv1.JobStatus, kind batchv1.JobConditionType) bool {
 	for i := range status.Conditions {
 		if c := &status.Conditions[i]; c.Type == kind {
@@ -196,13 +202,14 @@ func holds(status *batchv1.JobStatus, kind batchv1.JobConditionType) bool {
 	return false
 }
 
-// forceAfter is how long beyond its grace a kubelet may take to end a pod that nobody wants. Then its node is taken to be dead,
-// and what may still run there is not waited for: no result of it is wanted.
+// forceAfter is how long after its grace period a kubelet may take to end a deleted pod. After that the node is taken
+// to be dead, and the pod is deleted by force. The pod may still run there, but its result is not needed.
 const forceAfter = 10 * time.Second
 
-// overdue reports whether a pod that is deleted should long have ended: any pod of a Job that ends, and else one that this
-// controller has deleted. One that may not run beside the next of its index is waited for, as long as there may be a next.
+// overdue reports whether a deleted pod has not ended forceAfter its grace period, and may be deleted by force. This
+// holds for any pod of a Job that ends. While a Job goes on, it holds only for a pod that this controller has deleted,
+// and not if two pods of an index must never run at once.
 func (p *plan) overdue(pod *v1.Pod) bool {
 	copies, _ := mayCopy(p.job)
-	return terminating(pod) && p.now.Sub(pod.DeletionTimestamp.Time) > forceAfter && (p.ending() || copies && ours(pod))
+	return terminating(pod) && p.now.Sub(pod.DeletionTimestamp.Time) > forceAfter && (p.ending() || copies && cancelledHere(pod))
 }

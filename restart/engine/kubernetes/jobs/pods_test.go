@@ -48,8 +48,8 @@ func TestIndexes(t *testing.T) {
 	}
 }
 
-// What the engine is told of a pod, where a pod that goes counts as gone, and where it does not.
-func TestState(t *testing.T) {
+// The state of a pod for the engine depends on whether the Job waits for the end of deleted pods.
+func TestStateOfAPod(t *testing.T) {
 	at := metav1.Now()
 	disrupted := []v1.PodCondition{{Type: v1.DisruptionTarget, Status: v1.ConditionTrue}}
 	for _, c := range []struct {
@@ -82,7 +82,7 @@ func TestState(t *testing.T) {
 			p.Status.Conditions = disrupted
 		}
 		assert.Equal(t, c.want, state(p, false), c.name)
-		assert.Equal(t, c.waits, state(p, true), c.name+", and is waited for")
+		assert.Equal(t, c.waits, state(p, true), c.name+", and the Job waits for its end")
 	}
 }
 
@@ -97,10 +97,10 @@ func TestMakePod(t *testing.T) {
 	p := makePod(job, 1, "1.2", []string{"n1", "n2"}, false, 0)
 	assert.Empty(t, validation.IsDNS1123Label(p.Name))
 	for _, term := range p.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms {
-		assert.Len(t, term.MatchExpressions, 1, "what the template asks for stays")
-		assert.Len(t, term.MatchFields, 2, "each term excludes both")
+		assert.Len(t, term.MatchExpressions, 1, "the template's own expressions stay")
+		assert.Len(t, term.MatchFields, 2, "each term excludes both nodes")
 		for _, f := range term.MatchFields {
-			assert.Len(t, f.Values, 1, "the API server takes one name a field")
+			assert.Len(t, f.Values, 1, "the API server takes one name in a field")
 		}
 	}
 	assert.Empty(t, job.Spec.Template.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.
@@ -109,7 +109,7 @@ func TestMakePod(t *testing.T) {
 	assert.NotEqual(t, p.Name, makePod(job, 1, "1.3", nil, false, 0).Name)
 	another := job.DeepCopy()
 	another.UID = "job-2"
-	assert.NotEqual(t, p.Name, makePod(another, 1, "1.2", nil, false, 0).Name, "of a Job of the same name")
+	assert.NotEqual(t, p.Name, makePod(another, 1, "1.2", nil, false, 0).Name, "a later Job of the same name has other names of pods")
 	assert.True(t, isOf(p, job.UID))
 	assert.Contains(t, p.Finalizers, finalizer)
 	assert.Equal(t, "1", p.Labels[batchv1.JobCompletionIndexAnnotation])

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 )
 
-// police says what the API server would refuse of a Job's new status, in the order in which it checks it.
+// police returns why the API server would refuse a Job's new status. It checks in the API server's order.
 func police(was, is *batchv1.Job) (wrong []string) {
 	o, s := &was.Status, &is.Status
 	n := int(*is.Spec.Completions)

@@ -5,14 +5,15 @@ import (
 	"k8s.io/client-go/util/workqueue"
 )
 
-// queueMetrics is what Prometheus is told of the queue of Jobs to look at. It implements [workqueue.MetricsProvider]. The
-// names are not client-go's, which another controller in the process may have registered.
+// queueMetrics are the metrics of the queue of Jobs to sync. queueMetrics implements [workqueue.MetricsProvider]. Their
+// names differ from client-go's names, which another controller in the process may have registered.
 type queueMetrics struct {
 	depth, unfinished, longest prometheus.Gauge
 	adds, retries              prometheus.Counter
 	waits, works               prometheus.Histogram
 }
 
+// newQueueMetrics makes the metrics. All metrics begin at zero.
 func newQueueMetrics() *queueMetrics {
 	const of, queue = "straggler", "queue"
 	gauge := func(name, help string) prometheus.Gauge {
@@ -27,16 +28,17 @@ func newQueueMetrics() *queueMetrics {
 		})
 	}
 	return &queueMetrics{
-		depth:      gauge("depth", "Jobs that wait for a look."),
-		unfinished: gauge("unfinished_seconds", "Seconds that the looks in progress have taken, added up."),
-		longest:    gauge("longest_seconds", "Seconds that the longest look in progress has taken."),
+		depth:      gauge("depth", "Jobs that wait for a sync."),
+		unfinished: gauge("unfinished_seconds", "Summed time of the syncs in progress."),
+		longest:    gauge("longest_seconds", "Time of the longest sync in progress."),
 		adds:       counter("adds_total", "Jobs that were put into the queue."),
 		retries:    counter("delays_total", "Jobs that were put into the queue for later, after an error or at an interval."),
 		waits:      histogram("wait_seconds", "Time that a Job waits in the queue."),
-		works:      histogram("work_seconds", "Time from when a Job leaves the queue until its look is over."),
+		works:      histogram("work_seconds", "Time from a Job's departure from the queue to the end of its sync."),
 	}
 }
 
+// all lists the single metrics.
 func (m *queueMetrics) all() []prometheus.Collector {
 	return []prometheus.Collector{m.depth, m.unfinished, m.longest, m.adds, m.retries, m.waits, m.works}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A Job that waits, is looked at, and is put off: the metrics of the queue say so.
+// The queue's metrics count a Job that waits, is synced, and is queued for later.
 func TestQueueMetrics(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	y := newToy(t, indexedJob(1), func(_ *toy, c *Config) { c.Registry = registry })
@@ -34,7 +34,7 @@ func TestQueueMetrics(t *testing.T) {
 	is := read()
 	assert.Zero(t, is["straggler_queue_depth"])
 	assert.Equal(t, 1.0, is["straggler_queue_adds_total"])
-	assert.Equal(t, 1.0, is["straggler_queue_delays_total"], "the next look is due after the interval")
+	assert.Equal(t, 1.0, is["straggler_queue_delays_total"], "the next sync is due after the interval")
 	assert.Equal(t, 1.0, is["straggler_queue_wait_seconds"])
 	assert.Equal(t, 1.0, is["straggler_queue_work_seconds"])
 	assert.Contains(t, is, "straggler_queue_unfinished_seconds")
@@ -42,7 +42,8 @@ func TestQueueMetrics(t *testing.T) {
 	assert.Equal(t, 1.0, is["straggler_build_info"])
 }
 
-// The version is that of the controller's module: of the program, of what the program imports, or of what stands for that.
+// The version is the version of the controller's module: of the program itself, of its dependency, or of the dependency's
+// replacement.
 func TestBuildInfo(t *testing.T) {
 	own := &debug.Module{Path: modulePath, Version: "v0.2.0"}
 	replaced := &debug.Module{Path: modulePath, Version: "v0.1.0", Replace: &debug.Module{Path: "fork", Version: "v0.3.0"}}
@@ -57,7 +58,7 @@ func TestBuildInfo(t *testing.T) {
 		"unknown unknown unknown": nil,
 	} {
 		registry := prometheus.NewRegistry()
-		registry.MustRegister(built(info, info != nil))
+		registry.MustRegister(buildInfo(info, info != nil))
 		families, err := registry.Gather()
 		require.NoError(t, err)
 		require.Len(t, families, 1)

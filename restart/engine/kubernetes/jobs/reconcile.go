@@ -16,32 +16,35 @@ import (
 	"github.com/straggler-go/straggler/restart/engine"
 )
 
-// errStale says that the cache is behind what was written; the next look will be better.
+// errStale says that the cache is older than the Job in the API server. The next sync will succeed.
 var errStale = errors.New("the Job has changed meanwhile")
 
 const (
-	batch     = time.Second // for how long changes are collected at most
-	atOnce    = 500         // pods that are made in one go at most, as the built-in controller does
+	batchPeriod = time.Second // how long changes of pods are collected before a sync, at most
+	maxCreates  = 500         // pods that one sync makes at most, as in the built-in controller
+	// softAfter is how long a pod may wait without a node because of the nodes that it must avoid. After that the next pod
+	// of the index need not avoid them.
 	softAfter = 30 * time.Second
 )
 
-// jobChanged has a Job looked at.
+// jobChanged queues a Job for a sync. The queue holds a Job once, however often the Job changes before its sync.
 func (c *Controller) jobChanged(job *batchv1.Job) { c.queue.Add(job.Namespace + "/" + job.Name) }
 
-// podChanged has a pod's Job looked at, unless nothing has changed but how far the pod is, which can wait.
+// podChanged queues a pod's Job for a sync. A change of the progress alone waits for the next poll.
 func (c *Controller) podChanged(was, is any) {
 	p := is.(*v1.Pod)
 	if o, known := was.(*v1.Pod); known && o.Status.Phase == p.Status.Phase && ready(o) == ready(p) &&
 		(o.DeletionTimestamp == nil) == (p.DeletionTimestamp == nil) &&
-		hasFinalizer(o) == hasFinalizer(p) && ours(o) == ours(p) {
+		hasFinalizer(o) == hasFinalizer(p) && cancelledHere(o) == cancelledHere(p) {
 		return
 	}
+	// A short delay collects the changes of several pods into one sync.
 	if name := p.Labels[batchv1.JobNameLabel]; name != "" {
-		c.queue.AddAfter(p.Namespace+"/"+name, min(c.config.Interval/10, batch))
+		c.queue.AddAfter(p.Namespace+"/"+name, min(c.config.Interval/10, batchPeriod))
 	}
 }
 
-// sync brings one Job a step further, and says when to look again.
+// sync brings the objects of one Job closer to the plan, and returns when to sync the Job again; 0 means after a change.
 func (c *Controller) sync(ctx context.Context, key string) (again time.Duration, err error) {
 	o, exists, err := c.jobs.GetIndexer().GetByKey(key)
 	if err != nil {
@@ -59,7 +62,7 @@ func (c *Controller) sync(ctx context.Context, key string) (again time.Duration,
 	switch {
 	case job == nil || job.DeletionTimestamp != nil:
 		c.drop(key)
-		if job != nil { // its pods go with it, once nothing holds them
+		if job != nil { // the pods are deleted with the Job, once their finalizers are removed
 			err = errors.Join(err, c.freeOrphans(ctx, pods))
 		}
 		return 0, err
@@ -79,8 +82,8 @@ func (c *Controller) manages(job *batchv1.Job) bool {
 	return job.Spec.ManagedBy != nil && *job.Spec.ManagedBy == c.config.Manager
 }
 
-// podsOf returns the pods of a Job in the order of their indexes and names, and those of one of the same name that is
-// no more.
+// podsOf returns the pods of a Job in the order of their indexes and names. orphans are the pods of an earlier Job of the
+// same name.
 func (c *Controller) podsOf(key string, job *batchv1.Job) (pods, orphans []*v1.Pod, err error) {
 	found, err := c.pods.GetIndexer().ByIndex(byJob, key)
 	if err != nil {
@@ -109,17 +112,20 @@ func (c *Controller) podsOf(key string, job *batchv1.Job) (pods, orphans []*v1.P
 	return pods, orphans, nil
 }
 
+// syncManaged syncs a Job that this controller runs: it writes the status, then releases and removes pods, then asks the
+// engine and carries out its actions.
 func (c *Controller) syncManaged(
 	ctx context.Context, key string, job *batchv1.Job, pods []*v1.Pod,
 ) (time.Duration, error) {
 	defaults := spec{policy: c.config.Policy, limits: c.config.Limits, interval: c.config.Interval}
 	s, wrong := readSpec(job, defaults, c.config.ParsePolicy)
 	if wrong != nil {
-		c.sayOnce(job, v1.EventTypeWarning, "BadSpec", wrong.Error())
+		c.eventOnce(job, v1.EventTypeWarning, "BadSpec", wrong.Error())
 	}
 	if errors.Is(wrong, errIndexed) {
 		return 0, nil
 	}
+	// The status comes first: it must list a failed pod before the pod loses its finalizer and may be gone.
 	p := makePlan(job, pods, c.config.Now())
 	if err := c.writeStatus(ctx, job, p); err != nil {
 		return 0, err
@@ -140,13 +146,13 @@ func (c *Controller) syncManaged(
 	}
 	c.mu.Unlock()
 	err = errors.Join(err, pollErr, actErr)
-	if p.wake > 0 {
-		return min(s.interval, p.wake), err
+	if p.nextSync > 0 {
+		return min(s.interval, p.nextSync), err
 	}
 	return s.interval, err
 }
 
-// writeStatus writes what has changed of a Job's status.
+// writeStatus writes a Job's status if it has changed, and records the events that belong to the change.
 func (c *Controller) writeStatus(ctx context.Context, job *batchv1.Job, p *plan) error {
 	if equality.Semantic.DeepEqual(job.Status, p.status) {
 		return nil
@@ -158,7 +164,7 @@ func (c *Controller) writeStatus(ctx context.Context, job *batchv1.Job, p *plan)
 		return errStale
 	}
 	if err == nil {
-		c.sayPauses(job, p)
+		c.eventSuspended(job, p)
 	}
 	if err == nil && !finishedJob(job) && finishedJob(written) {
 		for _, condition := range p.status.Conditions {
@@ -173,8 +179,8 @@ func (c *Controller) writeStatus(ctx context.Context, job *batchv1.Job, p *plan)
 	return err
 }
 
-// sayPauses tells the owner of a Job that it has been suspended or goes on, with the built-in controller's words.
-func (c *Controller) sayPauses(job *batchv1.Job, p *plan) {
+// eventSuspended records that a Job was suspended or resumed, with the built-in controller's words.
+func (c *Controller) eventSuspended(job *batchv1.Job, p *plan) {
 	switch was, is := holds(&job.Status, batchv1.JobSuspended), holds(&p.status, batchv1.JobSuspended); {
 	case is && !was:
 		c.events.Event(job, v1.EventTypeNormal, "Suspended", "Job suspended")
@@ -183,7 +189,8 @@ func (c *Controller) sayPauses(job *batchv1.Job, p *plan) {
 	}
 }
 
-// poll asks the engine what to do, with what is now. soft are the indexes whose next pod need not avoid any node.
+// poll tells the engine the state of the attempts, and returns the actions to carry out. soft holds the indexes whose
+// next pod need not avoid any node.
 func (c *Controller) poll(
 	key string, job *batchv1.Job, s spec, p *plan, pods []*v1.Pod,
 ) (actions []engine.Action, soft map[int]bool, err error) {
@@ -196,26 +203,27 @@ func (c *Controller) poll(
 	for _, i := range p.soft {
 		r.soft[i] = true
 	}
-	r.phase.SetSlots(min(s.slots+r.paused(p), int(p.status.Active)+len(r.held)+atOnce))
+	// The attempt of a paused index counts as waiting in the engine, but its slot is free. One sync adds at most maxCreates.
+	r.phase.SetSlots(min(s.slots+r.paused(p), int(p.status.Active)+len(r.unmade)+maxCreates))
 	r.spareRetries(p, pods)
-	actions = r.hold(p, r.phase.Poll(p.now, r.attempts(p.now, p, pods)))
+	actions = r.takeDue(p, r.phase.Poll(p.now, r.attempts(p.now, p, pods)))
 	r.forget(pods)
 	c.metrics.count(r)
 	return actions, r.soft, nil
 }
 
-// settle tells the phase of a Job that ends how its last attempts came out, for what is counted and what is known of
-// nodes, and forgets the Job.
+// settle tells the phase of a Job that ends the ends of its last attempts, so that the metrics and the record of nodes
+// are complete. Then it forgets the Job.
 func (c *Controller) settle(key string, job *batchv1.Job, p *plan, pods []*v1.Pod) {
 	c.mu.Lock()
 	if r := c.runs[key]; r != nil && r.uid == job.UID && r.spec.tasks == len(p.winners) {
-		r.phase.Poll(p.now, r.attempts(p.now, p, pods)) // there is nothing more to do
+		r.phase.Poll(p.now, r.attempts(p.now, p, pods)) // the actions are not needed
 	}
 	c.mu.Unlock()
 	c.drop(key)
 }
 
-// drop forgets a Job.
+// drop forgets a Job and closes its phase.
 func (c *Controller) drop(key string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -12,16 +12,16 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// A Job of two thousand million indexes, which the API server takes, does not take all memory of the controller.
-func TestTooManyIndexes(t *testing.T) {
+// A Job with 2,000,000,000 indexes, which the API server accepts, does not use up the controller's memory.
+func TestTooManyIndexesAreRefused(t *testing.T) {
 	y := newToy(t, indexedJob(math.MaxInt32, func(s *batchv1.JobSpec) { s.Parallelism = per(int32(1)) }))
 	require.NoError(t, y.sync())
 	assert.Empty(t, y.made)
 	assert.Contains(t, <-y.events.Events, "at most 100000")
 }
 
-// What annotations say amiss does not keep a Job from running.
-func TestRudeAnnotations(t *testing.T) {
+// A Job with wrong annotations runs all the same.
+func TestWrongAnnotationsDoNotStopAJob(t *testing.T) {
 	for key, text := range map[string]string{
 		WorkAnnotation: "1e308,1e308", PolicyAnnotation: "late,min-age=\n", IntervalAnnotation: "2000000h", CopiesAnnotation: "\xff",
 	} {
@@ -32,8 +32,8 @@ func TestRudeAnnotations(t *testing.T) {
 	}
 }
 
-// A pod fails on its own just before its Job is suspended: the Job fails, with a start, which the API server asks for.
-func TestFailsAsItIsSuspended(t *testing.T) {
+// A pod fails just before its Job is suspended. The Job fails, with a start time, which the API server requires.
+func TestJobFailsWhileItIsSuspended(t *testing.T) {
 	y := newToy(t, indexedJob(2, func(s *batchv1.JobSpec) { s.BackoffLimit = per(int32(0)) }))
 	y.steps(3)
 	y.change(func(job *batchv1.Job) { job.Spec.Suspend = per(true) })
@@ -41,16 +41,16 @@ func TestFailsAsItIsSuspended(t *testing.T) {
 	assert.True(t, holds(&y.steps(20).Status, batchv1.JobFailed))
 }
 
-// A controller whose clock is behind that of the one before it ends a Job no earlier than it began.
-func TestClockBehind(t *testing.T) {
+// A controller with a clock behind the clock of the controller before does not end a Job before its start.
+func TestAJobNeverEndsBeforeItsStart(t *testing.T) {
 	y := newToy(t, indexedJob(2))
 	y.steps(3)
 	y.change(func(job *batchv1.Job) { at := metav1.NewTime(y.now.Add(time.Hour)); job.Status.StartTime = &at })
 	assert.True(t, holds(&y.steps(100).Status, batchv1.JobComplete))
 }
 
-// Where no two pods of an index may run at once, a pod on a node that is silent is not taken for dead.
-func TestAloneIsNotForced(t *testing.T) {
+// If two pods of an index must never run at once, a pod on a silent node is not deleted by force.
+func TestPodsWithoutCopiesAreNotForced(t *testing.T) {
 	for _, alone := range []bool{true, false} {
 		job := indexedJob(1)
 		if alone {

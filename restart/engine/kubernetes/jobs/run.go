@@ -12,66 +12,68 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// run is what the controller remembers of a Job that runs. It can be lost: the first list of the next one tells a new
-// phase all that is needed.
+// run is the controller's knowledge about a Job that runs. A run may be lost: from the first list of pods a new
+// controller builds a new run.
 type run struct {
-	uid    types.UID
-	spec   spec
+	uid    types.UID // of the Job; a later Job of the same name has another
+	spec   spec      // the Job's settings at the last sync
 	phase  *engine.Phase
-	polled bool
-	seen   map[types.UID]*sight
-	soft   map[int]bool // indexes of which a pod found no node while it avoided some
-	list   []engine.Attempt
+	polled bool                     // the phase was polled
+	seen   map[types.UID]*podRecord // by UID of the pod
+	soft   map[int]bool             // indexes with a pod that found no node because of the nodes to avoid
+	list   []engine.Attempt         // buffer of attempts
 
-	held []held
+	unmade []unmade
 
-	single map[int]bool // indexes that get no copy, since their last pod has failed
+	noCopy map[int]bool // indexes that get no copy for now, because their last pod has failed
 
 	sizes sizes
 
-	counted tracker.Ledger // as the metrics have it
-	retold  bool           // the phase is about to be told what one before it was told, and what is counted
+	counted tracker.Ledger // the ledger when it was added to the metrics last
+	recount bool           // the phase is new, and will be told of attempts that are in the metrics already
 }
 
-// held is a pod that the engine has asked for and that is not made: its index is in its pause, or the API server refused
-// the pod. The engine is shown an attempt that waits in a queue, so that it neither asks again nor asks for a copy.
-type held struct {
+// unmade is a pod that the engine has asked for and that does not exist yet: its index is in a pause, or the API server
+// has refused the pod. The engine is told that the attempt waits in a queue. So the engine asks neither for the attempt
+// again, nor for a copy.
+type unmade struct {
 	submit    engine.Action
-	cancelled bool // it is not wanted any more
+	cancelled bool // the pod is not needed any more
 }
 
-// sight is what was seen of a pod.
-type sight struct {
-	id    string // the attempt that it is
-	text  string // its last progress
-	share float64
-	asOf  time.Time
-	shown bool // the engine was told of it
-	over  bool // and of its end
-	past  bool // a phase before this one was
-	// When it was first seen to run and to have ended; zero if that was when the controller began.
-	begun, ended time.Time
+// podRecord is the controller's knowledge about a pod.
+type podRecord struct {
+	id    string    // the attempt's name
+	text  string    // the last progress annotation
+	share float64   // the last progress, in [0, 1]
+	asOf  time.Time // the time of the last progress
+	shown bool      // the engine knows the attempt
+	over  bool      // the engine knows its end
+	past  bool      // an earlier phase of the Job knew its end
+	begun time.Time // when the pod was first seen to run; zero if it ran before the first poll
+	ended time.Time // when the pod was first seen to have ended; zero if it had ended before the first poll
 }
 
-// runOf returns the run of a Job, which goes on if the Job asks for the same as it did. Its phase is made anew where pods
-// have told that indexes differ in size. The controller is locked.
+// runOf returns the run of a Job. The run goes on as long as the Job's settings stay the same. If the pods' progress
+// shows that indexes differ in size, the run gets a new phase. The controller is locked.
 func (c *Controller) runOf(
 	key string, uid types.UID, s spec, now time.Time, pods []*v1.Pod, preloaded bool,
 ) (r *run, err error) {
 	r = c.runs[key]
+	// A change of the settings needs a new phase, and so does a new Job of the same name.
 	if r != nil && (r.uid != uid || !r.spec.sameRun(&s)) {
 		r.close(now)
 		r = nil
 	}
 	if r == nil {
-		r = &run{uid: uid, seen: map[types.UID]*sight{}, soft: map[int]bool{}}
+		r = &run{uid: uid, seen: map[types.UID]*podRecord{}, soft: map[int]bool{}}
 	}
 	r.spec = s
 	r.read(pods, now)
 	if s.work == nil {
 		if s.work = r.sizes.renew(now, s.interval); s.work != nil && r.phase != nil {
 			r.close(now)
-			r.phase, r.retold, r.held = nil, true, nil
+			r.phase, r.recount, r.unmade = nil, true, nil
 		}
 	}
 	if r.phase == nil {
@@ -84,14 +86,14 @@ func (c *Controller) runOf(
 	return r, nil
 }
 
-// begin begins a phase.
+// begin makes a phase. Copies are forbidden if two pods of an index must never run at once.
 func (r *run) begin(s spec, hosts *engine.Machines, preloaded bool) (err error) {
 	c := s.config(hosts)
 	c.Preloaded = preloaded
 	if r.phase, err = engine.New(c); err != nil {
 		return err
 	}
-	r.polled, r.single = false, map[int]bool{}
+	r.polled, r.noCopy = false, map[int]bool{}
 	for i := range s.tasks {
 		if !s.copies {
 			r.phase.SetEligible(i, false, true)
@@ -103,9 +105,9 @@ func (r *run) begin(s spec, hosts *engine.Machines, preloaded bool) (err error) 
 	return nil
 }
 
-// attempts lists what the engine is to know of the pods, in their order, and of the indexes that are over and of which
-// no pod is left to tell. What a kubelet dates has whole seconds, so only what happened before this controller looked
-// for the first time is dated by it. O(pods + completions).
+// attempts lists the attempts for the engine: the pods in their order, and an attempt for each index that is over and
+// has no pod left. A kubelet's times are whole seconds, so they are used only for events before the first poll of this
+// controller. attempts takes O(pods + completions) time.
 func (r *run) attempts(now time.Time, p *plan, pods []*v1.Pod) []engine.Attempt {
 	r.list = r.list[:0]
 	waits := !r.spec.copies
@@ -115,14 +117,14 @@ func (r *run) attempts(now time.Time, p *plan, pods []*v1.Pod) []engine.Attempt 
 		if i < 0 || i >= r.spec.tasks {
 			continue
 		}
-		s := r.sight(pod)
+		s := r.recordOf(pod)
 		if s.over {
 			continue
 		}
-		// A pod that no node had is waited for under podReplacementPolicy: Failed alone.
+		// The end of a pod without a node is awaited only under podReplacementPolicy: Failed.
 		a := engine.Attempt{ID: s.id, Task: i, Machine: pod.Spec.NodeName,
 			State: state(pod, waits && (pod.Spec.NodeName != "" || replacesFailed(p.job)))}
-		if a.State == engine.Succeeded && !p.completed[i] { // it was told to stop
+		if a.State == engine.Succeeded && !p.completed[i] { // the pod was told to stop
 			a.State = engine.Cancelled
 		}
 		a.Published = p.winners[i] == pod
@@ -131,15 +133,17 @@ func (r *run) attempts(now time.Time, p *plan, pods []*v1.Pod) []engine.Attempt 
 		if a.State == engine.Running && !s.asOf.IsZero() {
 			a.Progress, a.AsOf = tracker.Report{Score: s.share}, s.asOf
 		}
-		if s.past { // what it says of its host is known
+		if s.past { // the record of nodes has this attempt already
 			a.Machine = ""
 		}
 		s.shown, s.over = true, gone
 		shown[i] = shown[i] || a.Published
 		r.list = append(r.list, a)
 	}
+	// A new phase does not know a winner if its pod is gone. So the phase is told of an attempt that stands for such a
+	// winner, and starts nothing in this index. An index that was given up is reported in the same way.
 	for i := range shown {
-		if over := p.completed[i] || p.given[i]; over && !shown[i] {
+		if over := p.completed[i] || p.givenUp[i]; over && !shown[i] {
 			if _, has := r.phase.Winner(i); !has {
 				r.list = append(r.list, engine.Attempt{
 					ID: fmt.Sprintf("over.%d", i), Task: i, State: engine.Succeeded, Published: true,
@@ -148,19 +152,19 @@ func (r *run) attempts(now time.Time, p *plan, pods []*v1.Pod) []engine.Attempt 
 		}
 	}
 	r.polled = true
-	return r.listHeld(pods)
+	return r.listUnmade(pods)
 }
 
-// listHeld adds the pods that are not made to the list, and forgets those that are there or are not wanted.
-func (r *run) listHeld(pods []*v1.Pod) []engine.Attempt {
-	if len(r.held) == 0 {
+// listUnmade adds the unmade pods to the list. listUnmade forgets the pods that exist by now, and the cancelled pods.
+func (r *run) listUnmade(pods []*v1.Pod) []engine.Attempt {
+	if len(r.unmade) == 0 {
 		return r.list
 	}
 	there := make(map[string]bool, len(pods))
 	for _, pod := range pods {
 		there[attemptOf(pod)] = true
 	}
-	r.held = slices.DeleteFunc(r.held, func(h held) bool {
+	r.unmade = slices.DeleteFunc(r.unmade, func(h unmade) bool {
 		if there[h.submit.ID] {
 			return true
 		}
@@ -174,31 +178,33 @@ func (r *run) listHeld(pods []*v1.Pod) []engine.Attempt {
 	return r.list
 }
 
-// hold takes over the engine's requests for pods, and returns the actions that can be carried out now: the pods of indexes
-// that are not in their pause, for which there is room, and all cancellations. It notes when the next pause ends.
-func (r *run) hold(p *plan, actions []engine.Action) (now []engine.Action) {
+// takeDue takes over the engine's requests for pods, and returns the actions to carry out now: all cancellations, and the
+// pods of indexes without a pause, as far as there are free slots. takeDue records when the next pause ends.
+func (r *run) takeDue(p *plan, actions []engine.Action) (now []engine.Action) {
 	for i := range actions {
 		a := &actions[i]
-		at := slices.IndexFunc(r.held, func(h held) bool { return h.submit.ID == a.ID })
+		at := slices.IndexFunc(r.unmade, func(h unmade) bool { return h.submit.ID == a.ID })
 		switch {
 		case a.Op == engine.Submit && at < 0:
-			r.held = append(r.held, held{submit: *a})
+			r.unmade = append(r.unmade, unmade{submit: *a})
 		case a.Op == engine.Submit:
 		case a.Op == engine.Cancel && at >= 0:
-			r.held[at].cancelled = true
-			now = append(now, *a) // the pod may have been made while the answer was lost
+			r.unmade[at].cancelled = true
+			now = append(now, *a) // the pod may exist although its creation returned an error
 		default:
 			now = append(now, *a)
 		}
 	}
+	// The slots of paused indexes are free for other indexes, but the Job must not have more active pods than its
+	// parallelism.
 	room := r.spec.slots - int(p.status.Active)
-	for i := range r.held {
-		h := &r.held[i]
-		switch left := p.waits(h.submit.Task).Sub(p.now); {
+	for i := range r.unmade {
+		h := &r.unmade[i]
+		switch left := p.pauseEnd(h.submit.Task).Sub(p.now); {
 		case h.cancelled:
 		case left > 0:
-			if p.wake == 0 || left < p.wake {
-				p.wake = left
+			if p.nextSync == 0 || left < p.nextSync {
+				p.nextSync = left
 			}
 		case room > 0:
 			room--
@@ -208,12 +214,14 @@ func (r *run) hold(p *plan, actions []engine.Action) (now []engine.Action) {
 	return now
 }
 
-// spareRetries keeps copies from an index that has failed until its next pod has run for as long as its peers. A copy of a
-// pod that is bound to fail fails as well, and spends the limit of failures twice as fast.
+// spareRetries forbids copies of an index that has failed, until its next pod has run for the typical time. A copy of a
+// pod that will fail fails, too, and uses up the limit of failures twice as fast.
 func (r *run) spareRetries(p *plan, pods []*v1.Pod) {
-	if !r.spec.copies || len(p.setbacks)+len(r.single) == 0 {
+	if !r.spec.copies || len(p.setbacks)+len(r.noCopy) == 0 {
 		return
 	}
+	// now becomes the set of the indexes without copies: each index with a failure, except if a pod of it has run for the
+	// typical time.
 	typical, now := p.typical(pods), map[int]bool{}
 	for i := range p.setbacks {
 		if i >= 0 && i < r.spec.tasks {
@@ -230,16 +238,16 @@ func (r *run) spareRetries(p *plan, pods []*v1.Pod) {
 	for i := range now {
 		r.phase.SetEligible(i, false, true)
 	}
-	for i := range r.single {
+	for i := range r.noCopy {
 		if !now[i] {
 			r.phase.SetEligible(i, true, true)
 		}
 	}
-	r.single = now
+	r.noCopy = now
 }
 
-// typical is the median time that the pods took which have won. Before there is any it is for how long the oldest pod
-// without a failure of its index has run.
+// typical returns the median run time of the winners. Before there is a winner, it returns the age of the oldest
+// running pod of an index without failures.
 func (p *plan) typical(pods []*v1.Pod) (t time.Duration) {
 	var took []time.Duration
 	for _, pod := range p.winners {
@@ -265,32 +273,35 @@ func (p *plan) typical(pods []*v1.Pod) (t time.Duration) {
 	return t
 }
 
-// paused counts the pods that wait for the end of their index' pause.
+// paused counts the unmade pods whose index is in a pause.
 func (r *run) paused(p *plan) (n int) {
-	for i := range r.held {
-		if p.now.Before(p.waits(r.held[i].submit.Task)) {
+	for i := range r.unmade {
+		if p.now.Before(p.pauseEnd(r.unmade[i].submit.Task)) {
 			n++
 		}
 	}
 	return n
 }
 
-// made takes note of the pods that are made.
+// made forgets the unmade pods that exist now.
 func (r *run) made(ids map[string]bool) {
-	r.held = slices.DeleteFunc(r.held, func(h held) bool { return ids[h.submit.ID] })
+	r.unmade = slices.DeleteFunc(r.unmade, func(h unmade) bool { return ids[h.submit.ID] })
 }
 
-func (r *run) sight(pod *v1.Pod) *sight {
+// recordOf returns the record of a pod, and makes it if there is none.
+func (r *run) recordOf(pod *v1.Pod) *podRecord {
 	s := r.seen[pod.UID]
 	if s == nil {
-		s = &sight{id: attemptOf(pod)}
+		s = &podRecord{id: attemptOf(pod)}
 		r.seen[pod.UID] = s
 	}
 	return s
 }
 
-// date adds when a pod began and ended to what a phase is told for the first time.
-func (r *run) date(a *engine.Attempt, s *sight, pod *v1.Pod, now time.Time) {
+// date adds the begin and the end to an attempt. In the first poll of a phase both are the recorded times, or the
+// kubelet's. In later polls the engine dates the attempts by the time of the poll, and only the begin of an ended pod
+// is added.
+func (r *run) date(a *engine.Attempt, s *podRecord, pod *v1.Pod, now time.Time) {
 	gone := a.State >= engine.Succeeded
 	begun, ended := span(pod)
 	if r.polled {
@@ -313,14 +324,14 @@ func (r *run) date(a *engine.Attempt, s *sight, pod *v1.Pod, now time.Time) {
 	}
 }
 
-// read reads what pods say of how far they are. What is not dated is true as of when it was first seen.
+// read reads the progress of the pods. A report without a time counts from when it was first seen.
 func (r *run) read(pods []*v1.Pod, now time.Time) {
 	for _, pod := range pods {
 		i, text := index(pod), pod.Annotations[ProgressAnnotation]
 		if i < 0 || i >= r.spec.tasks || text == "" {
 			continue
 		}
-		s := r.sight(pod)
+		s := r.recordOf(pod)
 		if text == s.text {
 			continue
 		}
@@ -329,19 +340,19 @@ func (r *run) read(pods []*v1.Pod, now time.Time) {
 		if err != nil {
 			continue
 		}
-		r.sizes.tell(i, r.spec.tasks, total)
+		r.sizes.note(i, r.spec.tasks, total)
 		if s.share, s.asOf = share, asOf; asOf.IsZero() {
 			s.asOf = now
 		}
 	}
 }
 
-// forget drops what is remembered of pods that are no more.
+// forget drops the records of pods that do not exist any more, once they are a third of all records.
 func (r *run) forget(pods []*v1.Pod) {
 	if len(r.seen) <= len(pods)+len(pods)/2+16 {
 		return
 	}
-	kept := make(map[types.UID]*sight, len(pods))
+	kept := make(map[types.UID]*podRecord, len(pods))
 	for _, pod := range pods {
 		if s := r.seen[pod.UID]; s != nil {
 			kept[pod.UID] = s
@@ -350,7 +361,7 @@ func (r *run) forget(pods []*v1.Pod) {
 	r.seen = kept
 }
 
-// close ends the phase, so that its hosts hold nothing of it.
+// close closes the phase and releases its share of the hosts.
 func (r *run) close(now time.Time) {
 	r.phase.Close(now)
 	r.phase.Release()

@@ -5,40 +5,42 @@ import (
 	"time"
 )
 
-// sizes is what pods have told of how much their indexes have to do: what stands behind the "/" of their progress. It
-// counts where the Job says nothing of it.
+// sizes are the sizes of the indexes, as their pods report them behind the "/" of their progress. The reported sizes
+// count if the Job has no WorkAnnotation.
 type sizes struct {
-	told  []float64 // by index, by the first pod that said so; 0: not told
-	usual float64   // what an index counts as of which nothing was told when the phase began
-	off   bool      // an index has much more or less to do than it counts as
-	next  time.Time // before which no phase is made for other sizes
-	pause time.Duration
+	work    []float64     // by index: the first reported size; 0: not reported
+	typical float64       // the size that an index without a report counts as
+	changed bool          // the size of an index differs much from typical
+	next    time.Time     // no new phase is made before
+	pause   time.Duration // the time between the last two phases
 }
 
-const muchMore = 1.5
+// changeFactor is the ratio of an index's size to the typical size, or its inverse, above which a new phase is due.
+const changeFactor = 1.5
 
-// tell takes note of what a pod of an index says.
-func (z *sizes) tell(i, of int, total float64) {
-	if total <= 0 || z.told != nil && z.told[i] > 0 {
+// note records the size that a pod of an index reports.
+func (z *sizes) note(i, of int, total float64) {
+	if total <= 0 || z.work != nil && z.work[i] > 0 {
 		return
 	}
-	if z.told == nil {
-		z.told, z.usual = make([]float64, of), total
+	if z.work == nil {
+		z.work, z.typical = make([]float64, of), total
 	}
-	z.told[i] = total
-	z.off = z.off || total > muchMore*z.usual || total*muchMore < z.usual
+	z.work[i] = total
+	z.changed = z.changed || total > changeFactor*z.typical || total*changeFactor < z.typical
 }
 
-// renew returns the works of a new phase, if one is due, else nil: NaN for what is not told. Each has to wait for twice
-// as long as the one before it, so that a Job of any sizes gets few.
+// renew returns the sizes for a new phase, or nil if none is due. NaN means that a size is not known. Each new phase
+// waits twice as long as the phase before, so that a Job gets few phases, whatever its sizes are.
 func (z *sizes) renew(now time.Time, interval time.Duration) []float64 {
-	if !z.off || now.Before(z.next) {
+	if !z.changed || now.Before(z.next) {
 		return nil
 	}
-	z.off, z.pause = false, max(2*z.pause, interval)
+	z.changed, z.pause = false, max(2*z.pause, interval)
 	z.next = now.Add(z.pause)
-	works, sum, known := make([]float64, len(z.told)), 0.0, 0
-	for i, w := range z.told {
+	// The mean of the reported sizes becomes the typical size, which later reports are compared with.
+	works, sum, known := make([]float64, len(z.work)), 0.0, 0
+	for i, w := range z.work {
 		if works[i] = w; w > 0 {
 			sum += w
 			known++
@@ -46,6 +48,6 @@ func (z *sizes) renew(now time.Time, interval time.Duration) []float64 {
 			works[i] = math.NaN()
 		}
 	}
-	z.usual = sum / float64(known)
+	z.typical = sum / float64(known)
 	return works
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/straggler-go/straggler/estimate/machines"
 )
 
-// fewAreLong is a Job of 48 indexes on 16 slots of which the last five take five times as long, and tell so.
+// fewAreLong is a Job with 48 indexes and 16 slots. The last five indexes take five times as long, and report their size.
 func fewAreLong(t *testing.T, change ...func(*toy, *Config)) *toy {
 	y := newToy(t, indexedJob(48, func(s *batchv1.JobSpec) { s.Parallelism = per(int32(16)) }), change...)
 	y.totals = true
@@ -27,9 +27,9 @@ func fewAreLong(t *testing.T, change ...func(*toy, *Config)) *toy {
 	return y
 }
 
-// Pods that say of how much they have done so much are no stragglers for having more to do, whenever the controller
-// came to know of them.
-func TestProgressTellsSizes(t *testing.T) {
+// Large indexes get no copies if their pods report their size, even if the controller is restarted
+// meanwhile.
+func TestReportedSizesPreventCopies(t *testing.T) {
 	for _, restarts := range []int{0, 3, 25, 40} {
 		y := fewAreLong(t)
 		y.steps(restarts)
@@ -40,7 +40,7 @@ func TestProgressTellsSizes(t *testing.T) {
 	}
 }
 
-// ends counts what a record is told of attempts that have done their work.
+// ends is a record that counts the attempts which have done their work.
 type ends struct {
 	*machines.Record
 	n int
@@ -53,7 +53,7 @@ func (e *ends) End(now time.Time, machine int, key uint64, a machines.Attempt, h
 	return e.Record.End(now, machine, key, a, how)
 }
 
-// What lags is copied all the same, and what nodes have shown counts once.
+// Slow pods are copied all the same, and the record of nodes counts each attempt once.
 func TestSizedStragglersAreCopied(t *testing.T) {
 	record, err := machines.New(machines.Config{})
 	require.NoError(t, err)
@@ -61,14 +61,14 @@ func TestSizedStragglersAreCopied(t *testing.T) {
 	y := fewAreLong(t, func(_ *toy, c *Config) { c.Record = counted })
 	slowNode(y)
 	require.True(t, holds(&y.steps(400).Status, batchv1.JobComplete))
-	assert.Less(t, y.now.Sub(y.job().Status.StartTime.Time), 120*time.Second, "500 s without")
+	assert.Less(t, y.now.Sub(y.job().Status.StartTime.Time), 120*time.Second, "without copies it takes 500 s")
 	assert.Less(t, len(y.made), 48+16)
 	assert.LessOrEqual(t, counted.n, 48)
 	oneWinner(t, y)
 }
 
-// What attempts have run is counted once, though a second phase is told of it.
-func TestSizesAndMetrics(t *testing.T) {
+// The metrics count the run time of an attempt once, although a second phase is told of it, too.
+func TestMetricsCountAnAttemptOnce(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	y := fewAreLong(t, func(_ *toy, c *Config) { c.Registry = registry })
 	require.True(t, holds(&y.steps(200).Status, batchv1.JobComplete))
@@ -85,33 +85,33 @@ func TestSizesAndMetrics(t *testing.T) {
 	assert.InDelta(t, 43*10+5*50, used, 60)
 }
 
-// What the Job's owner says counts, whatever its pods tell.
-func TestOwnersWorkGoesFirst(t *testing.T) {
+// The Job's WorkAnnotation counts, whatever its pods report.
+func TestWorkAnnotationCountsBeforeReports(t *testing.T) {
 	y := fewAreLong(t)
 	y.change(func(job *batchv1.Job) { job.Annotations = map[string]string{WorkAnnotation: "1*48"} })
 	y.steps(40)
-	assert.True(t, y.c.runs[jobKey].sizes.next.IsZero(), "no phase was made for what the pods tell")
+	assert.True(t, y.c.runs[jobKey].sizes.next.IsZero(), "no phase is made for the reports of the pods")
 }
 
-func TestSizes(t *testing.T) {
+func TestNewSizesAreDueAfterGrowingPauses(t *testing.T) {
 	var z sizes
 	now, second := time.Unix(1e9, 0), time.Second
 	assert.Nil(t, z.renew(now, second))
 	for i := range 4 {
-		z.tell(i, 8, 100)
+		z.note(i, 8, 100)
 	}
-	z.tell(4, 8, 0)
-	z.tell(4, 8, 149)
-	assert.Nil(t, z.renew(now, second), "they are much alike")
-	z.tell(5, 8, 500)
+	z.note(4, 8, 0)
+	z.note(4, 8, 149)
+	assert.Nil(t, z.renew(now, second), "the sizes are similar")
+	z.note(5, 8, 500)
 	works := z.renew(now, second)
 	assert.Equal(t, []float64{100, 100, 100, 100, 149, 500}, works[:6])
-	assert.True(t, math.IsNaN(works[6]) && math.IsNaN(works[7]), "what is not told counts as the mean")
-	z.tell(5, 8, 9000)
-	assert.Nil(t, z.renew(now.Add(time.Hour), second), "the first word counts")
-	z.tell(6, 8, 10)
-	assert.NotNil(t, z.renew(now.Add(second), second), "much less than the mean")
-	z.tell(7, 8, 1)
-	assert.Nil(t, z.renew(now.Add(3*second-1), second), "the third waits for twice as long as the second")
+	assert.True(t, math.IsNaN(works[6]) && math.IsNaN(works[7]), "an index without a report has no size")
+	z.note(5, 8, 9000)
+	assert.Nil(t, z.renew(now.Add(time.Hour), second), "the first report of an index counts")
+	z.note(6, 8, 10)
+	assert.NotNil(t, z.renew(now.Add(second), second), "a size much below the mean is a reason for a new phase")
+	z.note(7, 8, 1)
+	assert.Nil(t, z.renew(now.Add(3*second-1), second), "the third phase waits twice as long as the second")
 	assert.NotNil(t, z.renew(now.Add(3*second), second))
 }

@@ -15,25 +15,26 @@ import (
 	"github.com/straggler-go/straggler/restart/rules"
 )
 
-// spec is what a Job asks for, of which the choices that it leaves open are the controller's.
+// spec are the settings of a Job. The controller's configuration is the default of settings that the Job does not have.
 type spec struct {
-	tasks, slots int
-	policy       restart.Policy
-	limits       restart.Limits
-	policyText   string
-	interval     time.Duration
-	work         []float64
-	copies       bool // two pods of an index may run at once
+	tasks      int // completions
+	slots      int // parallelism
+	policy     restart.Policy
+	limits     restart.Limits
+	policyText string // PolicyAnnotation
+	interval   time.Duration
+	work       []float64 // by index; nil: not known
+	copies     bool      // two pods of an index may run at once
 }
 
-// errIndexed is why a Job is left alone that names this controller.
+// errIndexed is the reason why a Job that names this controller is not run.
 var errIndexed = errors.New("only Jobs with completionMode Indexed and completions, at most 100000, are run")
 
-// mostTasks is how many indexes a Job may have: the API server bounds those with a parallelism of 1 by nothing.
+// mostTasks is how many indexes a Job may have. For Jobs with a parallelism of 1 the API server has no bound.
 const mostTasks = 100_000
 
-// readSpec reads what a Job asks for. What an annotation says amiss is an error, with the choice that stands for it: a
-// Job runs all the same.
+// readSpec reads the settings of a Job. The error lists the wrong annotations. The Job runs all the same, with the
+// defaults in place of wrong annotations. Only errIndexed means that the Job can't run.
 func readSpec(job *batchv1.Job, defaults spec, parse func(string) (restart.Policy, error)) (spec, error) {
 	s := defaults
 	mode, n := job.Spec.CompletionMode, job.Spec.Completions
@@ -60,7 +61,7 @@ func readSpec(job *batchv1.Job, defaults spec, parse func(string) (restart.Polic
 	read(IntervalAnnotation, func(text string) error {
 		d, err := time.ParseDuration(text)
 		if err == nil && d < minInterval {
-			err = fmt.Errorf("is %v, want at least %v", d, minInterval)
+			err = fmt.Errorf("it is %v, want %v or more", d, minInterval)
 		}
 		return set(&s.interval)(d, err)
 	})
@@ -75,10 +76,10 @@ func readSpec(job *batchv1.Job, defaults spec, parse func(string) (restart.Polic
 	return s, errors.Join(wrong...)
 }
 
-// minInterval keeps a Job from having the API server asked without end.
+// minInterval is the least interval of a Job, so that a Job does not overload the API server.
 const minInterval = 100 * time.Millisecond
 
-// set sets what was read without an error.
+// set returns a function that stores a value, unless it came with an error.
 func set[T any](to *T) func(T, error) error {
 	return func(value T, err error) error {
 		if err == nil {
@@ -88,7 +89,8 @@ func set[T any](to *T) func(T, error) error {
 	}
 }
 
-// ParsePolicy reads a policy as [rules.Parse] does; "none" is one that leaves every pod alone.
+// ParsePolicy reads the text of a policy as [rules.Parse] does, such as "late,min-age=5s,speculative-cap=0.2". The text
+// "none" means restart.Never{}, which takes no action.
 func ParsePolicy(text string) (restart.Policy, error) {
 	if text == "none" {
 		return restart.Never{}, nil
@@ -96,13 +98,13 @@ func ParsePolicy(text string) (restart.Policy, error) {
 	return rules.Parse(text)
 }
 
-// parseWork reads how much each of n indexes has to do: "1,1,5", or "1*43,5*5".
+// parseWork reads the sizes of n indexes: "1,1,5", or "1*43,5*5" for 43 indexes of size 1 and then 5 indexes of size 5.
 func parseWork(text string, n int) (work []float64, err error) {
 	for part := range strings.SplitSeq(text, ",") {
 		value, times, repeated := strings.Cut(strings.TrimSpace(part), "*")
 		w, err := strconv.ParseFloat(value, 64)
 		if err != nil || !(w >= 0) || math.IsInf(w, 1) {
-			return nil, fmt.Errorf("%q is no work, want a number of 0 or more", value)
+			return nil, fmt.Errorf("the size is %q, want a number of 0 or more", value)
 		}
 		count := uint64(1)
 		if repeated {
@@ -111,14 +113,14 @@ func parseWork(text string, n int) (work []float64, err error) {
 			}
 		}
 		if uint64(len(work))+count > uint64(n) {
-			return nil, fmt.Errorf("is of more than %d indexes", n)
+			return nil, fmt.Errorf("there are sizes for more than %d indexes, want %d", n, n)
 		}
 		for range count {
 			work = append(work, w)
 		}
 	}
 	if len(work) != n {
-		return nil, fmt.Errorf("is of %d indexes, want %d", len(work), n)
+		return nil, fmt.Errorf("there are sizes for %d indexes, want %d", len(work), n)
 	}
 	return work, nil
 }
@@ -132,13 +134,15 @@ func mayCopy(job *batchv1.Job) (may bool, err error) {
 	return may, err
 }
 
-// replacesFailed reports whether a pod may be replaced only once it has ended.
+// replacesFailed reports whether a pod may be replaced only after it has ended. Waiting for the end is the API's
+// default for a Job with a podFailurePolicy.
 func replacesFailed(job *batchv1.Job) bool {
 	p := job.Spec.PodReplacementPolicy
 	return p != nil && *p == batchv1.Failed || p == nil && job.Spec.PodFailurePolicy != nil
 }
 
-// config is that of the engine's phase. What may fail and how often is the Job's to say, not the phase's.
+// config returns the configuration of the engine's phase. The limits of failures are off there, because the Job's own
+// limits count.
 func (s *spec) config(hosts *engine.Machines) engine.Config {
 	return engine.Config{
 		Tasks: s.tasks, Work: s.work, Interval: s.interval, Machines: hosts, Slots: s.slots, Policy: s.policy,
@@ -146,7 +150,7 @@ func (s *spec) config(hosts *engine.Machines) engine.Config {
 	}
 }
 
-// sameRun reports whether a phase of the one spec can go on as one of the other.
+// sameRun reports whether a phase with the settings s can go on with the settings o.
 func (s *spec) sameRun(o *spec) bool {
 	if s.tasks != o.tasks || s.policyText != o.policyText || s.interval != o.interval || s.copies != o.copies ||
 		len(s.work) != len(o.work) {

@@ -17,21 +17,21 @@ import (
 
 func slowNode(y *toy) { y.slow["n3"] = 10 }
 
-// A Job of 16 pods on four nodes of which one is ten times slower: the four that lag are copied elsewhere, the copies
-// win, what they overtook is deleted and is no failure.
+// A Job has 16 pods on four nodes, and a node is ten times slower. The four slow pods are copied on other nodes, the
+// copies win, and the slow pods are deleted and are no failures.
 func TestStragglersAreCopied(t *testing.T) {
 	y := newToy(t, indexedJob(16))
 	slowNode(y)
 	job := y.steps(400)
 	require.True(t, holds(&job.Status, batchv1.JobComplete), "%+v", job.Status)
-	assert.Less(t, y.now.Sub(job.Status.StartTime.Time), 70*time.Second, "it takes 200 s alone")
+	assert.Less(t, y.now.Sub(job.Status.StartTime.Time), 70*time.Second, "without copies it takes 200 s")
 	assert.Len(t, y.made, 20)
 	for _, p := range y.made[16:] {
 		assert.Equal(t, "n3", p.Annotations[AvoidAnnotation])
 		assert.False(t, mayRun(p, "n3"))
 	}
 	assert.Zero(t, job.Status.Failed)
-	assert.Len(t, y.pods(), 16, "the losers are gone")
+	assert.Len(t, y.pods(), 16, "the pods that did not win are deleted")
 	oneWinner(t, y)
 	var copied []string
 	for len(y.events.Events) > 0 {
@@ -47,7 +47,7 @@ func TestStragglersAreCopied(t *testing.T) {
 	}
 }
 
-// Where no two pods of an index may run, what lags ends first.
+// If two pods of an index must never run at once, a slow pod ends before the next pod begins.
 func TestStragglersAreRestartedWhereCopiesAreNotAllowed(t *testing.T) {
 	y := newToy(t, indexedJob(16, func(s *batchv1.JobSpec) {
 		s.PodReplacementPolicy, s.BackoffLimitPerIndex = per(batchv1.Failed), per(int32(0))
@@ -66,7 +66,7 @@ func TestStragglersAreRestartedWhereCopiesAreNotAllowed(t *testing.T) {
 	oneWinner(t, y)
 }
 
-func TestNeverLeavesAlone(t *testing.T) {
+func TestPolicyNoneMakesNoCopies(t *testing.T) {
 	y := newToy(t, indexedJob(16), func(y *toy, c *Config) { c.Policy = restart.Never{} })
 	slowNode(y)
 	job := y.steps(400)
@@ -74,7 +74,7 @@ func TestNeverLeavesAlone(t *testing.T) {
 	assert.Greater(t, y.now.Sub(job.Status.StartTime.Time), 190*time.Second)
 }
 
-func TestAnnotationsChoose(t *testing.T) {
+func TestAnnotationsSetTheSpec(t *testing.T) {
 	job := indexedJob(16)
 	job.Annotations = map[string]string{PolicyAnnotation: "none", IntervalAnnotation: "2s", WorkAnnotation: "1*12,5*4"}
 	s, err := readSpec(job, spec{interval: time.Minute}, ParsePolicy)
@@ -90,11 +90,11 @@ func TestAnnotationsChoose(t *testing.T) {
 	for name := range job.Annotations {
 		assert.ErrorContains(t, err, name)
 	}
-	assert.Equal(t, spec{tasks: 16, slots: 16, interval: time.Minute, copies: true}, s, "what is amiss is left out")
+	assert.Equal(t, spec{tasks: 16, slots: 16, interval: time.Minute, copies: true}, s, "wrong annotations leave the defaults")
 }
 
 // No pod of an index with five times the work is copied if the Job says how much work there is.
-func TestWorkIsNoReason(t *testing.T) {
+func TestLargeIndexesGetNoCopies(t *testing.T) {
 	job := indexedJob(16)
 	job.Annotations = map[string]string{WorkAnnotation: "1*13,5*3"}
 	y := newToy(t, job)
@@ -108,8 +108,8 @@ func TestWorkIsNoReason(t *testing.T) {
 	assert.Len(t, y.made, 16)
 }
 
-// A node dies without a word: its pods are silent, and never end. What was deleted there is not waited for.
-func TestDeadNode(t *testing.T) {
+// A node dies: its pods are silent and never end. The Job does not wait for the deleted pods there.
+func TestADeadNodeDoesNotHoldTheJob(t *testing.T) {
 	y := newToy(t, indexedJob(16))
 	y.steps(8)
 	y.dead["n1"] = true
@@ -119,8 +119,8 @@ func TestDeadNode(t *testing.T) {
 	oneWinner(t, y)
 }
 
-// A pod that avoids all nodes that have room is made again without, once it has waited for long.
-func TestWhatFindsNoNodeAvoidsNone(t *testing.T) {
+// A pod that must avoid all nodes with room is made again after a while, and then avoids no node.
+func TestAPodWithoutANodeStopsAvoidingNodes(t *testing.T) {
 	y := newToy(t, indexedJob(1), func(y *toy, c *Config) { y.nodes = []string{"n0", "n1"} })
 	y.steps(3)
 	y.nodes = []string{"n0"} // n1 is full, or unfit, and nobody says so
@@ -133,9 +133,9 @@ func TestWhatFindsNoNodeAvoidsNone(t *testing.T) {
 	assert.NotNil(t, y.made[2].Spec.Affinity.NodeAffinity.PreferredDuringSchedulingIgnoredDuringExecution)
 }
 
-// The controller dies after each of its writes in turn, and another one goes on that knows nothing: nothing is lost, of
-// an index one pod wins, and the API server never refuses a status.
-func TestDiesAnywhere(t *testing.T) {
+// The controller dies after each of its writes in turn, and a new controller goes on. Nothing is lost, each index has one
+// winner, and the API server never refuses a status.
+func TestControllerMayDieAnywhere(t *testing.T) {
 	writes := 1000
 	for at := 1; at <= writes; at++ {
 		job := indexedJob(6, func(s *batchv1.JobSpec) {
@@ -172,7 +172,7 @@ func TestDiesAnywhere(t *testing.T) {
 	t.Log(fmt.Sprint(writes, " deaths"))
 }
 
-// Of two pods of an index that succeed, the one wins that was published, else the first.
+// If two pods of an index succeed, the published pod wins, and without one the pod that ended first.
 func TestFirstSuccessWins(t *testing.T) {
 	for _, labelled := range []string{"", "late"} {
 		job := indexedJob(1)
@@ -195,8 +195,8 @@ func TestFirstSuccessWins(t *testing.T) {
 	}
 }
 
-// Somebody deletes each pod that has failed: how often its index has failed is known all the same.
-func TestFailuresAreCountedThoughTheirPodsGo(t *testing.T) {
+// The failures of an index are counted although somebody deletes each failed pod.
+func TestFailuresOfDeletedPodsAreCounted(t *testing.T) {
 	y := newToy(t, indexedJob(1, func(s *batchv1.JobSpec) { s.BackoffLimitPerIndex, s.BackoffLimit = per(int32(2)), nil }))
 	failsOn(1, 0)(y)
 	for range 300 {
@@ -214,8 +214,8 @@ func TestFailuresAreCountedThoughTheirPodsGo(t *testing.T) {
 	assert.Empty(t, y.pods())
 }
 
-// A pod that has won is gone: its index is complete all the same, also for a controller that never saw it.
-func TestWhatIsCompleteStaysSo(t *testing.T) {
+// An index stays complete after its winner is gone, even for a controller that never saw the winner.
+func TestACompleteIndexStaysComplete(t *testing.T) {
 	y := newToy(t, indexedJob(3))
 	y.takes = func(p *v1.Pod) time.Duration { return time.Duration(10+20*index(p)) * time.Second }
 	y.steps(15)
@@ -228,8 +228,8 @@ func TestWhatIsCompleteStaysSo(t *testing.T) {
 	assert.Len(t, y.made, 3)
 }
 
-// The controller died after it had said on a pod that it goes.
-func TestWhatIsMarkedGoes(t *testing.T) {
+// The controller has died after it had marked a pod as cancelled. The next controller deletes the pod.
+func TestAMarkedPodIsDeleted(t *testing.T) {
 	y := newToy(t, indexedJob(2), func(y *toy, c *Config) { c.Policy = restart.Never{} })
 	y.steps(5)
 	pod := y.pods()[0]
@@ -266,7 +266,7 @@ func TestParallelismIsKept(t *testing.T) {
 	oneWinner(t, y)
 }
 
-func TestElastic(t *testing.T) {
+func TestCompletionsMayChange(t *testing.T) {
 	y := newToy(t, indexedJob(4))
 	y.steps(5)
 	y.change(func(job *batchv1.Job) { job.Spec.Completions, job.Spec.Parallelism = per(int32(6)), per(int32(6)) })

@@ -18,8 +18,8 @@ import (
 	"k8s.io/client-go/tools/record"
 )
 
-// A controller that may not list nodes says so, and ends.
-func TestNodesThatMayNotBeListed(t *testing.T) {
+// A controller that may not list nodes returns an error that says so.
+func TestForbiddenListsAreAnError(t *testing.T) {
 	client := fake.NewSimpleClientset()
 	client.PrependReactor("list", "nodes", func(clienttesting.Action) (bool, runtime.Object, error) {
 		return true, nil, apierrors.NewForbidden(v1.Resource("nodes"), "", errors.New("no role allows it"))
@@ -27,15 +27,15 @@ func TestNodesThatMayNotBeListed(t *testing.T) {
 	c, err := New(Config{Client: client, Events: record.NewFakeRecorder(10)})
 	require.NoError(t, err)
 	assert.Equal(t, []string{"jobs", "pods", "nodes"}, c.Missing())
-	c.within = 2 * time.Second
+	c.syncTimeout = 2 * time.Second
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	assert.ErrorContains(t, c.Run(ctx), "no list of nodes within 2s: is the controller allowed to list and watch them?")
 }
 
-// Of Jobs that other controllers run the cache has little more than the names. Those stay whole that this controller runs, and
-// those that it is asked to watch.
-func TestForeignJobsAreSlim(t *testing.T) {
+// The cache holds little more than the names of other controllers' Jobs. It holds the whole Jobs that this controller
+// runs or watches.
+func TestForeignJobsAreStripped(t *testing.T) {
 	for _, c := range []struct {
 		config         Config
 		manager, evict string
@@ -61,7 +61,7 @@ func TestForeignJobsAreSlim(t *testing.T) {
 		c.config.Client = fake.NewSimpleClientset()
 		of, err := New(c.config)
 		require.NoError(t, err)
-		slimmed, err := of.slim(job)
+		slimmed, err := of.strip(job)
 		require.NoError(t, err)
 		job = slimmed.(*batchv1.Job)
 		assert.Equal(t, c.keeps, len(job.Spec.Template.Spec.Containers) > 0 && job.Annotations["large"] != "", "%+v", c)

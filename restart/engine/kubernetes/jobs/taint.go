@@ -13,31 +13,32 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// marks is what the controller remembers of the nodes that it has tainted.
+// marks are the times of evictions and of removed taints, by node.
 type marks struct {
-	evicted map[string]time.Time // nodes, by when a pod was last evicted there
-	lifted  map[string]time.Time // when a taint was last taken away
+	evicted map[string]time.Time // when a pod was last evicted there
+	lifted  map[string]time.Time // when a taint was last removed
 }
 
-// forget drops what says nothing any more.
+// forget drops times that have no effect any more: evictions after a minute, removals after a quarter of Taint.For.
 func (m *marks) forget(now time.Time, taintFor time.Duration) {
 	maps.DeleteFunc(m.evicted, func(_ string, at time.Time) bool { return now.Sub(at) >= evictedFor })
 	maps.DeleteFunc(m.lifted, func(_ string, at time.Time) bool { return now.Sub(at) >= taintFor/4 })
 }
 
-// marking is a taint to set until a time, or with the zero time to take away.
-type marking struct {
+// taintChange is a taint to set until a time. The zero time means to remove the taint.
+type taintChange struct {
 	node  string
 	until time.Time
 }
 
-// evictedFor is for how long a node from which a pod was evicted is not preferred.
+// evictedFor is how long a node is tainted after a pod was evicted from it.
 const evictedFor = time.Minute
 
-// planTaints says which nodes are to have the taint from now on and which no more. The nodes are in the order of their
-// names. A taint says itself when it ends, so it does not matter who set it. O(nodes).
-func planTaints(nodes []*v1.Node, slow []string, m *marks, t Taint, now time.Time) (plan []marking) {
+// planTaints returns the taints to set and to remove. The nodes are in the order of their names. A taint's value is the
+// time at which it ends, so any controller may remove it. planTaints takes O(nodes) time.
+func planTaints(nodes []*v1.Node, slow []string, m *marks, t Taint, now time.Time) (plan []taintChange) {
 	m.forget(now, t.For)
+	// room is how many more nodes may be tainted. With twenty nodes, a Share of 0.1 allows two taints.
 	room := max(int(t.Share*float64(len(nodes))), 1)
 	var bare []*v1.Node
 	for _, n := range nodes {
@@ -47,9 +48,10 @@ func planTaints(nodes []*v1.Node, slow []string, m *marks, t Taint, now time.Tim
 		case has && now.Before(until):
 			room--
 		case has:
-			plan = append(plan, marking{node: n.Name})
+			plan = append(plan, taintChange{node: n.Name})
 		}
 	}
+	// The only usable node is never tainted.
 	for _, n := range bare {
 		if room <= 0 || len(bare) < 2 {
 			return plan
@@ -58,31 +60,31 @@ func planTaints(nodes []*v1.Node, slow []string, m *marks, t Taint, now time.Tim
 		_, again := m.lifted[n.Name]
 		switch {
 		case recent:
-			plan = append(plan, marking{n.Name, evicted.Add(evictedFor)})
+			plan = append(plan, taintChange{n.Name, evicted.Add(evictedFor)})
 		case t.Effect == "" || !slices.Contains(slow, n.Name):
 			continue
-		case again: // it is to show first that it is slow still
+		case again: // the node must first prove to be still slow
 			continue
 		default:
-			plan = append(plan, marking{n.Name, now.Add(t.For)})
+			plan = append(plan, taintChange{n.Name, now.Add(t.For)})
 		}
 		room--
 	}
 	return plan
 }
 
-// taintedUntil returns until when a node has the taint, if it has.
+// taintedUntil returns when the taint of a node ends. has is false if the node is not tainted.
 func taintedUntil(n *v1.Node) (until time.Time, has bool) {
 	for i := range n.Spec.Taints {
 		if n.Spec.Taints[i].Key == SlowTaint {
-			seconds, _ := strconv.ParseInt(n.Spec.Taints[i].Value, 10, 64) // what is not ours ends now
+			seconds, _ := strconv.ParseInt(n.Spec.Taints[i].Value, 10, 64) // a value that is not a time ends now
 			return time.Unix(seconds, 0), true
 		}
 	}
 	return until, false
 }
 
-// taintAll marks nodes until the context ends.
+// taintAll sets and removes taints once in each interval, until ctx ends.
 func (c *Controller) taintAll(ctx context.Context) {
 	tick := time.NewTicker(c.config.Interval)
 	defer tick.Stop()
@@ -96,7 +98,7 @@ func (c *Controller) taintAll(ctx context.Context) {
 	}
 }
 
-// taint brings the nodes' taints in line with what is known now.
+// taint sets and removes taints once.
 func (c *Controller) taint(ctx context.Context) {
 	var nodes []*v1.Node
 	tainted := 0
@@ -131,13 +133,14 @@ func (c *Controller) taint(ctx context.Context) {
 	}
 }
 
+// hasTaint reports whether a node has the taint of a slow node.
 func hasTaint(n *v1.Node) bool {
 	_, has := taintedUntil(n)
 	return has
 }
 
-// mark sets or takes away a node's taint. The list of taints is replaced as a whole, so a node that has changed
-// meanwhile is left for the next time.
+// mark sets or removes a node's taint. The patch replaces the whole list of taints, so it fails if the node has changed
+// meanwhile. The next call of taint tries again.
 func (c *Controller) mark(ctx context.Context, n *v1.Node, until time.Time) error {
 	taints := slices.DeleteFunc(slices.Clone(n.Spec.Taints), func(t v1.Taint) bool { return t.Key == SlowTaint })
 	if !until.IsZero() {

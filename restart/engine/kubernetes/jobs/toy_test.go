@@ -21,8 +21,8 @@ import (
 	"k8s.io/client-go/tools/record"
 )
 
-// toy is a cluster around client-go's fake clientset: an API server that polices a Job's status and keeps what has a
-// finalizer, a scheduler that heeds affinity by name, and kubelets. Its clock is its own, and nothing in it is random.
+// toy is a cluster around client-go's fake clientset: an API server that checks a Job's status and keeps objects with
+// finalizers, a scheduler that respects affinity by name, and kubelets. It has a clock of its own, and nothing is random.
 type toy struct {
 	t      testing.TB
 	client *fake.Clientset
@@ -79,7 +79,7 @@ func newToy(t testing.TB, job *batchv1.Job, change ...func(*toy, *Config)) *toy 
 	return y
 }
 
-// restart starts a controller that knows nothing.
+// restart starts a new controller.
 func (y *toy) restart(config Config) {
 	config.Client, config.Events, config.Now = y.client, y.events, func() time.Time { return y.now }
 	config.Interval = or(config.Interval, time.Second)
@@ -89,7 +89,7 @@ func (y *toy) restart(config Config) {
 	y.c, y.deadNow = c, false
 }
 
-// write counts a write of the controller's, after which it may be dead.
+// write counts a write of the controller. The controller may die after it.
 func (y *toy) write() error {
 	if y.deadNow {
 		return errDied
@@ -167,7 +167,7 @@ func (y *toy) pod(name string) (*v1.Pod, error) {
 	return o.(*v1.Pod).DeepCopy(), nil
 }
 
-// put keeps a pod as it is now, unless nothing holds it any more.
+// put stores a pod, or removes it if it is deleted and has no finalizer.
 func (y *toy) put(p *v1.Pod, force bool) {
 	pods := v1.SchemeGroupVersion.WithResource("pods")
 	gone := p.DeletionTimestamp != nil && len(p.Finalizers) == 0 && (force || terminal(p) || p.Spec.NodeName == "")
@@ -191,7 +191,7 @@ func (y *toy) change(f func(*batchv1.Job)) {
 	require.NoError(y.t, y.client.Tracker().Update(batchv1.SchemeGroupVersion.WithResource("jobs"), job, "default"))
 }
 
-// pods lists the pods that there are, by their names.
+// pods lists all pods, ordered by name.
 func (y *toy) pods() (pods []*v1.Pod) {
 	list, err := y.client.CoreV1().Pods("default").List(context.Background(), metav1.ListOptions{})
 	require.NoError(y.t, err)
@@ -209,20 +209,20 @@ func cmpText(a, b string) int {
 	return 1
 }
 
-// sync shows the controller what there is, and has it look at the Job.
+// sync shows the controller all objects, and lets it sync the Job.
 func (y *toy) sync() error {
 	y.show()
 	_, err := y.c.sync(context.Background(), jobKey)
 	return err
 }
 
-// show shows the controller what there is.
+// show shows the controller all objects.
 func (y *toy) show() {
 	replace := func(to interface {
 		Replace([]any, string) error
 	}, objects ...any) {
 		for i := range objects {
-			objects[i], _ = y.c.slim(objects[i].(runtime.Object).DeepCopyObject())
+			objects[i], _ = y.c.strip(objects[i].(runtime.Object).DeepCopyObject())
 		}
 		require.NoError(y.t, to.Replace(objects, ""))
 	}
@@ -246,7 +246,7 @@ func (y *toy) show() {
 	}
 }
 
-// step has a second pass.
+// step lets a second pass.
 func (y *toy) step() {
 	if err := y.sync(); err != nil && !y.deadNow {
 		require.NoError(y.t, err)
@@ -258,7 +258,7 @@ func (y *toy) step() {
 	y.run()
 }
 
-// steps has seconds pass until the Job is over, or as many as are said.
+// steps lets seconds pass until the Job is over, at most n.
 func (y *toy) steps(most int) *batchv1.Job {
 	for i := 0; i < most && !finishedJob(y.job()); i++ {
 		y.step()
@@ -266,7 +266,7 @@ func (y *toy) steps(most int) *batchv1.Job {
 	return y.job()
 }
 
-// run is what the scheduler and the kubelets do.
+// run does the work of the scheduler and the kubelets.
 func (y *toy) run() {
 	load := map[string]int{}
 	pods := y.pods()
@@ -307,7 +307,7 @@ func (y *toy) run() {
 	}
 }
 
-// work is what a kubelet does to a pod that runs.
+// work does the work of a kubelet for a running pod.
 func (y *toy) work(p *v1.Pod) {
 	usual := y.takes(p).Seconds() * max(y.slow[p.Spec.NodeName], 1)
 	ran := y.now.Sub(y.began[p.UID]).Seconds()
@@ -360,7 +360,7 @@ func mayRun(p *v1.Pod, node string) bool {
 	return true
 }
 
-// indexedJob is a Job of n indexes that names this controller.
+// indexedJob is a Job with n indexes that names this controller.
 func indexedJob(n int32, change ...func(*batchv1.JobSpec)) *batchv1.Job {
 	mode, manager := batchv1.IndexedCompletion, Manager
 	limit := int32(6)
@@ -376,19 +376,19 @@ func indexedJob(n int32, change ...func(*batchv1.JobSpec)) *batchv1.Job {
 	return job
 }
 
-// oneWinner checks that each index that is complete has one pod that has won, and nothing else of it is left.
+// oneWinner checks that each complete index has one winner, and no other pod.
 func oneWinner(t testing.TB, y *toy) {
 	job := y.job()
 	set, err := parseIndexes(job.Status.CompletedIndexes, int(*job.Spec.Completions))
 	require.NoError(t, err)
 	winners := map[string]int{}
 	for _, p := range y.pods() {
-		require.False(t, hasFinalizer(p), "pod %s has its finalizer still", p.Name)
+		require.False(t, hasFinalizer(p), "pod %s still has its finalizer", p.Name)
 		if p.Labels[WinnerLabel] == "true" {
 			winners[p.Annotations[indexAnnotation]]++
 			require.Equal(t, v1.PodSucceeded, p.Status.Phase)
 		} else {
-			require.NotEqual(t, v1.PodSucceeded, p.Status.Phase, "pod %s succeeded and lost, and is still there", p.Name)
+			require.NotEqual(t, v1.PodSucceeded, p.Status.Phase, "pod %s succeeded, did not win, and is still there", p.Name)
 		}
 	}
 	for i, in := range set {

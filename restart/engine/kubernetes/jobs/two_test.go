@@ -10,10 +10,9 @@ import (
 	v1 "k8s.io/api/core/v1"
 )
 
-// Two controllers that know nothing of each other work on a Job with a slow node, the second with what it saw so many
-// seconds ago, as one does that was stopped and goes on: of each index one pod wins, nothing is lost, and no failure is
-// counted.
-func TestTwoControllersAtOnce(t *testing.T) {
+// Two controllers work on a Job with a slow node without knowing each other. The second controller's cache is some
+// seconds old, as after a pause of its process. Each index has one winner, nothing is lost, and no failure is counted.
+func TestTwoControllersDoNoHarm(t *testing.T) {
 	for _, behind := range []int{0, 1, 5, 30} {
 		y := newToy(t, indexedJob(16))
 		slowNode(y)
@@ -40,7 +39,7 @@ func TestTwoControllersAtOnce(t *testing.T) {
 		require.True(t, holds(&job.Status, batchv1.JobComplete), "%d s behind: %+v", behind, job.Status)
 		assert.Zero(t, job.Status.Failed, "%d s behind", behind)
 		assert.LessOrEqual(t, len(y.made), 16+2*8, "%d s behind", behind)
-		assert.Equal(t, 16, len(y.pods()), "%d s behind: of each index the pod that won is left", behind)
+		assert.Equal(t, 16, len(y.pods()), "%d s behind: only the winner of each index is left", behind)
 		for range 3 {
 			y.step()
 		}
@@ -48,8 +47,8 @@ func TestTwoControllersAtOnce(t *testing.T) {
 	}
 }
 
-// A pod has succeeded since the controller last saw it run: it is not deleted.
-func TestWhatHasSucceededMeanwhileStays(t *testing.T) {
+// A pod that has succeeded since the controller last saw it run is not deleted.
+func TestAPodThatHasSucceededMeanwhileStays(t *testing.T) {
 	y := newToy(t, indexedJob(2))
 	y.steps(3)
 	pod := y.pods()[0]

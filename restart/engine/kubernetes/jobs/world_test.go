@@ -13,11 +13,11 @@ var (
 	disrupted = v1.PodCondition{Type: v1.DisruptionTarget, Status: v1.ConditionTrue}
 )
 
-// ignoresDisruptions is a rule of a podFailurePolicy.
+// ignoresDisruptions is a rule of a podFailurePolicy that ignores disruptions.
 var ignoresDisruptions = batchv1.PodFailurePolicyRule{Action: batchv1.PodFailurePolicyActionIgnore,
 	OnPodConditions: []batchv1.PodFailurePolicyOnPodConditionsPattern{{Type: disrupted.Type, Status: disrupted.Status}}}
 
-// hangs has all pods of some indexes run for ever.
+// hangs lets all pods of some indexes run for ever.
 func hangs(indexes ...int) func(*toy) {
 	return func(y *toy) {
 		y.silent = true
@@ -32,7 +32,7 @@ func hangs(indexes ...int) func(*toy) {
 	}
 }
 
-// evictsOnce has the first pod evicted after five seconds.
+// evictsOnce evicts the first pod after five seconds.
 func evictsOnce(y *toy) {
 	first, began := "", y.now
 	y.takes = func(p *v1.Pod) time.Duration {
@@ -49,7 +49,7 @@ func evictsOnce(y *toy) {
 	}
 }
 
-// restartsTimes has the containers of each pod restarted by its kubelet so often.
+// restartsTimes lets the kubelet restart the containers of each pod n times.
 func restartsTimes(n int32) func(*toy) {
 	return func(y *toy) {
 		y.takes = func(p *v1.Pod) time.Duration {

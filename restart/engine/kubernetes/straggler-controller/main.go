@@ -1,6 +1,11 @@
-// Command straggler-controller runs the Indexed Jobs of a cluster whose spec.managedBy names it, and mitigates their
-// stragglers: package restart/engine/kubernetes/jobs with flags, metrics and leader election. It runs inside of a
-// cluster or beside it, with a kubeconfig.
+// Command straggler-controller runs the Indexed Jobs of a cluster with its name in spec.managedBy, and copies their slow
+// pods. The command is package restart/engine/kubernetes/jobs with flags, metrics and leader election:
+//
+//	straggler-controller -interval=10s
+//
+// The controller runs inside a cluster, or beside it with a kubeconfig. Several controllers may run in a cluster. A
+// lease selects the leader, and only the leader works. -help lists the flags. The README of the module has the settings
+// of a Job.
 package main
 
 import (
@@ -31,32 +36,37 @@ import (
 	"github.com/straggler-go/straggler/restart/engine/kubernetes/jobs"
 )
 
+// options are the values of the flags, and whether this controller leads.
 type options struct {
-	kubeconfig, listen, policy, effect, leaseNamespace string
-	qps                                                float64
-	elect                                              bool
-	lease                                              time.Duration
-	jobs                                               jobs.Config
-	leads                                              atomic.Bool // it works, or is about to
+	kubeconfig     string        // path of the kubeconfig; "": the configuration of this pod
+	listen         string        // address of /metrics, /healthz and /readyz; "": none
+	policy         string        // text of the default policy; "": the library's default
+	effect         string        // effect of the taint; "": no taint
+	leaseNamespace string        // namespace of the lease; "": default
+	qps            float64       // requests to the API server in a second
+	elect          bool          // elect a leader
+	lease          time.Duration // duration of the lease
+	jobs           jobs.Config
+	leads          atomic.Bool // this controller works, or is about to
 }
 
 func main() {
 	var o options
-	flag.StringVar(&o.kubeconfig, "kubeconfig", os.Getenv("KUBECONFIG"), "`file`; none: that of this pod")
-	flag.StringVar(&o.listen, "listen", ":8080", "`address` of /metrics and /healthz; none: neither")
-	flag.StringVar(&o.policy, "policy", "", "`policy` of Jobs that name none, as in late,min-age=5s; none: the library's")
+	flag.StringVar(&o.kubeconfig, "kubeconfig", os.Getenv("KUBECONFIG"), "`file`; empty: the configuration of this pod")
+	flag.StringVar(&o.listen, "listen", ":8080", "`address` of /metrics, /healthz and /readyz; empty: none")
+	flag.StringVar(&o.policy, "policy", "", "`policy` of Jobs without the annotation, such as late,min-age=5s; empty: the library's default")
 	flag.StringVar(&o.jobs.Manager, "manager", jobs.Manager, "spec.managedBy of the Jobs to run")
-	flag.StringVar(&o.jobs.Namespace, "namespace", "", "`namespace` to look at; none: all")
-	flag.DurationVar(&o.jobs.Interval, "interval", 10*time.Second, "how often a Job's attempts are looked at")
-	flag.IntVar(&o.jobs.Workers, "workers", 8, "how many Jobs are worked on at once")
-	flag.BoolVar(&o.jobs.Evict, "evict", false, "evict stragglers of the built-in controller's Jobs that ask for it")
-	flag.StringVar(&o.effect, "taint", "", "`effect` of slow nodes' taint: NoSchedule or PreferNoSchedule; none: no taint")
+	flag.StringVar(&o.jobs.Namespace, "namespace", "", "`namespace` of the Jobs to run; empty: all")
+	flag.DurationVar(&o.jobs.Interval, "interval", 10*time.Second, "time between two polls of a Job")
+	flag.IntVar(&o.jobs.Workers, "workers", 8, "how many Jobs are synced at once")
+	flag.BoolVar(&o.jobs.Evict, "evict", false, "evict slow pods of the built-in controller's Jobs with the annotation evict")
+	flag.StringVar(&o.effect, "taint", "", "`effect` of the taint of slow nodes: NoSchedule or PreferNoSchedule; empty: no taint")
 	flag.DurationVar(&o.jobs.Taint.For, "taint-for", time.Hour, "how long a taint stays")
-	flag.Float64Var(&o.jobs.Taint.Share, "taint-share", 0.1, "how many of the nodes may be tainted at once, as a share")
-	flag.Float64Var(&o.qps, "qps", 100, "requests to the API server a second; twice as many at once")
-	flag.BoolVar(&o.elect, "leader-elect", true, "have one of several controllers work, by a lease")
+	flag.Float64Var(&o.jobs.Taint.Share, "taint-share", 0.1, "share of the nodes that may be tainted at once")
+	flag.Float64Var(&o.qps, "qps", 100, "requests to the API server in a second; bursts may have twice as many")
+	flag.BoolVar(&o.elect, "leader-elect", true, "elect a leader among several controllers by a lease; only the leader works")
 	flag.StringVar(&o.leaseNamespace, "lease-namespace", os.Getenv("POD_NAMESPACE"), "`namespace` of the lease")
-	flag.DurationVar(&o.lease, "lease", 15*time.Second, "after which time without a word the leader is taken to be dead")
+	flag.DurationVar(&o.lease, "lease", 15*time.Second, "time without a renewal after which the leader is taken to be dead")
 	flag.Parse()
 	if flag.NArg() > 0 {
 		fmt.Fprintf(os.Stderr, "straggler-controller: %q is no flag\n", flag.Arg(0))
@@ -70,13 +80,14 @@ func main() {
 	}
 }
 
+// run makes the controller and runs it: at once, or when it leads. run returns the cause of ctx, or the first error.
 func run(ctx context.Context, o *options) error {
 	config, err := clientcmd.BuildConfigFromFlags("", o.kubeconfig)
 	if err != nil {
 		return err
 	}
 	config.QPS, config.Burst = float32(o.qps), int(2*o.qps)
-	config.ContentType = "application/vnd.kubernetes.protobuf" // less to read and to collect than JSON
+	config.ContentType = "application/vnd.kubernetes.protobuf" // smaller than JSON, and with less garbage
 	config.AcceptContentTypes = config.ContentType + ",application/json"
 	if o.jobs.Client, err = kubernetes.NewForConfig(config); err != nil {
 		return err
@@ -106,8 +117,8 @@ func run(ctx context.Context, o *options) error {
 	return elect(ctx, end, o, config, controller)
 }
 
-// serve answers for what Prometheus and the kubelet ask. A controller that waits for the lease is ready; one that leads is
-// ready once the API server has listed what it watches.
+// serve answers the requests of Prometheus and of the kubelet. A controller that waits for the lease is ready. The
+// leader is ready once the API server has listed the Jobs, pods and nodes.
 func serve(
 	ctx context.Context, end context.CancelCauseFunc, o *options, registry *prometheus.Registry, controller *jobs.Controller,
 ) {
@@ -126,8 +137,8 @@ func serve(
 	context.AfterFunc(ctx, func() { server.Close() })
 }
 
-// elect runs the controller while it leads. A controller that does not lead any more ends, since it cannot know what it has
-// in hand. The lease is given back once the controller has stopped writing.
+// elect waits for the lease, and runs the controller while it leads. A controller that has lost the lease ends: its
+// view of the cluster may be old. The lease is released once the controller has stopped writing.
 func elect(
 	ctx context.Context, end context.CancelCauseFunc, o *options, config *rest.Config, controller *jobs.Controller,
 ) error {
@@ -135,7 +146,7 @@ func elect(
 	if err != nil {
 		return err
 	}
-	client, err := kubernetes.NewForConfig(rest.AddUserAgent(config, "leader-election")) // not held up by other requests
+	client, err := kubernetes.NewForConfig(rest.AddUserAgent(config, "leader-election")) // not delayed by other requests
 	if err != nil {
 		return err
 	}
@@ -148,6 +159,7 @@ func elect(
 		Client:     client.CoordinationV1(),
 		LockConfig: resourcelock.ResourceLockConfig{Identity: fmt.Sprintf("%s-%d", name, time.Now().UnixNano())},
 	}
+	// electing outlives ctx: the leader keeps the lease until its controller has stopped. A waiting controller ends at once.
 	electing, release := context.WithCancel(context.WithoutCancel(ctx))
 	defer release()
 	defer context.AfterFunc(ctx, func() {
@@ -162,7 +174,7 @@ func elect(
 			OnStartedLeading: func(leading context.Context) {
 				o.leads.Store(true)
 				defer release()
-				defer context.AfterFunc(leading, func() { end(errors.New("does not lead any more")) })()
+				defer context.AfterFunc(leading, func() { end(errors.New("the controller has lost its lease")) })()
 				end(controller.Run(ctx))
 			},
 			OnStoppedLeading: func() {},

@@ -15,16 +15,17 @@ import (
 	"time"
 )
 
-// commandTimeout bounds every command. sbatch by itself retries for some minutes while slurmctld is away.
+// commandTimeout is how long a command may take. While slurmctld is away, sbatch itself retries for some minutes.
 const commandTimeout = 5 * time.Minute
 
-// Commands is Slurm by its commands: sbatch, squeue, scancel, scontrol, sinfo.
+// Commands is the real Slurm, by its commands sbatch, squeue, scancel, scontrol and sinfo. Its methods may run at once.
 type Commands struct {
-	// Env is the commands' environment; nil is this process's own.
+	// Env is the environment of the commands. Nil means the environment of this process.
 	Env []string
 }
 
-// Submit runs sbatch. Nothing interrupts it: a job could be queued whose number nobody knows.
+// Submit runs sbatch. The end of ctx does not interrupt sbatch, because then a job with an unknown number could be in the
+// queue.
 func (c Commands) Submit(ctx context.Context, options []string, script string, args []string) (string, error) {
 	args = slices.Concat([]string{"--parsable"}, options, []string{script}, args)
 	ctx = context.WithoutCancel(ctx)
@@ -33,7 +34,7 @@ func (c Commands) Submit(ctx context.Context, options []string, script string, a
 		return "", c.indices(ctx, err)
 	}
 	id, cluster, elsewhere := strings.Cut(strings.TrimSpace(out), ";") // "71" or "71;cluster"
-	if elsewhere {                                                     // where the same number is another job here
+	if elsewhere {                                                     // here the same number may be another job
 		_, err := c.run(ctx, "scancel", "--quiet", "--clusters="+cluster, id)
 		return "", errors.Join(fmt.Errorf("job %s went to cluster %s, want this host's: it is cancelled", id, cluster), err)
 	}
@@ -43,12 +44,13 @@ func (c Commands) Submit(ctx context.Context, options []string, script string, a
 	return id, nil
 }
 
-// refusedArray is what sbatch says of indices that cannot be, and maxArraySize what scontrol shows.
+// refusedArray is sbatch's message if an index is out of range.
 const refusedArray = "Invalid job array specification"
 
+// maxArraySize finds the limit of indices in the output of scontrol.
 var maxArraySize = regexp.MustCompile(`(?m)^MaxArraySize\s*=\s*([1-9][0-9]*)`)
 
-// indices says which indices a cluster takes, if sbatch has refused an array for its own.
+// indices adds the cluster's limit of indices to an error of sbatch that is about indices.
 func (c Commands) indices(ctx context.Context, err error) error {
 	if !strings.Contains(err.Error(), refusedArray) {
 		return err
@@ -62,13 +64,13 @@ func (c Commands) indices(ctx context.Context, err error) error {
 		"split the array into several runs whose scripts add an offset to the index, or have each task do more; %w", found[1], err)
 }
 
-// What stands between squeue's fields and at the end of each job. Paths and names may hold any printable character.
+// Paths and names may hold any printable character, so control characters separate squeue's fields and jobs.
 const (
-	fieldEnd = "\x1f"
-	jobEnd   = "\x1e"
+	fieldEnd = "\x1f" // between two fields
+	jobEnd   = "\x1e" // after each job
 )
 
-// Find runs squeue: only for what waits or runs, since what was refused is there too for a while, as failed.
+// Find runs squeue, for waiting and running jobs only. A job that was refused is listed for a while, too, as failed.
 func (c Commands) Find(ctx context.Context, dir string) (map[string]string, error) {
 	out, err := c.run(ctx, "squeue", "--noheader", "--me", "--Format=ArrayJobID:"+fieldEnd+",Command:"+jobEnd)
 	if err != nil {
@@ -77,11 +79,12 @@ func (c Commands) Find(ctx context.Context, dir string) (map[string]string, erro
 	return parseScripts(out, dir), nil
 }
 
-// jobFields are those that parseJobs reads, as squeue --Format calls them.
+// jobFields are the fields that parseJobs reads, by squeue's names for --Format.
 var jobFields = []string{
 	"JobArrayID", "State", "NodeList", "exit_code", "StartTime", "STDOUT", "STDERR", "WorkDir", "JobID", "Name",
 }
 
+// jobFormat is the value of squeue's option --Format.
 var jobFormat = strings.Join(jobFields, ":"+fieldEnd+",") + ":" + jobEnd
 
 // Jobs runs squeue once.
@@ -93,7 +96,7 @@ func (c Commands) Jobs(ctx context.Context, arrays []string) ([]Job, error) {
 	out, err := c.run(ctx, "squeue", "--noheader", "--states=all", "--me", "--jobs="+strings.Join(arrays, ","),
 		"--Format="+jobFormat)
 	if err != nil {
-		if strings.Contains(err.Error(), "Invalid job id specified") { // so it answers if all of them are forgotten
+		if strings.Contains(err.Error(), "Invalid job id specified") { // Slurm has forgotten all of the arrays
 			return nil, nil
 		}
 		return nil, err
@@ -101,10 +104,10 @@ func (c Commands) Jobs(ctx context.Context, arrays []string) ([]Job, error) {
 	return parseJobs(out)
 }
 
-// maxIDs keeps command lines far below what the kernel takes.
+// maxIDs is how many IDs one command line has at most, far below the kernel's limit.
 const maxIDs = 5000
 
-// Cancel runs scancel, once unless there are very many.
+// Cancel runs scancel, once for each 5,000 IDs.
 func (c Commands) Cancel(ctx context.Context, ids []string) error {
 	var errs []error
 	for some := range slices.Chunk(ids, maxIDs) {
@@ -139,14 +142,14 @@ func (c Commands) Nodes(ctx context.Context, partition string) ([]Node, error) {
 	return parseNodes(out)
 }
 
-// unusable are the states of nodes that take no new jobs. Of the marks, * stands for no answer, $ for maintenance, @ and ^
-// for a reboot, ! and % for power that is being switched off.
+// unusable matches the states of nodes that take no new jobs. The marks at the end of a state mean: * no answer, $
+// maintenance, @ and ^ a reboot, ! and % power that is being switched off.
 var unusable = regexp.MustCompile(`^(down|drain|fail|future|maint|unknown|inval|reboot|power(ing|ed)_down)|[*$@^!%]$`)
 
-// unwanted are variables by which users set what the commands show, and that would have sbatch wait.
+// unwanted matches the variables that change the output of the commands, and the variable that makes sbatch wait.
 var unwanted = regexp.MustCompile(`^(SQUEUE_|SINFO_|SCANCEL_|SBATCH_WAIT=)`)
 
-// run runs a command and returns what it prints. The error shows the command and what it complained of.
+// run runs a command and returns its standard output. An error shows the command line and the standard error.
 func (c Commands) run(ctx context.Context, name string, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, commandTimeout)
 	defer cancel()
@@ -161,8 +164,8 @@ func (c Commands) run(ctx context.Context, name string, args ...string) (string,
 	}
 	var stdout, stderr bytes.Buffer
 	command.Stdout, command.Stderr = &stdout, &stderr
-	command.WaitDelay = 10 * time.Second                      // a site's own sbatch may leave something running that holds the pipe
-	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C shall not end an sbatch halfway
+	command.WaitDelay = 10 * time.Second                      // a site's own sbatch may leave a process that holds the pipe
+	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C must not end sbatch halfway
 	if err := command.Run(); err != nil {
 		if ctx.Err() != nil {
 			err = errors.Join(ctx.Err(), err)

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// commands makes commands of shell scripts, by name.
+// commands makes commands from shell scripts, by name.
 func commands(t *testing.T, scripts map[string]string) Commands {
 	dir := t.TempDir()
 	for name, script := range scripts {
@@ -21,8 +21,8 @@ func commands(t *testing.T, scripts map[string]string) Commands {
 	return Commands{}
 }
 
-// The controller may have taken a job although sbatch fails: it is found by its script, which no other job has.
-func TestSubmitWhoseAnswerIsLost(t *testing.T) {
+// The controller may have accepted a job although sbatch fails. The job is found by its script, which no other job has.
+func TestJobIsFoundAfterALostAnswer(t *testing.T) {
 	c := commands(t, map[string]string{
 		"sbatch": "echo 'sbatch: error: Batch job submission failed: Socket timed out on send/recv operation' >&2; exit 1\n",
 		"squeue": "case $* in *--states*) exit 1;; esac\n" + `printf '%s\037%s\036\n' 70 '/my run/3.20.job/x y.sh' ` +
@@ -36,8 +36,8 @@ func TestSubmitWhoseAnswerIsLost(t *testing.T) {
 	assert.Equal(t, map[string]string{"3.20.job": "70", "3.2.job": "71"}, found)
 }
 
-// A cluster takes indices below MaxArraySize. Its sbatch does not say so.
-func TestAnArrayBeyondTheLimitOfTheCluster(t *testing.T) {
+// A cluster takes indices below MaxArraySize. The error says so, although sbatch itself does not.
+func TestErrorNamesTheLimitOfIndices(t *testing.T) {
 	const refused = "echo 'sbatch: error: Batch job submission failed: Invalid job array specification' >&2; exit 1\n"
 	for config, want := range map[string]string{
 		"echo 'MaxArraySize            = 1001'; echo 'MaxJobCount = 10000'\n": "the indices of an array must be below 1001 ",
@@ -54,11 +54,11 @@ func TestAnArrayBeyondTheLimitOfTheCluster(t *testing.T) {
 	_, err := c.Submit(context.Background(), nil, "/run/array.job/x.sh", nil)
 	require.ErrorContains(t, err, "no room")
 	assert.NotContains(t, err.Error(), "MaxArraySize")
-	assert.NoFileExists(t, "asked", "nobody asks for the limit if it is something else")
+	assert.NoFileExists(t, "asked", "scontrol is not asked after another error")
 }
 
-// On another cluster the number is that of another job.
-func TestSubmitToAnotherCluster(t *testing.T) {
+// A job that goes to another cluster is cancelled: here another job may have its number.
+func TestJobOnAnotherClusterIsCancelled(t *testing.T) {
 	told := filepath.Join(t.TempDir(), "told")
 	t.Setenv("TOLD", told)
 	c := commands(t, map[string]string{"sbatch": "echo '71;other'\n", "scancel": `echo "$@" >>"$TOLD"` + "\n"})
@@ -69,14 +69,14 @@ func TestSubmitToAnotherCluster(t *testing.T) {
 	assert.Equal(t, "--quiet --clusters=other 71\n", string(said))
 }
 
-func TestJobsOfNothing(t *testing.T) {
+func TestNoArraysHaveNoJobs(t *testing.T) {
 	c := commands(t, map[string]string{"squeue": "exit 9\n"})
 	jobs, err := c.Jobs(context.Background(), nil)
 	require.NoError(t, err)
 	assert.Empty(t, jobs)
 }
 
-func TestVeryManyAreCancelled(t *testing.T) {
+func TestManyJobsAreCancelledInSeveralCalls(t *testing.T) {
 	told := filepath.Join(t.TempDir(), "told")
 	t.Setenv("TOLD", told)
 	c := commands(t, map[string]string{"scancel": `echo "$#" >>"$TOLD"` + "\n"})

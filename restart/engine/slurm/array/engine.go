@@ -11,10 +11,10 @@ import (
 	"github.com/straggler-go/straggler/restart/engine"
 )
 
-// This is the adapter: what Slurm and the run directory show becomes a list of attempts, and the actions that package
-// engine answers with become sbatch and scancel.
+// This file is the adapter. The adapter turns Slurm's jobs and the files of the run directory into a list of attempts,
+// and the actions of package engine into calls of sbatch and scancel.
 
-// observe returns all attempts of which package engine has not heard that they ended, as they are now.
+// observe returns the current state of all attempts whose end package engine does not know yet.
 func (r *run) observe(now time.Time, jobs []Job) ([]engine.Attempt, error) {
 	if err := r.dir.list(); err != nil {
 		return nil, err
@@ -26,20 +26,20 @@ func (r *run) observe(now time.Time, jobs []Job) ([]engine.Attempt, error) {
 	r.seen = r.seen[:0]
 	for _, t := range r.tasks {
 		for _, a := range t.attempts {
-			if a.closed {
+			if a.endReported {
 				continue
 			}
-			if a.ended() { // the poll in which that was seen came to nothing
+			if a.ended() { // the poll that saw the end has failed before package engine was told
 				r.seen = append(r.seen, a.report(r.workOf(t)))
 				continue
 			}
 			if a.job == "" {
-				if a.cancelled { // before sbatch took it
+				if a.cancelled { // before sbatch has accepted it
 					a.state = engine.Cancelled
 				}
 			} else {
 				j, ok := shown[a.job]
-				a.observe(now, j, ok, r.dir.life(a.files))
+				a.observe(now, j, ok, r.dir.fileState(a.files))
 				r.measure(now, a)
 			}
 			if a.state == engine.Succeeded && t.winner == nil {
@@ -53,15 +53,15 @@ func (r *run) observe(now time.Time, jobs []Job) ([]engine.Attempt, error) {
 	return r.seen, nil
 }
 
-// measure takes note of a running attempt's progress.
+// measure brings a running attempt's progress up to date: from its progress file, or from the size of its output.
 func (r *run) measure(now time.Time, a *attempt) {
 	if a.state != engine.Running {
 		return
 	}
 	share, at, err := r.dir.progress(a.files)
 	if err != nil {
-		r.rubbish++
-		r.once(a.files, "%s: %v; it is passed over", a.job, err)
+		r.badProgress++
+		r.once(a.files, "%s: %v; it is ignored", a.job, err)
 	}
 	if at.IsZero() && err == nil && r.options.ExpectBytes > 0 {
 		bytes := float64(r.dir.size(a.files, r.stdout(a)))
@@ -75,7 +75,7 @@ func (r *run) measure(now time.Time, a *attempt) {
 	}
 }
 
-// workOf returns the work of a task in the units of Config.Work, which are shares if there is none.
+// workOf returns the work of a task, in the units of Options.Work, and 1 if sizes are not known.
 func (r *run) workOf(t *task) float64 {
 	if r.options.Work == nil {
 		return 1
@@ -83,17 +83,18 @@ func (r *run) workOf(t *task) float64 {
 	return r.options.Work[t.number]
 }
 
-// act carries the actions out, as far as that can be done now; the rest is tried again at the next poll.
+// act carries out the actions. If an action fails, the next poll tries it again. A dry run logs the actions and carries
+// out none. Nothing is submitted while it is not known which jobs are in the queue.
 func (r *run) act(ctx context.Context, actions []engine.Action) {
 	for _, action := range actions {
 		t := r.tasks[action.Task]
-		if action.Op == engine.Publish { // its result is in its place by then
+		if action.Op == engine.Publish { // settleAll has put the result into its place
 			r.phase.Published(action.ID)
 			continue
 		}
 		known := slices.ContainsFunc(t.attempts, func(a *attempt) bool { return a.id == action.ID })
 		if action.Op == engine.Submit && known {
-			continue // submit tries it again at each poll
+			continue // submit tries again at each poll
 		}
 		if action.Op == engine.Submit {
 			a := &attempt{id: action.ID, files: action.ID, task: t, avoid: action.Avoid, why: action.Decision.Action}
@@ -102,24 +103,24 @@ func (r *run) act(ctx context.Context, actions []engine.Action) {
 			if a.why == restart.Keep {
 				lost = ": again after a loss"
 			}
-			r.logf("%s %s%s%s", r.name(t), action, lost, r.dry)
+			r.logf("%s %s%s%s", r.name(t), action, lost, r.drySuffix)
 			continue
 		}
 		for _, a := range t.attempts {
 			if a.id != action.ID {
 				continue
 			}
-			// To be started again means to wait in the queue, behind other users' jobs: see replace.
-			a.unwanted = action.Decision.Action == restart.Restart
-			a.doomed = !a.unwanted
+			// The attempt that replaces this attempt may wait in the queue, behind other users' jobs: see replace.
+			a.replaced = action.Decision.Action == restart.Restart
+			a.toCancel = !a.replaced
 			if action.Decision.Action == restart.Kill && action.Decision.Reason != restart.Overtaken {
-				r.logf("%s %s%s", r.name(t), action, r.dry)
+				r.logf("%s %s%s", r.name(t), action, r.drySuffix)
 			}
 		}
 	}
 	if !r.options.DryRun {
 		r.replace()
-		err := r.recall(ctx)
+		err := r.findSubmitted(ctx)
 		r.cancel(ctx)
 		if err == nil {
 			r.submit(ctx)
@@ -127,40 +128,40 @@ func (r *run) act(ctx context.Context, actions []engine.Action) {
 	}
 }
 
-// name is what messages call a task.
+// name returns a task's name in messages.
 func (r *run) name(t *task) string {
 	return fmt.Sprintf("%s on %s:", t.original().job, cmp.Or(t.original().last.Node, "no node"))
 }
 
-// replace ends the attempts whose tasks were to be restarted, not before the new ones have begun. A restart is for want of
-// slots; if there are idle ones by now, both go on, and the first result counts.
+// replace ends an attempt that was to be restarted, once another attempt of the task has begun. The policy restarts, and
+// does not copy, because slots are scarce. If slots are idle by now, both attempts go on, and the first result counts.
 func (r *run) replace() {
 	facts := r.phase.Facts()
 	scarce := facts.Waiting > 0 || facts.FreeSlots <= 0
 	for _, t := range r.tasks {
 		for _, a := range t.attempts {
-			if a.unwanted && t.anotherRuns(a) {
-				a.unwanted, a.doomed = false, scarce
+			if a.replaced && t.anotherRuns(a) {
+				a.replaced, a.toCancel = false, scarce
 			}
 		}
 	}
 }
 
-// cancel ends the attempts that are not needed any more, with one scancel.
+// cancel ends the attempts that are not needed any more, with one call of scancel.
 func (r *run) cancel(ctx context.Context) {
-	var doomed []*attempt
+	var useless []*attempt
 	for _, t := range r.tasks {
 		for _, a := range t.attempts {
 			if a.ended() || a.cancelled {
 				continue
 			}
-			if a.doomed || t.winner != nil || t.ending {
-				doomed = append(doomed, a)
+			if a.toCancel || t.winner != nil || t.ending {
+				useless = append(useless, a)
 			}
 		}
 	}
-	ids := slices.Clone(r.strays)
-	for _, a := range doomed {
+	ids := slices.Clone(r.strayArrays)
+	for _, a := range useless {
 		if a.job != "" {
 			ids = append(ids, a.job)
 		}
@@ -171,13 +172,14 @@ func (r *run) cancel(ctx context.Context) {
 			return
 		}
 	}
-	r.strays = nil
-	for _, a := range doomed {
+	r.strayArrays = nil
+	for _, a := range useless {
 		a.cancelled = true
 	}
 }
 
-// copyEnv is what Slurm sets otherwise for an array of one element.
+// copyEnv returns the array variables of the user's array. For a copy, Slurm itself sets them for an array of one
+// element.
 func (r *run) copyEnv() []string {
 	n := len(r.tasks)
 	first, last := r.tasks[0].index, r.tasks[n-1].index
@@ -187,7 +189,7 @@ func (r *run) copyEnv() []string {
 	}
 	for i, t := range r.tasks {
 		if t.index != first+i*step {
-			step = 1 // as Slurm has it for indices at uneven distances
+			step = 1 // Slurm's step for indices at uneven distances
 		}
 	}
 	return []string{

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// fake is a cluster in simulated time. Jobs run on the first node with room; each poll brings their files up to date.
+// fake is a cluster in simulated time. A job runs on the first node with room. Each poll brings the files up to date.
 type fake struct {
 	t        *testing.T
 	dir      string // where the jobs run
@@ -232,7 +232,7 @@ func (f *fake) Find(_ context.Context, dir string) (map[string]string, error) {
 	return found, nil
 }
 
-// Cancel cancels. On a dead node a job is COMPLETING for long.
+// Cancel cancels jobs. A job on a dead node stays COMPLETING for long.
 func (f *fake) Cancel(_ context.Context, ids []string) error {
 	f.canceled = append(f.canceled, ids...)
 	for _, j := range f.jobs {

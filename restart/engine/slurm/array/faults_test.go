@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// faulty is a Slurm of which one call goes wrong: the one with number at, counted from 1.
+// faulty is a Slurm that fails in one call: call number at, counted from 1.
 type faulty struct {
 	*fake
 	at    int
@@ -20,7 +20,7 @@ type faulty struct {
 
 var errFault = errors.New("slurm_load_jobs error: Unable to contact slurm controller (connect failure)")
 
-// fault makes a call, or what becomes of it.
+// fault makes a call. Call number at fails in the way that kind says.
 func (f faulty) fault(do func() error) error {
 	if *f.calls++; *f.calls != f.at {
 		return do()
@@ -77,10 +77,10 @@ func (f faulty) Nodes(ctx context.Context, partition string) (nodes []Node, err 
 	return nodes, err
 }
 
-// One call to Slurm is refused, or is carried out while its answer is lost, or takes 20 s: each call in its turn, in a run
-// with a slow node. Every task has its one result, nothing is left in the queue, and Run returns soon. If the very first
-// submission is refused, Run says so.
-func TestFaultAtEachCall(t *testing.T) {
+// Every task has one result, no job is left in the queue, and Run returns soon, whichever call to Slurm goes wrong.
+// Each call of a run with a slow node is in turn refused, or carried out with its answer lost, or delayed by 20 s. If
+// the first submission is refused, Run returns the error.
+func TestOneFaultyCallDoesNoHarm(t *testing.T) {
 	step := 1
 	if testing.Short() {
 		step = 5

@@ -11,8 +11,8 @@ import (
 	"syscall"
 )
 
-// moveResults moves an attempt's result files and links, and its directories with what is in them, to the user's
-// directory. What is none of these, as a pipe, has nothing to keep: it is left, and returned.
+// moveResults moves an attempt's result files, links and directories to the user's directory. moveResults leaves
+// everything else, such as a pipe, where it is, and returns its path.
 func (d *runDir) moveResults(attempt, to string) (left []string, err error) {
 	from := d.file(attempt, "out")
 	err = filepath.WalkDir(from, func(path string, e fs.DirEntry, err error) error {
@@ -37,8 +37,8 @@ func (d *runDir) moveResults(attempt, to string) (left []string, err error) {
 	return left, err
 }
 
-// moveLink makes a link of the same target elsewhere, whether there is anything at the target or not. One that leads into
-// the tree that moves, by its whole path, follows it.
+// moveLink makes a link at target that leads where the link at path leads, even if nothing is there. If the link leads
+// into the result directory from, by an absolute path, the new link leads to the file's new place.
 func moveLink(path, target, from, to string) error {
 	leads, err := os.Readlink(path)
 	if err != nil {
@@ -50,26 +50,27 @@ func moveLink(path, target, from, to string) error {
 		}
 		leads = to + rest
 	}
-	if err := put(target, func(temp string) error { return os.Symlink(leads, temp) }); err != nil {
+	if err := replaceFile(target, func(temp string) error { return os.Symlink(leads, temp) }); err != nil {
 		return err
 	}
 	return os.Remove(path)
 }
 
-// move renames a file, or where that cannot be, writes a copy aside and renames that.
+// move renames a file. Between two file systems it copies the file to a temporary name and renames the copy.
 func move(from, to string) error {
 	err := os.Rename(from, to)
 	if !errors.Is(err, syscall.EXDEV) {
 		return err
 	}
-	if err := put(to, func(temp string) error { return copyFile(from, temp) }); err != nil {
+	if err := replaceFile(to, func(temp string) error { return copyFile(from, temp) }); err != nil {
 		return err
 	}
 	return os.Remove(from)
 }
 
-// put makes something beside its place and renames it: whoever looks there finds all of the old or all of the new.
-func put(place string, create func(temp string) error) error {
+// replaceFile creates a file beside its place and renames it, so that a reader finds either the old file or the new file,
+// both complete.
+func replaceFile(place string, create func(temp string) error) error {
 	aside, err := os.MkdirTemp(filepath.Dir(place), ".straggler-")
 	if err != nil {
 		return err
@@ -82,6 +83,7 @@ func put(place string, create func(temp string) error) error {
 	return os.Rename(temp, place)
 }
 
+// copyFile copies a regular file with its permissions and its time.
 func copyFile(from, to string) error {
 	source, err := os.OpenFile(from, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {

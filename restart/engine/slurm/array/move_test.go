@@ -32,8 +32,8 @@ func elsewhere(t *testing.T) string {
 	return dir
 }
 
-// Links move as links, to wherever they lead, and what holds no data is left out, on one file system or between two.
-func TestMoveResultsThatAreNotFiles(t *testing.T) {
+// Links move as links, wherever they lead, on one file system and between two. A pipe is not moved.
+func TestLinksMoveAsLinks(t *testing.T) {
 	for _, to := range []string{t.TempDir(), elsewhere(t)} {
 		d := &runDir{path: t.TempDir()}
 		out := d.file("1_1", "out")
@@ -48,7 +48,7 @@ func TestMoveResultsThatAreNotFiles(t *testing.T) {
 		}
 		links["whole"], links["all"] = filepath.Join(to, "model-3"), to
 		require.NoError(t, syscall.Mkfifo(filepath.Join(out, "pipe"), 0o600))
-		require.NoError(t, os.Symlink("older", filepath.Join(to, "latest")), "what is there is replaced")
+		require.NoError(t, os.Symlink("older", filepath.Join(to, "latest")), "a link with the same name is there, and is replaced")
 		for range 2 { // and a second time does no harm
 			left, err := d.moveResults("1_1", to)
 			require.NoError(t, err)
@@ -74,8 +74,8 @@ func TestMoveResultsThatAreNotFiles(t *testing.T) {
 	}
 }
 
-// A pipe where the progress should be says nothing, and holds nothing up.
-func TestProgressIsNoFile(t *testing.T) {
+// A pipe in place of the progress file counts as no progress, and blocks nothing.
+func TestAPipeIsNoProgress(t *testing.T) {
 	d := &runDir{path: t.TempDir()}
 	require.NoError(t, syscall.Mkfifo(d.file("1_1", "progress"), 0o600))
 	require.NoError(t, d.list())
@@ -84,7 +84,7 @@ func TestProgressIsNoFile(t *testing.T) {
 	assert.Zero(t, at)
 }
 
-// blocked runs an array of which results cannot be moved: there are directories in the way.
+// blocked runs an array with results that can't be moved, because directories are in their places.
 func (f *fake) blocked(ctx context.Context, o Options, names ...string) (res Result, kept string, err error) {
 	block := sync.OnceFunc(func() {
 		for _, name := range names {
@@ -106,8 +106,8 @@ func (f *fake) blocked(ctx context.Context, o Options, names ...string) (res Res
 	return res, strings.Join(dirs, ""), err
 }
 
-// Results that cannot be put into their places are kept, and the error says where.
-func TestResultsThatCannotBeMovedAreKept(t *testing.T) {
+// Results that can't be moved to their places are kept, and the error names the directory.
+func TestBlockedResultsAreKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake(t, 1, 1, 1, 0.1)
 		f.work = func(task int) time.Duration { return time.Duration(10+task) * time.Second }
@@ -126,18 +126,18 @@ func TestResultsThatCannotBeMovedAreKept(t *testing.T) {
 		}
 		for task := range 16 {
 			if task != 13 && task != 5 && task != 9 {
-				assert.FileExists(t, filepath.Join(f.dir, fmt.Sprintf("result-%d", task)), "what goes on has its time")
+				assert.FileExists(t, filepath.Join(f.dir, fmt.Sprintf("result-%d", task)), "other tasks finish before Run gives up")
 			}
 		}
-		assert.LessOrEqual(t, strings.Count(log.String(), "result-9"), 2, "it is not said at each poll")
+		assert.LessOrEqual(t, strings.Count(log.String(), "result-9"), 2, "the error is not logged at each poll")
 		for _, j := range f.jobs[16:] {
-			assert.NotContains(t, []int{5, 9}, j.task, "what is only to be moved is not copied: %s", log.String())
+			assert.NotContains(t, []int{5, 9}, j.task, "a task with a complete result gets no copy: %s", log.String())
 		}
 	})
 }
 
-// So are those that had ended, unseen, when the run was given up.
-func TestResultsThatNobodySawAreKept(t *testing.T) {
+// Results of attempts that no poll has seen are kept, too.
+func TestUnseenResultsAreKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake(t, 1, 1, 1, 0.1)
 		f.failing = func() error {
@@ -154,8 +154,8 @@ func TestResultsThatNobodySawAreKept(t *testing.T) {
 	})
 }
 
-// The output of an attempt that has failed is kept like a result.
-func TestOutputOfAFailureIsKept(t *testing.T) {
+// The output of a failed attempt is kept like a result.
+func TestOutputOfAFailedAttemptIsKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake(t, 1, 1, 1, 0.1)
 		f.ends = func(j *fakeJob) int {
@@ -180,10 +180,10 @@ func TestOutputOfAFailureIsKept(t *testing.T) {
 	})
 }
 
-// Where squeue does not say where a job runs, its results go nowhere, and not to the root.
-func TestResultsWithoutADirectory(t *testing.T) {
+// If squeue does not show a job's directory, its results are not moved, and never to the root directory.
+func TestResultsAreNotMovedWithoutADirectory(t *testing.T) {
 	r := &run{dir: &runDir{path: t.TempDir()}}
 	a := &attempt{task: &task{}}
 	a.task.attempts = []*attempt{a}
-	require.ErrorContains(t, r.settle(a), "does not say in which directory")
+	require.ErrorContains(t, r.settle(a), "does not show the directory")
 }

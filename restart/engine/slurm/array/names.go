@@ -10,8 +10,9 @@ import (
 	"strings"
 )
 
-// pattern is that of an output file's name, made of what squeue says of it. For a task of an array that has no pattern of
-// its own, Slurm 22.05 gives the default name of a job that is not of an array.
+// pattern returns the pattern of an output file's name, from the name that squeue shows. For a job array without a
+// pattern of its own, Slurm 22.05 shows the default name of a plain job; pattern returns the default pattern of an
+// array.
 func (j Job) pattern(shown string) string {
 	if shown == filepath.Join(j.WorkDir, "slurm-"+j.RawID+".out") {
 		return filepath.Join(literal(j.WorkDir), "slurm-%A_%a.out")
@@ -19,20 +20,20 @@ func (j Job) pattern(shown string) string {
 	return shown
 }
 
-// shared reports whether nothing in a pattern distinguishes the tasks of an array.
+// shared reports whether all tasks of an array have the same file under a pattern.
 func shared(pattern string) bool {
 	one, two := Job{ID: "1_1", RawID: "1"}, Job{ID: "1_2", RawID: "2"}
 	return pattern != os.DevNull && expand(pattern, one) == expand(pattern, two)
 }
 
-// expand fills in an output file's name, in which sbatch allows
+// expand fills in the pattern of an output file's name. sbatch allows
 //
 //	%A the array's job ID    %a the task's index    %j, %J the task's own job ID    %x the job's name
 //	%N the node              %u the user            %n, %s, %t node, step and task number within the job: 0, batch, 0
 //
-// with a width for zeros in front of a number, as in %4a, and %% for a percent sign. If there is a backslash anywhere, no
-// percent sign means anything, and a backslash makes the next character a plain one. Slurm itself opens the files of the
-// originals; this is to find them.
+// with a width for zeros in front of a number, as in %4a, and %% for a percent sign. If there is a backslash anywhere, a
+// percent sign has no meaning, and a backslash makes the next character a plain character. Slurm itself opens the output
+// files of the originals; expand finds their names.
 func expand(pattern string, j Job) string {
 	if strings.Contains(pattern, `\`) {
 		return escaped.ReplaceAllString(pattern, "$1")
@@ -79,10 +80,12 @@ func expand(pattern string, j Job) string {
 	return b.String()
 }
 
+// padded writes a number with zeros in front, up to a width of at most 10.
 func padded(b *strings.Builder, number string, width int) {
 	fmt.Fprintf(b, "%s%s", strings.Repeat("0", max(0, min(width, 10)-len(number))), number)
 }
 
+// userName returns the name of this process's user, or "" if it is not known.
 func userName() string {
 	if u, err := user.Current(); err == nil {
 		return u.Username
@@ -90,10 +93,10 @@ func userName() string {
 	return ""
 }
 
-// escaped is a backslash and what it escapes.
+// escaped matches a backslash and the character after it.
 var escaped = regexp.MustCompile(`\\(.?)`)
 
-// literal makes a pattern of a file's name.
+// literal returns a pattern that stands for exactly one file's name.
 func literal(path string) string {
 	if strings.Contains(path, `\`) {
 		return strings.ReplaceAll(path, `\`, `\\`)

@@ -6,23 +6,27 @@ import (
 	"strings"
 )
 
-// sbatchOption is one of sbatch's: its name, of which any beginning will do that no other option has, and its letter, or 0.
+// sbatchOption is an option of sbatch: its name and its letter, or 0 if the option has no letter. sbatch accepts any
+// beginning of the name that no other option shares.
 type sbatchOption struct {
 	name   string
 	letter byte
 }
 
 var (
-	wait = sbatchOption{"wait", 'W'} // has sbatch wait for the end of the job
-	hold = sbatchOption{"hold", 'H'} // a copy would wait for somebody to release it
+	wait = sbatchOption{"wait", 'W'} // sbatch waits for the end of the job
+	hold = sbatchOption{"hold", 'H'} // the job waits until somebody releases it
 
-	unfit = []sbatchOption{wait, {"clusters", 'M'}, {"test-only", 0}, {"wrap", 0}}
+	// refusedOptions are the options that do not work with this package.
+	refusedOptions = []sbatchOption{wait, {"clusters", 'M'}, {"test-only", 0}, {"wrap", 0}}
 )
 
-// bare are the letters without a value. They can stand together; any other takes the rest of its word.
-const bare = "hHOQsuvVW"
+// flagLetters are the letters of options without a value. One word may hold several letters. The letter of any other
+// option takes the rest of the word as its value.
+const flagLetters = "hHOQsuvVW"
 
-// at returns where in a word the option's letter is, 0 if the word is its name, and -1 if it is another option, or none.
+// at returns the position of the option's letter in a word, 0 if the word is the option's name, and -1 if the word does
+// not have the option.
 func (o sbatchOption) at(word string) int {
 	if long, is := strings.CutPrefix(word, "--"); is {
 		name, _, _ := strings.Cut(long, "=")
@@ -35,46 +39,47 @@ func (o sbatchOption) at(word string) int {
 		switch {
 		case word[i] == o.letter:
 			return i
-		case strings.IndexByte(bare, word[i]) < 0:
+		case strings.IndexByte(flagLetters, word[i]) < 0:
 			return -1
 		}
 	}
 	return -1
 }
 
-// outOf takes an option without a value out of a word.
+// outOf removes an option without a value from a word.
 func (o sbatchOption) outOf(word string) string {
 	for at := o.at(word); at >= 0; at = o.at(word) {
-		if word = word[:at] + word[at+1:]; at == 0 || word == "-" { // its name, or nothing else
+		if word = word[:at] + word[at+1:]; at == 0 || word == "-" { // the word is the option's name, or has no other letter
 			return ""
 		}
 	}
 	return word
 }
 
-// lineWord is a word of a line #SBATCH, which may have quotes in it, as sbatch reads it.
+// lineWord matches a word of a line #SBATCH, as sbatch reads it: quotes and backslashes may hold spaces together.
 var lineWord = regexp.MustCompile(`(?:[^\s'"\\]|'[^']*'|"(?:\\.|[^"\\])*"|\\.)+`)
 
+// unquote removes quotes and backslashes from a word.
 var unquote = strings.NewReplacer(`"`, "", `'`, "", `\`, "")
 
-// words lists the words of a line #SBATCH, and none of any other.
+// words lists the words of a line #SBATCH. Any other line has no words.
 func words(line string) []string {
-	if !strings.HasPrefix(line, magic) {
+	if !strings.HasPrefix(line, directive) {
 		return nil
 	}
-	found := lineWord.FindAllString(line[len(magic):], -1)
+	found := lineWord.FindAllString(line[len(directive):], -1)
 	for i := range found {
 		found[i] = unquote.Replace(found[i])
 	}
 	return found
 }
 
-// without takes an option out of a line #SBATCH.
+// without removes an option from a line #SBATCH.
 func without(o sbatchOption, line string) string {
-	if !strings.HasPrefix(line, magic) {
+	if !strings.HasPrefix(line, directive) {
 		return line
 	}
-	return magic + lineWord.ReplaceAllStringFunc(line[len(magic):], func(word string) string {
+	return directive + lineWord.ReplaceAllStringFunc(line[len(directive):], func(word string) string {
 		if o.at(unquote.Replace(word)) < 0 {
 			return word
 		}
@@ -82,8 +87,8 @@ func without(o sbatchOption, line string) string {
 	})
 }
 
-// unheld is a header for copies.
-func unheld(header string) string {
+// withoutHold removes the option --hold from a header: nobody would release a copy.
+func withoutHold(header string) string {
 	var lines strings.Builder
 	for line := range strings.Lines(header) {
 		lines.WriteString(without(hold, strings.TrimSuffix(line, "\n")) + "\n")
@@ -91,7 +96,7 @@ func unheld(header string) string {
 	return lines.String()
 }
 
-// copied returns the options of sbatch that copies have too.
+// copied returns the options of sbatch for copies: all options except --hold.
 func copied(options []string) (kept []string) {
 	for _, o := range options {
 		if o = hold.outOf(o); o != "" {
@@ -101,12 +106,12 @@ func copied(options []string) (kept []string) {
 	return kept
 }
 
-// checkOptions reports the first option of sbatch with which there is no run.
+// checkOptions returns an error for the first option of sbatch that does not work with this package.
 func checkOptions(options []string) error {
 	for _, word := range options {
-		for _, o := range unfit {
+		for _, o := range refusedOptions {
 			if o.at(word) >= 0 {
-				return fmt.Errorf("the option %s of sbatch does not fit here", word)
+				return fmt.Errorf("the sbatch option %s does not work with straggler-slurm", word)
 			}
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// parseScripts reads the job ID and the command of each job, which is the path of its script and its arguments.
+// parseScripts reads squeue's job IDs and commands. A command is the path of the batch script, with its arguments.
 func parseScripts(out, dir string) map[string]string {
 	found := map[string]string{}
 	for line := range strings.SplitSeq(out, jobEnd) {
@@ -21,7 +21,7 @@ func parseScripts(out, dir string) map[string]string {
 	return found
 }
 
-// parseJobs reads a line for each task, but that those which wait may have one in common.
+// parseJobs reads squeue's lines. A line stands for one task, or for several waiting tasks of an array.
 func parseJobs(out string) ([]Job, error) {
 	var jobs []Job
 	for line := range strings.SplitAfterSeq(out, jobEnd+"\n") {
@@ -39,7 +39,7 @@ func parseJobs(out string) ([]Job, error) {
 		j := Job{ID: f[0], State: f[1], Node: f[2], Status: status, WorkDir: f[7], RawID: f[8], Name: f[9]}
 		stdout, stderr := j.pattern(f[5]), j.pattern(f[6])
 		j.Shared = shared(stdout) || shared(stderr)
-		if seconds, err := strconv.ParseInt(f[4], 10, 64); err == nil { // N/A before it has a start
+		if seconds, err := strconv.ParseInt(f[4], 10, 64); err == nil { // "N/A" before the start is known
 			j.Start = time.Unix(seconds, 0)
 		}
 		ids, err := taskIDs(f[0])
@@ -55,7 +55,7 @@ func parseJobs(out string) ([]Job, error) {
 	return jobs, nil
 }
 
-// taskIDs makes "71_3" and "71_4" of "71_[3-4%2]". Any other ID is left as it is.
+// taskIDs returns "71_3" and "71_4" for "71_[3-4%2]". An ID without brackets is returned as it is.
 func taskIDs(id string) ([]string, error) {
 	array, list, found := strings.Cut(id, "_[")
 	if !found {
@@ -71,6 +71,8 @@ func taskIDs(id string) ([]string, error) {
 	}
 	return ids, nil
 }
+
+// parseFacts reads a line of scontrol show job.
 func parseFacts(out string) (Facts, error) {
 	partition, cpus := partitionField.FindStringSubmatch(out), cpusField.FindStringSubmatch(out)
 	if partition == nil || cpus == nil {
@@ -88,8 +90,8 @@ func parseFacts(out string) (Facts, error) {
 	return f, nil
 }
 
-// parseNodes reads lines such as "n0|mixed|2/14/0/16", where the numbers are allocated, idle, other and all CPUs. A node
-// of several partitions comes several times.
+// parseNodes reads lines of sinfo such as "n0|mixed|2/14/0/16". The numbers are the allocated, idle, other and all CPUs.
+// sinfo may show a node several times; parseNodes returns each node once.
 func parseNodes(out string) (nodes []Node, err error) {
 	seen := map[string]bool{}
 	for line := range strings.Lines(out) {

@@ -15,7 +15,8 @@ import (
 	"github.com/straggler-go/straggler/restart/rules"
 )
 
-// squeued is what squeue prints, of lines with bars between the fields; ! stands for what makes trouble in a name.
+// squeued makes squeue's output from lines with bars between the fields. ! stands for characters that make trouble in
+// names.
 func squeued(lines string) string {
 	return strings.NewReplacer("|", fieldEnd, "\n", jobEnd+"\n", "!", "|\n").Replace(lines)
 }
@@ -140,22 +141,22 @@ func TestProgressFiles(t *testing.T) {
 	}
 	_, at, err := d.progress("1_1")
 	require.NoError(t, err)
-	assert.Zero(t, at, "none")
+	assert.Zero(t, at, "there is no progress file")
 	write("progress", "")
 	_, at, err = d.progress("1_1")
 	require.NoError(t, err)
-	assert.Zero(t, at, "being written")
+	assert.Zero(t, at, "the progress file is being written")
 	write("progress", "x")
 	_, at, err = d.progress("1_1")
 	assert.Zero(t, at)
 	require.ErrorContains(t, err, "want a share")
-	assert.Zero(t, d.life("1_1"))
+	assert.Zero(t, d.fileState("1_1"))
 	write("exit", "")
-	assert.Zero(t, d.life("1_1"))
+	assert.Zero(t, d.fileState("1_1"))
 	write("exit", "3\n")
-	assert.Equal(t, 3, d.life("1_1").code)
+	assert.Equal(t, 3, d.fileState("1_1").code)
 	d.ahead += time.Hour
-	assert.WithinDuration(t, time.Now().Add(-time.Hour), d.life("1_1").end, time.Minute, "the file system's clock is ahead")
+	assert.WithinDuration(t, time.Now().Add(-time.Hour), d.fileState("1_1").end, time.Minute, "the file system's clock is ahead")
 }
 
 func TestMoveResultsKeepsTheTree(t *testing.T) {
@@ -175,7 +176,7 @@ func TestMoveResultsKeepsTheTree(t *testing.T) {
 	require.NoError(t, err, "an attempt without results")
 }
 
-func TestLook(t *testing.T) {
+func TestStateOfAnAttemptFollowsFromSqueueAndItsFiles(t *testing.T) {
 	now := time.Unix(1000, 0)
 	for _, c := range []struct {
 		name      string
@@ -211,20 +212,20 @@ func TestLook(t *testing.T) {
 		if c.begun {
 			a.begun = now
 		}
-		l := life{begun: a.begun, code: c.exit}
+		l := fileState{begun: a.begun, code: c.exit}
 		if c.exit >= 0 {
 			l.end = now
 		}
-		got := a.look(now, Job{State: c.state, Start: now}, c.state != "", l)
+		got := a.nextState(now, Job{State: c.state, Start: now}, c.state != "", l)
 		assert.Equal(t, c.want, got, c.name)
 		assert.Equal(t, c.state == "CANCELLED" && !c.cancelled, a.task.ending, c.name)
 	}
 	gone := &attempt{task: &task{}, begun: now}
-	assert.Equal(t, engine.Running, gone.look(now, Job{}, false, life{}))
-	assert.Equal(t, engine.Lost, gone.look(now.Add(2*explained), Job{}, false, life{}))
+	assert.Equal(t, engine.Running, gone.nextState(now, Job{}, false, fileState{}))
+	assert.Equal(t, engine.Lost, gone.nextState(now.Add(2*explainWithin), Job{}, false, fileState{}))
 	stuck := &attempt{task: &task{}}
-	stuck.observe(now.Add(2*startup), Job{State: "RUNNING", Start: now}, true, life{})
-	assert.Equal(t, engine.Running, stuck.state, "in its prolog, say")
+	stuck.observe(now.Add(2*startup), Job{State: "RUNNING", Start: now}, true, fileState{})
+	assert.Equal(t, engine.Running, stuck.state, "a start that takes longer than startup counts as running")
 	assert.Equal(t, now, stuck.begun)
 }
 

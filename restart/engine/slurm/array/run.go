@@ -1,6 +1,30 @@
-// Package array runs a Slurm job array and mitigates its stragglers: it watches the array's tasks by squeue and by small
-// files, asks package restart/engine what to do, and submits copies and cancels attempts by sbatch and scancel. It needs
-// nothing of Slurm but its commands.
+// Package array is for users and tools that run Slurm job arrays and lose time to a few slow tasks. [Run] submits the
+// array, as sbatch --wait does, and watches its tasks by squeue and by small files. Run asks package restart/engine
+// what to do about slow tasks, and submits copies and cancels attempts by sbatch and scancel. Run needs only Slurm's
+// commands, and a directory that all nodes share:
+//
+//	result, err := array.Run(ctx, array.Commands{}, array.Options{Script: "count.sh", Sbatch: []string{"--array=0-63"}})
+//
+// Command straggler-slurm is Run with flags. The page examples/slurm has the rules for a script, and the guarantees.
+//
+// # What a script should do
+//
+//   - Report its progress about once an Interval, as a share or a quotient: echo 40/100 > "$STRAGGLER_PROGRESS". Or set
+//     Options.ExpectBytes, and the bytes that a task has written are its progress. Without either, the age of an attempt
+//     is compared with the run times of the tasks that have ended.
+//   - Write result files to the directory $STRAGGLER_OUT, which belongs to one attempt. The files of the winner are moved to
+//     Options.Results. A script that writes elsewhere must allow that two attempts of a task run at once.
+//
+// # Rules
+//
+//   - A result counts if the script has ended by itself with 0, and Slurm agrees.
+//   - The first result of a task is moved to its place. Other attempts of the task are cancelled.
+//   - A task has failed if its script fails. A task that somebody else cancels does not run again.
+//   - A task that is lost with its node, or preempted, runs again on another node.
+//   - A restart does not end the old attempt before the new attempt has begun.
+//   - While Slurm does not answer, nothing is decided, and Slurm is asked again for Options.Patience.
+//
+// Each poll runs squeue and sinfo once, and reads the run directory once. A poll takes O(attempts).
 package array
 
 import (
@@ -17,85 +41,110 @@ import (
 	"github.com/straggler-go/straggler/restart/engine"
 )
 
-// Options say what to run, and how.
+// Options are the settings of [Run]. Only Script is required. The array's indices come from Sbatch or from the script.
 type Options struct {
-	Script string   // the user's batch script; its #SBATCH lines count
-	Args   []string // the script's arguments
-	Sbatch []string // options for sbatch, such as --array=0-63
+	// Script is the path of the user's batch script. Its #SBATCH lines count.
+	Script string
+	// Args are the script's arguments.
+	Args []string
+	// Sbatch are options for sbatch, such as --array=0-63.
+	Sbatch []string
 
-	Policy   restart.Policy // nil: LeastCost
-	Limits   restart.Limits // around every policy; the zero value protects
-	Interval time.Duration  // the period of polls, and of the scripts' reports; 0 means 10 s
-	Lag      time.Duration  // how long a new job usually waits in the queue of a cluster that has room for it
-	Slots    int            // how many tasks may run at once; 0: those that do, and as many as there are idle CPUs for
-	// ExpectBytes is how much a task of the mean size prints and writes to $STRAGGLER_OUT, in all: its progress, if it does
-	// not report any. 0: not known.
+	// Policy decides about slow attempts. Nil means restart.LeastCost{}.
+	Policy restart.Policy
+	// Limits bound every policy. The zero value is the protective default of each limit; see restart.Limits.
+	Limits restart.Limits
+	// Interval is the time between two polls. Scripts should report their progress about as often. 0 means 10 s.
+	Interval time.Duration
+	// Lag is the usual time from the submission of an attempt to its start, if the cluster has room, until attempts have
+	// shown it. 0 means not known.
+	Lag time.Duration
+	// Slots is how many attempts may run at once. 0 means the number of running attempts, plus the attempts for which the
+	// partition has idle CPUs.
+	Slots int
+	// Work is the size of each task, in units of your choice, such as bytes, in the order of the indices. Nil means that
+	// sizes are not known.
+	Work []float64
+	// ExpectBytes is how many bytes a task of the mean size prints and writes to $STRAGGLER_OUT in all. With it, the bytes
+	// written so far are the progress of a task that reports none. 0 means not known.
 	ExpectBytes int64
-	Work        []float64 // the tasks' sizes, in units of your choice, in the order of their indices; nil: all are alike
 
-	Dir      string        // where the run directory is made; "": the working directory
-	Results  string        // where result files go; "": the directory in which the job runs
-	Patience time.Duration // for how long squeue may fail; 0 means 10 minutes
-	DryRun   bool          // act on nothing, and only say what would be done
-	Keep     bool          // keep the run directory
-	Journal  bool          // keep a journal
-	Log      io.Writer     // for messages; nil: none
-	// Submitted, if not nil, is called once the array is in the queue, with its job ID.
+	// Dir is where the run directory is made, on a file system that all nodes share. "" means the working directory.
+	Dir string
+	// Results is the directory to which result files are moved. "" means the directory in which the job runs.
+	Results string
+	// Patience is how long squeue may fail before Run gives up. 0 means 10 minutes.
+	Patience time.Duration
+	// DryRun logs the actions and carries out none of them: the array runs as it is.
+	DryRun bool
+	// Keep keeps the run directory.
+	Keep bool
+	// Journal keeps a journal of all events, for Result.Journal.
+	Journal bool
+	// Log receives messages, one for each line. Nil means none.
+	Log io.Writer
+	// Submitted is called with the array's job ID once the array is in the queue. Nil means no call.
 	Submitted func(array string)
 }
 
-// Check reports the first option that is out of range.
+// Check returns an error for the first option that is out of range.
 func (o *Options) Check() error {
+	bad := func(field string, value any, want string) error {
+		return fmt.Errorf("array: Options.%s is %v, want %s", field, value, want)
+	}
 	switch {
 	case o.Interval < 0:
-		return fmt.Errorf("the interval is %v, want more than 0, or 0 for 10s", o.Interval)
+		return bad("Interval", o.Interval, "a positive duration, or 0 for 10s")
 	case o.Lag < 0:
-		return fmt.Errorf("the lag is %v, want 0 or more", o.Lag)
+		return bad("Lag", o.Lag, "0 or more")
 	case o.Slots < 0:
-		return fmt.Errorf("there are %d slots, want 0 or more", o.Slots)
+		return bad("Slots", o.Slots, "0 or more")
 	case o.ExpectBytes < 0:
-		return fmt.Errorf("%d bytes are expected, want 0 or more", o.ExpectBytes)
+		return bad("ExpectBytes", o.ExpectBytes, "0 or more")
 	case o.Patience < 0:
-		return fmt.Errorf("the patience is %v, want more than 0, or 0 for 10m", o.Patience)
+		return bad("Patience", o.Patience, "a positive duration, or 0 for 10m")
 	}
 	if err := checkOptions(o.Sbatch); err != nil {
 		return err
 	}
 	for i, w := range o.Work {
 		if !(w > 0) || math.IsInf(w, 1) {
-			return fmt.Errorf("size %d is %v, want a positive number", i+1, w)
+			return bad(fmt.Sprintf("Work[%d]", i), w, "a positive number")
 		}
 	}
 	return nil
 }
 
-// run is a run in progress.
+// run is a call of Run that has not returned.
 type run struct {
-	slurm     Slurm
-	options   Options
-	started   time.Time
-	dir       *runDir
-	header    string
-	arrays    []string            // the job IDs of all that was submitted, the original first
-	doubted   time.Time           // when sbatch failed last: the job may be in the queue all the same
-	refused   map[string]*attempt // what it failed to submit, by the names of the files
-	strays    []string            // arrays that are not wanted any more, to be cancelled
-	facts     Facts
-	tasks     []*task
-	meanWork  float64
-	phase     *engine.Phase
-	hosts     *engine.Machines
-	polled    time.Time // the last poll
-	seen      []engine.Attempt
-	unsettled error // why a result could not be put into its place at the last poll
-	rubbish   int
-	reported  bool            // some attempt has shown its progress
-	said      map[string]bool // messages, so that none is repeated at each poll
-	dry       string
+	slurm         Slurm
+	options       Options
+	started       time.Time
+	dir           *runDir
+	header        string              // the user's #SBATCH lines
+	arrays        []string            // the job IDs of all submitted arrays, the user's array first
+	submitFailed  time.Time           // when sbatch failed last: the job may be in the queue all the same
+	failedSubmits map[string]*attempt // the attempts that sbatch failed to submit, by the names of their files
+	strayArrays   []string            // arrays of no attempt, to be cancelled
+	facts         Facts
+	tasks         []*task
+	meanWork      float64
+	phase         *engine.Phase
+	hosts         *engine.Machines
+	polled        time.Time // the last poll
+	seen          []engine.Attempt
+	unsettled     error           // why a result could not be put into its place at the last poll
+	badProgress   int             // see Result
+	reported      bool            // some attempt has shown its progress
+	logged        map[string]bool // subjects of messages, so that a message is not repeated at each poll
+	drySuffix     string          // the end of messages in a dry run
 }
 
-// Run submits the script as a job array and returns once each of its tasks has a result or has failed. Whatever ends it,
-// nothing that it has submitted goes on, except where Slurm does not answer: then the error says what may still run.
+// Run submits the script as a job array and returns when each task has a result or has failed. Failed tasks are not an
+// error: they are in Result.Failed. If ctx ends, Run returns its cause.
+//
+// Before Run returns, it cancels its submitted jobs, as far as they have not ended. If Slurm does not answer, the error
+// names the jobs that may still run.
 func Run(ctx context.Context, slurm Slurm, options Options) (Result, error) {
 	if err := options.Check(); err != nil {
 		return Result{}, err
@@ -109,22 +158,24 @@ func Run(ctx context.Context, slurm Slurm, options Options) (Result, error) {
 	if options.Log == nil {
 		options.Log = io.Discard
 	}
-	r := &run{slurm: slurm, options: options, started: time.Now(), said: map[string]bool{}, refused: map[string]*attempt{}}
+	r := &run{
+		slurm: slurm, options: options, started: time.Now(), logged: map[string]bool{}, failedSubmits: map[string]*attempt{},
+	}
 	if options.DryRun {
-		r.dry = " (not done)"
+		r.drySuffix = " (not done)"
 	}
 	err := r.begin(ctx)
 	if err == nil {
 		err = r.loop(ctx)
 	}
 	if err != nil && ctx.Err() != nil {
-		err = context.Cause(ctx) // and not that a command was interrupted
+		err = context.Cause(ctx) // not the error of an interrupted command
 	}
 	err = errors.Join(err, r.end())
 	return r.result(), err
 }
 
-// loop polls until all is done.
+// loop polls until all tasks are done. loop returns an error if squeue fails for longer than Patience, or if ctx ends.
 func (r *run) loop(ctx context.Context) error {
 	failing := time.Time{}
 	for {
@@ -136,7 +187,7 @@ func (r *run) loop(ctx context.Context) error {
 			failing = time.Time{}
 		case failing.IsZero():
 			failing = now
-			r.logf("%v; it is tried again", err)
+			r.logf("%v; Slurm is asked again", err)
 		case now.Sub(failing) > r.options.Patience:
 			return fmt.Errorf("given up after %v: %w", r.options.Patience, err)
 		}
@@ -151,9 +202,10 @@ func (r *run) loop(ctx context.Context) error {
 	}
 }
 
-// poll looks once and does what is to be done.
+// poll asks Slurm for all jobs once, and carries out the actions that follow. An error means that Slurm did not answer,
+// or that a result can't be moved and no attempt runs.
 func (r *run) poll(ctx context.Context) error {
-	jobs, err := r.slurm.Jobs(ctx, r.open())
+	jobs, err := r.slurm.Jobs(ctx, r.openArrays())
 	if err != nil {
 		return err
 	}
@@ -164,18 +216,18 @@ func (r *run) poll(ctx context.Context) error {
 	if err := r.count(ctx); err != nil {
 		return err
 	}
-	r.act(ctx, r.tell(attempts))
+	r.act(ctx, r.report(attempts))
 	if !r.reported && r.phase.Facts().Finished > 0 {
-		r.once("progress", "tasks have ended, and none has ever written its progress: there are only run times to judge by")
+		r.once("progress", "tasks have ended, and no task has written its progress: slow tasks are found by their run times alone")
 	}
-	if r.works() { // what cannot be moved now does not end what goes on
+	if r.anyRuns() { // an unsettled result is tried again, and does not end the run, while attempts run
 		return nil
 	}
 	return r.unsettled
 }
 
-// works reports whether an attempt waits or runs.
-func (r *run) works() bool {
+// anyRuns reports whether an attempt waits or runs.
+func (r *run) anyRuns() bool {
 	for _, t := range r.tasks {
 		for _, a := range t.attempts {
 			if !a.ended() && (a.job != "" || !r.options.DryRun) {
@@ -186,19 +238,19 @@ func (r *run) works() bool {
 	return false
 }
 
-// tell tells package engine what was observed, and returns what to do.
-func (r *run) tell(attempts []engine.Attempt) []engine.Action {
+// report reports the attempts to package engine, and returns the actions.
+func (r *run) report(attempts []engine.Attempt) []engine.Action {
 	actions := r.phase.Poll(r.polled, attempts)
 	for _, t := range r.tasks {
 		for _, a := range t.attempts {
-			a.closed = a.ended()
+			a.endReported = a.ended()
 		}
 	}
 	return actions
 }
 
-// open lists the job IDs of the arrays of which something has not ended.
-func (r *run) open() (arrays []string) {
+// openArrays lists the job IDs of the arrays with an attempt that has not ended.
+func (r *run) openArrays() (arrays []string) {
 	found := map[string]bool{}
 	for _, t := range r.tasks {
 		for _, a := range t.attempts {
@@ -212,7 +264,7 @@ func (r *run) open() (arrays []string) {
 	return arrays
 }
 
-// done reports whether there is nothing left to wait for.
+// done reports whether all tasks are done. In a dry run they are done when the array has ended.
 func (r *run) done() bool {
 	switch {
 	case r.unsettled != nil:
@@ -223,14 +275,15 @@ func (r *run) done() bool {
 	return !slices.ContainsFunc(r.tasks, func(t *task) bool { return !t.original().ended() })
 }
 
+// logf writes a message with the seconds since the start.
 func (r *run) logf(format string, args ...any) {
 	fmt.Fprintf(r.options.Log, "%7.1fs  %s\n", time.Since(r.started).Seconds(), fmt.Sprintf(format, args...))
 }
 
-// once says something of a subject of which nothing was said before.
+// once writes a message unless there was a message about the same subject.
 func (r *run) once(subject, format string, args ...any) {
-	if !r.said[subject] {
-		r.said[subject] = true
+	if !r.logged[subject] {
+		r.logged[subject] = true
 		r.logf(format, args...)
 	}
 }

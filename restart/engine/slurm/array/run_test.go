@@ -28,7 +28,7 @@ func simulate(t *testing.T, f *fake, o Options) (res Result, log string, err err
 	return res, log, err
 }
 
-// simulated is simulate for a cluster that is not all like the fake.
+// simulated is simulate for a cluster that differs from the fake.
 func (f *fake) simulated(s Slurm, o Options) (res Result, log string, err error) {
 	f.t.Helper()
 	synctest.Test(f.t, func(t *testing.T) {
@@ -46,17 +46,17 @@ func (f *fake) runOn(ctx context.Context, s Slurm, o Options) (Result, string, e
 		o.Interval = time.Second
 	}
 	res, err := Run(ctx, s, o)
-	assert.Empty(f.t, f.left(), "still in the queue")
+	assert.Empty(f.t, f.left(), "no job is left in the queue")
 	left, globErr := filepath.Glob(filepath.Join(f.dir, ".straggler-*"))
 	require.NoError(f.t, globErr)
 	assert.Empty(f.t, left)
 	return res, log.String(), err
 }
 
-// duplicating makes copies and restarts nothing, so that the tests can say what it does.
+// duplicating makes copies and no restarts, so that the number of copies is known.
 var duplicating = restart.Mantri{MaxRestarts: restart.Off}
 
-// complete checks that every task has its output file and its result file, as sbatch would have left them.
+// complete checks that every task has its output file and its result file, as sbatch would leave them.
 func (f *fake) complete() {
 	f.t.Helper()
 	for task := range 16 {
@@ -70,10 +70,10 @@ func (f *fake) complete() {
 	assert.Len(f.t, files, 16+16+1)
 }
 
-// naive is the rule that one writes first: twice the median, once half of the tasks are done.
+// naive is a simple rule: once half of the tasks are done, it copies each attempt that is older than twice the median.
 var naive = rules.Spark{Quantile: 0.5, Multiplier: 2, MinRuntime: restart.Off, SlowRate: restart.Off}
 
-func TestSlowNode(t *testing.T) {
+func TestTasksOfASlowNodeAreCopied(t *testing.T) {
 	for policy, c := range map[restart.Policy]struct {
 		copies  int
 		seconds [2]float64 // at least, at most
@@ -101,7 +101,7 @@ func TestSlowNode(t *testing.T) {
 				assert.True(t, j.avoids("n3"), j.options)
 				output, either := option(j, "--output="), option(j, "--error=")
 				assert.Contains(t, output, ".straggler-")
-				assert.Equal(t, output, either, "else it prints to what the script has in #SBATCH --error=")
+				assert.Equal(t, output, either, "--error is set, because a copy must not print to the script's #SBATCH --error=")
 			}
 		})
 	}
@@ -117,7 +117,7 @@ func option(j *fakeJob, name string) (value string) {
 	return value
 }
 
-func TestSkewIsNoStraggling(t *testing.T) {
+func TestLargeTasksAreNotCopiedIfSizesAreKnown(t *testing.T) {
 	work := make([]float64, 16)
 	for i := range work {
 		work[i] = 1
@@ -135,7 +135,7 @@ func TestSkewIsNoStraggling(t *testing.T) {
 	}
 }
 
-func TestNodeDies(t *testing.T) {
+func TestTasksOfADeadNodeRunAgain(t *testing.T) {
 	for _, policy := range []restart.Policy{restart.Never{}, restart.Mantri{}} {
 		f := newFake(t, 1, 1, 1, 1)
 		f.work = func(task int) time.Duration {
@@ -149,15 +149,15 @@ func TestNodeDies(t *testing.T) {
 		f.complete()
 		assert.Zero(t, res.Code)
 		if policy == (restart.Never{}) {
-			assert.Equal(t, 4, res.Again, log)
+			assert.Equal(t, 4, res.Reruns, log)
 		} else {
-			assert.Zero(t, res.Again, "silence is seen before Slurm gives the node up: %s", log)
+			assert.Zero(t, res.Reruns, "the tasks are silent, and get copies before Slurm notices the dead node: %s", log)
 		}
 	}
 }
 
-// What waits in the queue of a full cluster does not end what runs.
-func TestRestartWaitsForItsPlace(t *testing.T) {
+// While the new attempt of a restart waits in the queue of a full cluster, the old attempt runs on.
+func TestOldAttemptRunsWhileItsRestartWaits(t *testing.T) {
 	f := newFake(t, 1, 1, 1, 0.05) // so slow that even a tenth of what is predicted is too long
 	for i, n := range f.nodes {
 		n.slots = []int{5, 5, 5, 1}[i]
@@ -177,8 +177,8 @@ func TestRestartWaitsForItsPlace(t *testing.T) {
 	assert.LessOrEqual(t, res.Elapsed.Seconds(), 203.)
 }
 
-// While tasks wait for slots, a restart gives one back; but not before the new attempt has begun.
-func TestRestartKillsWhereSlotsAreScarce(t *testing.T) {
+// While tasks wait for slots, a restart ends the old attempt, but not before the new attempt has begun.
+func TestRestartEndsTheOldAttemptIfSlotsAreScarce(t *testing.T) {
 	f := newFake(t, 1, 1, 1, 0.1)
 	for i, n := range f.nodes {
 		n.slots = []int{1, 1, 1, 6}[i] // the slow node has most of them, and tasks wait when the first three have ended
@@ -202,7 +202,7 @@ func TestRestartKillsWhereSlotsAreScarce(t *testing.T) {
 	assert.Less(t, res.Elapsed.Seconds(), 65.)
 }
 
-func TestFailingTask(t *testing.T) {
+func TestAFailedTaskDoesNotRunAgain(t *testing.T) {
 	f := newFake(t, 1, 1, 1, 1)
 	f.ends = func(j *fakeJob) int {
 		if j.task == 5 {
@@ -220,8 +220,8 @@ func TestFailingTask(t *testing.T) {
 	assert.Equal(t, "task 5 ended with 7\n", string(said))
 }
 
-// A copy that fails does no harm to the original.
-func TestFailingCopies(t *testing.T) {
+// A failed copy does not end the original.
+func TestFailedCopiesDoNoHarm(t *testing.T) {
 	f := newFake(t, 1, 1, 1, 0.1)
 	f.ends = func(j *fakeJob) int {
 		if j.array > 1 {
@@ -237,7 +237,7 @@ func TestFailingCopies(t *testing.T) {
 	assert.Zero(t, res.Won)
 }
 
-func TestCancelledBySomebodyElse(t *testing.T) {
+func TestATaskCancelledBySomebodyElseDoesNotRunAgain(t *testing.T) {
 	f := newFake(t, 1, 1, 1, 1)
 	f.work = func(task int) time.Duration {
 		if j := f.jobs[3]; j.state == "RUNNING" && time.Since(j.began) > 4*time.Second {
@@ -249,7 +249,7 @@ func TestCancelledBySomebodyElse(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, 1, res.Code)
 	assert.Equal(t, []string{"1_3"}, res.Failed)
-	assert.Len(t, f.jobs, 16, "it is not run again")
+	assert.Len(t, f.jobs, 16, "the cancelled task has no second attempt")
 }
 
 func TestRefusedCopiesAreTriedAgain(t *testing.T) {
@@ -266,13 +266,13 @@ func TestRefusedCopiesAreTriedAgain(t *testing.T) {
 	require.NoError(t, err)
 	f.complete()
 	assert.Equal(t, 4, res.Copies)
-	assert.Equal(t, 1, strings.Count(log, errRefused.Error()), "it is said once: %s", log)
-	assert.LessOrEqual(t, refused, 2*20, "with and without --exclude, at each poll")
+	assert.Equal(t, 1, strings.Count(log, errRefused.Error()), "the error is logged once: %s", log)
+	assert.LessOrEqual(t, refused, 2*20, "each poll tries once with --exclude and once without")
 	assert.LessOrEqual(t, res.Elapsed.Seconds(), 33.)
 }
 
-// The user's own options may leave a copy no node but those that it should avoid.
-func TestExclusionGivesWay(t *testing.T) {
+// If the user's own options leave only the nodes to avoid, the copy runs there.
+func TestExclusionYieldsToTheUsersOptions(t *testing.T) {
 	f := newFake(t, 1, 1, 1, 0.1)
 	f.facts.Exclude = "n9"
 	f.refuses = func(options []string) error {
@@ -290,20 +290,20 @@ func TestExclusionGivesWay(t *testing.T) {
 	}
 }
 
-func TestDryRun(t *testing.T) {
+func TestDryRunOnlyLogs(t *testing.T) {
 	f := newFake(t, 1, 1, 1, 0.1)
 	res, log, err := simulate(t, f, Options{Policy: duplicating, DryRun: true})
 	require.NoError(t, err)
 	f.complete()
 	assert.Len(t, f.jobs, 16)
 	assert.Empty(t, f.canceled)
-	assert.NotContains(t, f.jobs[0].options, "--no-requeue", "lost tasks are Slurm's own matter")
+	assert.NotContains(t, f.jobs[0].options, "--no-requeue", "in a dry run Slurm itself runs lost tasks again")
 	assert.Zero(t, res.Copies)
 	assert.Contains(t, log, "copy idle-slot")
 	assert.Equal(t, 4, strings.Count(log, "(not done)"), log)
 }
 
-func TestRubbishIsCounted(t *testing.T) {
+func TestBadProgressIsCounted(t *testing.T) {
 	f := newFake(t, 1, 1, 1, 0.1)
 	f.silent = true
 	f.work = func(task int) time.Duration {
@@ -313,9 +313,9 @@ func TestRubbishIsCounted(t *testing.T) {
 	res, log, err := simulate(t, f, Options{})
 	require.NoError(t, err)
 	f.complete()
-	assert.Positive(t, res.Rubbish)
+	assert.Positive(t, res.BadProgress)
 	assert.Equal(t, 1, strings.Count(log, `"half"`), log)
-	assert.Contains(t, log, "none has ever written its progress")
+	assert.Contains(t, log, "no task has written its progress")
 }
 
 func TestExpectedBytesAreProgress(t *testing.T) {
@@ -335,7 +335,7 @@ func TestExpectedBytesAreProgress(t *testing.T) {
 	assert.Less(t, res.Elapsed.Seconds(), 30.)
 }
 
-func TestBadCalls(t *testing.T) {
+func TestWrongOptionsAreErrors(t *testing.T) {
 	f := newFake(t, 1)
 	f.stdout = "all.out"
 	_, _, err := simulate(t, f, Options{})
@@ -343,7 +343,7 @@ func TestBadCalls(t *testing.T) {
 
 	f = newFake(t, 1)
 	_, _, err = simulate(t, f, Options{Work: []float64{1, 2, 3}})
-	require.ErrorContains(t, err, "there are 3 sizes, and 16 tasks")
+	require.ErrorContains(t, err, "Options.Work has 3 sizes, want 16")
 
 	f = newFake(t, 1)
 	f.refuses = func([]string) error { return errRefused }

@@ -11,13 +11,14 @@ import (
 //go:embed wrapper.sh
 var wrapperText string
 
+// wrapper is the template of the batch script around the user's script.
 var wrapper = template.Must(template.New("wrapper.sh").Parse(wrapperText))
 
-// magic is how lines with options begin.
-const magic = "#SBATCH"
+// directive begins a line with options for sbatch.
+const directive = "#SBATCH"
 
-// header returns the lines of a script in which sbatch looks for options: the comments before its first command. It reports
-// the first option that does not fit.
+// header returns the lines of a script in which sbatch looks for options: the comments before the first command. It
+// removes --wait, and returns an error for the first option that does not work with this package.
 func header(script []byte) (string, error) {
 	if !bytes.HasPrefix(script, []byte("#!")) {
 		return "", errors.New("the script does not begin with #! and the path of an interpreter")
@@ -26,7 +27,7 @@ func header(script []byte) (string, error) {
 	for i, line := range strings.SplitAfter(string(script), "\n") {
 		switch text := strings.TrimSpace(line); {
 		case i == 0, text == "":
-		case text[0] == '#': // as it is: to sbatch an indented #SBATCH is a comment
+		case text[0] == '#': // an indented #SBATCH stays indented: it is a comment to sbatch
 			line = without(wait, strings.TrimSuffix(line, "\n"))
 			if err := checkOptions(words(line)); err != nil {
 				return "", err
@@ -39,8 +40,8 @@ func header(script []byte) (string, error) {
 	return lines.String(), nil
 }
 
-// batchScript returns what is submitted in the place of the user's script: its options, then the wrapper. The attempt's
-// name is a shell word, and env are assignments, quoted.
+// batchScript returns the script that is submitted in place of the user's script: the user's options and the wrapper. The
+// attempt's name is a shell word. env are shell assignments with quoted values.
 func batchScript(header, run, attempt string, env []string) ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteString("#!/bin/bash\n" + header)
@@ -51,5 +52,5 @@ func batchScript(header, run, attempt string, env []string) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// quote makes one shell word of any text.
+// quote quotes any text as one shell word.
 func quote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }

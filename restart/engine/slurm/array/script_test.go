@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestHeader(t *testing.T) {
+func TestHeaderKeepsTheOptionsExceptWait(t *testing.T) {
 	got, err := header([]byte("#!/usr/bin/env python3\n#SBATCH --array=0-9\n\n  # a comment\n#SBATCH --wait\n#SBATCH -W\n" +
 		"#SBATCH --time=5\n  #SBATCH --mem=9G\n#SBATCH --wait -n 2 -W\nprint()\n#SBATCH --late\n"))
 	require.NoError(t, err)
@@ -22,27 +22,27 @@ func TestHeader(t *testing.T) {
 	require.ErrorContains(t, err, "does not begin with #!")
 }
 
-func TestOptionsThatDoNotFit(t *testing.T) {
-	assert.Equal(t, "#SBATCH  -n 2\n# --hold\n#SBATCH --comment=--hold\n", unheld("#SBATCH --hold -n 2\n# --hold\n#SBATCH --comment=--hold\n"))
+func TestOptionsThatDoNotWorkAreErrors(t *testing.T) {
+	assert.Equal(t, "#SBATCH  -n 2\n# --hold\n#SBATCH --comment=--hold\n", withoutHold("#SBATCH --hold -n 2\n# --hold\n#SBATCH --comment=--hold\n"))
 	assert.Equal(t, []string{"--mem=4G", "-vO", "-JH", "-s"}, copied([]string{"-H", "--mem=4G", "--hold", "-vHOH", "-JH", "--hol", "-sH"}))
 	line := `#SBATCH -J "my --hold job" --comment='-H' -C a\ -H "-QH" --ho`
-	assert.Equal(t, `#SBATCH -J "my --hold job" --comment='-H' -C a\ -H -Q `+"\n", unheld(line+"\n"))
+	assert.Equal(t, `#SBATCH -J "my --hold job" --comment='-H' -C a\ -H -Q `+"\n", withoutHold(line+"\n"))
 	for _, bad := range []string{
 		"--wait", "-W", "--wai", "-vW", "--clusters=all", "--clus=x", "-M", "-Mx", "-QMx", "--test-only", "--te", "--wrap=true",
 	} {
 		o := Options{Sbatch: []string{"--array=0-3", bad}}
-		require.ErrorContains(t, o.Check(), "the option "+bad+" of sbatch does not fit", bad)
+		require.ErrorContains(t, o.Check(), "the sbatch option "+bad+" does not work", bad)
 	}
 	for _, good := range []string{"--wait-all-nodes=1", "-wM", "--wckey=W", "-nW", "-v", "--mem=M", "W", "-", "--", "--cpus-per-task=4"} {
 		require.NoError(t, checkOptions([]string{good}), good)
 	}
 	_, err := header([]byte("#!/bin/sh\n#SBATCH --mem=4G -Mx\n"))
-	require.ErrorContains(t, err, "the option -Mx of sbatch does not fit")
+	require.ErrorContains(t, err, "the sbatch option -Mx does not work")
 	_, err = header([]byte("#!/bin/sh\n#SBATCH --comment='-Mx' --job-name=\"-- -M\"\n# -M\n"))
 	require.NoError(t, err)
 }
 
-// wrapped is a user's script with its wrapper, in a run directory, ready to be run by bash as Slurm would.
+// wrapped is a user's script with its wrapper, in a run directory. bash runs it as Slurm would.
 type wrapped struct {
 	t   *testing.T
 	dir *runDir
@@ -67,11 +67,11 @@ func wrap(t *testing.T, script string, env []string, args ...string) *wrapped {
 	return w
 }
 
-// exit waits for the end and returns the exit code, which must be the one in the exit file.
+// exit waits for the end of the script and returns its exit code. The exit file must have the same code.
 func (w *wrapped) exit() int {
 	_ = w.cmd.Wait()
 	require.NoError(w.t, w.dir.list())
-	l := w.dir.life("71_9")
+	l := w.dir.fileState("71_9")
 	require.False(w.t, l.begun.IsZero())
 	require.False(w.t, l.end.Before(l.begun))
 	assert.Equal(w.t, w.cmd.ProcessState.ExitCode(), l.code)
@@ -104,7 +104,7 @@ func TestWrapperRunsOtherInterpreters(t *testing.T) {
 	assert.Equal(t, "42\n", w.out.String())
 }
 
-// What Slurm sends to the batch script alone reaches the user's script, which may go on after it.
+// A signal to the batch script alone reaches the user's script, which may go on after the signal.
 func TestWrapperForwardsSignals(t *testing.T) {
 	w := wrap(t, "#!/bin/bash\ntrap 'echo warned' USR1\ntrap 'echo interrupted' INT\ntrap 'echo saved; exit 9' TERM\necho ready\n"+
 		"touch \"$STRAGGLER_OUT/ready\"\nwhile :; do sleep 0.05; done\n", nil)
@@ -122,15 +122,15 @@ func TestWrapperForwardsSignals(t *testing.T) {
 	assert.Equal(t, "ready\nwarned\ninterrupted\nsaved\n", w.out.String())
 }
 
-func TestWrapperThatIsKilledSaysNothing(t *testing.T) {
+func TestKilledWrapperWritesNoExitFile(t *testing.T) {
 	w := wrap(t, "#!/bin/bash\nkill -9 $PPID\n", nil)
 	require.NoError(t, w.cmd.Start())
 	_ = w.cmd.Wait()
 	require.NoError(t, w.dir.list())
-	assert.Zero(t, w.dir.life("71_9").end)
+	assert.Zero(t, w.dir.fileState("71_9").end)
 }
 
-func TestWrapperWithoutSharedFileSystem(t *testing.T) {
+func TestWrapperNeedsASharedFileSystem(t *testing.T) {
 	w := wrap(t, "#!/bin/bash\necho never\n", nil)
 	batch, err := os.ReadFile(w.cmd.Path)
 	require.NoError(t, err)

@@ -10,10 +10,12 @@ import (
 	"time"
 )
 
-// stdout is the file to which an attempt prints. Copies print aside, but to the same device.
+// stdout returns the file to which an attempt prints. A copy prints to a file of its own, except if the original prints
+// to /dev/null.
 func (r *run) stdout(a *attempt) string { return r.output(a, "stdout", a.task.original().last.Stdout) }
 
-// stderr is the same file where the user has it so: else what a copy says would go into the original's.
+// stderr returns the file for an attempt's standard error. stderr is the attempt's stdout if the original has one file
+// for both.
 func (r *run) stderr(a *attempt) string {
 	original := a.task.original().last
 	if original.Stderr == original.Stdout {
@@ -22,6 +24,7 @@ func (r *run) stderr(a *attempt) string {
 	return r.output(a, "stderr", original.Stderr)
 }
 
+// output returns the file of an original, or the file in the run directory of a copy.
 func (r *run) output(a *attempt, kind, original string) string {
 	if a == a.task.original() || original == os.DevNull {
 		return original
@@ -29,7 +32,7 @@ func (r *run) output(a *attempt, kind, original string) string {
 	return r.dir.file(a.files, kind)
 }
 
-// settleAll puts the results that there are into their places.
+// settleAll puts the results of all winners into their places.
 func (r *run) settleAll() {
 	r.unsettled = nil
 	for _, t := range r.tasks {
@@ -47,11 +50,12 @@ func (r *run) settleAll() {
 	}
 }
 
-// errWaits is why the output of a copy stays aside until its original, which is cancelled, has ended: Slurm would empty the
-// file if the original began.
+// errWaits is the error of settle if the original waits in the queue again and is not cancelled yet. If the original
+// began, Slurm would empty the output file. So the output of a copy stays in the run directory until the original has
+// ended.
 var errWaits = errors.New("the original is in the queue again, and is not cancelled yet")
 
-// settle makes what an attempt has printed and written that of its task.
+// settle moves the output and the result files of an attempt to the places where the user expects the task's.
 func (r *run) settle(a *attempt) error {
 	if o := a.task.original(); a != o && o.last.waits() && !o.ended() {
 		return errWaits
@@ -64,15 +68,16 @@ func (r *run) settle(a *attempt) error {
 		results = a.task.original().last.WorkDir
 	}
 	if results == "" {
-		return errors.New("squeue does not say in which directory it runs: -results does")
+		return errors.New("squeue does not show the directory in which the job runs: set -results")
 	}
 	left, err := r.dir.moveResults(a.files, results)
 	for _, path := range left {
-		r.once(path, "%s is neither a file nor a link, and is left out", path)
+		r.once(path, "%s is neither a file nor a link, and is not moved", path)
 	}
 	return err
 }
 
+// settleOutput moves the output of a copy to the original's output files.
 func (r *run) settleOutput(a *attempt) error {
 	original := a.task.original()
 	if a == original {
@@ -81,22 +86,22 @@ func (r *run) settleOutput(a *attempt) error {
 	var errs []error
 	for _, f := range [][2]string{{r.stdout(a), original.last.Stdout}, {r.stderr(a), original.last.Stderr}} {
 		if _, err := os.Lstat(f[0]); f[0] == f[1] || errors.Is(err, os.ErrNotExist) {
-			continue // it prints there itself, or has moved at an earlier poll
+			continue // the copy prints there itself, or an earlier poll has moved the file
 		}
 		errs = append(errs, move(f[0], f[1]))
 	}
 	return errors.Join(errs...)
 }
 
-// end leaves nothing behind: what is still there of the run is cancelled, and its directory is removed, except if it holds
-// what is nowhere else.
+// end cancels all jobs that have not ended, and removes the run directory, except if the directory holds results that are
+// nowhere else.
 func (r *run) end() error {
 	kept := r.unmoved()
 	errs := []error{r.cancelAll()}
 	for _, t := range r.tasks {
 		if t.winner == nil && t.ending && t.failed != nil {
-			if err := r.settleOutput(t.failed); err != nil { // the reason of its failure
-				kept, errs = append(kept, t.failed.files), append(errs, err)
+			if err := r.settleOutput(t.failed); err != nil {
+				kept, errs = append(kept, t.failed.files), append(errs, err) // the output says why the task has failed
 			}
 		}
 	}
@@ -107,23 +112,24 @@ func (r *run) end() error {
 			len(kept), r.dir.path, kept[0]))
 	default:
 		if err := r.dir.remove(); err != nil {
-			r.logf("%v: it may be removed by hand", err) // the results are in their places all the same
+			r.logf("%v: remove the directory by hand", err) // the results are in their places all the same
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// unmoved lists the attempts whose results are whole, but not in their places, those too of which no poll knows.
+// unmoved lists the attempts with complete results that are not in their places. unmoved reads the directory once more,
+// and so finds results that no poll has seen.
 func (r *run) unmoved() (files []string) {
 	if r.dir == nil {
 		return nil
 	}
 	if err := r.dir.list(); err != nil {
-		r.logf("%v", err) // then what was seen last must do
+		r.logf("%v", err) // the last list is used
 	}
 	for _, t := range r.tasks {
 		whole := slices.IndexFunc(t.attempts, func(a *attempt) bool {
-			return a == t.winner || t.winner == nil && !a.cancelled && r.dir.life(a.files).whole()
+			return a == t.winner || t.winner == nil && !a.cancelled && r.dir.fileState(a.files).whole()
 		})
 		if !t.settled && whole >= 0 {
 			files = append(files, t.attempts[whole].files)
@@ -132,19 +138,20 @@ func (r *run) unmoved() (files []string) {
 	return files
 }
 
-// cancelAll cancels what has not been seen to end, if anything.
+// cancelAll cancels all jobs that have not ended, also jobs that sbatch has failed to submit and that are in the queue.
 func (r *run) cancelAll() error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	if err := r.recall(ctx); err != nil {
-		return errors.Join(fmt.Errorf("what sbatch failed to submit may be in the queue, with scripts in %s: %w", r.dir.path, err),
-			r.cancelArrays(ctx))
+	if err := r.findSubmitted(ctx); err != nil {
+		return errors.Join(fmt.Errorf("a job that sbatch failed to submit may be in the queue, with scripts in %s: %w",
+			r.dir.path, err), r.cancelArrays(ctx))
 	}
 	return r.cancelArrays(ctx)
 }
 
+// cancelArrays cancels all arrays, if any attempt has not ended.
 func (r *run) cancelArrays(ctx context.Context) error {
-	live := len(r.tasks) == 0 || len(r.strays) > 0
+	live := len(r.tasks) == 0 || len(r.strayArrays) > 0
 	for _, t := range r.tasks {
 		for _, a := range t.attempts {
 			live = live || a.job != "" && !a.ended() && !a.cancelled

@@ -13,7 +13,7 @@ import (
 	"github.com/straggler-go/straggler/restart/engine"
 )
 
-// begin submits the array and learns what it consists of.
+// begin submits the array, lists its tasks and the nodes, and makes the phase.
 func (r *run) begin(ctx context.Context) error {
 	script, err := os.ReadFile(r.options.Script)
 	if err != nil {
@@ -35,7 +35,7 @@ func (r *run) begin(ctx context.Context) error {
 	}
 	options := slices.Clone(r.options.Sbatch)
 	if !r.options.DryRun {
-		options = append(options, "--no-requeue") // what is lost is submitted again here, elsewhere
+		options = append(options, "--no-requeue") // this package submits lost attempts again, on other nodes
 	}
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -50,7 +50,7 @@ func (r *run) begin(ctx context.Context) error {
 	}
 	var jobs []Job
 	var nodes []Node
-	err = r.insist(ctx, func() (err error) {
+	err = r.askUntil(ctx, func() (err error) {
 		if r.facts, err = r.slurm.Describe(ctx, array); err != nil {
 			return err
 		}
@@ -78,7 +78,7 @@ func (r *run) submitArray(ctx context.Context, options []string, batch string) (
 	if err == nil {
 		return array, nil
 	}
-	r.doubted = time.Now()
+	r.submitFailed = time.Now()
 	found, findErr := r.slurm.Find(ctx, r.dir.path)
 	if array = found[arrayName+jobSuffix]; array != "" {
 		return array, nil
@@ -86,8 +86,9 @@ func (r *run) submitArray(ctx context.Context, options []string, batch string) (
 	return "", errors.Join(err, findErr)
 }
 
-// insist asks until there is an answer: a controller that has just taken a large array may not have one at once.
-func (r *run) insist(ctx context.Context, ask func() error) error {
+// askUntil calls ask until it succeeds, for at most Options.Patience. A controller that has just accepted a large array
+// may not answer at once.
+func (r *run) askUntil(ctx context.Context, ask func() error) error {
 	since := time.Now()
 	for {
 		err := ask()
@@ -99,7 +100,7 @@ func (r *run) insist(ctx context.Context, ask func() error) error {
 		case time.Since(since) > r.options.Patience:
 			return fmt.Errorf("given up after %v: %w", r.options.Patience, err)
 		}
-		r.once("insist", "%v; it is tried again", err)
+		r.once("ask", "%v; Slurm is asked again", err)
 		select {
 		case <-ctx.Done():
 		case <-time.After(r.options.Interval):
@@ -113,7 +114,7 @@ func (r *run) adopt(jobs []Job) error {
 		_, index, _ := strings.Cut(j.ID, "_")
 		i, err := strconv.Atoi(index)
 		if err != nil {
-			return fmt.Errorf("job %s is not of a job array: give -array, or a line #SBATCH --array=... in the script", j.ID)
+			return fmt.Errorf("job %s is not a job array: set -array, or write a line #SBATCH --array=... in the script", j.ID)
 		}
 		same := j.ID != jobs[0].ID && (j.Stdout == jobs[0].Stdout || j.Stderr == jobs[0].Stderr)
 		if j.Shared && same && !r.options.DryRun {
@@ -132,12 +133,12 @@ func (r *run) adopt(jobs []Job) error {
 		return fmt.Errorf("squeue shows no task of job %s", r.arrays[0])
 	}
 	if n := len(r.options.Work); r.options.Work != nil && n != len(r.tasks) {
-		return fmt.Errorf("there are %d sizes, and %d tasks in the array", n, len(r.tasks))
+		return fmt.Errorf("array: Options.Work has %d sizes, want %d, one for each task of the array", n, len(r.tasks))
 	}
 	return nil
 }
 
-// plan makes the phase.
+// plan makes the hosts and the phase.
 func (r *run) plan(nodes []Node) (err error) {
 	known := make([]engine.Machine, len(nodes))
 	for i, n := range nodes {
@@ -162,7 +163,7 @@ func (r *run) plan(nodes []Node) (err error) {
 	return err
 }
 
-// count tells the phase how many tasks may run at once, and which nodes take none.
+// count tells the phase how many attempts may run at once, and which nodes are down.
 func (r *run) count(ctx context.Context) error {
 	nodes, err := r.slurm.Nodes(ctx, r.facts.Partition)
 	if err != nil {

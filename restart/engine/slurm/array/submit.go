@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// submit hands the copies to Slurm that it has not taken yet. Where it refuses one, as at the limit of a user's jobs, it is
-// not bothered with more of them before the next poll.
+// submit submits the attempts that Slurm has not accepted yet. If Slurm refuses one, as at the limit of a user's jobs,
+// the next poll goes on.
 func (r *run) submit(ctx context.Context) {
 	for _, t := range r.tasks {
 		for _, a := range t.attempts {
@@ -24,24 +24,25 @@ func (r *run) submit(ctx context.Context) {
 				return
 			}
 			err := r.submitCopy(ctx, a, a.avoid)
-			if err != nil && r.recall(ctx) == nil && a.job == "" && len(a.avoid) > 0 {
-				_ = r.submitCopy(ctx, a, nil) // the user's own options leave no other node
+			if err != nil && r.findSubmitted(ctx) == nil && a.job == "" && len(a.avoid) > 0 {
+				_ = r.submitCopy(ctx, a, nil) // the user's own options may leave no other node
 			}
 			if err != nil && a.job == "" {
-				r.once("sbatch", "%v; it is tried again", err)
+				r.once("sbatch", "%v; sbatch is tried again", err)
 				return
 			}
 		}
 	}
 }
 
-// submitCopy submits a copy of a task: an array of one element, of the same index. If it is not the first time, it is under
-// another name: sbatch fails too if only its answer is late, and the job of the first time may begin any time.
+// submitCopy submits another attempt of a task: an array of one element with the task's index. A second try has files
+// under another name, because the job of the first try may be in the queue and begin at any time: sbatch also fails if
+// only its answer is late.
 func (r *run) submitCopy(ctx context.Context, a *attempt, avoid []string) error {
 	if a.tries++; a.tries > 1 {
 		a.files = fmt.Sprintf("%s-%d", a.id, a.tries)
 	}
-	content, err := batchScript(unheld(r.header), r.dir.path, a.files, r.copyEnv())
+	content, err := batchScript(withoutHold(r.header), r.dir.path, a.files, r.copyEnv())
 	if err != nil {
 		return err
 	}
@@ -59,29 +60,30 @@ func (r *run) submitCopy(ctx context.Context, a *attempt, avoid []string) error 
 	}
 	array, err := r.slurm.Submit(ctx, options, script, r.options.Args)
 	if err != nil {
-		r.doubted, r.refused[a.files] = time.Now(), a
-		return errors.Join(err, os.RemoveAll(filepath.Dir(script))) // sbatch has read it, or it is of no use
+		r.submitFailed, r.failedSubmits[a.files] = time.Now(), a
+		return errors.Join(err, os.RemoveAll(filepath.Dir(script))) // sbatch has read the script, or there is no job
 	}
 	r.arrays = append(r.arrays, array)
 	a.taken(array)
 	return nil
 }
 
-// taken takes note of the array that an attempt has become.
+// taken records the array of an attempt.
 func (a *attempt) taken(array string) { a.job = fmt.Sprintf("%s_%d", array, a.task.index) }
 
-// doubtful is how long after an error of sbatch its job may still turn up: slurmctld works on what it has received.
-const doubtful = 10 * time.Minute
+// mayTurnUp is how long after an error of sbatch the job may still turn up in the queue, because slurmctld may work on
+// a request after its answer was lost.
+const mayTurnUp = 10 * time.Minute
 
-// recall looks in the queue for what sbatch has failed to submit. The first that is found of a copy is that copy; any
-// other is to be cancelled. An error means that nothing is known.
-func (r *run) recall(ctx context.Context) error {
-	if r.doubted.IsZero() || time.Since(r.doubted) > doubtful {
+// findSubmitted looks in the queue for jobs that sbatch has failed to submit. The first job that it finds of an attempt
+// becomes that attempt's job. Any other job is cancelled. After an error nothing must be submitted again.
+func (r *run) findSubmitted(ctx context.Context) error {
+	if r.submitFailed.IsZero() || time.Since(r.submitFailed) > mayTurnUp {
 		return nil
 	}
 	found, err := r.slurm.Find(ctx, r.dir.path)
 	if err != nil {
-		r.once("recall", "%v; nothing is submitted until it is known what was", err)
+		r.once("find", "%v; nothing is submitted until squeue shows which jobs are in the queue", err)
 		return err
 	}
 	for _, name := range slices.Sorted(maps.Keys(found)) {
@@ -91,12 +93,12 @@ func (r *run) recall(ctx context.Context) error {
 		}
 		r.arrays = append(r.arrays, array)
 		files := strings.TrimSuffix(name, jobSuffix)
-		if a := r.refused[files]; a != nil && a.job == "" && !a.cancelled {
+		if a := r.failedSubmits[files]; a != nil && a.job == "" && !a.cancelled {
 			a.files = files
 			a.taken(array)
 			continue
 		}
-		r.strays = append(r.strays, array)
+		r.strayArrays = append(r.strayArrays, array)
 	}
 	return nil
 }

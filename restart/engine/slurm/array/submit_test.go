@@ -12,11 +12,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Tests of what sbatch fails to submit, and the controller has taken or not.
+// These tests are about jobs that sbatch fails to submit, and that the controller may have accepted all the same.
 
 var errLate = errors.New("sbatch: error: Batch job submission failed: Socket timed out on send/recv operation")
 
-// late is a cluster of which some answers to sbatch come too late.
+// late is a cluster that answers some calls of sbatch too late.
 type late struct {
 	*fake
 	lost func(array int) bool
@@ -30,7 +30,7 @@ func (l late) Submit(ctx context.Context, options []string, script string, args 
 	return id, err
 }
 
-// apart checks that no two jobs are the same attempt: they would write to one directory, and to one exit file.
+// apart checks that no two jobs have the same files: they would write to one directory, and to one exit file.
 func (f *fake) apart() {
 	f.t.Helper()
 	of := map[string]string{}
@@ -40,8 +40,8 @@ func (f *fake) apart() {
 	}
 }
 
-// A copy that Slurm has taken though sbatch failed is found, and is not submitted again.
-func TestCopyWhoseAnswerIsLate(t *testing.T) {
+// If Slurm has accepted a copy although sbatch failed, the copy is found, and is not submitted again.
+func TestAcceptedCopyIsNotSubmittedAgain(t *testing.T) {
 	f := newFake(t, 1, 1, 1, 0.1)
 	res, log, err := f.simulated(late{f, func(array int) bool { return array > 1 }}, Options{Policy: duplicating})
 	require.NoError(t, err)
@@ -52,8 +52,8 @@ func TestCopyWhoseAnswerIsLate(t *testing.T) {
 	assert.LessOrEqual(t, res.Elapsed.Seconds(), 27.)
 }
 
-// While squeue does not answer either, nothing is submitted again.
-func TestCopyOfWhichNothingIsKnown(t *testing.T) {
+// While squeue does not answer either, no copy is submitted again.
+func TestNothingIsSubmittedAgainWhileSqueueFails(t *testing.T) {
 	f := newFake(t, 1, 1, 1, 0.1)
 	f.finding = func() error {
 		if time.Since(f.jobs[16].began) < 8*time.Second {
@@ -70,9 +70,9 @@ func TestCopyOfWhichNothingIsKnown(t *testing.T) {
 	assert.Equal(t, 4, res.Won, log)
 }
 
-// A job that turns up in the queue after its copy was submitted again is cancelled, at the end at the latest; it has files
-// of its own.
-func TestCopyThatTurnsUpLate(t *testing.T) {
+// A job that turns up in the queue after its copy was submitted again is cancelled, at the end of the run at the latest.
+// The job has files of its own.
+func TestJobThatTurnsUpLateIsCancelled(t *testing.T) {
 	for _, atEnd := range []bool{false, true} {
 		f := newFake(t, 1, 1, 1, 0.1)
 		l := late{f, func(array int) bool {
@@ -105,7 +105,7 @@ func TestCopyThatTurnsUpLate(t *testing.T) {
 	}
 }
 
-// unseeing is a cluster whose queue does not show everything at once.
+// unseeing is a cluster that does not show all jobs at once.
 type unseeing struct {
 	late
 	blind func() bool
@@ -119,8 +119,8 @@ func (u unseeing) Find(ctx context.Context, dir string) (map[string]string, erro
 	return found, err
 }
 
-// The original array is found as well; where it cannot be, it is cancelled before the run ends.
-func TestArrayWhoseAnswerIsLate(t *testing.T) {
+// If sbatch fails for the original array, the array is found in the queue, or cancelled before the run ends.
+func TestArrayIsFoundOrCancelledIfSbatchFails(t *testing.T) {
 	f := newFake(t, 1, 1, 1, 1)
 	res, _, err := f.simulated(late{f, func(array int) bool { return true }}, Options{})
 	require.NoError(t, err)
@@ -147,8 +147,8 @@ func TestArrayWhoseAnswerIsLate(t *testing.T) {
 	require.ErrorContains(t, err, "may be in the queue, with scripts in ")
 }
 
-// The output of a copy stays aside while its original could still begin, and empty the file.
-func TestOriginalThatWaitsAgain(t *testing.T) {
+// The output of a copy is not moved while the original may still begin, because then Slurm would empty the file.
+func TestOutputOfACopyWaitsForAQueuedOriginal(t *testing.T) {
 	f := newFake(t, 1, 1, 1, 0.1)
 	once := duplicating
 	once.MaxCopies = 1
@@ -170,7 +170,7 @@ func TestOriginalThatWaitsAgain(t *testing.T) {
 	assert.Positive(t, res.Won)
 }
 
-// clumsy is a cluster whose first scancel fails; then slots are free again, and what waits begins.
+// clumsy is a cluster that fails the first scancel. Then slots are free again, and waiting jobs begin.
 type clumsy struct {
 	*fake
 	failed bool

@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// maxTask is above the largest index that Slurm can be configured for.
+// maxTask is larger than the largest index that Slurm can be configured for.
 const maxTask = 4_000_000
 
-// parseTasks reads the indices of an array as Slurm writes them: "0-63", "1,3,9-11", "0-62:2", "0-63%4". It appends them
-// to dst in their order.
+// parseTasks reads the indices of an array as Slurm writes them, such as "0-63", "1,3,9-11", "0-62:2" or "0-63%4". It
+// appends the indices to dst in their order.
 func parseTasks(dst []int, text string) ([]int, error) {
 	list, _, _ := strings.Cut(text, "%")
 	for part := range strings.SplitSeq(list, ",") {

@@ -17,9 +17,9 @@ import (
 	"github.com/straggler-go/straggler/restart"
 )
 
-// Tests of what goes wrong around a run: Slurm is away, the disk is full, somebody interrupts.
+// These tests are about troubles: Slurm is away, the disk is full, or the run is interrupted.
 
-func TestInterrupt(t *testing.T) {
+func TestInterruptCancelsAllJobs(t *testing.T) {
 	f := newFake(t, 1, 1, 1, 0.1)
 	synctest.Test(t, func(t *testing.T) {
 		stop := errors.New("told to stop")
@@ -32,7 +32,7 @@ func TestInterrupt(t *testing.T) {
 	})
 }
 
-func TestInterruptAtTheBegin(t *testing.T) {
+func TestInterruptAtTheBeginSubmitsNoMore(t *testing.T) {
 	stop := errors.New("told to stop")
 	ctx, cancel := context.WithCancelCause(context.Background())
 	f := newFake(t, 1)
@@ -48,7 +48,7 @@ func TestInterruptAtTheBegin(t *testing.T) {
 	})
 }
 
-func TestSlurmIsBusyAtTheBegin(t *testing.T) {
+func TestRunAsksAgainIfSlurmIsBusyAtTheBegin(t *testing.T) {
 	f := newFake(t, 1, 1, 1, 1)
 	f.failing = func() error {
 		if time.Since(f.jobs[0].began) < 5*time.Second {
@@ -62,7 +62,7 @@ func TestSlurmIsBusyAtTheBegin(t *testing.T) {
 	assert.Equal(t, 1, strings.Count(log, errRefused.Error()), log)
 }
 
-func TestSqueueFailsForAWhile(t *testing.T) {
+func TestRunGoesOnAfterSqueueHasFailedForAWhile(t *testing.T) {
 	f := newFake(t, 1, 1, 1, 0.1)
 	down := errors.New("squeue: slurm_load_jobs error: Unable to contact slurm controller (connect failure)")
 	f.failing = func() error {
@@ -74,11 +74,11 @@ func TestSqueueFailsForAWhile(t *testing.T) {
 	_, log, err := simulate(t, f, Options{Policy: restart.Mantri{}})
 	require.NoError(t, err)
 	f.complete()
-	assert.Equal(t, 1, strings.Count(log, down.Error()), "it is said once")
+	assert.Equal(t, 1, strings.Count(log, down.Error()), "the error is logged once")
 }
 
-// What ends while sinfo does not answer is not forgotten.
-func TestSinfoFailsForAWhile(t *testing.T) {
+// The ends of attempts count although sinfo does not answer.
+func TestEndsCountWhileSinfoFails(t *testing.T) {
 	f := newFake(t, 1, 1, 1, 1)
 	f.blind = func() error {
 		if len(f.jobs) > 0 && time.Since(f.jobs[0].began) > 8*time.Second && time.Since(f.jobs[0].began) < 15*time.Second {
@@ -90,12 +90,12 @@ func TestSinfoFailsForAWhile(t *testing.T) {
 	require.NoError(t, err)
 	f.complete()
 	assert.Less(t, res.Elapsed.Seconds(), 20., log)
-	assert.Zero(t, res.Copies+res.Restarts+res.Again, log)
+	assert.Zero(t, res.Copies+res.Restarts+res.Reruns, log)
 	assert.Equal(t, 16, res.Ledger.Finished)
 }
 
-// A result that cannot be put into its place for a while holds up no other, and is not forgotten.
-func TestResultsWithoutRoom(t *testing.T) {
+// A result that can't be moved for a while delays no other result, and is moved later.
+func TestABlockedResultIsMovedLater(t *testing.T) {
 	f := newFake(t, 1, 1, 1, 1)
 	blocked := filepath.Join(f.dir, "result-5")
 	require.NoError(t, os.MkdirAll(filepath.Join(blocked, "x"), 0o755))
@@ -114,8 +114,8 @@ func TestResultsWithoutRoom(t *testing.T) {
 	assert.Contains(t, log, "result-5")
 }
 
-// The output that is kept of a task is that of the attempt whose exit code counts.
-func TestOriginalFailsAfterItsCopy(t *testing.T) {
+// The task keeps the output of the attempt that gave the task its exit code.
+func TestAFailedTaskKeepsTheOutputOfItsExitCode(t *testing.T) {
 	f := newFake(t, 1, 1, 1, 0.1)
 	f.work = func(task int) time.Duration { return 10 * time.Second }
 	f.ends = func(j *fakeJob) int {
@@ -141,7 +141,7 @@ func TestOriginalFailsAfterItsCopy(t *testing.T) {
 	}
 }
 
-func TestSqueueFailsForGood(t *testing.T) {
+func TestRunGivesUpIfSqueueFailsForGood(t *testing.T) {
 	f := newFake(t, 1, 1, 1, 1)
 	down := errors.New("squeue: slurm_load_jobs error: Unable to contact slurm controller (connect failure)")
 	f.failing = func() error {

@@ -17,9 +17,9 @@ import (
 	"github.com/straggler-go/straggler/restart/engine"
 )
 
-// Tests of what counts as a result: one of a script that has ended by itself.
+// These tests are about results: only the result of a script that has ended by itself counts.
 
-// moving restarts once what has run for 4 s on the second node.
+// moving restarts, once for each task, an attempt that has run for 4 s on the second node.
 type moving struct{}
 
 func (moving) Decide(t restart.Task, _ restart.Phase) restart.Decision {
@@ -29,9 +29,9 @@ func (moving) Decide(t restart.Task, _ restart.Phase) restart.Decision {
 	return restart.Decision{Reason: restart.NotSlow}
 }
 
-// A script that is cancelled may clean up and end with 0, and the exit file may be written before the wrapper hears of the
-// signal: what it leaves is a part, and never the task's result.
-func TestCancelledScriptThatEndsWithZero(t *testing.T) {
+// A script that is cancelled may clean up and end with 0, and the exit file may be written before the wrapper notices the
+// signal. Its result is incomplete, and never becomes the task's result.
+func TestCancelledScriptHasNoResult(t *testing.T) {
 	for _, exit := range []string{"0\n", "0 TERM\n"} {
 		for _, policy := range []restart.Policy{moving{}, restart.Mantri{}} {
 			f := newFake(t, 1, 0.1)
@@ -49,23 +49,23 @@ func TestCancelledScriptThatEndsWithZero(t *testing.T) {
 	}
 }
 
-// What squeue and the exit file say together, one poll after the other.
-func TestWhatCountsAsAResult(t *testing.T) {
+// The state of an attempt follows from squeue and the exit file, over several polls.
+func TestAResultCountsIfSlurmAgrees(t *testing.T) {
 	at := time.Unix(1000, 0)
-	by, told := life{begun: at, end: at}, life{begun: at, end: at, stopped: true}
-	lost := life{begun: at, end: at, stopped: true, code: 143}
+	by, told := fileState{begun: at, end: at}, fileState{begun: at, end: at, stopped: true}
+	lost := fileState{begun: at, end: at, stopped: true, code: 143}
 	for _, c := range []struct {
 		name      string
 		cancelled bool // by us
 		polls     []string
-		life      life
+		files     fileState
 		want      engine.State
 	}{
 		{"ended", false, []string{"COMPLETED"}, by, engine.Succeeded},
 		{"ended before scancel", true, []string{"COMPLETED"}, by, engine.Succeeded},
-		{"Slurm has not heard of it", false, []string{"RUNNING"}, by, engine.Running},
-		{"nor a poll later: its node may be dead", false, []string{"RUNNING", "RUNNING"}, by, engine.Succeeded},
-		{"nor a poll later, but we have cancelled it", true, []string{"RUNNING", "RUNNING"}, by, engine.Running},
+		{"ended, and Slurm still shows it as running", false, []string{"RUNNING"}, by, engine.Running},
+		{"shown as running a poll later, too: its node may be dead", false, []string{"RUNNING", "RUNNING"}, by, engine.Succeeded},
+		{"shown as running a poll later, too, but cancelled here", true, []string{"RUNNING", "RUNNING"}, by, engine.Running},
 		{"about to be cancelled, or done", false, []string{"RUNNING", "COMPLETING"}, by, engine.Running},
 		{"done", false, []string{"RUNNING", "COMPLETING", "COMPLETED"}, by, engine.Succeeded},
 		{"once it counts, it counts", false, []string{"COMPLETED", ""}, by, engine.Succeeded},
@@ -86,13 +86,13 @@ func TestWhatCountsAsAResult(t *testing.T) {
 		a := &attempt{cancelled: c.cancelled, begun: at, task: &task{}}
 		a.task.attempts = []*attempt{a}
 		for _, state := range c.polls {
-			a.observe(at, Job{ID: "71_3", State: state}, state != "", c.life)
+			a.observe(at, Job{ID: "71_3", State: state}, state != "", c.files)
 		}
 		assert.Equal(t, c.want, a.state, c.name)
 	}
 }
 
-// The wrapper says whether a script that ends with 0 had been told to stop.
+// The wrapper records whether a signal has told the script to stop.
 func TestWrapperNotesWhatStopsTheScript(t *testing.T) {
 	for sent, stops := range map[syscall.Signal]bool{
 		syscall.SIGTERM: true, syscall.SIGINT: true, syscall.SIGQUIT: true, syscall.SIGXCPU: true,
@@ -110,15 +110,15 @@ func TestWrapperNotesWhatStopsTheScript(t *testing.T) {
 		}, 20*time.Second, 10*time.Millisecond)
 		require.NoError(t, w.cmd.Process.Signal(sent))
 		assert.Zero(t, w.exit())
-		l := w.dir.life("71_9")
+		l := w.dir.fileState("71_9")
 		assert.Equal(t, stops, l.stopped, sent)
 		assert.Equal(t, !stops, l.whole(), sent)
 	}
 }
 
-// A signal to all processes of a job may reach the script first, which ends while bash looks elsewhere: then bash does not
-// know how it ended.
-func TestWrapperOfAScriptThatIsQuicker(t *testing.T) {
+// A signal to all processes of a job may reach the script first. If the script ends while bash handles the signal, bash
+// does not know how the script has ended.
+func TestWrapperNotesASignalThatTheScriptGetsFirst(t *testing.T) {
 	for range 20 {
 		w := wrap(t, "#!/bin/bash\ntrap 'exit 0' TERM\ntouch \"$STRAGGLER_OUT/ready\"\nfor i in {1..200}; do sleep 0.1 & wait $!; done\n", nil)
 		w.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -129,12 +129,12 @@ func TestWrapperOfAScriptThatIsQuicker(t *testing.T) {
 		}, 20*time.Second, 10*time.Millisecond)
 		require.NoError(t, syscall.Kill(-w.cmd.Process.Pid, syscall.SIGTERM))
 		assert.Contains(t, []int{0, 143}, w.exit())
-		assert.True(t, w.dir.life("71_9").stopped)
+		assert.True(t, w.dir.fileState("71_9").stopped)
 	}
 }
 
-// What an earlier life of the same job has left says nothing of this one.
-func TestWrapperForgetsAnEarlierLife(t *testing.T) {
+// The wrapper removes the exit file of an earlier start of the same job.
+func TestWrapperRemovesAnOldExitFile(t *testing.T) {
 	w := wrap(t, "#!/bin/bash\nls \"${STRAGGLER_PROGRESS%.progress}.exit\"\nexit 4\n", nil)
 	require.NoError(t, os.WriteFile(w.dir.file("71_9", "exit"), []byte("0\n"), 0o600))
 	require.NoError(t, w.cmd.Start())

@@ -1,5 +1,5 @@
-# Runs the user's script as one attempt of a task, and says in a file that it has run to its end, and how.
-# The names are long so that they are none of the user's own variables, which the script is to see as they are.
+# Runs the user's script as one attempt of a task, and writes to a file that the script has ended, and how.
+# The long names avoid the user's own variables, which the script must see unchanged.
 straggler_run={{.Run}}
 straggler_attempt={{.Attempt}}
 {{- range .Env}}
@@ -7,29 +7,29 @@ export {{.}}
 {{- end}}
 straggler_files=$straggler_run/$straggler_attempt
 export STRAGGLER_ATTEMPT=$straggler_attempt STRAGGLER_PROGRESS=$straggler_files.progress STRAGGLER_OUT=$straggler_files.out
-rm -f "$straggler_files.exit" # of an earlier life, if Slurm has put the job into the queue again
+rm -f "$straggler_files.exit" # left by an earlier start, if Slurm has put the job into the queue again
 if ! true >"$straggler_files.begun" || ! mkdir -p "$STRAGGLER_OUT"; then
 	echo "straggler-slurm: $straggler_run cannot be written on $(hostname): it must be on a file system that all nodes share" >&2
 	exit 1
 fi
-# In the background, bash would have it ignore the two.
+# In the background, bash makes the script ignore INT and QUIT.
 (trap - INT QUIT && exec "$straggler_run/slurm_script" "$@") <&0 &
 child=$!
-# Slurm sends some signals to the batch script alone (sbatch --signal=B:...), and this is what it takes for it. Four of them
-# ask for an end: what the script leaves after one of these need not be whole, whatever it exits with.
+# Slurm sends some signals only to the batch script (sbatch --signal=B:...), and this wrapper is the batch script. Four of the
+# signals ask for an end. After one of these four the result may be incomplete, whatever the exit code is.
 for signal in HUP ALRM USR1 USR2; do trap "signalled=yes; kill -s $signal $child 2>/dev/null" "$signal"; done
 for signal in TERM INT QUIT XCPU; do trap "signalled=yes stopped=$signal; kill -s $signal $child 2>/dev/null" "$signal"; done
 code=127 signalled=yes stopped=
-while [ "$signalled" ]; do # a signal ends the wait, but not always the script
+while [ "$signalled" ]; do # a signal ends the wait; the script may go on
 	signalled=
 	wait "$child" 2>/dev/null
 	status=$?
 	case $status in
-	127) ;; # a second wait for the same end knows of no such child
-	-*) code=143 stopped=${stopped:-lost} ;; # nor, of a child that ends while bash takes the signal, how it ended
+	127) ;; # a second wait for the same child fails
+	-*) code=143 stopped=${stopped:-lost} ;; # the child ended while bash handled the signal: its status is not known
 	*) code=$status ;;
 	esac
 done
-# Written aside and renamed: it is there with all that it says, or not at all.
+# The file is written under another name and renamed, so that a reader finds it complete or not at all.
 { echo "$code" $stopped >"$straggler_files.exit.new" && mv "$straggler_files.exit.new" "$straggler_files.exit"; } 2>/dev/null
 exit "$code"

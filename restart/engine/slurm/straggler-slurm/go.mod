@@ -1,4 +1,4 @@
-// A module of its own and without a replace line, so that go install takes it from anywhere.
+// This is a module of its own without a replace line, so that go install works from everywhere.
 module github.com/straggler-go/straggler/restart/engine/slurm/straggler-slurm
 
 go 1.25.0

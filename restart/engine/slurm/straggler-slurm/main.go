@@ -2,7 +2,10 @@
 //
 //	straggler-slurm run -array 0-63 script.sh
 //
-// See the README beside this file for what the script must do, and what is guaranteed.
+// The page examples/slurm/README.md of the library's repository has the rules for a script, and the guarantees.
+//
+// The exit code is the highest exit code of a task. The exit code is 2 for a wrong command line, 128 plus the signal's
+// number after a signal, and at least 1 if the run could not go on.
 package main
 
 import (
@@ -34,7 +37,7 @@ func main() {
 	ctx, stop := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 1)
 	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
-		if !signal.Ignored(s) { // as nohup has it
+		if !signal.Ignored(s) { // under nohup SIGHUP stays ignored
 			signal.Notify(signals, s)
 		}
 	}
@@ -42,11 +45,11 @@ func main() {
 	os.Exit(command(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// interrupted is why a run ended that was told to.
+// interrupted is the cause of a run that was ended by a signal.
 type interrupted struct{ signal syscall.Signal }
 
 func (i interrupted) Error() string {
-	return i.signal.String() + ": all that was submitted is cancelled"
+	return i.signal.String() + ": all submitted jobs are cancelled"
 }
 
 // command runs the command line and returns the exit code.
@@ -63,18 +66,18 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "straggler-slurm:", err)
 		return exitUsage
 	}
-	if c.journal != "" { // not found out when all is over
+	if c.journal != "" { // a file that can't be written is an error now, not at the end
 		if err := os.WriteFile(c.journal, nil, 0o666); err != nil {
 			fmt.Fprintln(stderr, "straggler-slurm:", err)
 			return exitTrouble
 		}
 	}
-	c.Submitted = func(id string) { fmt.Fprintln(stdout, "Submitted batch job", id) } // as sbatch says it
+	c.Submitted = func(id string) { fmt.Fprintln(stdout, "Submitted batch job", id) } // the words of sbatch
 	result, err := array.Run(ctx, array.Commands{}, c.Options)
 	return c.conclude(result, err, stderr)
 }
 
-// conclude writes the journal, says how it went and returns the exit code.
+// conclude writes the journal, prints the result and returns the exit code.
 func (c *call) conclude(result array.Result, err error, stderr io.Writer) int {
 	if c.journal != "" && result.Journal != nil {
 		err = errors.Join(err, os.WriteFile(c.journal, result.Journal, 0o666))
@@ -93,12 +96,13 @@ func (c *call) conclude(result array.Result, err error, stderr io.Writer) int {
 	return max(exitTrouble, result.Code)
 }
 
-// call is a command line that was understood.
+// call is a command line without errors.
 type call struct {
 	array.Options
-	journal string
+	journal string // the file for the journal; "": none
 }
 
+// parse reads the flags and the script with its arguments.
 func parse(args []string, stderr io.Writer) (*call, error) {
 	c := &call{}
 	flags := flag.NewFlagSet("straggler-slurm run", flag.ContinueOnError)
@@ -108,20 +112,20 @@ func parse(args []string, stderr io.Writer) (*call, error) {
 			"Runs script as a job array, as sbatch --wait does, and mitigates its stragglers.\n\n")
 		flags.PrintDefaults()
 	}
-	tasks := flags.String("array", "", "the array's `tasks`, as for sbatch; else a line #SBATCH --array=... says it")
+	tasks := flags.String("array", "", "the array's `tasks`, as for sbatch (default the script's line #SBATCH --array=...)")
 	output := flags.String("output", "", "the `pattern` of the output files' names, as for sbatch")
 	policy := flags.String("policy", "least-cost", "none, or a `policy` of package restart: least-cost, late,min-age=5s, ...")
-	work := flags.String("work", "", "a `file` with a line for each task: its size, in any unit, in the order of the tasks")
-	flags.DurationVar(&c.Interval, "interval", 10*time.Second, "the `period` of polls; scripts should report about as often")
-	flags.DurationVar(&c.Lag, "lag", 3*time.Second, "how `long` a new job waits for its start if there is room")
-	flags.IntVar(&c.Slots, "slots", 0, "how many tasks may run at once (default those that do, and the idle CPUs)")
-	flags.Int64Var(&c.ExpectBytes, "expect-bytes", 0, "how many `bytes` a task prints and puts in $STRAGGLER_OUT")
-	flags.StringVar(&c.Results, "results", "", "the `directory` for result files (default the one in which the job runs)")
-	flags.StringVar(&c.Dir, "dir", "", "a `directory`, shared by all nodes, for the run's own files (default the working one)")
+	work := flags.String("work", "", "a `file` with the size of each task, one line for a task, in any unit")
+	flags.DurationVar(&c.Interval, "interval", 10*time.Second, "the `time` between two polls; scripts should report as often")
+	flags.DurationVar(&c.Lag, "lag", 3*time.Second, "the usual `time` from a submission to the start, if there is room")
+	flags.IntVar(&c.Slots, "slots", 0, "how many attempts may run at once (default the running ones, plus the idle CPUs)")
+	flags.Int64Var(&c.ExpectBytes, "expect-bytes", 0, "how many `bytes` a task prints and writes to $STRAGGLER_OUT")
+	flags.StringVar(&c.Results, "results", "", "the `directory` for result files (default the job's directory)")
+	flags.StringVar(&c.Dir, "dir", "", "a `directory` on all nodes for the run's own files (default the working directory)")
 	flags.StringVar(&c.journal, "journal", "", "a `file` for a journal of the run, which package restarttest replays")
-	flags.BoolVar(&c.DryRun, "dry-run", false, "let the array run as it is, and only say what would be done")
+	flags.BoolVar(&c.DryRun, "dry-run", false, "let the array run as it is, and only print what would be done")
 	flags.BoolVar(&c.Keep, "keep", false, "keep the run's own files")
-	flags.DurationVar(&c.Patience, "patience", 10*time.Minute, "how `long` squeue may fail before the run is given up")
+	flags.DurationVar(&c.Patience, "patience", 10*time.Minute, "how `long` squeue may fail before the run ends")
 	addOption := func(option string) error { c.Sbatch = append(c.Sbatch, option); return nil }
 	flags.Func("sbatch", "one more `option` for sbatch, as in -sbatch --time=10; may be repeated", addOption)
 	if err := flags.Parse(args); err != nil {

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// Without Slurm at hand, nothing gets as far as being submitted.
-func TestWrongCalls(t *testing.T) {
+// A wrong command line ends with an exit code and a message. Slurm is not needed, because nothing is submitted.
+func TestWrongCommandLinesAreErrors(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("PATH", dir)
 	write := func(name, text string) string {
@@ -28,15 +28,15 @@ func TestWrongCalls(t *testing.T) {
 		{"", "usage: straggler-slurm run", exitUsage},
 		{"walk", "usage: straggler-slurm run", exitUsage},
 		{"run", "no script is given", exitUsage},
-		{"run -interval -5s " + script, "the interval is -5s, want more than 0", exitUsage},
+		{"run -interval -5s " + script, "Options.Interval is -5s, want a positive duration", exitUsage},
 		{"run -interval 5 " + script, `"5"`, exitUsage},
-		{"run -slots -1 " + script, "there are -1 slots, want 0 or more", exitUsage},
-		{"run -expect-bytes -3 " + script, "-3 bytes are expected, want 0 or more", exitUsage},
-		{"run -patience -1s " + script, "the patience is -1s", exitUsage},
-		{"run -lag -1s " + script, "the lag is -1s", exitUsage},
-		{"run -policy best " + script, `policy "best", which may also be none`, exitUsage},
+		{"run -slots -1 " + script, "Options.Slots is -1, want 0 or more", exitUsage},
+		{"run -expect-bytes -3 " + script, "Options.ExpectBytes is -3, want 0 or more", exitUsage},
+		{"run -patience -1s " + script, "Options.Patience is -1s", exitUsage},
+		{"run -lag -1s " + script, "Options.Lag is -1s", exitUsage},
+		{"run -policy best " + script, `policy "best" is neither "none" nor a policy`, exitUsage},
 		{"run -policy late,min-age=-1s " + script, "LATE.MinAge is -1s", exitUsage},
-		{"run -sbatch --wait " + script, "the option --wait of sbatch does not fit here", exitUsage},
+		{"run -sbatch --wait " + script, "the sbatch option --wait does not work with straggler-slurm", exitUsage},
 		{"run -work " + write("words", "1\n2\nx\n") + " " + script, `words:3: the size is "x", want a positive number`, exitUsage},
 		{"run -work " + write("nan", "NaN\n") + " " + script, `nan:1: the size is "NaN"`, exitUsage},
 		{"run -work " + write("huge", "1\n1e999\n") + " " + script, `huge:2: the size is "1e999"`, exitUsage},
@@ -59,7 +59,7 @@ func TestWrongCalls(t *testing.T) {
 	}
 }
 
-func TestReadWork(t *testing.T) {
+func TestReadWorkReadsASizePerLine(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "work")
 	if err := os.WriteFile(name, []byte("5\r\n 0.5 \n1e300"), 0o600); err != nil {
 		t.Fatal(err)

@@ -16,7 +16,7 @@ import (
 	"github.com/straggler-go/straggler/restart/engine"
 )
 
-// order is the least-laxity order of the tasks' deadlines, or nil if there are none.
+// order returns a function that sorts waiting tasks by least laxity, or nil if no task has a deadline.
 func (f *fanOut) order() func(now time.Time, waiting []int) {
 	if !slices.ContainsFunc(f.tasks, func(t Task) bool { return !t.Deadline.IsZero() }) {
 		return nil
@@ -38,7 +38,8 @@ func (f *fanOut) order() func(now time.Time, waiting []int) {
 	}
 }
 
-// projected is how long a task is expected to run. Where tasks have sizes, one without is not known.
+// projected returns how long a task is expected to run. If some tasks have a size, a task without a size has an unknown
+// time.
 func (f *fanOut) projected(task int, sized bool) time.Duration {
 	rates, work := f.phase.UnitTimes(), f.tasks[task].Work
 	if !rates.Known() || sized && !(work > 0) {
@@ -50,14 +51,14 @@ func (f *fanOut) projected(task int, sized bool) time.Duration {
 	return estimate.Fresh{UnitTime: rates, Work: rates.Work(work)}.Expected()
 }
 
-// look polls: a local activity, so that its result is in the history.
-func (f *fanOut) look() []engine.Attempt {
+// observe runs the snapshot as a local activity, so that its result is in the history, and returns the running attempts.
+func (f *fanOut) observe() []engine.Attempt {
 	ctx := workflow.WithLocalActivityOptions(f.ctx, workflow.LocalActivityOptions{
 		StartToCloseTimeout: snapshotTimeout, RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 1},
 	})
 	var list []Seen
 	if err := workflow.ExecuteLocalActivity(ctx, f.options.Snapshot, f.options.Name+"-").Get(ctx, &list); err != nil {
-		f.status.Unseen++
+		f.status.FailedPolls++
 		return nil
 	}
 	seen := make([]engine.Attempt, 0, len(list))
@@ -65,7 +66,7 @@ func (f *fanOut) look() []engine.Attempt {
 		id := strings.TrimPrefix(s.ID, f.options.Name+"-")
 		a := f.running[id]
 		if a == nil {
-			continue // it has ended since, or it is no attempt of ours
+			continue // the activity has ended since, or is not an attempt of this fan-out
 		}
 		if f.options.Hosts == nil {
 			a.host = s.Host
@@ -82,7 +83,7 @@ func (f *fanOut) look() []engine.Attempt {
 	return seen
 }
 
-// queued adds the attempts that wait in their queues to those that run.
+// queued adds the attempts that wait in a queue.
 func (f *fanOut) queued(seen []engine.Attempt) []engine.Attempt {
 	for _, id := range slices.Sorted(maps.Keys(f.running)) {
 		if a := f.running[id]; !a.begun {
@@ -92,9 +93,10 @@ func (f *fanOut) queued(seen []engine.Attempt) []engine.Attempt {
 	return seen
 }
 
-const snapshotTimeout = 10 * time.Second
+const snapshotTimeout = 10 * time.Second // StartToCloseTimeout of the snapshot
 
-// action is recorded in the history, as plain as can be: a later version of the library must read it.
+// action is an action as the history holds it. A later version of the library must read it, so its fields keep their
+// names.
 type action struct {
 	Submit bool
 	GiveUp bool `json:",omitempty"`
@@ -104,7 +106,7 @@ type action struct {
 	Why    string
 }
 
-// act carries the actions out, or, in a replay, those that were recorded.
+// act records the proposed actions in the history and carries them out. In a replay it carries out the recorded actions.
 func (f *fanOut) act(proposed []engine.Action) {
 	actions, names := f.plan(proposed)
 	var recorded []action
@@ -115,7 +117,7 @@ func (f *fanOut) act(proposed []engine.Action) {
 	}
 	for _, a := range recorded {
 		switch r := f.running[a.ID]; {
-		case a.Task < 0 || a.Task >= len(f.tasks): // of a record that is not ours
+		case a.Task < 0 || a.Task >= len(f.tasks): // the record is not of this fan-out
 		case a.GiveUp:
 			f.err = fmt.Errorf("fanout %s: task %d: %w: %w", f.options.Name, a.Task, ErrGivenUp, f.attempts[a.Task].err)
 		case a.Submit && r == nil:
@@ -127,15 +129,16 @@ func (f *fanOut) act(proposed []engine.Action) {
 			r.cancel()
 		}
 	}
-	for _, a := range proposed { // a changed policy would have done something else; it is told that this did not happen
+	// In a replay a changed policy may propose other attempts. The phase is told that they are cancelled.
+	for _, a := range proposed {
 		if a.Op == engine.Submit && f.ids[a.ID] == "" {
 			f.ended = append(f.ended, engine.Attempt{ID: a.ID, Task: a.Task, State: engine.Cancelled})
 		}
 	}
 }
 
-// plan says what is to be recorded, and what the phase calls the attempts to submit. Their IDs count a task's attempts
-// in the history, since a phase that would have decided otherwise counts others.
+// plan returns the actions to record, and the phase's names of the attempts to submit, by ID. An ID counts the task's
+// attempts in the history, because in a replay the phase may count other attempts.
 func (f *fanOut) plan(proposed []engine.Action) (actions []action, names map[string]string) {
 	for task := range f.attempts {
 		if f.options.givesUp(f.attempts[task]) {
@@ -143,13 +146,13 @@ func (f *fanOut) plan(proposed []engine.Action) (actions []action, names map[str
 		}
 	}
 	actions, names = make([]action, 0, len(proposed)), map[string]string{}
-	more := map[int]int{} // attempts of a task
+	more := map[int]int{} // by task: attempts to submit now
 	for _, p := range proposed {
-		if p.Op == engine.Publish { // the history has the result
+		if p.Op == engine.Publish { // the result is in the history
 			f.phase.Published(p.ID)
 			continue
 		}
-		if p.Op == engine.Submit && f.ids[p.ID] != "" { // the history has the attempt
+		if p.Op == engine.Submit && f.ids[p.ID] != "" { // the attempt is in the history
 			continue
 		}
 		a := action{Submit: p.Op == engine.Submit, Task: p.Task, ID: f.ids[p.ID], Host: p.Machine}
@@ -168,7 +171,8 @@ func (f *fanOut) plan(proposed []engine.Action) (actions []action, names map[str
 	return actions, names
 }
 
-// submit schedules an activity. The phase takes it to its books when it is seen to run, if it has no name for it.
+// submit schedules an activity. If the phase has no name for the attempt, as in a replay, the phase adopts the attempt
+// when it is seen to run.
 func (f *fanOut) submit(a action, name string) {
 	if name == "" {
 		name = a.ID + " as recorded"

@@ -1,37 +1,45 @@
-// Package fanout runs a Temporal workflow's fan-out of activities with straggler mitigation: several hosts, one result
-// each, and what lags behind is copied or started again elsewhere.
+// Package fanout is for Temporal workflows that run the same activity for many inputs on several workers and wait for the
+// slowest one. [Map] is such a fan-out: it starts a copy of a slow activity on another worker, or restarts the activity
+// there, and returns the first result of each task.
 //
 //	sizes, err := fanout.Map[Result](ctx, ReadChunk, tasks, fanout.Options{
 //		Hosts: hosts, Interval: time.Second,
 //	})
 //
-// [Map] stands in a workflow. It polls its own activities' heartbeats by a local activity, asks package restart/engine
-// what to do, and does it: the first result of a task wins, and the other attempts are cancelled. All that it decides
-// on is in the history, and so is what it decided, so a history replays even where the policy, the hosts, the interval
-// or the library have changed since; the tasks, the activity, the fan-out's name and its snapshot's must be the same.
-// [Watch] does the same from outside, for workflows that are not yours.
+// Map is called in the workflow's code. A local activity polls the heartbeats of the fan-out's activities, and package
+// restart/engine decides what to do. The first result of a task wins, and the other attempts of the task are cancelled.
+// [Watch] does the same from outside, for workflows that you can't change.
+//
+// # Replay
+//
+// The history holds everything that Map decides on, and the decisions themselves. So a history replays even if the
+// policy, the hosts, the interval or the library has changed since. Four things must stay the same: the tasks, the
+// activity, the fan-out's name, and the name of its snapshot activity.
 //
 // # What the activity must do
 //
-// Call [Report] a few times in each interval, with the work that it has done, and return when its context is done. Two
-// attempts of a task may run at once: outputs must not collide, so write to a name of the attempt's own and return it.
-// A task for which that is not possible says so by Task.NoCopy.
+//   - It calls [Report] a few times in an interval, with the work done so far.
+//   - It returns when its context is done.
+//   - It writes the output under a name of the attempt's own and returns the name, because two attempts of a task may run at
+//     once. If it can't, set Task.NoCopy.
 //
 // # What the workers must do
 //
-// A host is a worker process with a task queue of its own, whose name is the host's. Only so can a copy be kept off the
-// host on which the first attempt is slow: a shared queue gives it to whoever asks first. [WorkerOptions] has what else
-// matters: without its throttle intervals heartbeats are sent after 80 % of the heartbeat timeout, and cancellations
-// travel with them, so that progress would be seconds old, and a kill as late.
+// A worker process has a task queue of its own, named like the worker in Options.Hosts. The queue keeps a copy away
+// from the worker on which the first attempt is slow. A shared queue would give the copy to the worker that asks first.
 //
-// # What it costs
+// Make workers with [WorkerOptions]. Without its throttle intervals the SDK sends a heartbeat only after 80 % of the
+// heartbeat timeout. Cancellations travel with heartbeats, so progress and cancellations would be seconds late.
 //
-// A poll is seven events of the workflow's history: two of its timer, three of the workflow task, and a marker each of
-// what was seen and of what was decided. An attempt is three, its end four more if nothing else happens at that time,
-// and its cancellation one. What was seen takes some 130 bytes for each running activity. A server ends a workflow by
-// default when its history has 51,200 events or 50 MB: let Interval be a hundredth of what the fan-out takes, and share
-// more than 5,000 tasks among several workflows, or watch from outside. 2,000 activities may be pending in a workflow
-// at a time.
+// # Cost
 //
-// Source of the rules: package restart.
+// A poll adds seven events to the workflow's history: two for its timer, three for the workflow task, a marker for the
+// snapshot, and a marker for the decisions. An attempt adds three events. Its end adds four if nothing else happens at
+// that time, and its cancellation adds one. A snapshot takes about 130 bytes for each running activity.
+//
+// By default a server ends a workflow with a history of 51,200 events or 50 MB. So let Interval be a hundredth of the
+// time of the fan-out. Divide more than 5,000 tasks among several workflows, or use Watch. A workflow may have 2,000
+// pending activities at a time.
+//
+// The sources of the rules are in package restart.
 package fanout

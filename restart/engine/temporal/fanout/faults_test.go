@@ -17,7 +17,7 @@ import (
 	"github.com/straggler-go/straggler/restart/engine"
 )
 
-// faulty is an imitation of which one call goes wrong: the one with number at, counted from 1.
+// faulty is an imitation of a server that fails in one call: call number at, counted from 1.
 type faulty struct {
 	service
 	at    int
@@ -25,7 +25,7 @@ type faulty struct {
 	calls *int
 }
 
-// fault is what becomes of a call.
+// fault is the way in which a call fails.
 type fault string
 
 const (
@@ -42,7 +42,7 @@ type faultyClient struct {
 
 func (c faultyClient) WorkflowService() workflowservice.WorkflowServiceClient { return c.server }
 
-// call makes a call, or what becomes of it.
+// call makes a call. Call number at fails.
 func call[R, A any](
 	f faulty, ctx context.Context, r R, do func(context.Context, R, ...grpc.CallOption) (*A, error),
 ) (*A, error) {
@@ -101,7 +101,7 @@ func (f faulty) RequestCancelActivityExecution(
 	return call(f, ctx, r, f.service.RequestCancelActivityExecution)
 }
 
-// oneMore copies each task that has one attempt.
+// oneMore is a policy that copies each task with one attempt.
 type oneMore struct{}
 
 func (oneMore) Decide(t restart.Task, _ restart.Phase) restart.Decision {
@@ -111,10 +111,10 @@ func (oneMore) Decide(t restart.Task, _ restart.Phase) restart.Decision {
 	return restart.Decision{Action: restart.Copy, Reason: restart.IdleSlot, Gain: 1}
 }
 
-// An activity hangs, and its copy completes it. One call to the server is refused, or its time is up, or it is carried out
-// while its answer is lost: each call in its turn. The activity is completed once, by the copy's result, within the same
-// number of polls or so.
-func TestFaultAtEachCall(t *testing.T) {
+// An activity hangs, and its copy completes it, whichever call to the server goes wrong. Each call is in turn refused,
+// or timed out, or carried out with its answer lost. The activity is completed once, by the copy's result, within about
+// the same number of polls.
+func TestOneFaultyCallDoesNoHarm(t *testing.T) {
 	for _, fault := range []fault{refused, answerLost, timedOut, lateLost} {
 		most := 0
 		for at := 0; at == 0 || at <= most; at++ { // at 0 nothing goes wrong
@@ -140,7 +140,7 @@ func TestFaultAtEachCall(t *testing.T) {
 				open, err = w.poll(t.Context())
 				require.NoError(t, err, "call %d", at)
 			}
-			w.abandon()
+			w.endAll()
 			assert.Equal(t, []string{"chunk: result of input 1"}, s.completed, "call %d, %s", at, fault)
 			assert.LessOrEqual(t, len(s.copies), 2, "call %d, %s", at, fault)
 			most = max(most, min(calls, 60))

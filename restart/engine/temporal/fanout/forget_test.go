@@ -23,7 +23,7 @@ import (
 	"github.com/straggler-go/straggler/restart/engine"
 )
 
-// imitation is as much of a server as a Watch asks for: one workflow, and copies that end when they are told to.
+// imitation is the part of a server that Watch needs: one workflow, and copies that end when the test says so.
 type imitation struct {
 	polls     int
 	pending   func(poll int) []*workflowpb.PendingActivityInfo // nil: the workflow has ended
@@ -36,7 +36,7 @@ type imitation struct {
 	away      bool // it does not answer requests to cancel
 }
 
-// imitated is the client of it.
+// imitated is a client of the imitation.
 type imitated struct {
 	client.Client
 	server *imitation
@@ -67,7 +67,7 @@ func (s service) DescribeWorkflowExecution(
 	}, nil
 }
 
-// GetWorkflowExecutionHistoryReverse has pages of two events.
+// GetWorkflowExecutionHistoryReverse returns pages of two events.
 func (s service) GetWorkflowExecutionHistoryReverse(
 	_ context.Context, r *workflowservice.GetWorkflowExecutionHistoryReverseRequest, _ ...grpc.CallOption,
 ) (*workflowservice.GetWorkflowExecutionHistoryReverseResponse, error) {
@@ -130,7 +130,7 @@ func payload(text string) *commonpb.Payloads {
 	return &commonpb.Payloads{Payloads: []*commonpb.Payload{{Data: []byte(text)}}}
 }
 
-// schedules adds the scheduling of an activity to the history.
+// schedules adds the schedule of an activity to the history.
 func (s *imitation) schedules(id, input string) {
 	s.history = append(s.history, &historypb.HistoryEvent{
 		EventId: int64(len(s.history) + 1),
@@ -149,7 +149,7 @@ func started(id string, begun time.Time) *workflowpb.PendingActivityInfo {
 	}
 }
 
-// onceEach copies each task once.
+// onceEach is a policy that copies each task once.
 type onceEach struct{}
 
 func (onceEach) Decide(t restart.Task, _ restart.Phase) restart.Decision {
@@ -166,7 +166,7 @@ func newImitation() *imitation {
 func (s *imitation) watcher(t *testing.T, policy restart.Policy, log func(Event)) *watcher {
 	known, err := engine.NewMachines(engine.MachinesConfig{Machines: []engine.Machine{{Name: "a", Slots: 8}, {Name: "b", Slots: 8}}})
 	require.NoError(t, err)
-	w, err := newWatcher(imitated{server: s}, "w", "", WatchOptions{Hosts: known, Interval: time.Millisecond, Policy: policy, Log: log})
+	w, err := newWatcher(imitated{server: s}, "w", "", WatchOptions{Hosts: known, Interval: time.Millisecond, Policy: policy, OnEvent: log})
 	require.NoError(t, err)
 	return w
 }
@@ -178,12 +178,12 @@ func (s *imitation) watch(t *testing.T, w *watcher) {
 		require.NoError(t, err)
 		time.Sleep(time.Millisecond)
 	}
-	w.abandon()
+	w.endAll()
 }
 
-// A workflow uses an activity's ID again as soon as the first has ended: the copy of the first is called off, and never
-// completes the second, whether it has its result by then or not. From then on there are no copies.
-func TestIDThatIsUsedAgain(t *testing.T) {
+// If a workflow uses an activity's ID again after the first activity has ended, the copy of the first is cancelled, and
+// never completes the second, whether the copy has a result or not. After that there are no copies.
+func TestACopyNeverCompletesALaterActivity(t *testing.T) {
 	for _, readyAt := range []int{5, 6, 8, 12} {
 		s := newImitation()
 		s.schedules("chunk", "input 1")
@@ -213,7 +213,7 @@ func TestIDThatIsUsedAgain(t *testing.T) {
 	}
 }
 
-// A second attempt of the same activity is no other activity: its copy completes it.
+// A retry of an activity is the same activity, so its copy completes it.
 func TestRetriedActivityKeepsItsCopy(t *testing.T) {
 	s := newImitation()
 	s.schedules("other", "input 0")
@@ -234,8 +234,8 @@ func TestRetriedActivityKeepsItsCopy(t *testing.T) {
 	assert.Equal(t, []string{"chunk: result of input 1"}, s.completed)
 }
 
-// What is over is forgotten, in the account excepted: a workflow may run one activity after the other for long.
-func TestWhatIsOverIsForgotten(t *testing.T) {
+// Activities that have ended are forgotten, except in the ledger: a long workflow may run one activity after the other.
+func TestEndedActivitiesAreForgotten(t *testing.T) {
 	const n = 1000
 	s := newImitation()
 	s.pending = func(poll int) []*workflowpb.PendingActivityInfo {
@@ -257,7 +257,7 @@ func TestWhatIsOverIsForgotten(t *testing.T) {
 	assert.LessOrEqual(t, s.pages, n, "the history is read from its end")
 }
 
-// A copy whose task is over is cancelled again until the server knows.
+// If the cancellation of a copy fails, Watch repeats it until the server knows.
 func TestCopyIsCancelledUntilTheServerKnows(t *testing.T) {
 	s := newImitation()
 	s.schedules("chunk", "input 1")

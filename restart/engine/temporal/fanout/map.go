@@ -8,21 +8,23 @@ import (
 	"github.com/straggler-go/straggler/restart/engine"
 )
 
-// Map runs one activity for each task and returns their results in the tasks' order. It returns an error if the options
-// are out of range, if the workflow is cancelled, if a task's error is not retryable, or if a task fails too often.
-// What still runs when it returns has been cancelled, and may take a while to end. An activity that was cancelled has no
-// result, whatever it returns; one that ends early for another reason, as with its worker, must return an error, which
-// [WorkerOptions] sees to.
+// Map runs the activity for each task and returns the results in the order of the tasks. Map returns an error if the
+// options are out of range, if the workflow is cancelled, if a task's error is not retryable, or if a task fails too
+// often ([ErrGivenUp]). Activities that still run when Map returns have been cancelled, and may take a while to end.
 //
-// activity is the function or its name, as in workflow.ExecuteActivity. Call Map from the workflow's code, also several
-// times at once; fan-outs of one workflow need different names.
+// A cancelled activity has no result, whatever it returns. An activity that ends early for another reason, such as the
+// stop of its worker, must return an error. [WorkerOptions] ensures this.
+//
+// The argument activity is the function or its name, as in workflow.ExecuteActivity. Call Map in the workflow's code.
+// Several calls may run at once in one workflow if their Options.Name differ. A poll takes
+// O(n) time for n tasks, plus O(log n) for each running attempt.
 func Map[R any](ctx workflow.Context, activity any, tasks []Task, o Options) ([]R, error) {
 	results := make([]R, len(tasks))
 	f, err := newFanOut(ctx, activity, tasks, o)
 	if err != nil {
 		return nil, err
 	}
-	f.take = func(task int, result workflow.Future) error { return result.Get(ctx, &results[task]) }
+	f.keepResult = func(task int, result workflow.Future) error { return result.Get(ctx, &results[task]) }
 	defer f.phase.Release()
 	defer f.stop()
 	for f.left > 0 && f.err == nil {
@@ -31,7 +33,7 @@ func Map[R any](ctx workflow.Context, activity any, tasks []Task, o Options) ([]
 	return results, f.err
 }
 
-// fanOut is a Map under way.
+// fanOut is a call of Map that has not returned.
 type fanOut struct {
 	ctx      workflow.Context
 	stop     workflow.CancelFunc
@@ -40,30 +42,31 @@ type fanOut struct {
 	options  Options
 	phase    *engine.Phase
 	selector workflow.Selector
-	take     func(task int, result workflow.Future) error
+	// keepResult makes a future's result the result of the task.
+	keepResult func(task int, result workflow.Future) error
 
 	start    time.Time
 	attempts []attempts          // by task
-	running  map[string]*attempt // by ID
-	ids      map[string]string   // of those that run, by the phase's name
-	ended    []engine.Attempt    // since the last observation
+	running  map[string]*attempt // by the attempt's ID in the history
+	ids      map[string]string   // the ID in the history of a running attempt, by the attempt's name in the phase
+	ended    []engine.Attempt    // the attempts that have ended since the phase was told
 	left     int                 // tasks without a result
-	poll     bool                // it is time
+	poll     bool                // the timer has fired
 	err      error
 	status   Status
 }
 
-// attempts is what became of a task's attempts, by the history. What the phase thinks may differ in a replay.
+// attempts counts a task's attempts in the history. In a replay the phase may count other attempts.
 type attempts struct {
 	submitted, failed, lost int
 
-	running int   // that were not told to end
-	got     bool  // a result
-	err     error // the last one
+	running   int   // attempts that were not cancelled and have not ended
+	hasResult bool  // the task has a result
+	err       error // the last error
 }
 
-// note takes note that an attempt has ended without a result.
-func (t *attempts) note(state engine.State, err error) {
+// countEnd counts an attempt that has ended without a result.
+func (t *attempts) countEnd(state engine.State, err error) {
 	t.err = err
 	if state == engine.Failed {
 		t.failed++
@@ -72,8 +75,9 @@ func (t *attempts) note(state engine.State, err error) {
 	}
 }
 
+// attempt is an attempt that has not ended.
 type attempt struct {
-	name      string // in the phase
+	name      string // the name in the phase
 	task      int
 	host      string
 	submitted time.Time
@@ -82,6 +86,7 @@ type attempt struct {
 	cancelled bool
 }
 
+// newFanOut checks the options, makes the phase, and starts the first attempts.
 func newFanOut(ctx workflow.Context, activity any, tasks []Task, o Options) (*fanOut, error) {
 	if err := o.fill(); err != nil {
 		return nil, err
@@ -118,11 +123,11 @@ func newFanOut(ctx workflow.Context, activity any, tasks []Task, o Options) (*fa
 // arm sets the timer for the next poll.
 func (f *fanOut) arm() {
 	f.selector.AddFuture(workflow.NewTimer(f.ctx, f.options.Interval), func(t workflow.Future) {
-		f.poll = t.Get(f.ctx, nil) == nil // else the workflow is cancelled
+		f.poll = t.Get(f.ctx, nil) == nil // an error means that the workflow is cancelled
 	})
 }
 
-// step waits until something happens, takes note of it, and acts.
+// step waits for the timer or the end of an attempt, tells the phase, and carries out its actions.
 func (f *fanOut) step() {
 	f.selector.Select(f.ctx)
 	for f.selector.HasPending() {
@@ -131,11 +136,11 @@ func (f *fanOut) step() {
 	var seen []engine.Attempt
 	if f.poll && f.left > 0 && f.err == nil {
 		f.poll = false
-		seen = f.queued(f.look())
+		seen = f.queued(f.observe())
 		f.arm()
 	}
 	if f.err == nil {
-		f.err = f.ctx.Err() // the workflow was cancelled meanwhile
+		f.err = f.ctx.Err() // not nil if the workflow was cancelled meanwhile
 	}
 	seen = append(seen, f.ended...)
 	f.ended = f.ended[:0]
@@ -160,5 +165,5 @@ func (f *fanOut) log(task int, id, kind, why string) {
 	})
 }
 
-// activityID is the activity that runs an attempt.
+// activityID returns the ID of the activity that runs an attempt.
 func (f *fanOut) activityID(attempt string) string { return f.options.Name + "-" + attempt }

@@ -16,7 +16,7 @@ import (
 	"github.com/straggler-go/straggler/restart/engine/temporal/fanout"
 )
 
-func TestOptionsAreChecked(t *testing.T) {
+func TestOptionsOutOfRangeAreErrors(t *testing.T) {
 	t.Parallel()
 	risky := clone.Config{AcceptableRisk: 2}
 	for want, o := range map[string]fanout.Options{
@@ -40,7 +40,7 @@ func TestOptionsAreChecked(t *testing.T) {
 	}
 }
 
-func TestTooManySlots(t *testing.T) {
+func TestTooManySlotsAreAnError(t *testing.T) {
 	t.Parallel()
 	for _, n := range []int{1, 3000} {
 		env := alone(t, &pool{}, func(ctx workflow.Context) error {
@@ -51,12 +51,12 @@ func TestTooManySlots(t *testing.T) {
 		if err := env.GetWorkflowError(); n > 1 {
 			assert.ErrorContains(t, err, "3000 slots for 3000 tasks, want 2000 slots or fewer")
 		} else {
-			assert.ErrorContains(t, err, "unable to find activity", "the slots are no matter")
+			assert.ErrorContains(t, err, "unable to find activity", "as many slots are no error for few tasks")
 		}
 	}
 }
 
-func TestNoTasksAndNoInput(t *testing.T) {
+func TestTasksMayHaveNoInput(t *testing.T) {
 	t.Parallel()
 	none := func(context.Context) (string, error) { return "none", nil }
 	suite := quietSuite()
@@ -76,8 +76,8 @@ func TestNoTasksAndNoInput(t *testing.T) {
 	assert.Equal(t, []string{"none", "none"}, results)
 }
 
-// A worker that shuts down may end its activities as cancelled, though nobody asked for that.
-func TestCancelledByNobody(t *testing.T) {
+// A worker that shuts down may end its activities as cancelled, although Map has not cancelled them. They count as lost.
+func TestUnrequestedCancellationCountsAsALoss(t *testing.T) {
 	t.Parallel()
 	p := &pool{fail: func(int) error { return temporal.NewCanceledError() }}
 	out := execute(t, p, 1, nil, fanout.Options{})
@@ -85,16 +85,16 @@ func TestCancelledByNobody(t *testing.T) {
 	assert.Len(t, p.starts, 10)
 }
 
-func TestSnapshotFails(t *testing.T) {
+func TestMapGoesOnIfTheSnapshotFails(t *testing.T) {
 	t.Parallel()
 	p := &pool{blind: true}
 	out := execute(t, p, 20, nil, fanout.Options{})
 	assert.NoError(t, out.err)
-	assert.NotZero(t, out.status.Unseen)
+	assert.NotZero(t, out.status.FailedPolls)
 }
 
-// Two fan-outs share the hosts, and never use more slots than there are.
-func TestTwoAtOnce(t *testing.T) {
+// Two fan-outs with the same Hosts never use more slots than the Hosts have.
+func TestTwoFanOutsShareTheSlots(t *testing.T) {
 	t.Parallel()
 	p := &pool{}
 	most := 0

@@ -25,8 +25,8 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// pool stands for four hosts: its activity takes its time by the queue that it was taken from, and its snapshot shows
-// how far the running ones are, as the server would.
+// pool stands for four workers. The time of its activity depends on the task queue. Its snapshot shows the progress of
+// the running activities, as the server would.
 type pool struct {
 	mu      sync.Mutex
 	slow    map[string]float64 // by host; the others are 1
@@ -115,7 +115,7 @@ func quietSuite() *testsuite.WorkflowTestSuite {
 	return &suite
 }
 
-// alone runs a workflow in the SDK's test environment.
+// alone runs one workflow in the SDK's test environment.
 func alone(t *testing.T, p *pool, flow func(workflow.Context) error) *testsuite.TestWorkflowEnvironment {
 	t.Helper()
 	suite := quietSuite()
@@ -129,7 +129,7 @@ func alone(t *testing.T, p *pool, flow func(workflow.Context) error) *testsuite.
 	return env
 }
 
-// execute runs a fan-out of n tasks in the SDK's test environment, whose clock goes on while activities run.
+// execute runs a fan-out of n tasks in the SDK's test environment. Its clock goes on while activities run.
 func execute(t *testing.T, p *pool, n int, tasks func(start time.Time, i int) fanout.Task, o fanout.Options) outcome {
 	t.Helper()
 	suite := quietSuite()
@@ -173,14 +173,14 @@ func execute(t *testing.T, p *pool, n int, tasks func(start time.Time, i int) fa
 	return out
 }
 
-func TestMapAvoidsTheSlowHost(t *testing.T) {
+func TestCopiesAvoidTheSlowWorker(t *testing.T) {
 	t.Parallel()
 	p := &pool{slow: map[string]float64{"h3": 20}}
 	out := execute(t, p, 64, nil, fanout.Options{Journal: true}) // some wait, so no copy has a slot
 	assert.NoError(t, out.err)
 	assert.Equal(t, 64, out.status.Ledger.Finished)
 	assert.GreaterOrEqual(t, out.status.Ledger.Restarts+out.status.Ledger.Copies, 4)
-	assert.Contains(t, out.status.Journal, "restart fresh-sooner", "the host is known to be bad, so nothing is to be proved")
+	assert.Contains(t, out.status.Journal, "restart fresh-sooner", "the worker is known to be slow, so no copy is needed before a restart")
 	kinds := map[string]int{}
 	for _, e := range out.status.Events {
 		kinds[e.Kind]++
@@ -191,7 +191,7 @@ func TestMapAvoidsTheSlowHost(t *testing.T) {
 	assert.Equal(t, 64, kinds["succeed"])
 }
 
-// The work of every other task is known.
+// sized is a task with work if its index is odd, and without work if it is even.
 func sized(_ time.Time, i int) fanout.Task {
 	if i%2 == 0 {
 		return fanout.Task{}
@@ -199,19 +199,19 @@ func sized(_ time.Time, i int) fanout.Task {
 	return fanout.Task{Work: 1000}
 }
 
-func TestTasksOfUnknownWorkReportShares(t *testing.T) {
+func TestTasksWithoutWorkReportShares(t *testing.T) {
 	t.Parallel()
 	p := &pool{slow: map[string]float64{"h3": 20}, size: func(input int) float64 {
 		return max(1, sized(time.Time{}, input).Work)
 	}}
 	out := execute(t, p, 16, sized, fanout.Options{})
 	assert.NoError(t, out.err)
-	assert.GreaterOrEqual(t, out.status.Ledger.Restarts+out.status.Ledger.Copies, 4, "all of the slow host")
+	assert.GreaterOrEqual(t, out.status.Ledger.Restarts+out.status.Ledger.Copies, 4, "all tasks of the slow worker are copied or restarted")
 	assert.Zero(t, out.status.Ledger.BadUnits+out.status.Ledger.SmallUnits)
 }
 
-// Heartbeats without details show that an activity lives. What is slow is known by its age, of whatever work.
-func TestMapWithoutProgress(t *testing.T) {
+// Heartbeats without details show that an activity lives. Slow activities are found by their age, whatever their work is.
+func TestSlowActivitiesAreFoundByTheirAge(t *testing.T) {
 	t.Parallel()
 	p := &pool{slow: map[string]float64{"h3": 20}, size: func(int) float64 { return 0 }}
 	out := execute(t, p, 16, sized, fanout.Options{})
@@ -225,7 +225,7 @@ func TestMapWithoutProgress(t *testing.T) {
 	}
 }
 
-func TestNeverWaits(t *testing.T) {
+func TestNeverTakesNoAction(t *testing.T) {
 	t.Parallel()
 	p := &pool{slow: map[string]float64{"h3": 3}}
 	out := execute(t, p, 16, nil, fanout.Options{Policy: restart.Never{}, Name: "all"})
@@ -242,13 +242,13 @@ func TestSmallFanOutIsCloned(t *testing.T) {
 		Clone:  &fanout.Clone{Config: clone.Config{BudgetShare: clone.Off}, Straggler: 0.1},
 	})
 	assert.NoError(t, out.err)
-	assert.Equal(t, 3, out.status.Ledger.Clones, "p = 0.1 and three tasks ask for two copies of each")
+	assert.Equal(t, 3, out.status.Ledger.Clones, "p = 0.1 and three tasks need two clones of each")
 	large := execute(t, &pool{}, 16, nil, fanout.Options{Clone: &fanout.Clone{Straggler: 0.1}})
-	assert.Zero(t, large.status.Ledger.Copies, "there is no room for clones of a large one")
+	assert.Zero(t, large.status.Ledger.Copies, "a large fan-out has no room for clones")
 }
 
-// Of tasks with deadlines, the one with the least time to spare starts first, and tasks without one start last.
-func TestDeadlines(t *testing.T) {
+// The task with the least time to spare before its deadline starts first. Tasks without a deadline start last.
+func TestLeastLaxityStartsFirst(t *testing.T) {
 	t.Parallel()
 	p := &pool{}
 	out := execute(t, p, 20, func(now time.Time, i int) fanout.Task {
@@ -268,7 +268,7 @@ func TestDeadlines(t *testing.T) {
 	assert.Equal(t, want, order)
 }
 
-func TestFailures(t *testing.T) {
+func TestAFailedTaskIsTriedOnOtherWorkers(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
 	failed := map[int]int{}
@@ -282,7 +282,7 @@ func TestFailures(t *testing.T) {
 	}}
 	out := execute(t, p, 8, nil, fanout.Options{})
 	assert.NoError(t, out.err)
-	assert.Equal(t, 6, out.status.Ledger.Failed, "three tasks failed twice each")
+	assert.Equal(t, 6, out.status.Ledger.Failed, "three tasks fail twice each")
 
 	p = &pool{fail: func(input int) error {
 		if input == 2 {
@@ -294,7 +294,7 @@ func TestFailures(t *testing.T) {
 	assert.ErrorContains(t, out.err, "task 2: too many attempts without a result")
 	assert.ErrorContains(t, out.err, "the record is bad")
 	tried := slices.DeleteFunc(p.starts, func(s string) bool { return s[0] != '2' })
-	assert.ElementsMatch(t, []string{"2 on h0", "2 on h1", "2 on h2", "2 on h3"}, tried, "each attempt on another host")
+	assert.ElementsMatch(t, []string{"2 on h0", "2 on h1", "2 on h2", "2 on h3"}, tried, "each attempt runs on another worker")
 
 	p = &pool{fail: func(int) error { return temporal.NewNonRetryableApplicationError("no such file", "x", nil) }}
 	out = execute(t, p, 1, nil, fanout.Options{})

@@ -16,21 +16,22 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// Task is one activity of a fan-out.
+// Task is one task of a fan-out: an activity with its input.
 type Task struct {
-	// Input is the activity's argument. Nil: it has none.
+	// Input is the activity's argument. Nil means no argument.
 	Input any
-	// Work is its size, in units of your choice: bytes, records. 0: not known. A task with more work is no straggler
-	// for taking longer.
+	// Work is the size of the task, in units of your choice, such as bytes. 0 means not known. A task with more work is
+	// allowed to take longer.
 	Work float64
-	// Deadline is when it should have ended. The zero time is none.
+	// Deadline is the time by which the task should have ended. The zero time means no deadline.
 	Deadline time.Time
-	// NoCopy says that two attempts of it must never run at once, NoRestart that it must not be killed and run
-	// again.
-	NoCopy, NoRestart bool
+	// NoCopy says that two attempts of the task must never run at once.
+	NoCopy bool
+	// NoRestart says that the task must not be killed and run again.
+	NoRestart bool
 }
 
-// progress is what [Report] told of the task: of one whose work is not known, a share.
+// progress converts the number of [Report]. If the work is not known, a number up to 1 is a share.
 func (t *Task) progress(done float64) tracker.Report {
 	if t.Work == 0 && done <= 1 {
 		return tracker.Report{Score: done}
@@ -38,6 +39,7 @@ func (t *Task) progress(done float64) tracker.Report {
 	return tracker.Report{Done: done}
 }
 
+// args returns the activity's arguments.
 func (t *Task) args() []any {
 	if t.Input == nil {
 		return nil
@@ -45,72 +47,73 @@ func (t *Task) args() []any {
 	return []any{t.Input}
 }
 
-// Options are the choices of a fan-out. The zero value, but for Hosts or Slots, has the library's default policy.
+// Options are the settings of a fan-out. Hosts or Slots are required. The zero value of every other field is a default.
 type Options struct {
-	// Name tells the fan-outs of a workflow apart: it begins the activities' IDs and the query, see [Query]. Empty:
-	// "task".
+	// Name distinguishes the fan-outs of a workflow. The activities' IDs and the query begin with it; see [Query]. Empty
+	// means "task".
 	Name string
-	// Policy says what to do about a running task. Nil: restart.LeastCost{}.
+	// Policy decides about slow attempts. Nil means restart.LeastCost{}.
 	Policy restart.Policy
-	// Limits hold around every policy. The zero value protects; see restart.Limits.
+	// Limits bound every policy. The zero value is the protective default of each limit; see restart.Limits.
 	Limits restart.Limits
-	// Hosts are the workers. Each has a task queue of its name, and runs no more than its slots at once. Share them
-	// among the fan-outs of one workflow run, which then remember which are bad. Nil: all activities go to the task
-	// queue of Activity, and nothing can be kept off a bad host.
+	// Hosts are the workers. A worker has a task queue of its own name, and runs at most as many activities as it has slots.
+	// Share the Hosts among the fan-outs of one workflow run, so that a fan-out knows the bad workers of the fan-outs
+	// before. Nil means that all activities go to the task queue in Activity. Then no activity can avoid a bad worker.
 	Hosts *engine.Machines
-	// Slots is how many activities may run at once. Not used with Hosts.
+	// Slots is how many attempts may run at once. Slots is not used if Hosts have slots.
 	Slots int
-	// Interval is the time between two polls. 0: a second.
+	// Interval is the time between two polls. 0 means a second.
 	Interval time.Duration
-	// Lag is the usual time from scheduling an activity to its start.
+	// Lag is the usual time from the submission of an attempt to its start, until attempts have shown it. 0 means not known.
 	Lag time.Duration
-	// Clone runs several copies of each task of a small fan-out from the start. Nil: never.
+	// Clone runs several clones of each task of a small fan-out from the start. Nil means one attempt of each task.
 	Clone *Clone
-	// Laxity orders waiting tasks if any has a deadline; the zero value runs the one with the least laxity first, and
-	// those that can't be in time last. Tasks without deadlines run in the order of their work, the largest first.
+	// Laxity orders the waiting tasks if any task has a deadline. The zero value starts the task with the least laxity
+	// first, and tasks that can't end in time last. Without deadlines, the task with the most work starts first.
 	Laxity laxity.Policy
-	// Activity holds what Temporal wants to know. Fields that are zero get defaults: a HeartbeatTimeout of ten intervals
-	// and at least 5 s, after which an attempt counts as lost; a StartToCloseTimeout of a day; and, with Hosts, a
-	// ScheduleToStartTimeout of a minute, after which the host counts as gone. Map sets ActivityID, RetryPolicy and
-	// WaitForCancellation itself.
+	// Activity holds Temporal's own options of an activity. Three fields have a default in place of zero:
+	// HeartbeatTimeout is ten intervals and at least 5 s, and an attempt without heartbeats counts as lost after it.
+	// StartToCloseTimeout is a day. ScheduleToStartTimeout, with Hosts, is a minute, and the worker counts as gone after
+	// it. Map itself sets ActivityID, RetryPolicy and WaitForCancellation.
 	Activity workflow.ActivityOptions
-	// MaxFailures is how many attempts of a task may fail before the fan-out does. 0: 4. An error that is not retryable
-	// fails it at once; ten attempts that were lost with their hosts do, too.
+	// MaxFailures is how many attempts of a task may fail before the fan-out fails. 0 means 4. The fan-out also fails after
+	// ten lost attempts of a task, and at once after an error that is not retryable.
 	MaxFailures int
-	// Journal keeps the tracker's journal, for the query. It takes some hundred bytes for each report.
+	// Journal keeps a journal of all events, for the query. Journal takes about a hundred bytes for each report.
 	Journal bool
-	// Snapshot is the local activity that lists what runs. Nil: [Snapshot]. Bring your own for heartbeats that only
-	// your data converter reads; a replay wants it to have the same name. If it fails, that poll tells nothing.
+	// Snapshot is the local activity that lists the running activities. Nil means [Snapshot]. Set your own if only your
+	// data converter can read the heartbeats; see [SnapshotWith]. A replay needs the same name of the function. If the
+	// local activity fails, the poll shows no running activity.
 	Snapshot func(ctx context.Context, prefix string) ([]Seen, error)
 }
 
-// Clone says when a fan-out is cloned.
+// Clone says when the tasks of a fan-out are cloned, as package clone decides.
 type Clone struct {
 	clone.Config
-	// Straggler is p, the probability that a task straggles, as seen in the past.
+	// Straggler is p, the probability that a task straggles, from past fan-outs. Straggler is in [0, 1).
 	Straggler float64
 }
 
 const (
 	defaultName     = "task"
 	defaultInterval = time.Second
-	// A heartbeat is late if some polls in a row have not seen one. It should be well above what a policy needs to
-	// notice.
-	heartbeatIntervals = 10
-	leastHeartbeat     = 5 * time.Second
-	defaultLongest     = 24 * time.Hour
-	defaultInQueue     = time.Minute
-	// As in package engine, which is told never to give up: what it counts depends on the policy.
-	defaultMaxFailures = 4
-	maxLost            = 10
-	// maxPending is the server's limit, limit.numPendingActivities.error. What exceeds it fails the workflow's task
-	// again and again, and so the workflow never comes on.
+	// heartbeatIntervals is the default heartbeat timeout, in intervals. heartbeatIntervals is much longer than a policy
+	// needs to notice a silent attempt.
+	heartbeatIntervals     = 10
+	leastHeartbeat         = 5 * time.Second // the least default heartbeat timeout
+	defaultLongest         = 24 * time.Hour  // StartToCloseTimeout
+	defaultScheduleToStart = time.Minute     // ScheduleToStartTimeout
+	// These are the defaults of package engine. The phase's own limits are off: its counts depend on the policy, and a
+	// replay may have another policy.
+	defaultMaxFailures = 4  // failed attempts of a task
+	maxLost            = 10 // lost attempts of a task
+	// maxPending is the server's limit.numPendingActivities.error. More pending activities fail the workflow task again and
+	// again, and the workflow makes no progress.
 	maxPending = 2000
 )
 
-// activityOptions fills in what Temporal needs: a heartbeat timeout of ten intervals and at least 5 s, after which an
-// attempt counts as lost; a day for the attempt in all; and, with Hosts, a minute in a host's queue, after which the
-// host is taken to be gone. Retrying is left to Map, which knows where else to go.
+// activityOptions returns Activity with the defaults that its comment states. Temporal's own retries are off, because Map
+// retries on another worker.
 func (o *Options) activityOptions() workflow.ActivityOptions {
 	a := o.Activity
 	if a.HeartbeatTimeout == 0 {
@@ -120,13 +123,14 @@ func (o *Options) activityOptions() workflow.ActivityOptions {
 		a.StartToCloseTimeout = defaultLongest
 	}
 	if a.ScheduleToStartTimeout == 0 && o.Hosts != nil {
-		a.ScheduleToStartTimeout = defaultInQueue
+		a.ScheduleToStartTimeout = defaultScheduleToStart
 	}
 	a.RetryPolicy = &temporal.RetryPolicy{MaximumAttempts: 1}
-	a.WaitForCancellation = true // its slot is free when it has ended, and not before
+	a.WaitForCancellation = true // the slot is occupied until the activity has ended
 	return a
 }
 
+// fill fills in the defaults, and returns an error for the first field that is out of range.
 func (o *Options) fill() error {
 	if o.Name == "" {
 		o.Name = defaultName
@@ -156,7 +160,7 @@ func (o *Options) fill() error {
 	return nil
 }
 
-// slots is how many activities may run at once.
+// slots returns how many activities may run at once.
 func (o *Options) slots() int {
 	if o.Hosts != nil && o.Hosts.Slots() > 0 {
 		return o.Hosts.Slots()
@@ -164,12 +168,12 @@ func (o *Options) slots() int {
 	return o.Slots
 }
 
-// givesUp reports whether a task has failed for good.
+// givesUp reports whether a task has failed for good: too many attempts have failed or were lost, and none runs.
 func (o *Options) givesUp(t attempts) bool {
-	return !t.got && t.running == 0 && (t.failed >= o.MaxFailures || t.lost >= maxLost)
+	return !t.hasResult && t.running == 0 && (t.failed >= o.MaxFailures || t.lost >= maxLost)
 }
 
-// config is what package engine wants to know.
+// config returns the configuration of the phase.
 func (o *Options) config(tasks []Task) (engine.Config, error) {
 	c := engine.Config{
 		Work: make([]float64, len(tasks)), Slots: o.Slots, Interval: o.Interval, Lag: o.Lag, Policy: o.Policy,
@@ -177,13 +181,13 @@ func (o *Options) config(tasks []Task) (engine.Config, error) {
 	}
 	for i := range tasks {
 		if c.Work[i] = tasks[i].Work; c.Work[i] == 0 {
-			c.Work[i] = math.NaN() // not known; to the tracker 0 is a task without work
+			c.Work[i] = math.NaN() // not known; in package engine, 0 means a task without work
 		}
 	}
 	var err error
 	if slots := o.slots(); slots > maxPending && len(tasks) > maxPending {
 		return c, fmt.Errorf("fanout: Options.Hosts or Options.Slots give %d slots for %d tasks, want %d slots or "+
-			"fewer: no more activities may be pending in a workflow", slots, len(tasks), maxPending)
+			"fewer, the limit of pending activities in a workflow", slots, len(tasks), maxPending)
 	}
 	if o.Clone != nil {
 		c.Clones, err = o.clones(tasks)
@@ -191,8 +195,8 @@ func (o *Options) config(tasks []Task) (engine.Config, error) {
 	return c, err
 }
 
-// clones asks package clone how many copies of each task there should be, as for a job that has the cluster for itself; 0
-// if it is not to be cloned as a whole.
+// clones returns how many clones of each task package clone admits for a job that has all slots for itself. clones
+// returns 0 unless all tasks are cloned.
 func (o *Options) clones(tasks []Task) (int, error) {
 	budget, err := clone.NewBudget(o.Clone.Config)
 	if err != nil {

@@ -16,22 +16,23 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// maxUnanswered polls may fail in a row, such as while the server is started again.
-const maxUnanswered = 60
+// maxFailedPolls is how many polls may fail in a row, such as while the server restarts.
+const maxFailedPolls = 60
 
-// pollTimeout is for a server that neither answers nor refuses.
+// pollTimeout is how long a poll waits for a server that does not answer.
 const pollTimeout = time.Minute
 
-// poll looks at the workflow once. It reports false when that has ended.
+// poll reads the workflow's activities once, and carries out the actions that follow. poll returns false when the
+// workflow has ended.
 func (w *watcher) poll(ctx context.Context) (open bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, pollTimeout)
 	defer cancel()
 	r := &workflowservice.DescribeWorkflowExecutionRequest{Namespace: w.Namespace, Execution: w.execution()}
 	d, err := w.client.WorkflowService().DescribeWorkflowExecution(ctx, r)
 	if err != nil {
-		return w.unseen(err)
+		return w.pollFailed(err)
 	}
-	w.run = d.GetWorkflowExecutionInfo().GetExecution().GetRunId() // a run that follows is another one
+	w.run = d.GetWorkflowExecutionInfo().GetExecution().GetRunId() // a later run of the workflow is not watched
 	if d.GetWorkflowExecutionInfo().GetStatus() != enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING {
 		return false, nil
 	}
@@ -45,10 +46,10 @@ func (w *watcher) poll(ctx context.Context) (open bool, err error) {
 			}
 		}
 	}
-	if err := w.open(ctx, fresh); err != nil {
-		return w.unseen(err)
+	if err := w.openPhase(ctx, fresh); err != nil {
+		return w.pollFailed(err)
 	}
-	w.unanswered = 0
+	w.failedPolls = 0
 	left := w.batches[:0]
 	for _, b := range w.batches {
 		if !b.phase.Done() {
@@ -63,8 +64,9 @@ func (w *watcher) poll(ctx context.Context) (open bool, err error) {
 	return true, nil
 }
 
-// unseen takes note of a poll that failed. It reports false if the next one would not do better.
-func (w *watcher) unseen(err error) (again bool, _ error) {
+// pollFailed counts a failed poll. pollFailed returns false if another poll can't succeed, or if too many have failed
+// in a row.
+func (w *watcher) pollFailed(err error) (again bool, _ error) {
 	var (
 		unknown   *serviceerror.NotFound
 		namespace *serviceerror.NamespaceNotFound
@@ -74,14 +76,14 @@ func (w *watcher) unseen(err error) (again bool, _ error) {
 	if errors.As(err, &unknown) || errors.As(err, &namespace) || errors.As(err, &denied) || errors.As(err, &invalid) {
 		return false, err
 	}
-	if w.unanswered++; w.unanswered > maxUnanswered {
-		return false, fmt.Errorf("fanout: %d polls in a row have failed, the last: %w", w.unanswered, err)
+	if w.failedPolls++; w.failedPolls > maxFailedPolls {
+		return false, fmt.Errorf("fanout: %d polls in a row have failed, the last: %w", w.failedPolls, err)
 	}
 	return true, nil
 }
 
-// open makes a phase of activities that were not seen before.
-func (w *watcher) open(ctx context.Context, fresh []string) error {
+// openPhase makes a phase of the activities that this poll shows for the first time.
+func (w *watcher) openPhase(ctx context.Context, fresh []string) error {
 	if len(fresh) == 0 {
 		return nil
 	}
@@ -90,7 +92,7 @@ func (w *watcher) open(ctx context.Context, fresh []string) error {
 		b.tasks = append(b.tasks, &watched{activity: activity, index: i})
 	}
 	if w.Work != nil {
-		if err := w.schedules(ctx, b.tasks); err != nil {
+		if err := w.readSchedules(ctx, b.tasks); err != nil {
 			return err
 		}
 		for i, t := range b.tasks {
@@ -109,17 +111,17 @@ func (w *watcher) open(ctx context.Context, fresh []string) error {
 	return nil
 }
 
-// observe tells a phase what there is, and does what it says.
+// observe tells a phase the state of its attempts, and carries out its actions.
 func (w *watcher) observe(ctx context.Context, b *batch, pending map[string]*workflowpb.PendingActivityInfo) {
 	seen := b.refused
 	for _, t := range b.tasks {
-		seen = append(seen, w.lookAtCopies(ctx, t)...)
-		seen = append(seen, w.look(ctx, t, pending[t.activity])...)
+		seen = append(seen, w.observeCopies(ctx, t)...)
+		seen = append(seen, w.observeActivity(ctx, t, pending[t.activity])...)
 	}
 	b.refused = w.act(ctx, b, b.phase.Poll(time.Now(), seen))
 }
 
-// forget takes a phase to the account whose activities are all over, once the server knows that its copies shall end.
+// forget adds the ledger of a phase that is done to the account, once the server knows that its copies shall end.
 func (w *watcher) forget(ctx context.Context, b *batch) (forgotten bool) {
 	b.close()
 	forgotten = true
@@ -133,26 +135,26 @@ func (w *watcher) forget(ctx context.Context, b *batch) (forgotten bool) {
 	}
 	w.account.Add(b.phase.Ledger())
 	for _, t := range b.tasks {
-		if w.tasks[t.activity] == t { // and not another of the same ID
+		if w.tasks[t.activity] == t { // not a later activity of the same ID
 			delete(w.tasks, t.activity)
 		}
 	}
 	return true
 }
 
-// close gives back what the phase holds of its hosts and of a record of machines that it shares.
+// close ends the phase and releases its share of the hosts.
 func (b *batch) close() {
 	b.phase.Close(time.Now())
 	b.phase.Release()
 }
 
-// act carries actions out, and returns the attempts that it could not submit.
+// act carries out actions, and returns the attempts that could not be submitted.
 func (w *watcher) act(ctx context.Context, b *batch, actions []engine.Action) (refused []engine.Attempt) {
 	for _, a := range actions {
 		t := b.tasks[a.Task]
 		var err error
 		switch {
-		case a.Op == engine.Publish: // Temporal has the result
+		case a.Op == engine.Publish: // the result is in the workflow's history
 			b.phase.Published(a.ID)
 			continue
 		case a.Op == engine.Cancel:
@@ -167,27 +169,29 @@ func (w *watcher) act(ctx context.Context, b *batch, actions []engine.Action) (r
 		if err != nil && a.Op == engine.Submit {
 			refused = append(refused, engine.Attempt{ID: a.ID, Task: a.Task, State: engine.Cancelled})
 			if a.Decision.Action == restart.Restart {
-				t.attempt = "" // what should have been killed goes on, under a new name
+				t.attempt = "" // the attempt that should have ended runs on, and gets a new name
 			}
 		}
-		w.tell(t, a, err)
+		w.report(t, a, err)
 	}
 	return refused
 }
 
-func (w *watcher) tell(t *watched, a engine.Action, err error) {
-	if w.Log == nil || a.Decision.Action == restart.Keep && err == nil {
+// report calls OnEvent with an action, and with the error of carrying it out.
+func (w *watcher) report(t *watched, a engine.Action, err error) {
+	if w.OnEvent == nil || a.Decision.Action == restart.Keep && err == nil {
 		return
 	}
 	why := a.Decision.String()
 	if err != nil {
 		why += ": " + err.Error()
 	}
-	w.Log(Event{
+	w.OnEvent(Event{
 		At: time.Since(w.start), Task: a.Task, ID: t.activity, Host: a.Machine, Kind: a.Op.String(), Why: why,
 	})
 }
 
+// ledger returns the sum of the ledgers of all phases.
 func (w *watcher) ledger() tracker.Ledger {
 	sum := w.account
 	for _, b := range w.batches {

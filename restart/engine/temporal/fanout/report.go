@@ -9,19 +9,22 @@ import (
 	"go.temporal.io/sdk/worker"
 )
 
-// Report tells how much work the activity has done since it began, in the units of Task.Work, or as a share of 1 if the
-// task has none. Call it a few times in each interval; it only notes the number, and the SDK sends it when it is time.
-// What else a heartbeat is to carry follows: activity.GetHeartbeatDetails gives done first.
+// Report reports how much work the activity has done since it began. done is in the units of Task.Work, or a share from
+// 0 to 1 if the task has no Work. Call Report a few times in each interval: it only records the number, and the SDK
+// sends it with the next heartbeat. Further details of the heartbeat follow done, so activity.GetHeartbeatDetails
+// returns done first.
 //
-// An activity that does not know how far it is calls activity.RecordHeartbeat without details, so that it is known to
-// live and hears that it is cancelled. Where no activity of a fan-out knows, their ages decide.
+// An activity that does not know its progress calls activity.RecordHeartbeat without details. The heartbeat shows that
+// the activity lives, and brings the activity its cancellation. If no activity reports progress, ages are compared.
 func Report(ctx context.Context, done float64, details ...any) {
 	activity.RecordHeartbeat(ctx, append([]any{done}, details...)...)
 }
 
-// WorkerOptions are those of a host with so many slots: heartbeats go out twice in an interval, and no workflow runs
-// there. The interval is Map's or Watch's; 0 is a second here, too. An activity whose context has ended, since it was
-// cancelled or reset, or its worker stops, has no result there, whatever it returns: it may have ended halfway.
+// WorkerOptions returns the options of a worker with a number of slots. The worker sends heartbeats twice in an
+// interval and runs no workflows. interval is the Interval of Map or Watch; 0 means a second.
+//
+// An activity of this worker has no result if its context has ended, because it was cancelled or reset, or because the
+// worker stops. The activity may have stopped halfway, whatever it returns.
 func WorkerOptions(slots int, interval time.Duration) worker.Options {
 	if interval <= 0 {
 		interval = defaultInterval
@@ -31,26 +34,28 @@ func WorkerOptions(slots int, interval time.Duration) worker.Options {
 		MaxHeartbeatThrottleInterval:       interval / 2,
 		DefaultHeartbeatThrottleInterval:   interval / 2,
 		DisableWorkflowWorker:              true,
-		Interceptors:                       []interceptor.WorkerInterceptor{&whole{}},
+		Interceptors:                       []interceptor.WorkerInterceptor{&noLateResults{}},
 	}
 }
 
-// whole takes no result of an activity whose context has ended.
-type whole struct {
+// noLateResults is an interceptor that drops a result if the context of the activity has ended.
+type noLateResults struct {
 	interceptor.WorkerInterceptorBase
 }
 
-func (*whole) InterceptActivity(
+// InterceptActivity implements [interceptor.WorkerInterceptor].
+func (*noLateResults) InterceptActivity(
 	_ context.Context, next interceptor.ActivityInboundInterceptor,
 ) interceptor.ActivityInboundInterceptor {
-	return &wholeActivity{interceptor.ActivityInboundInterceptorBase{Next: next}}
+	return &noLateResultsActivity{interceptor.ActivityInboundInterceptorBase{Next: next}}
 }
 
-type wholeActivity struct {
+type noLateResultsActivity struct {
 	interceptor.ActivityInboundInterceptorBase
 }
 
-func (a *wholeActivity) ExecuteActivity(ctx context.Context, in *interceptor.ExecuteActivityInput) (any, error) {
+// ExecuteActivity implements [interceptor.ActivityInboundInterceptor].
+func (a *noLateResultsActivity) ExecuteActivity(ctx context.Context, in *interceptor.ExecuteActivityInput) (any, error) {
 	result, err := a.Next.ExecuteActivity(ctx, in)
 	if err == nil && ctx.Err() != nil {
 		return nil, ctx.Err()

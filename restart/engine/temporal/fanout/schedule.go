@@ -8,16 +8,17 @@ import (
 	"go.temporal.io/api/workflowservice/v1"
 )
 
-// schedule is how the workflow has scheduled an activity: the event in the history, by whose number activities of the same
-// ID are told apart.
+// schedule is the history's event by which the workflow has scheduled an activity. The event's number distinguishes
+// activities of the same ID.
 type schedule struct {
 	*historypb.ActivityTaskScheduledEventAttributes
 	event int64
 }
 
-// schedules reads how activities were scheduled, and of those of the same ID, how the last was. It reads the history from
-// its end, no further than needed: what runs has seldom begun long ago.
-func (w *watcher) schedules(ctx context.Context, tasks []*watched) error {
+// readSchedules finds the schedules of activities in the history, the latest if an ID was used several times.
+// readSchedules reads the history from its end, and no further than needed, because a running activity has seldom begun
+// long ago.
+func (w *watcher) readSchedules(ctx context.Context, tasks []*watched) error {
 	wanted := map[string]*watched{}
 	for _, t := range tasks {
 		if t.schedule == nil {
@@ -27,7 +28,7 @@ func (w *watcher) schedules(ctx context.Context, tasks []*watched) error {
 	if len(wanted) == 0 {
 		return nil
 	}
-	err := w.backwards(ctx, func(s *schedule) bool {
+	err := w.schedulesBackwards(ctx, func(s *schedule) bool {
 		if t := wanted[s.GetActivityId()]; t != nil {
 			t.schedule = s
 			delete(wanted, t.activity)
@@ -36,32 +37,32 @@ func (w *watcher) schedules(ctx context.Context, tasks []*watched) error {
 	}, 0)
 	for activity := range wanted {
 		if err == nil {
-			err = fmt.Errorf("the schedule of activity %s is not in the history", activity)
+			err = fmt.Errorf("fanout: the history has no schedule of activity %s", activity)
 		}
 	}
 	return err
 }
 
-// usedAgain reports whether the workflow has scheduled another activity of the same ID since. It may do so as soon as the
-// first has ended, and a copy of the first must not end the second. A task of which no schedule was read, or that was not seen
-// to run, has no copies.
-func (w *watcher) usedAgain(ctx context.Context, t *watched) (again bool, err error) {
+// idReused reports whether the workflow has scheduled a later activity of the same ID. The workflow may do so as soon
+// as the first activity has ended, and a copy of the first activity must not complete the second. A task without a
+// schedule, and a task that was never seen to run, have no copies, and idReused returns false.
+func (w *watcher) idReused(ctx context.Context, t *watched) (again bool, err error) {
 	if t.schedule == nil || t.names == 0 {
 		return false, nil
 	}
-	err = w.backwards(ctx, func(s *schedule) bool {
+	err = w.schedulesBackwards(ctx, func(s *schedule) bool {
 		again = again || s.GetActivityId() == t.activity && s.event != t.schedule.event
 		return !again
 	}, t.schedule.event)
 	if again {
-		w.forgoCopies() // between the last look and the end of a copy there would always be a moment
+		w.disableCopies() // an ID might always be reused between this check and the end of a copy
 	}
 	return again, err
 }
 
-// backwards goes through the scheduling of activities, the last one first, until that of an event or until the function
-// has had enough.
-func (w *watcher) backwards(ctx context.Context, more func(*schedule) bool, until int64) error {
+// schedulesBackwards calls more with the schedules in the history, the last first, down to the event until, or until more
+// returns false.
+func (w *watcher) schedulesBackwards(ctx context.Context, more func(*schedule) bool, until int64) error {
 	r := &workflowservice.GetWorkflowExecutionHistoryReverseRequest{Namespace: w.Namespace, Execution: w.execution()}
 	for {
 		page, err := w.client.WorkflowService().GetWorkflowExecutionHistoryReverse(ctx, r)

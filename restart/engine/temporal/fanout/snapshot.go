@@ -11,22 +11,22 @@ import (
 	"go.temporal.io/sdk/converter"
 )
 
-// Seen is what Temporal shows of an activity that runs.
+// Seen is a running activity as Temporal shows it. The history holds it as JSON, so its fields keep their names.
 type Seen struct {
-	ID    string
-	Host  string // the worker's identity
-	Begun time.Time
-	AsOf  time.Time // of the last heartbeat; zero if there was none
-	Done  float64
+	ID    string    // the activity's ID
+	Host  string    // the worker's identity
+	Begun time.Time // when the activity began, by the server's clock
+	AsOf  time.Time // the time of the last heartbeat; zero: none
+	Done  float64   // the number of [Report]
 }
 
-// Snapshot lists the running activities of its own workflow whose ID begins with the prefix. Map runs it as a local
-// activity: what it returns is recorded in the history.
+// Snapshot lists the running activities of its own workflow with an ID that begins with prefix. Map runs Snapshot as a
+// local activity, so the history holds its result. Snapshot returns the error of the server.
 func Snapshot(ctx context.Context, prefix string) ([]Seen, error) {
 	return SnapshotWith(ctx, prefix, converter.GetDefaultDataConverter())
 }
 
-// SnapshotWith is [Snapshot] for heartbeats that another converter reads.
+// SnapshotWith is [Snapshot] with another data converter for the heartbeats.
 func SnapshotWith(ctx context.Context, prefix string, c converter.DataConverter) ([]Seen, error) {
 	run := activity.GetInfo(ctx).WorkflowExecution
 	d, err := activity.GetClient(ctx).DescribeWorkflowExecution(ctx, run.ID, run.RunID)
@@ -36,13 +36,13 @@ func SnapshotWith(ctx context.Context, prefix string, c converter.DataConverter)
 	var all []Seen
 	for _, p := range d.GetPendingActivities() {
 		if strings.HasPrefix(p.GetActivityId(), prefix) && running(p) {
-			all = append(all, see(p, c))
+			all = append(all, toSeen(p, c))
 		}
 	}
 	return all, nil
 }
 
-// running reports whether a worker has the activity: it has begun, or was told to stop and has not yet.
+// running reports whether a worker runs the activity. A cancelled activity runs until it has stopped.
 func running(p *workflowpb.PendingActivityInfo) bool {
 	switch p.GetState() {
 	case enumspb.PENDING_ACTIVITY_STATE_STARTED, enumspb.PENDING_ACTIVITY_STATE_CANCEL_REQUESTED,
@@ -52,8 +52,8 @@ func running(p *workflowpb.PendingActivityInfo) bool {
 	return false
 }
 
-// see reads an activity. Heartbeats of another form than Report's count as a sign of life without progress.
-func see(p *workflowpb.PendingActivityInfo, c converter.DataConverter) Seen {
+// toSeen converts a pending activity. A heartbeat without a number shows that the activity lives, without progress.
+func toSeen(p *workflowpb.PendingActivityInfo, c converter.DataConverter) Seen {
 	s := Seen{ID: p.GetActivityId(), Host: p.GetLastWorkerIdentity(), Begun: p.GetLastStartedTime().AsTime()}
 	if t := p.GetLastHeartbeatTime(); t != nil && !t.AsTime().Before(s.Begun) {
 		s.AsOf = t.AsTime()

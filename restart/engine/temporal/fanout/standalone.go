@@ -23,33 +23,33 @@ import (
 
 // standalone is a copy of a workflow's activity that runs outside of the workflow.
 type standalone struct {
-	attempt string // its name in package engine
-	id      string // of the standalone activity
+	attempt string // the name in package engine
+	id      string // the ID of the standalone activity
 	host    string
-	ended   bool
-	refused bool // the server did not say that it has it, but it may
+	ended   bool // the copy has ended, or the server knows that it shall end
+	refused bool // the start has failed; the server may have the copy all the same
 }
 
-// startCopy runs a copy of the activity on another host.
+// startCopy starts a copy of the activity on another worker.
 func (w *watcher) startCopy(ctx context.Context, b *batch, t *watched, a engine.Action) error {
 	if w.DryRun {
 		return errDryRun
 	}
 	if slices.ContainsFunc(t.copies, func(c *standalone) bool { return c.attempt == a.ID }) {
-		return nil // it is asked for again, since the server did not show it
+		return nil // the phase asks again, because the server has not shown the copy yet
 	}
 	if t.schedule == nil {
 		here := slices.DeleteFunc(slices.Clone(b.tasks), func(t *watched) bool { return t.gone })
-		if err := w.schedules(ctx, here); err != nil {
+		if err := w.readSchedules(ctx, here); err != nil {
 			return err
 		}
 	}
 	s := t.schedule
 	inQueue := s.GetScheduleToStartTimeout()
 	if inQueue.AsDuration() == 0 {
-		inQueue = durationpb.New(w.InQueue)
+		inQueue = durationpb.New(w.ScheduleToStartTimeout)
 	}
-	// Watches of the same run that follow each other must not take one's copies for another's.
+	// The start time distinguishes the copies of several Watches of the same run.
 	id := fmt.Sprintf("%s/%s/%s/%s/%d", w.id, w.run, t.activity, a.ID, w.start.UnixNano())
 	c := &standalone{attempt: a.ID, id: id, host: a.Machine}
 	t.copies = append(t.copies, c)
@@ -64,13 +64,13 @@ func (w *watcher) startCopy(ctx context.Context, b *batch, t *watched, a engine.
 	c.refused = err != nil
 	var unimplemented *serviceerror.Unimplemented
 	if errors.As(err, &unimplemented) {
-		w.forgoCopies()
+		w.disableCopies()
 	}
 	return err
 }
 
-// forgoCopies tells all phases that nothing can be copied.
-func (w *watcher) forgoCopies() {
+// disableCopies tells all phases that no task can be copied.
+func (w *watcher) disableCopies() {
 	w.noCopies = true
 	for _, b := range w.batches {
 		for _, t := range b.tasks {
@@ -79,8 +79,8 @@ func (w *watcher) forgoCopies() {
 	}
 }
 
-// lookAtCopies turns what Temporal shows of a task's copies into attempts. A copy that ends first ends its task.
-func (w *watcher) lookAtCopies(ctx context.Context, t *watched) (seen []engine.Attempt) {
+// observeCopies returns the copies of a task as attempts. A copy that ends first completes its task.
+func (w *watcher) observeCopies(ctx context.Context, t *watched) (seen []engine.Attempt) {
 	for _, c := range t.copies {
 		if c.ended || c.refused {
 			continue
@@ -96,7 +96,7 @@ func (w *watcher) lookAtCopies(ctx context.Context, t *watched) (seen []engine.A
 			}
 			continue
 		}
-		a := w.lookAtCopy(ctx, t, c, d)
+		a := w.observeCopy(ctx, t, c, d)
 		if seen = append(seen, a); a.State != engine.Queued {
 			c.ended = a.State != engine.Running
 		}
@@ -104,13 +104,14 @@ func (w *watcher) lookAtCopies(ctx context.Context, t *watched) (seen []engine.A
 	return seen
 }
 
-func (w *watcher) lookAtCopy(
+// observeCopy returns a copy as an attempt, and delivers the result of a copy that has completed.
+func (w *watcher) observeCopy(
 	ctx context.Context, t *watched, c *standalone, d *workflowservice.DescribeActivityExecutionResponse,
 ) engine.Attempt {
 	info := d.GetInfo()
 	a := engine.Attempt{ID: c.attempt, Task: t.index, Machine: c.host}
 	if begun := info.GetLastStartedTime(); begun != nil {
-		s := see(asPending(info), w.Converter)
+		s := toSeen(asPending(info), w.Converter)
 		a.State, a.Begun, a.AsOf, a.Progress = engine.Running, s.Begun, s.AsOf, tracker.Report{Done: s.Done}
 	}
 	switch info.GetStatus() {
@@ -130,7 +131,7 @@ func (w *watcher) lookAtCopy(
 	return a
 }
 
-// asPending shows a standalone activity as one of a workflow.
+// asPending converts a standalone activity to an activity of a workflow.
 func asPending(info *activitypb.ActivityExecutionInfo) *workflowpb.PendingActivityInfo {
 	return &workflowpb.PendingActivityInfo{
 		ActivityId: info.GetActivityId(), State: info.GetRunState(), HeartbeatDetails: info.GetHeartbeatDetails(),
@@ -139,11 +140,12 @@ func asPending(info *activitypb.ActivityExecutionInfo) *workflowpb.PendingActivi
 	}
 }
 
-// deliver completes the workflow's activity with a copy's result. If that has ended by itself, the copy came too late.
+// deliver completes the workflow's activity with a copy's result. If the activity has ended by itself, the copy is too
+// late, and counts as cancelled. After an error of the server the copy counts as queued, and the next poll tries again.
 func (w *watcher) deliver(ctx context.Context, t *watched, result *commonpb.Payloads) engine.State {
-	switch other, err := w.usedAgain(ctx, t); {
+	switch other, err := w.idReused(ctx, t); {
 	case err != nil:
-		return engine.Queued // at the next poll
+		return engine.Queued
 	case other:
 		return engine.Cancelled
 	}
@@ -160,10 +162,11 @@ func (w *watcher) deliver(ctx context.Context, t *watched, result *commonpb.Payl
 	case errors.As(err, &over):
 		return engine.Cancelled
 	}
-	return engine.Queued // at the next poll
+	return engine.Queued
 }
 
-// cancelCopy ends a copy. Of the workflow's own activity there is nothing to cancel: it is reset, or was completed.
+// cancelCopy cancels a copy. cancelCopy does nothing for the workflow's own activity, which is reset or completed
+// instead.
 func (w *watcher) cancelCopy(ctx context.Context, t *watched, a engine.Action) error {
 	i := slices.IndexFunc(t.copies, func(c *standalone) bool { return c.attempt == a.ID })
 	if i < 0 {
@@ -172,6 +175,7 @@ func (w *watcher) cancelCopy(ctx context.Context, t *watched, a engine.Action) e
 	return w.requestEnd(ctx, t.copies[i], a.Decision.String())
 }
 
+// requestEnd asks the server to cancel a copy.
 func (w *watcher) requestEnd(ctx context.Context, c *standalone, why string) error {
 	_, err := w.client.WorkflowService().RequestCancelActivityExecution(ctx, &workflowservice.RequestCancelActivityExecutionRequest{
 		Namespace: w.Namespace, ActivityId: c.id, Identity: identity, RequestId: c.id, Reason: why,
@@ -179,7 +183,7 @@ func (w *watcher) requestEnd(ctx context.Context, c *standalone, why string) err
 	return err
 }
 
-// endCopy cancels a copy that serves nobody any more, and reports whether the server knows.
+// endCopy cancels a copy whose task is over, and reports whether the server knows it.
 func (w *watcher) endCopy(ctx context.Context, c *standalone) bool {
 	if !c.ended {
 		err := w.requestEnd(ctx, c, "its task is over")
@@ -189,17 +193,17 @@ func (w *watcher) endCopy(ctx context.Context, c *standalone) bool {
 	return c.ended
 }
 
-const lastCalls = 10 * time.Second
+const lastCalls = 10 * time.Second // how long endAll may take
 
-// abandon ends what no longer serves anybody.
-func (w *watcher) abandon() {
+// endAll ends all phases and cancels all copies.
+func (w *watcher) endAll() {
 	ctx, cancel := context.WithTimeout(context.Background(), lastCalls)
 	defer cancel()
 	for _, b := range w.batches {
 		b.close()
 		for _, t := range b.tasks {
 			for _, c := range t.copies {
-				w.endCopy(ctx, c) // the server times it out otherwise
+				w.endCopy(ctx, c) // if this fails, the copy runs until the server's timeout
 			}
 		}
 	}

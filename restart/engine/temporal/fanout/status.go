@@ -7,32 +7,39 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// Event is something that happened to an attempt.
+// Event is an event of an attempt.
 type Event struct {
 	// At is the time since the fan-out began.
-	At   time.Duration
+	At time.Duration
+	// Task is the index of the task.
 	Task int
-	// ID is the attempt's activity, Host where it runs or is to run.
-	ID, Host string
-	// Kind is submit, begin, succeed, overtaken (it ended after another one had won), cancel (it was asked to end),
-	// cancelled (it did), fail or lost.
+	// ID is the ID of the attempt's activity.
+	ID string
+	// Host is the worker on which the attempt runs or shall run.
+	Host string
+	// Kind is submit, begin, succeed, overtaken (the attempt succeeded after another attempt had won), cancel (the attempt
+	// was asked to end), cancelled (it has ended for that), fail or lost. Watch has submit and cancel only.
 	Kind string
-	// Why is the decision, or the error.
+	// Why is the decision with its numbers, or the error.
 	Why string
 }
 
-// Status is what [Query] answers.
+// Status is the answer of the query [Query].
 type Status struct {
-	Name    string
-	Ledger  tracker.Ledger
-	Events  []Event
+	// Name is the fan-out's name.
+	Name string
+	// Ledger counts the attempts and their time.
+	Ledger tracker.Ledger
+	// Events are all events of the attempts so far, the oldest first.
+	Events []Event
+	// Journal is the journal, if Options.Journal is set; see package journal.
 	Journal string `json:",omitempty"`
-	// Unseen counts polls that failed.
-	Unseen int
+	// FailedPolls counts the polls that failed.
+	FailedPolls int
 }
 
-// Query is the name of the query that tells what a fan-out did and why, also of a workflow that has ended: its answer
-// is a [Status].
+// Query returns the name of the query for a fan-out's [Status]. The query also works after the workflow has ended. The
+// argument is Options.Name.
 func Query(name string) string {
 	if name == "" {
 		name = defaultName
@@ -40,5 +47,5 @@ func Query(name string) string {
 	return "straggler-" + name
 }
 
-// ErrGivenUp says that a task failed, or was lost, too often.
+// ErrGivenUp says that too many attempts of a task have failed or were lost.
 var ErrGivenUp = errors.New("too many attempts without a result")

@@ -16,53 +16,64 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// WatchOptions are the choices of [Watch].
+// WatchOptions are the settings of [Watch]. Hosts are required.
 type WatchOptions struct {
-	// Namespace of the workflow, and of the client. Empty: "default".
+	// Namespace is the namespace of the workflow and of the client. Empty means "default".
 	Namespace string
-	// Type is the type of the activities to look after. Empty: all types, which only makes sense if they are alike.
+	// Type is the type of the activities to watch. Empty means all types, which makes sense only if all do similar work.
 	Type string
-	// Policy says what to do about a running activity. Nil: restart.LeastCost{}.
+	// Policy decides about slow attempts. Nil means restart.LeastCost{}.
 	Policy restart.Policy
-	// Limits hold around every policy. The zero value protects; see restart.Limits.
+	// Limits bound every policy. The zero value is the protective default of each limit; see restart.Limits.
 	Limits restart.Limits
-	// Hosts are the workers: their names are both their identities and task queues of their own, which they poll
-	// besides the workflow's. Required, with slots. Two Watches that run at once need their own.
+	// Hosts are the workers, with slots. A worker's name is its identity, and also the name of a task queue that the worker
+	// polls besides the workflow's queue. Two Watches that run at once need Hosts of their own.
 	Hosts *engine.Machines
-	// InQueue is how long a copy or a restarted activity may wait in a host's queue before the host is taken to be
-	// gone, and another one is chosen. 0: a minute.
-	InQueue time.Duration
-	// Interval is the time between two polls. 0: a second.
+	// ScheduleToStartTimeout is how long a copy or a restarted activity may wait in a worker's queue. After that the worker
+	// is taken to be gone, and another worker is chosen. 0 means a minute.
+	ScheduleToStartTimeout time.Duration
+	// Interval is the time between two polls. 0 means a second.
 	Interval time.Duration
-	// Work tells the size of an activity from its input, in the units of [Report]. Nil: all are alike, and report a
-	// share.
+	// Work returns the size of an activity from its input, in the units of [Report]. Nil means that sizes are not known,
+	// and that activities report a share.
 	Work func(input *commonpb.Payloads) float64
-	// Converter reads heartbeats. Nil: the default one.
+	// Converter reads heartbeats. Nil means the SDK's default converter.
 	Converter converter.DataConverter
-	// DryRun only says what would be done, at each poll anew; the ledger counts it as if it were begun and called off.
+	// DryRun reports the actions to OnEvent at each poll and carries none out. The ledger counts each action as
+	// begun and cancelled.
 	DryRun bool
-	// Log, if not nil, is told what is done and why.
-	Log func(Event)
+	// OnEvent is called with an Event for each action, after the action was carried out or has failed. Nil means no call.
+	OnEvent func(Event)
 }
 
-// Watch mitigates the stragglers of a workflow that it does not touch, until that ends or ctx is done, and returns the
-// account of it. What it needs of the workflow is that its activities heartbeat by [Report] or with a number as their
-// first detail. An empty runID is the current run. A run that follows, by a retry or by continue-as-new, is another
-// one.
+// Watch mitigates the stragglers of a running workflow from outside, until the workflow ends or ctx is done, and
+// returns its ledger. The workflow stays as it is. Its activities must send heartbeats, by [Report] or with a number as
+// their first detail. An empty runID means the current run. Later runs, by a retry or by continue-as-new, are not
+// watched.
 //
-// A restart resets the activity and moves it to another host's queue. A copy is a standalone activity of the same type,
-// input and timeouts, in another host's queue; if it is the first to end, the workflow's activity is completed with its
-// result, and the worker that still runs that is told so at its next heartbeat. So the activity must bear to run twice
-// at once, and without a workflow of its own (activity.GetInfo then names none). Copies need a server that has
-// standalone activities (activity.enableStandalone); without, there are only restarts. Activities that are first seen
-// in the same poll are one phase. Retrying what fails is left to the activities' retry policies.
+// # Actions
 //
-// An activity whose context ends must return an error, which [WorkerOptions] sees to: the server takes what it returns
-// without one for the result, also after a reset. A copy completes the activity for which it was made and no later one
-// of the same ID: that is looked up in the history just before, and once a workflow was seen to use an ID again, it
-// gets no more copies.
+// A restart resets the activity and moves it to another worker's queue.
 //
-// It outlives a server that is away for a while. If Watch is killed, copies that run go on until they end, for nothing.
+// A copy is a standalone activity with the same type, input and timeouts, in another worker's queue. If the copy ends
+// first, Watch completes the workflow's activity with the copy's result. The worker of that activity learns this at its
+// next heartbeat. So the activity must allow that it runs twice at once, and that it runs without a workflow: then
+// activity.GetInfo names no workflow. Copies need a server with standalone activities (activity.enableStandalone). On
+// other servers there are only restarts.
+//
+// A phase consists of the activities that Watch sees for the first time in the same poll. The activities' own retry
+// policies retry failed activities.
+//
+// # Rules
+//
+// An activity whose context ends must return an error. [WorkerOptions] ensures this. Otherwise the server takes the
+// returned value as the result, even after a reset.
+//
+// A copy completes only the activity for which it was made, and no later activity of the same ID. Watch checks this in
+// the history just before. Once a workflow has used an ID again, it gets no more copies.
+//
+// Watch goes on after the server was away, for at most 60 failed polls in a row. If the process of Watch is killed,
+// running copies go on until they end, and their results are lost.
 func Watch(ctx context.Context, c client.Client, workflowID, runID string, o WatchOptions) (tracker.Ledger, error) {
 	w, err := newWatcher(c, workflowID, runID, o)
 	if err != nil {
@@ -70,7 +81,7 @@ func Watch(ctx context.Context, c client.Client, workflowID, runID string, o Wat
 	}
 	ticker := time.NewTicker(w.Interval)
 	defer ticker.Stop()
-	defer w.abandon()
+	defer w.endAll()
 	for {
 		open, err := w.poll(ctx)
 		if err != nil || !open {
@@ -84,26 +95,27 @@ func Watch(ctx context.Context, c client.Client, workflowID, runID string, o Wat
 	}
 }
 
-// watcher is a Watch under way.
+// watcher is a call of Watch that has not returned.
 type watcher struct {
 	WatchOptions
-	client     client.Client
-	id, run    string
-	start      time.Time
-	tasks      map[string]*watched // by activity
-	batches    []*batch
-	account    tracker.Ledger // of the phases that are forgotten
-	unanswered int            // polls in a row
-	noCopies   bool           // the server does not know standalone activities
+	client      client.Client
+	id, run     string // of the workflow
+	start       time.Time
+	tasks       map[string]*watched // by activity
+	batches     []*batch
+	account     tracker.Ledger // of the phases that are done
+	failedPolls int            // in a row
+	noCopies    bool           // the server has no standalone activities, or the workflow uses an ID again
 }
 
-// batch is a phase: activities that were first seen in one poll.
+// batch is a phase: the activities that one poll has shown for the first time.
 type batch struct {
 	phase   *engine.Phase
 	tasks   []*watched
-	refused []engine.Attempt // that could not be submitted, since the last observation
+	refused []engine.Attempt // attempts that could not be submitted, for the next poll
 }
 
+// newWatcher checks the options and fills in the defaults.
 func newWatcher(c client.Client, workflowID, runID string, o WatchOptions) (*watcher, error) {
 	if o.Namespace == "" {
 		o.Namespace = client.DefaultNamespace
@@ -114,33 +126,35 @@ func newWatcher(c client.Client, workflowID, runID string, o WatchOptions) (*wat
 	if o.Converter == nil {
 		o.Converter = converter.GetDefaultDataConverter()
 	}
-	if o.InQueue == 0 {
-		o.InQueue = defaultInQueue
+	if o.ScheduleToStartTimeout == 0 {
+		o.ScheduleToStartTimeout = defaultScheduleToStart
 	}
 	switch {
 	case o.Interval < 0:
 		return nil, badDuration("Interval", o.Interval, "a second")
-	case o.InQueue < 0:
-		return nil, badDuration("InQueue", o.InQueue, "a minute")
+	case o.ScheduleToStartTimeout < 0:
+		return nil, badDuration("ScheduleToStartTimeout", o.ScheduleToStartTimeout, "a minute")
 	case o.Hosts == nil || o.Hosts.Slots() == 0:
-		return nil, errors.New("fanout: WatchOptions.Hosts are missing, or have no slots")
+		return nil, errors.New("fanout: WatchOptions.Hosts have no slots, want workers with slots")
 	}
 	w := &watcher{
 		WatchOptions: o, client: c, id: workflowID, run: runID, start: time.Now(), tasks: map[string]*watched{},
 	}
-	if _, err := w.newPhase([]float64{}); err != nil { // now, not when there are activities
+	if _, err := w.newPhase([]float64{}); err != nil { // reports wrong options now, not when there are activities
 		return nil, fmt.Errorf("fanout: WatchOptions: %w", err)
 	}
 	return w, nil
 }
 
+// badDuration returns an error for a negative duration.
 func badDuration(field string, d time.Duration, zero string) error {
 	return fmt.Errorf("fanout: WatchOptions.%s is %v, want a positive duration, or 0 for %s", field, d, zero)
 }
 
+// newPhase makes a phase of activities with given sizes.
 func (w *watcher) newPhase(work []float64) (*engine.Phase, error) {
 	return engine.New(engine.Config{
 		Work: work, Interval: w.Interval, Policy: w.Policy, Limits: w.Limits, Machines: w.Hosts, Preloaded: true,
-		MaxFailures: math.MaxInt, MaxLost: math.MaxInt, // Temporal gives up, not we
+		MaxFailures: math.MaxInt, MaxLost: math.MaxInt, // Temporal's retry policy gives up
 	})
 }

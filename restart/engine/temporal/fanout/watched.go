@@ -18,37 +18,38 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// watched is an activity of the workflow: a task.
+// watched is a task: an activity of the workflow, with its copies.
 type watched struct {
-	activity string
-	index    int    // in its batch
-	attempt  string // what runs of the workflow's own activity, in the words of package engine; empty if nothing does
-	host     string
-	begun    time.Time // of that attempt
-	next     string    // the attempt that was submitted and has not begun
-	queue    string    // the host in whose queue that was put by us
-	queued   time.Time // when
-	names    int       // that were made up for attempts
-	gone     bool
+	activity string    // the activity's ID
+	index    int       // the task's index in its batch
+	attempt  string    // the name of the running attempt of the workflow's own activity; empty: none runs
+	host     string    // the worker of this attempt
+	begun    time.Time // when this attempt began
+	next     string    // the attempt that was submitted and has not begun; empty: none
+	queue    string    // the queue to which the watcher has moved it; empty: not moved
+	queued   time.Time // when it was moved
+	names    int       // how many names were made up for attempts
+	gone     bool      // the activity has ended
 	copies   []*standalone
-	schedule *schedule // how the workflow has scheduled it; nil if that was not read yet
+	schedule *schedule // nil: not read yet
 }
 
 var errDryRun = errors.New("dry run")
 
-const identity = "straggler"
+const identity = "straggler" // names the watcher in requests to the server
 
-// look turns what Temporal shows of the activity into attempts. One that is no longer pending has ended: whether with a
-// result is the workflow's affair. Attempts are told apart by the time of their start, since a reset counts them anew.
-func (w *watcher) look(ctx context.Context, t *watched, p *workflowpb.PendingActivityInfo) (seen []engine.Attempt) {
+// observeActivity returns the attempts of the workflow's own activity. An activity that is not pending has ended, and
+// counts as succeeded, whatever its result is. The start time distinguishes attempts, because a reset begins Temporal's
+// own count of attempts anew.
+func (w *watcher) observeActivity(ctx context.Context, t *watched, p *workflowpb.PendingActivityInfo) (seen []engine.Attempt) {
 	switch {
 	case t.gone:
 	case p == nil:
-		return append(seen, t.leaves())
+		return append(seen, t.leave())
 	case !running(p):
-		seen = t.over(seen)
+		seen = t.endAttempt(seen)
 		waits := t.queue != "" && t.next != "" && p.GetState() == enumspb.PENDING_ACTIVITY_STATE_SCHEDULED
-		if waits && time.Since(t.queued) > w.InQueue {
+		if waits && time.Since(t.queued) > w.ScheduleToStartTimeout {
 			seen = append(seen, engine.Attempt{ID: t.next, Task: t.index, State: engine.Lost, Machine: t.queue})
 			t.next = ""
 		}
@@ -57,15 +58,15 @@ func (w *watcher) look(ctx context.Context, t *watched, p *workflowpb.PendingAct
 		}
 		return seen
 	default:
-		s := see(p, w.Converter)
+		s := toSeen(p, w.Converter)
 		if !s.Begun.Equal(t.begun) || t.attempt == "" {
-			switch other, err := w.usedAgain(ctx, t); {
+			switch other, err := w.idReused(ctx, t); {
 			case err != nil:
 				return nil
 			case other:
-				return append(seen, t.leaves())
+				return append(seen, t.leave())
 			}
-			seen = t.over(seen)
+			seen = t.endAttempt(seen)
 			t.attempt, t.begun, t.host = t.current(), s.Begun, s.Host
 			t.next, t.queue = "", ""
 		}
@@ -77,14 +78,14 @@ func (w *watcher) look(ctx context.Context, t *watched, p *workflowpb.PendingAct
 	return seen
 }
 
-// leaves tells that the workflow waits for the activity no more.
-func (t *watched) leaves() engine.Attempt {
+// leave returns the attempt of an activity for which the workflow does not wait any more.
+func (t *watched) leave() engine.Attempt {
 	t.gone = true
 	return engine.Attempt{ID: t.current(), Task: t.index, State: engine.Succeeded, Machine: t.host, Begun: t.begun}
 }
 
-// over tells that what ran before runs no more: it was reset, or failed and will be tried again.
-func (t *watched) over(seen []engine.Attempt) []engine.Attempt {
+// endAttempt appends the attempt that ran before and has ended: it was reset, or has failed and will be retried.
+func (t *watched) endAttempt(seen []engine.Attempt) []engine.Attempt {
 	if t.attempt == "" {
 		return seen
 	}
@@ -93,6 +94,7 @@ func (t *watched) over(seen []engine.Attempt) []engine.Attempt {
 	return seen
 }
 
+// current returns the name of the running or submitted attempt, or a new name.
 func (t *watched) current() string {
 	switch {
 	case t.attempt != "":
@@ -104,7 +106,7 @@ func (t *watched) current() string {
 	return fmt.Sprintf("%s@%d", t.activity, t.names)
 }
 
-// reset kills what runs of the activity, and runs it again on another host.
+// reset ends the running attempt of the activity, and runs the activity again on another worker.
 func (w *watcher) reset(ctx context.Context, t *watched, a engine.Action) error {
 	if w.DryRun {
 		return errDryRun
@@ -122,8 +124,8 @@ func (w *watcher) reset(ctx context.Context, t *watched, a engine.Action) error 
 	return err
 }
 
-// retry is for an attempt that has failed, which Temporal tries again by itself, or that was put in the queue of a host
-// that is gone.
+// retry follows a failed or lost attempt. Temporal itself retries a failed activity. An activity in the queue of a worker
+// that is gone is moved to another queue.
 func (w *watcher) retry(ctx context.Context, t *watched, a engine.Action) error {
 	if t.queue == "" {
 		t.next = a.ID
@@ -136,9 +138,10 @@ func (w *watcher) retry(ctx context.Context, t *watched, a engine.Action) error 
 	return err
 }
 
+// wait records that the activity waits in a worker's queue.
 func (t *watched) wait(a engine.Action) { t.next, t.queue, t.queued = a.ID, a.Machine, time.Now() }
 
-// move puts an activity in another host's queue, at once or, if it runs, from its next attempt on.
+// move moves an activity to another worker's queue: at once, or, if the activity runs, for its next attempt.
 func (w *watcher) move(ctx context.Context, t *watched, a engine.Action) error {
 	_, err := w.client.WorkflowService().UpdateActivityOptions(ctx, &workflowservice.UpdateActivityOptionsRequest{
 		Namespace: w.Namespace, Execution: w.execution(), Identity: identity,
@@ -149,6 +152,7 @@ func (w *watcher) move(ctx context.Context, t *watched, a engine.Action) error {
 	return err
 }
 
+// execution names the workflow's run in requests.
 func (w *watcher) execution() *commonpb.WorkflowExecution {
 	return &commonpb.WorkflowExecution{WorkflowId: w.id, RunId: w.run}
 }

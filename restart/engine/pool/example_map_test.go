@@ -9,7 +9,7 @@ import (
 	"github.com/straggler-go/straggler/restart/engine/pool"
 )
 
-// The first fetch of "c" hangs. Since fetching changes nothing, it may be done again.
+// The first fetch of "c" hangs. A fetch changes nothing, so an item may be fetched twice.
 func ExampleMap() {
 	hangs := make(chan struct{}, 1)
 	hangs <- struct{}{}

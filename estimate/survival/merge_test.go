@@ -15,13 +15,14 @@ import (
 	"github.com/straggler-go/straggler/internal/snapshot"
 )
 
+// member returns the window of a process of a fleet.
 func member(t testing.TB, process int) *survival.Window {
 	w, err := survival.NewWindow(survival.WindowConfig{Keep: 5 * time.Minute, Origin: mergetest.Name(process)})
 	require.NoError(t, err)
 	return w
 }
 
-func TestLawsOfMerge(t *testing.T) {
+func TestMergeObeysItsLaws(t *testing.T) {
 	mergetest.Laws(t, mergetest.Fleet[*survival.Window]{
 		New: func(process int) *survival.Window { return member(t, process) },
 		See: func(w *survival.Window, _ int, now time.Time, random *rand.Rand) {
@@ -34,8 +35,8 @@ func TestLawsOfMerge(t *testing.T) {
 	})
 }
 
-// What a window shares are the times of what is over; what runs there is known there alone.
-func TestWindowsMerge(t *testing.T) {
+// Windows share the times of runs that are over. A running run is known only to the window in which it runs.
+func TestMergedWindowsShareTheRunsThatAreOver(t *testing.T) {
 	at := func(s int) time.Time { return time.Unix(int64(1000+s), 0) }
 	a, b := member(t, 0), member(t, 1)
 	a.Start(at(0))
@@ -54,7 +55,7 @@ func TestWindowsMerge(t *testing.T) {
 	times, err := estimate.NewUnitTimes(estimate.UnitTimesConfig{Prior: b.Curve(at(20))})
 	require.NoError(t, err)
 	assert.Equal(t, 20., times.Mean())
-	assert.Equal(t, 40, b.Curve(at(310)).Len(), "the last instant")
+	assert.Equal(t, 40, b.Curve(at(310)).Len(), "the last instant at which the window keeps them")
 	assert.Equal(t, 0, b.Curve(at(311)).Len())
 	mergetest.Refuses(t, b, at(20), delta)
 	assert.ErrorContains(t, member(t, 2).Merge(at(-51), delta), "estimate/survival: delta of scheduler-0 is 1m1.")
@@ -65,8 +66,8 @@ func TestWindowsMerge(t *testing.T) {
 	assert.ErrorContains(t, err, "estimate/survival: WindowConfig.MaxSkew is -1ns")
 }
 
-// Of what counts, half at most is one process's, however much it says.
-func TestOneProcessOfMany(t *testing.T) {
+// At most half of the runs that count come from one process, however many runs that process reports.
+func TestOneProcessHasAtMostHalfOfTheWindow(t *testing.T) {
 	now := time.Unix(1000, 0)
 	liar, honest, reader := member(t, 0), member(t, 1), member(t, 2)
 	for range 9000 {
@@ -107,8 +108,8 @@ func FuzzMerge(f *testing.F) {
 	})
 }
 
-// What is written now: a later version reads it, or refuses it by name.
-func TestKept(t *testing.T) {
+// These bytes are the present format. A later version must read them, or refuse them by naming their version.
+func TestSnapshotAndDeltaKeepTheirFormat(t *testing.T) {
 	w, now := member(t, 0), time.Unix(1000, 0)
 	w.Start(now)
 	w.Observe(now, 20, true)

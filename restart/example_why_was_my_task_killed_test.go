@@ -10,17 +10,18 @@ import (
 	"github.com/straggler-go/straggler/restart"
 )
 
-// Why was my task killed? The lines of docs/why.md.
+// Why was my task killed? The example prints the lines of docs/why.md.
 func Example_why() {
-	// An attempt that has run for some seconds and has about so many left, in a phase in which attempts take 90 to 110 s.
+	// runs is an attempt that has run for some seconds, and needs about the given seconds more. In its phase attempts
+	// take 90 to 110 s.
 	runs := func(ran, left float64) restart.Attempt {
 		return restart.Attempt{
 			Elapsed: time.Duration(ran * 1e9), Remaining: time.Duration(left * 1e9), Done: ran / (ran + left),
 			Left: distuv.Uniform{Min: left * .9, Max: left * 1.1}, Basis: restart.ByProgress,
 		}
 	}
-	ask := func(p restart.Phase, copies ...restart.Attempt) {
-		task := restart.Task{Attempts: copies, Fresh: estimate.Fresh{UnitTime: distuv.Uniform{Min: 90, Max: 110}, Work: 1}}
+	ask := func(p restart.Phase, attempts ...restart.Attempt) {
+		task := restart.Task{Attempts: attempts, Fresh: estimate.Fresh{UnitTime: distuv.Uniform{Min: 90, Max: 110}, Work: 1}}
 		d := restart.Decide(task, p)
 		fmt.Println(d)
 		fmt.Println(d.Sentence())

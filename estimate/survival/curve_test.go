@@ -20,13 +20,13 @@ var (
 	_ estimate.Distribution = survival.Without{}
 )
 
-// entry is a time in whole units, of one that ended or of one that it exceeds.
+// entry is a value of a curve, in whole units.
 type entry struct {
 	x     int64
 	ended bool
 }
 
-// oracle is the product limit as it is defined, in rationals.
+// oracle computes the product limit from its definition, in fractions.
 type oracle []entry
 
 func (o oracle) longest() (l int64) {
@@ -36,7 +36,7 @@ func (o oracle) longest() (l int64) {
 	return l
 }
 
-// above is P(T > t), or P(T >= t), for t up to L.
+// above is P(T > t), or P(T >= t) if strict is true, for t up to L.
 func (o oracle) above(t int64, strict bool) *big.Rat {
 	s := big.NewRat(1, 1)
 	for x := int64(0); x < t || x == t && !strict; x++ {
@@ -74,7 +74,7 @@ func (o oracle) mass(a int64, silent bool) *big.Rat {
 	return sum.Add(sum, mean.Mul(mean, o.above(l, false)))
 }
 
-// left is the first time beyond which no more than so many quarters are left; 0 if there is none up to L.
+// left is the first time beyond which no more than the given quarters are left; 0 if there is none up to L.
 func (o oracle) left(quarters int64) int64 {
 	for t := range o.longest() + 1 {
 		if o.above(t, false).Cmp(big.NewRat(quarters, 4)) <= 0 {
@@ -84,7 +84,7 @@ func (o oracle) left(quarters int64) int64 {
 	return 0
 }
 
-// tail is how probably one that has run for L is an outlier, and the index of the body.
+// tail is the probability that a task which has run for L is an outlier, and the index of the body.
 func (o oracle) tail() (outlier *big.Rat, index int64) {
 	l, index := o.longest(), int64(survival.TailIndex)
 	lower, median, upper := o.left(3), o.left(2), o.left(1)
@@ -119,6 +119,7 @@ func pow(x *big.Rat, n int64) *big.Rat {
 
 func float(r *big.Rat) float64 { f, _ := r.Float64(); return f }
 
+// curve fills c with the entries, and fits it.
 func (o oracle) curve(c *survival.Curve) {
 	c.Reset()
 	for _, e := range o {
@@ -127,7 +128,8 @@ func (o oracle) curve(c *survival.Curve) {
 	c.Fit()
 }
 
-// history makes a random one: ties, what is cut off at the instant of an end, all or none cut off.
+// history returns random entries. Many have equal times; a task may be cut off at the instant of an end; all or none
+// may be cut off.
 func history(r *rand.Rand) oracle {
 	o := make(oracle, 1+r.IntN(9))
 	most, cut := 1+r.Int64N(12), []float64{0, 1, r.Float64()}[r.IntN(3)]
@@ -137,8 +139,9 @@ func history(r *rand.Rand) oracle {
 	return o
 }
 
-// Random histories of up to nine runs against exact fractions: 20,000 times, or with STRAGGLER_LIVES 100,000 times.
-func TestAgainstRationals(t *testing.T) {
+// The curve agrees with exact fractions on 20,000 random histories of up to nine runs, or on 100,000 with
+// STRAGGLER_LIVES.
+func TestTheCurveAgreesWithExactFractions(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	histories := 20_000
 	if os.Getenv("STRAGGLER_LIVES") != "" {
@@ -152,23 +155,23 @@ func TestAgainstRationals(t *testing.T) {
 		c.Silent = i%2 > 0
 		o.curve(&c)
 		l := o.longest()
-		require.Equal(t, float64(l), c.Longest(), "%v", o)
+		require.Equal(t, float64(l), c.Longest(), "history %v", o)
 		for probe := range int64(3) {
 			at := min(r.Int64N(14), l+probe)
 			if at <= l {
-				require.InDelta(t, float(o.above(at, false)), c.Above(float64(at)), 1e-12, "%v at %d", o, at)
-				require.InDelta(t, 1-float(o.above(at, true)), c.Below(float64(at)), 1e-12, "%v at %d", o, at)
+				require.InDelta(t, float(o.above(at, false)), c.Above(float64(at)), 1e-12, "history %v at time %d", o, at)
+				require.InDelta(t, 1-float(o.above(at, true)), c.Below(float64(at)), 1e-12, "history %v at time %d", o, at)
 			}
 			if at < l {
 				want := new(big.Rat).Quo(o.mass(at, c.Silent), o.above(at, false))
-				require.InDelta(t, float(want), survival.Residual{Curve: &c, Age: float64(at)}.Mean(), 1e-9, "%v at %d", o, at)
+				require.InDelta(t, float(want), survival.Residual{Curve: &c, Age: float64(at)}.Mean(), 1e-9, "history %v at time %d", o, at)
 			}
 		}
 		checkWithout(t, r, o, &c)
 	}
 }
 
-// checkWithout leaves out one that runs, and compares with the curve of the others.
+// checkWithout leaves out a running task, and compares with the curve of the others.
 func checkWithout(t *testing.T, r *rand.Rand, o oracle, c *survival.Curve) {
 	own := r.IntN(len(o))
 	if o[own].ended || len(o) < 2 {
@@ -176,20 +179,20 @@ func checkWithout(t *testing.T, r *rand.Rand, o oracle, c *survival.Curve) {
 	}
 	others := append(append(oracle{}, o[:own]...), o[own+1:]...)
 	w := survival.Without{Curve: c, Age: float64(o[own].x)}
-	require.InDelta(t, float(others.mass(0, c.Silent)), w.Mean(), 1e-9, "%v without %v", o, o[own])
+	require.InDelta(t, float(others.mass(0, c.Silent)), w.Mean(), 1e-9, "history %v without %v", o, o[own])
 	reference := survival.Curve{Silent: c.Silent}
 	others.curve(&reference)
 	for at := range int64(15) {
-		require.InDelta(t, reference.CDF(float64(at)), w.CDF(float64(at)), 1e-12, "%v without %v at %d", o, o[own], at)
-		require.InDelta(t, reference.Below(float64(at)), w.Below(float64(at)), 1e-12, "%v without %v at %d", o, o[own], at)
+		require.InDelta(t, reference.CDF(float64(at)), w.CDF(float64(at)), 1e-12, "history %v without %v at time %d", o, o[own], at)
+		require.InDelta(t, reference.Below(float64(at)), w.Below(float64(at)), 1e-12, "history %v without %v at time %d", o, o[own], at)
 	}
 	for _, p := range []float64{0, 0.1, 0.37, 0.5, 0.9} {
-		require.InEpsilon(t, 1+reference.Quantile(p), 1+w.Quantile(p), 1e-9, "%v without %v, %v", o, o[own], p)
+		require.InEpsilon(t, 1+reference.Quantile(p), 1+w.Quantile(p), 1e-9, "history %v without %v, quantile %v", o, o[own], p)
 	}
 }
 
-// The expected total never falls with the age, tasks that are all as old as each other are not slow, and the quantiles and
-// the mean agree with the probabilities.
+// properties checks that the expected total never falls with the age, and that the quantiles and the mean agree with
+// the probabilities.
 func properties(t *testing.T, o oracle, silent bool) {
 	if len(o) == 0 {
 		return
@@ -199,23 +202,23 @@ func properties(t *testing.T, o oracle, silent bool) {
 	total, before := 0.0, 0.0
 	for a := 0.; a < float64(2*o.longest()+4); a += 0.25 {
 		left := survival.Residual{Curve: &c, Age: a}
-		require.GreaterOrEqual(t, a+left.Mean(), total-1e-9, "%v at age %v", o, a)
+		require.GreaterOrEqual(t, a+left.Mean(), total-1e-9, "history %v at age %v", o, a)
 		total = a + left.Mean()
-		require.GreaterOrEqual(t, c.CDF(a), before, "%v at %v", o, a)
+		require.GreaterOrEqual(t, c.CDF(a), before, "history %v at time %v", o, a)
 		before = c.CDF(a)
 		if a > 0 {
-			require.GreaterOrEqual(t, c.CDF(a), c.Below(a), "%v at %v", o, a)
+			require.GreaterOrEqual(t, c.CDF(a), c.Below(a), "history %v at time %v", o, a)
 			for _, p := range []float64{0.05, 0.5, 0.95} {
 				q := left.Quantile(p)
-				require.GreaterOrEqual(t, left.CDF(q)+1e-9, p, "%v at age %v", o, a)
-				require.LessOrEqual(t, left.Below(q)-1e-9, p, "%v at age %v", o, a)
+				require.GreaterOrEqual(t, left.CDF(q)+1e-9, p, "history %v at age %v", o, a)
+				require.LessOrEqual(t, left.Below(q)-1e-9, p, "history %v at age %v", o, a)
 			}
 		}
 	}
-	require.InDelta(t, c.Mean(), survival.Residual{Curve: &c, Age: 0}.Mean()*c.Above(0), 1e-9, "%v", o)
+	require.InDelta(t, c.Mean(), survival.Residual{Curve: &c, Age: 0}.Mean()*c.Above(0), 1e-9, "history %v", o)
 }
 
-func TestProperties(t *testing.T) {
+func TestExpectedTotalNeverFallsAndQuantilesAgree(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for i := range 4000 {
 		properties(t, history(r), i%2 > 0)
@@ -233,9 +236,9 @@ func FuzzProperties(f *testing.F) {
 	})
 }
 
-// While most of a first wave is as old and runs, what is left of one is no longer than a new one would take; and of tasks
-// that all take the same, the last to run never looks slow before it is late.
-func TestAllAsOld(t *testing.T) {
+// If most tasks of a first wave have one age and still run, the remaining time of a task is less than the time of a
+// new attempt.
+func TestTasksOfOneAgeDoNotLookSlow(t *testing.T) {
 	for _, ended := range []int{0, 1, 2, 5} {
 		var c survival.Curve
 		for i := range ended {
@@ -246,12 +249,13 @@ func TestAllAsOld(t *testing.T) {
 		}
 		c.Fit()
 		left := survival.Residual{Curve: &c, Age: 10}
-		assert.Less(t, left.Mean(), survival.Without{Curve: &c, Age: 10}.Mean(), "%d ended", ended)
+		assert.Less(t, left.Mean(), survival.Without{Curve: &c, Age: 10}.Mean(), "with %d ended tasks", ended)
 	}
 }
 
-// Ten tasks, nine of which took 1 s, and one that runs for 3 s: it is no evidence of what its copy would take.
-func TestOwnAgeIsNoEvidence(t *testing.T) {
+// Nine tasks took 1 s, and a tenth has run for 3 s. The age of the tenth task does not change the predicted time of
+// its new attempt.
+func TestWithoutLeavesOutTheAgeOfTheTask(t *testing.T) {
 	var c survival.Curve
 	for range 9 {
 		c.Observe(1, true)
@@ -263,8 +267,8 @@ func TestOwnAgeIsNoEvidence(t *testing.T) {
 	assert.InDelta(t, 3, survival.Residual{Curve: &c, Age: 3}.Mean(), 1e-12)
 }
 
-// Nothing is known of an empty curve, and what is no time is not taken.
-func TestNothingKnown(t *testing.T) {
+// An empty curve knows nothing, and Observe refuses a value that is no time.
+func TestAnEmptyCurveKnowsNothing(t *testing.T) {
 	var c survival.Curve
 	for _, x := range []float64{-1, math.NaN(), math.Inf(1)} {
 		assert.False(t, c.Observe(x, true))

@@ -5,11 +5,10 @@ import (
 	"time"
 
 	"github.com/straggler-go/straggler/restart"
-	"github.com/straggler-go/straggler/restart/rules"
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// A Tracker keeps the books: it is told what happens, and answers with decisions.
+// A Tracker holds the facts of a phase: the host tells it each event, and it answers with decisions.
 func ExampleTracker() {
 	tr, err := tracker.New(tracker.Config{
 		Work: []float64{1, 1, 1, 1, 1}, Slots: 4, Machines: 8, Interval: 8 * time.Second,
@@ -24,14 +23,14 @@ func ExampleTracker() {
 		fmt.Println("machine", machine, a)
 		tr.Start(now, a.Task, machine)
 	}
-	// Ten seconds later three of them are half done, and one has hardly begun. A copy would take 20 s.
+	// Ten seconds later three attempts are half done, and one has hardly begun. A copy would take 20 s.
 	now = now.Add(10 * time.Second)
 	for task := range 3 {
 		tr.Report(now, task, 0, tracker.Report{Done: 0.5})
 	}
 	fmt.Println(tr.Report(now, 3, 0, tracker.Report{Done: 0.01}))
 
-	// The others end. The first free slot gets the copy, and the next one the task that waits.
+	// The three attempts end. The first free slot gets the copy, and the next slot the task that waits.
 	now = now.Add(10 * time.Second)
 	for task := range 3 {
 		tr.Finish(now, task, 0)
@@ -42,7 +41,7 @@ func ExampleTracker() {
 		tr.Start(now, a.Task, machine)
 	}
 
-	// After two more reports the copy has shown that it ends first: the old attempt is killed.
+	// After two more reports the copy has shown that it ends first, and the old attempt is killed.
 	for i := range 2 {
 		now = now.Add(9 * time.Second)
 		tr.Record(now, 3, 0, tracker.Report{Done: 0.02 + 0.01*float64(i)})
@@ -67,61 +66,4 @@ func ExampleTracker() {
 	// machine 1 task=4 start largest-work
 	// task=3 kill not-worth-slot attempt=0 basis=progress remaining=15.4299s fresh=20s saved-slot-seconds=34.6021 threshold=16
 	// finished 5 copies 1 used 2m18s wasted 38s
-}
-
-// A budget bounds what copies cost when everything slows down at once. It is shared by the phases of a cluster.
-func ExampleBudget() {
-	budget, err := tracker.NewBudget(tracker.BudgetConfig{Slots: 40, Share: 0.1, Rate: 0.05, Floor: 2})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	launched := 0
-	for budget.Allows() { // trackers do this, if the budget stands in their Config
-		budget.CopyLaunched()
-		launched++
-	}
-	fmt.Println("before any task has started:", launched)
-	for range 40 {
-		budget.TaskStarted()
-	}
-	for budget.Allows() {
-		budget.CopyLaunched()
-		launched++
-	}
-	fmt.Println("after 40 tasks:", launched, "running:", budget.Running())
-	// Output:
-	// before any task has started: 2
-	// after 40 tasks: 4 running: 4
-}
-
-// A scheduler that restarts goes on where it was: with the snapshot, and what only it can give again.
-func ExampleRestore() {
-	config := tracker.Config{Tasks: 3, Slots: 2, Interval: 10 * time.Second, Policy: rules.LATE{SpeculativeCap: 0.2}}
-	before, err := tracker.New(config)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	now := time.Unix(0, 0)
-	before.Start(now, 0, 7)
-	before.Start(now, 1, 8)
-	snapshot, err := before.MarshalBinary() // to a file, now and then
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-
-	after, err := tracker.Restore(tracker.Config{}, snapshot) // OnEvent, Budget, Record: whatever has no data
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	now = now.Add(time.Minute)
-	after.Finish(now, 0, 0)
-	fmt.Println(after.Next(now, 7))
-	fmt.Println(after.Ledger())
-	// Output:
-	// task=2 start largest-work
-	// started=2 finished=1 used=60s
 }

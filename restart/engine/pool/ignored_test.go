@@ -18,18 +18,19 @@ import (
 	"github.com/straggler-go/straggler/restart/engine/pool"
 )
 
-// A function that ignores its context loses next to nothing by Restarts: its results count, and after the first deaf run
-// there are no more restarts. By Copies it loses what the copies take that are late.
-func TestFunctionThatIgnoresItsContext(t *testing.T) {
+// A function that ignores its context loses next to nothing by Restarts: its results count, and there are no restarts
+// after the first attempt that has ignored the end of its context. With Copies it loses the time of the copies that are
+// late.
+func TestFunctionThatIgnoresItsContextLosesLittle(t *testing.T) {
 	for _, c := range []struct{ items, goroutines, every, at int }{{40, 8, 40, 30}, {64, 16, 16, 15}} {
-		long := 100 * usual
+		long := 100 * typical
 		run := func(t *testing.T, o pool.Option) (took time.Duration, calls int64, l pool.Ledger) {
 			synctest.Test(t, func(t *testing.T) {
 				var n atomic.Int64
 				began := time.Now()
 				got, err := pool.Map(t.Context(), upTo(c.items), func(_ context.Context, i int) (int, error) {
 					n.Add(1)
-					takes := usual
+					takes := typical
 					if i%c.every == c.at {
 						takes = long
 					}
@@ -44,49 +45,50 @@ func TestFunctionThatIgnoresItsContext(t *testing.T) {
 		}
 		without, _, _ := run(t, nil)
 		with, calls, l := run(t, pool.Restarts())
-		assert.LessOrEqual(t, with, without+usual, l)
-		assert.EqualValues(t, c.items, calls, "no run begins anew: the first one returns its result")
-		assert.LessOrEqual(t, l.Restarts, c.items/c.every+1, "those that the first look finds, and none later")
+		assert.LessOrEqual(t, with, without+typical, l)
+		assert.EqualValues(t, c.items, calls, "no item is run again: its first attempt returns a result")
+		assert.LessOrEqual(t, l.Restarts, c.items/c.every+1, "only the first check that finds slow attempts restarts any")
 		with, _, l = run(t, pool.Copies())
 		assert.LessOrEqual(t, with, 2*without, "Map waits for the copies, which ignore their contexts too: %v", l)
 	}
 }
 
-// eager restarts whatever has run for two and a half usual times, and notes how many trials have come out.
+// eager restarts each attempt that is older than two and a half typical times. It records how many trials have come out.
 type eager struct{ tried, won int }
 
 func (e *eager) Decide(t restart.Task, p restart.Phase) (d restart.Decision) {
 	won, all := int(p.Trials.Won), int(p.Trials.Won+p.Trials.Lost)
 	e.tried, e.won = max(e.tried, all), max(e.won, won)
-	if t.Attempts[0].Elapsed > 5*usual/2 {
+	if t.Attempts[0].Elapsed > 5*typical/2 {
 		d.Action = restart.Restart
 	}
 	return d
 }
 
-// Once a run has outlived the end of its context, no policy gets a restart any more. Its restart counts as lost.
-func TestNoRestartsAfterADeafRun(t *testing.T) {
+// Once an attempt has ignored the end of its context, no policy gets another restart. The restart of this attempt counts
+// as lost.
+func TestNoRestartsAfterAnAttemptIgnoresItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var l pool.Ledger
 		e := new(eager)
 		_, err := pool.Map(t.Context(), upTo(60), func(_ context.Context, i int) (int, error) {
-			takes := usual
+			takes := typical
 			if i%10 == 9 {
-				takes = 10 * usual
+				takes = 10 * typical
 			}
 			time.Sleep(takes)
 			return i, nil
 		}, pool.Goroutines(2), pool.Restarts(), pool.Policy(e), pool.Account(&l))
 		require.NoError(t, err)
-		assert.Equal(t, 1, l.Restarts, "of six items that are long")
+		assert.Equal(t, 1, l.Restarts, "six items are long, and only the first of them is restarted")
 		assert.Equal(t, 1, e.tried)
 		assert.Zero(t, e.won)
-		assert.Zero(t, l.Wasted, "the run's result counts")
+		assert.Zero(t, l.Wasted, "the result of the restarted attempt counts")
 	})
 }
 
-// The result of a run that was to be restarted counts if the run returns it without an error.
-func TestResultAfterTheEndOfItsContext(t *testing.T) {
+// A result counts even if the attempt was told to end for a restart, as long as it is returned without an error.
+func TestResultAfterTheEndOfItsContextCounts(t *testing.T) {
 	for _, o := range []pool.Option{pool.Restarts(), pool.Copies()} {
 		var tries [100]atomic.Int64
 		got, err := pool.Map(t.Context(), upTo(100), func(ctx context.Context, i int) (int, error) {
@@ -101,7 +103,7 @@ func TestResultAfterTheEndOfItsContext(t *testing.T) {
 	}
 }
 
-// A panic of the function ends the process, although somebody around Map recovers.
+// A panic of the function ends the process, although the caller of Map recovers.
 func TestAPanicEndsTheProcess(t *testing.T) {
 	if os.Getenv("STRAGGLER_PANICS") != "" {
 		defer func() { fmt.Println("recovered:", recover()) }()
@@ -118,7 +120,7 @@ func TestAPanicEndsTheProcess(t *testing.T) {
 	assert.NotContains(t, string(said), "Map returned")
 }
 
-// wild answers anything, also of runs that do not exist.
+// wild is a policy that answers at random, and names attempts that do not exist, too.
 type wild struct{ r *rand.Rand }
 
 func (w wild) Decide(restart.Task, restart.Phase) restart.Decision {
@@ -129,8 +131,8 @@ func (w wild) Decide(restart.Task, restart.Phase) restart.Decision {
 	}
 }
 
-// Whatever a policy answers, nothing panics, and each result comes once.
-func TestPolicyThatAnswersAnything(t *testing.T) {
+// Map does not panic, and returns each result once, whatever a policy answers.
+func TestNoAnswerOfAPolicyDoesHarm(t *testing.T) {
 	for seed := range uint64(20) {
 		for _, how := range []pool.Option{pool.Copies(), pool.Restarts()} {
 			t.Run(fmt.Sprint(seed), func(t *testing.T) {

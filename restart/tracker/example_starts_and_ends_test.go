@@ -9,24 +9,24 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// exampleHost runs copies in a time of its own, and knows of starts and ends alone: an attempt takes a minute, except
-// that the first one of task 8 hangs. Two copies run at once on each of three machines.
+// exampleHost runs attempts in simulated time, and knows only starts and ends. An attempt takes a minute, except that
+// the first attempt of task 8 hangs. Each of three machines runs two attempts at once.
 type exampleHost struct {
 	now     time.Time
 	tracker *tracker.Tracker
-	copies  []exampleCopy
+	running []exampleAttempt
 }
 
-type exampleCopy struct {
+type exampleAttempt struct {
 	task, attempt, machine int
 	ends                   time.Time
 }
 
-// idle reports whether one more copy may run on a machine.
+// idle reports whether a machine has an idle slot.
 func (h *exampleHost) idle(machine int) bool {
 	n := 0
-	for _, c := range h.copies {
-		if c.machine == machine {
+	for _, a := range h.running {
+		if a.machine == machine {
 			n++
 		}
 	}
@@ -38,20 +38,20 @@ func (h *exampleHost) launch(task, attempt, machine int) {
 	if task == 8 && attempt == 0 {
 		takes = 1000 * time.Hour
 	}
-	h.copies = append(h.copies, exampleCopy{task, attempt, machine, h.now.Add(takes)})
+	h.running = append(h.running, exampleAttempt{task, attempt, machine, h.now.Add(takes)})
 }
 
-// kill ends a copy, and so does its own end.
+// kill ends an attempt.
 func (h *exampleHost) kill(task, attempt int) {
-	for i, c := range h.copies {
-		if c.task == task && c.attempt == attempt {
-			h.copies = append(h.copies[:i:i], h.copies[i+1:]...)
+	for i, a := range h.running {
+		if a.task == task && a.attempt == attempt {
+			h.running = append(h.running[:i:i], h.running[i+1:]...)
 			return
 		}
 	}
 }
 
-// carryOut does what an answer says about a running copy, and tells the tracker.
+// carryOut carries out an answer about a running attempt, and tells the tracker.
 func (h *exampleHost) carryOut(a tracker.Answer) {
 	switch a.Action {
 	case restart.Restart:
@@ -63,7 +63,7 @@ func (h *exampleHost) carryOut(a tracker.Answer) {
 	}
 }
 
-// fill asks for every slot that is idle, until there is nothing for it.
+// fill asks for every idle slot, until the tracker has nothing for it.
 func (h *exampleHost) fill() {
 	for machine := range 3 {
 		for h.idle(machine) {
@@ -82,24 +82,24 @@ func (h *exampleHost) fill() {
 	}
 }
 
-// finish tells of the copies that end now, and kills those that they overtake.
+// finish tells the attempts that end now, and kills the attempts that they overtake.
 func (h *exampleHost) finish() {
-	for _, c := range append([]exampleCopy(nil), h.copies...) {
-		if c.ends.After(h.now) {
+	for _, a := range append([]exampleAttempt(nil), h.running...) {
+		if a.ends.After(h.now) {
 			continue
 		}
-		h.kill(c.task, c.attempt)
-		for _, other := range h.tracker.Finish(h.now, c.task, c.attempt) {
-			fmt.Println(h.now.Format("04:05"), "task", c.task, "is done, attempt", other, "is overtaken")
-			h.kill(c.task, other)
+		h.kill(a.task, a.attempt)
+		for _, other := range h.tracker.Finish(h.now, a.task, a.attempt) {
+			fmt.Println(h.now.Format("04:05"), "task", a.task, "is done, attempt", other, "is overtaken")
+			h.kill(a.task, other)
 		}
 	}
 }
 
-// All that a host does that knows of starts and ends alone. It looks at what runs, and fills the slots that are idle, every ten
-// seconds, not only when something ends: nothing tells of a copy that hangs.
+// A host that knows only starts and ends. Every ten seconds it sweeps, and fills the idle slots. It does not wait for
+// an end, because a hung attempt never ends.
 func Example_startsAndEnds() {
-	record, err := machines.New(machines.Config{}) // one for all the phases of a cluster, as is a budget
+	record, err := machines.New(machines.Config{}) // one Record and one Budget for all phases of a cluster
 	if err != nil {
 		fmt.Println(err)
 		return

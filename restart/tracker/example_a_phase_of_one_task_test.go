@@ -1,0 +1,33 @@
+package tracker_test
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/straggler-go/straggler/restart/tracker"
+)
+
+// A job of a single task runs each night. The task has no peers, but earlier nights show that it takes some 100 s. So the
+// tracker knows after 250 s that it is slow.
+func ExampleExperience() {
+	night := func(kind *tracker.Experience, begin time.Time, ran time.Duration) tracker.Answer {
+		t, err := tracker.New(tracker.Config{Tasks: 1, Slots: 2, Interval: 10 * time.Second, Experience: kind})
+		if err != nil {
+			fmt.Println(err)
+		}
+		t.Start(begin, 0, 0)
+		a := t.Decide(begin.Add(ran), 0)
+		t.Finish(begin.Add(ran), 0, 0)
+		t.Close(begin.Add(ran)) // the phase is over; the experience stays
+		return a
+	}
+	kind, begin := new(tracker.Experience), time.Unix(0, 0)
+	for i, seconds := range []int{95, 100, 105, 98} {
+		night(kind, begin.Add(time.Duration(24*i)*time.Hour), time.Duration(seconds)*time.Second)
+	}
+	fmt.Println("known kind:  ", night(kind, begin.Add(96*time.Hour), 250*time.Second))
+	fmt.Println("unknown kind:", night(nil, begin.Add(96*time.Hour), 250*time.Second))
+	// Output:
+	// known kind:   task=0 copy idle-slot basis=age remaining=1000s fresh=99.5s slot-seconds=1583.47 threshold=664.421 gain=900.5s avoid=0
+	// unknown kind: task=0 keep no-progress remaining=? fresh=?
+}
