@@ -11,8 +11,7 @@ import (
 func Explain(p Phase) Report { return Config{}.Explain(p) }
 
 // Explain returns why the phase's outliers were slow [Mantri §4.2]. The order of the tasks changes only rounding in
-// phases of up to 256 tasks. In larger phases it also changes which tasks the first fits use, and beyond 8192 tasks
-// which tasks the model is fitted to. A field of c that is out of range counts as 0; see [Config.Validate]. O(n);
+// phases of up to 8192 tasks. In larger phases it also changes which tasks the model is fitted to. A field of c that is out of range counts as 0; see [Config.Validate]. O(n);
 // it allocates.
 func (c Config) Explain(p Phase) Report {
 	a := analyse(p, c)

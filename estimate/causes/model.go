@@ -34,6 +34,7 @@ func (m Model) MarshalJSON() ([]byte, error) { return wire.JSON(m.wire) }
 const (
 	trimmed   = 1.5  // x the model; longer tasks are left out of its fit
 	leastPart = 0.01 // x the mean task's time; the model expects at least this, so that no ratio is absurd
+	mostFits  = 6    // fits, at most; in practice two or three are enough
 	columns   = 3    // 1, bytes, remote
 	// tasks with remote bytes; with fewer there is no remote column, because they would explain themselves
 	leastUse = 3
@@ -54,36 +55,14 @@ func (c *coefficients) at(x *coefficients) float64 {
 
 // fit returns the model of the rows by trimmed least squares of the relative error. Mantri uses plain least squares
 // [§4.2, footnote 3], and fit begins with them. Outliers distort plain least squares: a task that is ten times too
-// slow weighs as much as a hundred other tasks. In a large phase the first fits use only some of the rows.
+// slow weighs as much as a hundred other tasks.
 func fit(rows []row, residual float64) coefficients {
 	if len(rows) == 0 {
 		return coefficients{1}
 	}
-	some := pick(rows)
-	c := refine(some, plain(some), 6)
-	if len(some) < len(rows) {
-		c = refine(rows, c, 2)
-	}
+	c := refine(rows, plain(rows))
 	c.fitToExplained(rows, residual)
 	return c
-}
-
-// picked is the number of rows in the first fits.
-const picked = 256
-
-// pick returns all rows of a small phase. Otherwise it divides the rows into 256 equal stretches and
-// returns a row of each, at a place given by a hash. Neighbouring rows may be alike, and so may every k-th row; the
-// hash avoids both.
-func pick(rows []row) []row {
-	if len(rows) <= picked {
-		return rows
-	}
-	some := make([]row, picked)
-	for k := range some {
-		from, to := k*len(rows)/picked, (k+1)*len(rows)/picked
-		some[k] = rows[from+int(hash(k)%uint64(to-from))]
-	}
-	return some
 }
 
 // hash is the finaliser of splitmix64.
@@ -95,8 +74,8 @@ func hash(i int) uint64 {
 }
 
 // refine repeats the fit, each time without the rows beyond the trim of the fit before, until nothing changes.
-func refine(rows []row, c coefficients, times int) coefficients {
-	for range times {
+func refine(rows []row, c coefficients) coefficients {
+	for range mostFits {
 		next, ok := refit(rows, &c, 0, trimmed)
 		if !ok || next == c {
 			break
