@@ -104,27 +104,3 @@ func TestKNNOfExtremesIsFinite(t *testing.T) {
 		}
 	}
 }
-
-// A sequence for which the median of three is a bad pivot at every step makes the tree neither quadratic nor wrong.
-func TestKNNTreeOfBadPivotsIsRight(t *testing.T) {
-	for name, value := range map[string]func(i int) float64{
-		"ascending":  func(i int) float64 { return float64(i) },
-		"descending": func(i int) float64 { return float64(-i) },
-		"equal":      func(int) float64 { return 4 },
-		"two values": func(i int) float64 { return float64(i % 2) },
-		"organ pipe": func(i int) float64 { return math.Abs(float64(i - 2500)) },
-		"sawtooth":   func(i int) float64 { return float64(i % 97) },
-	} {
-		knn, err := New(Config{Dimensions: 1, Neighbours: 7})
-		require.NoError(t, err)
-		var runs []knnRun
-		for i := range 5000 {
-			x := []float64{value(i)}
-			runs = append(runs, knnRun{x, float64(i % 10)})
-			require.NoError(t, knn.Observe(x, float64(i%10)))
-		}
-		checkTree(t, &knn.tree, 0, 0, len(knn.tree.points))
-		mean, _ := slowKNN(runs, 7, knn.Divisors(nil), []float64{30.3})
-		assert.InDelta(t, mean, predict(t, knn, 30.3).Mean(), 1e-9, name)
-	}
-}

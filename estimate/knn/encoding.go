@@ -52,16 +52,12 @@ func (k *Regressor) state(c *snapshot.Codec) {
 			c.Check(math.Abs(*x) <= maxParameter, "holds a parameter that is out of range")
 		}
 	}
-	if c.Reading() {
-		k.index()
-	}
 }
 
 // MarshalBinary and AppendBinary return a snapshot: version, configuration, and the remembered runs. The two calls never
 // fail. O(n); 8 bytes a parameter and 8 for the time of each run. UnmarshalBinary sets k to the written state, and
 // k then predicts and learns exactly as the written Regressor would. If data is not a snapshot, UnmarshalBinary
-// returns an error and leaves k unchanged. O(n), and O(n log n) with a tree; memory is bounded by a multiple of the
-// length of data.
+// returns an error and leaves k unchanged. O(n); memory is bounded by a multiple of the length of data.
 func (k *Regressor) MarshalBinary() ([]byte, error) { return k.AppendBinary(nil) }
 func (k *Regressor) AppendBinary(dst []byte) ([]byte, error) {
 	return snapshot.Append(dst, regressorVersion, k.state)

@@ -12,7 +12,7 @@ import (
 	"github.com/straggler-go/straggler/internal/snapshot/snapshottest"
 )
 
-// After any history, a restored regressor predicts and learns as if it had never stopped, with a tree and without.
+// After any history, a restored regressor predicts and learns as if it had never stopped.
 func TestRestoredRegressorPredictsAsBefore(t *testing.T) {
 	for _, c := range []struct {
 		Config

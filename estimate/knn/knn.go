@@ -18,9 +18,9 @@ import (
 // With the weights of equation 2 the printed result is too small by k/n. All weights are 0 if k is 1 or if all k
 // runs are equally far away. In this case the answer is the plain mean of every run at that distance.
 //
-// A prediction scans all runs if there are up to some 2000 runs; with more runs a k-d tree finds the nearest.
-// Standard deviations and tree are computed again when a 32nd part of the runs is new. So from 64 runs on the
-// deviations may lag by this part; the runs of a prediction are always up to date.
+// A prediction scans all runs: with three parameters some 3 ns for each run, 30 µs for the default of 10,000 runs.
+// Standard deviations are computed again when a 32nd part of the runs is new. So from 64 runs on the deviations may lag
+// by this part; the runs of a prediction are always up to date.
 //
 // Not safe for concurrent use: each kind of task and each worker needs a separate value. Several goroutines may
 // call Predict at the same time, each with its own [Prediction]. During these calls nothing may change the
@@ -32,9 +32,7 @@ type Regressor struct {
 	oldest   int       // index of the oldest run, which the next run replaces once there are Keep runs
 	added    int       // runs ever added
 	measured int       // value of added at the last computation of inverse
-	indexed  int       // value of added when the tree was built: equal to measured, or more after a snapshot
 	inverse  []float64 // 1 over the divisor of each parameter; 0 for a parameter that is ignored
-	tree     knnTree
 }
 
 // New returns a Regressor without runs, or an error that names the field out of range.
@@ -47,7 +45,6 @@ func New(c Config) (*Regressor, error) {
 	for i := range k.inverse {
 		k.inverse[i] = 1
 	}
-	k.tree.dimensions = c.Dimensions
 	return k, nil
 }
 
@@ -77,9 +74,9 @@ func (k *Regressor) Divisors(dst []float64) []float64 {
 //   - an entry is not finite or beyond 1e100
 //   - seconds is not from 0 to [estimate.MaxSample]
 //
-// Do not observe runs that failed or were killed, because their times are not the times of tasks. Amortised O(log
-// n): one call in n/32 takes O(n), and O(n log n) with a tree, some 50 ms for 100,000 runs. Observe allocates only
-// while the number of runs grows.
+// Do not observe runs that failed or were killed, because their times are not the times of tasks. Amortised O(1):
+// one call in n/32 takes O(n), about a millisecond for 100,000 runs. Observe allocates only while the number of runs
+// grows.
 func (k *Regressor) Observe(x []float64, seconds float64) error {
 	if err := k.check(x); err != nil {
 		return err
@@ -121,7 +118,7 @@ func (k *Regressor) check(x []float64) error {
 	return nil
 }
 
-// measure computes the divisors and the tree again.
+// measure computes the divisors again.
 func (k *Regressor) measure() {
 	if k.config.Scaling == ScaleDeviation {
 		for i := range k.inverse {
@@ -129,15 +126,6 @@ func (k *Regressor) measure() {
 		}
 	}
 	k.measured = k.added
-	k.index()
-}
-
-// index builds the tree again if there are enough runs for a tree.
-func (k *Regressor) index() {
-	if len(k.y) >= treeRuns {
-		k.tree.build(k.x, k.y, k.oldest, k.added-len(k.y), k.inverse)
-	}
-	k.indexed = k.added
 }
 
 // inverseDeviation returns 1 over the population standard deviation of parameter i; 0 for a constant parameter.

@@ -36,8 +36,8 @@ type weighted struct {
 
 // Predict fills p with the prediction for a task with the parameters x. Predict returns an error and leaves p empty
 // if x does not have Dimensions entries, or if an entry is not finite or beyond 1e100. Without runs p is empty as
-// well, and [Prediction.Known] reports false. Predict takes O(n + k log k) up to some 2000 runs and about O(log n +
-// k log k) with more. Predict allocates only if p has never held that many runs.
+// well, and [Prediction.Known] reports false. O(n + k log k); Predict allocates only if p has never held that many
+// runs.
 func (k *Regressor) Predict(p *Prediction, x []float64) error {
 	p.runs, p.mean, p.radius = p.runs[:0], 0, 0
 	if err := k.check(x); err != nil {
@@ -74,8 +74,8 @@ func (p *Prediction) equals(k *Regressor, x []float64, distance float64) {
 	}
 }
 
-// finish sorts the runs and adds up the weights. After sorting, the sums do not depend on the sequence of the runs
-// or on the tree.
+// finish sorts the runs and adds up the weights. After sorting, the sums do not depend on the sequence of the
+// runs.
 func (p *Prediction) finish() {
 	slices.SortFunc(p.runs, func(a, b weighted) int {
 		switch { // no time is NaN, so the checks of cmp.Compare are not needed
