@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Once a phase has had its size for a while, a progress report causes no allocation.
+// After a phase has had the same number of tasks for a while, a progress report causes no allocation.
 func TestReportsDoNotAllocate(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	rates, _ := NewUnitTimes(UnitTimesConfig{})
@@ -50,7 +50,7 @@ func TestReportsDoNotAllocate(t *testing.T) {
 	}
 }
 
-// The memory of a million samples includes the slack of the slices that hold them and the free lists.
+// The memory of a million samples includes the unused capacity of the slices and the lists of free nodes.
 func TestEmpiricalMemoryPerSample(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a million samples a workload")

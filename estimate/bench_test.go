@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// sizes holds the size of a usual phase, and the size of the largest phases.
+// sizes are the number of tasks of a usual phase and of the largest phases.
 var sizes = []int{1000, 1_000_000}
 
 func eachSize(b *testing.B, run func(b *testing.B, e *Empirical, values []float64)) {

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// oracle is the definition of Empirical: a sorted slice.
+// oracle computes the answers of Empirical by their definition, from a sorted slice.
 type oracle struct{ values []float64 }
 
 func (o *oracle) insert(x float64) {
@@ -36,7 +36,7 @@ func (o *oracle) count(keep func(v float64) bool) (n int) {
 	return n
 }
 
-// quantile is the smallest value with CDF >= p for the rational p = k/m.
+// quantile returns the smallest value with CDF(value) >= p, for the fraction p = k/m.
 func (o *oracle) quantile(k, m int) float64 {
 	for i, v := range o.values {
 		if (i+1)*m >= k*len(o.values) {
@@ -55,7 +55,7 @@ func (o *oracle) mean() float64 {
 	return mean
 }
 
-// agree compares all answers of e near x, and all its values in order if whole is set.
+// agree compares all answers of e near x with the oracle. If whole is true, it also compares all values in order.
 func agree(t testing.TB, e *Empirical, o *oracle, x float64, whole bool) {
 	t.Helper()
 	n := len(o.values)
@@ -78,8 +78,8 @@ func agree(t testing.TB, e *Empirical, o *oracle, x float64, whole bool) {
 	}
 }
 
-// The workloads cause different splits and merges. Function next returns the value to insert. Function doomed
-// returns the index of the value to delete next among the n values present.
+// The workloads cause different splits and merges of nodes. The function next returns the next value to insert. The
+// function doomed returns the index of the next value to delete among the n present values.
 var workloads = []struct {
 	name   string
 	next   func(i int, r *rand.Rand) float64
@@ -160,10 +160,11 @@ func TestEmpiricalAgreesWithASortedSlice(t *testing.T) {
 func assertMean(t *testing.T, e *Empirical, o *oracle) {
 	t.Helper()
 	want := o.mean()
-	assert.InDelta(t, want, e.Mean(), want*0x1p-50) // the sum's last bit, the quotient's, and no drift
+	assert.InDelta(t, want, e.Mean(), want*0x1p-50) // only the last bits of the sum and of the quotient may differ
 }
 
-// The deletion of an absent value changes nothing, and reports false.
+// If a value to delete does not exist, the deletion still adds entries to nearly empty nodes on its way. This must
+// not damage the tree, and the deletion must report false.
 func TestDeleteOfAnAbsentValueChangesNothing(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 5))
 	e, o := new(Empirical), new(oracle)
@@ -187,7 +188,8 @@ func TestDeleteOfAnAbsentValueChangesNothing(t *testing.T) {
 	assert.Zero(t, e.Len())
 }
 
-// A million tiny values follow a huge value that was inserted and deleted. A plain sum would have lost all of them.
+// A huge value is inserted, then a million tiny values, and then the huge value is deleted. A plain sum would have
+// lost the tiny values.
 func TestEmpiricalMeanDoesNotDrift(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 1))
 	e, o := new(Empirical), new(oracle)
@@ -250,8 +252,8 @@ func TestResetRemovesAllValues(t *testing.T) {
 	require.NoError(t, e.values.check())
 }
 
-// An exchange of a value for a nearby value gives the result of a deletion and an insertion, to the last bit of the
-// sum.
+// If replace exchanges a value for a nearby value, the result is equal to the result of a deletion and an
+// insertion, to the last bit of the sum.
 func TestReplaceAgreesWithDeleteAndInsert(t *testing.T) {
 	for _, n := range []int{1, 2, 40, 64, 65, 300, 5000} {
 		r := rand.New(rand.NewPCG(uint64(n), 9))

@@ -8,10 +8,12 @@ import (
 	"github.com/straggler-go/straggler/internal/snapshot"
 )
 
-// Versions of the snapshots, their first byte.
+// Each snapshot begins with one byte, the version of its format. These are the versions that the package writes and
+// reads.
 const empiricalVersion, progressVersion, unitTimesVersion, wrapUpVersion = 2, 2, 3, 2
 
-// state codes the values in ascending order, each as the difference of its bits from the bits of the value before.
+// state writes the values to a snapshot or reads them from it, in ascending order. Each value is stored as a
+// difference: its bits, as an integer, minus the bits of the value before.
 func (e *Empirical) state(c *snapshot.Codec) {
 	n := c.Size(e.Len(), 1)
 	last, total := uint64(0), 0.
@@ -35,16 +37,18 @@ func (e *Empirical) state(c *snapshot.Codec) {
 	c.Check(plausible(e.sum.High, total), "holds a sum that differs from the sum of its values")
 }
 
-// plausible reports whether a sum that was kept up to date equals the sum of its terms, except for rounding. Values
-// that were inserted and deleted may have left a rounding error.
+// plausible reports whether a stored sum is equal to total, the sum of its terms computed again, except for a
+// rounding error. Values that were inserted and deleted may have left a small rounding error in the stored sum.
 func plausible(sum, total float64) bool {
-	return math.Abs(sum-total) <= float64(1e-6*total)+1e-3 // no fused multiply-add
+	return math.Abs(sum-total) <= float64(1e-6*total)+1e-3 // the conversion prevents a fused multiply-add
 }
 
-// MarshalBinary and AppendBinary return the values and their exact sum as bytes. The two calls never fail. O(n); about 5
-// bytes a value for a million values. UnmarshalBinary sets e to the written state, and e then answers exactly as
-// the written Empirical would. If data is not a snapshot, UnmarshalBinary returns an error and leaves e unchanged.
-// O(n); memory is bounded by a multiple of the length of data.
+// MarshalBinary and AppendBinary return the values and their exact sum as bytes. The two calls never fail. They
+// take O(n) for n values, and a million values need about 5 bytes each.
+//
+// UnmarshalBinary reads such bytes. Afterwards e answers exactly as the Empirical from which the bytes were made.
+// If data is not a snapshot of an Empirical, UnmarshalBinary returns an error and leaves e unchanged.
+// UnmarshalBinary takes O(n), and its memory is bounded by a multiple of the length of data.
 func (e *Empirical) MarshalBinary() ([]byte, error) { return e.AppendBinary(nil) }
 func (e *Empirical) AppendBinary(dst []byte) ([]byte, error) {
 	return snapshot.Append(dst, empiricalVersion, e.state)
@@ -60,12 +64,15 @@ func (p *Progress) state(c *snapshot.Codec) {
 	c.Amount(&p.passed)
 }
 
-// AppendBinary appends a snapshot of the attempt's progress. AppendBinary never fails. O(1). UnmarshalBinary sets p
-// to the written state. If data is not a snapshot, UnmarshalBinary returns an error and leaves p unchanged. O(1).
+// AppendBinary appends a snapshot of the attempt's progress to dst. AppendBinary never fails and takes O(1).
+// UnmarshalBinary reads such a snapshot into p. If data is not a snapshot of a Progress, UnmarshalBinary returns an
+// error and leaves p unchanged. UnmarshalBinary takes O(1).
 func (p *Progress) AppendBinary(dst []byte) ([]byte, error) {
 	return snapshot.Append(dst, progressVersion, p.state)
 }
-func (p *Progress) UnmarshalBinary(data []byte) error { // as snapshot.Restore does, but faster for many attempts
+
+// the same result as snapshot.Restore, but faster for many attempts
+func (p *Progress) UnmarshalBinary(data []byte) error {
 	c, read := snapshot.Codec{In: snapshot.NewReader("estimate: Progress", progressVersion, data)}, Progress{}
 	read.state(&c)
 	err := c.In.Close()
@@ -81,8 +88,9 @@ func (w *WrapUp) state(c *snapshot.Codec) {
 	c.Check(w.n > 0 || w.seconds == 0, "holds a mean without observations")
 }
 
-// AppendBinary appends a snapshot to dst. AppendBinary never fails. UnmarshalBinary sets w to the written state. If
-// data is not a snapshot, UnmarshalBinary returns an error and leaves w unchanged.
+// AppendBinary appends a snapshot of the wrap-up times to dst. AppendBinary never fails. UnmarshalBinary reads such
+// a snapshot into w. If data is not a snapshot of a WrapUp, UnmarshalBinary returns an error and leaves w
+// unchanged.
 func (w *WrapUp) AppendBinary(dst []byte) ([]byte, error) {
 	return snapshot.Append(dst, wrapUpVersion, w.state)
 }
@@ -90,7 +98,8 @@ func (w *WrapUp) UnmarshalBinary(data []byte) error {
 	return snapshot.Restore(data, wrapUpVersion, w, (*WrapUp).state)
 }
 
-// counter codes a number of events, of any size.
+// counter writes a number of events to a snapshot, or reads it. The number is not negative and has no upper bound
+// except the range of int.
 func counter(c *snapshot.Codec, v *int) {
 	n := uint64(*v)
 	c.Uint(&n)
@@ -116,11 +125,11 @@ func (u *UnitTimes) state(c *snapshot.Codec) {
 	u.origin.state(c, u)
 }
 
-// Values of the first byte of a sample.
+// In a snapshot, the first byte of each sample says which fields follow.
 const (
-	sampleFree    = iota
-	sampleDerived // seconds and work follow; the unit time is their quotient
-	sampleStored  // seconds, work and unit time follow
+	sampleFree    = iota // no field follows: this index of the list of samples is not in use
+	sampleDerived        // the seconds and the work follow; the unit time is their quotient and is computed
+	sampleStored         // the seconds, the work and the unit time follow
 )
 
 func (u *UnitTimes) sample(c *snapshot.Codec, s *unitSample) {
@@ -146,7 +155,7 @@ func (u *UnitTimes) sample(c *snapshot.Codec, s *unitSample) {
 	c.Check(s.unitTime >= 0 && s.unitTime <= MaxSample, "holds a sample that is out of range")
 }
 
-// places codes a list of indexes below n.
+// places writes a list of indexes to a snapshot, or reads it. Each index must be less than n.
 func places(c *snapshot.Codec, list *[]int32, n int) {
 	snapshot.List(c, list, func(at *int32) {
 		place := uint64(*at)
@@ -156,8 +165,9 @@ func places(c *snapshot.Codec, list *[]int32, n int) {
 	})
 }
 
-// placesFit reports whether the list of free places is exactly the places without a sample, and no place of the
-// first wave is free.
+// placesFit checks the two lists of indexes of a snapshot against its samples. The list of free indexes must
+// contain exactly the indexes without a sample, each of them once. The list of the first wave must contain only
+// indexes with a sample, each at most once.
 func (u *UnitTimes) placesFit() bool {
 	seen, free := make([]bool, len(u.samples)), 0
 	for i := range u.samples {
@@ -177,7 +187,7 @@ func (u *UnitTimes) placesFit() bool {
 	return ok
 }
 
-// sort builds the distribution of the samples and returns their sum.
+// sort builds the distribution of the unit times from the samples, and returns the sum of the unit times.
 func (u *UnitTimes) sort() (total float64) {
 	sorted := make([]float64, 0, len(u.samples)-len(u.free))
 	for i := range u.samples {
@@ -192,7 +202,8 @@ func (u *UnitTimes) sort() (total float64) {
 	return total
 }
 
-// state codes the machines of the samples of u, and counts the samples of each machine.
+// state writes the machines of the samples of u to a snapshot or reads them from it. After reading, state counts
+// again how many samples each machine has.
 func (o *origins) state(c *snapshot.Codec, u *UnitTimes) {
 	snapshot.List(c, &o.machines, func(m *origin) {
 		c.Number(&m.number, math.MinInt, math.MaxInt)
@@ -230,13 +241,18 @@ func (o *origins) state(c *snapshot.Codec, u *UnitTimes) {
 }
 
 // MarshalBinary and AppendBinary return the numbers of the configuration, and all samples with their ids, as bytes.
-// The Prior and the Factors belong to the host and are not in the bytes. The calls never fail. O(n); 17 to 25 bytes
-// a sample.
+// The Prior and the Factors belong to the host and are not in the bytes. The calls never fail. They take O(n) for n
+// samples, and a sample needs 17 to 25 bytes.
 //
-// UnmarshalBinary sets u to the written state, ids included. u then answers and learns exactly as the written
-// UnitTimes would. The Prior and the Factors of u stay. UnmarshalBinary returns an error and leaves u unchanged if
-// data is not a snapshot, or if only one of u and the snapshot has Factors. O(n log n), a fifth of a second for a
-// million samples; memory is bounded by a multiple of the length of data.
+// UnmarshalBinary reads such bytes into u, including the ids of the samples. Afterwards u answers and learns
+// exactly as the UnitTimes from which the bytes were made. u keeps its own Prior and its own Factors.
+// UnmarshalBinary returns an error and leaves u unchanged in two cases:
+//
+//   - data is not a snapshot of a UnitTimes
+//   - the samples in data were recorded without Factors, and u has Factors
+//
+// UnmarshalBinary takes O(n log n), a fifth of a second for a million samples. Its memory is bounded by a multiple
+// of the length of data.
 func (u *UnitTimes) MarshalBinary() ([]byte, error) { return u.AppendBinary(nil) }
 func (u *UnitTimes) AppendBinary(dst []byte) ([]byte, error) {
 	return snapshot.Append(dst, unitTimesVersion, u.state)

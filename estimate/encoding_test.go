@@ -14,7 +14,7 @@ import (
 	"github.com/straggler-go/straggler/internal/snapshot/snapshottest"
 )
 
-// changingFactors is a source of factors that change.
+// changingFactors are Factors of machines that change during a test.
 type changingFactors struct{ factors [5]float64 }
 
 func (m *changingFactors) Factor(machine int) float64 { return m.factors[machine] }
@@ -74,7 +74,8 @@ func TestRestoredUnitTimesContinueAsBefore(t *testing.T) {
 		again, err := fresh.AppendBinary([]byte("x"))
 		require.NoError(t, err)
 		require.Equal(t, data, again[1:])
-		// Both UnitTimes share the factors. The test undoes a change by the first act before the second act.
+		// Both UnitTimes use the same factors. So the test undoes a change that the first call of act has made
+		// before the second call.
 		twin := append([]int(nil), held...)
 		for range 300 {
 			pcg := rand.NewPCG(seed, r.Uint64())
@@ -133,7 +134,8 @@ func TestRestoredWrapUpContinuesAsBefore(t *testing.T) {
 	}
 }
 
-// A million samples are restored in well under a second; see BenchmarkRestore. Hostile data is refused at once.
+// A million samples are restored in well under a second; see BenchmarkRestore. Data with false numbers is refused
+// at once.
 func TestDamagedSnapshotsAreRefused(t *testing.T) {
 	e, _ := filled(100)
 	u, err := NewUnitTimes(UnitTimesConfig{})

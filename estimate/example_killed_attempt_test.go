@@ -7,8 +7,9 @@ import (
 	"github.com/straggler-go/straggler/estimate"
 )
 
-// Was the killed attempt slow, or is its task long? The attempt was killed at a quarter of its work after 20 s, so it
-// implied 80 s. A second attempt of the task takes 70 s: the task is long, and it must not count twice.
+// Was the killed attempt slow, or is its task long? The attempt was killed at a quarter of its work after 20 s, so
+// its progress implied a whole time of 80 s. A second attempt of the task takes 70 s. So the task is long, and only
+// one of the two attempts stays a sample.
 func ExampleUnitTimes_Repeat() {
 	times, err := estimate.NewUnitTimes(estimate.UnitTimesConfig{FixedOverhead: true})
 	if err != nil {

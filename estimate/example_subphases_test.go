@@ -7,8 +7,8 @@ import (
 	"github.com/straggler-go/straggler/estimate"
 )
 
-// LATE's Figure 2, 20 s after the first of two equal tasks began: each task reads 5 %/s up to half of its input and
-// 1 %/s from there.
+// LATE's Figure 2, 20 s after the first of two equal tasks began: each task reads 5 % of its input per second up to
+// half of the input, and 1 % per second after that.
 func ExampleTimeLeft() {
 	fmt.Println("T1:", estimate.TimeLeft(.6, 20*time.Second).Round(10*time.Millisecond))
 	fmt.Println("T2:", estimate.TimeLeft(.5, 10*time.Second))

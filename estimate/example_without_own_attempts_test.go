@@ -7,8 +7,8 @@ import (
 	"github.com/straggler-go/straggler/estimate"
 )
 
-// How long would a new attempt of the slow task take? In a phase of four tasks, the slow attempt itself would make the
-// answer too long, so its sample is left out.
+// How long would a new attempt of the slow task take? In a phase of four tasks, the slow attempt itself would make
+// the answer too long, so Peers leaves its sample out.
 func ExampleUnitTimes_Peers() {
 	times, err := estimate.NewUnitTimes(estimate.UnitTimesConfig{})
 	if err != nil {

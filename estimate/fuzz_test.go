@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// FuzzEmpirical reads its input as a program: pairs of an operation and a value. A small number of distinct values
-// causes many duplicates. A run repeats an operation, so that short inputs reach many blocks.
+// FuzzEmpirical reads its input as a program: pairs of an operation and a value. The number of different values is
+// small, so many values are equal. One operation repeats another many times, so that short inputs reach deep trees.
 func FuzzEmpirical(f *testing.F) {
 	f.Add([]byte{0, 1, 200, 0, 2, 200, 0, 3, 200, 1, 2, 200})
 	f.Add([]byte{2, 0, 255, 2, 9, 255, 3, 0, 255, 2, 5, 255, 1, 5, 99})
@@ -62,8 +62,8 @@ func step(t *testing.T, e *Empirical, o *oracle, op byte, arg float64, i int) {
 	}
 }
 
-// FuzzQuantile checks the definition of a quantile through its inverse. CDF(Quantile(p)) is at least p, and no
-// smaller value reaches p, except for the rounding that Quantile allows.
+// FuzzQuantile checks the definition of a quantile: CDF(Quantile(p)) must be at least p, and the CDF of each
+// smaller value must be less than p, except for the rounding that Quantile allows.
 func FuzzQuantile(f *testing.F) {
 	f.Add(uint16(100), .07)
 	f.Add(uint16(49), 1./49)
@@ -88,8 +88,8 @@ func FuzzQuantile(f *testing.F) {
 	})
 }
 
-// FuzzLinear reports arbitrary progress. No answer is negative or wraps round, equal reports give equal answers,
-// and more progress never makes an answer longer. The first progress is the exception.
+// FuzzLinear reports arbitrary progress. No answer is negative or overflows, equal reports give equal answers, and
+// more progress never makes an answer longer. The first progress is an exception: before it, the answer is the age.
 func FuzzLinear(f *testing.F) {
 	f.Add([]byte("0123456789abcdef"), int64(0), int64(0), int64(0), int64(1e10), 100., .5)
 	f.Add([]byte{0, 0, 0, 0, 0, 0, 0, 0x40, 0, 0, 0, 0, 0, 0, 0x24, 0x40}, int64(1e9), int64(1e9), int64(7), int64(5e9), 20., 1.)

@@ -177,7 +177,7 @@ func TestProgressAtAgeZeroGivesNoRate(t *testing.T) {
 	assert.Zero(t, m.Remaining(&p, 0, 1))
 }
 
-// Extremes saturate and never wrap round to a short or a negative time.
+// Extreme inputs give the longest time and never overflow to a short or a negative time.
 func TestLinearNeverOverflows(t *testing.T) {
 	const longest = time.Duration(math.MaxInt64)
 	for _, m := range append(models, Linear{WrapUp: longest}, Linear{Grace: longest, WrapUp: longest}, Linear{Window: 1, Grace: longest}) {
@@ -218,7 +218,7 @@ func TestValidateNamesTheFieldOfLinear(t *testing.T) {
 	assert.ErrorContains(t, Linear{Grace: -1}.Validate(), "estimate: Linear.Grace")
 }
 
-// Units that are read again count as what they come to now, and so does the rate.
+// After Reread, the units done have the new number, and the rate has changed by the same factor.
 func TestReread(t *testing.T) {
 	m := Linear{Window: 100 * time.Second}
 	var p Progress

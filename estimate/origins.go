@@ -7,35 +7,40 @@ import (
 )
 
 const (
-	driftShare = .02 // share by which the mean may be wrong, about; beyond this, all samples are divided again
-	// Samples per update: all samples are divided again at most once in len(samples)/driftUpdates updates.
+	// all samples are divided by the factors again if the mean of the samples is wrong by about this share
+	driftShare = .02
+	// After all samples were divided by the factors, at least len(samples)/driftUpdates updates must follow before
+	// all samples are divided again.
 	driftUpdates = 16
-	mostShift    = 1e6 // the largest share by which one sample counts as wrong, so that sums stay finite
+	mostShift    = 1e6 // the largest relative error that is attributed to one sample; keeps the sums finite
 )
 
-// origins records, for each sample of a [UnitTimes], the machine that it was taken on and the factor that divided
-// it. Without Factors, origins stays empty.
+// origins records the machine of each sample of a [UnitTimes]. The time of a sample is divided by the factor of its
+// machine: how many times longer tasks take on that machine than on average. origins also records by which factors
+// the samples were divided, because the factors change. If UnitTimes has no Factors, origins stays empty.
 type origins struct {
-	places   map[int]int32 // index in machines, by the host's number of the machine
+	places   map[int]int32 // index in machines, keyed by the number that the host gives to the machine
 	machines []origin
-	machine  []int32 // by sample: the index of its machine in machines
+	machine  []int32 // by index of the sample: the index in machines of the sample's machine
 	drift    float64 // the sum of origin.off over all machines
-	updates  int     // updates since all samples were last divided by the factors of their machines
+	updates  int     // updates since the last time that all samples were divided by the current factors
 }
 
 // origin is a machine on which samples were taken.
 type origin struct {
 	number int
-	factor float64 // the last factor known
-	// divisor is a running mean of the factors that have divided the samples of this machine. Samples that have
-	// left still count in the mean, and factors above and below the last factor cancel out.
+	factor float64 // the newest known factor: how many times longer tasks take on this machine
+	// divisor is a running mean of the factors by which the samples of this machine were divided. The mean includes
+	// samples that were removed later. A factor above the newest factor and a factor below it cancel each other
+	// out.
 	divisor float64
-	off     float64 // the distance of factor from divisor as a share, times the number of samples
+	off     float64 // relative difference between factor and divisor, times the number of samples
 	samples int
 }
 
-// factor returns the factor of a machine. The factor is 1 if factors is nil or its answer is not a positive finite
-// number.
+// factor asks the host's factors for the factor of a machine: how many times longer tasks take on this machine than
+// on average. If that number has changed, factor stores the new number. The result is 1 if factors is nil, or if
+// the answer is not a positive finite number.
 func (o *origins) factor(factors Factors, machine int) float64 {
 	if factors == nil {
 		return 1
@@ -53,20 +58,23 @@ func (o *origins) factor(factors Factors, machine int) float64 {
 	return factor
 }
 
-// measure computes again how far the samples of a machine are off. Only the present distance counts: a factor that
-// rises and then falls back leaves no distance.
+// measure computes again by how much the samples of a machine are wrong because the factor of the machine has
+// changed. Only the current difference matters: after a factor has risen and fallen back, the samples are right.
 func (o *origins) measure(m *origin) {
 	off := m.shift()
-	o.drift = max(o.drift+(off-m.off), 0) // rounding must not make it negative
+	o.drift = max(o.drift+(off-m.off), 0) // rounding must not make the drift negative
 	m.off = off
 }
 
-// shift computes the value of origin.off.
+// shift computes the value of origin.off: the relative difference between factor and divisor, times the number of
+// samples.
 func (m *origin) shift() float64 {
-	return float64(min(math.Abs(m.factor-m.divisor)/min(m.factor, m.divisor), mostShift) * float64(m.samples)) // not fused
+	// the conversion prevents a fused multiply-add
+	return float64(min(math.Abs(m.factor-m.divisor)/min(m.factor, m.divisor), mostShift) * float64(m.samples))
 }
 
-// join records the machine of a sample. The caller has asked for the machine's factor before.
+// join records the machine of a new sample. number is the host's number of the machine. The caller must have
+// obtained the factor from the method factor just before.
 func (o *origins) join(sample int, number int, factor float64) {
 	place, ok := o.places[number]
 	if !ok {
@@ -83,7 +91,7 @@ func (o *origins) join(sample int, number int, factor float64) {
 	o.machine[sample] = place
 	m := &o.machines[place]
 	m.samples++
-	if m.samples == 1 { // the divisors of earlier samples no longer count
+	if m.samples == 1 { // the divisors of earlier samples, now removed, no longer matter
 		m.divisor = factor
 	} else {
 		m.divisor += (factor - m.divisor) / float64(m.samples)
@@ -91,7 +99,7 @@ func (o *origins) join(sample int, number int, factor float64) {
 	o.measure(m)
 }
 
-// leave records that a sample is gone.
+// leave records that a sample was removed.
 func (o *origins) leave(sample int) {
 	if sample < len(o.machine) {
 		m := &o.machines[o.machine[sample]]
@@ -100,17 +108,17 @@ func (o *origins) leave(sample int) {
 	}
 }
 
-// of returns the factor of the machine of a sample.
+// of returns the factor of the machine on which a sample was taken.
 func (o *origins) of(sample int) float64 { return o.machines[o.machine[sample]].factor }
 
-// moved counts an update and reports whether the factors have changed enough to divide all samples again. The
-// argument is the number of samples.
+// moved records an update of the samples. It reports whether the factors of the machines have changed so much that
+// all samples must be divided again. The argument is the number of samples.
 func (o *origins) moved(samples int) bool {
 	o.updates++
 	return o.drift > driftShare*float64(samples) && o.updates >= samples/driftUpdates
 }
 
-// settled records that all samples have been divided by the present factors.
+// settled records that all samples have been divided by the current factors.
 func (o *origins) settled() {
 	o.drift, o.updates = 0, 0
 	for i := range o.machines {

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// factorsOf maps a machine to its factor.
+// factorsOf has the factor of each machine.
 type factorsOf [4]float64
 
 func (f *factorsOf) Factor(machine int) float64 { return f[machine] }
@@ -23,8 +23,9 @@ func onMachines(t *testing.T, factors *factorsOf) *UnitTimes {
 	return u
 }
 
-// A factor that rises and falls around the divisor of the samples moves no sample, however often it changes. A
-// factor that leaves the divisor for good does.
+// The samples of a machine were divided by a factor, the divisor. If the factor of the machine rises and falls
+// around this divisor, the samples are not divided again, however often the factor changes. If the factor moves
+// away and stays there, they are divided again.
 func TestOnlyTheDistanceOfAFactorMovesSamples(t *testing.T) {
 	factors := &factorsOf{1, 1, 1, 1}
 	u := onMachines(t, factors)

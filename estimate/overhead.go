@@ -3,13 +3,16 @@ package estimate
 import "math"
 
 const (
-	leastFit = 8    // samples; with fewer no overhead is fitted
-	trimmed  = 1.5  // x the fitted time; longer samples are outliers, by Mantri's definition [Mantri §4.1]
-	flat     = 1000 // x the mean work; the overhead if the time of tasks does not depend on their work
-	moved    = 0.05 // share of a mean task's work; a smaller change of the overhead is noise and is ignored
+	leastFit = 8 // samples; with fewer samples no overhead is fitted
+	// x the fitted time; a sample that took longer is an outlier, by the paper's definition [Mantri §4.1]
+	trimmed = 1.5
+	flat    = 1000 // x the mean work; the overhead if the time of tasks does not depend on their work
+	// share of the mean work plus overhead; a smaller change of the overhead is noise and is ignored
+	moved = 0.05
 )
 
-// fit computes the overhead again. If the overhead has changed, fit computes all unit times again.
+// fit computes the overhead again: the constant part of a task's time, in units of work. If the overhead has
+// changed, fit computes the unit times of all samples again.
 func (u *UnitTimes) fit() {
 	u.stale, u.fitted = 0, u.all.Len()
 	if u.all.Len() < leastFit {
@@ -26,7 +29,8 @@ func (u *UnitTimes) fit() {
 	u.rebuild()
 }
 
-// rebuild computes all unit times again, after a change of the overhead or of the machines' factors.
+// rebuild computes the unit times of all samples again. It is called after a change of the overhead or of the
+// machines' factors.
 func (u *UnitTimes) rebuild() {
 	u.origin.settled()
 	u.all.Reset()
@@ -36,7 +40,8 @@ func (u *UnitTimes) rebuild() {
 			continue
 		}
 		s.unitTime = u.normal(i) / u.Work(s.work)
-		// Method put has checked that the sample fits without a factor; a tiny factor may still make it too large.
+		// The method put has checked that the sample is in range if its factor is 1. A tiny factor may still make
+		// the unit time too large. Then the largest value is used.
 		if !u.all.Insert(s.unitTime) {
 			s.unitTime = MaxSample
 			u.all.Insert(s.unitTime)
@@ -44,7 +49,7 @@ func (u *UnitTimes) rebuild() {
 	}
 }
 
-// normal returns the seconds that the i-th sample would have taken on an average machine.
+// normal returns the seconds that the attempt of the i-th sample would have taken on an average machine.
 func (u *UnitTimes) normal(i int) float64 {
 	if u.config.Factors == nil {
 		return u.samples[i].seconds
@@ -52,12 +57,13 @@ func (u *UnitTimes) normal(i int) float64 {
 	return u.samples[i].seconds / u.origin.of(i)
 }
 
-// leastSquares fits seconds = base + slope*work in three passes. The first pass gives all samples the same weight.
-// Each later pass leaves out the outliers of the pass before, and weighs each sample by the square of 1/time. The
-// reason for the weight is that tasks scatter in proportion to their time. leastSquares returns base/slope and the
-// mean work.
+// leastSquares fits the line seconds = base + slope*work to the samples, in three passes. In the first pass all
+// samples have the same weight. Each later pass leaves out the samples that are outliers of the previous line, and
+// gives each sample a weight proportional to the square of 1/time. The reason for this weight is that long tasks
+// scatter more, in proportion to their time. leastSquares returns base/slope, which is the overhead in units of
+// work, and the mean work.
 func (u *UnitTimes) leastSquares() (overhead, mean float64) {
-	line := line{base: math.Inf(1)} // no sample is an outlier of this line
+	line := line{base: math.Inf(1)} // with this line no sample is an outlier in the first pass
 	for pass := range 3 {
 		var n int
 		var sum, meanWork, meanSeconds, variance, covariance float64
@@ -69,10 +75,11 @@ func (u *UnitTimes) leastSquares() (overhead, mean float64) {
 			n++
 			sum += weight
 			off, part := work-meanWork, weight/sum
-			meanWork += float64(part * off) // no fused multiply-add: one answer everywhere
+			// The conversion prevents a fused multiply-add, so that all processors give the same result.
+			meanWork += float64(part * off)
 			meanSeconds += float64(part * (seconds - meanSeconds))
-			// Each term uses the mean before and the mean after the sample, so that one pass is enough [Welford
-			// 1962].
+			// Each term is a product of two distances: from the mean of the earlier samples, and from the mean that
+			// includes this sample. With this product, one loop over the samples is enough [Welford 1962].
 			variance += float64(weight * off * (work - meanWork))
 			covariance += float64(weight * off * (seconds - meanSeconds))
 		}
@@ -87,19 +94,20 @@ func (u *UnitTimes) leastSquares() (overhead, mean float64) {
 		}
 		line = through(meanWork, meanSeconds, covariance/variance)
 	}
-	if line.base == 0 { // the slope may be 0 as well, if tasks take no time
+	if line.base == 0 { // the slope may be 0 as well, if all tasks take no time
 		return 0, mean
 	}
-	return min(line.base/line.slope, flat*mean), mean // base/0 is +Inf, and flat bounds it
+	// if the slope is 0, the quotient is +Inf and the limit applies
+	return min(line.base/line.slope, flat*mean), mean
 }
 
-// line gives the time of a task from its work: base + slope*work.
+// line computes the seconds that a task takes from its work: base + slope*work.
 type line struct{ base, slope float64 }
 
 func (l line) at(work float64) float64 { return l.base + float64(l.slope*work) }
 
-// through returns the line through a point with the given slope, or with the nearest slope for which neither base
-// nor slope is negative.
+// through returns the line through the point (work, seconds) with the given slope. If base or slope would be
+// negative, through returns the line through the point with the nearest slope for which neither is negative.
 func through(work, seconds, slope float64) line {
 	slope = max(slope, 0)
 	if base := seconds - float64(slope*work); base >= 0 {
@@ -108,8 +116,9 @@ func through(work, seconds, slope float64) line {
 	return line{0, seconds / work}
 }
 
-// weigh returns three numbers of the i-th sample in a fit that follows line: its weight, its own work, and the
-// seconds that it would have taken on an average machine. The weight is 0 for an outlier and for a free place.
+// weigh returns three numbers for the i-th sample: its weight in the fit, its work, and the seconds that its
+// attempt would have taken on an average machine. line is the result of the previous pass. The weight is 0 for an
+// outlier and for an index without a sample.
 func (u *UnitTimes) weigh(i int, line line, mean float64) (weight, work, seconds float64) {
 	s := &u.samples[i]
 	if s.unitTime < 0 {
@@ -123,7 +132,7 @@ func (u *UnitTimes) weigh(i int, line line, mean float64) (weight, work, seconds
 	case math.IsInf(expected, 1): // the first pass
 		return 1, work, seconds
 	}
-	// The bound protects the fit from tasks that read nearly nothing.
+	// The lower bound on the expected time limits the weight of tasks that read nearly nothing.
 	relative := line.at(mean) / max(expected, line.at(mean)/100)
 	return relative * relative, work, seconds
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// learned returns the UnitTimes after n tasks. Their works differ by a factor of ten, and every tenth task takes
-// slow times as long.
+// learned returns the UnitTimes after n tasks. The work of the largest task is ten times the work of the smallest
+// task. Every tenth task takes slow times as long.
 func learned(n int, slow float64, seconds func(work float64) float64) *UnitTimes {
 	r := rand.New(rand.NewPCG(7, 7))
 	rates, _ := NewUnitTimes(UnitTimesConfig{})
@@ -45,7 +45,7 @@ func TestOverheadIsRecoveredDespiteOutliers(t *testing.T) {
 	}
 }
 
-// If the time of tasks does not depend on their bytes, a task with few bytes is not promised a short time.
+// If the time of tasks does not depend on their bytes, the estimate for a task with few bytes is not a short time.
 func TestOverheadKeepsSmallTasksFromLookingQuick(t *testing.T) {
 	flat := learned(200, 1, func(float64) float64 { return 60 })
 	small := Fresh{UnitTime: flat, Work: flat.Work(1)}
@@ -87,8 +87,8 @@ func TestOverheadIsFittedSeldom(t *testing.T) {
 	assert.Equal(t, 20, fits)
 }
 
-// A fit walks over all places, also the free ones. If most places are free, a fit must not follow a handful of
-// updates.
+// A fit visits all entries of the list of samples, also those not in use. If most entries are not in use, there
+// must be no fit after every few updates.
 func TestOverheadIsFittedSeldomAfterManySamplesWent(t *testing.T) {
 	rates, _ := NewUnitTimes(UnitTimesConfig{})
 	for i := range 4096 {
@@ -152,8 +152,9 @@ func TestOverheadOfTasksWithoutTimeIsFinite(t *testing.T) {
 	}
 }
 
-// The promised time of a small task does not change much with every fit. The estimates of 100 tasks, one in ten of
-// them an outlier, settle over 30 rounds of reports. From the tenth round on no fit changes the promise by a tenth.
+// The expected time of a small task does not change much with every fit. In 30 rounds of reports, the estimates of
+// 100 tasks become better; one task in ten is an outlier. After the tenth round, no fit changes the expected time
+// by a tenth.
 func TestOverheadIsSteady(t *testing.T) {
 	for name, seconds := range map[string]func(work float64) float64{
 		"proportional": func(w float64) float64 { return w },

@@ -79,8 +79,8 @@ func TestMantri55Staleness(t *testing.T) {
 	}
 }
 
-// The remaining time of an attempt that never progressed is unknown within Grace, and its age from then on (see
-// Linear.Remaining).
+// An attempt has never made progress. Its remaining time is unknown until Grace has passed, and after that the
+// remaining time is its age (see Linear.Remaining).
 func TestMantri55NothingRead(t *testing.T) {
 	model := estimate.Linear{Grace: 5 * time.Second, WrapUp: time.Second}
 	var p estimate.Progress
@@ -117,7 +117,7 @@ func TestMantri55Equation3(t *testing.T) {
 	assert.Equal(t, 35.0, fresh.Mean(), "a location factor of 0 means the average")
 }
 
-// Mantri §5.5: processRate comes from all tasks of the phase, running ones included.
+// Mantri §5.5: processRate comes from all tasks of the phase, including running tasks.
 func TestMantri55ProcessRateOfAllTasks(t *testing.T) {
 	rates, err := estimate.NewUnitTimes(estimate.UnitTimesConfig{})
 	require.NoError(t, err)
@@ -133,8 +133,9 @@ func TestMantri55ProcessRateOfAllTasks(t *testing.T) {
 
 // Mantri §5.5: "tasks may speed up or slow down", hence a moving average. With a window of 20 s, 10 s at 10 units/s
 // are followed by half a window, 10 s, at 5 units/s. Over an interval of half a window, old seconds keep 1/(1 + .5
-// + .5²/2) = 8/13 of their weight, and new seconds count 8/13 * (1 + .25) = 10/13. So the rate is 145 units in
-// 21 s, and the remaining 850 units take 123.1 s. At the mean rate of the whole time they would take 113.3 s.
+// + .5²/2) = 8/13 of their weight, and new seconds have the weight 8/13 * (1 + .25) = 10/13. So the rate is 145
+// units in 21 s, and the remaining 850 units take 123.1 s. At the mean rate of the whole time they would take 113.3
+// s.
 func TestMantri55MovingAverage(t *testing.T) {
 	for window, want := range map[time.Duration]float64{20 * time.Second: 850. * 21 / 145, 0: 850. * 20 / 150} {
 		model := estimate.Linear{Window: window}

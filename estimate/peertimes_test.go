@@ -28,7 +28,7 @@ func TestPeersAgreeWithUnitTimesWithoutThem(t *testing.T) {
 			}
 		}
 		var others PeerTimes
-		with.Peers(&others, append(append(ids, NoSample), ids...)...) // each id counts once
+		with.Peers(&others, append(append(ids, NoSample), ids...)...) // an id that occurs twice removes one sample
 		require.InDelta(t, without.Mean(), others.Mean(), 1e-14)
 		for range 20 {
 			x, p := float64(r.IntN(10))/2, r.Float64()

@@ -67,7 +67,7 @@ func TestTimeLeftOfInvalidFactsIsUnknown(t *testing.T) {
 	assert.Equal(t, Unknown, TimeLeftBySubphase([]Subphase{{Weight: 1, PeerRate: nan}, {Weight: 1, PeerRate: inf}}))
 	assert.Equal(t, time.Duration(math.MaxInt64), TimeLeftBySubphase([]Subphase{{Weight: 1, Age: 1}}), "the task has begun and shows no progress")
 	assert.Zero(t, TimeLeftBySubphase([]Subphase{{Weight: 1, Score: inf, Age: 1}}))
-	// The second subphase has no peers, so the task's own rate counts, 1/2 in 10 s.
+	// For the second subphase the rate of other tasks is not known. So the task's own rate is used, 1/2 in 10 s.
 	assert.Equal(t, 10*time.Second, TimeLeftBySubphase([]Subphase{{Weight: .5, Score: .5, Age: 10 * time.Second}, {Weight: .5}}))
 }
 

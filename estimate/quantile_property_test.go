@@ -53,7 +53,8 @@ func TestQuantileBoundariesOfLargeSets(t *testing.T) {
 	assert.Equal(t, 200_000.0, e.Quantile(math.Inf(1)))
 }
 
-// The definition is gonum's, except at the boundaries, where gonum compares sums of floats.
+// Quantile has the same definition as gonum's stat.Empirical. The results differ only at the boundaries, where
+// gonum compares sums of floats.
 func TestQuantileIsGonumsEmpirical(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 2))
 	for n := 1; n < 300; n += 7 {

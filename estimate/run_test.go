@@ -7,18 +7,18 @@ import (
 	"github.com/straggler-go/straggler/internal/num"
 )
 
-// span is a time in seconds, to the nanosecond.
+// span converts seconds to a duration, to the nanosecond.
 func span(seconds float64) time.Duration {
 	d, _ := num.Duration(seconds)
 	return d
 }
 
-// ran is the run of an attempt that has done all its work.
+// ran returns the Run of an attempt that has done all its work.
 func ran(seconds, work float64) Run {
 	return Run{Age: span(seconds), Work: work, Done: math.Inf(1)}
 }
 
-// wave sets whether a run belongs to the first wave.
+// wave returns the run with its field FirstWave set to first.
 func wave(r Run, first bool) Run {
 	r.FirstWave = first
 	return r

@@ -6,37 +6,46 @@ import (
 	"github.com/straggler-go/straggler/internal/num"
 )
 
-// UnitTimes learns processRate, the time for one unit of work, from the tasks of one phase [Mantri §5.5]. A
-// finished attempt is a sample by its whole time. A running attempt is a sample by the whole time that its progress
-// so far implies. The paper says "all the tasks in this phase", which includes running tasks. A failed attempt is
-// no sample. For a killed attempt, see [UnitTimes.Kill]. (The paper calls processRate a rate, but the unit is
-// seconds per unit of work. [Progress.Rate] is a rate, in units of work per second.)
+// UnitTimes learns the time for one unit of work from the tasks of one phase [Mantri §5.5]. The paper calls this
+// time processRate, and calls it a rate, but the unit is seconds per unit of work. ([Progress.Rate] is a rate, in
+// units of work per second.)
 //
-// UnitTimes is a [Distribution] in seconds per unit of work. The units of a task are [UnitTimes.Work], which
-// includes the overhead. With at least MinSamples samples it describes the samples. With fewer it describes the
-// Prior, or a time that never comes if there is no Prior.
+// UnitTimes takes one sample from each attempt:
 //
-// An update takes O(log n) amortised. After as many updates as there were samples, the overhead is fitted again. If
-// the overhead has changed, the samples are sorted again: this single update takes O(n log n), half a second for a
-// million samples. An update does not allocate once the phase has reached its size. A sample needs 40 bytes.
+//   - a finished attempt: the whole time that it took
+//   - a running attempt: the whole time that its progress so far implies; the paper says "all the tasks in this
+//     phase", which includes running tasks
+//   - a failed attempt: no sample
+//   - a killed attempt: see [UnitTimes.Kill]
+//
+// UnitTimes is a [Distribution] in seconds per unit of work. The number of units in a task is [UnitTimes.Work],
+// which includes the overhead of a task. If there are at least MinSamples samples, the distribution describes the
+// samples. If there are fewer, the distribution is the Prior. Without a Prior, it then describes a time that never
+// comes: its mean and quantiles are +Inf.
+//
+// An update takes O(log n) amortised for n samples. After n updates, UnitTimes fits the overhead again. If the
+// overhead has changed, all samples are sorted again: this update takes O(n log n), half a second for a million
+// samples. If the number of samples is not larger than ever before, an update does not allocate. A sample needs 40
+// bytes.
 //
 // Not safe for concurrent use: each phase needs a separate value.
 type UnitTimes struct {
 	config   UnitTimesConfig
 	all      Empirical // the unit times of the samples
 	samples  []unitSample
-	origin   origins // the machines of the samples
-	free     []int32 // indexes in samples that are free
-	first    []int32 // indexes of finished samples of the first wave
+	origin   origins // the machine of each sample
+	free     []int32 // indexes of samples that are not in use
+	first    []int32 // indexes of the samples of finished attempts of the first wave
 	overhead float64
-	stale    int // updates since the last fit of the overhead
-	fitted   int // samples at the last fit
+	stale    int // updates since the overhead was last fitted
+	fitted   int // number of samples when the overhead was last fitted
 }
 
-// unitSample is a sample. unitTime is the value that stands in UnitTimes.all; a free place has a negative unitTime.
+// unitSample is the sample of one attempt: its whole time in seconds, its work in units, and unitTime, the time per
+// unit of work that is in UnitTimes.all. If unitTime is negative, the index of the sample is not in use.
 type unitSample struct{ seconds, work, unitTime float64 }
 
-// NewUnitTimes returns an empty UnitTimes, or an error that names the field out of range.
+// NewUnitTimes returns an empty UnitTimes, or an error that names the field of c that is out of range.
 func NewUnitTimes(c UnitTimesConfig) (*UnitTimes, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -47,35 +56,36 @@ func NewUnitTimes(c UnitTimesConfig) (*UnitTimes, error) {
 // Config returns the configuration with its defaults filled in.
 func (u *UnitTimes) Config() UnitTimesConfig { return u.config }
 
-// Overhead returns the constant part of a task's time, in units of work: each task takes this much work in addition
-// to its own.
+// Overhead returns the constant part of a task's time, in units of work. For example, with an overhead of 20 a task
+// of 100 units takes as long as 120 units of work.
 //
-// Equation 3 is proportional to the work alone. If the time of tasks hardly depends on their bytes, the equation is
-// wrong for small tasks: it promises that a new attempt of each small task would be quick. A scheduler would then
-// restart all small tasks. The overhead prevents such restarts. The overhead is fitted by least squares of the
-// relative error, without the samples that take over 1.5 times their fitted time. The overhead is 0 with fewer than
-// 8 samples, and if all tasks have equal work.
+// Equation 3 of the paper makes the time of a task proportional to its work. If the time of tasks hardly depends on
+// their bytes, the equation is wrong for small tasks: it promises that a new attempt of each small task would be
+// quick. A scheduler would then restart all small tasks. The overhead prevents such restarts. The overhead is
+// fitted by least squares of the relative error. Samples that take over 1.5 times their fitted time are left out.
+// The overhead is 0 if there are fewer than 8 samples, or if all tasks have equal work.
 //
-// A fit that would change a mean task's work by less than a twentieth is dropped. An overhead that is fitted to few
-// samples is unsteady. With ten tasks, about one fit in ten changes the promised time of a small task by over a
-// tenth. With a hundred tasks, no fit does so after their reports have settled. FixedOverhead is steadier if it
-// suits the phase.
+// If a new fit would change the work of a mean task, including the overhead, by less than a twentieth, UnitTimes
+// keeps the old overhead. An overhead that is fitted to few samples is unsteady. With ten tasks, about one fit in
+// ten changes the expected time of a small task by over a tenth. With a hundred tasks, no fit does so after their
+// reports have settled. FixedOverhead is steadier if it suits the phase.
 func (u *UnitTimes) Overhead() float64 { return u.overhead }
 
-// Work returns the work that counts for a task of the given work: at least Floor, plus the overhead.
+// Work returns the number of units that is used for a task of the given work: the work or Floor, whichever is
+// larger, plus the overhead.
 func (u *UnitTimes) Work(work float64) float64 { return max(work, u.config.Floor) + u.overhead }
 
-// NoSample is the id of an attempt without a sample.
+// NoSample is returned and passed in place of the id of a sample if the attempt has no sample.
 const NoSample = -1
 
-// Running records or refreshes the sample of a running attempt: the whole time that its progress so far implies.
-// The first time, id is [NoSample]. Running returns the id to pass the next time. These attempts make no sample,
-// and Running returns NoSample for them:
+// Running records the sample of a running attempt, or replaces it: the sample is the whole time that the progress
+// of the attempt so far implies. In the first call for an attempt, id must be [NoSample]. Running returns the id
+// that the host must pass in the next call for this attempt. Running records no sample and returns NoSample for:
 //
 //   - an attempt that has done nothing
 //   - an attempt of negative age or negative work
 //   - an attempt of work that is not finite, or that is 0 without a Floor
-//   - an attempt that takes over [MaxSample] seconds a unit
+//   - an attempt that takes over [MaxSample] seconds per unit of work
 func (u *UnitTimes) Running(id int, r Run) int {
 	if !(r.Done > 0) {
 		u.Drop(id)
@@ -84,16 +94,18 @@ func (u *UnitTimes) Running(id int, r Run) int {
 	return u.put(id, r.Age.Seconds()/min(r.Done/r.Work, 1), r)
 }
 
-// Kill records an attempt that was killed. id is the id of its sample while it ran, or [NoSample]. Kill returns the
-// id of the sample that stays. The host may pass this id to [UnitTimes.Repeat] when another attempt of the task has
-// ended, and to Drop.
+// Kill records an attempt that was killed. id is the id of the attempt's sample while it ran, or [NoSample]. Kill
+// returns the id of the sample that it records, or NoSample. The host may pass this id to [UnitTimes.Repeat] when
+// another attempt of the task has ended, and to Drop.
 //
-// A killed attempt has taken at least its age, and nothing more is certain. The attempt was killed because its
-// progress implied a far longer time. Its sample keeps the time that its progress implied, converted to an average
-// machine. Two other rules were tested: "by age" counts the killed attempt with its age alone, and "dropped" makes
-// no sample of it. The table compares the three rules in worlds with a known truth, which the tests of package
-// machines contain: 400 tasks of 20 s on ten machines. The last column is the rule "implied" without Factors, where
-// the bad machine distorts the whole phase.
+// A killed attempt would have taken at least as long as it has run, and nothing more is certain. The attempt was
+// killed because its progress implied a far longer time. The sample of a killed attempt is the time that its
+// progress implied, converted to an average machine: the column "implied" of the table. Two other rules were
+// tested. The rule "by age" uses the age of the killed attempt as its sample, and the rule "dropped" makes no
+// sample of it. The table compares the rules in worlds with a known truth, which the tests of package machines
+// contain: 400 tasks of 20 s on ten machines. Each rule has two columns: E(t_new), the expected time of a new
+// attempt in seconds, and the number of attempts killed. The last two columns are the rule "implied" without
+// Factors. There the bad machine distorts the whole phase.
 //
 //	                                   E(t_new) in seconds, and attempts killed
 //	world                       truth  implied  by age    dropped  no Factors
@@ -103,11 +115,12 @@ func (u *UnitTimes) Running(id int, r Run) int {
 //	a tenth of tasks 5x longer     28  28  113  22  114   28  113   28  113
 //	attempts that start slowly     20  25  556   9 1173   22 1007   25  445
 //
-// The last world shows a policy that kills healthy attempts by mistake. If such a mistake is dropped, or counts as
-// a short run, t_new stays short and leads to the next mistake. The implied times make t_new longer until mistakes
-// become rarer. The price is a t_new that is a quarter too long in that world.
+// In the last world, a policy kills healthy attempts by mistake. If such an attempt is dropped, or recorded as a
+// short run, E(t_new) stays short and leads to the next mistake. The implied times make E(t_new) longer until
+// mistakes become rarer. The price is an E(t_new) that is a quarter too long in that world.
 //
-// An attempt without progress counts with its age if its age is above the mean. Otherwise it makes no sample.
+// The sample of an attempt without progress is its age, if the age is above the mean time of such a task on such a
+// machine. Otherwise the attempt makes no sample.
 func (u *UnitTimes) Kill(id int, r Run) int {
 	if r.Done > 0 {
 		return u.Running(id, r)
@@ -120,11 +133,12 @@ func (u *UnitTimes) Kill(id int, r Run) int {
 	return u.put(NoSample, seconds, r)
 }
 
-// Repeat compares a killed attempt with a later attempt of its task. r is the later attempt, which has finished or
-// was killed in turn. Repeat converts both times to an average machine. If r took about as long as the killed
-// attempt would have taken, the task is long, and the killed attempt was not slow. In this case Repeat drops the
-// killed attempt's sample, because the task already has the sample of the later attempt. For example, a task that
-// is restarted three times does not count four times. Repeat reports whether it dropped the sample.
+// Repeat compares a killed attempt with a later attempt of the same task. killed is the id that Kill returned. r is
+// the later attempt, which has finished or was killed in turn. Repeat converts the times of both attempts to an
+// average machine. If r took at least two thirds of the time that the killed attempt would have taken, the task is
+// long, and the killed attempt was not slow. In this case Repeat drops the killed attempt's sample, because the
+// task already has the sample of the later attempt. Otherwise a long task that is restarted three times would be
+// included four times. Repeat reports whether it dropped the sample.
 func (u *UnitTimes) Repeat(killed int, r Run) bool {
 	if !u.holds(killed) {
 		return false
@@ -140,8 +154,8 @@ func (u *UnitTimes) Repeat(killed int, r Run) bool {
 	return true
 }
 
-// Finish records an attempt that finished. id is the id of its sample while it ran, or [NoSample]. Finish reports
-// whether the attempt made a sample.
+// Finish records an attempt that finished. id is the id of the attempt's sample while it ran, or [NoSample]. Finish
+// reports whether it recorded a sample.
 func (u *UnitTimes) Finish(id int, r Run) bool {
 	if id = u.put(id, r.Age.Seconds(), r); id == NoSample {
 		return false
@@ -158,7 +172,8 @@ func (u *UnitTimes) Finish(id int, r Run) bool {
 	return true
 }
 
-// Drop removes the sample of an attempt that failed; an id that is not in use changes nothing.
+// Drop removes the sample with the given id, for example because its attempt failed. An id that is not in use
+// changes nothing.
 func (u *UnitTimes) Drop(id int) {
 	if !u.holds(id) {
 		return
@@ -169,12 +184,13 @@ func (u *UnitTimes) Drop(id int) {
 	u.origin.leave(id)
 }
 
-// holds reports whether an id is in use.
+// holds reports whether there is a sample with the given id.
 func (u *UnitTimes) holds(id int) bool {
 	return id >= 0 && id < len(u.samples) && u.samples[id].unitTime >= 0
 }
 
-// scale returns how many times longer an attempt takes because of its machine and its network path.
+// scale returns how many times longer an attempt takes than on average, because of its machine and its network
+// path.
 func (u *UnitTimes) scale(r Run) float64 {
 	scale := 1.
 	if r.Path > 0 && num.Finite(r.Path) {
@@ -183,14 +199,15 @@ func (u *UnitTimes) scale(r Run) float64 {
 	return scale * u.origin.factor(u.config.Factors, r.Machine)
 }
 
-// put stores a sample of the given seconds, the whole time of an attempt. The sample replaces the sample with the
-// given id, if there is one.
+// put stores the sample of an attempt. seconds is the whole time of the attempt. If id is the id of a sample, the
+// new sample replaces that sample. put returns the id of the new sample.
 func (u *UnitTimes) put(id int, seconds float64, r Run) int {
 	counts := max(r.Work, u.config.Floor)
 	if r.Path > 0 && num.Finite(r.Path) {
 		seconds /= r.Path
 	}
-	// The sample must be valid without any overhead as well, because the overhead may fall to 0.
+	// This check leaves out the overhead: the sample must be in range without any overhead as well, because the
+	// overhead may fall to 0 later.
 	if !(r.Work >= 0) || !num.Finite(r.Work) || counts == 0 || !(seconds <= MaxSample*counts) {
 		u.Drop(id)
 		return NoSample
@@ -218,14 +235,14 @@ func (u *UnitTimes) put(id int, seconds float64, r Run) int {
 	return id
 }
 
-// isNear reports whether a sample's value is near to a new value, so that both values are probably in one
-// block. An attempt to replace the value within its block costs half of a delete and an insert. The cost is wasted if the
-// values are in different blocks.
+// isNear reports whether the present value of a sample and a new value are so close that both probably belong in
+// the same block. A value that is replaced within its block costs half as much as a delete and an insert. If the two
+// values belong in different blocks, the attempt to do so is wasted.
 func (u *UnitTimes) isNear(id int, unitTime float64) bool {
 	return u.holds(id) && math.Abs(unitTime-u.samples[id].unitTime) <= unitTime/64
 }
 
-// place returns the index of a free place in samples.
+// place returns an index in samples that is not in use.
 func (u *UnitTimes) place() int {
 	if n := len(u.free); n > 0 {
 		id := int(u.free[n-1])
@@ -236,9 +253,9 @@ func (u *UnitTimes) place() int {
 	return len(u.samples) - 1
 }
 
-// settle fits the overhead if enough updates have come since the last fit. Otherwise settle only divides by the
-// factors of the machines, if these have changed enough. A fit also walks over free places. If most places are
-// free, fits must be rarer than the number of samples suggests.
+// settle fits the overhead again if there were enough updates since the last fit. Otherwise, if the factors of the
+// machines have changed enough, settle only divides the samples by the new factors. A fit also visits the indexes
+// that are not in use. If most indexes are not in use, fits must be rarer than the number of samples suggests.
 func (u *UnitTimes) settle() {
 	switch u.stale++; {
 	case u.stale >= max(u.fitted, leastFit, len(u.samples)/4) && !u.config.FixedOverhead:

@@ -81,7 +81,8 @@ func FuzzUnitTimes(f *testing.F) {
 	})
 }
 
-// extreme makes a plain number of most bytes, and an extreme number of the last byte.
+// extreme converts a byte to a number. Most bytes give an ordinary number, and the largest bytes give extreme
+// numbers.
 func extreme(b byte) float64 {
 	odd := [...]float64{0, 1e-300, 1e-18, 1e18, 1e306, math.NaN(), math.Inf(1)}
 	if i := int(b) - 249; i >= 0 {

@@ -11,8 +11,8 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// slowUnitTimes follows the description of UnitTimes: it keeps lists of samples and computes every answer anew. The
-// overhead comes from the fast implementation, and a test below checks it.
+// slowUnitTimes follows the description of UnitTimes: it keeps lists of samples and computes every answer again
+// from the lists. The overhead comes from the fast implementation, and a test below checks it.
 type slowUnitTimes struct {
 	config                UnitTimesConfig
 	first, other, running [][2]float64 // seconds, work
@@ -114,8 +114,8 @@ func compareUnitTimes(t *testing.T, fast *UnitTimes, want []float64, p float64) 
 	require.Equal(t, want[int(math.Ceil(p*float64(n)))-1], fast.Quantile(p))
 }
 
-// Near-empty inputs: a task may read a single byte in its start-up second. Without a floor, its rate is a million
-// times above its peers, and distorts the mean.
+// A task with nearly no input may read a single byte in its start-up second. Without a Floor, its time per unit is
+// a million times longer than for other tasks, and distorts the mean.
 func TestFloorBoundsTheRateOfTinyTasks(t *testing.T) {
 	bare, _ := NewUnitTimes(UnitTimesConfig{FixedOverhead: true})
 	floored, _ := NewUnitTimes(UnitTimesConfig{Floor: 1e5, FixedOverhead: true})

@@ -10,78 +10,83 @@ import (
 )
 
 // Off as the share of a budget means that the budget has no limit. Off as [LossBurstsConfig.Losses] means that no
-// burst ever begins.
+// machine is ever said to be in a burst of losses.
 const Off = -1
 
 const (
-	byteShare = 0.10 // default share of the bytes processed [Mantri §5.3]
-	timeShare = 0.05 // default share of the cluster time used
+	byteShare = 0.10 // the default share of the processed bytes [Mantri §5.3]
+	timeShare = 0.05 // the default share of the cluster time used
 )
 
-// ByteBudget holds the tokens of one job for copies. A token pays for one byte. The job gets tokens for a share of
-// the bytes that its finished tasks have processed, and each copy spends tokens. The number of tokens is never
-// negative [Mantri §5.3].
+// ByteBudget contains the tokens that one job may spend on copies of outputs. A token pays for one byte. The job
+// receives tokens for a share of the bytes that its finished tasks have processed, and each copy spends tokens. The
+// number of tokens is never negative [Mantri §5.3].
 //
-// Tokens are exact integers. The share is rounded to billionths. A fraction of a token is kept for the next grant.
+// Tokens are whole numbers and are computed without rounding errors. The share is rounded to billionths. A fraction
+// of a token is kept for the next grant.
 //
-// The zero value grants a tenth of the processed bytes. A ByteBudget is not safe for concurrent use. Use one for each
-// job.
+// The zero value grants a tenth of the processed bytes. A ByteBudget is not safe for concurrent use. Use a separate
+// ByteBudget for each job.
 type ByteBudget struct{ account }
 
-// NewByteBudget returns a budget without tokens. It grants a share, in (0, 1], of the processed bytes. 0 means 0.1,
-// and [Off] means no limit. Any other share is an error.
+// NewByteBudget returns a budget without tokens. Later the budget receives this share, in (0, 1], of the bytes that
+// tasks process. 0 means 0.1, and [Off] means that the budget has no limit. Any other share is an error.
 func NewByteBudget(share float64) (*ByteBudget, error) {
 	a, err := newAccount("ByteBudget", share)
 	return &ByteBudget{a}, err
 }
 
-// Grant adds the tokens for the bytes that a finished task has processed. A number below 1 adds no token. O(1), no
-// allocation.
+// Grant adds the tokens for the bytes that a finished task has processed. If processed is below 1, Grant adds
+// nothing. O(1), no allocation.
 func (b *ByteBudget) Grant(processed int64) { b.grant(processed) }
 
-// Left returns the number of tokens, in bytes. Without a limit it returns the largest int64. O(1), no allocation.
+// Left returns the number of tokens in the budget, in bytes. If the budget has no limit, Left returns the largest
+// int64. O(1), no allocation.
 func (b *ByteBudget) Left() int64 { return b.left(byteShare) }
 
-// Spend takes the tokens for a copy of an output of this many bytes, and returns true. If there are too few tokens,
-// or if bytes is negative, Spend takes none and returns false. O(1), no allocation.
+// Spend removes the tokens for a copy of an output of this many bytes, and returns true. If there are too few
+// tokens, or if bytes is negative, Spend removes none and returns false. O(1), no allocation.
 func (b *ByteBudget) Spend(bytes int64) bool { return b.spend(bytes, b.Left()) }
 
-// Spent returns the number of tokens that were spent, in bytes. O(1), no allocation.
+// Spent returns the number of tokens that Spend has removed, in bytes. O(1), no allocation.
 func (b *ByteBudget) Spent() int64 { return b.spent }
 
-// TimeBudget holds the cluster time that one job may use to recompute outputs ahead of need. The job gets a share of
-// the cluster time that its finished tasks have used. TimeBudget counts nanoseconds as [ByteBudget] counts tokens.
+// TimeBudget contains the cluster time that one job may use to recompute outputs before a task asks for them. The
+// job receives a share of the cluster time that its finished tasks have used. The unit is nanoseconds; in all else,
+// TimeBudget works as [ByteBudget] does.
 //
-// The zero value grants a twentieth. The paper has such a budget and does not give its size; it reports a use of a
-// few per cent [Mantri §6.5]. A TimeBudget is not safe for concurrent use. Use one for each job.
+// The zero value grants a twentieth of the time used. The paper has such a budget and does not give its size; it
+// reports a use of a few per cent [Mantri §6.5]. A TimeBudget is not safe for concurrent use. Use a separate
+// TimeBudget for each job.
 type TimeBudget struct{ account }
 
-// NewTimeBudget returns a budget without time. It grants a share, in (0, 1], of the cluster time used. 0 means 0.05,
-// and [Off] means no limit. Any other share is an error.
+// NewTimeBudget returns a budget without time. Later the budget receives this share, in (0, 1], of the cluster time
+// that tasks use. 0 means 0.05, and [Off] means that the budget has no limit. Any other share is an error.
 func NewTimeBudget(share float64) (*TimeBudget, error) {
 	a, err := newAccount("TimeBudget", share)
 	return &TimeBudget{a}, err
 }
 
-// Grant adds time for the cluster time that a finished task has used. A duration below 1 ns adds no time. O(1), no
-// allocation.
+// Grant adds the budget's share of the cluster time that a finished task has used. If used is below 1 ns, Grant
+// adds nothing. O(1), no allocation.
 func (b *TimeBudget) Grant(used time.Duration) { b.grant(int64(used)) }
 
-// Left returns the time in the budget. Without a limit it returns the largest duration. O(1), no allocation.
+// Left returns the cluster time in the budget. If the budget has no limit, Left returns the largest duration. O(1),
+// no allocation.
 func (b *TimeBudget) Left() time.Duration { return time.Duration(b.left(timeShare)) }
 
-// Spend takes the cluster time of a recomputation, and returns true. If there is too little time, or if work is
-// negative, Spend takes none and returns false. O(1), no allocation.
+// Spend removes the cluster time of a recomputation from the budget, and returns true. If there is too little time,
+// or if work is negative, Spend removes none and returns false. O(1), no allocation.
 func (b *TimeBudget) Spend(work time.Duration) bool { return b.spend(int64(work), int64(b.Left())) }
 
-// Spent returns the time that was spent. O(1), no allocation.
+// Spent returns the cluster time that Spend has removed. O(1), no allocation.
 func (b *TimeBudget) Spent() time.Duration { return time.Duration(b.spent) }
 
-// account is the common part of both budgets. It counts whole tokens: bytes or nanoseconds.
+// account is the common part of both budgets. Its unit is the token: one byte or one nanosecond.
 type account struct {
-	billionths uint64 // the share in billionths; 0 means the default
+	billionths uint64 // the share in billionths; 0 means the default share
 	unlimited  bool   // the budget has no limit
-	processed  int64  // bytes or nanoseconds that were granted for; saturates
+	processed  int64  // sum of the bytes or nanoseconds passed to Grant, at most the largest int64
 	spent      int64
 }
 
@@ -106,7 +111,8 @@ func (a *account) grant(processed int64) {
 	}
 }
 
-// left returns the tokens that are granted and not spent. defaultShare is the share if none was given.
+// left returns the tokens that are granted and not spent. If no share was given to the account, left uses
+// defaultShare.
 func (a *account) left(defaultShare float64) int64 {
 	if a.unlimited {
 		return math.MaxInt64

@@ -7,9 +7,11 @@ import (
 	"github.com/straggler-go/straggler/internal/exact"
 )
 
-// choose is the greedy algorithm for the knapsack problem. It takes items by gain/price, the largest first, and skips
-// items that no longer fit. If a single item has a larger gain than all these items together, choose takes this item
-// alone. So the gain is at least half of the largest possible gain. Each item with ok must fit into the budget alone.
+// choose is the greedy algorithm for the knapsack problem: it selects items with a large total gain whose total
+// price is at most budget. It takes items in the order of gain/price, the largest first, and skips each item that
+// no longer fits into the budget. If a single item has a larger gain than all these items together, choose takes
+// only this item. So the total gain is at least half of the largest possible total gain. For an item that must not
+// be selected, item returns ok = false. The price of each other item must be at most budget.
 func choose(dst []int, n int, budget int64, item func(int) (gain, price int64, ok bool)) []int {
 	base, single, most := len(dst), -1, int64(0)
 	for i := range n {

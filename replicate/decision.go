@@ -7,22 +7,25 @@ import (
 	"github.com/straggler-go/straggler/internal/wire"
 )
 
-// Decision is an action, its reason, and the numbers that were compared. It is comparable, prints as one line, logs
-// as structured fields and marshals to JSON. The zero value has the action [Leave]. One line:
+// Decision is an action with its reason and the numbers that were compared. It can be compared with ==, prints as
+// one line, logs as structured fields and has a JSON form. The zero value has the action [Leave]. An example of the
+// line:
 //
 //	leave over-budget saves=10s takes=6s bytes=60000000 tokens=40000000
 //
-// A copy of the output would save 10 s and take 6 s, but the 40 million tokens do not cover its 60 million bytes.
+// A copy of the output would save 10 s and take 6 s. But the budget has 40 million tokens, and the output has 60
+// million bytes. So the output is left without a copy.
 type Decision struct {
-	Action Action // what to do with the output
-	Reason Reason // why
-	// Saves is the waiting time that the action is expected to save. Takes is the time that it takes: the copy time
-	// t_rep for a copy, and cluster time for a recomputation. Both are 0 if Reason is NoEstimate.
+	Action Action // the action to take with the output
+	Reason Reason // the reason for the action
+	// Saves is the waiting time that the action is expected to save. Takes is the time that the action takes: for a
+	// copy, the time of the copy, and for a recomputation, the cluster time that it needs. If Reason is NoEstimate,
+	// both are 0.
 	Saves, Takes time.Duration
-	// Bytes is the size of the output, and Tokens is the number of tokens in the byte budget. Both are 0 after
-	// [DecideRecompute].
+	// Bytes is the size of the output, and Tokens is the number of tokens in the byte budget. In a Decision from
+	// [DecideRecompute] both are 0.
 	Bytes, Tokens int64
-	// Allowed is the time in the budget of cluster time. It is 0 after [Decide].
+	// Allowed is the cluster time in the budget for recomputations. In a Decision from [Decide] it is 0.
 	Allowed time.Duration
 }
 
@@ -37,7 +40,8 @@ func (d *Decision) wire(c *wire.Codec) {
 	wire.Limit(c.When(compared && d.Allowed != 0), "allowed", &d.Allowed)
 }
 
-// String returns the decision as one line. MarshalJSON and LogValue (for log/slog) have the same fields.
+// String returns the decision as one line. LogValue returns the same fields for
+// log/slog. MarshalJSON returns the same fields as JSON.
 func (d Decision) String() string               { return wire.Line(d.wire) }
 func (d Decision) LogValue() slog.Value         { return wire.Log(d.wire) }
 func (d Decision) MarshalJSON() ([]byte, error) { return wire.JSON(d.wire) }

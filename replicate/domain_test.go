@@ -26,7 +26,7 @@ func TestDomainsAreExactForOneLevelFanIn(t *testing.T) {
 			}
 		}
 		for k := range n - 1 {
-			outputs[n-1].Inputs = append(outputs[n-1].Inputs, k) // an index that appears twice counts once
+			outputs[n-1].Inputs = append(outputs[n-1].Inputs, k) // an index that appears twice changes nothing
 		}
 		costs := mustRedo(t, outputs)
 		require.InDelta(t, enumerateDomains(outputs, n-1), costs[n-1].Redo.Seconds(), 1e-7, "%+v", outputs)
@@ -109,9 +109,10 @@ func TestDecideTargetChoosesTheLargestGain(t *testing.T) {
 	assert.Zero(t, testing.AllocsPerRun(10, func() { DecideTarget(Candidate{}, make([]Target, 4), 1) }))
 }
 
-// In deeper graphs that return to a machine the cost is an approximation: an input counts as lost together with its
-// reader's output, and not with outputs that were lost earlier. The test checks the errors that the comment of Graph
-// states. It also checks that independent losses would give much larger errors.
+// In deeper graphs that return to a machine the cost is an approximation: the package includes that an input may be
+// lost together with the output of its reader, but not that it may be lost together with earlier lost outputs. The
+// test checks the errors that the comment of Graph states. It also checks that independent losses would give much
+// larger errors.
 func TestDomainsAreCloseInDeeperGraphs(t *testing.T) {
 	for _, c := range []struct{ loss, most, mean float64 }{{0.02, 0.35, 0.001}, {0.2, 0.55, 0.005}, {1, 0.4, 0.002}} {
 		rng := rand.New(rand.NewPCG(3, 3))

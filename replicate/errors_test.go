@@ -68,7 +68,7 @@ func TestDefaultsReadBack(t *testing.T) {
 	assert.Equal(t, LossBurstsConfig{Losses: 1, Window: 15 * time.Minute, Prior: .76, Weight: 20}, o.Config())
 }
 
-// Facts out of range lead to no action, and the reason is NoEstimate.
+// If a fact is out of range, there is no action, and the reason is NoEstimate.
 func TestInvalidFactsLeadToNoAction(t *testing.T) {
 	hour := Cost{Expected: time.Hour}
 	for _, c := range []Candidate{
@@ -117,7 +117,7 @@ func TestExtremeGraphsSaturate(t *testing.T) {
 	assert.Equal(t, Replicate, Decide(Candidate{Cost: c, CopyTime: time.Hour}, 0).Action)
 	assert.Equal(t, Leave, Decide(Candidate{Cost: c, CopyTime: longest}, 0).Action)
 
-	// A chain of 2000 diamonds has 2^2000 paths. The work exceeds every float64, and no value may be NaN.
+	// A chain of 2000 diamonds has 2^2000 paths. The work is larger than every float64, and no value may be NaN.
 	diamonds := []Output{{Run: time.Second, Loss: 1}}
 	for range 2000 {
 		n := len(diamonds)
@@ -131,7 +131,7 @@ func TestExtremeGraphsSaturate(t *testing.T) {
 	assert.Equal(t, longest, costs[len(costs)-2].ClusterTime)
 	assert.Equal(t, Cost{Redo: time.Second, ClusterTime: time.Second}, costs[len(costs)-1], "an input that cannot be lost must not stall")
 
-	// An input that appears a thousand times counts once.
+	// An input that appears a thousand times has the same effect as an input that appears a single time.
 	same := []Output{{Run: time.Second, Loss: 0.5}, {Run: time.Second, Loss: 0.5}, {Inputs: make([]int, 1000)}}
 	same[2].Inputs[500] = 1
 	assert.Equal(t, 750*time.Millisecond, mustRedo(t, same)[2].Redo)

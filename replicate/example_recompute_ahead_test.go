@@ -7,8 +7,9 @@ import (
 	"github.com/straggler-go/straggler/replicate"
 )
 
-// Which outputs should be recomputed before a task asks for them? A machine has lost two outputs within minutes. Its
-// other outputs are recomputed, the output with the most saved time per cluster time first, within a budget.
+// Which outputs should be recomputed before a task asks for them? A machine has lost two outputs within minutes.
+// Its other outputs are recomputed within a budget. The output that saves the most time per second of cluster time
+// is first.
 func ExampleChooseRecompute() {
 	bursts, err := replicate.NewLossBursts(100, replicate.LossBurstsConfig{Losses: 2, Window: 10 * time.Minute})
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/straggler-go/straggler/internal/fixturetest"
 )
 
-// The files in testdata are worked examples with comments.
+// The files in testdata are worked examples, and their answers must be the answers of the package.
 func TestFixturesMatchTheirWorking(t *testing.T) {
 	fixturetest.Run(t, "testdata/*.txt", func(t *testing.T) fixturetest.Host {
 		var job Graph

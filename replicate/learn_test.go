@@ -11,7 +11,7 @@ import (
 	"github.com/straggler-go/straggler/internal/snapshot/snapshottest"
 )
 
-// slowLosses keeps every event and counts the events in the last 15 to 16 sixteenths of the window.
+// slowLosses stores every event, and adds up the events of the last 15 to 16 sixteenths of the window.
 type slowLosses struct {
 	config LossesConfig
 	events []lossEvent
@@ -112,7 +112,7 @@ func TestMissingIsLearnedFromBurstsOnly(t *testing.T) {
 	now := time.Unix(0, 0)
 	at := func() time.Time { now = now.Add(time.Second); return now }
 	for range 1000 {
-		b.Found(at(), 2) // machine 2 is in no burst, so these outputs do not count
+		b.Found(at(), 2) // machine 2 is in no burst, so these outputs are not recorded
 	}
 	_, active := b.Missing(at(), 0)
 	assert.False(t, active)
@@ -134,7 +134,7 @@ func TestMissingIsLearnedFromBurstsOnly(t *testing.T) {
 	_, active = b.Missing(now.Add(2*time.Hour), 0)
 	assert.False(t, active, "the burst must be over")
 
-	// After thousands of outputs the older outputs count less, so the probability follows a change.
+	// After thousands of outputs, the older outputs have less weight, so the probability follows a change.
 	for range 5000 {
 		b.Lost(at(), 0)
 	}

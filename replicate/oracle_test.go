@@ -7,8 +7,9 @@ import (
 	"time"
 )
 
-// enumerate returns the exact expected time to redo output k. It adds up all outcomes of which other outputs are
-// lost, and uses plain recursion. It is right for every graph.
+// enumerate returns the exact expected time to redo output k. It goes through all sets of other outputs that may be
+// lost, and adds up their times, weighted by their probability. It uses plain recursion and is right for every
+// graph.
 func enumerate(outputs []Output, k int) float64 {
 	mean := 0.0
 	for lost := range 1 << len(outputs) {
@@ -32,7 +33,7 @@ func enumerate(outputs []Output, k int) float64 {
 	return mean
 }
 
-// redoGiven returns the time to redo output k if exactly the outputs in the bit set lost are lost.
+// redoGiven returns the time to redo output k if the outputs in the bit set lost are lost and all others exist.
 func redoGiven(outputs []Output, lost, k int) float64 {
 	stall := 0.0
 	for _, j := range outputs[k].Inputs {
@@ -44,7 +45,7 @@ func redoGiven(outputs []Output, lost, k int) float64 {
 }
 
 // byDefinition computes the recursion of the package directly from its definition: the expected maximum over all
-// outcomes of the direct inputs, with each input at its mean.
+// sets of direct inputs that may be lost, where each input takes its mean time.
 func byDefinition(outputs []Output, k int) (redo, work float64) {
 	run := outputs[k].Run.Seconds()
 	inputs := distinct(outputs[k].Inputs)
@@ -109,10 +110,10 @@ func renumbered(rng *rand.Rand, outputs []Output) (list []Output, at []int) {
 	return list, at
 }
 
-// enumerateDomains is enumerate for outputs with domains. Each domain draws one number, and loses the outputs with a
-// loss above this number.
+// enumerateDomains does the same as enumerate, for outputs with domains. For each domain there is one random
+// number, and the outputs with a Loss above this number are lost.
 func enumerateDomains(outputs []Output, k int) float64 {
-	draws := map[int][]float64{} // by domain: the losses in the domain, where the outcome changes
+	draws := map[int][]float64{} // for each domain, the values of Loss at which the set of lost outputs changes
 	for j, o := range outputs {
 		domain := domainOf(outputs, j)
 		draws[domain] = append(draws[domain], o.Loss)

@@ -50,8 +50,8 @@ func TestSection53Figure11cTheLongestInputStalls(t *testing.T) {
 	assert.Equal(t, 15420*time.Millisecond, costs[3].Redo) // 10 + 20*(1 - .9^3) = 15.42
 	assert.Equal(t, 16*time.Second, costs[3].ClusterTime)  // 10 + 3*.1*20
 
-	// The inputs take 30, 20 and 10 s, with r = .5, .2 and .1. The longest lost input stalls: .5*30 + .5*.2*20 +
-	// .5*.8*.1*10 = 17.4.
+	// The inputs take 30, 20 and 10 s, with r = .5, .2 and .1. The task waits for the longest lost input: .5*30 +
+	// .5*.2*20 + .5*.8*.1*10 = 17.4.
 	costs = mustRedo(t, []Output{
 		{Run: 20 * time.Second, Loss: 0.2}, {Run: 30 * time.Second, Loss: 0.5}, {Run: 10 * time.Second, Loss: 0.1},
 		{Run: 10 * time.Second, Inputs: []int{0, 1, 2}},
@@ -60,8 +60,8 @@ func TestSection53Figure11cTheLongestInputStalls(t *testing.T) {
 	assert.Zero(t, costs[3].Expected, "an output that cannot be lost must cost nothing")
 }
 
-// In a diamond, outputs 1 and 2 read output 0, and output 3 reads 1 and 2. The recursion counts the stall of output 0
-// on each side of the diamond.
+// In a diamond, outputs 1 and 2 read output 0, and output 3 reads 1 and 2. The recursion includes the wait for
+// output 0 two times, on each side of the diamond.
 func TestSection53ADiamondCountsACommonInputTwice(t *testing.T) {
 	costs := mustRedo(t, []Output{
 		{Run: 10 * time.Second, Loss: 0.5},
@@ -75,8 +75,9 @@ func TestSection53ADiamondCountsACommonInputTwice(t *testing.T) {
 	assert.Equal(t, 70*time.Second, costs[3].ClusterTime)
 }
 
-// §4.2: recomputations cluster by machine, so outputs on one machine are lost together. Ten equal inputs on one
-// machine stall as often as a single input. If a task's output is lost, its inputs on the same machine are lost, too.
+// §4.2: recomputations cluster by machine, so outputs on one machine are lost together. A task waits for ten equal
+// inputs on one machine as often as for a single input. If a task's output is lost, its inputs on the same machine
+// are lost, too.
 func TestSection42InputsOnOneMachineAreLostTogether(t *testing.T) {
 	job := func(of func(input int) int, own int) Cost {
 		var outputs []Output
@@ -135,7 +136,7 @@ func TestSection65PriorsOfALossInABurst(t *testing.T) {
 }
 
 // §5.3: replicate "outputs whose cost to recompute exceeds the cost to replicate". Equal costs are not enough, and
-// rounding errors of floating point do not count.
+// rounding errors must not decide.
 func TestSection53CopiesMustSaveMoreThanTheyTake(t *testing.T) {
 	for _, c := range []struct {
 		run    time.Duration
@@ -214,9 +215,9 @@ func TestSection53TokensCapReplicationAtATenth(t *testing.T) {
 	assert.Zero(t, exact.Left())
 }
 
-// §5.3: "Mantri proactively recomputes tasks whose output and replicas, if any, have been lost". A recomputation
-// means that a problem of the machine has begun. §6.5 compares this with a wait for two recomputations in quick
-// succession.
+// §5.3: "Mantri proactively recomputes tasks whose output and replicas, if any, have been lost". A recomputation is
+// a sign that a problem of the machine has begun. §6.5 compares this rule with a rule that waits for two
+// recomputations in quick succession.
 func TestSection53LostOutputsAreRecomputedAhead(t *testing.T) {
 	cost := Cost{Redo: 60 * time.Second, ClusterTime: 90 * time.Second}
 	lost := AtRisk{Cost: cost, Missing: 1, Readers: 3}
@@ -247,8 +248,8 @@ func TestSection53LostOutputsAreRecomputedAhead(t *testing.T) {
 	assert.False(t, second.Active(start.Add(3*time.Minute), 1))
 }
 
-// §5.3: the cluster time for recomputations ahead of need has a budget. The output with the most saved stall per
-// second of cluster time is first.
+// §5.3: the cluster time for recomputations ahead of need has a budget. The output that saves the most waiting time
+// per second of cluster time is first.
 func TestSection53RecomputationsWithTheLargestGainAreFirst(t *testing.T) {
 	atRisk := []AtRisk{
 		{Cost: Cost{Redo: 10 * time.Second, ClusterTime: 10 * time.Second}, Missing: 0.9, Readers: 1}, // .9 s saved for 1 s

@@ -7,16 +7,16 @@ import (
 	"github.com/straggler-go/straggler/internal/snapshot"
 )
 
-// The version is the first byte of a snapshot.
+// Each snapshot begins with one byte, the version of its format.
 const (
 	lossesVersion = 4
 	burstsVersion = 2
 )
 
-// maxCount bounds each count in a snapshot, so that sums of counts do not overflow.
+// maxCount limits each number of outputs in a snapshot, so that sums of such numbers do not overflow.
 const maxCount = 1 << 56
 
-// state codes the fields of a snapshot, for writing and for reading.
+// state writes all fields to a snapshot or reads them from it.
 func (l *Losses) state(c *snapshot.Codec) {
 	l.config = l.Config()
 	c.Span(&l.config.Window)
@@ -34,7 +34,8 @@ func (l *Losses) state(c *snapshot.Codec) {
 	snapshot.List(c, &l.machine, func(r *record) { r.state(c, latest) })
 }
 
-// state codes a record. latest is the current sixteenth; a record beyond it is an error.
+// state writes a record to a snapshot or reads it from it. latest is the number of the current sixteenth of the
+// window. A record with a later sixteenth is an error.
 func (r *record) state(c *snapshot.Codec, latest int64) {
 	c.Number64(&r.latest, 0, math.MaxInt64)
 	c.Check(r.latest <= latest, "holds outputs out of time")
@@ -50,9 +51,9 @@ func (r *record) state(c *snapshot.Codec, latest int64) {
 }
 
 // MarshalBinary and AppendBinary return a snapshot of the state and the configuration. A restored Losses gives the
-// same answers as the original. The error is always nil. O(m) for m machines; a snapshot takes about 40 bytes for
-// each machine. UnmarshalBinary replaces l by the state of a snapshot. If data is no valid snapshot, it returns an
-// error and changes nothing.
+// same answers as the original. The error is always nil. Both calls take O(m) for m machines, and a snapshot has
+// about 40 bytes for each machine. UnmarshalBinary replaces l by the state of a snapshot. If data is no valid
+// snapshot, UnmarshalBinary returns an error and changes nothing.
 func (l *Losses) MarshalBinary() ([]byte, error) { return l.AppendBinary(nil) }
 func (l *Losses) AppendBinary(dst []byte) ([]byte, error) {
 	return snapshot.Append(dst, lossesVersion, l.state)
@@ -61,7 +62,7 @@ func (l *Losses) UnmarshalBinary(data []byte) error {
 	return snapshot.Restore(data, lossesVersion, l, (*Losses).state)
 }
 
-// state codes the fields of a snapshot, for writing and for reading.
+// state writes all fields to a snapshot or reads them from it.
 func (b *LossBursts) state(c *snapshot.Codec) {
 	b.config = b.Config()
 	c.Number(&b.config.Losses, Off, maxBurstLosses)
@@ -73,7 +74,7 @@ func (b *LossBursts) state(c *snapshot.Codec) {
 	c.Number(&b.wanted, 0, keepWanted)
 	c.Number(&b.lost, 0, b.wanted)
 	ring := max(b.config.Losses, 0)
-	machines := c.Size(len(b.next), 1+ring) // a machine has one index and a ring of times
+	machines := c.Size(len(b.next), 1+ring) // for each machine, the snapshot has one index and a ring of times
 	if c.Reading() {
 		b.next = make([]int, machines)
 	}
@@ -90,9 +91,9 @@ func (b *LossBursts) state(c *snapshot.Codec) {
 }
 
 // MarshalBinary and AppendBinary return a snapshot of the state and the configuration. A restored LossBursts gives
-// the same answers as the original. The error is always nil. O(m) for m machines; a snapshot takes about 5 bytes for
-// each machine, and more for a machine in a burst. UnmarshalBinary replaces b by the state of a snapshot. If data is
-// no valid snapshot, it returns an error and changes nothing.
+// the same answers as the original. The error is always nil. Both calls take O(m) for m machines. A snapshot has
+// about 5 bytes for each machine, and more for a machine in a burst. UnmarshalBinary replaces b by the state of a
+// snapshot. If data is no valid snapshot, UnmarshalBinary returns an error and changes nothing.
 func (b *LossBursts) MarshalBinary() ([]byte, error) { return b.AppendBinary(nil) }
 func (b *LossBursts) AppendBinary(dst []byte) ([]byte, error) {
 	return snapshot.Append(dst, burstsVersion, b.state)

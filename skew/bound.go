@@ -2,18 +2,19 @@ package skew
 
 import "math"
 
-// Bound returns a lower bound in seconds: no assignment of the problem ends earlier. So Plan.Seconds/seconds-1 is the
-// largest possible distance of a plan from the best plan. The bound is the largest of three times:
+// Bound returns a lower bound in seconds: no assignment of the problem ends earlier. So a plan takes at most
+// Plan.Seconds/seconds times as long as the best plan. The bound is the largest of three times:
 //
 //   - the end of the largest partition alone, on the reduce task where it would end first
-//   - the end of two partitions together: the two smallest of the R+1 largest partitions, because some reduce task
-//     gets at least two of the R+1
-//   - the common end if partitions could be split without limit
+//   - the end of two partitions together on one reduce task: the two smallest of the R+1 largest partitions, where
+//     R is the number of reduce tasks, because some reduce task gets at least two of these R+1
+//   - the time at which all reduce tasks would end together if partitions could be split without limit
 //
-// If the first time is the largest, partition is the index of the largest partition; if not, it is -1.
+// If the first time is the largest, partition is the index of the largest partition. Otherwise partition is -1.
 //
-// Bound ignores deadlines. It returns the same errors as [Policy.Assign]. O(p log p); with estimates it calls
-// Reducer.Seconds about 3000 R times. It allocates slices for the sizes and the reduce tasks.
+// Bound ignores deadlines. It returns the same errors as [Policy.Assign]. Bound takes O(p log p) for p partitions.
+// If the reduce tasks have estimates, it calls Reducer.Seconds about 3000 R times. It allocates slices for the
+// sizes and the reduce tasks.
 func Bound(p Problem) (seconds float64, partition int, err error) {
 	if err := p.validate(); err != nil {
 		return 0, -1, err
@@ -24,7 +25,7 @@ func Bound(p Problem) (seconds float64, partition int, err error) {
 	return seconds, partition, g.err
 }
 
-// bound computes the result of Bound.
+// bound computes the result of the function Bound.
 func (g *greedy) bound() (seconds float64, partition int) {
 	largest := LargestFirst(make([]int, 0, len(g.sizes)), g.sizes)
 	seconds = g.divisibleEnd()
@@ -37,7 +38,8 @@ func (g *greedy) bound() (seconds float64, partition int) {
 	return seconds, -1
 }
 
-// earliestAlone returns the earliest end of a reduce task with this size and no other partition.
+// earliestAlone returns the earliest time at which a reduce task could end if it got partitions of this total size
+// and no others.
 func (g *greedy) earliestAlone(size int64) float64 {
 	if size == 0 {
 		return 0
@@ -49,8 +51,8 @@ func (g *greedy) earliestAlone(size int64) float64 {
 	return least
 }
 
-// divisibleEnd returns a time before the common end of all reduce tasks, if partitions could be split without limit.
-// It is exact to the nearest float below.
+// divisibleEnd returns the time at which all reduce tasks would end together if partitions could be split without
+// limit. The result is rounded down to the nearest float.
 func (g *greedy) divisibleEnd() float64 {
 	var total int64
 	for _, size := range g.sizes {
@@ -72,7 +74,8 @@ func (g *greedy) divisibleEnd() float64 {
 	return low
 }
 
-// room returns the largest size, at most total, with which reduce task r ends at the time by, or before.
+// room returns the largest size with which reduce task r ends no later than the time by. If Reducer.Seconds gives
+// the time of r, the result is at most total.
 func (g *greedy) room(r int, by float64, total int64) float64 {
 	if unit := g.timing.perUnit[r]; unit != 0 {
 		return max(by-g.timing.ready[r], 0) / unit
@@ -80,8 +83,8 @@ func (g *greedy) room(r int, by float64, total int64) float64 {
 	return float64(largestThat(total, func(size int64) bool { return g.endAt(r, size) <= by }))
 }
 
-// largestThat returns the largest size up to limit for which fits is true, or 0. If fits is true for a size, it must
-// be true for each smaller size.
+// largestThat returns the largest size from 1 to limit for which fits is true, or 0 if there is none. If fits is
+// true for a size, it must be true for each smaller size.
 func largestThat(limit int64, fits func(int64) bool) int64 {
 	low := int64(0)
 	for low < limit {

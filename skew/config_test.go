@@ -151,7 +151,7 @@ func TestSketchEncodingAndHashesAreStable(t *testing.T) {
 	assert.Equal(t, uint64(0xaf63dc4c8601ec8c), HashKey("a"))
 }
 
-// A second report of a map task changes nothing, even if its sizes would exceed the largest sum.
+// A second report of a map task changes nothing, even if its sizes would make the sum too large.
 func TestSizesCountAMapTaskOnce(t *testing.T) {
 	s, err := NewSizes(2, 2)
 	require.NoError(t, err)
@@ -165,7 +165,8 @@ func TestSizesCountAMapTaskOnce(t *testing.T) {
 	assert.Equal(t, 1, s.Missing())
 }
 
-// A partition fits if the reduce task ends exactly at its deadline. Nothing fits a deadline that has passed.
+// A partition is assigned if the reduce task then ends exactly at its deadline. If the deadline has passed, no
+// partition is assigned.
 func TestDeadlineIsInclusive(t *testing.T) {
 	for limit, fits := range map[time.Duration]bool{2 * time.Second: true, 2*time.Second - 1: false, -1: false, 0: true} {
 		plan, err := Assign(Problem{Sizes: []int64{1, 1}, Reducers: []Reducer{{SecondsPerUnit: 1, Deadline: limit}}})
@@ -174,7 +175,8 @@ func TestDeadlineIsInclusive(t *testing.T) {
 	}
 }
 
-// Three times 0.1 s and 0.1 s + 0.2 s fit a deadline of 0.3 s, although both exceed 0.3 in floating point.
+// Three times 0.1 s and 0.1 s + 0.2 s are within a deadline of 0.3 s, although both are above 0.3 in floating
+// point.
 func TestRoundingErrorsDoNotBreakADeadline(t *testing.T) {
 	reducers := []Reducer{{SecondsPerUnit: .1, Deadline: 300 * time.Millisecond}}
 	for limit, unfit := range map[time.Duration][]int{300 * time.Millisecond: nil, 300*time.Millisecond - 1: {1}} {
@@ -224,8 +226,8 @@ func TestTheZeroPlanIsEmptyAndEven(t *testing.T) {
 	assert.Equal(t, 1.0, Plan{}.Balance())
 }
 
-// An estimate that stays constant beyond its largest run makes further partitions seem free, so one worker gets all
-// of them. KnownTo prevents this.
+// If an estimate stays constant for sizes above its largest run, further partitions seem to take no time, and one
+// worker gets all of them. KnownTo prevents this.
 func TestKnownToKeepsAnEstimateFromLevellingOff(t *testing.T) {
 	levels := func(size int64) float64 { return min(float64(size), 10) }
 	p := Problem{

@@ -8,7 +8,8 @@ import (
 )
 
 // What if a worker must be free at a certain time? The fast worker must be free for a task of another job after 0.5
-// s. So partition 3 fits nowhere. With PlaceAll it is assigned to the reduce task that ends first.
+// s. So no worker can take partition 3 within its deadline. With PlaceAll it is assigned to the reduce task that
+// ends first.
 func ExampleAssign_deadline() {
 	problem := skew.Problem{
 		Sizes: []int64{100, 400, 200, 200},

@@ -8,8 +8,8 @@ import (
 	"github.com/straggler-go/straggler/skew"
 )
 
-// What if the time is not proportional to the size? Each worker needs 0.2 s to start a reduce task. The times come
-// from earlier runs of each worker, by nearest neighbours.
+// What if the time is not proportional to the size? Each worker needs 0.2 s to start a reduce task. The times are
+// estimated from the most similar earlier runs of each worker.
 func ExampleReducer_seconds() {
 	problem := skew.Problem{Sizes: []int64{900, 100, 500, 300, 200, 400}}
 	for _, secondsPerValue := range []float64{.001, .003} {

@@ -6,8 +6,8 @@ import (
 	"github.com/straggler-go/straggler/skew"
 )
 
-// How much does the rule gain? Worker 1 takes four times as long for a unit. Balanced loads end much later than the
-// rule of DynamicShare.
+// How much does the rule gain? Worker 1 takes four times as long for a unit of size. If all loads are equal, the
+// phase ends much later than by the rule of DynamicShare.
 func ExamplePolicy() {
 	problem := skew.Problem{
 		Sizes:    []int64{900, 100, 500, 300, 200, 400},

@@ -6,8 +6,8 @@ import (
 	"github.com/straggler-go/straggler/skew"
 )
 
-// How do I add up the reports of map tasks? Two map tasks report the sizes of three partitions. The second copy of
-// map task 0 does not count.
+// How do I add up the reports of map tasks? Two map tasks report the sizes of three partitions. The report of the
+// second copy of map task 0 is ignored.
 func ExampleSizes() {
 	sizes, err := skew.NewSizes(3, 2)
 	if err != nil {

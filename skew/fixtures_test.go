@@ -11,7 +11,7 @@ import (
 	"github.com/straggler-go/straggler/internal/fixturetest"
 )
 
-// The files in testdata are worked examples with comments.
+// The files in testdata are worked examples, and their answers must be the answers of the package.
 func TestFixturesMatchTheirWorking(t *testing.T) {
 	fixturetest.Run(t, "testdata/*.txt", func(t *testing.T) fixturetest.Host {
 		var reducers []Reducer
@@ -44,7 +44,8 @@ func TestFixturesMatchTheirWorking(t *testing.T) {
 	})
 }
 
-// draw prints the partitions of each reduce task, with a bar that is as long as its time.
+// draw returns a picture of a plan: the partitions of each reduce task, and a bar whose length is the time of the
+// task.
 func draw(p Problem, plan Plan) string {
 	var b strings.Builder
 	for r := range p.Reducers {

@@ -8,24 +8,24 @@ import (
 	"github.com/straggler-go/straggler/internal/check"
 )
 
-// halfTick is half a nanosecond, in seconds. It is added to deadlines, so that rounding errors do not decide: 3 times
-// 0.1 s is above 0.3 s in floating point.
+// halfTick is half a nanosecond, in seconds. It is added to deadlines, so that rounding errors cannot make a task
+// miss its deadline: 3 times 0.1 s is above 0.3 s in floating point.
 const halfTick = .5e-9
 
-// greedy is the state of an assignment.
+// greedy contains the state of an assignment.
 type greedy struct {
 	sizes  []int64
 	timing *timing
 	plan   Plan
-	err    error // the error of the first estimate that is out of range
+	err    error // the error of the first result of Reducer.Seconds that is out of range
 }
 
-// timing holds the times of the reduce tasks in seconds. Its slices are indexed by reduce task.
+// timing contains the times of the reduce tasks in seconds. Each slice has one entry for each reduce task.
 type timing struct {
 	reducers []Reducer
 	ready    []float64
-	perUnit  []float64 // seconds for a unit of size; 0 for a reduce task with an estimate
-	deadline []float64 // plus halfTick; +Inf for a reduce task without a deadline
+	perUnit  []float64 // seconds for a unit of size; 0 for a reduce task with an estimate, Reducer.Seconds
+	deadline []float64 // deadline plus halfTick; +Inf for a reduce task without a deadline
 }
 
 func newTiming(reducers []Reducer) timing {
@@ -45,7 +45,7 @@ func newTiming(reducers []Reducer) timing {
 	return t
 }
 
-// assign makes a plan for valid sizes. It returns an error only if an estimate is out of range.
+// assign makes a plan for valid sizes. It returns an error only if a result of Reducer.Seconds is out of range.
 func (c Policy) assign(sizes []int64, t *timing) (Plan, error) {
 	n := len(t.reducers)
 	g := greedy{sizes: sizes, timing: t}
@@ -75,12 +75,14 @@ func (c Policy) assign(sizes []int64, t *timing) (Plan, error) {
 			g.put(i, r, end)
 		}
 	}
-	g.plan.Seconds = slices.Max(g.plan.End) // computed last, because an estimate that falls with the size lowers an end
+	// The largest end is computed after all changes of the plan: if an estimate falls with the size, a further
+	// partition makes an end earlier.
+	g.plan.Seconds = slices.Max(g.plan.End)
 	return g.plan, g.err
 }
 
-// choose returns the reduce task r for partition i, the end of r with i, and whether this end is within the deadline
-// of r.
+// choose returns the reduce task r that gets partition i by the rule, the end of r with partition i, and whether
+// this end is within the deadline of r.
 func (g *greedy) choose(rule Rule, i int) (r int, end float64, fits bool) {
 	switch rule {
 	case LoadBalance:
@@ -94,12 +96,13 @@ func (g *greedy) choose(rule Rule, i int) (r int, end float64, fits bool) {
 	return r, end, end <= g.timing.deadline[r]
 }
 
-// endWith returns the end of reduce task r if it also gets partition i.
+// endWith returns the time at which reduce task r ends if it gets partition i in addition to its present
+// partitions.
 func (g *greedy) endWith(i, r int) float64 {
 	return g.endAt(r, g.plan.Load[r]+g.sizes[i])
 }
 
-// endAt returns the end of reduce task r if its partitions have this total size.
+// endAt returns the time at which reduce task r ends if its partitions have this total size.
 func (g *greedy) endAt(r int, size int64) float64 {
 	if g.timing.perUnit[r] == 0 {
 		return g.timing.ready[r] + g.estimate(r, size)
@@ -107,14 +110,15 @@ func (g *greedy) endAt(r int, size int64) float64 {
 	return proportional(g.timing.ready[r], size, g.timing.perUnit[r])
 }
 
-// proportional returns ready + size*perUnit. It multiplies the total size once, so rounding errors do not add up. The
-// conversion to float64 forbids a fused multiply-add, so the result is the same on every machine.
+// proportional returns ready + size*perUnit. It multiplies the total size and not the size of each partition, so
+// rounding errors do not add up. The conversion to float64 prevents a fused multiply-add, so the result is the same
+// on every processor.
 func proportional(ready float64, size int64, perUnit float64) float64 {
 	return ready + float64(float64(size)*perUnit)
 }
 
-// estimate returns the time that Reducer.Seconds gives for a total size. It stores the error of the first time that
-// is out of range.
+// estimate returns the time that Reducer.Seconds gives for a total size. If the time is out of range, estimate
+// stores an error in g.err, unless there is one already.
 func (g *greedy) estimate(r int, size int64) float64 {
 	if size == 0 {
 		return 0 // empty partitions take no time
@@ -131,9 +135,9 @@ func (g *greedy) estimate(r int, size int64) float64 {
 	return float64(seconds * factor)
 }
 
-// earliest returns the reduce task that would end first with partition i, and its end. Only reduce tasks that would
-// end within their deadlines count; if no reduce task does, ok is false. A nil deadline means no deadlines. This loop
-// is the main cost of an assignment.
+// earliest returns the reduce task that would end first with partition i, and the time at which it would end.
+// Reduce tasks that would end after their deadlines are not considered. If no other reduce task exists, ok is
+// false. If deadline is nil, deadlines are ignored. This loop is the main cost of an assignment.
 func (g *greedy) earliest(i int, deadline []float64) (best int, least float64, ok bool) {
 	least = math.Inf(1)
 	load, perUnit, added := g.plan.Load, g.timing.perUnit, g.sizes[i]
@@ -151,7 +155,7 @@ func (g *greedy) earliest(i int, deadline []float64) (best int, least float64, o
 	return best, least, ok
 }
 
-// lightest returns the reduce task with the smallest load.
+// lightest returns the reduce task with the smallest load, which is the total size of its partitions.
 func (g *greedy) lightest() (best int) {
 	for r, load := range g.plan.Load {
 		if load < g.plan.Load[best] {
@@ -161,7 +165,7 @@ func (g *greedy) lightest() (best int) {
 	return best
 }
 
-// put assigns partition i to reduce task r, which then ends at end.
+// put assigns partition i to reduce task r. end is the time at which r then ends.
 func (g *greedy) put(i, r int, end float64) {
 	g.plan.Reducer[i], g.plan.End[r] = r, end
 	g.plan.Load[r] += g.sizes[i]

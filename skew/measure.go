@@ -5,10 +5,11 @@ import (
 	"slices"
 )
 
-// LargestFirst appends the indices of sizes to dst, the largest size first. Equal sizes are ordered by index. Mantri
-// starts the tasks of a phase in this order [Mantri §5.4]. Suppose that s equal workers are free at once, and that
-// each task starts on the worker that is free first. Then the tasks end no later than 4/3 - 1/(3s) times the earliest
-// possible end [Graham 1969]. O(n log n) for n sizes, no allocation if dst has the capacity.
+// LargestFirst appends the indices of sizes to dst, the index of the largest size first. If sizes are equal, the
+// lower index is first. Mantri starts the tasks of a phase in this order [Mantri §5.4]. Suppose that s equal
+// workers are free at the same time, and that each task starts on the worker that is free first. Then the last task
+// ends within 4/3 - 1/(3s) times the earliest possible end [Graham 1969]. O(n log n) for n sizes, no allocation if
+// dst has the capacity.
 func LargestFirst(dst []int, sizes []int64) []int {
 	start := len(dst)
 	for i := range sizes {
@@ -24,8 +25,9 @@ func LargestFirst(dst []int, sizes []int64) []int {
 //
 //	Balance = sum / (n * max)
 //
-// 1 means that all sizes are equal, and 1/n means that a single size is not 0. If all sizes are 0, or if there are
-// none, Balance is 1. A negative size counts as 0.
+// Here sum is the sum of the sizes, and max is the largest size. 1 means that all sizes are equal, and 1/n means
+// that a single size is not 0. If all sizes are 0, or if there are none, Balance is 1. A negative size is treated
+// as 0.
 //
 // The paper gives Balance in percent for the loads of reduce tasks. For the sizes of partitions it gives the
 // skewness, which is 1 - Balance(sizes). The paper says "the closer the ratio is to 1 the less skewed", but by its
@@ -42,5 +44,5 @@ func Balance(sizes []int64) float64 {
 	if largest == 0 {
 		return 1
 	}
-	return min(1, (sum/largest)/float64(len(sizes))) // a rounding error must not lead to more than 1
+	return min(1, (sum/largest)/float64(len(sizes))) // a rounding error must not make the result larger than 1
 }

@@ -12,7 +12,7 @@ import (
 // Each test checks sentences of a paper and names the section.
 
 // DynamicShare §4.1: S(i) is the sum of S_m(i) over all map tasks. The paper prints two index ranges, {0..M} and
-// {1..M}. Here each of the M tasks counts once.
+// {1..M}. Here each of the M map tasks is included one time.
 func TestSizesAreSummedOverMapTasks_4_1(t *testing.T) {
 	s, err := NewSizes(3, 3)
 	require.NoError(t, err)
@@ -26,8 +26,8 @@ func TestSizesAreSummedOverMapTasks_4_1(t *testing.T) {
 	assert.Zero(t, s.Missing())
 }
 
-// DynamicShare §4.1, equations 6 and 7: each row of the global sketch holds the partition sizes under its hash
-// function. A direct count of each key under that function gives the same sizes.
+// DynamicShare §4.1, equations 6 and 7: each row of the global sketch has the sizes of the partitions under its
+// hash function. A direct count of each key under that function gives the same sizes.
 func TestRowsAreSimplePartitions_4_1(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	global, err := NewSketch(5, 45, 9)
@@ -54,8 +54,8 @@ func TestRowsAreSimplePartitions_4_1(t *testing.T) {
 }
 
 // DynamicShare §4.1 asks for pairwise independent functions: two keys share a partition of p partitions with the
-// probability 1/p. The test draws 40,000 pairs of keys. Some pairs differ only above bit 61, where a single
-// multiplier modulo 2^61-1 could not distinguish 8 keys. The tolerance is 5 standard deviations.
+// probability 1/p. The test draws 40,000 pairs of keys. Some pairs differ only above bit 61, where a hash function
+// with a single factor modulo 2^61-1 could not distinguish 8 keys. The tolerance is 5 standard deviations.
 func TestHashesArePairwiseIndependent_4_1(t *testing.T) {
 	const partitions, pairs = 20, 40000
 	r := rand.New(rand.NewPCG(3, 4))
@@ -229,9 +229,9 @@ func TestBalanceAndSkewnessAsPrinted_5(t *testing.T) {
 	assert.Equal(t, .25, Balance([]int64{0, 9, 0, 0}))
 }
 
-// DynamicShare §5: with 40 partitions of 80 % skewness on 23 reduce tasks, no assignment has a Balance above 40*.2/23
-// = 34.8 %. The reason is that the largest load is at least the largest partition. So the 90 % of Figure 10 cannot
-// belong to this state.
+// DynamicShare §5: with 40 partitions that have a skewness of 80 %, on 23 reduce tasks, no assignment has a Balance
+// above 40*.2/23 = 34.8 %. The reason is that the largest load is at least the largest partition. So the 90 % of
+// Figure 10 cannot belong to this state.
 func TestSkewnessBoundsBalance_5(t *testing.T) {
 	sizes := make([]int64, 40)
 	for i := range sizes {
@@ -248,9 +248,9 @@ func TestSkewnessBoundsBalance_5(t *testing.T) {
 	assert.InDelta(t, .348, plan.Balance(), .0005)
 }
 
-// Mantri §5.4, after Graham: on s equal workers, largest first ends within 4/3 - 1/(3s) times the best end. The test
-// finds the best end by a try of every assignment of up to 10 tasks. The sizes 3, 3, 2, 2, 2 on two workers reach the
-// bound: 7 instead of 6.
+// Mantri §5.4, after Graham: on s equal workers, largest first ends within 4/3 - 1/(3s) times the best end. The
+// test finds the best end: it tries every assignment of up to 10 tasks. The sizes 3, 3, 2, 2, 2 on two workers
+// reach the bound: 7 instead of 6.
 func TestLargestFirstIsWithinGrahamsBound_Mantri_5_4(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	for range 400 {

@@ -79,9 +79,10 @@ func TestAssignIsWithinTheBoundOfGonzalez(t *testing.T) {
 	assert.Greater(t, optimal, 200)
 }
 
-// The bound holds for every problem without deadlines. Let s be the last partition of the reduce task that ends last,
-// at T. Every other reduce task would have ended no sooner with s. The sum over all reduce tasks, weighted by their
-// speeds v, gives T sum(v) <= sum(v Ready) + sum(S) + (R-1) s.
+// The bound is right for every problem without deadlines. Let T be the time at which the last reduce task ends, and
+// let s be the size of the last partition that this reduce task got. With s, every other reduce task would have
+// ended no sooner. The sum over all reduce tasks, weighted by their speeds v, gives T sum(v) <= sum(v Ready) +
+// sum(S) + (R-1) s.
 func TestAssignIsWithinItsBound(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 2))
 	for range 300 {
@@ -150,7 +151,8 @@ func checkPlan(t *testing.T, c Policy, p Problem, plan Plan) {
 	}
 }
 
-// checkUnfit checks that each partition in Unfit fits on no reduce task after the plan is made.
+// checkUnfit checks each partition in Unfit: no reduce task could take it in addition to its other partitions and
+// end within its deadline.
 func checkUnfit(t *testing.T, p Problem, plan Plan) {
 	t.Helper()
 	for _, i := range plan.Unfit {

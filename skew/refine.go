@@ -6,19 +6,19 @@ import (
 	"sort"
 )
 
-// mostParts limits the pairs of partitions that are tried. A reduce task with more partitions than this gives only
-// single partitions, because n partitions have n²/2 pairs.
+// mostParts is the largest number of partitions of a reduce task for which pairs of partitions are tried. A reduce
+// task with more partitions gives only single partitions, because n partitions have n²/2 pairs.
 const mostParts = 64
 
-// part is a set of at most two partitions of a reduce task.
+// part is a set of at most two partitions of a reduce task, with their total size.
 type part struct {
 	size int64
-	i, j int // the partitions; -1 for none
+	i, j int // indices of the partitions; -1 for none
 }
 
-// refine repeats exchanges between the reduce task that ends last and another reduce task. Each gives up to two
-// partitions to its partner. Both must then end sooner than the last reduce task did before. Among possible partners
-// refine takes the reduce task that ends first, and then the lowest index.
+// refine improves the plan by exchanges. In each exchange, the reduce task that ends last and another reduce task
+// give each other up to two partitions. Afterwards both must end sooner than the last reduce task ended before. If
+// several other reduce tasks are possible, refine takes the reduce task that ends first, and then the lowest index.
 func (g *greedy) refine() {
 	least, _ := g.bound()
 	held := make([][]int, len(g.timing.reducers))
@@ -41,8 +41,9 @@ func (g *greedy) refine() {
 	}
 }
 
-// exchange makes the best exchange between two reduce tasks: the exchange with the earliest later end. It returns
-// false and changes nothing if no exchange lets both end sooner than from ends now.
+// exchange makes the best exchange of partitions between two reduce tasks. The arguments from and to are their
+// indices. The best exchange is the exchange after which the later of the two ends is earliest. If no exchange lets
+// both end sooner than the first reduce task (from) ends now, exchange returns false and changes nothing.
 func (g *greedy) exchange(held [][]int, from, to int) bool {
 	out, in := g.parts(held[from]), g.parts(held[to])
 	even := g.evenSize(from, to)
@@ -50,8 +51,9 @@ func (g *greedy) exchange(held [][]int, from, to int) bool {
 	var gives, takes part
 	found := false
 	for _, give := range out {
-		// For each give, only two parts of in can be the best: the parts with net sizes next to even, below and
-		// above.
+		// The net size of an exchange is the size that the first reduce task (from) gives, minus the size that it
+		// takes back. So for each set that it gives, only two sets to take back can be best. They are the sets for
+		// which the net size is next below even and next above even.
 		at := sort.Search(len(in), func(k int) bool { return give.size-in[k].size <= even })
 		for _, k := range [2]int{at - 1, at} {
 			if k < 0 || k == len(in) || give.size <= in[k].size {
@@ -71,7 +73,8 @@ func (g *greedy) exchange(held [][]int, from, to int) bool {
 	return found
 }
 
-// parts returns the parts that a reduce task can give, the smallest first. The empty part is among them.
+// parts returns the sets of at most two partitions that a reduce task can give, the smallest total size first. The
+// empty set is included.
 func (g *greedy) parts(held []int) []part {
 	list := []part{{0, -1, -1}}
 	for a, i := range held {
@@ -87,7 +90,8 @@ func (g *greedy) parts(held []int) []part {
 	return list
 }
 
-// evenSize returns the largest size that from can give to to, so that to ends no later than from.
+// evenSize returns how much one reduce task can give to another. It is the largest size after which the reduce task
+// that receives it ends no later than the reduce task that gives it.
 func (g *greedy) evenSize(from, to int) int64 {
 	load := g.plan.Load[from]
 	return largestThat(load, func(size int64) bool {
@@ -95,7 +99,7 @@ func (g *greedy) evenSize(from, to int) int64 {
 	})
 }
 
-// move moves the partitions of a part from one reduce task to another.
+// move moves the partitions of p from one reduce task to another, and computes their loads and ends again.
 func (g *greedy) move(held [][]int, p part, from, to int) {
 	for _, i := range [2]int{p.i, p.j} {
 		if i >= 0 {

@@ -78,7 +78,7 @@ func requireConsistent(t *testing.T, p Problem, plan Plan) {
 	require.InDelta(t, latest, plan.Seconds, 1e-9*latest)
 }
 
-// The search does not run with so many partitions, so only the exchanges improve the plan.
+// There are too many partitions for the search, so only the exchanges improve the plan.
 func TestExchangesAloneComeNearTheBound(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 2))
 	for range 20 {
@@ -94,8 +94,8 @@ func TestExchangesAloneComeNearTheBound(t *testing.T) {
 	}
 }
 
-// If no plan reaches the bound, the search does not know that its plan is the best. It ends when it runs out of
-// nodes.
+// If no plan reaches the bound, the search does not know that its plan is the best. It ends when it has visited the
+// largest number of nodes.
 func TestRefineEndsIfTheBoundCannotBeReached(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	p := Problem{Reducers: randomReducers(r, 12)}

@@ -2,17 +2,19 @@ package skew
 
 import "github.com/straggler-go/straggler/internal/enum"
 
-// Rule says how partitions are assigned. The names and values are stable. The zero value is [EarliestEnd].
+// Rule says how partitions are assigned. The numbers and the names of the constants will not change. The zero value
+// is [EarliestEnd].
 type Rule uint8
 
 const (
-	// EarliestEnd is the rule of DynamicShare. It takes the largest partition first, and gives each partition to the
-	// reduce task that would end first with it.
+	// EarliestEnd is the rule of the DynamicShare paper. It takes the largest partition first, and gives each
+	// partition to the reduce task that would end first with this partition.
 	EarliestEnd Rule = iota
-	// LoadBalance is a rule that DynamicShare is compared with. It takes the largest partition first, and gives each
-	// partition to the reduce task with the smallest load. It ignores speeds and deadlines.
+	// LoadBalance is a rule with which the DynamicShare paper compares its own rule. It takes the largest partition
+	// first, and gives each partition to the reduce task with the smallest load. It ignores speeds and deadlines.
 	LoadBalance
-	// ByHash gives partition i to reduce task i mod R. It ignores sizes, speeds and deadlines.
+	// ByHash gives partition i to reduce task i mod R, where R is the number of reduce tasks. It ignores sizes,
+	// speeds and deadlines.
 	ByHash
 )
 
@@ -24,5 +26,5 @@ func (r Rule) String() string { return enum.Name(ruleNames[:], r) }
 // MarshalText returns the name of the rule. It returns an error for an unknown value.
 func (r Rule) MarshalText() ([]byte, error) { return enum.Text(ruleNames[:], r) }
 
-// UnmarshalText sets the rule by its name. It returns an error for an unknown name.
+// UnmarshalText sets the rule to the rule with the given name. It returns an error for an unknown name.
 func (r *Rule) UnmarshalText(text []byte) error { return enum.Parse(ruleNames[:], text, r) }

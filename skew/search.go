@@ -6,31 +6,33 @@ import (
 )
 
 const (
-	// closeEnough is the factor between an end and the bound at which the search stops.
+	// closeEnough is a factor: the search stops when the plan ends within this factor of the lower bound.
 	closeEnough = 1 + 1./1024
-	// mostNodes limits the nodes of a search, which then takes about 10 ms. mostSearched limits the number of
-	// partitions.
+	// mostNodes is the largest number of nodes that a search visits; with this limit a search takes about 10 ms.
+	// mostSearched is the largest number of partitions for which there is a search.
 	mostNodes    = 1 << 16
 	mostSearched = 256
 )
 
-// search is a branch and bound for a plan that ends sooner. It places the largest partition first. For each partition
-// it tries the reduce tasks in the order of their ends. The best plan found ends within a factor of 1 + 1/1024 of the
-// best plan, unless the search runs out of nodes.
+// search is a branch-and-bound search for a plan that ends sooner than the greedy plan. It places the largest
+// partition first. For each partition it tries the reduce tasks in the order in which they would end. The plan that
+// it finds ends within a factor of 1 + 1/1024 of the best plan, unless the search stops because it has visited
+// mostNodes nodes.
 type search struct {
 	*greedy
-	least float64 // the bound
-	order []int   // partitions, the largest first
-	rest  []int64 // rest[k] is the total size of order[k:]
-	load  []int64 // by reduce task, in the current plan
-	cap   []int64 // by reduce task: the largest load with which a plan ends sooner than the best plan
-	at    []int   // by partition: the reduce task in the current plan
-	best  []int   // by partition: the reduce task in the best plan; nil if no better plan was found
-	tries [][]int // by depth: working space for reduce tasks to try
-	nodes int     // nodes visited so far
+	least float64 // lower bound of the end of every plan, in seconds
+	order []int   // indices of the partitions, the largest first
+	rest  []int64 // rest[k] is the total size of the partitions order[k:]
+	load  []int64 // for each reduce task, the total size that it has in the current plan
+	// For each reduce task, the largest load with which it ends sooner than the best plan found so far.
+	cap   []int64
+	at    []int   // for each partition, its reduce task in the current plan
+	best  []int   // for each partition, its reduce task in the best plan; nil if no better plan was found
+	tries [][]int // working space: for each depth of the search, the reduce tasks to try
+	nodes int     // number of nodes visited so far
 }
 
-// search replaces the plan by a better plan, if it finds one.
+// search replaces the greedy plan by a better plan, if it finds a better plan.
 func (g *greedy) search() {
 	s := search{greedy: g, order: LargestFirst(nil, g.sizes)}
 	s.order = slices.DeleteFunc(s.order, func(i int) bool { return g.sizes[i] == 0 || g.plan.Reducer[i] < 0 })
@@ -61,7 +63,8 @@ func (g *greedy) search() {
 	}
 }
 
-// setCaps sets cap for plans that end sooner than end. If no plan can end sooner, it ends the search.
+// setCaps sets the largest load of each reduce task, so that only plans which end sooner than end are found. If no
+// plan can end sooner, setCaps ends the search.
 func (s *search) setCaps(end float64) {
 	end /= closeEnough
 	for r := range s.cap {
@@ -73,7 +76,8 @@ func (s *search) setCaps(end float64) {
 	}
 }
 
-// place tries order[k] on each reduce task, and order[k+1:] after it.
+// place tries to put the partition order[k] on each reduce task in turn. For each try, it places the partitions
+// order[k+1:] in the same way.
 func (s *search) place(k int) {
 	if k == len(s.order) {
 		end := 0.
@@ -107,7 +111,7 @@ func (s *search) place(k int) {
 		if s.nodes++; s.nodes > mostNodes {
 			return
 		}
-		if s.load[r]+size > s.cap[r] { // a better plan was found, so cap is smaller now
+		if s.load[r]+size > s.cap[r] { // a better plan was found meanwhile, so cap is smaller now
 			continue
 		}
 		s.load[r] += size
@@ -117,8 +121,8 @@ func (s *search) place(k int) {
 	}
 }
 
-// likeTried reports whether tries contains a reduce task with the same times and load as r. Then a try of r would
-// find no better plan.
+// likeTried reports whether tries contains a reduce task with the same times and the same load as r. In this case
+// it is useless to try r as well.
 func (s *search) likeTried(tries []int, r int) bool {
 	t := s.timing
 	return t.perUnit[r] != 0 && slices.ContainsFunc(tries, func(q int) bool {

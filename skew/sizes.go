@@ -7,16 +7,17 @@ import (
 	"github.com/straggler-go/straggler/internal/check"
 )
 
-// Sizes adds up the sizes of a job's partitions from the reports of its map tasks: S(i) is the sum of S_m(i) over all
-// m [DynamicShare §4.1]. Each map task counts once. If several copies of a map task report, the later reports are
-// ignored, because all copies make the same output.
+// Sizes adds up the sizes of a job's partitions from the reports of its map tasks [DynamicShare §4.1]. The paper
+// writes S(i), the sum of S_m(i) over all m. Here S(i) is the size of partition i, and S_m(i) is the size of the
+// part that map task m makes. If several copies of a map task report, Sizes includes the first report and ignores
+// the others, because all copies make the same output.
 //
-// A Sizes is not safe for concurrent use. Use one for each job.
+// A Sizes is not safe for concurrent use. Use a separate Sizes for each job.
 type Sizes struct {
 	total    []int64
-	reported []bool // by map task
-	missing  int    // map tasks that have not reported
-	sum      int64  // the sum of total
+	reported []bool // for each map task, whether it has reported
+	missing  int    // number of map tasks that have not reported
+	sum      int64  // sum of total
 }
 
 // NewSizes returns a Sizes for this number of partitions and map tasks. All sizes are 0. NewSizes returns an error if
@@ -38,7 +39,7 @@ func NewSizes(partitions, maps int) (*Sizes, error) {
 //
 //   - The map task is unknown.
 //   - The number of sizes is not the number of partitions.
-//   - A size is negative, or the sum of all sizes would exceed the largest int64.
+//   - A size is negative, or the sum of all sizes would be more than the largest int64.
 //
 // O(p) for p partitions, no allocation.
 func (s *Sizes) Report(m int, sizes []int64) (bool, error) {
@@ -70,7 +71,7 @@ func (s *Sizes) Report(m int, sizes []int64) (bool, error) {
 // Missing returns the number of map tasks that have not reported. O(1).
 func (s *Sizes) Missing() int { return s.missing }
 
-// Append appends the sizes of the partitions to dst: the sums over all reports so far. O(p).
+// Append appends to dst the size of each partition: the sum over all reports so far. O(p) for p partitions.
 func (s *Sizes) Append(dst []int64) []int64 { return append(dst, s.total...) }
 
 // Total returns the sum of the sizes over all partitions. O(1).

@@ -2,13 +2,15 @@ package skew
 
 import "math"
 
-// AssignSketch makes a plan for the sizes in each row of the sketch, by the rule of [Policy.Assign]. It returns the
-// best plan and its row [DynamicShare §4.2, Sketch-based approach]. The best plan has the smallest total size in
-// [Plan.Unfit]; among equal plans, it ends first. Under [LoadBalance] the best plan has the largest [Balance]. Ties
-// go to the lower row.
+// AssignSketch makes a plan for each hash function of the sketch, from the sizes in its row, by the rule of
+// [Policy.Assign]. It returns the best plan and its row [DynamicShare §4.2, Sketch-based approach]. The best plan
+// is the plan with the smallest total size in [Plan.Unfit]. If several plans have this size, the best plan is the
+// plan that ends first. Under [LoadBalance] the best plan is the plan with the largest [Balance] instead. If plans
+// are equally good, AssignSketch returns the lowest row.
 //
-// AssignSketch returns an error if s is nil or has no rows, and the errors of Policy.Assign. O(d (p log p + p R)),
-// with at most d p R calls of Reducer.Seconds; it allocates the plans.
+// AssignSketch returns an error if s is nil or has no rows, and the errors of Policy.Assign. It takes O(d (p log p
+// + p R)) for d rows, p partitions and R reduce tasks, with at most d p R calls of Reducer.Seconds. It allocates
+// the plans.
 func (c Policy) AssignSketch(s *Sketch, reducers []Reducer) (row int, plan Plan, err error) {
 	if err := c.Validate(); err != nil {
 		return 0, Plan{}, err
@@ -34,7 +36,8 @@ func (c Policy) AssignSketch(s *Sketch, reducers []Reducer) (row int, plan Plan,
 	return row, plan, nil
 }
 
-// cost returns the two numbers by which plans are compared, the more important number first. Smaller is better.
+// cost returns the two numbers by which plans are compared. The first number decides, and the second number decides
+// only if the first is equal. Smaller is better.
 func (c Policy) cost(sizes []int64, plan Plan) [2]float64 {
 	if c.Rule == LoadBalance {
 		return [2]float64{-plan.Balance(), 0}

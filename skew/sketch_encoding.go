@@ -6,10 +6,10 @@ import (
 	"github.com/straggler-go/straggler/internal/snapshot"
 )
 
-// encodingVersion is the first byte of an encoded sketch.
+// encodingVersion is the version of the format, which is the first byte of an encoded sketch.
 const encodingVersion = 2
 
-// state codes the fields of an encoded sketch, for writing and for reading.
+// state writes the fields of a sketch or reads them.
 func (s *Sketch) state(c *snapshot.Codec) {
 	rows, partitions := uint64(len(s.rows)), uint64(s.partitions)
 	c.Uint(&rows)
@@ -46,9 +46,9 @@ func (s *Sketch) state(c *snapshot.Codec) {
 }
 
 // MarshalBinary and AppendBinary return the sketch as bytes: a version byte, the number of rows, the number of
-// partitions, the seed, and the counters row by row, all as unsigned varints. A checksum follows. The error is always
-// nil. O(d p). UnmarshalBinary replaces s by an encoded sketch. If data is no valid encoding, it returns an error and
-// changes nothing.
+// partitions, the seed, and the counters row after row. All numbers are unsigned varints. A checksum follows. The
+// error is always nil. Both calls take O(d p) for d rows and p partitions. UnmarshalBinary replaces s by an encoded
+// sketch. If data is no valid encoding, UnmarshalBinary returns an error and changes nothing.
 func (s *Sketch) MarshalBinary() ([]byte, error) { return s.AppendBinary(nil) }
 func (s *Sketch) AppendBinary(dst []byte) ([]byte, error) {
 	return snapshot.Append(dst, encodingVersion, s.state)

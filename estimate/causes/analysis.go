@@ -6,24 +6,26 @@ import (
 	"time"
 )
 
-// analysis holds the intermediate results of one phase, task by task.
+// analysis contains the intermediate results of one phase. Most slices have one entry for each task.
 type analysis struct {
-	config Config // effective
+	config Config // with its defaults filled in
 	bar    float64
 	phase  Phase
-	// took is a task's time in seconds, negative if the task is left out. ran is took without the wait for lost
-	// input.
+	// took is the time of each task in seconds, or negative if the task is left out. ran is the same time without
+	// the wait for lost input.
 	took, ran []float64
-	// expected is the seconds by model and cohort. ratio is ran/expected, or -1 for a task that is no evidence.
-	expected, ratio  []float64
-	unit, medianTask coefficients // unit is 1 over the mean of each column; medianTask has the median of each column
+	// expected is the time in seconds that the model and the task's cohort explain. ratio is ran/expected, or -1
+	// for a task that is no evidence. Later steps divide the ratios of the cohort and of the moment out of it.
+	expected, ratio []float64
+	// For each column, unit has 1 over the mean, and medianTask has the median.
+	unit, medianTask coefficients
 	floor            float64
 	model            coefficients
 	finished         int
 	machines         grouping
 	cohorts          grouping
 	moments          grouping
-	bounds           [][2]time.Duration // of the moments
+	bounds           [][2]time.Duration // first and last start of each moment
 	ranks            ranks
 }
 
@@ -40,8 +42,8 @@ func analyse(p Phase, c Config) *analysis {
 	return a
 }
 
-// expect computes the expected time and the ratio of each task. expect then computes the ratios of the cohorts, the
-// moments and the machines.
+// expect computes the expected time and the ratio of each task, where ratio means time divided by expected time.
+// expect then computes the ratios of the cohorts, the moments and the machines.
 func (a *analysis) expect() {
 	tasks := a.phase.Tasks
 	for i := range tasks {
@@ -64,7 +66,9 @@ func (a *analysis) expect() {
 	}
 }
 
-// evidenceOf returns a ratio that counts as evidence, or -1. The ratio of a censored task counts once it is over 1.
+// evidenceOf returns the given ratio of time to expected time, or -1 if the ratio of task i is no evidence about
+// its machine. The true ratio of a censored task, which still runs or was killed, is at least the given ratio. So a
+// censored task is evidence only if the given ratio is above 1.
 func (a *analysis) evidenceOf(i int, ratio float64) float64 {
 	if a.phase.Tasks[i].Censored && ratio <= 1 {
 		return -1
@@ -72,8 +76,9 @@ func (a *analysis) evidenceOf(i int, ratio float64) float64 {
 	return ratio
 }
 
-// divideByCohorts divides the ratio of each cohort out of its tasks' ratios, and multiplies their expected times by
-// it.
+// divideByCohorts compares the cohorts, which are groups of tasks that do the same part of the work in every phase.
+// It divides the ratio of each task by the median ratio of its cohort, and multiplies the expected time of the task
+// by the same number.
 func (a *analysis) divideByCohorts() {
 	tasks, c := a.phase.Tasks, &a.cohorts
 	if !slices.ContainsFunc(tasks, func(t Task) bool { return t.Cohort != tasks[0].Cohort }) {
@@ -93,7 +98,8 @@ func (a *analysis) divideByCohorts() {
 	a.divideOut(c)
 }
 
-// findMoments finds the busy moments, and divides their ratios out of their tasks' ratios.
+// findMoments finds the busy moments, in which tasks were slow on all machines. It divides the ratio of each task
+// by the ratio of the moment in which the task began.
 func (a *analysis) findMoments() {
 	ids, bounds := moments(a.phase.Tasks, a.ratio)
 	if len(bounds) < 2 {
@@ -112,7 +118,7 @@ func (a *analysis) findMoments() {
 	a.divideOut(&a.moments)
 }
 
-// divideOut divides each ratio by the ratio of the task's group.
+// divideOut divides the ratio of each task by the ratio of the task's group.
 func (a *analysis) divideOut(g *grouping) {
 	for i := range a.ratio {
 		if a.ratio[i] >= 0 {
@@ -121,8 +127,9 @@ func (a *analysis) divideOut(g *grouping) {
 	}
 }
 
-// machineRatio returns how many times slower than expected a task's machine is. The other tasks on the machine show
-// it, or else the host's record. The ratio is 1 if neither shows that the machine is slow.
+// machineRatio returns how many times slower than expected the machine of task i is. The other tasks on the machine
+// show this. If too few other tasks ran there, or if they show too little, machineRatio uses the host's record of
+// the machine. The result is 1 if neither shows that the machine is slow.
 func (a *analysis) machineRatio(i int) float64 {
 	id := a.machines.id[i]
 	if id < 0 {
@@ -142,10 +149,11 @@ func (a *analysis) machineRatio(i int) float64 {
 	return 1
 }
 
-// leastOthers is how many other tasks on a machine are needed to judge the machine.
+// leastOthers is the number of other tasks on a machine that are needed to judge the machine.
 const leastOthers = 2
 
-// recordedFactor returns the factor of a machine in the host's record; 1 without a record.
+// recordedFactor returns how many times slower than average a machine is by the host's record, or 1 without a
+// record.
 func (a *analysis) recordedFactor(machine int) float64 {
 	if a.phase.Factor == nil || machine < 0 {
 		return 1

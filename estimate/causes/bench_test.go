@@ -10,7 +10,7 @@ import (
 // phasesOf makes the given number of phases with the given number of tasks, ten tasks a machine.
 func phasesOf(phases, tasks int) []causes.Phase {
 	w := plainWorld
-	w.tasks, w.machines, w.slots = tasks, max(4, min(tasks/10, 500)), 4 // the world looks for a free slot among all
+	w.tasks, w.machines, w.slots = tasks, max(4, min(tasks/10, 500)), 4 // the test world searches all slots for a free slot
 	out := make([]causes.Phase, phases)
 	first, _ := w.phase(1, 0)
 	for i := range out {

@@ -7,24 +7,25 @@ import (
 	"github.com/straggler-go/straggler/internal/wire"
 )
 
-// Cause is the reason why a task was slow. The values and names are stable.
+// Cause is the reason why a task was slow. The numbers and the names of the constants will not change.
 type Cause uint8
 
 const (
-	// Unknown means that no known fact explains most of the excess.
+	// Unknown means that no known fact explains most of the task's time beyond the median.
 	Unknown Cause = iota
-	// Data means that the task had more bytes to read.
+	// Data means that the task had more bytes to read than other tasks.
 	Data
-	// Path means that more of the task's bytes came from other racks.
+	// Path means that more of the task's bytes came from other racks than for other tasks.
 	Path
 	// LostInput means that the task waited until lost input was computed again.
 	LostInput
-	// Split means that all tasks of the task's cohort take long: the work is divided unevenly.
+	// Split means that the work is divided unevenly: all tasks in the task's cohort take long. A cohort is a group
+	// of tasks that do the same part of the work in every phase.
 	Split
 	// Machine means that the other tasks on the task's machine were slow.
 	Machine
-	// Contention means that tasks which began at the same time were slow, on any machine: in a busy moment, or in a
-	// first wave that ran cold.
+	// Contention means that tasks which began at the same time were slow, on any machine. Examples are a busy
+	// moment, and the first tasks of a phase, which wait until the program and the data are loaded.
 	Contention
 	causes
 )
@@ -37,10 +38,11 @@ func (c Cause) String() string { return enum.Name(causeNames[:], c) }
 // MarshalText returns the cause's name, or an error for a value without a name.
 func (c Cause) MarshalText() ([]byte, error) { return enum.Text(causeNames[:], c) }
 
-// UnmarshalText sets the cause by its name.
+// UnmarshalText sets the cause to the cause with the given name, or returns an error for an unknown name.
 func (c *Cause) UnmarshalText(text []byte) error { return enum.Parse(causeNames[:], text, c) }
 
-// Remedy returns the remedy for the cause, in the words of Mantri's figure 8, with the package that decides on it.
+// Remedy returns the remedy for the cause, in the words of Mantri's figure 8, with the package that decides on the
+// remedy.
 func (c Cause) Remedy() string {
 	switch c {
 	case Data:
@@ -59,13 +61,13 @@ func (c Cause) Remedy() string {
 	return "try a copy, and watch it (restart)"
 }
 
-// Parts divides a time among the causes. The parts add up to 1, and no part is negative. All parts are 0 if there
-// is no time to divide.
+// Parts divides a time among the causes: each field is the share of the time that belongs to one cause. The shares
+// add up to 1, and none is negative. If there is no time to divide, all shares are 0.
 type Parts struct {
 	Data, Path, LostInput, Split, Machine, Contention, Unknown float64
 }
 
-// Of returns the part of one cause, 0 for a cause without a name.
+// Of returns the share of one cause, or 0 for a number that is no cause.
 func (p Parts) Of(c Cause) float64 {
 	if c >= causes {
 		return 0
@@ -84,8 +86,8 @@ func partsOf(l [causes]float64) Parts {
 	}
 }
 
-// Largest returns the cause with the largest part. If parts are equal, the first cause by value wins. Unknown wins
-// only if its part is larger than all others.
+// Largest returns the cause with the largest share. If shares are equal, Largest returns the cause whose constant
+// comes first. It returns Unknown only if the share of Unknown is larger than all others.
 func (p Parts) Largest() Cause {
 	list, best := p.list(), Unknown
 	for c := Data; c < causes; c++ {
@@ -96,7 +98,8 @@ func (p Parts) Largest() Cause {
 	return best
 }
 
-// normal divides the parts by their sum, if the sum is positive.
+// normal divides each entry by the sum of all entries, so that the entries add up to 1. If the sum is not positive,
+// all shares are 0.
 func normal(l [causes]float64) Parts {
 	sum := 0.0
 	for _, part := range l {
@@ -119,8 +122,8 @@ func (p *Parts) wire(c *wire.Codec) {
 	}
 }
 
-// String returns the parts that are not 0 as one line, Unknown last. LogValue, for log/slog, and MarshalJSON have
-// the same fields.
+// String returns the shares that are not 0 as one line, with Unknown last.
+// LogValue returns the same fields for log/slog. MarshalJSON returns the same fields as JSON.
 func (p Parts) String() string               { return wire.Line(p.wire) }
 func (p Parts) LogValue() slog.Value         { return wire.Log(p.wire) }
 func (p Parts) MarshalJSON() ([]byte, error) { return wire.JSON(p.wire) }

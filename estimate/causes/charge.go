@@ -7,29 +7,31 @@ import (
 	"github.com/straggler-go/straggler/internal/num"
 )
 
-// Charge returns the cost of the slowest tasks of many phases and the causes at fault, by the paper's figures. See
-// [Config.Charge].
+// Charge returns the time that the slowest tasks of many phases cost, and the causes at fault. It uses the numbers
+// of the papers; see [Config.Charge].
 func Charge(phases []Phase) Bill { return Config{}.Charge(phases) }
 
-// Charge returns the cost of the slowest tasks of many phases and the causes at fault. An index of a machine or a
-// cohort means the same machine or cohort in all phases.
+// Charge returns the time that the slowest tasks of many phases cost, and the causes at fault. The same index of a
+// machine or a cohort must mean the same machine or cohort in all phases.
 //
-// A machine is at fault under two conditions. At the median over the phases, its tasks take 1+Residual times the
-// time expected from their bytes, their cohort and their moment. And its slow tasks are too many for a coincidence:
-// if no machine is slow, one bill in a hundred names a machine. A cohort is at fault if its tasks take 1+Residual
-// times the time of the phase's tasks, at the median over the phases.
+// A machine is at fault if two conditions are true. First, the tasks of the machine take at least 1+Residual times
+// the time that is expected from their bytes, their cohort and their moment, at the median over the phases. Second,
+// the machine has more slow tasks than chance explains: if no machine is slow, one bill in a hundred accuses a
+// machine. A cohort is at fault if its tasks take at least 1+Residual times the expected time, at the median over
+// the phases.
 //
-// The bill removes one influence after another from the tasks' times:
+// To find the cost of each cause, Charge removes one influence after another from the tasks' times:
 //
 //   - the waits for lost input
 //   - the extra time of the machines at fault
 //   - the ratio of each cohort to the other cohorts, at the median over the phases
 //   - the time that bytes explain
 //
-// Each influence is charged the time by which its removal shortens the slowest task's time beyond the mean. The
-// rest is unexplained, and contains work that differs from phase to phase.
+// Each removal shortens the time of the slowest task beyond the mean, and this difference is charged to the
+// influence. The rest is unexplained, and includes work that differs from phase to phase.
 //
-// O(n) for n tasks in all phases, and some 50 bytes a task and 40 bytes a phase during the call. Charge allocates.
+// Charge takes O(n) for n tasks in all phases. During the call it needs some 50 bytes for each task and 40 bytes
+// for each phase. Charge allocates.
 func (c Config) Charge(phases []Phase) Bill {
 	l := ledger{config: c.Effective()}
 	for _, p := range phases {
@@ -45,27 +47,30 @@ func (c Config) Charge(phases []Phase) Bill {
 	return b
 }
 
-// ledger is the state of a Charge.
+// ledger contains the intermediate results of Charge.
 type ledger struct {
 	config         Config
-	tasks          []charged // finished tasks of all phases
-	ends           []int     // end of each phase in tasks
-	machineEntries []entry   // results of each machine in each phase
+	tasks          []charged // the finished tasks of all phases, phase after phase
+	ends           []int     // for each phase, the index in tasks after its last task
+	machineEntries []entry   // the result of each machine in each phase
 	cohortEntries  []entry
-	machines       map[int]float64 // ratio of each machine at fault
-	cohorts        map[int]float64 // ratio of each cohort
+	machines       map[int]float64 // for each machine at fault, the ratio of its time to its expected time
+	cohorts        map[int]float64 // for each cohort, the ratio of its time to its expected time
 }
 
-// charged is the part of a task's analysis that the bill needs.
+// charged is the part of a task's analysis that Charge needs.
 type charged struct {
-	took, ran       float64 // seconds, and seconds without the wait for lost input
-	medianShare     float64 // expected time with median bytes, as a share of the expected time with its own bytes
-	machine, cohort int     // none if unknown, or if all tasks share it
+	took, ran float64 // seconds, and seconds without the wait for lost input
+	// Expected time if the task had median bytes, divided by the expected time with its own bytes.
+	medianShare float64
+	// These are the indexes of the task's machine and cohort. An index is none if it is not known. The cohort is
+	// also none if all tasks of the phase are in the same cohort.
+	machine, cohort int
 }
 
 const none = -1
 
-// add adds the analysis of the next phase.
+// add adds the analysis of the next phase to the ledger.
 func (l *ledger) add(a *analysis) {
 	l.machineEntries, l.cohortEntries = a.machines.entries(l.machineEntries), a.cohorts.entries(l.cohortEntries)
 	for i := range a.phase.Tasks {
@@ -87,13 +92,14 @@ func (l *ledger) add(a *analysis) {
 	l.ends = append(l.ends, len(l.tasks))
 }
 
-// entry is the result of a machine or a cohort in one phase.
+// entry is the result of a machine or a cohort in one phase: its index, the number of its tasks and of its slow
+// tasks, and the median ratio of time to expected time.
 type entry struct {
 	index, tasks, slow int
 	ratio              float64
 }
 
-// entries appends the result of each group that has evidence.
+// entries appends the result of each group to dst, except for groups without a task that is evidence.
 func (g *grouping) entries(dst []entry) []entry {
 	for id, one := range g.groups {
 		if one.n > 0 {
@@ -103,7 +109,7 @@ func (g *grouping) entries(dst []entry) []entry {
 	return dst
 }
 
-// blame finds the machines and cohorts at fault.
+// blame finds the machines and cohorts at fault, and adds them to the bill.
 func (l *ledger) blame(b *Bill) {
 	bar := 1 + l.config.Residual
 	l.machines, l.cohorts = map[int]float64{}, map[int]float64{}
@@ -124,10 +130,11 @@ func (l *ledger) blame(b *Bill) {
 	}
 }
 
-// wrongNames is how many machines a bill may name by coincidence, on average.
+// wrongNames is the number of machines that a bill may accuse by coincidence, on average, if no machine is slow.
 const wrongNames = 0.01
 
-// overPhases sums up the entries of each index, the slowest first, and counts all tasks and all slow tasks.
+// overPhases joins the entries that have the same index into one Suspect. It returns the suspects, the slowest
+// first, and the number of all tasks and of all slow tasks.
 func overPhases(entries []entry) (all []Suspect, tasks, slow int) {
 	ids, keys := compress(len(entries), func(i int) int { return entries[i].index })
 	ratios := make([]float64, len(entries))
@@ -148,7 +155,7 @@ func overPhases(entries []entry) (all []Suspect, tasks, slow int) {
 	return all, tasks, slow
 }
 
-// charge adds one phase to the bill.
+// charge adds the costs of one phase to the bill. tasks are the finished tasks of the phase.
 func (l *ledger) charge(b *Bill, tasks []charged) {
 	var wait [billed + 1]spread
 	for _, t := range tasks {
@@ -182,7 +189,8 @@ func (l *ledger) charge(b *Bill, tasks []charged) {
 	b.Unexplained = num.Add(b.Unexplained, left)
 }
 
-// The steps of a bill: the times as they were, and then with one more influence removed at each step.
+// These are the steps of a bill. The first step has the tasks' times as they were, and each further step removes
+// one more influence from the times.
 const (
 	asTaken = iota
 	withoutWaits

@@ -2,10 +2,12 @@ package causes
 
 import "github.com/straggler-go/straggler/internal/num"
 
-// sampled is a number of tasks: in a larger phase, the model is fitted to a sample of about this size.
+// sampled is a number of finished tasks. In a larger phase, the model is not fitted to all tasks, but to a sample
+// of about this size.
 const sampled = 8192
 
-// measure computes the times of all tasks, and the unit of each column.
+// measure computes the time of each task, and the unit of each column of the model. The columns are a constant, the
+// bytes and the remote bytes. The unit of a column is its mean.
 func (a *analysis) measure() {
 	a.unit = coefficients{1}
 	var known, sums coefficients
@@ -37,7 +39,8 @@ func (a *analysis) measure() {
 	}
 }
 
-// columns returns a task's columns in units of their means; NaN for an unknown number.
+// columns returns the three numbers of a task on which the model depends: 1, its bytes and its remote bytes, both
+// divided by their mean. A number that is not known is NaN.
 func (a *analysis) columns(t *Task) (x coefficients) {
 	x[0] = 1
 	if a.unit[1] > 0 {
@@ -49,7 +52,7 @@ func (a *analysis) columns(t *Task) (x coefficients) {
 	return x
 }
 
-// fit computes the median task and the model.
+// fit computes the median task, which has the median of each column, and the coefficients of the model.
 func (a *analysis) fit() {
 	rows := make([]row, 0, min(a.finished, 2*sampled))
 	for i := range a.phase.Tasks {
@@ -70,7 +73,7 @@ func (a *analysis) fit() {
 		a.medianTask[column] = median(values[:n])
 	}
 	n := 0
-	for i := range rows { // a row with an unknown number does not shape the model
+	for i := range rows { // a task with an unknown number is left out of the fit
 		if x := &rows[i].x; x[1] == x[1] && x[2] == x[2] {
 			rows[n] = rows[i]
 			n++
@@ -80,12 +83,13 @@ func (a *analysis) fit() {
 	a.floor = a.model.floor()
 }
 
-// sample reports whether a task takes part in the fit.
+// sample reports whether the model is fitted to task i. In a large phase, a hash of i decides.
 func (a *analysis) sample(i int) bool {
 	return a.finished <= sampled || hash(i)%uint64(a.finished) < sampled
 }
 
-// filled returns a task's columns, in which the median of the column replaces an unknown number.
+// filled returns the three numbers of a task on which the model depends. If a number of the task is not known,
+// filled uses the median over the phase.
 func (a *analysis) filled(t *Task) coefficients {
 	x := a.columns(t)
 	for column := range x {
@@ -96,7 +100,8 @@ func (a *analysis) filled(t *Task) coefficients {
 	return x
 }
 
-// added returns the seconds that bytes and path add to the time of the median task; 0 if they reduce it.
+// added returns the seconds that the bytes of task i add to the time of the median task, and the seconds that its
+// remote bytes add. Each result is 0 if the task has less than the median task.
 func (a *analysis) added(i int) (data, path float64) {
 	x := a.filled(&a.phase.Tasks[i])
 	return max(0, float64(a.model[1]*(x[1]-a.medianTask[1]))), max(0, float64(a.model[2]*(x[2]-a.medianTask[2])))

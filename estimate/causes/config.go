@@ -7,18 +7,20 @@ import (
 	"github.com/straggler-go/straggler/internal/wire"
 )
 
-// Config holds an analyst's choices. Its zero value has the paper's figures. Safe for concurrent use.
+// Config contains an analyst's choices. The zero value has the numbers of the papers. Safe for concurrent use.
 type Config struct {
-	// Outlier is a multiple of the median; a task that takes longer is an outlier [Mantri §4.1]. More than 1; 0
-	// means 1.5.
+	// Outlier is a multiple of the median time of the phase: a task that takes longer is an outlier [Mantri §4.1].
+	// Outlier must be more than 1. 0 means 1.5.
 	Outlier float64
-	// Residual is a share of the expected time; a task that is off by at most this share is explained [Mantri §4.2,
-	// footnote 3]. In (0, 1); 0 means .2. A ratio above 1+Residual makes a task slow, and makes it evidence against
-	// its machine and its moment.
+	// Residual is a share of a task's expected time: if the time of a task differs from its expected time by at
+	// most this share, the task is explained [Mantri §4.2, footnote 3]. A task whose time is more than 1+Residual
+	// times its expected time is slow, and is evidence against its machine and its moment. Residual must be in (0,
+	// 1). 0 means .2.
 	Residual float64
 }
 
-// Effective returns the configuration with its defaults filled in. A field out of range gets its default as well.
+// Effective returns the configuration with its defaults filled in. A field that is out of range gets its default as
+// well.
 func (c Config) Effective() Config {
 	if !(c.Outlier > 1) || math.IsInf(c.Outlier, 1) {
 		c.Outlier = 1.5
@@ -29,7 +31,7 @@ func (c Config) Effective() Config {
 	return c
 }
 
-// Validate returns an error that names the first field out of range, its value and its range; or nil.
+// Validate returns an error that names the first field that is out of range, its value and its range; or nil.
 func (c Config) Validate() error {
 	switch {
 	case c.Outlier != 0 && (!(c.Outlier > 1) || math.IsInf(c.Outlier, 1)):
@@ -40,7 +42,7 @@ func (c Config) Validate() error {
 	return nil
 }
 
-// MarshalJSON returns the fields that are not zero. Names are kebab-case, times are in seconds, and Off is -1.
-// UnmarshalJSON reads this form.
+// MarshalJSON returns the fields that are not zero as JSON. Names are kebab-case, times are in seconds, and a rule
+// that is turned off has the value -1. UnmarshalJSON reads this form.
 func (c Config) MarshalJSON() ([]byte, error)     { return wire.JSON(wire.Settings(&c)) }
 func (c *Config) UnmarshalJSON(data []byte) error { return wire.Read(data, c, wire.Struct) }

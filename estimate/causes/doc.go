@@ -1,5 +1,5 @@
-// Package causes explains why tasks of a phase were slow, and how much time that cost. Use it after a phase has
-// run, to find out which remedy would have helped.
+// Package causes explains why tasks of a phase were slow, and how much time the slow tasks cost. Use it after a
+// phase has run, to find out which remedy would have helped.
 //
 // A copy helps a task on a slow machine. A copy is wasted on a task that has more to read than the others, or reads
 // over a crowded link. A copy is also wasted on a task that waits until lost input is computed again. [Explain]
@@ -10,36 +10,39 @@
 //		fmt.Println(o) // machine task=2 took=25s expected=10s times=2.5 machine-ratio=2.5 moment-ratio=1 parts=(machine=1)
 //	}
 //
-// This outlier is task 2. Task 2 took 25 s, 2.5 times the median, where its bytes explain 10 s. The other tasks on its
-// machine took 2.5 times their expected time, so all of the excess is charged to the machine.
+// This outlier is task 2. Task 2 took 25 s, 2.5 times the median, where its bytes explain 10 s. The other tasks on
+// its machine took 2.5 times their expected time. So all of the excess, the 15 s beyond the median, is charged to
+// the machine.
 //
 // # The rule
 //
-// An outlier takes over 1.5 times the median of its phase [Mantri §4.1]. The model of a phase is the time that
-// bytes explain:
+// An outlier is a task that takes over 1.5 times the median of its phase [Mantri §4.1]. The model of a phase is the
+// time that the bytes of a task explain:
 //
 //	expected = base + a*bytes + b*remote        a, b and base not below 0
 //
-// The model is fitted by least squares of the relative error, without the tasks far above it. A task within 20 % of
-// the model is explained [Mantri §4.2, footnote 3]. The paper fits the model to all tasks, including the outliers
-// that the model is meant to explain.
+// Here bytes is the input of the task, and remote is the part of the input that came from other racks. The model is
+// fitted by least squares of the relative error. Tasks that take far longer than the model expects are left out of
+// the fit. A task is called explained if its time is within 20 % of the model [Mantri §4.2, footnote 3]. The paper
+// fits the model to all tasks, including the outliers that the model is meant to explain.
 //
-// The excess of an outlier is its time beyond the median. Explain divides the excess among the causes in these
-// steps:
+// The excess of an outlier is its time beyond the median of the phase. Explain divides the excess among the causes
+// in these steps:
 //
 //   - The wait for lost input is charged to lost input.
-//   - The time that bytes, bytes from other racks and the cohort add to the model is charged to data, path and
-//     split.
+//   - A task may have more bytes than the median task, more bytes from other racks, or a cohort that takes longer
+//     than other cohorts. (A cohort is a group of tasks that do the same part of the work in every phase.) The time
+//     that these three add to the model is charged to the causes data, path and split.
 //   - The rest is charged to the machine and to the moment, as far as other tasks were slow: tasks on the same
 //     machine, and tasks that began at the same time.
-//   - Nothing is charged to a machine or a moment for an explained task, or because of the task's own time. The
-//     other tasks there must be slow, and there must be more slow tasks than chance explains.
+//   - Nothing is charged to a machine or a moment because of the time of the outlier itself. The other tasks on the
+//     machine or in the moment must be slow, and there must be more slow tasks than chance explains. Nothing is
+//     charged to a machine or a moment for an explained task.
 //
 // [Charge] reads many phases. Charge returns the time that the slowest tasks cost beyond the mean task. Charge also
 // returns the fault: machines, the division of the work, or the data. A machine has a ratio in each phase: the time
 // of its tasks divided by the time expected from their bytes, their cohort and their moment. Charge judges a
-// machine by the median of its ratios over all phases, because a mean would name a machine with a single very bad
-// day.
+// machine by the median of its ratios over all phases. A mean would accuse a machine with a single very bad day.
 //
 // # Symbols
 //
@@ -51,22 +54,23 @@
 //
 // # When it is wrong
 //
-//   - The package sees only facts that the host has. A slow disk and a noisy neighbour both count as the machine. A
-//     task that computes more for every byte is unknown.
+//   - The package sees only facts that the host has. If a task is slow because of a slow disk or a noisy neighbour,
+//     the cause is the machine. If a task computes more for every byte, the cause is unknown.
 //   - If time grows faster than bytes, as in a join or a sort, bytes explain less than they should.
 //   - The model needs tasks that differ in bytes.
-//   - A machine is named only if other tasks of the phase ran on it, or if [Phase.Factor] has a record of the
+//   - A machine is the cause only if other tasks of the phase ran on it, or if [Phase.Factor] has a record of the
 //     machine. If slow tasks are rare, three slow tasks on the machine are needed.
-//   - If a moment holds tasks of a single machine, machine and moment cannot be distinguished, and the machine is
-//     named.
-//   - A first wave that runs cold looks like a busy moment.
+//   - If all tasks that began in a moment ran on a single machine, machine and moment cannot be distinguished, and
+//     the machine is the cause.
+//   - If the tasks that start first are slow because machines must load the program and the data, the moment looks
+//     busy.
 //   - If most tasks of a phase are slow, slow is normal.
 //
 // # Cost and concurrency
 //
-// O(n) for n tasks, about 150 ns each, and some 100 bytes a task during the call. Beyond 8192 tasks the model is
-// fitted to a fixed sample of about that size. The package keeps nothing between calls. All functions are safe for
-// concurrent use.
+// O(n) for n tasks, about 150 ns for each task, and some 100 bytes for each task during the call. In a phase of
+// over 8192 tasks, the model is fitted to a sample of about 8192 tasks, which is always the same for the same
+// phase. The package keeps nothing between calls. All functions are safe for concurrent use.
 //
 // Sources: Ananthanarayanan et al., "Reining in the Outliers in Map-Reduce Clusters using Mantri", OSDI 2010, §4.1,
 // §4.2 and figure 8; Ananthanarayanan et al., "Effective Straggler Mitigation: Attack of the Clones", NSDI 2013

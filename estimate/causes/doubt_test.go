@@ -12,7 +12,7 @@ import (
 	"github.com/straggler-go/straggler/estimate/causes"
 )
 
-// The tests of this file have too little evidence to name a cause.
+// In the tests of this file there is too little evidence to find a cause.
 
 func TestTwoTasksMakeNoSlowMachine(t *testing.T) {
 	tasks := even(60)
@@ -24,7 +24,7 @@ func TestTwoTasksMakeNoSlowMachine(t *testing.T) {
 	r := causes.Explain(causes.Phase{Tasks: tasks})
 	assert.Equal(t, 2, count(r, causes.Unknown))
 	assert.Empty(t, r.Machines)
-	tasks[22].Machine, tasks[22].Took = 99, 30*s // three slow tasks do
+	tasks[22].Machine, tasks[22].Took = 99, 30*s // three slow tasks are enough
 	r = causes.Explain(causes.Phase{Tasks: tasks})
 	assert.Equal(t, 3, count(r, causes.Machine))
 }
@@ -41,7 +41,7 @@ func TestMomentOfOneMachineIsTheMachine(t *testing.T) {
 	r := causes.Explain(causes.Phase{Tasks: tasks})
 	assert.Equal(t, 10, count(r, causes.Machine))
 	assert.Empty(t, r.Moments)
-	for i := 60; i < 70; i++ { // ten machines that join late are a moment
+	for i := 60; i < 70; i++ { // if ten machines join late, their start is a moment
 		tasks[i].Machine = i
 	}
 	r = causes.Explain(causes.Phase{Tasks: tasks})
@@ -79,7 +79,7 @@ func TestCauseOfAnExplainedTaskIsKnown(t *testing.T) {
 	t.Error("no outlier")
 }
 
-// A task with unknown bytes counts as the median task, and shapes no model.
+// A task with unknown bytes is treated as having the median bytes, and the model is not fitted to it.
 func TestUnknownBytesCountAsTheMedianTask(t *testing.T) {
 	tasks := even(60)
 	for i := range tasks {

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// In a mixed moment every machine has less than half of the tasks. The count includes tasks with an unknown
+// In a mixed moment no machine has more than half of the tasks. The number of tasks includes tasks with an unknown
 // machine.
 func TestMixedAgreesWithACount(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
@@ -136,7 +136,8 @@ func TestFitIsExact(t *testing.T) {
 	rows := []row{{coefficients{1, 1, 1}, 100}, {coefficients{1, 2, 1}, 200}}
 	assert.Equal(t, c, refine(rows, c))
 
-	// The trim is inclusive: a row with 1.5 times its expected time counts, and a row with more does not.
+	// The trim is inclusive: a row that takes 1.5 times its expected time takes part in the fit, and a row that
+	// takes more does not.
 	one := coefficients{1}
 	for seconds, want := range map[float64]float64{1.5: 1.25, 1.5000001: 1, .5: .75, .4999999: 1} {
 		got, ok := refit([]row{{one, 1}, {one, seconds}}, &coefficients{1}, .5, 1.5)
@@ -168,8 +169,8 @@ func TestFewerColumnsWinIfTheyExplainAsMuch(t *testing.T) {
 	}
 }
 
-// Progress is bytes per second: of the rates 4, 2 and 1 the median is twice the slowest. A task without bytes does
-// not count.
+// Progress is bytes per second: of the rates 4, 2 and 1 the median is twice the slowest. A task without bytes is
+// left out.
 func TestSlowdownIsExact(t *testing.T) {
 	tasks := []Task{{Took: 1, Bytes: 4}, {Took: 1, Bytes: 2}, {Took: 1, Bytes: 1}, {Took: 1}, {Took: 1, Bytes: 1e-9, Censored: true}}
 	assert.Equal(t, 2., slowdown(tasks))
@@ -196,8 +197,8 @@ func TestBillIsExact(t *testing.T) {
 	}
 }
 
-// Bytes are charged the time that they explain of a task and not of its cohort. If bytes and cohort explain
-// everything, nothing is unexplained.
+// Bytes are charged the time that they explain after the time of the cohort was removed. If bytes and cohort
+// explain everything, nothing is unexplained.
 func TestBytesAreChargedBesideCohorts(t *testing.T) {
 	phase := Phase{Tasks: make([]Task, 40)}
 	for i := range phase.Tasks {

@@ -7,12 +7,18 @@ import (
 	"github.com/straggler-go/straggler/internal/num"
 )
 
-// Explain returns why the phase's outliers were slow, by the paper's figures. See [Config.Explain].
+// Explain returns why the outliers of the phase, its slowest tasks, were slow. It uses the numbers of the papers;
+// see [Config.Explain].
 func Explain(p Phase) Report { return Config{}.Explain(p) }
 
-// Explain returns why the phase's outliers were slow [Mantri §4.2]. The order of the tasks changes only rounding in
-// phases of up to 8192 tasks. In larger phases it also changes which tasks the model is fitted to. A field of c that is out of range counts as 0; see [Config.Validate]. O(n);
-// it allocates.
+// Explain returns why the outliers of the phase, its slowest tasks, were slow [Mantri §4.2]. A field of c that is
+// out of range is treated as 0; see [Config.Validate].
+//
+// The order of the tasks in p has small effects. In phases of up to 8192 tasks, the order changes only rounding. In
+// larger phases, the order decides to which tasks the model is fitted. If a machine ran exactly half of the tasks that began in a
+// moment, the order may decide whether the moment can be a cause.
+//
+// Explain takes O(n) for n tasks. It allocates.
 func (c Config) Explain(p Phase) Report {
 	a := analyse(p, c)
 	return a.report()
@@ -50,7 +56,8 @@ func (a *analysis) report() Report {
 	return r
 }
 
-// inHostUnits returns the model in the host's units.
+// inHostUnits converts the model from its own units, the means of the columns, to the host's units. explained is
+// the share of the tasks that the model explains.
 func (a *analysis) inHostUnits(explained float64) Model {
 	m := Model{Base: duration(a.model[0]), Explained: explained}
 	if a.unit[1] > 0 {
@@ -62,7 +69,8 @@ func (a *analysis) inHostUnits(explained float64) Model {
 	return m
 }
 
-// outliers finds the tasks beyond the bar and divides their excess among the causes.
+// outliers finds the tasks that take more than Config.Outlier times the median, and divides their time beyond the
+// median among the causes. middle is the median in seconds.
 func (a *analysis) outliers(r *Report, middle float64) {
 	var excess [causes]float64
 	bar, n := a.config.Outlier*middle, 0
@@ -96,7 +104,8 @@ func (a *analysis) outliers(r *Report, middle float64) {
 	r.Parts = normal(excess)
 }
 
-// explain divides the excess of one task among the causes.
+// explain divides the excess of task i, its time beyond the median, among the causes. middle is the median in
+// seconds.
 func (a *analysis) explain(i int, middle float64) Outlier {
 	t := &a.phase.Tasks[i]
 	total := a.took[i] - middle
@@ -128,7 +137,7 @@ func (a *analysis) explain(i int, middle float64) Outlier {
 	return o
 }
 
-// suspects lists the slow machines, the slowest first, and the slow moments in order of time.
+// suspects adds the slow machines to the report, the slowest first, and the slow moments in the order of time.
 func (a *analysis) suspects(r *Report) {
 	for id := range a.machines.groups {
 		g := &a.machines.groups[id]

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// misfit is the sum of the squared residuals, each at most 1. A residual of 1 is the largest that still counts as
-// explained.
+// misfit is the sum of the squared residuals, each at most 1. A residual of 1 is the largest residual of an
+// explained task.
 func (c *coefficients) misfit(rows []row, residual float64) float64 {
 	sum, floor := 0.0, c.floor()
 	for i := range rows {

@@ -8,9 +8,9 @@ import (
 	"github.com/straggler-go/straggler/estimate/causes"
 )
 
-// score counts how outliers with a known cause were explained.
+// score is the result of a test with known causes: how many outliers of each cause were explained by which cause.
 type score struct {
-	counts [7][7]int // by true cause, then by named cause
+	counts [7][7]int // by the true cause, then by the cause that Explain returned
 }
 
 func (s *score) add(r causes.Report, facts []truth) {

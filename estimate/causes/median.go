@@ -5,8 +5,9 @@ import (
 	"slices"
 )
 
-// median returns the lower median of x, which is the smallest value that at least half of x do not exceed; 0 if x
-// is empty. median reorders x, and x must not contain NaN. O(n), and O(n log n) at worst.
+// median returns the lower median of x: the smallest value in x such that at least half of the values are not
+// larger. It returns 0 if x is empty. median changes the order of x, and x must not contain NaN. O(n), and O(n log
+// n) at worst.
 func median(x []float64) float64 {
 	if len(x) == 0 {
 		return 0
@@ -14,8 +15,8 @@ func median(x []float64) float64 {
 	return selectAt(x, (len(x)-1)/2)
 }
 
-// selectAt returns the value that would be at index k if x were sorted. selectAt reorders x so that no value before k is
-// larger and no value after k is smaller.
+// selectAt returns the value that would be at index k if x were sorted. selectAt changes the order of x: afterwards
+// no value before index k is larger than the value at k, and no value after index k is smaller.
 func selectAt(x []float64, k int) float64 {
 	all := x
 	at := k
@@ -34,7 +35,7 @@ func selectAt(x []float64, k int) float64 {
 	return all[k]
 }
 
-// pivot returns the median of three values of x, or, if x is long, the median of three such medians.
+// pivot returns the median of three values of x. If x is long, pivot returns the median of three such medians.
 func pivot(x []float64) float64 {
 	n := len(x)
 	if n < 200 {
@@ -46,8 +47,9 @@ func pivot(x []float64) float64 {
 
 func middle(a, b, c float64) float64 { return max(min(a, b), min(max(a, b), c)) }
 
-// partition reorders x into values below the pivot, values equal to the pivot, and values above the pivot.
-// partition returns the begin of the second and of the third part.
+// partition changes the order of x: first the values less than p, then the values equal to p, then the values
+// greater than p. It returns the index at which the second part begins and the index at which the third part
+// begins.
 func partition(x []float64, p float64) (low, high int) {
 	high = len(x)
 	for i := 0; i < high; {

@@ -7,15 +7,16 @@ import (
 	"github.com/straggler-go/straggler/internal/wire"
 )
 
-// Model is the time that a phase's tasks should take by their bytes: Base + PerByte*bytes + PerRemote*remote. The
-// zero value is the model of a phase without a task.
+// Model is the time that the tasks of a phase should take by their bytes: Base + PerByte*bytes + PerRemote*remote.
+// The zero value is the model of a phase without tasks.
 type Model struct {
 	// Base is the time of a task that reads nothing.
 	Base time.Duration
-	// PerByte is the seconds that each byte takes. PerRemote is the additional seconds of each byte from another
-	// rack.
+	// PerByte is the number of seconds that each byte takes. PerRemote is the number of seconds that a byte takes
+	// in addition if it comes from another rack.
 	PerByte, PerRemote float64
-	// Explained is the share of the phase's finished tasks that are within Config.Residual of the model.
+	// Explained is the share of the phase's finished tasks whose time is within Config.Residual of the model, for
+	// example within 20 %.
 	Explained float64
 }
 
@@ -32,18 +33,23 @@ func (m Model) LogValue() slog.Value         { return wire.Log(m.wire) }
 func (m Model) MarshalJSON() ([]byte, error) { return wire.JSON(m.wire) }
 
 const (
-	trimmed   = 1.5  // x the model; longer tasks are left out of its fit
-	leastPart = 0.01 // x the mean task's time; the model expects at least this, so that no ratio is absurd
-	mostFits  = 6    // fits, at most; in practice two or three are enough
-	columns   = 3    // 1, bytes, remote
-	// tasks with remote bytes; with fewer there is no remote column, because they would explain themselves
+	trimmed = 1.5 // x the time by the model; tasks that take longer are left out of the next fit
+	// x the mean task's time; the shortest time that the model expects, so that no ratio is absurdly large.
+	leastPart = 0.01
+	mostFits  = 6 // the largest number of fits; in practice two or three are enough
+	columns   = 3 // 1, bytes, remote bytes
+	// leastUse is a number of tasks. If fewer tasks have remote bytes, the model ignores remote bytes, because a
+	// coefficient for one or two tasks could explain any time. If a machine or a cohort has fewer tasks, it is not
+	// at fault.
 	leastUse = 3
 )
 
-// coefficients are the coefficients of a model. The columns are in units of the mean bytes and mean remote bytes.
+// coefficients are the three coefficients of a model, or the three numbers of a task that they multiply: 1, bytes
+// and remote bytes. Bytes are in units of the phase's mean bytes, and remote bytes are in units of its mean remote
+// bytes.
 type coefficients [columns]float64
 
-// row is one task in a fit: its columns and its seconds.
+// row is one task in a fit: the numbers on which its time depends, and its time in seconds.
 type row struct {
 	x       coefficients
 	seconds float64
@@ -53,9 +59,9 @@ func (c *coefficients) at(x *coefficients) float64 {
 	return c[0] + float64(c[1]*x[1]) + float64(c[2]*x[2])
 }
 
-// fit returns the model of the rows by trimmed least squares of the relative error. Mantri uses plain least squares
-// [§4.2, footnote 3], and fit begins with them. Outliers distort plain least squares: a task that is ten times too
-// slow weighs as much as a hundred other tasks.
+// fit returns the model that fits the rows best, by trimmed least squares of the relative error. Mantri uses plain
+// least squares [§4.2, footnote 3], and fit begins with plain least squares. Outliers distort the result of plain
+// least squares: a task that is ten times too slow has as much weight as a hundred other tasks.
 func fit(rows []row, residual float64) coefficients {
 	if len(rows) == 0 {
 		return coefficients{1}
@@ -65,7 +71,7 @@ func fit(rows []row, residual float64) coefficients {
 	return c
 }
 
-// hash is the finaliser of splitmix64.
+// hash returns a pseudo-random number for i, by the last step (the finaliser) of the generator splitmix64.
 func hash(i int) uint64 {
 	h := uint64(i+1) * 0x9e3779b97f4a7c15
 	h = (h ^ h>>30) * 0xbf58476d1ce4e5b9
@@ -73,7 +79,8 @@ func hash(i int) uint64 {
 	return h ^ h>>31
 }
 
-// refine repeats the fit, each time without the rows beyond the trim of the fit before, until nothing changes.
+// refine repeats the fit until nothing changes, at most mostFits times. Each fit leaves out the rows that take over 1.5
+// times the time expected by the previous fit.
 func refine(rows []row, c coefficients) coefficients {
 	for range mostFits {
 		next, ok := refit(rows, &c, 0, trimmed)
@@ -85,7 +92,7 @@ func refine(rows []row, c coefficients) coefficients {
 	return c
 }
 
-// plain returns plain least squares of all rows, the paper's fit.
+// plain returns plain least squares of all rows, the fit of the paper.
 func plain(rows []row) coefficients {
 	var e equations
 	for i := range rows {
@@ -95,8 +102,8 @@ func plain(rows []row) coefficients {
 	return c
 }
 
-// refit returns least squares of the relative error, fitted to the rows that take from low to high times their
-// expected time by c.
+// refit returns least squares of the relative error. A row takes part in the fit if its time is from low to high
+// times the time expected by the coefficients c.
 func refit(rows []row, c *coefficients, low, high float64) (coefficients, bool) {
 	var e equations
 	floor := c.floor()
@@ -112,8 +119,8 @@ func refit(rows []row, c *coefficients, low, high float64) (coefficients, bool) 
 	return e.solve()
 }
 
-// fitToExplained scales the model so that the median task takes its expected time, and then fits it to the
-// explained rows only. So rows that the model does not explain cannot distort it.
+// fitToExplained scales the model so that the median task takes its expected time. Then fitToExplained fits the
+// model to the explained rows only, so that rows which the model does not explain cannot distort it.
 func (c *coefficients) fitToExplained(rows []row, residual float64) {
 	c.calibrate(rows)
 	for range 3 {
@@ -123,12 +130,14 @@ func (c *coefficients) fitToExplained(rows []row, residual float64) {
 	}
 }
 
-// floor returns the least expected time. The mean task has 1 in each column.
+// floor returns the shortest time that the model may expect, in seconds: a hundredth of the time expected for the
+// mean task. All columns are in units of their mean. So all columns of the mean task are 1, and the time expected
+// for it is the sum of the coefficients.
 func (c *coefficients) floor() float64 {
 	return max(leastPart*(c[0]+c[1]+c[2]), 1e-9)
 }
 
-// calibrate scales the model so that the median of time/expected is 1.
+// calibrate multiplies the coefficients by one factor, so that the median of time/expected becomes 1.
 func (c *coefficients) calibrate(rows []row) {
 	ratios, floor := make([]float64, len(rows)), c.floor()
 	for i := range rows {

@@ -6,13 +6,14 @@ import (
 )
 
 const (
-	leastMoment = 8    // tasks in a moment, at least
-	mostMoments = 4096 // equal parts of a phase's time, at most, before small parts are joined
+	leastMoment = 8 // tasks in a moment, at least
+	// The largest number of equal parts into which a phase's time is divided before small parts are joined.
+	mostMoments = 4096
 )
 
-// moments divides the tasks by their start into moments: neighbouring stretches of time, each with leastMoment
-// tasks or more. The function returns the moment of each task, and the first and last start of each moment. A task
-// that does not count has the moment -1.
+// moments divides the tasks by their start into moments. A moment is a range of time in which at least leastMoment
+// tasks start. moments returns the moment of each task, and the first and the last start in each moment. A task
+// with a negative ratio is no evidence, and its moment is -1.
 func moments(tasks []Task, ratios []float64) (ids []int32, bounds [][2]time.Duration) {
 	ids = make([]int32, len(tasks))
 	first, last, n := time.Duration(math.MaxInt64), time.Duration(math.MinInt64), 0
@@ -50,8 +51,10 @@ func moments(tasks []Task, ratios []float64) (ids []int32, bounds [][2]time.Dura
 	return ids, bounds
 }
 
-// join replaces the number of tasks in each part by the number of the part's moment, and returns the number of
-// moments. Parts left over at the end join the last moment.
+// join puts neighbouring parts of the time together to moments, so that each moment has at least leastMoment tasks.
+// Before the call, counts has the number of tasks in each part. After the call, counts has the number of the moment
+// to which each part belongs. The parts that are left over at the end belong to the last moment. join returns the
+// number of moments.
 func join(counts []int32) int {
 	moment, held, left := int32(0), int32(0), int32(0)
 	for _, c := range counts {
@@ -69,9 +72,10 @@ func join(counts []int32) int {
 	return int(moment) + 1
 }
 
-// mixed reports for each moment whether every machine has less than half of the moment's tasks. If a machine has
-// half of the tasks, the machine may be slow and not the moment. If all machines are unknown, or all tasks have the
-// same machine, every moment counts as mixed.
+// mixed reports for each moment whether the moment can be judged: no machine may have more than half of the
+// moment's tasks. If a machine has more than half, the machine may be slow and not the moment. If a machine has
+// exactly half, the answer depends on the order of the tasks. If all machines are unknown, or all tasks have the
+// same machine, every moment can be judged.
 func mixed(moments, machines []int32, n, known int) []bool {
 	ok := make([]bool, n)
 	if known < 2 {
@@ -80,7 +84,7 @@ func mixed(moments, machines []int32, n, known int) []bool {
 		}
 		return ok
 	}
-	leader, votes := make([]int32, n), make([]int32, n) // Boyer and Moore's majority vote
+	leader, votes := make([]int32, n), make([]int32, n) // majority vote of Boyer and Moore
 	total, own := make([]int32, n), make([]int32, n)
 	for i, m := range moments {
 		if m < 0 || machines[i] < 0 {

@@ -113,8 +113,8 @@ func TestChanceAgreesWithRationalNumbers(t *testing.T) {
 	assert.Less(t, chance(500, 1000, 10, 100), 1e-6)
 }
 
-// The fit has no negative coefficient and cannot be improved: a coefficient above 0 has a gradient of 0, and a
-// coefficient at 0 has a gradient that points below 0.
+// The fit has no negative coefficient and cannot be improved. For a coefficient above 0, the gradient of the error
+// is 0. For a coefficient that is 0, only a negative coefficient would make the error smaller.
 func TestSolveMeetsTheConditionsOfOptimality(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	for range 3000 {

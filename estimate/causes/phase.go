@@ -5,40 +5,43 @@ import (
 	"time"
 )
 
-// Task describes one task of a phase by the attempt that counts, which is usually the attempt that succeeded. An
-// unknown fact can stay zero: if all machines, cohorts or starts are equal, the package compares none of them.
+// Task describes one task of a phase by one of its attempts, usually the attempt that succeeded. A fact that the
+// host does not know may stay zero: if all machines, cohorts or starts are equal, the package does not compare
+// them.
 type Task struct {
-	// Took is the task's run time. A task without a positive time is left out.
+	// Took is the time that the task ran. A task whose time is not positive is left out.
 	Took time.Duration
-	// Censored says that the task still runs, or was killed, so it takes at least Took. A censored task can be an
-	// outlier and count against its machine. A censored task counts in no median and in no model.
+	// Censored says that the end of the task is not known, because the task still runs or was killed. Such a task
+	// takes at least Took. A censored task can be an outlier and can be evidence against its machine. It is left
+	// out of all medians and of the fit of the model.
 	Censored bool
-	// Bytes is the task's input, and Remote the part that came over slow links, such as links between racks. Any
-	// unit is valid. A negative number, NaN or a number beyond 1e30 is unknown.
+	// Bytes is the task's input, and Remote is the part of the input that came over slow links, such as links
+	// between racks. Any unit is allowed. A negative number, NaN or a number above 1e30 means that the number is
+	// not known.
 	Bytes, Remote float64
-	// Waited is how much of Took the task spent waiting for lost input to be computed again.
+	// Waited is the part of Took that the task spent waiting for lost input to be computed again.
 	Waited time.Duration
-	// Start is when the task began, from any common origin.
+	// Start is when the task began, as the time since an instant that is the same for all tasks of the phase.
 	Start time.Duration
-	// Machine is the host's index of the machine, negative if it is not known.
+	// Machine is the host's index of the machine, or negative if the machine is not known.
 	Machine int
-	// Cohort is the host's index of a group of tasks that do the same part of the work in every phase: a stage of a
-	// pipeline, a partition, a table. If a cohort takes longer than the others, the division of the work is at
-	// fault.
+	// Cohort is the host's index of a group of tasks that do the same part of the work in every phase. Examples are
+	// a stage of a pipeline, a partition or a table. If a cohort takes longer than the others, the division of the
+	// work is at fault.
 	Cohort int
 }
 
-// Phase holds tasks that do the same work on different data.
+// Phase contains tasks that do the same work on different data.
 type Phase struct {
-	// Tasks are the tasks of the phase. A report names each task by its index.
+	// Tasks are the tasks of the phase. A report refers to each task by its index in Tasks.
 	Tasks []Task
-	// Factor returns how many times slower than average a machine is by the host's record, such as
-	// machines.Record.Factor or [Bill.Factor]. If too few tasks of the phase ran on a machine, Explain uses Factor
-	// to judge the machine. Nil means that there is no record.
+	// Factor returns how many times slower than average a machine is, by the host's record. For example, Factor can
+	// be the method Factor of a machines.Record or of a [Bill]. Explain uses Factor to judge a machine if too few
+	// tasks of the phase ran on it. Nil means that there is no record.
 	Factor func(machine int) float64
 }
 
-// run returns the seconds that a task ran without its wait for lost input, and the seconds of the wait.
+// run returns the seconds that a task ran, without its wait for lost input, and the seconds of the wait.
 func (t *Task) run() (seconds, waited float64) {
 	if t.Waited > 0 {
 		waited = float64(min(t.Waited, t.Took)) / 1e9
@@ -46,11 +49,11 @@ func (t *Task) run() (seconds, waited float64) {
 	return max(float64(t.Took)/1e9-waited, 1e-9), waited
 }
 
-// mostUnits is the largest valid number of bytes; less than 1/mostUnits counts as 0. With this bound no square, sum
-// or ratio overflows.
+// mostUnits is the largest valid number of bytes. A number below 1/mostUnits is treated as 0. With these limits no
+// square, sum or ratio overflows.
 const mostUnits = 1e30
 
-// units returns a number of bytes, or NaN if it is unknown.
+// units returns the number of bytes x, or NaN if x means that the number is not known.
 func units(x float64) float64 {
 	switch {
 	case !(x >= 0 && x <= mostUnits):

@@ -49,7 +49,7 @@ func consistent(t *testing.T, p causes.Phase, r causes.Report) {
 	require.NotContains(t, r.String(), "NaN")
 }
 
-// shared checks that parts add up to 1.
+// shared checks that the parts add up to 1.
 func shared(t *testing.T, p causes.Parts) {
 	t.Helper()
 	sum := 0.0
@@ -83,7 +83,7 @@ func TestOrderOfTasksDoesNotMatter(t *testing.T) {
 	}
 }
 
-// The host chooses the unit of bytes and the numbers of machines.
+// The host may choose any unit for bytes and any numbers for machines: the results are the same.
 func TestUnitsAndNumbersDoNotMatter(t *testing.T) {
 	for number := range uint64(50) {
 		p, _ := small().phase(number, number)

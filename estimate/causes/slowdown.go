@@ -4,9 +4,10 @@ import (
 	"math"
 )
 
-// slowdown returns how many times faster than the slowest finished task the median finished task progressed, in
-// bytes per second [Dolly §2.1.1]. If no task has bytes, only times count. In a phase with bytes, tasks without
-// bytes do not count. The median is the lower median; slowdown is 0 without a task. O(n); it allocates.
+// slowdown compares the speeds of the finished tasks, in bytes per second [Dolly §2.1.1]. It returns the lower
+// median of the speeds divided by the lowest speed. If no task has bytes, all tasks are treated as having equal
+// bytes. If some tasks have bytes, tasks without bytes are left out. slowdown returns 0 if there is no task. O(n)
+// for n tasks; it allocates.
 func slowdown(tasks []Task) float64 {
 	rates, slowest := make([]float64, 0, len(tasks)), math.Inf(1)
 	anyBytes := false

@@ -2,12 +2,12 @@ package causes
 
 import "math"
 
-// equations are the normal equations of a least-squares fit: the sums of products of columns with each other, and
-// of columns with the value.
+// equations are the normal equations of a least-squares fit with three coefficients. a contains the sums of the
+// products of each two columns. b contains the sums of the products of each column with the value that is fitted.
 type equations struct {
 	a     [columns][columns]float64
 	b     coefficients
-	total float64 // sum of the squared values
+	total float64 // sum of the squares of the values
 }
 
 func (e *equations) add(x *coefficients, y float64) {
@@ -20,9 +20,9 @@ func (e *equations) add(x *coefficients, y float64) {
 	e.total += float64(y * y)
 }
 
-// solve returns the least-squares coefficients under the condition that none is negative; false if there is no row.
-// With this few columns solve tries every subset of the columns. The answer is the best fit without a negative
-// coefficient. If two fits are equally good, the fit with fewer columns wins.
+// solve returns the least-squares coefficients under the condition that none is negative. solve tries every subset
+// of the three columns, with the other coefficients 0, and returns the best fit without a negative coefficient. If
+// two fits are equally good, solve returns the fit with fewer columns. ok is false if there is no row.
 func (e *equations) solve() (best coefficients, ok bool) {
 	for i := range columns {
 		for j := range i {
@@ -42,7 +42,7 @@ func (e *equations) solve() (best coefficients, ok bool) {
 	return best, ok
 }
 
-// rest returns the sum of the squared residuals.
+// rest returns the sum of the squared residuals: of the differences between the values and the fit.
 func (e *equations) rest(c *coefficients) float64 {
 	rest := e.total
 	for i := range columns {
@@ -54,8 +54,8 @@ func (e *equations) rest(c *coefficients) float64 {
 	return rest
 }
 
-// solveFor solves the equations for a subset of the columns by elimination. solveFor reports false if a coefficient is
-// negative, or if the columns are linearly dependent.
+// solveFor solves the equations for a subset of the columns by Gaussian elimination, with all other coefficients 0.
+// It returns false if a coefficient is negative, or if the columns are linearly dependent.
 func (e *equations) solveFor(use []int) (c coefficients, ok bool) {
 	n := len(use)
 	var m [columns][columns + 1]float64
@@ -65,7 +65,9 @@ func (e *equations) solveFor(use []int) (c coefficients, ok bool) {
 		}
 		m[i][n] = e.b[from]
 	}
-	for k := range n { // no pivoting: the matrix is positive definite, or elimination fails here
+	// No pivoting is needed: if the columns are linearly independent, the matrix is symmetric and positive
+	// definite. If they are dependent, the condition in this loop detects it.
+	for k := range n {
 		if !(m[k][k] > 1e-12*e.a[use[k]][use[k]]) {
 			return c, false
 		}

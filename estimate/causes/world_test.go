@@ -27,13 +27,13 @@ var plainWorld = world{
 	remote: .05, waits: .02, busy: .05, odd: .03, noise: .1,
 }
 
-// truth is the seconds that each cause truly adds to a task, and whether its machine is slow.
+// truth has the seconds that each cause truly adds to a task, and whether the task's machine is slow.
 type truth struct {
 	added [7]float64 // by Cause
 	slow  bool
 }
 
-// phase makes a phase of tasks that start when slots become free; one seed always has the same slow machines.
+// phase makes a phase of tasks that start when slots become free; with the same seed, the same machines are slow.
 func (w world) phase(seed, number uint64) (causes.Phase, []truth) {
 	machines := rand.New(rand.NewPCG(seed, 1))
 	slowness := make([]float64, w.machines)
@@ -90,7 +90,7 @@ func (w world) phase(seed, number uint64) (causes.Phase, []truth) {
 	return p, facts
 }
 
-// main is the cause that truly adds the most time.
+// main returns the cause that truly adds the most time.
 func (f truth) main() causes.Cause {
 	best := causes.Unknown
 	for c := range f.added {

@@ -9,24 +9,27 @@ import (
 )
 
 const (
-	// maxParameter bounds the parameters of a task, so that no squared distance overflows.
+	// maxParameter is the largest absolute value of a parameter of a task. With this limit no squared distance
+	// overflows.
 	maxParameter = 1e100
-	// A parameter is constant up to rounding if its standard deviation is at most constantSpread times its largest
-	// value, or at most leastSpread.
+	// A parameter is treated as equal in all runs if its standard deviation is at most constantSpread times its
+	// largest absolute value, or at most leastSpread.
 	constantSpread, leastSpread = 1e-12, 1e-40
 	maxDimensions               = 64
 	maxRuns                     = 1 << 30
 )
 
-// Scaling chooses the unit in which a distance measures each parameter of a task. The values are stable.
+// Scaling chooses the unit in which each parameter of a task is measured when the distance between two tasks is
+// computed. The numbers of the constants will not change.
 type Scaling uint8
 
 const (
 	// ScaleDeviation divides each parameter by its population standard deviation over the runs, and ignores a
-	// parameter that is equal in all of them. ScaleDeviation is the zero value. The paper does not scale; without
-	// scaling a size in bytes would outweigh all other parameters.
+	// parameter that is equal in all runs. ScaleDeviation is the zero value. The paper does not scale. Without
+	// scaling, a size in bytes would outweigh all other parameters.
 	ScaleDeviation Scaling = iota
-	// ScaleNone uses the parameters unchanged, as the paper does. Use it for parameters that the host has scaled.
+	// ScaleNone uses the parameters unchanged, as the paper does. Use ScaleNone if the host has scaled the
+	// parameters.
 	ScaleNone
 )
 
@@ -38,22 +41,23 @@ func (s Scaling) String() string { return enum.Name(scalingNames[:], s) }
 // MarshalText returns the scaling's name, or an error for a value without a name.
 func (s Scaling) MarshalText() ([]byte, error) { return enum.Text(scalingNames[:], s) }
 
-// UnmarshalText sets the scaling by its name.
+// UnmarshalText sets the scaling to the scaling with the given name, or returns an error for an unknown name.
 func (s *Scaling) UnmarshalText(text []byte) error { return enum.Parse(scalingNames[:], text, s) }
 
-// Config holds the choices of a [Regressor]. Its zero value is usable.
+// Config contains the choices of a [Regressor]. Its zero value is usable.
 type Config struct {
 	// Dimensions is the number of parameters of a task, at most 64. 0 means 3: the size of the task, and the CPU
-	// and memory that it needs.
+	// and memory that the task needs.
 	Dimensions int
-	// Neighbours is k, the number of past runs that count. 0 means the least k with k^5 >= n^4 for n runs: the
-	// paper lets k grow as n^(4/5), and gives no factor. For 100,000 runs this default is 10,000, so set a bound
-	// for a long history. k never exceeds the number of runs.
+	// Neighbours is k, the number of nearest past runs that a prediction uses. 0 means the least k with k^5 >= n^4
+	// for n runs. The paper lets k grow as n^(4/5), and gives no factor. For 100,000 runs this default is 10,000,
+	// and a prediction becomes slow. So set Neighbours if there will be many runs. If there are fewer runs than
+	// Neighbours, a prediction uses all runs.
 	Neighbours int
-	// Keep is the number of remembered runs; each further run replaces the oldest. 0 means 10,000; the paper gives
-	// no figure.
+	// Keep is the number of runs that the Regressor remembers. After that, each new run replaces the oldest run. 0
+	// means 10,000; the paper gives no figure.
 	Keep int
-	// Scaling is the unit of distances. 0 is [ScaleDeviation].
+	// Scaling is the unit in which distances are measured. The zero value is [ScaleDeviation].
 	Scaling Scaling
 }
 
@@ -64,7 +68,7 @@ func (c Config) Effective() Config {
 	return c
 }
 
-// Validate returns an error that names the first field out of range, its value and its range; or nil.
+// Validate returns an error that names the first field that is out of range, its value and its range; or nil.
 func (c Config) Validate() error {
 	const place = "estimate/knn: Config"
 	return cmp.Or(
@@ -75,7 +79,7 @@ func (c Config) Validate() error {
 	)
 }
 
-// MarshalJSON returns the fields that are not zero. Names are kebab-case, times are in seconds, and Off is -1.
-// UnmarshalJSON reads this form.
+// MarshalJSON returns the fields that are not zero as JSON. Names are kebab-case, times are in seconds, and a rule
+// that is turned off has the value -1. UnmarshalJSON reads this form.
 func (c Config) MarshalJSON() ([]byte, error)     { return wire.JSON(wire.Settings(&c)) }
 func (c *Config) UnmarshalJSON(data []byte) error { return wire.Read(data, c, wire.Struct) }

@@ -67,7 +67,7 @@ func TestKNNDefaultsAreFilledIn(t *testing.T) {
 		assert.False(t, h.Observe(x))
 		assert.False(t, h.Delete(x))
 	}
-	// A value outside the range counts in the first or last bin, and High in the last.
+	// A value outside the range belongs to the first or the last bin, and the value High belongs to the last bin.
 	for _, x := range []float64{-5, 400, 100, 99} {
 		assert.True(t, h.Observe(x))
 	}
@@ -75,7 +75,7 @@ func TestKNNDefaultsAreFilledIn(t *testing.T) {
 	assert.Equal(t, 4, h.Len())
 }
 
-// A value that no constructor made gives answers and does not panic.
+// The zero values, which no constructor has made, give answers and do not panic.
 func TestKNNZeroValuesAreEmpty(t *testing.T) {
 	var k Regressor
 	var p Prediction

@@ -54,10 +54,14 @@ func (k *Regressor) state(c *snapshot.Codec) {
 	}
 }
 
-// MarshalBinary and AppendBinary return a snapshot: version, configuration, and the remembered runs. The two calls never
-// fail. O(n); 8 bytes a parameter and 8 for the time of each run. UnmarshalBinary sets k to the written state, and
-// k then predicts and learns exactly as the written Regressor would. If data is not a snapshot, UnmarshalBinary
-// returns an error and leaves k unchanged. O(n); memory is bounded by a multiple of the length of data.
+// MarshalBinary and AppendBinary return a snapshot: the version of the format, the configuration, and all runs that
+// k remembers. The two calls never fail. They take O(n) for n runs. A run needs 8 bytes for each parameter and 8
+// bytes for its time.
+//
+// UnmarshalBinary reads such a snapshot. Afterwards k predicts and learns exactly as the Regressor from which the
+// snapshot was made. If data is not a snapshot of a Regressor, UnmarshalBinary returns an error and leaves k
+// unchanged. UnmarshalBinary takes O(n). Its memory is bounded
+// by a multiple of the length of data.
 func (k *Regressor) MarshalBinary() ([]byte, error) { return k.AppendBinary(nil) }
 func (k *Regressor) AppendBinary(dst []byte) ([]byte, error) {
 	return snapshot.Append(dst, regressorVersion, k.state)
@@ -89,10 +93,10 @@ func (h *Histogram) state(c *snapshot.Codec) {
 	h.n = all
 }
 
-// MarshalBinary and AppendBinary return a snapshot: version, configuration, and the number and the sum of each bin.
-// The two calls never fail. O(bins). UnmarshalBinary sets h to the written state. If data is not a snapshot,
-// UnmarshalBinary returns an error and leaves h unchanged. O(bins); memory is bounded by a multiple of the length
-// of data.
+// MarshalBinary and AppendBinary return a snapshot: the version of the format, the configuration, and the number of
+// values and their sum for each bin. The two calls never fail. UnmarshalBinary reads such a snapshot into h. If
+// data is not a snapshot of a Histogram, UnmarshalBinary returns an error and leaves h unchanged. All three take
+// O(bins). The memory of UnmarshalBinary is bounded by a multiple of the length of data.
 func (h *Histogram) MarshalBinary() ([]byte, error) { return h.AppendBinary(nil) }
 func (h *Histogram) AppendBinary(dst []byte) ([]byte, error) {
 	return snapshot.Append(dst, histogramVersion, h.state)

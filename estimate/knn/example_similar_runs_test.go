@@ -31,7 +31,7 @@ func ExampleRegressor() {
 	}
 	fmt.Printf("known: %v mean: %.1f s, %d runs, 80%% within %.1f s\n", p.Known(), p.Mean(), p.Len(), p.Quantile(.8))
 
-	// The prediction serves as t_new of a further attempt, for a restart policy.
+	// A restart policy can use the prediction as t_new, the time of a new attempt.
 	fresh := estimate.Fresh{UnitTime: &p, Work: 1}
 	fmt.Println(fresh.Expected())
 	fmt.Println(runs.Predict(&p, []float64{64}))

@@ -13,29 +13,30 @@ import (
 //
 //	m(x) = sum W_i y_i / sum W_i over the k runs nearest to x,  W_i = 1 - (|x - x_i|/R)^2
 //
-// Here x is the vector of the task's parameters, and y_i is the time of run i. R is the distance of the farthest of
-// the k runs, and so the farthest run has no weight. Equation 1 as printed divides by n, the number of all runs.
-// With the weights of equation 2 the printed result is too small by k/n. All weights are 0 if k is 1 or if all k
-// runs are equally far away. In this case the answer is the plain mean of every run at that distance.
+// Here x is the vector of the task's parameters, and m(x) is the predicted time. x_i is the vector of parameters of
+// run i, y_i is the time of run i, and W_i is the weight of run i. R is the distance of the farthest of the k runs,
+// and so the farthest run has the weight 0. Equation 1 as printed divides by n, the number of all runs. With the
+// weights of equation 2 the printed result is too small by the factor k/n. All weights are 0 if k is 1 or if all k
+// runs are equally far away. In this case the prediction is the plain mean of all runs at that distance.
 //
-// A prediction scans all runs: with three parameters some 3 ns for each run, 30 µs for the default of 10,000 runs.
-// Standard deviations are computed again when a 32nd part of the runs is new. So from 64 runs on the deviations may lag
-// by this part; the runs of a prediction are always up to date.
+// A prediction computes the distance to every run. With three parameters this takes some 3 ns for each run, or 30 µs
+// for the default of 10,000 runs. The Regressor computes the standard deviations of the parameters again when a 32nd part
+// of the runs is new. So with 64 or more runs, the deviations may ignore the newest 32nd part of the runs. A prediction
+// always uses all runs.
 //
-// Not safe for concurrent use: each kind of task and each worker needs a separate value. Several goroutines may
-// call Predict at the same time, each with its own [Prediction]. During these calls nothing may change the
-// Regressor.
+// Not safe for concurrent use: each kind of task needs a separate value. However, several goroutines may call
+// Predict at the same time, each with its own [Prediction]. During these calls nothing may change the Regressor.
 type Regressor struct {
 	config   Config
-	x        []float64 // parameters of all runs, run by run
-	y        []float64 // seconds
-	oldest   int       // index of the oldest run, which the next run replaces once there are Keep runs
-	added    int       // runs ever added
-	measured int       // value of added at the last computation of inverse
-	inverse  []float64 // 1 over the divisor of each parameter; 0 for a parameter that is ignored
+	x        []float64 // the parameters of the first run, then of the second run, and so on
+	y        []float64 // seconds that each run took
+	oldest   int       // index of the oldest run; if there are Keep runs, the next run replaces it
+	added    int       // number of runs that were ever added
+	measured int       // value of added when inverse was last computed
+	inverse  []float64 // for each parameter, 1 over the divisor of the parameter; 0 if the parameter is ignored
 }
 
-// New returns a Regressor without runs, or an error that names the field out of range.
+// New returns a Regressor without runs, or an error that names the field of c that is out of range.
 func New(c Config) (*Regressor, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -48,14 +49,15 @@ func New(c Config) (*Regressor, error) {
 	return k, nil
 }
 
-// Config returns the configuration with its defaults filled in. Neighbours stays 0 if it depends on the number of runs.
+// Config returns the configuration with its defaults filled in. If Neighbours depends on the number of runs, the
+// field stays 0.
 func (k *Regressor) Config() Config { return k.config }
 
-// Len returns the number of remembered runs.
+// Len returns the number of runs that the Regressor remembers.
 func (k *Regressor) Len() int { return len(k.y) }
 
-// Divisors appends the divisor of each parameter to dst. A distance divides the parameter by its divisor. The
-// divisor 0 stands for a parameter that is ignored.
+// Divisors appends the divisor of each parameter to dst: the number by which the parameter is divided before a
+// distance is computed. The divisor 0 stands for a parameter that is ignored.
 func (k *Regressor) Divisors(dst []float64) []float64 {
 	for _, inverse := range k.inverse {
 		divisor := 0.0
@@ -67,16 +69,16 @@ func (k *Regressor) Divisors(dst []float64) []float64 {
 	return dst
 }
 
-// Observe remembers that a task with the parameters x took the given time in seconds. Observe returns an error and
+// Observe adds a run: a task with the parameters x took the given number of seconds. Observe returns an error and
 // changes nothing in three cases:
 //
 //   - x does not have Dimensions entries
-//   - an entry is not finite or beyond 1e100
+//   - an entry is not finite, or its absolute value is above 1e100
 //   - seconds is not from 0 to [estimate.MaxSample]
 //
-// Do not observe runs that failed or were killed, because their times are not the times of tasks. Amortised O(1):
-// one call in n/32 takes O(n), about a millisecond for 100,000 runs. Observe allocates only while the number of runs
-// grows.
+// Do not observe runs that failed or were killed, because their times are not the times of tasks. Observe takes
+// amortised O(1) for n runs: one call in n/32 takes O(n), about a millisecond for 100,000 runs. Observe allocates only
+// while the number of runs grows.
 func (k *Regressor) Observe(x []float64, seconds float64) error {
 	if err := k.check(x); err != nil {
 		return err
@@ -91,7 +93,7 @@ func (k *Regressor) Observe(x []float64, seconds float64) error {
 	return nil
 }
 
-// add remembers a run. If there are Keep runs, it replaces the oldest run.
+// add stores a run. If there are Keep runs, the new run replaces the oldest run.
 func (k *Regressor) add(x []float64, seconds float64) {
 	if len(k.y) < k.config.Keep {
 		k.x, k.y = append(k.x, x...), append(k.y, seconds)
@@ -118,7 +120,7 @@ func (k *Regressor) check(x []float64) error {
 	return nil
 }
 
-// measure computes the divisors again.
+// measure computes the divisors of the parameters from all runs.
 func (k *Regressor) measure() {
 	if k.config.Scaling == ScaleDeviation {
 		for i := range k.inverse {
@@ -128,7 +130,8 @@ func (k *Regressor) measure() {
 	k.measured = k.added
 }
 
-// inverseDeviation returns 1 over the population standard deviation of parameter i; 0 for a constant parameter.
+// inverseDeviation returns 1 over the population standard deviation of parameter i over all runs. It returns 0 if
+// the parameter is the same in all runs, except for rounding.
 func (k *Regressor) inverseDeviation(i int) float64 {
 	n, d := float64(len(k.y)), k.config.Dimensions
 	var sum, largest, squares float64
@@ -148,7 +151,7 @@ func (k *Regressor) inverseDeviation(i int) float64 {
 	return 1 / deviation
 }
 
-// neighbours returns k for the present number of runs.
+// neighbours returns k, the number of nearest runs that a prediction uses, for the present number of runs.
 func (k *Regressor) neighbours() int {
 	if n := k.config.Neighbours; n > 0 {
 		return min(n, len(k.y))
@@ -156,8 +159,9 @@ func (k *Regressor) neighbours() int {
 	return neighboursFor(len(k.y))
 }
 
-// neighboursFor returns the least k with k^5 >= n^4. The power n^0.8 is a first guess only: in floating point it is
-// too large by 1 for n = 32, 243, 1024 and other fifth powers.
+// neighboursFor returns the least k with k^5 >= n^4, which is n^0.8 rounded up. In floating point, the power n^0.8
+// is too large by 1 for n = 32, 243, 1024 and other fifth powers. So the power is only a first guess, and whole
+// numbers decide.
 func neighboursFor(n int) int {
 	k := int(math.Pow(float64(n), .8))
 	for k > 0 && fifthPowerReaches(k-1, n) {
@@ -169,7 +173,8 @@ func neighboursFor(n int) int {
 	return k
 }
 
-// fifthPowerReaches reports whether k^5 >= n^4, in 128 bits; both are at most maxRuns, and k is about n^0.8.
+// fifthPowerReaches reports whether k^5 >= n^4, computed with whole numbers of 128 bits. The products fit into 128
+// bits because n is at most maxRuns and k is about n^0.8.
 func fifthPowerReaches(k, n int) bool {
 	hiN, loN := bits.Mul64(uint64(n)*uint64(n), uint64(n)*uint64(n))
 	hi, lo := bits.Mul64(uint64(k)*uint64(k), uint64(k)*uint64(k))

@@ -2,30 +2,31 @@ package knn
 
 import "math"
 
-// near is a run found by a search: its squared distance and its time.
+// near is a run that a search has found: the square of its distance, and its time.
 type near struct{ distance, seconds float64 }
 
-// nearest collects runs of a search: either the k nearest, as a heap with the farthest at its root, or all runs up
-// to a distance. Among equally distant runs any choice gives the same prediction, because the farthest run has no
-// weight.
+// nearest collects the runs that a search finds: either the k nearest runs, or all runs up to a given distance. The
+// k nearest runs are a heap with the farthest run at its root. If two runs are equally far away and only one of
+// them fits, either may be kept, because the farthest run has no weight in a prediction.
 type nearest struct {
 	runs  []near
-	k     int     // 0: all runs up to limit
-	limit float64 // squared distance; a run must be nearer, or at most as far if k is 0
+	k     int     // number of runs to collect; 0 means all runs up to limit
+	limit float64 // squared distance: a run must be nearer than this, or at most as far if k is 0
 }
 
 func (h *nearest) reset(k int)           { h.runs, h.k, h.limit = h.runs[:0], k, math.Inf(1) }
 func (h *nearest) collect(limit float64) { h.runs, h.k, h.limit = h.runs[:0], 0, limit }
 
-// wants reports whether a run at this squared distance would be collected.
+// wants reports whether a run at this squared distance should be collected.
 func (h *nearest) wants(distance float64) bool {
 	return distance < h.limit || h.k == 0 && distance == h.limit
 }
 
-// worst returns the squared distance of the farthest run.
+// worst returns the squared distance of the farthest run that was collected.
 func (h *nearest) worst() float64 { return h.runs[0].distance }
 
-// add collects a run. The caller has checked wants.
+// add collects a run. If there are already k runs, the new run replaces the farthest run. The caller must have
+// checked with wants that the run should be collected.
 func (h *nearest) add(run near) {
 	if h.k == 0 || len(h.runs) < h.k {
 		h.runs = append(h.runs, run)
@@ -76,12 +77,14 @@ func (k *Regressor) search(h *nearest, x []float64) {
 	}
 }
 
-// squaredDistance scales the difference of each parameter before it squares the difference.
+// squaredDistance returns the square of the distance between two vectors of parameters. The difference of each
+// parameter is multiplied by its entry in inverse before it is squared.
 func squaredDistance(x, other, inverse []float64) (sum float64) {
 	other, inverse = other[:len(x)], inverse[:len(x)]
 	for i, v := range x {
 		difference := (v - other[i]) * inverse[i]
-		sum += float64(difference * difference) // no fused multiply-add: one answer everywhere
+		// The conversion prevents a fused multiply-add, so that all processors give the same result.
+		sum += float64(difference * difference)
 	}
 	return sum
 }

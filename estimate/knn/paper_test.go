@@ -14,7 +14,7 @@ import (
 
 // Each test follows some sentences of DynamicShare §3.1.
 
-// knnOf returns a Regressor of one parameter, unscaled, with runs at the places in x.
+// knnOf returns a Regressor with one parameter, which is not scaled. The runs have the parameters in x.
 func knnOf(t *testing.T, k int, x, seconds []float64) *Regressor {
 	t.Helper()
 	knn, err := New(Config{Dimensions: 1, Neighbours: k, Scaling: ScaleNone})
@@ -86,7 +86,8 @@ func TestKNNWithoutWeights_3_1(t *testing.T) {
 	assert.InDelta(t, 1./3, p.CDF(10), 1e-15)
 }
 
-// "initially when we do not have any previous run" there is no estimate. With fewer runs than k, all runs count.
+// "initially when we do not have any previous run" there is no estimate. If there are fewer runs than k, the
+// prediction uses all of them.
 func TestKNNColdStart_Figure4(t *testing.T) {
 	p := predict(t, knnOf(t, 0, nil, nil), 3)
 	assert.False(t, p.Known())
@@ -142,7 +143,7 @@ func TestScaling_3_1(t *testing.T) {
 		}
 		assert.Equal(t, want, predict(t, knn, 2.2e9, 10).Mean())
 	}
-	// A parameter that never varied does not count, however far away the task is in it.
+	// A parameter that is equal in all runs is ignored, however different the task is.
 	knn, err := New(Config{Dimensions: 2, Neighbours: 1})
 	require.NoError(t, err)
 	require.NoError(t, knn.Observe([]float64{.1, 1}, 5))

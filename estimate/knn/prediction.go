@@ -7,37 +7,40 @@ import (
 	"sort"
 )
 
-// negligible is a share of the largest possible sum of weights: a sum at or below this share is rounding noise.
-// negligible is also the relative difference up to which squared distances count as equal then.
+// negligible is a relative rounding error. If the sum of the weights of k runs is at most negligible times k, the
+// weights are rounding noise, and the runs are treated as equally far away. Then the prediction uses all runs whose
+// squared distance exceeds the squared distance of the farthest run by at most this share.
 const negligible = 1e-12
 
 // Prediction is the answer of a [Regressor] for one task: the weighted distribution of the running times of the
-// nearest past runs. Its mean is the estimate of the paper. A Prediction is an [estimate.Distribution] in seconds,
-// and can be the UnitTime of an [estimate.Fresh] with a Work of 1. The zero value is empty and describes a time
-// that never comes: its mean and quantiles are +Inf and its probabilities 0. A Regressor without runs gives an
-// empty Prediction. Mean and Len take O(1), the others O(log k), without allocation.
+// nearest past runs. The mean of this distribution is the estimate of the paper. A Prediction is an
+// [estimate.Distribution] in seconds, and can be the UnitTime of an [estimate.Fresh] with a Work of 1. The zero
+// value is empty and describes a time that never comes: its mean and quantiles are +Inf and its probabilities are
+// 0. A Regressor without runs returns an empty Prediction. Mean and Len take O(1), and the other methods O(log k)
+// for k runs. No method allocates.
 //
-// A Prediction keeps its own data and does not change when runs are added. Not safe for concurrent use: each task
-// needs a separate value.
+// A Prediction has its own copy of the times and does not change when runs are added to the Regressor. Not safe for
+// concurrent use: each task needs a separate value.
 type Prediction struct {
 	runs   []weighted
-	near   nearest // scratch
+	near   nearest // scratch memory for the search
 	mean   float64
 	radius float64
 }
 
-// weighted is a past run. A Prediction sorts its runs by their time, ascending.
+// weighted is a past run with a weight. A Prediction sorts these runs by their time, ascending.
 type weighted struct {
 	seconds float64
-	// upTo is at first the run's own weight, and in the end the share of all weights up to this run; 1 in the last
-	// run.
+	// upTo has two meanings. Before finish, upTo is the weight of the run. After finish, upTo is the share of the
+	// total weight that this run and all faster runs have. So upTo is 1 in the last run.
 	upTo float64
 }
 
 // Predict fills p with the prediction for a task with the parameters x. Predict returns an error and leaves p empty
-// if x does not have Dimensions entries, or if an entry is not finite or beyond 1e100. Without runs p is empty as
-// well, and [Prediction.Known] reports false. O(n + k log k); Predict allocates only if p has never held that many
-// runs.
+// if x does not have Dimensions entries, or if an entry is not finite or has an absolute value above 1e100. If the
+// Regressor has no runs, p is empty as well, and [Prediction.Known] reports false. With n runs of which k are used,
+// Predict takes O(n + k log k) up to some 2000 runs, and about O(log n + k log k) with more. Predict allocates only
+// if p has never stored so many runs.
 func (k *Regressor) Predict(p *Prediction, x []float64) error {
 	p.runs, p.mean, p.radius = p.runs[:0], 0, 0
 	if err := k.check(x); err != nil {
@@ -52,7 +55,8 @@ func (k *Regressor) Predict(p *Prediction, x []float64) error {
 	p.radius = math.Sqrt(farthest)
 	var sum float64
 	for _, run := range p.near.runs {
-		if weight := (farthest - run.distance) / farthest; weight > 0 { // NaN if farthest is 0
+		// NaN if farthest is 0, and NaN > 0 is false
+		if weight := (farthest - run.distance) / farthest; weight > 0 {
 			p.runs = append(p.runs, weighted{run.seconds, weight})
 			sum += weight
 		}
@@ -64,7 +68,8 @@ func (k *Regressor) Predict(p *Prediction, x []float64) error {
 	return nil
 }
 
-// equals makes p the runs at the given squared distance or nearer, all with equal weight.
+// equals replaces the runs of p by all runs at the given squared distance or nearer. Each of these runs has the
+// weight 1.
 func (p *Prediction) equals(k *Regressor, x []float64, distance float64) {
 	p.near.collect(distance * (1 + negligible))
 	k.search(&p.near, x)
@@ -74,11 +79,11 @@ func (p *Prediction) equals(k *Regressor, x []float64, distance float64) {
 	}
 }
 
-// finish sorts the runs and adds up the weights. After sorting, the sums do not depend on the sequence of the
-// runs.
+// finish sorts the runs by their time, adds up the weights and computes the mean. Because of the sorting, the sums
+// do not depend on the order in which the search found the runs.
 func (p *Prediction) finish() {
 	slices.SortFunc(p.runs, func(a, b weighted) int {
-		switch { // no time is NaN, so the checks of cmp.Compare are not needed
+		switch { // no time is NaN, so a plain comparison is enough, and faster than cmp.Compare
 		case a.seconds < b.seconds:
 			return -1
 		case a.seconds > b.seconds:
@@ -93,7 +98,8 @@ func (p *Prediction) finish() {
 		total += weight
 		p.runs[i].upTo = total
 	}
-	// Rounding, which is coarse for the tiniest float64s, must not move the mean outside the range of the times.
+	// Because of rounding, the quotient may be outside the range of the times, above all if the times are the
+	// tiniest float64s. Here the mean is moved back into the range.
 	p.mean = min(max(seconds/total, p.runs[0].seconds), p.runs[len(p.runs)-1].seconds)
 	for i := range p.runs {
 		p.runs[i].upTo /= total
@@ -103,14 +109,16 @@ func (p *Prediction) finish() {
 // Known reports whether the prediction uses at least one run.
 func (p *Prediction) Known() bool { return len(p.runs) > 0 }
 
-// Len returns the number of runs that have a weight.
+// Len returns the number of past runs that have a weight in the prediction.
 func (p *Prediction) Len() int { return len(p.runs) }
 
-// Radius returns R, the distance of the farthest of the k runs, in the units of the [Scaling]. A large radius says
-// that no past run is similar to the task. Radius is 0 without a prediction.
+// Radius returns the distance of the farthest of the k nearest runs, in the units of the [Scaling]. The comment of
+// Regressor calls it R. A large radius says that no past run is similar to the task. Radius is 0 if there is no
+// prediction.
 func (p *Prediction) Radius() float64 { return p.radius }
 
-// Mean returns m(x), the estimate, in seconds.
+// Mean returns the predicted time in seconds: the weighted mean of the times of the nearest runs. Mean returns +Inf
+// if there is no prediction.
 func (p *Prediction) Mean() float64 {
 	if !p.Known() {
 		return math.Inf(1)
@@ -118,17 +126,17 @@ func (p *Prediction) Mean() float64 {
 	return p.mean
 }
 
-// CDF returns P(X <= x).
+// CDF returns P(X <= x), the probability that the task takes at most x seconds.
 func (p *Prediction) CDF(x float64) float64 {
 	return p.share(sort.Search(len(p.runs), func(i int) bool { return p.runs[i].seconds > x }))
 }
 
-// Below returns P(X < x), strictly less.
+// Below returns P(X < x), the probability that the task takes less than x seconds.
 func (p *Prediction) Below(x float64) float64 {
 	return p.share(sort.Search(len(p.runs), func(i int) bool { return p.runs[i].seconds >= x }))
 }
 
-// share returns the weight of the first n runs.
+// share returns the share of the total weight that the first n runs have, in the order of their times.
 func (p *Prediction) share(n int) float64 {
 	if n == 0 {
 		return 0
@@ -136,13 +144,14 @@ func (p *Prediction) share(n int) float64 {
 	return p.runs[n-1].upTo
 }
 
-// Quantile returns the smallest time x with CDF(x) >= q. Quantile does not interpolate. A q outside [0, 1] counts as the
-// nearer end, NaN as 0.
+// Quantile returns the smallest time x, in seconds, with CDF(x) >= q. Quantile does not interpolate. A q outside
+// [0, 1] is moved to the nearer end of that range, and NaN is moved to 0. Quantile returns +Inf if there is no
+// prediction.
 func (p *Prediction) Quantile(q float64) float64 {
 	if !p.Known() {
 		return math.Inf(1)
 	}
-	if q >= 1 { // the weight of the last runs may be lost in the rounding of the sum
+	if q >= 1 { // the weight of the last runs may be so small that the rounded sum does not include it
 		return p.runs[len(p.runs)-1].seconds
 	}
 	i := sort.Search(len(p.runs), func(i int) bool { return !(p.runs[i].upTo < q) })

@@ -14,7 +14,7 @@ import (
 	"github.com/straggler-go/straggler/estimate"
 )
 
-// knnRun is a run in the oracle.
+// knnRun is a run in the slow implementation by definition.
 type knnRun struct {
 	x       []float64
 	seconds float64
@@ -149,7 +149,8 @@ func TestKNNIsIndependentOfSequence(t *testing.T) {
 	assert.Equal(t, means[0], means[2])
 }
 
-// A prediction is a distribution: it is monotone from 0 to 1, its quantiles fit, and its mean is between the ends.
+// A prediction is a distribution: it is monotone from 0 to 1, its quantiles fit, and its mean is between its
+// smallest and its largest time.
 func TestPredictionIsADistribution(t *testing.T) {
 	var _ estimate.Distribution = new(Prediction)
 	r := rand.New(rand.NewPCG(4, 4))

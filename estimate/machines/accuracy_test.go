@@ -13,12 +13,12 @@ import (
 	"github.com/straggler-go/straggler/estimate/machines"
 )
 
-// errors returns the error of the record's factor after n attempts on each machine: for a healthy and for a slow
-// machine, the median and the 95th percentile over 400 random clusters with known factors. Healthy machines differ
-// by 10 %, and one to four of twenty machines are 1.5 to 16 times slower. Attempts differ by 25 %, and a twentieth
-// are 4 times slower on any machine. An attempt that would take over twice the typical time is killed after half of
-// the typical time. mean has the errors of another rule: the mean ratio of finished attempts, drawn towards 1 by
-// three attempts.
+// errors returns the error of the record's factor after n attempts on each machine, for a healthy and for a slow
+// machine. Each result is the median and the 95th percentile over 400 random clusters with known factors. Healthy
+// machines differ by 10 %, and one to four of twenty machines are 1.5 to 16 times slower. Attempts differ by 25 %,
+// and a twentieth are 4 times slower on any machine. An attempt that would take over twice the typical time is
+// killed after half of the typical time. mean has the errors of another rule: the mean ratio of finished attempts,
+// pulled towards 1 by three imaginary attempts.
 func errors(t *testing.T, n int) (healthy, slow, mean [2]float64) {
 	t.Helper()
 	var off [3][]float64

@@ -11,8 +11,9 @@ import (
 
 const version = 4
 
-// AppendBinary appends a snapshot to dst: version, configuration, clock, and the machines in the order of their
-// latest event, oldest first. AppendBinary never fails. O(m); up to 400 bytes a machine.
+// AppendBinary appends a snapshot of the record to dst: the version of the format, the configuration, the clock,
+// and the machines. The machines are in the order of their latest event, oldest first. AppendBinary never fails. It
+// takes O(m) for m machines, and a machine needs up to 400 bytes.
 func (r *Record) AppendBinary(dst []byte) ([]byte, error) {
 	r.begin()
 	r.settle()
@@ -22,9 +23,10 @@ func (r *Record) AppendBinary(dst []byte) ([]byte, error) {
 // MarshalBinary returns a snapshot; see [Record.AppendBinary].
 func (r *Record) MarshalBinary() ([]byte, error) { return r.AppendBinary(nil) }
 
-// UnmarshalBinary sets r to the written state, configuration included. r then answers and learns exactly as the
-// written record would. If data is not a snapshot, UnmarshalBinary returns an error and leaves r unchanged. O(m log
-// m); memory is bounded by a multiple of the length of data.
+// UnmarshalBinary reads a snapshot, including the configuration, into r. Afterwards r answers and learns exactly as
+// the record from which the snapshot was made. If data is not a snapshot of a Record, UnmarshalBinary returns an
+// error and leaves r unchanged. UnmarshalBinary takes O(m log m) for m machines. Its memory is bounded by a
+// multiple of the length of data.
 func (r *Record) UnmarshalBinary(data []byte) error {
 	return snapshot.Restore(data, version, r, (*Record).state)
 }
@@ -74,12 +76,13 @@ func (c *Config) state(to *snapshot.Codec) {
 	to.Valid(*c == c.Effective(), c)
 }
 
-// inTime fails the codec if an instant is in the future.
+// inTime makes the reading of a snapshot fail if an instant in the snapshot is in the future.
 func inTime(c *snapshot.Codec, r *Record, at time.Duration) {
 	c.Check(at <= r.config.choices().Latest(r.clock), "holds a time in the future")
 }
 
-// stateMachines codes the machines in the order of their latest event, and which of them are flagged.
+// stateMachines writes the machines to a snapshot or reads them from it, in the order of their latest event. For
+// each machine the snapshot also says whether it is in the list of flagged machines, and where.
 func (r *Record) stateMachines(c *snapshot.Codec) {
 	n := c.Size(r.Len(), 1)
 	c.Check(n <= r.config.MaxMachines, "holds more machines than MaxMachines")
@@ -89,7 +92,8 @@ func (r *Record) stateMachines(c *snapshot.Codec) {
 		}
 		return
 	}
-	// Entry k is the index + 1 of the machine that was flagged as number k.
+	// Entry k is 1 plus the index of the machine that is at position k of the list of flagged machines; 0 if that
+	// machine was not yet read.
 	flags := make([]int32, n)
 	for ; n > 0 && c.OK(); n-- {
 		m := machine{newer: none, older: none}

@@ -5,31 +5,32 @@ import (
 	"time"
 )
 
-// kind says how a piece of evidence describes the machine's speed.
+// kind says how an attempt describes the speed of its machine.
 type kind uint8
 
 const (
-	silent kind = iota // says nothing about speed
-	point              // the ratio itself
-	bound              // the ratio is at least this large
+	silent kind = iota // the attempt does not show how fast the machine is
+	point              // the ratio of the attempt is known
+	bound              // the ratio is not known, but is at least this large
 )
 
-// seenAt is a share of the typical time: an unfinished attempt counts in full after this. Before that, it has shown
-// little more than how tasks start.
+// seenAt is a share of the typical time of an attempt. An unfinished attempt has its full weight after it has run
+// this long. Before that, the attempt has shown little more than how tasks start.
 const seenAt = .25
 
-// evidence is one attempt as the record keeps it.
+// evidence is one attempt in the form in which the record stores it.
 type evidence struct {
-	at     time.Duration // instant since the record began; of shared evidence, since 1970
-	ratio  float32       // x typical time; the attempt's time, or the time that its progress implies
-	seen   uint16        // weight of the attempt without fading, in parts of full
+	at     time.Duration // time since the record began; for evidence that processes share, time since 1970
+	ratio  float32       // time of the attempt, or the time that its progress implies, divided by its typical time
+	seen   uint16        // weight of the attempt when it was new, as a number from 0 to full
 	kind   kind
 	failed bool
 }
 
 const full = math.MaxUint16
 
-// evidence returns the evidence of an attempt at an instant. finished says that the attempt has done all its work.
+// evidence returns the evidence that an attempt gives. The argument at is the instant of the report. finished says
+// that the attempt has done all its work. The ratio is limited to the range from 1/limit to limit.
 func (a Attempt) evidence(at time.Duration, finished bool, limit float64) evidence {
 	e := evidence{at: at}
 	if a.Usual <= 0 || a.Ran < 0 {
@@ -51,8 +52,8 @@ func (a Attempt) evidence(at time.Duration, finished bool, limit float64) eviden
 	return e
 }
 
-// near reports whether a new report of a running attempt changes its evidence so little that the machine's factor
-// need not be computed again.
+// near reports whether a new report of a running attempt changes the evidence of the attempt so little that the
+// machine's factor need not be computed again.
 func (e evidence) near(other evidence) bool {
 	const same = 1. / 32
 	change := math.Abs(float64(e.ratio) - float64(other.ratio))
@@ -60,27 +61,30 @@ func (e evidence) near(other evidence) bool {
 	return e.kind == other.kind && change <= same*float64(e.ratio) && more <= same*full
 }
 
-// weight returns the weight of a piece of evidence now, in attempts.
+// weight returns the weight of an attempt at the instant now: 1 is the weight of a new attempt. memory is the age
+// at which the weight is a half.
 func (e evidence) weight(now, memory time.Duration) float64 {
-	return float64(float64(e.seen) / full * fade(now-e.at, memory)) // no fused multiply-add: one answer everywhere
+	// The conversion prevents a fused multiply-add.
+	return float64(float64(e.seen) / full * fade(now-e.at, memory))
 }
 
-// fade returns the remaining weight of evidence of the given age. The weight is a half at the age of memory, and
-// then falls more slowly. A rational function is equal to the last bit on all architectures.
+// fade returns the part of its weight that an attempt of the given age still has. At the age memory the part is a
+// half; after that it falls more slowly. The function is a fraction of polynomials, because such a function gives
+// the same result, to the last bit, on all architectures.
 func fade(age, memory time.Duration) float64 {
-	// evidence of the future, by another process's clock, counts as evidence of now
+	// if another process's clock is ahead, the age may be negative, and is treated as 0
 	x := max(float64(age)/float64(memory), 0)
 	return 1 / (1 + float64(x*x))
 }
 
-// weightedRatio is a ratio and its weight.
+// weightedRatio is the ratio of an attempt and its weight. If bound is true, the ratio is only a lower bound.
 type weightedRatio struct {
 	ratio, weight float64
 	bound         bool
 }
 
-// sample is a small weighted sample of ratios, and some ratios are lower bounds. The ratios are in ascending order,
-// and points stand before equal bounds.
+// sample is a small list of ratios with weights, in ascending order of the ratios. Some ratios are lower bounds.
+// Known ratios are before lower bounds of the same size.
 type sample struct {
 	values [recent + MostRunning + 1]weightedRatio
 	n      int
@@ -104,12 +108,16 @@ func (v weightedRatio) before(other weightedRatio) bool {
 	return v.ratio < other.ratio || v.ratio == other.ratio && !v.bound && other.bound
 }
 
-// median returns the smallest ratio that half of the sample does not exceed, by the product-limit estimate. This
-// estimate distributes the weight of a lower bound over the larger ratios [Kaplan and Meier 1958]. median reports
-// false if the bounds leave the median open. The first case is that too many bounds keep the sum below a half. The
-// second case is that the median would be smaller by over a step of the grid, had each attempt ended at its bound.
+// median returns the smallest known ratio such that half of the sample's weight is at or below this ratio. For
+// this, the weight of each lower bound is distributed over the larger ratios, by the product-limit estimate [Kaplan
+// and Meier 1958]. ok is false if the lower bounds leave the median open, in one of two cases:
+//
+//   - There are so many bounds that the known ratios do not reach half of the weight.
+//   - If each attempt had ended at its bound, the median would be smaller by more than a quarter of an octave, that
+//     is, by more than 2^(1/4).
 func (s *sample) median() (ratio float64, ok bool) {
-	const half = .5 + 1e-9 // rounding must not move an exact half beyond this
+	// A little more than a half, because rounding must not move an exact half beyond the limit.
+	const half = .5 + 1e-9
 	left, risk, sum, least := 1., s.weight, 0., 0.
 	for _, v := range s.values[:s.n] {
 		if sum += v.weight; least == 0 && sum >= s.weight*(1-half) {

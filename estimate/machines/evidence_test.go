@@ -12,9 +12,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// slowMedian is the product-limit median by its definition. At each point, the survivors fall by the point's share
-// of the weight at risk. The median is open if the survivors never fall to a half. The median is also open if it is
-// more than a quarter of an octave above the median of all values, bounds included.
+// slowMedian returns the product-limit median by its definition. The survivors are the share of the weight above a
+// ratio. At each known ratio, the survivors fall by the weight of this ratio divided by the weight at or above it.
+// The median is open if the survivors never fall to a half. The median is also open if it is more than a quarter of
+// an octave above the median of all values, bounds included.
 func slowMedian(values []weightedRatio) (float64, bool) {
 	weight := func(keep func(weightedRatio) bool) (sum float64) {
 		for _, v := range values {

@@ -18,9 +18,9 @@ func end(r *Record, now float64, machine, failed, finished int) {
 	}
 }
 
-// A machine is failing under four conditions, and the test has a case at and beyond the bound of each. More
-// attempts than Trust, which is 2, failed on the machine; more than half of its ended attempts failed; more
-// attempts than Trust ended on other machines; less than a quarter of these failed.
+// A machine is failing if four conditions are true. The test has a case at the limit of each condition, and a case
+// beyond it. More attempts than Trust, which is 2, failed on the machine; more than half of its ended attempts
+// failed; more attempts than Trust ended on other machines; less than a quarter of these failed.
 func TestFailingIsExactAtItsBounds(t *testing.T) {
 	for _, c := range []struct {
 		failed, finished, failedElsewhere, finishedElsewhere int
@@ -51,8 +51,8 @@ func TestFailuresFadeWithTheirAge(t *testing.T) {
 	assert.InDelta(t, 1.5, r.ended.Value(), 1e-12)
 }
 
-// A machine that is SlowFactor slower is slow. The machine is spared if MaxShare of its class is slower: in a class
-// of six, one machine.
+// A machine that takes SlowFactor times as long is slow. It is spared if as many machines of its class as MaxShare
+// allows are slower: in a class of six, one machine.
 func TestSlowAndSparedAreExactAtTheirBounds(t *testing.T) {
 	r := cluster(t, Config{}, 2, 4)
 	finish(r, 0, 1, 2, 2, 2, 2)
@@ -77,11 +77,12 @@ func TestSlowAndSparedAreExactAtTheirBounds(t *testing.T) {
 	assert.Equal(t, 4., factor, "the factor is against the average, which is 2")
 }
 
-// A ninth running attempt replaces the attempt with the oldest report; of equally old reports, the first.
+// A ninth running attempt replaces the attempt with the oldest report; if reports are equally old, it replaces the
+// first of them.
 func TestNinthRunningAttemptReplacesTheOldestReport(t *testing.T) {
 	r := newRecord(t, Config{})
 	for key := range uint64(8) {
-		// a clock that steps back counts as a clock that stands still
+		// if a clock is set back, no time passes
 		r.Running(at(float64(10-key/2)), 0, key, attempt(5, .25))
 	}
 	for key := range uint64(8) {
@@ -97,7 +98,7 @@ func TestNinthRunningAttemptReplacesTheOldestReport(t *testing.T) {
 	assert.Equal(t, []uint64{0, 1, 2, 3, 4, 99, 6, 7}, keys)
 }
 
-// A change by at most a thirty-second counts as no change.
+// A change by at most one thirty-second part is ignored.
 func TestASmallChangeOfARunningAttemptIsIgnored(t *testing.T) {
 	was := evidence{ratio: 32, seen: full, kind: point}
 	for want, all := range map[bool][]evidence{

@@ -7,8 +7,8 @@ import (
 	"github.com/straggler-go/straggler/estimate/machines"
 )
 
-// Are machines without a GPU slow? Machines 0 and 1 have a GPU and take 4 s, machines 2 to 5 take 20 s. In a class of
-// their own, machines are compared with their class, and all are normal.
+// Are machines without a GPU slow? Machines 0 and 1 have a GPU and take 4 s, machines 2 to 5 take 20 s. When
+// machines 2 to 5 are in a class of their own, each machine is compared with its class, and all are normal.
 func ExampleRecord_SetClass() {
 	record, err := machines.New(machines.Config{})
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/straggler-go/straggler/estimate/machines"
 )
 
-// Machine 7 is slow, and every attempt there is killed early. The record knows its factor from the progress of the
-// killed attempts.
+// Machine 7 is slow, and every attempt there is killed early. The record computes its factor from the progress of
+// the killed attempts.
 func ExampleRecord() {
 	record, err := machines.New(machines.Config{})
 	if err != nil {

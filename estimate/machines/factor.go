@@ -6,7 +6,8 @@ import (
 	"github.com/straggler-go/straggler/estimate"
 )
 
-// update computes the location of a machine again, from its evidence and the present time.
+// update computes the location of a machine again. The location is the median of time divided by typical time, over
+// the attempts on the machine and with their present weights.
 func (r *Record) update(i int32) {
 	m := &r.machines[i]
 	now, memory := r.clock.Since, r.config.HalfLife
@@ -45,7 +46,8 @@ func (r *Record) update(i int32) {
 	r.flag(i)
 }
 
-// removeFromTrees removes the location of a machine from the trees.
+// removeFromTrees removes the location of a machine from the two sorted sets of locations: all machines, and the
+// machines of its class.
 func (r *Record) removeFromTrees(m *machine) {
 	if m.known {
 		r.all.Delete(m.location)
@@ -55,15 +57,16 @@ func (r *Record) removeFromTrees(m *machine) {
 	}
 }
 
-// refresh updates a machine if its evidence has faded since its last update.
+// refresh updates a machine if the weights of its attempts have faded noticeably since its last update.
 func (r *Record) refresh(i int32) {
 	if r.clock.Since-r.machines[i].found > r.config.HalfLife/16 {
 		r.update(i)
 	}
 }
 
-// centre returns the lower median of a class's locations. Half of the machines are no slower than the centre, and
-// the verdict of this half is never slow. A class without evidence has the average of all machines.
+// centre returns the lower median of the locations of a class. At least half of the machines of the class are no
+// slower than the centre, and these machines are never called slow. If no machine of the class has evidence, centre
+// returns the lower median of all machines.
 func (r *Record) centre(class int32) float64 {
 	c := &r.classes[class].locations
 	if c.Len() == 0 {
@@ -72,7 +75,7 @@ func (r *Record) centre(class int32) float64 {
 	return c.At((c.Len() - 1) / 2)
 }
 
-// average returns the lower median of all locations.
+// average returns the lower median of the locations of all machines.
 func (r *Record) average() float64 {
 	if !r.levels.found {
 		r.levels.find(&r.all)
@@ -80,11 +83,12 @@ func (r *Record) average() float64 {
 	return r.levels.average
 }
 
-// levels are the locations that many answers need. The levels are computed once after each change of the locations.
+// levels are a few locations that many answers need: the median and the two smallest. They are computed a single
+// time after each change of the locations.
 type levels struct {
 	found   bool
-	average float64    // lower median; 1 without locations
-	best    [2]float64 // the smallest location and the second smallest
+	average float64    // the lower median; 1 if there are no locations
+	best    [2]float64 // the smallest and the second smallest location
 }
 
 func (l *levels) find(all *estimate.Empirical) {
@@ -94,9 +98,10 @@ func (l *levels) find(all *estimate.Empirical) {
 	}
 }
 
-// Factor returns locationFactor of a machine: how many times longer a task takes there than on the average machine,
-// which is the median machine. A machine without evidence has the factor of its class, or 1 if its class has no
-// evidence.
+// Factor returns how many times longer a task takes on a machine than on the median machine of the cluster. The
+// paper calls a part of this locationFactor. If the record has no evidence about the machine, Factor returns the
+// factor of the machine's class. If there is no evidence about the class either, or if the machine is not known,
+// Factor returns 1.
 func (r *Record) Factor(machine int) float64 {
 	r.settle()
 	i, ok := r.places[machine]
@@ -112,15 +117,15 @@ func (r *Record) Factor(machine int) float64 {
 }
 
 // Elsewhere returns the factor that a copy or a restart can expect if it runs on none of the given machines. The
-// answer is the factor of the best other machine, but at least 1. The host does not know which machine will be
-// free, and the best of many estimates is too good.
+// answer is the factor of the best other machine, but at least 1. The answer is not lower for two reasons: the host
+// does not know which machine will be free, and the best of many estimates is usually too good.
 //
-// Known is the number of other machines with evidence. If the host has more machines than Known, the rest count as
-// average, and the factor to use is 1. O(k log m) for k machines; Elsewhere allocates only if k is larger than ever
-// before.
+// known is the number of other machines about which the record has evidence. If the host has more machines than
+// known, the rest are treated as average, and the host should use the factor 1. Elsewhere takes O(k log m) for k
+// given machines of m. It allocates only if k is larger than ever before.
 func (r *Record) Elsewhere(machines ...int) (factor float64, known int) {
 	r.settle()
-	if len(machines) == 1 { // most tasks have one attempt
+	if len(machines) == 1 { // most tasks have a single attempt
 		return r.elsewhere(machines[0])
 	}
 	r.asked = append(r.asked[:0], machines...)
@@ -145,7 +150,7 @@ func (r *Record) Elsewhere(machines ...int) (factor float64, known int) {
 	return max(1, r.all.At(best)/r.average()), known
 }
 
-// elsewhere is Elsewhere for a single machine.
+// elsewhere returns the same result as Elsewhere, for a single machine.
 func (r *Record) elsewhere(machine int) (factor float64, known int) {
 	i, ok := r.places[machine]
 	ok = ok && r.machines[i].known
@@ -155,7 +160,7 @@ func (r *Record) elsewhere(machine int) (factor float64, known int) {
 	if known == 0 {
 		return 1, 0
 	}
-	average := r.average() // average also computes r.levels again
+	average := r.average() // this call also computes r.levels again, if necessary
 	best := r.levels.best[0]
 	if ok && r.machines[i].location <= best {
 		best = r.levels.best[1]

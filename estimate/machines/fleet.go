@@ -12,28 +12,29 @@ import (
 
 // This file shares evidence about the same machines between processes.
 
-// fleet is the state that a record needs to share evidence.
+// fleet is the part of a record that is needed to share evidence with other processes.
 type fleet struct {
 	origins merge.Origins
-	names   map[string]int32 // the index of each machine with a name
-	order   []int32          // indexes of machines by name; nil if it must be built again
-	merged  bool             // evidence was merged after the factors were last computed
+	names   map[string]int32 // the index in Record.machines of each machine that has a name
+	order   []int32          // indexes of the machines, sorted by name; nil if the list must be built again
+	merged  bool             // evidence was merged, and the factors were not yet computed again
 }
 
-// keep is in half-lives: older evidence is not shared. Older evidence counts a thousandth by then.
+// keep is a number of half-lives. Evidence that is older is not shared. At this age an attempt has a thousandth of
+// its weight.
 const keep = 32
 
 func (c Config) choices() merge.Choices {
 	return merge.Choices{Origin: c.Origin, Skew: c.MaxSkew, Keep: num.Times(c.HalfLife, keep)}
 }
 
-// named is evidence with the name of its machine.
+// named is the evidence of one attempt, with the name of its machine.
 type named struct {
 	name string
 	evidence
 }
 
-// form describes how evidence is encoded for other processes.
+// form returns a description, for package merge, of how evidence is encoded for other processes.
 func form() merge.Form[named] {
 	return merge.Form[named]{
 		Place: "estimate/machines", Kind: 'm',
@@ -42,10 +43,11 @@ func form() merge.Form[named] {
 	}
 }
 
-// Two bits of the first byte of a piece of evidence, above its kind.
+// The first byte of encoded evidence has the kind in its two lowest bits. These two bits are above the kind:
+// fullBit says that the attempt has its full weight, and failedBit that the attempt failed.
 const fullBit, failedBit = 4, 8
 
-// bits returns the first byte of the code: the kind, full weight and failure.
+// bits returns the first byte of encoded evidence: the kind, and the two bits for full weight and failure.
 func (e evidence) bits() uint8 {
 	bits := uint8(e.kind)
 	if e.seen == full {
@@ -57,7 +59,7 @@ func (e evidence) bits() uint8 {
 	return bits
 }
 
-// code codes evidence without its instant.
+// code encodes evidence or decodes it, except for its instant.
 func (e *evidence) code(c *snapshot.Codec) {
 	bits, ratio := e.bits(), uint64(math.Float32bits(e.ratio))
 	snapshot.Small(c, &bits, 0, fullBit|failedBit|3)
@@ -77,7 +79,7 @@ func (e *evidence) code(c *snapshot.Codec) {
 	}
 }
 
-// within returns the evidence with its ratio moved into a record's limit.
+// within returns the evidence with its ratio moved into the range from 1/limit to limit.
 func (e evidence) within(limit float64) evidence {
 	if e.kind != silent {
 		e.ratio = float32(min(max(float64(e.ratio), 1/limit), limit))
@@ -85,7 +87,8 @@ func (e evidence) within(limit float64) evidence {
 	return e
 }
 
-// at converts a host's instant to the time of the record. If the clock has stepped back, it drops evidence of the future.
+// at converts an instant of the host to the time of the record. If the host's clock has stepped back, at removes
+// evidence that would then be in the future.
 func (r *Record) at(now time.Time) time.Duration {
 	r.begin()
 	c, before := r.config.choices(), r.clock.Since
@@ -97,9 +100,10 @@ func (r *Record) at(now time.Time) time.Duration {
 	return at
 }
 
-// SetName sets the name by which the processes of a fleet know a machine. Call it before the machine's first
-// attempt, because earlier attempts may not reach processes that have already asked. After SetName the machine has
-// all evidence that was merged under its name. SetName reports false and changes nothing in these cases:
+// SetName sets the name of a machine, by which all processes refer to the same machine. Call it before the first
+// attempt on the machine is reported. Otherwise another process that has already asked for this record's evidence
+// may never get the earlier attempts. If evidence was merged under this name before, the machine has that evidence
+// after SetName. SetName reports false and changes nothing in these cases:
 //
 //   - the machine is negative
 //   - the name is empty or longer than 255 bytes
@@ -129,7 +133,7 @@ func (r *Record) SetName(machine int, name string) bool {
 	return true
 }
 
-// indexNames stores the index of a machine under its number and its name.
+// indexNames makes a machine findable by its number and by its name.
 func (r *Record) indexNames(i int32) {
 	m := &r.machines[i]
 	if m.number != none {
@@ -141,22 +145,24 @@ func (r *Record) indexNames(i int32) {
 	r.fleet.order = nil
 }
 
-// AppendVersion appends a summary of the record's knowledge: the latest instant known of each process. Another
-// process passes this version to AppendDelta. Some 25 bytes a process.
+// AppendVersion appends a version to dst: a summary of the evidence that the record has. The version contains the
+// latest known instant of each process. Another process passes the version to AppendDelta. A version has some 25
+// bytes for each process.
 func (r *Record) AppendVersion(dst []byte) []byte {
 	return form().AppendVersion(dst, &r.fleet.origins)
 }
 
-// AppendDelta appends the ended attempts that the reader does not know. The argument since is the version of the
-// reader, by its AppendVersion; nil stands for a reader that knows nothing. With origins, the delta has only
-// evidence of these processes, for a carrier on which each process sends its own evidence. AppendDelta returns an
-// error if since is not a version. Some 10 bytes an attempt, and a name for each machine. O(m + d log d) for d
-// attempts.
+// AppendDelta appends a delta to dst: the ended attempts that another process, the reader, does not know. The
+// argument since is the version that the reader got from its AppendVersion. If since is nil, the delta contains all
+// ended attempts. If origins are given, the delta contains only evidence of the processes with these names. Use
+// this if each process distributes its own evidence. AppendDelta returns an error if since is not a version. A
+// delta has some 10 bytes for each attempt, and a name for each machine. AppendDelta takes O(m + d log d) for m
+// machines and d attempts.
 func (r *Record) AppendDelta(dst, since []byte, origins ...string) ([]byte, error) {
 	return form().AppendDelta(dst, since, &r.fleet.origins, r.config.choices(), r.clock.Since, origins, r.evidence())
 }
 
-// evidence yields all evidence of the machines that have a name.
+// evidence returns an iterator over all ended attempts on machines that have a name.
 func (r *Record) evidence() iter.Seq[merge.Observation[named]] {
 	return func(yield func(merge.Observation[named]) bool) {
 		for i := r.newest; i != none && r.places != nil; i = r.machines[i].older {
@@ -170,20 +176,21 @@ func (r *Record) evidence() iter.Seq[merge.Observation[named]] {
 	}
 }
 
-// Merge adds the evidence of a delta that another process has made by AppendDelta. Deltas may come in any order,
-// repeatedly, in parts, and through a third process. After a Merge, records give equal answers at equal instants,
-// to the last bit, if:
+// Merge adds the evidence of a delta that another process has made by AppendDelta. Deltas may arrive in any order,
+// more than once, in parts, and through a third process. After a Merge, two records give the same answers at the
+// same instant, to the last bit, if three conditions are true:
 //
-//   - they know the same evidence
-//   - they have equal choices and classes
-//   - no attempt runs, and no more than MaxMachines are known
+//   - the records have the same evidence
+//   - their configurations, except for the Origin, and their classes are equal
+//   - no attempt runs, and there are at most MaxMachines machines
 //
-// At most 8 of the latest 16 attempts on a machine come from one process. Evidence older than 32 half-lives is left
-// out.
+// At most 8 of the latest 16 attempts on a machine come from a single process. Evidence that is older than 32
+// half-lives is left out.
 //
 // Merge returns an error and changes nothing if the record has no Origin, if delta is damaged, or if delta is no
-// delta. Merge returns a FieldError if delta comes from more than MaxSkew ahead of now; either clock may be the
-// cause. O(1) an attempt; the next question computes all factors again, in O(m log m).
+// delta. Merge returns a FieldError if the time of delta is more than MaxSkew after now. Then the clock of this
+// process or the clock of the other process is wrong. Merge takes O(1) for each attempt. The next call that asks
+// for a factor or a verdict computes all factors again, in O(m log m) for m machines.
 func (r *Record) Merge(now time.Time, delta []byte) error {
 	at := r.at(now)
 	seen, err := form().Read(&r.fleet.origins, r.config.choices(), at, delta)

@@ -18,7 +18,7 @@ import (
 
 const machinesOfFleet = 9
 
-// number is the number by which a process knows a machine. Each process has other numbers.
+// number returns the number that a process gives to a machine. Each process gives other numbers.
 func number(process, machine int) int { return (machine*7+process)%machinesOfFleet + 3*process }
 
 func member(t testing.TB, process int, c Config) *Record {
@@ -161,7 +161,7 @@ func TestANameBelongsToOneMachine(t *testing.T) {
 	assert.Equal(t, 0, other.Len())
 }
 
-// Old evidence is forgotten, and so is its origin.
+// Old evidence is removed, and so is its origin.
 func TestOldEvidenceIsForgotten(t *testing.T) {
 	a, b := member(t, 0, Config{HalfLife: time.Minute}), member(t, 1, Config{HalfLife: time.Minute})
 	finish(a, 0, number(0, 0), 1, 1, 1)
@@ -174,7 +174,8 @@ func TestOldEvidenceIsForgotten(t *testing.T) {
 	assert.Len(t, b.AppendVersion(nil), 6)
 }
 
-// A process with a clock that steps back continues as another origin, so its new evidence is new to all processes.
+// If the clock of a process is set back, the process continues as another origin. So all processes accept its new
+// evidence.
 func TestAClockThatStepsBackMakesANewOrigin(t *testing.T) {
 	a, b := member(t, 0, Config{}), member(t, 1, Config{})
 	finish(a, 1000, number(0, 0), 1, 1)
@@ -198,7 +199,8 @@ func TestAClockThatStepsBackMakesANewOrigin(t *testing.T) {
 	assert.InDelta(t, 2, b.Judge(number(1, 0)).Attempts, .2, "a has forgotten the other evidence as well")
 }
 
-// Evidence from a clock that was years ahead does not count for years, and it does not keep out later evidence.
+// A clock was years ahead. The evidence of that time is not kept for years, and it does not prevent that later
+// evidence is accepted.
 func TestAClockThatWasAheadDoesNoHarm(t *testing.T) {
 	for _, ahead := range []int64{7200, 2e9, 1e11} {
 		r := member(t, 0, Config{})
@@ -218,7 +220,7 @@ func TestAClockThatWasAheadDoesNoHarm(t *testing.T) {
 	}
 }
 
-// If a clock stands at the end of time, a record continues to work, and its snapshots are valid.
+// If a clock shows the latest possible instant, a record continues to work, and its snapshots are valid.
 func TestARecordWorksAtTheEndOfTime(t *testing.T) {
 	r := member(t, 0, Config{})
 	for range 3 {
@@ -231,7 +233,8 @@ func TestARecordWorksAtTheEndOfTime(t *testing.T) {
 	}
 }
 
-// A process with a clock that is ahead does no harm to a process that gets its evidence through a third.
+// The clock of a process is ahead. This does no harm to another process that gets the evidence through a third
+// process.
 func TestAThirdProcessAheadDoesNoHarm(t *testing.T) {
 	ahead, middle, behind := member(t, 0, Config{}), member(t, 1, Config{}), member(t, 2, Config{})
 	finish(ahead, 150, number(0, 0), 1, 1, 1)
@@ -248,8 +251,8 @@ func TestAThirdProcessAheadDoesNoHarm(t *testing.T) {
 	}
 }
 
-// The attempts of a machine are drawn towards the final centre of its class, and not towards the centre of the
-// machines before it.
+// The location of a machine is pulled towards the median of its class. After a merge, this must be the median of
+// all machines, and not of the machines that come before it.
 func TestMachinesAreDrawnTowardsTheFinalCentre(t *testing.T) {
 	a, b := member(t, 0, Config{}), member(t, 1, Config{})
 	for machine := range machinesOfFleet {
@@ -286,7 +289,7 @@ func FuzzMerge(f *testing.F) {
 	})
 }
 
-// A million attempts, of a thousand processes on ten thousand machines.
+// The benchmark merges a million attempts of a thousand processes on ten thousand machines.
 func BenchmarkMerge(b *testing.B) {
 	var deltas [][]byte
 	random := rand.New(rand.NewPCG(1, 1))
@@ -330,7 +333,8 @@ func BenchmarkSettle(b *testing.B) {
 	})
 }
 
-// A later version reads the snapshots and deltas of today, or names the version in its refusal.
+// A later version of the code must read these snapshots and deltas, or refuse them with an error that contains the
+// version.
 func TestSnapshotsAndDeltasOfTodayAreReadable(t *testing.T) {
 	r := newRecord(t, Config{Origin: "a"})
 	r.SetName(1, "node-1")

@@ -1,10 +1,10 @@
 package machines
 
-// This file finds the index of a machine, and forgets the machine without an event for the longest time if there
-// are too many.
+// This file finds the index of a machine. If there are too many machines, it removes the machine that has had no
+// event for the longest time.
 
-// touch returns the index of a machine and makes the machine the newest. touch adds an unknown machine, and returns
-// none for a negative number.
+// touch returns the index of the machine with the given number, and makes it the newest machine in the list of
+// machines. touch adds the machine if it is not known. For a negative number touch returns none.
 func (r *Record) touch(number int) int32 {
 	if number < 0 {
 		return none
@@ -20,7 +20,7 @@ func (r *Record) touch(number int) int32 {
 	return i
 }
 
-// makeNewest moves a machine to the new end of the list.
+// makeNewest moves a machine to the newest end of the list of machines.
 func (r *Record) makeNewest(i int32) {
 	if i == r.newest {
 		return
@@ -40,7 +40,7 @@ func (r *Record) link(i int32) {
 	r.newest = i
 }
 
-// place adds a machine that is not yet known, with a number, a name or both.
+// place adds a machine that is not yet known, with a number, a name or both, and returns its index.
 func (r *Record) place(number int, name string) int32 {
 	if r.Len() >= r.config.MaxMachines {
 		r.drop(r.oldest)
@@ -59,7 +59,7 @@ func (r *Record) place(number int, name string) int32 {
 	return i
 }
 
-// drop forgets the machine at an index.
+// drop removes the machine at index i and all evidence about it.
 func (r *Record) drop(i int32) {
 	m := &r.machines[i]
 	r.removeFromTrees(m)
@@ -92,11 +92,12 @@ func (r *Record) unlink(i int32) {
 	}
 }
 
-// centreTolerance is the share by which the centre of a class may move before its machines are flagged again.
+// centreTolerance is a share of the median of a class. If the median moves by more than this share, the list of
+// flagged machines, which may be slow, is built again.
 const centreTolerance = 1. / 16
 
-// flag adds a machine to the flagged machines or removes it. The flagged machines are all that may be slow or
-// failing, and some that are slightly below the threshold.
+// flag adds a machine to the list of flagged machines or removes it from the list. The list contains all machines
+// that may be slow or failing, and some that are slightly below the threshold.
 func (r *Record) flag(i int32) {
 	m := &r.machines[i]
 	least := r.config.SlowFactor * (1 - 2*centreTolerance) * r.classes[m.class].base
@@ -109,7 +110,8 @@ func (r *Record) flag(i int32) {
 	}
 }
 
-// reflag flags all machines again if the centre of a class has moved.
+// reflag builds the list of flagged machines again if the median of a class has moved by more than a sixteenth
+// since the last time.
 func (r *Record) reflag() {
 	moved := false
 	for i := range r.classes {

@@ -47,15 +47,15 @@ func TestPriorAddsUpToOne(t *testing.T) {
 	assert.Equal(t, []int{1, 80}, []int{only.steps, most.steps})
 }
 
-// slowSurvivors is the product limit by its definition, for the attempts on the other machines of a class and for
-// the guessed attempts. The result is the share that reaches a bin. In each earlier bin, the survivors fall by the
-// share of the attempts at risk that end in the bin.
+// slowSurvivors computes the product-limit estimate by its definition, from the attempts on the other machines of a
+// class and the guessed attempts. The result is a function: the share of the attempts that reach a bin. In each
+// earlier bin, the survivors fall by the share of the attempts at risk that end in the bin.
 func slowSurvivors(r *Record, own *machine, centre float64) func(bin int) float64 {
 	guessed := func(i int) float64 {
 		ratio := math.Exp2(float64(i)/perOctave-octaves) / centre
 		switch {
 		case i == 0:
-			return 1 // a ratio below the first bin counts in the first bin
+			return 1 // a ratio below the first bin belongs to the first bin
 		case ratio > 1:
 			return 1 / (2 * ratio)
 		}

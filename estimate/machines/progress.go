@@ -7,15 +7,16 @@ import (
 	"github.com/straggler-go/straggler/estimate"
 )
 
-// progress is LATE's total progress of the machines. The record of progress costs nothing until its first use.
+// progress is the total progress of each machine, a measure of the LATE paper. Before its first use it costs
+// nothing.
 type progress struct {
 	used   bool
 	totals estimate.Empirical
 	halved time.Duration
 }
 
-// step is the number of units in the progress of a whole task. Totals are whole numbers of units, so their sums are
-// exact.
+// step is the number of units that the progress of a whole task has. Totals are stored as whole numbers of units,
+// so their sums are exact.
 const step = 1 << 24
 
 func (p *progress) join() {
@@ -30,15 +31,18 @@ func (p *progress) leave(total int64) {
 	}
 }
 
-// AddProgress adds to a machine's total progress. LATE finds slow nodes by this total: "the sum of progress scores
-// for all tasks which have succeeded or are in progress" on the node [LATE §4]. The change is positive as an
-// attempt progresses. If the attempt is killed or fails, the host subtracts all that it has added.
+// AddProgress adds to the total progress of a machine. LATE finds slow nodes by this total: "the sum of progress
+// scores for all tasks which have succeeded or are in progress" on the node [LATE §4]. While an attempt progresses,
+// the host adds positive changes. If the attempt is killed or fails, the host subtracts all that it has added for
+// the attempt.
 //
-// Totals are halved once in a HalfLife, so that a machine that joined late, or was busy elsewhere, can catch up;
-// the paper has one job and no such rule. A change is rounded to a multiple of 2^-24. The host should round its
-// scores to such multiples before it takes their difference. Then machines that have done equal work compare equal,
-// whatever the sizes of their changes. AddProgress reports false for a negative machine and for a change that is
-// not finite or above a million tasks.
+// All totals are halved each time that a HalfLife has passed. So a machine that joined late, or was busy with other
+// work, can catch up with the others. The paper has one job and no such rule.
+//
+// A change is rounded to a multiple of 2^-24. The host should round its scores to such multiples before it
+// subtracts them from each other. Then machines that have done equal work have equal totals, whatever the sizes of
+// their changes. AddProgress reports false and adds nothing for a negative machine, and for a change that is not
+// finite or above a million tasks.
 func (r *Record) AddProgress(now time.Time, machine int, change float64) bool {
 	at := r.at(now)
 	if !(math.Abs(change) <= 1e6) {
@@ -65,7 +69,8 @@ func (r *Record) AddProgress(now time.Time, machine int, change float64) bool {
 	return true
 }
 
-// halve halves the totals once for each HalfLife that has passed. O(m log m).
+// halve halves all totals, as many times as a HalfLife has passed since they were last halved. O(m log m) for m
+// machines.
 func (r *Record) halve(at time.Duration) {
 	p := &r.progress
 	times := int64(at-p.halved) / int64(r.config.HalfLife)
@@ -77,9 +82,10 @@ func (r *Record) halve(at time.Duration) {
 	}
 }
 
-// Progress returns a machine's total progress, and the distribution of the totals of all machines. LATE calls a
-// machine slow if its total is below the 25th percentile. The distribution is nil before the first AddProgress. The
-// caller must not change it, and it is valid until the record changes.
+// Progress returns the total progress of a machine, in tasks, and the distribution of the totals of all machines.
+// LATE calls a machine slow if its total is below the 25th percentile of this distribution. Before the first
+// AddProgress, the distribution is nil. The caller must not change the distribution, and must not use it after the
+// record has changed.
 func (r *Record) Progress(machine int) (total float64, of *estimate.Empirical) {
 	if !r.progress.used {
 		return 0, nil

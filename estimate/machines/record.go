@@ -10,32 +10,34 @@ import (
 )
 
 const (
-	recent = 16 // ended attempts that a record remembers of each machine
-	// ended attempts of each machine that may come from one process, if several processes share evidence
+	recent = 16 // number of ended attempts that a record remembers of each machine
+	// the largest number of ended attempts of one machine that come from a single process, if processes share
+	// evidence
 	maxFromOne  = 8
 	maxMachines = 1 << 30
 	maxClasses  = 256
 	none        = -1
 )
 
-// MostRunning is how many running attempts a [Record] remembers of each machine: the attempts with the latest
-// reports. If more attempts run on a machine, each further report replaces an attempt and computes the machine's
-// factor again.
+// MostRunning is the number of running attempts that a [Record] remembers of each machine: the attempts with the
+// latest reports. If more attempts run on a machine, each report of another attempt replaces one of them, and
+// computes the machine's factor again.
 const MostRunning = 8
 
-// Record holds the evidence about each machine of a cluster. The host may number machines in any way: numbers need
-// not be dense, and a hash is a valid number. A negative number is no machine. The zero value is an empty record
-// with the default configuration.
+// Record contains the evidence about each machine of a cluster. The host may number machines in any way. There may
+// be gaps between the numbers, and a hash is a valid number. A negative number is no machine. The zero value is an
+// empty record with the default configuration.
 //
-// The record takes its time from the instants passed to [Record.Running], [Record.End] and [Record.AddProgress]. A
-// clock that steps back does no harm (x/time/rate's rule). An answer holds for the instant of the latest event.
+// The record takes its time from the instants that are passed to [Record.Running], [Record.End] and
+// [Record.AddProgress]. If the host's clock steps back, the record continues without harm, by the same rule as
+// x/time/rate. An answer describes the machines at the instant of the latest event.
 //
-// Every call takes O(log m) for m machines, unless its comment says otherwise, and does not allocate once the
-// machines are known. A machine takes about 650 bytes, a class about 4,000.
+// Every call takes O(log m) for m machines, unless its comment says otherwise. A call does not allocate if its
+// machine is known. A machine needs about 650 bytes, and a class about 4,000 bytes.
 //
-// Not safe for concurrent use. [Record.Factor] and [Record.Judge] are not safe either, because they update the
-// answer. Use a single Record for a cluster. A host whose phases share the Record can put a lock around the few
-// methods that the phases call.
+// Not safe for concurrent use. Even [Record.Factor] and [Record.Judge] are not safe, because they may compute the
+// answer again and store it. Use a single Record for a cluster. If several phases share the Record, the host can
+// put a lock around the few methods that the phases call.
 type Record struct {
 	config   Config
 	grid     grid
@@ -44,45 +46,46 @@ type Record struct {
 	fleet    fleet
 	machines []machine
 	free     []int32
-	// newest and oldest are the ends of the list of machines in use, in the order of their latest event.
+	// All machines in use are in a linked list, in the order of their latest event. newest and oldest are its two
+	// ends.
 	newest   int32
 	oldest   int32
-	all      estimate.Empirical // locations of the machines with evidence
-	levels   levels             // lower median and best values of all
+	all      estimate.Empirical // locations of the machines about which there is evidence
+	levels   levels             // the lower median and the two smallest values of all
 	classes  []classRecord
-	flagged  []int32 // machines that may be slow or failing
-	ended    num.Sum // sum of the weights of all ended attempts
-	failed   num.Sum // sum of the weights of the failed attempts
+	flagged  []int32 // indexes of the machines that may be slow or failing
+	ended    num.Sum // sum of the present weights of all ended attempts
+	failed   num.Sum // sum of the present weights of the failed attempts
 	progress progress
-	members  Member    // the next member
-	asked    []int     // scratch of Elsewhere
-	own      []float64 // scratch of Elsewhere
+	members  Member    // the member that the next Join returns
+	asked    []int     // scratch memory of Elsewhere
+	own      []float64 // scratch memory of Elsewhere
 }
 
-// classRecord holds the evidence about the machines of one class.
+// classRecord contains the evidence about the machines of one class.
 type classRecord struct {
-	locations estimate.Empirical // locations of the class's machines with evidence
-	base      float64            // the centre when machines were last flagged
+	locations estimate.Empirical // locations of the class's machines about which there is evidence
+	base      float64            // median location of the class when its machines were last flagged
 	spread    spread             // ratios of the attempts on the class's machines
 }
 
-// machine holds the evidence about one machine. A machine with evidence has its location in the trees.
+// machine contains the evidence about one machine.
 type machine struct {
-	number       int    // none if the host has not numbered the machine
+	number       int    // the host's number of the machine; none if the host has not numbered it
 	name         string // empty if the host has not named the machine
 	newer, older int32
-	flag         int32 // index in flagged, or none
+	flag         int32 // index in Record.flagged, or none if the machine is not flagged
 	class        int32
-	known        bool          // location is in the trees
-	location     float64       // median ratio
-	weight       float64       // weight of the evidence behind location
-	ended        float64       // part of Record.ended
-	failed       float64       // part of Record.failed
-	found        time.Duration // instant of the last update of location
-	total        int64         // LATE's total progress, in steps
+	known        bool          // the machine has evidence, and its location is in the sets of locations
+	location     float64       // median of time/typical time over the attempts
+	weight       float64       // sum of the weights of the attempts behind location
+	ended        float64       // present weights of the machine's ended attempts
+	failed       float64       // present weights of the machine's failed attempts
+	found        time.Duration // instant at which location was last computed
+	total        int64         // LATE's total progress; step units are one task
 	past         [recent]evidence
-	by           [recent]merge.Origin // origins of past
-	pasts        uint8                // number of entries in past, oldest first
+	by           [recent]merge.Origin // for each entry of past, the process that reported it
+	pasts        uint8                // number of entries in past, which are sorted from old to new
 	present      [MostRunning]struct {
 		key uint64
 		evidence
@@ -90,7 +93,7 @@ type machine struct {
 	presents uint8
 }
 
-// New returns an empty record, or an error that names the field out of range.
+// New returns an empty record, or an error that names the field of c that is out of range.
 func New(c Config) (*Record, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -100,7 +103,7 @@ func New(c Config) (*Record, error) {
 	return r, nil
 }
 
-// begin makes a zero record usable.
+// begin makes a record with the zero value usable. In other records it changes nothing.
 func (r *Record) begin() {
 	if r.places != nil {
 		return
@@ -120,9 +123,9 @@ func (r *Record) Config() Config {
 func (r *Record) Len() int { return len(r.machines) - len(r.free) }
 
 // Running records the present state of a running attempt on a machine. The key distinguishes the attempt from other
-// attempts on the machine. Any number is a valid key, as long as each report of the attempt and its [Record.End]
-// use the same number. The record remembers the [MostRunning] attempts with the latest reports on each machine.
-// Running reports false for a negative machine.
+// attempts on the same machine. Any number is a valid key, as long as each report of the attempt and its
+// [Record.End] use the same number. For each machine, the record remembers the [MostRunning] attempts with the
+// latest reports. Running reports false for a negative machine.
 func (r *Record) Running(now time.Time, machine int, key uint64, a Attempt) bool {
 	at := r.at(now)
 	i := r.touch(machine)
@@ -160,9 +163,9 @@ func (r *Record) Running(now time.Time, machine int, key uint64, a Attempt) bool
 	return true
 }
 
-// End records that an attempt has ended on a machine, and how. The attempt need not have been reported by
-// [Record.Running]. For an attempt that must not count, such as an attempt that never began, pass a Usual of 0. End
-// reports false for a negative machine and for an unknown outcome.
+// End records that an attempt on a machine has ended, and how it ended. The attempt may never have been reported by
+// [Record.Running]. If an attempt is no evidence about the speed of the machine, for example because it never
+// began, pass a Usual of 0. End reports false for a negative machine and for an unknown outcome.
 func (r *Record) End(now time.Time, machine int, key uint64, a Attempt, how Outcome) bool {
 	at := r.at(now)
 	i := r.touch(machine)
@@ -189,9 +192,9 @@ func (r *Record) End(now time.Time, machine int, key uint64, a Attempt, how Outc
 	return true
 }
 
-// SetClass puts a machine into a class, such as the class of machines with a GPU. A machine is called slow in
-// comparison with its class. At first every machine is in class 0. SetClass reports false for a class outside 0 to
-// 255, and for a negative machine.
+// SetClass puts a machine into a class, such as the class of machines with a GPU. To decide whether a machine is
+// slow, the record compares the machine with its class. At first every machine is in class 0. SetClass reports
+// false for a class outside 0 to 255, and for a negative machine.
 func (r *Record) SetClass(machine, class int) bool {
 	if class < 0 || class >= maxClasses {
 		return false
@@ -215,8 +218,8 @@ func (r *Record) SetClass(machine, class int) bool {
 	return true
 }
 
-// Forget drops all evidence about a machine. Call it if the machine has left, or if another machine has its number
-// now.
+// Forget removes all evidence about a machine. Call it if the machine has left, or if another machine has its
+// number now.
 func (r *Record) Forget(machine int) {
 	if i, ok := r.places[machine]; ok {
 		r.drop(i)

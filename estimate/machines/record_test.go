@@ -26,19 +26,20 @@ func newRecord(t testing.TB, c Config) *Record {
 	return r
 }
 
-// attempt has run for the given seconds with the given progress. The typical time of its work is 20 s.
+// attempt returns an attempt that has run for the given seconds with the given progress. The typical time of its
+// work is 20 s.
 func attempt(ran, done float64) Attempt {
 	return Attempt{Ran: span(ran), Usual: 20 * time.Second, Done: done}
 }
 
-// finish ends attempts on a machine, each after ratio times the typical time.
+// finish records finished attempts on a machine. Each of them took ratio times the typical time.
 func finish(r *Record, now float64, machine int, ratios ...float64) {
 	for _, ratio := range ratios {
 		r.End(at(now), machine, 0, attempt(20*ratio, 0), Finished)
 	}
 }
 
-// cluster is a record with n healthy machines, numbered from first on.
+// cluster returns a record with n healthy machines, which have the numbers first, first+1 and so on.
 func cluster(t testing.TB, c Config, first, n int) *Record {
 	r := newRecord(t, c)
 	for machine := first; machine < first+n; machine++ {
@@ -228,7 +229,7 @@ func TestElsewhereIsTheBestOtherMachine(t *testing.T) {
 	assert.Zero(t, known)
 }
 
-// For a single machine Elsewhere takes a shorter way, which gives the answer of the general way.
+// For a single machine Elsewhere uses faster code. It gives the same answer as the general code.
 func TestElsewhereOfOneMachine(t *testing.T) {
 	random := rand.New(rand.NewPCG(4, 8))
 	for range 100 {
@@ -254,7 +255,7 @@ func TestNeverHalfOfTheMachinesAreSlow(t *testing.T) {
 		r := newRecord(t, Config{MaxShare: []float64{0, .1, .5}[random.IntN(3)]})
 		n := 1 + random.IntN(30)
 		for machine := range n {
-			// no ties at Limit, since machines with equal factors are slow together
+			// the ratios stay below Limit, because machines with equal factors are slow together
 			ratio := math.Exp(1.2 * random.NormFloat64())
 			finish(r, 0, machine, ratio, ratio, ratio, ratio)
 		}

@@ -8,11 +8,11 @@ import (
 	"github.com/straggler-go/straggler/internal/num"
 )
 
-// This file keeps the evidence of all processes in one order, so that the result does not depend on the order of
-// arrival.
+// This file keeps the evidence of all processes in the same order in each process. So the result does not depend on
+// the order in which evidence arrives.
 
-// put stores the evidence of an ended attempt, in the order that all processes share. If the machine already has
-// enough newer evidence, put drops it.
+// put stores the evidence of an ended attempt at its position in the order that all processes use. If the machine
+// already has enough newer evidence, put ignores the attempt.
 func (r *Record) put(m *machine, e evidence, by merge.Origin) {
 	place, gone, from, first := int(m.pasts), none, 0, none
 	for j := int(m.pasts) - 1; j >= 0 && by != merge.Nobody; j-- {
@@ -35,7 +35,7 @@ func (r *Record) put(m *machine, e evidence, by merge.Origin) {
 	times := &r.classes[m.class].spread
 	if gone != none {
 		if place <= gone {
-			return // it is older than the evidence that it would replace
+			return // the new evidence is older than the evidence that it would replace
 		}
 		times.count(m.past[gone], -1)
 		m.remove(gone, gone+1)
@@ -48,14 +48,15 @@ func (r *Record) put(m *machine, e evidence, by merge.Origin) {
 	m.pasts++
 }
 
-// remove removes the pieces of evidence from <= j < to.
+// remove removes the ended attempts with the indexes from, from+1, ..., to-1.
 func (m *machine) remove(from, to int) {
 	copy(m.past[from:], m.past[to:m.pasts])
 	copy(m.by[from:], m.by[to:m.pasts])
 	m.pasts -= uint8(to - from)
 }
 
-// compare orders evidence in the order that all processes share.
+// compare compares two ended attempts by the order that all processes use: by instant, then by origin, then by
+// content. The argument named of is the origin of a, and the argument by is the origin of b.
 func (f *fleet) compare(a, b evidence, of, by merge.Origin) int {
 	if a.at != b.at {
 		return cmp.Compare(a.at, b.at)
@@ -64,8 +65,8 @@ func (f *fleet) compare(a, b evidence, of, by merge.Origin) int {
 		cmp.Compare(a.seen, b.seen), cmp.Compare(a.bits(), b.bits()))
 }
 
-// settle computes all factors again after a merge. settle uses the evidence alone, in the order of the names, so the
-// order of arrival does not matter.
+// settle computes the factors of all machines again after a merge. settle uses only the evidence, machine by
+// machine in the order of the names. So the order in which evidence arrived does not matter.
 func (r *Record) settle() {
 	if !r.fleet.merged {
 		return
@@ -83,7 +84,8 @@ func (r *Record) settle() {
 		m := &r.machines[i]
 		m.known, m.ended, m.failed = false, 0, 0
 	}
-	// The first round knows only the machines before each machine; the second round knows all machines.
+	// The result for a machine depends on the other machines. In the first round, each machine knows only the
+	// machines that come before it. In the second round, each machine knows all machines.
 	for range 2 {
 		for _, i := range order {
 			r.update(i)
@@ -97,7 +99,7 @@ func (r *Record) settle() {
 	}
 }
 
-// forgetOld drops evidence that is too old, or too far in the future, for any other process to accept.
+// forgetOld removes evidence that no other process would accept, because it is too old or too far in the future.
 func (r *Record) forgetOld() {
 	c := r.config.choices()
 	since, by := c.Since(r.clock.Since), c.By(r.clock.Since)
@@ -116,8 +118,8 @@ func (r *Record) forgetOld() {
 	r.fleet.origins.Forget(since, by)
 }
 
-// byName returns the indexes in use in the order that all processes share. Machines without a name are last, by
-// number.
+// byName returns the indexes of all machines in the order that all processes use: by name. Machines without a name
+// come last, sorted by number.
 func (r *Record) byName() []int32 {
 	if r.fleet.order == nil {
 		for i := r.newest; i != none; i = r.machines[i].older {

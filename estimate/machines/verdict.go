@@ -10,20 +10,22 @@ import (
 	"github.com/straggler-go/straggler/internal/wire"
 )
 
-// Standing is the judgement of a machine. The names and values are stable.
+// Standing is the judgement of a machine. The numbers and the names of the constants will not change.
 type Standing uint8
 
 const (
-	// Unknown means that there is too little evidence. Unknown is the zero value.
+	// Unknown means that there is too little evidence about the machine. Unknown is the zero value.
 	Unknown Standing = iota
-	// Normal means that no evidence speaks against the machine.
+	// Normal means that there is evidence, and that the machine is neither slow nor failing.
 	Normal
-	// Spared means that the machine is slow, but MaxShare of its class is even slower.
+	// Spared means that the machine is slow, but is not avoided, because as many machines of its class as MaxShare
+	// allows are even slower.
 	Spared
-	// Slow means that the machine's factor against its class is SlowFactor or more.
+	// Slow means that tasks take at least SlowFactor times as long on the machine as on the median machine of its
+	// class.
 	Slow
-	// Failing means that most attempts that ended on the machine failed, while less than a quarter failed
-	// elsewhere.
+	// Failing means that most attempts that ended on the machine failed, while less than a quarter of the attempts
+	// on other machines failed.
 	Failing
 )
 
@@ -35,25 +37,27 @@ func (s Standing) String() string { return enum.Name(standingNames[:], s) }
 // MarshalText returns the standing's name, or an error for a value without a name.
 func (s Standing) MarshalText() ([]byte, error) { return enum.Text(standingNames[:], s) }
 
-// UnmarshalText sets the standing by its name.
+// UnmarshalText sets the standing to the standing with the given name, or returns an error for an unknown name.
 func (s *Standing) UnmarshalText(text []byte) error { return enum.Parse(standingNames[:], text, s) }
 
-// Verdict is the judgement of a machine with its reasons. A Verdict is a plain value without NaN: it is comparable,
+// Verdict is the judgement of a machine with its reasons. A Verdict contains no NaN, can be compared with ==,
 // prints as one line, and has fields for a structured log. The zero value is the verdict of a machine without
 // evidence.
 type Verdict struct {
 	Standing Standing
-	// ClassFactor is how many times slower than its class the machine is; [Record.Factor] compares it with all
-	// machines. Threshold is the smallest ClassFactor of a slow machine. Both are 0 without evidence.
+	// ClassFactor is how many times longer tasks take on the machine than on the median machine of its class.
+	// ([Record.Factor] compares the machine with all machines.) Threshold is the smallest ClassFactor of a slow
+	// machine. If there is no evidence, both are 0.
 	ClassFactor, Threshold float64
-	// Attempts is the weight of the evidence behind ClassFactor, in attempts.
+	// Attempts is the sum of the weights of the attempts behind ClassFactor. A new attempt has the weight 1, and
+	// the weight falls with age.
 	Attempts float64
-	// Failed is the number of failed attempts on the machine divided by the number of ended attempts, both faded
-	// with age.
+	// Failed is the number of failed attempts on the machine, divided by the number of all ended attempts on the
+	// machine. Each attempt is included with its weight, which falls with age.
 	Failed float64
 }
 
-// Avoid reports whether a waiting task should not start on the machine, because the machine is Slow or Failing.
+// Avoid reports whether no waiting task should start on the machine, because the machine is Slow or Failing.
 func (v Verdict) Avoid() bool { return v.Standing == Slow || v.Standing == Failing }
 
 func (v *Verdict) wire(c *wire.Codec) {
@@ -64,20 +68,22 @@ func (v *Verdict) wire(c *wire.Codec) {
 	c.Float("failed", &v.Failed)
 }
 
-// String returns the verdict as one line. LogValue, for log/slog, and MarshalJSON have the same fields.
+// String returns the verdict as one line. LogValue returns the same fields for
+// log/slog. MarshalJSON returns the same fields as JSON.
 func (v Verdict) String() string               { return wire.Line(v.wire) }
 func (v Verdict) LogValue() slog.Value         { return wire.Log(v.wire) }
 func (v Verdict) MarshalJSON() ([]byte, error) { return wire.JSON(v.wire) }
 
 // Judge returns whether a waiting task should start on a machine, with the numbers behind the verdict. Judge
-// compares a machine with its class:
+// compares a machine with the other machines of its class:
 //
-//   - At least half of the machines with evidence in a class are never slow.
-//   - MaxShare bounds the number of slow machines, except for machines with equal factors.
-//   - Evidence fades. So a slow machine, which gets no tasks, gets a task again after a while. If this task is slow
-//     as well, the single task is enough to call the machine slow again.
-//   - A machine is slow only against machines that the record knows. If the good machines have left, report this by
-//     [Record.Forget].
+//   - At most half of the machines of a class that have evidence can be slow.
+//   - MaxShare limits the number of slow machines in a class. If several machines at the limit have equal factors,
+//     all of them are slow.
+//   - Evidence loses its weight with age. So a slow machine, which gets no tasks, gets a task again after a while.
+//     If this task is slow as well, the single task is enough to call the machine slow again.
+//   - Judge compares a machine with all machines in the record, even if they no longer exist. If the good machines
+//     have left, report this by [Record.Forget].
 func (r *Record) Judge(machine int) Verdict {
 	r.settle()
 	i, ok := r.places[machine]
@@ -108,38 +114,39 @@ func (r *Record) Judge(machine int) Verdict {
 	return v
 }
 
-// failing reports whether most attempts that ended on a machine failed, while few failed elsewhere. If attempts
-// fail on all machines, the job is the cause.
+// failing reports whether most attempts that ended on the machine failed, while few failed on other machines. If
+// attempts fail on all machines, the job is the cause and not the machine.
 func (r *Record) failing(m *machine) bool {
 	ended, failed := r.ended.Value()-m.ended, r.failed.Value()-m.failed
 	return m.failed > r.config.Trust && m.failed > m.ended/2 && ended > r.config.Trust && failed < ended/4
 }
 
-// slower returns the number of machines in the class that are slower than m.
+// slower returns the number of machines in the class of m that are slower than m.
 func (r *Record) slower(m *machine) int {
 	c := &r.classes[m.class].locations
 	return c.Len() - c.Rank(math.Nextafter(m.location, math.Inf(1)))
 }
 
-// maxSlow returns how many machines of a class may be slow.
+// maxSlow returns how many machines of a class may be called slow at the same time.
 func (r *Record) maxSlow(class int32) int {
 	n := r.classes[class].locations.Len()
 	return min(max(1, int(r.config.MaxShare*float64(n))), n/2)
 }
 
-// AppendAvoid appends the machines on which no waiting task and no copy should start to dst. The slowest machine is
-// first; if machines are equally slow, the lowest number is first. O(s log m) for s machines appended, and O(m) if the
-// centre of a class has moved; AppendAvoid allocates only to grow dst.
+// AppendAvoid appends to dst the machines on which no waiting task and no copy should start. The slowest machine is
+// first. If machines are equally slow, the machine with the lowest number is first. AppendAvoid takes O(s log m)
+// for s appended machines of m, and O(m) if the median of a class has moved. It allocates only to make dst longer.
 func (r *Record) AppendAvoid(dst []int) []int {
 	if r.places == nil {
 		return dst
 	}
 	r.settle()
 	r.reflag()
-	for at := len(r.flagged) - 1; at >= 0; at-- { // refresh may remove the machine from the list
+	// The loop runs backwards because refresh may remove a machine from the list.
+	for at := len(r.flagged) - 1; at >= 0; at-- {
 		r.refresh(r.flagged[at])
 	}
-	slices.SortFunc(r.flagged, func(i, k int32) int { // most are still in order from the last call
+	slices.SortFunc(r.flagged, func(i, k int32) int { // most machines are still in order from the last call
 		a, b := &r.machines[i], &r.machines[k]
 		if a.location != b.location {
 			return cmp.Compare(b.location, a.location)
@@ -148,7 +155,7 @@ func (r *Record) AppendAvoid(dst []int) []int {
 	})
 	for at, i := range r.flagged {
 		r.machines[i].flag = int32(at)
-		// No task of this host runs on a machine without a number.
+		// A machine without a number is known only from other processes. No task of this host runs there.
 		if number := r.machines[i].number; number != none && r.Judge(number).Avoid() {
 			dst = append(dst, number)
 		}

@@ -31,12 +31,12 @@ func (w world) truth() float64 {
 	return 20 * (1 + 3*w.unlucky) * (1 + 4*w.long)
 }
 
-// killed is a rule for the sample of a killed attempt.
+// killed is a rule that decides which sample a killed attempt gives.
 type killed int
 
 const (
 	implied killed = iota // UnitTimes.Kill
-	aged                  // the attempt counts with its age
+	aged                  // the sample is the age of the attempt
 	dropped
 )
 
@@ -58,7 +58,7 @@ type outcome struct {
 
 const report, tasks, machineCount = 2., 400, 10
 
-// takes draws the time of an attempt.
+// takes returns a random time of an attempt.
 func (w world) takes(random *rand.Rand, machine int, long bool) float64 {
 	total := 20 * math.Exp(.1*random.NormFloat64())
 	if machine == 0 {
@@ -73,7 +73,7 @@ func (w world) takes(random *rand.Rand, machine int, long bool) float64 {
 	return total + w.slowStart
 }
 
-// run simulates the phase. Without a record the unit times know nothing of machines.
+// run simulates the phase. If known is false, the unit times have no record of the machines.
 func (w world) run(t *testing.T, seed uint64, rule killed, known bool) (out outcome) {
 	t.Helper()
 	random := rand.New(rand.NewPCG(seed, 7))
@@ -169,7 +169,8 @@ func (w world) run(t *testing.T, seed uint64, rule killed, known bool) (out outc
 
 func span(seconds float64) time.Duration { return time.Duration(math.Round(seconds * 1e9)) }
 
-// over is the outcome over ten seeds: the mean, and the extremes of numbers that must hold for each seed.
+// over is the mean of the outcomes of ten seeds, with the extremes of the numbers that each seed must keep within a
+// limit.
 type over struct {
 	outcome
 	freshest, stalest float64 // smallest and largest E(t_new)

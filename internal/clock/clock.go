@@ -1,4 +1,4 @@
-// Package clock is the library's rule for a host's clock: the clock may step back, and time continues from the
+// Package clock contains the library's rule for a host's clock: if the clock is set back, time continues from the
 // earlier instant.
 package clock
 
@@ -8,30 +8,31 @@ import (
 	"github.com/straggler-go/straggler/internal/num"
 )
 
-// Clock turns a host's instants into the time since the first instant. The result never falls. If the clock steps
-// back, no time has passed, and the next instant is measured from the earlier instant. Package
-// golang.org/x/time/rate has the same rule.
+// Clock converts a host's instants to the time since the first instant. The result never becomes smaller. If the
+// host's clock is set back, the result stays the same, and the next instant is compared with the earlier instant.
+// Package golang.org/x/time/rate has the same rule.
 //
 // For example, the instants 12:00:00, 12:00:05, 11:00:00 and 11:00:01 give 0 s, 5 s, 5 s and 6 s. So nothing waits
-// until the host's clock has caught up, and no time counts twice. A step forward looks like time that has passed,
-// and counts.
+// until the host's clock has reached 12:00:05 again, and no time is included twice. If the host's clock is set
+// forward, Clock cannot know it, and treats the difference as time that has passed.
 //
-// The zero time.Time stands for a host that has read no clock. A zero instant counts as a step and changes nothing
-// else: no time passes, and the next instant is not measured from the year 1.
+// The zero time.Time stands for a host that has not read its clock. A zero time is included in Steps and changes
+// nothing else: no time passes, and the next instant is not compared with the year 1.
 //
-// The zero value has seen no instant. The fields are the whole state, for a snapshot.
+// The zero value of Clock has had no instant. The fields are the whole state, so a snapshot needs no others.
 type Clock struct {
 	// Last is the latest instant passed to At.
 	Last time.Time
 	// Since is the time since the first instant.
 	Since time.Duration
-	// Steps is how many instants were before the instant before them, or were the zero time.Time.
+	// Steps is the number of instants that were earlier than the instant before them, or were the zero time.Time.
 	Steps int
-	// Begun says that At has had an instant.
+	// Begun says that At was called with an instant that is not the zero time.Time.
 	Begun bool
 }
 
-// At records the host's instant and returns the time since the first instant. The time saturates. O(1), no allocation.
+// At records the host's instant and returns the time since the first instant. If that time is too long for a
+// time.Duration, At returns the longest time.Duration. O(1), no allocation.
 func (c *Clock) At(now time.Time) time.Duration {
 	if now.IsZero() {
 		c.Steps++

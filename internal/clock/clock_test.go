@@ -12,24 +12,24 @@ func TestTimeContinuesFromAStepBack(t *testing.T) {
 	start := time.Unix(1_700_000_000, 0)
 	var c Clock
 	for _, step := range []struct {
-		at   time.Duration // the host's clock, since start
+		at   time.Duration // the host's clock, as the time since the start
 		want time.Duration
 	}{
 		{0, 0},
 		{5 * time.Second, 5 * time.Second},
 		{5 * time.Second, 5 * time.Second},
-		{-time.Hour, 5 * time.Second},               // stepped back: no time has passed
+		{-time.Hour, 5 * time.Second},               // the clock was set back: no time has passed
 		{-time.Hour + time.Second, 6 * time.Second}, // time continues from the earlier instant
-		{-2 * time.Hour, 6 * time.Second},           // a second step back
+		{-2 * time.Hour, 6 * time.Second},           // the clock was set back again
 		{-2*time.Hour + time.Minute, 66 * time.Second},
-		{0, 66*time.Second + 2*time.Hour - time.Minute}, // a step forward counts as time
+		{0, 66*time.Second + 2*time.Hour - time.Minute}, // the clock was set forward: the difference is treated as time that has passed
 	} {
 		assert.Equal(t, step.want, c.At(start.Add(step.at)))
 	}
 	assert.Equal(t, 2, c.Steps)
 }
 
-// The zero instant changes nothing, before all other instants and among them.
+// The zero instant changes nothing, whether it comes first or between other instants.
 func TestTheZeroInstantChangesNothing(t *testing.T) {
 	var c Clock
 	assert.Zero(t, c.At(time.Time{}))

@@ -1,6 +1,6 @@
-// Package exact compares and divides products of non-negative int64 without rounding. The package adds, subtracts and
-// multiplies without wrapping round. Use it if a result must be exact on all machines, and a product may exceed 63
-// bits.
+// Package exact compares and divides products of non-negative int64 without rounding. It also adds, subtracts and
+// multiplies integers; if a result is out of range, it returns the nearest number of the type. Use this package if
+// a result must be exact on all machines, and a product may have more than 63 bits.
 package exact
 
 import (
@@ -8,10 +8,10 @@ import (
 	"math/bits"
 )
 
-// Wide is an unsigned number of 128 bits.
+// Wide is an unsigned integer of 128 bits: Hi has the upper 64 bits, and Lo has the lower 64 bits.
 type Wide struct{ Hi, Lo uint64 }
 
-// Product returns a*b for non-negative a and b.
+// Product returns a*b. a and b must not be negative.
 func Product(a, b int64) (p Wide) {
 	p.Hi, p.Lo = bits.Mul64(uint64(a), uint64(b))
 	return p
@@ -20,7 +20,7 @@ func Product(a, b int64) (p Wide) {
 // Less reports whether a is less than b.
 func (a Wide) Less(b Wide) bool { return a.Hi < b.Hi || a.Hi == b.Hi && a.Lo < b.Lo }
 
-// CompareProducts compares a*b with c*d. All are non-negative.
+// CompareProducts compares a*b with c*d, and returns -1, 0 or 1. The arguments must not be negative.
 func CompareProducts(a, b, c, d int64) int {
 	x, y := Product(a, b), Product(c, d)
 	switch {
@@ -32,15 +32,15 @@ func CompareProducts(a, b, c, d int64) int {
 	return 0
 }
 
-// MulDiv returns the quotient and the remainder of a*b/c for 0 <= a and 0 <= b <= c. Under these conditions the
-// quotient fits into an int64.
+// MulDiv returns the quotient and the remainder of a*b/c. a and b must not be negative, and b must be at most c.
+// Under these conditions the quotient fits into an int64.
 func MulDiv(a, b, c int64) (quotient, remainder int64) {
 	h, l := bits.Mul64(uint64(a), uint64(b))
 	q, r := bits.Div64(h, l, uint64(c))
 	return int64(q), int64(r)
 }
 
-// Add returns a+b for non-negative a and b. The sum saturates at the largest number.
+// Add returns a+b, or the largest number of the type if the sum is too large. a and b must not be negative.
 func Add[T int | int64](a, b T) T {
 	if sum := a + b; sum >= 0 {
 		return sum
@@ -48,7 +48,7 @@ func Add[T int | int64](a, b T) T {
 	return largest[T]()
 }
 
-// Sub returns a-b for a non-negative b. The difference saturates at the smallest int64.
+// Sub returns a-b, or the smallest int64 if the difference is too small. b must not be negative.
 func Sub(a, b int64) int64 {
 	if diff := a - b; diff <= a {
 		return diff
@@ -56,7 +56,7 @@ func Sub(a, b int64) int64 {
 	return math.MinInt64
 }
 
-// Mul returns a*b for non-negative a and b. The product saturates at the largest number.
+// Mul returns a*b, or the largest number of the type if the product is too large. a and b must not be negative.
 func Mul[T int | int64](a, b T) T {
 	if h, l := bits.Mul64(uint64(a), uint64(b)); h == 0 && l <= uint64(largest[T]()) {
 		return T(l)
@@ -64,7 +64,7 @@ func Mul[T int | int64](a, b T) T {
 	return largest[T]()
 }
 
-// largest returns the largest number of the type; an int may have 32 bits.
+// largest returns the largest number of the type T. An int has 32 bits on some platforms.
 func largest[T int | int64]() T {
 	if most := int64(math.MaxInt64); int64(T(most)) == most {
 		return T(most)

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// All results agree with arithmetic without bounds.
+// All results are the same as with the unlimited integers of math/big.
 func TestResultsAgreeWithBigIntegers(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 128))
 	amount := func() int64 { return rng.Int64() >> rng.IntN(63) }

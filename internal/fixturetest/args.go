@@ -11,8 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Args are the arguments of a command, key=value. A method returns the zero value for an absent key. The method fails the
-// test for a value that it cannot read. A key that the host never reads also fails the test.
+// Args are the arguments of a command, in the form key=value. Each method reads the value of a key. If the key is
+// absent, the method returns the zero value. If the value cannot be read, the method fails the test. The test also
+// fails if the command has a key that the host never reads.
 type Args struct {
 	t       *testing.T
 	command string
@@ -21,7 +22,7 @@ type Args struct {
 	read    map[string]bool
 }
 
-// parse splits a command line into its command and its arguments.
+// parse splits a line into a command and its arguments.
 func parse(t *testing.T, line string) *Args {
 	t.Helper()
 	fields := strings.Fields(line)
@@ -43,13 +44,13 @@ func (a *Args) checkAllRead() {
 	}
 }
 
-// String returns the text of a value.
+// String returns the value of a key as text.
 func (a *Args) String(key string) string {
 	a.read[key] = true
 	return a.values[key]
 }
 
-// Strings returns the parts of a list separated by commas.
+// Strings returns the value of a key as a list of texts, which are separated by commas.
 func (a *Args) Strings(key string) []string {
 	text := a.String(key)
 	if text == "" {
@@ -58,7 +59,8 @@ func (a *Args) Strings(key string) []string {
 	return strings.Split(text, ",")
 }
 
-// value reads one text, and fails the test if read returns an error.
+// value converts a text by the function read, and fails the test if read returns an error. It returns the zero
+// value for an empty text.
 func value[T any](a *Args, key, text string, read func(string) (T, error)) (v T) {
 	a.t.Helper()
 	if text == "" {
@@ -69,7 +71,7 @@ func value[T any](a *Args, key, text string, read func(string) (T, error)) (v T)
 	return v
 }
 
-// list reads each part of a list separated by commas.
+// list converts each text of a list, separated by commas, by the function read.
 func list[T any](a *Args, key string, read func(string) (T, error)) (all []T) {
 	a.t.Helper()
 	for _, text := range a.Strings(key) {
@@ -80,34 +82,34 @@ func list[T any](a *Args, key string, read func(string) (T, error)) (all []T) {
 
 func float(text string) (float64, error) { return strconv.ParseFloat(text, 64) }
 
-// Int reads a whole number.
+// Int returns the value of a key as a whole number.
 func (a *Args) Int(key string) int { a.t.Helper(); return value(a, key, a.String(key), strconv.Atoi) }
 
-// Float reads a number.
+// Float returns the value of a key as a floating-point number.
 func (a *Args) Float(key string) float64 { a.t.Helper(); return value(a, key, a.String(key), float) }
 
-// Duration reads a time such as 1m30s.
+// Duration returns the value of a key as a duration such as 1m30s.
 func (a *Args) Duration(key string) time.Duration {
 	a.t.Helper()
 	return value(a, key, a.String(key), time.ParseDuration)
 }
 
-// Bool reads true or false.
+// Bool returns the value of a key, which must be true or false.
 func (a *Args) Bool(key string) bool {
 	a.t.Helper()
 	return value(a, key, a.String(key), strconv.ParseBool)
 }
 
-// Ints reads whole numbers separated by commas.
+// Ints returns the value of a key as a list of whole numbers, which are separated by commas.
 func (a *Args) Ints(key string) []int { a.t.Helper(); return list(a, key, strconv.Atoi) }
 
-// Durations reads times separated by commas.
+// Durations returns the value of a key as a list of durations, which are separated by commas.
 func (a *Args) Durations(key string) []time.Duration {
 	a.t.Helper()
 	return list(a, key, time.ParseDuration)
 }
 
-// Fail fails the test for a command that the host does not know.
+// Fail fails the test because the host does not know the command.
 func (a *Args) Fail() string {
 	a.t.Helper()
 	require.Fail(a.t, "unknown command", a.command)

@@ -1,11 +1,13 @@
-// Package fixturetest runs worked examples: text files for readers that are tests as well.
+// Package fixturetest runs worked examples. A worked example is a text file that people can read, and that is a
+// test as well.
 //
 //	# Comments say what happens and why.
 //	offer at=4s level=1
 //	    wait delayed level=1 allowed=0 next-level-in=11s
 //
-// A line without indentation is a command with arguments. The indented lines after it are the answer. Run the tests
-// with -rewrite to write the answers again, and commit only answers that you understand.
+// A line without indentation is a command with arguments. The indented lines after it are the answer. If the tests
+// run with the flag -rewrite, they write the present answers into the files. Commit only answers that you
+// understand.
 package fixturetest
 
 import (
@@ -23,11 +25,11 @@ var rewrite = flag.Bool("rewrite", false, "write the answers of the fixtures ane
 
 const indent = "    "
 
-// Host executes the commands of one file.
+// Host executes the commands of one file, and returns the answer to each command.
 type Host func(command string, args *Args) string
 
-// Run creates a new host for each file that matches the pattern, and runs the commands of the file. Run compares
-// the answers with the answers in the file.
+// Run reads each file that matches the pattern, creates a new host for the file, and executes its commands. The
+// test fails if the answers of the host differ from the answers in the file.
 func Run(t *testing.T, pattern string, start func(t *testing.T) Host) {
 	t.Helper()
 	files, err := filepath.Glob(pattern)
@@ -47,14 +49,14 @@ func Run(t *testing.T, pattern string, start func(t *testing.T) Host) {
 	}
 }
 
-// play returns the text with the host's answers in place of the present answers.
+// play returns the text of a file in which the answers of the host replace the present answers.
 func play(t *testing.T, text string, host Host) string {
 	t.Helper()
 	var out strings.Builder
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\n")
 		if strings.HasPrefix(line, indent) {
-			continue // an answer
+			continue // this line is an answer
 		}
 		out.WriteString(line + "\n")
 		if line == "" || strings.HasPrefix(line, "#") {

@@ -1,15 +1,16 @@
-// Package heap keeps a slice as a binary heap: the first item, by an order that the caller passes in, is at index
-// 0. The package allocates only when the slice grows. A caller adds items by Push and removes the first item by Pop.
+// Package heap keeps a slice as a binary heap: the first item, in an order that the caller passes in, is at index
+// 0. The package allocates only when the slice grows. A caller adds items by Push and removes the first item by
+// Pop.
 package heap
 
-// Init puts any slice into heap order. O(n).
+// Init changes the order of any slice so that the slice is a heap. O(n) for n items.
 func Init[T any](list []T, before func(a, b T) bool) {
 	for i := len(list)/2 - 1; i >= 0; i-- {
 		sink(list, i, before)
 	}
 }
 
-// Push adds x and returns the heap. O(log n).
+// Push adds x to the heap and returns the longer slice. O(log n) for n items.
 func Push[T any](list []T, x T, before func(a, b T) bool) []T {
 	list = append(list, x)
 	for i := len(list) - 1; i > 0; {
@@ -23,7 +24,8 @@ func Push[T any](list []T, x T, before func(a, b T) bool) []T {
 	return list
 }
 
-// Pop removes the first item of a heap that is not empty, and returns the item and the rest. O(log n).
+// Pop removes the first item from a heap that is not empty. It returns the item and the shorter slice. O(log n) for
+// n items.
 func Pop[T any](list []T, before func(a, b T) bool) (first T, rest []T) {
 	first, last := list[0], len(list)-1
 	list[0] = list[last]
@@ -32,7 +34,7 @@ func Pop[T any](list []T, before func(a, b T) bool) (first T, rest []T) {
 	return first, rest
 }
 
-// sink moves the i-th item down until it is before both children.
+// sink moves the i-th item down in the heap until neither of its children is before it.
 func sink[T any](list []T, i int, before func(a, b T) bool) {
 	for {
 		child := 2*i + 1

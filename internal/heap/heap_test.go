@@ -11,7 +11,7 @@ import (
 
 func less(a, b int) bool { return a < b }
 
-// Items come off in order, whether they were pushed or were in a slice that Init put into order.
+// Pop returns the items in order, both for items that were pushed and for a slice that Init has made a heap.
 func TestItemsComeOffInOrder(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for n := range 60 {

@@ -12,23 +12,24 @@ import (
 	"github.com/straggler-go/straggler/internal/snapshot"
 )
 
-// Observation is a fact that an origin saw at an instant.
+// Observation is a fact with the instant at which it was seen and the origin that saw it.
 type Observation[T any] struct {
-	At     time.Duration // since 1970, in whole microseconds
+	At     time.Duration // time since 1970, in whole microseconds
 	Fact   T
 	Origin Origin
 }
 
-// Form describes how observations of a type are encoded.
+// Form describes how the observations of a type are encoded.
 type Form[T any] struct {
-	Place string // place of errors: "estimate/machines"
-	Kind  byte   // first byte of versions and deltas; unique for the type
+	Place string // the place in errors, for example "estimate/machines"
+	Kind  byte   // the first byte of versions and deltas; each type has its own
 	Fact  func(*snapshot.Codec, *T)
-	// pointer to the name in a fact, by which all processes know its machine; nil if facts have no name
+	// Name returns a pointer to the name of the machine in a fact. Name is nil if facts have no name.
 	Name func(*T) *string
 }
 
-// AppendVersion appends, for each origin, the instant until which its observations are known without a gap.
+// AppendVersion appends a version to dst. For each origin, the version has the instant up to which all observations
+// of the origin are known.
 func (f Form[T]) AppendVersion(dst []byte, o *Origins) []byte {
 	dst, _ = snapshot.Append(dst, f.Kind, func(c *snapshot.Codec) {
 		known := slices.DeleteFunc(slices.Clone(o.list), func(v origin) bool { return v.name == "" })
@@ -37,7 +38,8 @@ func (f Form[T]) AppendVersion(dst []byte, o *Origins) []byte {
 	return dst
 }
 
-// versions codes the name, the start and the known instant of each origin.
+// versions writes or reads the name of each origin, its start, and the instant up to which all its observations are
+// known.
 func versions(c *snapshot.Codec, list *[]origin) {
 	snapshot.List(c, list, func(v *origin) {
 		c.Text(&v.name)
@@ -48,16 +50,16 @@ func versions(c *snapshot.Codec, list *[]origin) {
 	})
 }
 
-// section is the part of a delta about one origin: its observations after the instant from. The section is complete
-// up to the origin's until.
+// section is the part of a delta about one origin. It has all observations of the origin after the instant from,
+// and up to the instant until of the origin. The section may have some later observations as well.
 type section[T any] struct {
 	origin
 	from int64
 	seen []Observation[T]
 }
 
-// delta codes the names and the sections. Names are sorted, and each is coded as the length that it shares with the
-// name before, and the rest.
+// delta writes or reads the names and the sections of a delta. The names are sorted. For each name, the delta has
+// the length of the longest common prefix with the name before, and the rest of the name.
 func (f Form[T]) delta(c *snapshot.Codec, names *[]string, sections *[]section[T]) {
 	last := ""
 	snapshot.List(c, names, func(name *string) {
@@ -87,7 +89,8 @@ func (f Form[T]) delta(c *snapshot.Codec, names *[]string, sections *[]section[T
 	})
 }
 
-// observation codes an observation of a section. The section's latest is the instant of the observation before.
+// observation writes or reads an observation of a section. Its instant is stored as the difference from s.latest,
+// the instant of the observation before.
 func (f Form[T]) observation(c *snapshot.Codec, s *section[T], names []string, v *Observation[T]) {
 	gap := uint64(micros(v.At) - s.latest)
 	c.Uint(&gap)
@@ -106,17 +109,19 @@ func (f Form[T]) observation(c *snapshot.Codec, s *section[T], names []string, v
 	}
 }
 
-// AppendDelta appends the known observations that the reader's version does not have. A nil version stands for a
-// reader without observations. of is a list of origin names to include; an empty list includes all. Observations
-// that others have made in the future are held back until their instant has passed.
+// AppendDelta appends a delta to dst: the observations that the reader does not have. since is the version of the
+// reader; if it is nil, the delta has all observations. The argument named of has the names of the processes whose
+// observations are included; if it is empty, all processes are included. Observations whose instant is in the
+// future are left out. They will be in a later delta, after their instant has passed.
 func (f Form[T]) AppendDelta(
 	dst, since []byte, o *Origins, c Choices, now time.Duration, of []string, known iter.Seq[Observation[T]],
 ) ([]byte, error) {
-	// Stamps of this process may be slightly ahead of its clock; its own observations are not of the future.
+	// The instants of this process's own observations may be slightly ahead of its clock, but they are not from the
+	// future.
 	if own := o.lastStamp(); own <= num.Add(now, c.Skew) {
 		now = max(now, own)
 	}
-	// from[i] is the instant until which the reader knows the observations by origin i.
+	// from[i] is the instant up to which the reader has all observations of origin i.
 	from := make([]int64, max(len(o.list), 1))
 	if since != nil {
 		var list []origin
@@ -129,7 +134,7 @@ func (f Form[T]) AppendDelta(
 			from[at.find(o, v.name, v.begun)] = v.until
 		}
 	}
-	for i := range from { // an origin that is not wanted counts as fully known
+	for i := range from { // an origin that is not wanted is treated as if the reader had everything from it
 		if i == int(Nobody) || len(of) > 0 && !slices.Contains(of, o.list[i].name) {
 			from[i] = math.MaxInt64
 		}
@@ -158,9 +163,9 @@ func (f Form[T]) AppendDelta(
 	return snapshot.Append(dst, f.Kind, func(c *snapshot.Codec) { f.delta(c, &names, &sections) })
 }
 
-// Read returns the observations of a delta that are not too old, and records which observations are known from now
-// on. Read returns an error and changes nothing if the bytes are no delta, or if the delta is from too far in the
-// future.
+// Read returns the observations of a delta that are not too old, and records up to which instant the observations
+// of each origin are now known. If the bytes are no delta, or if the delta is too far in the future, Read returns
+// an error and changes nothing.
 func (f Form[T]) Read(o *Origins, choices Choices, now time.Duration, delta []byte) ([]Observation[T], error) {
 	if choices.Origin == "" {
 		return nil, check.Bad(f.Place, "Config.Origin", "", "a name: without one nothing is passed on")
@@ -172,7 +177,7 @@ func (f Form[T]) Read(o *Origins, choices Choices, now time.Duration, delta []by
 	if err := c.In.Close(); err != nil {
 		return nil, err
 	}
-	// All sections are checked before the first is accepted, so that a refusal changes nothing.
+	// All sections are checked before the first section is used, so that an error changes nothing.
 	all, known, fresh := 0, o.index(len(sections)), 0
 	for i := range sections {
 		s := &sections[i]
@@ -199,8 +204,9 @@ func (f Form[T]) Read(o *Origins, choices Choices, now time.Duration, delta []by
 	return seen, nil
 }
 
-// noteKnown records that the observations of an origin are known after the instant from until v.until, and returns
-// the number of the origin. If there is a gap before from, the known instant does not move.
+// noteKnown records that the observations of an origin after the instant from and up to v.until are known, and
+// returns the number of the origin. If observations before from are missing, the instant up to which all
+// observations are known stays the same.
 func (o *Origins) noteKnown(at index, v origin, from int64) Origin {
 	number := at.find(o, v.name, v.begun)
 	if number == Nobody {

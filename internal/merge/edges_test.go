@@ -42,7 +42,7 @@ func TestNamesOfADeltaSharePrefixes(t *testing.T) {
 	}
 }
 
-// listOf is a delta of one origin that saw facts at the given instants.
+// listOf returns a delta of one origin that saw facts at the given instants.
 func listOf(until time.Duration, at []time.Duration, facts ...int64) []byte {
 	s := section[int64]{origin: origin{name: "it", begun: 1, until: micros(until)}}
 	for i, fact := range facts {
@@ -60,7 +60,7 @@ func facts(seen []Observation[int64]) (list []int64) {
 	return list
 }
 
-// No time of a delta may be beyond the largest instant, or further ahead than clocks may differ.
+// No time in a delta may be later than the latest valid instant, or further ahead than clocks may differ.
 func TestTimesOfADeltaAreBounded(t *testing.T) {
 	last := time.Duration(maxMicros) * time.Microsecond
 	var l List[int64]
@@ -89,7 +89,8 @@ func TestAProcessSendsItsOwnNewestObservations(t *testing.T) {
 	assert.Empty(t, tell(start1970-choices.Skew), "observations beyond the skew are not sent")
 }
 
-// At most half of a list comes from one process, however much it has seen; the rest is for other processes.
+// At most half of a list comes from a single process, however much it has seen. The other half is for other
+// processes.
 func TestOneProcessHasHalfOfAList(t *testing.T) {
 	var l List[int64]
 	var at []time.Duration
@@ -105,7 +106,7 @@ func TestOneProcessHasHalfOfAList(t *testing.T) {
 	assert.Equal(t, []int64{1, 2, 118, 119}, facts(l.Newest(numbers, choices, start1970+time.Minute, 4)))
 }
 
-// The oldest and the newest kept observations are exact to the microsecond, also in a snapshot.
+// The ages up to which observations are kept are exact to the microsecond, also in a snapshot.
 func TestAgesOfAListAreExact(t *testing.T) {
 	var l List[int64]
 	now := start1970
@@ -123,8 +124,8 @@ func TestAgesOfAListAreExact(t *testing.T) {
 	}
 }
 
-// Observations of one instant keep their order if they are not shared. Otherwise they have the order that all
-// processes share.
+// If observations with the same instant are not shared, they keep their order. Otherwise they have the order that
+// all processes use.
 func TestAllProcessesShareTheOrderOfAList(t *testing.T) {
 	alone := Choices{Keep: day}
 	var own, shared List[int64]
@@ -146,8 +147,8 @@ func TestChoicesNameTheFieldOutOfRange(t *testing.T) {
 	assert.ErrorContains(t, Choices{Skew: -1}.Validate("test"), "MaxSkew")
 }
 
-// A process that shares counts from 1970, whatever its clock showed before. A process that does not share counts
-// from its first instant.
+// If a process shares observations, its time is the time since 1970, whatever its clock showed before. If a process
+// does not share, its time is the time since its first instant.
 func TestASharingProcessCountsFrom1970(t *testing.T) {
 	first := time.Unix(1000, 1500)
 	for _, c := range []struct {
@@ -165,8 +166,8 @@ func TestASharingProcessCountsFrom1970(t *testing.T) {
 	}
 }
 
-// A process with a clock that steps back by more than the skew continues as another origin. No origin begins before
-// 1970.
+// If the clock of a process is set back by more than the skew, the process continues as another origin. No origin
+// begins before 1970.
 func TestAClockThatStepsBackMakesANewOrigin(t *testing.T) {
 	var o Origins
 	first, at := o.Stamp(choices, start1970)
@@ -183,7 +184,7 @@ func TestAClockThatStepsBackMakesANewOrigin(t *testing.T) {
 	assert.False(t, o.Same(first, stranger))
 
 	var again Origins
-	for range 3 { // it begins three times at the instant 0, as with a clock that was never set
+	for range 3 { // the process begins three times at the instant 0, as if its clock had never been set
 		again.own = Nobody
 		number, _ := again.Stamp(choices, 0)
 		assert.GreaterOrEqual(t, again.list[number].begun, int64(0))
@@ -191,8 +192,8 @@ func TestAClockThatStepsBackMakesANewOrigin(t *testing.T) {
 	assert.Equal(t, 3, again.count())
 }
 
-// Forget keeps an origin that has seen something since the instant, to the microsecond. If an origin has seen
-// something after the latest valid instant, its observations must be sent again.
+// Forget keeps an origin that has seen something at or after the instant since, to the microsecond. If an origin
+// has seen something after the latest valid instant, its observations must be sent again.
 func TestForgetIsExactToTheMicrosecond(t *testing.T) {
 	since, by := start1970, start1970+time.Hour
 	of := func(latest time.Duration) Origins {
@@ -239,7 +240,7 @@ func TestOriginsUseAllNumbers(t *testing.T) {
 	require.ErrorContains(t, snapshot.Restore(data, 1, &again, state), "too many")
 }
 
-// A scan finds a small number of origins, and an index finds many: both find the same numbers.
+// A few origins are looked up in the list, and many origins are looked up in an index. Both give the same numbers.
 func TestManyOriginsAreFoundAsFewAre(t *testing.T) {
 	for _, n := range []int{1, 8, 9, 30} {
 		var k List[fact]

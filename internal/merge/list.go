@@ -10,15 +10,15 @@ import (
 	"github.com/straggler-go/straggler/internal/snapshot"
 )
 
-// List is a set of observations that keeps the newest. If processes share observations, at most half of the kept
-// observations come from one process. The zero value is empty.
+// List is a set of observations. Only the newest observations are kept. If processes share observations, at most
+// half of the kept observations come from a single process. The zero value is empty.
 type List[T any] struct {
 	origins  Origins
 	seen     []Observation[T]
-	unsorted bool // seen is not in order, or may contain duplicates
+	unsorted bool // seen is not in order, or may have duplicates
 }
 
-// Len returns the number of observations. The number may count duplicates that are not yet removed.
+// Len returns the number of observations. The number may include duplicates that are not yet removed.
 func (l *List[T]) Len() int { return len(l.seen) }
 
 // Add adds a fact that this process has just seen.
@@ -32,7 +32,8 @@ func (l *List[T]) Add(c Choices, now time.Duration, fact T) {
 	l.seen = append(l.seen, Observation[T]{now, fact, by})
 }
 
-// AppendVersion implements the method of the type that holds the list, and so do AppendDelta and Merge.
+// AppendVersion, AppendDelta and Merge do the work of the methods with these names of the type that contains the
+// list.
 func (l *List[T]) AppendVersion(f Form[T], dst []byte) []byte {
 	return f.AppendVersion(dst, &l.origins)
 }
@@ -48,12 +49,13 @@ func (l *List[T]) Merge(f Form[T], c Choices, now time.Duration, delta []byte) e
 	return err
 }
 
-// Newest returns the newest observations in the order that all processes share, at most the given number.
-// Observations that are too old by c, or from the future, are left out. Newest drops all observations that it does
-// not return.
+// Newest returns the newest observations, at most the number most, in the order that all processes use. It leaves
+// out observations that are older than c.Keep, and observations from the future. Newest removes all observations
+// that it does not return.
 func (l *List[T]) Newest(f Form[T], c Choices, now time.Duration, most int) []Observation[T] {
 	l.sort(f)
-	// The newest observations are at the end. The list is read from there, and kept observations move to the end.
+	// The newest observations are at the end of the list. This code goes through the list from the end, and moves
+	// each observation that is kept to the end.
 	since, by := c.Since(now), c.By(now)
 	for n := len(l.seen); n > 0 && l.seen[n-1].At > by; n-- {
 		l.seen = l.seen[:n-1]
@@ -79,13 +81,14 @@ func (l *List[T]) Newest(f Form[T], c Choices, now time.Duration, most int) []Ob
 	return l.seen
 }
 
-// sort puts the observations in the order that all processes share, and removes duplicates.
+// sort sorts the observations by the order that all processes use, and removes duplicates.
 func (l *List[T]) sort(f Form[T]) {
 	if !l.unsorted {
 		return
 	}
 	l.unsorted = false
-	// Observations with Nobody as origin are never equal: a process may see the same fact twice at one instant.
+	// Two observations whose origin is Nobody are never equal: a process may see the same fact twice at the same
+	// instant.
 	compare := func(a, b Observation[T]) int {
 		order := cmp.Or(cmp.Compare(a.At, b.At), l.origins.Compare(a.Origin, b.Origin))
 		if order != 0 || a.Origin == Nobody {
@@ -104,7 +107,7 @@ func (f Form[T]) bytes(fact T) []byte {
 	return c.Dst
 }
 
-// State codes the list; by is the latest possible instant.
+// State writes the list to a snapshot or reads it from it. by is the latest instant that an observation may have.
 func (l *List[T]) State(f Form[T], c *snapshot.Codec, by time.Duration) {
 	l.sort(f)
 	l.origins.State(c)

@@ -29,7 +29,7 @@ type fact struct {
 	n    int64
 }
 
-// deltaOf is a delta of many origins, or of facts with the given names.
+// deltaOf returns a delta with many origins, or with facts that have the given names.
 func deltaOf(origins int, begun time.Duration, names []string, facts ...fact) []byte {
 	sections := make([]section[fact], origins)
 	for i := range sections {
@@ -43,7 +43,7 @@ func deltaOf(origins int, begun time.Duration, names []string, facts ...fact) []
 	return delta
 }
 
-// The largest number of origins is accepted and forgotten, and after that other origins are accepted.
+// The largest number of origins is accepted. After these origins are removed, other origins are accepted.
 func TestOriginsAreNotUsedUp(t *testing.T) {
 	var k List[fact]
 	now := 1000 * day

@@ -1,18 +1,21 @@
-// Package merge is the common part of types that share their knowledge between processes. The package records which
-// observations each process knows, encodes deltas, and decides which observations in a delta are accepted.
+// Package merge is the common part of types that share observations between processes. The package records which
+// observations each process has, encodes them for other processes, and decides which observations of another
+// process are accepted.
 //
-// For example, process b asks process a for evidence about machines:
+// For example, process b asks process a for evidence about machines. To do so, b sends its version, which says what
+// b knows. Process a answers with a delta, which contains the observations that b does not have:
 //
 //	version := b.AppendVersion(nil)           // b knows all of a until 10:00
 //	delta, err := a.AppendDelta(nil, version) // the observations of a after 10:00
 //	err = b.Merge(now, delta)                 // b knows all of a until 10:05
 //
-// The knowledge of a process is a set of observations. An observation has an instant, a fact and an origin, the
-// process that saw it. Equal observations are one element of the set. So the union of two sets is idempotent,
-// commutative and associative. The conclusions of a type are a function of the set, computed in one order.
+// A process has a set of observations. An observation is a fact with the instant at which it was seen and its
+// origin, which is the process that saw it. Equal observations are a single element of the set. So the union of two
+// sets is idempotent, commutative and associative. The answers of a type depend only on the set, and are computed
+// from it in the same order in each process.
 //
-// A process keeps only the newest observations, and only a limited share from one origin. Both rules give the same
-// set if they are applied before or after a union.
+// A process keeps only the newest observations, and a single origin has at most a limited share. Both rules give
+// the same set whether they are applied before a union or after it.
 package merge
 
 import (
@@ -27,7 +30,7 @@ import (
 	"github.com/straggler-go/straggler/internal/snapshot"
 )
 
-// Origin is the number of an origin in this process. Other processes use other numbers.
+// Origin is the number that this process gives to an origin. Other processes give other numbers to the same origin.
 type Origin uint16
 
 // Nobody is the origin of observations that are not shared.
@@ -36,15 +39,15 @@ const Nobody Origin = 0
 // MostName is the largest length of a name, in bytes.
 const MostName = 255
 
-// Choices are the choices of a process about sharing.
+// Choices are the parts of a configuration that are about sharing.
 type Choices struct {
-	Origin string        // the name of this process; "" if it shares nothing
-	Skew   time.Duration // how far the clock of another process may be ahead
-	Keep   time.Duration // the age at which observations and origins are forgotten
+	Origin string        // the name of this process; "" if this process shares nothing
+	Skew   time.Duration // how far the clock of another process may be ahead of the clock of this process
+	Keep   time.Duration // the age at which observations and origins are removed
 }
 
-// Validate returns an error that names the first choice out of range. The fields are called Origin and MaxSkew in
-// the error.
+// Validate returns an error that names the first choice that is out of range, or nil. In the error the fields have
+// their names in a configuration, Origin and MaxSkew.
 func (c Choices) Validate(place string) error {
 	var name error
 	if len(c.Origin) > MostName {
@@ -53,25 +56,27 @@ func (c Choices) Validate(place string) error {
 	return cmp.Or(name, check.Length(place, "MaxSkew", c.Skew))
 }
 
-// Origins records the known observations of each origin: the instant until which they are known without a gap. The
-// zero value knows no origin.
+// Origins records for each origin up to which instant this process has all its observations. The zero value knows
+// no origin.
 type Origins struct {
 	list []origin // list[0] is Nobody
-	own  Origin   // Nobody until this process has seen something since its start or its restore
-	full int      // the places below full are in use
+	own  Origin   // the origin of this process; Nobody until the process has seen something after its start or its restore
+	full int      // entries of list with an index below full are in use
 }
 
-// origin is a process from one start to the next. A restored process is a new origin: other processes return the
-// observations that it made after its snapshot.
+// origin is a process from one start to the next start. A process that is restored from a snapshot is a new origin.
+// So other processes can send back the observations that the process made after the snapshot.
 type origin struct {
 	name  string
 	begun int64 // instant of the start, in microseconds since 1970
-	// All observations up to until are known; latest is the instant of the latest known observation.
+	// All observations of the origin at or before the instant until are known. latest is the instant of its latest
+	// known observation. Both are in microseconds since 1970.
 	until, latest int64
 }
 
-// At converts an instant to the time of a process. A process that shares counts from 1970, and its clock may step
-// back freely. A process that does not share counts from its first instant.
+// At converts an instant of the host to a duration, in which this package measures time. If the process shares
+// observations, the result is the time since 1970, and the clock may be set back. If the process does not share,
+// the result is the time since its first instant.
 func (c Choices) At(k *clock.Clock, now time.Time) time.Duration {
 	at := k.At(now)
 	if c.Origin != "" && !now.IsZero() {
@@ -81,8 +86,8 @@ func (c Choices) At(k *clock.Clock, now time.Time) time.Duration {
 	return at
 }
 
-// Latest returns the latest possible instant by a clock. If the process shares, Latest returns no bound, because
-// clocks may step back.
+// Latest returns the latest instant that a snapshot of a process may contain. If the process shares, there is no
+// such instant, because its clock may have been set back; Latest then returns the largest duration.
 func (c Choices) Latest(k clock.Clock) time.Duration {
 	if c.Origin != "" {
 		return math.MaxInt64
@@ -90,13 +95,14 @@ func (c Choices) Latest(k clock.Clock) time.Duration {
 	return k.Since
 }
 
-// micros converts to whole microseconds.
+// micros converts a duration to whole microseconds.
 func micros(at time.Duration) int64 { return int64(at / time.Microsecond) }
 
-// Stamp returns this process's origin, and a unique instant for a new observation: now, or
-// slightly later. If the clock has stepped back by more than the skew, the process continues as another origin.
+// Stamp returns the origin of this process, and the instant for a new observation. Each instant is used only a
+// single time: it is now, or slightly later. If the clock of the process was set back by more than the skew, the
+// process continues as a new origin.
 func (o *Origins) Stamp(c Choices, now time.Duration) (Origin, time.Duration) {
-	// begun must be unique for the name, and leaves room for all other origins with the name.
+	// begun must differ from begun of all other origins with this name. The upper limit leaves room to increase it.
 	at := micros(now)
 	if o.own == Nobody || o.list[o.own].until > at+micros(c.Skew) {
 		begun := min(at, maxMicros-math.MaxUint16)
@@ -114,7 +120,7 @@ func (o *Origins) Stamp(c Choices, now time.Duration) (Origin, time.Duration) {
 	return o.own, time.Duration(own.until) * time.Microsecond
 }
 
-// lastStamp returns the last instant that Stamp returned. The last stamp may be slightly ahead of the clock.
+// lastStamp returns the last instant that Stamp returned. This instant may be slightly ahead of the clock.
 func (o *Origins) lastStamp() time.Duration {
 	if o.own == Nobody {
 		return 0
@@ -122,7 +128,7 @@ func (o *Origins) lastStamp() time.Duration {
 	return time.Duration(o.list[o.own].until) * time.Microsecond
 }
 
-// find returns the number of an origin, or Nobody for an unknown origin. O(origins).
+// find returns the number of an origin, or Nobody if the origin is not known. O(n) for n origins.
 func (o *Origins) find(name string, begun int64) Origin {
 	for i := 1; i < len(o.list); i++ {
 		if o.list[i].begun == begun && o.list[i].name == name {
@@ -132,8 +138,8 @@ func (o *Origins) find(name string, begun int64) Origin {
 	return Nobody
 }
 
-// add adds an origin, in a free place if there is one, and returns its number. add returns Nobody if all numbers are
-// in use.
+// add adds an origin and returns its number. It uses a free number if there is one. If all numbers are in use, add
+// returns Nobody.
 func (o *Origins) add(v origin) Origin {
 	if len(o.list) == 0 {
 		o.list = make([]origin, 1)
@@ -156,7 +162,7 @@ func (o *Origins) add(v origin) Origin {
 // Same reports whether two origins are the same process, possibly after different starts.
 func (o *Origins) Same(a, b Origin) bool { return a == b || o.list[a].name == o.list[b].name }
 
-// Compare orders origins in the order that all processes share.
+// Compare compares two origins by the order that all processes use: by name, then by start.
 func (o *Origins) Compare(a, b Origin) int {
 	if a == b {
 		return 0
@@ -164,11 +170,11 @@ func (o *Origins) Compare(a, b Origin) int {
 	return cmp.Or(cmp.Compare(o.list[a].name, o.list[b].name), cmp.Compare(o.list[a].begun, o.list[b].begun))
 }
 
-// Since returns the instant from which observations are kept.
+// Since returns the oldest instant whose observations are kept.
 func (c Choices) Since(now time.Duration) time.Duration { return max(now-c.Keep, 0) }
 
-// By returns the latest instant of a valid observation. A later observation was made by a clock that has stepped
-// back since.
+// By returns the latest instant that an observation may have. A later observation was made before the clock of its
+// process was set back.
 func (c Choices) By(now time.Duration) time.Duration {
 	if c.Origin == "" {
 		return math.MaxInt64
@@ -176,8 +182,8 @@ func (c Choices) By(now time.Duration) time.Duration {
 	return num.Add(now, c.Skew)
 }
 
-// Forget drops origins with no observation from since on. Forget also drops the knowledge of observations after by,
-// because these observations are dropped by the caller.
+// Forget removes origins that have no observation at or after the instant since. The caller must have removed all
+// observations that are later than the instant by. Forget records that this process does not have them any more.
 func (o *Origins) Forget(since, by time.Duration) {
 	gap := slices.ContainsFunc(o.list, func(v origin) bool { return v.latest > micros(by) })
 	if gap {
@@ -185,7 +191,9 @@ func (o *Origins) Forget(since, by time.Duration) {
 	}
 	for i := range o.list {
 		v := &o.list[i]
-		if gap { // future observations may have replaced others, which must be sent again by all
+		// Observations from the future may have replaced others. So the other processes must send all observations
+		// again.
+		if gap {
 			v.until = min(v.until, max(micros(since)-1, 0))
 		}
 		if before, all := v.latest < micros(since), micros(by); before || v.latest > all {
@@ -197,7 +205,7 @@ func (o *Origins) Forget(since, by time.Duration) {
 			}
 		}
 	}
-	// Empty places at the end are removed; the others are used again.
+	// Free entries at the end of the list are removed. Free entries between others are used again later.
 	o.full = 0
 	for n := len(o.list); n > 1 && o.list[n-1].name == ""; n-- {
 		o.list = o.list[:n-1]
@@ -214,7 +222,8 @@ func (o *Origins) count() (n int) {
 	return n
 }
 
-// index returns a map of the origins for the given number of look-ups, or nil if a scan for each is as fast.
+// index returns a map from origins to their numbers, for many look-ups. For few look-ups it returns nil, and the
+// list is searched instead.
 func (o *Origins) index(many int) index {
 	if many <= 8 {
 		return nil
@@ -228,13 +237,14 @@ func (o *Origins) index(many int) index {
 	return at
 }
 
-// originKey identifies an origin among all origins of all processes.
+// originKey identifies an origin among all origins of all processes: the name of the process, and the instant of
+// its start.
 type originKey struct {
 	name  string
 	begun int64
 }
 
-// index maps an origin to its number; nil stands for a scan.
+// index maps an origin to its number. If the index is nil, find searches the list of origins.
 type index map[originKey]Origin
 
 func (at index) find(o *Origins, name string, begun int64) Origin {
@@ -244,8 +254,8 @@ func (at index) find(o *Origins, name string, begun int64) Origin {
 	return at[originKey{name, begun}]
 }
 
-// State codes the origins. A restored process continues as another origin, because it may have seen more before it
-// ended.
+// State writes the origins to a snapshot or reads them from it. A restored process continues as a new origin,
+// because the process may have seen more after the snapshot.
 func (o *Origins) State(c *snapshot.Codec) {
 	snapshot.List(c, &o.list, func(v *origin) {
 		c.Text(&v.name)
@@ -258,7 +268,7 @@ func (o *Origins) State(c *snapshot.Codec) {
 	c.Check(len(o.list) == 0 || o.list[0] == origin{}, "holds an origin at index 0, which stands for Nobody")
 }
 
-// Holds reports whether an origin with this number exists.
+// Holds reports whether there is an origin with this number.
 func (o *Origins) Holds(v Origin) bool {
 	return v == Nobody || int(v) < len(o.list) && o.list[v].name != ""
 }

@@ -1,5 +1,5 @@
-// Package num holds helpers for numbers that several packages share: saturating conversions between seconds and
-// time.Duration, and works that may be unknown.
+// Package num contains helpers for numbers that several packages use: conversions between seconds and time.Duration
+// that return the nearest possible value if a number is out of range, and amounts of work that may be unknown.
 package num
 
 import (
@@ -8,22 +8,24 @@ import (
 	"time"
 )
 
-// Extremes of time.Duration. Conversions and sums saturate at them.
+// MaxDuration and MinDuration are the longest and the shortest time.Duration. A conversion or a sum that is out of
+// range returns the nearer limit.
 const (
 	MaxDuration time.Duration = math.MaxInt64
 	MinDuration time.Duration = math.MinInt64
 )
 
-// Quarter, Half and ThreeQuarters are the quartiles of a distribution, and the shares beyond them.
+// Quarter, Half and ThreeQuarters are shares: a quarter, a half and three quarters. They are used for the quartiles
+// of a distribution.
 const Quarter, Half, ThreeQuarters = 0.25, 0.5, 0.75
 
-// Fraction and Fraction32 are the numbers of bits of the fraction in a float64 and a float32. Bias32 is the
-// difference between the exponent bits of a float32 and the power of two.
+// Fraction is the number of bits of the fraction in a float64, and Fraction32 is the same number for a float32.
+// Bias32 is the number that a float32 adds to the exponent of two when it stores the exponent.
 const Fraction, Fraction32, Bias32 = 52, 23, 127
 
-// Duration converts seconds to the nearest time.Duration. Values beyond the range saturate, infinities included.
-// Duration reports false for NaN, which has no duration. The conversion is monotone: a longer time never gives a shorter
-// duration, so a threshold cannot be crossed by an overflow.
+// Duration converts seconds to the nearest time.Duration. For a number of seconds out of range, including the
+// infinities, it returns [MaxDuration] or [MinDuration]. For NaN it returns 0 and false. A longer time never gives
+// a shorter duration, so an overflow cannot change whether a time is above a threshold.
 func Duration(seconds float64) (time.Duration, bool) {
 	ns := math.Round(seconds * 1e9)
 	switch {
@@ -37,7 +39,7 @@ func Duration(seconds float64) (time.Duration, bool) {
 	return time.Duration(ns), true
 }
 
-// Add returns a+b, saturating instead of wrapping round.
+// Add returns a+b, or [MaxDuration] or [MinDuration] if the sum is out of range.
 func Add(a, b time.Duration) time.Duration {
 	sum := a + b
 	switch {
@@ -49,7 +51,7 @@ func Add(a, b time.Duration) time.Duration {
 	return sum
 }
 
-// Sub returns a-b, saturating instead of wrapping round.
+// Sub returns a-b, or [MaxDuration] or [MinDuration] if the difference is out of range.
 func Sub(a, b time.Duration) time.Duration {
 	diff := a - b
 	switch {
@@ -61,17 +63,18 @@ func Sub(a, b time.Duration) time.Duration {
 	return diff
 }
 
-// Times returns factor*d for a result that must not be negative, rounded. The result saturates at 0 and MaxDuration; NaN
-// gives MaxDuration.
+// Times returns factor*d, rounded to nanoseconds and at least 0. If the product is too large, or is NaN, Times
+// returns [MaxDuration].
 func Times(d time.Duration, factor float64) time.Duration {
 	product := math.Round(float64(d) * factor)
-	if product < float64(MaxDuration) { // false for NaN
+	if product < float64(MaxDuration) { // this is false for NaN
 		return max(time.Duration(product), 0)
 	}
 	return MaxDuration
 }
 
-// Log is math.Log, corrected for subnormal numbers. On amd64 math.Log treats 5e-324 as 1e-308.
+// Log returns the natural logarithm of x, as math.Log does, but is also right for subnormal numbers, which are the
+// tiniest float64s. On amd64, math.Log treats 5e-324 as 1e-308.
 func Log(x float64) float64 {
 	if x < 0x1p-1022 {
 		return math.Log(x*0x1p54) - 54*math.Ln2
@@ -79,15 +82,18 @@ func Log(x float64) float64 {
 	return math.Log(x)
 }
 
-// Finite reports whether x is a number and not infinite. The conversions prevent a fused multiply-subtract if the
-// argument is a product: the difference would then be the rounding error of the product.
+// Finite reports whether x is a finite number: not NaN and not infinite. The conversions prevent a fused
+// multiply-subtract: if the argument is a product, a fused difference would be the rounding error of the product,
+// and not 0.
 func Finite(x float64) bool { return float64(x)-float64(x) == 0 }
 
-// Known reports whether a work is known: 0 is known; a negative number, NaN and infinity are unknown.
+// Known reports whether the work of a task is known. 0 is a known work; a negative number, NaN and infinity mean
+// that the work is not known.
 func Known(work float64) bool { return work >= 0 && Finite(work) }
 
-// Works returns a copy of the works, and the mean of the known works. In the copy, unknown works are set to the
-// mean. If no work is above 0, all works are unknown and the mean is 1.
+// Works returns the work of n tasks, and the mean of the known works. If the work of a task is not known, the task
+// gets the mean. If no work is above 0, no work is known: each task gets 1, and the mean is 1. Tasks without an
+// entry in given have the work 0.
 func Works(given []float64, n int) ([]float64, float64) {
 	work := make([]float64, n)
 	copy(work, given)
@@ -110,7 +116,8 @@ func Works(given []float64, n int) ([]float64, float64) {
 	return work, mean
 }
 
-// Sized reports whether works say something about the tasks' sizes: at least one work is known and above 0.
+// Sized reports whether the works of tasks show how the tasks differ in size: at least one work must be known and
+// above 0.
 func Sized(works []float64) bool {
 	return slices.ContainsFunc(works, func(w float64) bool { return Known(w) && w > 0 })
 }

@@ -8,30 +8,33 @@ import (
 	"github.com/straggler-go/straggler/internal/check"
 )
 
-// Codec writes state, or reads it. One list of fields serves for both, so that writing and reading always agree.
+// Codec writes state to a snapshot, or reads state from it. A type has a single list of fields for both directions,
+// so writing and reading always agree.
 type Codec struct {
 	Dst []byte
-	In  *Reader // nil to write
+	In  *Reader // nil if the Codec writes
 
-	part []byte // the snapshot of a part, with its checksum
+	part []byte // scratch memory: the snapshot of a part of the state, with its checksum
 }
 
-// Append appends a snapshot of a list of fields: the version, the fields, a checksum.
+// Append appends a snapshot to dst: the version, the fields, and a checksum. The function fields must call the
+// methods of the Codec for each field of the state.
 func Append(dst []byte, version byte, fields func(*Codec)) ([]byte, error) {
 	c := Codec{Dst: append(dst, version)}
 	fields(&c)
 	return Seal(c.Dst, len(dst)), nil
 }
 
-// Restore sets v from a snapshot, by the list of fields that wrote it. If data is no such snapshot, Restore returns
-// an error and leaves v unchanged.
+// Restore sets v to the state in a snapshot. The function fields must be the same as for [Append]. If data is no
+// such snapshot, Restore returns an error and leaves v unchanged.
 func Restore[T any](data []byte, version byte, v *T, fields func(*T, *Codec)) error {
 	var fresh T
 	return RestoreTo(fresh, data, version, v, fields)
 }
 
-// RestoreTo is Restore for state with a part that is not in the snapshot. The snapshot is read into fresh, which
-// holds this part.
+// RestoreTo restores a snapshot as [Restore] does, for a type with a part that is not in the snapshot, such as a
+// function of the host. The argument fresh must be a value with this part. The snapshot is read into fresh, and
+// fresh then replaces *v.
 func RestoreTo[T any](fresh T, data []byte, version byte, v *T, fields func(*T, *Codec)) error {
 	c := Codec{In: NewReader(check.PlaceOf[T](), version, data)}
 	fields(&fresh, &c)
@@ -42,14 +45,15 @@ func RestoreTo[T any](fresh T, data []byte, version byte, v *T, fields func(*T, 
 	return nil
 }
 
-// Reading reports whether the fields are read and all were right so far. Code that computes further state from them
-// asks this.
+// Reading reports whether the Codec reads and there was no fault so far. Code that computes further state from the
+// fields runs only if Reading returns true.
 func (c *Codec) Reading() bool { return c.In != nil && c.In.OK() }
 
-// OK reports whether all fields read so far were right.
+// OK reports whether there was no fault so far. It is always true if the Codec writes.
 func (c *Codec) OK() bool { return c.In == nil || c.In.OK() }
 
-// Valid refuses a configuration that was read unless right is true and the configuration is valid.
+// Valid checks a configuration that was read. It stores a fault if right is false, or if the method Validate of the
+// configuration returns an error. If the Codec writes, Valid does nothing.
 func (c *Codec) Valid(right bool, config interface{ Validate() error }) {
 	if c.Reading() {
 		c.In.Check(right, "has a configuration out of range")
@@ -57,25 +61,25 @@ func (c *Codec) Valid(right bool, config interface{ Validate() error }) {
 	}
 }
 
-// State is a type with its own snapshot.
+// State is a type that can write and read a snapshot of its own.
 type State interface {
 	encoding.BinaryAppender
 	encoding.BinaryUnmarshaler
 }
 
-// Part codes state with its own snapshot. The checksum of the part is left out, because the checksum of the whole
-// covers the part.
+// Part writes or reads a part of the state that can write and read a snapshot of its own. The checksum of the part
+// is left out, because the checksum of the whole snapshot includes the part.
 func (c *Codec) Part(p State) {
 	if c.In == nil {
-		c.part, _ = p.AppendBinary(c.part[:0]) // it never fails
+		c.part, _ = p.AppendBinary(c.part[:0]) // AppendBinary never fails
 		c.block(c.part[:len(c.part)-checksumSize])
 		return
 	}
 	c.unmarshal(p, c.block(nil))
 }
 
-// Last is Part for the last part of a snapshot, which is read in place. The part is unchanged unless everything before it
-// was right.
+// Last writes or reads the last part of a snapshot, as [Codec.Part] does. When it reads, it changes the part only
+// if there was no fault before. So the caller may pass a part that is in use.
 func (c *Codec) Last(p State) {
 	if c.In == nil {
 		c.Part(p)
@@ -87,7 +91,8 @@ func (c *Codec) Last(p State) {
 	}
 }
 
-// block codes bytes, after their number. Bytes that are read are not copied.
+// block writes or reads the number of bytes and then the bytes. When it reads, the result shares memory with the
+// input.
 func (c *Codec) block(b []byte) []byte {
 	n := c.size(len(b), 1)
 	if c.In == nil {
@@ -99,7 +104,8 @@ func (c *Codec) block(b []byte) []byte {
 	return b
 }
 
-// unmarshal reads a part from a block without a checksum.
+// unmarshal reads a part of the state from a block. The block has no checksum, so unmarshal adds it before the part
+// reads the block.
 func (c *Codec) unmarshal(p State, block []byte) {
 	if c.In.OK() {
 		c.part = Seal(append(c.part[:0], block...), 0)
@@ -109,15 +115,16 @@ func (c *Codec) unmarshal(p State, block []byte) {
 	}
 }
 
-// Check records a fault of the input unless right is true.
+// Check stores a fault if the Codec reads and right is false.
 func (c *Codec) Check(right bool, fault string) {
 	if c.In != nil {
 		c.In.Check(right, fault)
 	}
 }
 
-// Size codes the number of items that follow. Each item takes at least the given bytes, so a hostile number cannot
-// ask for all memory.
+// Size writes or reads the number of items that follow, and returns it. bytes is the least number of bytes of an
+// item. If the input is too short for this number of items, the number is a fault. So a false number cannot make
+// the reader allocate all memory.
 func (c *Codec) Size(n, bytes int) int {
 	if n = c.size(n, bytes); n > most {
 		c.Check(false, "holds more items than fit")
@@ -135,8 +142,8 @@ func (c *Codec) size(n, bytes int) int {
 	return int(items)
 }
 
-// All codes fields one by one: truth values, numbers from 0, durations, times and texts. A field of another type is
-// a fault.
+// All writes or reads fields one after the other. A field may be a truth value, an int that is not negative, a
+// duration, a time or a string. A field of another type is a fault.
 func (c *Codec) All(fields ...any) {
 	for _, field := range fields {
 		switch v := field.(type) {
@@ -156,8 +163,8 @@ func (c *Codec) All(fields ...any) {
 	}
 }
 
-// List codes a slice, item by item. An item takes at least a byte, so a hostile number cannot claim more items than
-// there are bytes.
+// List writes or reads a slice: the number of items, and then each item by the function item. An item has at least
+// one byte. So a false number of items cannot be larger than the number of bytes left.
 func List[T any](c *Codec, items *[]T, item func(*T)) {
 	n := c.Size(len(*items), 1)
 	if c.In != nil {

@@ -1,11 +1,12 @@
-// Package snapshot is the form in which all packages save and restore state: one byte for the version, then the
-// fields, then a checksum of both.
+// Package snapshot saves and restores the state of all packages in the same form: one byte for the version, then
+// the fields, then a checksum of both.
 //
 //	data, err := snapshot.Append(nil, version, state.fields)
 //	err = snapshot.Restore(data, version, &state, (*State).fields)
 //
 // Whole numbers are varints, floats are their eight bytes, and times are seconds and nanoseconds since 1970. A
-// [Codec] writes and reads. A snapshot contains the state and nothing else, so equal states give equal bytes.
+// [Codec] writes the fields or reads them. A snapshot contains the state and nothing else, so equal states give
+// equal bytes.
 package snapshot
 
 import (
@@ -18,18 +19,19 @@ import (
 // checksumSize is the number of bytes that [Seal] appends.
 const checksumSize = crc32.Size
 
-// Seal appends the CRC-32C of the snapshot that begins at dst[from]. A [Reader] refuses the snapshot if a byte, or
-// up to 32 bits in a row, have changed. The reader refuses all but one in 2^32 of other damages. The checksum is no
-// signature.
+// Seal appends the CRC-32C checksum of the snapshot that begins at dst[from]. A [Reader] always detects a change of
+// a single byte, and any change within 32 bits in a row. It detects all other changes except one in 2^32. The
+// checksum does not prove who wrote the snapshot.
 func Seal(dst []byte, from int) []byte {
 	return binary.LittleEndian.AppendUint32(dst, checksum(dst[from:]))
 }
 
-// checksum returns the CRC-32C, for which processors have an instruction.
+// checksum returns the CRC-32C checksum of data. Processors have an instruction for this checksum.
 func checksum(data []byte) uint32 { return crc32.Checksum(data, crc32.MakeTable(crc32.Castagnoli)) }
 
-// Reader is the input of a [Codec]. After the first fault every value reads as zero, and [Reader.Close] returns the
-// fault. So a decoder reads all fields and checks once. A value that is not in its canonical form is a fault as
+// Reader is the input of a [Codec]. It stores the first fault, such as a number out of range or missing bytes.
+// After this fault every value reads as zero, and [Reader.Close] returns the fault. So a decoder can read all
+// fields and check for a fault a single time. A number that is encoded with more bytes than necessary is a fault as
 // well.
 type Reader struct {
 	name string
@@ -37,8 +39,8 @@ type Reader struct {
 	err  error
 }
 
-// NewReader begins to read data that [Seal] has ended. The first byte must be the version. The name of the state is
-// for errors: "clone: Estimator".
+// NewReader returns a Reader of a snapshot to which [Seal] has added a checksum. The first byte of data must be
+// version. name is the name of the state in errors, for example "clone: Estimator".
 func NewReader(name string, version byte, data []byte) *Reader {
 	r := &Reader{name: name}
 	switch {
@@ -59,7 +61,7 @@ func sealed(data []byte) bool {
 	return end > 0 && binary.LittleEndian.Uint32(data[end:]) == checksum(data[:end])
 }
 
-// Fail records a fault found by the decoder, unless there was a fault before.
+// Fail stores a fault that the decoder has found, unless there was a fault before.
 func (r *Reader) Fail(err error) {
 	if r.err == nil && err != nil {
 		r.err = fmt.Errorf("%s: snapshot: %w", r.name, err)
@@ -67,17 +69,17 @@ func (r *Reader) Fail(err error) {
 	}
 }
 
-// Check records a fault with the given text, unless ok is true.
+// Check stores a fault with the given text if ok is false.
 func (r *Reader) Check(ok bool, fault string) {
 	if !ok {
 		r.Fail(errors.New(fault))
 	}
 }
 
-// OK reports whether there was no fault so far. Loops over items check it.
+// OK reports whether there was no fault so far. A loop over many items should stop if OK returns false.
 func (r *Reader) OK() bool { return r.err == nil }
 
-// Close returns the first fault. Bytes left over are a fault.
+// Close returns the first fault, or nil. Bytes that were not read are a fault.
 func (r *Reader) Close() error {
 	if len(r.rest) > 0 {
 		r.Fail(fmt.Errorf("has %d bytes too many", len(r.rest)))
@@ -85,12 +87,14 @@ func (r *Reader) Close() error {
 	return r.err
 }
 
-// Len returns the number of bytes left.
+// Len returns the number of bytes that were not yet read.
 func (r *Reader) Len() int { return len(r.rest) }
 
 const early = "ends early or holds a number out of range"
 
-// took skips a varint of the given size. The last byte of a canonical varint is 0 only if it is the only byte.
+// took skips a varint of the given number of bytes, and reports whether the varint was valid. A size of 0 or less
+// means that the varint had no end. If the last byte of a longer varint is 0, the varint has more bytes than
+// necessary.
 func (r *Reader) took(size int) bool {
 	if size <= 0 || size > 1 && r.rest[size-1] == 0 {
 		r.Check(false, early)

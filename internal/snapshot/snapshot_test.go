@@ -123,7 +123,8 @@ func TestFaultsAreNamedOnce(t *testing.T) {
 	assert.EqualError(t, NewReader("a: B", 1, []byte{2}).Close(), "a: B: snapshot: version is 2, want 1")
 }
 
-// A field of a type without a form is a fault of the programmer; a negative number is a fault of the snapshot.
+// If All gets a field of a type that it cannot write, the programmer has made a mistake. If it reads a negative
+// number, the snapshot is wrong.
 func TestAllRefusesAFieldWithoutAForm(t *testing.T) {
 	least := -1
 	data, _ := Append(nil, 1, func(c *Codec) { c.Number(&least, -1, 1) })
@@ -159,7 +160,8 @@ func read(data []byte) error {
 	return c.In.Close()
 }
 
-// For any bytes there is no panic, no number out of its range, and no count above the number of bytes left.
+// For any bytes there is no panic, no number out of its range, and no number of items above the number of bytes
+// left.
 func FuzzReader(f *testing.F) {
 	f.Add([]byte{1, 3, 1, 2, 3}, []byte{0, 1, 2, 3, 4, 5, 6, 7, 8, 9})
 	f.Fuzz(func(t *testing.T, data, calls []byte) {

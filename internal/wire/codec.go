@@ -4,7 +4,7 @@ import (
 	"log/slog"
 )
 
-// mode is the operation of a codec: a line, a JSON object, a log group, or reading an object.
+// mode is the task of a codec: to write a line, a JSON object or a group of log fields, or to read.
 type mode uint8
 
 const (
@@ -14,25 +14,26 @@ const (
 	reading
 )
 
-// Codec receives the fields of a value one by one, and prints, logs, marshals or reads each field.
+// Codec is called for each field of a value, one after the other. It writes each field to a line, to JSON or to a
+// log, or reads each field.
 type Codec struct {
 	mode  mode
-	out   []byte // a line or a JSON object
-	from  int    // index in out where the line begins
+	out   []byte // the line or the JSON object so far
+	from  int    // the index in out at which the line begins
 	attrs []slog.Attr
 	in    *input
-	err   error // error of a value that cannot be written
-	used  usage // usage of the next field
+	err   error // the error of the first value that cannot be written
+	used  usage // whether the next field is written
 }
 
-// fail keeps the first error.
+// fail stores an error, unless there was an error before.
 func (c *Codec) fail(err error) {
 	if c.err == nil {
 		c.err = err
 	}
 }
 
-// usage says whether a field is written.
+// usage says whether a field is written: always, never, or only if it is not zero.
 type usage uint8
 
 const (
@@ -41,8 +42,9 @@ const (
 	never
 )
 
-// When decides whether the next field is written. A used field is written even if it is zero. An unused field is
-// left out even if it is not zero.
+// When says whether the next field is written. If used is true, the field is written even if it is zero. If used is
+// false, the field is not written even if it is not zero. Without a call of When, a field is written if it is not
+// zero.
 func (c *Codec) When(used bool) *Codec {
 	if c.used = never; used {
 		c.used = always
@@ -50,13 +52,14 @@ func (c *Codec) When(used bool) *Codec {
 	return c
 }
 
-// Brief reports whether the value is printed or logged, so that a long list may be summed up.
+// Brief reports whether the codec writes a line or a log. Then a list of fields may write a summary in place of a
+// long list.
 func (c *Codec) Brief() bool { return c.mode == line || c.mode == group }
 
 // InLine reports whether the value is a line. A line may leave out fields that only machines need.
 func (c *Codec) InLine() bool { return c.mode == line }
 
-// form is a field of one kind, as text.
+// form is one field of a value, with methods that write it as text and read it.
 type form interface {
 	line(dst []byte) []byte
 	json(dst []byte) []byte
@@ -67,10 +70,11 @@ type form interface {
 type readable interface {
 	form
 	parse(t token) bool
-	want(line bool) string // describes in words what parse accepts
+	want(line bool) string // says in words which texts parse accepts
 }
 
-// put is field without an allocation for lines, which are written most often: an interface would allocate.
+// put writes or reads one field, as the method field does. For lines, which are written most often, put avoids the
+// allocation that a conversion to an interface needs.
 func put[F form](c *Codec, key string, zero bool, f F) {
 	if c.mode != line {
 		c.field(key, zero, f)
@@ -82,7 +86,7 @@ func put[F form](c *Codec, key string, zero bool, f F) {
 	c.used = unlessZero
 }
 
-// field writes or reads one field. field is the only function that handles all modes except lines.
+// field writes or reads one field, in all modes except that it does not write lines.
 func (c *Codec) field(key string, zero bool, f form) {
 	if c.mode == reading {
 		c.in.read(key, f)
@@ -97,7 +101,7 @@ func (c *Codec) field(key string, zero bool, f form) {
 	c.used = unlessZero
 }
 
-// bare writes or reads a field that has no key in a line.
+// bare writes or reads a field that has no key in a line. In JSON and logs the field has a key.
 func (c *Codec) bare(key string, f form) {
 	if c.mode == line && c.used != never {
 		c.out, c.used = f.line(c.space()), unlessZero
@@ -109,7 +113,8 @@ func (c *Codec) bare(key string, f form) {
 	put(c, key, false, f)
 }
 
-// space appends the separator of a line, except before its first field.
+// space returns the line so far. If the line has a field already, space appends a space, which separates the next
+// field.
 func (c *Codec) space() []byte {
 	if len(c.out) > c.from {
 		return append(c.out, ' ')
@@ -117,7 +122,8 @@ func (c *Codec) space() []byte {
 	return c.out
 }
 
-// comma appends the separator of an object, except before its first field.
+// comma returns the object so far. If the object has a field already, comma appends a comma, which separates the
+// next field.
 func (c *Codec) comma() []byte {
 	if len(c.out) > 1 {
 		return append(c.out, ',')

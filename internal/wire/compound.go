@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// items is a list, and each item is a form.
+// items is the form of a list. The function named of returns the form of an item.
 type items[T any] struct {
 	v  *[]T
 	of func(*T) readable
@@ -34,7 +34,7 @@ func (f items[T]) json(dst []byte) []byte {
 	return append(dst, ']')
 }
 
-// log returns the JSON of the list. A JSON handler writes it unchanged, and a text handler prints it.
+// log returns the list as JSON. A JSON handler of log/slog writes the JSON unchanged, and a text handler prints it.
 func (f items[T]) log() slog.Value { return slog.AnyValue(json.RawMessage(f.json(nil))) }
 
 func (f items[T]) want(bool) string { return "a list" }
@@ -49,7 +49,7 @@ func (f items[T]) parse(t token) bool {
 	return ok
 }
 
-// nested is a value with its own fields.
+// nested is the form of a value that has fields of its own.
 type nested struct {
 	c      *Codec
 	fields func(*Codec)
@@ -80,7 +80,7 @@ func (f nested) parse(t token) bool {
 	return ok
 }
 
-// wired is a value of another package.
+// wired is the form of a value of a Wired type, usually from another package.
 type wired struct {
 	c *Codec
 	v Wired
@@ -106,10 +106,10 @@ func appendAtom(dst []byte, s string) []byte {
 	return append(dst, s...)
 }
 
-// mark reports whether a byte has a meaning in lines.
+// mark reports whether a byte separates or encloses values in a line.
 func mark(b byte) bool { return b == ' ' || b == '=' || b == ',' || b == '(' || b == ')' || b == '"' }
 
-// part is a number and its limit, in lines.
+// part is the form of a used amount and its limit in a line, for example 3/10.
 type part struct {
 	used  whole[int]
 	limit form

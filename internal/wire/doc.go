@@ -1,5 +1,5 @@
-// Package wire prints, logs and marshals the answers and configurations of the library, and reads configurations.
-// Each type has one list of fields for all four:
+// Package wire prints the answers and configurations of the library as lines, logs them, and converts them to JSON. It
+// also reads configurations from JSON. Each type has a single list of its fields for all these forms:
 //
 //	func (d *Decision) wire(c *wire.Codec) {
 //		c.Word("action", &d.Action)
@@ -20,16 +20,16 @@
 //	// UnmarshalJSON reads the form of MarshalJSON.
 //	func (d *Decision) UnmarshalJSON(data []byte) error { return wire.Read(data, d, (*Decision).wire) }
 //
-// The list runs once for each text. When it writes, each call appends its field. When it reads an object, each call
-// takes its field from the input. An input field that no call has taken is an error, and the error names the field.
-// Because the list also reads, it may use fields before the present call, such as the action, but no later field.
-// Only the types that a host reads back have UnmarshalJSON: the choices of an operator, and the decision that a
-// snapshot holds. Package journal reads single fields of a line, by [Field].
+// The list is a function, here the method named wire, which is called each time that a value is written or read.
+// When it writes, each call of a Codec method appends a field to the output. When it reads, each call looks for its
+// field in the input. If the input has a field for which there is no call, the result is an error that names the
+// field. A condition in the list may use fields of earlier calls, such as the action, because these fields have
+// been read already. It must not use fields of later calls.
 //
 // # The form
 //
-// Keys are kebab-case. A field with the zero value is left out, unless [Codec.When] says that the field was used. A field
-// that is left out reads as zero.
+// Keys are kebab-case. A field with the zero value is not written, unless [Codec.When] says that the field was
+// used. If a field is absent from the input, it becomes zero.
 //
 //	                 line                 JSON and log
 //	duration         remaining=65.8s      seconds: 65.834927134
@@ -46,9 +46,11 @@
 //	list             avoid=3,7            [3,7]
 //	object           limits=(copies=3)    {"copies":3}
 //
-// JSON is exact: a value reads back as an equal value, to the nanosecond. A line is for people. Numbers and
-// durations in a line have six digits, except choices, which are exact. A log has the keys of the JSON, and each key
-// has one type or null.
+// JSON is exact: if a value is written and read, the result is equal to the value, to the nanosecond. A line is for
+// people. Numbers and durations in a line have six digits, but the choices of a configuration are exact. A log has the
+// same keys as the JSON, and the value of a key always has the same type or is null.
 //
-// A type that holds nothing but exported fields needs no code for encoding/gob. So a host can store any answer.
+// Only the configurations have UnmarshalJSON: no host reads an answer back. A type with only exported fields needs no
+// code for encoding/gob, so a host can store any answer with it. Package journal reads single fields of a line, by
+// [Field].
 package wire

@@ -10,15 +10,16 @@ import (
 	"github.com/straggler-go/straggler/internal/check"
 )
 
-// Field is an exact key=value pair of a line: it reads back as an equal value. One table of fields serves for
-// reading and for writing.
+// Field is one key=value pair of a line. If the pair is written and read, the result is exactly the same value. A
+// table of fields is used both to write and to read.
 type Field struct {
 	Key    string
 	Value  any  // *int, *float64, *time.Duration, *bool or *string
-	Choice bool // the field may be off, and is never unknown
+	Choice bool // the field is an operator's choice: it may be off, and is never unknown
 }
 
-// Choices lists the fields of the struct that p points to, with their keys: MaxRestarts has the key max-restarts.
+// Choices returns the fields of the struct to which p points, with their keys. For example, the field MaxRestarts
+// has the key max-restarts.
 func Choices(p any) []Field {
 	v := reflect.ValueOf(p).Elem()
 	list := make([]Field, v.NumField())
@@ -28,12 +29,12 @@ func Choices(p any) []Field {
 	return list
 }
 
-// Struct is the list of fields of a configuration. A field may be a number, a truth value, a text, an enumeration,
-// a list, or a struct of such fields. Struct leaves out a field of another type, such as a function, and a nil
-// list.
+// Struct is the list of fields of a configuration. A field may be a number, a truth value, a string, an
+// enumeration, a list, or a struct of such fields. Struct leaves out a field of another type, such as a function,
+// and a list that is nil.
 func Struct[T any](v *T, c *Codec) { c.choices(reflect.ValueOf(v).Elem()) }
 
-// choices runs the fields of a configuration, found by reflection.
+// choices calls the codec for each field of a configuration. It finds the fields by reflection.
 func (c *Codec) choices(v reflect.Value) {
 	for i := range v.NumField() {
 		key, one := key(v.Type().Field(i).Name), v.Field(i)
@@ -56,10 +57,10 @@ func (c *Codec) choices(v reflect.Value) {
 	}
 }
 
-// Settings returns the list of fields of a configuration, for [JSON].
+// Settings returns the list of fields of a configuration in the form that [JSON] needs.
 func Settings[T any](v *T) func(*Codec) { return func(c *Codec) { Struct(v, c) } }
 
-// key converts the name of a Go field to kebab-case.
+// key converts the name of a Go field to kebab-case, for example MaxSkew to max-skew.
 func key(name string) string {
 	var b strings.Builder
 	for i, c := range []byte(name) {
@@ -73,7 +74,8 @@ func key(name string) string {
 	return b.String()
 }
 
-// form returns the form in which the value is written and read; nil for a type without a form.
+// form returns the form in which the value of the field is written and read. It returns nil for a type that has no
+// form.
 func (f Field) form() readable {
 	switch v := f.Value.(type) {
 	case *int:
@@ -90,7 +92,8 @@ func (f Field) form() readable {
 	return nil
 }
 
-// exact returns the exact form of a number, which may be off if it is a choice.
+// exact returns the form of a number that is written with all its digits. If the number is a choice, -1 is written
+// as off.
 func exact[T Number](v *T, choice bool) readable {
 	if choice {
 		return offOr(v)
@@ -98,15 +101,15 @@ func exact[T Number](v *T, choice bool) readable {
 	return formOf(v, true)
 }
 
-// Append appends the field after a separator. Append does not allocate.
+// Append appends the separator, the key, an equals sign and the value to dst. Append does not allocate.
 func (f Field) Append(dst []byte, separator byte) []byte {
 	return f.AppendValue(append(append(append(dst, separator), f.Key...), '='))
 }
 
-// AppendValue appends the value without separator and key.
+// AppendValue appends only the value of the field to dst, without separator and key.
 func (f Field) AppendValue(dst []byte) []byte {
 	off, from := false, len(dst)
-	switch v := f.Value.(type) { // a form in an interface would allocate
+	switch v := f.Value.(type) { // a form that is converted to an interface would allocate
 	case *int:
 		off, dst = *v == check.Off, whole[int]{v}.line(dst)
 	case *float64:
@@ -126,7 +129,8 @@ func (f Field) AppendValue(dst []byte) []byte {
 	return dst
 }
 
-// Parse reads the value. Its error names the key, the text, and the texts that are valid.
+// Parse sets the value of the field from a text. If the text is not valid, Parse returns an error with the key, the
+// text, and a description of the valid texts.
 func (f Field) Parse(text string) error {
 	if word, ok := f.Value.(Word); ok {
 		return word.Set(text)
@@ -137,7 +141,7 @@ func (f Field) Parse(text string) error {
 	return nil
 }
 
-// Unset reports whether the field has its zero value, and so is left out.
+// Unset reports whether the field has its zero value. Such a field is not written.
 func (f Field) Unset() bool {
 	if word, ok := f.Value.(Word); ok {
 		return word.Get() == ""
@@ -145,24 +149,26 @@ func (f Field) Unset() bool {
 	return reflect.ValueOf(f.Value).Elem().IsZero()
 }
 
-// Word is the value of a field with its own text of one word. A field with an empty text is left out.
+// Word is a value that is written and read as one word, by functions of the caller. If Get returns an empty text,
+// the field is not written.
 type Word struct {
 	Get func() string
 	Set func(text string) error
 }
 
-// Fault is the error of a value that cannot be read.
+// Fault is the error of a value that cannot be read. It has the key of the field, the text, and a description of
+// the valid texts.
 type Fault struct{ Key, Text, Want string }
 
 // Error returns the fault as one line.
 func (f *Fault) Error() string { return fmt.Sprintf("%s is %.40q, want %s", f.Key, f.Text, f.Want) }
 
-// Find returns the index of the field with the key, or -1.
+// Find returns the index of the field with the given key, or -1 if there is none.
 func Find(fields []Field, key string) int {
 	return slices.IndexFunc(fields, func(f Field) bool { return f.Key == key })
 }
 
-// keys lists the keys of the fields, for an error.
+// keys returns the keys of the fields as one text, for an error.
 func keys(fields []Field) string {
 	list := make([]string, len(fields))
 	for i := range fields {
@@ -171,7 +177,7 @@ func keys(fields []Field) string {
 	return strings.Join(list, ", ")
 }
 
-// AppendSet appends the fields that are not zero, each after a comma.
+// AppendSet appends to dst the fields that are not zero, each with a comma before it.
 func AppendSet(dst []byte, fields []Field) []byte {
 	for _, f := range fields {
 		if !f.Unset() {
@@ -181,8 +187,9 @@ func AppendSet(dst []byte, fields []Field) []byte {
 	return dst
 }
 
-// ParsePairs reads key=value words in any order, each field at most once. ParsePairs returns the fields present as bits.
-// Its errors begin with the text of, which names the owner of the fields.
+// ParsePairs sets fields from words of the form key=value. The words may have any order, and each field may occur
+// at most one time. Bit i of seen is set if the field with index i was among the words. An error begins with the
+// text of the argument named of, for example the name of the type that has the fields.
 func ParsePairs(of any, fields []Field, words []string) (seen uint64, err error) {
 	for _, word := range words {
 		key, value, ok := strings.Cut(word, "=")
@@ -203,7 +210,8 @@ func ParsePairs(of any, fields []Field, words []string) (seen uint64, err error)
 	return seen, nil
 }
 
-// ParseSet is ParsePairs for a text with commas between the words; spaces around a key or a value do not count.
+// ParseSet sets fields from a text of key=value pairs that are separated by commas. Spaces around a key or a value
+// are ignored. Its rules are the rules of ParsePairs.
 func ParseSet(of string, fields []Field, text string) error {
 	words := strings.Split(text, ",")
 	for i, word := range words {
@@ -214,5 +222,5 @@ func ParseSet(of string, fields []Field, text string) error {
 	return err
 }
 
-// AppendSeconds appends a duration as exact decimal seconds: 90s, 0.25s.
+// AppendSeconds appends a duration to dst as exact decimal seconds, for example 90s or 0.25s.
 func AppendSeconds(dst []byte, d time.Duration) []byte { return append(appendSeconds(dst, d), 's') }

@@ -43,7 +43,7 @@ func TestFieldsAreShortAndReadable(t *testing.T) {
 	assert.Equal(t, "yes", written(true))
 }
 
-// Every duration and every number reads back as an equal value, to the bit.
+// If a duration or a number is written and read, the result is the same value, to the last bit.
 func TestFieldsReadBackAsEqualValues(t *testing.T) {
 	bits := []uint64{0, 1, math.MaxUint64, 1 << 63, math.MaxInt64, 1e9, 1e18}
 	for source := rand.New(rand.NewPCG(1, 2)); len(bits) < 20_000; {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Text is an enumeration, or another value with a text of one word. To be read, it also needs UnmarshalText.
+// Text is an enumeration, or another type whose values have a name of one word.
 type Text interface {
 	fmt.Stringer
 	encoding.TextMarshaler
@@ -39,7 +39,7 @@ func (f word) parse(t token) bool {
 	return ok
 }
 
-// flag is the form of a truth value with two words of its own in lines.
+// flag is the form of a truth value for which a line has one of two given words.
 type flag struct {
 	v       *bool
 	no, yes string
@@ -70,7 +70,7 @@ func (f flag) parse(t token) bool {
 	return *f.v || t.text == f.no
 }
 
-// truth is the form of a truth value as true or false.
+// truth is the form of a truth value that is written as true or false.
 type truth struct{ v *bool }
 
 func (f truth) line(dst []byte) []byte { return strconv.AppendBool(dst, *f.v) }
@@ -83,7 +83,7 @@ func (f truth) parse(t token) bool {
 	return !t.quoted && (*f.v || t.text == "false")
 }
 
-// instant is the form of a time in UTC, to the nanosecond.
+// instant is the form of an instant: the time in UTC, to the nanosecond.
 type instant struct{ v *time.Time }
 
 func (f instant) line(dst []byte) []byte { return f.v.UTC().AppendFormat(dst, time.RFC3339Nano) }
@@ -98,7 +98,7 @@ func (f text) log() slog.Value        { return slog.StringValue(*f.v) }
 func (f text) want(bool) string       { return "a text" }
 
 func (f text) json(dst []byte) []byte {
-	quoted, _ := json.Marshal(*f.v) // a string never fails
+	quoted, _ := json.Marshal(*f.v) // Marshal never fails for a string
 	return append(dst, quoted...)
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/straggler-go/straggler/internal/check"
 )
 
-// token is the text of one value, in JSON or in a line.
+// token is the text of one value, from JSON or from a line.
 type token struct {
 	text   string
 	quoted bool // the text was in quotes in JSON; they are removed

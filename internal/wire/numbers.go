@@ -24,7 +24,7 @@ func (f whole[T]) parse(t token) bool {
 	return err == nil && !t.quoted && int64(*f.v) == n
 }
 
-// real is the form of a float. An exact one has all digits in lines, and otherwise six.
+// real is the form of a float. A line has all its digits if exact is true, and otherwise six.
 type real struct {
 	v     *float64
 	exact bool
@@ -44,7 +44,7 @@ func (f real) json(dst []byte) []byte {
 	switch {
 	case math.IsNaN(*f.v):
 		return append(dst, "null"...)
-	case math.IsInf(*f.v, 0): // JSON has no such number
+	case math.IsInf(*f.v, 0): // JSON has no infinite numbers, so a string is written
 		return append(appendNumber(append(dst, '"'), *f.v), '"')
 	}
 	return appendNumber(dst, *f.v)
@@ -62,7 +62,7 @@ func (f real) log() slog.Value {
 
 func (f real) want(line bool) string { return "a number" + orUnknown(line) }
 
-// orUnknown completes the text of an error: a line may have ? for an unknown number.
+// orUnknown returns the end of an error text: in a line, a number that is not known may be written as ?.
 func orUnknown(line bool) string {
 	if line {
 		return ", or ? for unknown"
@@ -80,7 +80,7 @@ func (f real) parse(t token) bool {
 	return err == nil && !math.IsNaN(x) && (!t.quoted || math.IsInf(x, 0))
 }
 
-// appendNumber appends the shortest text that reads back as an equal number.
+// appendNumber appends the shortest text from which the same number can be read again.
 func appendNumber(dst []byte, x float64) []byte {
 	if abs := math.Abs(x); abs != 0 && (abs < 1e-6 || abs >= 1e21) {
 		return strconv.AppendFloat(dst, x, 'e', -1, 64)
@@ -88,7 +88,7 @@ func appendNumber(dst []byte, x float64) []byte {
 	return strconv.AppendFloat(dst, x, 'f', -1, 64)
 }
 
-// span is the form of a duration, in seconds. MinDuration is unknown.
+// span is the form of a duration, in seconds. MinDuration means that the duration is not known.
 type span struct {
 	v     *time.Duration
 	exact bool
@@ -117,7 +117,8 @@ func (f span) log() slog.Value {
 	if *f.v == num.MinDuration {
 		return slog.AnyValue(nil)
 	}
-	return slog.Float64Value(float64(*f.v) / 1e9) // the nearest float; d.Seconds() is not always the nearest
+	// This division gives the nearest float, and Seconds does not always do so.
+	return slog.Float64Value(float64(*f.v) / 1e9)
 }
 
 func (f span) want(line bool) string {
@@ -148,12 +149,12 @@ func (f span) parse(t token) (ok bool) {
 	return ok && !t.quoted
 }
 
-// appendSeconds appends seconds as an exact decimal number.
+// appendSeconds appends a duration in seconds as an exact decimal number.
 func appendSeconds(dst []byte, d time.Duration) []byte {
 	ns := uint64(d)
 	if d < 0 {
 		dst = append(dst, '-')
-		ns = -ns // right for the smallest duration as well
+		ns = -ns // right even for the most negative duration
 	}
 	dst = strconv.AppendUint(dst, ns/1e9, 10)
 	rest := ns % 1e9
@@ -161,7 +162,8 @@ func appendSeconds(dst []byte, d time.Duration) []byte {
 		return dst
 	}
 	from := len(dst)
-	dst = strconv.AppendUint(dst, 1e9+rest, 10) // ten digits; the point replaces the first
+	// Ten digits, of which the first, a 1, is then replaced by the decimal point.
+	dst = strconv.AppendUint(dst, 1e9+rest, 10)
 	dst[from] = '.'
 	for dst[len(dst)-1] == '0' {
 		dst = dst[:len(dst)-1]
@@ -169,7 +171,8 @@ func appendSeconds(dst []byte, d time.Duration) []byte {
 	return dst
 }
 
-// parseSeconds reads the form of appendSeconds exactly, and any other number to the nearest nanosecond.
+// parseSeconds reads a number of seconds. If the number has at most nine digits after the point, the result is
+// exact. Otherwise the result is rounded to the nearest nanosecond.
 func parseSeconds(text string) (time.Duration, bool) {
 	whole, part, _ := strings.Cut(text, ".")
 	if len(part) <= 9 && len(whole) <= 11 {
@@ -189,13 +192,13 @@ func parseSeconds(text string) (time.Duration, bool) {
 	return num.Duration(x)
 }
 
-// special is the form of a number with one special value. In lines this value is the word off; in JSON it has
-// another text.
+// special is the form of a number for which one value has a special meaning. A line has the word off for this
+// value, and JSON has the given text.
 type special[T Number] struct {
 	readable
 	v    *T
-	is   T
-	text string // text of the special value in JSON: null or -1
+	is   T      // the value with the special meaning
+	text string // the text for this value in JSON: null or -1
 }
 
 func (f special[T]) line(dst []byte) []byte {
@@ -211,7 +214,7 @@ func (f special[T]) json(dst []byte) []byte {
 	}
 	from := len(dst)
 	if dst = f.readable.json(dst); f.text == "-1" && string(dst[from:]) == "-1" {
-		dst = append(dst, ".0"...) // a duration of -1 s must not read as off
+		dst = append(dst, ".0"...) // without this, a duration of -1 s would be read as off
 	}
 	return dst
 }

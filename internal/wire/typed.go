@@ -8,14 +8,16 @@ import (
 	"github.com/straggler-go/straggler/internal/num"
 )
 
-// Kind writes a bare word in a line. The word tells a reader which fields follow. JSON and logs do not have it.
+// Kind writes a single word in a line, without a key. It tells a reader which fields follow. JSON and logs do not have
+// this word.
 func (c *Codec) Kind(word string) {
 	if c.mode == line {
 		c.out = append(c.space(), word...)
 	}
 }
 
-// Word is an enumeration that is always written, in lines without its key.
+// Word writes or reads a value of an enumeration. It is always written, even if it is zero. A line has only its
+// name, without the key.
 func (c *Codec) Word(key string, v Text) {
 	if c.mode == line && c.used != never {
 		c.out, c.used = append(c.space(), v.String()...), unlessZero
@@ -24,26 +26,29 @@ func (c *Codec) Word(key string, v Text) {
 	c.bare(key, word{c, v})
 }
 
-// Flag is a truth value that is always written. In lines it is a bare word: no or yes.
+// Flag writes or reads a truth value. It is always written, even if it is false. A line has no key, but only the
+// text of no or of yes.
 func (c *Codec) Flag(key string, v *bool, no, yes string) { c.bare(key, flag{v, no, yes}) }
 
-// Enum is an enumeration with its key.
+// Enum writes or reads a value of an enumeration, with its key.
 func (c *Codec) Enum(key string, v Text) { put(c, key, false, word{c, v}) }
 
-// Int is a whole number.
+// Int writes or reads a whole number of type int.
 func (c *Codec) Int(key string, v *int) { put(c, key, *v == 0, whole[int]{v}) }
 
-// Int64 is a whole number.
+// Int64 writes or reads a whole number of type int64.
 func (c *Codec) Int64(key string, v *int64) { put(c, key, *v == 0, whole[int64]{v}) }
 
-// Index is an index in a list; -1 is no index, and is left out.
+// Index writes an index in a list. -1 means that there is no index, and is not written.
 func (c *Codec) Index(key string, v *int) { c.When(*v >= 0).Int(key, v) }
 
-// Float is a number; NaN is unknown. Use [Limit] for a number that may be infinite.
+// Float writes or reads a number. NaN means that the number is not known. If the number may be infinite, use
+// [Limit] instead.
 func (c *Codec) Float(key string, v *float64) { put(c, key, *v == 0, real{v: v}) }
 
-// Keyed is a number and an enumeration that says which number it is. In lines the enumeration's name is the key of
-// the number; in JSON and logs each has its own key.
+// Keyed writes or reads a number together with an enumeration that says which number it is. In a line, the name of
+// the enumeration's value is the key of the number, for example seconds=0.25. In JSON and logs, they are two
+// fields, and the argument named of is the key of the enumeration.
 func (c *Codec) Keyed(of string, what Text, key string, v *float64) {
 	if as := c.used; c.mode == line {
 		key = what.String()
@@ -54,31 +59,34 @@ func (c *Codec) Keyed(of string, what Text, key string, v *float64) {
 	c.Float(key, v)
 }
 
-// Bool is a truth value.
+// Bool writes or reads a truth value as true or false.
 func (c *Codec) Bool(key string, v *bool) { put(c, key, !*v, truth{v}) }
 
-// Text is any text.
+// Text writes or reads a string.
 func (c *Codec) Text(key string, v *string) { put(c, key, *v == "", text{v}) }
 
-// Duration is a duration; [num.MinDuration] is unknown.
+// Duration writes or reads a duration. [num.MinDuration] means that the duration is not known.
 func (c *Codec) Duration(key string, v *time.Duration) { put(c, key, *v == 0, span{v: v}) }
 
-// Time is an instant in UTC; the zero time is left out.
+// Time writes or reads an instant in UTC. The zero time.Time is not written.
 func (c *Codec) Time(key string, v *time.Time) { put(c, key, v.IsZero(), instant{v}) }
 
-// Number is the constraint of a limit or a choice.
+// Number is a type constraint: the types of number that [Limit] and [Choice] accept.
 type Number interface {
 	int | int64 | float64 | time.Duration
 }
 
-// Limit is a number with a special largest value: the largest number, or +Inf, means that there is no limit.
+// Limit writes or reads a number that limits something. The largest number of the type, or +Inf, means that there
+// is no limit: it is written as off in a line and as null in JSON.
 func Limit[T Number](c *Codec, key string, v *T) {
 	put(c, key, *v == 0, limitOf(v))
 }
 
+// limitOf returns the form of a limit: a number for which the largest number of the type is written as off or null.
 func limitOf[T Number](v *T) special[T] { return special[T]{formOf(v, false), v, largest[T](), "null"} }
 
-// Part is a number and its limit. In lines they are one field, used=3/10; in JSON and logs each has its own key.
+// Part writes or reads a used amount and its limit. In a line they are a single field, for example spent=3/10. In
+// JSON and logs, they are two fields, and the argument named of is the key of the limit.
 func (c *Codec) Part(key string, used *int, of string, limit *int) {
 	if c.InLine() {
 		put(c, key, *used == 0 && *limit == 0, part{whole[int]{used}, limitOf(limit)})
@@ -90,18 +98,19 @@ func (c *Codec) Part(key string, used *int, of string, limit *int) {
 	Limit(c, of, limit)
 }
 
-// Choice is an operator's number; -1 turns a rule off. A choice is exact in lines as well.
+// Choice writes or reads a number that an operator has chosen. -1 means that a rule is turned off, and is written
+// as off in a line. A choice is written with all its digits, even in a line.
 func Choice[T Number](c *Codec, key string, v *T) {
 	put(c, key, *v == 0, offOr(v))
 }
 
-// offOr returns the form of a choice.
+// offOr returns the form of a choice: a number for which -1 is written as off in a line.
 func offOr[T Number](v *T) special[T] {
 	off := -1
 	return special[T]{formOf(v, true), v, T(off), "-1"}
 }
 
-// largest returns the largest number of a type, which stands for no limit.
+// largest returns the largest number of a type. It stands for a limit that does not exist.
 func largest[T Number]() (most T) {
 	switch v := any(&most).(type) {
 	case *int:
@@ -116,7 +125,7 @@ func largest[T Number]() (most T) {
 	return most
 }
 
-// formOf returns the form of a number of any type.
+// formOf returns the form of a number. If exact is true, a line has all digits of the number.
 func formOf[T Number](v *T, exact bool) readable {
 	switch v := any(v).(type) {
 	case *int:
@@ -131,42 +140,43 @@ func formOf[T Number](v *T, exact bool) readable {
 	return nil
 }
 
-// list puts a list; of returns the form of an item.
+// list writes or reads a list. The function named of returns the form of an item.
 func list[T any](c *Codec, key string, v *[]T, of func(*T) readable) {
 	put(c, key, len(*v) == 0, items[T]{v, of})
 }
 
-// Numbers is a list of whole numbers.
+// Numbers writes or reads a list of whole numbers.
 func Numbers[T int | int64](c *Codec, key string, v *[]T) {
 	list(c, key, v, func(n *T) readable { return whole[T]{n} })
 }
 
-// Floats is a list of numbers.
+// Floats writes or reads a list of floats.
 func (c *Codec) Floats(key string, v *[]float64) {
 	list(c, key, v, func(x *float64) readable { return real{x, true} })
 }
 
-// Texts is a list of texts.
+// Texts writes or reads a list of strings.
 func (c *Codec) Texts(key string, v *[]string) {
 	list(c, key, v, func(s *string) readable { return text{s} })
 }
 
-// List is a list of values, each with the given list of fields.
+// List writes or reads a list of values that have fields. The function fields is the list of fields of one value.
 func List[T any](c *Codec, key string, v *[]T, fields func(*T, *Codec)) {
 	list(c, key, v, func(one *T) readable { return nested{c, func(c *Codec) { fields(one, c) }} })
 }
 
-// Wired is a type of another package with its own list of fields.
+// Wired is a type that has its own list of fields, usually in another package.
 type Wired interface {
 	String() string
 	LogValue() slog.Value
 	MarshalJSON() ([]byte, error)
 }
 
-// Value is a Wired value under a key.
+// Value writes or reads a value of a Wired type as one field with the given key.
 func (c *Codec) Value(key string, v Wired) { put(c, key, false, wired{c, v}) }
 
-// Inline is a Wired value with its fields among the fields of the whole.
+// Inline writes or reads a value of a Wired type without a key of its own: its fields are among the other fields.
+// Inline must be the last call in a list of fields, because it reads all fields that are left.
 func (c *Codec) Inline(v Wired) {
 	switch c.mode {
 	case line:

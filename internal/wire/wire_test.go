@@ -217,7 +217,7 @@ func TestALogHasTheFieldsOfTheJSON(t *testing.T) {
 		v.Bytes >>= 20
 		for _, d := range []*time.Duration{&v.Left, &v.Allowed, &v.Wait, &v.Value2.Gain, &v.Last.Gain} {
 			if *d != num.MinDuration && *d != num.MaxDuration {
-				*d %= 100 * 24 * time.Hour // beyond 104 days a log's float is not exact
+				*d %= 100 * 24 * time.Hour // above 104 days the float in a log is not exact
 			}
 		}
 		v.At = time.Time{}
@@ -323,7 +323,7 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// A choice of -1 s is out of range, but it is not off.
+// A choice of -1 s is out of range, but it must not be read as off.
 func TestAChoiceOfMinusOneSecondIsNotOff(t *testing.T) {
 	for _, d := range []time.Duration{-time.Second, -1, -2, time.Second} {
 		data, err := JSON(func(c *Codec) { Choice(c, "d", &d) })

@@ -13,9 +13,9 @@ const (
 	laneHeight   = 12
 	lanePitch    = 15
 	margin       = 20
-	headHeight   = 34 // of a panel's sentence
-	legendHeight = 44
-	wordWidth    = 7  // of a letter in the legend
+	headHeight   = 44 // of a panel's sentence
+	legendHeight = 50
+	wordWidth    = 9  // of a letter in the legend
 	wordGap      = 18 // between the words of the legend
 	mostDrawn    = 30 // lanes
 )
@@ -35,8 +35,8 @@ type drawn struct {
 
 // words are the legend: what the kinds of bars mean.
 var words = []drawn{
-	{Kind: kindTask, Word: "task"}, {Kind: kindStraggler, Word: "straggler: over 1.5 times the median"},
-	{Kind: kindKilled, Word: "killed or overtaken"}, {Kind: kindCopy, Word: "copy, or attempt after a restart"}, {Kind: kindFailed, Word: "failed"},
+	{Kind: kindTask, Word: "task"}, {Kind: kindStraggler, Word: "over 1.5 times the median"},
+	{Kind: kindKilled, Word: "killed or overtaken"}, {Kind: kindCopy, Word: "copy or restart"}, {Kind: kindFailed, Word: "failed"},
 }
 
 // SVG draws the phase in which stragglers cost most as a picture that stands by itself: one lane for each slot, without
@@ -54,7 +54,7 @@ func (r *Report) SVG(w io.Writer) error {
 	y, kinds := 0.0, map[string]bool{}
 	for i, bars := range [][]Bar{s.Before, s.After} {
 		p := &panels[i]
-		p.Time, p.Y, p.Top = Span(ends[i]), y+headHeight-12, y+headHeight
+		p.Time, p.Y, p.Top = Span(ends[i]), y+headHeight-14, y+headHeight
 		p.Low, p.End = p.Top+float64(lanes*lanePitch), tenths(margin+ends[i]*scale)
 		for _, b := range bars {
 			if b.Lane < lanes {
@@ -86,7 +86,7 @@ func (r *Report) SVG(w io.Writer) error {
 	}
 	return t.Execute(w, map[string]any{
 		"Width": pictureWidth, "Height": y + legendHeight, "Left": margin, "Panels": panels,
-		"Legend": y + 18, "LegendText": y + 29, "Legends": legend,
+		"Legend": y + 19, "LegendText": y + 31, "Legends": legend,
 	})
 }
 

@@ -53,7 +53,7 @@ func TestPicture(t *testing.T) {
 	assert.Zero(t, of["script"])
 	assert.Contains(t, text, "without a policy: 100 s")
 	assert.Contains(t, text, "with mantri: 40 s, 60.0% less")
-	assert.Contains(t, out.String(), `x="20" y="49" width="839"`, "the longest bar fills the width but for the margins")
+	assert.Contains(t, out.String(), `x="20" y="59" width="839"`, "the longest bar fills the width but for the margins")
 	assert.Contains(t, out.String(), `<line class="end" x1="356" x2="356"`, "the phase ends at 40 of 100 s")
 
 	assert.ErrorContains(t, new(Report).SVG(&out), "nothing to draw")

@@ -1,4 +1,5 @@
-// Package mergetest checks the laws of a merge for types that share their knowledge.
+// Package mergetest tests types that share their observations between processes. It checks that the result does not
+// depend on the order in which observations arrive.
 package mergetest
 
 import (
@@ -16,7 +17,7 @@ import (
 	"github.com/straggler-go/straggler/internal/snapshot/snapshottest"
 )
 
-// Learner is a type that learns and shares its knowledge.
+// Learner is a type that learns from observations and shares them with other processes.
 type Learner interface {
 	encoding.BinaryMarshaler
 	encoding.BinaryUnmarshaler
@@ -25,17 +26,19 @@ type Learner interface {
 	Merge(now time.Time, delta []byte) error
 }
 
-// Fleet creates and drives the processes of a test. Each process has a number, and Name returns its origin.
+// Fleet creates and drives the processes of a test. Each process has a number, and the function Name returns its
+// name.
 type Fleet[L Learner] struct {
 	New    func(process int) L
-	See    func(l L, process int, now time.Time, random *rand.Rand) // observe one thing
-	Answer func(l L, now time.Time) string                          // all answers as text
+	See    func(l L, process int, now time.Time, random *rand.Rand) // makes one observation
+	Answer func(l L, now time.Time) string                          // returns all answers as text
 }
 
-// Name returns the origin of a process.
+// Name returns the name of a process, which is its Origin.
 func Name(process int) string { return "scheduler-" + strconv.Itoa(process) }
 
-// Histories returns the number of random histories of a test: STRAGGLER_HISTORIES if it is set, otherwise 200.
+// Histories returns the number of random histories that a test runs: the environment variable STRAGGLER_HISTORIES
+// if it is set, and otherwise 200.
 func Histories() uint64 {
 	if n, err := strconv.ParseUint(os.Getenv("STRAGGLER_HISTORIES"), 10, 64); err == nil {
 		return n
@@ -43,13 +46,13 @@ func Histories() uint64 {
 	return 200
 }
 
-// Laws checks that all processes with the same knowledge give equal answers, to the last bit. Before the check each test
+// Laws checks that all processes with the same observations give equal answers, to the last bit. Each test first
 // runs a random history, in which processes
 //
 //   - make observations, and ask each other for observations that they do not have
 //   - lose deltas, or get them late, twice, in parts and through third processes
-//   - have clocks that are up to 20 s off
-//   - are restored from snapshots, or start without knowledge
+//   - have clocks that are up to 20 s wrong, and at times up to ten minutes
+//   - are restored from snapshots, or start without observations
 func Laws[L Learner](t *testing.T, f Fleet[L]) {
 	t.Helper()
 	for seed := range Histories() {
@@ -65,14 +68,15 @@ func Laws[L Learner](t *testing.T, f Fleet[L]) {
 	}
 }
 
-// member is a process in a history: its clock is ahead by some time, and saved is its last snapshot.
+// member is a process in a history. Its clock is ahead of the true time by the duration ahead, and saved is its
+// last snapshot.
 type member[L Learner] struct {
 	learner L
 	ahead   time.Duration
 	saved   []byte
 }
 
-// history is the state of a random history: its processes, and the deltas on their way between them.
+// history is the state of a random history: its processes, and the deltas that were sent and have not arrived.
 type history[L Learner] struct {
 	t      testing.TB
 	fleet  Fleet[L]
@@ -82,7 +86,8 @@ type history[L Learner] struct {
 	now    time.Time
 }
 
-// pull returns a delta from a process for another. The delta may be of one origin only, or ignore the reader's version.
+// pull returns a delta that one process makes for another. The arguments from and to are the numbers of the two
+// processes. The delta may be of one origin only, or may ignore the version of the reader.
 func (h *history[L]) pull(to, from int) []byte {
 	var since []byte
 	if h.random.IntN(8) > 0 {
@@ -97,16 +102,17 @@ func (h *history[L]) pull(to, from int) []byte {
 	return delta
 }
 
-// merge merges a delta into a process, which must not change the bytes of the delta.
+// merge passes a delta to the Merge of a process, and checks that Merge does not change the bytes of the delta.
 func (h *history[L]) merge(to int, delta []byte) {
 	before := bytes.Clone(delta)
-	if err := h.all[to].learner.Merge(h.now.Add(h.all[to].ahead), delta); err != nil { // possible after a clock was set back
+	// An error is possible after a clock was set back.
+	if err := h.all[to].learner.Merge(h.now.Add(h.all[to].ahead), delta); err != nil {
 		require.ErrorContains(h.t, err, "ahead of this clock")
 	}
 	require.Equal(h.t, before, delta)
 }
 
-// step does one random thing.
+// step does one random thing: an observation, a merge, a snapshot, a restore, an answer or a change of a clock.
 func (h *history[L]) step() {
 	h.now = h.now.Add(time.Duration(h.random.ExpFloat64() * float64(5*time.Second)))
 	i, j := h.random.IntN(len(h.all)), h.random.IntN(len(h.all))
@@ -131,7 +137,7 @@ func (h *history[L]) step() {
 			}
 		}
 	case 9:
-		h.fleet.Answer(m.learner, h.now.Add(m.ahead)) // an answer changes nothing
+		h.fleet.Answer(m.learner, h.now.Add(m.ahead)) // an answer must change nothing
 	case 10:
 		m.ahead = time.Duration(h.random.IntN(20000)) * time.Millisecond
 		if h.random.IntN(3) == 0 { // the clock is set forward or back by up to ten minutes
@@ -140,7 +146,7 @@ func (h *history[L]) step() {
 	}
 }
 
-// agree sends all observations to all processes, and to a process that has just started. agree then demands equal
+// agree sends all observations to all processes, and to a new process. Then it checks that all processes give equal
 // answers.
 func (h *history[L]) agree(seed uint64) {
 	h.now = h.now.Add(11 * time.Minute)
@@ -148,7 +154,7 @@ func (h *history[L]) agree(seed uint64) {
 		h.all[i].ahead = 0
 	}
 	h.all = append(h.all, member[L]{learner: h.fleet.New(len(h.all))})
-	for range 2 { // now every clock is past every observation
+	for range 2 { // now every clock is later than every observation
 		for _, to := range h.random.Perm(len(h.all)) {
 			for _, from := range h.random.Perm(len(h.all)) {
 				delta, err := h.all[from].learner.AppendDelta(nil, h.all[to].learner.AppendVersion(nil))
@@ -163,7 +169,7 @@ func (h *history[L]) agree(seed uint64) {
 	}
 }
 
-// Refuses checks that damaged deltas are refused and change nothing.
+// Refuses checks that Merge returns an error for a damaged delta and changes nothing.
 func Refuses[L Learner](t testing.TB, l L, now time.Time, delta []byte) {
 	t.Helper()
 	require.NoError(t, l.Merge(now, delta))
@@ -182,9 +188,9 @@ func Refuses[L Learner](t testing.TB, l L, now time.Time, delta []byte) {
 	require.Equal(t, before, after)
 }
 
-// Kept checks that the snapshot and the delta of a learner equal the given bytes, in hexadecimal, and that both can be
-// read. Other processes may still run the version that wrote these bytes. A change of the form of a delta must change its
-// first byte.
+// Kept checks that the snapshot and the delta of a learner are equal to the given bytes, in hexadecimal, and that
+// both can be read. Other processes may still run the version of the program that wrote these bytes. If the format
+// of a delta changes, its first byte must change as well.
 func Kept[L Learner](t testing.TB, learner, reader L, now time.Time, snapshot, delta string) {
 	t.Helper()
 	is, err := learner.MarshalBinary()

@@ -1,4 +1,4 @@
-// Package snapshottest helps to test state that is saved and restored.
+// Package snapshottest helps to test state that is saved to a snapshot and restored.
 package snapshottest
 
 import (
@@ -11,11 +11,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Body returns a snapshot without its checksum. A fuzz target changes the body and seals it again.
+// Body returns a snapshot without its checksum. A fuzz test changes the body, and package snapshot adds a new
+// checksum.
 func Body(data []byte) []byte { return data[:len(data)-crc32.Size] }
 
-// Flips checks that a snapshot with one flipped bit is refused. Flips flips one bit of each byte, or of some 1000
-// bytes of a long snapshot.
+// Flips checks that restore returns an error for a snapshot in which one bit was changed. It tries one bit in each
+// byte. In a long snapshot it tries one bit in each of some 1000 bytes.
 func Flips(t testing.TB, data []byte, restore func([]byte) error) {
 	t.Helper()
 	const places = 1000
@@ -26,8 +27,9 @@ func Flips(t testing.TB, data []byte, restore func([]byte) error) {
 	}
 }
 
-// Through saves and restores a state, and returns the restored state, which must continue as the saved one. Through
-// checks that the restored state is saved as equal bytes, and that damaged bytes are refused.
+// Through saves a state and restores it, and returns the restored state. The caller should check that the restored
+// state behaves as the original does. Through checks that the restored state is saved as the same bytes, and that
+// changed bytes are refused.
 func Through[T any, P interface {
 	*T
 	encoding.BinaryMarshaler
@@ -45,8 +47,9 @@ func Through[T any, P interface {
 	return back
 }
 
-// Same checks that a state is saved as the given bytes, in hexadecimal, and that these bytes can be read. The form
-// of a version must not change. A change of the form needs a new version, which is the first byte, and a reason.
+// Same checks that a state is saved as the given bytes, in hexadecimal, and that these bytes can be read. It
+// protects the format: the bytes of a version must not change. If the format must change, the version, which is the
+// first byte, must change as well.
 func Same[T any, P interface {
 	*T
 	encoding.BinaryMarshaler

@@ -24,8 +24,8 @@ func Same[T fmt.Stringer](t testing.TB, v T, line, object string) {
 	}
 }
 
-// Settings checks that a configuration is written as the given object and reads back as an equal value. An unknown
-// field must be refused by name.
+// Settings checks that a configuration is written as the given JSON object, and that reading this object gives an
+// equal value. An object with an unknown field must be refused by an error that names the field.
 func Settings[T any](t testing.TB, v T, object string) {
 	t.Helper()
 	data, err := json.Marshal(v)
