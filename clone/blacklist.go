@@ -10,27 +10,27 @@ import (
 	"github.com/straggler-go/straggler/internal/wire"
 )
 
-// BlacklistConfig is the configuration of a [Blacklist]. Its zero value is usable.
+// BlacklistConfig is the configuration of a [Blacklist]. The zero value is ready for use.
 type BlacklistConfig struct {
-	// Window is the length of a time window. A prediction is valid for one window. 0 means 5 minutes. The paper tried 5
-	// minutes and one hour.
+	// Window is the length of a time window. A machine is banned for a window at a time. Zero means 5 minutes. The
+	// paper tried 5 minutes and one hour.
 	Window time.Duration
-	// Recent is the weight of the latest window against the long-term average, in (0, 1]. 0 means 0.5: the paper weighs
-	// both equally.
+	// Recent is the weight of the latest window in the prediction, in (0, 1]. All earlier windows together have
+	// the weight 1-Recent. Zero means 0.5, because the paper weighs both equally.
 	Recent float64
-	// Threshold is p_b, a probability in (0, 1). A machine is banned if its predicted probability of a straggler exceeds
-	// this threshold. 0 means 0.3; the paper states no value.
+	// Threshold is the paper's p_b, a probability in (0, 1). A machine is banned if the predicted probability that
+	// a task on the machine straggles is above Threshold. Zero means 0.3; the paper states no value.
 	Threshold float64
-	// MaxShare is the largest share of the machines that may be banned at once, in (0, 1], rounded down to whole
-	// machines. 0 means 0.1, about the share in the paper's clusters. With fewer than ten machines, 0.1 bans no
-	// machine.
+	// MaxShare is the largest share of the machines that may be banned at the same time, in (0, 1]. The number of
+	// machines is rounded down. Zero means 0.1, which is about the share in the paper's clusters. With fewer than
+	// ten machines, a share of 0.1 bans no machine.
 	MaxShare float64
-	// MinTasks is the number of tasks that must end on a machine in a window before the window counts for the machine, at
-	// least 1. 0 means 3; the paper states no value.
+	// MinTasks is a number of tasks, at least 1. A window is used for a machine only if at least so many tasks
+	// have ended on the machine in the window. Zero means 3; the paper states no value.
 	MinTasks int
 }
 
-// Effective returns the configuration with its defaults filled in.
+// Effective returns the configuration with its zero fields replaced by their defaults.
 func (c BlacklistConfig) Effective() BlacklistConfig {
 	c.Window = check.Or(c.Window, 5*time.Minute)
 	c.Recent = check.Or(c.Recent, 0.5)
@@ -40,7 +40,8 @@ func (c BlacklistConfig) Effective() BlacklistConfig {
 	return c
 }
 
-// Validate returns an error for the first field that is out of range. The error names the field, its value and its range.
+// Validate returns an error for the first field that is out of range. The error contains the name of the field,
+// its value and its range.
 func (c BlacklistConfig) Validate() error {
 	const place = "clone: BlacklistConfig"
 	return cmp.Or(
@@ -52,42 +53,45 @@ func (c BlacklistConfig) Validate() error {
 	)
 }
 
-// String returns the configuration in one line. LogValue, for log/slog, and MarshalJSON have the same fields. UnmarshalJSON
-// reads the JSON.
+// String returns the configuration as one line. LogValue returns the same fields for log/slog. MarshalJSON writes the
+// same fields, and UnmarshalJSON reads the JSON.
 func (c BlacklistConfig) String() string                   { return wire.Line(wire.Settings(&c)) }
 func (c BlacklistConfig) LogValue() slog.Value             { return wire.Log(wire.Settings(&c)) }
 func (c BlacklistConfig) MarshalJSON() ([]byte, error)     { return wire.JSON(wire.Settings(&c)) }
 func (c *BlacklistConfig) UnmarshalJSON(data []byte) error { return wire.Read(data, c, wire.Struct) }
 
-// Blacklist predicts which machines will cause stragglers, and bans the worst machines for one window at a time [Dolly
-// §2.1.2]. The prediction is an exponential average. After each window it is half the share of stragglers in this window
-// plus half the earlier prediction. The paper found that the method catches few stragglers, 12 % at best. Cloning works
-// without a Blacklist.
+// Blacklist predicts on which machines tasks will straggle, which means that they will be much slower than other
+// tasks. It bans the worst machines for one time window after another [Dolly §2.1.2]. The prediction for a machine
+// is an exponential average. After each window the new prediction is half the share of tasks that straggled on the
+// machine in the window, plus half the earlier prediction. The paper found that this method prevents few
+// stragglers, at best 12 %. Cloning does not need a Blacklist.
 //
-// A ban depends on the previous window, so every ban ends automatically. No task starts on a banned machine. Once the
-// running tasks of the machine have ended, the next window has no observations of the machine, and the ban ends. At
-// most MaxShare of the machines are banned, the worst machines first. Among equals the lowest index comes
-// first.
+// Every ban ends by itself. No task starts on a banned machine, so after its running tasks have ended there is a
+// window without observations of the machine. A machine is not banned after such a window. At most the share
+// MaxShare of the machines is banned, and the machines with the largest predictions are banned first. Among
+// machines with equal predictions, the machine with the lowest index comes first. If Origin is set, the order of
+// their names decides.
 //
-// The host numbers machines from 0 and supplies all times. If its clock steps back, no time passes at the step, and
-// the next time is measured from there. The zero value has the defaults and no machines. Not safe for concurrent use;
-// a cluster needs one Blacklist.
+// The host numbers the machines from 0 and passes the time to each call. If the host's clock steps back, no time
+// has passed, and the next time is measured from the new instant. The zero value has the default configuration and
+// no machines. A Blacklist is not safe for concurrent use. Use one Blacklist for each cluster.
 type Blacklist struct {
 	config  BlacklistConfig
 	period  period
 	machine []health
-	worst   []int32 // scratch: the machines above the threshold, to be banned as far as MaxShare allows
+	worst   []int32 // scratch space: machines with predictions above the threshold, which banWorst sorts
 }
 
-// health is the observations of a machine and its prediction.
+// health contains the observations of one machine and the prediction for it.
 type health struct {
-	slow, tasks int // stragglers and ended tasks in the current window
+	slow, tasks int // stragglers, and all ended tasks, in the current window
 	predicted   float64
-	seen        bool // predicted depends on at least one window
+	seen        bool // true if predicted comes from at least one window
 	banned      bool
 }
 
-// NewBlacklist returns a Blacklist for a number of machines. The error names the field that is out of range.
+// NewBlacklist returns a Blacklist for the given number of machines. It returns an error if this number is
+// negative, or for the first field of c that is out of range.
 func NewBlacklist(machines int, c BlacklistConfig) (*Blacklist, error) {
 	if err := cmp.Or(check.Least("clone", "machines", machines, 0), c.Validate()); err != nil {
 		return nil, err
@@ -97,12 +101,13 @@ func NewBlacklist(machines int, c BlacklistConfig) (*Blacklist, error) {
 	return b, nil
 }
 
-// Config returns the configuration with its defaults filled in.
+// Config returns the configuration with its zero fields replaced by their defaults.
 func (b *Blacklist) Config() BlacklistConfig { return b.config.Effective() }
 
-// Resize changes the number of machines. A new machine has no observations. Machines with a higher index are forgotten. If
-// more machines are banned than MaxShare of the remaining machines, the best of the banned machines become free. A
-// negative number counts as 0. O(m log m) for m machines; it allocates only to grow.
+// Resize changes the number of machines. A new machine has no observations. If the number becomes smaller, the
+// machines with the highest indices are forgotten. If the banned machines are then more than MaxShare of all
+// machines, the ban ends for the machines with the smallest predictions. A negative number is replaced by 0. Cost:
+// O(m log m) for m machines; Resize allocates only if the number grows.
 func (b *Blacklist) Resize(machines int) {
 	b.config = b.Config()
 	machines = max(machines, 0)
@@ -123,9 +128,10 @@ func (b *Blacklist) Resize(machines int) {
 	b.worst = slices.Grow(b.worst[:0], machines)
 }
 
-// Observe records that a task ended on the machine, and whether the task straggled. [Estimator.Observe] returns the rate
-// below which a task straggled. The result says whether the machine exists. O(1), and O(m log m) for m machines once in each
-// window; no allocation.
+// Observe records that a task ended on the machine, and whether the task straggled. A task straggled if its
+// progress rate is below the rate that [Estimator.Observe] returned for its phase. The result is true if the
+// observation is used: the machine must exist and, if Origin is set, it must have a name. Cost: O(1); the first
+// call in each window takes O(m log m) for m machines. No allocation.
 func (b *Blacklist) Observe(now time.Time, machine int, straggled bool) bool {
 	b.roll(now)
 	if machine < 0 || machine >= len(b.machine) {
@@ -138,15 +144,16 @@ func (b *Blacklist) Observe(now time.Time, machine int, straggled bool) bool {
 	return true
 }
 
-// Banned reports whether the machine should get no task now. The result is false for a machine that does not exist. The
-// cost is the cost of [Blacklist.Observe].
+// Banned reports whether no task should start on the machine now. The result is false for a machine that does not
+// exist. The cost is the same as for [Blacklist.Observe].
 func (b *Blacklist) Banned(now time.Time, machine int) bool {
 	b.roll(now)
 	return machine >= 0 && machine < len(b.machine) && b.machine[machine].banned
 }
 
-// AppendBanned appends to dst the machines that should get no task now, by rising index. O(m) for m machines, and
-// O(m log m) once in each window; it allocates only to grow dst.
+// AppendBanned appends to dst the indices of the machines on which no task should start now, the lowest index
+// first. Cost: O(m) for m machines; the first call in each window takes O(m log m). AppendBanned allocates only if
+// dst is too short.
 func (b *Blacklist) AppendBanned(dst []int, now time.Time) []int {
 	b.roll(now)
 	for i := range b.machine {
@@ -157,8 +164,9 @@ func (b *Blacklist) AppendBanned(dst []int, now time.Time) []int {
 	return dst
 }
 
-// Predicted returns the predicted probability that a task on the machine straggles, computed after the latest window.
-// known is false if no window counts for the machine. O(1), no allocation.
+// Predicted returns the predicted probability that a task on the machine straggles. The prediction is computed at
+// the end of each window. known is false if no window has had enough tasks on the machine. Cost: O(1), no
+// allocation.
 func (b *Blacklist) Predicted(machine int) (p float64, known bool) {
 	if machine < 0 || machine >= len(b.machine) || !b.machine[machine].seen {
 		return 0, false
@@ -166,10 +174,11 @@ func (b *Blacklist) Predicted(machine int) (p float64, known bool) {
 	return b.machine[machine].predicted, true
 }
 
-// roll closes the current window if it is over, and bans machines for the next window.
+// roll ends the current window if its time is over. Then it computes the predictions and bans machines for the
+// next window.
 func (b *Blacklist) roll(now time.Time) {
 	if len(b.machine) == 0 {
-		return // there is no observation to close, and the zero Blacklist has no window yet
+		return // without machines there are no observations, and the zero Blacklist has no window
 	}
 	windows := b.period.roll(now, b.config.Window)
 	if windows == 0 {
@@ -184,7 +193,8 @@ func (b *Blacklist) roll(now time.Time) {
 			b.predict(m, average, float64(m.slow)/float64(m.tasks))
 		}
 		m.slow, m.tasks, m.banned = 0, 0, false
-		// If several windows have ended, the latest window has no observations, so the machine is not banned.
+		// If several windows have ended since the last call, the latest window has no observations. Then no
+		// machine is banned.
 		if fresh && windows == 1 && m.predicted > b.config.Threshold {
 			b.worst = append(b.worst, int32(i))
 		}
@@ -192,7 +202,7 @@ func (b *Blacklist) roll(now time.Time) {
 	b.banWorst()
 }
 
-// banWorst bans the worst machines, as many as MaxShare allows.
+// banWorst bans the machines of b.worst with the largest predictions, as many as MaxShare allows.
 func (b *Blacklist) banWorst() {
 	slices.SortFunc(b.worst, func(x, y int32) int {
 		return cmp.Or(cmp.Compare(b.machine[y].predicted, b.machine[x].predicted), cmp.Compare(x, y))
@@ -202,8 +212,8 @@ func (b *Blacklist) banWorst() {
 	}
 }
 
-// predict adds the share of stragglers in the window that ended to a machine's average. A machine without earlier windows
-// starts with the average of all machines.
+// predict computes the new prediction for a machine from the share of its tasks that straggled in the last window.
+// A machine without an earlier prediction starts with average, which is this share for all machines together.
 func (b *Blacklist) predict(m *health, average, share float64) {
 	past := m.predicted
 	if !m.seen {
@@ -212,7 +222,7 @@ func (b *Blacklist) predict(m *health, average, share float64) {
 	m.predicted = float64(b.config.Recent*share) + float64((1-b.config.Recent)*past)
 }
 
-// average returns the share of stragglers among all tasks in the window that ended.
+// average returns the share of stragglers among all tasks, on all machines, that ended in the last window.
 func (b *Blacklist) average() float64 {
 	slow, tasks := 0, 0
 	for i := range b.machine {

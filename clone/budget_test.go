@@ -44,7 +44,7 @@ func TestReasonsNotToClone_33(t *testing.T) {
 		assert.Zero(t, d.Grant)
 		assert.Zero(t, b.Spent())
 	}
-	// Numbers that would overflow saturate.
+	// Numbers that are too large for an int are replaced by the largest int.
 	d := b.Admit(Job{Tasks: math.MaxInt}, with(func(c *Cluster) { c.Busy = math.MaxInt }))
 	assert.Equal(t, OverBudget, d.Reason)
 	assert.Equal(t, math.MaxInt, d.Spent)
@@ -63,7 +63,7 @@ func TestOff(t *testing.T) {
 	assert.Empty(t, b.Victims(nil, Job{Tasks: 10}, Cluster{Capacity: 10, Busy: 10, Straggler: .1}))
 }
 
-// A grant is invalid once its job has ended, even if another job takes its entry.
+// A grant is no longer valid after its job has ended, even if another job uses the same entry.
 func TestEndedGrantsAreInvalid(t *testing.T) {
 	b, err := NewBudget(Config{})
 	require.NoError(t, err)
@@ -116,8 +116,8 @@ func TestSlotsOfDecimalShares(t *testing.T) {
 	assert.Equal(t, math.MaxInt, slots(1, math.MaxInt))
 }
 
-// A number of clones that does not fit into an int exceeds every limit, even if there is no limit. Charged as the largest
-// int, it could not be given back.
+// A number of clones that does not fit in an int is above every limit, even if there is no limit. If the largest
+// int were charged instead, it could not be given back.
 func TestOverflowIsOverAnyLimit(t *testing.T) {
 	for _, shortage := range []Shortage{Deny, FewerClones, FirstTasks} {
 		for _, charge := range []Charge{AllClones, ExtraClones} {

@@ -10,58 +10,65 @@ import (
 	"github.com/straggler-go/straggler/internal/wire"
 )
 
-// Off turns a limit off. A field's zero value means the published default, so zero cannot turn the limit off.
+// Off as the value of a field of [Config] turns a limit off. The value 0 cannot do this, because it means the
+// default.
 const Off = -1
 
-// Config is the configuration of a [Budget]. Its zero value has the paper's parameters and policy.
+// Config is the configuration of a [Budget]. The zero value has the paper's parameters and rules.
 type Config struct {
-	// AcceptableRisk is ε, the accepted probability that a cloned job straggles, in (0, 1). 0 means 0.05.
+	// AcceptableRisk is the paper's ε: the probability, in (0, 1), that a cloned job may straggle. Zero means
+	// 0.05.
 	AcceptableRisk float64
-	// BudgetShare is β, the share of the cluster's slots that may be charged to the cloning budget, in (0, 1]. 0 means
-	// 0.05. Off means that only the ceiling limits cloning.
+	// BudgetShare is the paper's β: the share of the cluster's slots that may be charged to cloning, in (0, 1].
+	// Zero means 0.05. [Off] means that there is no such limit, so only Ceiling limits cloning.
 	BudgetShare float64
-	// Ceiling is τ, a share of the cluster's slots, in (0, 1]. Cloning must not raise the use of the cluster above this
-	// share. 0 means 0.8. Off means no ceiling.
+	// Ceiling is the paper's τ: a share of the cluster's slots, in (0, 1]. A job is cloned only if at most this share
+	// of the slots is busy after its clones have started. Zero means 0.8. [Off] means that there is no such limit.
 	Ceiling float64
-	// Charge says how many slots a cloned task costs. The zero value is the paper's rule.
+	// Charge says how many slots are charged for a cloned task. The zero value is the paper's rule.
 	Charge Charge
-	// Shortage says what happens if there is not enough room for a job's clones. The zero value is the paper's rule.
+	// Shortage says what happens if the limits leave too few slots for the clones of a job. The zero value is the
+	// paper's rule.
 	Shortage Shortage
 }
 
-// Charge says how many slots of the budget a task with c clones costs. The names and values are stable.
+// Charge says how many slots of the cloning budget a task with c clones uses. The values and the names of the
+// constants will not change.
 type Charge uint8
 
 const (
-	// AllClones charges c slots, as Pseudocode 1 of the paper does, although the task needs one slot without cloning too.
+	// AllClones charges c slots for a task with c clones, as Pseudocode 1 of the paper does. This includes the slot
+	// that the task needs without cloning.
 	AllClones Charge = iota
-	// ExtraClones charges c-1 slots: the slots that cloning adds.
+	// ExtraClones charges c-1 slots for a task with c clones: the slots that the task needs only because it is cloned.
 	ExtraClones
 )
 
 var chargeNames = [...]string{"all-clones", "extra-clones"}
 
-// String returns the charge's name.
+// String returns the name of the charge.
 func (c Charge) String() string { return enum.Name(chargeNames[:], c) }
 
-// MarshalText returns the name.
+// MarshalText returns the name of the charge. It returns an error if the value has no name.
 func (c Charge) MarshalText() ([]byte, error) { return enum.Text(chargeNames[:], c) }
 
-// UnmarshalText sets the value by its name.
+// UnmarshalText sets the charge to the constant whose name is text. It returns an error if no constant has this name.
 func (c *Charge) UnmarshalText(text []byte) error { return enum.Parse(chargeNames[:], text, c) }
 
-// Shortage says what happens if there is not enough room for a job's clones. The names and values are stable.
+// Shortage says what happens if the limits leave too few slots for the clones of a job. The values and the names
+// of the constants will not change.
 type Shortage uint8
 
 const (
-	// Deny gives either all tasks the full number of clones or every task one attempt: the paper's admission control
-	// [Dolly §3.3].
+	// Deny launches one attempt of every task if there are too few slots for all clones of the job. So a job gets all
+	// its clones or none. This is the admission control of the paper [Dolly §3.3].
 	Deny Shortage = iota
-	// FewerClones gives all tasks the same smaller number of clones that fits: partial cloning [Dolly §3.3].
+	// FewerClones launches fewer clones of each task: the largest number for which there are enough slots, the
+	// same for all tasks. The paper calls this partial cloning [Dolly §3.3].
 	FewerClones
-	// FirstTasks gives the full number of clones to the first tasks while there is room, and one attempt to each other
-	// task. Slots go to the first tasks that come, without admission control. The paper calls this "pure-FCFS", without
-	// details [Dolly §5.5].
+	// FirstTasks launches all clones of the first tasks, as long as there are enough slots, and one attempt of
+	// each other task. The paper calls this "pure-FCFS": first come, first served, without admission control. It
+	// gives no details [Dolly §5.5].
 	FirstTasks
 )
 
@@ -70,13 +77,13 @@ var shortageNames = [...]string{"deny", "fewer-clones", "first-tasks"}
 // String returns the name of the rule.
 func (s Shortage) String() string { return enum.Name(shortageNames[:], s) }
 
-// MarshalText returns the name.
+// MarshalText returns the name of the shortage. It returns an error if the value has no name.
 func (s Shortage) MarshalText() ([]byte, error) { return enum.Text(shortageNames[:], s) }
 
-// UnmarshalText sets the value by its name.
+// UnmarshalText sets the shortage to the constant whose name is text. It returns an error if no constant has this name.
 func (s *Shortage) UnmarshalText(text []byte) error { return enum.Parse(shortageNames[:], text, s) }
 
-// Effective returns the configuration with its defaults filled in, for logs.
+// Effective returns the configuration with its zero fields replaced by their defaults, for example for a log.
 func (c Config) Effective() Config {
 	c.AcceptableRisk = check.Or(c.AcceptableRisk, 0.05)
 	c.BudgetShare = check.Or(c.BudgetShare, 0.05)
@@ -84,7 +91,8 @@ func (c Config) Effective() Config {
 	return c
 }
 
-// Validate returns an error for the first field that is out of range. The error names the field, its value and its range.
+// Validate returns an error for the first field that is out of range. The error contains the name of the field,
+// its value and its range.
 func (c Config) Validate() error {
 	const place = "clone: Config"
 	return cmp.Or(
@@ -96,16 +104,16 @@ func (c Config) Validate() error {
 	)
 }
 
-// String returns the configuration in one line. LogValue, for log/slog, and MarshalJSON have the same fields. UnmarshalJSON
-// reads the JSON.
+// String returns the configuration as one line. LogValue returns the same fields for log/slog. MarshalJSON writes the
+// same fields, and UnmarshalJSON reads the JSON.
 func (c Config) String() string                   { return wire.Line(wire.Settings(&c)) }
 func (c Config) LogValue() slog.Value             { return wire.Log(wire.Settings(&c)) }
 func (c Config) MarshalJSON() ([]byte, error)     { return wire.JSON(wire.Settings(&c)) }
 func (c *Config) UnmarshalJSON(data []byte) error { return wire.Read(data, c, wire.Struct) }
 
-// slots returns the whole number of slots in a share of the capacity, or math.MaxInt if the share is Off. Shares are
-// decimal numbers: 0.29 of 100 slots is 29 slots, although the binary product is slightly less. So the product may
-// exceed itself by one or two rounding errors.
+// slots returns the whole number of slots that are a share of the capacity, rounded down, or math.MaxInt if the
+// share is Off. For example, 0.29 of 100 slots are 29 slots. In binary arithmetic the product is slightly less
+// than 29, so a small number is added before the product is rounded down.
 func slots(share float64, capacity int) int {
 	if share == Off {
 		return math.MaxInt

@@ -11,19 +11,20 @@ import (
 	"github.com/straggler-go/straggler/internal/wire"
 )
 
-// EstimatorConfig is the configuration of an [Estimator]. Its zero value has the paper's parameters.
+// EstimatorConfig is the configuration of an [Estimator]. The zero value has the paper's parameters.
 type EstimatorConfig struct {
-	// Period is the time for which an estimate is valid before a new estimate replaces it. 0 means one hour.
+	// Period is the time after which a new estimate replaces the old estimate. Zero means one hour.
 	Period time.Duration
-	// Slow is a share of the median progress rate of a phase, in (0, 1]. A task with a rate below this share is a
-	// straggler. 0 means 0.5.
+	// Slow is a share of the median progress rate of a phase, in (0, 1]. A task straggles if its progress rate is
+	// below this share of the median. Zero means 0.5.
 	Slow float64
-	// MinTasks is the number of tasks that an estimate needs, at least 1. A period with fewer tasks continues into the
-	// next. 0 means 100. The paper states no value; with 100 tasks, the standard error of p = 0.1 is 0.03.
+	// MinTasks is the number of tasks that an estimate needs, at least 1. If a period has fewer tasks, they are
+	// included in the next period. Zero means 100. The paper states no value. With 100 tasks, an estimate of 0.1
+	// has the standard error 0.03.
 	MinTasks int
 }
 
-// Effective returns the configuration with its defaults filled in.
+// Effective returns the configuration with its zero fields replaced by their defaults.
 func (c EstimatorConfig) Effective() EstimatorConfig {
 	c.Period = check.Or(c.Period, time.Hour)
 	c.Slow = check.Or(c.Slow, 0.5)
@@ -31,7 +32,8 @@ func (c EstimatorConfig) Effective() EstimatorConfig {
 	return c
 }
 
-// Validate returns an error for the first field that is out of range. The error names the field, its value and its range.
+// Validate returns an error for the first field that is out of range. The error contains the name of the field,
+// its value and its range.
 func (c EstimatorConfig) Validate() error {
 	const place = "clone: EstimatorConfig"
 	return cmp.Or(
@@ -41,28 +43,31 @@ func (c EstimatorConfig) Validate() error {
 	)
 }
 
-// String returns the configuration in one line. LogValue, for log/slog, and MarshalJSON have the same fields. UnmarshalJSON
-// reads the JSON.
+// String returns the configuration as one line. LogValue returns the same fields for log/slog. MarshalJSON writes the
+// same fields, and UnmarshalJSON reads the JSON.
 func (c EstimatorConfig) String() string                   { return wire.Line(wire.Settings(&c)) }
 func (c EstimatorConfig) LogValue() slog.Value             { return wire.Log(wire.Settings(&c)) }
 func (c EstimatorConfig) MarshalJSON() ([]byte, error)     { return wire.JSON(wire.Settings(&c)) }
 func (c *EstimatorConfig) UnmarshalJSON(data []byte) error { return wire.Read(data, c, wire.Struct) }
 
-// Estimator learns p, the probability that a task straggles, from the progress rates of finished phases. p is the share of
-// tasks with a rate below half the median rate of their phase. A new estimate is made every hour [Dolly §2.1.1, §3.2].
+// Estimator estimates the probability that a task straggles, which the paper calls p. The estimate is the share of
+// tasks whose progress rate was below half the median rate of their phase. The Estimator makes a new estimate
+// every hour [Dolly §2.1.1, §3.2].
 //
-// The zero value is an Estimator with the defaults. The host supplies all times. If its clock steps back, no time passes
-// at the step, and the next time is measured from there. Not safe for concurrent use; a cluster needs one Estimator.
+// The zero value is an Estimator with the default configuration. The host passes the time to each call. If its
+// clock steps back, no time has passed, and the next time is measured from the new instant. An Estimator is not
+// safe for concurrent use. Use one Estimator for each cluster.
 type Estimator struct {
 	config      EstimatorConfig
 	period      period
-	slow, tasks int     // stragglers and tasks in the current period
-	p           float64 // the estimate of the latest period with enough tasks
+	slow, tasks int     // stragglers, and all tasks, in the current period
+	p           float64 // the estimate from the latest period with enough tasks
 	known       bool
-	sorted      []float64 // scratch
+	sorted      []float64 // scratch space
 }
 
-// NewEstimator returns an Estimator without an estimate. The error names the field that is out of range.
+// NewEstimator returns an Estimator that has no estimate yet. It returns an error for the first field of c that is
+// out of range.
 func NewEstimator(c EstimatorConfig) (*Estimator, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -70,19 +75,19 @@ func NewEstimator(c EstimatorConfig) (*Estimator, error) {
 	return &Estimator{config: c.Effective()}, nil
 }
 
-// Config returns the configuration with its defaults filled in.
+// Config returns the configuration with its zero fields replaced by their defaults.
 func (e *Estimator) Config() EstimatorConfig { return e.config.Effective() }
 
-// Observe records the progress rates of all attempts of a phase that has ended. The result is the rate below which an
-// attempt of this phase straggled. With this rate the host can tell [Blacklist.Observe] whether each attempt
-// straggled. A phase with fewer than two rates does not count, and its result is 0.
+// Observe records the progress rates of all attempts of a phase that has ended. The result is a progress rate: an
+// attempt of this phase straggled if its rate is below the result. Use the result to call [Blacklist.Observe] for
+// each attempt. A phase with fewer than two rates is ignored, and its result is 0.
 //
-// A progress rate is work divided by time, in any unit. Include the killed attempts with their work so far over their
-// age. Without the killed attempts, the estimate would miss the stragglers that were killed because another clone was
-// faster. Observe ignores rates that are negative or not finite. The median of an even number of rates is the mean of
-// the middle two.
+// A progress rate is work divided by time, in any unit. Include attempts that were killed: their rate is the work
+// that they had done, divided by their age. Otherwise the estimate would not include stragglers that were killed
+// because another clone was faster. Observe ignores rates that are negative or not finite. The median of an even
+// number of rates is the mean of the two middle rates.
 //
-// O(k log k) for k rates; it allocates only for a phase that is larger than every phase before.
+// Cost: O(k log k) for k rates. Observe allocates only for a phase that is larger than every phase before.
 func (e *Estimator) Observe(now time.Time, rates []float64) (slow float64) {
 	e.roll(now)
 	e.sorted = e.sorted[:0]
@@ -104,9 +109,9 @@ func (e *Estimator) Observe(now time.Time, rates []float64) (slow float64) {
 	return slow
 }
 
-// P returns p and whether p is known. p comes from the latest period with enough tasks. Before the first such period,
-// p comes from the current period if this period has MinTasks tasks or more. An unknown p is NaN, and [Budget.Admit]
-// then clones no job. O(1), no allocation.
+// P returns the probability p that a task straggles, and whether p is known. p is the estimate from the latest
+// period with enough tasks. Before the first such period, p comes from the current period if it has at least
+// MinTasks tasks. If p is unknown, it is NaN, and [Budget.Admit] then clones no job. Cost: O(1), no allocation.
 func (e *Estimator) P(now time.Time) (p float64, known bool) {
 	e.roll(now)
 	switch {
@@ -118,7 +123,7 @@ func (e *Estimator) P(now time.Time) (p float64, known bool) {
 	return math.NaN(), false
 }
 
-// roll closes the current period if the period is over and has enough tasks.
+// roll makes a new estimate and starts a new period, if the current period is over and has enough tasks.
 func (e *Estimator) roll(now time.Time) {
 	if e.config.Period == 0 { // true only for the zero Estimator
 		e.config = e.Config()

@@ -9,7 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// stragglers counts the rates below the rate that Observe returns, and checks that Observe counted the same number.
+// stragglers returns the number of rates below the rate that Observe returns. It checks that Observe found the
+// same number.
 func stragglers(e *Estimator, now time.Time, rates []float64) int {
 	e.roll(now)
 	before := e.slow

@@ -6,7 +6,8 @@ import (
 	"github.com/straggler-go/straggler/clone"
 )
 
-// What does a host do after a restart? Its clones still run, so it charges them to the new budget.
+// What does a host do after a restart, while clones still run? It charges the slots of these clones to a new
+// budget.
 func ExampleBudget_Readmit() {
 	var budget clone.Budget
 	grant := budget.Readmit(10, 6, 3) // a job of ten tasks; six tasks still run, with three clones each

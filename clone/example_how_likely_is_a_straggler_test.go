@@ -7,7 +7,7 @@ import (
 	"github.com/straggler-go/straggler/clone"
 )
 
-// How likely is a task to straggle? In this phase, one task out of ten had less than half the median rate.
+// How likely is a task to straggle? In this phase one task in ten had less than half of the median progress rate.
 func ExampleEstimator() {
 	estimator, err := clone.NewEstimator(clone.EstimatorConfig{MinTasks: 10})
 	if err != nil {

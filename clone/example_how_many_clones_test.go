@@ -6,7 +6,8 @@ import (
 	"github.com/straggler-go/straggler/clone"
 )
 
-// How many clones does each task need? The job has ten tasks, one task in ten straggles, and one job in twenty may.
+// How many clones does each task need? The job has ten tasks, a task straggles with probability 0.1, and the job
+// may straggle with probability 0.05.
 func ExampleCount() {
 	c, err := clone.Count(10, 0.1, 0.05)
 	fmt.Println(c, err)

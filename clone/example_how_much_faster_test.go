@@ -7,8 +7,8 @@ import (
 	"github.com/straggler-go/straggler/clone"
 )
 
-// How much faster is a phase with clones? A task ends with the first clone that ends. The price is the time of the other
-// clones until then.
+// How much faster is a phase with clones? A task ends when its first clone ends. The cost is the time for which
+// its other clones have run until then.
 func Example() {
 	// The duration of each clone of each task, in seconds. The first clone of the third task straggles.
 	durations := [][]float64{{10, 11, 9}, {9, 10, 12}, {80, 10, 11}, {10, 9, 10}}

@@ -6,7 +6,7 @@ import (
 	"github.com/straggler-go/straggler/clone"
 )
 
-// May this job be cloned? A small job fits into the budget, a large job does not.
+// May this job be cloned? The clones of a small job stay within the limits, and the clones of a large job do not.
 func ExampleBudget() {
 	budget, err := clone.NewBudget(clone.Config{}) // ε = β = 5 %, τ = 80 %
 	if err != nil {
@@ -19,7 +19,7 @@ func ExampleBudget() {
 	fmt.Println(budget.Admit(clone.Job{Tasks: 400}, cluster))
 	fmt.Println(budget.Admit(clone.Job{Tasks: 5, NoCopy: true}, cluster))
 
-	// The next phase reads the output of the small job. The next phase gets no more clones than the small job.
+	// The next phase reads the output of the small job, so it gets no more clones than the small job.
 	fmt.Println(budget.Admit(clone.Job{Tasks: 10, Upstream: small.Clones}, cluster))
 
 	// Four tasks have ended, and the host killed their other clones.

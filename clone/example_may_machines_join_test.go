@@ -7,7 +7,8 @@ import (
 	"github.com/straggler-go/straggler/clone"
 )
 
-// May machines join and leave? Resize changes their number, and a new machine starts without observations.
+// May machines join and leave the cluster? Resize changes the number of machines. A new machine has no
+// observations.
 func ExampleBlacklist_Resize() {
 	blacklist, err := clone.NewBlacklist(10, clone.BlacklistConfig{})
 	if err != nil {

@@ -6,7 +6,8 @@ import (
 	"github.com/straggler-go/straggler/clone"
 )
 
-// What happens if there is not enough room for all clones? With FewerClones, every task gets the same smaller number.
+// What happens if there are too few slots for all clones? With FewerClones, all tasks get the same smaller number
+// of clones.
 func ExampleConfig() {
 	budget, err := clone.NewBudget(clone.Config{Shortage: clone.FewerClones})
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"github.com/straggler-go/straggler/clone"
 )
 
-// What would Admit say about a job? Preview gives the same answer and charges no slots.
+// What would Admit decide about a job? Preview returns the same decision and charges no slots.
 func ExampleBudget_Preview() {
 	var budget clone.Budget
 	cluster := clone.Cluster{Capacity: 1800, Busy: 900, Straggler: 0.1}

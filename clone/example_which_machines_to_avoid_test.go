@@ -7,7 +7,8 @@ import (
 	"github.com/straggler-go/straggler/clone"
 )
 
-// Which machines should a host avoid for the next five minutes? Machine 13 has a third of the other machines' rate.
+// On which machines should no task start for the next five minutes? Tasks on machine 13 are three times as slow as
+// others.
 func ExampleBlacklist() {
 	blacklist, err := clone.NewBlacklist(20, clone.BlacklistConfig{})
 	if err != nil {

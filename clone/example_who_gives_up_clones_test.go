@@ -6,7 +6,7 @@ import (
 	"github.com/straggler-go/straggler/clone"
 )
 
-// Which job gives up its clones to make room for a small job?
+// Which large job should give up its clones, so that a small job can be cloned?
 func ExampleBudget_Victims() {
 	budget, err := clone.NewBudget(clone.Config{})
 	if err != nil {
@@ -19,7 +19,7 @@ func ExampleBudget_Victims() {
 	small := clone.Job{Tasks: 10}
 	fmt.Println(budget.Admit(small, cluster))
 	for _, victim := range budget.Victims(nil, small, cluster) {
-		// Here the host kills every clone except the best clone of each task of the victim.
+		// Here the host kills, for each task of the victim, every clone except the best clone.
 		cluster.Busy -= 25 * (large.Clones - 1)
 		fmt.Println(budget.Cancel(victim), "slots given back")
 	}

@@ -6,13 +6,14 @@ import (
 	"github.com/straggler-go/straggler/internal/snapshot"
 )
 
-// The first byte of each snapshot is its version.
+// The first byte of a snapshot, which is the saved state of an Estimator or of a Blacklist.
 const (
 	estimatorVersion = 2
 	blacklistVersion = 4
 )
 
-// maxCount is the largest count in a snapshot, so that no sum of two counts overflows.
+// maxCount is the largest number of tasks that a snapshot may contain for a machine. So no sum of two such numbers
+// overflows.
 const maxCount = math.MaxInt32 / 2
 
 func (p *period) state(c *snapshot.Codec) {
@@ -34,9 +35,10 @@ func (e *Estimator) state(c *snapshot.Codec) {
 	c.Share(&e.p)
 }
 
-// MarshalBinary and AppendBinary return the state with its configuration, and never fail. A restored Estimator answers as
-// if it had never stopped. UnmarshalBinary replaces e by the state in data. If data is not a result of MarshalBinary, it
-// returns an error and leaves e as it was.
+// MarshalBinary and AppendBinary return the state of e, including its configuration. The error is always nil.
+// UnmarshalBinary replaces the state of e by the state in data. Then e gives the same answers as the Estimator
+// that was saved. If data is not a result of MarshalBinary, UnmarshalBinary returns an error and does not change
+// e.
 func (e *Estimator) MarshalBinary() ([]byte, error) { return e.AppendBinary(nil) }
 func (e *Estimator) AppendBinary(dst []byte) ([]byte, error) {
 	return snapshot.Append(dst, estimatorVersion, e.state)
@@ -72,9 +74,10 @@ func (b *Blacklist) state(c *snapshot.Codec) {
 	}
 }
 
-// MarshalBinary and AppendBinary return the state with its configuration, and never fail. A restored Blacklist answers as
-// if it had never stopped. O(m) for m machines, with 3 to 15 bytes for each. UnmarshalBinary replaces b by the state in
-// data. If data is not a result of MarshalBinary, it returns an error and leaves b as it was.
+// MarshalBinary and AppendBinary return the state of b, including its configuration. The error is always nil. The
+// result has 3 to 15 bytes for each machine. UnmarshalBinary replaces the state of b by the state in data. Then b
+// gives the same answers as the Blacklist that was saved. If data is not a result of MarshalBinary,
+// UnmarshalBinary returns an error and does not change b. Cost: O(m) for m machines.
 func (b *Blacklist) MarshalBinary() ([]byte, error) { return b.AppendBinary(nil) }
 func (b *Blacklist) AppendBinary(dst []byte) ([]byte, error) {
 	return snapshot.Append(dst, blacklistVersion, b.state)

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Victims names the larger jobs that must give up their clones, and no job that need not.
+// Victims returns the larger jobs that must give up their clones, and no other job.
 func TestVictims_33_55(t *testing.T) {
 	b, err := NewBudget(Config{BudgetShare: Off})
 	require.NoError(t, err)
@@ -36,8 +36,8 @@ func TestVictims_33_55(t *testing.T) {
 	assert.Empty(t, b.Victims(nil, Job{Tasks: 4, NoCopy: true}, now))
 }
 
-// The largest job has only one cloned task left. The largest job is not a victim if the next job makes enough room
-// alone.
+// The largest job has only one cloned task left. It need not give up its clones if the next job gives up enough
+// slots.
 func TestVictimsAreNotSuperfluous(t *testing.T) {
 	b, err := NewBudget(Config{BudgetShare: Off})
 	require.NoError(t, err)

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// A job skips a level without candidates, and does not wait there (SPARK-4939).
+// A job skips a level at which it has no tasks, and does not wait there (SPARK-4939).
 func TestLevelsWithoutCandidatesAreSkipped(t *testing.T) {
 	j := started(t, Config{Reset: ToLaunched})
 	j.SetCandidates(at(1), 0b101) // no candidates in the rack
@@ -36,8 +36,9 @@ func TestLevelsWithoutCandidatesAreSkipped(t *testing.T) {
 	assert.Zero(t, rise)
 }
 
-// A machine with the job's data comes and goes, and each time the job returns to level 0. All waits together take at most
-// the sum of the policy's waits. Without this bound the job would never get beyond the rack.
+// A machine with the job's data joins and leaves again and again, and each time the job returns to level 0. All
+// waits together take at most the sum of the policy's waits. Without this bound the job would never pass the level
+// of the rack.
 func TestAFlappingMachineDoesNotStarveTheJob(t *testing.T) {
 	for _, reset := range []Reset{OnLaunch, ToLaunched, NoRejection} {
 		j := started(t, Config{Reset: reset})
@@ -53,7 +54,7 @@ func TestAFlappingMachineDoesNotStarveTheJob(t *testing.T) {
 	}
 }
 
-// A launch starts a full wait, even for a job that has used up the sum of its waits.
+// After a launch the job may wait again for the sum of its waits, even if it has used up this sum before.
 func TestLaunchRestoresTheBound(t *testing.T) {
 	j := started(t, Config{})
 	j.Offer(at(0), 2)
@@ -68,7 +69,7 @@ func TestLaunchRestoresTheBound(t *testing.T) {
 }
 
 // If machines with the job's data join, the job returns to their level and waits there again (SPARK-31837).
-// Candidates that return at the current level, or at a less local level, do not change the level.
+// Machines at the present level, or at a less local level, do not change the level.
 func TestNewCandidatesMakeTheLevelMoreLocal(t *testing.T) {
 	j := started(t, Config{Reset: ToLaunched})
 	j.SetCandidates(at(0), 0b100)

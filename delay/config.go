@@ -14,73 +14,82 @@ import (
 // Forever is a wait that never ends.
 const Forever time.Duration = math.MaxInt64
 
-// MaxLevels is the largest number of locality levels.
+// MaxLevels is the largest number of locality levels. For example, the three levels of the paper are: a machine
+// with the job's data, a machine in the same rack, and any machine.
 const MaxLevels = 64
 
-// Config is the configuration of a [Policy]. Its zero value has the paper's three levels: machine, rack and anywhere. A job
-// waits 15 seconds at each of the first two levels, and the paper's rule starts the wait again.
+// Config is the configuration of a [Policy]. A job may at first launch tasks only at level 0, on a machine with
+// its data. After each wait it may also launch at the next level. The zero value has the three levels of the
+// paper: machine, rack and anywhere. With it a job waits 15 seconds at each of the first two levels.
 type Config struct {
-	// Waits are T_1, T_2 and so on: Waits[i] is the time that a job stays at level i before it may launch at level
-	// i+1. The number of levels is the number of waits plus 1. A wait of 0 skips the level, and [Forever] never ends.
-	// Nil means 15 seconds twice, unless Misses is set.
+	// Waits[i] is the time that a job waits at level i before it may also launch at level i+1. The paper calls these
+	// times T_1, T_2 and so on. The number of levels is len(Waits)+1. With a wait of 0 the job skips the level, and
+	// with a wait of [Forever] it never launches at the next level. Nil means 15 seconds at two levels, unless Misses
+	// is set.
 	Waits []time.Duration
-	// Misses measures waits in offers instead of time: Misses[i] is the number of offers that a job declines at level i
-	// before it may launch at level i+1, 0 or more. Set either Misses or Waits.
+	// Misses measures waits in offers and not in time. Misses[i] is the number of offers that a job declines at
+	// level i before it may also launch at level i+1, 0 or more. Set either Misses or Waits.
 	Misses []int
-	// Reset says when the wait starts again. The zero value is the paper's rule.
+	// Reset says when the wait of a job starts again from 0. The zero value is the paper's rule.
 	Reset Reset
 }
 
-// Reset says when a job's wait starts again, and at which level. The names and values are stable.
+// Reset says when the wait of a job starts again from 0, and at which level. The values and the names of the
+// constants will not change.
 type Reset uint8
 
 const (
-	// OnLaunch is the rule of the paper and of Hadoop's first fair scheduler. A launch sets the wait to 0 and the level to
-	// the level of the launch, more local or less. The next wait begins with the first offer declined after the launch.
-	// Hadoop received a report from every machine every few seconds, and after a decline counted only the time to the next
-	// report. Here the wait continues until the launch.
+	// OnLaunch is the rule of the paper and of Hadoop's first fair scheduler. If the job launches a task, its wait
+	// becomes 0, and its level becomes the level of the launched task. The next wait begins when the job declines
+	// an offer. In Hadoop, every machine sent a report every few seconds, and after a declined offer only the time
+	// to the next report was added to the wait. In this package the wait continues until the launch.
 	OnLaunch Reset = iota
-	// ToLaunched is the rule of Spark up to 3.0. A launch sets the wait to 0 and the level to the level of the launch. The
-	// wait continues with or without offers. The rule starves a job with many tasks and few local slots: the job launches
-	// a local task now and then, and never uses the rest of the cluster (SPARK-18886).
+	// ToLaunched is the rule of Spark up to 3.0. If the job launches a task, its wait becomes 0, and its level
+	// becomes the level of the launched task. The next wait begins immediately, even without offers. This rule is
+	// bad for a job with many tasks and few slots near its data. Now and then the job launches a task near its
+	// data, and so it never uses the rest of the cluster (SPARK-18886).
 	ToLaunched
-	// NoRejection is the rule of Spark since 3.1, with the follow-up of pull request 28188; it solves SPARK-18886. The wait
-	// starts again only at the end of a round of offers, and only under two conditions:
+	// NoRejection is the rule of Spark since 3.1, with the follow-up of pull request 28188. It solves the problem
+	// of SPARK-18886: with [ToLaunched], a job that sometimes launches a task near its data never uses the rest of
+	// the cluster. A round is a set of offers that the host makes together; close each round with
+	// [Locality.EndRound]. With NoRejection the wait starts again from 0 only at the end of a round, and only
+	// under two conditions:
 	//
-	//   - No offer in this round was declined because of the delay.
-	//   - No such offer was declined since the last round that offered all free slots, that round included. A round that
-	//     offers all free slots itself does not need this condition.
+	//   - The job declined no offer of this round with the reason [Delayed].
+	//   - The round offered all free slots. Or the last round that offered all free slots, and all rounds since
+	//     then, had no offer that was declined with the reason Delayed.
 	//
-	// If the round has launches, the level becomes the most local level of the launches. Close each round of offers with
-	// [Locality.EndRound].
+	// If the job has launched tasks in the round, its level becomes the most local level of a launched task. If it
+	// has launched no task, the wait starts again only if no offer was declined during this wait.
 	//
-	// A round without a launch counts too. Otherwise a job would stay at its last level if the rounds of all free slots
-	// find no slot. But such a round does not restart a wait in which an offer was declined. Otherwise a job would wait
-	// for ever if other jobs take the declined slots before each such round.
+	// A round in which the job launches no task must be able to restart the wait. Otherwise a job would stay at
+	// its last level if the rounds of all free slots find no slot. But such a round must not restart a wait in
+	// which an offer was declined. Otherwise a job would wait for ever if other jobs take the declined slots
+	// before each such round.
 	NoRejection
 )
 
 var resetNames = [...]string{"on-launch", "to-launched", "no-rejection"}
 
-// String returns the rule's name.
+// String returns the name of the rule.
 func (r Reset) String() string { return enum.Name(resetNames[:], r) }
 
-// MarshalText returns the rule's name.
+// MarshalText returns the name of the rule. It returns an error if the value has no name.
 func (r Reset) MarshalText() ([]byte, error) { return enum.Text(resetNames[:], r) }
 
-// UnmarshalText sets the rule by its name.
+// UnmarshalText sets the rule to the constant whose name is text. It returns an error if no constant has this name.
 func (r *Reset) UnmarshalText(text []byte) error { return enum.Parse(resetNames[:], text, r) }
 
-// Policy is a valid [Config], from which jobs are started. The zero value has one level and never waits. A Policy is
-// immutable and safe for concurrent use.
+// Policy is a valid [Config]. [Policy.Start] begins the waits of a job. The zero value has one level, so its jobs
+// never wait. A Policy never changes and is safe for concurrent use.
 type Policy struct {
-	waits    []time.Duration // by level, without the last level; if inOffers is set, a nanosecond stands for an offer
+	waits    []time.Duration // by level, without the last level; if inOffers is true, one nanosecond is one offer
 	total    time.Duration   // sum of the waits, or Forever
-	inOffers bool            // waits are counted in offers
+	inOffers bool            // true if waits are numbers of offers
 	reset    Reset
 }
 
-// New returns a Policy. The error names the field that is out of range.
+// New returns a Policy. It returns an error for the first field of c that is out of range.
 func New(c Config) (*Policy, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -96,7 +105,7 @@ func New(c Config) (*Policy, error) {
 	return p, nil
 }
 
-// Effective returns the configuration with its defaults filled in.
+// Effective returns the configuration with its zero fields replaced by their defaults.
 func (c Config) Effective() Config {
 	if c.Waits == nil && c.Misses == nil {
 		c.Waits = []time.Duration{15 * time.Second, 15 * time.Second}
@@ -104,15 +113,16 @@ func (c Config) Effective() Config {
 	return c
 }
 
-// Validate returns an error for the first field that is out of range. The error names the field, its value and its range.
+// Validate returns an error for the first field that is out of range. The error contains the name of the field,
+// its value and its range.
 func (c Config) Validate() error { return c.validate("Config") }
 
-// MarshalJSON writes the fields that are not zero: names in kebab-case, durations in seconds. UnmarshalJSON reads this
-// format.
+// MarshalJSON returns a JSON object with the fields that are not zero. Its keys are the names of the fields in
+// kebab case, and durations are in seconds. UnmarshalJSON reads this form.
 func (c Config) MarshalJSON() ([]byte, error)     { return wire.JSON(wire.Settings(&c)) }
 func (c *Config) UnmarshalJSON(data []byte) error { return wire.Read(data, c, wire.Struct) }
 
-// validate is Validate, with the configuration's name in errors.
+// validate does the same as Validate. Its errors call the configuration by the given name.
 func (c Config) validate(name string) error {
 	place := "delay: " + name
 	if c.Waits != nil && c.Misses != nil {
@@ -134,7 +144,7 @@ func (c Config) validate(name string) error {
 	return check.Named(place, "Reset", c.Reset, resetNames[:])
 }
 
-// Config returns the configuration with its defaults filled in.
+// Config returns the configuration of the policy, with zero fields replaced by their defaults.
 func (p *Policy) Config() Config {
 	c := Config{Reset: p.reset}
 	if !p.inOffers {
@@ -148,5 +158,5 @@ func (p *Policy) Config() Config {
 	return c
 }
 
-// Levels returns the number of levels. A job may launch anywhere at the last level.
+// Levels returns the number of locality levels. At the last level a job may launch on any machine.
 func (p *Policy) Levels() int { return len(p.waits) + 1 }

@@ -7,22 +7,22 @@ import (
 	"github.com/straggler-go/straggler/internal/wire"
 )
 
-// Decision answers an offer. A Decision is a plain value: it can be compared with ==, prints as one line, logs as
-// structured fields, and marshals to JSON with the names of its action and reason. The zero value declines the offer.
+// Decision is the answer to an offer of a slot. Decisions can be compared with ==. A Decision prints as one line,
+// logs as fields, and marshals to JSON with the names of its action and reason. The zero value declines the offer.
 type Decision struct {
 	// Action is Launch or Wait.
 	Action Action
-	// Reason says why.
+	// Reason says why the job should launch a task or wait.
 	Reason Reason
-	// Level is the offered level. Allowed is the least local level at which the job could launch at this time. 0 is the
-	// most local level.
+	// Level is the locality level of the offered slot. Allowed is the largest level at which the job may launch
+	// now. Level 0 is the most local level.
 	Level, Allowed int
-	// NextLevelIn is the time until the allowed level rises, if no launch and no more local candidates come first.
-	// NextLevelIn is 0 in three cases: the waits are counted in offers, the wait has not begun or never ends, or
-	// there is no further level.
+	// NextLevelIn is the time until Allowed becomes larger. A launch, or new tasks at a more local level, may
+	// change this time. NextLevelIn is 0 in three cases: waits are numbers of offers, the wait has not begun or
+	// never ends, or there is no further level.
 	NextLevelIn time.Duration
-	// Misses is the number of further offers to decline before the allowed level rises. Misses is 0 in three cases:
-	// the waits are counted in time, there is no further level, or the level rises with the next offer.
+	// Misses is the number of further offers that the job must decline before Allowed becomes larger. Misses is 0
+	// in three cases: waits are times, there is no further level, or Allowed becomes larger at the next offer.
 	Misses int
 }
 
@@ -35,7 +35,8 @@ func (d *Decision) wire(c *wire.Codec) {
 	c.Int("misses", &d.Misses)
 }
 
-// String returns the decision in one line. LogValue, for log/slog, and MarshalJSON have the same fields.
+// String returns the decision as one line. LogValue returns the same fields for
+// log/slog. MarshalJSON writes the same fields.
 func (d Decision) String() string               { return wire.Line(d.wire) }
 func (d Decision) LogValue() slog.Value         { return wire.Log(d.wire) }
 func (d Decision) MarshalJSON() ([]byte, error) { return wire.JSON(d.wire) }

@@ -7,7 +7,8 @@ import (
 	"github.com/straggler-go/straggler/delay"
 )
 
-// Does a wait of 15 s for a local slot pay? A local slot comes every 4 s, and a task without its data takes 10 s longer.
+// Should a job wait up to 15 s for a slot on a machine with its data? Such a slot is offered every 4 s on average.
+// On another machine a task takes 10 s longer.
 func ExampleGain() {
 	gain, err := delay.Gain(15*time.Second, 4*time.Second, 10*time.Second)
 	fmt.Println(gain.Round(time.Millisecond), err)

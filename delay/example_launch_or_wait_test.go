@@ -7,7 +7,7 @@ import (
 	"github.com/straggler-go/straggler/delay"
 )
 
-// A slot is free on a machine without the job's data. Should the job launch there, or wait?
+// A slot is free on a machine without the job's data. Should the job launch a task there, or wait?
 func ExampleLocality() {
 	policy, err := delay.New(delay.Config{}) // machine, rack, anywhere; 15 s at each of the first two levels
 	if err != nil {

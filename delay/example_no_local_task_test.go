@@ -7,7 +7,7 @@ import (
 	"github.com/straggler-go/straggler/delay"
 )
 
-// The last task that prefers a machine was launched. So the job need not wait at level 0 any more.
+// The last task that prefers certain machines was launched. So the job need not wait at level 0 any more.
 func ExampleLocality_SetCandidates() {
 	policy, err := delay.New(delay.Config{})
 	if err != nil {

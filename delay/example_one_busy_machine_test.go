@@ -7,7 +7,7 @@ import (
 	"github.com/straggler-go/straggler/delay"
 )
 
-// All data of a job is on one busy machine. With NoRejection and EndRound, the job also uses the rest of the cluster.
+// All data of a job is on one busy machine. With the rule NoRejection, the job also uses the rest of the cluster.
 func ExampleLocality_EndRound() {
 	policy, err := delay.New(delay.Config{Waits: []time.Duration{3 * time.Second}, Reset: delay.NoRejection})
 	if err != nil {

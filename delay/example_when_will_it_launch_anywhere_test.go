@@ -7,7 +7,8 @@ import (
 	"github.com/straggler-go/straggler/delay"
 )
 
-// When may the job launch at the next level? Allowed answers without an offer, so that the host can set a timer.
+// When may a job launch at the next level? Allowed returns the time without an offer, so that the host can set a
+// timer.
 func ExampleLocality_Allowed() {
 	policy, err := delay.New(delay.Config{Waits: []time.Duration{10 * time.Second}, Reset: delay.ToLaunched})
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/straggler-go/straggler/delay"
 )
 
-// Which jobs should wait? Jobs that read fast wait for their data, and jobs that mostly compute do not wait.
+// Which jobs should wait for their data? Jobs that read fast should wait. Jobs that mostly compute should not.
 func ExampleByReadRate() {
 	biased, err := delay.NewByReadRate(
 		delay.Class{MinRate: 10e6, Config: delay.Config{Waits: []time.Duration{10 * time.Second}}},

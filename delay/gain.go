@@ -9,21 +9,23 @@ import (
 	"github.com/straggler-go/straggler/internal/num"
 )
 
-// Gain returns how much earlier a task ends on average if its job waits for a local slot. The job waits at most wait (w).
-// Without a wait the job would launch the task on the first offered slot [FAIR §4.3.1]:
+// Gain returns how much earlier a task ends, on average, if its job waits for a slot on a machine with the task's
+// data. The job waits for at most wait (w). Without waiting, the job would launch the task on the first offered
+// slot [FAIR §4.3.1]:
 //
 //	E[gain] = (1 - e^(-w/t)) (D - t)
 //
-// Local slots are offered at random, one every spacing (t) on average. A task on another machine takes cost (D)
-// longer. For example, with a wait of 15 s, a local slot every 4 s and a cost of 10 s, the gain is 5.86 s. The text
-// of the paper lacks its formula. The formula above follows from the paper's model by integration, and has both
-// properties that the text derives from the missing formula.
+// Slots on machines with the data are offered at random times, and spacing (t) is the mean time between them. On
+// another machine the task takes cost (D) longer. For example, with a wait of 15 s, a spacing of 4 s and a cost of
+// 10 s, the gain is 5.86 s. The formula is missing in the text of the paper. This formula follows from the paper's
+// model by integration, and it has both properties that the text derives from the missing formula.
 //
-// If D > t, the gain grows with the wait, so the longest acceptable wait is best. If D ≤ t, no wait pays. As in the paper,
-// the host must know t and D.
+// If D > t, a longer wait gains more, so the longest acceptable wait is best. If D ≤ t, no wait gains anything. As
+// in the paper, the host must know t and D.
 //
-// [Forever] stands for infinity. An endless wait gains D-t. If local slots never come, the gain is -w, the lost wait. A
-// wait of 0 gains 0. The error names a negative argument. O(1), no allocation except for the error.
+// [Forever] means infinity. A wait that never ends gains D-t. If no slot with the data is ever offered, the gain
+// is -w, because the wait is lost. A wait of 0 gains 0. Gain returns an error for a negative argument. Cost: O(1),
+// no allocation except for the error.
 func Gain(wait, spacing, cost time.Duration) (time.Duration, error) {
 	if err := cmp.Or(
 		check.Least("delay", "wait", wait, 0),
@@ -48,11 +50,12 @@ func Gain(wait, spacing, cost time.Duration) (time.Duration, error) {
 	return gain, nil
 }
 
-// LocalWithin returns the probability that a local slot becomes free within the wait: 1-(1-wait/task)^slots [FAIR
-// §4.2]. slots is the number of local slots, and task is the duration of the tasks on them. A task may end at any
-// time with equal probability. For example, with a wait of 15 s, tasks of 60 s and 15 local slots, the probability is
-// 0.987. The error names a negative wait, a task of 0 or less, or negative slots. O(1), no allocation except for the
-// error.
+// LocalWithin returns the probability that a slot on a machine with a job's data becomes free within the time wait
+// [FAIR §4.2]. The argument slots is the number of slots on such machines. A task runs on each slot. The argument
+// task is the duration of each task from its start to its end. A task may be at any point of its duration with equal
+// probability. The result is 1-(1-wait/task)^slots. For example, with a wait of 15 s, tasks of 60 s and 15 slots, the
+// probability is 0.987. LocalWithin returns an error if wait or slots is negative, or if task is 0 or less. Cost:
+// O(1), no allocation except for the error.
 func LocalWithin(wait, task time.Duration, slots int) (float64, error) {
 	if err := cmp.Or(
 		check.Least("delay", "wait", wait, 0), check.Least("delay", "task", task, 1), check.Least("delay", "slots", slots, 0),

@@ -8,48 +8,54 @@ import (
 	"github.com/straggler-go/straggler/internal/num"
 )
 
-// Locality is the delay scheduling of a job: the level at which the job may launch, and its wait at this level. Use
-// [Policy.Start] to create a Locality; the zero Locality declines every slot with NoTask. Not safe for concurrent use; each
-// job needs its own.
+// Locality is the state of one job in delay scheduling: the level at which the job may launch tasks, and how long
+// it has waited at this level. Level 0 is a machine with the job's data, and the last level is any machine.
+// [Policy.Start] makes a Locality. The zero value declines every slot with the reason [NoTask]. A Locality is not
+// safe for concurrent use. Use one Locality for each job.
 //
-// A job that launches no task may launch anywhere once it has waited for the sum of the policy's waits. The bound
-// holds for every sequence of offers, and also if machines come and go.
+// A job that launches no task waits at most for the sum of the policy's waits. Then it may launch on any machine.
+// This is true for every sequence of offers, even if machines join and leave the cluster.
 type Locality struct {
 	policy     *Policy
-	candidates uint64 // bit set of levels at which the job has tasks to launch; the last level is always set
-	level      int    // the allowed level
+	candidates uint64 // bit set of levels at which the job has tasks to launch; the last level is always in the set
+	level      int    // the largest level at which the job may launch
 	clock      clock.Clock
-	waited     time.Duration // wait at this level so far, in the policy's unit
-	bound      time.Duration // longest further wait at all levels, from the arrival at this level; Forever stays Forever
-	counting   bool          // time is added to waited
-	declined   bool          // an offer was declined because of the delay since the wait started
+	waited     time.Duration // wait at this level so far; a time, or a number of offers as nanoseconds
+	// bound is the longest time that the job may still wait at this level and all later levels together, measured from
+	// its arrival at this level. Forever means no bound.
+	bound    time.Duration
+	counting bool // true if the time that passes is added to waited
+	declined bool // true if an offer was declined with the reason Delayed since the wait started
 
-	// For NoRejection.
-	rejected         bool // an offer of this round was declined because of the delay
-	rejectedSinceAll bool // an offer was declined because of the delay since the last round of all free slots, or in that round
-	launched         int  // most local level of the launches of this round; -1 without a launch
+	// The rule NoRejection uses the fields below.
+	rejected bool // true if an offer of this round was declined with the reason Delayed
+	// rejectedSinceAll is true if an offer was declined with the reason Delayed in the last round of all free slots, or
+	// since that round.
+	rejectedSinceAll bool
+	launched         int // most local level at which a task was launched in this round; -1 for none
 }
 
-// Start returns a Locality at level 0 without a wait so far, and with candidates at every level.
-
-// Start returns a Locality at level 0 that has not waited yet and has candidates at every level.
+// Start returns the Locality of a new job. The job may launch only at level 0, has not waited yet, and has tasks
+// to launch at every level.
 func (p *Policy) Start(now time.Time) Locality {
 	l := Locality{policy: p, candidates: p.all(), bound: p.total, counting: p.reset != OnLaunch, launched: -1}
 	l.clock.At(now)
 	return l
 }
 
-// all returns the bit set of all levels.
+// all returns the bit set of all levels of the policy.
 func (p *Policy) all() uint64 { return 1<<p.Levels() - 1 }
 
-// Offer answers whether to launch a task of the job on an offered slot. level is the locality of the most local task that
-// the job has for this slot. A level that does not exist, such as -1, says that the job has no task for the slot. The
-// answer counts as carried out: a rejection begins or continues the wait, and a launch starts the wait again, as the
-// policy's [Reset] says.
+// Offer decides whether the job should launch a task on an offered slot. level is the locality level of the slot for
+// the job's most local task; level 0 is a machine with the task's data. A level that does not exist, for example -1,
+// means that the job has no task for the slot. Offer assumes that the host does as the Decision says. An offer that
+// is declined with the reason [Delayed] begins or continues the job's wait. A launch starts the wait again from 0, if
+// [Config.Reset] says so.
 //
-// The level rises once the job has waited for at least the policy's wait. Excess waiting time counts at the next level, so
-// the job can cross several levels at once. If the clock steps back, no time passes at the step, and the next time is
-// measured from there. O(1), and O(levels) if levels are crossed; no allocation.
+// When the job has waited for the policy's wait at its level, it may also launch at the next level. If the job has
+// waited longer, the rest of the time is used at the next level. So the job may pass several levels in one call. If
+// the host's clock steps back, no time has passed, and the next time is measured from the new instant. Cost: O(1),
+// and O(levels) if the job passes levels; no allocation.
 func (l *Locality) Offer(now time.Time, level int) Decision {
 	if l.policy == nil {
 		return Decision{Reason: NoTask, Level: level}
@@ -70,8 +76,9 @@ func (l *Locality) Offer(now time.Time, level int) Decision {
 	return d
 }
 
-// Allowed returns the least local level at which the job may launch now, and the time until this level rises, as in
-// [Decision.NextLevelIn]. O(1), and O(levels) if levels are crossed; no allocation.
+// Allowed returns the largest level at which the job may launch now; level 0 is the most local level. It also
+// returns the time until this level becomes larger, as [Decision.NextLevelIn]. Cost: O(1), and O(levels) if the
+// job passes levels; no allocation.
 func (l *Locality) Allowed(now time.Time) (level int, rise time.Duration) {
 	if l.policy == nil {
 		return 0, 0
@@ -81,15 +88,15 @@ func (l *Locality) Allowed(now time.Time) (level int, rise time.Duration) {
 	return l.level, rise
 }
 
-// SetCandidates says at which levels the job has tasks to launch. Bit i of levels is set if, at level i, an existing machine
-// is local to a pending task. Call SetCandidates if this changes: the last task with a preference was launched, or
-// machines joined or left. The last level, at which any machine is local, always counts as set. Bits beyond the policy's
-// levels have no meaning.
+// SetCandidates sets the levels at which the job has tasks to launch. Bit i of levels must be set if a machine
+// exists that is at level i for a task that has not started. Call SetCandidates whenever this changes. For
+// example, the last task that prefers certain machines was launched, or machines have joined or left the cluster.
+// The last level, at which a task may run on any machine, is always set. Bits beyond the last level are ignored.
 //
-// The job skips a level without candidates at once, without its wait (SPARK-4939). If a more local level than the current
-// level gets new candidates, the job returns to that level and waits there again (SPARK-31837). All these waits together
-// never exceed the sum of the policy's waits, so machines that come and go do not delay the job for ever. O(1), and
-// O(levels) if levels are crossed; no allocation.
+// The job skips a level without such tasks immediately and does not wait there (SPARK-4939). If tasks are added at a
+// level that is more local than the present level, the job returns to that level and waits there again
+// (SPARK-31837). All waits together never exceed the sum of the policy's waits. So machines that join and leave
+// cannot delay the job for ever. Cost: O(1), and O(levels) if the job passes levels; no allocation.
 func (l *Locality) SetCandidates(now time.Time, levels uint64) {
 	if l.policy == nil {
 		return
@@ -105,9 +112,10 @@ func (l *Locality) SetCandidates(now time.Time, levels uint64) {
 	l.rise()
 }
 
-// EndRound closes a round of offers. all says that the round offered every free slot of the cluster. Under [NoRejection] the
-// wait may start again here; the other rules ignore EndRound. A host that offers each slot when it becomes free closes a
-// round after each offer, and from time to time a round of all free slots. O(1), and O(levels) if levels are crossed; no
+// EndRound ends a round, which is a set of offers that the host makes together. all is true if the round offered
+// every free slot of the cluster. With the rule [NoRejection] the job's wait may start again from 0 here; the
+// other rules ignore EndRound. A host that offers each slot when it becomes free ends a round after each offer.
+// From time to time it makes a round of all free slots. Cost: O(1), and O(levels) if the job passes levels; no
 // allocation.
 func (l *Locality) EndRound(now time.Time, all bool) {
 	if l.policy == nil || l.policy.reset != NoRejection {
@@ -128,7 +136,7 @@ func (l *Locality) EndRound(now time.Time, all bool) {
 	l.rejected, l.launched = false, -1
 }
 
-// advance adds the time since the last call to the wait.
+// advance adds the time since the last call to the job's wait.
 func (l *Locality) advance(now time.Time) {
 	before := l.clock.Since
 	after := l.clock.At(now)
@@ -138,10 +146,10 @@ func (l *Locality) advance(now time.Time) {
 	l.rise()
 }
 
-// rise moves on to less local levels as far as the wait allows.
+// rise moves the job to less local levels, as far as its wait allows.
 func (l *Locality) rise() {
 	for l.level < l.policy.Levels()-1 {
-		wait := l.waited // a level without candidates needs no further wait
+		wait := l.waited // the job leaves a level without tasks immediately
 		if l.candidates>>l.level&1 != 0 {
 			wait = l.wait()
 			if l.waited < wait || wait == Forever {
@@ -151,10 +159,11 @@ func (l *Locality) rise() {
 		next := l.candidates &^ (1<<(l.level+1) - 1)
 		l.move(bits.TrailingZeros64(next), wait)
 	}
-	l.waited = 0 // time at the last level does not count as a wait
+	l.waited = 0 // time at the last level is not a wait
 }
 
-// move changes the level, and uses up wait of the waiting time. The rest of the waiting time counts at the new level.
+// move sets the level and subtracts wait from the time that the job has waited. The rest of this time is used at
+// the new level.
 func (l *Locality) move(level int, wait time.Duration) {
 	l.level = level
 	l.waited -= wait
@@ -163,10 +172,10 @@ func (l *Locality) move(level int, wait time.Duration) {
 	}
 }
 
-// wait returns the duration of the wait at the current level. The current level must not be the last level.
+// wait returns how long the job must wait at its present level, which must not be the last level.
 func (l *Locality) wait() time.Duration { return min(l.policy.waits[l.level], l.bound) }
 
-// remaining returns the rest of the wait at this level, in time or in offers.
+// remaining returns how much of the wait at the present level is left: a time, or a number of offers.
 func (l *Locality) remaining() (rise time.Duration, misses int) {
 	if l.level == l.policy.Levels()-1 {
 		return 0, 0
@@ -181,7 +190,8 @@ func (l *Locality) remaining() (rise time.Duration, misses int) {
 	return wait - l.waited, 0
 }
 
-// launch records a launch at a level, and starts the wait again unless the rule is NoRejection.
+// launch records that the job launches a task at the given level. Unless the rule is NoRejection, the wait starts
+// again from 0.
 func (l *Locality) launch(level int) {
 	switch {
 	case l.policy.reset != NoRejection:
@@ -192,7 +202,7 @@ func (l *Locality) launch(level int) {
 	}
 }
 
-// reject records an offer that was declined because of the delay.
+// reject records that the job declined an offer with the reason Delayed.
 func (l *Locality) reject() {
 	if l.policy.inOffers {
 		l.waited++
@@ -200,7 +210,8 @@ func (l *Locality) reject() {
 	l.rejected, l.declined, l.counting = true, true, true
 }
 
-// restart begins the wait at a level, or at the next level with candidates.
+// restart starts the wait again from 0 at the given level. If the job has no tasks at this level, the wait starts
+// at the next level with tasks.
 func (l *Locality) restart(level int) {
 	l.level, l.waited, l.bound, l.declined = level, 0, l.policy.total, false
 	l.rise()

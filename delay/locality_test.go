@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// Under OnLaunch the wait begins with a rejection. Under ToLaunched it begins with the start of the job and with each
-// launch.
+// With OnLaunch the wait begins when the job declines an offer. With ToLaunched it begins with the start of the
+// job and with each launch.
 func TestTheRuleSaysWhenTheWaitBegins(t *testing.T) {
 	paper, spark := started(t, Config{}), started(t, Config{Reset: ToLaunched})
 	assert.Zero(t, paper.Offer(at(1), 0).NextLevelIn)

@@ -10,9 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The cluster has 100 machines with one slot each, and blocks have 3 replicas. Five jobs that never leave their slots read
-// below 50 % of their data locally. Delay scheduling solves this (Figure 5 and §4.2). A job with k of 100 machines finds
-// the share 1-(1-k/100)^3.
+// The cluster has 100 machines with one slot each, and each block is stored on 3 machines. If five jobs never
+// leave their slots, they read less than 50 % of their blocks on the same machine. Delay scheduling solves this
+// (Figure 5 and §4.2). A job that uses k of 100 machines finds the share 1-(1-k/100)^3 of its blocks there.
 func TestStickySlots_FAIR41(t *testing.T) {
 	for _, b := range []struct {
 		jobs   int
@@ -44,8 +44,8 @@ func newScan(policy *Policy, source *rand.Rand, blocks int) *scan {
 	return s
 }
 
-// pick returns the next block to read on the machine, and the block's level there: 0 if the machine has the block, and -1
-// if no block remains.
+// pick returns the next block to read on the machine, and the block's level there: 0 if the machine has the block,
+// and -1 if no block remains.
 func (s *scan) pick(machine int) (block, level int) {
 	for len(s.on[machine]) > 0 && s.done[s.on[machine][0]] {
 		s.on[machine] = s.on[machine][1:]

@@ -26,8 +26,8 @@ func started(t *testing.T, c Config) *Locality {
 	return &j
 }
 
-// A job starts at level 0. After a wait of at least T_1 it is at level 1, and after a further wait of T_2 at level 2. A more
-// local launch makes the level more local again.
+// A job starts at level 0. After a wait of at least T_1 it is at level 1, and after a further wait of T_2 at level 2.
+// A more local launch makes the level more local again.
 func TestLevels_FAIR42(t *testing.T) {
 	j := started(t, Config{})
 	d := j.Offer(at(100), 1)
@@ -47,8 +47,8 @@ func TestLevels_FAIR42(t *testing.T) {
 	assert.Equal(t, 0, level, "a more local launch must make the level more local")
 }
 
-// With 5 slots on each machine and 3 replicas, 15 slots are local. Tasks take 60 s. At least one task on a local slot ends
-// within 15 s with probability 1-(3/4)^15 = 98.66 %.
+// With 5 slots on each machine and 3 replicas, 15 slots are local. Tasks take 60 s. At least one task on a local slot
+// ends within 15 s with probability 1-(3/4)^15 = 98.66 %.
 func TestLocalWithin_FAIR42(t *testing.T) {
 	p, err := LocalWithin(15*time.Second, time.Minute, 15)
 	require.NoError(t, err)
@@ -67,8 +67,8 @@ func TestLocalWithin_FAIR42(t *testing.T) {
 	assert.InDelta(t, p, float64(local)/trials, 4*math.Sqrt(p*(1-p)/trials))
 }
 
-// Waiting pays exactly if D > t. With w = 2t the gain is 86 % of the largest possible gain. The formula is missing from the
-// text; the formula of Gain agrees with a simulation of the model.
+// Waiting pays exactly if D > t. With w = 2t the gain is 86 % of the largest possible gain. The formula is missing
+// from the text; the formula of Gain agrees with a simulation of the model.
 func TestGain_FAIR431(t *testing.T) {
 	gain := func(w, s, d float64) float64 {
 		g, err := Gain(at(w).Sub(start), at(s).Sub(start), at(d).Sub(start))
@@ -97,9 +97,9 @@ func TestGain_FAIR431(t *testing.T) {
 	assert.InDelta(t, mean, gain(6, 3, 10), 4*deviation)
 }
 
-// If D > t the gain grows with the wait, so the best wait is infinite, and the acceptable worst case limits it.
-// Otherwise the gain falls with the wait, so the best wait is 0. Jobs that mostly compute have D = 0 and launch at
-// once.
+// If D > t, a longer wait gains more, so the best wait is infinite, and the longest acceptable wait limits it.
+// Otherwise a longer wait gains less, so the best wait is 0. Jobs that mostly compute have D = 0 and should launch
+// immediately.
 func TestBestWait_FAIR431(t *testing.T) {
 	for _, b := range []struct {
 		spacing, cost time.Duration

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// slowLocality is a slow model of Locality: it counts every second, or every declined offer, and moves by one level
-// at a time.
+// slowLocality is a slow model of Locality: it adds up single seconds, or single declined offers, and moves by one
+// level at a time.
 type slowLocality struct {
 	waits             []int
 	inOffers          bool
@@ -198,8 +198,8 @@ func checkMisses(t *testing.T, d Decision, slow slowLocality) {
 	require.True(t, slow.level > level || level == len(slow.waits))
 }
 
-// After its first rejection, a job that launches no task may launch anywhere after the sum of its waits. The bound
-// holds for every sequence of rounds, and also if machines come and go.
+// After a job has declined its first offer, it may launch on any machine after the sum of its waits, if it
+// launches no task. This is true for every sequence of rounds, even if machines join and leave.
 func TestLocalityNeverWaitsBeyondItsBound(t *testing.T) {
 	source := rand.New(rand.NewPCG(1, 2))
 	for range 2000 {

@@ -5,26 +5,28 @@ import (
 	"github.com/straggler-go/straggler/internal/num"
 )
 
-// Class is a class of jobs by the rate at which their tasks read.
+// Class is a class of jobs whose tasks read at similar rates.
 type Class struct {
-	// MinRate is the smallest read rate of the class, in bytes per second, 0 or more.
+	// MinRate is the smallest read rate of a job in the class, in bytes per second, 0 or more.
 	MinRate float64
-	// Config says how the jobs of the class wait. For jobs that mostly compute, set Waits to zeros.
+	// Config says how long the jobs of the class wait. For jobs that mostly compute, set each element of Waits to
+	// 0.
 	Config Config
 }
 
-// ByReadRate has a [Policy] for each class of jobs: IO-rate biasing [FAIR §4.3.2]. If many jobs want the same
-// machine, the jobs that read fast should wait for it, and the jobs that mostly compute should not. For example, two
-// tasks read 64 MB, the first in 25 s and the second in 5 s. The first task loads the network with a fifth of the
-// second task's rate. The zero value has no classes, and its policy is the zero Policy, which never waits. A
-// ByReadRate is immutable and safe for concurrent use.
+// ByReadRate contains a [Policy] for each class of jobs. The paper calls this IO-rate biasing [FAIR §4.3.2]. If
+// many jobs want a slot on the same machine, jobs that read fast should wait for it, and jobs that mostly compute
+// should not. For example, two tasks read 64 MB, the first in 25 s and the second in 5 s. On another machine, the
+// first task would load the network with only a fifth of the second task's rate. The zero value has no classes,
+// and its jobs never wait. A ByReadRate never changes and is safe for concurrent use.
 type ByReadRate struct {
 	rates    []float64
 	policies []*Policy
 }
 
-// NewByReadRate returns the policies of the classes. List the classes from the fastest readers to the slowest; the last
-// class must have the MinRate 0. The error names the row and the field that is out of range.
+// NewByReadRate returns the policies of the classes. List the class with the largest MinRate first. The last class
+// must have the MinRate 0. NewByReadRate returns an error with the index of a class and the name of a field that
+// is out of range.
 func NewByReadRate(classes ...Class) (*ByReadRate, error) {
 	if len(classes) == 0 {
 		return nil, check.Bad("delay", "len(classes)", 0, "1 or more")
@@ -52,9 +54,9 @@ func NewByReadRate(classes ...Class) (*ByReadRate, error) {
 	return b, nil
 }
 
-// For returns the policy of jobs with the given read rate, in bytes per second. The rate of a task is its bytes divided by
-// its duration on a machine with its data. An unknown rate, NaN or negative, gets the policy of the fastest readers.
-// O(classes), no allocation.
+// For returns the policy for jobs with the given read rate in bytes per second. The read rate of a task is the
+// number of bytes that it reads, divided by its duration on a machine with its data. For an unknown rate, NaN or
+// negative, For returns the policy of the class with the largest MinRate. Cost: O(classes), no allocation.
 func (b *ByReadRate) For(rate float64) *Policy {
 	if len(b.policies) == 0 {
 		return &Policy{}

@@ -7,9 +7,10 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// slotsUsed simulates the case of SPARK-18886 and SPARK-27214. The cluster has ten slots, and only one slot is on the
-// machine with the job's data. Tasks take a second. The local slot is offered when it becomes free, and every second
-// all free slots are offered. The result is the largest number of slots that the job used at once within two minutes.
+// slotsUsed simulates the case of SPARK-18886 and SPARK-27214. The cluster has ten slots, and one slot is on the
+// machine with the job's data. Tasks take a second. This slot is offered when it becomes free, and every second
+// all free slots are offered. The result is the largest number of slots that the job used at the same time within
+// two minutes.
 func slotsUsed(t *testing.T, reset Reset) int {
 	j := started(t, Config{Waits: []time.Duration{3 * time.Second}, Reset: reset})
 	most := 0
@@ -36,8 +37,8 @@ func TestOnlyTheOldRulesStarveTheJob(t *testing.T) {
 	assert.Equal(t, 10, slotsUsed(t, NoRejection))
 }
 
-// A round of all free slots without a rejection starts the wait again, even if the round has no launch. A full cluster has
-// such rounds (PR 28188). Otherwise the level would never become more local.
+// A round of all free slots in which the job declines no offer starts the wait again, even if the job launches
+// nothing. In a full cluster there are such rounds (PR 28188). Otherwise the level would never become more local.
 func TestResetNeedsNoLaunch(t *testing.T) {
 	j := started(t, Config{Waits: []time.Duration{3 * time.Second}, Reset: NoRejection})
 	j.Offer(at(0), 1)
@@ -58,9 +59,9 @@ func TestResetNeedsNoLaunch(t *testing.T) {
 	assert.Equal(t, 3*time.Second, rise)
 }
 
-// Other jobs take each slot that the job declines, so a round of all free slots finds no slot. The job must still be able to
-// launch anywhere after its wait. If such a round started the wait again, the job would wait for ever, as the review of PR
-// 27207 found.
+// Other jobs take each slot that the job declines, so a round of all free slots finds no slot. The job must still be
+// able to launch anywhere after its wait. If such a round started the wait again, the job would wait for ever, as the
+// review of PR 27207 found.
 func TestTheWaitEndsIfOthersTakeTheDeclinedSlots(t *testing.T) {
 	j := started(t, Config{Waits: []time.Duration{3 * time.Second}, Reset: NoRejection})
 	for second := range 3 {
@@ -81,7 +82,8 @@ func TestRoundsBeforeTheFirstRejectionAreNotAWait(t *testing.T) {
 	assert.Equal(t, 2*time.Second, j.Offer(at(100), 1).NextLevelIn)
 }
 
-// A partial round starts the wait again only if the last full round and all rounds since then had no rejection.
+// A round of some free slots starts the wait again only under a condition: in the last round of all free slots,
+// and in all rounds since then, no offer was declined.
 func TestAPartialRoundNeedsRoundsWithoutRejection(t *testing.T) {
 	j := started(t, Config{Waits: []time.Duration{10 * time.Second}, Reset: NoRejection})
 	rise := func(s float64) time.Duration {
@@ -106,7 +108,7 @@ func TestAPartialRoundNeedsRoundsWithoutRejection(t *testing.T) {
 	assert.Equal(t, 10*time.Second, rise(5), "a partial round after such a full round must start the wait again")
 }
 
-// After a round, the level is the level of its most local launch.
+// After a round, the level of the job is the most local level at which it launched a task in the round.
 func TestRoundTakesTheMostLocalLaunch(t *testing.T) {
 	j := started(t, Config{Reset: NoRejection})
 	for _, level := range []int{2, 1, 2} {

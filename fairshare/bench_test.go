@@ -92,8 +92,9 @@ func BenchmarkNext(b *testing.B) {
 	}
 }
 
-// BenchmarkBisection measures the method of Hadoop YARN for comparison: doubling and 25 halvings. The shares are
-// truncated, and so they are not exact.
+// BenchmarkBisection measures the method of Hadoop YARN for comparison. It doubles the level until the shares
+// exceed the total, and then halves the interval 25 times. The shares are truncated to whole slots, so they are
+// not exact.
 func BenchmarkBisection(b *testing.B) {
 	b.Run("pools=100000", func(b *testing.B) {
 		pools, total := flatPools(100_000)

@@ -13,10 +13,10 @@ import (
 )
 
 // Section 4.2: "if the head-of-line job cannot launch a local task, we skip this job and look at subsequent jobs".
-// The cluster has 20 machines with one slot each, and four machines hold the data of a small job. Without a wait the
-// small job starts a task on any machine, so a fifth of its tasks are local. With a wait the index holds the job
-// until the wait is over or a machine with its data is on offer, so nearly all of its tasks are local. The job keeps
-// its share, and no slot is idle.
+// The cluster has 20 machines with one slot each, and four machines store the data of a small job. If the small
+// job never waits, it starts tasks on any machine, and a fifth of its tasks run on a machine with their data. If
+// it waits, the index skips the job until its wait is over or until a slot on a machine with its data is offered.
+// Then nearly all of its tasks run on such a machine. The job still gets its share, and no slot is idle.
 func TestSection42SkippedJobsKeepTheirPlace(t *testing.T) {
 	local, used := skipped(t, 0)
 	assert.InDelta(t, .2, local, .06, "a fifth of the tasks must be local by chance")

@@ -2,7 +2,8 @@ package fairshare
 
 import "math"
 
-// divide divides total among the siblings of a group and writes their shares into dst.
+// divide divides total units among the pools of one group, which have the same parent. It writes one share for
+// each pool into dst, at the index of the pool.
 func (t *Tree) divide(dst []Share, g group, total int64) {
 	least := t.fill.least(g.first, g.end)
 	_, fits := t.fill.most(g.first, g.end, total)
@@ -16,8 +17,9 @@ func (t *Tree) divide(dst []Share, g group, total int64) {
 	}
 }
 
-// serve visits the sections of the group in order. Each section gets its minimums and, up to its demand, the surplus
-// that earlier sections have left.
+// serve visits the sections of the group in the order in which they are served. A section is a set of pools that
+// divide units at the same level of units per weight. Each section gets the minimums of its pools. Then it gets,
+// up to the demands of its pools, the surplus that earlier sections have left.
 func (t *Tree) serve(dst []Share, g group, surplus int64) {
 	for first := g.first; first < g.end; {
 		end := t.section(g, first)
@@ -39,7 +41,8 @@ func (t *Tree) serve(dst []Share, g group, surplus int64) {
 	}
 }
 
-// grantAll gives each pool its upper end. It leaves Share.Bound as bounds has set it: AtDemand or AtMax.
+// grantAll gives each pool at the positions first to end-1 the largest share that the pool may have. It leaves
+// Share.Bound as the method bounds has set it: AtDemand or AtMax.
 func (t *Tree) grantAll(dst []Share, first, end int32) {
 	for i := first; i < end; i++ {
 		s := &dst[t.nodes[i].pool]
@@ -47,7 +50,8 @@ func (t *Tree) grantAll(dst []Share, first, end int32) {
 	}
 }
 
-// grantMinimums gives each pool its minimum, because no surplus is left for this section.
+// grantMinimums gives each pool at the positions first to end-1 its minimum and nothing more. serve calls it if
+// earlier sections of the group have left no surplus.
 func (t *Tree) grantMinimums(dst []Share, first, end int32) {
 	for i := first; i < end; i++ {
 		s := &dst[t.nodes[i].pool]
@@ -57,17 +61,18 @@ func (t *Tree) grantMinimums(dst []Share, first, end int32) {
 	}
 }
 
-// fillTo fills the pools to a common level. The sum of their lower ends must fit in total, and the sum of their upper
-// ends must not.
+// fillTo divides total units among the pools at the positions first to end-1 at one level: each pool gets the same
+// number of units per weight, within its lower and its upper bound. The sum of the lower bounds must be at most
+// total. The sum of the upper bounds must be larger than total.
 func (t *Tree) fillTo(dst []Share, first, end int32, total int64) {
 	for i := first; i < end; i++ {
-		t.fill.weight[i] = max(t.nodes[i].weight, 1) // in a section all weights are zero, or none is
+		t.fill.weight[i] = max(t.nodes[i].weight, 1) // the weights of a section are all zero or all positive
 	}
 	if t.policy.Surplus == WaterLevel {
 		t.fillAndRound(dst, first, end, total)
 		return
 	}
-	f, base := &t.fill, t.fill.want // bounds no longer needs the demands, so their space is free
+	f, base := &t.fill, t.fill.want // want held the demands; the method bounds has used them, so the slice is free
 	for i := first; i < end; i++ {
 		base[i] = f.lo[i]
 		f.lo[i], f.hi[i] = 0, f.hi[i]-base[i]
@@ -80,7 +85,8 @@ func (t *Tree) fillTo(dst []Share, first, end int32, total int64) {
 	}
 }
 
-// fillAndRound finds the level for the weights in t.fill, rounds the shares and writes them into dst.
+// fillAndRound divides total units among the pools at the positions first to end-1. It finds the level, which is
+// the number of units per weight, for the weights in t.fill. Then it rounds the shares and writes them into dst.
 func (t *Tree) fillAndRound(dst []Share, first, end int32, total int64) {
 	l := t.fill.level(first, end, total)
 	t.fill.round(l, first, end, total)
@@ -88,7 +94,8 @@ func (t *Tree) fillAndRound(dst []Share, first, end int32, total int64) {
 		s := &dst[t.nodes[i].pool]
 		s.Slots, s.Real, s.Level = t.fill.slots[i], t.fill.real(l, i), l.float()
 		switch {
-		case s.Slots == t.fill.hi[i] && t.fill.rest[i] == 0: // the pool has its upper end; bounds has set AtDemand or AtMax
+		case s.Slots == t.fill.hi[i] && t.fill.rest[i] == 0:
+			// The pool has its upper bound. The method bounds has set s.Bound to AtDemand or AtMax.
 		case t.fill.state[i] == low:
 			s.Bound = AtMin
 		default:
@@ -97,8 +104,8 @@ func (t *Tree) fillAndRound(dst []Share, first, end int32, total int64) {
 	}
 }
 
-// cutMinimums divides a total that is smaller than the sum of the minimums. The minimums become the upper ends, and
-// the lower ends become 0.
+// cutMinimums divides a total that is smaller than the sum of the minimums of the group. For this division the
+// minimum of each pool is its upper bound, and its lower bound is 0.
 func (t *Tree) cutMinimums(dst []Share, g group, total int64) {
 	f := &t.fill
 	for i := g.first; i < g.end; i++ {

@@ -107,7 +107,7 @@ func TestTreeKeepsNothingBetweenCalls(t *testing.T) {
 	assert.Equal(t, fresh, again)
 }
 
-// The name of each case says which wrong result another scheduler computes.
+// The name of each case is a wrong result that another scheduler computes.
 func TestSharesAvoidKnownErrorsOfOtherSchedulers(t *testing.T) {
 	for name, c := range map[string]struct {
 		pools []Pool

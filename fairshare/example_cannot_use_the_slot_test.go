@@ -6,8 +6,8 @@ import (
 	"github.com/straggler-go/straggler/fairshare"
 )
 
-// What if the next pool cannot use the slot? Pool 0 waits for a machine with its data. Hold makes the index skip pool
-// 0 for this slot, and pool 0 keeps its place: it is next again for the slot after.
+// What if the next pool cannot use the slot? Pool 0 waits for a slot on a machine with its data. Hold makes Next
+// skip pool 0 for this slot. Pool 0 does not lose its place: it is first again when the next slot is offered.
 func ExampleIndex_Hold() {
 	tree, err := fairshare.New([]fairshare.Pool{{Demand: 5}, {Demand: 5}}, fairshare.Policy{})
 	if err != nil {

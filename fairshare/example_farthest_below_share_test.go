@@ -6,8 +6,9 @@ import (
 	"github.com/straggler-go/straggler/fairshare"
 )
 
-// How do I serve the pool that is farthest below its share? Choose an order by share, and tell the index the shares.
-// The pools use 10 of 14 and 40 of 86 slots. Pool 1 is farther below its share, and the paper serves it.
+// How do I serve the pool that is farthest below its share? Use the order LargestDeficit, and call SetShares. Pool
+// 0 uses 10 of its share of 14 slots, and pool 1 uses 40 of 86. Pool 1 is farther below its share, so it is
+// served.
 func ExampleIndex_SetShares() {
 	tree, err := fairshare.New([]fairshare.Pool{{Demand: 14}, {Demand: 100}}, fairshare.Policy{
 		Order: fairshare.LargestDeficit,

@@ -6,8 +6,9 @@ import (
 	"github.com/straggler-go/straggler/fairshare"
 )
 
-// How many slots should each pool have? Four pools divide 100 slots, as in Figure 3 of the paper. The level is 14.
-// Pool 0 wants less than its minimum of 50, and pools 2 and 3 get their minimums. Pool 1 gets the other 14 slots.
+// How many slots should each pool have? Four pools divide 100 slots, as in Figure 3 of the paper. Pool 0 wants
+// less than its minimum of 50, so it gets its demand of 46. Pools 2 and 3 get their minimums. Pool 1 gets the
+// other 14 slots.
 func ExampleShares() {
 	shares, err := fairshare.Shares([]fairshare.Pool{
 		{Min: 50, Demand: 46},

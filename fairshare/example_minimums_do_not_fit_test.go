@@ -6,8 +6,8 @@ import (
 	"github.com/straggler-go/straggler/fairshare"
 )
 
-// What happens if the minimums do not fit? The zero Policy refuses. Scale gives each pool the same part of its
-// minimum, and ByWeight keeps small minimums in full.
+// What happens if the minimums add up to more than the total? The zero Policy returns an error. Scale gives each
+// pool the same part of its minimum. ByWeight gives a pool with a small minimum its whole minimum.
 func ExamplePolicy() {
 	pools := []fairshare.Pool{{Min: 30, Demand: 40}, {Min: 4, Demand: 40}}
 	for _, choice := range []fairshare.OnInfeasible{fairshare.Refuse, fairshare.Scale, fairshare.ByWeight} {

@@ -6,9 +6,9 @@ import (
 	"github.com/straggler-go/straggler/fairshare"
 )
 
-// How do pools of pools divide? The production pool has twice the weight of the research pool. Two users divide the
-// 67 slots of production. Two jobs queue for the 33 slots of research: the first job gets all 25 slots that it wants,
-// and the second job gets the other 8.
+// How do pools with children divide? The production pool has twice the weight of the research pool. Two users
+// divide the 67 slots of production. Two jobs of research are served one after another: the first job gets all 25
+// slots that it wants, and the second job gets the other 8 of the 33 slots.
 func ExampleTree_Shares() {
 	const production, research = 0, 1
 	tree, err := fairshare.New([]fairshare.Pool{

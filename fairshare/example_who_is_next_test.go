@@ -6,8 +6,9 @@ import (
 	"github.com/straggler-go/straggler/fairshare"
 )
 
-// Who gets the next free slot? Pool 2 is below its minimum of 1, so it is first. Then the pool with the least usage
-// per weight gets each slot: pool 0 has weight 3 and gets three slots for each slot of pool 1.
+// Which pool gets the next free slot? Pool 2 uses less than its minimum of 1, so it is first. Then each slot goes
+// to the pool with the fewest slots per weight. Pool 0 has weight 3, so it gets three slots for each slot of pool
+// 1.
 func ExampleIndex_Next() {
 	tree, err := fairshare.New([]fairshare.Pool{
 		{Weight: 3, Demand: 10},

@@ -8,34 +8,36 @@ import (
 	"github.com/straggler-go/straggler/internal/check"
 )
 
-// forest is a validated set of pools in breadth-first order. A forward loop visits a parent before its children, and
-// a backward loop visits the children first. Siblings are adjacent. A forest never changes after newForest. A
-// position is an index into nodes; it differs from the pool's index in the caller's slice.
+// forest is a validated set of pools, which are the nodes of trees. The slice nodes is in breadth-first order, so
+// a parent stands before its children, and pools with the same parent are adjacent. A position is an index into
+// nodes. It differs from the index of the pool in the slice that the caller passed. A forest never changes after
+// newForest.
 type forest struct {
 	policy    Policy
 	nodes     []node
 	groups    []group // groups[0] is the top level; the group of a parent stands before the group of its children
-	positions []int32 // the position of each pool, by pool index
+	positions []int32 // the position in nodes of each pool, by the index of the pool
 }
 
-// node is a pool with the defaults filled in.
+// node is one pool of the caller, in which the defaults have been replaced by numbers.
 type node struct {
 	weight, min, max, demand int64
 	pool, rank               int32
-	parent                   int32 // position; -1 at the top level
-	group, children          int32 // indices of the node's own group and of its children's group; -1 without children
+	parent                   int32 // position of the parent in nodes; -1 at the top level
+	group, children          int32 // indices into groups: its own group, and its children (-1 for none)
 }
 
 func (n *node) leaf() bool { return n.children < 0 }
 
-// group is one set of siblings, nodes[first:end]. They are sorted by rank; within a rank, nodes of weight zero come
-// last; then the pool index decides.
+// group is one set of pools with the same parent: nodes[first:end]. The pools are sorted by rank. Pools of equal
+// rank are sorted so that pools of weight zero come last. Further ties are sorted by pool index.
 type group struct {
 	parent, first, end int32
 	discipline         Discipline
 }
 
-// maxPools is the limit on the number of pools. Indices into slices of twice that length then fit in an int32.
+// maxPools is the limit on the number of pools. With fewer pools, an index into a slice of twice that length fits
+// in an int32.
 const maxPools = 1 << 30
 
 func newForest(pools []Pool, policy Policy) (*forest, error) {
@@ -72,10 +74,12 @@ func newForest(pools []Pool, policy Policy) (*forest, error) {
 	return f, f.checkSums()
 }
 
-// build appends the groups in breadth-first order. parents says which pools have children. A pool on a cycle, or
-// below a cycle, is never reached.
+// build appends the groups of pools with the same parent to f, in breadth-first order. parents[i] says whether
+// pool i has children. If the parents of some pools form a cycle, build never reaches these pools, nor the pools
+// below them.
 func (f *forest) build(pools []Pool, parents []bool) {
-	// The children of parent p are children[starts[p+1]:starts[p+2]]. The top level is p = -1 and comes first.
+	// The children of the pool with index p are children[starts[p+1]:starts[p+2]]. The pools of the top level are
+	// the children of p = -1, so they come first.
 	starts := make([]int32, len(pools)+2)
 	for i := range pools {
 		starts[int(pools[i].Parent)+1]++
@@ -98,7 +102,8 @@ func (f *forest) build(pools []Pool, parents []bool) {
 	}
 }
 
-// appendGroup appends the children of the node at position parent as one group of siblings.
+// appendGroup appends the given children, which are indices of pools, as one group. parent is the position of
+// their parent, or -1 for the top level.
 func (f *forest) appendGroup(pools []Pool, parent int32, children []int32) {
 	g := group{parent: parent, first: int32(len(f.nodes)), discipline: f.policy.Discipline}
 	if parent >= 0 {
@@ -129,8 +134,9 @@ func (f *forest) appendGroup(pools []Pool, parent int32, children []int32) {
 	f.groups = append(f.groups, g)
 }
 
-// bySection orders siblings by rank, then weighted pools before pools of weight zero, then by pool index. Siblings of
-// one section are then adjacent, and sections stand in the order in which they are served.
+// bySection orders pools with the same parent: first by rank, then pools with a weight before pools of weight
+// zero, then by pool index. So pools that are served together are adjacent, and pools that are served earlier
+// stand earlier.
 func bySection(a, b node) int {
 	if c := cmp.Compare(a.rank, b.rank); c != 0 {
 		return c
@@ -141,8 +147,9 @@ func bySection(a, b node) int {
 	return cmp.Compare(a.pool, b.pool)
 }
 
-// section returns the end of the section that starts at position i. A section is a run of siblings that share one
-// level: equal in rank, and all weighted or all of weight zero. Under FIFO each pool is a section by itself.
+// section returns the end of the section that starts at position i. A section is a run of adjacent pools that are
+// served together: they have equal rank, and their weights are all positive or all zero. Under FIFO each pool is a
+// section by itself.
 func (f *forest) section(g group, i int32) int32 {
 	if g.discipline == FIFO {
 		return i + 1
@@ -154,8 +161,8 @@ func (f *forest) section(g group, i int32) int32 {
 	return i
 }
 
-// cycle returns an error that names two pools of a cycle. Following the parents of any pool that build has not
-// reached leads into a cycle.
+// cycle returns an error with the indices of two pools whose parents form a cycle. It starts at a pool that build
+// has not reached and goes from parent to parent. This path always ends in a cycle.
 func (f *forest) cycle(pools []Pool) error {
 	reached := make([]bool, len(pools))
 	for i := range f.nodes {
@@ -170,8 +177,8 @@ func (f *forest) cycle(pools []Pool) error {
 		pools[i].Parent.Index(), i)
 }
 
-// checkSums returns an error if a sum of minimums or weights could overflow later. It also returns an error if the
-// maximum of a pool is smaller than the sum of its children's guarantees.
+// checkSums returns an error if a sum of minimums or weights does not fit in an int64. It also returns an error if
+// the maximum of a pool is smaller than the sum of the guarantees of its children.
 func (f *forest) checkSums() error {
 	guarantees := make([]int64, len(f.nodes))
 	for _, g := range slices.Backward(f.groups) {

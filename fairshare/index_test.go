@@ -173,7 +173,8 @@ func TestIndexAgreesWithFullSearch(t *testing.T) {
 	}
 }
 
-// Next names no pool only if each pool has its demand, is held, or is below a pool that is held or has its maximum.
+// Next returns no pool only if every pool has its demand, or is excluded by Hold, or is below a pool that has its
+// maximum or is excluded by Hold.
 func TestIndexLeavesNothingIdle(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 22))
 	idle := 0

@@ -45,7 +45,8 @@ func TestSweepAgreesWithPasses(t *testing.T) {
 	require.Positive(t, swept)
 }
 
-// If all pools are at their lower ends, many levels are right. sweep must return a finite level.
+// If the shares of all pools are their lower bounds, many levels are right. The method sweep must return a finite
+// level.
 func TestSweepReturnsANumberIfNoPoolIsAtTheLevel(t *testing.T) {
 	f := newFiller(2)
 	f.weight[0], f.lo[0], f.hi[0] = 1, 4, 5

@@ -29,7 +29,7 @@ func ratMax(a, b *big.Rat) *big.Rat {
 	return b
 }
 
-// bucket holds the bounds and the weight of one sibling.
+// bucket is a pool in the oracle: the bounds of its share and its weight.
 type bucket struct{ lo, hi, weight *big.Rat }
 
 func sumAt(buckets []bucket, l *big.Rat) *big.Rat {
@@ -62,7 +62,7 @@ func oracleFill(buckets []bucket, total *big.Rat) []*big.Rat {
 	return shares
 }
 
-// oracle holds the bounds of each pool. It computes them by recursion.
+// oracle computes the bounds of the share of each pool by recursion.
 type oracle struct {
 	pools  []Pool
 	policy Policy

@@ -8,24 +8,26 @@ import (
 	"github.com/straggler-go/straggler/internal/exact"
 )
 
-// Order decides which of several siblings under [Fair] gets the next free unit. Under every order a pool wants more
-// if its usage is below its demand and its maximum, and pools that want no more come last. The zero value is
-// [LeastUsage].
+// Order is the rule that decides which of several pools with the same parent gets the next free unit, if the
+// discipline of the parent is [Fair]. Under every order a pool wants another unit if it uses less than its demand
+// and less than its maximum. Pools that want no unit come last. The zero value is [LeastUsage].
 type Order uint8
 
 const (
-	// LeastUsage first serves the pools below their minimum; the smallest usage/minimum comes first. Then it serves
-	// the pool with the smallest usage per weight. Pools of weight zero come last. LeastUsage needs no shares.
-	// Hadoop's and Spark's fair schedulers use this order. With [AboveMinimum] only the usage above the minimum
-	// counts.
+	// LeastUsage first serves the pools that use less than their minimum. Among them it serves the pool with the
+	// smallest ratio of used units to minimum. Then it serves the pool with the smallest ratio of used units to
+	// weight. Pools of weight zero come last. LeastUsage does not read the shares. The fair schedulers of Hadoop
+	// and Spark use this order. With [AboveMinimum] the ratio to the weight includes only the used units beyond
+	// the minimum.
 	LeastUsage Order = iota
 	// LargestDeficit serves the pool "farthest below its fair share" (section 4.1 of the paper): the pool that
-	// lacks the most units of its share. A minimum counts because it raises the share. Pools that have their share
-	// come after all pools below their share; the pool with the fewest units above its share is first. This order
-	// needs [Index.SetShares].
+	// lacks the most units of its share. Minimums have no rule of their own here, because a minimum already raises
+	// the share. Pools that use their whole share come after all pools that use less than their share. Among them
+	// the pool with the fewest units beyond its share comes first. This order needs a call of [Index.SetShares].
 	LargestDeficit
-	// SmallestPart serves the pool with the smallest usage/share. So a small pool need not wait until a large pool
-	// has almost all of its units. Pools with a share of zero come last. This order needs [Index.SetShares].
+	// SmallestPart serves the pool with the smallest ratio of used units to share. So a small pool need not wait
+	// until a large pool has almost all of its units. Pools with a share of zero come last. This order needs a
+	// call of [Index.SetShares].
 	SmallestPart
 )
 
@@ -35,32 +37,35 @@ var orderNames = [...]string{LeastUsage: "least-usage", LargestDeficit: "largest
 // String returns the name of the order.
 func (o Order) String() string { return enum.Name(orderNames[:], o) }
 
-// MarshalText returns the name of the order. It returns an error for an unknown value.
+// MarshalText returns the name of the order. It returns an error if the value has no name.
 func (o Order) MarshalText() ([]byte, error) { return enum.Text(orderNames[:], o) }
 
-// UnmarshalText sets the order by its name. It returns an error for an unknown name.
+// UnmarshalText sets the order to the constant whose name is text. It returns an error if no constant has this name.
 func (o *Order) UnmarshalText(text []byte) error { return enum.Parse(orderNames[:], text, o) }
 
-// turn is the class of a pool. Siblings are compared by turn first; a lower turn is served earlier.
+// turn is the class of a pool in the order in which pools are served. A pool of a lower turn is served before a
+// pool of a higher turn.
 type turn uint8
 
 const (
-	turnNeedy      turn = iota // usage below the minimum
-	turnShort                  // usage below the share, under an order by share
-	turnWeighted               // has its minimum, or its share under an order by share
-	turnWeightless             // weight zero, or share zero under SmallestPart
-	turnNone                   // wants no more, or is held
+	turnNeedy      turn = iota // uses less than its minimum
+	turnShort                  // uses less than its share, under LargestDeficit; or has a share, under SmallestPart
+	turnWeighted               // uses its minimum or more, under LeastUsage; its share or more, under LargestDeficit
+	turnWeightless             // has weight zero, or a share of zero under SmallestPart
+	turnNone                   // wants no more units, or Next must skip it
 )
 
-// standing is the key by which siblings are compared: first turn, then the ratio usage/per. The smaller key is served
-// first.
+// standing is the key by which pools with the same parent are compared. The pool with the lower value of turn is
+// served first. Among pools with the same turn, the pool with the smaller ratio usage/per is served first.
 type standing struct {
 	turn       turn
 	usage, per int64
 }
 
-// newStanding returns the key of a pool under LeastUsage. The pool may have up to most units, and its wanted minimum
-// is least. Once the pool has its minimum, base is subtracted from its usage: the minimum under AboveMinimum, else 0.
+// newStanding returns the key by which a pool is compared under LeastUsage. The argument usage is the number of units
+// that the pool uses. The pool is guaranteed the number of units in the argument least, and it may have at most the
+// number of units in the argument most. If the pool has its guarantee, base is subtracted from usage. base is the
+// guarantee under AboveMinimum, and otherwise 0.
 func newStanding(weight, least, base, most, usage int64) standing {
 	usage = max(usage, 0)
 	switch {
@@ -74,7 +79,9 @@ func newStanding(weight, least, base, most, usage int64) standing {
 	return standing{turn: turnWeightless, usage: usage - base, per: 1}
 }
 
-// byShare returns the key of a pool under LargestDeficit or SmallestPart.
+// byShare returns the key by which a pool is compared under LargestDeficit or SmallestPart. The argument usage is the
+// number of units that the pool uses, and share is its share. The pool may have at most the number of units in the
+// argument most.
 func (o Order) byShare(usage, share, most int64) standing {
 	switch {
 	case usage >= most:
@@ -96,8 +103,9 @@ func compareStanding(a, b standing) int {
 	return exact.CompareProducts(a.usage, b.per, b.usage, a.per)
 }
 
-// before reports whether node x with the key a is served before its sibling y with the key b. Under FIFO and
-// MultiLevel pools below their minimum are served first, because the shares give minimums first, too.
+// before reports whether node x, with the key a, is served before node y with the same parent and the key b. Pools
+// that use less than their minimum are served first, under FIFO and MultiLevel, too, because the shares also give
+// minimums first.
 func (d Discipline) before(x, y *node, a, b standing) bool {
 	if d != Fair && a.above() && b.above() && x.rank != y.rank {
 		return x.rank < y.rank
@@ -110,5 +118,5 @@ func (d Discipline) before(x, y *node, a, b standing) bool {
 	return x.pool < y.pool
 }
 
-// above reports whether the pool has its minimum and wants more.
+// above reports whether the pool has at least its minimum and wants more units.
 func (s standing) above() bool { return s.turn != turnNeedy && s.turn != turnNone }

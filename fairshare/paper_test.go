@@ -50,8 +50,8 @@ func TestSection32ThirdPoolGetsAThird(t *testing.T) {
 	assert.InDelta(t, 100.0/3, shares[2].Real, 1e-12)
 }
 
-// Appendix A: minimums count only up to the demands. The minimums here add up to 150, and 100 slots of them are
-// wanted.
+// Appendix A: the part of a minimum beyond the demand is ignored. The minimums here add up to 150 slots, and the
+// pools demand 100 of these slots.
 func TestAppendixAMinimumsCountUpToTheDemand(t *testing.T) {
 	shares, err := fairshare.Shares([]fairshare.Pool{{Min: 100, Demand: 50}, {Min: 50, Demand: 60}}, 100)
 	require.NoError(t, err)
@@ -168,8 +168,9 @@ func TestSection41FarthestBelowItsShare(t *testing.T) {
 	}
 }
 
-// Section 3.1 divides the surplus "starting with the bucket with the least water", so a guarantee counts towards the
-// level. Kueue divides only the quota that its queues borrow, so a guarantee of 40 does not count.
+// Section 3.1 divides the surplus "starting with the bucket with the least water", so a pool with a large
+// guarantee gets less of the surplus. Kueue divides only the quota that its queues borrow, so a guarantee of 40
+// makes no difference.
 func TestSection31SurplusIsDividedByLevelOrAboveTheMinimum(t *testing.T) {
 	pools := []fairshare.Pool{{Min: 40, Demand: 100}, {Demand: 100}, {Demand: 5}}
 	for surplus, want := range map[fairshare.Surplus][]int64{

@@ -2,8 +2,10 @@ package fairshare
 
 import "github.com/straggler-go/straggler/internal/exact"
 
-// round writes whole shares that add up to total into slots. It rounds down the share of each pool at the level. The
-// units that remain go one by one to the pools with the largest fraction cut off, and the lowest index first.
+// round writes the whole shares of the pools at the positions first to end-1 into f.slots. They add up to total. At
+// the level l, which is a number of units per weight, each pool has a share that need not be whole. First round
+// rounds down each share. Then it gives the units that remain, one each, to the pools that lost the largest
+// fractions. Among equal fractions, the pool at the lower position comes first.
 func (f *filler) round(l level, first, end int32, total int64) {
 	for i := first; i < end; i++ {
 		f.rest[i] = 0
@@ -36,7 +38,7 @@ func (f *filler) round(l level, first, end int32, total int64) {
 	}
 }
 
-// real returns the share of the pool before rounding.
+// real returns the share of the pool at position i before it is rounded to a whole number.
 func (f *filler) real(l level, i int32) float64 {
 	if f.state[i] != free {
 		return float64(f.slots[i])
@@ -45,9 +47,10 @@ func (f *filler) real(l level, i int32) float64 {
 	return float64(whole) + float64(rest)/float64(l.weight)
 }
 
-// kthLargest returns the k-th largest of the non-negative values, for 1 <= k <= len(values). equal is the number of
-// values among the k largest that are equal to the k-th. kthLargest reorders values. It selects byte by byte, from
-// the highest byte down, so every input takes O(n).
+// kthLargest returns the k-th largest of the values, which must not be negative, for 1 <= k <= len(values). equal
+// says how many of the k largest values are equal to the k-th largest. kthLargest changes the order of values. It
+// selects by one byte after another, from the highest byte to the lowest, so it takes O(n) time for every input of
+// n values.
 func kthLargest(values []int64, k int) (least int64, equal int) {
 	var counts [256]int
 	for shift := 56; shift >= 0; shift -= 8 {

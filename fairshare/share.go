@@ -8,13 +8,14 @@ import (
 	"github.com/straggler-go/straggler/internal/wire"
 )
 
-// Shares divides total units among the pools by the paper's rule. It returns one share for each pool, in the pools'
-// order. Shares is short for [New] with the zero [Policy] and one call of [Tree.Shares].
+// Shares divides total units among the pools by the paper's rule. It returns one share for each pool, in the order
+// of the pools. Shares does the same as [New] with the zero [Policy] and one call of [Tree.Shares].
 //
-// Shares returns an error for a field out of range, an unknown parent, a cycle, or a sum beyond int64. The error
-// names the pool and the field. If the minimums do not fit in total, the error is an [*InfeasibleError].
+// Shares returns an error for a field out of range, for a parent that does not exist, for parents that form a
+// cycle, and for a sum that does not fit in an int64. The error contains the index of the pool and the field. If
+// the minimums add up to more than total, the error is an [*InfeasibleError].
 //
-// Cost: New and one call of Tree.Shares; it allocates O(n) for n pools.
+// Cost: as New and one call of Tree.Shares. It allocates O(n) memory for n pools.
 func Shares(pools []Pool, total int64) ([]Share, error) {
 	t, err := New(pools, Policy{})
 	if err != nil {
@@ -23,57 +24,63 @@ func Shares(pools []Pool, total int64) ([]Share, error) {
 	return t.Shares(nil, nil, total)
 }
 
-// Share is the answer of [Shares] and [Tree.Shares] for one pool: its units, and the number that fixed them. It is
-// comparable and holds no NaN. One line:
+// Share is the answer of [Shares] and [Tree.Shares] for one pool: the number of units, and the reason for this
+// number. Shares can be compared with ==, and no field is NaN. A Share prints as one line, for example:
 //
 //	share level slots=14 min=10 max=18 level=14
 //
-// The pool gets 14 slots, because the level is 14 and its weight is 1. At least 10 and at most 18 slots were
-// possible.
+// The pool gets 14 slots, because the division gives 14 slots per weight and the weight of the pool is 1. The pool
+// could not get fewer than 10 slots or more than 18.
 type Share struct {
-	// Slots is the share in whole units. The slots of siblings add up exactly to the units that they divide, or to
-	// the sum of their upper bounds if that sum is smaller.
+	// Slots is the share in whole units. Slots of pools with the same parent add up exactly to the units that
+	// these pools divide. If the sum of their upper bounds Max is smaller, the slots add up to that sum.
 	Slots int64
-	// Real is the share before it is rounded up or down to Slots. Siblings divide the Slots of their parent, and not
-	// the parent's Real.
+	// Real is the share before rounding; Slots is Real, rounded up or down. The children of a pool divide the
+	// Slots of the pool, and not its Real.
 	Real float64
-	// Min and Max are the bounds of the share in units. Min is the guarantee, capped by Max. Max is the demand under
-	// [Demanded], capped by the pool's maximum; see [Basis]. Real is Level times the weight, clamped to Min and Max.
-	// Weight zero, and every weight under [FIFO], counts as 1.
+	// Min and Max are the smallest and the largest possible share in units. Min is the guarantee of the pool, and
+	// at most Max. Max is the demand of the pool, and at most the maximum of the pool; under [Entitled] and
+	// [Steady] it ignores the demand. If [Policy.Surplus] is [WaterLevel], Real is Level times the weight of the
+	// pool, limited to the range from Min to Max. In this product, the weight zero is replaced by 1, and so is
+	// every weight under [FIFO].
 	Min, Max int64
-	// Demand is the pool's demand in units, capped by its maximum. For a pool with children it is the sum of the
-	// children's capped demands, capped again by the pool's own maximum.
+	// Demand is the demand of the pool in units, and at most the maximum of the pool. For a pool with children it
+	// is the sum of their Demand, and at most the maximum of the pool.
 	Demand int64
-	// Needed is the part of Min that the demand covers, in units. For a pool with children, each pool below it counts
-	// with its own demand. Needed differs from Min only under [Entitled] and [Steady], which ignore the size of the
-	// demand.
+	// Needed is the part of Min that the demand of the pool covers, in units. For example, a pool with a Min of 10
+	// and a demand of 4 has a Needed of 4. For a pool with children, each pool below it adds the part of its own
+	// minimum that its own demand covers. Needed differs from Min only under [Entitled] and [Steady], which ignore
+	// the size of the demand.
 	Needed int64
-	// Level is the water level in units per weight. It is common to siblings that are served together: siblings of
-	// one rank that all have a weight, or all have weight zero. Level is +Inf if all these siblings have their Max.
-	// It is 0 if siblings that were served before left nothing. Under [Scale], if minimums were cut, Level is the
-	// fraction of the minimum.
+	// Level is the number of units per weight at which the pool shares with other pools. These are the pools with the
+	// same parent and the same rank; the pools of weight zero among them share apart. All these pools have the same
+	// Level. Level is +Inf if all these pools have their Max. Level is 0 if pools that are served earlier have left
+	// no units. Under [Scale], if minimums were cut, Level is the fraction of its minimum that each pool gets.
 	Level float64
-	// Bound names the number that fixed the share.
+	// Bound says which number fixed the share, for example the demand of the pool.
 	Bound Bound
 }
 
-// Bound names the number that fixed a share. The zero value is [AtDemand].
+// Bound says which number fixed a share, for example the demand of the pool. The zero value is [AtDemand].
 type Bound uint8
 
 const (
-	// AtDemand means that the pool has its whole demand.
+	// AtDemand means that the pool gets its whole demand.
 	AtDemand Bound = iota
-	// AtMax means that the pool has its maximum and wants more.
+	// AtMax means that the pool gets its maximum and wants more.
 	AtMax
-	// AtMin means that the pool has its guarantee and no more: the level is below the guarantee, or minimums of
-	// siblings were cut.
+	// AtMin means that the pool gets its minimum and no more. Either the weight of the pool alone would give it
+	// less, or the minimums of other pools with the same parent were cut.
 	AtMin
-	// AtLevel means that the pool stands at the water level, so its weight fixed the share.
+	// AtLevel means that the weight of the pool fixed its share: no minimum, demand or maximum of the pool limited
+	// it.
 	AtLevel
-	// AtRank means that siblings that are served earlier left no more units. They have a lower rank, or stand earlier
-	// in a FIFO pool. For a pool of weight zero they are the siblings with a weight.
+	// AtRank means that pools with the same parent are served earlier and have left no more units. They have a
+	// lower rank, or they stand earlier under [FIFO]. For a pool of weight zero they may also be the pools with a
+	// weight.
 	AtRank
-	// AtCut means that the minimums did not fit, and [Policy.OnInfeasible] cut the pool's minimum.
+	// AtCut means that the minimums added up to more than the units to divide, so that [Policy.OnInfeasible] has
+	// cut the minimum of this pool.
 	AtCut
 )
 
@@ -84,10 +91,10 @@ var boundNames = [...]string{
 // String returns the name of the bound.
 func (b Bound) String() string { return enum.Name(boundNames[:], b) }
 
-// MarshalText returns the name of the bound. It returns an error for an unknown value.
+// MarshalText returns the name of the bound. It returns an error if the value has no name.
 func (b Bound) MarshalText() ([]byte, error) { return enum.Text(boundNames[:], b) }
 
-// UnmarshalText sets the bound by its name. It returns an error for an unknown name.
+// UnmarshalText sets the bound to the constant whose name is text. It returns an error if no constant has this name.
 func (b *Bound) UnmarshalText(text []byte) error { return enum.Parse(boundNames[:], text, b) }
 
 func (s *Share) wire(c *wire.Codec) {
@@ -104,21 +111,21 @@ func (s *Share) wire(c *wire.Codec) {
 	wire.Limit(c.When(true), "level", &s.Level)
 }
 
-// String returns the share as one line. MarshalJSON and LogValue (for log/slog) have the fields of the line and also real,
-// demand and needed.
+// String returns the share as one line. MarshalJSON and LogValue (for log/slog)
+// return the fields of the line and also real, demand and needed.
 func (s Share) String() string               { return wire.Line(s.wire) }
 func (s Share) LogValue() slog.Value         { return wire.Log(s.wire) }
 func (s Share) MarshalJSON() ([]byte, error) { return wire.JSON(s.wire) }
 
-// InfeasibleError reports, under [Refuse], that the minimums of the top level do not fit in the total. At deeper
-// levels the minimums always fit: a pool is guaranteed the sum of its children's guarantees, and New refuses a
-// smaller maximum.
+// InfeasibleError is the error that [Refuse] returns if the minimums of the pools at the top level add up to more
+// than the units to divide. For pools with a parent the minimums always fit. The parent is guaranteed the sum of
+// the guarantees of its children, and New returns an error if the maximum of the parent is smaller than this sum.
 type InfeasibleError struct {
-	Minimums int64 // the sum of the minimums in units, each capped by the pool's demand
+	Minimums int64 // the sum of the minimums in units, each at most the demand of its pool
 	Total    int64 // the units to divide
 }
 
-// Error returns the two numbers as a sentence.
+// Error returns a sentence with the sum of the minimums and the total.
 func (e *InfeasibleError) Error() string {
 	return "fairshare: the minimums add up to " + strconv.FormatInt(e.Minimums, 10) +
 		", above the total of " + strconv.FormatInt(e.Total, 10)

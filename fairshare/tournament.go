@@ -6,8 +6,9 @@ import (
 	"github.com/straggler-go/straggler/internal/exact"
 )
 
-// update recomputes the standing of the pool at position i, replays its matches, and does both for each ancestor. It
-// stops as soon as nothing changes further up.
+// update recomputes the entry of the pool at position i and the matches of its tournament in which it takes part.
+// Then update does the same for the parent of the pool, and so on up to the top level. It stops early if a match
+// and its sum have not changed.
 func (x *Index) update(i int32) {
 	for ; i >= 0; i = x.nodes[i].parent {
 		x.enter(i)
@@ -20,7 +21,8 @@ func (x *Index) update(i int32) {
 	}
 }
 
-// enter computes the entry of a pool: from the pool's own usage, or from the final of its children's tournament.
+// enter recomputes the entry of the pool at position i. For a pool without children it reads the units that the
+// pool uses. For a pool with children it reads the final of the tournament of the children.
 func (x *Index) enter(i int32) {
 	n, e := &x.nodes[i], &x.entries[i]
 	starved := e.held
@@ -40,16 +42,17 @@ func (x *Index) enter(i int32) {
 	}
 	match := g.first + g.end + (i - g.first)
 	if x.winners[match] = i; g.parent >= 0 {
-		// Usage above the upper bound raises most to the usage. Otherwise the surplus of this pool would hide the
-		// demand of its siblings in their sum.
+		// If the pool uses more units than its upper bound, most is raised to the used units. Otherwise the units
+		// above the bound would hide, in the sum, the demand of the pools with the same parent.
 		*x.sumOf(match) = sum{usage: e.usage, least: e.least, most: max(e.most, e.usage)}
 	}
 }
 
-// sumOf returns the sum of a match below the top level. The top level has no sums.
+// sumOf returns the sum of a match. The match must be below the top level, because the top level has no sums.
 func (x *Index) sumOf(match int32) *sum { return &x.sums[match-2*x.groups[0].end] }
 
-// standing returns the key of a pool that is not held. d is the discipline of the pool's group.
+// standing returns the key by which the pool at position i is compared with the pools that have the same parent.
+// The pool must not be held. d is the discipline of the parent.
 func (x *Index) standing(d Discipline, i int32) standing {
 	e := &x.entries[i]
 	if o := x.policy.Order; o != LeastUsage && (d == Fair || e.usage >= e.least) {
@@ -62,8 +65,9 @@ func (x *Index) standing(d Discipline, i int32) standing {
 	return newStanding(x.nodes[i].weight, e.least, base, e.most, e.usage)
 }
 
-// play decides match m of a group after a change of the pool at position i. It returns false if later matches cannot
-// change: the pool does not win the match now and did not win it before, and the sum of the match is unchanged.
+// play recomputes the winner and the sum of match m of group g, after the pool at position i has changed. It returns
+// false if later matches of the tournament cannot change. This is so if the pool has lost the match before and after
+// the change, and the sum of the match has not changed.
 func (x *Index) play(g group, m, i int32) (matters bool) {
 	match, left, right := 2*g.first+m, 2*g.first+2*m, 2*g.first+2*m+1
 	a, b := x.winners[left], x.winners[right]
@@ -80,7 +84,8 @@ func (x *Index) play(g group, m, i int32) (matters bool) {
 	return matters
 }
 
-// rebuild computes the entries of all pools and plays all matches, children before parents. Cost: O(n).
+// rebuild recomputes the entries of all pools and the winners of all matches, children before parents. Cost: O(n)
+// for n pools.
 func (x *Index) rebuild() {
 	for _, g := range slices.Backward(x.groups) {
 		for i := g.first; i < g.end; i++ {

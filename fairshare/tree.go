@@ -7,19 +7,21 @@ import (
 	"github.com/straggler-go/straggler/internal/exact"
 )
 
-// Tree is a validated set of pools that can divide totals again and again without allocating. [New] makes a Tree. The
-// zero value has no pools.
+// Tree is a validated set of pools that can divide totals again and again without allocating. [New] makes a Tree.
+// The zero value has no pools.
 //
-// A Tree is not safe for concurrent use. Use one for each scheduler.
+// A Tree is not safe for concurrent use. Use one Tree for each scheduler.
 type Tree struct {
 	forest
 	fill filler
 }
 
-// New checks the pools and the policy and returns a tree. The tree copies both. New returns an error for a field out
-// of range, an unknown parent, a cycle, or a sum beyond int64. The error names the pool and the field.
+// New checks the pools and the policy and returns a tree. The tree contains copies of both. New returns an error
+// for a field out of range, for a parent that does not exist, for parents that form a cycle, and for a sum that
+// does not fit in an int64. The error contains the index of the pool and the field.
 //
-// Cost: O(n) time and memory for n pools, and O(k log k) time for each group of k siblings that must be sorted.
+// Cost: O(n) time and memory for n pools. If k pools with the same parent must be sorted, this takes O(k log k)
+// more.
 func New(pools []Pool, policy Policy) (*Tree, error) {
 	f, err := newForest(pools, policy)
 	if err != nil {
@@ -31,8 +33,9 @@ func New(pools []Pool, policy Policy) (*Tree, error) {
 // Len returns the number of pools.
 func (t *Tree) Len() int { return len(t.nodes) }
 
-// Walk yields the index of every pool and the index of its parent. The parent is -1 at the top level. Walk yields a
-// parent before its children, and siblings one after another. Cost: O(n).
+// Walk yields the index of every pool and the index of its parent. The parent is -1 for a pool at the top level.
+// Walk yields a parent before its children, and pools with the same parent one after another. Cost: O(n) for n
+// pools.
 func (t *Tree) Walk() iter.Seq2[int, int] {
 	return func(yield func(pool, parent int) bool) {
 		for i := range t.nodes {
@@ -47,20 +50,23 @@ func (t *Tree) Walk() iter.Seq2[int, int] {
 	}
 }
 
-// Shares divides total units among the pools. It writes one share for each pool, in the pools' order, into dst, and
-// returns dst; dst grows if it is too short. If demand is not nil, it replaces [Pool.Demand]: one number in units for
-// each pool. The numbers of pools with children are ignored.
+// Shares divides total units among the pools. It writes one share for each pool, in the order of the pools, into
+// dst and returns dst. If dst is too short, Shares allocates a longer slice. If demand is not nil, it replaces
+// [Pool.Demand]: demand[i] is the demand of pool i in units. The demand of a pool with children is ignored.
 //
-// Among siblings the share is clamp(L·w, min(m, d), d). L is the level at which the shares add up to the units that
-// the siblings divide (section 3.1). Shares finds L exactly, as a ratio of two integers. Then Shares rounds down the
-// share of each sibling at the level. The units that remain go one by one to the siblings with the largest fraction
-// cut off, and the lowest index first. So one more unit to divide never lowers a real share. But one more unit may
-// take one slot from a rounded share.
+// Take a pool with the minimum m, the demand d and the weight w. Its share is clamp(L·w, min(m, d), d): the
+// product L·w, but at least min(m, d) and at most d. L is the same number for all pools with the same parent.
+// Shares chooses L so that the shares add up to the units that these pools divide (section 3.1). L is computed
+// exactly, as a ratio of two integers. Then Shares rounds down each share. The units that remain go one by one to
+// the pools that lost the largest fractions, and among equal fractions to the pool with the lowest index. If there
+// is one more unit to divide, no share before rounding becomes smaller. But a rounded share may become one unit
+// smaller.
 //
-// Shares returns an error for a negative total, and for a demand that is negative or has the wrong length. Under
-// [Refuse], an [*InfeasibleError] says that the minimums do not fit. After an error, dst holds nothing useful.
+// Shares returns an error for a negative total, for a negative demand, and for a demand slice of the wrong length.
+// If the minimums add up to more than total and [Policy.OnInfeasible] is [Refuse], the error is an
+// [*InfeasibleError]. After an error, the content of dst is undefined.
 //
-// Cost: O(n) in practice, O(n log n) at worst, for n pools; no allocation if dst is long enough.
+// Cost for n pools: O(n) in practice, O(n log n) at worst; no allocation if dst is long enough.
 func (t *Tree) Shares(dst []Share, demand []int64, total int64) ([]Share, error) {
 	if total < 0 {
 		return nil, check.Bad("fairshare", "total", total, "at least 0")
@@ -88,9 +94,9 @@ func (t *Tree) Shares(dst []Share, demand []int64, total int64) ([]Share, error)
 	return dst, nil
 }
 
-// bounds computes, from the leaves up, the interval in which each share must lie. It returns the sum of the lower
-// ends of the top level. The sum of the demands may exceed int64. A pool's upper end then saturates, which is
-// harmless because no total is larger.
+// bounds computes the smallest and the largest share that each pool may have, children before parents. It returns
+// the sum of the smallest shares of the top level. A sum of demands may be larger than the largest int64. It is
+// then replaced by the largest int64, which does no harm because no total is larger.
 func (t *Tree) bounds(dst []Share, demand []int64) (least int64, err error) {
 	lo, hi, want := t.fill.lo, t.fill.hi, t.fill.want
 	clear(lo)
@@ -132,9 +138,10 @@ func (t *Tree) bounds(dst []Share, demand []int64) (least int64, err error) {
 	return least, nil
 }
 
-// needed sets Share.Needed for a basis that ignores the size of the demand. Under Demanded, bounds has set it.
+// needed sets the field Needed of each share: the part of the guarantee that the demand covers. It is called if
+// the basis ignores the size of the demand. Under Demanded, the method bounds has set the field.
 func (t *Tree) needed(dst []Share) {
-	needed := t.fill.slots // free until divide writes it
+	needed := t.fill.slots // no other use of this slice until divide writes it
 	clear(needed)
 	for i := len(t.nodes) - 1; i >= 0; i-- {
 		n := &t.nodes[i]

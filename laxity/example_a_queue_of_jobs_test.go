@@ -20,10 +20,10 @@ func ExampleQueue() {
 
 	now = now.Add(200 * ms)
 	fmt.Println(q.Peek(now))
-	// A task of the loose job is slow, so the job needs much more time than projected.
+	// A task of the second job (loose) is slow, so this job needs much more time than predicted.
 	q.Update(now, loose, laxity.Job{UntilDeadline: 3800 * ms, Projected: 3700 * ms})
 	fmt.Println(q.Peek(now))
-	// No job was started. The loose job can no longer meet its deadline.
+	// No job was started. The second job (loose) can no longer meet its deadline.
 	now = now.Add(200 * ms)
 	fmt.Println(q.Peek(now))
 	q.Remove(tight)

@@ -7,8 +7,8 @@ import (
 	"github.com/straggler-go/straggler/laxity"
 )
 
-// How many deadlines does each rule meet? The host has two slots, two short jobs and a long job. Earliest deadline first
-// starts the short jobs, because their deadlines come first, and then starts the long job too late.
+// How many deadlines are met with each rule? The host has two slots, two short jobs and a long job. The rule
+// DeadlineFirst starts the short jobs, because their deadlines come first. Then it starts the long job too late.
 func Example_deadlines() {
 	type job struct{ needs, deadline time.Duration }
 	jobs := []job{{1000 * ms, 2000 * ms}, {1000 * ms, 2000 * ms}, {2000 * ms, 2200 * ms}}

@@ -6,8 +6,8 @@ import (
 	"github.com/straggler-go/straggler/laxity"
 )
 
-// What are the laxities of a job's tasks on each worker? The detector of package outlier compares the least laxity of
-// each worker.
+// What are the laxities of a job's tasks on each worker? Package outlier compares the smallest laxity of each
+// worker.
 func ExamplePerWorker() {
 	tasks := []laxity.Task{
 		{Worker: 0, UntilDeadline: 2000 * ms, Remaining: 150 * ms, After: 200 * ms},

@@ -7,7 +7,8 @@ import (
 	"github.com/straggler-go/straggler/laxity"
 )
 
-// Should a running job give way to a waiting job? Only if the waiting job's laxity is smaller by more than the margin.
+// Should a waiting job replace a running job? Only if the laxity of the waiting job is smaller by more than the
+// margin.
 func ExampleQueue_Preempt() {
 	q, _ := laxity.NewQueue(laxity.Policy{Margin: 100 * ms})
 	now := time.Unix(0, 0)

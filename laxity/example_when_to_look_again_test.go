@@ -7,7 +7,7 @@ import (
 	"github.com/straggler-go/straggler/laxity"
 )
 
-// When should a host look at the queue again? At the time of NextLate the order changes, although no job arrives or ends.
+// When does the order of the queue change, although no job arrives or ends? NextLate returns this instant.
 func ExampleQueue_NextLate() {
 	var q laxity.Queue
 	now := time.Unix(0, 0)

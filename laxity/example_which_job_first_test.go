@@ -9,7 +9,7 @@ import (
 
 const ms = time.Millisecond
 
-// Which job should run first? The job with the least laxity, which is not negative.
+// Which job should run first? It is the job with the smallest laxity that is not negative.
 func ExampleOrder() {
 	jobs := []laxity.Job{
 		{UntilDeadline: 4000 * ms, Projected: 1500 * ms},

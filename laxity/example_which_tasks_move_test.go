@@ -7,7 +7,7 @@ import (
 	"github.com/straggler-go/straggler/laxity"
 )
 
-// Which tasks should leave an overloaded worker? The move of task 2 makes room for all others to end in time.
+// Which tasks should move from an overloaded worker? If task 2 moves, all other tasks end in time.
 func ExampleOffload() {
 	tasks := []laxity.Pending{
 		{Started: true, Remaining: 200 * ms, UntilDeadline: 1000 * ms, EndElsewhere: estimate.Unknown},

@@ -14,7 +14,8 @@ func (a *Choice) wire(c *wire.Codec) {
 	c.When(a.Ticket >= 0).Duration("until-deadline", &a.UntilDeadline)
 }
 
-// String returns the choice in one line. LogValue, for log/slog, and MarshalJSON have the same fields.
+// String returns the choice as one line. LogValue returns the same fields for
+// log/slog. MarshalJSON writes the same fields.
 func (a Choice) String() string               { return wire.Line(a.wire) }
 func (a Choice) LogValue() slog.Value         { return wire.Log(a.wire) }
 func (a Choice) MarshalJSON() ([]byte, error) { return wire.JSON(a.wire) }
@@ -25,7 +26,8 @@ func (t *Transfer) wire(c *wire.Codec) {
 	c.When(t.Laxity != estimate.Unknown).Duration("laxity", &t.Laxity)
 }
 
-// String returns the transfer in one line. LogValue, for log/slog, and MarshalJSON have the same fields.
+// String returns the transfer as one line. LogValue returns the same fields for
+// log/slog. MarshalJSON writes the same fields.
 func (t Transfer) String() string               { return wire.Line(t.wire) }
 func (t Transfer) LogValue() slog.Value         { return wire.Log(t.wire) }
 func (t Transfer) MarshalJSON() ([]byte, error) { return wire.JSON(t.wire) }

@@ -9,44 +9,49 @@ import (
 	"github.com/straggler-go/straggler/internal/num"
 )
 
-// Pending is the current state of a task on an overloaded worker.
+// Pending is the present state of a task on an overloaded worker.
 type Pending struct {
-	// UntilDeadline is the time from now until the task must end: the job's deadline minus the time that the job needs after
-	// the task. [NoDeadline] means no deadline, and so does any time above 146 years.
+	// UntilDeadline is the time from now until the task must end. This is the time until the deadline of its job,
+	// minus the time that the job needs after the task. [NoDeadline] means no deadline, and so does any time above
+	// 146 years.
 	UntilDeadline time.Duration
-	// Remaining is the time that the task needs on this worker once it runs, or [estimate.Unknown].
+	// Remaining is the time that the task still needs on this worker, without waiting, or [estimate.Unknown].
 	Remaining time.Duration
-	// EndElsewhere is the time from now until the task would end on the best other worker. EndElsewhere is
+	// EndElsewhere is the time from now until the task would end on the best other worker. It is
 	// [estimate.Unknown] if no other worker can run the task.
 	EndElsewhere time.Duration
-	// Started says that the task runs now. A started task does not move.
+	// Started is true if the task runs now. Such a task stays on this worker.
 	Started bool
 }
 
-// Transfer says whether a task should move to another worker, and why. A Transfer can be compared with ==.
+// Transfer says whether a task should move to another worker, and why. Transfers can be compared with ==.
 type Transfer struct {
-	// Move says that the task should move.
+	// Move is true if the task should move to another worker.
 	Move bool
 	// Reason says why the task should move or stay.
 	Reason Reason
-	// Laxity is the spare time at the end of the task. For a task that should move, Laxity is the spare time
-	// elsewhere. For a task that stays and ends in time, Laxity is the spare time on this worker. For all other tasks
+	// Laxity is the time between the end of the task and its deadline. If the task should move, the end is its end
+	// on the other worker. If it stays and ends in time, the end is its end on this worker. In all other cases
 	// Laxity is [estimate.Unknown].
 	Laxity time.Duration
 }
 
-// Offload says which tasks of an overloaded worker should run elsewhere, and appends a Transfer for each task to dst. The
-// paper leaves this choice open [DynamicShare §3.3].
+// Offload decides which tasks of an overloaded worker should run on other workers. It appends a Transfer for each
+// task to dst and returns dst. The paper leaves this choice open [DynamicShare §3.3].
 //
-// Offload assumes that the worker first ends its started tasks, and then runs its other tasks one after another, by
-// deadline. Offload makes as few tasks late as possible, in two steps:
+// Offload assumes that the worker first ends its started tasks. Then it runs its other tasks one after another,
+// the task with the earliest deadline first. Offload makes as few tasks late as possible, in two steps:
 //
-//  1. Consider only the tasks that would be late elsewhere. Keep as many as can end here in time, and give up the longest
-//     tasks [Moore 1968]. The host should run the tasks that were given up after all others.
-//  2. To make room for the kept tasks, move as few of the other tasks as possible. All tasks that stay then end in time.
+//  1. Take only the tasks that would be late on other workers. Keep as many such tasks as can end on this worker
+//     in time: while they take too long together, give up the longest task [Moore 1968]. The host should run the
+//     tasks that were given up after all other tasks.
+//  2. Add the other tasks, which would end in time on other workers. While a task on this worker would be late, move
+//     the longest added task. So as few tasks as possible move, and all tasks that stay end in time, except the
+//     tasks that were given up.
 //
-// Offload ignores tasks with an unknown remaining time, started or not. A worker with s slots can be approximated by one
-// slot: divide each Remaining by s. O(n log n); it allocates 16 bytes for each task.
+// Offload ignores tasks with an unknown remaining time, whether they have started or not. For a worker with s
+// slots, divide each Remaining by s; the result is then an approximation. Cost: O(n log n) for n tasks; Offload
+// allocates 16 bytes for each task.
 func Offload(dst []Transfer, tasks []Pending) []Transfer {
 	start := len(dst)
 	w := worker{tasks: tasks, byDeadline: make([]int, 0, len(tasks))}
@@ -57,7 +62,7 @@ func Offload(dst []Transfer, tasks []Pending) []Transfer {
 			w.busy = num.Add(w.busy, max(t.Remaining, 0))
 		case t.Remaining == estimate.Unknown:
 			dst = append(dst, Transfer{Reason: NoEstimate, Laxity: estimate.Unknown})
-		default: // until finish, Laxity is the laxity elsewhere
+		default: // until the method finish, Laxity is the laxity on another worker
 			dst = append(dst, Transfer{Laxity: Job{UntilDeadline: t.UntilDeadline, Projected: t.EndElsewhere}.Laxity()})
 			w.byDeadline = append(w.byDeadline, i)
 		}
@@ -73,26 +78,26 @@ func Offload(dst []Transfer, tasks []Pending) []Transfer {
 	return dst
 }
 
-// worker is an overloaded worker.
+// worker is the state of Offload for one overloaded worker.
 type worker struct {
 	tasks      []Pending
 	transfers  []Transfer    // by task
-	byDeadline []int         // the tasks that may stay or move, by deadline
+	byDeadline []int         // indices of the tasks that may stay or move, the earliest deadline first
 	busy       time.Duration // time until the started tasks have ended
-	longest    longestFirst  // scratch
+	longest    longestFirst  // scratch space
 }
 
-// shed gives the reason to the tasks that cannot stay. A task cannot stay if it would be late even alone. If the tasks up
-// to a deadline take too long together, the longest task cannot stay.
+// shed sets the Reason of the tasks that cannot stay on this worker. A task cannot stay if it would be late even
+// if it ran alone. If all tasks up to a deadline take too long together, the longest such task cannot stay.
 //
-// With LateElsewhere, shed considers only the tasks that would be late elsewhere. With MakesRoom, it considers the other
-// tasks too, and gives up only these; the tasks kept before stay.
+// If reason is LateElsewhere, shed looks only at the tasks that would be late on other workers. If reason is
+// MakesRoom, it also looks at the other tasks, and gives up only other tasks; tasks that were kept before stay.
 func (w *worker) shed(reason Reason) {
 	w.longest.heap = w.longest.heap[:0]
 	end := w.busy
 	for _, i := range w.byDeadline {
 		t, v := w.tasks[i], &w.transfers[i]
-		if t.UntilDeadline > NoDeadline/2 { // such a task is never late, and all later tasks have as much time
+		if t.UntilDeadline > NoDeadline/2 { // a task with so much time is never late, and later tasks have as much time
 			return
 		}
 		inTimeElsewhere := v.Laxity >= 0 // Unknown is negative
@@ -100,7 +105,7 @@ func (w *worker) shed(reason Reason) {
 			continue
 		}
 		remaining := max(t.Remaining, 0)
-		if num.Add(w.busy, remaining) > t.UntilDeadline { // so the sums below cannot overflow
+		if num.Add(w.busy, remaining) > t.UntilDeadline { // without such tasks, the sums below cannot overflow
 			v.Reason = reason
 			continue
 		}
@@ -116,7 +121,7 @@ func (w *worker) shed(reason Reason) {
 	}
 }
 
-// finish completes the transfers, once it is known which tasks cannot stay.
+// finish sets the remaining fields of the transfers, after shed has found the tasks that cannot stay.
 func (w *worker) finish() {
 	end := w.busy
 	for _, i := range w.byDeadline {
@@ -133,13 +138,14 @@ func (w *worker) finish() {
 	}
 }
 
-// longestFirst is a heap of tasks. Its root is the longest task, and in a tie the last task.
+// longestFirst is a heap of tasks. Its root is the longest task. Among equally long tasks it is the task with the
+// highest index.
 type longestFirst struct {
 	tasks []Pending
 	heap  []int
 }
 
-// before reports whether task a is nearer to the root than task b.
+// before reports whether task a must be nearer to the root of the heap than task b.
 func (l *longestFirst) before(a, b int) bool {
 	if x, y := l.tasks[a].Remaining, l.tasks[b].Remaining; x != y {
 		return x > y

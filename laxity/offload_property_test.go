@@ -17,8 +17,8 @@ import (
 
 const num63 = time.Duration(math.MaxInt64)
 
-// Offload makes as few tasks late as any set of moves, and moves as few tasks as possible for this number of late
-// tasks. Brute force tries every set of tasks. All tasks that stay end in time.
+// With Offload as few tasks are late as with any set of moved tasks, and it moves as few tasks as possible for
+// this number of late tasks. The test tries every set of tasks. All tasks that stay end in time.
 func TestOffloadAgainstBruteForce(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 5))
 	for range 3000 {
@@ -119,8 +119,8 @@ func endsElsewhere(t Pending) bool {
 	return t.UntilDeadline == NoDeadline || t.EndElsewhere != estimate.Unknown && t.EndElsewhere <= t.UntilDeadline
 }
 
-// onTime reports whether all tasks outside of set end in time, if they run by deadline after the started tasks. A started
-// task cannot move, and may be late.
+// onTime reports whether all tasks that are not in set end in time, if they run after the started tasks in the
+// order of their deadlines. A started task cannot move, and may be late.
 func onTime(tasks []Pending, set int) bool {
 	end := 0.0
 	var stay []Pending

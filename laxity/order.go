@@ -11,62 +11,68 @@ import (
 	"github.com/straggler-go/straggler/internal/wire"
 )
 
-// Rule says how jobs are ordered. The values are stable.
+// Rule is the rule by which jobs are sorted. The laxity of a job is the time that it may still wait and meet its
+// deadline. The values of the constants will not change.
 type Rule uint8
 
 const (
-	// NegativeLast is DynamicShare's rule and the zero value: least laxity first, but jobs with negative laxity after all
-	// other jobs. Among themselves, jobs with negative laxity are also ordered by least laxity.
+	// NegativeLast sorts jobs by laxity, which is the time that a job may still wait and meet its deadline. The
+	// smallest laxity comes first. But jobs with negative laxity, which will miss their deadlines, come after all
+	// other jobs. They are also sorted by laxity. This is DynamicShare's rule and the zero value.
 	NegativeLast Rule = iota
-	// LeastFirst is plain least laxity first: the job with the least laxity comes first, even if it will miss its deadline.
+	// LeastFirst sorts jobs by laxity, the smallest laxity first. So a job with negative laxity comes first, although
+	// it will miss its deadline.
 	LeastFirst
-	// DeadlineFirst is earliest deadline first.
+	// DeadlineFirst sorts jobs by deadline, the earliest deadline first.
 	DeadlineFirst
 )
 
 var ruleNames = [...]string{"negative-last", "least-first", "deadline-first"}
 
-// String returns the rule's name.
+// String returns the name of the rule.
 func (r Rule) String() string { return enum.Name(ruleNames[:], r) }
 
-// MarshalText returns the rule's name, or an error for a value that does not exist.
+// MarshalText returns the name of the rule. It returns an error if the value has no name.
 func (r Rule) MarshalText() ([]byte, error) { return enum.Text(ruleNames[:], r) }
 
-// UnmarshalText reads a rule's name, and returns an error for any other text.
+// UnmarshalText sets the rule to the constant whose name is text. It returns an error if no constant has this name.
 func (r *Rule) UnmarshalText(text []byte) error { return enum.Parse(ruleNames[:], text, r) }
 
-// Policy says how jobs are ordered. Its zero value is the paper's order. Safe for concurrent use.
+// Policy says how jobs are sorted. The zero value is the order of the paper. A Policy is safe for concurrent use.
 type Policy struct {
-	// Rule is the rule of the order. The zero value is NegativeLast.
+	// Rule is the rule by which jobs are sorted. The zero value is NegativeLast.
 	Rule Rule
-	// Margin limits switching between jobs, 0 or more. A running job gives way only to a job with a laxity that is
-	// smaller by more than Margin. Under DeadlineFirst, the deadline counts instead of the laxity. While time passes,
-	// the laxity of a waiting job falls, and the laxity of a running job does not. So without a margin two equal jobs
-	// would take turns all the time. Under NegativeLast, the margin does not protect a running job with negative
-	// laxity from a job without negative laxity. 0 means no margin, as in the paper.
+	// Margin prevents jobs from replacing each other too often. It is 0 or more, and 0 means no margin, as in the
+	// paper. A waiting job comes before a running job only if its laxity, the time that it may still wait, is smaller
+	// by more than Margin. With the rule DeadlineFirst, deadlines are compared in the same way. While time passes,
+	// the laxity of a waiting job becomes smaller, and the laxity of a running job stays the same. So without a
+	// margin two equal jobs would take turns all the time. With the rule NegativeLast, a waiting job whose laxity is
+	// not negative always comes before a running job with negative laxity.
 	Margin time.Duration
 }
 
-// Validate returns an error for the first field that is out of range. The error names the field, its value and its range.
+// Validate returns an error for the first field that is out of range. The error contains the name of the field,
+// its value and its range.
 func (p Policy) Validate() error {
 	const place = "laxity: Policy"
 	return cmp.Or(check.Named(place, "Rule", p.Rule, ruleNames[:]), check.Least(place, "Margin", p.Margin, 0))
 }
 
-// MarshalJSON writes the fields that are not zero: names in kebab-case, durations in seconds. UnmarshalJSON reads this
-// format.
+// MarshalJSON returns a JSON object with the fields that are not zero. Its keys are the names of the fields in
+// kebab case, and durations are in seconds. UnmarshalJSON reads this form.
 func (p Policy) MarshalJSON() ([]byte, error)     { return wire.JSON(wire.Settings(&p)) }
 func (p *Policy) UnmarshalJSON(data []byte) error { return wire.Read(data, p, wire.Struct) }
 
-// key is the position of a job in the order. A smaller key comes earlier.
+// key is the key by which a job is sorted. The job with the smaller key comes first.
 type key struct {
-	late    bool
-	first   int64
+	late    bool  // with NegativeLast: the laxity is negative
+	first   int64 // the laxity; with DeadlineFirst, the time until the deadline
 	waiting bool
-	second  int64
+	second  int64 // the time until the deadline; with DeadlineFirst, the laxity
 }
 
-// compare orders keys by late, first, waiting and second, in this order. False comes before true.
+// compare compares two keys by late, then by first, then by waiting, then by second. The value false is smaller
+// than true.
 func (k key) compare(o key) int {
 	if k.late != o.late {
 		return falseFirst(k.late)
@@ -80,7 +86,7 @@ func (k key) compare(o key) int {
 	return cmp.Compare(k.second, o.second)
 }
 
-// falseFirst compares two different truth values, given the left value.
+// falseFirst compares two different truth values; left is the first value. The value false is smaller than true.
 func falseFirst(left bool) int {
 	if left {
 		return 1
@@ -88,10 +94,10 @@ func falseFirst(left bool) int {
 	return -1
 }
 
-// key returns the key of a job under the policy.
+// key returns the key by which the policy sorts a job.
 func (p Policy) key(j Job) key { return p.keyOf(j.most(), j.UntilDeadline, j.Running) }
 
-// keyOf returns the key of a job with the given laxity and time until its deadline.
+// keyOf returns the key of a job with the given laxity. left is the time until its deadline.
 func (p Policy) keyOf(laxity, left time.Duration, running bool) key {
 	k := key{late: p.Rule == NegativeLast && laxity < 0, waiting: !running}
 	if p.Rule == DeadlineFirst {
@@ -105,11 +111,12 @@ func (p Policy) keyOf(laxity, left time.Duration, running bool) key {
 	return k
 }
 
-// Order appends the indices of jobs to dst, in the order in which the jobs should run. In a tie of laxities, the running
-// job comes first, then the earlier deadline, then the lower index. Under DeadlineFirst, a tie of deadlines goes to the
-// running job, then to the smaller laxity, then to the lower index. A job with an unknown projected time counts with the
-// largest possible laxity, its UntilDeadline. O(n log n), no allocation if dst has the capacity. An invalid rule counts as
-// LeastFirst, and a negative margin as 0.
+// Order appends the indices of jobs to dst, in the order in which the jobs should run, and returns dst. If jobs
+// have the same laxity, a running job comes first, then the job with the earlier deadline, then the job with the
+// lower index. With the rule DeadlineFirst, jobs with the same deadline are sorted in this way: a running job
+// first, then by laxity, then by index. For a job with an unknown projected time, Order uses the largest possible
+// laxity, which is UntilDeadline. If the rule has no name, Order uses LeastFirst. A negative margin is replaced by
+// 0. Cost: O(n log n) for n jobs; no allocation if dst has the capacity.
 func (p Policy) Order(dst []int, jobs []Job) []int {
 	n := len(dst)
 	for i := range jobs {
@@ -124,6 +131,6 @@ func (p Policy) Order(dst []int, jobs []Job) []int {
 	return dst
 }
 
-// Order returns the indices of jobs in DynamicShare's order [§3.2]: least laxity first, but negative laxities last.
-// Order(jobs) is short for Policy{}.Order(nil, jobs).
+// Order returns the indices of jobs in the order of DynamicShare [§3.2]: by laxity, the smallest laxity first, but
+// jobs with negative laxity last. Order(jobs) is the same as Policy{}.Order(nil, jobs).
 func Order(jobs []Job) []int { return Policy{}.Order(nil, jobs) }

@@ -8,21 +8,22 @@ import (
 	"github.com/straggler-go/straggler/internal/num"
 )
 
-// Task is the current state of a task that waits or runs on a worker.
+// Task is the present state of a task that waits or runs on a worker.
 type Task struct {
 	// Worker is the host's index of the worker, from 0.
 	Worker int
 	// UntilDeadline is the time from now until the deadline of the task's job, or [NoDeadline].
 	UntilDeadline time.Duration
-	// Remaining is the time that the task still needs on this worker, with its time in the queue, or [estimate.Unknown].
+	// Remaining is the time from now until the task ends on this worker, including the time in the queue, or
+	// [estimate.Unknown].
 	Remaining time.Duration
-	// After is the time that the job needs after this stage, or [estimate.Unknown]. For a map task, After is the time
-	// of the longest reduce task. For a reduce task, After is 0.
+	// After is the time that the job needs after this stage, or [estimate.Unknown]. For a map task it is the time
+	// of the longest reduce task. For a reduce task it is 0.
 	After time.Duration
 }
 
-// Laxity returns the laxity that the job would have if this task were its slowest: UntilDeadline - (Remaining +
-// After). The result is [estimate.Unknown] if Remaining or After is unknown.
+// Laxity returns the laxity that the job would have if this task were the slowest of its stage: UntilDeadline -
+// (Remaining + After). The result is [estimate.Unknown] if Remaining or After is unknown.
 func (t Task) Laxity() time.Duration {
 	projected := estimate.Unknown
 	if t.Remaining != estimate.Unknown && t.After != estimate.Unknown {
@@ -31,18 +32,18 @@ func (t Task) Laxity() time.Duration {
 	return Job{UntilDeadline: t.UntilDeadline, Projected: projected}.Laxity()
 }
 
-// Summary summarises the laxities of the tasks on a worker.
+// Summary contains numbers about the tasks on one worker.
 type Summary struct {
-	// Tasks is the number of tasks. Late is the number of tasks with negative laxity. Unestimated is the number of tasks
-	// with unknown laxity.
+	// Tasks is the number of tasks. Late is the number of tasks with negative laxity, which will miss their
+	// deadlines. Unestimated is the number of tasks with unknown laxity.
 	Tasks, Late, Unestimated int
-	// Least is the least known laxity; [NoDeadline] if no laxity is known. First is the index of the task with the least
-	// laxity; -1 if no laxity is known.
+	// Least is the smallest laxity of a task, as [Task.Laxity] returns it, or [NoDeadline] if no laxity is known.
+	// First is the index of the task with this laxity, or -1 if no laxity is known.
 	Least time.Duration
 	First int
 }
 
-// add adds the task with index i.
+// add includes the task with index i and the given laxity in the summary.
 func (s *Summary) add(i int, laxity time.Duration) {
 	s.Tasks++
 	switch {
@@ -57,9 +58,10 @@ func (s *Summary) add(i int, laxity time.Duration) {
 	}
 }
 
-// PerWorker summarises tasks by worker. Pass the tasks of one job to get the input of package laxity/outlier: the Least of
-// each worker. The least laxity over all workers is the laxity of the job, as in equation 3. Workers have the indices 0 to
-// workers-1. The error names a task with another worker. O(n), one allocation.
+// PerWorker returns a summary of the tasks on each worker. The workers have the indices 0 to workers-1. Pass the
+// tasks of one job, and then the field Least of each Summary to package laxity/outlier. The smallest laxity over
+// all workers is the laxity of the job (equation 3). PerWorker returns an error if a task has a worker outside 0
+// to workers-1. Cost: O(n) for n tasks, one allocation.
 func PerWorker(tasks []Task, workers int) ([]Summary, error) {
 	if workers < 0 {
 		return nil, check.Bad("laxity", "the number of Workers", workers, "0 or more")

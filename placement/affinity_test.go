@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Every prefix of the list differs from the proportional list by at most half a machine for each rack, while no rack runs
-// out of machines. The list names no machine twice.
+// If the list is cut after any length, the number of machines of each rack differs from the exact proportion by at
+// most one half, as long as no rack runs out of machines. No machine is in the list twice.
 func TestAffinityIsProportional(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	for range 300 {

@@ -6,24 +6,26 @@ import (
 	"github.com/straggler-go/straggler/internal/wire"
 )
 
-// Assignment is a rack for every task, with the length of the longest transfer and a proven lower bound.
+// Assignment is the answer of [Assign]: a rack for every task, the time of the longest transfer, and a proven
+// lower bound for this time.
 type Assignment struct {
-	// Rack is the rack of each task, indexed by task.
+	// Rack[k] is the index of the rack of task k.
 	Rack []int
-	// Bottleneck is the link with the longest transfer, or any such link in a tie. Seconds is the duration of the
-	// longest transfer: max_j c_j in the paper. If no byte crosses a link, Seconds is 0 and Bottleneck has no
-	// meaning.
+	// Bottleneck is the link with the longest transfer. If several links have it, Bottleneck is any such link.
+	// Seconds is the duration of this transfer, which the paper calls max_j c_j. If no byte crosses a link,
+	// Seconds is 0, and Bottleneck has no meaning.
 	Bottleneck Link
 	Seconds    float64
-	// Bound is a proven lower bound in seconds, from 0 to Seconds: every placement takes at least this long. If Optimal
-	// is true, Bound equals Seconds and is proven only up to a billionth of Seconds.
+	// Bound is a proven lower bound in seconds, from 0 to Seconds: in every placement the longest transfer takes
+	// at least this long. If Optimal is true, Bound equals Seconds; then the true bound may be smaller by a
+	// billionth of Seconds.
 	Bound float64
-	// Optimal is true if no placement is shorter by more than a billionth of Seconds. Bound equals Seconds then.
+	// Optimal is true if no placement is shorter by more than a billionth of Seconds. Then Bound equals Seconds.
 	Optimal bool
 }
 
-// Gap returns by how much the placement exceeds the bound, as a share of the bound. The gap is 0 if the placement is
-// optimal, and +Inf if the bound is 0 and Seconds is not.
+// Gap returns by how much Seconds exceeds Bound, as a share of Bound. For example, 0.1 means that Seconds is 10 %
+// larger. The result is 0 if the placement is proven optimal. It is +Inf if Bound is 0 and Seconds is not.
 func (a Assignment) Gap() float64 {
 	if a.Seconds == a.Bound {
 		return 0
@@ -31,7 +33,8 @@ func (a Assignment) Gap() float64 {
 	return (a.Seconds - a.Bound) / a.Bound
 }
 
-// Spread returns the number of tasks in each of the given number of racks. O(tasks + racks); it allocates the result.
+// Spread returns the number of tasks in each rack. racks is the number of racks. Cost: O(tasks + racks); Spread
+// allocates the result.
 func (a Assignment) Spread(racks int) []int {
 	count := make([]int, racks)
 	for _, j := range a.Rack {
@@ -55,8 +58,8 @@ func (a *Assignment) wire(c *wire.Codec) {
 	c.When(true).Bool("optimal", &a.Optimal)
 }
 
-// String returns a summary of the assignment in one line, with the number of tasks in place of Rack. LogValue returns
-// this summary for log/slog. MarshalJSON writes all fields.
+// String returns a summary of the assignment in one line. It contains the number of tasks and not the rack of each
+// task. LogValue returns the same summary for log/slog. MarshalJSON writes all fields.
 func (a Assignment) String() string               { return wire.Line(a.wire) }
 func (a Assignment) LogValue() slog.Value         { return wire.Log(a.wire) }
 func (a Assignment) MarshalJSON() ([]byte, error) { return wire.JSON(a.wire) }

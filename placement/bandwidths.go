@@ -10,44 +10,48 @@ import (
 	"github.com/straggler-go/straggler/internal/wire"
 )
 
-// BandwidthRule says how to estimate the bandwidths that a phase may count on. The values and names are stable.
+// BandwidthRule is a rule to estimate the bandwidth that each link will have during a phase. The values and the
+// names of the constants will not change.
 type BandwidthRule uint8
 
 // The rules that the paper compares [Mantri §6.4].
 const (
-	// Hybrid is Mantri's own rule: Start for a short phase, Equal for a long phase.
+	// Hybrid is Mantri's own rule: it uses Start for a short phase and Equal for a long phase.
 	Hybrid BandwidthRule = iota
-	// Start uses the bandwidths measured at the start of the phase. A short phase ends before the bandwidths change.
+	// Start uses the bandwidths that were measured at the start of the phase. It suits a short phase, which ends
+	// before the bandwidths change.
 	Start
-	// Equal gives all links the same bandwidth. Over a long phase, the temporary differences between links even out.
+	// Equal gives all links the same bandwidth. It suits a long phase, in which temporary differences between
+	// links even out.
 	Equal
 )
 
 var bandwidthRuleNames = [...]string{"hybrid", "start", "equal"}
 
-// String returns the rule's name.
+// String returns the name of the rule.
 func (r BandwidthRule) String() string { return enum.Name(bandwidthRuleNames[:], r) }
 
-// MarshalText returns the rule's name, or an error for a value that does not exist.
+// MarshalText returns the name of the rule. It returns an error if the value has no name.
 func (r BandwidthRule) MarshalText() ([]byte, error) { return enum.Text(bandwidthRuleNames[:], r) }
 
-// UnmarshalText reads a rule's name, and returns an error for any other text.
+// UnmarshalText sets the rule to the constant whose name is text. It returns an error if no constant has this name.
 func (r *BandwidthRule) UnmarshalText(text []byte) error {
 	return enum.Parse(bandwidthRuleNames[:], text, r)
 }
 
-// BandwidthConfig estimates the bandwidths that a phase may count on from the bandwidths measured at its start [Mantri
-// §5.2, §6.4]. The zero value is Mantri's hybrid rule. Safe for concurrent use.
+// BandwidthConfig estimates the bandwidth that each link will have during a phase from the bandwidths that were
+// measured at the start of the phase [Mantri §5.2, §6.4]. The zero value uses Mantri's hybrid rule. A
+// BandwidthConfig is safe for concurrent use.
 type BandwidthConfig struct {
-	// Rule is the rule to apply. The zero value is Hybrid.
+	// Rule is the rule of the estimate. The zero value is Hybrid.
 	Rule BandwidthRule
-	// Short is the longest duration of a short phase. The duration of a phase is an estimate: the time to move all input
-	// over the links at the measured bandwidths, if the input is spread as evenly as possible. 0 means one minute; the
-	// paper states no value. Only Hybrid reads Short.
+	// Short is the longest duration of a phase that the rule Hybrid treats as short. The duration is estimated: it
+	// is the time to move all input over the links at the measured bandwidths, if the input is spread as evenly as
+	// possible. Zero means one minute; the paper states no value. The other rules ignore Short.
 	Short time.Duration
 }
 
-// Effective returns the configuration with its defaults filled in, for logs.
+// Effective returns the configuration with its zero fields replaced by their defaults, for example for a log.
 func (b BandwidthConfig) Effective() BandwidthConfig {
 	if b.Short == 0 {
 		b.Short = time.Minute
@@ -55,25 +59,28 @@ func (b BandwidthConfig) Effective() BandwidthConfig {
 	return b
 }
 
-// Validate returns an error for the first field that is out of range. The error names the field, its value and its range.
+// Validate returns an error for the first field that is out of range. The error contains the name of the field,
+// its value and its range.
 func (b BandwidthConfig) Validate() error {
 	const place = "placement: BandwidthConfig"
 	return cmp.Or(check.Named(place, "Rule", b.Rule, bandwidthRuleNames[:]), check.Length(place, "Short", b.Short))
 }
 
-// MarshalJSON writes the fields that are not zero: names in kebab-case, durations in seconds. UnmarshalJSON reads this
-// format.
+// MarshalJSON returns a JSON object with the fields that are not zero. Its keys are the names of the fields in
+// kebab case, and durations are in seconds. UnmarshalJSON reads this form.
 func (b BandwidthConfig) MarshalJSON() ([]byte, error)     { return wire.JSON(wire.Settings(&b)) }
 func (b *BandwidthConfig) UnmarshalJSON(data []byte) error { return wire.Read(data, b, wire.Struct) }
 
-// Estimate takes a problem with the bandwidths measured at the start of the phase, in Up and Down. Estimate returns
-// the problem with the bandwidths that Assign should use, and the applied rule: Start or Equal.
+// Estimate returns a copy of the problem with the bandwidths that Assign should use, and the rule that was
+// applied: Start or Equal. The fields Up and Down of measured are the bandwidths that were measured at the start
+// of the phase.
 //
-// Under Start the problem stays as it is. Under Equal every link has the mean of all measured bandwidths. A bandwidth of
-// 0 counts in the mean. A bandwidth of +Inf does not count, and stays +Inf.
+// The rule Start does not change the problem. The rule Equal sets every bandwidth to the mean of all measured
+// bandwidths. A bandwidth of 0 is included in the mean. A bandwidth of +Inf is not included in the mean and stays
+// +Inf.
 //
-// The error names the field of the configuration, or the first ill-formed number of the problem. O(n r) for n tasks and r
-// racks. Under Equal, Estimate allocates two slices of length r.
+// Estimate returns an error for a field of b, or for a number of the problem, that is out of range. Cost: O(n r)
+// for n tasks and r racks. Under the rule Equal, Estimate allocates two slices of length r.
 func (b BandwidthConfig) Estimate(measured Problem) (Problem, BandwidthRule, error) {
 	if err := b.Validate(); err != nil {
 		return Problem{}, b.Rule, err
@@ -97,7 +104,8 @@ func (b BandwidthConfig) Estimate(measured Problem) (Problem, BandwidthRule, err
 	return measured, rule, nil
 }
 
-// evenly returns the seconds to move all input over the links, if the input fills the links evenly.
+// evenly returns the time in seconds to move all input over the links, if each link always carries as much as it
+// can.
 func (p *Problem) evenly() float64 {
 	bytes := 0.0
 	for _, row := range p.Input {
@@ -106,21 +114,21 @@ func (p *Problem) evenly() float64 {
 	return max(seconds(bytes, sum(p.Up)), seconds(bytes, sum(p.Down)))
 }
 
-// meanFinite returns the mean of all finite bandwidths in the groups, or 0 if no bandwidth is finite.
+// meanFinite returns the mean of all finite bandwidths in the slices, or 0 if no bandwidth is finite.
 func meanFinite(groups ...[]float64) float64 {
 	mean, count := 0.0, 0.0
 	for _, group := range groups {
 		for _, v := range group {
 			if !math.IsInf(v, 1) {
 				count++
-				mean += (v - mean) / count // a running mean: the sum of finite bandwidths may overflow
+				mean += (v - mean) / count // a running mean, because the sum of finite bandwidths may overflow
 			}
 		}
 	}
 	return mean
 }
 
-// levelled returns a copy of the bandwidths, in which mean replaces each finite bandwidth.
+// levelled returns a copy of the bandwidths in which each finite bandwidth is replaced by mean.
 func levelled(bandwidth []float64, mean float64) []float64 {
 	out := make([]float64, len(bandwidth))
 	for j, v := range bandwidth {

@@ -24,9 +24,9 @@ func TestRelaxationClosesItsGap(t *testing.T) {
 	}
 }
 
-// The system of equations grows with the square of the number of racks, so no effort solves it beyond mostRacks. Then the
-// volume bounds the answer: all bytes, except each task's largest input in a rack, over the sum of the downlinks'
-// bandwidths or the sum of the uplinks' bandwidths.
+// With more racks than mostRacks no linear program is solved, because its system of equations would be too large.
+// Then the lower bound comes from the number of bytes: all bytes except the largest input of each task in a rack,
+// divided by the sum of the bandwidths of all downlinks, or of all uplinks.
 func TestVolumeBoundsBeyondMostRacks(t *testing.T) {
 	for racks, want := range map[int]bool{20: true, mostRacks + 1: false} {
 		p := instance("shuffle", 50, racks, 1)
@@ -45,8 +45,9 @@ func TestVolumeBoundsBeyondMostRacks(t *testing.T) {
 	}
 }
 
-// A bound is proven only if rounding did not raise it. If all slots are needed, the prices of slots may grow without limit.
-// Then the bound is a small difference of large numbers. The exact bound is the sum of its terms in 400 bits.
+// A bound is proven only if rounding errors have not raised it. If all slots are needed, the prices of slots may
+// grow without limit, and the bound is then a small difference of large numbers. The exact bound is computed with
+// 400 bits.
 func TestBoundIsBelowItsExactValue(t *testing.T) {
 	rng := rand.New(rand.NewPCG(13, 13))
 	large := 0

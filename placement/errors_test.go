@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Every error names the field with its task, its rack or both, and the value.
+// Every error contains the field, with its task, its rack or both, and the value.
 func TestAssignRefusesIllFormedProblems(t *testing.T) {
 	inf, nan := math.Inf(1), math.NaN()
 	even := []float64{1, 1}

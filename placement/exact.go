@@ -6,38 +6,42 @@ import (
 	"slices"
 )
 
-// precise is a relative difference: two times that differ by less count as equal, so "optimal" is exact up to precise.
+// precise is a relative difference. Two times that differ by less are treated as equal, so a placement is called
+// optimal if it is optimal up to this difference.
 const precise = 1e-9
 
-// exact is a depth-first branch and bound. The search places the tasks one by one, largest first, and tries each rack
-// that may still lead to a better placement. Three bounds cut a branch, at O(r) for each node and O(1) for each
-// child:
+// exact is a depth-first branch and bound: it searches all placements except branches that cannot contain a better
+// placement. It places the tasks one by one, largest first, and tries each possible rack. Three lower bounds
+// exclude branches. They cost O(r) for each node, where r is the number of racks, and O(1) for each child:
 //
-//   - the load of each downlink so far, which only grows;
-//   - the load of each uplink, if every later task were in the rack of this uplink;
-//   - the bound of the relaxation's prices, which counts each task independently of the other tasks.
+//   - the time of each downlink for the tasks placed so far, because further tasks only add to it;
+//   - the time of each uplink, if every task that is not yet placed were in the rack of this uplink;
+//   - the bound of the relaxation, a linear program in which tasks may be split: each task adds its own cost to
+//     this bound.
 //
-// Tasks with equal inputs are interchangeable, so exact tries only placements in which their racks do not decrease.
+// Tasks with equal inputs can be exchanged without effect. So exact tries only placements in which the rack
+// indices of such tasks do not decrease.
 type exact struct {
 	*layout
-	order   []int
-	twin    []bool      // by depth: this task has the same inputs as the task before it in the order
-	choices [][]choice  // by task: its racks by rising cost
-	ahead   [][]float64 // by depth and rack: seconds by which the tasks from this depth on could relieve the uplink
+	order   []int       // by depth: the task that is placed at this depth
+	twin    []bool      // by depth: true if this task has the same inputs as the task at the depth before
+	choices [][]choice  // by task: its possible racks, the rack with the smallest cost first
+	ahead   [][]float64 // by depth and rack: the seconds that its uplink saves if all tasks from this depth on run there
 	best    *layout
 	longest float64
 	scratch *layout
 	w       *work
 }
 
-// choice is a rack for a task, with its extra cost at the prices of the links, in seconds of the bound.
+// choice is a possible rack for a task. cost is the increase of the lower bound, in seconds, if the task runs in
+// this rack and not in its cheapest rack.
 type choice struct {
 	rack int
 	cost float64
 }
 
-// prove searches for a placement that is shorter than best, and writes such a placement into best. proven is true if the
-// search was complete. bound is a lower bound in both cases.
+// prove searches for a placement with a shorter longest transfer than best, and writes such a placement into best.
+// proven is true if the search was complete, so that best is optimal. bound is a lower bound in both cases.
 func prove(m *model, best *layout, w *work) (bound float64, proven bool) {
 	_, longest := best.worst()
 	m, relaxed, possible := tighten(m.fork(), longest, w)
@@ -51,9 +55,10 @@ func prove(m *model, best *layout, w *work) (bound float64, proven bool) {
 	return min(relaxed.best, e.longest), false
 }
 
-// tighten alternates between two steps: it solves the relaxation, and it forbids pairs of task and rack that cannot be in
-// a placement shorter than longest. Fewer pairs make the next relaxation tighter. possible is false if no placement is
-// shorter than longest.
+// tighten repeats two steps. First it solves the relaxation, the linear program in which tasks may be split over
+// racks. Then it forbids pairs of a task and a rack that cannot be part of a placement shorter than longest. With
+// fewer pairs the next relaxation gives a larger lower bound. possible is false if no placement is shorter than
+// longest.
 func tighten(m *model, longest float64, w *work) (_ *model, relaxed *relaxation, possible bool) {
 	for {
 		relaxed = relax(m, w)
@@ -67,16 +72,17 @@ func tighten(m *model, longest float64, w *work) (_ *model, relaxed *relaxation,
 	}
 }
 
-// fork returns a copy of the model with its own add, so that the caller may change add.
+// fork returns a copy of the model with its own slice add, so that the caller may change this slice.
 func (m *model) fork() *model {
 	c := *m
 	c.add = slices.Clone(m.add)
 	return &c
 }
 
-// prune forbids every pair of task and rack that no placement shorter than longest can contain. The task's own
-// transfer and the relaxation's prices decide about a pair. prune returns the number of forbidden pairs, and whether
-// every task has a rack left.
+// prune forbids every pair of a task and a rack that cannot be part of a placement whose longest transfer takes less
+// than longest. A pair is forbidden if the task's own transfer into the rack takes too long, or if the lower bound of
+// the relaxation s becomes too large. prune returns the number of forbidden pairs. possible is true if every task has
+// at least one possible rack left.
 func (m *model) prune(s *relaxation, longest float64) (removed int, possible bool) {
 	cut := float64(longest * (1 - precise))
 	for k := range m.n {
@@ -99,7 +105,8 @@ func (m *model) prune(s *relaxation, longest float64) (removed int, possible boo
 	return removed, true
 }
 
-// newExact orders the tasks and their racks for the search, and sums the possible relief of each uplink.
+// newExact prepares the search: it sorts the tasks and the possible racks of each task, and computes the field
+// ahead.
 func newExact(m *model, s *relaxation, best *layout, w *work) *exact {
 	e := &exact{
 		layout: newLayout(m), order: largestFirst(m, sequence(m.n)), twin: make([]bool, m.n), choices: make([][]choice, m.n),
@@ -126,14 +133,14 @@ func newExact(m *model, s *relaxation, best *layout, w *work) *exact {
 	return e
 }
 
-// sameInputs reports whether two tasks put the same load on every link, wherever they run.
+// sameInputs reports whether tasks a and b add the same time to every link, in whichever rack they run.
 func (m *model) sameInputs(a, b int) bool {
 	return slices.Equal(m.add[a*m.r:(a+1)*m.r], m.add[b*m.r:(b+1)*m.r]) &&
 		slices.Equal(m.save[a*m.r:(a+1)*m.r], m.save[b*m.r:(b+1)*m.r])
 }
 
-// branch places the tasks from depth on. bound is the relaxation's lower bound, given the tasks placed so far. branch
-// returns false if the work is spent.
+// branch tries all racks for the tasks at the given depth and below. bound is the lower bound of the relaxation
+// for the tasks placed so far. branch returns false if the allowed work is used up before the search is complete.
 func (e *exact) branch(depth int, bound float64) bool {
 	if !e.w.take(int64(e.m.r)) {
 		return false
@@ -162,7 +169,7 @@ func (e *exact) branch(depth int, bound float64) bool {
 		e.place(k, c.rack)
 		done := e.branch(depth+1, bound+c.cost)
 		e.remove(k)
-		e.up[c.rack], e.down[c.rack] = up, down // restored exactly: rounding must not add up over millions of nodes
+		e.up[c.rack], e.down[c.rack] = up, down // exact, because rounding errors must not add up over millions of nodes
 		if !done {
 			return false
 		}
@@ -170,7 +177,8 @@ func (e *exact) branch(depth int, bound float64) bool {
 	return true
 }
 
-// leaf keeps the complete placement if it is the best so far. The compared sums are added up anew, without noise.
+// leaf stores the complete placement as the best placement if its longest transfer is shorter than cut. It adds up
+// the times again, so that the comparison has no rounding errors of earlier moves.
 func (e *exact) leaf(cut float64) {
 	e.scratch.copyFrom(e.layout)
 	e.scratch.recount()

@@ -7,7 +7,8 @@ import (
 	"github.com/straggler-go/straggler/placement"
 )
 
-// Eight tasks at a time read from rack 1 into rack 0. The sum of their speeds is the capacity of the two links.
+// How much can a link carry? Eight tasks at a time read from rack 1 into rack 0. So the sum of their speeds is the
+// bandwidth of the two links between them.
 func ExampleLinkRates() {
 	rates, err := placement.NewLinkRates(placement.LinkRatesConfig{Racks: 2})
 	if err != nil {

@@ -8,7 +8,8 @@ import (
 	"github.com/straggler-go/straggler/placement"
 )
 
-// A host that must answer within 10 ms passes an effort. The gap says how far the answer is from a proven optimum.
+// How do I get an answer within 10 ms? Pass an effort. Then the gap says how far the answer is, at most, from the
+// optimum.
 func ExampleWithin() {
 	rng := rand.New(rand.NewPCG(1, 1))
 	phase := placement.Problem{Up: make([]float64, 20), Down: make([]float64, 20)}

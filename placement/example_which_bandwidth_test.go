@@ -7,8 +7,8 @@ import (
 	"github.com/straggler-go/straggler/placement"
 )
 
-// Differences between links are temporary, and a long phase outlasts them. So Estimate gives all links the same
-// bandwidth.
+// Which bandwidths should a long phase use? Differences between links are temporary, and the phase is longer. So
+// Estimate returns the same bandwidth for all links.
 func ExampleBandwidthConfig() {
 	const GB = 1e9
 	phase := placement.Problem{

@@ -6,7 +6,8 @@ import (
 	"github.com/straggler-go/straggler/placement"
 )
 
-// A map task prefers a machine that holds a replica of its block, and then a machine in the rack of a replica.
+// Which free machine is nearest to the input of a map task? A machine that stores the input is best. A machine in
+// the same rack as such a machine is second best.
 func ExampleNearest() {
 	replicas := []placement.Location{{Rack: 0, Machine: 7}, {Rack: 3, Machine: 31}}
 	free := []placement.Location{{Rack: 1, Machine: 12}, {Rack: 3, Machine: 30}}

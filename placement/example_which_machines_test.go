@@ -6,7 +6,8 @@ import (
 	"github.com/straggler-go/straggler/placement"
 )
 
-// A job manager tries the machines of a list in turn. The lists of Affinity lead to the wanted spread over racks.
+// Which machines should each task prefer? A scheduler tries the machines of a list one after another. With the
+// lists of Affinity the tasks are spread over the racks as planned.
 func ExampleAffinity() {
 	a := placement.Assignment{Rack: []int{0, 0, 1, 0}} // three of four tasks in rack 0
 	machines := [][]int{{0, 1, 2, 3}, {4, 5, 6, 7}}    // rack 0, rack 1

@@ -6,8 +6,9 @@ import (
 	"github.com/straggler-go/straggler/placement"
 )
 
-// Figure 10 of the paper: three reduce tasks each read a shard of every map output, in three racks. A placement on the
-// first free slots puts two tasks into one rack. With one task in each rack, the longest transfer takes half the time.
+// In which rack should each task run? In Figure 10 of the paper, three reduce tasks each read a part of every map
+// output, in three racks. With the first free slots, two tasks would run in one rack. With one task in each rack,
+// the longest transfer takes half the time.
 func ExampleAssign() {
 	const MB = 1e6
 	shuffle := placement.Problem{

@@ -7,17 +7,20 @@ import (
 	"slices"
 )
 
-// feasible returns a placement that respects the slots and needs no link of bandwidth 0. The error says why no such
-// placement exists.
+// feasible returns a placement that respects the slots and moves no data over a link of bandwidth 0. If no such
+// placement exists, the error says why.
 //
-// Choosing a rack for each task in turn is enough, without going back. The set of a task's possible racks has three forms:
+// It is enough to choose a rack for each task, one task after another, and never to change a choice. The reason is
+// that the set of possible racks of a task has only three forms:
 //
-//   - one rack only;
-//   - every rack that data can enter, perhaps with the rack that holds all data of the task;
-//   - every rack, if the task has no data.
+//   - one rack;
+//   - every rack whose downlink has a bandwidth above 0, perhaps together with the rack that stores all data of
+//     the task;
+//   - every rack, if the task reads no data.
 //
-// The tasks with the fewest possible racks come first. Each task gets a rack that data cannot enter, if possible. Each
-// later task that can run in such a rack has the same possible racks as this task, or can run everywhere.
+// The tasks with the fewest possible racks come first. Each task gets, if possible, a rack whose downlink has the
+// bandwidth 0. A later task that can run in such a rack has the same possible racks as this task, or can run in
+// every rack.
 func (m *model) feasible(p *Problem) (*layout, error) {
 	l, open := newLayout(m), make([]int, m.n)
 	for i, v := range m.add {
@@ -42,10 +45,10 @@ func (m *model) feasible(p *Problem) (*layout, error) {
 	return l, nil
 }
 
-// blocked returns the error that explains why task k cannot be placed.
+// blocked returns the error that says why task k cannot be placed.
 func (m *model) blocked(k int, p *Problem) error {
 	task := m.tasks[k]
-	cutOff := nowhere // a rack with data of the task that cannot leave the rack
+	cutOff := nowhere // a rack with data of the task and an uplink of bandwidth 0
 	for j, bytes := range p.Input[task] {
 		if bytes == 0 || p.Up[j] > 0 {
 			continue

@@ -15,7 +15,8 @@ import (
 //   - even: links with equal bandwidths
 var families = []string{"shuffle", "skewed", "sparse", "tight", "even"}
 
-// instance generates a problem from a seed. Inputs are whole megabytes, bandwidths are megabytes per second.
+// instance generates a problem from a seed. Inputs are whole megabytes, and bandwidths are in megabytes per
+// second.
 func instance(family string, tasks, racks int, seed uint64) Problem {
 	rng := rand.New(rand.NewPCG(seed, uint64(tasks*1000+racks)))
 	p := Problem{Up: make([]float64, racks), Down: make([]float64, racks)}

@@ -3,19 +3,24 @@ package placement
 import "math"
 
 const (
-	// maxIterations of the interior-point method; a few dozen are enough for every size of problem.
+	// maxIterations is the largest number of iterations of the interior-point method. Problems of every size need
+	// a few dozen.
 	maxIterations = 60
-	// fewestIterations come near a solution. A relaxation does not begin if the work left pays for fewer iterations.
+	// fewestIterations is the number of iterations after which the linear program is nearly solved. If the allowed
+	// work is not enough for so many iterations, the linear program is not solved at all.
 	fewestIterations = 10
-	// mostRacks, in racks: with more racks the system of equations would need more than 12 MB, and is not solved.
+	// mostRacks is a number of racks. With more racks the system of equations would need more than 12 MB, and the
+	// linear program is not solved.
 	mostRacks = 400
-	// relaxedGap is a share of T. The relaxation counts as solved if T exceeds its bound by at most this share.
+	// relaxedGap is a share of T, the longest transfer. The linear program is treated as solved if T exceeds its
+	// lower bound by at most this share.
 	relaxedGap = 1e-9
 )
 
-// relax solves the relaxation as far as the work and the arithmetic allow. The method starts with the prices of
-// byVolume. If the work is too small for a start, the result has no fractions, and its bound is the bound of
-// byVolume.
+// relax solves the relaxation, the linear program in which tasks may be split over racks. It starts with the lower
+// bound of byVolume. It ends early if the allowed work is used up or if rounding errors prevent progress. If the
+// allowed work is too small for a start, the result has no fractions of tasks, and its lower bound is the lower
+// bound of byVolume.
 func relax(m *model, w *work) *relaxation {
 	volume := byVolume(m)
 	if m.r > mostRacks || w.left < fewestIterations*m.iterationCost() {
@@ -27,7 +32,8 @@ func relax(m *model, w *work) *relaxation {
 	return s
 }
 
-// run iterates until the gap is closed, the arithmetic fails, or the work is spent.
+// run iterates until the solution equals its lower bound, until rounding errors prevent progress, or until the
+// allowed work is used up.
 func (s *relaxation) run(w *work) {
 	for range maxIterations {
 		infeasible := s.residuals()
@@ -41,16 +47,16 @@ func (s *relaxation) run(w *work) {
 	}
 }
 
-// iterationCost returns the steps of one iteration. Building the system costs n(3r)²/2 operations, and factoring the
-// system costs (3r)³/6 operations.
+// iterationCost returns the number of steps of work of one iteration. For n tasks and r racks, n(3r)²/2
+// floating-point operations build the system of equations, and (3r)³/6 operations factor it.
 func (m *model) iterationCost() int64 {
 	n, r := int64(m.n), int64(m.r)
 	size := width * r
 	return (n*(size*size/2+20*r) + size*size*size/6) / operationsPerStep
 }
 
-// residuals recomputes how far the variables are from satisfying the equations. The result is the largest relative
-// residual.
+// residuals recomputes by how much the current variables violate each equation of the linear program. The result
+// is the largest relative violation.
 func (s *relaxation) residuals() float64 {
 	m := s.m
 	for row := range s.rackResidual {
@@ -90,7 +96,8 @@ func (s *relaxation) residuals() float64 {
 	return worst
 }
 
-// iterate takes one predictor-corrector step. The result is false if rounding prevents a further step.
+// iterate does one predictor-corrector step of the interior-point method. It returns false if rounding errors
+// prevent a further step.
 func (s *relaxation) iterate() bool {
 	s.system.build(s.x, s.slack, s.t)
 	if !s.system.factor() {
@@ -131,7 +138,8 @@ func (s *relaxation) iterate() bool {
 	return true
 }
 
-// each calls f with every primal variable: x of each possible pair of task and rack, the slacks, and t.
+// each calls f with every primal variable: x of each possible pair of a task and a rack, the slack of each row,
+// and t.
 func (s *relaxation) each(f func(*variable)) {
 	for i := range s.x {
 		if s.x[i].x > 0 {
@@ -144,7 +152,8 @@ func (s *relaxation) each(f func(*variable)) {
 	f(&s.t)
 }
 
-// step solves for the direction in which every product x*z changes by its target and the residuals become zero.
+// step computes the direction of the next step. In this direction every product x*z changes by its target, and
+// every residual becomes zero.
 func (s *relaxation) step() {
 	m, right, y := s.m, s.system.right, s.dprice
 	copy(right, s.rackResidual)
@@ -175,7 +184,8 @@ func (s *relaxation) step() {
 	s.recover()
 }
 
-// coupled adds to rows the weighted columns of task k, multiplied by factor. rows has one entry for each row of a rack.
+// coupled adds the columns of task k, each multiplied by its weight and by factor, to rows. rows has three entries
+// for each rack.
 func (s *relaxation) coupled(k int, factor float64, rows []float64) {
 	for j, w := range s.system.weight[k*s.m.r : (k+1)*s.m.r] {
 		if g, ok := s.m.column(k*s.m.r + j); ok {
@@ -186,7 +196,8 @@ func (s *relaxation) coupled(k int, factor float64, rows []float64) {
 	}
 }
 
-// coupledDot returns the scalar product of rows and the weighted columns of task k.
+// coupledDot returns the scalar product of rows and the sum of the columns of task k, each multiplied by its
+// weight.
 func (s *relaxation) coupledDot(k int, rows []float64) float64 {
 	sum := 0.0
 	for j, w := range s.system.weight[k*s.m.r : (k+1)*s.m.r] {
@@ -199,7 +210,8 @@ func (s *relaxation) coupledDot(k int, rows []float64) float64 {
 	return sum
 }
 
-// recover computes the steps of the variables and of their duals from the steps of the rows' duals.
+// recover computes the changes dx and dz of all variables. It computes them from the changes of the prices and
+// values, which the method step has computed.
 func (s *relaxation) recover() {
 	finish := func(v *variable, ay float64) {
 		v.dz = v.residual - ay
@@ -222,8 +234,8 @@ func (s *relaxation) recover() {
 	}
 }
 
-// stepLengths returns how far the step can go until a primal or a dual variable reaches zero, times factor. Each length
-// is a share of the step, at most 1.
+// stepLengths returns which part of the step can be taken before a variable x (primal) or z (dual) becomes zero.
+// Both parts are multiplied by factor and are at most 1.
 func (s *relaxation) stepLengths(factor float64) (primal, dual float64) {
 	primal, dual = 1, 1
 	s.each(func(v *variable) {

@@ -111,9 +111,9 @@ func TestAssignFailsOnlyWithoutAPlacement(t *testing.T) {
 	assert.Greater(t, refused, 300)
 }
 
-// The answers are the same on every architecture, bit for bit: no product is fused into a sum, and the code uses only the
-// four basic operations and the square root. The number below is the hash of the answers on amd64. A change of the search
-// changes the hash; then set it anew.
+// The answers are the same on every architecture, bit for bit: no product is fused into a sum, and the code uses only
+// the four basic operations and the square root. The number below is the hash of the answers on amd64. A change of
+// the search changes the hash; then set it anew.
 func TestSameAnswersOnEveryMachine(t *testing.T) {
 	hash := fnv.New64a()
 	for _, family := range families {
@@ -126,7 +126,7 @@ func TestSameAnswersOnEveryMachine(t *testing.T) {
 	assert.Equal(t, uint64(0xa7cd9fd8dbaa66f7), hash.Sum64())
 }
 
-// candidateCost is at least the number of moves and swaps that candidate may try.
+// candidateCost is at least the number of moves and swaps that the method candidate may try.
 func TestCandidateCostCoversAllCandidates(t *testing.T) {
 	for seed := range uint64(10) {
 		p := instance(families[seed%5], 40, 5, seed)

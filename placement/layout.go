@@ -5,16 +5,17 @@ import (
 	"slices"
 )
 
-// nowhere stands for the rack of a task that is not placed.
+// nowhere is used as the rack of a task that is not placed.
 const nowhere = -1
 
-// layout is a complete or partial placement, with the load of every link in seconds. The uplinks also carry the data of
-// the tasks that are not placed yet, although such a task may later run in the rack of its data.
+// layout is a placement of all tasks or of some tasks, with the time in seconds that each link is busy. The time
+// of an uplink includes the data of tasks that are not placed yet, although such a task may later run in the rack
+// of its data.
 type layout struct {
 	m        *model
-	rack     []int
-	up, down []float64
-	count    []int
+	rack     []int     // by task; nowhere if the task is not placed
+	up, down []float64 // by rack: the time of the uplink and of the downlink
+	count    []int     // by rack: the number of placed tasks
 }
 
 // newLayout returns a layout in which no task is placed.
@@ -41,12 +42,12 @@ func (l *layout) copyFrom(o *layout) {
 	copy(l.count, o.count)
 }
 
-// room reports whether rack j has a free slot and the links for task k.
+// room reports whether task k can run in rack j: the rack has a free slot, and the task needs no link of bandwidth 0.
 func (l *layout) room(k, j int) bool {
 	return l.count[j] < l.m.slots[j] && !math.IsInf(l.m.add[k*l.m.r+j], 1)
 }
 
-// place puts task k into rack j and updates the loads. Task k must not be placed yet.
+// place puts task k into rack j and updates the times of the two links of rack j. Task k must not be placed yet.
 func (l *layout) place(k, j int) {
 	i := k*l.m.r + j
 	l.rack[k] = j
@@ -55,7 +56,7 @@ func (l *layout) place(k, j int) {
 	l.down[j] += l.m.add[i]
 }
 
-// remove takes task k out of its rack and updates the loads.
+// remove takes task k out of its rack and updates the times of the two links of the rack.
 func (l *layout) remove(k int) {
 	j := l.rack[k]
 	i := k*l.m.r + j
@@ -65,7 +66,8 @@ func (l *layout) remove(k int) {
 	l.down[j] -= l.m.add[i]
 }
 
-// worst returns the longest transfer and its link. In a tie the lowest rack comes first, and up comes before down.
+// worst returns the time of the longest transfer and its link. If several links have it, the link of the lowest
+// rack comes first, and an uplink comes before a downlink.
 func (l *layout) worst() (link Link, longest float64) {
 	longest = math.Inf(-1)
 	for j := range l.m.r {
@@ -79,8 +81,8 @@ func (l *layout) worst() (link Link, longest float64) {
 	return link, longest
 }
 
-// recount adds up the loads anew. recount adds only bytes that a link carries, without subtraction. So no rounding of
-// earlier moves, and no cancelling of large terms, remains in the loads.
+// recount adds up the times of all links again from zero. It never subtracts. So the times have no rounding errors
+// of earlier moves, and no errors of large numbers that cancel.
 func (l *layout) recount() {
 	clear(l.up)
 	clear(l.down)

@@ -67,8 +67,8 @@ func TestExhaustiveProvesItsAnswer(t *testing.T) {
 	}
 }
 
-// A gain by rounding alone must not count as progress. If it counted, an exhaustive search of this problem would never
-// end.
+// A gain that comes from rounding errors alone must not be treated as progress. Otherwise an exhaustive search of
+// this problem would never end.
 func TestExhaustiveEndsWhereDataIsNearlyLocal(t *testing.T) {
 	p := Problem{
 		Input: [][]float64{

@@ -15,22 +15,23 @@ import (
 type LinkRatesConfig struct {
 	// Racks is the number of racks, from 1 to 2^20.
 	Racks int
-	// Window is the length of the time windows in which traffic is added up. A read should last about as long as a window,
-	// or longer. 0 means 10 s.
+	// Window is the length of the time windows in which the bytes of each link are added up. A read should last
+	// about as long as a window, or longer. Zero means 10 s.
 	Window time.Duration
-	// Windows is the number of most recent windows that count, from 2 to 1000. 0 means 30: with windows of 10 s, five
-	// minutes.
+	// Windows is the number of most recent windows that are remembered, from 2 to 1000. Zero means 30; with
+	// windows of 10 s these are five minutes.
 	Windows int
 }
 
-// Effective returns the configuration with its defaults filled in.
+// Effective returns the configuration with its zero fields replaced by their defaults.
 func (c LinkRatesConfig) Effective() LinkRatesConfig {
 	c.Window = check.Or(c.Window, 10*time.Second)
 	c.Windows = check.Or(c.Windows, 30)
 	return c
 }
 
-// Validate returns an error for the first field that is out of range. The error names the field, its value and its range.
+// Validate returns an error for the first field that is out of range. The error contains the name of the field,
+// its value and its range.
 func (c LinkRatesConfig) Validate() error {
 	const place = "placement: LinkRatesConfig"
 	return cmp.Or(
@@ -41,50 +42,54 @@ func (c LinkRatesConfig) Validate() error {
 	)
 }
 
-// MarshalJSON writes the fields that are not zero: names in kebab-case, durations in seconds. UnmarshalJSON reads this
-// format.
+// MarshalJSON returns a JSON object with the fields that are not zero. Its keys are the names of the fields in
+// kebab case, and durations are in seconds. UnmarshalJSON reads this form.
 func (c LinkRatesConfig) MarshalJSON() ([]byte, error)     { return wire.JSON(wire.Settings(&c)) }
 func (c *LinkRatesConfig) UnmarshalJSON(data []byte) error { return wire.Read(data, c, wire.Struct) }
 
-// LinkRates estimates the bandwidth of each rack's links from the speed at which tasks read over the links. Mantri's
-// rules need the "available bandwidth" at the start of a phase [Mantri §5.2, §6.4]; the paper leaves the measurement
-// to the host.
+// LinkRates estimates the bandwidth of the uplink and the downlink of each rack. It uses the speed at which tasks
+// read over the link. Mantri's rules need the "available bandwidth" at the start of a phase [Mantri §5.2, §6.4].
+// The paper does not say how to measure it.
 //
-// Example: in a window of 10 s, eight tasks of rack 0 read 1 GB from rack 1. On average, two or
-// more tasks read at a time, so the tasks competed for the uplink of rack 1. Its rate is then 1 GB / 10 s = 100 MB/s.
+// For example, eight tasks of rack 0 read 1 GB from rack 1 in a window of 10 s. On average, two or more tasks read
+// at the same time, so they competed for the uplink of rack 1. The rate of this uplink is then 1 GB / 10 s = 100
+// MB/s.
 //
-// A window counts for a link only if two reads or more shared the link on average. The rate is the sum of bytes in
-// these windows, divided by the sum of their lengths. A link without such a window has no rate, because little
-// traffic does not show the capacity of the link. The rate is too low if tasks waited for something other than the
-// link.
+// A window is used for a link only if, on average, two or more reads used the link at the same time. The rate of
+// the link is the sum of the bytes in these windows, divided by the sum of their lengths. A link without such a
+// window has no rate, because little traffic does not show how much the link can carry. The rate is too low if
+// tasks waited for something other than the link.
 //
-// LinkRates assumes that a read proceeds at a constant speed. A host reports a read when the read ends, so recent windows
-// are incomplete. A window counts only once it is older than the longest remembered read.
+// LinkRates assumes that each read has a constant speed. The host reports a read when the read ends, so the bytes
+// of a recent window are incomplete. For this reason a window is used only when it is older than the longest read
+// that is remembered.
 //
-// Observe takes O(windows that the read lasted * Racks) and Rate takes O(Windows). Neither method allocates. The state
-// takes 16 bytes for each link and window. A host need not save the state, because its content is forgotten after Windows
-// windows. The zero value knows no rack and no rate. LinkRates is not safe for concurrent use; a cluster needs one
-// LinkRates.
+// Cost: Observe takes O(w Racks) for a read that lasted w windows, and Rate takes O(Windows). Neither method
+// allocates. The state takes 16 bytes for each link and window. You need not save the state when the host
+// restarts, because it is forgotten after Windows windows anyway. The zero value has no rack and no rate.
+// LinkRates is not safe for concurrent use. Use one LinkRates for each cluster.
 type LinkRates struct {
 	config  LinkRatesConfig
 	clock   clock.Clock
 	newest  int64 // number of the window that contains the latest reported time
 	begun   bool
-	traffic []linkWindow    // a ring of windows; in each window one entry for each link
-	longest []time.Duration // by window of the ring: the longest read that ended in the window
+	traffic []linkWindow    // a ring of windows; each window has an entry for each link
+	longest []time.Duration // by window of the ring: the duration of the longest read that ended in the window
 }
 
-// linkWindow is the traffic over a link in a window: the bytes, and the sum of the times that reads spent in the window.
+// linkWindow is the traffic over one link in one window: the number of bytes, and the sum of the times that reads
+// spent in the window.
 type linkWindow struct {
 	bytes float64
 	busy  time.Duration
 }
 
-// minReads is the smallest mean number of reads in progress for a window to count. With two reads or more at a time, the
-// reads compete for the link, so their speed shows its capacity.
+// minReads is a mean number of reads at the same time. A window with fewer reads is not used to estimate a
+// bandwidth. Two reads at the same time compete for the link, so their speed shows how much the link can carry.
 const minReads = 2
 
-// NewLinkRates returns a LinkRates without any reads. The error names the field that is out of range.
+// NewLinkRates returns a LinkRates without any reads. It returns an error for the first field of c that is out of
+// range.
 func NewLinkRates(c LinkRatesConfig) (*LinkRates, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -95,15 +100,16 @@ func NewLinkRates(c LinkRatesConfig) (*LinkRates, error) {
 	}, nil
 }
 
-// Config returns the configuration with its defaults filled in.
+// Config returns the configuration with its zero fields replaced by their defaults.
 func (l *LinkRates) Config() LinkRatesConfig { return l.config }
 
-// Observe records a read that ended now: the rack of the task, the bytes read from each rack, and the duration of the
-// read. Bytes from the task's own rack cross no link and do not count.
+// Observe records a read that ended at the instant now. rack is the rack of the task, from[j] is the number of
+// bytes that it read from rack j, and took is the duration of the read. Bytes from the task's own rack cross no
+// link and are ignored.
 //
-// Observe returns false if it ignored the read. The reasons are: a rack that does not exist, a duration of 0 or less, a
-// wrong number of racks in from, and bytes that are negative or not finite. If the clock steps back, no time passes at the
-// step, and the next time is measured from there.
+// Observe returns false and ignores the read in four cases: the rack does not exist, took is 0 or less, from has
+// the wrong length, or a number of bytes is negative or not finite. If now is before the now of an earlier call,
+// no time has passed between the two calls, and the next time is measured from the new instant.
 func (l *LinkRates) Observe(now time.Time, rack int, from []float64, took time.Duration) bool {
 	if rack < 0 || rack >= l.config.Racks || len(from) != l.config.Racks || took <= 0 {
 		return false
@@ -125,7 +131,8 @@ func (l *LinkRates) Observe(now time.Time, rack int, from []float64, took time.D
 	return true
 }
 
-// advance moves on to the window that contains now, and empties each new window.
+// advance makes the window that contains now the newest window, and empties each window that is new. It returns
+// the time since the first call.
 func (l *LinkRates) advance(now time.Time) (since time.Duration) {
 	since = l.clock.At(now)
 	window := int64(since / l.config.Window)
@@ -150,7 +157,8 @@ func (l *LinkRates) empty(slot int) {
 	l.longest[slot] = 0
 }
 
-// spread adds a read to the remembered windows in which the read took place.
+// spread divides the bytes of a read among the remembered windows in which the read took place. entering is the
+// number of bytes that entered the rack of the task.
 func (l *LinkRates) spread(rack int, from []float64, entering float64, end, took time.Duration) {
 	links := 2 * l.config.Racks
 	for window := l.newest; window > l.newest-int64(l.config.Windows); window-- {
@@ -184,8 +192,9 @@ func (w *linkWindow) add(bytes float64, took time.Duration) {
 	w.busy = num.Add(w.busy, took)
 }
 
-// Rate returns the bandwidth of a link in bytes per second. ok is false if the bandwidth is unknown: the link does not
-// exist, or no remembered window counts for the link. O(Windows), no allocation.
+// Rate returns the bandwidth of a link in bytes per second. ok is false if the bandwidth is unknown. This is so if
+// the link does not exist, or if no remembered window had enough reads over the link. Cost: O(Windows), no
+// allocation.
 func (l *LinkRates) Rate(link Link) (bytesPerSecond float64, ok bool) {
 	if link.Rack < 0 || link.Rack >= l.config.Racks || link.Direction > Down {
 		return 0, false
@@ -207,7 +216,8 @@ func (l *LinkRates) Rate(link Link) (bytesPerSecond float64, ok bool) {
 	return bytes / (windows * length), true
 }
 
-// longestRead returns the longest remembered read, at most the length of all windows together.
+// longestRead returns the duration of the longest read that is remembered, and at most the length of all windows
+// together.
 func (l *LinkRates) longestRead() time.Duration {
 	longest := time.Duration(0)
 	for _, d := range l.longest {
@@ -216,9 +226,11 @@ func (l *LinkRates) longestRead() time.Duration {
 	return min(longest, time.Duration(l.config.Windows)*l.config.Window)
 }
 
-// Fill returns the problem with each known rate in place of the problem's own bandwidth, and the number of known
-// rates. The problem's own bandwidths may be nominal bandwidths. Fill does not change the problem's slices. If the
-// number of racks differs, Fill returns the problem as it is. O(Racks * Windows); it allocates two slices.
+// Fill returns a copy of the problem in which each known bandwidth, as [LinkRates.Rate] returns it, replaces the
+// bandwidth of the problem. known is the number of replaced bandwidths. For example, the bandwidths of nominal are
+// the bandwidths for which the links were built. Fill does not change the slices of nominal. If the number of racks
+// is not the configured number, Fill returns the problem unchanged. Cost: O(Racks * Windows); Fill allocates two
+// slices.
 func (l *LinkRates) Fill(nominal Problem) (measured Problem, known int) {
 	if len(nominal.Up) != l.config.Racks || len(nominal.Down) != l.config.Racks {
 		return nominal, 0

@@ -4,16 +4,18 @@ import (
 	"github.com/straggler-go/straggler/internal/enum"
 )
 
-// Location is a machine and its rack, by the host's indices. Machines are numbered within a rack or in the whole cluster.
+// Location is a machine and its rack, by the indices that the host uses. The host may number the machines in each
+// rack or in the whole cluster.
 type Location struct {
 	// Rack and Machine are the host's indices.
 	Rack, Machine int
 }
 
-// Locality is the distance between a task's input and the machine where the task runs. The values and names are stable.
+// Locality says how far a machine is from the input of a task. The values and the names of the constants will not
+// change.
 type Locality uint8
 
-// The localities, nearest first.
+// The localities, the nearest first: the input is on the same machine, in the same rack, or in another rack.
 const (
 	SameMachine Locality = iota
 	SameRack
@@ -23,16 +25,17 @@ const (
 
 var localityNames = [...]string{"same-machine", "same-rack", "other-rack"}
 
-// String returns the locality's name.
+// String returns the name of the locality.
 func (l Locality) String() string { return enum.Name(localityNames[:], l) }
 
-// MarshalText returns the locality's name, or an error for a value that does not exist.
+// MarshalText returns the name of the locality. It returns an error if the value has no name.
 func (l Locality) MarshalText() ([]byte, error) { return enum.Text(localityNames[:], l) }
 
-// UnmarshalText reads a locality's name, and returns an error for any other text.
+// UnmarshalText sets the locality to the constant whose name is text. It returns an error if no constant has this name.
 func (l *Locality) UnmarshalText(text []byte) error { return enum.Parse(localityNames[:], text, l) }
 
-// Distance returns the locality of the replica that is nearest to from. Without replicas the result is OtherRack.
+// Distance returns the locality of the nearest copy of a task's input. The argument from is the machine on which the
+// task would run, and replicas are the machines that store a copy. Without replicas the result is OtherRack. Cost:
 // O(len(replicas)), no allocation.
 func Distance(from Location, replicas []Location) Locality {
 	nearest := OtherRack
@@ -48,9 +51,11 @@ func Distance(from Location, replicas []Location) Locality {
 	return nearest
 }
 
-// Nearest returns the index of the free location that is nearest to the task's input, and its locality. The policy below
-// Mantri places the tasks of all phases except reduce in this way [Mantri §5.2]. Ties go to the lowest index. If free is
-// empty, the index is -1 and the locality is OtherRack. O(len(free) len(replicas)), no allocation.
+// Nearest returns the index of the free machine that is nearest to the input of a task, and the locality of this
+// machine. replicas are the machines that store a copy of the input. If several machines are equally near, the
+// result is the lowest index. If free is empty, the index is -1 and the locality is OtherRack. The scheduler on
+// which Mantri builds places the tasks of all phases except reduce in this way [Mantri §5.2]. Cost: O(len(free)
+// len(replicas)), no allocation.
 func Nearest(free, replicas []Location) (int, Locality) {
 	best, level := nowhere, localityCount
 	for i, place := range free {

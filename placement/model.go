@@ -2,33 +2,36 @@ package placement
 
 import "math"
 
-// model is a problem converted to seconds, in flat slices. The order of its tasks and racks does not depend on the
-// caller's order. So the search breaks ties between equally good placements alike for every order of the caller.
+// model is a Problem, converted from bytes to times and stored in flat slices. Its tasks and racks are sorted, so
+// that their order does not depend on the order of the caller. So the search chooses among equally good placements
+// in the same way for every order of the caller.
 type model struct {
-	n, r int
-	// A task k in rack j relieves the uplink of rack j by save[k*r+j] seconds, and adds add[k*r+j] seconds to its downlink.
-	// add is +Inf if the task in this rack would need a link of bandwidth 0.
+	n, r int // the number of tasks, and the number of racks
+	// If task k runs in rack j, the uplink of rack j is busy for save[k*r+j] less time, and its downlink for
+	// add[k*r+j] more time. add is +Inf if the task would need a link of bandwidth 0 in this rack.
 	save, add []float64
-	full      []float64 // seconds on each uplink while no task runs in the uplink's rack
-	slots     []int     // at most n for each rack
-	// bandwidth has width entries for each rack: the uplink's, the downlink's, and 0. An infinite link has the entry
-	// 0.
+	full      []float64 // the time that each uplink is busy if no task runs in its rack
+	slots     []int     // by rack: the number of slots, at most n
+	// bandwidth has three entries for each rack: the bandwidth of the uplink, the bandwidth of the downlink, and
+	// 0. An infinite bandwidth is stored as 0.
 	bandwidth []float64
 	exponent  int // the unit of all times is 2^exponent seconds, so that the longest time is about 1
-	// noise exceeds the rounding error of an uplink's load, in which large terms cancel. The noise matters if the best
-	// placement leaves nearly all data in its rack: the longest transfer is then a small difference of large numbers.
+	// noise is larger than the rounding error in the time of an uplink, where large numbers may cancel. This
+	// matters if the best placement leaves nearly all data in its rack. The longest transfer is then a small
+	// difference of large numbers.
 	noise float64
 	tasks []int // the caller's index of each task
 	racks []int // the caller's index of each rack
 }
 
-// newModel returns the model of a problem, with tasks and racks in the canonical order.
+// newModel returns the model of a problem. Its tasks and racks are in an order that does not depend on the
+// caller's order.
 func newModel(p *Problem) *model {
 	tasks, racks := canonicalOrder(p)
 	return newModelIn(p, tasks, racks)
 }
 
-// newModelIn returns the model of a problem, with tasks and racks in the given order.
+// newModelIn returns the model of a problem, with the tasks and the racks in the given order.
 func newModelIn(p *Problem, tasks, racks []int) *model {
 	n, r := len(tasks), len(racks)
 	m := &model{
@@ -51,7 +54,7 @@ func newModelIn(p *Problem, tasks, racks []int) *model {
 	return m
 }
 
-// normalise divides all seconds by a power of two, so that no product overflows. The division keeps every digit,
+// normalise divides all times by a power of two, so that no product of times overflows. The division is exact,
 // with one exception: a time below 2^-1022 of the longest time may become 0. No clock can tell such a time from 0.
 func (m *model) normalise() {
 	largest := 0.0
@@ -72,8 +75,8 @@ func (m *model) normalise() {
 	}
 }
 
-// floor returns a lower bound for every placement. A task's bytes from other racks enter the task's rack by its downlink,
-// and leave each other rack by its uplink.
+// floor returns a lower bound for the longest transfer of every placement. It looks at each task alone: its bytes
+// from other racks must leave their racks by the uplinks, and must enter the rack of the task by the downlink.
 func (m *model) floor() float64 {
 	bound := 0.0
 	for k := range m.n {
@@ -103,10 +106,11 @@ func (m *model) floor() float64 {
 	return bound
 }
 
-// setTask computes the seconds of one task. setTask sums the bytes that the task must fetch, and does not subtract
-// the local bytes from the total. The difference would lose a small remote part next to a large local part.
+// setTask computes the times of one task. It adds up the bytes that the task must read from other racks, and does
+// not subtract the bytes in its own rack from the total. A difference would lose a small remote part next to a
+// large local part.
 func (m *model) setTask(k int, input []float64, p *Problem, prefix []float64) {
-	blocked := 0 // number of racks that have data of the task and an uplink of bandwidth 0
+	blocked := 0 // number of racks that store data of the task and have an uplink of bandwidth 0
 	for j, rack := range m.racks {
 		prefix[j+1] = prefix[j] + input[rack]
 		if input[rack] > 0 && p.Up[rack] == 0 {
@@ -131,7 +135,7 @@ func (m *model) setTask(k int, input []float64, p *Problem, prefix []float64) {
 	}
 }
 
-// finite returns the bandwidth, or 0 for an infinite one.
+// finite returns the bandwidth, or 0 if the bandwidth is infinite.
 func finite(bandwidth float64) float64 {
 	if math.IsInf(bandwidth, 1) {
 		return 0
@@ -139,7 +143,7 @@ func finite(bandwidth float64) float64 {
 	return bandwidth
 }
 
-// seconds returns bytes/bandwidth. Zero bytes take zero seconds, also over a link of bandwidth 0 or -0.
+// seconds returns bytes/bandwidth. Zero bytes take zero seconds, even over a link of bandwidth 0 or -0.
 func seconds(bytes, bandwidth float64) float64 {
 	if bytes == 0 {
 		return 0

@@ -2,15 +2,17 @@ package placement
 
 import "math"
 
-// system is the matrix A D A' reduced to the rows of the racks, with D = x/z. An interior-point iteration solves it twice.
+// system is the system of linear equations that an interior-point iteration solves twice. Its matrix is A D A',
+// reduced to the rows of the racks. A is the matrix of the linear program, and D is the diagonal matrix of x/z of
+// all variables.
 type system struct {
 	m      *model
-	size   int
-	lower  []float64 // lower triangle of a size x size matrix, row by row; after factor it is the Cholesky factor
-	weight []float64 // D of each pair of task and rack
-	total  []float64 // sum of D over the racks of each task
-	scaled []float64 // D times the column of one task, by row
-	right  []float64 // right-hand side; after solve it is the solution
+	size   int       // the number of equations: three for each rack
+	lower  []float64 // lower triangle of the matrix, row by row; after factor it is the Cholesky factor
+	weight []float64 // x/z of each pair of a task and a rack
+	total  []float64 // the sum of weight over the racks, for each task
+	scaled []float64 // weight times the column of one task, by row
+	right  []float64 // the right-hand side; after solve it is the solution
 }
 
 func newSystem(m *model) system {
@@ -21,10 +23,13 @@ func newSystem(m *model) system {
 	}
 }
 
-// build computes the matrix. Eliminating a task's row leaves differences of nearly equal numbers, if the task runs
-// almost wholly in one rack. The code writes the difference as a product, so that no digits cancel:
+// build computes the matrix of the system. To eliminate the row of a task, it must compute a difference of nearly
+// equal numbers if the task runs almost wholly in one rack. It computes the difference as a product, so that no
+// digits cancel:
 //
 //	D_j - D_j²/sum D = D_j (sum of the other D)/sum D
+//
+// Here D_j is the weight x/z of the task in rack j.
 func (s *system) build(x, slack []variable, t variable) {
 	clear(s.lower)
 	n := s.size
@@ -41,7 +46,7 @@ func (s *system) build(x, slack []variable, t variable) {
 	}
 }
 
-// addTask adds the terms of task k to the matrix.
+// addTask adds the terms of task k to the matrix of the system.
 func (s *system) addTask(k int, x []variable) {
 	r, n := s.m.r, s.size
 	weight := s.weight[k*r : (k+1)*r]
@@ -82,8 +87,8 @@ func (s *system) addTask(k int, x []variable) {
 	}
 }
 
-// factor replaces the lower triangle by its Cholesky factor. factor returns false if the rounded matrix is not
-// positive definite.
+// factor replaces the lower triangle of the matrix by its Cholesky factor. It returns false if, because of
+// rounding errors, the matrix is not positive definite.
 func (s *system) factor() bool {
 	n, l := s.size, s.lower
 	for a := range n {
@@ -103,7 +108,7 @@ func (s *system) factor() bool {
 	return true
 }
 
-// solve replaces right by the solution of the factored system.
+// solve replaces s.right by the solution of the system. The matrix must have been factored.
 func (s *system) solve() {
 	n, l, y := s.size, s.lower, s.right
 	for a := range n {

@@ -2,5 +2,5 @@
 
 package placement
 
-// sampled says that the longest tests use only a sample of their problems.
+// sampled is true if the longest tests use only a part of their problems.
 const sampled = false

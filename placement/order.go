@@ -5,13 +5,14 @@ import (
 	"slices"
 )
 
-// canonicalOrder sorts racks and tasks by their own numbers, so that the order does not depend on the caller's order:
+// canonicalOrder sorts the racks and the tasks by their own numbers, so that their order does not depend on the
+// order of the caller. It does this in three steps:
 //
-//  1. Racks by their sorted inputs, bandwidths and slots.
-//  2. Tasks by their sorted inputs, then by their inputs in the order of the racks.
-//  3. Racks once more: ties are broken by their inputs in the order of the tasks.
+//  1. Sort the racks by their sorted inputs, their bandwidths and their slots.
+//  2. Sort the tasks by their sorted inputs, and equal tasks by their inputs in the order of the racks.
+//  3. Sort the racks again as in step 1, and equal racks by their inputs in the order of the tasks.
 //
-// Racks or tasks that are still tied stay in the caller's order.
+// Racks or tasks that are still equal stay in the order of the caller.
 func canonicalOrder(p *Problem) (tasks, racks []int) {
 	tasks, racks = sequence(len(p.Input)), sequence(len(p.Up))
 	columns, rows := p.rackKeys(), p.taskKeys()
@@ -41,7 +42,8 @@ func canonicalOrder(p *Problem) (tasks, racks []int) {
 	return tasks, racks
 }
 
-// rackKeys returns for each rack its sorted inputs, followed by its bandwidths and slots.
+// rackKeys returns for each rack the sorted sizes of the inputs in the rack, followed by its bandwidths and its
+// slots.
 func (p *Problem) rackKeys() [][]float64 {
 	n := len(p.Input)
 	keys := make([][]float64, len(p.Up))
@@ -60,7 +62,7 @@ func (p *Problem) rackKeys() [][]float64 {
 	return keys
 }
 
-// taskKeys returns the sorted inputs of each task.
+// taskKeys returns for each task the sorted sizes of its inputs.
 func (p *Problem) taskKeys() [][]float64 {
 	keys := make([][]float64, len(p.Input))
 	for k := range keys {
@@ -70,7 +72,7 @@ func (p *Problem) taskKeys() [][]float64 {
 	return keys
 }
 
-// sequence returns 0, 1, ..., n-1.
+// sequence returns the slice 0, 1, ..., n-1.
 func sequence(n int) []int {
 	s := make([]int, n)
 	for i := range s {

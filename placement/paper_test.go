@@ -13,8 +13,9 @@ import (
 
 // The claims of Ananthanarayanan et al., OSDI 2010 (Mantri), by section.
 
-// §5.2, Figure 10: three reduce tasks each read a shard of every map output, in three racks. One task in each rack makes no
-// hotspot. Two tasks in one rack make a hotspot. The figure states no sizes; here each task reads 100 bytes in each rack.
+// §5.2, Figure 10: three reduce tasks each read a shard of every map output, in three racks. One task in each rack
+// makes no hotspot. Two tasks in one rack make a hotspot. The figure states no sizes; here each task reads 100 bytes
+// in each rack.
 func TestSection52EvenBeatsAdHoc(t *testing.T) {
 	shards := []float64{100, 100, 100}
 	p := Problem{Input: [][]float64{shards, shards, shards}, Up: []float64{100, 100, 100}, Down: []float64{100, 100, 100}}
@@ -28,8 +29,9 @@ func TestSection52EvenBeatsAdHoc(t *testing.T) {
 	assert.True(t, a.Optimal)
 }
 
-// §5.2: c_{2i-1} = d_u/b_u and c_{2i} = d_v/b_d are the bytes that leave and enter each rack, divided by the bandwidths. The
-// text takes the maximum over 2n terms for n tasks. Each rack has two terms, as two tasks on three racks show.
+// §5.2: c_{2i-1} = d_u/b_u and c_{2i} = d_v/b_d are the bytes that leave and enter each rack, divided by the
+// bandwidths. The text takes the maximum over 2n terms for n tasks. Each rack has two terms, as two tasks on three
+// racks show.
 func TestSection52TwoTermsPerRack(t *testing.T) {
 	p := Problem{
 		Input: [][]float64{{10, 20, 30}, {40, 50, 60}},
@@ -83,7 +85,7 @@ func TestSection64HybridOfStartAndEqual(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, Equal, rule)
 
-	// A link that is down now comes back during a long phase; one that never matters still does not.
+	// A link that is down now works again during a long phase. A link that is never a bottleneck stays so.
 	p, _, err = BandwidthConfig{Rule: Equal}.Estimate(Problem{Up: []float64{0, 30}, Down: []float64{30, math.Inf(1)}})
 	require.NoError(t, err)
 	assert.Equal(t, []float64{20, 20}, p.Up)
@@ -114,8 +116,9 @@ func TestSection61AffinityListsBeginElsewhere(t *testing.T) {
 	assert.Equal(t, map[int]int{0: 2, 1: 2, 2: 2, 3: 2}, first)
 }
 
-// Table 2: the spread is the number of tasks in each used rack. Mantri's spread is 1.5. The earlier build takes any free
-// slot, and its spread was 5.5. Here 33 tasks have their input in 22 racks, and Assign spreads them to 1.5 tasks a rack.
+// Table 2: the spread is the mean number of tasks in a rack that runs tasks. With Mantri the spread is 1.5. The
+// earlier build used any free slot, and its spread was 5.5. Here 33 tasks have their input in 22 racks, and with
+// Assign the spread is 1.5.
 func TestTable2Spread(t *testing.T) {
 	p := evenShuffle(33, 22, 1)
 	a, err := Assign(p, DefaultEffort)
@@ -149,10 +152,10 @@ func evenShuffle(tasks, racks int, seed uint64) Problem {
 	return p
 }
 
-// §6.4, Figure 18 divides the median task's throughput by the slowest task's throughput. With Mantri's placement the ratio
-// is 1.05 at the median phase, and never above 2. With tasks on the first free slot the ratio is 5.25. Here the tasks of a
-// rack share its downlink evenly. This network model is coarser than the paper's simulator, so the test asks for less: a
-// median ratio below 1.5, and a larger ratio with random placement.
+// §6.4, Figure 18 divides the median task's throughput by the slowest task's throughput. With Mantri's placement the
+// ratio is 1.05 at the median phase, and never above 2. With tasks on the first free slot the ratio is 5.25. Here the
+// tasks of a rack share its downlink evenly. This network model is coarser than the paper's simulator, so the test
+// asks for less: a median ratio below 1.5, and a larger ratio with random placement.
 func TestSection64TasksFinishTogether(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 6))
 	var ours, random []float64

@@ -2,12 +2,16 @@ package placement
 
 import "math"
 
-// improveBound keeps the current prices if they prove a better lower bound than all prices before. The prices are u >= 0
-// of the uplinks and v >= 0 of the downlinks, which sum to 1, and p >= 0 of the slots. Every placement satisfies
+// improveBound computes the lower bound that the current prices prove, and stores it with the prices if it is the
+// best so far. There is a price for each row of the linear program: u_j >= 0 for the uplink of rack j, v_j >= 0
+// for its downlink, and p_j >= 0 for its slots, which is stored as -p_j. The prices u and v are scaled so that
+// they add up to 1. In every placement, the longest transfer T is at least a weighted sum of the times up_j and
+// down_j of the links:
 //
 //	T >= sum_j u_j up_j + v_j down_j + p_j (tasks_j - slots_j).
 //
-// The right-hand side is a constant plus one term for each task. Each task can minimise its own term independently.
+// The right-hand side is a constant plus one term for each task. Each task can minimise its own term without
+// regard to the other tasks.
 func (s *relaxation) improveBound() {
 	links := 0.0
 	for row, p := range s.price {
@@ -29,9 +33,10 @@ func (s *relaxation) improveBound() {
 	}
 }
 
-// byVolume proves a first bound from prices in proportion to the links' bandwidths: of the uplinks, of the downlinks, or
-// of both, whichever bound is largest. The bound says that moving bytes takes at least the bytes divided by the sum of
-// the bandwidths. O(n r).
+// byVolume computes a first lower bound from simple prices: the price of a link is proportional to its bandwidth.
+// It tries prices of the uplinks only, of the downlinks only, and of both, and uses the largest bound. The bound
+// means that a number of bytes takes at least as long as if all links carried them together. Cost: O(n r) for n
+// tasks and r racks.
 func byVolume(m *model) *relaxation {
 	rows := width * m.r
 	s := &relaxation{m: m, price: make([]float64, rows), trial: make([]float64, rows), bestPrice: make([]float64, rows)}
@@ -44,11 +49,11 @@ func byVolume(m *model) *relaxation {
 	return s
 }
 
-// bound returns the lower bound that the prices prove, or NaN if the prices are not numbers. The result is lowered by
-// the largest possible rounding error. This error includes the comparisons of single tasks' terms in prune and branch,
-// and the sums of their differences.
+// bound returns the lower bound that the prices prove, or NaN if a price is not a number. The result is lowered by
+// the largest possible rounding error. This includes the errors when prune and branch compare and add up the terms
+// of single tasks.
 func (m *model) bound(price []float64) float64 {
-	b, size := 0.0, 0.0 // size is the sum of the terms' absolute values
+	b, size := 0.0, 0.0 // size is the sum of the absolute values of the terms
 	add := func(v float64) {
 		b += v
 		size += math.Abs(v)
@@ -62,10 +67,12 @@ func (m *model) bound(price []float64) float64 {
 	return b - float64(float64(m.n+width*m.r)*rounding*size)
 }
 
-// rounding is the relative error of a sum for each term: a few times 2^-53, because each term has a few errors.
+// rounding is the largest relative rounding error of a sum, for each term of the sum. It is a few times 2^-53,
+// because each term has a few rounding errors.
 const rounding = 0x1p-49
 
-// reduced returns the cost of column i at these prices: a whole task k in rack j, for i = k*r+j. +Inf if not possible.
+// reduced returns the cost, at the given prices, if task k runs wholly in rack j, for i = k*r+j. The result is
+// +Inf if the task cannot run in this rack.
 func (m *model) reduced(i int, price []float64) float64 {
 	g, ok := m.column(i)
 	if !ok {
@@ -75,7 +82,7 @@ func (m *model) reduced(i int, price []float64) float64 {
 	return -float64(g[0]*p[0]) - float64(g[1]*p[1]) - float64(g[2]*p[2])
 }
 
-// cheapest returns the smallest cost of task k over all racks at these prices.
+// cheapest returns the smallest cost of task k over all racks at the given prices.
 func (m *model) cheapest(k int, price []float64) float64 {
 	least := math.Inf(1)
 	for i := k * m.r; i < (k+1)*m.r; i++ {

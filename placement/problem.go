@@ -8,25 +8,29 @@ import (
 	"github.com/straggler-go/straggler/internal/enum"
 )
 
-// Problem is a phase of tasks to place, with the data and links of each rack. A host knows these facts once the tasks of
-// the previous phase have ended. The package only reads a Problem: it keeps no part and changes no part.
+// Problem is a phase of tasks to place, with the data and the links of each rack. A host knows these numbers when
+// the tasks of the previous phase have ended. The package does not change a Problem and keeps no reference to its
+// slices.
 type Problem struct {
-	// Input is the matrix I of the paper: Input[task][rack] is the number of bytes of the task's input in the rack. Each
-	// row has one entry for each rack. An entry is finite and at least 0. Bytes are exact up to 2^53.
+	// Input is the matrix I of the paper: Input[k][j] is the number of bytes of the input of task k that are in
+	// rack j. Each row has an entry for each rack. An entry is finite and at least 0. Numbers of bytes up to 2^53
+	// are exact.
 	Input [][]float64
-	// Up and Down are b_u and b_d of the paper: the bandwidths of each rack's uplink and downlink that the phase may
-	// count on, in bytes per second, at least 0. A link of bandwidth 0 carries no data, so no placement may need this
-	// link. A link of bandwidth +Inf is never a bottleneck. [BandwidthConfig] derives these bandwidths from measured
-	// bandwidths.
+	// Up and Down are b_u and b_d of the paper: the bandwidth of the uplink and of the downlink of each rack, in
+	// bytes per second, at least 0. They are the bandwidths that the phase will probably have; [BandwidthConfig]
+	// estimates them from measured bandwidths. Over a link of bandwidth 0 no data may move. A link of bandwidth
+	// +Inf takes no time.
 	Up, Down []float64
-	// Slots is the number of tasks that each rack can hold, at least 0. Nil means that each rack can hold all tasks.
+	// Slots is the number of tasks that can run in each rack, at least 0. Nil means that all tasks can run in each
+	// rack.
 	Slots []int
 }
 
-// Direction distinguishes the two links of a rack. The values and names are stable.
+// Direction says which of the two links of a rack is meant. The values and the names of the constants will not
+// change.
 type Direction uint8
 
-// A rack's links.
+// The two links of a rack: the uplink and the downlink.
 const (
 	Up   Direction = iota // out of the rack
 	Down                  // into the rack
@@ -34,16 +38,16 @@ const (
 
 var directionNames = [...]string{"up", "down"}
 
-// String returns the direction's name.
+// String returns the name of the direction.
 func (d Direction) String() string { return enum.Name(directionNames[:], d) }
 
-// MarshalText returns the direction's name, or an error for a value that does not exist.
+// MarshalText returns the name of the direction. It returns an error if the value has no name.
 func (d Direction) MarshalText() ([]byte, error) { return enum.Text(directionNames[:], d) }
 
-// UnmarshalText reads a direction's name, and returns an error for any other text.
+// UnmarshalText sets the direction to the constant whose name is text. It returns an error if none has this name.
 func (d *Direction) UnmarshalText(text []byte) error { return enum.Parse(directionNames[:], text, d) }
 
-// Link is a rack's uplink or downlink.
+// Link is the uplink or the downlink of a rack.
 type Link struct {
 	// Rack is the index of the rack.
 	Rack int
@@ -51,16 +55,17 @@ type Link struct {
 	Direction Direction
 }
 
-// String returns the link as "rack-3-down".
+// String returns a name of the link such as "rack-3-down".
 func (l Link) String() string { return fmt.Sprintf("rack-%d-%s", l.Rack, l.Direction) }
 
-// MarshalText returns the text of String, or an error for a direction that does not exist.
+// MarshalText returns the result of String. It returns an error if the direction has no name.
 func (l Link) MarshalText() ([]byte, error) {
 	_, err := l.Direction.MarshalText()
 	return []byte(l.String()), err
 }
 
-// check returns an error for the first number that is out of range in every placement.
+// check returns an error for the first number of the problem that is out of range. It does not compare the number
+// of tasks with the slots.
 func (p *Problem) check() error {
 	r := len(p.Up)
 	if len(p.Down) != r {
@@ -86,7 +91,8 @@ func (p *Problem) check() error {
 	return p.checkInput()
 }
 
-// checkInput checks the sizes of the inputs, and that no sum or transfer time overflows.
+// checkInput returns an error if the size of an input is out of range, or if a sum of bytes or the time of a
+// transfer overflows.
 func (p *Problem) checkInput() error {
 	r, total := len(p.Up), 0.0
 	for k, row := range p.Input {
@@ -104,7 +110,7 @@ func (p *Problem) checkInput() error {
 		}
 	}
 	for j := range r {
-		// With a bandwidth so small that a time overflows, two infinite transfers would count as equally good.
+		// If the bandwidth is so small that times overflow, two infinite times would be compared as equal.
 		if p.Up[j] > 0 && math.IsInf(total/p.Up[j], 1) {
 			return fmt.Errorf("placement: Problem.Up[%d] is %v, too small to divide %v bytes by", j, p.Up[j], total)
 		}
@@ -115,7 +121,7 @@ func (p *Problem) checkInput() error {
 	return nil
 }
 
-// checkSlots returns an error if the racks have fewer slots than the phase has tasks.
+// checkSlots returns an error if all racks together have fewer slots than the phase has tasks.
 func (p *Problem) checkSlots() error {
 	if p.Slots == nil {
 		return nil

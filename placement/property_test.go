@@ -67,8 +67,8 @@ func TestEqualsBruteForceOnRandomProblems(t *testing.T) {
 	assert.Greater(t, infeasible, 100)
 }
 
-// The test solves every problem of two or three tasks on two racks, and of two tasks on three racks. An input is 0, 1 or 3,
-// and a link is slow or fast.
+// The test solves every problem of two or three tasks on two racks, and of two tasks on three racks. An input is 0, 1
+// or 3, and a link is slow or fast.
 func TestEqualsBruteForceOnAllTinyProblems(t *testing.T) {
 	for _, size := range [][2]int{{2, 2}, {3, 2}, {2, 3}} {
 		tasks, racks := size[0], size[1]
@@ -187,8 +187,8 @@ func TestAssignRepeatsItsAnswerAndKeepsTheProblem(t *testing.T) {
 	assert.Equal(t, untouched, p)
 }
 
-// In these problems the best placement leaves nearly all data in its rack. So the loads of uplinks are small differences of
-// large numbers. The answer must stay right, and no wrong bound may count as proven.
+// In these problems the best placement leaves nearly all data in its rack. So the times of uplinks are small
+// differences of large numbers. The answer must still be right, and no wrong bound may be called proven.
 func TestAnswersAreRightForNearlyLocalData(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 7))
 	optimal := 0

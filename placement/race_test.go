@@ -2,6 +2,6 @@
 
 package placement
 
-// sampled says that the longest tests use only a sample of their problems. The race detector makes arithmetic ten times
-// slower, and arithmetic has no races.
+// sampled is true if the longest tests use only a part of their problems. The race detector makes arithmetic ten
+// times slower, and arithmetic has no races.
 const sampled = true

@@ -2,23 +2,29 @@ package placement
 
 import "math"
 
-// relaxation is the problem as a linear program, in which a task may be split over racks:
+// relaxation is the placement problem as a linear program, in which a task may be split over racks. x_kj is the
+// part of task k that runs in rack j, and T is the time of the longest transfer. full_j is the time of the uplink
+// of rack j if no task runs there; a task in rack j reduces it by save_kj and adds add_kj to the time of the
+// downlink.
 //
 //	minimise T subject to T, x >= 0 and, for every rack j and task k,
 //	T + sum_k save_kj x_kj >= full_j,  T - sum_k add_kj x_kj >= 0,  sum_k x_kj <= slots_j,  sum_j x_kj = 1.
 //
-// The method is Mehrotra's predictor-corrector interior-point method (SIAM Journal on Optimization 2, 1992). A column
-// appears in its task's row and in the three rows of its rack. So the normal equations reduce to a dense system of 3r
-// unknowns: O(n r² + r³) for an iteration, and a few dozen iterations for every size of problem.
+// The method is Mehrotra's predictor-corrector interior-point method (SIAM Journal on Optimization 2, 1992). The
+// column of x_kj has entries only in the row of task k and in the three rows of rack j. So the equations of an
+// iteration reduce to a dense system of 3r unknowns for r racks. With n tasks an iteration takes O(n r² + r³), and
+// problems of every size need a few dozen iterations.
 //
-// The answer stays correct if the method does not converge. Any prices of links and slots prove a lower bound (see
-// improveBound), and the fractions are only a start for the search. The code rounds products before it adds them, as
-// float64(a*b), so that no compiler fuses them and every machine finds the same fractions.
+// The answer of Assign stays correct if the method does not converge. Any prices of links and slots prove a lower
+// bound (see improveBound), and the fractions x_kj are only a start for the search. The code rounds products
+// before it adds them, as in float64(a*b). So no compiler fuses the two operations, and every machine finds the
+// same fractions.
 type relaxation struct {
 	m *model
-	// The primal variables: x of each task and rack, three slacks of each rack, and t. The slacks of rack j are at 3j, 3j+1
-	// and 3j+2, for up, down and slots. Each primal variable has a dual. price and value are the duals of the racks' rows
-	// and of the tasks' rows.
+	// x, slack and t are the primal variables. x has an entry for each task and rack. slack has three entries for
+	// each rack j, at 3j, 3j+1 and 3j+2: for the uplink, the downlink and the slots. Each primal variable has a
+	// dual variable z. price and value are the dual variables of the rows of the racks and of the tasks. dprice
+	// and dvalue are their steps.
 	x, slack       []variable
 	t              variable
 	price, value   []float64
@@ -31,29 +37,34 @@ type relaxation struct {
 	trial                      []float64
 }
 
-// variable is a primal variable x with its dual z, both positive, and the state of a Newton step.
+// variable is a primal variable x and its dual variable z, which are both positive, and the state of a Newton
+// step.
 type variable struct {
 	x, z     float64
-	dx, dz   float64 // the step
-	residual float64 // c - A'y - z
-	target   float64 // the wanted change of x*z
+	dx, dz   float64 // the changes of x and z in the step
+	residual float64 // c - A'y - z: by how much the dual equation of x is violated
+	target   float64 // the wanted change of the product x*z
 }
 
-// width is the number of rows of each rack in the system: up, down and slots.
+// width is the number of rows of each rack in the linear program: for the uplink, the downlink and the slots.
 const width = 3
 
-// The coefficients of T and of the slack, in each row of a rack.
+// rowT and rowSlack are coefficients of the linear program in the three rows of a rack: for the uplink, the downlink
+// and the slots. rowT belongs to the variable T, the time of the longest transfer, and rowSlack to the slack variable
+// of the row.
 var (
 	rowT     = [width]float64{1, 1, 0}
 	rowSlack = [width]float64{-1, -1, 1}
 )
 
-// column returns the coefficients of x_kj in the rows of rack j, for i = k*r+j. ok is false if task k cannot run in rack j.
+// column returns the coefficients of one variable x_kj in the three rows of rack j. x_kj is the part of task k
+// that runs in rack j, and i is k*r+j for r racks. ok is false if task k cannot run in rack j.
 func (m *model) column(i int) (g [width]float64, ok bool) {
 	return [width]float64{m.save[i], -m.add[i], 1}, !math.IsInf(m.add[i], 1)
 }
 
-// rightSide returns the right-hand side of row q of rack j.
+// rightSide returns the right-hand side of row q of rack j in the linear program. Row 0 is for the uplink, row 1
+// for the downlink, and row 2 for the slots.
 func (m *model) rightSide(j, q int) float64 {
 	switch q {
 	case 0:
@@ -64,8 +75,8 @@ func (m *model) rightSide(j, q int) float64 {
 	return float64(m.slots[j])
 }
 
-// newRelaxation starts in the middle of the feasible region. Each task is spread evenly over the racks in which it can
-// run, and all links have the same price.
+// newRelaxation returns a start for the interior-point method. Each task is split evenly over the racks in which
+// it can run, and all links have the same price.
 func newRelaxation(m *model) *relaxation {
 	rows := width * m.r
 	s := &relaxation{
@@ -81,7 +92,8 @@ func newRelaxation(m *model) *relaxation {
 	return s
 }
 
-// spread sets x. spread returns the mean of all seconds, the scale of the problem.
+// spread splits each task evenly over the racks in which it can run. It returns the mean of all times that a task
+// adds to a link or saves, as the scale of the problem.
 func (s *relaxation) spread() float64 {
 	m, sum, count := s.m, 0.0, 0
 	for k := range m.n {
@@ -102,7 +114,7 @@ func (s *relaxation) spread() float64 {
 	return sum / float64(count)
 }
 
-// startPrimal sets t and the slacks, all positive, to fit the fractions of spread.
+// startPrimal sets t and the slacks to positive values that fit the fractions of the tasks.
 func (s *relaxation) startPrimal(scale float64) {
 	m := s.m
 	for row := range s.rackResidual {
@@ -129,7 +141,7 @@ func (s *relaxation) startPrimal(scale float64) {
 	}
 }
 
-// startDual sets the prices and the duals of all variables, all positive.
+// startDual sets the prices of the links and slots, and positive dual variables z.
 func (s *relaxation) startDual(scale float64) {
 	m := s.m
 	even := 0.9 / float64(2*m.r)

@@ -2,30 +2,33 @@ package placement
 
 import "math"
 
-// search is a tabu search from a complete layout. Each step relieves the link with the longest transfer. A step moves a
-// task out of the link's rack or into it, or swaps two tasks. The search takes the step with the least top, even if the
-// placement becomes worse. A task may not return to its former rack for some steps, unless the result is the best
-// placement yet.
+// search is a tabu search, a kind of local search, from a complete placement. Each step makes the transfer over
+// the bottleneck, which is the link with the longest transfer, shorter. A step moves a task out of the
+// bottleneck's rack or into it, or swaps two tasks. The search chooses the step after which the three longest
+// transfers are shortest, even if the placement becomes worse. For some steps a task may not return to its former
+// rack, unless the result is the best placement so far.
 type search struct {
 	*layout
-	best     *layout
-	longest  float64 // longest transfer of best
-	goal     float64 // the search ends at a placement this short
+	best     *layout // the best placement so far
+	longest  float64 // the time of the longest transfer of best
+	goal     float64 // the search ends if the longest transfer is at most this long
 	tabu     []int   // by task and rack: the first step at which the task may return to the rack
-	rest     []top   // by rack: top of the links outside of this rack and outside of the bottleneck's rack
+	rest     []top   // by rack: the three longest transfers over links of other racks, except the bottleneck's rack
 	hotRack  int     // the rack of the bottleneck
-	stepped  int
-	improved int // the step that found best
+	stepped  int     // the number of steps so far
+	improved int     // the step that found best
 }
 
-// change is a candidate step: task k moves to rack to. If other is a task, it moves from rack to into the rack of k.
+// change is a possible step of the search: task k moves to the rack with index to. If other is the index of a task,
+// this task moves from there into the former rack of k.
 type change struct {
-	k, to, other int // other is nowhere for a move without a swap
-	after        top
-	found        bool
+	k, to, other int  // other is nowhere if no second task moves
+	after        top  // the three longest transfers after the step
+	found        bool // true if the change is a step, and not the zero value
 }
 
-// newSearch returns a search that begins at start. The search changes start.
+// newSearch returns a search that begins at the placement start and ends at a longest transfer of goal. The search
+// changes start.
 func newSearch(start *layout, goal float64) *search {
 	s := &search{
 		layout: start, best: newLayout(start.m), goal: goal,
@@ -36,10 +39,10 @@ func newSearch(start *layout, goal float64) *search {
 	return s
 }
 
-// run searches until the goal is reached, until no step relieves the bottleneck, or until the work is spent. The
-// search also ends after patience steps without a better placement.
+// run searches until the goal is reached, until no step makes the transfer over the bottleneck shorter, or until
+// the allowed work is used up. It also ends after patience steps without a better placement.
 func (s *search) run(w *work, patience int) {
-	idle := 0 // steps in a row without a candidate
+	idle := 0 // the number of steps, since the last change, in which no change was possible
 	for s.longest > s.goal && s.stepped-s.improved < patience && idle <= longestBan {
 		link, _ := s.worst()
 		if !w.take(s.candidateCost(link)) {
@@ -49,18 +52,18 @@ func (s *search) run(w *work, patience int) {
 		s.stepped++
 		idle++
 		if !c.found {
-			continue // a ban may end at a later step; after the longest ban, no step relieves the bottleneck
+			continue // a forbidden change is allowed again after at most longestBan steps
 		}
 		idle = 0
 		s.apply(c)
-		if _, longest := s.worst(); longest < s.longest*(1-precise) { // a gain beyond the rounding of many moves
+		if _, longest := s.worst(); longest < s.longest*(1-precise) { // more than rounding errors
 			s.longest, s.improved = longest, s.stepped
 			s.best.copyFrom(s.layout)
 		}
 	}
 }
 
-// apply makes the step and forbids the moved tasks to return.
+// apply carries out the change, and forbids the moved tasks to return to their former racks for some steps.
 func (s *search) apply(c change) {
 	from := s.rack[c.k]
 	s.forbid(c.k, from)
@@ -73,18 +76,19 @@ func (s *search) apply(c change) {
 	s.place(c.k, c.to)
 }
 
-// shortestBan and longestBan, in steps: a task may not return to its former rack for this long.
+// shortestBan and longestBan are numbers of steps. A task that was moved may not return to its former rack for at
+// least shortestBan and at most longestBan steps.
 const shortestBan, longestBan = 5, 15
 
-// forbid bans a task from a rack for some steps. The number of steps varies in a fixed sequence, because the search could
-// cycle with a constant number.
+// forbid forbids task k to return to rack j for some steps. The number of steps varies in a fixed sequence. With a
+// constant number the search could repeat the same moves for ever.
 func (s *search) forbid(k, j int) {
 	s.tabu[k*s.m.r+j] = s.stepped + shortestBan + s.stepped*7%(longestBan-shortestBan+1)
 }
 
-// candidateCost returns the steps of work for finding the best change. The search passes over all links and tasks,
-// and tries a swap of each task in the bottleneck's rack with each task elsewhere. If a move can help, the search
-// also tries to move each task of the rack to each other rack.
+// candidateCost returns the steps of work to find the best change. The search visits all links and all tasks, and
+// tries to swap each task in the bottleneck's rack with each task in another rack. If the bottleneck is a
+// downlink, the search also tries to move each task of the rack to each other rack.
 func (s *search) candidateCost(link Link) int64 {
 	n, r, here := int64(s.m.n), int64(s.m.r), int64(s.count[link.Rack])
 	cost := 4*r + n + here*n
@@ -94,7 +98,7 @@ func (s *search) candidateCost(link Link) int64 {
 	return cost
 }
 
-// candidate returns the best step that relieves the link.
+// candidate returns the best change that makes the transfer over the link shorter. The link is the bottleneck.
 func (s *search) candidate(link Link) (best change) {
 	s.hotRack = link.Rack
 	s.fillRest(s.hotRack, s.rest)
@@ -112,7 +116,7 @@ func (s *search) candidate(link Link) (best change) {
 	return best
 }
 
-// tryMoves tries each move of task k out of the bottleneck's rack.
+// tryMoves tries to move task k out of the bottleneck's rack, into each rack with a free slot.
 func (s *search) tryMoves(best *change, k int) {
 	for j := range s.m.r {
 		if j != s.hotRack && s.room(k, j) {
@@ -121,7 +125,7 @@ func (s *search) tryMoves(best *change, k int) {
 	}
 }
 
-// trySwaps tries each swap of task k, which is in the bottleneck's rack, for a task that loads the bottleneck less.
+// trySwaps tries to swap task k, which is in the bottleneck's rack, with each task that loads the bottleneck less.
 func (s *search) trySwaps(best *change, k int, d Direction) {
 	m, here := s.m, k*s.m.r+s.hotRack
 	for other, to := range s.rack {
@@ -135,7 +139,8 @@ func (s *search) trySwaps(best *change, k int, d Direction) {
 	}
 }
 
-// try keeps the change in best if the change is better. The change must concern the bottleneck's rack.
+// try compares a change with *best, and stores the change in *best if it is better. The change must move a task
+// out of the bottleneck's rack or into it.
 func (s *search) try(best *change, k, to, other int) {
 	m, from := s.m, s.rack[k]
 	i, j := k*m.r+from, k*m.r+to

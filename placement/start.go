@@ -6,8 +6,9 @@ import (
 	"slices"
 )
 
-// inTurn deals the tasks out to the racks in turn, both in the caller's order. The layout is incomplete if a task finds
-// no rack.
+// inTurn places the tasks on the racks in turn: the first task in the first rack, the second task in the second
+// rack, and so on. Tasks and racks are in the order of the caller. The layout is incomplete if a task finds no
+// rack.
 func inTurn(m *model, p *Problem) *layout {
 	l, j := newLayout(m), 0
 	task, rack := inverse(m.tasks), inverse(m.racks)
@@ -24,13 +25,13 @@ func inTurn(m *model, p *Problem) *layout {
 	return l
 }
 
-// oneByOne places the tasks in the caller's order. Each task goes where the longest transfer of the tasks placed so far
-// stays shortest. Among equal racks, it goes where its own read ends first. The layout is incomplete if a task finds no
-// rack.
+// oneByOne places the tasks in the order of the caller. Each task gets the rack in which the longest transfer of
+// the tasks placed so far stays shortest. Among equal racks, it gets the rack in which its own read ends first.
+// The layout is incomplete if a task finds no rack.
 func oneByOne(m *model, p *Problem) *layout {
 	l, task, rack := newLayout(m), inverse(m.tasks), inverse(m.racks)
 	own := newLayout(newModelIn(p, sequence(m.n), sequence(m.r)))
-	clear(own.up) // here, a task that is not placed yet does not load any uplink
+	clear(own.up) // here, the time of an uplink does not include tasks that are not placed yet
 	for k, rest := 0, make([]top, m.r); k < m.n; k++ {
 		if j := own.placeNext(k, rest); j != nowhere {
 			l.place(task[k], rack[j])
@@ -39,10 +40,11 @@ func oneByOne(m *model, p *Problem) *layout {
 	return l
 }
 
-// placeNext places task k in addition to the placed tasks and returns its rack, or nowhere if no rack can take the task.
+// placeNext chooses the best rack for task k, places the task there, and returns the rack. It returns nowhere if no
+// rack can run the task.
 func (l *layout) placeNext(k int, rest []top) int {
 	save, add, up := l.m.save[k*l.m.r:(k+1)*l.m.r], l.m.add[k*l.m.r:(k+1)*l.m.r], slices.Clone(l.up)
-	for j, seconds := range save { // the loads if the task ran outside of all racks
+	for j, seconds := range save { // the times of the uplinks if the task ran outside all racks
 		l.up[j] += seconds
 	}
 	l.fillRest(nowhere, rest)
@@ -65,7 +67,7 @@ func (l *layout) placeNext(k int, rest []top) int {
 	return best
 }
 
-// inverse returns the inverse permutation: the position of each index.
+// inverse returns the inverse of a permutation: element v of the result is the position of v in the permutation.
 func inverse(permutation []int) []int {
 	at := make([]int, len(permutation))
 	for i, v := range permutation {
@@ -74,8 +76,8 @@ func inverse(permutation []int) []int {
 	return at
 }
 
-// greedy places the given tasks in their order, each in the rack that gives the least top. greedy returns false if a
-// task finds no rack.
+// greedy places the given tasks in their order, each in the rack in which the three longest transfers become
+// shortest. It returns false if a task finds no rack.
 func (l *layout) greedy(tasks []int) bool {
 	rest := make([]top, l.m.r)
 	for _, k := range tasks {
@@ -100,7 +102,8 @@ func (l *layout) greedy(tasks []int) bool {
 	return true
 }
 
-// largestFirst sorts the given tasks by falling size. A task's size is the smallest time that it adds to a downlink.
+// largestFirst returns the given tasks sorted by size, the largest first. The size of a task is the smallest time
+// that it adds to a downlink.
 func largestFirst(m *model, tasks []int) []int {
 	size := make([]float64, m.n)
 	for _, k := range tasks {
@@ -111,8 +114,9 @@ func largestFirst(m *model, tasks []int) []int {
 	return sorted
 }
 
-// rounded rounds the relaxation. A task with more than 0.99 of its fractions in one rack goes there; greedy places
-// the other tasks. rounded returns false if the layout is incomplete.
+// rounded turns the solution x of the relaxation, in which tasks may be split over racks, into a placement. If
+// more than 0.99 of a task is in one rack, the task is placed there. greedy places the other tasks. rounded
+// returns false if the layout is incomplete.
 func rounded(m *model, x []variable) (*layout, bool) {
 	l := newLayout(m)
 	if x == nil {

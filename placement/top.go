@@ -1,10 +1,11 @@
 package placement
 
-// top is the three longest transfers of a placement, longest first. Many placements have the same longest transfer. The
-// next two transfers tell the search which placement is better.
+// top contains the times of the three longest transfers of a placement, longest first. Many placements have the
+// same longest transfer. Then the next two times say which placement is better.
 type top [3]float64
 
-// less compares the longest transfers first. In a tie it compares the next transfers.
+// less reports whether the longest transfer of t is shorter than the longest transfer of o. If they are equally long,
+// it compares the next transfers.
 func (t top) less(o top) bool {
 	for i, v := range t {
 		if v != o[i] {
@@ -14,7 +15,7 @@ func (t top) less(o top) bool {
 	return false
 }
 
-// insert adds v if v belongs to the three longest transfers.
+// insert adds the time v to t if v belongs to the three longest transfers.
 func (t *top) insert(v float64) {
 	switch {
 	case v <= t[2]:
@@ -27,9 +28,10 @@ func (t *top) insert(v float64) {
 	}
 }
 
-// fillRest sets rest[j] to the top of all links outside of rack j and outside of rack without, which may be nowhere. O(r).
+// fillRest sets rest[j] to the three longest transfers over the links of all racks, except rack j and the rack whose
+// index is without. If without is nowhere, only rack j is excluded. Cost: O(r) for r racks.
 func (l *layout) fillRest(without int, rest []top) {
-	var order [len(top{}) + 2]int // links by falling load; without the two links of any rack, three links remain
+	var order [len(top{}) + 2]int // the five busiest links; without the two links of any rack, three links remain
 	var load [len(top{}) + 2]float64
 	found := 0
 	for link := range 2 * l.m.r {
@@ -62,7 +64,7 @@ func (l *layout) fillRest(without int, rest []top) {
 	}
 }
 
-// load returns the seconds of a link. Rack j has the links 2j (up) and 2j+1 (down).
+// load returns the time that a link is busy. Link 2j is the uplink of rack j, and link 2j+1 is its downlink.
 func (l *layout) load(link int) float64 {
 	if link%2 == 0 {
 		return l.up[link/2]

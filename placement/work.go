@@ -1,10 +1,10 @@
 package placement
 
-// work is the number of steps that the caller still allows. A step takes about stepTime.
+// work is the number of steps that a search or a proof may still do. A step takes about stepTime.
 type work struct{ left int64 }
 
-// take spends the steps before the caller makes them. If too few steps are left, take returns false and spends no
-// steps.
+// take subtracts steps from the number of steps that are left, and returns true. If too few steps are left, it
+// subtracts nothing and returns false. Call take before the work is done.
 func (w *work) take(steps int64) bool {
 	if steps > w.left {
 		return false
@@ -13,5 +13,6 @@ func (w *work) take(steps int64) bool {
 	return true
 }
 
-// operationsPerStep is the number of floating-point operations of the relaxation in the time of one step of the search.
+// operationsPerStep is the number of floating-point operations that take as long as one step of work. It converts the
+// cost of the linear program to steps.
 const operationsPerStep = 3

@@ -13,7 +13,7 @@ const (
 	// LoadBalance is a rule with which the DynamicShare paper compares its own rule. It takes the largest partition
 	// first, and gives each partition to the reduce task with the smallest load. It ignores speeds and deadlines.
 	LoadBalance
-	// ByHash gives partition i to reduce task i mod R, where R is the number of reduce tasks. It ignores sizes,
+	// ByHash gives partition i to the reduce task with index i mod R; R is the number of reduce tasks. It ignores sizes,
 	// speeds and deadlines.
 	ByHash
 )

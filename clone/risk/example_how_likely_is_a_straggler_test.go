@@ -6,7 +6,8 @@ import (
 	"github.com/straggler-go/straggler/clone/risk"
 )
 
-// How likely is a job to straggle? The job has ten tasks, or two phases of ten tasks, with three clones of each task.
+// How likely is a job to straggle with each way of cloning? The job has ten tasks, or two phases of ten tasks.
+// Each task has three clones, and a clone straggles with probability 0.1.
 func ExampleOf() {
 	for s := risk.TaskLevel; s <= risk.RandomAvoidance; s++ {
 		p, _ := risk.Of(s, 10, 3, 0.1)

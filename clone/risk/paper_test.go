@@ -18,8 +18,8 @@ func of(t *testing.T, s Scheme, n, c int, p float64) float64 {
 	return r
 }
 
-// With ten tasks and p = 0.1, a clone of each task reduces the risk far more than a clone of the job (§3.1, Figure 3). The
-// expected numbers are the two formulas in the text, (1-(1-p)^n)^c and 1-(1-p^c)^n, computed by hand.
+// With ten tasks and p = 0.1, a clone of each task reduces the risk far more than a clone of the job (§3.1, Figure
+// 3). The expected numbers are the two formulas in the text, (1-(1-p)^n)^c and 1-(1-p^c)^n, computed by hand.
 func TestTaskLevelBeatsJobLevel_31(t *testing.T) {
 	job := []float64{.651322, .424220, .276303, .179963, .117213}
 	task := []float64{.651322, .0956179, .00995512, .000999550, .0000999955}
@@ -82,8 +82,8 @@ func TestEquation2IsMisprinted_42(t *testing.T) {
 	assert.InDelta(t, .588, of(t, RandomAvoidance, 10, 3, .1), .0005)
 }
 
-// avoidingStraggles simulates a job of two phases with coordinated pairing: the fine clone number i of every upstream task
-// goes to clone i of every downstream task.
+// avoidingStraggles simulates a job of two phases with coordinated pairing. For each task of the first phase, the
+// i-th clone that does not straggle is read by clone i of every task in the second phase.
 func avoidingStraggles(source *rand.Rand, n, c int, p float64) bool {
 	fed := c
 	for range n {

@@ -1,16 +1,16 @@
-// Package risk is for a reader of the Dolly paper, or an operator, who compares ways of cloning. The package computes
-// how likely a job is to straggle under each way. A host that clones does not need this package; package clone has
-// the decisions.
+// Package risk computes how likely a job is to straggle, under each way of cloning that the Dolly paper compares.
+// A job straggles if a task is much slower than the other tasks. The package is for readers of the paper, and for
+// operators who compare ways of cloning. A scheduler does not need it; package clone makes the decisions.
 //
 // For example, a job has ten tasks, each with three clones, and a clone straggles with probability 0.1:
 //
 //	p, err := risk.Of(risk.TaskLevel, 10, 3, 0.1)
 //	// 0.010
 //
-// If the three clones were whole jobs instead, risk.JobLevel, the probability would be 0.276.
+// With risk.JobLevel the whole job is cloned three times, and not each task. The probability is then 0.276.
 //
-// Source: Ananthanarayanan et al., "Effective Straggler Mitigation: Attack of the Clones", NSDI 2013 (Dolly), §3.1 and
-// §4.2.
+// Source: Ananthanarayanan et al., "Effective Straggler Mitigation: Attack of the Clones", NSDI 2013 (Dolly), §3.1
+// and §4.2.
 package risk
 
 import (
@@ -21,56 +21,64 @@ import (
 	"github.com/straggler-go/straggler/internal/num"
 )
 
-// Scheme is a way of cloning. The names and values are stable.
+// Scheme is a way of cloning. The values and the names of the constants will not change.
 type Scheme uint8
 
 const (
-	// TaskLevel launches every task c times and takes the first clone of each task that ends. The job has one phase.
-	// clone.Count is about this scheme. TaskLevel is the zero value.
+	// TaskLevel launches every task c times and uses the clone of each task that ends first. The job has one
+	// phase. The function clone.Count computes c for this scheme. TaskLevel is the zero value.
 	TaskLevel Scheme = iota
-	// JobLevel launches the whole job c times and takes the first job that ends. The job has one phase.
+	// JobLevel launches the whole job c times and uses the job that ends first. The job has one phase.
 	JobLevel
-	// Contention clones the tasks of two phases of n tasks each. All clones of a downstream task read the upstream clone
-	// that ends first, although they then compete for its output. The paper calls this scheme CC.
+	// Contention is for a job of two phases with n tasks each. Every task of the second phase reads every task of
+	// the first phase, and each task has c clones. All clones of a task in the second phase read the same clone in
+	// the first phase: the clone that ends first. They do this although they then compete for its output. The
+	// paper calls this scheme CC.
 	Contention
-	// Avoidance clones the tasks of two phases of n tasks each. One clone of every downstream task reads each
-	// upstream clone. The pairing is coordinated: the good clones of all upstream tasks go to the same downstream
-	// clones. The paper calls this scheme CAC, and its equation assumes this coordination without saying so.
+	// Avoidance is for a job of two phases with n tasks each. Every task of the second phase reads every task of
+	// the first phase, and each task has c clones. Each clone in the first phase is read by only one clone of
+	// every task in the second phase. The pairing is coordinated. Clones in the first phase that do not straggle
+	// are read by the same clones in the second phase, for all tasks of the first phase. The paper calls this
+	// scheme CAC. Its equation assumes this coordination without saying so.
 	Avoidance
-	// RandomAvoidance is Avoidance without coordination. Each upstream task sends its clones to the downstream clones by
-	// chance, independently of the other upstream tasks. A careless pairing works like this, and its risk is far larger
-	// than the risk of Avoidance. The paper does not treat this scheme.
+	// RandomAvoidance is like [Avoidance], but without coordination. For each task of the first phase, chance
+	// decides which of its clones is read by which clone in the second phase. This is independent for each task. A
+	// pairing that does not look at the clones has this probability, which is far larger than the probability for
+	// Avoidance. The paper does not treat this scheme.
 	RandomAvoidance
 )
 
 var schemeNames = [...]string{"task-level", "job-level", "contention", "avoidance", "random-avoidance"}
 
-// String returns the scheme's name.
+// String returns the name of the scheme.
 func (s Scheme) String() string { return enum.Name(schemeNames[:], s) }
 
-// MarshalText returns the scheme's name, or an error for a value that does not exist.
+// MarshalText returns the name of the scheme. It returns an error if the value has no name.
 func (s Scheme) MarshalText() ([]byte, error) { return enum.Text(schemeNames[:], s) }
 
-// UnmarshalText reads a scheme's name, and returns an error for any other text.
+// UnmarshalText sets the scheme to the constant whose name is text. It returns an error if no constant has this name.
 func (s *Scheme) UnmarshalText(text []byte) error { return enum.Parse(schemeNames[:], text, s) }
 
-// prefix is the prefix of this package's errors.
+// prefix is the start of the error messages of this package.
 const prefix = "clone/risk"
 
-// maxClones is the largest c for the two schemes that avoid contention. For a c not far above this value, the number of
-// ways to choose clones does not fit into a float64.
+// maxClones is the largest number of clones of each task for Avoidance and RandomAvoidance. A little above this
+// number, the binomial coefficients do not fit in a float64.
 const maxClones = 1000
 
-// Of returns the probability that a job straggles under a scheme [Dolly §3.1, §4.2]. The job has n tasks, or two phases of
-// n tasks each under the last three schemes. Each task has c clones. Each clone straggles with probability p,
-// independently of all others.
+// Of returns the probability that a job straggles if it is cloned by a scheme [Dolly §3.1, §4.2]. The job has n
+// tasks. For Contention, Avoidance and RandomAvoidance it has two phases of n tasks each. Each task has c clones.
+// Each clone straggles with probability p, independently of all other clones.
 //
-// The paper's equation (2), for Avoidance, has a misprint. Let d be the number of fine clones in the clone group with the
-// fewest. The probability of exactly d is Ψ(d)-Ψ(d+1). The printed Ψ(d)-Ψ(d-1) is negative. Of uses the correct
-// probability, in a form without cancellation, so that small risks keep their digits.
+// The paper's equation (2), for Avoidance, has a misprint. For each task of the first phase, take the number of its
+// clones that do not straggle. Call the smallest such number m. Let Ψ(d) be the probability that m is at least d.
+// Then m is exactly d with the probability Ψ(d)-Ψ(d+1). The paper prints Ψ(d)-Ψ(d-1), which is negative. Of uses the
+// correct probability. It does not subtract numbers that are nearly equal, so that small results have all their
+// digits.
 //
-// The error names the argument if n or c is less than 1, if p is not in [0, 1), or if the scheme is unknown. For Avoidance
-// and RandomAvoidance, c may be at most 1000. O(1), and O(c²) for these two schemes; no allocation except for the error.
+// Of returns an error if n or c is less than 1, if p is not in [0, 1), or if the scheme has no name. For Avoidance
+// and RandomAvoidance, c may be at most 1000. Cost: O(1), and O(c²) for these two schemes; no allocation except
+// for the error.
 func Of(s Scheme, n, c int, p float64) (float64, error) {
 	switch {
 	case n < 1:
@@ -100,7 +108,8 @@ func Of(s Scheme, n, c int, p float64) (float64, error) {
 	return 0, check.Named(prefix, "scheme", s, schemeNames[:])
 }
 
-// power returns q^c. The error of math.Pow grows with c; the error of the second form grows only with c log q.
+// power returns q^c. For large c it uses math.Exp and not math.Pow. The error of math.Pow grows with c; the error of
+// math.Exp grows only with c log q.
 func power(q float64, c int) float64 {
 	if c <= maxClones {
 		return math.Pow(q, float64(c))
@@ -108,24 +117,26 @@ func power(q float64, c int) float64 {
 	return math.Exp(float64(c) * num.Log(q))
 }
 
-// anyOf returns 1-(1-q)^n. Among n independent events of probability q, this is the probability that at least one
-// event happens.
+// anyOf returns 1-(1-q)^n: the probability that at least one event happens, for n independent events that each
+// have the probability q.
 func anyOf(n, q float64) float64 { return -math.Expm1(n * math.Log1p(-q)) }
 
-// avoidance sums over d, the number of fine upstream clones in the group with the fewest, among the n groups:
+// avoidance returns the probability that a job straggles under the scheme Avoidance. For each of the n tasks of the
+// first phase, take the number of its c clones that do not straggle. Call the smallest such number d. avoidance sums
+// over d:
 //
 //	P(d = 0) + Σ_{d=1..c} [Ψ(d)-Ψ(d+1)] (1-(1-p^d)^n),   Ψ(d) = (1-q_d)^n,   q_d = P(Bin(c,p) > c-d)
 //
-// Here P(d = 0) = 1-Ψ(1) and Ψ(c+1) = 0. The q_d are sums of positive terms. The code computes a difference of two Ψ
-// as a product. So no digits cancel.
+// Here P(d = 0) = 1-Ψ(1) and Ψ(c+1) = 0. Each q_d is a sum of positive terms, and the difference of two Ψ is
+// computed as a product. So no digits cancel.
 func avoidance(n float64, c int, p float64) float64 {
-	tail := binomial(c, c, p) // q_1: the probability that all clones straggle
+	tail := binomial(c, c, p) // q_1: the probability that all clones of a task straggle
 	risk := anyOf(n, tail)
 	for d := 1; d <= c; d++ {
 		logTail := math.Log1p(-tail)
-		exactly := math.Exp(n * logTail) // Ψ(d); for d = c this is the whole probability
+		exactly := math.Exp(n * logTail) // Ψ(d); for d = c this is already the probability of exactly d
 		if exactly == 0 {
-			break // larger d have probability 0 too
+			break // for larger d the probability is 0, too
 		}
 		if d < c {
 			tail = min(1, tail+binomial(c, c-d, p))
@@ -136,9 +147,10 @@ func avoidance(n float64, c int, p float64) float64 {
 	return min(risk, 1)
 }
 
-// randomAvoidance sums over k, the number of downstream clones with only good inputs. Each downstream clone has only
-// good inputs with probability (1-p)^n. The downstream clones are independent, because shuffling the clones of a
-// group keeps them independent.
+// randomAvoidance returns the probability that a job straggles under the scheme RandomAvoidance. It sums over k,
+// the number of clones of a task in the second phase that read no straggler. Each clone in the second phase reads
+// no straggler with probability (1-p)^n. The clones are independent, because each task of the first phase assigns
+// its clones by chance.
 func randomAvoidance(n float64, c int, p float64) float64 {
 	bad := anyOf(n, p)
 	risk := 0.0
@@ -148,7 +160,8 @@ func randomAvoidance(n float64, c int, p float64) float64 {
 	return min(risk, 1)
 }
 
-// binomial returns P(Bin(c,p) = i) for c up to maxClones. Up to this c, the number of ways is a finite float64.
+// binomial returns the probability that exactly i of c independent events with probability p happen. c must be at
+// most maxClones, so that the number of ways to choose i events is finite as a float64.
 func binomial(c, i int, p float64) float64 {
 	ways := 1.0
 	for j := 1; j <= min(i, c-i); j++ {

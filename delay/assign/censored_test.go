@@ -10,7 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// exactSharing is the product-limit estimate in exact fractions: a factor for each lag, from all lags at least as long.
+// exactSharing is the product-limit estimate in exact fractions. It has a factor for each lag, computed from all
+// lags that are at least as long.
 func exactSharing(m Model, window time.Duration) float64 {
 	late := big.NewRat(1, 1)
 	done := map[time.Duration]bool{}
@@ -60,8 +61,9 @@ func TestCutLagsAgainstExactFractions(t *testing.T) {
 	assert.Equal(t, 1.0, o.Sharing, "with only cut lags, every clone must share")
 }
 
-// learn lets a table learn while jobs use its windows. Lags beyond the window are cut at the window. One job in explore
-// uses the longest useful window. The result is the windows after each refresh.
+// learn lets a table learn while jobs use its windows. A lag that is longer than the window is cut at the window.
+// One job in every explore jobs uses the longest useful window instead. The result contains the window after each
+// refresh.
 func learn(rng *rand.Rand, explore int, observe func(w *WindowTable, lag, window time.Duration)) (windows []time.Duration) {
 	w, _ := NewWindowTable(WindowTableConfig{Keep: 1000})
 	window, longest := 4*time.Second, 4*time.Second
@@ -85,12 +87,14 @@ func learn(rng *rand.Rand, explore int, observe func(w *WindowTable, lag, window
 
 func drawLag(rng *rand.Rand) time.Duration { return time.Duration((.2 + rng.ExpFloat64()) * 1e9) }
 
-// The windows of a table cut off the lags from which the table learns. The test compares three ways, after 600 refreshes;
-// the best window is 2.0 s:
+// A table learns from lags, but the window that it returns cuts the longer lags. The test compares three ways,
+// after 600 refreshes. The best window is 2.0 s:
 //
-//   - Cut lags count as cut, and one job in twenty waits longer. The window is 1.8 s, and tasks take 0.2 % longer.
-//   - Cut lags count as cut, and no job waits longer. The window shrinks to 1.1 s, and tasks take 3.5 % longer.
-//   - Cut lags count as endless. The window shrinks to 1.0 s, and tasks take 4.8 % longer.
+//   - Cut lags are passed to ObserveCut, and one job in twenty uses a longer window. The window is 1.8 s, and
+//     tasks take 0.2 % longer.
+//   - Cut lags are passed to ObserveCut, and no job uses a longer window. The window shrinks to 1.1 s, and tasks
+//     take 3.5 % longer.
+//   - Cut lags are passed to ObserveLag as endless lags. The window shrinks to 1.0 s, and tasks take 4.8 % longer.
 func TestTableLearnsWhileItActs(t *testing.T) {
 	m := Model{Size: 4, Bandwidth: 1, Contention: .5, Inputs: 10}
 	rng := rand.New(rand.NewPCG(9, 2))

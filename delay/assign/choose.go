@@ -6,27 +6,31 @@ import (
 	"time"
 )
 
-// gridSteps is the number of windows to try if p_c is a smooth function.
+// gridSteps is the number of windows that choose tries if Model.InverseLag is set. The probability of sharing is then
+// a smooth function of the window.
 const gridSteps = 512
 
-// search holds the best window so far.
+// search is the state of the search for the best window. A window is the longest time that a clone waits for an
+// output that no other clone of its task reads.
 type search struct {
 	e       *evaluator
-	least   float64 // expected seconds of the task with this window
+	least   float64 // expected seconds of the task with the best window so far
 	window  time.Duration
-	sharing float64
+	sharing float64 // probability that a clone must share an output with this window
 }
 
-// try keeps the window if it is better than the best window so far. sharing is p_c of the window.
+// try compares a window with the best window so far, and stores it if it is better. sharing is the probability
+// that a clone must share an output with this window.
 func (s *search) try(window time.Duration, sharing float64) {
 	if _, task := s.e.seconds(min(window.Seconds(), s.e.alone), sharing); task < s.least {
 		s.least, s.window, s.sharing = task, window, sharing
 	}
 }
 
-// choose tries every window that can be the best window, from short to long.
+// choose returns the best window and its effects. A window is the longest time that a clone waits for an output that
+// it can read alone. choose tries every window that can be the best, the shortest first.
 func (e *evaluator) choose() Choice {
-	limit := duration(e.alone) // r/B
+	limit := duration(e.alone) // the duration of a read without sharing; r/B in the paper
 	s := search{e: e, least: math.Inf(1)}
 	atOnce, inTurn := e.sharing(0), e.sharing(limit)
 	s.try(0, atOnce)
@@ -35,7 +39,7 @@ func (e *evaluator) choose() Choice {
 			window := duration(e.alone * (float64(i) / gridSteps))
 			s.try(window, e.sharing(window))
 		}
-		if kappa := e.model.InverseLag; kappa < limit { // p_c begins to fall at κ
+		if kappa := e.model.InverseLag; kappa < limit { // the probability of sharing begins to fall at κ
 			s.try(kappa, e.sharing(kappa))
 		}
 	} else {
@@ -47,7 +51,8 @@ func (e *evaluator) choose() Choice {
 	}
 }
 
-// tryLags tries each lag between 0 and r/B as a window.
+// tryLags tries each lag between 0 and limit as a window. A lag is a sample of the time that a clone waited for an
+// output that it can read alone.
 func (e *evaluator) tryLags(s *search, limit time.Duration) {
 	lags := e.model.Lags
 	for i := above(lags, 0); i < len(lags) && lags[i] < limit; {
@@ -59,7 +64,8 @@ func (e *evaluator) tryLags(s *search, limit time.Duration) {
 	}
 }
 
-// sharing returns p_c of a window.
+// sharing returns the probability that a clone, within the window, gets no output that it can read alone, so that it
+// must share an output.
 func (e *evaluator) sharing(window time.Duration) float64 {
 	if kappa := e.model.InverseLag; kappa > 0 {
 		if window <= kappa {
@@ -70,7 +76,8 @@ func (e *evaluator) sharing(window time.Duration) float64 {
 	return e.after(above(e.model.Lags, window))
 }
 
-// after returns p_c of a window that exceeds exactly the first i lags.
+// after returns the probability that a clone must share an output, for a window that is longer than exactly the
+// first i lags.
 func (e *evaluator) after(i int) float64 {
 	if len(e.late) > 0 {
 		return e.late[i]
@@ -79,11 +86,13 @@ func (e *evaluator) after(i int) float64 {
 	return float64(n-i) / float64(n)
 }
 
-// productLimit computes p_c after each lag. Each lag lowers the estimate by its share among all lags of equal or
-// greater length, cut lags included.
+// productLimit computes, for each lag, the probability that a clone must share if the window is a little longer than
+// this lag. A lag is a sample of how long a clone waited for an output that it can read alone. A cut lag is a wait
+// that ended early, because the clone had to share. Let m be the number of lags and cut lags that are at least as
+// long as a given lag. Then each lag multiplies the probability by 1-1/m. This is the estimate of Kaplan and Meier.
 func (e *evaluator) productLimit() {
 	lags, cut := e.model.Lags, e.model.Cut
-	late, cutBefore := 1.0, 0 // number of lags cut before this lag
+	late, cutBefore := 1.0, 0 // cutBefore is the number of cut lags that are shorter than the present lag
 	e.late = append(e.late, late)
 	for i, lag := range lags {
 		if lag == Forever {
@@ -99,7 +108,7 @@ func (e *evaluator) productLimit() {
 	}
 }
 
-// above returns the index of the first lag above the window.
+// above returns the index of the first lag that is longer than the window.
 func above(lags []time.Duration, window time.Duration) int {
 	i, _ := slices.BinarySearchFunc(lags, window, func(lag, window time.Duration) int {
 		if lag > window {

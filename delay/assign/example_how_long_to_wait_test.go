@@ -7,9 +7,10 @@ import (
 	"github.com/straggler-go/straggler/delay/assign"
 )
 
-// How long should a clone wait for an upstream output of its own? In this model sharing halves the bandwidth. The clone with
-// the first output nearly always ends first. The other clone is a reserve, because one computation in four takes a minute.
-// So the other clone should not disturb the first read, and the best window is the time of a read, 10 s.
+// How long should a clone wait for an output that no other clone reads? In this model two clones that read the
+// same output have half the bandwidth each. The clone that reads the first output nearly always ends first. The
+// other clone is needed only because one computation in four takes a minute. So it should not slow down the first
+// read. The best window is 10 s, which is the time of a read.
 func ExampleChooseWindow() {
 	model := assign.Model{
 		Lags:       []time.Duration{0, time.Second, 2 * time.Second, 3 * time.Second, assign.Forever},

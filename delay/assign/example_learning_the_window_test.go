@@ -7,7 +7,8 @@ import (
 	"github.com/straggler-go/straggler/delay/assign"
 )
 
-// A WindowTable learns the window of jobs of each size from the lags and reads of their clones.
+// How does a host learn how long clones should wait? A WindowTable computes it from the lags and reads of earlier
+// jobs.
 func ExampleWindowTable() {
 	windows, err := assign.NewWindowTable(assign.WindowTableConfig{MinSamples: 3})
 	if err != nil {

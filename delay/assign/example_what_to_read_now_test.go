@@ -7,7 +7,7 @@ import (
 	"github.com/straggler-go/straggler/delay/assign"
 )
 
-// What should this clone read now? The clone must still read two inputs, each from an upstream task with two clones.
+// What should this clone read now? It must still read two inputs. Each input is an upstream task with two clones.
 func ExampleDecide() {
 	const window = 3 * time.Second
 	taken, free := assign.Clone{State: assign.Finished, Readers: 1}, assign.Clone{State: assign.Finished}

@@ -6,8 +6,7 @@ import (
 	"github.com/straggler-go/straggler/delay/assign"
 )
 
-// Which upstream tasks does a downstream task read? The phases have ten upstream and four downstream tasks, and the
-// task has index 1.
+// Which upstream tasks does downstream task 1 read? There are ten upstream tasks and four downstream tasks.
 func ExamplePattern() {
 	for p := assign.AllToAll; p <= assign.OneToOne; p++ {
 		first, end, err := p.Inputs(1, 10, 4)

@@ -105,8 +105,8 @@ func FuzzDecide(f *testing.F) {
 	})
 }
 
-// FuzzAhead checks the outputs that are left to clones ahead. One clone takes each free output. No clone waits while an
-// output is free for it.
+// FuzzAhead checks the outputs that Decide leaves to other clones. Each free output is read by one clone. No clone
+// waits while there is a free output that it may read.
 func FuzzAhead(f *testing.F) {
 	f.Add(uint8(3), uint8(0b1011), uint8(2))
 	f.Fuzz(func(t *testing.T, clones, finished, first uint8) {
@@ -148,8 +148,8 @@ func FuzzAhead(f *testing.F) {
 	})
 }
 
-// FuzzSnapshot reads arbitrary bytes as a table. The result is an error, or a table that answers and is written as it was
-// read.
+// FuzzSnapshot reads arbitrary bytes as a table. The result is an error, or a table that answers and is written as it
+// was read.
 func FuzzSnapshot(f *testing.F) {
 	w, _ := NewWindowTable(WindowTableConfig{Bins: []int{5}, MinSamples: 2, Keep: 3})
 	for i := range 5 {

@@ -1,13 +1,15 @@
 package assign
 
-// minimum computes the mean of the shortest duration of several clones. The clones form two groups. The duration of a clone
-// is the fixed time of its group plus a sample, drawn independently.
+// minimum computes the mean of the shortest duration among several clones. Each clone belongs to the first or to
+// the second group. The duration of a clone is a fixed time, which is the same for all clones of its group, plus a
+// sample that the clone draws independently.
 type minimum struct {
-	samples []float64    // sorted
-	power   [2][]float64 // by group and index i: P(all clones of the group drew sample i or a later sample)
+	samples []float64 // sorted
+	// power[g][i] is the probability that all clones of group g draw sample i or a later sample.
+	power [2][]float64
 }
 
-// prepare sets the samples and the numbers of clones in the two groups.
+// prepare sets the samples, and the number of clones in each group.
 func (m *minimum) prepare(samples []float64, groups [2]int) {
 	m.samples = samples
 	n := float64(len(samples))
@@ -19,7 +21,7 @@ func (m *minimum) prepare(samples []float64, groups [2]int) {
 	}
 }
 
-// power returns x^n, computed by products so that the result is the same on every machine.
+// power returns x^n. It uses only products, so that the result is the same on every machine.
 func power(x float64, n int) float64 {
 	result := 1.0
 	for ; n > 0; n /= 2 {
@@ -31,8 +33,9 @@ func power(x float64, n int) float64 {
 	return result
 }
 
-// mean returns the integral over t of P(all clones take longer than t). The integrand is a step function that falls
-// at each sum of a fixed time and a sample. O(samples).
+// mean returns the mean of the shortest duration. This is the integral over t of the probability that all clones
+// take longer than t. This probability is a step function of t: it falls at each sum of a fixed time and a sample.
+// Cost: O(n) for n samples.
 func (m *minimum) mean(fixed [2]float64) (mean float64) {
 	i, j, last := 0, 0, 0.0
 	for i < len(m.samples) || j < len(m.samples) {

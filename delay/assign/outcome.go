@@ -7,53 +7,64 @@ import (
 	"github.com/straggler-go/straggler/internal/num"
 )
 
-// Outcome describes the effect of a window. An Outcome is a plain value.
+// Outcome contains the effects of a window. A window is the longest time that a clone waits for an output that no
+// other clone of its task reads.
 type Outcome struct {
-	// Window is ω: the longest wait of a clone for an upstream output of its own.
+	// Window is the longest time that a clone waits for an output that no other clone of its task reads. The paper
+	// calls it ω.
 	Window time.Duration
-	// Sharing is p_c(ω), the probability that a clone gets no output of its own within the window and shares.
+	// Sharing is the probability that a clone, within the window, gets no output that it can read alone, so that it
+	// must share an output with another clone. The paper calls it p_c(ω).
 	Sharing float64
-	// First is the duration of a read by the clone with the first output. Other is the duration for each other clone.
+	// First is the duration of a read by the clone that reads the first finished output. Other is the duration of
+	// a read by each other clone.
 	First, Other ReadTimes
-	// Read is the expected duration of reading all inputs, as the mean over the clones.
+	// Read is the expected time that a clone needs to read all its inputs. It is the mean over all clones of the
+	// task.
 	Read time.Duration
-	// TaskTime is the expected duration of the downstream task. The task ends with its fastest clone, and a clone's
-	// duration is its reads and its computation [Dolly §4.4 step 2]. Without samples in Model.Compute, TaskTime is Read.
+	// TaskTime is the expected duration of the downstream task. The task ends when its fastest clone ends. The
+	// duration of a clone is the time of its reads plus the time of its computation [Dolly §4.4 step 2]. Without
+	// samples in Model.Compute, TaskTime equals Read.
 	TaskTime time.Duration
 }
 
-// ReadTimes are T_E and T_C, the durations of a read from the first finished output on. Own is the duration if each clone
-// gets an output of its own. Shared is the duration if the clones share the first output.
+// ReadTimes contains durations of a read, measured from the instant at which the first output is finished. Own is the
+// duration if each clone reads a different output; the paper calls it T_E. Shared is the duration if the clones share
+// the first output; the paper calls it T_C.
 type ReadTimes struct{ Own, Shared time.Duration }
 
-// Choice is the best window, with the effects of two other windows to compare.
+// Choice contains the best window with its effects, and the effects of two other windows for comparison.
 type Choice struct {
 	Outcome
-	// AtOnce is the effect of a window of 0, in which the clones share at once (CC). InTurn is the effect of the window
-	// r/B, in which the clones read one after the other without sharing.
+	// AtOnce contains the effects of a window of 0, in which the clones do not wait but share an output immediately
+	// (CC). InTurn contains the effects of a window that is as long as a read without sharing (r/B): the clones read
+	// the first output one after another.
 	AtOnce, InTurn Outcome
 }
 
-// ChooseWindow returns the window ω with the smallest expected duration of a downstream task [Dolly §4.4 step 3], and the
-// shortest such window in a tie. No window above r/B is useful, because the first output is free again after r/B.
+// ChooseWindow returns the window with which the expected duration of a downstream task is smallest [Dolly §4.4
+// step 3]. The window is how long a clone waits for an output that no other clone reads. Among equally good
+// windows it returns the shortest. A read without sharing takes r/B, for r bytes at the bandwidth B. No window is
+// longer than r/B, because after r/B the first clone has read the first output, and no clone needs to share it.
 //
-// With samples of lags the answer is exact. p_c is a step function, the read times are linear between its steps, and the
-// minimum over the clones is concave. So the best window is 0, a lag below r/B, or r/B. With Model.InverseLag, ChooseWindow
-// tries 512 windows.
+// With samples of lags in the Model the answer is exact. The probability of sharing is a step function of the
+// window, read times are linear between its steps, and the minimum over the clones is concave. So the best window
+// is 0, r/B, or a lag shorter than r/B. If Model.InverseLag is set, ChooseWindow tries 512 windows.
 //
-// Three points differ from the paper:
+// ChooseWindow differs from the paper in three points:
 //
-//   - In the text of the paper only the read time r/B + min(r/B, ω) is legible. The others follow from its description, and
-//     agree with a simulation.
-//   - The paper treats two clones. With more clones, the clones without an output share the first output. Each such
-//     clone has the bandwidth αB while at least two clones read.
-//   - The paper minimises the smallest of the clones' mean durations. The clone with the first output always has the
-//     smallest mean, and this clone never waits. ChooseWindow instead minimises the mean of the smallest duration,
-//     over the computation times. Without computation times, ChooseWindow minimises the mean over the clones. Each
-//     clone with many inputs has this mean. With a single input, the task becomes up to 2 % longer.
+//   - In the text of the paper only the read time r/B + min(r/B, ω) is legible, for the window ω. The other read
+//     times follow from its description and agree with a simulation.
+//   - The paper treats two clones. With more clones, all clones without an output of their own share the first
+//     output. Each of the clones has a share α of the bandwidth B while at least two clones read.
+//   - The paper minimises the smallest of the mean durations of the clones. The clone that reads the first output
+//     always has the smallest mean, although it never waits. ChooseWindow instead minimises the mean of the
+//     smallest duration, over the samples of computation times. Without such samples it minimises the mean read
+//     time over the clones. If a task has many inputs, each clone has this mean. If it has a single input, the
+//     task takes up to 2 % longer than with the best window.
 //
-// The error names the field that is out of range. O(n log n) for n lags, and O(n m) for m samples of Compute; it allocates
-// copies of both.
+// ChooseWindow returns an error for the first field of m that is out of range. Cost: O(n log n) for n lags, and
+// O(n k) for k samples of computation times. It allocates copies of both.
 func ChooseWindow(m Model) (Choice, error) {
 	e, err := newEvaluator(m)
 	if err != nil {
@@ -62,9 +73,10 @@ func ChooseWindow(m Model) (Choice, error) {
 	return e.choose(), nil
 }
 
-// At returns the effect of a window: p_c, T_E and T_C, the expected reads and the expected duration of the task [Dolly §4.4
-// steps 1 and 2]. A negative window counts as 0. The error names the field that is out of range. The cost is the cost of
-// one window of [ChooseWindow], plus O(n log n) to sort n samples.
+// At returns the effects of a window: the probability of sharing, the durations of reads, and the expected
+// duration of the task [Dolly §4.4 steps 1 and 2]. A negative window is replaced by 0. At returns an error for the
+// first field of m that is out of range. Cost: as [ChooseWindow] for one window, plus O(n log n) to sort n
+// samples.
 func (m Model) At(window time.Duration) (Outcome, error) {
 	e, err := newEvaluator(m)
 	if err != nil {
@@ -74,7 +86,7 @@ func (m Model) At(window time.Duration) (Outcome, error) {
 	return e.outcome(window, e.sharing(window)), nil
 }
 
-// newEvaluator returns an evaluator for a model, with sorted copies of its samples.
+// newEvaluator returns an evaluator for a model. It sorts copies of the samples of the model.
 func newEvaluator(m Model) (*evaluator, error) {
 	if err := m.validate(); err != nil {
 		return nil, err
@@ -88,19 +100,21 @@ func newEvaluator(m Model) (*evaluator, error) {
 	return e, nil
 }
 
-// evaluator computes the effects of windows for a model with sorted samples. An evaluator can be prepared again, and
-// reuses its memory.
+// evaluator computes the effects of windows for a model with sorted samples. A window is the longest time that a
+// clone waits for an output that no other clone of its task reads. It can be prepared for another model and then uses
+// the same memory.
 type evaluator struct {
 	model   Model
-	alone   float64 // r/B in seconds
+	alone   float64 // seconds of a read without sharing; r/B in the paper
 	task    minimum
-	c, k    float64    // numbers of clones and of inputs
-	firsts  [2]float64 // by group of clones: the number of inputs for which a clone of the group has the first output
+	c, k    float64    // number of clones, and number of inputs
+	firsts  [2]float64 // by group of clones: for how many inputs each clone reads the first output
 	compute []float64  // computation times in seconds
-	late    []float64  // by lag, if some lags are cut: p_c after that lag
+	late    []float64  // by lag, if some lags are cut: probability of sharing if the window is a little longer
 }
 
-// prepare sets the model, and divides its clones into two groups by their numbers of first outputs.
+// prepare sets the model. It divides the clones of a task into two groups: all clones of a group read the first
+// output of the same number of inputs.
 func (e *evaluator) prepare(m Model) {
 	e.model, e.alone = m, m.Size/m.Bandwidth
 	c, k := m.clones(), m.inputs()
@@ -124,19 +138,23 @@ func (e *evaluator) prepare(m Model) {
 	e.task.prepare(e.compute, groups)
 }
 
-// reads are the durations of a read in seconds, for a window of x seconds, at most r/B.
+// reads contains durations of a read in seconds. first is for the clone that reads the first output, and other is
+// for each other clone. Own is if each clone reads a different output, and Shared is if the clones share an output.
 type reads struct{ firstOwn, firstShared, otherOwn, otherShared float64 }
 
+// reads returns the durations of a read if clones wait for x seconds before they share. x must be at most e.alone.
 func (e *evaluator) reads(x float64) reads {
 	rest := (e.alone - x) / e.model.Contention // seconds to read the rest of the first output with several readers
-	tail := x                                  // seconds that the other clones still read when the first reader is done
+	tail := x                                  // seconds that the other clones still read after the first clone
 	if e.c > 2 {
 		tail /= e.model.Contention
 	}
 	return reads{e.alone, x + rest, e.alone + x, x + rest + tail}
 }
 
-// seconds returns the expected seconds of all reads, as the mean over the clones, and the expected seconds of the task.
+// seconds returns the expected seconds of all reads of a clone, as the mean over the clones, and the expected
+// seconds of the task. Clones wait for x seconds before they share, and sharing is the probability that a clone
+// shares.
 func (e *evaluator) seconds(x, sharing float64) (read, task float64) {
 	t := e.reads(x)
 	first := float64(sharing*t.firstShared) + float64((1-sharing)*t.firstOwn)
@@ -152,7 +170,8 @@ func (e *evaluator) seconds(x, sharing float64) (read, task float64) {
 	return read, e.task.mean(total)
 }
 
-// outcome returns the effect of a window. sharing is p_c of the window.
+// outcome returns the effects of a window, which is the longest time that a clone waits for an output that it can
+// read alone. sharing is the probability that a clone must share an output with this window.
 func (e *evaluator) outcome(window time.Duration, sharing float64) Outcome {
 	x := min(window.Seconds(), e.alone)
 	t := e.reads(x)
@@ -164,7 +183,8 @@ func (e *evaluator) outcome(window time.Duration, sharing float64) Outcome {
 	return o
 }
 
-// duration converts seconds to a time.Duration, and saturates.
+// duration converts seconds to a time.Duration. If the number is too large, the result is the largest
+// time.Duration.
 func duration(seconds float64) time.Duration {
 	d, _ := num.Duration(seconds)
 	return d

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// t7 is a downstream task with two clones. A clone reads for 4 s and computes for 10 to 12 s, or for 80 s in one case out of
-// ten. Lags are exponential with a mean of 1 s, or 60 s in one case out of ten.
+// t7 is a downstream task with two clones. A clone reads for 4 s and computes for 10 to 12 s, or for 80 s in one case
+// out of ten. Lags are exponential with a mean of 1 s, or 60 s in one case out of ten.
 type t7 struct{ rng *rand.Rand }
 
 func (s t7) lag() float64 {
@@ -28,8 +28,9 @@ func (s t7) compute() float64 {
 	return 10 + 2*s.rng.Float64()
 }
 
-// mean returns the mean duration of the task over many draws. For each input, either each clone gets an output of its own or
-// the clones share. With a single input the first clone is first to read; with several inputs the order is random.
+// mean returns the mean duration of the task over many draws. For each input, either each clone gets an output of its
+// own or the clones share. With a single input the first clone is first to read; with several inputs the order is
+// random.
 func (s t7) mean(window, alpha float64, inputs int) float64 {
 	const alone = 4.0
 	draws := 40000
@@ -69,9 +70,9 @@ func (s t7) model(alpha float64, inputs int) Model {
 	return m
 }
 
-// Step 2 takes the minimum over the clones, with their computation times. The step matters for a task of one input
-// (§4.4). Minimising the mean read of the clones leads to a shorter wait, and the task takes 1.8 % longer. Minimising
-// the read of the clone without the first output makes the task 4.8 % longer.
+// Step 2 takes the minimum over the clones, with their computation times. It matters for a task of one input
+// (§4.4). With the window that minimises the mean read time of the clones, the task takes 1.8 % longer. With the
+// window that minimises the read time of the clone that does not read the first output, it takes 4.8 % longer.
 func TestTaskDurationIsMinimised_Dolly44Step2(t *testing.T) {
 	for alpha, loss := range map[float64][2]float64{.5: {.018, .048}, .75: {.011, .031}} {
 		model := t7{rand.New(rand.NewPCG(7, 7))}.model(alpha, 1)
@@ -104,8 +105,8 @@ func TestTaskDurationIsMinimised_Dolly44Step2(t *testing.T) {
 	}
 }
 
-// The pattern determines the number of inputs that a clone reads (§4.4 step 2). With ten inputs, each clone is first
-// for about half, so the best window is the window of the mean clone, and not the window of a single input.
+// The pattern determines the number of inputs that a clone reads (§4.4 step 2). With ten inputs, each clone reads
+// the first output of about five inputs. So the best window is not the best window for a single input.
 func TestPatternEntersTheWindow_Dolly44Step2(t *testing.T) {
 	for _, alpha := range []float64{.5, .75} {
 		s := t7{rand.New(rand.NewPCG(7, 8))}
@@ -123,8 +124,9 @@ func TestPatternEntersTheWindow_Dolly44Step2(t *testing.T) {
 	}
 }
 
-// "p_c is inversely proportional to ω" (§4.4 step 3) is compared with the share of the lags. If κ is fitted to the sharing
-// observed at 2 s, its windows are within 0.5 % of the best. If κ is fitted at 0.5 s, tasks take up to 1 % longer.
+// "p_c is inversely proportional to ω" (§4.4 step 3) is compared with the share of the lags. If κ is fitted to the
+// sharing observed at 2 s, its windows are within 0.5 % of the best. If κ is fitted at 0.5 s, tasks take up to 1 %
+// longer.
 func TestInverseSharing_Dolly44Step3(t *testing.T) {
 	m := t7{rand.New(rand.NewPCG(7, 9))}.model(.5, 1)
 	o, err := m.At(2 * time.Second)

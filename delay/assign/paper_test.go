@@ -40,9 +40,9 @@ func TestReadTimes_Dolly44Step1(t *testing.T) {
 	}
 }
 
-// simulateSharing simulates clones that read the same output. One clone reads from time 0 on, and the others from time x on.
-// The output has alone units. A single reader reads 1 unit a second, and each of several readers alpha units. The result is
-// the time at which each clone ends.
+// simulateSharing simulates clones that read the same output. One clone reads from time 0 on, and the others from
+// time x on. The output has alone units. A single reader reads 1 unit a second, and each of several readers alpha
+// units. The result is the time at which each clone ends.
 func simulateSharing(clones int, alone, alpha, x float64) []float64 {
 	left := make([]float64, clones)
 	ends := make([]float64, clones)
@@ -85,8 +85,8 @@ func simulateSharing(clones int, alone, alpha, x float64) []float64 {
 	}
 }
 
-// ChooseWindow derives the window from samples. The window is 0 if sharing costs nothing. If sharing costs much, the window
-// is long enough for the typical lag. The window is never as long as the lag of a straggler.
+// ChooseWindow derives the window from samples. The window is 0 if sharing costs nothing. If sharing costs much, the
+// window is long enough for the typical lag. The window is never as long as the lag of a straggler.
 func TestWindow_Dolly44(t *testing.T) {
 	// An output has 100 MB, and a read has 10 MB/s. Eight outputs out of nine come within 3 s, and the ninth straggles.
 	lags := []time.Duration{1, 1, 2, 2, 2, 3, 3, 3, 80}
@@ -98,8 +98,8 @@ func TestWindow_Dolly44(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, 3*time.Second, best.Window)
 	assert.InDelta(t, 1./9, best.Sharing, 1e-15)
-	// For ω = 3 a shared read takes 1.5·3 + 7/.5 = 18.5 s, and an own read takes 10 + 1.5 = 11.5 s. For ω = 0 a read takes
-	// 20 s, and for ω = 10 it takes 15 s.
+	// For ω = 3 a shared read takes 1.5·3 + 7/.5 = 18.5 s, and an own read takes 10 + 1.5 = 11.5 s. For ω = 0 a read
+	// takes 20 s, and for ω = 10 it takes 15 s.
 	assert.InDelta(t, 18.5/9+11.5*8/9, best.Read.Seconds(), 1e-9)
 	assert.InDelta(t, 20, best.AtOnce.Read.Seconds(), 1e-9)
 	assert.InDelta(t, 15, best.InTurn.Read.Seconds(), 1e-9)
@@ -115,8 +115,9 @@ func TestWindow_Dolly44(t *testing.T) {
 	assert.Equal(t, 10*time.Second, best.Window, "no second output ever comes, and reading in turn is faster than sharing")
 }
 
-// Every clone waits for at most ω for an output of its own, and then shares. The upstream clones that have not finished by
-// then are killed. A window of 0 is contention cloning, and an endless window is contention-avoidance cloning.
+// Every clone waits for at most ω for an output that no other clone reads, and then shares an output. Upstream
+// clones that have not finished by then are killed. A window of 0 is contention cloning (CC), and an endless
+// window is contention-avoidance cloning (CAC).
 func TestDecide_Dolly44(t *testing.T) {
 	const w = 3 * time.Second
 	in := func(waited time.Duration, outputs ...Clone) Input { return Input{Clones: outputs, Waited: waited} }
@@ -141,9 +142,11 @@ func TestDecide_Dolly44(t *testing.T) {
 		{w, []Input{in(-1, taken, runs)}, Decision{Reason: WindowOpen, Wait: w}},
 		{-w, []Input{in(-2*w, taken, runs)}, Decision{Action: ReadShared, Reason: WindowOver, KillRest: true}},
 		{math.MinInt64, []Input{in(1, taken, runs)}, Decision{Action: ReadShared, Reason: WindowOver, KillRest: true}},
-		// With three clones, the clone shares the output with the fewest readers, and the first output in a tie.
+		// With three clones, the clone shares the output with the fewest readers. If several outputs have the
+		// fewest readers, it shares the first.
 		{w, []Input{in(w, Clone{Finished, 2}, taken, taken)}, Decision{Action: ReadShared, Reason: NoMoreOutputs, Clone: 1}},
-		// With several inputs, an own output comes first, then an input with a closed window, then the shortest wait.
+		// With several inputs, an output that the clone can read alone comes first. Then comes an input whose
+		// window is over, and then the shortest wait.
 		{w, []Input{in(w, taken, runs), in(0, runs), in(0, free, taken)}, Decision{Action: Read, Reason: OwnOutput, Input: 2}},
 		{w, []Input{in(1, taken, runs), in(w, taken, runs)}, Decision{Action: ReadShared, Reason: WindowOver, Input: 1, KillRest: true}},
 		{w, []Input{in(0, runs), in(time.Second, taken, runs), in(2*time.Second, taken, runs)}, Decision{Reason: WindowOpen, Wait: time.Second}},
@@ -152,8 +155,9 @@ func TestDecide_Dolly44(t *testing.T) {
 	}
 }
 
-// Equation 2 assumes that the good outputs of all upstream tasks go to the same downstream clones (§4.2). With Input.Ahead,
-// Decide achieves this for every order in which the clones ask. Without Ahead, a job straggles far more often.
+// Equation 2 assumes that the good outputs of all upstream tasks go to the same downstream clones (§4.2). With
+// Input.Ahead, Decide achieves this for every order in which the clones ask. Without Ahead, a job straggles far more
+// often.
 func TestCoordinatedPairing_Dolly42(t *testing.T) {
 	const n, c, p, jobs = 10, 3, .1, 3000
 	rng := rand.New(rand.NewPCG(4, 2))

@@ -5,39 +5,43 @@ import (
 	"github.com/straggler-go/straggler/internal/enum"
 )
 
-// Pattern says which upstream tasks a downstream task reads [Dolly §4]. The names and values are stable.
+// Pattern says which upstream tasks a downstream task reads [Dolly §4]. The values and the names of the constants
+// will not change.
 type Pattern uint8
 
 const (
-	// AllToAll: every downstream task reads every upstream task, as in a shuffle. AllToAll is the zero value.
+	// AllToAll means that every downstream task reads every upstream task, as in a shuffle. AllToAll is the zero
+	// value.
 	AllToAll Pattern = iota
-	// ManyToOne: one downstream task reads each upstream task, and a downstream task may read several.
+	// ManyToOne means that each upstream task is read by exactly one downstream task. A downstream task may read
+	// several upstream tasks.
 	ManyToOne
-	// OneToOne: every downstream task reads the upstream task with the same index.
+	// OneToOne means that each downstream task reads the upstream task with the same index.
 	OneToOne
 )
 
 var patternNames = [...]string{"all-to-all", "many-to-one", "one-to-one"}
 
-// String returns the pattern's name.
+// String returns the name of the pattern.
 func (p Pattern) String() string { return enum.Name(patternNames[:], p) }
 
-// MarshalText returns the pattern's name.
+// MarshalText returns the name of the pattern. It returns an error if the value has no name.
 func (p Pattern) MarshalText() ([]byte, error) { return enum.Text(patternNames[:], p) }
 
-// UnmarshalText sets the pattern by its name.
+// UnmarshalText sets the pattern to the constant whose name is text. It returns an error if no constant has this name.
 func (p *Pattern) UnmarshalText(text []byte) error { return enum.Parse(patternNames[:], text, p) }
 
-// Inputs returns the upstream tasks that a downstream task reads: the indices from first up to, but not including, end.
-// task is the index of the downstream task, from 0. upstream and downstream are the numbers of tasks in the two phases. For
-// example, under ManyToOne with ten upstream and four downstream tasks, task 1 reads the upstream tasks 3, 4 and 5.
+// Inputs returns the indices of the upstream tasks that a downstream task reads: first, first+1, ..., end-1. task
+// is the index of the downstream task. upstream and downstream are the numbers of tasks in the two phases. For
+// example, with the pattern ManyToOne, ten upstream tasks and four downstream tasks, task 1 reads the upstream
+// tasks 3, 4 and 5.
 //
-// ManyToOne deals the upstream tasks out in order and as evenly as possible; the first downstream tasks may get one more. A
-// host that pairs the tasks in another way does not need Inputs.
+// ManyToOne divides the upstream tasks among the downstream tasks in order, and as evenly as possible. The first
+// downstream tasks may read one task more. If the host pairs the tasks in another way, do not use Inputs.
 //
-// The error names a task that does not exist. Under OneToOne, the error says that the phases differ in their numbers
-// of tasks. Under ManyToOne, the error says that the upstream phase has fewer tasks than the downstream phase. O(1),
-// no allocation except for the error.
+// Inputs returns an error if the task does not exist. With OneToOne it returns an error if the two phases have
+// different numbers of tasks. With ManyToOne it returns an error if there are fewer upstream tasks than downstream
+// tasks. Cost: O(1), no allocation except for the error.
 func (p Pattern) Inputs(task, upstream, downstream int) (first, end int, err error) {
 	switch {
 	case upstream < 1:

@@ -8,7 +8,8 @@ import (
 	"github.com/straggler-go/straggler/internal/snapshot"
 )
 
-// tableVersion is the first byte of a snapshot.
+// tableVersion is the first byte of a snapshot, which is the saved state of a WindowTable. A snapshot with another
+// first byte is refused.
 const tableVersion = 2
 
 func (w *WindowTable) state(c *snapshot.Codec) {
@@ -59,7 +60,8 @@ func (b *bin) state(c *snapshot.Codec, keep int) {
 	}
 }
 
-// items codes the number of items in a ring, the index of the oldest item, and each item.
+// items encodes or decodes a ring: the number of its items, the index of the oldest item, and each item. The function
+// item encodes or decodes one item. An encoded item has at least the given number of bytes.
 func items[T any](c *snapshot.Codec, r *ring[T], bytes int, item func(*T)) {
 	n := c.Size(len(r.items), bytes)
 	c.Check(n <= r.limit, "has more samples than it keeps")
@@ -88,9 +90,10 @@ func transfers(c *snapshot.Codec, r *ring[transfer]) {
 	})
 }
 
-// MarshalBinary and AppendBinary return the state with its configuration, and never fail. A restored WindowTable answers as
-// if it had never stopped. O(samples), with about 30 bytes for each lag and its read. UnmarshalBinary replaces w by the
-// state in data. If data is not a result of MarshalBinary, it returns an error and leaves w as it was.
+// MarshalBinary and AppendBinary return the state of w, including its configuration. The error is always nil. The
+// result has about 30 bytes for each lag and its read. UnmarshalBinary replaces the state of w by the state in
+// data. Then w gives the same answers as the WindowTable that was saved. If data is not a result of MarshalBinary,
+// UnmarshalBinary returns an error and does not change w. Cost: O(n) for n samples.
 func (w *WindowTable) MarshalBinary() ([]byte, error) { return w.AppendBinary(nil) }
 func (w *WindowTable) AppendBinary(dst []byte) ([]byte, error) {
 	return snapshot.Append(dst, tableVersion, w.state)

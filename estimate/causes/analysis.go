@@ -17,7 +17,7 @@ type analysis struct {
 	// expected is the time in seconds that the model and the task's cohort explain. ratio is ran/expected, or -1
 	// for a task that is no evidence. Later steps divide the ratios of the cohort and of the moment out of it.
 	expected, ratio []float64
-	// For each column, unit has 1 over the mean, and medianTask has the median.
+	// unit[c] is 1 divided by the mean of column c, and medianTask[c] is the median of column c.
 	unit, medianTask coefficients
 	floor            float64
 	model            coefficients

@@ -108,7 +108,7 @@ func (v weightedRatio) before(other weightedRatio) bool {
 	return v.ratio < other.ratio || v.ratio == other.ratio && !v.bound && other.bound
 }
 
-// median returns the smallest known ratio such that half of the sample's weight is at or below this ratio. For
+// median returns a weighted median: the smallest known ratio for which at least half of the sample's weight is at or below it. For
 // this, the weight of each lower bound is distributed over the larger ratios, by the product-limit estimate [Kaplan
 // and Meier 1958]. ok is false if the lower bounds leave the median open, in one of two cases:
 //

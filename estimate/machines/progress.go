@@ -69,8 +69,7 @@ func (r *Record) AddProgress(now time.Time, machine int, change float64) bool {
 	return true
 }
 
-// halve halves all totals, as many times as a HalfLife has passed since they were last halved. O(m log m) for m
-// machines.
+// halve divides all totals by two for each full HalfLife since the last call. O(m log m) for m machines.
 func (r *Record) halve(at time.Duration) {
 	p := &r.progress
 	times := int64(at-p.halved) / int64(r.config.HalfLife)

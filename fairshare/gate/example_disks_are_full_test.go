@@ -7,8 +7,9 @@ import (
 	"github.com/straggler-go/straggler/fairshare/gate"
 )
 
-// Which job should lose its intermediate results when the disks are full? Job 0 was submitted first and leads under
-// LatestSubmitted. Job 1 has done 90 % of its tasks and leads under LeastProgress.
+// Which job should lose its intermediate results when the disks are full? A rule never chooses the leader. With
+// LatestSubmitted the leader is job 0, which was submitted first. With LeastProgress the leader is job 1, of which
+// 90 % of the tasks have finished.
 func ExampleEvictRule_Evict() {
 	start := time.Unix(0, 0)
 	jobs := []gate.Job{

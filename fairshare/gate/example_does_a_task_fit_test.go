@@ -6,7 +6,7 @@ import (
 	"github.com/straggler-go/straggler/fairshare/gate"
 )
 
-// Does a task fit on a machine? The machine has 100 bytes of free disk space, and other tasks will write 30 bytes.
+// Does a task fit on a machine? The disks of the machine have 100 free bytes, and other tasks will write 30 bytes.
 // The gate keeps 10 bytes free, so a task may write 60 bytes.
 func ExampleGate_Room() {
 	g, err := gate.New(gate.Config{Memory: 1000, DiskReserve: 10})

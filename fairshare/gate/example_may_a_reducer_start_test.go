@@ -6,8 +6,8 @@ import (
 	"github.com/straggler-go/straggler/fairshare/gate"
 )
 
-// May another reducer start, or compute? This is the dual-core machine of section 5.2. At most six reducers may be on
-// it, two may compute, and two reducers of one job may copy.
+// May another reducer start, or begin to compute? The machine has two cores, as in section 5.2. At most six
+// reducers may be on it, at most two may compute, and at most two reducers of the same job may copy their input.
 func ExampleGate() {
 	g, err := gate.New(gate.Config{MaxComputing: 2})
 	if err != nil {

@@ -12,7 +12,8 @@ import (
 	"github.com/straggler-go/straggler/fairshare/gate"
 )
 
-// Section 5.2: on a dual-core machine at most 6 reducers run, 2 reducers compute, and 2 reducers of each job copy.
+// Section 5.2: on a machine with two cores at most 6 reducers run, 2 reducers compute, and 2 reducers of each job
+// copy their input.
 func TestSection52ExampleOfADualCoreMachine(t *testing.T) {
 	g, err := gate.New(gate.Config{})
 	require.NoError(t, err)
@@ -155,8 +156,8 @@ func used(jobs []gate.Job) (sum int64) {
 	return sum
 }
 
-// Section 5.2: users may "manually cap the number of reduces a job runs per node", if the job's values need much
-// memory.
+// Section 5.2: users may "manually cap the number of reduces a job runs per node", if the values of the job need
+// much memory.
 func TestSection52UsersCapTheirReducersOnAMachine(t *testing.T) {
 	var g gate.Gate
 	assert.True(t, g.Launch(gate.Machine{Reducers: 1}, gate.Reducer{Running: 1}).OK())

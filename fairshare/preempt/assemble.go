@@ -8,27 +8,31 @@ import (
 	"github.com/straggler-go/straggler/internal/exact"
 )
 
-// assembly is the working space for two kinds of claims: claims that need several tasks together, and claims that a
-// task across a share may meet.
+// assembly is the working space for claims that tryTask cannot meet. A claim is the request of a pool for units.
+// The first kind of such claims needs several tasks to be killed together. The second kind needs a task that lies
+// partly below the share of its pool.
 type assembly struct {
-	rest      []int32     // candidates, without useless candidates at the head of the list
-	chosen    []takenTask // tasks that are taken so far for one claim
-	byMachine []int32     // candidates, machine by machine; empty until needed
+	rest      []int32     // candidates; trim has removed candidates from its head that no claim can take
+	chosen    []takenTask // tasks that are taken so far for the current claim
+	byMachine []int32     // candidates sorted by machine; empty until needed
 	steps     int         // how many more tasks may be examined in this plan
-	turns     [2]int      // pool index + 1 of the claim that comes first: sized claims, then plain claims; 0 for none
+	// turns says which claim comes first: the index of its pool + 1, or 0 for no preference. turns[0] is for claims
+	// of pools that need several units together, and turns[1] is for claims of pools that can use single units.
+	turns [2]int
 }
 
-// takenTask is a task that is subtracted from the excess of its pools below a scope, until it is killed or released.
+// takenTask is a task that may be killed for the current claim. Its units are subtracted from the excess of its
+// pools, up to the pool scope, which is not included. This lasts until the task is killed or released.
 type takenTask struct{ task, scope int32 }
 
-// served is a service level: usage/share of a pool.
+// served is the ratio usage/share of a pool. A pool with a larger ratio is better served.
 type served struct{ usage, share int64 }
 
 func (a served) less(b served) bool {
 	return exact.CompareProducts(a.usage, b.share, b.usage, a.share) < 0
 }
 
-// grantFree grants a claim the free units that it can use.
+// grantFree grants to the claim with index c the free units that its pool can use.
 func (l *planner) grantFree(c int) {
 	claim := &l.p.claims[c]
 	w := l.p.watch[claim.Pool].waiting
@@ -55,8 +59,9 @@ func (l *planner) grantFree(c int) {
 	}
 }
 
-// quantum returns how many units the claim may be granted at once: the size that its pool waits for, or 0. If less
-// than this size is due, the claim gets one such grant only if nothing was granted before.
+// quantum returns how many units the claim with index c may be granted in one step. This is the size of the tasks that
+// its pool waits to run, or 0. If the claim lacks fewer units than this size, the result is the size only if
+// nothing has been granted to the claim before.
 func (l *planner) quantum(c int) int64 {
 	claim := &l.p.claims[c]
 	left, size := claim.Deficit-claim.Granted, l.p.watch[claim.Pool].waiting.size()
@@ -66,9 +71,10 @@ func (l *planner) quantum(c int) int64 {
 	return 0
 }
 
-// assembleAll seeks tasks for the unmet claims, until no steps are left. If plain is true, it serves the claims of
-// pools that can use single units; if not, it serves the other claims. It stores in turn the claim that comes first
-// in the next plan.
+// assembleAll looks for tasks to kill for the claims that still lack units, until no steps are left. If plain is
+// true, it serves the claims of pools that can use single units. If plain is false, it serves the claims of pools
+// that need several units together. *turn says which claim comes first. If the steps run out, assembleAll stores in
+// *turn the claim that comes first in the next plan.
 func (l *planner) assembleAll(turn *int, plain bool) {
 	claims := l.p.claims
 	start := max(0, slices.IndexFunc(claims, func(c Claim) bool { return c.Pool+1 == *turn }))
@@ -82,7 +88,7 @@ func (l *planner) assembleAll(turn *int, plain bool) {
 		for !claims[c].met() && l.assemble(c) {
 		}
 		if l.steps <= 0 {
-			if k == 0 { // this claim was first, so the next claim is first in the next plan
+			if k == 0 { // this claim came first now, so the next claim comes first in the next plan
 				c = (c + 1) % len(claims)
 			}
 			*turn = claims[c].Pool + 1
@@ -91,22 +97,25 @@ func (l *planner) assembleAll(turn *int, plain bool) {
 	}
 }
 
-// budget returns how many tasks a plan may examine for claims of several units or across a share.
+// budget returns how many tasks one plan may examine in assembleAll. The number bounds the cost of a plan.
 func (l *planner) budget() int {
 	return 16 * int(l.deepest) * (len(l.tasks) + len(l.p.watch) + len(l.free.machines))
 }
 
-// trim removes candidates at the head of rest that no claim can take any more.
+// trim removes tasks from the head of l.rest that no claim can take any more: their outcome is known, or their
+// pool uses no more than its share.
 func (l *planner) trim() {
 	for len(l.rest) > 0 && (l.outcomes[l.rest[0]] != Spared || l.excess[l.tasks[l.rest[0]].Pool] <= 0) {
 		l.rest = l.rest[1:]
 	}
 }
 
-// assemble grants one quantum of a sized claim, or the units of one task for a plain claim. It reports success.
+// assemble kills tasks for the claim with index c and grants the units to the claim. The number of units is the
+// size of the tasks that the pool waits to run, or the units of one killed task if the pool can use single units.
+// assemble returns true if it granted units.
 func (l *planner) assemble(c int) bool {
 	w := l.p.watch[l.p.claims[c].Pool].waiting
-	l.grantFree(c) // earlier kills may have freed more than their claims
+	l.grantFree(c) // tasks that were killed for other claims may have freed more units than these claims lacked
 	l.trim()
 	if w.plain() {
 		return !l.p.claims[c].met() && !l.p.config.StrictFloor && l.collect(c, l.rest, 1, 0, -1, true)
@@ -124,7 +133,8 @@ func (l *planner) assemble(c int) bool {
 	return false
 }
 
-// collectOnOne grants one quantum on the machine where the fewest units are killed.
+// collectOnOne kills tasks on one machine and grants size units there to the claim with index c. It chooses the
+// machine where the fewest units are lost. If cross is true, a pool may fall below its share.
 func (l *planner) collectOnOne(c int, size int64, cross bool) bool {
 	if len(l.byMachine) == 0 {
 		l.byMachine = append(l.byMachine, l.rest...)
@@ -156,8 +166,10 @@ func (l *planner) collectOnOne(c int, size int64, cross bool) bool {
 	return l.collect(c, best, size, min(size, l.free.on(machine)), machine, cross)
 }
 
-// collect kills tasks of the list that, together with have free units, make up size units, and grants them to claim
-// c. If this is impossible, it changes nothing and returns false. machine is -1 if the units may lie anywhere.
+// collect kills tasks of the list and grants size units to the claim with index c. The argument have is a number of
+// free units. It must make up size units together with the killed tasks. If this is impossible, collect changes
+// nothing and returns false. machine is the machine with the free units, or -1 if they may be anywhere. If cross is
+// true, a pool may fall below its share.
 func (l *planner) collect(c int, list []int32, size, have int64, machine int, cross bool) bool {
 	sum, scope := l.gather(c, list, size, have, cross)
 	if sum < size || len(l.chosen) == 0 {
@@ -174,7 +186,7 @@ func (l *planner) collect(c int, list []int32, size, have int64, machine int, cr
 		return false
 	}
 	l.take(-1, scope, beyond)
-	var due int64 // units that return to pools which are now below their shares
+	var due int64 // units that must return to pools which are now below their shares
 	for _, x := range l.chosen {
 		why, missing := AboveShare, l.below(x)
 		if crossed || missing > 0 {
@@ -185,7 +197,7 @@ func (l *planner) collect(c int, list []int32, size, have int64, machine int, cr
 	}
 	last := l.tasks[l.chosen[len(l.chosen)-1].task].Machine
 	if have > 0 {
-		if scope = -1; machine >= 0 { // free units come from outside every pool
+		if scope = -1; machine >= 0 { // the free units come from outside all pools
 			l.free.takeOn(machine, have)
 		} else {
 			l.free.take(have)

@@ -27,8 +27,8 @@ func BenchmarkPlan(b *testing.B) {
 	})
 }
 
-// BenchmarkPlanLargeTasks plans for thousands of claims. Each task is larger than any claim, and the parent cannot
-// spare the rest of a task.
+// BenchmarkPlanLargeTasks plans for thousands of claims. Each task is larger than any claim, and the parent of the
+// task's pool cannot lose the units beyond the claim.
 func BenchmarkPlanLargeTasks(b *testing.B) {
 	const pools, tasks, slots = 10_000, 100_000, 4
 	deep := make([]fairshare.Pool, pools)
@@ -77,7 +77,7 @@ func BenchmarkPlanSized(b *testing.B) {
 	}
 }
 
-// benchmarkPlan measures one plan. The second half of the pools waits for tasks of size w.
+// benchmarkPlan measures one plan. The second half of the pools waits to run tasks of size w.
 func benchmarkPlan(
 	b *testing.B, pools []fairshare.Pool, total int64, usage []int64, tasks []Task, config Config, w Waiting,
 ) (plan Plan) {

@@ -7,7 +7,8 @@ import (
 	"github.com/straggler-go/straggler/internal/exact"
 )
 
-// candidacy returns the outcome of a task before shares are considered. Spared means that the task is a candidate.
+// candidacy returns the outcome of a task as far as it follows from the task and its pool, without the shares. The
+// outcome Spared means that the task is a candidate: it may be killed if the shares of its pools allow it.
 func (p *Preemptor) candidacy(t *Task) Outcome {
 	switch {
 	case !p.known(t.Pool) || !p.leaf[t.Pool]:
@@ -20,7 +21,7 @@ func (p *Preemptor) candidacy(t *Task) Outcome {
 	return Spared
 }
 
-// sort sorts the candidates into the order in which they are tried.
+// sort sorts the candidates, which are the tasks that may be killed, into the order in which the plan tries them.
 func (l *planner) sort() {
 	config := &l.p.config
 	if config.ByMachine {
@@ -43,8 +44,9 @@ func (l *planner) sort() {
 	})
 }
 
-// NewestFirst is the order in which tasks are killed if [Config.Order] is nil. Copies come before originals, and
-// within each group the task that started last comes first. The result is negative if a is killed first.
+// NewestFirst is the order in which tasks are killed if [Config.Order] is nil. Copies come first: attempts of a
+// task that another attempt also runs. Among copies, and among the other tasks, the task that started last comes
+// first. The result is negative if a is killed before b, and positive if b is killed before a.
 func NewestFirst(a, b Task) int { return newestFirst(&a, &b) }
 
 func newestFirst(a, b *Task) int {
@@ -57,7 +59,8 @@ func newestFirst(a, b *Task) int {
 	return b.Started.Compare(a.Started)
 }
 
-// countByMachine sets onMachine for each candidate: the sum of the units of all candidates on its machine.
+// countByMachine sets l.onMachine for each candidate, which is a task that may be killed. The number is the sum of
+// the units of all candidates on the machine of the task.
 func (l *planner) countByMachine() {
 	slices.SortFunc(l.candidates, func(a, b int32) int { return cmp.Compare(l.tasks[a].Machine, l.tasks[b].Machine) })
 	l.onMachine = zeroed(l.onMachine, len(l.tasks))
@@ -75,7 +78,7 @@ func (l *planner) countByMachine() {
 	}
 }
 
-// zeroed returns a slice of n zeros. It reuses the memory of s if that is large enough.
+// zeroed returns a slice of n zeros. It reuses the memory of s if that memory is large enough.
 func zeroed[T any](s []T, n int) []T {
 	s = slices.Grow(s[:0], n)[:n]
 	clear(s)

@@ -11,8 +11,8 @@ import (
 	"github.com/straggler-go/straggler/fairshare"
 )
 
-// loop is a host in virtual time. A step takes one second. Tasks of pool i hold sizes[i] units and run for a long
-// time.
+// loop is a scheduler in virtual time. A step takes one second. Tasks of pool i use sizes[i] units each and run
+// for a long time.
 type loop struct {
 	*Preemptor
 	tree   *fairshare.Tree
@@ -61,7 +61,8 @@ func (l *loop) usage() (usage []int64, free int64) {
 	return usage, free
 }
 
-// hand gives the free units to the next pools of the index. It skips a pool if the pool's task does not fit.
+// hand gives the free units to the pools that the index returns. It skips a pool if the next task of the pool does
+// not fit.
 func (l *loop) hand(length func() time.Duration) {
 	_, free := l.usage()
 	var held []int
@@ -102,8 +103,8 @@ func (l *loop) step(t *testing.T, length func() time.Duration) {
 }
 
 // A pool becomes active while other pools fill the cluster with tasks of one hour. After a few timeouts the pool
-// lacks less than one task of its own and one task of another pool. After that no task is killed any more. Both hold
-// for all sizes of tasks.
+// lacks fewer units than one task of its own and one task of another pool have together. After that no task is
+// killed any more. Both statements are true for all sizes of tasks.
 func TestSharesAreReachedWithoutFlapping(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 34))
 	kills := 0

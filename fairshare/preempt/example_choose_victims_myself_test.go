@@ -8,8 +8,8 @@ import (
 	"github.com/straggler-go/straggler/fairshare/preempt"
 )
 
-// How do I choose the victims myself? Claims names the pools that are due units. After the kills, CoolDown gives the
-// units time to become free: the pool makes no claim for 15 s.
+// How do I choose the tasks to kill myself? Claims returns the pools that have had too few units for too long.
+// After the kills, call CoolDown: the pool then makes no claim for 15 s, in which the units become free.
 func ExamplePreemptor_CoolDown() {
 	tree, err := fairshare.New([]fairshare.Pool{{Demand: 8}, {Demand: 8}}, fairshare.Policy{})
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/straggler-go/straggler/fairshare/preempt"
 )
 
-// What if a pool waits for large tasks? Pool 1 waits for a task of 4 units that must lie on one machine. The plan
-// kills two tasks of 2 units on machine 1, and not the tasks that started last on different machines.
+// What if a pool waits to run large tasks? Pool 1 waits to run a task that needs 4 units on one machine. The plan
+// kills two tasks of 2 units on machine 1, although other tasks, on different machines, started later.
 func ExamplePreemptor_SetWaiting() {
 	tree, err := fairshare.New([]fairshare.Pool{{Demand: 8}, {Demand: 8}}, fairshare.Policy{})
 	if err != nil {

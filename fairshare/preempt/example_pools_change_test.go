@@ -8,8 +8,8 @@ import (
 	"github.com/straggler-go/straggler/fairshare/preempt"
 )
 
-// What if pools are added or removed? Resume keeps the wait of each pool that remains. Pool 1 of the old tree is pool
-// 0 of the new tree. It has waited since the start, so its claim is due after five minutes.
+// What if pools are added or removed? Resume copies how long each remaining pool has waited. Pool 1 of the old
+// tree is pool 0 of the new tree. It has waited since the start, so it makes a claim after five minutes.
 func ExamplePreemptor_Resume() {
 	watch := func(pools []fairshare.Pool, total int64) (*preempt.Preemptor, []fairshare.Share, error) {
 		tree, err := fairshare.New(pools, fairshare.Policy{})

@@ -8,9 +8,9 @@ import (
 	"github.com/straggler-go/straggler/fairshare/preempt"
 )
 
-// Which tasks should I kill for a pool that starves? Pool 0 uses all six slots. Pool 1 has a minimum of 2 and a share
-// of 3. After one minute pool 1 claims its minimum, and after five minutes it claims its share. The host of this
-// example does not carry out the plans.
+// Which tasks should I kill for a pool that has too few slots? Pool 0 uses all six slots. Pool 1 has a minimum of
+// 2 and a share of 3. After one minute pool 1 claims its minimum, and after five minutes it claims its share. In
+// this example the host does not kill the tasks of the plan, so the claims return.
 func ExamplePreemptor_Plan() {
 	tree, err := fairshare.New([]fairshare.Pool{{Demand: 8}, {Demand: 8, Min: 2}}, fairshare.Policy{})
 	if err != nil {

@@ -2,8 +2,9 @@ package preempt
 
 import "github.com/straggler-go/straggler/internal/exact"
 
-// levelAfter returns the highest service level that the claimant and the pools between it and the scope will have
-// after a grant of units. ok is false if any of these pools has its share already.
+// levelAfter looks at the pool that claims units, and at the pools above it that are below scope. It returns the
+// largest ratio usage/share that such a pool will have if the claimant gets units more. ok is false if any such pool
+// has its share already.
 func (l *planner) levelAfter(claimant, scope int32, units int64) (best served, ok bool) {
 	for i := claimant; i != scope; i = l.p.parent[i] {
 		share := l.p.watch[i].share
@@ -18,13 +19,14 @@ func (l *planner) levelAfter(claimant, scope int32, units int64) (best served, o
 	return best, best.share > 0
 }
 
-// permits reports whether the task may be killed for the claimant. The scope, at the given depth, must be the nearest
-// common ancestor of the task's pool and the claimant. level is the claimant's service level after the grant. Each
-// pool between the task and the scope must have more than its share now, and must meet a condition afterwards:
+// permits reports whether the task may be killed for the claimant, which is a pool. It returns false if the nearest
+// common ancestor of the two pools is not the pool scope at the given depth. level is the largest ratio usage/share
+// that the claimant, or a pool between the claimant and scope, will have after the grant. permits looks at each pool
+// from the pool of the task up to scope, which is not included. Each such pool must use more than its share now.
+// After the kill, each such pool must satisfy the first or the second condition:
 //
-//   - Either the pool keeps its share, and the claimant gets no more than its own share.
-//   - Or the pool is at least as well served as the claimant. Only if cross is true may the pool fall below its
-//     share.
+//   - The pool still has its share, and level is at most 1.
+//   - The ratio usage/share of the pool is at least level. If this ratio is below 1, cross must be true.
 func (l *planner) permits(task, claimant, scope, depth int32, level served, cross bool) bool {
 	t := &l.tasks[task]
 	below := l.p.ancestor(int32(t.Pool), depth+1)
@@ -47,9 +49,9 @@ func (l *planner) permits(task, claimant, scope, depth int32, level served, cros
 	return true
 }
 
-// spares reports whether the scope and the pools above it can lose units. Each pool must keep its share. If cross is
-// true, it may instead stay better served than the claimant is now. crossed is true if a pool does not keep its
-// share.
+// spares reports whether the pool scope and the pools above it can lose units. ok is true if each pool keeps its
+// share. If cross is true, a pool may fall below its share, but its ratio usage/share must stay larger than the
+// present ratio of the pool of the claim with index c. crossed is true if a pool falls below its share.
 func (l *planner) spares(c int, scope int32, units int64, cross bool) (ok, crossed bool) {
 	claimant := l.p.claims[c].Pool
 	share := l.p.watch[claimant].share
@@ -68,7 +70,9 @@ func (l *planner) spares(c int, scope int32, units int64, cross bool) (ok, cross
 	return true, crossed
 }
 
-// below returns the largest number of units by which a taken task has left any of its pools below the share.
+// below returns how many units the pools of a taken task lack to reach their shares if the task is killed. If several
+// pools lack units, it returns the largest number. The pools are the pool of the task and the pools above it, up to
+// x.scope, which is not included.
 func (l *planner) below(x takenTask) (missing int64) {
 	for i := int32(l.tasks[x.task].Pool); i != x.scope; i = l.p.parent[i] {
 		missing = max(missing, -l.excess[i])
@@ -76,8 +80,8 @@ func (l *planner) below(x takenTask) (missing int64) {
 	return missing
 }
 
-// most returns how many units of a taken task the claim may be granted. With this limit, no pool that the task has
-// left below its share is served worse than the claimant.
+// most returns how many units of a taken task may be granted to the claim with index c. The task may have left
+// pools below their share. With the returned number of units, no such pool is worse served than the claimant.
 func (l *planner) most(c int, x takenTask) int64 {
 	units := min(l.tasks[x.task].slots(), l.need(c, x.scope))
 	for i := int32(l.tasks[x.task].Pool); i != x.scope; i = l.p.parent[i] {

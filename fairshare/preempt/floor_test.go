@@ -21,9 +21,9 @@ func tasksOf(pool int, slots ...int64) (tasks []Task) {
 	return tasks
 }
 
-// Pool 1 claims 18 units. Pool 0 uses 68 units, and its share is 50. Its tasks hold 20 units each, which is more than
-// the 18 units above its share. So a strict floor grants nothing. Without it one task is killed: pool 0 keeps 48
-// units, pool 1 has 50, and the 2 free units go back to pool 0.
+// Pool 1 claims 18 units. Pool 0 uses 68 units, and its share is 50. Its tasks use 20 units each, which is more
+// than the 18 units above its share. So with StrictFloor nothing is granted. Without StrictFloor one task is
+// killed: pool 0 still uses 48 units, pool 1 uses 50, and the 2 free units go back to pool 0.
 func TestClaimOf18UnitsIsGranted(t *testing.T) {
 	pools := []fairshare.Pool{{Demand: 100}, {Demand: 100}}
 	tasks := append(tasksOf(0, 8, 20, 20, 20), tasksOf(1, 32)...)
@@ -47,7 +47,7 @@ func TestClaimOf18UnitsIsGranted(t *testing.T) {
 	assert.Empty(t, plan.Victims)
 }
 
-// levels returns usage/share of each pool, at most 1, sorted so that the worst served pool is first.
+// levels returns the ratio usage/share of each pool, at most 1, sorted so that the smallest ratio comes first.
 func (c *cluster) levels() (levels []*big.Rat) {
 	for i := range c.pools {
 		if share := c.shares[i].Slots; share > 0 {
@@ -58,7 +58,7 @@ func (c *cluster) levels() (levels []*big.Rat) {
 	return levels
 }
 
-// endDying ends the tasks that were dying before the plan.
+// endDying ends the tasks that had been killed before the plan.
 func (c *cluster) endDying() {
 	c.tasks = slices.DeleteFunc(c.tasks, func(t Task) bool {
 		if t.Dying {
@@ -97,10 +97,10 @@ func (c *cluster) start(i int, units int64, waiting []Waiting) {
 	}
 }
 
-// Every plan with victims raises the service level of the worst served pools: the sorted list of levels grows in
-// lexicographic order. So plans come to an end, and two pools never kill each other's tasks in turn. This holds for
-// all sizes of tasks and all waiting sizes. A pool that a kill takes below its share is served no worse than the
-// claimant.
+// Every plan that kills tasks raises the smallest ratios usage/share: the sorted list of these ratios grows in
+// lexicographic order. So after some plans there are no more kills, and two pools never kill each other's tasks in
+// turn. This is true for all sizes of tasks, and for all sizes set by SetWaiting. If a kill takes a pool below its
+// share, its ratio is still at least the ratio of the claimant.
 func TestPlansRaiseTheWorstServed(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 32))
 	reasons := map[Reason]int{}
@@ -166,8 +166,8 @@ func TestPlansRaiseTheWorstServed(t *testing.T) {
 	require.Greater(t, stuck, 200)
 }
 
-// stuck examines a plan that grants and kills nothing. Each claim for single units must be unmet because no task may
-// be taken for it. stuck returns the number of these claims.
+// stuck examines a plan that grants nothing and kills nothing. If a claim for single units is not met, the reason
+// must be that no task may be killed for it. stuck returns the number of such claims.
 func (c *cluster) stuck(t *testing.T, plan Plan, waiting []Waiting) (claims int) {
 	if slices.Contains(plan.Outcomes, Dying) ||
 		slices.ContainsFunc(plan.Claims, func(c Claim) bool { return c.Granted > 0 }) {
@@ -187,7 +187,8 @@ func (c *cluster) stuck(t *testing.T, plan Plan, waiting []Waiting) (claims int)
 	return claims
 }
 
-// helps computes from the definition whether a task may be killed for a claim across shares.
+// helps computes, from the definition, whether a task that is partly below the share of its pool may be killed for
+// a claim.
 func (c *cluster) helps(task Task, claim Claim) bool {
 	var loses, gains, both []int // pools with the task only, the claimant only, and both
 	for i := task.Pool; i >= 0; i = c.pools[i].Parent.Index() {
@@ -232,7 +233,8 @@ func (c *cluster) helps(task Task, claim Claim) bool {
 	return false
 }
 
-// Units are granted in multiples of the waiting size, on one machine if the pool asks for it, or not at all.
+// A pool with a waiting size is granted a multiple of this size or nothing, and on one machine if OneMachine is
+// set.
 func TestGrantsAreMultiplesOfTheWaitingSize(t *testing.T) {
 	pools := []fairshare.Pool{{Demand: 100}, {Demand: 100}}
 	at := func(machine int, tasks []Task) []Task {
@@ -277,8 +279,8 @@ func TestGrantsAreMultiplesOfTheWaitingSize(t *testing.T) {
 	assert.False(t, s.SetWaiting(2, Waiting{}) || s.SetWaiting(-1, Waiting{}))
 }
 
-// Units that a claimant gets from its sibling do not raise the usage of their parent. So another child may still get
-// from outside the units that the parent lacks.
+// Units that a claimant gets from a pool with the same parent do not raise the usage of the parent. So another
+// child of the parent may still get units from outside, as many as the parent lacks.
 func TestUnitsFromSiblingsDoNotCountForTheParent(t *testing.T) {
 	under := fairshare.Under(0)
 	s, shares := watched(t, []fairshare.Pool{

@@ -2,15 +2,16 @@ package preempt
 
 import "github.com/straggler-go/straggler/internal/exact"
 
-// freeUnits counts the units that are free for claimants: on the machines that the host has listed, and elsewhere.
+// freeUnits contains the units that plans may grant without killing a task. It has the units of each machine that
+// the host has listed, and the units elsewhere.
 type freeUnits struct {
-	machines  []int64
-	total     int64 // the sum over all machines and elsewhere; saturates
-	elsewhere int64 // units on machines that the host has not listed
-	from      int   // machines before this index have no free units
+	machines  []int64 // by machine that the host has listed
+	total     int64   // the sum over all machines and elsewhere, at most the largest int64
+	elsewhere int64   // units on machines that the host has not listed
+	from      int     // machines with a lower index have no free units
 }
 
-// fill sets the free units of each machine. Negative numbers count as 0.
+// fill sets the number of free units of each machine. Negative numbers are replaced by 0.
 func (f *freeUnits) fill(free []int64) {
 	f.machines = append(f.machines[:0], free...)
 	f.total, f.elsewhere, f.from = 0, 0, 0
@@ -20,7 +21,7 @@ func (f *freeUnits) fill(free []int64) {
 	}
 }
 
-// on returns the free units of a machine, and 0 for a machine that the host has not listed.
+// on returns the number of free units of a machine. It returns 0 for a machine that the host has not listed.
 func (f *freeUnits) on(machine int) int64 {
 	if machine < 0 || machine >= len(f.machines) {
 		return 0
@@ -28,7 +29,7 @@ func (f *freeUnits) on(machine int) int64 {
 	return f.machines[machine]
 }
 
-// add adds free units of a machine.
+// add adds free units on a machine, for example the units of a killed task.
 func (f *freeUnits) add(machine int, units int64) {
 	f.total = exact.Add(f.total, units)
 	if machine < 0 || machine >= len(f.machines) {
@@ -39,14 +40,14 @@ func (f *freeUnits) add(machine int, units int64) {
 	f.from = min(f.from, machine)
 }
 
-// takeOn removes units of one machine. The machine must have as many free units.
+// takeOn removes free units of one machine. The machine must have at least this number of free units.
 func (f *freeUnits) takeOn(machine int, units int64) {
 	f.machines[machine] -= units
 	f.total -= units
 }
 
-// take removes units from any machines: first from elsewhere, then from the machines in their order. units must be at
-// most total.
+// take removes free units: first the units elsewhere, and then the units of the machines in the order of their
+// indices. units must be at most f.total.
 func (f *freeUnits) take(units int64) {
 	f.total -= units
 	part := min(units, f.elsewhere)

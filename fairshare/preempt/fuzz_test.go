@@ -10,8 +10,8 @@ import (
 	"github.com/straggler-go/straggler/internal/exact"
 )
 
-// FuzzPlan plans for a random cluster with arbitrary usage and tasks. Plan must not panic, every victim must count
-// once, and with a strict floor no pool may fall below its share.
+// FuzzPlan plans for a random cluster with arbitrary usage and tasks. Plan must not panic, and no task may be
+// killed twice. With StrictFloor no pool may be below its share after the plan.
 func FuzzPlan(f *testing.F) {
 	f.Add(uint64(1), []byte{9, 9, 9, 1, 2, 3}, int64(2))
 	f.Add(uint64(7), []byte{200, 255, 0, 77}, int64(-1))

@@ -2,12 +2,13 @@ package preempt
 
 import "github.com/straggler-go/straggler/fairshare"
 
-// hierarchy is the shape of a tree. Its slices are indexed by pool, except order. A hierarchy never changes.
+// hierarchy is the shape of a tree of pools. Its slices have one element for each pool. All slices except order
+// are indexed by pool. A hierarchy never changes.
 type hierarchy struct {
-	order  []int32 // the pools, parents before their children
-	parent []int32 // -1 at the top level
-	depth  []int32 // 1 at the top level
-	leaf   []bool  // the pool has no children
+	order  []int32 // the indices of the pools, parents before their children
+	parent []int32 // the index of the parent; -1 at the top level
+	depth  []int32 // the number of pools on the path from the top level to this pool; 1 at the top level
+	leaf   []bool  // true if the pool has no children
 }
 
 func newHierarchy(tree *fairshare.Tree) hierarchy {
@@ -23,11 +24,11 @@ func newHierarchy(tree *fairshare.Tree) hierarchy {
 	return h
 }
 
-// known reports whether pool is the index of a pool.
+// known reports whether pool is the index of a pool in the tree.
 func (h *hierarchy) known(pool int) bool { return pool >= 0 && pool < len(h.parent) }
 
-// ancestor returns the pool at the given depth on the way up from a pool. The pool itself counts. Depth 0 gives -1,
-// the top level.
+// ancestor returns the pool at the given depth on the path from a pool up to the top level. If the depth is the
+// depth of the pool itself, it returns that pool. If the depth is 0, it returns -1, which means the top level.
 func (h *hierarchy) ancestor(pool, depth int32) int32 {
 	for pool >= 0 && h.depth[pool] > depth {
 		pool = h.parent[pool]

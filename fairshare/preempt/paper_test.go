@@ -46,8 +46,8 @@ func TestSection32ClaimsFollowTheTimeouts(t *testing.T) {
 	assert.Empty(t, plan.Victims, "free slots must be used first, and the other pool is below its share")
 }
 
-// Section 3.2: a pool has a deficit for its minimum and a deficit for its fair share. The larger deficit counts, and
-// never the sum.
+// Section 3.2: a pool may lack units to reach its minimum, and units to reach its fair share. It claims the larger
+// number, and never the sum.
 func TestSection32LargerDeficitCounts(t *testing.T) {
 	tree, err := fairshare.New([]fairshare.Pool{{Demand: 10}, {Demand: 10, Min: 4}}, fairshare.Policy{})
 	require.NoError(t, err)
@@ -94,7 +94,8 @@ func TestSection32NearestRelativesFirst(t *testing.T) {
 	assert.Equal(t, int64(5), plan.Claims[0].Granted)
 }
 
-// Section 3.2: "Tmin < Tfair". This package allows equal timeouts, and then the larger deficit counts at once.
+// Section 3.2: "Tmin < Tfair". This package allows equal timeouts, and then a pool claims the larger deficit after
+// this time.
 func TestSection32EqualTimeouts(t *testing.T) {
 	tree, err := fairshare.New([]fairshare.Pool{{Demand: 10}, {Min: 2, Demand: 10}}, fairshare.Policy{})
 	require.NoError(t, err)

@@ -12,12 +12,12 @@ import (
 	"github.com/straggler-go/straggler/internal/num"
 )
 
-// Preemptor measures how long each pool has had fewer units than it is due, and plans which tasks to kill for these
-// pools. [New] makes a Preemptor. The zero value has no pools.
+// Preemptor measures how long each pool has had fewer units than it should have, and plans which tasks to kill for
+// these pools. [New] makes a Preemptor. The zero value has no pools.
 //
 // Call [Preemptor.Observe] whenever shares or usage change, and [Preemptor.Plan] at regular intervals.
 //
-// A Preemptor is not safe for concurrent use. Use one for each scheduler.
+// A Preemptor is not safe for concurrent use. Use one Preemptor for each scheduler.
 type Preemptor struct {
 	hierarchy
 	config Config
@@ -27,23 +27,23 @@ type Preemptor struct {
 	plan   planner
 }
 
-// watch holds the state of one pool. Instants are in the time of Preemptor.clock.
+// watch is the state of one pool. Its instants are durations since the first instant of Preemptor.clock.
 type watch struct {
 	timeouts                Timeouts
 	protected               bool
-	starvesMin, starvesFair bool // the pool starves since minSince and fairSince
+	starvesMin, starvesFair bool // below its minimum since minSince; below its share since fairSince
 	minSince, fairSince     time.Duration
-	cooling                 bool // the pool makes no claim until cool
+	cooling                 bool // true if the pool makes no claim before the instant cool
 	cool                    time.Duration
-	usage, share, least     int64 // least is the minimum, capped by the share and the demand
+	usage, share, least     int64 // in units; least is the minimum, and at most the share and the demand
 	minDeficit, fairDeficit int64
 	claimed                 int64 // units that the pools below this pool claim
 	waiting                 Waiting
 }
 
-// New returns a Preemptor for the pools of the tree. It does not keep the tree or config.Pools. New returns an error
-// if tree is nil, if a field of config is out of range, or if config.Pools has the wrong length. The error names the
-// field.
+// New returns a Preemptor for the pools of the tree. It does not keep a reference to the tree or to config.Pools.
+// New returns an error if tree is nil, if a field of config is out of range, or if config.Pools has the wrong
+// length. The error contains the name of the field.
 //
 // Cost: O(n) time and memory for n pools.
 func New(tree *fairshare.Tree, config Config) (*Preemptor, error) {
@@ -58,7 +58,7 @@ func New(tree *fairshare.Tree, config Config) (*Preemptor, error) {
 	}
 	p := &Preemptor{hierarchy: newHierarchy(tree), config: config.Effective(), watch: make([]watch, tree.Len()),
 		plan: newPlanner(tree.Len())}
-	p.config.Pools = nil // the caller may change the slice
+	p.config.Pools = nil // the caller may change this slice later
 	for _, i := range p.order {
 		var own PoolConfig
 		if len(config.Pools) > 0 {
@@ -77,8 +77,8 @@ func New(tree *fairshare.Tree, config Config) (*Preemptor, error) {
 	return p, nil
 }
 
-// Config returns the configuration with the defaults filled in. Config.Pools has one entry for each pool, with the
-// values that the pool has inherited.
+// Config returns the configuration with zero fields replaced by their defaults. Config.Pools has one entry for
+// each pool, with the values that the pool has from its own entry or from its parents.
 //
 // Cost: O(n) time and memory for n pools.
 func (p *Preemptor) Config() Config {
@@ -90,9 +90,10 @@ func (p *Preemptor) Config() Config {
 	return c
 }
 
-// Resume copies the clock, the waits, the cool-downs and the waiting tasks of an older Preemptor. Use it after pools
-// were added or removed and the tree was built again. Pool i continues the state of the old pool from[i]. If from[i]
-// is -1 or another number that is no old pool, pool i starts with a new state. Call Resume before the first Observe.
+// Resume copies the state of an older Preemptor: its clock, how long its pools have waited, their cool-downs, and
+// the sizes set by SetWaiting. Use it after pools were added or removed and a new Preemptor was made for the new
+// tree. Pool i of the new tree gets the state of the old pool from[i]. If from[i] is -1 or is not the index of an
+// old pool, pool i starts with a new state. Call Resume before the first call of Observe.
 //
 // Resume returns an error if old is nil, or if the length of from is not the number of pools.
 //
@@ -119,11 +120,13 @@ func (p *Preemptor) Resume(old *Preemptor, from []int) error {
 }
 
 // SetWaiting sets the size of the tasks that a pool waits to run, until the next call for that pool. A plan then
-// grants the pool units in multiples of that size; with [Waiting.OneMachine] the units of a task lie on one machine.
-// If this is impossible, the plan kills nothing for the pool. SetWaiting returns false for an unknown pool.
+// grants units to the pool in multiples of this size. If [Waiting.OneMachine] is true, the units of a task are on
+// the same machine. If this is impossible, the plan kills nothing for the pool. SetWaiting returns false for an
+// unknown pool.
 //
-// A plan grants units only to pools that starve. A pool that has its due units is granted nothing, even if it waits
-// for a large task and many units are free. Hand out free units yourself, for example with [fairshare.Index].
+// A plan grants units only to pools that have waited too long for units that they should have. A pool that has
+// these units is granted nothing, even if it waits to run a large task and many units are free. Assign free units
+// yourself, for example with [fairshare.Index].
 //
 // Cost: O(1), no allocation.
 func (p *Preemptor) SetWaiting(pool int, w Waiting) bool {
@@ -134,16 +137,17 @@ func (p *Preemptor) SetWaiting(pool int, w Waiting) bool {
 	return true
 }
 
-// Observe tells the preemptor the share and the usage of each pool, in the pools' order. The shares come from
-// [fairshare.Tree.Shares], and usage counts the units in use. The usage of pools with children is ignored. Call
-// Observe whenever shares or usage change. Observe keeps neither slice. It returns an error if a slice has the wrong
-// length.
+// Observe stores the share and the usage of each pool, in the order of the pools. [fairshare.Tree.Shares] returns
+// the shares. usage[i] is the number of units that pool i uses; it is ignored if the pool has children. Call
+// Observe whenever shares or usage change. Observe does not keep a reference to the slices. It returns an error if
+// a slice has the wrong length.
 //
-// A pool starves for its minimum while its usage is below [fairshare.Share.Needed]. A pool starves for its fair share
-// while its usage is below the threshold of the share. Both bounds are capped by the pool's demand.
+// A pool is below its minimum while it uses fewer units than [fairshare.Share.Needed]. A pool is below its fair
+// share while it uses less than the part [Config.Threshold] of the share. In both cases the pool must also use
+// less than its demand.
 //
-// All calls of a Preemptor share one clock. If now is before an earlier now, no time has passed, and waits continue
-// from the new time.
+// All methods of a Preemptor use the same clock. If now is before the now of an earlier call, no time has passed
+// between the two calls, and the pools continue to wait from the new instant.
 //
 // Cost: O(n) for n pools, no allocation.
 func (p *Preemptor) Observe(now time.Time, shares []fairshare.Share, usage []int64) error {
@@ -176,7 +180,8 @@ func (p *Preemptor) Observe(now time.Time, shares []fairshare.Share, usage []int
 	return nil
 }
 
-// since sets start to at if a wait begins now, and returns whether the pool waits.
+// since returns starves, which says whether a pool has too few units now. If the pool did not wait before, and
+// starves is true, since sets *start to the instant at.
 func since(start *time.Duration, at time.Duration, starves, waiting bool) bool {
 	if starves && !waiting {
 		*start = at
@@ -184,8 +189,9 @@ func since(start *time.Duration, at time.Duration, starves, waiting bool) bool {
 	return starves
 }
 
-// due computes both deficits from the pool's share and usage. The due units never exceed the share. So a pool with a
-// deficit never has more than its share.
+// due computes how many units the pool lacks: minDeficit to reach its minimum, and fairDeficit to reach its share or
+// the threshold of its share. Both are computed from a number of units that is at most the share. So a pool with a
+// deficit never uses more than its share.
 func (w *watch) due(s *fairshare.Share, threshold int64, target Target) {
 	w.share = max(0, s.Slots)
 	full := min(w.share, max(0, s.Demand))
@@ -193,7 +199,7 @@ func (w *watch) due(s *fairshare.Share, threshold int64, target Target) {
 	w.minDeficit = max(0, w.least-w.usage)
 	bar, rest := exact.MulDiv(w.share, threshold, million)
 	if rest > 0 {
-		bar++ // whole units: usage below 33.3 means usage below 34
+		bar++ // usage is a whole number: usage below 33.3 means usage below 34
 	}
 	bar = min(bar, full)
 	w.fairDeficit = 0
@@ -206,8 +212,9 @@ func (w *watch) due(s *fairshare.Share, threshold int64, target Target) {
 	}
 }
 
-// CoolDown starts the cool-down of a pool. Call it if the host has chosen victims for the pool's claim by itself.
-// [Preemptor.Plan] does so for its own victims. CoolDown returns false for an unknown pool.
+// CoolDown makes a pool claim no units for the time [Config.Cooldown], starting at now. Call it if the host itself
+// has chosen tasks to kill for the pool. For tasks that [Preemptor.Plan] has chosen, Plan calls it. CoolDown
+// returns false for an unknown pool.
 //
 // Cost: O(1), no allocation.
 func (p *Preemptor) CoolDown(now time.Time, pool int) bool {
@@ -222,9 +229,11 @@ func (w *watch) coolDown(at, cooldown time.Duration) {
 	w.cooling, w.cool = cooldown != Off, num.Add(at, cooldown)
 }
 
-// Claims returns the claims that are due at now. Claims for a minimum come first, and then the pool index decides.
-// The slice is valid until the next call. A pool claims the larger of its two deficits, and never their sum. A pool
-// with children claims its own deficit minus the claims of the pools below it. A pool that cools down claims nothing.
+// Claims returns the requests of pools that have had too few units for too long at now. Claims for a minimum come
+// before claims for a fair share, and claims of the same cause are sorted by pool index. The slice is valid until the
+// next call. A pool claims the larger of two numbers, and never their sum: the units that it lacks to reach its
+// minimum, and the units that it lacks to reach its share. From the claim of a pool with children, the claims of the
+// pools below it are subtracted. A pool makes no claim during its cool-down.
 //
 // Cost: O(n) for n pools, no allocation in steady state.
 func (p *Preemptor) Claims(now time.Time) []Claim { return p.claimsAt(p.clock.At(now)) }
@@ -252,7 +261,8 @@ func (p *Preemptor) claimsAt(at time.Duration) []Claim {
 	return p.claims
 }
 
-// claim returns the pool's claim without regard to the pools below it. Its Deficit is 0 if the pool has no claim.
+// claim returns the claim of the pool at the instant at. The claims of pools below it are not yet subtracted. The
+// Deficit of the result is 0 if the pool has no claim.
 func (w *watch) claim(at time.Duration) (c Claim) {
 	if waited := num.Sub(at, w.minSince); w.starvesMin && w.timeouts.Min != Off && waited >= w.timeouts.Min {
 		c = Claim{Cause: BelowMinimum, Deficit: w.minDeficit, Waited: waited, Usage: w.usage, Due: w.least}

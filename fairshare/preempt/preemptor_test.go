@@ -97,7 +97,7 @@ func TestParentsDoNotClaimTwice(t *testing.T) {
 	assert.Equal(t, [4]int64{1: 3, 2: 3}, deficits(2*time.Hour))
 }
 
-// The next plan counts tasks that were killed before as gone.
+// The next plan treats tasks that were killed before as gone.
 func TestDyingTasksCountAsGone(t *testing.T) {
 	s, shares := watched(t, []fairshare.Pool{{Demand: 8}, {Demand: 8}}, 8, Config{Cooldown: Off})
 	require.NoError(t, s.Observe(time.Unix(0, 0), shares, []int64{8, 0}))
@@ -164,7 +164,8 @@ func TestInvalidSharesClaimNothing(t *testing.T) {
 	}
 }
 
-// The units of the dying tasks add up beyond int64. The sum saturates, and the plan is the same as with usage 0.
+// The units of the tasks that were killed before add up to more than an int64. The sum is replaced by the largest
+// int64, and the plan is the same as with usage 0.
 func TestDyingUnitsSaturate(t *testing.T) {
 	s, shares := watched(t, []fairshare.Pool{{Demand: 8}, {Demand: 8}}, 8, Config{})
 	require.NoError(t, s.Observe(time.Unix(0, 0), shares, []int64{8, 0}))

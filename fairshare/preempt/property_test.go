@@ -21,7 +21,7 @@ type cluster struct {
 	tasks  []Task
 }
 
-// randomCluster returns a cluster with tasks of at most most units.
+// randomCluster returns a cluster whose tasks use at most as many units as the argument most says.
 func randomCluster(t *testing.T, rng *rand.Rand, most int64) *cluster {
 	n := 2 + rng.IntN(10)
 	pools := make([]fairshare.Pool, n)
@@ -69,8 +69,8 @@ func (c *cluster) used(i int) (sum int64) {
 	return exact.Add(sum, c.usage[i])
 }
 
-// carryOut ends the victims and the dying tasks and gives the granted units to the claimants. A pool with children
-// gives them to children below their shares.
+// carryOut ends the tasks that the plan kills and the tasks that were killed before. It gives the granted units to
+// the claimants. If a claimant has children, the units go to children below their shares.
 func (c *cluster) carryOut(plan Plan) {
 	granted := map[int]int64{}
 	for _, claim := range plan.Claims {
@@ -169,7 +169,7 @@ func (c *cluster) under(i, a int) bool {
 	return false
 }
 
-// lostToDying returns an upper bound for the units that a pool loses because of tasks that were dying before the
+// lostToDying returns an upper bound for the units that a pool loses because of tasks that were killed before the
 // plan.
 func (c *cluster) lostToDying(plan Plan, _ int) (sum int64) {
 	for _, f := range plan.Outcomes {
@@ -180,8 +180,8 @@ func (c *cluster) lostToDying(plan Plan, _ int) (sum int64) {
 	return sum
 }
 
-// If a pool is short and its parent has its share, units must come from the pool's siblings. Units from outside are
-// due to other pools.
+// If a pool lacks units and its parent has its share, units must come from pools with the same parent. Units from
+// outside belong to other pools.
 func TestClaimsStayInParentsWithTheirShare(t *testing.T) {
 	pools := []fairshare.Pool{{}, {Parent: fairshare.Under(0), Demand: 20}, {Parent: fairshare.Under(0), Demand: 20},
 		{Demand: 20}, {Demand: 20}}

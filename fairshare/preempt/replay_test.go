@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A claim is unmet only if no task can be taken for it. The test replays the plan with the pools' usage and then
-// tries every remaining task.
+// A claim is left unmet only if no task can be killed for it. The test carries out the plan and then tries every
+// remaining task.
 func TestPlansLeaveNothingThatHelps(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 31))
 	unmet := 0

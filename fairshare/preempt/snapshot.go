@@ -10,10 +10,11 @@ import (
 	"github.com/straggler-go/straggler/internal/snapshot"
 )
 
-// snapshotVersion is the first byte of a snapshot.
+// snapshotVersion is the first byte of a snapshot, which is the saved state of a Preemptor. A snapshot with
+// another first byte is refused.
 const snapshotVersion = 2
 
-// state codes the fields of a snapshot, for writing and for reading.
+// state encodes or decodes the fields of p that a snapshot contains. The codec c knows which of the two it does.
 func (p *Preemptor) state(c *snapshot.Codec) {
 	pools := uint64(len(p.watch))
 	c.Uint(&pools)
@@ -37,7 +38,8 @@ func (p *Preemptor) state(c *snapshot.Codec) {
 	}
 }
 
-// instant codes ok, and the instant at if ok is true. A read instant must not be after latest.
+// instant encodes or decodes *ok, and the instant *at if *ok is true. An instant that was decoded must not be
+// after latest.
 func instant(c *snapshot.Codec, ok *bool, at *time.Duration, latest time.Duration) {
 	if c.Bool(ok); *ok {
 		c.Span(at)
@@ -45,18 +47,19 @@ func instant(c *snapshot.Codec, ok *bool, at *time.Duration, latest time.Duratio
 	}
 }
 
-// MarshalBinary and AppendBinary return a snapshot of the state that must survive a restart of the host. For each
-// pool the snapshot holds the waits, the cool-down and the waiting size. It also holds the clock, and which claims
-// come first in the next plan. It takes 6 to 36 bytes for each pool. The error is always nil. Shares and usage are
-// not in the snapshot: call [Preemptor.Observe] after UnmarshalBinary.
+// MarshalBinary and AppendBinary return a snapshot: the part of the state that must survive a restart of the host.
+// For each pool the snapshot contains how long it has waited, its cool-down, and the size set by SetWaiting. The
+// snapshot also contains the clock, and which claims come first in the next plan. Its size is 6 to 36 bytes for
+// each pool. The error is always nil. The snapshot does not contain shares and usage, so call [Preemptor.Observe]
+// after UnmarshalBinary.
 func (p *Preemptor) MarshalBinary() ([]byte, error) { return p.AppendBinary(nil) }
 func (p *Preemptor) AppendBinary(dst []byte) ([]byte, error) {
 	return snapshot.Append(dst, snapshotVersion, p.state)
 }
 
-// UnmarshalBinary restores a snapshot. The snapshot must be from a Preemptor with the same pools in the same order.
-// The configuration of p stays unchanged. If data is no valid snapshot, UnmarshalBinary returns an error and changes
-// nothing.
+// UnmarshalBinary restores the state from a snapshot. The snapshot must come from a Preemptor with the same pools
+// in the same order. The configuration of p does not change. If data is not a valid snapshot, UnmarshalBinary
+// returns an error and changes nothing.
 func (p *Preemptor) UnmarshalBinary(data []byte) error {
 	fresh := *p
 	fresh.watch = slices.Clone(p.watch)

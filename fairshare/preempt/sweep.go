@@ -7,8 +7,10 @@ import (
 	"github.com/straggler-go/straggler/internal/exact"
 )
 
-// moveClaimsUp moves each unmet plain claim to the list of its ancestor at the given depth. The claims of a list keep
-// their order. moveClaimsUp reports whether a claim is unmet.
+// moveClaimsUp looks at the claims that still lack units and whose pools can use single units. Each scope, which is
+// an ancestor of pools, has a list of claims. moveClaimsUp moves each such claim to another list: the list of the
+// ancestor of its pool at the given depth. The claims of a list stay in order. The result is true if there is such a
+// claim.
 func (l *planner) moveClaimsUp(depth int32) (unmet bool) {
 	for c := len(l.p.claims) - 1; c >= 0; c-- {
 		claim := &l.p.claims[c]
@@ -25,7 +27,8 @@ func (l *planner) moveClaimsUp(depth int32) (unmet bool) {
 	return unmet
 }
 
-// slot returns the index of a scope in first and tooLarge.
+// slot returns the index of a scope in the slices first and tooLarge. A scope is the index of a pool, or -1 for
+// the top level, which is the last element of the slices.
 func (l *planner) slot(scope int32) int {
 	if scope < 0 {
 		return len(l.first) - 1
@@ -33,10 +36,11 @@ func (l *planner) slot(scope int32) int {
 	return int(scope)
 }
 
-// met reports whether the claim is granted its whole deficit.
+// met reports whether the claim was granted all units that its pool lacks.
 func (c *Claim) met() bool { return c.Granted >= c.Deficit }
 
-// need returns how many units the claim may still get from outside the pools between the claimant and the scope.
+// need returns how many units the claim may still get from tasks below scope. The result is limited so that the
+// claimant, and each pool between the claimant and scope, gets at most its share.
 func (l *planner) need(claim int, scope int32) int64 {
 	c := &l.p.claims[claim]
 	need := c.Deficit - c.Granted
@@ -46,7 +50,8 @@ func (l *planner) need(claim int, scope int32) int64 {
 	return need
 }
 
-// grant grants units to a claim. The units come from outside the pools between the claimant and the scope.
+// grant grants units to the claim. These units are new to the claimant and to each pool between the claimant and
+// scope, so grant subtracts them from the room of each such pool.
 func (l *planner) grant(claim int, scope int32, units int64) {
 	c := &l.p.claims[claim]
 	c.Granted = exact.Add(c.Granted, units)
@@ -55,9 +60,10 @@ func (l *planner) grant(claim int, scope int32, units int64) {
 	}
 }
 
-// tryTask kills a candidate for the first claim in the list of the candidate's ancestor at the given depth that needs
-// units. No pool between the candidate and this ancestor may fall below its share. The ancestor and the pools above
-// it must be able to spare the units beyond the need.
+// tryTask kills a task for one claim if possible. scope is the ancestor of the task's pool at the given depth.
+// tryTask chooses the first claim in the list of scope that suits the task. Each pool between the task and scope
+// must keep its share. If the task has more units than the claim needs, scope and the pools above it must keep
+// their shares, too.
 func (l *planner) tryTask(task int32, depth int32) {
 	t := &l.tasks[task]
 	scope := int32(t.Pool)
@@ -66,19 +72,20 @@ func (l *planner) tryTask(task int32, depth int32) {
 			return
 		}
 	}
-	// Needs and spare units only shrink during a plan. So if a task met no claim, a larger task meets none.
+	// During a plan, claims never need more units than before, and pools can never lose more units than before. So
+	// if a task suits no claim, a task of more units suits no claim either.
 	limit := &l.tooLarge[l.slot(scope)]
 	if *limit > 0 && t.slots() >= *limit {
 		return
 	}
-	spare := int64(math.MaxInt64) // units that the scope and the pools above it can lose
+	spare := int64(math.MaxInt64) // units that scope and the pools above it can lose without falling below their shares
 	for i := scope; i >= 0; i = l.p.parent[i] {
 		spare = min(spare, max(0, l.excess[i]))
 	}
 	for link := &l.first[l.slot(scope)]; *link >= 0; {
 		c := int(*link)
 		need := l.need(c, scope)
-		if need <= 0 { // the claim never needs units of this scope again, because grants are final
+		if need <= 0 { // the claim will never need units from this scope again, because grants are final
 			*link = l.next[c]
 			continue
 		}
@@ -95,8 +102,8 @@ func (l *planner) tryTask(task int32, depth int32) {
 	*limit = t.slots()
 }
 
-// take subtracts units from the excess of pools. With a task these are the pools from the task up to the scope,
-// without the scope. With task -1 they are the scope and all pools above it.
+// take subtracts units from the excess of some pools. If task is -1, these are scope and all pools above it.
+// Otherwise they are the pool of the task and the pools above it, up to scope, which is not included.
 func (l *planner) take(task, scope int32, units int64) {
 	from, end := scope, int32(-1)
 	if task >= 0 {
@@ -107,15 +114,15 @@ func (l *planner) take(task, scope int32, units int64) {
 	}
 }
 
-// kill makes the task a victim for the claim.
+// kill adds the task to the tasks to kill, for the claim with the given index and for the reason why.
 func (l *planner) kill(task int32, claim int, why Reason) {
 	l.outcomes[task] = Killed
 	l.victims = append(l.victims, Victim{Task: int(task), For: l.p.claims[claim].Pool, Reason: why})
 }
 
-// explain changes the outcome of spared tasks to AtShare if they could not have been killed. If a claim is unmet, a
-// task counts as spared only if every pool above it keeps its share without the task. If all claims are met, only the
-// task's own pool counts.
+// explain sets the outcome of tasks that were not killed. It changes Spared to AtShare for a task that shares
+// protected. If all claims are met, this is a task without which its pool would be below its share. If a claim
+// still lacks units, this is a task without which its pool, or any pool above it, would be below its share.
 func (l *planner) explain() {
 	unmet := slices.ContainsFunc(l.p.claims, func(c Claim) bool { return !c.met() })
 	for i := range l.tasks {

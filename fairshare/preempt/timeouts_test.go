@@ -139,7 +139,8 @@ func TestMinOffMakesNoClaimForTheMinimum(t *testing.T) {
 	}
 }
 
-// take uses units on unlisted machines first, and then units of the machines in their order.
+// take removes units on machines that the host has not listed first, and then units of the machines in their
+// order.
 func TestFreeUnitsAreTakenInOrder(t *testing.T) {
 	var f freeUnits
 	f.fill([]int64{2, -1, 2})

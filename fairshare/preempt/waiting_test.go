@@ -11,8 +11,9 @@ import (
 	"github.com/straggler-go/straggler/fairshare/preempt"
 )
 
-// A pool is due 10 units and waits for a task of 5 units, and 300 units are free. If the pool uses 10 units, no plan
-// grants it any unit, even after a week. If the pool uses 8 units, it starves and is granted 5 units.
+// A pool should have 10 units and waits to run a task of 5 units, and 300 units are free. If the pool uses 10
+// units, no plan grants it a unit, even after a week. If the pool uses 8 units, it makes a claim and is granted 5
+// units.
 func TestAPlanGrantsUnitsOnlyToStarvingPools(t *testing.T) {
 	tree, err := fairshare.New([]fairshare.Pool{{Demand: 1000}, {Demand: 30, Min: 10}}, fairshare.Policy{})
 	require.NoError(t, err)

@@ -87,8 +87,8 @@ func (l *List[T]) sort(f Form[T]) {
 		return
 	}
 	l.unsorted = false
-	// Two observations whose origin is Nobody are never equal: a process may see the same fact twice at the same
-	// instant.
+	// Two observations with the origin Nobody are never the same observation, because a process may see the same fact
+	// twice at the same instant.
 	compare := func(a, b Observation[T]) int {
 		order := cmp.Or(cmp.Compare(a.At, b.At), l.origins.Compare(a.Origin, b.Origin))
 		if order != 0 || a.Origin == Nobody {

@@ -164,7 +164,7 @@ func (c *Codec) All(fields ...any) {
 }
 
 // List writes or reads a slice: the number of items, and then each item by the function item. An item has at least
-// one byte. So a false number of items cannot be larger than the number of bytes left.
+// one byte. So a number of items that is larger than the number of bytes left is a fault, and is refused.
 func List[T any](c *Codec, items *[]T, item func(*T)) {
 	n := c.Size(len(*items), 1)
 	if c.In != nil {

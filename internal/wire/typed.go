@@ -99,7 +99,7 @@ func (c *Codec) Part(key string, used *int, of string, limit *int) {
 }
 
 // Choice writes or reads a number that an operator has chosen. -1 means that a rule is turned off, and is written
-// as off in a line. A choice is written with all its digits, even in a line.
+// as off in a line. Lines print other numbers with six digits, but an operator's number with all its digits.
 func Choice[T Number](c *Codec, key string, v *T) {
 	put(c, key, *v == 0, offOr(v))
 }

@@ -13,48 +13,58 @@ import (
 )
 
 const (
-	// PaperThreshold is DynamicShare's threshold. Factors scatter around 1, so with this threshold alone the detector names
-	// most workers of a healthy cluster.
+	// PaperThreshold is the threshold of the paper for the local outlier factor, which says how far a laxity is from
+	// the nearest other laxities. In a healthy cluster factors are scattered around 1. So with this threshold alone
+	// most workers of a healthy cluster are reported as overloaded.
 	PaperThreshold = 1
-	// Off turns a field off. As Spread, it makes every laxity below the median low. As Resolution, it distinguishes all
-	// laxities, as the paper does.
+	// Off switches a field of [Config] off. If Spread is Off, every laxity below the median is low. If Resolution
+	// is Off, all different laxities are treated as different, as in the paper.
 	Off = -1
 )
 
 // neighbours is the number of neighbours that a [Detector] uses if there are enough workers.
 const neighbours = 10
 
-// Config is the configuration of a [Detector]. Its zero value is a choice of this package. The paper's choice is
-// {Threshold: PaperThreshold, Spread: Off, Resolution: Off}; the paper also names workers with high laxities.
+// Config is the configuration of a [Detector]. The zero value is a choice of this package. The choice of the paper
+// is {Threshold: PaperThreshold, Spread: Off, Resolution: Off}, except that the paper also reports workers with
+// high laxities. The laxity of a worker is the time that its most urgent task may still wait and meet its deadline.
 //
-// Overloaded workers that the zero value finds: in a test, 79 laxities scatter normally and five laxities are lower
-// by at least 8 standard deviations. With 10 or 20 neighbours the detector names exactly the five workers. With only
-// 5 neighbours, the number of low laxities, the detector needs 16 standard deviations, because the low laxities are
-// neighbours of each other.
+// Which overloaded workers does the zero value find? In a test, 79 workers had normally distributed laxities. Five
+// other workers had laxities that were lower by at least 8 standard deviations. With 10 or 20 neighbours the
+// Detector reported exactly these five workers. With only 5 neighbours the laxities must be lower by 16 standard
+// deviations, because the five workers are then neighbours of each other.
 //
-// Healthy workers that the zero value names wrongly, if laxities scatter normally and no worker is overloaded:
+// Which healthy workers does it report by mistake? Let no worker be overloaded, and let laxities be normally
+// distributed:
 //
-//   - The zero value names a worker in about 1 of 1000 jobs with 84 workers, and in 3 of 100 jobs with 12 workers.
-//   - The paper's choice names a worker in every job.
-//   - A large factor alone is not enough: a threshold of 3 with Spread Off names a worker in 3 of 10 jobs with 84 workers.
-//   - If task times are exponential, laxities have a long tail downwards. The zero value then names workers of the tail in
-//     6 of 10 jobs with 84 workers. With a Spread of 20, this happens in fewer than 1 of 50 jobs.
+//   - The zero value reports a worker in about 1 of 1000 jobs with 84 workers, and in 3 of 100 jobs with 12
+//     workers.
+//   - The choice of the paper reports a worker in every job.
+//   - A large factor alone is not enough: a Threshold of 3, with Spread Off, reports a worker in 3 of 10 jobs with
+//     84 workers.
+//   - If the times of tasks are exponentially distributed, some laxities are much lower than others. The zero
+//     value then reports such workers in 6 of 10 jobs with 84 workers. With a Spread of 20 it does so in fewer
+//     than 1 of 50 jobs.
 type Config struct {
-	// Neighbours is l, 1 or more. Neighbours should exceed the number of workers that may be overloaded together. 0
-	// means 10, or half of the other workers if this is less.
+	// Neighbours is the number of nearest values with which the laxity of a worker is compared, 1 or more. The
+	// paper calls it l. It should be larger than the number of workers that may be overloaded at the same time.
+	// Zero means 10, or half of the other workers if this is less.
 	Neighbours int
-	// Threshold is a limit for the local outlier factor, 1 or more. An overloaded worker's factor exceeds it. 0 means 2.
+	// Threshold is a limit for the local outlier factor, which says how far a laxity is from the nearest other
+	// laxities. It is 1 or more. A worker is overloaded only if its factor is larger. Zero means 2.
 	Threshold float64
-	// Spread says which laxities are low, in median absolute deviations of the laxities. A laxity is low if it is
-	// below the median by more than Spread deviations. A deviation counts as at least Resolution. 0 means 7.5, or
-	// five standard deviations of a normal distribution. [Off] makes every laxity below the median low.
+	// Spread says which laxities are low. A laxity is low if it is below the median by more than Spread times the
+	// median absolute deviation. This deviation is at least Resolution. Zero means 7.5, which is five standard
+	// deviations of a normal distribution. [Off] means that every laxity below the median is low.
 	Spread float64
-	// Resolution is the smallest distance between two laxities that counts. Laxities in whole milliseconds are often equal,
-	// and without a resolution every other laxity would then be an outlier. 0 means 1 ms. [Off] means no resolution.
+	// Resolution is the smallest difference between two laxities that is not ignored. Laxities in whole
+	// milliseconds are often equal. Without Resolution, every laxity near a group of equal laxities would be an
+	// outlier. Zero means 1 ms. [Off] means that no difference is ignored.
 	Resolution time.Duration
 }
 
-// Validate returns an error for the first field that is out of range. The error names the field, its value and its range.
+// Validate returns an error for the first field that is out of range. The error contains the name of the field,
+// its value and its range.
 func (c Config) Validate() error {
 	const place = "laxity/outlier: Config"
 	var spread error
@@ -69,15 +79,16 @@ func (c Config) Validate() error {
 	)
 }
 
-// MarshalJSON writes the fields that are not zero: names in kebab-case, durations in seconds, Off as -1. UnmarshalJSON
-// reads this format.
+// MarshalJSON returns a JSON object with the fields that are not zero. Its keys are the names of the fields in
+// kebab case. Durations are in seconds, and Off is -1. UnmarshalJSON reads this form.
 func (c Config) MarshalJSON() ([]byte, error)     { return wire.JSON(wire.Settings(&c)) }
 func (c *Config) UnmarshalJSON(data []byte) error { return wire.Read(data, c, wire.Struct) }
 
-// Detector finds the overloaded workers of one job [DynamicShare §3.3]. A worker is overloaded if its laxity is far below
-// the median and its local outlier factor exceeds the threshold. The paper takes every value with a factor above 1, also
-// high values. A Detector reuses its memory. The zero value has the recommended configuration. Not safe for concurrent
-// use; each job or scheduler needs its own Detector.
+// Detector finds the overloaded workers of one job [DynamicShare §3.3]. A worker is overloaded if its laxity is
+// far below the median, and if its local outlier factor is larger than [Config.Threshold]. The paper reports every
+// worker with a factor above 1, even a worker with a high laxity. A Detector uses its memory again in later calls.
+// The zero value has the default configuration. A Detector is not safe for concurrent use. Use one Detector for
+// each job or each scheduler.
 type Detector struct {
 	config  Config
 	scorer  Scorer
@@ -85,7 +96,7 @@ type Detector struct {
 	factors []float64
 }
 
-// NewDetector returns a Detector. The error names the field of c that is out of range.
+// NewDetector returns a Detector. It returns an error for the first field of c that is out of range.
 func NewDetector(c Config) (*Detector, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -93,7 +104,8 @@ func NewDetector(c Config) (*Detector, error) {
 	return &Detector{config: c}, nil
 }
 
-// Effective returns the configuration with its defaults filled in. Neighbours stays 0 if it depends on the workers.
+// Effective returns the configuration with its zero fields replaced by their defaults. If Neighbours is 0, it
+// stays 0, because its default depends on the number of workers.
 func (c Config) Effective() Config {
 	c.Threshold = check.Or(c.Threshold, 2)
 	c.Spread = check.Or(c.Spread, 7.5)
@@ -101,26 +113,29 @@ func (c Config) Effective() Config {
 	return c
 }
 
-// Config returns the configuration with its defaults filled in. Neighbours stays 0 if it depends on the workers.
+// Config returns the configuration with its zero fields replaced by their defaults. If Neighbours is 0, it stays
+// 0, because its default depends on the number of workers.
 func (d *Detector) Config() Config { return d.config.Effective() }
 
-// Verdict says whether a worker is overloaded, and why. A Verdict is a plain value without NaN, and can be compared
-// with ==.
+// Verdict says whether a worker is overloaded, and why. Verdicts can be compared with ==, and no field is NaN.
 type Verdict struct {
-	// Overloaded says that the worker is overloaded.
+	// Overloaded is true if the worker is overloaded.
 	Overloaded bool
-	// Reason says why the worker counts as overloaded or not.
+	// Reason says why the worker is reported as overloaded or not.
 	Reason Reason
-	// Laxity is the worker's laxity. A laxity below Bar is low. Bar is 0 if no factor was computed.
+	// Laxity is the laxity of the worker: how long its most urgent task may still wait. Bar is the limit for low
+	// laxities: a laxity below Bar is low. Bar is 0 if no factor was computed.
 	Laxity, Bar time.Duration
-	// LOF is the local outlier factor, and Threshold is its limit. LOF may be +Inf if Resolution is Off, for a laxity near
-	// a group of equal laxities. Both are 0 if no factor was computed.
+	// LOF is the local outlier factor of the laxity, as [LOF] computes it, and Threshold is its limit. If
+	// Resolution is Off, LOF may be +Inf for a laxity near a group of equal laxities. Both are 0 if no factor was
+	// computed.
 	LOF, Threshold float64
 }
 
-// Detect appends a verdict for each laxity to dst. The laxities belong to the tasks of one job, one laxity for each worker.
-// Detect ignores a laxity of [estimate.Unknown] or [laxity.NoDeadline]. O(n log n + n l); it allocates only if it gets more
-// laxities than ever before, or if dst lacks the capacity.
+// Detect appends to dst a verdict for each laxity, and returns dst. laxities must be from the tasks of one job,
+// one laxity for each worker. A laxity of [estimate.Unknown] or [laxity.NoDeadline] is ignored. Cost: O(n log n +
+// n l) for n laxities and l neighbours. Detect allocates only if it gets more laxities than ever before, or if dst
+// is too short.
 func (d *Detector) Detect(dst []Verdict, laxities []time.Duration) []Verdict {
 	c := d.config.Effective()
 	d.values = d.values[:0]
@@ -145,7 +160,7 @@ func (d *Detector) Detect(dst []Verdict, laxities []time.Duration) []Verdict {
 		switch {
 		case !known(own):
 			v.Reason = NoLaxity
-		case err != nil: // all values are in range, so the only cause is too few values
+		case err != nil: // all values are in range, so the error can only be that there are too few values
 			v.Reason = TooFewWorkers
 		default:
 			v.judge(factors[next], c.Threshold, d.values[next], bar)
@@ -156,8 +171,8 @@ func (d *Detector) Detect(dst []Verdict, laxities []time.Duration) []Verdict {
 	return dst
 }
 
-// bar returns the limit for low laxities in nanoseconds: the median minus Spread median absolute deviations. The median of
-// an even number of values is the lower middle value.
+// bar returns the limit below which a laxity is low, in nanoseconds. This is the median minus Spread times the
+// median absolute deviation. For an even number of laxities, the median is the smaller of the two middle laxities.
 func (d *Detector) bar(c Config) float64 {
 	sorted := d.scorer.sorted
 	lo := (len(sorted) - 1) / 2
@@ -166,7 +181,7 @@ func (d *Detector) bar(c Config) float64 {
 		return median
 	}
 	var deviation float64
-	for range (len(sorted)-1)/2 + 1 { // visits the half of the values that is nearest to the median
+	for range (len(sorted)-1)/2 + 1 { // visits half of the values, the values nearest to the median first
 		if lo < 0 || hi < len(sorted) && sorted[hi].value-median < median-sorted[lo].value {
 			deviation = sorted[hi].value - median
 			hi++
@@ -178,7 +193,8 @@ func (d *Detector) bar(c Config) float64 {
 	return median - float64(c.Spread*max(deviation, float64(max(c.Resolution, 0))))
 }
 
-// judge sets the verdict from the worker's factor and laxity and from their limits.
+// judge sets the verdict about a worker. factor is its local outlier factor, threshold is the limit for the
+// factor, own is its laxity, and bar is the limit below which a laxity is low.
 func (v *Verdict) judge(factor, threshold, own, bar float64) {
 	v.LOF, v.Threshold = factor, threshold
 	v.Bar, _ = num.Duration(bar / 1e9)
@@ -192,5 +208,5 @@ func (v *Verdict) judge(factor, threshold, own, bar float64) {
 	}
 }
 
-// known reports whether the laxity is known and has a deadline.
+// known reports whether a laxity is known and comes from a job with a deadline.
 func known(d time.Duration) bool { return d != estimate.Unknown && d != laxity.NoDeadline }

@@ -6,7 +6,7 @@ import (
 	"github.com/straggler-go/straggler/laxity/outlier"
 )
 
-// How far is a value from its neighbours? Four values are close together, and 30 is an outlier.
+// How far is a value from its neighbours? Four values are close together, and the fifth value, 30, is an outlier.
 func ExampleLOF() {
 	factors, err := outlier.LOF([]float64{10, 11, 12, 13, 30}, 2)
 	fmt.Printf("%.2f %v\n", factors, err)

@@ -6,7 +6,8 @@ import (
 	"github.com/straggler-go/straggler/laxity/outlier"
 )
 
-// What happens if many values are equal? A value near them has an infinite factor, unless a floor limits the density.
+// What happens if many values are equal? A different value near them has an infinite factor, unless the argument
+// floor is above 0.
 func ExampleScorer_Score() {
 	values := []float64{7, 7, 7, 7, 8, 20} // milliseconds
 	var s outlier.Scorer

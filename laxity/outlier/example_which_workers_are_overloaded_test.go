@@ -10,7 +10,8 @@ import (
 
 const ms = time.Millisecond
 
-// Which workers are overloaded? Worker 4 is. Worker 8 is an outlier too, but its laxity is high.
+// Which workers are overloaded? Worker 4 is overloaded, because its laxity is far below the others. Worker 8 is an
+// outlier, too, but its laxity is high.
 func ExampleDetector() {
 	laxities := []time.Duration{
 		1650 * ms, 1640 * ms, 1655 * ms, 1662 * ms, 420 * ms, 1648 * ms, 1651 * ms, 1660 * ms, 2400 * ms, estimate.Unknown,

@@ -17,7 +17,8 @@ func (v *Verdict) wire(c *wire.Codec) {
 	}
 }
 
-// String returns the verdict in one line. LogValue, for log/slog, and MarshalJSON have the same fields.
+// String returns the verdict as one line. LogValue returns the same fields for
+// log/slog. MarshalJSON writes the same fields.
 func (v Verdict) String() string               { return wire.Line(v.wire) }
 func (v Verdict) LogValue() slog.Value         { return wire.Log(v.wire) }
 func (v Verdict) MarshalJSON() ([]byte, error) { return wire.JSON(v.wire) }

@@ -8,61 +8,65 @@ import (
 )
 
 const (
-	// maxValue is the largest absolute value, so that no sum of distances overflows.
+	// maxValue is the largest absolute value that is allowed, so that no sum of distances overflows.
 	maxValue = 1e290
-	// maxDensity is the largest finite density, so that no sum of densities overflows. Mean distances below 1e-296 count
-	// as equal.
+	// maxDensity is the largest density that is finite, so that no sum of densities overflows. A density is the
+	// inverse of a mean distance, so mean distances below 1e-296 are treated as equal.
 	maxDensity = 1e296
 )
 
-// LOF returns the local outlier factor of each value over its l nearest other values [DynamicShare §3.3, equations 4 and
-// 5]. A factor of about 1 means that the value is as close to its neighbours as the neighbours are to their own. A larger
-// factor means an outlier. For example, 10, 11, 12, 13 and 30 have the factors 1, 1, 1, 1 and 11.67 for l = 2. The unit of
-// the values does not matter. Set l to at least the number of outliers that may lie together. The number of other values
-// should exceed l by at least this number too.
+// LOF returns the local outlier factor of each value. It compares each value with its l nearest other values, which
+// are called its neighbours [DynamicShare §3.3, equations 4 and 5]. A factor of about 1 means that a value is as
+// close to its neighbours as its neighbours are to their own neighbours. A larger factor means that the value is an
+// outlier. For example, with l = 2, the values 10, 11, 12, 13 and 30 have the factors 1, 1, 1, 1 and 11.67. The unit
+// of the values does not matter. If k outliers may have nearly equal values, choose l so that it is at least k, and
+// so that there are at least l+k other values.
 //
-// The neighbours follow the definition of Breunig et al.: all other values within the distance of the l-th nearest value.
-// So ties can make more than l neighbours. Distances are compared as computed: in float64, 0.3-0.25 and 0.25-0.2 are not
-// tied.
+// As Breunig et al. define it, the neighbours are all other values that are at most as far away as the l-th
+// nearest value. So a value may have more than l neighbours if distances are equal. Distances are compared as
+// float64 numbers. For example, 0.3-0.25 and 0.25-0.2 are not equal.
 //
-// If more than l values are equal, their density is infinite and their factor is 1. Another value with such a value among
-// its neighbours has the factor +Inf. The floor of [Scorer.Score] prevents this. A factor is never NaN.
+// If more than l values are equal, their density is infinite and their factor is 1. If such a value is a neighbour
+// of a different value, the factor of the different value is +Inf. The argument floor of [Scorer.Score] prevents
+// this. A factor is never NaN.
 //
-// The error says that there are fewer than 2 values, that a value is not finite or beyond 1e290, or that l is outside 1 to
-// len(values)-1. O(n log n + n l) time and O(n) memory, allocated in each call; a [Scorer] reuses its memory.
+// LOF returns an error if there are fewer than 2 values, if a value is not finite or beyond 1e290, or if l is not
+// from 1 to len(values)-1. Cost: O(n log n + n l) time and O(n) memory for n values. LOF allocates in each call; a
+// [Scorer] uses its memory again.
 func LOF(values []float64, l int) ([]float64, error) {
 	return new(Scorer).Score(nil, values, l, 0)
 }
 
-// Scorer computes local outlier factors and reuses its memory. The zero value is ready to use. Not safe for concurrent use;
-// each job needs its own Scorer.
+// Scorer computes local outlier factors and uses its memory again in later calls. The zero value is ready for use.
+// A Scorer is not safe for concurrent use. Use one Scorer for each job.
 type Scorer struct {
 	sorted []ranked
 	groups []group
 }
 
-// ranked is a value and its index in the caller's slice.
+// ranked is a value, and its index in the slice of the caller.
 type ranked struct {
 	value float64
 	index int
 }
 
-// group is a set of equal values. The neighbours of a value in the group are all values of the groups lo to hi, except the
-// value itself.
+// group is a set of equal values. The neighbours of a value in the group are all other values in the groups with
+// the indices lo to hi.
 type group struct {
 	value    float64
 	size     int     // number of equal values
 	lo, hi   int     // indices of the first and the last group of neighbours
-	count    int     // |N_l|, the number of neighbours
-	distance float64 // l-distance
-	density  float64 // lrd
-	factor   float64
+	count    int     // the number of neighbours of each value; |N_l| in the paper
+	distance float64 // the distance to the farthest neighbour; l-distance in the paper
+	density  float64 // the inverse of the mean reachability distance; lrd in the paper
+	factor   float64 // the local outlier factor of each value
 }
 
-// Score appends the factors of values to dst, as [LOF] computes them, with a reachability distance of at least floor. A
-// floor of the values' resolution, such as a millisecond, prevents that a group of equal values makes all other values
-// outliers. A floor of 0 is the paper's definition. The error names a floor that is negative or not finite. Score allocates
-// only if it gets more values than ever before, or if dst lacks the capacity.
+// Score appends to dst the local outlier factor of each value, as [LOF] computes it, and returns dst. In equation 4
+// each reachability distance that is smaller than floor is replaced by floor. If many values are equal because they
+// are rounded, for example to a millisecond, use this unit as floor. Otherwise a group of equal values would make all
+// other values outliers. With a floor of 0 the factors are as in the paper. Score returns an error as LOF does, or if
+// floor is negative or not finite. It allocates only if it gets more values than ever before, or if dst is too short.
 func (s *Scorer) Score(dst, values []float64, l int, floor float64) ([]float64, error) {
 	if err := checkLOF(values, l, floor); err != nil {
 		return dst, err
@@ -108,14 +112,15 @@ func checkLOF(values []float64, l int, floor float64) error {
 	return nil
 }
 
-// group sorts the values and collects equal values in groups. A group then costs the same work as a single value.
+// group sorts the values and divides them into groups of equal values. Each group then costs as much work as a
+// single value.
 func (s *Scorer) group(values []float64) {
 	s.sorted = s.sorted[:0]
 	for i, v := range values {
 		s.sorted = append(s.sorted, ranked{v, i})
 	}
 	slices.SortFunc(s.sorted, func(a, b ranked) int {
-		switch { // no value is NaN, so cmp.Compare and its test for NaN are not needed
+		switch { // no value is NaN, so the test of cmp.Compare for NaN is not needed
 		case a.value < b.value:
 			return -1
 		case a.value > b.value:
@@ -133,7 +138,8 @@ func (s *Scorer) group(values []float64) {
 	}
 }
 
-// neighbourhood finds N_l and the l-distance of group i. The search extends a range of groups on the nearer side.
+// neighbourhood finds the neighbours of the values in group i: the l nearest other values. It starts with group i
+// and adds the nearest group below or above, until there are enough values.
 func (s *Scorer) neighbourhood(i, l int) {
 	groups := s.groups
 	g := &groups[i]
@@ -150,7 +156,7 @@ func (s *Scorer) neighbourhood(i, l int) {
 		if right < left {
 			nearest = right
 		}
-		if count >= l && nearest > distance { // all values tied with the l-th nearest are included
+		if count >= l && nearest > distance { // all values that are as far away as the l-th nearest value are included
 			break
 		}
 		distance = nearest
@@ -166,7 +172,9 @@ func (s *Scorer) neighbourhood(i, l int) {
 	g.lo, g.hi, g.count, g.distance = lo, hi, count, distance
 }
 
-// densityOf returns lrd of group i by equation 4: the number of neighbours for each unit of reachability distance.
+// densityOf returns the density of the values in group i by equation 4, lrd in the paper: the number of neighbours
+// divided by the sum of the reachability distances. A reachability distance that is smaller than floor is replaced by
+// floor.
 func (s *Scorer) densityOf(i int, floor float64) float64 {
 	g := &s.groups[i]
 	value := g.value
@@ -191,7 +199,7 @@ func (s *Scorer) densityOf(i int, floor float64) float64 {
 	return min(float64(g.count)/sum, maxDensity)
 }
 
-// factorOf returns LOF of group i by equation 5.
+// factorOf returns the local outlier factor of the values in group i by equation 5.
 func (s *Scorer) factorOf(i int) float64 {
 	g := &s.groups[i]
 	if math.IsInf(g.density, 1) {

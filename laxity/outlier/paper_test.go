@@ -11,10 +11,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// §3.3, §5 and Figure 6: most of 84 tasks have laxities near 1650 ms, and five laxities are much lower. The detector names
-// exactly the five workers with low laxities. The paper does not state the scatter of the figure. Here the scatter is 10 to
-// 40 ms for five neighbours, the number of low values, and 10 to 80 ms for more neighbours. The low laxities are between 600
-// and 1000 ms.
+// §3.3, §5 and Figure 6: most of 84 workers have laxities near 1650 ms, and five laxities are much lower. The
+// detector reports exactly the five workers with low laxities. The paper does not say how far the laxities in the
+// figure are scattered. Here the standard deviation is 10 to 40 ms for five neighbours, which is the number of low
+// values, and 10 to 80 ms for more neighbours. The low laxities are between 600 and 1000 ms.
 func TestFiveLowLaxitiesOf84AreNamed_Figure6(t *testing.T) {
 	for l, scatters := range map[int][]float64{5: {10, 20, 40}, 10: {10, 40, 80}, 20: {10, 40, 80}} {
 		for _, scatter := range scatters {
@@ -52,8 +52,8 @@ func figure6(seed uint64, scatter float64) (laxities []time.Duration, low []int)
 	return laxities, low
 }
 
-// §3.3: "a value greater than 1", taken literally. The rule names the five workers and also most healthy workers. For this
-// reason the default threshold is higher.
+// §3.3: "a value greater than 1", taken literally. This rule reports the five workers and also most healthy
+// workers. For this reason the default threshold is higher.
 func TestPaperThresholdNamesHealthyWorkers_3_3(t *testing.T) {
 	d, err := NewDetector(Config{Neighbours: 10, Threshold: PaperThreshold, Spread: Off, Resolution: Off})
 	require.NoError(t, err)
@@ -88,7 +88,7 @@ func TestPaperThresholdNamesHealthyWorkers_3_3(t *testing.T) {
 	assert.Greater(t, above, 84/2)
 }
 
-// The comment of Config states the rates of jobs in which a healthy worker is named. Each rate is measured over 1000 jobs
+// The comment of Config says in how many jobs a healthy worker is reported. Each rate is measured over 1000 jobs
 // without an overloaded worker.
 func TestFalseAlarms(t *testing.T) {
 	normal := func(r *rand.Rand) float64 { return r.NormFloat64() }
@@ -135,9 +135,10 @@ func TestFactorByHand_3_3(t *testing.T) {
 	assert.InDeltaSlice(t, []float64{1, 1, 1, 1, 35. / 3}, factors, 1e-14)
 }
 
-// All values tied with the l-th nearest value are neighbours [Breunig et al. 2000, definition 4]. With l = 1, the
-// value 5 has the neighbours 0 and 10. For 0, 5 and 10 alone all factors would be 1, and with an arbitrary single
-// neighbour too. The value 12 makes the difference visible: the distance of 10 becomes 2, and lrd(10) becomes 1/2.
+// All values that are as far away as the l-th nearest value are neighbours [Breunig et al. 2000, definition 4].
+// With l = 1, the value 5 has the neighbours 0 and 10. For the values 0, 5 and 10 alone all factors would be 1,
+// even with only one of the two neighbours. With the value 12 the results differ: the distance of 10 to its
+// neighbour becomes 2, and lrd(10) becomes 1/2.
 func TestAllTiedNeighboursCount(t *testing.T) {
 	factors, err := LOF([]float64{0, 5, 10, 12}, 1)
 	require.NoError(t, err)
@@ -145,8 +146,8 @@ func TestAllTiedNeighboursCount(t *testing.T) {
 	assert.InDeltaSlice(t, []float64{1, (1 + 2.5) / 2, 1, 1}, factors, 1e-14)
 }
 
-// Distances are compared as computed. In float64, 1e17 has the same distance to 0, 1 and 3, so all three are its neighbours
-// for l = 1. Their densities are 1, 1 and 1/2, and the density of 1e17 is 1e-17.
+// Distances are compared as computed. In float64, 1e17 has the same distance to 0, 1 and 3, so all three are its
+// neighbours for l = 1. Their densities are 1, 1 and 1/2, and the density of 1e17 is 1e-17.
 func TestTiesByRoundingCount(t *testing.T) {
 	factors, err := LOF([]float64{0, 1, 3, 1e17}, 1)
 	require.NoError(t, err)

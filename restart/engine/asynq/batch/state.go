@@ -16,7 +16,7 @@ import (
 
 var (
 	errLeaseTaken = errors.New("another process has taken the batch over")
-	errRedisLost  = errors.New("Redis has lost its last writes")
+	errRedisLost  = errors.New("the last writes to Redis are lost")
 	errNotYet     = errors.New("not yet")
 	errFatal      = errors.New("can't go on") // a repetition does not help
 )
