@@ -69,8 +69,7 @@ func (c *BlacklistConfig) UnmarshalJSON(data []byte) error { return wire.Read(da
 // Every ban ends by itself. No task starts on a banned machine, so after its running tasks have ended there is a
 // window without observations of the machine. A machine is not banned after such a window. At most the share
 // MaxShare of the machines is banned, and the machines with the largest predictions are banned first. Among
-// machines with equal predictions, the machine with the lowest index comes first. If Origin is set, the order of
-// their names decides.
+// machines with equal predictions, the machine with the lowest index comes first.
 //
 // The host numbers the machines from 0 and passes the time to each call. If the host's clock steps back, no time
 // has passed, and the next time is measured from the new instant. The zero value has the default configuration and
@@ -130,8 +129,8 @@ func (b *Blacklist) Resize(machines int) {
 
 // Observe records that a task ended on the machine, and whether the task straggled. A task straggled if its
 // progress rate is below the rate that [Estimator.Observe] returned for its phase. The result is true if the
-// observation is used: the machine must exist and, if Origin is set, it must have a name. Cost: O(1); the first
-// call in each window takes O(m log m) for m machines. No allocation.
+// observation is used, so if the machine exists. Cost: O(1); the first call in each window takes O(m log m) for m
+// machines. No allocation.
 func (b *Blacklist) Observe(now time.Time, machine int, straggled bool) bool {
 	b.roll(now)
 	if machine < 0 || machine >= len(b.machine) {
