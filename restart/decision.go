@@ -2,6 +2,7 @@ package restart
 
 import (
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/straggler-go/straggler/internal/enum"
@@ -9,8 +10,8 @@ import (
 )
 
 // Decision is an action, the reason for it, and the two numbers that the policy compared. It is a plain value: it can be
-// compared with ==, and holds no NaN and no pointer. It prints as one line, logs as structured fields, marshals to JSON,
-// and encoding/gob stores it exactly. The zero value keeps the task.
+// compared with ==, and holds no NaN and no pointer. It prints as one line, logs as structured fields, and reads back as
+// itself from its JSON and from encoding/gob. The zero value keeps the task.
 //
 // The policy compared exactly these numbers, durations to the nanosecond, so a logged decision can be checked by hand.
 type Decision struct {
@@ -59,9 +60,10 @@ func (d *Decision) wire(c *wire.Codec) {
 	c.When(tried).Int("won", &d.Won)
 	c.When(tried).Int("tried", &d.Tried)
 	c.Duration("gain", &d.Gain)
-	if d.Avoid.Len() > 0 {
-		avoid := d.Avoid.id[:d.Avoid.n]
+	if c.Reading() || d.Avoid.Len() > 0 {
+		avoid := slices.Clone(d.Avoid.id[:d.Avoid.n])
 		wire.Numbers(c, "avoid", &avoid)
+		c.Check(d.Avoid.hold(avoid), "avoid", avoid, wantMachines)
 	}
 }
 
@@ -80,6 +82,9 @@ func (d Decision) LogValue() slog.Value { return wire.Log(d.wire) }
 
 // MarshalJSON returns an object with the fields that String prints: durations in seconds, null for unknown.
 func (d Decision) MarshalJSON() ([]byte, error) { return wire.JSON(d.wire) }
+
+// UnmarshalJSON reads the JSON of MarshalJSON, and gives the very same decision.
+func (d *Decision) UnmarshalJSON(data []byte) error { return wire.Read(data, d, (*Decision).wire) }
 
 // Action is what to do about a task. The names and values are stable.
 type Action uint8

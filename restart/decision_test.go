@@ -84,8 +84,8 @@ func TestADecisionPrintsTheFactsThatItUsed(t *testing.T) {
 	assert.Error(t, err, "there is no action 9")
 }
 
-// A decision reads back as itself from gob.
-func TestADecisionReadsBackFromGob(t *testing.T) {
+// A decision reads back as itself from JSON and from gob.
+func TestADecisionReadsBackFromJSONAndGob(t *testing.T) {
 	rng := rand.New(rand.NewPCG(12, 13))
 	span := func() time.Duration {
 		return []time.Duration{0, estimate.Unknown, math.MaxInt64, time.Duration(rng.Int64() >> rng.IntN(63))}[rng.IntN(4)]
@@ -107,11 +107,26 @@ func TestADecisionReadsBackFromGob(t *testing.T) {
 			of := restart.Measure(1 + rng.IntN(int(restart.WaitingTasks)))
 			d.Comparison = restart.Compare(of, rng.NormFloat64(), rng.ExpFloat64())
 		}
+		text, err := json.Marshal(d)
+		require.NoError(t, err)
+		var read restart.Decision
+		require.NoError(t, json.Unmarshal(text, &read), "%s", text)
+		require.Equal(t, d, read, "%s", text)
 		var b bytes.Buffer
 		require.NoError(t, gob.NewEncoder(&b).Encode(d))
-		var read restart.Decision
+		read = restart.Decision{}
 		require.NoError(t, gob.NewDecoder(&b).Decode(&read))
 		require.Equal(t, d, read)
+	}
+	for text, want := range map[string]string{
+		`{"action":"keep","reason":"not-slow","avoid":[1,2,3,4,5,6,7]}`: "restart: Decision.avoid is [1 2 3 4 5 6 7], want the numbers of at most six",
+		`{"action":"keep","reason":"not-slow","avoid":[1,1]}`:           "want the numbers of at most six machines, each once",
+		`{"action":"keep","reason":"odd"}`:                              "restart: Reason is \"odd\", want one of: no-reason",
+		`{"action":"keep","reason":"not-slow","x":1}`:                   "restart: Decision.x is",
+	} {
+		var d restart.Decision
+		assert.ErrorContains(t, json.Unmarshal([]byte(text), &d), want)
+		assert.Zero(t, d)
 	}
 	var set restart.MachineSet
 	require.NoError(t, set.UnmarshalBinary([]byte("[3,7]")))

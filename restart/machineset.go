@@ -77,13 +77,20 @@ func (m MachineSet) MarshalBinary() ([]byte, error) { return m.MarshalJSON() }
 func (m *MachineSet) UnmarshalBinary(data []byte) error {
 	var machines []int
 	var read MachineSet
-	err := json.Unmarshal(data, &machines)
-	for _, machine := range machines {
-		read.add(machine, MaxAvoid)
-	}
-	if err != nil || read.n != len(machines) {
-		return check.Bad("restart", "MachineSet", string(data), "the numbers of at most six machines, each once")
+	if err := json.Unmarshal(data, &machines); err != nil || !read.hold(machines) {
+		return check.Bad("restart", "MachineSet", string(data), wantMachines)
 	}
 	*m = read
 	return nil
+}
+
+const wantMachines = "the numbers of at most six machines, each once"
+
+// hold replaces the machines, and reports whether all fit, each stands once, and each is known.
+func (m *MachineSet) hold(machines []int) bool {
+	*m = MachineSet{}
+	for _, machine := range machines {
+		m.add(machine, MaxAvoid)
+	}
+	return m.n == len(machines)
 }

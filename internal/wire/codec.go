@@ -2,6 +2,8 @@ package wire
 
 import (
 	"log/slog"
+
+	"github.com/straggler-go/straggler/internal/check"
 )
 
 // mode is the task of a codec: to write a line, a JSON object or a group of log fields, or to read.
@@ -58,6 +60,17 @@ func (c *Codec) Brief() bool { return c.mode == line || c.mode == group }
 
 // InLine reports whether the value is a line. A line may leave out fields that only machines need.
 func (c *Codec) InLine() bool { return c.mode == line }
+
+// Reading reports whether the codec reads. A list may then compute further fields from the fields that were read.
+func (c *Codec) Reading() bool { return c.mode == reading }
+
+// Check stores an error if the codec reads and right is false. Use it for a field that was read under the given key
+// and has a fault, for example a list that is too long.
+func (c *Codec) Check(right bool, key string, value any, want string) {
+	if c.mode == reading && !right {
+		c.in.fail(check.Bad(c.in.name, key, value, want))
+	}
+}
 
 // form is one field of a value, with methods that write it as text and read it.
 type form interface {

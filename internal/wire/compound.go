@@ -96,7 +96,16 @@ func (f wired) json(dst []byte) []byte {
 	return append(dst, data...)
 }
 
-func (f wired) log() slog.Value { return f.v.LogValue() }
+func (f wired) log() slog.Value  { return f.v.LogValue() }
+func (f wired) want(bool) string { return "an object" }
+
+func (f wired) parse(t token) bool {
+	r, ok := f.v.(json.Unmarshaler)
+	if ok = ok && !t.quoted; ok {
+		f.c.in.fail(r.UnmarshalJSON([]byte(t.text)))
+	}
+	return ok
+}
 
 // appendAtom appends a text, in quotes if it is not one word.
 func appendAtom(dst []byte, s string) []byte {

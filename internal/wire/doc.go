@@ -1,5 +1,5 @@
 // Package wire prints the answers and configurations of the library as lines, logs them, and converts them to JSON. It
-// also reads configurations from JSON. Each type has a single list of its fields for all these forms:
+// also reads some of them from JSON. Each type has a single list of its fields for all these forms:
 //
 //	func (d *Decision) wire(c *wire.Codec) {
 //		c.Word("action", &d.Action)
@@ -50,7 +50,8 @@
 // people. Numbers and durations in a line have six digits, but the choices of a configuration are exact. A log has the
 // same keys as the JSON, and the value of a key always has the same type or is null.
 //
-// Only the configurations have UnmarshalJSON: no host reads an answer back. A type with only exported fields needs no
-// code for encoding/gob, so a host can store any answer with it. Package journal reads single fields of a line, by
-// [Field].
+// Configurations have UnmarshalJSON, and so have the values of package restart that a workflow engine passes on as JSON:
+// decisions, answers, events, actions and ledgers. No host reads other answers back. A type with only exported fields
+// needs no code for encoding/gob, so a host can store any answer with it. No host reads a line back. Package journal
+// reads single fields of a line, by [Field].
 package wire

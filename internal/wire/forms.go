@@ -89,6 +89,13 @@ type instant struct{ v *time.Time }
 func (f instant) line(dst []byte) []byte { return f.v.UTC().AppendFormat(dst, time.RFC3339Nano) }
 func (f instant) json(dst []byte) []byte { return append(f.line(append(dst, '"')), '"') }
 func (f instant) log() slog.Value        { return slog.TimeValue(f.v.UTC()) }
+func (f instant) want(bool) string       { return "a time such as 2026-01-02T03:04:05Z" }
+
+func (f instant) parse(t token) bool {
+	at, err := time.Parse(time.RFC3339Nano, t.text)
+	*f.v = at.UTC()
+	return err == nil && t.quoted
+}
 
 // text is the form of a string.
 type text struct{ v *string }

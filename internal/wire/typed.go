@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"encoding/json"
 	"log/slog"
 	"math"
 	"time"
@@ -39,8 +40,13 @@ func (c *Codec) Int(key string, v *int) { put(c, key, *v == 0, whole[int]{v}) }
 // Int64 writes or reads a whole number of type int64.
 func (c *Codec) Int64(key string, v *int64) { put(c, key, *v == 0, whole[int64]{v}) }
 
-// Index writes an index in a list. -1 means that there is no index, and is not written.
-func (c *Codec) Index(key string, v *int) { c.When(*v >= 0).Int(key, v) }
+// Index writes or reads an index in a list. -1 means that there is no index, and is not written.
+func (c *Codec) Index(key string, v *int) {
+	if c.mode == reading {
+		*v = -1
+	}
+	c.When(*v >= 0).Int(key, v)
+}
 
 // Float writes or reads a number. NaN means that the number is not known. If the number may be infinite, use
 // [Limit] instead.
@@ -187,5 +193,9 @@ func (c *Codec) Inline(v Wired) {
 		}
 	case group:
 		c.attrs = append(c.attrs, v.LogValue().Group()...)
+	case reading:
+		rest, _ := json.Marshal(c.in.value) // the fields are valid JSON
+		c.in.value = nil
+		wired{c, v}.parse(token{text: string(rest)})
 	}
 }

@@ -149,7 +149,7 @@ func (a *Action) wire(c *wire.Codec) {
 	c.When(true).Text("id", &a.ID)
 	c.Text("machine", &a.Machine)
 	c.Texts("avoid", &a.Avoid)
-	if a.Decision != (restart.Decision{}) {
+	if c.Reading() || a.Decision != (restart.Decision{}) {
 		c.Value("decision", &a.Decision)
 	}
 }
@@ -160,3 +160,7 @@ func (a Action) LogValue() slog.Value { return wire.Log(a.wire) }
 // MarshalJSON returns the action as an object. The decision is an object within it, durations are in seconds,
 // and null stands for an unknown number.
 func (a Action) MarshalJSON() ([]byte, error) { return wire.JSON(a.wire) }
+
+// UnmarshalJSON reads the output of MarshalJSON. The action that it sets is equal to the action that was
+// written.
+func (a *Action) UnmarshalJSON(data []byte) error { return wire.Read(data, a, (*Action).wire) }

@@ -3,7 +3,6 @@ package engine
 import (
 	"cmp"
 	"maps"
-	"math"
 	"slices"
 	"time"
 
@@ -14,7 +13,7 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-const phaseVersion = 10
+const phaseVersion = 9
 
 // AppendBinary appends a snapshot of the phase to dst. The snapshot holds all state and all choices, except the
 // parts that only your program can supply; [Restore] takes these again. AppendBinary never fails. O(n log n),
@@ -203,31 +202,16 @@ func (p *Phase) rebuild(c *snapshot.Codec, all []*attempt) {
 	}
 }
 
-// codeWhy codes the decision behind a request, if the request may be repeated.
+// codeWhy codes the decision behind a request as JSON, if the request may be repeated.
 func codeWhy(c *snapshot.Codec, why **restart.Decision, again bool) {
-	again = again && *why != nil
-	if c.Bool(&again); !again {
-		return
+	text := ""
+	if again && *why != nil {
+		json, _ := (*why).MarshalJSON() // empty for a reason that a custom policy invented
+		text = string(json)
 	}
-	if c.Reading() {
+	c.Text(&text)
+	if c.Reading() && text != "" {
 		*why = new(restart.Decision)
-	}
-	d := *why
-	snapshot.Small(c, &d.Action, 0, int(restart.Start))
-	snapshot.Small(c, &d.Reason, 0, math.MaxUint8) // a custom policy may invent reasons
-	snapshot.Small(c, &d.Basis, 0, int(restart.ByAge))
-	snapshot.Small(c, &d.Measure, 0, int(restart.WaitingTasks))
-	for _, n := range [...]*int{&d.Attempt, &d.Won, &d.Tried} {
-		c.Number(n, 0, snapshot.Any)
-	}
-	for _, t := range [...]*time.Duration{&d.Remaining, &d.Fresh, &d.Bar, &d.Gain} {
-		c.Duration(t)
-	}
-	c.Real(&d.Value)
-	c.Real(&d.Threshold)
-	avoid, _ := d.Avoid.MarshalBinary() // it never fails
-	text := string(avoid)
-	if c.Text(&text); c.Reading() {
-		c.In.Fail(d.Avoid.UnmarshalBinary([]byte(text)))
+		c.In.Fail((*why).UnmarshalJSON([]byte(text)))
 	}
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/straggler-go/straggler/restart/engine"
 )
 
-// An action that was stored by encoding/gob reads back equal.
-func TestActionsReadBackFromGob(t *testing.T) {
+// An action that was stored as JSON or gob reads back equal.
+func TestActionsReadBack(t *testing.T) {
 	q := newQueue(20, 3, 4, func(int) time.Duration { return 8 * time.Second })
 	q.slow["h2"] = 20
 	machines, err := engine.NewMachines(engine.MachinesConfig{Machines: q.machines})
@@ -33,9 +33,14 @@ func TestActionsReadBackFromGob(t *testing.T) {
 	ops := map[engine.Op]int{}
 	for _, a := range all {
 		ops[a.Op]++
+		text, err := json.Marshal(a)
+		require.NoError(t, err)
+		var back engine.Action
+		require.NoError(t, json.Unmarshal(text, &back), "%s", text)
+		assert.Equal(t, a, back, "%s", text)
 		var b bytes.Buffer
 		require.NoError(t, gob.NewEncoder(&b).Encode(a))
-		var back engine.Action
+		back = engine.Action{}
 		require.NoError(t, gob.NewDecoder(&b).Decode(&back))
 		assert.Equal(t, a, back)
 	}

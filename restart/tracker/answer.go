@@ -71,5 +71,8 @@ func (a Answer) LogValue() slog.Value { return wire.Log(a.wire) }
 // unknown.
 func (a Answer) MarshalJSON() ([]byte, error) { return wire.JSON(a.wire) }
 
+// UnmarshalJSON reads the JSON of MarshalJSON, and gives the very same answer.
+func (a *Answer) UnmarshalJSON(data []byte) error { return wire.Read(data, a, (*Answer).wire) }
+
 // ends reports whether a decision ends an attempt.
 func ends(d *restart.Decision) bool { return d.Action == restart.Restart || d.Action == restart.Kill }

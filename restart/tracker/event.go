@@ -183,6 +183,9 @@ func (ev Event) LogValue() slog.Value { return wire.Log(ev.wire) }
 // MarshalJSON returns the event as an object of its fields: durations in seconds, null for unknown.
 func (ev Event) MarshalJSON() ([]byte, error) { return wire.JSON(ev.wire) }
 
+// UnmarshalJSON reads the JSON of MarshalJSON.
+func (ev *Event) UnmarshalJSON(data []byte) error { return wire.Read(data, ev, (*Event).wire) }
+
 // Report is the progress that an attempt reports. A field that is zero is not known.
 type Report struct {
 	// Done is the work that the attempt has done, in the units of Config.Work: bytes if Work is in bytes, a share in

@@ -90,6 +90,9 @@ func (l Ledger) LogValue() slog.Value { return wire.Log(l.wire) }
 // MarshalJSON returns an object of the fields that are not zero, durations in seconds.
 func (l Ledger) MarshalJSON() ([]byte, error) { return wire.JSON(l.wire) }
 
+// UnmarshalJSON reads the JSON of MarshalJSON.
+func (l *Ledger) UnmarshalJSON(data []byte) error { return wire.Read(data, l, (*Ledger).wire) }
+
 // reasons is the number of reasons.
 const reasons = restart.BeatenMachine + 1
 

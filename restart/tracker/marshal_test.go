@@ -72,12 +72,48 @@ func TestDecisionsAreCounted(t *testing.T) {
 	assert.Equal(t, map[string]int{"keep too-few-finished": 2, "copy beyond-peers": 2}, got)
 }
 
-func TestKindsReadBackFromTheirWords(t *testing.T) {
+// A written value reads back as the very same value from JSON.
+func TestWrittenValuesReadBack(t *testing.T) {
+	answers := []tracker.Answer{
+		{Task: -1}, {Task: 0, Decision: restart.Decision{Action: restart.Start, Reason: restart.LargestWork}},
+		{Task: 2, Decision: restart.Decision{Attempt: 3}}, // a task was started
+		{Task: 7, Decision: restart.Decision{
+			Action: restart.Kill, Reason: restart.SlowerAttempt, Attempt: 1, Remaining: estimate.Unknown, Bar: 1234567891, Comparison: restart.Compare(restart.FasterAttempts, 0.125, 1),
+		}},
+		{Task: -1, Found: []tracker.Answer{{Task: 2, Decision: restart.Decision{Action: restart.Copy, Reason: restart.IdleSlot}}}},
+		{Task: 4, Ignored: true, Overtaken: []int{2, 1}}, {Task: -1, Waiting: []int{5, 6}},
+	}
+	for _, a := range answers {
+		text, err := json.Marshal(a)
+		require.NoError(t, err)
+		var back tracker.Answer
+		require.NoError(t, json.Unmarshal(text, &back), "%s", text)
+		assert.Equal(t, a, back, "%s", text)
+	}
 	for k := range tracker.Kind(tracker.Kinds + 1) {
+		e := tracker.Event{
+			Kind: k, Time: time.Unix(1e9, 5).UTC(), Task: 3, Attempt: 1, Machine: 2, Leaves: time.Unix(2e9, 0).UTC(), Slots: 4,
+			Report: tracker.Report{Done: 0.1, Score: 0.2, Remaining: 1, Saved: 0.3}, NoCopy: true, NoRestart: true,
+		}
+		if k == 0 {
+			e = tracker.Event{}
+		}
+		text, err := json.Marshal(e)
+		require.NoError(t, err)
+		var back tracker.Event
+		require.NoError(t, json.Unmarshal(text, &back), "%s", text)
+		assert.Equal(t, string(text), string(must(json.Marshal(back))))
+		assert.Equal(t, e.Report, back.Report)
+		assert.Equal(t, e.Time, back.Time)
 		var kind tracker.Kind
 		require.NoError(t, kind.UnmarshalText([]byte(k.String())))
 		assert.Equal(t, k, kind)
 	}
+	l := tracker.Ledger{Started: 5, Restarts: 2, ClockSteps: 1, Used: time.Minute + 1, Wasted: 9 * time.Second}
+	var back tracker.Ledger
+	require.NoError(t, json.Unmarshal(must(json.Marshal(l)), &back))
+	assert.Equal(t, l, back)
+	assert.Error(t, json.Unmarshal([]byte(`{"started":1,"lots":2}`), &back), "an unknown key is an error")
 	assert.Error(t, new(tracker.Kind).UnmarshalText([]byte("begun")))
 	_, err := tracker.Kind(200).MarshalText()
 	assert.Error(t, err)
