@@ -123,8 +123,10 @@ func (d *Decision) wire(c *wire.Codec) {
 	c.When(d.Action == Clone).Int("clones", &d.Clones)
 	c.When(d.Action == Clone).Int("tasks", &d.Tasks)
 	c.Int("wanted", &d.Wanted)
-	c.When(d.compared()).Part("spent", &d.Spent, "budget", &d.Budget)
-	c.When(d.compared()).Part("busy", &d.Busy, "ceiling", &d.Ceiling)
+	c.When(d.compared()).Int("spent", &d.Spent)
+	wire.Limit(c.When(d.compared()), "budget", &d.Budget)
+	c.When(d.compared()).Int("busy", &d.Busy)
+	wire.Limit(c.When(d.compared()), "ceiling", &d.Ceiling)
 }
 
 // compared reports whether the decision compared the charged slots and the busy slots with their limits.

@@ -67,7 +67,7 @@ func TestSnapshotsRefuseInvalidBytes(t *testing.T) {
 func TestZeroValuesAreUsable(t *testing.T) {
 	var b Budget
 	d := b.Admit(Job{Tasks: 10}, Cluster{Capacity: 1800, Busy: 900, Straggler: .1})
-	assert.Equal(t, "clone room-for-all clones=3 tasks=10 wanted=3 spent=30/90 busy=930/1440", d.String())
+	assert.Equal(t, "clone room-for-all clones=3 tasks=10 wanted=3 spent=30 budget=90 busy=930 ceiling=1440", d.String())
 	assert.Equal(t, 30, b.Cancel(d.Grant))
 	assert.Equal(t, Config{AcceptableRisk: .05, BudgetShare: .05, Ceiling: .8}, b.Config())
 	assert.Empty(t, b.Victims(nil, Job{Tasks: 4}, Cluster{Capacity: 1, Straggler: .5}))

@@ -77,11 +77,6 @@ type form interface {
 	line(dst []byte) []byte
 	json(dst []byte) []byte
 	log() slog.Value
-}
-
-// readable is a form that can be read. The forms of an operator's choices are readable.
-type readable interface {
-	form
 	parse(t token) bool
 	want(line bool) string // says in words which texts parse accepts
 }

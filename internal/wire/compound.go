@@ -10,7 +10,7 @@ import (
 // items is the form of a list. The function named of returns the form of an item.
 type items[T any] struct {
 	v  *[]T
-	of func(*T) readable
+	of func(*T) form
 }
 
 func (f items[T]) line(dst []byte) []byte {
@@ -117,13 +117,3 @@ func appendAtom(dst []byte, s string) []byte {
 
 // mark reports whether a byte separates or encloses values in a line.
 func mark(b byte) bool { return b == ' ' || b == '=' || b == ',' || b == '(' || b == ')' || b == '"' }
-
-// part is the form of a used amount and its limit in a line, for example 3/10.
-type part struct {
-	used  whole[int]
-	limit form
-}
-
-func (f part) line(dst []byte) []byte { return f.limit.line(append(f.used.line(dst), '/')) }
-func (f part) json(dst []byte) []byte { return dst }
-func (f part) log() slog.Value        { return slog.Value{} }

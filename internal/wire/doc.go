@@ -38,7 +38,6 @@
 //	  of a kind      seconds=0.25         "kind":"seconds","value":0.25
 //	  limit, none    budget=off           null
 //	  choice, off    wait=off             -1
-//	part of a limit  spent=3/10           "spent":3,"budget":10
 //	index, none      left out             left out
 //	word, enum       keep; basis=age      "keep"
 //	flag             move, or stay        true or false

@@ -46,7 +46,7 @@ func (c *Codec) choices(v reflect.Value) {
 		case *[]int:
 			Numbers(c.When(*f != nil), key, f)
 		case *[]time.Duration:
-			list(c.When(*f != nil), key, f, func(d *time.Duration) readable { return span{d, true} })
+			list(c.When(*f != nil), key, f, func(d *time.Duration) form { return span{d, true} })
 		default:
 			if form := (Field{key, f, true}).form(); form != nil {
 				put(c, key, one.IsZero(), form)
@@ -76,7 +76,7 @@ func key(name string) string {
 
 // form returns the form in which the value of the field is written and read. It returns nil for a type that has no
 // form.
-func (f Field) form() readable {
+func (f Field) form() form {
 	switch v := f.Value.(type) {
 	case *int:
 		return exact(v, f.Choice)
@@ -94,7 +94,7 @@ func (f Field) form() readable {
 
 // exact returns the form of a number that is written with all its digits. If the number is a choice, -1 is written
 // as off.
-func exact[T Number](v *T, choice bool) readable {
+func exact[T Number](v *T, choice bool) form {
 	if choice {
 		return offOr(v)
 	}

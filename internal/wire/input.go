@@ -70,12 +70,7 @@ func (in *input) read(key string, f form) {
 	if delete(in.value, key); !ok {
 		return
 	}
-	t, want := tokenOf(raw), "no such field: it is only written"
-	if r, can := f.(readable); can {
-		if r.parse(t) {
-			return
-		}
-		want = r.want(false)
+	if t := tokenOf(raw); !f.parse(t) {
+		in.fail(check.Bad(in.name, key, t.text, f.want(false)))
 	}
-	in.fail(check.Bad(in.name, key, t.text, want))
 }

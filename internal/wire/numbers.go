@@ -195,7 +195,7 @@ func parseSeconds(text string) (time.Duration, bool) {
 // special is the form of a number for which one value has a special meaning. A line has the word off for this
 // value, and JSON has the given text.
 type special[T Number] struct {
-	readable
+	form
 	v    *T
 	is   T      // the value with the special meaning
 	text string // the text for this value in JSON: null or -1
@@ -205,7 +205,7 @@ func (f special[T]) line(dst []byte) []byte {
 	if *f.v == f.is {
 		return append(dst, "off"...)
 	}
-	return f.readable.line(dst)
+	return f.form.line(dst)
 }
 
 func (f special[T]) json(dst []byte) []byte {
@@ -213,7 +213,7 @@ func (f special[T]) json(dst []byte) []byte {
 		return append(dst, f.text...)
 	}
 	from := len(dst)
-	if dst = f.readable.json(dst); f.text == "-1" && string(dst[from:]) == "-1" {
+	if dst = f.form.json(dst); f.text == "-1" && string(dst[from:]) == "-1" {
 		dst = append(dst, ".0"...) // without this, a duration of -1 s would be read as off
 	}
 	return dst
@@ -222,7 +222,7 @@ func (f special[T]) json(dst []byte) []byte {
 func (f special[T]) log() slog.Value {
 	switch {
 	case *f.v != f.is:
-		return f.readable.log()
+		return f.form.log()
 	case f.text == "null":
 		return slog.AnyValue(nil)
 	}
@@ -231,9 +231,9 @@ func (f special[T]) log() slog.Value {
 
 func (f special[T]) want(line bool) string {
 	if line {
-		return strings.TrimSuffix(f.readable.want(line), orUnknown(line)) + ", or off"
+		return strings.TrimSuffix(f.form.want(line), orUnknown(line)) + ", or off"
 	}
-	return f.readable.want(line) + ", or " + f.text
+	return f.form.want(line) + ", or " + f.text
 }
 
 func (f special[T]) parse(t token) bool {
@@ -241,5 +241,5 @@ func (f special[T]) parse(t token) bool {
 		*f.v = f.is
 		return true
 	}
-	return !(t.null() && f.text == "-1") && f.readable.parse(t)
+	return !(t.null() && f.text == "-1") && f.form.parse(t)
 }

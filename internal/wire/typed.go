@@ -85,23 +85,7 @@ type Number interface {
 // Limit writes or reads a number that limits something. The largest number of the type, or +Inf, means that there
 // is no limit: it is written as off in a line and as null in JSON.
 func Limit[T Number](c *Codec, key string, v *T) {
-	put(c, key, *v == 0, limitOf(v))
-}
-
-// limitOf returns the form of a limit: a number for which the largest number of the type is written as off or null.
-func limitOf[T Number](v *T) special[T] { return special[T]{formOf(v, false), v, largest[T](), "null"} }
-
-// Part writes or reads a used amount and its limit. In a line they are a single field, for example spent=3/10. In
-// JSON and logs, they are two fields, and the argument named of is the key of the limit.
-func (c *Codec) Part(key string, used *int, of string, limit *int) {
-	if c.InLine() {
-		put(c, key, *used == 0 && *limit == 0, part{whole[int]{used}, limitOf(limit)})
-		return
-	}
-	as := c.used
-	c.Int(key, used)
-	c.used = as
-	Limit(c, of, limit)
+	put(c, key, *v == 0, special[T]{formOf(v, false), v, largest[T](), "null"})
 }
 
 // Choice writes or reads a number that an operator has chosen. -1 means that a rule is turned off, and is written
@@ -132,7 +116,7 @@ func largest[T Number]() (most T) {
 }
 
 // formOf returns the form of a number. If exact is true, a line has all digits of the number.
-func formOf[T Number](v *T, exact bool) readable {
+func formOf[T Number](v *T, exact bool) form {
 	switch v := any(v).(type) {
 	case *int:
 		return whole[int]{v}
@@ -147,28 +131,28 @@ func formOf[T Number](v *T, exact bool) readable {
 }
 
 // list writes or reads a list. The function named of returns the form of an item.
-func list[T any](c *Codec, key string, v *[]T, of func(*T) readable) {
+func list[T any](c *Codec, key string, v *[]T, of func(*T) form) {
 	put(c, key, len(*v) == 0, items[T]{v, of})
 }
 
 // Numbers writes or reads a list of whole numbers.
 func Numbers[T int | int64](c *Codec, key string, v *[]T) {
-	list(c, key, v, func(n *T) readable { return whole[T]{n} })
+	list(c, key, v, func(n *T) form { return whole[T]{n} })
 }
 
 // Floats writes or reads a list of floats.
 func (c *Codec) Floats(key string, v *[]float64) {
-	list(c, key, v, func(x *float64) readable { return real{x, true} })
+	list(c, key, v, func(x *float64) form { return real{x, true} })
 }
 
 // Texts writes or reads a list of strings.
 func (c *Codec) Texts(key string, v *[]string) {
-	list(c, key, v, func(s *string) readable { return text{s} })
+	list(c, key, v, func(s *string) form { return text{s} })
 }
 
 // List writes or reads a list of values that have fields. The function fields is the list of fields of one value.
 func List[T any](c *Codec, key string, v *[]T, fields func(*T, *Codec)) {
-	list(c, key, v, func(one *T) readable { return nested{c, func(c *Codec) { fields(one, c) }} })
+	list(c, key, v, func(one *T) form { return nested{c, func(c *Codec) { fields(one, c) }} })
 }
 
 // Wired is a type that has its own list of fields, usually in another package.
