@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/straggler-go/straggler/internal/check"
-	"github.com/straggler-go/straggler/internal/merge"
 	"github.com/straggler-go/straggler/internal/wire"
 )
 
@@ -29,13 +28,6 @@ type BlacklistConfig struct {
 	// MinTasks is a number of tasks, at least 1. A window is used for a machine only if at least so many tasks
 	// have ended on the machine in the window. Zero means 3; the paper states no value.
 	MinTasks int
-	// Origin is the name of this process among the processes that exchange their observations of the same
-	// machines, with [Blacklist.AppendDelta] and [Blacklist.Merge]. It has at most 255 bytes. Each process must
-	// have a different name. If Origin is empty, the process does not exchange observations.
-	Origin string
-	// MaxSkew is the longest time by which the clock of another process may be ahead of this process.
-	// [Blacklist.Merge] refuses observations that are further in the future. Zero means one minute.
-	MaxSkew time.Duration
 }
 
 // Effective returns the configuration with its zero fields replaced by their defaults.
@@ -45,7 +37,6 @@ func (c BlacklistConfig) Effective() BlacklistConfig {
 	c.Threshold = check.Or(c.Threshold, 0.3)
 	c.MaxShare = check.Or(c.MaxShare, 0.1)
 	c.MinTasks = check.Or(c.MinTasks, 3)
-	c.MaxSkew = check.Or(c.MaxSkew, time.Minute)
 	return c
 }
 
@@ -59,17 +50,15 @@ func (c BlacklistConfig) Validate() error {
 		check.Probability(place, "Threshold", c.Threshold),
 		check.Share(place, "MaxShare", c.MaxShare, false),
 		check.Count(place, "MinTasks", c.MinTasks, false),
-		c.choices().Validate(place),
 	)
 }
 
-// String returns the configuration as one line, and UnmarshalText reads that line. LogValue returns the same
-// fields for log/slog. MarshalJSON writes the same fields, and UnmarshalJSON reads the JSON.
+// String returns the configuration as one line. LogValue returns the same fields for log/slog. MarshalJSON writes the
+// same fields, and UnmarshalJSON reads the JSON.
 func (c BlacklistConfig) String() string                   { return wire.Line(wire.Settings(&c)) }
 func (c BlacklistConfig) LogValue() slog.Value             { return wire.Log(wire.Settings(&c)) }
 func (c BlacklistConfig) MarshalJSON() ([]byte, error)     { return wire.JSON(wire.Settings(&c)) }
 func (c *BlacklistConfig) UnmarshalJSON(data []byte) error { return wire.Read(data, c, wire.Struct) }
-func (c *BlacklistConfig) UnmarshalText(line []byte) error { return wire.Scan(line, c, wire.Struct) }
 
 // Blacklist predicts on which machines tasks will straggle, which means that they will be much slower than other
 // tasks. It bans the worst machines for one time window after another [Dolly §2.1.2]. The prediction for a machine
@@ -80,8 +69,7 @@ func (c *BlacklistConfig) UnmarshalText(line []byte) error { return wire.Scan(li
 // Every ban ends by itself. No task starts on a banned machine, so after its running tasks have ended there is a
 // window without observations of the machine. A machine is not banned after such a window. At most the share
 // MaxShare of the machines is banned, and the machines with the largest predictions are banned first. Among
-// machines with equal predictions, the machine with the lowest index comes first. If Origin is set, the order of
-// their names decides.
+// machines with equal predictions, the machine with the lowest index comes first.
 //
 // The host numbers the machines from 0 and passes the time to each call. If the host's clock steps back, no time
 // has passed, and the next time is measured from the new instant. The zero value has the default configuration and
@@ -91,7 +79,6 @@ type Blacklist struct {
 	period  period
 	machine []health
 	worst   []int32 // scratch space: machines with predictions above the threshold, which banWorst sorts
-	fleet   merge.Fleet
 }
 
 // health contains the observations of one machine and the prediction for it.
@@ -124,7 +111,6 @@ func (b *Blacklist) Resize(machines int) {
 	b.config = b.Config()
 	machines = max(machines, 0)
 	if machines <= len(b.machine) {
-		b.fleet.Resize(machines)
 		clear(b.machine[machines:])
 		b.machine = b.machine[:machines]
 		b.worst = b.worst[:0]
@@ -143,19 +129,12 @@ func (b *Blacklist) Resize(machines int) {
 
 // Observe records that a task ended on the machine, and whether the task straggled. A task straggled if its
 // progress rate is below the rate that [Estimator.Observe] returned for its phase. The result is true if the
-// observation is used: the machine must exist and, if Origin is set, it must have a name. Cost: O(1); the first
-// call in each window takes O(m log m) for m machines. No allocation.
+// observation is used, so if the machine exists. Cost: O(1); the first call in each window takes O(m log m) for m
+// machines. No allocation.
 func (b *Blacklist) Observe(now time.Time, machine int, straggled bool) bool {
 	b.roll(now)
 	if machine < 0 || machine >= len(b.machine) {
 		return false
-	}
-	if c := b.config.choices(); c.Origin != "" {
-		n := merge.Count{Of: 1}
-		if straggled {
-			n.Hits = 1
-		}
-		return b.fleet.Add(c, b.period.clock.Since, machine, n)
 	}
 	b.machine[machine].tasks++
 	if straggled {
@@ -200,10 +179,6 @@ func (b *Blacklist) roll(now time.Time) {
 	if len(b.machine) == 0 {
 		return // without machines there are no observations, and the zero Blacklist has no window
 	}
-	if b.config.Origin != "" {
-		b.rollShared(now, false)
-		return
-	}
 	windows := b.period.roll(now, b.config.Window)
 	if windows == 0 {
 		return
@@ -229,8 +204,7 @@ func (b *Blacklist) roll(now time.Time) {
 // banWorst bans the machines of b.worst with the largest predictions, as many as MaxShare allows.
 func (b *Blacklist) banWorst() {
 	slices.SortFunc(b.worst, func(x, y int32) int {
-		return cmp.Or(cmp.Compare(b.machine[y].predicted, b.machine[x].predicted),
-			cmp.Compare(b.fleet.Name(int(x)), b.fleet.Name(int(y))), cmp.Compare(x, y))
+		return cmp.Or(cmp.Compare(b.machine[y].predicted, b.machine[x].predicted), cmp.Compare(x, y))
 	})
 	for _, i := range b.worst[:min(len(b.worst), slots(b.config.MaxShare, len(b.machine)))] {
 		b.machine[i].banned = true

@@ -33,9 +33,9 @@ func TestReasonsNotToClone_33(t *testing.T) {
 		{Job{Tasks: 5}, with(func(c *Cluster) { c.Straggler = 0 }), "single one-suffices"},
 		{Job{Tasks: 5}, with(func(c *Cluster) { c.Straggler = .01 }), "single one-suffices"},
 		{Job{Tasks: 5, Upstream: 1}, now, "single upstream-single"},
-		{Job{Tasks: 5}, with(func(c *Cluster) { c.Capacity = 0 }), "single over-budget wanted=2 spent=10/0 busy=10/0"},
-		{Job{Tasks: 5}, with(func(c *Cluster) { c.Capacity = -7 }), "single over-budget wanted=2 spent=10/0 busy=10/0"},
-		{Job{Tasks: 5}, with(func(c *Cluster) { c.Busy = 1431 }), "single over-ceiling wanted=2 spent=10/90 busy=1441/1440"},
+		{Job{Tasks: 5}, with(func(c *Cluster) { c.Capacity = 0 }), "single over-budget wanted=2 spent=10 budget=0 busy=10 ceiling=0"},
+		{Job{Tasks: 5}, with(func(c *Cluster) { c.Capacity = -7 }), "single over-budget wanted=2 spent=10 budget=0 busy=10 ceiling=0"},
+		{Job{Tasks: 5}, with(func(c *Cluster) { c.Busy = 1431 }), "single over-ceiling wanted=2 spent=10 budget=90 busy=1441 ceiling=1440"},
 	} {
 		d := b.Admit(c.job, c.now)
 		assert.Equal(t, c.want, d.String())
@@ -49,7 +49,7 @@ func TestReasonsNotToClone_33(t *testing.T) {
 	assert.Equal(t, OverBudget, d.Reason)
 	assert.Equal(t, math.MaxInt, d.Spent)
 	d = b.Admit(Job{Tasks: 3}, with(func(c *Cluster) { c.Busy = -100 }))
-	assert.Equal(t, "clone room-for-all clones=2 tasks=3 wanted=2 spent=6/90 busy=6/1440", d.String())
+	assert.Equal(t, "clone room-for-all clones=2 tasks=3 wanted=2 spent=6 budget=90 busy=6 ceiling=1440", d.String())
 	assert.Equal(t, 6, b.Cancel(d.Grant))
 }
 
@@ -58,7 +58,7 @@ func TestOff(t *testing.T) {
 	b, err := NewBudget(Config{BudgetShare: Off, Ceiling: Off, Shortage: FewerClones})
 	require.NoError(t, err)
 	d := b.Admit(Job{Tasks: 1000}, Cluster{Capacity: 10, Busy: 10, Straggler: .1})
-	assert.Equal(t, "clone room-for-all clones=5 tasks=1000 wanted=5 spent=5000/off busy=5010/off", d.String())
+	assert.Equal(t, "clone room-for-all clones=5 tasks=1000 wanted=5 spent=5000 budget=off busy=5010 ceiling=off", d.String())
 	assert.Equal(t, "[action=clone reason=room-for-all clones=5 tasks=1000 wanted=5 spent=5000 budget=<nil> busy=5010 ceiling=<nil>]", d.LogValue().String())
 	assert.Empty(t, b.Victims(nil, Job{Tasks: 10}, Cluster{Capacity: 10, Busy: 10, Straggler: .1}))
 }

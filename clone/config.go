@@ -104,13 +104,12 @@ func (c Config) Validate() error {
 	)
 }
 
-// String returns the configuration as one line, and UnmarshalText reads that line. LogValue returns the same
-// fields for log/slog. MarshalJSON writes the same fields, and UnmarshalJSON reads the JSON.
+// String returns the configuration as one line. LogValue returns the same fields for log/slog. MarshalJSON writes the
+// same fields, and UnmarshalJSON reads the JSON.
 func (c Config) String() string                   { return wire.Line(wire.Settings(&c)) }
 func (c Config) LogValue() slog.Value             { return wire.Log(wire.Settings(&c)) }
 func (c Config) MarshalJSON() ([]byte, error)     { return wire.JSON(wire.Settings(&c)) }
 func (c *Config) UnmarshalJSON(data []byte) error { return wire.Read(data, c, wire.Struct) }
-func (c *Config) UnmarshalText(line []byte) error { return wire.Scan(line, c, wire.Struct) }
 
 // slots returns the whole number of slots that are a share of the capacity, rounded down, or math.MaxInt if the
 // share is Off. For example, 0.29 of 100 slots are 29 slots. In binary arithmetic the product is slightly less

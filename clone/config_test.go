@@ -33,7 +33,6 @@ func TestConstructorsRefuseValuesOutOfRange(t *testing.T) {
 		{blacklist(1, BlacklistConfig{Recent: 2}), "clone: BlacklistConfig.Recent is 2, want a share in (0, 1], or 0 for the default"},
 		{blacklist(1, BlacklistConfig{Threshold: 1}), "clone: BlacklistConfig.Threshold is 1, want a probability in (0, 1), or 0 for the default"},
 		{blacklist(1, BlacklistConfig{MaxShare: math.Inf(1)}), "clone: BlacklistConfig.MaxShare is +Inf, want a share in (0, 1], or 0 for the default"},
-		{blacklist(1, BlacklistConfig{MaxSkew: -1}), "clone: BlacklistConfig.MaxSkew is -1ns, want a positive duration, or 0 for the default"},
 		{blacklist(1, BlacklistConfig{MinTasks: -2}), "clone: BlacklistConfig.MinTasks is -2, want a positive number, or 0 for the default"},
 	} {
 		assert.EqualError(t, b.err, b.want)
@@ -49,7 +48,7 @@ func TestConfigReturnsTheDefaults(t *testing.T) {
 	assert.Equal(t, EstimatorConfig{Period: time.Hour, Slow: .5, MinTasks: 100}, e.Config())
 	l, err := NewBlacklist(0, BlacklistConfig{Threshold: .2})
 	require.NoError(t, err)
-	assert.Equal(t, BlacklistConfig{Window: 5 * time.Minute, Recent: .5, Threshold: .2, MaxShare: .1, MinTasks: 3, MaxSkew: time.Minute}, l.Config())
+	assert.Equal(t, BlacklistConfig{Window: 5 * time.Minute, Recent: .5, Threshold: .2, MaxShare: .1, MinTasks: 3}, l.Config())
 }
 
 func TestValuesPrintTheirNames(t *testing.T) {

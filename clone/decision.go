@@ -122,12 +122,11 @@ func (d *Decision) wire(c *wire.Codec) {
 	c.Word("reason", &d.Reason)
 	c.When(d.Action == Clone).Int("clones", &d.Clones)
 	c.When(d.Action == Clone).Int("tasks", &d.Tasks)
-	if c.Reading() && d.Action != Clone {
-		d.Clones = 1
-	}
 	c.Int("wanted", &d.Wanted)
-	c.When(d.compared()).Part("spent", &d.Spent, "budget", &d.Budget)
-	c.When(d.compared()).Part("busy", &d.Busy, "ceiling", &d.Ceiling)
+	c.When(d.compared()).Int("spent", &d.Spent)
+	wire.Limit(c.When(d.compared()), "budget", &d.Budget)
+	c.When(d.compared()).Int("busy", &d.Busy)
+	wire.Limit(c.When(d.compared()), "ceiling", &d.Ceiling)
 }
 
 // compared reports whether the decision compared the charged slots and the busy slots with their limits.
@@ -135,10 +134,8 @@ func (d *Decision) compared() bool {
 	return d.Action == Clone || d.Reason == OverBudget || d.Reason == OverCeiling
 }
 
-// String returns the decision as one line, and UnmarshalText reads that line. LogValue returns the same fields for
-// log/slog. MarshalJSON writes the same fields, and UnmarshalJSON reads the JSON.
-func (d Decision) String() string                   { return wire.Line(d.wire) }
-func (d Decision) LogValue() slog.Value             { return wire.Log(d.wire) }
-func (d Decision) MarshalJSON() ([]byte, error)     { return wire.JSON(d.wire) }
-func (d *Decision) UnmarshalJSON(data []byte) error { return wire.Read(data, d, (*Decision).wire) }
-func (d *Decision) UnmarshalText(line []byte) error { return wire.Scan(line, d, (*Decision).wire) }
+// String returns the decision as one line. LogValue returns the same fields for
+// log/slog. MarshalJSON writes the same fields.
+func (d Decision) String() string               { return wire.Line(d.wire) }
+func (d Decision) LogValue() slog.Value         { return wire.Log(d.wire) }
+func (d Decision) MarshalJSON() ([]byte, error) { return wire.JSON(d.wire) }

@@ -12,7 +12,7 @@
 //	budget, err := clone.NewBudget(clone.Config{})
 //	d := budget.Admit(clone.Job{Tasks: 10}, clone.Cluster{Capacity: 1800, Busy: 900, Straggler: 0.1})
 //	fmt.Println(d)
-//	// clone room-for-all clones=3 tasks=10 wanted=3 spent=30/90 busy=930/1440
+//	// clone room-for-all clones=3 tasks=10 wanted=3 spent=30 budget=90 busy=930 ceiling=1440
 //
 // The host launches three clones of each of the ten tasks, 30 attempts in all. After the launch, 30 slots are
 // charged to cloning, and the limit is 90. 930 slots of the cluster are busy, and the limit is 1440.

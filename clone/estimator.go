@@ -43,13 +43,12 @@ func (c EstimatorConfig) Validate() error {
 	)
 }
 
-// String returns the configuration as one line, and UnmarshalText reads that line. LogValue returns the same
-// fields for log/slog. MarshalJSON writes the same fields, and UnmarshalJSON reads the JSON.
+// String returns the configuration as one line. LogValue returns the same fields for log/slog. MarshalJSON writes the
+// same fields, and UnmarshalJSON reads the JSON.
 func (c EstimatorConfig) String() string                   { return wire.Line(wire.Settings(&c)) }
 func (c EstimatorConfig) LogValue() slog.Value             { return wire.Log(wire.Settings(&c)) }
 func (c EstimatorConfig) MarshalJSON() ([]byte, error)     { return wire.JSON(wire.Settings(&c)) }
 func (c *EstimatorConfig) UnmarshalJSON(data []byte) error { return wire.Read(data, c, wire.Struct) }
-func (c *EstimatorConfig) UnmarshalText(line []byte) error { return wire.Scan(line, c, wire.Struct) }
 
 // Estimator estimates the probability that a task straggles, which the paper calls p. The estimate is the share of
 // tasks whose progress rate was below half the median rate of their phase. The Estimator makes a new estimate

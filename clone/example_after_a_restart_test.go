@@ -18,6 +18,6 @@ func ExampleBudget_Readmit() {
 	fmt.Println(budget.Admit(clone.Job{Tasks: 5}, cluster))
 	// Output:
 	// 18 slots charged
-	// single over-budget wanted=2 spent=28/20 busy=210/320
-	// clone room-for-all clones=2 tasks=5 wanted=2 spent=13/20 busy=210/320
+	// single over-budget wanted=2 spent=28 budget=20 busy=210 ceiling=320
+	// clone room-for-all clones=2 tasks=5 wanted=2 spent=13 budget=20 busy=210 ceiling=320
 }

@@ -27,6 +27,6 @@ func Example() {
 	fmt.Println(d)
 	fmt.Printf("%v s instead of %v s, for %v slot-seconds of clones\n", end, single, extra)
 	// Output:
-	// clone room-for-all clones=3 tasks=4 wanted=3 spent=12/20 busy=212/320
+	// clone room-for-all clones=3 tasks=4 wanted=3 spent=12 budget=20 busy=212 ceiling=320
 	// 10 s instead of 80 s, for 74 slot-seconds of clones
 }

@@ -26,9 +26,9 @@ func ExampleBudget() {
 	budget.Release(small.Grant, 4)
 	fmt.Println(budget.Spent(), "slots charged")
 	// Output:
-	// clone room-for-all clones=3 tasks=10 wanted=3 spent=30/90 busy=930/1440
-	// single over-budget wanted=4 spent=1630/90 busy=2500/1440
+	// clone room-for-all clones=3 tasks=10 wanted=3 spent=30 budget=90 busy=930 ceiling=1440
+	// single over-budget wanted=4 spent=1630 budget=90 busy=2500 ceiling=1440
 	// single not-eligible
-	// clone room-for-all clones=3 tasks=10 wanted=3 spent=60/90 busy=930/1440
+	// clone room-for-all clones=3 tasks=10 wanted=3 spent=60 budget=90 busy=930 ceiling=1440
 	// 48 slots charged
 }

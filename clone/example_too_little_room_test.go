@@ -17,6 +17,6 @@ func ExampleConfig() {
 	_, err = clone.NewBudget(clone.Config{Ceiling: 80})
 	fmt.Println(err)
 	// Output:
-	// clone room-for-fewer clones=2 tasks=30 wanted=3 spent=60/80 busy=60/1280
+	// clone room-for-fewer clones=2 tasks=30 wanted=3 spent=60 budget=80 busy=60 ceiling=1280
 	// clone: Config.Ceiling is 80, want a share in (0, 1], 0 for the default, or Off
 }

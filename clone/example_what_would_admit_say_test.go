@@ -13,6 +13,6 @@ func ExampleBudget_Preview() {
 	fmt.Println(budget.Preview(clone.Job{Tasks: 10}, cluster))
 	fmt.Println(budget.Spent(), "slots charged")
 	// Output:
-	// clone room-for-all clones=3 tasks=10 wanted=3 spent=30/90 busy=930/1440
+	// clone room-for-all clones=3 tasks=10 wanted=3 spent=30 budget=90 busy=930 ceiling=1440
 	// 0 slots charged
 }

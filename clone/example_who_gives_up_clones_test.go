@@ -25,7 +25,7 @@ func ExampleBudget_Victims() {
 	}
 	fmt.Println(budget.Admit(small, cluster))
 	// Output:
-	// single over-budget wanted=3 spent=105/90 busy=1005/1440
+	// single over-budget wanted=3 spent=105 budget=90 busy=1005 ceiling=1440
 	// 75 slots given back
-	// clone room-for-all clones=3 tasks=10 wanted=3 spent=30/90 busy=955/1440
+	// clone room-for-all clones=3 tasks=10 wanted=3 spent=30 budget=90 busy=955 ceiling=1440
 }

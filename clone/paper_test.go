@@ -106,13 +106,13 @@ func TestAdmission_32(t *testing.T) {
 	}
 	assert.Equal(t, 90, budget.Spent(), "a charge equal to the budget is allowed")
 	d := budget.Admit(job, Cluster{Capacity: 1800, Straggler: .1})
-	assert.Equal(t, "single over-budget wanted=3 spent=120/90 busy=30/1440", d.String())
+	assert.Equal(t, "single over-budget wanted=3 spent=120 budget=90 busy=30 ceiling=1440", d.String())
 	assert.Equal(t, 1, d.Clones)
 
 	fresh, err := NewBudget(Config{})
 	require.NoError(t, err)
 	d = fresh.Admit(job, Cluster{Capacity: 1800, Busy: 1411, Straggler: .1})
-	assert.Equal(t, "single over-ceiling wanted=3 spent=30/90 busy=1441/1440", d.String())
+	assert.Equal(t, "single over-ceiling wanted=3 spent=30 budget=90 busy=1441 ceiling=1440", d.String())
 	assert.Zero(t, fresh.Spent())
 }
 

@@ -9,7 +9,7 @@ import (
 // The first byte of a snapshot, which is the saved state of an Estimator or of a Blacklist.
 const (
 	estimatorVersion = 2
-	blacklistVersion = 3
+	blacklistVersion = 4
 )
 
 // maxCount is the largest number of tasks that a snapshot may contain for a machine. So no sum of two such numbers
@@ -54,8 +54,6 @@ func (b *Blacklist) state(c *snapshot.Codec) {
 	c.Share(&b.config.Threshold)
 	c.Share(&b.config.MaxShare)
 	c.Number(&b.config.MinTasks, 1, math.MaxInt)
-	c.Text(&b.config.Origin)
-	c.Duration(&b.config.MaxSkew)
 	c.Check(b.config == b.Config() && b.config.Threshold < 1, "has a configuration out of range")
 	c.Valid(true, b.config)
 	if !c.OK() {
@@ -71,7 +69,6 @@ func (b *Blacklist) state(c *snapshot.Codec) {
 			c.Bool(&m.banned)
 		}
 	})
-	b.fleet.State(blacklistForm(), c, b.config.choices())
 	if c.Reading() {
 		b.worst = make([]int32, 0, len(b.machine))
 	}

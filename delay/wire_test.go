@@ -8,9 +8,12 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-func TestDecisionsReadBack(t *testing.T) {
-	wiretest.Through(t, Decision{})
-	wiretest.Through(t, Decision{Action: Launch, Reason: Reason(2), Level: 1, Allowed: 2, NextLevelIn: 65834927134, Misses: 3})
+func TestDecisionsAreWrittenAsToday(t *testing.T) {
+	wiretest.Same(t, Decision{},
+		`wait no-reason level=0 allowed=0`, `{"action":"wait","reason":"no-reason","level":0,"allowed":0}`)
+	wiretest.Same(t, Decision{Action: Launch, Reason: Reason(2), Level: 1, Allowed: 2, NextLevelIn: 65834927134, Misses: 3},
+		`launch delayed level=1 allowed=2 next-level-in=65.8349s misses=3`,
+		`{"action":"launch","reason":"delayed","level":1,"allowed":2,"next-level-in":65.834927134,"misses":3}`)
 	assert.Equal(t, "launch delayed level=1 allowed=0 next-level-in=65.8349s",
 		Decision{Action: Launch, Reason: Delayed, Level: 1, NextLevelIn: 65834927134}.String())
 }

@@ -76,5 +76,5 @@ func TestEmpiricalMemoryPerSample(t *testing.T) {
 		e.Insert(*old)
 	}
 	assert.Less(t, bytesPerValue(e), 24.0, "bytes a value after all values changed twice")
-	require.NoError(t, e.tree.check())
+	require.NoError(t, e.values.check())
 }

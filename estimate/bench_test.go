@@ -35,7 +35,7 @@ func filled(n int) (*Empirical, []float64) {
 }
 
 func bytesPerValue(e *Empirical) float64 {
-	return float64(e.tree.bytes()) / float64(e.Len())
+	return float64(e.values.bytes()) / float64(e.Len())
 }
 
 func BenchmarkEmpiricalInsertDelete(b *testing.B) {

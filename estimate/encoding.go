@@ -29,9 +29,9 @@ func (e *Empirical) state(c *snapshot.Codec) {
 		return x
 	}
 	if c.In == nil {
-		e.tree.each(func(x float64) { value(x) })
+		e.values.each(func(x float64) { value(x) })
 	} else {
-		e.tree.build(n, func() float64 { return value(0) })
+		e.values.build(n, func() float64 { return value(0) })
 	}
 	c.Sum(&e.sum)
 	c.Check(plausible(e.sum.High, total), "holds a sum that differs from the sum of its values")
@@ -198,7 +198,7 @@ func (u *UnitTimes) sort() (total float64) {
 	}
 	slices.Sort(sorted)
 	i := -1
-	u.all.tree.build(len(sorted), func() float64 { i++; return sorted[i] })
+	u.all.values.build(len(sorted), func() float64 { i++; return sorted[i] })
 	return total
 }
 

@@ -69,7 +69,7 @@ func TestRestoredUnitTimesContinueAsBefore(t *testing.T) {
 		fresh, err := NewUnitTimes(UnitTimesConfig{Factors: config.Factors})
 		require.NoError(t, err)
 		require.NoError(t, fresh.UnmarshalBinary(data))
-		require.NoError(t, fresh.all.tree.check())
+		require.NoError(t, fresh.all.values.check())
 		require.Equal(t, old.Config(), fresh.Config())
 		again, err := fresh.AppendBinary([]byte("x"))
 		require.NoError(t, err)
@@ -107,7 +107,7 @@ func TestRestoredEmpiricalContinuesAsBefore(t *testing.T) {
 		require.NoError(t, err)
 		var restored Empirical
 		require.NoError(t, restored.UnmarshalBinary(data))
-		require.NoError(t, restored.tree.check())
+		require.NoError(t, restored.values.check())
 		for range 2000 {
 			x, p := math.Exp(9*r.NormFloat64()), r.Float64()
 			require.Equal(t, e.Rank(x), restored.Rank(x))
@@ -119,7 +119,7 @@ func TestRestoredEmpiricalContinuesAsBefore(t *testing.T) {
 				require.Equal(t, e.Delete(y), restored.Delete(y))
 			}
 		}
-		require.NoError(t, restored.tree.check())
+		require.NoError(t, restored.values.check())
 	}
 }
 
@@ -205,7 +205,7 @@ func FuzzEmpiricalUnmarshal(f *testing.F) {
 		if e.UnmarshalBinary(data) != nil {
 			return
 		}
-		if err := e.tree.check(); err != nil {
+		if err := e.values.check(); err != nil {
 			t.Fatal(err)
 		}
 		again, _ := e.MarshalBinary()

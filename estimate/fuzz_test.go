@@ -21,7 +21,7 @@ func FuzzEmpirical(f *testing.F) {
 			for i := range run {
 				step(t, e, o, op, arg, i)
 			}
-			if err := e.tree.check(); err != nil {
+			if err := e.values.check(); err != nil {
 				t.Fatal(err)
 			}
 			agree(t, e, o, arg, false)

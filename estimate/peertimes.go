@@ -11,22 +11,16 @@ import (
 // PeerTimes, which stays valid until the UnitTimes change. The zero value describes a time that never comes: its
 // mean and quantiles are +Inf. Not safe for concurrent use: each phase needs a separate value.
 type PeerTimes struct {
-	from  *UnitTimes
-	own   []float64    // unit times of the samples that are left out, ascending
-	ranks []rankBounds // for each value in own, bounds of its rank among all samples
-	ids   []int        // scratch memory: the ids passed to Peers
+	from *UnitTimes
+	own  []float64 // unit times of the samples that are left out, ascending
+	ids  []int     // scratch memory: the ids passed to Peers
 }
-
-// rankBounds limits the rank of a sample that is left out, where the rank is the number of samples of the phase
-// that are smaller. The rank is at least above and at most upTo. Each call of Quantile may narrow these limits,
-// which saves work because a decision asks for many quantiles.
-type rankBounds struct{ above, upTo int }
 
 // Peers sets p to the distribution of u without the samples of the given ids. An id that occurs twice removes one
 // sample, and an id that is not in use changes nothing. If no sample would be left, Peers leaves no sample out.
 // Peers takes O(k log k) for k ids. Peers allocates only if p has never stored so many ids.
 func (u *UnitTimes) Peers(p *PeerTimes, ids ...int) {
-	p.from, p.own, p.ranks, p.ids = u, p.own[:0], p.ranks[:0], append(p.ids[:0], ids...)
+	p.from, p.own, p.ids = u, p.own[:0], append(p.ids[:0], ids...)
 	if len(ids) > 1 { // most tasks have a single attempt
 		slices.Sort(p.ids)
 		p.ids = slices.Compact(p.ids)
@@ -41,9 +35,6 @@ func (u *UnitTimes) Peers(p *PeerTimes, ids ...int) {
 	}
 	if !u.enough() || len(p.own) >= u.all.Len() {
 		p.own = p.own[:0]
-	}
-	for range p.own {
-		p.ranks = append(p.ranks, rankBounds{0, math.MaxInt})
 	}
 }
 
@@ -93,16 +84,9 @@ func (p *PeerTimes) Quantile(q float64) float64 {
 	all := &p.from.all
 	at := quantileIndex(q, all.Len()-len(p.own))
 	value := all.At(at)
-	for i, x := range p.own {
-		switch rank := &p.ranks[i]; {
-		case rank.upTo <= at:
-		case rank.above > at:
-			return value
-		case value < x: // so at least at+1 values are below x
-			rank.above = at + 1
-			return value
-		default:
-			rank.upTo = at
+	for _, x := range p.own {
+		if value < x { // so more than at values are below x
+			break
 		}
 		at++
 		value = all.At(at)

@@ -236,8 +236,8 @@ func (u *UnitTimes) put(id int, seconds float64, r Run) int {
 }
 
 // isNear reports whether the present value of a sample and a new value are so close that both probably belong in
-// the same leaf of the tree. A value that is replaced within its leaf costs half as much as a delete and an insert.
-// If the two values belong in different leaves, the attempt to do so is wasted.
+// the same block. A value that is replaced within its block costs half as much as a delete and an insert. If the two
+// values belong in different blocks, the attempt to do so is wasted.
 func (u *UnitTimes) isNear(id int, unitTime float64) bool {
 	return u.holds(id) && math.Abs(unitTime-u.samples[id].unitTime) <= unitTime/64
 }

@@ -102,7 +102,7 @@ func soundUnitTimes(t *testing.T, r *UnitTimes, x float64) {
 	if live != r.all.Len() || live+len(r.free) != len(r.samples) {
 		t.Fatalf("%d samples, %d free places, %d values, of %d", live, len(r.free), r.all.Len(), len(r.samples))
 	}
-	if err := r.all.tree.check(); err != nil {
+	if err := r.all.values.check(); err != nil {
 		t.Fatal(err)
 	}
 	if !(r.Overhead() >= 0) || math.IsInf(r.Overhead(), 1) {

@@ -77,7 +77,7 @@ func TestUnitTimesAgreesWithLists(t *testing.T) {
 			overheads[fast.Overhead()] = true
 			compareUnitTimes(t, fast, slow.all(fast.Overhead()), r.Float64())
 		}
-		require.NoError(t, fast.all.tree.check())
+		require.NoError(t, fast.all.values.check())
 		if config.FixedOverhead {
 			assert.Equal(t, map[float64]bool{0: true}, overheads)
 		} else {

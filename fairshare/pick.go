@@ -64,24 +64,22 @@ type Pick struct {
 }
 
 func (p *Pick) wire(c *wire.Codec) {
-	verb := 0
+	verb := "wait"
 	if p.Pool >= 0 {
-		verb = 1
+		verb = "serve"
 	}
-	c.Kind(verb, "wait", "serve")
+	c.Kind(verb)
 	c.Word("reason", &p.Reason)
 	c.Index("pool", &p.Pool)
 	c.When(p.Pool >= 0).Int64("usage", &p.Usage)
 	c.When(p.Pool >= 0).Int64("per", &p.Per)
 }
 
-// String returns the pick as one line, and UnmarshalText reads that line. MarshalJSON and LogValue (for log/slog)
-// return the same fields, and UnmarshalJSON reads the JSON.
-func (p Pick) String() string                   { return wire.Line(p.wire) }
-func (p Pick) LogValue() slog.Value             { return wire.Log(p.wire) }
-func (p Pick) MarshalJSON() ([]byte, error)     { return wire.JSON(p.wire) }
-func (p *Pick) UnmarshalJSON(data []byte) error { return wire.Read(data, p, (*Pick).wire) }
-func (p *Pick) UnmarshalText(line []byte) error { return wire.Scan(line, p, (*Pick).wire) }
+// String returns the pick as one line. MarshalJSON and LogValue (for log/slog)
+// return the same fields.
+func (p Pick) String() string               { return wire.Line(p.wire) }
+func (p Pick) LogValue() slog.Value         { return wire.Log(p.wire) }
+func (p Pick) MarshalJSON() ([]byte, error) { return wire.JSON(p.wire) }
 
 // pick returns the Pick for the pool without children at position i, which is the first of its group g. The pick
 // contains the reason why the pool is the first.

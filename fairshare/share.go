@@ -98,7 +98,7 @@ func (b Bound) MarshalText() ([]byte, error) { return enum.Text(boundNames[:], b
 func (b *Bound) UnmarshalText(text []byte) error { return enum.Parse(boundNames[:], text, b) }
 
 func (s *Share) wire(c *wire.Codec) {
-	c.Kind(0, "share")
+	c.Kind("share")
 	c.Word("bound", &s.Bound)
 	c.When(true).Int64("slots", &s.Slots)
 	if !c.InLine() {
@@ -111,13 +111,11 @@ func (s *Share) wire(c *wire.Codec) {
 	wire.Limit(c.When(true), "level", &s.Level)
 }
 
-// String returns the share as one line, and UnmarshalText reads that line. MarshalJSON and LogValue (for log/slog)
-// return the fields of the line and also real, demand and needed. UnmarshalJSON reads the JSON.
-func (s Share) String() string                   { return wire.Line(s.wire) }
-func (s Share) LogValue() slog.Value             { return wire.Log(s.wire) }
-func (s Share) MarshalJSON() ([]byte, error)     { return wire.JSON(s.wire) }
-func (s *Share) UnmarshalJSON(data []byte) error { return wire.Read(data, s, (*Share).wire) }
-func (s *Share) UnmarshalText(line []byte) error { return wire.Scan(line, s, (*Share).wire) }
+// String returns the share as one line. MarshalJSON and LogValue (for log/slog)
+// return the fields of the line and also real, demand and needed.
+func (s Share) String() string               { return wire.Line(s.wire) }
+func (s Share) LogValue() slog.Value         { return wire.Log(s.wire) }
+func (s Share) MarshalJSON() ([]byte, error) { return wire.JSON(s.wire) }
 
 // InfeasibleError is the error that [Refuse] returns if the minimums of the pools at the top level add up to more
 // than the units to divide. For pools with a parent the minimums always fit. The parent is guaranteed the sum of

@@ -14,27 +14,20 @@ func (a *Choice) wire(c *wire.Codec) {
 	c.When(a.Ticket >= 0).Duration("until-deadline", &a.UntilDeadline)
 }
 
-// String returns the choice as one line, and UnmarshalText reads that line. LogValue returns the same fields for
-// log/slog. MarshalJSON writes the same fields, and UnmarshalJSON reads the JSON.
-func (a Choice) String() string                   { return wire.Line(a.wire) }
-func (a Choice) LogValue() slog.Value             { return wire.Log(a.wire) }
-func (a Choice) MarshalJSON() ([]byte, error)     { return wire.JSON(a.wire) }
-func (a *Choice) UnmarshalJSON(data []byte) error { return wire.Read(data, a, (*Choice).wire) }
-func (a *Choice) UnmarshalText(line []byte) error { return wire.Scan(line, a, (*Choice).wire) }
+// String returns the choice as one line. LogValue returns the same fields for
+// log/slog. MarshalJSON writes the same fields.
+func (a Choice) String() string               { return wire.Line(a.wire) }
+func (a Choice) LogValue() slog.Value         { return wire.Log(a.wire) }
+func (a Choice) MarshalJSON() ([]byte, error) { return wire.JSON(a.wire) }
 
 func (t *Transfer) wire(c *wire.Codec) {
 	c.Flag("move", &t.Move, "stay", "move")
 	c.Word("reason", &t.Reason)
-	if c.Reading() {
-		t.Laxity = estimate.Unknown
-	}
 	c.When(t.Laxity != estimate.Unknown).Duration("laxity", &t.Laxity)
 }
 
-// String returns the transfer as one line, and UnmarshalText reads that line. LogValue returns the same fields for
-// log/slog. MarshalJSON writes the same fields, and UnmarshalJSON reads the JSON.
-func (t Transfer) String() string                   { return wire.Line(t.wire) }
-func (t Transfer) LogValue() slog.Value             { return wire.Log(t.wire) }
-func (t Transfer) MarshalJSON() ([]byte, error)     { return wire.JSON(t.wire) }
-func (t *Transfer) UnmarshalJSON(data []byte) error { return wire.Read(data, t, (*Transfer).wire) }
-func (t *Transfer) UnmarshalText(line []byte) error { return wire.Scan(line, t, (*Transfer).wire) }
+// String returns the transfer as one line. LogValue returns the same fields for
+// log/slog. MarshalJSON writes the same fields.
+func (t Transfer) String() string               { return wire.Line(t.wire) }
+func (t Transfer) LogValue() slog.Value         { return wire.Log(t.wire) }
+func (t Transfer) MarshalJSON() ([]byte, error) { return wire.JSON(t.wire) }

@@ -59,9 +59,7 @@ func (a *Assignment) wire(c *wire.Codec) {
 }
 
 // String returns a summary of the assignment in one line. It contains the number of tasks and not the rack of each
-// task. LogValue returns the same summary for log/slog. MarshalJSON writes all fields, and UnmarshalJSON reads
-// them.
-func (a Assignment) String() string                   { return wire.Line(a.wire) }
-func (a Assignment) LogValue() slog.Value             { return wire.Log(a.wire) }
-func (a Assignment) MarshalJSON() ([]byte, error)     { return wire.JSON(a.wire) }
-func (a *Assignment) UnmarshalJSON(data []byte) error { return wire.Read(data, a, (*Assignment).wire) }
+// task. LogValue returns the same summary for log/slog. MarshalJSON writes all fields.
+func (a Assignment) String() string               { return wire.Line(a.wire) }
+func (a Assignment) LogValue() slog.Value         { return wire.Log(a.wire) }
+func (a Assignment) MarshalJSON() ([]byte, error) { return wire.JSON(a.wire) }

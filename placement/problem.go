@@ -3,8 +3,6 @@ package placement
 import (
 	"fmt"
 	"math"
-	"strconv"
-	"strings"
 
 	"github.com/straggler-go/straggler/internal/check"
 	"github.com/straggler-go/straggler/internal/enum"
@@ -64,22 +62,6 @@ func (l Link) String() string { return fmt.Sprintf("rack-%d-%s", l.Rack, l.Direc
 func (l Link) MarshalText() ([]byte, error) {
 	_, err := l.Direction.MarshalText()
 	return []byte(l.String()), err
-}
-
-// UnmarshalText reads a name of a link such as "rack-3-up". It returns an error for any other text.
-func (l *Link) UnmarshalText(text []byte) error {
-	rack, direction, ok := strings.Cut(strings.TrimPrefix(string(text), "rack-"), "-")
-	var read Link
-	if err := read.Direction.UnmarshalText([]byte(direction)); ok && err != nil {
-		return err
-	}
-	n, err := strconv.ParseUint(rack, 10, 31)
-	read.Rack = int(n)
-	if err != nil || read.String() != string(text) {
-		return check.Bad("placement", "Link", string(text), "such as rack-3-up")
-	}
-	*l = read
-	return nil
 }
 
 // check returns an error for the first number of the problem that is out of range. It does not compare the number

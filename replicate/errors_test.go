@@ -42,7 +42,6 @@ func TestBadConfigsAreNamed(t *testing.T) {
 		"replicate: the number of machines is -1, want 0 or more":                                       second(NewLosses(-1, LossesConfig{})),
 		"replicate: LossesConfig.Window is -1s, want at least 16ns":                                     second(NewLosses(1, LossesConfig{Window: -time.Second})),
 		"replicate: LossesConfig.Prior is 1, want a probability in (0, 1), or 0 for the default":        second(NewLosses(1, LossesConfig{Prior: 1})),
-		"replicate: LossesConfig.MaxSkew is -1ns, want a positive duration, or 0 for the default":       second(NewLosses(1, LossesConfig{MaxSkew: -1})),
 		"replicate: LossesConfig.Weight is NaN, want a positive finite number, or 0 for the default":    second(NewLosses(1, LossesConfig{Weight: math.NaN()})),
 		"replicate: LossBurstsConfig.Losses is -2, want a positive number, 0 for the default, or Off":   second(NewLossBursts(1, LossBurstsConfig{Losses: -2})),
 		"replicate: LossBurstsConfig.Losses is 1001, want 1 to 1000, or 0 for the default":              second(NewLossBursts(1, LossBurstsConfig{Losses: 1001})),
@@ -63,7 +62,7 @@ func second[T any](_ T, err error) error { return err }
 func TestDefaultsReadBack(t *testing.T) {
 	l, err := NewLosses(0, LossesConfig{})
 	require.NoError(t, err)
-	assert.Equal(t, LossesConfig{Window: 7 * 24 * time.Hour, Prior: 0.001, Weight: 100, MaxSkew: time.Minute}, l.Config())
+	assert.Equal(t, LossesConfig{Window: 7 * 24 * time.Hour, Prior: 0.001, Weight: 100}, l.Config())
 	o, err := NewLossBursts(0, LossBurstsConfig{})
 	require.NoError(t, err)
 	assert.Equal(t, LossBurstsConfig{Losses: 1, Window: 15 * time.Minute, Prior: .76, Weight: 20}, o.Config())

@@ -6,7 +6,6 @@ import (
 
 	"github.com/straggler-go/straggler/internal/check"
 	"github.com/straggler-go/straggler/internal/clock"
-	"github.com/straggler-go/straggler/internal/merge"
 	"github.com/straggler-go/straggler/internal/wire"
 )
 
@@ -23,13 +22,6 @@ type LossesConfig struct {
 	// record of the cluster. If the cluster has this many outputs, its record has the same weight as Prior. 0 means
 	// 100.
 	Weight float64
-	// Origin is the name of this process, if several processes share their records by [Losses.AppendDelta] and
-	// [Losses.Merge]. The name must be unique and have at most 255 bytes. If Origin is empty, records are not
-	// shared.
-	Origin string
-	// MaxSkew is how far the clock of another process may be ahead of the clock of this process. [Losses.Merge]
-	// refuses a delta from a clock that is further ahead. 0 means a minute.
-	MaxSkew time.Duration
 }
 
 // Effective returns the configuration with its defaults filled in.
@@ -37,7 +29,6 @@ func (c LossesConfig) Effective() LossesConfig {
 	c.Window = check.Or(c.Window, 7*24*time.Hour)
 	c.Prior = check.Or(c.Prior, 0.001)
 	c.Weight = check.Or(c.Weight, 100)
-	c.MaxSkew = check.Or(c.MaxSkew, time.Minute)
 	return c
 }
 
@@ -49,7 +40,6 @@ func (c LossesConfig) Validate() error {
 		check.Least(place, "Window", c.Effective().Window, sixteenths),
 		check.Probability(place, "Prior", c.Prior),
 		check.Factor(place, "Weight", c.Weight),
-		c.choices().Validate(place),
 	)
 }
 
@@ -76,7 +66,6 @@ type Losses struct {
 	clock   clock.Clock
 	cluster record
 	machine []record
-	fleet   merge.Fleet
 }
 
 // sixteenths is the number of parts into which a window is divided.
@@ -114,7 +103,6 @@ func (l *Losses) Config() LossesConfig { return l.config.Effective() }
 // number is treated as 0. Resize takes O(m) for m new machines. It allocates only if the number grows.
 func (l *Losses) Resize(machines int) {
 	l.machine = resized(l.machine, max(machines, 0))
-	l.fleet.Resize(len(l.machine))
 }
 
 // Produced records that tasks have left this number of outputs on the machine. It returns false and records nothing
@@ -133,9 +121,6 @@ func (l *Losses) Lost(now time.Time, machine, outputs int) bool {
 // returns the probability of the cluster. O(1), no allocation.
 func (l *Losses) Probability(now time.Time, machine int) float64 {
 	at, c := l.sixteenth(now), l.Config()
-	if c.Origin != "" {
-		return l.shared(machine)
-	}
 	cluster := l.cluster.share(at, c.Weight, c.Prior)
 	if machine < 0 || machine >= len(l.machine) {
 		return cluster
@@ -161,9 +146,6 @@ func (l *Losses) count(now time.Time, machine int, outputs, lost int64) bool {
 		return false
 	}
 	at := l.sixteenth(now)
-	if c := l.config.choices(); c.Origin != "" {
-		return l.fleet.Add(c, l.clock.Since, machine, merge.Count{Of: outputs, Hits: lost})
-	}
 	l.machine[machine].count(at, outputs, lost)
 	l.cluster.count(at, outputs, lost)
 	return true
@@ -182,7 +164,7 @@ func (r *record) count(at, outputs, lost int64) {
 // sixteenth returns the number of the sixteenth of the window that contains now: the number of whole sixteenths
 // between the first instant seen and now.
 func (l *Losses) sixteenth(now time.Time) int64 {
-	return int64(l.config.choices().At(&l.clock, now)) / (int64(l.Config().Window) / sixteenths)
+	return int64(l.clock.At(now)) / (int64(l.Config().Window) / sixteenths)
 }
 
 // advance moves the ring to the sixteenth with the number at, and removes the sixteenths that have left the window.

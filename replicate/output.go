@@ -53,13 +53,11 @@ func (k *Cost) wire(c *wire.Codec) {
 	c.When(true).Duration("cluster-time", &k.ClusterTime)
 }
 
-// String returns the cost as one line, and UnmarshalText reads that line. LogValue returns the same fields for
-// log/slog. MarshalJSON returns the same fields as JSON, and UnmarshalJSON reads this JSON.
-func (k Cost) String() string                   { return wire.Line(k.wire) }
-func (k Cost) LogValue() slog.Value             { return wire.Log(k.wire) }
-func (k Cost) MarshalJSON() ([]byte, error)     { return wire.JSON(k.wire) }
-func (k *Cost) UnmarshalJSON(data []byte) error { return wire.Read(data, k, (*Cost).wire) }
-func (k *Cost) UnmarshalText(line []byte) error { return wire.Scan(line, k, (*Cost).wire) }
+// String returns the cost as one line. LogValue returns the same fields for
+// log/slog. MarshalJSON returns the same fields as JSON.
+func (k Cost) String() string               { return wire.Line(k.wire) }
+func (k Cost) LogValue() slog.Value         { return wire.Log(k.wire) }
+func (k Cost) MarshalJSON() ([]byte, error) { return wire.JSON(k.wire) }
 
 // AllLost returns the probability that all copies of an output are lost. losses has one entry for each copy: the
 // probability that the copy's machine loses it. Machines are treated as independent, so the result is the product

@@ -9,7 +9,7 @@ import (
 
 // Each snapshot begins with one byte, the version of its format.
 const (
-	lossesVersion = 3
+	lossesVersion = 4
 	burstsVersion = 2
 )
 
@@ -22,8 +22,6 @@ func (l *Losses) state(c *snapshot.Codec) {
 	c.Span(&l.config.Window)
 	c.Real(&l.config.Prior)
 	c.Real(&l.config.Weight)
-	c.Text(&l.config.Origin)
-	c.Duration(&l.config.MaxSkew)
 	if c.Valid(l.config == l.config.Effective(), l.config); !c.OK() {
 		return
 	}
@@ -34,7 +32,6 @@ func (l *Losses) state(c *snapshot.Codec) {
 	}
 	l.cluster.state(c, latest)
 	snapshot.List(c, &l.machine, func(r *record) { r.state(c, latest) })
-	l.fleet.State(lossesForm(), c, l.config.choices())
 }
 
 // state writes a record to a snapshot or reads it from it. latest is the number of the current sixteenth of the

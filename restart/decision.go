@@ -2,6 +2,7 @@ package restart
 
 import (
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/straggler-go/straggler/internal/enum"
@@ -53,14 +54,14 @@ func (d *Decision) wire(c *wire.Codec) {
 	c.Duration("fresh", &d.Fresh)
 	c.Duration("bar", &d.Bar)
 	compared := d.Measure != NoMeasure
-	c.When(compared).Keyed("measure", &d.Measure, measureNames[:], "value", &d.Value)
+	c.When(compared).Keyed("measure", &d.Measure, "value", &d.Value)
 	c.When(compared).Float("threshold", &d.Threshold)
 	tried := d.Tried != 0
 	c.When(tried).Int("won", &d.Won)
 	c.When(tried).Int("tried", &d.Tried)
 	c.Duration("gain", &d.Gain)
 	if c.Reading() || d.Avoid.Len() > 0 {
-		avoid := d.Avoid.list()
+		avoid := slices.Clone(d.Avoid.id[:d.Avoid.n])
 		wire.Numbers(c, "avoid", &avoid)
 		c.Check(d.Avoid.hold(avoid), "avoid", avoid, wantMachines)
 	}
@@ -84,9 +85,6 @@ func (d Decision) MarshalJSON() ([]byte, error) { return wire.JSON(d.wire) }
 
 // UnmarshalJSON reads the JSON of MarshalJSON, and gives the very same decision.
 func (d *Decision) UnmarshalJSON(data []byte) error { return wire.Read(data, d, (*Decision).wire) }
-
-// UnmarshalText reads the line of String, which has six digits of each number.
-func (d *Decision) UnmarshalText(line []byte) error { return wire.Scan(line, d, (*Decision).wire) }
 
 // Action is what to do about a task. The names and values are stable.
 type Action uint8

@@ -2,7 +2,6 @@ package restart
 
 import (
 	"encoding/json"
-	"slices"
 
 	"github.com/straggler-go/straggler/internal/check"
 )
@@ -68,24 +67,14 @@ func Avoid(t Task, p Phase) (m MachineSet) {
 	return m
 }
 
-const wantMachines = "the numbers of at most six machines, each once"
-
-// hold sets the machines of m. It returns false if there are more than MaxAvoid, if one occurs twice, or if one is negative.
-func (m *MachineSet) hold(machines []int) bool {
-	*m = MachineSet{}
-	for _, machine := range machines {
-		m.add(machine, MaxAvoid)
-	}
-	return m.n == len(machines)
-}
-
-func (m MachineSet) list() []int { return slices.Clone(m.id[:m.n]) }
-
-// MarshalJSON returns the machines as a JSON list of numbers.
+// MarshalJSON returns the machines as a list of numbers.
 func (m MachineSet) MarshalJSON() ([]byte, error) { return json.Marshal(m.id[:m.n]) }
 
-// UnmarshalJSON reads the JSON of MarshalJSON.
-func (m *MachineSet) UnmarshalJSON(data []byte) error {
+// MarshalBinary returns the machines for encoding/gob, as a JSON list.
+func (m MachineSet) MarshalBinary() ([]byte, error) { return m.MarshalJSON() }
+
+// UnmarshalBinary reads the bytes of MarshalBinary. An error leaves the set as it was.
+func (m *MachineSet) UnmarshalBinary(data []byte) error {
 	var machines []int
 	var read MachineSet
 	if err := json.Unmarshal(data, &machines); err != nil || !read.hold(machines) {
@@ -95,8 +84,13 @@ func (m *MachineSet) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// MarshalBinary returns the machines for encoding/gob.
-func (m MachineSet) MarshalBinary() ([]byte, error) { return m.MarshalJSON() }
+const wantMachines = "the numbers of at most six machines, each once"
 
-// UnmarshalBinary reads the bytes of MarshalBinary.
-func (m *MachineSet) UnmarshalBinary(data []byte) error { return m.UnmarshalJSON(data) }
+// hold replaces the machines, and reports whether all fit, each stands once, and each is known.
+func (m *MachineSet) hold(machines []int) bool {
+	*m = MachineSet{}
+	for _, machine := range machines {
+		m.add(machine, MaxAvoid)
+	}
+	return m.n == len(machines)
+}

@@ -124,11 +124,10 @@ func (p *Plan) wire(c *wire.Codec) {
 }
 
 // String returns a summary of the plan as one line. LogValue returns the fields of the summary for log/slog.
-// MarshalJSON returns the whole plan as JSON, and UnmarshalJSON reads this JSON.
-func (p Plan) String() string                   { return wire.Line(p.wire) }
-func (p Plan) LogValue() slog.Value             { return wire.Log(p.wire) }
-func (p Plan) MarshalJSON() ([]byte, error)     { return wire.JSON(p.wire) }
-func (p *Plan) UnmarshalJSON(data []byte) error { return wire.Read(data, p, (*Plan).wire) }
+// MarshalJSON returns the whole plan as JSON.
+func (p Plan) String() string               { return wire.Line(p.wire) }
+func (p Plan) LogValue() slog.Value         { return wire.Log(p.wire) }
+func (p Plan) MarshalJSON() ([]byte, error) { return wire.JSON(p.wire) }
 
 // Assign assigns partitions to reduce tasks by the rule that the DynamicShare paper calls Simple Partitions [§4.2].
 // It is short for Policy{}.Assign.

@@ -148,10 +148,8 @@ func (d *Decision) wire(c *wire.Codec) {
 	c.Duration("wait", &d.Wait)
 }
 
-// String returns the decision as one line, and UnmarshalText reads that line. LogValue returns the same fields for
-// log/slog. MarshalJSON writes the same fields, and UnmarshalJSON reads the JSON.
-func (d Decision) String() string                   { return wire.Line(d.wire) }
-func (d Decision) LogValue() slog.Value             { return wire.Log(d.wire) }
-func (d Decision) MarshalJSON() ([]byte, error)     { return wire.JSON(d.wire) }
-func (d *Decision) UnmarshalJSON(data []byte) error { return wire.Read(data, d, (*Decision).wire) }
-func (d *Decision) UnmarshalText(line []byte) error { return wire.Scan(line, d, (*Decision).wire) }
+// String returns the decision as one line. LogValue returns the same fields for
+// log/slog. MarshalJSON writes the same fields.
+func (d Decision) String() string               { return wire.Line(d.wire) }
+func (d Decision) LogValue() slog.Value         { return wire.Log(d.wire) }
+func (d Decision) MarshalJSON() ([]byte, error) { return wire.JSON(d.wire) }

@@ -62,10 +62,8 @@ func (b *Bill) wire(c *wire.Codec) {
 	wire.List(c, "cohorts", &b.Cohorts, (*Suspect).wire)
 }
 
-// String returns the bill as one line, and UnmarshalText reads this line. LogValue returns the same fields for
-// log/slog. MarshalJSON returns the same fields as JSON, and UnmarshalJSON reads this JSON.
-func (b Bill) String() string                   { return wire.Line(b.wire) }
-func (b Bill) LogValue() slog.Value             { return wire.Log(b.wire) }
-func (b Bill) MarshalJSON() ([]byte, error)     { return wire.JSON(b.wire) }
-func (b *Bill) UnmarshalJSON(data []byte) error { return wire.Read(data, b, (*Bill).wire) }
-func (b *Bill) UnmarshalText(line []byte) error { return wire.Scan(line, b, (*Bill).wire) }
+// String returns the bill as one line. LogValue returns the same fields for
+// log/slog. MarshalJSON returns the same fields as JSON.
+func (b Bill) String() string               { return wire.Line(b.wire) }
+func (b Bill) LogValue() slog.Value         { return wire.Log(b.wire) }
+func (b Bill) MarshalJSON() ([]byte, error) { return wire.JSON(b.wire) }

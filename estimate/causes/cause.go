@@ -122,11 +122,8 @@ func (p *Parts) wire(c *wire.Codec) {
 	}
 }
 
-// String returns the shares that are not 0 as one line, with Unknown last, and UnmarshalText reads this line.
-// LogValue returns the same fields for log/slog. MarshalJSON returns the same fields as JSON, and UnmarshalJSON
-// reads this JSON.
-func (p Parts) String() string                   { return wire.Line(p.wire) }
-func (p Parts) LogValue() slog.Value             { return wire.Log(p.wire) }
-func (p Parts) MarshalJSON() ([]byte, error)     { return wire.JSON(p.wire) }
-func (p *Parts) UnmarshalJSON(data []byte) error { return wire.Read(data, p, (*Parts).wire) }
-func (p *Parts) UnmarshalText(line []byte) error { return wire.Scan(line, p, (*Parts).wire) }
+// String returns the shares that are not 0 as one line, with Unknown last.
+// LogValue returns the same fields for log/slog. MarshalJSON returns the same fields as JSON.
+func (p Parts) String() string               { return wire.Line(p.wire) }
+func (p Parts) LogValue() slog.Value         { return wire.Log(p.wire) }
+func (p Parts) MarshalJSON() ([]byte, error) { return wire.JSON(p.wire) }

@@ -134,7 +134,7 @@ func TestFitIsExact(t *testing.T) {
 
 	// All rows are beyond the trim: a fit without rows leaves the model unchanged.
 	rows := []row{{coefficients{1, 1, 1}, 100}, {coefficients{1, 2, 1}, 200}}
-	assert.Equal(t, c, refine(rows, c, 6))
+	assert.Equal(t, c, refine(rows, c))
 
 	// The trim is inclusive: a row that takes 1.5 times its expected time takes part in the fit, and a row that
 	// takes more does not.

@@ -14,9 +14,8 @@ func Explain(p Phase) Report { return Config{}.Explain(p) }
 // Explain returns why the outliers of the phase, its slowest tasks, were slow [Mantri §4.2]. A field of c that is
 // out of range is treated as 0; see [Config.Validate].
 //
-// The order of the tasks in p has small effects. In phases of up to 256 tasks, the order changes only rounding. In
-// larger phases, the order decides which tasks the first steps of the fit use. In phases of over 8192 tasks, the
-// order also decides to which tasks the model is fitted. If a machine ran exactly half of the tasks that began in a
+// The order of the tasks in p has small effects. In phases of up to 8192 tasks, the order changes only rounding. In
+// larger phases, the order decides to which tasks the model is fitted. If a machine ran exactly half of the tasks that began in a
 // moment, the order may decide whether the moment can be a cause.
 //
 // Explain takes O(n) for n tasks. It allocates.

@@ -94,39 +94,19 @@ func (g *group) order(x []float64) {
 // has the number of each key, and keys has the key of each number. A negative key has the number -1.
 func compress(n int, key func(i int) int) (ids []int32, keys []int) {
 	ids = make([]int32, n)
-	most := 0
-	for i := range n {
-		most = max(most, key(i))
-	}
-	var dense []int32 // for each key, its number plus 1
-	var sparse map[int]int32
-	if most < 2*n+1024 {
-		dense = make([]int32, most+1)
-	} else {
-		sparse = map[int]int32{}
-	}
+	numbers := map[int]int32{}
 	for i := range n {
 		k := key(i)
 		if k < 0 {
 			ids[i] = -1
 			continue
 		}
-		var id int32
-		if dense != nil {
-			id = dense[k]
-		} else {
-			id = sparse[k]
-		}
-		if id == 0 {
-			keys = append(keys, k)
+		id, known := numbers[k]
+		if !known {
 			id = int32(len(keys))
-			if dense != nil {
-				dense[k] = id
-			} else {
-				sparse[k] = id
-			}
+			numbers[k], keys = id, append(keys, k)
 		}
-		ids[i] = id - 1
+		ids[i] = id
 	}
 	return ids, keys
 }

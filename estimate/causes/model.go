@@ -27,18 +27,16 @@ func (m *Model) wire(c *wire.Codec) {
 	c.When(true).Float("explained", &m.Explained)
 }
 
-// String returns the model as one line, and UnmarshalText reads this line. LogValue returns the same fields for
-// log/slog. MarshalJSON returns the same fields as JSON, and UnmarshalJSON reads this JSON.
-func (m Model) String() string                   { return wire.Line(m.wire) }
-func (m Model) LogValue() slog.Value             { return wire.Log(m.wire) }
-func (m Model) MarshalJSON() ([]byte, error)     { return wire.JSON(m.wire) }
-func (m *Model) UnmarshalJSON(data []byte) error { return wire.Read(data, m, (*Model).wire) }
-func (m *Model) UnmarshalText(line []byte) error { return wire.Scan(line, m, (*Model).wire) }
+// String returns the model as one line. LogValue, for log/slog, and MarshalJSON have the same fields.
+func (m Model) String() string               { return wire.Line(m.wire) }
+func (m Model) LogValue() slog.Value         { return wire.Log(m.wire) }
+func (m Model) MarshalJSON() ([]byte, error) { return wire.JSON(m.wire) }
 
 const (
 	trimmed = 1.5 // x the time by the model; tasks that take longer are left out of the next fit
 	// x the mean task's time; the shortest time that the model expects, so that no ratio is absurdly large.
 	leastPart = 0.01
+	mostFits  = 6 // the largest number of fits; in practice two or three are enough
 	columns   = 3 // 1, bytes, remote bytes
 	// leastUse is a number of tasks. If fewer tasks have remote bytes, the model ignores remote bytes, because a
 	// coefficient for one or two tasks could explain any time. If a machine or a cohort has fewer tasks, it is not
@@ -63,37 +61,14 @@ func (c *coefficients) at(x *coefficients) float64 {
 
 // fit returns the model that fits the rows best, by trimmed least squares of the relative error. Mantri uses plain
 // least squares [§4.2, footnote 3], and fit begins with plain least squares. Outliers distort the result of plain
-// least squares: a task that is ten times too slow has as much weight as a hundred other tasks. In a large phase
-// the first fits use only some of the rows.
+// least squares: a task that is ten times too slow has as much weight as a hundred other tasks.
 func fit(rows []row, residual float64) coefficients {
 	if len(rows) == 0 {
 		return coefficients{1}
 	}
-	some := pick(rows)
-	c := refine(some, plain(some), 6)
-	if len(some) < len(rows) {
-		c = refine(rows, c, 2)
-	}
+	c := refine(rows, plain(rows))
 	c.fitToExplained(rows, residual)
 	return c
-}
-
-// picked is the number of rows that the first fits use.
-const picked = 256
-
-// pick returns the rows that the first fits use. In a small phase it returns all rows. In a larger phase it divides
-// the rows into 256 equal ranges and returns one row of each range; a hash chooses the row. Neighbouring rows may
-// be alike, and every k-th row may be alike, too; the hash avoids both dangers.
-func pick(rows []row) []row {
-	if len(rows) <= picked {
-		return rows
-	}
-	some := make([]row, picked)
-	for k := range some {
-		from, to := k*len(rows)/picked, (k+1)*len(rows)/picked
-		some[k] = rows[from+int(hash(k)%uint64(to-from))]
-	}
-	return some
 }
 
 // hash returns a pseudo-random number for i, by the last step (the finaliser) of the generator splitmix64.
@@ -104,10 +79,10 @@ func hash(i int) uint64 {
 	return h ^ h>>31
 }
 
-// refine repeats the fit until nothing changes, at most the given number of times. Each fit leaves out the rows
-// that take over 1.5 times the time expected by the previous fit.
-func refine(rows []row, c coefficients, times int) coefficients {
-	for range times {
+// refine repeats the fit until nothing changes, at most mostFits times. Each fit leaves out the rows that take over 1.5
+// times the time expected by the previous fit.
+func refine(rows []row, c coefficients) coefficients {
+	for range mostFits {
 		next, ok := refit(rows, &c, 0, trimmed)
 		if !ok || next == c {
 			break

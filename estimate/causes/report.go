@@ -108,11 +108,10 @@ func (r *Report) wire(c *wire.Codec) {
 }
 
 // String returns a summary of the report as one line. LogValue returns the same fields as String for log/slog.
-// MarshalJSON returns the whole report as JSON, and UnmarshalJSON reads this JSON.
-func (r Report) String() string                   { return wire.Line(r.wire) }
-func (r Report) LogValue() slog.Value             { return wire.Log(r.wire) }
-func (r Report) MarshalJSON() ([]byte, error)     { return wire.JSON(r.wire) }
-func (r *Report) UnmarshalJSON(data []byte) error { return wire.Read(data, r, (*Report).wire) }
+// MarshalJSON returns the whole report as JSON.
+func (r Report) String() string               { return wire.Line(r.wire) }
+func (r Report) LogValue() slog.Value         { return wire.Log(r.wire) }
+func (r Report) MarshalJSON() ([]byte, error) { return wire.JSON(r.wire) }
 
 func (o *Outlier) wire(c *wire.Codec) {
 	c.Word("cause", &o.Cause)
@@ -126,13 +125,11 @@ func (o *Outlier) wire(c *wire.Codec) {
 	c.Value("parts", &o.Parts)
 }
 
-// String returns the outlier as one line, and UnmarshalText reads this line. LogValue returns the same fields for
-// log/slog. MarshalJSON returns the same fields as JSON, and UnmarshalJSON reads this JSON.
-func (o Outlier) String() string                   { return wire.Line(o.wire) }
-func (o Outlier) LogValue() slog.Value             { return wire.Log(o.wire) }
-func (o Outlier) MarshalJSON() ([]byte, error)     { return wire.JSON(o.wire) }
-func (o *Outlier) UnmarshalJSON(data []byte) error { return wire.Read(data, o, (*Outlier).wire) }
-func (o *Outlier) UnmarshalText(line []byte) error { return wire.Scan(line, o, (*Outlier).wire) }
+// String returns the outlier as one line. LogValue returns the same fields for
+// log/slog. MarshalJSON returns the same fields as JSON.
+func (o Outlier) String() string               { return wire.Line(o.wire) }
+func (o Outlier) LogValue() slog.Value         { return wire.Log(o.wire) }
+func (o Outlier) MarshalJSON() ([]byte, error) { return wire.JSON(o.wire) }
 
 func (s *Suspect) wire(c *wire.Codec) {
 	c.When(true).Int("index", &s.Index)
@@ -142,13 +139,11 @@ func (s *Suspect) wire(c *wire.Codec) {
 	c.When(true).Int("phases", &s.Phases)
 }
 
-// String returns the suspect as one line, and UnmarshalText reads this line. LogValue returns the same fields for
-// log/slog. MarshalJSON returns the same fields as JSON, and UnmarshalJSON reads this JSON.
-func (s Suspect) String() string                   { return wire.Line(s.wire) }
-func (s Suspect) LogValue() slog.Value             { return wire.Log(s.wire) }
-func (s Suspect) MarshalJSON() ([]byte, error)     { return wire.JSON(s.wire) }
-func (s *Suspect) UnmarshalJSON(data []byte) error { return wire.Read(data, s, (*Suspect).wire) }
-func (s *Suspect) UnmarshalText(line []byte) error { return wire.Scan(line, s, (*Suspect).wire) }
+// String returns the suspect as one line. LogValue returns the same fields for
+// log/slog. MarshalJSON returns the same fields as JSON.
+func (s Suspect) String() string               { return wire.Line(s.wire) }
+func (s Suspect) LogValue() slog.Value         { return wire.Log(s.wire) }
+func (s Suspect) MarshalJSON() ([]byte, error) { return wire.JSON(s.wire) }
 
 func (m *Moment) wire(c *wire.Codec) {
 	c.When(true).Duration("from", &m.From)

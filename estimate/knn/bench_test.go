@@ -15,7 +15,7 @@ func benchKNN(b testing.TB, runs int) (*Regressor, [][]float64) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	for range runs + runs/100 { // some runs were replaced, and some are newer than the tree
+	for range runs + runs/100 { // some runs were replaced
 		if err := knn.Observe(draw(), r.ExpFloat64()); err != nil {
 			b.Fatal(err)
 		}

@@ -2,7 +2,6 @@ package knn
 
 import (
 	"cmp"
-	"time"
 
 	"github.com/straggler-go/straggler/internal/check"
 	"github.com/straggler-go/straggler/internal/enum"
@@ -13,8 +12,6 @@ const (
 	// maxParameter is the largest absolute value of a parameter of a task. With this limit no squared distance
 	// overflows.
 	maxParameter = 1e100
-	// the largest absolute value of a parameter that is shared; slightly below the largest float32
-	maxShared = 1e38
 	// A parameter is treated as equal in all runs if its standard deviation is at most constantSpread times its
 	// largest absolute value, or at most leastSpread.
 	constantSpread, leastSpread = 1e-12, 1e-40
@@ -62,20 +59,12 @@ type Config struct {
 	Keep int
 	// Scaling is the unit in which distances are measured. The zero value is [ScaleDeviation].
 	Scaling Scaling
-	// Origin is the name of this process among processes that share their runs by [Regressor.AppendDelta] and
-	// [Regressor.Merge]. These processes must run tasks of one kind. The name must be unique and have at most 255
-	// bytes. If Origin is empty, the Regressor shares nothing.
-	Origin string
-	// MaxSkew is how far the clock of another process may be ahead of the clock of this process. [Regressor.Merge]
-	// refuses a delta whose time is more than MaxSkew ahead of this clock. 0 means a minute.
-	MaxSkew time.Duration
 }
 
 // Effective returns the configuration with its defaults filled in.
 func (c Config) Effective() Config {
 	c.Dimensions = check.Or(c.Dimensions, 3)
 	c.Keep = check.Or(c.Keep, 10000)
-	c.MaxSkew = check.Or(c.MaxSkew, time.Minute)
 	return c
 }
 
@@ -87,7 +76,6 @@ func (c Config) Validate() error {
 		check.Count(place, "Neighbours", c.Neighbours, false),
 		check.Within(place, "Keep", c.Keep, 1, maxRuns),
 		check.Named(place, "Scaling", c.Scaling, scalingNames[:]),
-		c.choices().Validate(place),
 	)
 }
 

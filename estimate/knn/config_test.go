@@ -3,7 +3,6 @@ package knn
 import (
 	"math"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -34,7 +33,6 @@ func TestKNNBadInputIsNamed(t *testing.T) {
 		"Dimensions is 65, want 1 to 64":    config(Config{Dimensions: 65}),
 		"Neighbours is -1":                  config(Config{Neighbours: -1}),
 		"Keep is -1":                        config(Config{Keep: -1}),
-		"MaxSkew is -1ns":                   config(Config{MaxSkew: -1}),
 		"Scaling is Scaling(2)":             config(Config{Scaling: 2}),
 		"len(x) is 2, want 3":               add(1, 1, 2),
 		"x[1] is NaN":                       add(1, 1, nan, 3),
@@ -61,7 +59,7 @@ func TestKNNBadInputIsNamed(t *testing.T) {
 func TestKNNDefaultsAreFilledIn(t *testing.T) {
 	knn, err := New(Config{})
 	require.NoError(t, err)
-	assert.Equal(t, Config{Dimensions: 3, Keep: 10000, MaxSkew: time.Minute}, knn.Config())
+	assert.Equal(t, Config{Dimensions: 3, Keep: 10000}, knn.Config())
 	h, err := NewHistogram(HistogramConfig{})
 	require.NoError(t, err)
 	assert.Equal(t, HistogramConfig{High: 100, Bins: 20}, h.Config())
@@ -104,29 +102,5 @@ func TestKNNOfExtremesIsFinite(t *testing.T) {
 				checkPrediction(t, predict(t, knn, q))
 			}
 		}
-	}
-}
-
-// A sequence for which the median of three is a bad pivot at every step makes the tree neither quadratic nor wrong.
-func TestKNNTreeOfBadPivotsIsRight(t *testing.T) {
-	for name, value := range map[string]func(i int) float64{
-		"ascending":  func(i int) float64 { return float64(i) },
-		"descending": func(i int) float64 { return float64(-i) },
-		"equal":      func(int) float64 { return 4 },
-		"two values": func(i int) float64 { return float64(i % 2) },
-		"organ pipe": func(i int) float64 { return math.Abs(float64(i - 2500)) },
-		"sawtooth":   func(i int) float64 { return float64(i % 97) },
-	} {
-		knn, err := New(Config{Dimensions: 1, Neighbours: 7})
-		require.NoError(t, err)
-		var runs []knnRun
-		for i := range 5000 {
-			x := []float64{value(i)}
-			runs = append(runs, knnRun{x, float64(i % 10)})
-			require.NoError(t, knn.Observe(x, float64(i%10)))
-		}
-		checkTree(t, &knn.tree, 0, 0, len(knn.tree.points))
-		mean, _ := slowKNN(runs, 7, knn.Divisors(nil), []float64{30.3})
-		assert.InDelta(t, mean, predict(t, knn, 30.3).Mean(), 1e-9, name)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/straggler-go/straggler/internal/snapshot"
 )
 
-const regressorVersion, histogramVersion = 3, 2
+const regressorVersion, histogramVersion = 4, 2
 
 func (k *Regressor) state(c *snapshot.Codec) {
 	scaling := int(k.config.Scaling)
@@ -15,8 +15,6 @@ func (k *Regressor) state(c *snapshot.Codec) {
 	c.Number(&k.config.Neighbours, 0, math.MaxInt)
 	c.Number(&k.config.Keep, 1, maxRuns)
 	c.Number(&scaling, 0, int(ScaleNone))
-	c.Text(&k.config.Origin)
-	c.Duration(&k.config.MaxSkew)
 	if c.Valid(k.config == k.config.Effective(), k.config); !c.OK() {
 		return
 	}
@@ -54,11 +52,6 @@ func (k *Regressor) state(c *snapshot.Codec) {
 			c.Check(math.Abs(*x) <= maxParameter, "holds a parameter that is out of range")
 		}
 	}
-	c.Clock(&k.clock)
-	k.fleet.State(k.form(), c, k.config.choices().Latest(k.clock))
-	if c.Reading() {
-		k.index()
-	}
 }
 
 // MarshalBinary and AppendBinary return a snapshot: the version of the format, the configuration, and all runs that
@@ -67,7 +60,7 @@ func (k *Regressor) state(c *snapshot.Codec) {
 //
 // UnmarshalBinary reads such a snapshot. Afterwards k predicts and learns exactly as the Regressor from which the
 // snapshot was made. If data is not a snapshot of a Regressor, UnmarshalBinary returns an error and leaves k
-// unchanged. UnmarshalBinary takes O(n), or O(n log n) if there are enough runs for a tree. Its memory is bounded
+// unchanged. UnmarshalBinary takes O(n). Its memory is bounded
 // by a multiple of the length of data.
 func (k *Regressor) MarshalBinary() ([]byte, error) { return k.AppendBinary(nil) }
 func (k *Regressor) AppendBinary(dst []byte) ([]byte, error) {

@@ -12,7 +12,7 @@ import (
 	"github.com/straggler-go/straggler/internal/snapshot/snapshottest"
 )
 
-// After any history, a restored regressor predicts and learns as if it had never stopped, with a tree and without.
+// After any history, a restored regressor predicts and learns as if it had never stopped.
 func TestRestoredRegressorPredictsAsBefore(t *testing.T) {
 	for _, c := range []struct {
 		Config
@@ -127,4 +127,14 @@ func FuzzUnmarshal(f *testing.F) {
 			x[0]++
 		}
 	})
+}
+
+// A change of the form of a snapshot needs another version, so that an old snapshot is refused by name.
+func TestSnapshotsOfTodayAreReadable(t *testing.T) {
+	k, err := New(Config{Dimensions: 2, Keep: 12})
+	require.NoError(t, err)
+	require.NoError(t, k.Observe([]float64{1, .1}, 20))
+	require.NoError(t, k.Observe([]float64{-2, 0}, 30))
+	snapshottest.Same(t, "0404001800000404555555555555e53f0000000000003440020000000000003440000000000000f03f9a999999"+
+		"9999b93f0000000000003e4000000000000000c00000000000000000ac61f8da", k)
 }

@@ -68,23 +68,9 @@ func (h *nearest) down() {
 	runs[i] = run
 }
 
-// search collects the runs around x in h. The runs come from two sources: the runs in the tree that are still
-// remembered, and the runs that were added after the tree was built.
+// search collects the runs around x in h.
 func (k *Regressor) search(h *nearest, x []float64) {
-	first := 0
-	if k.tree.built() {
-		k.tree.search(h, x, k.inverse, k.added-len(k.y))
-		first = max(0, len(k.y)-(k.added-k.indexed))
-	}
-	// positions in the ring buffer of runs: position len(y) is position 0
-	start, end := k.oldest+first, k.oldest+len(k.y)
-	k.scan(h, x, min(start, len(k.y)), min(end, len(k.y)))
-	k.scan(h, x, max(start, len(k.y))-len(k.y), max(end, len(k.y))-len(k.y))
-}
-
-// scan collects the runs around x among the runs at the positions from, from+1, ..., to-1.
-func (k *Regressor) scan(h *nearest, x []float64, from, to int) {
-	for at := from; at < to; at++ {
+	for at := range k.y {
 		distance := squaredDistance(x, k.x[at*len(x):], k.inverse)
 		if h.wants(distance) {
 			h.add(near{distance, k.y[at]})

@@ -61,14 +61,14 @@ func slowKNN(runs []knnRun, k int, divisors, x []float64) (mean float64, weights
 }
 
 // A prediction equals the result of sorting all remembered runs. This holds for any number of runs, with replaced
-// runs, ties and equal parameters, and with and without a tree.
+// runs, ties and equal parameters.
 func TestKNNAgreesWithAScanOfAllRuns(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	for trial := range 60 {
 		c := Config{Dimensions: 1 + r.IntN(4), Neighbours: r.IntN(30), Keep: 1 + r.IntN(200), Scaling: Scaling(r.IntN(2))}
 		n := 1 + r.IntN(400)
 		if trial%10 == 0 {
-			c.Keep, n = 3000, treeRuns+r.IntN(3000)
+			c.Keep, n = 3000, 2000+r.IntN(3000)
 		}
 		grid := []float64{2, 30, 1e6}[r.IntN(3)]
 		knn, err := New(c)
@@ -103,62 +103,12 @@ func TestKNNAgreesWithAScanOfAllRuns(t *testing.T) {
 				require.InDelta(t, weight, p.CDF(y)-p.Below(y), 1e-7)
 			}
 		}
-		if trial%10 == 0 {
-			require.True(t, knn.tree.built())
-			checkTree(t, &knn.tree, 0, 0, len(knn.tree.points))
-		}
-	}
-}
-
-// checkTree checks each node of a tree: its box is the box of its points, and it is split in the middle.
-func checkTree(t *testing.T, tree *knnTree, node, lo, hi int) {
-	t.Helper()
-	box, d := tree.box(node), tree.dimensions
-	for i := range d {
-		least, largest := math.Inf(1), math.Inf(-1)
-		for at := lo; at < hi; at++ {
-			least, largest = min(least, tree.x[at*d+i]), max(largest, tree.x[at*d+i])
-		}
-		require.Equal(t, least, box[i])
-		require.Equal(t, largest, box[d+i])
-	}
-	if hi-lo > leafRuns {
-		middle := lo + (hi-lo)/2
-		checkTree(t, tree, 2*node+1, lo, middle)
-		checkTree(t, tree, 2*node+2, middle, hi)
-		separate := false // in at least one parameter
-		for i := range d {
-			separate = separate || tree.box(2*node + 1)[d+i] <= tree.box(2*node + 2)[i]
-		}
-		require.True(t, separate)
-	}
-}
-
-// A search in the tree and a search through all runs give equal results, to the last bit.
-func TestKNNTreeChangesNothing(t *testing.T) {
-	r := rand.New(rand.NewPCG(2, 2))
-	with, err := New(Config{Neighbours: 40, Keep: 5000})
-	require.NoError(t, err)
-	for range 6000 {
-		x := []float64{math.Floor(1e3 * r.Float64()), 100 * r.Float64(), math.Floor(5 * r.Float64())}
-		require.NoError(t, with.Observe(x, r.ExpFloat64()))
-	}
-	require.True(t, with.tree.built())
-	without := *with
-	without.tree = knnTree{}
-	var a, b Prediction
-	for range 500 {
-		x := []float64{1e3 * r.Float64(), 100 * r.Float64(), math.Floor(5 * r.Float64())}
-		require.NoError(t, with.Predict(&a, x))
-		require.NoError(t, without.Predict(&b, x))
-		require.Equal(t, b.runs, a.runs)
-		require.Equal(t, b.Mean(), a.Mean())
 	}
 }
 
 // Several goroutines may predict at the same time; the race detector checks this.
 func TestKNNPredictsConcurrently(t *testing.T) {
-	knn, queries := benchKNN(t, treeRuns)
+	knn, queries := benchKNN(t, 2000)
 	means := make([]float64, 4)
 	var done sync.WaitGroup
 	for i := range means {

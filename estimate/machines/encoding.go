@@ -100,7 +100,7 @@ func (r *Record) stateMachines(c *snapshot.Codec) {
 		if m.state(c, r); !c.OK() {
 			return
 		}
-		_, numbered := r.places.get(m.number)
+		_, numbered := r.places[m.number]
 		_, named := r.fleet.names[m.name]
 		c.Check(!numbered && !named && (m.number != none || m.name != ""), "holds a machine twice, or a machine without number and name")
 		i := r.place(m.number, m.name)

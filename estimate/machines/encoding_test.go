@@ -148,7 +148,7 @@ func sound(t testing.TB, r *Record) {
 	for i := r.oldest; i != none; i = r.machines[i].newer {
 		m := &r.machines[i]
 		seen++
-		place, ok := r.places.get(m.number)
+		place, ok := r.places[m.number]
 		require.True(t, ok && place == i)
 		f := r.Factor(m.number) // Factor updates the machine
 		require.True(t, f > 0 && f < 1e19, "factor %v", f)

@@ -104,7 +104,7 @@ func (l *levels) find(all *estimate.Empirical) {
 // Factor returns 1.
 func (r *Record) Factor(machine int) float64 {
 	r.settle()
-	i, ok := r.places.get(machine)
+	i, ok := r.places[machine]
 	if !ok {
 		return 1
 	}
@@ -132,7 +132,7 @@ func (r *Record) Elsewhere(machines ...int) (factor float64, known int) {
 	slices.Sort(r.asked)
 	r.own = r.own[:0]
 	for _, number := range slices.Compact(r.asked) {
-		if i, ok := r.places.get(number); ok && r.machines[i].known {
+		if i, ok := r.places[number]; ok && r.machines[i].known {
 			r.own = append(r.own, r.machines[i].location)
 		}
 	}
@@ -152,7 +152,7 @@ func (r *Record) Elsewhere(machines ...int) (factor float64, known int) {
 
 // elsewhere returns the same result as Elsewhere, for a single machine.
 func (r *Record) elsewhere(machine int) (factor float64, known int) {
-	i, ok := r.places.get(machine)
+	i, ok := r.places[machine]
 	ok = ok && r.machines[i].known
 	if known = r.all.Len(); ok {
 		known--

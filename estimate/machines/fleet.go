@@ -114,7 +114,7 @@ func (r *Record) SetName(machine int, name string) bool {
 		return false
 	}
 	r.begin()
-	i, numbered := r.places.get(machine)
+	i, numbered := r.places[machine]
 	j, named := r.fleet.names[name]
 	switch {
 	case numbered && (named || r.machines[i].name != ""):
@@ -137,7 +137,7 @@ func (r *Record) SetName(machine int, name string) bool {
 func (r *Record) indexNames(i int32) {
 	m := &r.machines[i]
 	if m.number != none {
-		r.places.set(m.number, i, len(r.machines))
+		r.places[m.number] = i
 	}
 	if m.name != "" {
 		r.fleet.names[m.name] = i
@@ -165,7 +165,7 @@ func (r *Record) AppendDelta(dst, since []byte, origins ...string) ([]byte, erro
 // evidence returns an iterator over all ended attempts on machines that have a name.
 func (r *Record) evidence() iter.Seq[merge.Observation[named]] {
 	return func(yield func(merge.Observation[named]) bool) {
-		for i := r.newest; i != none && r.places.sparse != nil; i = r.machines[i].older {
+		for i := r.newest; i != none && r.places != nil; i = r.machines[i].older {
 			m := &r.machines[i]
 			for j, e := range m.past[:m.pasts] {
 				if m.name != "" && !yield(merge.Observation[named]{At: e.at, Fact: named{m.name, e}, Origin: m.by[j]}) {

@@ -10,7 +10,7 @@ func (r *Record) touch(number int) int32 {
 		return none
 	}
 	r.begin()
-	i, ok := r.places.get(number)
+	i, ok := r.places[number]
 	switch {
 	case !ok:
 		i = r.place(number, "")
@@ -69,7 +69,7 @@ func (r *Record) drop(i int32) {
 	r.ended.Add(-m.ended)
 	r.failed.Add(-m.failed)
 	r.unlink(i)
-	r.places.drop(m.number)
+	delete(r.places, m.number)
 	if m.name != "" {
 		delete(r.fleet.names, m.name)
 	}

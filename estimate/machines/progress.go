@@ -89,7 +89,7 @@ func (r *Record) Progress(machine int) (total float64, of *estimate.Empirical) {
 	if !r.progress.used {
 		return 0, nil
 	}
-	if i, ok := r.places.get(machine); ok {
+	if i, ok := r.places[machine]; ok {
 		total = float64(r.machines[i].total) / step
 	}
 	return total, &r.progress.totals

@@ -42,7 +42,7 @@ type Record struct {
 	config   Config
 	grid     grid
 	clock    clock.Clock
-	places   numbers
+	places   map[int]int32 // the index of each machine, by its number
 	fleet    fleet
 	machines []machine
 	free     []int32
@@ -105,11 +105,11 @@ func New(c Config) (*Record, error) {
 
 // begin makes a record with the zero value usable. In other records it changes nothing.
 func (r *Record) begin() {
-	if r.places.sparse != nil {
+	if r.places != nil {
 		return
 	}
 	r.config, r.fleet.names = r.config.Effective(), map[string]int32{}
-	r.grid, r.places, r.newest, r.oldest = newGrid(r.config.Limit, slowShare), numbers{sparse: map[int]int32{}}, none, none
+	r.grid, r.places, r.newest, r.oldest = newGrid(r.config.Limit, slowShare), map[int]int32{}, none, none
 	r.classes = []classRecord{{base: 1}}
 }
 
@@ -221,7 +221,7 @@ func (r *Record) SetClass(machine, class int) bool {
 // Forget removes all evidence about a machine. Call it if the machine has left, or if another machine has its
 // number now.
 func (r *Record) Forget(machine int) {
-	if i, ok := r.places.get(machine); ok {
+	if i, ok := r.places[machine]; ok {
 		r.drop(i)
 	}
 }

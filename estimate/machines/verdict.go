@@ -68,13 +68,11 @@ func (v *Verdict) wire(c *wire.Codec) {
 	c.Float("failed", &v.Failed)
 }
 
-// String returns the verdict as one line, and UnmarshalText reads this line. LogValue returns the same fields for
-// log/slog. MarshalJSON returns the same fields as JSON, and UnmarshalJSON reads this JSON.
-func (v Verdict) String() string                   { return wire.Line(v.wire) }
-func (v Verdict) LogValue() slog.Value             { return wire.Log(v.wire) }
-func (v Verdict) MarshalJSON() ([]byte, error)     { return wire.JSON(v.wire) }
-func (v *Verdict) UnmarshalJSON(data []byte) error { return wire.Read(data, v, (*Verdict).wire) }
-func (v *Verdict) UnmarshalText(line []byte) error { return wire.Scan(line, v, (*Verdict).wire) }
+// String returns the verdict as one line. LogValue returns the same fields for
+// log/slog. MarshalJSON returns the same fields as JSON.
+func (v Verdict) String() string               { return wire.Line(v.wire) }
+func (v Verdict) LogValue() slog.Value         { return wire.Log(v.wire) }
+func (v Verdict) MarshalJSON() ([]byte, error) { return wire.JSON(v.wire) }
 
 // Judge returns whether a waiting task should start on a machine, with the numbers behind the verdict. Judge
 // compares a machine with the other machines of its class:
@@ -88,7 +86,7 @@ func (v *Verdict) UnmarshalText(line []byte) error { return wire.Scan(line, v, (
 //     have left, report this by [Record.Forget].
 func (r *Record) Judge(machine int) Verdict {
 	r.settle()
-	i, ok := r.places.get(machine)
+	i, ok := r.places[machine]
 	if !ok {
 		return Verdict{}
 	}
@@ -139,7 +137,7 @@ func (r *Record) maxSlow(class int32) int {
 // first. If machines are equally slow, the machine with the lowest number is first. AppendAvoid takes O(s log m)
 // for s appended machines of m, and O(m) if the median of a class has moved. It allocates only to make dst longer.
 func (r *Record) AppendAvoid(dst []int) []int {
-	if r.places.sparse == nil {
+	if r.places == nil {
 		return dst
 	}
 	r.settle()

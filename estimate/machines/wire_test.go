@@ -7,9 +7,11 @@ import (
 	"github.com/straggler-go/straggler/internal/wire/wiretest"
 )
 
-func TestVerdictsReadBackFromJSON(t *testing.T) {
-	wiretest.Through(t, Verdict{})
-	wiretest.Through(t, Verdict{Standing: Slow, ClassFactor: 8.123456789, Threshold: 2, Attempts: 3, Failed: .25})
+func TestVerdictsAreWrittenAsToday(t *testing.T) {
+	wiretest.Same(t, Verdict{}, `unknown`, `{"standing":"unknown"}`)
+	wiretest.Same(t, Verdict{Standing: Slow, ClassFactor: 8.123456789, Threshold: 2, Attempts: 3, Failed: .25},
+		`slow class-factor=8.12346 threshold=2 attempts=3 failed=0.25`,
+		`{"standing":"slow","class-factor":8.123456789,"threshold":2,"attempts":3,"failed":0.25}`)
 }
 
 func TestConfigurationsReadBackFromJSON(t *testing.T) {

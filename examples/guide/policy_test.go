@@ -11,7 +11,7 @@ import (
 )
 
 func TestTwice(t *testing.T) {
-	restarttest.RunPolicy(t, Twice{}, "testdata/twice/*.txt")
+	restarttest.Run(t, "testdata/twice/*.txt", restarttest.Policy(Twice{}))
 }
 
 func TestThePoliciesFindTheSlowTasks(t *testing.T) {

@@ -102,10 +102,8 @@ func (a *Answer) wire(c *wire.Codec) {
 	wire.Limit(c.When(true), "limit", &a.Limit)
 }
 
-// String returns the answer as one line, and UnmarshalText reads that line. MarshalJSON and LogValue (for
-// log/slog) return the same fields, and UnmarshalJSON reads the JSON.
-func (a Answer) String() string                   { return wire.Line(a.wire) }
-func (a Answer) LogValue() slog.Value             { return wire.Log(a.wire) }
-func (a Answer) MarshalJSON() ([]byte, error)     { return wire.JSON(a.wire) }
-func (a *Answer) UnmarshalJSON(data []byte) error { return wire.Read(data, a, (*Answer).wire) }
-func (a *Answer) UnmarshalText(line []byte) error { return wire.Scan(line, a, (*Answer).wire) }
+// String returns the answer as one line. MarshalJSON and LogValue (for
+// log/slog) return the same fields.
+func (a Answer) String() string               { return wire.Line(a.wire) }
+func (a Answer) LogValue() slog.Value         { return wire.Log(a.wire) }
+func (a Answer) MarshalJSON() ([]byte, error) { return wire.JSON(a.wire) }

@@ -58,24 +58,22 @@ type Eviction struct {
 }
 
 func (e *Eviction) wire(c *wire.Codec) {
-	verb := 0
+	verb := "keep"
 	if e.Job >= 0 {
-		verb = 1
+		verb = "evict"
 	}
-	c.Kind(verb, "keep", "evict")
+	c.Kind(verb)
 	c.Word("rule", &e.Rule)
 	c.Index("job", &e.Job)
 	c.Index("leader", &e.Leader)
 	c.When(e.Job >= 0).Int64("bytes", &e.Bytes)
 }
 
-// String returns the eviction as one line, and UnmarshalText reads that line. MarshalJSON and LogValue (for
-// log/slog) return the same fields, and UnmarshalJSON reads the JSON.
-func (e Eviction) String() string                   { return wire.Line(e.wire) }
-func (e Eviction) LogValue() slog.Value             { return wire.Log(e.wire) }
-func (e Eviction) MarshalJSON() ([]byte, error)     { return wire.JSON(e.wire) }
-func (e *Eviction) UnmarshalJSON(data []byte) error { return wire.Read(data, e, (*Eviction).wire) }
-func (e *Eviction) UnmarshalText(line []byte) error { return wire.Scan(line, e, (*Eviction).wire) }
+// String returns the eviction as one line. MarshalJSON and LogValue (for
+// log/slog) return the same fields.
+func (e Eviction) String() string               { return wire.Line(e.wire) }
+func (e Eviction) LogValue() slog.Value         { return wire.Log(e.wire) }
+func (e Eviction) MarshalJSON() ([]byte, error) { return wire.JSON(e.wire) }
 
 // Evict chooses the job to evict among the jobs with Bytes above 0. It never chooses the leader, which is the job
 // that the rule protects. To free more bytes, set the Bytes of the evicted job to 0 and call Evict again. An

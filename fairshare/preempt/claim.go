@@ -51,7 +51,7 @@ type Claim struct {
 }
 
 func (k *Claim) wire(c *wire.Codec) {
-	c.Kind(0, "claim")
+	c.Kind("claim")
 	c.Word("cause", &k.Cause)
 	c.When(true).Int("pool", &k.Pool)
 	c.When(true).Int64("deficit", &k.Deficit)
@@ -61,13 +61,11 @@ func (k *Claim) wire(c *wire.Codec) {
 	c.When(true).Int64("granted", &k.Granted)
 }
 
-// String returns the claim as one line, and UnmarshalText reads that line. MarshalJSON and LogValue (for log/slog)
-// return the same fields, and UnmarshalJSON reads the JSON.
-func (k Claim) String() string                   { return wire.Line(k.wire) }
-func (k Claim) LogValue() slog.Value             { return wire.Log(k.wire) }
-func (k Claim) MarshalJSON() ([]byte, error)     { return wire.JSON(k.wire) }
-func (k *Claim) UnmarshalJSON(data []byte) error { return wire.Read(data, k, (*Claim).wire) }
-func (k *Claim) UnmarshalText(line []byte) error { return wire.Scan(line, k, (*Claim).wire) }
+// String returns the claim as one line. MarshalJSON and LogValue (for log/slog)
+// return the same fields.
+func (k Claim) String() string               { return wire.Line(k.wire) }
+func (k Claim) LogValue() slog.Value         { return wire.Log(k.wire) }
+func (k Claim) MarshalJSON() ([]byte, error) { return wire.JSON(k.wire) }
 
 // Waiting describes the tasks that a pool waits to run: how many units each task needs, and whether these units
 // must be on the same machine. The zero value means that the pool can use every single unit.

@@ -86,19 +86,17 @@ type Victim struct {
 }
 
 func (v *Victim) wire(c *wire.Codec) {
-	c.Kind(0, "kill")
+	c.Kind("kill")
 	c.Word("reason", &v.Reason)
 	c.When(true).Int("task", &v.Task)
 	c.When(true).Int("for", &v.For)
 }
 
-// String returns the victim as one line, and UnmarshalText reads that line. MarshalJSON and LogValue (for
-// log/slog) return the same fields, and UnmarshalJSON reads the JSON.
-func (v Victim) String() string                   { return wire.Line(v.wire) }
-func (v Victim) LogValue() slog.Value             { return wire.Log(v.wire) }
-func (v Victim) MarshalJSON() ([]byte, error)     { return wire.JSON(v.wire) }
-func (v *Victim) UnmarshalJSON(data []byte) error { return wire.Read(data, v, (*Victim).wire) }
-func (v *Victim) UnmarshalText(line []byte) error { return wire.Scan(line, v, (*Victim).wire) }
+// String returns the victim as one line. MarshalJSON and LogValue (for
+// log/slog) return the same fields.
+func (v Victim) String() string               { return wire.Line(v.wire) }
+func (v Victim) LogValue() slog.Value         { return wire.Log(v.wire) }
+func (v Victim) MarshalJSON() ([]byte, error) { return wire.JSON(v.wire) }
 
 // Plan says which tasks to kill. Its slices are valid until the next call of a method of the [Preemptor] that made
 // it.

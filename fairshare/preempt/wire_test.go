@@ -7,10 +7,15 @@ import (
 	"github.com/straggler-go/straggler/internal/wire/wiretest"
 )
 
-func TestAnswersReadBack(t *testing.T) {
-	wiretest.Through(t, Claim{})
-	wiretest.Through(t, Claim{Pool: 1, Cause: BelowShare, Deficit: 2, Waited: time.Minute + 1, Usage: 3, Due: 4, Granted: 2})
-	wiretest.Through(t, Victim{Task: 3, For: 1, Reason: AcrossShare})
+func TestAnswersAreWrittenAsToday(t *testing.T) {
+	wiretest.Same(t, Claim{},
+		`claim no-cause pool=0 deficit=0 waited=0s usage=0 due=0 granted=0`,
+		`{"cause":"no-cause","pool":0,"deficit":0,"waited":0,"usage":0,"due":0,"granted":0}`)
+	wiretest.Same(t, Claim{Pool: 1, Cause: BelowShare, Deficit: 2, Waited: time.Minute + 1, Usage: 3, Due: 4, Granted: 2},
+		`claim below-share pool=1 deficit=2 waited=60s usage=3 due=4 granted=2`,
+		`{"cause":"below-share","pool":1,"deficit":2,"waited":60.000000001,"usage":3,"due":4,"granted":2}`)
+	wiretest.Same(t, Victim{Task: 3, For: 1, Reason: AcrossShare},
+		`kill across-share task=3 for=1`, `{"reason":"across-share","task":3,"for":1}`)
 }
 
 func TestChoicesReadBack(t *testing.T) {

@@ -25,8 +25,7 @@ type Form[T any] struct {
 	Kind  byte   // the first byte of versions and deltas; each type has its own
 	Fact  func(*snapshot.Codec, *T)
 	// Name returns a pointer to the name of the machine in a fact. Name is nil if facts have no name.
-	Name  func(*T) *string
-	Grows bool // an observation replaces earlier observations of its origin, as a growing count does
+	Name func(*T) *string
 }
 
 // AppendVersion appends a version to dst. For each origin, the version has the instant up to which all observations
@@ -55,9 +54,8 @@ func versions(c *snapshot.Codec, list *[]origin) {
 // and up to the instant until of the origin. The section may have some later observations as well.
 type section[T any] struct {
 	origin
-	from     int64
-	seen     []Observation[T]
-	heldBack bool // some observations are left out, because their instant is in the future
+	from int64
+	seen []Observation[T]
 }
 
 // delta writes or reads the names and the sections of a delta. The names are sorted. For each name, the delta has
@@ -144,11 +142,7 @@ func (f Form[T]) AppendDelta(
 	sections := make([]section[T], len(from))
 	var names []string
 	for v := range known {
-		// If f.Grows, a count that is left out may include things that were seen before now. So the section must
-		// not be marked as complete up to now.
-		if s := &sections[v.Origin]; v.At > now {
-			s.heldBack = s.heldBack || f.Grows
-		} else if micros(v.At) > from[v.Origin] {
+		if s := &sections[v.Origin]; v.At <= now && micros(v.At) > from[v.Origin] {
 			s.seen = append(s.seen, v)
 			if f.Name != nil {
 				names = append(names, *f.Name(&v.Fact))
@@ -157,14 +151,10 @@ func (f Form[T]) AppendDelta(
 	}
 	slices.Sort(names)
 	names = slices.Compact(names)
-	// If counts were left out, the section is marked as complete only up to its beginning: until is then equal to
-	// from.
 	for i := range o.list {
 		s := &sections[i]
 		s.origin, s.from = o.list[i], from[i]
-		if s.until = min(s.until, micros(now)); s.heldBack {
-			s.until = s.from
-		}
+		s.until = min(s.until, micros(now))
 		slices.SortFunc(s.seen, func(a, b Observation[T]) int { return cmp.Compare(a.At, b.At) })
 	}
 	sections = slices.DeleteFunc(sections, func(s section[T]) bool {

@@ -1,7 +1,6 @@
 package merge
 
 import (
-	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -14,61 +13,31 @@ import (
 	"github.com/straggler-go/straggler/internal/snapshot"
 )
 
-const start1970 = 1000 * day // an instant; a slot lasts an hour and a half in these tests
-
-// Each name has its own slots, and the slots of the empty name are the sum of all names.
-func TestEachNameHasItsOwnSlots(t *testing.T) {
-	slot := choices.Keep / Slots
-	counted := func() (k Counts) {
-		k.Add(choices, start1970, "a", Count{4, 1})
-		k.Add(choices, start1970+slot, "a", Count{3, 0})
-		k.Add(choices, start1970+slot, "b", Count{2, 2})
-		return k
-	}
-	k, now := counted(), start1970+slot
-	assert.Equal(t, []Count{{3, 0}, {4, 1}}, []Count{k.Of(choices, now, "a", 0), k.Of(choices, now, "a", 1)})
-	assert.Equal(t, []Count{{2, 2}, {}}, []Count{k.Of(choices, now, "b", 0), k.Of(choices, now, "b", 1)})
-	assert.Equal(t, []Count{{5, 2}, {4, 1}}, []Count{k.Of(choices, now, "", 0), k.Of(choices, now, "", 1)})
-	for ago, want := range map[int64]Count{Slots - 1: {4, 1}, Slots: {}} {
-		now := start1970 + time.Duration(ago)*slot
-		k := counted()
-		k.Forget(choices, now)
-		assert.Equal(t, want, k.Of(choices, now, "a", ago), "%d slots ago", ago)
-		assert.Equal(t, want, k.Of(choices, now, "", ago))
-	}
-}
-
-// An observation from the future is kept if it is no further ahead than another clock may be, to the microsecond.
-func TestCountsOfTheFutureAreKeptWithinTheSkew(t *testing.T) {
-	for ahead, want := range map[time.Duration]Count{choices.Skew: {3, 1}, choices.Skew + time.Microsecond: {}} {
-		var k Counts
-		k.Add(choices, start1970+ahead, "a", Count{3, 1})
-		k.Forget(choices, start1970)
-		assert.Equal(t, want, k.Kept(choices, start1970, "a"), "%v", ahead)
-		assert.Equal(t, want, k.Kept(choices, start1970, ""))
-	}
-}
+const start1970 = 1000 * day // an instant
 
 // The names of a delta share their common prefixes, and a name may have up to 255 bytes.
 func TestNamesOfADeltaSharePrefixes(t *testing.T) {
 	long := strings.Repeat("x", MostName-1)
-	var k, other Counts
-	for _, name := range []string{"a", "b", "ba", "c", long + "y", long + "z"} {
-		k.Add(choices, start1970, name, Count{1, 1})
+	var k, other List[fact]
+	names := []string{"a", "b", "ba", "c", long + "y", long + "z"}
+	for _, name := range names {
+		k.Add(choices, start1970, fact{name, 1})
 	}
 	delta, err := k.AppendDelta(form, choices, start1970, nil, nil, nil)
 	require.NoError(t, err)
 	assert.Less(t, len(delta), 2*MostName, "the delta codes the common part of the long names once")
 	require.NoError(t, other.Merge(form, Choices{"other", time.Minute, day}, start1970, delta))
-	for _, name := range []string{"a", "b", "ba", "c", long + "y", long + "z"} {
-		assert.Equal(t, Count{1, 1}, other.Kept(choices, start1970, name), "%.5s", name)
+	seen := other.Newest(form, choices, start1970, newest)
+	require.Len(t, seen, len(names))
+	for i, name := range names {
+		assert.Equal(t, fact{name, 1}, seen[i].Fact, "%.5s", name)
 	}
-	err = k.Merge(form, choices, start1970, deltaOf(1, start1970, []string{long + "yy"}, Fact{long + "yy", Count{1, 1}}))
+	err = k.Merge(form, choices, start1970, deltaOf(1, start1970, []string{long + "yy"}, fact{long + "yy", 1}))
 	require.ErrorContains(t, err, "too long")
 	for name, right := range map[string]bool{"": false, long + "x": true, long + "xx": false} {
-		sections := []section[Fact]{{origin: origin{name: name, begun: 1, until: 1}}}
+		sections := []section[fact]{{origin: origin{name: name, begun: 1, until: 1}}}
 		delta, _ := snapshot.Append(nil, 't', func(c *snapshot.Codec) { form.delta(c, new([]string), &sections) })
-		err := new(Counts).Merge(form, choices, start1970, delta)
+		err := new(List[fact]).Merge(form, choices, start1970, delta)
 		assert.Equal(t, right, err == nil, "an origin of %d bytes: %v", len(name), err)
 	}
 }
@@ -118,69 +87,6 @@ func TestAProcessSendsItsOwnNewestObservations(t *testing.T) {
 	assert.Equal(t, []int64{1, 2}, tell(start1970))
 	assert.Equal(t, []int64{1, 2}, tell(start1970+time.Microsecond-choices.Skew), "observations within the skew are sent")
 	assert.Empty(t, tell(start1970-choices.Skew), "observations beyond the skew are not sent")
-}
-
-// A count that was made in the future is left out of a delta. The count may include things that were seen before
-// now. So the reader of the delta must not conclude that the delta is complete.
-func TestAHeldBackCountComesLater(t *testing.T) {
-	ahead := Choices{"ahead", time.Minute, day}
-	var a, x, b Counts
-	x.Add(ahead, start1970, "early", Count{1, 0})
-	x.Add(ahead, start1970+30*time.Second, "late", Count{5, 5})
-	delta, err := x.AppendDelta(form, ahead, start1970+30*time.Second, nil, nil, nil)
-	require.NoError(t, err)
-	require.NoError(t, a.Merge(form, choices, start1970+time.Second, delta))
-	listener := Choices{"b", time.Minute, day}
-	for now, want := range map[time.Duration]Count{start1970 + time.Second: {}, start1970 + 30*time.Second: {5, 5}} {
-		b := b
-		for range 2 {
-			delta, err = a.AppendDelta(form, choices, now, nil, b.AppendVersion(form, nil), nil)
-			require.NoError(t, err)
-			require.NoError(t, b.Merge(form, listener, now, delta))
-		}
-		assert.Equal(t, want, b.Kept(listener, now, "late"), "%v", now)
-	}
-	// The observations that were left out come later, and also in order.
-	for _, now := range []time.Duration{start1970 + time.Second, start1970 + 30*time.Second} {
-		delta, err = a.AppendDelta(form, choices, now, nil, b.AppendVersion(form, nil), nil)
-		require.NoError(t, err)
-		require.NoError(t, b.Merge(form, listener, now, delta))
-	}
-	assert.Equal(t, Count{5, 5}, b.Kept(listener, start1970+time.Minute, "late"))
-	assert.Equal(t, Count{1, 0}, b.Kept(listener, start1970+time.Minute, "early"))
-}
-
-// While a process leaves a count out of its deltas, the reader of these deltas still accepts the count from another
-// process.
-func TestAHeldBackCountIsAcceptedFromOthers(t *testing.T) {
-	x, old, a, b := Choices{"x", time.Minute, day}, Choices{"old", time.Minute, day}, choices, Choices{"b", time.Minute, day}
-	var ofX, ofOld, ofA, ofB Counts
-	tell := func(to *Counts, c Choices, now time.Duration, from *Counts, by Choices, at time.Duration) {
-		delta, err := from.AppendDelta(form, by, at, nil, to.AppendVersion(form, nil), nil)
-		require.NoError(t, err)
-		require.NoError(t, to.Merge(form, c, now, delta))
-	}
-	ofX.Add(x, start1970, "n", Count{1, 0})
-	tell(&ofOld, old, start1970, &ofX, x, start1970)
-	ofX.Add(x, start1970+30*time.Second, "n", Count{4, 0}) // its clock is ahead
-	now := start1970 + time.Second
-	tell(&ofA, a, now, &ofX, x, start1970+30*time.Second)
-	tell(&ofB, b, now, &ofA, a, now)
-	assert.Equal(t, Count{}, ofB.Kept(b, now, "n"), "a count of the future is held back")
-	tell(&ofB, b, now, &ofOld, old, now)
-	assert.Equal(t, Count{1, 0}, ofB.Kept(b, now, "n"))
-}
-
-func TestNamesOfAMachineAreChecked(t *testing.T) {
-	var f Fleet
-	long := strings.Repeat("x", MostName)
-	assert.False(t, f.SetName(0, ""))
-	assert.False(t, f.SetName(0, long+"x"))
-	assert.True(t, f.SetName(1, long))
-	assert.Equal(t, []string{"", "", long, ""}, []string{f.Name(-1), f.Name(0), f.Name(1), f.Name(2)})
-	assert.False(t, f.Add(choices, start1970, 0, Count{1, 1}), "a machine without a name is not counted")
-	assert.True(t, f.Add(choices, start1970, 1, Count{2, 1}))
-	assert.Equal(t, Count{2, 1}, f.Kept(choices, start1970, ""), "only the machine with a name is counted")
 }
 
 // At most half of a list comes from a single process, however much it has seen. The other half is for other
@@ -316,7 +222,7 @@ func TestForgetIsExactToTheMicrosecond(t *testing.T) {
 }
 
 func TestOriginsUseAllNumbers(t *testing.T) {
-	var k Counts
+	var k List[fact]
 	require.NoError(t, k.Merge(form, choices, start1970, deltaOf(math.MaxUint16, start1970, nil)))
 	o := &k.origins
 	for v, there := range map[Origin]bool{Nobody: true, 1: true, math.MaxUint16: true} {
@@ -337,11 +243,11 @@ func TestOriginsUseAllNumbers(t *testing.T) {
 // A few origins are looked up in the list, and many origins are looked up in an index. Both give the same numbers.
 func TestManyOriginsAreFoundAsFewAre(t *testing.T) {
 	for _, n := range []int{1, 8, 9, 30} {
-		var k Counts
+		var k List[fact]
 		for range 2 {
-			require.NoError(t, k.Merge(form, choices, start1970, deltaOf(n, start1970, []string{"a"}, Fact{"a", Count{2, 1}})))
+			require.NoError(t, k.Merge(form, choices, start1970, deltaOf(n, start1970, []string{"a"}, fact{"a", 2})))
 		}
 		assert.Equal(t, n, k.origins.count())
-		assert.Equal(t, Count{2 * int64(n), int64(n)}, k.Kept(choices, start1970, "a"), fmt.Sprint(n))
+		assert.Len(t, k.Newest(form, choices, start1970, 40), n)
 	}
 }

@@ -58,8 +58,11 @@ func (c *Codec) When(used bool) *Codec {
 // long list.
 func (c *Codec) Brief() bool { return c.mode == line || c.mode == group }
 
-// InLine reports whether the codec writes or reads a line. A line may leave out fields that only programs need.
-func (c *Codec) InLine() bool { return c.mode == line || c.mode == reading && c.in.line }
+// InLine reports whether the value is a line. A line may leave out fields that only machines need.
+func (c *Codec) InLine() bool { return c.mode == line }
+
+// Reading reports whether the codec reads. A list may then compute further fields from the fields that were read.
+func (c *Codec) Reading() bool { return c.mode == reading }
 
 // Check stores an error if the codec reads and right is false. Use it for a field that was read under the given key
 // and has a fault, for example a list that is too long.
@@ -68,10 +71,6 @@ func (c *Codec) Check(right bool, key string, value any, want string) {
 		c.in.fail(check.Bad(c.in.name, key, value, want))
 	}
 }
-
-// Reading reports whether the codec reads. After reading, a list of fields may compute further fields from the
-// fields that were read.
-func (c *Codec) Reading() bool { return c.mode == reading }
 
 // form is one field of a value, with methods that write it as text and read it.
 type form interface {
@@ -98,9 +97,7 @@ func put[F form](c *Codec, key string, zero bool, f F) {
 // field writes or reads one field, in all modes except that it does not write lines.
 func (c *Codec) field(key string, zero bool, f form) {
 	if c.mode == reading {
-		if t, ok := c.in.take(key); ok && !f.parse(t) {
-			c.in.bad(key, t, f.want(t.line))
-		}
+		c.in.read(key, f)
 	} else if c.used == always || c.used == unlessZero && !zero {
 		switch c.mode {
 		case object:
@@ -114,21 +111,14 @@ func (c *Codec) field(key string, zero bool, f form) {
 
 // bare writes or reads a field that has no key in a line. In JSON and logs the field has a key.
 func (c *Codec) bare(key string, f form) {
-	switch {
-	case c.mode == line && c.used != never:
-		c.out = f.line(c.space())
-		c.used = unlessZero
-	case c.mode == reading && c.in.line:
-		if t, ok := c.in.word(); ok && !f.parse(t) {
-			c.in.bad(key, t, f.want(t.line))
-		}
-		c.used = unlessZero
-	default:
-		if c.used == unlessZero {
-			c.used = always
-		}
-		put(c, key, false, f)
+	if c.mode == line && c.used != never {
+		c.out, c.used = f.line(c.space()), unlessZero
+		return
 	}
+	if c.used == unlessZero {
+		c.used = always
+	}
+	put(c, key, false, f)
 }
 
 // space returns the line so far. If the line has a field already, space appends a space, which separates the next

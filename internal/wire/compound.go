@@ -5,7 +5,6 @@ import (
 	"log/slog"
 	"slices"
 	"strconv"
-	"strings"
 )
 
 // items is the form of a list. The function named of returns the form of an item.
@@ -41,10 +40,11 @@ func (f items[T]) log() slog.Value { return slog.AnyValue(json.RawMessage(f.json
 func (f items[T]) want(bool) string { return "a list" }
 
 func (f items[T]) parse(t token) bool {
-	parts, ok := t.list()
+	var parts []json.RawMessage
+	ok := !t.quoted && json.Unmarshal([]byte(t.text), &parts) == nil
 	*f.v = make([]T, len(parts))
 	for i := range parts {
-		ok = ok && f.of(&(*f.v)[i]).parse(parts[i])
+		ok = ok && f.of(&(*f.v)[i]).parse(tokenOf(parts[i]))
 	}
 	return ok
 }
@@ -72,7 +72,8 @@ func (f nested) log() slog.Value  { return Log(f.fields) }
 func (f nested) want(bool) string { return "an object" }
 
 func (f nested) parse(t token) bool {
-	in, ok := t.object(f.c.in.name)
+	in := input{name: f.c.in.name}
+	ok := !t.quoted && in.object([]byte(t.text))
 	if ok {
 		f.c.in.fail(in.run(f.fields))
 	}
@@ -99,19 +100,14 @@ func (f wired) log() slog.Value  { return f.v.LogValue() }
 func (f wired) want(bool) string { return "an object" }
 
 func (f wired) parse(t token) bool {
-	if !t.line {
-		f.c.in.fail(f.v.UnmarshalJSON([]byte(t.text)))
-		return !t.quoted
-	}
-	inner, ok := t.inner()
-	if ok {
-		f.c.in.fail(f.v.UnmarshalText([]byte(inner)))
+	r, ok := f.v.(json.Unmarshaler)
+	if ok = ok && !t.quoted; ok {
+		f.c.in.fail(r.UnmarshalJSON([]byte(t.text)))
 	}
 	return ok
 }
 
-// appendAtom appends a string. If the string would not be read as a single word, appendAtom puts the string in
-// quotes.
+// appendAtom appends a text, in quotes if it is not one word.
 func appendAtom(dst []byte, s string) []byte {
 	if s == "" || slices.ContainsFunc([]byte(s), mark) || strconv.Quote(s) != `"`+s+`"` {
 		return strconv.AppendQuote(dst, s)
@@ -121,19 +117,3 @@ func appendAtom(dst []byte, s string) []byte {
 
 // mark reports whether a byte separates or encloses values in a line.
 func mark(b byte) bool { return b == ' ' || b == '=' || b == ',' || b == '(' || b == ')' || b == '"' }
-
-// part is the form of a used amount and its limit in a line, for example 3/10.
-type part struct {
-	used  whole[int]
-	limit form
-}
-
-func (f part) line(dst []byte) []byte { return f.limit.line(append(f.used.line(dst), '/')) }
-func (f part) json(dst []byte) []byte { return dst }
-func (f part) log() slog.Value        { return slog.Value{} }
-func (f part) want(bool) string       { return "a number of a limit, such as 3/10 or 3/off" }
-
-func (f part) parse(t token) bool {
-	used, limit, ok := strings.Cut(t.text, "/")
-	return ok && !t.quoted && f.used.parse(token{text: used, line: true}) && f.limit.parse(token{text: limit, line: true})
-}

@@ -1,5 +1,5 @@
-// Package wire prints the answers and configurations of the library as lines, logs them, and converts them to and
-// from JSON. Each type has a single list of its fields for all these forms:
+// Package wire prints the answers and configurations of the library as lines, logs them, and converts them to JSON. It
+// also reads some of them from JSON. Each type has a single list of its fields for all these forms:
 //
 //	func (d *Decision) wire(c *wire.Codec) {
 //		c.Word("action", &d.Action)
@@ -20,9 +20,6 @@
 //	// UnmarshalJSON reads the form of MarshalJSON.
 //	func (d *Decision) UnmarshalJSON(data []byte) error { return wire.Read(data, d, (*Decision).wire) }
 //
-//	// UnmarshalText reads the form of String.
-//	func (d *Decision) UnmarshalText(line []byte) error { return wire.Scan(line, d, (*Decision).wire) }
-//
 // The list is a function, here the method named wire, which is called each time that a value is written or read.
 // When it writes, each call of a Codec method appends a field to the output. When it reads, each call looks for its
 // field in the input. If the input has a field for which there is no call, the result is an error that names the
@@ -41,7 +38,6 @@
 //	  of a kind      seconds=0.25         "kind":"seconds","value":0.25
 //	  limit, none    budget=off           null
 //	  choice, off    wait=off             -1
-//	part of a limit  spent=3/10           "spent":3,"budget":10
 //	index, none      left out             left out
 //	word, enum       keep; basis=age      "keep"
 //	flag             move, or stay        true or false
@@ -50,9 +46,11 @@
 //	object           limits=(copies=3)    {"copies":3}
 //
 // JSON is exact: if a value is written and read, the result is equal to the value, to the nanosecond. A line is for
-// people. Numbers and durations in a line have six digits, but the choices of a configuration are exact. If a line
-// is read and printed again, the result is the same line. A log has the same keys as the JSON, and the value of a
-// key always has the same type or is null.
+// people. Numbers and durations in a line have six digits, but the choices of a configuration are exact. A log has the
+// same keys as the JSON, and the value of a key always has the same type or is null.
 //
-// A type with only exported fields needs no code for encoding/gob, which also leaves out zeros.
+// Configurations have UnmarshalJSON, and so have the values of package restart that a workflow engine passes on as JSON:
+// decisions, answers, events, actions and ledgers. No host reads other answers back. A type with only exported fields
+// needs no code for encoding/gob, so a host can store any answer with it. No host reads a line back. Package journal
+// reads single fields of a line, by [Field].
 package wire

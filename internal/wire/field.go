@@ -135,7 +135,7 @@ func (f Field) Parse(text string) error {
 	if word, ok := f.Value.(Word); ok {
 		return word.Set(text)
 	}
-	if form := f.form(); !form.parse(token{text: text, raw: text, line: true}) {
+	if form := f.form(); !form.parse(token{text: text, line: true}) {
 		return &Fault{f.Key, text, form.want(true)}
 	}
 	return nil

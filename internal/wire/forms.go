@@ -13,7 +13,6 @@ import (
 type Text interface {
 	fmt.Stringer
 	encoding.TextMarshaler
-	encoding.TextUnmarshaler
 }
 
 // word is the form of a Text.
@@ -33,12 +32,11 @@ func (f word) json(dst []byte) []byte {
 }
 
 func (f word) parse(t token) bool {
-	if !t.quoted && !t.line {
-		return false
+	v, ok := f.v.(encoding.TextUnmarshaler)
+	if ok = ok && t.quoted; ok {
+		f.c.in.fail(v.UnmarshalText([]byte(t.text)))
 	}
-	err := f.v.UnmarshalText([]byte(t.text))
-	f.c.in.fail(err)
-	return true
+	return ok
 }
 
 // flag is the form of a truth value for which a line has one of two given words.
@@ -57,7 +55,12 @@ func (f flag) line(dst []byte) []byte {
 func (f flag) json(dst []byte) []byte { return truth{f.v}.json(dst) }
 func (f flag) log() slog.Value        { return slog.BoolValue(*f.v) }
 
-func (f flag) want(bool) string { return f.yes + " or " + f.no }
+func (f flag) want(line bool) string {
+	if line {
+		return f.yes + " or " + f.no
+	}
+	return truth{f.v}.want(false)
+}
 
 func (f flag) parse(t token) bool {
 	if !t.line {
@@ -91,7 +94,7 @@ func (f instant) want(bool) string       { return "a time such as 2026-01-02T03:
 func (f instant) parse(t token) bool {
 	at, err := time.Parse(time.RFC3339Nano, t.text)
 	*f.v = at.UTC()
-	return err == nil && (t.line || t.quoted)
+	return err == nil && t.quoted
 }
 
 // text is the form of a string.

@@ -3,7 +3,8 @@ package wire
 import (
 	"bytes"
 	"encoding/json"
-	"strconv"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/straggler-go/straggler/internal/check"
@@ -12,149 +13,12 @@ import (
 // token is the text of one value, from JSON or from a line.
 type token struct {
 	text   string
-	raw    string // in a line: the text including its quotes
-	quoted bool   // the value was in quotes; text is without them
+	quoted bool // the text was in quotes in JSON; they are removed
 	line   bool
 }
 
-// null reports whether the token stands for a value that is not known: ? in a line, or null in JSON.
-func (t token) null() bool {
-	if t.line {
-		return t.text == "?"
-	}
-	return t.text == "null" && !t.quoted
-}
-
-// input is an object or a line that is being read, split into its fields.
-type input struct {
-	name  string // the name of the type that is read, for errors
-	line  bool
-	words []token // the values of a line that have no key
-	keys  []string
-	value map[string]token // the fields that were not yet read, by key
-	asked []string         // the keys of all fields of the type, for errors
-	err   error
-}
-
-// run reads the fields by the list of fields of a type. If fields of the input are left over, run returns an error.
-func (in *input) run(fields func(*Codec)) error {
-	c := Codec{mode: reading, in: in}
-	fields(&c)
-	for _, t := range in.words {
-		in.fail(check.Bad(in.name, "word", t.text, "no more words"))
-	}
-	for _, key := range in.keys {
-		if t, left := in.value[key]; left {
-			in.fail(check.Bad(in.name, key, t.text, "one of the fields "+strings.Join(in.asked, ", ")))
-		}
-	}
-	return in.err
-}
-
-func (in *input) fail(err error) {
-	if in.err == nil {
-		in.err = err
-	}
-}
-
-func (in *input) bad(key string, t token, want string) {
-	in.fail(check.Bad(in.name, key, t.text, want))
-}
-
-// take returns the value of a key, and removes the value from the input.
-func (in *input) take(key string) (token, bool) {
-	in.asked = append(in.asked, key)
-	t, ok := in.value[key]
-	delete(in.value, key)
-	return t, ok
-}
-
-// word returns the next value of a line that has no key, and removes it from the input. If there is none, word
-// stores an error.
-func (in *input) word() (token, bool) {
-	if len(in.words) == 0 {
-		in.fail(check.Bad(in.name, "line", "", "one more word"))
-		return token{}, false
-	}
-	t := in.words[0]
-	in.words = in.words[1:]
-	return t, true
-}
-
-// kind reads the next value of a line that has no key, and stores an error if it is none of the given words.
-func (in *input) kind(words []string) {
-	t, ok := in.word()
-	for _, w := range words {
-		if w == t.text {
-			return
-		}
-	}
-	if ok {
-		in.bad("line", t, "one of: "+strings.Join(words, ", "))
-	}
-}
-
-// rest passes all fields that are left in the input to v, which reads them.
-func (in *input) rest(v Wired) {
-	var b []byte
-	for _, t := range in.words {
-		b = append(append(b, t.raw...), ' ')
-	}
-	in.words = nil
-	for _, key := range in.keys {
-		t, left := in.value[key]
-		switch delete(in.value, key); {
-		case !left:
-		case in.line:
-			b = append(append(append(append(b, key...), '='), t.raw...), ' ')
-		case t.quoted:
-			b = append(text{&t.text}.json(append(strconv.AppendQuote(b, key), ':')), ',')
-		default:
-			b = append(append(append(strconv.AppendQuote(b, key), ':'), t.text...), ',')
-		}
-	}
-	if b = b[:max(len(b)-1, 0)]; in.line {
-		in.fail(v.UnmarshalText(b))
-		return
-	}
-	in.fail(v.UnmarshalJSON(append(append([]byte{'{'}, b...), '}')))
-}
-
-// object splits an object or a line into its fields. It returns false if the token is neither.
-func (t token) object(name string) (*input, bool) {
-	in := &input{name: name, line: t.line, value: map[string]token{}}
-	if t.line {
-		return in, t.fields(in)
-	}
-	if t.quoted || !json.Valid([]byte(t.text)) {
-		return in, false
-	}
-	d := json.NewDecoder(strings.NewReader(t.text))
-	if open, _ := d.Token(); open != json.Delim('{') {
-		return in, false
-	}
-	for d.More() {
-		key, _ := d.Token() // valid, because the whole text was checked; so are the next tokens
-		var raw json.RawMessage
-		if err := d.Decode(&raw); err != nil {
-			return in, false
-		}
-		in.add(key.(string), jsonToken(raw))
-	}
-	return in, true
-}
-
-// add adds a field to the input. A key that is given twice is an error.
-func (in *input) add(key string, t token) {
-	if _, twice := in.value[key]; twice {
-		in.bad(key, t, "each field once")
-	}
-	in.keys, in.value[key] = append(in.keys, key), t
-}
-
-// jsonToken returns the token of a JSON value. It removes the quotes of a string, and leaves any other value
-// unchanged.
-func jsonToken(raw json.RawMessage) token {
+// tokenOf removes the quotes of a text, and leaves any other value unchanged.
+func tokenOf(raw json.RawMessage) token {
 	var s string
 	if raw = bytes.TrimSpace(raw); len(raw) > 0 && raw[0] == '"' && json.Unmarshal(raw, &s) == nil {
 		return token{text: s, quoted: true}
@@ -162,76 +26,51 @@ func jsonToken(raw json.RawMessage) token {
 	return token{text: string(raw)}
 }
 
-// list splits the text of a list into its items.
-func (t token) list() (items []token, ok bool) {
+// null reports whether the token stands for an unknown value.
+func (t token) null() bool {
 	if t.line {
-		rest, more := t.raw, t.raw != ""
-		for ok = true; more && ok; {
-			var item token
-			item, rest, more, ok = cut(rest, ',')
-			items = append(items, item)
-		}
-		return items, ok
+		return t.text == "?"
 	}
-	var raw []json.RawMessage
-	ok = json.Unmarshal([]byte(t.text), &raw) == nil && !t.quoted
-	for _, r := range raw {
-		items = append(items, jsonToken(r))
-	}
-	return items, ok
+	return t.text == "null" && !t.quoted
 }
 
-// inner returns the text between the brackets ( and ). It returns false if the token has no brackets.
-func (t token) inner() (string, bool) {
-	n := len(t.text)
-	if t.quoted || n < 2 || t.text[0] != '(' || t.text[n-1] != ')' {
-		return "", false
-	}
-	return t.text[1 : n-1], true
+// input is an object that is being read.
+type input struct {
+	name  string                     // name of the type, for errors
+	value map[string]json.RawMessage // fields that no call has taken yet
+	asked []string                   // keys of the fields of the type
+	err   error
 }
 
-// fields splits a line into values without a key, which become words of the input, and fields with a key.
-func (t token) fields(in *input) bool {
-	rest, ok := t.inner()
-	for more := rest != ""; more && ok; {
-		var item token
-		key, value, pair := strings.Cut(rest, "=")
-		if pair && !strings.ContainsAny(key, " \"(") {
-			item, rest, more, ok = cut(value, ' ')
-			in.add(key, item)
-			continue
-		}
-		item, rest, more, ok = cut(rest, ' ')
-		in.words = append(in.words, item)
-	}
-	return ok
+// object begins to read an object. It returns false for other JSON.
+func (in *input) object(data []byte) bool {
+	return json.Unmarshal(data, &in.value) == nil && in.value != nil
 }
 
-// cut divides the text at the first separator outside quotes and brackets. It returns the text before the separator
-// and the text after the separator. more is true if there was a separator. ok is false if quotes or brackets have
-// no end.
-func cut(s string, sep byte) (t token, rest string, more, ok bool) {
-	depth, end := 0, 0
-	for ; end < len(s) && !(s[end] == sep && depth == 0); end++ {
-		switch s[end] {
-		case '"':
-			quoted, err := strconv.QuotedPrefix(s[end:])
-			if err != nil {
-				return token{}, "", false, false
-			}
-			end += len(quoted) - 1
-		case '(':
-			depth++
-		case ')':
-			depth--
-		}
+// run reads the fields, and refuses an input with fields left over.
+func (in *input) run(fields func(*Codec)) error {
+	fields(&Codec{mode: reading, in: in})
+	for _, key := range slices.Sorted(maps.Keys(in.value)) {
+		in.fail(check.Bad(in.name, key, tokenOf(in.value[key]).text, "one of the fields "+strings.Join(in.asked, ", ")))
 	}
-	t = token{text: s[:end], raw: s[:end], line: true}
-	if plain, err := strconv.Unquote(t.text); err == nil && t.text[0] == '"' {
-		t.text, t.quoted = plain, true
+	return in.err
+}
+
+// fail keeps the first error.
+func (in *input) fail(err error) {
+	if in.err == nil {
+		in.err = err
 	}
-	if more = end < len(s); more {
-		rest = s[end+1:]
+}
+
+// read reads the value of a key into a form, if the input has the key, and removes it from the input.
+func (in *input) read(key string, f form) {
+	in.asked = append(in.asked, key)
+	raw, ok := in.value[key]
+	if delete(in.value, key); !ok {
+		return
 	}
-	return t, rest, more, depth == 0
+	if t := tokenOf(raw); !f.parse(t) {
+		in.fail(check.Bad(in.name, key, t.text, f.want(false)))
+	}
 }

@@ -24,12 +24,6 @@ func (f whole[T]) parse(t token) bool {
 	return err == nil && !t.quoted && int64(*f.v) == n
 }
 
-// index is the form of an index in a list. A negative index, which means no index, is never written.
-type index struct{ whole[int] }
-
-func (f index) want(bool) string   { return "a number of 0 or more" }
-func (f index) parse(t token) bool { return f.whole.parse(t) && *f.v >= 0 }
-
 // real is the form of a float. A line has all its digits if exact is true, and otherwise six.
 type real struct {
 	v     *float64

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"encoding/json"
 	"log/slog"
 	"math"
 	"time"
@@ -8,16 +9,12 @@ import (
 	"github.com/straggler-go/straggler/internal/num"
 )
 
-// Kind writes or reads a single word in a line, without a key. The word is words[i]. It tells a reader which fields
-// follow. JSON and logs do not have this word.
-func (c *Codec) Kind(i int, words ...string) {
-	switch {
-	case c.mode == line:
-		c.out = append(c.space(), words[i]...)
-	case c.mode == reading && c.in.line:
-		c.in.kind(words)
+// Kind writes a single word in a line, without a key. It tells a reader which fields follow. JSON and logs do not have
+// this word.
+func (c *Codec) Kind(word string) {
+	if c.mode == line {
+		c.out = append(c.space(), word...)
 	}
-	c.used = unlessZero
 }
 
 // Word writes or reads a value of an enumeration. It is always written, even if it is zero. A line has only its
@@ -48,13 +45,7 @@ func (c *Codec) Index(key string, v *int) {
 	if c.mode == reading {
 		*v = -1
 	}
-	if c.used == unlessZero {
-		c.used = always
-	}
-	if *v < 0 {
-		c.used = never
-	}
-	put(c, key, false, index{whole[int]{v}})
+	c.When(*v >= 0).Int(key, v)
 }
 
 // Float writes or reads a number. NaN means that the number is not known. If the number may be infinite, use
@@ -64,18 +55,12 @@ func (c *Codec) Float(key string, v *float64) { put(c, key, *v == 0, real{v: v})
 // Keyed writes or reads a number together with an enumeration that says which number it is. In a line, the name of
 // the enumeration's value is the key of the number, for example seconds=0.25. In JSON and logs, they are two
 // fields, and the argument named of is the key of the enumeration.
-func (c *Codec) Keyed(of string, what Text, names []string, key string, v *float64) {
-	if as := c.used; !c.InLine() {
+func (c *Codec) Keyed(of string, what Text, key string, v *float64) {
+	if as := c.used; c.mode == line {
+		key = what.String()
+	} else {
 		c.Enum(of, what)
 		c.used = as
-	} else if key = what.String(); c.mode == reading {
-		for _, name := range names {
-			if _, is := c.in.value[name]; is {
-				c.in.fail(what.UnmarshalText([]byte(name)))
-				key = name
-				break
-			}
-		}
 	}
 	c.Float(key, v)
 }
@@ -100,23 +85,7 @@ type Number interface {
 // Limit writes or reads a number that limits something. The largest number of the type, or +Inf, means that there
 // is no limit: it is written as off in a line and as null in JSON.
 func Limit[T Number](c *Codec, key string, v *T) {
-	put(c, key, *v == 0, limitOf(v))
-}
-
-// limitOf returns the form of a limit: a number for which the largest number of the type is written as off or null.
-func limitOf[T Number](v *T) special[T] { return special[T]{formOf(v, false), v, largest[T](), "null"} }
-
-// Part writes or reads a used amount and its limit. In a line they are a single field, for example spent=3/10. In
-// JSON and logs, they are two fields, and the argument named of is the key of the limit.
-func (c *Codec) Part(key string, used *int, of string, limit *int) {
-	if c.InLine() {
-		put(c, key, *used == 0 && *limit == 0, part{whole[int]{used}, limitOf(limit)})
-		return
-	}
-	as := c.used
-	c.Int(key, used)
-	c.used = as
-	Limit(c, of, limit)
+	put(c, key, *v == 0, special[T]{formOf(v, false), v, largest[T](), "null"})
 }
 
 // Choice writes or reads a number that an operator has chosen. -1 means that a rule is turned off, and is written
@@ -191,8 +160,6 @@ type Wired interface {
 	String() string
 	LogValue() slog.Value
 	MarshalJSON() ([]byte, error)
-	UnmarshalJSON([]byte) error
-	UnmarshalText([]byte) error
 }
 
 // Value writes or reads a value of a Wired type as one field with the given key.
@@ -211,7 +178,8 @@ func (c *Codec) Inline(v Wired) {
 	case group:
 		c.attrs = append(c.attrs, v.LogValue().Group()...)
 	case reading:
-		c.in.rest(v)
+		rest, _ := json.Marshal(c.in.value) // the fields are valid JSON
+		c.in.value = nil
+		wired{c, v}.parse(token{text: string(rest)})
 	}
-	c.used = unlessZero
 }

@@ -44,24 +44,10 @@ func Read[T any](data []byte, v *T, fields func(*T, *Codec)) error {
 	if string(data) == "null" {
 		return nil
 	}
-	t := token{text: string(data)}
-	return read(t, v, fields)
-}
-
-// Scan sets v from a line that [Line] has written. If a field is unknown or out of range, Scan returns an error
-// that names the field, and leaves v unchanged.
-func Scan[T any](text []byte, v *T, fields func(*T, *Codec)) error {
-	return read(token{text: "(" + string(text) + ")", line: true}, v, fields)
-}
-
-// read sets v from the text of an object or of a line. If a field has a fault, read returns an error and leaves v
-// unchanged.
-func read[T any](t token, v *T, fields func(*T, *Codec)) error {
 	var fresh T
-	place := check.PlaceOf[T]()
-	in, ok := t.object(place)
-	if !ok {
-		return check.Bad(place, "", t.text, "its fields as an object or a line")
+	in := input{name: check.PlaceOf[T]()}
+	if !in.object(data) {
+		return check.Bad(in.name, "", string(data), "its fields as an object")
 	}
 	if err := in.run(func(c *Codec) { fields(&fresh, c) }); err != nil {
 		return err

@@ -10,17 +10,15 @@ func (v *Verdict) wire(c *wire.Codec) {
 	c.Flag("overloaded", &v.Overloaded, "fine", "overloaded")
 	c.Word("reason", &v.Reason)
 	c.When(true).Duration("laxity", &v.Laxity)
-	if c.Reading() || v.Threshold != 0 {
+	if v.Threshold != 0 {
 		c.When(true).Duration("bar", &v.Bar)
 		wire.Limit(c.When(true), "lof", &v.LOF)
 		c.Float("threshold", &v.Threshold)
 	}
 }
 
-// String returns the verdict as one line, and UnmarshalText reads that line. LogValue returns the same fields for
-// log/slog. MarshalJSON writes the same fields, and UnmarshalJSON reads the JSON.
-func (v Verdict) String() string                   { return wire.Line(v.wire) }
-func (v Verdict) LogValue() slog.Value             { return wire.Log(v.wire) }
-func (v Verdict) MarshalJSON() ([]byte, error)     { return wire.JSON(v.wire) }
-func (v *Verdict) UnmarshalJSON(data []byte) error { return wire.Read(data, v, (*Verdict).wire) }
-func (v *Verdict) UnmarshalText(line []byte) error { return wire.Scan(line, v, (*Verdict).wire) }
+// String returns the verdict as one line. LogValue returns the same fields for
+// log/slog. MarshalJSON writes the same fields.
+func (v Verdict) String() string               { return wire.Line(v.wire) }
+func (v Verdict) LogValue() slog.Value         { return wire.Log(v.wire) }
+func (v Verdict) MarshalJSON() ([]byte, error) { return wire.JSON(v.wire) }

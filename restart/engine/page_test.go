@@ -13,7 +13,7 @@ import (
 func TestPageQuotesWhatRuns(t *testing.T) {
 	page, err := os.ReadFile("README.md")
 	require.NoError(t, err)
-	example, err := os.ReadFile("example_test.go")
+	example, err := os.ReadFile("example_a_toy_engine_test.go")
 	require.NoError(t, err)
 	_, quoted, found := strings.Cut(string(page), "```go\n")
 	require.True(t, found)

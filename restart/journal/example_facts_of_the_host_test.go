@@ -13,7 +13,7 @@ import (
 
 // How does a journal replay if its phase began with experience? The second phase of a cluster begins with the
 // record and the budget of the first. Both are saved when it begins, and the replay reads them back. In package
-// restarttest, RunFiles takes the same options for each file.
+// restarttest, OptionsFor takes the same options for each file.
 func ExampleOptions() {
 	record, budget := new(machines.Record), new(tracker.Budget)
 	var text, recordThen, budgetThen []byte // of the last phase: three files that belong together

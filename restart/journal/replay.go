@@ -24,6 +24,9 @@ type Options struct {
 	// budget. The arguments are the line of the event that asked, and the facts that the policy got. The facts
 	// are valid until it returns. With OnDecision the tracker keeps all facts, as for a custom policy.
 	OnDecision func(line int, t restart.Task, p restart.Phase, d restart.Decision)
+	// OnAnswer, if not nil, is called by Replay with each event, its line, and the tracker's answer. The slices of
+	// the answer are valid until it returns.
+	OnAnswer func(line int, e tracker.Event, a tracker.Answer)
 	// MaxTasks bounds the number of tasks, and of machines, of a phase, because a short line can ask for many.
 	// 0 means 2^20.
 	MaxTasks int
@@ -166,6 +169,9 @@ func (p *player) open() error {
 
 // write writes the answer to the event that the tracker was told.
 func (p *player) write(e tracker.Event, a tracker.Answer) {
+	if p.options.OnAnswer != nil {
+		p.options.OnAnswer(p.line, e, a)
+	}
 	p.answer = a
 	p.text = appendAnswer(p.text, &e, &p.answer, p.end)
 }

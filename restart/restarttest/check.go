@@ -8,13 +8,12 @@ import (
 
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/journal"
-	"github.com/straggler-go/straggler/restart/tracker"
 )
 
 // check replays a journal and describes the first answer that differs. The function compared maps an answer to
 // the part that is compared. check returns "" if no answer differs.
 func check(file string, data []byte, o journal.Options, compared func(answer string) string) string {
-	o.OnDecision = nil
+	o.OnDecision, o.OnAnswer = nil, nil
 	fresh, err := journal.Replay(data, o)
 	if err != nil {
 		return fmt.Sprintf("%s: %v", file, err)
@@ -45,11 +44,27 @@ func whole(answer string) string { return answer }
 
 // actions compares only a decision's action, task and attempt.
 func actions(answer string) string {
-	var a tracker.Answer
-	if a.UnmarshalText([]byte(answer)) != nil || a.Reason == restart.NoReason {
+	task, words, ok := decision(answer)
+	if !ok {
 		return answer
 	}
-	return fmt.Sprint(a.Task, a.Action, a.Attempt)
+	attempt := ""
+	for _, word := range words {
+		if strings.HasPrefix(word, "attempt=") {
+			attempt = word
+		}
+	}
+	return task + words[0] + attempt
+}
+
+// decision splits a decision into its task, which is empty if the event names the task, and its other words. The
+// first of these is the action. The result is false for another answer.
+func decision(answer string) (task string, words []string, ok bool) {
+	words = strings.Fields(answer)
+	if len(words) > 1 && strings.HasPrefix(words[0], "task=") {
+		task, words = words[0], words[1:]
+	}
+	return task, words, len(words) > 1 && new(restart.Action).UnmarshalText([]byte(words[0])) == nil
 }
 
 // block is an event and the answers below it.
@@ -79,18 +94,12 @@ func blocks(data []byte) []block {
 	return all
 }
 
-// decides reports whether an answer of the journal is a decision.
+// decides reports whether any answer of the journal is a decision.
 func decides(data []byte) bool {
 	for _, b := range blocks(data) {
 		for _, answer := range b.answers {
-			first, rest, _ := strings.Cut(answer, " ")
-			if strings.HasPrefix(first, "task=") { // an answer to next or sweep
-				first, _, _ = strings.Cut(rest, " ")
-			}
-			for action := restart.Keep; action <= restart.Start; action++ {
-				if first == action.String() {
-					return true
-				}
+			if _, _, ok := decision(answer); ok {
+				return true
 			}
 		}
 	}

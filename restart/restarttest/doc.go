@@ -7,9 +7,9 @@
 //
 // A journal holds the events of a tracker.Tracker and, below each event, the tracker's answer. Run replays the
 // journal and compares the answers. So a journal from production becomes a test when you copy it to testdata. A
-// journal that you write by hand, with comments, is a worked example of a policy. [RunPolicy] replaces the
-// policy that the journals name, for example by your own. [RunActions] accepts other numbers and reasons as
-// long as the actions are equal.
+// journal that you write by hand, with comments, is a worked example of a policy. [Policy] replaces the policy
+// that the journals name, for example by your own. [OnlyActions] accepts other numbers and reasons as long as the
+// actions are equal.
 //
 // # Asking about another policy
 //

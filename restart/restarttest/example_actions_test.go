@@ -8,12 +8,12 @@ import (
 	"github.com/straggler-go/straggler/restart/restarttest"
 )
 
-// Does a new threshold still take the same actions? RunActions compares actions, tasks and attempts, and
+// Does a new threshold still take the same actions? OnlyActions compares actions, tasks and attempts, and
 // ignores reasons and numbers. The example is the body of a test function.
-func ExampleRunActions() {
+func ExampleOnlyActions() {
 	TestNewThreshold := func(t *testing.T) {
 		o := journal.Options{Policy: restart.Mantri{CopyThreshold: 0.3}}
-		restarttest.RunActions(t, o, "testdata/*.txt")
+		restarttest.Run(t, "testdata/*.txt", restarttest.Options(o), restarttest.OnlyActions())
 	}
 	_ = TestNewThreshold
 }

@@ -12,9 +12,9 @@ import (
 
 // How does a journal replay that needs the record of its machines? The record was saved beside the journal when
 // the phase began: night.txt and night.txt.record. The example is the body of a test function.
-func ExampleRunFiles() {
+func ExampleOptionsFor() {
 	TestNights := func(t *testing.T) {
-		restarttest.RunFiles(t, func(file string) journal.Options {
+		restarttest.Run(t, "testdata/*.txt", restarttest.OptionsFor(func(file string) journal.Options {
 			return journal.Options{Configure: func(_ int, c *tracker.Config) {
 				data, err := os.ReadFile(file + ".record")
 				if err != nil {
@@ -26,7 +26,7 @@ func ExampleRunFiles() {
 				}
 				c.Record = record
 			}}
-		}, "testdata/*.txt")
+		}))
 	}
 	_ = TestNights
 }

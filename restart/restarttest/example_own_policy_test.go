@@ -21,9 +21,9 @@ func (p patient) Decide(t restart.Task, phase restart.Phase) restart.Decision {
 }
 
 // Does my own policy still answer as recorded? The example is the body of a test function.
-func ExampleRunPolicy() {
+func ExamplePolicy() {
 	TestPatient := func(t *testing.T) {
-		restarttest.RunPolicy(t, patient{restart.Mantri{MaxRestarts: 1}}, "testdata/*.txt")
+		restarttest.Run(t, "testdata/*.txt", restarttest.Policy(patient{restart.Mantri{MaxRestarts: 1}}))
 	}
 	_ = TestPatient
 }

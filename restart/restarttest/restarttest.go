@@ -13,48 +13,49 @@ import (
 
 var rewrite = flag.Bool("restart.rewrite", false, "rewrite the answers in the journals that restarttest runs")
 
+// Option is a choice of [Run].
+type Option func(*choices)
+
+// choices are the choices of one Run.
+type choices struct {
+	policy   restart.Policy
+	options  func(file string) journal.Options
+	compared func(answer string) string // the part of an answer that must be equal
+}
+
+// Policy replaces the policy of each journal. Nil replaces nothing. The test stops at the first answer that
+// differs, so use journals that were written for the policy. If the recorded policy has acted before this policy
+// did, the test fails and says so, because the later events follow from the recorded policy's action; see
+// [Touched].
+func Policy(p restart.Policy) Option { return func(c *choices) { c.policy = p } }
+
+// Options sets the options of the replay, for journals with custom values. Configure is called a second time for
+// the phases of a journal that fails. OnDecision and OnAnswer are not called.
+func Options(o journal.Options) Option {
+	return OptionsFor(func(string) journal.Options { return o })
+}
+
+// OptionsFor is Options with options for each file, whose path is the argument. Use it if values that a journal
+// can't hold stand in other files, such as the record of machines from the beginning of the phase.
+func OptionsFor(options func(file string) journal.Options) Option {
+	return func(c *choices) { c.options = options }
+}
+
+// OnlyActions compares only the action, the task and the attempt of a decision. So a new value of a parameter may
+// change reasons and numbers as long as the actions are equal.
+func OnlyActions() Option { return func(c *choices) { c.compared = actions } }
+
 // Run replays each journal that the pattern matches (see [filepath.Glob]) as a subtest. The test fails at the
 // first answer that differs from the file, and shows the facts that the policy got. A tracker keeps some facts
 // only for a custom policy. For other policies these facts are shown as unknown. The test also fails if the
 // pattern matches nothing, or if a journal holds no decision. Run costs one replay of each journal, and a second
 // one to show a difference.
-func Run(t *testing.T, pattern string) {
+func Run(t *testing.T, pattern string, options ...Option) {
 	t.Helper()
-	RunOptions(t, journal.Options{}, pattern)
-}
-
-// RunPolicy is Run with a policy that replaces the policy of each journal. A nil policy replaces nothing. The
-// test stops at the first answer that differs, so use journals that were written for the policy. If the
-// recorded policy has acted before this policy did, the test fails and says so, because the later events follow
-// from the recorded policy's action; see [Touched].
-func RunPolicy(t *testing.T, policy restart.Policy, pattern string) {
-	t.Helper()
-	RunOptions(t, journal.Options{Policy: policy}, pattern)
-}
-
-// RunOptions is Run with options, for journals with custom values. Configure is called a second time for the
-// phases of a journal that fails. OnDecision is not called.
-func RunOptions(t *testing.T, o journal.Options, pattern string) {
-	t.Helper()
-	RunFiles(t, func(string) journal.Options { return o }, pattern)
-}
-
-// RunFiles is RunOptions with options for each file, whose path is the argument. Use it if values that a
-// journal can't hold stand in other files, such as the record of machines from the beginning of the phase.
-func RunFiles(t *testing.T, options func(file string) journal.Options, pattern string) {
-	t.Helper()
-	runFiles(t, options, pattern, whole)
-}
-
-// RunActions is RunOptions, but it compares only the action, the task and the attempt of a decision. So a new
-// value of a parameter may change reasons and numbers as long as the actions are equal.
-func RunActions(t *testing.T, o journal.Options, pattern string) {
-	t.Helper()
-	runFiles(t, func(string) journal.Options { return o }, pattern, actions)
-}
-
-func runFiles(t *testing.T, options func(file string) journal.Options, pattern string, compared func(answer string) string) {
-	t.Helper()
+	c := choices{options: func(string) journal.Options { return journal.Options{} }, compared: whole}
+	for _, option := range options {
+		option(&c)
+	}
 	files, err := filepath.Glob(pattern)
 	if err != nil {
 		t.Fatalf("restarttest: pattern %q: %v", pattern, err)
@@ -64,7 +65,10 @@ func runFiles(t *testing.T, options func(file string) journal.Options, pattern s
 	}
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
-			o := options(file)
+			o := c.options(file)
+			if c.policy != nil {
+				o.Policy = c.policy
+			}
 			if *rewrite {
 				rewriteFile(t, file, o)
 				return
@@ -73,7 +77,7 @@ func runFiles(t *testing.T, options func(file string) journal.Options, pattern s
 			if err != nil {
 				t.Fatalf("restarttest: %v", err)
 			}
-			if fault := check(file, data, o, compared); fault != "" {
+			if fault := check(file, data, o, c.compared); fault != "" {
 				t.Error(fault)
 			}
 		})
@@ -87,7 +91,7 @@ func rewriteFile(t *testing.T, file string, o journal.Options) {
 	if err != nil {
 		t.Fatalf("restarttest: %v", err)
 	}
-	o.OnDecision = nil
+	o.OnDecision, o.OnAnswer = nil, nil
 	fresh, err := journal.Replay(data, o)
 	switch {
 	case err != nil:

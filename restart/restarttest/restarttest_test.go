@@ -24,9 +24,9 @@ func TestHost(t *testing.T) {
 	}
 	switch os.Getenv("RESTARTTEST_POLICY") {
 	case "never":
-		RunPolicy(t, restart.Never{}, pattern)
+		Run(t, pattern, Policy(restart.Never{}))
 	case "configure":
-		RunOptions(t, journal.Options{Configure: func(_ int, c *tracker.Config) { c.Policy = restart.Never{} }}, pattern)
+		Run(t, pattern, Options(journal.Options{Configure: func(_ int, c *tracker.Config) { c.Policy = restart.Never{} }}))
 	default:
 		Run(t, pattern)
 	}
@@ -88,7 +88,7 @@ func TestRunHasASubtestForEachFile(t *testing.T) {
 }
 
 // The policy is replaced, in either way, and the answers of the new policy are compared.
-func TestRunPolicyReplacesThePolicy(t *testing.T) {
+func TestPolicyReplacesThePolicy(t *testing.T) {
 	for _, way := range []string{"never", "configure"} {
 		out, ok := run(t, "testdata/pass/*.txt", way)
 		assert.False(t, ok)
@@ -156,9 +156,9 @@ func TestRewriteKeepsInvalidFiles(t *testing.T) {
 // Each file has options of its own.
 func TestEachFileHasItsOptions(t *testing.T) {
 	var files []string
-	RunFiles(t, func(file string) journal.Options {
+	Run(t, "testdata/pass/*.txt", OptionsFor(func(file string) journal.Options {
 		files = append(files, file)
 		return journal.Options{}
-	}, "testdata/pass/*.txt")
+	}))
 	assert.Equal(t, []string{"testdata/pass/dryad.txt"}, files)
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strings"
 	"testing"
 
 	"github.com/straggler-go/straggler/restart"
@@ -44,53 +43,62 @@ func Touched(t *testing.T, o journal.Options, file string) []Touch {
 	return touched
 }
 
+// told is an event of a journal with the tracker's answer.
+type told struct {
+	line  int
+	event tracker.Event
+	acts  []Touch // the answers that act on a running task
+}
+
 // touches is Touched, with an error if the journal can't answer.
 func touches(file string, data []byte, o journal.Options) ([]Touch, error) {
-	o.OnDecision = nil
-	fresh, err := journal.Replay(data, o)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
-	}
-	phases, err := journal.Parse(fresh)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
-	}
-	var all []Touch
-	var foreign []error
-	phase, h, lines := -1, history{}, blocks(data)
-	for i, b := range blocks(fresh) { // both journals have the same events
-		first, _, _ := strings.Cut(b.text, " ")
-		switch first {
-		case "phase":
-			phase++
-			h = history{touched: map[int]bool{}, attempts: map[int][]int{}, over: map[int]bool{}}
-			continue
-		case "work", "since":
-			continue
-		}
-		e := phases[phase].Events[h.events]
-		h.events++
-		for _, text := range b.answers {
-			if task, d, ok := action(e, text); ok && !h.touched[task] {
-				h.touched[task] = true
-				all = append(all, Touch{Phase: phase, Task: task, Line: lines[i].line, Decision: d})
+	var all []told
+	o.OnDecision, o.OnAnswer = nil, func(line int, e tracker.Event, a tracker.Answer) {
+		at := told{line: line, event: e}
+		for _, a := range append([]tracker.Answer{a}, a.Found...) {
+			switch a.Action {
+			case restart.Copy, restart.Restart, restart.Kill:
+				at.acts = append(at.acts, Touch{Task: a.Task, Line: line, Decision: a.Decision})
 			}
 		}
-		c := phases[phase].Config
-		if done := h.apply(e, c.Clones); done != "" && !h.touched[e.Task] {
-			h.touched[e.Task] = true // its later decisions are unknown
-			if other(c.Policy, o.Policy) {
-				foreign = append(foreign, fmt.Errorf("%s:%d: the journal was recorded under %s, and here task %d %s; %s had "+
-					"not touched the task before, so its later decisions are unknown", file, lines[i].line, name(c.Policy), e.Task, done,
-					name(o.Policy)))
+		all = append(all, at)
+	}
+	if _, err := journal.Replay(data, o); err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	phases, err := journal.Parse(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	var touched []Touch
+	var foreign []error
+	for phase, p := range phases {
+		h := history{touched: map[int]bool{}, attempts: map[int][]int{}, over: map[int]bool{}}
+		for range p.Events {
+			at := all[0]
+			all = all[1:]
+			for _, act := range at.acts {
+				if act.Phase = phase; !h.touched[act.Task] {
+					h.touched[act.Task] = true
+					touched = append(touched, act)
+				}
+			}
+			task := at.event.Task
+			if done := h.apply(at.event, p.Config.Clones); done != "" && !h.touched[task] {
+				h.touched[task] = true // its later decisions are unknown
+				if other(p.Config.Policy, o.Policy) {
+					foreign = append(foreign, fmt.Errorf("%s:%d: the journal was recorded under %s, and here task %d %s; %s had "+
+						"not touched the task before, so its later decisions are unknown", file, at.line, name(p.Config.Policy), task,
+						done, name(o.Policy)))
+				}
 			}
 		}
 	}
 	if n := len(foreign); n > 1 {
-		return all, fmt.Errorf("%w\n  this holds for %d more tasks; record under restart.Never to compare policies",
+		return touched, fmt.Errorf("%w\n  this holds for %d more tasks; record under restart.Never to compare policies",
 			foreign[0], n-1)
 	}
-	return all, errors.Join(foreign...)
+	return touched, errors.Join(foreign...)
 }
 
 // other reports whether a policy may differ from the policy of a journal. A policy without a text counts as the
@@ -107,25 +115,8 @@ func name(p restart.Policy) string {
 	return fmt.Sprintf("%T", p)
 }
 
-// action reads an answer. The result ok is false unless the answer acts on a running task.
-func action(e tracker.Event, text string) (task int, d restart.Decision, ok bool) {
-	var a tracker.Answer
-	if a.UnmarshalText([]byte(text)) != nil {
-		return 0, d, false
-	}
-	if task = a.Task; !strings.HasPrefix(text, "task=") {
-		task = e.Task
-	}
-	switch a.Action {
-	case restart.Copy, restart.Restart, restart.Kill:
-		return task, a.Decision, true
-	}
-	return task, d, false
-}
-
 // history is the state of a phase's tasks, from the events so far.
 type history struct {
-	events   int // number of events so far
 	touched  map[int]bool
 	attempts map[int][]int // by task: the machine of each attempt, or gone
 	over     map[int]bool

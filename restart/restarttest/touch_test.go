@@ -14,7 +14,6 @@ import (
 	"github.com/straggler-go/straggler/restart/engine"
 	"github.com/straggler-go/straggler/restart/journal"
 	"github.com/straggler-go/straggler/restart/rules"
-	"github.com/straggler-go/straggler/restart/tracker"
 )
 
 // record runs twenty tasks of ten seconds and returns the journal. The first attempts of tasks 3 and 7 take ten
@@ -145,8 +144,8 @@ func TestHistoryCountsOnlyActions(t *testing.T) {
 	assert.Empty(t, backups, "decisions after the other policy's action must not be returned")
 }
 
-// With RunActions a parameter may change the numbers but not the actions.
-func TestRunActionsIgnoresNumbers(t *testing.T) {
+// With OnlyActions a parameter may change the numbers but not the actions.
+func TestOnlyActionsIgnoresNumbers(t *testing.T) {
 	want := record(t, restart.Mantri{})
 	o := journal.Options{Policy: restart.Mantri{CopyThreshold: 0.3}}
 	assert.Contains(t, check("x.txt", want, o, whole), "the answer differs")
@@ -154,12 +153,10 @@ func TestRunActionsIgnoresNumbers(t *testing.T) {
 	assert.NotEmpty(t, check("x.txt", want, journal.Options{Policy: restart.Never{}}, actions))
 	file := filepath.Join(t.TempDir(), "mantri.txt")
 	require.NoError(t, os.WriteFile(file, want, 0o600))
-	RunActions(t, o, file)
+	Run(t, file, Options(o), OnlyActions())
 	assert.Equal(t, "ends attempt=1", actions("ends attempt=1"))
 	assert.NotEqual(t, actions("task=1 kill slower-attempt attempt=1"), actions("task=1 kill slower-attempt attempt=2"))
 	assert.NotEqual(t, actions("task=1 kill slower-attempt attempt=1"), actions("task=2 kill slower-attempt attempt=1"))
-	var a tracker.Answer
-	require.NoError(t, a.UnmarshalText([]byte("keep not-slow run-seconds=2 threshold=3")))
 	assert.Equal(t, actions("keep not-slow run-seconds=2 threshold=3"), actions("keep too-young"))
 }
 

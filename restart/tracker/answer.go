@@ -79,13 +79,5 @@ func (a Answer) MarshalJSON() ([]byte, error) { return wire.JSON(a.wire) }
 // UnmarshalJSON reads the JSON that MarshalJSON returns. The result is equal to the marshalled answer.
 func (a *Answer) UnmarshalJSON(data []byte) error { return wire.Read(data, a, (*Answer).wire) }
 
-// UnmarshalText reads the line that String returns. Numbers in such a line are rounded to six digits.
-func (a *Answer) UnmarshalText(line []byte) error {
-	return wire.Scan(line, a, func(a *Answer, c *wire.Codec) {
-		c.Index("task", &a.Task)
-		c.Inline(&a.Decision)
-	})
-}
-
 // ends reports whether a decision ends an attempt: it is a Restart or a Kill.
 func ends(d *restart.Decision) bool { return d.Action == restart.Restart || d.Action == restart.Kill }

@@ -100,9 +100,6 @@ func (l Ledger) MarshalJSON() ([]byte, error) { return wire.JSON(l.wire) }
 // UnmarshalJSON reads the JSON that MarshalJSON returns.
 func (l *Ledger) UnmarshalJSON(data []byte) error { return wire.Read(data, l, (*Ledger).wire) }
 
-// UnmarshalText reads the line that String returns.
-func (l *Ledger) UnmarshalText(line []byte) error { return wire.Scan(line, l, (*Ledger).wire) }
-
 // reasons is the number of values of restart.Reason.
 const reasons = restart.BeatenMachine + 1
 
