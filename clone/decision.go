@@ -13,8 +13,8 @@ type Action uint8
 const (
 	// Single means: launch one attempt of each task. Single is the zero value.
 	Single Action = iota
-	// Clone means: launch Decision.Clones clones of each of the first Decision.Tasks tasks, and one attempt of
-	// each other task.
+	// Clone means: start several clones of a task. The first Decision.Tasks tasks of the job get as many clones as
+	// Decision.Clones says; each other task gets one attempt.
 	Clone
 )
 

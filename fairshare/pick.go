@@ -51,8 +51,8 @@ func (r *Reason) UnmarshalText(text []byte) error { return enum.Parse(reasonName
 //
 //	serve least-served pool=0 usage=2 per=3
 //
-// Pool 0 is next. It uses 2 units and has weight 3, and the ratio 2/3 is the smallest among the pools with the
-// same parent.
+// Pool 0 is next. It uses 2 units and has weight 3. Its usage divided by its weight is 2/3, the smallest ratio
+// among the pools with the same parent.
 type Pick struct {
 	Pool   int    // index of a pool without children; -1 if no pool wants the unit
 	Reason Reason // why this pool is next

@@ -7,13 +7,13 @@ import (
 	"github.com/straggler-go/straggler/internal/wire"
 )
 
-// Action says whether a task may go on. The zero value is [Wait].
+// Action says whether a task may start, or continue. The zero value is [Wait].
 type Action uint8
 
 const (
 	// Wait means that the task must not go on now. Ask the gate again later.
 	Wait Action = iota
-	// Admit means that the task may go on.
+	// Admit means that the task may start, or continue.
 	Admit
 )
 
@@ -85,14 +85,14 @@ func (r *Reason) UnmarshalText(text []byte) error { return enum.Parse(reasonName
 //
 // Two reducers of the job copy their input on the machine, and the limit is two, so the reducer must wait.
 type Answer struct {
-	Action Action // whether the task may go on
+	Action Action // whether the task may start, or continue
 	Reason Reason // the limit that was reached, or BelowLimits
 	// Have and Limit are the two numbers that Reason compared. If Launch or Compute admits a reducer, they are the number
 	// of reducers on the machine, or of computing reducers, and its limit.
 	Have, Limit int64
 }
 
-// OK reports whether the task may go on.
+// OK reports whether the task may start, or continue.
 func (a Answer) OK() bool { return a.Action == Admit }
 
 func (a *Answer) wire(c *wire.Codec) {

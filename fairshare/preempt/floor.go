@@ -81,7 +81,8 @@ func (l *planner) below(x takenTask) (missing int64) {
 }
 
 // most returns how many units of a taken task may be granted to the claim with index c. The task may have left
-// pools below their share. With the returned number of units, no such pool is worse served than the claimant.
+// pools below their share. With the returned number of units, each of these pools
+// still has at least the claimant's ratio of usage to share.
 func (l *planner) most(c int, x takenTask) int64 {
 	units := min(l.tasks[x.task].slots(), l.need(c, x.scope))
 	for i := int32(l.tasks[x.task].Pool); i != x.scope; i = l.p.parent[i] {

@@ -50,8 +50,8 @@ func (l *planner) need(claim int, scope int32) int64 {
 	return need
 }
 
-// grant grants units to the claim. These units are new to the claimant and to each pool between the claimant and
-// scope, so grant subtracts them from the room of each such pool.
+// grant grants units to the claim. The usage of the claimant rises by these units, and so does the usage of each pool
+// between the claimant and scope. So grant subtracts the units from the room of each of these pools.
 func (l *planner) grant(claim int, scope int32, units int64) {
 	c := &l.p.claims[claim]
 	c.Granted = exact.Add(c.Granted, units)

@@ -48,7 +48,7 @@
 // The paper reports each worker with a factor above 1. In a healthy cluster factors are scattered around 1. So
 // this rule reports most workers of a healthy cluster, even workers with the largest laxities. The [Detector]
 // reports only workers whose laxity is far below the median. Its default threshold of 2 is a choice of this
-// package. The comment of [Config] says how often it reports a healthy worker. To compare it with the rule of the
+// package. The comment of [Config] says how often it reports a healthy worker. To get the rule of the
 // paper, use [PaperThreshold] and a Spread of [Off].
 //
 // # Cost and concurrency

@@ -65,7 +65,8 @@ const (
 const Kinds = int(Merged)
 
 // kinds describes each kind for journals and logs: the word for the kind, the keys that must follow the word, and the
-// keys that may follow. A kind that is untimed needs no time.
+// keys that may follow. The journal line of an untimed kind may
+// omit the time.
 var kinds = [...]struct {
 	word      string
 	untimed   bool

@@ -150,7 +150,7 @@ func (fl *fleet) find(number int) int32 {
 	return none
 }
 
-// number returns the host's number of the machine with the given index; -1 if the index is none.
+// number returns the machine number that the host uses, for an index of fleet.list. It returns -1 for the index none.
 func (fl *fleet) number(index int32) int {
 	if index == none {
 		return none

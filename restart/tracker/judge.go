@@ -44,7 +44,7 @@ type verdict struct {
 	wants bool // the task is worth a copy, or may be worth a copy when the next slot is free
 }
 
-// phaseFacts returns the facts of the phase as a policy reads them now. The result is valid until the next call.
+// phaseFacts returns the current facts of the phase; a policy decides by them. The result is valid until the next call.
 func (j *judge) phaseFacts() *restart.Phase {
 	b, p := j.book, &j.facts
 	p.Finished, p.Waiting, p.Copies = b.finished, b.waiting.waits, b.copies()
@@ -107,7 +107,7 @@ func (j *judge) decide(task int32, machine int, p *restart.Phase) verdict {
 	return v
 }
 
-// fillTask fills in the facts of a running task, as a policy reads them. Machine is the machine where a new attempt
+// fillTask sets view to the current facts of a running task; a policy decides by them. Machine is the machine where a new attempt
 // of the task would run. The view is valid until the next call, because it uses the scratch memory of j.
 func (j *judge) fillTask(view *restart.Task, task int32, machine int) {
 	b, f := j.book, j.forecast

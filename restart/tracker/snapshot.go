@@ -165,7 +165,7 @@ const leastTask = 8 + 6
 // The methods called code list the fields of each part of the tracker. The same list encodes and decodes a snapshot.
 // If c.In is not nil, the method decodes.
 
-// code encodes or decodes the facts that the tracker has from events.
+// code writes or reads the facts that the tracker has learned from events.
 func (x *phase) code(c *snapshot.Codec) {
 	b, f := &x.book, &x.forecast
 	c.Clock(&b.clock)
