@@ -62,10 +62,9 @@ const (
 	// If the job has launched tasks in the round, its level becomes the most local level of a launched task. If it
 	// has launched no task, the wait starts again only if no offer was declined during this wait.
 	//
-	// Why does a round without a launch restart the wait? Otherwise a job would stay at
-	// its last level if the rounds of all free slots find no slot. But such a round must not restart a wait in
-	// which an offer was declined. Otherwise a job would wait for ever if other jobs take the declined slots
-	// before each such round.
+	// Why does the wait start again after a round without a launch? If it did not, a job would stay at its last
+	// level for ever when no round finds a slot for it. Why not if an offer was declined? Then other jobs could take
+	// the declined slots before each round, and the job would wait for ever.
 	NoRejection
 )
 
