@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// faulty is a Slurm that fails in one call: call number at, counted from 1.
+// faulty is a Slurm in which a single call fails: the call with the number at, counted from 1.
 type faulty struct {
 	*fake
 	at    int
@@ -20,7 +20,7 @@ type faulty struct {
 
 var errFault = errors.New("slurm_load_jobs error: Unable to contact slurm controller (connect failure)")
 
-// fault makes a call. Call number at fails in the way that kind says.
+// fault makes a call. If it is the call with the number at, it fails in the way that the field kind says.
 func (f faulty) fault(do func() error) error {
 	if *f.calls++; *f.calls != f.at {
 		return do()
@@ -87,7 +87,7 @@ func TestOneFaultyCallDoesNoHarm(t *testing.T) {
 	}
 	for _, kind := range []string{"refused", "answer lost", "slow"} {
 		most, refused := 0, 0
-		for at := 0; at == 0 || at <= most; at += step { // at 0 nothing goes wrong
+		for at := 0; at == 0 || at <= most; at += step { // if at is 0, no call fails
 			calls := 0
 			f := newFake(t, 1, 1, 1, 0.1)
 			res, log, err := f.simulated(faulty{f, at, kind, &calls}, Options{Policy: duplicating})
