@@ -16,7 +16,8 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 )
 
-// The controller records the built-in controller's events: each pod that is made or deleted, and each suspension.
+// The controller records the same events as the built-in controller: one for each pod that is made or deleted, and
+// one for each suspension.
 func TestEventsAreTheBuiltInControllers(t *testing.T) {
 	y := newToy(t, indexedJob(2))
 	suspend := func(to bool) {

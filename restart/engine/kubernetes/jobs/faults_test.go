@@ -61,7 +61,7 @@ func TestOneFaultyWriteDoesNoHarm(t *testing.T) {
 	}
 }
 
-// fault is the way in which a write fails.
+// fault is a way in which a write to the API server fails.
 type fault string
 
 const (
@@ -70,7 +70,7 @@ const (
 	answerLost fault = "carried out, and the answer is lost"
 )
 
-// fault lets one write fail, and counts the writes.
+// fault makes one write fail, and counts all writes.
 func (y *toy) fault(at int, of fault, calls *int) {
 	*calls = 0
 	write := func(own func(clienttesting.Action) (bool, runtime.Object, error)) clienttesting.ReactionFunc {

@@ -90,8 +90,9 @@ type Options struct {
 	Results string
 	// Patience is how long squeue and sinfo may fail before Run gives up and returns an error. 0 means 10 minutes.
 	Patience time.Duration
-	// DryRun makes Run watch the array and change nothing. Run writes each action that the policy wants to Log, such
-	// as a copy of a task, but does not carry out the action. The user's array runs to its end as without Run.
+	// DryRun makes Run watch the array and change nothing. For each action that the policy wants, such as a copy of a
+	// task, Run writes a message to Log and does not carry out the action. The user's array runs to its end as
+	// without Run.
 	DryRun bool
 	// Keep makes Run leave its own directory in Dir. Without Keep, Run removes this directory at the end.
 	Keep bool
