@@ -39,7 +39,7 @@ func longItems(r *rand.Rand, item, _ int) time.Duration {
 	return takes
 }
 
-// hangs is a world in which the first attempt of one item in ten hangs.
+// hangs is a world in which the first attempt hangs for one item in ten.
 func hangs(r *rand.Rand, item, try int) time.Duration {
 	if try == 1 && item%10 == 7 {
 		return time.Hour
@@ -97,7 +97,7 @@ func noisyAttempts(r *rand.Rand, item, try int) time.Duration {
 	return time.Duration(float64(slowAttempts(r, item, try)) * math.Exp(0.1*r.NormFloat64()))
 }
 
-// Attempts that began together end shortly after each other. The last attempts of such a wave get no copies.
+// Attempts that began together end shortly after each other. The last attempts of such a group get no copies.
 func TestLastAttemptsOfAWaveGetNoCopies(t *testing.T) {
 	l := world(noisyAttempts).run(t, 500, 25, pool.Copies())
 	assert.LessOrEqual(t, l.Copies, 8*25, "8 times 25 attempts are slow, and some of these are restarted")
@@ -117,14 +117,15 @@ func TestLongItemsGetFewTrials(t *testing.T) {
 	}
 }
 
-// Each hung attempt is restarted once: hung attempts do not make the typical time look longer.
+// Map restarts each hung attempt once. So hung attempts do not make the typical time look longer.
 func TestEachHungAttemptIsRestartedOnce(t *testing.T) {
 	l := world(hangs).run(t, 100, 20, pool.Restarts())
 	assert.Equal(t, 8*10, l.Restarts)
 	assert.Less(t, l.took/8, 10*typical.Seconds(), "a goroutine runs five items, one after the other")
 }
 
-// spy copies each attempt that is older than two and a half typical times, and records the account of trials.
+// spy is a policy that copies each attempt that has run for longer than 2.5 typical times. It records the trials that
+// it is given.
 type spy struct {
 	atRisk []time.Duration
 	tried  bool

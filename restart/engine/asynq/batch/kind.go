@@ -74,11 +74,11 @@ func (r *run) experienceOf(who, saved string) *tracker.Experience {
 	return x
 }
 
-// merge adds to the experience x all observations that the experience from contains and x does not.
-func (r *run) merge(x, from *tracker.Experience) {
-	delta, err := from.AppendDelta(nil, x.AppendVersion(nil))
+// merge adds to the experience dst all observations that the experience src contains and dst does not.
+func (r *run) merge(dst, src *tracker.Experience) {
+	delta, err := src.AppendDelta(nil, dst.AppendVersion(nil))
 	if err == nil {
-		err = x.Merge(time.Now(), delta)
+		err = dst.Merge(time.Now(), delta)
 	}
 	if err != nil {
 		r.Log.Warn("batch: experience of the kind can't be merged", "batch", string(r.keys), "kind", r.Kind, "error", err)

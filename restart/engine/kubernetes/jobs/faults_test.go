@@ -14,8 +14,9 @@ import (
 )
 
 // The Job is complete, each index has one winner, and no failure is counted twice, whichever write to the API server
-// goes wrong. Each write is in turn refused, or timed out, or carried out with its answer lost. A slow node, an index
-// that fails once and a hung pod make sure that there are copies, cancellations and pauses.
+// fails. In each run of the test, another write fails: the API server refuses it, or it times out, or its answer is
+// lost. A slow node, an index that fails once and a hung pod make sure that there are copies, cancellations and
+// pauses.
 func TestOneFaultyWriteDoesNoHarm(t *testing.T) {
 	for _, fault := range []fault{refused, timedOut, answerLost} {
 		calls := 0

@@ -230,30 +230,30 @@ func (r *run) spareRetries(p *plan, pods []*v1.Pod) {
 	if !r.spec.copies || len(p.setbacks)+len(r.noCopy) == 0 {
 		return
 	}
-	// now becomes the set of the indexes without copies. It contains each index with a failure, unless a running pod
-	// of the index has run for the typical time.
-	typical, now := p.typical(pods), map[int]bool{}
+	// barred becomes the set of the indexes without copies. It contains each index with a failure, unless a running
+	// pod of the index has run for the typical time.
+	typical, barred := p.typical(pods), map[int]bool{}
 	for i := range p.setbacks {
 		if i >= 0 && i < r.spec.tasks {
-			now[i] = true
+			barred[i] = true
 		}
 	}
 	for _, pod := range pods {
-		if i := index(pod); now[i] && active(pod) {
+		if i := index(pod); barred[i] && active(pod) {
 			if begun, _ := span(pod); !begun.IsZero() && p.now.Sub(begun) >= typical {
-				delete(now, i)
+				delete(barred, i)
 			}
 		}
 	}
-	for i := range now {
+	for i := range barred {
 		r.phase.SetEligible(i, false, true)
 	}
 	for i := range r.noCopy {
-		if !now[i] {
+		if !barred[i] {
 			r.phase.SetEligible(i, true, true)
 		}
 	}
-	r.noCopy = now
+	r.noCopy = barred
 }
 
 // typical returns the median run time of the winning pods. As long as there is no winning pod, it returns the age of

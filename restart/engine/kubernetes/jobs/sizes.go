@@ -19,16 +19,16 @@ type sizes struct {
 // large, or less than 1/1.5 times as large. Then a new phase is made, which uses the reported sizes.
 const changeFactor = 1.5
 
-// note records that a pod of index i has reported the size total. of is the number of indexes.
-func (z *sizes) note(i, of int, total float64) {
-	if total <= 0 || z.work != nil && z.work[i] > 0 {
+// note records that a pod of index i has reported this size. n is the number of indexes of the Job.
+func (z *sizes) note(i, n int, size float64) {
+	if size <= 0 || z.work != nil && z.work[i] > 0 {
 		return
 	}
 	if z.work == nil {
-		z.work, z.typical = make([]float64, of), total
+		z.work, z.typical = make([]float64, n), size
 	}
-	z.work[i] = total
-	z.changed = z.changed || total > changeFactor*z.typical || total*changeFactor < z.typical
+	z.work[i] = size
+	z.changed = z.changed || size > changeFactor*z.typical || size*changeFactor < z.typical
 }
 
 // renew returns the sizes of all indexes if a new phase shall be made with them, and else nil. NaN means that the

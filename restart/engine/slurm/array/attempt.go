@@ -172,7 +172,7 @@ func (a *attempt) report(work float64) engine.Attempt {
 	return seen
 }
 
-// anotherRuns reports whether an attempt of the task, other than a, runs and may still give a result.
+// anotherRuns reports whether an attempt of the task other than attempt a runs and may still give a result.
 func (t *task) anotherRuns(a *attempt) bool {
 	return slices.ContainsFunc(t.attempts, func(b *attempt) bool {
 		return b != a && b.state == engine.Running && !b.replaced && !b.cancelled

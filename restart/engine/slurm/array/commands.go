@@ -37,7 +37,7 @@ func (c Commands) Submit(ctx context.Context, options []string, script string, a
 		return "", c.indices(ctx, err)
 	}
 	id, cluster, elsewhere := strings.Cut(strings.TrimSpace(out), ";") // "71" or "71;cluster"
-	// ^ The job went to another cluster. On this cluster the same ID may belong to another job.
+	// The job went to another cluster. On this cluster the same ID may belong to another job.
 	if elsewhere {
 		_, err := c.run(ctx, "scancel", "--quiet", "--clusters="+cluster, id)
 		return "", errors.Join(fmt.Errorf("job %s went to cluster %s, want this host's: it is cancelled", id, cluster), err)
@@ -56,7 +56,7 @@ const refusedArray = "Invalid job array specification"
 var maxArraySize = regexp.MustCompile(`(?m)^MaxArraySize\s*=\s*([1-9][0-9]*)`)
 
 // indices improves an error of sbatch. If the error says that an index of the array is out of range, indices returns
-// an error with the largest index that the cluster allows. It returns any other error unchanged.
+// an error with the cluster's limit for indices. It returns any other error unchanged.
 func (c Commands) indices(ctx context.Context, err error) error {
 	if !strings.Contains(err.Error(), refusedArray) {
 		return err
@@ -179,7 +179,7 @@ func (c Commands) run(ctx context.Context, name string, args ...string) (string,
 	}
 	var stdout, stderr bytes.Buffer
 	command.Stdout, command.Stderr = &stdout, &stderr
-	// the sbatch of a site may be a script that leaves a process, which keeps the pipe open
+	// a site may replace sbatch by a script; if the script leaves a process behind, that process keeps the pipe open
 	command.WaitDelay = 10 * time.Second
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C must not interrupt sbatch
 	if err := command.Run(); err != nil {

@@ -77,9 +77,9 @@ func (f faulty) Nodes(ctx context.Context, partition string) (nodes []Node, err 
 	return nodes, err
 }
 
-// Every task has one result, no job is left in the queue, and Run returns soon, whichever call to Slurm goes wrong.
-// Each call of a run with a slow node is in turn refused, or carried out with its answer lost, or delayed by 20 s. If
-// the first submission is refused, Run returns the error.
+// Every task has one result, no job is left in the queue, and Run returns soon, whichever call to Slurm fails. The
+// cluster has a slow node. In each run of the test, another call fails: Slurm refuses it, or its answer is lost, or
+// it is delayed by 20 s. If the first submission is refused, Run returns the error.
 func TestOneFaultyCallDoesNoHarm(t *testing.T) {
 	step := 1
 	if testing.Short() {

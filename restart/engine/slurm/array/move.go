@@ -11,8 +11,9 @@ import (
 	"syscall"
 )
 
-// moveResults moves the result files of an attempt, its symbolic links and its directories to the directory to. It
-// does not move anything else, such as a pipe. It returns the paths of the things that it did not move.
+// moveResults moves the result files of an attempt, its symbolic links and its directories to the directory whose
+// path is the argument to. It does not move anything else, such as a pipe. It returns the paths of the things that it
+// did not move.
 func (d *runDir) moveResults(attempt, to string) (left []string, err error) {
 	from := d.file(attempt, "out")
 	err = filepath.WalkDir(from, func(path string, e fs.DirEntry, err error) error {
@@ -38,8 +39,8 @@ func (d *runDir) moveResults(attempt, to string) (left []string, err error) {
 }
 
 // moveLink moves a symbolic link from path to target. The new link points to the same path as the old link, even if
-// no file is there. There is one exception: if the old link points into the directory from by an absolute path, the
-// new link points to the same file in the directory to.
+// no file is there. There is one exception. The old link may be an absolute path into the result directory, whose
+// path is the argument from. Then the new link points to the moved file, below the path in the argument to.
 func moveLink(path, target, from, to string) error {
 	leads, err := os.Readlink(path)
 	if err != nil {
@@ -57,8 +58,8 @@ func moveLink(path, target, from, to string) error {
 	return os.Remove(path)
 }
 
-// move moves a file by renaming it. If from and to are on different file systems, move copies the file to a temporary
-// name beside to, renames the copy, and removes the old file.
+// move moves a file by renaming it. If the two paths are on different file systems, move copies the file to a
+// temporary name beside to, renames the copy, and removes the old file.
 func move(from, to string) error {
 	err := os.Rename(from, to)
 	if !errors.Is(err, syscall.EXDEV) {

@@ -35,7 +35,7 @@ type Node struct {
 	Idle int  // number of idle CPUs
 }
 
-// Facts are the facts that all tasks of a job array share.
+// Facts contains the facts that all tasks of a job array share, such as the partition.
 type Facts struct {
 	Partition string
 	CPUs      int    // number of CPUs that each task gets

@@ -79,7 +79,8 @@ const mayTurnUp = 10 * time.Minute
 
 // findSubmitted looks in Slurm's queue for jobs that are there although sbatch returned an error for them. If an
 // attempt has no job yet, such a job becomes the attempt's job. All other such jobs are put into r.strayArrays, to be
-// cancelled. If findSubmitted returns an error, nothing may be submitted, because a job could then run twice.
+// cancelled. If findSubmitted returns an error, nothing may be submitted, because an attempt that is already in the
+// queue could then run twice.
 func (r *run) findSubmitted(ctx context.Context) error {
 	if r.submitFailed.IsZero() || time.Since(r.submitFailed) > mayTurnUp {
 		return nil

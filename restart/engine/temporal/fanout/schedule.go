@@ -63,7 +63,7 @@ func (w *watcher) idReused(ctx context.Context, t *watched) (again bool, err err
 }
 
 // schedulesBackwards calls more with each schedule in the workflow's history, the latest schedule first. It stops
-// when more returns false, or when it reaches the event with the number until.
+// when more returns false, or when it reaches the event whose number is the argument until.
 func (w *watcher) schedulesBackwards(ctx context.Context, more func(*schedule) bool, until int64) error {
 	r := &workflowservice.GetWorkflowExecutionHistoryReverseRequest{Namespace: w.Namespace, Execution: w.execution()}
 	for {

@@ -87,7 +87,8 @@ func (t *watched) leave() engine.Attempt {
 }
 
 // endAttempt appends to seen a report that the attempt of the activity that ran at the last poll has ended. The
-// attempt was reset, or has failed and will be retried by Temporal. If no attempt ran, seen is returned unchanged.
+// attempt was reset, or has failed and will be retried by Temporal. If no attempt ran, endAttempt returns seen
+// unchanged.
 func (t *watched) endAttempt(seen []engine.Attempt) []engine.Attempt {
 	if t.attempt == "" {
 		return seen
