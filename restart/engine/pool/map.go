@@ -72,7 +72,7 @@ type pool struct {
 	next    atomic.Int64 // index of the first item without an attempt; may exceed items
 	left    atomic.Int64 // number of items without a result
 	// urgent is true if queue or proposed is not empty, or if Map is over. Then a worker must lock mu to get work.
-	// Otherwise the worker takes the item with the index next, without a lock.
+	// Otherwise the worker takes the item whose index is in the field next, without a lock.
 	urgent atomic.Bool
 	over   chan struct{} // closed when Map has all results or an error
 
@@ -122,7 +122,7 @@ const (
 	mostSamples = 32 // number of attempt times that a worker keeps; older times are overwritten
 )
 
-// sample is the run time of one attempt. If ended is false, the attempt's context was ended after the time took, so
+// sample is the run time of one attempt. If ended is false, the pool ended the attempt's context after this time, so
 // the whole attempt would have taken longer.
 type sample struct {
 	took  time.Duration

@@ -127,8 +127,8 @@ func (p *pool) returned(w *worker, item int, err error) (now time.Time) {
 	return now
 }
 
-// addSample puts an attempt's time into the worker's ring buffer. If ended is false, the attempt's context was ended
-// after the time took.
+// addSample puts an attempt's time into the worker's ring buffer. If ended is false, the pool ended the attempt's
+// context after this time.
 func (w *worker) addSample(took time.Duration, ended bool) {
 	w.samples[w.sampleCount%mostSamples] = sample{took, ended}
 	w.sampleCount++

@@ -131,9 +131,9 @@ func (p *pool) setDelta(d time.Duration) {
 	}
 }
 
-// fit makes the curves curve and fresh, the distributions of attempt times. The data are the last attempts of each
-// worker and, as lower bounds, the times for which the running attempts have run. fit also sorts byAge, the oldest
-// attempt first.
+// fit makes the two distributions of attempt times, in the fields curve and fresh. The data are the last attempts of
+// each worker and, as lower bounds, the times for which the running attempts have run. fit also sorts byAge, the
+// oldest attempt first.
 func (p *pool) fit() {
 	p.curve.Reset()
 	p.fresh.Reset()

@@ -40,7 +40,8 @@ func (c *Controller) syncEvicting(
 		c.drop(key)
 		return 0, nil
 	}
-	// The plan contains only the winning pods, because the built-in controller writes the status and deletes pods.
+	// In this plan only the fields about winning pods are set. The built-in controller writes the status and deletes
+	// pods.
 	s.copies = false
 	p.winners, p.givenUp = make([]*v1.Pod, s.tasks), make(indexes, s.tasks)
 	p.completed, _ = parseIndexes(job.Status.CompletedIndexes, s.tasks)

@@ -81,8 +81,9 @@ func (m *metrics) did(a *engine.Action) {
 	m.pods.WithLabelValues(a.Op.String(), action, reason).Inc()
 }
 
-// count updates the metrics: it adds the growth of the ledger of a run's phase since the last call of count. The
-// caller has locked c.mu of the Controller.
+// count brings the metrics up to date with a run. The ledger of the run's phase contains totals, such as the number
+// of copies. count adds to the metrics by how much the totals have grown since the last call. The caller has locked
+// c.mu of the Controller.
 func (m *metrics) count(r *run) {
 	// A new phase of the same Job receives reports about attempts that are already in the metrics. So the first
 	// ledger of such a phase is not added.

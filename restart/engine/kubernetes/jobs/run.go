@@ -334,8 +334,8 @@ func (r *run) date(a *engine.Attempt, s *podRecord, pod *v1.Pod, now time.Time) 
 	}
 }
 
-// read reads the progress annotations of the pods into their records. If an annotation contains no time, the time at
-// which it was first seen is used.
+// read reads the progress annotation of each pod, and stores the progress in the pod's podRecord. If an annotation
+// contains no time, the time at which it was first seen is used.
 func (r *run) read(pods []*v1.Pod, now time.Time) {
 	for _, pod := range pods {
 		i, text := index(pod), pod.Annotations[ProgressAnnotation]

@@ -13,7 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// marks contains, by the name of a node, the times of evictions from the node and of removed taints.
+// marks contains two times for each node, by the node's name: the last eviction from the node, and the last removal
+// of its taint.
 type marks struct {
 	evicted map[string]time.Time // when a pod was last evicted from the node
 	lifted  map[string]time.Time // when the controller last removed the taint from the node

@@ -162,8 +162,8 @@ var unusable = regexp.MustCompile(`^(down|drain|fail|future|maint|unknown|inval|
 // commands, and SBATCH_WAIT, which makes sbatch wait until the job has ended.
 var unwanted = regexp.MustCompile(`^(SQUEUE_|SINFO_|SCANCEL_|SBATCH_WAIT=)`)
 
-// run runs the command name and returns its standard output. If the command fails, the error contains the command
-// line and the standard error.
+// run runs the command with this name and returns the command's standard output. If the command fails, the error
+// contains the command line and the standard error.
 func (c Commands) run(ctx context.Context, name string, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, commandTimeout)
 	defer cancel()

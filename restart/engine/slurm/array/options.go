@@ -47,8 +47,8 @@ func (o sbatchOption) at(word string) int {
 	return -1
 }
 
-// outOf returns the word of a command line without the option o, such as -v for -Hv. The option must be an option
-// without a value.
+// outOf removes the option o from a word of a command line. For example, it returns -v for the word -Hv and the
+// option -H. The option must be an option without a value.
 func (o sbatchOption) outOf(word string) string {
 	for at := o.at(word); at >= 0; at = o.at(word) {
 		// nothing is left: the word was the option's name, or contained no other letter

@@ -71,7 +71,7 @@ func (r *run) begin(ctx context.Context) error {
 	return r.plan(nodes)
 }
 
-// arrayName is the name of the directory with the batch script of the user's array, without jobSuffix.
+// arrayName, followed by jobSuffix, is the name of the directory that contains the batch script of the user's array.
 const arrayName = "array"
 
 // submitArray submits the user's array and returns its job ID. If sbatch fails, Slurm may have accepted the array all

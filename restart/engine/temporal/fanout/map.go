@@ -63,8 +63,8 @@ type fanOut struct {
 	status Status
 }
 
-// attempts contains the numbers of one task's attempts in the workflow's history. In a replay, the phase may have
-// started other attempts than the history contains.
+// attempts says how many attempts of one task the workflow's history contains: submitted, failed and lost attempts.
+// In a replay, the phase may have started other attempts than the history contains.
 type attempts struct {
 	submitted, failed, lost int
 
@@ -135,7 +135,7 @@ func (f *fanOut) arm() {
 	})
 }
 
-// step waits until the timer fires or an attempt ends. It reports the news to the phase, and carries out the actions
+// step waits until the timer fires or an attempt ends. It reports all changes to the phase, and carries out the actions
 // that the phase returns.
 func (f *fanOut) step() {
 	f.selector.Select(f.ctx)

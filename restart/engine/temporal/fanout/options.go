@@ -148,7 +148,8 @@ func (o *Options) activityOptions() workflow.ActivityOptions {
 		a.ScheduleToStartTimeout = defaultScheduleToStart
 	}
 	a.RetryPolicy = &temporal.RetryPolicy{MaximumAttempts: 1}
-	// the future is ready when the activity has ended, because it occupies its slot until then
+	// Map learns of the end of a cancelled activity only when the activity has really ended. Until then the
+	// activity occupies its slot.
 	a.WaitForCancellation = true
 	return a
 }

@@ -154,7 +154,8 @@ func (b *batch) close() {
 	b.phase.Release()
 }
 
-// act carries out the actions of a phase. It returns the attempts that could not be submitted, as cancelled.
+// act carries out the actions of a phase. If an attempt can't be submitted, act returns a report for the next poll
+// that the attempt is cancelled.
 func (w *watcher) act(ctx context.Context, b *batch, actions []engine.Action) (refused []engine.Attempt) {
 	for _, a := range actions {
 		t := b.tasks[a.Task]
