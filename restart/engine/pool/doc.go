@@ -1,61 +1,75 @@
-// Package pool is for Go programs that call a function for each item of a slice on several goroutines, and lose time to a
-// few slow calls. [Map] does this as errgroup does, and starts a second call for a slow item if the function allows that:
+// Package pool is for Go programs that call a function for each item of a slice on several goroutines, and lose time
+// to a few slow calls. [Map] calls the function for each item, as a loop with errgroup does. If an item's call is
+// slow, and the function may be called twice for an item, Map starts a second call for this item:
 //
 //	pages, err := pool.Map(ctx, urls, fetch, pool.Goroutines(32), pool.Copies())
 //
-// The results are in the order of the items. The first error ends Map: it cancels the contexts of all other calls, waits
-// for these calls, and returns the error. Each call of the function is an attempt of its item.
+// The results are in the order of the items. The first error ends Map: Map cancels the contexts of all other calls,
+// waits until these calls have returned, and returns the error. Below, a call of the function for an item is called
+// an attempt of the item.
 //
 // # What the function allows
 //
-// By default each item is run once, and Map does nothing about slow attempts.
+// By default Map calls the function once for each item, and does nothing about slow attempts.
 //
-// With [Copies] the function may be called again for an item while an earlier call for this item runs. A slow attempt
-// gets a copy on an idle goroutine, a hung attempt is replaced by a new attempt, and the first result counts.
+// With [Copies], Map may call the function again for an item while an earlier call for this item runs. If an attempt
+// is slow, Map starts a copy: a second attempt of the same item, on an idle goroutine. If an attempt hangs, Map ends
+// its context and starts a new attempt of the item. The first attempt that returns a result gives the item's result.
 //
-// With [Restarts] the function may be called again for an item after the earlier call has returned. An attempt that
-// hangs, or takes far too long, is ended by its context, and the item is run again.
+// With [Restarts], Map may call the function again for an item, but only after the earlier call for this item has
+// returned. If an attempt hangs, or takes far too long, Map ends its context, waits until the attempt has returned,
+// and calls the function again for the item.
 //
 // The function should return an error soon after the end of its context. If the function returns a result without an
-// error after that, the result still counts, unless the item has a result already. So the function must not return half
-// of a result without an error. A result that comes too late is dropped. Therefore a function that opens a file should
-// close the file when its context has ended.
+// error after the end of its context, this result still becomes the item's result, unless the item already has a
+// result. So the function must not return an incomplete result without an error. If the item already has a result, a
+// later result is discarded. Therefore a function whose result is an open file should close the file when its context
+// has ended.
 //
-// A function that ignores its context occupies its goroutine, and delays Map, until the function returns. Map notices
-// this when an attempt runs on, after the end of its context, for longer than the mean time of an attempt and for more
-// than 10 ms. From then on Map restarts no attempt. Map still starts copies if Copies is set.
+// A function that ignores its context occupies its goroutine, and delays Map, until the function returns. Map takes
+// the function to ignore its context if an attempt keeps running too long after the end of its context: longer than
+// the mean time of an attempt, and longer than 10 ms. From then on Map restarts no attempt, because a restart would
+// wait for the old attempt. Map still starts copies if the option Copies is set.
 //
-// Map does not recover a panic of the function. The panic ends the process, as in any goroutine, and the caller of Map
-// can't recover it. A function that may panic must recover by itself, and return an error. A call of runtime.Goexit in
-// the function becomes an error.
+// Map does not recover a panic of the function. The panic ends the process, as in any goroutine, and the caller of
+// Map can't recover it. A function that may panic must recover by itself, and return an error. If the function calls
+// runtime.Goexit, Map returns an error.
 //
 // # How slow attempts are found
 //
-// The pool knows when an attempt begins and when it ends, and nothing in between. Every tenth of the mean time of an
-// attempt it checks the running attempts. Two checks are at least 1 ms apart, and at least 10 µs for each goroutine. A
-// check asks a policy of package restart about each attempt that is older than the mean. The policy compares the age of
-// the attempt with the times of the attempts that have ended. The default policy is restart.LeastCost; see [Policy].
+// The pool knows when an attempt begins and when it ends, and nothing in between. The pool checks the running
+// attempts at regular intervals: a tenth of the mean time of an attempt. The interval is never shorter than 1 ms, and
+// never shorter than 10 µs times the number of goroutines. For example, with 1,000 goroutines it is at least 10 ms.
+// Each check asks a policy of package restart about each attempt that has run for longer than the mean time of an
+// attempt. The policy compares the age of the attempt with the times of the attempts that have ended. The default
+// policy is restart.LeastCost; see [Policy].
 //
-// A copy or a restart is made only if two checks in a row want it. The reason is that attempts which began together end
-// shortly after each other, and the last attempt of such a group is not slow. Nothing is done before three attempts have
-// ended. A copy or a restart of a slow attempt is a trial, and the pool counts which trials were won. If the items
-// themselves are long, a few lost trials show this, and the pool makes no more.
+// The pool starts a copy or a restart only if the policy wants one at two checks in a row. The reason: attempts that
+// began together end shortly after each other, and the last attempt of such a group is not slow. The pool starts no
+// copy and no restart before three attempts have returned a result. If Map has only two or three items, all items but
+// one must have a result. A copy or a restart of a slow attempt is a trial. A trial is won if the new attempt was
+// faster. The pool counts the trials that were won and lost. If an item itself takes long, every attempt of the item
+// takes long, so a copy does not help. A few lost trials show this, and the pool then starts no more copies and
+// restarts.
 //
 // # Cost
 //
-// An attempt costs 0.4 µs more than a plain call; errgroup costs 0.9 µs more. See the benchmarks in examples/pool.
+// An attempt takes 0.4 µs longer than a plain call of the function. With errgroup, a call takes 0.9 µs longer than a
+// plain call. See the benchmarks in examples/pool.
 //
 // Copies saves 42 % of errgroup's time in a benchmark of 200 items on 40 goroutines, where one call in twenty takes 8
-// times as long as the other calls. The table shows the time of each rule as a share of errgroup's time. An oracle runs
-// a slow item again at once. The first oracle sees that a call is slow when the call is older than a normal call; the
-// second oracle knows it when the call begins.
+// times as long as the other calls. The table shows the time that all items take, as a share of the time that
+// errgroup takes. An oracle is a rule that knows which calls are slow, and runs the item of a slow call again at
+// once. The first oracle learns that a call is slow when the call has run for longer than a normal call. The second
+// oracle knows it when the call begins.
 //
 //	                          200 items on 40 goroutines   500 items on 25 goroutines
 //	Map with Copies                                 0.58                         0.71
 //	oracle that sees the age                        0.50                         0.68
 //	oracle that knows                               0.42                         0.62
 //
-// So no rule can reach 0.6 for 500 items on 25 goroutines. The figures are medians on 2 busy processors, by the command
+// So no rule can reach 0.6 for 500 items on 25 goroutines: even the second oracle takes 0.62 of errgroup's time. The
+// figures are medians, measured on 2 busy processors by this command:
 //
 //	go test -run - -bench SlowItems -benchtime 8x -count 3 ./examples/pool
 package pool

@@ -9,7 +9,7 @@ import (
 	"github.com/straggler-go/straggler/restart/engine/pool"
 )
 
-// The first fetch of "c" hangs. A fetch changes nothing, so an item may be fetched twice.
+// The first call of fetch for "c" hangs. A call of fetch changes nothing, so Map may call it twice for an item.
 func ExampleMap() {
 	hangs := make(chan struct{}, 1)
 	hangs <- struct{}{}

@@ -9,8 +9,8 @@ import (
 	"github.com/straggler-go/straggler/restart/engine/pool"
 )
 
-// The function writes to a place of the item, so two attempts of an item must not run at once. Restarts ends a hung
-// attempt, and runs the item again after the attempt has returned.
+// The function writes to files[item], so two attempts of the same item must not run at the same time. With the option
+// Restarts, Map ends the context of a hung attempt, and runs the item again after this attempt has returned.
 func ExampleRestarts() {
 	var attempts atomic.Int64
 	var files [9]string

@@ -10,8 +10,8 @@ import (
 	"github.com/straggler-go/straggler/restart/engine/pool"
 )
 
-// Account and OnAction say what Map has done about slow attempts. Here the first attempt of item 6 hangs, and another
-// attempt of it wins.
+// The options Account and OnAction report the copies and restarts of Map. Here the first attempt of item 6 hangs.
+// Another attempt of item 6 returns the result.
 func ExampleAccount() {
 	var attempts atomic.Int64
 	double := func(ctx context.Context, item int) (int, error) {

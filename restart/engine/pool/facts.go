@@ -8,7 +8,8 @@ import (
 	"github.com/straggler-go/straggler/restart"
 )
 
-// task returns the facts about an item for the policy. Remaining times are estimated from the ages of the attempts.
+// task returns the facts about one item, for the policy. The remaining time of an attempt is estimated from the
+// attempt's age alone, because attempts report no progress.
 func (p *pool) task(now time.Time, d *tracked) restart.Task {
 	age := now.Sub(d.attempts[0].begun)
 	task := restart.Task{
@@ -26,19 +27,20 @@ func (p *pool) task(now time.Time, d *tracked) restart.Task {
 	return task
 }
 
-// attemptFacts returns the facts about one attempt.
+// attemptFacts returns the facts about one attempt, for the policy: how long the attempt has run, and how long it
+// will still take.
 func (p *pool) attemptFacts(now time.Time, r attempt) restart.Attempt {
 	age := now.Sub(r.begun)
 	left := survival.Residual{Curve: &p.curve, Age: age.Seconds()}
 	return restart.Attempt{Machine: none, Elapsed: age, Remaining: seconds(left.Mean()), Left: left, Basis: restart.ByAge}
 }
 
-// seconds converts seconds to a duration of at most maxDuration.
+// seconds converts a number of seconds to a duration of at most maxDuration.
 func seconds(s float64) time.Duration {
 	return time.Duration(min(s, maxDuration.Seconds()) * float64(time.Second))
 }
 
-// phase returns the facts about all items for the policy.
+// phase returns the facts about all items together, for the policy.
 func (p *pool) phase(now time.Time) restart.Phase {
 	left := int(p.left.Load())
 	waiting := max(0, p.items-int(p.next.Load()))

@@ -18,9 +18,9 @@ import (
 	"github.com/straggler-go/straggler/restart/engine/pool"
 )
 
-// A function that ignores its context loses next to nothing by Restarts: its results count, and there are no restarts
-// after the first attempt that has ignored the end of its context. With Copies it loses the time of the copies that are
-// late.
+// If a function ignores its context, the option Restarts costs next to nothing: the function's results are used, and
+// Map makes no restarts after the first attempt that has ignored the end of its context. The option Copies costs the
+// time of the copies that lose.
 func TestFunctionThatIgnoresItsContextLosesLittle(t *testing.T) {
 	for _, c := range []struct{ items, goroutines, every, at int }{{40, 8, 40, 30}, {64, 16, 16, 15}} {
 		long := 100 * typical
@@ -53,7 +53,8 @@ func TestFunctionThatIgnoresItsContextLosesLittle(t *testing.T) {
 	}
 }
 
-// eager restarts each attempt that is older than two and a half typical times. It records how many trials have come out.
+// eager is a policy that restarts each attempt that has run for longer than 2.5 typical times. It records how many
+// trials were won or lost.
 type eager struct{ tried, won int }
 
 func (e *eager) Decide(t restart.Task, p restart.Phase) (d restart.Decision) {
@@ -65,8 +66,8 @@ func (e *eager) Decide(t restart.Task, p restart.Phase) (d restart.Decision) {
 	return d
 }
 
-// Once an attempt has ignored the end of its context, no policy gets another restart. The restart of this attempt counts
-// as lost.
+// After an attempt has ignored the end of its context, Map makes no further restart, whatever the policy wants. The
+// restart of this attempt is counted as a lost trial.
 func TestNoRestartsAfterAnAttemptIgnoresItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var l pool.Ledger
@@ -87,7 +88,8 @@ func TestNoRestartsAfterAnAttemptIgnoresItsContext(t *testing.T) {
 	})
 }
 
-// A result counts even if the attempt was told to end for a restart, as long as it is returned without an error.
+// An attempt whose context was ended for a restart may still return a result without an error. Then this result
+// becomes the item's result.
 func TestResultAfterTheEndOfItsContextCounts(t *testing.T) {
 	for _, o := range []pool.Option{pool.Restarts(), pool.Copies()} {
 		var tries [100]atomic.Int64
@@ -120,7 +122,7 @@ func TestAPanicEndsTheProcess(t *testing.T) {
 	assert.NotContains(t, string(said), "Map returned")
 }
 
-// wild is a policy that answers at random, and names attempts that do not exist, too.
+// wild is a policy that decides at random. Some of its decisions have the index of an attempt that does not exist.
 type wild struct{ r *rand.Rand }
 
 func (w wild) Decide(restart.Task, restart.Phase) restart.Decision {

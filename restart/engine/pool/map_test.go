@@ -146,8 +146,8 @@ func TestNothingIsCalledIfTheContextHasEnded(t *testing.T) {
 	}
 }
 
-// If the context ends during the last attempt, Map returns the context's cause, whether the attempt returns a result or
-// an error.
+// If the context ends while the last attempt runs, Map returns the context's cause, whether the attempt returns a
+// result or an error.
 func TestContextThatEndsDuringTheLastAttemptCounts(t *testing.T) {
 	why := errors.New("enough")
 	for range 50 {
@@ -178,7 +178,7 @@ func TestOptionsOutOfRangeAreErrors(t *testing.T) {
 	require.ErrorContains(t, err, "pool: Policy: ")
 }
 
-// slowly returns a function that takes 10 ms, except that the first attempt of a slow item takes longer.
+// slowly returns a function that takes 10 ms. Only the first attempt of a slow item takes longer.
 func slowly(slow func(i int) bool, takes time.Duration, tries *[100]atomic.Int64) func(context.Context, int) (int, error) {
 	return func(ctx context.Context, i int) (int, error) {
 		if tries[i].Add(1) == 1 && slow(i) {
@@ -215,7 +215,7 @@ func TestNothingRunsTwiceUnasked(t *testing.T) {
 	}
 }
 
-// With Restarts the next attempt of an item begins only after the attempt before has returned.
+// With Restarts, the next attempt of an item begins only after the last attempt of the item has returned.
 func TestRestartsDoNotOverlap(t *testing.T) {
 	quiet(t)
 	var running [100]atomic.Int64
@@ -249,7 +249,7 @@ func TestHungAttemptsAreRunAgain(t *testing.T) {
 	}
 }
 
-// The error of a copy does not count while the first attempt runs.
+// Map ignores the error of a copy while the first attempt runs.
 func TestErrorOfACopyDoesNotCount(t *testing.T) {
 	var tries [100]atomic.Int64
 	var l pool.Ledger
@@ -267,7 +267,7 @@ func TestErrorOfACopyDoesNotCount(t *testing.T) {
 	assert.Positive(t, l.Failed, l)
 }
 
-// The limits bound every policy.
+// Limits hold whatever the policy decides.
 func TestLimitsBoundEveryPolicy(t *testing.T) {
 	slow := func(ctx context.Context, i int) (int, error) {
 		return i, sleep(ctx, time.Duration(10+290*(i/99))*time.Millisecond)
@@ -282,7 +282,7 @@ func TestLimitsBoundEveryPolicy(t *testing.T) {
 	assert.ErrorContains(t, err, "pool: Limits: restart: Limits.LossShare is 2")
 }
 
-// A copy that is later than the first attempt wins nothing.
+// If a copy ends later than the first attempt, the result of the copy is not used.
 func TestLateCopyWinsNothing(t *testing.T) {
 	var tries [100]atomic.Int64
 	var l pool.Ledger
@@ -301,7 +301,7 @@ func TestLateCopyWinsNothing(t *testing.T) {
 	assert.Zero(t, l.Won, l)
 }
 
-// After two ended attempts nothing is done yet about the others.
+// After only two attempts have ended, Map does nothing about slow attempts.
 func TestNothingIsDoneBeforeThreeAttemptsHaveEnded(t *testing.T) {
 	var ended, early atomic.Int64
 	tell := func(int, restart.Decision) {
@@ -331,7 +331,7 @@ func TestGoexitIsAnError(t *testing.T) {
 	require.ErrorContains(t, err, "runtime.Goexit")
 }
 
-// An item that is run once costs no allocation.
+// Map allocates no memory for an item that is run only once.
 func TestAnItemRunOnceCostsNoAllocation(t *testing.T) {
 	items := upTo(20000)
 	allocations := testing.AllocsPerRun(3, func() {

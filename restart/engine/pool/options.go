@@ -8,7 +8,7 @@ import (
 	"github.com/straggler-go/straggler/restart"
 )
 
-// Option is a choice for [Map]. A nil Option changes nothing.
+// Option is a setting of one call of [Map]. A nil Option changes nothing.
 type Option func(*config)
 
 type config struct {
@@ -17,54 +17,64 @@ type config struct {
 	restarts   bool // an attempt may begin after another attempt of the item has returned
 	policy     restart.Policy
 	limits     restart.Limits
-	interval   time.Duration // 0: by the mean time of an attempt
+	interval   time.Duration // time between two checks; 0: a tenth of the mean time of an attempt
 	onAction   func(item int, d restart.Decision)
 	ledger     *Ledger
 }
 
-// Goroutines sets how many attempts run at once, copies included. 0, the default, is runtime.GOMAXPROCS. Set more for
-// functions that wait for a network or a disk. Map starts min(n, items) goroutines at its begin, even if there are
-// items for fewer. A goroutine takes about 2 kB, so a million goroutines take 2 GB:
+// Goroutines sets how many attempts run at once, copies included. 0, the default, means runtime.GOMAXPROCS(0). Set a
+// higher number for functions that wait for a network or a disk. Map starts its goroutines when it is called: n
+// goroutines, or as many as there are items if that is fewer. A goroutine takes about 2 kB of memory, so a million
+// goroutines take 2 GB. This command measures a million goroutines:
 //
 //	go test -run - -bench Million -benchtime 1x ./examples/pool
 func Goroutines(n int) Option { return func(c *config) { c.goroutines = n } }
 
-// Copies says that the function may run several times for an item, at once or one after the other. Several calls are
-// safe if the function changes nothing, or if a second call does no harm. The package's page says which actions become
-// possible.
+// Copies allows Map to call the function several times for an item, at the same time or one after the other. This is
+// safe if the function changes nothing, or if a second call does no harm. Then Map may start a copy of a slow
+// attempt, and may restart a hung attempt.
 func Copies() Option { return func(c *config) { c.copies, c.restarts = true, true } }
 
-// Restarts says that the function may run several times for an item, one after the other. The next attempt begins when
-// the context of the attempt before has ended and this attempt has returned an error.
+// Restarts allows Map to call the function several times for an item, one call after the other. To restart a slow
+// attempt, Map ends the attempt's context. Map begins the next attempt of the item after the slow attempt has
+// returned an error.
 func Restarts() Option { return func(c *config) { c.restarts = true } }
 
-// Policy decides about slow attempts, as far as Copies or Restarts allow. Nil, the default, means restart.LeastCost{}.
+// Policy sets the policy that decides which slow attempts are copied or restarted. Without the option Copies no
+// attempt is copied, and without Copies and Restarts the policy is never asked. Nil, the default, means
+// restart.LeastCost{}.
 func Policy(p restart.Policy) Option { return func(c *config) { c.policy = p } }
 
-// Limits bound every policy: how often an item may be run again, and how much time copies and restarts may lose. The zero
-// value, the default, is the protective default of each limit; see restart.Limits.
+// Limits sets limits that hold whatever the policy decides: how often an item may be run again, and how much time
+// copies and restarts may waste. In the zero value, which is the default, each limit has the default that
+// restart.Limits documents.
 func Limits(l restart.Limits) Option { return func(c *config) { c.limits = l } }
 
-// Interval is the time between two checks of the running attempts, and Δ of the policy. 0, the default, means a tenth of
-// the mean time of an attempt, and at least a millisecond. A shorter Interval counts as a millisecond.
+// Interval sets the time between two checks of the running attempts. The policy uses the same time as its Δ, the time
+// until its next decision. 0, the default, means a tenth of the mean time of an attempt, but at least a millisecond
+// and at least 10 µs times the number of goroutines. A positive Interval below a millisecond is raised to a
+// millisecond.
 func Interval(d time.Duration) Option { return func(c *config) { c.interval = d } }
 
-// OnAction calls f with each action before the action is carried out. Calls of f never overlap. Other goroutines may wait
-// while f runs. Nil means no call.
+// OnAction makes Map call f before each copy, restart and kill. item is the index of the item, and d is the policy's
+// decision. Map makes one call of f at a time. While f runs, other goroutines of Map may wait, so f should return
+// soon. Nil means that no function is called.
 func OnAction(f func(item int, d restart.Decision)) Option {
 	return func(c *config) { c.onAction = f }
 }
 
-// Account writes the ledger of Map to l when Map returns. Nil means no ledger.
+// Account makes Map write its ledger to *l when Map returns: the numbers of copies and restarts, and their outcome.
+// Nil means that no ledger is written.
 func Account(l *Ledger) Option { return func(c *config) { c.ledger = l } }
 
 // Ledger counts the attempts beyond the first attempt of each item, and their outcome.
 type Ledger struct {
 	Copies   int // attempts that began while another attempt of the item ran
-	Restarts int // attempts that were ended to run the item again
-	Won      int // results of an attempt that was not the first of its item
-	Failed   int // attempts with an error that did not count, because another attempt of the item ran
-	// Wasted is the summed time of attempts that were ended for a restart, or because another attempt was first.
+	Restarts int // attempts whose context was ended so that the item could be run again
+	Won      int // items whose result came from an attempt other than the item's first attempt
+	Failed   int // attempts with an error that Map ignored, because another attempt of the item ran or was due to run
+	// Wasted is the summed run time of attempts whose context was ended and whose result was not used: attempts that
+	// were restarted, and attempts that were slower than another attempt of the item.
 	Wasted time.Duration
 }
 

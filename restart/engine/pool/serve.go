@@ -9,7 +9,7 @@ import (
 	"github.com/straggler-go/straggler/restart"
 )
 
-// These errors are the causes of an attempt's context, as context.Cause returns them.
+// If the pool ends the context of an attempt, context.Cause returns one of these errors.
 var (
 	errOvertaken = errors.New("pool: another attempt of the item was first")
 	errRestarted = errors.New("pool: the item is restarted, because this attempt takes long")
@@ -19,7 +19,7 @@ var (
 func (p *pool) serve(w *worker) {
 	running := none
 	defer func() {
-		if running != none { // the function has called runtime.Goexit, or panics
+		if running != none { // the function has called runtime.Goexit, or it panics
 			p.end(errGoexit)
 		}
 	}()
@@ -30,8 +30,9 @@ func (p *pool) serve(w *worker) {
 	}
 }
 
-// take returns the item that a worker shall run: an item from the queue, a proposed copy, or the next item, in this
-// order. If there is none, take waits. take returns none if there will be no more.
+// take returns the index of the item that a worker shall run. It takes an item that waits for a restart, else a
+// proposed copy, else the next item that was never run. If there is no such item, take waits for one. take returns
+// none if the worker shall stop.
 func (p *pool) take(w *worker, now time.Time) int {
 	if !p.urgent.Load() {
 		if i := p.next.Add(1) - 1; i < int64(p.items) {
@@ -61,7 +62,8 @@ func (p *pool) take(w *worker, now time.Time) int {
 	return none
 }
 
-// takeAgain begins another attempt of an item that has had one: a restart from the queue, or a proposed copy.
+// takeAgain begins a further attempt of an item that was run before: a restart from pool.queue, or else a copy from
+// pool.proposed. It returns the item's index, or none if there is no such attempt.
 func (p *pool) takeAgain(w *worker) int {
 	defer func() { p.urgent.Store(len(p.queue)+len(p.proposed) > 0) }()
 	now := time.Now()
@@ -98,7 +100,7 @@ func (w *worker) begin(item int, now time.Time, tracked bool) {
 	w.mu.Unlock()
 }
 
-// returned records that the function has returned.
+// returned records that a worker's call of the function for an item has returned err. It returns the present time.
 func (p *pool) returned(w *worker, item int, err error) (now time.Time) {
 	now = time.Now()
 	w.mu.Lock()
@@ -125,20 +127,23 @@ func (p *pool) returned(w *worker, item int, err error) (now time.Time) {
 	return now
 }
 
-// addSample puts a time into the worker's ring.
+// addSample puts an attempt's time into the worker's ring buffer. If ended is false, the pool ended the attempt's
+// context after this time.
 func (w *worker) addSample(took time.Duration, ended bool) {
 	w.samples[w.sampleCount%mostSamples] = sample{took, ended}
 	w.sampleCount++
 }
 
-// finished counts a result.
+// finished records that an item has its result, and ends Map if no other item lacks one.
 func (p *pool) finished() {
 	if p.left.Add(-1) == 0 {
 		p.end(nil)
 	}
 }
 
-// settle records that an attempt of a tracked item has returned: its result counts, its error counts, or neither.
+// settle records that a worker's attempt of a tracked item has returned err. There are three cases. A first result
+// becomes the item's result. An error ends Map if no other attempt of the item runs or is due to run. In all other
+// cases the attempt's result or error is ignored.
 func (p *pool) settle(w *worker, item int, err error, now time.Time) {
 	d := p.tracked[item]
 	at := slices.IndexFunc(d.attempts, func(r attempt) bool { return r.by == w })
@@ -148,7 +153,7 @@ func (p *pool) settle(w *worker, item int, err error, now time.Time) {
 		w.dropped = time.Time{}
 		w.ctx, w.cancel = context.WithCancelCause(p.ctx)
 		w.mu.Unlock()
-		if err == nil && !d.over { // the attempt has finished although it was told to end
+		if err == nil && !d.over { // the attempt returned a result although its context was ended
 			p.result(d, none, now)
 			p.conclude(w, item, d)
 			return
@@ -181,7 +186,8 @@ func (p *pool) settle(w *worker, item int, err error, now time.Time) {
 	}
 }
 
-// conclude makes a worker's result the item's result, and ends the item's other attempts.
+// conclude makes the result of the worker's last call the item's result, and ends the contexts of the item's other
+// attempts.
 func (p *pool) conclude(w *worker, item int, d *tracked) {
 	for _, other := range d.attempts {
 		other.by.drop(errOvertaken)
@@ -193,13 +199,14 @@ func (p *pool) conclude(w *worker, item int, d *tracked) {
 	}
 }
 
-// noteIgnored sets ignoresEnd if an attempt has run on, after the end of its context, for longer than the mean time of an
-// attempt. A function that does this ignores its context, and a restart would only wait for the function to return.
+// noteIgnored sets ignoresEnd if an attempt has kept running too long after the end of its context: for longer than
+// the mean time of an attempt, and for longer than leastIgnored. Such a function ignores its context, and a restart
+// would only wait until the function returns.
 func (p *pool) noteIgnored(now time.Time, w *worker) {
 	p.ignoresEnd = p.ignoresEnd || now.Sub(w.dropped) > max(p.mean, leastIgnored)
 }
 
-// drop ends the context of the worker's attempt.
+// drop ends the context of the worker's attempt. context.Cause then returns the error why.
 func (w *worker) drop(why error) {
 	w.mu.Lock()
 	now := time.Now()

@@ -6,8 +6,9 @@ import (
 	"github.com/straggler-go/straggler/restart"
 )
 
-// result tells the account of trials which attempt brought the item's result: d.attempts[at], or, if at is none, an
-// attempt that had been told to end.
+// result records in pool.trials which attempt returned the item's result, so that the item's copies and restarts are
+// counted as won or lost. The attempt is d.attempts[at]. If at is none, it is an attempt whose context had been
+// ended, and which is no longer in d.attempts.
 func (p *pool) result(d *tracked, at int, now time.Time) {
 	ran, old := time.Duration(0), at == none
 	if at != none {

@@ -11,32 +11,36 @@ import (
 
 const (
 	leastInterval = time.Millisecond
-	perGoroutine  = 10 * time.Microsecond // least interval for each goroutine; a check takes about a tenth of this time
-	checksPerMean = 10                    // checks in the mean time of an attempt, if the mean is long
-	minEnded      = 3                     // attempts that must have ended before the policy is asked
-	mostEnded     = 1024                  // ended attempts in a curve
+	// perGoroutine, times the number of goroutines, is the least time between two checks. A check takes about a tenth
+	// of this time, 1 µs for each goroutine.
+	perGoroutine  = 10 * time.Microsecond
+	checksPerMean = 10   // the time between two checks is the mean time of an attempt, divided by this
+	minEnded      = 3    // attempts that must have returned a result before the policy is asked
+	mostEnded     = 1024 // largest number of ended attempts from which a curve is made
 	maxDuration   = 1e6 * time.Hour
-	// leastIgnored is how long an attempt may run on after the end of its context, however short attempts are, before the
-	// function is said to ignore its context.
+	// leastIgnored is the time that any attempt may keep running after the end of its context. Only an attempt that
+	// runs for longer shows that the function ignores its context.
 	leastIgnored = 10 * time.Millisecond
 )
 
-// watched is the pool's knowledge about the times of attempts.
+// watched is the pool's knowledge about the times that attempts take. Here an ended attempt is an attempt that
+// returned a result and whose context was not ended before.
 type watched struct {
-	delta   time.Duration  // the time between two checks
-	checks  int            // how many checks there were
-	mean    time.Duration  // the mean time of the attempts that have ended
-	longest time.Duration  // the longest time of these attempts
-	ended   int            // how many these attempts are
-	changed time.Time      // when an attempt began or ended last
-	curve   survival.Curve // how long an attempt takes
-	// fresh is the curve without the attempts that were told to end. A new attempt as slow as these would be told to end,
-	// too, so their ages say nothing about the time of a new attempt.
+	delta   time.Duration  // time between two checks of the running attempts
+	checks  int            // number of checks so far
+	mean    time.Duration  // mean time of the ended attempts
+	longest time.Duration  // longest time of an ended attempt
+	ended   int            // number of the ended attempts
+	changed time.Time      // the last time at which an attempt began or ended
+	curve   survival.Curve // distribution of the time that an attempt takes, in seconds
+	// fresh is like curve, but leaves out the attempts whose context was ended. It is the distribution of the time of
+	// a new attempt. A new attempt that is as slow as the attempts left out would be ended, too. So their times say
+	// nothing about a new attempt that runs to its end.
 	fresh survival.Curve
 	byAge []*worker // the workers that run an attempt, the oldest attempt first
 }
 
-// watch checks the running attempts every delta, until Map is over.
+// watch checks the running attempts at intervals of delta, until Map is over.
 func (p *pool) watch() {
 	p.delta = max(p.interval, leastInterval)
 	timer := time.NewTimer(p.delta)
@@ -52,7 +56,8 @@ func (p *pool) watch() {
 	}
 }
 
-// check asks the policy about each item with an attempt that is older than the mean, the oldest attempt first.
+// check asks the policy about each item whose oldest attempt has run for longer than the mean time of an attempt. The
+// item with the oldest attempt comes first.
 func (p *pool) check(now time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -60,7 +65,8 @@ func (p *pool) check(now time.Time) {
 		return
 	}
 	p.checks++
-	p.proposed, p.proposedTrials = p.proposed[:0], restart.Trials{} // the policy is asked again about copies that wait
+	// the policy is asked again about copies that no worker has started yet
+	p.proposed, p.proposedTrials = p.proposed[:0], restart.Trials{}
 	for _, w := range p.byAge {
 		if w.age <= p.mean {
 			break
@@ -79,8 +85,8 @@ func (p *pool) check(now time.Time) {
 	}
 }
 
-// measure brings the times of attempts up to date. measure reports whether the policy should be asked: enough attempts
-// have ended, and a running attempt is older than the mean.
+// measure brings mean, longest, ended, changed, byAge and the two curves up to date. measure reports whether the
+// policy should be asked: enough attempts have ended, and a running attempt has run for longer than the mean time.
 func (p *pool) measure(now time.Time) bool {
 	ends, sum, oldest := 0, time.Duration(0), time.Duration(0)
 	p.byAge = p.byAge[:0]
@@ -117,14 +123,17 @@ func (p *pool) measure(now time.Time) bool {
 	return true
 }
 
-// setDelta sets the time between two checks, unless the host has set Interval.
+// setDelta sets the time between two checks to d, or to the least time between two checks if d is shorter. If the
+// caller of Map has set Interval, setDelta changes nothing.
 func (p *pool) setDelta(d time.Duration) {
 	if p.interval == 0 {
 		p.delta = max(d, leastInterval, time.Duration(len(p.workers))*perGoroutine)
 	}
 }
 
-// fit makes the curves from the last ended attempts of each worker and from the ages of the running attempts.
+// fit makes the two distributions of attempt times, in the fields curve and fresh. The data are the last attempts of
+// each worker and, as lower bounds, the times for which the running attempts have run. fit also sorts byAge, the
+// oldest attempt first.
 func (p *pool) fit() {
 	p.curve.Reset()
 	p.fresh.Reset()
@@ -149,14 +158,15 @@ func (p *pool) fit() {
 	slices.SortStableFunc(p.byAge, func(a, b *worker) int { return cmp.Compare(b.age, a.age) })
 }
 
-// decide asks the policy about an item, and carries out its decision.
+// decide asks the policy about an item. It carries out a restart or a kill at once, and proposes a copy to the idle
+// workers.
 func (p *pool) decide(now time.Time, item int, d *tracked) {
 	task := p.task(now, d)
 	o := proposal{item: item, tracked: d, task: task, phase: p.phase(now)}
 	o.decision = restart.Hold(p.policy.Decide(task, o.phase), task, o.phase)
 	action := o.decision.Action
 	if i := o.decision.Attempt; action != restart.Copy && (i < 0 || i >= len(task.Attempts)) {
-		return // the policy names an attempt that does not exist
+		return // the policy's decision has the index of an attempt that does not exist
 	}
 	switch action {
 	case restart.Copy:
@@ -178,9 +188,9 @@ func (p *pool) decide(now time.Time, item int, d *tracked) {
 	}
 }
 
-// confirm records that this check wants a copy or a restart of the item, and reports whether the check before wanted one,
-// too. Attempts that began together end shortly after each other. Until the last attempt of such a group has ended, this
-// attempt looks slow beside the first.
+// confirm records that the policy wants a copy or a restart of the item at this check. confirm reports whether the
+// policy wanted one at the check before, too. Only then is the attempt taken to be slow. The reason: attempts that
+// began together end shortly after each other, and the last attempt of such a group looks slow for a moment.
 func (p *pool) confirm(d *tracked) bool {
 	w := d.attempts[0].by
 	w.mu.Lock()
@@ -190,7 +200,8 @@ func (p *pool) confirm(d *tracked) bool {
 	return before > 0 && before == p.checks-1
 }
 
-// restart ends an attempt of an item, and runs the item again.
+// restart ends the context of an attempt and lets the item run again. With the option Copies the next attempt may
+// begin at once. Without it, the next attempt begins after the old attempt has returned.
 func (p *pool) restart(now time.Time, o proposal) {
 	d := o.tracked
 	d.restarts++
@@ -202,7 +213,8 @@ func (p *pool) restart(now time.Time, o proposal) {
 	}
 }
 
-// proposal is a decision about an item, with the facts on which the policy decided.
+// proposal is a decision of the policy about an item, with the facts that the policy was given: the task and the
+// phase.
 type proposal struct {
 	item     int
 	tracked  *tracked
@@ -211,8 +223,8 @@ type proposal struct {
 	decision restart.Decision
 }
 
-// accept makes the item a tracked item, and calls OnAction. accept reports false if the decision is out of date,
-// because the attempt has returned or the item has a result.
+// accept adds the item to pool.tracked and calls the function of the option OnAction. accept does neither, and
+// reports false, if the decision is out of date: the item's attempt has returned, or the item has a result.
 func (p *pool) accept(o proposal) bool {
 	if p.tracked[o.item] == nil {
 		w := o.tracked.attempts[0].by
@@ -233,7 +245,8 @@ func (p *pool) accept(o proposal) bool {
 	return true
 }
 
-// endAttempt ends the context of d.attempts[at], and takes the attempt out of the list.
+// endAttempt ends the context of d.attempts[at], and removes the attempt from d.attempts. context.Cause then returns
+// the error why.
 func (p *pool) endAttempt(now time.Time, d *tracked, at int, why error) {
 	d.attempts[at].by.drop(why)
 	d.first = d.first && at > 0

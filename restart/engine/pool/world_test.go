@@ -20,7 +20,7 @@ import (
 // world returns how long an attempt of an item takes, in the virtual time of testing/synctest.
 type world func(r *rand.Rand, item, try int) time.Duration
 
-const typical = 20 * time.Millisecond // how long an attempt takes that is not slow
+const typical = 20 * time.Millisecond // the time of an attempt that is not slow
 
 // slowAttempts is a world in which one attempt in twenty takes 8 times as long.
 func slowAttempts(r *rand.Rand, _, _ int) time.Duration {
@@ -39,7 +39,7 @@ func longItems(r *rand.Rand, item, _ int) time.Duration {
 	return takes
 }
 
-// hangs is a world in which the first attempt of one item in ten hangs.
+// hangs is a world in which the first attempt hangs for one item in ten.
 func hangs(r *rand.Rand, item, try int) time.Duration {
 	if try == 1 && item%10 == 7 {
 		return time.Hour
@@ -47,7 +47,7 @@ func hangs(r *rand.Rand, item, try int) time.Duration {
 	return typical + time.Duration(r.IntN(1000))*time.Microsecond
 }
 
-// total sums up several calls of Map in a world.
+// total is the sum over several calls of Map in a world.
 type total struct {
 	took float64 // seconds until Map returned
 	used float64 // seconds of all attempts
@@ -77,8 +77,8 @@ func (w world) run(t *testing.T, items, goroutines int, options ...pool.Option) 
 	return sum
 }
 
-// Copies and Restarts save time if attempts are slow. For comparison: a rule that runs each item again once its attempt
-// is older than 1.3 typical times takes 0.54 and 0.70 of the time without copies.
+// Copies and Restarts save time if attempts are slow. For comparison: a rule that runs an item again as soon as its
+// attempt has run for 1.3 typical times takes 0.54 and 0.70 of the time without copies.
 func TestSlowAttemptsCostLessTime(t *testing.T) {
 	for _, c := range []struct {
 		items, goroutines int
@@ -97,14 +97,15 @@ func noisyAttempts(r *rand.Rand, item, try int) time.Duration {
 	return time.Duration(float64(slowAttempts(r, item, try)) * math.Exp(0.1*r.NormFloat64()))
 }
 
-// Attempts that began together end shortly after each other. The last attempts of such a wave get no copies.
+// Attempts that began together end shortly after each other. The last attempts of such a group get no copies.
 func TestLastAttemptsOfAWaveGetNoCopies(t *testing.T) {
 	l := world(noisyAttempts).run(t, 500, 25, pool.Copies())
 	assert.LessOrEqual(t, l.Copies, 8*25, "8 times 25 attempts are slow, and some of these are restarted")
 	assert.LessOrEqual(t, l.Copies+l.Restarts, 8*50)
 }
 
-// If the items themselves are long, a few lost copies and restarts show it, and no more are made.
+// If some items take long in every attempt, copies and restarts do not help. A few lost copies and restarts show
+// this, and then Map makes no more.
 func TestLongItemsGetFewTrials(t *testing.T) {
 	without := world(longItems).run(t, 500, 25)
 	for _, how := range []pool.Option{pool.Copies(), pool.Restarts()} {
@@ -116,14 +117,15 @@ func TestLongItemsGetFewTrials(t *testing.T) {
 	}
 }
 
-// Each hung attempt is restarted once: hung attempts do not make the typical time look longer.
+// Map restarts each hung attempt once. So hung attempts do not make the typical time look longer.
 func TestEachHungAttemptIsRestartedOnce(t *testing.T) {
 	l := world(hangs).run(t, 100, 20, pool.Restarts())
 	assert.Equal(t, 8*10, l.Restarts)
 	assert.Less(t, l.took/8, 10*typical.Seconds(), "a goroutine runs five items, one after the other")
 }
 
-// spy copies each attempt that is older than two and a half typical times, and records the account of trials.
+// spy is a policy that copies each attempt that has run for longer than 2.5 typical times. It records the trials that
+// it is given.
 type spy struct {
 	atRisk []time.Duration
 	tried  bool
@@ -139,8 +141,8 @@ func (s *spy) Decide(t restart.Task, p restart.Phase) (d restart.Decision) {
 	return d
 }
 
-// A policy is told how much time is at risk: a copy counts from the moment when the policy asks for it until it has
-// ended.
+// The policy is told how much slot time the open copies may waste. A copy is included from the check at which the
+// policy asks for it until the copy has ended.
 func TestPolicyIsToldTheTimeAtRisk(t *testing.T) {
 	s := new(spy)
 	threeHang := world(func(_ *rand.Rand, item, try int) time.Duration {

@@ -19,58 +19,69 @@ import (
 
 // Options are the settings of Run. The zero value has a sensible default for each field.
 type Options struct {
-	// Work is the size of each task, in units of your choice, such as bytes. Nil means that sizes are not known.
+	// Work contains the size of each task, by index, in a unit of your choice, such as bytes. Nil means that sizes
+	// are not known.
 	Work []float64
-	// NoCopy reports whether two attempts of a task must never run at once. Nil means that every task may be copied.
+	// NoCopy is called with the index of a task. It reports whether two attempts of this task must never run at the
+	// same time. Then Run never starts a copy of the task. Nil means that every task may be copied.
 	NoCopy func(task int) bool
-	// Kind names the kind of the tasks, such as "resize". Batches of one kind share their experience: run times, and
-	// whether copies and restarts were won. So a batch of few tasks finds hung attempts. Experience is kept for 30 days.
-	// Empty means that the batch shares no experience.
+	// Kind is a name for the work that the tasks do, such as "resize". Batches with the same Kind share their
+	// experience: the run times of their tasks, and how often their copies and restarts won. With this experience Run
+	// finds hung attempts even in a batch of few tasks. Redis keeps the experience for 30 days after the last batch
+	// of the kind. "" means that the batch shares no experience.
 	Kind string
-	// Policy decides about slow attempts. Nil means restart.LeastCost{}.
+	// Policy decides which slow attempts are copied or restarted. Nil means restart.LeastCost{}.
 	Policy restart.Policy
-	// Interval is the time between two decisions of the policy. 0 means a second. Ends of attempts are handled at once.
+	// Interval is the time between two decisions of the policy about the running attempts. 0 means a second. Run
+	// handles the end of an attempt at once, whatever Interval is.
 	Interval time.Duration
-	// Enqueue are asynq's options for each attempt, such as asynq.Timeout. These options come after the options of the
-	// task itself. This package sets Queue, TaskID, MaxRetry and Retention. Do not use asynq.Unique.
+	// Enqueue contains asynq's options for each attempt, such as asynq.Timeout. They override the options of the task
+	// itself. Run itself sets the options Queue, TaskID, MaxRetry and Retention, and overrides yours. Do not use
+	// asynq.Unique.
 	Enqueue []asynq.Option
-	// Retention is how long the batch's keys, results included, stay in Redis after the end of the batch. 0 means a day.
-	// If no call of Run works on a batch, its keys stay for Retention and at least for a day.
+	// Retention is how long Redis keeps the keys of the batch after the end of the batch. The keys include the
+	// results. 0 means a day. If a batch has not ended and no process continues it, Redis keeps its keys for
+	// Retention, or for a day if that is longer.
 	Retention time.Duration
-	// Configure may change the configuration of a new phase that has no field here, such as Order, Budget or Journal. Nil
-	// changes nothing.
+	// Configure is called with the configuration of the phase before Run makes the phase. Configure may set the
+	// fields that Options does not have, such as Order, Budget or Journal. Nil changes nothing.
 	Configure func(*engine.Config)
-	// OnAction is called with each action before the action is carried out. Nil means no call.
+	// OnAction is called with each action before Run carries out the action. Nil means that no function is called.
 	OnAction func(engine.Action)
-	// Log receives the errors after which Run tries again. Nil means slog.Default().
+	// Log receives a message for each error after which Run tries again, and other warnings. Nil means
+	// slog.Default().
 	Log *slog.Logger
 }
 
-// Outcome is the outcome of a batch.
+// Outcome is what Run returns about a batch: the results, the failed tasks and the cost.
 type Outcome struct {
-	// Results has one entry for each task. The entry of a task that has failed for good is empty.
+	// Results has one entry for each task, in the order of the tasks. The entry of a task that has failed for good is
+	// the zero Result.
 	Results []Result
 	// Failed are the indexes of the tasks that have failed for good, in ascending order.
 	Failed []int
-	// Ledger counts the attempts and their time.
+	// Ledger contains the numbers of attempts, copies and restarts, and the slot time that they took.
 	Ledger tracker.Ledger
 }
 
 // Result is the result of a task.
 type Result struct {
-	// Attempt is the name of the winning attempt, as [Attempt] returned it to the handler. Empty means no result.
+	// Attempt is the name of the attempt that won. In the handler of this attempt the function [Attempt] returned the
+	// same name. "" means that the task has no result.
 	Attempt string
-	// Data is the handler's last argument to [WriteResult].
+	// Data is the data that the handler passed to its last call of [WriteResult].
 	Data []byte
 }
 
 const (
-	saveEvery  = 5 * time.Second // time between two snapshots
-	sweepEvery = 2 * time.Second // time between two sweeps of the workers; asynq's own heartbeat lasts for ten seconds
-	endWithin  = 5 * time.Second // how long Run waits, after the last result, for cancelled attempts to end
+	saveEvery = 5 * time.Second // time between two snapshots of the state of Run
+	// sweepEvery is the time between two sweeps. A sweep lists the workers. asynq lists a worker until ten seconds
+	// after its last heartbeat.
+	sweepEvery = 2 * time.Second
+	endWithin  = 5 * time.Second // how long Run waits for the end of cancelled attempts after the last result
 )
 
-// run is a call of Run that has not returned.
+// run is the state of one call of Run.
 type run struct {
 	Options
 	keys
@@ -79,32 +90,36 @@ type run struct {
 	client *asynq.Client
 	tool   *asynq.Inspector
 	hosts  *engine.Machines
-	names  []string // of the workers, in the order in which they were seen
+	names  []string // the names of all workers, in the order in which Run saw them first
 	phase  *engine.Phase
 
-	token         string              // of the lease
-	epoch         string              // of the batch: a second batch of the same name has another epoch
-	experience    *tracker.Experience // of the kind; nil if there is no kind
-	running       map[string]began    // by attempt: the attempts without a reported end
-	leased        time.Time           // when the lease was renewed last
-	last          string              // the ID of the last stream entry that was read
-	toPush        []engine.Attempt    // attempts to report to the phase at the next turn, besides the reports of the stream
-	ended         []string            // cancelled attempts that have ended, by queue and ID
-	saved         time.Time           // when the state was saved last
-	swept         time.Time           // the time of the last sweep
-	doneSince     time.Time           // when the phase was done; zero before
-	lastError     map[int]string      // by task
-	missingOutput map[string]bool     // attempts whose output Redis has lost
-	noWorkerSince time.Time           // since when Run waits for a first worker
-	warned        bool                // Run has logged that there is no worker
+	token string // the random value that this call of Run writes into the lease key
+	// epoch is a random word that Redis keeps with the batch. If the keys of a batch are deleted, a later batch of
+	// the same name has another epoch.
+	epoch      string
+	experience *tracker.Experience // run times and trials of this batch and its kind; nil if Options.Kind is ""
+	running    map[string]began    // by attempt ID: the attempts whose begin was reported and whose end was not
+	leased     time.Time           // when this call of Run renewed the lease last
+	last       string              // ID of the last entry that was read from the stream of reports
+	// attempts that the next call of turn reports to the phase, besides the reports in the stream
+	toPush        []engine.Attempt
+	ended         []string        // cancelled attempts that have ended: "queue ID" of each message in asynq
+	saved         time.Time       // when the snapshot was written last
+	swept         time.Time       // when the workers were listed last
+	doneSince     time.Time       // when phase.Done first returned true; zero: not yet
+	lastError     map[int]string  // by task index: the error of the task's last failed attempt
+	missingOutput map[string]bool // by attempt ID: true if the attempt succeeded and Redis has lost its output
+	noWorkerSince time.Time       // when Run began to wait for a first worker; zero: it does not wait
+	warned        bool            // Run has logged a warning that there is no worker
 }
 
-// Run runs the tasks of a batch and returns when each task has a result or has failed for good. If a batch of this name
-// exists, Run goes on with it. The name must not be empty or contain "/", "{" or "}".
+// Run runs the tasks as a batch of the given name. It returns when each task has a result or has failed for good,
+// which means that the task is not tried again. If Redis already has a batch of this name, Run continues this batch,
+// or returns the outcome if the batch has ended. The name must not be empty, and must not contain "/", "{" or "}".
 //
-// If tasks have failed for good, Run returns an error together with the results of the other tasks. If ctx ends, Run
-// returns the cause of ctx, and another call may go on with the batch. Run waits while Redis is away, and while there is
-// no worker.
+// If some tasks have failed for good, Run returns an error, and also the results of the other tasks. If ctx ends, Run
+// returns the cause of ctx. Another call of Run may then continue the batch. Run waits while Redis does not answer,
+// and while there is no worker.
 func Run(
 	ctx context.Context, connect asynq.RedisConnOpt, name string, tasks []*asynq.Task, o Options,
 ) (Outcome, error) {
@@ -145,7 +160,8 @@ func Run(
 	return out, r.failure(out.Failed)
 }
 
-// again calls do until it succeeds, or returns an error that no repetition mends.
+// again calls do until do returns no error. If another call of do would not help, again returns the error of do:
+// errLeaseTaken, errRedisLost or errFatal. If ctx ends, again returns the cause of ctx.
 func (r *run) again(ctx context.Context, do func(context.Context) error) error {
 	for {
 		err := do(ctx)
@@ -164,13 +180,15 @@ func (r *run) again(ctx context.Context, do func(context.Context) error) error {
 	}
 }
 
-// named returns an attempt's name among the attempts of all epochs.
+// named returns the attempt's ID with the epoch of the batch in front, such as "k3f9x2aq/17.2". This name is unique
+// among all batches of the same name.
 func (r *run) named(id string) string { return r.epoch + "/" + id }
 
-// message returns the ID of an attempt's message in asynq.
+// message returns the ID of the message by which asynq delivers the attempt to its worker.
 func (r *run) message(id string) string { return r.keys.message(r.named(id)) }
 
-// turn reads the reports of the workers, waiting for a moment, and carries out the actions of the phase.
+// turn reads the new reports of the workers, passes them to the engine.Phase, and carries out the actions that it
+// returns. If there are no reports, turn waits for a moment.
 func (r *run) turn(ctx context.Context) error {
 	if err := r.renew(ctx); err != nil {
 		return err
@@ -201,11 +219,11 @@ func (r *run) turn(ctx context.Context) error {
 		}
 		errs = append(errs, err)
 	}
-	return errors.Join(errs...) // the phase asks again for an action that has failed
+	return errors.Join(errs...) // the phase returns an action that has failed once more
 }
 
-// isOver reports whether the batch is over: the phase is done, and the cancelled attempts have ended, or endWithin has
-// passed.
+// isOver reports whether the batch is over. That is so if the phase is done and all cancelled attempts have ended.
+// After the phase is done, Run waits for the cancelled attempts for at most endWithin.
 func (r *run) isOver() bool {
 	if !r.phase.Done() {
 		return false
@@ -221,7 +239,8 @@ func (r *run) isOver() bool {
 	return true
 }
 
-// finish publishes the winner of each task once more, cleans up, and returns the outcome.
+// finish publishes the result of each task once more, which changes nothing if the result is published. finish then
+// deletes the messages and the outputs that are no longer needed, and returns the outcome.
 func (r *run) finish(ctx context.Context) (out Outcome, err error) {
 	for task := range r.tasks {
 		if id, won := r.phase.Winner(task); won {
@@ -235,9 +254,10 @@ func (r *run) finish(ctx context.Context) (out Outcome, err error) {
 	}
 	for _, id := range r.ended {
 		queue, id, _ := strings.Cut(id, " ")
-		_ = r.tool.DeleteTask(queue, id) // otherwise asynq keeps the message among the failed messages
+		_ = r.tool.DeleteTask(queue, id) // otherwise asynq keeps the message as a failed message
 	}
-	if err := r.rdb.Del(ctx, r.outputs()).Err(); err != nil { // the outputs of attempts that did not win
+	// the outputs that are left are of attempts that did not win
+	if err := r.rdb.Del(ctx, r.outputs()).Err(); err != nil {
 		return out, err
 	}
 	out = Outcome{Results: make([]Result, len(r.tasks)), Failed: r.phase.GivenUp(), Ledger: r.phase.Ledger()}
@@ -247,7 +267,8 @@ func (r *run) finish(ctx context.Context) (out Outcome, err error) {
 	return out, errors.Join(err, r.expire(ctx))
 }
 
-// failure returns the error of a batch in which tasks have failed for good, or nil.
+// failure returns an error if the list of failed tasks is not empty, and else nil. The error contains the last error
+// of the first failed task.
 func (r *run) failure(failed []int) error {
 	if len(failed) == 0 {
 		return nil

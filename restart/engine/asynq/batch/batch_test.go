@@ -24,7 +24,7 @@ import (
 
 const interval = 50 * time.Millisecond
 
-// startWorker starts a worker with four slots; stop ends it in good order.
+// startWorker starts a worker with four slots. The returned function stop shuts the worker down properly.
 func startWorker(t *testing.T, at asynq.RedisConnOpt, name string, h asynq.HandlerFunc) (stop func()) {
 	t.Helper()
 	return startSlots(t, at, name, 4, h)
@@ -44,7 +44,7 @@ func startSlots(t *testing.T, at asynq.RedisConnOpt, name string, slots int, h a
 	t.Cleanup(stop)
 	tool := asynq.NewInspector(at)
 	defer tool.Close()
-	require.Eventually(t, func() bool { // asynq lists the server a moment later
+	require.Eventually(t, func() bool { // asynq lists the server only after a moment
 		up, _ := tool.Servers()
 		return slices.ContainsFunc(up, func(s *asynq.ServerInfo) bool { return s.Queues["straggler:"+name] > 0 })
 	}, 10*time.Second, 5*time.Millisecond)
@@ -139,7 +139,7 @@ func TestQueuesOfStrangersDoNoHarm(t *testing.T) {
 	requireSquares(t, 4, out)
 }
 
-// The tasks of a worker that is forty times slower are done elsewhere, with progress reports and without.
+// One worker is forty times slower than the others. Its tasks are done elsewhere, with progress reports and without.
 func TestTasksOfASlowWorkerAreDoneElsewhere(t *testing.T) {
 	for _, silent := range []bool{false, true} {
 		at := startRedis(t)
@@ -189,7 +189,7 @@ func TestTaskFailsForGoodAfterFourFailures(t *testing.T) {
 	assert.Equal(t, "25", string(out.Results[5].Data))
 }
 
-// A task with NoCopy never runs twice at once.
+// A task with NoCopy never runs twice at the same time.
 func TestNoCopyTasksNeverRunTwiceAtOnce(t *testing.T) {
 	at := startRedis(t)
 	var running, tries [30]atomic.Int64

@@ -13,10 +13,12 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// maxPayload is the size in bytes of the largest value that Redis takes: the default of its setting proto-max-bulk-len.
+// maxPayload is the largest size of a task's payload, in bytes. Redis accepts no larger value by default, as its
+// setting proto-max-bulk-len says.
 const maxPayload = 512 << 20
 
-// check returns an error if asynq would refuse a task. check enqueues each task by a client that sends nothing to Redis.
+// check returns an error if asynq would refuse one of the tasks. To find out, check enqueues each task by a client
+// that sends nothing to Redis.
 func check(ctx context.Context, tasks []*asynq.Task, options []asynq.Option) error {
 	rdb := redis.NewClient(&redis.Options{})
 	defer rdb.Close()
@@ -35,7 +37,8 @@ func check(ctx context.Context, tasks []*asynq.Task, options []asynq.Option) err
 	return nil
 }
 
-// offline is the hook of a client that sends nothing. offline records whether the client has tried to send a command.
+// offline is a hook for a Redis client. With this hook the client sends nothing to Redis. The hook records in the
+// context's *bool whether the client has tried to send a command.
 type offline struct{}
 
 var errOffline = errors.New("batch: nothing is sent")
@@ -56,7 +59,8 @@ func (offline) ProcessPipelineHook(redis.ProcessPipelineHook) redis.ProcessPipel
 	return func(context.Context, []redis.Cmder) error { return errOffline }
 }
 
-// fingerprint returns the number of the tasks, and a hash of their types and payloads.
+// fingerprint returns a text with the number of the tasks and a hash of their types and payloads. Equal texts mean
+// that the tasks are the same.
 func fingerprint(tasks []*asynq.Task) string {
 	hash := sha256.New()
 	var size [8]byte
@@ -72,10 +76,11 @@ func fingerprint(tasks []*asynq.Task) string {
 	return fmt.Sprint(len(tasks), " ", hex.EncodeToString(hash.Sum(nil)[:16]))
 }
 
-// noWorkerWarning is how long Run waits for a first worker before it logs a warning.
+// noWorkerWarning is how long Run waits for a first worker before Run logs a warning.
 const noWorkerWarning = 10 * time.Second
 
-// noWorker returns errNotYet. After noWorkerWarning it logs once that there is no worker.
+// noWorker returns errNotYet: Run shall wait for a first worker. When Run has waited for noWorkerWarning, noWorker
+// logs a single warning.
 func (r *run) noWorker() error {
 	switch now := time.Now(); {
 	case r.noWorkerSince.IsZero():

@@ -17,7 +17,7 @@ import (
 	"github.com/straggler-go/straggler/restart/engine/asynq/batch"
 )
 
-// TestMain lets the test binary be a worker whose tasks take for ever.
+// TestMain lets the test binary run as a worker whose tasks never end.
 func TestMain(m *testing.M) {
 	socket := os.Getenv("BATCH_WORKER")
 	if socket == "" {
@@ -38,8 +38,8 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// The running and the waiting tasks of a killed worker run elsewhere, once asynq's heartbeat of the worker has ended.
-// No policy is needed for this.
+// The running and the waiting tasks of a killed worker run elsewhere, as soon as asynq has seen no heartbeat of the
+// worker for some time. No policy is needed for this.
 func TestTasksOfADeadWorkerRunElsewhere(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the heartbeat of a dead worker lasts for ten seconds")

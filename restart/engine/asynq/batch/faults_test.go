@@ -15,7 +15,7 @@ import (
 	"github.com/straggler-go/straggler/restart/engine/asynq/batch"
 )
 
-// faulty is a Redis that fails in one call: call number at, counted from 1.
+// faulty is a Redis in which a single call fails: the call with the number at, counted from 1.
 type faulty struct {
 	asynq.RedisClientOpt
 	kind  string
@@ -31,7 +31,7 @@ func (f faulty) MakeRedisClient() any {
 	return rdb
 }
 
-// call makes a call to Redis. Call number at fails in the way that kind says.
+// call makes a call to Redis. If it is the call with the number at, it fails in the way that the field kind says.
 func (f faulty) call(ctx context.Context, do func() error, fail func(error)) error {
 	if f.calls.Add(1) != f.at {
 		return do()
@@ -71,8 +71,8 @@ func (f faulty) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Proces
 	}
 }
 
-// Every task gets its result, and Run returns soon, whichever call to Redis goes wrong. Each call of Run, and each call
-// of a worker, is in turn refused, or carried out with its answer lost, or delayed by half a second.
+// Every task gets its result, and Run returns soon, whichever call to Redis fails. In each run of the test, another
+// call of Run or of a worker fails: Redis refuses it, or its answer is lost, or it is delayed by half a second.
 func TestOneFaultyCallDoesNoHarm(t *testing.T) {
 	step := int64(1)
 	if testing.Short() {

@@ -11,12 +11,13 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// kindKeptFor is how long the experience of a kind is kept after its last batch.
+// kindKeptFor is how long Redis keeps the experience of a kind, such as run times, after the last batch of this kind.
 const kindKeptFor = 30 * day
 
 func kindKey(kind string) string { return "straggler:{kind:" + kind + "}" }
 
-// loadExperience restores the batch's own experience from its snapshot. A new batch gets the experience of its kind.
+// loadExperience sets r.experience: the run times and trials of earlier batches. own is the experience in the batch's
+// snapshot, or "" for a new batch. A new batch gets the experience of its kind.
 func (r *run) loadExperience(ctx context.Context, own string) error {
 	r.experience = nil
 	if r.Kind == "" {
@@ -33,7 +34,8 @@ func (r *run) loadExperience(ctx context.Context, own string) error {
 	return nil
 }
 
-// saveExperience merges the batch's experience into the kind's experience. Other batches may do this at the same time.
+// saveExperience merges the batch's experience into the experience of its kind in Redis. Other batches may do this at
+// the same time. If another batch has written the key meanwhile, the transaction fails, and Run tries again.
 func (r *run) saveExperience(ctx context.Context) error {
 	if r.experience == nil {
 		return nil
@@ -46,18 +48,22 @@ func (r *run) saveExperience(ctx context.Context) error {
 		}
 		kind := r.experienceOf(kindOrigin, saved)
 		r.merge(kind, r.experience)
-		data, _ := kind.MarshalBinary() // it never fails
+		data, _ := kind.MarshalBinary() // MarshalBinary never fails here
 		_, err = tx.TxPipelined(ctx, func(p redis.Pipeliner) error { return p.Set(ctx, key, data, kindKeptFor).Err() })
 		return err
 	}, key)
 }
 
-// kindOrigin is the origin of a kind's experience. The origin of a batch's experience is its epoch.
+// kindOrigin is the Origin (see survival.WindowConfig) of the experience that batches of one kind share. The Origin
+// says who has added observations to an experience. The experience of a single batch has the batch's epoch as its
+// Origin.
 const kindOrigin = "kind"
 
-// experienceOf reads an experience. If it can't be read, experienceOf logs that, and returns an empty experience.
+// experienceOf decodes an experience, the run times of earlier batches, from its saved bytes. who becomes the Origin
+// of the experience (see survival.WindowConfig). If saved is "", or can't be decoded, experienceOf returns an empty
+// experience. If saved can't be decoded, experienceOf logs a warning, too.
 func (r *run) experienceOf(who, saved string) *tracker.Experience {
-	x, _ := tracker.NewExperience(survival.WindowConfig{Keep: kindKeptFor, Origin: who}) // it is valid
+	x, _ := tracker.NewExperience(survival.WindowConfig{Keep: kindKeptFor, Origin: who}) // this configuration is valid
 	if saved == "" {
 		return x
 	}
@@ -68,11 +74,11 @@ func (r *run) experienceOf(who, saved string) *tracker.Experience {
 	return x
 }
 
-// merge merges the experience from into the experience x.
-func (r *run) merge(x, from *tracker.Experience) {
-	delta, err := from.AppendDelta(nil, x.AppendVersion(nil))
+// merge adds to the experience dst all observations that the experience src contains and dst does not.
+func (r *run) merge(dst, src *tracker.Experience) {
+	delta, err := src.AppendDelta(nil, dst.AppendVersion(nil))
 	if err == nil {
-		err = x.Merge(time.Now(), delta)
+		err = dst.Merge(time.Now(), delta)
 	}
 	if err != nil {
 		r.Log.Warn("batch: experience of the kind can't be merged", "batch", string(r.keys), "kind", r.Kind, "error", err)

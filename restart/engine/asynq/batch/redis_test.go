@@ -76,7 +76,8 @@ func kept(t *testing.T, rdb *redis.Client) (all, forEver []string) {
 	t.Helper()
 	all, err := rdb.Keys(t.Context(), "straggler:*").Result()
 	require.NoError(t, err)
-	all = slices.DeleteFunc(all, func(key string) bool { return strings.HasSuffix(key, ":lease") }) // it expires at once
+	// the lease expires at once
+	all = slices.DeleteFunc(all, func(key string) bool { return strings.HasSuffix(key, ":lease") })
 	for _, key := range all {
 		if rdb.PTTL(t.Context(), key).Val() == -1 {
 			forEver = append(forEver, key)
@@ -85,7 +86,7 @@ func kept(t *testing.T, rdb *redis.Client) (all, forEver []string) {
 	return all, forEver
 }
 
-// All keys of a batch expire. Attempts of a forgotten batch that still run or wait create no keys again.
+// All keys of a batch expire. If attempts of such a batch still run or wait, they do not create keys again.
 func TestAllKeysExpire(t *testing.T) {
 	at := startRedis(t)
 	rdb := at.MakeRedisClient().(*redis.Client)
@@ -127,7 +128,7 @@ func TestAllKeysExpire(t *testing.T) {
 	assert.Len(t, all, 2+4)
 	assert.Empty(t, forEver)
 
-	require.NoError(t, rdb.Del(t.Context(), all...).Err()) // as if their time had come
+	require.NoError(t, rdb.Del(t.Context(), all...).Err()) // as if the keys had expired
 	was := begun.Load()
 	client := asynq.NewClient(at)
 	defer client.Close()
@@ -152,7 +153,8 @@ func TestAllKeysExpire(t *testing.T) {
 	assert.Empty(t, forEver)
 }
 
-// With a long Interval, too, a new worker is seen, ends are handled at once, and Run returns soon after its context ends.
+// Interval is long. All the same, Run sees a new worker soon, handles ends at once, and returns soon after its
+// context ends.
 func TestLongIntervalDelaysOnlyThePolicy(t *testing.T) {
 	at := startRedis(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
@@ -224,7 +226,7 @@ func TestMoreSlotsGetMoreTasks(t *testing.T) {
 	assert.EqualValues(t, 6, most.Load())
 }
 
-// mute is a Redis that loses every fifth report of an end, as a Redis does that comes back with an older state.
+// mute is a Redis that loses every fifth report of an end, like a Redis that comes back with an older state.
 type mute struct {
 	asynq.RedisClientOpt
 	told *atomic.Int64

@@ -18,26 +18,29 @@ var (
 	errLeaseTaken = errors.New("another process has taken the batch over")
 	errRedisLost  = errors.New("the last writes to Redis are lost")
 	errNotYet     = errors.New("not yet")
-	errFatal      = errors.New("can't go on") // a repetition does not help
+	errFatal      = errors.New("can't go on") // another try does not help
 )
 
 func newToken() string { return rand.Text() }
 
 const (
-	// leaseTerm is how long the lease lasts after its last renewal. Then another call of Run takes over.
+	// leaseTerm is how long the lease lasts after a call of Run has renewed it. After leaseTerm without a renewal,
+	// another call of Run takes the lease.
 	leaseTerm = 5 * time.Second
 	day       = 24 * time.Hour
 )
 
-// keptFor is how long a batch's keys stay if no call of Run works on it.
+// keptFor returns how long Redis keeps the keys of a batch while no call of Run works on the batch.
 func (r *run) keptFor() time.Duration { return max(r.Retention, day) }
 
-// renewScript prolongs the lease. renewScript returns 0 if the lease belongs to another call of Run.
+// renewScript prolongs the lease if the lease key contains the token ARGV[1]. Otherwise another call of Run has the
+// lease, or nobody has it, and the script returns 0.
 var renewScript = redis.NewScript(`
 if redis.call("GET", KEYS[1]) == ARGV[1] then return redis.call("PEXPIRE", KEYS[1], ARGV[2]) end
 return 0`)
 
-// renew prolongs the lease, at most every eighth of its term.
+// renew prolongs the lease, if an eighth of leaseTerm has passed since this call of Run renewed it last. It returns
+// errLeaseTaken if this call of Run has lost the lease.
 func (r *run) renew(ctx context.Context) error {
 	now := time.Now()
 	if now.Sub(r.leased) < leaseTerm/8 {
@@ -53,15 +56,17 @@ func (r *run) renew(ctx context.Context) error {
 	return err
 }
 
-// unlock ends the lease, so that other calls of Run need not wait.
+// unlock lets the lease of this call of Run end after a millisecond, so that another call of Run need not wait until
+// the lease runs out.
 func (r *run) unlock() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	renewScript.Run(ctx, r.rdb, []string{r.lease()}, r.token, 1)
 }
 
-// start takes the lease, and makes the phase: from the snapshot, if there is one. start returns errNotYet if another
-// call of Run has the lease, or if there is no worker.
+// start takes the lease and makes the engine.Phase that decides about the batch. If Redis has a snapshot of the
+// batch, start makes the phase from the snapshot. start returns errNotYet if another call of Run has the lease, or if
+// there is no worker.
 func (r *run) start(ctx context.Context) error {
 	now := time.Now()
 	if got, err := r.rdb.SetNX(ctx, r.lease(), r.token, leaseTerm).Result(); err != nil {
@@ -84,7 +89,7 @@ func (r *run) start(ctx context.Context) error {
 		return err
 	}
 	if saved["epoch"] != r.epoch {
-		saved = nil // written by a process that did not know yet that Redis had lost the batch
+		saved = nil // the snapshot is of an earlier batch of the same name, which Redis has lost
 	}
 	if err := r.loadExperience(ctx, saved["experience"]); err != nil {
 		return err
@@ -115,8 +120,9 @@ func (r *run) start(ctx context.Context) error {
 	return r.adopt(ctx)
 }
 
-// open finds the batch in Redis, or creates it. If this call of Run has seen the batch before and it is gone, open
-// returns an error: Redis has lost the batch.
+// open finds the batch in Redis, or creates the batch. It sets r.epoch. If this call of Run has opened the batch
+// before, and Redis no longer has it, open returns an error, because Redis has lost the batch. open also returns an
+// error if Redis has other tasks under the name of the batch.
 func (r *run) open(ctx context.Context) error {
 	var epoch, tasks *redis.StringCmd
 	same := fingerprint(r.tasks)
@@ -145,8 +151,9 @@ func (r *run) open(ctx context.Context) error {
 	return nil
 }
 
-// adopt prepares the reports about attempts that have ended: published results, and outputs that are not published. It
-// also lists the attempts that have begun, so that checkWorker finds their ends.
+// adopt finds the attempts of earlier calls of Run in Redis. For each published result, and for each output that is
+// not published, adopt puts a report of success into r.toPush. It puts all other attempts that have begun into
+// r.running, so that checkWorker finds their ends.
 func (r *run) adopt(ctx context.Context) error {
 	all, err := r.rdb.HGetAll(ctx, r.begun()).Result()
 	if err != nil {
@@ -178,7 +185,8 @@ func (r *run) adopt(ctx context.Context) error {
 	return err
 }
 
-// config returns the configuration of the phase.
+// config returns the configuration of the engine.Phase that decides about the batch. The function Options.Configure
+// may change this configuration.
 func (r *run) config() engine.Config {
 	c := engine.Config{Tasks: len(r.tasks), Work: r.Work, Interval: r.Interval, Policy: r.Policy, Experience: r.experience}
 	if r.Configure != nil {
@@ -188,8 +196,8 @@ func (r *run) config() engine.Config {
 	return c
 }
 
-// restore makes the hosts and the phase from the snapshot. If it returns an error, the hosts are empty and there is no
-// phase.
+// restore sets r.hosts and r.phase from the snapshot saved. If restore returns an error, r.hosts has no machines and
+// r.phase is unchanged.
 func (r *run) restore(saved map[string]string) error {
 	if err := r.hosts.UnmarshalBinary([]byte(saved["hosts"])); err != nil {
 		return err
@@ -203,7 +211,7 @@ func (r *run) restore(saved map[string]string) error {
 	return nil
 }
 
-// save writes the snapshot, and removes the stream entries that the snapshot includes.
+// save writes a snapshot to Redis, and removes from the stream the reports that the snapshot includes.
 func (r *run) save(ctx context.Context) error {
 	phase, _ := r.phase.MarshalBinary() // MarshalBinary never fails
 	hosts, _ := r.hosts.MarshalBinary()
@@ -226,7 +234,7 @@ func (r *run) save(ctx context.Context) error {
 	return err
 }
 
-// expire makes Redis forget the batch after Retention.
+// expire makes Redis delete the keys of the batch after Options.Retention.
 func (r *run) expire(ctx context.Context) error {
 	_, err := r.rdb.TxPipelined(ctx, func(p redis.Pipeliner) error {
 		for _, key := range r.all() {
@@ -237,7 +245,8 @@ func (r *run) expire(ctx context.Context) error {
 	return err
 }
 
-// eachResult calls do with each published result and the name of its attempt.
+// eachResult calls do for each task that has a published result. name is the name of the attempt that won, with the
+// batch's epoch in front, such as "k3f9x2aq/17.2". data is the result.
 func (r *run) eachResult(ctx context.Context, do func(task int, name, data string)) error {
 	results, err := r.rdb.HGetAll(ctx, r.results()).Result()
 	for task := range r.tasks {

@@ -13,7 +13,7 @@ import (
 	"github.com/straggler-go/straggler/restart/engine"
 )
 
-// sweep lists the workers, and finds the attempts that have died with their worker.
+// sweep lists the workers and their slots. It also finds the attempts that have ended because their worker is dead.
 func (r *run) sweep(ctx context.Context) error {
 	servers, err := r.tool.Servers()
 	if err != nil {
@@ -46,8 +46,8 @@ func (r *run) sweep(ctx context.Context) error {
 	return nil
 }
 
-// checkWorker finds the attempts of a worker that have ended without a report: because the worker is dead, because it was
-// started again, or because the report was lost.
+// checkWorker finds the attempts that have ended without a report on the worker with the name host. There are three
+// reasons: the worker is dead, the worker was started again, or the report was lost.
 func (r *run) checkWorker(ctx context.Context, host string, dead bool) error {
 	r.hosts.SetDown(host, dead)
 	active, err := r.tool.ListActiveTasks(queueOf(host), asynq.PageSize(10_000))
@@ -81,14 +81,14 @@ func (r *run) checkWorker(ctx context.Context, host string, dead bool) error {
 	return nil
 }
 
-// began is an attempt that has begun, and has no reported end.
+// began is an attempt whose begin was reported, and whose end was not.
 type began struct {
 	host   string
-	silent bool // at the last sweep asynq did not list the attempt as active
+	silent bool // true if asynq did not list the attempt as active at the last sweep
 }
 
-// findEnd finds out how an attempt has ended if its worker did not report the end, or Redis has lost the report. The
-// attempt has succeeded if its output is in Redis.
+// findEnd finds out whether and how an attempt has ended, if there is no report of its end. The attempt has succeeded
+// if Redis has its output. Otherwise findEnd asks asynq about the message of the attempt.
 func (r *run) findEnd(ctx context.Context, id, host string) error {
 	a, _ := r.attempt(r.named(id))
 	info, err := r.tool.GetTaskInfo(queueOf(host), r.message(id))
@@ -105,7 +105,7 @@ func (r *run) findEnd(ctx context.Context, id, host string) error {
 		a.State = engine.Lost
 	case info.State == asynq.TaskStateArchived:
 		a.State, a.Ended, r.lastError[a.Task] = engine.Failed, info.LastFailedAt, info.LastErr
-	default: // the attempt waits or runs
+	default: // the attempt has not ended
 		return nil
 	}
 	a.Machine = host

@@ -19,10 +19,10 @@ import (
 	"github.com/straggler-go/straggler/restart/engine"
 )
 
-const parallelCalls = 16 // calls of the API server at once, for one Job
+const parallelCalls = 16 // largest number of requests to the API server at once, for one Job
 
-// each calls f for 0 to n-1, up to parallelCalls at once, and joins the errors. "Not found" and "already exists" do not
-// count as errors.
+// each calls f with the numbers from 0 to n-1, with up to parallelCalls calls at once. It returns all errors as one
+// error. It ignores the errors "not found" and "already exists" of the API server.
 func each(ctx context.Context, n int, f func(i int) error) error {
 	var mu sync.Mutex
 	var all []error
@@ -36,12 +36,13 @@ func each(ctx context.Context, n int, f func(i int) error) error {
 	return errors.Join(all...)
 }
 
-// act carries out the engine's actions, and returns the attempts whose pods exist now. The engine asks again for an
-// action that has failed.
+// act carries out the actions of the engine.Phase: it makes pods and deletes pods. made contains the IDs of the
+// submitted attempts whose pods now exist. If an action fails, the engine.Phase returns the action again at a later
+// sync.
 func (c *Controller) act(
 	ctx context.Context, job *batchv1.Job, p *plan, pods []*v1.Pod, actions []engine.Action, soft map[int]bool,
 ) (made map[string]bool, err error) {
-	// byAttempt finds the pods of the attempts to cancel.
+	// byAttempt contains the pods of the attempts to cancel, by the ID of the attempt.
 	byAttempt := make(map[string]*v1.Pod)
 	for _, a := range actions {
 		if a.Op != engine.Submit {
@@ -73,13 +74,13 @@ func (c *Controller) act(
 			}
 			return c.cancel(ctx, job, pod, a)
 		}
-		return nil // Publish: the plan has chosen the winner
+		return nil // Publish: nothing to do, because the plan has chosen the winner
 	})
 	return made, err
 }
 
-// submit makes the pod of an attempt. Its events are SuccessfulCreate or FailedCreate, as in the built-in controller, and
-// StragglerCopied with the decision if the attempt is a copy, such as
+// submit makes the pod of an attempt. It records the event SuccessfulCreate or FailedCreate, as the built-in
+// controller does. If the attempt is a copy, it also records the event StragglerCopied with the decision, such as
 //
 //	StragglerCopied: Created pod j-17-1f0c9a52, not on n3: copy idle-slot ...
 func (c *Controller) submit(ctx context.Context, job *batchv1.Job, p *plan, a *engine.Action, soft bool) error {
@@ -87,7 +88,7 @@ func (c *Controller) submit(ctx context.Context, job *batchv1.Job, p *plan, a *e
 	if p.failures != nil {
 		failures = p.failures[a.Task]
 	}
-	// A copy must always avoid the nodes where its index was tried: on such a node it would be as slow.
+	// A copy must always avoid the nodes on which its index was tried, because a copy would be as slow there.
 	soft = soft && a.Decision.Action != restart.Copy
 	pod := makePod(job, a.Task, a.ID, a.Avoid, soft, failures)
 	_, err := c.config.Client.CoreV1().Pods(job.Namespace).Create(ctx, pod, metav1.CreateOptions{})
@@ -105,8 +106,8 @@ func (c *Controller) submit(ctx context.Context, job *batchv1.Job, p *plan, a *e
 	return err
 }
 
-// cancel ends an attempt. The reason is written to the pod before the pod is deleted, so that it never counts as a
-// failure.
+// cancel deletes the pod of an attempt. Before that, it writes the reason to the pod, so that the pod is not counted
+// as a failure.
 func (c *Controller) cancel(ctx context.Context, job *batchv1.Job, pod *v1.Pod, a *engine.Action) error {
 	why := a.Decision.String()
 	if err := c.end(ctx, job, removal{pod: pod, why: why}); err != nil {
@@ -119,23 +120,24 @@ func (c *Controller) cancel(ctx context.Context, job *batchv1.Job, pod *v1.Pod, 
 	return nil
 }
 
-// eventText returns the text of an event: the pod, the nodes that it must avoid, and the decision.
+// eventText returns the text of an event about a pod: the verb, the pod, the nodes that the pod must avoid, and the
+// decision.
 func eventText(verb, pod string, a *engine.Action) string {
 	text := verb + " pod " + pod
 	if len(a.Avoid) > 0 {
 		text += ", not on " + strings.Join(a.Avoid, ", ")
 	}
 	d := a.Decision
-	d.Avoid = restart.MachineSet{} // the engine's numbers of nodes mean nothing to a reader
+	d.Avoid = restart.MachineSet{} // without the nodes by their numbers, which mean nothing to a reader
 	return text + ": " + d.String()
 }
 
-// remove deletes the pods that the plan removes.
+// remove deletes the pods in p.remove.
 func (c *Controller) remove(ctx context.Context, p *plan) error {
 	return each(ctx, len(p.remove), func(i int) error { return c.end(ctx, p.job, p.remove[i]) })
 }
 
-// end deletes a pod of a Job. Unless the pod counts as a failure, end first writes the reason to the pod.
+// end deletes a pod of a Job. If the pod shall not be counted as a failure, end first writes the reason to the pod.
 func (c *Controller) end(ctx context.Context, job *batchv1.Job, r removal) error {
 	pods := c.config.Client.CoreV1().Pods(r.pod.Namespace)
 	if !cancelledHere(r.pod) && !ended(r.pod) && !r.counts {
@@ -144,18 +146,18 @@ func (c *Controller) end(ctx context.Context, job *batchv1.Job, r removal) error
 		switch now, err := c.patch(ctx, r.pod, mark); {
 		case err != nil:
 			return err
-		case ended(now): // the cache was behind: the pod may have succeeded, and win
+		case ended(now): // the pod has ended since the cache saw it; it may have succeeded, so it is not deleted
 			return nil
 		}
 	}
-	// The UID keeps a later pod of the same name from being deleted. A grace period of 0 deletes by force.
+	// Because of the UID, a later pod of the same name is not deleted. A grace period of 0 means to delete by force.
 	options := metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &r.pod.UID}}
 	if r.force {
 		options.GracePeriodSeconds = new(int64)
 	}
 	err := pods.Delete(ctx, r.pod.Name, options)
 	switch {
-	case apierrors.IsConflict(err): // another pod has this name by now
+	case apierrors.IsConflict(err): // another pod has this name now
 		return nil
 	case err == nil && r.pod.DeletionTimestamp == nil:
 		c.events.Eventf(job, v1.EventTypeNormal, "SuccessfulDelete", "Deleted pod: %s", r.pod.Name)
@@ -165,7 +167,8 @@ func (c *Controller) end(ctx context.Context, job *batchv1.Job, r removal) error
 	return err
 }
 
-// release removes the finalizer from pods, and adds WinnerLabel to the winners.
+// release removes the finalizer from the pods in p.release. A pod that gave its index the result also gets
+// WinnerLabel.
 func (c *Controller) release(ctx context.Context, p *plan) error {
 	return each(ctx, len(p.release), func(k int) error {
 		pod := p.release[k]
@@ -178,7 +181,7 @@ func (c *Controller) release(ctx context.Context, p *plan) error {
 	})
 }
 
-// freeOrphans removes the finalizer from pods of a Job that does not exist any more, so that the pods can be deleted.
+// freeOrphans removes the finalizer from pods of a Job that no longer exists, so that Kubernetes can delete the pods.
 func (c *Controller) freeOrphans(ctx context.Context, pods []*v1.Pod) error {
 	return each(ctx, len(pods), func(i int) error {
 		if !hasFinalizer(pods[i]) || pods[i].Labels[ManagedLabel] == "" {
@@ -189,7 +192,8 @@ func (c *Controller) freeOrphans(ctx context.Context, pods []*v1.Pod) error {
 	})
 }
 
-// patch changes a pod's metadata, and returns the pod after the change. patch fails if another pod has the name by now.
+// patch changes the metadata of a pod, and returns the pod after the change. If another pod has this name now, patch
+// returns an error and changes nothing.
 func (c *Controller) patch(ctx context.Context, pod *v1.Pod, meta map[string]any) (*v1.Pod, error) {
 	meta["uid"] = pod.UID
 	data, err := json.Marshal(map[string]any{"metadata": meta})
@@ -200,12 +204,12 @@ func (c *Controller) patch(ctx context.Context, pod *v1.Pod, meta map[string]any
 		ctx, pod.Name, types.StrategicMergePatchType, data, metav1.PatchOptions{})
 }
 
-// eventOnce records an event of a Job, unless the same event was recorded before.
+// eventOnce records an event about a Job, unless the same event was recorded before.
 func (c *Controller) eventOnce(job *batchv1.Job, kind, reason, message string) {
 	key := fmt.Sprint(job.UID, reason, message)
 	c.mu.Lock()
 	said := c.announced[key]
-	if len(c.announced) > 10000 { // an old event may be repeated
+	if len(c.announced) > 10000 { // to save memory; after that an old event may be repeated
 		clear(c.announced)
 	}
 	c.announced[key] = true

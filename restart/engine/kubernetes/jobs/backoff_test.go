@@ -16,8 +16,8 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 )
 
-// look lets the controller sync the Job when it would do so by itself: after a change of a pod, or when the next sync
-// is due.
+// look lets the controller sync the Job only at the times at which a running controller would do so: after a change
+// of a pod, or when the next sync is due.
 func (y *toy) look(seen *string, due *time.Time) {
 	now := ""
 	for _, p := range y.pods() {
@@ -104,10 +104,10 @@ func TestOtherIndexesUseTheSlotOfAPausedIndex(t *testing.T) {
 	assert.Equal(t, 2, most)
 }
 
-// plan is the controller's current plan of the Job.
+// plan returns the controller's present plan for the Job.
 func (y *toy) plan() *plan { return makePlan(y.job(), y.pods(), y.now) }
 
-// The API server refuses all pods for 90 s, as while a quota is full. One sync later the pods exist.
+// The API server refuses all pods for 90 s, as it does while a quota is used up. One sync later the pods exist.
 func TestPodsAreMadeOnceTheQuotaAllows(t *testing.T) {
 	y := newToy(t, indexedJob(4))
 	free := y.now.Add(90 * time.Second)
@@ -128,7 +128,7 @@ func TestPodsAreMadeOnceTheQuotaAllows(t *testing.T) {
 	}
 }
 
-// backoffLimit counts beside backoffLimitPerIndex, also if several indexes fail at once.
+// backoffLimit also holds for a Job with backoffLimitPerIndex, even if several indexes fail at once.
 func TestGlobalLimitBesideTheLimitByIndex(t *testing.T) {
 	y := newToy(t, indexedJob(6, func(s *batchv1.JobSpec) {
 		s.BackoffLimit, s.BackoffLimitPerIndex = per(int32(1)), per(int32(5))

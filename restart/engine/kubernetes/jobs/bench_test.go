@@ -14,7 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// large is a Job of n running pods, a hundred on each node. A pod's progress depends on its index and the clock.
+// large makes a Job of n running pods, a hundred on each node. The progress of a pod depends on its index and on the
+// time.
 func large(b *testing.B, n int) (*toy, []any) {
 	job := indexedJob(int32(n))
 	y := newToy(b, job)
@@ -33,7 +34,7 @@ func large(b *testing.B, n int) (*toy, []any) {
 	return y, pods
 }
 
-// proceed lets a tenth of the pods report, and ends a hundred pods.
+// proceed lets a tenth of the pods report new progress, and ends a hundred pods.
 func proceed(y *toy, pods []any, round int) {
 	y.now = y.now.Add(time.Second)
 	for i := round % 10; i < len(pods); i += 10 {
@@ -48,8 +49,8 @@ func proceed(y *toy, pods []any, round int) {
 	}
 }
 
-// processorTime returns the CPU time of the process, 0 if it is not known. On a busy machine the CPU time says more
-// than the elapsed time.
+// processorTime returns the CPU time that the process has used, or 0 if it is not known. On a busy machine the CPU
+// time is a better measure than the elapsed time.
 func processorTime() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
@@ -58,8 +59,9 @@ func processorTime() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// BenchmarkSync is one sync of a Job, with its writes to the API server. Since the sync before, a tenth of the pods have
-// reported and a hundred have ended. The metric first is the time of the first sync of a new controller.
+// BenchmarkSync measures one sync of a Job, with its writes to the API server. Since the last sync, a tenth of the
+// pods have reported progress, and a hundred pods have ended. The metric "first" is the time of the first sync of a
+// new controller.
 func BenchmarkSync(b *testing.B) {
 	for _, n := range []int{1000, 10000} {
 		b.Run(fmt.Sprintf("indexes=%d", n), func(b *testing.B) {

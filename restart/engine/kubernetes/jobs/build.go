@@ -6,11 +6,11 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// modulePath is the path of the module that this package is in.
+// modulePath is the path of the Go module that contains this package.
 const modulePath = "github.com/straggler-go/straggler/restart/engine/kubernetes"
 
-// buildInfo returns the metric build_info: the version of the controller, the commit of the program, and the version of
-// Go.
+// buildInfo returns the metric build_info. Its labels are the version of the controller, the commit of the program
+// and the version of Go. known is false if the program contains no build information. Then the labels are "unknown".
 func buildInfo(info *debug.BuildInfo, known bool) prometheus.Collector {
 	version, revision, language := "unknown", "unknown", "unknown"
 	if known {
@@ -29,14 +29,15 @@ func buildInfo(info *debug.BuildInfo, known bool) prometheus.Collector {
 	return g
 }
 
-// versionOf returns the version of this package's module in a program. The program belongs to the module or imports it.
+// versionOf returns the version of the module of this package in a program. The program is part of the module, or
+// depends on it.
 func versionOf(info *debug.BuildInfo) string {
 	for _, m := range append([]*debug.Module{&info.Main}, info.Deps...) {
 		switch {
 		case m.Path != modulePath:
 		case m.Replace == nil:
 			return m.Version
-		case m.Replace.Version == "": // a directory
+		case m.Replace.Version == "": // the module was replaced by a directory, which has no version
 			return "(devel)"
 		default:
 			return m.Replace.Version

@@ -11,8 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// conclude sets the condition SuccessCriteriaMet or FailureTarget, if the Job has succeeded or failed. conclude checks
-// the causes in the order of the built-in controller.
+// conclude decides whether the Job has succeeded or failed. If so, it sets the condition SuccessCriteriaMet or
+// FailureTarget in the next status. It checks the causes in the same order as the built-in controller.
 func (p *plan) conclude(pods []*v1.Pod, failJob string) {
 	if p.ending() {
 		return
@@ -39,7 +39,8 @@ func (p *plan) conclude(pods []*v1.Pod, failJob string) {
 	}
 }
 
-// pastDeadline reports whether the Job has been active for too long. Before that, it sets the time of the next sync.
+// pastDeadline reports whether the Job has been active for longer than activeDeadlineSeconds. If not, it makes sure
+// that the Job is synced at its deadline.
 func (p *plan) pastDeadline() bool {
 	if p.job.Spec.ActiveDeadlineSeconds == nil || p.status.StartTime == nil || p.suspended() {
 		return false
@@ -49,7 +50,8 @@ func (p *plan) pastDeadline() bool {
 	return left <= 0
 }
 
-// meetsPolicy reports whether a rule of the Job's successPolicy is met, and then sets SuccessCriteriaMet.
+// meetsPolicy reports whether a rule of the Job's successPolicy is met. If so, it sets the condition
+// SuccessCriteriaMet.
 func (p *plan) meetsPolicy() bool {
 	if p.job.Spec.SuccessPolicy == nil {
 		return false
@@ -57,8 +59,9 @@ func (p *plan) meetsPolicy() bool {
 	for k := range p.job.Spec.SuccessPolicy.Rules {
 		rule := &p.job.Spec.SuccessPolicy.Rules[k]
 		have, want := p.completed.count(), 0
-		// A rule counts the successes among its indexes, or among all indexes. The rule is met by all of its indexes, or by a
-		// count.
+		// A rule may have a list of indexes, and a number. The rule is met if so many indexes of its list are
+		// complete. Without a list, all indexes of the Job are meant. Without a number, all indexes of the list must
+		// be complete.
 		if rule.SucceededIndexes != nil {
 			among, err := parseIndexes(*rule.SucceededIndexes, len(p.winners))
 			if err != nil {
@@ -83,14 +86,14 @@ func (p *plan) meetsPolicy() bool {
 	return false
 }
 
-// clear lists the pods to remove:
+// clear puts the pods that shall be deleted into p.remove:
 //
-//   - terminating pods that have not ended long after their grace, by force;
+//   - deleted pods that have not ended long after their grace period, which are deleted by force;
 //   - all pods of a Job that ends or is suspended;
-//   - successful pods that did not win;
-//   - pods of an index that the Job does not have, or has given up;
-//   - pods beyond the Job's parallelism, the youngest first;
-//   - pods that were marked for deletion and are not deleted yet;
+//   - successful pods that did not give their index the result;
+//   - pods of an index that the Job does not have, or that was given up;
+//   - pods beyond the Job's parallelism: waiting pods before running pods, and younger pods before older pods;
+//   - pods that have CancelledAnnotation and are not deleted yet;
 //   - pods that find no node because of the nodes that they must avoid, if no other pod of the index is active.
 func (p *plan) clear(pods []*v1.Pod) {
 	var alive []*v1.Pod
@@ -128,7 +131,7 @@ func (p *plan) clear(pods []*v1.Pod) {
 			p.remove = append(p.remove, removal{pod: pod, why: why})
 		}
 	}
-	// Running pods stay before waiting pods, and older pods before younger pods.
+	// If there are too many pods, running pods and older pods are kept first.
 	if room := p.parallelism(); len(alive) > room {
 		slices.SortStableFunc(alive, oldestFirst)
 		for _, pod := range alive[room:] {
@@ -137,7 +140,7 @@ func (p *plan) clear(pods []*v1.Pod) {
 	}
 }
 
-// sole reports whether no other pod of the pod's index waits or runs.
+// sole reports whether the pod is the only pod of its index that waits or runs.
 func (p *plan) sole(pod *v1.Pod, pods []*v1.Pod) bool {
 	return !slices.ContainsFunc(pods, func(o *v1.Pod) bool { return o != pod && active(o) && index(o) == index(pod) })
 }
@@ -150,7 +153,8 @@ func (p *plan) parallelism() int {
 	return int(*p.job.Spec.Parallelism)
 }
 
-// oldestFirst orders running pods before waiting pods, and older pods before younger pods.
+// oldestFirst compares two pods for a sort: running pods come before waiting pods, and then older pods before younger
+// pods.
 func oldestFirst(a, b *v1.Pod) int {
 	if x, y := a.Status.Phase == v1.PodRunning, b.Status.Phase == v1.PodRunning; x != y {
 		if x {
@@ -161,11 +165,12 @@ func oldestFirst(a, b *v1.Pod) int {
 	return cmp.Compare(a.CreationTimestamp.Unix(), b.CreationTimestamp.Unix())
 }
 
-// free lists the pods to release from their finalizer: the pods that have ended. The status is written first, so it
-// already counts these pods.
+// free puts the pods whose finalizer shall be removed into p.release. These are the pods that have ended. When the
+// finalizers are removed, the status that counts or lists these pods is already written.
 func (p *plan) free(pods []*v1.Pod) {
 	for _, pod := range pods {
-		// A deleted pod without a node never gets a phase of its own while its Job is suspended: nothing waits for its end.
+		// While the Job is suspended, a deleted pod without a node is released, too. Such a pod never runs, so nobody
+		// would ever report its end.
 		neverRan := pod.DeletionTimestamp != nil && pod.Spec.NodeName == ""
 		done := ended(pod) || p.overdue(pod) || p.listed[pod.UID] || neverRan && p.suspended()
 		if hasFinalizer(pod) && done && !p.delays(pod) && !p.later[pod.UID] {
@@ -174,7 +179,7 @@ func (p *plan) free(pods []*v1.Pod) {
 	}
 }
 
-// end sets the condition Complete or Failed, once no pod of the Job is active, terminating or uncounted.
+// end sets the condition Complete or Failed if the Job ends and all its pods have ended and are counted.
 func (p *plan) end(pods []*v1.Pod) {
 	if p.over() || !p.ending() || p.status.Active > 0 || *p.status.Terminating > 0 ||
 		len(p.status.UncountedTerminatedPods.Failed) > 0 || slices.ContainsFunc(pods, hasFinalizer) {
@@ -182,13 +187,14 @@ func (p *plan) end(pods []*v1.Pod) {
 	}
 	p.nextSync = 0
 	at := metav1.NewTime(p.now)
-	if p.status.StartTime == nil { // the Job was suspended meanwhile
+	if p.status.StartTime == nil { // the Job was suspended when it ended
 		p.status.StartTime = &at
 	}
-	if at.Before(p.status.StartTime) { // another controller's clock was ahead
+	if at.Before(p.status.StartTime) { // the clock of an earlier controller was ahead
 		at = *p.status.StartTime
 	}
-	// FailureTarget becomes Failed, and SuccessCriteriaMet becomes Complete, with the same reason and message.
+	// The condition FailureTarget leads to Failed, and SuccessCriteriaMet leads to Complete, with the same reason and
+	// message.
 	for _, c := range slices.Clone(p.status.Conditions) {
 		switch {
 		case c.Status != v1.ConditionTrue:

@@ -13,49 +13,59 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// Config is the configuration of a [Controller]. Only Client is required.
+// Config is the configuration of a [Controller]. Only the field Client is required.
 type Config struct {
-	// Client talks to the API server. Client is required.
+	// Client is the client for the API server. This field is required.
 	Client kubernetes.Interface
-	// Manager is the spec.managedBy of the Jobs to run. "" means [Manager].
+	// Manager is the name of the controller: it runs the Jobs whose spec.managedBy is this name. "" means [Manager].
 	Manager string
 	// Namespace is the namespace of the Jobs to run. "" means all namespaces.
 	Namespace string
-	// Interval is the time between two polls of a Job without [IntervalAnnotation]. Interval is at least 100 ms. 0 means
-	// 10 s.
+	// Interval is the longest time between two syncs of a Job. At each sync the policy decides about slow pods. A Job
+	// may have its own interval in [IntervalAnnotation]. Interval must be 100 ms or more, or 0, which means 10 s.
 	Interval time.Duration
-	// Policy decides about slow attempts of Jobs without [PolicyAnnotation]. Nil means restart.LeastCost{}.
+	// Policy decides which slow pods are copied or restarted. A Job may have its own policy in [PolicyAnnotation].
+	// Nil means restart.LeastCost{}.
 	Policy restart.Policy
-	// Limits bound every policy. The zero value is the protective default of each limit; see restart.Limits.
+	// Limits bounds copies and restarts, whatever the policy decides. In the zero value each limit has the default
+	// that restart.Limits documents.
 	Limits restart.Limits
-	// ParsePolicy reads [PolicyAnnotation]. Nil means [ParsePolicy].
+	// ParsePolicy returns the policy that the text of a [PolicyAnnotation] describes. Nil means the function
+	// [ParsePolicy].
 	ParsePolicy func(text string) (restart.Policy, error)
-	// Record is the record of the nodes. The controller numbers the nodes, and a node that is gone keeps its number. Nil
-	// means a record of the controller's own, which begins anew when more than 1,000 nodes are known and most nodes among
-	// these are gone.
+	// Record records how fast each node is, and tells which nodes are slow; see package estimate/machines. The
+	// controller gives each node a number. A node that was removed from the cluster keeps its number. Nil means that
+	// the controller makes a record of its own. Such a record is cleared when more than 1,000 nodes are known and at
+	// least half of these nodes were removed from the cluster.
 	Record tracker.MachineRecord
-	// Evict makes the controller evict slow pods of the built-in controller's Jobs with [EvictAnnotation].
+	// Evict makes the controller evict slow pods of Jobs that the built-in controller runs, if the Jobs have
+	// [EvictAnnotation].
 	Evict bool
-	// Taint says how slow nodes are tainted. The zero value taints none.
+	// Taint says whether slow nodes get a taint, and for how long. In the zero value, slow nodes get no taint. With
+	// Evict, a node from which a pod was evicted always gets a taint for a minute.
 	Taint Taint
-	// Workers is how many Jobs are synced at once. 0 means 8.
+	// Workers is the number of Jobs that may be synced at the same time. 0 means 8.
 	Workers int
-	// Events receives the decisions, as events of the Job. Nil means events of the API server.
+	// Events receives the events that the controller records about a Job, such as its decisions. Nil means that they
+	// become Event objects in the API server.
 	Events record.EventRecorder
-	// Registry registers the metrics. Nil means that nobody reads them.
+	// Registry is the Prometheus registry in which [New] registers the metrics of the controller. Nil means that they
+	// are not registered.
 	Registry prometheus.Registerer
-	// Now is the clock. Nil means time.Now.
+	// Now returns the present time. Nil means time.Now.
 	Now func() time.Time
 }
 
-// Taint says how slow nodes are tainted. The scheduler and Kueue respect the taint, and people see it.
+// Taint says whether slow nodes get the taint [SlowTaint], and for how long. The scheduler and Kueue respect the
+// taint, and it shows people which nodes are slow.
 type Taint struct {
-	// Effect is NoSchedule or PreferNoSchedule. "" means that no node is tainted.
+	// Effect is the effect of the taint: NoSchedule or PreferNoSchedule. "" means that slow nodes get no taint.
 	Effect v1.TaintEffect
-	// For is how long a taint stays. After that the node gets pods again, and is tainted again if it is still slow. 0 means
-	// an hour.
+	// For is how long a taint stays on a node. After that the node gets pods again. If the pods show that the node is
+	// still slow, the controller taints it again. 0 means an hour.
 	For time.Duration
-	// Share is the share of the nodes that may be tainted at once, below 1. One node may always be tainted. 0 means 0.1.
+	// Share limits how many nodes may have the taint at the same time, as a share of all nodes, below 1. One tainted
+	// node is always allowed. 0 means 0.1.
 	Share float64
 }
 
@@ -66,7 +76,7 @@ const (
 	defaultShare    = 0.1
 )
 
-// fill fills in the defaults, and returns an error for the first field that is out of range.
+// fill sets the defaults of the fields that are zero. It returns an error if a field is out of range.
 func (c *Config) fill() error {
 	bad := func(field string, value any, want string) error {
 		return fmt.Errorf("kubernetes/jobs: Config.%s is %v, want %s", field, value, want)
@@ -100,7 +110,7 @@ func (c *Config) fill() error {
 	return nil
 }
 
-// or returns value, or otherwise if value is zero.
+// or returns value if it is not zero, and else the argument otherwise.
 func or[T comparable](value, otherwise T) T {
 	var zero T
 	if value == zero {

@@ -12,14 +12,14 @@ import (
 
 func per[T any](v T) *T { return &v }
 
-// whole is a conformance case: a Job, the behaviour of its pods, how many seconds it may take, and the checks at
-// the end.
+// whole is one conformance case: a Job, the behaviour of its pods, the number of seconds that the Job may take, and
+// the checks at its end.
 type whole struct {
 	job   *batchv1.Job
 	world func(*toy)
 	steps int
-	end   batchv1.JobConditionType // "": it goes on
-	why   string                   // the reason of that condition
+	end   batchv1.JobConditionType // last condition of the Job; "": the Job goes on
+	why   string                   // reason of this condition
 	holds func(*testing.T, *toy, *batchv1.Job)
 }
 

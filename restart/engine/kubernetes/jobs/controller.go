@@ -21,11 +21,11 @@ import (
 	"github.com/straggler-go/straggler/restart/engine"
 )
 
-// Controller runs the Jobs that name it in spec.managedBy. [New] makes a Controller. Only one may run at a time in a
-// cluster: see [Controller.Run].
+// Controller runs the Jobs whose spec.managedBy is the name of the controller. Make a Controller with [New]. Only one
+// Controller may run in a cluster at a time: see [Controller.Run].
 type Controller struct {
 	config Config
-	// syncTimeout is how long Run waits for the first lists. Tests set it.
+	// syncTimeout is how long Run waits until the API server has listed all objects. Tests change it.
 	syncTimeout time.Duration
 	jobs        cache.SharedIndexInformer
 	pods        cache.SharedIndexInformer
@@ -35,26 +35,28 @@ type Controller struct {
 	metrics     *metrics
 	events      record.EventRecorder
 
-	// mu guards the fields below. One mutex serves all Jobs, because their phases share the hosts. A sync of 10,000 pods
-	// holds it for about 20 ms. No request to the API server is made under it.
+	// mu guards the fields below. All Jobs use the same mutex, because their phases share the field hosts. A sync of
+	// a Job with 10,000 pods locks it for about 20 ms. No request to the API server is made while it is locked.
 	mu        sync.Mutex
 	hosts     *engine.Machines
-	known     map[string]bool // nodes that the hosts know
-	runs      map[string]*run // by key of the Job
+	known     map[string]bool // by name: the nodes that the field hosts contains
+	runs      map[string]*run // by key of the Job: "namespace/name"
 	marks     marks
-	announced map[string]bool // events that must not be repeated
+	announced map[string]bool // events that were recorded and shall not be repeated
 }
 
-// A Job is synced again firstRetry after a failed sync, then after twice that time, and so on up to lastRetry.
+// After a failed sync, a Job is synced again after a pause. The pause is firstRetry after the first failure in a row,
+// twice as long after the second, and so on. It is at most lastRetry.
 const (
 	firstRetry = time.Second
 	lastRetry  = time.Minute
 )
 
-// byJob is the name of the index of the pods by their Job.
+// byJob is the name of the cache index by which the pods of a Job are found.
 const byJob = "job"
 
-// New returns a controller. An error names the field of the configuration that is out of range, and its range.
+// New returns a controller that does not run yet. If a field of the configuration is out of range, New returns an
+// error with the name of the field and its range.
 func New(c Config) (*Controller, error) {
 	if err := c.fill(); err != nil {
 		return nil, err
@@ -81,9 +83,11 @@ func New(c Config) (*Controller, error) {
 	return k, nil
 }
 
-// watch makes the caches of the Jobs, their pods and the nodes. The objects are cached without unread fields; see strip.
+// watch makes the caches of the Jobs, of their pods and of the nodes. The method strip removes the fields that this
+// package does not read, before an object is put into a cache.
 func (c *Controller) watch() {
-	// Without Evict only this controller's own pods are cached. The cluster may have many more.
+	// Without Evict, the cache contains only the pods that this controller has made. The cluster may have many more
+	// pods.
 	selector := ManagedLabel + "=true"
 	if c.config.Evict {
 		selector = batchv1.JobNameLabel
@@ -95,7 +99,8 @@ func (c *Controller) watch() {
 		informers.WithTweakListOptions(func(o *metav1.ListOptions) { o.LabelSelector = selector }))
 	c.jobs, c.nodes = f.Batch().V1().Jobs().Informer(), f.Core().V1().Nodes().Informer()
 	c.pods = pods.Core().V1().Pods().Informer()
-	_ = c.pods.AddIndexers(cache.Indexers{byJob: func(o any) ([]string, error) { // no error: the informer has not been started
+	// AddIndexers returns no error before the informer is started
+	_ = c.pods.AddIndexers(cache.Indexers{byJob: func(o any) ([]string, error) {
 		p := o.(*v1.Pod)
 		return []string{p.Namespace + "/" + p.Labels[batchv1.JobNameLabel]}, nil
 	}})
@@ -105,8 +110,9 @@ func (c *Controller) watch() {
 	_, _ = c.nodes.AddEventHandler(handler(func(_, o any) { c.nodeChanged(o.(*v1.Node)) }))
 }
 
-// handler returns an event handler that calls changed with the object before the change, nil if it is new, and with the
-// object after the change. For a deleted object it passes nil and the last known object.
+// handler returns an event handler that calls changed after each change of an object. The first argument of changed
+// is the object before the change, or nil if the object is new. The second argument is the object after the change.
+// For a deleted object, the first argument is nil, and the second argument is the last known state of the object.
 func handler(changed func(was, is any)) cache.ResourceEventHandler {
 	return cache.ResourceEventHandlerFuncs{
 		AddFunc:    func(o any) { changed(nil, o) },
@@ -120,11 +126,12 @@ func handler(changed func(was, is any)) cache.ResourceEventHandler {
 	}
 }
 
-// Run runs the controller until ctx ends, and returns the cause of ctx. Run returns an error if the API server does not
-// list the Jobs, pods and nodes within two minutes. Run can be called once.
+// Run runs the controller until ctx ends, and returns the cause of ctx. Run returns an error if the API server does
+// not list the Jobs, pods and nodes within two minutes. Run can be called only once.
 //
-// Two controllers must not run at once: each controller decides correctly, but both together make twice the copies.
-// Command straggler-controller elects one controller. The process may die at any time, and the next controller goes on.
+// Two controllers must not run in a cluster at once, because together they would make twice as many copies. The
+// command straggler-controller elects one controller. The process may die at any time, and another controller
+// continues its work.
 func (c *Controller) Run(ctx context.Context) error {
 	if c.events = c.config.Events; c.events == nil {
 		b := record.NewBroadcaster(record.WithContext(ctx))
@@ -155,8 +162,8 @@ func (c *Controller) Run(ctx context.Context) error {
 // syncTimeout is how long Run waits for the first lists of Jobs, pods and nodes.
 const syncTimeout = 2 * time.Minute
 
-// await waits until the caches are filled. If the API server does not list some objects in time, as when a role does not
-// allow it, the error names them.
+// await waits until the API server has listed the Jobs, pods and nodes. If some kinds are not listed in time, for
+// example because a role does not allow it, await returns an error with the names of these kinds.
 func (c *Controller) await(ctx context.Context) error {
 	within, cancel := context.WithTimeout(ctx, c.syncTimeout)
 	defer cancel()
@@ -170,9 +177,9 @@ func (c *Controller) await(ctx context.Context) error {
 		strings.Join(c.Missing(), ", "), c.syncTimeout)
 }
 
-// Missing returns the kinds of objects that the API server has not listed yet: "jobs", "pods", "nodes". Missing returns
-// none once the controller works. Missing may be called at any time and from any goroutine, such as by a readiness
-// probe.
+// Missing returns the kinds of objects that the API server has not listed yet: "jobs", "pods" or "nodes". When the
+// API server has listed all kinds, the controller works, and Missing returns an empty list. Missing may be called at
+// any time and from any goroutine, for example by a readiness probe.
 func (c *Controller) Missing() (kinds []string) {
 	if !c.jobs.HasSynced() {
 		kinds = append(kinds, "jobs")
@@ -186,7 +193,8 @@ func (c *Controller) Missing() (kinds []string) {
 	return kinds
 }
 
-// work syncs one Job from the queue. work returns false when the queue has shut down.
+// work takes one Job from the queue and syncs it. If the queue is empty, work waits. It returns false when the queue
+// has shut down.
 func (c *Controller) work(ctx context.Context) bool {
 	key, quit := c.queue.Get()
 	if quit {
@@ -203,7 +211,7 @@ func (c *Controller) work(ctx context.Context) bool {
 			c.metrics.log(key, err)
 		}
 		c.queue.AddRateLimited(key)
-		if again > 0 { // the next poll is not delayed by the error
+		if again > 0 { // so the next sync comes no later than without the error
 			c.queue.AddAfter(key, again)
 		}
 		return true
@@ -214,7 +222,7 @@ func (c *Controller) work(ctx context.Context) bool {
 	return true
 }
 
-// strip removes the fields of an object that this package does not read, most of them large.
+// strip removes the fields of an object that this package does not read, to save memory.
 func (c *Controller) strip(o any) (any, error) {
 	switch o := o.(type) {
 	case *v1.Pod:
@@ -229,7 +237,7 @@ func (c *Controller) strip(o any) (any, error) {
 		o.Status.Images = nil
 	case *batchv1.Job:
 		o.ManagedFields = nil
-		if !c.manages(o) && !c.evicts(o) { // only the Job's name is read
+		if !c.manages(o) && !c.evicts(o) { // of a Job that is not watched, only the name is read
 			o.Spec, o.Status, o.Annotations = batchv1.JobSpec{}, batchv1.JobStatus{}, nil
 		}
 	}

@@ -1,70 +1,83 @@
-// Package jobs is for clusters and programs that run Kubernetes Jobs and lose time to a few slow pods. Its [Controller]
-// is a Job controller: it makes the pods of a Job, copies slow pods on other nodes, and lets the first success of an
-// index win. The Controller runs the Indexed Jobs with its name in spec.managedBy:
+// Package jobs is for clusters and programs that run Kubernetes Jobs and lose time to a few slow pods. The type
+// [Controller] is a Job controller: it makes the pods of a Job. If a pod is slow, it makes a copy of the pod on
+// another node. The first pod that succeeds gives its index the result. The Controller runs the Indexed Jobs whose
+// spec.managedBy is the name of the Controller:
 //
 //	controller, err := jobs.New(jobs.Config{Client: client})
 //	err = controller.Run(ctx) // in one process at a time
 //
-// The controller keeps the Job's status as the API server requires it, so kubectl wait, CronJobs and owners work as
-// before. The controller uses only the API, and needs no change of the control plane. Command straggler-controller is
-// this package with flags, metrics and leader election.
+// The controller writes the Job's status as the built-in Job controller does, so kubectl wait, CronJobs and owners of
+// Jobs work as before. The controller uses only the Kubernetes API, and needs no change of the control plane. The
+// command straggler-controller runs this package with flags, metrics and leader election.
 //
 // # What a pod must allow
 //
-// An index may have two running pods at once. Their results must be equal, or go to separate places, such as a path
-// with the pod's name. The pod whose result counts has the label [WinnerLabel]. Other successful pods of the index are
-// deleted.
+// Two pods of the same index may run at once. Their results must be equal, or go to separate places, such as a path
+// that contains the name of the pod. The pod that gave the index its result gets the label [WinnerLabel]. Other
+// successful pods of the index are deleted.
 //
-// If two pods of an index must never run at once, set podReplacementPolicy: Failed, or [CopiesAnnotation]. Then a slow
-// pod is deleted and made again on another node.
+// If two pods of an index must never run at once, set podReplacementPolicy: Failed, or set [CopiesAnnotation] to
+// "false". Then the controller deletes a slow pod, waits for its end, and makes a new pod on another node.
 //
-// A pod may write its progress, and the work of its index, to [ProgressAnnotation]. Then slow pods are found sooner and
-// more surely than by their age alone.
+// A pod may write its progress, and the size of its index, to [ProgressAnnotation]. Then the controller finds slow
+// pods sooner and more surely than by their age alone.
 //
 // # Fields of a Job
 //
-// The controller honours these fields, and the pod template:
+// The controller obeys these fields of a Job's spec, and the pod template:
 //
-//   - completions, also of elastic Jobs; parallelism, which bounds copies, too; suspend; successPolicy;
+//   - completions, also if they change while the Job runs; parallelism, which limits all active pods, copies
+//     included; suspend; successPolicy;
 //   - backoffLimit, backoffLimitPerIndex, maxFailedIndexes, activeDeadlineSeconds;
 //   - podFailurePolicy and podReplacementPolicy.
 //
-// Another controller handles ttlSecondsAfterFinished for all Jobs. A slow pod that this controller deletes is no
-// failure. A pod that this controller deletes because the Job fails is a failure. A failed pod is made again after 10
-// s, then 20 s, and so on up to 10 min; failures are counted by index. NonIndexed Jobs and Jobs with more than 100,000
-// indexes are not run, and get an event that says so.
+// A controller of Kubernetes handles ttlSecondsAfterFinished for all Jobs. If this controller deletes a slow pod, the
+// pod is not counted as a failure. If it deletes a pod because the Job fails, the pod is counted as a failure. After
+// a failure of an index, the next pod of the index is made after a pause: 10 s after the first failure of the index,
+// 20 s after the second, and so on up to 10 min. NonIndexed Jobs and Jobs with more than 100,000 indexes are not run,
+// and get an event that says so.
 //
 // # A sync
 //
-// A sync brings one Job closer to its goal, in this order:
+// The controller works in syncs. A sync reads the state of one Job and its pods, and brings the Job closer to its
+// end. A sync has these steps:
 //
-//  1. The plan is made from the Job and its pods: the next status, the winner of each index, the pods to delete.
-//  2. The status is written. The status lists a failed pod before the pod is counted.
-//  3. Ended pods are released from their finalizer, and unneeded pods are marked with a reason and deleted.
-//  4. The state of the attempts is reported to package restart/engine, which answers with actions.
-//  5. The actions become pods, with a node affinity against nodes to avoid, and deletions.
+//  1. A plan is made from the Job and its pods. It contains the next status of the Job, the winning pod of each
+//     index, and the pods to delete.
+//  2. The status is written to the API server. A failed pod is first listed in the status, and counted as a failure
+//     in a later sync.
+//  3. The finalizer is removed from ended pods. Pods that are not needed get an annotation with the reason, and are
+//     deleted.
+//  4. The state of the pods is reported to package restart/engine, which returns actions: pods to make and pods to
+//     delete.
+//  5. The actions are carried out. A new pod gets a node affinity that excludes the nodes that it must avoid.
 //
-// A Job is synced after a change of the Job or of a pod, and once in an interval. A failed request needs no special care:
-// the next sync makes the same plan again, and the engine repeats its actions.
+// A Job is synced after a change of the Job or of one of its pods, and at least once in each Config.Interval. If a
+// request to the API server fails, the next sync makes the same plan again, and the engine returns the same actions
+// again.
 //
 // # Restarts of the controller
 //
-// The controller saves no state of its own. A new controller lists the Jobs, pods and nodes, and goes on where the last
-// one has stopped: it makes its plan from the objects of the API server, it counts ended pods under the finalizer
-// batch.kubernetes.io/job-tracking, as the built-in controller does, and it derives a pod's name from its attempt. Only
-// the knowledge about nodes from finished Jobs is lost.
+// The controller saves no state of its own. A new controller lists the Jobs, pods and nodes, and continues where the
+// last controller has stopped. It can do so because it makes each plan only from the objects of the API server. As in
+// the built-in controller, the finalizer batch.kubernetes.io/job-tracking keeps an ended pod until the pod is
+// counted. The name of a pod follows from its attempt, so no pod is made twice. After a restart, only the knowledge
+// about nodes from finished Jobs is lost.
 //
 // # The built-in controller
 //
-// With Config.Evict the controller also watches the built-in controller's Jobs with [EvictAnnotation]. The controller
-// evicts their slow pods if the podFailurePolicy ignores DisruptionTarget. A pod with the scheduling gate [Gate] waits
-// until the controller has set the nodes that it must avoid.
+// With Config.Evict the controller also watches Jobs of the built-in controller, if they have [EvictAnnotation]. It
+// evicts a slow pod of such a Job if the podFailurePolicy of the Job ignores DisruptionTarget, or if the Job is far
+// from its backoffLimit. If the pods have the scheduling gate [Gate], a new pod waits until the controller has set
+// the nodes that the pod must avoid.
 //
-// With Config.Taint, slow nodes get the taint [SlowTaint] for a while. The record of machines (package estimate/machines)
-// says which nodes are slow. The scheduler and Kueue respect the taint.
+// With Config.Taint the controller sets the taint [SlowTaint] on slow nodes for some time. Package estimate/machines
+// finds out which nodes are slow, from the run times of the attempts there. The scheduler and Kueue respect the
+// taint.
 //
 // # Cost
 //
-// A sync takes O(pods + completions) time, plus the requests to the API server. If 100 of a Job's 10,000 pods have
-// ended since the sync before, a sync takes 0.1 s of CPU time with its writes (go test -bench Sync ./jobs).
+// A sync takes O(pods + completions) time, plus the requests to the API server. For a Job with 10,000 pods, of which
+// 100 have ended since the last sync, a sync takes 0.1 s of CPU time, with its writes. The command go test -bench
+// Sync ./jobs measures this.
 package jobs

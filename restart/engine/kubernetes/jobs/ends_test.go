@@ -53,7 +53,7 @@ func TestRunningPodsOfAFailedJobCountAsFailures(t *testing.T) {
 	}
 }
 
-// 600 pods fail with their Job, more than the status lists at once. All of them are counted.
+// 600 pods fail with their Job. The status can list only 500 pods at once. All 600 failures are counted.
 func TestAllPodsOfALargeFailedJobAreCounted(t *testing.T) {
 	y := newToy(t, indexedJob(600, func(s *batchv1.JobSpec) { s.BackoffLimit = per(int32(0)) }))
 	y.slots = 200
@@ -102,7 +102,8 @@ func TestLoserIsNoFailureWhenTheJobFails(t *testing.T) {
 	assert.Contains(t, p.release, other)
 }
 
-// A foreign finalizer holds a pod when its Job ends. The Job gets its last condition only after the pod is gone.
+// A pod has another controller's finalizer when its Job ends. The Job gets its last condition only after the pod is
+// gone.
 func TestLastConditionWaitsForForeignFinalizers(t *testing.T) {
 	for _, fails := range []bool{true, false} {
 		y := newToy(t, indexedJob(2, func(s *batchv1.JobSpec) {
@@ -140,9 +141,9 @@ func TestLastConditionWaitsForForeignFinalizers(t *testing.T) {
 	}
 }
 
-// Somebody deletes a running pod, and the pod takes some time to end. Under podReplacementPolicy TerminatingOrFailed it
-// counts as a failure and is made again at once. Under Failed this happens after the pod has failed, even if the pod
-// had no node.
+// Somebody deletes a running pod, and the pod takes some time to end. With podReplacementPolicy: TerminatingOrFailed,
+// the failure is counted and the pod is made again at once. With Failed, this happens only after the pod has failed,
+// even if the pod had no node.
 func TestDeletedPodsFollowThePodReplacementPolicy(t *testing.T) {
 	for _, policy := range []batchv1.PodReplacementPolicy{batchv1.TerminatingOrFailed, batchv1.Failed} {
 		for _, node := range []string{"n9", ""} {
@@ -193,8 +194,8 @@ func TestDeletedPodWithoutCopiesEndsBeforeTheNext(t *testing.T) {
 	}
 }
 
-// The built-in controller has removed its finalizer from a successful pod. The index counts as complete before the Job's
-// status shows it.
+// The built-in controller has removed the finalizer from a successful pod. Then this controller takes the index to be
+// complete, before the Job's status shows it.
 func TestSuccessCountsBeforeTheBuiltInStatusShowsIt(t *testing.T) {
 	pod := makePod(indexedJob(1), 0, "", nil, false, 0)
 	pod.UID, pod.Finalizers, pod.Status.Phase = "pod", nil, v1.PodSucceeded

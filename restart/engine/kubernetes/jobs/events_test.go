@@ -16,7 +16,8 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 )
 
-// The controller records the built-in controller's events: each pod that is made or deleted, and each suspension.
+// The controller records the same events as the built-in controller: one for each pod that is made or deleted, and
+// one for each suspension.
 func TestEventsAreTheBuiltInControllers(t *testing.T) {
 	y := newToy(t, indexedJob(2))
 	suspend := func(to bool) {
@@ -116,8 +117,9 @@ func TestYoungRetriesGetNoCopies(t *testing.T) {
 	}
 }
 
-// A silent retry gets a copy once it has run as long as the other indexes took. A retry that reports slow progress gets a
-// copy earlier, because the progress of the other indexes was right.
+// The pod after a failure gets a copy. If it reports no progress, this happens when it has run for as long as the
+// other indexes took. If it reports slow progress, it happens earlier, because the progress of the other indexes was
+// right.
 func TestSlowRetryIsCopied(t *testing.T) {
 	for silent, least := range map[bool]time.Duration{true: 20 * time.Second, false: 2 * time.Second} {
 		y := newToy(t, indexedJob(4))

@@ -16,15 +16,17 @@ import (
 	"github.com/straggler-go/straggler/restart/engine"
 )
 
-// evicts reports whether the built-in controller runs a Job, and the Job allows the eviction of its slow pods.
+// evicts reports whether this controller may evict slow pods of a Job: Config.Evict is set, the built-in controller
+// runs the Job, and the Job has EvictAnnotation.
 func (c *Controller) evicts(job *batchv1.Job) bool {
 	by := job.Spec.ManagedBy
 	return c.config.Evict && job.Annotations[EvictAnnotation] == "true" && (by == nil || *by == batchv1.JobControllerName)
 }
 
-// syncEvicting syncs a Job of the built-in controller, and returns when to sync it again. Copies are not possible,
-// because the built-in controller deletes the younger of two pods of an index. A pod to restart is evicted, and its
-// node is tainted for a minute, so that the next pod of the index goes to another node.
+// syncEvicting syncs a Job that the built-in controller runs, and returns the time after which the Job must be synced
+// again. Copies are not possible, because the built-in controller deletes the younger of two pods of an index. To
+// restart a pod, syncEvicting evicts it. The pod's node gets a taint for a minute, so that the next pod of the index
+// goes to another node.
 func (c *Controller) syncEvicting(
 	ctx context.Context, key string, job *batchv1.Job, pods []*v1.Pod,
 ) (time.Duration, error) {
@@ -38,7 +40,8 @@ func (c *Controller) syncEvicting(
 		c.drop(key)
 		return 0, nil
 	}
-	// The plan has only the winners: the built-in controller writes the status and deletes pods.
+	// In this plan only the fields about winning pods are set. The built-in controller writes the status and deletes
+	// pods.
 	s.copies = false
 	p.winners, p.givenUp = make([]*v1.Pod, s.tasks), make(indexes, s.tasks)
 	p.completed, _ = parseIndexes(job.Status.CompletedIndexes, s.tasks)
@@ -60,7 +63,8 @@ func (c *Controller) syncEvicting(
 	return s.interval, nil
 }
 
-// pollEvicting asks the engine about a Job of the built-in controller. A cancellation names the pod by its UID.
+// pollEvicting reports the pods of a Job of the built-in controller to the engine.Phase, and returns its actions. In
+// an action to cancel, ID is the UID of the pod. avoid returns the nodes that the next pod of an index must avoid.
 func (c *Controller) pollEvicting(
 	key string, job *batchv1.Job, s spec, p *plan, pods []*v1.Pod,
 ) (actions []engine.Action, avoid func(index int) []string, err error) {
@@ -70,7 +74,8 @@ func (c *Controller) pollEvicting(
 	if err != nil {
 		return nil, nil, err
 	}
-	// The built-in controller makes the pods. bind matches them to the attempts that the engine has asked for.
+	// The built-in controller makes the pods. The method bind connects each new pod with the attempt that the
+	// engine.Phase has submitted.
 	r.bind(pods)
 	r.phase.SetSlots(s.slots)
 	actions = slices.Clone(r.phase.Poll(p.now, r.attempts(p.now, p, pods)))
@@ -84,7 +89,8 @@ func (c *Controller) pollEvicting(
 	return actions, c.avoided(r, pods, p.now), nil
 }
 
-// bind gives a new pod of the built-in controller the attempt that the engine has asked for in its index.
+// bind connects new pods, which the built-in controller has made, with the attempts that the engine.Phase has
+// submitted. A new pod of an index gets the ID of the attempt that was submitted for this index.
 func (r *run) bind(pods []*v1.Pod) {
 	var wanted map[int]string
 	for _, q := range r.phase.Outstanding() {
@@ -103,7 +109,7 @@ func (r *run) bind(pods []*v1.Pod) {
 	}
 }
 
-// uidOf returns the UID of an attempt's pod, or "".
+// uidOf returns the UID of the pod that runs an attempt, or "" if no such pod is known.
 func (r *run) uidOf(attempt string) string {
 	for uid, s := range r.seen {
 		if s.id == attempt {
@@ -113,7 +119,8 @@ func (r *run) uidOf(attempt string) string {
 	return ""
 }
 
-// evict evicts a pod and taints its node, if an eviction does not make the Job fail.
+// evict evicts the pod of the action a, and taints its node for a minute. If an eviction could make the Job fail,
+// evict does not evict the pod, and records an event.
 func (c *Controller) evict(ctx context.Context, job *batchv1.Job, p *plan, pods []*v1.Pod, a *engine.Action) error {
 	at := slices.IndexFunc(pods, func(pod *v1.Pod) bool { return string(pod.UID) == a.ID && active(pod) })
 	if at < 0 {
@@ -125,7 +132,7 @@ func (c *Controller) evict(ctx context.Context, job *batchv1.Job, p *plan, pods 
 			"without it evictions count as failures, and the Job is close to its backoffLimit")
 		return nil
 	}
-	// The taint comes before the eviction, so that the next pod of the index does not return to the node at once.
+	// The node is tainted before the pod is evicted, so that the next pod of the index does not run on the same node.
 	c.mu.Lock()
 	c.marks.evicted[pod.Spec.NodeName] = p.now
 	c.mu.Unlock()
@@ -138,7 +145,8 @@ func (c *Controller) evict(ctx context.Context, job *batchv1.Job, p *plan, pods 
 	return err
 }
 
-// askEviction asks for the eviction of a pod, and reports whether the pod is evicted. A disruption budget may forbid it.
+// askEviction asks the API server to evict a pod, and reports whether the API server does so. If a disruption budget
+// forbids the eviction, or the pod no longer exists, askEviction returns false and no error.
 func (c *Controller) askEviction(ctx context.Context, pod *v1.Pod) (done bool, err error) {
 	err = c.config.Client.PolicyV1().Evictions(pod.Namespace).Evict(ctx, &policyv1.Eviction{
 		ObjectMeta:    metav1.ObjectMeta{Name: pod.Name, Namespace: pod.Namespace},
@@ -150,14 +158,16 @@ func (c *Controller) askEviction(ctx context.Context, pod *v1.Pod) (done bool, e
 	return err == nil, err
 }
 
-// mayEvict reports whether an eviction does not make a Job fail: evictions do not count as failures, or the Job is far
-// from its limit.
+// mayEvict reports whether a pod of a Job may be evicted without the danger that the Job fails. There are two cases:
+// the Job's podFailurePolicy ignores evictions, or the Job has no backoffLimitPerIndex and one more failure leaves
+// the number of failures below backoffLimit.
 func mayEvict(job *batchv1.Job) bool {
 	return ignoresEviction(job) ||
 		job.Spec.BackoffLimitPerIndex == nil && int(job.Status.Failed)+1 < backoffLimit(job)
 }
 
-// ignoresEviction reports whether a Job does not count evictions as failures.
+// ignoresEviction reports whether a Job's podFailurePolicy ignores failed pods with the condition DisruptionTarget.
+// Then evictions are not counted as failures of the Job.
 func ignoresEviction(job *batchv1.Job) bool {
 	if job.Spec.PodFailurePolicy == nil {
 		return false

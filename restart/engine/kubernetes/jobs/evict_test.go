@@ -18,7 +18,7 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 )
 
-// builtIn is a Job of the built-in controller with EvictAnnotation.
+// builtIn returns a Job of the built-in controller that has EvictAnnotation.
 func builtIn(n int32) *batchv1.Job {
 	job := indexedJob(n, failurePolicy(ignoresDisruptions))
 	job.Spec.ManagedBy = nil
@@ -26,7 +26,8 @@ func builtIn(n int32) *batchv1.Job {
 	return job
 }
 
-// controls is the visible part of the built-in controller: it makes a pod for each index that is not complete.
+// controls does the work of the built-in controller that this test needs: it makes a pod for each index that is not
+// complete.
 func controls(y *toy) {
 	job := y.job().DeepCopy()
 	done, alive := make(indexes, *job.Spec.Completions), make(indexes, *job.Spec.Completions)
@@ -54,7 +55,7 @@ func controls(y *toy) {
 	y.change(func(j *batchv1.Job) { j.Status = job.Status })
 }
 
-// evictable lets the API server evict pods, and returns the counter of evictions.
+// evictable makes the API server evict pods, and returns a pointer to the number of evictions.
 func evictable(y *toy) *int {
 	evicted := 0
 	y.client.PrependReactor("create", "pods", func(action clienttesting.Action) (bool, runtime.Object, error) {
@@ -80,7 +81,8 @@ func complete(y *toy) bool {
 
 func TestSlowPodsOfTheBuiltInControllerAreEvicted(t *testing.T) {
 	t.Run("", func(t *testing.T) { testEviction(t, 1) })
-	t.Run("seldom", func(t *testing.T) { testEviction(t, 4) }) // pods have told how far they are before they are seen
+	// pods have reported progress before the controller first sees them
+	t.Run("seldom", func(t *testing.T) { testEviction(t, 4) })
 }
 
 func testEviction(t *testing.T, every int) {
@@ -97,7 +99,7 @@ func testEviction(t *testing.T, every int) {
 		n, err := y.client.CoreV1().Nodes().Get(context.Background(), "n3", metav1.GetOptions{})
 		require.NoError(t, err)
 		y.slots = 4
-		if hasTaint(n) { // the scheduler heeds it as long as there is room elsewhere
+		if hasTaint(n) { // the scheduler avoids the node as long as there is room elsewhere
 			y.nodes = []string{"n0", "n1", "n2"}
 		}
 	}

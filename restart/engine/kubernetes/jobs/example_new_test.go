@@ -13,7 +13,8 @@ import (
 	"github.com/straggler-go/straggler/restart/engine/kubernetes/jobs"
 )
 
-// A program runs the Jobs of one namespace, at most one restart of each index, and taints slow nodes for half an hour.
+// A program runs the Jobs of one namespace. It allows at most one restart of each index, and taints slow nodes for
+// half an hour.
 func ExampleNew() {
 	config, err := rest.InClusterConfig()
 	if err != nil {
@@ -30,7 +31,7 @@ func ExampleNew() {
 		Taint:     jobs.Taint{Effect: v1.TaintEffectPreferNoSchedule, For: 30 * time.Minute},
 	})
 	if err != nil {
-		log.Fatal(err) // names the field that is out of range
+		log.Fatal(err) // the error contains the name of the field that is out of range
 	}
 	log.Fatal(controller.Run(context.Background())) // only one process at a time
 }

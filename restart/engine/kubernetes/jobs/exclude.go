@@ -2,9 +2,9 @@ package jobs
 
 import v1 "k8s.io/api/core/v1"
 
-// exclude adds to an affinity that a pod must not run on some nodes, by their names. The requirement is added to each
-// term, because a node that matches a single term is accepted. If soft is true, exclude adds a preference instead, for a
-// pod that would otherwise find no node.
+// exclude adds to the affinity of a pod that the pod must not run on the nodes with these names, and returns the
+// affinity. It adds this requirement to each term, because the scheduler accepts a node that matches one term. If
+// soft is true, exclude only adds that the pod prefers other nodes.
 func exclude(a *v1.Affinity, nodes []string, soft bool) *v1.Affinity {
 	if a == nil {
 		a = &v1.Affinity{}

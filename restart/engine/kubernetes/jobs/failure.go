@@ -12,7 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// policyAction returns the action of a Job's podFailurePolicy for a failed pod, and the reason. The default is Count.
+// policyAction returns the action that a Job's podFailurePolicy demands for a failed pod, and the reason as a text.
+// If no rule matches the pod, the action is Count.
 func policyAction(job *batchv1.Job, p *v1.Pod) (action batchv1.PodFailurePolicyAction, message string) {
 	if policy := job.Spec.PodFailurePolicy; policy != nil {
 		for i := range policy.Rules {
@@ -25,7 +26,8 @@ func policyAction(job *batchv1.Job, p *v1.Pod) (action batchv1.PodFailurePolicyA
 	return batchv1.PodFailurePolicyActionCount, ""
 }
 
-// matches returns why a pod meets a rule, or "" if it does not.
+// matches returns a text that says why a pod meets a rule of a podFailurePolicy, or "" if the pod does not meet the
+// rule.
 func matches(rule *batchv1.PodFailurePolicyRule, p *v1.Pod) string {
 	if codes := rule.OnExitCodes; codes != nil && p.Status.Phase == v1.PodFailed {
 		for _, list := range [][]v1.ContainerStatus{p.Status.ContainerStatuses, p.Status.InitContainerStatuses} {
@@ -52,8 +54,8 @@ func matches(rule *batchv1.PodFailurePolicyRule, p *v1.Pod) string {
 	return ""
 }
 
-// failuresOf returns how often a pod's index has failed, by this pod: the failures before the pod was made, plus one if
-// the pod has failed and counts.
+// failuresOf returns how often a pod's index has failed, as far as this pod shows it. This is the number of failures
+// before the pod was made, plus 1 if the pod itself has failed and its failure is not ignored.
 func failuresOf(job *batchv1.Job, p *v1.Pod) int {
 	n := carries(p)
 	if action, _ := policyAction(job, p); hasFailed(job, p) && action != batchv1.PodFailurePolicyActionIgnore {
@@ -62,7 +64,8 @@ func failuresOf(job *batchv1.Job, p *v1.Pod) int {
 	return n
 }
 
-// carries returns how often a pod's index had failed when the pod was made. An annotation of the pod holds this number.
+// carries returns how often a pod's index had failed when the pod was made. An annotation of the pod contains this
+// number.
 func carries(p *v1.Pod) int {
 	n, _ := strconv.Atoi(p.Annotations[countAnnotation])
 	return n
@@ -73,7 +76,8 @@ const (
 	maxBackoff   = 10 * time.Minute
 )
 
-// backoff returns how long an index waits after its n-th failure: 10 s, 20 s, 40 s and so on, up to 10 min.
+// backoff returns how long an index must wait for its next pod after this number of failures: 10 s after the first
+// failure, 20 s after the second, 40 s after the third and so on, up to 10 min.
 func backoff(failures int) time.Duration {
 	if failures <= 0 {
 		return 0
@@ -81,7 +85,9 @@ func backoff(failures int) time.Duration {
 	return min(firstBackoff<<min(failures-1, 10), maxBackoff)
 }
 
-// pastRestarts reports whether the kubelets have restarted containers more often than the Job's backoffLimit allows.
+// pastRestarts reports whether the Job fails because its containers were restarted too often. This is possible only
+// with the restartPolicy OnFailure. Then the kubelets restart containers. The Job fails if the number of restarts in
+// its active pods reaches backoffLimit, or 1 if backoffLimit is 0.
 func pastRestarts(job *batchv1.Job, pods []*v1.Pod) bool {
 	if job.Spec.Template.Spec.RestartPolicy != v1.RestartPolicyOnFailure {
 		return false
@@ -95,7 +101,8 @@ func pastRestarts(job *batchv1.Job, pods []*v1.Pod) bool {
 	return n > 0 && n >= limit
 }
 
-// backoffLimit returns how many failures a Job allows, with the API's defaults.
+// backoffLimit returns how many failures a Job may have. If spec.backoffLimit is not set, the API's default is used:
+// 6, or no limit if backoffLimitPerIndex is set.
 func backoffLimit(job *batchv1.Job) int {
 	switch {
 	case job.Spec.BackoffLimit != nil:
@@ -106,13 +113,16 @@ func backoffLimit(job *batchv1.Job) int {
 	return 6
 }
 
-// mostUncounted is how many failed pods the status lists at most before they are counted, as in the built-in controller.
-// The status must fit into one object of the API server.
+// mostUncounted is the largest number of failed pods that a Job's status lists before they are counted. The built-in
+// controller has the same limit. Without a limit, the Job could become too large for the API server.
 const mostUncounted = 500
 
-// countFailures counts the listed failures of pods that have no finalizer any more, and lists the new failures.
+// countFailures brings the failures in the next status up to date. If a pod is listed as failed and no longer has its
+// finalizer, the pod is added to the number of failures and removed from the list. New failures are added to the
+// list.
 func (p *plan) countFailures(pods []*v1.Pod) {
-	// held are the pods with a finalizer. A listed pod without one is counted now, and leaves the list.
+	// held contains the pods that still have the finalizer. A listed pod that does not have it is counted now, and is
+	// removed from the list.
 	held := make(map[types.UID]bool)
 	for _, pod := range pods {
 		if hasFinalizer(pod) {
@@ -139,8 +149,8 @@ func (p *plan) countFailures(pods []*v1.Pod) {
 	p.list(pods)
 }
 
-// list adds the new failures to the status, as far as the status has room for them. list runs once more when the Job
-// fails, because then all active pods become failures.
+// list adds new failures to the list of failed pods in the next status, up to mostUncounted. It is called a second
+// time when the Job fails, because then all active pods are counted as failures.
 func (p *plan) list(pods []*v1.Pod) {
 	p.delayed, p.later = 0, nil
 	open := &p.status.UncountedTerminatedPods.Failed
@@ -162,7 +172,8 @@ func (p *plan) list(pods []*v1.Pod) {
 	}
 }
 
-// counts reports whether a pod counts as a failure. When the Job fails, pods that have not ended count, too.
+// counts reports whether a pod is counted as a failure. If the Job fails, pods that have not ended are counted as
+// failures, too.
 func (p *plan) counts(pod *v1.Pod) bool {
 	i := index(pod)
 	if i < 0 || i >= len(p.winners) || !hasFailed(p.job, pod) && !p.failsWith(pod) {
@@ -172,16 +183,18 @@ func (p *plan) counts(pod *v1.Pod) bool {
 	return action != batchv1.PodFailurePolicyActionIgnore
 }
 
-// failing reports whether the Job will fail.
+// failing reports whether the Job fails: it has the condition FailureTarget.
 func (p *plan) failing() bool { return holds(&p.status, batchv1.JobFailureTarget) }
 
-// failsWith reports whether a pod is removed because the Job fails, and counts as a failure for that.
+// failsWith reports whether a pod is deleted and counted as a failure only because the whole Job fails. The pod has
+// not ended, and its index has no result.
 func (p *plan) failsWith(pod *v1.Pod) bool {
 	i := index(pod)
 	return p.failing() && !terminal(pod) && !cancelledHere(pod) && i >= 0 && i < len(p.winners) && !p.completed[i]
 }
 
-// noteFailure records a failure that counts, for the pause before the next pod of its index.
+// noteFailure records the failure of a pod in p.setbacks. The pause before the next pod of the index is computed from
+// it.
 func (p *plan) noteFailure(pod *v1.Pod) {
 	i := index(pod)
 	if p.setbacks == nil {
@@ -189,7 +202,7 @@ func (p *plan) noteFailure(pod *v1.Pod) {
 	}
 	s := p.setbacks[i]
 	if p.failures != nil && i >= 0 && i < len(p.failures) {
-		s.failures = p.failures[i] // each pod knows the failures before it
+		s.failures = p.failures[i] // each pod has the number of earlier failures in an annotation
 	} else {
 		s.failures++
 	}
@@ -199,14 +212,16 @@ func (p *plan) noteFailure(pod *v1.Pod) {
 	p.setbacks[i] = s
 }
 
-// pauseEnd returns the time at which the next pod of an index may be made. The pause grows with the index's failures.
+// pauseEnd returns the time from which on the next pod of index i may be made. After each failure of an index there
+// is a pause, which grows with the number of its failures.
 func (p *plan) pauseEnd(i int) time.Time {
 	s := p.setbacks[i]
 	return s.last.Add(backoff(s.failures))
 }
 
-// delays reports whether a failed pod must keep its finalizer, because no other pod carries the index's number of
-// failures.
+// delays reports whether a failed pod must keep its finalizer for now. The index's number of failures is stored only
+// in annotations of its pods. As long as no later pod has the number that includes this failure, the failed pod must
+// stay.
 func (p *plan) delays(pod *v1.Pod) bool {
 	i := index(pod)
 	if p.failures == nil || i < 0 || i >= len(p.winners) || p.completed[i] || p.givenUp[i] || p.ending() || p.suspended() {

@@ -14,8 +14,9 @@ import (
 )
 
 // The Job is complete, each index has one winner, and no failure is counted twice, whichever write to the API server
-// goes wrong. Each write is in turn refused, or timed out, or carried out with its answer lost. A slow node, an index
-// that fails once and a hung pod make sure that there are copies, cancellations and pauses.
+// fails. In each run of the test, another write fails: the API server refuses it, or it times out, or its answer is
+// lost. A slow node, an index that fails once and a hung pod make sure that there are copies, cancellations and
+// pauses.
 func TestOneFaultyWriteDoesNoHarm(t *testing.T) {
 	for _, fault := range []fault{refused, timedOut, answerLost} {
 		calls := 0
@@ -61,7 +62,7 @@ func TestOneFaultyWriteDoesNoHarm(t *testing.T) {
 	}
 }
 
-// fault is the way in which a write fails.
+// fault is a way in which a write to the API server fails.
 type fault string
 
 const (
@@ -70,7 +71,7 @@ const (
 	answerLost fault = "carried out, and the answer is lost"
 )
 
-// fault lets one write fail, and counts the writes.
+// fault makes one write fail, and counts all writes.
 func (y *toy) fault(at int, of fault, calls *int) {
 	*calls = 0
 	write := func(own func(clienttesting.Action) (bool, runtime.Object, error)) clienttesting.ReactionFunc {

@@ -14,14 +14,15 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// gated reports whether a pod waits until this controller has set the nodes that it must avoid.
+// gated reports whether a pod still has the scheduling gate [Gate]. The pod waits until the controller has set the
+// nodes that it must avoid.
 func gated(p *v1.Pod) bool {
 	return slices.ContainsFunc(p.Spec.SchedulingGates, func(g v1.PodSchedulingGate) bool { return g.Name == Gate })
 }
 
-// avoided returns a function that lists the nodes which the next pod of an index must avoid: the slow nodes, and the
-// nodes from which a pod was evicted in the last minute. The list is empty if no other node is left, or if a pod of the
-// index has found no other node. The controller is locked.
+// avoided returns a function that lists the names of the nodes which the next pod of an index must avoid. These are
+// the slow nodes, and the nodes from which a pod was evicted in the last minute. If no other node is left, or if a
+// pod of the index has found no other node, the list is empty. The caller has locked c.mu.
 func (c *Controller) avoided(r *run, pods []*v1.Pod, now time.Time) func(index int) []string {
 	c.marks.forget(now, c.config.Taint.For)
 	bad := map[string]bool{}
@@ -31,7 +32,7 @@ func (c *Controller) avoided(r *run, pods []*v1.Pod, now time.Time) func(index i
 	for name := range c.marks.evicted {
 		bad[name] = true
 	}
-	// left counts the nodes that a pod may still use.
+	// left is the number of nodes that remain for the pods.
 	left := 0
 	for _, o := range c.nodes.GetIndexer().List() {
 		if n := o.(*v1.Node); usable(n) && !bad[n.Name] {
@@ -55,8 +56,9 @@ func (c *Controller) avoided(r *run, pods []*v1.Pod, now time.Time) func(index i
 	}
 }
 
-// ungate removes the gate of pods, and adds the nodes that they must avoid. If the Job counts evictions as failures,
-// the nodes are a preference: otherwise a pod without another node could not be evicted, and would wait for ever.
+// ungate removes the scheduling gate from the pods that have it, and adds to each pod the nodes that it must avoid.
+// If evictions are counted as failures of the Job, the pods only prefer other nodes. Otherwise a pod that finds no
+// other node would wait for ever, because it could not be evicted.
 func (c *Controller) ungate(
 	ctx context.Context, job *batchv1.Job, pods []*v1.Pod, avoid func(index int) []string,
 ) error {
@@ -82,8 +84,8 @@ func (c *Controller) ungate(
 	})
 }
 
-// unstick evicts the pods that find no node because of the nodes that they must avoid. The next pods of their indexes
-// need not avoid any node.
+// unstick evicts the pods that have found no node because of the nodes that they must avoid. The next pods of their
+// indexes may run on any node.
 func (c *Controller) unstick(ctx context.Context, job *batchv1.Job, pods []*v1.Pod, now time.Time) error {
 	return each(ctx, len(pods), func(i int) error {
 		if !stuck(pods[i], now) || !mayEvict(job) {

@@ -39,7 +39,7 @@ func TestGatesLeaveSomewhereToRun(t *testing.T) {
 	job.Spec.Template.Spec.SchedulingGates = []v1.PodSchedulingGate{{Name: Gate}}
 	y := newToy(t, job, func(y *toy, c *Config) { c.Evict, y.nodes = true, []string{"n0", "n1"} })
 	evicted := evictable(y)
-	y.nodes = []string{"n0"} // n1 is unfit, and nobody says so
+	y.nodes = []string{"n0"} // the scheduler does not use n1, and the controller does not know why
 	y.c.marks.evicted["n0"] = y.now
 	for range 60 {
 		controls(y)

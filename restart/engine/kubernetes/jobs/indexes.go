@@ -6,11 +6,12 @@ import (
 	"strings"
 )
 
-// indexes is a set of completion indexes: indexes[i] says whether i is in the set.
+// indexes is a set of completion indexes: element i is true if the set contains the index i.
 type indexes []bool
 
-// parseIndexes reads a set as a Job's status writes it, such as "0-3,5". parseIndexes leaves out indexes of n or more,
-// which a Job has after its completions were reduced. After an error the set holds the indexes before it.
+// parseIndexes parses a set of indexes in the form that a Job's status has, such as "0-3,5". It ignores indexes of n
+// or more, because a Job's status may contain such indexes after its completions were reduced. If the text has an
+// error, the returned set contains the indexes before the error.
 func parseIndexes(text string, n int) (indexes, error) {
 	set := make(indexes, n)
 	if text == "" {
@@ -36,7 +37,8 @@ func parseIndexes(text string, n int) (indexes, error) {
 	return set, nil
 }
 
-// String returns the set as a Job's status writes it: ascending, and three or more successive indexes as a range.
+// String returns the set in the form that a Job's status has, such as "0-3,5,6": in ascending order, with a range for
+// three or more successive indexes.
 func (s indexes) String() string {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {

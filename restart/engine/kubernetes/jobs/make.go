@@ -13,8 +13,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// podName returns the name of an attempt's pod. The name depends only on the Job and the attempt, so that a second
-// attempt to make the pod changes nothing. A long name of a Job is cut, so that the result has at most 63 characters.
+// podName returns the name of the pod that runs an attempt of index i. The name depends only on the Job, the index
+// and the attempt. So a second request to make the same pod changes nothing. If the name of the Job is long, podName
+// shortens it, so that the result has at most 63 characters.
 func podName(job *batchv1.Job, i int, attempt string) string {
 	h := fnv.New64a()
 	h.Write([]byte(string(job.UID) + "/" + attempt))
@@ -22,13 +23,14 @@ func podName(job *batchv1.Job, i int, attempt string) string {
 	return job.Name[:min(len(job.Name), 63-len(tail))] + tail
 }
 
-// makePod makes the pod of an attempt from the Job's template, as the built-in controller does, and adds the attempt's
-// annotations. The pod must not run on the nodes in avoid. If soft is true, it only prefers other nodes. failures is how
-// often the index has failed.
+// makePod returns the pod that runs an attempt of index i. It makes the pod from the Job's template, as the built-in
+// controller does, and adds annotations about the attempt. avoid lists the names of nodes. If soft is false, the pod
+// must not run on these nodes. If soft is true, the pod prefers other nodes. failures is how often the index has
+// failed.
 func makePod(job *batchv1.Job, i int, attempt string, avoid []string, soft bool, failures int) *v1.Pod {
 	t := job.Spec.Template.DeepCopy()
 	p := &v1.Pod{ObjectMeta: t.ObjectMeta, Spec: t.Spec}
-	number, yes := strconv.Itoa(i), true // labels and owner references need strings and pointers
+	number, yes := strconv.Itoa(i), true // labels need a string, and owner references need a pointer to a bool
 	p.Name, p.GenerateName, p.Namespace = podName(job, i, attempt), "", job.Namespace
 	p.Labels = with(p.Labels, batchv1.JobNameLabel, job.Name, legacyNameLabel, job.Name, ManagedLabel, "true",
 		batchv1.ControllerUidLabel, string(job.UID), legacyOwnerLabel, string(job.UID), indexAnnotation, number)
@@ -49,7 +51,8 @@ func makePod(job *batchv1.Job, i int, attempt string, avoid []string, soft bool,
 			addIndex(&list[k])
 		}
 	}
-	// AvoidAnnotation marks a pod that may find no node; see stuck. A preference never keeps a pod waiting.
+	// A pod that must avoid nodes may find no other node. It gets AvoidAnnotation, by which the function stuck finds
+	// such a pod. A pod that only prefers other nodes never waits for this reason.
 	if len(avoid) > 0 {
 		p.Spec.Affinity = exclude(p.Spec.Affinity, avoid, soft)
 		if !soft {
@@ -59,7 +62,7 @@ func makePod(job *batchv1.Job, i int, attempt string, avoid []string, soft bool,
 	return p
 }
 
-// with adds pairs of keys and values to a map, and returns the map.
+// with adds keys and values to a map, and returns the map. pairs contains each key, followed by its value.
 func with(m map[string]string, pairs ...string) map[string]string {
 	if m == nil {
 		m = make(map[string]string, len(pairs)/2)
@@ -70,9 +73,10 @@ func with(m map[string]string, pairs ...string) map[string]string {
 	return m
 }
 
-const indexVariable = "JOB_COMPLETION_INDEX" // the environment variable with the pod's index
+const indexVariable = "JOB_COMPLETION_INDEX" // environment variable that contains the pod's completion index
 
-// addIndex adds the index to a container's environment, unless the template has done so.
+// addIndex adds the environment variable with the pod's completion index to a container, unless the container already
+// has it.
 func addIndex(c *v1.Container) {
 	if slices.ContainsFunc(c.Env, func(e v1.EnvVar) bool { return e.Name == indexVariable }) {
 		return
@@ -81,7 +85,7 @@ func addIndex(c *v1.Container) {
 	c.Env = append(c.Env, v1.EnvVar{Name: indexVariable, ValueFrom: &v1.EnvVarSource{FieldRef: from}})
 }
 
-// isOf reports whether a pod belongs to the Job with a UID.
+// isOf reports whether the owner of a pod is the Job with this UID.
 func isOf(p *v1.Pod, job types.UID) bool {
 	owner := metav1.GetControllerOfNoCopy(p)
 	return owner != nil && owner.UID == job

@@ -11,7 +11,8 @@ import (
 	"github.com/straggler-go/straggler/restart/engine"
 )
 
-// metrics are the controller's metrics for Prometheus. metrics is a [prometheus.Collector]. Examples of their values:
+// metrics contains the controller's metrics for Prometheus. It implements [prometheus.Collector]. For example, these
+// values may be shown:
 //
 //	straggler_pods_total{op="submit",action="copy",reason="idle-slot"} 4    four copies were made on idle slots
 //	straggler_copies_total{result="won"} 3                                  three copies have won
@@ -19,12 +20,12 @@ import (
 //	straggler_jobs_total{result="complete"} 1                               one Job is Complete
 //	straggler_tainted_nodes 2                                               two nodes have the taint
 type metrics struct {
-	pods    *prometheus.CounterVec   // pods made and deleted
-	copies  *prometheus.CounterVec   // copies and their outcome
-	seconds *prometheus.CounterVec   // run time of ended attempts
-	jobs    *prometheus.CounterVec   // ended Jobs
-	syncs   *prometheus.HistogramVec // time of a sync
-	tainted prometheus.Gauge         // tainted nodes
+	pods    *prometheus.CounterVec   // number of pods made and deleted
+	copies  *prometheus.CounterVec   // number of copies, by outcome
+	seconds *prometheus.CounterVec   // run time of ended attempts, in seconds
+	jobs    *prometheus.CounterVec   // number of ended Jobs
+	syncs   *prometheus.HistogramVec // time that a sync takes, in seconds
+	tainted prometheus.Gauge         // number of tainted nodes
 	queue   *queueMetrics
 	build   prometheus.Collector
 }
@@ -52,7 +53,7 @@ func newMetrics() *metrics {
 	}
 }
 
-// all lists the single metrics.
+// all lists the metrics one by one, the metrics of the queue included.
 func (m *metrics) all() []prometheus.Collector {
 	return append(m.queue.all(), m.pods, m.copies, m.seconds, m.jobs, m.syncs, m.tainted, m.build)
 }
@@ -71,7 +72,7 @@ func (m *metrics) Collect(to chan<- prometheus.Metric) {
 	}
 }
 
-// did counts a carried out action.
+// did counts in the metrics an action that was carried out.
 func (m *metrics) did(a *engine.Action) {
 	action, reason := a.Decision.Action.String(), a.Decision.Reason.String()
 	if a.Decision == (restart.Decision{}) {
@@ -80,10 +81,12 @@ func (m *metrics) did(a *engine.Action) {
 	m.pods.WithLabelValues(a.Op.String(), action, reason).Inc()
 }
 
-// count adds the growth of a run's ledger since the last call. The controller is locked.
+// count brings the metrics up to date with a run. The ledger of the run's phase contains totals, such as the number
+// of copies. count adds to the metrics by how much the totals have grown since the last call. The caller has locked
+// c.mu of the Controller.
 func (m *metrics) count(r *run) {
-	// A new phase of the same Job is told of attempts that were counted before. The first ledger of such a phase is not
-	// added.
+	// A new phase of the same Job receives reports about attempts that are already in the metrics. So the first
+	// ledger of such a phase is not added.
 	now, was := r.phase.Ledger(), r.counted
 	if r.recount {
 		r.recount, was = false, now
@@ -96,15 +99,15 @@ func (m *metrics) count(r *run) {
 	r.counted = now
 }
 
-// finished counts an ended Job.
+// finished adds an ended Job to the metrics. complete says whether the Job has succeeded.
 func (m *metrics) finished(complete bool) {
 	m.jobs.WithLabelValues(map[bool]string{true: "complete", false: "failed"}[complete]).Inc()
 }
 
-// synced records the time and the result of a sync.
+// synced adds a sync to the metrics: how long it took, and whether it failed.
 func (m *metrics) synced(took time.Duration, err error) {
 	m.syncs.WithLabelValues(map[bool]string{true: "done", false: "failed"}[err == nil]).Observe(took.Seconds())
 }
 
-// log logs an error of a sync.
+// log writes an error of a sync to the log. key is the Job, or the node if its taint could not be changed.
 func (m *metrics) log(key string, err error) { slog.Warn("sync", "job", key, "error", err) }

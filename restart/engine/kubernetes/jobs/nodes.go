@@ -8,7 +8,7 @@ import (
 	"github.com/straggler-go/straggler/restart/engine"
 )
 
-// nodeChanged tells the hosts whether a node may get new pods.
+// nodeChanged records whether a changed node may get new pods: it must exist, be ready and not be cordoned.
 func (c *Controller) nodeChanged(n *v1.Node) {
 	_, exists, _ := c.nodes.GetIndexer().GetByKey(n.Name)
 	c.mu.Lock()
@@ -20,26 +20,28 @@ func (c *Controller) nodeChanged(n *v1.Node) {
 	}
 }
 
-// renewAbove is the number of known nodes above which nodes that are gone are forgotten; see renew.
+// renewAbove is a number of known nodes. If more nodes are known, the controller forgets nodes that no longer exist;
+// see renew.
 const renewAbove = 1000
 
-// renew forgets the nodes that are gone, if at least half of the known nodes are gone. A node keeps its number in the
-// hosts for ever, so renew makes new hosts, and the knowledge about the other nodes is lost, too. After that each Job
-// is synced as by a new controller. With a record of the caller's own nothing is forgotten, because the record has the
-// old numbers. The controller is locked.
+// renew forgets the nodes that no longer exist, if they are at least half of the known nodes. In the field hosts a
+// node keeps its number for ever, so renew makes a new value of this field. With it, the knowledge about all other
+// nodes is lost, too, and each Job is synced next as by a new controller. If Config.Record is set, renew does
+// nothing, because this record refers to the nodes by their old numbers. The caller has locked c.mu.
 func (c *Controller) renew() {
 	names := c.nodes.GetIndexer().ListKeys()
 	if c.config.Record != nil || len(c.known) < 2*len(names) {
 		return
 	}
-	// The runs refer to the old hosts, so they end, too. The next sync of each Job makes a new run.
+	// The runs of the Jobs refer to the old value of the field hosts, so they are closed. The next sync of each Job
+	// makes a new run.
 	for _, r := range c.runs {
 		c.metrics.count(r)
 		r.close(c.config.Now())
 	}
 	clear(c.runs)
 	clear(c.known)
-	c.hosts, _ = engine.NewMachines(engine.MachinesConfig{}) // no field can be out of range
+	c.hosts, _ = engine.NewMachines(engine.MachinesConfig{}) // no error: no field of the configuration is out of range
 	for _, o := range c.nodes.GetIndexer().List() {
 		n := o.(*v1.Node)
 		c.known[n.Name] = true
@@ -47,7 +49,7 @@ func (c *Controller) renew() {
 	}
 }
 
-// usable reports whether a node is ready and not cordoned.
+// usable reports whether a node may get new pods: it is ready, not cordoned and not being deleted.
 func usable(n *v1.Node) bool {
 	if n.Spec.Unschedulable || n.DeletionTimestamp != nil {
 		return false
@@ -60,7 +62,8 @@ func usable(n *v1.Node) bool {
 	return false
 }
 
-// stuck reports whether a pod that must avoid nodes has found no other node for softAfter.
+// stuck reports whether a pod has waited for a node for longer than softAfter, while there are nodes that it must
+// avoid.
 func stuck(p *v1.Pod, now time.Time) bool {
 	if p.Spec.NodeName != "" || p.Annotations[AvoidAnnotation] == "" || !active(p) {
 		return false

@@ -25,7 +25,7 @@ func churn(y *toy, n int) {
 	}
 }
 
-// Nodes that are gone are forgotten in the end, and a running Job loses nothing by this.
+// The controller forgets nodes that no longer exist, and a running Job loses nothing by this.
 func TestGoneNodesAreForgotten(t *testing.T) {
 	y := newToy(t, indexedJob(16))
 	slowNode(y)
@@ -42,7 +42,7 @@ func TestGoneNodesAreForgotten(t *testing.T) {
 	oneWinner(t, y)
 }
 
-// With a record of the caller's own, the numbers of nodes never change their meaning.
+// If Config.Record is set, the number of a node always refers to the same node.
 func TestNodesOfTheCallersRecordKeepTheirNumbers(t *testing.T) {
 	record, err := machines.New(machines.Config{})
 	require.NoError(t, err)

@@ -9,73 +9,75 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// plan is the next status of a Job, and the pods to release and to remove. plan follows only from the objects of the API
-// server, so a controller that dies anywhere makes the same plan again.
+// plan contains the next status of a Job, the pods to release from their finalizer, and the pods to delete. A plan is
+// made only from objects of the API server. So if a controller dies at any point, the next controller makes the same
+// plan again.
 //
-// The status is written before the pods are changed. A failed pod is listed in the status before its finalizer is
-// removed. After that the failure is counted, and the pod leaves the list.
+// The status is written before the pods are changed. A failure is counted in three steps. First the failed pod is
+// listed in the status. Then its finalizer is removed. Then the failure is added to the number of failures in the
+// status, and the pod is removed from the list.
 type plan struct {
 	job     *batchv1.Job
 	status  batchv1.JobStatus // the next status
 	now     time.Time
-	builtIn bool // the built-in controller runs the Job and counts the pods
+	builtIn bool // the built-in controller runs the Job and writes its status
 
 	completed indexes   // status.completedIndexes
 	givenUp   indexes   // status.failedIndexes
-	winners   []*v1.Pod // by index; nil: none
-	failures  []int     // by index; nil without backoffLimitPerIndex
-	carried   []int     // by index: the failures that a later pod of the index carries in an annotation
+	winners   []*v1.Pod // by index: the pod that gave the index its result; nil: none is known
+	failures  []int     // by index: number of failures; nil without backoffLimitPerIndex
+	carried   []int     // by index: largest number of earlier failures in a pod's annotation
 
-	setbacks map[int]setback // by index: the failures that count
-	delayed  int             // failures that count and are not in the status yet
+	setbacks map[int]setback // by index: number and last time of the failures, as far as pods show them
+	delayed  int             // number of failures that the status neither counts nor lists yet
 
-	listed map[types.UID]bool // pods whose failure is in the status
-	later  map[types.UID]bool // pods whose failure has no room in the status yet
+	listed map[types.UID]bool // by UID: failed pods that the status lists
+	later  map[types.UID]bool // by UID: failed pods for which the list in the status has no room yet
 
-	release  []*v1.Pod     // pods to release from their finalizer
+	release  []*v1.Pod     // pods whose finalizer shall be removed
 	remove   []removal     // pods to delete
-	soft     []int         // indexes whose next pod need not avoid any node
-	nextSync time.Duration // when the Job must be synced again; 0: after its interval
+	soft     []int         // indexes whose next pod may run on any node
+	nextSync time.Duration // time after which the Job must be synced again; 0: after its interval
 }
 
-// removal is a pod to delete.
+// removal is a pod that shall be deleted, with the reason why.
 type removal struct {
 	pod    *v1.Pod
 	why    string
-	force  bool // without grace, because the pod does not end by itself
-	counts bool // the pod counts as a failure
+	force  bool // delete it without a grace period, because its node is taken to be dead
+	counts bool // the pod is counted as a failure, so it gets no CancelledAnnotation
 }
 
-// setback is how often an index has failed, and when it failed last.
+// setback is the number of failures of an index, and the time of the last failure.
 type setback struct {
 	failures int
 	last     time.Time
 }
 
-// makePlan makes the plan of an Indexed Job. pods are the pods that the Job owns, in the order of their indexes and
-// names. makePlan takes O(pods + completions) time.
+// makePlan makes the plan for an Indexed Job. pods are the pods that the Job owns, ordered by index and then by name.
+// makePlan takes O(pods + completions) time.
 func makePlan(job *batchv1.Job, pods []*v1.Pod, now time.Time) *plan {
 	n := int(*job.Spec.Completions)
 	p := &plan{job: job, status: *job.Status.DeepCopy(), now: now, winners: make([]*v1.Pod, n)}
-	p.completed, _ = parseIndexes(job.Status.CompletedIndexes, n) // this controller wrote it
+	p.completed, _ = parseIndexes(job.Status.CompletedIndexes, n) // no error: a Job controller wrote the text
 	p.givenUp = make(indexes, n)
 	if job.Status.FailedIndexes != nil {
 		p.givenUp, _ = parseIndexes(*job.Status.FailedIndexes, n)
 	}
 	p.chooseWinners(pods)
-	if finishedJob(job) { // the status must not change any more
+	if finishedJob(job) { // the status of a finished Job must not change
 		p.status = job.Status
 		p.clear(pods)
 		p.free(pods)
 		return p
 	}
-	// The status first, then the pods: the Job's condition decides which pods are removed.
+	// The status is made first, because the conditions in it decide which pods are deleted.
 	p.start()
 	p.countPods(pods)
 	failJob := p.judgeIndexes(pods)
 	p.countFailures(pods)
 	p.conclude(pods, failJob)
-	if p.failing() { // the running pods have become failures
+	if p.failing() { // now the running pods are counted as failures, too
 		p.list(pods)
 	}
 	p.clear(pods)
@@ -84,20 +86,21 @@ func makePlan(job *batchv1.Job, pods []*v1.Pod, now time.Time) *plan {
 	return p
 }
 
-// suspended reports whether the Job is suspended by its spec.
+// suspended reports whether the owner has suspended the Job, by spec.suspend.
 func (p *plan) suspended() bool { return p.job.Spec.Suspend != nil && *p.job.Spec.Suspend }
 
-// ending reports whether the Job has succeeded or failed, or soon will, and gets no more pods.
+// ending reports whether the Job gets no more pods: it has succeeded or failed, or will do so as soon as its pods
+// have ended.
 func (p *plan) ending() bool {
 	return holds(&p.status, batchv1.JobSuccessCriteriaMet) || holds(&p.status, batchv1.JobFailureTarget) || p.over()
 }
 
-// over reports whether the next status is Complete or Failed.
+// over reports whether the next status of the Job has the condition Complete or Failed.
 func (p *plan) over() bool {
 	return holds(&p.status, batchv1.JobComplete) || holds(&p.status, batchv1.JobFailed)
 }
 
-// start sets the Job's start time and the condition Suspended.
+// start sets the start time and the condition Suspended in the Job's next status.
 func (p *plan) start() {
 	at := metav1.NewTime(p.now)
 	switch {
@@ -113,7 +116,7 @@ func (p *plan) start() {
 	}
 }
 
-// set sets a condition, and reports whether the condition has changed.
+// set sets a condition in the Job's next status, and reports whether the status of this condition has changed.
 func (p *plan) set(kind batchv1.JobConditionType, to v1.ConditionStatus, reason, message string) bool {
 	at := metav1.NewTime(p.now)
 	c := batchv1.JobCondition{
@@ -132,7 +135,7 @@ func (p *plan) set(kind batchv1.JobConditionType, to v1.ConditionStatus, reason,
 	return true
 }
 
-// countPods counts the active, ready and terminating pods in the status.
+// countPods sets the numbers of active, ready and terminating pods in the Job's next status.
 func (p *plan) countPods(pods []*v1.Pod) {
 	var alive, are, going int32
 	for _, pod := range pods {
@@ -149,8 +152,9 @@ func (p *plan) countPods(pods []*v1.Pod) {
 	p.status.Active, p.status.Ready, p.status.Terminating = alive, &are, &going
 }
 
-// chooseWinners chooses the winner of each index among its successful pods: the pod with WinnerLabel, or the pod that
-// ended first, or, at equal times, the first by name.
+// chooseWinners chooses for each index the pod that gives the index its result, among the successful pods of the
+// index. A pod with WinnerLabel is chosen, or else the pod that ended first. Of two pods that ended at the same time,
+// the first by name is chosen.
 func (p *plan) chooseWinners(pods []*v1.Pod) {
 	for _, pod := range pods {
 		i := index(pod)
@@ -166,14 +170,16 @@ func (p *plan) chooseWinners(pods []*v1.Pod) {
 	p.status.Succeeded = int32(p.completed.count())
 }
 
-// mayWin reports whether the success of a pod counts. A pod without its finalizer was counted as a failure before,
-// unless its index was complete. A pod that this controller deletes may exit with 0 only because it was told to stop.
+// mayWin reports whether a successful pod may give its index the result. There are two kinds of pods that may not. A
+// pod without its finalizer may have been counted as a failure before, unless its index is complete. A pod that this
+// controller deletes may have exited with 0 only because it was told to stop.
 func (p *plan) mayWin(pod *v1.Pod) bool {
 	return p.builtIn || p.completed[index(pod)] || pod.Labels[WinnerLabel] != "" ||
 		hasFinalizer(pod) && (!cancelledHere(pod) || pod.DeletionTimestamp == nil)
 }
 
-// better reports whether pod a wins over pod b: it has the label, or ended earlier.
+// better reports whether the successful pod a is preferred to the successful pod b: a has WinnerLabel, or a ended
+// earlier.
 func better(a, b *v1.Pod) bool {
 	if x, y := a.Labels[WinnerLabel], b.Labels[WinnerLabel]; x != y {
 		return x != ""
@@ -183,9 +189,10 @@ func better(a, b *v1.Pod) bool {
 	return x.Before(y)
 }
 
-// judgeIndexes gives up indexes: an index with more failures than the Job's backoffLimitPerIndex, and an index with a
-// failed pod that meets a rule of the podFailurePolicy with the action FailIndex. A complete index is never given up.
-// judgeIndexes returns why the whole Job fails, if a failed pod meets a rule with the action FailJob, and "" otherwise.
+// judgeIndexes gives up indexes that have failed for good. An index is given up if it has more failures than
+// backoffLimitPerIndex allows, or if one of its failed pods meets a rule of the podFailurePolicy with the action
+// FailIndex. A complete index is never given up. If a failed pod meets a rule with the action FailJob, judgeIndexes
+// returns why the whole Job fails. Otherwise it returns "".
 func (p *plan) judgeIndexes(pods []*v1.Pod) (failJob string) {
 	limit := p.job.Spec.BackoffLimitPerIndex
 	if limit != nil {
@@ -199,7 +206,7 @@ func (p *plan) judgeIndexes(pods []*v1.Pod) (failJob string) {
 		if limit != nil {
 			p.failures[i], p.carried[i] = max(p.failures[i], failuresOf(p.job, pod)), max(p.carried[i], carries(pod))
 		}
-		if !hasFailed(p.job, pod) || p.ending() { // the failed indexes of a Job that ends must not change
+		if !hasFailed(p.job, pod) || p.ending() { // the failed indexes must not change any more while the Job ends
 			continue
 		}
 		switch action, why := policyAction(p.job, pod); action {

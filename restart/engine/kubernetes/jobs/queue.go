@@ -5,15 +5,16 @@ import (
 	"k8s.io/client-go/util/workqueue"
 )
 
-// queueMetrics are the metrics of the queue of Jobs to sync. queueMetrics implements [workqueue.MetricsProvider]. Their
-// names differ from client-go's names, which another controller in the process may have registered.
+// queueMetrics contains the metrics of the queue of Jobs to sync. It implements [workqueue.MetricsProvider]. The
+// names of the metrics differ from the names in client-go, because another controller in the same process may use the
+// names of client-go.
 type queueMetrics struct {
 	depth, unfinished, longest prometheus.Gauge
 	adds, retries              prometheus.Counter
 	waits, works               prometheus.Histogram
 }
 
-// newQueueMetrics makes the metrics. All metrics begin at zero.
+// newQueueMetrics makes the metrics of the queue. All metrics begin at zero.
 func newQueueMetrics() *queueMetrics {
 	const of, queue = "straggler", "queue"
 	gauge := func(name, help string) prometheus.Gauge {
@@ -38,7 +39,7 @@ func newQueueMetrics() *queueMetrics {
 	}
 }
 
-// all lists the single metrics.
+// all lists the metrics one by one.
 func (m *queueMetrics) all() []prometheus.Collector {
 	return []prometheus.Collector{m.depth, m.unfinished, m.longest, m.adds, m.retries, m.waits, m.works}
 }

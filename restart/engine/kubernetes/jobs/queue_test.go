@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The queue's metrics count a Job that waits, is synced, and is queued for later.
+// The metrics of the queue include a Job that waits, a Job that is synced, and a Job that is queued for later.
 func TestQueueMetrics(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	y := newToy(t, indexedJob(1), func(_ *toy, c *Config) { c.Registry = registry })

@@ -16,21 +16,22 @@ import (
 	"github.com/straggler-go/straggler/restart/engine"
 )
 
-// errStale says that the cache is older than the Job in the API server. The next sync will succeed.
+// errStale means that the Job in the API server is newer than the Job in the cache. A later sync will succeed.
 var errStale = errors.New("the Job has changed meanwhile")
 
 const (
-	batchPeriod = time.Second // how long changes of pods are collected before a sync, at most
-	maxCreates  = 500         // pods that one sync makes at most, as in the built-in controller
-	// softAfter is how long a pod may wait without a node because of the nodes that it must avoid. After that the next pod
-	// of the index need not avoid them.
+	batchPeriod = time.Second // longest time for which changes of pods are collected before a sync
+	maxCreates  = 500         // largest number of pods that one sync makes, as in the built-in controller
+	// softAfter is a time in which a pod must find a node. If a pod finds none because of the nodes that it must
+	// avoid, the pod is replaced after softAfter. The next pod of its index may then run on these nodes, too.
 	softAfter = 30 * time.Second
 )
 
-// jobChanged queues a Job for a sync. The queue holds a Job once, however often the Job changes before its sync.
+// jobChanged puts a Job into the queue of Jobs to sync. If the queue already contains the Job, nothing changes.
 func (c *Controller) jobChanged(job *batchv1.Job) { c.queue.Add(job.Namespace + "/" + job.Name) }
 
-// podChanged queues a pod's Job for a sync. A change of the progress alone waits for the next poll.
+// podChanged puts the Job of a changed pod into the queue of Jobs to sync. If only the pod's progress has changed,
+// podChanged does nothing: the next regular sync reads the progress.
 func (c *Controller) podChanged(was, is any) {
 	p := is.(*v1.Pod)
 	if o, known := was.(*v1.Pod); known && o.Status.Phase == p.Status.Phase && ready(o) == ready(p) &&
@@ -38,13 +39,14 @@ func (c *Controller) podChanged(was, is any) {
 		hasFinalizer(o) == hasFinalizer(p) && cancelledHere(o) == cancelledHere(p) {
 		return
 	}
-	// A short delay collects the changes of several pods into one sync.
+	// Because of this short delay, one sync handles the changes of several pods.
 	if name := p.Labels[batchv1.JobNameLabel]; name != "" {
 		c.queue.AddAfter(p.Namespace+"/"+name, min(c.config.Interval/10, batchPeriod))
 	}
 }
 
-// sync brings the objects of one Job closer to the plan, and returns when to sync the Job again; 0 means after a change.
+// sync makes the plan of one Job and carries it out. key is "namespace/name" of the Job. again is the time after
+// which the Job must be synced again. 0 means only after the next change.
 func (c *Controller) sync(ctx context.Context, key string) (again time.Duration, err error) {
 	o, exists, err := c.jobs.GetIndexer().GetByKey(key)
 	if err != nil {
@@ -62,7 +64,7 @@ func (c *Controller) sync(ctx context.Context, key string) (again time.Duration,
 	switch {
 	case job == nil || job.DeletionTimestamp != nil:
 		c.drop(key)
-		if job != nil { // the pods are deleted with the Job, once their finalizers are removed
+		if job != nil { // Kubernetes deletes the pods with the Job, as soon as they have no finalizers
 			err = errors.Join(err, c.freeOrphans(ctx, pods))
 		}
 		return 0, err
@@ -77,13 +79,13 @@ func (c *Controller) sync(ctx context.Context, key string) (again time.Duration,
 	return again, errors.Join(err, syncErr)
 }
 
-// manages reports whether a Job names this controller.
+// manages reports whether this controller runs the Job, as spec.managedBy says.
 func (c *Controller) manages(job *batchv1.Job) bool {
 	return job.Spec.ManagedBy != nil && *job.Spec.ManagedBy == c.config.Manager
 }
 
-// podsOf returns the pods of a Job in the order of their indexes and names. orphans are the pods of an earlier Job of the
-// same name.
+// podsOf returns the pods of a Job, ordered by index and then by name. orphans are pods of this controller that
+// belong to an earlier Job of the same name.
 func (c *Controller) podsOf(key string, job *batchv1.Job) (pods, orphans []*v1.Pod, err error) {
 	found, err := c.pods.GetIndexer().ByIndex(byJob, key)
 	if err != nil {
@@ -112,8 +114,9 @@ func (c *Controller) podsOf(key string, job *batchv1.Job) (pods, orphans []*v1.P
 	return pods, orphans, nil
 }
 
-// syncManaged syncs a Job that this controller runs: it writes the status, then releases and removes pods, then asks the
-// engine and carries out its actions.
+// syncManaged syncs a Job that this controller runs. It writes the Job's status, then removes finalizers and deletes
+// pods, and then carries out the actions of the engine.Phase. It returns the time after which the Job must be synced
+// again.
 func (c *Controller) syncManaged(
 	ctx context.Context, key string, job *batchv1.Job, pods []*v1.Pod,
 ) (time.Duration, error) {
@@ -125,7 +128,8 @@ func (c *Controller) syncManaged(
 	if errors.Is(wrong, errIndexed) {
 		return 0, nil
 	}
-	// The status comes first: it must list a failed pod before the pod loses its finalizer and may be gone.
+	// The status is written first, because it must list a failed pod before the pod loses its finalizer. After that
+	// the pod may be gone.
 	p := makePlan(job, pods, c.config.Now())
 	if err := c.writeStatus(ctx, job, p); err != nil {
 		return 0, err
@@ -152,7 +156,8 @@ func (c *Controller) syncManaged(
 	return s.interval, err
 }
 
-// writeStatus writes a Job's status if it has changed, and records the events that belong to the change.
+// writeStatus writes the Job's new status to the API server if it differs from the old status. It also records
+// events: the Job was suspended, was resumed, is complete, or has failed.
 func (c *Controller) writeStatus(ctx context.Context, job *batchv1.Job, p *plan) error {
 	if equality.Semantic.DeepEqual(job.Status, p.status) {
 		return nil
@@ -179,7 +184,8 @@ func (c *Controller) writeStatus(ctx context.Context, job *batchv1.Job, p *plan)
 	return err
 }
 
-// eventSuspended records that a Job was suspended or resumed, with the built-in controller's words.
+// eventSuspended records an event if the new status suspends or resumes the Job. The texts are the same as in the
+// built-in controller.
 func (c *Controller) eventSuspended(job *batchv1.Job, p *plan) {
 	switch was, is := holds(&job.Status, batchv1.JobSuspended), holds(&p.status, batchv1.JobSuspended); {
 	case is && !was:
@@ -189,8 +195,8 @@ func (c *Controller) eventSuspended(job *batchv1.Job, p *plan) {
 	}
 }
 
-// poll tells the engine the state of the attempts, and returns the actions to carry out. soft holds the indexes whose
-// next pod need not avoid any node.
+// poll reports the state of the Job's pods to the engine.Phase, and returns the actions to carry out now. soft is the
+// set of the indexes whose next pod may run on any node.
 func (c *Controller) poll(
 	key string, job *batchv1.Job, s spec, p *plan, pods []*v1.Pod,
 ) (actions []engine.Action, soft map[int]bool, err error) {
@@ -203,7 +209,9 @@ func (c *Controller) poll(
 	for _, i := range p.soft {
 		r.soft[i] = true
 	}
-	// The attempt of a paused index counts as waiting in the engine, but its slot is free. One sync adds at most maxCreates.
+	// After a failure an index has a pause before its next pod. For the engine.Phase, the attempt of this pod already
+	// waits in a queue and occupies a slot. Other indexes may use the slot meanwhile, so the engine.Phase gets more
+	// slots. The second bound makes sure that one sync makes at most maxCreates pods.
 	r.phase.SetSlots(min(s.slots+r.paused(p), int(p.status.Active)+len(r.unmade)+maxCreates))
 	r.spareRetries(p, pods)
 	actions = r.takeDue(p, r.phase.Poll(p.now, r.attempts(p.now, p, pods)))
@@ -212,18 +220,18 @@ func (c *Controller) poll(
 	return actions, r.soft, nil
 }
 
-// settle tells the phase of a Job that ends the ends of its last attempts, so that the metrics and the record of nodes
-// are complete. Then it forgets the Job.
+// settle closes the phase of a Job that ends. Before that, it reports the ends of the last attempts to the phase, so
+// that the metrics and the record of nodes are complete.
 func (c *Controller) settle(key string, job *batchv1.Job, p *plan, pods []*v1.Pod) {
 	c.mu.Lock()
 	if r := c.runs[key]; r != nil && r.uid == job.UID && r.spec.tasks == len(p.winners) {
-		r.phase.Poll(p.now, r.attempts(p.now, p, pods)) // the actions are not needed
+		r.phase.Poll(p.now, r.attempts(p.now, p, pods)) // the returned actions are ignored
 	}
 	c.mu.Unlock()
 	c.drop(key)
 }
 
-// drop forgets a Job and closes its phase.
+// drop closes the phase of a Job and forgets the Job. key is "namespace/name" of the Job.
 func (c *Controller) drop(key string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -41,7 +41,8 @@ func TestJobFailsWhileItIsSuspended(t *testing.T) {
 	assert.True(t, holds(&y.steps(20).Status, batchv1.JobFailed))
 }
 
-// A controller with a clock behind the clock of the controller before does not end a Job before its start.
+// The clock of a new controller is behind the clock of the last controller. The new controller does not end a Job
+// before the Job's start time.
 func TestAJobNeverEndsBeforeItsStart(t *testing.T) {
 	y := newToy(t, indexedJob(2))
 	y.steps(3)

@@ -12,55 +12,56 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// run is the controller's knowledge about a Job that runs. A run may be lost: from the first list of pods a new
-// controller builds a new run.
+// run is the controller's knowledge about a running Job. It is not saved: a new controller makes it again from the
+// Job and its pods.
 type run struct {
-	uid    types.UID // of the Job; a later Job of the same name has another
-	spec   spec      // the Job's settings at the last sync
+	uid    types.UID // UID of the Job; a later Job of the same name has another UID
+	spec   spec      // settings of the Job at the last sync
 	phase  *engine.Phase
-	polled bool                     // the phase was polled
-	seen   map[types.UID]*podRecord // by UID of the pod
-	soft   map[int]bool             // indexes with a pod that found no node because of the nodes to avoid
-	list   []engine.Attempt         // buffer of attempts
+	polled bool                     // the method attempts was called for this phase before
+	seen   map[types.UID]*podRecord // by UID of a pod: knowledge about this pod
+	soft   map[int]bool             // indexes whose next pod may run on any node, because a pod found no node
+	list   []engine.Attempt         // result of the method attempts, whose memory is used again
 
 	unmade []unmade
 
-	noCopy map[int]bool // indexes that get no copy for now, because their last pod has failed
+	noCopy map[int]bool // indexes that get no copies for now, because they have failed
 
 	sizes sizes
 
-	counted tracker.Ledger // the ledger when it was added to the metrics last
-	recount bool           // the phase is new, and will be told of attempts that are in the metrics already
+	counted tracker.Ledger // the part of the phase's ledger that is in the metrics
+	recount bool           // the phase is new, and its first ledger contains attempts that are already in the metrics
 }
 
-// unmade is a pod that the engine has asked for and that does not exist yet: its index is in a pause, or the API server
-// has refused the pod. The engine is told that the attempt waits in a queue. So the engine asks neither for the attempt
-// again, nor for a copy.
+// unmade is an attempt that the engine.Phase has submitted and that has no pod yet. The reason is a pause after a
+// failure of its index, or an error of the API server. The attempt is reported to the engine.Phase as waiting in a
+// queue. So the engine.Phase does not submit the attempt again, and submits no copy.
 type unmade struct {
 	submit    engine.Action
-	cancelled bool // the pod is not needed any more
+	cancelled bool // the pod is no longer needed
 }
 
-// podRecord is the controller's knowledge about a pod.
+// podRecord is the controller's knowledge about one pod and its attempt.
 type podRecord struct {
-	id    string    // the attempt's name
-	text  string    // the last progress annotation
-	share float64   // the last progress, in [0, 1]
-	asOf  time.Time // the time of the last progress
-	shown bool      // the engine knows the attempt
-	over  bool      // the engine knows its end
-	past  bool      // an earlier phase of the Job knew its end
-	begun time.Time // when the pod was first seen to run; zero if it ran before the first poll
-	ended time.Time // when the pod was first seen to have ended; zero if it had ended before the first poll
+	id    string    // ID that the attempt has in the engine.Phase
+	text  string    // text of the pod's last progress annotation
+	share float64   // share of the work that is done, by this annotation, in [0, 1]
+	asOf  time.Time // when this progress was measured
+	shown bool      // the attempt was reported to the engine.Phase
+	over  bool      // the end of the attempt was reported to the engine.Phase
+	past  bool      // the end of the attempt was reported to an earlier phase of the Job
+	begun time.Time // when a sync first saw the pod run; zero: it ran at the first sync already
+	ended time.Time // when a sync first saw the pod's end; zero: it had ended at the first sync
 }
 
-// runOf returns the run of a Job. The run goes on as long as the Job's settings stay the same. If the pods' progress
-// shows that indexes differ in size, the run gets a new phase. The controller is locked.
+// runOf returns the run of a Job, and makes a new run if the Job is new or its settings have changed. If the pods
+// report that indexes differ in size, runOf makes a new phase for the run. preloaded says that another controller
+// makes the pods. The caller has locked c.mu.
 func (c *Controller) runOf(
 	key string, uid types.UID, s spec, now time.Time, pods []*v1.Pod, preloaded bool,
 ) (r *run, err error) {
 	r = c.runs[key]
-	// A change of the settings needs a new phase, and so does a new Job of the same name.
+	// A new run is needed if the settings have changed, or if this is a new Job of the same name.
 	if r != nil && (r.uid != uid || !r.spec.sameRun(&s)) {
 		r.close(now)
 		r = nil
@@ -86,7 +87,8 @@ func (c *Controller) runOf(
 	return r, nil
 }
 
-// begin makes a phase. Copies are forbidden if two pods of an index must never run at once.
+// begin makes a new engine.Phase for the Job. If two pods of an index must never run at once, begin forbids copies.
+// preloaded says that another controller makes the pods.
 func (r *run) begin(s spec, hosts *engine.Machines, preloaded bool) (err error) {
 	c := s.config(hosts)
 	c.Preloaded = preloaded
@@ -105,9 +107,10 @@ func (r *run) begin(s spec, hosts *engine.Machines, preloaded bool) (err error) 
 	return nil
 }
 
-// attempts lists the attempts for the engine: the pods in their order, and an attempt for each index that is over and
-// has no pod left. A kubelet's times are whole seconds, so they are used only for events before the first poll of this
-// controller. attempts takes O(pods + completions) time.
+// attempts returns reports about the Job's attempts for the engine.Phase: one report for each pod, and one for each
+// ended index that has no pod any more. Begins and ends are dated by the time of the sync that sees them. The
+// kubelet's times are whole seconds, so they are used only for begins and ends before the first sync. attempts takes
+// O(pods + completions) time.
 func (r *run) attempts(now time.Time, p *plan, pods []*v1.Pod) []engine.Attempt {
 	r.list = r.list[:0]
 	waits := !r.spec.copies
@@ -121,10 +124,12 @@ func (r *run) attempts(now time.Time, p *plan, pods []*v1.Pod) []engine.Attempt 
 		if s.over {
 			continue
 		}
-		// The end of a pod without a node is awaited only under podReplacementPolicy: Failed.
+		// If two pods of an index must never run at once, a deleted pod is reported as ended only when it has ended.
+		// A deleted pod without a node has never run. So this holds for such a pod only with podReplacementPolicy:
+		// Failed.
 		a := engine.Attempt{ID: s.id, Task: i, Machine: pod.Spec.NodeName,
 			State: state(pod, waits && (pod.Spec.NodeName != "" || replacesFailed(p.job)))}
-		if a.State == engine.Succeeded && !p.completed[i] { // the pod was told to stop
+		if a.State == engine.Succeeded && !p.completed[i] { // it exited with 0 only because it was told to stop
 			a.State = engine.Cancelled
 		}
 		a.Published = p.winners[i] == pod
@@ -133,15 +138,16 @@ func (r *run) attempts(now time.Time, p *plan, pods []*v1.Pod) []engine.Attempt 
 		if a.State == engine.Running && !s.asOf.IsZero() {
 			a.Progress, a.AsOf = tracker.Report{Score: s.share}, s.asOf
 		}
-		if s.past { // the record of nodes has this attempt already
+		if s.past { // without a machine, because the record of nodes contains this attempt already
 			a.Machine = ""
 		}
 		s.shown, s.over = true, gone
 		shown[i] = shown[i] || a.Published
 		r.list = append(r.list, a)
 	}
-	// A new phase does not know a winner if its pod is gone. So the phase is told of an attempt that stands for such a
-	// winner, and starts nothing in this index. An index that was given up is reported in the same way.
+	// If the winning pod of an index is gone, a new phase can't know that the index has a result. So this loop
+	// reports a made-up attempt that has succeeded, and the phase starts nothing for the index. It does the same for
+	// an index that was given up.
 	for i := range shown {
 		if over := p.completed[i] || p.givenUp[i]; over && !shown[i] {
 			if _, has := r.phase.Winner(i); !has {
@@ -155,7 +161,8 @@ func (r *run) attempts(now time.Time, p *plan, pods []*v1.Pod) []engine.Attempt 
 	return r.listUnmade(pods)
 }
 
-// listUnmade adds the unmade pods to the list. listUnmade forgets the pods that exist by now, and the cancelled pods.
+// listUnmade appends to r.list a report for each attempt that has no pod yet. It removes from r.unmade the attempts
+// whose pods exist by now, and the cancelled attempts.
 func (r *run) listUnmade(pods []*v1.Pod) []engine.Attempt {
 	if len(r.unmade) == 0 {
 		return r.list
@@ -178,8 +185,10 @@ func (r *run) listUnmade(pods []*v1.Pod) []engine.Attempt {
 	return r.list
 }
 
-// takeDue takes over the engine's requests for pods, and returns the actions to carry out now: all cancellations, and the
-// pods of indexes without a pause, as far as there are free slots. takeDue records when the next pause ends.
+// takeDue returns the actions to carry out now. First it puts into r.unmade each attempt that the engine.Phase
+// submits. Then it returns all cancellations, and as many submissions as there are free slots. It leaves out
+// submissions for an index that is in a pause after a failure. takeDue also sets p.nextSync to the end of the next
+// pause.
 func (r *run) takeDue(p *plan, actions []engine.Action) (now []engine.Action) {
 	for i := range actions {
 		a := &actions[i]
@@ -190,13 +199,13 @@ func (r *run) takeDue(p *plan, actions []engine.Action) (now []engine.Action) {
 		case a.Op == engine.Submit:
 		case a.Op == engine.Cancel && at >= 0:
 			r.unmade[at].cancelled = true
-			now = append(now, *a) // the pod may exist although its creation returned an error
+			now = append(now, *a) // the pod may exist, even if the request to make it returned an error
 		default:
 			now = append(now, *a)
 		}
 	}
-	// The slots of paused indexes are free for other indexes, but the Job must not have more active pods than its
-	// parallelism.
+	// Other indexes may use the slots of indexes that are in a pause. But the Job must not have more active pods than
+	// its parallelism.
 	room := r.spec.slots - int(p.status.Active)
 	for i := range r.unmade {
 		h := &r.unmade[i]
@@ -214,40 +223,41 @@ func (r *run) takeDue(p *plan, actions []engine.Action) (now []engine.Action) {
 	return now
 }
 
-// spareRetries forbids copies of an index that has failed, until its next pod has run for the typical time. A copy of a
-// pod that will fail fails, too, and uses up the limit of failures twice as fast.
+// spareRetries forbids copies of an index that has failed, until a later pod of the index has run for the typical
+// time. The reason: if a pod is going to fail, a copy of the pod will fail, too. Then the Job would reach its limit
+// of failures twice as fast.
 func (r *run) spareRetries(p *plan, pods []*v1.Pod) {
 	if !r.spec.copies || len(p.setbacks)+len(r.noCopy) == 0 {
 		return
 	}
-	// now becomes the set of the indexes without copies: each index with a failure, except if a pod of it has run for the
-	// typical time.
-	typical, now := p.typical(pods), map[int]bool{}
+	// barred becomes the set of the indexes without copies. It contains each index with a failure, unless a running
+	// pod of the index has run for the typical time.
+	typical, barred := p.typical(pods), map[int]bool{}
 	for i := range p.setbacks {
 		if i >= 0 && i < r.spec.tasks {
-			now[i] = true
+			barred[i] = true
 		}
 	}
 	for _, pod := range pods {
-		if i := index(pod); now[i] && active(pod) {
+		if i := index(pod); barred[i] && active(pod) {
 			if begun, _ := span(pod); !begun.IsZero() && p.now.Sub(begun) >= typical {
-				delete(now, i)
+				delete(barred, i)
 			}
 		}
 	}
-	for i := range now {
+	for i := range barred {
 		r.phase.SetEligible(i, false, true)
 	}
 	for i := range r.noCopy {
-		if !now[i] {
+		if !barred[i] {
 			r.phase.SetEligible(i, true, true)
 		}
 	}
-	r.noCopy = now
+	r.noCopy = barred
 }
 
-// typical returns the median run time of the winners. Before there is a winner, it returns the age of the oldest
-// running pod of an index without failures.
+// typical returns the median run time of the winning pods. As long as there is no winning pod, it returns the age of
+// the oldest running pod whose index has not failed.
 func (p *plan) typical(pods []*v1.Pod) (t time.Duration) {
 	var took []time.Duration
 	for _, pod := range p.winners {
@@ -273,7 +283,7 @@ func (p *plan) typical(pods []*v1.Pod) (t time.Duration) {
 	return t
 }
 
-// paused counts the unmade pods whose index is in a pause.
+// paused returns the number of attempts without a pod whose index is in a pause after a failure.
 func (r *run) paused(p *plan) (n int) {
 	for i := range r.unmade {
 		if p.now.Before(p.pauseEnd(r.unmade[i].submit.Task)) {
@@ -283,12 +293,12 @@ func (r *run) paused(p *plan) (n int) {
 	return n
 }
 
-// made forgets the unmade pods that exist now.
+// made removes from r.unmade the attempts with these IDs, because their pods now exist.
 func (r *run) made(ids map[string]bool) {
 	r.unmade = slices.DeleteFunc(r.unmade, func(h unmade) bool { return ids[h.submit.ID] })
 }
 
-// recordOf returns the record of a pod, and makes it if there is none.
+// recordOf returns the podRecord of a pod. If there is none, recordOf makes one.
 func (r *run) recordOf(pod *v1.Pod) *podRecord {
 	s := r.seen[pod.UID]
 	if s == nil {
@@ -298,9 +308,9 @@ func (r *run) recordOf(pod *v1.Pod) *podRecord {
 	return s
 }
 
-// date adds the begin and the end to an attempt. In the first poll of a phase both are the recorded times, or the
-// kubelet's. In later polls the engine dates the attempts by the time of the poll, and only the begin of an ended pod
-// is added.
+// date sets the begin and the end in the report a about a pod's attempt. In the first poll of a phase these are the
+// times in the record s, or else the kubelet's times. In later polls date sets only the begin of an ended pod. The
+// engine.Phase then uses the time of the poll for all other begins and ends.
 func (r *run) date(a *engine.Attempt, s *podRecord, pod *v1.Pod, now time.Time) {
 	gone := a.State >= engine.Succeeded
 	begun, ended := span(pod)
@@ -324,7 +334,8 @@ func (r *run) date(a *engine.Attempt, s *podRecord, pod *v1.Pod, now time.Time) 
 	}
 }
 
-// read reads the progress of the pods. A report without a time counts from when it was first seen.
+// read reads the progress annotation of each pod, and stores the progress in the pod's podRecord. If an annotation
+// contains no time, the time at which it was first seen is used.
 func (r *run) read(pods []*v1.Pod, now time.Time) {
 	for _, pod := range pods {
 		i, text := index(pod), pod.Annotations[ProgressAnnotation]
@@ -347,7 +358,8 @@ func (r *run) read(pods []*v1.Pod, now time.Time) {
 	}
 }
 
-// forget drops the records of pods that do not exist any more, once they are a third of all records.
+// forget deletes the records of pods that no longer exist. To save time, it does nothing until such records are about
+// a third of all records.
 func (r *run) forget(pods []*v1.Pod) {
 	if len(r.seen) <= len(pods)+len(pods)/2+16 {
 		return
@@ -361,7 +373,7 @@ func (r *run) forget(pods []*v1.Pod) {
 	r.seen = kept
 }
 
-// close closes the phase and releases its share of the hosts.
+// close closes the phase, and gives back its part of the nodes, so that the phases of other Jobs can use it.
 func (r *run) close(now time.Time) {
 	r.phase.Close(now)
 	r.phase.Release()

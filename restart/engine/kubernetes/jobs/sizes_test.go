@@ -40,7 +40,7 @@ func TestReportedSizesPreventCopies(t *testing.T) {
 	}
 }
 
-// ends is a record that counts the attempts which have done their work.
+// ends is a record of machines that counts the attempts which have ended with a result.
 type ends struct {
 	*machines.Record
 	n int
@@ -67,7 +67,7 @@ func TestSizedStragglersAreCopied(t *testing.T) {
 	oneWinner(t, y)
 }
 
-// The metrics count the run time of an attempt once, although a second phase is told of it, too.
+// The metrics include the run time of an attempt only once, although the attempt is reported to a second phase, too.
 func TestMetricsCountAnAttemptOnce(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	y := fewAreLong(t, func(_ *toy, c *Config) { c.Registry = registry })
@@ -85,7 +85,7 @@ func TestMetricsCountAnAttemptOnce(t *testing.T) {
 	assert.InDelta(t, 43*10+5*50, used, 60)
 }
 
-// The Job's WorkAnnotation counts, whatever its pods report.
+// If the Job has WorkAnnotation, its sizes are used, whatever the pods report.
 func TestWorkAnnotationCountsBeforeReports(t *testing.T) {
 	y := fewAreLong(t)
 	y.change(func(job *batchv1.Job) { job.Annotations = map[string]string{WorkAnnotation: "1*48"} })

@@ -15,7 +15,8 @@ import (
 	"github.com/straggler-go/straggler/restart/rules"
 )
 
-// spec are the settings of a Job. The controller's configuration is the default of settings that the Job does not have.
+// spec contains the settings of a Job. If the Job lacks a setting, the value in the controller's configuration is
+// used.
 type spec struct {
 	tasks      int // completions
 	slots      int // parallelism
@@ -23,18 +24,20 @@ type spec struct {
 	limits     restart.Limits
 	policyText string // PolicyAnnotation
 	interval   time.Duration
-	work       []float64 // by index; nil: not known
+	work       []float64 // size of each index; nil: not known
 	copies     bool      // two pods of an index may run at once
 }
 
-// errIndexed is the reason why a Job that names this controller is not run.
+// errIndexed is the error for a Job that this controller can't run, although the Job's spec.managedBy is its name.
 var errIndexed = errors.New("only Jobs with completionMode Indexed and completions, at most 100000, are run")
 
-// mostTasks is how many indexes a Job may have. For Jobs with a parallelism of 1 the API server has no bound.
+// mostTasks is how many indexes a Job may have to be run by this controller. The API server accepts far larger Jobs
+// if their parallelism is 1.
 const mostTasks = 100_000
 
-// readSpec reads the settings of a Job. The error lists the wrong annotations. The Job runs all the same, with the
-// defaults in place of wrong annotations. Only errIndexed means that the Job can't run.
+// readSpec reads the settings of a Job. If annotations are wrong, readSpec returns the defaults in their place, and
+// an error that lists them. The Job is then run all the same. Only the error errIndexed means that the Job can't be
+// run.
 func readSpec(job *batchv1.Job, defaults spec, parse func(string) (restart.Policy, error)) (spec, error) {
 	s := defaults
 	mode, n := job.Spec.CompletionMode, job.Spec.Completions
@@ -76,10 +79,11 @@ func readSpec(job *batchv1.Job, defaults spec, parse func(string) (restart.Polic
 	return s, errors.Join(wrong...)
 }
 
-// minInterval is the least interval of a Job, so that a Job does not overload the API server.
+// minInterval is the shortest interval that a Job may have. A shorter interval could overload the API server.
 const minInterval = 100 * time.Millisecond
 
-// set returns a function that stores a value, unless it came with an error.
+// set returns a function with two arguments, a value and an error. The function stores the value in *to if the error
+// is nil, and returns the error.
 func set[T any](to *T) func(T, error) error {
 	return func(value T, err error) error {
 		if err == nil {
@@ -89,8 +93,9 @@ func set[T any](to *T) func(T, error) error {
 	}
 }
 
-// ParsePolicy reads the text of a policy as [rules.Parse] does, such as "late,min-age=5s,speculative-cap=0.2". The text
-// "none" means restart.Never{}, which takes no action.
+// ParsePolicy returns the policy that a text describes, such as "late,min-age=5s,speculative-cap=0.2". [rules.Parse]
+// documents the texts. In addition, the text "none" gives restart.Never{}, a policy that never copies and never
+// restarts.
 func ParsePolicy(text string) (restart.Policy, error) {
 	if text == "none" {
 		return restart.Never{}, nil
@@ -98,7 +103,8 @@ func ParsePolicy(text string) (restart.Policy, error) {
 	return rules.Parse(text)
 }
 
-// parseWork reads the sizes of n indexes: "1,1,5", or "1*43,5*5" for 43 indexes of size 1 and then 5 indexes of size 5.
+// parseWork parses the sizes of n indexes. For example, "1,1,5" are the sizes of three indexes, and "1*43,5*5" are 43
+// indexes of size 1, followed by 5 indexes of size 5.
 func parseWork(text string, n int) (work []float64, err error) {
 	for part := range strings.SplitSeq(text, ",") {
 		value, times, repeated := strings.Cut(strings.TrimSpace(part), "*")
@@ -125,7 +131,8 @@ func parseWork(text string, n int) (work []float64, err error) {
 	return work, nil
 }
 
-// mayCopy reports whether two pods of an index may run at once.
+// mayCopy reports whether two pods of an index may run at once, by the Job's CopiesAnnotation and
+// podReplacementPolicy. It returns an error if the annotation is not a boolean value.
 func mayCopy(job *batchv1.Job) (may bool, err error) {
 	may = !replacesFailed(job)
 	if text, ok := job.Annotations[CopiesAnnotation]; ok {
@@ -134,15 +141,15 @@ func mayCopy(job *batchv1.Job) (may bool, err error) {
 	return may, err
 }
 
-// replacesFailed reports whether a pod may be replaced only after it has ended. Waiting for the end is the API's
-// default for a Job with a podFailurePolicy.
+// replacesFailed reports whether a pod of the Job may be replaced only after it has ended: podReplacementPolicy is
+// Failed. This is the API's default for a Job with a podFailurePolicy.
 func replacesFailed(job *batchv1.Job) bool {
 	p := job.Spec.PodReplacementPolicy
 	return p != nil && *p == batchv1.Failed || p == nil && job.Spec.PodFailurePolicy != nil
 }
 
-// config returns the configuration of the engine's phase. The limits of failures are off there, because the Job's own
-// limits count.
+// config returns the configuration of the engine.Phase that decides about the Job. The phase has no limits of
+// failures, because the controller applies the limits in the Job's spec.
 func (s *spec) config(hosts *engine.Machines) engine.Config {
 	return engine.Config{
 		Tasks: s.tasks, Work: s.work, Interval: s.interval, Machines: hosts, Slots: s.slots, Policy: s.policy,
@@ -150,7 +157,7 @@ func (s *spec) config(hosts *engine.Machines) engine.Config {
 	}
 }
 
-// sameRun reports whether a phase with the settings s can go on with the settings o.
+// sameRun reports whether a phase that was made with the settings s can still be used with the settings o.
 func (s *spec) sameRun(o *spec) bool {
 	if s.tasks != o.tasks || s.policyText != o.policyText || s.interval != o.interval || s.copies != o.copies ||
 		len(s.work) != len(o.work) {

@@ -93,7 +93,7 @@ func TestAnnotationsSetTheSpec(t *testing.T) {
 	assert.Equal(t, spec{tasks: 16, slots: 16, interval: time.Minute, copies: true}, s, "wrong annotations leave the defaults")
 }
 
-// No pod of an index with five times the work is copied if the Job says how much work there is.
+// Some indexes have five times the work. No pod of these indexes is copied if the Job has WorkAnnotation.
 func TestLargeIndexesGetNoCopies(t *testing.T) {
 	job := indexedJob(16)
 	job.Annotations = map[string]string{WorkAnnotation: "1*13,5*3"}
@@ -119,7 +119,7 @@ func TestADeadNodeDoesNotHoldTheJob(t *testing.T) {
 	oneWinner(t, y)
 }
 
-// A pod that must avoid all nodes with room is made again after a while, and then avoids no node.
+// If a pod must avoid all nodes that have room, it is replaced after some time, and the new pod avoids no node.
 func TestAPodWithoutANodeStopsAvoidingNodes(t *testing.T) {
 	y := newToy(t, indexedJob(1), func(y *toy, c *Config) { y.nodes = []string{"n0", "n1"} })
 	y.steps(3)
@@ -133,8 +133,8 @@ func TestAPodWithoutANodeStopsAvoidingNodes(t *testing.T) {
 	assert.NotNil(t, y.made[2].Spec.Affinity.NodeAffinity.PreferredDuringSchedulingIgnoredDuringExecution)
 }
 
-// The controller dies after each of its writes in turn, and a new controller goes on. Nothing is lost, each index has one
-// winner, and the API server never refuses a status.
+// In each run of the test, the controller dies after another one of its writes, and a new controller continues.
+// Nothing is lost, each index has one winner, and the API server never refuses a status.
 func TestControllerMayDieAnywhere(t *testing.T) {
 	writes := 1000
 	for at := 1; at <= writes; at++ {
@@ -172,7 +172,8 @@ func TestControllerMayDieAnywhere(t *testing.T) {
 	t.Log(fmt.Sprint(writes, " deaths"))
 }
 
-// If two pods of an index succeed, the published pod wins, and without one the pod that ended first.
+// If two pods of an index succeed, the pod with WinnerLabel wins. If no pod has the label, the pod that ended first
+// wins.
 func TestFirstSuccessWins(t *testing.T) {
 	for _, labelled := range []string{"", "late"} {
 		job := indexedJob(1)

@@ -13,32 +13,36 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// marks are the times of evictions and of removed taints, by node.
+// marks contains two times for each node, by the node's name: the last eviction from the node, and the last removal
+// of its taint.
 type marks struct {
-	evicted map[string]time.Time // when a pod was last evicted there
-	lifted  map[string]time.Time // when a taint was last removed
+	evicted map[string]time.Time // when a pod was last evicted from the node
+	lifted  map[string]time.Time // when the controller last removed the taint from the node
 }
 
-// forget drops times that have no effect any more: evictions after a minute, removals after a quarter of Taint.For.
+// forget deletes the times that no longer have an effect: times of evictions after a minute, and times of removed
+// taints after a quarter of Taint.For.
 func (m *marks) forget(now time.Time, taintFor time.Duration) {
 	maps.DeleteFunc(m.evicted, func(_ string, at time.Time) bool { return now.Sub(at) >= evictedFor })
 	maps.DeleteFunc(m.lifted, func(_ string, at time.Time) bool { return now.Sub(at) >= taintFor/4 })
 }
 
-// taintChange is a taint to set until a time. The zero time means to remove the taint.
+// taintChange is a change of a node's taint: the taint shall be set, and shall stay until the given time. If the time
+// is zero, the taint shall be removed.
 type taintChange struct {
 	node  string
 	until time.Time
 }
 
-// evictedFor is how long a node is tainted after a pod was evicted from it.
+// evictedFor is how long a node has the taint after a pod was evicted from it.
 const evictedFor = time.Minute
 
-// planTaints returns the taints to set and to remove. The nodes are in the order of their names. A taint's value is the
-// time at which it ends, so any controller may remove it. planTaints takes O(nodes) time.
+// planTaints returns the taints to set and to remove. nodes are all nodes, ordered by name, and slow are the names of
+// the slow nodes. The value of a taint is the time at which it ends, so a later controller can remove it. planTaints
+// takes O(nodes) time.
 func planTaints(nodes []*v1.Node, slow []string, m *marks, t Taint, now time.Time) (plan []taintChange) {
 	m.forget(now, t.For)
-	// room is how many more nodes may be tainted. With twenty nodes, a Share of 0.1 allows two taints.
+	// room is how many more nodes may get the taint. For example, a Share of 0.1 allows two taints for twenty nodes.
 	room := max(int(t.Share*float64(len(nodes))), 1)
 	var bare []*v1.Node
 	for _, n := range nodes {
@@ -51,7 +55,7 @@ func planTaints(nodes []*v1.Node, slow []string, m *marks, t Taint, now time.Tim
 			plan = append(plan, taintChange{node: n.Name})
 		}
 	}
-	// The only usable node is never tainted.
+	// If only one usable node has no taint, this node is not tainted.
 	for _, n := range bare {
 		if room <= 0 || len(bare) < 2 {
 			return plan
@@ -63,7 +67,7 @@ func planTaints(nodes []*v1.Node, slow []string, m *marks, t Taint, now time.Tim
 			plan = append(plan, taintChange{n.Name, evicted.Add(evictedFor)})
 		case t.Effect == "" || !slices.Contains(slow, n.Name):
 			continue
-		case again: // the node must first prove to be still slow
+		case again: // the taint was removed a short time ago; new pods must first show whether the node is still slow
 			continue
 		default:
 			plan = append(plan, taintChange{n.Name, now.Add(t.For)})
@@ -73,18 +77,20 @@ func planTaints(nodes []*v1.Node, slow []string, m *marks, t Taint, now time.Tim
 	return plan
 }
 
-// taintedUntil returns when the taint of a node ends. has is false if the node is not tainted.
+// taintedUntil returns the time at which the taint SlowTaint of a node ends. has is false if the node does not have
+// this taint.
 func taintedUntil(n *v1.Node) (until time.Time, has bool) {
 	for i := range n.Spec.Taints {
 		if n.Spec.Taints[i].Key == SlowTaint {
-			seconds, _ := strconv.ParseInt(n.Spec.Taints[i].Value, 10, 64) // a value that is not a time ends now
+			// if the value is no number, the taint has ended
+			seconds, _ := strconv.ParseInt(n.Spec.Taints[i].Value, 10, 64)
 			return time.Unix(seconds, 0), true
 		}
 	}
 	return until, false
 }
 
-// taintAll sets and removes taints once in each interval, until ctx ends.
+// taintAll sets and removes the taints of nodes once in each Config.Interval, until ctx ends.
 func (c *Controller) taintAll(ctx context.Context) {
 	tick := time.NewTicker(c.config.Interval)
 	defer tick.Stop()
@@ -98,7 +104,7 @@ func (c *Controller) taintAll(ctx context.Context) {
 	}
 }
 
-// taint sets and removes taints once.
+// taint sets the taint on nodes that are slow or had an eviction, and removes taints whose time is over.
 func (c *Controller) taint(ctx context.Context) {
 	var nodes []*v1.Node
 	tainted := 0
@@ -133,14 +139,15 @@ func (c *Controller) taint(ctx context.Context) {
 	}
 }
 
-// hasTaint reports whether a node has the taint of a slow node.
+// hasTaint reports whether a node has the taint SlowTaint.
 func hasTaint(n *v1.Node) bool {
 	_, has := taintedUntil(n)
 	return has
 }
 
-// mark sets or removes a node's taint. The patch replaces the whole list of taints, so it fails if the node has changed
-// meanwhile. The next call of taint tries again.
+// mark sets the taint of a node until a time, or removes the taint if the time is zero. The patch replaces the node's
+// whole list of taints. So the patch contains the version of the node, and fails if the node has changed meanwhile.
+// Then the next call of the method taint tries again.
 func (c *Controller) mark(ctx context.Context, n *v1.Node, until time.Time) error {
 	taints := slices.DeleteFunc(slices.Clone(n.Spec.Taints), func(t v1.Taint) bool { return t.Key == SlowTaint })
 	if !until.IsZero() {

@@ -21,8 +21,9 @@ import (
 	"k8s.io/client-go/tools/record"
 )
 
-// toy is a cluster around client-go's fake clientset: an API server that checks a Job's status and keeps objects with
-// finalizers, a scheduler that respects affinity by name, and kubelets. It has a clock of its own, and nothing is random.
+// toy is a simulated cluster around client-go's fake clientset. It has an API server that checks a Job's status and
+// keeps objects with finalizers, a scheduler that respects affinities by node name, and kubelets. It has a clock of
+// its own, and nothing in it is random.
 type toy struct {
 	t      testing.TB
 	client *fake.Clientset
@@ -36,13 +37,13 @@ type toy struct {
 
 	takes   func(p *v1.Pod) time.Duration // how long a pod runs on a healthy node
 	exits   func(p *v1.Pod) int32
-	silent  bool // pods do not tell how far they are
-	totals  bool // they tell of how much
-	polite  bool // they exit with 0 if they are told to stop
+	silent  bool // pods report no progress
+	totals  bool // pods report their progress as a quotient, with the size of their index
+	polite  bool // pods exit with 0 if they are told to stop
 	began   map[types.UID]time.Time
-	made    []*v1.Pod // ever
-	writes  int       // that the API server has taken
-	failAt  int       // the write at which the controller dies; 0: none
+	made    []*v1.Pod // all pods that were ever made
+	writes  int       // number of writes that the API server has accepted
+	failAt  int       // number of the write at which the controller dies; 0: it does not die
 	deadNow bool
 	uids    int
 
@@ -89,7 +90,7 @@ func (y *toy) restart(config Config) {
 	y.c, y.deadNow = c, false
 }
 
-// write counts a write of the controller. The controller may die after it.
+// write counts a write of the controller. The controller may die after this write.
 func (y *toy) write() error {
 	if y.deadNow {
 		return errDied
@@ -216,7 +217,7 @@ func (y *toy) sync() error {
 	return err
 }
 
-// show shows the controller all objects.
+// show puts all objects into the caches of the controller.
 func (y *toy) show() {
 	replace := func(to interface {
 		Replace([]any, string) error
@@ -246,7 +247,7 @@ func (y *toy) show() {
 	}
 }
 
-// step lets a second pass.
+// step advances the cluster by a second.
 func (y *toy) step() {
 	if err := y.sync(); err != nil && !y.deadNow {
 		require.NoError(y.t, err)
@@ -258,7 +259,7 @@ func (y *toy) step() {
 	y.run()
 }
 
-// steps lets seconds pass until the Job is over, at most n.
+// steps advances the cluster until the Job is over, by at most n seconds.
 func (y *toy) steps(most int) *batchv1.Job {
 	for i := 0; i < most && !finishedJob(y.job()); i++ {
 		y.step()
@@ -307,7 +308,7 @@ func (y *toy) run() {
 	}
 }
 
-// work does the work of a kubelet for a running pod.
+// work does for a running pod what a kubelet would do.
 func (y *toy) work(p *v1.Pod) {
 	usual := y.takes(p).Seconds() * max(y.slow[p.Spec.NodeName], 1)
 	ran := y.now.Sub(y.began[p.UID]).Seconds()

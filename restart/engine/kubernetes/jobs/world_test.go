@@ -49,7 +49,7 @@ func evictsOnce(y *toy) {
 	}
 }
 
-// restartsTimes lets the kubelet restart the containers of each pod n times.
+// restartsTimes makes the kubelet restart the containers of each pod n times.
 func restartsTimes(n int32) func(*toy) {
 	return func(y *toy) {
 		y.takes = func(p *v1.Pod) time.Duration {

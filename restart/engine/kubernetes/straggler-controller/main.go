@@ -1,11 +1,12 @@
-// Command straggler-controller runs the Indexed Jobs of a cluster with its name in spec.managedBy, and copies their slow
-// pods. The command is package restart/engine/kubernetes/jobs with flags, metrics and leader election:
+// Command straggler-controller is a Kubernetes Job controller that copies slow pods. It runs the Indexed Jobs whose
+// spec.managedBy is its name. The command runs package restart/engine/kubernetes/jobs with flags, metrics and leader
+// election:
 //
 //	straggler-controller -interval=10s
 //
-// The controller runs inside a cluster, or beside it with a kubeconfig. Several controllers may run in a cluster. A
-// lease selects the leader, and only the leader works. -help lists the flags. The README of the module has the settings
-// of a Job.
+// The controller runs as a pod of the cluster, or outside the cluster with a kubeconfig file. Several controllers may
+// run at once: they elect a leader by a lease, and only the leader works. The flag -help lists the flags. The README
+// of this module describes the settings of a Job.
 package main
 
 import (
@@ -36,18 +37,18 @@ import (
 	"github.com/straggler-go/straggler/restart/engine/kubernetes/jobs"
 )
 
-// options are the values of the flags, and whether this controller leads.
+// options contains the values of the flags, and whether this controller is the leader.
 type options struct {
-	kubeconfig     string        // path of the kubeconfig; "": the configuration of this pod
-	listen         string        // address of /metrics, /healthz and /readyz; "": none
-	policy         string        // text of the default policy; "": the library's default
-	effect         string        // effect of the taint; "": no taint
-	leaseNamespace string        // namespace of the lease; "": default
-	qps            float64       // requests to the API server in a second
-	elect          bool          // elect a leader
-	lease          time.Duration // duration of the lease
+	kubeconfig     string        // path of the kubeconfig file; "": the service account of this pod
+	listen         string        // address on which /metrics, /healthz and /readyz are served; "": none
+	policy         string        // text of the policy for Jobs without PolicyAnnotation; "": restart.LeastCost
+	effect         string        // effect of the taint of slow nodes; "": no taint
+	leaseNamespace string        // namespace of the lease; "": the namespace "default"
+	qps            float64       // limit of requests to the API server in a second
+	elect          bool          // elect a leader among several controllers
+	lease          time.Duration // time without a renewal after which the leader is taken to be dead
 	jobs           jobs.Config
-	leads          atomic.Bool // this controller works, or is about to
+	leads          atomic.Bool // this controller works, or begins to work
 }
 
 func main() {
@@ -80,14 +81,15 @@ func main() {
 	}
 }
 
-// run makes the controller and runs it: at once, or when it leads. run returns the cause of ctx, or the first error.
+// run makes the controller and runs it. With leader election, it first waits until this controller is the leader. run
+// returns the first error, or the cause of ctx if ctx ends.
 func run(ctx context.Context, o *options) error {
 	config, err := clientcmd.BuildConfigFromFlags("", o.kubeconfig)
 	if err != nil {
 		return err
 	}
 	config.QPS, config.Burst = float32(o.qps), int(2*o.qps)
-	config.ContentType = "application/vnd.kubernetes.protobuf" // smaller than JSON, and with less garbage
+	config.ContentType = "application/vnd.kubernetes.protobuf" // protobuf is smaller than JSON, and makes less garbage
 	config.AcceptContentTypes = config.ContentType + ",application/json"
 	if o.jobs.Client, err = kubernetes.NewForConfig(config); err != nil {
 		return err
@@ -117,8 +119,9 @@ func run(ctx context.Context, o *options) error {
 	return elect(ctx, end, o, config, controller)
 }
 
-// serve answers the requests of Prometheus and of the kubelet. A controller that waits for the lease is ready. The
-// leader is ready once the API server has listed the Jobs, pods and nodes.
+// serve starts an HTTP server for Prometheus and for the probes of the kubelet. A controller that waits for the lease
+// is ready. The leader is ready as soon as the API server has listed the Jobs, pods and nodes. If the server fails,
+// serve calls end with the error.
 func serve(
 	ctx context.Context, end context.CancelCauseFunc, o *options, registry *prometheus.Registry, controller *jobs.Controller,
 ) {
@@ -137,8 +140,9 @@ func serve(
 	context.AfterFunc(ctx, func() { server.Close() })
 }
 
-// elect waits for the lease, and runs the controller while it leads. A controller that has lost the lease ends: its
-// view of the cluster may be old. The lease is released once the controller has stopped writing.
+// elect waits for the lease, and runs the controller as long as it has the lease. If the controller loses the lease,
+// it ends, because its cached state of the cluster may be old. The lease is released only after the controller has
+// stopped.
 func elect(
 	ctx context.Context, end context.CancelCauseFunc, o *options, config *rest.Config, controller *jobs.Controller,
 ) error {
@@ -146,7 +150,8 @@ func elect(
 	if err != nil {
 		return err
 	}
-	client, err := kubernetes.NewForConfig(rest.AddUserAgent(config, "leader-election")) // not delayed by other requests
+	// a client of its own, so that other requests do not delay the renewals of the lease
+	client, err := kubernetes.NewForConfig(rest.AddUserAgent(config, "leader-election"))
 	if err != nil {
 		return err
 	}
@@ -159,7 +164,8 @@ func elect(
 		Client:     client.CoordinationV1(),
 		LockConfig: resourcelock.ResourceLockConfig{Identity: fmt.Sprintf("%s-%d", name, time.Now().UnixNano())},
 	}
-	// electing outlives ctx: the leader keeps the lease until its controller has stopped. A waiting controller ends at once.
+	// The context electing may end later than ctx, because the leader keeps the lease until its controller has
+	// stopped. A controller that waits for the lease ends at once.
 	electing, release := context.WithCancel(context.WithoutCancel(ctx))
 	defer release()
 	defer context.AfterFunc(ctx, func() {

@@ -9,57 +9,63 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// attempt is one attempt of a task: the original, which is an element of the user's array, or a later attempt, which is
-// an array of one element.
+// attempt is one attempt of a task. The first attempt of a task, its original, is an element of the user's array.
+// Each later attempt is a job array of its own, with one element.
 type attempt struct {
-	id    string // the name in package engine
-	files string // the beginning of the names of its files in the run directory
-	tries int    // how often it was handed to sbatch
+	id    string // ID of the attempt in the engine.Phase
+	files string // beginning of the names of the attempt's files in the run directory
+	tries int    // how often sbatch was called to submit the attempt
 	task  *task
-	avoid []string       // nodes where a later attempt shall not run
-	why   restart.Action // of a later attempt: Copy, Restart, or Keep if an attempt was lost
-	job   string         // Slurm's name, "71_9"; empty until sbatch has accepted the attempt
-	last  Job            // as squeue showed it last; without an ID if squeue never showed it
+	avoid []string       // for a later attempt: nodes where it shall not run
+	why   restart.Action // for a later attempt: Copy, Restart, or Keep if it replaces a lost attempt
+	job   string         // the job ID in Slurm, such as "71_9"; "": sbatch has not accepted the attempt
+	last  Job            // what squeue showed last about the attempt; the zero Job if it never showed it
 
-	state        engine.State
-	begun        time.Time // zero: not yet
-	end          time.Time // when the script had run to its end; zero: not yet
-	share        float64   // the share of the work that is done
-	asOf         time.Time // when the share was reported; zero: never
-	missingSince time.Time // since when the attempt is gone without an exit file; zero: it is not
-	exited       bool      // the poll before saw that the script had ended
+	state engine.State
+	begun time.Time // when the attempt began; zero: not yet
+	end   time.Time // when the script ended, by the exit file; zero: not yet
+	share float64   // the share of its work that is done, from 0 to 1
+	asOf  time.Time // when the script reported the share; zero: never
+	// missingSince is when a poll first saw that the attempt's job has ended and that there is no exit file. Zero: no
+	// poll saw this.
+	missingSince time.Time
+	exited       bool // the last poll found that the script had ended, by the exit file
 
-	replaced    bool // the attempt shall end when the attempt that replaces it has begun
-	toCancel    bool // the attempt shall be cancelled now
-	cancelled   bool // scancel was run
-	endReported bool // package engine knows the end
+	replaced    bool // the attempt is being restarted: it shall end when a new attempt has begun
+	toCancel    bool // the attempt shall be cancelled at this poll
+	cancelled   bool // the attempt was cancelled by scancel, or before it was submitted
+	endReported bool // the end of the attempt was reported to the engine.Phase
 }
 
-// task is an element of the user's array.
+// task is an element of the user's job array, with all attempts to run it.
 type task struct {
-	number   int // the index in package engine, from 0
-	index    int // Slurm's index in the array
+	number   int // index of the task in the engine.Phase, counted from 0
+	index    int // index of the task in the user's job array
 	attempts []*attempt
-	winner   *attempt // the attempt with the task's result; nil before
-	settled  bool     // the result is in its place
-	ending   bool     // the task has failed or was cancelled by somebody else: no attempt is wanted
-	failed   *attempt // the attempt that failed last; nil if none has failed
-	code     int      // the exit code of failed
+	winner   *attempt // the attempt that gave the task its result; nil: no attempt yet
+	settled  bool     // the result was moved to the place where the user expects it
+	ending   bool     // the task has failed, or somebody else has cancelled it: all its attempts shall end
+	failed   *attempt // the attempt of the task that failed last; nil: no attempt has failed
+	code     int      // the exit code of the attempt in the field failed
 }
 
-// original returns the task's element of the user's array.
+// original returns the first attempt of the task: the element of the user's array.
 func (t *task) original() *attempt { return t.attempts[0] }
 
 const (
-	// explainWithin is how long the exit file of an attempt may take to become visible after Slurm has shown the end of the
-	// attempt. Network file systems answer from memory for up to a minute.
+	// explainWithin is how long this process waits for an attempt's exit file after Slurm has shown the end of the
+	// attempt. After that the attempt is lost. The file may come late, because a network file system may use its
+	// cache for up to a minute.
 	explainWithin = 90 * time.Second
-	// startup is how long a job may take to start, from Slurm's decision to the script's first line, and still count as
-	// waiting. A prolog or a busy node makes a start long. After startup the attempt counts as running, and slow.
+	// startup is how long a job may take from the start time that Slurm shows to the first line of its script. During
+	// this time the attempt is taken to wait. Afterwards it is taken to run, although its script has not begun. Then
+	// the policy may find it slow. A prolog script of the site, or a busy node, makes a start slow.
 	startup = time.Minute
 )
 
-// nextState returns the state of an attempt, from squeue's entry j, if squeue shows one, and from the attempt's files.
+// nextState returns the state of an attempt. It decides by the entry j of squeue, and by the state f of the attempt's
+// files. shown is false if squeue lists no entry for the attempt. nextState also sets the fields exited and
+// missingSince, and task.ending if somebody else has cancelled the task.
 func (a *attempt) nextState(now time.Time, j Job, shown bool, f fileState) engine.State {
 	ended := !f.end.IsZero()
 	whole := f.whole() && a.counts(j, shown)
@@ -67,7 +73,8 @@ func (a *attempt) nextState(now time.Time, j Job, shown bool, f fileState) engin
 	switch {
 	case whole:
 		return engine.Succeeded
-	case shown && a.cancelled && !j.waits() && j.State != "RUNNING": // COMPLETING for minutes if the node is dead
+	// if the node is dead, the job's state is COMPLETING for minutes
+	case shown && a.cancelled && !j.waits() && j.State != "RUNNING":
 		return engine.Cancelled
 	case shown && a.begun.IsZero() && (j.waits() || j.live() && f.begun.IsZero() && now.Sub(j.Start) < startup):
 		return engine.Queued
@@ -76,7 +83,7 @@ func (a *attempt) nextState(now time.Time, j Job, shown bool, f fileState) engin
 	case !shown && a.cancelled:
 		return engine.Cancelled
 	case ended && f.code == 0 && !shown || f.stopped && (j.State == "COMPLETED" || j.State == "FAILED"):
-		return engine.Lost // somebody else has told the script to stop
+		return engine.Lost // somebody else has told the script to stop by a signal
 	case !shown && ended:
 		return engine.Failed
 	case !shown, j.State == "COMPLETED":
@@ -85,18 +92,20 @@ func (a *attempt) nextState(now time.Time, j Job, shown bool, f fileState) engin
 	switch j.State {
 	case "NODE_FAIL", "BOOT_FAIL", "PREEMPTED", "REVOKED":
 		return engine.Lost
-	case "CANCELLED": // by somebody else: the task shall not run again
+	case "CANCELLED": // somebody else has cancelled the job, so the task shall not run again
 		a.task.ending = a.task.ending || a == a.task.original()
 	}
 	return engine.Failed
 }
 
-// counts reports whether Slurm agrees that a script with the exit code 0 has ended by itself.
+// counts reports whether the result of a script with the exit code 0 may be used: Slurm does not show that the script
+// was ended from outside.
 //
-// A script that is cancelled, preempted or out of time may catch SIGTERM, clean up, and exit with 0, before the wrapper
-// notices the signal. Slurm records such an end before it sends the signal. So a job that Slurm shows as running counts
-// if the exit file was there before Slurm was asked. Its node may be dead, and Slurm shows the job as running for
-// minutes.
+// If Slurm cancels or preempts a job, or its time is over, the script gets a SIGTERM. It may catch the signal, clean
+// up, and exit with 0 before the wrapper notices the signal. Slurm changes the state of such a job before it sends
+// the signal. So if the exit file was there before this process asked Slurm, and Slurm still shows the job as
+// running, then the script has ended by itself. Slurm may show an ended job as running for minutes if its node is
+// dead.
 func (a *attempt) counts(j Job, shown bool) bool {
 	switch {
 	case !shown:
@@ -109,8 +118,8 @@ func (a *attempt) counts(j Job, shown bool) bool {
 	return false
 }
 
-// missing returns the state of an attempt that is gone without an exit file: unchanged at first, and Lost after
-// explainWithin.
+// missing returns the state of an attempt whose job has ended while there is no exit file. The state is Lost if the
+// file has been missing for longer than explainWithin. Before that, the attempt is taken to wait or run as before.
 func (a *attempt) missing(now time.Time) engine.State {
 	if a.missingSince.IsZero() {
 		a.missingSince = now
@@ -124,8 +133,9 @@ func (a *attempt) missing(now time.Time) engine.State {
 	return engine.Running
 }
 
-// observe brings an attempt up to date with squeue's entry and the attempt's files. The begin is the time of the begun
-// file, or, without such a file, Slurm's start time.
+// observe brings the state of an attempt up to date from the entry j of squeue and from the state f of the attempt's
+// files. shown is false if squeue lists no entry for the attempt. The attempt's begin is the time of its begun file.
+// Without this file it is the start time that Slurm shows.
 func (a *attempt) observe(now time.Time, j Job, shown bool, f fileState) {
 	if shown {
 		a.last = j
@@ -144,8 +154,9 @@ func (a *attempt) observe(now time.Time, j Job, shown bool, f fileState) {
 	}
 }
 
-// report returns the attempt as package engine takes it. A failed attempt ends its task, unless another attempt of the
-// task runs. Then the failed attempt is reported as cancelled.
+// report returns the report about the attempt for the engine.Phase. work is the size of the task. A failed attempt
+// ends its task, unless another attempt of the task runs. If another attempt runs, the failed attempt is reported as
+// cancelled.
 func (a *attempt) report(work float64) engine.Attempt {
 	seen := engine.Attempt{
 		ID: a.id, Task: a.task.number, State: a.state, Machine: a.last.Node, Begun: a.begun, Ended: a.end,
@@ -161,12 +172,12 @@ func (a *attempt) report(work float64) engine.Attempt {
 	return seen
 }
 
-// anotherRuns reports whether another attempt than a runs and may still bring the result.
+// anotherRuns reports whether an attempt of the task other than attempt a runs and may still give a result.
 func (t *task) anotherRuns(a *attempt) bool {
 	return slices.ContainsFunc(t.attempts, func(b *attempt) bool {
 		return b != a && b.state == engine.Running && !b.replaced && !b.cancelled
 	})
 }
 
-// ended reports whether the attempt has ended, in any way.
+// ended reports whether the attempt has ended, with or without a result.
 func (a *attempt) ended() bool { return a.state >= engine.Succeeded }

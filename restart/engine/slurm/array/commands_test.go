@@ -11,7 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// commands makes commands from shell scripts, by name.
+// commands writes shell scripts that stand in for Slurm's commands, and returns Commands that run them. The map's key
+// is the name of a command.
 func commands(t *testing.T, scripts map[string]string) Commands {
 	dir := t.TempDir()
 	for name, script := range scripts {
@@ -21,7 +22,8 @@ func commands(t *testing.T, scripts map[string]string) Commands {
 	return Commands{}
 }
 
-// The controller may have accepted a job although sbatch fails. The job is found by its script, which no other job has.
+// Slurm's controller may accept a job although sbatch fails. Find finds such a job by the path of its script, which
+// no other job has.
 func TestJobIsFoundAfterALostAnswer(t *testing.T) {
 	c := commands(t, map[string]string{
 		"sbatch": "echo 'sbatch: error: Batch job submission failed: Socket timed out on send/recv operation' >&2; exit 1\n",
@@ -36,7 +38,8 @@ func TestJobIsFoundAfterALostAnswer(t *testing.T) {
 	assert.Equal(t, map[string]string{"3.20.job": "70", "3.2.job": "71"}, found)
 }
 
-// A cluster takes indices below MaxArraySize. The error says so, although sbatch itself does not.
+// A cluster accepts only array indices below MaxArraySize. The error of Submit says so, although the message of
+// sbatch does not.
 func TestErrorNamesTheLimitOfIndices(t *testing.T) {
 	const refused = "echo 'sbatch: error: Batch job submission failed: Invalid job array specification' >&2; exit 1\n"
 	for config, want := range map[string]string{
@@ -57,7 +60,7 @@ func TestErrorNamesTheLimitOfIndices(t *testing.T) {
 	assert.NoFileExists(t, "asked", "scontrol is not asked after another error")
 }
 
-// A job that goes to another cluster is cancelled: here another job may have its number.
+// Submit cancels a job that goes to another cluster, because on this cluster another job may have the same ID.
 func TestJobOnAnotherClusterIsCancelled(t *testing.T) {
 	told := filepath.Join(t.TempDir(), "told")
 	t.Setenv("TOLD", told)

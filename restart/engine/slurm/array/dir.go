@@ -12,7 +12,8 @@ import (
 	"time"
 )
 
-// runDir is the directory of a run, on a file system that all nodes share. runDir holds these files for each attempt:
+// runDir is the directory of one call of Run, on a file system that all nodes share. The directory contains these
+// files for each attempt; 71_5 is the name of an attempt:
 //
 //	71_5.begun     empty; made when the script begins
 //	71_5.progress  the progress, as the script reports it
@@ -21,11 +22,12 @@ import (
 //	3.2.stdout     the output of a copy; an original prints to the file that sbatch has chosen
 type runDir struct {
 	path    string
-	entries map[string]bool // the names of the files at the last call of list
-	ahead   time.Duration   // how far the file system's clock is ahead of this process's clock
+	entries map[string]bool // the names of the files that the last call of list found
+	ahead   time.Duration   // the time by the file system's clock minus the time by this process's clock
 }
 
-// newRunDir makes a directory below parent, with a copy of the script, so that the user may edit the script meanwhile.
+// newRunDir makes a new run directory below parent. It writes a copy of the user's script into the directory, so that
+// the user may edit the script while the array runs.
 func newRunDir(parent string, script []byte) (*runDir, error) {
 	parent, err := filepath.Abs(parent)
 	if err != nil {
@@ -47,14 +49,16 @@ func newRunDir(parent string, script []byte) (*runDir, error) {
 	return d, err
 }
 
-// file returns the path of an attempt's file.
+// file returns the path of an attempt's file. kind is the end of the file's name: begun, progress, exit, out or
+// stdout.
 func (d *runDir) file(attempt, kind string) string { return filepath.Join(d.path, attempt+"."+kind) }
 
-// jobSuffix ends the name of the directory of an attempt's batch script.
+// jobSuffix is the end of the name of a directory in the run directory. Such a directory contains the batch script of
+// one attempt.
 const jobSuffix = ".job"
 
-// writeScript writes a batch script for sbatch. The file has the name of the user's script, because sbatch uses the
-// file's name as the default name of the job.
+// writeScript writes an attempt's batch script to a file, for sbatch, and returns the file's path. The file has the
+// same name as the user's script, because sbatch uses the name of the file as the default name of the job.
 func (d *runDir) writeScript(attempt, name string, content []byte) (string, error) {
 	sub := filepath.Join(d.path, attempt+jobSuffix)
 	if err := os.MkdirAll(sub, 0o700); err != nil {
@@ -64,8 +68,9 @@ func (d *runDir) writeScript(attempt, name string, content []byte) (string, erro
 	return path, os.WriteFile(path, content, 0o700)
 }
 
-// list reads the names of all files. For a whole directory a network file system asks its server; for a single file it
-// may answer from memory.
+// list reads the names of all files in the run directory into d.entries. It lists the whole directory, because then a
+// network file system asks its server. For a single file, a network file system may give an old answer from its
+// cache.
 func (d *runDir) list() error {
 	found, err := os.ReadDir(d.path)
 	if err != nil {
@@ -78,14 +83,14 @@ func (d *runDir) list() error {
 	return nil
 }
 
-// fileState is the state of an attempt by its files.
+// fileState is the state of an attempt, as far as its files in the run directory show it.
 type fileState struct {
-	begun, end time.Time // zero: not yet
-	code       int       // the exit code, if end is not zero
-	stopped    bool      // a signal had told the script to stop before it ended
+	begun, end time.Time // when the script began and ended; zero: not yet
+	code       int       // the exit code of the script, after its end
+	stopped    bool      // before the script ended, a signal had told it to stop
 }
 
-// fileState reads the begun and exit files of an attempt.
+// fileState reads the state of an attempt from the attempt's begun file and exit file.
 func (d *runDir) fileState(attempt string) (f fileState) {
 	_, f.begun, _ = d.read(attempt, "begun")
 	text, at, ok := d.read(attempt, "exit")
@@ -99,14 +104,15 @@ func (d *runDir) fileState(attempt string) (f fileState) {
 	return f
 }
 
-// whole reports whether the script ended by itself and with 0, so that its result is complete.
+// whole reports whether the result is complete: the script has ended with the exit code 0, and no signal had told it
+// to stop.
 func (f fileState) whole() bool { return !f.end.IsZero() && f.code == 0 && !f.stopped }
 
-// progress returns the share of its work that an attempt has reported, and the time of the report. The time is zero if
-// there is no report.
+// progress reads an attempt's progress file. It returns the share of the attempt's work that is done, from 0 to 1,
+// and the time of this report. The time is zero if there is no report.
 func (d *runDir) progress(attempt string) (share float64, at time.Time, err error) {
 	text, at, ok := d.read(attempt, "progress")
-	if text = strings.TrimSpace(text); !ok || text == "" { // empty: the script is writing it
+	if text = strings.TrimSpace(text); !ok || text == "" { // an empty file: the script is just writing it
 		return 0, time.Time{}, nil
 	}
 	if share, err = parseProgress(text); err != nil {
@@ -115,7 +121,7 @@ func (d *runDir) progress(attempt string) (share float64, at time.Time, err erro
 	return share, at, nil
 }
 
-// parseProgress reads a share such as "0.4", or a quotient such as "40/100".
+// parseProgress converts a share such as "0.4", or a quotient such as "40/100", to a number from 0 to 1.
 func parseProgress(text string) (float64, error) {
 	done, of, isQuotient := strings.Cut(text, "/")
 	share, err := strconv.ParseFloat(strings.TrimSpace(done), 64)
@@ -130,16 +136,19 @@ func parseProgress(text string) (float64, error) {
 	return share, nil
 }
 
-// maxFileText is how many bytes of a file are read, far more than a progress or exit file holds.
+// maxFileText is the largest number of bytes that the method read reads from a file. A progress file or an exit file
+// contains far fewer bytes.
 const maxFileText = 256
 
-// read returns the text of a file, and the time when it was written, by this process's clock. The file is opened before
-// its time is read; otherwise a network file system may answer from memory.
+// read returns the text of an attempt's file and the time at which the file was written, by this process's clock.
+// kind is the end of the file's name, such as "exit". read opens the file before it asks for the time, because
+// otherwise a network file system may give an old time from its cache. ok is false if the file can't be read.
 func (d *runDir) read(attempt, kind string) (text string, at time.Time, ok bool) {
 	if !d.entries[attempt+"."+kind] {
 		return "", at, false
 	}
-	file, err := os.OpenFile(d.file(attempt, kind), os.O_RDONLY|syscall.O_NONBLOCK, 0) // does not block on a pipe
+	// O_NONBLOCK: if the user has put a pipe there, OpenFile does not wait
+	file, err := os.OpenFile(d.file(attempt, kind), os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return "", at, false
 	}
@@ -152,7 +161,8 @@ func (d *runDir) read(attempt, kind string) (text string, at time.Time, ok bool)
 	return string(content), info.ModTime().Add(-d.ahead), err == nil
 }
 
-// size returns the number of bytes that an attempt has printed, plus the bytes of its result files.
+// size returns the number of bytes that an attempt has written so far: the size of the file stdout plus the sizes of
+// the attempt's result files.
 func (d *runDir) size(attempt, stdout string) int64 {
 	var sum int64
 	if info, err := os.Stat(stdout); err == nil && info.Mode().IsRegular() {
@@ -160,7 +170,7 @@ func (d *runDir) size(attempt, stdout string) int64 {
 	}
 	_ = filepath.WalkDir(d.file(attempt, "out"), func(_ string, e fs.DirEntry, err error) error {
 		if err != nil {
-			return nil //nolint:nilerr // the script may create and remove files meanwhile
+			return nil //nolint:nilerr // the script may remove files while WalkDir runs
 		}
 		if info, err := e.Info(); err == nil && info.Mode().IsRegular() {
 			sum += info.Size()
@@ -170,8 +180,8 @@ func (d *runDir) size(attempt, stdout string) int64 {
 	return sum
 }
 
-// remove removes the directory. remove tries for two seconds, because an attempt that is being killed may still write
-// there.
+// remove removes the run directory. An attempt that is being killed may still write into the directory. So remove
+// tries again for two seconds if it fails.
 func (d *runDir) remove() (err error) {
 	for range 20 {
 		if err = os.RemoveAll(d.path); err == nil {

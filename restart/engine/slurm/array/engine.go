@@ -11,10 +11,11 @@ import (
 	"github.com/straggler-go/straggler/restart/engine"
 )
 
-// This file is the adapter. The adapter turns Slurm's jobs and the files of the run directory into a list of attempts,
-// and the actions of package engine into calls of sbatch and scancel.
+// This file connects Slurm to package engine. It turns Slurm's jobs and the files of the run directory into a list of
+// attempts for an engine.Phase. It carries out the actions of the engine.Phase by sbatch and scancel.
 
-// observe returns the current state of all attempts whose end package engine does not know yet.
+// observe brings all attempts up to date from jobs, which is the list that squeue shows, and from the files of the
+// run directory. It returns reports for the engine.Phase about all attempts whose end was not reported before.
 func (r *run) observe(now time.Time, jobs []Job) ([]engine.Attempt, error) {
 	if err := r.dir.list(); err != nil {
 		return nil, err
@@ -29,12 +30,12 @@ func (r *run) observe(now time.Time, jobs []Job) ([]engine.Attempt, error) {
 			if a.endReported {
 				continue
 			}
-			if a.ended() { // the poll that saw the end has failed before package engine was told
+			if a.ended() { // an earlier poll saw the end, and failed before it reported the end
 				r.seen = append(r.seen, a.report(r.workOf(t)))
 				continue
 			}
 			if a.job == "" {
-				if a.cancelled { // before sbatch has accepted it
+				if a.cancelled { // it was cancelled before sbatch accepted it
 					a.state = engine.Cancelled
 				}
 			} else {
@@ -53,7 +54,9 @@ func (r *run) observe(now time.Time, jobs []Job) ([]engine.Attempt, error) {
 	return r.seen, nil
 }
 
-// measure brings a running attempt's progress up to date: from its progress file, or from the size of its output.
+// measure brings the progress of a running attempt up to date. The progress is read from the attempt's progress file.
+// If there is none and Options.ExpectBytes is set, the progress is computed from the number of bytes that the attempt
+// has written.
 func (r *run) measure(now time.Time, a *attempt) {
 	if a.state != engine.Running {
 		return
@@ -75,7 +78,7 @@ func (r *run) measure(now time.Time, a *attempt) {
 	}
 }
 
-// workOf returns the work of a task, in the units of Options.Work, and 1 if sizes are not known.
+// workOf returns the size of a task, in the unit of Options.Work. It returns 1 if sizes are not known.
 func (r *run) workOf(t *task) float64 {
 	if r.options.Work == nil {
 		return 1
@@ -83,18 +86,19 @@ func (r *run) workOf(t *task) float64 {
 	return r.options.Work[t.number]
 }
 
-// act carries out the actions. If an action fails, the next poll tries it again. A dry run logs the actions and carries
-// out none. Nothing is submitted while it is not known which jobs are in the queue.
+// act carries out the actions of the engine.Phase. If an action fails, the next poll tries it again. In a dry run act
+// writes the actions to the log, and carries out none. act submits nothing as long as this process does not know
+// which jobs are in the queue.
 func (r *run) act(ctx context.Context, actions []engine.Action) {
 	for _, action := range actions {
 		t := r.tasks[action.Task]
-		if action.Op == engine.Publish { // settleAll has put the result into its place
+		if action.Op == engine.Publish { // settleAll has already moved the result to its place
 			r.phase.Published(action.ID)
 			continue
 		}
 		known := slices.ContainsFunc(t.attempts, func(a *attempt) bool { return a.id == action.ID })
 		if action.Op == engine.Submit && known {
-			continue // submit tries again at each poll
+			continue // the function submit tries again at each poll
 		}
 		if action.Op == engine.Submit {
 			a := &attempt{id: action.ID, files: action.ID, task: t, avoid: action.Avoid, why: action.Decision.Action}
@@ -110,7 +114,8 @@ func (r *run) act(ctx context.Context, actions []engine.Action) {
 			if a.id != action.ID {
 				continue
 			}
-			// The attempt that replaces this attempt may wait in the queue, behind other users' jobs: see replace.
+			// In a restart the new attempt may wait in the queue behind the jobs of other users. So the old attempt
+			// is not cancelled yet: the function replace cancels it when the new attempt has begun.
 			a.replaced = action.Decision.Action == restart.Restart
 			a.toCancel = !a.replaced
 			if action.Decision.Action == restart.Kill && action.Decision.Reason != restart.Overtaken {
@@ -128,13 +133,15 @@ func (r *run) act(ctx context.Context, actions []engine.Action) {
 	}
 }
 
-// name returns a task's name in messages.
+// name returns the text by which messages refer to a task: the job ID and the node of its first attempt.
 func (r *run) name(t *task) string {
 	return fmt.Sprintf("%s on %s:", t.original().job, cmp.Or(t.original().last.Node, "no node"))
 }
 
-// replace ends an attempt that was to be restarted, once another attempt of the task has begun. The policy restarts, and
-// does not copy, because slots are scarce. If slots are idle by now, both attempts go on, and the first result counts.
+// replace handles the old attempts of restarted tasks. As soon as the new attempt of the task has begun, replace
+// decides about the old attempt. If tasks wait or no slot is free, the old attempt will be cancelled. Otherwise both
+// attempts run on, and the first result is used. The reason: a policy restarts a task, in place of copying it,
+// because slots are scarce.
 func (r *run) replace() {
 	facts := r.phase.Facts()
 	scarce := facts.Waiting > 0 || facts.FreeSlots <= 0
@@ -147,7 +154,7 @@ func (r *run) replace() {
 	}
 }
 
-// cancel ends the attempts that are not needed any more, with one call of scancel.
+// cancel cancels all attempts that are no longer needed, with one call of scancel.
 func (r *run) cancel(ctx context.Context) {
 	var useless []*attempt
 	for _, t := range r.tasks {
@@ -178,8 +185,9 @@ func (r *run) cancel(ctx context.Context) {
 	}
 }
 
-// copyEnv returns the array variables of the user's array. For a copy, Slurm itself sets them for an array of one
-// element.
+// copyEnv returns the environment variables SLURM_ARRAY_... of the user's array, as shell assignments for the script
+// of a later attempt. Such an attempt is a job array of one element, and without copyEnv its script would see the
+// variables of this small array.
 func (r *run) copyEnv() []string {
 	n := len(r.tasks)
 	first, last := r.tasks[0].index, r.tasks[n-1].index
@@ -189,7 +197,7 @@ func (r *run) copyEnv() []string {
 	}
 	for i, t := range r.tasks {
 		if t.index != first+i*step {
-			step = 1 // Slurm's step for indices at uneven distances
+			step = 1 // as in Slurm, if the distances between the indices differ
 		}
 	}
 	return []string{

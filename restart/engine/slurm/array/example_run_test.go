@@ -10,7 +10,8 @@ import (
 	"github.com/straggler-go/straggler/restart/engine/slurm/array"
 )
 
-// A job array of 64 tasks is run with a policy of the host's choice. Its result files go to a directory "counts".
+// Run runs a job array of 64 tasks with a given policy. It moves the result files of the tasks to the directory
+// "counts".
 func ExampleRun() {
 	policy, err := array.ParsePolicy("least-cost")
 	if err != nil {

@@ -15,22 +15,24 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// fake is a cluster in simulated time. A job runs on the first node with room. Each poll brings the files up to date.
+// fake is a Slurm cluster in simulated time. A job runs on the first node with a free slot. Each poll writes the
+// files that the jobs would have written by then.
 type fake struct {
-	t        *testing.T
-	dir      string // where the jobs run
-	nodes    []*fakeNode
-	jobs     []*fakeJob
-	work     func(task int) time.Duration // on a node of speed 1
-	ends     func(j *fakeJob) int         // its exit code
-	silent   bool                         // the jobs say nothing of their progress
-	graceful string                       // what is in the exit file of a job that is cancelled, beside a part of its result
-	stdout   string                       // the pattern
+	t      *testing.T
+	dir    string // where the jobs run
+	nodes  []*fakeNode
+	jobs   []*fakeJob
+	work   func(task int) time.Duration // how long a task takes on a node of speed 1
+	ends   func(j *fakeJob) int         // its exit code
+	silent bool                         // the jobs report no progress
+	// content of the exit file of a cancelled job, which has also written a part of its result
+	graceful string
+	stdout   string // the pattern
 	facts    Facts
-	failing  func() error // what squeue answers, if not nil
-	blind    func() error // what sinfo answers, if not nil
+	failing  func() error // if not nil, squeue returns its error
+	blind    func() error // if not nil, sinfo returns its error
 	refuses  func(options []string) error
-	finding  func() error // what squeue answers when it is asked for scripts, if not nil
+	finding  func() error // if not nil, Find returns its error
 	arrays   int
 	canceled []string
 	ahead    time.Duration // the file system's clock
@@ -55,7 +57,7 @@ type fakeJob struct {
 	options     []string
 }
 
-const detection = 30 * time.Second // after which Slurm says that a node has failed
+const detection = 30 * time.Second // time from a node's failure until Slurm shows it
 
 func newFake(t *testing.T, speeds ...float64) *fake {
 	f := &fake{t: t, dir: t.TempDir(), stdout: "slurm-%A_%a.out", facts: Facts{Partition: "p", CPUs: 1}}
@@ -135,7 +137,7 @@ func (j *fakeJob) avoids(node string) bool {
 	return false
 }
 
-// advance brings the cluster to the present.
+// advance simulates the cluster up to the present time.
 func (f *fake) advance() {
 	for _, j := range f.jobs {
 		if j.state == "RUNNING" {
@@ -232,7 +234,7 @@ func (f *fake) Find(_ context.Context, dir string) (map[string]string, error) {
 	return found, nil
 }
 
-// Cancel cancels jobs. A job on a dead node stays COMPLETING for long.
+// Cancel cancels jobs. If a job's node is dead, the state of the job is COMPLETING for a long time.
 func (f *fake) Cancel(_ context.Context, ids []string) error {
 	f.canceled = append(f.canceled, ids...)
 	for _, j := range f.jobs {

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// faulty is a Slurm that fails in one call: call number at, counted from 1.
+// faulty is a Slurm in which a single call fails: the call with the number at, counted from 1.
 type faulty struct {
 	*fake
 	at    int
@@ -20,7 +20,7 @@ type faulty struct {
 
 var errFault = errors.New("slurm_load_jobs error: Unable to contact slurm controller (connect failure)")
 
-// fault makes a call. Call number at fails in the way that kind says.
+// fault makes a call. If it is the call with the number at, it fails in the way that the field kind says.
 func (f faulty) fault(do func() error) error {
 	if *f.calls++; *f.calls != f.at {
 		return do()
@@ -77,9 +77,9 @@ func (f faulty) Nodes(ctx context.Context, partition string) (nodes []Node, err 
 	return nodes, err
 }
 
-// Every task has one result, no job is left in the queue, and Run returns soon, whichever call to Slurm goes wrong.
-// Each call of a run with a slow node is in turn refused, or carried out with its answer lost, or delayed by 20 s. If
-// the first submission is refused, Run returns the error.
+// Every task has one result, no job is left in the queue, and Run returns soon, whichever call to Slurm fails. The
+// cluster has a slow node. In each run of the test, another call fails: Slurm refuses it, or its answer is lost, or
+// it is delayed by 20 s. If the first submission is refused, Run returns the error.
 func TestOneFaultyCallDoesNoHarm(t *testing.T) {
 	step := 1
 	if testing.Short() {
@@ -87,7 +87,7 @@ func TestOneFaultyCallDoesNoHarm(t *testing.T) {
 	}
 	for _, kind := range []string{"refused", "answer lost", "slow"} {
 		most, refused := 0, 0
-		for at := 0; at == 0 || at <= most; at += step { // at 0 nothing goes wrong
+		for at := 0; at == 0 || at <= most; at += step { // if at is 0, no call fails
 			calls := 0
 			f := newFake(t, 1, 1, 1, 0.1)
 			res, log, err := f.simulated(faulty{f, at, kind, &calls}, Options{Policy: duplicating})

@@ -11,8 +11,9 @@ import (
 	"syscall"
 )
 
-// moveResults moves an attempt's result files, links and directories to the user's directory. moveResults leaves
-// everything else, such as a pipe, where it is, and returns its path.
+// moveResults moves the result files of an attempt, its symbolic links and its directories to the directory whose
+// path is the argument to. It does not move anything else, such as a pipe. It returns the paths of the things that it
+// did not move.
 func (d *runDir) moveResults(attempt, to string) (left []string, err error) {
 	from := d.file(attempt, "out")
 	err = filepath.WalkDir(from, func(path string, e fs.DirEntry, err error) error {
@@ -37,8 +38,9 @@ func (d *runDir) moveResults(attempt, to string) (left []string, err error) {
 	return left, err
 }
 
-// moveLink makes a link at target that leads where the link at path leads, even if nothing is there. If the link leads
-// into the result directory from, by an absolute path, the new link leads to the file's new place.
+// moveLink moves a symbolic link from path to target. The new link points to the same path as the old link, even if
+// no file is there. There is one exception. The old link may be an absolute path into the result directory, whose
+// path is the argument from. Then the new link points to the moved file, below the path in the argument to.
 func moveLink(path, target, from, to string) error {
 	leads, err := os.Readlink(path)
 	if err != nil {
@@ -56,7 +58,8 @@ func moveLink(path, target, from, to string) error {
 	return os.Remove(path)
 }
 
-// move renames a file. Between two file systems it copies the file to a temporary name and renames the copy.
+// move moves a file by renaming it. If the two paths are on different file systems, move copies the file to a
+// temporary name beside to, renames the copy, and removes the old file.
 func move(from, to string) error {
 	err := os.Rename(from, to)
 	if !errors.Is(err, syscall.EXDEV) {
@@ -68,8 +71,8 @@ func move(from, to string) error {
 	return os.Remove(from)
 }
 
-// replaceFile creates a file beside its place and renames it, so that a reader finds either the old file or the new file,
-// both complete.
+// replaceFile puts a new file at the path place. It calls create to make the file under a temporary name in the same
+// directory, and renames the file. So a reader finds the complete old file or the complete new file.
 func replaceFile(place string, create func(temp string) error) error {
 	aside, err := os.MkdirTemp(filepath.Dir(place), ".straggler-")
 	if err != nil {
@@ -83,7 +86,7 @@ func replaceFile(place string, create func(temp string) error) error {
 	return os.Rename(temp, place)
 }
 
-// copyFile copies a regular file with its permissions and its time.
+// copyFile copies a regular file, with its permissions and its modification time.
 func copyFile(from, to string) error {
 	source, err := os.OpenFile(from, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {

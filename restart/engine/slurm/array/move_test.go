@@ -32,7 +32,8 @@ func elsewhere(t *testing.T) string {
 	return dir
 }
 
-// Links move as links, wherever they lead, on one file system and between two. A pipe is not moved.
+// A symbolic link is moved as a link, wherever it points, within a file system and between two file systems. A pipe
+// is not moved.
 func TestLinksMoveAsLinks(t *testing.T) {
 	for _, to := range []string{t.TempDir(), elsewhere(t)} {
 		d := &runDir{path: t.TempDir()}
@@ -74,7 +75,7 @@ func TestLinksMoveAsLinks(t *testing.T) {
 	}
 }
 
-// A pipe in place of the progress file counts as no progress, and blocks nothing.
+// If there is a pipe in place of the progress file, the attempt has no progress, and Run does not block.
 func TestAPipeIsNoProgress(t *testing.T) {
 	d := &runDir{path: t.TempDir()}
 	require.NoError(t, syscall.Mkfifo(d.file("1_1", "progress"), 0o600))
@@ -84,7 +85,8 @@ func TestAPipeIsNoProgress(t *testing.T) {
 	assert.Zero(t, at)
 }
 
-// blocked runs an array with results that can't be moved, because directories are in their places.
+// blocked runs an array whose results can't be moved, because there are directories at the paths to which they should
+// be moved.
 func (f *fake) blocked(ctx context.Context, o Options, names ...string) (res Result, kept string, err error) {
 	block := sync.OnceFunc(func() {
 		for _, name := range names {
@@ -106,7 +108,7 @@ func (f *fake) blocked(ctx context.Context, o Options, names ...string) (res Res
 	return res, strings.Join(dirs, ""), err
 }
 
-// Results that can't be moved to their places are kept, and the error names the directory.
+// If results can't be moved to their places, Run keeps them, and returns an error with the path of their directory.
 func TestBlockedResultsAreKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake(t, 1, 1, 1, 0.1)
@@ -136,7 +138,7 @@ func TestBlockedResultsAreKept(t *testing.T) {
 	})
 }
 
-// Results of attempts that no poll has seen are kept, too.
+// Results that came after the last poll are kept, too.
 func TestUnseenResultsAreKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake(t, 1, 1, 1, 0.1)
@@ -154,7 +156,7 @@ func TestUnseenResultsAreKept(t *testing.T) {
 	})
 }
 
-// The output of a failed attempt is kept like a result.
+// If the output of a failed attempt can't be moved, it is kept as a result is.
 func TestOutputOfAFailedAttemptIsKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake(t, 1, 1, 1, 0.1)

@@ -10,9 +10,9 @@ import (
 	"strings"
 )
 
-// pattern returns the pattern of an output file's name, from the name that squeue shows. For a job array without a
-// pattern of its own, Slurm 22.05 shows the default name of a plain job; pattern returns the default pattern of an
-// array.
+// pattern returns the pattern of an output file's name, such as "out-%a". shown is the pattern that squeue shows. If
+// the user has set no pattern for a job array, Slurm 22.05 shows the default file name of a plain job. In this case
+// pattern returns the default pattern of a job array, slurm-%A_%a.out in the job's directory.
 func (j Job) pattern(shown string) string {
 	if shown == filepath.Join(j.WorkDir, "slurm-"+j.RawID+".out") {
 		return filepath.Join(literal(j.WorkDir), "slurm-%A_%a.out")
@@ -20,20 +20,23 @@ func (j Job) pattern(shown string) string {
 	return shown
 }
 
-// shared reports whether all tasks of an array have the same file under a pattern.
+// shared reports whether a pattern for output files, such as "out-%a", gives the same file name for all tasks of an
+// array. The file /dev/null is an exception: for it shared returns false.
 func shared(pattern string) bool {
 	one, two := Job{ID: "1_1", RawID: "1"}, Job{ID: "1_2", RawID: "2"}
 	return pattern != os.DevNull && expand(pattern, one) == expand(pattern, two)
 }
 
-// expand fills in the pattern of an output file's name. sbatch allows
+// expand returns the output file's name that Slurm makes from a pattern for the job j. A pattern may contain the
+// following parts. expand replaces each part:
 //
 //	%A the array's job ID    %a the task's index    %j, %J the task's own job ID    %x the job's name
 //	%N the node              %u the user            %n, %s, %t node, step and task number within the job: 0, batch, 0
 //
-// with a width for zeros in front of a number, as in %4a, and %% for a percent sign. If there is a backslash anywhere, a
-// percent sign has no meaning, and a backslash makes the next character a plain character. Slurm itself opens the output
-// files of the originals; expand finds their names.
+// The letter of a number may have a width in front: for example, %4a gives the task's index with zeros in front, four
+// digits in all. %% is replaced by a percent sign. If a pattern contains a backslash, percent signs have no special
+// meaning in it. Then each backslash is removed, and the character after it stays. Slurm itself opens the output
+// files of the user's array, and expand finds out their names.
 func expand(pattern string, j Job) string {
 	if strings.Contains(pattern, `\`) {
 		return escaped.ReplaceAllString(pattern, "$1")
@@ -80,12 +83,13 @@ func expand(pattern string, j Job) string {
 	return b.String()
 }
 
-// padded writes a number with zeros in front, up to a width of at most 10.
+// padded writes a number, with zeros in front if the number has fewer than width digits. A width above 10 is taken as
+// 10.
 func padded(b *strings.Builder, number string, width int) {
 	fmt.Fprintf(b, "%s%s", strings.Repeat("0", max(0, min(width, 10)-len(number))), number)
 }
 
-// userName returns the name of this process's user, or "" if it is not known.
+// userName returns the name of the user who runs this process, or "" if the name is not known.
 func userName() string {
 	if u, err := user.Current(); err == nil {
 		return u.Username
@@ -96,7 +100,7 @@ func userName() string {
 // escaped matches a backslash and the character after it.
 var escaped = regexp.MustCompile(`\\(.?)`)
 
-// literal returns a pattern that stands for exactly one file's name.
+// literal returns an output pattern for sbatch that Slurm replaces by exactly the given path.
 func literal(path string) string {
 	if strings.Contains(path, `\`) {
 		return strings.ReplaceAll(path, `\`, `\\`)

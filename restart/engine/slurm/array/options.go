@@ -6,27 +6,28 @@ import (
 	"strings"
 )
 
-// sbatchOption is an option of sbatch: its name and its letter, or 0 if the option has no letter. sbatch accepts any
-// beginning of the name that no other option shares.
+// sbatchOption is an option of sbatch, such as --hold with the letter H, as in -H. The letter is 0 if the option has
+// none. sbatch accepts any beginning of an option's name by which it can tell the option, for example --hol.
 type sbatchOption struct {
 	name   string
 	letter byte
 }
 
 var (
-	wait = sbatchOption{"wait", 'W'} // sbatch waits for the end of the job
-	hold = sbatchOption{"hold", 'H'} // the job waits until somebody releases it
+	wait = sbatchOption{"wait", 'W'} // with it, sbatch waits until the job has ended
+	hold = sbatchOption{"hold", 'H'} // with it, the job waits in the queue until the user releases it
 
-	// refusedOptions are the options that do not work with this package.
+	// refusedOptions are options of sbatch that do not work with this package, so an error is returned for them.
 	refusedOptions = []sbatchOption{wait, {"clusters", 'M'}, {"test-only", 0}, {"wrap", 0}}
 )
 
-// flagLetters are the letters of options without a value. One word may hold several letters. The letter of any other
-// option takes the rest of the word as its value.
+// flagLetters are the letters of sbatch's options that have no value. One word may contain several of these letters,
+// as in -Hv. After any other letter, the rest of the word is the value of the option.
 const flagLetters = "hHOQsuvVW"
 
-// at returns the position of the option's letter in a word, 0 if the word is the option's name, and -1 if the word does
-// not have the option.
+// at reports whether a word of a command line contains the option. It returns 0 if the word is the option's name,
+// such as --hold. It returns the position of the option's letter if the word contains the letter, such as 1 for H in
+// -Hv. Otherwise it returns -1.
 func (o sbatchOption) at(word string) int {
 	if long, is := strings.CutPrefix(word, "--"); is {
 		name, _, _ := strings.Cut(long, "=")
@@ -46,23 +47,26 @@ func (o sbatchOption) at(word string) int {
 	return -1
 }
 
-// outOf removes an option without a value from a word.
+// outOf removes the option o from a word of a command line. For example, it returns -v for the word -Hv and the
+// option -H. The option must be an option without a value.
 func (o sbatchOption) outOf(word string) string {
 	for at := o.at(word); at >= 0; at = o.at(word) {
-		if word = word[:at] + word[at+1:]; at == 0 || word == "-" { // the word is the option's name, or has no other letter
+		// nothing is left: the word was the option's name, or contained no other letter
+		if word = word[:at] + word[at+1:]; at == 0 || word == "-" {
 			return ""
 		}
 	}
 	return word
 }
 
-// lineWord matches a word of a line #SBATCH, as sbatch reads it: quotes and backslashes may hold spaces together.
+// lineWord matches one word of a line that begins with #SBATCH, as sbatch splits such a line. A space between quotes,
+// or after a backslash, does not end a word.
 var lineWord = regexp.MustCompile(`(?:[^\s'"\\]|'[^']*'|"(?:\\.|[^"\\])*"|\\.)+`)
 
-// unquote removes quotes and backslashes from a word.
+// unquote removes all quotes and backslashes from a word.
 var unquote = strings.NewReplacer(`"`, "", `'`, "", `\`, "")
 
-// words lists the words of a line #SBATCH. Any other line has no words.
+// words returns the words of a line that begins with #SBATCH. For any other line it returns nil.
 func words(line string) []string {
 	if !strings.HasPrefix(line, directive) {
 		return nil
@@ -74,7 +78,7 @@ func words(line string) []string {
 	return found
 }
 
-// without removes an option from a line #SBATCH.
+// without returns the line without the option o. A line that does not begin with #SBATCH is returned unchanged.
 func without(o sbatchOption, line string) string {
 	if !strings.HasPrefix(line, directive) {
 		return line
@@ -87,7 +91,8 @@ func without(o sbatchOption, line string) string {
 	})
 }
 
-// withoutHold removes the option --hold from a header: nobody would release a copy.
+// withoutHold removes the option --hold from the #SBATCH lines of a script. With --hold a copy would wait in the
+// queue for ever, because nobody would release it.
 func withoutHold(header string) string {
 	var lines strings.Builder
 	for line := range strings.Lines(header) {
@@ -96,7 +101,7 @@ func withoutHold(header string) string {
 	return lines.String()
 }
 
-// copied returns the options of sbatch for copies: all options except --hold.
+// copied returns the options with which sbatch submits a copy: all options of the user's array except --hold.
 func copied(options []string) (kept []string) {
 	for _, o := range options {
 		if o = hold.outOf(o); o != "" {
@@ -106,7 +111,8 @@ func copied(options []string) (kept []string) {
 	return kept
 }
 
-// checkOptions returns an error for the first option of sbatch that does not work with this package.
+// checkOptions returns an error if an option in the list does not work with this package. The options are for sbatch.
+// The error is about the first such option.
 func checkOptions(options []string) error {
 	for _, word := range options {
 		for _, o := range refusedOptions {

@@ -8,7 +8,9 @@ import (
 	"time"
 )
 
-// parseScripts reads squeue's job IDs and commands. A command is the path of the batch script, with its arguments.
+// parseScripts reads the job IDs and commands in the output of squeue. The command of a job is the path of its batch
+// script, with arguments. parseScripts returns the jobs whose script is below dir: the key is the first part of the
+// script's path below dir, and the value is the job ID.
 func parseScripts(out, dir string) map[string]string {
 	found := map[string]string{}
 	for line := range strings.SplitSeq(out, jobEnd) {
@@ -21,7 +23,8 @@ func parseScripts(out, dir string) map[string]string {
 	return found
 }
 
-// parseJobs reads squeue's lines. A line stands for one task, or for several waiting tasks of an array.
+// parseJobs reads the jobs in the output of squeue, one entry for each task. In the output, one line describes one
+// task, or several waiting tasks of an array.
 func parseJobs(out string) ([]Job, error) {
 	var jobs []Job
 	for line := range strings.SplitAfterSeq(out, jobEnd+"\n") {
@@ -39,7 +42,7 @@ func parseJobs(out string) ([]Job, error) {
 		j := Job{ID: f[0], State: f[1], Node: f[2], Status: status, WorkDir: f[7], RawID: f[8], Name: f[9]}
 		stdout, stderr := j.pattern(f[5]), j.pattern(f[6])
 		j.Shared = shared(stdout) || shared(stderr)
-		if seconds, err := strconv.ParseInt(f[4], 10, 64); err == nil { // "N/A" before the start is known
+		if seconds, err := strconv.ParseInt(f[4], 10, 64); err == nil { // squeue prints "N/A" if the start is not known
 			j.Start = time.Unix(seconds, 0)
 		}
 		ids, err := taskIDs(f[0])
@@ -55,7 +58,8 @@ func parseJobs(out string) ([]Job, error) {
 	return jobs, nil
 }
 
-// taskIDs returns "71_3" and "71_4" for "71_[3-4%2]". An ID without brackets is returned as it is.
+// taskIDs returns the IDs of the tasks that squeue shows as one ID. For example, "71_[3-4%2]" gives "71_3" and
+// "71_4". If the ID has no brackets, taskIDs returns the ID itself.
 func taskIDs(id string) ([]string, error) {
 	array, list, found := strings.Cut(id, "_[")
 	if !found {
@@ -72,7 +76,7 @@ func taskIDs(id string) ([]string, error) {
 	return ids, nil
 }
 
-// parseFacts reads a line of scontrol show job.
+// parseFacts reads the facts about an array from a line that scontrol show job prints.
 func parseFacts(out string) (Facts, error) {
 	partition, cpus := partitionField.FindStringSubmatch(out), cpusField.FindStringSubmatch(out)
 	if partition == nil || cpus == nil {
@@ -90,8 +94,9 @@ func parseFacts(out string) (Facts, error) {
 	return f, nil
 }
 
-// parseNodes reads lines of sinfo such as "n0|mixed|2/14/0/16". The numbers are the allocated, idle, other and all CPUs.
-// sinfo may show a node several times; parseNodes returns each node once.
+// parseNodes reads the nodes in the output of sinfo. A line is, for example, "n0|mixed|2/14/0/16": the node's name,
+// its state, and the numbers of its allocated, idle, other and all CPUs. sinfo may list a node several times.
+// parseNodes returns each node once.
 func parseNodes(out string) (nodes []Node, err error) {
 	seen := map[string]bool{}
 	for line := range strings.Lines(out) {

@@ -7,8 +7,9 @@ import (
 	"github.com/straggler-go/straggler/restart/rules"
 )
 
-// ParsePolicy reads the text of a policy as [rules.Parse] does, such as "late,min-age=5s,speculative-cap=0.2". The text
-// "none" means restart.Never{}, which takes no action. An error names the text.
+// ParsePolicy returns the policy that a text describes, such as "late,min-age=5s,speculative-cap=0.2". [rules.Parse]
+// documents the texts. In addition, the text "none" gives restart.Never{}, a policy that never copies and never
+// restarts. If the text describes no policy, ParsePolicy returns an error that quotes the text.
 func ParsePolicy(text string) (restart.Policy, error) {
 	if text == "none" {
 		return restart.Never{}, nil

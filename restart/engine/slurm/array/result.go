@@ -9,27 +9,29 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// Result is the result of [Run].
+// Result is what [Run] returns about a job array: the outcome of the tasks and the cost of copies and restarts.
 type Result struct {
 	Array     string        // the array's job ID
 	Tasks     int           // the number of tasks
-	Failed    []string      // the tasks that did not succeed, by Slurm's names, such as "71_9"
-	Code      int           // the highest exit code of a task; at least 1 if a task has failed
-	Elapsed   time.Duration // from the call of Run to the end
-	Copies    int           // attempts submitted while another attempt of the task ran
-	Restarts  int           // attempts submitted to replace a running attempt
-	Reruns    int           // attempts submitted because an attempt was lost
-	Won       int           // results of these three kinds of attempts
-	Cancelled int           // cancelled attempts, originals included
-	// BadProgress counts progress files that could not be read. A file counts once at each poll.
+	Failed    []string      // job IDs of the tasks that did not succeed, such as "71_9"
+	Code      int           // highest exit code of a failed task, at least 1; 0 if no task has failed
+	Elapsed   time.Duration // time from the call of Run to its end
+	Copies    int           // number of attempts submitted while another attempt of the task ran
+	Restarts  int           // number of attempts submitted to replace a running attempt
+	Reruns    int           // number of attempts submitted because an attempt was lost
+	Won       int           // number of tasks whose result came from a copy, a restart or a rerun
+	Cancelled int           // number of cancelled attempts, elements of the user's array included
+	// BadProgress is how often a progress file contained no valid progress. If a file is invalid at several polls,
+	// each poll is counted.
 	BadProgress int
-	// Ledger counts the attempts and their time, as package tracker does.
+	// Ledger contains the numbers of attempts and the slot time that they took, as package tracker counts them.
 	Ledger tracker.Ledger
-	// Journal is the journal of the run, if Options.Journal is set; see package journal.
+	// Journal is a text with all events of the run, in the format of package journal. It is empty unless
+	// Options.Journal was set.
 	Journal []byte
 }
 
-// result returns the result of the run so far.
+// result returns the Result of the run, from the state that the run has now.
 func (r *run) result() Result {
 	res := Result{Tasks: len(r.tasks), Elapsed: time.Since(r.started), BadProgress: r.badProgress}
 	if len(r.arrays) > 0 {
@@ -51,7 +53,8 @@ func (r *run) result() Result {
 	return res
 }
 
-// count adds an attempt to the counts, if it was submitted.
+// count adds an attempt to the numbers of copies, restarts, reruns, won and cancelled attempts. An attempt that was
+// never submitted is ignored.
 func (r *Result) count(a *attempt) {
 	if a.job == "" {
 		return

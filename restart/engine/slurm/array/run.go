@@ -1,30 +1,39 @@
-// Package array is for users and tools that run Slurm job arrays and lose time to a few slow tasks. [Run] submits the
-// array, as sbatch --wait does, and watches its tasks by squeue and by small files. Run asks package restart/engine
-// what to do about slow tasks, and submits copies and cancels attempts by sbatch and scancel. Run needs only Slurm's
-// commands, and a directory that all nodes share:
+// Package array is for users and tools that run Slurm job arrays and lose time to a few slow tasks. [Run] submits a
+// job array and waits for its end, as sbatch --wait does. Meanwhile Run watches the tasks of the array by squeue, and
+// by small files that the tasks write. Package restart/engine decides which slow tasks are copied or restarted. Run
+// then submits copies with sbatch, and cancels attempts with scancel. Run needs only Slurm's commands, and a
+// directory that all nodes share:
 //
 //	result, err := array.Run(ctx, array.Commands{}, array.Options{Script: "count.sh", Sbatch: []string{"--array=0-63"}})
 //
-// Command straggler-slurm is Run with flags. The page examples/slurm has the rules for a script, and the guarantees.
+// The command straggler-slurm calls Run with options from the command line. The page examples/slurm/README.md
+// contains the rules for a script and the guarantees of Run.
 //
 // # What a script should do
 //
-//   - Report its progress about once an Interval, as a share or a quotient: echo 40/100 > "$STRAGGLER_PROGRESS". Or set
-//     Options.ExpectBytes, and the bytes that a task has written are its progress. Without either, the age of an attempt
-//     is compared with the run times of the tasks that have ended.
-//   - Write result files to the directory $STRAGGLER_OUT, which belongs to one attempt. The files of the winner are moved to
-//     Options.Results. A script that writes elsewhere must allow that two attempts of a task run at once.
+//   - Report its progress about once in each Options.Interval, as a share or a quotient: echo 40/100 >
+//     "$STRAGGLER_PROGRESS". Instead you may set Options.ExpectBytes: then the number of bytes that a task has
+//     written is its progress. If there is no progress of either kind, the policy compares how long an attempt has
+//     run with the run times of the tasks that have ended.
+//   - Write its result files to the directory $STRAGGLER_OUT. Each attempt has such a directory of its own. Run moves
+//     the files of the attempt that wins to Options.Results. If a script writes to other places, two attempts of a
+//     task that run at the same time must not disturb each other.
 //
 // # Rules
 //
-//   - A result counts if the script has ended by itself with 0, and Slurm agrees.
-//   - The first result of a task is moved to its place. Other attempts of the task are cancelled.
-//   - A task has failed if its script fails. A task that somebody else cancels does not run again.
-//   - A task that is lost with its node, or preempted, runs again on another node.
-//   - A restart does not end the old attempt before the new attempt has begun.
-//   - While Slurm does not answer, nothing is decided, and Slurm is asked again for Options.Patience.
+//   - Run uses the result of an attempt only if the script has ended by itself, with the exit code 0, and Slurm does
+//     not show that the attempt was ended from outside.
+//   - Run moves the first result of a task to the place that the user expects, and cancels the other attempts of the
+//     task.
+//   - If the script of a task fails, and no other attempt of the task runs, the task has failed. If somebody else
+//     cancels a task, Run does not submit the task again.
+//   - If the node of a task fails, or Slurm preempts the task, Run submits the task again, for another node.
+//   - To restart a task, Run submits a new attempt. Run cancels the old attempt only after the new attempt has begun.
+//   - While Slurm does not answer, Run takes no decision and asks again. After Options.Patience without an answer,
+//     Run gives up.
 //
-// Each poll runs squeue and sinfo once, and reads the run directory once. A poll takes O(attempts).
+// Run polls the cluster at intervals. Each poll runs squeue and sinfo once, and lists the directory of the small
+// files once. A poll takes time O(attempts).
 package array
 
 import (
@@ -41,53 +50,63 @@ import (
 	"github.com/straggler-go/straggler/restart/engine"
 )
 
-// Options are the settings of [Run]. Only Script is required. The array's indices come from Sbatch or from the script.
+// Options are the settings of [Run]. Only the field Script is required. The indices of the array are set by the
+// option --array in Sbatch, or by a line #SBATCH --array=... in the script.
 type Options struct {
-	// Script is the path of the user's batch script. Its #SBATCH lines count.
+	// Script is the path of the user's batch script. The options in its #SBATCH lines are used.
 	Script string
-	// Args are the script's arguments.
+	// Args are the arguments with which the script is called.
 	Args []string
-	// Sbatch are options for sbatch, such as --array=0-63.
+	// Sbatch contains options for the command sbatch, such as --array=0-63.
 	Sbatch []string
 
-	// Policy decides about slow attempts. Nil means restart.LeastCost{}.
+	// Policy decides which slow attempts are copied or restarted. Nil means restart.LeastCost{}.
 	Policy restart.Policy
-	// Limits bound every policy. The zero value is the protective default of each limit; see restart.Limits.
+	// Limits bounds copies and restarts, whatever the policy decides. In the zero value each limit has the default
+	// that restart.Limits documents.
 	Limits restart.Limits
-	// Interval is the time between two polls. Scripts should report their progress about as often. 0 means 10 s.
+	// Interval is the time between two polls of the cluster. Scripts should report their progress about once in each
+	// Interval. 0 means 10 s.
 	Interval time.Duration
-	// Lag is the usual time from the submission of an attempt to its start, if the cluster has room, until attempts have
-	// shown it. 0 means not known.
+	// Lag is the usual time from the submission of an attempt to its start, if the cluster has idle CPUs. As soon as
+	// attempts have shown this time, their times are used in place of Lag. 0 means not known.
 	Lag time.Duration
-	// Slots is how many attempts may run at once. 0 means the number of running attempts, plus the attempts for which the
-	// partition has idle CPUs.
+	// Slots is how many attempts may run at once. 0 means that Run counts them at each poll: the attempts that run,
+	// plus the attempts for which the partition has idle CPUs.
 	Slots int
-	// Work is the size of each task, in units of your choice, such as bytes, in the order of the indices. Nil means that
-	// sizes are not known.
+	// Work contains the size of each task, in a unit of your choice, such as bytes. The sizes are in the order of the
+	// tasks' indices in the array. Nil means that sizes are not known.
 	Work []float64
-	// ExpectBytes is how many bytes a task of the mean size prints and writes to $STRAGGLER_OUT in all. With it, the bytes
-	// written so far are the progress of a task that reports none. 0 means not known.
+	// ExpectBytes is how many bytes a task of the mean size writes until its end: to its output file and to
+	// $STRAGGLER_OUT. With it, Run computes the progress of a task that reports no progress, from the bytes that the
+	// task has written so far. 0 means not known.
 	ExpectBytes int64
 
-	// Dir is where the run directory is made, on a file system that all nodes share. "" means the working directory.
+	// Dir is a directory on a file system that all nodes share. Run makes a directory in it, for its own files. ""
+	// means the working directory.
 	Dir string
-	// Results is the directory to which result files are moved. "" means the directory in which the job runs.
+	// Results is the directory to which Run moves the result files of the tasks. "" means the directory in which the
+	// job runs.
 	Results string
-	// Patience is how long squeue may fail before Run gives up. 0 means 10 minutes.
+	// Patience is how long squeue and sinfo may fail before Run gives up and returns an error. 0 means 10 minutes.
 	Patience time.Duration
-	// DryRun logs the actions and carries out none of them: the array runs as it is.
+	// DryRun makes Run watch the array and change nothing. For each action that the policy wants, such as a copy of a
+	// task, Run writes a message to Log and does not carry out the action. The user's array runs to its end as
+	// without Run.
 	DryRun bool
-	// Keep keeps the run directory.
+	// Keep makes Run leave its own directory in Dir. Without Keep, Run removes this directory at the end.
 	Keep bool
-	// Journal keeps a journal of all events, for Result.Journal.
+	// Journal makes Run record all events in Result.Journal.
 	Journal bool
-	// Log receives messages, one for each line. Nil means none.
+	// Log receives messages about actions and errors, one message in each line. Nil means that no messages are
+	// written.
 	Log io.Writer
-	// Submitted is called with the array's job ID once the array is in the queue. Nil means no call.
+	// Submitted is called with the job ID of the user's array as soon as the array is in Slurm's queue. Nil means
+	// that no function is called.
 	Submitted func(array string)
 }
 
-// Check returns an error for the first option that is out of range.
+// Check returns an error if an option is out of range. The error is about the first such option.
 func (o *Options) Check() error {
 	bad := func(field string, value any, want string) error {
 		return fmt.Errorf("array: Options.%s is %v, want %s", field, value, want)
@@ -115,36 +134,36 @@ func (o *Options) Check() error {
 	return nil
 }
 
-// run is a call of Run that has not returned.
+// run is the state of one call of Run.
 type run struct {
 	slurm         Slurm
 	options       Options
 	started       time.Time
 	dir           *runDir
-	header        string              // the user's #SBATCH lines
+	header        string              // the #SBATCH lines of the user's script
 	arrays        []string            // the job IDs of all submitted arrays, the user's array first
-	submitFailed  time.Time           // when sbatch failed last: the job may be in the queue all the same
-	failedSubmits map[string]*attempt // the attempts that sbatch failed to submit, by the names of their files
-	strayArrays   []string            // arrays of no attempt, to be cancelled
+	submitFailed  time.Time           // when sbatch failed last; the job may be in the queue all the same
+	failedSubmits map[string]*attempt // by the field files: the attempts that sbatch failed to submit
+	strayArrays   []string            // job IDs of arrays that belong to no attempt; they will be cancelled
 	facts         Facts
 	tasks         []*task
 	meanWork      float64
 	phase         *engine.Phase
 	hosts         *engine.Machines
-	polled        time.Time // the last poll
+	polled        time.Time // when the last poll was
 	seen          []engine.Attempt
-	unsettled     error           // why a result could not be put into its place at the last poll
-	badProgress   int             // see Result
-	reported      bool            // some attempt has shown its progress
-	logged        map[string]bool // subjects of messages, so that a message is not repeated at each poll
-	drySuffix     string          // the end of messages in a dry run
+	unsettled     error           // the error if the last poll could not move a result to its place
+	badProgress   int             // value of Result.BadProgress so far
+	reported      bool            // at least one attempt has shown its progress
+	logged        map[string]bool // by subject: there was a message about this subject, which is not repeated
+	drySuffix     string          // what logf messages about actions end with: " (not done)" in a dry run, else ""
 }
 
-// Run submits the script as a job array and returns when each task has a result or has failed. Failed tasks are not an
-// error: they are in Result.Failed. If ctx ends, Run returns its cause.
+// Run submits the script as a job array and returns when each task has a result or has failed. If tasks fail, Run
+// returns no error, and Result.Failed lists these tasks. If ctx ends, Run returns the cause of ctx.
 //
-// Before Run returns, it cancels its submitted jobs, as far as they have not ended. If Slurm does not answer, the error
-// names the jobs that may still run.
+// Before Run returns, it cancels its jobs that have not ended. If Slurm does not answer then, Run returns an error
+// with the IDs of the jobs that may still run.
 func Run(ctx context.Context, slurm Slurm, options Options) (Result, error) {
 	if err := options.Check(); err != nil {
 		return Result{}, err
@@ -169,13 +188,14 @@ func Run(ctx context.Context, slurm Slurm, options Options) (Result, error) {
 		err = r.loop(ctx)
 	}
 	if err != nil && ctx.Err() != nil {
-		err = context.Cause(ctx) // not the error of an interrupted command
+		err = context.Cause(ctx) // the cause says more than the error of an interrupted command
 	}
 	err = errors.Join(err, r.end())
 	return r.result(), err
 }
 
-// loop polls until all tasks are done. loop returns an error if squeue fails for longer than Patience, or if ctx ends.
+// loop polls the cluster until all tasks are done. It returns an error if polls fail for longer than
+// Options.Patience, or if ctx ends.
 func (r *run) loop(ctx context.Context) error {
 	failing := time.Time{}
 	for {
@@ -202,8 +222,9 @@ func (r *run) loop(ctx context.Context) error {
 	}
 }
 
-// poll asks Slurm for all jobs once, and carries out the actions that follow. An error means that Slurm did not answer,
-// or that a result can't be moved and no attempt runs.
+// poll asks Slurm once for the state of all jobs, lets the engine.Phase decide, and carries out the actions. An error
+// means that Slurm did not answer, or that the run directory can't be read, or that a result can't be moved while no
+// attempt runs.
 func (r *run) poll(ctx context.Context) error {
 	jobs, err := r.slurm.Jobs(ctx, r.openArrays())
 	if err != nil {
@@ -220,13 +241,15 @@ func (r *run) poll(ctx context.Context) error {
 	if !r.reported && r.phase.Facts().Finished > 0 {
 		r.once("progress", "tasks have ended, and no task has written its progress: slow tasks are found by their run times alone")
 	}
-	if r.anyRuns() { // an unsettled result is tried again, and does not end the run, while attempts run
+	// a result that could not be moved is moved again at the next poll; it is no error while attempts run
+	if r.anyRuns() {
 		return nil
 	}
 	return r.unsettled
 }
 
-// anyRuns reports whether an attempt waits or runs.
+// anyRuns reports whether at least one attempt waits in the queue or runs. In a dry run, attempts that were never
+// submitted are ignored.
 func (r *run) anyRuns() bool {
 	for _, t := range r.tasks {
 		for _, a := range t.attempts {
@@ -238,7 +261,7 @@ func (r *run) anyRuns() bool {
 	return false
 }
 
-// report reports the attempts to package engine, and returns the actions.
+// report passes the attempts to the engine.Phase, and returns the actions that the phase wants.
 func (r *run) report(attempts []engine.Attempt) []engine.Action {
 	actions := r.phase.Poll(r.polled, attempts)
 	for _, t := range r.tasks {
@@ -249,7 +272,7 @@ func (r *run) report(attempts []engine.Attempt) []engine.Action {
 	return actions
 }
 
-// openArrays lists the job IDs of the arrays with an attempt that has not ended.
+// openArrays lists the job IDs of all arrays that contain an attempt that has not ended.
 func (r *run) openArrays() (arrays []string) {
 	found := map[string]bool{}
 	for _, t := range r.tasks {
@@ -264,7 +287,8 @@ func (r *run) openArrays() (arrays []string) {
 	return arrays
 }
 
-// done reports whether all tasks are done. In a dry run they are done when the array has ended.
+// done reports whether all tasks are done: each has its result in place, or has failed. In a dry run the tasks are
+// done when the user's array has ended.
 func (r *run) done() bool {
 	switch {
 	case r.unsettled != nil:
@@ -275,12 +299,12 @@ func (r *run) done() bool {
 	return !slices.ContainsFunc(r.tasks, func(t *task) bool { return !t.original().ended() })
 }
 
-// logf writes a message with the seconds since the start.
+// logf writes a message to Options.Log, with the seconds since the start of Run in front.
 func (r *run) logf(format string, args ...any) {
 	fmt.Fprintf(r.options.Log, "%7.1fs  %s\n", time.Since(r.started).Seconds(), fmt.Sprintf(format, args...))
 }
 
-// once writes a message unless there was a message about the same subject.
+// once writes a message to Options.Log, unless there was an earlier message about the same subject.
 func (r *run) once(subject, format string, args ...any) {
 	if !r.logged[subject] {
 		r.logged[subject] = true

@@ -28,7 +28,7 @@ func simulate(t *testing.T, f *fake, o Options) (res Result, log string, err err
 	return res, log, err
 }
 
-// simulated is simulate for a cluster that differs from the fake.
+// simulated runs the array of 16 tasks, as simulate does, on any Slurm that is built around the fake cluster.
 func (f *fake) simulated(s Slurm, o Options) (res Result, log string, err error) {
 	f.t.Helper()
 	synctest.Test(f.t, func(t *testing.T) {
@@ -53,7 +53,7 @@ func (f *fake) runOn(ctx context.Context, s Slurm, o Options) (Result, string, e
 	return res, log.String(), err
 }
 
-// duplicating makes copies and no restarts, so that the number of copies is known.
+// duplicating is a policy that makes copies and no restarts, so that the number of copies is known.
 var duplicating = restart.Mantri{MaxRestarts: restart.Off}
 
 // complete checks that every task has its output file and its result file, as sbatch would leave them.
@@ -70,7 +70,8 @@ func (f *fake) complete() {
 	assert.Len(f.t, files, 16+16+1)
 }
 
-// naive is a simple rule: once half of the tasks are done, it copies each attempt that is older than twice the median.
+// naive is a simple policy: as soon as half of the tasks are done, it copies each attempt that has run for longer
+// than twice the median run time.
 var naive = rules.Spark{Quantile: 0.5, Multiplier: 2, MinRuntime: restart.Off, SlowRate: restart.Off}
 
 func TestTasksOfASlowNodeAreCopied(t *testing.T) {
@@ -158,7 +159,7 @@ func TestTasksOfADeadNodeRunAgain(t *testing.T) {
 
 // While the new attempt of a restart waits in the queue of a full cluster, the old attempt runs on.
 func TestOldAttemptRunsWhileItsRestartWaits(t *testing.T) {
-	f := newFake(t, 1, 1, 1, 0.05) // so slow that even a tenth of what is predicted is too long
+	f := newFake(t, 1, 1, 1, 0.05) // the last node is so slow that a tenth of the predicted time is too long, too
 	for i, n := range f.nodes {
 		n.slots = []int{5, 5, 5, 1}[i]
 	}
@@ -181,7 +182,8 @@ func TestOldAttemptRunsWhileItsRestartWaits(t *testing.T) {
 func TestRestartEndsTheOldAttemptIfSlotsAreScarce(t *testing.T) {
 	f := newFake(t, 1, 1, 1, 0.1)
 	for i, n := range f.nodes {
-		n.slots = []int{1, 1, 1, 6}[i] // the slow node has most of them, and tasks wait when the first three have ended
+		// the slow node has most slots, and tasks still wait when the first three tasks have ended
+		n.slots = []int{1, 1, 1, 6}[i]
 	}
 	res, log, err := simulate(t, f, Options{Policy: restart.Mantri{}})
 	require.NoError(t, err)
@@ -271,7 +273,7 @@ func TestRefusedCopiesAreTriedAgain(t *testing.T) {
 	assert.LessOrEqual(t, res.Elapsed.Seconds(), 33.)
 }
 
-// If the user's own options leave only the nodes to avoid, the copy runs there.
+// If the user's own options exclude all nodes except those that the copy should avoid, the copy runs on one of these.
 func TestExclusionYieldsToTheUsersOptions(t *testing.T) {
 	f := newFake(t, 1, 1, 1, 0.1)
 	f.facts.Exclude = "n9"

@@ -10,12 +10,13 @@ import (
 	"time"
 )
 
-// stdout returns the file to which an attempt prints. A copy prints to a file of its own, except if the original prints
-// to /dev/null.
+// stdout returns the path of the file to which Slurm writes the standard output of an attempt. A later attempt has an
+// output file of its own. If the task's first attempt prints to /dev/null, all attempts do.
 func (r *run) stdout(a *attempt) string { return r.output(a, "stdout", a.task.original().last.Stdout) }
 
-// stderr returns the file for an attempt's standard error. stderr is the attempt's stdout if the original has one file
-// for both.
+// stderr returns the path of the file to which Slurm writes the standard error of an attempt. If the task's first
+// attempt has one file for standard output and standard error, so has the attempt: stderr then returns the same path
+// as stdout.
 func (r *run) stderr(a *attempt) string {
 	original := a.task.original().last
 	if original.Stderr == original.Stdout {
@@ -24,7 +25,8 @@ func (r *run) stderr(a *attempt) string {
 	return r.output(a, "stderr", original.Stderr)
 }
 
-// output returns the file of an original, or the file in the run directory of a copy.
+// output returns the path of an output file of an attempt. For the task's first attempt it is the path original. For
+// a later attempt it is a file in the run directory, unless original is /dev/null.
 func (r *run) output(a *attempt, kind, original string) string {
 	if a == a.task.original() || original == os.DevNull {
 		return original
@@ -32,7 +34,8 @@ func (r *run) output(a *attempt, kind, original string) string {
 	return r.dir.file(a.files, kind)
 }
 
-// settleAll puts the results of all winners into their places.
+// settleAll moves the result of each task whose winner is known to the place where the user expects it. It sets
+// r.unsettled to an error if a result can't be moved, and else to nil.
 func (r *run) settleAll() {
 	r.unsettled = nil
 	for _, t := range r.tasks {
@@ -50,12 +53,13 @@ func (r *run) settleAll() {
 	}
 }
 
-// errWaits is the error of settle if the original waits in the queue again and is not cancelled yet. If the original
-// began, Slurm would empty the output file. So the output of a copy stays in the run directory until the original has
-// ended.
+// errWaits is the error of settle if the task's first attempt waits in the queue again, and is not cancelled yet. If
+// this attempt began, Slurm would empty the output file of the task. So the output of a later attempt stays in the
+// run directory until the first attempt has ended.
 var errWaits = errors.New("the original is in the queue again, and is not cancelled yet")
 
-// settle moves the output and the result files of an attempt to the places where the user expects the task's.
+// settle moves the output and the result files of an attempt to the places where the user expects the output and the
+// files of the task.
 func (r *run) settle(a *attempt) error {
 	if o := a.task.original(); a != o && o.last.waits() && !o.ended() {
 		return errWaits
@@ -77,7 +81,8 @@ func (r *run) settle(a *attempt) error {
 	return err
 }
 
-// settleOutput moves the output of a copy to the original's output files.
+// settleOutput moves the output files of a later attempt to the places of the output files of the task's first
+// attempt. For the first attempt itself it does nothing.
 func (r *run) settleOutput(a *attempt) error {
 	original := a.task.original()
 	if a == original {
@@ -86,22 +91,23 @@ func (r *run) settleOutput(a *attempt) error {
 	var errs []error
 	for _, f := range [][2]string{{r.stdout(a), original.last.Stdout}, {r.stderr(a), original.last.Stderr}} {
 		if _, err := os.Lstat(f[0]); f[0] == f[1] || errors.Is(err, os.ErrNotExist) {
-			continue // the copy prints there itself, or an earlier poll has moved the file
+			continue // both are /dev/null, or an earlier poll has moved the file
 		}
 		errs = append(errs, move(f[0], f[1]))
 	}
 	return errors.Join(errs...)
 }
 
-// end cancels all jobs that have not ended, and removes the run directory, except if the directory holds results that are
-// nowhere else.
+// end cancels all jobs that have not ended, and removes the run directory. If results could not be moved out of the
+// run directory, end keeps the directory and returns an error with its path.
 func (r *run) end() error {
 	kept := r.unmoved()
 	errs := []error{r.cancelAll()}
 	for _, t := range r.tasks {
 		if t.winner == nil && t.ending && t.failed != nil {
 			if err := r.settleOutput(t.failed); err != nil {
-				kept, errs = append(kept, t.failed.files), append(errs, err) // the output says why the task has failed
+				// the output is kept because it says why the task has failed
+				kept, errs = append(kept, t.failed.files), append(errs, err)
 			}
 		}
 	}
@@ -112,20 +118,21 @@ func (r *run) end() error {
 			len(kept), r.dir.path, kept[0]))
 	default:
 		if err := r.dir.remove(); err != nil {
-			r.logf("%v: remove the directory by hand", err) // the results are in their places all the same
+			r.logf("%v: remove the directory by hand", err) // this is no error, because the results are in their places
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// unmoved lists the attempts with complete results that are not in their places. unmoved reads the directory once more,
-// and so finds results that no poll has seen.
+// unmoved lists the attempts whose results are complete and were not moved to their places. For each such attempt it
+// returns the beginning of the names of its files in the run directory. unmoved lists this directory once more, so it
+// also finds results that came after the last poll.
 func (r *run) unmoved() (files []string) {
 	if r.dir == nil {
 		return nil
 	}
 	if err := r.dir.list(); err != nil {
-		r.logf("%v", err) // the last list is used
+		r.logf("%v", err) // the names of the last list are used
 	}
 	for _, t := range r.tasks {
 		whole := slices.IndexFunc(t.attempts, func(a *attempt) bool {
@@ -138,7 +145,8 @@ func (r *run) unmoved() (files []string) {
 	return files
 }
 
-// cancelAll cancels all jobs that have not ended, also jobs that sbatch has failed to submit and that are in the queue.
+// cancelAll cancels all jobs of this run that have not ended. This includes jobs that are in the queue although
+// sbatch returned an error for them.
 func (r *run) cancelAll() error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
@@ -149,7 +157,8 @@ func (r *run) cancelAll() error {
 	return r.cancelArrays(ctx)
 }
 
-// cancelArrays cancels all arrays, if any attempt has not ended.
+// cancelArrays cancels all arrays that this run has submitted. If all attempts have ended or were cancelled, it does
+// nothing.
 func (r *run) cancelArrays(ctx context.Context) error {
 	live := len(r.tasks) == 0 || len(r.strayArrays) > 0
 	for _, t := range r.tasks {

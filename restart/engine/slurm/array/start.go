@@ -13,7 +13,8 @@ import (
 	"github.com/straggler-go/straggler/restart/engine"
 )
 
-// begin submits the array, lists its tasks and the nodes, and makes the phase.
+// begin submits the user's array, lists the tasks of the array and the nodes of the partition, and makes the
+// engine.Phase that decides about the attempts.
 func (r *run) begin(ctx context.Context) error {
 	script, err := os.ReadFile(r.options.Script)
 	if err != nil {
@@ -35,7 +36,8 @@ func (r *run) begin(ctx context.Context) error {
 	}
 	options := slices.Clone(r.options.Sbatch)
 	if !r.options.DryRun {
-		options = append(options, "--no-requeue") // this package submits lost attempts again, on other nodes
+		// if an attempt is lost, this package itself submits the task again, on another node
+		options = append(options, "--no-requeue")
 	}
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -69,10 +71,11 @@ func (r *run) begin(ctx context.Context) error {
 	return r.plan(nodes)
 }
 
-// arrayName is the name of the original array's batch script in the run directory.
+// arrayName, followed by jobSuffix, is the name of the directory that contains the batch script of the user's array.
 const arrayName = "array"
 
-// submitArray submits the original array, or finds it in the queue if sbatch fails.
+// submitArray submits the user's array and returns its job ID. If sbatch fails, Slurm may have accepted the array all
+// the same. So submitArray then looks for the array in the queue.
 func (r *run) submitArray(ctx context.Context, options []string, batch string) (string, error) {
 	array, err := r.slurm.Submit(ctx, options, batch, r.options.Args)
 	if err == nil {
@@ -86,8 +89,9 @@ func (r *run) submitArray(ctx context.Context, options []string, batch string) (
 	return "", errors.Join(err, findErr)
 }
 
-// askUntil calls ask until it succeeds, for at most Options.Patience. A controller that has just accepted a large array
-// may not answer at once.
+// askUntil calls ask until ask returns no error. It gives up after Options.Patience, or if ctx ends. The calls of ask
+// are Options.Interval apart. One error is normal: Slurm's controller may not answer at once when it has just
+// accepted a large array.
 func (r *run) askUntil(ctx context.Context, ask func() error) error {
 	since := time.Now()
 	for {
@@ -108,7 +112,7 @@ func (r *run) askUntil(ctx context.Context, ask func() error) error {
 	}
 }
 
-// adopt makes a task of each element of the array.
+// adopt makes a task for each element of the user's array. jobs lists the elements.
 func (r *run) adopt(jobs []Job) error {
 	for _, j := range jobs {
 		_, index, _ := strings.Cut(j.ID, "_")
@@ -138,7 +142,8 @@ func (r *run) adopt(jobs []Job) error {
 	return nil
 }
 
-// plan makes the hosts and the phase.
+// plan makes r.hosts from the nodes of the partition, and makes r.phase, the engine.Phase that decides about the
+// attempts.
 func (r *run) plan(nodes []Node) (err error) {
 	known := make([]engine.Machine, len(nodes))
 	for i, n := range nodes {
@@ -163,7 +168,9 @@ func (r *run) plan(nodes []Node) (err error) {
 	return err
 }
 
-// count tells the phase how many attempts may run at once, and which nodes are down.
+// count tells the engine.Phase how many attempts may run at once, and which nodes are down. The number is
+// Options.Slots, or else the number of running attempts plus the attempts for which idle CPUs are left. It is never
+// more than the limit N of --array=...%N.
 func (r *run) count(ctx context.Context) error {
 	nodes, err := r.slurm.Nodes(ctx, r.facts.Partition)
 	if err != nil {

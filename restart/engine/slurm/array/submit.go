@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// submit submits the attempts that Slurm has not accepted yet. If Slurm refuses one, as at the limit of a user's jobs,
-// the next poll goes on.
+// submit submits the attempts that Slurm has not accepted yet. If Slurm refuses an attempt, for example because the
+// user has too many jobs, submit stops. The next poll tries again.
 func (r *run) submit(ctx context.Context) {
 	for _, t := range r.tasks {
 		for _, a := range t.attempts {
@@ -25,7 +25,7 @@ func (r *run) submit(ctx context.Context) {
 			}
 			err := r.submitCopy(ctx, a, a.avoid)
 			if err != nil && r.findSubmitted(ctx) == nil && a.job == "" && len(a.avoid) > 0 {
-				_ = r.submitCopy(ctx, a, nil) // the user's own options may leave no other node
+				_ = r.submitCopy(ctx, a, nil) // with the user's own options, all other nodes may be excluded
 			}
 			if err != nil && a.job == "" {
 				r.once("sbatch", "%v; sbatch is tried again", err)
@@ -35,9 +35,10 @@ func (r *run) submit(ctx context.Context) {
 	}
 }
 
-// submitCopy submits another attempt of a task: an array of one element with the task's index. A second try has files
-// under another name, because the job of the first try may be in the queue and begin at any time: sbatch also fails if
-// only its answer is late.
+// submitCopy submits a later attempt of a task: a job array with one element, which has the task's index. avoid lists
+// the nodes where it shall not run. If an earlier call of sbatch failed for this attempt, submitCopy gives the
+// attempt's files another name. The reason: sbatch also fails if Slurm's answer is late, so the earlier job may be in
+// the queue, and may begin at any time.
 func (r *run) submitCopy(ctx context.Context, a *attempt, avoid []string) error {
 	if a.tries++; a.tries > 1 {
 		a.files = fmt.Sprintf("%s-%d", a.id, a.tries)
@@ -61,22 +62,25 @@ func (r *run) submitCopy(ctx context.Context, a *attempt, avoid []string) error 
 	array, err := r.slurm.Submit(ctx, options, script, r.options.Args)
 	if err != nil {
 		r.submitFailed, r.failedSubmits[a.files] = time.Now(), a
-		return errors.Join(err, os.RemoveAll(filepath.Dir(script))) // sbatch has read the script, or there is no job
+		// the script is no longer needed: sbatch has read it, or there is no job
+		return errors.Join(err, os.RemoveAll(filepath.Dir(script)))
 	}
 	r.arrays = append(r.arrays, array)
 	a.taken(array)
 	return nil
 }
 
-// taken records the array of an attempt.
+// taken records that Slurm has accepted the attempt, as the job array with this ID.
 func (a *attempt) taken(array string) { a.job = fmt.Sprintf("%s_%d", array, a.task.index) }
 
-// mayTurnUp is how long after an error of sbatch the job may still turn up in the queue, because slurmctld may work on
-// a request after its answer was lost.
+// mayTurnUp is how long after an error of sbatch its job may still appear in the queue. The controller slurmctld may
+// still be working on the request when sbatch has given up.
 const mayTurnUp = 10 * time.Minute
 
-// findSubmitted looks in the queue for jobs that sbatch has failed to submit. The first job that it finds of an attempt
-// becomes that attempt's job. Any other job is cancelled. After an error nothing must be submitted again.
+// findSubmitted looks in Slurm's queue for jobs that are there although sbatch returned an error for them. If an
+// attempt has no job yet, such a job becomes the attempt's job. All other such jobs are put into r.strayArrays, to be
+// cancelled. If findSubmitted returns an error, nothing may be submitted, because an attempt that is already in the
+// queue could then run twice.
 func (r *run) findSubmitted(ctx context.Context) error {
 	if r.submitFailed.IsZero() || time.Since(r.submitFailed) > mayTurnUp {
 		return nil

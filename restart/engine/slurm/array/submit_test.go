@@ -16,7 +16,7 @@ import (
 
 var errLate = errors.New("sbatch: error: Batch job submission failed: Socket timed out on send/recv operation")
 
-// late is a cluster that answers some calls of sbatch too late.
+// late is a cluster that accepts some jobs although its answer to sbatch comes too late.
 type late struct {
 	*fake
 	lost func(array int) bool
@@ -40,7 +40,7 @@ func (f *fake) apart() {
 	}
 }
 
-// If Slurm has accepted a copy although sbatch failed, the copy is found, and is not submitted again.
+// If Slurm has accepted a copy although sbatch failed, Run finds the copy in the queue, and does not submit it again.
 func TestAcceptedCopyIsNotSubmittedAgain(t *testing.T) {
 	f := newFake(t, 1, 1, 1, 0.1)
 	res, log, err := f.simulated(late{f, func(array int) bool { return array > 1 }}, Options{Policy: duplicating})
@@ -52,7 +52,7 @@ func TestAcceptedCopyIsNotSubmittedAgain(t *testing.T) {
 	assert.LessOrEqual(t, res.Elapsed.Seconds(), 27.)
 }
 
-// While squeue does not answer either, no copy is submitted again.
+// If sbatch has failed and squeue does not answer, Run does not submit the copy again.
 func TestNothingIsSubmittedAgainWhileSqueueFails(t *testing.T) {
 	f := newFake(t, 1, 1, 1, 0.1)
 	f.finding = func() error {
@@ -70,8 +70,8 @@ func TestNothingIsSubmittedAgainWhileSqueueFails(t *testing.T) {
 	assert.Equal(t, 4, res.Won, log)
 }
 
-// A job that turns up in the queue after its copy was submitted again is cancelled, at the end of the run at the latest.
-// The job has files of its own.
+// A job may appear in the queue late, after its copy was submitted again. Run cancels this job, at its own end at the
+// latest. The job has files of its own.
 func TestJobThatTurnsUpLateIsCancelled(t *testing.T) {
 	for _, atEnd := range []bool{false, true} {
 		f := newFake(t, 1, 1, 1, 0.1)
@@ -157,7 +157,7 @@ func TestOutputOfACopyWaitsForAQueuedOriginal(t *testing.T) {
 			return nil
 		}
 		if original := f.jobs[f.jobs[16].task]; original.state == "RUNNING" && f.jobs[16].state == "RUNNING" {
-			original.state = "PENDING" // somebody has put it back
+			original.state = "PENDING" // somebody has put it back into the queue
 			for _, n := range f.nodes {
 				n.slots = 0
 			}

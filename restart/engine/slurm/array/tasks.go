@@ -6,11 +6,12 @@ import (
 	"strings"
 )
 
-// maxTask is larger than the largest index that Slurm can be configured for.
+// maxTask is the largest task index that parseTasks accepts. Slurm can't be configured for such large indices.
 const maxTask = 4_000_000
 
-// parseTasks reads the indices of an array as Slurm writes them, such as "0-63", "1,3,9-11", "0-62:2" or "0-63%4". It
-// appends the indices to dst in their order.
+// parseTasks appends to dst the indices of an array, in the order of the text. The text has the form of Slurm's
+// option --array, such as "0-63", "1,3,9-11", "0-62:2" for every second index, or "0-63%4". The part after % is
+// ignored.
 func parseTasks(dst []int, text string) ([]int, error) {
 	list, _, _ := strings.Cut(text, "%")
 	for part := range strings.SplitSeq(list, ",") {

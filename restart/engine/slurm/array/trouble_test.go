@@ -77,7 +77,7 @@ func TestRunGoesOnAfterSqueueHasFailedForAWhile(t *testing.T) {
 	assert.Equal(t, 1, strings.Count(log, down.Error()), "the error is logged once")
 }
 
-// The ends of attempts count although sinfo does not answer.
+// Run handles the ends of attempts although sinfo does not answer.
 func TestEndsCountWhileSinfoFails(t *testing.T) {
 	f := newFake(t, 1, 1, 1, 1)
 	f.blind = func() error {

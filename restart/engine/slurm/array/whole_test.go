@@ -17,7 +17,7 @@ import (
 	"github.com/straggler-go/straggler/restart/engine"
 )
 
-// These tests are about results: only the result of a script that has ended by itself counts.
+// These tests are about results: Run uses only the result of a script that has ended by itself.
 
 // moving restarts, once for each task, an attempt that has run for 4 s on the second node.
 type moving struct{}
@@ -99,7 +99,7 @@ func TestWrapperNotesWhatStopsTheScript(t *testing.T) {
 		syscall.SIGUSR1: false, syscall.SIGUSR2: false, syscall.SIGHUP: false, syscall.SIGALRM: false,
 	} {
 		if signal.Ignored(sent) {
-			continue // as under nohup: a shell can't trap what was ignored when it began
+			continue // as under nohup: a shell can't trap a signal that was ignored when the shell began
 		}
 		w := wrap(t, "#!/bin/bash\ntrap 'echo half >\"$STRAGGLER_OUT/result\"; exit 0' TERM INT QUIT XCPU USR1 USR2 HUP ALRM\n"+
 			"touch \"$STRAGGLER_OUT/ready\"\nwhile :; do sleep 0.02; done\n", nil)

@@ -1,11 +1,14 @@
-// Command straggler-slurm runs a batch script as a Slurm job array, as sbatch --wait does, and mitigates its stragglers:
+// Command straggler-slurm runs a batch script as a Slurm job array and waits for its end, as sbatch --wait does.
+// Meanwhile it finds slow tasks of the array, and copies or restarts them:
 //
 //	straggler-slurm run -array 0-63 script.sh
 //
-// The page examples/slurm/README.md of the library's repository has the rules for a script, and the guarantees.
+// The page examples/slurm/README.md in the repository of this library contains the rules for a script and the
+// guarantees of the command.
 //
-// The exit code is the highest exit code of a task. The exit code is 2 for a wrong command line, 128 plus the signal's
-// number after a signal, and at least 1 if the run could not go on.
+// The exit code of the command is the highest exit code of a task that failed, and 0 if no task failed. There are
+// three exceptions: 2 if the command line is wrong, 128 plus the number of the signal if a signal ended the command,
+// and at least 1 if the command had to give up.
 package main
 
 import (
@@ -26,18 +29,18 @@ import (
 	"github.com/straggler-go/straggler/restart/engine/slurm/array"
 )
 
-// Exit codes beyond the tasks' own.
+// These exit codes do not come from a task.
 const (
-	exitTrouble = 1 // the run could not go on
+	exitTrouble = 1 // an error ended the run
 	exitUsage   = 2
-	exitSignal  = 128 // plus the signal's number
+	exitSignal  = 128 // the exit code after a signal is this plus the number of the signal
 )
 
 func main() {
 	ctx, stop := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 1)
 	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
-		if !signal.Ignored(s) { // under nohup SIGHUP stays ignored
+		if !signal.Ignored(s) { // nohup makes a process ignore SIGHUP, and this stays so
 			signal.Notify(signals, s)
 		}
 	}
@@ -45,14 +48,14 @@ func main() {
 	os.Exit(command(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// interrupted is the cause of a run that was ended by a signal.
+// interrupted is the error of a run that was ended by a signal.
 type interrupted struct{ signal syscall.Signal }
 
 func (i interrupted) Error() string {
 	return i.signal.String() + ": all submitted jobs are cancelled"
 }
 
-// command runs the command line and returns the exit code.
+// command parses the command line args, runs the job array, and returns the exit code.
 func command(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if len(args) == 0 || args[0] != "run" {
 		fmt.Fprintln(stderr, "usage: straggler-slurm run [flags] script [arguments]; straggler-slurm run -help lists the flags")
@@ -66,18 +69,18 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "straggler-slurm:", err)
 		return exitUsage
 	}
-	if c.journal != "" { // a file that can't be written is an error now, not at the end
+	if c.journal != "" { // if the file can't be written, the user sees the error at once, and not at the end
 		if err := os.WriteFile(c.journal, nil, 0o666); err != nil {
 			fmt.Fprintln(stderr, "straggler-slurm:", err)
 			return exitTrouble
 		}
 	}
-	c.Submitted = func(id string) { fmt.Fprintln(stdout, "Submitted batch job", id) } // the words of sbatch
+	c.Submitted = func(id string) { fmt.Fprintln(stdout, "Submitted batch job", id) } // sbatch prints the same words
 	result, err := array.Run(ctx, array.Commands{}, c.Options)
 	return c.conclude(result, err, stderr)
 }
 
-// conclude writes the journal, prints the result and returns the exit code.
+// conclude writes the journal to its file, prints the result to stderr, and returns the exit code.
 func (c *call) conclude(result array.Result, err error, stderr io.Writer) int {
 	if c.journal != "" && result.Journal != nil {
 		err = errors.Join(err, os.WriteFile(c.journal, result.Journal, 0o666))
@@ -96,13 +99,13 @@ func (c *call) conclude(result array.Result, err error, stderr io.Writer) int {
 	return max(exitTrouble, result.Code)
 }
 
-// call is a command line without errors.
+// call contains the options of a valid command line.
 type call struct {
 	array.Options
-	journal string // the file for the journal; "": none
+	journal string // the path of the file for the journal; "": no journal is written
 }
 
-// parse reads the flags and the script with its arguments.
+// parse parses the arguments of the command line: the flags, the path of the script, and the arguments of the script.
 func parse(args []string, stderr io.Writer) (*call, error) {
 	c := &call{}
 	flags := flag.NewFlagSet("straggler-slurm run", flag.ContinueOnError)
@@ -152,7 +155,7 @@ func parse(args []string, stderr io.Writer) (*call, error) {
 	return c, c.Check()
 }
 
-// readWork reads a positive number from each line of a file.
+// readWork reads the sizes of the tasks from a file: one positive number in each line.
 func readWork(name string) (works []float64, err error) {
 	file, err := os.Open(name)
 	if err != nil {

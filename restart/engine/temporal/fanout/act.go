@@ -16,7 +16,8 @@ import (
 	"github.com/straggler-go/straggler/restart/engine"
 )
 
-// order returns a function that sorts waiting tasks by least laxity, or nil if no task has a deadline.
+// order returns a function that sorts waiting tasks as Options.Laxity says: in the default order, the task with the
+// least time to spare before its deadline comes first. If no task has a deadline, order returns nil.
 func (f *fanOut) order() func(now time.Time, waiting []int) {
 	if !slices.ContainsFunc(f.tasks, func(t Task) bool { return !t.Deadline.IsZero() }) {
 		return nil
@@ -38,8 +39,8 @@ func (f *fanOut) order() func(now time.Time, waiting []int) {
 	}
 }
 
-// projected returns how long a task is expected to run. If some tasks have a size, a task without a size has an unknown
-// time.
+// projected returns how long a task is expected to run, by the times that attempts have taken so far. sized says that
+// at least one task has a known size. Then, for a task without a known size, projected returns estimate.Unknown.
 func (f *fanOut) projected(task int, sized bool) time.Duration {
 	rates, work := f.phase.UnitTimes(), f.tasks[task].Work
 	if !rates.Known() || sized && !(work > 0) {
@@ -51,7 +52,8 @@ func (f *fanOut) projected(task int, sized bool) time.Duration {
 	return estimate.Fresh{UnitTime: rates, Work: rates.Work(work)}.Expected()
 }
 
-// observe runs the snapshot as a local activity, so that its result is in the history, and returns the running attempts.
+// observe lists the running activities by the function Options.Snapshot, and returns them as reports for the phase.
+// It runs the function as a local activity, so that the history contains the list.
 func (f *fanOut) observe() []engine.Attempt {
 	ctx := workflow.WithLocalActivityOptions(f.ctx, workflow.LocalActivityOptions{
 		StartToCloseTimeout: snapshotTimeout, RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 1},
@@ -66,7 +68,7 @@ func (f *fanOut) observe() []engine.Attempt {
 		id := strings.TrimPrefix(s.ID, f.options.Name+"-")
 		a := f.running[id]
 		if a == nil {
-			continue // the activity has ended since, or is not an attempt of this fan-out
+			continue // the activity has ended since the list was made, or is not an attempt of this call of Map
 		}
 		if f.options.Hosts == nil {
 			a.host = s.Host
@@ -83,7 +85,7 @@ func (f *fanOut) observe() []engine.Attempt {
 	return seen
 }
 
-// queued adds the attempts that wait in a queue.
+// queued appends to seen a report for each attempt that still waits in a task queue.
 func (f *fanOut) queued(seen []engine.Attempt) []engine.Attempt {
 	for _, id := range slices.Sorted(maps.Keys(f.running)) {
 		if a := f.running[id]; !a.begun {
@@ -93,10 +95,10 @@ func (f *fanOut) queued(seen []engine.Attempt) []engine.Attempt {
 	return seen
 }
 
-const snapshotTimeout = 10 * time.Second // StartToCloseTimeout of the snapshot
+const snapshotTimeout = 10 * time.Second // StartToCloseTimeout of the local activity Options.Snapshot
 
-// action is an action as the history holds it. A later version of the library must read it, so its fields keep their
-// names.
+// action is an action in the form in which it is stored in the workflow's history. Later versions of this library
+// must be able to read it, so the names of the fields must not change.
 type action struct {
 	Submit bool
 	GiveUp bool `json:",omitempty"`
@@ -106,7 +108,8 @@ type action struct {
 	Why    string
 }
 
-// act records the proposed actions in the history and carries them out. In a replay it carries out the recorded actions.
+// act stores the proposed actions of the phase in the workflow's history, and carries them out. In a replay, act
+// carries out the actions that the history contains, and ignores the proposed actions.
 func (f *fanOut) act(proposed []engine.Action) {
 	actions, names := f.plan(proposed)
 	var recorded []action
@@ -117,7 +120,7 @@ func (f *fanOut) act(proposed []engine.Action) {
 	}
 	for _, a := range recorded {
 		switch r := f.running[a.ID]; {
-		case a.Task < 0 || a.Task >= len(f.tasks): // the record is not of this fan-out
+		case a.Task < 0 || a.Task >= len(f.tasks): // the stored action does not fit these tasks
 		case a.GiveUp:
 			f.err = fmt.Errorf("fanout %s: task %d: %w: %w", f.options.Name, a.Task, ErrGivenUp, f.attempts[a.Task].err)
 		case a.Submit && r == nil:
@@ -129,7 +132,8 @@ func (f *fanOut) act(proposed []engine.Action) {
 			r.cancel()
 		}
 	}
-	// In a replay a changed policy may propose other attempts. The phase is told that they are cancelled.
+	// In a replay, a changed policy may propose attempts that the history does not contain. They are not started, and
+	// are reported to the phase as cancelled.
 	for _, a := range proposed {
 		if a.Op == engine.Submit && f.ids[a.ID] == "" {
 			f.ended = append(f.ended, engine.Attempt{ID: a.ID, Task: a.Task, State: engine.Cancelled})
@@ -137,8 +141,10 @@ func (f *fanOut) act(proposed []engine.Action) {
 	}
 }
 
-// plan returns the actions to record, and the phase's names of the attempts to submit, by ID. An ID counts the task's
-// attempts in the history, because in a replay the phase may count other attempts.
+// plan converts the actions that the phase proposes to the actions to store in the history. For each attempt to
+// submit, names contains the name that the attempt has in the phase, by its ID in the history. The ID "17.2" stands
+// for attempt 2 of task 17, where the attempts are numbered from 0 in the order of the history. The phase may count
+// other attempts in a replay, so its names can't be used as IDs.
 func (f *fanOut) plan(proposed []engine.Action) (actions []action, names map[string]string) {
 	for task := range f.attempts {
 		if f.options.givesUp(f.attempts[task]) {
@@ -146,13 +152,13 @@ func (f *fanOut) plan(proposed []engine.Action) (actions []action, names map[str
 		}
 	}
 	actions, names = make([]action, 0, len(proposed)), map[string]string{}
-	more := map[int]int{} // by task: attempts to submit now
+	more := map[int]int{} // by task index: number of attempts to submit now
 	for _, p := range proposed {
-		if p.Op == engine.Publish { // the result is in the history
+		if p.Op == engine.Publish { // the result is published, because the history contains it
 			f.phase.Published(p.ID)
 			continue
 		}
-		if p.Op == engine.Submit && f.ids[p.ID] != "" { // the attempt is in the history
+		if p.Op == engine.Submit && f.ids[p.ID] != "" { // the attempt was submitted before
 			continue
 		}
 		a := action{Submit: p.Op == engine.Submit, Task: p.Task, ID: f.ids[p.ID], Host: p.Machine}
@@ -171,8 +177,9 @@ func (f *fanOut) plan(proposed []engine.Action) (actions []action, names map[str
 	return actions, names
 }
 
-// submit schedules an activity. If the phase has no name for the attempt, as in a replay, the phase adopts the attempt
-// when it is seen to run.
+// submit schedules the activity of an attempt. name is the name that the attempt has in the phase. In a replay the
+// phase may not know the attempt, and name is "". Then submit makes up a name, and the phase learns of the attempt
+// when it is reported to run.
 func (f *fanOut) submit(a action, name string) {
 	if name == "" {
 		name = a.ID + " as recorded"

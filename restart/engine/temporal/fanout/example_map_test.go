@@ -25,7 +25,7 @@ func countWords(ctx context.Context, name string) (words int, err error) {
 	return words, nil
 }
 
-// A workflow counts the words of two files on two workers, each with four slots.
+// The workflow counts the words of two files on two workers, each with four slots.
 func ExampleMap() {
 	count := func(ctx workflow.Context) ([]int, error) { // a workflow to register
 		workers, err := engine.NewMachines(engine.MachinesConfig{Machines: []engine.Machine{
@@ -36,7 +36,7 @@ func ExampleMap() {
 		}
 		return fanout.Map[int](ctx, countWords, []fanout.Task{
 			{Input: "a.txt", Work: 64},
-			{Input: "b.txt", Work: 64, NoCopy: true}, // its attempts would write to the same file
+			{Input: "b.txt", Work: 64, NoCopy: true}, // two attempts would write to the same file
 		}, fanout.Options{Hosts: workers})
 	}
 	c, err := client.Dial(client.Options{})
@@ -63,7 +63,8 @@ func ExampleWorkerOptions() {
 	}
 }
 
-// A running workflow is watched from outside. With DryRun nothing is done, and each action is printed.
+// Watch observes a running workflow from outside. With DryRun it prints each action that it would carry out, and
+// carries out none.
 func ExampleWatch() {
 	c, err := client.Dial(client.Options{})
 	if err != nil {

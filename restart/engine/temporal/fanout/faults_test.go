@@ -17,7 +17,8 @@ import (
 	"github.com/straggler-go/straggler/restart/engine"
 )
 
-// faulty is an imitation of a server that fails in one call: call number at, counted from 1.
+// faulty is an imitation of a Temporal server in which a single call fails: the call with the number at, counted from
+// 1.
 type faulty struct {
 	service
 	at    int
@@ -42,7 +43,7 @@ type faultyClient struct {
 
 func (c faultyClient) WorkflowService() workflowservice.WorkflowServiceClient { return c.server }
 
-// call makes a call. Call number at fails.
+// call makes a call to the server. If it is the call with the number at, it fails.
 func call[R, A any](
 	f faulty, ctx context.Context, r R, do func(context.Context, R, ...grpc.CallOption) (*A, error),
 ) (*A, error) {
@@ -111,13 +112,13 @@ func (oneMore) Decide(t restart.Task, _ restart.Phase) restart.Decision {
 	return restart.Decision{Action: restart.Copy, Reason: restart.IdleSlot, Gain: 1}
 }
 
-// An activity hangs, and its copy completes it, whichever call to the server goes wrong. Each call is in turn refused,
-// or timed out, or carried out with its answer lost. The activity is completed once, by the copy's result, within about
-// the same number of polls.
+// An activity hangs. Watch completes it with the result of a copy, whichever call to the server fails. In each run of
+// the test, another call fails: the server refuses it, or it times out, or its answer is lost. The activity is always
+// completed once, after about the same number of polls.
 func TestOneFaultyCallDoesNoHarm(t *testing.T) {
 	for _, fault := range []fault{refused, answerLost, timedOut, lateLost} {
 		most := 0
-		for at := 0; at == 0 || at <= most; at++ { // at 0 nothing goes wrong
+		for at := 0; at == 0 || at <= most; at++ { // if at is 0, no call fails
 			calls := 0
 			s := newImitation()
 			s.schedules("other", "input 0")

@@ -23,20 +23,21 @@ import (
 	"github.com/straggler-go/straggler/restart/engine"
 )
 
-// imitation is the part of a server that Watch needs: one workflow, and copies that end when the test says so.
+// imitation is the part of a Temporal server that Watch needs: one workflow, and copies that end when the function
+// ready says so.
 type imitation struct {
 	polls     int
 	pending   func(poll int) []*workflowpb.PendingActivityInfo // nil: the workflow has ended
 	history   []*historypb.HistoryEvent
-	pages     int // of the history, that were read
+	pages     int // number of pages of the history that were read
 	copies    map[string]*workflowservice.StartActivityExecutionRequest
 	ready     func(poll int) bool // the copies have their results
 	completed []string
 	cancelled []string
-	away      bool // it does not answer requests to cancel
+	away      bool // the server does not answer requests to cancel a copy
 }
 
-// imitated is a client of the imitation.
+// imitated is a client whose requests go to the imitation.
 type imitated struct {
 	client.Client
 	server *imitation
@@ -67,7 +68,7 @@ func (s service) DescribeWorkflowExecution(
 	}, nil
 }
 
-// GetWorkflowExecutionHistoryReverse returns pages of two events.
+// GetWorkflowExecutionHistoryReverse returns the history in pages of two events.
 func (s service) GetWorkflowExecutionHistoryReverse(
 	_ context.Context, r *workflowservice.GetWorkflowExecutionHistoryReverseRequest, _ ...grpc.CallOption,
 ) (*workflowservice.GetWorkflowExecutionHistoryReverseResponse, error) {
@@ -181,8 +182,9 @@ func (s *imitation) watch(t *testing.T, w *watcher) {
 	w.endAll()
 }
 
-// If a workflow uses an activity's ID again after the first activity has ended, the copy of the first is cancelled, and
-// never completes the second, whether the copy has a result or not. After that there are no copies.
+// A workflow uses an activity's ID again after the first activity has ended. Then the copy of the first activity is
+// cancelled, and never completes the second activity, whether the copy has a result or not. After that, Watch makes
+// no more copies.
 func TestACopyNeverCompletesALaterActivity(t *testing.T) {
 	for _, readyAt := range []int{5, 6, 8, 12} {
 		s := newImitation()
@@ -213,7 +215,7 @@ func TestACopyNeverCompletesALaterActivity(t *testing.T) {
 	}
 }
 
-// A retry of an activity is the same activity, so its copy completes it.
+// If an activity is retried, it is still the same activity, so a copy completes it.
 func TestRetriedActivityKeepsItsCopy(t *testing.T) {
 	s := newImitation()
 	s.schedules("other", "input 0")
@@ -234,7 +236,8 @@ func TestRetriedActivityKeepsItsCopy(t *testing.T) {
 	assert.Equal(t, []string{"chunk: result of input 1"}, s.completed)
 }
 
-// Activities that have ended are forgotten, except in the ledger: a long workflow may run one activity after the other.
+// Watch keeps nothing about ended activities, except in the ledger, because a long workflow may run one activity
+// after the other.
 func TestEndedActivitiesAreForgotten(t *testing.T) {
 	const n = 1000
 	s := newImitation()
@@ -257,7 +260,7 @@ func TestEndedActivitiesAreForgotten(t *testing.T) {
 	assert.LessOrEqual(t, s.pages, n, "the history is read from its end")
 }
 
-// If the cancellation of a copy fails, Watch repeats it until the server knows.
+// If the request to cancel a copy fails, Watch repeats the request until the server accepts it.
 func TestCopyIsCancelledUntilTheServerKnows(t *testing.T) {
 	s := newImitation()
 	s.schedules("chunk", "input 1")

@@ -8,16 +8,22 @@ import (
 	"github.com/straggler-go/straggler/restart/engine"
 )
 
-// Map runs the activity for each task and returns the results in the order of the tasks. Map returns an error if the
-// options are out of range, if the workflow is cancelled, if a task's error is not retryable, or if a task fails too
-// often ([ErrGivenUp]). Activities that still run when Map returns have been cancelled, and may take a while to end.
+// Map runs an activity for each task and returns the results in the order of the tasks. Map returns an error in these
+// cases:
 //
-// A cancelled activity has no result, whatever it returns. An activity that ends early for another reason, such as the
-// stop of its worker, must return an error. [WorkerOptions] ensures this.
+//   - The options are out of range.
+//   - The workflow is cancelled.
+//   - An activity returns an error that is not retryable.
+//   - Too many attempts of a task fail or are lost ([ErrGivenUp]).
 //
-// The argument activity is the function or its name, as in workflow.ExecuteActivity. Call Map in the workflow's code.
-// Several calls may run at once in one workflow if their Options.Name differ. A poll takes
-// O(n) time for n tasks, plus O(log n) for each running attempt.
+// Before Map returns, it cancels the activities that still run. Such activities may take a while to end.
+//
+// Map ignores the value that a cancelled activity returns. If an activity ends early for another reason, for example
+// because its worker stops, the activity must return an error. Workers with [WorkerOptions] ensure this.
+//
+// The argument activity is the activity's function or its name, as in workflow.ExecuteActivity. Call Map in the
+// workflow's code. Several calls of Map may run at once in one workflow if each has another Options.Name. Each poll
+// takes O(n) time for n tasks, plus O(log n) for each running attempt.
 func Map[R any](ctx workflow.Context, activity any, tasks []Task, o Options) ([]R, error) {
 	results := make([]R, len(tasks))
 	f, err := newFanOut(ctx, activity, tasks, o)
@@ -33,7 +39,7 @@ func Map[R any](ctx workflow.Context, activity any, tasks []Task, o Options) ([]
 	return results, f.err
 }
 
-// fanOut is a call of Map that has not returned.
+// fanOut is the state of one call of Map.
 type fanOut struct {
 	ctx      workflow.Context
 	stop     workflow.CancelFunc
@@ -42,30 +48,32 @@ type fanOut struct {
 	options  Options
 	phase    *engine.Phase
 	selector workflow.Selector
-	// keepResult makes a future's result the result of the task.
+	// keepResult stores the value of a future as the result of the task. It returns the error of the activity.
 	keepResult func(task int, result workflow.Future) error
 
 	start    time.Time
-	attempts []attempts          // by task
-	running  map[string]*attempt // by the attempt's ID in the history
-	ids      map[string]string   // the ID in the history of a running attempt, by the attempt's name in the phase
-	ended    []engine.Attempt    // the attempts that have ended since the phase was told
-	left     int                 // tasks without a result
-	poll     bool                // the timer has fired
-	err      error
-	status   Status
+	attempts []attempts          // by task index
+	running  map[string]*attempt // by the ID that the attempt has in the history
+	// ids contains the ID in the history of each running attempt, by the name that the attempt has in the phase.
+	ids    map[string]string
+	ended  []engine.Attempt // the ended attempts whose end was not yet reported to the phase
+	left   int              // number of tasks without a result
+	poll   bool             // the timer has fired, so the running activities shall be polled
+	err    error
+	status Status
 }
 
-// attempts counts a task's attempts in the history. In a replay the phase may count other attempts.
+// attempts says how many attempts of one task the workflow's history contains: submitted, failed and lost attempts.
+// In a replay, the phase may have started other attempts than the history contains.
 type attempts struct {
 	submitted, failed, lost int
 
-	running   int   // attempts that were not cancelled and have not ended
+	running   int   // number of attempts that were not cancelled and have not ended
 	hasResult bool  // the task has a result
-	err       error // the last error
+	err       error // error of the last failed or lost attempt
 }
 
-// countEnd counts an attempt that has ended without a result.
+// countEnd records the end of an attempt without a result: in failed if the state is Failed, and else in lost.
 func (t *attempts) countEnd(state engine.State, err error) {
 	t.err = err
 	if state == engine.Failed {
@@ -75,9 +83,9 @@ func (t *attempts) countEnd(state engine.State, err error) {
 	}
 }
 
-// attempt is an attempt that has not ended.
+// attempt is an attempt of a task that has not ended.
 type attempt struct {
-	name      string // the name in the phase
+	name      string // the name that the attempt has in the phase
 	task      int
 	host      string
 	submitted time.Time
@@ -86,7 +94,7 @@ type attempt struct {
 	cancelled bool
 }
 
-// newFanOut checks the options, makes the phase, and starts the first attempts.
+// newFanOut checks the options, makes the engine.Phase that decides about the tasks, and starts the first attempts.
 func newFanOut(ctx workflow.Context, activity any, tasks []Task, o Options) (*fanOut, error) {
 	if err := o.fill(); err != nil {
 		return nil, err
@@ -120,14 +128,15 @@ func newFanOut(ctx workflow.Context, activity any, tasks []Task, o Options) (*fa
 	return f, nil
 }
 
-// arm sets the timer for the next poll.
+// arm starts the timer that fires at the time of the next poll.
 func (f *fanOut) arm() {
 	f.selector.AddFuture(workflow.NewTimer(f.ctx, f.options.Interval), func(t workflow.Future) {
 		f.poll = t.Get(f.ctx, nil) == nil // an error means that the workflow is cancelled
 	})
 }
 
-// step waits for the timer or the end of an attempt, tells the phase, and carries out its actions.
+// step waits until the timer fires or an attempt ends. It reports all changes to the phase, and carries out the actions
+// that the phase returns.
 func (f *fanOut) step() {
 	f.selector.Select(f.ctx)
 	for f.selector.HasPending() {
@@ -140,7 +149,7 @@ func (f *fanOut) step() {
 		f.arm()
 	}
 	if f.err == nil {
-		f.err = f.ctx.Err() // not nil if the workflow was cancelled meanwhile
+		f.err = f.ctx.Err() // the error is not nil if the workflow was cancelled while step waited
 	}
 	seen = append(seen, f.ended...)
 	f.ended = f.ended[:0]
@@ -165,5 +174,6 @@ func (f *fanOut) log(task int, id, kind, why string) {
 	})
 }
 
-// activityID returns the ID of the activity that runs an attempt.
+// activityID returns the ID of the activity that runs an attempt: Options.Name, a dash, and the attempt's ID, such as
+// "task-17.2".
 func (f *fanOut) activityID(attempt string) string { return f.options.Name + "-" + attempt }

@@ -76,7 +76,8 @@ func TestTasksMayHaveNoInput(t *testing.T) {
 	assert.Equal(t, []string{"none", "none"}, results)
 }
 
-// A worker that shuts down may end its activities as cancelled, although Map has not cancelled them. They count as lost.
+// A worker that shuts down may end its activities as cancelled, although Map has not cancelled them. Map takes these
+// activities to be lost.
 func TestUnrequestedCancellationCountsAsALoss(t *testing.T) {
 	t.Parallel()
 	p := &pool{fail: func(int) error { return temporal.NewCanceledError() }}

@@ -29,11 +29,11 @@ import (
 // the running activities, as the server would.
 type pool struct {
 	mu      sync.Mutex
-	slow    map[string]float64 // by host; the others are 1
+	slow    map[string]float64 // by host: factor of the run time; 1 for other hosts
 	running map[string]*run
 	starts  []string // "input on host"
 	fail    func(input int) error
-	size    func(input int) float64 // what it reports when all is done; nil: 1
+	size    func(input int) float64 // the number that an activity reports at its end; nil: 1
 	blind   bool                    // the snapshot fails
 }
 
@@ -176,7 +176,7 @@ func execute(t *testing.T, p *pool, n int, tasks func(start time.Time, i int) fa
 func TestCopiesAvoidTheSlowWorker(t *testing.T) {
 	t.Parallel()
 	p := &pool{slow: map[string]float64{"h3": 20}}
-	out := execute(t, p, 64, nil, fanout.Options{Journal: true}) // some wait, so no copy has a slot
+	out := execute(t, p, 64, nil, fanout.Options{Journal: true}) // some tasks wait, so there is no slot for a copy
 	assert.NoError(t, out.err)
 	assert.Equal(t, 64, out.status.Ledger.Finished)
 	assert.GreaterOrEqual(t, out.status.Ledger.Restarts+out.status.Ledger.Copies, 4)
@@ -191,7 +191,7 @@ func TestCopiesAvoidTheSlowWorker(t *testing.T) {
 	assert.Equal(t, 64, kinds["succeed"])
 }
 
-// sized is a task with work if its index is odd, and without work if it is even.
+// sized returns a task that has Work if its index is odd, and no Work if its index is even.
 func sized(_ time.Time, i int) fanout.Task {
 	if i%2 == 0 {
 		return fanout.Task{}
@@ -210,7 +210,8 @@ func TestTasksWithoutWorkReportShares(t *testing.T) {
 	assert.Zero(t, out.status.Ledger.BadUnits+out.status.Ledger.SmallUnits)
 }
 
-// Heartbeats without details show that an activity lives. Slow activities are found by their age, whatever their work is.
+// Heartbeats without details show only that an activity is alive. Then Map finds slow activities by their age,
+// whatever their Work is.
 func TestSlowActivitiesAreFoundByTheirAge(t *testing.T) {
 	t.Parallel()
 	p := &pool{slow: map[string]float64{"h3": 20}, size: func(int) float64 { return 0 }}

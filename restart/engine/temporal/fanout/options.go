@@ -16,22 +16,24 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// Task is one task of a fan-out: an activity with its input.
+// Task is one task of a call of [Map]: one input of the activity.
 type Task struct {
-	// Input is the activity's argument. Nil means no argument.
+	// Input is the argument with which the activity is called. Nil means that it is called without an argument.
 	Input any
-	// Work is the size of the task, in units of your choice, such as bytes. 0 means not known. A task with more work is
-	// allowed to take longer.
+	// Work is the size of the task, in a unit of your choice, such as bytes. 0 means not known. A task with more Work
+	// is expected to take longer, so the policy allows it more time.
 	Work float64
-	// Deadline is the time by which the task should have ended. The zero time means no deadline.
+	// Deadline is the time by which the task should have ended. It changes only the order in which waiting tasks
+	// start; see Options.Laxity. The zero time means no deadline.
 	Deadline time.Time
-	// NoCopy says that two attempts of the task must never run at once.
+	// NoCopy says that two attempts of the task must never run at the same time. Then the task is never copied.
 	NoCopy bool
-	// NoRestart says that the task must not be killed and run again.
+	// NoRestart says that a running attempt of the task must not be ended in order to run the task again.
 	NoRestart bool
 }
 
-// progress converts the number of [Report]. If the work is not known, a number up to 1 is a share.
+// progress converts the number that an activity has passed to [Report]. If Task.Work is not known, a number up to 1
+// is the share of the work that is done. Otherwise the number is the amount of work that is done.
 func (t *Task) progress(done float64) tracker.Report {
 	if t.Work == 0 && done <= 1 {
 		return tracker.Report{Score: done}
@@ -39,7 +41,7 @@ func (t *Task) progress(done float64) tracker.Report {
 	return tracker.Report{Done: done}
 }
 
-// args returns the activity's arguments.
+// args returns the arguments with which the activity of the task is called.
 func (t *Task) args() []any {
 	if t.Input == nil {
 		return nil
@@ -47,73 +49,93 @@ func (t *Task) args() []any {
 	return []any{t.Input}
 }
 
-// Options are the settings of a fan-out. Hosts or Slots are required. The zero value of every other field is a default.
+// Options are the settings of [Map]. Either Hosts or Slots is required. Every other field may be zero, which stands
+// for a default.
 type Options struct {
-	// Name distinguishes the fan-outs of a workflow. The activities' IDs and the query begin with it; see [Query]. Empty
-	// means "task".
+	// Name distinguishes several calls of Map in one workflow. The IDs of the activities begin with Name, and the
+	// name of the query contains it; see [Query]. "" means "task".
 	Name string
-	// Policy decides about slow attempts. Nil means restart.LeastCost{}.
+	// Policy decides which slow attempts are copied or restarted. Nil means restart.LeastCost{}.
 	Policy restart.Policy
-	// Limits bound every policy. The zero value is the protective default of each limit; see restart.Limits.
+	// Limits bounds copies and restarts, whatever the policy decides. In the zero value each limit has the default
+	// that restart.Limits documents.
 	Limits restart.Limits
-	// Hosts are the workers. A worker has a task queue of its own name, and runs at most as many activities as it has slots.
-	// Share the Hosts among the fan-outs of one workflow run, so that a fan-out knows the bad workers of the fan-outs
-	// before. Nil means that all activities go to the task queue in Activity. Then no activity can avoid a bad worker.
+	// Hosts are the workers, each with its name and its slots. A worker polls a task queue of its own, which has the
+	// worker's name, and runs at most as many activities as it has slots. If a workflow run calls Map several times,
+	// pass the same Hosts to each call. Then each call knows the bad workers that the earlier calls have found. Nil
+	// means that all activities go to the task queue in the field Activity. Then no activity can avoid a bad worker.
 	Hosts *engine.Machines
-	// Slots is how many attempts may run at once. Slots is not used if Hosts have slots.
+	// Slots is how many attempts may run at once. If Hosts have slots, they are used in place of this field.
 	Slots int
-	// Interval is the time between two polls. 0 means a second.
+	// Interval is the time between two polls of the running activities. After each poll the policy decides. 0 means a
+	// second.
 	Interval time.Duration
-	// Lag is the usual time from the submission of an attempt to its start, until attempts have shown it. 0 means not known.
+	// Lag is the usual time from the submission of an attempt to its start. As soon as attempts have shown this time,
+	// their times are used in place of Lag. 0 means not known.
 	Lag time.Duration
-	// Clone runs several clones of each task of a small fan-out from the start. Nil means one attempt of each task.
+	// Clone makes Map start several attempts of each task at once, called clones, if there are few tasks. Nil means
+	// that each task starts with one attempt.
 	Clone *Clone
-	// Laxity orders the waiting tasks if any task has a deadline. The zero value starts the task with the least laxity
-	// first, and tasks that can't end in time last. Without deadlines, the task with the most work starts first.
+	// Laxity sorts the waiting tasks if at least one task has a deadline. The laxity of a task is the time until its
+	// deadline minus the time that the task will take. In the zero value, the task with the least laxity starts
+	// first, and tasks that can't end in time start last. If no task has a deadline, the task with the most work
+	// starts first.
 	Laxity laxity.Policy
-	// Activity holds Temporal's own options of an activity. Three fields have a default in place of zero:
-	// HeartbeatTimeout is ten intervals and at least 5 s, and an attempt without heartbeats counts as lost after it.
-	// StartToCloseTimeout is a day. ScheduleToStartTimeout, with Hosts, is a minute, and the worker counts as gone after
-	// it. Map itself sets ActivityID, RetryPolicy and WaitForCancellation.
+	// Activity contains Temporal's own options for each activity. Map itself sets ActivityID, RetryPolicy and
+	// WaitForCancellation. For three fields, 0 stands for a default of Map:
+	//
+	//   - HeartbeatTimeout: ten times Options.Interval, and at least 5 s. An attempt that sends no heartbeat for this
+	//     time is lost.
+	//   - StartToCloseTimeout: a day, unless ScheduleToCloseTimeout is set.
+	//   - ScheduleToStartTimeout: a minute if Hosts is set. If an attempt waits in a worker's queue for longer, the
+	//     worker is taken to be gone.
 	Activity workflow.ActivityOptions
-	// MaxFailures is how many attempts of a task may fail before the fan-out fails. 0 means 4. The fan-out also fails after
-	// ten lost attempts of a task, and at once after an error that is not retryable.
+	// MaxFailures is the number of failed attempts of one task after which Map gives up and returns an error. 0 means
+	// 4. Map also gives up after ten lost attempts of one task. If an activity returns an error that is not
+	// retryable, Map gives up at once.
 	MaxFailures int
-	// Journal keeps a journal of all events, for the query. Journal takes about a hundred bytes for each report.
+	// Journal makes Map record all events as a text. The answer to the query contains this text; see [Status]. It
+	// takes about 100 bytes of memory for each report of an attempt.
 	Journal bool
-	// Snapshot is the local activity that lists the running activities. Nil means [Snapshot]. Set your own if only your
-	// data converter can read the heartbeats; see [SnapshotWith]. A replay needs the same name of the function. If the
-	// local activity fails, the poll shows no running activity.
+	// Snapshot is the function that Map runs as a local activity, to list the running activities and their
+	// heartbeats. prefix is the beginning of the IDs of the activities to list. Nil means the function [Snapshot]. If
+	// only your own data converter can read the heartbeats, set a function that calls [SnapshotWith]. For a replay
+	// the function must have the same name. If the function returns an error, Map knows nothing new about the running
+	// activities until the next poll.
 	Snapshot func(ctx context.Context, prefix string) ([]Seen, error)
 }
 
-// Clone says when the tasks of a fan-out are cloned, as package clone decides.
+// Clone contains the settings by which package clone decides whether each task starts with several attempts, called
+// clones.
 type Clone struct {
 	clone.Config
-	// Straggler is p, the probability that a task straggles, from past fan-outs. Straggler is in [0, 1).
+	// Straggler is the probability that an attempt is far slower than the others, as seen in the past. It is in [0,
+	// 1).
 	Straggler float64
 }
 
 const (
 	defaultName     = "task"
 	defaultInterval = time.Second
-	// heartbeatIntervals is the default heartbeat timeout, in intervals. heartbeatIntervals is much longer than a policy
-	// needs to notice a silent attempt.
+	// heartbeatIntervals sets the default heartbeat timeout: this many times Options.Interval. A policy notices much
+	// earlier that an attempt sends no heartbeats.
 	heartbeatIntervals     = 10
-	leastHeartbeat         = 5 * time.Second // the least default heartbeat timeout
-	defaultLongest         = 24 * time.Hour  // StartToCloseTimeout
-	defaultScheduleToStart = time.Minute     // ScheduleToStartTimeout
-	// These are the defaults of package engine. The phase's own limits are off: its counts depend on the policy, and a
+	leastHeartbeat         = 5 * time.Second // the default heartbeat timeout is at least this
+	defaultLongest         = 24 * time.Hour  // default of StartToCloseTimeout
+	defaultScheduleToStart = time.Minute     // default of ScheduleToStartTimeout
+	// These two limits are the defaults of package engine, but Map itself applies them, and switches off the limits
+	// of the engine.Phase. The reason: the phase's numbers of failed and lost attempts depend on the policy, and a
 	// replay may have another policy.
-	defaultMaxFailures = 4  // failed attempts of a task
-	maxLost            = 10 // lost attempts of a task
-	// maxPending is the server's limit.numPendingActivities.error. More pending activities fail the workflow task again and
-	// again, and the workflow makes no progress.
+	defaultMaxFailures = 4  // failed attempts of one task after which Map gives up
+	maxLost            = 10 // lost attempts of one task after which Map gives up
+	// maxPending is the largest number of pending activities of a workflow. It is the default of the server's setting
+	// limit.numPendingActivities.error. With more pending activities, the workflow task fails again and again, and
+	// the workflow makes no progress.
 	maxPending = 2000
 )
 
-// activityOptions returns Activity with the defaults that its comment states. Temporal's own retries are off, because Map
-// retries on another worker.
+// activityOptions returns Options.Activity with its defaults filled in. It switches off Temporal's own retries,
+// because Map itself retries an activity, on another worker.
 func (o *Options) activityOptions() workflow.ActivityOptions {
 	a := o.Activity
 	if a.HeartbeatTimeout == 0 {
@@ -126,11 +148,13 @@ func (o *Options) activityOptions() workflow.ActivityOptions {
 		a.ScheduleToStartTimeout = defaultScheduleToStart
 	}
 	a.RetryPolicy = &temporal.RetryPolicy{MaximumAttempts: 1}
-	a.WaitForCancellation = true // the slot is occupied until the activity has ended
+	// Map learns of the end of a cancelled activity only when the activity has really ended. Until then the
+	// activity occupies its slot.
+	a.WaitForCancellation = true
 	return a
 }
 
-// fill fills in the defaults, and returns an error for the first field that is out of range.
+// fill sets the defaults of the fields that are zero. It returns an error if a field is out of range.
 func (o *Options) fill() error {
 	if o.Name == "" {
 		o.Name = defaultName
@@ -160,7 +184,7 @@ func (o *Options) fill() error {
 	return nil
 }
 
-// slots returns how many activities may run at once.
+// slots returns how many activities may run at once: the slots of Hosts, or else the field Slots.
 func (o *Options) slots() int {
 	if o.Hosts != nil && o.Hosts.Slots() > 0 {
 		return o.Hosts.Slots()
@@ -168,12 +192,13 @@ func (o *Options) slots() int {
 	return o.Slots
 }
 
-// givesUp reports whether a task has failed for good: too many attempts have failed or were lost, and none runs.
+// givesUp reports whether Map shall give up because of a task: the task has no result, too many of its attempts have
+// failed or were lost, and no attempt runs.
 func (o *Options) givesUp(t attempts) bool {
 	return !t.hasResult && t.running == 0 && (t.failed >= o.MaxFailures || t.lost >= maxLost)
 }
 
-// config returns the configuration of the phase.
+// config returns the configuration of the engine.Phase that decides about the tasks.
 func (o *Options) config(tasks []Task) (engine.Config, error) {
 	c := engine.Config{
 		Work: make([]float64, len(tasks)), Slots: o.Slots, Interval: o.Interval, Lag: o.Lag, Policy: o.Policy,
@@ -181,7 +206,7 @@ func (o *Options) config(tasks []Task) (engine.Config, error) {
 	}
 	for i := range tasks {
 		if c.Work[i] = tasks[i].Work; c.Work[i] == 0 {
-			c.Work[i] = math.NaN() // not known; in package engine, 0 means a task without work
+			c.Work[i] = math.NaN() // NaN means not known; in package engine, 0 means that there is nothing to do
 		}
 	}
 	var err error
@@ -195,8 +220,9 @@ func (o *Options) config(tasks []Task) (engine.Config, error) {
 	return c, err
 }
 
-// clones returns how many clones of each task package clone admits for a job that has all slots for itself. clones
-// returns 0 unless all tasks are cloned.
+// clones returns the number of attempts with which each task shall start. Package clone decides it for a job with
+// these tasks that has all slots for itself. If package clone would not clone all tasks, clones returns 0, which
+// means one attempt.
 func (o *Options) clones(tasks []Task) (int, error) {
 	budget, err := clone.NewBudget(o.Clone.Config)
 	if err != nil {

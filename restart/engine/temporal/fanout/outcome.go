@@ -11,7 +11,8 @@ import (
 	"github.com/straggler-go/straggler/restart/engine"
 )
 
-// end records that an attempt has ended. The first result of a task becomes the task's result.
+// end records that an attempt has ended. If the attempt has a result and its task has none, this result becomes the
+// task's result.
 func (f *fanOut) end(id string, result workflow.Future) {
 	a := f.running[id]
 	t := &f.attempts[a.task]
@@ -24,14 +25,14 @@ func (f *fanOut) end(id string, result workflow.Future) {
 	state, kind := stateOf(err)
 	why := ""
 	switch {
-	case state == engine.Succeeded && a.cancelled: // the activity may have stopped halfway, whatever it returns
+	case state == engine.Succeeded && a.cancelled: // the activity may have stopped halfway, even if it returns no error
 		state, kind = engine.Cancelled, "cancelled"
 	case state == engine.Succeeded && t.hasResult:
 		kind = "overtaken"
 	case state == engine.Succeeded:
 		t.hasResult = true
 		f.left--
-	case !a.cancelled: // a cancelled activity may return any error
+	case !a.cancelled: // the error of a cancelled activity means nothing
 		t.countEnd(state, err)
 		if isFinal(err) && !t.hasResult && f.err == nil {
 			f.err = fmt.Errorf("fanout %s: task %d: %w", f.options.Name, a.task, err)
@@ -41,7 +42,7 @@ func (f *fanOut) end(id string, result workflow.Future) {
 		why = err.Error()
 	}
 	f.log(a.task, id, kind, why)
-	a.cancel() // otherwise the workflow's context holds the attempt's context for ever
+	a.cancel() // otherwise the workflow's context would keep the attempt's context in memory
 	if !a.cancelled {
 		t.running--
 	}
@@ -49,21 +50,24 @@ func (f *fanOut) end(id string, result workflow.Future) {
 	delete(f.ids, a.name)
 	ended := engine.Attempt{ID: a.name, Task: a.task, State: state, Machine: a.host, Ended: workflow.Now(f.ctx)}
 	if state == engine.Succeeded || state == engine.Failed {
-		// If the attempt began and ended between two polls, the time since its submission counts as its run time. A lost or
-		// cancelled attempt that was never seen to run may never have left the queue, and has no run time.
+		// If the attempt began and ended between two polls, no poll has shown its begin. Then the time of its
+		// submission is used as its begin. This is not done for a lost or cancelled attempt, because it may never
+		// have left the queue.
 		ended.Begun = a.submitted
 	}
 	f.ended = append(f.ended, ended)
 }
 
-// isFinal reports whether an activity's error is not retryable, so that no other attempt can succeed.
+// isFinal reports whether an activity's error is marked as not retryable, which means that no other attempt can
+// succeed.
 func isFinal(err error) bool {
 	var application *temporal.ApplicationError
 	return errors.As(err, &application) && application.NonRetryable()
 }
 
-// stateOf returns the state of an attempt, and its kind of event, from the activity's error. After a heartbeat or
-// schedule-to-start timeout the worker is gone, and the attempt is lost. After any other timeout the attempt has failed.
+// stateOf returns the state of an attempt whose activity has ended with the error err, and the kind of the [Event]
+// that is recorded. If the activity has ended by a heartbeat timeout or a schedule-to-start timeout, its worker is
+// gone, and the attempt is lost. After any other timeout the attempt has failed.
 func stateOf(err error) (engine.State, string) {
 	var timeout *temporal.TimeoutError
 	switch {
@@ -74,20 +78,21 @@ func stateOf(err error) (engine.State, string) {
 	case errors.As(err, &timeout) && goneWithWorker(timeout.TimeoutType()):
 		return engine.Lost, "lost"
 	case serverAway(err):
-		return engine.Cancelled, "lost" // not Lost: the worker is not at fault
+		return engine.Cancelled, "lost" // the state is not Lost, because it is not the worker's fault
 	}
 	return engine.Failed, "fail"
 }
 
-// serverAway reports whether the SDK has ended the attempt because the heartbeats did not reach the server, and the
-// activity has returned the cause of its context. The SDK names the error's type after the server's error.
+// serverAway reports whether the activity was ended because its heartbeats did not reach the server. In this case the
+// SDK ends the activity's context, and the activity returns the cause of the context. The type of this error is the
+// name of the error that the heartbeat returned.
 func serverAway(err error) bool {
 	var application *temporal.ApplicationError
 	return errors.As(err, &application) && !application.NonRetryable() &&
 		(application.Type() == "DeadlineExceeded" || application.Type() == "Unavailable")
 }
 
-// goneWithWorker reports whether a timeout means that the worker is gone.
+// goneWithWorker reports whether a timeout of this type means that the worker of the activity is gone.
 func goneWithWorker(t enumspb.TimeoutType) bool {
 	return t == enumspb.TIMEOUT_TYPE_HEARTBEAT || t == enumspb.TIMEOUT_TYPE_SCHEDULE_TO_START
 }

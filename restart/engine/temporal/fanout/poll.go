@@ -16,14 +16,15 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// maxFailedPolls is how many polls may fail in a row, such as while the server restarts.
+// maxFailedPolls is how many polls in a row may fail, for example while the server restarts. After one more failed
+// poll, Watch returns an error.
 const maxFailedPolls = 60
 
-// pollTimeout is how long a poll waits for a server that does not answer.
+// pollTimeout is how long a poll waits for answers of the server before the poll fails.
 const pollTimeout = time.Minute
 
-// poll reads the workflow's activities once, and carries out the actions that follow. poll returns false when the
-// workflow has ended.
+// poll reads the state of the workflow's activities once, and carries out the actions that the policy wants. open is
+// false if the workflow has ended.
 func (w *watcher) poll(ctx context.Context) (open bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, pollTimeout)
 	defer cancel()
@@ -32,7 +33,8 @@ func (w *watcher) poll(ctx context.Context) (open bool, err error) {
 	if err != nil {
 		return w.pollFailed(err)
 	}
-	w.run = d.GetWorkflowExecutionInfo().GetExecution().GetRunId() // a later run of the workflow is not watched
+	// the run ID is kept, so that later runs of the workflow are not watched
+	w.run = d.GetWorkflowExecutionInfo().GetExecution().GetRunId()
 	if d.GetWorkflowExecutionInfo().GetStatus() != enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING {
 		return false, nil
 	}
@@ -41,7 +43,8 @@ func (w *watcher) poll(ctx context.Context) (open bool, err error) {
 	for _, p := range d.GetPendingActivities() {
 		if w.Type == "" || p.GetActivityType().GetName() == w.Type {
 			pending[p.GetActivityId()] = p
-			if t := w.tasks[p.GetActivityId()]; t == nil || t.gone { // the workflow may use an ID again
+			// gone: the workflow has used the ID of an ended activity again
+			if t := w.tasks[p.GetActivityId()]; t == nil || t.gone {
 				fresh = append(fresh, p.GetActivityId())
 			}
 		}
@@ -64,8 +67,8 @@ func (w *watcher) poll(ctx context.Context) (open bool, err error) {
 	return true, nil
 }
 
-// pollFailed counts a failed poll. pollFailed returns false if another poll can't succeed, or if too many have failed
-// in a row.
+// pollFailed records that a poll has failed with the error err. It returns true if Watch shall poll again. It returns
+// false and an error if no later poll can succeed, or if too many polls in a row have failed.
 func (w *watcher) pollFailed(err error) (again bool, _ error) {
 	var (
 		unknown   *serviceerror.NotFound
@@ -82,7 +85,7 @@ func (w *watcher) pollFailed(err error) (again bool, _ error) {
 	return true, nil
 }
 
-// openPhase makes a phase of the activities that this poll shows for the first time.
+// openPhase makes an engine.Phase for the activities that this poll has shown first. fresh contains their IDs.
 func (w *watcher) openPhase(ctx context.Context, fresh []string) error {
 	if len(fresh) == 0 {
 		return nil
@@ -111,7 +114,8 @@ func (w *watcher) openPhase(ctx context.Context, fresh []string) error {
 	return nil
 }
 
-// observe tells a phase the state of its attempts, and carries out its actions.
+// observe reports the state of all attempts of a batch to its phase, and carries out the actions that the phase
+// returns.
 func (w *watcher) observe(ctx context.Context, b *batch, pending map[string]*workflowpb.PendingActivityInfo) {
 	seen := b.refused
 	for _, t := range b.tasks {
@@ -121,7 +125,9 @@ func (w *watcher) observe(ctx context.Context, b *batch, pending map[string]*wor
 	b.refused = w.act(ctx, b, b.phase.Poll(time.Now(), seen))
 }
 
-// forget adds the ledger of a phase that is done to the account, once the server knows that its copies shall end.
+// forget ends a phase that is done, and cancels its copies. When all copies have ended or the server has accepted
+// their cancellation, forget adds the ledger of the phase to w.account, deletes its tasks from w.tasks, and returns
+// true.
 func (w *watcher) forget(ctx context.Context, b *batch) (forgotten bool) {
 	b.close()
 	forgotten = true
@@ -135,26 +141,27 @@ func (w *watcher) forget(ctx context.Context, b *batch) (forgotten bool) {
 	}
 	w.account.Add(b.phase.Ledger())
 	for _, t := range b.tasks {
-		if w.tasks[t.activity] == t { // not a later activity of the same ID
+		if w.tasks[t.activity] == t { // false if the entry belongs to a later activity with the same ID
 			delete(w.tasks, t.activity)
 		}
 	}
 	return true
 }
 
-// close ends the phase and releases its share of the hosts.
+// close ends the phase, and frees the slots of the workers that the phase has occupied.
 func (b *batch) close() {
 	b.phase.Close(time.Now())
 	b.phase.Release()
 }
 
-// act carries out actions, and returns the attempts that could not be submitted.
+// act carries out the actions of a phase. If an attempt can't be submitted, act returns a report for the next poll
+// that the attempt is cancelled.
 func (w *watcher) act(ctx context.Context, b *batch, actions []engine.Action) (refused []engine.Attempt) {
 	for _, a := range actions {
 		t := b.tasks[a.Task]
 		var err error
 		switch {
-		case a.Op == engine.Publish: // the result is in the workflow's history
+		case a.Op == engine.Publish: // the result is published, because the workflow's history contains it
 			b.phase.Published(a.ID)
 			continue
 		case a.Op == engine.Cancel:
@@ -169,7 +176,7 @@ func (w *watcher) act(ctx context.Context, b *batch, actions []engine.Action) (r
 		if err != nil && a.Op == engine.Submit {
 			refused = append(refused, engine.Attempt{ID: a.ID, Task: a.Task, State: engine.Cancelled})
 			if a.Decision.Action == restart.Restart {
-				t.attempt = "" // the attempt that should have ended runs on, and gets a new name
+				t.attempt = "" // the old attempt was not ended and runs on; the phase will know it by a new name
 			}
 		}
 		w.report(t, a, err)
@@ -177,7 +184,7 @@ func (w *watcher) act(ctx context.Context, b *batch, actions []engine.Action) (r
 	return refused
 }
 
-// report calls OnEvent with an action, and with the error of carrying it out.
+// report calls the function OnEvent with an action. If the action has failed, the Event also contains the error err.
 func (w *watcher) report(t *watched, a engine.Action, err error) {
 	if w.OnEvent == nil || a.Decision.Action == restart.Keep && err == nil {
 		return
@@ -191,7 +198,7 @@ func (w *watcher) report(t *watched, a engine.Action, err error) {
 	})
 }
 
-// ledger returns the sum of the ledgers of all phases.
+// ledger returns the sum of the ledgers of all phases, the phases that are done included.
 func (w *watcher) ledger() tracker.Ledger {
 	sum := w.account
 	for _, b := range w.batches {

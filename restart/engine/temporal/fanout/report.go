@@ -9,22 +9,25 @@ import (
 	"go.temporal.io/sdk/worker"
 )
 
-// Report reports how much work the activity has done since it began. done is in the units of Task.Work, or a share from
-// 0 to 1 if the task has no Work. Call Report a few times in each interval: it only records the number, and the SDK
-// sends it with the next heartbeat. Further details of the heartbeat follow done, so activity.GetHeartbeatDetails
-// returns done first.
+// Report reports how much work an activity has done since it began. done is in the unit of Task.Work. If the task has
+// no Work, done is the share of the work that is done, from 0 to 1. Call Report a few times in each Options.Interval.
+// Report only records a heartbeat, and the SDK sends the heartbeats at intervals. done is the first detail of the
+// heartbeat, and the arguments details follow it. So activity.GetHeartbeatDetails returns done first.
 //
-// An activity that does not know its progress calls activity.RecordHeartbeat without details. The heartbeat shows that
-// the activity lives, and brings the activity its cancellation. If no activity reports progress, ages are compared.
+// If an activity does not know its progress, it should call activity.RecordHeartbeat without details. Such a
+// heartbeat shows that the activity is alive. The answer to it tells the activity whether it is cancelled. If no
+// activity reports progress, the policy compares how long activities have run.
 func Report(ctx context.Context, done float64, details ...any) {
 	activity.RecordHeartbeat(ctx, append([]any{done}, details...)...)
 }
 
-// WorkerOptions returns the options of a worker with a number of slots. The worker sends heartbeats twice in an
-// interval and runs no workflows. interval is the Interval of Map or Watch; 0 means a second.
+// WorkerOptions returns the options for a worker that runs at most the given number of activities at once. The worker
+// sends the heartbeats of an activity up to twice in each interval, and runs no workflows. interval is the Interval
+// in the options of Map or Watch; 0 means a second.
 //
-// An activity of this worker has no result if its context has ended, because it was cancelled or reset, or because the
-// worker stops. The activity may have stopped halfway, whatever it returns.
+// If the context of an activity has ended, a worker with these options discards the activity's result and returns an
+// error to the server. A context ends if the activity is cancelled or reset, or if the worker stops. The reason: the
+// activity may have stopped halfway, even if it returns no error.
 func WorkerOptions(slots int, interval time.Duration) worker.Options {
 	if interval <= 0 {
 		interval = defaultInterval
@@ -38,7 +41,8 @@ func WorkerOptions(slots int, interval time.Duration) worker.Options {
 	}
 }
 
-// noLateResults is an interceptor that drops a result if the context of the activity has ended.
+// noLateResults is a worker interceptor. It replaces the result of an activity by an error if the context of the
+// activity has ended.
 type noLateResults struct {
 	interceptor.WorkerInterceptorBase
 }

@@ -8,16 +8,17 @@ import (
 	"go.temporal.io/api/workflowservice/v1"
 )
 
-// schedule is the history's event by which the workflow has scheduled an activity. The event's number distinguishes
-// activities of the same ID.
+// schedule is the event in the history by which the workflow has scheduled an activity. The number of the event
+// distinguishes two activities with the same ID.
 type schedule struct {
 	*historypb.ActivityTaskScheduledEventAttributes
 	event int64
 }
 
-// readSchedules finds the schedules of activities in the history, the latest if an ID was used several times.
-// readSchedules reads the history from its end, and no further than needed, because a running activity has seldom begun
-// long ago.
+// readSchedules sets the field schedule of the tasks that do not have it yet. It finds the events by which the
+// workflow has scheduled their activities. If an ID was used several times, the latest event is found. readSchedules
+// reads the history backwards from its end, and stops when it has found all events. This is fast because a running
+// activity has seldom begun long ago.
 func (w *watcher) readSchedules(ctx context.Context, tasks []*watched) error {
 	wanted := map[string]*watched{}
 	for _, t := range tasks {
@@ -43,9 +44,10 @@ func (w *watcher) readSchedules(ctx context.Context, tasks []*watched) error {
 	return err
 }
 
-// idReused reports whether the workflow has scheduled a later activity of the same ID. The workflow may do so as soon
-// as the first activity has ended, and a copy of the first activity must not complete the second. A task without a
-// schedule, and a task that was never seen to run, have no copies, and idReused returns false.
+// idReused reports whether the workflow has scheduled a later activity with the ID of the task's activity. The
+// workflow may do so as soon as the first activity has ended. A copy of the first activity must not complete the
+// second activity. If the schedule of the activity was never read, or the activity was never seen to run, there is no
+// copy. Then idReused returns false.
 func (w *watcher) idReused(ctx context.Context, t *watched) (again bool, err error) {
 	if t.schedule == nil || t.names == 0 {
 		return false, nil
@@ -55,13 +57,13 @@ func (w *watcher) idReused(ctx context.Context, t *watched) (again bool, err err
 		return !again
 	}, t.schedule.event)
 	if again {
-		w.disableCopies() // an ID might always be reused between this check and the end of a copy
+		w.disableCopies() // an ID might be used again between this check and the completion by a copy
 	}
 	return again, err
 }
 
-// schedulesBackwards calls more with the schedules in the history, the last first, down to the event until, or until more
-// returns false.
+// schedulesBackwards calls more with each schedule in the workflow's history, the latest schedule first. It stops
+// when more returns false, or when it reaches the event whose number is the argument until.
 func (w *watcher) schedulesBackwards(ctx context.Context, more func(*schedule) bool, until int64) error {
 	r := &workflowservice.GetWorkflowExecutionHistoryReverseRequest{Namespace: w.Namespace, Execution: w.execution()}
 	for {

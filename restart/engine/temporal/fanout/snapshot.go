@@ -11,22 +11,24 @@ import (
 	"go.temporal.io/sdk/converter"
 )
 
-// Seen is a running activity as Temporal shows it. The history holds it as JSON, so its fields keep their names.
+// Seen is the state of a running activity, as the Temporal server shows it. The workflow's history contains it as
+// JSON, so the names of the fields must not change.
 type Seen struct {
-	ID    string    // the activity's ID
-	Host  string    // the worker's identity
+	ID    string    // ID of the activity
+	Host  string    // identity of the worker that runs the activity
 	Begun time.Time // when the activity began, by the server's clock
-	AsOf  time.Time // the time of the last heartbeat; zero: none
-	Done  float64   // the number of [Report]
+	AsOf  time.Time // when the last heartbeat was sent; zero: there was none
+	Done  float64   // the last number that the activity has passed to [Report]
 }
 
-// Snapshot lists the running activities of its own workflow with an ID that begins with prefix. Map runs Snapshot as a
-// local activity, so the history holds its result. Snapshot returns the error of the server.
+// Snapshot is a local activity. It lists the running activities of the workflow that calls it, if their IDs begin
+// with prefix. [Map] runs it at each poll. Because it is a local activity, the workflow's history contains the list.
+// If the server returns an error, Snapshot returns this error.
 func Snapshot(ctx context.Context, prefix string) ([]Seen, error) {
 	return SnapshotWith(ctx, prefix, converter.GetDefaultDataConverter())
 }
 
-// SnapshotWith is [Snapshot] with another data converter for the heartbeats.
+// SnapshotWith does the same as [Snapshot], but decodes the heartbeats with the data converter c.
 func SnapshotWith(ctx context.Context, prefix string, c converter.DataConverter) ([]Seen, error) {
 	run := activity.GetInfo(ctx).WorkflowExecution
 	d, err := activity.GetClient(ctx).DescribeWorkflowExecution(ctx, run.ID, run.RunID)
@@ -42,7 +44,7 @@ func SnapshotWith(ctx context.Context, prefix string, c converter.DataConverter)
 	return all, nil
 }
 
-// running reports whether a worker runs the activity. A cancelled activity runs until it has stopped.
+// running reports whether a worker runs the activity. A cancelled activity still runs until it has returned.
 func running(p *workflowpb.PendingActivityInfo) bool {
 	switch p.GetState() {
 	case enumspb.PENDING_ACTIVITY_STATE_STARTED, enumspb.PENDING_ACTIVITY_STATE_CANCEL_REQUESTED,
@@ -52,7 +54,8 @@ func running(p *workflowpb.PendingActivityInfo) bool {
 	return false
 }
 
-// toSeen converts a pending activity. A heartbeat without a number shows that the activity lives, without progress.
+// toSeen converts the server's data about a pending activity to a Seen. If the last heartbeat contains no number,
+// Done is 0 and AsOf is the time of the heartbeat.
 func toSeen(p *workflowpb.PendingActivityInfo, c converter.DataConverter) Seen {
 	s := Seen{ID: p.GetActivityId(), Host: p.GetLastWorkerIdentity(), Begun: p.GetLastStartedTime().AsTime()}
 	if t := p.GetLastHeartbeatTime(); t != nil && !t.AsTime().Before(s.Begun) {

@@ -21,22 +21,22 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// standalone is a copy of a workflow's activity that runs outside of the workflow.
+// standalone is a copy of a workflow's activity: a Temporal standalone activity, which runs outside of the workflow.
 type standalone struct {
-	attempt string // the name in package engine
+	attempt string // the name that the copy has in the engine.Phase
 	id      string // the ID of the standalone activity
 	host    string
-	ended   bool // the copy has ended, or the server knows that it shall end
-	refused bool // the start has failed; the server may have the copy all the same
+	ended   bool // the copy has ended, or the server has accepted a request to cancel it
+	refused bool // the call that starts the copy returned an error; the server may have started the copy all the same
 }
 
-// startCopy starts a copy of the activity on another worker.
+// startCopy starts a copy of an activity on the worker a.Machine.
 func (w *watcher) startCopy(ctx context.Context, b *batch, t *watched, a engine.Action) error {
 	if w.DryRun {
 		return errDryRun
 	}
 	if slices.ContainsFunc(t.copies, func(c *standalone) bool { return c.attempt == a.ID }) {
-		return nil // the phase asks again, because the server has not shown the copy yet
+		return nil // the copy was started before, and the server has not shown it yet
 	}
 	if t.schedule == nil {
 		here := slices.DeleteFunc(slices.Clone(b.tasks), func(t *watched) bool { return t.gone })
@@ -49,7 +49,7 @@ func (w *watcher) startCopy(ctx context.Context, b *batch, t *watched, a engine.
 	if inQueue.AsDuration() == 0 {
 		inQueue = durationpb.New(w.ScheduleToStartTimeout)
 	}
-	// The start time distinguishes the copies of several Watches of the same run.
+	// The ID contains the start time of Watch, so that several calls of Watch for the same run use different IDs.
 	id := fmt.Sprintf("%s/%s/%s/%s/%d", w.id, w.run, t.activity, a.ID, w.start.UnixNano())
 	c := &standalone{attempt: a.ID, id: id, host: a.Machine}
 	t.copies = append(t.copies, c)
@@ -69,7 +69,7 @@ func (w *watcher) startCopy(ctx context.Context, b *batch, t *watched, a engine.
 	return err
 }
 
-// disableCopies tells all phases that no task can be copied.
+// disableCopies makes sure that no activity is copied from now on: neither in the present phases nor in later phases.
 func (w *watcher) disableCopies() {
 	w.noCopies = true
 	for _, b := range w.batches {
@@ -79,7 +79,8 @@ func (w *watcher) disableCopies() {
 	}
 }
 
-// observeCopies returns the copies of a task as attempts. A copy that ends first completes its task.
+// observeCopies asks the server about the copies of an activity, and returns a report about each copy for the phase.
+// If a copy has a result, observeCopies completes the workflow's activity with it.
 func (w *watcher) observeCopies(ctx context.Context, t *watched) (seen []engine.Attempt) {
 	for _, c := range t.copies {
 		if c.ended || c.refused {
@@ -104,7 +105,8 @@ func (w *watcher) observeCopies(ctx context.Context, t *watched) (seen []engine.
 	return seen
 }
 
-// observeCopy returns a copy as an attempt, and delivers the result of a copy that has completed.
+// observeCopy converts the server's answer d about a copy to a report for the phase. If the copy has a result,
+// observeCopy completes the workflow's activity with it.
 func (w *watcher) observeCopy(
 	ctx context.Context, t *watched, c *standalone, d *workflowservice.DescribeActivityExecutionResponse,
 ) engine.Attempt {
@@ -131,7 +133,8 @@ func (w *watcher) observeCopy(
 	return a
 }
 
-// asPending converts a standalone activity to an activity of a workflow.
+// asPending converts the server's data about a standalone activity to the form of the data about a workflow's pending
+// activity.
 func asPending(info *activitypb.ActivityExecutionInfo) *workflowpb.PendingActivityInfo {
 	return &workflowpb.PendingActivityInfo{
 		ActivityId: info.GetActivityId(), State: info.GetRunState(), HeartbeatDetails: info.GetHeartbeatDetails(),
@@ -140,8 +143,9 @@ func asPending(info *activitypb.ActivityExecutionInfo) *workflowpb.PendingActivi
 	}
 }
 
-// deliver completes the workflow's activity with a copy's result. If the activity has ended by itself, the copy is too
-// late, and counts as cancelled. After an error of the server the copy counts as queued, and the next poll tries again.
+// deliver completes the workflow's activity with the result of a copy, and returns the state in which the copy is
+// reported. If the activity has ended by itself, the copy is too late, and the state is Cancelled. If the server
+// returns an error, the state is Queued, and the next poll tries again.
 func (w *watcher) deliver(ctx context.Context, t *watched, result *commonpb.Payloads) engine.State {
 	switch other, err := w.idReused(ctx, t); {
 	case err != nil:
@@ -165,8 +169,8 @@ func (w *watcher) deliver(ctx context.Context, t *watched, result *commonpb.Payl
 	return engine.Queued
 }
 
-// cancelCopy cancels a copy. cancelCopy does nothing for the workflow's own activity, which is reset or completed
-// instead.
+// cancelCopy cancels the attempt of the action a if it is a copy. If it is the workflow's own activity, cancelCopy
+// does nothing, because Watch ends such an attempt by a reset or by completing the activity.
 func (w *watcher) cancelCopy(ctx context.Context, t *watched, a engine.Action) error {
 	i := slices.IndexFunc(t.copies, func(c *standalone) bool { return c.attempt == a.ID })
 	if i < 0 {
@@ -175,7 +179,7 @@ func (w *watcher) cancelCopy(ctx context.Context, t *watched, a engine.Action) e
 	return w.requestEnd(ctx, t.copies[i], a.Decision.String())
 }
 
-// requestEnd asks the server to cancel a copy.
+// requestEnd asks the server to cancel a copy. why is the text that the server stores as the reason.
 func (w *watcher) requestEnd(ctx context.Context, c *standalone, why string) error {
 	_, err := w.client.WorkflowService().RequestCancelActivityExecution(ctx, &workflowservice.RequestCancelActivityExecutionRequest{
 		Namespace: w.Namespace, ActivityId: c.id, Identity: identity, RequestId: c.id, Reason: why,
@@ -183,7 +187,8 @@ func (w *watcher) requestEnd(ctx context.Context, c *standalone, why string) err
 	return err
 }
 
-// endCopy cancels a copy whose task is over, and reports whether the server knows it.
+// endCopy cancels a copy that is no longer needed. It reports whether the copy has ended, or the server has accepted
+// the request to cancel it.
 func (w *watcher) endCopy(ctx context.Context, c *standalone) bool {
 	if !c.ended {
 		err := w.requestEnd(ctx, c, "its task is over")
@@ -193,9 +198,9 @@ func (w *watcher) endCopy(ctx context.Context, c *standalone) bool {
 	return c.ended
 }
 
-const lastCalls = 10 * time.Second // how long endAll may take
+const lastCalls = 10 * time.Second // longest time for the requests of endAll
 
-// endAll ends all phases and cancels all copies.
+// endAll ends all phases and cancels all copies, before Watch returns.
 func (w *watcher) endAll() {
 	ctx, cancel := context.WithTimeout(context.Background(), lastCalls)
 	defer cancel()
@@ -203,7 +208,7 @@ func (w *watcher) endAll() {
 		b.close()
 		for _, t := range b.tasks {
 			for _, c := range t.copies {
-				w.endCopy(ctx, c) // if this fails, the copy runs until the server's timeout
+				w.endCopy(ctx, c) // if this fails, the copy runs to its end or to a timeout
 			}
 		}
 	}

@@ -7,39 +7,48 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// Event is an event of an attempt.
+// Event is something that happened to one attempt of a task, such as its begin or its end.
 type Event struct {
-	// At is the time since the fan-out began.
+	// At is the time from the call of Map or Watch to the event.
 	At time.Duration
-	// Task is the index of the task.
+	// Task is the index of the task in the call of Map. With Watch, it is the index among the activities that one
+	// poll has shown first.
 	Task int
-	// ID is the ID of the attempt's activity.
+	// ID is the ID of the activity that runs the attempt.
 	ID string
-	// Host is the worker on which the attempt runs or shall run.
+	// Host is the name of the worker on which the attempt runs or shall run.
 	Host string
-	// Kind is submit, begin, succeed, overtaken (the attempt succeeded after another attempt had won), cancel (the attempt
-	// was asked to end), cancelled (it has ended for that), fail or lost. Watch has submit and cancel only.
+	// Kind is the kind of the event. Watch sets only the kinds submit and cancel. Map sets the following kinds:
+	//
+	//   - submit: the attempt was submitted.
+	//   - begin: the attempt has begun.
+	//   - succeed: the attempt gave the task its result.
+	//   - overtaken: the attempt succeeded after another attempt had given the task its result.
+	//   - cancel: Map has cancelled the attempt, which may still run.
+	//   - cancelled: the attempt has ended because it was cancelled, or because its worker stopped.
+	//   - fail: the attempt has failed.
+	//   - lost: the attempt has ended without its own fault, for example with its worker.
 	Kind string
-	// Why is the decision with its numbers, or the error.
+	// Why is the policy's decision with its numbers, or the error of the attempt.
 	Why string
 }
 
-// Status is the answer of the query [Query].
+// Status is the answer to the query whose name [Query] returns. It describes the attempts of a call of Map so far.
 type Status struct {
-	// Name is the fan-out's name.
+	// Name is Options.Name of the call of Map.
 	Name string
-	// Ledger counts the attempts and their time.
+	// Ledger contains the numbers of attempts, copies and restarts, and the slot time that they took.
 	Ledger tracker.Ledger
 	// Events are all events of the attempts so far, the oldest first.
 	Events []Event
-	// Journal is the journal, if Options.Journal is set; see package journal.
+	// Journal is a text with all events, in the format of package journal. It is empty unless Options.Journal is set.
 	Journal string `json:",omitempty"`
-	// FailedPolls counts the polls that failed.
+	// FailedPolls is the number of polls that failed, because the function Options.Snapshot returned an error.
 	FailedPolls int
 }
 
-// Query returns the name of the query for a fan-out's [Status]. The query also works after the workflow has ended. The
-// argument is Options.Name.
+// Query returns the name of the workflow query whose answer is the [Status] of a call of Map. name is Options.Name of
+// this call. The query also works after the workflow has ended.
 func Query(name string) string {
 	if name == "" {
 		name = defaultName
@@ -47,5 +56,5 @@ func Query(name string) string {
 	return "straggler-" + name
 }
 
-// ErrGivenUp says that too many attempts of a task have failed or were lost.
+// ErrGivenUp is the error of Map if too many attempts of one task have failed or were lost.
 var ErrGivenUp = errors.New("too many attempts without a result")

@@ -16,64 +16,72 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// WatchOptions are the settings of [Watch]. Hosts are required.
+// WatchOptions are the settings of [Watch]. The field Hosts is required.
 type WatchOptions struct {
-	// Namespace is the namespace of the workflow and of the client. Empty means "default".
+	// Namespace is the Temporal namespace of the workflow and of the client. "" means "default".
 	Namespace string
-	// Type is the type of the activities to watch. Empty means all types, which makes sense only if all do similar work.
+	// Type is the type of the activities to watch. "" means that activities of all types are watched. That makes
+	// sense only if all types do similar work.
 	Type string
-	// Policy decides about slow attempts. Nil means restart.LeastCost{}.
+	// Policy decides which slow activities are copied or restarted. Nil means restart.LeastCost{}.
 	Policy restart.Policy
-	// Limits bound every policy. The zero value is the protective default of each limit; see restart.Limits.
+	// Limits bounds copies and restarts, whatever the policy decides. In the zero value each limit has the default
+	// that restart.Limits documents.
 	Limits restart.Limits
-	// Hosts are the workers, with slots. A worker's name is its identity, and also the name of a task queue that the worker
-	// polls besides the workflow's queue. Two Watches that run at once need Hosts of their own.
+	// Hosts are the workers, each with its name and its slots. The name must be the worker's identity. It must also
+	// be the name of a task queue that the worker polls, besides the task queue of the workflow. If two calls of
+	// Watch run at the same time, each needs Hosts of its own.
 	Hosts *engine.Machines
-	// ScheduleToStartTimeout is how long a copy or a restarted activity may wait in a worker's queue. After that the worker
-	// is taken to be gone, and another worker is chosen. 0 means a minute.
+	// ScheduleToStartTimeout is how long a copy or a restarted activity may wait in the queue of a worker. After
+	// that, Watch takes the worker to be gone, and uses another worker. 0 means a minute.
 	ScheduleToStartTimeout time.Duration
-	// Interval is the time between two polls. 0 means a second.
+	// Interval is the time between two polls of the workflow. After each poll the policy decides. 0 means a second.
 	Interval time.Duration
-	// Work returns the size of an activity from its input, in the units of [Report]. Nil means that sizes are not known,
-	// and that activities report a share.
+	// Work returns the size of an activity from its input, in the unit in which the activity calls [Report]. Nil
+	// means that sizes are not known, and that activities report the share of their work that is done.
 	Work func(input *commonpb.Payloads) float64
-	// Converter reads heartbeats. Nil means the SDK's default converter.
+	// Converter decodes the heartbeats. Nil means the default data converter of the SDK.
 	Converter converter.DataConverter
-	// DryRun reports the actions to OnEvent at each poll and carries none out. The ledger counts each action as
-	// begun and cancelled.
+	// DryRun makes Watch carry out no action. Watch only calls OnEvent with each action that the policy wants, at
+	// each poll. In the ledger, each action is counted as begun and cancelled.
 	DryRun bool
-	// OnEvent is called with an Event for each action, after the action was carried out or has failed. Nil means no call.
+	// OnEvent is called with an Event for each action, after Watch has carried out the action or has failed to. Nil
+	// means that no function is called.
 	OnEvent func(Event)
 }
 
-// Watch mitigates the stragglers of a running workflow from outside, until the workflow ends or ctx is done, and
-// returns its ledger. The workflow stays as it is. Its activities must send heartbeats, by [Report] or with a number as
-// their first detail. An empty runID means the current run. Later runs, by a retry or by continue-as-new, are not
-// watched.
+// Watch copies and restarts the slow activities of a running workflow from outside the workflow. It returns when the
+// workflow has ended or ctx is done. The returned ledger contains the numbers of copies and restarts, and the slot
+// time that they took. The workflow needs no change. Its activities must send heartbeats, by [Report], or with a
+// number as the first detail of a heartbeat. An empty runID means the current run of the workflow. Later runs, which
+// a retry or continue-as-new starts, are not watched.
 //
 // # Actions
 //
-// A restart resets the activity and moves it to another worker's queue.
+// To restart an activity, Watch moves it to the queue of another worker and resets it, so that the running attempt
+// ends and a new attempt begins there.
 //
-// A copy is a standalone activity with the same type, input and timeouts, in another worker's queue. If the copy ends
-// first, Watch completes the workflow's activity with the copy's result. The worker of that activity learns this at its
-// next heartbeat. So the activity must allow that it runs twice at once, and that it runs without a workflow: then
-// activity.GetInfo names no workflow. Copies need a server with standalone activities (activity.enableStandalone). On
-// other servers there are only restarts.
+// To copy an activity, Watch starts a standalone activity with the same type, input and timeouts, in the queue of
+// another worker. If the copy ends first, Watch completes the workflow's activity with the result of the copy. The
+// worker of the workflow's activity learns this at the next heartbeat. So it must do no harm if the activity runs
+// twice at the same time. The activity must also work without a workflow: in a copy, activity.GetInfo returns no
+// workflow. Copies need a server with standalone activities (the setting activity.enableStandalone). On other servers
+// Watch only restarts activities.
 //
-// A phase consists of the activities that Watch sees for the first time in the same poll. The activities' own retry
-// policies retry failed activities.
+// A phase is a group of activities that Watch has seen first in the same poll. Watch compares an activity only with
+// the activities of its phase. Failed activities are retried by Temporal, as the retry policy of each activity says.
 //
 // # Rules
 //
-// An activity whose context ends must return an error. [WorkerOptions] ensures this. Otherwise the server takes the
-// returned value as the result, even after a reset.
+// An activity whose context ends must return an error. Workers with [WorkerOptions] ensure this. Otherwise the server
+// takes the returned value as the result of the activity, even after a reset.
 //
-// A copy completes only the activity for which it was made, and no later activity of the same ID. Watch checks this in
-// the history just before. Once a workflow has used an ID again, it gets no more copies.
+// A workflow may use the ID of an ended activity again for a later activity. A copy must not complete this later
+// activity. So before Watch completes an activity with the result of a copy, it reads in the history whether the ID
+// was used again. After a workflow has used an ID again, Watch makes no more copies for it.
 //
-// Watch goes on after the server was away, for at most 60 failed polls in a row. If the process of Watch is killed,
-// running copies go on until they end, and their results are lost.
+// If the server does not answer, Watch tries again. After more than 60 failed polls in a row, Watch returns an error.
+// If the process of Watch is killed, running copies run to their end, and their results are lost.
 func Watch(ctx context.Context, c client.Client, workflowID, runID string, o WatchOptions) (tracker.Ledger, error) {
 	w, err := newWatcher(c, workflowID, runID, o)
 	if err != nil {
@@ -95,27 +103,28 @@ func Watch(ctx context.Context, c client.Client, workflowID, runID string, o Wat
 	}
 }
 
-// watcher is a call of Watch that has not returned.
+// watcher is the state of one call of Watch.
 type watcher struct {
 	WatchOptions
 	client      client.Client
-	id, run     string // of the workflow
+	id, run     string // ID and run ID of the workflow
 	start       time.Time
-	tasks       map[string]*watched // by activity
+	tasks       map[string]*watched // by activity ID
 	batches     []*batch
-	account     tracker.Ledger // of the phases that are done
-	failedPolls int            // in a row
-	noCopies    bool           // the server has no standalone activities, or the workflow uses an ID again
+	account     tracker.Ledger // sum of the ledgers of all phases that are done
+	failedPolls int            // number of polls in a row that have failed
+	// no more copies: the server has no standalone activities, or the workflow has used an ID again
+	noCopies bool
 }
 
-// batch is a phase: the activities that one poll has shown for the first time.
+// batch contains the activities that were seen first in the same poll, and the engine.Phase that decides about them.
 type batch struct {
 	phase   *engine.Phase
 	tasks   []*watched
-	refused []engine.Attempt // attempts that could not be submitted, for the next poll
+	refused []engine.Attempt // attempts that could not be submitted; the next poll reports them to the phase
 }
 
-// newWatcher checks the options and fills in the defaults.
+// newWatcher checks the options, sets the defaults, and returns a watcher that has not polled yet.
 func newWatcher(c client.Client, workflowID, runID string, o WatchOptions) (*watcher, error) {
 	if o.Namespace == "" {
 		o.Namespace = client.DefaultNamespace
@@ -140,21 +149,24 @@ func newWatcher(c client.Client, workflowID, runID string, o WatchOptions) (*wat
 	w := &watcher{
 		WatchOptions: o, client: c, id: workflowID, run: runID, start: time.Now(), tasks: map[string]*watched{},
 	}
-	if _, err := w.newPhase([]float64{}); err != nil { // reports wrong options now, not when there are activities
+	// this finds wrong options now, and not only when there are activities
+	if _, err := w.newPhase([]float64{}); err != nil {
 		return nil, fmt.Errorf("fanout: WatchOptions: %w", err)
 	}
 	return w, nil
 }
 
-// badDuration returns an error for a negative duration.
+// badDuration returns the error for a negative duration in a field of WatchOptions. zero is the text for the meaning
+// of the value 0.
 func badDuration(field string, d time.Duration, zero string) error {
 	return fmt.Errorf("fanout: WatchOptions.%s is %v, want a positive duration, or 0 for %s", field, d, zero)
 }
 
-// newPhase makes a phase of activities with given sizes.
+// newPhase makes an engine.Phase for activities with the given sizes.
 func (w *watcher) newPhase(work []float64) (*engine.Phase, error) {
 	return engine.New(engine.Config{
 		Work: work, Interval: w.Interval, Policy: w.Policy, Limits: w.Limits, Machines: w.Hosts, Preloaded: true,
-		MaxFailures: math.MaxInt, MaxLost: math.MaxInt, // Temporal's retry policy gives up
+		// the phase never gives up an activity, because Temporal's retry policy does so
+		MaxFailures: math.MaxInt, MaxLost: math.MaxInt,
 	})
 }

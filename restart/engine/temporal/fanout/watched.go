@@ -18,29 +18,30 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// watched is a task: an activity of the workflow, with its copies.
+// watched is the state of one activity of the workflow, and of the copies that Watch has made of it.
 type watched struct {
-	activity string    // the activity's ID
-	index    int       // the task's index in its batch
-	attempt  string    // the name of the running attempt of the workflow's own activity; empty: none runs
-	host     string    // the worker of this attempt
-	begun    time.Time // when this attempt began
-	next     string    // the attempt that was submitted and has not begun; empty: none
-	queue    string    // the queue to which the watcher has moved it; empty: not moved
-	queued   time.Time // when it was moved
-	names    int       // how many names were made up for attempts
+	activity string    // ID of the activity in the workflow
+	index    int       // index of this task in the field tasks of its batch
+	attempt  string    // name of the attempt of the workflow's own activity that runs; "": no attempt runs
+	host     string    // name of the worker that runs this attempt
+	begun    time.Time // when the running attempt began
+	next     string    // name of the attempt that was submitted and has not begun; "": none
+	queue    string    // queue to which Watch has moved the activity; "": not moved
+	queued   time.Time // when Watch moved the activity to this queue
+	names    int       // number of names that were made up for attempts of the activity
 	gone     bool      // the activity has ended
 	copies   []*standalone
-	schedule *schedule // nil: not read yet
+	schedule *schedule // the event that scheduled the activity; nil: not read yet
 }
 
 var errDryRun = errors.New("dry run")
 
-const identity = "straggler" // names the watcher in requests to the server
+const identity = "straggler" // the field Identity in requests of Watch to the server
 
-// observeActivity returns the attempts of the workflow's own activity. An activity that is not pending has ended, and
-// counts as succeeded, whatever its result is. The start time distinguishes attempts, because a reset begins Temporal's
-// own count of attempts anew.
+// observeActivity returns reports for the phase about the attempts of the workflow's own activity. p is the server's
+// data about the activity, or nil if the activity is no longer pending. Then the activity has ended, and is reported
+// as succeeded, whatever its outcome was. Two attempts are told apart by their start times. Temporal's own numbers of
+// attempts can't be used, because a reset starts them anew.
 func (w *watcher) observeActivity(ctx context.Context, t *watched, p *workflowpb.PendingActivityInfo) (seen []engine.Attempt) {
 	switch {
 	case t.gone:
@@ -78,13 +79,16 @@ func (w *watcher) observeActivity(ctx context.Context, t *watched, p *workflowpb
 	return seen
 }
 
-// leave returns the attempt of an activity for which the workflow does not wait any more.
+// leave records that the workflow no longer waits for the activity. It returns the report that the last attempt has
+// succeeded.
 func (t *watched) leave() engine.Attempt {
 	t.gone = true
 	return engine.Attempt{ID: t.current(), Task: t.index, State: engine.Succeeded, Machine: t.host, Begun: t.begun}
 }
 
-// endAttempt appends the attempt that ran before and has ended: it was reset, or has failed and will be retried.
+// endAttempt appends to seen a report that the attempt of the activity that ran at the last poll has ended. The
+// attempt was reset, or has failed and will be retried by Temporal. If no attempt ran, endAttempt returns seen
+// unchanged.
 func (t *watched) endAttempt(seen []engine.Attempt) []engine.Attempt {
 	if t.attempt == "" {
 		return seen
@@ -94,7 +98,8 @@ func (t *watched) endAttempt(seen []engine.Attempt) []engine.Attempt {
 	return seen
 }
 
-// current returns the name of the running or submitted attempt, or a new name.
+// current returns the name of the activity's running attempt, or else of its submitted attempt. If there is neither,
+// current makes up a new name.
 func (t *watched) current() string {
 	switch {
 	case t.attempt != "":
@@ -106,7 +111,7 @@ func (t *watched) current() string {
 	return fmt.Sprintf("%s@%d", t.activity, t.names)
 }
 
-// reset ends the running attempt of the activity, and runs the activity again on another worker.
+// reset ends the running attempt of an activity, and lets the activity run again on the worker a.Machine.
 func (w *watcher) reset(ctx context.Context, t *watched, a engine.Action) error {
 	if w.DryRun {
 		return errDryRun
@@ -124,8 +129,9 @@ func (w *watcher) reset(ctx context.Context, t *watched, a engine.Action) error 
 	return err
 }
 
-// retry follows a failed or lost attempt. Temporal itself retries a failed activity. An activity in the queue of a worker
-// that is gone is moved to another queue.
+// retry carries out the submission of a new attempt after a failed or lost attempt. If Watch has not moved the
+// activity, retry only records the new attempt, because Temporal itself retries the activity. If the activity waits
+// in the queue of a worker that is gone, retry moves it to the queue of another worker.
 func (w *watcher) retry(ctx context.Context, t *watched, a engine.Action) error {
 	if t.queue == "" {
 		t.next = a.ID
@@ -138,10 +144,11 @@ func (w *watcher) retry(ctx context.Context, t *watched, a engine.Action) error 
 	return err
 }
 
-// wait records that the activity waits in a worker's queue.
+// wait records that the activity now waits in the queue of the worker a.Machine.
 func (t *watched) wait(a engine.Action) { t.next, t.queue, t.queued = a.ID, a.Machine, time.Now() }
 
-// move moves an activity to another worker's queue: at once, or, if the activity runs, for its next attempt.
+// move moves an activity to the queue of the worker a.Machine. If an attempt of the activity runs, the move has an
+// effect only for the next attempt.
 func (w *watcher) move(ctx context.Context, t *watched, a engine.Action) error {
 	_, err := w.client.WorkflowService().UpdateActivityOptions(ctx, &workflowservice.UpdateActivityOptionsRequest{
 		Namespace: w.Namespace, Execution: w.execution(), Identity: identity,
@@ -152,7 +159,7 @@ func (w *watcher) move(ctx context.Context, t *watched, a engine.Action) error {
 	return err
 }
 
-// execution names the workflow's run in requests.
+// execution returns the ID and the run ID of the workflow, in the form that requests to the server need.
 func (w *watcher) execution() *commonpb.WorkflowExecution {
 	return &commonpb.WorkflowExecution{WorkflowId: w.id, RunId: w.run}
 }
