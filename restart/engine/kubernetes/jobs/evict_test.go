@@ -149,6 +149,11 @@ func TestTaintsAreBoundedAndEnd(t *testing.T) {
 	assert.Equal(t, []taintChange{{"n09", now.Add(time.Minute)}},
 		planTaints(nodes, nil, m, Taint{Share: 0.1}, now.Add(time.Second)))
 	assert.Empty(t, planTaints(nodes[3:4], slow, m, taint, hour.Add(time.Hour)), "the only node is not tainted")
+	half := taint
+	half.Share = 1
+	both := []*v1.Node{nodes[7], nodes[8]}
+	assert.Len(t, planTaints(both, []string{both[0].Name, both[1].Name}, m, half, hour.Add(time.Hour)), 1,
+		"of two slow nodes one stays without the taint")
 	nodes[5].Spec.Unschedulable = true
 	assert.NotContains(t, planTaints(nodes, slow, m, taint, now), taintChange{"n05", hour}, "a cordoned node needs no taint")
 }

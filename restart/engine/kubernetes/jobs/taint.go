@@ -55,9 +55,10 @@ func planTaints(nodes []*v1.Node, slow []string, m *marks, t Taint, now time.Tim
 			plan = append(plan, taintChange{node: n.Name})
 		}
 	}
-	// If only one usable node has no taint, this node is not tainted.
+	// At least one usable node stays without the taint.
+	spare := len(bare) - 1
 	for _, n := range bare {
-		if room <= 0 || len(bare) < 2 {
+		if room <= 0 || spare <= 0 {
 			return plan
 		}
 		evicted, recent := m.evicted[n.Name]
@@ -73,6 +74,7 @@ func planTaints(nodes []*v1.Node, slow []string, m *marks, t Taint, now time.Tim
 			plan = append(plan, taintChange{n.Name, now.Add(t.For)})
 		}
 		room--
+		spare--
 	}
 	return plan
 }
