@@ -47,8 +47,8 @@ type Attempt struct {
 // Task contains the facts of one running task. The zero value of a field means that the fact is not known. Policies
 // take fewer risks if facts are not known.
 type Task struct {
-	// Attempts are the attempts of the task that run, or that wait in an engine's queue. The Mantri paper calls their number
-	// c.
+	// Attempts are the attempts of the task that run, or that wait in an engine's queue. The Mantri paper calls
+	// their number c.
 	Attempts []Attempt
 	// Fresh is the time that a new attempt of the task would take (t_new), as a probability distribution. If a new
 	// attempt would continue from a checkpoint, Fresh.Work is the work after the checkpoint.

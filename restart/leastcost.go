@@ -54,8 +54,8 @@ type LeastCost struct {
 	IdlePrice float64
 }
 
-// The numbers of the default policy are this library's choices. The page docs/decisions/19-least-cost.md shows the effect
-// of other numbers.
+// The numbers of the default policy are this library's choices. The page docs/decisions/19-least-cost.md shows the
+// effect of other numbers.
 const (
 	// marginPeriods is the cost that an action must save at least, in report periods.
 	marginPeriods = 2
@@ -534,8 +534,8 @@ func replaced(t *Task, i, most int) bool {
 	return i == oldest && furthest != oldest && !t.NoRestart && max(t.Restarts, 0) < most
 }
 
-// In computations a distribution is represented by a few of its quantiles, called points. Their numbers are the same for
-// the distributions of this library and for the distributions of a host.
+// In computations a distribution is represented by a few of its quantiles, called points. Their numbers are the same
+// for the distributions of this library and for the distributions of a host.
 const (
 	// The number of values that represent the remaining time (t_rem).
 	leftPoints = survival.Points
