@@ -11,48 +11,51 @@ import (
 	"github.com/straggler-go/straggler/restart/journal"
 )
 
+// rewrite is the flag with which tests write the present answers into the journals.
 var rewrite = flag.Bool("restart.rewrite", false, "rewrite the answers in the journals that restarttest runs")
 
-// Run replays each journal that the pattern matches (see [filepath.Glob]) as a subtest. The test fails at the
-// first answer that differs from the file, and shows the facts that the policy got. A tracker keeps some facts
-// only for a custom policy. For other policies these facts are shown as unknown. The test also fails if the
-// pattern matches nothing, or if a journal holds no decision. Run costs one replay of each journal, and a second
-// one to show a difference.
+// Run replays each journal whose path matches the pattern (see [filepath.Glob]) as a subtest. The test fails at the
+// first answer that differs from the file. The failure shows the facts that the policy received. A tracker keeps some
+// facts only for a custom policy; for other policies these facts are shown as unknown. The test also fails if no file
+// matches the pattern, or if a journal contains no decision. Run replays each journal once, and a second time if an
+// answer differs.
 func Run(t *testing.T, pattern string) {
 	t.Helper()
 	RunOptions(t, journal.Options{}, pattern)
 }
 
-// RunPolicy is Run with a policy that replaces the policy of each journal. A nil policy replaces nothing. The
-// test stops at the first answer that differs, so use journals that were written for the policy. If the
-// recorded policy has acted before this policy did, the test fails and says so, because the later events follow
-// from the recorded policy's action; see [Touched].
+// RunPolicy does the same as Run, but uses the given policy in place of the policy of each journal. With a nil
+// policy, the policy of the journal is used. The test stops at the first answer that differs, so use journals that
+// were written for the given policy. The test also fails if the recorded policy has acted on a task before the given
+// policy did, because the later events are an effect of that action; see [Touched].
 func RunPolicy(t *testing.T, policy restart.Policy, pattern string) {
 	t.Helper()
 	RunOptions(t, journal.Options{Policy: policy}, pattern)
 }
 
-// RunOptions is Run with options, for journals with custom values. Configure is called a second time for the
-// phases of a journal that fails. OnDecision is not called.
+// RunOptions does the same as Run, with options for journals that have custom values. If a journal fails, Configure
+// is called a second time for the phases of the journal. OnDecision is not called.
 func RunOptions(t *testing.T, o journal.Options, pattern string) {
 	t.Helper()
 	RunFiles(t, func(string) journal.Options { return o }, pattern)
 }
 
-// RunFiles is RunOptions with options for each file, whose path is the argument. Use it if values that a
-// journal can't hold stand in other files, such as the record of machines from the beginning of the phase.
+// RunFiles does the same as RunOptions, with options for each file. The argument of the function options is the path
+// of the file. Use it if other files contain values that a journal cannot contain, such as the record of machines
+// from the beginning of the phase.
 func RunFiles(t *testing.T, options func(file string) journal.Options, pattern string) {
 	t.Helper()
 	runFiles(t, options, pattern, whole)
 }
 
-// RunActions is RunOptions, but it compares only the action, the task and the attempt of a decision. So a new
-// value of a parameter may change reasons and numbers as long as the actions are equal.
+// RunActions does the same as RunOptions, but compares only the action, the task and the attempt of each decision. So
+// after a change of a parameter, reasons and numbers may differ as long as the actions are equal.
 func RunActions(t *testing.T, o journal.Options, pattern string) {
 	t.Helper()
 	runFiles(t, func(string) journal.Options { return o }, pattern, actions)
 }
 
+// runFiles runs a subtest for each file. The function compared returns the part of an answer that is compared.
 func runFiles(t *testing.T, options func(file string) journal.Options, pattern string, compared func(answer string) string) {
 	t.Helper()
 	files, err := filepath.Glob(pattern)
@@ -80,7 +83,8 @@ func runFiles(t *testing.T, options func(file string) journal.Options, pattern s
 	}
 }
 
-// rewriteFile writes the present answers into the file. A file in which nothing changes is not written.
+// rewriteFile replaces the answers in the file by the present answers. If no answer has changed, the file is not
+// written.
 func rewriteFile(t *testing.T, file string, o journal.Options) {
 	t.Helper()
 	data, err := os.ReadFile(file)

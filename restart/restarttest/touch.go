@@ -13,24 +13,24 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// Touch is the first action that a policy would take on a running task.
+// Touch is the first action that a policy would take on a running task: a copy, a restart or a kill.
 type Touch struct {
 	// Phase is the index of the phase in the journal, from 0. Task is the index of the task in the phase.
 	Phase, Task int
-	// Line is the line of the event that asked the policy.
+	// Line is the number of the line with the event for which the policy was asked.
 	Line int
 	// Decision is the decision to copy, restart or kill.
 	Decision restart.Decision
 }
 
-// Touched replays a journal and returns the tasks that a policy would touch, in the order of the journal. The
-// policy is o.Policy; nil means the policy of the journal. Use it in a test that says which stragglers a policy
-// finds, and that it leaves healthy tasks alone.
+// Touched replays a journal and returns the tasks that a policy would touch, that is, copy, restart or kill. The
+// tasks are in the order of the journal. The policy is o.Policy; nil means the policy of the journal. Use Touched in
+// a test that checks which stragglers a policy finds, and that the policy leaves healthy tasks alone.
 //
-// A journal that was recorded under [restart.Never] answers for every policy. A journal in which another policy
-// has acted on a task answers for that task only up to the action, because the events without this action are
-// unknown. If the asked policy has not touched the task by then, the test fails. The failure names the policy
-// that acted, the line and the task.
+// A journal that was recorded with [restart.Never] can be used for every policy. If another policy has acted on a
+// task, the journal can be used for this task only up to the action, because nobody knows the events that would have
+// followed without the action. If o.Policy has not touched the task by then, the test fails. The failure states the
+// policy that acted, the line and the task.
 func Touched(t *testing.T, o journal.Options, file string) []Touch {
 	t.Helper()
 	data, err := os.ReadFile(file)
@@ -44,7 +44,7 @@ func Touched(t *testing.T, o journal.Options, file string) []Touch {
 	return touched
 }
 
-// touches is Touched, with an error if the journal can't answer.
+// touches does the work of Touched. It returns an error if the journal cannot be used for the policy.
 func touches(file string, data []byte, o journal.Options) ([]Touch, error) {
 	o.OnDecision = nil
 	fresh, err := journal.Replay(data, o)
@@ -58,7 +58,8 @@ func touches(file string, data []byte, o journal.Options) ([]Touch, error) {
 	var all []Touch
 	var foreign []error
 	phase, h, lines := -1, history{}, blocks(data)
-	for i, b := range blocks(fresh) { // both journals have the same events
+	// Both journals have the same events.
+	for i, b := range blocks(fresh) {
 		first, _, _ := strings.Cut(b.text, " ")
 		switch first {
 		case "phase":
@@ -78,7 +79,8 @@ func touches(file string, data []byte, o journal.Options) ([]Touch, error) {
 		}
 		c := phases[phase].Config
 		if done := h.apply(e, c.Clones); done != "" && !h.touched[e.Task] {
-			h.touched[e.Task] = true // its later decisions are unknown
+			// The later decisions about this task are unknown.
+			h.touched[e.Task] = true
 			if other(c.Policy, o.Policy) {
 				foreign = append(foreign, fmt.Errorf("%s:%d: the journal was recorded under %s, and here task %d %s; %s had "+
 					"not touched the task before, so its later decisions are unknown", file, lines[i].line, name(c.Policy), e.Task, done,
@@ -93,13 +95,13 @@ func touches(file string, data []byte, o journal.Options) ([]Touch, error) {
 	return all, errors.Join(foreign...)
 }
 
-// other reports whether a policy may differ from the policy of a journal. A policy without a text counts as the
-// policy that is supplied.
+// other reports whether the asked policy may differ from the policy that a journal was recorded with. A recorded
+// policy that has no text is assumed to be the asked policy.
 func other(recorded, asked restart.Policy) bool {
 	return asked != nil && rules.Text(recorded) != "" && rules.Text(recorded) != rules.Text(asked)
 }
 
-// name returns the text of a policy, or its type.
+// name returns the text of a policy, or its Go type if it has no text.
 func name(p restart.Policy) string {
 	if text := rules.Text(p); text != "" {
 		return text
@@ -107,7 +109,8 @@ func name(p restart.Policy) string {
 	return fmt.Sprintf("%T", p)
 }
 
-// action reads an answer. The result ok is false unless the answer acts on a running task.
+// action reads the answer to an event. It returns the task and the decision. Result ok is false if the answer is not
+// an action on a running task.
 func action(e tracker.Event, text string) (task int, d restart.Decision, ok bool) {
 	var a tracker.Answer
 	if a.UnmarshalText([]byte(text)) != nil {
@@ -123,19 +126,24 @@ func action(e tracker.Event, text string) (task int, d restart.Decision, ok bool
 	return task, d, false
 }
 
-// history is the state of a phase's tasks, from the events so far.
+// history is the state of a phase's tasks after the events so far.
 type history struct {
-	events   int // number of events so far
-	touched  map[int]bool
-	attempts map[int][]int // by task: the machine of each attempt, or gone
-	over     map[int]bool
+	// The number of events so far.
+	events int
+	// The tasks that the policy has touched, or whose later decisions are unknown.
+	touched map[int]bool
+	// For each task, the machine of each attempt. If the attempt has ended, it is the constant gone.
+	attempts map[int][]int
+	// The tasks that have finished.
+	over map[int]bool
 }
 
-// gone is the machine of an attempt that has ended.
+// gone is used in place of the machine of an attempt that has ended.
 const gone = -2
 
-// apply applies an event. If the event shows that somebody acted on a running task, apply describes the action. The
-// first attempts of a task, up to the number of clones, are no action.
+// apply applies an event to the history. If the event shows that somebody acted on a running task, apply returns a
+// description of the action; otherwise it returns "". To start the first attempts of a task, up to the number of
+// clones, is not an action.
 func (h *history) apply(e tracker.Event, clones int) string {
 	runs := h.attempts[e.Task]
 	if (e.Kind == tracker.Begun || e.Kind == tracker.Failed || e.Kind == tracker.Killed || e.Kind == tracker.Restarted) &&
@@ -144,7 +152,8 @@ func (h *history) apply(e tracker.Event, clones int) string {
 	}
 	switch e.Kind {
 	case tracker.Started, tracker.Submitted:
-		if h.over[e.Task] { // the tracker ignores the event
+		// The tracker ignores the event.
+		if h.over[e.Task] {
 			return ""
 		}
 		h.attempts[e.Task] = append(runs, e.Machine)
