@@ -104,7 +104,7 @@
 //	while tasks wait:    restart  if t_rem > E(t_new) + Δ, at most γ times
 //	                     copy     if P(t_rem > t_new (c+1)/c) > δ
 //	when slots are idle: copy     if E(t_rem - t_new) > ρΔ
-//	always:              kill     all but the α fastest attempts, once they have run for Δ
+//	always:              kill     all but the α fastest attempts, as soon as they have run for Δ
 //
 //	symbol  here                        default
 //	t_rem   Attempt.Remaining           a fact; see package estimate

@@ -19,8 +19,8 @@ type Attempt struct {
 	// Location is the factor by which an attempt of this task takes longer on this machine than on an average
 	// machine, such as 2 for twice as long. 0 means 1. Task.Fresh.Location is the same factor for the machine of a
 	// new attempt. If Location is at least three times Task.Fresh.Location, the machine is known to be bad for the
-	// task; then a restart on another machine counts as safe, and is exempt from the loss bound. Read by LeastCost
-	// and [Hold].
+	// task; then a restart on another machine is treated as safe: it needs no won trial, and the bound on lost slot
+	// time does not apply. Read by LeastCost and [Hold].
 	Location float64
 	// Left is the probability distribution of the remaining time, in seconds. The mean of Left is Remaining. If Left
 	// is nil, Remaining is taken to be certain, and a copy or restart puts no slot time at risk. Read by Mantri and

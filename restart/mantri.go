@@ -13,7 +13,7 @@ import (
 //
 // The symbols: t_rem is how long the task's fastest attempt still needs, and t_new is how long a new attempt would
 // take. E is an expected value, and P a probability. Δ is the time between two progress reports. The task has c
-// running attempts. α, γ, δ and ρ are parameters; the fields below name them.
+// running attempts. α, γ, δ and ρ are the parameters FastestKept, MaxRestarts, CopyThreshold and IdleGain.
 //
 // While tasks wait for a slot, or no slot is free, Mantri restarts a task if t_rem > E(t_new) + Δ. Otherwise Mantri
 // makes one more copy, if the attempts together probably use less slot time with the copy: P(t_rem > t_new (c+1)/c) >

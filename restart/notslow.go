@@ -63,11 +63,11 @@ func (c *LeastCost) NotSlow(o *Outline, p *Phase) (value, threshold float64, sur
 		// Decide uses the same upper bound of t_new.
 		longest := float64(showPeriods*max(p.Interval, 0).Seconds()) + max(fresh.Lag, 0).Seconds() + typical
 		b.restart, b.another = 0, 0
-		// The points 1/16 and 3/16 of t_new.
+		// These are the quantiles 1/16 and 3/16 of t_new.
 		b.most(low, 2./freshPoints)
-		// The points 5/16 and 7/16.
+		// These are the quantiles 5/16 and 7/16.
 		b.most(typical, 2./freshPoints)
-		// The points 9/16 to 15/16.
+		// These are the quantiles 9/16 to 15/16.
 		b.most(min(max(0, fresh.Quantile(highPoint)), longest), 4./freshPoints)
 		if !b.within(margin) {
 			return 0, 0, false
@@ -81,9 +81,9 @@ func (c *LeastCost) NotSlow(o *Outline, p *Phase) (value, threshold float64, sur
 }
 
 const (
-	// lowPoint is the quantile at which Decide takes the first of its eight values of t_new.
+	// Decide represents the time of a new attempt (t_new) by eight of its quantiles. lowPoint is the first of them.
 	lowPoint = 0.5 / freshPoints
-	// highPoint is the quantile at which Decide takes the fifth of its eight values of t_new.
+	// highPoint is the fifth of the eight quantiles of t_new.
 	highPoint = 4.5 / freshPoints
 
 	// Two bounds of the rounding errors of Decide. The relative bound, roundings, is for a sum of 128 products, as a

@@ -35,7 +35,7 @@ import (
 // the trial puts at risk:
 //
 //   - The stake of a restart is the age of the attempt that it kills.
-//   - The stake of a copy is the time in which the copy shows whether it gains, and the lag of its start. Where
+//   - The stake of a copy is the time in which the copy shows whether it is faster, and the lag of its start. Where
 //     attempts report, that time is two report periods. Where attempts are silent, it is one and a half typical
 //     times, or a quarter of the task's age if that is longer.
 //   - The stake of a trial that is no guess is 0.
@@ -96,8 +96,8 @@ const (
 	typicalPart = 0.3
 	// showPeriods is the number of report periods after which a copy that reports progress has shown how fast it is.
 	showPeriods = 2
-	// A copy that reports no progress is killed after a certain time: typicalTimes times the typical time of an
-	// attempt, or the part agePart of the task's age if that is longer.
+	// A copy that reports no progress is killed after a certain time: typicalTimes times the typical time of a new
+	// attempt (its quantile 0.3), or the part agePart of the task's age if that is longer.
 	typicalTimes, agePart = 1.5, 0.25
 	// wonBy is the factor by which a restart must shorten the attempt to be won: the new attempt must take less than
 	// half of the time that the old attempt would have taken.
@@ -278,9 +278,9 @@ func Typical(fresh *estimate.Fresh) time.Duration {
 	return d
 }
 
-// patience returns how long a copy may run before it must have shown whether it gains. If attempts report progress,
-// this is two report periods. If attempts are silent, it is one and a half typical times, or a quarter of the task's
-// age if that is longer.
+// patience returns how long a copy may run before it must have shown whether it is faster. If attempts report
+// progress, this is two report periods. If attempts are silent (report no progress), it is one and a half typical
+// times, or a quarter of the task's age if that is longer.
 func patience(interval, typical, age time.Duration, silent bool) time.Duration {
 	if !silent {
 		return num.Times(max(interval, 0), showPeriods)
@@ -297,7 +297,7 @@ type stakes struct {
 	// Typical time of a new attempt. If the time of a new attempt (t_new) is not known, it is the age of the oldest
 	// attempt.
 	typical time.Duration
-	// The time after which a copy has shown whether it gains. Field patience begins when the copy runs; shows also
+	// The time after which a copy has shown whether it is faster. Field patience begins when the copy runs; shows also
 	// includes the lag of the start.
 	patience, shows time.Duration
 	// True if attempts report no progress.
@@ -332,7 +332,7 @@ func stakesOf(t *Task, p *Phase) (s stakes) {
 }
 
 // of returns the stake of a trial, the slot time that the trial puts at risk. For a copy the stake is the time in
-// which the copy shows whether it gains. For a restart it is the age of the attempt that is killed. If the gain of
+// which the copy shows whether it is faster. For a restart it is the age of the attempt that is killed. If the gain of
 // the trial is certain, the stake is 0.
 func (s *stakes) of(a Action) time.Duration {
 	switch {

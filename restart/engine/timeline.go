@@ -94,8 +94,8 @@ func (s *timing) notePoll(now time.Time, interval time.Duration) {
 	if s.isGap(now) {
 		s.blindUntil = now.Add(afterGap * s.period)
 	}
-	// Slow polling soon becomes the usual time. But a single gap must not hide the next gap, so it counts as at most
-	// gap times the usual time.
+	// Slow polling soon becomes the usual time. But a single gap must not hide the next gap, so its length is limited
+	// to gap times the usual time.
 	if !s.lastRunning.IsZero() {
 		since := min(max(now.Sub(s.lastRunning), 0), min(s.period, num.MaxDuration/gap)*gap)
 		s.period = max(s.period+(since-s.period)/4, interval)
