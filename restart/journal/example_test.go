@@ -136,7 +136,7 @@ func ExampleOptions() {
 	// journal: line 1: the record of machines is custom, want Options.Configure to supply it
 }
 
-// An error names the line and the expected form.
+// An error states the line and the expected form.
 func ExampleParse() {
 	_, err := journal.Parse([]byte("phase tasks=3 slots=3\n0s start taks=0\n"))
 	fmt.Println(err)
