@@ -196,9 +196,9 @@ func (m *Mantri) scarce(d *Decision, t *Task, v view) {
 	compared, saves := m.saves(t, v)
 	no := m.mayCopy(t, v)
 	switch {
-	// The reason against a restart tells the host more than the reason against a copy.
 	case !saves && d.Reason != NotSlow:
 	case !saves:
+			// The reason against a restart tells the host more than the reason against a copy.
 		d.Comparison = compared
 	case no != NoReason:
 		m.refuse(d, no, t, v)
@@ -268,10 +268,10 @@ func spent(of Measure, n, most int) Comparison {
 	return Compare(of, float64(max(n, 0)), float64(max(most, 0)))
 }
 
-// evenChance is the lowest probability that a new attempt ends sooner at which Mantri restarts a task. The paper
-// assumes that the rule "t_rem > E(t_new) + Δ" implies this probability [Mantri §5.1, footnote 4]. That is true if
-// the median of t_new is below its mean. With two kinds of machines the median may be above the mean, so Mantri
-// computes the probability as well.
+// evenChance is the probability of one half. Mantri restarts a task only if a new attempt ends sooner with a higher
+// probability. The paper assumes that the rule "t_rem > E(t_new) + Δ" implies this [Mantri §5.1, footnote 4]. That is
+// true if the median of t_new, the time of a new attempt, is below its mean. With two kinds of machines the median
+// may be above the mean, so Mantri computes the probability as well.
 const evenChance = 0.5
 
 // mayRestart returns the reason why the task must not be restarted now, or NoReason.
@@ -279,8 +279,8 @@ func (m *Mantri) mayRestart(t *Task, v view) Reason {
 	switch {
 	case t.NoRestart:
 		return NotRestartable
-	// Off is a negative number, so it is below every number of restarts.
 	case max(t.Restarts, 0) >= m.MaxRestarts:
+		// Off is a negative number, so it is below every number of restarts.
 		return RestartsSpent
 	case !v.judged:
 		return TooYoung
@@ -299,8 +299,8 @@ func (m *Mantri) mayCopy(t *Task, v view) Reason {
 		return NotEligible
 	case len(t.Attempts) > max(m.FastestKept, t.Clones):
 		return EnoughAttempts
-	// Off is a negative number, so it is below every number of copies.
 	case max(t.Copies, 0) >= m.MaxCopies:
+		// Off is a negative number, so it is below every number of copies.
 		return CopiesSpent
 	case !v.judged:
 		return TooYoung

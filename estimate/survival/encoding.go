@@ -6,7 +6,7 @@ import (
 	"github.com/straggler-go/straggler/internal/snapshot"
 )
 
-// snapshotVersion is the version of the snapshots of a shape and a trail.
+// snapshotVersion is the version of the format of the snapshots of a shape and of a trail.
 const snapshotVersion = 2
 
 // AppendBinary appends a snapshot of the shape to dst. The snapshot does not contain the shape of the kind (of all
@@ -117,7 +117,8 @@ func (c *Curve) UnmarshalBinary(data []byte) error {
 	if err := in.In.Close(); err != nil {
 		return err
 	}
-	// Fit adds 1 to the number of fits. So a Without that was set on the old curve computes its parts again.
+	// Fit adds 1 to the number of fits. From the new number, a Without that was set on the old curve sees that it
+	// must compute its parts again.
 	read.fits = c.fits
 	read.Fit()
 	*c = read

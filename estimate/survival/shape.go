@@ -11,8 +11,8 @@ import (
 const (
 	// The number of errors that are kept for each stage.
 	ringSize = 16
-	// The largest weight of the earlier attempts in the mean shape, in attempts. So each new attempt changes the mean
-	// by at least 1/51 of its difference, and old attempts lose influence.
+	// The mean shape is updated as if at most shapeMemory attempts had been seen before. So each new attempt moves
+	// the mean by at least 1/51 of the difference, and old attempts lose influence.
 	shapeMemory = 50
 	// A phase uses the experience of earlier phases of its kind with at most this weight, in attempts of the phase
 	// itself.

@@ -43,13 +43,13 @@ type tail struct {
 	from float64
 	// The probability that a task is an outlier if it has run until the beginning of the tail.
 	outlier float64
-	// The Pareto index of the ordinary tasks (the body).
+	// The Pareto index of the ordinary tasks (the body), an exponent: the larger it is, the faster their tail falls.
 	index int32
 	// True if the outliers have the Pareto index SilentIndex. Otherwise they have OutlierIndex.
 	silent bool
 }
 
-// outlierIndex returns the Pareto index of the outliers.
+// outlierIndex returns the Pareto index of the outliers, an exponent: the larger it is, the faster their tail falls.
 func (t tail) outlierIndex() float64 {
 	if t.silent {
 		return SilentIndex
@@ -189,13 +189,15 @@ func (t tail) quantile(share float64) float64 {
 	if share <= 0 {
 		return math.Inf(1)
 	}
-	// A number above 1 means that the outliers alone are fewer than the share.
+	// far is an upper bound of q: the solution for the outliers alone, without the body. It is above 1 if fewer tasks
+	// than the share are outliers.
 	far := math.Sqrt(share / t.outlier)
 	if t.silent {
 		// This gives share^(3/4). The exact exponent is 1/SilentIndex = 4/5, so the result is an upper bound.
 		far *= math.Sqrt(min(far, 1))
 	}
-	// The outliers alone, or the body alone, would give a q that is at least as large as the solution.
+	// The solution for the outliers alone, or for the body alone, is never below the true solution. So Newton's
+	// method starts at the smallest of these upper bounds.
 	q := min(1, far, root(share/(1-t.outlier), int(t.index)))
 	// steps is far more than the number of steps that are needed.
 	const steps = 500

@@ -15,7 +15,7 @@ const Parts = 12
 // The zero value is an attempt that has just begun. It takes 36 bytes. It is not safe for concurrent use; keep a
 // Trail for each attempt.
 type Trail struct {
-	// The age at the end of each part.
+	// For each part of the work, the age of the attempt when the part was done.
 	passed [Parts]packed
 	// The age of the attempt, in seconds, at the latest report that showed progress.
 	age float32

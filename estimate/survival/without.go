@@ -87,8 +87,8 @@ func (o others) after(i int) float64 {
 	return float64(o.factor * o.curve.above[i-1])
 }
 
-// first returns the number of ends after which P(T > t) is at most bar. If P(T > t) is always above bar, it returns
-// one more than the number of all ends.
+// first returns the number of ends (times at which tasks ended) after which P(T > t) is at most bar. If P(T > t) is
+// above bar even after the last end, it returns one more than the number of all ends.
 func (o others) first(bar float64) int {
 	low, high := 1, len(o.curve.at)+1
 	for low < high {
@@ -104,8 +104,8 @@ func (o others) first(bar float64) int {
 // rounding is much larger than the rounding error of a product or a sum of shares can be.
 const rounding = 1e-9
 
-// share returns the first end beyond which at most the share left of the tasks continues. It returns 0 if there is no
-// such end.
+// share returns the first time at which tasks ended and after which at most the share left of the tasks still runs.
+// It returns 0 if there is no such time.
 func (o others) share(left float64) float64 {
 	if i := o.first(left + rounding); i <= len(o.curve.at) {
 		return o.curve.at[i-1]

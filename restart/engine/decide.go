@@ -340,8 +340,8 @@ func (p *Phase) repeatRequest(a *attempt) bool {
 	}
 	switch {
 	case a.lastAsked == now:
-	// The phase does not know whether the engine has carried out the request.
 	case a.lastAsked == never, op == Publish && p.restored:
+		// The phase does not know whether the engine has carried out the request.
 		p.emit(a, op)
 	case op != Publish && a.repeats >= 2 && now-max(a.firstAsked, a.seen) >= trace && !p.timing.isBlind(p.time.now):
 		p.endMissing(a)

@@ -33,7 +33,7 @@ type Phase struct {
 	told int
 	// The number of reports that were ignored because they made no sense.
 	ignored int
-	// The time at which the policy was last asked about all tasks, or never.
+	// The time at which the policy was last asked about all tasks, or the constant never.
 	decided time.Duration
 
 	// True if the phase was restored from a snapshot and has not been polled since.
@@ -319,7 +319,7 @@ type attempt struct {
 	submitted time.Duration
 	// The times at which the open request was first made and last made.
 	firstAsked, lastAsked time.Duration
-	// The time at which a list last contained the attempt, or never.
+	// The time at which a list last contained the attempt, or the constant never.
 	seen time.Duration
 	// How often the open request was repeated.
 	repeats uint8

@@ -443,10 +443,10 @@ func (p *Phase) end(at time.Time, a *attempt, seen *Attempt) {
 	case t.over:
 	case seen.State == Succeeded && (!some || chosen == a.id):
 		p.succeed(at, a, seen.Published)
-	// The cancellation of the attempt has already decided what happens to its task.
 	case a.dying:
-	// The result of another attempt is published.
 	case seen.State == Succeeded:
+			// The cancellation of the attempt has already decided what happens to its task.
+		// The result of another attempt is published.
 		p.lose(at, a, Cancelled)
 	default:
 		p.lose(at, a, seen.State)
@@ -487,8 +487,8 @@ func (p *Phase) lose(at time.Time, a *attempt, state State) {
 		if a.machine != nowhere {
 			p.machines.set.Lose(a.machine, p.time.wall)
 		}
-	// The attempt was cancelled by somebody else than the phase.
 	default:
+		// The attempt was cancelled by somebody else than the phase.
 		t.lost++
 		p.tracker.Kill(at, a.task, a.number)
 	}

@@ -14,8 +14,8 @@ func single(t restart.Task) restart.Reason {
 	switch {
 	case len(t.Attempts) == 0:
 		return restart.NotRunning
-	// A second first attempt (clone) is also treated as the copy.
 	case len(t.Attempts) > 1:
+		// A second first attempt (clone) is also treated as the copy.
 		return restart.EnoughAttempts
 	case t.NoCopy:
 		return restart.NotEligible
