@@ -196,9 +196,8 @@ func (m *Mantri) scarce(d *Decision, t *Task, v view) {
 	compared, saves := m.saves(t, v)
 	no := m.mayCopy(t, v)
 	switch {
-	case !saves && d.Reason != NotSlow:
+	case !saves && d.Reason != NotSlow: // the reason against a restart, already set, tells the host more
 	case !saves:
-			// The reason against a restart tells the host more than the reason against a copy.
 		d.Comparison = compared
 	case no != NoReason:
 		m.refuse(d, no, t, v)

@@ -443,9 +443,8 @@ func (p *Phase) end(at time.Time, a *attempt, seen *Attempt) {
 	case t.over:
 	case seen.State == Succeeded && (!some || chosen == a.id):
 		p.succeed(at, a, seen.Published)
-	case a.dying:
+	case a.dying: // the cancellation has already decided what happens to the task
 	case seen.State == Succeeded:
-			// The cancellation of the attempt has already decided what happens to its task.
 		// The result of another attempt is published.
 		p.lose(at, a, Cancelled)
 	default:
