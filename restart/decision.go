@@ -247,8 +247,8 @@ const (
 	// BadAnswer: the host's own policy returned an impossible decision, such as to kill an attempt that does not
 	// exist. Only a tracker gives this reason.
 	BadAnswer
-	// FurthestOn: the policy wants to kill the task's oldest attempt, or the attempt that has done most work. [Hold]
-	// refuses such a kill.
+	// FurthestOn: the policy wants to kill the task's oldest attempt, or the attempt with the most work behind it.
+	// [Hold] refuses such a kill, because the task would lose too much. See [Limits] for the exact rule.
 	FurthestOn
 	// Unproven: a restart costs least, but it would kill the only attempt without a copy. That is allowed only after
 	// enough earlier trials of the phase were won.

@@ -36,7 +36,7 @@ type Attempt struct {
 	// Score is the attempt's progress score: 0 at the start, 1 at the end. Read by LATE and Hadoop.
 	Score float64
 	// Done is the work that the attempt has done, in the units of Task.Work. The attempt with the most work behind it
-	// is never killed on an estimate alone; LeastCost and [Hold] find it by Done. Spark reads Done as well.
+	// is never killed on an estimate alone; LeastCost and [Hold] find it by Done + Resumed. Spark reads Done as well.
 	Done float64
 	// Resumed is the work that was already done when the attempt began, because it continued from a checkpoint of an
 	// earlier attempt. Done, Score and Remaining do not include this work. [Hold] adds Done and Resumed to find the

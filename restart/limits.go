@@ -11,11 +11,11 @@ import (
 // enforces them; package tracker and [Next] call Hold. The zero value has safe defaults.
 //
 // The limits guarantee that every task ends. A task is restarted at most Restarts times, and gets at most Copies
-// copies. If several attempts of a task run, neither the oldest attempt nor the attempt that has done most work is
-// killed. So the oldest attempt runs until it ends, unless it is the only attempt and is restarted. Therefore a task
-// ends within Restarts+1 times the time of its longest attempt, plus the time for which it waits for a slot after
-// each restart. If all attempts of the task take the same time, the task ends within Restarts+1 times the time of its
-// first attempt.
+// copies. If several attempts of a task run, the attempt with the most work behind it is not killed. The oldest
+// attempt is killed only if another attempt has more work behind it, and such a kill uses up a restart of the task.
+// So the oldest attempt runs until it ends, unless a restart is used up. Therefore a task ends within Restarts+1
+// times the time of its longest attempt, plus the time for which it waits for a slot after each restart. If all
+// attempts of the task take the same time, the task ends within Restarts+1 times the time of its first attempt.
 //
 // In three cases the host must set a bound itself. An attempt may hang for ever: give each attempt a hard timeout. An
 // attempt may fail, or its machine may be lost: bound the number of tries. A task with both NoCopy and NoRestart gets
@@ -132,8 +132,8 @@ func spared(attempts []Attempt, i int) bool {
 	return i == oldest || i == furthest
 }
 
-// kept reports whether attempt i must not be killed. Two conditions must be true: attempt i is the oldest or has the
-// most work behind it, and no older attempt has as much work behind it.
+// kept reports whether attempt i must not be killed, except that [replaced] may allow it. Two conditions must be
+// true: attempt i is the oldest or has the most work behind it, and no older attempt has as much work behind it.
 func kept(attempts []Attempt, i int) bool {
 	if !spared(attempts, i) {
 		return false

@@ -43,8 +43,9 @@ import (
 //     rule.
 //   - All clones are kept. Clones are first attempts that the host started together.
 //   - A task gets at most MaxCopies copies over its whole life.
-//   - If a task has several attempts, two are never killed: the oldest attempt, and the attempt that has done most.
-//     See [Limits]. If t_rem was predicted from an attempt's age alone, the attempt is not killed for being slower.
+//   - If a task has several attempts, two are never killed: the oldest attempt, and the attempt with the most work
+//     behind it. See [Limits]. If t_rem was predicted from an attempt's age alone, the attempt is not killed for
+//     being slower.
 //   - If all tasks have begun and no slot is idle, Mantri acts as if tasks waited, because a copy would have to wait,
 //     too.
 type Mantri struct {

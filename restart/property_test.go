@@ -127,7 +127,7 @@ func surplus(m restart.Mantri, attempts []restart.Attempt, interval time.Duratio
 	return kill
 }
 
-// The limits spare the attempt that has done most itself; work that it found already done is not included. The oldest
+// The limits protect the attempt with the most work behind it, including work that it found already done. The oldest
 // attempt may be killed for an attempt that has done more, as often as a task may be restarted.
 func TestLimitsSpareTheAttemptThatHasDoneMost(t *testing.T) {
 	task := restart.Task{Attempts: []restart.Attempt{

@@ -14,8 +14,8 @@ const (
 	// The mean shape is updated as if at most shapeMemory attempts had been seen before. So each new attempt moves
 	// the mean by at least 1/51 of the difference, and old attempts lose influence.
 	shapeMemory = 50
-	// A phase uses the experience of earlier phases of its kind with at most this weight, in attempts of the phase
-	// itself.
+	// A phase also uses the experience of other phases of its kind. This experience has at most the weight of
+	// kindAttempts attempts of the phase itself.
 	kindAttempts = 4
 	// A shape with no larger offset than this is treated as linear. An offset is a share of the time less a share of
 	// the work.

@@ -103,8 +103,8 @@ func (l LATE) refuse(p restart.Phase) restart.Decision {
 	if p.FreeSlots <= 0 {
 		return restart.Decision{Reason: restart.NoFreeSlot}
 	}
-	// The shares are compared and not a product, because a product can be wrong at the boundary: in float64, 0.07*100
-	// is more than 7.
+	// The rule compares the share of the slots in which copies run with SpeculativeCap. It does not compare a number
+	// of copies with a product, because a product can be wrong at the boundary: in float64, 0.07*100 is more than 7.
 	if share := float64(p.Copies) / float64(max(p.Slots, 0)); p.Slots <= 0 || !(share < l.SpeculativeCap) {
 		return refuse(restart.CapReached, restart.CopyShare, share, l.SpeculativeCap)
 	}
