@@ -58,7 +58,8 @@ func (h *history) setFacts(task *restart.Task) {
 	}
 }
 
-// mayLose returns B, and the stake of a copy or a restart, as the theorem states them.
+// mayLose returns the bound B of the theorem on restart.Trials, and the stake of a copy or a restart (the slot time
+// that it puts at risk).
 func (h *history) mayLose(task *restart.Task, action restart.Action) (bound, stake float64) {
 	p, fastest, age := &h.phase, (*restart.Attempt)(nil), time.Duration(0)
 	for i := range task.Attempts {
@@ -123,7 +124,8 @@ func (h *history) begin(task *restart.Task) {
 	}
 }
 
-// end ends a copy or an old attempt. If the trial is lost, end adds its cost beyond its stake to e.
+// end ends a copy or an old attempt. If the trial is lost, end adds the amount by which its cost exceeds its stake to
+// the sum e of the theorem.
 func (h *history) end(task *restart.Task) {
 	a, x := &h.phase.Trials, &task.Trial
 	part := x.Stake.Seconds() / float64(max(x.Copies, 1))

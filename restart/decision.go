@@ -9,42 +9,48 @@ import (
 	"github.com/straggler-go/straggler/internal/wire"
 )
 
-// Decision is an action, the reason for it, and the two numbers that the policy compared. It is a plain value: it can be
-// compared with ==, and holds no NaN and no pointer. It prints as one line, logs as structured fields, and reads back as
-// itself from its JSON and from encoding/gob. The zero value keeps the task.
+// Decision is an action, the reason for the action, and the two numbers that the policy compared. A Decision is a
+// plain value: two decisions can be compared with ==, and a decision contains no NaN and no pointer. It prints as one
+// line and logs as structured fields. Its JSON and its encoding in encoding/gob give back the same decision. The zero
+// value keeps the task.
 //
-// The policy compared exactly these numbers, durations to the nanosecond, so a logged decision can be checked by hand.
+// The numbers are exactly the numbers that the policy compared, with durations to the nanosecond. So a logged
+// decision can be checked by hand.
 type Decision struct {
 	Action Action
 	Reason Reason
-	// Attempt names the attempt to kill, for Restart and Kill. A policy gives its index in Task.Attempts; the answer of a
-	// tracker has the number of the attempt. It is 0 for other actions.
+	// Attempt is the attempt to kill, if the action is Restart or Kill. In the decision of a policy it is an index
+	// into Task.Attempts. In the answer of a tracker it is the attempt's number: the attempts of a task are numbered
+	// from 0 in the order in which they started. For other actions it is 0.
 	Attempt int
-	// Remaining is the remaining time (t_rem) of the task's fastest attempt. Fresh is the expected time of a new attempt,
-	// E(t_new). A time is 0 if the policy did not need it, and [estimate.Unknown] if the policy needed it and the host does not
-	// know it.
+	// Remaining is how long the task's fastest attempt still needs (t_rem). Fresh is the expected time of a new
+	// attempt, E(t_new). A time is 0 if the policy did not need it. A time is [estimate.Unknown] if the policy needed
+	// it and the host does not know it.
 	Remaining, Fresh time.Duration
-	// Basis names the evidence behind Remaining: reported progress, or age. It is NoBasis if the remaining time is certain.
+	// Basis is the evidence from which Remaining was predicted: progress reports, or the attempt's age. It is NoBasis
+	// if the remaining time is certain.
 	Basis Basis
-	// Bar is the duration that Remaining had to exceed; 0 if the policy compared something else. For Mantri it is E(t_new) + Δ,
-	// the expected time of a new attempt plus one report period; if t_rem is uncertain, it may be the median of t_new plus Δ.
+	// Bar is the duration that Remaining had to exceed. It is 0 if the policy did not compare Remaining with a limit.
+	// For Mantri it is the expected time of a new attempt, E(t_new), plus one report period. If the remaining time is
+	// uncertain, Mantri may use the median of t_new in place of the mean.
 	Bar time.Duration
-	// Comparison is the measure, its value and the threshold, where the rule compared something else than Remaining with
-	// Bar. If the task is kept, it is the comparison that refused.
+	// Comparison is set if the policy compared other numbers than Remaining and Bar. It contains the measure, the
+	// value and the threshold. If the task is kept, it is the comparison that ruled out the action.
 	Comparison
-	// Won is how many earlier trials of the phase were won, and Tried how many were won or lost. Both are 0 if the policy does
-	// not read them.
+	// Tried is how many earlier trials of the phase have ended with a result, and Won is how many were won. A trial
+	// is a copy or a restart of a slow task. Both numbers are 0 if the policy does not read them.
 	Won, Tried int
-	// Gain ranks tasks for a free slot, largest first. For LeastCost, Mantri, SDA and ESE it is the expected saving of
-	// time, for LATE t_rem, and for Dryad, Spark and Flink the time beyond the threshold. The other rules do not
-	// rank, and leave it 0. A copy that a leaving machine makes necessary has the largest duration that there is.
+	// Gain ranks tasks for a free slot: the task with the largest Gain gets it. For LeastCost, Mantri, SDA and ESE,
+	// Gain is the time that the action is expected to save. For LATE it is the remaining time, and for Dryad, Spark
+	// and Flink the time beyond the threshold. The other rules do not rank, and leave it 0. If a machine leaves, a
+	// copy of a task there gets the largest possible duration.
 	Gain time.Duration
-	// Avoid names machines on which a new attempt should not run: machines where attempts of the task run, and machines
-	// where earlier attempts ran. If Phase.Machines is known, Avoid never names all machines.
+	// Avoid lists machines on which a new attempt should not run: the machines where attempts of the task run now,
+	// and machines where earlier attempts ran. If the host has set Phase.Machines, Avoid never lists all machines.
 	Avoid MachineSet
 }
 
-// wire lists the fields for text, JSON and logs.
+// wire lists the fields of the decision, in their order, for its text, its JSON and its log fields.
 func (d *Decision) wire(c *wire.Codec) {
 	c.Word("action", &d.Action)
 	c.Word("reason", &d.Reason)
@@ -70,7 +76,7 @@ func (d *Decision) wire(c *wire.Codec) {
 // String returns the decision as one line: action, reason, and the numbers that the policy used, durations in seconds.
 func (d Decision) String() string { return wire.Line(d.wire) }
 
-// AppendText appends what String returns to dst.
+// AppendText appends the line that String returns to dst.
 func (d *Decision) AppendText(dst []byte) ([]byte, error) {
 	c := wire.Lines(dst)
 	d.wire(c)
@@ -80,25 +86,29 @@ func (d *Decision) AppendText(dst []byte) ([]byte, error) {
 // LogValue returns the decision as a group of fields for log/slog.
 func (d Decision) LogValue() slog.Value { return wire.Log(d.wire) }
 
-// MarshalJSON returns an object with the fields that String prints: durations in seconds, null for unknown.
+// MarshalJSON returns a JSON object with the fields that String prints. Durations are in seconds; null means that a
+// duration is unknown.
 func (d Decision) MarshalJSON() ([]byte, error) { return wire.JSON(d.wire) }
 
-// UnmarshalJSON reads the JSON of MarshalJSON, and gives the very same decision.
+// UnmarshalJSON sets the decision from the JSON of MarshalJSON. The result equals the original decision.
 func (d *Decision) UnmarshalJSON(data []byte) error { return wire.Read(data, d, (*Decision).wire) }
 
-// Action is what to do about a task. The names and values are stable.
+// Action is what to do about a task: keep it, copy it, restart it, kill an attempt, or start it. The names and values
+// are stable.
 type Action uint8
 
 const (
 	// Keep leaves the task as it is. It is the zero value.
 	Keep Action = iota
-	// Copy starts one more attempt beside the running attempts. The paper's word is duplicate.
+	// Copy starts one more attempt of the task while its other attempts go on. The Mantri paper calls such an attempt a
+	// duplicate.
 	Copy
-	// Restart kills the attempt of Decision.Attempt and runs the task again, in the slot of the killed attempt or later.
+	// Restart kills the attempt with the index Decision.Attempt, and runs the task again. The new attempt starts in
+	// the slot of the killed attempt, or later.
 	Restart
-	// Kill kills the attempt of Decision.Attempt. The task goes on in its other attempts.
+	// Kill kills the attempt with the index Decision.Attempt. The task's other attempts go on.
 	Kill
-	// Start runs a task that waits. Only [Next] and a tracker's Next answer it.
+	// Start starts a task that waits for a slot. Only the function [Next] and the method Next of a tracker return it.
 	Start
 )
 
@@ -113,17 +123,19 @@ func (a Action) MarshalText() ([]byte, error) { return enum.Text(actionNames[:],
 // UnmarshalText sets the action by its name.
 func (a *Action) UnmarshalText(text []byte) error { return enum.Parse(actionNames[:], text, a) }
 
-// Basis is the evidence behind an uncertain remaining time (t_rem): reported progress, or age. The names and values are stable.
+// Basis is the evidence from which an uncertain remaining time (t_rem) was predicted: progress reports, or the
+// attempt's age. The names and values are stable.
 type Basis uint8
 
 const (
-	// NoBasis is the zero value: the remaining time is certain, or the host does not say on what it rests.
+	// NoBasis is the zero value: the remaining time is certain, or the host does not say from which evidence it was
+	// predicted.
 	NoBasis Basis = iota
-	// ByProgress: the remaining time is predicted from the attempt's progress reports, and from the errors of earlier
-	// predictions from progress.
+	// ByProgress means that the remaining time was predicted from the attempt's progress reports. The errors of
+	// earlier predictions give its spread.
 	ByProgress
-	// ByAge: the remaining time is predicted from the attempt's age, and from the times of other attempts that ran at least
-	// that long. By age alone, an older attempt always seems slower than a younger one.
+	// ByAge means that the remaining time was predicted from the attempt's age and the run times of other attempts
+	// that ran at least as long. By age alone, an older attempt always seems slower than a younger one.
 	ByAge
 )
 
@@ -138,118 +150,133 @@ func (b Basis) MarshalText() ([]byte, error) { return enum.Text(basisNames[:], b
 // UnmarshalText sets the basis by its name.
 func (b *Basis) UnmarshalText(text []byte) error { return enum.Parse(basisNames[:], text, b) }
 
-// Reason says why the policy acts, or why it keeps the task. The names and values are stable.
+// Reason says why a policy acts on a task, or why it keeps the task as it is. The names and values are stable.
 type Reason uint8
 
 const (
-	// NoReason is the zero value.
+	// NoReason is the zero value: no reason was given.
 	NoReason Reason = iota
 
 	// Reasons to act.
 
-	// FreshSooner: a restart costs least. For Mantri: the remaining time exceeds the expected time of a new attempt by a report
-	// period, t_rem > E(t_new) + Δ.
+	// FreshSooner: the task is restarted, because a restart costs least. For Mantri it means that the remaining time
+	// exceeds the expected time of a new attempt by more than one report period: t_rem > E(t_new) + Δ.
 	FreshSooner
-	// SavesResources: while tasks wait, a copy lets the task end so much sooner that both attempts together probably use less.
+	// SavesResources: the task is copied while other tasks wait for slots. With the copy the task ends so much sooner
+	// that its two attempts together probably use less slot time than one attempt would.
 	SavesResources
-	// IdleSlot: a slot is idle, and a copy there is expected to end sooner by enough.
+	// IdleSlot: the task is copied, because a slot is idle and a copy there is expected to end enough sooner than the
+	// old attempt.
 	IdleSlot
-	// SlowerAttempt: several attempts of the task run, this one is slower than enough of them, and it has run for long enough
-	// to be judged.
+	// SlowerAttempt: several attempts of the task run, and this attempt is killed. It has run for long enough to be
+	// judged, and enough other attempts of the task are faster.
 	SlowerAttempt
-	// LongestToEnd: of the slow tasks, this one is expected to end last. Rank by Gain.
+	// LongestToEnd: of the slow tasks, this task is expected to end last. Of several tasks with this reason, copy the
+	// task with the largest Gain.
 	LongestToEnd
-	// BehindAverage: the progress score is too far below the mean score of the phase.
+	// BehindAverage: the task's progress score is too far below the mean score of the phase.
 	BehindAverage
-	// NearEnd: the phase is nearly done.
+	// NearEnd: nearly all tasks of the phase have finished, so the rule copies the tasks that still run.
 	NearEnd
-	// BeyondPeers: the task has run for longer than other tasks took, by the rule's measure.
+	// BeyondPeers: the task has run for much longer than other tasks of the phase took. The rule defines how much.
 	BeyondPeers
-	// LargestWork: of the waiting tasks, this one has the most work.
+	// LargestWork: the task is started, because it has the most work of all waiting tasks.
 	LargestWork
 
 	// Reasons to keep.
 
-	// NotSlow: the cheapest action would cost more than keeping the task; for a published rule, its threshold is not passed.
+	// NotSlow: the cheapest action would cost more than keeping the task. For a rule with a fixed threshold, it means
+	// that the task has not passed the threshold.
 	NotSlow
-	// NoEstimate: the policy needs the remaining time (t_rem), the time of a new attempt (t_new) or another number that is not
-	// known.
+	// NoEstimate: the policy needs a number that is not known, such as the remaining time (t_rem) or the time of a
+	// new attempt (t_new).
 	NoEstimate
 	// TooYoung: the attempt has not run for long enough to tell whether it is slow.
 	TooYoung
-	// TooFewFinished: too few tasks of the phase have finished.
+	// TooFewFinished: too few tasks of the phase have finished to compare the task with them.
 	TooFewFinished
-	// TasksWaiting: the rule makes no copies while tasks wait for a slot.
+	// TasksWaiting: tasks wait for a slot, and the rule makes no copies while tasks wait.
 	TasksWaiting
-	// NoFreeSlot: no slot is free for a copy.
+	// NoFreeSlot: a copy would help, but no slot is free for it.
 	NoFreeSlot
 	// EnoughAttempts: the task already has as many running attempts as the policy allows.
 	EnoughAttempts
-	// CopyTooRecent: the last copy of the task was started a short while ago.
+	// CopyTooRecent: the last copy of the task was started only a short time ago, so its effect is not known yet.
 	CopyTooRecent
-	// RestartsSpent: the task was restarted as often as the limits allow.
+	// RestartsSpent: the task was already restarted as often as the limits allow.
 	RestartsSpent
 	// CapReached: the phase already has as many running copies as the policy allows.
 	CapReached
-	// BudgetSpent: the budget that phases share allows no copy now.
+	// BudgetSpent: several phases share a budget for copies, and the budget allows no further copy now.
 	BudgetSpent
-	// NotEligible: the host has said that the task must not be copied.
+	// NotEligible: the host has said that two attempts of the task must not run at once (Task.NoCopy).
 	NotEligible
-	// SlowMachine: the machine that asks for work is too slow itself.
+	// SlowMachine: the machine that asks for work is too slow itself to run a copy.
 	SlowMachine
-	// SameMachine: the machine that asks for work runs an attempt of the task, or ran one.
+	// SameMachine: the machine that asks for work runs an attempt of this task, or ran an earlier attempt of it.
 	SameMachine
-	// NothingToDo: no running task would profit from the slot, and no task waits.
+	// NothingToDo: no task waits for the free slot, and no running task would end sooner with a copy there.
 	NothingToDo
-	// NotRunning: no attempt of the task has begun to run, or the attempt is unknown.
+	// NotRunning: no attempt of the task has begun to run, or the attempt is not known.
 	NotRunning
-	// Disabled: the policy never acts.
+	// Disabled: the policy never acts, or the rule that would act is turned off.
 	Disabled
 
-	// Overtaken: another attempt of the task has finished first. Package restart/engine gives it for the attempts that a
-	// finished task leaves behind; no policy answers it.
+	// Overtaken: the attempt is killed, because another attempt of the task has finished first. Only package
+	// restart/engine gives this reason; no policy does.
 	Overtaken
 
-	// NoProgress: the remaining time is not known, because no attempt of the phase has reported progress. LeastCost, Spark,
-	// Flink, Dryad and MapReduce need no progress.
+	// NoProgress: the remaining time is not known, because no attempt of the phase has reported progress. The
+	// policies LeastCost, Spark, Flink, Dryad and MapReduce do not need progress reports.
 	NoProgress
-	// BadUnits: an attempt reports more work than its task has, or attempts ended after reporting hardly any. So progress has
-	// other units than Work. Only a tracker gives it.
+	// BadUnits: the progress reports and the sizes of the tasks seem to be in different units. An attempt has
+	// reported more work than its task has, or attempts have ended after reporting hardly any work. Only a tracker
+	// gives this reason.
 	BadUnits
-	// Unlikely: a new attempt costs less on average, but the probability that it ends sooner is too small.
+	// Unlikely: a new attempt would cost less on average, but the probability that it ends sooner is too small.
 	Unlikely
-	// Leaving: the machine leaves before the task is expected to end there. Only a tracker gives it.
+	// Leaving: the task is copied, because its machine will leave before the attempt there is expected to end. Only a
+	// tracker gives this reason.
 	Leaving
-	// Cloned: the task lacks one of its clones. Only a tracker gives it.
+	// Cloned: an attempt is started, because fewer first attempts (clones) of the task run than the host asked for.
+	// Only a tracker gives this reason.
 	Cloned
-	// BadAnswer: a policy of the host answered something impossible, such as to kill an attempt that does not exist. Only a
-	// tracker gives it.
+	// BadAnswer: the host's own policy returned an impossible decision, such as to kill an attempt that does not
+	// exist. Only a tracker gives this reason.
 	BadAnswer
-	// FurthestOn: the policy wants to kill the task's oldest attempt, or the attempt that has done most. [Hold] refuses that.
+	// FurthestOn: the policy wants to kill the task's oldest attempt, or the attempt with the most work behind it.
+	// [Hold] refuses such a kill, because the task would lose too much. See [Limits] for the exact rule.
 	FurthestOn
-	// Unproven: a restart costs least, but too few trials were won so far to kill an attempt without a copy.
+	// Unproven: a restart costs least, but it would kill the only attempt without a copy. That is allowed only after
+	// enough earlier trials of the phase were won.
 	Unproven
-	// Held: nothing in the phase has begun or ended for long, as if all attempts hang, and no copy is possible. So the task is
-	// restarted. See [Phase].Idle.
+	// Held: the phase is stuck. No attempt of the phase has begun or ended for a long time, as if all attempts hang,
+	// and no copy is possible. Therefore the task is restarted. See [Phase].Idle.
 	Held
-	// TrialRuns: the task's latest copy is silent, and has not yet run for long enough to show whether it gains.
+	// TrialRuns: the task's newest copy reports no progress, and has not yet run for long enough to show whether it
+	// is faster.
 	TrialRuns
-	// LossBound: this trial might lose more slot time than all trials together may still lose. See [Limits].
+	// LossBound: trials are copies and restarts of slow tasks. This trial might lose more slot time than all trials
+	// together may still lose. See [Limits].
 	LossBound
-	// NotWorthSlot: several attempts of the task run, and this one probably will not end first. Its kill frees its slot.
+	// NotWorthSlot: several attempts of the task run, and this attempt will probably not end first. It is killed, so
+	// that its slot is free for other work.
 	NotWorthSlot
-	// TimeSpent: the copy reports no progress, and has run for as long as a silent copy may. It is killed.
+	// TimeSpent: the copy reports no progress, and has run for the longest time that such a copy may run. It is
+	// killed.
 	TimeSpent
-	// NotRestartable: the host has said that the task must not be killed and run again.
+	// NotRestartable: the host has said that the task must not be killed and run again (Task.NoRestart).
 	NotRestartable
-	// CopiesSpent: the task was already given as many copies as the limits allow.
+	// CopiesSpent: the task has already had as many copies as the limits allow.
 	CopiesSpent
-	// SeveralRun: a restart costs least, but several attempts of the task run, and only a single attempt is restarted.
+	// SeveralRun: a restart costs least, but several attempts of the task run. Only a task with a single attempt is
+	// restarted.
 	SeveralRun
-	// NoTaskWaits: a restart costs least, but no task waits for the slot, so a copy is better.
+	// NoTaskWaits: a restart costs least, but no task waits for the slot that it would free. So the attempt may as
+	// well go on beside a copy.
 	NoTaskWaits
-	// BeatenMachine: on the machine that asks for work, the last attempt was overtaken by a copy on another machine. Few tasks
-	// wait, so they wait for another slot. Only a tracker gives it.
+	// BeatenMachine: the last attempt on the machine that asks for work was overtaken by a copy on another machine.
+	// Few tasks wait, so these tasks wait for a slot on another machine. Only a tracker gives this reason.
 	BeatenMachine
 )
 

@@ -1,6 +1,7 @@
-// Package restart decides what to do about a running task: leave it alone, start a copy of it, kill it and start it again,
-// or kill an unneeded attempt. It is for the author of a scheduler who keeps the facts of a phase (ages,
-// remaining times, free slots) and asks at each progress report.
+// Package restart decides what to do about a running task: leave it alone, start a copy of it, kill it and start it
+// again, or kill an attempt that is not needed. It is for the author of a scheduler who keeps the facts of a phase
+// (ages, remaining times, free slots) and asks for a decision at each progress report. A phase is a group of tasks
+// that do the same work on different data. An attempt is one run of a task.
 //
 //	d := restart.Decide(task, phase) // LeastCost, the default policy
 //	switch d.Action {
@@ -15,23 +16,25 @@
 //	}
 //	log.Info("straggler", "task", id, "decision", d)
 //
-// A host that does not want to keep the facts tells package tracker each event, and gets the same decisions. A host whose
-// engine is polled uses package engine. A program that runs goroutines uses package pool.
+// A host is the program that embeds this library. A host that does not want to keep the facts uses package tracker:
+// it reports each event, and gets the same decisions. A host whose engine is polled uses package engine. A program
+// that runs goroutines uses package pool.
 //
 // # The default policy
 //
-// [LeastCost] takes the action that is expected to cost least. Five sentences explain it. Each sentence has two journals in
-// testdata/default: the journals differ in little, and end differently. The lines below are the answers that they end with.
+// [LeastCost] takes the action that is expected to cost least. Five sentences explain it. For each sentence there are
+// two journals in testdata/default. A journal is a list of events and decisions as text. The two journals differ only
+// a little, but end with different decisions. The lines below are these last decisions.
 //
-// 1. A slow attempt has two possible causes: the task is long, or the attempt had bad luck. If the task is long, a new attempt
-// takes as long as the old one. If the attempt had bad luck, a new attempt takes as long as other tasks took. Earlier
-// trials (copies and restarts of slow tasks) show how probable each cause is.
+// 1. A slow attempt has two possible causes: the task is long, or the attempt had bad luck. If the task is long, a
+// new attempt takes as long as the old attempt. If the attempt had bad luck, a new attempt takes as long as other
+// tasks took. Earlier trials (copies and restarts of slow tasks) show how probable each cause is.
 //
 //	1_luck          copy saves-resources slot-seconds=264.83 threshold=237.95
 //	1_long          keep not-slow slot-seconds=257.671 threshold=288.38
 //
-// 2. Each action has a cost: the seconds of slots that it uses, and a price for each second until the task ends. The default
-// takes the cheapest action.
+// 2. Each action has a cost: the seconds of slots that it uses, and a price for each second until the task ends. The
+// default policy takes the cheapest action.
 //
 //	2_idle          copy idle-slot slot-seconds=398.523 threshold=371.56
 //	2_waiting       keep not-slow slot-seconds=199.262 threshold=220.169
@@ -41,8 +44,9 @@
 //	3_copy_faster   kill not-worth-slot attempt=0 saved-slot-seconds=82.8697 threshold=20
 //	3_copy_as_slow  kill not-worth-slot attempt=1 saved-slot-seconds=772.315 threshold=20
 //
-// 4. An attempt is killed without a copy only after enough trials were won: three, or twice as many as were lost if that is
-// more. One won trial is enough for an attempt that moves evenly, while tasks wait for its slot.
+// 4. An attempt is killed without a copy only after enough trials were won: three, or twice the number of lost trials
+// if that is more. One won trial is enough for an attempt that progresses evenly, while tasks wait for its slot, if
+// no trial was lost.
 //
 //	4_proven        restart fresh-sooner attempt=0 slot-seconds=944.057 threshold=259.406
 //	4_unproven      keep unproven won-trials=2 threshold=3
@@ -59,9 +63,10 @@
 //
 // # Reading a decision
 //
-// A decision prints its action, its reason, and the two numbers that the policy compared. The first number has the name of
-// its measure, with the unit; the second is called threshold. A copy or a restart prints the cost of keeping the task, and
-// the cost of the action. A refusal prints the comparison that refused:
+// A decision prints its action, its reason, and the two numbers that the policy compared. The first number is printed
+// under the name of its measure, which also gives the unit. The second number is printed as threshold. A copy or a
+// restart prints the cost of keeping the task, and then the cost of the action. If the task is kept, the decision
+// prints the comparison because of which no action was taken:
 //
 //	reason            measure             first number, and threshold
 //	not-slow          slot-seconds        cost of keeping the task; cost of the cheapest action, and two report periods
@@ -76,13 +81,15 @@
 //	enough-attempts   running-attempts    attempts of the task that run; most attempts
 //	several-run       running-attempts    attempts of the task that run; 1, since only a single attempt is restarted
 //
-// The reasons no-free-slot, no-task-waits, not-eligible, not-restartable, no-estimate and no-progress have no numbers.
+// The reasons no-free-slot, no-task-waits, not-eligible, not-restartable, no-estimate and no-progress have no
+// numbers.
 //
-// A kill has three possible reasons. Not-worth-slot compares the slot time that the kill saves with the least that it must
-// save. Time-spent compares the age of a silent copy with the age at which it is given up. Slower-attempt compares the
-// number of faster attempts with the number that is enough.
+// A kill has three possible reasons. With not-worth-slot, the first number is the slot time that the kill saves, and
+// the threshold is the least slot time that it must save. With time-spent, the first number is the age of a silent
+// copy, and the threshold is the age at which a silent copy is killed. With slower-attempt, the first number is the
+// number of faster attempts, and the threshold is the number that is enough.
 //
-// [Measure] lists the measures of all policies. [Decision.Sentence] says a decision in words:
+// [Measure] lists the measures of all policies. [Decision.Sentence] returns a decision as a sentence:
 //
 //	kept: trials must not lose too much; this trial might lose 75 s of slot time, and trials may lose 24 s more
 //
@@ -90,13 +97,14 @@
 //
 // # The paper's rule
 //
-// [Mantri] is the rule of the paper, as printed [Mantri §5.1, Pseudocode 1]. A running attempt still needs t_rem. A new
-// attempt would take t_new, a random variable. The task has c running attempts, and attempts report progress every Δ.
+// [Mantri] is the rule of the paper, as printed [Mantri §5.1, Pseudocode 1]. A running attempt still needs the time
+// t_rem. A new attempt would take t_new, a random variable. The task has c running attempts, and attempts report
+// progress every Δ. E is an expected value, and P a probability. The table below explains the other letters.
 //
 //	while tasks wait:    restart  if t_rem > E(t_new) + Δ, at most γ times
 //	                     copy     if P(t_rem > t_new (c+1)/c) > δ
 //	when slots are idle: copy     if E(t_rem - t_new) > ρΔ
-//	always:              kill     all but the α fastest attempts, once they have run for Δ
+//	always:              kill     all but the α fastest attempts, as soon as they have run for Δ
 //
 //	symbol  here                        default
 //	t_rem   Attempt.Remaining           a fact; see package estimate
@@ -111,36 +119,38 @@
 //
 // # Policies
 //
-// [Policy] is an interface with one method. [LeastCost], [Mantri] and [Never] implement it here; LATE, Hadoop, MapReduce,
-// Dryad, Spark, Flink, SDA and ESE implement it in package rules. The zero value of each policy has its published defaults,
-// and [Off] turns a rule off. A policy reads only some of the facts; rules.Describe lists them.
+// [Policy] is an interface with one method. [LeastCost], [Mantri] and [Never] implement it in this package. Package
+// rules implements the rules of other systems: LATE, Hadoop, MapReduce, Dryad, Spark, Flink, SDA and ESE. The zero
+// value of each policy has its published defaults, and [Off] turns a rule off. A policy reads only some of the facts;
+// rules.Describe lists them.
 //
 // # What is guaranteed
 //
-// If every attempt ends, every task ends, for all reports and for all answers of a policy: after a bounded number of
-// launches, within Limits.Restarts+1 times the time of its longest attempt. The page of [Trials] states and proves how much
-// slot time trials may lose.
+// If every attempt ends, every task ends, for all reports and for all decisions of a policy. A task is started a
+// bounded number of times, and runs for at most Limits.Restarts+1 times the time of its longest attempt. The comment
+// of [Trials] states and proves how much slot time trials may lose.
 //
 // # When a decision is wrong
 //
-// A decision is as good as its estimates. Three cases mislead policies:
+// A decision is only as good as its estimates. Three cases mislead policies:
 //
-//   - A task with more data than other tasks is not a straggler. Give its work: LeastCost, Mantri and Flink allow for it, and
-//     Spark for the work that the attempt has done. The other rules take such a task for a straggler.
-//   - Progress that is not linear in time misleads every rule that extrapolates. Where [Attempt].Left is given, LeastCost and
-//     Mantri decide by a distribution of t_rem. The other policies keep their published rules.
-//   - Before a few tasks have ended, Mantri knows no t_new, and keeps every task.
+//   - A task with more data than other tasks is not a straggler. Set Task.Fresh.Work: LeastCost, Mantri and Flink
+//     take the size into account, and Spark takes the work into account that the attempt has done. The other rules
+//     take such a task for a straggler.
+//   - Progress that is not linear in time misleads every rule that extrapolates. Where [Attempt].Left is given,
+//     LeastCost and Mantri use a distribution of the remaining time. The other policies use their published rules.
+//   - Before a few tasks have ended, Mantri knows no time of a new attempt, and keeps every task.
 //
-// An attempt that hangs may get a copy that hangs, too. Give every attempt a hard timeout of your own, several times the
-// time of the longest attempt; kill the attempt then, and run the task again.
+// An attempt that hangs may get a copy that hangs, too. Give every attempt a hard timeout of your own, such as
+// several times the time of the longest attempt. At the timeout, kill the attempt and run the task again.
 //
 // # Costs and concurrency
 //
-// A decision takes some tenths of a microsecond and allocates nothing. Policies and decisions are immutable and safe for
-// concurrent use. No function reads a clock. Durations are compared as whole nanoseconds with saturating arithmetic, so that
-// neither rounding nor an overflow changes a decision.
+// A decision takes some tenths of a microsecond and allocates nothing. Policies and decisions do not change in use,
+// and are safe for concurrent use. No function reads a clock. Durations are compared as whole nanoseconds with
+// saturating arithmetic, so that neither rounding nor an overflow changes a decision.
 //
-// The simulated cluster in examples/internal/cluster/restart.go is a host to copy from.
+// The simulated cluster in examples/internal/cluster/restart.go is an example of a host to copy from.
 //
 // Sources: Ananthanarayanan et al., "Reining in the Outliers in Map-Reduce Clusters using Mantri", OSDI 2010; Zaharia
 // et al., "Improving MapReduce Performance in Heterogeneous Environments", OSDI 2008 (LATE); Dean and Ghemawat,

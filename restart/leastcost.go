@@ -10,75 +10,92 @@ import (
 	"github.com/straggler-go/straggler/internal/num"
 )
 
-// LeastCost is the default policy. Of the actions that are open to a task it takes the action that is expected to cost least.
+// LeastCost is the default policy. For each task it compares the expected costs of the possible actions, and takes
+// the cheapest action.
 //
-// An example. A task has run for 100 s and reports a tenth of its work. Other tasks took 100 s, tasks wait for slots, and no
-// trial has come out yet.
+// An example. A task has run for 100 s and reports a tenth of its work. So it still needs 900 s. Other tasks took 100
+// s, tasks wait for slots, and no trial (a copy or restart of a slow task) has ended yet.
 //
 //   - To keep the task costs 900 s of a slot, and half a second more for each second until the task ends: 1,350 s.
-//   - A copy costs less. With probability 1/4 the task is long by itself, and the copy is in vain. Otherwise the copy ends the
-//     task after 100 s, in two slots. The expected cost is some 525 s.
+//   - A copy costs less. With probability 1/4 the task is long by itself, and the copy is in vain. Otherwise the copy
+//     finishes the task after 100 s, in two slots. The expected cost is about 525 s.
 //
-// So LeastCost makes a copy. After two reports the copy has done 2 % of its work. The copy will probably end first, so LeastCost
-// kills the old attempt.
+// So LeastCost makes a copy. After two reports the copy has done 2 % of its work. The copy will probably end first,
+// so LeastCost kills the old attempt.
 //
 // The rules:
 //
-//   - A slow attempt has two possible causes: a long task, or bad luck. [Trials.Long] is the probability of a long task: the share
-//     of lost trials. The probability is higher for a time that the spread of t_new explains. If the task is long, a new
-//     attempt takes as long as the old attempt would have taken on the new attempt's machine. If not, a new attempt takes t_new.
-//   - The cost of an action is the slot time that it uses, and a price for each second until the task ends: Price while
-//     tasks wait, IdlePrice while none waits. An action must save two report periods, and the new attempt must probably end
-//     sooner.
-//   - The first trial is a copy, because two attempts show whether the task is long. If the copy is as slow, the copy is
-//     killed. If the copy is faster, the old attempt is killed.
-//   - An attempt is killed without a copy once three trials were won, or twice as many as were lost if that is more. One won
-//     trial is enough for an attempt that moves evenly ([Attempt].Even) while tasks wait for slots. A task that may have no copy
-//     ([Task].NoCopy) needs no won trial: its first trial is a restart. If the attempt is silent, the restart waits until the
-//     attempt has run for as long as a silent copy may.
-//   - No trial begins if all trials together might lose more than the bound of [Limits].
-//   - On a machine that is known to be bad ([Attempt].Location), an attempt is killed without a won trial and without the bound.
+//   - A slow attempt has two possible causes: a long task, or bad luck. [Trials.Long] is the probability of a long
+//     task, which is about the share of lost trials. The probability is higher if the time of the attempt lies within
+//     the ordinary spread of t_new, the time of a new attempt. If the task is long, a new attempt takes as long as
+//     the old attempt would take on the new attempt's machine. If not, a new attempt takes t_new.
+//   - The cost of an action is the slot time that it uses, plus a price for each second until the task ends. The
+//     price is the field Price while tasks wait, and the field IdlePrice while no task waits. An action must save at
+//     least two report periods, and the new attempt must probably end sooner.
+//   - The first trial is a copy, because two attempts show whether the task is long. If the copy is as slow as the
+//     old attempt, the copy is killed. If the copy is faster, the old attempt is killed.
+//   - An attempt is killed without a copy only after enough trials of the phase were won: three, or twice the number
+//     of lost trials if that is more. While tasks wait for slots, one won trial is enough for an attempt that
+//     progresses evenly ([Attempt].Even), if no trial was lost. A task that may have no copy ([Task].NoCopy) needs no
+//     won trial: its first trial is a restart. If its attempt is silent, the restart waits until the attempt has run
+//     for as long as a silent copy may run.
+//   - No trial begins if all trials together might then lose more slot time than the bound of [Limits].
+//   - On a machine that is known to be bad ([Attempt].Location), an attempt is killed without a won trial and without
+//     the bound.
 //
-// Every field is a choice of the operator; 0 means the default. A LeastCost is immutable in use and safe for concurrent use.
-// Sources: t_rem and t_new [Mantri §5.1]. The model of luck and size, the criterion and the bound are this library's own;
-// docs/worlds.md shows their effect.
+// Every field is a choice of the operator; 0 means the default. A LeastCost does not change in use, and is safe for
+// concurrent use. Sources: t_rem and t_new [Mantri §5.1]. The model of luck and size, the criterion and the bound are
+// this library's own. The page docs/worlds.md shows their effect.
 type LeastCost struct {
-	// Price is the worth of one second of the task's time while tasks wait, in seconds of a slot. 0 means 0.5.
+	// Price is the value of ending a task one second sooner while tasks wait, in seconds of a slot. 0 means 0.5.
 	Price float64
-	// IdlePrice is the same while no task waits. 0 means 2: a copy may use two seconds of idle slots for each second that it
-	// saves.
+	// IdlePrice is the value of ending a task one second sooner while no task waits, in seconds of a slot. 0 means 2:
+	// a copy may use two seconds of idle slots for each second that it saves.
 	IdlePrice float64
 }
 
-// The numbers of the default are choices. docs/decisions/19-least-cost.md shows the effect of other numbers.
+// The numbers of the default policy are this library's choices. The page docs/decisions/19-least-cost.md shows the
+// effect of other numbers.
 const (
-	marginPeriods = 2   // an action must save at least so many report periods
-	likely        = 0.6 // while tasks wait, a new attempt must end sooner with this probability; silent attempts: evenChance
-	killPeriods   = 2   // the kill of one of several attempts must save at least so many report periods
-	alike         = 1.3 // the times of two attempts are alike if they differ by less than this factor
-	sizeOdds      = 9   // multiplies the odds that a task is long, if its time lies within the spread of t_new
+	// marginPeriods is the cost that an action must save at least, in report periods.
+	marginPeriods = 2
+	// While tasks wait, a new attempt must end sooner than the old attempt with at least the probability likely. For
+	// silent attempts evenChance is used instead.
+	likely = 0.6
+	// killPeriods is the slot time that a kill must save at least if several attempts of the task run, in report
+	// periods.
+	killPeriods = 2
+	// The times of two attempts are called alike if the longer is less than alike times the shorter.
+	alike = 1.3
+	// sizeOdds is a factor. It multiplies the odds that a task is long, if the time of the task lies within the
+	// ordinary spread of the time of a new attempt (t_new).
+	sizeOdds = 9
 )
 
-// The defaults of the fields are choices, too. Half or twice each price changes the time by a few tenths of a percent.
+// The defaults of the fields are choices, too. If a price is halved or doubled, the time of the phases changes by a few
+// tenths of a percent.
 const (
-	usualPrice     = 0.5 // seconds of a slot for each second of a task's time, while tasks wait
-	usualIdlePrice = 2   // the same while no task waits
+	// usualPrice is the value of ending a task one second sooner while tasks wait, in seconds of a slot.
+	usualPrice = 0.5
+	// usualIdlePrice is the value of ending a task one second sooner while no task waits, in seconds of a slot.
+	usualIdlePrice = 2
 )
 
-// Effective returns the policy with its defaults filled in, for logs.
+// Effective returns the policy with each zero field replaced by its default, for logs.
 func (c LeastCost) Effective() LeastCost {
 	c.Price, c.IdlePrice = check.Or(c.Price, usualPrice), check.Or(c.IdlePrice, usualIdlePrice)
 	return c
 }
 
-// Validate reports the first field that is out of range, with its value and its range.
+// Validate returns an error for the first field that is out of range. The error states the value and the allowed
+// range.
 func (c LeastCost) Validate() error {
 	const place = "restart: LeastCost"
 	return cmp.Or(check.Factor(place, "Price", c.Price), check.Factor(place, "IdlePrice", c.IdlePrice))
 }
 
-// Decide says what to do about a running task. O(len(t.Attempts)), and some thirty quantiles of t.Fresh and of each
-// Attempt.Left; no allocation.
+// Decide says what to do about a running task. The cost is O(len(t.Attempts)), and about thirty quantiles of t.Fresh
+// and of each Attempt.Left. Decide allocates nothing.
 func (c LeastCost) Decide(t Task, p Phase) (d Decision) {
 	c, p.Limits = c.Effective(), p.Limits.Effective()
 	m := Mantri{MaxRestarts: p.Limits.Restarts, MaxCopies: p.Limits.Copies}
@@ -107,7 +124,8 @@ func (c LeastCost) Decide(t Task, p Phase) (d Decision) {
 	return d
 }
 
-// cheapest decides about a task whose t_rem and t_new are known.
+// cheapest sets the decision to the cheapest allowed action. It needs a task whose remaining time (t_rem) and whose
+// time of a new attempt (t_new) are known.
 func (c *LeastCost) cheapest(d *Decision, t *Task, p *Phase, m *Mantri, v view) {
 	var w weights
 	w.fill(c, t, p, v)
@@ -133,7 +151,8 @@ func (c *LeastCost) cheapest(d *Decision, t *Task, p *Phase, m *Mantri, v view) 
 		noCopy = NoFreeSlot
 	}
 	if noRestart == NoReason && noCopy == NoReason && p.Waiting <= 0 {
-		noRestart = NoTaskWaits // a restart would throw away work for a slot that nobody wants
+		// A restart would throw away work, and no task needs the slot that it frees.
+		noRestart = NoTaskWaits
 	}
 	margin := marginPeriods * w.interval
 	restartPays := noRestart == NoReason && restart+margin < keep
@@ -192,23 +211,39 @@ func (c *LeastCost) cheapest(d *Decision, t *Task, p *Phase, m *Mantri, v view) 
 	}
 }
 
-// weights are the numbers behind the costs of actions. Times are in seconds.
+// weights contains the numbers from which the costs of keeping, restarting and copying a task are computed. Times are
+// in seconds. A distribution is represented by a few of its quantiles, called points.
 type weights struct {
-	left  [leftPoints]float64  // t_rem of the fastest attempt, in points
-	fresh [freshPoints]float64 // t_new in points, if the task is not long
+	// The remaining time of the fastest attempt (t_rem), as points.
+	left [leftPoints]float64
+	// The time of a new attempt (t_new), as points, if the task is not long by itself.
+	fresh [freshPoints]float64
 	stakes
-	age      float64 // of the oldest attempt
-	moved    float64 // factor by which an attempt takes longer on the new attempt's machine than on the oldest attempt's
-	lag      float64
-	long     float64             // probability that the task is long, whatever its time
-	longs    [leftPoints]float64 // the same if the fastest attempt takes age + left[i] in all; for a restart
-	copied   [leftPoints]float64 // the same for a copy
-	price    float64             // of each second until the task ends
+	// The age of the oldest attempt.
+	age float64
+	// The factor by which an attempt takes longer on the machine of the new attempt than on the machine of the oldest
+	// attempt.
+	moved float64
+	// The time between the decision to start an attempt and its start.
+	lag float64
+	// The probability that the task is long by itself, without regard to how long it takes.
+	long float64
+	// For a restart: the probability that the task is long, for each value of left. The fastest attempt then takes
+	// age + left[i] in all.
+	longs [leftPoints]float64
+	// For a copy: the probability that the task is long, for each value of left.
+	copied [leftPoints]float64
+	// The value of ending the task one second sooner, in seconds of slots.
+	price float64
+	// The number of running attempts of the task.
 	attempts float64
+	// The time between two progress reports.
 	interval float64
-	even     bool // the oldest attempt moves evenly
+	// True if the oldest attempt progresses evenly.
+	even bool
 }
 
+// fill computes the weights from the facts of a task and its phase.
 func (w *weights) fill(c *LeastCost, t *Task, p *Phase, v view) {
 	w.stakes, w.attempts, w.interval = stakesOf(t, p), float64(len(t.Attempts)), v.interval.Seconds()
 	remaining := v.remaining.Seconds()
@@ -219,14 +254,17 @@ func (w *weights) fill(c *LeastCost, t *Task, p *Phase, v view) {
 	}
 	w.age, w.lag = w.oldest.Elapsed.Seconds(), max(t.Fresh.Lag, 0).Seconds()
 	w.moved, w.even = place(t.Fresh.Location)/place(w.oldest.Location), w.oldest.Even
-	longest, f := num.Add(w.shows, w.typical).Seconds(), 0.0 // a new attempt that is slow is replaced in turn
+	// A new attempt that is slow is replaced in turn. So its time is at most the time after which a copy has shown
+	// whether it gains, plus the typical time.
+	longest, f := num.Add(w.shows, w.typical).Seconds(), 0.0
 	for j := range w.fresh {
 		if f < longest {
 			f = min(point(&t.Fresh, j, freshPoints), longest)
 		}
 		w.fresh[j] = f
 	}
-	if v.left != nil { // a certain t_rem says that the task is not long
+	// If the remaining time is certain, the task is not long, and all these probabilities stay 0.
+	if v.left != nil {
 		w.mayBeLong(&p.Trials, stillLost(t, w.oldest.Elapsed), &t.Fresh)
 	}
 	if w.price = c.Price; p.Waiting <= 0 && !p.Stream {
@@ -234,15 +272,19 @@ func (w *weights) fill(c *LeastCost, t *Task, p *Phase, v view) {
 	}
 }
 
-// mayBeLong sets the probability that the task is long, for each time that the task may still take. If the spread of t_new
-// explains the time, sizeOdds multiplies the odds: tasks of a phase differ often, attempts of one task seldom. For a copy,
-// lost trials of shorter tasks count less; for a restart, which throws work away, they count in full.
+// mayBeLong computes the probability that the task is long, for each value of the remaining time. The argument lost
+// is the number of trials that the task has lost. If the time of the task lies within the ordinary spread of t_new,
+// the odds are multiplied by sizeOdds: tasks of a phase often differ, but attempts of one task seldom do. For a copy,
+// lost trials of shorter tasks are given less weight. For a restart, which throws work away, all lost trials have
+// their full weight.
 func (w *weights) mayBeLong(trials *Trials, lost int, fresh *estimate.Fresh) {
 	w.long = trials.Long(lost, 0)
-	longest := trials.Longest.Seconds() // up to this time a lost trial says the same about all tasks
+	// Up to this time a lost trial is the same evidence about all tasks.
+	longest := trials.Longest.Seconds()
 	body := survival.NewBody(fresh.Quantile(num.Quarter)-w.lag, fresh.Quantile(num.Half)-w.lag)
 	for i, left := range w.left {
-		if i > 0 && left == w.left[i-1] { // most distributions have few values
+		// Most distributions have few different values, so many results can be used again.
+		if i > 0 && left == w.left[i-1] {
 			w.longs[i], w.copied[i] = w.longs[i-1], w.copied[i-1]
 			continue
 		}
@@ -255,15 +297,18 @@ func (w *weights) mayBeLong(trials *Trials, lost int, fresh *estimate.Fresh) {
 	}
 }
 
-// own returns the probability that the task is long: long if its time is an outlier of t_new, and with sizeOdds times the odds
-// if it is not. Outlier is the probability of an outlier.
+// own corrects the probability that the task is long, given the probability outlier that the time of the task is an
+// outlier of t_new. If the time is an outlier, the probability stays long. If it is not, the odds of long are
+// multiplied by sizeOdds. The result is the mean of both cases.
 func own(long, outlier float64) float64 {
-	odds := float64(sizeOdds * long) // no fused multiply-add: one answer everywhere
+	// The conversion prevents a fused multiply-add, so that every processor gives the same result.
+	odds := float64(sizeOdds * long)
 	return float64(outlier*long) + float64((1-outlier)*(odds/(1-long+odds)))
 }
 
-// mustWin returns how many trials must be won before the attempt may be killed without a copy. For an attempt that moves evenly
-// while tasks wait for its slot, one won trial is enough if none was lost: a copy would have to wait for a slot first.
+// mustWin returns how many trials must be won before the attempt may be killed without a copy. One won trial is
+// enough if the attempt progresses evenly, tasks wait for its slot, and no trial was lost: there a copy would have to
+// wait for a slot first.
 func (w *weights) mustWin(p *Phase) float64 {
 	least := float64(provenTrials)
 	if w.even && p.Waiting > 0 {
@@ -272,9 +317,11 @@ func (w *weights) mustWin(p *Phase) float64 {
 	return max(least, provenRatio*p.Trials.Lost)
 }
 
+// bounded returns the given number of seconds, and at most the largest time.Duration.
 func bounded(seconds float64) float64 { return min(seconds, num.MaxDuration.Seconds()) }
 
-// place returns a location factor; a factor that is not positive and finite counts as 1.
+// place returns the factor by which attempts take longer on a machine. A factor that is not positive and finite is
+// replaced by 1.
 func place(factor float64) float64 {
 	if !(factor > 0) || math.IsInf(factor, 1) {
 		return 1
@@ -282,9 +329,12 @@ func place(factor float64) float64 {
 	return factor
 }
 
-// costs returns the costs of keeping, restarting and copying the task, and the probability that a new attempt ends sooner than
-// the task, if the task is not long. Each result is a mean over all pairs of a point of t_rem and a point of t_new. Both lists
-// ascend. So the n points of t_new that are below one point of t_rem, with the sum below, are below the next point as well.
+// costs returns the costs of keeping, restarting and copying the task (keep, restart, another). It also returns the
+// probability that a new attempt ends sooner than the task, if the task is not long (sooner). Each result is a mean
+// over all pairs of a point of t_rem and a point of t_new.
+//
+// Both lists of points ascend. So the points of t_new that are smaller than one point of t_rem are also smaller than
+// the next. The variable n is their number, and below is their sum.
 func (w *weights) costs() (keep, restart, another, sooner float64) {
 	all, below, n, pairs := 0.0, 0.0, 0, 0
 	for _, f := range w.fresh {
@@ -298,8 +348,10 @@ func (w *weights) costs() (keep, restart, another, sooner float64) {
 		}
 		pairs += n
 		long, copied, kept := w.longs[i], w.copied[i], float64(one*l)
-		same := float64(w.moved*(w.age+l)) + w.lag // time of a new attempt if the task is long
-		late := kept + min(l, shows)               // cost of a copy that ends no sooner
+		// Time of a new attempt if the task is long.
+		same := float64(w.moved*(w.age+l)) + w.lag
+		// Cost of a copy that does not end sooner.
+		late := kept + min(l, shows)
 		another += float64((1 - copied) / freshPoints * (float64(two*below) + float64((freshPoints-float64(n))*late)))
 		if same < l {
 			late = two * same
@@ -310,7 +362,8 @@ func (w *weights) costs() (keep, restart, another, sooner float64) {
 	return keep / leftPoints, restart / leftPoints, another / leftPoints, float64(pairs) / (leftPoints * freshPoints)
 }
 
-// likely returns the probability of ending sooner that a restart needs, and a copy while tasks wait.
+// likely returns the lowest probability of ending sooner at which an attempt may be restarted. While tasks wait, a
+// copy needs the same probability.
 func (w *weights) likely() float64 {
 	if w.silent {
 		return evenChance
@@ -318,7 +371,8 @@ func (w *weights) likely() float64 {
 	return likely
 }
 
-// vain kills the attempt of several that is least worth its slot, and reports whether an attempt is killed.
+// vain decides to kill an attempt of a task with several attempts: the attempt whose kill saves most slot time, or a
+// silent copy that has run for too long. It reports whether it has set the decision to a kill.
 func (w *weights) vain(d *Decision, t *Task, mostRestarts int) bool {
 	least := killPeriods * w.interval
 	worst, most := -1, least
@@ -351,8 +405,8 @@ func (w *weights) vain(d *Decision, t *Task, mostRestarts int) bool {
 	return true
 }
 
-// fastestOther returns the attempt with the least remaining time, other than attempt i, of the attempts whose remaining time is
-// given as a distribution; nil if there is none.
+// fastestOther returns the attempt with the least remaining time, not including attempt i. It looks only at attempts
+// whose remaining time is given as a distribution (Attempt.Left), and returns nil if there is none.
 func fastestOther(attempts []Attempt, i int) (other *Attempt) {
 	for j := range attempts {
 		if o := &attempts[j]; j != i && o.Left != nil && (other == nil || o.Remaining < other.Remaining) {
@@ -362,9 +416,9 @@ func fastestOther(attempts []Attempt, i int) (other *Attempt) {
 	return other
 }
 
-// saves returns the expected slot time, in seconds, that is saved if attempt c is killed and attempt other of the same task goes
-// on. If the task is long, both attempts take the same time in all, whatever the younger attempt has reported. The likeness of
-// the two attempts says how probable it is that the task is long.
+// saves returns the slot time, in seconds, that is expected to be saved if attempt c is killed and attempt other of
+// the same task goes on. It first computes how probable it is that the task is long, from the likeness of the two
+// attempts. If the task is long, both attempts take the same time in all, whatever the younger attempt has reported.
 func (w *weights) saves(c, other *Attempt) (saved float64) {
 	p := pairOf(c, other)
 	of, left, isOld := &p.young, &p.old, c.Elapsed > other.Elapsed
@@ -388,13 +442,15 @@ func (w *weights) saves(c, other *Attempt) (saved float64) {
 	return saved / leftPoints
 }
 
-// pair describes two attempts of a task, a younger and an older one: the remaining time of each, as leftPoints values that stand
-// for its distribution, and the age of each. All are in seconds.
+// pair describes two attempts of a task, a younger and an older attempt. Fields young and old are the remaining times
+// of the attempts, each as leftPoints values that represent its distribution. All fields are in seconds.
 type pair struct {
 	young, old       [leftPoints]float64
 	youngAge, oldAge float64
 }
 
+// pairOf makes a pair of two attempts of a task, in any order. Both must have a distribution of the remaining time
+// (Left).
 func pairOf(a, b *Attempt) (p pair) {
 	if a.Elapsed > b.Elapsed {
 		a, b = b, a
@@ -406,9 +462,10 @@ func pairOf(a, b *Attempt) (p pair) {
 	return p
 }
 
-// likeness returns the likelihood ratio of two hypotheses, given the predicted times of two attempts of a task. If the task is
-// long, the two attempts take alike in all. If it is not, the younger attempt takes the time of other tasks (t_new). Neither
-// hypothesis gets the likelihood 0.
+// likeness compares two hypotheses about the predicted times of two attempts of a task, and returns their likelihood
+// ratio. The first hypothesis is that the task is long: then the two attempts take about the same time in all. The
+// second is that the task is not long: then the younger attempt takes about as long as other tasks (t_new). Each
+// count starts at 1, so that neither hypothesis has the likelihood 0.
 func (w *weights) likeness(p *pair) float64 {
 	same, anew := 1.0, 1.0
 	for i := range leftPoints {
@@ -427,8 +484,8 @@ func (w *weights) likeness(p *pair) float64 {
 	return same / anew
 }
 
-// wins reports whether another attempt of the task almost surely takes less than half of the time that attempt i, the old
-// attempt, takes in all.
+// wins reports whether another attempt of the task will almost surely be a success in place of attempt i, the old
+// attempt. It is a success if it takes less than half of the time that attempt i takes in all.
 func wins(t *Task, i int) bool {
 	c, other, n := &t.Attempts[i], fastestOther(t.Attempts, i), 0
 	if other == nil || c.Left == nil {
@@ -445,8 +502,9 @@ func wins(t *Task, i int) bool {
 	return float64(n) >= surelyWon*leftPoints*leftPoints
 }
 
-// shows returns how much evidence the kill of copy i is that the task is long, as a part of a lost trial: the likeness of the
-// copy and the old attempt, at most 1. It is 1 if the copy reports no progress.
+// A killed copy is recorded as a part of a lost trial; shows returns this part for copy i. The part is 1 if the copy
+// reports no progress. Otherwise it is the likelihood ratio of "the task is long", computed from the copy and the old
+// attempt, and at most 1.
 func shows(t *Task, p *Phase, i int) float64 {
 	c, other := &t.Attempts[i], fastestOther(t.Attempts, i)
 	if other == nil || c.Left == nil || c.Basis != ByProgress {
@@ -458,10 +516,11 @@ func shows(t *Task, p *Phase, i int) float64 {
 	return min(1, w.likeness(&of))
 }
 
+// near reports whether two times differ by less than the factor alike.
 func near(a, b float64) bool { return a < float64(b*alike) && b < float64(a*alike) }
 
-// replaced reports whether attempt i is the oldest and may be killed because another attempt has done more. Such a kill uses up
-// one of the task's restarts.
+// replaced reports whether attempt i, the oldest attempt, may be killed in favour of another attempt that has done
+// more. Such a kill uses up a restart of the task; most is how many restarts the task may have.
 func replaced(t *Task, i, most int) bool {
 	oldest, furthest := 0, 0
 	for j := range t.Attempts {
@@ -475,19 +534,22 @@ func replaced(t *Task, i, most int) bool {
 	return i == oldest && furthest != oldest && !t.NoRestart && max(t.Restarts, 0) < most
 }
 
-// The numbers of points that stand for a distribution: sixteen for t_rem, eight for t_new. They are the same for distributions
-// of this library and of a host.
+// In computations a distribution is represented by a few of its quantiles, called points. Their numbers are the same
+// for the distributions of this library and for the distributions of a host.
 const (
-	leftPoints  = survival.Points
+	// The number of values that represent the remaining time (t_rem).
+	leftPoints = survival.Points
+	// The number of values that represent the time of a new attempt (t_new).
 	freshPoints = 8
 )
 
-// point returns the middle of the i-th of n equal parts of a distribution.
+// point returns one value that represents part i of n equally probable parts of a distribution: the quantile in the
+// middle of the part. The parts are numbered from 0.
 func point(d interface{ Quantile(p float64) float64 }, i, n int) float64 {
 	return max(0, d.Quantile((float64(i)+num.Half)/float64(n)))
 }
 
-// points returns the points that stand for t_new.
+// points returns the eight values that represent the time of a new attempt (t_new).
 func points(fresh *estimate.Fresh) (of [freshPoints]float64) {
 	for j := range of {
 		of[j] = point(fresh, j, freshPoints)

@@ -155,14 +155,15 @@ func TestOneWonTrialIsEnoughForAnEvenAttempt(t *testing.T) {
 	assert.NotEqual(t, restart.Restart, decide(task, phase).Action)
 }
 
-// All trials together may lose three copies that show nothing, and three hundredths of the phase, or the remaining
-// time of the task if that is more.
+// All trials together may lose a bounded slot time. The bound is the time of three copies that show nothing, plus
+// three hundredths of the slot time of the phase. If the remaining time of the task is longer, the bound is this
+// time.
 func TestNoTrialBeginsBeyondTheLossBound(t *testing.T) {
 	phase := lastWave
 	task := alike(100, 900)
 	task.Attempts[0].Basis = restart.ByAge
-	// Three hundredths of 60 tasks of 96 s, and three copies of 144 s. The next copy stakes 144 s, and half of its
-	// stake counts: 72 s.
+	// The bound: three hundredths of 60 tasks of 96 s, and three copies of 144 s. The next copy puts 144 s at risk;
+	// its expected loss is half of that, 72 s.
 	most := .03*60*96 + 3*144.
 	for _, at := range []struct {
 		lost   float64
@@ -362,8 +363,8 @@ func costs(task restart.Task, long func(whole float64) (again, another float64),
 	return keep, again, another
 }
 
-// probablyLong returns the probability that a task is long, given the total time of an attempt: for a restart, and for a
-// copy. For a copy, lost trials of shorter tasks count less.
+// probablyLong returns the probability that a task is long, given the total time of an attempt: for a restart, and
+// for a copy. For a copy, lost trials of shorter tasks have less weight.
 func probablyLong(task restart.Task, trials restart.Trials, whole float64) (again, another float64) {
 	lag := task.Fresh.Lag.Seconds()
 	quarter, median := task.Fresh.Quantile(.25)-lag, task.Fresh.Quantile(.5)-lag

@@ -6,43 +6,51 @@ import (
 	"github.com/straggler-go/straggler/internal/check"
 )
 
-// Limits bound the restarts, the copies and the losses of a phase, whatever attempts report and whatever a policy answers.
-// They stand in [Phase].Limits. LeastCost keeps them by itself. For any other policy [Hold] keeps them, and so do package
-// tracker and [Next], which call it. The zero value protects.
+// Limits bounds the restarts, the copies and the lost slot time of a phase, whatever attempts report and whatever a
+// policy decides. A host sets [Phase].Limits. LeastCost respects the limits by itself. For any other policy, [Hold]
+// enforces them; package tracker and [Next] call Hold. The zero value has safe defaults.
 //
-// Every task ends. A task is restarted at most Restarts times, and is given at most Copies copies. Of several attempts
-// the oldest is never killed, nor is the attempt that has done most. So the oldest attempt runs until it ends, unless it is the
-// only attempt and is restarted. Therefore a task ends within Restarts+1 times the time of its longest attempt, and the
-// delays until a restarted task gets a slot again. If all of its attempts take the same time, the task ends within Restarts+1
-// times the time of its first attempt.
+// The limits guarantee that every task ends. A task is restarted at most Restarts times, and gets at most Copies
+// copies. If several attempts of a task run, the attempt with the most work behind it is not killed. The oldest
+// attempt is killed only if another attempt has more work behind it, and such a kill uses up a restart of the task.
+// So the oldest attempt runs until it ends, unless a restart is used up. Therefore a task ends within Restarts+1
+// times the time of its longest attempt, plus the time for which it waits for a slot after each restart. If all
+// attempts of the task take the same time, the task ends within Restarts+1 times the time of its first attempt.
 //
-// Three cases are the host's to bound. An attempt may hang for ever: give each attempt a hard timeout. An attempt may fail, or
-// be lost with its machine: bound the number of tries. A task with NoCopy gets no copy, and a task with NoRestart is not
-// restarted, so that it waits for its only attempt.
+// In three cases the host must set a bound itself. An attempt may hang for ever: give each attempt a hard timeout. An
+// attempt may fail, or its machine may be lost: bound the number of tries. A task with both NoCopy and NoRestart gets
+// no second attempt, so it waits for its only attempt.
 //
-// No trial begins that might let all trials lose more slot time than a bound. The page of [Trials] states the bound;
-// FreeTrials and LossShare are its numbers.
+// Limits also bounds the slot time that trials may lose. A trial is a copy or a restart that is made because a task
+// is slow. No trial begins if all trials together might then lose more slot time than a bound. The comment of
+// [Trials] states the bound. FreeTrials and LossShare are the numbers in it.
 type Limits struct {
-	// Restarts is how often a task may be restarted; γ of the paper. 0 means 3; Off: never.
+	// Restarts is how often a task may be restarted. The Mantri paper calls it γ. 0 means 3; Off: never.
 	Restarts int
-	// Copies is how many copies a task may be given in all. 0 means 8; Off: none.
+	// Copies is how many copies a task may be given, over its whole life. 0 means 8; Off: none.
 	Copies int
-	// FreeTrials is how many trials may be lost before the first trial was won. 0 means 3; Off: none.
+	// FreeTrials is how many trials may be lost before any trial was won. A trial is a copy or a restart of a slow
+	// task. 0 means 3; Off: none.
 	FreeTrials int
-	// LossShare is the share of the phase's slot time that trials may lose, in (0, 1]. 0 means 0.03; Off: trials may lose any
-	// amount.
+	// LossShare is the share of the phase's slot time that lost trials may use, in (0, 1]. For example, 0.03 is 3 %.
+	// 0 means 0.03; Off: trials may lose any amount.
 	LossShare float64
 }
 
-// The defaults of the limits are choices.
+// The default values of the fields of Limits. They are this library's choices.
 const (
-	usualRestarts  = 3    // restarts of a task
-	usualCopies    = 8    // copies of a task
-	usualFree      = 3    // trials that may be lost before the first was won
-	usualLossShare = 0.03 // share of the phase's slot time that trials may lose
+	// usualRestarts is how often a task may be restarted.
+	usualRestarts = 3
+	// usualCopies is how many copies a task may be given.
+	usualCopies = 8
+	// usualFree is how many trials may be lost before any trial was won.
+	usualFree = 3
+	// usualLossShare is the share of the phase's slot time that lost trials may use.
+	usualLossShare = 0.03
 )
 
-// Validate reports the first field that is out of range, with its value and its range.
+// Validate returns an error for the first field that is out of range. The error states the value and the allowed
+// range.
 func (l Limits) Validate() error {
 	const place = "restart: Limits"
 	return cmp.Or(
@@ -53,7 +61,7 @@ func (l Limits) Validate() error {
 	)
 }
 
-// Effective returns the limits with their defaults filled in.
+// Effective returns the limits with each zero field replaced by its default.
 func (l Limits) Effective() Limits {
 	return Limits{
 		check.Or(l.Restarts, usualRestarts), check.Or(l.Copies, usualCopies),
@@ -61,9 +69,10 @@ func (l Limits) Effective() Limits {
 	}
 }
 
-// Hold returns the decision of a policy if the limits of the phase allow it. Otherwise Hold returns a decision to keep the
-// task, with the limit as its reason and comparison. For the bound on losses the comparison is [LostSlotSeconds].
-// O(len(t.Attempts)), and one quantile of t.Fresh; no allocation.
+// Hold enforces the limits of the phase on the decision d of a policy. If the limits allow d, Hold returns d
+// unchanged. Otherwise it returns a decision to keep the task, whose reason and comparison state the limit. For the
+// bound on lost slot time the comparison has the measure [LostSlotSeconds]. The cost is O(len(t.Attempts)) and one
+// quantile of t.Fresh; Hold allocates nothing.
 func Hold(d Decision, t Task, p Phase) Decision {
 	l := p.Limits.Effective()
 	reason, compared := NoReason, Comparison{}
@@ -102,11 +111,13 @@ func Hold(d Decision, t Task, p Phase) Decision {
 	return d
 }
 
-// far returns how much of the task's work the attempt has behind it: work that it found done when it began, and its own work.
+// far returns how much of the task's work is behind the attempt: the work that was already done when the attempt
+// began, plus the work that the attempt has done itself.
 func (c *Attempt) far() float64 { return c.Resumed + c.Done }
 
-// spared reports whether attempt i is the oldest attempt of its task, or has most work behind it. If several attempts have the
-// largest age, the attempt with most work behind it is the oldest; if they are equal in that, too, the first is.
+// spared reports whether attempt i is the oldest attempt of its task, or has the most work behind it. Of several
+// attempts with the same largest age, the attempt with the most work behind it is taken as the oldest. If their work
+// is equal, too, the attempt with the lowest index is taken.
 func spared(attempts []Attempt, i int) bool {
 	oldest, furthest := 0, 0
 	for j := range attempts {
@@ -121,7 +132,8 @@ func spared(attempts []Attempt, i int) bool {
 	return i == oldest || i == furthest
 }
 
-// kept reports whether attempt i must not be killed: it is spared, and no older attempt has as much work behind it.
+// kept reports whether attempt i must not be killed, except that [replaced] may allow it. Two conditions must be
+// true: attempt i is the oldest or has the most work behind it, and no older attempt has as much work behind it.
 func kept(attempts []Attempt, i int) bool {
 	if !spared(attempts, i) {
 		return false

@@ -6,11 +6,12 @@ import (
 	"github.com/straggler-go/straggler/internal/check"
 )
 
-// MaxAvoid is the largest number of machines in [Decision].Avoid.
+// MaxAvoid is the largest number of machines that a [MachineSet] contains, and so the largest number in
+// [Decision].Avoid.
 const MaxAvoid = 6
 
-// MachineSet is a set of at most [MaxAvoid] machines, by the host's index. Two sets are equal (==) if they have the same
-// machines in the same order.
+// MachineSet is a set of at most [MaxAvoid] machines. A machine is given by the index that the host has assigned to
+// it. Two sets are equal (==) if they contain the same machines in the same order.
 type MachineSet struct {
 	n  int
 	id [MaxAvoid]int
@@ -19,7 +20,7 @@ type MachineSet struct {
 // Len returns the number of machines in the set.
 func (m MachineSet) Len() int { return m.n }
 
-// At returns machine i of the set, from 0; -1 if the set has no machine i.
+// At returns the machine at position i of the set, counted from 0. It returns -1 if the set has no position i.
 func (m MachineSet) At(i int) int {
 	if i < 0 || i >= m.n {
 		return -1
@@ -37,7 +38,8 @@ func (m MachineSet) Has(machine int) bool {
 	return false
 }
 
-// add puts a machine into the set. A negative number, a machine of the set and a machine beyond the limit are ignored.
+// add puts a machine into the set. It does nothing if the number is negative, if the set already contains the
+// machine, or if the set already contains limit machines.
 func (m *MachineSet) add(machine, limit int) {
 	if machine < 0 || m.n >= limit || m.Has(machine) {
 		return
@@ -46,9 +48,11 @@ func (m *MachineSet) add(machine, limit int) {
 	m.n++
 }
 
-// Avoid returns the machines on which a new attempt of the task should not run, for the decisions of a policy of your own:
-// the machines of its attempts, and then its past machines as long as a machine is left. Avoid never names all p.Machines
-// machines, and at most [MaxAvoid]. O(len(t.Attempts) + len(t.PastMachines)), no allocation.
+// Avoid returns the machines on which a new attempt of the task should not run. A policy of your own uses it to fill
+// [Decision].Avoid. The result contains the machines of the task's attempts first, and then machines of its past
+// attempts, the latest first. It never contains all machines of the phase: at most p.Machines-1 machines, if
+// p.Machines is known, and at most [MaxAvoid]. The cost is O(len(t.Attempts) + len(t.PastMachines)); Avoid allocates
+// nothing.
 func Avoid(t Task, p Phase) (m MachineSet) {
 	limit := MaxAvoid
 	if p.Machines > 0 {
@@ -60,14 +64,16 @@ func Avoid(t Task, p Phase) (m MachineSet) {
 	running := m
 	for _, machine := range t.PastMachines {
 		if m.n == limit && limit < MaxAvoid && machine >= 0 && !m.Has(machine) {
-			return running // the task ran on every machine, and each is as good as another
+			// The task already ran on every machine, so no machine is better than another. Only the machines of
+			// running attempts are avoided.
+			return running
 		}
 		m.add(machine, limit)
 	}
 	return m
 }
 
-// MarshalJSON returns the machines as a list of numbers.
+// MarshalJSON returns the machines as a JSON list of numbers.
 func (m MachineSet) MarshalJSON() ([]byte, error) { return json.Marshal(m.id[:m.n]) }
 
 // MarshalBinary returns the machines for encoding/gob, as a JSON list.

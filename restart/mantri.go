@@ -8,73 +8,88 @@ import (
 	"github.com/straggler-go/straggler/internal/num"
 )
 
-// Mantri is the resource-aware restart of [Mantri §5.1, Pseudocode 1]. Its zero value has the paper's parameters. It is
-// immutable in use and safe for concurrent use.
+// Mantri is the policy of the paper: resource-aware restart [Mantri §5.1, Pseudocode 1]. Its zero value has the
+// paper's parameters. A Mantri does not change in use, and is safe for concurrent use.
 //
-// While tasks wait for a slot, or no slot is free, Mantri restarts a task if t_rem > E(t_new) + Δ. Otherwise Mantri makes one
-// more copy, if the copy probably uses less in all: P(t_rem > t_new (c+1)/c) > δ. When slots are idle, Mantri makes a copy if
-// E(t_rem - t_new) > ρΔ. It kills an attempt that is slower than the α fastest, once the attempt has run for Δ. A task that
-// may not have a copy is restarted by the first rule, also when slots are idle.
+// The symbols: t_rem is how long the task's fastest attempt still needs, and t_new is how long a new attempt would
+// take. E is an expected value, and P a probability. Δ is the time between two progress reports. The task has c
+// running attempts. α, γ, δ and ρ are the parameters FastestKept, MaxRestarts, CopyThreshold and IdleGain.
 //
-// If t_rem is uncertain, [Attempt].Left is its distribution, and the rules ask more than a mean:
+// While tasks wait for a slot, or no slot is free, Mantri restarts a task if t_rem > E(t_new) + Δ. Otherwise Mantri
+// makes one more copy, if the attempts together probably use less slot time with the copy: P(t_rem > t_new (c+1)/c) >
+// δ. When slots are idle, Mantri makes a copy if E(t_rem - t_new) > ρΔ. It kills an attempt that is slower than the α
+// fastest, as soon as the attempt has run for Δ. A task that may not have a copy is restarted by the first rule, also
+// when slots are idle.
 //
-//   - A restart needs P(t_rem > E(t_new) + Δ) >= Confidence, and P(t_rem > t_new) > 1/2. A few hung attempts can stretch
-//     E(t_new), so a second test is enough, too: with the median t of t_new, P(t_rem > t + Δ) >= (1 + Confidence)/2 and
-//     P(t_rem > t_new + Δ) > 1/2.
-//   - A copy while tasks wait must also be expected to use less: c E(t_rem) > (c+1) E(min(t_rem, t_new)).
-//   - A copy on an idle slot costs no time if it ends later. It needs E(max(0, t_rem - t_new)) > ρΔ, and a chance:
-//     P(t_rem > E(t_new) + ρΔ) > δ.
+// If t_rem is uncertain, [Attempt].Left is its distribution, and the rules need more than a mean:
 //
-// The paper is silent or misprinted in these places, and Mantri does the following:
+//   - A restart needs P(t_rem > E(t_new) + Δ) >= Confidence, and P(t_rem > t_new) > 1/2. A few hung attempts can make
+//     E(t_new) very large. So a second test also allows a restart. With the median t of t_new, it needs P(t_rem > t +
+//     Δ) >= (1 + Confidence)/2 and P(t_rem > t_new + Δ) > 1/2.
+//   - A copy while tasks wait must also be expected to use less slot time: c E(t_rem) > (c+1) E(min(t_rem, t_new)).
+//   - A copy on an idle slot costs no time if it ends later than the old attempt. It needs E(max(0, t_rem - t_new)) >
+//     ρΔ, and a chance to save time: P(t_rem > E(t_new) + ρΔ) > δ.
 //
-//   - Line 10 prints E(t_new - t_rem), which would copy tasks that are about to end. Mantri uses E(t_rem - t_new).
+// In some places the paper gives no rule or has a misprint. There Mantri does the following:
+//
+//   - Line 10 of the pseudocode prints E(t_new - t_rem), which would copy tasks that are about to end. Mantri uses
+//     E(t_rem - t_new).
 //   - α is 2, as footnote 5 says in words.
-//   - A copy is "recent" for CopyPause.
-//   - An attempt is judged once it has run for Δ, the time of its first report. If nothing is known of the attempt by then, it
-//     is judged after CopyPause.
+//   - A copy is "recent" for the time CopyPause.
+//   - An attempt is judged as soon as it has run for Δ, the time of its first report. If it has not reported by then,
+//     it is judged after CopyPause.
 //   - If a task has several attempts, the slowest is restarted.
-//   - A restart needs an even chance, which footnote 4 takes for granted.
-//   - All clones are kept.
-//   - A task gets at most MaxCopies copies in all.
-//   - If a task has several attempts, the oldest and the attempt that has done most are not killed; see [Limits]. No attempt
-//     is killed as the slower one where only ages are known.
-//   - If all tasks have begun and no slot is idle, Mantri acts as if tasks waited, because a copy would have to wait, too.
+//   - A restart must end sooner with a probability of at least 1/2. Footnote 4 assumes that this follows from the
+//     rule.
+//   - All clones are kept. Clones are first attempts that the host started together.
+//   - A task gets at most MaxCopies copies over its whole life.
+//   - If a task has several attempts, two are never killed: the oldest attempt, and the attempt with the most work
+//     behind it. See [Limits]. If t_rem was predicted from an attempt's age alone, the attempt is not killed for
+//     being slower.
+//   - If all tasks have begun and no slot is idle, Mantri acts as if tasks waited, because a copy would have to wait,
+//     too.
 type Mantri struct {
-	// MaxRestarts is γ, how often a task may be restarted. 0 means 3; Off: never.
+	// MaxRestarts is how often a task may be restarted; γ in the paper. 0 means 3; Off: never.
 	MaxRestarts int
-	// CopyThreshold is δ, the probability of saving resources that a copy needs while slots are scarce, in (0, 1).
-	// 0 means 0.25; Off: no such copies.
+	// CopyThreshold applies to a copy while tasks wait for slots; δ in the paper. The copy must save slot time with a
+	// probability greater than CopyThreshold, in (0, 1). 0 means 0.25; Off: no such copies.
 	CopyThreshold float64
-	// IdleGain is ρ: how many Δ a copy must be expected to save while slots are idle. 0 means 3; Off: no such copies.
+	// IdleGain applies to a copy while slots are idle; ρ in the paper. The copy must be expected to save more than
+	// IdleGain report periods. 0 means 3; Off: no such copies.
 	IdleGain float64
-	// FastestKept is α, how many of a task's fastest attempts are never killed. 0 means 2. A task has at most FastestKept + 1
-	// attempts, with the newest copy.
+	// FastestKept is how many of a task's fastest attempts are never killed; α in the paper. 0 means 2. A task has at
+	// most FastestKept + 1 attempts at once, because a new copy is not yet judged.
 	FastestKept int
-	// CopyPause is how many Δ must pass after the start of a copy before the task may get another copy or be restarted. 0 means
-	// 2: a new copy reports after one Δ, and is compared at the next report.
+	// CopyPause is a number of report periods. After the start of a copy, this time must pass before the task may get
+	// another copy or be restarted. 0 means 2: a new copy reports after one period, and is compared at the next
+	// report.
 	CopyPause float64
-	// RaisedBar is how many Δ each earlier restart of a task adds to the bar of the next restart. It keeps a long task from
-	// being killed γ times. 0, the default, is the paper's constant bar.
+	// RaisedBar is a number of report periods. Each earlier restart of a task raises the bar of the next restart by
+	// this time. So a long task is not killed again and again. 0, the default, is the paper's rule: the bar stays the
+	// same.
 	RaisedBar float64
-	// Confidence is the least probability, in (0, 1), that an uncertain t_rem exceeds the bar of a restart. 0 means 0.75, which
-	// is 1-δ: the paper restarts "only when the probability of success is high".
+	// Confidence applies to a task whose remaining time (t_rem) is uncertain. A restart needs at least this
+	// probability, in (0, 1), that t_rem exceeds the bar. 0 means 0.75, which is 1-δ: the paper restarts "only when
+	// the probability of success is high".
 	Confidence float64
-	// MaxCopies is how many copies a task may be given in all. 0 means 8; Off: none.
+	// MaxCopies is how many copies a task may be given over its whole life. 0 means 8; Off: none.
 	MaxCopies int
 }
 
-// Effective returns the policy with its defaults filled in, for logs.
+// Effective returns the policy with each zero field replaced by its default, for logs.
 func (m Mantri) Effective() Mantri {
 	m.fill()
 	return m
 }
 
-// fill fills the defaults in, in place: to copy the policy would take a tenth of a decision's time.
+// fill replaces zero fields by their defaults. It changes the policy in place, because a copy of the policy would
+// take a tenth of the time of a decision.
 func (m *Mantri) fill() {
 	limits := Limits{Restarts: m.MaxRestarts, Copies: m.MaxCopies}.Effective()
 	m.MaxRestarts, m.MaxCopies = limits.Restarts, limits.Copies
 	m.Confidence = check.Or(m.Confidence, 0.75)
-	if m.FastestKept <= 0 { // a negative number is an error, but must not kill a task's last attempt
+	// A negative number is an error. But even then a task's last attempt must not be killed.
+	if m.FastestKept <= 0 {
 		m.FastestKept = 2
 	}
 	m.CopyThreshold = check.Or(m.CopyThreshold, 0.25)
@@ -82,7 +97,8 @@ func (m *Mantri) fill() {
 	m.CopyPause = check.Or(m.CopyPause, 2)
 }
 
-// Validate reports the first field that is out of range, with its value and its range.
+// Validate returns an error for the first field that is out of range. The error states the value and the allowed
+// range.
 func (m Mantri) Validate() error { return m.validate("restart: Mantri") }
 
 func (m *Mantri) validate(place string) error {
@@ -110,9 +126,10 @@ func (m *Mantri) validate(place string) error {
 	return check.Factor(place, "RaisedBar", m.RaisedBar)
 }
 
-// Decide says what to do about a running task. With all else equal, a longer t_new never turns Keep into Restart, and a
-// longer t_rem never turns Restart into Keep. O(len(t.Attempts)), one mean and at most one probability of t.Fresh, and some
-// fifty quantiles of t.Fresh and Attempt.Left where t_rem is uncertain; no allocation.
+// Decide says what to do about a running task. If only the time of a new attempt (t_new) becomes longer, Keep never
+// turns into Restart. If only the remaining time (t_rem) becomes longer, Restart never turns into Keep. The cost is
+// O(len(t.Attempts)), one mean and at most one probability of t.Fresh. If t_rem is uncertain, about fifty quantiles
+// of t.Fresh and Attempt.Left are added. Decide allocates nothing.
 func (m Mantri) Decide(t Task, p Phase) (d Decision) {
 	m.fill()
 	d.Reason = NotRunning
@@ -136,7 +153,8 @@ func (m Mantri) Decide(t Task, p Phase) (d Decision) {
 	return d
 }
 
-// idle is the rule for idle slots, line 10: a slot costs nothing, so a copy must only save time.
+// idle is the rule while slots are idle (line 10 of the pseudocode): a slot costs nothing, so a copy must only save
+// time.
 func (m *Mantri) idle(d *Decision, t *Task, v view) {
 	if m.IdleGain == Off {
 		d.Reason = Disabled
@@ -154,15 +172,16 @@ func (m *Mantri) idle(d *Decision, t *Task, v view) {
 	d.Action, d.Reason = Copy, IdleSlot
 }
 
-// scarce is the rule while tasks wait, lines 6 and 7: restart if a new attempt ends sooner, else make a copy if the copy
-// saves resources.
+// scarce is the rule while tasks wait for slots (lines 6 and 7 of the pseudocode). It restarts the task if a new
+// attempt ends sooner. Otherwise it makes a copy, if the copy saves slot time.
 func (m *Mantri) scarce(d *Decision, t *Task, v view) {
-	raised := float64(m.RaisedBar * float64(max(t.Restarts, 0))) // no fused multiply-add: one answer everywhere
+	// The conversion prevents a fused multiply-add, so that every processor gives the same result.
+	raised := float64(m.RaisedBar * float64(max(t.Restarts, 0)))
 	d.Bar = num.Add(d.Fresh, num.Times(v.interval, 1+raised))
 	d.Reason = NotSlow
 	if d.Remaining > d.Bar && m.sure(d, t, v) {
-		// A restart needs a median of t_new below t_rem. By Markov's inequality the median is at most twice the mean of t_new, so
-		// the median is computed only if t_rem is less than twice the mean.
+		// A restart needs a median of t_new below t_rem. By Markov's inequality the median of t_new is at most twice
+		// the mean of t_new. So the median is computed only if t_rem is at most twice the mean.
 		if no := m.mayRestart(t, v); no != NoReason {
 			m.refuse(d, no, t, v)
 		} else if v.left == nil && d.Remaining/2 <= d.Fresh && !(t.Fresh.Quantile(evenChance) < d.Remaining.Seconds()) {
@@ -178,7 +197,7 @@ func (m *Mantri) scarce(d *Decision, t *Task, v view) {
 	compared, saves := m.saves(t, v)
 	no := m.mayCopy(t, v)
 	switch {
-	case !saves && d.Reason != NotSlow: // the reason against a restart says more
+	case !saves && d.Reason != NotSlow: // the reason against a restart, already set, tells the host more
 	case !saves:
 		d.Comparison = compared
 	case no != NoReason:
@@ -188,7 +207,8 @@ func (m *Mantri) scarce(d *Decision, t *Task, v view) {
 	}
 }
 
-// saves reports whether the task probably uses less slot time with one more copy. It also returns the comparison that decided.
+// saves reports whether the task will probably use less slot time with one more copy. It also returns the comparison
+// by which this was decided.
 func (m *Mantri) saves(t *Task, v view) (compared Comparison, saves bool) {
 	c, chance := float64(len(t.Attempts)), 0.0
 	if v.left == nil {
@@ -204,12 +224,13 @@ func (m *Mantri) saves(t *Task, v view) (compared Comparison, saves bool) {
 	return Compare(Probability, chance, m.CopyThreshold), saves
 }
 
-// because sets a decision's reason and its comparison.
+// because sets the reason and the comparison of a decision.
 func (d *Decision) because(why Reason, of Measure, value, threshold float64) {
 	d.Reason, d.Comparison = why, Compare(of, value, threshold)
 }
 
-// refuse keeps the task. It sets the reason, which mayRestart or mayCopy returned, and the two numbers behind the reason.
+// refuse sets the decision to keep the task. The reason why comes from mayRestart or mayCopy; refuse adds the two
+// numbers that were compared for it.
 func (m *Mantri) refuse(d *Decision, why Reason, t *Task, v view) {
 	d.Reason, d.Comparison = why, Comparison{}
 	pause := num.Times(v.interval, m.CopyPause)
@@ -228,7 +249,8 @@ func (m *Mantri) refuse(d *Decision, why Reason, t *Task, v view) {
 			age = max(age, t.Attempts[i].Elapsed)
 		}
 		if age >= least {
-			least = pause // nothing is known of the attempt yet
+			// The attempt has not reported yet, so it is judged only after the longer time.
+			least = pause
 		}
 		d.Comparison = Compare(RunSeconds, age.Seconds(), least.Seconds())
 	case CopyTooRecent:
@@ -240,22 +262,25 @@ func (m *Mantri) refuse(d *Decision, why Reason, t *Task, v view) {
 	}
 }
 
-// spent returns the comparison of a count with a limit. A limit that is Off is 0 in the comparison.
+// spent returns the comparison of n, a number of restarts, copies or attempts, with its limit most. If the limit is
+// Off, the comparison contains 0.
 func spent(of Measure, n, most int) Comparison {
 	return Compare(of, float64(max(n, 0)), float64(max(most, 0)))
 }
 
-// evenChance is the probability that a restart ends sooner which "t_rem > E(t_new) + Δ" is meant to imply [Mantri §5.1,
-// footnote 4]. The implication holds if the median of t_new is below its mean. With two kinds of machines the median may be
-// above the mean, so the probability is asked as well.
+// evenChance is the probability of one half. Mantri restarts a task only if a new attempt ends sooner with a higher
+// probability. The paper assumes that the rule "t_rem > E(t_new) + Δ" implies this [Mantri §5.1, footnote 4]. That is
+// true if the median of t_new, the time of a new attempt, is below its mean. With two kinds of machines the median
+// may be above the mean, so Mantri computes the probability as well.
 const evenChance = 0.5
 
-// mayRestart returns the reason against a restart, or NoReason.
+// mayRestart returns the reason why the task must not be restarted now, or NoReason.
 func (m *Mantri) mayRestart(t *Task, v view) Reason {
 	switch {
 	case t.NoRestart:
 		return NotRestartable
-	case max(t.Restarts, 0) >= m.MaxRestarts: // Off is below every count
+	case max(t.Restarts, 0) >= m.MaxRestarts:
+		// Off is a negative number, so it is below every number of restarts.
 		return RestartsSpent
 	case !v.judged:
 		return TooYoung
@@ -267,14 +292,15 @@ func (m *Mantri) mayRestart(t *Task, v view) Reason {
 	return NoReason
 }
 
-// mayCopy returns the reason against one more copy, or NoReason.
+// mayCopy returns the reason why the task must not get one more copy now, or NoReason.
 func (m *Mantri) mayCopy(t *Task, v view) Reason {
 	switch {
 	case t.NoCopy:
 		return NotEligible
 	case len(t.Attempts) > max(m.FastestKept, t.Clones):
 		return EnoughAttempts
-	case max(t.Copies, 0) >= m.MaxCopies: // Off is below every count
+	case max(t.Copies, 0) >= m.MaxCopies:
+		// Off is a negative number, so it is below every number of copies.
 		return CopiesSpent
 	case !v.judged:
 		return TooYoung
@@ -284,24 +310,36 @@ func (m *Mantri) mayCopy(t *Task, v view) Reason {
 	return NoReason
 }
 
-// recent reports whether the task got a copy, or lost one of several attempts, within the last CopyPause report periods.
+// recent reports whether the task got a copy, or lost an attempt while another went on, within the last CopyPause
+// report periods.
 func (m *Mantri) recent(t *Task, v view) bool {
 	pause := num.Times(v.interval, m.CopyPause)
 	return t.SinceCopy > 0 && t.SinceCopy < pause || len(t.Attempts) > 1 && v.youngest < pause
 }
 
-// view holds the facts of a task's attempts that Mantri needs.
+// view contains the facts of a task's attempts that Mantri needs.
 type view struct {
-	interval  time.Duration         // Δ, 0 or more
-	remaining time.Duration         // of the fastest attempt, or Unknown
-	youngest  time.Duration         // age of the newest attempt
-	slowest   int                   // index of the slowest attempt that can be judged and may be killed; -1 if there is none
-	surplus   int                   // the same among attempts whose t_rem does not rest on their age
-	judged    bool                  // some attempt can be judged
-	left      estimate.Distribution // t_rem of the fastest attempt; nil if it is certain
-	basis     Basis
+	// The time between two progress reports (Δ), 0 or more.
+	interval time.Duration
+	// The remaining time (t_rem) of the fastest attempt, or Unknown.
+	remaining time.Duration
+	// The age of the newest attempt.
+	youngest time.Duration
+	// The index of the slowest attempt that has run for long enough to be judged and may be killed; -1 if there is
+	// none.
+	slowest int
+	// The same as slowest, but only of attempts whose remaining time was not predicted from their age; -1 if there is
+	// none.
+	surplus int
+	// True if at least one attempt has run for long enough to be judged.
+	judged bool
+	// The distribution of the remaining time of the fastest attempt; nil if that time is certain.
+	left estimate.Distribution
+	// The evidence from which the remaining time of the fastest attempt was predicted.
+	basis Basis
 }
 
+// look computes a view of the attempts of a task. The argument interval is the time between two progress reports.
 func (m *Mantri) look(attempts []Attempt, interval time.Duration) view {
 	v := view{
 		interval: max(interval, 0), remaining: estimate.Unknown, youngest: num.MaxDuration, slowest: -1, surplus: -1,
@@ -329,15 +367,16 @@ func (m *Mantri) look(attempts []Attempt, interval time.Duration) view {
 	return v
 }
 
-// judged reports whether an attempt has run for long enough to be compared with others: for one report period, or for CopyPause
-// report periods if it has not reported yet. Without the longer time, a third attempt whose first report is a moment late would
-// be killed as the slowest, started again, killed again, and so on for ever.
+// judged reports whether an attempt has run for long enough to be compared with others. That is one report period, or
+// CopyPause report periods if the attempt has not reported yet. The longer time prevents an endless loop: a third
+// attempt whose first report is a moment late would be killed as the slowest, started again, killed again, and so on.
 func (m *Mantri) judged(c *Attempt, interval time.Duration) bool {
 	return c.Elapsed >= interval && (c.Remaining != estimate.Unknown || c.Elapsed >= num.Times(interval, m.CopyPause))
 }
 
-// prunes decides to kill the slowest attempt, if at least keep other attempts are faster, and reports whether it does. Ages
-// alone make no attempt slower: the older of two attempts always seems slower, most of all when it is about to end.
+// prunes decides to kill the slowest attempt if at least keep other attempts are faster. It reports whether it has
+// set the decision to a kill. An attempt whose remaining time was predicted from its age is not killed: by age alone,
+// the older of two attempts always seems slower, even when it is about to end.
 func (v view) prunes(d *Decision, attempts []Attempt, keep int) bool {
 	if v.surplus < 0 || len(attempts) <= keep {
 		return false
@@ -351,7 +390,7 @@ func (v view) prunes(d *Decision, attempts []Attempt, keep int) bool {
 	return true
 }
 
-// faster returns how many attempts are faster than attempt i.
+// faster returns how many attempts of the list are faster than attempt i.
 func faster(attempts []Attempt, i int) (n int) {
 	for j := range attempts {
 		if j != i && slower(attempts, i, j) {
@@ -361,8 +400,9 @@ func faster(attempts []Attempt, i int) (n int) {
 	return n
 }
 
-// slower orders a task's attempts: a longer t_rem is slower, and an unknown t_rem slowest; then the younger attempt; then the
-// later index.
+// slower reports whether attempt i is slower than attempt j of the same task. The attempt with the longer remaining
+// time (t_rem) is slower, and an unknown t_rem is longer than any known t_rem. If both are equal, the younger attempt
+// is slower. If the ages are equal, too, the attempt with the higher index is slower.
 func slower(attempts []Attempt, i, j int) bool {
 	a, b := &attempts[i], &attempts[j]
 	if a.Remaining != b.Remaining {
@@ -374,7 +414,8 @@ func slower(attempts []Attempt, i, j int) bool {
 	return i > j
 }
 
-// estimates sets t_rem and E(t_new) in a decision, and reports whether both are known.
+// estimates sets the remaining time (t_rem) and the expected time of a new attempt, E(t_new), in a decision. It
+// reports whether both are known.
 func (v view) estimates(d *Decision, t *Task, p *Phase) bool {
 	d.Reason, d.Remaining, d.Fresh, d.Basis = NoEstimate, v.remaining, t.Fresh.Expected(), v.basis
 	if d.Remaining == estimate.Unknown && p.Silent {
@@ -383,10 +424,13 @@ func (v view) estimates(d *Decision, t *Task, p *Phase) bool {
 	return d.Remaining != estimate.Unknown && d.Fresh != estimate.Unknown
 }
 
-// sure reports whether t_rem exceeds the bar with enough confidence, and probably exceeds t_new. A few hung attempts can
-// stretch E(t_new) so far that no attempt would ever be restarted, even if hung attempts hold every slot. So a second test is
-// enough, too: t_rem exceeds the median of t_new all but surely, and t_new probably, each by Δ. Then the decision's bar is
-// the median plus Δ.
+// sure reports whether the remaining time (t_rem) is certain enough to restart the task. It must exceed the bar with
+// the probability Confidence, and must exceed the time of a new attempt (t_new) with a probability above 1/2.
+//
+// A few hung attempts can make E(t_new) so large that no attempt would ever be restarted, even if hung attempts fill
+// every slot. So a second test also allows the restart, with Δ for the time between two progress reports. The
+// remaining time must exceed the median of t_new plus Δ almost surely, and t_new plus Δ with a probability above 1/2.
+// Then the decision's bar is the median plus Δ.
 func (m *Mantri) sure(d *Decision, t *Task, v view) bool {
 	if v.left == nil {
 		return true
@@ -400,7 +444,8 @@ func (m *Mantri) sure(d *Decision, t *Task, v view) bool {
 		return even > evenChance
 	}
 	margin := (d.Bar - d.Fresh).Seconds()
-	median, allBut := t.Fresh.Quantile(evenChance)+margin, float64((1+m.Confidence)/2) // not fused with 1-allBut
+	// The conversion prevents that the sum is fused with 1-allBut.
+	median, allBut := t.Fresh.Quantile(evenChance)+margin, float64((1+m.Confidence)/2)
 	if v.left.CDF(median) > 1-allBut || !(exceeds(&t.Fresh, v.left, 1, margin, evenChance) > evenChance) {
 		return false
 	}
@@ -409,19 +454,22 @@ func (m *Mantri) sure(d *Decision, t *Task, v view) bool {
 	return true
 }
 
-// savesTime reports whether a copy on an idle slot is expected to save more than ρΔ, and has a chance to.
+// savesTime reports whether a copy on an idle slot is expected to save more time than IdleGain report periods. It
+// must also have a real chance to save time: a probability above CopyThreshold.
 func (m *Mantri) savesTime(d *Decision, t *Task, v view) bool {
 	if v.left == nil {
 		return d.Remaining > d.Bar
 	}
-	chance := max(m.CopyThreshold, 0) // CopyThreshold may be Off
+	// CopyThreshold may be Off, a negative number.
+	chance := max(m.CopyThreshold, 0)
 	d.Comparison = Compare(Probability, 1-v.left.CDF(d.Bar.Seconds()), chance)
 	if !(d.Value > chance) {
 		return false
 	}
 	least := (d.Bar - d.Fresh).Seconds()
 	most := point(v.left, leftPoints-1, leftPoints) - point(&t.Fresh, 0, freshPoints)
-	if !(most > least) { // no other pair of t_rem and t_new saves more
+	// Here t_rem is longest and t_new shortest. No other pair of the two saves more.
+	if !(most > least) {
 		d.Comparison = Compare(SavedSeconds, max(0, most), least)
 		return false
 	}
@@ -438,12 +486,14 @@ func (m *Mantri) savesTime(d *Decision, t *Task, v view) bool {
 	return saved > least
 }
 
-// exceeds returns P(t_rem share - margin > t_new), if the probability is above the bar; otherwise an upper bound of the
-// probability that is at most the bar.
+// exceeds returns the probability that t_rem*share - margin is greater than t_new, if this probability is above bar.
+// Here t_rem is the remaining time of an attempt (left), and t_new is the time of a new attempt (fresh). If the
+// probability is not above bar, exceeds may return a larger number, which is at most bar.
 func exceeds(fresh *estimate.Fresh, left estimate.Distribution, share, margin, bar float64) float64 {
 	longest := point(left, leftPoints-1, leftPoints)
 	most := fresh.Below(float64(longest*share) - margin)
-	if most <= bar || point(left, 0, leftPoints) == longest { // all points are equal
+	// If the first and the last of the values of t_rem are equal, all values are.
+	if most <= bar || point(left, 0, leftPoints) == longest {
 		return most
 	}
 	for i := range leftPoints - 1 {
@@ -452,7 +502,8 @@ func exceeds(fresh *estimate.Fresh, left estimate.Distribution, share, margin, b
 	return most / leftPoints
 }
 
-// costs returns the seconds of slots that the task is expected to use: as it is, and with one more copy.
+// costs returns the slot time, in seconds, that the task is expected to use until it ends: as it is (keep), and with
+// one more copy (another).
 func (v *view) costs(t *Task) (keep, another float64) {
 	fresh, c := points(&t.Fresh), float64(len(t.Attempts))
 	for i := range leftPoints {

@@ -5,15 +5,16 @@ import (
 	"github.com/straggler-go/straggler/internal/num"
 )
 
-// Comparison is the value that decided, the threshold, and the measure of both. A line prints the
-// value under the name of its measure: probability=0.42 threshold=0.6.
+// Comparison contains the two numbers that the policy compared, and the measure of both. The policy compared Value
+// with Threshold. As text, Value is printed under the name of the measure, for example probability=0.42
+// threshold=0.6.
 type Comparison struct {
 	Measure          Measure
 	Value, Threshold float64
 }
 
-// Compare returns a comparison. If the measure does not exist or a number is not finite, it returns the zero Comparison, which
-// prints nothing.
+// Compare returns a comparison of value with threshold in the given measure. If the measure does not exist or a
+// number is not finite, it returns the zero Comparison, which prints nothing.
 func Compare(of Measure, value, threshold float64) Comparison {
 	if of == NoMeasure || int(of) >= len(measureNames) || !num.Finite(value) || !num.Finite(threshold) {
 		return Comparison{}
@@ -21,59 +22,75 @@ func Compare(of Measure, value, threshold float64) Comparison {
 	return Comparison{of, value, threshold}
 }
 
-// Measure names the quantity of the two numbers of a comparison, with its unit. The names and values are stable.
+// Measure says which quantity a comparison compares, and in which unit. The names and values are stable.
 type Measure uint8
 
 const (
 	// NoMeasure is the zero value: the decision has no comparison.
 	NoMeasure Measure = iota
-	// SlotSeconds: value is the cost of keeping the task, in seconds of slots; threshold is the cost of the action. If the
-	// task is kept, threshold is the cost of the cheapest action plus two report periods, the least that an action must save.
+	// SlotSeconds: value is the cost of keeping the task, in seconds of slots. If the policy acts, threshold is the
+	// cost of the action. If the task is kept, threshold is the cost of the cheapest action plus two report periods,
+	// because an action must save at least that much.
 	SlotSeconds
-	// SavedSlotSeconds: value is the slot time that the action saves, in seconds; threshold is the least that it must save.
+	// SavedSlotSeconds: value is the slot time that the action saves, in seconds. Threshold is the least slot time
+	// that the action must save.
 	SavedSlotSeconds
-	// LostSlotSeconds: value is the expected loss of this trial, in seconds of slots; threshold is the loss that the bound of
-	// [Limits] still allows.
+	// LostSlotSeconds: value is the slot time that this trial is expected to lose, in seconds. A trial is a copy or a
+	// restart of a slow task. Threshold is the slot time that trials may still lose under the bound of [Limits].
 	LostSlotSeconds
-	// SavedSeconds: value is the time in seconds that a copy is expected to save; threshold is the least time that a copy must
-	// save.
+	// SavedSeconds: value is the time that a copy is expected to save, in seconds. Threshold is the least time that
+	// the copy must save.
 	SavedSeconds
-	// RunSeconds: value is the age of the attempt in seconds; threshold is the limit.
+	// RunSeconds: value is the age of the attempt in seconds. Threshold is the age that the rule compares it with.
 	RunSeconds
-	// SinceCopySeconds: value is the time in seconds since the task's last copy began or was killed, 0 if the copy waits in an
-	// engine's queue; threshold is the least time that must have passed.
+	// SinceCopySeconds: value is the time since the task's last copy began or was killed, in seconds. It is 0 if the
+	// copy waits in an engine's queue. Threshold is the time that must pass before the next action.
 	SinceCopySeconds
-	// UnitSeconds: value is the age of the attempt in seconds for each unit of its work; threshold is the limit.
+	// UnitSeconds: value is the age of the attempt divided by its work, in seconds for each unit of work. Threshold
+	// is the limit of value.
 	UnitSeconds
-	// Probability: value is the probability that the action pays, in [0, 1]; threshold is the least that is enough.
+	// Probability: value is the probability, in [0, 1], that the action pays. Threshold is the lowest probability
+	// that is enough for the action.
 	Probability
-	// WonTrials: value is the number of trials that were won; threshold is the number that is enough.
+	// WonTrials: value is the number of trials that were won so far. A trial is a copy or a restart of a slow task.
+	// Threshold is the number of won trials that the action needs.
 	WonTrials
-	// PastRestarts: value is the number of restarts of the task; threshold is the limit.
+	// PastRestarts: value is how often the task was restarted. Threshold is how often it may be restarted.
 	PastRestarts
-	// PastCopies: value is the number of copies that the task was given; threshold is the limit.
+	// PastCopies: value is the number of copies that the task has had. Threshold is the number that it may have.
 	PastCopies
-	// RunningAttempts: value is the number of attempts of the task that run; threshold is the limit.
+	// RunningAttempts: value is the number of running attempts of the task. Threshold is the number that may run at
+	// once.
 	RunningAttempts
-	// FasterAttempts: value is the number of attempts of the task that are faster; threshold is the number that is enough.
+	// FasterAttempts: value is the number of attempts of the task that are faster than the attempt to kill. Threshold
+	// is the number of faster attempts that a kill needs.
 	FasterAttempts
-	// FinishedTasks: value is the number of finished tasks; threshold is the number that is enough.
+	// FinishedTasks: value is the number of finished tasks of the phase. Threshold is the number of finished tasks
+	// that the rule needs.
 	FinishedTasks
-	// FinishedShare: value is the share of the tasks that has finished, in [0, 1]; threshold is the share that is enough.
+	// FinishedShare: value is the share of the phase's tasks that have finished, in [0, 1]. Threshold is the share
+	// that the rule needs.
 	FinishedShare
-	// CopyShare: value is the share of the slots that copies hold, in [0, 1]; threshold is the limit.
+	// CopyShare: value is the share of the slots in which copies run, in [0, 1]. Threshold is the largest share that
+	// is allowed.
 	CopyShare
-	// ProgressScore: value is the progress score of the attempt, in [0, 1]; threshold is the limit.
+	// ProgressScore: value is the progress score of the attempt, from 0 at the start to 1 at the end. Threshold is
+	// the score below which the attempt is slow.
 	ProgressScore
-	// ProgressRate: value is the part of the task that the attempt does each second; threshold is the limit.
+	// ProgressRate: value is the part of the task that the attempt does each second. Threshold is the rate below
+	// which the attempt is slow.
 	ProgressRate
-	// WorkRate: value is the number of units of work that the attempt does each second; threshold is the limit.
+	// WorkRate: value is the number of units of work that the attempt does each second. Threshold is the rate below
+	// which the attempt is slow.
 	WorkRate
-	// MachineScore: value is the sum of the progress scores of all attempts on the machine; threshold is the limit.
+	// MachineScore: value is the sum of the progress scores of all attempts on the machine. Threshold is the sum
+	// below which the machine is too slow for a copy.
 	MachineScore
-	// SlowFactor: value is the factor by which attempts take longer on the machine than elsewhere; threshold is the limit.
+	// SlowFactor: value is the factor by which attempts take longer on this machine than on other machines. Threshold
+	// is the limit of the factor.
 	SlowFactor
-	// WaitingTasks: value is the number of tasks that wait for a slot; threshold is the limit.
+	// WaitingTasks: value is the number of tasks that wait for a slot. Threshold is the largest number that is
+	// allowed.
 	WaitingTasks
 )
 

@@ -8,38 +8,46 @@ import (
 	"github.com/straggler-go/straggler/internal/num"
 )
 
-// Outline holds the facts of a task with one attempt that reports progress, as far as they are known at little cost.
+// Outline contains the facts that [LeastCost.NotSlow] needs: rough facts, which cost little to compute, of a task
+// with one attempt that reports progress.
 type Outline struct {
-	// Left is an upper bound of the quantile 31/32 of t_rem, in seconds.
+	// Left is an upper bound, in seconds, of the quantile 31/32 of the attempt's remaining time (t_rem): the attempt
+	// almost surely needs less time than Left.
 	Left float64
-	// Age is how long the attempt has run. Location is the location factor of its machine; see [Attempt].
+	// Age is how long the attempt has run. Location is the factor by which an attempt takes longer on this machine
+	// than on an average machine; 0 means 1.
 	Age      time.Duration
 	Location float64
-	// Fresh is t_new; see [Task].
+	// Fresh is the time that a new attempt would take (t_new), as a probability distribution.
 	Fresh estimate.Fresh
 }
 
-// NotSlow says whether a task is plainly not slow, at a small part of the cost of [LeastCost.Decide]. It is for a phase that is
-// not stuck, and a task without a running or lost trial. If sure is true, Decide would keep the task with the reason
-// [NotSlow]. If sure is false, ask Decide.
+// NotSlow reports whether a task is clearly not slow, at a small part of the cost of [LeastCost.Decide]. Two
+// conditions must be true: the phase is not stuck, and the task has no running trial and has lost none. If sure is
+// true, Decide would keep the task with the reason [NotSlow]. If sure is false, NotSlow knows no answer; ask Decide.
 //
-// Value and threshold are bounds of the numbers that Decide would compare, in seconds of slots. Keeping the task costs at most
-// value. If keeping did cost value, the cheapest action would cost at least threshold, with the margin that an action must save.
+// Value and threshold are bounds of the two numbers that Decide would compare, in seconds of slots. Keeping the task
+// costs at most value. If keeping the task did cost value, the cheapest action would cost at least threshold,
+// including the margin that an action must save.
 //
-// Why the bounds hold: Decide compares sixteen points of t_rem, up to the quantile 31/32, with eight points of t_new. Let p be
-// the price, l a point of t_rem and f a point of t_new.
+// Why the bounds are right: Decide represents t_rem by sixteen values (points), up to the quantile 31/32, and t_new
+// by eight. Let p be the price of a second of the task's time, l a value of t_rem, and f a value of t_new. All costs
+// are in slot time.
 //
-//   - If the task is not long, a restart saves (1+p)(l-f), and a copy saves (1+p)l - (2+p)f if f < l, else nothing. Both savings
-//     grow with l and fall with f. So Left in place of l, and lower quantiles in place of f, bound them from above.
-//   - If the task is long, a new attempt takes m(Age+l), where m compares the two machines. Both savings are linear in l while
-//     they are above 0, and at most 0 where l is 0. So the savings at Left, or 0, bound them from above.
-//   - The expected saving is linear in the probability that the task is long. This probability is at least Trials.Long of 0
-//     for a restart, and of Age+Left for a copy.
+//   - Assume that the task is not long by itself: a new attempt takes t_new. Then a restart saves (1+p)(l-f). A copy
+//     saves (1+p)l - (2+p)f if f is less than l, else nothing. Both savings grow with l and fall with f. So the bounds
+//     use Left in place of l, and lower quantiles in place of f.
+//   - Assume that the task is long. Then a new attempt takes m(Age+l), where m compares the two machines. Both
+//     savings are linear in l while they are above 0, and at most 0 at l = 0. So no saving is larger than the larger
+//     of 0 and the saving at l = Left.
+//   - The expected saving is linear in the probability that the task is long. For a restart this probability is at
+//     least Trials.Long(0, 0). For a copy it is at least Trials.Long(0, Age+Left), with both in seconds.
 //
 // NotSlow computes up to three quantiles of Fresh, and allocates nothing.
 func (c *LeastCost) NotSlow(o *Outline, p *Phase) (value, threshold float64, sure bool) {
 	margin := marginPeriods * max(p.Interval, 0).Seconds()
-	if !(o.Left > 0) { // keeping the task costs nothing, and no action costs less
+	// If the attempt needs no more time, keeping the task costs nothing, and no action costs less.
+	if !(o.Left > 0) {
 		return 0, margin, o.Left == 0
 	}
 	fresh := &o.Fresh
@@ -52,11 +60,15 @@ func (c *LeastCost) NotSlow(o *Outline, p *Phase) (value, threshold float64, sur
 	b.most(low, 1)
 	if !b.within(margin) {
 		typical := max(0, fresh.Quantile(typicalPart))
-		longest := float64(showPeriods*max(p.Interval, 0).Seconds()) + max(fresh.Lag, 0).Seconds() + typical // the same bound as in Decide
+		// Decide uses the same upper bound of t_new.
+		longest := float64(showPeriods*max(p.Interval, 0).Seconds()) + max(fresh.Lag, 0).Seconds() + typical
 		b.restart, b.another = 0, 0
-		b.most(low, 2./freshPoints)                                             // the points 1/16 and 3/16
-		b.most(typical, 2./freshPoints)                                         // 5/16 and 7/16
-		b.most(min(max(0, fresh.Quantile(highPoint)), longest), 4./freshPoints) // 9/16 to 15/16
+		// These are the quantiles 1/16 and 3/16 of t_new.
+		b.most(low, 2./freshPoints)
+		// These are the quantiles 5/16 and 7/16.
+		b.most(typical, 2./freshPoints)
+		// These are the quantiles 9/16 to 15/16.
+		b.most(min(max(0, fresh.Quantile(highPoint)), longest), 4./freshPoints)
 		if !b.within(margin) {
 			return 0, 0, false
 		}
@@ -69,27 +81,37 @@ func (c *LeastCost) NotSlow(o *Outline, p *Phase) (value, threshold float64, sur
 }
 
 const (
-	lowPoint  = 0.5 / freshPoints // quantile of the first of Decide's points of t_new
-	highPoint = 4.5 / freshPoints // and of the fifth
+	// Decide represents the time of a new attempt (t_new) by eight of its quantiles. lowPoint is the first of them.
+	lowPoint = 0.5 / freshPoints
+	// highPoint is the fifth of the eight quantiles of t_new.
+	highPoint = 4.5 / freshPoints
 
-	// Bounds of rounding errors: of a sum of 128 products, as a part of the largest product; and of a time, in seconds.
+	// Two bounds of the rounding errors of Decide. The relative bound, roundings, is for a sum of 128 products, as a
+	// part of the largest product. The absolute bound, rounded, is for a time, in seconds.
 	roundings, rounded = 1e-9, 1e-8
 )
 
-// slowBound bounds the savings of a restart and of a copy, in seconds of slots, for a task that is not long.
+// slowBound computes upper bounds of the slot time that a restart and a copy can save, in seconds of slots. Field
+// moved is the factor by which an attempt takes longer on the new machine than on the present machine. Field price is
+// the worth of one second of the task's time, in seconds of slots. Fields restart and another are the savings if the
+// task is not long by itself.
 type slowBound struct {
 	left, age, moved, price float64
-	long, copied            float64 // least probability that the task is long, for a restart and for a copy
-	restart, another        float64
+	// Lower bounds of the probability that the task is long: for a restart, and for a copy.
+	long, copied     float64
+	restart, another float64
 }
 
-// most adds the largest saving for the given part of t_new, whose values are fresh or more.
+// most adds the largest saving that is possible in one part of the distribution of t_new. The argument part is the
+// probability of this part of the distribution. The argument fresh is a lower bound of the values in the part, in
+// seconds.
 func (b *slowBound) most(fresh, part float64) {
 	b.restart += float64(part * (1 + b.price) * (b.left - fresh))
 	b.another += float64(part * max(0, float64((1+b.price)*b.left)-float64((2+b.price)*fresh)))
 }
 
-// saved returns the largest saving of a restart or a copy, for any probability that the task is long.
+// saved returns the largest expected saving of a restart or a copy, in seconds of slots. The result is an upper bound
+// for every probability that the task is long, from the lower bounds long and copied up to 1.
 func (b *slowBound) saved() float64 {
 	same := float64(b.moved * (b.age + b.left))
 	restart := float64((1 + b.price) * max(0, b.left-same))
@@ -100,7 +122,8 @@ func (b *slowBound) saved() float64 {
 	)
 }
 
-// within reports whether the saving is surely below the margin: rounding errors are added to the saving.
+// within reports whether the saving is certainly below the margin that an action must save. It adds the largest
+// possible rounding error to the saving.
 func (b *slowBound) within(margin float64) bool {
 	return b.saved()+float64((1+b.price)*(rounded+float64(roundings*(b.left+b.age)))) < margin
 }

@@ -7,35 +7,41 @@ import (
 	"github.com/straggler-go/straggler/internal/wire"
 )
 
-// Policy decides about one running task at a time. The policies of this package are plain values: their zero value has the
-// published defaults, and they are safe for concurrent use.
+// Policy decides about one running task at a time. The policies of this package are plain values. Their zero value
+// has the published defaults, and they are safe for concurrent use.
 //
-// A policy of your own is one method. It must give the same answer to the same facts, and must not change them; then [Next],
-// package tracker and the test helpers work with it, and [Hold] holds its answers within the limits of the phase. Function
-// [Avoid] computes the Avoid of its decisions.
+// To write a policy of your own, implement the one method. The method must return the same decision for the same
+// facts, and must not change the facts. Then [Next], package tracker and the test helpers work with the policy.
+// [Hold] enforces the limits of the phase on the decisions of the policy. Use the function [Avoid] to set the field
+// Avoid of a decision.
 type Policy interface {
 	Decide(t Task, p Phase) Decision
 }
 
-// Off turns a rule off, in a field whose zero value means the published default.
+// Off turns a rule off. It is used in a field in which 0 means the published default, so that 0 cannot turn the rule
+// off.
 const Off = check.Off
 
-// Decide says what to do about a running task, by the default policy LeastCost{}. O(len(t.Attempts)), no allocation.
+// Decide says what to do about a running task, by the default policy LeastCost{}. The cost is O(len(t.Attempts));
+// Decide allocates nothing.
 func Decide(t Task, p Phase) Decision { return LeastCost{}.Decide(t, p) }
 
-// Never is the policy that keeps every task. It is the baseline of comparisons.
+// Never is the policy that keeps every task. Comparisons of policies use it as the baseline.
 type Never struct{}
 
-// Decide keeps the task.
+// Decide returns a decision that keeps the task, with the reason Disabled.
 func (Never) Decide(Task, Phase) Decision { return Decision{Reason: Disabled} }
 
-// Next says what to do with a free slot. If the action is [Start], the index names the waiting task with the most work;
-// waiting holds the works of the waiting tasks, in units of your choice. If the action is [Keep], nothing is to be done, and
-// the index is -1. Any other action is for the running task that gains most, and the index names that task in running.
+// Next says what to do with a free slot. It returns an index and a decision:
 //
-// Ties go to the lowest index. If the policy makes no copies while tasks wait, Next starts a waiting task. [Hold] holds each
-// answer within p.Limits. A nil policy is LeastCost{}.
-// O(len(running)*len(Attempts) + len(waiting)), no allocation.
+//   - If the action is [Start], a waiting task is started. The index is the position in waiting of the task with the
+//     most work. The slice waiting contains the work of each waiting task, in units of your choice.
+//   - If the action is [Copy] or [Restart], the index is the position in running of the task that gains most.
+//   - If the action is [Keep], there is nothing to do, and the index is -1.
+//
+// If two tasks are equal, the task with the lower index is chosen. If the policy makes no copies while tasks wait,
+// Next starts a waiting task. [Hold] enforces p.Limits on each decision. A nil policy means LeastCost{}. The cost is
+// O(len(running)*len(Attempts) + len(waiting)); Next allocates nothing.
 func Next(policy Policy, running []Task, waiting []float64, p Phase) (int, Decision) {
 	if policy == nil {
 		policy = LeastCost{}
@@ -52,17 +58,18 @@ func Next(policy Policy, running []Task, waiting []float64, p Phase) (int, Decis
 	}
 	best = 0
 	for i, work := range waiting {
-		if work > waiting[best] || waiting[best] != waiting[best] && work == work { // NaN is unknown, and last
+		// A NaN means that the work is not known. A task of unknown work is taken last.
+		if work > waiting[best] || waiting[best] != waiting[best] && work == work {
 			best = i
 		}
 	}
 	return best, Decision{Action: Start, Reason: LargestWork}
 }
 
-// Validate returns an error that names the first field of the policy that is out of range, with its value and its range.
-// A policy of your own may have a method Validate() error, which is called. Validate a policy once, where you make it:
-// Decide does not fail or panic, whatever the fields are. A nil policy is LeastCost{}. A nil pointer in a Policy is an
-// error.
+// Validate returns an error for the first field of the policy that is out of range. The error states the field, its
+// value and its range. If a policy of your own has a method Validate() error, Validate calls it. Validate a policy
+// when you create it: Decide does not fail or panic, whatever the fields are. A nil policy means LeastCost{}. A nil
+// pointer of a policy type is an error.
 func Validate(policy Policy) error {
 	if check.Nil(policy) {
 		return check.Bad("restart", "Policy", fmt.Sprintf("a nil %T", policy), "a policy, or nil itself for LeastCost")
@@ -73,14 +80,17 @@ func Validate(policy Policy) error {
 	return nil
 }
 
-// MarshalJSON returns the fields that are not zero, kebab-case, durations in seconds, Off as -1; UnmarshalJSON reads it.
+// MarshalJSON returns a JSON object with the fields that are not zero. Field names are in kebab-case, such as
+// copy-threshold. Durations are in seconds, and Off is -1. UnmarshalJSON reads the same JSON.
 func (m Mantri) MarshalJSON() ([]byte, error)     { return wire.JSON(wire.Settings(&m)) }
 func (m *Mantri) UnmarshalJSON(data []byte) error { return wire.Read(data, m, wire.Struct) }
 
-// MarshalJSON returns the fields that are not zero, as Mantri's does; UnmarshalJSON reads it.
+// MarshalJSON returns a JSON object with the fields that are not zero. Field names are in kebab-case, such as
+// idle-price. UnmarshalJSON reads the same JSON.
 func (c LeastCost) MarshalJSON() ([]byte, error)     { return wire.JSON(wire.Settings(&c)) }
 func (c *LeastCost) UnmarshalJSON(data []byte) error { return wire.Read(data, c, wire.Struct) }
 
-// MarshalJSON returns the fields that are not zero, Off as -1; UnmarshalJSON reads it.
+// MarshalJSON returns a JSON object with the fields that are not zero. Field names are in kebab-case, such as
+// loss-share, and Off is -1. UnmarshalJSON reads the same JSON.
 func (l Limits) MarshalJSON() ([]byte, error)     { return wire.JSON(wire.Settings(&l)) }
 func (l *Limits) UnmarshalJSON(data []byte) error { return wire.Read(data, l, wire.Struct) }

@@ -127,8 +127,8 @@ func surplus(m restart.Mantri, attempts []restart.Attempt, interval time.Duratio
 	return kill
 }
 
-// The limits spare the attempt that has done most itself; work that it resumed does not count. The oldest attempt may
-// be killed for an attempt that has done more, as often as a task may be restarted.
+// The limits protect the attempt with the most work behind it, including work that it found already done. The oldest
+// attempt may be killed for an attempt that has done more, as often as a task may be restarted.
 func TestLimitsSpareTheAttemptThatHasDoneMost(t *testing.T) {
 	task := restart.Task{Attempts: []restart.Attempt{
 		{Elapsed: 30 * time.Second, Done: 0.7}, {Elapsed: 20 * time.Second, Done: 0.2, Resumed: 0.6}, {Elapsed: 10 * time.Second, Done: 0.3},

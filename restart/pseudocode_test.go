@@ -164,7 +164,7 @@ func TestMantri51Line6Restarts(t *testing.T) {
 
 	// While a slot is idle, no attempt is killed for a restart: its work would be lost.
 	assert.NotEqual(t, restart.Restart, byMantri(single(time.Hour, 30), idle).Action)
-	// A phase without idle slots counts as a phase in which tasks wait.
+	// A phase without idle slots is treated as a phase in which tasks wait.
 	assert.Equal(t, restart.Restart, byMantri(single(time.Hour, 30), restart.Phase{Interval: delta}).Action)
 	// Of several attempts the slowest is killed.
 	task = restart.Task{Attempts: attempts(50, 60), Fresh: fresh(30)}
@@ -357,7 +357,7 @@ func TestMantriRulesCanBeTurnedOff(t *testing.T) {
 	task := single(time.Hour, 1)
 	task.Restarts = -7
 	assert.Equal(t, restart.Keep, off.Decide(task, scarce).Action)
-	// FastestKept has no Off. Off counts as one, and the task keeps its last attempt.
+	// FastestKept cannot be turned off. With Off, the task still keeps its last attempt.
 	bad := restart.Mantri{FastestKept: restart.Off}
 	assert.ErrorContains(t, bad.Validate(), "restart: Mantri.FastestKept is -1")
 	assert.NotEqual(t, restart.Kill, bad.Decide(single(time.Hour, 1), idle).Action)

@@ -13,12 +13,13 @@ import (
 //
 //	kept: trials must not lose too much; this trial might lose 40 s of slot time, and trials may lose 12 s more
 //
-// In a sentence "it" is the task, or the attempt that is killed. A sentence has three digits of each number; a program should
-// read the line of String.
+// In a sentence the word "it" means the task, or the attempt that is killed. The sentence has three digits of each
+// number. A program should read the line of String instead.
 func (d Decision) Sentence() string {
 	cause := enumText(causes[:], d.Reason)
 	if d.Fresh == 0 && d.Remaining == 0 && strings.Contains(cause, "{fresh}") {
-		cause = "the policy says so" // the policy compares no times
+		// The policy compared no times, so the placeholder {fresh} has no value.
+		cause = "the policy says so"
 	}
 	text := enumText(verbs[:], d.Action) + ": " + cause
 	if compared := enumText(measures[:], d.Measure); compared != "" {
@@ -32,7 +33,8 @@ func (d Decision) Sentence() string {
 	).Replace(text)
 }
 
-// enumText returns the text of a value; the text of the zero value if the value does not exist.
+// enumText returns the text for the value e from the list texts. If e has no text, it returns the text of the zero
+// value.
 func enumText[E ~uint8](texts []string, e E) string {
 	if int(e) >= len(texts) {
 		e = 0
@@ -40,10 +42,11 @@ func enumText[E ~uint8](texts []string, e E) string {
 	return texts[e]
 }
 
-// verbs name the actions.
+// verbs contains the word for each action, with which a sentence begins.
 var verbs = [...]string{Keep: "kept", Copy: "copied", Restart: "restarted", Kill: "killed", Start: "started"}
 
-// causes explain the reasons.
+// causes contains the part of a sentence that explains each reason. A placeholder in braces, such as {remaining}, is
+// replaced by the number of the decision.
 var causes = [...]string{
 	NoReason:       "no reason is given",
 	FreshSooner:    "it still needs {remaining}, and a new attempt takes {fresh}",
@@ -93,7 +96,8 @@ var causes = [...]string{
 	BeatenMachine:  "the last attempt on the machine that is free was the slower of two, and other slots come free soon",
 }
 
-// measures explain the comparisons.
+// measures contains the part of a sentence that explains each comparison. {value} and {threshold} are replaced by the
+// two numbers; {value%} and {threshold%} by the same numbers as percentages.
 var measures = [...]string{
 	NoMeasure:        "",
 	SlotSeconds:      "to let it run costs {value} s of slot time, and the cheapest change {threshold} s",
@@ -120,9 +124,11 @@ var measures = [...]string{
 	WaitingTasks:     "the number of waiting tasks is {value}, and the limit is {threshold}",
 }
 
-const wholeFrom = 999.5 // from here on three digits would print with an exponent
+// wholeFrom is the smallest number that is printed as a whole number. With three digits such a number would be
+// printed with an exponent, such as 1e+03.
+const wholeFrom = 999.5
 
-// digits writes a number with three digits, or a large number as a whole number.
+// digits writes a number with three significant digits. A number above 999 is written as a whole number.
 func digits(x float64) string {
 	if x >= wholeFrom || x <= -wholeFrom {
 		return strconv.FormatFloat(x, 'f', 0, 64)
@@ -130,10 +136,11 @@ func digits(x float64) string {
 	return strconv.FormatFloat(x, 'g', 3, 64)
 }
 
-// percent writes a share as a percentage.
+// percent writes a share as a percentage, for example 0.25 as "25 %".
 func percent(x float64) string { return digits(float64(100*x)) + " %" }
 
-// span writes a duration in seconds.
+// span writes a duration in seconds, for example "12.5 s". An unknown duration is "an unknown time", and the largest
+// duration is "for ever".
 func span(d time.Duration) string {
 	switch d {
 	case estimate.Unknown:

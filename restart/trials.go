@@ -8,120 +8,142 @@ import (
 	"github.com/straggler-go/straggler/internal/num"
 )
 
-// Trials is the account of the trials of a phase. A trial is a copy or a restart that was made because a task was slow.
+// Trials keeps the account of the trials of a phase: how many were won, how many were lost, and what they have cost.
+// A trial is a copy or a restart that is made because a task is slow.
 //
-// An example. A copy is made of a slow task: a trial begins. If the copy ends the task, the trial is won. If the old attempt
-// ends the task, the trial is lost, and the task was long by itself.
+// An example. A task is slow, and a copy of it is made: a trial begins. If the copy finishes the task, the trial is
+// won. If the old attempt finishes the task, the trial is lost, and the task was long by itself.
 //
-// A restart is won if the new attempt takes less than half of the time that the old attempt would have taken. If the old
-// attempt is killed while its copy runs, the trial goes on as a restart ([Trials.Kill]). Every other trial that comes out is
-// lost. A copy that is killed counts as lost only as far as the two attempts show that the task is long.
+// A restart is won if the new attempt takes less than half of the time that the old attempt would have taken. If the
+// old attempt is killed while its copy runs, the trial goes on as a restart ([Trials.Kill]). Every other trial that
+// ends with a result is lost. A killed copy is counted as a part of a lost trial. The part is larger, the better the
+// two attempts show that the task is long.
 //
-// [LeastCost] reads two numbers from the account: the probability that a slow task is long ([Trials.Long]), and the slot time
-// that trials may still lose.
+// [LeastCost] reads two numbers from the account: the probability that a slow task is long by itself ([Trials.Long]),
+// and the slot time that trials may still lose.
 //
-// Package tracker keeps the account of its phase. A host that keeps its own account calls Begin for each copy or restart of a
-// slow task, and Finish, Kill, Fail or Drop for each end, with the [Trial] of the task. The zero value has seen no trial. For
-// a host without an account, LeastCost makes copies, and restarts a task in four cases only: t_rem is certain, the machine is
-// known to be bad ([Attempt].Location), the phase is stuck, or the task may have no copy.
+// Package tracker keeps the account of its phase. A host that keeps its own account calls Begin for each copy or
+// restart of a slow task. It calls Finish, Kill, Fail or Drop for each end, with the [Trial] of the task. The zero
+// value has seen no trial. For a host without an account, LeastCost makes copies, and restarts a task in four cases
+// only: t_rem is certain, the machine is known to be bad ([Attempt].Location), the phase is stuck, or the task may
+// have no copy.
 //
 // # The bound
 //
-// A trial is a guess unless t_rem is certain, the machine is known to be bad, or the trial is a restart in a stuck phase. The
-// stake of a trial is the slot time that it puts at risk:
+// A trial is called a guess if its gain is uncertain. A trial is no guess in three cases: t_rem is certain, the
+// machine is known to be bad, or the trial is a restart in a stuck phase. The stake of a trial is the slot time that
+// the trial puts at risk:
 //
-//   - A restart stakes the age of the attempt.
-//   - A copy stakes the time in which it shows whether it gains, and the lag. Where attempts report, that time is two report
-//     periods. Where attempts are silent, it is one and a half typical times, or a quarter of the task's age if that is longer.
-//   - A trial that is no guess stakes nothing.
+//   - The stake of a restart is the age of the attempt that it kills.
+//   - The stake of a copy is the time in which the copy shows whether it is faster, and the lag of its start. Where
+//     attempts report, that time is two report periods. Where attempts are silent, it is one and a half typical
+//     times, or a quarter of the task's age if that is longer.
+//   - The stake of a trial that is no guess is 0.
 //
-// Theorem. Let a host tell its account of each trial, and begin no trial that [Hold] refuses. Then at every moment the slot time
-// that trials have lost, less the slot time that trials have saved, and the stakes of the trials that still run, together
-// Cost + AtRisk, are at most B + s + e:
+// The account has two sums. Cost is the slot time that trials have lost, less the slot time that trials have saved.
+// AtRisk is the sum of the stakes of the trials that still run.
 //
-//   - B is the bound when the latest guess began: LossShare of the typical time of all tasks of the phase, and FreeTrials
-//     times the stake of a copy. Where attempts report, B is at least t_rem of the task.
-//   - s is the stake of that guess.
-//   - e is by how much the trials that came out since then have cost more than their stakes.
+// Theorem. Let a host report each trial to its account, and begin no trial that [Hold] refuses. Then Cost + AtRisk is
+// at every moment at most B + s + e:
 //
-// Proof. Let w be the weight of the guess: twice the probability that the task is long, at most 1. Hold lets the guess begin
-// only if Cost + AtRisk + w s < B. So Cost + AtRisk < B before the guess begins, and < B + s after. Until the next guess
-// begins, four things may happen. A trial that is no guess begins: it stakes nothing. A trial is won: AtRisk falls by its
-// stake, and Cost does not rise. A trial ends without a result: AtRisk falls by its stake. A trial is lost: AtRisk falls by
-// its stake, and Cost rises by its cost, which is at most its stake and its share of e. ∎
+//   - B is the bound at the moment when the latest guess began. It is LossShare of the typical time of all tasks of
+//     the phase, and FreeTrials times the stake of a copy. Where attempts report, B is at least t_rem of the task.
+//   - s is the stake of the latest guess.
+//   - e is the excess cost of the trials that ended with a result since then: the amount by which they have cost more
+//     than their stakes.
 //
-// The trials of e are no guesses, or ran already when the latest guess began. LeastCost ends a silent copy once the copy has
-// cost its stake, and a copy that reports once the two attempts have shown that the task is long. A policy that lets its copies
-// run on has a larger e, and begins its next trial later. Copies that the host makes unasked come on top. Durations saturate,
-// so the theorem holds for sums of less than 292 years.
+// Proof. Let w be the weight of the guess: twice the probability that the task is long, at most 1. Hold lets the
+// guess begin only if Cost + AtRisk + w s < B. So Cost + AtRisk is less than B before the guess begins, and less than
+// B + s after it has begun. Until the next guess begins, four things may happen. A trial that is no guess begins: its
+// stake is 0. A trial is won: AtRisk falls by its stake, and Cost does not rise. A trial ends without a result:
+// AtRisk falls by its stake. A trial is lost: AtRisk falls by its stake, and Cost rises by its cost, which is at most
+// its stake and its share of e. ∎
+//
+// The trials that add to e are no guesses, or ran already when the latest guess began. LeastCost kills a silent copy
+// as soon as the copy has cost its stake. It kills a copy that reports as soon as the two attempts have shown that
+// the task is long. A policy that lets its copies run on has a larger e, and begins its next trial later. Copies that
+// the host makes without a decision are not included in the bound. Durations saturate, so the theorem is true for
+// sums of less than 292 years.
 type Trials struct {
-	// Won and Lost count the trials that came out. They are fractions: old trials may fade, and a killed copy counts as lost
-	// only in part.
+	// Won and Lost are the numbers of trials that ended with success and without success. They are fractions: the
+	// weight of old trials may shrink, and a killed copy adds only a part of a lost trial.
 	Won, Lost float64
-	// Cost is the slot time of the lost trials, less the slot time that won trials saved.
+	// Cost is the slot time that lost trials used, less the slot time that won trials saved.
 	Cost time.Duration
-	// AtRisk is the sum of the stakes of the trials that still run.
+	// AtRisk is the sum of the stakes of the trials that still run. The stake of a trial is the slot time that it
+	// puts at risk.
 	AtRisk time.Duration
-	// Longest is the longest time that was predicted for an attempt of a task that lost a trial. Lost trials are weaker evidence
-	// about tasks that take longer than this. 0 means unknown: then lost trials are the same evidence about all tasks.
+	// Longest is the longest time in all that was predicted for the slow attempt of a lost trial. A lost trial is
+	// weaker evidence about a task that takes longer than this. 0 means unknown: then lost trials are the same
+	// evidence about all tasks.
 	Longest time.Duration
 }
 
 const (
-	// priorLost and priorWon are the trials that the account assumes before any trial has come out: half a lost trial and one
-	// and a half won trials. So one slow task in four is taken to be long by itself. Chosen on the first worlds of
-	// docs/worlds.md, seeds of -set work.
+	// The account starts as if priorLost trials had been lost and priorWon trials had been won. So the first estimate
+	// is that one slow task in four is long by itself. The two numbers were chosen by simulation: on the first
+	// simulated clusters (worlds) of docs/worlds.md, with the seeds of the option -set work.
 	priorLost, priorWon = 0.5, 1.5
-	// lostOdds multiplies the odds that a task is long, for each trial that the task has lost.
+	// lostOdds is a factor. Each trial that a task has lost multiplies the odds that the task is long by lostOdds.
 	lostOdds = 2.0
-	// provenRatio is the number of won trials for each lost trial from which attempts are killed without a copy.
+	// An attempt may be killed without a copy only if at least provenRatio trials were won for each lost trial. For
+	// example, after two lost trials four must have been won.
 	provenRatio = 2.0
-	// provenTrials is the least number of won trials from which attempts are killed without a copy.
+	// An attempt may be killed without a copy only if at least provenTrials trials were won.
 	provenTrials = 3
-	// typicalPart is the quantile of the time of a new attempt (t_new) that is called the typical time. The median would not do:
-	// if many attempts are slow, the median is the time of a slow attempt.
+	// typicalPart is the quantile of the time of a new attempt (t_new) that is called the typical time. The median is
+	// not used: if many attempts are slow, the median is the time of a slow attempt.
 	typicalPart = 0.3
-	// showPeriods is the number of report periods after which a copy has shown how fast it is.
+	// showPeriods is the number of report periods after which a copy that reports progress has shown how fast it is.
 	showPeriods = 2
-	// A copy that reports no progress is given up after typicalTimes typical times, or after the part agePart of the task's age
-	// if that is longer.
+	// A copy that reports no progress is killed after a certain time: typicalTimes times the typical time of a new
+	// attempt (its quantile 0.3), or the part agePart of the task's age if that is longer.
 	typicalTimes, agePart = 1.5, 0.25
-	// wonBy is the factor by which a restart must shorten the attempt to be won: the new attempt takes less than half of the
-	// time that the old attempt would have taken.
+	// wonBy is the factor by which a restart must shorten the attempt to be won: the new attempt must take less than
+	// half of the time that the old attempt would have taken.
 	wonBy = 2.0
-	// surelyWon is the probability of winning from which a copy is counted as won before it has ended.
+	// A copy is recorded as won before it has ended if the probability that it will win is at least surelyWon.
 	surelyWon = 0.95
-	// badPlace is the factor from which a machine is known to be bad for a task: an attempt there takes three times as long as a
-	// new attempt elsewhere.
+	// badPlace is the factor at which a machine is known to be bad for a task: an attempt there takes at least three
+	// times as long as a new attempt elsewhere.
 	badPlace = 3.0
-	// A phase is stuck if no attempt has begun or ended for stuckTimes times the time of its longest attempt.
+	// A phase is stuck if no attempt has begun or ended for stuckTimes times the time of its longest finished
+	// attempt.
 	stuckTimes = 4
-	// paidTimes bounds the saving of one won trial, in typical times. Else one hung task would pay for all other trials.
+	// paidTimes is an upper bound of the saving that one won trial adds to the account, in typical times. Without the
+	// bound, the saving of one hung task would allow all other trials to lose.
 	paidTimes = 4
 )
 
-// Trial is the state of the trials of one task. A host keeps it in [Task].Trial; the methods of [Trials] change it. The zero
-// value is a task without a trial.
+// Trial is the state of the trials of one task: the copies and restarts that were made because the task was slow. A
+// host keeps it in [Task].Trial, and the methods of [Trials] change it. The zero value is a task without a trial.
 type Trial struct {
 	// Lost is how many trials the task has lost.
 	Lost int
-	// Action is the kind of the trial that runs. Copy: copies are on trial. Restart: a restart is on trial, or a copy that
-	// took the place of the old attempt. Kill: another attempt has ended the task, and copies wait to be killed. Keep: no trial
-	// runs.
+	// Action is the state of the running trial:
+	//
+	//   - Keep: no trial runs.
+	//   - Copy: one or more copies are on trial.
+	//   - Restart: a restart is on trial, or a copy whose old attempt was killed.
+	//   - Kill: another attempt has finished the task, and the copies on trial are about to be killed.
 	Action Action
-	// Copies is how many attempts are on trial: the copies that were made because the task was slow, or 1 after a restart.
+	// Copies is how many attempts are on trial. After a restart it is 1; otherwise it is the number of copies that
+	// were made because the task was slow.
 	Copies int
-	// Counted says that the trial already counts as won: the old attempt was killed for a copy that will surely win.
+	// Counted says that Trials.Won already includes this trial, although the copy still runs: the old attempt was
+	// killed, because the copy will almost surely win.
 	Counted bool
-	// Stake is the slot time that the trial puts at risk.
+	// Stake is the slot time that the running trial puts at risk.
 	Stake time.Duration
-	// Left is t_rem of the old attempt when the trial began, and Whole the time that the old attempt would have taken in all;
-	// both are 0 if t_rem was not known. Typical is the typical time of a new attempt at that moment.
+	// Three predictions from the moment when the trial began. Left is how long the fastest attempt of the task still
+	// needed (t_rem). Whole is how long this attempt would have taken in all. Both are 0 if t_rem was not known.
+	// Typical is the typical time of a new attempt.
 	Left, Whole, Typical time.Duration
 }
 
-// Begin notes that the host is about to copy or restart a slow task. It reads the facts from before the action. If a restart of
-// the task is still on trial, that trial is lost. O(len(task.Attempts)).
+// Begin records that the host is about to copy or restart a slow task. The facts in task and p must be the facts
+// before the action. If an earlier restart of the task is still on trial, Begin records it as lost.
+// O(len(task.Attempts)).
 func (t *Trials) Begin(x *Trial, task *Task, p *Phase, action Action) {
 	if len(task.Attempts) == 0 {
 		return
@@ -138,8 +160,9 @@ func (t *Trials) Begin(x *Trial, task *Task, p *Phase, action Action) {
 	t.AtRisk = num.Add(t.AtRisk, stake)
 }
 
-// Finish notes that an attempt has ended the task after running for the time ran. The attempt is old if it ran before the
-// trial began. Call Kill for each other attempt of the task. O(1).
+// Finish records that an attempt of the task has ended with success after it has run for the time ran. The argument
+// old says whether the attempt was already running when the trial began. Call Kill for each other attempt of the
+// task. O(1).
 func (t *Trials) Finish(x *Trial, ran time.Duration, old bool) {
 	switch {
 	case x.Action == Restart && (old || float64(ran)*wonBy >= float64(x.Whole)):
@@ -156,12 +179,17 @@ func (t *Trials) Finish(x *Trial, ran time.Duration, old bool) {
 	}
 }
 
-// Kill notes that the i-th of several attempts of the task is killed, or was overtaken. It reads the facts from before the kill.
+// Kill records that attempt i, one of several attempts of the task, is killed, also if it is killed because another
+// attempt has finished. The facts in task and p must be the facts before the kill. The argument old says whether the
+// attempt was already running when the trial began.
 //
-// If the killed attempt is old and the task goes on, the copy takes its place. The copy counts as won at once if it will surely
-// win; if the copy ends late all the same, the trial counts as lost in the end. If the killed attempt is a copy, the trial is
-// lost. The trial counts by the likeness of the two attempts: a copy that is killed because other trials were lost says nothing
-// new of its task. O(len(task.Attempts)), and a fixed number of quantiles.
+// If the killed attempt is old and the task goes on, its copy continues the trial as a restart. If the copy will
+// almost surely win, the trial is recorded as won at once. If such a copy ends late all the same, the record is
+// changed from won to lost.
+//
+// If the killed attempt is a copy, the trial is lost. It is counted as a whole or as a part of a lost trial,
+// depending on how alike the two attempts are. For example, a copy that is killed only because other trials were lost
+// is no new evidence that its task is long. O(len(task.Attempts)), and a fixed number of quantiles.
 func (t *Trials) Kill(x *Trial, task *Task, p *Phase, i int, old bool) {
 	switch {
 	case i < 0 || i >= len(task.Attempts):
@@ -174,21 +202,23 @@ func (t *Trials) Kill(x *Trial, task *Task, p *Phase, i int, old bool) {
 	}
 }
 
-// Fail notes that a copy on trial has failed, or was lost with its machine. The trial ends without a result. O(1).
+// Fail records that a copy on trial has failed, or was lost with its machine. The trial ends without a result. O(1).
 func (t *Trials) Fail(x *Trial) {
 	if x.Action != Restart {
 		t.settle(x)
 	}
 }
 
-// Drop ends the trials of a task without a result: the phase was closed, or the task given up. O(x.Copies).
+// Drop ends the running trials of a task, without a result. It is for a closed phase, or a task that is given up.
+// O(x.Copies).
 func (t *Trials) Drop(x *Trial) {
 	for x.Action != Keep {
 		t.settle(x)
 	}
 }
 
-// lose counts a lost trial, as the given part of a trial, and the slot time of its attempt.
+// lose records a lost trial. The argument part is the part of a lost trial that is added to Lost. The argument cost
+// is the slot time that the trial's attempt has used.
 func (t *Trials) lose(x *Trial, cost time.Duration, part float64) {
 	if part > num.Half {
 		x.Lost++
@@ -202,7 +232,7 @@ func (t *Trials) lose(x *Trial, cost time.Duration, part float64) {
 	t.settle(x)
 }
 
-// settle takes the stake of a restart, or of a copy on trial, out of AtRisk.
+// settle ends a restart that is on trial, or a copy that is on trial. It subtracts its stake from AtRisk.
 func (t *Trials) settle(x *Trial) {
 	stake, others := x.Stake, x.Copies-1
 	if x.Action == Restart || others <= 0 {
@@ -214,10 +244,12 @@ func (t *Trials) settle(x *Trial) {
 	t.AtRisk = max(num.Sub(t.AtRisk, stake), 0)
 }
 
-// Long returns the probability that a slow task is long by itself: then a new attempt takes as long as the old attempt. The
-// probability is (1/2 + Lost) / (2 + Won + Lost); lost, the number of trials that the task itself has lost, doubles its odds
-// each time. Whole is the time of an attempt of the task in seconds, 0 if not known. If whole is k times Longest, Lost is
-// divided by k^2. O(lost).
+// Long returns the probability that a slow task is long by itself, so that a new attempt would take as long as the
+// old attempt. If both arguments are 0, the probability is (1/2 + Lost) / (2 + Won + Lost).
+//
+// The argument lost is how many trials this task itself has lost. Each lost trial doubles the odds. The argument
+// whole is the time that an attempt of the task takes in all, in seconds; 0 if not known. If whole is k times
+// t.Longest and k is more than 1, Lost is divided by k^2 in the formula. O(lost).
 func (t *Trials) Long(lost int, whole float64) float64 {
 	of, against := max(t.Lost, 0), max(t.Won, 0)+priorWon
 	if longest := t.Longest.Seconds(); longest > 0 && whole > longest {
@@ -231,20 +263,24 @@ func (t *Trials) Long(lost int, whole float64) float64 {
 	return odds / (1 + odds)
 }
 
-// maxLost bounds the loop of Long; the odds are beyond doubt by then.
+// maxLost is the largest number of lost trials of one task that Long uses. More lost trials would hardly change the
+// probability.
 const maxLost = 32
 
-// Counts returns the number of won trials, and of all trials that came out, rounded, as a decision prints them.
+// Counts returns the number of won trials, and the number of trials that were won or lost. Both are rounded to whole
+// numbers, for a decision.
 func (t *Trials) Counts() (won, tried int) { return whole(t.Won), whole(t.Won + t.Lost) }
 
-// Typical returns the typical time of a new attempt: the quantile 0.3 of t_new, with its lag.
+// Typical returns the typical time of a new attempt: the quantile 0.3 of its predicted time (t_new), including the
+// lag of its start.
 func Typical(fresh *estimate.Fresh) time.Duration {
 	d, _ := num.Duration(max(fresh.Quantile(typicalPart), 0))
 	return d
 }
 
-// patience returns for how long a copy may run before it has shown whether it gains: two report periods if attempts report. If
-// attempts are silent, it is one and a half typical times, or a quarter of the task's age if that is longer.
+// patience returns how long a copy may run before it must have shown whether it is faster. If attempts report
+// progress, this is two report periods. If attempts are silent (report no progress), it is one and a half typical
+// times, or a quarter of the task's age if that is longer.
 func patience(interval, typical, age time.Duration, silent bool) time.Duration {
 	if !silent {
 		return num.Times(max(interval, 0), showPeriods)
@@ -252,16 +288,27 @@ func patience(interval, typical, age time.Duration, silent bool) time.Duration {
 	return max(num.Times(typical, typicalTimes), num.Times(age, agePart))
 }
 
-// stakes are the facts of a task that determine how much slot time a trial of the task puts at risk.
+// stakes contains the facts of a task from which the stake of a trial is computed. The stake is the slot time that
+// the trial puts at risk.
 type stakes struct {
-	fastest, oldest *Attempt      // fastest is nil if no t_rem is known
-	typical         time.Duration // time of a new attempt; the age of the oldest attempt, if t_new is not known
-	patience, shows time.Duration // time after which a copy has shown whether it gains, without and with the lag
-	silent          bool          // attempts report nothing
-	guess           bool          // the task may be long by itself
-	stuck           bool          // no slot of the phase will come free
+	// The attempt that needs the least remaining time (t_rem), and the oldest attempt. Field fastest is nil if no
+	// t_rem is known.
+	fastest, oldest *Attempt
+	// Typical time of a new attempt. If the time of a new attempt (t_new) is not known, it is the age of the oldest
+	// attempt.
+	typical time.Duration
+	// The time after which a copy has shown whether it is faster. Field patience begins when the copy runs; shows also
+	// includes the lag of the start.
+	patience, shows time.Duration
+	// True if attempts report no progress.
+	silent bool
+	// True if the gain of a trial is uncertain, because the task may be long by itself.
+	guess bool
+	// True if nothing in the phase has begun or ended for so long that no slot will become free.
+	stuck bool
 }
 
+// stakesOf computes the facts from which the stake of a trial of task t is computed. The task must have an attempt.
 func stakesOf(t *Task, p *Phase) (s stakes) {
 	s.oldest = &t.Attempts[0]
 	for i := range t.Attempts {
@@ -284,8 +331,9 @@ func stakesOf(t *Task, p *Phase) (s stakes) {
 	return s
 }
 
-// of returns the stake of a trial: the time of a copy that shows nothing, or the age of the attempt that a restart throws away.
-// A trial that is no guess stakes nothing.
+// of returns the stake of a trial, the slot time that the trial puts at risk. For a copy the stake is the time in
+// which the copy shows whether it is faster. For a restart it is the age of the attempt that is killed. If the gain of
+// the trial is certain, the stake is 0.
 func (s *stakes) of(a Action) time.Duration {
 	switch {
 	case !s.guess, a == Restart && s.stuck:
@@ -296,14 +344,16 @@ func (s *stakes) of(a Action) time.Duration {
 	return s.shows
 }
 
-// Stuck reports whether nothing in the phase has begun or ended for four times the time of the longest attempt, which is scaled
-// to the task's work. In a stuck phase no slot will come free.
+// Stuck reports whether no attempt of the phase has begun or ended for four times longest. The argument longest is
+// the time of the longest finished attempt of the phase, scaled to the work of the task. In a stuck phase no slot
+// will become free.
 func (p *Phase) Stuck(longest time.Duration) bool {
 	return longest > 0 && p.Idle >= num.Times(longest, stuckTimes)
 }
 
-// mayLose returns the expected loss of one more trial, which is its stake times twice the probability that the task is long (at
-// most its stake), and the loss that the bound still allows, both in seconds of slots.
+// mayLose returns two numbers in seconds of slots: the expected loss of one more trial, and the loss that the bound
+// still allows. The expected loss is the stake of the trial times twice the probability that the task is long, and at
+// most the stake.
 func (s *stakes) mayLose(l *Limits, t *Task, p *Phase, a Action) (loses, most float64) {
 	if !s.guess || l.LossShare == Off || a == Restart && s.stuck {
 		return 0, math.Inf(1)
@@ -318,8 +368,9 @@ func (s *stakes) mayLose(l *Limits, t *Task, p *Phase, a Action) (loses, most fl
 	return loses, most - num.Add(p.Trials.Cost, p.Trials.AtRisk).Seconds()
 }
 
-// stillLost returns how many of the task's lost trials still count: none once the task is twice as old as when its last copy
-// was started. So a hung attempt gets its next copy in the end, whatever earlier copies showed.
+// stillLost returns how many of the task's lost trials are still used as evidence that the task is long. The number
+// is 0 if the task is now more than twice as old as when its last copy was started. So a hung attempt gets another
+// copy in the end, whatever earlier copies have shown.
 func stillLost(t *Task, age time.Duration) int {
 	if t.SinceCopy > age/2 {
 		return 0
@@ -327,7 +378,7 @@ func stillLost(t *Task, age time.Duration) int {
 	return t.Trial.Lost
 }
 
-// whole rounds a count, for a decision.
+// whole rounds a number of trials to a whole number, for a decision. A negative number becomes 0.
 func whole(n float64) int {
 	if !(n > 0) {
 		return 0

@@ -18,7 +18,8 @@ func begun(action restart.Action) (a restart.Trials, x restart.Trial) {
 	return a, x
 }
 
-// A copy stakes two report periods. A restart stakes the age of the attempt.
+// A trial puts slot time at risk, its stake. The stake of a copy is two report periods. The stake of a restart is the
+// age of the attempt.
 func TestBeginPutsAStakeAtRisk(t *testing.T) {
 	a, x := begun(restart.Copy)
 	assert.Equal(t, restart.Trials{AtRisk: 20 * second}, a)
@@ -38,8 +39,8 @@ func TestBeginPutsAStakeAtRisk(t *testing.T) {
 	assert.Equal(t, 60*second, a.AtRisk, "a task without an attempt has no copy")
 }
 
-// Each trial comes out once: it is won, it is lost, or it has no result. Then nothing is at risk, and the task has no
-// trial.
+// Each trial ends exactly once: it is won, it is lost, or it has no result. After that no slot time is at risk, and
+// the task has no trial.
 func TestATrialComesOutOnce(t *testing.T) {
 	const copied, again = restart.Copy, restart.Restart
 	for name, c := range map[string]struct {
@@ -131,8 +132,8 @@ func pair(old, young float64) restart.Task {
 	return t
 }
 
-// If an old attempt is killed for its copy, the copy counts as won at once if it will surely win. In the end it
-// counts as lost if it takes over half of the old attempt's time, or is given up.
+// If an old attempt is killed for its copy, the copy is recorded as won at once if it will almost surely win. In the
+// end it is recorded as lost if it takes over half of the old attempt's time, or is given up.
 func TestACopyThatReplacesTheOldAttemptCountsAsWon(t *testing.T) {
 	replaced := func() (restart.Trials, restart.Trial) {
 		a, x := begun(restart.Copy)
@@ -162,8 +163,9 @@ func TestACopyThatReplacesTheOldAttemptCountsAsWon(t *testing.T) {
 	assert.Equal(t, [2]float64{1, 0}, [2]float64{a.Won, a.Lost}, "no result speaks against the copy")
 }
 
-// A killed copy counts as lost only as far as it was as slow as the old attempt. A copy that would take as long as
-// other tasks says nothing about its task. The time that the copy has run is a cost in each case.
+// The more a killed copy is alike the old attempt, the larger is the part of a lost trial that is recorded for it. A
+// copy that would take as long as other tasks shows nothing about its task. The time that the copy has run is a cost
+// in each case.
 func TestAKilledCopyIsLostOnlyIfItWasSlow(t *testing.T) {
 	for _, c := range []struct {
 		young       float64

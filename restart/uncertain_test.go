@@ -21,8 +21,8 @@ func uncertainTask(left, fresh *estimate.Empirical) restart.Task {
 }
 
 // If t_rem is uncertain, a probability of a quarter is not enough for line 7: the copy must use less slot time on
-// average. In 16 points, t_rem is 1 s in 11 and 100 s in 5. Alone the attempt uses 511; with a copy of 48 s the two
-// use 2 x 251, and with a copy of 49.5 s 2 x 258.5.
+// average. The distribution of t_rem has 16 equally probable values: 11 of 1 s and 5 of 100 s, 511 s in all. If a
+// copy takes 48 s, the two attempts together use 2 x 251 s. If it takes 49.5 s, they use 2 x 258.5 s.
 func TestMantri51Line7UsesLess(t *testing.T) {
 	left := values(1, 1, 1, 1, 1, 1, 1, 100, 100, 100)
 	d := restart.Mantri{}.Decide(uncertainTask(left, values(48)), scarce)

@@ -7,77 +7,97 @@ import (
 	"github.com/straggler-go/straggler/internal/num"
 )
 
-// Curve is the distribution of the times of tasks, estimated by the product limit [Kaplan and Meier]. Each value is
-// the time of a task that ended, or the age of a task that runs or was killed. The time of such a task is at least
-// its age.
+// Curve is the distribution of the times of tasks, estimated by the product limit [Kaplan and Meier]. Each observed
+// value is the time of a task that ended, or the age of a task that still runs or was killed. The time of a task that
+// still runs or was killed is at least its age.
 //
-// The estimate P(T > t) starts at 1. At each time x at which tasks ended, it falls by the factor 1 - d/r. Here r is
-// the number of tasks that took or have run at least x, and d is the number of tasks that ended at x. A task that was
-// killed at x counts in r.
+// Let T be the time of a task, and P a probability. The estimate of P(T > t) starts at 1. At each time x at which
+// tasks ended, it falls by the factor 1 - d/r. Here r is the number of tasks that took or have run at least x, and d
+// is the number of tasks that ended at x. The number r includes a task that was killed at x.
 //
 // # The tail
 //
 // L is the longest of all values. If L is the age of a task that has not ended, the product limit does not fall to 0
-// at L. Beyond L the curve goes on as a tail:
+// at L. Beyond L the curve continues as a tail:
 //
-//   - Before half of the tasks have ended by the curve, the tail is a Pareto tail, P(T > t) = P(T > L) (L/t)^3. A
-//     task of age a >= L is expected to need a/2 more.
-//   - After that, a task of age L belongs to the body or is an outlier. A task of the body ends about as much later
-//     as the times of the body spread. An outlier is expected to need as long again as it has run, or four times as
-//     long if Silent is set. The older the task is, measured by the spread of the body, the more probably it is an
-//     outlier.
+//   - Until half of the tasks have ended, as estimated by the curve, the tail is a Pareto tail: P(T > t) = P(T > L)
+//     (L/t)^3. A task of age a >= L is expected to need a/2 more.
+//   - After that, a task of age L is either an ordinary task or an outlier. The ordinary tasks are called the body. A
+//     task of the body is expected to end soon: the less the times of the body differ, the sooner. An outlier is
+//     expected to need as long again as it has run, or four times as long if Silent is set. The older the task is,
+//     compared with the spread of the body, the more probably it is an outlier.
 //
-// So the expected total time E(T | T > a) never falls with a. And a task that is a little older than many tasks of
-// equal times is not taken for half done.
+// So the expected total time of a task of age a, E(T | T > a), never falls as a grows. For example, if many tasks
+// took the same time, and a task is a little older, the curve does not predict that half of its time is still to
+// come.
 //
 // # Use
 //
-// Call Observe for each value, then Fit, then the methods that answer. Every answer is the answer of the latest Fit.
-// The zero value is empty: nothing is known of the time, so its mean is +Inf and its probabilities are 0. Curve
+// Call Observe for each value, then Fit, then the methods that return answers. Every answer comes from the latest
+// Fit. The zero value is empty: nothing is known of the time, so its mean is +Inf and its probabilities are 0. Curve
 // implements estimate.Distribution. It is not safe for concurrent use while a method changes it.
 type Curve struct {
-	// Silent says that the tasks report no progress, so that an outlier shows by its age alone. From the next Fit on,
-	// the tail of outliers has the index [SilentIndex].
+	// Silent says that the tasks report no progress, so that an outlier is recognized by its age alone. From the next
+	// Fit on, the tail of outliers has the Pareto index [SilentIndex].
 	Silent bool
-	n      int32 // number of values at the latest Fit
-	ends   int32 // how many of these values are times of tasks that ended
-	fits   int32 // number of calls of Fit
+	// Number of values at the latest Fit.
+	n int32
+	// Number of values at the latest Fit that are times of tasks that ended.
+	ends int32
+	// Number of calls of Fit.
+	fits int32
+	// The values since the latest Reset.
 	values []value
-	// Fit fills these slices. Each has an element for each distinct time at which tasks ended.
-	at    []float64 // the time, ascending
-	above []float64 // P(T > at)
-	area  []float64 // the integral of P(T > t) from 0 to at
-	// These two are above and area without a running task that is older than at: the task was at risk at every end up
-	// to at.
+	// The distinct times at which tasks ended, ascending. Fit fills this slice and the four slices below; all have
+	// the same length.
+	at []float64
+	// For each time in the slice at, the probability that a task takes longer: P(T > at[i]).
+	above []float64
+	// For each time in the slice at, the integral of P(T > t) over t from 0 to that time.
+	area []float64
+	// The same as above, but without one running task that is older than at[i].
 	aboveOthers []float64
-	areaOthers  []float64
-	longest     float64 // L
-	second      float64 // L without the longest task, if only a single task has this value and has not ended; else L
-	beyond      tail    // the tail from L on
-	bins        *bins   // nil until the curve has had manyTimes values
+	// The same as area, but without one running task that is older than at[i].
+	areaOthers []float64
+	// The longest value (L).
+	longest float64
+	// The longest value without the task that has the value longest. If several tasks have this value, or the task
+	// has ended, second equals longest.
+	second float64
+	// The distribution of times beyond the longest value.
+	beyond tail
+	// Bins for fast sorting and searching; nil until the curve has had manyTimes values.
+	bins *bins
 }
 
-// value is a time, and whether the task ended then. It holds the bits of the float64, which are in the order of the
-// times, and behind them a bit for the end. An integer is sorted in a third of the time that a struct needs.
+// value is a time in seconds, and a flag that says whether the task ended then. The lowest bit is the flag. The other
+// bits are the bits of the time as a float64, without the sign bit. Integers of this form have the same order as the
+// times. Sorting them takes a third of the time that sorting structs takes.
 type value uint64
 
+// valueOf encodes a time and the flag as a value.
 func valueOf(x float64, ended bool) value {
-	v := value(math.Float64bits(x)) << 1 // drops the sign bit: no time is negative
+	// The shift drops the sign bit: no time is negative.
+	v := value(math.Float64bits(x)) << 1
 	if ended {
 		v++
 	}
 	return v
 }
 
-func (v value) x() float64  { return math.Float64frombits(uint64(v >> 1)) }
+// x returns the time.
+func (v value) x() float64 { return math.Float64frombits(uint64(v >> 1)) }
+
+// ended reports whether the task ended at the time. If not, the task still ran, or was killed.
 func (v value) ended() bool { return v&1 > 0 }
 
-// Reset removes all values and keeps their memory. The answers stay as they are until the next Fit. O(1).
+// Reset removes all values, but does not free their memory. The answers of the curve change only at the next Fit.
+// O(1).
 func (c *Curve) Reset() { c.values = c.values[:0] }
 
-// Observe adds a value in seconds, or in another unit that is always the same. If ended is true, the task took the
-// time x. If ended is false, the task has run for x, or had run for x when it was killed. Observe reports whether it
-// added the value: it refuses a negative number, NaN and +Inf. O(1) amortised.
+// Observe adds a value in seconds, or in any other unit that is the same for all values. If ended is true, the task
+// took the time x. If ended is false, the task has run for x, or had run for x when it was killed. Observe reports
+// whether it added the value: it refuses a negative number, NaN and +Inf. O(1) amortised.
 func (c *Curve) Observe(x float64, ended bool) bool {
 	if !(x >= 0) || math.IsInf(x, 1) {
 		return false
@@ -86,8 +106,8 @@ func (c *Curve) Observe(x float64, ended bool) bool {
 	return true
 }
 
-// Fit computes the answers from all values observed since the latest Reset. O(n log n). It allocates only if the
-// curve has more values than ever before.
+// Fit computes the curve from all values observed since the latest Reset. O(n log n) for n values. It allocates only
+// if the curve has more values than ever before.
 func (c *Curve) Fit() {
 	c.fits++
 	c.sort()
@@ -107,7 +127,8 @@ func (c *Curve) Fit() {
 			continue
 		}
 		c.ends += int32(ends)
-		area += float64(above * (x - before)) // no fused multiply-add: every machine gives the same answer
+		// The conversions to float64 prevent fused multiply-adds, so that every machine gives the same result.
+		area += float64(above * (x - before))
 		areaOthers += float64(aboveOthers * (x - before))
 		above *= float64(risk-ends) / float64(risk)
 		aboveOthers *= max(0, float64(risk-1-ends)) / float64(max(risk-1, 1))
@@ -124,8 +145,7 @@ func (c *Curve) Fit() {
 	c.beyond = others{curve: c, factor: 1, longest: c.longest}.tail()
 }
 
-// sort puts the values in order. If there are many values, it first puts each value into its bin, near its final
-// place.
+// sort sorts the values. If there are many values, it first puts each value into a bin near its final position.
 func (c *Curve) sort() {
 	n := len(c.values)
 	if n >= manyTimes {
@@ -141,18 +161,20 @@ func (c *Curve) sort() {
 			c.values[at] = c.values[at-1]
 		}
 		c.values[at] = v
-		if moves += i - at; moves > mostMoves*n { // a few very long times put all other times into one bin
+		// A few very long times can put all other times into one bin. Then insertion sort would be slow.
+		if moves += i - at; moves > mostMoves*n {
 			slices.Sort(c.values)
 			return
 		}
 	}
 }
 
-// Places by which insertion sort moves a value on average; above this number, slices.Sort is faster.
+// mostMoves is the number of places by which insertion sort may move a value on average. If values move further,
+// slices.Sort is faster.
 const mostMoves = 16
 
-// order returns the values in the order of their bins, in other memory, and keeps the memory of the given values for
-// its next call.
+// order returns the values in the order of their bins. It writes them into the slice b.values, and stores the given
+// slice in b.values for its next call.
 func (b *bins) order(values []value, longest float64) []value {
 	n := len(values)
 	b.reset(n, longest)
@@ -172,7 +194,7 @@ func (b *bins) order(values []value, longest float64) []value {
 	return ordered
 }
 
-// reset makes n empty bins for the times up to the longest.
+// reset makes n empty bins for the times up to the time longest.
 func (b *bins) reset(n int, longest float64) {
 	b.starts = slices.Grow(b.starts[:0], n+1)[:n+1]
 	clear(b.starts)
@@ -181,32 +203,39 @@ func (b *bins) reset(n int, longest float64) {
 }
 
 // bins divides a range of times into as many bins as there are times, so that a time is found or sorted fast. Each
-// bin is longer than the bin before it by a constant factor: few times are long, and short times are close together.
+// bin is longer than the bin before it by a constant factor, because few times are long and short times are close
+// together.
 type bins struct {
-	starts []int32 // for each bin the number of times before it; then the number of all times
-	from   uint64  // the bits of the time at which the first bin begins
-	values []value // memory that order uses
+	// For each bin, the number of times in the earlier bins. The last element is the number of all times.
+	starts []int32
+	// The bits of the float64 at which the first bin begins.
+	from uint64
+	// Memory that the method order uses.
+	values []value
 }
 
-// Number of times; from this number on, bins make a search and a sort much faster.
+// manyTimes is a number of times. With at least so many, bins make sorting and searching much faster.
 const manyTimes = 64
 
 const (
-	binOctaves = 4 // the range of the bins halves 2^binOctaves times: it begins at 2^-16 of the longest time
-	// Low bits of a time that index drops, so that the product of the time and a number of bins fits into 64 bits.
+	// The range of the bins begins at 2^-(2^binOctaves) = 2^-16 of the longest time.
+	binOctaves = 4
+	// The number of low bits of a time that the method index drops. So the product of the time and a number of bins
+	// fits into 64 bits.
 	binDropped = num.Fraction - 32
 )
 
-// index returns the bin of a time. A longer time is in the same bin or in a later bin. The bits of a float64
-// approximate its logarithm by straight lines.
+// index returns the number of the bin that contains the time x. A longer time is in the same bin or in a later bin.
+// The bits of a float64, read as an integer, approximate the logarithm of the number by straight lines.
 func (b *bins) index(x float64) int {
 	bits := math.Float64bits(max(x, 0))
-	bits = min(bits-min(bits, b.from), 1<<(binOctaves+num.Fraction)) // keeps the product below within 64 bits
+	// The minimum keeps the product below within 64 bits.
+	bits = min(bits-min(bits, b.from), 1<<(binOctaves+num.Fraction))
 	n := len(b.starts) - 1
 	return min(int(bits>>(binOctaves+binDropped)*uint64(n)>>(num.Fraction-binDropped)), n-1)
 }
 
-// makeBins makes the bins in which index looks for a time.
+// makeBins makes the bins in which indexFrom looks for a time.
 func (c *Curve) makeBins() {
 	n := len(c.at)
 	if n < manyTimes {
@@ -231,19 +260,22 @@ func (c *Curve) makeBins() {
 	}
 }
 
-// Len returns the number of values at the latest Fit. O(1).
+// Len returns the number of values that the latest Fit used. O(1).
 func (c *Curve) Len() int { return int(c.n) }
 
-// Ends returns how many values are the times of tasks that ended. O(1).
+// Ends returns how many of the values are times of tasks that ended. O(1).
 func (c *Curve) Ends() int { return int(c.ends) }
 
-// Longest returns L, the longest of all values, from which on the tail holds. An empty curve returns 0. O(1).
+// Longest returns the longest of all values. Beyond it the curve is an estimated tail. An empty curve returns 0.
+// O(1).
 func (c *Curve) Longest() float64 { return c.longest }
 
-// index returns how many distinct times of ends are at most x. If strict is true, it counts only times below x.
+// index returns how many distinct times of ended tasks are at most x. If strict is true, it returns how many are less
+// than x.
 func (c *Curve) index(x float64, strict bool) int { return c.indexFrom(0, x, strict) }
 
-// indexFrom returns the same count as index. The caller knows that the count is at least low.
+// indexFrom returns the same number as index. The caller knows that the number is at least low, which makes the
+// search shorter.
 func (c *Curve) indexFrom(low int, x float64, strict bool) int {
 	high := len(c.at)
 	if b := c.bins; b != nil && len(b.starts) > 0 {
@@ -261,7 +293,8 @@ func (c *Curve) indexFrom(low int, x float64, strict bool) int {
 	return low
 }
 
-// step returns P(T > t) after the first i ends, the time from which on it holds, and the area up to that time.
+// step describes the curve directly after the first i distinct times of ended tasks. It returns P(T > t) there, the
+// time of the i-th end, and the integral of P(T > t) from 0 to that time.
 func (c *Curve) step(i int) (above, area, from float64) {
 	if i == 0 {
 		return 1, 0, 0
@@ -269,10 +302,11 @@ func (c *Curve) step(i int) (above, area, from float64) {
 	return c.above[i-1], c.area[i-1], c.at[i-1]
 }
 
-// Above returns P(T > t). An empty curve returns 0. O(log n).
+// Above returns the probability that a task takes longer than t, P(T > t). An empty curve returns 0. O(log n).
 func (c *Curve) Above(t float64) float64 { return c.survives(t, false) }
 
-// survives returns P(T > t), or P(T >= t) if strict is true.
+// survives returns the probability that a task takes longer than t, P(T > t). If strict is true, it returns P(T >=
+// t).
 func (c *Curve) survives(t float64, strict bool) float64 {
 	switch {
 	case c.n == 0 || t != t:
@@ -283,7 +317,8 @@ func (c *Curve) survives(t float64, strict bool) float64 {
 	return c.after(c.index(t, strict), t)
 }
 
-// after returns P(T > t), given that i distinct ends lie before t.
+// after returns the probability that a task takes longer than t, P(T > t). The caller knows that i distinct times of
+// ended tasks are before t.
 func (c *Curve) after(i int, t float64) float64 {
 	above, _, _ := c.step(i)
 	if t > c.longest {
@@ -292,19 +327,21 @@ func (c *Curve) after(i int, t float64) float64 {
 	return above
 }
 
-// within returns P(a < T <= b) for 0 <= a <= b. The curve must not be empty.
+// within returns the probability that a task takes more than a and at most b, for 0 <= a <= b. The curve must not be
+// empty.
 func (c *Curve) within(a, b float64) float64 {
 	i := c.index(a, false)
 	return max(0, c.after(i, a)-c.after(c.indexFrom(i, b, false), b))
 }
 
-// mass returns the area of P(T > t) from a to infinity. a must be at most L.
+// mass returns the integral of P(T > t) over t from a to infinity. Argument a must be at most the longest value.
 func (c *Curve) mass(a float64) float64 {
 	last, _, _ := c.step(len(c.at))
-	return c.upToLongest(a) + float64(last*c.beyond.mean()) // no fused multiply-add: every machine gives the same answer
+	// The conversion prevents a fused multiply-add, so that every machine gives the same result.
+	return c.upToLongest(a) + float64(last*c.beyond.mean())
 }
 
-// upToLongest returns the area of P(T > t) from a to L.
+// upToLongest returns the integral of P(T > t) over t from a to the longest value.
 func (c *Curve) upToLongest(a float64) float64 {
 	last, total, from := c.step(len(c.at))
 	total += float64(last * (c.longest - from))
@@ -312,7 +349,7 @@ func (c *Curve) upToLongest(a float64) float64 {
 	return max(0, total-(area+float64(above*(a-from))))
 }
 
-// Mean returns E(T); +Inf if the curve is empty. O(1).
+// Mean returns the expected time of a task, E(T). It returns +Inf if the curve is empty. O(1).
 func (c *Curve) Mean() float64 {
 	if c.n == 0 {
 		return math.Inf(1)
@@ -320,12 +357,15 @@ func (c *Curve) Mean() float64 {
 	return c.mass(0)
 }
 
-// CDF returns P(T <= t); 0 if the curve is empty. O(log n).
+// CDF returns the probability that a task takes at most t, P(T <= t). It returns 0 if the curve is empty. O(log n).
 func (c *Curve) CDF(t float64) float64 { return c.below(t, false) }
 
-// Below returns P(T < t); 0 if the curve is empty. O(log n).
+// Below returns the probability that a task takes less than t, P(T < t). It returns 0 if the curve is empty. O(log
+// n).
 func (c *Curve) Below(t float64) float64 { return c.below(t, true) }
 
+// below returns the probability that a task takes at most t. If strict is true, it returns the probability of less
+// than t.
 func (c *Curve) below(t float64, strict bool) float64 {
 	if c.n == 0 {
 		return 0
@@ -333,18 +373,20 @@ func (c *Curve) below(t float64, strict bool) float64 {
 	return 1 - c.survives(t, strict)
 }
 
-// Quantile returns the smallest t with CDF(t) >= p. It returns +Inf if the curve is empty, or if p is 1 and P(T > L)
-// is above 0. O(log n).
+// Quantile returns the smallest t with CDF(t) >= p. It returns +Inf in two cases: the curve is empty, or p is 1 and a
+// task with the longest value has not ended. O(log n).
 func (c *Curve) Quantile(p float64) float64 { return c.quantile(p, 1) }
 
-// quantile returns the smallest t at which P(T > t) is at most 1-p times the given whole.
+// quantile returns the smallest t at which P(T > t) is at most (1-p)*whole. For example, whole is P(T > a) for the
+// quantile of a task of age a.
 func (c *Curve) quantile(p, whole float64) float64 {
 	if c.n == 0 {
 		return math.Inf(1)
 	}
 	bar := remainder(p) * whole
 	low, high := 0, len(c.above)
-	for low < high { // sort.Search would take longer, because it calls a function
+	// sort.Search would take longer, because it calls a function for each comparison.
+	for low < high {
 		if mid := int(uint(low+high) >> 1); c.above[mid] > bar {
 			low = mid + 1
 		} else {
@@ -358,7 +400,7 @@ func (c *Curve) quantile(p, whole float64) float64 {
 	return c.beyond.quantile(bar / last)
 }
 
-// remainder returns 1-p. It moves a p outside [0, 1] to the nearer end, and takes NaN for 0.
+// remainder returns 1-p. A p below 0 is replaced by 0, a p above 1 by 1, and NaN by 0.
 func remainder(p float64) float64 {
 	if p != p {
 		return 1

@@ -1,6 +1,7 @@
 // Package survival predicts how long a running task still needs if nobody knows its speed, or if its progress reports
-// are wrong. It is for a scheduler that knows the ages of tasks only, or that wants to know how far progress can be
-// trusted. Package tracker uses it for each phase; a host that keeps its own facts can call it directly.
+// are wrong. It is for a scheduler that knows only the ages of tasks, or that wants to know how far progress can be
+// trusted. Package tracker uses it for each phase, that is, for each group of tasks that do the same work. A
+// scheduler that keeps its own facts can call it directly.
 //
 //	var curve survival.Curve
 //	curve.Observe(48, true)   // a task ended after 48 s
@@ -16,37 +17,43 @@
 //
 // # Times and ages
 //
-// [Curve] is the distribution of the times of tasks, estimated by the product limit. A task that ended took its time.
-// A task that runs, or was killed, takes at least its age. No task is left out: without the running tasks, only the
-// times of fast tasks would count. And the age of a running task is never taken for its time, which is longer.
+// [Curve] is the distribution of the times of tasks, estimated by the product limit of Kaplan and Meier. A task that
+// ended took its time. A task that runs, or was killed, takes at least its age. The curve includes both kinds of
+// tasks. Without the running tasks, it would describe only fast tasks. And the age of a running task is not used as
+// its time, because its time is longer.
 //
-// Two distributions are derived from a curve:
+// Two distributions are computed from a curve. T is the time of a task, and a is the age of the running task:
 //
-//   - [Residual] is the remaining time of a task of age a: T - a, given T > a.
-//   - [Without] is the time of a new attempt of a running task. It leaves the age of the running task out of the
+//   - [Residual] is the remaining time of the running task: T - a, given that T > a.
+//   - [Without] is the time of a new attempt of the running task. It leaves the age of the running task out of the
 //     curve.
 //
-// Both use the same curve and the same tail. So if all tasks have the same age, no task looks slow.
+// Both use the same curve and the same tail (the times beyond the longest time seen). So if all tasks have the same
+// age, no task looks slow.
 //
-// [Window] keeps the times of the last hour, or of another fixed time, for a host that has no phases.
+// [Window] keeps the times of the last hour, or of another fixed period, for a scheduler whose runs are not grouped
+// into phases.
 //
 // # The shape of progress
 //
-// A task that reports half of its work done has seldom run for half of its time. [Shape] learns two things from the
-// [Trail] of each attempt that finishes: which share of the time has passed at each twelfth of the progress, and how
-// wrong the prediction was at that stage. If progress is linear in time, Shape leaves it as it is.
+// A task that reports half of its work done has seldom run for exactly half of its time. [Shape] learns two things
+// from the [Trail] (the progress) of each attempt that finishes. The first is which share of the time has passed at
+// each twelfth of the work. The second is how wrong the predicted time was at that stage. If progress is linear in
+// time, Shape leaves it unchanged.
 //
-// [Shape.Outlook] turns a prediction into a distribution. It multiplies the predicted time by each error that
-// attempts have shown, and weighs each product by the probability that the curve gives to such a time. So one
-// uncertain prediction does not outvote the times of many tasks.
+// [Shape.Outlook] turns one predicted time into a distribution. It multiplies the predicted time by each error that
+// earlier attempts have shown. The weight of each product is the probability that the curve gives to such a time. So
+// one uncertain prediction does not outweigh the times of many tasks.
 //
 // # When it is wrong
 //
-//   - The product limit assumes that a killed task would have gone on like other tasks of its age. If a host kills
-//     tasks because they are slow, these tasks would have taken longer, and the curve predicts too short times.
-//   - Times may drift within a long window.
+//   - The product limit assumes that a killed task would have gone on like other tasks of its age. If a scheduler
+//     kills tasks because they are slow, this is false: these tasks would have taken longer. Then the curve predicts
+//     too short times.
+//   - Within a long window, tasks may become slower or faster with time.
 //   - The tail is a guess: see [TailIndex] and [OutlierIndex].
-//   - Before the first task has ended, every answer rests on the tail alone. After a few ends the answers are rough.
+//   - Before the first task has ended, every answer comes from the tail alone. After a few ends the answers are
+//     rough.
 //
 // Sources: Kaplan and Meier, "Nonparametric Estimation from Incomplete Observations", J. Am. Stat. Assoc. 53, 1958;
 // Zaharia et al., OSDI 2008, §4.2, for parts of a task that run at different rates.

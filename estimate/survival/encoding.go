@@ -6,22 +6,22 @@ import (
 	"github.com/straggler-go/straggler/internal/snapshot"
 )
 
-// snapshotVersion is the version of the snapshots of a shape and a trail.
+// snapshotVersion is the version of the format of the snapshots of a shape and of a trail.
 const snapshotVersion = 2
 
-// AppendBinary appends a snapshot of the shape to dst, without the shape of its kind. It never fails. O(1), about 1
-// kB.
+// AppendBinary appends a snapshot of the shape to dst. The snapshot does not contain the shape of the kind (of all
+// phases that do the same work). AppendBinary never fails. O(1), about 1 kB.
 func (s *Shape) AppendBinary(dst []byte) ([]byte, error) {
 	c := snapshot.Codec{Dst: append(dst, snapshotVersion)}
 	s.code(&c)
 	return snapshot.Seal(c.Dst, len(dst)), nil
 }
 
-// MarshalBinary returns a snapshot; see [Shape.AppendBinary].
+// MarshalBinary returns a snapshot of the shape; see [Shape.AppendBinary].
 func (s *Shape) MarshalBinary() ([]byte, error) { return s.AppendBinary(nil) }
 
-// UnmarshalBinary reads a snapshot. If s belongs to a kind, s keeps teaching the kind. If data is no snapshot,
-// UnmarshalBinary returns an error and changes nothing. O(1).
+// UnmarshalBinary sets the shape from a snapshot. If s was made by [Shape.Phase], the shape of its kind continues to
+// learn from s. If data is not a snapshot, UnmarshalBinary returns an error and changes nothing. O(1).
 func (s *Shape) UnmarshalBinary(data []byte) error {
 	c := snapshot.Codec{In: snapshot.NewReader("estimate/survival: Shape", snapshotVersion, data)}
 	read := Shape{kind: s.kind}
@@ -33,7 +33,8 @@ func (s *Shape) UnmarshalBinary(data []byte) error {
 	return nil
 }
 
-// code reads or writes the fields of the snapshot.
+// code encodes the shape into the codec, or decodes the shape from the codec, depending on the direction of the
+// codec.
 func (s *Shape) code(c *snapshot.Codec) {
 	for k := 1; k < Parts; k++ {
 		c.Real(&s.offsets[k])
@@ -70,8 +71,8 @@ func (t *Trail) AppendBinary(dst []byte) ([]byte, error) {
 	return snapshot.Seal(c.Dst, len(dst)), nil
 }
 
-// UnmarshalBinary reads a snapshot. If data is no snapshot, UnmarshalBinary returns an error and changes nothing.
-// O(1).
+// UnmarshalBinary sets the trail from a snapshot. If data is not a snapshot, UnmarshalBinary returns an error and
+// changes nothing. O(1).
 func (t *Trail) UnmarshalBinary(data []byte) error {
 	c := snapshot.Codec{In: snapshot.NewReader("estimate/survival: Trail", snapshotVersion, data)}
 	var read Trail
@@ -83,7 +84,8 @@ func (t *Trail) UnmarshalBinary(data []byte) error {
 	return nil
 }
 
-// code reads or writes the fields of the snapshot.
+// code encodes the trail into the codec, or decodes the trail from the codec, depending on the direction of the
+// codec.
 func (t *Trail) code(c *snapshot.Codec) {
 	snapshot.Small(c, &t.n, 0, Parts)
 	for i := range t.n {
@@ -94,18 +96,20 @@ func (t *Trail) code(c *snapshot.Codec) {
 	c.Check(t.done <= 1, "has done more than its whole work")
 }
 
-const curveVersion = 3 // version of the snapshot of a curve
+// curveVersion is the version of the format of the snapshots of a curve.
+const curveVersion = 3
 
-// AppendBinary appends a snapshot of the curve to dst. The snapshot holds the values since the latest Reset; the
-// restored curve is fitted to all these values. It never fails. O(n), 9 bytes for each value.
+// AppendBinary appends a snapshot of the curve to dst. The snapshot contains the values since the latest Reset. A
+// curve that is restored from it is fitted to all these values. AppendBinary never fails. O(n), 9 bytes for each
+// value.
 func (c *Curve) AppendBinary(dst []byte) ([]byte, error) {
 	out := snapshot.Codec{Dst: append(dst, curveVersion)}
 	c.code(&out)
 	return snapshot.Seal(out.Dst, len(dst)), nil
 }
 
-// UnmarshalBinary reads a snapshot, and fits the curve. If data is no snapshot, UnmarshalBinary returns an error and
-// changes nothing. O(n log n).
+// UnmarshalBinary sets the curve from a snapshot, and calls Fit. If data is not a snapshot, UnmarshalBinary returns
+// an error and changes nothing. O(n log n).
 func (c *Curve) UnmarshalBinary(data []byte) error {
 	in := snapshot.Codec{In: snapshot.NewReader("estimate/survival: Curve", curveVersion, data)}
 	var read Curve
@@ -113,13 +117,16 @@ func (c *Curve) UnmarshalBinary(data []byte) error {
 	if err := in.In.Close(); err != nil {
 		return err
 	}
-	read.fits = c.fits // Fit adds 1, so that a Without of the old curve computes its answers anew
+	// Fit adds 1 to the number of fits. From the new number, a Without that was set on the old curve sees that it
+	// must compute its parts again.
+	read.fits = c.fits
 	read.Fit()
 	*c = read
 	return nil
 }
 
-// code reads or writes the fields of the snapshot.
+// code encodes the curve into the codec, or decodes the curve from the codec, depending on the direction of the
+// codec.
 func (c *Curve) code(to *snapshot.Codec) {
 	to.Bool(&c.Silent)
 	snapshot.List(to, &c.values, func(v *value) {
@@ -130,7 +137,8 @@ func (c *Curve) code(to *snapshot.Codec) {
 	})
 }
 
-const windowVersion = 4 // version of the snapshot of a window
+// windowVersion is the version of the format of the snapshots of a window.
+const windowVersion = 4
 
 // AppendBinary appends a snapshot of the window to dst. It never fails. O(n), about 30 bytes for each run.
 func (w *Window) AppendBinary(dst []byte) ([]byte, error) {
@@ -139,11 +147,11 @@ func (w *Window) AppendBinary(dst []byte) ([]byte, error) {
 	return snapshot.Seal(c.Dst, len(dst)), nil
 }
 
-// MarshalBinary returns a snapshot; see [Window.AppendBinary].
+// MarshalBinary returns a snapshot of the window; see [Window.AppendBinary].
 func (w *Window) MarshalBinary() ([]byte, error) { return w.AppendBinary(nil) }
 
-// UnmarshalBinary reads a snapshot. The window then goes on as the window that was written. If data is no snapshot,
-// UnmarshalBinary returns an error and changes nothing. O(n log n).
+// UnmarshalBinary sets the window from a snapshot. The window then continues where the encoded window stopped. If
+// data is not a snapshot, UnmarshalBinary returns an error and changes nothing. O(n log n).
 func (w *Window) UnmarshalBinary(data []byte) error {
 	c := snapshot.Codec{In: snapshot.NewReader("estimate/survival: Window", windowVersion, data)}
 	var read Window
@@ -155,7 +163,8 @@ func (w *Window) UnmarshalBinary(data []byte) error {
 	return nil
 }
 
-// code reads or writes the fields of the snapshot, and checks that they agree.
+// code encodes the window into the codec, or decodes the window from the codec. After decoding it checks that the
+// fields agree with each other.
 func (w *Window) code(c *snapshot.Codec) {
 	c.Duration(&w.config.Keep)
 	c.Text(&w.config.Origin)

@@ -66,7 +66,7 @@ func TestMergedWindowsShareTheRunsThatAreOver(t *testing.T) {
 	assert.ErrorContains(t, err, "estimate/survival: WindowConfig.MaxSkew is -1ns")
 }
 
-// At most half of the runs that count come from one process, however many runs that process reports.
+// At most half of the runs that are used come from one process, however many runs that process reports.
 func TestOneProcessHasAtMostHalfOfTheWindow(t *testing.T) {
 	now := time.Unix(1000, 0)
 	liar, honest, reader := member(t, 0), member(t, 1), member(t, 2)

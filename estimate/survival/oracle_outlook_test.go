@@ -128,8 +128,8 @@ func TestOutlookAgainstItsDefinition(t *testing.T) {
 	assert.Greater(t, answered, 200)
 }
 
-// Before three ends, a tenth of the prediction counts. Once three errors were seen, there is an answer if all errors
-// lie within a factor of 1.5.
+// Before three tasks have ended, the prediction is replaced by a tenth of it. As soon as three errors were seen,
+// there is an answer only if the largest error is at most 1.5 times the smallest.
 func TestBeforeThreeEndsTheOutlookNeedsErrorsThatAgree(t *testing.T) {
 	for _, c := range []struct {
 		ratios []float32

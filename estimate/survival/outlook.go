@@ -2,52 +2,65 @@ package survival
 
 import "math"
 
-// Outlook is the distribution of the remaining time of an attempt, in seconds. It is derived from the progress of the
-// attempt, its age, and the errors of earlier predictions. [Shape.Outlook] fills it. The zero value knows nothing:
-// its mean is +Inf. Outlook implements estimate.Distribution. It takes about 600 bytes, and no method allocates.
+// Outlook is the distribution of the remaining time of an attempt, in seconds. [Shape.Outlook] computes it from the
+// progress of the attempt, its age, and the errors of earlier predictions. The zero value knows nothing: its mean is
+// +Inf. Outlook implements estimate.Distribution. An Outlook takes about 600 bytes, and no method allocates.
 type Outlook struct {
-	left [mostValues]float64 // possible remaining times, ascending
-	upTo [mostValues]float64 // P(X <= left); the weight of each time while an adder adds times
-	n    int                 // number of times
+	// The possible remaining times, ascending.
+	left [mostValues]float64
+	// The probability that the remaining time is at most left[i]. While an adder adds times, upTo contains the weight
+	// of each time instead.
+	upTo [mostValues]float64
+	// The number of possible times.
+	n int
+	// The expected remaining time.
 	mean float64
 }
 
-// mostValues is the number of times that an outlook has room for: of the errors of a phase and of its kind, of the
-// assumed errors, and by age alone.
+// mostValues is the largest number of times in an outlook. There is a time for each error that the phase and its kind
+// have shown, for each assumed error, and for the prediction from age alone.
 const mostValues = 2*ringSize + len(assumed) + 1
 
-// Points is the number of quantiles of an outlook that a decision reads: the quantiles 1/32, 3/32, up to 31/32. If
-// the outlook is divided into 16 parts of equal probability, these quantiles are the middles of the parts.
+// Points is the number of quantiles of an outlook that a decision reads: the quantiles 1/32, 3/32, and so on up to
+// 31/32. If the outlook is divided into 16 parts of equal probability, these quantiles are in the middle of the
+// parts.
 const Points = 16
 
-// x a total, and a total divided by it: all times between the two count as times near that total. It is a choice.
+// near is the factor within which a time is called near a total time: from total/near to total*near. The number is a
+// choice.
 const near = 1.25
 
-// Prediction holds the facts about an attempt, and its predicted time, as of its latest report or a later moment.
+// Prediction contains the facts about an attempt, and its predicted time. The facts are from the attempt's latest
+// report, or from a later moment.
 type Prediction struct {
-	// Age is how long the attempt has run, and Total is its predicted time in all, both in seconds.
+	// Age is how long the attempt has run. Total is how long it will run in all, as predicted from its progress. Both
+	// are in seconds.
 	Age, Total float64
-	// TotalAtStage is the Total that was predicted when the attempt passed its latest stage, in seconds; 0 if it is
-	// not known. If the prediction was too short at that stage and has grown since, errors above 1 apply to
-	// TotalAtStage: the prediction is not corrected twice.
+	// TotalAtStage is the total time, in seconds, that was predicted when the attempt passed its latest stage. 0
+	// means that it is not known. A prediction that was too short at that stage may have grown since. So an error
+	// above 1 multiplies TotalAtStage and not Total; otherwise the same error would be corrected twice.
 	TotalAtStage float64
-	// Stage is the number of parts that the attempt has passed, from 0 to [Parts].
+	// Stage is the number of parts of the work that the attempt has done, from 0 to [Parts].
 	Stage int
-	// Expected says that the times of similar tasks are known from elsewhere, so that the prediction counts before
+	// Expected says that the times of similar tasks are known from elsewhere. Then the prediction is used even before
 	// any task of the phase has ended.
 	Expected bool
-	// Scale converts units: one unit of the curve is Scale seconds of this task. 0 means 1.
+	// Scale converts units: one unit of the curve is Scale seconds of this task. For example, a task with twice the
+	// work of other tasks has Scale 2. 0 means 1.
 	Scale float64
-	// StallWeight is the weight of the possibility that the attempt has stalled, so that its progress says nothing,
-	// and its age alone predicts the remaining time. It is in multiples of the weight of the assumed errors; 0 means
-	// no weight. Hosts kill stalled attempts, so a shape seldom learns from them.
+	// StallWeight is the weight of the possibility that the attempt has stalled. The progress of a stalled attempt
+	// says nothing, so its age alone predicts the remaining time. StallWeight is a multiple of the weight of the
+	// assumed errors; 0 means no weight. Schedulers kill stalled attempts, so a shape seldom learns from such
+	// attempts.
 	StallWeight float64
-	// Even says that this attempt moved evenly, and that most attempts of its phase did. Then errors that differ
-	// widely are noise, and progress can be trusted: the weight of the assumed errors is at most a twentieth.
+	// Even says that this attempt progressed evenly, and that most attempts of its phase did. Then errors that differ
+	// widely are noise, and the progress can be trusted. The weight of the assumed errors is then at most a
+	// twentieth.
 	Even bool
 }
 
-// total returns the total time if the prediction has the given error.
+// total returns the total time of the attempt, in seconds, if the prediction has the given error. An error of 1.25
+// means that the attempt takes a quarter longer than predicted.
 func (p *Prediction) total(ratio float64) float64 {
 	if ratio > 1 && p.TotalAtStage > 0 {
 		return max(p.Total, float64(p.TotalAtStage*ratio))
@@ -55,7 +68,7 @@ func (p *Prediction) total(ratio float64) float64 {
 	return float64(p.Total * ratio)
 }
 
-// scale returns Scale, or its default.
+// scale returns the field Scale, or its default 1.
 func (p *Prediction) scale() float64 {
 	if p.Scale > 0 {
 		return p.Scale
@@ -64,27 +77,29 @@ func (p *Prediction) scale() float64 {
 }
 
 // Outlook sets o to the distribution of the remaining time of an attempt, and reports whether there is an answer.
-// There is no answer if the attempt is far older than every total that is possible by its prediction.
+// There is no answer if the attempt is much older than every total time that its prediction allows.
 //
-// Before three tasks have ended, an attempt that looks slow may only have begun slowly. Two rules hold then, unless
-// p.Expected is true:
+// Before three tasks have ended, an attempt that looks slow may only have begun slowly. So two rules apply then,
+// unless p.Expected is true. An error is the time that an attempt took, divided by its predicted time.
 //
-//   - With fewer than three errors seen, the predicted total counts as a tenth of itself. The factor is a choice: in
-//     public traces one prediction in twenty is too long by a factor of 4, and 10 leaves room beyond that factor.
-//   - With three errors or more, there is an answer only if all errors lie within a factor of 1.5.
+//   - If fewer than three errors were seen, the predicted total is replaced by a tenth of it. The factor is a choice:
+//     in public traces one prediction in twenty is too long by a factor of 4, and 10 leaves room beyond that factor.
+//   - If three or more errors were seen, there is an answer only if the largest error is at most 1.5 times the
+//     smallest.
 //
-// Each error, seen or assumed, gives a total time. Its weight is the weight of the error, times the probability that
-// the curve gives to times near that total: within a factor of 1.25. To this probability the weight of half an end is
-// added, for totals that no task has shown yet.
+// Each error, seen or assumed, gives a possible total time. The weight of this time is the weight of the error, times
+// the probability that the curve gives to times near the total (within a factor of 1.25). To this probability the
+// weight of half an ended task is added, for totals that no task has shown yet.
 //
-// A total may be less than the age of the attempt. Then only the times near it that are beyond the age count. O(log
-// n) for n values in the curve, no allocation.
+// A possible total may be less than the age of the attempt. Then only the times near the total that are greater than
+// the age are used. O(log n) for n values in the curve, no allocation.
 func (s *Shape) Outlook(o *Outlook, p Prediction, curve *Curve) bool {
 	o.n = 0
 	a := adder{o: o, p: p, scale: p.scale()}
 	own, kind, assumedWeight := s.errorsAt(min(max(p.Stage, 1), Parts))
 	least, most, n := spread(own, kind)
-	weighs := curve != nil && curve.Ends() >= EnoughEnds // otherwise all totals are equally probable
+	// Without enough ended tasks, all totals are taken to be equally probable.
+	weighs := curve != nil && curve.Ends() >= EnoughEnds
 	if !weighs && !p.Expected {
 		switch {
 		case n < fewErrors:
@@ -109,20 +124,22 @@ func (s *Shape) Outlook(o *Outlook, p Prediction, curve *Curve) bool {
 	return a.finish()
 }
 
-// AtMost returns a bound, in seconds: the quantile 31/32 of the [Shape.Outlook] of the prediction is no larger. It is
-// much cheaper than the outlook. AtMost returns false if it finds no bound:
+// AtMost returns an upper bound, in seconds, of the quantile 31/32 of the [Shape.Outlook] of the same prediction. It
+// is much cheaper than the outlook. AtMost returns false in two cases, in which it knows no bound:
 //
-//   - Before three tasks have ended, if p.Expected is false and three errors or more were seen.
-//   - While the assumed errors and the age alone have a 32nd of the weight or more.
+//   - Fewer than three tasks have ended, p.Expected is false, and three or more errors were seen. An error is the
+//     time that an attempt took, divided by its predicted time.
+//   - The assumed errors and the prediction from age alone have a 32nd of the total weight or more.
 //
-// If AtMost returns true, Outlook has an answer. If also fewer than three tasks have ended and p.Expected is false,
-// the bound is the only value of the outlook.
+// If AtMost returns true, Outlook has an answer. If in addition fewer than three tasks have ended and p.Expected is
+// false, the bound is the only value of the outlook.
 //
-// The bound is the longest total that a seen error gives, less the age. To check the weights, AtMost takes the least
-// probability that the curve gives to any total between the shortest and the longest. O(log n), no allocation.
+// The bound is the longest total time that a seen error gives, minus the age. To check the weights, AtMost uses the
+// least probability that the curve gives to any total between the shortest and the longest. O(log n), no allocation.
 func (s *Shape) AtMost(p Prediction, curve *Curve) (seconds float64, known bool) {
 	own, kind, assumedWeight := s.errorsAt(min(max(p.Stage, 1), Parts))
-	weighs := curve != nil && curve.Ends() >= EnoughEnds // the same condition as in Outlook
+	// The same condition as in Outlook.
+	weighs := curve != nil && curve.Ends() >= EnoughEnds
 	if !weighs && !p.Expected {
 		if own.all()+kind.kept() >= fewErrors {
 			return 0, false
@@ -150,7 +167,8 @@ func (s *Shape) AtMost(p Prediction, curve *Curve) (seconds float64, known bool)
 			}
 		}
 	}
-	if !weighs { // all totals are equally probable
+	// Too few tasks have ended, so all totals are taken to be equally probable.
+	if !weighs {
 		for _, ratio := range assumed {
 			longest = max(longest, p.total(ratio))
 		}
@@ -159,14 +177,14 @@ func (s *Shape) AtMost(p Prediction, curve *Curve) (seconds float64, known bool)
 	if seen == 0 || math.IsInf(longest, 1) || !(longest*near > p.Age) {
 		return 0, false
 	}
-	// The second number is the largest value that can take the place of a total below the age.
+	// The second number is the largest remaining time that can take the place of a total that is less than the age.
 	upTo := max(longest-p.Age, float64((near-1)/2*surely*p.Age))
 	if !weighs {
 		return upTo, true
 	}
 	assumedWeight *= p.assumedPart(least, most, n)
 	prior := halfEnd / float64(curve.Ends()+1)
-	// Of the assumed errors only the last, 1.25, can give a longer total than the longest.
+	// Of the assumed errors only the last, 1.25, can give a longer total than the longest total of the seen errors.
 	other := float64(assumedWeight*((1+prior)/float64(len(assumed)))) + float64(assumedWeight*max(p.StallWeight, 0))
 	if from, to := longest/p.scale()/near, float64(shortest/p.scale()*near); from < to {
 		prior += curve.within(from, to)
@@ -178,33 +196,47 @@ func (s *Shape) AtMost(p Prediction, curve *Curve) (seconds float64, known bool)
 }
 
 const (
-	surely    = 1 + rounding // more than the rounding error of a sum of forty values
-	lastPoint = 2*Points - 1 // the weight beyond the quantile 31/32 is less than 1/31 of the other weight
+	// A factor that is larger than the rounding error of a sum of forty values can be.
+	surely = 1 + rounding
+	// The weight beyond the quantile 31/32 is less than 1/lastPoint of the weight up to it.
+	lastPoint = 2*Points - 1
 )
 
 // These numbers are choices; docs/calibration.md shows how far predictions are off with them.
 const (
-	// EnoughEnds is the number of ends from which on a curve counts. Before that, every attempt that looks slow may
-	// only have begun slowly.
-	EnoughEnds  = 3
-	fewErrors   = 3   // errors; fewer do not show how much errors differ
-	tooWide     = 1.5 // x the shortest error; if the longest error exceeds this, the errors differ too much
-	early       = 0.1 // x the predicted total, before enough tasks have ended
-	halfEnd     = 0.5 // weight of a total that the curve knows nothing of, in ends
-	evenAssumed = .05 // most weight of the assumed errors for an attempt that moves evenly
+	// EnoughEnds is the number of ended tasks from which on a curve is used to weigh predictions. Before that, an
+	// attempt that looks slow may only have begun slowly.
+	EnoughEnds = 3
+	// If fewer errors than fewErrors were seen, it is unknown how much errors differ.
+	fewErrors = 3
+	// If the largest error is more than tooWide times the smallest, the errors differ too much for an answer.
+	tooWide = 1.5
+	// Before enough tasks have ended, the predicted total is multiplied by early.
+	early = 0.1
+	// The weight, in ended tasks, of a total time that no task in the curve has shown.
+	halfEnd = 0.5
+	// The largest weight of the assumed errors for an attempt that progresses evenly, as a part of their full weight.
+	evenAssumed = .05
 )
 
-// adder adds times with their weights to an outlook.
+// adder adds possible remaining times and their weights to an outlook.
 type adder struct {
-	o     *Outlook
-	p     Prediction
-	curve *Curve  // nil if all totals are equally probable
-	least float64 // probability of a total that the curve knows nothing of
-	scale float64 // seconds of the task in one unit of the curve
-	sum   float64 // sum of the weights
+	// The outlook to which times are added.
+	o *Outlook
+	// The prediction for the attempt.
+	p Prediction
+	// The times of tasks; nil if all totals are taken to be equally probable.
+	curve *Curve
+	// The probability of a total time that no task in the curve has shown.
+	least float64
+	// The number of seconds of the task in one unit of the curve.
+	scale float64
+	// The sum of the weights of all added times.
+	sum float64
 }
 
-// byAge adds the remaining time by age alone, weighed by the probability that a task is at least so old.
+// byAge adds the remaining time that the attempt's age alone predicts. The weight is multiplied by the probability
+// that a task is at least as old as the attempt.
 func (a *adder) byAge(weight float64) {
 	r := Residual{Curve: a.curve, Age: a.p.Age, Scale: a.scale}
 	if left := r.Mean(); left >= 0 && !math.IsInf(left, 1) {
@@ -212,8 +244,8 @@ func (a *adder) byAge(weight float64) {
 	}
 }
 
-// assumedPart returns the part of their weight that the assumed errors keep, given the least and the largest of n
-// seen errors. The more errors were seen, and the less they differ, the smaller is the part.
+// assumedPart returns which part of their weight the assumed errors keep. Arguments least and most are the smallest
+// and the largest of the n seen errors. The part is smaller if more errors were seen, and if they differ less.
 func (p *Prediction) assumedPart(least, most float32, n int) float64 {
 	part := 1.0
 	if n > 0 {
@@ -225,7 +257,8 @@ func (p *Prediction) assumedPart(least, most float32, n int) float64 {
 	return part
 }
 
-// spread returns the least and the largest of the seen errors, and their number.
+// spread returns the smallest and the largest of the seen errors, and how many errors were seen. It looks at the
+// errors of a phase (own) and of its kind.
 func spread(own, kind *ring) (least, most float32, n int) {
 	least = math.MaxFloat32
 	for _, r := range [...]*ring{own, kind} {
@@ -236,7 +269,8 @@ func spread(own, kind *ring) (least, most float32, n int) {
 	return least, most, own.kept() + kind.kept()
 }
 
-// errors adds the errors that a phase or its kind has shown; weight is their weight together.
+// errors adds a possible time for each error in the ring. The argument weight is the weight of all these errors
+// together.
 func (a *adder) errors(r *ring, weight float64) {
 	n := r.kept()
 	weight /= float64(n)
@@ -245,13 +279,14 @@ func (a *adder) errors(r *ring, weight float64) {
 	}
 }
 
-// error adds the total that an error gives.
+// error adds the remaining time that follows from one error: the predicted total times the error, minus the age.
 func (a *adder) error(ratio, weight float64) {
 	total := a.p.total(ratio)
 	if !(total*near > a.p.Age) || math.IsInf(total, 1) {
 		return
 	}
-	weight = float64(weight * a.prior(total/a.scale)) // no fused multiply-add into the sum
+	// The conversion prevents a fused multiply-add into the sum of the weights.
+	weight = float64(weight * a.prior(total/a.scale))
 	if total <= a.p.Age {
 		least, most := total/near, float64(total*near)
 		weight = float64(weight * ((most - a.p.Age) / (most - least)))
@@ -260,7 +295,7 @@ func (a *adder) error(ratio, weight float64) {
 	a.put(total-a.p.Age, weight)
 }
 
-// put adds a remaining time in its place.
+// put inserts a remaining time with its weight, so that the times stay in ascending order.
 func (a *adder) put(left, weight float64) {
 	o := a.o
 	i := o.n
@@ -272,7 +307,7 @@ func (a *adder) put(left, weight float64) {
 	a.sum += weight
 }
 
-// finish turns the weights into probabilities, and reports whether there is any weight.
+// finish replaces the weights by probabilities, and reports whether any time has a positive weight.
 func (a *adder) finish() bool {
 	o, p := a.o, 0.0
 	if !(a.sum > 0) {
@@ -282,14 +317,16 @@ func (a *adder) finish() bool {
 	o.mean = 0
 	for i := range o.n {
 		weight := o.upTo[i] / a.sum
-		o.mean += float64(o.left[i] * weight) // no fused multiply-add: every machine gives the same answer
+		// The conversion prevents a fused multiply-add, so that every machine gives the same result.
+		o.mean += float64(o.left[i] * weight)
 		p += weight
 		o.upTo[i] = p
 	}
 	return true
 }
 
-// prior returns the probability that the curve gives to times near a total; 1 if no curve counts.
+// prior returns the probability that the curve gives to times near a total, in units of the curve. It returns 1 if
+// all totals are taken to be equally probable.
 func (a *adder) prior(total float64) float64 {
 	if a.curve == nil {
 		return 1
@@ -297,7 +334,7 @@ func (a *adder) prior(total float64) float64 {
 	return a.curve.within(total/near, total*near) + a.least
 }
 
-// Mean returns the expected remaining time; +Inf if nothing is known. O(1).
+// Mean returns the expected remaining time, in seconds. It returns +Inf if nothing is known. O(1).
 func (o *Outlook) Mean() float64 {
 	if o.n == 0 {
 		return math.Inf(1)
@@ -305,7 +342,7 @@ func (o *Outlook) Mean() float64 {
 	return o.mean
 }
 
-// CDF returns P(X <= x); 0 if nothing is known. O(1).
+// CDF returns the probability that the remaining time is at most x. It returns 0 if nothing is known. O(1).
 func (o *Outlook) CDF(x float64) float64 {
 	i := 0
 	for i < o.n && o.left[i] <= x {
@@ -314,7 +351,7 @@ func (o *Outlook) CDF(x float64) float64 {
 	return o.first(i)
 }
 
-// Below returns P(X < x); 0 if nothing is known. O(1).
+// Below returns the probability that the remaining time is less than x. It returns 0 if nothing is known. O(1).
 func (o *Outlook) Below(x float64) float64 {
 	i := 0
 	for i < o.n && o.left[i] < x {
@@ -323,7 +360,7 @@ func (o *Outlook) Below(x float64) float64 {
 	return o.first(i)
 }
 
-// first returns the probability of the first i times.
+// first returns the probability that the remaining time is among the i shortest possible times.
 func (o *Outlook) first(i int) float64 {
 	if i == 0 {
 		return 0

@@ -2,25 +2,28 @@ package survival
 
 import "math"
 
-// Residual is the distribution of the remaining time of a task, in seconds, by its age alone: T - a, given T > a. If
-// the task is at least as old as the longest value of the curve, the distribution is the tail of the curve. The zero
-// value knows nothing: its mean is +Inf. Residual implements estimate.Distribution.
+// Residual is the distribution of the remaining time of a task, in seconds, predicted from its age alone. If T is the
+// time of a task and a is its age, this is the distribution of T - a, given that T > a. If the task is at least as
+// old as the longest value of the curve, the distribution comes from the tail of the curve. The zero value knows
+// nothing: its mean is +Inf. Residual implements estimate.Distribution.
 //
-// The task's own age may be among the values of the curve and changes no answer: the product limit counts the task at
-// no time after its age.
+// The curve may contain the task's own age as a value. This changes no answer, because the answers depend only on the
+// curve at times after that age.
 type Residual struct {
-	// Curve is the distribution of the times of tasks. If it is nil or empty, nothing is known.
+	// Curve is the distribution of the times of tasks. If Curve is nil or empty, nothing is known.
 	Curve *Curve
 	// Age is how long the task has run, in seconds; 0 or more.
 	Age float64
-	// Scale converts units: one unit of the curve is Scale seconds of this task. A task with twice the work of others
-	// has the Scale 2. 0 means 1.
+	// Scale converts units: one unit of the curve is Scale seconds of this task. For example, a task with twice the
+	// work of other tasks has Scale 2. 0 means 1.
 	Scale float64
-	above float64 // P(T > a), if Set has computed it; else 0
+	// The probability that a task takes longer than Age. It is 0 if Set has not computed it.
+	above float64
 }
 
-// Set makes r the remaining time of a task of the given age, in seconds. It computes P(T > a) at once, which most
-// answers need. r is valid until the next Fit of the curve. O(log n), no allocation.
+// Set makes r the remaining time of a task of the given age, in seconds. It computes at once the probability that a
+// task takes longer than this age, because most answers need it. r is valid until the next Fit of the curve. O(log
+// n), no allocation.
 func (r *Residual) Set(c *Curve, age, scale float64) {
 	*r = Residual{Curve: c, Age: age, Scale: scale}
 	if a, _, ok := r.age(); ok && a < c.longest {
@@ -28,7 +31,8 @@ func (r *Residual) Set(c *Curve, age, scale float64) {
 	}
 }
 
-// survived returns P(T > a) for an age below L.
+// survived returns the probability that a task takes longer than a, for an age a below the longest value of the
+// curve.
 func (r Residual) survived(a float64) float64 {
 	if r.above > 0 {
 		return r.above
@@ -36,7 +40,8 @@ func (r Residual) survived(a float64) float64 {
 	return r.Curve.Above(a)
 }
 
-// age returns the age in units of the curve, and whether there is an answer.
+// age returns the age of the task in units of the curve, and the number of seconds in one such unit. It reports
+// whether the remaining time is known (ok).
 func (r Residual) age() (a, scale float64, ok bool) {
 	if scale = r.Scale; scale == 0 {
 		scale = 1
@@ -44,7 +49,7 @@ func (r Residual) age() (a, scale float64, ok bool) {
 	return r.Age / scale, scale, r.Curve != nil && r.Curve.n > 0 && r.Age >= 0 && scale > 0
 }
 
-// Mean returns E(T - a | T > a); +Inf if nothing is known. O(log n).
+// Mean returns the expected remaining time, E(T - a | T > a). It returns +Inf if nothing is known. O(log n).
 func (r Residual) Mean() float64 {
 	a, scale, ok := r.age()
 	switch {
@@ -56,12 +61,14 @@ func (r Residual) Mean() float64 {
 	return r.Curve.mass(a) / r.survived(a) * scale
 }
 
-// CDF returns P(T - a <= x | T > a); 0 if nothing is known. O(log n).
+// CDF returns the probability that the remaining time is at most x. It returns 0 if nothing is known. O(log n).
 func (r Residual) CDF(x float64) float64 { return r.below(x, false) }
 
-// Below returns P(T - a < x | T > a); 0 if nothing is known. O(log n).
+// Below returns the probability that the remaining time is less than x. It returns 0 if nothing is known. O(log n).
 func (r Residual) Below(x float64) float64 { return r.below(x, true) }
 
+// below returns the probability that the remaining time is at most x. If strict is true, it returns the probability
+// of less than x.
 func (r Residual) below(x float64, strict bool) float64 {
 	a, scale, ok := r.age()
 	if !ok || !(x > 0) {

@@ -53,7 +53,8 @@ func TestOutlookScalesWithTheWork(t *testing.T) {
 	}
 }
 
-// A trail notes when each twelfth was passed. Between two reports the progress is taken to be even.
+// A trail records the age at which each twelfth of the work was done. Between two reports the progress is taken to be
+// even.
 func TestProgressIsEvenBetweenTwoReports(t *testing.T) {
 	var trail survival.Trail
 	trail.Report(10*time.Second, 0)
@@ -98,10 +99,10 @@ func TestANoisyReportIsEvenAndAStallIsNot(t *testing.T) {
 	assert.False(t, above.Even(2))
 }
 
-// The factor 1.3 tells even attempts from uneven attempts, at the end of six parts of 12. Even attempts pass in 85 %
-// of the cases; their reports are off by a log-normal factor (σ .3 an attempt, .1 a report). Attempts with parts of
-// log-normal times (σ .5) pass in 20 to 37 %: fewer reports let more of them pass. With -v the test prints the
-// shares.
+// The factor 1.3 separates even attempts from uneven attempts, at the end of six parts of 12. Of the even attempts,
+// 85 % are recognized as even, although their reports are wrong by a log-normal factor (σ is .3 for each attempt and
+// .1 for each report). If the parts of an attempt take log-normal times (σ is .5), 20 to 37 % of the attempts are
+// taken for even: with fewer reports, more of them are. With -v the test prints the shares.
 func TestEvenShares(t *testing.T) {
 	const attempts, half = 4000, survival.Parts / 2
 	for _, every := range []float64{2, 5, 10} { // seconds between reports; an even attempt takes 100 s

@@ -11,8 +11,8 @@ import (
 	"github.com/straggler-go/straggler/estimate/survival"
 )
 
-// Set computes some answers at once, and keeps them from task to task and from curve to curve. They are equal, to the
-// bit, to the answers that are computed each time.
+// Set computes some answers in advance, and uses its memory again for the next task and the next curve. The answers
+// are equal, to the last bit, to answers that are computed anew each time.
 func TestSetChangesNoAnswer(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	var curves [2]survival.Curve

@@ -9,45 +9,62 @@ import (
 
 // These numbers are choices.
 const (
-	ringSize     = 16   // errors that a stage keeps
-	shapeMemory  = 50   // attempts in the mean shape; the influence of older attempts fades
-	kindAttempts = 4    // attempts; the experience of the kind counts as at most this many attempts of a phase
-	linearWithin = 0.01 // share; a shape with no larger offset counts as linear
+	// The number of errors that are kept for each stage.
+	ringSize = 16
+	// The mean shape is updated as if at most shapeMemory attempts had been seen before. So each new attempt moves
+	// the mean by at least 1/51 of the difference, and old attempts lose influence.
+	shapeMemory = 50
+	// A phase also uses the experience of other phases of its kind. This experience has at most the weight of
+	// kindAttempts attempts of the phase itself.
+	kindAttempts = 4
+	// A shape with no larger offset than this is treated as linear. An offset is a share of the time less a share of
+	// the work.
+	linearWithin = 0.01
 )
 
-// Shape learns how progress and time are related, for one kind of phase. It learns two things for each stage, a
-// twelfth of the work:
+// Shape learns how progress and time are related, for one kind of phase. A phase is a group of tasks that do the same
+// work, and phases of one kind do the same work. The work of a task is divided into twelve parts; the end of a part
+// is called a stage. Shape learns two things for each stage:
 //
 //   - The share of its time that an attempt has run at this stage.
 //   - The error of the prediction at this stage: the time that the attempt took, divided by the time that was
 //     predicted. The error 1.25 means that the attempt took a quarter longer than predicted.
 //
-// Four assumed errors, 0.25, 0.5, 0.8 and 1.25, count as well. They stand for errors that no attempt has shown yet,
-// and lose weight as the shape learns.
+// Four assumed errors, 0.25, 0.5, 0.8 and 1.25, are included as well. They represent errors that no attempt has shown
+// yet, and lose weight as the shape learns.
 //
-// A phase has a shape of its own, made by [Shape.Phase] from the shape of its kind. Both shapes learn from the
+// A phase has a shape of its own, which [Shape.Phase] makes from the shape of its kind. Both shapes learn from the
 // attempts that finish.
 //
-// The zero value has learned nothing, and takes progress to be linear in time. It takes 200 bytes, and 1 kB more once
-// it has learned. Do not copy the struct, because both values would share the errors: use [Shape.Clone]. A shape is
-// not safe for concurrent use; keep one for each phase, and one for each kind.
+// The zero value has learned nothing, and assumes that progress is linear in time. It takes 200 bytes, and 1 kB more
+// as soon as it has learned. Do not copy the struct, because both copies would share the errors: use [Shape.Clone]. A
+// shape is not safe for concurrent use. Keep a shape for each phase, and a shape for each kind.
 type Shape struct {
-	offsets  [Parts + 1]float64 // share of the time at the end of each part, less the share of the work there
-	attempts float64            // attempts in the mean that offsets is; at most shapeMemory
-	bent     bool               // some offset is larger than linearWithin
-	errors   *[Parts + 1]ring   // the errors of each stage; nil before the first error
-	kind     *Shape             // shape of the kind; nil if there is none
-	finished int                // attempts of the phase that have finished
-	places   [Parts + 1]int32   // for each stage, the number of this phase's error in the ring of the kind; 0 if there is none
+	// For each stage, the mean share of the time that has passed, less the share of the work that is done.
+	offsets [Parts + 1]float64
+	// The number of attempts in the means of the field offsets; at most shapeMemory.
+	attempts float64
+	// True if at least one offset is larger than linearWithin: progress is not linear in time.
+	bent bool
+	// The latest errors of each stage; nil before the first error.
+	errors *[Parts + 1]ring
+	// The shape of the kind, that is, of all phases that do the same work; nil if there is none.
+	kind *Shape
+	// The number of attempts of the phase that have finished.
+	finished int
+	// For each stage, the number of the error that this phase has added to the ring of its kind; 0 if there is none.
+	places [Parts + 1]int32
 }
 
-// ring keeps the latest errors of a stage.
+// ring contains the latest errors of a stage.
 type ring struct {
+	// The errors. Error number n is at index (n-1) modulo ringSize.
 	ratio [ringSize]float32
-	seen  int // errors that the ring has taken in all
+	// The number of errors that were ever added, including errors that were overwritten.
+	seen int
 }
 
-// rings returns the errors of all stages, and makes room for them if there is none yet.
+// rings returns the errors of all stages. It allocates them if the shape has no errors yet.
 func (s *Shape) rings() *[Parts + 1]ring {
 	if s.errors == nil {
 		s.errors = new([Parts + 1]ring)
@@ -55,7 +72,7 @@ func (s *Shape) rings() *[Parts + 1]ring {
 	return s.errors
 }
 
-// at returns the errors of a stage. It returns nil before the shape has any error.
+// at returns the errors of a stage. It returns nil if the shape has no errors yet.
 func (s *Shape) at(stage int) *ring {
 	if s.errors == nil {
 		return nil
@@ -63,7 +80,7 @@ func (s *Shape) at(stage int) *ring {
 	return &s.errors[stage]
 }
 
-// all returns how many errors the ring has taken, including the errors that it has dropped. A nil ring has taken
+// all returns how many errors were ever added to the ring, including errors that were overwritten. A nil ring has
 // none.
 func (r *ring) all() int {
 	if r == nil {
@@ -72,9 +89,9 @@ func (r *ring) all() int {
 	return r.seen
 }
 
-// put adds an error, and returns its number: the first error of the ring has the number 1. If the ring still keeps
-// the error of the number at, the new error replaces it and takes its number. If at is 0, put replaces no error. An
-// error that is not positive, or too large for a float32, is not added.
+// put adds an error to the ring, and returns the number of the error. Errors are numbered from 1. If at is the number
+// of an error that the ring still contains, the new error replaces that error and gets the number at. An error that
+// is not positive, or too large for a float32, is ignored; then put returns at.
 func (r *ring) put(ratio float64, at int32) int32 {
 	if !(ratio > 0 && ratio < math.MaxFloat32) {
 		return at
@@ -87,26 +104,27 @@ func (r *ring) put(ratio float64, at int32) int32 {
 	return at
 }
 
-// kept returns how many errors the ring keeps. A nil ring keeps none.
+// kept returns how many errors the ring contains. A nil ring contains none.
 func (r *ring) kept() int { return min(r.all(), ringSize) }
 
-// The assumed errors stand for errors that no attempt has shown yet. In attempts of 10 s and more in public Hadoop
-// traces, the predicted total time is too long by 12 to 60 % for the middle half of the attempts, and by a factor of
-// 4 for one attempt in twenty.
+// assumed contains errors that are assumed before attempts have shown real errors. An error is the time that an
+// attempt took, divided by its predicted time. The values come from attempts of 10 s and more in public Hadoop
+// traces. There the predicted total time is too long by 12 to 60 % for the middle half of the attempts. It is too
+// long by a factor of 4 for one attempt in twenty.
 var assumed = [...]float64{0.25, 0.5, 0.8, 1.25}
 
-// Phase returns a shape for a phase of this kind. The new shape starts with the experience of the kind, which counts
-// as four attempts.
+// Phase returns a new shape for a phase whose kind has the shape s. The new shape starts with the experience of the
+// kind, with the weight of at most four attempts.
 //
-// The phase teaches its kind in turn, by its attempts number 1, 2, 4, 8, and so on, so that a large phase does not
-// outweigh all others. Each such attempt replaces the errors of the attempt before it: attempts of a phase have
-// similar errors, so together they count as a single attempt. The kind must not be used by two goroutines at once.
-// O(1), one allocation.
+// The kind also learns from the phase, but only from its attempts number 1, 2, 4, 8, and so on. So a large phase does
+// not outweigh all others. Each such attempt replaces the errors that the phase has added to the kind before:
+// attempts of a phase have similar errors, so together they have the weight of a single attempt. Two goroutines must
+// not use the kind at the same time. O(1), one allocation.
 func (s *Shape) Phase() *Shape {
 	return &Shape{offsets: s.offsets, attempts: min(s.attempts, kindAttempts), bent: s.bent, kind: s}
 }
 
-// Clone returns an independent shape with the same experience and the same kind. O(1).
+// Clone returns an independent shape with the same experience. The clone belongs to the same kind. O(1).
 func (s *Shape) Clone() *Shape {
 	c := *s
 	if s.errors != nil {
@@ -124,13 +142,13 @@ func (s *Shape) Time(done float64) float64 {
 	}
 	k := int(done * Parts)
 	within := float64(done*Parts) - float64(k)
-	// No fused multiply-add: every machine gives the same answer.
+	// The conversions to float64 prevent fused multiply-adds, so that every machine gives the same result.
 	return done + s.offsets[k] + float64(within*(s.offsets[k+1]-s.offsets[k]))
 }
 
-// Finish learns from an attempt that has finished: from its trail, and from the time that the attempt took. model is
-// the model that predicts the remaining time from the progress; Finish applies it to the progress as [Shape.Time]
-// reads it. O(1). Only the first call allocates.
+// Finish learns from an attempt that has finished: from its trail t (its progress), and from the time that the
+// attempt took. The argument model is the model that predicts the remaining time from the progress. Finish gives the
+// model the progress after [Shape.Time] has corrected it. O(1). Only the first call allocates.
 func (s *Shape) Finish(t *Trail, took time.Duration, model estimate.Linear) {
 	if t.n == 0 || took <= 0 {
 		return
@@ -142,8 +160,9 @@ func (s *Shape) Finish(t *Trail, took time.Duration, model estimate.Linear) {
 	}
 }
 
-// learn adds an attempt to the shape. For the shape of a kind, places holds the numbers of the errors of the
-// attempt's phase, and learn updates them.
+// learn adds an attempt to the shape. The argument places is nil for the shape of a phase. For the shape of a kind,
+// places contains the number of the error, at each stage, that the attempt's phase has added before. learn updates
+// these numbers.
 func (s *Shape) learn(t *Trail, took time.Duration, model estimate.Linear, places *[Parts + 1]int32) {
 	seconds := took.Seconds()
 	var p estimate.Progress
@@ -162,7 +181,9 @@ func (s *Shape) learn(t *Trail, took time.Duration, model estimate.Linear, place
 	}
 	whole := seconds
 	if t.n == Parts {
-		whole = t.passed[Parts-1].seconds() // the model adds the rest, in which the attempt wraps up
+		// The trail covers all the work. The rest of the time, in which the attempt only wraps up, is added by the
+		// model.
+		whole = t.passed[Parts-1].seconds()
 	}
 	if !(whole > 0) {
 		return
@@ -170,27 +191,32 @@ func (s *Shape) learn(t *Trail, took time.Duration, model estimate.Linear, place
 	s.attempts = min(s.attempts+1, shapeMemory)
 	s.bent = false
 	for k := 1; k < Parts; k++ {
-		at := seconds // for an attempt without a report after stage k
+		// The value for an attempt without a report after stage k.
+		at := seconds
 		if k <= int(t.n) {
 			at = t.passed[k-1].seconds()
 		} else if t.done < 1 {
 			at = t.between(edge(k), seconds, 1)
 		}
-		// One attempt is not yet a shape: after the first attempt, the offset is half of the attempt's offset.
+		// One attempt is not yet a shape. So after the first attempt, the offset is only half of the attempt's
+		// offset.
 		s.offsets[k] += (min(at/whole, 1) - float64(k)/Parts - s.offsets[k]) / (s.attempts + 1)
 		s.bent = s.bent || math.Abs(s.offsets[k]) > linearWithin
 	}
 }
 
-// The weight of all assumed errors together, in errors seen: 2 before the kind has shown an error, 1 after two
-// errors, 1/2 after six. These numbers are choices.
+// The weight of all assumed errors together, in multiples of one seen error. It is 2 before the kind of the phase has
+// shown an error, 1 after two errors, and 1/2 after six. These numbers are choices.
 const (
-	assumedAtFirst = 2.0 // the weight before the kind has shown an error
-	assumedHalves  = 2.0 // errors of the kind after which that weight has halved
+	// The weight of all assumed errors together, in seen errors, before the kind has shown an error.
+	assumedAtFirst = 2.0
+	// The number of errors that the kind must have shown until the weight of the assumed errors has halved.
+	assumedHalves = 2.0
 )
 
-// errorsAt returns the errors of a stage: the errors of the phase and of its kind, and the weight of the assumed
-// errors. That weight does not consider yet how far the seen errors differ.
+// errorsAt returns the errors of a phase at a stage (own), the errors of its kind at that stage, and the weight of
+// the assumed errors. The weight does not depend on how much the seen errors differ; assumedPart corrects it for
+// that.
 func (s *Shape) errorsAt(stage int) (own, kind *ring, assumedWeight float64) {
 	own = s.at(stage)
 	if s.kind == nil {
@@ -200,8 +226,9 @@ func (s *Shape) errorsAt(stage int) (own, kind *ring, assumedWeight float64) {
 	return own, kind, assumedAtFirst * assumedHalves / (assumedHalves + float64(kind.all()))
 }
 
-// Bias returns the mean error at a stage, which is a number of parts passed; 1 if no error was seen. To predict the
-// mean time of many tasks, multiply the predicted time by the bias. O(1), no allocation.
+// Bias returns the mean error of predictions at a stage, from 1 to [Parts]. An error is the time that an attempt
+// took, divided by its predicted time. If no error was seen, Bias returns 1. To predict the mean time of many tasks,
+// multiply the predicted time by the bias. O(1), no allocation.
 func (s *Shape) Bias(stage int) float64 {
 	own, kind, _ := s.errorsAt(min(max(stage, 1), Parts))
 	kindWeight := float64(min(kind.kept(), kindAttempts))
@@ -212,7 +239,7 @@ func (s *Shape) Bias(stage int) float64 {
 	return (float64(mean(own)*ownWeight) + float64(mean(kind)*kindWeight)) / (ownWeight + kindWeight)
 }
 
-// mean returns the mean of the errors that the ring keeps; 0 if it keeps none.
+// mean returns the mean of the errors in the ring; 0 if the ring contains none.
 func mean(r *ring) float64 {
 	sum, n := 0.0, r.kept()
 	for i := range n {

@@ -97,8 +97,8 @@ func TestTheShapeCorrectsProgressThatStalls(t *testing.T) {
 	assert.Equal(t, 1., s.Time(1))
 }
 
-// Reported speeds are off. A task that looks half as long again as the ended tasks probably is not longer; a task
-// that looks ten times as long is.
+// Reported speeds are inexact. If a task seems to take half as long again as the ended tasks, it probably takes no
+// longer than they did. If it seems to take ten times as long, it probably does take longer.
 func TestAPredictionDoesNotOutvoteTheCurve(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	s := new(survival.Shape)
@@ -117,7 +117,7 @@ func TestAPredictionDoesNotOutvoteTheCurve(t *testing.T) {
 	}
 }
 
-// Before any error was seen, a tenth of a prediction counts until three tasks have ended.
+// Before any error was seen, a prediction is replaced by a tenth of it until three tasks have ended.
 func TestBeforeThreeEndsATenthOfThePredictionCounts(t *testing.T) {
 	var s survival.Shape
 	var o survival.Outlook
@@ -187,7 +187,7 @@ func TestShapeDoesNotAllocate(t *testing.T) {
 	}))
 }
 
-// Attempts of a phase have similar errors, so together they count as a single attempt for the kind. Three large
+// Attempts of a phase have similar errors, so together they are treated as a single attempt for the kind. Three large
 // phases in a row with good predictions do not hide that other phases had bad predictions.
 func TestAPhaseTeachesItsKindAsASingleAttempt(t *testing.T) {
 	kind, off := new(survival.Shape), func(u float64) float64 { return 0.5 * u }
@@ -255,7 +255,7 @@ func TestARestoredPhaseReplacesItsOwnErrors(t *testing.T) {
 	assert.Equal(t, want, got)
 }
 
-// A nil curve counts as a curve without ends, in Outlook as in AtMost.
+// A nil curve is treated as a curve without ends, in Outlook as in AtMost.
 func TestANilCurveCountsAsAnEmptyCurve(t *testing.T) {
 	s := new(survival.Shape)
 	p := survival.Prediction{Age: 10, Total: 1000, Stage: 1}

@@ -114,7 +114,7 @@ func TestTailQuantilesAgreeWithItsProbabilities(t *testing.T) {
 }
 
 // An outlier among silent tasks is expected to run for four times as long again, and another outlier for as long
-// again. A change of Silent counts from the next Fit on, and a snapshot keeps it.
+// again. A change of Silent has an effect from the next Fit on, and a snapshot keeps it.
 func TestSilentOutliersNeedFourTimesTheirAge(t *testing.T) {
 	c := evenly(38, 2, 1e6)
 	assert.InEpsilon(t, 1e6, survival.Residual{Curve: c, Age: 1e6}.Mean(), 1e-9)

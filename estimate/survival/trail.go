@@ -7,22 +7,27 @@ import (
 	"github.com/straggler-go/straggler/internal/num"
 )
 
-// Parts is the number of equal parts into which the progress of a task is divided. The end of a part is a stage. It
-// is a choice.
+// Parts is the number of equal parts into which the work of a task is divided. The end of a part is called a stage.
+// The number is a choice.
 const Parts = 12
 
-// Trail holds the progress of one attempt: the age at which the attempt passed the end of each part. The zero value
-// is an attempt that has just begun. It takes 36 bytes. It is not safe for concurrent use; keep one for each attempt.
+// Trail contains the progress of one attempt: the age at which the attempt passed the end of each part of its work.
+// The zero value is an attempt that has just begun. It takes 36 bytes. It is not safe for concurrent use; keep a
+// Trail for each attempt.
 type Trail struct {
+	// For each part of the work, the age of the attempt when the part was done.
 	passed [Parts]packed
-	age    float32 // in seconds, at the latest report that showed progress
-	done   float32 // share of the work that was done then
-	n      int8    // number of parts passed
+	// The age of the attempt, in seconds, at the latest report that showed progress.
+	age float32
+	// The share of the work that was done at the latest report that showed progress.
+	done float32
+	// The number of parts that are done.
+	n int8
 }
 
-// Report takes the age of the attempt, and the share of its work that is done. Report clamps the share to at most 1.
-// It ignores a report with no larger share, or with a smaller age, than the report before. Between two reports the
-// progress is taken to be even. O(1), no allocation.
+// Report records a progress report: the age of the attempt, and the share of its work that is done. A share above 1
+// is treated as 1. A report is ignored if its share is not larger than before, or its age is smaller than before.
+// Between two reports the progress is assumed to be even. O(1), no allocation.
 func (t *Trail) Report(age time.Duration, done float64) {
 	share, seconds := float32(min(done, 1)), age.Seconds()
 	if !(share > t.done) || !(seconds >= float64(t.age)) {
@@ -35,58 +40,64 @@ func (t *Trail) Report(age time.Duration, done float64) {
 	t.done, t.age = share, float32(seconds)
 }
 
-// edge returns the share of the work at the end of the first k parts.
+// edge returns the share of the work that is done at the end of the first k parts.
 func edge(k int) float64 { return float64(float32(k) / Parts) }
 
-// between returns the age at which the attempt had done a share of its work, if the attempt has done more at a later
-// age.
+// between returns the age at which the attempt had done a certain share of its work. The attempt had done less at its
+// latest recorded report, and has done the larger share done at the given age. Between the two the progress is
+// assumed to be even.
 func (t *Trail) between(share, age, done float64) float64 {
 	before := float64(t.done)
 	at := float64(t.age)
 	return at + float64((share-before)/(done-before)*(age-at))
 }
 
-// Passed returns how many parts the attempt has passed, from 0 to [Parts]. O(1).
+// Passed returns how many parts of its work the attempt has done, from 0 to [Parts]. O(1).
 func (t *Trail) Passed() int { return int(t.n) }
 
-// packed is a number of seconds from a millisecond to three weeks, with an error of at most 1 in 4,000. It holds the
-// middle bits of a float32: the end of the exponent and the beginning of the fraction.
+// packed is a time in 16 bits: from a millisecond to three weeks, with an error of at most 1 in 4,000. The 16 bits
+// are the middle bits of a float32: the lower bits of the exponent and the upper bits of the fraction.
 type packed uint16
 
 const (
-	// Bits that are dropped of the 23 of a float32's fraction. The other bits tell times apart that differ by 1 in
-	// 4,000.
+	// The number of low bits of the 23-bit fraction of a float32 that are dropped. The other bits distinguish times
+	// that differ by 1 in 4,000.
 	droppedBits = 12
-	leastPacked = (num.Bias32 - 10) << num.Fraction32 // the bits of the float32 2^-10
+	// The bits of the float32 2^-10, the smallest time.
+	leastPacked = (num.Bias32 - 10) << num.Fraction32
 )
 
-// pack rounds a number of seconds. It takes a time below 2^-10 s for 2^-10 s.
+// pack rounds a number of seconds to a packed time. A time below 2^-10 s, also a negative time, becomes 2^-10 s.
 func pack(seconds float64) packed {
-	bits := math.Float32bits(float32(seconds)) + 1<<(droppedBits-1) // rounds to the nearest
+	// The added number makes the result the nearest packed time.
+	bits := math.Float32bits(float32(seconds)) + 1<<(droppedBits-1)
 	if !(seconds >= 0) || bits < leastPacked {
 		return 0
 	}
 	return packed(min((bits-leastPacked)>>droppedBits, math.MaxUint16))
 }
 
-// seconds returns the time that pack has packed.
+// seconds returns the packed time in seconds.
 func (p packed) seconds() float64 {
 	return float64(math.Float32frombits(uint32(p)<<droppedBits + leastPacked))
 }
 
-// Done returns the largest share of its work that the attempt has reported, up to 1; 0 if it has reported none. O(1).
+// Done returns the largest share of its work that the attempt has reported, at most 1. It returns 0 before the first
+// report. O(1).
 func (t *Trail) Done() float64 { return float64(t.done) }
 
-// x the shortest of the totals that an attempt's progress has predicted; the longest total of an attempt that moves
-// evenly is no longer. Chosen by a simulation, which TestEvenShares repeats: after six parts, 85 % of the attempts
-// pass if their reports are off by a log-normal factor (σ .3 an attempt, .1 a report). If the parts take log-normal
-// times (σ .5), 20 to 37 % of the attempts pass.
+// evenTotals is the largest ratio of the longest to the shortest total time that the progress of an even attempt has
+// predicted. It was chosen by a simulation, which TestEvenShares repeats. If the parts of an attempt take equal
+// times, and only its reports are wrong by a log-normal factor (σ is .3 for each attempt and .1 for each report), 85
+// % of the attempts are even after six parts. If the parts take log-normal times (σ is .5), 20 to 37 % of the
+// attempts are.
 const evenTotals = 1.3
 
-// Even reports whether the attempt moved evenly through the given number of first parts. If the attempt has passed
-// fewer parts, Even judges these. At the end of each part, the progress predicted a total time. The attempt moved
-// evenly if these totals lie within a factor of 1.3. A report that is a little off changes the time of one part a
-// lot, but the predicted total little. Even returns true for fewer than two parts. O(1), no allocation.
+// Even reports whether the attempt progressed evenly through the first parts of its work; the argument parts is their
+// number. If the attempt has done fewer parts, Even uses these. At the end of each part, the age of the attempt
+// predicts a total time. The attempt progressed evenly if the longest of these totals is at most 1.3 times the
+// shortest. The total is a good measure: a report that is a little wrong changes the time of one part a lot, but the
+// predicted total only a little. For fewer than two parts Even returns true. O(1), no allocation.
 func (t *Trail) Even(parts int) bool {
 	least, most := math.Inf(1), 0.0
 	for i, at := range t.passed[:min(max(parts, 0), int(t.n))] {
@@ -96,7 +107,7 @@ func (t *Trail) Even(parts int) bool {
 	return most <= float64(least*evenTotals)
 }
 
-// Total returns the predicted total time of the attempt in seconds, by its latest report: its age, divided by the
+// Total returns the total time of the attempt that its latest report predicts, in seconds: its age divided by the
 // share of its work that is done. It returns +Inf before the first report. O(1).
 func (t *Trail) Total() float64 {
 	if !(t.done > 0) {

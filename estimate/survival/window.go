@@ -11,68 +11,84 @@ import (
 	"github.com/straggler-go/straggler/internal/snapshot"
 )
 
-// RefitPart says when a curve is fitted again: once more than one in RefitPart of its values has changed. It is a
-// choice.
+// RefitPart says when a curve is fitted again: as soon as more than 1/RefitPart of its values have changed. The
+// number is a choice.
 const RefitPart = 16
 
 // These numbers are choices.
 const (
-	mostInWindow = 4096 // most values that a Window keeps of runs that are over; more values would not improve the curve
-	refitMoments = 1024 // parts of Keep; after one part the curve is fitted again, because all runs that still run have aged
+	// The largest number of ended runs that a Window keeps. More values would not improve the curve.
+	mostInWindow = 4096
+	// The curve is fitted again after the time Keep/refitMoments, even if no run has begun or ended: all running runs
+	// are older then.
+	refitMoments = 1024
 )
 
-// WindowConfig holds the choices of a [Window].
+// WindowConfig contains the settings of a [Window].
 type WindowConfig struct {
-	// Keep is how long the window keeps the time of a run that is over. It must be positive.
+	// Keep is how long the window keeps the time of a run after the run has ended. It must be positive.
 	Keep time.Duration
-	// Origin is the unique name of this process, of at most 255 bytes. Processes that share the times of their runs,
-	// by [Window.AppendDelta] and [Window.Merge], know each other by this name. Empty: the window shares nothing.
+	// Origin is the unique name of this process, of at most 255 bytes. Several processes can share the times of their
+	// runs by [Window.AppendDelta] and [Window.Merge]. They identify each other by this name. If Origin is empty, the
+	// window shares nothing.
 	Origin string
-	// MaxSkew is how far the clock of another process may be ahead. Merge refuses a delta from further in the future.
-	// 0 means a minute.
+	// MaxSkew is how far the clock of another process may be ahead of this process. Merge refuses data from a later
+	// time. 0 means a minute.
 	MaxSkew time.Duration
 }
 
-// Effective returns the configuration with its defaults filled in.
+// Effective returns the configuration with each zero field replaced by its default.
 func (c WindowConfig) Effective() WindowConfig {
 	c.MaxSkew = check.Or(c.MaxSkew, time.Minute)
 	return c
 }
 
-// Validate reports the first field that is out of range, with its value and its range; nil if there is none.
+// Validate returns an error for the first field that is out of range, or nil. The error states the value and the
+// allowed range.
 func (c WindowConfig) Validate() error {
 	const place = "estimate/survival: WindowConfig"
 	return cmp.Or(check.Least(place, "Keep", c.Keep, 1), c.choices().Validate(place))
 }
 
+// choices returns the settings in the form that package merge needs.
 func (c WindowConfig) choices() merge.Choices {
 	return merge.Choices{Origin: c.Origin, Skew: c.MaxSkew, Keep: c.Keep}
 }
 
-// Window keeps the times of runs of one kind of job. It is for a host that has no phases, and knows only when runs
-// start and end. The window holds each run that has not ended, and at most the latest 4096 runs that ended or were
-// killed within Keep. Its [Curve] takes the place of the curve of a phase. Make a window by [NewWindow]. It is not
-// safe for concurrent use; keep one for each kind of job.
+// Window keeps the times of runs of one kind of job. It is for a scheduler that knows only when runs start and end.
+// The window contains each run that has not ended, and up to 4096 of the latest runs that ended or were killed within
+// the time Keep. [Window.Curve] returns the distribution of their times. Create a window with [NewWindow]. A Window
+// is not safe for concurrent use; keep a window for each kind of job.
 type Window struct {
 	config WindowConfig
 	clock  clock.Clock
-	runs   []time.Duration     // for each number of a run, the time at which it began; -1 for a free number
-	free   []int               // the free numbers
-	past   merge.List[pastRun] // the runs that are over
+	// For each run number, the time at which the run began; -1 if the number is free.
+	runs []time.Duration
+	// The run numbers that are free.
+	free []int
+	// The runs that have ended or were killed.
+	past merge.List[pastRun]
 
-	curve   Curve
-	valid   bool          // curve holds the runs as of fitted
-	fitted  time.Duration // when curve was fitted
-	changes int           // runs that began or ended since fitted
+	// The distribution of the times of runs.
+	curve Curve
+	// True if curve contains the runs as of the time fitted.
+	valid bool
+	// The time at which curve was fitted.
+	fitted time.Duration
+	// The number of runs that began or ended since curve was fitted.
+	changes int
 }
 
 // pastRun is a run that ended or was killed.
 type pastRun struct {
-	seconds float64 // its time, or its age when it was killed
-	ended   bool    // false: the run was killed
+	// How long the run took, or how old it was when it was killed.
+	seconds float64
+	// True if the run ended; false if it was killed.
+	ended bool
 }
 
-// NewWindow returns an empty window, or an error that names the field that is out of range.
+// NewWindow returns an empty window. If a field of the configuration is out of range, it returns an error that states
+// the field.
 func NewWindow(c WindowConfig) (*Window, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -80,11 +96,11 @@ func NewWindow(c WindowConfig) (*Window, error) {
 	return &Window{config: c.Effective()}, nil
 }
 
-// at returns the instant now on the clock of the window, which never steps back.
+// at converts the instant now to a time on the clock of the window. This clock never goes backwards.
 func (w *Window) at(now time.Time) time.Duration { return w.config.choices().At(&w.clock, now) }
 
-// Start notes that a run begins, and returns the number of the run. The number is used again once the run is over.
-// O(1) amortised.
+// Start records that a run begins now, and returns the number of the run. After the run has ended, the number is used
+// again. O(1) amortised.
 func (w *Window) Start(now time.Time) int {
 	at := w.at(now)
 	w.changes++
@@ -98,19 +114,20 @@ func (w *Window) Start(now time.Time) int {
 	return len(w.runs) - 1
 }
 
-// End notes that a run is over. If success is true, the run took its age. If success is false, the run was killed,
-// and would have taken at least its age. If no run has the number, End changes nothing. O(1) amortised.
+// End records that the run with the number id ends now. If success is true, the time of the run is its age. If
+// success is false, the run was killed, and would have taken at least its age. If no run has the number id, End
+// changes nothing. O(1) amortised.
 func (w *Window) End(now time.Time, id int, success bool) {
 	if age, ok := w.remove(w.at(now), id); ok {
 		w.add(pastRun{age, success})
 	}
 }
 
-// Observe adds the time of a run without Start and End. If success is true, the run took the given seconds. If
-// success is false, the run was killed at that age. Another unit than seconds is possible if it is always the same:
-// with the seconds that tasks took for a unit of work, the curve is a Prior of estimate.UnitTimes. Observe reports
-// whether it added the time: it refuses a time that is negative, NaN, or more than estimate.MaxSample. O(1)
-// amortised.
+// Observe adds the time of a run that was not recorded by Start and End. If success is true, the run took the given
+// number of seconds. If success is false, the run was killed at that age. The unit need not be seconds, but must be
+// the same for all runs. For example, if the unit is the seconds for one unit of work, the curve can be the Prior of
+// an estimate.UnitTimes. Observe reports whether it added the time: it refuses a time that is negative, NaN, or more
+// than estimate.MaxSample. O(1) amortised.
 func (w *Window) Observe(now time.Time, seconds float64, success bool) bool {
 	w.at(now)
 	ok := seconds >= 0 && seconds <= estimate.MaxSample
@@ -121,7 +138,7 @@ func (w *Window) Observe(now time.Time, seconds float64, success bool) bool {
 	return ok
 }
 
-// add adds a run that is over.
+// add adds a run that ended or was killed.
 func (w *Window) add(o pastRun) {
 	if w.past.Len() >= 2*mostInWindow {
 		w.newest()
@@ -129,16 +146,18 @@ func (w *Window) add(o pastRun) {
 	w.past.Add(w.config.choices(), w.clock.Since, o)
 }
 
-// newest returns the runs in the window that are over, and drops all older runs.
+// newest returns the latest runs that ended or were killed within the time Keep, at most mostInWindow. It drops all
+// other runs that have ended.
 func (w *Window) newest() []merge.Observation[pastRun] {
 	return w.past.Newest(form(), w.config.choices(), w.clock.Since, mostInWindow)
 }
 
-// Drop removes a run that failed: its age says nothing about the time of other runs. If no run has the number, Drop
-// changes nothing. O(1).
+// Drop removes the run with the number id, because it failed: the age of a failed run says nothing about the times of
+// other runs. If no run has the number id, Drop changes nothing. O(1).
 func (w *Window) Drop(now time.Time, id int) { w.remove(w.at(now), id) }
 
-// remove frees the number of a run, and returns its age in seconds.
+// remove frees the number of a run, and returns the age of the run in seconds. It returns false if no run has the
+// number.
 func (w *Window) remove(at time.Duration, id int) (age float64, ok bool) {
 	if id < 0 || id >= len(w.runs) || w.runs[id] < 0 {
 		return 0, false
@@ -150,7 +169,7 @@ func (w *Window) remove(at time.Duration, id int) (age float64, ok bool) {
 	return age, true
 }
 
-// Age returns the age of a run in seconds; 0 if no run has the number. O(1).
+// Age returns the age of the run with the number id, in seconds. If no run has the number, Age returns 0. O(1).
 func (w *Window) Age(now time.Time, id int) float64 {
 	if at := w.at(now); id >= 0 && id < len(w.runs) && w.runs[id] >= 0 {
 		return max(at-w.runs[id], 0).Seconds()
@@ -158,10 +177,11 @@ func (w *Window) Age(now time.Time, id int) float64 {
 	return 0
 }
 
-// Curve returns the curve of the window. It fits the curve again if more than one in sixteen of its runs has begun or
-// ended since the last fit, or if a thousandth of Keep has passed. The curve is valid until the next call. For n runs
-// in the window, a start or an end costs O(log n) amortised, and each thousandth of Keep costs O(n log n). A host
-// that asks about all n runs at one moment pays O(1) for each run.
+// Curve returns the distribution of the times of the runs in the window. It fits the curve again in two cases: more
+// than a sixteenth of the runs have begun or ended since the last fit, or a thousandth of the time Keep has passed.
+// The curve is valid until the next call. For n runs in the window, each start or end of a run costs O(log n)
+// amortised, and each thousandth of Keep costs O(n log n). If Curve is called several times at the same moment, each
+// further call costs O(1).
 func (w *Window) Curve(now time.Time) *Curve {
 	at := w.at(now)
 	if w.valid && w.changes <= w.curve.Len()/RefitPart && at-w.fitted <= w.config.Keep/refitMoments {
@@ -181,7 +201,7 @@ func (w *Window) Curve(now time.Time) *Curve {
 	return &w.curve
 }
 
-// form says how runs that are over are encoded for other processes.
+// form defines how ended runs are encoded for other processes.
 func form() merge.Form[pastRun] {
 	return merge.Form[pastRun]{Place: "estimate/survival", Kind: 'w', Fact: func(c *snapshot.Codec, o *pastRun) {
 		c.Amount(&o.seconds)
@@ -189,25 +209,27 @@ func form() merge.Form[pastRun] {
 	}}
 }
 
-// AppendVersion appends the version of the window to dst. The version is a summary of the runs that the window knows.
-// From it another process finds the runs that this window lacks; see [Window.AppendDelta].
+// AppendVersion appends the version of the window to dst. The version is a summary of the runs that the window
+// contains. Another process uses it to find the runs that this window does not contain; see [Window.AppendDelta].
 func (w *Window) AppendVersion(dst []byte) []byte { return w.past.AppendVersion(form(), dst) }
 
-// AppendDelta appends to dst the runs that are over and are not in since. since is the version of the reader, by its
-// AppendVersion; nil means that the reader knows no run. If origins are given, the delta holds only the runs that
-// these processes have seen. AppendDelta returns an error if since is no version. A run takes about 15 bytes.
+// AppendDelta appends to dst the ended runs that another process does not know. The argument since is the version of
+// that process, from its AppendVersion; nil means that the process knows no run. If origins are given, only runs that
+// were recorded by these processes are appended. AppendDelta returns an error if since is not a version. A run takes
+// about 15 bytes.
 func (w *Window) AppendDelta(dst, since []byte, origins ...string) ([]byte, error) {
 	return w.past.AppendDelta(form(), w.config.choices(), w.clock.Since, dst, since, origins)
 }
 
-// Merge adds the runs of another process from a delta of its AppendDelta. Deltas may come in any order and more than
-// once: windows that know the same runs give the same curve at the same instant, to the last bit, if all their runs
-// are over. At most half of the 4096 kept runs come from one process. Merge returns an error and adds no run in three
-// cases:
+// Merge adds runs that another process has encoded with AppendDelta. Deltas may arrive in any order and more than
+// once. Two windows that know the same runs return the same curve at the same instant, to the last bit, if all their
+// runs have ended. At most half of the 4096 kept runs come from one process. Merge returns an error and adds no run
+// in three cases:
 //
 //   - The window has no Origin.
-//   - The delta is damaged, or is no delta.
-//   - The delta comes from more than MaxSkew after now. The error is a FieldError of package straggler.
+//   - The delta is damaged, or is not a delta.
+//   - The delta was written more than MaxSkew after the instant now. Then the error is a FieldError of package
+//     straggler.
 //
 // O(1) for each run.
 func (w *Window) Merge(now time.Time, delta []byte) error {

@@ -6,20 +6,21 @@ import (
 	"github.com/straggler-go/straggler/internal/num"
 )
 
-// Without is a curve that leaves out one running task. It predicts the time of a new attempt of this task. The age of
-// the running attempt says nothing about that time. If the curve has no other value, nothing is known, and the mean
-// is +Inf. The zero value knows nothing. Without implements estimate.Distribution.
+// Without is a curve that leaves out one running task. It is the distribution of the time of a new attempt of this
+// task: the age of the running attempt says nothing about that time. If the curve has no other value, nothing is
+// known, and the mean is +Inf. The zero value knows nothing. Without implements estimate.Distribution.
 type Without struct {
-	// Curve is the distribution of the times of tasks, with the running task among its values.
+	// Curve is the distribution of the times of tasks. The age of the running task must be one of its values.
 	Curve *Curve
-	// Age is the age of the running task at the latest Fit or later, in units of the curve; 0 or more.
+	// Age is the age of the running task, in units of the curve, at the latest Fit or later. It is 0 or more.
 	Age float64
-	set *others // as computed by Set; nil if Set was not called
+	// The curve without the task, as Set has computed it; nil if Set was not called.
+	set *others
 }
 
-// Set makes w the given curve without a running task of the given age. It computes at once what most answers need, or
-// keeps the result of the previous call if that is the same. w is valid until the next Fit of the curve. A Go copy of
-// w is valid until the next Set. O(log n). The first call allocates.
+// Set makes w the curve c without a running task of the given age. It computes the parts that most answers need, or
+// keeps the parts of the previous call if they are the same. w is valid until the next Fit of the curve. A Go copy of
+// w is valid until the next Set of w. O(log n). The first call allocates.
 func (w *Without) Set(c *Curve, age float64) {
 	set := w.set
 	*w = Without{Curve: c, Age: age}
@@ -38,20 +39,27 @@ func (w *Without) Set(c *Curve, age float64) {
 	w.set = set
 }
 
-// known reports whether the curve has other values than the task's own.
+// known reports whether the curve contains other values than the task's own age.
 func (w Without) known() bool { return w.Curve != nil && w.Curve.n > 1 && w.Age >= 0 }
 
-// others is a curve without one task, which was at risk at the first ends only.
+// others is a curve without one running task. The task belongs to the running tasks at all ends before its age, and
+// is not counted at later ends. An end is a time at which a task of the curve ended.
 type others struct {
-	curve   *Curve
-	ends    int     // number of distinct ends at which the task was at risk
-	factor  float64 // corrects P(T > t) of the curve beyond these ends
-	longest float64 // L without the task
-	beyond  tail    // the tail from L on; the index is 0 until Set has computed it
-	fit     int32   // number of the curve's Fit
+	curve *Curve
+	// The number of distinct ends (times at which tasks ended) up to the age of the task that is left out.
+	ends int
+	// A factor for the later ends: P(T > t) without the task is P(T > t) of the curve, times factor.
+	factor float64
+	// The longest value of the curve, not including the task that is left out.
+	longest float64
+	// The tail beyond the longest value, without the task. Its index is 0 until Set has computed the tail.
+	beyond tail
+	// The field fits of the curve at the time when these values were computed. A different number means that they are
+	// out of date.
+	fit int32
 }
 
-// others returns the curve without the task: the result of Set, or a new one.
+// others returns the curve without the task. It returns the result of Set if there is one.
 func (w Without) others() others {
 	c := w.Curve
 	if w.set != nil {
@@ -67,7 +75,7 @@ func (w Without) others() others {
 	return o
 }
 
-// after returns P(T > t) after the first i ends.
+// after returns P(T > t), the probability that a task takes longer, directly after the first i ends.
 func (o others) after(i int) float64 {
 	switch {
 	case i == 0:
@@ -75,11 +83,12 @@ func (o others) after(i int) float64 {
 	case i <= o.ends:
 		return o.curve.aboveOthers[i-1]
 	}
-	return float64(o.factor * o.curve.above[i-1]) // no fused multiply-add after inlining
+	// The conversion prevents a fused multiply-add after inlining.
+	return float64(o.factor * o.curve.above[i-1])
 }
 
-// first returns the number of ends after which P(T > t) is at most the bar. If P(T > t) never falls that far, it
-// returns one more than the number of ends.
+// first returns the number of ends (times at which tasks ended) after which P(T > t) is at most bar. If P(T > t) is
+// above bar even after the last end, it returns one more than the number of all ends.
 func (o others) first(bar float64) int {
 	low, high := 1, len(o.curve.at)+1
 	for low < high {
@@ -92,10 +101,11 @@ func (o others) first(bar float64) int {
 	return low
 }
 
-// rounding is far more than the rounding error of a product or a sum of shares.
+// rounding is much larger than the rounding error of a product or a sum of shares can be.
 const rounding = 1e-9
 
-// share returns the first end beyond which at most the given share of tasks is left; 0 if there is none.
+// share returns the first time at which tasks ended and after which at most the share left of the tasks still runs.
+// It returns 0 if there is no such time.
 func (o others) share(left float64) float64 {
 	if i := o.first(left + rounding); i <= len(o.curve.at) {
 		return o.curve.at[i-1]
@@ -103,7 +113,7 @@ func (o others) share(left float64) float64 {
 	return 0
 }
 
-// tail returns the tail beyond L.
+// tail returns the distribution of the times beyond the longest value.
 func (o others) tail() tail {
 	if o.beyond.index > 0 {
 		return o.beyond
@@ -111,7 +121,7 @@ func (o others) tail() tail {
 	return newTail(o.longest, o.share(num.ThreeQuarters), o.share(num.Half), o.share(num.Quarter), o.curve.beyond.silent)
 }
 
-// Mean returns E(T); +Inf if nothing is known. O(log n).
+// Mean returns the expected time of a new attempt, E(T). It returns +Inf if nothing is known. O(log n).
 func (w Without) Mean() float64 {
 	if !w.known() {
 		return math.Inf(1)
@@ -121,8 +131,10 @@ func (w Without) Mean() float64 {
 	if i := o.ends; i > 0 {
 		above, area, from = o.after(i), w.Curve.areaOthers[i-1], w.Curve.at[i-1]
 	}
-	if o.ends < len(w.Curve.at) { // another task ended later than the age of this task
-		area += float64(o.factor * w.Curve.upToLongest(from)) // no fused multiply-add: every machine gives the same answer
+	// In this case another task ended later than the age of this task. The conversions prevent fused multiply-adds,
+	// so that every machine gives the same result.
+	if o.ends < len(w.Curve.at) {
+		area += float64(o.factor * w.Curve.upToLongest(from))
 	} else {
 		area += float64(above * (o.longest - from))
 	}
@@ -132,12 +144,16 @@ func (w Without) Mean() float64 {
 	return area
 }
 
-// CDF returns P(T <= t); 0 if nothing is known. O(log n).
+// CDF returns the probability that a new attempt takes at most t, P(T <= t). It returns 0 if nothing is known. O(log
+// n).
 func (w Without) CDF(t float64) float64 { return w.below(t, false) }
 
-// Below returns P(T < t); 0 if nothing is known. O(log n).
+// Below returns the probability that a new attempt takes less than t, P(T < t). It returns 0 if nothing is known.
+// O(log n).
 func (w Without) Below(t float64) float64 { return w.below(t, true) }
 
+// below returns the probability that a new attempt takes at most t. If strict is true, it returns the probability of
+// less than t.
 func (w Without) below(t float64, strict bool) float64 {
 	if !w.known() || t != t {
 		return 0

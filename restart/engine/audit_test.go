@@ -76,7 +76,7 @@ func (a *audit) Poll(now time.Time, list []engine.Attempt) []engine.Action {
 	return actions
 }
 
-// submits checks one submission against the attempts that hold slots before it.
+// submits checks one submission: the attempts that already occupy slots must leave a free slot for it.
 func (a *audit) submits(now time.Time, action engine.Action) {
 	because := fmt.Sprintf("seed %d: %v", a.seed, action)
 	require.False(a.t, a.won[action.Task] || slices.Contains(a.GivenUp(), action.Task), because)
@@ -94,7 +94,8 @@ func (a *audit) submits(now time.Time, action engine.Action) {
 	}
 }
 
-// balance checks the state after all actions: the budget holds, and no task waits while a slot is free for it.
+// balance checks the state after all actions: the budget is not exceeded, and no task waits while a slot is free for
+// it.
 func (a *audit) balance(now time.Time) {
 	copies := 0
 	for task := range a.cluster.work {

@@ -133,7 +133,7 @@ func TestTaskWithoutCopiesNeverRunsTwiceAtOnce(t *testing.T) {
 	assert.Equal(t, []string{"submit 0.1: restart beyond-peers attempt=0"}, lines(actions))
 }
 
-// twice is a custom policy that wants a copy of every task and names no machine to avoid.
+// twice is a custom policy that wants a copy of every task and returns no machine to avoid.
 type twice struct{}
 
 func (twice) Decide(t restart.Task, _ restart.Phase) restart.Decision {
@@ -155,7 +155,7 @@ func TestCopyGoesToAnotherMachine(t *testing.T) {
 	assert.Equal(t, []string{"submit 0.1 on b not on a: copy beyond-peers"}, lines(actions), "b is full, and task 1 runs on a")
 }
 
-// An unknown work counts as the mean of the others, for the phase as for the tracker. Zero work is the least.
+// An unknown work is treated as the mean of the others, for the phase as for the tracker. Zero work is the least.
 func TestUnknownWorkCountsAsTheMean(t *testing.T) {
 	work := []float64{1, math.NaN(), 5, math.Inf(1), 0, math.NaN(), -7}
 	p, _ := newPhase(t, engine.Config{Work: work, Slots: 7}, engine.MachinesConfig{})
@@ -202,8 +202,8 @@ func TestLongOutageDoesNotHideTheNext(t *testing.T) {
 	assert.Empty(t, report(690, 610), "after the second gap the reports are still old")
 }
 
-// A scheduler that starts anew finds its attempts in the engine's queue. They hold slots, and their names are
-// taken.
+// A scheduler that starts anew finds its attempts in the engine's queue. They occupy slots, and their names are in
+// use.
 func TestWaitingAttemptIsAdopted(t *testing.T) {
 	p, _ := newPhase(t, engine.Config{Tasks: 2, Slots: 2}, engine.MachinesConfig{})
 	seen := engine.Attempt{ID: "0.0", State: engine.Queued, Begun: epoch}

@@ -45,7 +45,7 @@ func TestClockStepBackDelaysNoCopy(t *testing.T) {
 	assert.InDelta(t, without, polls(-time.Hour), 1, "the step of the clock costs one second")
 }
 
-// After a step back of the clock, reports with earlier dates count as new, and no machine rests for ever.
+// After a step back of the clock, reports with earlier dates are treated as new, and no machine rests for ever.
 func TestReportsAndRestsGoOnAfterAClockStep(t *testing.T) {
 	machines, err := engine.NewMachines(engine.MachinesConfig{Machines: []engine.Machine{{Name: "a", Slots: 2}, {Name: "b", Slots: 2}}})
 	require.NoError(t, err)

@@ -11,8 +11,8 @@ import (
 	"github.com/straggler-go/straggler/restart/engine"
 )
 
-// Small jobs get clones at their start, one job after another; two of the machines are 2 % slower than the
-// others. A clone that loses its race counts nothing against its machine. No clone is killed as a third
+// Small jobs get clones at their start, one job after another; two of the machines are 2 % slower than the others. A
+// clone that is overtaken by another clone is no evidence that its machine is slow. No clone is killed as a third
 // attempt, and each task has the same number of clones.
 func TestClonesCountNothingAgainstTheirMachines(t *testing.T) {
 	for _, policy := range []restart.Policy{restart.Never{}, restart.Mantri{}} {

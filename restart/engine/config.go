@@ -12,85 +12,92 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// Config describes a phase: first the facts, then the choices. A field without an explanation is as in
-// [tracker.Config].
+// Config describes a phase: a group of tasks that do the same work on different data. The facts come first, and then
+// the choices of the operator. Fields that tracker.Config has as well are explained in full at [tracker.Config].
 type Config struct {
-	// Tasks is the number of tasks. Tasks may be 0 if Work is given: then the length of Work counts.
+	// Tasks is the number of tasks. If Work is given, Tasks may be 0: then the number of tasks is len(Work).
 	Tasks int
-	// Work is the amount of work of each task, in a unit of your choice, for example bytes. Nil: no work is
+	// Work is the amount of work of each task, in a unit of your choice, for example bytes. Nil means that no work is
 	// known.
 	Work []float64
-	// Interval is the time between two calls of Poll; a positive duration.
+	// Interval is the time between two calls of Poll. It must be positive.
 	Interval time.Duration
-	// Machines are where attempts run. Nil: the phase learns the machines' names from the attempts, and the
-	// engine's own scheduler places the attempts.
+	// Machines are the machines on which attempts run. Nil means that the phase learns the machines' names from the
+	// attempts, and that the engine's own scheduler places the attempts.
 	Machines *Machines
-	// Slots is the number of attempts that may run at once, if the Machines have no slots of their own. 0: the
-	// phase submits no task and no copy until [Phase.SetSlots] gives it slots.
+	// Slots is the number of attempts that may run at once. It is used if the Machines have no slots of their own.
+	// With 0, the phase submits no task and no copy until [Phase.SetSlots] gives it slots.
 	Slots int
-	// Preloaded says that the engine holds every task from the start and runs it unasked, as a job array does.
-	// Then Poll submits only copies, restarts and tasks that lost their attempt, and Clones is ignored.
+	// Preloaded says that the engine receives all tasks at the start and runs them without a Submit, as a job array
+	// does. Then Poll submits only copies, restarts, and tasks that have lost their attempt. Clones is ignored.
 	Preloaded bool
-	// Lag is the time that an attempt usually takes from Submit until it begins. The value is used until
-	// attempts have shown their own. 0: none.
+	// Lag is the usual time from the Submit of an attempt until the attempt begins. It is used until real attempts
+	// have shown this time. 0 means no delay.
 	Lag time.Duration
-	// Path returns how many times longer a copy of a task takes on a machine because of the way to the task's
-	// data: 1 is no difference. A machine's number is its index in MachinesConfig.Machines. Nil: no difference
-	// anywhere.
+	// Path returns the factor by which a copy of a task takes longer on a machine because the task's data is far
+	// away. 1 is no difference. The number of a machine is its index in MachinesConfig.Machines. Nil means that there
+	// is no difference anywhere.
 	Path func(task, machine int) float64
 
 	// Policy decides about slow tasks. Nil means restart.LeastCost{}.
 	Policy restart.Policy
-	// Limits hold whatever the policy is. The zero value has all limits at their defaults.
+	// Limits bounds restarts, copies and lost slot time. The limits apply to every policy. In the zero value all
+	// limits have their defaults.
 	Limits restart.Limits
-	// Clones is the number of first attempts that each task may have. 0 means 1.
+	// Clones is the number of first attempts that each task may have at once, before anything is slow. 0 means 1.
 	Clones int
-	// Order sorts the indices of the waiting tasks: the first task starts first. See package laxity. Order may
-	// only permute the slice. Nil: the task with the most work goes first, as in Mantri, and among equals the
-	// task with the lowest index.
+	// Order sorts the indices of the waiting tasks. The first task in the order starts first; see package laxity.
+	// Order may only permute the slice. If Order is nil, the task with the most work starts first, as in the Mantri
+	// paper. Of tasks with equal work, the task with the lowest index starts first.
 	Order func(now time.Time, waiting []int)
-	// Budget bounds the copies of all phases that share it. Nil: no bound.
+	// Budget bounds the copies of all phases that share it. Nil means that there is no bound.
 	Budget tracker.Limiter
-	// Experience holds the run times of earlier phases of this kind. Shape is the usual course of their
-	// progress over time. Nil: nothing is known. See [tracker.Config].
+	// Experience contains the run times of earlier phases that did the same work. Shape describes the relation
+	// between their progress and their time. Nil means that nothing is known. See [tracker.Config].
 	Experience *tracker.Experience
 	Shape      *survival.Shape
-	// UnitTimes configures the estimate of the time that a unit of work takes.
+	// UnitTimes configures the estimate of the time that one unit of work takes.
 	UnitTimes estimate.UnitTimesConfig
-	// MaxFailures is the number of failed attempts after which a task is given up. 0 means 4, as in Hadoop and
-	// Spark. MaxLost is the number of lost attempts after which a task is given up. 0 means 10.
+	// MaxFailures is the number of failed attempts after which a task is given up. 0 means 4, as in Hadoop and Spark.
+	// MaxLost is the number of lost attempts after which a task is given up. 0 means 10.
 	//
-	// MaxLost also bounds withdrawals. If a task waits in the queue of a machine that goes down, its only
-	// attempt is withdrawn and submitted elsewhere. After MaxLost withdrawals the task's attempt stays in its
-	// queue. So the number of submissions of a task is bounded.
+	// MaxLost is also a bound for another case. If a task waits in the queue of a machine that goes down, its only
+	// attempt is withdrawn, and the task is submitted elsewhere. After MaxLost withdrawals the task's attempt stays
+	// in its queue. So the number of submissions of a task is bounded.
 	MaxFailures, MaxLost int
 	// Trace is how long an attempt may be missing from the engine's lists. 0 means 20 intervals, or 8 times the
-	// recent submit lag if that is longer; the submit lag is the longest time from Submit until the attempt was
-	// first seen.
+	// recent submit lag if that is longer. The submit lag is the longest time from a Submit until the attempt was
+	// first listed.
 	//
-	//   - An attempt that was submitted, asked for again twice and never seen is cancelled after Trace. Its
-	//     task is submitted under a new ID. Each time that this happens to a task, the task's Trace doubles.
-	//   - An attempt that was seen, and is missing for Trace from lists that show other attempts, counts as
-	//     lost.
-	//   - An attempt that was cancelled and is missing for Trace counts as ended.
+	//   - An attempt that was submitted, was requested twice more and was never listed is cancelled after the time
+	//     Trace. Its task is submitted under a new ID. Each time that this happens to a task, the task's Trace
+	//     doubles.
+	//   - An attempt that was listed before, and is now missing for the time Trace, is treated as lost. The lists of
+	//     this time must show other attempts.
+	//   - An attempt that was cancelled, and is missing for the time Trace, is treated as ended.
 	Trace time.Duration
-	// Journal turns on the journal: a text of every event that the tracker is told. See [Phase.Journal].
+	// Journal turns on the journal: a text with every event that is reported to the tracker. See [Phase.Journal].
 	Journal bool
-	// OnEvent is called after each event of the tracker, as in [tracker.Config]. Nil: no call.
+	// OnEvent is called after each event that is reported to the tracker, as in [tracker.Config]. Nil means that
+	// nothing is called.
 	OnEvent func(tracker.Event, tracker.Answer)
 }
 
 const (
-	graceIntervals     = 4  // in intervals: a report is up to this old when Poll sees it
-	traceIntervals     = 20 // in intervals: the default of Trace
+	// A progress report may be up to this many intervals old when Poll receives it.
+	graceIntervals = 4
+	// The default of Config.Trace, in intervals.
+	traceIntervals = 20
+	// The number of failed attempts after which a task is given up.
 	defaultMaxFailures = 4
-	defaultMaxLost     = 10
+	// The number of lost attempts after which a task is given up.
+	defaultMaxLost = 10
 )
 
-// place is the start of the errors about fields of Config.
+// place is the beginning of each error about a field of Config.
 const place = "restart/engine: Config"
 
-// fill checks the fields and sets the defaults of the fields that are 0.
+// fill validates the fields, and replaces fields that are 0 by their defaults.
 func (c *Config) fill() error {
 	if c.Interval <= 0 {
 		return check.Bad(place, "Interval", c.Interval, "a positive duration, the time between two calls of Poll")
@@ -103,7 +110,8 @@ func (c *Config) fill() error {
 		return err
 	}
 	if num.Sized(c.Work) {
-		c.Work, _ = num.Works(c.Work, len(c.Work)) // a copy, since the phase reads it later
+		// The slice is copied, because the phase reads it later.
+		c.Work, _ = num.Works(c.Work, len(c.Work))
 	} else if len(c.Work) > 0 {
 		c.Tasks, c.Work = len(c.Work), nil
 	}
@@ -116,8 +124,8 @@ func (c *Config) fill() error {
 	return nil
 }
 
-// tracker returns the configuration of the phase's tracker. The tracker calls observe only if somebody wants
-// the events.
+// tracker returns the configuration of the phase's tracker. The tracker gets the function observe only if Config asks
+// for the journal or for events.
 func (c *Config) tracker(observe func(tracker.Event, tracker.Answer)) tracker.Config {
 	t := tracker.Config{
 		Tasks: c.Tasks, Work: c.Work, Slots: c.Slots, Machines: c.Machines.set.Len(), Path: c.Path, Clones: c.Clones,

@@ -392,7 +392,7 @@ func TestLostCancelIsRepeated(t *testing.T) {
 	}
 }
 
-// However short Trace is, a submit is requested three times before the attempt counts as lost.
+// However short Trace is, a submit is requested three times before the attempt is treated as lost.
 func TestSubmitIsRequestedThreeTimes(t *testing.T) {
 	p, _ := newPhase(t, engine.Config{Tasks: 1, Policy: restart.Never{}, Trace: time.Millisecond},
 		engine.MachinesConfig{Machines: []engine.Machine{{Name: "a", Slots: 1}, {Name: "b", Slots: 1}}})

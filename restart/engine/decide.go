@@ -9,8 +9,9 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// decide gives the free slots away: first to copies that the policy wants, then to waiting tasks, then to
-// clones. If all is true it asks the policy about every running attempt; otherwise it only fills slots.
+// decide uses the free slots: first for copies that the policy wants, then for waiting tasks, then for clones
+// (further first attempts). If all is true, decide also asks the policy about every running attempt. If all is false,
+// it only fills free slots.
 func (p *Phase) decide(all bool) {
 	p.tellLeaving()
 	p.resubmitStranded()
@@ -24,7 +25,7 @@ func (p *Phase) decide(all bool) {
 	p.submitClones()
 }
 
-// tellLeaving tells the tracker which machines leave and when, if that has changed.
+// tellLeaving reports to the tracker which machines will leave and when, if that has changed since the last call.
 func (p *Phase) tellLeaving() {
 	set, noticed := p.machines.set, &p.noticed
 	if noticed.departures == set.Departures {
@@ -45,9 +46,9 @@ func (p *Phase) tellLeaving() {
 	}
 }
 
-// resubmitStranded cancels attempts that wait for a machine that is gone or rests, and submits their tasks
-// again. After MaxLost such cancellations a task keeps its place in the queue. So machines that go down and
-// come back again and again do not make the phase submit a task for ever.
+// resubmitStranded cancels queued attempts whose machine is down or gets no new attempts. Their tasks are submitted
+// again, for other machines. After MaxLost such cancellations a task's last attempt stays in its queue. So a task is
+// not submitted for ever if machines go down and come back again and again.
 func (p *Phase) resubmitStranded() {
 	if p.noticed.losses == p.machines.set.Losses {
 		return
@@ -66,8 +67,8 @@ func (p *Phase) resubmitStranded() {
 	}
 }
 
-// canRun reports whether a machine that is up may run the attempt, or no machine is known. An attempt that was
-// submitted for one machine can run only there.
+// canRun reports whether a queued attempt can begin on a machine that is up. An attempt that was submitted for a
+// certain machine can run only there. If no machine is known, canRun returns true.
 func (p *Phase) canRun(a *attempt) bool {
 	if a.machine != nowhere {
 		return p.machines.set.Eligible(a.machine)
@@ -75,7 +76,8 @@ func (p *Phase) canRun(a *attempt) bool {
 	return p.machines.set.AnyUp(a.avoid)
 }
 
-// tellSlots tells the tracker how many attempts may run: the live attempts, and one for each free slot.
+// tellSlots reports to the tracker how many attempts may run: the number of live attempts plus the number of free
+// slots.
 func (p *Phase) tellSlots() {
 	if p.closed {
 		return
@@ -93,8 +95,8 @@ func (p *Phase) tellSlots() {
 // freeSlots returns how many more attempts may be submitted.
 func (p *Phase) freeSlots() int { return p.told - p.book.live }
 
-// endAttempt carries out a decision to restart or to kill. The result is false for any other decision, and if
-// the attempt does not exist.
+// endAttempt carries out a decision to restart a task or to kill an attempt. It returns false for any other decision,
+// and if the attempt does not exist.
 func (p *Phase) endAttempt(answer tracker.Answer) bool {
 	if answer.Action != restart.Restart && answer.Action != restart.Kill {
 		return false
@@ -109,7 +111,7 @@ func (p *Phase) endAttempt(answer tracker.Answer) bool {
 	return true
 }
 
-// drop cancels a live attempt. If it was the task's only one, the task waits again.
+// drop cancels a live attempt. If the attempt was the only attempt of its task, the task waits again to be submitted.
 func (p *Phase) drop(a *attempt, why restart.Decision) {
 	if why.Action == restart.Restart {
 		p.tracker.Restart(p.time.now, a.task, a.number)
@@ -129,8 +131,9 @@ func (p *Phase) submitCopies() {
 	})
 }
 
-// offerSlots asks the tracker about the free slots, one machine after another, until take reports over.
-// A machine whose answer is not taken is not asked again.
+// offerSlots asks the tracker what to do with the free slots of one machine after another. It calls take with each
+// answer. Result taken says whether the answer was carried out; if not, the machine is not asked again in this call.
+// Result over ends the loop.
 func (p *Phase) offerSlots(take func(a tracker.Answer, machine int) (taken, over bool)) {
 	p.scratch.refused = p.scratch.refused[:0]
 	for p.freeSlots() > 0 {
@@ -154,19 +157,21 @@ func (p *Phase) offerSlots(take func(a tracker.Answer, machine int) (taken, over
 	}
 }
 
-// refusesAll reports whether a refusal holds for every machine, so that no other machine is asked. Without this
-// a poll that asks each idle machine about each straggler takes seconds once there are a thousand of both.
+// refusesAll reports whether a reason against a copy applies to every machine, so that no other machine need be
+// asked. Without this check, a poll would ask each idle machine about each straggler. That takes seconds if there are
+// a thousand of both.
 func (p *Phase) refusesAll(why restart.Reason) bool {
 	switch why {
 	case restart.NothingToDo, restart.CapReached, restart.NoFreeSlot:
 		return true
 	}
-	return p.config.Budget != nil && !p.config.Budget.Allows() // where tasks wait, the answer is Start
+	// If tasks wait, the tracker answers Start, so the reason does not show that the budget is spent.
+	return p.config.Budget != nil && !p.config.Budget.Allows()
 }
 
-// submitCopy submits a copy on the machine that asked. If this machine already has an attempt of the task, it
-// takes another machine; this happens with policies that name no machines to avoid. The result is false if the
-// other machines are full.
+// submitCopy submits a copy of a task on the machine that asked for work. If this machine already has an attempt of
+// the task, another machine is used. That happens with policies that return no machines to avoid. submitCopy returns
+// false if all other machines are full.
 func (p *Phase) submitCopy(task, machine int, d restart.Decision) bool {
 	if t := &p.book.tasks[task]; machine != nowhere && t.isOn(machine) {
 		other, open := p.machines.set.Pick(t.isOn, false)
@@ -181,8 +186,9 @@ func (p *Phase) submitCopy(task, machine int, d restart.Decision) bool {
 	return true
 }
 
-// submitWaiting submits the waiting tasks in their order, each where it may run.
+// submitWaiting submits the waiting tasks in their order, each on a machine that it may use.
 func (p *Phase) submitWaiting() {
+	// Without a free slot, sorting many waiting tasks would be wasted time.
 	if p.freeSlots() <= 0 && !p.config.Preloaded {
 		return // sorting many waiting tasks would be wasted
 	}
@@ -200,7 +206,8 @@ func (p *Phase) submitWaiting() {
 	}
 }
 
-// sortWaiting drops the tasks that no longer wait, and sorts the others if they are not in order.
+// sortWaiting removes tasks that no longer wait from the list of waiting tasks, and sorts the list if it is not in
+// order.
 func (p *Phase) sortWaiting() {
 	b := &p.book
 	b.waiting = slices.DeleteFunc(b.waiting, func(task int) bool { return !b.tasks[task].waits })
@@ -219,15 +226,16 @@ func (p *Phase) sortWaiting() {
 	}
 }
 
-// applyOrder puts the waiting tasks in the order of Config.Order. If Order did more than permute them, its
-// result is ignored.
+// applyOrder sorts the waiting tasks with the function Config.Order. If the function did not return a permutation of
+// the tasks, its result is ignored.
 func (p *Phase) applyOrder() {
 	b, s := &p.book, &p.scratch
 	s.order = append(s.order[:0], b.waiting...)
 	p.config.Order(p.time.wall, s.order)
 	ok := true
 	for _, task := range s.order {
-		if ok = task >= 0 && task < len(b.tasks) && b.tasks[task].waits; !ok { // false at the second time
+		// A task that occurs a second time no longer waits, so ok is false.
+		if ok = task >= 0 && task < len(b.tasks) && b.tasks[task].waits; !ok {
 			break
 		}
 		b.tasks[task].waits = false
@@ -242,8 +250,8 @@ func (p *Phase) applyOrder() {
 	b.waiting, s.order, b.sorted = s.order, b.waiting, false
 }
 
-// pickMachine returns the machine for a waiting task; ok is false if no machine is free now. A task takes a
-// machine where it was tried only if no other machine may get new attempts. Otherwise it waits for another
+// pickMachine returns the machine for a waiting task. Result ok is false if no machine is free now. A task gets a
+// machine on which it already ran only if no other machine may get new attempts. Otherwise the task waits for another
 // machine.
 func (p *Phase) pickMachine(task int) (machine int, ok bool) {
 	if !p.machines.set.Placing() {
@@ -257,7 +265,8 @@ func (p *Phase) pickMachine(task int) (machine int, ok bool) {
 	return machine, machine != nowhere
 }
 
-// submitClones submits the clones that tasks lack, while slots are free and no task waits.
+// submitClones submits clones, which are further first attempts of tasks that have fewer than Config.Clones. It does
+// so only while slots are free and no task waits.
 func (p *Phase) submitClones() {
 	lacking := len(p.book.tasks)*(p.config.Clones-1) - p.tracker.Ledger().Clones
 	if lacking <= 0 {
@@ -269,11 +278,12 @@ func (p *Phase) submitClones() {
 			p.submit(a.Task, machine, keep(a.Decision))
 			lacking--
 		}
-		return taken, lacking == 0 // if a clone was not taken, all tasks that lack one have been offered
+		// If the answer is not a clone, the tracker has already returned each task that lacks a clone.
+		return taken, lacking == 0
 	})
 }
 
-// submit requests a new attempt from the engine, and tells the tracker that the attempt is queued.
+// submit requests a new attempt from the engine, and reports to the tracker that the attempt is queued.
 func (p *Phase) submit(task, machine int, why *restart.Decision) {
 	avoid := p.avoid(task, machine)
 	number := p.tracker.Submit(p.time.now, task, machine)
@@ -285,14 +295,15 @@ func (p *Phase) submit(task, machine int, why *restart.Decision) {
 	p.ask(a, Submit, why)
 }
 
-// avoid names the machines where a new attempt should not run, without the chosen machine. The method tries
-// these lists and returns the first list that leaves a machine over:
+// avoid returns the names of the machines on which a new attempt of the task should not run. The machine chosen for
+// the attempt is not included. There are three lists. avoid returns the first list that does not contain all
+// machines:
 //
-//   - machines that run or ran an attempt of the task, and machines that rest, are slow or leave,
-//   - machines with a live attempt of the task, and machines that rest, are slow or leave,
+//   - machines that run or ran an attempt of the task, and machines that rest, are slow or will leave,
+//   - machines with a live attempt of the task, and machines that rest, are slow or will leave,
 //   - machines with a live attempt of the task.
 //
-// O(machines that rest, are slow, leave or were tried).
+// The cost is O(n), where n is the number of machines that rest, are slow, will leave or ran an attempt of the task.
 func (p *Phase) avoid(task, chosen int) []string {
 	t, s := &p.book.tasks[task], &p.scratch
 	s.unwanted = p.machines.set.Unwanted(append(s.unwanted[:0], t.tried...))
@@ -307,7 +318,7 @@ func (p *Phase) avoid(task, chosen int) []string {
 	return names
 }
 
-// repeatRequests repeats the requests that the engine has not yet carried out.
+// repeatRequests repeats the requests that the engine has not carried out yet.
 func (p *Phase) repeatRequests() {
 	p.book.pending = slices.DeleteFunc(p.book.pending, func(a *attempt) bool {
 		a.pending = p.repeatRequest(a)
@@ -315,8 +326,9 @@ func (p *Phase) repeatRequests() {
 	})
 }
 
-// repeatRequest repeats the open request about an attempt if it is time, and reports whether a request is still
-// open. The pause between two repetitions starts at twice the recent lag and doubles each time.
+// repeatRequest repeats the open request about an attempt if the time for that has come. It reports whether a request
+// about the attempt is still open. The pause before the first repetition is twice the longest time that the engine
+// recently took to carry out such a request. Each further pause is twice as long.
 func (p *Phase) repeatRequest(a *attempt) bool {
 	op, open := a.request(&p.book.tasks[a.task])
 	if !open {
@@ -328,7 +340,8 @@ func (p *Phase) repeatRequest(a *attempt) bool {
 	}
 	switch {
 	case a.lastAsked == now:
-	case a.lastAsked == never, op == Publish && p.restored: // the phase does not know whether the engine carried it out
+	case a.lastAsked == never, op == Publish && p.restored:
+		// The phase does not know whether the engine has carried out the request.
 		p.emit(a, op)
 	case op != Publish && a.repeats >= 2 && now-max(a.firstAsked, a.seen) >= trace && !p.timing.isBlind(p.time.now):
 		p.endMissing(a)
@@ -340,9 +353,9 @@ func (p *Phase) repeatRequest(a *attempt) bool {
 	return true
 }
 
-// endMissing ends an attempt that has been missing for too long. A cancelled attempt counts as ended. An
-// attempt that was seen before counts as lost. An attempt that was never seen is cancelled, and its task is
-// submitted again.
+// endMissing ends an attempt that has been missing from the engine's lists for too long. There are three cases. A
+// cancelled attempt is treated as ended. An attempt that was listed before is treated as lost. An attempt that was
+// never listed is cancelled, and its task is submitted again.
 func (p *Phase) endMissing(a *attempt) {
 	p.markEnded(a)
 	a.gone = true
@@ -360,8 +373,9 @@ func (p *Phase) endMissing(a *attempt) {
 	p.book.wait(a.task, nil)
 }
 
-// searchMissing looks for attempts that were seen and are missing now, while lists show other attempts. The
-// search happens once in a quarter of the time that an attempt may be missing. O(attempts) at such a call.
+// searchMissing looks for attempts that were listed before and are missing now, although lists show other attempts.
+// The search runs at most four times in the period for which an attempt may be missing. Each search costs
+// O(attempts).
 func (p *Phase) searchMissing() {
 	now, trace := p.time.clock.Since, p.timing.maxMissing(&p.config)
 	if now-p.timing.lastChecked < trace/4 || p.timing.isBlind(p.time.now) {

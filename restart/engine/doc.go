@@ -1,7 +1,8 @@
-// Package engine is a reconciler for the adapter of an engine that runs tasks: a workflow server, a batch
-// scheduler, a build farm, a job queue. Use it if the engine can list its attempts, or can report when they
-// begin and end. A [Phase] keeps a [tracker.Tracker] in step with the engine: it compares the attempts that
-// should run with the attempts that the engine shows. The adapter is then a loop around [Phase.Poll]:
+// Package engine is a reconciler for engines that run tasks: a workflow server, a batch scheduler, a build farm, a
+// job queue. It is for the author of an adapter to such an engine. The engine must be able to list its attempts, or
+// to report when they begin and end. An attempt is one run of a task. A [Phase] keeps a [tracker.Tracker] in
+// agreement with the engine: it compares the attempts that should run with the attempts that the engine shows. The
+// adapter is then a loop around [Phase.Poll]:
 //
 //	phase, err := engine.New(engine.Config{Tasks: 64, Slots: 16, Interval: time.Second})
 //	for !phase.Done() {
@@ -28,113 +29,115 @@
 //   - Let the first result of a task win, and cancel the task's other attempts.
 //   - Submit a task again if its attempt was lost.
 //
-// The phase calls nothing and reads no clock. The same calls return the same actions, so a phase may run in
+// The phase never calls the engine and reads no clock. The same calls return the same actions, so a phase may run in
 // deterministic workflow code.
 //
-// Call [Phase.Close] when a phase is done or its job is cancelled: then the phase gives back its part of a
-// shared budget. Call [Phase.Release] when nobody polls the phase any more: then its machines are free for
-// other phases. Do not call Poll inside the loop over its actions.
+// Call [Phase.Close] when a phase is done or its job is cancelled. Then the phase returns its part of a shared
+// budget. Call [Phase.Release] when nobody polls the phase any more. Then its machines are free for other phases. Do
+// not call Poll inside the loop over its actions.
 //
-// Phases of one kind, such as the same stage every night, learn from each other if they share a
+// Phases that do the same work, such as the same stage every night, learn from each other if they share a
 // [Config.Experience]. A phase of a few tasks knows almost nothing without it.
 //
 // # Duties of an adapter
 //
-// An action is a wish and may be returned more than once. So these calls must change nothing: to submit an ID
-// that the engine has, to cancel an attempt that has ended, to publish a result that is published. Most engines
-// guarantee this for a name that the caller chooses: a task ID, an activity ID, a job name.
+// An action may be returned more than once, because the phase repeats it until the engine shows its effect. So these
+// calls must change nothing: to submit an ID that the engine already has, to cancel an attempt that has already
+// ended, and to publish a result that is already published. Most engines guarantee this for a name that the caller
+// chooses: a task ID, an activity ID, a job name.
 //
-// An adapter need not retry an action that failed. The phase returns the action again: first after twice the
-// recent lag, then after twice as long each time. [Phase.Outstanding] lists the requests that the engine has
-// not yet shown as carried out.
+// An adapter need not retry an action that failed. The phase returns the action again: first after twice the longest
+// time that the engine recently took to carry out such an action, and then after twice as long each time.
+// [Phase.Outstanding] lists the requests whose effect the engine has not shown yet.
 //
-// List the waiting, the running and the ended attempts. A waiting attempt must be in the list if it may wait
-// for longer than [Config.Trace]: an attempt that is missing for so long counts as lost, and its task is
-// submitted elsewhere. Show an ended attempt until a snapshot that includes the end is safe. If you keep no
-// snapshots, show it as long as the phase goes on.
+// List the waiting, the running and the ended attempts. A waiting attempt must be in the list if it may wait for
+// longer than [Config.Trace]. An attempt that is missing for that time is treated as lost, and its task is submitted
+// elsewhere. Keep an ended attempt in the list until a snapshot that includes its end has been saved. If you save no
+// snapshots, keep it in the list as long as the phase runs.
 //
-// Give each attempt its own place for its result. Publish makes one result the task's: for example by
-// a rename, or by writing the winner's ID into a record. Publish names only one attempt of a task. Poll returns
-// it until [Phase.Published] or Attempt.Published confirms it, and the phase is not [Phase.Done] before that.
-// Attempt.Published also tells a phase without a snapshot which attempt was published. Without
-// Attempt.Published, the winner is the attempt that ended first, by the time of its end, among the attempts
-// that succeeded.
+// Give each attempt a place of its own for its result. Publish makes the result of one attempt the result of the
+// task: for example by a rename, or by writing the attempt's ID into a record. For each task, Publish is returned for
+// a single attempt only. Poll returns it until [Phase.Published] or Attempt.Published confirms it, and before that
+// [Phase.Done] is false.
 //
-// # A scheduler that dies
+// A phase that starts without a snapshot learns from Attempt.Published which attempt was published. Without
+// Attempt.Published, the winner of a task is the succeeded attempt that ended first, by the reported time of its end.
 //
-// The scheduler may die at any point. A new scheduler may start with the last snapshot, with an old one, or with none:
-// every task ends, and each result is published once. A snapshot may be taken before or after the actions are
-// carried out. Save one every minute or so, together with a snapshot of [Machines]; a phase's snapshot takes about 200
-// bytes a task. The events since the snapshot come back from the engine's list.
+// # A scheduler that crashes
 //
-// Without a snapshot the phase has to learn again how fast machines are, how long tasks take, and how often
-// each task has failed.
+// The scheduler may crash at any moment. A new scheduler may start with the last snapshot, with an old snapshot, or
+// with none: every task ends, and each result is published once. A snapshot may be taken before or after the actions
+// are carried out. Save a snapshot about every minute, together with a snapshot of [Machines]. A phase's snapshot
+// takes about 200 bytes for each task. The events since the snapshot come back from the engine's list.
+//
+// Without a snapshot the phase has to learn again how fast machines are, how long tasks take, and how often each task
+// has failed.
 //
 // # Whose clock
 //
-// The now of Poll is by the caller's clock, and so are all times that the phase returns. Attempt.Begun, AsOf
-// and Ended are by the clock of the attempt's machine, or of the server that dates the attempt. All three must
-// be by one clock.
+// The argument now of Poll is a time of the caller's clock, and so are all times that the phase returns.
+// Attempt.Begun, AsOf and Ended are times of another clock: the clock of the attempt's machine, or of the server that
+// dates the attempt. All three must be times of the same clock.
 //
-// A machine's clock may be wrong. A time later than the call that reports it proves that the clock is ahead. A
-// time earlier than the submission of the attempt proves that the clock is behind. A wrong time also gives the
-// least possible offset of the clock, and the phase shifts all times of the machine by this offset
-// ([Machines.ClockOffset]). A clock that may be right is never shifted. Only attempts that this phase submitted
-// can show that a clock is behind. The first call is an exception: a machine that runs attempts and
-// has dated nothing for five intervals counts as behind.
+// A machine's clock may be wrong. If a reported time is later than the call that reports it, the clock is ahead. If a
+// reported time is earlier than the submission of the attempt, the clock is behind. In both cases the difference is
+// the least possible offset of the clock, and the phase corrects all times of the machine by this offset
+// ([Machines.ClockOffset]). A clock that may be right is never corrected. Only attempts that this phase submitted can
+// show that a clock is behind. The first call is an exception: there, the clock of a machine is taken to be behind if
+// the machine runs attempts and none of its reported times is from the last five intervals.
 //
-// The events of one call are applied in the order of their times. At the first call a time may lie anywhere in
-// the past. At a later call, a time before the last call counts as the time of the last call, because the
-// tracker's time never goes back. So an attempt that is first seen long after it began gives no sample of its
-// run time.
+// The events of one call are applied in the order of their times. At the first call, a time may be any time in the
+// past. At a later call, a time before the previous call is replaced by the time of the previous call, because the
+// tracker's time never goes back. So an attempt that is first listed long after it began gives no sample of its run
+// time.
 //
 // # How engines differ
 //
-// A submitted attempt waits in a queue before it runs. The attempt holds a slot from the submission on, so no other
-// attempt is submitted in its place. Until it is seen to run, its age does not count and no policy judges it:
-// queueing is not straggling.
+// A submitted attempt waits in a queue before it runs. The attempt occupies a slot from the submission on, so no
+// other attempt is submitted in its place. Until the attempt is seen to run, its age is not measured and no policy
+// judges it: an attempt that waits in a queue is not a straggler.
 //
-// A cancelled attempt runs on for a while. The attempt holds its slot until it is seen to have ended. If the
-// attempt succeeds before that, its result counts. A task that must not be copied waits for this end before it
-// is submitted again.
+// A cancelled attempt runs on for a while. It occupies its slot until it is seen to have ended. If it succeeds before
+// that, its result is used. A task that must not be copied is submitted again only after this end.
 //
-// An engine may be away for a while. A gap between two polls that see running attempts is an outage if it is
-// more than five times as long as usual. After an outage all attempts look silent. So no attempt is copied,
-// restarted or killed for twice the usual time between polls; in this time the attempts report again.
+// An engine may be unreachable for a while. A gap between two polls that show running attempts is called an outage if
+// it is more than five times as long as usual. After an outage no attempt seems to have reported progress. So no
+// attempt is copied, restarted or killed for twice the usual time between polls. In this time the attempts report
+// again.
 //
-// Some engines place an attempt where the submission says, for example in a machine's own queue. For them give
-// the machines Slots: then each Submit names its machine. Other engines accept only an exclusion list. For them
-// leave Slots 0: then each Submit names the machines to Avoid.
+// Some engines run an attempt on the machine that the submission names, for example through a queue of that machine.
+// For these engines set Slots for each machine: then each Submit has a machine. Other engines accept only a list of
+// machines to exclude. For these engines leave Slots 0: then each Submit has a list of machines to Avoid.
 //
-// Some engines hold all tasks from the beginning, such as a job array: see [Config.Preloaded]. Some engines
-// list nothing, such as a pull queue, and report begins and ends as they happen: see [Phase.Push].
+// Some engines receive all tasks at the beginning, such as a job array: see [Config.Preloaded]. Some engines cannot
+// list attempts, such as a pull queue, and report begins and ends as they happen: see [Phase.Push].
 //
 // # Bad machines
 //
-// The policies of the papers judge one attempt at a time. Without further rules a bad machine would take one
-// waiting task after another. Hadoop and Spark prevent this by lists of excluded nodes. This package has these
-// rules, and they hold under [restart.Never] too:
+// The policies of the papers judge one attempt at a time. Without further rules, a bad machine would receive one
+// waiting task after another. Hadoop and Spark prevent this by lists of excluded nodes. This package has the
+// following rules, which apply to every policy, also to [restart.Never]:
 //
 //   - A task does not go back to a machine on which an attempt of the task was killed, was lost or failed, as long as
 //     another machine may get new attempts.
-//   - A machine that loses an attempt rests: it gets no new attempts for a while. Attempts that wait in its
-//     queue are cancelled and submitted elsewhere. The rest ends early if the machine went down and is back
+//   - A machine that loses an attempt rests: it gets no new attempts for a while. Attempts that wait in its queue are
+//     cancelled and submitted elsewhere. The rest ends early if the machine went down and is back
 //     ([Machines.SetDown]).
-//   - A machine that the record of machines calls slow gets no new attempts as long as there are others
+//   - A machine that was slow for earlier attempts gets no new attempts as long as other machines may get them
 //     ([MachinesConfig.Record], package estimate/machines).
-//   - A machine that leaves at a known time gets no new attempts as long as there are others. An attempt that
-//     would not end there in time is copied ([Machines.SetLeaving]).
+//   - A machine that will leave at a known time gets no new attempts as long as other machines may get them. An
+//     attempt that would not end there in time is copied ([Machines.SetLeaving]).
 //
-// An attempt that loses a race against a clone or a copy counts against its machine only by the time that it
-// had run. The phases of one cluster may share [Machines], one after another or at once.
+// If an attempt is overtaken by a clone or a copy, only the time that it had run is evidence about its machine. The
+// phases of one cluster may share [Machines], one after another or at once.
 //
 // # Cost and concurrency
 //
-// Poll takes O(log n) for each attempt in the list, and one decision for each attempt that runs. Poll also
-// takes O(log machines) for each submission and for each machine that a task has to avoid. While copies are
-// wanted, it takes O(log machines) for each machine with a free slot. See BenchmarkPollMachines and
-// BenchmarkFirstPoll. Poll allocates for new attempts and for actions, and little besides. Memory grows with
-// the number of attempts; with a journal it grows with the number of events.
+// Poll takes O(log n) for each attempt in the list, and makes one decision for each attempt that runs. Poll also
+// takes O(log machines) for each submission and for each machine that a task has to avoid. While copies are wanted,
+// it takes O(log machines) for each machine with a free slot. See BenchmarkPollMachines and BenchmarkFirstPoll. Poll
+// allocates memory for new attempts and for actions, and only little besides. Memory grows with the number of
+// attempts; with a journal it grows with the number of events.
 //
-// A Phase is not safe for concurrent use. Use one Phase for each phase of your job.
+// A Phase is not safe for concurrent use. Use one engine.Phase for each phase of your job.
 package engine

@@ -49,7 +49,7 @@ func TestPushAsksThePolicyOnceAnInterval(t *testing.T) {
 	}
 }
 
-// An order that does not permute the tasks is counted as ignored.
+// An order that does not permute the tasks is ignored, and is included in Ledger.Ignored.
 func TestAnOrderThatLosesATaskIsCounted(t *testing.T) {
 	for name, order := range map[string]func(time.Time, []int){
 		"loses one":   func(_ time.Time, w []int) { w[0] = w[1] },
@@ -61,7 +61,7 @@ func TestAnOrderThatLosesATaskIsCounted(t *testing.T) {
 	}
 }
 
-// A missing attempt that was seen to run counts as a loss of its machine. A missing attempt that was never seen
+// A missing attempt that was seen to run is treated as a loss of its machine. A missing attempt that was never seen
 // does not.
 func TestMissingAttemptIsALossOfItsMachineOnlyIfItWasSeen(t *testing.T) {
 	for seen, resting := range map[bool][]string{true: {"a"}, false: nil} {

@@ -18,7 +18,7 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// A repeated SetLeaving costs nothing, and a phase tells the tracker only of changes.
+// A repeated SetLeaving costs nothing: a phase reports only changes to the tracker.
 func TestRepeatedSetLeavingChangesNothing(t *testing.T) {
 	heard := 0
 	p, h := newPhase(t, engine.Config{Tasks: 1, OnEvent: func(e tracker.Event, _ tracker.Answer) {
@@ -43,7 +43,7 @@ func TestRepeatedSetLeavingChangesNothing(t *testing.T) {
 	assert.Equal(t, 2, heard, "the tracker hears that the machine stays")
 }
 
-// counting is Mantri, and counts its decisions.
+// counting is the policy Mantri, and records how many decisions it makes.
 type counting struct {
 	restart.Mantri
 	n *int
@@ -151,7 +151,7 @@ func TestBadSnapshotLeavesTheRecordAsItWas(t *testing.T) {
 	assert.Greater(t, own.Factor(1), before)
 }
 
-// Times that no snapshot can hold do not make a snapshot that can't be read.
+// Even if times cannot be encoded in a snapshot, the snapshot can be read.
 func TestTimesBeyondTheYear9999CanBeSaved(t *testing.T) {
 	far, before := time.Date(200_000, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(-5, 1, 1, 0, 0, 0, 0, time.UTC)
 	for _, wild := range []time.Time{far, before} {
@@ -174,8 +174,8 @@ func TestTimesBeyondTheYear9999CanBeSaved(t *testing.T) {
 	}
 }
 
-// The first line about an unknown attempt names its task. If its end names another task, the result counts for
-// that task and is not lost.
+// The first report about an unknown attempt states its task. If the report of its end states another task, the result
+// becomes the result of that task, and is not lost.
 func TestEndCorrectsTheTaskOfAnAdoptedAttempt(t *testing.T) {
 	for _, queued := range []bool{true, false} {
 		p, _ := newPhase(t, engine.Config{Tasks: 2, Slots: 4, Preloaded: queued}, engine.MachinesConfig{})
@@ -230,7 +230,7 @@ func TestGivenUpAtMaxLost(t *testing.T) {
 	assert.Equal(t, []int{0}, p.GivenUp())
 }
 
-// Where the engine places too, a cancelled attempt holds its slot until it is seen to have ended.
+// A cancelled attempt occupies its slot until it is seen to have ended, also if the engine places attempts.
 func TestCancelledAttemptHoldsItsSlot(t *testing.T) {
 	p, _ := newPhase(t, engine.Config{Tasks: 2, Slots: 1, Policy: after(2 * time.Second)}, engine.MachinesConfig{})
 	p.Poll(at(0), nil)

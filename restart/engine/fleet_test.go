@@ -45,7 +45,7 @@ func TestSchedulersShareARecord(t *testing.T) {
 	assert.Equal(t, []string{"d"}, machines.Slow())
 }
 
-// A record that was merged before the first Poll counts for the first wave, whether the machines are known by
+// A record that was merged before the first Poll is used for the first attempts, whether the machines are known by
 // then or are added later.
 func TestMergedRecordCountsForTheFirstWave(t *testing.T) {
 	for _, late := range []bool{false, true} {

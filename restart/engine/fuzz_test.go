@@ -16,9 +16,9 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// FuzzPoll tells arbitrary reports to two phases that share their machines, in any order and at any time. The
-// phases must not panic, must not fill a machine beyond its slots, and must act on each attempt at most once.
-// Their journals must replay.
+// FuzzPoll passes arbitrary reports to two phases that share their machines, in any order and at any time. The phases
+// must not panic, must not fill a machine beyond its slots, and must act on each attempt at most once. Their journals
+// must replay.
 func FuzzPoll(f *testing.F) {
 	f.Add([]byte{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16})
 	f.Add([]byte("a cluster of two machines that never says the same twice, and says it late"))

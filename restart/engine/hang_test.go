@@ -73,7 +73,7 @@ func TestSpentBudgetKeepsNoPhaseFromEnding(t *testing.T) {
 	}
 }
 
-// A poll with the zero time counts as a poll at the time of the poll before it.
+// A poll with the zero time is treated as a poll at the time of the poll before it.
 func TestZeroTimeCountsAsTheLastPoll(t *testing.T) {
 	p, err := engine.New(engine.Config{Tasks: 4, Slots: 4, Interval: time.Second})
 	require.NoError(t, err)
@@ -90,8 +90,8 @@ func TestZeroTimeCountsAsTheLastPoll(t *testing.T) {
 	assert.Equal(t, 2, p.Ledger().ClockSteps)
 }
 
-// Record returns the record of the machines, to keep it beside a journal: the caller's own, or the record that
-// stands for nil.
+// Record returns the record of the machines, to keep it beside a journal: the caller's own, or the record that is
+// created in place of nil.
 func TestRecordReturnsTheGivenOrTheOwnRecord(t *testing.T) {
 	record := new(machines.Record)
 	shared, err := engine.NewMachines(engine.MachinesConfig{Record: record})

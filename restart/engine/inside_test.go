@@ -26,7 +26,7 @@ func begun(t *testing.T, c Config, machines MachinesConfig) *Phase {
 	return p
 }
 
-// A task waits once, and no longer when it is over.
+// A task is in the list of waiting tasks once, and is removed when the task is over.
 func TestTaskWaitsOnce(t *testing.T) {
 	p := begun(t, Config{Tasks: 2}, MachinesConfig{}) // there are no slots
 	require.Equal(t, []int{0, 1}, p.book.waiting)
@@ -85,7 +85,7 @@ func TestAttemptThatWasSeenToRunGivesASample(t *testing.T) {
 	}
 }
 
-// If a machine runs attempts and has dated nothing for long, its clock counts as behind.
+// If a machine runs attempts and has dated nothing for long, its clock is treated as behind.
 func TestClocksAreComparedAtTheFirstCall(t *testing.T) {
 	now := time.Unix(1000, 0)
 	ago := func(s int) time.Time { return now.Add(-time.Duration(s) * time.Second) }
@@ -119,7 +119,8 @@ func TestClocksAreComparedAtTheFirstCall(t *testing.T) {
 	}
 }
 
-// Times that a snapshot can hold stay as they are. Other times become the nearest time that it can hold.
+// Times that a snapshot can contain are not changed. Another time becomes the nearest time that a snapshot can
+// contain.
 func TestInRangeMovesTimesToTheNearestYear(t *testing.T) {
 	last := time.Unix(253402300799, 999)
 	assert.Equal(t, last, inRange(last))
@@ -128,7 +129,7 @@ func TestInRangeMovesTimesToTheNearestYear(t *testing.T) {
 	assert.Equal(t, time.Time{}.Add(1), inRange(time.Time{}.Add(1)))
 }
 
-// The usual time between polls moves by a quarter of the difference at each poll. One gap counts as at most
+// The usual time between polls moves by a quarter of the difference at each poll. One gap is treated as at most
 // five times the usual time.
 func TestUsualTimeBetweenPolls(t *testing.T) {
 	s, now := timing{period: time.Second}, time.Unix(1000, 0)
@@ -165,7 +166,7 @@ func TestWhenMissingAttemptsAreLookedFor(t *testing.T) {
 	}
 }
 
-// An attempt that was seen counts as missing as soon as lists have left it out for Config.Trace. An attempt
+// An attempt that was seen is treated as missing as soon as lists have left it out for Config.Trace. An attempt
 // that was never seen does not: it is requested again first.
 func TestAttemptIsMissingAfterTrace(t *testing.T) {
 	const trace = 40 * time.Second
@@ -181,7 +182,7 @@ func TestAttemptIsMissingAfterTrace(t *testing.T) {
 	}
 }
 
-// A line that gives an attempt to another task counts once among the ignored reports.
+// A report that assigns an attempt to another task is counted once as an ignored report.
 func TestLineOfAnotherTaskIsIgnoredOnce(t *testing.T) {
 	p := begun(t, Config{Tasks: 2}, MachinesConfig{})
 	now := time.Unix(1001, 0)
@@ -207,8 +208,8 @@ func TestEndIsDatedByTheMachinesClock(t *testing.T) {
 	assert.Equal(t, 5*time.Second, ended.Sub(wall))
 }
 
-// An attempt ended without a result, and its result is published later. The result counts if the task is over
-// and was not given up.
+// An attempt ended without a result, and its result is published later. The result is used if the task is over and
+// was not given up.
 func TestResultThatIsPublishedLateCounts(t *testing.T) {
 	for name, of := range map[string]struct{ over, givenUp bool }{
 		"goes on": {false, false}, "has a result": {true, false}, "was given up": {true, true},
@@ -224,7 +225,7 @@ func TestResultThatIsPublishedLateCounts(t *testing.T) {
 	}
 }
 
-// A line that says that an attempt waits holds events only if the attempt ran on an unknown machine.
+// A report of a waiting attempt contains events only if the attempt ran on an unknown machine before.
 func TestLineOfAWaitingAttemptHoldsEventsIfItsMachineIsUnknown(t *testing.T) {
 	for _, c := range []struct {
 		ended, begun bool

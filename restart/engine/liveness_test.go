@@ -32,7 +32,7 @@ func (rash) Describe() rules.Description {
 	return rules.Description{Facts: rules.Fresh | rules.Left}
 }
 
-// liar stands between a cluster and the phase, and invents the progress of each attempt.
+// liar passes the reports of a cluster to the phase, but invents the progress of each attempt.
 type liar struct {
 	*engine.Phase
 	rng   *rand.Rand

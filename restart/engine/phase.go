@@ -12,49 +12,63 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// Phase keeps the tracker of one phase in step with the engine that runs its tasks. The zero value is a phase
-// without tasks. A Phase is not safe for concurrent use.
+// Phase runs the tasks of one phase on an engine. It decides which attempts should run, and compares them with the
+// attempts that the engine shows. The zero value is a phase without tasks. A Phase is not safe for concurrent use.
 type Phase struct {
 	config   Config
 	machines *Machines
 	tracker  *tracker.Tracker
-	recorder *journal.Recorder // nil without a journal
-	recorded []byte            // the journal before the snapshot, of a restored phase
+	// Records the journal; nil if Config.Journal is false.
+	recorder *journal.Recorder
+	// For a restored phase: the journal from before the snapshot.
+	recorded []byte
 
 	book    book
 	time    timeline
 	timing  timing
 	noticed noticed
-	slots   int           // from SetSlots or Config; not used if the machines have slots
-	told    int           // the number of slots that the tracker was last told
-	ignored int           // how many reports to Poll made no sense
-	decided time.Duration // when the policy was last asked about all tasks, or never
+	// The number of slots from SetSlots or Config. It is not used if the machines have slots.
+	slots int
+	// The number of slots that was last reported to the tracker.
+	told int
+	// The number of reports that were ignored because they made no sense.
+	ignored int
+	// The time at which the policy was last asked about all tasks, or the constant never.
+	decided time.Duration
 
-	restored bool // restored from a snapshot, and not polled since
+	// True if the phase was restored from a snapshot and has not been polled since.
+	restored bool
 	closed   bool
-	released bool // Release was called: the phase holds no slots of machines
+	// True if Release was called: the phase occupies no slots of machines any more.
+	released bool
 	scratch  scratch
 }
 
-// noticed holds the counters of Machines as the phase saw them last. The phase acts when a counter has changed.
+// noticed contains the values of the counters of Machines at the last call. If a counter has changed since then, the
+// phase acts.
 type noticed struct {
 	losses, departures int
-	leaves             []time.Time // by machine: when it leaves, as the tracker was told
+	// For each machine, the time at which it will leave, as it was last reported to the tracker.
+	leaves []time.Time
 }
 
-// scratch is memory that each call uses again.
+// scratch contains slices and a map whose memory is used again in each call.
 type scratch struct {
-	actions  []Action
-	events   []event
-	chosen   map[int]string // by task: the ID of the attempt with a published result, for tasks that are not over
-	order    []int
-	refused  []int // machines for which the policy wanted no copy
-	unwanted []int // machines
-	slow     []int // machines
+	actions []Action
+	events  []event
+	// For each task that is not over, the ID of the attempt whose result the engine has published.
+	chosen map[int]string
+	order  []int
+	// The machines on which the policy wanted no copy.
+	refused []int
+	// The machines on which a new attempt should not run.
+	unwanted []int
+	// The machines that are slow, as computed from earlier attempts (MachinesConfig.Record).
+	slow []int
 }
 
-// New returns a phase that has seen nothing yet, or an error that names the field that is out of range. O(n) in
-// the number of tasks.
+// New returns a phase at its start. If a field of the configuration is out of range, it returns an error that states
+// the field. O(n) for n tasks.
 func New(c Config) (*Phase, error) {
 	if err := c.fill(); err != nil {
 		return nil, err
@@ -79,7 +93,7 @@ func New(c Config) (*Phase, error) {
 	return p, nil
 }
 
-// observe passes an event of the tracker on to the journal and to Config.OnEvent.
+// observe passes an event of the tracker to the journal and to Config.OnEvent.
 func (p *Phase) observe(e tracker.Event, a tracker.Answer) {
 	if p.recorder != nil {
 		p.recorder.OnEvent(e, a)
@@ -89,22 +103,23 @@ func (p *Phase) observe(e tracker.Event, a tracker.Answer) {
 	}
 }
 
-// ready turns a zero Phase into a phase without tasks, and returns the tracker.
+// ready creates the parts of a zero Phase, so that it is a phase without tasks. It returns the tracker.
 func (p *Phase) ready() *tracker.Tracker {
 	if p.tracker == nil {
-		empty, _ := New(Config{Work: []float64{}, Interval: time.Second}) // it is valid
+		// This configuration is valid, so the error is nil.
+		empty, _ := New(Config{Work: []float64{}, Interval: time.Second})
 		*p = *empty
 	}
 	return p.tracker
 }
 
-// SetSlots changes how many attempts may run at once, for an engine that places attempts itself. A negative
-// number counts as 0. SetSlots changes nothing if the machines have slots.
+// SetSlots changes how many attempts may run at once. It is for an engine that places attempts itself. A negative
+// number is treated as 0. SetSlots changes nothing if the machines have slots.
 func (p *Phase) SetSlots(slots int) { p.slots = max(slots, 0) }
 
-// SetEligible says whether a task may be copied and whether it may be restarted. At first every task may be
-// both. A task that may not be copied has no clones either. The task is submitted again only when its cancelled
-// attempts are known to have ended.
+// SetEligible sets whether a task may be copied and whether it may be restarted. At first both are allowed for every
+// task. A task that may not be copied also gets no clones. After an attempt of such a task was cancelled, the task is
+// submitted again only when the attempt is known to have ended.
 func (p *Phase) SetEligible(task int, copies, restart bool) {
 	p.ready().SetEligible(task, copies, restart)
 	if task >= 0 && task < len(p.book.tasks) {
@@ -112,8 +127,8 @@ func (p *Phase) SetEligible(task int, copies, restart bool) {
 	}
 }
 
-// Done reports whether the phase was closed, or every task is over: given up, or finished with a published
-// result. O(open requests).
+// Done reports whether the phase was closed, or every task is over. A task is over if it was given up, or if its
+// result is published. O(open requests).
 func (p *Phase) Done() bool {
 	return p.closed || p.book.over == len(p.book.tasks) && !slices.ContainsFunc(p.book.pending, func(a *attempt) bool {
 		op, open := a.request(&p.book.tasks[a.task])
@@ -121,17 +136,17 @@ func (p *Phase) Done() bool {
 	})
 }
 
-// Published confirms that the engine has carried out Publish for the attempt. Poll returns the Publish again
-// until Published is called or Attempt.Published says the same; before that the phase is not [Phase.Done]. An
-// ID of an attempt that is not the winner of its task changes nothing. O(1).
+// Published confirms that the engine has carried out the Publish of the attempt with this ID. Until Published is
+// called, or a report has Attempt.Published set, Poll returns the Publish again and [Phase.Done] is false. If the
+// attempt is not the winner of its task, Published changes nothing. O(1).
 func (p *Phase) Published(id string) {
 	if a := p.book.attempts[id]; a != nil && p.book.tasks[a.task].winner == a {
 		a.published = true
 	}
 }
 
-// GivenUp returns the tasks that were given up after too many failed or lost attempts, in ascending order. A
-// later result of such a task changes nothing. O(n).
+// GivenUp returns the tasks that were given up after too many failed or lost attempts, in ascending order. If an
+// attempt of such a task succeeds later, nothing changes. O(n) for n tasks.
 func (p *Phase) GivenUp() (tasks []int) {
 	for i := range p.book.tasks {
 		if p.book.tasks[i].givenUp {
@@ -141,8 +156,8 @@ func (p *Phase) GivenUp() (tasks []int) {
 	return tasks
 }
 
-// Winner returns the ID of the attempt that has won the task: the attempt that Publish names. The result ok is
-// false if the task has no winner.
+// Winner returns the ID of the attempt that has won the task. This is the attempt whose result is published. Result
+// ok is false if the task has no winner.
 func (p *Phase) Winner(task int) (id string, ok bool) {
 	if task < 0 || task >= len(p.book.tasks) || p.book.tasks[task].winner == nil {
 		return "", false
@@ -150,8 +165,8 @@ func (p *Phase) Winner(task int) (id string, ok bool) {
 	return p.book.tasks[task].winner.id, true
 }
 
-// Outstanding returns the requests that the engine has not yet shown as carried out. Poll repeats them in time.
-// They are:
+// Outstanding returns the requests that the engine does not yet show as carried out. Poll repeats them after some
+// time. They are:
 //
 //   - a Submit of an attempt that no list has shown,
 //   - a Cancel of an attempt that is not known to have ended,
@@ -167,8 +182,9 @@ func (p *Phase) Outstanding() (all []Action) {
 	return all
 }
 
-// Ledger returns the account of attempts that were started, won and wasted so far. Its Ignored also counts the
-// reports to Poll that made no sense. A cancelled attempt that wins counts as one more started attempt.
+// Ledger returns how many attempts were started, won and wasted so far. Its field Ignored includes the reports that
+// were ignored because they made no sense. If a cancelled attempt wins, it is included twice among the started
+// attempts.
 func (p *Phase) Ledger() tracker.Ledger {
 	l := p.ready().Ledger()
 	l.Ignored += p.ignored
@@ -176,15 +192,15 @@ func (p *Phase) Ledger() tracker.Ledger {
 	return l
 }
 
-// Facts returns the facts of the phase, as a policy gets them now.
+// Facts returns the facts of the phase that a policy would receive now.
 func (p *Phase) Facts() restart.Phase { return p.ready().Phase() }
 
-// UnitTimes returns the estimate of the time that a unit of work takes. Only read it.
+// UnitTimes returns the estimate of the time that one unit of work takes. Do not change it.
 func (p *Phase) UnitTimes() *estimate.UnitTimes { return p.ready().UnitTimes() }
 
-// Journal returns the events that the tracker was told and its answers, as text for [journal.Replay] and
-// package restarttest. Without Config.Journal the result is nil. The text is valid until the next call of Poll,
-// Push, Close or SetEligible.
+// Journal returns the events that were reported to the tracker, and the tracker's answers. The text can be read by
+// [journal.Replay] and package restarttest. If Config.Journal is false, the result is nil. The text is valid until
+// the next call of Poll, Push, Close or SetEligible.
 func (p *Phase) Journal() []byte {
 	switch {
 	case p.recorder == nil:
@@ -195,9 +211,9 @@ func (p *Phase) Journal() []byte {
 	return slices.Concat(p.recorded, p.recorder.Bytes())
 }
 
-// Release gives the phase's slots on shared machines back. Call it when nobody polls the phase any more:
-// cancelled attempts may not be known to have ended, and they would hold their slots for ever. A Budget is
-// given back by [Phase.Close]. O(attempts).
+// Release frees the slots that the phase occupies on shared machines. Call it when nobody polls the phase any more.
+// Otherwise cancelled attempts that are not known to have ended would occupy their slots for ever. A share of a
+// Budget is returned by [Phase.Close]. O(attempts).
 func (p *Phase) Release() {
 	for _, a := range p.book.attempts {
 		if !a.ended {
@@ -207,7 +223,7 @@ func (p *Phase) Release() {
 	p.released = true
 }
 
-// occupy adds n attempts to the load of a machine; n is 1 or -1.
+// occupy adds n attempts to the number of attempts on a machine; n is 1 or -1.
 func (p *Phase) occupy(machine, n int) {
 	if machine != nowhere && !p.released {
 		p.machines.set.Load(machine, n)
@@ -217,23 +233,34 @@ func (p *Phase) occupy(machine, n int) {
 // nowhere is the number of an unknown machine.
 const nowhere = cluster.Nowhere
 
-// never is the time of an event that has not happened.
+// never is used as the time of an event that has not happened.
 const never time.Duration = -1
 
-// book holds the tasks and their attempts: which are wanted, and which the engine has shown.
+// book contains the tasks and their attempts: the attempts that the phase wants, and the attempts that the engine has
+// shown.
 type book struct {
 	tasks    []task
 	attempts map[string]*attempt
-	room     []attempt  // allocated in advance for the next attempts
-	adopted  bool       // some attempt was adopted, so the engine may have given a name that newName would give
-	waiting  []int      // tasks to submit; may hold a task that no longer waits, or a task twice
-	sorted   bool       // waiting is in order, and holds each task once
-	pending  []*attempt // attempts with an open request; may hold attempts whose request is done
-	live     int        // attempts that run or are queued, as the tracker knows them
-	dying    int        // cancelled attempts that are not known to have ended
-	over     int        // tasks that have finished, were given up, or were open when the phase was closed
+	// Memory for the next attempts, allocated in advance.
+	room []attempt
+	// True if an attempt was adopted: the engine has shown an attempt that the phase did not submit. Then the engine
+	// may have given it a name that newName would give to another attempt.
+	adopted bool
+	// The tasks to submit. The list may contain a task that no longer waits, or a task twice.
+	waiting []int
+	// True if waiting is sorted and contains each task once.
+	sorted bool
+	// The attempts with an open request. The list may contain attempts whose request is carried out.
+	pending []*attempt
+	// The number of attempts that run or are queued, as the tracker counts them.
+	live int
+	// The number of cancelled attempts of the phase that are not known to have ended.
+	dying int
+	// The number of tasks that have finished, were given up, or were open when the phase was closed.
+	over int
 }
 
+// newBook returns a book with the given number of tasks and without attempts.
 func newBook(tasks int) book {
 	b := book{tasks: make([]task, tasks), attempts: make(map[string]*attempt, tasks)}
 	for i := range b.tasks {
@@ -243,47 +270,78 @@ func newBook(tasks int) book {
 	return b
 }
 
-// task is one task and its attempts.
+// task is the state of one task and its attempts.
 type task struct {
-	live         []*attempt        // attempts that run or are queued and were not cancelled
-	tried        []int             // machines that run or ran an attempt of the task
-	oneLive      [1]*attempt       // memory for the first element of live
-	oneTried     [1]int            // memory for the first element of tried
-	winner       *attempt          // the attempt that has the task's result, or nil
-	failed, lost int               // number of failed and of lost attempts
-	withdrawn    int               // how often its only attempt was withdrawn from a queue
-	untraced     int               // how many attempts were submitted and never seen
-	dying        int               // attempts that are cancelled and not known to have ended
-	why          *restart.Decision // why the task waits; nil for the zero Decision
-	noCopy       bool              // no two attempts may run at once
-	waits        bool              // the task is to be submitted
-	over         bool              // the task needs no attempt any more
-	givenUp      bool              // too many attempts failed or were lost
+	// The attempts that run or are queued, and were not cancelled.
+	live []*attempt
+	// The machines that run or ran an attempt of the task.
+	tried []int
+	// Memory for the first element of live.
+	oneLive [1]*attempt
+	// Memory for the first element of tried.
+	oneTried [1]int
+	// The attempt whose result is the task's result, or nil.
+	winner *attempt
+	// The numbers of failed attempts and of lost attempts.
+	failed, lost int
+	// How often the task's only attempt was withdrawn from the queue of a machine.
+	withdrawn int
+	// How many attempts were submitted and never seen.
+	untraced int
+	// The number of cancelled attempts of the task that are not known to have ended.
+	dying int
+	// The decision because of which the task waits; nil for the zero Decision.
+	why *restart.Decision
+	// True if two attempts of the task must not run at once.
+	noCopy bool
+	// True if the task is to be submitted.
+	waits bool
+	// True if the task needs no attempt any more.
+	over bool
+	// True if the task was given up, because too many attempts failed or were lost.
+	givenUp bool
 }
 
-// attempt is one attempt that was submitted or adopted.
+// attempt is the state of one attempt that the phase has submitted or adopted. An adopted attempt was first shown by
+// the engine.
 type attempt struct {
-	id                    string
-	task, number          int
-	machine               int               // nowhere if not known
-	avoid                 []string          // machines on which it must not run, if the engine places
-	why                   *restart.Decision // why the open request was made; nil for the zero Decision
-	asOf                  time.Time         // AsOf of the last report, as the engine said it
-	submitted             time.Duration     // when it was first submitted; 0 if it was adopted
-	firstAsked, lastAsked time.Duration     // when the open request was first made, and when it was last made
-	seen                  time.Duration     // when a list last showed it, or never
-	repeats               uint8             // how often the open request was repeated
-	pending               bool              // it is in book.pending
-	ahead                 bool              // asOf was in the future
-	adopted               bool              // the engine showed it first: the phase did not submit it
-	late                  bool              // it had run for long when it was first seen, so its age is unknown
-	begun                 bool              // it runs or ran
-	dying, ended          bool              // it was cancelled; it is over
-	gone                  bool              // it counts as ended because it was missing for too long
-	published             bool              // its result is published
+	id           string
+	task, number int
+	// The number of the attempt's machine; nowhere if it is not known.
+	machine int
+	// The names of machines on which the attempt must not run, if the engine places attempts.
+	avoid []string
+	// The decision that led to the open request (a request that is not yet carried out); nil for the zero Decision.
+	why *restart.Decision
+	// The AsOf of the last report, as the engine reported it.
+	asOf time.Time
+	// The time at which the attempt was first submitted; 0 if it was adopted.
+	submitted time.Duration
+	// The times at which the open request was first made and last made.
+	firstAsked, lastAsked time.Duration
+	// The time at which a list last contained the attempt, or the constant never.
+	seen time.Duration
+	// How often the open request was repeated.
+	repeats uint8
+	// True if the attempt is in book.pending.
+	pending bool
+	// True if asOf was in the future.
+	ahead bool
+	// True if the engine showed the attempt first: the phase has not submitted it.
+	adopted bool
+	// True if the attempt had already run for long when it was first seen, so that its age is unknown.
+	late bool
+	// True if the attempt runs or ran.
+	begun bool
+	// Field dying is true if the attempt was cancelled, and ended if it has ended.
+	dying, ended bool
+	// True if the attempt is treated as ended because it was missing for too long.
+	gone bool
+	// True if the attempt's result is published.
+	published bool
 }
 
-// request returns the last request about an attempt, and whether that request is still open.
+// request returns the last request about an attempt, and whether this request is still open.
 func (a *attempt) request(t *task) (op Op, open bool) {
 	switch {
 	case a.dying && !a.ended:
@@ -294,8 +352,8 @@ func (a *attempt) request(t *task) (op Op, open bool) {
 	return Submit, !a.ended && !a.adopted && a.seen == never
 }
 
-// find returns the attempt with an ID, or nil. find looks first at the task's live attempts, which is the usual
-// case.
+// find returns the attempt with an ID, or nil. It searches the task's live attempts first, because the attempt is
+// usually among them.
 func (b *book) find(id string, task int) *attempt {
 	for _, a := range b.tasks[task].live {
 		if a.id == id {
@@ -305,17 +363,19 @@ func (b *book) find(id string, task int) *attempt {
 	return b.attempts[id]
 }
 
-// keep returns a pointer to a copy of a decision; nil for the zero Decision, which most requests have.
+// keep returns a pointer to a copy of a decision. For the zero Decision, which most requests have, it returns nil and
+// allocates nothing.
 func keep(d restart.Decision) *restart.Decision {
 	if d == (restart.Decision{}) {
 		return nil
 	}
-	kept := d // d itself would be allocated for the zero Decision too
+	// A pointer to d itself would cause an allocation for the zero Decision, too.
+	kept := d
 	return &kept
 }
 
-// wait puts a task among the tasks to submit, unless the task is over or has a live attempt. The decision is
-// the reason; it is nil if no policy decided.
+// wait adds task i to the tasks to submit, unless the task is over or has a live attempt. The decision why led to
+// that; it is nil if no policy decided.
 func (b *book) wait(i int, why *restart.Decision) {
 	if t := &b.tasks[i]; !t.waits && !t.over && len(t.live) == 0 {
 		t.waits, t.why = true, why
@@ -323,8 +383,8 @@ func (b *book) wait(i int, why *restart.Decision) {
 	}
 }
 
-// add puts a new attempt into the book and counts it on its machine. Attempts are allocated many at once. They
-// are kept as long as the phase.
+// add puts a new attempt into the book, and adds it to the number of attempts on its machine. Memory for attempts is
+// allocated for many at once. Attempts are kept as long as the phase exists.
 func (p *Phase) add(a attempt) *attempt {
 	b := &p.book
 	if len(b.room) == 0 {
@@ -339,7 +399,7 @@ func (p *Phase) add(a attempt) *attempt {
 	return kept
 }
 
-// addLive counts an attempt as live. The tracker knows the attempt already.
+// addLive adds an attempt to the live attempts of its task. The tracker knows the attempt already.
 func (p *Phase) addLive(a *attempt) {
 	t := &p.book.tasks[a.task]
 	t.live = append(t.live, a)
@@ -348,7 +408,7 @@ func (p *Phase) addLive(a *attempt) {
 	p.book.live++
 }
 
-// removeLive takes an attempt out of the live attempts.
+// removeLive removes an attempt from the live attempts of its task.
 func (p *Phase) removeLive(a *attempt) {
 	t := &p.book.tasks[a.task]
 	if i := slices.Index(t.live, a); i >= 0 {
@@ -357,14 +417,14 @@ func (p *Phase) removeLive(a *attempt) {
 	}
 }
 
-// markDying counts an attempt as cancelled and not yet ended.
+// markDying marks an attempt as cancelled but not known to have ended.
 func (p *Phase) markDying(a *attempt) {
 	a.dying = true
 	p.book.tasks[a.task].dying++
 	p.book.dying++
 }
 
-// markEnded counts an attempt as ended, and frees its slot.
+// markEnded marks an attempt as ended, and frees its slot.
 func (p *Phase) markEnded(a *attempt) {
 	a.ended = true
 	p.removeLive(a)
@@ -375,14 +435,14 @@ func (p *Phase) markEnded(a *attempt) {
 	}
 }
 
-// endTask ends a task, with a winner or without.
+// endTask marks a task as over. Argument winner is the attempt that won, or nil.
 func (b *book) endTask(t *task, winner *attempt) {
 	t.over, t.waits, t.givenUp = true, false, false
 	t.winner = winner
 	b.over++
 }
 
-// addPending puts an attempt among the attempts with an open request.
+// addPending adds an attempt to the attempts with an open request, unless it is among them.
 func (b *book) addPending(a *attempt) {
 	if !a.pending {
 		a.pending = true
@@ -390,8 +450,9 @@ func (b *book) addPending(a *attempt) {
 	}
 }
 
-// newName returns a name that no attempt has: "17.2" for attempt 2 of task 17. The tracker numbers a task's
-// attempts without repetition, so only an adopted attempt can have the name already. Then "+" is appended.
+// newName returns a name that no attempt has, for example "17.2" for attempt 2 of task 17. The tracker gives each
+// attempt of a task a different number. So the name can be in use only if the engine has given it to an adopted
+// attempt. Then "+" is appended.
 func (b *book) newName(task, number int) string {
 	var text [40]byte
 	name := string(strconv.AppendInt(append(strconv.AppendInt(text[:0], int64(task), 10), '.'), int64(number), 10))
@@ -401,17 +462,17 @@ func (b *book) newName(task, number int) string {
 	return name
 }
 
-// addTried adds a machine to the machines where the task was tried.
+// addTried adds a machine to the machines that run or ran an attempt of the task.
 func (t *task) addTried(machine int) {
 	if machine != nowhere && !t.wasOn(machine) {
 		t.tried = append(t.tried, machine)
 	}
 }
 
-// wasOn reports whether an attempt of the task ever ran on the machine or was submitted for it.
+// wasOn reports whether an attempt of the task ever ran on the machine, or was submitted for it.
 func (t *task) wasOn(machine int) bool { return slices.Contains(t.tried, machine) }
 
-// on returns the machines that have a live attempt of the task. The result uses the memory of list.
+// on returns the machines that have a live attempt of the task. The result uses the memory of the argument list.
 func (t *task) on(list []int) []int {
 	return slices.DeleteFunc(append(list[:0], t.tried...), func(machine int) bool { return !t.isOn(machine) })
 }

@@ -26,7 +26,7 @@ func phase(t *testing.T, c *cluster, policy restart.Policy) *engine.Phase {
 	return p
 }
 
-// One machine of four is ten times slower, and holds a quarter of the tasks.
+// One machine of four is ten times slower than the others, and runs a quarter of the tasks.
 func TestTasksOfASlowMachineAreRestartedElsewhere(t *testing.T) {
 	none, _ := drive(t, fourMachines(64, 16, 10), phase(t, fourMachines(64, 16, 10), restart.Never{}), period, nil)
 	c := fourMachines(64, 16, 10)
@@ -97,7 +97,7 @@ func TestQueuedCopiesAreNotJudged(t *testing.T) {
 	assert.Less(t, p.UnitTimes().Mean(), 10.0, "the time in the queue does not count as run time")
 }
 
-// The engine holds a job array, runs it in its own order, and places by itself.
+// The engine receives a job array, runs it in its own order, and chooses the machines by itself.
 func TestJobArrayIsSubmittedAgainOnlyWithAReason(t *testing.T) {
 	c := fourMachines(64, 4, 10)
 	c.places = true

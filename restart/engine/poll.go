@@ -10,17 +10,17 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// Poll takes a list of the attempts that the engine shows now, and returns the actions to carry out. Call it
-// every Interval, and as soon as an attempt ends.
+// Poll receives a list of the attempts that the engine shows now, and returns the actions to carry out. Call it every
+// Interval, and also as soon as an attempt ends.
 //
-// The list should show every attempt that waits or runs. The list should show an ended attempt until a snapshot of
-// the phase that includes the end is safe. An attempt that is missing from the list stays as it was, until
-// Config.Trace has passed. An attempt with an unknown ID is adopted with all that the list says about it; a
-// Preloaded phase adopts it only when it no longer waits. A line that makes no sense is ignored and counted in
-// [tracker.Ledger.Ignored].
+// The list should contain every attempt that waits or runs. It should also contain each ended attempt, until a
+// snapshot of the phase that includes the end has been saved. An attempt that is missing from the list keeps its
+// state until Config.Trace has passed. An attempt with an unknown ID is adopted: the phase manages it from then on as
+// if it had submitted it. A Preloaded phase adopts an attempt only when it no longer waits. A report that makes no
+// sense is ignored, and is added to [tracker.Ledger.Ignored].
 //
-// The same calls return the same actions. The order of the list counts, so sort a list that has no order. If
-// the caller's clock steps back, no time passes. The actions are valid until the next call.
+// The same calls return the same actions. The result depends on the order of the list, so sort a list whose order is
+// random. If the caller's clock is set back, no time passes. The actions are valid until the next call.
 //
 // [tracker.Ledger.Ignored]: https://pkg.go.dev/github.com/straggler-go/straggler/restart/tracker#Ledger
 func (p *Phase) Poll(now time.Time, list []Attempt) []Action {
@@ -36,10 +36,10 @@ func (p *Phase) Poll(now time.Time, list []Attempt) []Action {
 	return p.decideAndAnswer(true)
 }
 
-// Push takes events of attempts, from an engine that lists nothing, and returns the actions to carry out. An
-// event is an Attempt with the news of one attempt; an attempt without an event stays as it was. Call Push with
-// each new event, and once every Interval even without events: the policy is asked about the running attempts
-// once an Interval. O(events), and once an Interval one decision for each attempt that runs.
+// Push receives events of attempts, and returns the actions to carry out. It is for an engine that cannot list its
+// attempts. An event is an Attempt with the new state of one attempt. An attempt without an event keeps its state.
+// Call Push with each new event, and every Interval even without events. The policy is asked about the running
+// attempts once in each Interval. O(events), and once in each Interval one decision for each running attempt.
 func (p *Phase) Push(now time.Time, events []Attempt) []Action {
 	p.start(now, events)
 	p.timing.notePoll(p.time.now, p.config.Interval)
@@ -47,13 +47,14 @@ func (p *Phase) Push(now time.Time, events []Attempt) []Action {
 	return p.decideAndAnswer(p.decided == never || p.time.clock.Since-p.decided >= p.config.Interval)
 }
 
-// Close ends the phase, done or not, and returns the actions that cancel the attempts that still run. A phase
-// that is done returns none. Close also closes the tracker, so the phase no longer holds a part of a shared
-// Budget or record of machines; see tracker.Tracker.Close. After Close the phase is Done and submits nothing.
+// Close ends the phase, whether its tasks are done or not, and returns the actions that cancel the attempts that
+// still run. If the phase is done, there are none. Close also closes the tracker, so that the phase no longer uses a
+// part of a shared Budget or record of machines; see tracker.Tracker.Close. After Close the phase is Done and submits
+// nothing.
 //
-// A cancelled attempt holds its slot until it is seen to end. So either go on with Poll, or call
-// [Phase.Release]: then the phase's machines become free for other phases. A second Close does nothing. The
-// actions are valid until the next call. O(n) in the number of tasks.
+// A cancelled attempt occupies its slot until it is seen to end. So either continue to call Poll, or call
+// [Phase.Release] to free the phase's machines for other phases. A second Close does nothing. The actions are valid
+// until the next call. O(n) for n tasks.
 func (p *Phase) Close(now time.Time) []Action {
 	p.start(now, nil)
 	for i := range p.book.tasks {
@@ -71,7 +72,7 @@ func (p *Phase) Close(now time.Time) []Action {
 	return p.scratch.actions
 }
 
-// start begins a call: it resets the scratch memory and sets the time.
+// start begins a call: it clears the scratch memory and sets the time of the call.
 func (p *Phase) start(now time.Time, told []Attempt) {
 	p.ready()
 	s := &p.scratch
@@ -87,16 +88,19 @@ func (p *Phase) start(now time.Time, told []Attempt) {
 	}
 }
 
-// compareClocks returns how far the reports of the first call go back. Where the engine dates progress, it also
-// looks for machines that run attempts and have dated nothing for more than gap intervals. Either such attempts
-// are silent, or the machine's clock is behind. Nobody can tell which, so the machine's last date counts as
-// just now. A silent attempt is then noticed a little later, and a healthy one is not killed.
+// compareClocks returns the time from the earliest event of the first call until now.
+//
+// It also looks for machines that run attempts and have reported no time in the last five (gap) intervals. It does so
+// only if the engine reports times of progress. Such a machine has silent attempts, or its clock is behind. Nobody
+// can tell which of both is true. So the latest reported time of the machine is treated as one interval ago. Then a
+// silent attempt is noticed a little later, and a healthy attempt is not killed.
 func (p *Phase) compareClocks(now time.Time, told []Attempt) (past time.Duration) {
 	type machine struct {
 		latest time.Time
 		runs   bool
 	}
-	var known []machine // by machine number + 1; index 0 is for unknown machines
+	// The index is the machine number + 1; index 0 is for unknown machines.
+	var known []machine
 	reports := false
 	for i := range told {
 		a := &told[i]
@@ -131,7 +135,7 @@ func (p *Phase) compareClocks(now time.Time, told []Attempt) (past time.Duration
 	return past
 }
 
-// applyAll turns the reports into events and applies them in the order of their times.
+// applyAll turns the reports into events, and applies the events in the order of their times.
 func (p *Phase) applyAll(told []Attempt) {
 	for i := range told {
 		p.collect(&told[i])
@@ -143,14 +147,14 @@ func (p *Phase) applyAll(told []Attempt) {
 	for i := range events {
 		p.apply(&events[i])
 	}
-	// One line may cancel an attempt whose end stands in another line.
+	// One report of the list may lead to a Cancel of an attempt whose end is in another report.
 	p.scratch.actions = slices.DeleteFunc(p.scratch.actions, func(a Action) bool {
 		return a.Op == Cancel && p.book.attempts[a.ID].ended
 	})
 }
 
-// decideAndAnswer asks the policy and returns the actions of the call. If all is false it only fills free
-// slots.
+// decideAndAnswer makes the decisions of a call and returns its actions. If all is true, the policy is asked about
+// every running attempt. If all is false, only free slots are filled.
 func (p *Phase) decideAndAnswer(all bool) []Action {
 	p.scratch.slow = p.machines.record.AppendAvoid(p.scratch.slow[:0])
 	p.machines.set.Settle(p.time.wall, p.scratch.slow)
@@ -160,16 +164,21 @@ func (p *Phase) decideAndAnswer(all bool) []Action {
 	return p.scratch.actions
 }
 
-// event is one part of a report, with its time. Events with equal times keep the order of the list.
+// event is one part of a report, with its time. Events with equal times stay in the order of the list.
 type event struct {
-	at     time.Duration // by the timeline of the phase
-	a      *attempt      // nil if the ID was unknown
-	of     *Attempt      // the report
-	seq    int32         // position in the order of the list
-	begins bool          // the event is the attempt's begin; otherwise a report or an end
+	// The time of the event, on the timeline of the phase.
+	at time.Duration
+	// The attempt; nil if its ID was unknown.
+	a *attempt
+	// The report that contains the event.
+	of *Attempt
+	// The position of the event in the order of the list.
+	seq int32
+	// True if the event is the begin of the attempt. Otherwise the event is a progress report or an end.
+	begins bool
 }
 
-// before orders events by time, then by position.
+// before compares events by their time, and then by their position in the list.
 func before(a, b event) int {
 	if a.at != b.at {
 		return cmp.Compare(a.at, b.at)
@@ -177,12 +186,13 @@ func before(a, b event) int {
 	return cmp.Compare(a.seq, b.seq)
 }
 
-// valid reports whether a report has an ID, a task of the phase and a known state.
+// valid reports whether a report has an ID, a task of the phase, and a state that exists.
 func valid(seen *Attempt, tasks int) bool {
 	return seen.ID != "" && seen.Task >= 0 && seen.Task < tasks && seen.State <= Cancelled
 }
 
-// collect lists the events of one report: none later than now, and the begin before the report or the end.
+// collect adds the events of one report to the events of the call. No event is later than now, and the begin of an
+// attempt is before its progress report or end.
 func (p *Phase) collect(seen *Attempt) {
 	if !valid(seen, len(p.book.tasks)) {
 		p.ignored++
@@ -194,7 +204,8 @@ func (p *Phase) collect(seen *Attempt) {
 		return
 	case a == nil:
 	case a.task != seen.Task && canChangeTask(a, seen):
-		a = nil // apply finds the attempt again by its ID
+		// The method apply finds the attempt again by its ID.
+		a = nil
 	case a.task != seen.Task:
 		p.ignored++
 		return
@@ -210,7 +221,7 @@ func (p *Phase) collect(seen *Attempt) {
 	p.addEvents(a, seen)
 }
 
-// noteSeen notes that the engine shows a known attempt. The result says whether the report may hold events.
+// noteSeen records that the engine shows a known attempt. It reports whether the report may contain events.
 func (p *Phase) noteSeen(a *attempt, seen *Attempt) bool {
 	if a.seen == never && !a.adopted && !a.dying {
 		raiseLag(&p.timing.submitLag, p.time.clock.Since-a.firstAsked)
@@ -228,8 +239,8 @@ func (p *Phase) noteSeen(a *attempt, seen *Attempt) bool {
 	return !a.ended && (seen.State != Queued || a.begun && a.machine == nowhere)
 }
 
-// revive takes back an attempt that counted as ended because it was missing. The attempt was told to end, so
-// its Cancel is requested again.
+// revive takes back an attempt that was treated as ended because it was missing. The attempt was cancelled before, so
+// the Cancel is requested again.
 func (p *Phase) revive(a *attempt) {
 	a.ended, a.gone = false, false
 	p.occupy(a.machine, 1)
@@ -238,7 +249,8 @@ func (p *Phase) revive(a *attempt) {
 	p.book.addPending(a)
 }
 
-// addEvents lists the events of a report. addEvents corrects their times by the offset of the clock that dated them.
+// addEvents adds the events of a report to the events of the call. It corrects their times by the offset of the clock
+// that reported them. Argument a is nil if the ID of the report is unknown.
 func (p *Phase) addEvents(a *attempt, seen *Attempt) {
 	machine, asked := nowhere, time.Time{}
 	begun, old := false, false
@@ -283,14 +295,16 @@ func (p *Phase) addEvents(a *attempt, seen *Attempt) {
 	}
 }
 
-// apply applies one event. An attempt with an unknown ID is adopted.
+// apply applies one event. An attempt with an unknown ID is adopted: the phase manages it from then on.
 func (p *Phase) apply(e *event) {
 	a, seen := e.a, e.of
 	if a == nil {
-		a = p.book.attempts[seen.ID] // an earlier event of the same list may have adopted it
+		// An earlier event of the same list may have adopted the attempt.
+		a = p.book.attempts[seen.ID]
 	}
 	at := p.time.epoch.Add(e.at)
-	if a != nil && a.task != seen.Task { // the list gives one ID to two tasks
+	// The list uses one ID for attempts of two tasks.
+	if a != nil && a.task != seen.Task {
 		if !canChangeTask(a, seen) {
 			p.ignored++
 			return
@@ -311,9 +325,10 @@ func (p *Phase) apply(e *event) {
 	}
 }
 
-// begin notes that an attempt runs or ran, and on which machine.
+// begin records that an attempt runs or ran, and on which machine.
 func (p *Phase) begin(at time.Time, a *attempt, seen *Attempt) {
-	if a.ended { // an earlier event of the same list ended it
+	// An earlier event of the same list may have ended the attempt.
+	if a.ended {
 		return
 	}
 	p.locate(a, seen.Machine)
@@ -326,13 +341,14 @@ func (p *Phase) begin(at time.Time, a *attempt, seen *Attempt) {
 	}
 }
 
-// runs reports whether a report says when the attempt ran. An attempt that began and ended between two polls
-// gives a sample of its run time only if its report has Begun.
+// runs reports whether a report shows when the attempt ran. If an attempt began and ended between two polls, its run
+// time is known only if the report has Begun.
 func runs(seen *Attempt) bool {
 	return seen.State != Queued && !(seen.State.ended() && seen.Begun.IsZero())
 }
 
-// locate sets the machine of an attempt, wherever the attempt was submitted.
+// locate sets the machine of an attempt to the machine that the engine reports. This may be another machine than the
+// machine of the Submit.
 func (p *Phase) locate(a *attempt, name string) {
 	if machine := p.machines.number(name); machine != nowhere && machine != a.machine {
 		p.occupy(a.machine, -1)
@@ -342,9 +358,9 @@ func (p *Phase) locate(a *attempt, name string) {
 	}
 }
 
-// adopt takes in an attempt that this phase did not submit. If its task is over, the attempt is cancelled. If
-// it had run for long although the phase was polled meanwhile, its age cannot be told to the tracker: the
-// attempt is late. A late attempt counts as an attempt without progress that begins now, and gives no sample of its run
+// adopt adds an attempt that this phase did not submit. If the task of the attempt is over, the attempt is cancelled.
+// If the attempt has run for long although the phase was polled in that time, the attempt is called late. The tracker
+// then treats it as an attempt that begins now and reports no progress. A late attempt gives no sample of its run
 // time.
 func (p *Phase) adopt(at time.Time, seen *Attempt) *attempt {
 	a := p.add(attempt{
@@ -374,13 +390,13 @@ func (p *Phase) adopt(at time.Time, seen *Attempt) *attempt {
 	return a
 }
 
-// canChangeTask reports whether an adopted attempt may change its task: only when it ends. Otherwise the result
-// of an attempt that was first reported with a wrong task would be lost for ever.
+// canChangeTask reports whether an adopted attempt may be moved to another task: only by the report of its end.
+// Otherwise, if an attempt was first reported with a wrong task, its result would be lost for ever.
 func canChangeTask(a *attempt, seen *Attempt) bool {
 	return a.adopted && !a.ended && seen.State.ended()
 }
 
-// disown takes an attempt away from its task.
+// disown removes an attempt from the task to which it was assigned.
 func (p *Phase) disown(at time.Time, a *attempt) {
 	p.ignored++
 	delete(p.book.attempts, a.id)
@@ -393,7 +409,7 @@ func (p *Phase) disown(at time.Time, a *attempt) {
 	}
 }
 
-// report passes a progress report on to the tracker, unless the report is old.
+// report passes a progress report to the tracker, unless the report is older than the report before.
 func (p *Phase) report(at time.Time, a *attempt, seen *Attempt) {
 	asOf := inRange(seen.AsOf)
 	isOld := asOf.Equal(a.asOf) || asOf.Before(a.asOf) && !a.ahead && !a.asOf.After(p.time.wall)
@@ -401,15 +417,16 @@ func (p *Phase) report(at time.Time, a *attempt, seen *Attempt) {
 		return
 	}
 	a.asOf, a.ahead = asOf, asOf.After(p.time.wall)
-	p.tracker.Record(at, a.task, a.number, seen.Progress) // decide asks the policy once all events are applied
+	// The method decide asks the policy after all events have been applied.
+	p.tracker.Record(at, a.task, a.number, seen.Progress)
 }
 
-// overtaken is the decision that ends the other attempts of a finished task.
+// overtaken returns the decision with which the other attempts of a finished task are cancelled.
 func overtaken() *restart.Decision {
 	return &restart.Decision{Action: restart.Kill, Reason: restart.Overtaken}
 }
 
-// end notes that an attempt has ended.
+// end records that an attempt has ended.
 func (p *Phase) end(at time.Time, a *attempt, seen *Attempt) {
 	if a.ended {
 		return
@@ -426,17 +443,18 @@ func (p *Phase) end(at time.Time, a *attempt, seen *Attempt) {
 	case t.over:
 	case seen.State == Succeeded && (!some || chosen == a.id):
 		p.succeed(at, a, seen.Published)
-	case a.dying: // the attempt's cancellation already took care of its task
-	case seen.State == Succeeded: // another attempt's result is published
+	case a.dying: // the cancellation has already decided what happens to the task
+	case seen.State == Succeeded:
+		// The result of another attempt is published.
 		p.lose(at, a, Cancelled)
 	default:
 		p.lose(at, a, seen.State)
 	}
 }
 
-// succeed ends a task with a result. A cancelled attempt may win too, if it succeeds first. For the tracker a
-// cancelled attempt has already ended; so the tracker is told a new attempt that finishes at once and gives no
-// sample of its run time. A late attempt is treated in the same way.
+// succeed ends a task with the result of an attempt. A cancelled attempt may win, too, if it succeeds first. For the
+// tracker, a cancelled attempt has already ended. So a new attempt is reported to the tracker, which finishes at once
+// and gives no sample of its run time. A late attempt, whose age is unknown, is treated in the same way.
 func (p *Phase) succeed(at time.Time, a *attempt, published bool) {
 	t := &p.book.tasks[a.task]
 	if a.late && !a.dying {
@@ -455,7 +473,7 @@ func (p *Phase) succeed(at time.Time, a *attempt, published bool) {
 	}
 }
 
-// lose ends an attempt without a result. Then the task is submitted again or given up.
+// lose ends an attempt that has no result. Then the task is submitted again or given up.
 func (p *Phase) lose(at time.Time, a *attempt, state State) {
 	t := &p.book.tasks[a.task]
 	switch state {
@@ -468,7 +486,8 @@ func (p *Phase) lose(at time.Time, a *attempt, state State) {
 		if a.machine != nowhere {
 			p.machines.set.Lose(a.machine, p.time.wall)
 		}
-	default: // cancelled, but not by the phase
+	default:
+		// The attempt was cancelled by somebody else than the phase.
 		t.lost++
 		p.tracker.Kill(at, a.task, a.number)
 	}
@@ -480,7 +499,7 @@ func (p *Phase) lose(at time.Time, a *attempt, state State) {
 	p.book.wait(a.task, nil)
 }
 
-// cancel ends an attempt that the tracker has already taken out.
+// cancel cancels an attempt that has already ended for the tracker.
 func (p *Phase) cancel(a *attempt, why *restart.Decision) {
 	p.removeLive(a)
 	p.markDying(a)
@@ -495,13 +514,13 @@ func (p *Phase) ask(a *attempt, op Op, why *restart.Decision) {
 	p.book.addPending(a)
 }
 
-// emit adds the request to the actions of this call.
+// emit adds a request to the actions of this call.
 func (p *Phase) emit(a *attempt, op Op) {
 	a.lastAsked = p.time.clock.Since
 	p.scratch.actions = append(p.scratch.actions, p.action(a, op))
 }
 
-// action returns a request as an Action.
+// action returns a request about an attempt as an Action.
 func (p *Phase) action(a *attempt, op Op) Action {
 	action := Action{Op: op, Task: a.task, ID: a.id, Machine: p.machines.set.Name(a.machine)}
 	if op == Submit {

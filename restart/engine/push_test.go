@@ -85,7 +85,7 @@ func TestPublishedResultWins(t *testing.T) {
 	id, _ := p.Winner(0)
 	assert.Equal(t, "0.1", id)
 	assert.True(t, p.Done())
-	// The published attempt also replaces an attempt that counted as the winner before.
+	// The published attempt also replaces an attempt that was treated as the winner before.
 	p, _ = newPhase(t, engine.Config{Tasks: 1, Slots: 4}, engine.MachinesConfig{})
 	p.Poll(at(10), []engine.Attempt{{ID: "0.0", State: engine.Succeeded}, {ID: "0.1", State: engine.Running}})
 	p.Poll(at(11), []engine.Attempt{{ID: "0.1", State: engine.Succeeded, Published: true}})

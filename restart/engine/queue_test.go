@@ -25,9 +25,9 @@ type answered struct {
 
 func (a answered) String() string { return fmt.Sprintf("%v %v: %v", a.at, a.event.Kind, a.Answer) }
 
-// replayed tells a tracker with today's default policy the events of a journal, and returns the tracker's
-// answers; the answers of a sweep come one by one. The journal was recorded under an earlier default: that
-// policy's kills stand and its trials count, and the wishes of today's policy are not carried out.
+// replayed applies the events of a journal to a tracker with the present default policy, and returns the tracker's
+// answers. The answers of a sweep are separate elements. The journal was recorded with an earlier default policy. So
+// the kills and the trials of that policy are applied, and the decisions of the present policy are not carried out.
 func replayed(t *testing.T, file string) (all []answered) {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("testdata", "queue", file))

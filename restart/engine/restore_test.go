@@ -208,7 +208,7 @@ func onTwoMachines(t *testing.T, c engine.Config) (p *engine.Phase, machines *en
 }
 
 // A machine dates a heartbeat before the cancel of its attempt, and the engine lists it afterwards. The
-// machine's clock counts as right.
+// machine's clock is treated as right.
 func TestACancelMovesNoClock(t *testing.T) {
 	p, machines, run := onTwoMachines(t, engine.Config{Tasks: 1, Clones: 2})
 	p.Poll(at(2), []engine.Attempt{run(0, 1.5), run(1, 1.5)})
@@ -218,7 +218,7 @@ func TestACancelMovesNoClock(t *testing.T) {
 	assert.Zero(t, machines.ClockOffset(run(1, 60).Machine))
 }
 
-// An attempt is missing for a while and comes back with an old heartbeat. The clock of its machine counts as
+// An attempt is missing for a while and comes back with an old heartbeat. The clock of its machine is treated as
 // right.
 func TestAnAttemptThatComesBackMovesNoClock(t *testing.T) {
 	p, machines, run := onTwoMachines(t, engine.Config{Tasks: 2})

@@ -16,7 +16,7 @@ import (
 	"github.com/straggler-go/straggler/restart/rules"
 )
 
-// told hides work or progress from a phase.
+// told passes reports to a phase without the work that was done. If silent is true, it also leaves out the progress.
 type told struct {
 	*engine.Phase
 	silent bool

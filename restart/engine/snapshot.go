@@ -13,11 +13,12 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
+// phaseVersion is the version of the format of the snapshots of a phase.
 const phaseVersion = 9
 
-// AppendBinary appends a snapshot of the phase to dst. The snapshot holds all state and all choices, except the
-// parts that only your program can supply; [Restore] takes these again. AppendBinary never fails. O(n log n),
-// about 200 bytes a task.
+// AppendBinary appends a snapshot of the phase to dst. The snapshot contains the state and the configuration of the
+// phase. It does not contain the parts of the configuration that only your program can supply; [Restore] takes these
+// parts again. AppendBinary never fails. O(n log n), about 200 bytes for each task.
 func (p *Phase) AppendBinary(dst []byte) ([]byte, error) {
 	p.ready()
 	return snapshot.Append(dst, phaseVersion, func(c *snapshot.Codec) { p.code(c, tracker.Config{}) })
@@ -30,26 +31,26 @@ func (p *Phase) MarshalBinary() ([]byte, error) { return p.AppendBinary(nil) }
 type Saved struct {
 	// Snapshot is the output of [Phase.AppendBinary].
 	Snapshot []byte
-	// Journal is the output of [Phase.Journal] at the moment of the snapshot. Nil: the journal of the restored
-	// phase begins at the snapshot, and only [journal.Resume] can read it. Journal is read only if
+	// Journal is the output of [Phase.Journal] at the moment of the snapshot. If it is nil, the journal of the
+	// restored phase begins at the snapshot, and only [journal.Resume] can read it. Journal is used only if
 	// Config.Journal is set.
 	Journal []byte
 }
 
-// Restore returns the phase of a snapshot. The phase answers as if it had never stopped, and goes on with the
-// next Poll. Data that are no snapshot are an error. O(n log n).
+// Restore returns the phase that was saved. The phase behaves as if it had never stopped, and continues with the next
+// Poll. If the data is not a snapshot, Restore returns an error. O(n log n).
 //
-// Restore reads only these fields of the configuration; all others stand in the snapshot:
+// Restore uses only these fields of the configuration; all other fields come from the snapshot:
 //
 //   - Machines: they must have been saved with the snapshot or later, and must be restored before the phase.
 //   - Order, Journal and OnEvent.
-//   - The fields that tracker.Restore takes.
+//   - The fields that tracker.Restore uses.
 //
-// A field that is nil now, and was not nil when the snapshot was taken, is an error. If Machines still
-// hold the slots of the old phase, call the old phase's Release first; otherwise its slots count twice.
+// It is an error if a field is nil now and was not nil when the snapshot was taken. If Machines still contain the
+// attempts of the old phase, call the old phase's Release first. Otherwise these attempts occupy their slots twice.
 //
-// The requests of [Phase.Outstanding] may or may not have been carried out. Poll repeats the missing ones, so
-// the adapter simply goes on.
+// The engine may or may not have carried out the requests of [Phase.Outstanding]. Poll repeats the requests that the
+// engine does not show as carried out, so the adapter need do nothing special.
 func Restore(c Config, saved Saved) (*Phase, error) {
 	c.Machines = c.Machines.fill()
 	p := &Phase{config: c, machines: c.Machines, restored: true}
@@ -64,10 +65,11 @@ func Restore(c Config, saved Saved) (*Phase, error) {
 	return p, nil
 }
 
-// tracked codes the phase's tracker as a part of the snapshot.
+// tracked encodes and decodes the phase's tracker as a part of the phase's snapshot.
 type tracked struct {
-	p      *Phase
-	config tracker.Config // the configuration to restore the tracker with
+	p *Phase
+	// The configuration with which the tracker is restored.
+	config tracker.Config
 }
 
 func (t tracked) AppendBinary(dst []byte) ([]byte, error) { return t.p.tracker.AppendBinary(dst) }
@@ -77,7 +79,8 @@ func (t tracked) UnmarshalBinary(data []byte) (err error) {
 	return err
 }
 
-// code reads or writes the phase. To read, config is the configuration of the tracker.
+// code encodes the phase into the codec, or decodes the phase from the codec. For decoding, config is the
+// configuration of the tracker.
 func (p *Phase) code(c *snapshot.Codec, config tracker.Config) {
 	c.Part(tracked{p, config})
 	hasOrder, hasWork := p.config.Order != nil, p.config.Work != nil
@@ -121,13 +124,15 @@ func (p *Phase) code(c *snapshot.Codec, config tracker.Config) {
 	p.codeAttempts(c)
 }
 
+// codeTask encodes or decodes the state of one task.
 func (p *Phase) codeTask(c *snapshot.Codec, t *task) {
 	c.All(&t.failed, &t.lost, &t.withdrawn, &t.untraced, &t.noCopy, &t.waits, &t.over, &t.givenUp)
 	snapshot.List(c, &t.tried, func(machine *int) { c.Number(machine, 0, p.machines.set.Len()-1) })
 	codeWhy(c, &t.why, t.waits)
 }
 
-// codeAttempts codes the attempts: first the attempts with an open request, in their order.
+// codeAttempts encodes or decodes the attempts: first the attempts with an open request, in their order, and then all
+// others.
 func (p *Phase) codeAttempts(c *snapshot.Codec) {
 	byName := func(a, b *attempt) int { return cmp.Compare(a.id, b.id) }
 	others := slices.SortedFunc(maps.Values(p.book.attempts), byName)
@@ -144,6 +149,7 @@ func (p *Phase) codeAttempts(c *snapshot.Codec) {
 	}
 }
 
+// codeAttempt encodes or decodes one attempt.
 func (p *Phase) codeAttempt(c *snapshot.Codec, a *attempt) {
 	c.Number(&a.task, 0, len(p.book.tasks)-1)
 	c.Number(&a.number, 0, snapshot.Any)
@@ -164,7 +170,8 @@ func (p *Phase) codeAttempt(c *snapshot.Codec, a *attempt) {
 	codeWhy(c, &a.why, a.pending || a.gone)
 }
 
-// rebuild computes the counts and lists that follow from the attempts that were read.
+// rebuild computes the lists and numbers of the book from the attempts that were decoded. It also checks that the
+// tasks and their attempts agree.
 func (p *Phase) rebuild(c *snapshot.Codec, all []*attempt) {
 	b := &p.book
 	for _, a := range all {
@@ -202,11 +209,13 @@ func (p *Phase) rebuild(c *snapshot.Codec, all []*attempt) {
 	}
 }
 
-// codeWhy codes the decision behind a request as JSON, if the request may be repeated.
+// codeWhy encodes or decodes the decision that led to a request, as JSON. The decision is encoded only if the request
+// may be repeated (again).
 func codeWhy(c *snapshot.Codec, why **restart.Decision, again bool) {
 	text := ""
 	if again && *why != nil {
-		json, _ := (*why).MarshalJSON() // empty for a reason that a custom policy invented
+		// The result is empty if a custom policy has invented the reason.
+		json, _ := (*why).MarshalJSON()
 		text = string(json)
 	}
 	c.Text(&text)

@@ -7,18 +7,22 @@ import (
 	"github.com/straggler-go/straggler/internal/num"
 )
 
-// timeline puts all times on one line by the caller's clock; time on this line never goes back. The line begins
-// with the first event of the first call, which may be long before that call.
+// timeline converts all times to the caller's clock. Its time never goes back, even if the caller's clock is set
+// back. The timeline begins with the earliest event of the first call, which may be long before the call itself.
 type timeline struct {
-	clock    clock.Clock
-	epoch    time.Time     // where the line begins
-	earliest time.Duration // time of the call before: no event is placed earlier
-	now      time.Time     // time of this call, as the tracker is told
-	wall     time.Time     // time of this call, as the caller said
+	clock clock.Clock
+	// The time at which the timeline begins.
+	epoch time.Time
+	// The time of the previous call. No event is given an earlier time.
+	earliest time.Duration
+	// The time of this call, as it is passed to the tracker.
+	now time.Time
+	// The time of this call, as the caller gave it.
+	wall time.Time
 }
 
-// tick sets the time of a call and returns whether the caller's clock was set back. A zero now counts as the
-// time of the call before. At the first call, past says how far the reports go back.
+// tick sets the time of a call. It reports whether the caller's clock was set back. If now is zero, the time of the
+// previous call is used. At the first call, past is the time from the earliest reported event until now.
 func (l *timeline) tick(now time.Time, past time.Duration) (set bool) {
 	now = inRange(now)
 	if !l.clock.Begun {
@@ -34,9 +38,9 @@ func (l *timeline) tick(now time.Time, past time.Duration) (set bool) {
 	return l.clock.Steps > steps
 }
 
-// when converts a time that the engine reported to the line, corrected by the offset of its clock. when returns
-// limit for the zero time and for a later time. A time before the last call counts as the time of the last
-// call.
+// when converts a time t that the engine has reported to the timeline, and corrects it by the offset of the clock
+// that reported it. If t is zero, or is later than limit, when returns limit. If t is before the previous call, when
+// returns the time of the previous call.
 func (l *timeline) when(t time.Time, offset, limit time.Duration) time.Duration {
 	if t.IsZero() {
 		return limit
@@ -48,13 +52,14 @@ func (l *timeline) when(t time.Time, offset, limit time.Duration) time.Duration 
 	return min(max(num.Sub(l.clock.Since, ago), l.earliest), limit)
 }
 
-// asSaid converts a time of the line to the caller's clock, as that clock is set now.
+// asSaid converts a time of the timeline to the caller's clock, as this clock is set now.
 func (l *timeline) asSaid(d time.Duration) time.Time { return l.wall.Add(d - l.clock.Since) }
 
-// inRange moves a time into the years 1 to 9999, which a snapshot can hold. A time before the year 1 becomes
-// the zero time.
+// inRange moves a time into the years 1 to 9999, because a snapshot can contain only such times. A time before the
+// year 1 becomes the zero time.
 func inRange(t time.Time) time.Time {
-	const last = 253402300799 // seconds from 1970 to the end of the year 9999
+	// The number of seconds from 1970 to the end of the year 9999.
+	const last = 253402300799
 	switch {
 	case t.Unix() > last:
 		return time.Unix(last, 0)
@@ -64,47 +69,59 @@ func inRange(t time.Time) time.Time {
 	return t
 }
 
-// timing holds how often the engine is polled and how fast it carries requests out.
+// timing contains measurements of how often the engine is polled and how fast it carries out requests.
 type timing struct {
-	lastRunning time.Time     // when attempts were last seen to run
-	period      time.Duration // usual time between two polls that see running attempts; at least the interval
-	blindUntil  time.Time     // after an outage: until when silent attempts are not judged
-	submitLag   time.Duration // recent longest time from Submit until the attempt was seen
-	cancelLag   time.Duration // recent longest time from Cancel until the attempt was seen to have ended
-	lastListed  time.Duration // when a list last showed an attempt that has not ended
-	lastChecked time.Duration // when missing attempts were last looked for
+	// The time at which attempts were last seen to run.
+	lastRunning time.Time
+	// The usual time between two polls that see running attempts; at least the interval.
+	period time.Duration
+	// After an outage of the engine: the time until which silent attempts are not judged.
+	blindUntil time.Time
+	// The recent longest time from a Submit until the attempt was seen.
+	submitLag time.Duration
+	// The recent longest time from a Cancel until the attempt was seen to have ended.
+	cancelLag time.Duration
+	// The time at which a list last contained an attempt that has not ended.
+	lastListed time.Duration
+	// The time at which the phase last looked for missing attempts.
+	lastChecked time.Duration
 }
 
-// notePoll notes that attempts were seen to run, and updates the usual time between two such polls. A gap means
-// that the engine or the caller was away, so all attempts look silent. Until they have had time to report
-// again, nothing is decided about them.
+// notePoll records that attempts were seen to run, and updates the usual time between two such polls. A gap means
+// that the engine or the caller was away. After a gap no attempt seems to have reported progress. So nothing is
+// decided about attempts until they have had time to report again.
 func (s *timing) notePoll(now time.Time, interval time.Duration) {
 	if s.isGap(now) {
 		s.blindUntil = now.Add(afterGap * s.period)
 	}
-	if !s.lastRunning.IsZero() { // slow polling soon becomes usual, but one gap must not hide the next
+	// Slow polling soon becomes the usual time. But a single gap must not hide the next gap, so its length is limited
+	// to gap times the usual time.
+	if !s.lastRunning.IsZero() {
 		since := min(max(now.Sub(s.lastRunning), 0), min(s.period, num.MaxDuration/gap)*gap)
 		s.period = max(s.period+(since-s.period)/4, interval)
 	}
 	s.lastRunning = now
 }
 
-// isBlind reports whether silence says nothing about the attempts now.
+// isBlind reports whether an attempt that has not reported progress must not be judged now, because of an outage.
 func (s *timing) isBlind(now time.Time) bool { return now.Before(s.blindUntil) || s.isGap(now) }
 
-// isGap reports whether the time since attempts were last seen to run is an outage.
+// isGap reports whether the time since attempts were last seen to run is so long that it is an outage.
 func (s *timing) isGap(now time.Time) bool {
 	return !s.lastRunning.IsZero() && now.Sub(s.lastRunning)/gap > s.period
 }
 
 const (
-	gap      = 5 // x usual time between polls; a longer time without running attempts is an outage
-	afterGap = 2 // x usual time between polls; for so long nothing is decided after an outage
+	// An outage is a time in which no poll sees running attempts, if it is more than gap times the usual time between
+	// such polls.
+	gap = 5
+	// After an outage, nothing is decided for afterGap times the usual time between polls.
+	afterGap = 2
 )
 
-// retryAfter returns how long to wait before the next repetition of a request; times is the number of
-// repetitions so far. The wait starts at twice the recent lag, and at least two usual polls. The wait doubles
-// with each repetition.
+// retryAfter returns how long to wait before a request is repeated. Argument times is the number of repetitions so
+// far. The lag is the longest time that the engine recently took to carry out such a request. The first wait is twice
+// the lag, and at least twice the usual time between polls. Each repetition doubles the wait.
 func (s *timing) retryAfter(op Op, times uint8) time.Duration {
 	lag := s.submitLag
 	if op == Cancel {
@@ -113,13 +130,14 @@ func (s *timing) retryAfter(op Op, times uint8) time.Duration {
 	return num.Times(max(lag, s.period), float64(int(2)<<min(times, maxDoublings)))
 }
 
-// maxDoublings bounds the doublings of a wait: at most 64 times as long.
+// maxDoublings is how often a wait may double. So a wait becomes at most 64 times as long.
 const maxDoublings = 6
 
-// raiseLag updates a recent longest lag: it rises to the new lag at once and falls by at most a sixteenth.
+// raiseLag updates longest, the longest lag of recent requests, with the lag of a new request. A longer lag replaces
+// the value at once. Otherwise the value falls by at most a sixteenth.
 func raiseLag(longest *time.Duration, lag time.Duration) { *longest = max(lag, *longest-*longest/16) }
 
-// maxMissing returns how long an attempt may be missing: Config.Trace or its default.
+// maxMissing returns how long an attempt may be missing from the engine's lists: Config.Trace, or its default.
 func (s *timing) maxMissing(c *Config) time.Duration {
 	if c.Trace > 0 {
 		return c.Trace

@@ -6,7 +6,8 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// answerWords are the first words of an answer: the actions of a decision, and the other answers of a tracker.
+// answerWords contains the first words of an answer: the actions of a decision, and the words of other answers of a
+// tracker.
 var answerWords = [...]string{
 	"keep", "copy", "restart", "kill", "start", wordTask, wordAttempt, wordEnds, wordWaits, wordIgnored,
 }
@@ -18,19 +19,22 @@ const (
 	wordWaits   = "waits"
 	wordIgnored = "ignored"
 
+	// indent is the beginning of each line of an answer.
 	indent = "    "
 )
 
-// appendAnswer appends the tracker's answer to an event: indented lines, each with its line end. appendAnswer
-// appends nothing if the answer is empty. appendAnswer may change the answer.
+// appendAnswer appends the tracker's answer to an event, as indented lines, each with the line end given in end. If
+// the answer is empty, it appends nothing. appendAnswer may change the answer.
 func appendAnswer(dst []byte, e *tracker.Event, a *tracker.Answer, end string) []byte {
 	switch e.Kind {
 	case tracker.Started, tracker.Submitted:
-		if a.Attempt > 0 { // attempt 0 is not written
+		// The number 0 is not written.
+		if a.Attempt > 0 {
 			dst = append(appendInt(append(dst, indent...), wordAttempt+"=", a.Attempt), end...)
 		}
 	case tracker.Reported, tracker.Asked:
-		a.Task = -1 // the event names it
+		// The task is already in the line of the event, so it is not written again.
+		a.Task = -1
 		dst = appendFound(dst, a, end)
 	case tracker.Offered:
 		dst = appendFound(dst, a, end)
@@ -49,17 +53,19 @@ func appendAnswer(dst []byte, e *tracker.Event, a *tracker.Answer, end string) [
 	return dst
 }
 
-// appendFound writes a decision, with the task unless the event names it.
+// appendFound appends a decision as an indented line. The task is left out if its number is negative.
 func appendFound(dst []byte, a *tracker.Answer, end string) []byte {
-	dst, _ = a.AppendText(append(dst, indent...)) // it never fails
+	// AppendText never returns an error.
+	dst, _ = a.AppendText(append(dst, indent...))
 	return append(dst, end...)
 }
 
+// appendInt appends a key and a number.
 func appendInt(dst []byte, key string, n int) []byte {
 	return strconv.AppendInt(append(dst, key...), int64(n), 10)
 }
 
-// appendNumbers writes a list of numbers, unless it is empty.
+// appendNumbers appends an indented line with a key and a list of numbers. If the list is empty, it appends nothing.
 func appendNumbers(dst []byte, key string, list []int, end string) []byte {
 	if len(list) == 0 {
 		return dst

@@ -1,8 +1,9 @@
-// Package journal writes the events of a tracker.Tracker as text, and reads them back. Use it to ask later why
-// a task was killed, to try another policy on recorded events, or to keep a recording as a unit test (package
-// restarttest).
+// Package journal writes the events of a tracker.Tracker as text, and reads the text back. A tracker decides which
+// slow tasks are copied or killed. Use a journal to find out later why a task was killed, to try another policy on
+// recorded events, or to keep a recording as a unit test (package restarttest).
 //
-// In this journal Spark's rule copies task 2. The last line is the tracker's answer.
+// An example of a journal, in which Spark's rule copies task 2. Each line that begins with a time is an event. The
+// last line is the tracker's answer to the event above.
 //
 //	phase tasks=3 slots=4 interval=1s policy=spark,quantile=0.6
 //	0s start task=0 machine=0
@@ -15,15 +16,16 @@
 //	31s decide task=2
 //	    copy beyond-peers run-seconds=31 threshold=30 gain=1s avoid=2
 //
-// A [Recorder] watches a tracker and writes such a text. [Replay] tells a new tracker the events of a text and
-// writes the answers again; if nothing has changed, the text comes back as it was. [Restore] returns the
-// tracker, for a scheduler that was stopped. [Parse] returns the events. [AppendPhase] and [AppendEvent]
-// write single lines.
+// A [Recorder] observes a tracker and writes such a text. [Replay] applies the events of a text to a new tracker and
+// writes the new answers. If nothing has changed, the result equals the original text. [Restore] also applies the
+// events to a new tracker, and returns the tracker, so that a scheduler that was stopped can continue. [Parse]
+// returns the events. [AppendPhase] and [AppendEvent] write single lines.
 //
 // # The format
 //
-// Each event has a line of its own. The line begins with the time since the start of the journal: 10s, 0.25s,
-// 1m30s. The fields may have any order. The tracker's answer follows on indented lines.
+// Each event has a line of its own. The line begins with the time since the start of the journal, such as 10s, 0.25s
+// or 1m30s. The fields may have any order. The tracker's answer is on indented lines below the event. In the table,
+// the name of the tracker's method for each event is on the right.
 //
 //	phase FIELDS                                 opens a phase, see below; a journal may hold several phases
 //	work W,W,...                                 the next tasks' works, directly below the phase; ? is unknown
@@ -49,23 +51,24 @@
 //
 // An answer has one of five forms:
 //
-//   - a decision, exactly as tracker.Answer prints it, without task=T where the event names the task,
-//   - attempt=A, the number of a started or submitted attempt, unless A is 0,
-//   - "ends attempt=A,..." with the attempts that a finish ends,
-//   - "waits task=T,..." with the tasks that lost their last attempt,
+//   - A decision, exactly as tracker.Answer prints it. If the event has task=T, the decision is printed without it.
+//   - attempt=A, the number of the attempt that was started or submitted. Number 0 is not written.
+//   - "ends attempt=A,...", the attempts that the host must end because the task has finished.
+//   - "waits task=T,...", the tasks that lost their last attempt, so that they wait again.
 //   - "ignored", if the event made no sense to the tracker.
 //
-// Empty lines and comments are for the reader. A comment is a word that begins with #, and the rest of its
-// line. Replay keeps both.
+// Empty lines and comments are for people. A comment begins with a word that begins with #, and extends to the end
+// of the line. Replay copies empty lines and comments.
 //
 // # The phase
 //
-// The fields of a phase are the fields of tracker.Config. A field that is zero is left out.
+// A phase is a group of tasks that do the same work on different data. The line of a phase contains the fields of
+// tracker.Config. Fields that are zero are left out. The numbers and flags are:
 //
-//   - of Config itself: tasks, slots, machines, interval, lag, clones, stream, work=W,W,...
-//   - of its Model: window, grace and wrap-up
-//   - of its UnitTimes: min-samples, floor, fixed-overhead and keep-first-wave
-//   - of its Limits: restarts, copies, free-trials and loss-share, with Off as off
+//   - Fields of Config itself: tasks, slots, machines, interval, lag, clones, stream, work=W,W,...
+//   - Fields of Config.Model: window, grace and wrap-up.
+//   - Fields of Config.UnitTimes: min-samples, floor, fixed-overhead and keep-first-wave.
+//   - Fields of Config.Limits: restarts, copies, free-trials and loss-share. The value Off is written as off.
 //
 // Other fields have a value that is not a number:
 //
@@ -79,25 +82,27 @@
 //	prior=custom  path=custom                    a prior for the unit times; a path
 //	shape=custom  experience=custom              a shape of progress; an experience of earlier phases
 //
-// A custom value has no text, so a replay needs it in its [Options]. A record of machines is custom if it has
-// experience. A budget is written without its state, so a replay also needs a budget that earlier phases have
-// used. Marshal the record and the budget when the phase begins, and keep the bytes beside the journal. For the
-// replay, let [Options.Configure] read the bytes into a new record and a new budget, as the example of Options
-// does. For a phase of package engine, the record is the record of its Machines.
+// The value custom means that the real value has no text. So a replay needs the value in its [Options]. A record of
+// machines (how slow each machine was for earlier attempts) is custom if it is not empty. A budget is written without
+// its state. So if earlier phases have used the budget, a replay needs the budget itself, too.
+//
+// To replay such a journal, marshal the record and the budget when the phase begins, and keep the bytes beside the
+// journal. For the replay, let [Options.Configure] read the bytes into a new record and a new budget, as the example
+// of Options does. For a phase of package engine, the record is the record of its Machines.
 //
 // # Exactness
 //
-// A duration or a number is written in the shortest form that reads back as the same value. So a replay makes
-// exactly the recorded decisions. ? stands for an unknown duration and for NaN. For any other text, [Parse] and
-// [Replay] return an error that names the line and the expected form.
+// A duration or a number is written in the shortest form from which the same value is read. So a replay makes exactly
+// the recorded decisions. The text ? means an unknown duration or NaN. If a text has no valid form, [Parse] and
+// [Replay] return an error that states the line and the expected form.
 //
 // # When a journal is not enough
 //
-// A journal holds one phase's events. If phases share a tracker.Budget or a record of machines, the journal
-// does not show their changes to it. Then a replay may decide otherwise: without Options it starts
-// with a new budget of the same configuration. Phases that run one after another replay exactly with the saved
-// budget and record. Phases that run at the same time need not replay exactly. The events keep the order in
-// which the tracker was told, also where a clock stepped back.
+// A journal contains the events of one phase. If several phases share a tracker.Budget or a record of machines, the
+// journal does not show how the other phases change it. Then a replay may make other decisions: without Options it
+// starts with a new budget of the same configuration. Phases that run one after another replay exactly with the saved
+// budget and record. Phases that run at the same time need not replay exactly. The events are in the order in which
+// the tracker received them, even if a clock was set back.
 //
-// The functions are pure and safe for concurrent use. A Recorder is not.
+// The functions are pure and safe for concurrent use. A Recorder is not safe for concurrent use.
 package journal

@@ -12,17 +12,20 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// This file reads and writes events as lines. The keys of each kind are in tracker.Kind.Keys. Here is how a
-// key's value is written, and in which field of an event it belongs.
+// This file reads and writes events as lines. A line consists of keys and values. The method tracker.Kind.Keys returns
+// the keys of each kind of event. This file defines how the value of each key is written, and to which field of an
+// event the value belongs.
 
-// fields are an event as its line shows it.
+// fields is an event in the form in which its line shows it. For example, a line contains "copy=no" and not NoCopy.
 type fields struct {
 	tracker.Event
-	in              time.Duration // time until the machine leaves, or Unknown
+	// The time until the machine leaves, or Unknown.
+	in time.Duration
+	// Whether the task may be copied, and whether it may be restarted.
 	copies, restart bool
 }
 
-// fieldsOf returns the fields of an event.
+// fieldsOf returns an event in the form in which its line shows it.
 func fieldsOf(e *tracker.Event) fields {
 	f := fields{Event: *e, in: estimate.Unknown, copies: !e.NoCopy, restart: !e.NoRestart}
 	if !e.Leaves.IsZero() {
@@ -31,7 +34,7 @@ func fieldsOf(e *tracker.Event) fields {
 	return f
 }
 
-// event returns the event of the fields.
+// event returns the event that the fields describe.
 func (f *fields) event() tracker.Event {
 	if f.in != estimate.Unknown {
 		f.Leaves = f.Time.Add(f.in)
@@ -40,7 +43,8 @@ func (f *fields) event() tracker.Event {
 	return f.Event
 }
 
-// field returns the key and the place of a value, and whether the value is left out of a line.
+// field returns the key and the variable for a value of the line. It also reports whether the key is left out of the
+// line, because the value is not known or is the default.
 func (f *fields) field(key string) (wire.Field, bool) {
 	switch key {
 	case "task":
@@ -50,7 +54,8 @@ func (f *fields) field(key string) (wire.Field, bool) {
 	case "machine":
 		return wire.Field{Key: key, Value: &f.Machine}, f.Machine < 0
 	case "delta":
-		f.Delta = strings.ReplaceAll(f.Delta, " ", "?") // a space would split the word; such a text is no delta
+		// A space would split the word into two. A text with a space is not a valid delta anyway.
+		f.Delta = strings.ReplaceAll(f.Delta, " ", "?")
 		return wire.Field{Key: key, Value: &f.Delta}, false
 	case "slots":
 		return wire.Field{Key: key, Value: &f.Slots}, false
@@ -70,9 +75,9 @@ func (f *fields) field(key string) (wire.Field, bool) {
 	return wire.Field{Key: key, Value: &f.Report.Saved}, f.Report.Saved == 0
 }
 
-// AppendEvent appends an event as one line, without a line end. The event's time is written as the time since
-// start. [ParseEvent] reads the line back, and AppendEvent writes the result as the same line again. An event
-// of an unknown kind gives a line that no parser accepts. AppendEvent does not allocate if dst is long enough.
+// AppendEvent appends an event to dst as one line, without a line end. The time of the event is written as the time
+// since start. [ParseEvent] reads the line back, and AppendEvent writes its result as the same line again. If the
+// kind of the event is unknown, no parser accepts the line. AppendEvent does not allocate if dst has enough capacity.
 // O(length of the line).
 func AppendEvent(dst []byte, start time.Time, e tracker.Event) []byte {
 	if e.Kind.Timed() {
@@ -98,7 +103,8 @@ func AppendEvent(dst []byte, start time.Time, e tracker.Event) []byte {
 	return dst
 }
 
-// parseEvent reads the words of a line after its time.
+// parseEvent reads the words that follow the time of a line. Argument timed says whether the line has a time, and at
+// is this time.
 func parseEvent(words []string, at time.Duration, timed bool) (tracker.Event, error) {
 	none := tracker.Event{Machine: unknownMachine}
 	kind, words, err := parseKind(words)
@@ -122,7 +128,8 @@ func parseEvent(words []string, at time.Duration, timed bool) (tracker.Event, er
 			list = append(list, one)
 		}
 	}
-	if kind == tracker.SlotsSet { // its number has no key
+	// The line "slots N" has a number without a key.
+	if kind == tracker.SlotsSet {
 		if len(words) != 1 {
 			return none, fmt.Errorf("%s wants one word after it, got %d", kind, len(words))
 		}
@@ -137,8 +144,8 @@ func parseEvent(words []string, at time.Duration, timed bool) (tracker.Event, er
 	return f.event(), err
 }
 
-// parseKind takes the kind off the front of the words. The two kinds of lose differ in the key of the next
-// word.
+// parseKind reads the kind of an event from the first word. It returns the kind and the other words. The two kinds of
+// "lose" have the same first word, and differ in the key of the second.
 func parseKind(words []string) (tracker.Kind, []string, error) {
 	if len(words) == 0 {
 		return 0, nil, fmt.Errorf("got only a time, want one of %s after it", names(true))
@@ -155,7 +162,8 @@ func parseKind(words []string) (tracker.Kind, []string, error) {
 	return 0, nil, fmt.Errorf("got %.40q, want a time or one of %s", words[0], names(false))
 }
 
-// names lists the kinds that have a time; without timed, all kinds and the words of a phase.
+// names returns a list of words for an error. If timed is true, it contains the kinds of events that have a time. If
+// timed is false, it contains all kinds, and the first words of the lines of a phase.
 func names(timed bool) string {
 	var all []string
 	if !timed {

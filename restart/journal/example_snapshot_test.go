@@ -9,8 +9,8 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// How does a tracker go on from a snapshot and the journal since then? Restore reads the snapshot, and Resume
-// tells the events after it.
+// How does a tracker go on from a snapshot and the journal since then? Restore reads the snapshot, and Resume applies
+// the events after the snapshot.
 func ExampleResume() {
 	config := tracker.Config{Tasks: 3, Slots: 3, Interval: time.Second, Policy: rules.Spark{Quantile: 0.6}}
 	record := journal.NewRecorder(config)

@@ -72,7 +72,7 @@ func FuzzReplay(f *testing.F) {
 	})
 }
 
-// Events with any values read back as they were told, and the recording replays exactly.
+// Events with any values are read back from the journal without a change, and the recording replays exactly.
 func FuzzRecorder(f *testing.F) {
 	f.Add(int64(1e9), 3, 0, 1, 0.5, 0.25, int64(1e10), uint8(0))
 	f.Add(int64(math.MinInt64), -1, math.MaxInt, math.MinInt, math.Inf(1), math.NaN(), int64(math.MinInt64), uint8(3))

@@ -13,7 +13,7 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// The experience of another process stands in the journal, so a replay decides as the tracker did.
+// The journal contains the experience of another process, so a replay makes the same decisions as the tracker.
 func TestReplayMerges(t *testing.T) {
 	start, usual := time.Unix(0, 0), 20*time.Second
 	shared := func(origin string) *machines.Record {

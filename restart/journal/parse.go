@@ -10,18 +10,19 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// Phase is one phase of a journal.
+// Phase is one phase of a journal: a configuration and its events.
 type Phase struct {
-	// Config is the configuration of the phase's tracker, with all works. A custom value, which has no text, is
-	// a placeholder that journal.Options must replace.
+	// Config is the configuration of the phase's tracker, with the work of all tasks. A custom value, which has no
+	// text, is replaced by a placeholder. Options.Configure must supply the real value.
 	Config tracker.Config
-	// Events are the events in their order. If the journal has no since line, its start is the Unix epoch.
+	// Events are the events of the phase in their order. If the journal has no line that begins with "since", its
+	// times count from the Unix epoch.
 	Events []tracker.Event
 }
 
-// Parse returns the phases of a journal in their order, without the answers. Events before the first phase make
-// a phase without a configuration; such a journal has lost its beginning. Event.Machine is -1 if the line gives
-// no machine or its kind has none. An error names the line and the expected form. O(len(data)).
+// Parse returns the phases of a journal in their order, without the answers. A journal may have lost its beginning.
+// Then the events before the first phase are returned as a phase without a configuration. Event.Machine is -1 if the
+// line has no machine. An error states the line and the expected form. O(len(data)).
 func Parse(data []byte) ([]Phase, error) {
 	var phases []Phase
 	for l, err := range lines(data) {
@@ -47,7 +48,8 @@ func Parse(data []byte) ([]Phase, error) {
 	return phases, nil
 }
 
-// ParseEvent reads one event, with or without a line end and a comment. The error names the expected form.
+// ParseEvent reads one event from a line. The line may have a line end and a comment. An error states the expected
+// form.
 func ParseEvent(text []byte) (tracker.Event, error) {
 	var l line
 	if err := l.parse(string(text)); err != nil {
@@ -59,7 +61,7 @@ func ParseEvent(text []byte) (tracker.Event, error) {
 	return l.event, nil
 }
 
-// class is the purpose of a line of a journal.
+// class is the sort of a line of a journal.
 type class uint8
 
 const (
@@ -68,22 +70,29 @@ const (
 	workLine
 	sinceLine
 	answerLine
-	otherLine // empty, or a comment
+	// otherLine is an empty line or a comment.
+	otherLine
 )
 
 // line is one line of a journal.
 type line struct {
 	number int
-	text   string // the line without its end
-	end    string // "\n" or "\r\n"
-	class  class
-	event  tracker.Event  // of an eventLine
-	config tracker.Config // of a phaseLine
-	work   []float64      // of a workLine
-	since  time.Time      // of a sinceLine
+	// The text of the line without its end.
+	text string
+	// The line end: "\n" or "\r\n".
+	end   string
+	class class
+	// The event, if class is eventLine.
+	event tracker.Event
+	// The configuration, if class is phaseLine.
+	config tracker.Config
+	// The work of tasks, if class is workLine.
+	work []float64
+	// The start of the journal, if class is sinceLine.
+	since time.Time
 }
 
-// lines reads a journal line by line. lines stops at the first error.
+// lines iterates over the lines of a journal. It stops at the first error.
 func lines(data []byte) iter.Seq2[line, error] {
 	return func(yield func(line, error) bool) {
 		number, answerable, since := 0, false, start()
@@ -120,7 +129,7 @@ func lines(data []byte) iter.Seq2[line, error] {
 	}
 }
 
-// read sets the class and the content of a line from its text.
+// read sets the class and the content of a line from the text of the line.
 func (l *line) read() (err error) {
 	trimmed := strings.TrimSpace(l.text)
 	switch {
@@ -135,8 +144,8 @@ func (l *line) read() (err error) {
 	return err
 }
 
-// checkAnswer accepts a line that could be an answer. Replay drops the answers, so an event that was indented
-// by mistake must be an error.
+// checkAnswer returns an error if an indented line cannot be an answer. Replay drops the answers. So without this
+// check, Replay would drop an event that was indented by mistake.
 func checkAnswer(text string) error {
 	first, _, _ := strings.Cut(text, " ")
 	first, _, _ = strings.Cut(first, "=")
@@ -149,7 +158,7 @@ func checkAnswer(text string) error {
 		strings.Join(answerWords[:], ", "), text)
 }
 
-// parse reads a line that is no answer.
+// parse reads a line that is not an answer.
 func (l *line) parse(text string) error {
 	words := strings.Fields(text)
 	for i, word := range words {

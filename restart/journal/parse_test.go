@@ -13,7 +13,7 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// An event for every kind, and how it reads.
+// An event of every kind, and the line in which it is written.
 func samples() map[string]tracker.Event {
 	return map[string]tracker.Event{
 		"slots 12":                             {Kind: tracker.SlotsSet, Slots: 12},
@@ -99,7 +99,7 @@ func TestOrderAndSpacesDoNotMatter(t *testing.T) {
 	}
 }
 
-// Each error names the line and the expected form.
+// Each error states the line and the expected form.
 func TestErrorsNameTheLineAndTheExpectedForm(t *testing.T) {
 	for text, want := range map[string]string{
 		"strat task=1":                         `got "strat", want a time or one of phase, work, since,`,

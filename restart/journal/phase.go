@@ -10,14 +10,19 @@ import (
 )
 
 const (
-	inlineWorks  = 16 // tasks; with more tasks the works have lines of their own
-	worksPerLine = 16 // works on each such line
+	// The work of up to inlineWorks tasks is written on the line of the phase. The work of more tasks is written on
+	// separate lines.
+	inlineWorks = 16
+	// The number of tasks whose work is written on each separate line.
+	worksPerLine = 16
 )
 
-// AppendPhase appends the line that opens a phase: the configuration of its tracker. A field that is zero is
-// left out. The works of more than 16 tasks follow on lines of their own. A policy that is not a value of a
-// type in package restart or package rules is written as custom. A prior, a path, a shape, an experience and a
-// used record of machines are custom too: a replay needs [Options.Configure] to supply them. O(len(c.Work)).
+// AppendPhase appends the line that begins a phase: the configuration of its tracker. A field that is zero is left
+// out. If there are more than 16 tasks, their work is written on further lines.
+//
+// Some values have no text, and are written as custom. These are a policy whose type is not in package restart or
+// package rules, a prior, a path, a shape, an experience, and a record of machines that is not empty. For a replay,
+// [Options.Configure] must supply these values. O(len(c.Work)).
 func AppendPhase(dst []byte, c tracker.Config) []byte {
 	work := c.Work
 	if len(work) <= inlineWorks {
@@ -36,7 +41,8 @@ func AppendPhase(dst []byte, c tracker.Config) []byte {
 	return dst
 }
 
-// configFields are the fields of a configuration that have a text. The field tasks is always written.
+// configFields returns the fields of a configuration that are written in a journal. The first field, tasks, is always
+// written, even if it is zero.
 func configFields(c *tracker.Config) []wire.Field {
 	return append([]wire.Field{
 		{Key: "tasks", Value: &c.Tasks}, {Key: "slots", Value: &c.Slots}, {Key: "machines", Value: &c.Machines},
@@ -56,7 +62,7 @@ func configFields(c *tracker.Config) []wire.Field {
 	}, wire.Choices(&c.Limits)...)
 }
 
-// parsed returns a field with its own functions to write and to read it.
+// parsed returns a field for the value v that is written by the function text and read by the function parse.
 func parsed[T any](key string, v *T, text func(T) string, parse func(string) (T, error)) wire.Field {
 	return wire.Field{Key: key, Value: wire.Word{
 		Get: func() string { return text(*v) },
@@ -67,8 +73,8 @@ func parsed[T any](key string, v *T, text func(T) string, parse func(string) (T,
 	}}
 }
 
-// hostsOwn returns a field of your program's own, which has no text. When it is read, stand sets a placeholder
-// until [Options.Configure] supplies the value.
+// hostsOwn returns a field for a value that has no text, because it is the host's own. It is written as custom. If
+// custom is read, the function stand sets a placeholder, until [Options.Configure] supplies the value.
 func hostsOwn(key string, given bool, stand func()) wire.Field {
 	return wire.Field{Key: key, Value: wire.Word{
 		Get: func() string {
@@ -84,6 +90,7 @@ func hostsOwn(key string, given bool, stand func()) wire.Field {
 	}}
 }
 
+// appendConfig appends the line of a phase without a line end.
 func appendConfig(dst []byte, c *tracker.Config) []byte {
 	copied := *c
 	if copied.Tasks == 0 {
@@ -98,14 +105,17 @@ func appendConfig(dst []byte, c *tracker.Config) []byte {
 	return dst
 }
 
+// parseConfig reads the configuration from the words that follow the word "phase".
 func parseConfig(words []string) (c tracker.Config, err error) {
 	seen, err := wire.ParsePairs(wordPhase, configFields(&c), words)
 	if seen&1 == 1 && c.Tasks == 0 && c.Work == nil {
-		c.Work = []float64{} // a phase without tasks
+		// An empty slice, and not nil, means a phase without tasks.
+		c.Work = []float64{}
 	}
 	return c, err
 }
 
+// onlyCustom returns an error if the value is not the word custom.
 func onlyCustom(key, value string) error {
 	if value != customName {
 		return fmt.Errorf("%s is %.40q, want %s", key, value, customName)
@@ -113,9 +123,10 @@ func onlyCustom(key, value string) error {
 	return nil
 }
 
-// worksText writes works; it returns an empty text for none.
+// worksText writes the work of tasks, separated by commas. For no tasks it returns an empty text.
 func worksText(works []float64) string { return string(appendWorks(nil, works)) }
 
+// appendWorks appends the work of tasks, separated by commas.
 func appendWorks(dst []byte, works []float64) []byte {
 	for i, w := range works {
 		if i > 0 {
@@ -126,6 +137,7 @@ func appendWorks(dst []byte, works []float64) []byte {
 	return dst
 }
 
+// parseWorks reads the work of tasks, separated by commas.
 func parseWorks(text string) ([]float64, error) {
 	works := make([]float64, 0, strings.Count(text, ",")+1)
 	for part := range strings.SplitSeq(text, ",") {

@@ -25,7 +25,7 @@ func record(t testing.TB, c tracker.Config) (*tracker.Tracker, *Recorder) {
 	return tr, r
 }
 
-// driver tells a tracker sense and nonsense at random.
+// driver reports random events to a tracker, some of which make no sense.
 type driver struct {
 	source *rand.Rand
 	now    time.Time
@@ -205,7 +205,8 @@ func TestRecorderChangesNoAnswer(t *testing.T) {
 	}
 }
 
-// A sweep is recorded before visit is called. An event that visit tells counts for the tasks after it.
+// A sweep is recorded before visit is called. An event that visit reports has an effect on the tasks that follow in
+// the sweep.
 func TestSweepIsRecordedBeforeItsVisits(t *testing.T) {
 	tr, r := record(t, tracker.Config{
 		Tasks: 3, Slots: 4, Interval: time.Second, Policy: rules.Dryad{MinFinished: 1},
@@ -236,7 +237,7 @@ slots 3
     keep no-free-slot
 `, string(r.Bytes()))
 
-	// A visit that tells no event sees the decisions of the sweep.
+	// A visit that reports no event receives the decisions of the sweep.
 	tr.SetSlots(4)
 	visited = nil
 	r.Reset()
@@ -273,8 +274,8 @@ func TestRecorderAllocatesOnlyForDecisions(t *testing.T) {
 	}))
 }
 
-// A program that has read no clock tells the zero time. No time passes before its first real time, in the
-// journal too.
+// A program that has not read a clock passes the zero time. Then no time passes until its first real time, also in
+// the journal.
 func TestRecordingMayBeginAtTheZeroTime(t *testing.T) {
 	tr, r := record(t, tracker.Config{Tasks: 2, Slots: 2, Interval: time.Second})
 	tr.Start(time.Time{}, 0, 1)

@@ -9,37 +9,38 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// Options are the choices of [Replay] and [Restore]. The zero value replays a journal as it was recorded.
+// Options are the settings of [Replay] and [Restore]. The zero value replays a journal as it was recorded.
 type Options struct {
-	// Policy replaces the policy that the journal names. Nil: the journal's policy decides.
+	// Policy is used in place of the policy in the journal. Nil means that the policy in the journal is used.
 	Policy restart.Policy
-	// Configure, if not nil, may change the configuration of each phase before its tracker is made. Use it to
-	// supply the custom values of the journal. The argument phase counts the phases of the journal from 0.
-	// Policy is already set.
+	// Configure, if not nil, may change the configuration of each phase before the phase's tracker is created. Use it
+	// to supply the custom values of the journal, which have no text. The argument phase is the index of the phase in
+	// the journal, from 0. Field Policy of the configuration is already set.
 	//
-	// A value that changes as the tracker runs, such as a record of machines, must be as it was when the phase
-	// began. So keep its snapshot beside the journal, and read the snapshot here.
+	// Some values change while the tracker runs, such as a record of machines. Such a value must be as it was when
+	// the phase began. So keep a snapshot of the value beside the journal, and read the snapshot here.
 	Configure func(phase int, c *tracker.Config)
-	// OnDecision, if not nil, is called with each decision of the policy, before the tracker applies the
-	// budget. The arguments are the line of the event that asked, and the facts that the policy got. The facts
-	// are valid until it returns. With OnDecision the tracker keeps all facts, as for a custom policy.
+	// OnDecision, if not nil, is called with each decision of the policy, before the tracker applies the budget. The
+	// arguments are the line of the event that asked for the decision, and the facts that the policy received. The
+	// facts are valid until OnDecision returns. With OnDecision the tracker keeps all facts, as for a custom policy.
 	OnDecision func(line int, t restart.Task, p restart.Phase, d restart.Decision)
 	// OnAnswer, if not nil, is called by Replay with each event, its line, and the tracker's answer. The slices of
 	// the answer are valid until it returns.
 	OnAnswer func(line int, e tracker.Event, a tracker.Answer)
-	// MaxTasks bounds the number of tasks, and of machines, of a phase, because a short line can ask for many.
-	// 0 means 2^20.
+	// MaxTasks is the largest number of tasks, and of machines, that a phase may have. Without this limit a short
+	// line could ask for a huge amount of memory. 0 means 2^20.
 	MaxTasks int
 }
 
+// defaultMaxTasks is the default of Options.MaxTasks.
 const defaultMaxTasks = 1 << 20
 
-// Replay tells a new tracker the events of a journal, and returns the journal with the tracker's answers. An
-// answer is an indented line without a comment. All other lines stay exactly as they are; the last line gets a
-// line end if it has none. If nothing has changed, the journal comes back as it was. An error names the line
-// and the expected form.
+// Replay applies the events of a journal to a new tracker, and returns the journal with the tracker's new answers. An
+// answer is an indented line that is not a comment. All other lines are copied unchanged; if the last line has no
+// line end, it gets one. If no answer has changed, the result equals the journal. An error states the line and the
+// expected form.
 //
-// Replay costs as much as the tracker, and some microseconds and six small allocations a line.
+// The cost is the cost of the tracker, and for each line some microseconds and six small allocations.
 func Replay(data []byte, o Options) ([]byte, error) {
 	p := player{options: o, text: make([]byte, 0, len(data)), writes: true}
 	if err := p.play(data); err != nil {
@@ -48,10 +49,10 @@ func Replay(data []byte, o Options) ([]byte, error) {
 	return p.text, nil
 }
 
-// Restore tells a new tracker the events of a journal and returns the tracker. The same events make the same
-// tracker, so a scheduler that kept its journal goes on where it stopped. Restore returns the tracker of the
-// last phase, and an error if there is no phase. The custom values of the journal come from the options. To go
-// on recording, set OnEvent in Configure.
+// Restore applies the events of a journal to a new tracker, and returns the tracker. The same events give the same
+// tracker, so a scheduler that kept its journal can continue where it stopped. If the journal has several phases,
+// Restore returns the tracker of the last phase. If it has none, Restore returns an error. The options supply the
+// custom values of the journal. To continue the recording, set OnEvent in Options.Configure.
 func Restore(data []byte, o Options) (*tracker.Tracker, error) {
 	p := player{options: o}
 	if err := p.play(data); err != nil {
@@ -63,9 +64,9 @@ func Restore(data []byte, o Options) (*tracker.Tracker, error) {
 	return p.tracker, nil
 }
 
-// Resume tells a tracker the events of a part of a journal: the events that were recorded after the snapshot
-// from which the tracker was restored. An error names the line; the events before that line have been told. A
-// phase in the part is an error.
+// Resume applies the events of a part of a journal to the tracker t. The tracker was restored from a snapshot, and
+// the part contains the events that were recorded after the snapshot. An error states the line; the events before
+// that line have been applied. It is an error if the part contains the line of a phase.
 func Resume(t *tracker.Tracker, data []byte) error {
 	for l, err := range lines(data) {
 		switch {
@@ -80,19 +81,27 @@ func Resume(t *tracker.Tracker, data []byte) error {
 	return nil
 }
 
-// player is a running replay.
+// player is the state of a running replay.
 type player struct {
 	options Options
-	text    []byte // the journal with the answers, if writes is set
-	writes  bool
-	end     string         // line end of the last event
-	answer  tracker.Answer // scratch
+	// The journal with the new answers, if writes is true.
+	text []byte
+	// True if the new answers are wanted as text.
+	writes bool
+	// The line end of the last event.
+	end string
+	// Memory that each event uses again.
+	answer  tracker.Answer
 	tracker *tracker.Tracker
-	phase   *tracker.Config // configuration of a phase whose tracker is not yet made
-	line    int             // line of the event that the tracker is told, or of the phase
-	opened  int             // number of phases so far
+	// The configuration of a phase whose tracker is not created yet; nil if there is none.
+	phase *tracker.Config
+	// The number of the line of the current event or phase.
+	line int
+	// The number of phases so far.
+	opened int
 }
 
+// play applies all lines of the journal.
 func (p *player) play(data []byte) error {
 	for l, err := range lines(data) {
 		if err != nil {
@@ -115,11 +124,12 @@ func (p *player) play(data []byte) error {
 	return p.open()
 }
 
-// prepare makes the tracker before its first event, and reads the lines of a phase.
+// prepare processes the lines of a phase. Before the first event of a phase it creates the tracker.
 func (p *player) prepare(l *line) error {
 	switch l.class {
 	case phaseLine:
-		if err := p.open(); err != nil { // a phase without events must be valid too
+		// The previous phase may have no events, but its configuration must be valid, too.
+		if err := p.open(); err != nil {
 			return err
 		}
 		p.phase, p.tracker, p.line = &l.config, nil, l.number
@@ -136,6 +146,7 @@ func (p *player) prepare(l *line) error {
 	return nil
 }
 
+// addWork adds the work of further tasks to the configuration of the phase.
 func (p *player) addWork(l *line) error {
 	c := p.phase
 	if c == nil {
@@ -149,7 +160,7 @@ func (p *player) addWork(l *line) error {
 	return nil
 }
 
-// open makes the tracker of the phase whose lines have been read, if there is such a phase.
+// open creates the tracker of the phase whose lines have been read. If there is no such phase, it does nothing.
 func (p *player) open() error {
 	if p.phase == nil {
 		return nil
@@ -167,7 +178,7 @@ func (p *player) open() error {
 	return nil
 }
 
-// write writes the answer to the event that the tracker was told.
+// write appends the tracker's answer to an event to the text of the replay.
 func (p *player) write(e tracker.Event, a tracker.Answer) {
 	if p.options.OnAnswer != nil {
 		p.options.OnAnswer(p.line, e, a)
@@ -176,7 +187,8 @@ func (p *player) write(e tracker.Event, a tracker.Answer) {
 	p.text = appendAnswer(p.text, &e, &p.answer, p.end)
 }
 
-// complete replaces the custom values, and bounds the memory that the tracker will allocate.
+// complete sets the custom values of a configuration from the options, and returns an error if a custom value is
+// missing. It also returns an error if the phase has too many tasks or machines.
 func (p *player) complete(c *tracker.Config) error {
 	hasPath := c.Path != nil
 	c.Path = nil
@@ -222,24 +234,26 @@ func (p *player) complete(c *tracker.Config) error {
 	return nil
 }
 
-// observed passes on a policy's decisions, with their facts.
+// observed wraps a policy, and passes each decision of the policy, with the facts, to Options.OnDecision.
 type observed struct {
 	policy restart.Policy
 	player *player
 }
 
+// Decide returns the decision of the wrapped policy.
 func (o observed) Decide(t restart.Task, p restart.Phase) restart.Decision {
 	d := o.policy.Decide(t, p)
 	o.player.options.OnDecision(o.player.line, t, p, d)
 	return d
 }
 
-// Describe asks for every fact, and keeps the rest of the policy's own description.
+// Describe returns the description of the wrapped policy, but asks for all facts.
 func (o observed) Describe() rules.Description {
 	d := rules.Describe(o.policy)
-	d.Facts |= rules.AllFacts &^ rules.Left // Left changes t_rem for a policy that does not ask for it
+	// The fact Left is not added: with it, a policy that does not ask for it would get another remaining time.
+	d.Facts |= rules.AllFacts &^ rules.Left
 	return d
 }
 
-// Validate validates the policy as if it were not observed.
+// Validate validates the wrapped policy.
 func (o observed) Validate() error { return restart.Validate(o.policy) }

@@ -11,11 +11,11 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// customName is the text of a value that has no text of its own: a custom policy, prior, limiter, path or
-// record of machines.
+// customName is written in place of a value that has no text: a custom policy, prior, limiter, path, shape,
+// experience or record of machines.
 const customName = "custom"
 
-// custom is a placeholder for a custom value until [Options.Configure] supplies it.
+// custom is a placeholder for a custom policy, prior or limiter, until [Options.Configure] supplies the value.
 type custom struct{}
 
 func (custom) Decide(restart.Task, restart.Phase) restart.Decision {
@@ -30,13 +30,14 @@ func (custom) CopyLaunched()            {}
 func (custom) CopyEnded()               {}
 func (custom) SlotsChanged(int)         {}
 
-// customRecord is the placeholder for a record of machines.
+// customRecord is a placeholder for a record of machines.
 type customRecord struct{ tracker.MachineRecord }
 
-// newName is the text of a record of machines with its defaults and no experience.
+// newName is the text of a record of machines that is empty and has its defaults.
 const newName = "new"
 
-// recordText writes a record of machines. Only a record without experience has a text of its own.
+// recordText writes a record of machines as a word. An empty record with its defaults is written as new. Any other
+// record is written as custom.
 func recordText(record tracker.MachineRecord) string {
 	if record == nil {
 		return ""
@@ -49,6 +50,7 @@ func recordText(record tracker.MachineRecord) string {
 	return newName
 }
 
+// parseRecord reads the word that recordText writes.
 func parseRecord(text string) (tracker.MachineRecord, error) {
 	if text == newName {
 		return machines.New(machines.Config{})
@@ -56,10 +58,11 @@ func parseRecord(text string) (tracker.MachineRecord, error) {
 	return customRecord{}, onlyCustom("record", text)
 }
 
-// noPath is the placeholder for a path.
+// noPath is the placeholder for a path, the function that says how much longer a task takes on a machine because of
+// the way to its data.
 func noPath(int, int) float64 { return 1 }
 
-// policyText writes a policy. If the text does not read back as the same policy, it is custom.
+// policyText writes a policy. If the same policy cannot be read from the text, the policy is written as custom.
 func policyText(policy restart.Policy) string {
 	text := rules.Text(policy)
 	if policy == nil {
@@ -71,6 +74,7 @@ func policyText(policy restart.Policy) string {
 	return text
 }
 
+// parsePolicy reads the text that policyText writes.
 func parsePolicy(text string) (restart.Policy, error) {
 	if text == customName {
 		return custom{}, nil
@@ -78,8 +82,8 @@ func parsePolicy(text string) (restart.Policy, error) {
 	return rules.Parse(text)
 }
 
-// budgetText writes a budget: its slots, and its fields that differ from the defaults. Any other limiter is
-// custom.
+// budgetText writes a budget: the number of its slots, and the fields that differ from the defaults. Any other
+// limiter is written as custom.
 func budgetText(limiter tracker.Limiter) string {
 	b, ok := limiter.(*tracker.Budget)
 	switch {
@@ -90,7 +94,8 @@ func budgetText(limiter tracker.Limiter) string {
 	}
 	c, usual := b.Config(), tracker.BudgetConfig{Slots: b.Config().Slots}.Effective()
 	fields, others := wire.Choices(&c), wire.Choices(&usual)
-	dst := fields[0].AppendValue(nil) // the slots, without a key
+	// The number of slots is written without a key.
+	dst := fields[0].AppendValue(nil)
 	for i := range fields {
 		if text := fields[i].Append(nil, ','); string(text) != string(others[i].Append(nil, ',')) {
 			dst = append(dst, text...)
@@ -99,6 +104,7 @@ func budgetText(limiter tracker.Limiter) string {
 	return string(dst)
 }
 
+// parseBudget reads the text that budgetText writes.
 func parseBudget(text string) (tracker.Limiter, error) {
 	if text == customName {
 		return custom{}, nil

@@ -5,23 +5,23 @@ import (
 	"time"
 )
 
-// This file holds the words and the writers that several kinds of lines share.
+// This file contains words and functions that several kinds of lines use.
 
-// start is the start of a journal without a since line: the Unix epoch.
+// start returns the start of a journal that has no line with the word "since": the Unix epoch.
 func start() time.Time { return time.Unix(0, 0) }
 
-// The first words of the lines of a phase, which are no events.
+// The first words of lines that are not events.
 const (
 	wordPhase = "phase"
 	wordWork  = "work"
 	wordSince = "since"
 )
 
-// unknownMachine is the number of a machine that is not known or does not matter.
+// unknownMachine is the number of a machine that is not known, or of an event without a machine.
 const unknownMachine = -1
 
-// appendSince writes the start of a journal. Nothing is written for a year outside 0 to 9999, which RFC 3339
-// can't write.
+// appendSince appends the line with the start of the journal. If the year is not in the range 0 to 9999, it appends
+// nothing, because RFC 3339 has no text for such a year.
 func appendSince(dst []byte, start time.Time) []byte {
 	start = start.UTC()
 	if year := start.Year(); year < 0 || year > 9999 {
@@ -30,6 +30,7 @@ func appendSince(dst []byte, start time.Time) []byte {
 	return append(start.AppendFormat(append(dst, wordSince+" "...), time.RFC3339Nano), '\n')
 }
 
+// parseSince reads the start of a journal from the words that follow the word "since".
 func parseSince(words []string) (time.Time, error) {
 	if len(words) != 1 {
 		return time.Time{}, fmt.Errorf("since wants one word after it, got %d", len(words))

@@ -10,8 +10,8 @@ import (
 	"github.com/straggler-go/straggler/restart/journal"
 )
 
-// check replays a journal and describes the first answer that differs. The function compared maps an answer to
-// the part that is compared. check returns "" if no answer differs.
+// check replays a journal and returns a description of the first answer that differs, or "" if no answer differs. The
+// function compared returns the part of an answer that is compared.
 func check(file string, data []byte, o journal.Options, compared func(answer string) string) string {
 	o.OnDecision, o.OnAnswer = nil, nil
 	fresh, err := journal.Replay(data, o)
@@ -22,7 +22,8 @@ func check(file string, data []byte, o journal.Options, compared func(answer str
 		return fmt.Sprintf("%s: the journal holds no decision, want at least one; -restart.rewrite writes the answers", file)
 	}
 	want, got := blocks(data), blocks(fresh)
-	for i := range want { // both journals have the same events
+	// Both journals have the same events.
+	for i := range want {
 		if slices.EqualFunc(want[i].answers, got[i].answers, func(w, g string) bool { return compared(w) == compared(g) }) {
 			continue
 		}
@@ -31,7 +32,8 @@ func check(file string, data []byte, o journal.Options, compared func(answer str
 	return actedByOther(file, data, o)
 }
 
-// actedByOther returns an error text if another policy has acted in the journal, or "".
+// actedByOther returns the text of an error if another policy than the replayed policy has acted in the journal.
+// Otherwise it returns "".
 func actedByOther(file string, data []byte, o journal.Options) string {
 	if _, err := touches(file, data, o); err != nil {
 		return err.Error()
@@ -39,10 +41,10 @@ func actedByOther(file string, data []byte, o journal.Options) string {
 	return ""
 }
 
-// whole compares the whole answer.
+// whole returns the whole answer: nothing is left out of the comparison.
 func whole(answer string) string { return answer }
 
-// actions compares only a decision's action, task and attempt.
+// actions returns only the action, the task and the attempt of a decision, so that nothing else is compared.
 func actions(answer string) string {
 	task, words, ok := decision(answer)
 	if !ok {
@@ -67,15 +69,18 @@ func decision(answer string) (task string, words []string, ok bool) {
 	return task, words, len(words) > 1 && new(restart.Action).UnmarshalText([]byte(words[0])) == nil
 }
 
-// block is an event and the answers below it.
+// block is an event of a journal, and the answers below the event.
 type block struct {
-	line    int // line of the event
-	text    string
-	answers []string // without indentation
-	at      []int    // lines of the answers
+	// The number of the line of the event.
+	line int
+	text string
+	// The answers, without indentation.
+	answers []string
+	// The numbers of the lines of the answers.
+	at []int
 }
 
-// blocks reads a journal that is known to be valid.
+// blocks returns the events of a journal with their answers. The journal must be valid.
 func blocks(data []byte) []block {
 	var all []block
 	number := 0
@@ -106,7 +111,7 @@ func decides(data []byte) bool {
 	return false
 }
 
-// compare shows an event and its first answer that differs.
+// compare returns a text with an event and the first answer that differs.
 func compare(file string, want, got block, compared func(string) string) string {
 	i := 0
 	for i < len(want.answers) && i < len(got.answers) && compared(want.answers[i]) == compared(got.answers[i]) {
@@ -120,7 +125,7 @@ func compare(file string, want, got block, compared func(string) string) string 
 		pick(got.answers, i), pick(want.answers, i))
 }
 
-// pick returns answer i, or "(nothing)".
+// pick returns the answer at index i, or "(nothing)" if there is none.
 func pick(answers []string, i int) string {
 	if i < len(answers) {
 		return answers[i]
@@ -128,9 +133,11 @@ func pick(answers []string, i int) string {
 	return "(nothing)"
 }
 
-// facts replays the journal once more and shows the facts that the policy got for the event on the line.
+// facts replays the journal once more. It returns a text with the facts that the policy received for the event on the
+// given line.
 func facts(data []byte, o journal.Options, line int) string {
-	const most = 5 // decisions shown for one event
+	// The largest number of decisions that are shown for one event.
+	const most = 5
 	var b bytes.Buffer
 	n := 0
 	o.OnDecision = func(at int, t restart.Task, p restart.Phase, d restart.Decision) {

@@ -1,5 +1,6 @@
-// Package restarttest runs journals of package restart/journal as unit tests. Use it in your own test suite to
-// check that a policy, or a new version of this library, still answers as recorded:
+// Package restarttest runs journals of package restart/journal as unit tests. A journal is a text that contains the
+// events of a tracker.Tracker and, below each event, the tracker's answer. Use this package in your own tests to
+// check that a policy, or a new version of this library, still gives the recorded answers:
 //
 //	func TestJournals(t *testing.T) {
 //		restarttest.Run(t, "testdata/*.txt")
@@ -13,25 +14,25 @@
 //
 // # Asking about another policy
 //
-// Record a batch under [restart.Never], which changes nothing, and keep its journal. [Touched] returns the
-// tasks that a policy would have copied, restarted or killed. So a test can say: the policy finds all
-// stragglers and touches no healthy task.
+// Record a batch with the policy [restart.Never], which changes nothing, and keep its journal. [Touched] returns the
+// tasks that another policy would have copied, restarted or killed. So a test can check that the policy finds all
+// stragglers and leaves healthy tasks alone.
 //
-// A journal in which one policy has acted can't answer for another policy. A killed attempt has no end, and a
-// copied task ended early, so a policy that waits longer would seem to find nothing. A journal in which another
-// policy has acted makes the test fail. The failure names the line of the action and the policy that acted. The
-// flag -restart.rewrite does not change such a journal.
+// If a policy has acted in a journal, the journal shows nothing about another policy. For example, a killed attempt
+// has no end, and a copied task ended early. So a policy that waits longer would seem to find nothing. Such a journal
+// makes the test fail. The failure states the line of the action and the policy that acted. The flag -restart.rewrite
+// does not change such a journal.
 //
 // # Rewriting
 //
-// The package defines a flag of the test binary. With the flag, the tracker's present answers replace the
-// answers in the files:
+// The package defines a flag of the test binary. With the flag, the tracker's present answers replace the answers in
+// the files:
 //
 //	go test ./mypackage -restart.rewrite
 //
-// Read the difference before you commit it, because the files hold the expected answers. Name the packages that
-// import this package: go test passes the flag to all packages that it runs, and other packages do not know the
-// flag.
+// Check the differences before you commit them, because the files contain the expected answers. On the command line,
+// list only packages that import this package. The reason is that go test passes the flag to all listed packages, and
+// a package that does not import restarttest does not know the flag.
 //
 // The package is for tests only: it reads and writes files.
 package restarttest

@@ -9,8 +9,9 @@ import (
 	"github.com/straggler-go/straggler/restart"
 )
 
-// describe writes the facts of a decision and the policy's answer. describe leaves out a fact that is zero or
-// unknown, except the counts of the phase.
+// describe writes the facts that a policy received, and the policy's decision. Four facts are left out if they are
+// not set: the resumed work, the location factor, the time since the last copy, and the progress of the machine that
+// asks.
 func describe(w io.Writer, t restart.Task, p restart.Phase, d restart.Decision) {
 	fmt.Fprintf(w, "  the policy answered %s\n", d)
 	for i, a := range t.Attempts {
@@ -39,7 +40,7 @@ func describe(w io.Writer, t restart.Task, p restart.Phase, d restart.Decision) 
 	}
 }
 
-// duration writes a duration; ? stands for Unknown.
+// duration writes a duration. An unknown duration is written as "?".
 func duration(d time.Duration) string {
 	if d == estimate.Unknown {
 		return "?"
@@ -47,7 +48,7 @@ func duration(d time.Duration) string {
 	return d.String()
 }
 
-// spread writes the quartiles of a distribution.
+// spread writes the lower quartile, the median and the upper quartile of a distribution.
 func spread(d estimate.Distribution) string {
 	if d == nil {
 		return "unknown"

@@ -11,6 +11,7 @@ import (
 	"github.com/straggler-go/straggler/restart/journal"
 )
 
+// rewrite is the flag with which tests write the present answers into the journals.
 var rewrite = flag.Bool("restart.rewrite", false, "rewrite the answers in the journals that restarttest runs")
 
 // Option is a choice of [Run].
@@ -84,7 +85,8 @@ func Run(t *testing.T, pattern string, options ...Option) {
 	}
 }
 
-// rewriteFile writes the present answers into the file. A file in which nothing changes is not written.
+// rewriteFile replaces the answers in the file by the present answers. If no answer has changed, the file is not
+// written.
 func rewriteFile(t *testing.T, file string, o journal.Options) {
 	t.Helper()
 	data, err := os.ReadFile(file)

@@ -12,24 +12,24 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// Touch is the first action that a policy would take on a running task.
+// Touch is the first action that a policy would take on a running task: a copy, a restart or a kill.
 type Touch struct {
 	// Phase is the index of the phase in the journal, from 0. Task is the index of the task in the phase.
 	Phase, Task int
-	// Line is the line of the event that asked the policy.
+	// Line is the number of the line with the event for which the policy was asked.
 	Line int
 	// Decision is the decision to copy, restart or kill.
 	Decision restart.Decision
 }
 
-// Touched replays a journal and returns the tasks that a policy would touch, in the order of the journal. The
-// policy is o.Policy; nil means the policy of the journal. Use it in a test that says which stragglers a policy
-// finds, and that it leaves healthy tasks alone.
+// Touched replays a journal and returns the tasks that a policy would touch, that is, copy, restart or kill. The
+// tasks are in the order of the journal. The policy is o.Policy; nil means the policy of the journal. Use Touched in
+// a test that checks which stragglers a policy finds, and that the policy leaves healthy tasks alone.
 //
-// A journal that was recorded under [restart.Never] answers for every policy. A journal in which another policy
-// has acted on a task answers for that task only up to the action, because the events without this action are
-// unknown. If the asked policy has not touched the task by then, the test fails. The failure names the policy
-// that acted, the line and the task.
+// A journal that was recorded with [restart.Never] can be used for every policy. If another policy has acted on a
+// task, the journal can be used for this task only up to the action, because nobody knows the events that would have
+// followed without the action. If o.Policy has not touched the task by then, the test fails. The failure states the
+// policy that acted, the line and the task.
 func Touched(t *testing.T, o journal.Options, file string) []Touch {
 	t.Helper()
 	data, err := os.ReadFile(file)
@@ -101,13 +101,13 @@ func touches(file string, data []byte, o journal.Options) ([]Touch, error) {
 	return touched, errors.Join(foreign...)
 }
 
-// other reports whether a policy may differ from the policy of a journal. A policy without a text counts as the
-// policy that is supplied.
+// other reports whether the asked policy may differ from the policy that a journal was recorded with. A recorded
+// policy that has no text is assumed to be the asked policy.
 func other(recorded, asked restart.Policy) bool {
 	return asked != nil && rules.Text(recorded) != "" && rules.Text(recorded) != rules.Text(asked)
 }
 
-// name returns the text of a policy, or its type.
+// name returns the text of a policy, or its Go type if it has no text.
 func name(p restart.Policy) string {
 	if text := rules.Text(p); text != "" {
 		return text
@@ -122,11 +122,12 @@ type history struct {
 	over     map[int]bool
 }
 
-// gone is the machine of an attempt that has ended.
+// gone is used in place of the machine of an attempt that has ended.
 const gone = -2
 
-// apply applies an event. If the event shows that somebody acted on a running task, apply describes the action. The
-// first attempts of a task, up to the number of clones, are no action.
+// apply applies an event to the history. If the event shows that somebody acted on a running task, apply returns a
+// description of the action; otherwise it returns "". To start the first attempts of a task, up to the number of
+// clones, is not an action.
 func (h *history) apply(e tracker.Event, clones int) string {
 	runs := h.attempts[e.Task]
 	if (e.Kind == tracker.Begun || e.Kind == tracker.Failed || e.Kind == tracker.Killed || e.Kind == tracker.Restarted) &&
@@ -135,7 +136,8 @@ func (h *history) apply(e tracker.Event, clones int) string {
 	}
 	switch e.Kind {
 	case tracker.Started, tracker.Submitted:
-		if h.over[e.Task] { // the tracker ignores the event
+		// The tracker ignores the event.
+		if h.over[e.Task] {
 			return ""
 		}
 		h.attempts[e.Task] = append(runs, e.Machine)

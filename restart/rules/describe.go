@@ -7,7 +7,8 @@ import (
 	"github.com/straggler-go/straggler/restart"
 )
 
-// table names the policies of this package and of package restart, and the facts that each reads.
+// table contains the policies of this package and of package restart: the name, the zero value, and the facts that
+// the policy reads.
 var table = [...]struct {
 	name  string
 	zero  restart.Policy
@@ -26,63 +27,68 @@ var table = [...]struct {
 	{"ese", ESE{}, Fresh | Left},
 }
 
-// Facts is a set of bits for the facts that a policy reads. Every policy also gets the plain facts of a task's
-// attempts and the counts of the phase, which have no bits. The zero value is the empty set.
+// Facts is a set of facts that a policy reads, with one bit for each fact. Some facts have no bit, because every
+// policy receives them: the plain facts of a task's attempts, and the numbers of tasks and slots of the phase. The
+// zero value is the empty set.
 type Facts uint16
 
 const (
-	// Interval: Phase.Interval, which must be positive for such a policy.
+	// Interval: the policy reads Phase.Interval, the time between progress reports. It must be positive for such a
+	// policy.
 	Interval Facts = 1 << iota
-	// Fresh: Task.Fresh.
+	// Fresh: the policy reads Task.Fresh, the time of a new attempt.
 	Fresh
-	// Left: Attempt.Left and Attempt.Basis. Without this bit, Attempt.Remaining is plain extrapolation.
+	// Left: the policy reads Attempt.Left and Attempt.Basis, the remaining time as a distribution. Without this bit,
+	// Attempt.Remaining is a plain extrapolation of the progress.
 	Left
-	// Durations: Peers.Durations.
+	// Durations: the policy reads Peers.Durations, the run times of the finished tasks.
 	Durations
-	// UnitTimes: Peers.UnitTimes.
+	// UnitTimes: the policy reads Peers.UnitTimes, the run times of the finished tasks divided by their work.
 	UnitTimes
-	// ProgressRates: Peers.ProgressRates.
+	// ProgressRates: the policy reads Peers.ProgressRates, the progress of the phase's tasks divided by their age.
 	ProgressRates
-	// Scores: Peers.MeanScore.
+	// Scores: the policy reads Peers.MeanScore, the mean progress score of the phase's tasks.
 	Scores
-	// Throughput: Peers.Throughput.
+	// Throughput: the policy reads Peers.Throughput, the work of the finished tasks for each second.
 	Throughput
-	// Machines: Peers.Machine.
+	// Machines: the policy reads Peers.Machine, the progress of the machine that asks for work.
 	Machines
-	// Trials: Task.Trial, Task.Longest, Attempt.Location, Phase.Trials and Phase.Idle, and a t_new that counts
-	// the exchange of slots. If the loss by trials is bounded, a tracker keeps these facts for every policy.
+	// Trials: the policy reads Task.Trial, Task.Longest, Attempt.Location, Phase.Trials and Phase.Idle. With this
+	// bit, the time of a new attempt (t_new) takes into account that a kill on a slow machine gives the slot there to
+	// a waiting task: while tasks wait, t_new is computed for at least the slowness of that machine. If the limits
+	// bound the slot time that trials may lose, a tracker computes these facts for every policy.
 	Trials
 
-	// AllFacts are the facts that a tracker can keep for any policy. Interval is not among them, because your
-	// program chooses it. Trials is not among them, because it changes t_new; a policy that wants it must ask
-	// for it.
+	// AllFacts contains the facts that a tracker can compute for any policy. Interval is left out, because your
+	// program chooses the interval. Trials is left out, because it changes t_new; a policy that needs this fact must
+	// ask for it.
 	AllFacts = Fresh | Left | Durations | UnitTimes | ProgressRates | Scores | Throughput | Machines
 )
 
 // Has reports whether f contains all the given facts.
 func (f Facts) Has(facts Facts) bool { return f&facts == facts }
 
-// Description tells a tracker which facts a policy reads and how to ask it. A custom policy may give its own by
-// a method Describe() Description. A policy that wraps another policy should return [Describe] of the wrapped
-// one. The zero value reads no facts.
+// Description tells a tracker which facts a policy reads, and how to ask the policy. To describe a policy of your
+// own, give it a method Describe() Description. If your policy wraps another policy, return [Describe] of the wrapped
+// policy. The zero value reads no facts.
 type Description struct {
-	// Facts are the facts that the policy reads. A tracker keeps no others.
+	// Facts are the facts that the policy reads. A tracker does not compute other facts.
 	Facts
-	// SlowNode is the percentile of the machines' total progress, in [0, 1], below which a machine gets no
-	// copy. 0: no such percentile.
+	// SlowNode is a percentile, in [0, 1], of the total progress of the machines. A machine whose total is below the
+	// percentile gets no copy. 0 means that every machine may get copies.
 	SlowNode float64
-	// CopiesOnly says two things about the policy: it answers only Copy or Keep, and it refuses a slot either
-	// to all tasks or to none, by NoFreeSlot, CapReached or SlowMachine. Then a tracker asks about one task
-	// instead of all.
+	// CopiesOnly says two things about the policy. It returns only Copy or Keep. And if it refuses a slot by
+	// NoFreeSlot, CapReached or SlowMachine, it refuses the slot to all tasks. Then a tracker asks about one task
+	// instead of all tasks.
 	CopiesOnly bool
-	// Limits are the limits that the policy keeps by itself. A tracker takes each limit that its own
-	// configuration leaves 0.
+	// Limits are the limits that the policy enforces by itself. A tracker uses each of these limits that is 0 in its
+	// own configuration.
 	Limits restart.Limits
 }
 
-// Describe returns the description of a policy. A nil policy is LeastCost{}. A policy without a description of
-// its own counts as reading all facts; so a wrapper without a description decides like the policy that it
-// wraps. Describe allocates.
+// Describe returns the description of a policy. A nil policy means LeastCost{}. If a policy has no description of its
+// own, it is assumed to read all facts. So a wrapper without a description makes the same decisions as the wrapped
+// policy. Describe allocates.
 func Describe(policy restart.Policy) Description {
 	i, v := find(policy)
 	if i < 0 {
@@ -103,7 +109,8 @@ func Describe(policy restart.Policy) Description {
 	return d
 }
 
-// find returns a policy's index in the table and a copy that can be set; -1 for a custom policy.
+// find returns the index of a policy in the table, and a copy of the policy that can be changed. For a policy that is
+// not in the table, the index is -1.
 func find(policy restart.Policy) (int, reflect.Value) {
 	if policy == nil {
 		policy = restart.LeastCost{}

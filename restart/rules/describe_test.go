@@ -176,7 +176,7 @@ type hostsOwn struct{}
 
 func (hostsOwn) Decide(restart.Task, restart.Phase) restart.Decision { return restart.Decision{} }
 
-// A custom policy may describe itself. Without a description it counts as reading all facts.
+// A custom policy may describe itself. Without a description it is treated as reading all facts.
 func TestCustomPolicyDescribesItself(t *testing.T) {
 	assert.Equal(t, rules.Description{Facts: rules.AllFacts}, rules.Describe(hostsOwn{}))
 	assert.Equal(t, rules.Description{Facts: rules.AllFacts}, rules.Describe((*frugal)(nil)), "a nil pointer cannot describe itself")

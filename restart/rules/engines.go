@@ -10,26 +10,27 @@ import (
 	"github.com/straggler-go/straggler/restart"
 )
 
-// Dryad copies a task once it has run for longer, strictly, than the 75th percentile of its phase's finished
-// tasks. The rule follows the comparison of [Mantri §6]. Dryad does so whether tasks wait or not, and this can
-// make a phase longer. Gain is the time beyond the percentile. The zero value has the published percentile.
-// Safe for concurrent use.
+// Dryad copies a task if it has run for longer than three quarters of the finished tasks of its phase (the 75th
+// percentile). An equal time is not enough. The Mantri paper compares Mantri with this rule [Mantri §6]. Dryad makes
+// copies whether tasks wait for slots or not, and this can make a phase longer. Gain is the time beyond the
+// percentile. The zero value has the published percentile. Safe for concurrent use.
 type Dryad struct {
-	// Percentile is the percentile of the finished tasks' run times, in (0, 1]. 0 means 0.75.
+	// Percentile is the percentile of the finished tasks' run times that a task must exceed, in (0, 1]. 0 means 0.75.
 	Percentile float64
-	// MinFinished is the number of tasks that must have finished before the rule applies. 0 means 4: of four
-	// tasks a quarter is one task. The paper gives no number.
+	// MinFinished is the number of tasks that must have finished before the rule copies anything. 0 means 4, the
+	// smallest number of which a quarter is a whole task. The paper gives no number.
 	MinFinished int
 }
 
-// Effective returns the policy with its defaults filled in, for logs.
+// Effective returns the policy with each zero field replaced by its default, for logs.
 func (y Dryad) Effective() Dryad {
 	y.Percentile = check.Or(y.Percentile, 0.75)
 	y.MinFinished = check.Or(y.MinFinished, 4)
 	return y
 }
 
-// Validate reports the first field that is out of range, with its value and its range.
+// Validate returns an error for the first field that is out of range. The error states the value and the allowed
+// range.
 func (y Dryad) Validate() error {
 	const place = "restart/rules: Dryad"
 	return cmp.Or(
@@ -38,8 +39,8 @@ func (y Dryad) Validate() error {
 	)
 }
 
-// Decide returns Copy if the task is a candidate for a copy, and else Keep with the reason. One quantile, no
-// allocation.
+// Decide returns Copy if the task should get a copy, and otherwise Keep with the reason. It computes one quantile,
+// and does not allocate.
 func (y Dryad) Decide(t restart.Task, p restart.Phase) restart.Decision {
 	y = y.Effective()
 	if reason := single(t); reason != restart.NoReason {
@@ -59,43 +60,45 @@ func (y Dryad) Decide(t restart.Task, p restart.Phase) restart.Decision {
 	return placed(d, t, p)
 }
 
-// Spark is the rule of Apache Spark 4's TaskSetManager. Its zero value has Spark's defaults. Safe for
-// concurrent use.
+// Spark is the rule of Apache Spark 4's TaskSetManager. Its zero value has Spark's defaults. Safe for concurrent use.
 //
-// Spark copies a task under these conditions:
+// Spark copies a task if all these conditions are true:
 //
-//   - At least max(floor(Quantile*tasks), 1) tasks have finished. A phase of one task is left alone.
-//   - The task has one attempt, which has run for longer, strictly, than the threshold max(Multiplier*median,
-//     MinRuntime). The median of n run times is the one at index n/2: the upper of two middle ones.
+//   - At least max(floor(Quantile*tasks), 1) tasks have finished. In a phase of one task no task is copied.
+//   - The task has one attempt, which has run for longer than the threshold max(Multiplier*median, MinRuntime). An
+//     equal time is not enough. The median is the sorted run time at index n/2, counted from 0, if n tasks have
+//     finished. If n is even, this is the upper of the two middle values.
 //   - The attempt has run for LongRun times the threshold, or its work per second is below SlowRate times the
-//     finished tasks' work per second. If SlowRate is off, or no work is known, this condition holds.
-//   - No task waits.
+//     finished tasks' work per second. If SlowRate is Off, or no work is known, this condition is true.
+//   - No task waits for a slot.
 //
-// Before enough tasks have finished, a phase of at most ExecutorSlots tasks uses Duration as its threshold, if
-// Duration is set. A copy avoids every machine that ran an attempt of the task. Gain is the time beyond the
-// threshold; Spark itself does not rank tasks. Spark also copies tasks on machines that will be decommissioned
-// soon. This part is left out, because your program knows these machines.
+// A phase of at most ExecutorSlots tasks has a special case, if Duration is set: before enough tasks have finished,
+// its threshold is Duration. A copy avoids every machine that ran an attempt of the task. Gain is the time beyond the
+// threshold; Spark itself does not rank tasks. Spark also copies tasks on machines that will be decommissioned soon.
+// This part is left out, because your program knows these machines.
 type Spark struct {
 	// Quantile is the share of tasks that must have finished, in (0, 1]. 0 means 0.9 (0.75 before Spark 4).
 	Quantile float64
-	// Multiplier is the threshold in medians of the run times. 0 means 3 (1.5 before Spark 4).
+	// Multiplier is a factor. The threshold is Multiplier times the median run time of the finished tasks. 0 means 3
+	// (1.5 before Spark 4).
 	Multiplier float64
-	// MinRuntime is the least threshold. 0 means 100 ms; Off means none.
+	// MinRuntime is the smallest possible threshold. 0 means 100 ms; Off means that there is no minimum.
 	MinRuntime time.Duration
-	// Duration is Spark's spark.speculation.task.duration.threshold: the threshold before enough tasks have
-	// finished. 0, the default, means none.
+	// Duration is Spark's setting spark.speculation.task.duration.threshold: the threshold of a small phase before
+	// enough tasks have finished. 0, the default, means that no task is copied before that.
 	Duration time.Duration
-	// ExecutorSlots is the number of tasks that one executor runs at once. ExecutorSlots is read only if
-	// Duration is set. 0 means 1.
+	// ExecutorSlots is the number of tasks that one executor runs at once. It is used only if Duration is set. 0
+	// means 1.
 	ExecutorSlots int
-	// SlowRate is the share of the finished tasks' work per second below which a task is slow. 0 means 0.75;
-	// Off turns this test off.
+	// SlowRate is a share of the finished tasks' work per second. A task is slow if its work per second is below this
+	// share. 0 means 0.75; Off turns this test off.
 	SlowRate float64
-	// LongRun is the multiple of the threshold after which the work per second does not matter. 0 means 2.
+	// LongRun is a multiple of the threshold. A task that has run for longer is copied whatever its work per second
+	// is. 0 means 2.
 	LongRun float64
 }
 
-// Effective returns the policy with its defaults filled in, for logs.
+// Effective returns the policy with each zero field replaced by its default, for logs.
 func (s Spark) Effective() Spark {
 	s.Quantile = check.Or(s.Quantile, 0.9)
 	s.Multiplier = check.Or(s.Multiplier, 3)
@@ -106,7 +109,8 @@ func (s Spark) Effective() Spark {
 	return s
 }
 
-// Validate reports the first field that is out of range, with its value and its range.
+// Validate returns an error for the first field that is out of range. The error states the value and the allowed
+// range.
 func (s Spark) Validate() error {
 	const place = "restart/rules: Spark"
 	if s.SlowRate == restart.Off {
@@ -123,8 +127,8 @@ func (s Spark) Validate() error {
 	)
 }
 
-// Decide returns Copy if the task should get a copy, and else Keep with the reason. At most two quantiles, no
-// allocation.
+// Decide returns Copy if the task should get a copy, and otherwise Keep with the reason. It computes at most two
+// quantiles, and does not allocate.
 func (s Spark) Decide(t restart.Task, p restart.Phase) restart.Decision {
 	s = s.Effective()
 	if reason := single(t); reason != restart.NoReason {
@@ -132,7 +136,8 @@ func (s Spark) Decide(t restart.Task, p restart.Phase) restart.Decision {
 	}
 	c := &t.Attempts[0]
 	elapsed := c.Elapsed.Seconds()
-	enough := math.Inf(1) // a phase of one task has no other run times
+	// In a phase of one task there are no other run times to compare with.
+	enough := math.Inf(1)
 	if p.Tasks > 1 {
 		enough = max(math.Floor(s.Quantile*float64(p.Tasks)), 1)
 	}
@@ -160,30 +165,32 @@ func (s Spark) Decide(t restart.Task, p restart.Phase) restart.Decision {
 	return placed(d, t, p)
 }
 
-// Flink is the rule of Apache Flink's slow-task detector by execution time. Its zero value has Flink's
+// Flink is the rule of Apache Flink's slow-task detector that uses execution times. Its zero value has Flink's
 // defaults. Safe for concurrent use.
 //
-// A task's key is its run time, or its time per unit of work if Peers.UnitTimes and the task's work are known.
-// The baseline is a middle key of the finished tasks: of the k = round(tasks*Ratio) smallest keys, the one at
-// index k/2. Flink copies a task under these conditions:
+// The rule compares a number for each task, called its key. The key is the run time of the task divided by its work,
+// if Peers.UnitTimes and the task's work are known. Otherwise the key is the run time. The baseline is a middle key
+// of the finished tasks: of the k = round(tasks*Ratio) smallest keys, in ascending order, it is the key at index k/2,
+// counted from 0. Flink copies a task if all these conditions are true:
 //
 //   - The share of finished tasks is at least Ratio.
 //   - The task has one attempt, which has run for at least LowerBound.
 //   - The task's key is at least Multiplier times the baseline.
 //
-// No condition is strict. Gain is the time beyond Multiplier times the baseline; Flink itself does not rank
-// tasks. Flink keeps all new work off the slow task's machine for a minute. Here Avoid names this machine, and
-// only for this copy.
+// In each condition an equal value is enough. Gain is the time beyond Multiplier times the baseline; Flink itself
+// does not rank tasks. Flink keeps all new work off the slow task's machine for a minute. Here Avoid contains this
+// machine, and only for this copy.
 type Flink struct {
 	// Ratio is the share of tasks that must have finished, in (0, 1]. 0 means 0.75.
 	Ratio float64
-	// Multiplier is the threshold in units of the baseline. 0 means 1.5.
+	// Multiplier is a factor. A task is slow if its run time is at least Multiplier times the baseline, which is a
+	// middle run time of the finished tasks. 0 means 1.5.
 	Multiplier float64
-	// LowerBound is the least run time of a slow task. 0 means a minute; Off means none.
+	// LowerBound is how long a task must have run at least. 0 means a minute; Off means that there is no minimum.
 	LowerBound time.Duration
 }
 
-// Effective returns the policy with its defaults filled in, for logs.
+// Effective returns the policy with each zero field replaced by its default, for logs.
 func (f Flink) Effective() Flink {
 	f.Ratio = check.Or(f.Ratio, 0.75)
 	f.Multiplier = check.Or(f.Multiplier, 1.5)
@@ -191,7 +198,8 @@ func (f Flink) Effective() Flink {
 	return f
 }
 
-// Validate reports the first field that is out of range, with its value and its range.
+// Validate returns an error for the first field that is out of range. The error states the value and the allowed
+// range.
 func (f Flink) Validate() error {
 	const place = "restart/rules: Flink"
 	return cmp.Or(
@@ -201,7 +209,8 @@ func (f Flink) Validate() error {
 	)
 }
 
-// Decide returns Copy if the task is slow, and else Keep with the reason. One quantile, no allocation.
+// Decide returns Copy if the task should get a copy, and otherwise Keep with the reason. It computes one quantile,
+// and does not allocate.
 func (f Flink) Decide(t restart.Task, p restart.Phase) restart.Decision {
 	f = f.Effective()
 	if reason := single(t); reason != restart.NoReason {
@@ -222,7 +231,8 @@ func (f Flink) Decide(t restart.Task, p restart.Phase) restart.Decision {
 	if elapsed < f.LowerBound {
 		return refuse(restart.TooYoung, restart.RunSeconds, elapsed.Seconds(), f.LowerBound.Seconds())
 	}
-	smallest := float64(f.Ratio * float64(p.Tasks)) // no fused multiply-add: the same result on every machine
+	// The conversion prevents a fused multiply-add, so that every machine gives the same result.
+	smallest := float64(f.Ratio * float64(p.Tasks))
 	k := min(math.Floor(smallest+0.5), float64(p.Finished))
 	d := beyond(of, key, f.Multiplier*middle(keys, int(k), p.Finished), true)
 	if d.Action == restart.Copy && weighed {

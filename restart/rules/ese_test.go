@@ -54,8 +54,8 @@ func TestESEBar(t *testing.T) {
 	assert.Equal(t, restart.NoEstimate, rules.SDA{}.Decide(unknown, idle).Reason)
 }
 
-// With run times that are Pareto of index 2, the default bar is the t_rem from which on a copy saves slot time.
-// At each t_rem one copy saves more than two.
+// With run times that are Pareto of index 2, the default bar is the smallest remaining time at which a copy saves
+// slot time. For each remaining time, one copy saves more slot time than two copies.
 func TestESEBarIsWhereACopyPaysOff(t *testing.T) {
 	used := func(left float64, copies int) float64 { // for run times of at least 1/2 with mean 1, as a sum over quantiles
 		const n = 100_000

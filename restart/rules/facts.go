@@ -6,14 +6,16 @@ import (
 	"github.com/straggler-go/straggler/restart"
 )
 
-// This file holds the tests of facts that several rules share.
+// This file contains the conditions that several rules have in common.
 
-// single returns why a rule that allows one copy ignores a task, or NoReason.
+// single returns the reason why a task must not be copied, or NoReason if it may be copied. A task may be copied if
+// it has exactly one running attempt and the host allows copies of it.
 func single(t restart.Task) restart.Reason {
 	switch {
 	case len(t.Attempts) == 0:
 		return restart.NotRunning
-	case len(t.Attempts) > 1: // also for clones: a clone counts as the copy
+	case len(t.Attempts) > 1:
+		// A second first attempt (clone) is also treated as the copy.
 		return restart.EnoughAttempts
 	case t.NoCopy:
 		return restart.NotEligible
@@ -21,7 +23,8 @@ func single(t restart.Task) restart.Reason {
 	return restart.NoReason
 }
 
-// slot returns why no slot is free for a copy where waiting tasks go first, or NoReason.
+// slot returns the reason why no slot may be used for a copy, or NoReason. If tasks wait, a free slot is for them and
+// not for a copy.
 func slot(p restart.Phase) restart.Reason {
 	switch {
 	case p.Waiting > 0:
@@ -32,13 +35,13 @@ func slot(p restart.Phase) restart.Reason {
 	return restart.NoReason
 }
 
-// refuse returns Keep with a reason and the two numbers that were compared.
+// refuse returns a decision to keep the task, with a reason and the two numbers that were compared.
 func refuse(why restart.Reason, of restart.Measure, value, threshold float64) restart.Decision {
 	return restart.Decision{Reason: why, Comparison: restart.Compare(of, value, threshold)}
 }
 
-// beyond compares a task's run time with a threshold from its peers, in seconds or in seconds per unit of work.
-// A value equal to the threshold is beyond it only if orEqual is set.
+// beyond decides to copy a task if its value is above the threshold that follows from other tasks. Both are in
+// seconds, or in seconds for each unit of work. If orEqual is true, a value equal to the threshold is enough.
 func beyond(of restart.Measure, value, threshold float64, orEqual bool) restart.Decision {
 	d := refuse(restart.NotSlow, of, value, threshold)
 	if d.Measure == restart.NoMeasure {
@@ -51,7 +54,7 @@ func beyond(of restart.Measure, value, threshold float64, orEqual bool) restart.
 	return d
 }
 
-// placed adds the machines to avoid to a decision that makes a copy.
+// placed sets the machines to avoid in a decision that makes a copy. It returns other decisions unchanged.
 func placed(d restart.Decision, t restart.Task, p restart.Phase) restart.Decision {
 	if d.Action == restart.Copy {
 		d.Avoid = restart.Avoid(t, p)
@@ -59,10 +62,10 @@ func placed(d restart.Decision, t restart.Task, p restart.Phase) restart.Decisio
 	return d
 }
 
-// middle returns the middle value, the upper of two, of the k smallest of n values, from their distribution.
-// The sample may hold fewer than n values, because a task that finished unseen has no run time. The sample may
-// hold more than n values, because a task whose output was lost has run twice. Then middle returns the value at
-// the same share of the sample.
+// middle returns a middle value of a sample: of the k smallest of n values, in ascending order, the value at index
+// k/2. The sample d may contain fewer than n values, because a task that finished unseen has no run time. It may
+// contain more than n values, because a task whose output was lost has run twice. In both cases middle returns the
+// value at the same share of the sample.
 func middle(d estimate.Distribution, k, n int) float64 {
 	if e, ok := d.(*estimate.Empirical); ok {
 		return e.At(int(int64(k) * int64(e.Len()) / int64(n) / 2))
@@ -70,8 +73,9 @@ func middle(d estimate.Distribution, k, n int) float64 {
 	return d.Quantile((float64(k/2) + 0.5) / float64(n))
 }
 
-// finishedShare is the share of the phase's tasks that have finished; 0 if there are none. The share is a
-// quotient because a product is wrong at the boundary: in float64, 0.07*100 is more than 7.
+// finishedShare returns the share of the phase's tasks that have finished. Without tasks it returns 0. The rules
+// compare this quotient and not a product, because a product can be wrong at the boundary: in float64, 0.07*100 is
+// more than 7.
 func finishedShare(p restart.Phase) float64 {
 	if p.Tasks <= 0 || p.Finished <= 0 {
 		return 0

@@ -17,7 +17,7 @@ func TestFlinkBaseline(t *testing.T) {
 	// slow: the test is not strict.
 	p.Peers.Durations = values(60, 70, 75, 80, 90, 1000)
 	onBothSides(t, rules.Flink{}, p, 120, false)
-	// Only the k smallest count: when all of the 8 but one have finished, the index stays.
+	// Only the k smallest values are used. If seven of the eight tasks have finished, the index is the same.
 	p.Finished, p.Peers.Durations = 7, values(60, 70, 75, 80, 90, 1000, 2000)
 	onBothSides(t, rules.Flink{}, p, 120, false)
 	// k is rounded half up, as Java does: 0.75 x 6 = 4.5 gives 5, and index 2.
@@ -25,7 +25,7 @@ func TestFlinkBaseline(t *testing.T) {
 	onBothSides(t, rules.Flink{}, p, 120, false)
 	p.Peers.Durations = struct{ estimate.Distribution }{values(60, 70, 80, 100, 100)}
 	onBothSides(t, rules.Flink{}, p, 120, false)
-	// If fewer or more run times are recorded, the same share of them counts: here the 4 smallest of 5.
+	// If fewer or more run times are recorded, the same share of them is used: here the 4 smallest of 5.
 	p.Tasks, p.Finished = 5, 5
 	for _, c := range []struct {
 		took []float64

@@ -9,36 +9,36 @@ import (
 	"github.com/straggler-go/straggler/restart"
 )
 
-// Hadoop is the native rule of Hadoop, which the LATE paper compares LATE with [LATE §2.2]. Its zero value has
+// Hadoop is the original rule of Hadoop, with which the LATE paper compares LATE [LATE §2.2]. Its zero value has
 // Hadoop's parameters. Safe for concurrent use.
 //
-// A task gets one copy if no task waits and the task has run for at least a minute. Its progress score must
-// also be behind the mean score of its category by 0.2 or more. (The paper says "less than"; its example of
-// §3.2, and every version of Hadoop's source, say "or more".) A difference below 1e-12 counts as rounding. No
-// score exceeds 1, so a task with a score above 0.8 never gets a copy. All candidates are equal: Gain is 0, and
-// the lowest index goes first.
+// A task gets one copy if no task waits for a slot, and if the task has run for at least a minute. Its progress score
+// must also be at least 0.2 below the mean score of its phase. (The paper's text says that more than 0.2 is needed.
+// The paper's example in §3.2, and every version of Hadoop's source, say that exactly 0.2 is enough.) A difference
+// below 1e-12 is treated as a rounding error. No mean score exceeds 1, so a task with a score above 0.8 never gets a
+// copy. All slow tasks have the same rank: Gain is 0, and the task with the lowest index gets its copy first.
 type Hadoop struct {
-	// ScoreLag is how far a task's score must be behind the mean score, in (0, 1]. 0 means 0.2.
+	// ScoreLag is how far a task's score must be below the mean score, in (0, 1]. 0 means 0.2.
 	ScoreLag float64
-	// MinAge is how long an attempt must have run. 0 means a minute; Off means no minimum.
+	// MinAge is how long an attempt must have run at least. 0 means a minute; Off means that there is no minimum.
 	MinAge time.Duration
 }
 
-// Effective returns the policy with its defaults filled in, for logs.
+// Effective returns the policy with each zero field replaced by its default, for logs.
 func (h Hadoop) Effective() Hadoop {
 	h.ScoreLag = check.Or(h.ScoreLag, 0.2)
 	h.MinAge = check.Or(h.MinAge, time.Minute)
 	return h
 }
 
-// Validate reports the first field that is out of range, with its value and its range.
+// Validate returns an error for the first field that is out of range. The error states the value and the allowed
+// range.
 func (h Hadoop) Validate() error {
 	const place = "restart/rules: Hadoop"
 	return cmp.Or(check.Share(place, "ScoreLag", h.ScoreLag, false), check.Age(place, "MinAge", h.MinAge))
 }
 
-// Decide returns Copy if the task is a candidate for a copy, and else Keep with the reason. O(1), no
-// allocation.
+// Decide returns Copy if the task should get a copy, and otherwise Keep with the reason. O(1), no allocation.
 func (h Hadoop) Decide(t restart.Task, p restart.Phase) restart.Decision {
 	h = h.Effective()
 	if reason := single(t); reason != restart.NoReason {
@@ -62,32 +62,32 @@ func (h Hadoop) Decide(t restart.Task, p restart.Phase) restart.Decision {
 	return d
 }
 
-// scoreNoise is a difference of scores that counts as rounding. The constant is far above the rounding error of
-// a mean of millions of scores, and far below the differences that reports can show.
+// scoreNoise is a difference of two progress scores. A smaller difference is treated as a rounding error. The
+// constant is much larger than the rounding error of a mean of millions of scores, and much smaller than the
+// differences that reports can show.
 const scoreNoise = 1e-12
 
-// MapReduce is the backup task of Google's MapReduce [Dean and Ghemawat, OSDI 2004, §3.6]: "when a MapReduce
-// operation is close to completion" every task that still runs gets one copy. The paper does not say how close;
-// NearEnd is our choice. All candidates are equal: Gain is 0, and the lowest index goes first. Safe for
-// concurrent use.
+// MapReduce is the rule for backup tasks of Google's MapReduce [Dean and Ghemawat, OSDI 2004, §3.6]: "when a
+// MapReduce operation is close to completion", every task that still runs gets one copy. The paper does not define
+// "close"; the default of NearEnd is this library's choice. All running tasks have the same rank: Gain is 0, and the
+// task with the lowest index gets its copy first. Safe for concurrent use.
 type MapReduce struct {
 	// NearEnd is the share of the phase's tasks that must have finished, in (0, 1]. 0 means 0.9.
 	NearEnd float64
 }
 
-// Effective returns the policy with its defaults filled in, for logs.
+// Effective returns the policy with a zero NearEnd replaced by its default, for logs.
 func (m MapReduce) Effective() MapReduce {
 	m.NearEnd = check.Or(m.NearEnd, 0.9)
 	return m
 }
 
-// Validate reports the field that is out of range, with its value and its range.
+// Validate returns an error if NearEnd is out of range. The error states the value and the allowed range.
 func (m MapReduce) Validate() error {
 	return check.Share("restart/rules: MapReduce", "NearEnd", m.NearEnd, false)
 }
 
-// Decide returns Copy if the task is a candidate for a copy, and else Keep with the reason. O(1), no
-// allocation.
+// Decide returns Copy if the task should get a copy, and otherwise Keep with the reason. O(1), no allocation.
 func (m MapReduce) Decide(t restart.Task, p restart.Phase) restart.Decision {
 	m = m.Effective()
 	if reason := single(t); reason != restart.NoReason {

@@ -26,7 +26,7 @@ func TestLATEThresholds(t *testing.T) {
 	assert.Equal(t, 2., d.Threshold)
 	assert.Equal(t, restart.LongestToEnd, rules.LATE{MinAge: restart.Off, SlowTask: restart.Off}.Decide(rate(7), p).Reason)
 
-	// SpeculativeCap: a copy is made while copies hold fewer than 10 % of the slots.
+	// SpeculativeCap: a copy is made while copies run in fewer than 10 % of the slots.
 	p.Copies = 10
 	assert.Equal(t, restart.CapReached, l.Decide(rate(1), p).Reason)
 	for _, c := range []struct {
@@ -48,8 +48,8 @@ func TestLATEThresholds(t *testing.T) {
 	}
 	p.Slots = 100
 
-	// SlowNodeThreshold: a machine below the 25th percentile of total progress gets no copy. A machine at it
-	// gets one.
+	// SlowNodeThreshold: a machine below the 25th percentile of total progress gets no copy. A machine at the
+	// percentile gets a copy.
 	p.Peers.Machine = restart.MachineProgress{Total: 1, Of: values(0, 1, 2, 3, 4, 5, 6, 7)}
 	assert.Equal(t, restart.Copy, l.Decide(rate(1), p).Action)
 	p.Peers.Machine.Total = 0.99

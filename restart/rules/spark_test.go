@@ -24,7 +24,8 @@ func TestSparkThreshold(t *testing.T) {
 	p.Peers.Durations = struct{ estimate.Distribution }{values(1, 2, 6, 7)}
 	onBothSides(t, rules.Spark{}, p, 18, true)
 
-	// The middle one of the recorded run times counts, whether they are fewer or more than the finished tasks.
+	// The middle value of the recorded run times is used, even if there are fewer or more run times than finished
+	// tasks.
 	p.Tasks, p.Finished = 10, 9
 	for _, c := range []struct {
 		took []float64
@@ -101,7 +102,7 @@ func TestSparkEfficiency(t *testing.T) {
 	assert.Equal(t, restart.NotSlow, rules.Spark{}.Decide(task, p).Reason)
 	task.Attempts[0].Elapsed++
 	assert.Equal(t, restart.Copy, rules.Spark{}.Decide(task, p).Action)
-	// If no work is known, every task counts as inefficient.
+	// If no work is known, every task is treated as inefficient.
 	p.Peers.Throughput = 0
 	task.Attempts[0].Elapsed = 30*time.Second + 1
 	assert.Equal(t, restart.Copy, rules.Spark{}.Decide(task, p).Action)

@@ -11,7 +11,7 @@ import (
 	"github.com/straggler-go/straggler/restart"
 )
 
-// Names returns the names of the policies that [Parse] knows, in a new slice.
+// Names returns the names of the policies that [Parse] can read, in a new slice.
 func Names() []string {
 	names := make([]string, len(table))
 	for i := range table {
@@ -20,8 +20,9 @@ func Names() []string {
 	return names
 }
 
-// Text returns a policy as [Parse] reads it: its name, and the fields that are not zero. A nil policy is
-// LeastCost{}. A custom policy has no text, so Text returns "". Text allocates.
+// Text returns a policy in the form that [Parse] reads: its name, and the fields that are not zero. For a nil policy
+// it returns the text of LeastCost{}. For a policy that is not in this package or package restart, it returns "".
+// Text allocates.
 func Text(policy restart.Policy) string {
 	i, v := find(policy)
 	if i < 0 {
@@ -30,15 +31,15 @@ func Text(policy restart.Policy) string {
 	return string(wire.AppendSet([]byte(table[i].name), choices(v)))
 }
 
-// Parse reads a policy: its name, and after commas the fields that differ from the published defaults. Field
-// names are in small letters with dashes, durations are written as 5s, and [restart.Off] is off. Spaces around
-// a comma or an equals sign do not count:
+// Parse reads a policy from a text. The text has the name of the policy and then, after commas, the fields that
+// differ from the published defaults. Field names are in small letters with dashes, durations are written like 5s,
+// and [restart.Off] is written as off. Spaces around a comma or an equals sign are ignored:
 //
 //	mantri
 //	mantri,idle-gain=2,max-restarts=off
 //	late,min-age=5s,speculative-cap=0.2
 //
-// Parse knows the policies of this package and of package restart. An error names the field, its value and the
+// Parse can read the policies of this package and of package restart. An error states the field, its value and the
 // expected form or range. Parse allocates.
 func Parse(text string) (restart.Policy, error) {
 	name, rest, some := strings.Cut(text, ",")
@@ -62,5 +63,5 @@ func Parse(text string) (restart.Policy, error) {
 	return nil, check.Bad("restart/rules", "policy", name, "one of "+strings.Join(Names(), ", "))
 }
 
-// choices lists the fields of a policy.
+// choices returns the fields of a policy as keys and values.
 func choices(v reflect.Value) []wire.Field { return wire.Choices(v.Addr().Interface()) }

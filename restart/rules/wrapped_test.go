@@ -18,7 +18,7 @@ type logged struct{ p restart.Policy }
 
 func (l logged) Decide(t restart.Task, p restart.Phase) restart.Decision { return l.p.Decide(t, p) }
 
-// saying is a wrapper that returns the description of its policy.
+// saying wraps a policy and returns the description of the wrapped policy.
 type saying struct{ logged }
 
 func (s saying) Describe() rules.Description { return rules.Describe(s.p) }

@@ -1,11 +1,11 @@
-// Package policytest holds helpers that the tests of several packages share: the policies under test, and facts
-// made of a fuzzer's bytes. Use it in a test that must hold for every policy:
+// Package policytest contains helpers that the tests of several packages share: a list of policies, and a reader that
+// makes facts from the bytes of a fuzzer. A test that must pass for every policy uses the list:
 //
 //	for name, policy := range policytest.Policies() {
 //		t.Run(name, func(t *testing.T) { ... policy.Decide(task, phase) ... })
 //	}
 //
-// Use a [Reader] in a fuzz test to turn the input into facts with extreme values.
+// A fuzz test uses a [Reader] to turn its input into facts with extreme values.
 package policytest
 
 import (
@@ -18,8 +18,8 @@ import (
 	"github.com/straggler-go/straggler/restart/rules"
 )
 
-// Policies returns the policies under test by their names: every policy that has a name, and variants of some.
-// The variants have low thresholds, so that short random runs cross them.
+// Policies returns the policies under test by their names: every policy that rules.Parse knows, and variants of some
+// policies. The variants have low thresholds, so that even short random runs exceed them.
 func Policies() map[string]restart.Policy {
 	policies := map[string]restart.Policy{
 		"mantri":      restart.Mantri{},
@@ -42,10 +42,10 @@ func Policies() map[string]restart.Policy {
 	return policies
 }
 
-// Reader makes facts of a fuzzer's bytes. After the last byte all facts are zero.
+// Reader makes facts from the bytes in Data. After the last byte has been read, all facts are zero.
 type Reader struct{ Data []byte }
 
-// Byte reads one byte; 0 after the end.
+// Byte reads one byte. It returns 0 after the end of the data.
 func (r *Reader) Byte() byte {
 	if len(r.Data) == 0 {
 		return 0
@@ -55,14 +55,15 @@ func (r *Reader) Byte() byte {
 	return b
 }
 
-// Uint64 reads eight bytes, or fewer at the end.
+// Uint64 reads eight bytes as a number. Bytes that are missing at the end of the data are 0.
 func (r *Reader) Uint64() uint64 {
 	var b [8]byte
 	r.Data = r.Data[copy(b[:], r.Data):]
 	return binary.LittleEndian.Uint64(b[:])
 }
 
-// Float reads a number: an extreme value, any bit pattern, or a plain number from 0 to 16.
+// Float reads a number. The first byte chooses its sort: an extreme value such as NaN, a random bit pattern, or a
+// number from 0 to 16.
 func (r *Reader) Float() float64 {
 	switch k := r.Byte(); k % 8 {
 	case 0:
@@ -74,7 +75,8 @@ func (r *Reader) Float() float64 {
 	}
 }
 
-// Duration reads a duration: an extreme value, any bit pattern, or 0 to 255 seconds.
+// Duration reads a duration. The first byte chooses its sort: an extreme value, a random bit pattern, or 0 to 255
+// seconds.
 func (r *Reader) Duration() time.Duration {
 	switch k := r.Byte(); k % 8 {
 	case 0:
@@ -86,7 +88,7 @@ func (r *Reader) Duration() time.Duration {
 	}
 }
 
-// Int reads an integer: an extreme value, any bit pattern, or 0 to 31.
+// Int reads an integer. The first byte chooses its sort: an extreme value, a random bit pattern, or 0 to 31.
 func (r *Reader) Int() int {
 	switch k := r.Byte(); k % 8 {
 	case 0:
@@ -98,14 +100,14 @@ func (r *Reader) Int() int {
 	}
 }
 
-// Certain is a distribution of one certain value, in seconds.
+// Certain is a probability distribution with a single possible value, in seconds.
 type Certain float64
 
-// Mean returns the certain value. Quantile returns it for every share.
+// Mean and Quantile return the single value of the distribution. Quantile returns it for every probability.
 func (c Certain) Mean() float64            { return float64(c) }
 func (c Certain) Quantile(float64) float64 { return float64(c) }
 
-// CDF returns the probability of a value of at most x: 0 or 1.
+// CDF returns the probability that the value is at most x: 0 or 1.
 func (c Certain) CDF(x float64) float64 {
 	if x >= float64(c) {
 		return 1
@@ -113,7 +115,7 @@ func (c Certain) CDF(x float64) float64 {
 	return 0
 }
 
-// Below returns the probability of a value below x: 0 or 1.
+// Below returns the probability that the value is less than x: 0 or 1.
 func (c Certain) Below(x float64) float64 {
 	if x > float64(c) {
 		return 1

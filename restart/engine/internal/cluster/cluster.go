@@ -1,5 +1,5 @@
-// Package cluster holds the machines of a cluster for package engine: which machines may get new attempts,
-// which machine has the most free slots, and how far their clocks are off.
+// Package cluster contains the machines of a cluster, for package engine. It knows which machines may get new
+// attempts, which machine has the most free slots, and how wrong the clocks of the machines are.
 //
 //	set := cluster.New(time.Minute)
 //	a := set.Add(cluster.Machine{Name: "a", Slots: 2})
@@ -7,10 +7,10 @@
 //	set.Load(b, 3)                 // 3 attempts on b, so 1 slot is free there
 //	best, _ := set.Pick(none, false) // a: it has 2 free slots
 //
-// A machine gets no new attempts while it is down. A machine should get none while it rests after a loss, while it is
-// slow, and once it is known to leave. If this holds for all machines that are up, they get new attempts all
-// the same. Only [Set.Eligible] tests these rules. Its result for each machine stands in a tree, which
-// finds the machine with the most free slots in O(log n).
+// A machine gets no new attempts while it is down. In three cases a machine should get none: it rests because it lost
+// an attempt, it is slow, or it is known to leave. If this is true for all machines that are up, these machines get
+// new attempts all the same. Only [Set.Eligible] applies these rules. A tree contains the result of Eligible for each
+// machine. It finds the machine with the most free slots in O(log n).
 package cluster
 
 import (
@@ -26,54 +26,76 @@ const Nowhere = -1
 
 // Machine is a machine as it was configured.
 type Machine struct {
-	Name  string
-	Slots int // how many attempts run on it at once; 0 if the engine places
+	Name string
+	// Slots is how many attempts run on the machine at once; 0 if the engine places attempts.
+	Slots int
 }
 
-// Set holds the machines, numbered in the order in which they were added. Make one by [New].
+// Set contains the machines, numbered in the order in which they were added. Create a Set with [New].
 type Set struct {
 	list  []machine
 	index map[string]int
-	rest  time.Duration // how long a machine rests after a loss
+	// How long a machine rests after it has lost an attempt.
+	rest time.Duration
 
-	resting []int    // machines that rest after a loss; may hold some whose rest is over, until Settle
-	slow    []int    // slow machines, as the last Settle said
-	leaving []int    // machines that leave at a known time
-	open    roomiest // machines that may get new attempts
-	sums    tally    // over all machines
-	last    bool     // every machine that is up should get nothing new, so all may
-	unknown Clock    // for attempts whose machine is not known
+	// The machines that rest: they get no new attempts for a while, because they lost an attempt. Until the next
+	// Settle, the list may contain machines whose rest is over.
+	resting []int
+	// The slow machines, as passed to the last call of Settle.
+	slow []int
+	// The machines that will leave at a known time.
+	leaving []int
+	// The machines that may get new attempts, with their free slots.
+	open roomiest
+	// The sums over all machines.
+	sums tally
+	// True if every machine that is up should get no new attempts. Then all machines that are up may get new
+	// attempts.
+	last bool
+	// The clock of attempts whose machine is not known.
+	unknown Clock
 
-	// Losses counts the changes of machines that are down or lost an attempt. Departures counts the changes of
-	// the times at which machines leave.
+	// Losses is increased when a machine goes down, comes up or loses an attempt. Departures is increased when the
+	// time at which a machine leaves is changed.
 	Losses, Departures int
 }
 
 // machine is the state of one machine.
 type machine struct {
 	Machine
-	load      int       // attempts that were submitted to it or run there, and are not known to have ended
-	restUntil time.Time // zero if it does not rest
-	leaves    time.Time // zero if it stays
-	slow      bool
-	down      bool
-	hidden    bool  // Pick skips it
-	counted   tally // its share of Set.sums
-	clock     Clock
+	// The number of attempts that run on the machine or were submitted to it, and are not known to have ended.
+	load int
+	// The time until which the machine rests: it gets no new attempts, because it lost an attempt. Zero means that it
+	// does not rest.
+	restUntil time.Time
+	// The time at which the machine will leave; zero if it stays.
+	leaves time.Time
+	slow   bool
+	down   bool
+	// True if Pick must not return the machine.
+	hidden bool
+	// The part of Set.sums that comes from this machine.
+	counted tally
+	clock   Clock
 }
 
-// tally is the contribution of one machine to the sums, or the sums over all.
+// tally is the part of one machine in the sums over all machines, or the sums themselves.
 type tally struct {
-	up, idle int // machines that are not down; and machines among them that should get nothing new
-	room     int // free slots of machines that may get new attempts
+	// Field up is the number of machines that are not down. Field idle is the number of machines that are not down
+	// but should get no new attempts.
+	up, idle int
+	// The number of free slots of machines that may get new attempts.
+	room int
 }
 
-// New returns a set without machines. A machine rests for the given time after a loss.
+// New returns a set without machines. Argument rest is how long a machine gets no new attempts after it has lost an
+// attempt.
 func New(rest time.Duration) *Set { return &Set{index: map[string]int{}, rest: rest} }
 
-// Add adds a machine and returns its number. O(log n), amortised.
+// Add adds a machine and returns its number. O(log n) amortised.
 func (s *Set) Add(m Machine) int { return s.add(machine{Machine: m}) }
 
+// add adds a machine with its state and returns its number.
 func (s *Set) add(m machine) int {
 	i := len(s.list)
 	s.index[m.Name] = i
@@ -92,7 +114,7 @@ func (s *Set) add(m machine) int {
 // Len returns the number of machines.
 func (s *Set) Len() int { return len(s.list) }
 
-// Name returns a machine's name; the name of Nowhere is empty.
+// Name returns a machine's name. For Nowhere it returns the empty string.
 func (s *Set) Name(i int) string {
 	if i == Nowhere {
 		return ""
@@ -100,10 +122,11 @@ func (s *Set) Name(i int) string {
 	return s.list[i].Name
 }
 
-// Placing reports whether machines have slots. Then this package places attempts; otherwise the engine does.
+// Placing reports whether the machines have slots. If they have, this package chooses the machine of each attempt;
+// otherwise the engine does.
 func (s *Set) Placing() bool { return len(s.list) > 0 && s.list[0].Slots > 0 }
 
-// Slots returns how many attempts the machines may run in all. O(n).
+// Slots returns how many attempts all machines together may run at once. O(n).
 func (s *Set) Slots() (n int) {
 	for i := range s.list {
 		n += s.list[i].Slots
@@ -111,14 +134,14 @@ func (s *Set) Slots() (n int) {
 	return n
 }
 
-// Known returns the number of the machine with a name; ok is false if there is none.
+// Known returns the number of the machine with the given name. Result ok is false if there is no such machine.
 func (s *Set) Known(name string) (i int, ok bool) {
 	i, ok = s.index[name]
 	return i, ok
 }
 
-// Number returns the number of the machine with a name. A new name is added if the engine places;
-// otherwise it returns Nowhere for a new name.
+// Number returns the number of the machine with the given name. If the name is new and the engine places attempts,
+// the machine is added. If the name is new and the engine does not place attempts, Number returns Nowhere.
 func (s *Set) Number(name string) int {
 	if i, ok := s.index[name]; ok {
 		return i
@@ -129,13 +152,13 @@ func (s *Set) Number(name string) int {
 	return s.Add(Machine{Name: name})
 }
 
-// Load adds n attempts to the load of a machine. A negative n takes attempts away.
+// Load adds n to the number of attempts on a machine. A negative n subtracts attempts.
 func (s *Set) Load(i, n int) {
 	s.list[i].load += n
 	s.touch(i)
 }
 
-// Hide keeps Pick from returning a machine, or shows the machine again.
+// Hide sets whether Pick must not return the machine.
 func (s *Set) Hide(i int, hidden bool) {
 	s.list[i].hidden = hidden
 	s.touch(i)
@@ -147,20 +170,21 @@ func (s *Set) SetSlots(i, slots int) {
 	s.touch(i)
 }
 
-// SetDown says that a machine is down or is up again. A machine that is up again rests no longer.
+// SetDown sets whether a machine is down. A machine that comes up again no longer rests.
 func (s *Set) SetDown(i int, down bool) {
 	m := &s.list[i]
 	if m.down == down {
 		return
 	}
 	if m.down = down; !down && m.rests() {
-		m.restUntil = time.Unix(0, 0) // the next Settle ends the rest
+		// The next Settle ends this rest, because it is in the past.
+		m.restUntil = time.Unix(0, 0)
 	}
 	s.Losses++
 	s.touch(i)
 }
 
-// SetLeaving sets when a machine leaves. The zero time says that it stays.
+// SetLeaving sets the time at which a machine will leave. The zero time means that the machine stays.
 func (s *Set) SetLeaving(i int, at time.Time) {
 	m := &s.list[i]
 	if m.leaves.Equal(at) {
@@ -177,14 +201,14 @@ func (s *Set) SetLeaving(i int, at time.Time) {
 	s.touch(i)
 }
 
-// Leaves returns when a machine leaves, or the zero time.
+// Leaves returns the time at which a machine will leave, or the zero time if it stays.
 func (s *Set) Leaves(i int) time.Time { return s.list[i].leaves }
 
-// IsSlow reports whether the last Settle called a machine slow.
+// IsSlow reports whether a machine is slow: the last call of Settle had the machine in its list of slow machines.
 func (s *Set) IsSlow(i int) bool { return s.list[i].slow }
 
-// Lose makes a machine rest from a time on, because it lost an attempt. A loss that is reported late does not
-// shorten a rest.
+// Lose records that a machine lost an attempt at the time from. The machine rests from then on. A loss that is
+// reported late does not shorten the present rest.
 func (s *Set) Lose(i int, from time.Time) {
 	m := &s.list[i]
 	if !m.rests() {
@@ -197,15 +221,15 @@ func (s *Set) Lose(i int, from time.Time) {
 	s.touch(i)
 }
 
-// Rests reports whether a machine rests. A rest of more than twice the usual length means that the clock was
-// set back; then the machine does not rest.
+// Rests reports whether a machine rests because it lost an attempt. A rest that would last more than twice as long as
+// usual shows that the clock was set back. Then Rests returns false.
 func (s *Set) Rests(i int, now time.Time) bool {
 	left := s.list[i].restUntil.Sub(now)
 	return left > 0 && left/2 <= s.rest
 }
 
-// Settle ends the rests that are over, and sets which machines are slow. Numbers of unknown machines are
-// ignored.
+// Settle ends the rests that are over at the time now. A machine rests (gets no new attempts) for a while after it
+// has lost an attempt. Settle also replaces the list of slow machines. Numbers of unknown machines are ignored.
 func (s *Set) Settle(now time.Time, slow []int) {
 	s.resting = slices.DeleteFunc(s.resting, func(i int) bool {
 		if s.Rests(i, now) {
@@ -216,7 +240,8 @@ func (s *Set) Settle(now time.Time, slow []int) {
 		return true
 	})
 	before := len(s.slow)
-	for _, i := range slow { // copied, because the caller reuses its slice
+	// The list is copied, because the caller uses its slice again.
+	for _, i := range slow {
 		if i < len(s.list) {
 			s.slow = append(s.slow, i)
 		}
@@ -230,13 +255,14 @@ func (s *Set) Settle(now time.Time, slow []int) {
 	s.slow = slices.Delete(s.slow, 0, before)
 }
 
-// rests reports whether a machine rests, or has rested and no Settle has ended the rest yet.
+// rests reports whether a machine rests: it gets no new attempts for a while, because it lost an attempt. A rest that
+// is over is included until the next Settle ends it.
 func (m *machine) rests() bool { return !m.restUntil.IsZero() }
 
-// idles reports whether a machine should get nothing new although it is up.
+// idles reports whether a machine should get no new attempts, even if it is up.
 func (m *machine) idles() bool { return m.rests() || m.slow || !m.leaves.IsZero() }
 
-// touch updates the sums and the tree after a machine's state has changed.
+// touch updates the sums and the tree after the state of machine i has changed.
 func (s *Set) touch(i int) {
 	m := &s.list[i]
 	room, ok := m.Slots-m.load, s.Eligible(i)
@@ -265,17 +291,17 @@ func (s *Set) touch(i int) {
 	}
 }
 
-// Room returns the free slots of the machines that may get new attempts.
+// Room returns the number of free slots of the machines that may get new attempts.
 func (s *Set) Room() int { return s.sums.room }
 
-// Eligible reports whether a machine may get new attempts, with or without a free slot.
+// Eligible reports whether a machine may get new attempts. The machine need not have a free slot.
 func (s *Set) Eligible(i int) bool {
 	m := &s.list[i]
 	return !m.down && (!m.idles() || s.last)
 }
 
-// AnyUp reports whether a machine is up whose name is not in the list. AnyUp is also true if the list is empty and
-// there are no machines. O(n).
+// AnyUp reports whether any machine is up whose name is not in the list except. If there are no machines and the list
+// is empty, AnyUp also returns true. O(n).
 func (s *Set) AnyUp(except []string) bool {
 	for i := range s.list {
 		if m := &s.list[i]; !m.down && !slices.Contains(except, m.Name) {
@@ -285,10 +311,10 @@ func (s *Set) AnyUp(except []string) bool {
 	return len(except) == 0
 }
 
-// Pick returns the eligible machine with the most free slots, among the machines that are not to be skipped.
-// Among equals it returns the first. A machine without a free slot is returned only if overfull is set.
-// Otherwise Pick returns Nowhere. The result open reports whether an eligible machine exists, with or without a
-// free slot. O(log n) for each machine that is skipped.
+// Pick returns the eligible machine with the most free slots. It leaves out machines for which skip returns true. If
+// several machines have the most free slots, it returns the machine with the lowest number. A machine without a free
+// slot is returned only if overfull is true; otherwise Pick returns Nowhere. Result open reports whether an eligible
+// machine exists, with or without a free slot. O(log n) for each machine that is left out.
 func (s *Set) Pick(skip func(i int) bool, overfull bool) (i int, open bool) {
 	i = s.open.find(skip)
 	if i == Nowhere || overfull || s.open.room[i] > 0 {
@@ -297,14 +323,14 @@ func (s *Set) Pick(skip func(i int) bool, overfull bool) (i int, open bool) {
 	return Nowhere, true
 }
 
-// Unwanted appends the machines that rest, are slow or leave to a list.
+// Unwanted appends the machines that rest, are slow or will leave to a list.
 func (s *Set) Unwanted(list []int) []int {
 	return append(append(append(list, s.resting...), s.slow...), s.leaving...)
 }
 
-// Names returns the names of the machines in a list, without the chosen machine and without machines that are
-// down, in the order of their numbers. The result left reports whether any other machine that is up remains. If
-// none remains, Names returns no names. Names sorts the list.
+// Names returns the names of the machines in a list, in the order of their numbers. The chosen machine and machines
+// that are down are left out. Result left reports whether any machine that is up remains outside of these names. If
+// no such machine remains, Names returns no names. Names sorts the list.
 func (s *Set) Names(list []int, chosen int) (names []string, left bool) {
 	slices.Sort(list)
 	list = slices.Compact(list)
@@ -319,18 +345,23 @@ func (s *Set) Names(list []int, chosen int) (names []string, left bool) {
 	return names, true
 }
 
-// roomiest finds the machine with the most free slots among the machines that may get new attempts; among
-// equals the first. roomiest is a tournament tree: each node holds the better of its two children. A change takes
-// O(log n), and a search that skips k machines takes O(k log n).
+// roomiest finds the machine with the most free slots among the machines that may get new attempts. If several
+// machines have the most free slots, it finds the machine with the lowest number. It is a tournament tree: each node
+// contains the better machine of its two children. A change takes O(log n), and a search that leaves out k machines
+// takes O(k log n).
 type roomiest struct {
-	room []int32 // by machine: free slots, may be negative; none for a machine that must not be found
-	best []int32 // by node: the root is 1, and machine i is at len(room) + i
+	// For each machine, the number of its free slots, which may be negative. For a machine that must not be found, it
+	// is none.
+	room []int32
+	// For each node of the tree, the best machine below it. The root is node 1, and the leaf of machine i is node
+	// len(room) + i.
+	best []int32
 }
 
-// none is the room of a machine that must not be found.
+// none is the value of roomiest.room for a machine that must not be found.
 const none = math.MinInt32
 
-// grow makes room for n machines.
+// grow enlarges the tree, so that it can contain n machines.
 func (r *roomiest) grow(n int) {
 	if n <= len(r.room) {
 		return
@@ -349,7 +380,7 @@ func (r *roomiest) grow(n int) {
 	}
 }
 
-// set sets a machine's free slots and whether it may be found.
+// set sets the number of a machine's free slots (room), and whether the machine may be found (member).
 func (r *roomiest) set(machine, room int, member bool) {
 	if !member {
 		room = none
@@ -363,7 +394,8 @@ func (r *roomiest) set(machine, room int, member bool) {
 	}
 }
 
-// better returns the machine with more room; among equals a, which has the lower number.
+// better returns the machine with more free slots of the two machines a and b. If both have the same number, it
+// returns a, which has the lower machine number.
 func (r *roomiest) better(a, b int32) int32 {
 	if b == Nowhere || a != Nowhere && r.room[a] >= r.room[b] {
 		return a
@@ -371,7 +403,8 @@ func (r *roomiest) better(a, b int32) int32 {
 	return b
 }
 
-// find returns the roomiest machine that is not to be skipped, or Nowhere.
+// find returns the machine with the most free slots. It leaves out machines for which skip returns true, and returns
+// Nowhere if no machine is left.
 func (r *roomiest) find(skip func(machine int) bool) int {
 	if len(r.best) == 0 {
 		return Nowhere
@@ -379,7 +412,7 @@ func (r *roomiest) find(skip func(machine int) bool) int {
 	return int(r.findBelow(1, skip))
 }
 
-// findBelow is find in the subtree of a node.
+// findBelow does the work of find for the machines below one node of the tree.
 func (r *roomiest) findBelow(node int, skip func(machine int) bool) int32 {
 	best := r.best[node]
 	switch {
@@ -393,21 +426,23 @@ func (r *roomiest) findBelow(node int, skip func(machine int) bool) int32 {
 	return r.better(r.findBelow(2*node, skip), r.findBelow(2*node+1, skip))
 }
 
-// Clock bounds how far a machine's clock is ahead of the caller's, from the machine's own reports. Two facts
-// give the bounds: a report cannot arrive before the reported moment, and nothing happens to an attempt before
-// it was submitted.
+// Clock estimates how far a machine's clock is ahead of the caller's clock. It uses only the machine's own reports.
+// Two facts give bounds of the offset: a report cannot arrive before the reported moment, and nothing happens to an
+// attempt before the attempt was submitted.
 //
-// While 0 lies between the bounds, the clock counts as right. Otherwise the nearer bound is the offset. So a
-// right clock is never corrected, and a wrong clock is corrected to within the shortest delay that was seen.
-// The zero value knows nothing.
+// As long as an offset of 0 is between the bounds, the clock is taken to be right. Otherwise the bound nearer to 0 is
+// the offset. So a right clock is never corrected. A wrong clock is corrected with an error of at most the shortest
+// delay that was seen. The zero value knows nothing.
 type Clock struct {
-	least, most time.Duration // bounds of the offset: the machine's clock minus the caller's
-	told        bool          // some report gave bounds
+	// Bounds of the offset: the time of the machine's clock minus the time of the caller's clock.
+	least, most time.Duration
+	// True if a report has given bounds.
+	told bool
 }
 
-// Tell takes a reading of the clock, for a moment that lies between after and before by the caller's clock. A
-// zero time is no bound. If the reading contradicts all readings before it, it replaces them: the clock was
-// set.
+// Tell records a reading of the machine's clock (shown). By the caller's clock, the moment of the reading was between
+// after and before. A zero time gives no bound. If the reading contradicts the earlier readings, the clock was set;
+// then the earlier readings are dropped.
 func (c *Clock) Tell(shown, after, before time.Time) {
 	least, most := num.MinDuration, time.Duration(math.MaxInt64)
 	if !before.IsZero() {
@@ -417,7 +452,8 @@ func (c *Clock) Tell(shown, after, before time.Time) {
 		most = shown.Sub(after)
 	}
 	switch {
-	case least > most: // no moment lies between after and before
+	// No moment is between after and before, so the reading is ignored.
+	case least > most:
 	case c.told && max(least, c.least) <= min(most, c.most):
 		c.least, c.most = max(least, c.least), min(most, c.most)
 	default:
@@ -425,7 +461,8 @@ func (c *Clock) Tell(shown, after, before time.Time) {
 	}
 }
 
-// Offset returns how far the clock is ahead of the caller's; 0 if it may be right.
+// Offset returns how far the machine's clock is ahead of the caller's clock. It returns 0 if the machine's clock may
+// be right.
 func (c *Clock) Offset() time.Duration {
 	if !c.told {
 		return 0
@@ -433,7 +470,8 @@ func (c *Clock) Offset() time.Duration {
 	return min(max(0, c.least), c.most)
 }
 
-// Clock returns the clock of a machine; for Nowhere, the clock of attempts whose machine is unknown.
+// Clock returns the clock of a machine. For Nowhere it returns the clock that is used for attempts whose machine is
+// unknown.
 func (s *Set) Clock(i int) *Clock {
 	if i == Nowhere {
 		return &s.unknown
@@ -441,7 +479,7 @@ func (s *Set) Clock(i int) *Clock {
 	return &s.list[i].clock
 }
 
-// ForgetClocks forgets all offsets, because the caller's own clock was set.
+// ForgetClocks drops the offsets of all clocks, because the caller's own clock was set.
 func (s *Set) ForgetClocks() {
 	s.unknown = Clock{}
 	for i := range s.list {

@@ -2,8 +2,9 @@ package cluster
 
 import "github.com/straggler-go/straggler/internal/snapshot"
 
-// Code reads or writes the state of the machines, without the load of attempts on them. Each machine that is
-// read has to pass the check before it is added.
+// Code encodes the machines into the codec, or decodes them from it, depending on the direction of the codec. The
+// numbers of attempts on the machines are not included. While decoding, each machine must pass check before it is
+// added.
 func (s *Set) Code(c *snapshot.Codec, check func(i int, m Machine) error) {
 	c.Duration(&s.rest)
 	c.Check(s.rest > 0, "has a rest that is not positive")
@@ -28,7 +29,7 @@ func (s *Set) Code(c *snapshot.Codec, check func(i int, m Machine) error) {
 	}
 }
 
-// code reads or writes the bounds of a clock.
+// code encodes the bounds of a clock into the codec, or decodes them from it.
 func (k *Clock) code(c *snapshot.Codec) {
 	if c.Bool(&k.told); k.told {
 		c.All(&k.least, &k.most)
