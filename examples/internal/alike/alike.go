@@ -70,7 +70,7 @@ func Judge(kin Kin, tasks []Task) bool {
 	return len(tasks) >= LeastRuns && float64(explained) >= mostOf*float64(len(tasks))
 }
 
-// Why is the sentence that says why no saving is claimed.
-const Why = "A copy's time is drawn from other tasks, and here nothing says that one task takes as long as another: the log " +
-	"does not promise it, the tasks' work is not known or does not explain their times, and none ran often enough " +
-	"to be compared with its own other runs (10 times, in one log or in several given together)."
+// Why is the text that explains to a user why no saving is claimed.
+const Why = "The time of a copy is drawn from other tasks. Here nothing shows that one task takes as long as another: the log " +
+	"does not promise it; the work of the tasks is not known, or does not explain their times; and no task ran often enough " +
+	"to be compared with its own other runs (10 times, in one log or in several logs given together)."

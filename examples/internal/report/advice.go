@@ -45,16 +45,16 @@ func (r *Report) Advise(format string, phases []*sim.Phase) {
 			continue
 		}
 		s := &Setting{Engine: e.name, Setting: e.setting, Policy: p.Name, Time: p.All.Mean, Resource: p.Resource.Mean}
-		s.Text = fmt.Sprintf("In %s: %s would have changed the phases' time by %s and the slots' by %s.", s.Engine, s.Setting,
+		s.Text = fmt.Sprintf("In %s, the setting %s would have changed the phases' time by %s and the slot time by %s.", s.Engine, s.Setting,
 			Change(s.Time), Change(s.Resource))
 		if bar := multiplier(e.policy); bar > 0 {
 			ever := slowerThan(phases, bar)
 			s.Ever = &ever
-			s.Text += fmt.Sprintf(" Its rule asks for %.3g times the median of the tasks that have ended: %d of the %d stragglers "+
-				"ever take that.", bar, ever, r.Stragglers.Tasks)
+			s.Text += fmt.Sprintf(" Its rule acts on a task that takes more than %.3g times the median of the tasks that have ended; "+
+				"%d of the %d stragglers do.", bar, ever, r.Stragglers.Tasks)
 		}
 		if best := r.best(); best != nil && best.All.Mean > s.Time+0.0005 {
-			s.Text += fmt.Sprintf(" %s would have changed them by %s and %s.", best.Name, Change(best.All.Mean), Change(best.Resource.Mean))
+			s.Text += fmt.Sprintf(" The policy %s would have changed the phases' time by %s and the slot time by %s.", best.Name, Change(best.All.Mean), Change(best.Resource.Mean))
 		}
 		r.Setting = s
 		return
@@ -108,5 +108,6 @@ func (r *Report) Price(cost float64) {
 	}
 	p := r.Policies[0]
 	r.Money = &Money{cost, cost * r.NoAction.Used / 3600, cost * p.Used.Mean / 3600}
-	r.Headline += fmt.Sprintf(" At %g a slot-hour the bill is %.2f, and with %s %.2f.", cost, r.Money.Before, p.Name, r.Money.With)
+	r.Headline += fmt.Sprintf(" At a price of %g for one slot and one hour, the slot time costs %.2f without action and %.2f with %s.",
+		cost, r.Money.Before, r.Money.With, p.Name)
 }

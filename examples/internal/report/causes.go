@@ -70,7 +70,7 @@ const mostMachines = 20
 // SameTask is the cause of stragglers whose task is slow in most phases; it is taken from what is unknown.
 const SameTask = "same-task"
 
-const sameTaskRemedy = "look at what the task is given to do; a copy would do the same"
+const sameTaskRemedy = "look at the work of the task; a copy would do the same work"
 
 // Explain adds why stragglers were slow. The phases are those of the replay, by their numbers, with their tasks as
 // replayed; numbers are the tasks' numbers in the log, where they stand in another order; names are the machines'.
@@ -179,7 +179,7 @@ func shares(of func(causes.Cause) float64, same float64) []Part {
 	return list
 }
 
-// String says it in a sentence or two.
+// String returns sentences that list the causes with their shares, the slowest machine and the slowest recurring task.
 func (c *Causes) String() string {
 	if c.Excess == 0 {
 		return ""
@@ -188,41 +188,40 @@ func (c *Causes) String() string {
 	for _, p := range c.Parts {
 		texts = append(texts, fmt.Sprintf("%s %s", p.Cause, Percent(p.Share)))
 	}
-	text := fmt.Sprintf("Why: of the %s that stragglers took beyond their phases' medians, %s.", Span(c.Excess), strings.Join(texts, ", "))
+	text := fmt.Sprintf("Why: together, stragglers took %s more than the medians of their phases. Causes: %s.", Span(c.Excess), strings.Join(texts, ", "))
 	if len(c.Machines) > 0 {
 		m := c.Machines[0]
-		text += fmt.Sprintf(" Slow in most of its phases: %s, %.1f times at the median of %s", m.Name, m.Ratio, counted(m.Phases, "phase"))
+		text += fmt.Sprintf(" Machine %s is slow in most of its %s: at the median, its tasks take %.1f times the expected time.", m.Name,
+			counted(m.Phases, "phase"), m.Ratio)
 		if more := len(c.Machines) + c.MachinesLeftOut - 1; more > 0 {
-			text += fmt.Sprintf(", and %d more", more)
+			text += fmt.Sprintf(" So %s %s.", plural(more, "is", "are"), counted(more, "other machine"))
 		}
-		text += "."
 		if !slices.ContainsFunc(c.Parts, func(p Part) bool { return p.Cause == causes.Machine.String() }) {
-			text += " That shows over many phases only: in none was a straggler's time charged to its machine, since no more of " +
-				"the tasks beside it were slow than chance would have it."
+			text += " This shows only over many phases together. In no single phase is a straggler's time charged to its machine, " +
+				"because the machine has no more slow tasks there than chance explains."
 		}
 	}
 	if len(c.Recurring) > 0 {
 		t := c.Recurring[0]
-		text += fmt.Sprintf(" The same task is slow in most phases: %s, in %d of %d, %.1f times at the median", t.Task, t.Slow, t.Phases, t.Ratio)
+		text += fmt.Sprintf(" Task %s is slow in %d of %s: at the median, it takes %.1f times the median of its phase.", t.Task, t.Slow,
+			counted(t.Phases, "phase"), t.Ratio)
 		if more := len(c.Recurring) + c.RecurringLeftOut - 1; more > 0 {
-			text += fmt.Sprintf(", and %d more", more)
+			text += fmt.Sprintf(" So %s %s.", plural(more, "is", "are"), counted(more, "other task"))
 		}
-		text += "."
 	}
 	return text + c.Known.doubts()
 }
 
-// doubts says what could not be blamed.
+// doubts returns a sentence about the causes that cannot show because most tasks lack the facts; empty if none lacks.
 func (k Known) doubts() string {
-	var missing []string
-	if 2*k.Bytes < k.Tasks {
-		missing = append(missing, "read")
-	}
-	if 2*k.Machines < k.Tasks {
-		missing = append(missing, "ran on")
-	}
-	if len(missing) == 0 {
+	bytes, machines := 2*k.Bytes >= k.Tasks, 2*k.Machines >= k.Tasks
+	switch {
+	case bytes && machines:
 		return ""
+	case machines:
+		return " The bytes that most tasks read are not known, so data cannot show as a cause."
+	case bytes:
+		return " The machines of most tasks are not known, so no machine can show as a cause."
 	}
-	return fmt.Sprintf(" What most tasks %s is not known, and so could not be blamed.", strings.Join(missing, ", and what they "))
+	return " The bytes and the machines of most tasks are not known, so neither data nor a machine can show as a cause."
 }

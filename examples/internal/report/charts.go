@@ -25,7 +25,7 @@ func slowdowns(r *Report) *chart {
 	}
 	far := math.Min(math.Max(math.Ceil(r.Slowdown[len(r.Slowdown)-1].X), 4), farthest)
 	p := newPicture(1000, 250, "curve", "How slow the slow tasks are",
-		fmt.Sprintf("Cumulative distribution. %s of the tasks take over 1.5 times their phase's median; the slowest %.3g times.",
+		fmt.Sprintf("Cumulative distribution. %s of the tasks take more than 1.5 times the median of their phase; the slowest task takes %.3g times.",
 			Percent(r.Stragglers.Share), r.Slowdown[len(r.Slowdown)-1].X))
 	for quarter := range 5 {
 		y := 62.5 * float64(quarter)
@@ -49,7 +49,7 @@ func timelines(s Schedule) (before, after *chart) {
 
 func timeline(bars []Bar, s Schedule, end float64, title string) *chart {
 	height := 10 * float64(max(s.Lanes, 1))
-	p := newPicture(1000, height, "gantt", title, fmt.Sprintf("Phase %d, %s: %d copies on %d slots, the last ends after %s.",
+	p := newPicture(1000, height, "gantt", title, fmt.Sprintf("Phase %d, %s: %d attempts on %d slots; the last attempt ends after %s.",
 		s.Phase, strings.ToLower(title[:1])+title[1:], len(bars), s.Lanes, Span(lastEnd(bars))))
 	slowest := -1
 	for i, b := range bars {
@@ -114,7 +114,7 @@ func warmth(h *Heat) *chart {
 		return nil
 	}
 	p := newPicture(heatColumns, float64(len(h.Hosts)), "heat", "Slowness by host and time",
-		"Each cell says how many times the median of their phases the tasks took that ran on the host then.")
+		"A cell is about the tasks that ran on a host during a span of time. Its colour shows how many times the median of their phases these tasks took.")
 	worst, first := 0.0, ""
 	for row, cells := range h.Cells {
 		for column, ratio := range cells {

@@ -227,8 +227,9 @@ type Copies struct {
 
 // String says it in a sentence.
 func (c Copies) String() string {
-	return fmt.Sprintf("The log's own engine ran %d copies beside another attempt of their task; %d ended it, and %s of slot time ended nothing.",
-		c.Launched, c.Won, Span(c.Wasted))
+	return fmt.Sprintf("The log's own engine ran %s beside another attempt of their task; %d of them ended their task. Attempts that ran "+
+		"beside another attempt and did not end their task used %s of slot time.",
+		plural(c.Launched, "1 copy", fmt.Sprintf("%d copies", c.Launched)), c.Won, Span(c.Wasted))
 }
 
 // Point is a point of a distribution: the share of values that are at most X.

@@ -44,7 +44,7 @@ var words = []drawn{
 // a dark page.
 func (r *Report) SVG(w io.Writer) error {
 	if len(r.Schedules) == 0 {
-		return errors.New("there is nothing to draw: no phase has stragglers that the first policy could act on")
+		return errors.New("there is nothing to draw: no phase has a straggler on which the first policy could act")
 	}
 	s := &r.Schedules[0]
 	lanes := min(s.Lanes, mostDrawn)

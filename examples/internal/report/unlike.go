@@ -118,17 +118,17 @@ func longTask(p *sim.Phase, i int) LongTask {
 
 // headline says in two or three sentences what there is to do.
 func (a *Apart) headline() string {
-	text := fmt.Sprintf("%s of %s, which are not known to be alike: no saving can be claimed.",
+	text := fmt.Sprintf("No saving can be claimed for %s of %s: the tasks are not known to be alike.",
 		counted(a.Tasks, "task"), counted(a.Phases, "phase"))
 	if len(a.Longest) == 0 {
 		return text
 	}
 	l := a.Longest[0]
-	text += fmt.Sprintf(" Look first at %s, %s: %s alone of its phase's %s.", l.Task, l.Phase, Span(l.Seconds), Span(l.PhaseSeconds))
+	text += fmt.Sprintf(" Look first at task %s of phase %s: the task alone takes %s of the phase's %s.", l.Task, l.Phase, Span(l.Seconds), Span(l.PhaseSeconds))
 	if len(a.Packing) > 0 {
 		if b := a.Packing[0]; Span(b.LargestFirst) != Span(b.Seconds) {
-			text += fmt.Sprintf(" Started longest first, on the same %s and if none waits for another, %s takes %s instead of %s.",
-				counted(b.Slots, "slot"), b.Phase, Span(b.LargestFirst), Span(b.Seconds))
+			text += fmt.Sprintf(" If no task waits for another and the longest tasks start first on the same %s, phase %s takes %s "+
+				"instead of %s.", counted(b.Slots, "slot"), b.Phase, Span(b.LargestFirst), Span(b.Seconds))
 		}
 	}
 	return text
@@ -145,11 +145,11 @@ func (a *Apart) lines() []string {
 		for i, s := range a.Chain {
 			steps[i] = fmt.Sprintf("%s %s (%s %s)", s.Phase, Span(s.PhaseSeconds), s.Task, Span(s.Seconds))
 		}
-		lines = append(lines, "The chain that ended last: "+strings.Join(steps, ", then ")+".")
+		lines = append(lines, "The phase that ended last, after the phases that it waited for, each with its longest task: "+strings.Join(steps, ", then ")+".")
 	}
 	for i, l := range a.Longest {
 		if i == 0 {
-			lines = append(lines, "The longest:")
+			lines = append(lines, "The longest tasks:")
 		}
 		line := fmt.Sprintf("  %8s  %s, %s", Span(l.Seconds), l.Task, l.Phase)
 		if l.Host != "" {
@@ -159,9 +159,9 @@ func (a *Apart) lines() []string {
 	}
 	for i, b := range a.Packing {
 		if i == 0 {
-			lines = append(lines, "Longest first, on the same slots, if none waits for another:")
+			lines = append(lines, "Times of phases if no task waits for another and the longest tasks start first, on the same slots:")
 		}
-		lines = append(lines, fmt.Sprintf("  %8s instead of %s  %s, %s on %s; no order needs less than %s",
+		lines = append(lines, fmt.Sprintf("  %8s instead of %s  %s, %s on %s; no order takes less than %s",
 			Span(b.LargestFirst), Span(b.Seconds), b.Phase, counted(b.Tasks, "task"), counted(b.Slots, "slot"), Span(b.Floor)))
 	}
 	return lines

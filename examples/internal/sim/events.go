@@ -104,7 +104,7 @@ func (r *run) ended(place int32) {
 	r.release(place, Succeeded)
 	for _, attempt := range losers {
 		if r.watched(task) {
-			r.options.Watch(r.now, attempt, "killed: another copy has finished")
+			r.options.Watch(r.now, attempt, "killed: another attempt of the task has finished")
 		}
 		r.release(r.placeOf(task, attempt), Killed)
 	}

@@ -119,7 +119,7 @@ func (r *run) begin(task int, c simCopy, machine int, splits *Splits) {
 	if r.watched(task) {
 		what := "started"
 		if c.extra {
-			what = "started by a decision, with a time drawn from its peers"
+			what = "started by a decision; its time is drawn from other tasks of the phase"
 		}
 		r.options.Watch(r.now, int(c.attempt), what)
 	}

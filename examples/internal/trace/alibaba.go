@@ -71,8 +71,8 @@ func readAlibaba(l *lineReader) *builder {
 	a.eachLine(l, a.line)
 	a.dependencies()
 	if a.table.many >= 0 {
-		a.hint("a table of whole tasks without their instances: there is nothing to replay in it; " +
-			"the table batch_instance has them")
+		a.hint("the table batch_task has no instances of tasks, so nothing can be replayed: " +
+			"use the table batch_instance")
 	}
 	return a.builder
 }

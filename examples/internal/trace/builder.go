@@ -119,7 +119,7 @@ func (b *builder) hint(text string) {
 	case n < most:
 		b.log.Hints = append(b.log.Hints, text)
 	case n == most:
-		b.log.Hints = append(b.log.Hints, "and more of the kind")
+		b.log.Hints = append(b.log.Hints, "and more such notes")
 	}
 }
 

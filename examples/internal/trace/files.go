@@ -43,10 +43,10 @@ func Open(path string) (*Log, error) {
 		return nil, err
 	}
 	if len(sources) == 0 {
-		return nil, fmt.Errorf("%s: a directory without logs", Printable(path))
+		return nil, fmt.Errorf("%s: the directory has no logs", Printable(path))
 	}
 	if len(sources) > 1 {
-		return nil, fmt.Errorf("%s: a directory of %d logs, want one", Printable(path), len(sources))
+		return nil, fmt.Errorf("%s: the directory has %d logs, want one", Printable(path), len(sources))
 	}
 	return sources[0].Read()
 }

@@ -39,7 +39,7 @@ func (g *goTest) half() {
 		}
 	}
 	if n := len(open); n > 0 {
-		g.hint(fmt.Sprintf("the log stops halfway: %d of the packages that it names had not ended; others may be missing", n))
+		g.hint(fmt.Sprintf("the log stops halfway: %d packages in it have not ended, and other packages may be missing", n))
 	}
 }
 

@@ -58,7 +58,7 @@ func newInput(r io.Reader) (*input, error) {
 		case kind.unpack == nil:
 			return in, in.skipMark()
 		case len(in.layers) == maxLayers:
-			return in, fmt.Errorf("compressed more than %d times over: unpack it first", maxLayers)
+			return in, fmt.Errorf("the file is compressed more than %d times: unpack it first", maxLayers)
 		}
 		text, done, err := kind.unpack(in.text)
 		if err != nil {
@@ -85,9 +85,9 @@ func unpackable(err error) error {
 		return fmt.Errorf("a zstd file that needs more than %d MB to unpack: unpack it first with zstd -d --long=31",
 			maxWindow>>20)
 	case err != nil && !errors.Is(err, io.EOF):
-		return fmt.Errorf("nothing can be unpacked: %w", err)
+		return fmt.Errorf("the file cannot be unpacked: %w", err)
 	}
-	return errors.New("the file holds no text")
+	return errors.New("the file is not text")
 }
 
 // close frees what unpacking needs.

@@ -121,8 +121,8 @@ func (j *joiner) said() (lines []string) {
 			lines = append(lines, fmt.Sprintf("%s: in %d logs; joined", what, s.together+1))
 		}
 		if s.apart > 0 {
-			lines = append(lines, fmt.Sprintf("%s: in %d logs more; kept apart, as their times do not meet, or they have the "+
-				"same tasks", what, s.apart))
+			lines = append(lines, fmt.Sprintf("%s: in %d more logs; not joined, because the times do not overlap or the tasks "+
+				"are the same", what, s.apart))
 		}
 	}
 	return lines

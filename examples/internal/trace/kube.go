@@ -119,7 +119,7 @@ func (k *kube) object() members {
 // packedNodes says what to do about nodes that are not in the workflow's object.
 func (k *kube) packedNodes() {
 	if len(k.c.text()) > 0 {
-		k.hint("the nodes of a workflow are packed, or kept elsewhere: write it with `argo get NAME -o json`")
+		k.hint("the nodes of a workflow are compressed, or stored elsewhere: write the log with `argo get NAME -o json`")
 	}
 }
 

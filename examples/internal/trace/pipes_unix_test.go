@@ -41,7 +41,7 @@ func TestDirectoryWithPipesAndLoops(t *testing.T) {
 		assert.Contains(t, leftOut[i], want)
 	}
 	_, err = trace.Open(filepath.Join(dir, "b"))
-	require.ErrorContains(t, err, "a directory of 3 logs, want one")
+	require.ErrorContains(t, err, "the directory has 3 logs, want one")
 }
 
 // A pipe that is named is read: a shell makes one for <(zcat log).

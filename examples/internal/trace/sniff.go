@@ -65,7 +65,7 @@ func foreign(text []byte) error {
 		what = "JSON"
 	}
 	start := bytes.Join(bytes.Fields(text[:min(len(text), 200)]), []byte(" "))
-	return fmt.Errorf("no execution log of a kind that is known, but %s that starts with %q; it may be easy to turn it "+
-		"into attempt lines, which `replay help format` describes, along with the kinds that are known",
+	return fmt.Errorf("no execution log of a known format: %s that starts with %q; \"replay help format\" lists the known "+
+		"formats, and describes attempt lines, into which other logs can be converted",
 		what, start[:min(len(start), 40)])
 }

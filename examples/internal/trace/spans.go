@@ -30,15 +30,15 @@ func (t *timeline) tasks() {
 		{"calls of Ray", isRayTask, t.rayTask},
 	} {
 		if kept := t.keep(func(i int) bool { return known.is(t.text.of(t.all[i].cat)) }); len(kept) > 0 {
-			t.leftOut(len(t.all)-len(kept), "all others are no "+known.what)
+			t.leftOut(len(t.all)-len(kept), "they are not "+known.what)
 			t.add(kept, known.of)
 			return
 		}
 	}
 	outermost, leaf := t.nesting()
-	kept, why := t.keep(func(i int) bool { return outermost[i] }), "they lie within others of their thread"
+	kept, why := t.keep(func(i int) bool { return outermost[i] }), "other spans of their thread contain them"
 	if threads := t.threads(); len(kept) < len(t.all) && len(kept) <= threads {
-		kept, why = t.keep(func(i int) bool { return leaf[i] }), "others of their thread lie within them"
+		kept, why = t.keep(func(i int) bool { return leaf[i] }), "they contain other spans of their thread"
 	}
 	t.leftOut(len(t.all)-len(kept), why)
 	t.add(kept, t.plainSpan(kept))

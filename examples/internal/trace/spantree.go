@@ -53,7 +53,7 @@ func (t *spanTree) finish() {
 		t.d.builder.add(i, s.a)
 	}
 	if within > 0 {
-		t.d.hint(fmt.Sprintf("left out: %d of %d spans: others lie within them", within, len(t.spans)))
+		t.d.hint(fmt.Sprintf("left out: %d of %d spans: they contain other spans", within, len(t.spans)))
 	}
 }
 

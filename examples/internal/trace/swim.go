@@ -47,6 +47,6 @@ func readSwim(l *lineReader) *builder {
 		})
 		return true
 	})
-	b.hint("only when jobs came and how large they were: their tasks are generated")
+	b.hint("the log has only arrival times and sizes of jobs, so the tasks of the jobs are generated")
 	return b
 }

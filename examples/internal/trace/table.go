@@ -86,7 +86,7 @@ func (t *table) heading(line []byte) bool {
 	t.log.Format = t.kind.format
 	for i, name := range t.columns {
 		if _, twice := t.at[string(name)]; twice {
-			t.hint(fmt.Sprintf("the column %q stands twice in the first line: the last one counts", nameOf(name)))
+			t.hint(fmt.Sprintf("the first line has the column %q twice: the last column of this name is used", nameOf(name)))
 		}
 		t.at[string(name)] = i
 	}

@@ -12,7 +12,7 @@ const (
 	manyMillis  = int64(6 * time.Hour / 1e6) // of one in microseconds
 	firstSecond = int64(1_000_000_000)       // the year 2001, if it is a second
 	lastSecond  = 4 * firstSecond            // the year 2096
-	odd         = "; times here are milliseconds, or text as in RFC 3339"
+	odd         = " Times must be milliseconds, or text as in RFC 3339"
 )
 
 // units hints at times that seem not to be milliseconds. The log is taken as it is.
@@ -32,7 +32,7 @@ func (b *builder) units() {
 		}
 	}
 	if bad := b.log.Faults[BadTime]; bad > starts {
-		b.hint(fmt.Sprintf("most times, %d, can't be read, are negative, or lie beyond the year 2248: are they "+
+		b.hint(fmt.Sprintf("most times (%d) cannot be read, are negative, or are after the year 2248: are they in "+
 			"microseconds or nanoseconds?"+odd, bad))
 		return
 	}
@@ -42,11 +42,11 @@ func (b *builder) units() {
 	slices.Sort(durations)
 	switch median := durations[len(durations)/2]; {
 	case seconds:
-		b.hint("all times lie in January and February 1970: are they seconds?" + odd)
+		b.hint("all times are in January and February 1970: are they in seconds?" + odd)
 	case median < fewMillis:
-		b.hint(fmt.Sprintf("half of the attempts take at most %d ms: are the times seconds?"+odd, median))
+		b.hint(fmt.Sprintf("half of the attempts take at most %d ms: are the times in seconds?"+odd, median))
 	case median > manyMillis:
-		b.hint(fmt.Sprintf("half of the attempts take at least %v: are the times microseconds?"+odd,
+		b.hint(fmt.Sprintf("half of the attempts take at least %v: are the times in microseconds?"+odd,
 			(time.Duration(median) * time.Millisecond).Round(time.Minute)))
 	}
 }

@@ -59,5 +59,5 @@ func (b *builder) nameUnknownFields() {
 	for i, key := range b.unknown {
 		names[i] = fmt.Sprintf("%q", nameOf([]byte(key)))
 	}
-	b.hint(fmt.Sprintf("fields that are not known, passed over: %s; known are %s", strings.Join(names, ", "), knownFields))
+	b.hint(fmt.Sprintf("unknown fields, ignored: %s; the known fields are %s", strings.Join(names, ", "), knownFields))
 }
