@@ -22,7 +22,7 @@ type Bandwidths struct {
 //
 // An assignment is computed for constant bandwidths. So IdealReduce guesses the length of the phase, uses the mean
 // bandwidths over this length, and corrects the guess by the time that the assignment takes. The result is the best
-// assignment that it has seen. It is never worse than the best assignment for the first bandwidths alone, or for the
+// of all computed assignments. It is never worse than the best assignment for the first bandwidths alone, or for the
 // last. It is not a proven optimum.
 func IdealReduce(p placement.Problem, changes []Bandwidths, effort placement.Effort) (placement.Assignment, float64, error) {
 	if err := checkChanges(changes, p); err != nil {

@@ -46,7 +46,7 @@ type kind int
 // The kinds of launches, as indexes.
 const (
 	restartedEarly kind = iota // after a restart, while fewer than one in twenty tasks have ended
-	restarted                  // and later
+	restarted                  // after a restart, later
 	beside                     // a copy while tasks wait, to use less slot time
 	idle                       // a copy on a slot that would be idle
 	kinds
