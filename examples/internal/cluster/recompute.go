@@ -6,23 +6,23 @@ import (
 	"github.com/straggler-go/straggler/replicate"
 )
 
-// Ahead computes outputs again before anyone asks for them, on machines that have begun to lose outputs [Mantri §5.3]:
-// package replicate says which machines do so (LossBursts), and which outputs are worth the time (ChooseRecompute).
+// Ahead computes outputs again before a task needs them, on machines that have begun to lose outputs [Mantri §5.3].
+// Package replicate finds these machines (LossBursts), and the outputs that are worth the time (ChooseRecompute).
 type Ahead struct {
-	// Bursts says when a machine has begun to lose outputs.
+	// Bursts is the rule that finds machines that have begun to lose outputs.
 	Bursts replicate.LossBurstsConfig
-	// Share is the part of the time of finished tasks that may be used; 0 means the library's.
+	// Share is the share of the time of finished tasks that may be used; 0 is the default of the library.
 	Share float64
 }
 
-// recomputer runs tasks again whose outputs are likely to be lost. Such a run is a copy of a task that has ended. It holds
-// a slot, and its output is the task's replica.
+// recomputer runs tasks again if their outputs are likely to be lost. Such a run is an attempt of a task that has
+// ended. It uses a slot, and its output becomes the replica of the task's output.
 type recomputer struct {
 	bursts *replicate.LossBursts
 	budget *replicate.TimeBudget
-	losing []int32 // machines in a burst whose outputs are still to be looked at
-	queue  []int32 // tasks to run again, once a slot is free
-	runs   []int32 // copies that run ahead of need
+	losing []int32 // machines in a burst with outputs that were not yet checked
+	queue  []int32 // tasks to run again when a slot is free
+	runs   []int32 // running attempts that compute ahead of need
 	queued []bool  // by task
 	ids    []int32
 	risks  []replicate.AtRisk

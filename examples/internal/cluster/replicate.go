@@ -6,32 +6,31 @@ import (
 	"github.com/straggler-go/straggler/replicate"
 )
 
-// Replication guards the outputs that later phases read against the loss of a machine, by package replicate.
+// Replication protects the outputs that later phases read against the loss of a machine, by package replicate.
 type Replication struct {
-	// Share is the part of the bytes processed that may be copied; 0 means 0.1, the paper's.
+	// Share is the share of the processed bytes that may be copied; 0 is 0.1, as in Mantri's paper.
 	Share float64
-	// Losses says how the probability of loss is learned.
+	// Losses is the rule that estimates the probability of loss.
 	Losses replicate.LossesConfig
-	// Bandwidth is how fast an output is copied to another machine of the rack, in bytes per second.
+	// Bandwidth is the speed of copying an output to another machine of the rack, in bytes per second.
 	Bandwidth float64
-	// History is what is known of each machine at the start; nil: nothing.
+	// History has the known losses of each machine at the start; nil: none.
 	History []Record
-	// Ahead computes outputs again before anyone asks for them; nil: never. It needs Config.LateNotice.
+	// Ahead computes outputs again before a task needs them; nil: never. It needs Config.LateNotice.
 	Ahead *Ahead
 }
 
-// Record says how many outputs a machine has had, and how many of them it lost before they were read.
+// Record has the number of outputs of a machine, and the number of these that were lost before they were read.
 type Record struct{ Outputs, Lost int }
 
-// guard is what is known of the outputs of the jobs that run. What an output costs to have again is kept in one graph a
-// job.
+// guard has the outputs of the running jobs. For each job, a graph has the cost to compute each output again.
 type guard struct {
 	config *Replication
 	losses *replicate.Losses
 	budget *replicate.ByteBudget
-	graphs []*replicate.Graph // by job
-	node   []int32            // of each task, in its job's graph; none before it has ended
-	ahead  *recomputer        // nil if nothing is computed ahead of need
+	graphs []*replicate.Graph // one for each job
+	node   []int32            // for each task, its node in the graph of its job; none before the task has ended
+	ahead  *recomputer        // nil if no output is computed ahead of need
 }
 
 func newGuard(s *sim) (*guard, error) {

@@ -9,28 +9,30 @@ import (
 	"github.com/straggler-go/straggler/skew"
 )
 
-// Skew gives partitions to the reduce tasks of phases with Keys, by package skew, so that a fast worker has more to do.
+// Skew assigns partitions to the reduce tasks of phases with Keys, by package skew, so that a fast worker gets more
+// work.
 type Skew struct {
-	// Policy is how; what fits within no deadline is given out all the same.
+	// Policy assigns the partitions. A partition that fits within no deadline is assigned all the same.
 	Policy skew.Policy
-	// Rows is how many hash functions are tried; 0 means 4.
+	// Rows is the number of hash functions in the sketch of the keys; 0 is 4.
 	Rows int
-	// Wait is how long a reduce task waits for a slot on the worker that its size was made for; nil: as a map for its
-	// block.
+	// Wait is the policy by which a reduce task waits for a slot on the worker for which its size was chosen; nil:
+	// the policy of maps.
 	Wait *delay.Policy
 }
 
-// Keys says what the tasks of a phase reduce: values with keys that the tasks of one earlier phase make.
+// Keys describes the values that the tasks of a phase reduce. The tasks of one earlier phase produce these values.
 type Keys struct {
-	// Values has a row for each task of Phase.After[0]: how many values of each key it makes.
+	// Values has a row for each task of Phase.After[0]: the number of values of each key that it produces.
 	Values [][]int64
-	// Partitions is into how many parts the keys are hashed, no fewer than the phase has tasks.
+	// Partitions is the number of partitions into which the keys are hashed, at least the number of tasks of the
+	// phase.
 	Partitions int
-	// Seconds and Bytes are what a value costs: computing time on a machine of speed 1, and reading.
+	// Seconds is the computing time of a value on a machine of speed 1, and Bytes the size of a value.
 	Seconds, Bytes float64
 }
 
-// validate reports keys that do not fit their phase.
+// validate returns an error if the keys do not fit their phase.
 func (k *Keys) validate(j *Job, p *Phase) error {
 	switch {
 	case k == nil:
