@@ -11,14 +11,14 @@ import (
 type chart struct {
 	Picture template.HTML
 	Axis    []string
-	// First is what the part is that stands out most; it is told before anyone asks.
+	// First is the text of the most important part. The page shows it before the user points at a part.
 	First string
 }
 
-// farthest is the multiple of the median at which slower tasks are drawn.
+// farthest is the largest multiple of the median in the chart; slower tasks are drawn there.
 const farthest = 10
 
-// slowdowns draws the distribution of the tasks' times over their phase's median.
+// slowdowns draws the distribution of the tasks' times divided by the median of their phase.
 func slowdowns(r *Report) *chart {
 	if len(r.Slowdown) == 0 {
 		return nil
@@ -41,7 +41,7 @@ func slowdowns(r *Report) *chart {
 	return &chart{Picture: p.html(), Axis: axis(far, func(x float64) string { return fmt.Sprintf("%.3g×", x) })}
 }
 
-// timelines draws a phase before and after, on one scale.
+// timelines draws a phase without action and under the policy, with the same scale.
 func timelines(s Schedule) (before, after *chart) {
 	end := math.Max(math.Max(lastEnd(s.Before), lastEnd(s.After)), 1e-3)
 	return timeline(s.Before, s, end, "Without action"), timeline(s.After, s, end, "With "+s.Policy)
@@ -72,7 +72,8 @@ func lastEnd(bars []Bar) (end float64) {
 	return end
 }
 
-// String says what a bar is: the task, where it ran, when, how much it read, why it was slow, and what was decided.
+// String returns the text of a bar: the task, its host, its times, the bytes that it read, its cause, and the
+// decision about it.
 func (b Bar) String() string {
 	text := "task " + b.Name
 	if b.Host != "" {
@@ -97,7 +98,7 @@ func (b Bar) String() string {
 	return text
 }
 
-// Bytes writes a count of bytes.
+// Bytes writes a number of bytes with a unit, such as "640 MB".
 func Bytes(n float64) string {
 	for _, unit := range []string{"B", "kB", "MB", "GB", "TB"} {
 		if n < 999.5 {
@@ -108,7 +109,7 @@ func Bytes(n float64) string {
 	return fmt.Sprintf("%.3g PB", n)
 }
 
-// warmth draws the heat map: a row a host, a column a time.
+// warmth draws the heat map: a row for each host, and a column for each span of time.
 func warmth(h *Heat) *chart {
 	if h == nil {
 		return nil

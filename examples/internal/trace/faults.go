@@ -52,10 +52,10 @@ var faultTexts = [faultCount]string{
 
 func (f Fault) String() string { return name(faultTexts[:], int(f), "Fault") }
 
-// Faults counts faults by kind: faults[trace.NoStart].
+// Faults has the number of faults of each kind, such as faults[trace.NoStart].
 type Faults [faultCount]int
 
-// Total is the number of faults of all kinds.
+// Total returns the number of faults of all kinds.
 func (f *Faults) Total() (n int) {
 	for _, count := range f {
 		n += count
@@ -63,7 +63,7 @@ func (f *Faults) Total() (n int) {
 	return n
 }
 
-// String lists on one line the kinds that occurred, each with its count, or says "no faults".
+// String returns one line with the count of each kind that occurred, or "no faults".
 func (f Faults) String() string {
 	var parts []string
 	for i, count := range f {
