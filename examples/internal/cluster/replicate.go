@@ -60,7 +60,7 @@ func newGuard(s *sim) (*guard, error) {
 	return g, err
 }
 
-// produced is told of each task that has ended; it decides whether its output gets a second home.
+// produced is called for each task that has ended. It decides whether its output gets a replica.
 func (s *sim) produced(id int32) {
 	p := &s.phases[s.tasks[id].phase]
 	bytes, processed := p.output, s.taskFacts(id).Bytes
@@ -91,7 +91,7 @@ func (s *sim) produced(id int32) {
 	}
 }
 
-// add puts a task's output into its job's graph.
+// add adds the output of a task to the graph of its job.
 func (g *guard) add(s *sim, id int32, loss float64) int32 {
 	p := &s.phases[s.tasks[id].phase]
 	if g.graphs[p.job] == nil {
@@ -124,7 +124,7 @@ func (g *guard) copyTime(bytes float64) time.Duration {
 	return time.Duration(bytes / g.config.Bandwidth * float64(time.Second))
 }
 
-// targets are the machines that may take a copy of an output: the others of the rack, with room for it.
+// targets returns the machines that may store a replica: the other machines of the rack with enough room.
 func (g *guard) targets(s *sim, machine int32, bytes float64) (machines []int32, targets []replicate.Target) {
 	for m := range s.machines {
 		if int32(m) != machine && s.machines[m].rack == s.machines[machine].rack && s.disks.hasRoom(s, int32(m), bytes) {
@@ -135,7 +135,8 @@ func (g *guard) targets(s *sim, machine int32, bytes float64) (machines []int32,
 	return machines, targets
 }
 
-// lose takes the outputs on a machine away that are still to be read. Config.LateNotice says when that is noticed.
+// lose removes the outputs on a machine that are still to be read. Config.LateNotice decides when the loss is
+// noticed.
 func (s *sim) lose(machine int32) {
 	for id := range s.tasks {
 		t := &s.tasks[id]
@@ -152,7 +153,7 @@ func (s *sim) lose(machine int32) {
 	}
 }
 
-// discover notices what a phase that could begin finds lost of its inputs, and reports whether it has found all.
+// discover notices the lost inputs of a phase that could begin. It reports whether no input is lost.
 func (s *sim) discover(p *phase) bool {
 	if !s.c.LateNotice {
 		return true
@@ -178,8 +179,8 @@ func (s *sim) discover(p *phase) bool {
 	return true
 }
 
-// miss notices that an output is lost. If it has a replica, that is read; otherwise it is computed again, and its readers
-// wait.
+// miss notices that an output is lost. A replica is read instead if there is one. Otherwise the output is computed
+// again, and its readers wait.
 func (s *sim) miss(id int32) {
 	t := &s.tasks[id]
 	p := &s.phases[t.phase]
@@ -218,7 +219,7 @@ func (s *sim) miss(id int32) {
 	if s.ahead().takeOver(s, id) {
 		return
 	}
-	if t.missing == 0 { // otherwise when what it reads is there again
+	if t.missing == 0 { // otherwise it starts when its own inputs are there again
 		s.owe(id)
 		s.want(p.job)
 	}
@@ -233,7 +234,7 @@ func (s *sim) stillRead(id int32) bool {
 	return false
 }
 
-// isRead reports whether a phase that reads the outputs of a phase has begun, and not ended.
+// isRead reports whether a phase that reads the outputs of a phase has begun and not ended.
 func (s *sim) isRead(id int32) bool {
 	for _, o := range s.phases[id].outputs {
 		if s.phases[o].open && s.phases[o].unfinished > 0 {
@@ -243,8 +244,9 @@ func (s *sim) isRead(id int32) bool {
 	return false
 }
 
-// inputLost tells a phase that a task of one that it reads is to run again. Its own that have not read all they need wait
-// for that in their slots, as Hadoop's reduces do, if it does not need such a slot itself; otherwise they give them up.
+// inputLost tells a phase that a task of one of its input phases runs again. Attempts that have not read all input
+// wait in their slots, as Hadoop's reduces do. If the lost task needs such a slot itself, the attempts give up their
+// slots.
 func (s *sim) inputLost(id, input int32) {
 	p := &s.phases[id]
 	s.assigner.dissolve(s, p)
@@ -253,7 +255,7 @@ func (s *sim) inputLost(id, input int32) {
 	case !p.open:
 	case p.perTask:
 		s.eachReader(id, input, func(t int32) {
-			s.tasks[t].missing++ // also of one that has ended: its own output may be lost, too
+			s.tasks[t].missing++ // also for a task that has ended, because its own output may be lost, too
 			if !s.tasks[t].done {
 				s.sendBack(t)
 			}
@@ -267,8 +269,7 @@ func (s *sim) inputLost(id, input int32) {
 	}
 }
 
-// sendBack takes a task that has not read all it needs from its slots, and from those that wait for one. It reports
-// whether it did.
+// sendBack removes a task that has not read all input from its slots and from the queue. It reports whether it did.
 func (s *sim) sendBack(id int32) bool {
 	t := &s.tasks[id]
 	p := &s.phases[t.phase]
@@ -293,7 +294,7 @@ func (s *sim) sendBack(id int32) bool {
 	return sent
 }
 
-// hasReadAll reports whether a copy of a task has read all it needs.
+// hasReadAll reports whether an attempt of a task has read all input.
 func (s *sim) hasReadAll(id int32) bool {
 	for at := s.tasks[id].first; at != none; at = s.copies[at].sibling {
 		if s.copies[at].stage >= queues {

@@ -49,7 +49,8 @@ func (k *Keys) validate(j *Job, p *Phase) error {
 	return nil
 }
 
-// ownFacts returns what is known of a phase. What tasks with keys have to do is decided later: until then, equal parts.
+// ownFacts returns the facts about a phase. For tasks with keys, the work is decided later; until then they have
+// equal parts.
 func ownFacts(p *Phase) *Phase {
 	if p.Keys == nil {
 		return p
@@ -69,8 +70,8 @@ func ownFacts(p *Phase) *Phase {
 	return &own
 }
 
-// divide decides which task of a phase reduces what, once all that it reads is there, and on which worker it should
-// run. Without Config.Skew it is plain hashing, and any worker.
+// divide assigns keys and workers to the tasks of a phase, when all its input is there. Without Config.Skew it uses a
+// hash function, and any worker.
 func (s *sim) divide(id int32) {
 	p := &s.phases[id]
 	keys := p.facts.Keys
@@ -89,7 +90,7 @@ func (s *sim) divide(id int32) {
 		return
 	}
 	policy := config.Policy
-	policy.PlaceAll = true // somebody has to reduce it
+	policy.PlaceAll = true // every partition needs a task
 	workers := s.workersFor(p)
 	row, plan, err := policy.AssignSketch(sketch, s.reducers(p, workers))
 	if err != nil {
@@ -109,7 +110,7 @@ func (s *sim) divide(id int32) {
 	}
 }
 
-// sketchOf counts the keys as the map tasks would: each fills a sketch of its own, and they add up.
+// sketchOf counts the keys as the map tasks would: each fills a sketch, and the sketches are added.
 func sketchOf(keys *Keys, rows int, seed uint64) (*skew.Sketch, error) {
 	all, err := skew.NewSketch(rows, keys.Partitions, seed)
 	if err != nil {
@@ -132,8 +133,8 @@ func sketchOf(keys *Keys, rows int, seed uint64) (*skew.Sketch, error) {
 	return all, nil
 }
 
-// workersFor returns a machine for each task of a phase: those with free slots, one slot at a time, and then those
-// whose slots are taken, from a machine on that chance picks, as machines call in no order.
+// workersFor returns a machine for each task of a phase: first the machines with free slots, one slot at a time, and
+// then others, from a random machine on.
 func (s *sim) workersFor(p *phase) []int32 {
 	kind, n := p.facts.Kind, int(p.end-p.first)
 	from := s.draws.For(6, uint64(p.first)).IntN(len(s.machines))
@@ -152,14 +153,14 @@ func (s *sim) workersFor(p *phase) []int32 {
 			}
 		}
 	}
-	for i := 0; len(list) < n && len(list) > 0; i++ { // more tasks than slots: a second task each
+	for i := 0; len(list) < n && len(list) > 0; i++ { // with more tasks than slots, a machine gets a second task
 		list = append(list, list[i])
 	}
 	return list
 }
 
-// reducers are a phase's tasks on their workers: how fast those are by the record of machines, when they are free, and
-// by when the job must end.
+// reducers returns the workers of a phase's tasks: their speed by the record of machines, when they are free, and the
+// deadline of the job.
 func (s *sim) reducers(p *phase, workers []int32) []skew.Reducer {
 	list := make([]skew.Reducer, len(workers))
 	for i, m := range workers {
@@ -176,12 +177,12 @@ func (s *sim) reducers(p *phase, workers []int32) []skew.Reducer {
 	return list
 }
 
-// largestFirst sorts tasks by how much they have to do, by package skew: the longest are begun first, so that none of
-// them is left for the end [Mantri §5.4].
+// largestFirst sorts tasks by their work, by package skew. The longest tasks start first, so that no long task is
+// left for the end [Mantri §5.4].
 func largestFirst(tasks []int32, work func(int32) float64) {
 	sizes := make([]int64, len(tasks))
 	for i, t := range tasks {
-		sizes[i] = int64(work(t) * 1e6) // sizes are whole numbers; a millionth is fine enough to compare by
+		sizes[i] = int64(work(t) * 1e6) // sizes are whole numbers; a millionth is a fine enough unit
 	}
 	sorted := make([]int32, 0, len(tasks))
 	for _, i := range skew.LargestFirst(nil, sizes) {
