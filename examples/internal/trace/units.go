@@ -6,16 +6,16 @@ import (
 	"time"
 )
 
-// Bounds beyond which a hand-made log is likely to have its times in another unit.
+// The limits beyond which the times of a log written by hand are probably in another unit.
 const (
-	fewMillis   = 5                          // the median attempt of a log in seconds
-	manyMillis  = int64(6 * time.Hour / 1e6) // of one in microseconds
-	firstSecond = int64(1_000_000_000)       // the year 2001, if it is a second
-	lastSecond  = 4 * firstSecond            // the year 2096
+	fewMillis   = 5                          // a median time of attempts below this suggests seconds
+	manyMillis  = int64(6 * time.Hour / 1e6) // a median time of attempts above this, in milliseconds, suggests microseconds
+	firstSecond = int64(1_000_000_000)       // the year 2001 in seconds
+	lastSecond  = 4 * firstSecond            // the year 2096 in seconds
 	odd         = " Times must be milliseconds, or text as in RFC 3339"
 )
 
-// units hints at times that seem not to be milliseconds. The log is taken as it is.
+// units adds a hint if the times seem not to be milliseconds. The times are not changed.
 func (b *builder) units() {
 	var durations []int64
 	seconds, starts := true, 0
