@@ -1,6 +1,6 @@
-// Command asynq compares plain asynq with package batch under several policies. It starts a Redis server and four workers of
-// eight slots as processes. Then it runs batches of 200 tasks in several scenarios, such as a slow worker, and prints the times.
-// It needs Debian's package redis-server.
+// Command asynq compares plain asynq with package batch under several policies. It starts a Redis server and four
+// workers of eight slots as processes. Then it runs batches of 200 tasks in several scenarios, such as a slow worker,
+// and prints the times. It needs Debian's package redis-server.
 package main
 
 import (

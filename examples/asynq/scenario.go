@@ -91,7 +91,8 @@ type handler struct {
 	host string
 }
 
-// ProcessTask runs an attempt of a batch or of the plain queue. In the plain queue, further attempts are asynq's retries.
+// ProcessTask runs an attempt of a batch or of the plain queue. In the plain queue, further attempts are asynq's
+// retries.
 func (h handler) ProcessTask(ctx context.Context, t *asynq.Task) error {
 	var j job
 	if err := json.Unmarshal(t.Payload(), &j); err != nil {

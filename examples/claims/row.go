@@ -61,8 +61,8 @@ func is(name, paper string, want, tolerance float64) measure {
 	return measure{name: name, paper: paper, lo: want - tolerance, hi: want + tolerance, scale: "%.4g"}
 }
 
-// share asks for a share, and gain for one of which the sign is a part of the claim. A share of 0 has no half: it is what
-// the paper calls no difference.
+// share asks for a share, and gain for one of which the sign is a part of the claim. A share of 0 has no half: it is
+// what the paper calls no difference.
 func share(name, paper string, want float64) measure {
 	tolerance := points
 	if want != 0 {
@@ -139,8 +139,8 @@ func (m measure) number(x float64) string {
 	return fmt.Sprintf("%.3g", x)
 }
 
-// The verdicts. A figure is shown if its mean and two standard errors on either side lie in the band, outside if none of
-// that does, and otherwise at the edge. A row is what the worst of its figures is.
+// The verdicts. A figure is shown if its mean and two standard errors on either side lie in the band, outside if none
+// of that does, and otherwise at the edge. A row is what the worst of its figures is.
 const (
 	shown       = "shown"
 	edge        = "at the edge"

@@ -20,9 +20,9 @@ const fifo = fairshare.FIFO
 // summary has the main figures of a run. Times are in seconds.
 type summary struct {
 	Mean, Small, P95 float64
-	// Missed is the share of the jobs with a deadline that missed it. Local is the share of the maps with their block on the
-	// same machine, and Rack the share with their block in the same rack. Wasted is the share of the slot time of attempts
-	// that did not end their task.
+	// Missed is the share of the jobs with a deadline that missed it. Local is the share of the maps with their block
+	// on the same machine, and Rack the share with their block in the same rack. Wasted is the share of the slot time
+	// of attempts that did not end their task.
 	Missed, Local, Rack, Wasted float64
 	Used                        float64
 }

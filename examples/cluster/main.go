@@ -3,7 +3,7 @@
 //	go run ./cluster                              use every mechanism of the library
 //	go run ./cluster -with restart=late,clone     use some mechanisms
 //	go run ./cluster -explain 7                   print every decision about job 7, in order, with its numbers
-//	go run ./cluster -compare                     compare none, each mechanism alone, all but one, and all, on the same jobs
+//	go run ./cluster -compare                     compare none, each mechanism alone, all but one, and all
 //	go run ./cluster -requests                    compare ways to send requests to servers with queues
 //	go run ./cluster -requests -explain 900       print every decision about request 900
 package main

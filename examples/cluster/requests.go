@@ -42,8 +42,8 @@ var askers = []struct {
 	}},
 }
 
-// requestsConfig describes a hundred servers. A server takes 10 ms for a request, and 100 ms for one of twenty requests. A
-// fan-out sends ten requests. The data of each request is on three servers.
+// requestsConfig describes a hundred servers. A server takes 10 ms for a request, and 100 ms for one of twenty
+// requests. A fan-out sends ten requests. The data of each request is on three servers.
 func requestsConfig(o options, load float64, seed int) requests.Config {
 	return requests.Config{
 		Servers: 100, Fanouts: 4000, Fan: 10, Warmup: 500, Replicas: 3, Load: load, Mean: 0.0145, Cancel: o.cancel,

@@ -20,9 +20,9 @@ type workload struct {
 }
 
 // The constants describe the jobs. The sizes follow a power law: 82 % of the jobs have up to ten maps, as at Facebook
-// [Dolly §2]. One in twenty attempts is slow. One machine in twenty is slow for some time, or loses its outputs. 30 % of the
-// jobs belong to a pool with a guaranteed share. Small jobs have deadlines. In a job of ten maps or more, the reduces read
-// the values of two hundred keys, and the most frequent keys have most of the values.
+// [Dolly §2]. One in twenty attempts is slow. One machine in twenty is slow for some time, or loses its outputs. 30 %
+// of the jobs belong to a pool with a guaranteed share. Small jobs have deadlines. In a job of ten maps or more, the
+// reduces read the values of two hundred keys, and the most frequent keys have most of the values.
 const (
 	upToTen        = 0.82
 	most           = 400
@@ -70,8 +70,8 @@ func (w workload) config() cluster.Config {
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
-// job returns a job of n maps and n/5 reduces, but at least two reduces: Dolly does not clone a phase of one task that is
-// so rarely a straggler.
+// job returns a job of n maps and n/5 reduces, but at least two reduces: Dolly does not clone a phase of one task
+// that is so rarely a straggler.
 func (w workload) job(rng *rand.Rand, n int, at float64) cluster.Job {
 	luck := func(r *rand.Rand, _, _, _ int) float64 {
 		if r.Float64() < stragglerShare {
@@ -106,8 +106,8 @@ func (w workload) job(rng *rand.Rand, n int, at float64) cluster.Job {
 	return j
 }
 
-// addKeys gives the maps of a job values of keys. The keys have frequencies by a power law. The sum of the work of all keys
-// is the work of the job's reduces.
+// addKeys gives the maps of a job values of keys. The keys have frequencies by a power law. The sum of the work of
+// all keys is the work of the job's reduces.
 func (w workload) addKeys(rng *rand.Rand, reduces *cluster.Phase, maps int) {
 	const values = 10_000 // values that each map finds
 	shares := make([]float64, keys)

@@ -13,9 +13,9 @@ import (
 	"github.com/straggler-go/straggler/estimate/machines"
 )
 
-// gossip shares a record of machines among processes. From time to time, a process asks a random other process for the
-// observations that it does not have, and receives only these. A lost message does no harm, because the process asks again.
-// This file may be copied into another program.
+// gossip shares a record of machines among processes. From time to time, a process asks a random other process for
+// the observations that it does not have, and receives only these. A lost message does no harm, because the process
+// asks again. This file may be copied into another program.
 type gossip struct {
 	members *memberlist.Memberlist
 	now     func() time.Time
@@ -26,8 +26,8 @@ type gossip struct {
 	record *machines.Record
 }
 
-// message is a question or an answer. The body of a question is the version of the sender's record. The body of an answer
-// has the observations that the sender of the question lacks.
+// message is a question or an answer. The body of a question is the version of the sender's record. The body of an
+// answer has the observations that the sender of the question lacks.
 type message struct {
 	from string // the name of the sender of a question; "" for an answer
 	body []byte

@@ -1,6 +1,6 @@
-// Command fleet shows how fast many schedulers find the slow machines among the machines that they share. It starts each
-// scheduler as a process on this machine. Each process has a record of its own attempts, and a second record that the
-// processes merge over hashicorp/memberlist. The table compares the two records.
+// Command fleet shows how fast many schedulers find the slow machines among the machines that they share. It starts
+// each scheduler as a process on this machine. Each process has a record of its own attempts, and a second record
+// that the processes merge over hashicorp/memberlist. The table compares the two records.
 package main
 
 import (

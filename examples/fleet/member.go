@@ -61,15 +61,15 @@ func (n *named) look(w *world, r *machines.Record, now time.Duration) {
 	n.Wrong = len(n.wrong)
 }
 
-// begin is the message to a process when all processes are ready. It has the start of time, and the address of the first
-// process, which is empty for the first process itself.
+// begin is the message to a process when all processes are ready. It has the start of time, and the address of the
+// first process, which is empty for the first process itself.
 type begin struct {
 	Start time.Time
 	Join  string
 }
 
-// runMember runs one process: a scheduler with one record for itself, and one record that it shares. It prints a line when it
-// is ready, then its address, and at the end its result as JSON.
+// runMember runs one process: a scheduler with one record for itself, and one record that it shares. It prints a line
+// when it is ready, then its address, and at the end its result as JSON.
 func runMember(process int, s settings) error {
 	name := "scheduler-" + strconv.Itoa(process)
 	alone, err := machines.New(machines.Config{})

@@ -10,9 +10,9 @@ import (
 	"github.com/straggler-go/straggler/estimate/machines"
 )
 
-// world simulates the attempts of one scheduler on the machines. An attempt takes 20 s, with a spread of 22 %. One of twenty
-// attempts takes 4 times as long on any machine, and every attempt takes 8 times as long on a bad machine. An attempt that has
-// run for 1.3 times the usual time is killed; its progress is known.
+// world simulates the attempts of one scheduler on the machines. An attempt takes 20 s, with a spread of 22 %. One of
+// twenty attempts takes 4 times as long on any machine, and every attempt takes 8 times as long on a bad machine. An
+// attempt that has run for 1.3 times the usual time is killed; its progress is known.
 type world struct {
 	Machines, Bad int
 	Rate          float64 // starts of attempts per second

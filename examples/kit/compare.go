@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Repeat runs each policy a number of times and returns the results of each policy. The policies run in turn, so that other
-// load on the machine slows all policies alike.
+// Repeat runs each policy a number of times and returns the results of each policy. The policies run in turn, so that
+// other load on the machine slows all policies alike.
 func Repeat[T any](times int, policies []string, run func(policy string, n int) (T, error)) (map[string][]T, error) {
 	runs := map[string][]T{}
 	for n := range times {
@@ -41,9 +41,9 @@ type Comparison[T any] struct {
 	Measures []Measure[T]
 }
 
-// Print prints a table with a row for each policy. The row has medians over the runs, each median taken by itself. It has the
-// time divided by the time of the first policy, and by the time of naive if naive ran. The last column is the number of runs
-// in which all results were right.
+// Print prints a table with a row for each policy. The row has medians over the runs, each median taken by itself. It
+// has the time divided by the time of the first policy, and by the time of naive if naive ran. The last column is the
+// number of runs in which all results were right.
 func (c Comparison[T]) Print(w io.Writer, title string, policies []string, runs map[string][]T) {
 	heads, bases := []string{"policy", "time", "of " + policies[0]}, policies[:1]
 	if _, ran := runs[naive]; ran && policies[0] != naive {

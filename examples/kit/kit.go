@@ -1,5 +1,5 @@
-// Package kit has the parts that the demonstrations of the adapters share. These are a naive rule to compare with, flags to
-// choose scenarios and policies by name, and tables that compare the policies.
+// Package kit has the parts that the demonstrations of the adapters share. These are a naive rule to compare with,
+// flags to choose scenarios and policies by name, and tables that compare the policies.
 package kit
 
 import (
@@ -27,12 +27,12 @@ const (
 // naive is the name of the policy Naive.
 const naive = "naive"
 
-// Naive is a simple rule, such as a team writes first, to compare with. As soon as half of the tasks have ended, each task
-// that has run for more than twice the median gets one copy.
+// Naive is a simple rule, such as a team writes first, to compare with. As soon as half of the tasks have ended, each
+// task that has run for more than twice the median gets one copy.
 var Naive = rules.Spark{Quantile: 0.5, Multiplier: 2, MinRuntime: restart.Off, SlowRate: restart.Off}
 
-// Policy reads a policy as rules.Parse does. It also reads three more names: "none" takes no action, "naive" is Naive, and
-// "default" is nil, which stands for the default policy of the adapter.
+// Policy reads a policy as rules.Parse does. It also reads three more names: "none" takes no action, "naive" is
+// Naive, and "default" is nil, which stands for the default policy of the adapter.
 func Policy(text string) (restart.Policy, error) {
 	switch text {
 	case "default":
@@ -67,8 +67,8 @@ func (c *Choice) Flags(f *flag.FlagSet) {
 	f.BoolVar(&c.Verbose, "v", false, "print each decision")
 }
 
-// Policies returns the policies in texts, each once, or all if texts is empty. It returns an error for the first policy that
-// read does not accept.
+// Policies returns the policies in texts, each once, or all if texts is empty. It returns an error for the first
+// policy that read does not accept.
 func Policies[T any](texts string, all []string, read func(text string) (T, error)) (chosen []string, err error) {
 	for _, text := range strings.Fields(texts) {
 		if _, err := read(text); err != nil {

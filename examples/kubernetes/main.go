@@ -1,7 +1,7 @@
-// Command kubernetes runs Jobs with restart/engine/kubernetes on a real control plane on this machine, under several policies.
-// The control plane is etcd and the API server, scheduler and controller manager of Kubernetes. There are four nodes, and the
-// pods are processes. In the scenarios, a node is slow or dies, a pod hangs, the data is skewed, or the controller or the API
-// server is killed.
+// Command kubernetes runs Jobs with restart/engine/kubernetes on a real control plane on this machine, under several
+// policies. The control plane is etcd and the API server, scheduler and controller manager of Kubernetes. There are
+// four nodes, and the pods are processes. In the scenarios, a node is slow or dies, a pod hangs, the data is skewed,
+// or the controller or the API server is killed.
 package main
 
 import (
@@ -35,8 +35,8 @@ func main() {
 	}
 }
 
-// dispatch runs the part that the first argument names: a pod, the controller, a part of the control plane, or, without such
-// an argument, the demonstration.
+// dispatch runs the part that the first argument names: a pod, the controller, a part of the control plane, or,
+// without such an argument, the demonstration.
 func dispatch(ctx context.Context, args []string) error {
 	switch {
 	case len(args) > 0 && args[0] == "work":

@@ -16,8 +16,8 @@ import (
 	"github.com/straggler-go/straggler/restart/engine/kubernetes/jobs"
 )
 
-// work runs in a pod. It works on a number of units, and then writes its result to a file of this attempt. It reports its
-// progress in an annotation of the pod, as a container with the right to patch pods would.
+// work runs in a pod. It works on a number of units, and then writes its result to a file of this attempt. It reports
+// its progress in an annotation of the pod, as a container with the right to patch pods would.
 func work(args []string) error {
 	f := flag.NewFlagSet("work", flag.ContinueOnError)
 	units := f.Int("units", usualUnits, "how much there is to do")

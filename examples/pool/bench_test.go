@@ -66,9 +66,10 @@ func BenchmarkOverhead(b *testing.B) {
 	}
 }
 
-// BenchmarkSlowItems measures the time of items that take 20 ms, and in one of twenty runs 8 times as long. Two oracles show
-// the best possible times. The first oracle knows at the beginning of a run that it will be slow. The second oracle knows it
-// when the run is 20 ms old; before that age, a slow run looks like any other run. Both run a slow item again at once.
+// BenchmarkSlowItems measures the time of items that take 20 ms, and in one of twenty runs 8 times as long. Two
+// oracles show the best possible times. The first oracle knows at the beginning of a run that it will be slow. The
+// second oracle knows it when the run is 20 ms old; before that age, a slow run looks like any other run. Both run a
+// slow item again at once.
 func BenchmarkSlowItems(b *testing.B) {
 	oracle := func(knows time.Duration) func(context.Context, int) (int, error) {
 		return func(ctx context.Context, _ int) (int, error) {

@@ -1,5 +1,6 @@
-// Command pool runs 200 items on 40 goroutines, first with errgroup and then with pool.Map. A run of an item takes about
-// 20 ms, and one of twenty runs takes eight times as long. The option pool.Copies allows a second run beside a slow run.
+// Command pool runs 200 items on 40 goroutines, first with errgroup and then with pool.Map. A run of an item takes
+// about 20 ms, and one of twenty runs takes eight times as long. The option pool.Copies allows a second run beside a
+// slow run.
 package main
 
 import (

@@ -35,8 +35,8 @@ func (l *loaded) note(log *trace.Log) {
 	}
 }
 
-// began returns the time of the first attempt as text. It returns "" if the time is before the year 2000: the clock of the
-// log then starts at an arbitrary time.
+// began returns the time of the first attempt as text. It returns "" if the time is before the year 2000: the clock
+// of the log then starts at an arbitrary time.
 func (l *loaded) began() string {
 	first := time.UnixMilli(l.first).UTC()
 	if first.Year() < 2000 {

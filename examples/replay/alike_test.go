@@ -180,8 +180,8 @@ func TestPageToAnything(t *testing.T) {
 	assert.True(t, strings.HasSuffix(strings.TrimSpace(out), "</html>"))
 }
 
-// Several files of one log, one for each worker, are joined. The report tells the user of a log that is given twice, and of
-// a clock that may have jumped.
+// Several files of one log, one for each worker, are joined. The report tells the user of a log that is given twice,
+// and of a clock that may have jumped.
 func TestDoubts(t *testing.T) {
 	dir := t.TempDir()
 	for w := range 4 {

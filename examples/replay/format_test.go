@@ -25,7 +25,8 @@ func blocks(t *testing.T, language string) (texts []string) {
 	return texts
 }
 
-// replay reads the examples of docs/format.md and of "replay help format" without faults. Together they name each field.
+// replay reads the examples of docs/format.md and of "replay help format" without faults. Together they name each
+// field.
 func TestFormatIsAsDescribed(t *testing.T) {
 	for _, text := range append(blocks(t, "json"), blocks(t, "csv")...) {
 		log, err := trace.Read(strings.NewReader(text), "docs/format.md")

@@ -18,7 +18,8 @@ import (
 	"github.com/straggler-go/straggler/examples/internal/workload"
 )
 
-// add stores a log and writes the line about it. Phases are made later, by take, because the log may be a part of another.
+// add stores a log and writes the line about it. Phases are made later, by take, because the log may be a part of
+// another.
 func (l *loaded) add(path string, log *trace.Log) {
 	if log.Format == trace.Topology {
 		l.racks = append(l.racks, log)

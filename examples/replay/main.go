@@ -23,7 +23,8 @@ import (
 	"github.com/straggler-go/straggler/examples/internal/trace"
 )
 
-// mostPhases is the largest number of phases to generate. A generated phase takes about 26 kB of memory, all of them 1.3 GB.
+// mostPhases is the largest number of phases to generate. A generated phase takes about 26 kB of memory, all of them
+// 1.3 GB.
 const mostPhases = 50_000
 
 // mostSeeds is the largest value of -seeds.

@@ -31,8 +31,8 @@ func file(t *testing.T, content string) string {
 	return name
 }
 
-// On the generated workload, least-cost and mantri have the best median time, and use no more slot time than no action. No
-// other policy does both [Mantri §6.3, Figure 14].
+// On the generated workload, least-cost and mantri have the best median time, and use no more slot time than no
+// action. No other policy does both [Mantri §6.3, Figure 14].
 func TestBuiltInWorkload(t *testing.T) {
 	if testing.Short() {
 		t.Skip("figures; TestSameSeedSameNumbers runs the same goroutines")
@@ -198,8 +198,8 @@ func TestUnknownIsNotZero(t *testing.T) {
 	assert.Contains(t, out, `"straggler_probability": null`)
 }
 
-// The order of the policies is as in Figures 14 and 15: Hadoop saves less time than Mantri and costs more, LATE wins few
-// of its copies, and LATE that acts early saves less time and costs more than LATE [Mantri §6.3].
+// The order of the policies is as in Figures 14 and 15: Hadoop saves less time than Mantri and costs more, LATE wins
+// few of its copies, and LATE that acts early saves less time and costs more than LATE [Mantri §6.3].
 func TestPaperOrder(t *testing.T) {
 	if testing.Short() {
 		t.Skip("figures; TestSameSeedSameNumbers runs the same goroutines")

@@ -12,8 +12,8 @@ import (
 	"github.com/straggler-go/straggler/examples/internal/report"
 )
 
-// writeFile writes a page or a picture to a file. It writes a temporary file in the same directory and renames it, so that
-// an older page stays whole if the write fails. It writes directly to a device or a pipe, and follows a link.
+// writeFile writes a page or a picture to a file. It writes a temporary file in the same directory and renames it, so
+// that an older page stays whole if the write fails. It writes directly to a device or a pipe, and follows a link.
 func writeFile(name string, write func(io.Writer) error) (err error) {
 	if target, err := filepath.EvalSymlinks(name); err == nil {
 		name = target

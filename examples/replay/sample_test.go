@@ -11,7 +11,8 @@ import (
 	"github.com/straggler-go/straggler/examples/internal/report"
 )
 
-// The figures of a sample differ from the figures of all phases by at most three times the error that the report prints.
+// The figures of a sample differ from the figures of all phases by at most three times the error that the report
+// prints.
 func TestSampleSaysItsError(t *testing.T) {
 	get := func(args ...string) (r report.Report) {
 		code, out, errors := call(append([]string{"-json", "-policy", "late", "-phases", "200"}, args...)...)

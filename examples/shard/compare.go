@@ -90,8 +90,8 @@ func (r *report) rules() ([]ruled, error) {
 	return append(all, ruled{r.plan, "shard"}), nil
 }
 
-// measure runs the shards one after the other. It returns the longest time of a shard, and the largest processor time of a
-// shard, in seconds. Processor time hardly depends on other work of the machine.
+// measure runs the shards one after the other. It returns the longest time of a shard, and the largest processor time
+// of a shard, in seconds. Processor time hardly depends on other work of the machine.
 func (p *plan) measure(ctx context.Context, flags []string, log io.Writer) (wall, busy float64, err error) {
 	for i := range p.shards {
 		c := exec.CommandContext(ctx, "sh", "-c", p.shards[i].script(flags))

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// floor returns the time before which no number of machines ends, each like the fastest of the given machines. The reason is
-// the longest test, or the longest package that cannot be cut: floor returns its name, too.
+// floor returns the time before which no number of machines ends, each like the fastest of the given machines. The
+// reason is the longest test, or the longest package that cannot be cut: floor returns its name, too.
 func floor(suites []suite, machines []machine) (least float64, at name) {
 	longest := -1.
 	for i := range suites {

@@ -112,8 +112,8 @@ func (h *history) readRun(fields []string) error {
 	return nil
 }
 
-// addRun adds a run. If the history already has a run of this name, it keeps the run with the larger line of text, so that
-// the order of merging does not matter.
+// addRun adds a run. If the history already has a run of this name, it keeps the run with the larger line of text, so
+// that the order of merging does not matter.
 func (h *history) addRun(id string, r ran) {
 	if before, ok := h.runs[id]; !ok || before.line(id) < r.line(id) {
 		h.runs[id] = r

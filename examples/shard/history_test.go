@@ -31,8 +31,8 @@ func merged(t *testing.T, texts ...string) string {
 	return written(t, h)
 }
 
-// The result of merging histories does not depend on the order, the number of times, or the grouping. Merging by lines and
-// merging by concatenation of files have this result, too.
+// The result of merging histories does not depend on the order, the number of times, or the grouping. Merging by
+// lines and merging by concatenation of files have this result, too.
 func TestHistoriesMerge(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 1))
 	random := func() string {
@@ -120,7 +120,7 @@ func TestRecord(t *testing.T) {
 		"usage: shard":      {"records"},
 		"-format is":        {"plan", "-format", "xml"},
 		"want I/N":          {"run", "-shard", "3/2"},
-		"want KIND":       {"plan", "-history", file, "-stdin", "-machines", "a*b"},
+		"want KIND":         {"plan", "-history", file, "-stdin", "-machines", "a*b"},
 		"not defined: -x":   {"plan", "-x"},
 	} {
 		out, code := shard(args...)
@@ -156,8 +156,8 @@ func passed(pkg string, seconds int) string {
 `, at(0), at(seconds), pkg, seconds)
 }
 
-// After three runs, a machine that is half as fast is known as slow and gets half of the work. The times of tests on the
-// average machine stay right.
+// After three runs, a machine that is half as fast is known as slow and gets half of the work. The times of tests on
+// the average machine stay right.
 func TestSlowMachineIsKnown(t *testing.T) {
 	var history strings.Builder
 	var packages []string

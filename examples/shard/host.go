@@ -43,8 +43,8 @@ type call struct {
 // least is the smallest work of a package, in seconds: starting a package takes time, too.
 const least = 1.
 
-// run runs all parts and returns the number of parts with failed tests. Spread is the prior distribution of the times of
-// packages, divided by the predicted times.
+// run runs all parts and returns the number of parts with failed tests. Spread is the prior distribution of the times
+// of packages, divided by the predicted times.
 func (h *host) run(ctx context.Context, spread estimate.Distribution) (failed int, err error) {
 	work := make([]float64, len(h.parts))
 	for i, p := range h.parts {
@@ -123,8 +123,8 @@ func (h *host) call(id string) *call {
 	return nil
 }
 
-// submit starts an attempt of a part. The attempt is queued while the package is built. It runs from the first start event
-// of go test.
+// submit starts an attempt of a part. The attempt is queued while the package is built. It runs from the first start
+// event of go test.
 func (h *host) submit(ctx context.Context, a engine.Action) {
 	if h.call(a.ID) != nil {
 		return

@@ -19,15 +19,15 @@ import (
 // source is a package and its tests, as the source files have them now.
 type source struct {
 	path string
-	// tests are the names of the tests in the test files, in order. lines is the number of lines of the test files. seen is
-	// false if the files are not known.
+	// tests are the names of the tests in the test files, in order. lines is the number of lines of the test files.
+	// seen is false if the files are not known.
 	seen  bool
 	tests []string
 	lines int
 }
 
-// testFunction matches the start of a test, an example or a fuzz test. As in go test, the word Test, Example or Fuzz must
-// not be followed by a lower-case letter.
+// testFunction matches the start of a test, an example or a fuzz test. As in go test, the word Test, Example or Fuzz
+// must not be followed by a lower-case letter.
 var testFunction = regexp.MustCompile(`(?m)^func ((?:Test|Example|Fuzz)(?:[^\s\p{Ll}(][^\s(]*)?)\(`)
 
 // list returns the packages that go list finds, with the build tags of the flags.

@@ -39,8 +39,8 @@ func newModel(h *history) (*model, error) {
 	return m, err
 }
 
-// learn adds each part of a run to the record of machines. It compares the times of the tests in this part with the median
-// times of the same tests on all kinds of machines that ran them.
+// learn adds each part of a run to the record of machines. It compares the times of the tests in this part with the
+// median times of the same tests on all kinds of machines that ran them.
 func (m *model) learn(names []name) {
 	ran, usual := map[string]float64{}, map[string]float64{}
 	for _, n := range names {
@@ -81,7 +81,8 @@ func (m *model) learn(names []name) {
 
 func seconds(s float64) time.Duration { return time.Duration(min(s, 1e9) * float64(time.Second)) }
 
-// factor returns the time of a test on this machine divided by its time on the average machine; 1 for an unknown machine.
+// factor returns the time of a test on this machine divided by its time on the average machine; 1 for an unknown
+// machine.
 func (m *model) factor(machine string) float64 {
 	number, ok := m.numbers[machine]
 	if !ok {
@@ -90,15 +91,16 @@ func (m *model) factor(machine string) float64 {
 	return m.record.Factor(number)
 }
 
-// start returns the time until the first test begins on a machine, in seconds. For a new machine it is the median of all.
+// start returns the time until the first test begins on a machine, in seconds. For a new machine it is the median of
+// all.
 func (m *model) start(machine string) float64 {
 	return m.usual(machine, 0, func(_ string, r ran) (float64, bool) {
 		return max(r.wall-r.span, 0), r.wall > 0 && r.span > 0
 	})
 }
 
-// width returns the number of packages that a machine runs at once. A run in which one package takes over half of the time
-// shows too small a width. Such runs are used only if there are no other runs.
+// width returns the number of packages that a machine runs at once. A run in which one package takes over half of the
+// time shows too small a width. Such runs are used only if there are no other runs.
 func (m *model) width(machine string) float64 {
 	wide := func(long bool) func(string, ran) (float64, bool) {
 		return func(id string, r ran) (float64, bool) {
@@ -108,8 +110,8 @@ func (m *model) width(machine string) float64 {
 	return m.usual(machine, m.usual(machine, 1, wide(true)), wide(false))
 }
 
-// usual returns the median of a value over the runs of a machine. If there is none, it is the median over the runs of all
-// machines, and if there is none either, the value otherwise.
+// usual returns the median of a value over the runs of a machine. If there is none, it is the median over the runs of
+// all machines, and if there is none either, the value otherwise.
 func (m *model) usual(machine string, otherwise float64, of func(string, ran) (float64, bool)) float64 {
 	var own, all []float64
 	for _, id := range m.order() {
@@ -139,8 +141,8 @@ func median(values []float64) float64 {
 	return (sorted[half] + sorted[(len(sorted)-1)/2]) / 2
 }
 
-// time returns the time of a test or package on the average machine, in seconds: the median over its runs. Failed runs are
-// used only if all runs failed. It returns false if there is no run.
+// time returns the time of a test or package on the average machine, in seconds: the median over its runs. Failed
+// runs are used only if all runs failed. It returns false if there is no run.
 func (m *model) time(n name) (float64, bool) {
 	var passed, failed []float64
 	for _, id := range slices.Sorted(maps.Keys(m.samples[n])) {

@@ -8,8 +8,8 @@ import (
 	"github.com/straggler-go/straggler/skew"
 )
 
-// machine describes a machine on which a shard runs. A test that takes 1 s on the average machine takes factor seconds on
-// this machine. The machine runs width packages at once. The first test begins after start seconds.
+// machine describes a machine on which a shard runs. A test that takes 1 s on the average machine takes factor
+// seconds on this machine. The machine runs width packages at once. The first test begins after start seconds.
 type machine struct {
 	name                 string
 	factor, width, start float64
@@ -38,8 +38,8 @@ type plan struct {
 	seconds float64 // the latest end
 }
 
-// packed is the input of a plan: the suites, the number of pieces into which each suite is cut, and the policy that assigns
-// the pieces to the machines.
+// packed is the input of a plan: the suites, the number of pieces into which each suite is cut, and the policy that
+// assigns the pieces to the machines.
 type packed struct {
 	suites   []suite
 	machines []machine
@@ -52,13 +52,14 @@ const (
 	sooner = .99  // x the end of the plan before; a further cut must end at or before this
 	again  = 1    // seconds; the additional time of a piece, whose package is linked and started once more
 	nearly = 1.02 // x the ideal time; a plan that ends before this is not cut further
-	// longestPattern is the largest length of the test names in one call, in bytes: systems bound the length of an argument.
+	// longestPattern is the largest length of the test names in one call, in bytes: systems bound the length of an
+	// argument.
 	longestPattern = 100_000
 )
 
-// newPlan assigns tests to machines. The ideal time is the end if every package could be cut at any point. A package that
-// alone takes longer than the ideal time is cut into groups of its tests. Then newPlan cuts the longest package of the
-// machine that ends last, again and again, as long as the plan ends 1 % sooner.
+// newPlan assigns tests to machines. The ideal time is the end if every package could be cut at any point. A package
+// that alone takes longer than the ideal time is cut into groups of its tests. Then newPlan cuts the longest package
+// of the machine that ends last, again and again, as long as the plan ends 1 % sooner.
 func newPlan(suites []suite, machines []machine) (plan, error) {
 	p := packed{suites, machines, ones(len(suites)), skew.Policy{Refine: true}}
 	best, err := p.assign()
@@ -151,7 +152,8 @@ func (p *packed) longest(of plan) (suite, pieces int) {
 	return -1, 0
 }
 
-// add adds a piece of a package to the shard. If the shard already has a piece of the package, the two pieces become one.
+// add adds a piece of a package to the shard. If the shard already has a piece of the package, the two pieces become
+// one.
 func (s *shard) add(p part) {
 	at := slices.IndexFunc(s.parts, func(q part) bool { return q.suite == p.suite })
 	if at < 0 {
@@ -182,8 +184,8 @@ func (s *shard) finish() {
 	s.end = s.start + max(float64(sum*s.factor)/s.width, float64(longest*s.factor))
 }
 
-// rests chooses for each package that is cut the part that runs all tests which no other part names. It is the part with
-// most tests of the package, because then the fewest tests must be named in -skip.
+// rests chooses for each package that is cut the part that runs all tests which no other part names. It is the part
+// with most tests of the package, because then the fewest tests must be named in -skip.
 func (p *plan) rests() {
 	most := map[*suite]*part{}
 	cut := map[*suite][]*part{}

@@ -27,8 +27,9 @@ func (s *shard) calls(flags []string) (calls [][]string) {
 	return calls
 }
 
-// pattern returns the flag of go test that selects the tests of the part, with their subtests. If a package is cut, one of
-// its parts uses -skip with the tests of the other parts. So a test that the history does not know runs in this part.
+// pattern returns the flag of go test that selects the tests of the part, with their subtests. If a package is cut,
+// one of its parts uses -skip with the tests of the other parts. So a test that the history does not know runs in
+// this part.
 func (p *part) pattern() string {
 	flag, tests := "-run", p.tests
 	if p.rest {
@@ -42,7 +43,8 @@ func (p *part) pattern() string {
 	return flag + "=^(" + strings.Join(names, "|") + ")$"
 }
 
-// script returns a line of shell that runs the shard. Its calls run side by side, and a failed call does not stop the others.
+// script returns a line of shell that runs the shard. Its calls run side by side, and a failed call does not stop the
+// others.
 func (s *shard) script(flags []string) string {
 	begin, end := "", ""
 	calls := s.calls(flags)
@@ -127,10 +129,12 @@ func printJSON(out io.Writer, r *report) error {
 	}{rounded(r.seconds), rounded(r.earliest), rounded(r.floor), r.longest.pkg, r.longest.test, r.enough, rows})
 }
 
-// notable is the factor above which the text names a slow machine: it takes over 1.1 times the time of the average machine.
+// notable is the factor above which the text names a slow machine: it takes over 1.1 times the time of the average
+// machine.
 const notable = 1.1
 
-// printText prints the plan for people: a line for each shard, then the times and the number of machines that is enough.
+// printText prints the plan for people: a line for each shard, then the times and the number of machines that is
+// enough.
 func printText(out io.Writer, r *report) error {
 	guessed := 0
 	for _, s := range r.suites {

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// goCommand returns a call of the go command that leaves no process behind. When its context ends, the tests get SIGQUIT, so
-// that they print their goroutines. After grace, the whole process group is killed.
+// goCommand returns a call of the go command that leaves no process behind. When its context ends, the tests get
+// SIGQUIT, so that they print their goroutines. After grace, the whole process group is killed.
 func goCommand(ctx context.Context, args ...string) *exec.Cmd {
 	c := exec.CommandContext(ctx, "go", args...)
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

@@ -87,8 +87,8 @@ func (h *host) record(into *history, file, id, kind string, wall time.Duration) 
 	return into.save(file)
 }
 
-// spread returns the distribution of the times of packages, each divided by the median of the package. It returns nil if no
-// package has several runs.
+// spread returns the distribution of the times of packages, each divided by the median of the package. It returns nil
+// if no package has several runs.
 func (m *model) spread() estimate.Distribution {
 	var e estimate.Empirical
 	for _, n := range sortedNames(m.samples) {

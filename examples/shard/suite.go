@@ -55,10 +55,10 @@ func (m *model) suites(sources []source) ([]suite, error) {
 	return all, err
 }
 
-// guess guesses the time of a package that the history does not know. It finds the known packages that are most alike, with
-// package knn, by the logarithms of the number of tests and of the number of their lines. Because of the logarithms, the
-// distance from 1 to 2 tests is the distance from 2 to 4. If the files of the package are not known, the guess is the median
-// of all known packages. If no package is known at all, the guess is perLine for each line.
+// guess guesses the time of a package that the history does not know. It finds the known packages that are most
+// alike, with package knn, by the logarithms of the number of tests and of the number of their lines. Because of the
+// logarithms, the distance from 1 to 2 tests is the distance from 2 to 4. If the files of the package are not known,
+// the guess is the median of all known packages. If no package is known at all, the guess is perLine for each line.
 type guess struct {
 	like  *knn.Regressor
 	known []float64
@@ -106,9 +106,9 @@ func (g *guess) of(s source) (float64, error) {
 	return math.Expm1(p.Mean()) / 1000, err
 }
 
-// doubt guesses the time of each known package from the other packages, and compares the guess with the known time. It
-// returns the median factor by which such a guess is wrong, and the median factor if the guess is the median of all packages.
-// Both are 0 if fewer than seven packages are known.
+// doubt guesses the time of each known package from the other packages, and compares the guess with the known time.
+// It returns the median factor by which such a guess is wrong, and the median factor if the guess is the median of
+// all packages. Both are 0 if fewer than seven packages are known.
 func doubt(sources []source, all []suite) (guessed, usual float64, err error) {
 	var by, against []float64
 	for i := range all {
@@ -133,8 +133,8 @@ func doubt(sources []source, all []suite) (guessed, usual float64, err error) {
 	return median(by), median(against), nil
 }
 
-// suite returns a package with the times in the history. Tests that no longer exist are left out. A test that the history
-// does not know takes the median time of the tests of the package.
+// suite returns a package with the times in the history. Tests that no longer exist are left out. A test that the
+// history does not know takes the median time of the tests of the package.
 func (m *model) suite(s source) suite {
 	all := suite{pkg: s.path, share: 1}
 	is := map[string]bool{}

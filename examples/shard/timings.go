@@ -51,8 +51,8 @@ func (t *timings) busy() (sum float64) {
 	return sum
 }
 
-// digest returns the name of a run for which the user gives no name. It is a hash of the times, so that the same log always
-// has the same name.
+// digest returns the name of a run for which the user gives no name. It is a hash of the times, so that the same log
+// always has the same name.
 func (t *timings) digest() string {
 	h := fnv.New64a()
 	for _, n := range sortedNames(t.times) {
@@ -71,7 +71,8 @@ func sortedNames[V any](m map[name]V) []name {
 	return names
 }
 
-// String returns the form in the history: seconds, rounded to milliseconds, then an exclamation mark if the test failed.
+// String returns the form in the history: seconds, rounded to milliseconds, then an exclamation mark if the test
+// failed.
 func (t took) String() string {
 	text := strconv.FormatFloat(math.Round(t.seconds*1000)/1000, 'f', -1, 64)
 	if t.failed {
@@ -171,8 +172,8 @@ func (e *events) take(v event) {
 	}
 }
 
-// opens keeps the list of packages that have begun and not ended. Before Go 1.20, packages had no start event, so an event
-// of a test also shows that its package has begun.
+// opens keeps the list of packages that have begun and not ended. Before Go 1.20, packages had no start event, so an
+// event of a test also shows that its package has begun.
 func (e *events) opens(n name, action string) {
 	switch {
 	case n.test != "", action == "start", action == "run":

@@ -24,8 +24,8 @@ type calibration struct {
 	verdict  verdict
 }
 
-// reading keeps the policies that read the remaining time (t_rem) as a distribution. Other policies have no prediction to
-// compare with the truth.
+// reading keeps the policies that read the remaining time (t_rem) as a distribution. Other policies have no
+// prediction to compare with the truth.
 func reading(entries []compare.Entry) ([]compare.Entry, error) {
 	entries = slices.DeleteFunc(entries, func(e compare.Entry) bool { return !rules.Describe(e.Policy).Has(rules.Left) })
 	if len(entries) == 0 {

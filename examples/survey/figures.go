@@ -42,8 +42,8 @@ func (c *comparison) replay(_ io.Writer, name string, entries []compare.Entry, p
 	return nil
 }
 
-// write writes a table for each policy, with a row for each log and a column for each model of progress. Below the table
-// is the number of cells in which the policy does harm.
+// write writes a table for each policy, with a row for each log and a column for each model of progress. Below the
+// table is the number of cells in which the policy does harm.
 func (c *comparison) write(w io.Writer) {
 	models := strings.Split(c.models, ",")
 	for i, e := range c.entries {

@@ -50,7 +50,8 @@ func TestDirectoryIsOneLine(t *testing.T) {
 	assert.Equal(t, 2, strings.Count(w.String(), "Of 1 cells "))
 }
 
-// If no progress is recorded in a log, its cell of the model recorded is empty: the cell of typical has the same figures.
+// If no progress is recorded in a log, its cell of the model recorded is empty: the cell of typical has the same
+// figures.
 func TestRecordedWhereThereIs(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "log")

@@ -17,7 +17,8 @@
 //
 // A log is a file or a directory. All logs of a directory are one row of the tables.
 //
-// As in a host that has run for a while, a phase knows the experience of the earlier phases of its kind: how progress runs.
+// A phase knows the experience of the earlier phases of its kind: how progress runs. It is the same in a
+// host that has run for a while.
 package main
 
 import (
@@ -139,7 +140,8 @@ func run(args []string, w io.Writer) error {
 	return nil
 }
 
-// batch returns the flags of the survey of a job queue. Policies beside the default are included only if -policies is given.
+// batch returns the flags of the survey of a job queue. Policies beside the default are included only if -policies is
+// given.
 func (o options) batch(flags *flag.FlagSet) queues {
 	q := queues{scenarios: o.small.cells, seeds: o.seeds}
 	flags.Visit(func(f *flag.Flag) {

@@ -106,7 +106,8 @@ phase/the time that one phase in a hundred exceeds/slot time.
 - slower than the good: more than a point slower than the good machines alone. in waves: in worlds of more tasks than slots.
 `
 
-// line writes a cell. The last column marks the faults of the default, or of the first player if the default does not play.
+// line writes a cell. The last column marks the faults of the default, or of the first player if the default does not
+// play.
 func line(w io.Writer, c *worlds.Cell, players []worlds.Player) {
 	judged := max(slices.IndexFunc(players, func(p worlds.Player) bool { return p.Name == "default" }), 0)
 	fmt.Fprintf(w, "| %s | %v |", c.World.Name, c.Model)
@@ -146,8 +147,9 @@ func share(s worlds.Share) string {
 	return fmt.Sprintf("%.1f/%.1f", s.Time, s.Slots)
 }
 
-// players returns the players of the table. The first are the default without and with a record of the machines, unless the
-// flag -policies lists the default. The others are the policies of the flag, with the defaults of their papers.
+// players returns the players of the table. The first are the default without and with a record of the machines,
+// unless the flag -policies lists the default. The others are the policies of the flag, with the defaults of their
+// papers.
 func (o small) players() ([]worlds.Player, error) {
 	names := profiles(o.policies)
 	var players []worlds.Player
@@ -189,7 +191,8 @@ func profiles(text string) (all []string) {
 	return all
 }
 
-// chosen returns the cells of the list with names that match the expression. A name is the world, a space and the model.
+// chosen returns the cells of the list with names that match the expression. A name is the world, a space and the
+// model.
 func (o small) chosen() (cells []worlds.Cell, err error) {
 	match, err := regexp.Compile(o.cells)
 	if err != nil {

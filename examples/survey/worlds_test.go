@@ -35,7 +35,8 @@ func TestWorldsNoise(t *testing.T) {
 	assert.Contains(t, table("-list", "all", "-cells", "^25 % attempts 3x/2w noisy"), "\n| 25 % attempts 3x/2w | noisy |")
 }
 
-// The flag -set chooses cells and seeds. The default has the column at its place in -policies, and the marks are about it.
+// The flag -set chooses cells and seeds. The default has the column at its place in -policies, and the marks are
+// about it.
 func TestWorldsSets(t *testing.T) {
 	var b bytes.Buffer
 	args := []string{"-worlds", "-seeds", "1", "-policies", "reference,default", "-cells", "hang", "-set"}

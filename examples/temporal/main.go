@@ -1,5 +1,5 @@
-// Command temporal counts words in a small Temporal cluster under several straggler-mitigation policies, and prints the time
-// and the wasted slot time under each policy.
+// Command temporal counts words in a small Temporal cluster under several straggler-mitigation policies, and prints
+// the time and the wasted slot time under each policy.
 //
 //	go run . [flags]
 //

@@ -20,8 +20,8 @@ const dolly = "dolly"
 // budget.
 var policies = []string{"none", "naive", "late,min-age=1s", "mantri", "default", dolly}
 
-// cloning tells Dolly that one host in four is slow, which is true here, and that clones may use half of the slots. In the
-// paper, many jobs share a cluster, and the budget is 5 % of its slots.
+// cloning tells Dolly that one host in four is slow, which is true here, and that clones may use half of the slots.
+// In the paper, many jobs share a cluster, and the budget is 5 % of its slots.
 var cloning = &fanout.Clone{Config: clone.Config{BudgetShare: 0.5}, Straggler: 0.25}
 
 // optionsOf returns the options of a fan-out under a policy.

@@ -120,8 +120,8 @@ func (st *stage) run(ctx context.Context, policy string, n int) (*outcome, error
 	return o, st.cluster.Replay(ctx, run, registerWorkflows)
 }
 
-// disturbSoon causes the trouble of the scenario after half of the time of a map. It returns a function that waits for the
-// trouble and repairs it.
+// disturbSoon causes the trouble of the scenario after half of the time of a map. It returns a function that waits
+// for the trouble and repairs it.
 func (st *stage) disturbSoon() (repair func() error) {
 	if st.disturb == nil {
 		return func() error { return nil }
@@ -182,8 +182,8 @@ func (st *stage) measure(ctx context.Context, o *outcome, run client.WorkflowRun
 	return nil
 }
 
-// attempts waits until all attempts of a run have ended, so that no attempt uses a slot of the next run, and returns them.
-// The attempts of a killed host ended with the host.
+// attempts waits until all attempts of a run have ended, so that no attempt uses a slot of the next run, and returns
+// them. The attempts of a killed host ended with the host.
 func (st *stage) attempts(run string) (all []wordcount.Attempt, err error) {
 	for patience := time.Now().Add(10 * time.Second); ; time.Sleep(50 * time.Millisecond) {
 		all = all[:0]

@@ -105,7 +105,8 @@ func (o *outcome) rows() (slots []row) {
 	return slots
 }
 
-// first reports whether an attempt is the first of its task. The name of an attempt is the task, a dot and a number from 1.
+// first reports whether an attempt is the first of its task. The name of an attempt is the task, a dot and a number
+// from 1.
 func first(a wordcount.Attempt) bool {
 	_, number, _ := strings.Cut(a.Name, ".")
 	return strings.HasPrefix(number, "0-")

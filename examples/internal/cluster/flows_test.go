@@ -158,8 +158,8 @@ func TestAFlowThatEndsLeavesTheOthersTheirPlaces(t *testing.T) {
 	assert.InDelta(t, 1+70+5, s.result.End.Seconds(), 0.01)
 }
 
-// What limits a reader is shared by the flows that it still has: three quarters of 100 bytes come from one rack, a quarter
-// from the other, 10 a second in all.
+// What limits a reader is shared by the flows that it still has: three quarters of 100 bytes come from one rack, a
+// quarter from the other, 10 a second in all.
 func TestAFlowThatEndsLeavesItsSpeedToTheOthers(t *testing.T) {
 	r := run(t, Config{
 		Machines: []Machine{

@@ -44,7 +44,7 @@ func (s *sim) nearest(id, machine int32) (int32, int8) {
 			return t, 1
 		}
 	}
-	// Those to be run once more go first: their phase waits for them.
+	// Tasks that run again are first, because their phase waits for them.
 	for i := 0; i < len(p.again); i++ {
 		t := p.again[i]
 		if s.tasks[t].owed == 0 {

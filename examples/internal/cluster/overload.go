@@ -11,7 +11,7 @@ import (
 
 // overload finds, once a second, the machines on which a job with a deadline is much later than on its other
 // machines, by packages laxity and laxity/outlier. Such a machine gets no more tasks of the job. Tasks that wait for
-// it may go elsewhere, if fewer of them are late then [DynamicShare §3.3].
+// such a machine may go elsewhere, if this makes fewer tasks late [DynamicShare §3.3].
 type overload struct {
 	detector *outlier.Detector
 	named    [][]int32 // overloaded machines of each job

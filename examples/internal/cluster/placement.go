@@ -61,7 +61,8 @@ func newLinks(s *sim) (*links, error) {
 	return l, err
 }
 
-// nominal returns the capacities of the links. If capacities are to be learned, each is the best of them.
+// nominal returns the capacities of the links. If capacities are to be learned, each capacity is the largest capacity
+// of all links.
 func (l *links) nominal(s *sim) (up, down []float64) {
 	for _, r := range s.c.Racks {
 		if l != nil {

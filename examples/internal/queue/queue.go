@@ -36,7 +36,7 @@ type job struct {
 	share  float64 // reported progress
 	asOf   time.Duration
 	lost   bool // the coordinator has marked it as lost
-	life   int // life of the worker when the job began
+	life   int  // life of the worker when the job began
 }
 
 const anyWorker = -1

@@ -100,8 +100,8 @@ func TestPageInBrowser(t *testing.T) {
 	assert.Empty(t, complaints())
 }
 
-// A picture tells which bar stands out, and by the keyboard of every other: the slowest task's host and cause are one step
-// away.
+// A picture tells which bar stands out, and by the keyboard of every other: the slowest task's host and cause are one
+// step away.
 func TestBarsAnswer(t *testing.T) {
 	r := sample(t)
 	first := r.Schedules[0].Before

@@ -174,8 +174,6 @@ type Cloning struct {
 type Phase struct {
 	ID  int    `json:"phase"` // number of the phase for -explain and -list
 	Job string `json:"job"`
-	// Name is the name of the task in the log, Host the machine of the attempt, and Bytes the size of its input, if
-	// they are known.
 	Name  string  `json:"name"`
 	Tasks int     `json:"tasks"`
 	Slots int     `json:"slots"`
@@ -213,7 +211,8 @@ type Bar struct {
 	Start float64 `json:"start"`
 	End   float64 `json:"end"`
 	Kind  string  `json:"kind"` // "task", "straggler", "copy", "failed" or "killed"
-	// Name is what the log calls the task; Host ran it, and it read Bytes, as far as that is known.
+	// Name is the name of the task in the log, Host the machine of the attempt, and Bytes the size of its input, if
+	// they are known.
 	Name  string  `json:"name"`
 	Host  string  `json:"host,omitempty"`
 	Bytes float64 `json:"bytes,omitempty"`

@@ -35,7 +35,8 @@ func elements(t *testing.T, svg []byte) (of map[string]int, text string) {
 	}
 }
 
-// A picture has one bar for each attempt, two sentences with the times, and a legend of the kinds of bars that it shows.
+// A picture has one bar for each attempt, two sentences with the times, and a legend of the kinds of bars that it
+// shows.
 func TestPicture(t *testing.T) {
 	r := &Report{Schedules: []Schedule{{
 		Policy: "mantri", Lanes: 2,

@@ -121,7 +121,8 @@ func (r *Report) table(w io.Writer) error {
 	return nil
 }
 
-// change writes a reduction as a change, such as "-20.0%", and its spread over the seeds if that is at least 0.05 points.
+// change writes a reduction as a change, such as "-20.0%", and its spread over the seeds if that is at least 0.05
+// points.
 func (f Figure) change() string {
 	if spread := max(f.High-f.Mean, f.Mean-f.Low); spread >= 0.0005 {
 		return fmt.Sprintf("%s ±%.1f", Change(f.Mean), 100*spread)

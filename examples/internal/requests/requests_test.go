@@ -103,7 +103,8 @@ func TestBudgetsHoldCopiesHarmless(t *testing.T) {
 		bound.Budget = &tracker.BudgetConfig{}
 		byAge := run(t, bound)
 		assert.LessOrEqual(t, byAge.Mean, without, "load %v", load)
-		// Beyond its rate the budget allows a copy while none runs: these, one after the other, fill one server at most.
+		// Beyond its rate the budget allows a copy while none runs: these, one after the other, fill one server at
+		// most.
 		oneServer := float64(byAge.Requests) / (load * float64(plain.Servers))
 		assert.LessOrEqual(t, float64(byAge.Copies), float64(byAge.Requests)/10+3+oneServer, "the budget's rate, and one copy at a time")
 

@@ -8,8 +8,8 @@ import (
 // Fault is a kind of error in a log, such as an attempt without a start time. A fault never stops the reading of a log.
 type Fault uint8
 
-// The kinds of faults. For the first group, up to Housework, a part of the log was dropped. For the second group, a value
-// of an attempt or phase became unknown or was guessed, and the rest of the attempt or phase was kept.
+// The kinds of faults. For the first group, up to Housework, a part of the log was dropped. For the second group, a
+// value of an attempt or phase became unknown or was guessed, and the rest of the attempt or phase was kept.
 const (
 	Broken     Fault = iota // a line or object that is not JSON, or not a record of this format
 	HalfLast                // the last line or object stops before its end

@@ -91,7 +91,8 @@ func fuzzFormat(f *testing.F, seeds ...string) {
 	})
 }
 
-// checkCounts checks that nothing appears from nowhere: what was kept, passed over and dropped adds up to what was read.
+// checkCounts checks that nothing appears from nowhere: what was kept, passed over and dropped adds up to what was
+// read.
 func checkCounts(t *testing.T, log *trace.Log, data []byte) {
 	t.Helper()
 	attempts, passed := 0, 0

@@ -19,7 +19,8 @@ type sample struct {
 	text string
 	// most is how many attempts are in one record.
 	most int
-	// breaks says that a record ends with its line and by nothing else, so that the break between two is in both of them.
+	// breaks says that a record ends with its line and by nothing else, so that the break between two is in both of
+	// them.
 	breaks bool
 	// heading says that the first line tells what the others mean: a mistake in it is an error or costs them all.
 	heading bool

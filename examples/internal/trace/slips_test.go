@@ -232,7 +232,8 @@ func TestAttemptsOfOneNumber(t *testing.T) {
 	assert.Equal(t, 1, log.Faults[trace.SameNumber], "of a table, too")
 }
 
-// A log that stops while packages run says so. A test that did not end is no such sign if its package ended: it panicked.
+// A log that stops while packages run says so. A test that did not end is no such sign if its package ended: it
+// panicked.
 func TestAGoTestLogThatStopsHalfway(t *testing.T) {
 	event := func(action, pkg, test string) string {
 		return fmt.Sprintf(`{"Time":"2026-03-01T10:00:00Z","Action":%q,"Package":%q,"Test":%q}`+"\n", action, pkg, test)

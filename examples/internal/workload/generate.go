@@ -22,7 +22,8 @@ const (
 	medianSeconds      = 60   // choice: the median task of the median phase
 	sigmaSeconds       = 0.7  // choice
 
-	// 25 % of phases have more than 15 % of outliers, tasks over 1.5 times the median [Mantri §4.1]; exponential is a choice.
+	// 25 % of phases have more than 15 % of outliers, tasks over 1.5 times the median [Mantri §4.1]; exponential is a
+	// choice.
 	outlierShare, outlierPhases = 0.15, 0.25
 	mildOutliers                = 0.8             // are 1.5 to 2.5 times the median, uniformly [Mantri §4.1]
 	heavyOutliers               = 0.1             // are over 10 times the median [Mantri §4.1]

@@ -1,5 +1,5 @@
-// Command demo starts a Slurm cluster of four nodes on this host, counts words in 64 tasks on it under several policies, and
-// prints the time under each policy. It needs root, and Debian's packages slurm-wlm and munge.
+// Command demo starts a Slurm cluster of four nodes on this host, counts words in 64 tasks on it under several
+// policies, and prints the time under each policy. It needs root, and Debian's packages slurm-wlm and munge.
 package main
 
 import (

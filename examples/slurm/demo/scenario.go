@@ -14,8 +14,8 @@ import (
 	"github.com/straggler-go/straggler/restart/engine/slurm/array"
 )
 
-// The tasks of the demonstration are short: a task of ten slices takes 4 s. The times of policies for tasks of minutes are
-// scaled to such tasks below.
+// The tasks of the demonstration are short: a task of ten slices takes 4 s. The times of policies for tasks of
+// minutes are scaled to such tasks below.
 const (
 	fastPace = 400 * time.Millisecond // time of a slice on a good node
 	slowPace = 10 * fastPace

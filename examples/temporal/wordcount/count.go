@@ -19,8 +19,8 @@ type Counts map[string]int
 // buffer is the number of bytes of a text that are in memory at once, and the length of the longest word.
 const buffer = 16 << 10
 
-// CountWords adds the words of a text to the counts. Spaces separate words. Punctuation at a word, and upper and lower case,
-// make no difference.
+// CountWords adds the words of a text to the counts. Spaces separate words. Punctuation at a word, and upper and
+// lower case, make no difference.
 func (c Counts) CountWords(text io.Reader) error {
 	seen := map[string]*int{} // counts through a pointer: only a new word allocates
 	in := bufio.NewScanner(text)

@@ -36,7 +36,8 @@ func newDisk(ctx context.Context, bytesPerSecond float64, silent bool) *disk {
 	d := &disk{
 		ctx: ctx, limit: rate.NewLimiter(rate.Limit(bytesPerSecond), ahead),
 		block: max(1, int(bytesPerSecond*blockTime.Seconds())),
-		// Tasks that begin together report at different times, because the server handles the reports of a workflow in turn.
+		// Tasks that begin together report at different times, because the server handles the reports of a workflow
+		// in turn.
 		reported: time.Now().Add(rand.N(reportEvery)), silent: silent,
 	}
 	d.limit.AllowN(time.Now(), ahead) // at the start, no data was read ahead

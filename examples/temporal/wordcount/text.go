@@ -12,8 +12,8 @@ import (
 // vocabulary is the number of different words in the texts.
 const vocabulary = 10000
 
-// Generate writes a text file for each of the sizes, in bytes, to dir, and returns the names of the files. The frequencies of
-// the words follow a power law, as in a natural language. The same seed gives the same text.
+// Generate writes a text file for each of the sizes, in bytes, to dir, and returns the names of the files. The
+// frequencies of the words follow a power law, as in a natural language. The same seed gives the same text.
 func Generate(dir string, sizes []int, seed uint64) ([]string, error) {
 	random := rand.New(rand.NewPCG(seed, 0))
 	frequency := rand.NewZipf(random, 1.2, 4, vocabulary-1)

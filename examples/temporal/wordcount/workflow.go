@@ -99,8 +99,8 @@ func reduceTasks(job Job, mapped []MapOutput) []fanout.Task {
 	return tasks
 }
 
-// Check compares the answer with a direct count, word by word. It returns a line for each difference; nil if the answer is
-// right.
+// Check compares the answer with a direct count, word by word. It returns a line for each difference; nil if the
+// answer is right.
 func (a Answer) Check(want Counts) ([]string, error) {
 	got, err := fromFiles(a.Files, Counts.Add)
 	if err != nil {

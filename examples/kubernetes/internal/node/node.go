@@ -1,5 +1,5 @@
-// Package node simulates a kubelet for a demonstration. It runs the first container of each pod as a process, writes the
-// status of the pod, and renews the lease of its node. It needs no container runtime, no cgroup and no root.
+// Package node simulates a kubelet for a demonstration. It runs the first container of each pod as a process, writes
+// the status of the pod, and renews the lease of its node. It needs no container runtime, no cgroup and no root.
 package node
 
 import (
@@ -122,9 +122,9 @@ func (n *Node) keepLease(ctx context.Context) {
 	}
 }
 
-// period is the time from one stop of a slow process to the next. It is longer than a sleep of the workload, or a sleep would
-// end while the process is stopped, and cost nothing. At most one sleep may end in each period, or the node would be only half
-// as slow. So the process runs for less than its share of the period.
+// period is the time from one stop of a slow process to the next. It is longer than a sleep of the workload, or a
+// sleep would end while the process is stopped, and cost nothing. At most one sleep may end in each period, or the
+// node would be only half as slow. So the process runs for less than its share of the period.
 const (
 	period = 500 * time.Millisecond
 	less   = 10 * time.Millisecond

@@ -1,6 +1,6 @@
-// Package plane starts the control plane of Kubernetes on the loopback interface. etcd runs in this process. kube-apiserver,
-// kube-controller-manager and kube-scheduler run as three further processes of this program, because each installs a signal
-// handler, which a process may do only once.
+// Package plane starts the control plane of Kubernetes on the loopback interface. etcd runs in this process.
+// kube-apiserver, kube-controller-manager and kube-scheduler run as three further processes of this program, because
+// each installs a signal handler, which a process may do only once.
 package plane
 
 import (
@@ -30,7 +30,8 @@ import (
 // Token is the token of the only user, who may do everything.
 const Token = "demo"
 
-// Component runs a part of the control plane in this process if the first argument is its name. It reports whether it did.
+// Component runs a part of the control plane in this process if the first argument is its name. It reports whether it
+// did.
 func Component(args []string) (was bool, err error) {
 	if len(args) == 0 {
 		return false, nil

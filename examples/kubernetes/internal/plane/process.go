@@ -10,8 +10,8 @@ import (
 // Process is a further process of this program, which runs another part. It ends when this process ends.
 type Process struct{ cmd *exec.Cmd }
 
-// Spawn starts this program again with the arguments. The first argument is the part to run, and the name of its log in the
-// directory.
+// Spawn starts this program again with the arguments. The first argument is the part to run, and the name of its log
+// in the directory.
 func Spawn(dir string, args ...string) (*Process, error) {
 	self, err := os.Executable()
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package cluster runs a Slurm cluster on one host for a demonstration or a test: munged, slurmctld and some slurmd from
-// Debian's packages, with a key, a configuration and ports of their own, everything below one directory, on the
+// Package cluster runs a Slurm cluster on one host for a demonstration or a test: munged, slurmctld and some slurmd
+// from Debian's packages, with a key, a configuration and ports of their own, everything below one directory, on the
 // loopback interface only. Each node is a PID namespace, so that killing a node kills all that runs on it, at once.
 package cluster
 

@@ -34,8 +34,8 @@ type Host struct {
 	Address string
 }
 
-// RunHost runs a host if this process was started as a host, and then never returns. Call it first in main and in TestMain.
-// The function serve returns the worker of the host, which polls the task queue with the name of the host.
+// RunHost runs a host if this process was started as a host, and then never returns. Call it first in main and in
+// TestMain. The function serve returns the worker of the host, which polls the task queue with the name of the host.
 func RunHost(serve func(client.Client, Host) (worker.Worker, error)) {
 	spec, ok := os.LookupEnv(variable)
 	if !ok {
