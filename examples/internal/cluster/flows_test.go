@@ -97,7 +97,7 @@ func meeting(seed uint64, ways map[string]func(*Config)) (Config, string) {
 	return c, said
 }
 
-// A copy that is killed stops reading, and what begins in its place reads for itself.
+// A killed attempt stops reading. The attempt that starts in its place reads everything itself.
 func TestFlowsBelongToCopiesThatRead(t *testing.T) {
 	seeds := uint64(1000)
 	if !testing.Short() {

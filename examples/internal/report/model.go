@@ -172,8 +172,8 @@ type Cloning struct {
 
 // Phase is a phase, with its times without action and under the policies.
 type Phase struct {
-	ID  int    `json:"phase"` // number of the phase for -explain and -list
-	Job string `json:"job"`
+	ID    int     `json:"phase"` // number of the phase for -explain and -list
+	Job   string  `json:"job"`
 	Name  string  `json:"name"`
 	Tasks int     `json:"tasks"`
 	Slots int     `json:"slots"`

@@ -60,7 +60,7 @@ func TestPicture(t *testing.T) {
 	assert.ErrorContains(t, new(Report).SVG(&out), "nothing to draw")
 }
 
-// A picture is drawn of a report whose names are hostile, and under a policy that saves nothing.
+// A picture can be drawn of hostile names, and of a policy that saves nothing.
 func TestPictureOfAnything(t *testing.T) {
 	r := sample(t)
 	require.NotEmpty(t, r.Schedules)

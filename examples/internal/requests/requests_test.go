@@ -87,9 +87,9 @@ func TestCalledBackCopiesTakeAsLongAsTheoryHasIt(t *testing.T) {
 	assert.InEpsilon(t, want, run(t, twice(c)).Mean, 0.03)
 }
 
-// Nobody calls copies back here, so each is work for others. Sent by a percentile of age, to whatever queue, they help
-// at low load and hurt at high load. With the library's budgets, and a slot that is an idle server, they help where
-// there is room and do no harm where there is none.
+// Here, copies are not cancelled, so each copy is work for other requests. If copies are sent by
+// a percentile of age, to any queue, they help at low load and do harm at high load. With the library's budgets, and
+// with a copy only if a server is idle, copies help if there is room, and otherwise do no harm.
 func TestBudgetsHoldCopiesHarmless(t *testing.T) {
 	for _, load := range []float64{0.1, 0.5, 0.9} {
 		plain := hiccups(load)

@@ -57,7 +57,7 @@ func TestJoin(t *testing.T) {
 	}
 }
 
-// What does not meet in time, or has the same tasks, is another run.
+// A log whose times do not meet, or with the same tasks, is another run.
 func TestJoinKeepsRunsApart(t *testing.T) {
 	for name, line := range map[string]func(w, k int) string{
 		"a day later": func(w, k int) string {

@@ -107,7 +107,7 @@ func samples() map[string]sample {
 	}
 }
 
-// held lists the attempts of a log, by what makes each of a sample's different.
+// held lists the attempts of a log, by the values in which the attempts of a sample differ.
 func held(log *trace.Log) map[string]bool {
 	all := map[string]bool{}
 	for _, p := range log.Phases {

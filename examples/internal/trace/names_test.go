@@ -97,7 +97,7 @@ func TestUnits(t *testing.T) {
 	}
 }
 
-// A task number, or a declared number of tasks, that is absurd makes nobody hold millions of tasks.
+// An absurd number of a task, or an absurd declared number of tasks, does not make a reader store millions of tasks.
 func TestFarTaskNumbers(t *testing.T) {
 	log := read(t, `{"phase":"p","task":16777215,"start":0}`+"\n"+`{"phase":"p","task":7,"start":1}`+"\n"+`{"phase":"p","task":16777215,"start":2}`+"\n"+
 		`{"phase":"q","tasks":16777215}`+"\n"+`{"phase":"q","task":9,"start":0}`+"\n"+`{"phase":"r","tasks":200000}`)

@@ -12,7 +12,7 @@ import (
 	"github.com/straggler-go/straggler/examples/internal/trace"
 )
 
-// Only what is written as an integer is a number: names with a dot, a leading zero or an exponent are names.
+// Only a text in the form of an integer is a number: texts with a dot, a leading zero or an exponent are names.
 func TestDottedNamesAreNames(t *testing.T) {
 	var text strings.Builder
 	for _, task := range []string{`"1.1"`, `"1.2"`, `"1.9"`, `"01"`, `"1"`, `3.7`, `3`, `3e0`} {
@@ -36,7 +36,7 @@ func TestGapsInventNoTasks(t *testing.T) {
 	assert.Equal(t, 200, log.Phases[0].Tasks)
 }
 
-// A number in quotes is a number; what is none is not 0.
+// A number in quotes is a number. A text that is not a number is not read as 0.
 func TestTextsInTimelines(t *testing.T) {
 	log := read(t, `[{"name":"f","ph":"X","pid":1,"tid":1,"ts":"1700000000000000","dur":"5000000"}]`)
 	a := log.Phases[0].Attempts[0]
@@ -49,7 +49,7 @@ func TestTextsInTimelines(t *testing.T) {
 	}
 }
 
-// What did not run is counted by what it is, and said.
+// Tasks that did not run are counted by kind, and the report tells the user.
 func TestWhatDidNotRun(t *testing.T) {
 	for text, want := range map[string]map[string]int{
 		`{"id":{"testResult":{"label":"//a"}},"aborted":{"reason":"INCOMPLETE"}}`:          {"aborted results": 1},
