@@ -121,7 +121,7 @@ func show(out io.Writer, c cluster.Config, r cluster.Result, o options) error {
 	fmt.Fprintf(t, "data\t%.1f %% of the maps on a machine with their block, %.1f %% in a rack with their block\n", 100*s.Local, 100*s.Rack)
 	fmt.Fprintf(t, "copies\t%d copies and %d restarts, %d of them won; %d copies killed as not worth their slot\n",
 		r.Speculative, r.Restarted, r.Won, r.Pruned)
-	fmt.Fprintf(t, "clones\t%d phases cloned, %d not cloned because no budget was left\n", r.Cloned, r.Refused)
+	fmt.Fprintf(t, "clones\t%d phases cloned, %d not cloned because the budget or the ceiling was reached\n", r.Cloned, r.Refused)
 	fmt.Fprintf(t, "outputs\t%d lost outputs computed again, %d read from a replica; %.1f %% of the bytes replicated\n",
 		r.Recomputed, r.Saved, 100*r.Replicated/max(1, r.Processed))
 	if o.disk > 0 {
