@@ -17,8 +17,8 @@ type Result struct {
 	// task. Preempted is the number of attempts killed for another pool, and SentBack of attempts killed because
 	// their input was lost.
 	Launched, Speculative, Won, Restarted, Pruned, Lost, Preempted, SentBack int
-	// Cloned is the number of cloned phases. Refused is the number of phases that were not cloned because no budget
-	// was left.
+	// Cloned is the number of cloned phases. Refused is the number of phases that were not cloned because
+	// the budget or the ceiling was reached.
 	Cloned, Refused int
 	// Used is the slot time of all attempts, by kind. Wasted is the slot time of attempts that did not end their
 	// task.
