@@ -1,6 +1,6 @@
-// Command asynq starts a Redis server and four workers of eight slots as processes, runs batches of 200 tasks on them
-// in which one thing or another goes wrong, and prints how long they took: by asynq as it is, and by package batch
-// under several policies. It needs Debian's package redis-server.
+// Command asynq compares plain asynq with package batch under several policies. It starts a Redis server and four
+// workers of eight slots as processes. Then it runs batches of 200 tasks in several scenarios, such as a slow worker,
+// and prints the times. It needs Debian's package redis-server.
 package main
 
 import (
@@ -25,10 +25,10 @@ import (
 func main() {
 	var c kit.Choice
 	c.Flags(flag.CommandLine)
-	kills := flag.Int("kills", 0, "instead: kill the process that runs a batch so many times, at random moments")
-	worker := flag.Int("worker", -1, "for the demonstration itself: be this worker")
+	kills := flag.Int("kills", 0, "instead of comparing policies, kill the process that runs a batch this `number` of times, at random moments")
+	worker := flag.Int("worker", -1, "for the demonstration itself: run the worker with this number")
 	one := flag.String("batch", "", "for the demonstration itself: run the batch of this name")
-	socket := flag.String("redis", "", "for the demonstration itself: where Redis listens")
+	socket := flag.String("redis", "", "for the demonstration itself: the socket of Redis")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -49,7 +49,7 @@ func main() {
 	}
 }
 
-// work is what a worker does. It takes from the plain queue, too.
+// work runs a worker. The worker also takes tasks of the plain queue.
 func work(at asynq.RedisClientOpt, host string) error {
 	w := batch.Worker{Redis: at, Name: host, Slots: slots, Interval: interval * 3 / 4}
 	c := w.Config()
@@ -63,6 +63,7 @@ func work(at asynq.RedisClientOpt, host string) error {
 	return asynq.NewServer(at, c).Run(mux)
 }
 
+// demo starts Redis and the workers, and runs the chosen scenarios.
 func demo(ctx context.Context, c kit.Choice, kills int) error {
 	picked, err := kit.Pick(c.Scenarios, scenarios, func(s scenario) string { return s.name })
 	if err != nil {
@@ -94,7 +95,7 @@ func demo(ctx context.Context, c kit.Choice, kills int) error {
 	return nil
 }
 
-// start starts Redis and the workers, which live no longer than the demonstration.
+// start starts Redis and the workers. They end with the demonstration.
 func (st *stage) start(ctx context.Context, dir string) (end func(), err error) {
 	var started []*exec.Cmd
 	end = func() {

@@ -23,7 +23,7 @@ import (
 	"github.com/straggler-go/straggler/restart/engine/asynq/batch"
 )
 
-// stage is Redis and the workers.
+// stage has the connection to Redis, on which the workers run.
 type stage struct {
 	at      asynq.RedisClientOpt
 	rdb     *redis.Client
@@ -34,14 +34,14 @@ type stage struct {
 // way is a way to run a batch.
 type way struct {
 	name   string
-	plain  bool // asynq as it is
-	silent bool // without progress
+	plain  bool // plain asynq, without package batch
+	silent bool // attempts report no progress
 	policy restart.Policy
 }
 
 const plainQueue = "plain"
 
-// policies has the rule that one writes first twice: as it is written, and as one tunes it.
+// policies has the naive rule twice: as a team writes it first, and as Spark's rule with tuned values.
 var policies = []string{
 	plainQueue, "none", "naive", "spark,quantile=0.1,multiplier=1.5,slow-rate=off", "default", "default/silent",
 }
@@ -56,14 +56,14 @@ func wayOf(name string) (w way, err error) {
 	return w, err
 }
 
-// outcome is one run.
+// outcome is the result of one run.
 type outcome struct {
 	seconds, used    float64
 	copies, restarts int
 	right            bool
 }
 
-// comparison is what the tables show.
+// comparison describes the columns of the tables.
 var comparison = kit.Comparison[outcome]{
 	Seconds: func(o outcome) float64 { return o.seconds },
 	Right:   func(o outcome) bool { return o.right },
@@ -129,7 +129,7 @@ func (st *stage) run(ctx context.Context, s scenario, w way, seed uint64) (o out
 	for i, j := range jobs {
 		o.right = o.right && answers[i] == j.answer()
 	}
-	time.Sleep(interval) // what was told to end notes its time
+	time.Sleep(interval) // attempts that are told to end need this time to record their slot time
 	o.used, _ = st.rdb.Get(ctx, usedKey).Float64()
 	return o, err
 }
@@ -140,7 +140,7 @@ func (st *stage) say(a engine.Action) {
 	}
 }
 
-// plain runs tasks by asynq as it is: one queue, a timeout, and retries.
+// plain runs the tasks with plain asynq: one queue, a timeout, and retries.
 func (st *stage) plain(ctx context.Context, all []*asynq.Task, answers map[int]string) error {
 	client := asynq.NewClientFromRedisClient(st.rdb)
 	for _, t := range all {
@@ -164,7 +164,7 @@ func (st *stage) plain(ctx context.Context, all []*asynq.Task, answers map[int]s
 	}
 }
 
-// runOne runs a batch in the process that is to be killed.
+// runOne runs a batch, in the process that kill kills.
 func runOne(ctx context.Context, at asynq.RedisClientOpt, name string) error {
 	jobs, all, work := scenarios[0].jobs(1, false)
 	out, err := batch.Run(ctx, at, name, all, batch.Options{
@@ -182,7 +182,7 @@ func runOne(ctx context.Context, at asynq.RedisClientOpt, name string) error {
 	return nil
 }
 
-// kill runs a batch whose process is killed time and again.
+// kill runs batches in a process that it kills at random moments and starts again, until it has killed kills times.
 func (st *stage) kill(ctx context.Context, kills int) error {
 	self, err := os.Executable()
 	if err != nil {

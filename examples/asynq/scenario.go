@@ -23,21 +23,21 @@ const (
 	slots    = 8
 	slowdown = 8
 	interval = 200 * time.Millisecond
-	timeout  = 30 * time.Second // of every attempt
+	timeout  = 30 * time.Second // timeout of each attempt
 )
 
-// scenario is what goes wrong with a batch of tasks of half a second to two.
+// scenario describes what goes wrong with a batch. Its tasks take half a second to two seconds.
 type scenario struct {
 	name, title string
-	untold      bool // how much the tasks have to do is not told
+	untold      bool // the policy does not know the sizes of the tasks
 }
 
 var scenarios = []scenario{
 	{name: kit.Slow, title: "One worker of four is 8 times slower"},
 	{name: "attempts", title: "5 % of the attempts are 8 times slower"},
-	{name: kit.Hang, title: "Four attempts hang for ever, two of them deaf to their context"},
-	{name: kit.Skew, title: "Five tasks have 5 times the data, and that is told"},
-	{name: kit.Untold, title: "Five tasks have 5 times the data, and how much a task has is not told", untold: true},
+	{name: kit.Hang, title: "Four attempts hang for ever, and two of them ignore the end of their context"},
+	{name: kit.Skew, title: "Five tasks have 5 times the data, and the policy knows it"},
+	{name: kit.Untold, title: "Five tasks have 5 times the data, and the policy does not know it", untold: true},
 	{name: kit.Clean, title: "Nothing is wrong"},
 }
 
@@ -46,14 +46,14 @@ type job struct {
 	Scenario string
 	Seed     uint64
 	Task     int
-	Silent   bool // its attempts don't say how far they are
+	Silent   bool // its attempts report no progress
 }
 
 func (j job) random(of uint64) *rand.Rand {
 	return rand.New(rand.NewPCG(j.Seed*1_000_003+uint64(j.Task), of))
 }
 
-// work is what the task reads.
+// work returns the amount of data of the task, which is also its mean time in seconds.
 func (j job) work() float64 {
 	w := 0.5 + 1.5*j.random(1).Float64()
 	if (j.Scenario == kit.Skew || j.Scenario == kit.Untold) && j.Task%40 == 7 {
@@ -62,7 +62,7 @@ func (j job) work() float64 {
 	return w
 }
 
-// takes is how long an attempt of the task takes on a host, and whether it hangs.
+// takes returns the time of an attempt of the task on a host, and whether the attempt hangs.
 func (j job) takes(attempt int, host string) (takes time.Duration, hangs bool) {
 	r := j.random(100 + uint64(attempt))
 	seconds := j.work() * math.Exp(0.1*r.NormFloat64())
@@ -81,17 +81,18 @@ func hostName(i int) string { return fmt.Sprint("host-", i) }
 func (j job) answer() string { return fmt.Sprintf("%s %d %d", j.Scenario, j.Seed, j.Task) }
 
 const (
-	usedKey = "demo:used" // seconds of slots
+	usedKey = "demo:used" // slot time in seconds
 	doneKey = "demo:done" // results of the tasks of the plain queue
 )
 
-// handler works as the tasks of a scenario do.
+// handler runs the tasks of a scenario.
 type handler struct {
 	rdb  *redis.Client
 	host string
 }
 
-// ProcessTask runs an attempt: of a batch, or of the plain queue, where attempts are asynq's retries.
+// ProcessTask runs an attempt of a batch or of the plain queue. In the plain queue, further attempts are asynq's
+// retries.
 func (h handler) ProcessTask(ctx context.Context, t *asynq.Task) error {
 	var j job
 	if err := json.Unmarshal(t.Payload(), &j); err != nil {

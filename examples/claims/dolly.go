@@ -191,7 +191,8 @@ func twoWaysOfCloning(uint64) []float64 {
 	return v
 }
 
-// cloneCounts compares the counts with those worked out to 80 digits, and draws what risk they leave.
+// cloneCounts compares the numbers of clones with numbers that were computed to 80 digits, and measures the remaining
+// risk by random draws.
 func cloneCounts(seed uint64) []float64 {
 	sizes := []int{1, 2, 5, 10, 20, 50, 150, 500, 1000}
 	rng := rand.New(rand.NewPCG(seed, 2))
@@ -214,7 +215,7 @@ func cloneCounts(seed uint64) []float64 {
 	return []float64{differ, worst}
 }
 
-// drawnRisk is the share of 20,000 jobs in which some task has no copy that does not straggle.
+// drawnRisk returns the share of 20,000 jobs in which at least one task has only clones that straggle.
 func drawnRisk(rng *rand.Rand, n, c int, p float64) float64 {
 	const jobs = 20000
 	straggled := 0

@@ -14,15 +14,15 @@ import (
 const (
 	reading    = 0.5
 	contention = 0.7
-	chains     = 120 // jobs
+	chains     = 120 // number of jobs
 )
 
-// gains are by how much small jobs end sooner than without clones, by how these read.
+// gains has the reduction of the times of small jobs by clones, for three ways to read.
 type gains struct{ delayed, contended, exclusive float64 }
 
-// assignments runs Bing's jobs, beside LATE and within Dolly's budget, as chains of phases that read all of each other's
-// output: clones wait for outputs of their own as long as pays (delay assignment), not at all (CC), or until they have
-// them (CAC).
+// assignments runs Bing's jobs as chains of phases that read all output of the phase before, with LATE and within
+// Dolly's budget. Clones wait for outputs of their own as long as waiting pays (delay assignment), not at all (CC),
+// or until they have them (CAC).
 func assignments(seed uint64, phases int) gains {
 	base := bing.config(seed, chains, phases)
 	base.Record = false

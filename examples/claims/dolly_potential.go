@@ -10,9 +10,9 @@ import (
 	"github.com/straggler-go/straggler/examples/internal/cluster"
 )
 
-// potential is Dolly's §2: by how much the jobs of a trace, all and the small ones, would end sooner if every task whose
-// rate is below its phase's median had that rate. The trace is one that was recorded with a policy at work. Slots, if
-// they are given, are each job's quota.
+// potential returns the figures of Dolly's §2: the reduction of the times of all jobs, and of small jobs, if every
+// task with a rate below the median of its phase had the median rate. The trace was recorded under a policy. slots,
+// if given, has the slots of each job.
 func (t *trace) potential(policy restart.Policy, slots []int) (every, few float64) {
 	recorded := t.config
 	recorded.Restart, recorded.Interval = policy, interval(30)
@@ -31,7 +31,8 @@ func (t *trace) potential(policy restart.Policy, slots []int) (every, few float6
 	return t.gain(was, could, all), t.gain(was, could, small)
 }
 
-// taskTimes are how long each task of each job took, from the begin of its first copy to the end of the one that won.
+// taskTimes returns the time of each task of each job, from the start of its first attempt to the end of the attempt
+// that won.
 func taskTimes(jobs []cluster.Job, runs []cluster.Attempt) [][]float64 {
 	begin, end := make([][]float64, len(jobs)), make([][]float64, len(jobs))
 	for i, j := range jobs {
@@ -52,14 +53,15 @@ func taskTimes(jobs []cluster.Job, runs []cluster.Attempt) [][]float64 {
 	return end
 }
 
-// medianRate is the middle rate of equal tasks that took so long, and of an even number the mean of the two in the middle.
+// medianRate returns the median rate of equal tasks with these times; for an even number, the mean of the two middle
+// rates.
 func medianRate(took []float64) float64 {
 	sorted := slices.Sorted(slices.Values(took))
 	n := len(sorted)
 	return (1/sorted[(n-1)/2] + 1/sorted[n/2]) / 2
 }
 
-// play runs a trace: its jobs on one cluster or, where each has a quota of slots, each on as many.
+// play runs a trace: all jobs on one cluster, or, if slots are given, each job on its own slots.
 func play(c cluster.Config, slots []int) cluster.Result {
 	if slots == nil {
 		return must(c)
@@ -79,8 +81,8 @@ func play(c cluster.Config, slots []int) cluster.Result {
 	return whole
 }
 
-// quotas are the jobs' slots on Bing's cluster, where the tasks a slot are as Mantri's §3.1 says. Jobs of up to ten tasks
-// run them all at once, as Dolly's §1 says.
+// quotas returns the slots of each job on Bing's cluster. The tasks per slot are as in Mantri's §3.1. Jobs of up to
+// ten tasks run all tasks at once, as in Dolly's §1.
 func quotas(seed uint64, jobs []cluster.Job) []int {
 	r := rand.New(rand.NewPCG(seed, 83))
 	slots := make([]int, len(jobs))

@@ -13,23 +13,23 @@ import (
 	"github.com/straggler-go/straggler/examples/internal/cluster"
 )
 
-// trace is a workload of one seed, and what it came to with LATE alone, with Dolly beside LATE, and without stragglers.
+// trace is a workload of one seed, with its results under LATE, under Dolly with LATE, and without stragglers.
 type trace struct {
 	shape       shape
 	config      cluster.Config
 	base, dolly cluster.Result
 }
 
-// shape is what differs between the two companies' traces. Job sizes follow a power law by which so many jobs have up
-// to ten tasks; the largest tenth is spread evenly over the orders of magnitude up to most, which is such that the
-// smallest 90 % of the jobs have 6 % (Facebook) and 11 % (Bing) of all tasks.
+// shape has the differences between the traces of the two companies. The sizes of jobs follow a power law up to the
+// largest tenth of the jobs. The largest tenth is spread evenly over the orders of magnitude up to most. most is
+// chosen so that the smallest 90 % of the jobs have 6 % (Facebook) or 11 % (Bing) of all tasks.
 type shape struct {
 	upToTen float64
 	most    float64
 	jobs    int
-	every   float64 // mean seconds between jobs, which keeps a quarter of the slots busy
-	// stragglers is the share of copies that take 2 to 8 times their task's time. The paper gives it for neither company.
-	// Facebook's is a choice, Bing's what makes its small jobs lose what §2 says (D10).
+	every   float64 // mean seconds between jobs; a quarter of the slots is busy then
+	// stragglers is the share of attempts that take 2 to 8 times the time of their task. The paper gives it for
+	// neither company. For Facebook it is a choice. For Bing it is calibrated to the loss of small jobs in §2 (D10).
 	stragglers float64
 }
 
@@ -38,7 +38,7 @@ var (
 	bing     = shape{upToTen: 0.61, most: 4500, jobs: 250, every: 17, stragglers: 0.15}
 )
 
-// size draws a job's number of tasks.
+// size draws the number of tasks of a job.
 func (s shape) size(rng *rand.Rand) int {
 	alpha := -math.Log10(1 - s.upToTen)
 	tail := math.Pow(0.1, -1/alpha)
@@ -49,7 +49,7 @@ func (s shape) size(rng *rand.Rand) int {
 	return int(math.Ceil(math.Pow(u, -1/alpha) - 1e-9))
 }
 
-// traceOf runs a trace once, whichever rows ask.
+// traceOf returns the trace of a seed. It is computed only once for all rows.
 func traceOf(s shape, seed uint64) *trace {
 	if s == facebook {
 		return facebookTrace(seed)
@@ -69,8 +69,8 @@ func newTrace(s shape, seed uint64) *trace {
 	return t
 }
 
-// config is a cluster of 150 nodes of 12 slots with LATE, and so many jobs on it of so many phases, each of which reads
-// all of the one before.
+// config returns a cluster of 150 nodes of 12 slots with LATE, and a number of jobs. Each phase of a job reads all
+// output of the phase before.
 func (s shape) config(seed uint64, jobs, phases int) cluster.Config {
 	rng := rand.New(rand.NewPCG(seed, 82))
 	luck := func(r *rand.Rand, _, _, _ int) float64 {
@@ -102,14 +102,15 @@ func (s shape) config(seed uint64, jobs, phases int) cluster.Config {
 	return c
 }
 
-// with runs the trace with cloning.
+// with runs the trace with clones.
 func (t *trace) with(config *clone.Config, preempts bool) cluster.Result {
 	c := t.config
 	c.Clone, c.Straggler, c.ClonePreempts = config, t.shape.stragglers, preempts
 	return must(c)
 }
 
-// overMantri is what the small jobs and all gain by Dolly beside Mantri.
+// overMantri returns the reductions of the times of small jobs and of all jobs by Dolly with Mantri, compared with
+// Mantri alone.
 func (t *trace) overMantri() (few, every float64) {
 	c := t.config
 	c.Restart, c.Record = restart.Mantri{}, false
@@ -119,7 +120,7 @@ func (t *trace) overMantri() (few, every float64) {
 	return t.gain(base, dolly, small), t.gain(base, dolly, all)
 }
 
-// preempted is the share of the tasks of which a clone was killed for another job's.
+// preempted returns the share of the tasks with a clone that was killed for another job.
 func (t *trace) preempted(r cluster.Result) float64 {
 	tasks := 0
 	for _, j := range t.config.Jobs {
@@ -131,7 +132,7 @@ func (t *trace) preempted(r cluster.Result) float64 {
 func small(tasks int) bool { return tasks <= 10 }
 func all(int) bool         { return true }
 
-// sooner is by how much the jobs of some sizes end sooner than with LATE alone, at the mean.
+// sooner returns the mean reduction of the times of jobs of some sizes, compared with LATE alone.
 func (t *trace) sooner(r cluster.Result, size func(tasks int) bool) float64 {
 	return t.gain(t.base, r, size)
 }
@@ -151,7 +152,7 @@ func (t *trace) extra(r cluster.Result) float64 {
 	return ratio(r.Used[cluster.Map], t.base.Used[cluster.Map]) - 1
 }
 
-// unevenness is the slowest over the median task's time of each small job that Dolly cloned.
+// unevenness returns, for each small job that Dolly cloned, the slowest task's time divided by the median.
 func (t *trace) unevenness(r cluster.Result) []float64 {
 	copies := make([]int, len(t.config.Jobs))
 	for _, run := range t.dolly.Runs {

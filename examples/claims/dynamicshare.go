@@ -78,7 +78,7 @@ func shareRows() []row {
 	}
 }
 
-// nearest compares predictions with equations 1 and 2, written out.
+// nearest compares predictions with equations 1 and 2 of the paper.
 func nearest(seed uint64) []float64 {
 	rng := rand.New(rand.NewPCG(seed, 31))
 	run := func() ([]float64, float64) {
@@ -121,7 +121,7 @@ func nearest(seed uint64) []float64 {
 	return []float64{worst, float64(neighbours), many / few}
 }
 
-// leastK is the least k with k^5 >= n^4.
+// leastK returns the least k with k^5 >= n^4.
 func leastK(n int) int {
 	for k := 1; ; k++ {
 		if k*k*k*k*k >= n*n*n*n {
@@ -130,7 +130,7 @@ func leastK(n int) int {
 	}
 }
 
-// byFormula is the weighted mean of the k nearest, with the weight 1-(d/R)^2.
+// byFormula returns the weighted mean of the k nearest, with the weights 1-(d/R)^2.
 func byFormula(xs [][]float64, ys, x []float64) float64 {
 	order := make([]int, len(xs))
 	far := make([]float64, len(xs))

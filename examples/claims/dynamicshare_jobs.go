@@ -38,7 +38,7 @@ func deadlines(seed uint64) []float64 {
 	return append(less, own...)
 }
 
-// missed is the share of the deadlines that a hundred workloads of so many jobs miss.
+// missed returns the share of missed deadlines in a hundred workloads with a number of jobs.
 func missed(seed uint64, jobs int, way func(*cluster.Config)) float64 {
 	const workloads = 100
 	late := 0.0
@@ -54,7 +54,8 @@ func missed(seed uint64, jobs int, way func(*cluster.Config)) float64 {
 	return late / float64(workloads*jobs)
 }
 
-// deadlineJobs are Twitter's jobs, to end in 15 or 20 s, and YouTube's, in 2 or 4 s; 70 % have the stricter one.
+// deadlineJobs returns Twitter's jobs, with deadlines of 15 or 20 s, and YouTube's, with 2 or 4 s. 70 % of the jobs
+// have the shorter deadline.
 func deadlineJobs(seed uint64, n int) cluster.Config {
 	rng := rand.New(rand.NewPCG(seed, 5))
 	c := cluster.Config{Seed: seed, Machines: nodes(82, 1, 0, 1)}
@@ -91,10 +92,10 @@ func deadlineJobs(seed uint64, n int) cluster.Config {
 	return c
 }
 
-// inSeconds converts a number of seconds.
+// inSeconds converts a number of seconds to a duration.
 func inSeconds(x float64) time.Duration { return time.Duration(x * float64(time.Second)) }
 
-// lowLaxities: of 84 laxities around 1650 ms five are far below.
+// lowLaxities draws 84 laxities around 1650 ms, of which five are far below.
 func lowLaxities(seed uint64) []float64 {
 	rng := rand.New(rand.NewPCG(seed, 6))
 	values := make([]time.Duration, 84)
@@ -120,13 +121,13 @@ func lowLaxities(seed uint64) []float64 {
 	return []float64{right, wrong}
 }
 
-// workerScatter is the cv of the workers' speeds.
+// workerScatter is the coefficient of variation of the workers' speeds.
 const workerScatter = 0.215
 
-// partitioned draws partitions of a skewness (1 - mean/max) and workers whose speeds scatter log-normally.
+// partitioned draws partitions with a skewness of 1 - mean/max, and workers with log-normal speeds.
 func partitioned(rng *rand.Rand, partitions, workers int, skewness float64) skew.Problem {
 	weights := make([]float64, partitions)
-	even := 1 - skewness // of the largest, at the mean
+	even := 1 - skewness // mean partition divided by the largest
 	for i := range weights {
 		weights[i] = min(1, max(0.05, even*(1+0.5*rng.NormFloat64())))
 	}
@@ -148,7 +149,7 @@ func planned(p skew.Problem, rule skew.Rule) skew.Plan {
 	return plan
 }
 
-// partitions40 is the mean over twenty sets of partitions and workers.
+// partitions40 returns the mean over twenty sets of partitions and workers.
 func partitions40(seed uint64) []float64 {
 	const sets = 20
 	rng := rand.New(rand.NewPCG(seed, 9))
@@ -163,11 +164,11 @@ func partitions40(seed uint64) []float64 {
 	return mean
 }
 
-// printed80 is the skewness, 1 - mean/max, that the paper's "80 %" stands for: S4 is calibrated to it.
+// printed80 is the skewness, 1 - mean/max, that is used for the paper's "80 %". S4 is calibrated to it.
 const printed80 = 0.46
 
-// atSkewness is the time of hashing and of dynamic partitioning of the same data by as many partitions as reducers. The
-// skewness is the paper's figure, read as in S4.
+// atSkewness returns the times of hashing and of dynamic partitioning of the same data, with as many partitions as
+// reducers. The skewness is the paper's figure, converted as in S4.
 func atSkewness(seed uint64, skewness float64) (hash, dynamic float64) {
 	p := partitioned(rand.New(rand.NewPCG(seed, 8)), 23, 23, skewness*printed80/0.8)
 	total := int64(0)
@@ -180,8 +181,8 @@ func atSkewness(seed uint64, skewness float64) (hash, dynamic float64) {
 	return planned(p, skew.ByHash).Seconds, planned(p, skew.EarliestEnd).Seconds
 }
 
-// sketches shares the same keys out by the best of four hash functions: at as many partitions as reducers and at 45, by
-// dynamic partitioning and by load balance. Each is the mean over twenty sets of keys and workers.
+// sketches assigns the same keys with the best of four hash functions: with as many partitions as reducers and with
+// 45, by dynamic partitioning and by load balance. Each figure is the mean over twenty sets of keys and workers.
 func sketches(seed uint64) []float64 {
 	const sets = 20
 	rng := rand.New(rand.NewPCG(seed, 11))
@@ -197,8 +198,8 @@ func sketches(seed uint64) []float64 {
 	return mean
 }
 
-// sketched hashes skewed keys to partitions. It returns the times by the best of four rows, of dynamic partitioning and of
-// load balance, and which part of the first row's time the best saves.
+// sketched hashes skewed keys to partitions. It returns the times of dynamic partitioning and of load balance with
+// the best of four hash functions, and the share of the time with the first hash function that the best saves.
 func sketched(seed uint64, partitions int, reducers []skew.Reducer) (dynamic, even, saved float64) {
 	s, err := skew.NewSketch(4, partitions, seed)
 	check(err)

@@ -14,7 +14,7 @@ import (
 	"github.com/straggler-go/straggler/examples/internal/cluster"
 )
 
-// slowdowns averages over 20 submission schedules, as Figures 8 and 9 do.
+// slowdowns returns means over 20 submission schedules, as in Figures 8 and 9.
 func slowdowns(seed uint64) []float64 {
 	var sum [7]float64
 	for i := range uint64(20) {
@@ -28,16 +28,17 @@ func slowdowns(seed uint64) []float64 {
 	}
 }
 
-// schedule is one of §5.3: 30 jobs on ten nodes with a map and a reduce slot each, from 1 to 400 maps by Zipf's law
-// and up to a fifth as many reduces, one every 30 s. Splitting lets three reduces be where one may compute. A job's
-// slowdown is its time over what it takes alone, with splitting. It returns the batch times under FIFO, fair sharing and
-// splitting, and the worst slowdowns under FIFO, fair sharing, preemption and splitting.
+// schedule runs one submission schedule of §5.3. It has 30 jobs, one every 30 s, on ten nodes with a map slot and a
+// reduce slot each. A job has 1 to 400 maps by Zipf's law, and up to a fifth as many reduces. Splitting allows three
+// reduces on a node, of which one computes. The slowdown of a job is its time divided by its time alone, with
+// splitting. It returns the batch times under FIFO, fair sharing and splitting, and the worst slowdowns under FIFO,
+// fair sharing, preemption and splitting.
 func schedule(seed uint64) [7]float64 {
 	rng := rand.New(rand.NewPCG(seed, 53))
 	var jobs []cluster.Job
 	at := 0.0
 	for range 30 {
-		maps := int(math.Ceil(400 * math.Pow(400, -rng.Float64()))) // density falls as 1/size
+		maps := int(math.Ceil(400 * math.Pow(400, -rng.Float64()))) // the density falls as 1/size
 		job := cluster.Job{At: inSeconds(at), Phases: []cluster.Phase{
 			{Tasks: sameTasks(maps, 20)},
 			{
@@ -84,11 +85,12 @@ func schedule(seed uint64) [7]float64 {
 	}
 }
 
-// starved is after how long below half of its share a job may kill others' tasks in H8. The text has no figure for it.
+// starved is the time below half of its share after which a job may kill attempts of others in H8. The paper has no
+// figure for it.
 const starved = 30 * time.Second
 
-// fiveJobs is §6.2.6: five jobs of 100 GB and 190 reduces on the nodes of EC2, four map slots and two reduce slots
-// each.
+// fiveJobs runs §6.2.6: five jobs of 100 GB and 190 reduces on the nodes of EC2, with four map slots and two reduce
+// slots each.
 func fiveJobs(seed uint64, discipline fairshare.Discipline) time.Duration {
 	c := cluster.Config{Seed: seed, Machines: nodes(100, 4, 2, 1)}
 	c.Order.Policy.Discipline = discipline
@@ -102,11 +104,12 @@ func fiveJobs(seed uint64, discipline fairshare.Discipline) time.Duration {
 	return must(c).End
 }
 
-// hotFile is §6.2.4 with ten files: ten workers that scan and ten that compute submit a job on the same 2 GB again and
-// again, for ten minutes. It returns how many more jobs end, biased than by none and than untuned, of each class.
+// hotFile runs §6.2.4 with ten files. For each file, ten workers that scan and ten workers that compute submit jobs
+// on the same 2 GB, for ten minutes. For each class it returns how many more jobs end with a biased wait than without
+// a wait, and than with an untuned wait.
 func hotFile(seed uint64) []float64 {
 	wait, none := waiting(10*time.Second), waiting(0)
-	var scans, computes [3]float64 // biased, none, untuned
+	var scans, computes [3]float64 // with a biased wait, without a wait, with an untuned wait
 	for file := range uint64(10) {
 		for k, waits := range [][2]*delay.Policy{{wait, none}, {none, none}, {wait, wait}} {
 			for i, j := range must(hotConfig(seed<<8+file, waits)).Jobs {
@@ -125,10 +128,11 @@ func hotFile(seed uint64) []float64 {
 	}
 }
 
-// hotConfig is what twenty workers submit. The jobs of the first ten of each twenty scan, and the others compute.
+// hotConfig returns the jobs of twenty workers. The first ten workers of each twenty submit scans, and the others
+// compute jobs.
 func hotConfig(seed uint64, waits [2]*delay.Policy) cluster.Config {
 	const n, blocks, perWorker = 100, 16, 60
-	const between = 26 * time.Second // a job of 16 such maps takes 35.4 s on its own (§6.2.3), of which maps take 9 s
+	const between = 26 * time.Second // a job of 16 such maps takes 35.4 s alone (§6.2.3), of which maps take 9 s
 	rng := rand.New(rand.NewPCG(seed, 64))
 	tasks := [2][]cluster.Task{make([]cluster.Task, blocks), make([]cluster.Task, blocks)}
 	for i := range blocks {
@@ -151,8 +155,8 @@ func hotConfig(seed uint64, waits [2]*delay.Policy) cluster.Config {
 	return c
 }
 
-// macrobenchmark runs three schedules of §6.1 and returns the median of what bins 0 and 1 gain at the mean, and the mean
-// of what bin 0 gains.
+// macrobenchmark runs three schedules of §6.1. It returns the median of the mean gains of bins 0 and 1, and the mean
+// of the gains of bin 0.
 func macrobenchmark(seed uint64) []float64 {
 	var both, first []float64
 	for i := range uint64(3) {
@@ -162,8 +166,9 @@ func macrobenchmark(seed uint64) []float64 {
 	return []float64{middle(both), stat.Mean(first, nil)}
 }
 
-// facebookDay is the sizes and counts of Table 2, submitted every 30 s on average, with maps of 9 to 60 s, on 100 nodes
-// with four map and two reduce slots. It returns the mean gain of fair sharing and splitting for bins 0 and 1, and for 0.
+// facebookDay runs jobs with the sizes and numbers of Table 2, submitted every 30 s on average, with maps of 9 to 60
+// s, on 100 nodes with four map slots and two reduce slots. It returns the mean gain of fair sharing and splitting
+// for bins 0 and 1, and for bin 0.
 func facebookDay(seed uint64) (both, first float64) {
 	sizes := []int{16, 40, 80, 160, 320, 600, 1200, 2400, 6400}
 	counts := []int{29, 5, 4, 4, 3, 2, 1, 1, 1}
@@ -203,8 +208,8 @@ func facebookDay(seed uint64) (both, first float64) {
 	return stat.Mean(append(gains[1], gains[0]...), nil), stat.Mean(gains[0], nil)
 }
 
-// singleJob is §6.2.5: 14624 maps and 5000 reduces on 450 nodes with four reduce slots each, in three waves. Splitting
-// lets the reduces of the next wave copy while those of this one compute.
+// singleJob runs §6.2.5: 14624 maps and 5000 reduces on 450 nodes with four reduce slots each, in three waves.
+// Splitting lets the reduces of the next wave copy while the reduces of this wave compute.
 func singleJob(seed uint64) []float64 {
 	reduces := make([]cluster.Task, 5000)
 	for i := range reduces {
@@ -221,8 +226,8 @@ func singleJob(seed uint64) []float64 {
 	return []float64{1 - ratio(with, without), without.Minutes()}
 }
 
-// tenPercent is §3.2: 100 slots with tasks of a minute that end at any time, and a job that comes and wants ten of
-// them.
+// tenPercent runs §3.2: 100 slots with tasks of a minute that end at random times, and a job that arrives and wants
+// ten slots.
 func tenPercent(seed uint64) float64 {
 	const length, comes = 60, 150
 	c := cluster.Config{Seed: seed, Machines: nodes(100, 1, 0, 1)}

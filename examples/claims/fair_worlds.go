@@ -33,7 +33,7 @@ func gainOfWaiting(uint64) []float64 {
 	}
 }
 
-// readRates puts a scan and a compute job in their classes, of which only the first waits.
+// readRates finds the classes of a scan job and of a compute job. Only the scan job waits.
 func readRates(uint64) []float64 {
 	wait := delay.Config{Waits: []time.Duration{10 * time.Second, 0}}
 	classes, err := delay.NewByReadRate(
@@ -45,20 +45,20 @@ func readRates(uint64) []float64 {
 	return []float64{scan / 1e6, compute / 1e6, waits.Seconds()}
 }
 
-// waiting is delay scheduling with the waits T1, T2, ...
+// waiting returns delay scheduling with the waits T1, T2, ...
 func waiting(waits ...time.Duration) *delay.Policy {
 	p, err := delay.New(delay.Config{Waits: waits})
 	check(err)
 	return p
 }
 
-// locality says how near to their blocks tasks ran.
+// locality returns the shares of tasks that ran near their blocks.
 type locality struct{ cluster.Result }
 
 func (l locality) local() float64 { return float64(l.Node) / float64(l.Node+l.InRack+l.Off) }
 func (l locality) rack() float64  { return float64(l.Node+l.InRack) / float64(l.Node+l.InRack+l.Off) }
 
-// nodes are machines with map and reduce slots, dealt out to racks.
+// nodes returns machines with map and reduce slots, divided over racks.
 func nodes(n, maps, reduces, racks int) []cluster.Machine {
 	list := make([]cluster.Machine, n)
 	for i := range list {
@@ -67,15 +67,15 @@ func nodes(n, maps, reduces, racks int) []cluster.Machine {
 	return list
 }
 
-// heartbeat is how often Hadoop's nodes ask for tasks ("every few seconds", §2).
+// heartbeat is the time between two heartbeats of a node in Hadoop ("every few seconds", §2).
 const heartbeat = 3 * time.Second
 
-// remoteScan is how much longer a scan takes away from its block. With 27 % of locality it halves the throughput
-// (§6.2.2): 0.27 + 0.73 x = 2.
+// remoteScan is the factor by which a scan takes longer away from its block. With a locality of 27 %, it halves the
+// throughput (§6.2.2): 0.27 + 0.73 x = 2.
 const remoteScan = 2.4
 
-// scans are jobs that all read the same blocks, three replicas each, at 9 s a task where the block is. Task times scatter,
-// and the jobs come one after the other. What Hadoop does at a heartbeat is the caller's to say.
+// scans returns jobs that all read the same blocks, with three replicas each. A task takes 9 s at its block. The
+// times of tasks scatter, and the jobs arrive one after the other. The caller chooses Hadoop's rules at a heartbeat.
 func scans(seed uint64, n, slots, jobs, blocks int, apart time.Duration, wait *delay.Policy) cluster.Config {
 	rng := rand.New(rand.NewPCG(seed, 41))
 	tasks := make([]cluster.Task, blocks)
@@ -99,14 +99,15 @@ func scans(seed uint64, n, slots, jobs, blocks int, apart time.Duration, wait *d
 	return c
 }
 
-// sticky runs scans as Hadoop assigns: one task a heartbeat, and machines alike.
+// sticky runs scans with Hadoop's rules: one task in each heartbeat, and machines with equal load.
 func sticky(seed uint64, n, slots, jobs, blocks int, apart time.Duration, wait *delay.Policy) locality {
 	c := scans(seed, n, slots, jobs, blocks, apart, wait)
 	c.OneTask, c.EvenLoad = true, true
 	return locality{must(c)}
 }
 
-// stickySlots is §6.2.2: 180 GB on 90 nodes. The last figure is that of a scheduler that fills all slots at a heartbeat.
+// stickySlots runs §6.2.2: 180 GB on 90 nodes. The last figure is from a scheduler that fills all slots at a
+// heartbeat.
 func stickySlots(seed uint64) []float64 {
 	run := func(jobs int, wait *delay.Policy) locality {
 		return sticky(seed, 90, 4, jobs, 1440, time.Second, wait)
@@ -122,7 +123,7 @@ func stickySlots(seed uint64) []float64 {
 	}
 }
 
-// replicas are so many different machines of n.
+// replicas draws a number of different machines.
 func replicas(rng *rand.Rand, n, copies int) []int32 {
 	var at []int32
 	for _, m := range rng.Perm(n)[:copies] {
@@ -131,9 +132,9 @@ func replicas(rng *rand.Rand, n, copies int) []int32 {
 	return at
 }
 
-// smallJobs is §6.2.1: scans of 3, 10 or 100 blocks of 128 MB on 100 nodes in four racks, three replicas in two racks. All
-// nodes have equally many blocks: each job's lie on permutations of them. Hadoop gives a node one task a heartbeat, and
-// keeps the nodes alike.
+// smallJobs runs §6.2.1: scans of 3, 10 or 100 blocks of 128 MB on 100 nodes in four racks, with three replicas in
+// two racks. All nodes have the same number of blocks, because the blocks of each job are on permutations of the
+// nodes. Hadoop assigns one task in each heartbeat, and keeps the load of the nodes equal.
 func smallJobs(seed uint64, maps int, wait *delay.Policy) locality {
 	const n, racks, seconds = 100, 4, 15
 	rng := rand.New(rand.NewPCG(seed, 62))
@@ -146,8 +147,8 @@ func smallJobs(seed uint64, maps int, wait *delay.Policy) locality {
 		at, near, far := rng.Perm(n), racks*(1+rng.IntN(n/racks-1)), 1+racks*rng.IntN(n/racks)
 		for k := range maps {
 			first := at[k%n]
-			second := (first + near) % n // in the same rack
-			third := (first + far) % n   // in another
+			second := (first + near) % n // a node in the same rack
+			third := (first + far) % n   // a node in another rack
 			job.Phases[0].Tasks = append(job.Phases[0].Tasks, cluster.Task{
 				Bytes: seconds * (0.8 + 0.4*rng.Float64()), Replicas: []int32{int32(first), int32(second), int32(third)},
 			})
@@ -160,7 +161,8 @@ func smallJobs(seed uint64, maps int, wait *delay.Policy) locality {
 	return locality{must(c)}
 }
 
-// twoJobs is Figure 7: two jobs whose maps need the disks for 100 s and whose reduces need the processors for 100 s.
+// twoJobs runs Figure 7: two jobs whose maps need the disks for 100 s, and whose reduces need the processors for 100
+// s.
 func twoJobs(seed uint64, discipline fairshare.Discipline) float64 {
 	c := cluster.Config{Seed: seed, Machines: nodes(10, 1, 1, 1)}
 	c.Order.Policy.Discipline = discipline

@@ -16,8 +16,8 @@ const (
 	sweepReducers = 76
 )
 
-// sleepJob is the workload of §5.4: maps of 15 s, then reducers that sleep 100 times between 0 and 2t, t being 0.7 s
-// times a factor of their machine: 1 or 1.5 for most, 3 for five, and 10 for one.
+// sleepJob runs the workload of §5.4: maps of 15 s, then reducers that sleep 100 times, each time between 0 and 2t. t
+// is 0.7 s times a factor of the machine: 1 or 1.5 for most machines, 3 for five machines, and 10 for one machine.
 func sleepJob(seed uint64, reducers int, policy restart.Policy) cluster.Result {
 	factors := make([]float64, sleepNodes)
 	for i := range factors {
@@ -51,7 +51,7 @@ func lateSleep(seed uint64, speculativeCap float64) cluster.Result {
 	return sleepJob(seed, sweepReducers, rules.LATE{SpeculativeCap: speculativeCap})
 }
 
-// disks are how fast a VM writes with so many on its host, in MB/s, and how that scatters over VMs.
+// disks has the write speed of a VM in MB/s by the number of VMs on its host, and the scatter of this speed over VMs.
 type disks struct{ rate, scatter []float64 }
 
 // Tables 2 and 4. Where there are eight VMs on a host, the rate of seven stands in; the local hosts have 1, 2 or 4.
@@ -70,7 +70,7 @@ var (
 	levelsOf15  = []int{0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2}
 )
 
-// levels returns the load level of each VM, counted from 0, given the number of hosts with 1, 2, ... VMs.
+// levels returns the load level of each VM, counted from 0. hosts has the numbers of hosts with 1, 2, ... VMs.
 func levels(hosts []int) []int {
 	var all []int
 	for i, n := range hosts {
@@ -81,33 +81,34 @@ func levels(hosts []int) []int {
 	return all
 }
 
-// stragglerLoad is how many times slower the background load makes a VM. The paper says only what came of it: without
-// speculation Sort took 3.2 times as long as under LATE, to which L11 is calibrated.
+// stragglerLoad is the factor by which the background load makes a VM slower. The paper gives only its effect:
+// without speculation, Sort took 3.2 times as long as under LATE. L11 is calibrated to this figure.
 const stragglerLoad = 3.6
 
-// work is how much a job has to do; the times are those of an isolated VM, in seconds.
+// work is the size of a job. The times are in seconds on a VM that is alone on its host.
 type work struct {
 	maps, reduces                 int
 	mapTime, copyTime, reduceTime float64
 }
 
-// work100GB is the job of §5.1.2. Its times make the isolated job take the paper's 408 s.
+// work100GB is the job of §5.1.2. Its times are chosen so that the job takes the paper's 408 s with one VM on each
+// host.
 var work100GB = work{maps: 1600, reduces: 180, mapTime: 17.2, copyTime: 103, reduceTime: 172}
 
-// sortOn243 is §5.2.1: 30 GB, so two maps a VM, and reduces in nine of ten slots.
+// sortOn243 runs §5.2.1: 30 GB, so two maps for each VM, and reduces in nine of ten slots.
 func sortOn243(seed uint64, policy restart.Policy) cluster.Result {
 	w := work{maps: 486, reduces: 437, mapTime: 30, copyTime: 30, reduceTime: 60}
 	return sortJob(seed, policy, ec2, levelsOf243, 0, w)
 }
 
-// sortOn100 is §5.2.2: 25 GB, so four maps a VM.
+// sortOn100 runs §5.2.2: 25 GB, so four maps for each VM.
 func sortOn100(seed uint64, policy restart.Policy) cluster.Result {
 	w := work{maps: 400, reduces: 180, mapTime: 15, copyTime: 30, reduceTime: 60}
 	return sortJob(seed, policy, ec2, levelsOf100, 8, w)
 }
 
-// grep and wordCount are §5.2.3: 43 and 21 GB on 204 VMs. The reduces of the first write half of what Sort's do, those of
-// the second next to nothing.
+// grep and wordCount run §5.2.3: 43 and 21 GB on 204 VMs. The reduces of grep write half as much as Sort's, and the
+// reduces of wordCount nearly nothing.
 func grep(seed uint64, policy restart.Policy) cluster.Result {
 	w := work{maps: 672, reduces: 367, mapTime: 30, copyTime: 15, reduceTime: 30}
 	return sortJob(seed, policy, ec2, levelsOf204, 8, w)
@@ -120,7 +121,7 @@ func wordCount(mapTime float64) func(seed uint64, policy restart.Policy) cluster
 	}
 }
 
-// localSort is §5.3.2: one map a VM, with so many stragglers.
+// localSort returns a function that runs §5.3.2: one map for each VM, with a number of stragglers.
 func localSort(stragglers int) func(seed uint64, policy restart.Policy) cluster.Result {
 	return func(seed uint64, policy restart.Policy) cluster.Result {
 		w := work{maps: 15, reduces: 27, mapTime: 30, copyTime: 30, reduceTime: 60}
@@ -152,8 +153,8 @@ func sortJob(seed uint64, policy restart.Policy, d disks, vms []int, stragglers 
 	return must(c)
 }
 
-// hadoopCluster assigns work as Hadoop did at the time: each machine asks every three seconds, when it also reports the
-// progress of its tasks, and gets one task of each kind.
+// hadoopCluster assigns work as Hadoop did then. Each machine asks for work every three seconds, reports the progress
+// of its tasks in the same message, and gets one task of each kind.
 func hadoopCluster(seed uint64, policy restart.Policy) cluster.Config {
 	return cluster.Config{
 		Seed: seed, Interval: 3 * time.Second, Heartbeat: 3 * time.Second, OneTask: true, Restart: policy,

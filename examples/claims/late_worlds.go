@@ -12,8 +12,8 @@ import (
 
 func ratio(a, b time.Duration) float64 { return float64(a) / float64(b) }
 
-// against runs a job under LATE, Hadoop's rule and none, so many times. It returns how much longer the other two take, and
-// how many minutes Hadoop's.
+// against runs a job a number of times under LATE, under Hadoop's rule, and without a policy. It returns the times of
+// the other two divided by LATE's, and the time under Hadoop's rule in minutes.
 func against(seed, times uint64, job func(seed uint64, policy restart.Policy) cluster.Result) []float64 {
 	var late, native, none time.Duration
 	for i := range times {
@@ -24,7 +24,7 @@ func against(seed, times uint64, job func(seed uint64, policy restart.Policy) cl
 	return []float64{ratio(native, late), ratio(none, late), native.Minutes() / float64(times)}
 }
 
-// must runs a simulation whose configuration is this program's own.
+// must runs a simulation and panics on an error, because the configuration is fixed in this program.
 func must(c cluster.Config) cluster.Result {
 	r, err := cluster.Run(c)
 	if err != nil {
@@ -33,7 +33,8 @@ func must(c cluster.Config) cluster.Result {
 	return r
 }
 
-// slowNodeExample is §5.4.3: ten fast nodes at a minute a task, X at 2.9 and Y at 10, one slot each, 32 tasks.
+// slowNodeExample runs §5.4.3: ten fast nodes that take a minute for a task, X that takes 2.9 and Y that takes 10
+// minutes, one slot each, 32 tasks.
 func slowNodeExample(slowNode float64, seed uint64) float64 {
 	c := cluster.Config{
 		Seed: seed, Interval: 6 * time.Second,
@@ -61,7 +62,8 @@ func sameTasks(n int, seconds float64) []cluster.Task {
 	return tasks
 }
 
-// figure2: both tasks go at 5 % a second to 50 % and then at 1 %; T1 began at 0 and T2 at 10; it is 20.
+// figure2 computes Figure 2. Both tasks make 5 % of progress per second up to 50 %, and then 1 %. T1 began at 0 s and
+// T2 at 10 s; it is 20 s now.
 func figure2(uint64) []float64 {
 	t1 := []estimate.Subphase{
 		{Weight: 0.5, Score: 0.5, Age: 10 * time.Second}, {Weight: 0.5, Score: 0.1, Age: 10 * time.Second},
@@ -73,7 +75,8 @@ func figure2(uint64) []float64 {
 	}
 }
 
-// copyPhase: 30 of 100 reducers have ended, the others have copied everything that there is; then one more ends.
+// copyPhase computes §3.2: 30 of 100 reducers have ended, and the others have copied all output that is there. Then
+// one more reducer ends.
 func copyPhase(uint64) []float64 {
 	mean := func(ended float64) float64 { return (ended + (100-ended)/3) / 100 }
 	phase := restart.Phase{Slots: 20, FreeSlots: 10, Peers: restart.Peers{MeanScore: mean(31)}}
@@ -96,7 +99,7 @@ func copyPhase(uint64) []float64 {
 	return []float64{mean(30), mean(30) - 1.0/3, native / 69, late}
 }
 
-// rankByTimeLeft: A runs 5 times slower than the mean and is at 90 %, B 2 times slower and at 10 %.
+// rankByTimeLeft computes §4.1: A is 5 times slower than the mean and at 90 %, B is 2 times slower and at 10 %.
 func rankByTimeLeft(uint64) []float64 {
 	const mean = 600.0
 	rates := new(estimate.Empirical)

@@ -1,20 +1,21 @@
-// Command claims shows the results of the papers again that this library follows, as far as a simulation can: one row a
-// claim, with the paper's figure, the band around it, what came out, and a verdict. Experiments run in
-// examples/internal/cluster, which asks the library for every decision; the parameters have the papers' names.
+// Command claims repeats the experiments of the papers that this library follows, as far as a simulation can. It
+// prints a row for each claim of a paper, with the paper's figure, the band around it, the measured figure, and a
+// verdict. The experiments run in examples/internal/cluster, which asks the library for every decision. The
+// parameters have the names of the papers.
 //
-//	go run ./claims                 every row, 20 seeds
-//	go run ./claims -quick          all exact rows and a sample of the others, in under a minute
-//	go run ./claims -row L6,M5      some rows
+//	go run ./claims                 run every row with 20 seeds
+//	go run ./claims -quick          run all exact rows and a sample of the others, in under a minute
+//	go run ./claims -row L6,M5      run some rows
 //	go run ./claims -page ../docs/claims.md -seed 1 -again 1001
 //
 // # Seeds
 //
-// A seed is one repetition of an experiment, and all luck in it comes from the seed: the workload from a generator that
-// is seeded with it, and what befalls each copy of a task from a draw that belongs to the seed, the task and the copy, so
-// that policies are compared on the same luck. Seeds are independent of each other, however small and close. The table is
-// that of the seeds N to N+M-1 for -seed N -seeds M; a row is judged by its mean over them and that mean's standard error.
-// -again runs the rows on a second set, which the page shows beside the first. Rows without luck run once.
-// The same seeds make the same table, on any number of cores.
+// A seed is one repetition of an experiment, and all its random numbers come from the seed. The workload comes from a
+// generator with this seed. The luck of an attempt depends on the seed, the task and the number of the attempt, so
+// all policies meet the same luck. Different seeds are independent, also if they are small or neighbours. With -seed
+// N -seeds M, the table has the seeds N to N+M-1. A row is judged by its mean over the seeds and by the standard
+// error of this mean. -again runs the rows with a second set of seeds, which the page shows beside the first set.
+// Rows without random numbers run once. The same seeds give the same table, on any number of cores.
 package main
 
 import (
@@ -39,9 +40,10 @@ func main() {
 	}
 }
 
+// defaultSeeds is the number of seeds without -seeds and -quick.
 const defaultSeeds = 20
 
-// options are the command line's.
+// options are the values of the command line.
 type options struct {
 	ids         string
 	quick, json bool
@@ -55,18 +57,18 @@ func run(args []string, out, progress io.Writer) error {
 	var o options
 	flags := flag.NewFlagSet("claims", flag.ContinueOnError)
 	flags.SetOutput(progress)
-	flags.StringVar(&o.ids, "row", "", "run these rows only, separated by commas")
+	flags.StringVar(&o.ids, "row", "", "run only these `rows`, separated by commas")
 	flags.BoolVar(&o.quick, "quick", false, "run the exact rows and a sample of the others, with 5 seeds")
 	flags.BoolVar(&o.json, "json", false, "print JSON")
-	flags.IntVar(&o.seeds, "seeds", 0, "how many seeds (default 20, or 5 with -quick)")
+	flags.IntVar(&o.seeds, "seeds", 0, "number of seeds (default 20, or 5 with -quick)")
 	flags.Uint64Var(&o.seed, "seed", 1, "the first seed")
-	flags.Uint64Var(&o.again, "again", 0, "the first seed of a second set for -page; 0: there is none")
-	flags.StringVar(&o.page, "page", "", "write the table to this file, as Markdown")
+	flags.Uint64Var(&o.again, "again", 0, "the first seed of a second set for -page; 0: no second set")
+	flags.StringVar(&o.page, "page", "", "write the table to this `file`, as Markdown")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
 	if o.seeds < 0 {
-		return fmt.Errorf("-seeds %d: must be 1 or more", o.seeds)
+		return fmt.Errorf("-seeds is %d, want 1 or more", o.seeds)
 	}
 	if o.seeds == 0 {
 		o.seeds = defaultSeeds
@@ -98,11 +100,12 @@ func run(args []string, out, progress io.Writer) error {
 	return writeTable(out, outcomes)
 }
 
+// allRows returns the rows of all papers.
 func allRows() []row {
 	return slices.Concat(lateRows(), mantriRows(), dollyRows(), fairRows(), shareRows())
 }
 
-// choose keeps the rows that are asked for.
+// choose returns the rows that the options select.
 func choose(rows []row, o options) ([]row, error) {
 	if o.ids == "" {
 		if o.quick {
@@ -114,15 +117,14 @@ func choose(rows []row, o options) ([]row, error) {
 	for id := range strings.SplitSeq(o.ids, ",") {
 		i := slices.IndexFunc(rows, func(r row) bool { return strings.EqualFold(r.id, strings.TrimSpace(id)) })
 		if i < 0 {
-			return nil, fmt.Errorf("-row %s: there is no such row", id)
+			return nil, fmt.Errorf("-row has %q, which is not a row", id)
 		}
 		chosen = append(chosen, rows[i])
 	}
 	return chosen, nil
 }
 
-// runAll runs each row under each seed, on all cores. What comes out does not depend on their number: each run has its
-// own place.
+// runAll runs each row with each seed, on all cores. The result does not depend on the number of cores.
 func runAll(rows []row, o options, progress io.Writer) []outcome {
 	type job struct{ row, seed int }
 	var jobs []job
@@ -176,7 +178,7 @@ func runAll(rows []row, o options, progress io.Writer) []outcome {
 	return outcomes
 }
 
-// isTerminal reports whether a writer is a terminal, where a progress bar is of use.
+// isTerminal reports whether a writer is a terminal. The progress bar is drawn only there.
 func isTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	if !ok {

@@ -94,7 +94,8 @@ func TestASmallShareIsJudgedByHalfOfTheFigure(t *testing.T) {
 	assert.InDeltaSlice(t, []float64{0.035, 0.135}, []float64{both.lo, both.hi}, 1e-12)
 }
 
-// A row is as bad as the worst figure that is judged; what it was calibrated to, and what the paper has not, is none of them.
+// A row is as bad as the worst figure that is judged; what it was calibrated to, and what the paper has not, is none
+// of them.
 func TestARowIsAsBadAsItsWorstJudgedFigure(t *testing.T) {
 	r := row{
 		run:      func(uint64) []float64 { return nil },

@@ -13,8 +13,8 @@ import (
 	"github.com/straggler-go/straggler/examples/internal/cluster"
 )
 
-// figure9 enumerates Figure 9's phase: seven tasks of t or 2t in any order, one of them an outlier of 5t, on two
-// slots. It is known for one after t, and a new copy of it takes t.
+// figure9 runs all variants of Figure 9's phase: seven tasks of t or 2t in any order on two slots, and one of them is
+// an outlier of 5t. The outlier is detected after t, and a new attempt of it takes t.
 func figure9(uint64) []float64 {
 	worst, duplicates, restarts, all, better := -9, 99, 0, 0, 0
 	for mix := range 1 << 6 {
@@ -45,7 +45,7 @@ func figure9(uint64) []float64 {
 	return []float64{float64(worst), float64(duplicates), float64(restarts), float64(better) / float64(all)}
 }
 
-// pseudocode1 tries Mantri's rule on a grid of t_new against t_rem and numbers of copies and restarts.
+// pseudocode1 applies Mantri's rule to a grid of values of t_new, t_rem, and the numbers of copies and restarts.
 func pseudocode1(uint64) []float64 {
 	early, most, copies := 0.0, 0.0, 0.0
 	phase := restart.Phase{Interval: 10 * time.Second, Tasks: 100, Waiting: 50, Slots: 50}
@@ -71,7 +71,7 @@ func pseudocode1(uint64) []float64 {
 	return []float64{early, most, copies}
 }
 
-// grahamsOrder compares longest first with the best of all orders, found by trying them.
+// grahamsOrder compares the order longest first with the best of all orders, by trying every order.
 func grahamsOrder(seed uint64) []float64 {
 	rng := rand.New(rand.NewPCG(seed, 3))
 	beyond := 0.0
@@ -91,7 +91,7 @@ func grahamsOrder(seed uint64) []float64 {
 	return []float64{beyond}
 }
 
-// listTime runs tasks in an order, each on the slot that is free first.
+// listTime returns the time of tasks in an order, each on the slot that is free first.
 func listTime(sizes []int64, order []int, slots int) int64 {
 	free := make([]int64, slots)
 	for _, i := range order {
@@ -139,14 +139,14 @@ func grahamsBound(seed uint64) []float64 {
 	return []float64{beyond}
 }
 
-// weighted is a set of values, each with a weight.
+// weighted is a set of values with weights.
 type weighted []struct{ value, weight float64 }
 
 func (w *weighted) add(value, weight float64) {
 	*w = append(*w, struct{ value, weight float64 }{value, weight})
 }
 
-// quantile is the least value that at least this share of the weight does not exceed.
+// quantile returns the least value for which the values up to it have at least the share p of the weight.
 func (w weighted) quantile(p float64) float64 {
 	sorted := slices.Clone(w)
 	slices.SortFunc(sorted, func(a, b struct{ value, weight float64 }) int { return cmp.Compare(a.value, b.value) })

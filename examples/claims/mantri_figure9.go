@@ -8,14 +8,14 @@ import (
 	"github.com/straggler-go/straggler/restart"
 )
 
-// twoSlots runs Figure 9's phase under a policy (nil: none) in steps of t. It returns the phase's time and what the
-// outlier's copies used.
+// twoSlots runs Figure 9's phase under a policy (nil: none) in steps of t. It returns the time of the phase and the
+// slot time of the outlier's attempts.
 func twoSlots(lengths [7]int, outlier int, policy restart.Policy) (end, cost int) {
 	type attempt struct{ task, start, end int }
 	var running []attempt
 	next, again, restarts, done := 0, false, 0, 0
 	for now := 0; ; now++ {
-		for i := 0; i < len(running); i++ { // what ends
+		for i := 0; i < len(running); i++ { // attempts that end
 			if a := running[i]; a.end == now {
 				running = slices.DeleteFunc(running, func(b attempt) bool {
 					if b.task == a.task && b.task == outlier {
@@ -52,7 +52,7 @@ func twoSlots(lengths [7]int, outlier int, policy restart.Policy) (end, cost int
 				duplicate = true
 			}
 		}
-		for len(running) < 2 { // what begins
+		for len(running) < 2 { // attempts that begin
 			switch {
 			case again || duplicate:
 				running = append(running, attempt{outlier, now, now + 1})
@@ -70,7 +70,7 @@ func twoSlots(lengths [7]int, outlier int, policy restart.Policy) (end, cost int
 
 func seconds(n int) time.Duration { return time.Duration(n) * time.Second }
 
-// certain is a new copy that takes just so many seconds.
+// certain returns the fresh time of an attempt that takes exactly this number of seconds.
 func certain(seconds float64) estimate.Fresh {
 	e := new(estimate.Empirical)
 	e.Insert(seconds)

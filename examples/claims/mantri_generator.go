@@ -10,9 +10,9 @@ import (
 	"github.com/straggler-go/straggler/examples/internal/cluster"
 )
 
-// generatedPhase is a phase on slots of its own, with outliers as in Mantri's §3 and §4. What the paper does not
-// state is a choice: 20 slots at the median, a minute at the median, 15 % of scatter for tasks that are no outliers, and
-// that no phase has over 1500 tasks.
+// generatedPhase returns a phase on slots of its own, with outliers as in Mantri's §3 and §4. Some parameters are not
+// in the paper and are choices: a median of 20 slots, a median time of a minute, a scatter of 15 % for tasks that are
+// not outliers, and at most 1500 tasks.
 func generatedPhase(r *rand.Rand, seed uint64) (cluster.Config, cluster.Phase) {
 	slots := int(min(max(math.Round(20*math.Exp(0.8*r.NormFloat64())), 2), 100))
 	tasks := int(min(max(math.Round(float64(slots)*tasksPerSlot(r)), 1), 1500))
@@ -27,16 +27,16 @@ func generatedPhase(r *rand.Rand, seed uint64) (cluster.Config, cluster.Phase) {
 	return c, phase
 }
 
-// tasksPerSlot is n/s. The log-normal with the paper's median, 2.11, and standard deviation, 12.37, has a σ of 1.36
-// [Mantri §3.1].
+// tasksPerSlot draws the number of tasks divided by the number of slots. The log-normal distribution with the paper's
+// median of 2.11 and standard deviation of 12.37 has a σ of 1.36 [Mantri §3.1].
 func tasksPerSlot(r *rand.Rand) float64 { return 2.11 * math.Exp(1.36*r.NormFloat64()) }
 
-// interval is Δ: 10 s, or a tenth of a task's life if that is less [Mantri §5].
+// interval returns the time between two reports (Δ): 10 s, or a tenth of a task's time if that is less [Mantri §5].
 func interval(typical float64) time.Duration {
 	return min(10*time.Second, time.Duration(typical/10*float64(time.Second)))
 }
 
-// outlierPhase draws the share of outliers, which of them their data explain, and the tasks.
+// outlierPhase draws the share of outliers, the outliers that their data explain, and the tasks.
 func outlierPhase(r *rand.Rand, tasks int, typical float64) cluster.Phase {
 	share := min(r.ExpFloat64()*0.15/math.Log(4), 1)
 	explained := 0.5
@@ -62,7 +62,7 @@ func outlierPhase(r *rand.Rand, tasks int, typical float64) cluster.Phase {
 	return phase
 }
 
-// outlier is how many times the median an outlier takes.
+// outlier draws the time of an outlier as a multiple of the median.
 func outlier(r *rand.Rand) float64 {
 	switch kind := r.Float64(); {
 	case kind < 0.8:
@@ -73,8 +73,8 @@ func outlier(r *rand.Rand) float64 {
 	return 10 + 2*r.Float64()
 }
 
-// withoutOutliers runs jobs of eight phases and eleven edges, of which half are barriers, with all outliers,
-// without those that data do not explain, and with tasks that all take their phase's mean, as in NoSkew.
+// withoutOutliers runs jobs of eight phases and eleven edges, of which half are barriers. They run with all outliers,
+// without the outliers that data do not explain, and with tasks that all take the mean of their phase, as in NoSkew.
 func withoutOutliers(seed uint64) []float64 {
 	var runtime, none weighted
 	for i := range 40 {
@@ -95,8 +95,9 @@ func withoutOutliers(seed uint64) []float64 {
 	return []float64{runtime.quantile(0.5), none.quantile(0.5)}
 }
 
-// dag is a job of eight phases. Each reads the one before it, and the last four the one before that, too: eleven edges; a
-// little over half of the phases may begin task by task, as their inputs end.
+// dag returns a job of eight phases. Each phase reads the phase before it, and the last four also read the phase
+// before that, which makes eleven edges. A little over half of the phases may begin task by task, as their inputs
+// end.
 func dag(r *rand.Rand, seed uint64) cluster.Config {
 	c := cluster.Config{Seed: seed}
 	slots := 20 + r.IntN(60)

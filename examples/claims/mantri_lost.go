@@ -10,7 +10,7 @@ import (
 	"github.com/straggler-go/straggler/examples/internal/cluster"
 )
 
-// lostOutputs runs three clusters of machines that lose what they have: as they are, guarded by replicas and by what is
+// lostOutputs runs three clusters with machines that lose outputs: without protection, with replicas and outputs
 // computed ahead of need, and without losses.
 func lostOutputs(seed uint64) []float64 {
 	var guarded, unguarded, ideal, copied, processed, replicas, runs, aheadTime, used float64
@@ -49,8 +49,9 @@ func lostOutputs(seed uint64) []float64 {
 	}
 }
 
-// losingCluster is jobs of four phases, which read 160 GB and 7.6 GB of intermediate output, on machines that lose what
-// they have, and what is known of these from a week before: how many of a thousand outputs each lost within a minute.
+// losingCluster returns jobs of four phases, which read 160 GB and write 7.6 GB of intermediate output, on machines
+// that lose outputs. known has the losses of each machine in the week before: how many of a thousand outputs it lost
+// within a minute.
 func losingCluster(seed uint64) (base cluster.Config, known []cluster.Record) {
 	const n, outputs = 100, 40
 	base = cluster.Config{Seed: seed, LateNotice: true}
@@ -58,7 +59,7 @@ func losingCluster(seed uint64) (base cluster.Config, known []cluster.Record) {
 	rng := rand.New(rand.NewPCG(seed, 12))
 	for i := range n {
 		m := cluster.Machine{Slots: [2]int{1, 0}}
-		mean := 3600.0 // seconds between losses: half of all losses lie on 5 % of the machines
+		mean := 3600.0 // seconds between losses; half of all losses are on 5 % of the machines
 		if i < n/20 {
 			mean /= 19
 		}

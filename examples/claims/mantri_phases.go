@@ -11,7 +11,7 @@ import (
 	"github.com/straggler-go/straggler/examples/internal/cluster"
 )
 
-// The policies of Figure 14.
+// The policies of Figure 14, as indexes.
 const (
 	mantri = iota
 	late
@@ -25,8 +25,8 @@ var policies = []restart.Policy{
 	restart.Mantri{}, rules.LATE{}, rules.Hadoop{}, rules.MapReduce{}, rules.Dryad{}, rules.LATE{Early: true},
 }
 
-// survey is what many phases came to under each policy, against what they take when nothing is done. All policies begin
-// tasks in the same order.
+// survey has the results of many phases under each policy, compared with no action. All policies start tasks in the
+// same order.
 type survey struct {
 	policies         [6]tally
 	noSkew, chopTail tally
@@ -36,7 +36,7 @@ type survey struct {
 	pureMantri, pureNoSkew tally
 }
 
-// tally is what one policy came to. The values are weighted by the phase's time, as the paper's are.
+// tally has the results of one policy. The values are weighted by the time of the phase, as in the paper.
 type tally struct {
 	time, used                      weighted
 	tasks, copies, restarts, better int
@@ -57,7 +57,7 @@ func (t *tally) saved(p float64) float64 { return t.used.quantile(p) }
 
 func (t *tally) meanSaved() float64 { return t.used.mean() }
 
-// notHelped is the share of the phases, by weight, that end no sooner.
+// notHelped returns the share of the phases, by weight, that do not end sooner.
 func (t *tally) notHelped() float64 {
 	sum, all := 0.0, 0.0
 	for _, v := range t.time {
@@ -75,7 +75,7 @@ func (t *tally) perTask() float64 { return float64(t.copies+t.restarts) / float6
 
 const phasesPerSeed = 400
 
-// phasesOf runs the phases of a seed under every policy, once, whichever rows ask.
+// phasesOf runs the phases of a seed under every policy, only once for all rows.
 var phasesOf = oncePerSeed(func(seed uint64) *survey {
 	s := new(survey)
 	for i := range phasesPerSeed {
@@ -118,7 +118,7 @@ func dataOutliers(p cluster.Phase) bool {
 	return slices.ContainsFunc(p.Tasks, func(t cluster.Task) bool { return t.Work > 1 })
 }
 
-// evenPhase runs a phase of which every task takes the mean of some times.
+// evenPhase runs a phase in which every task takes the mean of some times.
 func evenPhase(c cluster.Config, took, of []float64) cluster.Result {
 	sum := 0.0
 	for _, t := range of {
@@ -128,7 +128,7 @@ func evenPhase(c cluster.Config, took, of []float64) cluster.Result {
 	return must(c)
 }
 
-// oncePerSeed keeps what f returns for each seed.
+// oncePerSeed returns a function that calls f only once for each seed.
 func oncePerSeed[T any](f func(seed uint64) T) func(seed uint64) T {
 	var lock sync.Mutex
 	known := map[uint64]func() T{}

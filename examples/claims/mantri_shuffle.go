@@ -8,11 +8,11 @@ import (
 	"github.com/straggler-go/straggler/examples/internal/cluster"
 )
 
-// placedAndNot is what the reduce phases of a seed came to, placed and ad hoc: what M10 and M11 return.
+// placedAndNot has the results of the reduce phases of a seed, with placement and without, for M10 and M11.
 type placedAndNot struct{ rates, spread []float64 }
 
-// shuffles runs the reduce phases of M10 and M11: on racks whose links others use to different degrees, with the slots
-// that happen to be free. A reducer's rate is what it reads over how long that takes.
+// shuffles runs the reduce phases of M10 and M11. Other traffic uses the links of the racks to different degrees, and
+// the free slots are at random places. The rate of a reducer is its bytes divided by the time of reading them.
 var shuffles = oncePerSeed(func(seed uint64) placedAndNot {
 	var slow, spread [2][]float64
 	var sooner []float64
@@ -43,7 +43,7 @@ var shuffles = oncePerSeed(func(seed uint64) placedAndNot {
 	}
 })
 
-// upper is the 75th percentile.
+// upper returns the 75th percentile.
 func upper(x []float64) float64 {
 	sorted := slices.Sorted(slices.Values(x))
 	return sorted[len(sorted)*3/4]
@@ -54,8 +54,8 @@ func middle(x []float64) float64 {
 	return sorted[len(sorted)/2]
 }
 
-// shuffle is a job of maps everywhere and reduces on 40 of the slots of 20 racks. Other traffic leaves each link
-// between a fifth and all of its bandwidth.
+// shuffle returns a job of maps on all machines and reduces on 40 of the slots of 20 racks. Other traffic leaves
+// between a fifth and all of the bandwidth of each link.
 func shuffle(r *rand.Rand, seed uint64) cluster.Config {
 	const racks, servers, reduces = 20, 40, 30
 	c := cluster.Config{Seed: seed, Record: true, Remote: 100e6}

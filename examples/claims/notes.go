@@ -5,8 +5,11 @@ import (
 	"strings"
 )
 
-// notesText has for each row its inputs (what is from the paper's text, chosen, or calibrated, and to which figure), and,
-// for one that comes out differently, the physical reason and what was tried.
+// notesText has for each row its inputs (what is from the paper's text, chosen, or calibrated, and to which figure),
+// and, for one that comes out differently, the physical reason and what was tried.
+//
+// notesText has the inputs of each row: values from the paper's text, choices, and values calibrated to a figure. For
+// a row with a different result, it also has the physical reason and the tries.
 //
 //go:embed notes.md
 var notesText string
@@ -14,6 +17,7 @@ var notesText string
 // notes are those of notesText by row, each in one line.
 var notes = readNotes(notesText)
 
+// readNotes splits notesText by row.
 func readNotes(text string) map[string]string {
 	m := map[string]string{}
 	for _, part := range strings.Split(text, "\n## ")[1:] {

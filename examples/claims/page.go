@@ -8,6 +8,7 @@ import (
 	"text/tabwriter"
 )
 
+// writeTable prints the table, the counts of verdicts, and the legend.
 func writeTable(w io.Writer, outcomes []outcome) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "ROW\tTIER\tMEASURE\tPAPER\tBAND\tMEASURED\tERROR\tFIGURE\tVERDICT")
@@ -27,11 +28,16 @@ func writeTable(w io.Writer, outcomes []outcome) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintln(w, "\n"+summary(outcomes))
+	_, err := fmt.Fprintln(w, "\n"+summary(outcomes)+legend)
 	return err
 }
 
-// error is the standard error in two digits; nothing where there is no luck.
+// legend explains the verdicts.
+const legend = `
+shown: the mean and two standard errors on either side are in the band. at the edge: an edge of the band is within two
+standard errors of the mean. outside: the mean is further away. docs/claims.md explains the rows.`
+
+// error returns the standard error with two digits; empty if there are no random numbers.
 func (f figure) error() string {
 	if f.Error == 0 {
 		return ""
@@ -39,7 +45,7 @@ func (f figure) error() string {
 	return fmt.Sprintf("%.2g", f.Error)
 }
 
-// standing is the figure's verdict, or why it has none.
+// standing returns the verdict of the figure, or "calibrated".
 func (f figure) standing() string {
 	if f.Input {
 		return "calibrated"
@@ -83,7 +89,7 @@ var papers = []struct{ prefix, name string }{
 	{"S", "DynamicShare: Zacheilas and Kalogeraki, *Real-Time Scheduling of Skewed MapReduce Jobs*, ICAC 2014"},
 }
 
-const pageHead = `# What the papers claim, and what comes out here
+const pageHead = `# The figures of the papers, and the figures of this library
 
 Written by ` + "`%s`" + ` in ` + "`examples`" + `: do not edit it by hand.
 
@@ -91,18 +97,18 @@ This page compares the five papers' figures with figures of this library. Each r
 states in its text or in a table. **A** rows are formulas or worked examples, and match to the precision in print. **B** rows are
 experiments with luck, on a simulated cluster (` + "`examples/internal/cluster`" + `) that asks the library for every decision.
 
-Each figure has a band, and must lie within it on both sides. The band is the paper's own figure and
+Each figure has a band, in which the measured figure must be. The band is the paper's figure, plus or minus
 
-- 8 points of a share, or half of the share if it is below 16 %%;
-- 10 %% of a ratio, a time or a count;
-- 5 %% of a figure that the paper calls flat.
+- 8 points for a share, or half of the share if it is below 16 %%;
+- 10 %% for a ratio, a time or a count;
+- 5 %% for a figure that the paper calls flat.
 
-A gain must be a gain. Where the paper states only a direction, the band has only that direction.
+The band of a gain has no losses. If the paper states only a direction, the band has only one edge.
 
-- **shown**: the mean and two standard errors on either side lie in the band.
-- **at the edge**: an edge of the band lies within two standard errors of the mean, so other seeds may say otherwise.
-- **outside**: the mean lies further out. The note under the table gives the reason and the tries.
-- **calibrated**: an input of the row was chosen so that this figure comes out. The figure proves nothing, and is not judged.
+- **shown**: the mean and two standard errors on either side are in the band.
+- **at the edge**: an edge of the band is within two standard errors of the mean, so other seeds may give another verdict.
+- **outside**: the mean is further away. The note under the table gives the reason and the tries.
+- **calibrated**: an input of the row was chosen to get this figure. The figure proves nothing, and is not judged.
 
 A row is as bad as the worst of its judged figures. Lines without a paper's figure help to read the other lines. Models are
 calibrated only where a line says so. No input was changed to move a judged figure into its band.
@@ -112,7 +118,7 @@ attempt is a draw that belongs to the seed, the task and the number of the attem
 The same seeds make the same table.
 `
 
-// command is the one that makes the page.
+// command returns the command that writes the page.
 func (o options) command() string {
 	s := fmt.Sprintf("go run ./claims -page ../docs/claims.md -seed %d", o.seed)
 	if o.again > 0 {
@@ -124,7 +130,7 @@ func (o options) command() string {
 	return s
 }
 
-// twice says what two sets of seeds agree on.
+// twice describes the rows about which two sets of seeds disagree.
 func twice(first, second []outcome, o options) string {
 	var differ []string
 	for i := range first {
@@ -141,7 +147,7 @@ func twice(first, second []outcome, o options) string {
 	return s + strings.Join(differ, ", ") + ".\n"
 }
 
-// fewer names the rows that run on fewer seeds than were asked for, because they take long.
+// fewer lists the rows that run with fewer seeds because they take long.
 func fewer(outcomes []outcome, o options) string {
 	var rows []string
 	for _, r := range outcomes {
@@ -155,6 +161,7 @@ func fewer(outcomes []outcome, o options) string {
 	return " Rows that take long or vary little have fewer: " + strings.Join(rows, ", ") + "."
 }
 
+// writePage writes the page in Markdown.
 func writePage(name string, outcomes, again []outcome, o options) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, pageHead, o.command())
@@ -192,6 +199,7 @@ func writePage(name string, outcomes, again []outcome, o options) error {
 	return os.WriteFile(name, []byte(b.String()), 0o644)
 }
 
+// writeRow writes the lines of one row of the page.
 func writeRow(b *strings.Builder, o outcome, second []figure) {
 	title := fmt.Sprintf("%s (%s) **%s**", o.ID, o.Tier, o.Verdict)
 	if len(o.Figures) == 0 {

@@ -7,60 +7,62 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// tier says how a row is held against its paper.
+// tier is the kind of comparison of a row with its paper.
 type tier string
 
 const (
-	exact      tier = "A" // a formula or a worked example: must match, to the precision in print
-	experiment tier = "B" // has luck: judged by its mean and that mean's standard error
+	exact      tier = "A" // a formula or a worked example, which must match to the printed precision
+	experiment tier = "B" // has random numbers: judged by its mean and the standard error of the mean
 )
 
 // row is one claim of a paper.
 type row struct {
 	id, where string
 	tier      tier
-	claim     string    // what the paper says
-	measures  []measure // what is measured, in the order in which run returns it
-	// run is the experiment. It returns one number a measure. Nil: it cannot be run, and the row's note says why.
+	claim     string    // the claim in words
+	measures  []measure // the measured numbers, in the order in which run returns them
+	// run is the experiment. It returns a number for each measure. Nil: the experiment cannot be run, and the note of
+	// the row gives the reason.
 	run func(seed uint64) []float64
-	// seeds is how many seeds it needs at most; 0: as many as are asked for. Rows without luck need 1.
+	// seeds is the largest number of seeds that the row needs; 0: no limit. A row without random numbers needs 1.
 	seeds int
-	quick bool // runs under -quick
+	quick bool // the row runs with -quick
 }
 
-// measure is one number of a row, and where it must lie.
+// measure is one number of a row, and the band in which it must be.
 type measure struct {
 	name   string
-	paper  string // as printed
+	paper  string // the figure as printed in the paper
 	lo, hi float64
-	scale  string // a verb for one number; "" is %.3g
+	scale  string // a format verb for the number; "" is %.3g
 	role   role
 }
 
-// role is what a measure is there for.
+// role tells whether a measure is judged.
 type role uint8
 
+// The half width of a band around the paper's figure.
 const (
 	judged     role = iota
-	calibrated      // an input of the row was chosen so that this figure comes out: it is no evidence of itself
-	beside          // the paper has no such figure: it helps to read the others
+	calibrated      // an input of the row was chosen to get this figure, so the figure proves nothing
+	beside          // the paper has no such figure; it helps to read the other lines
 )
 
 // How far from the paper's figure a mean may lie, on either side.
 const (
-	points  = 0.08 // of a share, and
-	half    = 0.5  // of the paper's figure at most: a share below 16 %
-	percent = 0.10 // of a ratio, a time or a count
-	even    = 0.05 // of what the paper calls flat
+	points  = 0.08 // for a share
+	half    = 0.5  // x the paper's figure, if that is less than points: for a share below 16 %
+	percent = 0.10 // x the paper's figure, for a ratio, a time or a count
+	even    = 0.05 // for a ratio that the paper calls flat
 )
 
-// is asks for a number to the precision in print.
+// is returns a measure that must equal a number to the printed precision.
 func is(name, paper string, want, tolerance float64) measure {
 	return measure{name: name, paper: paper, lo: want - tolerance, hi: want + tolerance, scale: "%.4g"}
 }
 
-// share asks for a share, and gain for one of which the sign is a part of the claim. A share of 0 has no half: it is what
-// the paper calls no difference.
+// share asks for a share, and gain for one of which the sign is a part of the claim. A share of 0 has no half: it is
+// what the paper calls no difference.
 func share(name, paper string, want float64) measure {
 	tolerance := points
 	if want != 0 {
@@ -69,7 +71,7 @@ func share(name, paper string, want float64) measure {
 	return measure{name: name, paper: paper, lo: want - tolerance, hi: want + tolerance}
 }
 
-// either asks for a share of which the paper gives two figures.
+// either returns a measure for a share for which the paper has two figures.
 func either(name, paper string, one, other float64) measure {
 	a, b := share(name, paper, one), share(name, paper, other)
 	return measure{name: name, paper: paper, lo: min(a.lo, b.lo), hi: max(a.hi, b.hi)}
@@ -81,7 +83,7 @@ func gain(name, paper string, want float64) measure {
 	return m
 }
 
-// times asks for a ratio, a time or a count, and faster for a ratio that has to be above 1.
+// times returns a measure for a ratio, a time or a count. faster is for a ratio that must also be above 1.
 func times(name, paper string, want float64) measure {
 	return measure{name: name, paper: paper, lo: want * (1 - percent), hi: want * (1 + percent)}
 }
@@ -92,12 +94,12 @@ func faster(name, paper string, want float64) measure {
 	return m
 }
 
-// flat asks for a ratio of 1.
+// flat returns a measure for a ratio of 1.
 func flat(name, paper string) measure {
 	return measure{name: name, paper: paper, lo: 1 - even, hi: 1 + even}
 }
 
-// above and below ask for a direction, where the paper says no more than that.
+// above and below return measures for which the paper states only a direction.
 func above(name, paper string, lo float64) measure {
 	return measure{name: name, paper: paper, lo: lo, hi: math.Inf(1)}
 }
@@ -106,7 +108,7 @@ func below(name, paper string, hi float64) measure {
 	return measure{name: name, paper: paper, lo: math.Inf(-1), hi: hi}
 }
 
-// input is a figure that the row was calibrated to, and besides one that no paper has.
+// input returns a measure to which the row was calibrated. besides returns a measure for which no paper has a figure.
 func input(name, paper string) measure {
 	return measure{name: name, paper: paper, lo: math.Inf(-1), hi: math.Inf(1), role: calibrated}
 }
@@ -115,7 +117,7 @@ func besides(name string) measure {
 	return measure{name: name, lo: math.Inf(-1), hi: math.Inf(1), role: beside}
 }
 
-// band is where a measure must lie, in words.
+// band returns the band as text.
 func (m measure) band() string {
 	switch lo, hi := math.IsInf(m.lo, -1), math.IsInf(m.hi, 1); {
 	case lo && hi:
@@ -137,8 +139,8 @@ func (m measure) number(x float64) string {
 	return fmt.Sprintf("%.3g", x)
 }
 
-// The verdicts. A figure is shown if its mean and two standard errors on either side lie in the band, outside if none of
-// that does, and otherwise at the edge. A row is what the worst of its figures is.
+// The verdicts. A figure is shown if its mean and two standard errors on either side lie in the band, outside if none
+// of that does, and otherwise at the edge. A row is what the worst of its figures is.
 const (
 	shown       = "shown"
 	edge        = "at the edge"
@@ -146,23 +148,24 @@ const (
 	notRepeated = "not reproducible"
 )
 
+// standardErrors is the number of standard errors on either side of the mean that must be in the band.
 const standardErrors = 2
 
-// figure is what came out of a measure.
+// figure is the result of a measure.
 type figure struct {
 	Name  string  `json:"name"`
 	Paper string  `json:"paper"`
 	Band  string  `json:"band"`
 	Mean  float64 `json:"mean"`
-	// Error is the mean's standard error over the seeds.
+	// Error is the standard error of the mean over the seeds.
 	Error float64 `json:"error"`
-	// Verdict is empty for a figure that is not judged; Input says that the row was calibrated to it.
+	// Verdict is empty for a figure that is not judged. Input is true if the row was calibrated to the figure.
 	Verdict string `json:"verdict,omitempty"`
 	Input   bool   `json:"input,omitempty"`
 	text    string
 }
 
-// outcome is what came out of a row.
+// outcome is the result of a row.
 type outcome struct {
 	ID      string   `json:"id"`
 	Where   string   `json:"where"`
@@ -175,7 +178,7 @@ type outcome struct {
 	Seconds float64  `json:"seconds"`
 }
 
-// judge holds the values of all seeds, values[seed][measure], against the row's bands.
+// judge compares the values of all seeds, values[seed][measure], with the bands of the row.
 func (r row) judge(values [][]float64) outcome {
 	o := outcome{ID: r.id, Where: r.where, Tier: r.tier, Claim: r.claim, Seeds: len(values), Verdict: shown, Note: notes[r.id]}
 	if r.run == nil {
@@ -201,6 +204,7 @@ func (r row) judge(values [][]float64) outcome {
 	return o
 }
 
+// verdict returns the verdict about a mean and its standard error.
 func (m measure) verdict(mean, err float64) string {
 	from, to := mean-standardErrors*err, mean+standardErrors*err
 	switch {
@@ -209,10 +213,10 @@ func (m measure) verdict(mean, err float64) string {
 	case to >= m.lo && from <= m.hi:
 		return edge
 	}
-	return outside // also what is no number
+	return outside // also for a mean that is not a number
 }
 
-// worse is the worse of two verdicts.
+// worse returns the worse of two verdicts.
 func worse(a, b string) string {
 	for _, v := range []string{outside, edge} {
 		if a == v || b == v {
@@ -222,7 +226,7 @@ func worse(a, b string) string {
 	return shown
 }
 
-// both is the verdict of a row that two sets of seeds were asked about: what they agree on, and otherwise at the edge.
+// both returns the verdict of a row with two sets of seeds: the common verdict, or at the edge if they disagree.
 func both(a, b string) string {
 	if a == b {
 		return a

@@ -17,11 +17,12 @@ import (
 
 const fifo = fairshare.FIFO
 
-// summary is what a run came to, in a few numbers. Times are in seconds.
+// summary has the main figures of a run. Times are in seconds.
 type summary struct {
 	Mean, Small, P95 float64
-	// Missed is the share of the jobs with deadlines that missed them; Local and Rack are those of maps with their block on
-	// the machine, and in its rack at the furthest; Wasted is that of the used slot time whose copies did not end a task.
+	// Missed is the share of the jobs with a deadline that missed it. Local is the share of the maps with their block
+	// on the same machine, and Rack the share with their block in the same rack. Wasted is the share of the slot time
+	// of attempts that did not end their task.
 	Missed, Local, Rack, Wasted float64
 	Used                        float64
 }
@@ -55,7 +56,8 @@ func summarise(c cluster.Config, r cluster.Result) summary {
 	return s
 }
 
-// sets are what is compared: none, each alone, all but each, all, and all with another order and with the default's rule.
+// sets returns the sets of mechanisms that are compared: none, each alone, all but one, all, all with laxity instead of
+// fair, and all with the default rule instead of Mantri's.
 func sets() []string {
 	list := []string{"none"}
 	for _, m := range mechanisms {
@@ -69,7 +71,7 @@ func sets() []string {
 	return append(list, "all", "laxity,"+strings.Join(everything[1:], ","), strings.Replace(all, "=mantri", "=least-cost", 1))
 }
 
-// compare runs every set on the same workloads and prints the means over the seeds.
+// compare simulates every set on the same workloads, and prints the means over the seeds.
 func compare(out io.Writer, o options) error {
 	list := sets()
 	results := make([][]summary, len(list))
@@ -133,10 +135,23 @@ func table(out io.Writer, list []string, results [][]summary) error {
 			100*mean(func(s summary) float64 { return s.Local }), 100*mean(func(s summary) float64 { return s.Wasted }),
 			stat.Mean(used, nil), short(name))
 	}
-	return t.Flush()
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	_, err := fmt.Fprint(out, compareLegend)
+	return err
 }
 
-// short names the sets that leave one mechanism out by what they leave out.
+// compareLegend explains the columns of compare.
+const compareLegend = `
+mean, small, p95  time of a job: the mean, the mean of jobs with up to ten maps, and the 95th percentile
+missed            share of the jobs with a deadline that missed it
+local             share of the maps on a machine with their block
+wasted            share of the slot time of attempts that did not end their task
+slots             slot time divided by the slot time without any mechanism
+`
+
+// short returns "all but NAME" for a set that leaves out one mechanism.
 func short(set string) string {
 	parts := strings.Split(set, ",")
 	if len(parts) != len(everything)-1 {

@@ -1,11 +1,11 @@
-// Command cluster runs a workload on a simulated cluster in which this library decides, and shows what came of it.
+// Command cluster simulates jobs on a cluster in which this library makes every decision, and prints times and counts.
 //
-//	go run ./cluster                              with every mechanism
-//	go run ./cluster -with restart=late,clone     with some
-//	go run ./cluster -explain 7                   every decision about job 7, in order, with its numbers
-//	go run ./cluster -compare                     each mechanism alone, all but it, none and all, on the same workloads
-//	go run ./cluster -requests                    fan-outs of requests to servers that queue them: when a second copy helps
-//	go run ./cluster -requests -explain 900       every decision about one of them
+//	go run ./cluster                              use every mechanism of the library
+//	go run ./cluster -with restart=late,clone     use some mechanisms
+//	go run ./cluster -explain 7                   print every decision about job 7, in order, with its numbers
+//	go run ./cluster -compare                     compare none, each mechanism alone, all but one, and all
+//	go run ./cluster -requests                    compare ways to send requests to servers with queues
+//	go run ./cluster -requests -explain 900       print every decision about request 900
 package main
 
 import (
@@ -28,7 +28,7 @@ func main() {
 	}
 }
 
-// options are the command line's.
+// options are the values of the command line.
 type options struct {
 	workload
 	with     string
@@ -45,20 +45,20 @@ func run(args []string, out, usage io.Writer) error {
 	var o options
 	flags := flag.NewFlagSet("cluster", flag.ContinueOnError)
 	flags.SetOutput(usage)
-	flags.IntVar(&o.machines, "machines", 100, "how many machines, of four map and two reduce slots")
-	flags.IntVar(&o.racks, "racks", 5, "in how many racks")
-	flags.IntVar(&o.jobs, "jobs", 300, "how many jobs")
-	flags.Int64Var(&o.disk, "disk", 0, "how many MB of intermediate data a machine can hold; 0: any number")
-	flags.Float64Var(&o.load, "load", 0.6, "which share of the map slots the jobs' work keeps busy")
-	flags.Uint64Var(&o.seed, "seed", 1, "the seed of all luck")
-	flags.StringVar(&o.with, "with", "all", "the mechanisms, separated by commas: "+strings.Join(names(), ", ")+"; all; none")
-	flags.IntVar(&o.explain, "explain", 0, "write down every decision about this job, counted from 1")
+	flags.IntVar(&o.machines, "machines", 100, "number of machines, each with four map slots and two reduce slots")
+	flags.IntVar(&o.racks, "racks", 5, "number of racks")
+	flags.IntVar(&o.jobs, "jobs", 300, "number of jobs")
+	flags.Int64Var(&o.disk, "disk", 0, "MB of intermediate data that fit on a machine; 0: no limit")
+	flags.Float64Var(&o.load, "load", 0.6, "share of the map slots that the work of the jobs keeps busy, above 0, up to 2")
+	flags.Uint64Var(&o.seed, "seed", 1, "seed of all random numbers")
+	flags.StringVar(&o.with, "with", "all", "mechanisms to use, separated by commas: "+strings.Join(names(), ", ")+"; all; none")
+	flags.IntVar(&o.explain, "explain", 0, "print every decision about the job with this number, counted from 1")
 	flags.BoolVar(&o.json, "json", false, "print the result as JSON")
-	flags.BoolVar(&o.timeline, "timeline", false, "print how busy the cluster was, minute by minute")
-	flags.BoolVar(&o.compare, "compare", false, "compare each mechanism alone, all but it, none and all")
-	flags.BoolVar(&o.requests, "requests", false, "compare ways to send requests to servers that queue them")
-	flags.BoolVar(&o.cancel, "cancel", false, "call the other copies of an answered request back, with -requests")
-	flags.IntVar(&o.seeds, "seeds", 10, "how many seeds -compare and -requests take, from -seed on")
+	flags.BoolVar(&o.timeline, "timeline", false, "print the share of busy map slots, minute by minute")
+	flags.BoolVar(&o.compare, "compare", false, "compare none, each mechanism alone, all but one, and all")
+	flags.BoolVar(&o.requests, "requests", false, "compare ways to send requests to servers with queues")
+	flags.BoolVar(&o.cancel, "cancel", false, "with -requests, cancel the other copies of a request after its first answer")
+	flags.IntVar(&o.seeds, "seeds", 10, "number of seeds of -compare and -requests, from -seed on")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -99,36 +99,36 @@ func run(args []string, out, usage io.Writer) error {
 func (o *options) check() error {
 	switch {
 	case o.machines < 1 || o.jobs < 1 || o.racks < 1 || o.racks > o.machines || o.seeds < 1:
-		return fmt.Errorf("-machines %d -racks %d -jobs %d -seeds %d: each must be 1 or more, and racks no more than machines",
+		return fmt.Errorf("-machines is %d, -racks %d, -jobs %d, -seeds %d: want 1 or more for each, and at most as many racks as machines",
 			o.machines, o.racks, o.jobs, o.seeds)
 	case o.disk < 0 || o.disk > 1e9:
-		return fmt.Errorf("-disk %d: must be from 0 to 1e9", o.disk)
+		return fmt.Errorf("-disk is %d, want 0 to 1e9", o.disk)
 	case !(o.load > 0 && o.load <= 2):
-		return fmt.Errorf("-load %v: must be above 0 and at most 2", o.load)
+		return fmt.Errorf("-load is %v, want above 0 and at most 2", o.load)
 	case o.explain < 0 || o.explain > o.jobs && !o.requests:
-		return fmt.Errorf("-explain %d: there are %d jobs", o.explain, o.jobs)
+		return fmt.Errorf("-explain is %d, want a job from 1 to %d", o.explain, o.jobs)
 	}
 	return nil
 }
 
-// show prints the summary, and the timeline and the story if they were asked for.
+// show prints the summary, and with -timeline and -explain the timeline and the decisions.
 func show(out io.Writer, c cluster.Config, r cluster.Result, o options) error {
 	s := summarise(c, r)
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "jobs\t%d in %v, %d events\n", len(c.Jobs), r.End.Round(time.Second), r.Events)
-	fmt.Fprintf(t, "mean time\t%.1f s; small jobs (up to ten maps) %.1f s; p95 %.1f s\n", s.Mean, s.Small, s.P95)
+	fmt.Fprintf(t, "mean time\t%.1f s; small jobs (up to ten maps) %.1f s; 95th percentile %.1f s\n", s.Mean, s.Small, s.P95)
 	fmt.Fprintf(t, "deadlines\t%.1f %% missed\n", 100*s.Missed)
-	fmt.Fprintf(t, "data\t%.1f %% of maps on a machine with their block, %.1f %% in its rack\n", 100*s.Local, 100*s.Rack)
-	fmt.Fprintf(t, "copies\t%d launched beside another, %d restarts, %d of them won; %d pruned\n",
+	fmt.Fprintf(t, "data\t%.1f %% of the maps on a machine with their block, %.1f %% in a rack with their block\n", 100*s.Local, 100*s.Rack)
+	fmt.Fprintf(t, "copies\t%d copies and %d restarts, %d of them won; %d copies killed as not worth their slot\n",
 		r.Speculative, r.Restarted, r.Won, r.Pruned)
-	fmt.Fprintf(t, "clones\t%d phases cloned, %d refused for want of room\n", r.Cloned, r.Refused)
-	fmt.Fprintf(t, "outputs\t%d computed again, %d read from a replica; %.1f %% of the bytes replicated\n",
+	fmt.Fprintf(t, "clones\t%d phases cloned, %d not cloned because the budget or the ceiling was reached\n", r.Cloned, r.Refused)
+	fmt.Fprintf(t, "outputs\t%d lost outputs computed again, %d read from a replica; %.1f %% of the bytes replicated\n",
 		r.Recomputed, r.Saved, 100*r.Replicated/max(1, r.Processed))
 	if o.disk > 0 {
-		fmt.Fprintf(t, "disks\t%.0f MB at most on one; %d slots declined for want of room; %d jobs evicted, with %.0f MB\n",
+		fmt.Fprintf(t, "disks\t%.0f MB at most on a machine; %d slots declined because a disk was full; %d jobs evicted, with %.0f MB\n",
 			float64(r.DiskMost)/1e6, r.DiskFull, r.Evicted, float64(r.EvictedBytes)/1e6)
 	}
-	fmt.Fprintf(t, "slots\t%.0f s used, %.1f %% of that by copies that did not end their task; %d preempted\n",
+	fmt.Fprintf(t, "slots\t%.0f s used, %.1f %% of it by attempts that did not end their task; %d attempts preempted\n",
 		s.Used, 100*s.Wasted, r.Preempted)
 	if err := t.Flush(); err != nil {
 		return err
@@ -136,7 +136,7 @@ func show(out io.Writer, c cluster.Config, r cluster.Result, o options) error {
 	for _, row := range r.Samples {
 		all := float64(4 * o.machines)
 		busy := float64(row.Busy[cluster.Map]) / all
-		fmt.Fprintf(out, "%8v  %-40s %3.0f %%  %d jobs, %d tasks wait\n",
+		fmt.Fprintf(out, "%8v  %-40s %3.0f %%  %d jobs run, %d tasks wait\n",
 			row.At, strings.Repeat("#", int(40*busy)), 100*busy, row.Jobs, row.Waiting)
 	}
 	for _, line := range r.Story {

@@ -23,7 +23,7 @@ func TestShowsWhatCameOut(t *testing.T) {
 	for _, want := range []string{"40 in ", "deadlines", "copies", "clones", "outputs", "slots", "0s  "} {
 		assert.Contains(t, text, want)
 	}
-	assert.Equal(t, text, output(t, "-timeline"), "one seed, one result")
+	assert.Equal(t, text, output(t, "-timeline"), "the same seed gives the same result")
 	assert.NotEqual(t, text, output(t, "-timeline", "-seed", "2"))
 }
 
@@ -34,7 +34,7 @@ func TestEveryMechanismRunsAlone(t *testing.T) {
 	for _, name := range names() {
 		assert.Contains(t, output(t, "-with", name), "40 in ", name)
 	}
-	assert.Contains(t, output(t, "-with", "none"), "0 launched beside another, 0 restarts")
+	assert.Contains(t, output(t, "-with", "none"), "0 copies and 0 restarts")
 }
 
 func TestExplainTellsAJobsStory(t *testing.T) {
@@ -70,7 +70,7 @@ func TestJSON(t *testing.T) {
 
 func TestCompareHasARowForEachSet(t *testing.T) {
 	text := output(t, "-compare", "-seeds", "2")
-	assert.Equal(t, len(sets())+1, strings.Count(text, "\n"))
+	assert.Equal(t, len(sets())+1, strings.Count(strings.TrimSuffix(text, compareLegend), "\n"))
 	assert.Contains(t, text, "all but delay")
 }
 
@@ -84,7 +84,7 @@ func TestRefusesRubbish(t *testing.T) {
 }
 
 func TestDisksThatAreFullAreTold(t *testing.T) {
-	assert.Contains(t, output(t, "-disk", "400"), "slots declined for want of room")
+	assert.Contains(t, output(t, "-disk", "400"), "slots declined because a disk was full")
 	assert.Error(t, run([]string{"-disk", "-1"}, io.Discard, io.Discard))
 }
 

@@ -18,13 +18,13 @@ import (
 	"github.com/straggler-go/straggler/examples/internal/cluster"
 )
 
-// mechanism is something of the library that can be left out.
+// mechanism is a part of the library that a simulation can use or leave out.
 type mechanism struct {
 	name string
 	use  func(*cluster.Config) error
 }
 
-// mechanisms are used in this order. Without fair and laxity, jobs are served in the order in which they came.
+// mechanisms are set up in this order. Without fair and laxity, jobs get slots in the order of their arrival.
 var mechanisms = []mechanism{
 	{"fair", func(c *cluster.Config) error {
 		c.Order.Policy.Discipline = 0
@@ -36,7 +36,7 @@ var mechanisms = []mechanism{
 	}},
 	{"laxity", func(c *cluster.Config) error {
 		c.Order.Laxity, c.Overload = &laxity.Policy{}, &outlier.Config{}
-		c.Forecast = &knn.Config{Keep: 500} // enough for two numbers a task
+		c.Forecast = &knn.Config{Keep: 500} // 500 observations are enough for two numbers for each task
 		return nil
 	}},
 	{"restart=least-cost", stragglers(restart.LeastCost{})},
@@ -51,7 +51,7 @@ var mechanisms = []mechanism{
 	{"skew", func(c *cluster.Config) error {
 		c.Skew, c.LearnMachines = &cluster.Skew{}, true
 		if c.Restart == nil {
-			c.Restart = restart.Never{} // a tracker has to see the tasks for the machines' speeds to be known
+			c.Restart = restart.Never{} // a tracker must watch the tasks, or the speeds of the machines stay unknown
 		}
 		return nil
 	}},
@@ -62,7 +62,7 @@ var mechanisms = []mechanism{
 	}},
 }
 
-// stragglers uses a rule that reads what machines have shown, and the largest tasks first, as Mantri does.
+// stragglers uses a policy with a record of the machines, and starts the largest tasks first, as Mantri does.
 func stragglers(policy restart.Policy) func(c *cluster.Config) error {
 	return func(c *cluster.Config) error {
 		c.Restart, c.LearnMachines, c.LargestFirst = policy, true, true
@@ -70,7 +70,7 @@ func stragglers(policy restart.Policy) func(c *cluster.Config) error {
 	}
 }
 
-// everything is what "all" stands for: one rule against stragglers, and one order.
+// everything lists the mechanisms of "all": one rule against stragglers and one order of jobs are among them.
 var everything = []string{"fair", "restart=mantri", "clone", "assign", "delay", "skew", "place", "replicate"}
 
 func names() []string {
@@ -81,7 +81,7 @@ func names() []string {
 	return list
 }
 
-// use sets a configuration up with the named mechanisms, and no others.
+// use sets up a configuration with the mechanisms of the list, and no others.
 func use(c *cluster.Config, with string) error {
 	c.Order.Policy.Discipline = fifo
 	for i := range c.Order.Pools {
@@ -96,7 +96,7 @@ func use(c *cluster.Config, with string) error {
 	}
 	for _, name := range asked {
 		if !slices.Contains(names(), name) {
-			return fmt.Errorf("-with %s: there are %s", name, strings.Join(names(), ", "))
+			return fmt.Errorf("-with has %q, want some of %s", name, strings.Join(names(), ", "))
 		}
 	}
 	for _, m := range mechanisms {

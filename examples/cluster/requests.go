@@ -19,15 +19,15 @@ import (
 	"github.com/straggler-go/straggler/examples/internal/requests"
 )
 
-// loads are the shares of the servers' time that the requests take by themselves.
+// loads are the shares of the servers' time that the requests take without copies.
 var loads = []float64{0.1, 0.3, 0.5, 0.7, 0.9}
 
-// askers are the ways to send requests that are compared.
+// askers are the compared ways to send requests.
 var askers = []struct {
 	name string
 	use  func(*requests.Config)
 }{
-	{"one copy of each", func(*requests.Config) {}},
+	{"no copies", func(*requests.Config) {}},
 	{"clone, no limits", func(c *requests.Config) {
 		c.Clone = &clone.Config{BudgetShare: clone.Off, Ceiling: clone.Off}
 	}},
@@ -42,8 +42,8 @@ var askers = []struct {
 	}},
 }
 
-// requestsConfig is a hundred servers that take 10 ms for a request, and one time in twenty ten times as long; fan-outs
-// ask ten of them. Each request's data lies on three.
+// requestsConfig describes a hundred servers. A server takes 10 ms for a request, and 100 ms for one of twenty
+// requests. A fan-out sends ten requests. The data of each request is on three servers.
 func requestsConfig(o options, load float64, seed int) requests.Config {
 	return requests.Config{
 		Servers: 100, Fanouts: 4000, Fan: 10, Warmup: 500, Replicas: 3, Load: load, Mean: 0.0145, Cancel: o.cancel,
@@ -57,7 +57,7 @@ func requestsConfig(o options, load float64, seed int) requests.Config {
 	}
 }
 
-// compareRequests runs each way to send requests at each load, and prints means over the seeds.
+// compareRequests simulates each way to send requests at each load, and prints the means over the seeds.
 func compareRequests(out io.Writer, o options) error {
 	type cell struct{ mean, p99, copies float64 }
 	cells := make([][]cell, len(askers)*len(loads))
@@ -94,7 +94,7 @@ func compareRequests(out io.Writer, o options) error {
 	for _, l := range loads {
 		fmt.Fprintf(t, "load %.1f\t", l)
 	}
-	fmt.Fprintln(t, "  mean / p99 ms, copies a request\t")
+	fmt.Fprintln(t, "  mean / p99 in ms, copies per request\t")
 	for a, asker := range askers {
 		for l := range loads {
 			var mean, p99, copies []float64
@@ -108,7 +108,7 @@ func compareRequests(out io.Writer, o options) error {
 	return t.Flush()
 }
 
-// explainRequests tells the story of one fan-out: Mantri by age, behind clones, at half load.
+// explainRequests prints the decisions about one fan-out, with clones and Mantri's rule by age, at a load of 0.5.
 func explainRequests(out io.Writer, o options) error {
 	c := requestsConfig(o, 0.5, 0)
 	c.Restart, c.Budget, c.Clone, c.Explain = restart.Mantri{}, &tracker.BudgetConfig{}, &clone.Config{}, o.explain

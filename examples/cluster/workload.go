@@ -10,19 +10,19 @@ import (
 	"github.com/straggler-go/straggler/examples/internal/cluster"
 )
 
-// workload is what the cluster is and has to run. Everything is drawn from the seed: the same jobs come whatever
-// decides.
+// workload describes the cluster and its jobs. All random numbers come from the seed, so the jobs do not depend on the
+// decisions.
 type workload struct {
 	machines, racks, jobs int
 	load                  float64
-	disk                  int64 // MB a machine; 0: any number
+	disk                  int64 // MB on each machine; 0: no limit
 	seed                  uint64
 }
 
-// The shape of the jobs: sizes by the power law by which 82 % have up to ten maps, as at Facebook [Dolly §2]; a
-// twentieth of the copies straggle, and one machine in twenty is slow for some time or loses what it has; 30 % of the
-// jobs belong to a pool with a guarantee, and small jobs have deadlines. From ten maps on, what the reduces read is
-// values of two hundred keys, of which the most frequent have most.
+// The constants describe the jobs. The sizes follow a power law: 82 % of the jobs have up to ten maps, as at Facebook
+// [Dolly §2]. One in twenty attempts is slow. One machine in twenty is slow for some time, or loses its outputs. 30 %
+// of the jobs belong to a pool with a guaranteed share. Small jobs have deadlines. In a job of ten maps or more, the
+// reduces read the values of two hundred keys, and the most frequent keys have most of the values.
 const (
 	upToTen        = 0.82
 	most           = 400
@@ -70,8 +70,8 @@ func (w workload) config() cluster.Config {
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
-// job has n maps and a fifth as many reduces, two at least: Dolly does not clone a phase of one task that straggles as
-// seldom.
+// job returns a job of n maps and n/5 reduces, but at least two reduces: Dolly does not clone a phase of one task
+// that is so rarely a straggler.
 func (w workload) job(rng *rand.Rand, n int, at float64) cluster.Job {
 	luck := func(r *rand.Rand, _, _, _ int) float64 {
 		if r.Float64() < stragglerShare {
@@ -81,7 +81,7 @@ func (w workload) job(rng *rand.Rand, n int, at float64) cluster.Job {
 	}
 	maps := cluster.Phase{Luck: luck}
 	for range n {
-		data := math.Exp(0.2 * rng.NormFloat64()) // uneven data: a copy has as much
+		data := math.Exp(0.2 * rng.NormFloat64()) // uneven data; a copy of the task has the same data
 		t := cluster.Task{Seconds: mapSeconds * data, Bytes: block * data, Work: data}
 		for _, m := range rng.Perm(w.machines)[:min(3, w.machines)] {
 			t.Replicas = append(t.Replicas, int32(m))
@@ -106,10 +106,10 @@ func (w workload) job(rng *rand.Rand, n int, at float64) cluster.Job {
 	return j
 }
 
-// addKeys makes a job's maps find values of keys by a power law; all together they are what uneven reduces of the same
-// number would have to do.
+// addKeys gives the maps of a job values of keys. The keys have frequencies by a power law. The sum of the work of
+// all keys is the work of the job's reduces.
 func (w workload) addKeys(rng *rand.Rand, reduces *cluster.Phase, maps int) {
-	const values = 10_000 // of a map
+	const values = 10_000 // values that each map finds
 	shares := make([]float64, keys)
 	sum := 0.0
 	for i := range shares {

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestMain lets the test's binary be the processes that it starts.
+// TestMain runs a process of the fleet if the flag -member is given: the test starts its own binary.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "-member" {
 		main()
@@ -18,8 +18,9 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// Together five processes name the bad machines sooner than alone, and one that begins with nothing knows what they know.
-// Less is not demanded: a busy machine makes each of them late, by forty times as much.
+// Five processes find the bad machines sooner together than alone. A process that starts again without data soon
+// knows what the others know. The test has no stricter bound, because a delay on a busy machine counts forty times in
+// simulated time.
 func TestFleet(t *testing.T) {
 	s := settings{
 		Processes: 5, Machines: 40, Bad: 4, Rate: .12, Ask: 2 * time.Second, Span: 3 * time.Minute, Speed: 40,

@@ -13,21 +13,23 @@ import (
 	"github.com/straggler-go/straggler/estimate/machines"
 )
 
-// gossip shares a record of machines among processes: each asks one other at random, now and again, for what it does
-// not know, and is told just that. What is lost on the way is asked for again. This file is the carrier, to be copied.
+// gossip shares a record of machines among processes. From time to time, a process asks a random other process for
+// the observations that it does not have, and receives only these. A lost message does no harm, because the process
+// asks again. This file may be copied into another program.
 type gossip struct {
 	members *memberlist.Memberlist
 	now     func() time.Time
 	inbox   chan message
-	sent    atomic.Int64 // bytes
+	sent    atomic.Int64 // bytes that were sent
 
 	lock   sync.Mutex
 	record *machines.Record
 }
 
-// message is a question, from whom and what is known there, or an answer.
+// message is a question or an answer. The body of a question is the version of the sender's record. The body of an
+// answer has the observations that the sender of the question lacks.
 type message struct {
-	from string // of a question; "" for an answer
+	from string // the name of the sender of a question; "" for an answer
 	body []byte
 }
 
@@ -44,14 +46,14 @@ func newGossip(name string, record *machines.Record, now func() time.Time) (*gos
 	return g, nil
 }
 
-// do runs what uses the record.
+// do calls f with the record, under the lock.
 func (g *gossip) do(f func(r *machines.Record)) {
 	g.lock.Lock()
 	defer g.lock.Unlock()
 	f(g.record)
 }
 
-// ask asks one other process for what this one does not know.
+// ask asks a random other process for the observations that this process does not have.
 func (g *gossip) ask() {
 	others := g.members.Members()
 	other := others[rand.IntN(len(others))]
@@ -65,7 +67,7 @@ func (g *gossip) ask() {
 	})
 }
 
-// send sends in the background; what can't be sent now is asked for later.
+// send sends a message in the background. It drops a message that cannot be sent now; a later question replaces it.
 func (g *gossip) send(to string, body []byte) {
 	for _, node := range g.members.Members() {
 		if node.Name == to {
@@ -97,7 +99,7 @@ func (g *gossip) merge(delta []byte) {
 	})
 }
 
-// NotifyMsg takes a message: a question begins with the name of who asks, an answer with a 0.
+// NotifyMsg receives a message. A question begins with the name of the sender, and an answer with a zero byte.
 func (g *gossip) NotifyMsg(b []byte) {
 	if len(b) == 0 || len(b) <= int(b[0]) {
 		return
@@ -105,11 +107,11 @@ func (g *gossip) NotifyMsg(b []byte) {
 	n := 1 + int(b[0])
 	select {
 	case g.inbox <- message{string(b[1:n]), append([]byte(nil), b[n:]...)}:
-	default: // too busy: it is asked for again
+	default: // the inbox is full: the other process asks again
 	}
 }
 
-// LocalState is all that is known, for a process that joins.
+// LocalState returns the whole record, for a process that joins.
 func (g *gossip) LocalState(join bool) (state []byte) {
 	if join {
 		g.do(func(r *machines.Record) { state, _ = r.AppendDelta(nil, nil) })
@@ -118,7 +120,7 @@ func (g *gossip) LocalState(join bool) (state []byte) {
 	return state
 }
 
-// MergeRemoteState takes it.
+// MergeRemoteState merges the whole record of another process.
 func (g *gossip) MergeRemoteState(state []byte, join bool) {
 	if join {
 		g.merge(state)

@@ -1,5 +1,6 @@
-// Command fleet shows what many schedulers know of the machines that they share, each by itself and together: it starts
-// processes that pass on to each other what they learn, over hashicorp/memberlist on this machine.
+// Command fleet shows how fast many schedulers find the slow machines among the machines that they share. It starts
+// each scheduler as a process on this machine. Each process has a record of its own attempts, and a second record
+// that the processes merge over hashicorp/memberlist. The table compares the two records.
 package main
 
 import (
@@ -21,15 +22,15 @@ import (
 func main() {
 	log.SetFlags(0)
 	s := settings{}
-	flag.IntVar(&s.Processes, "processes", 20, "how many schedulers there are, each a process")
-	flag.IntVar(&s.Machines, "machines", 1000, "how many machines they place on")
-	flag.IntVar(&s.Bad, "bad", 10, "how many of these are 8 times slower")
-	flag.Float64Var(&s.Rate, "rate", .1157, "attempts that start on a machine, by all schedulers, a second")
-	flag.DurationVar(&s.Ask, "ask", 2*time.Second, "how often a process asks another")
-	flag.DurationVar(&s.Span, "span", 10*time.Minute, "how long it goes on")
-	flag.Float64Var(&s.Speed, "speed", 20, "how many times faster than real time passes, all times above included")
-	flag.Uint64Var(&s.Seed, "seed", 1, "of what happens to the tasks")
-	member := flag.String("member", "", "what a process is told that this one starts")
+	flag.IntVar(&s.Processes, "processes", 20, "number of schedulers, each a process")
+	flag.IntVar(&s.Machines, "machines", 1000, "number of machines that the schedulers share")
+	flag.IntVar(&s.Bad, "bad", 10, "number of machines that are 8 times slower")
+	flag.Float64Var(&s.Rate, "rate", .1157, "attempts that all schedulers together start on each machine, per second")
+	flag.DurationVar(&s.Ask, "ask", 2*time.Second, "time between two questions of a process to another process")
+	flag.DurationVar(&s.Span, "span", 10*time.Minute, "duration of the simulation")
+	flag.Float64Var(&s.Speed, "speed", 20, "factor by which simulated time is faster than real time; all times above are simulated")
+	flag.Uint64Var(&s.Seed, "seed", 1, "seed of the simulated tasks")
+	member := flag.String("member", "", "for the command itself: the settings of a process, as JSON")
 	flag.Parse()
 	if *member != "" {
 		var m task
@@ -42,19 +43,20 @@ func main() {
 	print(os.Stdout, s, all, restarted)
 }
 
-// task is what a process is told.
+// task contains the number and the settings of a process, which the process reads at its start.
 type task struct {
 	Process  int
 	Settings settings
 }
 
-// process is one that runs.
+// process is a running process.
 type process struct {
 	cmd  *exec.Cmd
 	tell io.Writer
 	said *bufio.Reader
 }
 
+// start starts a process and waits until it is ready.
 func start(t task) (*process, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -77,11 +79,11 @@ func start(t task) (*process, error) {
 	if err := p.cmd.Start(); err != nil {
 		return nil, err
 	}
-	_, err = p.said.ReadString('\n') // that it is ready
+	_, err = p.said.ReadString('\n') // the process prints a line when it is ready
 	return p, err
 }
 
-// begin lets a process begin, and returns its address.
+// begin tells the process to begin, and returns its address.
 func (p *process) begin(b begin) (string, error) {
 	if err := json.NewEncoder(p.tell).Encode(b); err != nil {
 		return "", err
@@ -90,15 +92,15 @@ func (p *process) begin(b begin) (string, error) {
 	return strings.TrimSpace(address), err
 }
 
-// wait returns what a process has to say in the end.
+// wait returns the result that the process prints at its end.
 func (p *process) wait() (s seen, err error) {
 	if err = json.NewDecoder(p.said).Decode(&s); err == io.EOF {
-		err = fmt.Errorf("a process ended without a word")
+		err = fmt.Errorf("a process ended without a result")
 	}
 	return s, cmp.Or(err, p.cmd.Wait())
 }
 
-// run runs a fleet, and half way kills the last process and starts it again with nothing.
+// run runs all processes. After half of the time it kills the last process, and starts it again with empty records.
 func run(s settings) (all []seen, restarted seen, err error) {
 	list := make([]*process, s.Processes)
 	defer func() {
@@ -148,7 +150,7 @@ func run(s settings) (all []seen, restarted seen, err error) {
 	return all, restarted, nil
 }
 
-// print prints what the processes knew.
+// print prints how soon, and how well, the processes found the bad machines.
 func print(w io.Writer, s settings, all []seen, restarted seen) {
 	row := func(what string, of func(named) string) {
 		var alone, together []string
@@ -157,29 +159,29 @@ func print(w io.Writer, s settings, all []seen, restarted seen) {
 		}
 		fmt.Fprintf(w, "%-44s %14s %14s\n", what, spread(alone), spread(together))
 	}
-	fmt.Fprintf(w, "%d processes, %d machines of which %d are 8 times slower, %.1f attempts a second; "+
-		"%v, %v times as fast\n\n", s.Processes, s.Machines, s.Bad, s.Rate*float64(s.Machines), s.Span, s.Speed)
-	fmt.Fprintf(w, "%-44s %14s %14s\n", "of each process: least, median, most", "alone", "together")
-	row("half of the bad machines named after, s", func(n named) string {
+	fmt.Fprintf(w, "%d processes; %d machines, of which %d are 8 times slower; %.1f attempts per second; "+
+		"%v, simulated %v times as fast\n\n", s.Processes, s.Machines, s.Bad, s.Rate*float64(s.Machines), s.Span, s.Speed)
+	fmt.Fprintf(w, "%-44s %14s %14s\n", "of all processes: least, median, most", "alone", "together")
+	row("half of the bad machines found after, s", func(n named) string {
 		if n.Half == 0 {
 			return "never"
 		}
 		return strconv.Itoa(int(n.Half.Seconds()))
 	})
-	row("bad machines named in the end", func(n named) string { return strconv.Itoa(n.Bad) })
-	row("others ever named", func(n named) string { return strconv.Itoa(n.Wrong) })
+	row("bad machines found in the end", func(n named) string { return strconv.Itoa(n.Bad) })
+	row("good machines ever taken for bad", func(n named) string { return strconv.Itoa(n.Wrong) })
 	attempts, sent := restarted.Attempts, restarted.Sent
 	for _, p := range all {
 		attempts, sent = attempts+p.Attempts, sent+p.Sent
 	}
 	each := float64(sent) / float64(s.Processes)
-	fmt.Fprintf(w, "\nsent by each process: %.1f kB a second, %.1f bytes for each attempt of the fleet\n",
+	fmt.Fprintf(w, "\nsent by each process: %.1f kB per second, %.1f bytes for each attempt of all processes\n",
 		each/s.Span.Seconds()/1000, each/float64(attempts))
-	fmt.Fprintf(w, "killed half way and started again with nothing: half of the bad machines named %.1f s after that\n",
+	fmt.Fprintf(w, "a process was killed after half of the time and started again without data: half of the bad machines found %.1f s later\n",
 		(restarted.Together.Half - restarted.Began).Seconds())
 }
 
-// spread returns the least, the median and the most of numbers; words are more than any.
+// spread returns the least, the median and the largest of the numbers. A word such as never is larger than any number.
 func spread(list []string) string {
 	slices.SortFunc(list, func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) })
 	if list[0] == list[len(list)-1] {

@@ -12,14 +12,14 @@ import (
 	"github.com/straggler-go/straggler/estimate/machines"
 )
 
-// settings are what all processes of a fleet agree on; virtual times pass Speed times as fast as real ones.
+// settings are equal in all processes. Simulated time passes Speed times as fast as real time.
 type settings struct {
 	Processes, Machines, Bad int
-	Rate                     float64       // of starts on a machine, by all processes, a second
-	Ask                      time.Duration // how often each asks another
+	Rate                     float64       // attempts that all processes together start on each machine, per second
+	Ask                      time.Duration // time between two questions of a process
 	Span                     time.Duration
 	Speed                    float64
-	Start                    time.Time // of virtual time, which then is what it is
+	Start                    time.Time // when simulated time starts; it is equal to real time then
 	Seed                     uint64
 }
 
@@ -27,7 +27,7 @@ func (s settings) now() time.Time {
 	return s.Start.Add(time.Duration(float64(time.Since(s.Start)) * s.Speed))
 }
 
-// seen is what one process has to say in the end.
+// seen is the result of one process.
 type seen struct {
 	Process         int
 	Alone, Together named
@@ -36,11 +36,11 @@ type seen struct {
 	Began           time.Duration
 }
 
-// named says how far a record got.
+// named describes how well a record has found the bad machines.
 type named struct {
-	Half  time.Duration // when it named half of the bad machines; 0 if it never did
-	Bad   int           // how many of them it names in the end
-	Wrong int           // how many others it ever named
+	Half  time.Duration // when the record had found half of the bad machines; 0 if never
+	Bad   int           // number of bad machines that the record has found at the end
+	Wrong int           // number of good machines that the record ever took for bad
 	wrong map[int]bool
 }
 
@@ -61,14 +61,15 @@ func (n *named) look(w *world, r *machines.Record, now time.Duration) {
 	n.Wrong = len(n.wrong)
 }
 
-// begin is what a process reads when all are ready: when time begins, and the address of the first, if it is another.
+// begin is the message to a process when all processes are ready. It has the start of time, and the address of the
+// first process, which is empty for the first process itself.
 type begin struct {
 	Start time.Time
 	Join  string
 }
 
-// runMember is one process: a scheduler with a record that it keeps for itself, and one that it shares. It prints that
-// it is ready, then its address, and in the end what it has seen.
+// runMember runs one process: a scheduler with one record for itself, and one record that it shares. It prints a line
+// when it is ready, then its address, and at the end its result as JSON.
 func runMember(process int, s settings) error {
 	name := "scheduler-" + strconv.Itoa(process)
 	alone, err := machines.New(machines.Config{})
@@ -85,7 +86,7 @@ func runMember(process int, s settings) error {
 	}
 	fmt.Println("ready")
 	var begin begin
-	if err := json.NewDecoder(os.Stdin).Decode(&begin); err != nil { // until all are there
+	if err := json.NewDecoder(os.Stdin).Decode(&begin); err != nil { // waits until all processes are ready
 		return err
 	}
 	s.Start = begin.Start

@@ -10,20 +10,21 @@ import (
 	"github.com/straggler-go/straggler/estimate/machines"
 )
 
-// world is what happens on the machines to the tasks of one scheduler: they take 20 s, 22 % more or less; one attempt
-// in twenty takes 4 times as long wherever it runs, and all take 8 times as long on a bad machine. What has run for 1.3
-// times the usual time is killed; its progress is known.
+// world simulates the attempts of one scheduler on the machines. An attempt takes 20 s, with a spread of 22 %. One of
+// twenty attempts takes 4 times as long on any machine, and every attempt takes 8 times as long on a bad machine. An
+// attempt that has run for 1.3 times the usual time is killed; its progress is known.
 type world struct {
 	Machines, Bad int
-	Rate          float64 // of starts, a second
+	Rate          float64 // starts of attempts per second
 	random        *rand.Rand
-	next          time.Duration // start
+	next          time.Duration // when the next attempt starts
 	running       ends
 }
 
+// usual is the usual time of an attempt on a good machine.
 const usual = 20 * time.Second
 
-// end is that of an attempt.
+// end is the end of an attempt.
 type end struct {
 	at      time.Duration
 	machine int
@@ -31,6 +32,7 @@ type end struct {
 	how     machines.Outcome
 }
 
+// ends is a heap of ends, the earliest first.
 type ends []end
 
 func (e ends) Len() int           { return len(e) }
@@ -50,7 +52,7 @@ func (w *world) name(machine int) string {
 	return fmt.Sprintf("rack%02d-node%04d", machine%w.Machines%40, machine)
 }
 
-// until lets time pass, and tells of every attempt that ends.
+// until simulates all starts and ends up to now, and calls tell for each end.
 func (w *world) until(now time.Duration, tell func(end)) {
 	for {
 		switch {

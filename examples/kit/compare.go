@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Repeat runs each policy so many times, in turn: what slows the machine meets all policies alike. It returns the runs of
-// each.
+// Repeat runs each policy a number of times and returns the results of each policy. The policies run in turn, so that
+// other load on the machine slows all policies alike.
 func Repeat[T any](times int, policies []string, run func(policy string, n int) (T, error)) (map[string][]T, error) {
 	runs := map[string][]T{}
 	for n := range times {
@@ -23,26 +23,27 @@ func Repeat[T any](times int, policies []string, run func(policy string, n int) 
 	return runs, nil
 }
 
-// Measure is what a table shows of a run beside its time.
+// Measure is a column of a table: a number of each run, beside its time.
 type Measure[T any] struct {
-	Head, Format string // of the median, for fmt.Sprintf
+	Head, Format string // the head of the column, and the format of the median for fmt.Sprintf
 	Of           func(T) float64
 }
 
-// Count is a measure that is a number of things.
+// Count returns a measure that counts, so that it is printed without decimals.
 func Count[T any](head string, of func(T) int) Measure[T] {
 	return Measure[T]{head, "%.0f", func(t T) float64 { return float64(of(t)) }}
 }
 
-// Comparison says what is compared.
+// Comparison describes the columns of the table that Print writes.
 type Comparison[T any] struct {
-	Seconds  func(T) float64
-	Right    func(T) bool // whether all that came out is what had to
+	Seconds  func(T) float64 // the time of a run
+	Right    func(T) bool    // whether all results of a run are right
 	Measures []Measure[T]
 }
 
-// Print prints a table of the runs of each policy: medians, each of one number for itself; the time relative to that of the
-// first policy, and to that of naive if it was run; and in how many runs all was right.
+// Print prints a table with a row for each policy. The row has medians over the runs, each median taken by itself. It
+// has the time divided by the time of the first policy, and by the time of naive if naive ran. The last column is the
+// number of runs in which all results were right.
 func (c Comparison[T]) Print(w io.Writer, title string, policies []string, runs map[string][]T) {
 	heads, bases := []string{"policy", "time", "of " + policies[0]}, policies[:1]
 	if _, ran := runs[naive]; ran && policies[0] != naive {
@@ -73,7 +74,7 @@ func (c Comparison[T]) Print(w io.Writer, title string, policies []string, runs 
 	Table(w, append(heads, "correct"), rows)
 }
 
-// Median returns the median of what is read of each; 0 if there is nothing.
+// Median returns the median of a number of each element; 0 if there are no elements.
 func Median[T any](all []T, of func(T) float64) float64 {
 	if len(all) == 0 {
 		return 0
@@ -87,7 +88,7 @@ func Median[T any](all []T, of func(T) float64) float64 {
 	return (values[(n-1)/2] + values[n/2]) / 2
 }
 
-// Table prints rows below their heads in Markdown, the first column to the left and the others to the right.
+// Table prints a table in Markdown. The first column is aligned to the left, all others to the right.
 func Table(w io.Writer, heads []string, rows [][]string) {
 	widths := make([]int, len(heads))
 	for _, row := range append([][]string{heads}, rows...) {

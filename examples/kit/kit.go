@@ -1,5 +1,5 @@
-// Package kit is what the demonstrations of the adapters share: the rule that one writes first, the choice of scenarios
-// and policies by name, and the tables that compare them.
+// Package kit has the parts that the demonstrations of the adapters share. These are a naive rule to compare with,
+// flags to choose scenarios and policies by name, and tables that compare the policies.
 package kit
 
 import (
@@ -13,26 +13,26 @@ import (
 	"github.com/straggler-go/straggler/restart/rules"
 )
 
-// What goes wrong has the same name in every demonstration.
+// The names of scenarios. A scenario has the same name in every demonstration.
 const (
-	Clean  = "clean"  // nothing
+	Clean  = "clean"  // nothing goes wrong
 	Slow   = "slow"   // a machine is several times slower
-	Hang   = "hang"   // attempts hang
-	Skew   = "skew"   // some tasks have five times the data, and that is told
-	Untold = "untold" // the same, and it is not told
+	Hang   = "hang"   // some attempts hang
+	Skew   = "skew"   // some tasks have five times the data, and the policy knows it
+	Untold = "untold" // some tasks have five times the data, and the policy does not know it
 	Death  = "death"  // a machine dies
-	Server = "server" // the engine's server is stopped, and started again
+	Server = "server" // the server of the engine stops, and starts again
 )
 
-// naive is the name of the rule that the others are compared with.
+// naive is the name of the policy Naive.
 const naive = "naive"
 
-// Naive is the rule that one writes first, to compare with: once half of the tasks are done, copy each that has run for
-// more than twice the median, once.
+// Naive is a simple rule, such as a team writes first, to compare with. As soon as half of the tasks have ended, each
+// task that has run for more than twice the median gets one copy.
 var Naive = rules.Spark{Quantile: 0.5, Multiplier: 2, MinRuntime: restart.Off, SlowRate: restart.Off}
 
-// Policy reads a policy as rules.Parse does. Besides there are "none", which takes no action, "naive", and "default",
-// which is nil: that of the adapter.
+// Policy reads a policy as rules.Parse does. It also reads three more names: "none" takes no action, "naive" is
+// Naive, and "default" is nil, which stands for the default policy of the adapter.
 func Policy(text string) (restart.Policy, error) {
 	switch text {
 	case "default":
@@ -45,34 +45,34 @@ func Policy(text string) (restart.Policy, error) {
 	return rules.Parse(text)
 }
 
-// Choice is what to run.
+// Choice is the choice of scenarios, policies and runs of a demonstration. Its zero value is not valid: call Flags.
 type Choice struct {
-	Runs      int
-	Scenarios string // names with commas between them; empty: all
-	Policies  string // with spaces between them, since they have commas within; empty: those of the demonstration
+	Runs      int    // runs of each policy, 1 or more
+	Scenarios string // names, separated by commas; empty: all
+	Policies  string // policies, separated by spaces, since a policy may contain commas; empty: the list of the demonstration
 	Verbose   bool   // print each decision
 }
 
 // Flags defines the flags of a choice.
 func (c *Choice) Flags(f *flag.FlagSet) {
 	c.Runs = 1
-	f.Func("runs", "how `often` to run each policy; the tables show medians (default 1)", func(text string) (err error) {
+	f.Func("runs", "`number` of runs of each policy; the tables show medians (default 1)", func(text string) (err error) {
 		if c.Runs, err = strconv.Atoi(text); err == nil && c.Runs < 1 {
 			err = fmt.Errorf("want 1 or more")
 		}
 		return err
 	})
-	f.StringVar(&c.Scenarios, "scenarios", "", "`names` with commas between them (default all)")
-	f.StringVar(&c.Policies, "policies", "", "`policies` with spaces between them: default, none, naive, late,min-age=2s, ...")
+	f.StringVar(&c.Scenarios, "scenarios", "", "`names` of scenarios, separated by commas (default all)")
+	f.StringVar(&c.Policies, "policies", "", "`policies`, separated by spaces: default, none, naive, late,min-age=2s, ...")
 	f.BoolVar(&c.Verbose, "v", false, "print each decision")
 }
 
-// Policies returns the policies that are named, each once, or all if none is. An error is that of the first that can't be
-// read.
+// Policies returns the policies in texts, each once, or all if texts is empty. It returns an error for the first
+// policy that read does not accept.
 func Policies[T any](texts string, all []string, read func(text string) (T, error)) (chosen []string, err error) {
 	for _, text := range strings.Fields(texts) {
 		if _, err := read(text); err != nil {
-			return nil, fmt.Errorf("there is no policy %q; there are %s, and others: %w", text, strings.Join(all, ", "), err)
+			return nil, fmt.Errorf("policy %q is unknown; some policies are %s: %w", text, strings.Join(all, ", "), err)
 		}
 		if !slices.Contains(chosen, text) {
 			chosen = append(chosen, text)
@@ -84,7 +84,7 @@ func Policies[T any](texts string, all []string, read func(text string) (T, erro
 	return chosen, nil
 }
 
-// Pick returns those of all that are named, in their order; all if none is.
+// Pick returns the elements of all with a name in names, in the order of all. It returns all if names is empty.
 func Pick[T any](names string, all []T, name func(T) string) ([]T, error) {
 	wanted := strings.FieldsFunc(names, func(r rune) bool { return r == ',' || r == ' ' })
 	if len(wanted) == 0 {
@@ -96,7 +96,7 @@ func Pick[T any](names string, all []T, name func(T) string) ([]T, error) {
 	}
 	for _, w := range wanted {
 		if !slices.Contains(known, w) {
-			return nil, fmt.Errorf("there is no %q; there are %s", w, strings.Join(known, ", "))
+			return nil, fmt.Errorf("name %q is unknown, want some of %s", w, strings.Join(known, ", "))
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(all), func(t T) bool { return !slices.Contains(wanted, name(t)) }), nil

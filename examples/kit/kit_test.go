@@ -23,7 +23,7 @@ func (s seconds) Mean() float64              { return s[0] }
 func (s seconds) Quantile(p float64) float64 { return s[int(p*float64(len(s)))] }
 func (s seconds) CDF(float64) float64        { return 0 }
 
-// One copy of what has run for more than twice the median, once half of the tasks are done.
+// Naive copies a task once if it has run for more than twice the median, as soon as half of the tasks have ended.
 func TestNaive(t *testing.T) {
 	var peers estimate.Distribution = seconds{9, 10, 10, 10, 11}
 	phase := restart.Phase{Tasks: 10, Finished: 5, FreeSlots: 1, Peers: restart.Peers{Durations: peers}}
@@ -66,7 +66,7 @@ func TestPick(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []string{"slow", "death"}, got)
 	_, err = kit.Pick("fast", all, same)
-	require.EqualError(t, err, `there is no "fast"; there are slow, skew, death`)
+	require.EqualError(t, err, `name "fast" is unknown, want some of slow, skew, death`)
 }
 
 func TestChoice(t *testing.T) {
@@ -100,10 +100,10 @@ func TestChoice(t *testing.T) {
 	assert.Equal(t, 3, c.Runs)
 	got, err = kit.Policies(c.Policies, own, read)
 	require.NoError(t, err)
-	assert.Equal(t, []string{"late,min-age=2s", "plain", "naive"}, got, "in their order, each once")
+	assert.Equal(t, []string{"late,min-age=2s", "plain", "naive"}, got, "the policies are in the order of the flag, each once")
 	c.Policies = "default hope"
 	_, err = kit.Policies(c.Policies, own, read)
-	require.ErrorContains(t, err, `there is no policy "hope"; there are plain, default`)
+	require.ErrorContains(t, err, `policy "hope" is unknown; some policies are plain, default`)
 }
 
 func TestRepeat(t *testing.T) {

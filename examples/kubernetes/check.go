@@ -17,7 +17,7 @@ import (
 	"github.com/straggler-go/straggler/restart/engine/kubernetes/jobs"
 )
 
-// check holds what there is against what there must be: each index complete, one pod that has won, and its result.
+// check compares the Job with its requirements: each index is complete and has one winning pod with the right result.
 func (t *trial) check(ctx context.Context, job *batchv1.Job) {
 	t.failed, t.again = int(job.Status.Failed), len(t.pods)-t.scenario.tasks
 	if !t.ended {
@@ -25,7 +25,7 @@ func (t *trial) check(ctx context.Context, job *batchv1.Job) {
 		return
 	}
 	if want := fmt.Sprintf("0-%d", t.scenario.tasks-1); job.Status.CompletedIndexes != want {
-		t.note(fmt.Errorf("completed %q, want %q", job.Status.CompletedIndexes, want))
+		t.note(fmt.Errorf("completed indexes are %q, want %q", job.Status.CompletedIndexes, want))
 	}
 	list, err := t.lab.plane.Client.CoreV1().Pods(metav1.NamespaceDefault).List(ctx, metav1.ListOptions{
 		LabelSelector: batchv1.JobNameLabel + "=" + t.name})
@@ -42,7 +42,7 @@ func (t *trial) check(ctx context.Context, job *batchv1.Job) {
 	}
 	for i, names := range winners {
 		if len(names) != 1 {
-			t.note(fmt.Errorf("index %d has %d winners", i, len(names)))
+			t.note(fmt.Errorf("index %d has %d winners, want 1", i, len(names)))
 			continue
 		}
 		n := t.scenario.units()
@@ -52,12 +52,12 @@ func (t *trial) check(ctx context.Context, job *batchv1.Job) {
 		text, err := os.ReadFile(filepath.Join(t.lab.out(), names[0]))
 		t.note(err)
 		if string(text) != result(i, n) {
-			t.note(fmt.Errorf("index %d: the winner's result is %q", i, text))
+			t.note(fmt.Errorf("index %d: the result of the winner is %q", i, text))
 		}
 	}
 }
 
-// kubectl asks as people do, if there is a kubectl.
+// kubectl runs kubectl wait for the Job, if the machine has kubectl.
 func (t *trial) kubectl() {
 	tool, err := exec.LookPath("kubectl")
 	if err != nil || !t.ended {
@@ -70,7 +70,7 @@ func (t *trial) kubectl() {
 	}
 }
 
-// collect lists what the controller has said of the Job.
+// collect lists the events of the controller about the Job.
 func (t *trial) collect(ctx context.Context) {
 	list, err := t.lab.plane.Client.CoreV1().Events(metav1.NamespaceDefault).List(ctx, metav1.ListOptions{
 		FieldSelector: "involvedObject.name=" + t.name})

@@ -23,8 +23,8 @@ type lab struct {
 	dir   string
 	plane *plane.Plane
 	nodes []*node.Node
-	ctx   context.Context // of the nodes
-	made  int             // nodes ever
+	ctx   context.Context // the nodes end with it
+	made  int             // number of nodes that were ever started
 	trial int
 }
 
@@ -41,7 +41,7 @@ func newLab(ctx context.Context) (*lab, error) {
 	return l, l.resize(ctx, nodeCount)
 }
 
-// resize has nodes join, or takes the last ones out, until there are so many.
+// resize adds nodes, or removes the last nodes, until the cluster has the given number.
 func (l *lab) resize(ctx context.Context, count int) error {
 	for len(l.nodes) > count {
 		last := l.nodes[len(l.nodes)-1]
@@ -65,7 +65,7 @@ func (l *lab) stop() {
 	os.RemoveAll(l.dir)
 }
 
-// start starts a node in a place; each that is started has a name of its own.
+// start starts a node in a place of the list. Each started node has its own name.
 func (l *lab) start(i int) error {
 	l.nodes[i] = node.New(l.plane.Client, fmt.Sprintf("n%d", l.made), slots, "API="+l.plane.Config.Host, "OUT="+l.out(),
 		"KUBECONFIG="+l.plane.Kubeconfig)
@@ -73,7 +73,7 @@ func (l *lab) start(i int) error {
 	return l.nodes[i].Start(l.ctx)
 }
 
-// replace takes a dead node out, and has a new one join.
+// replace removes a dead node and adds a new node.
 func (l *lab) replace(ctx context.Context, i int) error {
 	if err := l.nodes[i].Remove(ctx); err != nil {
 		return err
@@ -84,7 +84,7 @@ func (l *lab) replace(ctx context.Context, i int) error {
 	return l.ready(ctx)
 }
 
-// out is where results go.
+// out is the directory of the results.
 func (l *lab) out() string { return filepath.Join(l.dir, "out") }
 
 // ready waits until pods can run on all nodes.
@@ -104,5 +104,5 @@ func (l *lab) ready(ctx context.Context) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("the nodes are not ready; see the logs in %s", l.dir)
+	return fmt.Errorf("the nodes are not ready; the logs are in %s", l.dir)
 }

@@ -1,7 +1,7 @@
-// Command kubernetes shows restart/engine/kubernetes at work on a real control plane on this machine: etcd, the API
-// server, the scheduler and the controller manager of Kubernetes, four nodes whose pods are processes, and Jobs under
-// several policies while a node is slow or dies, a pod hangs, the data is skewed, and the controller or the API server
-// is killed.
+// Command kubernetes runs Jobs with restart/engine/kubernetes on a real control plane on this machine, under several
+// policies. The control plane is etcd and the API server, scheduler and controller manager of Kubernetes. There are
+// four nodes, and the pods are processes. In the scenarios, a node is slow or dies, a pod hangs, the data is skewed,
+// or the controller or the API server is killed.
 package main
 
 import (
@@ -35,24 +35,24 @@ func main() {
 	}
 }
 
-// dispatch has this program be what its first argument says: a pod, the controller, a part of the control plane, or the
-// demonstration.
+// dispatch runs the part that the first argument names: a pod, the controller, a part of the control plane, or,
+// without such an argument, the demonstration.
 func dispatch(ctx context.Context, args []string) error {
 	switch {
 	case len(args) > 0 && args[0] == "work":
 		return work(args[1:])
 	case len(args) > 0 && args[0] == "controller":
 		return control(ctx, args[1])
-	case len(args) > 0 && strings.HasPrefix(args[0], "kube-"): // each sets up its own handler of signals
+	case len(args) > 0 && strings.HasPrefix(args[0], "kube-"): // each part installs its own signal handler
 		_, err := plane.Component(args)
 		return err
 	}
 	klog.LogToStderr(false)
-	klog.SetOutput(io.Discard) // watches that end with the API server
+	klog.SetOutput(io.Discard) // hides errors of watches that end with the API server
 	var choice kit.Choice
 	choice.Flags(flag.CommandLine)
-	check := flag.Bool("check", false, "fail if a Job under the controller did not end as it must")
-	serve := flag.Bool("serve", false, "start the cluster, print where its kubeconfig is, and run nothing")
+	check := flag.Bool("check", false, "exit with an error if a Job under the controller did not end correctly")
+	serve := flag.Bool("serve", false, "start the cluster, print the path of its kubeconfig, and run no Job")
 	flag.Parse()
 	chosen, err := kit.Pick(choice.Scenarios, scenarios, func(s scenario) string { return s.name })
 	if err != nil {
@@ -71,7 +71,7 @@ func dispatch(ctx context.Context, args []string) error {
 	return l.demonstrate(ctx, chosen, choice, *check)
 }
 
-// control is the controller as a process of its own, without election: where there are two, both work.
+// control runs the controller in this process, without leader election. If there are two controllers, both act.
 func control(ctx context.Context, kubeconfig string) error {
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 	if err != nil {
@@ -89,7 +89,7 @@ func control(ctx context.Context, kubeconfig string) error {
 	return c.Run(ctx)
 }
 
-// known reports as an error what is no policy, neither one of the controller nor one that goes without.
+// known returns an error if the text is neither a policy of the controller nor a way to run without the controller.
 func known(text string) (bool, error) {
 	if text == builtIn || text == eviction {
 		return true, nil
@@ -98,7 +98,7 @@ func known(text string) (bool, error) {
 	return err == nil, err
 }
 
-// comparison is what the tables show. A Job that has not ended by then counts with the time that it had.
+// comparison describes the columns of the tables. The time of a Job that has not ended is the time limit.
 var comparison = kit.Comparison[*trial]{
 	Seconds: func(t *trial) float64 { return t.seconds },
 	Right:   func(t *trial) bool { return len(t.wrong) == 0 },
@@ -138,12 +138,12 @@ func (l *lab) demonstrate(ctx context.Context, chosen []scenario, choice kit.Cho
 	}
 	fmt.Printf("\nLoad of the machine at the end: %s.\n", load())
 	if check && failed > 0 {
-		return fmt.Errorf("%d Jobs did not end as they must", failed)
+		return fmt.Errorf("%d Jobs did not end correctly", failed)
 	}
 	return nil
 }
 
-// load is how many processes wanted a processor in the last 1, 5 and 15 minutes.
+// load returns the load averages of the machine over 1, 5 and 15 minutes.
 func load() string {
 	text, err := os.ReadFile("/proc/loadavg")
 	fields := strings.Fields(string(text))

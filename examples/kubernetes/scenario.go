@@ -8,25 +8,25 @@ import (
 	"github.com/straggler-go/straggler/examples/kit"
 )
 
-// scenario is what goes wrong, and for whom it is run.
+// scenario describes what goes wrong, and the policies under which it runs.
 type scenario struct {
 	name, title string
 	tasks       int
-	spare       int      // nodes beyond four
-	twice       bool     // a pod takes twice as long
-	args        []string // of the workload
-	long        int      // the index from which on there is five times as much to do
-	told        bool     // the Job says how much there is
+	spare       int      // number of nodes beyond four
+	twice       bool     // each pod has twice the work
+	args        []string // arguments of the workload
+	long        int      // this index and all later indexes have five times the work
+	told        bool     // an annotation of the Job has the work of each index
 	two         bool     // two controllers run at once
 	policies    []string
-	cap         time.Duration // after which a run is over
-	// happens is what happens meanwhile; it returns once the context ends, or before.
+	cap         time.Duration // time limit of a run
+	// happens runs beside the Job and causes the trouble. It returns when the context ends, or earlier.
 	happens func(context.Context, *lab, *trial)
 }
 
 const never = 1 << 30
 
-// usualUnits is how much there is to do for a pod: three seconds.
+// usualUnits is the usual work of a pod in units, three seconds in all.
 const usualUnits = 60
 
 func (s *scenario) units() int {
@@ -36,7 +36,7 @@ func (s *scenario) units() int {
 	return usualUnits
 }
 
-// These two go without the controller that is shown, or with a part of it.
+// Two ways to run without the controller of this library, or with only a part of it.
 const (
 	builtIn  = "built-in"
 	eviction = "eviction"
@@ -44,7 +44,7 @@ const (
 
 var everybody = []string{builtIn, "none", "naive", "late,min-age=2s", "mantri", "default", eviction}
 
-// slowNode has one node be ten times slower.
+// slowNode makes one node ten times slower.
 func slowNode(ctx context.Context, l *lab, _ *trial) {
 	l.nodes[3].Slow(10)
 	<-ctx.Done()
@@ -67,16 +67,16 @@ var scenarios = []scenario{
 		policies: everybody, cap: time.Minute,
 	},
 	{
-		name: kit.Untold, title: "48 indexes, of which five have five times the data, and nobody says so; no node is slow",
+		name: kit.Untold, title: "48 indexes; five have five times the data, and the policy does not know it; no node is slow",
 		tasks: 48, long: 43, args: []string{"-from", "43", "-share"}, cap: 2 * time.Minute,
 		policies: []string{builtIn, "none", "naive", "late,min-age=2s", "mantri", "default"},
 	},
 	{
-		name: "counts", title: "The same, and the pods say how much they have done of how much", tasks: 48, long: 43,
+		name: "counts", title: "48 indexes; five have five times the data, and the pods report done/total; no node is slow", tasks: 48, long: 43,
 		args: []string{"-from", "43"}, cap: 2 * time.Minute, policies: []string{builtIn, "default"},
 	},
 	{
-		name: kit.Skew, title: "The same, and the Job says how much each index has to do", tasks: 48, long: 43, told: true,
+		name: kit.Skew, title: "48 indexes; five have five times the data, and the Job has the work of each index; no node is slow", tasks: 48, long: 43, told: true,
 		args: []string{"-from", "43"}, policies: []string{builtIn, "naive", "default"}, cap: 2 * time.Minute,
 	},
 	{
@@ -114,7 +114,7 @@ var scenarios = []scenario{
 		},
 	},
 	{
-		name: kit.Death, title: "A node dies without a word in the middle of its pods", tasks: 16, long: never,
+		name: kit.Death, title: "A node dies without a message in the middle of its pods", tasks: 16, long: never,
 		policies: []string{builtIn, "none", "default"}, cap: 90 * time.Second,
 		happens: func(ctx context.Context, l *lab, t *trial) {
 			time.Sleep(1500 * time.Millisecond)

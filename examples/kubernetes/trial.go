@@ -27,21 +27,21 @@ type trial struct {
 
 	mu         sync.Mutex
 	controller *plane.Process
-	other      *plane.Process // a controller that does not know of the first
+	other      *plane.Process // a second controller that does not know of the first
 	kills      int
 	wrong      []error
 
 	seconds float64
-	ended   bool // before its time was over
+	ended   bool // the Job ended before the time limit
 	pods    map[string]bool
-	again   int // pods beyond one of each index
-	failed  int // as the Job's status says
+	again   int // number of pods beyond one for each index
+	failed  int // number of failed pods in the status of the Job
 	events  []string
 }
 
 func (t *trial) asBuiltIn() bool { return t.policy == builtIn || t.policy == eviction }
 
-// note takes note of what is wrong, if anything is.
+// note stores an error about the Job, if err is not nil.
 func (t *trial) note(err error) {
 	if err != nil {
 		t.mu.Lock()
@@ -50,7 +50,7 @@ func (t *trial) note(err error) {
 	}
 }
 
-// run runs the trial. An error is one of the demonstration; what is wrong with the Job stands in the trial.
+// run runs the trial. It returns errors of the demonstration. Errors of the Job are stored in the trial.
 func (t *trial) run(ctx context.Context) error {
 	t.lab.trial++
 	t.name, t.pods = fmt.Sprintf("job-%d", t.lab.trial), map[string]bool{}
@@ -97,7 +97,7 @@ func (t *trial) run(ctx context.Context) error {
 
 // job is the Job of the trial.
 func (t *trial) job() *batchv1.Job {
-	self, _ := os.Executable() // without it the pods fail, and say so
+	self, _ := os.Executable() // if the path is missing, the pods fail with an error
 	n, mode, grace := int32(t.scenario.tasks), batchv1.IndexedCompletion, int64(1)
 	slotCount := int32(len(t.lab.nodes) * slots)
 	says := map[string]string{jobs.IntervalAnnotation: "300ms"}
@@ -147,14 +147,14 @@ func (t *trial) startController() (err error) {
 	return err
 }
 
-// killController kills the controller at once, and starts another one, which knows nothing.
+// killController kills the controller and starts another controller, which has no state.
 func (t *trial) killController() {
 	t.controller.Kill()
 	t.kills++
 	t.note(t.startController())
 }
 
-// await waits until the Job is over, or its time is.
+// await waits until the Job is over, or until the time limit.
 func (t *trial) await(ctx context.Context, began time.Time) (job *batchv1.Job, err error) {
 	client := t.lab.plane.Client
 	for ; time.Since(began) < t.scenario.cap; time.Sleep(50 * time.Millisecond) {
@@ -163,7 +163,7 @@ func (t *trial) await(ctx context.Context, began time.Time) (job *batchv1.Job, e
 		}
 		now, err := client.BatchV1().Jobs(metav1.NamespaceDefault).Get(ctx, t.name, metav1.GetOptions{})
 		if err != nil {
-			continue // the API server may be away
+			continue // the API server may be down
 		}
 		job = now
 		list, err := client.CoreV1().Pods(metav1.NamespaceDefault).List(ctx, metav1.ListOptions{
@@ -199,7 +199,7 @@ func (t *trial) clean(ctx context.Context) error {
 		if len(list.Items) == 0 {
 			return t.untaint(ctx)
 		}
-		if time.Until(end) < 55*time.Second { // nobody is left who would take the finalizers away
+		if time.Until(end) < 55*time.Second { // remove the finalizers, since no controller is left that would do it
 			for _, p := range list.Items {
 				p.Finalizers = nil
 				_, _ = client.CoreV1().Pods(p.Namespace).Update(ctx, &p, metav1.UpdateOptions{})
@@ -207,10 +207,10 @@ func (t *trial) clean(ctx context.Context) error {
 			}
 		}
 	}
-	return fmt.Errorf("the pods of %s do not go", t.name)
+	return fmt.Errorf("the pods of %s were not removed in time", t.name)
 }
 
-// untaint takes the controller's taints away, so that the next trial begins as this one did.
+// untaint removes the taints of the controller, so that the next trial begins without taints.
 func (t *trial) untaint(ctx context.Context) error {
 	nodes := t.lab.plane.Client.CoreV1().Nodes()
 	list, err := nodes.List(ctx, metav1.ListOptions{})

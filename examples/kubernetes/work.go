@@ -16,8 +16,8 @@ import (
 	"github.com/straggler-go/straggler/restart/engine/kubernetes/jobs"
 )
 
-// work is what a pod does: so many units, of which each takes a while; then it leaves its result in a place of its own.
-// It says how far it is on its pod, as a container with a service account that may patch pods would.
+// work runs in a pod. It works on a number of units, and then writes its result to a file of this attempt. It reports
+// its progress in an annotation of the pod, as a container with the right to patch pods would.
 func work(args []string) error {
 	f := flag.NewFlagSet("work", flag.ContinueOnError)
 	units := f.Int("units", usualUnits, "how much there is to do")
@@ -68,7 +68,7 @@ var client = http.Client{
 	Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}, Timeout: 2 * time.Second,
 }
 
-// report says how far a pod is. If that fails, the next one says more.
+// report reports the progress of a pod. An error is ignored, because the next report replaces this one.
 func report(pod, text string) {
 	text += fmt.Sprintf("@%.3f", float64(time.Now().UnixMilli())/1000)
 	body := fmt.Sprintf(`{"metadata":{"annotations":{%q:%q}}}`, jobs.ProgressAnnotation, text)
@@ -84,7 +84,7 @@ func report(pod, text string) {
 	}
 }
 
-// result is what a pod of an index leaves.
+// result returns the result of a pod of the index.
 func result(index, units int) string {
 	sum := []byte(strconv.Itoa(index))
 	for range units * 100 {

@@ -14,7 +14,7 @@ import (
 	straggler "github.com/straggler-go/straggler/restart/engine/pool"
 )
 
-// ways are the pools that are compared: each runs f for the numbers below n on so many goroutines.
+// ways are the compared pools. Each runs f for the numbers below n on a number of goroutines.
 var ways = []struct {
 	name string
 	run  func(n, goroutines int, f func(context.Context, int) (int, error)) error
@@ -53,7 +53,7 @@ var ways = []struct {
 	}},
 }
 
-// BenchmarkOverhead is what an item costs that does nothing: ns/op is of one item.
+// BenchmarkOverhead measures the cost of an item that does nothing; ns/op is the time of one item.
 func BenchmarkOverhead(b *testing.B) {
 	for _, way := range ways {
 		b.Run(fmt.Sprintf("%s/goroutines=8", way.name), func(b *testing.B) {
@@ -66,9 +66,10 @@ func BenchmarkOverhead(b *testing.B) {
 	}
 }
 
-// BenchmarkSlowItems is how long items of 20 ms take of which one run in twenty takes 8 times as long. Nobody can do
-// better than the oracles: the one knows of a run that will be slow when it begins, the other when it has run for 20 ms,
-// before which its age tells it from no other; both run it again at once.
+// BenchmarkSlowItems measures the time of items that take 20 ms, and in one of twenty runs 8 times as long. Two
+// oracles show the best possible times. The first oracle knows at the beginning of a run that it will be slow. The
+// second oracle knows it when the run is 20 ms old; before that age, a slow run looks like any other run. Both run a
+// slow item again at once.
 func BenchmarkSlowItems(b *testing.B) {
 	oracle := func(knows time.Duration) func(context.Context, int) (int, error) {
 		return func(ctx context.Context, _ int) (int, error) {
@@ -119,7 +120,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 	return ctx.Err()
 }
 
-// BenchmarkMillion is what a million goroutines take of memory, while each waits for 10 ms.
+// BenchmarkMillion measures the memory of a million goroutines that each wait for 10 ms.
 func BenchmarkMillion(b *testing.B) {
 	const n = 1_000_000
 	for name, options := range map[string][]straggler.Option{"once": nil, "copies": {straggler.Copies()}} {

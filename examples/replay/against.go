@@ -9,7 +9,7 @@ import (
 	"github.com/straggler-go/straggler/examples/internal/trace"
 )
 
-// compareWith sets the run beside another one.
+// compareWith adds the comparison with the log of -against to the report.
 func (o options) compareWith(r *report.Report, l *loaded) error {
 	other := o
 	other.logs = []string{o.against}
@@ -21,7 +21,7 @@ func (o options) compareWith(r *report.Report, l *loaded) error {
 	return nil
 }
 
-// note notes when a log begins, and the hosts that it names.
+// note stores the time of the first attempt of a log, and the names of its hosts.
 func (l *loaded) note(log *trace.Log) {
 	for i := 1; i < len(log.Hosts); i++ {
 		l.names[log.Hosts[i].Name] = true
@@ -35,7 +35,8 @@ func (l *loaded) note(log *trace.Log) {
 	}
 }
 
-// began is the time of the first attempt, if the log has a real clock; else it is empty.
+// began returns the time of the first attempt as text. It returns "" if the time is before the year 2000: the clock
+// of the log then starts at an arbitrary time.
 func (l *loaded) began() string {
 	first := time.UnixMilli(l.first).UTC()
 	if first.Year() < 2000 {

@@ -15,7 +15,7 @@ import (
 	"github.com/straggler-go/straggler/examples/internal/report"
 )
 
-// goTests makes what go test -json prints of tests that take so many seconds each, one behind the other.
+// goTests returns the output of go test -json for tests that take the given numbers of seconds, one after the other.
 func goTests(day int, seconds ...float64) string {
 	var text strings.Builder
 	at := 0.0
@@ -36,9 +36,11 @@ func goTests(day int, seconds ...float64) string {
 	return text.String()
 }
 
+// saving matches the words that only a claim of a saving contains.
 var saving = regexp.MustCompile(`(?i)would have saved|mantri|largest-first +-|resource`)
 
-// Tests of 0.1 s say nothing of one of a minute: no saving is printed, in any form, but where the time goes.
+// The time of a test of 0.1 s does not show how long a test of a minute would take. So no form of the report claims a
+// saving; each form lists the longest tests.
 func TestNoSavingOfUnlikeTasks(t *testing.T) {
 	seconds := []float64{}
 	for range 40 {
@@ -48,13 +50,13 @@ func TestNoSavingOfUnlikeTasks(t *testing.T) {
 	page := filepath.Join(t.TempDir(), "page.html")
 	code, out, errors := call("-html", page, log)
 	require.Zero(t, code, errors)
-	assert.Contains(t, out, "43 tasks of 1 phase, which are not known to be alike: no saving can be claimed. Look first at TestBig41")
+	assert.Contains(t, out, "No saving can be claimed for 43 tasks of 1 phase: the tasks are not known to be alike. Look first at task TestBig41")
 	assert.NotRegexp(t, saving, out)
 	html, err := os.ReadFile(page)
 	require.NoError(t, err)
 	body, _, _ := strings.Cut(string(html), "<script>")
 	_, body, _ = strings.Cut(body, "<body>")
-	assert.Contains(t, body, "no saving can be claimed")
+	assert.Contains(t, body, "No saving can be claimed")
 	assert.NotRegexp(t, saving, body)
 
 	code, out, errors = call("-json", log)
@@ -75,15 +77,15 @@ func TestNoSavingOfUnlikeTasks(t *testing.T) {
 
 	code, out, _ = call("-alike", "-policy", "mantri", log)
 	require.Zero(t, code)
-	assert.Contains(t, out, "mantri", "who says that they are alike is believed")
+	assert.Contains(t, out, "mantri", "with -alike, replay claims a saving")
 
 	code, lines, _ := call("convert", log)
 	require.Zero(t, code)
 	_, out, _ = call(file(t, lines))
-	assert.NotRegexp(t, saving, out, "converting promises nothing")
+	assert.NotRegexp(t, saving, out, "a converted log promises no more than the log")
 }
 
-// The same test in ten logs or more is a phase of its own runs, of the time that they took together.
+// The runs of a test that is in at least ten logs are a phase. Its time is the sum of the times of the runs.
 func TestRunsOfTheSameTask(t *testing.T) {
 	dir := t.TempDir()
 	for day := 1; day <= 12; day++ {
@@ -106,22 +108,22 @@ func TestRunsOfTheSameTask(t *testing.T) {
 	assert.Zero(t, *r.NoAction.Deviation)
 	require.NotNil(t, r.Apart)
 	assert.Equal(t, 12, r.Apart.Phases)
-	assert.Equal(t, []int{3, 36}, []int{r.Input.Phases, r.Input.Tasks}, "a run that is compared counts once")
+	assert.Equal(t, []int{3, 36}, []int{r.Input.Phases, r.Input.Tasks}, "a run that is compared is counted once")
 	assert.Equal(t, []int{0, 36}, []int{r.Apart.Tasks, r.Apart.Compared})
-	assert.Empty(t, r.Apart.Why, "all ran often enough")
+	assert.Empty(t, r.Apart.Why, "all tests ran often enough to be compared")
 	assert.Empty(t, r.Apart.Longest)
 	assert.Equal(t, r.NoAction.Time, r.NoAction.Runs)
-	assert.Contains(t, r.Headline, "that runs of the same tasks take, added up")
+	assert.Contains(t, r.Headline, "that all runs of the same tasks take together")
 
 	for _, run := range []string{"run1", "run2", "run3"} {
 		require.NoError(t, os.Remove(filepath.Join(dir, run)))
 	}
 	_, out, _ = call(dir)
-	assert.NotRegexp(t, saving, out, "nine runs are too few")
+	assert.NotRegexp(t, saving, out, "nine runs of a test are too few for a phase")
 }
 
-// Jobs of the accounting of Slurm: twelve runs of one program, side by side, and three of another. The twelve are counted
-// once, and the sentence that none ran often enough is said of the three.
+// The log is Slurm's accounting with twelve runs of one program, side by side, and three runs of another. Each of the
+// twelve runs is counted once. Only the three runs are listed as tasks that did not run often enough.
 func TestRunsSideBySideCountOnce(t *testing.T) {
 	text := "JobID|JobName|State|Start|End|NodeList\n"
 	for i := range 15 {
@@ -140,24 +142,24 @@ func TestRunsSideBySideCountOnce(t *testing.T) {
 	require.NotNil(t, r.Apart)
 	assert.Equal(t, []int{3, 12}, []int{r.Apart.Tasks, r.Apart.Compared})
 	for _, l := range r.Apart.Longest {
-		assert.NotContains(t, l.Task, "model", "no task that is compared stands below the sentence that none is")
+		assert.NotContains(t, l.Task, "model", "a task that is compared is not listed as a task that is not")
 	}
 	assert.Equal(t, 12*14.5*3600, r.NoAction.Runs)
 	code, _, errors = call("-html", page, "-policy", "mantri", file(t, text))
 	require.Zero(t, code, errors)
 	html, err := os.ReadFile(page)
 	require.NoError(t, err)
-	assert.Contains(t, string(html), "<dt>runs of the same tasks, added up</dt><dd>174 h</dd>")
-	assert.NotContains(t, string(html), "<dt>phases' time</dt>", "nobody waited for 174 h")
+	assert.Contains(t, string(html), "<dt>time of all runs of the same tasks</dt><dd>174 h</dd>")
+	assert.NotContains(t, string(html), "<dt>phases' time</dt>", "174 h is not the time of a phase: nobody waited for 174 h")
 }
 
-// What cannot be written beside is written to: a device stays one, and a link is followed.
+// A page can be written to a device, which stays a device, and through a link, which stays a link.
 func TestPageToAnything(t *testing.T) {
 	log := file(t, healthy)
 	dir := t.TempDir()
 	link, target := filepath.Join(dir, "link.html"), filepath.Join(dir, "target.html")
 	require.NoError(t, os.Symlink(target, link))
-	for range 2 { // a link to nowhere, then one to a page
+	for range 2 { // first the link leads to a missing file, then to a page
 		code, _, errors := call("-html", link, "-policy", "late", log)
 		require.Zero(t, code, errors)
 		info, err := os.Lstat(link)
@@ -178,7 +180,8 @@ func TestPageToAnything(t *testing.T) {
 	assert.True(t, strings.HasSuffix(strings.TrimSpace(out), "</html>"))
 }
 
-// One log in a file a worker is one log; the same log twice, and a clock that jumped, are said.
+// Several files of one log, one for each worker, are joined. The report tells the user of a log that is given twice,
+// and of a clock that may have jumped.
 func TestDoubts(t *testing.T) {
 	dir := t.TempDir()
 	for w := range 4 {
@@ -198,24 +201,24 @@ func TestDoubts(t *testing.T) {
 	assert.Contains(t, out, "the same phases at the same times as log")
 
 	_, out, _ = call("-policy", "late", file(t, healthy+`{"phase":"p","task":9,"start":0,"finish":31449600000,"host":"c"}`))
-	assert.Contains(t, out, "task 9 takes 8736 h, the next longest 60 s: did a clock jump?")
+	assert.Contains(t, out, "task 9 takes 8736 h, and the second longest task 60 s: the clock may have jumped")
 
 	empty := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(empty, "a"), []byte("x"), 0o600))
 	code, _, errors := call(empty)
 	assert.Equal(t, 2, code)
-	assert.Contains(t, errors, "no log in "+empty+": left out: ")
+	assert.Contains(t, errors, empty+": no log found: left out: ")
 }
 
-// What was passed over is said where nothing else is there, and what did not run in any case.
+// The report counts the ignored entries of a log without attempts, and in any log the entries that did not run.
 func TestPassedOverIsSaid(t *testing.T) {
 	log := file(t, `{"id":{"started":{}}}`+"\n"+`{"id":{"testResult":{"label":"//a"}},"aborted":{"reason":"INCOMPLETE"}}`)
 	code, _, errors := call(log)
 	assert.Equal(t, 2, code)
-	assert.Contains(t, errors, "passed over: started: 1; did not run: aborted results: 1")
+	assert.Contains(t, errors, "ignored: started: 1; did not run: aborted results: 1")
 }
 
-// The bill, another run beside this one, and what the log's own engine could be told.
+// The report has the cost of the slot time, the comparison with another run, and the setting of the log's own engine.
 func TestAdviceAndComparison(t *testing.T) {
 	this := file(t, healthy)
 	last := file(t, strings.Replace(healthy, "60000", "6000", 1)+`{"phase":"gone","task":0,"start":0,"finish":1000}`)
@@ -224,15 +227,15 @@ func TestAdviceAndComparison(t *testing.T) {
 	var r report.Report
 	require.NoError(t, json.Unmarshal([]byte(out), &r))
 	require.NotNil(t, r.Money)
-	assert.InDelta(t, r.NoAction.Used, r.Money.Before, 1e-9, "a slot-second costs 1")
-	assert.Contains(t, r.Headline, "At 3600 a slot-hour the bill is 66.00, and with mantri")
+	assert.InDelta(t, r.NoAction.Used, r.Money.Before, 1e-9, "a slot costs 3600 for an hour, so 1 for a second")
+	assert.Contains(t, r.Headline, "At a price of 3600 for one slot and one hour, the slot time costs 66.00 without action")
 	require.NotNil(t, r.Against)
 	require.Len(t, r.Against.Phases, 1)
 	assert.Equal(t, [2]float64{6, 60}, r.Against.Phases[0].Seconds)
 	assert.Equal(t, [2]float64{6, 60}, r.Against.Phases[0].Slowest)
 	assert.Equal(t, 1, r.Against.OnlyThere)
 	assert.Equal(t, "b", r.Workers[0].Host)
-	assert.Nil(t, r.Setting, "these lines are of no engine")
+	assert.Nil(t, r.Setting, "attempt lines are not the log of an engine")
 	for _, wrong := range [][]string{{"-cost", "-1", this}, {"-against", last}, {"-against", filepath.Join(t.TempDir(), "absent"), this}} {
 		code, _, _ = call(wrong...)
 		assert.Equal(t, 2, code, wrong)
@@ -248,6 +251,6 @@ func TestAdviceAndComparison(t *testing.T) {
 	}
 	code, out, errors = call("-policy", "mantri,spark", file(t, "["+strings.Join(tasks, ",")+"]"))
 	require.Zero(t, code, errors)
-	assert.Contains(t, out, "In Spark: spark.speculation=true would have changed the phases' time by 0.0% and the slots' by 0.0%. "+
-		"Its rule asks for 3 times the median of the tasks that have ended: 0 of the 1 stragglers ever take that.")
+	assert.Contains(t, out, "In Spark, the setting spark.speculation=true would have changed the phases' time by 0.0% and the slot time by 0.0%. "+
+		"Its rule acts on a task that takes more than 3 times the median of the tasks that have ended; 0 of the 1 stragglers do.")
 }

@@ -11,16 +11,16 @@ import (
 	"github.com/straggler-go/straggler/examples/internal/trace"
 )
 
-// convertCommand writes a log in the tool's own form.
+// convertCommand returns the command convert, which writes a log as attempt lines or as a table.
 func convertCommand(stdout io.Writer) *cli.Command {
 	var table bool
 	return &cli.Command{
-		Name: "convert", Usage: "write a log as attempt lines, the form that replay help format describes", ArgsUsage: "log",
+		Name: "convert", Usage: "write a log as attempt lines, which \"replay help format\" describes", ArgsUsage: "log",
 		HideHelpCommand: true,
-		Flags:           []cli.Flag{&cli.BoolFlag{Name: "csv", Destination: &table, Usage: "write a table of attempts instead"}},
+		Flags:           []cli.Flag{&cli.BoolFlag{Name: "csv", Destination: &table, Usage: "write a table instead, with one row for each attempt"}},
 		Action: func(_ context.Context, c *cli.Command) error {
 			if c.NArg() != 1 {
-				return usage("convert takes one log, and there are %d; jobs of several may have the same names", c.NArg())
+				return usage("convert takes one log, but the command line has %d; jobs of two logs may have the same name", c.NArg())
 			}
 			log, err := openOne(c.Args().First())
 			if err != nil {

@@ -12,40 +12,40 @@ import (
 	"github.com/straggler-go/straggler/examples/internal/sim"
 )
 
-// explain writes what a policy decided about one task, report by report.
+// explain writes the decisions of a policy about one task, one line for each progress report.
 func explain(w io.Writer, l *loaded, name string, e compare.Entry, seed uint64) error {
 	if e.Clones {
-		return usage("-explain takes a policy that decides task by task; %s clones whole phases", e.Name)
+		return usage("-explain needs a policy that decides about single tasks; %s clones whole phases", e.Name)
 	}
 	phases := l.phases
 	var phase, task int
 	var rest string
 	if n, _ := fmt.Sscanf(name, "%d/%d%s", &phase, &task, &rest); n != 2 {
-		return usage("-explain is %q, want PHASE/TASK, two numbers that -list shows", name)
+		return usage("-explain is %q, want PHASE/TASK, two numbers that -list prints", name)
 	}
 	if phase >= len(phases) && phase < len(phases)+len(l.unlike) {
-		return usage("-explain names phase %d, whose tasks are not known to be alike: no policy is replayed there", phase)
+		return usage("-explain is for phase %d, but its tasks are not known to be alike, so no policy is replayed there", phase)
 	}
 	if phase < 0 || phase >= len(phases) {
-		return usage("-explain names phase %d, there are 0 to %d", phase, len(phases)-1)
+		return usage("-explain is for phase %d, want 0 to %d", phase, len(phases)-1)
 	}
 	p := phases[phase]
 	if task < 0 || task >= len(p.Tasks) {
-		return usage("-explain names task %d, phase %d has 0 to %d", task, phase, len(p.Tasks)-1)
+		return usage("-explain is for task %d of phase %d, want 0 to %d", task, phase, len(p.Tasks)-1)
 	}
 	t := p.Tasks[task]
-	fmt.Fprintf(w, "%s %s, task %d of %d, %s in the log, on %d slots: %s in its last attempt, of %d", p.Job, p.Name, task, len(p.Tasks),
-		p.TaskName(task), len(p.Slots),
-		report.Span(compare.Last(p, task).Seconds()), len(t.Attempts))
+	fmt.Fprintf(w, "Phase %s %s has %d tasks on %d slots. Task %d is called %s in the log. Its last attempt there, of %d, took %s",
+		p.Job, p.Name, len(p.Tasks), len(p.Slots), task, p.TaskName(task), len(t.Attempts),
+		report.Span(compare.Last(p, task).Seconds()))
 	if t.Work > 0 {
-		fmt.Fprintf(w, ", %.6g units of work", t.Work)
+		fmt.Fprintf(w, ", for %.6g units of work", t.Work)
 	}
-	fmt.Fprintf(w, ". Policy %s, reports every %v.\n\n", e.Name, p.Interval.Round(time.Millisecond))
-	fmt.Fprintf(w, "%10s  attempt  what\n", "time")
+	fmt.Fprintf(w, ".\nPolicy %s. Attempts report every %v.\n\n", e.Name, p.Interval.Round(time.Millisecond))
+	fmt.Fprintf(w, "%10s  attempt  progress and decision, or event\n", "time")
 	watch := func(at time.Duration, attempt int, what string) {
 		fmt.Fprintf(w, "%9.1fs  %7d  %s\n", at.Seconds(), attempt, what)
 	}
-	all, _, err := compare.Replay(phases, e, seed, func() {}) // it may know what other phases have shown
+	all, _, err := compare.Replay(phases, e, seed, func() {}) // the policy may use experience of earlier phases
 	if err != nil {
 		return err
 	}
@@ -60,7 +60,7 @@ func explain(w io.Writer, l *loaded, name string, e compare.Entry, seed uint64) 
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(w, "\nThe phase takes %s; without action %s.\n",
+	_, err = fmt.Fprintf(w, "\nThe phase takes %s with the policy, and %s without action.\n",
 		report.Span(with.Time.Seconds()), report.Span(without.Time.Seconds()))
 	return err
 }

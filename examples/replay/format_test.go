@@ -25,7 +25,8 @@ func blocks(t *testing.T, language string) (texts []string) {
 	return texts
 }
 
-// What the page and the help show is read as they say.
+// replay reads the examples of docs/format.md and of "replay help format" without faults. Together they name each
+// field.
 func TestFormatIsAsDescribed(t *testing.T) {
 	for _, text := range append(blocks(t, "json"), blocks(t, "csv")...) {
 		log, err := trace.Read(strings.NewReader(text), "docs/format.md")
@@ -51,7 +52,7 @@ func TestFormatIsAsDescribed(t *testing.T) {
 	}
 }
 
-// The examples beside the help are the same log, and hold a straggler.
+// The two example files are the same log, and the log has a straggler.
 func TestExamples(t *testing.T) {
 	lines, err := trace.Open(filepath.Join("testdata", "attempts.jsonl"))
 	require.NoError(t, err)
@@ -63,5 +64,5 @@ func TestExamples(t *testing.T) {
 	assert.Zero(t, lines.Faults.Total())
 	code, out, errors := call("-policy", "late", filepath.Join("testdata", "attempts.csv"))
 	require.Zero(t, code, errors)
-	assert.Contains(t, out, "1 task (12.5%) takes over 1.5 times the median")
+	assert.Contains(t, out, "1 task (12.5%) takes more than 1.5 times the median")
 }

@@ -18,7 +18,8 @@ import (
 	"github.com/straggler-go/straggler/examples/internal/workload"
 )
 
-// add notes a log that was read. It is taken when all are read: it may be a part of another.
+// add stores a log and writes the line about it. Phases are made later, by take, because the log may be a part of
+// another.
 func (l *loaded) add(path string, log *trace.Log) {
 	if log.Format == trace.Topology {
 		l.racks = append(l.racks, log)
@@ -42,7 +43,7 @@ func (l *loaded) add(path string, log *trace.Log) {
 	case log.Format == trace.Topology:
 		what = counted(len(log.Hosts)-1, "host")
 	case attempts == 0 && len(log.Passed) > 0:
-		what += ", passed over: " + tallied(log.Passed)
+		what += ", ignored: " + tallied(log.Passed)
 	}
 	if len(log.NotRun) > 0 {
 		what += "; did not run: " + tallied(log.NotRun)
@@ -64,7 +65,7 @@ func (l *loaded) add(path string, log *trace.Log) {
 	if attempts > 0 {
 		print := fingerprint(log)
 		if first, again := l.seen[print]; again {
-			l.hints = append(l.hints, fmt.Sprintf("%s: the same phases at the same times as %s; if it is a copy, all counts twice", name, first))
+			l.hints = append(l.hints, fmt.Sprintf("%s: the same phases at the same times as %s; if both are the same run, every task is counted twice", name, first))
 		} else {
 			l.seen[print] = name
 		}
@@ -72,7 +73,7 @@ func (l *loaded) add(path string, log *trace.Log) {
 	l.read = append(l.read, log)
 }
 
-// fingerprint is the same for logs of the same phases, tasks and times.
+// fingerprint returns a hash that is equal for logs with the same phases, tasks and times.
 func fingerprint(log *trace.Log) uint64 {
 	h := fnv.New64a()
 	for i := range log.Phases {
@@ -89,7 +90,7 @@ func fingerprint(log *trace.Log) uint64 {
 	return h.Sum64()
 }
 
-// tallied lists counts by kind.
+// tallied writes counts as text, such as "setup: 3, cleanup: 2".
 func tallied(counts map[string]int) string {
 	var parts []string
 	for _, kind := range slices.Sorted(maps.Keys(counts)) {
@@ -98,7 +99,7 @@ func tallied(counts map[string]int) string {
 	return strings.Join(few(parts, 5, "kinds"), ", ")
 }
 
-// take makes phases of all logs that were read, and divides them by whether their tasks are alike.
+// take turns all logs that were read into phases, and divides the phases by whether their tasks are known to be alike.
 func (l *loaded) take(alike bool) {
 	logs, said := trace.Join(l.read)
 	l.hints = append(said, l.hints...)
@@ -136,17 +137,18 @@ func (l *loaded) take(alike bool) {
 		}
 	}
 	if len(l.unlike) > 0 && len(l.phases) > 0 {
-		l.hints = append(l.hints, fmt.Sprintf("not compared: %s whose tasks are not known to be alike", counted(len(l.unlike), "phase")))
+		l.hints = append(l.hints, fmt.Sprintf("no policy is replayed on %s: the tasks are not known to be alike", counted(len(l.unlike), "phase")))
 	}
 }
 
-// A task that takes over so many times as long as the next, and so long, makes one doubt the clock.
+// A task is reported as doubtful if it takes more than jumpTimes the time of the second longest task of its phase, and
+// more than jumpLeast: the clock of the log may have jumped.
 const (
 	jumpTimes = 100
 	jumpLeast = time.Hour
 )
 
-// doubtClock says of a task that its times may be wrong.
+// doubtClock adds a hint if the longest task of the phase is so long that its times may be wrong.
 func (l *loaded) doubtClock(p *sim.Phase) {
 	longest, next := time.Duration(0), time.Duration(0)
 	which := 0
@@ -159,7 +161,7 @@ func (l *loaded) doubtClock(p *sim.Phase) {
 		}
 	}
 	if next > 0 && longest > jumpLeast && longest > jumpTimes*next {
-		l.hints = append(l.hints, fmt.Sprintf("%s %s: task %s takes %s, the next longest %s: did a clock jump?", p.Job, p.Name,
+		l.hints = append(l.hints, fmt.Sprintf("%s %s: task %s takes %s, and the second longest task %s: the clock may have jumped", p.Job, p.Name,
 			p.TaskName(which), report.Span(longest.Seconds()), report.Span(next.Seconds())))
 	}
 }

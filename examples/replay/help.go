@@ -12,10 +12,10 @@ import (
 //go:embed format.txt
 var formats string
 
-// helpCommand prints what does not fit a screen of options.
+// helpCommand returns the command help, which prints the options or the formats of logs.
 func helpCommand(stdout io.Writer) *cli.Command {
 	return &cli.Command{
-		Name: "help", Usage: "how to use replay; \"help format\" says which logs it reads, and how to write one",
+		Name: "help", Usage: "print the options; \"help format\" lists the logs that replay reads, and shows how to write a log",
 		ArgsUsage: "[format]", HideHelpCommand: true,
 		Action: func(_ context.Context, c *cli.Command) error {
 			switch topic := c.Args().First(); topic {
@@ -25,7 +25,7 @@ func helpCommand(stdout io.Writer) *cli.Command {
 				_, err := fmt.Fprint(stdout, formats)
 				return err
 			default:
-				return usage("there is no help about %q; there is help about format", topic)
+				return usage("there is no help about %q; want help format", topic)
 			}
 		},
 	}

@@ -13,11 +13,11 @@ import (
 	"github.com/straggler-go/straggler/examples/internal/report"
 )
 
-// listPhases writes the phases with what the policy would save in each, most first.
+// listPhases writes the phases. The phases for which the policy saves most time come first.
 func (o options) listPhases(w io.Writer, l *loaded, e compare.Entry) error {
 	phases := l.phases
 	if e.Clones {
-		return usage("-list takes a policy that decides task by task; %s clones whole phases", e.Name)
+		return usage("-list needs a policy that decides about single tasks; %s clones whole phases", e.Name)
 	}
 	none, _, err := compare.Replay(phases, compare.Entry{Policy: restart.Never{}}, o.seed, func() {})
 	if err != nil {
@@ -42,7 +42,7 @@ func (o options) listPhases(w io.Writer, l *loaded, e compare.Entry) error {
 		order = order[:min(o.phases, len(order))]
 	}
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(table, "phase\tjob\tname\ttasks\tslots\ttime\twith %s\tslowest task\tin the log\tits time\t\n", e.Name)
+	fmt.Fprintf(table, "phase\tjob\tname\ttasks\tslots\ttime\twith %s\tslowest task\tits name\tits time\t\n", e.Name)
 	for _, i := range order {
 		p := all[i]
 		slowest := 0

@@ -13,31 +13,31 @@ import (
 	"github.com/straggler-go/straggler/examples/internal/workload"
 )
 
-// standardInput is the name of a log that comes in by a pipe.
+// standardInput is the path that stands for a log on standard input.
 const standardInput = "-"
 
-// loaded is what was found in the logs, and what was left out.
+// loaded is the content of all logs, and the notes about it for the user.
 type loaded struct {
 	seed    uint64
-	read    []*trace.Log   // and not taken yet
-	phases  []*sim.Phase   // whose tasks are alike
-	tasks   []causes.Phase // of the phases
-	numbers [][]int32      // of these tasks in the log
-	unlike  []*sim.Phase   // of whose tasks that is not known
+	read    []*trace.Log   // logs that were read, and that take has not yet turned into phases
+	phases  []*sim.Phase   // phases with tasks that are alike
+	tasks   []causes.Phase // the facts about each of phases from which causes are found
+	numbers [][]int32      // for each of phases, the number in the log of each of its tasks
+	unlike  []*sim.Phase   // phases with tasks that are not known to be alike
 	hosts   why.Machines
-	copies  why.Copies
-	names   map[string]bool // of hosts
-	first   int64           // when the first attempt began, in milliseconds; 0 if not known
-	racks   []*trace.Log    // topologies
-	logs    []string        // a line each
-	seen    map[uint64]string
-	notRun  map[string]int // what the logs hold that did not run, by kind
-	formats map[trace.Format]int
+	copies  why.Copies           // copies that the engines of the logs ran
+	names   map[string]bool      // names of hosts
+	first   int64                // when the first attempt began, in milliseconds; 0 if not known
+	racks   []*trace.Log         // topologies: logs that list hosts and their racks
+	logs    []string             // one line about each log
+	seen    map[uint64]string    // the name of the first log with each fingerprint
+	notRun  map[string]int       // number of entries in the logs that did not run, by kind
+	formats map[trace.Format]int // number of logs by format
 	faults  trace.Faults
-	hints   []string
-	leftOut []string // what holds no log
-	left    workload.Left
-	sizes   [2]int // phases and attempts in the logs
+	hints   []string      // lines about doubtful data
+	leftOut []string      // lines about files and directories without a log
+	left    workload.Left // counts of phases, tasks and attempts that are not replayed
+	sizes   [2]int        // numbers of phases and of attempts in the logs
 }
 
 // load reads the logs, or generates phases.
@@ -56,15 +56,15 @@ func (o options) load() (*loaded, error) {
 	l.take(o.alike)
 	switch {
 	case len(l.logs) == 0:
-		return nil, usage("no log in %s: %s", strings.Join(o.logs, ", "), strings.Join(l.notes(), "; "))
+		return nil, usage("%s: no log found: %s", strings.Join(o.logs, ", "), strings.Join(l.notes(), "; "))
 	case len(l.phases)+len(l.unlike) == 0:
 		return nil, usage("no phase has a successful attempt with known times; %s", strings.Join(l.notes(), "; "))
 	}
 	return l, nil
 }
 
-// open reads all logs at the paths, topologies before those that they are about. A directory may hold other things,
-// too.
+// open reads all logs at the paths. Topologies are read before the logs that they describe. A file without a log is an
+// error only if the user gave its path; inside a directory, it is noted in leftOut.
 func (l *loaded) open(paths []string) error {
 	var sources []trace.Source
 	for _, path := range paths {
@@ -99,7 +99,7 @@ func (l *loaded) open(paths []string) error {
 	return nil
 }
 
-// order puts topologies first. A pipe can be read but once.
+// order returns 0 for a topology and 1 for any other log. It does not look into a pipe, which can be read only once.
 func order(s trace.Source) int {
 	if info, err := os.Stat(s.Path); err != nil || !info.Mode().IsRegular() {
 		return 1

@@ -1,12 +1,12 @@
-// Command replay shows what straggler mitigation would have saved. It replays the phases of execution logs, or of a
-// generated workload, under several policies and without any, and prints a table, JSON or a page.
+// Command replay shows how much time straggler mitigation would have saved. It replays the phases of execution logs, or
+// of a generated workload, under several policies and without a policy. It prints a table or JSON, or writes a page.
 //
 //	go run ./examples/replay [options] [log ...]
 //
-// A log is a file or a directory in any of the formats that "replay help format" lists; its format is recognised. Without
-// a log it generates phases whose stragglers are like those of the cluster that Mantri was built for.
+// A log is a file or a directory in one of the formats that "replay help format" lists; replay recognises the format.
+// Without a log, replay generates phases with stragglers as on the cluster that Mantri was built for.
 //
-// It exits with 1 if something went wrong, and with 2 if it was called wrongly or a log can't be used.
+// The exit code is 1 after an error, and 2 if the command line is wrong or a log cannot be used.
 package main
 
 import (
@@ -23,20 +23,24 @@ import (
 	"github.com/straggler-go/straggler/examples/internal/trace"
 )
 
-// mostPhases are as many as fit into the memory of a small machine: a generated phase takes about 26 kB.
+// mostPhases is the largest number of phases to generate. A generated phase takes about 26 kB of memory, all of them
+// 1.3 GB.
 const mostPhases = 50_000
 
+// mostSeeds is the largest value of -seeds.
 const mostSeeds = 100
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
-// errUsage marks what the caller can mend; the program exits with 2.
+// errUsage marks an error of the command line or of a log. The program then exits with code 2.
 var errUsage = errors.New("usage")
 
+// usage returns an error that is marked with errUsage.
 func usage(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", errUsage, fmt.Sprintf(format, args...))
 }
 
+// run executes the command line and returns the exit code of the program.
 func run(args []string, stdout, stderr io.Writer) int {
 	err := command(stdout, stderr).Run(context.Background(), append([]string{"replay"}, args...))
 	switch {
@@ -50,36 +54,37 @@ func run(args []string, stdout, stderr io.Writer) int {
 	return 1
 }
 
-// command describes the command line. It is made anew for each run: the library keeps the values in it.
+// command returns the description of the command line. Each run needs a new one, because the cli library stores the
+// values of the options in it.
 func command(stdout, stderr io.Writer) *cli.Command {
 	var o options
 	return &cli.Command{
 		Name:      "replay",
-		Usage:     "what do stragglers cost, and what would each policy have saved?",
+		Usage:     "show the time that stragglers cost, and the time that each policy would have saved",
 		ArgsUsage: "[log ...]",
-		Description: "Replays execution logs, or without one a generated workload, under straggler-mitigation policies.\n" +
-			"Logs are files or directories; \"replay help format\" lists the formats, and how to write one's own.",
+		Description: "replay simulates the tasks of execution logs, or of a generated workload, under straggler-mitigation policies.\n" +
+			"A log is a file or a directory; \"replay help format\" lists the formats, and shows how to write a log yourself.",
 		Writer: stdout, ErrWriter: stderr,
 		EnableShellCompletion:           true,
 		ConfigureShellCompletionCommand: func(c *cli.Command) { c.Hidden = false },
 		HideHelpCommand:                 true,
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "policy", Value: "all", Destination: &o.policies, Usage: "`NAMES` to compare, separated by commas: all, " + strings.Join(compare.Names(), ", ") +
-				"; with fields, as in mantri,idle-gain=2"},
-			&cli.StringFlag{Name: "html", Destination: &o.html, Usage: "write a page to send round to `FILE`; -: to standard output, instead of the table"},
-			&cli.StringFlag{Name: "svg", Destination: &o.svg, Usage: "draw the phase in which stragglers cost most, without a policy and with the first one, to `FILE`"},
+			&cli.StringFlag{Name: "policy", Value: "all", Destination: &o.policies, Usage: "compare the policies `NAMES`, separated by commas: all, " + strings.Join(compare.Names(), ", ") +
+				"; a name may have fields, as in mantri,idle-gain=2"},
+			&cli.StringFlag{Name: "html", Destination: &o.html, Usage: "write the report as an HTML page to `FILE`; -: to standard output, instead of the table"},
+			&cli.StringFlag{Name: "svg", Destination: &o.svg, Usage: "draw the phase in which stragglers cost most, without a policy and with the first policy, to `FILE`"},
 			&cli.BoolFlag{Name: "json", Destination: &o.json, Usage: "print JSON instead of a table"},
-			&cli.BoolFlag{Name: "list", Destination: &o.list, Usage: "list the phases, those in which stragglers cost most first"},
-			&cli.StringFlag{Name: "explain", Destination: &o.explain, Usage: "print the decisions about one task, `PHASE/TASK` by their numbers in -list"},
-			&cli.StringFlag{Name: "progress", Value: "recorded", Destination: &o.progress, Usage: "what copies report of their progress, `MODEL`: recorded (where the log tells, else typical), typical, linear, noisy=SIGMA, late, none"},
-			&cli.BoolFlag{Name: "alike", Destination: &o.alike, Usage: "take the tasks of a phase for alike, though the log does not promise it"},
-			&cli.IntFlag{Name: "sample", Destination: &o.sample, Usage: "replay only a `NUMBER` of the phases, drawn at random, and say how far off that may be"},
-			&cli.FloatFlag{Name: "cost", Destination: &o.cost, Usage: "say the bill, too, at `PRICE` for a slot and an hour"},
-			&cli.StringFlag{Name: "against", Destination: &o.against, Usage: "compare with another run, a `LOG`: last week's, say"},
-			&cli.FloatFlag{Name: "copies", Destination: &o.copies, Usage: "`SHARE` of a phase's slots that copies may hold at once, up to 1; 0: any"},
-			&cli.IntFlag{Name: "seeds", Value: 1, Destination: &o.seeds, Usage: "`NUMBER` of draws of the times of copies that never ran"},
-			&cli.Uint64Flag{Name: "seed", Value: 1, Destination: &o.seed, Usage: "first seed of these, and of the generated workload"},
-			&cli.IntFlag{Name: "phases", Value: 1000, Destination: &o.phases, Usage: "how many phases to generate, or to list"},
+			&cli.BoolFlag{Name: "list", Destination: &o.list, Usage: "list the phases; the phases for which the first policy saves most time come first"},
+			&cli.StringFlag{Name: "explain", Destination: &o.explain, Usage: "print every decision about the task `PHASE/TASK`, two numbers that -list prints"},
+			&cli.StringFlag{Name: "progress", Value: "recorded", Destination: &o.progress, Usage: "`MODEL` of the progress that attempts report: recorded (as in the log; typical if the log has none), typical, linear, noisy=SIGMA, late, none"},
+			&cli.BoolFlag{Name: "alike", Destination: &o.alike, Usage: "assume that the tasks of each phase are alike, also where the log does not promise it"},
+			&cli.IntFlag{Name: "sample", Destination: &o.sample, Usage: "replay only a `NUMBER` of phases, drawn at random, and print the sampling error"},
+			&cli.FloatFlag{Name: "cost", Destination: &o.cost, Usage: "print the cost of the slot time, too, at a `PRICE` for one slot and one hour"},
+			&cli.StringFlag{Name: "against", Destination: &o.against, Usage: "compare with another `LOG`, such as last week's run of the same jobs"},
+			&cli.FloatFlag{Name: "copies", Destination: &o.copies, Usage: "largest `SHARE` of a phase's slots that copies may use at once, up to 1; 0: no bound"},
+			&cli.IntFlag{Name: "seeds", Value: 1, Destination: &o.seeds, Usage: "`NUMBER` of times that the durations of copies that never ran are drawn; figures are means"},
+			&cli.Uint64Flag{Name: "seed", Value: 1, Destination: &o.seed, Usage: "first seed of these draws, and seed of the generated workload"},
+			&cli.IntFlag{Name: "phases", Value: 1000, Destination: &o.phases, Usage: "number of phases to generate, or to list"},
 		},
 		Commands: []*cli.Command{convertCommand(stdout), helpCommand(stdout)},
 		OnUsageError: func(_ context.Context, _ *cli.Command, err error, _ bool) error {
@@ -89,6 +94,6 @@ func command(stdout, stderr io.Writer) *cli.Command {
 			o.logs, o.phasesSet, o.generate = c.Args().Slice(), c.IsSet("phases"), c.NArg() == 0
 			return o.run(stdout, stderr)
 		},
-		ExitErrHandler: func(context.Context, *cli.Command, error) {}, // run decides
+		ExitErrHandler: func(context.Context, *cli.Command, error) {}, // run prints the error and chooses the exit code
 	}
 }

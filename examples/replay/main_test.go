@@ -16,12 +16,14 @@ import (
 	"github.com/straggler-go/straggler/examples/internal/report"
 )
 
+// call runs replay with the arguments, and returns its exit code and output.
 func call(args ...string) (code int, stdout, stderr string) {
 	var out, err bytes.Buffer
 	code = run(args, &out, &err)
 	return code, out.String(), err.String()
 }
 
+// file writes a log into a temporary file and returns its path.
 func file(t *testing.T, content string) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "log")
@@ -29,8 +31,8 @@ func file(t *testing.T, content string) string {
 	return name
 }
 
-// What the built-in workload must show: Mantri's rules, with guards and without, are ahead in median time and cost no more
-// than no action. Of the others none does both [Mantri §6.3, Figure 14].
+// On the generated workload, least-cost and mantri have the best median time, and use no more slot time than no
+// action. No other policy does both [Mantri §6.3, Figure 14].
 func TestBuiltInWorkload(t *testing.T) {
 	if testing.Short() {
 		t.Skip("figures; TestSameSeedSameNumbers runs the same goroutines")
@@ -70,9 +72,10 @@ func TestSameSeedSameNumbers(t *testing.T) {
 	}
 	assert.Equal(t, numbers(), numbers())
 	assert.NotEqual(t, numbers(), numbers("-seed", "2"))
-	assert.Equal(t, numbers()[:1], numbers("-policy", "least-cost"), "a policy's numbers do not depend on the others")
+	assert.Equal(t, numbers()[:1], numbers("-policy", "least-cost"), "the numbers of a policy do not depend on the other policies")
 }
 
+// healthy is a log without faults: one phase of three tasks, of which one is a straggler.
 const healthy = `{"phase":"p","task":0,"start":0,"finish":3000,"host":"a"}
 {"phase":"p","task":1,"start":0,"finish":3000,"host":"a"}
 {"phase":"p","task":2,"start":0,"finish":60000,"host":"b"}
@@ -82,7 +85,7 @@ func TestTable(t *testing.T) {
 	code, out, errors := call(file(t, healthy))
 	require.Zero(t, code, errors)
 	for _, want := range []string{
-		"1 phase, 3 tasks", "no faults", "mantri", "late", "spark", "1 task (33.3%) takes over 1.5 times", "success, by 0% in all", "Stragglers cost 57 s of the phases' 60 s (95.0%)", "Assumptions",
+		"1 phase, 3 tasks", "no faults", "mantri", "late", "spark", "1 task (33.3%) takes more than 1.5 times", "differ from the log by 0% in all", "Stragglers cost 57 s of the phases' 60 s (95.0%)", "Assumptions",
 	} {
 		assert.Contains(t, out, want)
 	}
@@ -104,7 +107,7 @@ func TestExplainAndList(t *testing.T) {
 	assert.Contains(t, out, "finished")
 }
 
-// A wrong call or a log that can't be used is one clear line and exit code 2.
+// After a wrong command line or a log that cannot be used, replay prints one line and exits with code 2.
 func TestWrongCalls(t *testing.T) {
 	log := file(t, healthy)
 	for name, c := range map[string]struct {
@@ -120,9 +123,9 @@ func TestWrongCalls(t *testing.T) {
 		"all and one":       {[]string{"-policy", "all,late", log}, "stands alone"},
 		"copies":            {[]string{"-copies", "2", log}, "-copies is 2, want a share"},
 		"seeds":             {[]string{"-seeds", "0"}, "-seeds is 0, want 1 to 100"},
-		"phases of a log":   {[]string{"-phases", "3", log}, "a log is replayed whole"},
-		"page of a list":    {[]string{"-list", "-html", "x", log}, "-html and -svg go with a comparison"},
-		"picture of a list": {[]string{"-list", "-svg", "x", log}, "-html and -svg go with a comparison"},
+		"phases of a log":   {[]string{"-phases", "3", log}, "a log is always replayed whole"},
+		"page of a list":    {[]string{"-list", "-html", "x", log}, "-html and -svg cannot be combined"},
+		"picture of a list": {[]string{"-list", "-svg", "x", log}, "-html and -svg cannot be combined"},
 		"no such folder":    {[]string{"-html", filepath.Join(t.TempDir(), "absent", "page"), log}, "absent"},
 		"help":              {[]string{"help", "magic"}, `no help about "magic"`},
 		"list of clones":    {[]string{"-list", "-policy", "dolly", log}, "dolly clones whole phases"},
@@ -135,18 +138,18 @@ func TestWrongCalls(t *testing.T) {
 		"empty device":      {[]string{os.DevNull}, "empty"},
 		"phases":            {[]string{"-phases", "0"}, "-phases is 0, want 1 to"},
 		"explain":           {[]string{"-explain", "first", log}, "want PHASE/TASK"},
-		"explain phase":     {[]string{"-explain", "9/0", log}, "phase 9, there are 0 to 0"},
-		"explain task":      {[]string{"-explain", "0/9", log}, "task 9, phase 0 has 0 to 2"},
+		"explain phase":     {[]string{"-explain", "9/0", log}, "phase 9, want 0 to 0"},
+		"explain task":      {[]string{"-explain", "0/9", log}, "task 9 of phase 0, want 0 to 2"},
 	} {
 		code, out, errors := call(c.args...)
 		assert.Equal(t, 2, code, name)
 		assert.Empty(t, out, name)
 		assert.Contains(t, errors, c.want, name)
-		assert.Regexp(t, "^replay: [^\n]*\n$", errors, "%s: one line", name)
+		assert.Regexp(t, "^replay: [^\n]*\n$", errors, "%s: the error is one line", name)
 	}
 }
 
-// A directory may hold other things than logs; what is left out is named.
+// A directory may contain files that are not logs. The report names the files that it left out.
 func TestDirectory(t *testing.T) {
 	dir := t.TempDir()
 	for name, content := range map[string]string{"a": healthy, "b": healthy, "c": "<html></html>", "d": "", ".hidden": "x"} {
@@ -170,7 +173,7 @@ func TestDirectory(t *testing.T) {
 	assert.Equal(t, 1, strings.Count(errors, "\n"))
 }
 
-// However many logs there are, what is said of them stays short.
+// The lines about the logs stay few, however many logs there are.
 func TestManyLogs(t *testing.T) {
 	dir := t.TempDir()
 	for i := range 40 {
@@ -184,19 +187,19 @@ func TestManyLogs(t *testing.T) {
 	assert.NotContains(t, out, "\x1b")
 }
 
-// What is not known is not printed as zero.
+// An unknown value is not printed as zero.
 func TestUnknownIsNotZero(t *testing.T) {
 	log := file(t, healthy)
 	_, out, _ := call("-policy", "spark,dolly", log)
-	assert.Contains(t, out, "what they read is not known")
-	assert.Contains(t, out, "how often tasks straggle was never known")
+	assert.Contains(t, out, "How many bytes they read is not known")
+	assert.Contains(t, out, "The probability that a task straggles was never known")
 	_, out, _ = call("-json", "-policy", "spark,dolly", log)
 	assert.Contains(t, out, `"won_share": null`)
 	assert.Contains(t, out, `"straggler_probability": null`)
 }
 
-// The rest of Figures 14 and 15: Hadoop comes behind and costs more, LATE wins few of its copies and acting early makes it
-// worse and dearer [Mantri §6.3].
+// The order of the policies is as in Figures 14 and 15: Hadoop saves less time than Mantri and costs more, LATE wins
+// few of its copies, and LATE that acts early saves less time and costs more than LATE [Mantri §6.3].
 func TestPaperOrder(t *testing.T) {
 	if testing.Short() {
 		t.Skip("figures; TestSameSeedSameNumbers runs the same goroutines")
@@ -216,7 +219,7 @@ func TestPaperOrder(t *testing.T) {
 	assert.Less(t, early.Resource.Mean, late.Resource.Mean)
 }
 
-// Rubbish inside a log is counted, reported, and never fatal.
+// Faults inside a log are counted and reported. The rest of the log is replayed.
 func TestRubbishIsCounted(t *testing.T) {
 	rubbish := healthy + `{"phase":"p","task":3,"start":
 {"phase":"p","task":4,"start":9000,"finish":5}
@@ -235,10 +238,10 @@ func TestHelp(t *testing.T) {
 	assert.Zero(t, code)
 	assert.Empty(t, errors)
 	assert.Contains(t, out, "USAGE:")
-	assert.LessOrEqual(t, strings.Count(out, "\n"), 40, "a screen")
+	assert.LessOrEqual(t, strings.Count(out, "\n"), 40, "the help fits on a screen")
 }
 
-// Cloning keeps to its budget, clones small phases first of all, and makes them faster [Dolly §3].
+// Dolly stays within its budget, prefers small phases, and makes the cloned phases faster [Dolly §3].
 func TestDolly(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long, and without goroutines of its own")
@@ -256,8 +259,8 @@ func TestDolly(t *testing.T) {
 	assert.Less(t, d.Held, d.Most)
 	assert.Positive(t, d.Reduction)
 	assert.Greater(t, float64(d.SmallCloned)/float64(d.Small), float64(d.Phases-d.SmallCloned)/float64(c.Input.Phases-d.Small),
-		"a small phase is likelier to be cloned")
-	assert.Negative(t, c.Policies[0].Resource.Mean, "clones cost something")
+		"a small phase is more likely to be cloned than a large phase")
+	assert.Negative(t, c.Policies[0].Resource.Mean, "clones use slot time")
 
 	code, out, _ = call("-policy", "dolly", "-phases", "100")
 	require.Zero(t, code)
@@ -267,7 +270,7 @@ func TestDolly(t *testing.T) {
 	assert.Contains(t, errors, "dolly")
 }
 
-// Options may stand before and behind a log, with one dash or two.
+// Options may be before or after a log, with one dash or two.
 func TestOptionsAnywhere(t *testing.T) {
 	log := file(t, healthy)
 	for _, args := range [][]string{{"-json", "-policy", "late", log}, {log, "--json", "--policy=late"}} {
@@ -285,17 +288,17 @@ func TestPage(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "page.html")
 	code, out, errors := call("-html", name, "-policy", "mantri", file(t, healthy))
 	require.Zero(t, code, errors)
-	assert.Contains(t, out, "mantri", "the table is printed as well")
+	assert.Contains(t, out, "mantri", "the table is printed, too")
 	assert.Contains(t, errors, "wrote "+name)
 	page, err := os.ReadFile(name)
 	require.NoError(t, err)
 	assert.Contains(t, string(page), "Stragglers cost 57 s of the phases&#39; 60 s (95.0%)")
 	entries, err := os.ReadDir(filepath.Dir(name))
 	require.NoError(t, err)
-	assert.Len(t, entries, 1, "nothing else is left there")
+	assert.Len(t, entries, 1, "no temporary file is left")
 }
 
-// The README's picture is what its command draws today.
+// The picture in docs/phase.svg is equal to the output of the command in the README.
 func TestPictureOfTheREADME(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "phase.svg")
 	code, _, errors := call("-phases", "1", "-seed", "21", "-policy", "least-cost", "-svg", name)
@@ -304,10 +307,10 @@ func TestPictureOfTheREADME(t *testing.T) {
 	require.NoError(t, err)
 	shown, err := os.ReadFile("../../docs/phase.svg")
 	require.NoError(t, err)
-	assert.True(t, string(drawn) == string(shown), "draw it again with the README's command")
+	assert.True(t, string(drawn) == string(shown), "docs/phase.svg is out of date: draw it with the command in the README")
 }
 
-// Over several seeds the spread is told.
+// With several seeds, the report has the spread of each figure.
 func TestSeeds(t *testing.T) {
 	phases := "60"
 	if testing.Short() {
@@ -326,7 +329,7 @@ func TestSeeds(t *testing.T) {
 	assert.Contains(t, out, "±")
 }
 
-// A share of the slots bounds what copies cost.
+// The option -copies bounds the number of copies.
 func TestCopiesAreBounded(t *testing.T) {
 	spent := func(args ...string) report.Policy {
 		code, out, errors := call(append([]string{"-json", "-phases", "60", "-policy", "dryad"}, args...)...)
@@ -341,7 +344,7 @@ func TestCopiesAreBounded(t *testing.T) {
 	assert.Equal(t, free, spent("-copies", "0"))
 }
 
-// What convert writes is read as what it was written from.
+// A log that convert wrote is read as the log from which it was written.
 func TestConvert(t *testing.T) {
 	log := file(t, healthy)
 	code, lines, errors := call("convert", log)

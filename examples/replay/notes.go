@@ -8,7 +8,7 @@ import (
 	"github.com/straggler-go/straggler/examples/internal/workload"
 )
 
-// notes says on a few lines what was found, however many logs there are.
+// notes returns lines about the logs. The number of lines is bounded, however many logs there are.
 func (l *loaded) notes() []string {
 	const mostLogs, mostOthers = 5, 3
 	notes := l.logs
@@ -34,7 +34,7 @@ func (l *loaded) kinds() string {
 	return strings.Join(kinds, ", ")
 }
 
-// few keeps the first lines, and says how many more there are.
+// few returns the first lines, and a line with the number of the other lines.
 func few(lines []string, most int, what string) []string {
 	if len(lines) <= most {
 		return lines
@@ -42,6 +42,7 @@ func few(lines []string, most int, what string) []string {
 	return append(slices.Clone(lines[:most]), fmt.Sprintf("and %d more: %s", len(lines)-most, what))
 }
 
+// counted writes a number with a noun, such as "1 task" or "2 tasks".
 func counted(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
@@ -49,19 +50,19 @@ func counted(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// notReplayed says what of the logs is not replayed.
+// notReplayed returns lines about the phases, tasks and attempts of the logs that are not replayed.
 func notReplayed(left workload.Left) (notes []string) {
 	if left.Phases+left.Tasks > 0 {
-		notes = append(notes, fmt.Sprintf("not replayed: %s and %s without a success of known times",
+		notes = append(notes, fmt.Sprintf("not replayed: %s and %s without a successful attempt with known times",
 			counted(left.Phases, "phase"), counted(left.Tasks, "task")))
 	}
 	if left.Long > 0 {
-		notes = append(notes, fmt.Sprintf("not replayed: %s over a year long: some time there is wrong",
+		notes = append(notes, fmt.Sprintf("not replayed: %s over a year long, so at least one of the times is wrong",
 			counted(left.Long, "phase")))
 	}
 	if left.Attempts > 0 {
-		notes = append(notes, fmt.Sprintf("not replayed: %s that lost against another of the same task; "+
-			"they keep their slots busy", counted(left.Attempts, "attempt")))
+		notes = append(notes, fmt.Sprintf("not replayed: %s that lost against another attempt of the same task; "+
+			"the slot stays busy for this time", counted(left.Attempts, "attempt")))
 	}
 	return notes
 }

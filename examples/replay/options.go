@@ -14,7 +14,7 @@ import (
 	"github.com/straggler-go/straggler/examples/internal/workload"
 )
 
-// options are what the command line asks for.
+// options are the values of the command line.
 type options struct {
 	policies  string
 	html      string
@@ -36,24 +36,25 @@ type options struct {
 	logs      []string
 }
 
+// check returns an error if a value is out of its range, or if two options exclude each other.
 func (o options) check() error {
 	switch modes := count(o.json, o.list, o.explain != ""); {
 	case modes > 1:
-		return usage("-json, -list and -explain exclude one another")
+		return usage("-json, -list and -explain exclude one another: give one of them")
 	case (o.html != "" || o.svg != "") && (o.list || o.explain != ""):
-		return usage("-html and -svg go with a comparison, not with -list or -explain")
+		return usage("-html and -svg cannot be combined with -list or -explain")
 	case o.phases < 1 || o.phases > mostPhases:
 		return usage("-phases is %d, want 1 to %d", o.phases, mostPhases)
 	case o.phasesSet && !o.generate && !o.list:
-		return usage("-phases goes with -list, or with a generated workload; a log is replayed whole")
+		return usage("-phases needs -list or a generated workload: a log is always replayed whole")
 	case o.sample < 0:
-		return usage("-sample is %d, want how many phases to draw", o.sample)
+		return usage("-sample is %d, want a number of phases, 0 or more", o.sample)
 	case o.sample > 0 && (o.list || o.explain != ""):
-		return usage("-sample goes with a comparison, not with -list or -explain")
+		return usage("-sample cannot be combined with -list or -explain")
 	case !(o.cost >= 0) || math.IsInf(o.cost, 1):
-		return usage("-cost is %v, want what a slot costs for an hour", o.cost)
+		return usage("-cost is %v, want the price of one slot for one hour, 0 or more", o.cost)
 	case o.against != "" && o.generate:
-		return usage("-against compares two logs, and there is none")
+		return usage("-against compares two logs, but the command line has no log")
 	case !(o.copies >= 0 && o.copies <= 1):
 		return usage("-copies is %v, want a share of the slots, 0 to 1", o.copies)
 	case o.seeds < 1 || o.seeds > mostSeeds:
@@ -118,7 +119,7 @@ func (o options) run(stdout, stderr io.Writer) error {
 			return err
 		}
 	}
-	if o.html == standardInput { // or rather output
+	if o.html == standardInput { // "-" means standard output here
 		return r.HTML(stdout)
 	}
 	for _, f := range []struct {
@@ -167,7 +168,7 @@ func (o options) compare(stderr io.Writer, l *loaded, chosen []compare.Entry) (r
 	return r, r.Add(l.unlike)
 }
 
-// capacity is that of the cluster that generated phases share; 0 if it is to be found from the log.
+// capacity returns the number of slots of the cluster that generated phases share; 0 if the log must show it.
 func (o options) capacity() int {
 	if o.generate {
 		return workload.Capacity

@@ -12,8 +12,8 @@ import (
 	"github.com/straggler-go/straggler/examples/internal/report"
 )
 
-// writeFile writes a page or a picture to a file. The file is made beside its place first, so that a page that is already
-// there stays whole if the write fails. A device or a pipe is written to directly; a link is followed.
+// writeFile writes a page or a picture to a file. It writes a temporary file in the same directory and renames it, so
+// that an older page stays whole if the write fails. It writes directly to a device or a pipe, and follows a link.
 func writeFile(name string, write func(io.Writer) error) (err error) {
 	if target, err := filepath.EvalSymlinks(name); err == nil {
 		name = target
@@ -36,15 +36,16 @@ func writeFile(name string, write func(io.Writer) error) (err error) {
 	return os.Rename(f.Name(), name)
 }
 
+// writeThrough writes to a file without a temporary file.
 func writeThrough(name string, write func(io.Writer) error) error {
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE, 0o644) // a link to nowhere makes its target
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE, 0o644) // if name is a link to a missing file, this creates the missing file
 	if err != nil {
 		return usage("%v", err)
 	}
 	return errors.Join(write(f), f.Close())
 }
 
-// style makes the headline stand out on a terminal.
+// style returns bold text for the headline if w is a terminal with colours.
 func style(w io.Writer) report.Style {
 	f, ok := w.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) || color.NoColor {

@@ -8,7 +8,7 @@ import (
 	"github.com/schollz/progressbar/v3"
 )
 
-// progress is a bar on a terminal, and nothing elsewhere.
+// progress is a progress bar. It is drawn only on a terminal.
 type progress struct{ bar *progressbar.ProgressBar }
 
 func newProgress(w io.Writer, steps int) progress {
@@ -25,7 +25,7 @@ func newProgress(w io.Writer, steps int) progress {
 
 func (p progress) step() {
 	if p.bar != nil {
-		_ = p.bar.Add(1) // a bar that cannot be drawn is no reason to stop
+		_ = p.bar.Add(1) // an error of the bar does not stop the replay
 	}
 }
 

@@ -7,7 +7,8 @@ import (
 	"github.com/straggler-go/straggler/examples/internal/sim"
 )
 
-// draw keeps a number of the phases, each as likely as any other; 0 keeps all. What they read is no more known.
+// draw keeps a number of the phases, drawn at random with equal probability; 0 keeps all. The phases that remain lose
+// the record of the phases whose output they read.
 func (l *loaded) draw(number int) {
 	if number == 0 || number >= len(l.phases) {
 		return

@@ -11,7 +11,8 @@ import (
 	"github.com/straggler-go/straggler/examples/internal/report"
 )
 
-// A sample is as far off as it says: three times its error covers what all phases come to.
+// The figures of a sample differ from the figures of all phases by at most three times the error that the report
+// prints.
 func TestSampleSaysItsError(t *testing.T) {
 	get := func(args ...string) (r report.Report) {
 		code, out, errors := call(append([]string{"-json", "-policy", "late", "-phases", "200"}, args...)...)
@@ -21,12 +22,12 @@ func TestSampleSaysItsError(t *testing.T) {
 	}
 	whole := get()
 	assert.Nil(t, whole.Sample)
-	assert.Nil(t, get("-sample", "200").Sample, "all of them are no sample")
+	assert.Nil(t, get("-sample", "200").Sample, "a sample of all phases is not a sample")
 	r := get("-sample", "60")
 	require.NotNil(t, r.Sample)
 	assert.Equal(t, report.Sample{Of: 200, Drawn: 60, Cost: r.Sample.Cost, Saving: r.Sample.Saving}, *r.Sample)
 	assert.Equal(t, 60, r.Input.Phases)
-	assert.Contains(t, r.Headline, "of 60 phases drawn from 200")
+	assert.Contains(t, r.Headline, "for 60 phases, drawn at random from 200")
 	for _, of := range []struct{ all, drawn, err float64 }{
 		{whole.Stragglers.Cost, r.Stragglers.Cost, r.Sample.Cost}, {whole.Policies[0].All.Mean, r.Policies[0].All.Mean, r.Sample.Saving},
 	} {

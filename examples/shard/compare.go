@@ -13,12 +13,12 @@ import (
 	"github.com/straggler-go/straggler/skew"
 )
 
-// compare is the command that holds plans against what else people do.
+// compare is the command that compares the plan with the plans of simpler rules.
 func compare(ctx context.Context, args []string, s streams) error {
 	f, history := s.flags("compare", "[package ...]")
 	var o options
 	o.add(f.StringVar, f.IntVar)
-	measure := f.Bool("measure", false, "run every shard of every plan here, one after the other")
+	measure := f.Bool("measure", false, "run every shard of every plan on this machine, one after the other")
 	if err := parse(f, args); err != nil {
 		return err
 	}
@@ -31,7 +31,7 @@ func compare(ctx context.Context, args []string, s streams) error {
 		return err
 	}
 	table := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprint(table, "\tmachines\tsaid\t")
+	fmt.Fprint(table, "\tmachines\tpredicted\t")
 	if *measure {
 		fmt.Fprint(table, "measured\tprocessor time\t")
 	}
@@ -52,18 +52,19 @@ func compare(ctx context.Context, args []string, s streams) error {
 	}
 	guessed, usual, err := doubt(r.sources, r.suites)
 	if guessed > 0 {
-		fmt.Fprintf(s.out, "If a package were new, half of the guesses would be off by a factor of up to %.1f; "+
-			"the median of all by %.1f.\n", guessed, usual)
+		fmt.Fprintf(s.out, "If the history did not know a package, half of the guesses of its time would be wrong by a factor of at most %.1f. "+
+			"With the median of all packages as the guess, the factor would be %.1f.\n", guessed, usual)
 	}
 	return err
 }
 
+// ruled is a plan with the name of the rule that made it.
 type ruled struct {
 	plan
 	rule string
 }
 
-// rules are the plans by other rules, and this one's.
+// rules returns the plans of simpler rules, and last the plan of shard.
 func (r *report) rules() ([]ruled, error) {
 	machines := make([]machine, len(r.shards))
 	for i := range r.shards {
@@ -89,8 +90,8 @@ func (r *report) rules() ([]ruled, error) {
 	return append(all, ruled{r.plan, "shard"}), nil
 }
 
-// measure runs the shards one after the other, and returns the time of the longest, and the processor time of the
-// one that had most: that hardly depends on what else the machine does.
+// measure runs the shards one after the other. It returns the longest time of a shard, and the largest processor time
+// of a shard, in seconds. Processor time hardly depends on other work of the machine.
 func (p *plan) measure(ctx context.Context, flags []string, log io.Writer) (wall, busy float64, err error) {
 	for i := range p.shards {
 		c := exec.CommandContext(ctx, "sh", "-c", p.shards[i].script(flags))
@@ -99,7 +100,7 @@ func (p *plan) measure(ctx context.Context, flags []string, log io.Writer) (wall
 		begun := time.Now()
 		var failed *exec.ExitError
 		if err := c.Run(); errors.As(err, &failed) {
-			fmt.Fprintf(log, "a test failed: %s\n", out.String()) // which takes time as well
+			fmt.Fprintf(log, "a test failed: %s\n", out.String()) // a failed test takes time, too
 		} else if err != nil {
 			return 0, 0, err
 		}

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// floor is before which no number of machines ends, like the fastest of these, and why: the test, or the package,
-// that takes longest and is not cut.
+// floor returns the time before which no number of machines ends, each like the fastest of the given machines. The
+// reason is the longest test, or the longest package that cannot be cut: floor returns its name, too.
 func floor(suites []suite, machines []machine) (least float64, at name) {
 	longest := -1.
 	for i := range suites {
@@ -30,8 +30,8 @@ func floor(suites []suite, machines []machine) (least float64, at name) {
 	return least, at
 }
 
-// enough is how many machines it takes to end as soon as any number would, or 0 if over mostMachines. Further ones
-// are like the one where the longest ends first.
+// enough returns the number of machines with which the plan ends within 2 % of floor, or 0 if this number is over
+// mostMachines. Machines beyond the given machines are like the given machine on which the longest test ends first.
 func enough(suites []suite, machines []machine) (int, error) {
 	least, _ := floor(suites, machines)
 	first := slices.MinFunc(machines, func(a, b machine) int {
@@ -61,9 +61,10 @@ func enough(suites []suite, machines []machine) (int, error) {
 	return high/2 + 1 + sort.Search(high/2-1, func(more int) bool { return do(high/2 + 1 + more) }), err
 }
 
+// mostMachines is the largest number of machines of a plan.
 const mostMachines = 1024
 
-// duration is as people say it.
+// duration writes seconds with two digits after the point below 10 s, one below a minute, and none above.
 func duration(s float64) string {
 	d := time.Duration(s * float64(time.Second))
 	switch {

@@ -17,38 +17,38 @@ import (
 	"time"
 )
 
-// keep is how many runs are remembered.
+// keep is the number of runs in the history; older runs are removed.
 const keep = 10
 
-// magic is the first line of a history. A file may hold several, one behind the other: that is how they merge.
+// magic is the first line of a history. A file may contain several histories one after the other; reading merges them.
 const magic = "# shard history 1: merge by union of lines"
 
-// history is what is known of former runs. It is a set of lines of text,
+// history contains the times of earlier runs. In the file it is a set of lines,
 //
 //	run	ID	TIME	MACHINE	WALL	SPAN	BUSY	SAID
 //	PACKAGE	TEST or -	SECONDS@ID SECONDS@ID ...
 //
-// and to merge two is to take all lines of both: what is said twice counts once, in any order.
+// Two histories are merged by taking the lines of both, in any order. A line that is in both is used once.
 type history struct {
 	runs    map[string]ran
-	samples map[name]map[string]took // by run
+	samples map[name]map[string]took // by the name of the run
 }
 
-// ran is one machine's part in a run. Times are in seconds.
+// ran is the part of one machine in a run. Times are in seconds.
 type ran struct {
 	at      time.Time
 	machine string
 	wall    float64 // from the call to the end
-	span    float64 // from the begin of the first package to the end of the last
-	busy    float64 // of all packages, added up
-	said    float64 // what was foretold for the wall, 0: nothing
+	span    float64 // from the beginning of the first package to the end of the last package
+	busy    float64 // sum of the times of all packages
+	said    float64 // the predicted value of wall; 0: there was no prediction
 }
 
 func newHistory() *history {
 	return &history{map[string]ran{}, map[name]map[string]took{}}
 }
 
-// whole is the run to which a machine's part belongs: what stands before the last slash.
+// whole returns the name of the run to which the part of a machine belongs: the text before the last slash.
 func whole(id string) string {
 	if at := strings.LastIndexByte(id, '/'); at > 0 {
 		return id[:at]
@@ -56,6 +56,7 @@ func whole(id string) string {
 	return id
 }
 
+// loadHistory reads a history file; a missing file is an empty history.
 func loadHistory(file string) (*history, error) {
 	h := newHistory()
 	text, err := os.ReadFile(file)
@@ -70,7 +71,7 @@ func loadHistory(file string) (*history, error) {
 	return h, nil
 }
 
-// read merges what a file holds.
+// read adds the lines of a history file.
 func (h *history) read(in io.Reader) error {
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, 1<<26)
@@ -87,7 +88,7 @@ func (h *history) read(in io.Reader) error {
 		case len(fields) == 3:
 			err = h.readSamples(fields)
 		default:
-			err = errors.New("is no line of a history: a conflict of a merge?")
+			err = errors.New("is not a line of a history; it may be a conflict of a merge")
 		}
 		if err != nil {
 			return fmt.Errorf("line %d %w", number, err)
@@ -99,19 +100,20 @@ func (h *history) read(in io.Reader) error {
 func (h *history) readRun(fields []string) error {
 	at, err := time.Parse(time.RFC3339, fields[1])
 	if err != nil {
-		return errors.New("has no time")
+		return errors.New("has no valid time")
 	}
 	r := ran{at: at, machine: fields[2]}
 	for i, to := range []*float64{&r.wall, &r.span, &r.busy, &r.said} {
 		if *to, err = strconv.ParseFloat(fields[3+i], 64); err != nil || !(*to >= 0 && *to <= mostSeconds) {
-			return errors.New("has no number of seconds")
+			return errors.New("has no valid number of seconds")
 		}
 	}
 	h.addRun(fields[0], r)
 	return nil
 }
 
-// addRun adds a run; if there are two of a name, the one whose line is the larger.
+// addRun adds a run. If the history already has a run of this name, it keeps the run with the larger line of text, so
+// that the order of merging does not matter.
 func (h *history) addRun(id string, r ran) {
 	if before, ok := h.runs[id]; !ok || before.line(id) < r.line(id) {
 		h.runs[id] = r
@@ -125,14 +127,14 @@ func (h *history) readSamples(fields []string) error {
 		seconds, failed := strings.CutSuffix(text, "!")
 		value, err := strconv.ParseFloat(seconds, 64)
 		if err != nil || id == "" || !(value >= 0 && value <= mostSeconds) {
-			return fmt.Errorf("has no time in %q", sample)
+			return fmt.Errorf("has no valid time in %q", sample)
 		}
 		h.add(n, id, took{value, failed})
 	}
 	return nil
 }
 
-// add adds a sample; of two in one run the longer, and of equal ones the failed.
+// add adds a time. Of two times of one test in one run it keeps the longer time, and of two equal times the failed one.
 func (h *history) add(n name, id string, t took) {
 	of := h.samples[n]
 	if of == nil {
@@ -144,7 +146,7 @@ func (h *history) add(n name, id string, t took) {
 	}
 }
 
-// forget drops all but the latest runs, and what is known from no other.
+// forget removes all runs except the latest ten, and the times of the removed runs.
 func (h *history) forget() {
 	latest := map[string]time.Time{}
 	for id, r := range h.runs {
@@ -169,7 +171,7 @@ func (h *history) forget() {
 	maps.DeleteFunc(h.runs, func(id string, _ ran) bool { return gone(id) })
 }
 
-// order are the runs, the earliest first.
+// order returns the names of the runs, the earliest first.
 func (h *history) order() []string {
 	return slices.SortedFunc(maps.Keys(h.runs), func(a, b string) int {
 		return cmp.Or(h.runs[a].at.Compare(h.runs[b].at), cmp.Compare(a, b))
@@ -204,7 +206,7 @@ func (h *history) write(out io.Writer) error {
 	return w.Flush()
 }
 
-// save writes the history beside its place and moves it there.
+// save writes the history to a temporary file in the same directory, and then renames it.
 func (h *history) save(file string) error {
 	h.forget()
 	if at, err := filepath.EvalSymlinks(file); err == nil {

@@ -31,7 +31,8 @@ func merged(t *testing.T, texts ...string) string {
 	return written(t, h)
 }
 
-// Histories merge in any order, any number of times, in any groups, line by line, and as files one behind the other.
+// The result of merging histories does not depend on the order, the number of times, or the grouping. Merging by
+// lines and merging by concatenation of files have this result, too.
 func TestHistoriesMerge(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 1))
 	random := func() string {
@@ -78,18 +79,18 @@ func TestHistoryForgets(t *testing.T) {
 
 func TestWhatIsNoHistory(t *testing.T) {
 	for text, want := range map[string]string{
-		"<<<<<<< ours\n": "line 1 is no line of a history: a conflict of a merge?",
-		"\n# x\nrun\ta\tyesterday\tm\t1\t1\t1\t1\n":   "line 3 has no time",
-		"run\ta\t2026-01-01T00:00:00Z\tm\t1\t1\tx\t1": "line 1 has no number of seconds",
-		"p\tTestA\t1@a NaN@b\n":                       `line 1 has no time in "NaN@b"`,
-		"p\tTestA\t1@a -1@b\n":                        `line 1 has no time in "-1@b"`,
-		"p\tTestA\t1\n":                               `line 1 has no time in "1"`,
+		"<<<<<<< ours\n": "line 1 is not a line of a history; it may be a conflict of a merge",
+		"\n# x\nrun\ta\tyesterday\tm\t1\t1\t1\t1\n":   "line 3 has no valid time",
+		"run\ta\t2026-01-01T00:00:00Z\tm\t1\t1\tx\t1": "line 1 has no valid number of seconds",
+		"p\tTestA\t1@a NaN@b\n":                       `line 1 has no valid time in "NaN@b"`,
+		"p\tTestA\t1@a -1@b\n":                        `line 1 has no valid time in "-1@b"`,
+		"p\tTestA\t1\n":                               `line 1 has no valid time in "1"`,
 	} {
 		assert.EqualError(t, newHistory().read(strings.NewReader(text)), want)
 	}
 }
 
-// The same log twice is one run; the parts of a run are one; a history is merged.
+// The same log twice is one run. The parts of a run belong together. A history as input is merged.
 func TestRecord(t *testing.T) {
 	dir := t.TempDir()
 	log, file := filepath.Join(dir, "log"), filepath.Join(dir, "history")
@@ -102,13 +103,13 @@ func TestRecord(t *testing.T) {
 	out, code := shard("record", "-history", file, "-machine", "m", log, log)
 	assert.Equal(t, 0, code)
 	assert.Contains(t, out, ": 1 test, 1 package, 4s\n")
-	assert.Contains(t, out, " is known\n")
+	assert.Contains(t, out, ": the history already has run ")
 	out, code = shard("record", "-history", file, "-machine", "m", "-run", "7/2", "-wall", "8s")
 	assert.Equal(t, 0, code)
-	assert.Equal(t, "-: run 7/2: 1 test, 1 package, 8s where 4s was said (+100%)\n", out)
+	assert.Equal(t, "-: run 7/2: 1 test, 1 package, 8s; the prediction was 4s (+100%)\n", out)
 	out, code = shard("record", "-history", filepath.Join(dir, "other"), file)
 	assert.Equal(t, 0, code)
-	assert.Contains(t, out, "a history; there are 2 parts of runs now")
+	assert.Contains(t, out, "a history was merged; the history now has 2 parts of runs")
 	before, _ := os.ReadFile(file)
 	after, _ := os.ReadFile(filepath.Join(dir, "other"))
 	assert.Equal(t, string(before), string(after))
@@ -119,7 +120,7 @@ func TestRecord(t *testing.T) {
 		"usage: shard":      {"records"},
 		"-format is":        {"plan", "-format", "xml"},
 		"want I/N":          {"run", "-shard", "3/2"},
-		"is not KIND":       {"plan", "-history", file, "-stdin", "-machines", "a*b"},
+		"want KIND":         {"plan", "-history", file, "-stdin", "-machines", "a*b"},
 		"not defined: -x":   {"plan", "-x"},
 	} {
 		out, code := shard(args...)
@@ -128,7 +129,7 @@ func TestRecord(t *testing.T) {
 	}
 }
 
-// A name that a line of a history can't hold is left out, and counted.
+// A test with a name that cannot be stored in a history is left out and counted.
 func TestRecordOddNames(t *testing.T) {
 	for _, pkg := range []string{"#p", "a\tb", "a\nb"} {
 		file := filepath.Join(t.TempDir(), "history")
@@ -136,14 +137,14 @@ func TestRecordOddNames(t *testing.T) {
 		code := command(t.Context(), []string{"record", "-history", file, "-machine", "m"}, strings.NewReader(passed(pkg, 6)+passed("good", 6)),
 			&out, &complaint)
 		assert.Zero(t, code)
-		assert.Contains(t, out.String(), "2 tests left out, since a history can't hold the name\n", "%q", pkg)
+		assert.Contains(t, out.String(), "2 tests left out, because the name cannot be stored in a history\n", "%q", pkg)
 		h, err := loadHistory(file)
 		require.NoError(t, err)
-		assert.Len(t, h.samples, 2, "a package and its test")
+		assert.Len(t, h.samples, 2, "the history has the package and its test")
 	}
 }
 
-// passed is what go test -json prints of a package of one test that takes so many seconds.
+// passed returns the output of go test -json for a package with one test that takes the number of seconds.
 func passed(pkg string, seconds int) string {
 	at := func(s int) string {
 		return time.Date(2026, 1, 1, 0, 0, s, 0, time.UTC).Format(time.RFC3339)
@@ -155,7 +156,8 @@ func passed(pkg string, seconds int) string {
 `, at(0), at(seconds), pkg, seconds)
 }
 
-// A machine that is half as fast is known after three runs, gets half as much, and teaches nothing wrong about times.
+// After three runs, a machine that is half as fast is known as slow and gets half of the work. The times of tests on
+// the average machine stay right.
 func TestSlowMachineIsKnown(t *testing.T) {
 	var history strings.Builder
 	var packages []string
@@ -177,13 +179,13 @@ func TestSlowMachineIsKnown(t *testing.T) {
 	assert.InDelta(t, 2, float64(len(fast.parts))/float64(len(slow.parts)), .8)
 	var out bytes.Buffer
 	require.NoError(t, printText(&out, r))
-	assert.Contains(t, out.String(), "What runs on slow takes 2 times as long as usual.\n")
+	assert.Contains(t, out.String(), "On slow, tests take 2 times as long as on the average machine.\n")
 	// One run on each: too little to say so.
 	r = reported(t, strings.Join(strings.Split(history.String(), "\n")[:2], "\n")+"\nm/p\t-\t10@f0 20@s0\n", options{machines: "fast,slow"}, "m/p")
 	assert.Equal(t, r.shards[0].factor, r.shards[1].factor)
 }
 
-// What is recorded of logs with wrong clocks, or of none, can be read again.
+// A history from logs with wrong clocks, or without clocks, can be read again.
 func TestRecordIsReadAgain(t *testing.T) {
 	log := `{"Time":"1970-01-01T00:00:00Z","Action":"start","Package":"p"}` + "\n" +
 		`{"Time":"2262-05-01T00:00:00Z","Action":"pass","Package":"p","Elapsed":9e6}` + "\n" +

@@ -16,33 +16,35 @@ import (
 	"github.com/straggler-go/straggler/restart/engine"
 )
 
-// host runs the parts of a shard, each by a call of go test, as the engine tells it.
+// host runs the parts of a shard as the engine decides. An attempt of a part is one call of go test.
 type host struct {
 	streams
 	flags []string
 	parts []part
 	jobs  int
-	look  time.Duration // how often the engine is asked what to do
+	look  time.Duration // time between two polls of the engine
 	may   func(pkg string) bool
 
 	mu     sync.Mutex
 	calls  []*call
 	wake   chan struct{}
-	events bytes.Buffer // of the results
+	events bytes.Buffer // output of the attempts that ended their parts
 }
 
-// call is one run of a part.
+// call is an attempt of a part: one call of go test.
 type call struct {
 	engine.Attempt
 	kill   context.CancelFunc
-	output bytes.Buffer // events
+	output bytes.Buffer // events of go test -json
 	failed bool
-	told   bool // that it is to end
+	told   bool // the call has been told to end
 }
 
-// least is for how many seconds of work a package counts at least: each is started, too.
+// least is the smallest work of a package, in seconds: starting a package takes time, too.
 const least = 1.
 
+// run runs all parts and returns the number of parts with failed tests. Spread is the prior distribution of the times
+// of packages, divided by the predicted times.
 func (h *host) run(ctx context.Context, spread estimate.Distribution) (failed int, err error) {
 	work := make([]float64, len(h.parts))
 	for i, p := range h.parts {
@@ -86,7 +88,7 @@ func (h *host) run(ctx context.Context, spread estimate.Distribution) (failed in
 	return failed, nil
 }
 
-// stop ends what still runs, and waits until it has.
+// stop kills the calls that still run, and waits until all calls have ended.
 func (h *host) stop() {
 	for ; ; time.Sleep(h.look / 20) {
 		running := false
@@ -121,7 +123,8 @@ func (h *host) call(id string) *call {
 	return nil
 }
 
-// submit starts a part. While it is built it waits; it runs from the moment when go test says so.
+// submit starts an attempt of a part. The attempt is queued while the package is built. It runs from the first start
+// event of go test.
 func (h *host) submit(ctx context.Context, a engine.Action) {
 	if h.call(a.ID) != nil {
 		return
@@ -148,7 +151,7 @@ func (h *host) submit(ctx context.Context, a engine.Action) {
 		<-read
 		h.change(c, func() {
 			c.failed = err != nil
-			c.State, c.Ended = engine.Succeeded, time.Now() // a test that fails is a result
+			c.State, c.Ended = engine.Succeeded, time.Now() // an attempt with a failed test has succeeded: the failure is the result
 			if err != nil && ctx.Err() != nil {
 				c.State = engine.Cancelled
 			}
@@ -157,6 +160,7 @@ func (h *host) submit(ctx context.Context, a engine.Action) {
 	}()
 }
 
+// change changes a call under the lock, and wakes the loop of run.
 func (h *host) change(c *call, how func()) {
 	h.mu.Lock()
 	how()
@@ -167,7 +171,7 @@ func (h *host) change(c *call, how func()) {
 	}
 }
 
-// read keeps what a call prints, and sees when its tests begin.
+// read stores the output of a call, and changes its state to running when the tests begin.
 func (h *host) read(c *call, in io.Reader) {
 	lines := bufio.NewReader(in)
 	for {
@@ -188,7 +192,7 @@ func (h *host) read(c *call, in io.Reader) {
 	}
 }
 
-// cancel ends a call. What was ended because it hung is printed: where it stood is what its owner wants to know.
+// cancel ends a call. If its tests were running, it prints the package, the age and the decision for the user.
 func (h *host) cancel(a engine.Action) {
 	c := h.call(a.ID)
 	if c == nil {
@@ -200,11 +204,11 @@ func (h *host) cancel(a engine.Action) {
 	h.mu.Unlock()
 	if c.kill(); first {
 		ran := time.Since(c.Begun).Seconds()
-		fmt.Fprintf(h.out, "%s: ended after %s: %v\n", h.parts[a.Task].pkg, duration(ran), a.Decision)
+		fmt.Fprintf(h.out, "%s: killed after %s: %v\n", h.parts[a.Task].pkg, duration(ran), a.Decision)
 	}
 }
 
-// publish takes a call's result for the part's, and prints it; 1 if it failed.
+// publish makes the result of a call the result of its part, and prints it. It returns 1 if a test failed, otherwise 0.
 func (h *host) publish(a engine.Action) int {
 	c, p := h.call(a.ID), h.parts[a.Task]
 	if c == nil || c.Published {
@@ -226,7 +230,7 @@ func (h *host) publish(a engine.Action) int {
 	return 0
 }
 
-// text is what go test would have printed without -json.
+// text returns the output that go test would have printed without -json.
 func text(events []byte) string {
 	var out strings.Builder
 	for line := range bytes.Lines(events) {

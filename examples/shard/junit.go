@@ -11,12 +11,13 @@ import (
 	"github.com/straggler-go/straggler/examples/internal/junit"
 )
 
-// junitReport is a report in JUnit's XML. A suite is a package, as gotestsum and go-junit-report have it.
+// junitReport reads a report in JUnit's XML. A suite is a package, as gotestsum and go-junit-report write it.
 type junitReport struct {
 	*timings
-	suite, test name // around what is read
+	suite, test name // the suite and the test of the elements that are being read
 }
 
+// readJUnit reads the times of a report in JUnit's XML.
 func readJUnit(in io.Reader) (*timings, error) {
 	r := junitReport{timings: &timings{times: map[name]took{}}}
 	mistakes, half := junit.Read(in, r.begin, func(string) {})
@@ -24,11 +25,12 @@ func readJUnit(in io.Reader) (*timings, error) {
 		r.broken++
 	}
 	if len(r.times) == 0 {
-		return nil, errors.New("there is no test in it: is it a report in JUnit's XML?")
+		return nil, errors.New("the file has no tests: want a report in JUnit's XML")
 	}
 	return r.timings, nil
 }
 
+// begin reads a start element.
 func (r *junitReport) begin(e *xml.StartElement) {
 	has := map[string]string{}
 	for _, a := range e.Attr {

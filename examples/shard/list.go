@@ -16,20 +16,21 @@ import (
 	"strings"
 )
 
-// source is a package as it stands.
+// source is a package and its tests, as the source files have them now.
 type source struct {
 	path string
-	// tests are those of its files, in order, and lines the lines of these; seen is false if its files are not known.
+	// tests are the names of the tests in the test files, in order. lines is the number of lines of the test files.
+	// seen is false if the files are not known.
 	seen  bool
 	tests []string
 	lines int
 }
 
-// testFunction is the begin of a test, an example or a fuzz test, as go test takes it: what follows the word is no
-// small letter.
+// testFunction matches the start of a test, an example or a fuzz test. As in go test, the word Test, Example or Fuzz
+// must not be followed by a lower-case letter.
 var testFunction = regexp.MustCompile(`(?m)^func ((?:Test|Example|Fuzz)(?:[^\s\p{Ll}(][^\s(]*)?)\(`)
 
-// list asks the go command which packages there are, under the tags that the tests are built with.
+// list returns the packages that go list finds, with the build tags of the flags.
 func list(ctx context.Context, flags string, patterns []string) ([]source, error) {
 	if len(patterns) == 0 {
 		patterns = []string{"./..."}
@@ -71,7 +72,7 @@ func list(ctx context.Context, flags string, patterns []string) ([]source, error
 	}
 }
 
-// read takes in a file of tests.
+// read adds the tests and lines of a test file.
 func (s *source) read(text []byte, is map[string]bool) {
 	s.lines += bytes.Count(text, []byte("\n"))
 	for _, found := range testFunction.FindAllSubmatch(text, -1) {
@@ -82,7 +83,7 @@ func (s *source) read(text []byte, is map[string]bool) {
 	}
 }
 
-// named are packages of which no more is known than their paths, one in a line.
+// named reads paths of packages, one in a line. Nothing else is known of these packages.
 func named(in io.Reader) ([]source, error) {
 	text, err := io.ReadAll(in)
 	var sources []source
@@ -92,7 +93,7 @@ func named(in io.Reader) ([]source, error) {
 	return unique(sources), err
 }
 
-// unique puts packages in order, each once.
+// unique sorts the packages by path and removes duplicates.
 func unique(sources []source) []source {
 	slices.SortStableFunc(sources, func(a, b source) int { return cmp.Compare(a.path, b.path) })
 	return slices.CompactFunc(sources, func(a, b source) bool { return a.path == b.path })

@@ -1,14 +1,14 @@
 // Command shard splits a suite of Go tests over machines by measured time.
 //
-//	shard record [options] [log ...]       take the times of a run into the history
-//	shard plan [options] [package ...]     say which machine runs what, and when it will be through
-//	shard run [options] [package ...]      run a suite, or one machine's shard of it, here
-//	shard compare [options] [package ...]  hold plans against what else people do
+//	shard record [options] [log ...]       add the times of a run to the history
+//	shard plan [options] [package ...]     print which machine runs which tests, and when each machine ends
+//	shard run [options] [package ...]      run a suite of tests, or the shard of one machine, on this machine
+//	shard compare [options] [package ...]  compare the plan with the plans of simpler rules
 //
-// A log is what go test -json or gotestsum prints, or a report in JUnit's XML; a history is read as well, and
-// merged. The history is one file of text, by default .shard. "shard COMMAND -h" lists the options of a command.
+// A log is the output of go test -json or gotestsum, a report in JUnit's XML, or another history, which is merged. The
+// history is a text file, by default .shard. "shard COMMAND -h" lists the options of a command.
 //
-// It exits with 1 if a test failed or something went wrong, and with 2 if it was called wrongly.
+// The exit code is 1 if a test failed or after another error, and 2 if the command line is wrong.
 package main
 
 import (
@@ -29,16 +29,18 @@ func main() {
 	os.Exit(code)
 }
 
-// errUsage marks what the caller can mend, errFailed that a test failed, which has been said.
+// errUsage marks an error of the command line. errFailed means that a test failed; its output is already printed.
 var (
 	errUsage  = errors.New("usage")
 	errFailed = errors.New("failed")
 )
 
+// usage returns an error that is marked with errUsage.
 func usage(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", errUsage, fmt.Sprintf(format, args...))
 }
 
+// help is printed if the command line has no known command.
 const help = `usage: shard record [options] [log ...]
        shard plan [options] [package ...]
        shard run [options] [package ...]
@@ -46,6 +48,7 @@ const help = `usage: shard record [options] [log ...]
 shard COMMAND -h lists the options of a command.
 `
 
+// command runs a command and returns the exit code of the program.
 func command(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	commands := map[string]func(context.Context, []string, streams) error{
 		"record": record, "plan": planned, "run": execute, "compare": compare,
@@ -67,13 +70,13 @@ func command(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 	return 1
 }
 
-// streams are where a command reads and writes.
+// streams are the standard input, output and error of a command.
 type streams struct {
 	in       io.Reader
 	out, err io.Writer
 }
 
-// flags makes the options of a command, with the history that all have.
+// flags returns the options of a command. All commands have the option -history.
 func (s streams) flags(command, what string) (f *flag.FlagSet, history *string) {
 	f = flag.NewFlagSet("shard "+command, flag.ContinueOnError)
 	f.SetOutput(s.err)
@@ -81,9 +84,10 @@ func (s streams) flags(command, what string) (f *flag.FlagSet, history *string) 
 		fmt.Fprintf(s.err, "usage: shard %s [options] %s\n", command, what)
 		f.PrintDefaults()
 	}
-	return f, f.String("history", ".shard", "the `file` that holds what former runs took")
+	return f, f.String("history", ".shard", "the `file` with the times of earlier runs")
 }
 
+// parse reads the options of a command. A wrong option is a usage error.
 func parse(f *flag.FlagSet, args []string) error {
 	if err := f.Parse(args); err != nil && !errors.Is(err, flag.ErrHelp) {
 		return fmt.Errorf("%w: %v", errUsage, err)

@@ -8,16 +8,16 @@ import (
 	"github.com/straggler-go/straggler/estimate/machines"
 )
 
-// model is what the history says of the times to come.
+// model predicts times from the history.
 type model struct {
 	*history
 	record  *machines.Record
-	numbers map[string]int // of machines, in the record
+	numbers map[string]int // number of each machine in record
 	tests   map[string][]string
-	longest map[string]float64 // package of a run
+	longest map[string]float64 // time of the longest package of each run
 }
 
-// memory is the age at which what was seen of a machine counts half.
+// memory is the half-life of the record of machines: an observation of this age has half its weight.
 const memory = 30 * 24 * time.Hour
 
 func newModel(h *history) (*model, error) {
@@ -39,13 +39,13 @@ func newModel(h *history) (*model, error) {
 	return m, err
 }
 
-// learn tells the record of each part of a run: what its tests took, against what they take on the machines that
-// ran them.
+// learn adds each part of a run to the record of machines. It compares the times of the tests in this part with the
+// median times of the same tests on all kinds of machines that ran them.
 func (m *model) learn(names []name) {
 	ran, usual := map[string]float64{}, map[string]float64{}
 	for _, n := range names {
 		if len(m.tests[n.pkg]) > 0 == (n.test == "") {
-			continue // a package is its tests, if they are known
+			continue // use the times of the tests of a package if they are known, else the time of the package
 		}
 		by := map[string][]float64{}
 		for id, t := range m.samples[n] {
@@ -54,7 +54,7 @@ func (m *model) learn(names []name) {
 			}
 		}
 		if len(by) < 2 {
-			continue // that says nothing of how the machines differ
+			continue // tests that only one kind of machine ran do not show how machines differ
 		}
 		var each []float64
 		for _, times := range by {
@@ -81,7 +81,8 @@ func (m *model) learn(names []name) {
 
 func seconds(s float64) time.Duration { return time.Duration(min(s, 1e9) * float64(time.Second)) }
 
-// factor says how many times longer than on the average machine things take on this one.
+// factor returns the time of a test on this machine divided by its time on the average machine; 1 for an unknown
+// machine.
 func (m *model) factor(machine string) float64 {
 	number, ok := m.numbers[machine]
 	if !ok {
@@ -90,15 +91,16 @@ func (m *model) factor(machine string) float64 {
 	return m.record.Factor(number)
 }
 
-// start says how long a machine takes until its first test begins; one that is new, as the others.
+// start returns the time until the first test begins on a machine, in seconds. For a new machine it is the median of
+// all.
 func (m *model) start(machine string) float64 {
 	return m.usual(machine, 0, func(_ string, r ran) (float64, bool) {
 		return max(r.wall-r.span, 0), r.wall > 0 && r.span > 0
 	})
 }
 
-// width says how many packages a machine runs at once. A run of which one package took most could have had no more
-// at once than it had: it counts if there is no other.
+// width returns the number of packages that a machine runs at once. A run in which one package takes over half of the
+// time shows too small a width. Such runs are used only if there are no other runs.
 func (m *model) width(machine string) float64 {
 	wide := func(long bool) func(string, ran) (float64, bool) {
 		return func(id string, r ran) (float64, bool) {
@@ -108,7 +110,8 @@ func (m *model) width(machine string) float64 {
 	return m.usual(machine, m.usual(machine, 1, wide(true)), wide(false))
 }
 
-// usual is the median of something over the runs of a machine, or else of all.
+// usual returns the median of a value over the runs of a machine. If there is none, it is the median over the runs of
+// all machines, and if there is none either, the value otherwise.
 func (m *model) usual(machine string, otherwise float64, of func(string, ran) (float64, bool)) float64 {
 	var own, all []float64
 	for _, id := range m.order() {
@@ -128,7 +131,7 @@ func (m *model) usual(machine string, otherwise float64, of func(string, ran) (f
 	return otherwise
 }
 
-// median of an even number is the mean of the two in the middle; of none 0.
+// median returns the median, for an even number of values the mean of the two in the middle, and 0 for no values.
 func median(values []float64) float64 {
 	if len(values) == 0 {
 		return 0
@@ -138,8 +141,8 @@ func median(values []float64) float64 {
 	return (sorted[half] + sorted[(len(sorted)-1)/2]) / 2
 }
 
-// time is what something takes on the average machine: the median over its runs, if it is known. What failed counts
-// if nothing else does.
+// time returns the time of a test or package on the average machine, in seconds: the median over its runs. Failed
+// runs are used only if all runs failed. It returns false if there is no run.
 func (m *model) time(n name) (float64, bool) {
 	var passed, failed []float64
 	for _, id := range slices.Sorted(maps.Keys(m.samples[n])) {

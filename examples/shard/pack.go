@@ -6,7 +6,7 @@ import (
 	"github.com/straggler-go/straggler/skew"
 )
 
-// assign deals the pieces out, and puts those of a package that meet on a machine together again.
+// assign assigns the pieces to the machines. Pieces of one package on the same machine become one piece.
 func (p *packed) assign() (plan, error) {
 	var parts []part
 	problem := skew.Problem{Reducers: make([]skew.Reducer, len(p.machines))}
@@ -52,9 +52,10 @@ func (p *packed) assign() (plan, error) {
 	return of, nil
 }
 
+// size returns seconds as a whole number of microseconds, the unit of package skew here.
 func size(s float64) int64 { return int64(math.Round(min(s, 1e9) / micro)) }
 
-// cut makes pieces of a suite that take about as long.
+// cut divides the tests of a suite into pieces that take about the same time.
 func (p *packed) cut(s *suite, pieces int) ([]part, error) {
 	if pieces == 1 {
 		return []part{{suite: s, tests: s.tests, whole: true, seconds: s.whole()}}, nil

@@ -8,36 +8,38 @@ import (
 	"github.com/straggler-go/straggler/skew"
 )
 
-// machine is where a shard is to run: what takes a second on the average machine takes factor seconds there, width
-// such things run at once, and the first begins after start seconds.
+// machine describes a machine on which a shard runs. A test that takes 1 s on the average machine takes factor
+// seconds on this machine. The machine runs width packages at once. The first test begins after start seconds.
 type machine struct {
 	name                 string
 	factor, width, start float64
 }
 
-// part is a package on a machine: all of it, or some of its tests, and the rest on one.
+// part is a package in a shard: the whole package, or some of its tests.
 type part struct {
 	*suite
 	tests   []test
-	seconds float64 // on the average machine
+	seconds float64 // time on the average machine
 	whole   bool
-	rest    bool   // these tests, and all that no other shard has
-	others  []test // the tests that other shards have, if it is the rest
+	rest    bool   // the part also runs all tests that no other shard has
+	others  []test // if rest is set: the tests of the package that other shards have
 }
 
+// shard is the work of one machine.
 type shard struct {
 	machine
-	parts []part // the longest first
-	end   float64
+	parts []part  // the longest first
+	end   float64 // when the machine ends, in seconds
 }
 
+// plan has a shard for each machine.
 type plan struct {
 	shards  []shard
 	seconds float64 // the latest end
 }
 
-// packed is a plan in the making: the suites, into how many pieces each is cut, and the rule by which they are
-// dealt out.
+// packed is the input of a plan: the suites, the number of pieces into which each suite is cut, and the policy that
+// assigns the pieces to the machines.
 type packed struct {
 	suites   []suite
 	machines []machine
@@ -47,15 +49,17 @@ type packed struct {
 
 const (
 	micro  = 1e-6 // the unit of sizes, in seconds
-	sooner = .99  // a cut more must end so much sooner
-	again  = 1    // what a piece takes more, in seconds: its package is linked and started there, too
-	nearly = 1.02 // so near to the ideal no more is cut
-	// longestPattern bounds the tests that are named in one call: systems bound the length of an argument.
+	sooner = .99  // x the end of the plan before; a further cut must end at or before this
+	again  = 1    // seconds; the additional time of a piece, whose package is linked and started once more
+	nearly = 1.02 // x the ideal time; a plan that ends before this is not cut further
+	// longestPattern is the largest length of the test names in one call, in bytes: systems bound the length of an
+	// argument.
 	longestPattern = 100_000
 )
 
-// newPlan says which machine runs what. A package is cut by its tests if it alone takes longer than all would with
-// all cut at will; and as long as that ends 1 % sooner, the longest package of the machine that ends last.
+// newPlan assigns tests to machines. The ideal time is the end if every package could be cut at any point. A package
+// that alone takes longer than the ideal time is cut into groups of its tests. Then newPlan cuts the longest package
+// of the machine that ends last, again and again, as long as the plan ends 1 % sooner.
 func newPlan(suites []suite, machines []machine) (plan, error) {
 	p := packed{suites, machines, ones(len(suites)), skew.Policy{Refine: true}}
 	best, err := p.assign()
@@ -95,11 +99,13 @@ func newPlan(suites []suite, machines []machine) (plan, error) {
 	return best, nil
 }
 
+// ones returns n times 1: no suite is cut.
 func ones(n int) []int { return slices.Repeat([]int{1}, n) }
 
+// whole returns the time of all tests of the suite, in seconds.
 func (s *suite) whole() float64 { return s.of(s.tests) }
 
-// bounded is into how many pieces a suite can be cut, if it should be into so many.
+// bounded returns the number of pieces into which suite i can be cut, at most the given number.
 func (p *packed) bounded(i, pieces int) int {
 	if s := &p.suites[i]; !s.split || s.patterns() > longestPattern {
 		return 1
@@ -107,7 +113,7 @@ func (p *packed) bounded(i, pieces int) int {
 	return max(1, min(pieces, 4*len(p.machines), len(p.suites[i].tests)))
 }
 
-// patterns is the length of the names of all tests in a pattern.
+// patterns returns the length of a pattern with the names of all tests, in bytes.
 func (s *suite) patterns() (length int) {
 	for _, t := range s.tests {
 		length += len(t.name) + 1
@@ -115,7 +121,7 @@ func (s *suite) patterns() (length int) {
 	return length
 }
 
-// ideal is when all would end if everything could be cut at will.
+// ideal returns the time at which all machines would end if every package could be cut at any point, in seconds.
 func (p *packed) ideal() float64 {
 	work, speed := 0., 0.
 	for i := range p.suites {
@@ -134,8 +140,8 @@ func (p *packed) ideal() float64 {
 	return least
 }
 
-// longest is the longest suite of the machine that ends last that can be cut further, and into how many pieces it
-// is; -1 if there is none.
+// longest returns the longest suite that can be cut further on the machine that ends last, and the number of its pieces
+// now. It returns -1 if no suite there can be cut further.
 func (p *packed) longest(of plan) (suite, pieces int) {
 	last := slices.MaxFunc(of.shards, func(a, b shard) int { return cmp.Compare(a.end, b.end) })
 	for _, part := range last.parts {
@@ -146,7 +152,8 @@ func (p *packed) longest(of plan) (suite, pieces int) {
 	return -1, 0
 }
 
-// add adds a piece of a package to a shard, to another piece of it if there is one.
+// add adds a piece of a package to the shard. If the shard already has a piece of the package, the two pieces become
+// one.
 func (s *shard) add(p part) {
 	at := slices.IndexFunc(s.parts, func(q part) bool { return q.suite == p.suite })
 	if at < 0 {
@@ -161,7 +168,7 @@ func (s *shard) add(p part) {
 	}
 }
 
-// finish puts the parts in order and says when the shard ends.
+// finish sorts the parts, the longest first, and computes the end of the shard.
 func (s *shard) finish() {
 	slices.SortStableFunc(s.parts, func(a, b part) int {
 		return cmp.Or(cmp.Compare(b.seconds, a.seconds), cmp.Compare(a.pkg, b.pkg))
@@ -177,8 +184,8 @@ func (s *shard) finish() {
 	s.end = s.start + max(float64(sum*s.factor)/s.width, float64(longest*s.factor))
 }
 
-// rests gives what of a package no shard names to the shard that has most of its tests: then the fewest are to be
-// named.
+// rests chooses for each package that is cut the part that runs all tests which no other part names. It is the part
+// with most tests of the package, because then the fewest tests must be named in -skip.
 func (p *plan) rests() {
 	most := map[*suite]*part{}
 	cut := map[*suite][]*part{}

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// reported makes a report from a history as text, for packages of which no more is known than that.
+// reported returns the report for packages of which only the history is known, not the files.
 func reported(t testing.TB, history string, o options, packages ...string) *report {
 	t.Helper()
 	h := newHistory()
@@ -45,8 +45,7 @@ func hive() (history string, packages []string) {
 	return history, packages
 }
 
-// What took that project a measurement by hand and two attempts: more machines gain nothing as long as one package
-// is not cut.
+// More than two machines do not help as long as pkg/agent is not cut. The project found this by hand, in two tries.
 func TestTheFloorIsSaid(t *testing.T) {
 	history, packages := hive()
 	for _, n := range []int{2, 3, 4, 6} {
@@ -72,7 +71,7 @@ func TestTheFloorIsSaid(t *testing.T) {
 	assert.Greater(t, pieces, 4)
 }
 
-// randomHistory has some packages, some with tests, on two kinds of machines.
+// randomHistory returns a history of packages with and without tests, on two kinds of machines.
 func randomHistory(r *rand.Rand) (history string, packages []string, tests map[string][]string) {
 	tests = map[string][]string{}
 	history = "run\ta\t2026-01-01T00:00:00Z\tnew\t0\t0\t0\t0\nrun\tb\t2026-01-02T00:00:00Z\told\t0\t0\t0\t0\n"
@@ -95,7 +94,7 @@ func randomHistory(r *rand.Rand) (history string, packages []string, tests map[s
 	return history, packages, tests
 }
 
-// runs says whether a part runs a test, as the flags of go test have it.
+// runs reports whether a call of go test with these flags runs the test.
 func runs(t *testing.T, call []string, test string) bool {
 	flag, pattern, ok := strings.Cut(call[len(call)-2], "=")
 	if !ok {
@@ -142,7 +141,7 @@ func TestEveryTestRunsOnce(t *testing.T) {
 	assert.Greater(t, cut, 1000)
 }
 
-// A plan is never later than longest-first without cuts, by count or by time.
+// A plan never ends later than longest-first without cuts.
 func TestPlansAgainstLongestFirst(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 2))
 	for range 200 {
@@ -189,9 +188,9 @@ func TestScriptsAndMatrix(t *testing.T) {
 	require.NoError(t, printText(&out, r))
 	assert.Equal(t, `shard 1/2  41s      ci  1 of 2 tests of m/a, 1 package
 shard 2/2  31s      ci  1 of 2 tests of m/a
-All are through after 41s, one machine after 1m0s; these machines can't be before 35s.
+All machines end after 41s. One machine alone would take 1m0s. No plan for these machines ends before 35s.
 Three machines are enough: Example_it's of m/a alone takes 31s.
-The last run took 1m0s where 50s was said (+20%).
+The last run took 1m0s; the prediction was 50s (+20%).
 `, out.String())
 	r = reported(t, history, options{machines: "ci/2,ci"}, "m/b", "m/new")
 	out.Reset()

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// calls are the arguments of go test, one call after the other.
+// calls returns the arguments of each call of the go command that the shard needs.
 func (s *shard) calls(flags []string) (calls [][]string) {
 	whole := append([]string{"test"}, flags...)
 	fixed := len(whole)
@@ -27,8 +27,9 @@ func (s *shard) calls(flags []string) (calls [][]string) {
 	return calls
 }
 
-// pattern picks the part's tests, each with all tests within it. Of a package that is cut one part skips what the
-// others run, so that what nobody knows of runs there.
+// pattern returns the flag of go test that selects the tests of the part, with their subtests. If a package is cut,
+// one of its parts uses -skip with the tests of the other parts. So a test that the history does not know runs in
+// this part.
 func (p *part) pattern() string {
 	flag, tests := "-run", p.tests
 	if p.rest {
@@ -42,7 +43,8 @@ func (p *part) pattern() string {
 	return flag + "=^(" + strings.Join(names, "|") + ")$"
 }
 
-// script is a line of shell that runs a shard, its calls beside each other, and all of it even if a part fails.
+// script returns a line of shell that runs the shard. Its calls run side by side, and a failed call does not stop the
+// others.
 func (s *shard) script(flags []string) string {
 	begin, end := "", ""
 	calls := s.calls(flags)
@@ -63,9 +65,10 @@ func (s *shard) script(flags []string) string {
 	return "failed=0; " + begin + end + "exit $failed"
 }
 
+// plain matches the words that a shell reads unchanged without quotes.
 var plain = regexp.MustCompile(`^[A-Za-z0-9_./:=,@%+-]+$`)
 
-// quote makes a word of shell.
+// quote returns the word in the quotes that a shell needs.
 func quote(word string) string {
 	if plain.MatchString(word) {
 		return word
@@ -73,6 +76,7 @@ func quote(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
+// printLines prints a line of shell for each shard.
 func printLines(out io.Writer, r *report) error {
 	for i := range r.shards {
 		fmt.Fprintln(out, r.shards[i].script(r.flags))
@@ -80,7 +84,7 @@ func printLines(out io.Writer, r *report) error {
 	return nil
 }
 
-// row is a shard for machines to read.
+// row is a shard in the JSON output.
 type row struct {
 	Shard   string     `json:"shard"`
 	Machine string     `json:"machine"`
@@ -98,13 +102,15 @@ func (r *report) rows() (rows []row) {
 	return rows
 }
 
+// rounded returns the seconds, rounded to tenths.
 func rounded(seconds float64) float64 { return float64(int64(seconds*10+.5)) / 10 }
 
-// printMatrix prints what a workflow takes by fromJSON as its matrix.
+// printMatrix prints the plan as JSON for the matrix of a GitHub workflow, to be read with fromJSON.
 func printMatrix(out io.Writer, r *report) error {
 	return json.NewEncoder(out).Encode(map[string][]row{"include": r.rows()})
 }
 
+// printJSON prints the whole plan as JSON.
 func printJSON(out io.Writer, r *report) error {
 	rows := r.rows()
 	for i := range rows {
@@ -123,9 +129,12 @@ func printJSON(out io.Writer, r *report) error {
 	}{rounded(r.seconds), rounded(r.earliest), rounded(r.floor), r.longest.pkg, r.longest.test, r.enough, rows})
 }
 
-// notable is from which factor on a slow machine is named.
+// notable is the factor above which the text names a slow machine: it takes over 1.1 times the time of the average
+// machine.
 const notable = 1.1
 
+// printText prints the plan for people: a line for each shard, then the times and the number of machines that is
+// enough.
 func printText(out io.Writer, r *report) error {
 	guessed := 0
 	for _, s := range r.suites {
@@ -135,10 +144,10 @@ func printText(out io.Writer, r *report) error {
 	}
 	switch {
 	case len(r.runs) == 0:
-		fmt.Fprintln(out, "No history: packages are taken to take as long as they have lines of tests. "+
-			"To learn: go test -json ./... | shard record")
+		fmt.Fprintln(out, "There is no history. The time of a package is guessed from its number of lines of tests. "+
+			"To record times: go test -json ./... | shard record")
 	case guessed > 0:
-		fmt.Fprintf(out, "New, and so guessed: %s.\n", count(guessed, "package"))
+		fmt.Fprintf(out, "The history does not know %s: the times are guessed.\n", count(guessed, "package"))
 	}
 	for i := range r.shards {
 		s := &r.shards[i]
@@ -146,10 +155,10 @@ func printText(out io.Writer, r *report) error {
 	}
 	for i, s := range r.shards {
 		if s.factor > notable && !slices.ContainsFunc(r.shards[:i], func(q shard) bool { return q.name == s.name }) {
-			fmt.Fprintf(out, "What runs on %s takes %.2g times as long as usual.\n", s.name, s.factor)
+			fmt.Fprintf(out, "On %s, tests take %.2g times as long as on the average machine.\n", s.name, s.factor)
 		}
 	}
-	fmt.Fprintf(out, "All are through after %s, one machine after %s; these machines can't be before %s.\n",
+	fmt.Fprintf(out, "All machines end after %s. One machine alone would take %s. No plan for these machines ends before %s.\n",
 		duration(r.seconds), duration(r.one), duration(r.earliest))
 	fmt.Fprintln(out, r.sentence())
 	if off := r.off(); off != "" {
@@ -158,6 +167,7 @@ func printText(out io.Writer, r *report) error {
 	return nil
 }
 
+// contents lists the packages of the shard, such as "3 of 8 tests of m/a, 2 packages".
 func (s *shard) contents() string {
 	whole, pieces := 0, []string{}
 	for _, p := range s.parts {
@@ -174,7 +184,7 @@ func (s *shard) contents() string {
 	return strings.Join(pieces, ", ")
 }
 
-// sentence says how many machines are enough, and why.
+// sentence tells how many machines are enough, and which package or test is the reason.
 func (r *report) sentence() string {
 	what := r.longest.pkg
 	if r.longest.test != "" {
@@ -188,13 +198,14 @@ func (r *report) sentence() string {
 	}
 	switch r.enough {
 	case 0:
-		return fmt.Sprintf("Even %d machines gain something: %s.", mostMachines, why)
+		return fmt.Sprintf("More than %d machines would make the plan faster still: %s.", mostMachines, why)
 	case 1:
 		return fmt.Sprintf("One machine is enough: %s.", why)
 	}
 	return fmt.Sprintf("%s machines are enough: %s.", word(r.enough), why)
 }
 
+// word returns a number from 2 to 12 as a word, such as "Two", and a larger number in digits.
 func word(n int) string {
 	words := []string{"Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten", "Eleven", "Twelve"}
 	if n >= 2 && n-2 < len(words) {
@@ -203,7 +214,8 @@ func word(n int) string {
 	return strconv.Itoa(n)
 }
 
-// off says how far off the last run was: its slowest machine, against what was said to be the slowest.
+// off compares the last run with its prediction: the time of its slowest machine with the longest predicted time. It is
+// empty if there is no prediction.
 func (m *model) off() string {
 	order := m.order()
 	if len(order) == 0 {
@@ -220,5 +232,5 @@ func (m *model) off() string {
 		return ""
 	}
 	off := 100 * (wall/said - 1)
-	return fmt.Sprintf("The last run took %s where %s was said (%+.0f%%).", duration(wall), duration(said), off)
+	return fmt.Sprintf("The last run took %s; the prediction was %s (%+.0f%%).", duration(wall), duration(said), off)
 }

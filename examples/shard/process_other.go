@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// goCommand is a call of the go command that is killed when its context ends.
+// goCommand returns a call of the go command that is killed when its context ends.
 func goCommand(ctx context.Context, args ...string) *exec.Cmd {
 	c := exec.CommandContext(ctx, "go", args...)
 	c.WaitDelay = time.Second

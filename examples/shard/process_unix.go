@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// goCommand is a call of the go command that leaves no process behind. When its context ends, its tests are asked
-// to say where they stand, and a little later killed.
+// goCommand returns a call of the go command that leaves no process behind. When its context ends, the tests get
+// SIGQUIT, so that they print their goroutines. After grace, the whole process group is killed.
 func goCommand(ctx context.Context, args ...string) *exec.Cmd {
 	c := exec.CommandContext(ctx, "go", args...)
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -22,4 +22,5 @@ func goCommand(ctx context.Context, args ...string) *exec.Cmd {
 	return c
 }
 
+// grace is the time between SIGQUIT and SIGKILL.
 const grace = time.Second

@@ -15,18 +15,18 @@ import (
 	"unicode"
 )
 
-// record is the command that takes logs into the history.
+// record is the command that adds the times of logs to the history.
 func record(_ context.Context, args []string, s streams) error {
 	f, history := s.flags("record", "[log ...]")
 	id := f.String("run", "", "the `name` of the run, such as the number of a build; the parts of several "+
-		"machines are NAME/1, NAME/2; empty: made from the log")
-	machine := f.String("machine", hostname(), "the `kind` of machine that it ran on")
-	wall := f.Duration("wall", 0, "how long the machine took in all, the start of the tests included")
+		"machines are NAME/1, NAME/2; empty: computed from the log")
+	machine := f.String("machine", hostname(), "the `kind` of machine on which the tests ran")
+	wall := f.Duration("wall", 0, "the whole time of the machine, with the time before the tests started")
 	if err := parse(f, args); err != nil {
 		return err
 	}
 	if bad := badName(*id); bad || badName(*machine) {
-		return usage("-run and -machine take names without blanks, @ and tabs")
+		return usage("want names without spaces, tabs and @ in -run and -machine")
 	}
 	if *wall < 0 {
 		return usage("-wall is %v, want 0 or more", *wall)
@@ -62,7 +62,7 @@ func badName(name string) bool {
 	})
 }
 
-// take takes in one log, or one history, and says what was in it.
+// take adds one log, or one history, and prints a line about it.
 func (s streams) take(h *history, path, id, machine string, wall float64) error {
 	in, at := s.in, time.Now()
 	if path != "-" {
@@ -82,7 +82,7 @@ func (s streams) take(h *history, path, id, machine string, wall float64) error 
 		if err == nil {
 			err = h.read(bytes.NewReader(text))
 		}
-		fmt.Fprintf(s.out, "%s: a history; there are %d parts of runs now\n", path, len(h.runs))
+		fmt.Fprintf(s.out, "%s: a history was merged; the history now has %d parts of runs\n", path, len(h.runs))
 		return err
 	}
 	t, err := readTimings(buffered)
@@ -91,7 +91,7 @@ func (s streams) take(h *history, path, id, machine string, wall float64) error 
 	}
 	id = cmp.Or(id, t.digest())
 	if _, known := h.runs[id]; known {
-		fmt.Fprintf(s.out, "%s: run %s is known\n", path, id)
+		fmt.Fprintf(s.out, "%s: the history already has run %s\n", path, id)
 		return nil
 	}
 	if t.first.IsZero() {
@@ -100,7 +100,7 @@ func (s streams) take(h *history, path, id, machine string, wall float64) error 
 	odd := len(t.times)
 	maps.DeleteFunc(t.times, func(n name, _ took) bool { return !n.fits() })
 	if odd -= len(t.times); odd > 0 {
-		fmt.Fprintf(s.out, "%s: %s left out, since a history can't hold the name\n", path, count(odd, "test"))
+		fmt.Fprintf(s.out, "%s: %s left out, because the name cannot be stored in a history\n", path, count(odd, "test"))
 	}
 	r, err := h.take(t, id, machine, wall)
 	if err == nil {
@@ -109,13 +109,13 @@ func (s streams) take(h *history, path, id, machine string, wall float64) error 
 	return err
 }
 
-// fits reports whether a line of a history can hold the name.
+// fits reports whether the name can be stored in a line of a history.
 func (n name) fits() bool {
 	return !strings.HasPrefix(n.pkg, "#") && !strings.HasPrefix(n.test, "-") &&
 		!strings.ContainsAny(n.pkg+n.test, "\t\n\r")
 }
 
-// summary says what a run had, and how far what was said of it was off.
+// summary returns the size and the time of a run, the error of its prediction, and the faults of its log.
 func (t *timings) summary(r ran) string {
 	packages := 0
 	for n := range t.times {
@@ -126,13 +126,13 @@ func (t *timings) summary(r ran) string {
 	text := fmt.Sprintf(": %s, %s, ", count(len(t.times)-packages, "test"), count(packages, "package"))
 	text += duration(cmp.Or(r.wall, r.span))
 	if r.said > 0 {
-		text += fmt.Sprintf(" where %s was said (%+.0f%%)", duration(r.said), 100*(r.wall/r.said-1))
+		text += fmt.Sprintf("; the prediction was %s (%+.0f%%)", duration(r.said), 100*(r.wall/r.said-1))
 	}
 	if t.cached > 0 {
-		text += "; " + count(t.cached, "package") + " came from the cache and took no time: go test -count=1 runs them"
+		text += "; " + count(t.cached, "package") + " came from the cache and took no time: use go test -count=1 to run them"
 	}
 	if t.open > 0 {
-		text += fmt.Sprintf("; it stops halfway: %s had not ended, and others may be missing", count(t.open, "package"))
+		text += fmt.Sprintf("; the log stops halfway: %s had not ended, and other packages may be missing", count(t.open, "package"))
 	}
 	if t.broken > 0 {
 		text += fmt.Sprintf("; %s could not be read", count(t.broken, "line"))
@@ -140,6 +140,7 @@ func (t *timings) summary(r ran) string {
 	return text
 }
 
+// count writes a number with a noun, such as "2 tests".
 func count(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
@@ -147,10 +148,10 @@ func count(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// take takes in what a part of a run took, and what would have been said of that before.
+// take adds the times of a part of a run, and the prediction that the history made for it before.
 func (h *history) take(t *timings, id, machine string, wall float64) (ran, error) {
 	if len(t.times) == 0 {
-		return ran{}, errors.New("nothing in it took any time")
+		return ran{}, errors.New("the log has no times")
 	}
 	r := ran{at: t.first.UTC().Truncate(time.Second), machine: cmp.Or(machine, "-"), wall: wall, busy: t.busy()}
 	r.span = max(t.last.Sub(t.first).Seconds(), 0)
@@ -165,7 +166,7 @@ func (h *history) take(t *timings, id, machine string, wall float64) (ran, error
 		r.said = 0
 	}
 	for _, s := range []*float64{&r.span, &r.wall, &r.busy, &r.said} {
-		if !(*s >= 0 && *s <= mostSeconds) { // as of two logs of one name, months apart
+		if !(*s >= 0 && *s <= mostSeconds) { // for example, two logs of one name, months apart
 			*s = 0
 		}
 	}
@@ -178,7 +179,8 @@ func (h *history) take(t *timings, id, machine string, wall float64) (ran, error
 	return r, nil
 }
 
-// foretell says how long a machine takes for what ran, or 0 if any package of it is new.
+// foretell predicts the time of a machine for the tests that ran, in seconds. It is 0 if the history lacks one of the
+// packages.
 func (m *model) foretell(t *timings, on string) float64 {
 	of := map[string]map[string]bool{}
 	for n := range t.times {

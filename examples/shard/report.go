@@ -11,20 +11,20 @@ import (
 	"time"
 )
 
-// options are those of plan and run.
+// options are the values of the options of plan, run and compare.
 type options struct {
 	machines, flags string
 	n               int
-	named           bool // the packages come by standard input
+	named           bool // the paths of the packages come from standard input
 }
 
-// planned is the command that prints a plan.
+// planned is the command plan, which prints a plan.
 func planned(ctx context.Context, args []string, s streams) error {
 	f, history := s.flags("plan", "[package ...]")
 	var o options
 	o.add(f.StringVar, f.IntVar)
-	f.BoolVar(&o.named, "stdin", false, "read the paths of packages from standard input, and don't ask go list")
-	format := f.String("format", "text", "`text`, json, github (a matrix for a workflow) or sh (a line for each shard)")
+	f.BoolVar(&o.named, "stdin", false, "read the paths of packages from standard input instead of calling go list")
+	format := f.String("format", "text", "`text`, json, github (a matrix for a workflow) or sh (a line of shell for each shard)")
 	if err := parse(f, args); err != nil {
 		return err
 	}
@@ -42,26 +42,27 @@ func planned(ctx context.Context, args []string, s streams) error {
 }
 
 func (o *options) add(text func(*string, string, string, string), number func(*int, string, int, string)) {
-	number(&o.n, "n", 0, "the `number` of machines, all of the kind that ran last; 0: as many as gain something")
-	text(&o.machines, "machines", "", "the machines instead, as `KIND*NUMBER/SPEED+START,...`: all but the kind may "+
-		"be left out and is then learned, as in large*2,old/0.5+90s")
-	text(&o.flags, "flags", "", "`flags` for go test, as in '-short -race'")
+	number(&o.n, "n", 0, "the `number` of machines, all of the kind that ran last; 0: as many machines as make the plan faster")
+	text(&o.machines, "machines", "", "the machines, instead of -n, as `KIND*NUMBER/SPEED+START,...`, such as "+
+		"large*2,old/0.5+90s; speed and start are learned from the history if they are left out")
+	text(&o.flags, "flags", "", "`flags` for go test, such as '-short -race'")
 }
 
-// report is a plan and what is to be said of it.
+// report is a plan and the facts that are printed about it. Times are in seconds.
 type report struct {
 	plan
 	*model
 	sources  []source
 	suites   []suite
 	flags    []string
-	enough   int     // machines
-	floor    float64 // before which no number of machines ends
-	longest  name    // why
-	earliest float64 // before which these machines can't end
-	one      float64 // the end on one machine
+	enough   int     // number of machines after which further machines do not help; 0 if over mostMachines
+	floor    float64 // no number of machines ends before this time
+	longest  name    // the test or package that is the reason of floor
+	earliest float64 // no plan for these machines ends before this time
+	one      float64 // time of one machine alone
 }
 
+// report reads the history and the packages, and makes the plan.
 func (o options) report(ctx context.Context, history string, patterns []string, stdin io.Reader) (*report, error) {
 	h, err := loadHistory(history)
 	if err != nil {
@@ -81,7 +82,7 @@ func (o options) report(ctx context.Context, history string, patterns []string, 
 		return nil, err
 	}
 	if len(sources) == 0 {
-		return nil, usage("there are no packages")
+		return nil, usage("no packages match")
 	}
 	suites, err := m.suites(sources)
 	if err != nil {
@@ -90,6 +91,7 @@ func (o options) report(ctx context.Context, history string, patterns []string, 
 	return o.decide(m, sources, suites)
 }
 
+// decide makes the plan for the machines that the options describe.
 func (o options) decide(m *model, sources []source, suites []suite) (*report, error) {
 	machines, err := m.parse(o.machines, o.n)
 	if err != nil {
@@ -112,9 +114,10 @@ func (o options) decide(m *model, sources []source, suites []suite) (*report, er
 	return r, err
 }
 
+// kinds matches one element of -machines: the kind, then optional number, speed and start.
 var kinds = regexp.MustCompile(`^([^*/+@\s]*)(?:\*(\d+))?(?:/([0-9.]+))?(?:\+(\S+))?$`)
 
-// parse reads which machines there are.
+// parse reads the options -machines and -n, and returns the machines.
 func (m *model) parse(text string, n int) ([]machine, error) {
 	if n < 0 || n > mostMachines {
 		return nil, usage("-n is %d, want 0 to %d", n, mostMachines)
@@ -130,26 +133,26 @@ func (m *model) parse(text string, n int) ([]machine, error) {
 	for _, kind := range strings.Split(text, ",") {
 		parts := kinds.FindStringSubmatch(kind)
 		if parts == nil {
-			return nil, usage("-machines: %q is not KIND*NUMBER/SPEED+START", kind)
+			return nil, usage("-machines has %q, want KIND*NUMBER/SPEED+START", kind)
 		}
 		of := m.machine(parts[1])
 		if parts[3] != "" {
 			speed, err := strconv.ParseFloat(parts[3], 64)
 			if err != nil || !(speed >= 1e-3 && speed <= 1e3) {
-				return nil, usage("-machines: the speed in %q is not a number from 0.001 to 1000", kind)
+				return nil, usage("-machines has %q, want a speed from 0.001 to 1000", kind)
 			}
 			of.factor = 1 / speed
 		}
 		if parts[4] != "" {
 			start, err := time.ParseDuration(parts[4])
 			if err != nil || start < 0 {
-				return nil, usage("-machines: the start in %q is not a time such as 90s", kind)
+				return nil, usage("-machines has %q, want a start such as 90s", kind)
 			}
 			of.start = start.Seconds()
 		}
 		number, err := strconv.Atoi(cmp.Or(parts[2], "1"))
 		if err != nil || number < 1 || len(all)+number > mostMachines {
-			return nil, usage("-machines: %q: want 1 to %d machines in all", kind, mostMachines)
+			return nil, usage("-machines has %q, want 1 to %d machines in all", kind, mostMachines)
 		}
 		all = append(all, slices.Repeat([]machine{of}, number)...)
 	}

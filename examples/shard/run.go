@@ -14,24 +14,24 @@ import (
 	"github.com/straggler-go/straggler/estimate"
 )
 
-// execute is the command that runs a suite, or a shard of it, on this machine.
+// execute is the command run. It runs a suite of tests, or a shard of it, on this machine.
 func execute(ctx context.Context, args []string, s streams) error {
 	f, file := s.flags("run", "[package ...]")
 	var o options
 	o.add(f.StringVar, f.IntVar)
-	which := f.String("shard", "1/1", "which shard of the plan, as `I/N`; without -machines that is -n N as well. "+
+	which := f.String("shard", "1/1", "run shard I of a plan of N shards, as `I/N`; without -machines, the plan is for N machines. "+
 		"All machines need the same history and the same sources")
-	safe := f.String("safe", "", "a `pattern` of packages whose tests may run twice at once; what lags of them gets "+
+	safe := f.String("safe", "", "a `pattern` of packages whose tests may run twice at the same time; a slow package of them gets "+
 		"a copy")
-	jobs := f.Int("jobs", runtime.GOMAXPROCS(0), "how many packages run at once")
-	id := f.String("run", "", "the `name` of the run in the history; empty: made from its times")
+	jobs := f.Int("jobs", runtime.GOMAXPROCS(0), "the number of packages that run at once")
+	id := f.String("run", "", "the `name` of the run in the history; empty: computed from its times")
 	kind := f.String("machine", hostname(), "the `kind` of this machine")
 	if err := parse(f, args); err != nil {
 		return err
 	}
 	may, err := regexp.Compile(*safe)
 	if err != nil || badName(*id) || badName(*kind) || *jobs < 1 {
-		return usage("-safe takes a regular expression, -jobs 1 or more, -run and -machine names without blanks and @")
+		return usage("want a regular expression in -safe, 1 or more in -jobs, and names without spaces and @ in -run and -machine")
 	}
 	shards := strings.Split(*which, "/")
 	number, err := strconv.Atoi(shards[0])
@@ -47,12 +47,12 @@ func execute(ctx context.Context, args []string, s streams) error {
 		return err
 	}
 	if number > len(r.shards) {
-		return usage("-shard is %q, and there are %d machines", *which, len(r.shards))
+		return usage("-shard is %q, but the plan has %d machines", *which, len(r.shards))
 	}
 	of := &r.shards[number-1]
 	of.machine = r.machine(*kind)
 	of.finish()
-	fmt.Fprintf(s.out, "%s, by what is known %s\n", of.contents(), duration(of.end))
+	fmt.Fprintf(s.out, "%s; predicted time: %s\n", of.contents(), duration(of.end))
 	host := &host{streams: s, flags: r.flags, parts: of.parts, jobs: *jobs, look: time.Second}
 	host.may = func(pkg string) bool { return *safe != "" && may.MatchString(pkg) }
 	failed, err := host.run(ctx, r.spread())
@@ -72,11 +72,11 @@ func execute(ctx context.Context, args []string, s streams) error {
 	return nil
 }
 
-// record takes what ran into the history.
+// record adds the times of the run to the history.
 func (h *host) record(into *history, file, id, kind string, wall time.Duration) error {
 	t, err := readTimings(bufio.NewReader(&h.events))
 	if err != nil {
-		return nil // there are no tests, or none was built: that was said
+		return nil // there are no tests, or no package was built; the output of go test is already printed
 	}
 	id = cmp.Or(id, t.digest())
 	r, err := into.take(t, id, kind, wall.Seconds())
@@ -87,7 +87,8 @@ func (h *host) record(into *history, file, id, kind string, wall time.Duration) 
 	return into.save(file)
 }
 
-// spread is by how much runs of a package differ from its median, as a factor; nil if nothing is known of that.
+// spread returns the distribution of the times of packages, each divided by the median of the package. It returns nil
+// if no package has several runs.
 func (m *model) spread() estimate.Distribution {
 	var e estimate.Empirical
 	for _, n := range sortedNames(m.samples) {

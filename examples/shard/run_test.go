@@ -17,7 +17,7 @@ import (
 	"github.com/straggler-go/straggler/estimate"
 )
 
-// toy makes a module whose test of package hang hangs when it runs for the first time.
+// toy writes a module. The test of its package hang hangs when it runs for the first time.
 func toy(t *testing.T) {
 	t.Helper()
 	dir := t.TempDir()
@@ -64,15 +64,14 @@ func TestRun(t *testing.T) {
 	assert.Contains(t, out, "shard 2/2")
 	out, code = shard("compare", "-n", "2", "-measure", "./a", "./b", "./bad")
 	assert.Equal(t, 0, code, out)
-	assert.Regexp(t, `(?s)machines +said +measured +processor time.*go test +1 +\S+ +\S+ +\S+\n +by number +2 .*longest first +2 .* shard +2 `, out)
+	assert.Regexp(t, `(?s)machines +predicted +measured +processor time.*go test +1 +\S+ +\S+ +\S+\n +by number +2 .*longest first +2 .* shard +2 `, out)
 	assert.Contains(t, out, "it is bad")
 	out, code = shard("run", "-shard", "1/2", "./nowhere")
 	assert.Equal(t, 1, code)
 	assert.Contains(t, out, "go list: ")
 }
 
-// The go command takes a cut package's patterns as they are meant: every test runs once, new ones and those within
-// tests too.
+// With the patterns of a package that is cut, go test runs every test once, new tests and subtests included.
 func TestCutPackageRunsOnce(t *testing.T) {
 	toy(t)
 	require.NoError(t, os.WriteFile(".shard", []byte("run\tr\t2026-01-01T00:00:00Z\tm\t0\t0\t0\t0\n"+
@@ -98,7 +97,7 @@ func TestCutPackageRunsOnce(t *testing.T) {
 	}, ran)
 }
 
-// What hangs is ended and run again, whatever it is; nothing else is run twice.
+// A package that hangs is killed and run again. No other package is run twice.
 func TestHangIsRestarted(t *testing.T) {
 	toy(t)
 	var out bytes.Buffer
@@ -113,15 +112,15 @@ func TestHangIsRestarted(t *testing.T) {
 	failed, err := h.run(t.Context(), usual)
 	require.NoError(t, err)
 	assert.Zero(t, failed)
-	assert.Regexp(t, `(?m)^toy/hang: ended after .*s: restart `, out.String())
+	assert.Regexp(t, `(?m)^toy/hang: killed after .*s: restart `, out.String())
 	assert.Contains(t, out.String(), "ok  \ttoy/hang\t")
 	assert.False(t, h.call("2.0").Published)
 	assert.Nil(t, h.call("0.1"))
 	assert.Nil(t, h.call("1.1"))
-	assert.Contains(t, h.call("2.0").output.String(), "goroutine ", "it says where it hung")
+	assert.Contains(t, h.call("2.0").output.String(), "goroutine ", "the output has the goroutines of the hung test")
 }
 
-// When the call is interrupted nothing is left behind.
+// After an interrupt, no process is left.
 func TestInterrupted(t *testing.T) {
 	toy(t)
 	ctx, cancel := context.WithCancel(t.Context())

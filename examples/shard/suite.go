@@ -9,20 +9,21 @@ import (
 	"github.com/straggler-go/straggler/estimate/knn"
 )
 
-// suite is what is known of a package: with some of its tests it takes
+// suite is a package and the known times of its tests, in seconds. A run of some of the tests takes
 //
-//	fixed + share * (their times added up)
+//	fixed + share * (sum of the times of these tests)
 //
-// and never less than the longest of them. Share is below 1 if they run beside each other.
+// and at least the time of the longest of these tests. Share is below 1 if tests of the package run side by side.
 type suite struct {
-	at           int // of all
+	at           int // index in the list of all suites
 	pkg          string
 	tests        []test // the longest first
 	fixed, share float64
-	known        bool // measured; else guessed
-	split        bool // there are tests of known times, to run apart
+	known        bool // the times are measured, not guessed
+	split        bool // at least two tests have known times, so the package can be cut
 }
 
+// test is a test and its time on the average machine.
 type test struct {
 	name    string
 	seconds float64
@@ -38,7 +39,7 @@ func (s *suite) of(tests []test) float64 {
 	return max(s.fixed+float64(s.share*sum), longest)
 }
 
-// suites says what is known of packages, and guesses the rest.
+// suites returns the suites of the packages. The times of a package that the history does not know are guessed.
 func (m *model) suites(sources []source) ([]suite, error) {
 	all := make([]suite, len(sources))
 	for i, s := range sources {
@@ -54,20 +55,21 @@ func (m *model) suites(sources []source) ([]suite, error) {
 	return all, err
 }
 
-// guess says how long new packages take, by those that are not: by package knn, from the number of their tests and
-// of the lines of these, in logarithms: twice as many tests are as far from once as four times as many from twice.
-// Of packages that it does not see it says the median, and if nothing at all is known, that a line takes perLine.
+// guess guesses the time of a package that the history does not know. It finds the known packages that are most
+// alike, with package knn, by the logarithms of the number of tests and of the number of their lines. Because of the
+// logarithms, the distance from 1 to 2 tests is the distance from 2 to 4. If the files of the package are not known,
+// the guess is the median of all known packages. If no package is known at all, the guess is perLine for each line.
 type guess struct {
 	like  *knn.Regressor
 	known []float64
 }
 
 const (
-	neighbours = 7
-	perLine    = .01 // seconds
+	neighbours = 7   // packages from which a guess is made
+	perLine    = .01 // seconds for each line of tests
 )
 
-// newGuess learns from all packages that are known except one.
+// newGuess returns a guess from all known packages except the package with the index except; -1 excludes none.
 func newGuess(sources []source, all []suite, except int) (g guess, err error) {
 	g.like, err = knn.New(knn.Config{Dimensions: 2, Neighbours: neighbours, Keep: max(len(all), 1)})
 	for i := 0; err == nil && i < len(all); i++ {
@@ -82,10 +84,12 @@ func newGuess(sources []source, all []suite, except int) (g guess, err error) {
 	return g, err
 }
 
+// features returns the two numbers by which packages are compared.
 func features(s source) []float64 {
 	return []float64{math.Log1p(float64(len(s.tests))), math.Log1p(float64(s.lines))}
 }
 
+// of returns the guessed time of a package in seconds.
 func (g *guess) of(s source) (float64, error) {
 	switch {
 	case s.seen && len(s.tests) == 0:
@@ -102,8 +106,9 @@ func (g *guess) of(s source) (float64, error) {
 	return math.Expm1(p.Mean()) / 1000, err
 }
 
-// doubt says by which factor, in half of the cases, the guess of a package is off that is known, were it new; and the
-// median of all. 0 if there are too few to tell.
+// doubt guesses the time of each known package from the other packages, and compares the guess with the known time.
+// It returns the median factor by which such a guess is wrong, and the median factor if the guess is the median of
+// all packages. Both are 0 if fewer than seven packages are known.
 func doubt(sources []source, all []suite) (guessed, usual float64, err error) {
 	var by, against []float64
 	for i := range all {
@@ -128,8 +133,8 @@ func doubt(sources []source, all []suite) (guessed, usual float64, err error) {
 	return median(by), median(against), nil
 }
 
-// suite is what the history says of a package. Tests that are gone are left out, and new ones take what a test of the
-// package does in the median.
+// suite returns a package with the times in the history. Tests that no longer exist are left out. A test that the
+// history does not know takes the median time of the tests of the package.
 func (m *model) suite(s source) suite {
 	all := suite{pkg: s.path, share: 1}
 	is := map[string]bool{}
@@ -157,8 +162,8 @@ func (m *model) suite(s source) suite {
 	return all
 }
 
-// fit sets what a package takes besides its tests, the median over its runs. What failed counts if nothing else is
-// there.
+// fit sets the fixed time and the share of a suite to the medians over its runs. Failed runs are used only if all runs
+// failed.
 func (m *model) fit(all *suite) {
 	runs := m.samples[name{pkg: all.pkg}]
 	passed := slices.ContainsFunc(slices.Collect(maps.Values(runs)), func(t took) bool { return !t.failed })

@@ -16,28 +16,28 @@ import (
 	"time"
 )
 
-// name is a test of a package, or with an empty test the package.
+// name is the name of a test of a package. If test is empty, it is the name of the package.
 type name struct{ pkg, test string }
 
 func (n name) compare(o name) int {
 	return cmp.Or(cmp.Compare(n.pkg, o.pkg), cmp.Compare(n.test, o.test))
 }
 
-// took is how long something took in a run.
+// took is the time of a test or package in a run.
 type took struct {
 	seconds float64
-	failed  bool // then it may have ended early, or late
+	failed  bool // the test failed, so that the time may be too short or too long
 }
 
-// mostSeconds is the longest time that is believed.
+// mostSeconds is the longest valid time, in seconds; a longer time is an error.
 const mostSeconds = 1e7
 
-// timings is what a log says.
+// timings contains the times in a log.
 type timings struct {
 	times       map[name]took
 	first, last time.Time // when the first package began and the last ended; zero if the log does not tell
-	cached      int       // packages that did not run
-	broken      int       // lines that were not read
+	cached      int       // packages that did not run, because go test had their results in its cache
+	broken      int       // lines that could not be read
 	open        int       // packages that began and did not end
 }
 
@@ -51,7 +51,8 @@ func (t *timings) busy() (sum float64) {
 	return sum
 }
 
-// digest is the name of a run that was given none: that of what it took, so that one log is one run.
+// digest returns the name of a run for which the user gives no name. It is a hash of the times, so that the same log
+// always has the same name.
 func (t *timings) digest() string {
 	h := fnv.New64a()
 	for _, n := range sortedNames(t.times) {
@@ -70,7 +71,8 @@ func sortedNames[V any](m map[name]V) []name {
 	return names
 }
 
-// String is the form in the history: seconds, to the millisecond, and an exclamation mark if it failed.
+// String returns the form in the history: seconds, rounded to milliseconds, then an exclamation mark if the test
+// failed.
 func (t took) String() string {
 	text := strconv.FormatFloat(math.Round(t.seconds*1000)/1000, 'f', -1, 64)
 	if t.failed {
@@ -79,7 +81,7 @@ func (t took) String() string {
 	return text
 }
 
-// readTimings reads a log, whose format it tells by its first character.
+// readTimings reads a log. The first character shows whether it is XML or JSON.
 func readTimings(in *bufio.Reader) (*timings, error) {
 	if mark, _ := in.Peek(3); string(mark) == "\ufeff" {
 		_, _ = in.Discard(3)
@@ -91,7 +93,7 @@ func readTimings(in *bufio.Reader) (*timings, error) {
 	}
 	switch {
 	case errors.Is(err, io.EOF):
-		return nil, errors.New("there is nothing in it")
+		return nil, errors.New("the log is empty")
 	case err != nil:
 		return nil, err
 	case start[0] == '<':
@@ -100,7 +102,7 @@ func readTimings(in *bufio.Reader) (*timings, error) {
 	return readEvents(in)
 }
 
-// event is what is needed of one of go test -json.
+// event has the fields of an event of go test -json that shard reads.
 type event struct {
 	Time                  time.Time
 	Action, Package, Test string
@@ -108,10 +110,10 @@ type event struct {
 	Output                string
 }
 
-// events is what has begun, by name.
+// events collects the times from the events of go test -json.
 type events struct {
 	*timings
-	begun  map[name]time.Time // zero once it has waited to run beside others
+	begun  map[name]time.Time // when the test began; zero after a pause, in which a parallel test waits
 	runs   map[name]int
 	cached map[string]bool
 	open   map[string]bool // packages that have begun and not ended
@@ -131,7 +133,7 @@ func readEvents(in *bufio.Reader) (*timings, error) {
 		}
 		switch {
 		case errors.Is(err, io.EOF) && len(e.times) == 0:
-			return nil, fmt.Errorf("no test has ended in it: is it what go test -json prints?")
+			return nil, fmt.Errorf("no test ends in the log: want the output of go test -json")
 		case errors.Is(err, io.EOF):
 			e.timings.open = len(e.open)
 			return e.timings, nil
@@ -141,7 +143,7 @@ func readEvents(in *bufio.Reader) (*timings, error) {
 	}
 }
 
-// worth says whether a line may be more than a test's output.
+// worth reports whether a line may be more than the output of a test, so that it must be decoded.
 func worth(line []byte) bool {
 	return !bytes.Contains(line, []byte(`"Action":"output"`)) || bytes.Contains(line, []byte(`(cached)`))
 }
@@ -170,7 +172,8 @@ func (e *events) take(v event) {
 	}
 }
 
-// opens notes whether the package of what the event is about has ended. Before Go 1.20 packages had no start.
+// opens keeps the list of packages that have begun and not ended. Before Go 1.20, packages had no start event, so an
+// event of a test also shows that its package has begun.
 func (e *events) opens(n name, action string) {
 	switch {
 	case n.test != "", action == "start", action == "run":
@@ -180,14 +183,14 @@ func (e *events) opens(n name, action string) {
 	}
 }
 
-// end takes that something has ended. What ran several times took the mean.
+// end records the time of a test or package that has ended. If it ran several times, its time is the mean.
 func (e *events) end(n name, v event) {
 	if n.test == "" {
 		if v.Time.After(e.last) {
 			e.last = v.Time
 		}
 		if v.Action == "fail" && v.Elapsed == 0 || e.cached[n.pkg] {
-			return // it was not built, or is as old as another run
+			return // the package was not built, or its result comes from the cache
 		}
 	}
 	seconds := v.Elapsed

@@ -50,7 +50,7 @@ no json
 	}
 }
 
-// A log that stops while packages run is not the whole run, and is said to be none.
+// If a log stops while packages run, the summary tells that the log stops halfway.
 func TestALogThatStopsHalfway(t *testing.T) {
 	event := func(action, pkg, test string) string {
 		return fmt.Sprintf(`{"Time":"2026-01-01T00:00:00Z","Action":%q,"Package":%q,"Test":%q,"Elapsed":1}`+"\n", action, pkg, test)
@@ -64,7 +64,7 @@ func TestALogThatStopsHalfway(t *testing.T) {
 		got, err := readTimings(bufio.NewReader(strings.NewReader(whole + more)))
 		require.NoError(t, err)
 		assert.Equal(t, want, got.open, more)
-		assert.Equal(t, want > 0, strings.Contains(got.summary(ran{}), "it stops halfway"), got.summary(ran{}))
+		assert.Equal(t, want > 0, strings.Contains(got.summary(ran{}), "the log stops halfway"), got.summary(ran{}))
 	}
 }
 
@@ -85,13 +85,13 @@ func TestReadJUnit(t *testing.T) {
 	assert.Equal(t, map[name]took{
 		{"m/a", ""}: {4.5, true}, {"m/a", "TestA"}: {1000.25, false}, {"m/a", "TestB"}: {2, true}, {"m/b", "TestD"}: {.5, false},
 	}, got.times)
-	assert.Equal(t, 1, got.broken, "it breaks off")
+	assert.Equal(t, 1, got.broken, "the report stops before its end")
 }
 
 func TestWhatIsNoLog(t *testing.T) {
 	for text, want := range map[string]string{
-		"": "there is nothing in it", "  \n": "there is nothing in it", "<html></html>": "there is no test in it",
-		"ok  \tm/a\t0.1s\n": "no test has ended in it",
+		"": "the log is empty", "  \n": "the log is empty", "<html></html>": "the file has no tests",
+		"ok  \tm/a\t0.1s\n": "no test ends in the log",
 	} {
 		_, err := readTimings(bufio.NewReader(strings.NewReader(text)))
 		assert.ErrorContains(t, err, want)

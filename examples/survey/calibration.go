@@ -16,24 +16,25 @@ import (
 	"github.com/straggler-go/straggler/examples/internal/sim"
 )
 
-// calibration holds what the policies were told of tasks against what became of them, log by log.
+// calibration compares the predictions that the policies received with the truth, log by log.
 type calibration struct {
 	options
-	together []calibrate.Tally // of all logs, by model as in options
+	together []calibrate.Tally // the sums over all logs, by the index of the model in options
 	tables   int
 	verdict  verdict
 }
 
-// reading keeps the policies that read t_rem as a distribution: only of these there is something to calibrate.
+// reading keeps the policies that read the remaining time (t_rem) as a distribution. Other policies have no
+// prediction to compare with the truth.
 func reading(entries []compare.Entry) ([]compare.Entry, error) {
 	entries = slices.DeleteFunc(entries, func(e compare.Entry) bool { return !rules.Describe(e.Policy).Has(rules.Left) })
 	if len(entries) == 0 {
-		return nil, errors.New("-calibration wants a policy that reads t_rem as a distribution, such as mantri")
+		return nil, errors.New("-calibration needs a policy that reads the remaining time (t_rem) as a distribution, such as mantri")
 	}
 	return entries, nil
 }
 
-// rows writes the two tables of one log for each policy.
+// rows replays one log and writes two tables for each policy.
 func (c *calibration) rows(
 	w io.Writer, name string, entries []compare.Entry, phases func(seed uint64) []*sim.Phase,
 ) error {
@@ -65,15 +66,15 @@ func (c *calibration) rows(
 	return nil
 }
 
-// end writes what all tables come to.
+// end writes the tables of all logs together, and the verdict.
 func (c *calibration) end(w io.Writer) {
 	if c.tables > 1 {
-		writeCalibration(w, "All of them", strings.Split(c.models, ","), c.together)
+		writeCalibration(w, "All logs together", strings.Split(c.models, ","), c.together)
 	}
 	fmt.Fprintf(w, "\n%v\n", c.verdict)
 }
 
-// tally replays under a policy with all seeds, on all processors.
+// tally replays the phases under a policy with all seeds, on all processors, and returns the comparison with the truth.
 func (c *calibration) tally(e compare.Entry, phases func(seed uint64) []*sim.Phase) (all calibrate.Tally, err error) {
 	tallies := make([]calibrate.Tally, c.seeds)
 	errs := make([]error, c.seeds)
@@ -96,12 +97,12 @@ func (c *calibration) tally(e compare.Entry, phases func(seed uint64) []*sim.Pha
 	return all, errors.Join(errs...)
 }
 
-// verdict counts how many of the rows that have enough cases are right to five points.
+// verdict counts the rows with enough cases, and among them the rows with an error of at most five points.
 type verdict struct{ looks, looksRight, launches, launchesRight int }
 
 const (
 	fivePoints = 0.05
-	enough     = 400 // cases: by chance alone, one even bet in twenty is off by five points then
+	enough     = 400 // cases; with so many, chance alone gives an error of five points in one of twenty rows
 )
 
 func (v *verdict) count(t *calibrate.Tally) {
@@ -126,7 +127,7 @@ func (v *verdict) count(t *calibrate.Tally) {
 }
 
 func (v verdict) String() string {
-	return fmt.Sprintf("Of %d rows with %d first looks at least, %d are right to 5 points at each tenth of t_rem. "+
-		"Of %d rows with %d\nlaunches at least, %d won as often as was predicted, to 5 points.",
+	return fmt.Sprintf("Of %d rows with at least %d tasks, %d are right to 5 points at each tenth of t_rem. "+
+		"Of %d rows with at least %d\ncopies or restarts, %d won as often as predicted, to 5 points.",
 		v.looks, enough, v.looksRight, v.launches, enough, v.launchesRight)
 }

@@ -15,12 +15,12 @@ func writeCalibration(w io.Writer, title string, models []string, tallies []cali
 	writeBets(w, models, tallies)
 	for i, t := range tallies {
 		if t.Unmatched > 0 {
-			fmt.Fprintf(w, "\n%s: what %d actions rested on was not seen.\n", models[i], t.Unmatched)
+			fmt.Fprintf(w, "\n%s: %d actions are left out, because the prediction behind them was not recorded.\n", models[i], t.Unmatched)
 		}
 	}
 }
 
-// writeLeft writes where in its distribution the remaining time was.
+// writeLeft writes the table of remaining times: how often the truth was in each tenth of the predicted distribution.
 func writeLeft(w io.Writer, models []string, tallies []calibrate.Tally) {
 	fmt.Fprint(w, "\n| progress | t_rem from | looks | of them in each tenth of t_rem, % | off | mean, predicted/true |")
 	fmt.Fprint(w, " tasks | at their first look, % | off | mean |\n|---|---|---|---|---|---|---|---|---|---|\n")
@@ -45,13 +45,13 @@ func ranks(r *calibrate.Ranks) string {
 	return fmt.Sprintf(" %s | %s | %.2f |", strings.Join(tenths, " "), off, r.Predicted/r.True)
 }
 
-// writeBets writes how often what was launched won, and how often that was predicted.
+// writeBets writes the table of copies and restarts: how often they won, and how often that was predicted.
 func writeBets(w io.Writer, models []string, tallies []calibrate.Tally) {
 	launched := func(t calibrate.Tally) bool {
 		return slices.ContainsFunc(t.Bets[:], func(b calibrate.Bets) bool { return b.N > 0 })
 	}
 	if !slices.ContainsFunc(tallies, launched) {
-		fmt.Fprint(w, "\nNothing was restarted or copied.\n")
+		fmt.Fprint(w, "\nNo task was restarted or copied.\n")
 		return
 	}
 	fmt.Fprint(w, "\n| progress | launch | times | won, predicted→so, % | as the rule asks, % |")
@@ -63,7 +63,7 @@ func writeBets(w io.Writer, models []string, tallies []calibrate.Tally) {
 			}
 			n := float64(b.N)
 			asked := "–"
-			if b.Value <= n { // else the rule compared seconds
+			if b.Value <= n { // otherwise the rule compared seconds, not probabilities
 				asked = fmt.Sprintf("%.0f→%.0f", 100*b.Value/n, 100*b.Met/n)
 			}
 			fmt.Fprintf(w, "| %s | %s | %d | %.0f→%.0f | %s | %.0f/%.0f | %.3g→%.3g | %s |\n",
@@ -73,7 +73,7 @@ func writeBets(w io.Writer, models []string, tallies []calibrate.Tally) {
 	}
 }
 
-// tenths lists the deciles of the prediction in which there is something: predicted, so, and how many.
+// tenths lists the tenths of the predicted probability that have cases: predicted→true, in percent (number of cases).
 func tenths(b calibrate.Bets) string {
 	var list []string
 	for _, bin := range b.Decile {

@@ -17,16 +17,16 @@ func TestCalibration(t *testing.T) {
 	args := []string{"-calibration", "-policy", "least-cost", "-phases", "8", "-seeds", "2", "-progress", "linear,none"}
 	require.NoError(t, run(args, &first))
 	require.NoError(t, run(args, &again))
-	assert.Equal(t, first.String(), again.String(), "in whatever order the seeds were replayed")
+	assert.Equal(t, first.String(), again.String(), "the tables do not depend on the order in which the seeds are replayed")
 	assert.Contains(t, first.String(), "| linear | progress |")
 	assert.Contains(t, first.String(), "| none | age |")
 	assert.Contains(t, first.String(), "| linear | restart |")
 	assert.NotContains(t, first.String(), "NaN")
-	assert.Equal(t, 1, strings.Count(first.String(), "### "), "one log: nothing to add up")
+	assert.Equal(t, 1, strings.Count(first.String(), "### "), "with one log, there is no table of all logs together")
 	assert.Contains(t, first.String(), " are right to 5 points at each tenth of t_rem.")
 }
 
-// What all logs come to is the sum of their tables.
+// The table of all logs together has the sums of the tables of the logs.
 func TestCalibrationTogether(t *testing.T) {
 	dir := t.TempDir()
 	args := []string{"-calibration", "-policy", "least-cost", "-phases", "0", "-seeds", "1", "-progress", "linear"}

@@ -13,19 +13,20 @@ import (
 	"github.com/straggler-go/straggler/restart"
 )
 
-// comparison is what the policies make of each log, by model of progress.
+// comparison contains the figures of each policy on each log, under each model of progress.
 type comparison struct {
 	options
 	entries []compare.Entry
 	logs    []logRow
 }
 
+// logRow has the figures of one log.
 type logRow struct {
 	name string
-	of   map[string][]figures // by model as in options, and policy
+	of   map[string][]figures // by the name of the model, then by the index of the policy
 }
 
-// replay replays a log under each model of progress that differs there.
+// replay replays a log under each model of progress that differs on this log.
 func (c *comparison) replay(_ io.Writer, name string, entries []compare.Entry, phases func(seed uint64) []*sim.Phase) error {
 	l := logRow{name, map[string][]figures{}}
 	for _, text := range c.modelsFor(phases(1)) {
@@ -41,8 +42,8 @@ func (c *comparison) replay(_ io.Writer, name string, entries []compare.Entry, p
 	return nil
 }
 
-// write writes a table for each policy: a line for each log, a column for each model of progress, and how often no action
-// had been better.
+// write writes a table for each policy, with a row for each log and a column for each model of progress. Below the
+// table is the number of cells in which the policy does harm.
 func (c *comparison) write(w io.Writer) {
 	models := strings.Split(c.models, ",")
 	for i, e := range c.entries {
@@ -71,11 +72,12 @@ func (c *comparison) write(w io.Writer) {
 		for k, f := range means {
 			fmt.Fprintf(w, " %v |", figures{f.time / max(counts[k], 1), f.slots / max(counts[k], 1)})
 		}
-		fmt.Fprintf(w, "\n\nOf %d cells %d are over +%v %% of the time, or over +%v %% of the slots' time.\n", all, worse, moreTime, moreSlots)
+		fmt.Fprintf(w, "\n\nOf %d cells (change of time, change of slot time, in %% of no action), %d have more than +%v %% time or more than +%v %% slot time.\n",
+			all, worse, moreTime, moreSlots)
 	}
 }
 
-// row replays under all policies and seeds, on all processors.
+// row replays a log under all policies with all seeds, on all processors, and returns the mean figures of each policy.
 func (o options) row(entries []compare.Entry, model sim.Progress, phases func(seed uint64) []*sim.Phase) ([]figures, error) {
 	row := make([]figures, len(entries))
 	errs := make([]error, o.seeds)
@@ -134,15 +136,15 @@ func figuresOf(none, results []sim.Result) figures {
 	return figures{100 * (after - before) / max(before, 1e-9), 100 * (usedAfter - usedBefore) / max(usedBefore, 1e-9)}
 }
 
-// figures are the changes of the phases' time and of the slots' time in use against no action, in percent.
+// figures are the changes of the phases' time and of the slot time against no action, in percent; -20 is a fifth less.
 type figures struct{ time, slots float64 }
 
-// worse reports whether no action had been better, by more than rounding.
+// worse reports whether the policy does harm: whether the time or the slot time grows by more than a threshold.
 func (f figures) worse() bool { return f.time > moreTime || f.slots > moreSlots }
 
 const (
-	moreTime  = 0.5 // % of the phases' time; a policy that takes more than that does harm
-	moreSlots = 1   // % of the slots' time
+	moreTime  = 0.5 // % of the phases' time; a policy that adds more does harm
+	moreSlots = 1   // % of the slot time; a policy that adds more does harm
 )
 
 func (f figures) String() string { return change(f.time) + " " + change(f.slots) }

@@ -8,7 +8,7 @@ import (
 	"github.com/straggler-go/straggler/examples/internal/workload"
 )
 
-// load reads the log at a path, or all logs of a directory, as the phases of one table.
+// load reads the log at a path, or all logs of a directory, and returns the phases of all of them.
 func load(path string) (all []*sim.Phase, err error) {
 	sources, _, err := trace.Find(path)
 	if err != nil {

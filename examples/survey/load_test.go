@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// attempts makes a log of two phases, of which the second reads the first, with a straggler each.
+// attempts returns a log of two phases with a straggler each. The second phase reads the output of the first.
 func attempts(job string) string {
 	var b strings.Builder
 	for phase := range 2 {
@@ -50,7 +50,8 @@ func TestDirectoryIsOneLine(t *testing.T) {
 	assert.Equal(t, 2, strings.Count(w.String(), "Of 1 cells "))
 }
 
-// Where nothing was recorded the cell is empty: it would say the same a second time.
+// If no progress is recorded in a log, its cell of the model recorded is empty: the cell of typical has the same
+// figures.
 func TestRecordedWhereThereIs(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "log")

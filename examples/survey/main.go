@@ -1,20 +1,24 @@
-// Command survey compares the policies under every model of what copies report of their progress: on the generated workload,
-// and on each log that it is given. It writes a table in Markdown for each policy, with a row for each log.
+// Command survey compares the policies on the generated workload and on logs, under several models of the progress that
+// attempts report. It writes a table in Markdown for each policy, with a row for each log.
 //
 //	go run ./examples/survey [flags] [log ...]
 //	go run ./examples/survey -calibration [flags] [log ...]
 //	go run ./examples/survey -worlds [-seeds 30] [-cells expression] [-policies ...] [-set proof] [-noise 2]
 //	go run ./examples/survey -queue [-seeds 30] [-cells expression] [-policies ...]
 //
-// The second holds what is said of the remaining time, and of what new copies are worth, against the truth. The third
-// plays small worlds under the default and the other policies, and counts where it does harm: docs/worlds.md. The fourth
-// plays a batch on a small job queue under the engine and under a naive rule. It prints by player the time and the slot
-// time as shares of those of the plain queue, and the share of the slot time that is wasted; then each player's time as a
-// share of naive's, of the sums and of the median seed, and in which share of the seeds the player is faster than naive.
+// Each line above is one survey:
 //
-// A log is a file, or a directory whose logs make one table.
+//   - Without a further flag, survey replays the logs and prints the change of time and of slot time under each policy.
+//   - With -calibration, survey compares the predicted remaining times and the predicted gains of copies with the truth.
+//   - With -worlds, survey simulates small worlds under the default and other policies, and counts the worlds in which a
+//     policy does harm; see docs/worlds.md.
+//   - With -queue, survey simulates a batch of tasks on a small job queue, without help, with a naive rule and with the
+//     engine of this library. The table is explained below it.
 //
-// What a phase shows of how progress runs is known to the next ones of its kind, as to a host that has run for a while.
+// A log is a file or a directory. All logs of a directory are one row of the tables.
+//
+// A phase knows the experience of the earlier phases of its kind: how progress runs. It is the same in a
+// host that has run for a while.
 package main
 
 import (
@@ -32,6 +36,7 @@ import (
 	"github.com/straggler-go/straggler/examples/internal/workload"
 )
 
+// options are the values of the command line.
 type options struct {
 	models, policies string
 	phases, seeds    int
@@ -51,27 +56,28 @@ func main() {
 func run(args []string, w io.Writer) error {
 	var o options
 	flags := flag.NewFlagSet("survey", flag.ContinueOnError)
-	flags.StringVar(&o.models, "progress", "linear,noisy=0.1,noisy=0.3,typical,late,recorded,none", "models of progress")
+	flags.StringVar(&o.models, "progress", "linear,noisy=0.1,noisy=0.3,typical,late,recorded,none", "compare under these models of the progress that attempts report, separated by commas")
 	flags.StringVar(&o.policies, "policy", "least-cost,mantri,largest-first,late,hadoop,mapreduce,dryad,spark,flink",
-		"policies")
-	flags.IntVar(&o.phases, "phases", 60, "phases to generate; 0: none")
-	flags.IntVar(&o.seeds, "seeds", 3, "seeds; a figure is the mean")
-	flags.BoolVar(&o.worlds, "worlds", false, "instead, small worlds, and how often a policy does harm there")
-	flags.BoolVar(&o.queue, "queue", false, "instead, a batch on a job queue, under the engine and under a naive rule")
-	flags.StringVar(&o.small.cells, "cells", "", "with -worlds, an expression that world and model match; with -queue, one "+
-		"that the scenario matches; none: all")
+		"compare these policies, separated by commas")
+	flags.IntVar(&o.phases, "phases", 60, "number of phases in the generated workload; 0: no generated workload")
+	flags.IntVar(&o.seeds, "seeds", 3, "number of seeds; each figure is the mean over the seeds")
+	flags.BoolVar(&o.worlds, "worlds", false, "instead of replaying logs, simulate small worlds and count where a policy does harm")
+	flags.BoolVar(&o.queue, "queue", false, "instead of replaying logs, simulate a batch on a job queue, with the engine and with a naive rule")
+	flags.StringVar(&o.small.cells, "cells", "", "with -worlds, simulate only the cells with names that match this regular "+
+		"expression: the world, a space, the model of progress; with -queue, only the matching scenarios; empty: all")
 	flags.StringVar(&o.small.policies, "policies", "mantri,late,hadoop,mapreduce,dryad,spark,flink",
-		"with -worlds, beside the default, and with -queue, if given, too; default itself, if it shall stand among them; reference, a host that knows the "+
-			"distributions of a world; by-hand, a host of 80 lines that keeps the facts itself")
-	flags.StringVar(&o.small.set, "set", "work", "with -worlds, the seeds: work to develop with, or proof to judge by; or a "+
-		"list of cells as in -list; or both, as in own,proof")
-	flags.StringVar(&o.small.list, "list", "first", "with -worlds, which: first; later or latest, twenty each that were "+
-		"invented afterwards; all of these; reference or own, the cells by which the default is compared with the "+
-		"reference; fresh, twenty worlds that were invented last; streams of small phases, as time/one in a hundred/slots")
-	flags.Float64Var(&o.small.noise, "noise", 1, "with -worlds, a factor for the noise of noisy progress: 1 is a σ of .15 "+
-		"between attempts and of .05 between the reports of one")
-	flags.BoolVar(&o.calibrates, "calibration", false, "instead, how far what is predicted of tasks comes true, under "+
-		"those of the policies that predict it")
+		"policies to simulate beside the default, with -worlds, and with -queue if the flag is given; with -worlds also: default, "+
+			"to place the default in the list; reference, a host that knows the distributions of a world; by-hand, a host of "+
+			"80 lines that keeps the facts itself")
+	flags.StringVar(&o.small.set, "set", "work", "with -worlds, the set of seeds: work, for development, or proof, for judging; "+
+		"or the name of a list of cells, as in -list; or both, as in own,proof")
+	flags.StringVar(&o.small.list, "list", "first", "with -worlds, the list of worlds: first; later or latest, twenty worlds "+
+		"each, invented later; all, these three lists; reference or own, the cells in which the default is compared with "+
+		"the reference; fresh, the twenty worlds that were invented last; streams, many small phases that share slots")
+	flags.Float64Var(&o.small.noise, "noise", 1, "with -worlds, multiply the noise of the model noisy by this factor: 1 is a "+
+		"standard deviation of .15 between attempts and of .05 between the reports of an attempt")
+	flags.BoolVar(&o.calibrates, "calibration", false, "instead of comparing policies, compare predictions with the truth, under "+
+		"the policies that predict remaining times")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -86,12 +92,12 @@ func run(args []string, w io.Writer) error {
 		{o.queue, o.worlds, "-queue", "-worlds"},
 	} {
 		if pair.one && pair.other {
-			return fmt.Errorf("%s and %s are two surveys, choose one", pair.name, pair.second)
+			return fmt.Errorf("%s and %s are two surveys: choose one of them", pair.name, pair.second)
 		}
 	}
 	for name, chosen := range map[string]bool{"-worlds": o.worlds, "-queue": o.queue} {
 		if chosen && flags.NArg() > 0 {
-			return fmt.Errorf("%s reads no log, but %q is given", name, flags.Arg(0))
+			return fmt.Errorf("%s reads no log, but the command line has %q", name, flags.Arg(0))
 		}
 	}
 	if o.worlds {
@@ -134,7 +140,8 @@ func run(args []string, w io.Writer) error {
 	return nil
 }
 
-// batch returns the flags of the survey of a job queue: no policies beside the default, except those that are asked for.
+// batch returns the flags of the survey of a job queue. Policies beside the default are included only if -policies is
+// given.
 func (o options) batch(flags *flag.FlagSet) queues {
 	q := queues{scenarios: o.small.cells, seeds: o.seeds}
 	flags.Visit(func(f *flag.Flag) {
@@ -145,7 +152,8 @@ func (o options) batch(flags *flag.FlagSet) queues {
 	return q
 }
 
-// modelsFor returns the models of progress that differ: where no attempt's progress was recorded, recorded is typical.
+// modelsFor returns the models of progress that differ on the phases. The model recorded equals the model typical if no
+// attempt has recorded progress, and is then left out.
 func (o options) modelsFor(phases []*sim.Phase) []string {
 	models := strings.Split(o.models, ",")
 	for _, p := range phases {

@@ -14,18 +14,18 @@ import (
 	"github.com/straggler-go/straggler/examples/internal/queue"
 )
 
-// queues are the flags of the survey of a job queue.
+// queues contains the flags of the survey of a job queue.
 type queues struct {
 	scenarios, policies string
 	seeds               int
 }
 
 const (
-	tooSlow    = 1.03 // x the naive rule's time: no scenario may take more
-	fastEnough = .95  // x the naive rule's time
+	tooSlow    = 1.03 // x the time of the naive rule; a scenario that takes longer is listed
+	fastEnough = .95  // x the time of the naive rule; a scenario that takes at most this is counted as faster
 )
 
-// write writes the table of the scenarios, and the counts.
+// write writes the table of the scenarios, its legend, and the counts of each player.
 func (o queues) write(w io.Writer) error {
 	players := queue.Players()
 	for _, text := range profiles(o.policies) {
@@ -63,14 +63,22 @@ func (o queues) write(w io.Writer) error {
 		}
 		fmt.Fprintln(w)
 	}
-	fmt.Fprintln(w)
+	fmt.Fprint(w, queueLegend)
 	for p := queue.Naive + 1; p < len(players); p++ {
 		o.judge(w, cells, p, players[p].Name)
 	}
 	return nil
 }
 
-// lost says how many tasks of all seeds have no result.
+// queueLegend explains the table of a job queue.
+const queueLegend = `
+"nothing, s" is the mean time of the batch without help, in seconds. The column of a player has three numbers: its time and its
+slot time divided by those without help, and the share of its slot time that is wasted. The columns with "/naive" have the
+player's time divided by naive's, the median of this ratio over the seeds, and the share of seeds in which the player is faster.
+
+`
+
+// lost writes the number of tasks without a result, over all seeds; empty if there is none.
 func lost(c *queue.Cell, player int) string {
 	if n := c.Sums[player].Lost; n > 0 {
 		return fmt.Sprintf(", %d lost", n)
@@ -78,7 +86,7 @@ func lost(c *queue.Cell, player int) string {
 	return ""
 }
 
-// judge holds a player against the naive rule.
+// judge writes a line that compares a player with the naive rule over all scenarios.
 func (o queues) judge(w io.Writer, cells []queue.Cell, player int, name string) {
 	var slow, often []string
 	fast, tasks := 0, 0
@@ -101,11 +109,11 @@ func (o queues) judge(w io.Writer, cells []queue.Cell, player int, name string) 
 		}
 		return fmt.Sprintf("%d (%s)", len(names), strings.Join(names, "; "))
 	}
-	fmt.Fprintf(w, "%s in %d scenarios: over %.2f of naive's time in %s, by the median seed in %s; at most %.2f of it in %d; "+
-		"%d tasks lost.\n", name, len(cells), tooSlow, list(slow), list(often), fastEnough, fast, tasks)
+	fmt.Fprintf(w, "%s in %d scenarios: over %.2f of naive's time in %s, and by the median seed in %s; at most %.2f of naive's time in %d; "+
+		"%d tasks without a result.\n", name, len(cells), tooSlow, list(slow), list(often), fastEnough, fast, tasks)
 }
 
-// chosen are the scenarios whose name matches the expression.
+// chosen returns the scenarios with names that match the expression.
 func (o queues) chosen() ([]queue.Scenario, error) {
 	match, err := regexp.Compile(o.scenarios)
 	if err != nil {
@@ -118,7 +126,7 @@ func (o queues) chosen() ([]queue.Scenario, error) {
 	return found, nil
 }
 
-// batches plays the scenarios on all processors.
+// batches simulates the scenarios, on all processors.
 func batches(of []queue.Scenario, players []queue.Player, seeds int) ([]queue.Cell, error) {
 	cells, errs := make([]queue.Cell, len(of)), make([]error, len(of))
 	limit := make(chan struct{}, runtime.GOMAXPROCS(0))

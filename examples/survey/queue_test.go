@@ -11,7 +11,7 @@ import (
 )
 
 func TestQueueFlags(t *testing.T) {
-	assert.ErrorContains(t, run([]string{"-queue", "log.json"}, io.Discard), `-queue reads no log, but "log.json"`)
+	assert.ErrorContains(t, run([]string{"-queue", "log.json"}, io.Discard), `-queue reads no log, but the command line has "log.json"`)
 	assert.ErrorContains(t, run([]string{"-queue", "-seeds", "0"}, io.Discard), "-seeds is 0, want at least 1")
 	assert.ErrorContains(t, run([]string{"-queue", "-cells", "nowhere"}, io.Discard), `no scenario matches "nowhere"`)
 	assert.ErrorContains(t, run([]string{"-queue", "-cells", "("}, io.Discard), "-cells")
@@ -29,7 +29,7 @@ func TestQueueTable(t *testing.T) {
 	text := table()
 	assert.Equal(t, text, table())
 	assert.Contains(t, text, "\n| healthy | ")
-	assert.Contains(t, text, " lost | ", "the plain queue loses what ran on a worker that dies")
+	assert.Contains(t, text, " lost | ", "the plain queue loses the tasks of a worker that dies")
 	assert.Contains(t, text, "straggler in 2 scenarios: over 1.03 of naive's time in ")
 	assert.NotContains(t, text, "dryad")
 	assert.Contains(t, table("-policies", "dryad"), "| dryad |")

@@ -16,7 +16,7 @@ import (
 	"github.com/straggler-go/straggler/examples/internal/worlds"
 )
 
-// small are the flags of the survey of small worlds.
+// small contains the flags of the survey of small worlds.
 type small struct {
 	cells, policies, set, list string
 	noise                      float64
@@ -32,12 +32,12 @@ var (
 	}
 )
 
-// each lists worlds under each model of progress.
+// each returns a function that lists the cells of the worlds: each world under each model of progress.
 func each(list func() []worlds.World) func() []worlds.Cell {
 	return func() []worlds.Cell { return worlds.EachModel(list()) }
 }
 
-// sort sets the seeds and the list that -set names; the list that -list names is the default.
+// sort reads -set: it returns the set of seeds, and sets o.list if -set has the name of a list.
 func (o *small) sort() (seeds worlds.Set, err error) {
 	seeds, words := worlds.Work, strings.Split(o.set, ",")
 	for _, word := range words {
@@ -49,13 +49,13 @@ func (o *small) sort() (seeds worlds.Set, err error) {
 		case isList && o.list == "first":
 			o.list = word
 		default:
-			return seeds, fmt.Errorf("-set is %q, want work or proof, and a list of cells if -list names none", o.set)
+			return seeds, fmt.Errorf("-set is %q, want work or proof, or the name of a list of cells if -list is not given, or both", o.set)
 		}
 	}
 	return seeds, nil
 }
 
-// write writes the table of the worlds: a line for each under each model, and the counts.
+// write writes two tables: one row for each world and model of progress, and one row of counts for each player.
 func (o small) write(w io.Writer) error {
 	set, err := o.sort()
 	if err != nil {
@@ -91,10 +91,23 @@ func (o small) write(w io.Writer) error {
 		fmt.Fprintf(w, "| %s | %d | %s | %s | %d | %+.1f %s | %+.1f %s | %d | %.1f %s | %d | %d |\n", p.Name, v.Cells, share(v.Mean),
 			share(v.Excess), v.Harm, v.MostTime, v.Time, v.MostSlots, v.Slots, v.Dominated, v.MostDominated, v.By, v.Slower, v.SlowerInWaves)
 	}
+	fmt.Fprint(w, worldsLegend)
 	return nil
 }
 
-// line writes a cell, and what is wrong there with the default, or with the first player if it does not play.
+// worldsLegend explains the two tables of worlds.
+const worldsLegend = `
+A figure is time/slot time, in percent of a run without action and with the same luck. In a stream it is the mean time of a
+phase/the time that one phase in a hundred exceeds/slot time.
+- ideal: a host that knows everything. good alone: the time of the machines that are never bad, without a policy.
+- harm: more than 0.5 % more time, or more than 1 % more slot time, than no action. most time, most slots: the worst cells.
+- excess: the sum of the points over 100, for time and for slot time.
+- dominated: another policy, or no action, is at least 0.5 points faster and uses no more slot time. by most: the worst cell.
+- slower than the good: more than a point slower than the good machines alone. in waves: in worlds of more tasks than slots.
+`
+
+// line writes a cell. The last column marks the faults of the default, or of the first player if the default does not
+// play.
 func line(w io.Writer, c *worlds.Cell, players []worlds.Player) {
 	judged := max(slices.IndexFunc(players, func(p worlds.Player) bool { return p.Name == "default" }), 0)
 	fmt.Fprintf(w, "| %s | %v |", c.World.Name, c.Model)
@@ -126,6 +139,7 @@ func line(w io.Writer, c *worlds.Cell, players []worlds.Player) {
 	fmt.Fprintf(w, " %s |\n", strings.Join(marks, ", "))
 }
 
+// share writes a share as time/slot time, or for a stream as time/late time/slot time, in percent.
 func share(s worlds.Share) string {
 	if s.Late > 0 {
 		return fmt.Sprintf("%.1f/%.1f/%.1f", s.Time, s.Late, s.Slots)
@@ -133,8 +147,9 @@ func share(s worlds.Share) string {
 	return fmt.Sprintf("%.1f/%.1f", s.Time, s.Slots)
 }
 
-// players are the default, without and with a record of the machines, and the chosen policies with their published
-// defaults.
+// players returns the players of the table. The first are the default without and with a record of the machines,
+// unless the flag -policies lists the default. The others are the policies of the flag, with the defaults of their
+// papers.
 func (o small) players() ([]worlds.Player, error) {
 	names := profiles(o.policies)
 	var players []worlds.Player
@@ -162,7 +177,7 @@ func (o small) players() ([]worlds.Player, error) {
 	return players, nil
 }
 
-// profiles splits policies; what has a sign in it is a field of the one before.
+// profiles splits a list of policies at the commas. A part with "=" in it is a field of the policy before it.
 func profiles(text string) (all []string) {
 	for _, part := range strings.Split(text, ",") {
 		switch {
@@ -176,7 +191,8 @@ func profiles(text string) (all []string) {
 	return all
 }
 
-// chosen are the cells whose world and model, with a space in between, match the expression.
+// chosen returns the cells of the list with names that match the expression. A name is the world, a space and the
+// model.
 func (o small) chosen() (cells []worlds.Cell, err error) {
 	match, err := regexp.Compile(o.cells)
 	if err != nil {
@@ -198,7 +214,7 @@ func (o small) chosen() (cells []worlds.Cell, err error) {
 	return cells, nil
 }
 
-// play plays the cells on all processors.
+// play simulates the cells, on all processors.
 func play(of []worlds.Cell, players []worlds.Player, set worlds.Set, seeds int) ([]worlds.Cell, error) {
 	cells, errs := make([]worlds.Cell, len(of)), make([]error, len(of))
 	limit := make(chan struct{}, runtime.GOMAXPROCS(0))

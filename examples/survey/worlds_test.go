@@ -21,7 +21,7 @@ func TestWorldsFlags(t *testing.T) {
 	assert.ErrorContains(t, run([]string{"-worlds", "-policies", "best"}, io.Discard), "best")
 }
 
-// A factor of 1 leaves the table as it is, and one of 2 changes the cells in which progress is noisy.
+// A noise factor of 1 changes nothing. A factor of 2 changes the cells with noisy progress.
 func TestWorldsNoise(t *testing.T) {
 	table := func(args ...string) string {
 		var b bytes.Buffer
@@ -31,11 +31,12 @@ func TestWorldsNoise(t *testing.T) {
 	noisy := []string{"-cells", "^15 % attempts 8x/3w noisy"}
 	assert.Equal(t, table(noisy...), table(append(noisy, "-noise", "1")...))
 	assert.NotEqual(t, table(noisy...), table(append(noisy, "-noise", "2")...))
-	// A world of another list than the first.
+	// This world is in another list than first.
 	assert.Contains(t, table("-list", "all", "-cells", "^25 % attempts 3x/2w noisy"), "\n| 25 % attempts 3x/2w | noisy |")
 }
 
-// A set names cells and seeds; the default stands where it is named, and the remarks are about it.
+// The flag -set chooses cells and seeds. The default has the column at its place in -policies, and the marks are
+// about it.
 func TestWorldsSets(t *testing.T) {
 	var b bytes.Buffer
 	args := []string{"-worlds", "-seeds", "1", "-policies", "reference,default", "-cells", "hang", "-set"}
@@ -43,11 +44,11 @@ func TestWorldsSets(t *testing.T) {
 	assert.Contains(t, b.String(), "| good alone | reference | default | |")
 	assert.Contains(t, b.String(), "\n| 10 % hang, timeout 1500 s/1w | linear |")
 	assert.Contains(t, b.String(), "| | cells | mean | excess | harm |")
-	assert.Equal(t, 1, strings.Count(b.String(), "% hang, timeout 1500 s/1w | "), "one model only")
+	assert.Equal(t, 1, strings.Count(b.String(), "% hang, timeout 1500 s/1w | "), "the list own has this world under one model only")
 	work := b.String()
 	b.Reset()
 	require.NoError(t, run(append(args, "own,proof"), &b))
-	assert.NotEqual(t, work, b.String(), "other seeds")
+	assert.NotEqual(t, work, b.String(), "the set proof has other seeds than the set work")
 	assert.ErrorContains(t, run(append(args, "own,later"), io.Discard), `-set is "own,later"`)
 	assert.ErrorContains(t, run(append(args, "own", "-list", "later"), io.Discard), `-set is "own"`)
 }
@@ -57,5 +58,5 @@ func TestWorldsTable(t *testing.T) {
 	require.NoError(t, run([]string{"-worlds", "-seeds", "1", "-cells", "^5 % attempts 8x/1w (none|linear)", "-policies",
 		"mantri,idle-gain=2,dryad"}, &b))
 	assert.Contains(t, b.String(), "| good alone | default | with a record | mantri,idle-gain=2 | dryad |")
-	assert.Equal(t, 2, strings.Count(b.String(), "\n| 5 % attempts 8x/1w | "), "under two models")
+	assert.Equal(t, 2, strings.Count(b.String(), "\n| 5 % attempts 8x/1w | "), "the world is simulated under two models")
 }

@@ -1,10 +1,10 @@
 // Command temporal counts words in a small Temporal cluster under several straggler-mitigation policies, and prints
-// what each of them saved and cost.
+// the time and the wasted slot time under each policy.
 //
 //	go run . [flags]
 //
 // It starts a Temporal server in this process and a few worker processes, on the loopback interface, and needs nothing
-// but Go. It exits with 1 if something went wrong, an answer too, and with 2 if it was called wrongly.
+// but Go. The exit code is 1 after an error or a wrong answer, and 2 if the command line is wrong.
 package main
 
 import (
@@ -31,19 +31,19 @@ type options struct {
 
 const defaultTasks, defaultHosts = 64, 4
 
-// errUsage marks what the caller can mend.
+// errUsage marks an error of the command line.
 var errUsage = errors.New("usage")
 
 func main() {
 	cluster.RunHost(serve)
-	signal.Ignore(syscall.SIGPIPE) // a reader that goes away is an error of a write, after which all is cleared away
+	signal.Ignore(syscall.SIGPIPE) // if the reader of the output ends, a write returns an error, and the program cleans up
 	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) { // by nohup
 		signals = append(signals, syscall.SIGHUP)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), signals...)
 	defer stop()
-	context.AfterFunc(ctx, stop) // a second signal does not wait
+	context.AfterFunc(ctx, stop) // a second signal ends the program at once
 	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	if err == nil || errors.Is(err, flag.ErrHelp) {
 		return
@@ -58,10 +58,10 @@ func main() {
 
 func parse(args []string, stderr io.Writer) (o options, err error) {
 	flags := flag.NewFlagSet("temporal", flag.ContinueOnError)
-	flags.SetOutput(io.Discard) // main prints errors, once
+	flags.SetOutput(io.Discard) // main prints the error
 	o.Flags(flags)
-	flags.IntVar(&o.tasks, "tasks", defaultTasks, "maps of a job; scenario small has always 6")
-	flags.IntVar(&o.hosts, "hosts", defaultHosts, "worker processes, which together have a slot for each of so many maps")
+	flags.IntVar(&o.tasks, "tasks", defaultTasks, "`number` of maps of a job; the scenario small always has 6")
+	flags.IntVar(&o.hosts, "hosts", defaultHosts, "`number` of worker processes; together they have a slot for each map")
 	if err := flags.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			usage(flags, stderr)
@@ -75,20 +75,21 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 	case o.hosts < 2 || o.hosts > 16:
 		return o, fmt.Errorf("%w: -hosts is %d, want 2 to 16", errUsage, o.hosts)
 	case o.tasks < o.hosts || o.tasks > 256:
-		return o, fmt.Errorf("%w: -tasks is %d, want %d, the hosts, to 256", errUsage, o.tasks, o.hosts)
+		return o, fmt.Errorf("%w: -tasks is %d, want %d (the number of hosts) to 256", errUsage, o.tasks, o.hosts)
 	}
 	return o, nil
 }
 
 func usage(flags *flag.FlagSet, w io.Writer) {
 	fmt.Fprint(w, `Counts words in a small Temporal cluster under several straggler-mitigation
-policies, and prints what each of them saved and cost. Takes some four minutes.
+policies, and prints the time and the wasted slot time under each policy. This
+takes about four minutes.
 
 go run . [flags]
 `)
 	flags.SetOutput(w)
 	flags.PrintDefaults()
-	fmt.Fprintln(w, "\nscenarios, and their policies:")
+	fmt.Fprintln(w, "\nscenarios and their policies:")
 	for _, s := range scenarios(defaultTasks, defaultHosts) {
 		fmt.Fprintf(w, "  %-8s %s: %s\n", s.name, s.title, strings.Join(s.policies, " "))
 	}
@@ -127,7 +128,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (err erro
 	return err
 }
 
-// chosen are the scenarios to run, with the policies to run them under.
+// chosen returns the scenarios to run, each with its policies.
 func (o options) chosen() ([]scenario, error) {
 	chosen, err := kit.Pick(o.Scenarios, scenarios(o.tasks, o.hosts), func(s scenario) string { return s.name })
 	for i := range chosen {

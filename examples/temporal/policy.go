@@ -9,20 +9,22 @@ import (
 	"github.com/straggler-go/straggler/restart/engine/temporal/fanout"
 )
 
-// interval is how often the workflow looks at its tasks. They take seconds here; where they take minutes, so may it.
+// interval is the time between two decisions of the workflow. It is short because tasks take seconds here. For tasks of
+// minutes, a longer interval is enough.
 const interval = 500 * time.Millisecond
 
-// dolly is the policy that clones small fan-outs, and restarts nothing.
+// dolly is the name of the policy that clones small fan-outs and has no restarts.
 const dolly = "dolly"
 
-// policies have the papers' parameters, but for LATE's MinAge, which is scaled to tasks of seconds, and Dolly's budget.
+// policies have the parameters of their papers, except LATE's MinAge, which is scaled to tasks of seconds, and Dolly's
+// budget.
 var policies = []string{"none", "naive", "late,min-age=1s", "mantri", "default", dolly}
 
-// cloning tells Dolly that one host in four is slow, as is true here, and that half of the slots are to spare; the
-// paper's budget is 5 % of a cluster that many jobs share.
+// cloning tells Dolly that one host in four is slow, which is true here, and that clones may use half of the slots.
+// In the paper, many jobs share a cluster, and the budget is 5 % of its slots.
 var cloning = &fanout.Clone{Config: clone.Config{BudgetShare: 0.5}, Straggler: 0.25}
 
-// optionsOf says how a fan-out is run under a policy.
+// optionsOf returns the options of a fan-out under a policy.
 func optionsOf(policy string) (o fanout.Options, err error) {
 	if policy == dolly {
 		o.Policy, o.Clone = restart.Never{}, cloning
@@ -30,7 +32,7 @@ func optionsOf(policy string) (o fanout.Options, err error) {
 		return o, err
 	}
 	o.Interval = interval
-	o.Activity.HeartbeatTimeout = 3 * time.Second // a host that falls silent for so long is lost
+	o.Activity.HeartbeatTimeout = 3 * time.Second // a host that is silent for this time is lost
 	o.Activity.StartToCloseTimeout = 5 * time.Minute
 	return o, nil
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/schollz/progressbar/v3"
 )
 
-// progress is a bar on a terminal, and a line for each run elsewhere.
+// progress is a progress bar on a terminal. On other outputs it prints a line for each run.
 type progress struct {
 	out  io.Writer
 	bar  *progressbar.ProgressBar
@@ -30,25 +30,25 @@ func newProgress(w io.Writer, runs int) *progress {
 	return p
 }
 
-// begin says what runs now.
+// begin shows the run that starts now.
 func (p *progress) begin(what string) {
 	p.what = what
 	if p.bar != nil {
-		p.bar.Describe(what) // drawn at once
+		p.bar.Describe(what) // draws the bar at once
 	}
 }
 
-// end says that it has ended. The terminal is free for other output until the next begin.
+// end removes the bar at the end of a run. Other output may use the terminal until the next begin.
 func (p *progress) end(seconds float64) {
 	if p.bar == nil {
 		fmt.Fprintf(p.out, "%s: %.1f s\n", p.what, seconds)
 		return
 	}
-	_ = p.bar.Add(1) // a bar that cannot be drawn is no reason to stop
+	_ = p.bar.Add(1) // an error of the bar does not stop the run
 	p.clear()
 }
 
-// clear takes the bar off the terminal.
+// clear removes the bar from the terminal.
 func (p *progress) clear() {
 	if p.bar != nil {
 		_ = p.bar.Clear()

@@ -18,7 +18,7 @@ import (
 	"github.com/straggler-go/straggler/restart/engine/temporal/fanout"
 )
 
-// stage is a cluster with a text to count, on which one scenario runs.
+// stage is a cluster and a text, for the runs of one scenario.
 type stage struct {
 	scenario
 	dir     string
@@ -27,16 +27,16 @@ type stage struct {
 	want    wordcount.Counts
 }
 
-// outcome is what one run has come to.
+// outcome is the result of one run.
 type outcome struct {
 	Scenario, Policy string
 	Seconds          float64  // from the start of the workflow to its answer
-	Copies, Restarts int      // launched beside a running attempt; killed to run again
-	Clones           int      // launched with the task's first attempt
-	Lost             int      // attempts that failed, or were lost with their host or the server
-	Wasted           float64  // seconds of slots, up to the answer, on attempts whose result does not count
-	Events           int64    // in the workflow's history
-	Wrong            []string // what was counted wrong; empty if the answer is right
+	Copies, Restarts int      // copies that were started, and attempts that were killed to start anew
+	Clones           int      // attempts that were started with the first attempt of their task
+	Lost             int      // attempts that failed or were lost with their host or the server
+	Wasted           float64  // slot time of attempts that did not end their task, in seconds, until the answer
+	Events           int64    // number of events in the history of the workflow
+	Wrong            []string // errors of the answer; empty if the answer is right
 
 	attempts []wordcount.Attempt
 	won      []string
@@ -44,7 +44,7 @@ type outcome struct {
 	status   []fanout.Status
 }
 
-// serve is what each worker process does.
+// serve returns the worker of a host; it runs in the process of the host.
 func serve(c client.Client, h cluster.Host) (worker.Worker, error) {
 	log, err := wordcount.OpenLog(h.Log, h.Name)
 	if err != nil {
@@ -120,8 +120,8 @@ func (st *stage) run(ctx context.Context, policy string, n int) (*outcome, error
 	return o, st.cluster.Replay(ctx, run, registerWorkflows)
 }
 
-// disturbSoon lets happen what the scenario has in store, when half of the time of a map is over. What it returns waits
-// for that, and repairs it.
+// disturbSoon causes the trouble of the scenario after half of the time of a map. It returns a function that waits
+// for the trouble and repairs it.
 func (st *stage) disturbSoon() (repair func() error) {
 	if st.disturb == nil {
 		return func() error { return nil }
@@ -144,7 +144,7 @@ func (st *stage) disturbSoon() (repair func() error) {
 	}
 }
 
-// measure adds what the workflow tells of its decisions, and what the hosts have noted of what really ran.
+// measure adds the decisions, which the workflow returns, and the attempts that really ran, from the logs of the hosts.
 func (st *stage) measure(ctx context.Context, o *outcome, run client.WorkflowRun) error {
 	for _, name := range []string{wordcount.Maps, wordcount.Reduces} {
 		answer, err := st.cluster.Client.QueryWorkflow(ctx, run.GetID(), run.GetRunID(), fanout.Query(name))
@@ -172,7 +172,7 @@ func (st *stage) measure(ctx context.Context, o *outcome, run client.WorkflowRun
 	end := o.begun.Add(time.Duration(o.Seconds * float64(time.Second)))
 	for i := range o.attempts {
 		a := &o.attempts[i]
-		if a.End.IsZero() || a.End.After(end) { // paused with its host, or told to end only with the run
+		if a.End.IsZero() || a.End.After(end) { // the attempt was paused with its host, or was cancelled only at the end of the run
 			a.End = end
 		}
 		if !slices.Contains(o.won, a.Name) {
@@ -182,8 +182,8 @@ func (st *stage) measure(ctx context.Context, o *outcome, run client.WorkflowRun
 	return nil
 }
 
-// attempts waits until all of a run's attempts have ended, so that none of them holds a slot of the next run, and
-// returns them. Those of a killed host ended with it.
+// attempts waits until all attempts of a run have ended, so that no attempt uses a slot of the next run, and returns
+// them. The attempts of a killed host ended with the host.
 func (st *stage) attempts(run string) (all []wordcount.Attempt, err error) {
 	for patience := time.Now().Add(10 * time.Second); ; time.Sleep(50 * time.Millisecond) {
 		all = all[:0]

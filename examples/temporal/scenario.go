@@ -9,17 +9,17 @@ import (
 	"github.com/straggler-go/straggler/examples/temporal/internal/cluster"
 )
 
-// The sizes of the demo: a map takes a second or two on a good host, however fast the machine is.
+// The sizes of the demonstration. A map takes one to two seconds on a good host, on a fast or a slow machine.
 const (
-	rate      = 320 << 10 // bytes a second that a slot of a good host reads
-	slowdown  = 10        // how many times slower the slow host is
-	skewed    = 5         // how many times more data a large chunk has
-	largeOf   = 8         // of so many chunks one is large
-	chunkSize = 448 << 10 // bytes
-	smallSize = 320 << 10 // bytes of a chunk in a scenario with large ones
+	rate      = 320 << 10 // bytes per second that a slot of a good host reads
+	slowdown  = 10        // the slow host is slower by this factor
+	skewed    = 5         // x the data of a normal chunk, in a large chunk
+	largeOf   = 8         // one chunk of this number is large
+	chunkSize = 448 << 10 // bytes of a chunk
+	smallSize = 320 << 10 // bytes of a normal chunk in a scenario with large chunks
 )
 
-// scenario is what happens to a job.
+// scenario describes the job and the trouble that happens to it.
 type scenario struct {
 	name, title string
 	policies    []string
@@ -28,7 +28,7 @@ type scenario struct {
 	hosts       int
 	slots       int  // of each host
 	slow        bool // the last host is
-	silent      bool // no task says how far it is
+	silent      bool // no task reports progress
 	sizes       []int
 	disturb     func(*cluster.Cluster) (undo func() error, err error)
 }
@@ -41,9 +41,9 @@ func scenarios(tasks, hosts int) []scenario {
 		{name: kit.Skew, title: fmt.Sprintf("one chunk of %d has %d times the data, no host is slow", largeOf, skewed),
 			sizes: skewedSizes(tasks)},
 		{name: "small", title: "a small job, and " + slow, slow: true, tasks: 6, reduces: 4},
-		{name: "silent", title: slow + ", and no task says how far it is", slow: true, silent: true, policies: policies[:5]},
+		{name: "silent", title: slow + ", and no task reports progress", slow: true, silent: true, policies: policies[:5]},
 		{name: kit.Death, title: "a host is killed while it runs its tasks", disturb: kill, policies: policies[3:5]},
-		{name: "pause", title: "a host falls silent while it runs its tasks, and never ends", disturb: pause,
+		{name: "pause", title: "a host becomes silent while it runs its tasks, and never ends", disturb: pause,
 			policies: policies[3:5]},
 		{name: kit.Server, title: "the Temporal server is stopped and started again while tasks run", disturb: restartServer,
 			policies: policies[3:5]},
@@ -72,7 +72,7 @@ func skewedSizes(tasks int) []int {
 	return sizes
 }
 
-// victim is the host that is lost; none of the scenarios has a slow one besides.
+// victim is the host that is lost. No scenario has both a lost host and a slow host.
 func victim(c *cluster.Cluster) *cluster.Process { return c.Hosts[len(c.Hosts)-1] }
 
 func kill(c *cluster.Cluster) (func() error, error) {

@@ -2,7 +2,7 @@ package main
 
 import "github.com/straggler-go/straggler/examples/kit"
 
-// comparison is what the tables show.
+// comparison describes the columns of the tables.
 var comparison = kit.Comparison[*outcome]{
 	Seconds: func(o *outcome) float64 { return o.Seconds },
 	Right:   func(o *outcome) bool { return len(o.Wrong) == 0 },
@@ -16,12 +16,14 @@ var comparison = kit.Comparison[*outcome]{
 	},
 }
 
-// heads explains the tables.
+// heads explains the columns of the tables.
 const heads = `
-time      from the start of the workflow to its answer; of none, of naive: relative to that policy
-copies    launched beside a running attempt; a restart kills that first, a clone is launched together with it
+time      from the start of the workflow to its answer; of none, of naive: divided by the time of that policy
+copies    attempts that were started beside a running attempt of the same task
+restarts  attempts that were killed so that their task starts anew
+clones    attempts that were started together with the first attempt of their task
 lost      attempts that failed, or were lost with their host or the server
-wasted    time of slots, up to the answer, on attempts whose result did not count
-events    in the workflow's history, which a replay went through again in every run without a difference
-correct   in how many runs every word was counted as a direct count does
+wasted    slot time of attempts that did not end their task, until the answer
+events    number of events in the history of the workflow; in every run, a replay of the history gave the same result
+correct   number of runs in which every word count was right
 `

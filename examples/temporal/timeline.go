@@ -11,17 +11,17 @@ import (
 	"github.com/straggler-go/straggler/examples/temporal/wordcount"
 )
 
-// columns is how wide a timeline is, without the names of its rows.
+// columns is the width of a timeline in characters, without the names of its rows.
 const columns = 100
 
-// row is one slot of a host, and what it ran.
+// row is one slot of a host, with the attempts that it ran.
 type row struct {
 	host     string
 	attempts []wordcount.Attempt
-	odd      int // attempts that lost, or were not the first of their task
+	odd      int // number of attempts that lost, or that were not the first attempt of their task
 }
 
-// timeline draws what each slot ran: at most rows slots of each host, those with the most to see.
+// timeline draws the attempts of each slot. It draws at most rows slots of each host: the slots with most odd attempts.
 func (o *outcome) timeline(w io.Writer, rows int) {
 	scale := o.Seconds / columns
 	fmt.Fprintf(w, "\n%s, %s: %.1f s, one column is %.2f s\n", o.Scenario, o.Policy, o.Seconds, scale)
@@ -83,7 +83,7 @@ func (o *outcome) column(t time.Time, scale float64) int {
 	return min(max(0, int(t.Sub(o.begun).Seconds()/scale)), columns)
 }
 
-// rows deals the attempts of each host out to slots: each to the first that is free.
+// rows assigns the attempts of each host to slots, each attempt to the first free slot.
 func (o *outcome) rows() (slots []row) {
 	attempts := slices.Clone(o.attempts)
 	slices.SortStableFunc(attempts, func(a, b wordcount.Attempt) int {
@@ -105,13 +105,14 @@ func (o *outcome) rows() (slots []row) {
 	return slots
 }
 
-// first reports whether an attempt is the first of its task: its name is that of the task, a dot, a number from 1.
+// first reports whether an attempt is the first of its task. The name of an attempt is the task, a dot and a number
+// from 1.
 func first(a wordcount.Attempt) bool {
 	_, number, _ := strings.Cut(a.Name, ".")
 	return strings.HasPrefix(number, "0-")
 }
 
-// decisions prints what was decided in the run, and why.
+// decisions prints each decision of the run with its reason.
 func (o *outcome) decisions(w io.Writer) {
 	for _, s := range o.status {
 		for _, e := range s.Events {

@@ -1,6 +1,6 @@
-// Package own is a job queue of one's own, on Redis and nothing else, that does something about slow tasks: all that
-// its author writes for that, worker, scheduler and state, is this file. Who has asynq takes restart/engine/asynq
-// instead.
+// Package own is an example of a job queue that its author writes on Redis alone, and that copies and restarts slow
+// tasks. This file has all of it: the worker, the scheduler and the saved state. A program with asynq uses
+// restart/engine/asynq instead.
 package own
 
 import (
@@ -16,25 +16,25 @@ import (
 	"github.com/straggler-go/straggler/restart/engine"
 )
 
-// Queue holds one batch of tasks, in keys that begin with its name.
+// Queue is one batch of tasks. Its keys in Redis begin with its name.
 type Queue struct {
 	Redis *redis.Client
 	Name  string
 }
 
-// Handler works on a task. It may run twice at once, and on two hosts.
+// Handler runs an attempt of a task. Two attempts of a task may run at the same time, on two hosts.
 type Handler func(ctx context.Context, task int, progress func(share float64)) (result string, err error)
 
-// tell has the scheduler hear of an attempt.
+// tell sends the state of an attempt to the scheduler.
 func (q Queue) tell(a engine.Attempt) error {
 	text, _ := json.Marshal(a)
 	event := redis.XAddArgs{Stream: q.Name + ":events", Values: []any{"attempt", text}}
 	return q.Redis.XAdd(context.Background(), &event).Err()
 }
 
-// Work takes what is submitted to a host, as many at once as it has slots, until ctx ends.
+// Work runs the attempts that are submitted to a host until ctx ends, at most as many at once as the host has slots.
 func (q Queue) Work(ctx context.Context, host engine.Machine, h Handler) {
-	var running sync.Map // by attempt, the function that cancels it
+	var running sync.Map // for the ID of each attempt, the function that cancels it
 	cancelled := q.Redis.Subscribe(ctx, q.Name+":cancel")
 	defer cancelled.Close()
 	go func() {
@@ -64,7 +64,7 @@ func (q Queue) Work(ctx context.Context, host engine.Machine, h Handler) {
 	slots.Wait()
 }
 
-// attempt runs an attempt, once in its life.
+// attempt runs an attempt, unless it has begun before.
 func (q Queue) attempt(ctx context.Context, a engine.Attempt, h Handler) {
 	if first, err := q.Redis.HSetNX(ctx, q.Name+":begun", a.ID, a.Machine).Result(); err != nil || !first {
 		return
@@ -85,8 +85,8 @@ func (q Queue) attempt(ctx context.Context, a engine.Attempt, h Handler) {
 	_ = q.tell(a)
 }
 
-// Run has the tasks of the configuration run on hosts, and returns their results. After an error, or a crash, call it
-// again: it goes on.
+// Run runs the tasks of the configuration on the hosts, and returns their results. After an error or a crash, call Run
+// again: it goes on from the saved state.
 func (q Queue) Run(ctx context.Context, c engine.Config, list []engine.Machine) (results map[string]string, err error) {
 	if c.Machines, err = engine.NewMachines(engine.MachinesConfig{Machines: list}); err != nil {
 		return nil, err
@@ -111,7 +111,7 @@ func (q Queue) Run(ctx context.Context, c engine.Config, list []engine.Machine) 
 			if err := q.carryOut(ctx, a); err != nil {
 				return nil, err
 			}
-			phase.Published(a.ID) // it changes nothing, unless the action was to publish
+			phase.Published(a.ID) // this changes nothing if the action was not to publish
 		}
 		p, _ := phase.MarshalBinary()
 		h, _ := c.Machines.MarshalBinary()
@@ -123,7 +123,7 @@ func (q Queue) Run(ctx context.Context, c engine.Config, list []engine.Machine) 
 	return q.Redis.HGetAll(ctx, q.Name+":results").Result()
 }
 
-// read waits for events behind the last one, for an interval at most.
+// read waits for events after the event last, for at most an interval.
 func (q Queue) read(ctx context.Context, last string, interval time.Duration) ([]engine.Attempt, string, error) {
 	streams := []string{q.Name + ":events", last}
 	got, err := q.Redis.XRead(ctx, &redis.XReadArgs{Streams: streams, Block: interval}).Result()
@@ -143,7 +143,7 @@ func (q Queue) read(ctx context.Context, last string, interval time.Duration) ([
 	return events, last, err
 }
 
-// carryOut does what the phase wants. What was done before changes nothing.
+// carryOut carries out an action. An action that was carried out before changes nothing.
 func (q Queue) carryOut(ctx context.Context, a engine.Action) error {
 	switch a.Op {
 	case engine.Submit:
@@ -153,7 +153,7 @@ func (q Queue) carryOut(ctx context.Context, a engine.Action) error {
 		if first, err := q.Redis.HSetNX(ctx, q.Name+":begun", a.ID, "").Result(); err != nil || !first {
 			return errors.Join(err, q.Redis.Publish(ctx, q.Name+":cancel", a.ID).Err())
 		}
-		return q.tell(engine.Attempt{ID: a.ID, Task: a.Task, State: engine.Cancelled}) // it never begins
+		return q.tell(engine.Attempt{ID: a.ID, Task: a.Task, State: engine.Cancelled}) // the attempt has not begun, and now never begins
 	default: // Publish
 		result, err := q.Redis.HGet(ctx, q.Name+":outputs", a.ID).Result()
 		if err != nil {

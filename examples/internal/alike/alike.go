@@ -1,22 +1,23 @@
-// Package alike holds the one rule by which tasks are taken for alike. What a copy of a task would have taken is drawn
-// from other tasks, and so a saving can be claimed only where one task says how long another would have taken.
+// Package alike has the rule that decides whether tasks are alike: whether they do the same work on different data.
+// The time of a copy that never ran is drawn from other tasks. So a saving can be claimed only if tasks are alike.
 package alike
 
 import "fmt"
 
-// Kin is what a log promises of how alike the tasks of a phase are.
+// Kin is the promise of a log about the tasks of a phase: whether they are alike.
 type Kin uint8
 
-// The kinds of kinship. The zero value promises most: it is what a phase is to an engine.
+// The promises. The zero value is Alike, because a phase of an engine has tasks that are alike.
 const (
-	Alike  Kin = iota // the same work on different data: maps of a stage, instances of a task, indices of an array
-	Named             // a name is the same work in every run, other names are not: tests of a report, nodes of a workflow
-	Rerun             // so it is, and a name that stands in a phase several times ran several times: go test -count
-	Unlike            // nothing is promised: spans of a timeline, calls of a function, actions of a build
+	Alike  Kin = iota // the tasks do the same work on different data: maps of a stage, indices of an array
+	Named             // tasks of one name do the same work in every run, and other tasks do not: tests of a report, nodes of a workflow
+	Rerun             // as Named, and a name that a phase has several times is several runs of the same work: go test -count
+	Unlike            // no promise: spans of a timeline, calls of a function, actions of a build
 )
 
 var kinNames = [...]string{"alike", "named", "rerun", "unlike"}
 
+// String returns the name of the promise, such as "named".
 func (k Kin) String() string {
 	if int(k) < len(kinNames) {
 		return kinNames[k]
@@ -24,10 +25,10 @@ func (k Kin) String() string {
 	return fmt.Sprintf("Kin(%d)", k)
 }
 
-// MarshalText writes the kinship as String does.
+// MarshalText returns the text of String. It never fails.
 func (k Kin) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
-// Parse reads a kinship.
+// Parse returns the promise with a name, as String writes it. ok is false for an unknown name.
 func Parse(text []byte) (k Kin, ok bool) {
 	for i, name := range kinNames {
 		if name == string(text) {
@@ -37,23 +38,26 @@ func Parse(text []byte) (k Kin, ok bool) {
 	return 0, false
 }
 
-// Task is what is known of a task of a phase.
+// Task has the two times of a task by which Judge compares.
 type Task struct {
+	// Seconds is the time of the task.
 	Seconds  float64
-	Explains float64 // the seconds that its work explains; 0 if its work is not known
+	Explains float64 // the time that the work of the task explains, in seconds; 0 if the work is not known
 }
 
-// What it takes to be alike without a promise.
+// The requirements for tasks to be alike if the log makes no promise.
 const (
-	// LeastRuns is how often the same work must have run for its runs to be a phase of their own, and of how many tasks
-	// a phase must be whose work explains their times.
+	// LeastRuns is the least number of runs of the same work that become a phase. It is also the least number of
+	// tasks of a phase whose work explains their times.
 	LeastRuns = 10
-	// near and mostOf: the work explains a time that is at most so many times off, for so many of the tasks.
+	// near and mostOf are the required accuracy: for at least the share mostOf of the tasks, the real time and the
+	// time that the work explains differ by at most the factor near.
 	near, mostOf = 1.5, 0.75
 )
 
-// Judge says whether the tasks of a phase may be taken for alike: because the log promises it, or because the work of
-// each is known, and explains how long most of them take. Runs of the same work are promised to be alike.
+// Judge reports whether the tasks of a phase are alike. They are if the log promises it. They also are if the work of
+// each task is known, and explains the times of at least three quarters of at least ten tasks, within a factor of
+// 1.5. The runs of the same work are always alike.
 func Judge(kin Kin, tasks []Task) bool {
 	if kin == Alike {
 		return true
@@ -70,7 +74,7 @@ func Judge(kin Kin, tasks []Task) bool {
 	return len(tasks) >= LeastRuns && float64(explained) >= mostOf*float64(len(tasks))
 }
 
-// Why is the sentence that says why no saving is claimed.
-const Why = "A copy's time is drawn from other tasks, and here nothing says that one task takes as long as another: the log " +
-	"does not promise it, the tasks' work is not known or does not explain their times, and none ran often enough " +
-	"to be compared with its own other runs (10 times, in one log or in several given together)."
+// Why is the text that explains to a user why no saving is claimed.
+const Why = "The time of a copy is drawn from other tasks. Here nothing shows that one task takes as long as another: the log " +
+	"does not promise it; the work of the tasks is not known, or does not explain their times; and no task ran often enough " +
+	"to be compared with its own other runs (10 times, in one log or in several logs given together)."

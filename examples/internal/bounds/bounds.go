@@ -1,7 +1,7 @@
-// Package bounds has what no scheduler can do and a comparison wants to know: how short phases would be if nothing
-// straggled, if a reduce phase knew all bandwidths to come, or if the outputs that will be lost had been copied. They
-// are the ideal schemes of Mantri's evaluation [Mantri §6.1]. They know the future, and so they are no part of the
-// library.
+// Package bounds computes lower bounds for the time of a phase, to compare policies with. The bounds are the ideal
+// schemes of Mantri's evaluation [Mantri §6.1]: no task straggles, a reduce phase knows all future bandwidths, or the
+// outputs that will be lost have been copied. The bounds know the future, so no scheduler can reach them in general,
+// and they are not a part of the library.
 package bounds
 
 import (
@@ -10,21 +10,22 @@ import (
 	"time"
 )
 
-// NoSkew is how long a phase takes on so many slots if each task takes the mean time [Mantri §6.1]: the tasks' number
-// by that of the slots, rounded up, times the mean. 0 if there is no task or no slot. Times below 0 count as 0.
+// NoSkew returns the time of a phase on a number of slots if each task takes the mean time [Mantri §6.1]. It is the
+// number of tasks divided by the number of slots, rounded up, times the mean. It is 0 if there is no task or no slot.
+// Times below 0 are used as 0.
 func NoSkew(times []time.Duration, slots int) time.Duration {
 	return even(len(times), slots, mean(times))
 }
 
-// ChopTail is NoSkew+ChopTail: the worst quarter of the times is taken out, rounded down, and every task takes the
-// mean of the rest [Mantri §6.1]. The number of tasks stays what it is.
+// ChopTail returns the time of a phase in the scheme NoSkew+ChopTail [Mantri §6.1]: every task takes the mean of the
+// times without the slowest quarter. The number of removed times is rounded down. The number of tasks stays the same.
 func ChopTail(times []time.Duration, slots int) time.Duration {
 	sorted := slices.Sorted(slices.Values(times))
 	return even(len(times), slots, mean(sorted[:len(sorted)-len(sorted)/4]))
 }
 
-// WorkConserving is the longest that a phase can take if no slot is free while a task waits: what all tasks take by the
-// number of slots, and the longest task [Mantri §3.1].
+// WorkConserving returns an upper bound for the time of a phase in which no slot is free while a task waits [Mantri
+// §3.1]: the sum of the times divided by the number of slots, plus the time of the longest task.
 func WorkConserving(times []time.Duration, slots int) time.Duration {
 	if len(times) == 0 || slots <= 0 {
 		return 0
@@ -32,9 +33,9 @@ func WorkConserving(times []time.Duration, slots int) time.Duration {
 	return seconds(mean(times)*float64(len(times))/float64(slots) + max(0, slices.Max(times).Seconds()))
 }
 
-// WithoutRecompute is IdealRecompute: each task's time without what it waited for lost input to be made again, as if
-// just the outputs that were to be lost had been copied [Mantri §6.1, §6.5]. Waits longer than the task, or below 0,
-// count as the nearest that makes sense. waited may be shorter than times; what it lacks is 0.
+// WithoutRecompute returns the times of the tasks without their waits for lost input, in the scheme IdealRecompute:
+// exactly the outputs that would be lost have been copied [Mantri §6.1, §6.5]. A wait below 0 is used as 0, and a
+// wait longer than its task as the time of the task. If waited is shorter than times, the missing waits are 0.
 func WithoutRecompute(times, waited []time.Duration) []time.Duration {
 	out := slices.Clone(times)
 	for i := range min(len(out), len(waited)) {
@@ -43,8 +44,8 @@ func WithoutRecompute(times, waited []time.Duration) []time.Duration {
 	return out
 }
 
-// Reduction is (current - modified)/current [Mantri §6.1, equation 4]: the share by which something fell, negative if
-// it rose; 0 if current is not positive.
+// Reduction returns (current - modified)/current [Mantri §6.1, equation 4]: the share by which a time fell. It is
+// negative if the time rose, and 0 if current is not positive.
 func Reduction(current, modified time.Duration) float64 {
 	if current <= 0 {
 		return 0

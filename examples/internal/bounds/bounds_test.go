@@ -121,7 +121,7 @@ func TestMantri64IdealReduce(t *testing.T) {
 	assert.Greater(t, better, 20)
 }
 
-// carriedAll steps through time until every link has carried what it must.
+// carriedAll steps through time until every link has carried its bytes.
 func carriedAll(p placement.Problem, rack []int, changes []bounds.Bandwidths) float64 {
 	const step = 1. / 32
 	longest := 0.0

@@ -8,21 +8,22 @@ import (
 	"github.com/straggler-go/straggler/placement"
 )
 
-// Bandwidths is what the links of the racks can carry, from one instant on.
+// Bandwidths are the bandwidths of the links of all racks, from an instant on.
 type Bandwidths struct {
-	// From is in seconds since the phase begins.
+	// From is the instant, in seconds since the phase began.
 	From float64
-	// Up and Down are in bytes per second, by rack.
+	// Up and Down are the bandwidths of the uplink and downlink of each rack, in bytes per second.
 	Up, Down []float64
 }
 
-// IdealReduce places a reduce phase with perfect knowledge of the bandwidths to come [Mantri §6.4]: the assignment,
-// and the seconds that its longest transfer truly takes as the bandwidths change. The last ones last for ever. The
-// problem's own bandwidths are not read.
+// IdealReduce places a reduce phase with knowledge of all future bandwidths [Mantri §6.4]. It returns the assignment,
+// and the seconds that its longest transfer takes while the bandwidths change. The last bandwidths stay for ever. The
+// bandwidths in the problem are not used.
 //
-// An assignment wants bandwidths that stay, so it is made for the mean ones over a guess of the phase's length, which
-// is then corrected by what the assignment truly takes; the best of the assignments seen is the answer. It is never
-// worse than the best for the first, or the last, bandwidths alone. It is no proven optimum.
+// An assignment is computed for constant bandwidths. So IdealReduce guesses the length of the phase, uses the mean
+// bandwidths over this length, and corrects the guess by the time that the assignment takes. The result is the best
+// of all computed assignments. It is never worse than the best assignment for the first bandwidths alone, or for the
+// last. It is not a proven optimum.
 func IdealReduce(p placement.Problem, changes []Bandwidths, effort placement.Effort) (placement.Assignment, float64, error) {
 	if err := checkChanges(changes, p); err != nil {
 		return placement.Assignment{}, 0, err
@@ -79,7 +80,7 @@ func checkChanges(changes []Bandwidths, p placement.Problem) error {
 	return nil
 }
 
-// meanOver is the mean bandwidth of each link over the first seconds.
+// meanOver returns the mean bandwidth of each link over the first seconds.
 func meanOver(changes []Bandwidths, seconds float64) (up, down []float64) {
 	up, down = make([]float64, len(changes[0].Up)), make([]float64, len(changes[0].Up))
 	for j := range up {
@@ -92,7 +93,7 @@ func meanOver(changes []Bandwidths, seconds float64) (up, down []float64) {
 	return up, down
 }
 
-// carried is the bytes that a link carries in the first seconds.
+// carried returns the number of bytes that a link carries in the first seconds.
 func carried(changes []Bandwidths, seconds float64, of func(*Bandwidths) float64) float64 {
 	bytes := 0.0
 	for i := range changes {
@@ -107,7 +108,7 @@ func carried(changes []Bandwidths, seconds float64, of func(*Bandwidths) float64
 	return bytes
 }
 
-// transfer is the seconds that the longest transfer takes, as the bandwidths change.
+// transfer returns the seconds that the longest transfer takes while the bandwidths change.
 func transfer(p placement.Problem, rack []int, changes []Bandwidths) float64 {
 	longest := 0.0
 	for j := range changes[0].Up {
@@ -128,7 +129,7 @@ func transfer(p placement.Problem, rack []int, changes []Bandwidths) float64 {
 	return longest
 }
 
-// takes is the seconds until a link has carried the bytes.
+// takes returns the seconds until a link has carried the bytes.
 func takes(changes []Bandwidths, bytes float64, of func(*Bandwidths) float64) float64 {
 	if bytes <= 0 {
 		return 0

@@ -1,14 +1,14 @@
-// Package byhand is a host that keeps the facts of a phase itself, and asks [restart.Decide] about a task at each
-// report. It does not use package tracker. It keeps the attempts, how far they are, how long they took, a
-// [restart.Trials], and a [restart.Trial] of each task. Beside the tracker it plays by survey -worlds -list reference
-// (or own) -seeds 30 -policies default,by-hand.
+// Package byhand is a host that keeps the facts of a phase itself and calls [restart.Decide] at each report. It is an
+// example of a host without package tracker. It keeps the attempts with their progress and times, a [restart.Trials],
+// and a [restart.Trial] for each task. The command survey -worlds -list reference (or own) -seeds 30 -policies
+// default,by-hand compares it with the tracker.
 //
-// The remaining time of an attempt that reports is what its speed lets it take, give or take a third. The remaining
-// time of a silent attempt is what is left of the attempts that have run for longer. So the host believes what attempts
-// report: where progress stalls for a while it makes copies in vain, and the tracker does not.
+// The remaining time of an attempt that reports comes from its speed, with a spread of a third. The remaining time of
+// a silent attempt comes from the attempts that have run for longer. So the host believes all reports: if progress
+// stalls for a while, the host makes copies in vain, and the tracker does not.
 //
-// The host leaves unknown what is hard to keep by hand: sizes of tasks, slow machines and ways to data (the
-// locations), and for how long the phase was idle.
+// Some facts are hard to keep by hand, so the host leaves them unknown: the sizes of tasks, slow machines, the
+// distance to data (the locations), and how long the phase was idle.
 package byhand
 
 import (
@@ -23,23 +23,25 @@ import (
 	"github.com/straggler-go/straggler/restart"
 )
 
-// Host is the host of one phase. Of the Phase keep Waiting and FreeSlots as they are. Times are since the phase began.
+// Host is the host of one phase. The program must keep Phase.Waiting and Phase.FreeSlots up to date. All times are
+// measured from the beginning of the phase.
 type Host struct {
 	restart.Phase
-	Model    estimate.Linear // of progress; a Grace of two intervals and a Window of six suit many tasks
-	Lag      time.Duration   // from a launch until the attempt runs
+	Model    estimate.Linear // model of progress; a Grace of two intervals and a Window of six suit many tasks
+	Lag      time.Duration   // time from the decision to start an attempt to its start
 	Tasks    []Task
 	attempts []*Attempt
 	took     survival.Curve
 }
 
-// Task is what is kept of a task: the counts that [restart.Decide] reads, and when its latest copy began.
+// Task has the facts about a task that [restart.Decide] reads, and the beginning of its latest copy.
 type Task struct {
 	restart.Task
 	copied time.Duration
 }
 
-// Attempt is an attempt. Ended is in the future while it runs. Copy says that it began beside another.
+// Attempt is an attempt. While it runs, Ended is in the future. Copy is true if the attempt began beside another
+// attempt.
 type Attempt struct {
 	Task, Number, Machine int
 	Begun, Ended          time.Duration
@@ -49,7 +51,8 @@ type Attempt struct {
 
 const forever = time.Duration(math.MaxInt64)
 
-// Decide says what to do about a task that runs, on what facts, and about which attempts.
+// Decide returns the decision about a running task, the facts on which it rests, and the attempts in the order of
+// these facts.
 func (h *Host) Decide(now time.Duration, i int) (d restart.Decision, t restart.Task, of []*Attempt) {
 	h.took.Reset()
 	t = h.Tasks[i].Task
@@ -79,7 +82,7 @@ func (h *Host) Decide(now time.Duration, i int) (d restart.Decision, t restart.T
 	return restart.Decide(t, h.Phase), t, of
 }
 
-// Start notes that an attempt begins.
+// Start records the beginning of an attempt.
 func (h *Host) Start(now time.Duration, i, machine int) *Attempt {
 	t, a := &h.Tasks[i], &Attempt{Task: i, Machine: machine, Begun: now, Ended: forever}
 	if _, facts, runs := h.Decide(now, i); len(runs) > 0 {
@@ -91,20 +94,20 @@ func (h *Host) Start(now time.Duration, i, machine int) *Attempt {
 	return a
 }
 
-// Report notes which share of its work an attempt has done.
+// Report records the share of its work that an attempt has done, from 0 to 1.
 func (h *Host) Report(now time.Duration, a *Attempt, done float64) {
 	h.Model.Report(&a.progress, now-a.Begun, done)
 }
 
-// Finish notes that an attempt has ended its task. Then kill the others.
+// Finish records that an attempt has ended its task. The caller then kills the other attempts of the task.
 func (h *Host) Finish(now time.Duration, a *Attempt) {
 	h.Report(now, a, 1)
 	h.Trials.Finish(&h.Tasks[a.Task].Trial, now-a.Begun, !a.Copy)
 	a.Ended = now
 }
 
-// End notes that an attempt has ended without success. The action says what the host did: Kill for one of several attempts,
-// Restart, or Keep if the attempt has failed.
+// End records that an attempt has ended without success. The action is Kill if the host killed one of several
+// attempts, Restart if it killed the attempt to start the task anew, and Keep if the attempt failed.
 func (h *Host) End(now time.Duration, a *Attempt, action restart.Action) {
 	t := &h.Tasks[a.Task]
 	_, facts, of := h.Decide(now, a.Task)

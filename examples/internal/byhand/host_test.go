@@ -89,7 +89,7 @@ func TestTrials(t *testing.T) {
 	}
 }
 
-// The host is 79 lines of code, without the package's clause and what it imports.
+// The host has 79 lines of code, without the package clause and the imports.
 func TestLines(t *testing.T) {
 	f, err := os.Open("host.go")
 	require.NoError(t, err)

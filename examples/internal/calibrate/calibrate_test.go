@@ -32,7 +32,8 @@ func report(
 	w.Reported(tracker.Answer{Task: task}, []sim.Running{{Age: age, Left: truth, Succeeds: succeeds}}, 0)
 }
 
-// Truths that are drawn from what was predicted fall into each tenth of it alike; those that take twice as long do not.
+// If the true times are drawn from the predicted distribution, each tenth of it has the same number of them. If the
+// true times are twice as long, it does not.
 func TestDecilesOfTrueDraws(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	const n = 20_000
@@ -153,8 +154,8 @@ func TestWatchChangesNothing(t *testing.T) {
 	}
 }
 
-// A phase of which all is known: one task of 100 s among those of 10 s, of which a new copy takes 10 s, and linear
-// progress.
+// In this phase the truth is known: one task of 100 s among tasks of 10 s, a new attempt of it takes 10 s, and
+// progress is linear.
 func TestKnownWorld(t *testing.T) {
 	always := func(*rand.Rand, int, int, bool) time.Duration { return 10 * time.Second }
 	p := &sim.Phase{Interval: time.Second, Machines: 4, Draw: always}
@@ -178,7 +179,7 @@ func TestKnownWorld(t *testing.T) {
 	assert.InEpsilon(t, b.Saved, b.Expected, 0.05, "what is expected of progress that has shown no errors comes true")
 }
 
-// What is said before three tasks have ended is told apart: it is meant to be less than what is predicted.
+// Predictions before three tasks have ended are counted apart, because they are shorter on purpose.
 func TestFirstEnds(t *testing.T) {
 	w := calibrate.NewWatch(says{})
 	w.Begins(nil)

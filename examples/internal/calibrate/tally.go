@@ -7,22 +7,23 @@ import (
 	"github.com/straggler-go/straggler/examples/internal/sim"
 )
 
-// Deciles is into how many equal parts a distribution is divided.
+// Deciles is the number of equal parts into which a predicted distribution is divided.
 const Deciles = 10
 
-// The bases of a remaining time, as indexes.
+// The bases of a remaining time (t_rem), as indexes.
 const (
-	FirstEnds = iota // progress, while fewer than three tasks of the phase have ended
-	Early            // then, while fewer than one in twenty have
-	Progress         // and later
+	FirstEnds = iota // by progress, while fewer than three tasks of the phase have ended
+	Early            // by progress, while three or more, but fewer than one in twenty, have ended
+	Progress         // by progress, later
 	Age
 	bases
 )
 
-// early reports whether few of the phase's tasks have ended: those that have may well be the quickest.
+// early reports whether fewer than one in twenty tasks of the phase have ended. The tasks that have ended then may be
+// the fastest.
 func early(p restart.Phase) bool { return 20*p.Finished < p.Tasks }
 
-// Bases names the bases.
+// Bases has the names of the bases.
 var Bases = [...]string{
 	FirstEnds: "progress, < 3 ends", Early: "progress, < 5 % ended", Progress: "progress", Age: "age",
 }
@@ -39,33 +40,33 @@ func basisOf(basis restart.Basis, p restart.Phase) int {
 	return Progress
 }
 
-// kind is why a copy is launched.
+// kind is a kind of launch: a new attempt after a restart, or a copy.
 type kind int
 
 // The kinds of launches, as indexes.
 const (
-	restartedEarly kind = iota // in the place of one that was killed, while fewer than one in twenty tasks have ended
-	restarted                  // and later
-	beside                     // beside another while tasks wait, to use less in all
-	idle                       // beside another, on a slot that would be idle
+	restartedEarly kind = iota // after a restart, while fewer than one in twenty tasks have ended
+	restarted                  // after a restart, later
+	beside                     // a copy while tasks wait, to use less slot time
+	idle                       // a copy on a slot that would be idle
 	kinds
 )
 
-// Kinds names the kinds of launches.
+// Kinds has the names of the kinds of launches.
 var Kinds = [...]string{"restart, < 5 % ended", "restart", "copy to save", "copy when idle"}
 
-// Tally is what was seen of one or several replays.
+// Tally compares predictions with the truth, over one or several replays.
 type Tally struct {
-	// Left is about t_rem, by its basis.
+	// Left compares the predictions of the remaining time (t_rem), by their basis.
 	Left [bases]Reliability
-	// Bets are about what was launched, by [Kinds].
+	// Bets compares the predictions for launches, by [Kinds].
 	Bets [kinds]Bets
-	// Failing counts what is left out because the copy was to fail, as it did in the log; Unmatched the actions whose
-	// facts were not seen.
+	// Failing is the number of reports that are left out because the attempt will fail, as it did in the log.
+	// Unmatched is the number of actions that are left out because their facts were not recorded.
 	Failing, Unmatched int
 }
 
-// Add adds what another replay has shown.
+// Add adds the counts of another replay.
 func (t *Tally) Add(u Tally) {
 	for i := range t.Left {
 		t.Left[i].All.add(u.Left[i].All)
@@ -78,21 +79,23 @@ func (t *Tally) Add(u Tally) {
 	t.Unmatched += u.Unmatched
 }
 
-// Reliability is about one basis of t_rem: of all reports after which there was a distribution, and of the first such
-// report of each task.
+// Reliability compares the predictions of t_rem with one basis. All has all reports with a prediction, and First the
+// first such report of each task.
 type Reliability struct{ All, First Ranks }
 
-// Ranks says where in what was predicted the truth was.
+// Ranks counts where the true remaining times were in their predicted distributions.
 type Ranks struct {
 	N int
-	// Decile counts the truths in each tenth of their prediction. Each should hold a tenth of them.
+	// Decile counts the true times in each tenth of their predicted distribution. With right predictions, each tenth
+	// has a tenth of them.
 	Decile [Deciles]float64
-	// Predicted is the sum of the expected remaining times, and True that of the true ones, in seconds.
+	// Predicted is the sum of the predicted mean remaining times, and True the sum of the true remaining times, in
+	// seconds.
 	Predicted, True float64
 }
 
-// sameTime is by which part of a copy's whole time a prediction may be off, and still be of that time: reports come at
-// whole intervals, and trails are kept to within 1 in 4,000.
+// sameTime is a tolerance, as a share of the whole time of an attempt: a prediction within it is exact. Reports come
+// at whole intervals, and the tracker rounds progress to 1 in 4,000.
 const sameTime = 0.005
 
 func (r *Reliability) look(left estimate.Distribution, c sim.Running, first bool) {
@@ -105,8 +108,9 @@ func (r *Reliability) look(left estimate.Distribution, c sim.Running, first bool
 	}
 }
 
-// rank is of one truth between two ranks of its prediction: it counts in each decile by the part between them that is
-// in it. So does a truth that a distribution holds for the only possible one, in all of them alike.
+// rank returns the counts for one true time that lies between two ranks of its prediction. The time is divided over
+// the deciles between these ranks, in proportion. If the prediction has only one possible time, and it is right, the
+// ranks are 0 and 1, so all deciles get the same part.
 func rank(low, high, predicted, truth float64) Ranks {
 	r := Ranks{N: 1, Predicted: predicted, True: truth}
 	low = min(max(low, 0), 1)
@@ -131,8 +135,9 @@ func (r *Ranks) add(s Ranks) {
 	r.True += s.True
 }
 
-// Off returns by how much, as a share of all, the truths below some decile of their prediction are more than they
-// should be (positive: tasks end sooner than predicted) or fewer, where that is most; 0 of nothing.
+// Off returns the largest error of the predictions, as a share of all cases. For each tenth of the distribution, it
+// compares the number of true times below its end with the right number. A positive error means that tasks end sooner
+// than predicted. It is 0 for no cases.
 func (r *Ranks) Off() (worst float64) {
 	if r.N == 0 {
 		return 0
@@ -147,22 +152,24 @@ func (r *Ranks) Off() (worst float64) {
 	return worst
 }
 
-// Bets are launches of one kind.
+// Bets compares the predictions for launches of one kind with the truth.
 type Bets struct {
 	N int
-	// Win is the sum of the probabilities that the new copy takes less than what the other still needs, Won how many did.
-	// Value is the sum of the probabilities at which the rule looked, Met in how many cases it was so.
+	// Win is the sum of the predicted probabilities that the new attempt takes less than the old attempt still needs,
+	// and Won is the number of launches in which it did. Value is the sum of the probabilities that the rule
+	// compared, and Met is the number of cases in which the event happened.
 	Win, Won, Value, Met float64
-	// Sooner counts how many copies needed less than the median of their t_rem, Quicker how many new ones took less
-	// than the median of t_new. Half of them should.
+	// Sooner is the number of old attempts that needed less than the median of their t_rem. Quicker is the number of
+	// new attempts that took less than the median of t_new. With right predictions, each is half of the launches.
 	Sooner, Quicker float64
-	// Expected is the sum of E(t_rem) - E(t_new), Saved that of the true differences, in seconds.
+	// Expected is the sum of the predicted gains E(t_rem) - E(t_new), and Saved the sum of the true gains, in
+	// seconds.
 	Expected, Saved float64
-	// Decile counts them by the probability of winning.
+	// Decile divides the launches by the predicted probability to win.
 	Decile [Deciles]Bin
 }
 
-// Bin are the launches whose predicted probability of winning is in one tenth.
+// Bin has the launches with a predicted probability to win in one tenth of the range from 0 to 1.
 type Bin struct {
 	N        int
 	Win, Won float64

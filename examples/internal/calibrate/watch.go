@@ -1,5 +1,5 @@
-// Package calibrate holds what a tracker says of the time that tasks still need, and of what new copies are worth,
-// against what a simulation knows of both.
+// Package calibrate compares the predictions of a tracker with the truth, which a simulation knows. The predictions
+// are the remaining time of tasks, and the gain of new attempts.
 package calibrate
 
 import (
@@ -14,32 +14,33 @@ import (
 	"github.com/straggler-go/straggler/examples/internal/sim"
 )
 
-// Watch stands between a tracker and its policy, which must be one that reads t_rem as a distribution, and between the
-// tracker and the simulation, as its witness. It changes nothing. Not safe for concurrent use; one per replay.
+// Watch wraps a policy and records its predictions. It is also the witness of the simulation, from which it gets the
+// truth. The policy must read the remaining time (t_rem) as a distribution. Watch does not change decisions. Use one
+// Watch for each replay; it is not safe for concurrent use.
 type Watch struct {
 	restart.Policy
 	tally Tally
 
-	copies []restart.Attempt // that the policy saw last; they hold until it is asked again
-	phase  restart.Phase     // by then
-	asked  []bet             // what it wants to do, since the tracker's last answer
-	placed map[int]bet       // by task: what was done, until the new copy starts
+	copies []restart.Attempt // the attempts in the last call of the policy; valid until the next call
+	phase  restart.Phase     // the phase in the last call
+	asked  []bet             // the launches that the policy asked for since the last answer of the tracker
+	placed map[int]bet       // the launch of each task that was decided, until the new attempt starts
 	looked [bases]map[int]bool
 }
 
-// NewWatch returns a watch of a policy.
+// NewWatch returns a Watch of a policy.
 func NewWatch(policy restart.Policy) *Watch { return &Watch{Policy: policy} }
 
-// Tally returns what was seen so far.
+// Tally returns the comparison so far.
 func (w *Watch) Tally() Tally { return w.tally }
 
-// Describe describes the policy that is watched.
+// Describe returns the description of the wrapped policy.
 func (w *Watch) Describe() rules.Description { return rules.Describe(w.Policy) }
 
-// Validate validates the policy that is watched.
+// Validate validates the wrapped policy.
 func (w *Watch) Validate() error { return restart.Validate(w.Policy) }
 
-// Decide gives the policy's answer.
+// Decide returns the decision of the wrapped policy.
 func (w *Watch) Decide(t restart.Task, p restart.Phase) restart.Decision {
 	d := w.Policy.Decide(t, p)
 	w.copies, w.phase = t.Attempts, p
@@ -57,10 +58,10 @@ func (w *Watch) Begins(*sim.Phase) {
 	}
 }
 
-// Reported counts where in the distribution of its remaining time the true one of the copy lies.
+// Reported compares the true remaining time of the attempt with its predicted distribution.
 func (w *Watch) Reported(a tracker.Answer, copies []sim.Running, i int) {
 	seen := w.copies
-	w.copies, w.asked = nil, w.asked[max(0, len(w.asked)-1):] // the last may be the answer, and yet to be carried out
+	w.copies, w.asked = nil, w.asked[max(0, len(w.asked)-1):] // the last launch may be the answer that is carried out next
 	if !agrees(seen, copies) || seen[i].Left == nil {
 		return
 	}
@@ -74,27 +75,27 @@ func (w *Watch) Reported(a tracker.Answer, copies []sim.Running, i int) {
 	w.tally.Left[basis].look(seen[i].Left, copies[i], first)
 }
 
-// agrees reports whether what the policy was shown are these copies.
+// agrees reports whether the attempts that the policy saw are these attempts of the simulation.
 func agrees(seen []restart.Attempt, copies []sim.Running) bool {
 	return slices.EqualFunc(seen, copies, func(s restart.Attempt, c sim.Running) bool { return s.Elapsed == c.Age })
 }
 
-// bet is a new copy of a task: what it was expected to do, and then what it had to beat.
+// bet is a launch: the prediction for the new attempt, and then the truth about the old attempt.
 type bet struct {
 	kind     kind
 	ages     []time.Duration
-	on       int        // the copy that it is against, the one with the least t_rem
-	share    float64    // of what is left of that, by which a new copy must take less for the rule to be right; 0: bar
-	bar      float64    // what is left, in seconds, must exceed it for the rule to be right
+	on       int        // index of the old attempt, with the least t_rem
+	share    float64    // the rule is right if the new attempt takes less than this share of the true remaining time; 0: use bar
+	bar      float64    // the rule is right if the true remaining time is longer than this, in seconds
 	win      float64    // P(t_rem > t_new)
-	medians  [2]float64 // of t_rem and t_new
-	value    float64    // what the rule looked at
+	medians  [2]float64 // medians of t_rem and t_new
+	value    float64    // the number that the rule compared
 	expected float64    // E(t_rem) - E(t_new), in seconds
 	decision restart.Decision
-	left     float64 // of the copy, in truth, in seconds
+	left     float64 // true remaining time of the old attempt, in seconds
 }
 
-// winPoints is in how many points P(t_rem > t_new) looks at t_rem.
+// winPoints is the number of points of t_rem from which P(t_rem > t_new) is computed.
 const winPoints = 64
 
 func newBet(d restart.Decision, t restart.Task, p restart.Phase) bet {
@@ -129,7 +130,7 @@ func newBet(d restart.Decision, t restart.Task, p restart.Phase) bet {
 	return b
 }
 
-// wins returns P(t_rem > t_new), both as independent as the rules take them to be.
+// wins returns P(t_rem > t_new), with t_rem and t_new independent, as the rules assume.
 func wins(c restart.Attempt, fresh estimate.Fresh) (p float64) {
 	if c.Left == nil {
 		return fresh.Below(c.Remaining.Seconds())
@@ -140,7 +141,7 @@ func wins(c restart.Attempt, fresh estimate.Fresh) (p float64) {
 	return p
 }
 
-// Acts notes what a new copy is expected to do, and what it has to beat.
+// Acts records the prediction for a new attempt, and the true remaining time of the old attempt.
 func (w *Watch) Acts(a tracker.Answer, copies []sim.Running) {
 	asked := w.asked
 	w.copies, w.asked = nil, nil
@@ -162,8 +163,8 @@ func (w *Watch) Acts(a tracker.Answer, copies []sim.Running) {
 	w.tally.Unmatched++
 }
 
-// matches reports whether the tracker's answer is this decision of the policy. The tracker may name other machines to
-// avoid, and names the attempt by its number.
+// matches reports whether the answer of the tracker is this decision of the policy. The tracker may add machines to
+// avoid, and it uses the number of the attempt instead of the index.
 func (b *bet) matches(d restart.Decision, copies []sim.Running) bool {
 	d.Avoid, d.Attempt = b.decision.Avoid, b.decision.Attempt
 	return d == b.decision && slices.EqualFunc(b.ages, copies, func(age time.Duration, c sim.Running) bool {
@@ -171,7 +172,7 @@ func (b *bet) matches(d restart.Decision, copies []sim.Running) bool {
 	})
 }
 
-// Launched settles what was expected of the new copy.
+// Launched compares the prediction with the true time of the new attempt.
 func (w *Watch) Launched(task int, takes time.Duration) {
 	b, ok := w.placed[task]
 	if !ok {

@@ -7,18 +7,19 @@ import (
 	"github.com/straggler-go/straggler/delay/assign"
 )
 
-// Assignment lets each clone of a task read upstream outputs of its own, by package delay/assign: clones of the tasks
-// that it reads run on for that when another has ended their task, until nobody waits for them any more [Dolly §4].
+// Assignment lets each clone of a task read outputs of its own, by package delay/assign. After a task has ended, its
+// other clones run on for this, until no clone waits for them [Dolly §4].
 type Assignment struct {
 	Table assign.WindowTableConfig
-	// Window is how long a clone waits for an output of its own, if Fixed is set; otherwise it is learned.
+	// Window is the time that a clone waits for an output of its own, if Fixed is set. Otherwise the simulation
+	// learns it.
 	Window time.Duration
 	Fixed  bool
-	// Every is how often the windows are worked out anew; 0 means an hour.
+	// Every is the time between two computations of the windows; 0 is an hour.
 	Every time.Duration
 }
 
-// assigner is what is known of the lags and reads of clones, for the whole cluster.
+// assigner has the lags and reads of clones, for the whole cluster.
 type assigner struct {
 	config    *Assignment
 	table     *assign.WindowTable
@@ -27,24 +28,24 @@ type assigner struct {
 	copies    [][]assign.Clone
 }
 
-// reader is what a clone has still to read of the tasks before it.
+// reader has the inputs that a clone has still to read.
 type reader struct {
-	left    []int32 // their numbers in their phase
+	left    []int32 // numbers of the tasks to read, in their phase
 	read    int
-	ready   time.Duration // since when it could read
-	current int32         // of left; none if it waits
+	ready   time.Duration // since when the clone could read
+	current int32         // the task that it reads now, an element of left; none if it waits
 	copy    int
 	began   time.Duration
 	shared  bool
-	pace    float64 // the part of the bandwidth that it has
+	pace    float64 // share of its bandwidth that it has
 }
 
-// oneInTwenty jobs get the longest window that is ever of use: lags that are always cut short cannot show that a longer
-// window would pay (see assign.WindowTable.ObserveCut).
+// oneInTwenty is used as follows: one of twenty jobs gets the longest useful window. If lags were always cut short,
+// they could not show that a longer window would be better (see assign.WindowTable.ObserveCut).
 const oneInTwenty = 20
 
-// newAssigner returns nil where clones do not contend and do not wait. Where they contend, and nobody asked for more,
-// all share what there is at once: a window of 0, contention cloning.
+// newAssigner returns nil if clones neither share bandwidth nor wait. If clones share bandwidth and Assign is not
+// set, the window is 0: contention cloning.
 func newAssigner(s *sim) (*assigner, error) {
 	if s.c.Assign == nil {
 		if s.contention() == 1 {
@@ -58,7 +59,7 @@ func newAssigner(s *sim) (*assigner, error) {
 	return &assigner{config: s.c.Assign, table: table}, err
 }
 
-// open begins with the reads of a phase as it opens, and says how long its clones wait.
+// open begins the reads of a phase that opens, and sets the window of its clones.
 func (a *assigner) open(s *sim, id int32) {
 	p := &s.phases[id]
 	if a == nil || len(p.inputs) != 1 || p.perTask || p.missing > 0 {
@@ -105,7 +106,7 @@ func (a *assigner) begin(s *sim, at int32) {
 	a.ask(s, at)
 }
 
-// ask asks what a clone that reads nothing should do.
+// ask asks the library about a clone that reads nothing.
 func (a *assigner) ask(s *sim, at int32) {
 	c := &s.copies[at]
 	p := &s.phases[c.phase]
@@ -136,13 +137,13 @@ func (a *assigner) ask(s *sim, at int32) {
 	a.wake(s, c.task)
 }
 
-// alone is how long a clone reads one input that nobody else reads.
+// alone returns the time that a clone needs to read one input that no other clone reads.
 func (a *assigner) alone(p *phase, c *copyOf) time.Duration {
 	n := len(c.reader.left) + c.reader.read
 	return time.Duration(c.reading / float64(n) * float64(time.Second))
 }
 
-// look is what a clone has still to read, and who reads it.
+// look returns the inputs that a clone has still to read, with the clones that read them.
 func (a *assigner) look(s *sim, at int32) []assign.Input {
 	c := &s.copies[at]
 	up := &s.phases[s.phases[c.phase].inputs[0]]
@@ -175,7 +176,8 @@ func (a *assigner) look(s *sim, at int32) []assign.Input {
 	return a.inputs
 }
 
-// observe records how long a clone had to wait for an output of its own, unless it is the first of its task to read it.
+// observe records how long a clone waited for an output of its own, unless it is the first clone of its task to read
+// the input.
 func (a *assigner) observe(s *sim, at, u int32, d assign.Decision) {
 	c := &s.copies[at]
 	tasks := int(s.phases[c.phase].end - s.phases[c.phase].first)
@@ -196,7 +198,7 @@ func (a *assigner) observe(s *sim, at, u int32, d assign.Decision) {
 	}
 }
 
-// wake asks anew about a task's clones that wait.
+// wake asks again about the waiting clones of a task.
 func (a *assigner) wake(s *sim, id int32) {
 	for at := s.tasks[id].first; at != none; at = s.copies[at].sibling {
 		if c := &s.copies[at]; c.stage == awaits {
@@ -205,7 +207,7 @@ func (a *assigner) wake(s *sim, id int32) {
 	}
 }
 
-// hasRead takes note that a clone has read an input, and lets it go on.
+// hasRead handles the end of a clone's read of an input.
 func (a *assigner) hasRead(s *sim, at int32) {
 	c := &s.copies[at]
 	p := &s.phases[c.phase]
@@ -226,7 +228,7 @@ func (a *assigner) hasRead(s *sim, at int32) {
 	}
 }
 
-// taskEnded learns how long tasks compute that run alone.
+// taskEnded records the computing times of tasks without clones.
 func (a *assigner) taskEnded(s *sim, c *copyOf) {
 	if p := &s.phases[c.phase]; a != nil && p.cloned == 0 {
 		a.table.ObserveCompute(int(p.end-p.first), s.now-c.worked)

@@ -15,10 +15,10 @@ import (
 	"github.com/straggler-go/straggler/restart"
 )
 
-// crowd is a workload that keeps n machines of four slots busy for about three waves of tasks of a minute: jobs of many
-// sizes in ten pools, with blocks, stragglers, reports ten times in their lives, and Mantri, delay scheduling and fair shares
-// deciding. A free slot is offered to five jobs at most: the number of jobs grows with the
-// cluster, and asking all of them about each slot is a cost of its own.
+// crowd is a workload that keeps n machines of four slots busy for about three waves of tasks of a minute: jobs of
+// many sizes in ten pools, with blocks, stragglers, reports ten times in their lives, and Mantri, delay scheduling
+// and fair shares deciding. A free slot is offered to five jobs at most: the number of jobs grows with the cluster,
+// and asking all of them about each slot is a cost of its own.
 func crowd(tb testing.TB, n int) Config {
 	wait, err := delay.New(delay.Config{})
 	require.NoError(tb, err)
@@ -54,19 +54,20 @@ func crowd(tb testing.TB, n int) Config {
 	return c
 }
 
-// BenchmarkCluster runs a crowd to its end. An event is what the simulation handles: a report that is judged (five in six are
-// that), a stage of a copy that ends, a flow that does, an arrival, a job that is asked again because it no longer waits.
-// Events of copies that are gone by then are dropped and not counted, nor is an offer of a slot, which is made as part of the
-// event that frees it. events/cpu-s is by the time of the processor, which a busy machine does not take away;
-// bytes/machine is what the simulation holds when half of the events have been, besides its configuration.
+// BenchmarkCluster runs a crowd to its end. An event is what the simulation handles: a report that is judged (five in
+// six are that), a stage of a copy that ends, a flow that does, an arrival, a job that is asked again because it no
+// longer waits. Events of copies that are gone by then are dropped and not counted, nor is an offer of a slot, which
+// is made as part of the event that frees it. events/cpu-s is by the time of the processor, which a busy machine does
+// not take away; bytes/machine is what the simulation holds when half of the events have been, besides its
+// configuration.
 func BenchmarkCluster(b *testing.B) {
 	for _, n := range []int{100, 1000, 10_000} {
 		b.Run(fmt.Sprintf("machines=%d", n), func(b *testing.B) { benchmark(b, crowd(b, n)) })
 	}
 }
 
-// BenchmarkClusterNever is the same with a rule against stragglers that is asked as often, and never does anything: what is left
-// is what the simulation and the books of the phases take.
+// BenchmarkClusterNever is the same with a rule against stragglers that is asked as often, and never does anything:
+// what is left is what the simulation and the books of the phases take.
 func BenchmarkClusterNever(b *testing.B) {
 	for _, n := range []int{100, 1000, 10_000} {
 		b.Run(fmt.Sprintf("machines=%d", n), func(b *testing.B) {

@@ -6,16 +6,16 @@ import (
 	"github.com/straggler-go/straggler/clone"
 )
 
-// banned keeps tasks off machines that package clone expects to make stragglers of them [Dolly §2.1.2].
+// banned keeps tasks away from machines that package clone expects to make stragglers [Dolly §2.1.2].
 type banned struct{ list *clone.Blacklist }
 
-// ran is how fast a copy was, in tasks a second, and where.
+// ran is the speed of an attempt in tasks per second, and its machine.
 type ran struct {
 	rate    float64
 	machine int32
 }
 
-// newBanned returns nil, which bans nobody, if it is not asked for.
+// newBanned returns nil, which bans no machine, if Config.Blacklist is nil.
 func newBanned(s *sim) (*banned, error) {
 	if s.c.Blacklist == nil {
 		return nil, nil
@@ -29,14 +29,15 @@ func (b *banned) bans(s *sim, machine int32) bool {
 	return b != nil && b.list.Banned(s.clock(), int(machine))
 }
 
-// observe takes note of a copy that ends in any way.
+// observe records an attempt that ends, with or without success.
 func (b *banned) observe(s *sim, p *phase, at int32) {
 	if age := (s.now - s.copies[at].begun).Seconds(); b != nil && age > 0 {
 		p.ran = append(p.ran, ran{s.score(at) / age, s.copies[at].machine})
 	}
 }
 
-// phaseEnded tells the list which machines made a straggler: a copy with less than half of the phase's median rate.
+// phaseEnded tells the blacklist which machines made a straggler: an attempt with less than half of the median rate
+// of the phase.
 func (b *banned) phaseEnded(s *sim, p *phase) {
 	if b == nil || len(p.ran) == 0 {
 		return

@@ -2,14 +2,14 @@ package cluster
 
 import "github.com/straggler-go/straggler/clone"
 
-// cloner launches small jobs' tasks several times at once, as package clone admits.
+// cloner starts the tasks of small jobs several times at once, within a budget of package clone.
 type cloner struct {
 	budget    *clone.Budget
-	estimator *clone.Estimator      // of p; nil if it is given
-	granted   map[clone.Grant]int32 // to which phase
+	estimator *clone.Estimator      // estimates the probability that a task straggles; nil if it is given
+	granted   map[clone.Grant]int32 // the phase of each grant
 }
 
-// grant is what a phase has been given of the budget.
+// grant is the part of the budget that a phase uses.
 type grant = clone.Grant
 
 func newCloner(s *sim) (*cloner, error) {
@@ -27,7 +27,7 @@ func newCloner(s *sim) (*cloner, error) {
 	return c, err
 }
 
-// admit asks how many copies of each task of a phase to launch.
+// admit sets the number of clones of each task of a phase.
 func (c *cloner) admit(s *sim, id int32) {
 	if c == nil {
 		return
@@ -66,7 +66,7 @@ func short(d clone.Decision) bool {
 	return d.Reason == clone.OverBudget || d.Reason == clone.OverCeiling
 }
 
-// makeRoom kills the clones of larger jobs: every copy but the one that has run longest of each of their tasks.
+// makeRoom kills the clones of larger jobs. Of each task, the attempt that has run longest stays.
 func (c *cloner) makeRoom(s *sim, victims []clone.Grant) {
 	for _, g := range victims {
 		id := c.granted[g]
@@ -74,7 +74,7 @@ func (c *cloner) makeRoom(s *sim, victims []clone.Grant) {
 		for t := p.first; t < p.end; t++ {
 			task := &s.tasks[t]
 			for task.copies > 1 {
-				at := task.first // the one launched last
+				at := task.first // the attempt that started last
 				if p.watch != nil {
 					p.watch.kill(s, t-p.first, s.copies[at].attempt)
 				}
@@ -93,7 +93,7 @@ func (c *cloner) makeRoom(s *sim, victims []clone.Grant) {
 	}
 }
 
-// copiesOf is how many copies of a task to launch.
+// copiesOf returns the number of first attempts of a task that start together.
 func (p *phase) copiesOf(t int32) int32 {
 	if t-p.first < p.cloned {
 		return p.clones
@@ -101,7 +101,7 @@ func (p *phase) copiesOf(t int32) int32 {
 	return 1
 }
 
-// taskEnded gives back what a task was granted.
+// taskEnded returns the grant of a task to the budget.
 func (c *cloner) taskEnded(s *sim, t int32) {
 	p := &s.phases[s.tasks[t].phase]
 	if t-p.first < p.cloned && (p.kept == nil || len(p.kept[t-p.first]) < 2) { // otherwise some run on
@@ -109,14 +109,14 @@ func (c *cloner) taskEnded(s *sim, t int32) {
 	}
 }
 
-// released gives back what one task was granted, when all of its copies have ended.
+// released returns the grant of a task to the budget when all its attempts have ended.
 func (c *cloner) released(p *phase) {
 	if c != nil {
 		c.budget.Release(p.grant, 1)
 	}
 }
 
-// cancel gives back all that a phase was granted, as its job starts again.
+// cancel returns all grants of a phase to the budget, when its job starts again.
 func (c *cloner) cancel(p *phase) {
 	if c != nil {
 		c.budget.Cancel(p.grant)
@@ -125,7 +125,7 @@ func (c *cloner) cancel(p *phase) {
 	p.clones, p.cloned, p.grant = 1, 0, grant{}
 }
 
-// observe records how fast a copy was, in tasks a second, when it ends in any way.
+// observe records the speed of an attempt in tasks per second, when it ends with or without success.
 func (c *cloner) observe(s *sim, p *phase, at int32) {
 	if c == nil || c.estimator == nil {
 		return
@@ -135,7 +135,7 @@ func (c *cloner) observe(s *sim, p *phase, at int32) {
 	}
 }
 
-// phaseEnded lets the estimator learn from a phase.
+// phaseEnded updates the estimator with the rates of a phase.
 func (c *cloner) phaseEnded(s *sim, p *phase) {
 	if c != nil && c.estimator != nil {
 		c.estimator.Observe(s.clock(), p.rates)

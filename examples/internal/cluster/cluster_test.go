@@ -310,7 +310,7 @@ func anyJob(rng *rand.Rand, machines int) Job {
 	return j
 }
 
-// watchRun runs a simulation event by event and checks after each instant what must always hold.
+// watchRun runs a simulation event by event, and checks the invariants after each instant.
 func watchRun(t *testing.T, c Config) Result {
 	t.Helper()
 	s, err := newSim(&c)
@@ -397,7 +397,7 @@ func TestWhatMustAlwaysHold(t *testing.T) {
 	}
 }
 
-// checkBooks checks a result against what went in.
+// checkBooks compares a result with the configuration.
 func checkBooks(t *testing.T, c Config, r Result) {
 	t.Helper()
 	tasks := 0
@@ -460,8 +460,8 @@ func TestPhaseKeepsGrahamsBound(t *testing.T) {
 	}
 }
 
-// What crosses links is what was read from other racks: with tasks that read only what earlier phases made, and nobody
-// cut off, their bytes times the part of those outputs that lies elsewhere.
+// The bytes over links are the bytes that tasks read from other racks. The tasks here read only outputs of earlier
+// phases, and no read is cut off. So the bytes are the input of the tasks times the share of it in other racks.
 func TestBytesAreConserved(t *testing.T) {
 	for seed := range uint64(20) {
 		rng := rand.New(rand.NewPCG(seed, 4))

@@ -15,97 +15,100 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// Config is a cluster, what it has to run, and what decides. A field of a package's type that is nil or zero leaves that
-// package out.
+// Config describes a cluster, its jobs, and the policies. If a field has the type of a package and is nil or zero,
+// the package is not used.
 type Config struct {
 	Machines []Machine
-	// Racks are the machines' racks. Nil: one rack, in which the network holds nobody up.
+	// Racks are the racks of the machines. Nil: one rack, with an infinitely fast network.
 	Racks []Rack
 	Jobs  []Job
-	// Seed is that of all luck.
+	// Seed is the seed of all random numbers.
 	Seed uint64
 
-	// Disk is how fast a task reads what lies on its machine, and Remote how fast it can read from another, in bytes per
-	// second at the machine's usual speed. 0 is infinitely fast.
+	// Disk is the speed at which a task reads input on its own machine, and Remote the speed from another machine, in
+	// bytes per second, for a machine of usual speed. 0 is infinitely fast.
 	Disk, Remote float64
-	// Lag is how long a copy takes to start.
+	// Lag is the time from the decision to start an attempt to its start.
 	Lag time.Duration
-	// Heartbeat is how often a machine with free slots asks for work; each begins at an instant of its own. With the same
-	// message the scheduler hears what has ended there: until then the slot counts as held by the job that has left it.
-	// 0: at once.
+	// Heartbeat is the time between two messages in which a machine with free slots asks for work. Each machine sends
+	// at instants of its own. The same message tells the scheduler which attempts have ended on the machine; until
+	// then, their slots count as used. 0: the scheduler knows everything at once.
 	Heartbeat time.Duration
-	// OneTask is how Hadoop assigned work: at most one task of each kind a heartbeat.
+	// OneTask assigns at most one task of each kind in a heartbeat, as Hadoop did.
 	OneTask bool
-	// EvenLoad is how Hadoop spread tasks below capacity: at its heartbeat a machine gets no task of a kind if it has its
-	// even part, rounded up, of those that run and that could begin.
+	// EvenLoad spreads tasks evenly, as Hadoop did: in a heartbeat, a machine gets no task of a kind if it already
+	// has its even part, rounded up, of the tasks that run or could start.
 	EvenLoad bool
 
-	// Interval is how often a copy reports its progress; 0: never. ReportLoss is the share of the reports that get lost,
-	// and ReportLate how much later than it should one comes at most, by chance.
+	// Interval is the time between two progress reports of an attempt; 0: no reports. ReportLoss is the share of
+	// reports that are lost. ReportLate is the largest delay of a report; the delay is random.
 	Interval   time.Duration
 	ReportLoss float64
 	ReportLate time.Duration
 
-	// Restart is the policy against stragglers, and Budget bounds the copies of all phases together.
+	// Restart is the policy against stragglers. Budget bounds the copies of all phases together.
 	Restart restart.Policy
 	Budget  *tracker.BudgetConfig
-	// LearnMachines lets the phases share what they learn of each machine's speed.
+	// LearnMachines lets all phases share a record of the speed of each machine.
 	LearnMachines bool
-	// Delay is how jobs wait for a slot where their data is.
+	// Delay is the policy by which jobs wait for a slot near their data.
 	Delay *delay.Policy
-	// Clone admits clones of small jobs, and Straggler is p, the probability that a task straggles. If it is 0 it is
-	// learned.
+	// Clone is the policy that clones small jobs. Straggler is the probability that a task straggles, p in Dolly's
+	// paper; 0: the simulation learns it.
 	Clone *clone.Config
-	// Contention is which part of its bandwidth a clone has while another of its task reads the same output; 0 means all.
-	// Assign lets clones wait for outputs of their own; nil: they share what there is.
+	// Contention is the share of its bandwidth that a clone has while another clone of its task reads the same
+	// output; 0 is used as 1. Assign lets clones wait for outputs of their own; nil: clones share the outputs that
+	// there are.
 	Contention float64
 	Assign     *Assignment
-	// ClonePreempts lets small jobs have the room that clones of larger ones take.
+	// ClonePreempts lets small jobs kill clones of larger jobs, to use their budget.
 	ClonePreempts bool
 	Straggler     float64
-	// Blacklist keeps tasks off machines that have made stragglers of late; nil: none.
+	// Blacklist keeps tasks away from machines that recently made stragglers; nil: no blacklist.
 	Blacklist *clone.BlacklistConfig
-	// Order says whose task is next.
+	// Order decides which job gets the next free slot.
 	Order Order
-	// Asked is how many jobs are asked about one free slot at most; 0: all that want one.
+	// Asked is the largest number of jobs that are offered a free slot; 0: all jobs that want one.
 	Asked int
-	// Place puts the tasks of phases that read all of another phase's output where links are least loaded.
+	// Place chooses racks with little load on their links for the tasks of phases that read all outputs of another
+	// phase.
 	Place bool
-	// Links has Place learn how fast links are from reads that have ended, and foresee by this how fast they will be for
-	// a phase; nil: it knows what they can carry.
+	// Links makes Place learn the speed of links from reads that have ended, and predict the speed for a phase; nil:
+	// Place knows the capacity of the links.
 	Links *placement.BandwidthConfig
-	// LargestFirst starts the tasks with most to do first.
+	// LargestFirst starts the tasks with most work first.
 	LargestFirst bool
-	// Skew gives the reduce tasks of phases with Keys their parts; nil: keys are hashed, whatever comes out.
+	// Skew assigns keys to the reduce tasks of phases with Keys; nil: keys are assigned by a hash function.
 	Skew *Skew
-	// Overload keeps tasks of jobs with deadlines off machines where these are far later than elsewhere.
+	// Overload keeps tasks of jobs with deadlines away from machines on which these jobs are much later than on other
+	// machines.
 	Overload *outlier.Config
-	// Forecast predicts how long tasks take from past runs, for the order by laxity and for Overload; its Dimensions are
-	// not read. Nil: a job's tasks take what they have to do at speed 1, as their user says.
+	// Forecast predicts the times of tasks from earlier runs, for the order by laxity and for Overload. Its
+	// Dimensions are ignored. Nil: the predicted time of a task is its computing time at speed 1.
 	Forecast *knn.Config
-	// LateNotice says that a lost output is noticed when a phase that reads it is to begin, or at once if one has begun;
-	// otherwise every loss is noticed at once.
+	// LateNotice delays the notice of a lost output: it is noticed when a phase that reads it is about to begin, or
+	// at once if such a phase has begun. Otherwise every loss is noticed at once.
 	LateNotice bool
-	// Replicate guards intermediate outputs against loss.
+	// Replicate protects intermediate outputs against loss; nil: no protection.
 	Replicate *Replication
 
-	// Evict says whose outputs are deleted when machines' disks are full and nobody can go on.
+	// Evict chooses the job whose outputs are deleted when disks are full and no task can go on.
 	Evict gate.EvictRule
 
-	// Until ends the simulation; 0: it ends with the last job.
+	// Until is the end of the simulation; 0: the end of the last job.
 	Until time.Duration
-	// Explain is the job whose decisions are written down in Result.Story, by its number from 1; 0: none.
+	// Explain is the number of a job, counted from 1, with its decisions in Result.Story; 0: none.
 	Explain int
-	// Record keeps Result.Runs.
+	// Record stores all attempts in Result.Runs.
 	Record bool
-	// Sample is how often Result.Samples gets a row; 0: never.
+	// Sample is the time between two rows of Result.Samples; 0: no rows.
 	Sample time.Duration
 }
 
-// Rack has links to the rest of the cluster, in bytes per second; 0 is a link that never matters.
+// Rack has the bandwidths of its links to the other racks, in bytes per second; 0 is infinitely fast.
 type Rack struct{ Up, Down float64 }
 
-// Kind is a kind of slot. A cluster that makes no difference has slots of one kind only.
+// Kind is a kind of slot. A cluster that does not distinguish maps and reduces has slots of one kind only.
 type Kind uint8
 
 // The kinds of slots.
@@ -115,7 +118,7 @@ const (
 	kinds
 )
 
-// String returns the kind's name.
+// String returns the name of the kind.
 func (k Kind) String() string {
 	if k == Map {
 		return "map"
@@ -127,15 +130,16 @@ func (k Kind) String() string {
 type Machine struct {
 	Rack  int
 	Slots [kinds]int
-	// Speed is how fast it works; 0 counts as 1.
+	// Speed is a factor on the speed of all work; 0 is used as 1.
 	Speed float64
-	// Slow are the times at which it is slower, in order.
+	// Slow lists the times in which the machine is slower, in order.
 	Slow []Spell
-	// Contention is the factor on its speed with one copy running, with two, and so on; the last one holds for more. Nil: 1.
+	// Contention has factors on the speed: with one running attempt, with two, and so on. The last factor is used for
+	// more attempts. Nil: 1.
 	Contention []float64
-	// Disk is how many bytes that later phases read it can hold; 0: any number.
+	// Disk is the number of bytes of outputs for later phases that fit on the machine; 0: no limit.
 	Disk int64
-	// Loses are the times at which all finished outputs on it are lost. What runs goes on.
+	// Loses lists the times at which all finished outputs on the machine are lost. Running attempts go on.
 	Loses []time.Duration
 }
 
@@ -145,52 +149,56 @@ type Spell struct {
 	Factor  float64
 }
 
-// Job is a job: phases of tasks.
+// Job is a job of one or more phases.
 type Job struct {
 	At     time.Duration
-	Pool   int // of Order.Pools
+	Pool   int // index in Order.Pools
 	Phases []Phase
-	// Deadline is an instant; 0: none.
+	// Deadline is the instant before which the job should end; 0: none.
 	Deadline time.Duration
-	// Projected is what the job is expected to take, for the order by laxity.
+	// Projected is the expected time of the job, for the order by laxity.
 	Projected time.Duration
-	// Follows is a job before this one, by its number from 1, with the end of which it is submitted, At later; 0: none.
+	// Follows is the number of an earlier job, counted from 1. This job is submitted At after the end of that job; 0:
+	// At is an instant.
 	Follows int
-	// Delay is how this job waits, if not by Config.Delay.
+	// Delay replaces Config.Delay for this job; nil: Config.Delay.
 	Delay *delay.Policy
 }
 
-// Phase is a number of tasks that do the same to different data.
+// Phase is a number of tasks that do the same work on different data.
 type Phase struct {
 	Kind  Kind
 	Tasks []Task
-	// After are the phases of the job that this one reads, all earlier in Job.Phases; Pattern says which of their tasks a
-	// task reads.
+	// After are the phases of the job whose output this phase reads, all earlier in Job.Phases. Pattern tells which
+	// of their tasks a task reads.
 	After   []int
 	Pattern assign.Pattern
-	// Begin is the share of the tasks of After that must have ended before tasks of this phase are launched: Hadoop starts
-	// reduces after the first maps, and lets them copy while the others run. 0 counts as 1, a barrier.
+	// Begin is the share of the tasks of After that must have ended before tasks of this phase start. Hadoop starts
+	// reduces after the first maps, and lets them copy while other maps run. 0 is used as 1, a barrier.
 	Begin float64
-	// Fetch is how fast a task gets what it reads of the phases After where the network's links are not modelled, in bytes
-	// per second; 0: infinitely fast.
+	// Fetch is the speed at which a task reads the output of the phases After, if the links of the network are not
+	// simulated, in bytes per second; 0: infinitely fast.
 	Fetch float64
-	// Luck draws the factor on a copy's computing time; wave is 0 for copies that are launched as soon as the phase can
-	// begin, and 1 for others. Nil: 1.
+	// Luck draws a factor on the computing time of an attempt. wave is 0 for attempts that start as soon as the phase
+	// can begin, and 1 for others. Nil: 1.
 	Luck func(r *rand.Rand, task, machine, wave int) float64
-	// Keys, if not nil, says what the tasks are to reduce: what each has to do and to read is decided as the phase begins.
+	// Keys are the values that the tasks reduce; nil: none. With Keys, the work and the input of each task are
+	// decided when the phase begins.
 	Keys *Keys
-	// ReadScore is the share of the progress score that reading stands for; 0: its share of the time at usual speeds.
+	// ReadScore is the share of the progress that stands for reading; 0: the share of the time that reading takes at
+	// usual speeds.
 	ReadScore float64
 }
 
-// Task is a task: what it has to read and to do.
+// Task is a task with its work and its input.
 type Task struct {
-	// Seconds is its computing time on a machine of speed 1, without luck.
+	// Seconds is the computing time on a machine of speed 1, without luck.
 	Seconds float64
-	// Bytes is what it reads: blocks on Replicas if its phase reads no other, else its part of those outputs.
+	// Bytes is the size of the input: blocks on the machines Replicas, or, if the phase reads other phases, the
+	// task's part of their outputs.
 	Bytes float64
-	// Replicas are the machines that have its block. None: it is as near everywhere.
+	// Replicas are the machines that have the block of the task. Nil: the block is equally near to all machines.
 	Replicas []int32
-	// Work is what its host knows of how much it has to do; 0: nothing.
+	// Work is the size of the task as the host knows it; 0: unknown.
 	Work float64
 }

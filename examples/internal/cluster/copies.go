@@ -7,7 +7,7 @@ import (
 	"github.com/straggler-go/straggler/delay/assign"
 )
 
-// spread works a machine's speed out anew and moves the ends of what runs there.
+// spread computes the speed of a machine again, and moves the ends of the attempts there.
 func (s *sim) spread(id int32) {
 	m := &s.machines[id]
 	facts := &s.c.Machines[id]
@@ -30,7 +30,7 @@ func (s *sim) spread(id int32) {
 	}
 }
 
-// turn begins or ends a slow spell.
+// turn begins or ends a slow spell of a machine.
 func (s *sim) turn(id int32, n uint32) {
 	spell := s.c.Machines[id].Slow[n/2]
 	if n%2 == 0 {
@@ -41,7 +41,7 @@ func (s *sim) turn(id int32, n uint32) {
 	s.spread(id)
 }
 
-// advance brings what a copy has done in its stage up to date.
+// advance updates the work that an attempt has done in its stage.
 func (s *sim) advance(c *copyOf, rate float64) {
 	if c.stage == works || c.stage == reads && c.flows == 0 {
 		c.done = min(c.amount, c.done+rate*(s.now-c.since).Seconds())
@@ -49,7 +49,7 @@ func (s *sim) advance(c *copyOf, rate float64) {
 	c.since = s.now
 }
 
-// schedule sets the event that ends a copy's stage, at its machine's present speed.
+// schedule sets the event at the end of an attempt's stage, at the present speed of its machine.
 func (s *sim) schedule(at int32) {
 	c := &s.copies[at]
 	c.turn++
@@ -64,7 +64,7 @@ func (s *sim) schedule(at int32) {
 		}
 	case c.stage == works || c.stage == reads:
 		if rate <= 0 {
-			return // it stands still until its machine goes on
+			return // the attempt makes no progress until its machine goes on
 		}
 		ns := math.Ceil((c.amount - c.done) / rate * 1e9)
 		if ns < math.MaxInt64/4 {
@@ -73,14 +73,14 @@ func (s *sim) schedule(at int32) {
 	}
 }
 
-// enter lets a copy begin a stage.
+// enter lets an attempt begin a stage.
 func (s *sim) enter(at int32, to stage, amount float64) {
 	c := &s.copies[at]
 	c.stage, c.since, c.done, c.amount = to, s.now, 0, amount
 	s.schedule(at)
 }
 
-// moves ends a copy's stage.
+// moves ends the stage of an attempt.
 func (s *sim) moves(at int32) {
 	c := &s.copies[at]
 	switch c.stage {
@@ -106,7 +106,7 @@ func (s *sim) moves(at int32) {
 	}
 }
 
-// haveRead goes on from reading: to wait for what is missing, or for the gate, or to work.
+// haveRead goes on after reading: the attempt waits for missing input, or for the gate, or computes.
 func (s *sim) haveRead(at int32) {
 	c := &s.copies[at]
 	p := &s.phases[c.phase]
@@ -127,7 +127,7 @@ func (s *sim) work(at int32) {
 	c := &s.copies[at]
 	c.worked = s.now
 	if s.door != nil && c.kind == Reduce && s.machines[c.machine].free[Reduce] > 0 {
-		s.rest(c.machine, Reduce) // one fewer copies there, so that another may begin to
+		s.rest(c.machine, Reduce) // one attempt fewer copies there, so another may begin to copy
 	}
 	s.enter(at, works, c.working)
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// processorTime is what the process has used so far; 0 if that is not known.
+// processorTime returns the processor time of this process so far; 0 if it is not known.
 func processorTime() time.Duration {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {

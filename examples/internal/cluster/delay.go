@@ -6,17 +6,17 @@ import (
 	"github.com/straggler-go/straggler/delay"
 )
 
-// locality lets jobs wait for slots near their data, by package delay: one delay.Locality for each phase whose tasks
-// have blocks.
+// locality lets jobs wait for slots near their data, by package delay. Each phase with blocks has a delay.Locality.
 type locality struct {
 	policy *delay.Policy
-	sized  *delay.Policy // of reduce tasks whose size was made for a worker
+	sized  *delay.Policy // for reduce tasks with a size that was chosen for a worker
 }
 
-// waiter is the part of it that belongs to a phase.
+// waiter is the part of locality for one phase.
 type waiter struct {
 	state delay.Locality
-	// wakes is the instant at which the phase will be asked again because its level rises; 0: none.
+	// wakes is the instant at which the phase is asked again, because it then accepts slots that are further away; 0:
+	// none.
 	wakes time.Duration
 }
 
@@ -37,7 +37,7 @@ func newLocality(c *Config) (l locality, err error) {
 	return l, err
 }
 
-// of is the policy of a phase's job.
+// of returns the policy of a phase's job.
 func (l *locality) of(s *sim, id int32) *delay.Policy {
 	if s.phases[id].bound != nil {
 		return l.sized
@@ -48,7 +48,7 @@ func (l *locality) of(s *sim, id int32) *delay.Policy {
 	return l.policy
 }
 
-// localOnly reports whether a phase waits for slots on machines that have its blocks.
+// localOnly reports whether a phase accepts only slots on machines with its blocks.
 func (l *locality) localOnly(s *sim, id int32) bool {
 	p := &s.phases[id]
 	if l.of(s, id) == nil || len(p.nearby) == 0 {
@@ -58,7 +58,7 @@ func (l *locality) localOnly(s *sim, id int32) bool {
 	return level == 0
 }
 
-// goes asks whether the phase takes a slot that is so near to its nearest task.
+// goes reports whether the phase takes a slot at this distance (level) from its nearest task.
 func (l *locality) goes(s *sim, id int32, level int8) bool {
 	policy := l.of(s, id)
 	if policy == nil {

@@ -7,17 +7,18 @@ import (
 	"github.com/straggler-go/straggler/fairshare/gate"
 )
 
-// disks keep what jobs leave for later phases to read, until the job ends. Package fairshare/gate says whether a
-// machine has room for what a task will write, and, when nobody can go on, whose data to delete [FAIR §5.4].
+// disks store the outputs that jobs leave for later phases, until the end of the job. Package fairshare/gate decides
+// whether a machine has room for the output of a task. If no task can go on, it chooses the job whose data is deleted
+// [FAIR §5.4].
 type disks struct {
 	gate gate.Gate
 	rule gate.EvictRule
 	jobs []gate.Job
 	ids  []int32
-	full bool // somebody was refused since the latest launch
+	full bool // a slot was declined since the latest start of an attempt
 }
 
-// newDisks returns nil if no disk is ever full.
+// newDisks returns nil if the disks have no limits.
 func newDisks(s *sim) (*disks, error) {
 	limited := false
 	for i := range s.c.Machines {
@@ -34,7 +35,7 @@ func newDisks(s *sim) (*disks, error) {
 	return &disks{gate: g, rule: s.c.Evict}, err
 }
 
-// room asks whether a machine has room for what a copy of a phase's tasks will write.
+// room asks whether a machine has room for the output of a task of a phase.
 func (d *disks) room(s *sim, id, machine int32) bool {
 	if d == nil || s.c.Machines[machine].Disk == 0 {
 		return true
@@ -51,21 +52,22 @@ func (d *disks) room(s *sim, id, machine int32) bool {
 	return false
 }
 
-// hasRoom reports whether one more output fits on a machine's disk.
+// hasRoom reports whether one more output fits on the disk of a machine.
 func (d *disks) hasRoom(s *sim, machine int32, bytes float64) bool {
 	return d == nil || s.c.Machines[machine].Disk == 0 || d.fits(s, machine, int64(math.Ceil(bytes))).OK()
 }
 
-// fits holds bytes against what a machine's disk has left, and what is still to be written there.
+// fits compares a number of bytes with the free space of a machine's disk, minus the outputs that are still to be
+// written there.
 func (d *disks) fits(s *sim, machine int32, bytes int64) gate.Answer {
 	m := &s.machines[machine]
 	return d.gate.Room(gate.Machine{DiskFree: s.c.Machines[machine].Disk - m.used, DiskOwed: m.owed}, 0, bytes)
 }
 
-// sizeOf is what a task of a phase writes, in whole bytes.
+// sizeOf returns the size of the output of a task of a phase, in whole bytes.
 func (s *sim) sizeOf(id int32) int64 { return int64(math.Ceil(s.phases[id].output)) }
 
-// owes reserves room for what a copy will write; released takes that back.
+// owes reserves space for the output of an attempt; released frees it.
 func (d *disks) owes(s *sim, c *copyOf) {
 	if d != nil {
 		s.machines[c.machine].owed += s.sizeOf(c.phase)
@@ -79,7 +81,7 @@ func (d *disks) released(s *sim, c *copyOf) {
 	}
 }
 
-// put writes the output of a task of a phase to a machine's disk, and take deletes it there.
+// put writes the output of a task to the disk of a machine, and take deletes it.
 func (d *disks) put(s *sim, id, machine int32) {
 	if d != nil {
 		s.machines[machine].used += s.sizeOf(id)
@@ -93,7 +95,7 @@ func (d *disks) take(s *sim, id, machine int32) {
 	}
 }
 
-// clear deletes all that a job has written, and returns how many bytes that were.
+// clear deletes all outputs of a job, and returns the number of bytes.
 func (d *disks) clear(s *sim, job int32) (bytes int64) {
 	if d == nil {
 		return 0
@@ -110,7 +112,7 @@ func (d *disks) clear(s *sim, job int32) (bytes int64) {
 			s.tasks[t].machine, s.tasks[t].replica = none, none
 		}
 	}
-	for j := range s.jobs { // there is room now where they were refused
+	for j := range s.jobs { // a slot that they declined may now have room
 		if s.jobs[j].come && s.jobs[j].left > 0 {
 			s.want(int32(j))
 		}
@@ -118,7 +120,7 @@ func (d *disks) clear(s *sim, job int32) (bytes int64) {
 	return bytes
 }
 
-// unblock evicts a job when nobody can go on, and reports whether it did.
+// unblock evicts a job if no task can go on, and reports whether it did.
 func (d *disks) unblock(s *sim) bool {
 	if d == nil || !d.full || !d.stuck(s) {
 		return false
@@ -143,7 +145,8 @@ func (d *disks) unblock(s *sim) bool {
 	return true
 }
 
-// stuck reports whether tasks wait, no machine has room for any of them, and what runs waits for them, too.
+// stuck reports whether tasks wait, no machine has room for any of them, and all running attempts wait for these
+// tasks.
 func (d *disks) stuck(s *sim) bool {
 	for at := range s.copies {
 		if c := &s.copies[at]; c.live && c.stage != starves {
@@ -166,7 +169,7 @@ func (d *disks) stuck(s *sim) bool {
 	return waits
 }
 
-// held is a job as the rule sees it.
+// held returns a job in the form that the rule reads.
 func (s *sim) held(job int32) gate.Job {
 	j := &s.jobs[job]
 	g := gate.Job{Submitted: epoch.Add(s.result.Jobs[job].At)}
@@ -185,7 +188,7 @@ func (s *sim) held(job int32) gate.Job {
 	return g
 }
 
-// startAgain lets a job begin from nothing. What of it still waits for its input in slots gives them up.
+// startAgain lets a job begin again without any output. Its attempts that wait for input in slots end.
 func (s *sim) startAgain(job int32) {
 	j := &s.jobs[job]
 	for id := j.phases[0]; id < j.phases[1]; id++ {
@@ -216,7 +219,7 @@ func (s *sim) startAgain(job int32) {
 	}
 }
 
-// outputOf is the size of the output of each task of a phase: what the phases that read it read, in equal parts.
+// outputOf returns the size of the output of each task of a phase: the bytes that later phases read, in equal parts.
 func (s *sim) outputOf(p *phase) float64 {
 	bytes := 0.0
 	for _, o := range p.outputs {

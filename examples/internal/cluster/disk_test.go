@@ -51,7 +51,8 @@ func TestFullDisksMakeTheLatestJobGiveWay(t *testing.T) {
 	assert.ErrorContains(t, err, "no job can give way", "it fits nowhere")
 }
 
-// checkDisks checks that a disk holds what was written there and is still kept, and no more than it can.
+// checkDisks checks that a disk contains the outputs that were written to it and not deleted, and no more than fit on
+// it.
 func checkDisks(t *testing.T, s *sim) {
 	t.Helper()
 	used, owed := make([]int64, len(s.machines)), make([]int64, len(s.machines))

@@ -6,7 +6,7 @@ import (
 	"github.com/straggler-go/straggler/delay/assign"
 )
 
-// succeed ends a task by one of its copies.
+// succeed handles an attempt that ends its task.
 func (s *sim) succeed(at int32) {
 	c := s.copies[at]
 	t := &s.tasks[c.task]
@@ -54,7 +54,7 @@ func (s *sim) succeed(at int32) {
 	}
 }
 
-// kill ends a copy before its time; requeue says that its task has to be launched once more for it.
+// kill ends an attempt early. requeue is true if its task must start again.
 func (s *sim) kill(at int32, requeue bool) {
 	c := s.copies[at]
 	if c.ahead {
@@ -85,7 +85,7 @@ func (s *sim) record(c *copyOf, won bool) {
 	})
 }
 
-// ends is when a copy would end at its machine's present speed, if nothing held it up.
+// ends returns when an attempt would end at the present speed of its machine, without any wait.
 func (s *sim) ends(at int32) time.Duration {
 	c := &s.copies[at]
 	rate := s.machines[c.machine].rate
@@ -97,7 +97,7 @@ func (s *sim) ends(at int32) time.Duration {
 	return s.now + time.Duration(left/rate*float64(time.Second))
 }
 
-// owe puts a task back among those that wait.
+// owe puts a task back into the queue.
 func (s *sim) owe(id int32) {
 	t := &s.tasks[id]
 	p := &s.phases[t.phase]
@@ -105,14 +105,14 @@ func (s *sim) owe(id int32) {
 	t.owed++
 	p.waiting++
 	if p.bound != nil {
-		p.bound[id-p.first] = none // it had its chance there
+		p.bound[id-p.first] = none // a task that comes back may go to any machine
 	}
 	p.again = append(p.again, id)
 	s.jobs[p.job].waiting[kind]++
 	s.touch(p.job)
 }
 
-// release frees the place of a copy and its slot.
+// release frees the place of an attempt, and its slot.
 func (s *sim) release(at int32) {
 	c := &s.copies[at]
 	m := &s.machines[c.machine]
@@ -161,7 +161,7 @@ func (s *sim) release(at int32) {
 	s.spread(c.machine)
 }
 
-// admit lets copies that wait for the gate in, in the order in which they came.
+// admit lets attempts through the gate, in the order of their arrival.
 func (s *sim) admit(id int32) {
 	if s.door == nil {
 		return

@@ -9,7 +9,7 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// machineSpeeds is what the phases learn together of how slow each machine is, by package estimate/machines.
+// machineSpeeds is the record of the speed of each machine that all phases share, by package estimate/machines.
 type machineSpeeds struct{ record tracker.MachineRecord }
 
 func newMachineSpeeds(s *sim) (*machineSpeeds, error) {
@@ -20,7 +20,7 @@ func newMachineSpeeds(s *sim) (*machineSpeeds, error) {
 	return &machineSpeeds{record}, err
 }
 
-// factor is how much slower than usual a machine is; 1 if nothing is known.
+// factor returns the factor by which a machine is slower than usual; 1 if it is not known.
 func (m *machineSpeeds) factor(machine int32) float64 {
 	if m.record == nil {
 		return 1
@@ -28,15 +28,15 @@ func (m *machineSpeeds) factor(machine int32) float64 {
 	return m.record.Factor(int(machine))
 }
 
-// forecast says how long a task will take before anything of its phase has run, by package estimate/knn: from those
-// past runs, of whatever job, that had most nearly as much to do and to read.
+// forecast predicts the time of a task before its phase has any result, by package estimate/knn. It uses the earlier
+// runs of any job with the most similar work and input.
 type forecast struct {
 	runs       [kinds]*knn.Regressor
 	prediction knn.Prediction
 	task       [2]float64
 }
 
-// newForecast returns nil, which knows nothing, if it is not asked for.
+// newForecast returns nil, which predicts nothing, if Config.Forecast is nil.
 func newForecast(s *sim) (*forecast, error) {
 	if s.c.Forecast == nil {
 		return nil, nil
@@ -53,7 +53,7 @@ func newForecast(s *sim) (*forecast, error) {
 	return f, nil
 }
 
-// ended adds the run that has ended a task. One that was killed has not shown how long it takes.
+// ended adds the attempt that has ended a task. A killed attempt does not show its whole time.
 func (f *forecast) ended(s *sim, c *copyOf) {
 	if f != nil {
 		t := s.taskFacts(c.task)
@@ -63,7 +63,7 @@ func (f *forecast) ended(s *sim, c *copyOf) {
 	}
 }
 
-// of returns how long a task is expected to take; estimate.Unknown if there were no runs.
+// of returns the expected time of a task; estimate.Unknown without earlier runs.
 func (f *forecast) of(kind Kind, t *Task) time.Duration {
 	if f == nil {
 		return estimate.Unknown
@@ -75,7 +75,8 @@ func (f *forecast) of(kind Kind, t *Task) time.Duration {
 	return time.Duration(f.prediction.Mean() * float64(time.Second))
 }
 
-// project works out what a phase's longest task is expected to take: as its job comes, and again as the phase begins.
+// project computes the expected time of a phase's longest task: when its job arrives, and again when the phase
+// begins.
 func (f *forecast) project(s *sim, id int32) {
 	if f == nil {
 		return
@@ -91,7 +92,8 @@ func (f *forecast) project(s *sim, id int32) {
 	}
 }
 
-// freeIn is in how long a machine has a slot of a kind free again: when the first of those that run there should end.
+// freeIn returns the time until a machine has a free slot of a kind: the expected end of the first attempt to end
+// there.
 func (s *sim) freeIn(machine int32, kind Kind) time.Duration {
 	least := time.Duration(-1)
 	for at := s.machines[machine].first; at != none; at = s.copies[at].next {

@@ -8,13 +8,13 @@ import (
 	"github.com/straggler-go/straggler/fairshare/preempt"
 )
 
-// fairOrder hands out slots by package fairshare: each job is a leaf of a tree of pools. There is an index for each kind
-// of slot, as a job may have its share of one and not of the other.
+// fairOrder gives slots to jobs by package fairshare. Each job is a leaf of a tree of pools. There is an index for
+// each kind of slot, because a job may have its share of one kind and not of another.
 type fairOrder struct {
 	s      *sim
-	first  int // leaf of job 0
+	first  int // leaf of the first job
 	index  [kinds]*fairshare.Index
-	want   [kinds][]int32 // by job
+	want   [kinds][]int32 // number of slots that each job wants
 	total  [kinds]int64
 	passed []passed
 }
@@ -37,7 +37,7 @@ func newFairOrder(s *sim) (*fairOrder, error) {
 	return o, nil
 }
 
-// poolTree puts a leaf for each job under its pool.
+// poolTree returns the tree of pools, with a leaf for each job below its pool.
 func poolTree(c *Config) (*fairshare.Tree, error) {
 	pools := append([]fairshare.Pool(nil), c.Order.Pools...)
 	for _, j := range c.Jobs {
@@ -77,7 +77,7 @@ func (o *fairOrder) next(kind Kind) (int32, bool) {
 	return job, pick.Pool >= 0
 }
 
-// hold passes a job over that cannot use the slot, so that the next in line is asked.
+// hold excludes a job that cannot use the slot, so that the next job is asked.
 func (o *fairOrder) hold(job int32, kind Kind) {
 	o.index[kind].Hold(o.first+int(job), true)
 	o.passed = append(o.passed, passed{job, kind})
@@ -92,7 +92,7 @@ func (o *fairOrder) release(mark int) {
 	o.passed = o.passed[:mark]
 }
 
-// watchman kills tasks for pools that starve. It looks once a second.
+// watchman kills attempts for pools that have too few slots. It checks once a second.
 type watchman struct {
 	tree   *fairshare.Tree
 	watch  [kinds]*preempt.Preemptor
@@ -124,7 +124,7 @@ func newWatchman(s *sim) (*watchman, error) {
 	return w, nil
 }
 
-// preempt looks for pools that starve, and carries out what is planned for them.
+// preempt finds pools that have too few slots, and kills attempts for them.
 func (s *sim) preempt() {
 	s.tellOrder()
 	for k := range s.watchman.watch {
@@ -174,14 +174,14 @@ func (w *watchman) turn(s *sim, kind Kind) {
 		if p.watch != nil && !c.kept {
 			p.watch.kill(s, c.task-p.first, c.attempt)
 		}
-		if !c.kept { // one that is kept counts as lost already
+		if !c.kept { // an attempt that is kept is already counted as lost
 			s.result.Preempted++
 		}
 		s.kill(at, !c.extra && s.tasks[c.task].copies == 1)
 	}
 }
 
-// door splits reduces into copying and computing, by package fairshare/gate.
+// door divides reduces into copying and computing, by package fairshare/gate.
 type door struct{ gate.Gate }
 
 func newDoor(config *gate.Config) (*door, error) {
@@ -192,7 +192,7 @@ func newDoor(config *gate.Config) (*door, error) {
 	return &door{g}, err
 }
 
-// facts are what runs on a machine, and what of it belongs to a job.
+// facts returns the numbers of attempts on a machine, in all and of a job.
 func (d *door) facts(s *sim, job, machine int32) (gate.Machine, gate.Reducer) {
 	var n gate.Machine
 	var r gate.Reducer
@@ -215,13 +215,13 @@ func (d *door) facts(s *sim, job, machine int32) (gate.Machine, gate.Reducer) {
 	return n, r
 }
 
-// compute says whether a reduce that has copied everything may begin to compute.
+// compute reports whether a reduce that has copied all input may begin to compute.
 func (d *door) compute(s *sim, at int32) bool {
 	c := &s.copies[at]
 	return d.answer(s, c.phase, c.machine, d.Compute(d.facts(s, s.phases[c.phase].job, c.machine)))
 }
 
-// launch says whether a reduce of a phase may begin to copy on a machine.
+// launch reports whether a reduce of a phase may begin to copy on a machine.
 func (d *door) launch(s *sim, id, machine int32) bool {
 	return d.answer(s, id, machine, d.Launch(d.facts(s, s.phases[id].job, machine)))
 }

@@ -97,7 +97,7 @@ func meeting(seed uint64, ways map[string]func(*Config)) (Config, string) {
 	return c, said
 }
 
-// A copy that is killed stops reading, and what begins in its place reads for itself.
+// A killed attempt stops reading. The attempt that starts in its place reads everything itself.
 func TestFlowsBelongToCopiesThatRead(t *testing.T) {
 	seeds := uint64(1000)
 	if !testing.Short() {
@@ -158,8 +158,8 @@ func TestAFlowThatEndsLeavesTheOthersTheirPlaces(t *testing.T) {
 	assert.InDelta(t, 1+70+5, s.result.End.Seconds(), 0.01)
 }
 
-// What limits a reader is shared by the flows that it still has: three quarters of 100 bytes come from one rack, a quarter
-// from the other, 10 a second in all.
+// What limits a reader is shared by the flows that it still has: three quarters of 100 bytes come from one rack, a
+// quarter from the other, 10 a second in all.
 func TestAFlowThatEndsLeavesItsSpeedToTheOthers(t *testing.T) {
 	r := run(t, Config{
 		Machines: []Machine{

@@ -7,14 +7,14 @@ import (
 	"github.com/straggler-go/straggler/delay/assign"
 )
 
-// kept is a copy of a task that has ended: the one that ended it, or one that runs on.
+// kept is an attempt of a task that has ended: the attempt that ended it, or a clone that runs on.
 type kept struct {
-	at    int32 // in copies, while it runs
+	at    int32 // its place in the list of attempts, while it runs
 	state assign.State
 }
 
-// keeps reports whether the other clones of a task that has ended run on: if one phase is to read it, all of it at
-// once.
+// keeps reports whether the other clones of a task that has ended run on. They do if one phase will read the output,
+// all parts at once.
 func (a *assigner) keeps(s *sim, id int32) bool {
 	p := &s.phases[s.tasks[id].phase]
 	if a == nil || s.c.Assign == nil || id-p.first >= p.cloned || len(p.outputs) != 1 {
@@ -24,7 +24,7 @@ func (a *assigner) keeps(s *sim, id int32) bool {
 	return !o.open && len(o.inputs) == 1 && !o.perTask && o.threshold == 0
 }
 
-// keep lets them run on. They are no copies of a task that is to be ended any more, but hold their slots.
+// keep lets the other clones run on. They no longer count as attempts of the task, but use their slots.
 func (a *assigner) keep(s *sim, id int32) {
 	p := &s.phases[s.tasks[id].phase]
 	if p.kept == nil {
@@ -42,7 +42,7 @@ func (a *assigner) keep(s *sim, id int32) {
 	p.kept[id-p.first] = list
 }
 
-// keptOf are the copies of a task; one that was not cloned has the one that ended it.
+// keptOf returns the outputs of a task: of several clones, or of the attempt that ended it.
 func (p *phase) keptOf(u int32) []kept {
 	if list := p.kept[u]; list != nil {
 		return list
@@ -50,7 +50,7 @@ func (p *phase) keptOf(u int32) []kept {
 	return []kept{{none, assign.Finished}}
 }
 
-// killRest kills the copies of an input that still run, unless a clone that has not read it has its window open.
+// killRest kills the attempts of an input that still run, unless a clone still waits for an output of them.
 func (a *assigner) killRest(s *sim, p *phase, u int32, window time.Duration) {
 	for t := p.first; t < p.end; t++ {
 		for at := s.tasks[t].first; at != none; at = s.copies[at].sibling {
@@ -66,7 +66,7 @@ func (a *assigner) killRest(s *sim, p *phase, u int32, window time.Duration) {
 	a.stopTask(s, &s.phases[p.inputs[0]], u)
 }
 
-// ended takes note that a copy has ended whose task had ended before.
+// ended handles the end of a clone whose task had ended before.
 func (a *assigner) ended(s *sim, at int32, state assign.State) {
 	c := s.copies[at]
 	p := &s.phases[c.phase]
@@ -91,7 +91,7 @@ func (a *assigner) ended(s *sim, at int32, state assign.State) {
 	}
 }
 
-// stopTask kills the copies of a task that run on, and stop those of a whole phase.
+// stopTask kills the clones of a task that run on; stop does it for a whole phase.
 func (a *assigner) stopTask(s *sim, p *phase, u int32) {
 	for i := range p.kept[u] {
 		if at := p.kept[u][i].at; at != none {
@@ -107,7 +107,7 @@ func (a *assigner) stop(s *sim, p *phase) {
 	p.kept = nil
 }
 
-// lost kills what runs on of a task whose output was lost: it is to be ended once more.
+// lost kills the clones that run on of a task with a lost output, because the task starts again.
 func (a *assigner) lost(s *sim, id int32) {
 	if p := &s.phases[s.tasks[id].phase]; a != nil && p.kept != nil {
 		a.stopTask(s, p, id-p.first)
@@ -115,7 +115,7 @@ func (a *assigner) lost(s *sim, id int32) {
 	}
 }
 
-// phaseEnded kills what runs on for a phase that has ended.
+// phaseEnded kills the clones that run on for a phase that has ended.
 func (a *assigner) phaseEnded(s *sim, p *phase) {
 	if a != nil && p.assigned {
 		p.assigned = false
@@ -123,7 +123,7 @@ func (a *assigner) phaseEnded(s *sim, p *phase) {
 	}
 }
 
-// dissolve lets the clones of a phase read on as others do, when something that they read was lost.
+// dissolve lets the clones of a phase read as usual, after one of their inputs was lost.
 func (a *assigner) dissolve(s *sim, p *phase) {
 	if a == nil || !p.assigned {
 		return
@@ -142,7 +142,7 @@ func (a *assigner) dissolve(s *sim, p *phase) {
 	a.stop(s, &s.phases[p.inputs[0]])
 }
 
-// contend gives clones of a task that read the same copy the part of the bandwidth that is left to each.
+// contend sets the bandwidth of the clones of a task that read the same output.
 func (a *assigner) contend(s *sim, id int32) {
 	for at := s.tasks[id].first; at != none; at = s.copies[at].sibling {
 		c := &s.copies[at]
@@ -164,7 +164,7 @@ func (a *assigner) contend(s *sim, id int32) {
 	}
 }
 
-// contention is which part of its bandwidth a clone has that shares an output.
+// contention returns the share of its bandwidth that a clone has if it shares an output.
 func (s *sim) contention() float64 {
 	if s.c.Contention == 0 {
 		return 1

@@ -1,13 +1,13 @@
 package cluster
 
-// launch starts a copy of a task on a machine.
+// launch starts an attempt of a task on a machine.
 func (s *sim) launch(id, machine int32, level int8, extra bool) {
 	t := &s.tasks[id]
 	p := &s.phases[t.phase]
 	facts := s.factsOf(t.phase)
 	at := s.place()
 	c := &s.copies[at]
-	*c = copyOf{ // an event that waits for the copy that was in the place before is not its own: the turn goes on
+	*c = copyOf{ // turn counts on, so that events for the earlier attempt in this place are ignored
 		task: id, phase: t.phase, machine: machine, life: c.life + 1, turn: c.turn + 1, kind: facts.Kind,
 		flow: none, begun: s.now, since: s.now,
 		sibling: t.first, next: s.machines[machine].first, previous: none, extra: extra, live: true, level: level,
@@ -41,7 +41,8 @@ func (s *sim) launch(id, machine int32, level int8, extra bool) {
 	s.spread(machine)
 }
 
-// price works out how long a copy reads and works at speed 1, and which share of its score the reading is.
+// price computes the reading time and the computing time of an attempt at speed 1, and the share of reading in its
+// progress.
 func (s *sim) price(at int32, facts *Phase) {
 	c := &s.copies[at]
 	t := &s.tasks[c.task]
@@ -76,7 +77,7 @@ func (s *sim) price(at int32, facts *Phase) {
 	}
 }
 
-// count keeps the books of slots at a launch.
+// count updates the counts of slots at the start of an attempt.
 func (s *sim) count(at int32) {
 	c := &s.copies[at]
 	m := &s.machines[c.machine]

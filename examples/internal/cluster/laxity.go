@@ -6,12 +6,12 @@ import (
 	"github.com/straggler-go/straggler/laxity"
 )
 
-// laxityOrder hands out slots by package laxity: the job that can wait least comes first. A job is in the queue while it
-// wants a slot. Which machines are too loaded to keep a deadline is asked in overload.go.
+// laxityOrder gives slots to jobs by package laxity: the job with the least time to spare is first. A job is in the
+// queue while it wants a slot. overload.go finds the machines that are too loaded for a deadline.
 type laxityOrder struct {
 	s      *sim
 	queue  [kinds]*laxity.Queue
-	ticket [kinds][]int // by job; -1 if it is not in the queue
+	ticket [kinds][]int // ticket of each job in the queue; -1 if it is not in the queue
 	job    [kinds][]int32
 	passed []passed
 }
@@ -31,8 +31,8 @@ func newLaxityOrder(s *sim) (*laxityOrder, error) {
 	return o, nil
 }
 
-// facts is what the queue is told of a job: the time to its deadline, and what it still needs, which is the longest task
-// of each phase that has not ended [DynamicShare §3.2].
+// facts returns the facts about a job: the time to its deadline, and its remaining time, which is the sum of the
+// longest tasks of its phases that have not ended [DynamicShare §3.2].
 func (o *laxityOrder) facts(job int32) laxity.Job {
 	left := laxity.NoDeadline
 	if d := o.s.c.Jobs[job].Deadline; d > 0 {
@@ -50,7 +50,8 @@ func (o *laxityOrder) facts(job int32) laxity.Job {
 	return laxity.Job{UntilDeadline: left, Projected: need}
 }
 
-// longest is what the longest task of a phase is predicted to take, or, if it is not, takes at speed 1 without luck.
+// longest returns the predicted time of a phase's longest task, or without a prediction its time at speed 1 without
+// luck.
 func (s *sim) longest(p int32) time.Duration {
 	if known := s.phases[p].projected; known > 0 {
 		return known

@@ -39,7 +39,7 @@ func TestLinksAreLearnedFromReads(t *testing.T) {
 	assert.Less(t, learned.Jobs[7].Took(), known+known/4)
 }
 
-// A machine that makes a straggler of what runs there is left alone, for as long as the list bans it.
+// A machine that makes stragglers gets no task as long as the blacklist bans it.
 func TestMachinesThatMakeStragglersAreBanned(t *testing.T) {
 	c := Config{Machines: machines(20, 1, 0, 1), Record: true}
 	for range 40 {

@@ -2,8 +2,8 @@ package cluster
 
 import "math"
 
-// settle works the rates out anew and returns the flows whose rate is not what it was. The slice is valid until the next
-// call. It costs O(rounds * (flows + links)) of the part of the network that has changed.
+// settle computes the rates again and returns the flows with a changed rate. The slice is valid until the next call.
+// It takes O(rounds * (flows + links)) of the part of the network that has changed.
 func (n *network) settle(now int64) []int32 {
 	n.moved = n.moved[:0]
 	for _, place := range n.news {
@@ -30,15 +30,15 @@ func (n *network) settle(now int64) []int32 {
 	return n.moved
 }
 
-// connect collects the flows whose rates a change can reach: those of the links that have changed, and from there, over
-// links that could be full, further. The links are left in queue.
+// connect collects the flows that a change can affect: the flows on changed links, and from there the flows on all
+// links that could be full. The links are left in queue.
 func (n *network) connect() {
 	n.queue, n.component = append(n.queue[:0], n.dirty...), n.component[:0]
 	for _, at := range n.queue {
 		l := &n.links[at]
 		l.seen, l.wanted = true, 0
 		for _, place := range l.flows {
-			l.wanted += n.flows[place].limit // anew each time: taking off what was added leaves rounding behind
+			l.wanted += n.flows[place].limit // summed again, because subtracting would leave rounding errors
 		}
 	}
 	for i := 0; i < len(n.queue); i++ {
@@ -64,9 +64,9 @@ func (n *network) connect() {
 	}
 }
 
-// fill gives the component's flows their rates. The level at which the first link would be full is one that every flow
-// can have, so those that want no more than that have what they want; if there are none, the flows of that link stay at
-// the level. What is left is shared among the rest in the same way.
+// fill sets the rates of the collected flows. It computes the level at which the first link would be full. Every flow
+// can have this rate. Flows that want no more get what they want. If there are none, the flows on this link get the
+// level. The rest of the bandwidth is divided among the other flows in the same way.
 func (n *network) fill(now int64) {
 	for _, at := range n.queue {
 		l := &n.links[at]
@@ -97,7 +97,7 @@ func (n *network) fill(now int64) {
 	n.open = open
 }
 
-// fix gives the flows that it holds for their rate, no more than level, and returns the others, in place.
+// fix sets the rates of the flows for which holds is true, to at most level, and returns the others, in place.
 func (n *network) fix(now int64, open []int32, holds func(*flow) bool, level float64) []int32 {
 	rest := open[:0]
 	for _, place := range open {
@@ -117,7 +117,7 @@ func (n *network) fix(now int64, open []int32, holds func(*flow) bool, level flo
 	return rest
 }
 
-// give sets a flow's rate.
+// give sets the rate of a flow.
 func (n *network) give(now int64, place int32, rate float64) {
 	f := &n.flows[place]
 	if rate == f.rate {

@@ -4,7 +4,7 @@ import (
 	"slices"
 )
 
-// takeTask launches a task of a phase on a machine, the nearest to its data that there is, if the job does not rather wait.
+// takeTask starts the task of a phase that is nearest to its data on a machine, unless the job prefers to wait.
 func (s *sim) takeTask(id, machine int32) bool {
 	p := &s.phases[id]
 	if s.overload.shuns(p.job, machine) || !s.disks.room(s, id, machine) {
@@ -25,7 +25,7 @@ func (s *sim) takeTask(id, machine int32) bool {
 	return true
 }
 
-// nearest returns the waiting task of a phase that is nearest to a machine, and how near.
+// nearest returns the waiting task of a phase that is nearest to a machine, and its distance as a level.
 func (s *sim) nearest(id, machine int32) (int32, int8) {
 	p := &s.phases[id]
 	if p.placed != nil {
@@ -44,7 +44,7 @@ func (s *sim) nearest(id, machine int32) (int32, int8) {
 			return t, 1
 		}
 	}
-	// Those to be run once more go first: their phase waits for them.
+	// Tasks that run again are first, because their phase waits for them.
 	for i := 0; i < len(p.again); i++ {
 		t := p.again[i]
 		if s.tasks[t].owed == 0 {
@@ -66,14 +66,14 @@ func (s *sim) nearest(id, machine int32) (int32, int8) {
 	return none, 0
 }
 
-// unbind lets a task go anywhere whose size was made for one machine.
+// unbind allows a task with a size for one machine to run on any machine.
 func (s *sim) unbind(id int32) {
 	p := &s.phases[s.tasks[id].phase]
 	p.bound[id-p.first] = none
 	p.again = append(p.again, id)
 }
 
-// unbound returns a task that waits, whose size was made for a machine, and that may go to any.
+// unbound returns a waiting task that has a size for another machine, and may run on any machine.
 func (s *sim) unbound(p *phase, machine int32) int32 {
 	for _, t := range p.again {
 		if s.tasks[t].owed > 0 && p.bound[t-p.first] == none && !s.runsOn(t, machine) {
@@ -83,7 +83,8 @@ func (s *sim) unbound(p *phase, machine int32) int32 {
 	return none
 }
 
-// runsOn reports whether a copy of the task runs on the machine: two there would share its fate.
+// runsOn reports whether an attempt of the task runs on the machine. Two attempts there would have the same cause of
+// slowness.
 func (s *sim) runsOn(t, machine int32) bool {
 	for at := s.tasks[t].first; at != none; at = s.copies[at].sibling {
 		if s.copies[at].machine == machine && len(s.machines) > 1 {
@@ -93,7 +94,7 @@ func (s *sim) runsOn(t, machine int32) bool {
 	return false
 }
 
-// waitingAt returns a waiting task that has its block on the machine.
+// waitingAt returns a waiting task with its block on the machine.
 func (s *sim) waitingAt(list []near, machine int32) int32 {
 	for i := firstAt(list, machine); i < len(list) && list[i].place == machine; i++ {
 		if t := list[i].task; s.tasks[t].owed > 0 && !s.runsOn(t, machine) {
@@ -103,8 +104,8 @@ func (s *sim) waitingAt(list []near, machine int32) int32 {
 	return none
 }
 
-// waitingIn returns a waiting task that has a block in the machine's rack. The tasks at the front that do not wait any
-// more are passed once and for all: a rack has too many to look at them each time.
+// waitingIn returns a waiting task with a block in the machine's rack. Tasks at the front of the list that do not
+// wait any more are skipped for good, because the list of a rack is too long to read each time.
 func (s *sim) waitingIn(p *phase, machine int32) int32 {
 	rack := s.machines[machine].rack
 	if p.rackHead == nil {
@@ -135,7 +136,8 @@ func firstAt(list []near, place int32) int {
 	return i
 }
 
-// homesOf returns the machines that a task should run on: those with its block, or the one that its size was made for.
+// homesOf returns the machines on which a task should run: the machines with its block, or the machine for which its
+// size was chosen.
 func (s *sim) homesOf(id int32) []int32 {
 	p := &s.phases[s.tasks[id].phase]
 	if p.bound == nil {
@@ -148,8 +150,8 @@ func (s *sim) homesOf(id int32) []int32 {
 	return p.bound[i : i+1]
 }
 
-// levelOf says how near a task's block is to a machine: 0 on it, 1 in its rack, 2 elsewhere. A task without a block is
-// at home everywhere.
+// levelOf returns the distance of a task's block from a machine: 0 on it, 1 in its rack, 2 elsewhere. A task without
+// a block is at level 0 everywhere.
 func (s *sim) levelOf(id, machine int32) int8 {
 	homes := s.homesOf(id)
 	if len(homes) == 0 {

@@ -2,32 +2,33 @@ package cluster
 
 import "math"
 
-// network carries flows between racks. Flows share links max-min fairly, as a fluid: no flow can have more unless one
-// that has no more than it gives something up. A flow crosses the uplink of its source's rack and the downlink of its
-// destination's, none within a rack, and is no faster than its own limit, that of the reader's disk and card.
+// network carries flows between racks. Flows share links max-min fairly, as a fluid: a flow can get more only if a
+// flow that has no more loses some. A flow uses the uplink of its source rack and the downlink of its destination
+// rack, and no link within a rack. It is never faster than its own limit, which comes from the disk and the network
+// card of the reader.
 //
-// Only links that could be full hold anyone back, so a change is worked out for the flows that such links connect it to
-// and for no others: an idle corner of a large cluster costs nothing.
+// Only links that could be full matter for the rates. So a change is computed only for the flows that such links
+// connect. An idle part of a large cluster takes no time.
 type network struct {
 	links []link
 	flows []flow
 	free  []int32
-	dirty []int32 // links whose flows have changed since the rates were worked out
-	news  []int32 // flows without a link that have changed since
+	dirty []int32 // links with changed flows since the rates were computed
+	news  []int32 // changed flows without a link, since the rates were computed
 
-	// Scratch of settle.
+	// The next fields are scratch space of settle.
 	queue     []int32
 	component []int32 // flows
 	open      []int32 // flows of the component without a rate
 	moved     []int32 // flows whose rate has changed
-	bytes     float64 // carried over links so far, counted when a flow ends or stops
+	bytes     float64 // carried over links so far; a flow is counted when it ends or stops
 }
 
 type link struct {
 	capacity float64 // bytes per second
 	flows    []int32
-	wanted   float64 // sum of the flows' limits, as of the latest settle
-	left     float64 // scratch: capacity that is not given away
+	wanted   float64 // sum of the limits of its flows, at the latest settle
+	left     float64 // scratch: capacity that is not assigned
 	open     int32   // scratch: flows without a rate
 	seen     bool    // scratch: part of the component
 	full     bool    // scratch: at the present level
@@ -35,25 +36,26 @@ type link struct {
 }
 
 type flow struct {
-	up, down     int32 // links; noLink within a rack
-	atUp, atDown int32 // places in the links' lists
-	copy, next   int32 // who reads, and the next of its flows
+	up, down     int32 // its links; noLink within a rack
+	atUp, atDown int32 // its places in the lists of the links
+	copy, next   int32 // the attempt that reads, and the next of its flows
 	life         uint32
 	limit        float64 // bytes per second
-	left         float64 // bytes
+	left         float64 // bytes that are left to carry
 	total        float64
 	rate         float64
-	since        int64 // when left was right
+	since        int64 // when left was last updated
 	seen         bool  // scratch
 	live         bool
 }
 
 const noLink = -1
 
-// tight reports whether the link could be full; with a margin, as sums of floats are not exact.
+// tight reports whether the link could be full. It has a margin, because sums of floating-point numbers are not
+// exact.
 func (l *link) tight() bool { return l.wanted > l.capacity*(1-1e-9) }
 
-// newNetwork returns a network of racks; one without racks has no links.
+// newNetwork returns the network of the racks. Without racks it has no links.
 func newNetwork(racks []Rack) *network {
 	n := &network{}
 	for _, r := range racks {
@@ -62,7 +64,7 @@ func newNetwork(racks []Rack) *network {
 	return n
 }
 
-// capacity reads 0 as a link that never matters.
+// capacity returns the capacity of a link; 0 bytes means infinite.
 func capacity(bytes float64) float64 {
 	if bytes == 0 {
 		return math.Inf(1)
@@ -70,7 +72,7 @@ func capacity(bytes float64) float64 {
 	return bytes
 }
 
-// start adds a flow; its rate is 0 until the next settle.
+// start adds a flow. Its rate is 0 until the next settle.
 func (n *network) start(now int64, from, to int32, bytes, limit float64, reader int32) int32 {
 	place := int32(len(n.flows))
 	if last := len(n.free) - 1; last >= 0 {
@@ -91,7 +93,7 @@ func (n *network) start(now int64, from, to int32, bytes, limit float64, reader 
 	return place
 }
 
-// join adds a flow to a link and returns its place there.
+// join adds a flow to a link, and returns its place there.
 func (n *network) join(at, place int32) int32 {
 	l := &n.links[at]
 	l.flows = append(l.flows, place)
@@ -106,7 +108,7 @@ func (n *network) touch(at int32) {
 	}
 }
 
-// stop takes a flow out, at its end or before.
+// stop removes a flow, at its end or earlier.
 func (n *network) stop(now int64, place int32) {
 	f := &n.flows[place]
 	n.advance(now, f)
@@ -134,7 +136,7 @@ func (n *network) leave(at, place int32) {
 	n.touch(at)
 }
 
-// limit changes how fast a flow can be, because its reader's machine has become slower or faster.
+// limit changes the limit of a flow, after its reader's machine has changed its speed.
 func (n *network) limit(place int32, limit float64) {
 	f := &n.flows[place]
 	if f.up == noLink {
@@ -147,13 +149,13 @@ func (n *network) limit(place int32, limit float64) {
 	n.touch(f.down)
 }
 
-// advance brings what is left of a flow up to date.
+// advance updates the bytes that a flow has still to carry.
 func (n *network) advance(now int64, f *flow) {
 	f.left = max(0, f.left-f.rate*float64(now-f.since)/1e9)
 	f.since = now
 }
 
-// ends returns when a flow will have carried all it has to, at its present rate.
+// ends returns when the flow ends at its present rate; false if its rate is 0.
 func (f *flow) ends() (at int64, ever bool) {
 	if f.rate <= 0 {
 		return 0, false

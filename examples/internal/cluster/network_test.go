@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// exactShares is max-min fairness by its definition, in rationals and over all flows at once: raise all, stop those that
-// are held back, go on with the others.
+// exactShares is max-min fairness by its definition, in rationals and over all flows at once: raise all, stop those
+// that are held back, go on with the others.
 func exactShares(racks []Rack, flows []flow) []*big.Rat {
 	rates := make([]*big.Rat, len(flows))
 	for {

@@ -2,7 +2,7 @@ package cluster
 
 import "time"
 
-// rest puts a machine among those with a free slot.
+// rest adds a machine to the machines with a free slot.
 func (s *sim) rest(id int32, kind Kind) {
 	m := &s.machines[id]
 	if m.place[kind] == none {
@@ -22,7 +22,7 @@ func (s *sim) rest(id int32, kind Kind) {
 	}
 }
 
-// nextBeat is the first heartbeat of a machine after now. Each machine's come at their own instants.
+// nextBeat returns the first heartbeat of a machine after now. Each machine has instants of its own.
 func (s *sim) nextBeat(id int32) time.Duration {
 	beat := s.c.Heartbeat
 	offset := time.Duration(s.draws.For(3, uint64(id)).Int64N(int64(beat)))
@@ -53,7 +53,7 @@ func (s *sim) beat(id int32) {
 	}
 }
 
-// hasItsPart reports whether a machine has its even part of the tasks of a kind that run or could.
+// hasItsPart reports whether a machine has its even part of the tasks of a kind that run or could start.
 func (s *sim) hasItsPart(id int32, kind Kind) bool {
 	all := s.total[kind] - s.free[kind]
 	for i := range s.jobs {
@@ -63,7 +63,7 @@ func (s *sim) hasItsPart(id int32, kind Kind) bool {
 	return s.c.Machines[id].Slots[kind]-int(s.machines[id].free[kind]) >= (all+n-1)/n
 }
 
-// busy takes a machine without a free slot out.
+// busy removes a machine without a free slot from the list.
 func (s *sim) busy(id int32, kind Kind) {
 	m := &s.machines[id]
 	list := s.idle[kind].machines
@@ -74,7 +74,7 @@ func (s *sim) busy(id int32, kind Kind) {
 	m.place[kind] = none
 }
 
-// offer offers free slots: all of them to jobs that want something new, and those that have become free to everybody.
+// offer offers all free slots to the jobs with new wishes, and the slots that have just become free to all jobs.
 func (s *sim) offer() {
 	if s.c.Heartbeat > 0 {
 		for k := range s.free {
@@ -101,7 +101,7 @@ func (s *sim) offer() {
 	s.tellOrder()
 }
 
-// want says that a job may take a slot that it has not been offered yet, or declined.
+// want marks a job that may take a slot which it was not offered yet, or which it declined.
 func (s *sim) want(j int32) {
 	if !s.jobs[j].eager {
 		s.jobs[j].eager = true
@@ -116,8 +116,8 @@ func (s *sim) forgetEager() {
 	s.eager = s.eager[:0]
 }
 
-// offerAll goes round the machines with free slots, one slot at a time, and offers them to the eager jobs; the others have
-// declined them. It begins at a machine that chance picks, as machines call in no order.
+// offerAll goes through the machines with free slots, one slot at a time, and offers them to the marked jobs; all
+// other jobs have declined them. It begins at a random machine.
 func (s *sim) offerAll(kind Kind) {
 	s.tellOrder()
 	list := &s.idle[kind].machines
@@ -155,7 +155,7 @@ func (s *sim) offerAll(kind Kind) {
 		switch {
 		case !took && len(s.eager) == 1 && s.declined == 1:
 			// Machines with its blocks were asked before; what it declines in their racks, it declines everywhere.
-			misses = len(*list)
+			misses = len(*list) // the job declines in their racks, so it declines everywhere
 		case !took:
 			misses++
 			at++
@@ -169,8 +169,8 @@ func (s *sim) offerAll(kind Kind) {
 	s.order.release(0)
 }
 
-// offerNear offers a job that would decline all others the free slots on machines that have blocks of its waiting tasks,
-// which spares a large cluster the round of all machines.
+// offerNear offers free slots on machines with blocks of a job's waiting tasks to the job, if it would decline all
+// other slots. This saves the loop over all machines of a large cluster.
 func (s *sim) offerNear(j int32, kind Kind) {
 	for _, id := range s.jobs[j].phase[kind] {
 		if !s.wait.localOnly(s, id) {
@@ -184,14 +184,14 @@ func (s *sim) offerNear(j int32, kind Kind) {
 	}
 }
 
-// serve gives away a machine's free slots of a kind, as far as somebody wants them.
+// serve gives the free slots of a machine to jobs, as long as a job wants one.
 func (s *sim) serve(id int32, kind Kind) {
 	for s.machines[id].free[kind] > 0 && s.serveOne(id, kind) && !s.c.OneTask &&
 		!(s.c.EvenLoad && s.hasItsPart(id, kind)) {
 	}
 }
 
-// serveOne offers one slot to the jobs in their order, until one takes it.
+// serveOne offers a slot to the jobs in their order, until a job takes it.
 func (s *sim) serveOne(id int32, kind Kind) bool {
 	s.tellOrder()
 	mark, took := s.order.mark(), false
@@ -208,7 +208,7 @@ func (s *sim) serveOne(id int32, kind Kind) bool {
 	return took
 }
 
-// take lets a job use a slot, for a copy that a policy wants or for a task that waits.
+// take lets a job use a slot, for a copy that a policy wants, or for a waiting task.
 func (s *sim) take(j, machine int32, kind Kind) bool {
 	s.declined = none
 	if s.banned.bans(s, machine) {
@@ -229,7 +229,7 @@ func (s *sim) take(j, machine int32, kind Kind) bool {
 	return false
 }
 
-// touch says that what a job wants or has is not what the order was told last.
+// touch marks a job whose slots have changed since the order was updated.
 func (s *sim) touch(j int32) {
 	if !s.jobs[j].touched {
 		s.jobs[j].touched = true

@@ -7,31 +7,32 @@ import (
 	"github.com/straggler-go/straggler/laxity"
 )
 
-// Order says who gets the next free slot. Its zero value is fair sharing among all jobs.
+// Order decides which job gets the next free slot. The zero value is fair sharing among all jobs.
 type Order struct {
-	// Pools are the pools that jobs belong to, each with its children's discipline; nil: none, each job for itself.
+	// Pools are the pools of the jobs, each with the discipline of its children; nil: no pools.
 	Pools []fairshare.Pool
-	// Policy divides among the pools, or among the jobs if there are no pools. FIFO is fairshare.Policy{Discipline: FIFO}:
-	// jobs in the order of Config.Jobs.
+	// Policy divides the slots among the pools, or among the jobs if there are no pools. For first in, first out, in
+	// the order of Config.Jobs, use fairshare.Policy{Discipline: FIFO}.
 	Policy fairshare.Policy
-	// Laxity, if it is set, takes the place of both: jobs with deadlines in the order of that policy.
+	// Laxity replaces both fields above: jobs with deadlines, in the order of this policy.
 	Laxity *laxity.Policy
-	// Preempt kills tasks for pools that starve.
+	// Preempt kills attempts for pools that have too few slots.
 	Preempt *preempt.Config
-	// Gate splits reduces into copying and computing. The machines' reduce slots are then how many may be there in all.
+	// Gate divides reduces into copying and computing. The reduce slots of a machine are then the number of reduces
+	// in both states.
 	Gate *gate.Config
 }
 
-// order is what the simulation asks about whose task is next.
+// order decides which job gets a free slot.
 type order interface {
 	arrive(job int32)
 	leave(job int32)
-	// update says how many slots a job holds, and how many more it wants.
+	// update sets the number of slots that a job uses, and the number that it still wants.
 	update(job int32, kind Kind, running, wants int32)
 	took(job int32, kind Kind)
 	gave(job int32, kind Kind)
-	// next is the job that a free slot should go to; hold passes a job over. mark is how many are held, and release lets
-	// go of all but the first so many.
+	// next returns the job that should get a free slot. hold excludes a job from next. mark returns the number of
+	// excluded jobs, and release includes all of them again except the first ones.
 	next(kind Kind) (job int32, ok bool)
 	hold(job int32, kind Kind)
 	mark() int
@@ -39,7 +40,7 @@ type order interface {
 	wants(kind Kind) bool
 }
 
-// setAdapters makes what asks the library.
+// setAdapters creates the adapters that call the library.
 func (s *sim) setAdapters() (err error) {
 	if s.wait, err = newLocality(s.c); err != nil {
 		return err
@@ -89,7 +90,7 @@ func (s *sim) setAdapters() (err error) {
 	return err
 }
 
-// begin prepares what is asked about a phase as it opens.
+// begin prepares the adapters for a phase that opens.
 func (s *sim) begin(id int32, facts *Phase) {
 	s.clones.admit(s, id)
 	s.assigner.open(s, id)
@@ -97,7 +98,7 @@ func (s *sim) begin(id int32, facts *Phase) {
 	s.placeTasks(id, facts)
 }
 
-// tellOrder tells the order what jobs want now.
+// tellOrder updates the order with the slots that jobs use and want.
 func (s *sim) tellOrder() {
 	for _, id := range s.touched {
 		j := &s.jobs[id]

@@ -9,12 +9,12 @@ import (
 	"github.com/straggler-go/straggler/laxity/outlier"
 )
 
-// overload looks once a second on which machines a job with a deadline is much later than on its others, by packages
-// laxity and laxity/outlier. Such a machine gets no more of the job's tasks, and those that wait for it may go
-// elsewhere where that makes fewer of them late [DynamicShare §3.3].
+// overload finds, once a second, the machines on which a job with a deadline is much later than on its other
+// machines, by packages laxity and laxity/outlier. Such a machine gets no more tasks of the job. Tasks that wait for
+// such a machine may go elsewhere, if this makes fewer tasks late [DynamicShare §3.3].
 type overload struct {
 	detector *outlier.Detector
-	named    [][]int32 // by job: machines
+	named    [][]int32 // overloaded machines of each job
 	tasks    []laxity.Task
 	verdicts []outlier.Verdict
 	moves    []laxity.Transfer
@@ -29,7 +29,7 @@ func newOverload(s *sim) (*overload, error) {
 	return &overload{detector: detector, named: make([][]int32, len(s.jobs))}, err
 }
 
-// shuns reports whether a machine is to get no more of a job's tasks for now.
+// shuns reports whether a machine should get no more tasks of a job for now.
 func (o *overload) shuns(job, machine int32) bool {
 	return o != nil && slices.Contains(o.named[job], machine)
 }
@@ -43,7 +43,7 @@ func (o *overload) turn(s *sim) {
 	}
 }
 
-// look names the machines that are overloaded with a job.
+// look finds the machines that are overloaded with a job.
 func (o *overload) look(s *sim, job int32) {
 	o.tasks = o.tasks[:0]
 	s.eachOnWorker(job, func(_, machine int32, left time.Duration, _ bool) {
@@ -77,7 +77,7 @@ func (o *overload) look(s *sim, job int32) {
 	}
 }
 
-// unload lets tasks of a job go elsewhere that wait for an overloaded machine.
+// unload lets tasks of a job that wait for an overloaded machine go elsewhere.
 func (o *overload) unload(s *sim, job, machine int32) {
 	var ids []int32
 	var pending []laxity.Pending
@@ -104,8 +104,8 @@ func (o *overload) unload(s *sim, job, machine int32) {
 	}
 }
 
-// eachOnWorker calls f with each task of a job that runs on a machine, or that waits for one that its size was made
-// for, and how long it still takes there.
+// eachOnWorker calls f with each task of a job that runs on a machine, or that waits for a machine for which its size
+// was chosen, and with its remaining time there.
 func (s *sim) eachOnWorker(job int32, f func(task, machine int32, left time.Duration, started bool)) {
 	for id := s.jobs[job].phases[0]; id < s.jobs[job].phases[1]; id++ {
 		p := &s.phases[id]
@@ -128,7 +128,7 @@ func (s *sim) eachOnWorker(job int32, f func(task, machine int32, left time.Dura
 	}
 }
 
-// usually is how long a task takes on a usual machine: by past runs, or else by what it has to do.
+// usually returns the time of a task on a usual machine, from earlier runs, or otherwise from its work.
 func (s *sim) usually(task int32) time.Duration {
 	t := s.taskFacts(task)
 	if known := s.forecast.of(s.kindOf(s.tasks[task].phase), t); known != estimate.Unknown {

@@ -4,7 +4,7 @@ import (
 	"slices"
 )
 
-// tryOpen lets a phase begin if enough of what it reads is there.
+// tryOpen lets a phase begin if enough of its input is there.
 func (s *sim) tryOpen(id int32) {
 	p := &s.phases[id]
 	if p.open || p.missing > p.threshold && !p.perTask || !s.jobs[p.job].come {
@@ -44,7 +44,7 @@ func (s *sim) tryOpen(id int32) {
 	s.want(p.job)
 }
 
-// countInputs counts the tasks that a task reads and that have not ended.
+// countInputs counts the input tasks of a task that have not ended.
 func (s *sim) countInputs(id, t int32) {
 	p := &s.phases[id]
 	s.tasks[t].missing = 0
@@ -52,7 +52,7 @@ func (s *sim) countInputs(id, t int32) {
 		up := &s.phases[in]
 		first, end, err := s.factsOf(id).Pattern.Inputs(int(t-p.first), int(up.end-up.first), int(p.end-p.first))
 		if err != nil {
-			first, end = 0, int(up.end-up.first) // phases that the pattern does not fit are read whole
+			first, end = 0, int(up.end-up.first) // if the pattern does not fit the phases, the whole phase is read
 		}
 		for u := up.first + int32(first); u < up.first+int32(end); u++ {
 			if !s.tasks[u].done {
@@ -62,7 +62,7 @@ func (s *sim) countInputs(id, t int32) {
 	}
 }
 
-// ready lets a task wait for a slot whose phase begins task by task.
+// ready lets a task wait for a slot, in a phase that begins task by task.
 func (s *sim) ready(id int32) {
 	t := &s.tasks[id]
 	if !s.phases[t.phase].open || t.done || t.copies > 0 || t.owed > 0 {
@@ -74,7 +74,7 @@ func (s *sim) ready(id int32) {
 	s.want(s.phases[t.phase].job)
 }
 
-// arrange puts a phase's tasks in the order in which they are launched, and finds out which are near which machine.
+// arrange sorts the tasks of a phase in the order of their start, and finds the tasks near each machine.
 func (s *sim) arrange(id int32, facts *Phase) {
 	p := &s.phases[id]
 	p.queue = make([]int32, 0, p.end-p.first)
@@ -102,7 +102,7 @@ func (s *sim) arrange(id int32, facts *Phase) {
 	s.wait.begin(s, id)
 }
 
-// close lets go of what a phase needs only while its job runs.
+// close frees the data that a phase needs only while its job runs.
 func (s *sim) close(id int32) {
 	p := &s.phases[id]
 	if p.watch != nil {

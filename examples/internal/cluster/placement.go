@@ -6,8 +6,8 @@ import (
 	"github.com/straggler-go/straggler/placement"
 )
 
-// placeTasks asks package placement which rack each task of a phase should run in that reads all of another phase's
-// output, once that lies where it lies.
+// placeTasks asks package placement for the rack of each task of a phase that reads all outputs of another phase,
+// when these outputs are there.
 func (s *sim) placeTasks(id int32, facts *Phase) {
 	p := &s.phases[id]
 	if !s.c.Place || len(p.inputs) == 0 || p.missing > 0 || p.from == nil || p.bound != nil {
@@ -19,7 +19,7 @@ func (s *sim) placeTasks(id int32, facts *Phase) {
 	for _, t := range facts.Tasks {
 		row := make([]float64, racks)
 		for r, share := range p.from {
-			row[r] = math.Floor(t.Bytes * share) // bytes are whole
+			row[r] = math.Floor(t.Bytes * share) // bytes are whole numbers
 		}
 		problem.Input = append(problem.Input, row)
 	}
@@ -39,11 +39,11 @@ func (s *sim) placeTasks(id int32, facts *Phase) {
 	}
 }
 
-// links is what is learned of how fast the racks' links are. Nil: the placement knows it.
+// links has the measured speed of the racks' links. Nil: the placement knows the capacities.
 type links struct {
 	rates  *placement.LinkRates
 	policy placement.BandwidthConfig
-	best   float64 // the capacity that a link is taken to have before anything is known of it
+	best   float64 // the capacity that is assumed for a link without a measurement
 }
 
 func newLinks(s *sim) (*links, error) {
@@ -61,8 +61,8 @@ func newLinks(s *sim) (*links, error) {
 	return l, err
 }
 
-// nominal are the bandwidths that the links are sold with: what they can carry or, where that is to be learned, as much
-// as the best of them.
+// nominal returns the capacities of the links. If capacities are to be learned, each capacity is the largest capacity
+// of all links.
 func (l *links) nominal(s *sim) (up, down []float64) {
 	for _, r := range s.c.Racks {
 		if l != nil {
@@ -73,7 +73,7 @@ func (l *links) nominal(s *sim) (up, down []float64) {
 	return up, down
 }
 
-// foresee puts what was measured in the place of what is nominal, as far as the phase is short enough for it to last.
+// foresee replaces the capacities by the measured speeds, if the phase is so short that they will last.
 func (l *links) foresee(p placement.Problem) (placement.Problem, error) {
 	if l == nil {
 		return p, nil
@@ -83,7 +83,7 @@ func (l *links) foresee(p placement.Problem) (placement.Problem, error) {
 	return p, err
 }
 
-// hasRead takes note of a copy that has read its part of another phase's output over the links.
+// hasRead records an attempt that has read its input over the links.
 func (l *links) hasRead(s *sim, at int32) {
 	c := &s.copies[at]
 	p := &s.phases[c.phase]
@@ -98,8 +98,8 @@ func (l *links) hasRead(s *sim, at int32) {
 	l.rates.Observe(s.clock(), int(s.machines[c.machine].rack), from, s.now-c.opened)
 }
 
-// slotsByRack is how many tasks of a phase each rack may get: its free slots, or, where the tasks outnumber those, its
-// part of all slots of the kind.
+// slotsByRack returns the number of tasks of a phase that each rack may get: its free slots, or, if there are more
+// tasks, its share of all slots of the kind.
 func (s *sim) slotsByRack(facts *Phase) []int {
 	free, all := make([]int, len(s.c.Racks)), make([]int, len(s.c.Racks))
 	for i, m := range s.c.Machines {
@@ -116,7 +116,7 @@ func (s *sim) slotsByRack(facts *Phase) []int {
 	return all
 }
 
-// nearestPlaced returns the next task that was placed in a machine's rack. Those to be run again go anywhere.
+// nearestPlaced returns the next task that was placed in a machine's rack. A task that runs again may go anywhere.
 func (s *sim) nearestPlaced(p *phase, machine int32) int32 {
 	for _, t := range p.again {
 		if s.tasks[t].owed > 0 && !s.runsOn(t, machine) {

@@ -2,9 +2,9 @@ package cluster
 
 import "time"
 
-// beginReading lets a copy read what it needs: from its disk, from another machine, or from all racks that hold a part
-// of the outputs that its phase reads. Over links between racks that is a flow; within a rack, or where links are not
-// modelled, it takes the time that the reader alone needs.
+// beginReading lets an attempt read its input: from its disk, from another machine, or from all racks that hold a
+// part of it. A read between racks is a flow. A read within a rack, or without simulated links, takes the time that
+// the reader alone needs.
 func (s *sim) beginReading(at int32) {
 	c := &s.copies[at]
 	facts := s.taskFacts(c.task)
@@ -50,7 +50,7 @@ func (s *sim) startFlow(at, from int32, bytes float64) {
 	c.flow = f
 }
 
-// flowLimit is how fast one of n flows into a machine can be.
+// flowLimit returns the largest rate of each of n flows into a machine.
 func (s *sim) flowLimit(machine, n int32) float64 {
 	if s.c.Remote == 0 {
 		return unlimited
@@ -58,11 +58,11 @@ func (s *sim) flowLimit(machine, n int32) float64 {
 	return s.c.Remote * s.machines[machine].rate / float64(n)
 }
 
-// unlimited bytes per second: what a limit of none is taken for.
+// unlimited is the rate in bytes per second that replaces an infinite limit.
 const unlimited = 1e15
 
-// flowEnded takes a flow that has carried all it had to off its copy, and out of the copy's list: the next flow to start
-// takes its place. The copy's other flows have the reader's speed to themselves.
+// flowEnded removes a flow that has ended from its attempt. The next flow to start takes its place. The other flows
+// of the attempt share the speed of the reader.
 func (s *sim) flowEnded(f int32) {
 	at := s.net.flows[f].copy
 	c := &s.copies[at]
@@ -81,7 +81,7 @@ func (s *sim) flowEnded(f int32) {
 	s.haveRead(at)
 }
 
-// stopFlows cuts off what a copy still reads.
+// stopFlows stops all flows of an attempt.
 func (s *sim) stopFlows(at int32) {
 	c := &s.copies[at]
 	for f := c.flow; f != none; f = s.net.flows[f].next {
@@ -90,7 +90,7 @@ func (s *sim) stopFlows(at int32) {
 	c.flow, c.flows = none, 0
 }
 
-// settle shares the links anew where flows have come or gone, and sets the events at which flows end.
+// settle computes the rates again after flows have started or ended, and sets the events at their ends.
 func (s *sim) settle() {
 	for _, f := range s.net.settle(int64(s.now)) {
 		flow := &s.net.flows[f]
@@ -101,7 +101,7 @@ func (s *sim) settle() {
 	}
 }
 
-// shareRead returns which part of what it reads a copy has.
+// shareRead returns the share of its input that an attempt has read.
 func (s *sim) shareRead(at int32) float64 {
 	c := &s.copies[at]
 	if r := c.reader; r != nil {
@@ -117,7 +117,7 @@ func (s *sim) shareRead(at int32) float64 {
 		}
 		p := &s.phases[c.phase]
 		share := c.done / c.amount
-		if p.missing > 0 { // no more than there is
+		if p.missing > 0 { // at most the share that is there
 			share = min(share, 1-float64(p.missing)/float64(max(1, s.inputTasks(p))))
 		}
 		return share
@@ -139,7 +139,7 @@ func (s *sim) inputTasks(p *phase) int {
 	return n
 }
 
-// inputEnded tells a phase that a task of one that it reads has ended.
+// inputEnded tells a phase that a task of one of its input phases has ended.
 func (s *sim) inputEnded(id, input int32) {
 	p := &s.phases[id]
 	p.missing--
@@ -160,7 +160,8 @@ func (s *sim) inputEnded(id, input int32) {
 	}
 }
 
-// readAgain lets copies of a task go on that found a part of what they read lost, while another of the task had read it all.
+// readAgain lets attempts of a task go on that wait for a lost input, after another attempt of the task had read all
+// input.
 func (s *sim) readAgain(id int32) {
 	for at := s.tasks[id].first; at != none; at = s.copies[at].sibling {
 		if c := &s.copies[at]; c.stage == starves {
@@ -169,7 +170,7 @@ func (s *sim) readAgain(id int32) {
 	}
 }
 
-// eachReader calls f with each task of a phase that reads the given one.
+// eachReader calls f with each task of a phase that reads the given task.
 func (s *sim) eachReader(id, input int32, f func(task int32)) {
 	p := &s.phases[id]
 	in := &s.phases[s.tasks[input].phase]
@@ -185,7 +186,7 @@ func (s *sim) eachReader(id, input int32, f func(task int32)) {
 	}
 }
 
-// shareByRack works out which part of its inputs' output lies in which rack, once all of it is there.
+// shareByRack computes the share of its input that is in each rack, when all of it is there.
 func (s *sim) shareByRack(p *phase) {
 	if len(s.c.Racks) < 2 {
 		return
@@ -205,8 +206,8 @@ func (s *sim) shareByRack(p *phase) {
 	}
 }
 
-// feed lets copies go on that waited for the last of what they read, and have still to read that; nor can one that reads
-// yet have that last part.
+// feed lets attempts go on that waited for the last input, which they have still to read. An attempt that still reads
+// does not have this last input either.
 func (s *sim) feed(p *phase) {
 	n := float64(max(1, s.inputTasks(p)))
 	for t := p.first; t < p.end; t++ {

@@ -6,23 +6,23 @@ import (
 	"github.com/straggler-go/straggler/replicate"
 )
 
-// Ahead computes outputs again before anyone asks for them, on machines that have begun to lose outputs [Mantri §5.3]:
-// package replicate says which machines do so (LossBursts), and which outputs are worth the time (ChooseRecompute).
+// Ahead computes outputs again before a task needs them, on machines that have begun to lose outputs [Mantri §5.3].
+// Package replicate finds these machines (LossBursts), and the outputs that are worth the time (ChooseRecompute).
 type Ahead struct {
-	// Bursts says when a machine has begun to lose outputs.
+	// Bursts is the rule that finds machines that have begun to lose outputs.
 	Bursts replicate.LossBurstsConfig
-	// Share is the part of the time of finished tasks that may be used; 0 means the library's.
+	// Share is the share of the time of finished tasks that may be used; 0 is the default of the library.
 	Share float64
 }
 
-// recomputer runs tasks again whose outputs are likely to be lost. Such a run is a copy of a task that has ended. It holds
-// a slot, and its output is the task's replica.
+// recomputer runs tasks again if their outputs are likely to be lost. Such a run is an attempt of a task that has
+// ended. It uses a slot, and its output becomes the replica of the task's output.
 type recomputer struct {
 	bursts *replicate.LossBursts
 	budget *replicate.TimeBudget
-	losing []int32 // machines in a burst whose outputs are still to be looked at
-	queue  []int32 // tasks to run again, once a slot is free
-	runs   []int32 // copies that run ahead of need
+	losing []int32 // machines in a burst with outputs that were not yet checked
+	queue  []int32 // tasks to run again when a slot is free
+	runs   []int32 // running attempts that compute ahead of need
 	queued []bool  // by task
 	ids    []int32
 	risks  []replicate.AtRisk
@@ -41,7 +41,7 @@ func newRecomputer(s *sim, a *Ahead) (*recomputer, error) {
 	return &recomputer{bursts: bursts, budget: budget, queued: make([]bool, len(s.tasks))}, err
 }
 
-// ahead is the recomputer, or nil.
+// ahead returns the recomputer, or nil.
 func (s *sim) ahead() *recomputer {
 	if s.guard == nil {
 		return nil
@@ -56,21 +56,21 @@ func (r *recomputer) grant(used time.Duration) {
 	}
 }
 
-// lost is told of an output that was wanted and found to be lost.
+// lost records that an output was needed and was lost.
 func (r *recomputer) lost(s *sim, machine int32) {
 	if r != nil && r.bursts.Lost(s.clock(), int(machine)) {
 		r.losing = append(r.losing, machine)
 	}
 }
 
-// found is told of an output that was wanted and was there.
+// found records that an output was needed and was there.
 func (r *recomputer) found(s *sim, id int32) {
 	if r != nil && !s.tasks[id].ahead {
 		r.bursts.Found(s.clock(), int(s.tasks[id].machine))
 	}
 }
 
-// turn decides about the outputs on machines that lose theirs, and gives free slots to the tasks that are to run again.
+// turn decides about the outputs on machines that lose outputs, and gives free slots to the tasks that run again.
 func (r *recomputer) turn(s *sim) {
 	if r == nil {
 		return
@@ -122,7 +122,7 @@ func (r *recomputer) choose(s *sim, machine int32) {
 	}
 }
 
-// readers is how many tasks have not read the outputs of a phase.
+// readers returns the number of tasks that have not read the outputs of a phase.
 func (r *recomputer) readers(s *sim, id int32) (n int) {
 	for _, o := range s.phases[id].outputs {
 		for t := s.phases[o].first; t < s.phases[o].end; t++ {
@@ -134,14 +134,15 @@ func (r *recomputer) readers(s *sim, id int32) (n int) {
 	return n
 }
 
-// inDanger reports whether a task has ended, its output is on one machine alone, somebody is still to read it, and all that
-// it reads is there.
+// inDanger reports whether a task has ended, its output is on one machine only, a task has still to read the output,
+// and all its own input is there.
 func (r *recomputer) inDanger(s *sim, id int32) bool {
 	t := &s.tasks[id]
 	return t.done && t.replica == none && t.missing == 0 && s.phases[t.phase].missing == 0 && s.stillRead(t.phase)
 }
 
-// slotFor is a machine with a free slot for a task, not the one that has its output and none that loses what it has.
+// slotFor returns a machine with a free slot for a task. It is not the machine with the output, and not a machine
+// that loses outputs.
 func (r *recomputer) slotFor(s *sim, id int32) int32 {
 	t := &s.tasks[id]
 	for _, m := range s.idle[s.kindOf(t.phase)].machines {
@@ -152,7 +153,7 @@ func (r *recomputer) slotFor(s *sim, id int32) int32 {
 	return none
 }
 
-// launch runs a task again that has ended. Reading and computing are one stage, which no link between racks slows down.
+// launch runs an ended task again. Reading and computing are one stage, without links between racks.
 func (r *recomputer) launch(s *sim, id, machine int32) {
 	t := &s.tasks[id]
 	p := &s.phases[t.phase]
@@ -179,7 +180,7 @@ func (r *recomputer) launch(s *sim, id, machine int32) {
 	s.spread(machine)
 }
 
-// ended takes the output of a run ahead of need as its task's replica.
+// ended makes the output of a run ahead of need the replica of its task.
 func (r *recomputer) ended(s *sim, at int32) {
 	c := s.copies[at]
 	r.drop(s, at)
@@ -203,7 +204,7 @@ func (r *recomputer) drop(s *sim, at int32) {
 	s.release(at)
 }
 
-// forget takes a copy off the list of runs ahead of need.
+// forget removes an attempt from the list of runs ahead of need.
 func (r *recomputer) forget(at int32) {
 	for i, run := range r.runs {
 		if run == at {
@@ -213,7 +214,7 @@ func (r *recomputer) forget(at int32) {
 	}
 }
 
-// sweep ends the runs whose output nobody will read any more.
+// sweep ends the runs with an output that no task will read.
 func (r *recomputer) sweep(s *sim) {
 	if r == nil {
 		return
@@ -225,7 +226,7 @@ func (r *recomputer) sweep(s *sim) {
 	}
 }
 
-// takeOver makes the run of a task whose output was found to be lost an ordinary attempt. It reports whether there was one.
+// takeOver makes the run of a task with a lost output an ordinary attempt. It reports whether there was such a run.
 func (r *recomputer) takeOver(s *sim, id int32) bool {
 	if r == nil {
 		return false

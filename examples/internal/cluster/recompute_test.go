@@ -10,9 +10,9 @@ import (
 	"github.com/straggler-go/straggler/replicate"
 )
 
-// twoReaders is a machine that loses its outputs 12 s after two jobs have come. The first job reads, and notices at once.
-// The second reads nothing until its longest map ends; by then the other map's output is gone. A third job, which comes a
-// second before them, keeps the other machine busy until 11 s.
+// twoReaders is a machine that loses its outputs 12 s after two jobs have come. The first job reads, and notices at
+// once. The second reads nothing until its longest map ends; by then the other map's output is gone. A third job,
+// which comes a second before them, keeps the other machine busy until 11 s.
 func twoReaders(seed uint64, longest float64, guard *Replication) Config {
 	reads := func(bytes, rate float64) Phase {
 		return Phase{Kind: Reduce, After: []int{0}, Fetch: rate, Tasks: []Task{{Seconds: 5, Bytes: bytes}}}

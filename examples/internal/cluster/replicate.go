@@ -6,32 +6,31 @@ import (
 	"github.com/straggler-go/straggler/replicate"
 )
 
-// Replication guards the outputs that later phases read against the loss of a machine, by package replicate.
+// Replication protects the outputs that later phases read against the loss of a machine, by package replicate.
 type Replication struct {
-	// Share is the part of the bytes processed that may be copied; 0 means 0.1, the paper's.
+	// Share is the share of the processed bytes that may be copied; 0 is 0.1, as in Mantri's paper.
 	Share float64
-	// Losses says how the probability of loss is learned.
+	// Losses is the rule that estimates the probability of loss.
 	Losses replicate.LossesConfig
-	// Bandwidth is how fast an output is copied to another machine of the rack, in bytes per second.
+	// Bandwidth is the speed of copying an output to another machine of the rack, in bytes per second.
 	Bandwidth float64
-	// History is what is known of each machine at the start; nil: nothing.
+	// History has the known losses of each machine at the start; nil: none.
 	History []Record
-	// Ahead computes outputs again before anyone asks for them; nil: never. It needs Config.LateNotice.
+	// Ahead computes outputs again before a task needs them; nil: never. It needs Config.LateNotice.
 	Ahead *Ahead
 }
 
-// Record says how many outputs a machine has had, and how many of them it lost before they were read.
+// Record has the number of outputs of a machine, and the number of these that were lost before they were read.
 type Record struct{ Outputs, Lost int }
 
-// guard is what is known of the outputs of the jobs that run. What an output costs to have again is kept in one graph a
-// job.
+// guard has the outputs of the running jobs. For each job, a graph has the cost to compute each output again.
 type guard struct {
 	config *Replication
 	losses *replicate.Losses
 	budget *replicate.ByteBudget
-	graphs []*replicate.Graph // by job
-	node   []int32            // of each task, in its job's graph; none before it has ended
-	ahead  *recomputer        // nil if nothing is computed ahead of need
+	graphs []*replicate.Graph // one for each job
+	node   []int32            // for each task, its node in the graph of its job; none before the task has ended
+	ahead  *recomputer        // nil if no output is computed ahead of need
 }
 
 func newGuard(s *sim) (*guard, error) {
@@ -61,7 +60,7 @@ func newGuard(s *sim) (*guard, error) {
 	return g, err
 }
 
-// produced is told of each task that has ended; it decides whether its output gets a second home.
+// produced is called for each task that has ended. It decides whether its output gets a replica.
 func (s *sim) produced(id int32) {
 	p := &s.phases[s.tasks[id].phase]
 	bytes, processed := p.output, s.taskFacts(id).Bytes
@@ -92,7 +91,7 @@ func (s *sim) produced(id int32) {
 	}
 }
 
-// add puts a task's output into its job's graph.
+// add adds the output of a task to the graph of its job.
 func (g *guard) add(s *sim, id int32, loss float64) int32 {
 	p := &s.phases[s.tasks[id].phase]
 	if g.graphs[p.job] == nil {
@@ -125,7 +124,7 @@ func (g *guard) copyTime(bytes float64) time.Duration {
 	return time.Duration(bytes / g.config.Bandwidth * float64(time.Second))
 }
 
-// targets are the machines that may take a copy of an output: the others of the rack, with room for it.
+// targets returns the machines that may store a replica: the other machines of the rack with enough room.
 func (g *guard) targets(s *sim, machine int32, bytes float64) (machines []int32, targets []replicate.Target) {
 	for m := range s.machines {
 		if int32(m) != machine && s.machines[m].rack == s.machines[machine].rack && s.disks.hasRoom(s, int32(m), bytes) {
@@ -136,7 +135,8 @@ func (g *guard) targets(s *sim, machine int32, bytes float64) (machines []int32,
 	return machines, targets
 }
 
-// lose takes the outputs on a machine away that are still to be read. Config.LateNotice says when that is noticed.
+// lose removes the outputs on a machine that are still to be read. Config.LateNotice decides when the loss is
+// noticed.
 func (s *sim) lose(machine int32) {
 	for id := range s.tasks {
 		t := &s.tasks[id]
@@ -153,7 +153,7 @@ func (s *sim) lose(machine int32) {
 	}
 }
 
-// discover notices what a phase that could begin finds lost of its inputs, and reports whether it has found all.
+// discover notices the lost inputs of a phase that could begin. It reports whether no input is lost.
 func (s *sim) discover(p *phase) bool {
 	if !s.c.LateNotice {
 		return true
@@ -179,8 +179,8 @@ func (s *sim) discover(p *phase) bool {
 	return true
 }
 
-// miss notices that an output is lost. If it has a replica, that is read; otherwise it is computed again, and its readers
-// wait.
+// miss notices that an output is lost. A replica is read instead if there is one. Otherwise the output is computed
+// again, and its readers wait.
 func (s *sim) miss(id int32) {
 	t := &s.tasks[id]
 	p := &s.phases[t.phase]
@@ -219,7 +219,7 @@ func (s *sim) miss(id int32) {
 	if s.ahead().takeOver(s, id) {
 		return
 	}
-	if t.missing == 0 { // otherwise when what it reads is there again
+	if t.missing == 0 { // otherwise it starts when its own inputs are there again
 		s.owe(id)
 		s.want(p.job)
 	}
@@ -234,7 +234,7 @@ func (s *sim) stillRead(id int32) bool {
 	return false
 }
 
-// isRead reports whether a phase that reads the outputs of a phase has begun, and not ended.
+// isRead reports whether a phase that reads the outputs of a phase has begun and not ended.
 func (s *sim) isRead(id int32) bool {
 	for _, o := range s.phases[id].outputs {
 		if s.phases[o].open && s.phases[o].unfinished > 0 {
@@ -244,8 +244,9 @@ func (s *sim) isRead(id int32) bool {
 	return false
 }
 
-// inputLost tells a phase that a task of one that it reads is to run again. Its own that have not read all they need wait
-// for that in their slots, as Hadoop's reduces do, if it does not need such a slot itself; otherwise they give them up.
+// inputLost tells a phase that a task of one of its input phases runs again. Attempts that have not read all input
+// wait in their slots, as Hadoop's reduces do. If the lost task needs such a slot itself, the attempts give up their
+// slots.
 func (s *sim) inputLost(id, input int32) {
 	p := &s.phases[id]
 	s.assigner.dissolve(s, p)
@@ -254,7 +255,7 @@ func (s *sim) inputLost(id, input int32) {
 	case !p.open:
 	case p.perTask:
 		s.eachReader(id, input, func(t int32) {
-			s.tasks[t].missing++ // also of one that has ended: its own output may be lost, too
+			s.tasks[t].missing++ // also for a task that has ended, because its own output may be lost, too
 			if !s.tasks[t].done {
 				s.sendBack(t)
 			}
@@ -268,8 +269,7 @@ func (s *sim) inputLost(id, input int32) {
 	}
 }
 
-// sendBack takes a task that has not read all it needs from its slots, and from those that wait for one. It reports
-// whether it did.
+// sendBack removes a task that has not read all input from its slots and from the queue. It reports whether it did.
 func (s *sim) sendBack(id int32) bool {
 	t := &s.tasks[id]
 	p := &s.phases[t.phase]
@@ -294,7 +294,7 @@ func (s *sim) sendBack(id int32) bool {
 	return sent
 }
 
-// hasReadAll reports whether a copy of a task has read all it needs.
+// hasReadAll reports whether an attempt of a task has read all input.
 func (s *sim) hasReadAll(id int32) bool {
 	for at := s.tasks[id].first; at != none; at = s.copies[at].sibling {
 		if s.copies[at].stage >= queues {

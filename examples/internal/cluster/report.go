@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// score returns how much of its task a copy has done, from 0 to 1.
+// score returns the progress of an attempt, from 0 to 1.
 func (s *sim) score(at int32) float64 {
 	c := &s.copies[at]
 	s.advance(c, s.machines[c.machine].rate)
@@ -25,7 +25,7 @@ func (s *sim) score(at int32) float64 {
 	return share
 }
 
-// report lets a copy say how far it is, and asks what to do about its task.
+// report lets an attempt report its progress, and asks for a decision about its task.
 func (s *sim) report(at int32) {
 	c := &s.copies[at]
 	p := &s.phases[c.phase]
@@ -42,12 +42,12 @@ func (s *sim) report(at int32) {
 	p.watch.report(s, c.phase, at, s.score(at))
 }
 
-// tell writes a line of the story of the job that is explained.
+// tell adds a line to the story of a job, if it is the job to explain.
 func (s *sim) tell(job int32, format string, args ...any) {
 	if int(job) == s.c.Explain-1 {
 		s.result.Story = append(s.result.Story, Line{At: s.now, Text: fmt.Sprintf(format, args...)})
 	}
 }
 
-// explained reports whether a job's story is written.
+// explained reports whether the decisions about a job are written to the story.
 func (s *sim) explained(job int32) bool { return int(job) == s.c.Explain-1 }

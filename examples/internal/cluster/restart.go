@@ -7,11 +7,10 @@ import (
 	"github.com/straggler-go/straggler/examples/internal/published"
 )
 
-// watch keeps package restart in step with one phase: it tells a tracker what happens to the copies, and carries out
-// what it answers.
+// watch connects one phase with package restart. It tells a tracker about the attempts, and carries out the answers.
 type watch struct {
 	tracker *tracker.Tracker
-	slots   int // that it was told of
+	slots   int // number of slots that the tracker knows
 }
 
 // sharedBudget bounds the copies of all phases together.
@@ -25,7 +24,7 @@ func newSharedBudget(s *sim) (*sharedBudget, error) {
 	return &sharedBudget{b}, err
 }
 
-// watchPhase begins to watch a phase, if there is a policy to watch it for.
+// watchPhase creates the watch of a phase, if there is a policy.
 func (s *sim) watchPhase(id int32, facts *Phase) {
 	if s.c.Restart == nil || s.c.Interval <= 0 {
 		return
@@ -47,7 +46,7 @@ func (s *sim) watchPhase(id int32, facts *Phase) {
 	p.watch = &watch{t, s.total[facts.Kind]}
 }
 
-// workOf is how much a task has to do, so far as its host knows: an equal part, if it does not.
+// workOf returns the size of a task as the host knows it; 1 if it is unknown, so that all tasks are equal.
 func workOf(t *Task) float64 {
 	if t.Work > 0 {
 		return t.Work
@@ -59,7 +58,7 @@ func (w *watch) start(s *sim, task, machine int32) int32 {
 	return int32(w.tracker.Start(s.clock(), int(task), int(machine)))
 }
 
-// mayUse tells how many slots the phase has and could have, if that has changed: on a full cluster it rarely does.
+// mayUse tells the tracker the number of slots that the phase has and could have, if the number has changed.
 func (w *watch) mayUse(slots int) {
 	if slots != w.slots {
 		w.tracker.SetSlots(slots)
@@ -67,7 +66,7 @@ func (w *watch) mayUse(slots int) {
 	}
 }
 
-// report passes a progress report on, and acts on the answer.
+// report tells the tracker of a progress report, and carries out the answer.
 func (w *watch) report(s *sim, id, at int32, score float64) {
 	c := &s.copies[at]
 	p := &s.phases[id]
@@ -78,12 +77,12 @@ func (w *watch) report(s *sim, id, at int32, score float64) {
 		s.tell(p.job, "task %d: attempt %d is at %.1f %%: %v", task, c.attempt, 100*score, d)
 	}
 	if d.Reason == restart.NoFreeSlot {
-		s.wish(id) // the next slot may be for it
+		s.wish(id) // the next slot may be for a copy
 	}
 	w.act(s, id, task, &d)
 }
 
-// act carries out a decision about a task that runs. A copy is launched when there is a slot for it.
+// act carries out a decision about a running task. A copy starts when there is a slot for it.
 func (w *watch) act(s *sim, id, task int32, d *tracker.Answer) {
 	p := &s.phases[id]
 	switch d.Action {
@@ -107,8 +106,8 @@ func (w *watch) act(s *sim, id, task int32, d *tracker.Answer) {
 	}
 }
 
-// takes asks what is the best use of a slot on a machine, and reports whether a copy was launched there. Which of the
-// tasks that wait is launched is not asked here: that is a matter of where their data is.
+// takes asks for the best use of a slot on a machine, and reports whether a copy was started. Which waiting task
+// starts is not asked here, because it depends on the place of the data.
 func (w *watch) takes(s *sim, id, machine int32) bool {
 	p := &s.phases[id]
 	if p.wishes && !s.disks.room(s, id, machine) {
@@ -138,7 +137,8 @@ func (w *watch) takes(s *sim, id, machine int32) bool {
 	return false
 }
 
-// finish records that an attempt has ended its task. The tracker takes all others as ended, and so does the simulation.
+// finish records that an attempt has ended its task. The tracker and the simulation then end all other attempts of
+// the task.
 func (w *watch) finish(s *sim, task, attempt int32) {
 	w.tracker.Finish(s.clock(), int(task), int(attempt))
 }
@@ -149,10 +149,10 @@ func (w *watch) kill(s *sim, task, attempt int32) {
 
 func (w *watch) loseOutput(s *sim, task int32) { w.tracker.LoseOutput(s.clock(), int(task)) }
 
-// close gives back what an ended phase holds of the shared budget and of the record of machines.
+// close returns the part of the shared budget and of the record of machines that an ended phase uses.
 func (w *watch) close(s *sim) { w.tracker.Close(s.clock()) }
 
-// wish says that a running task of the phase is worth a copy.
+// wish marks a phase with a running task that should get a copy.
 func (s *sim) wish(id int32) {
 	p := &s.phases[id]
 	kind := s.kindOf(id)
@@ -171,7 +171,7 @@ func (s *sim) wishNothing(id int32) {
 	}
 }
 
-// copyOf finds a running attempt of a task; none if it has ended.
+// copyOf returns the place of a running attempt of a task; none if it has ended.
 func (s *sim) copyOf(id, task, attempt int32) int32 {
 	for at := s.tasks[s.phases[id].first+task].first; at != none; at = s.copies[at].sibling {
 		if s.copies[at].attempt == attempt {

@@ -2,67 +2,73 @@ package cluster
 
 import "time"
 
-// Result is what a simulation came to.
+// Result is the result of a simulation.
 type Result struct {
 	Jobs []JobResult
-	// End is when it ended.
+	// End is the end of the simulation.
 	End time.Duration
-	// Events were handled: stages that ended, reports, flows, arrivals, offers.
+	// Events is the number of handled events: ends of stages, reports, flows, arrivals and offers.
 	Events int
 
-	// Launched counts all copies, and Speculative those of them that a decision launched beside a running copy. Won counts
-	// those of them that ended their task, and restarts after which it ended sooner than the killed copy would have ended
-	// it at its speed of then. Restarted were killed to run again, Pruned because other copies were faster, Lost because
-	// another had ended the task, Preempted for another pool, and SentBack because what they read was lost.
+	// Launched is the number of attempts, and Speculative the number of copies among them. Won is the number of
+	// copies and restarts that ended their task sooner: for a restart, sooner than the killed attempt would have
+	// ended it at its speed at that time. Restarted is the number of attempts that were killed to start anew, Pruned
+	// of copies killed as not worth their slot, and Lost of attempts killed because another attempt had ended the
+	// task. Preempted is the number of attempts killed for another pool, and SentBack of attempts killed because
+	// their input was lost.
 	Launched, Speculative, Won, Restarted, Pruned, Lost, Preempted, SentBack int
-	// Cloned is how many phases were cloned, and Refused how many were not for want of room.
+	// Cloned is the number of cloned phases. Refused is the number of phases that were not cloned because
+	// the budget or the ceiling was reached.
 	Cloned, Refused int
-	// Used is the time that copies held slots, by kind, and Wasted the part of those that did not end their task.
+	// Used is the slot time of all attempts, by kind. Wasted is the slot time of attempts that did not end their
+	// task.
 	Used   [kinds]time.Duration
 	Wasted time.Duration
-	// Node, InRack and Off count the launches of tasks with blocks on a machine that has one, in the rack of one, and
-	// elsewhere.
+	// Node, InRack and Off count the attempts of tasks with blocks: on a machine with the block, in a rack with the
+	// block, and elsewhere.
 	Node, InRack, Off int
-	// Bytes crossed links between racks.
+	// Bytes is the number of bytes that crossed links between racks.
 	Bytes float64
-	// Recomputed counts tasks whose output was lost and that ran again, Replicas the copies of outputs made against that,
-	// Replicated their bytes, and Saved how many lost outputs were there a second time. Processed is the bytes that finished
-	// tasks had to read.
+	// Recomputed is the number of tasks that ran again because their output was lost. Replicas is the number of
+	// replicas of outputs, and Replicated their bytes. Saved is the number of lost outputs with a replica. Processed
+	// is the number of bytes in the input of all finished tasks.
 	Recomputed, Replicas, Saved int
-	// Ahead counts runs of tasks whose outputs were expected to be lost. AheadSaved are those of Saved that read the output
-	// of such a run, and AheadLate the runs that had not ended when the loss was noticed: these end their task.
-	// AheadTime is the slots' time of those that did not.
+	// Ahead is the number of runs that computed an output ahead of need. AheadSaved is the part of Saved with an
+	// output from such a run. AheadLate is the number of such runs that had not ended when the loss was noticed; they
+	// end their task. AheadTime is the slot time of the other runs.
 	Ahead, AheadSaved, AheadLate int
 	AheadTime                    time.Duration
 	Replicated, Processed        float64
-	// DiskFull counts the slots that were not used because the machine's disk had no room for what the task would write,
-	// DiskMost is the most that a machine held, Evicted counts jobs that lost EvictedBytes so that others could go on.
+	// DiskFull is the number of slots that were not used because the disk of the machine had no room for the output.
+	// DiskMost is the largest number of bytes on a machine. Evicted is the number of jobs that lost their outputs,
+	// EvictedBytes in all, so that other jobs could go on.
 	DiskFull, Evicted      int
 	DiskMost, EvictedBytes int64
-	// Overloaded counts how often a machine was found to be overloaded with a job, and Offloaded the tasks that went
-	// elsewhere because of that.
+	// Overloaded is the number of times that a machine was found to be overloaded with a job. Offloaded is the number
+	// of tasks that moved to another machine because of this.
 	Overloaded, Offloaded int
-	// Reports came; ReportsLost did not.
+	// Reports is the number of progress reports that arrived, and ReportsLost of those that were lost.
 	Reports, ReportsLost int
-	// Story is that of Config.Explain.
+	// Story has the decisions about the job Config.Explain.
 	Story   []Line
 	Samples []Sample
-	// Runs are all copies, in the order in which they ended, if Config.Record is set.
+	// Runs are all attempts in the order of their ends, if Config.Record is set.
 	Runs []Attempt
 }
 
-// Attempt is one copy of a task.
+// Attempt is an attempt of a task.
 type Attempt struct {
 	Job, Phase, Task, Machine int
-	// Begin is when it was launched, Work when it had read what it reads (0 if it did not come so far), End when it ended.
+	// Begin is the start of the attempt, Work the end of its reading (0 if it did not come so far), and End its end.
 	Begin, Work, End time.Duration
-	// Won says that it ended its task; Extra that it was launched beside another.
+	// Won is true if the attempt ended its task. Extra is true if it was a copy.
 	Won, Extra bool
 }
 
-// JobResult is what became of a job.
+// JobResult is the result of a job.
 type JobResult struct {
-	// At is when it came, Begin when its first task was launched (-1 if none was), End when it ended (0 if it did not).
+	// At is the arrival of the job, Begin the start of its first attempt (-1 if none started), and End its end (0 if
+	// it did not end).
 	At, Begin, End time.Duration
 	Phases         []PhaseResult
 	// Node, InRack and Off are as in Result.
@@ -70,16 +76,16 @@ type JobResult struct {
 	Copies            int
 }
 
-// Took is the job's response time.
+// Took returns the response time of the job.
 func (j JobResult) Took() time.Duration { return j.End - j.At }
 
-// PhaseResult is when a phase could begin and when it ended.
+// PhaseResult has the instants at which a phase could begin and at which it ended.
 type PhaseResult struct {
 	Phase       int
 	Opened, End time.Duration
 }
 
-// Line is one line of a story.
+// Line is a line of Story.
 type Line struct {
 	At   time.Duration
 	Text string
@@ -90,7 +96,7 @@ type Sample struct {
 	At      time.Duration
 	Busy    [kinds]int
 	Waiting int
-	Jobs    int // that have come and not ended
+	Jobs    int // number of jobs that have arrived and not ended
 }
 
 func (s *sim) sample() {

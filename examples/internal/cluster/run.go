@@ -7,12 +7,13 @@ import (
 	"github.com/straggler-go/straggler/examples/internal/des"
 )
 
-// epoch is the instant 0 as the library's calls, which take a time.Time, see it.
+// epoch is the instant 0 of the simulation as a time.Time, for the calls of the library.
 var epoch = time.Unix(0, 0)
 
 func (s *sim) clock() time.Time { return s.today }
 
-// Run simulates until the last job has ended, or until Config.Until.
+// Run simulates until the last job has ended, or until Config.Until. It returns an error for a configuration that is
+// not valid, or if a package of the library refuses a call.
 func Run(c Config) (Result, error) {
 	s, err := newSim(&c)
 	if err != nil {
@@ -33,7 +34,7 @@ func Run(c Config) (Result, error) {
 	return s.result, nil
 }
 
-// step handles all that happens at the next instant; it reports false if nothing is left to happen.
+// step handles all events of the next instant. It returns false if there are none.
 func (s *sim) step() bool {
 	at, ok := s.queue.Next()
 	if !ok {
@@ -196,7 +197,7 @@ func (s *sim) handle(e des.Event) {
 	}
 }
 
-// come lets a job in.
+// come handles the arrival of a job.
 func (s *sim) come(id int32) {
 	j := &s.jobs[id]
 	j.come = true
@@ -215,7 +216,7 @@ func (s *sim) come(id int32) {
 	}
 }
 
-// phaseEnded is told when the last task of a phase has ended.
+// phaseEnded handles the end of the last task of a phase.
 func (s *sim) phaseEnded(id int32) {
 	p := &s.phases[id]
 	j := &s.jobs[p.job]

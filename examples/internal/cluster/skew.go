@@ -9,28 +9,30 @@ import (
 	"github.com/straggler-go/straggler/skew"
 )
 
-// Skew gives partitions to the reduce tasks of phases with Keys, by package skew, so that a fast worker has more to do.
+// Skew assigns partitions to the reduce tasks of phases with Keys, by package skew, so that a fast worker gets more
+// work.
 type Skew struct {
-	// Policy is how; what fits within no deadline is given out all the same.
+	// Policy assigns the partitions. A partition that fits within no deadline is assigned all the same.
 	Policy skew.Policy
-	// Rows is how many hash functions are tried; 0 means 4.
+	// Rows is the number of hash functions in the sketch of the keys; 0 is 4.
 	Rows int
-	// Wait is how long a reduce task waits for a slot on the worker that its size was made for; nil: as a map for its
-	// block.
+	// Wait is the policy by which a reduce task waits for a slot on the worker for which its size was chosen; nil:
+	// the policy of maps.
 	Wait *delay.Policy
 }
 
-// Keys says what the tasks of a phase reduce: values with keys that the tasks of one earlier phase make.
+// Keys describes the values that the tasks of a phase reduce. The tasks of one earlier phase produce these values.
 type Keys struct {
-	// Values has a row for each task of Phase.After[0]: how many values of each key it makes.
+	// Values has a row for each task of Phase.After[0]: the number of values of each key that it produces.
 	Values [][]int64
-	// Partitions is into how many parts the keys are hashed, no fewer than the phase has tasks.
+	// Partitions is the number of partitions into which the keys are hashed, at least the number of tasks of the
+	// phase.
 	Partitions int
-	// Seconds and Bytes are what a value costs: computing time on a machine of speed 1, and reading.
+	// Seconds is the computing time of a value on a machine of speed 1, and Bytes the size of a value.
 	Seconds, Bytes float64
 }
 
-// validate reports keys that do not fit their phase.
+// validate returns an error if the keys do not fit their phase.
 func (k *Keys) validate(j *Job, p *Phase) error {
 	switch {
 	case k == nil:
@@ -47,7 +49,8 @@ func (k *Keys) validate(j *Job, p *Phase) error {
 	return nil
 }
 
-// ownFacts returns what is known of a phase. What tasks with keys have to do is decided later: until then, equal parts.
+// ownFacts returns the facts about a phase. For tasks with keys, the work is decided later; until then they have
+// equal parts.
 func ownFacts(p *Phase) *Phase {
 	if p.Keys == nil {
 		return p
@@ -67,8 +70,8 @@ func ownFacts(p *Phase) *Phase {
 	return &own
 }
 
-// divide decides which task of a phase reduces what, once all that it reads is there, and on which worker it should
-// run. Without Config.Skew it is plain hashing, and any worker.
+// divide assigns keys and workers to the tasks of a phase, when all its input is there. Without Config.Skew it uses a
+// hash function, and any worker.
 func (s *sim) divide(id int32) {
 	p := &s.phases[id]
 	keys := p.facts.Keys
@@ -87,7 +90,7 @@ func (s *sim) divide(id int32) {
 		return
 	}
 	policy := config.Policy
-	policy.PlaceAll = true // somebody has to reduce it
+	policy.PlaceAll = true // every partition needs a task
 	workers := s.workersFor(p)
 	row, plan, err := policy.AssignSketch(sketch, s.reducers(p, workers))
 	if err != nil {
@@ -107,7 +110,7 @@ func (s *sim) divide(id int32) {
 	}
 }
 
-// sketchOf counts the keys as the map tasks would: each fills a sketch of its own, and they add up.
+// sketchOf counts the keys as the map tasks would: each fills a sketch, and the sketches are added.
 func sketchOf(keys *Keys, rows int, seed uint64) (*skew.Sketch, error) {
 	all, err := skew.NewSketch(rows, keys.Partitions, seed)
 	if err != nil {
@@ -130,8 +133,8 @@ func sketchOf(keys *Keys, rows int, seed uint64) (*skew.Sketch, error) {
 	return all, nil
 }
 
-// workersFor returns a machine for each task of a phase: those with free slots, one slot at a time, and then those
-// whose slots are taken, from a machine on that chance picks, as machines call in no order.
+// workersFor returns a machine for each task of a phase: first the machines with free slots, one slot at a time, and
+// then others, from a random machine on.
 func (s *sim) workersFor(p *phase) []int32 {
 	kind, n := p.facts.Kind, int(p.end-p.first)
 	from := s.draws.For(6, uint64(p.first)).IntN(len(s.machines))
@@ -150,14 +153,14 @@ func (s *sim) workersFor(p *phase) []int32 {
 			}
 		}
 	}
-	for i := 0; len(list) < n && len(list) > 0; i++ { // more tasks than slots: a second task each
+	for i := 0; len(list) < n && len(list) > 0; i++ { // with more tasks than slots, a machine gets a second task
 		list = append(list, list[i])
 	}
 	return list
 }
 
-// reducers are a phase's tasks on their workers: how fast those are by the record of machines, when they are free, and
-// by when the job must end.
+// reducers returns the workers of a phase's tasks: their speed by the record of machines, when they are free, and the
+// deadline of the job.
 func (s *sim) reducers(p *phase, workers []int32) []skew.Reducer {
 	list := make([]skew.Reducer, len(workers))
 	for i, m := range workers {
@@ -174,12 +177,12 @@ func (s *sim) reducers(p *phase, workers []int32) []skew.Reducer {
 	return list
 }
 
-// largestFirst sorts tasks by how much they have to do, by package skew: the longest are begun first, so that none of
-// them is left for the end [Mantri §5.4].
+// largestFirst sorts tasks by their work, by package skew. The longest tasks start first, so that no long task is
+// left for the end [Mantri §5.4].
 func largestFirst(tasks []int32, work func(int32) float64) {
 	sizes := make([]int64, len(tasks))
 	for i, t := range tasks {
-		sizes[i] = int64(work(t) * 1e6) // sizes are whole numbers; a millionth is fine enough to compare by
+		sizes[i] = int64(work(t) * 1e6) // sizes are whole numbers; a millionth is a fine enough unit
 	}
 	sorted := make([]int32, 0, len(tasks))
 	for _, i := range skew.LargestFirst(nil, sizes) {

@@ -92,8 +92,8 @@ func TestLaxityGoesByWhatTasksTookBefore(t *testing.T) {
 	assert.Contains(t, r.Story[1].Text, "its longest task takes 30s by the 3 runs most like it")
 }
 
-// A worker that is far slower than the others with a job is named; what waits for it goes elsewhere, and the job is in
-// time that it would not be otherwise.
+// A worker on which a job is far slower than on others is found. The tasks that wait for this
+// worker go elsewhere. So the job meets its deadline, which it would miss otherwise.
 func TestOverloadedWorkerIsNamedAndUnloaded(t *testing.T) {
 	c := Config{Machines: machines(12, 1, 0, 1), Interval: time.Second, Restart: restart.Never{}, Explain: 1}
 	c.Machines[5].Slow = []Spell{{At: seconds(1), For: seconds(1000), Factor: 0.3}}
@@ -115,7 +115,7 @@ func TestOverloadedWorkerIsNamedAndUnloaded(t *testing.T) {
 	assert.LessOrEqual(t, r.End, plain.End)
 }
 
-// What was sized for a worker that then slows down, and waits for it, goes elsewhere.
+// A task with a size for a worker that becomes slow, and that waits for this worker, goes elsewhere.
 func TestTasksThatWaitForAnOverloadedWorkerGoElsewhere(t *testing.T) {
 	c := skewed(1, 12)
 	for i := range c.Machines {

@@ -6,7 +6,7 @@ import (
 	"math"
 )
 
-// validate reports what no machine can be.
+// validate returns an error for a machine that is not valid.
 func (m *Machine) validate() error {
 	if !(m.Speed >= 0) || math.IsInf(m.Speed, 1) {
 		return fmt.Errorf("speed %v: must be finite and not negative", m.Speed)
@@ -32,7 +32,7 @@ func (m *Machine) validate() error {
 	return nil
 }
 
-// validate reports what cannot be run.
+// validate returns an error for a configuration that is not valid.
 func (c *Config) validate() error {
 	if !(c.Disk >= 0) || !(c.Remote >= 0) {
 		return fmt.Errorf("cluster: Disk %v, Remote %v: must not be negative", c.Disk, c.Remote)

@@ -1,4 +1,5 @@
-// Package compare replays phases under several policies, and says what each would have saved and cost against no action.
+// Package compare replays phases under several policies and without a policy. It returns the time and the slot time
+// that each policy would have saved or cost.
 package compare
 
 import (
@@ -14,73 +15,78 @@ import (
 	"github.com/straggler-go/straggler/examples/internal/sim"
 )
 
-// Options say what to compare.
+// Options are the policies to compare, and the seeds.
 type Options struct {
 	Policies []Entry
-	// Capacity is the slots of the cluster that the phases share; 0 stands for the largest number that they ever had at
-	// the same time.
+	// Capacity is the number of slots of the cluster that the phases share. 0 is replaced by the largest number of
+	// slots that the phases ever had at the same time.
 	Capacity int
-	// Seed makes the times of copies that never ran. Seeds is how many sets of such times are tried; 0 counts as 1.
+	// Seed is the seed for the times of copies that never ran. Seeds is the number of sets of such times; 0 is used
+	// as 1.
 	Seed  uint64
 	Seeds int
-	// Step is called after each of the [Options.Steps] phases that are replayed, by several goroutines.
+	// Step is called after the replay of each phase, Options.Steps times in all. Several goroutines call it.
 	Step func()
 }
 
-// Steps is how many phases a comparison replays.
+// Steps returns the number of replays of phases in a comparison.
 func (o Options) Steps(phases int) int {
 	return phases * (2 + len(ideals()) + len(o.Policies)*max(o.Seeds, 1))
 }
 
-// Figure is a number over several seeds.
+// Figure is the mean of a number over the seeds, with its lowest and highest value.
 type Figure struct{ Mean, Low, High float64 }
 
-// Outcome is what one policy made of the phases, against no action. Reductions are shares of what there was without
-// action; a negative one is a loss.
+// Outcome has the figures of one policy compared with no action. A reduction is a share: 0.2 is a fifth less, and a
+// negative number is a loss.
 type Outcome struct {
 	Policy string
-	// Reductions of the phases' times. P50 and P75 are over phases, each weighing by its time without action, as in Figure
-	// 14 of Mantri's paper; the plain ones weigh all phases alike; All is that of the sum of all phases' times.
+	// The reductions of the phases' times. P50 and P75 are the reductions that half, and a quarter, of the phases
+	// reach; each phase is weighted by its time without action, as in Figure 14 of Mantri's paper. For PlainP50 and
+	// PlainP75 all phases have the same weight. All is the reduction of the sum of the times.
 	P50, P75, All, PlainP50, PlainP75 Figure
-	// Jobs is the reduction of the jobs' times, where phases wait for those whose output they read; see [Chained].
+	// Jobs is the reduction of the sum of the jobs' times. In a job, a phase waits for the phases whose output it
+	// reads; see [Chained].
 	Jobs Figure
-	// Resource is the reduction of the slots' time in use.
+	// Resource is the reduction of the slot time.
 	Resource Figure
-	// Copies and Restarts per task. Won is the share of both that ended a task before its own attempt would have; nil if
-	// there were none.
+	// Copies and Restarts are numbers per task. Won is the share of copies and restarts that ended their task before
+	// the task's own attempt would have; nil if there were no copies and restarts.
 	Copies, Restarts Figure
 	Won              *Figure
-	// Wasted is the slots' time, in seconds, of copies that did not end their task.
+	// Wasted is the slot time of attempts that did not end their task, Time the sum of the phases' times, and Used
+	// the slot time, all in seconds.
 	Wasted, Time, Used Figure
-	// Cloning is there if the policy clones; with the first seed.
+	// Cloning has further figures of a policy that clones, with the first seed; nil for other policies.
 	Cloning *Cloning
-	// Results are the phases', with the first seed. What was known of progress is kept of the 16 in which stragglers cost
-	// most.
+	// Results are the results of the phases, with the first seed. Their field Known is kept only for the 16 phases in
+	// which stragglers cost most.
 	Results []sim.Result
 }
 
-// Comparison is what all policies came to.
+// Comparison has the results of all policies.
 type Comparison struct {
 	Phases, Tasks int
-	// Time, Used and Wasted are those without action, in seconds. Wasted are attempts that failed in the log.
+	// Time, Used and Wasted are the phases' time, the slot time, and the slot time of failed attempts, without
+	// action, in seconds.
 	Time, Used, Wasted float64
-	// NoAction are the phases' results without action, and Even those without action if no task had taken over 1.5 times
-	// the median of its phase, but the median.
+	// NoAction are the results of the phases without action. Even are the results without action if each straggler
+	// had taken the median of its phase. A straggler takes over 1.5 times the median.
 	NoAction, Even []sim.Result
-	// Deviation is by how much the replay without action misses the phase times that follow from the log's attempts, as a
-	// share of them, in all and in the worst phase; Recorded says whether there were any.
+	// Deviation is the difference between the phases' times in the replay without action and in the log, as a share
+	// of the times in the log: in all, and in the worst phase. Recorded is false if there is no log to compare with.
 	Deviation, WorstDeviation float64
 	Recorded                  bool
 	Outcomes                  []Outcome
-	// Ideals are no policies: see [NoSkew] and [ChopTail].
+	// Ideals are not policies but ideal schemes: see [NoSkew] and [ChopTail].
 	Ideals        []Outcome
 	Seeds         int
 	Events        int
 	Elapsed, Busy time.Duration
 }
 
-// Run replays the phases under each policy and under none. The result depends on the phases, the policies and the seed
-// alone, except for the two times that it took.
+// Run replays the phases under each policy and without a policy. The result depends only on the phases, the policies
+// and the seed, except for the two fields with the time of the replay itself.
 func Run(phases []*sim.Phase, o Options) (c Comparison, err error) {
 	begin := time.Now()
 	never := Entry{Policy: restart.Never{}}
@@ -119,10 +125,10 @@ func Run(phases []*sim.Phase, o Options) (c Comparison, err error) {
 	return c, nil
 }
 
-// mostKept is of how many phases it is kept what was known of progress when they began: it takes more than a kilobyte each.
+// mostKept is the number of phases for which the field Known is kept. It takes more than a kilobyte for each phase.
 const mostKept = 16
 
-// worst are the phases in which stragglers cost most.
+// worst returns the phases in which stragglers cost most.
 func worst(none, even []sim.Result) map[int]bool {
 	order := make([]int, len(none))
 	for i := range order {
@@ -170,8 +176,9 @@ func (c *Comparison) policy(phases []*sim.Phase, e Entry, o Options) error {
 	return nil
 }
 
-// Replay replays every phase under a policy, on all processors, and says how long they were busy. The results do not
-// depend on how many there are. Where the policy learns from one phase for the next, one processor does it.
+// Replay replays every phase under a policy, on all processors, and returns the results and the processor time. The
+// results do not depend on the number of processors. If the policy uses the experience of earlier phases, the phases
+// are replayed in order on one processor.
 func Replay(phases []*sim.Phase, e Entry, seed uint64, step func()) ([]sim.Result, time.Duration, error) {
 	if e.learns() {
 		return replayInOrder(phases, e, seed, step)
@@ -203,7 +210,7 @@ func Replay(phases []*sim.Phase, e Entry, seed uint64, step func()) ([]sim.Resul
 	return results, time.Duration(busy.Load()), failed
 }
 
-// Options are those of the replay of the phase of that index.
+// Options returns the options for the replay of a phase. The phase is an index.
 func (e Entry) Options(seed uint64, phase int) sim.Options {
 	return sim.Options{
 		Policy: e.Policy, LargestFirst: e.LargestFirst, CopyShare: e.CopyShare, Progress: e.Progress, Witness: e.Witness,
@@ -230,7 +237,7 @@ func (c *Comparison) baseline(phases []*sim.Phase) {
 	c.Deviation = share(missed, recorded)
 }
 
-// share is part of whole, and 0 of nothing.
+// share returns part/whole, and 0 if whole is 0.
 func share(part, whole float64) float64 {
 	if whole == 0 {
 		return 0

@@ -13,21 +13,24 @@ import (
 	"github.com/straggler-go/straggler/examples/internal/sim"
 )
 
-// Cloning is what Dolly's cloning up front came to.
+// Cloning has the figures of Dolly, which clones small phases when they start.
 type Cloning struct {
-	// Phases were cloned. Small is the number of phases with at most ten tasks, SmallCloned how many of them were cloned.
+	// Phases is the number of cloned phases. Small is the number of phases with at most ten tasks, and SmallCloned
+	// the number of these that were cloned.
 	Phases, Small, SmallCloned int
-	// Reduction of the cloned phases' completion times, of their sum without action.
+	// Reduction is the reduction of the sum of the cloned phases' times.
 	Reduction float64
-	// Capacity is the cluster's slots. Held is the share of them that extra copies used, over the whole time; Most is the
-	// largest share that was ever charged to the budget, of which Budget, β, is allowed.
+	// Capacity is the number of slots of the cluster. Held is the share of their time that clones used. Most is the
+	// largest share of the slots that was charged to the budget at once. Budget is the allowed share, β in the paper.
 	Capacity           int
 	Held, Most, Budget float64
-	// Straggle is the last estimate of p, the probability that a task straggles; nil if too few phases had ended for one.
+	// Straggle is the last estimate of the probability that a task straggles, p in the paper; nil if too few phases
+	// had ended.
 	Straggle *float64
 }
 
-// cluster is what a scheduler that clones knows: what runs when, which slots are free, how often tasks straggle.
+// cluster is the state of a scheduler that clones: the running phases, the free slots, and the estimate of how often
+// tasks straggle.
 type cluster struct {
 	capacity  int
 	busy      int
@@ -39,14 +42,14 @@ type cluster struct {
 
 type runningPhase struct {
 	ends  time.Duration
-	order int // of its start
+	order int // order of its start among the phases
 	slots int
 	grant clone.Grant
 	rates []float64
 }
 
-// replayCloned replays the phases in the order in which they begin, each with as many copies of its tasks as Dolly's
-// admission controller grants it, given what runs at that time.
+// replayCloned replays the phases in the order of their starts. Each task has the number of clones that Dolly's
+// admission controller allows at that time.
 func replayCloned(phases []*sim.Phase, none []sim.Result, capacity int, seed uint64, step func()) ([]sim.Result, *Cloning, error) {
 	budget, err := clone.NewBudget(clone.Config{})
 	if err != nil {
@@ -107,7 +110,7 @@ func byBegin(phases []*sim.Phase) []int {
 	return order
 }
 
-// start takes a phase to account. While it runs it counts with the mean number of its copies that run at once.
+// start adds a phase to the running phases. While it runs, it uses the mean number of slots that its attempts use.
 func (c *cluster) start(p *sim.Phase, d clone.Decision, r sim.Result) {
 	slots := int(math.Ceil(r.Used.Seconds() / max(r.Time.Seconds(), 1e-9)))
 	c.busy += slots
@@ -119,8 +122,8 @@ func (c *cluster) start(p *sim.Phase, d clone.Decision, r sim.Result) {
 	c.started++
 }
 
-// advance ends the phases that have ended by now, in the order of their ends: their slots are free, what cloning was
-// charged for them is given back, and their progress rates teach how often tasks straggle.
+// advance removes the phases that have ended by now, in the order of their ends. Their slots become free, their
+// charge returns to the budget, and their progress rates are added to the estimate of how often tasks straggle.
 func (c *cluster) advance(now time.Duration) {
 	for len(c.running) > 0 && c.running[0].ends <= now {
 		r := heap.Pop(&c.running).(runningPhase)
@@ -130,7 +133,7 @@ func (c *cluster) advance(now time.Duration) {
 	}
 }
 
-// byEnd is a heap of phases; of those that end together the one that began first comes first.
+// byEnd is a heap of phases by their end. Of phases with the same end, the phase that began first is first.
 type byEnd []runningPhase
 
 func (h byEnd) Len() int { return len(h) }
@@ -145,7 +148,7 @@ func (h *byEnd) Pop() any {
 	return last
 }
 
-// capacityOf is the largest number of slots that the phases ever had at the same time.
+// capacityOf returns the largest number of slots that the phases had at the same time.
 func capacityOf(phases []*sim.Phase, none []sim.Result) int {
 	type change struct {
 		at    time.Duration

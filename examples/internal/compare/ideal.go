@@ -7,12 +7,12 @@ import (
 	"github.com/straggler-go/straggler/examples/internal/sim"
 )
 
-// The ideal schemes of Mantri's evaluation, which know how long tasks will take [Mantri §6.1]: they are replayed on the
-// slots of the phase, as it was, with other times of its tasks.
+// The names of the ideal schemes in Mantri's evaluation, which know the times of tasks in advance [Mantri §6.1]. A
+// scheme is replayed on the slots of the phase, with other times of the tasks.
 const (
 	// NoSkew gives every task the mean time of its phase.
 	NoSkew = "no-skew"
-	// ChopTail takes out the worst quarter of the times, and gives every task the mean of the others.
+	// ChopTail removes the slowest quarter of the times, and gives every task the mean of the other times.
 	ChopTail = "chop-tail"
 )
 
@@ -28,7 +28,7 @@ func ideals() []ideal {
 	}
 }
 
-// alike returns the phases with tasks that all take the mean of the best part of the times.
+// alike returns the phases with other times: every task takes the mean of the fastest part of the times.
 func alike(phases []*sim.Phase, part float64) []*sim.Phase {
 	return changed(phases, func(p *sim.Phase) func(time.Duration) time.Duration {
 		times := timesOf(p)
@@ -43,7 +43,7 @@ func alike(phases []*sim.Phase, part float64) []*sim.Phase {
 	})
 }
 
-// evened returns the phases as they would be if every straggler had taken the median of its phase.
+// evened returns the phases with other times: every straggler takes the median of its phase.
 func evened(phases []*sim.Phase) []*sim.Phase {
 	return changed(phases, func(p *sim.Phase) func(time.Duration) time.Duration {
 		middle := middleTime(p)
@@ -56,7 +56,7 @@ func evened(phases []*sim.Phase) []*sim.Phase {
 	})
 }
 
-// changed returns the phases with other times of their successful attempts.
+// changed returns the phases with the times of successful attempts changed by a rule.
 func changed(phases []*sim.Phase, rule func(*sim.Phase) func(time.Duration) time.Duration) []*sim.Phase {
 	others := make([]*sim.Phase, len(phases))
 	for i, p := range phases {

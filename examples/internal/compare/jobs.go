@@ -6,9 +6,8 @@ import (
 	"github.com/straggler-go/straggler/examples/internal/sim"
 )
 
-// chained returns the sum of the jobs' times if each phase takes as long as it did in the results, and begins as long
-// after the last of the phases whose output it reads as it did in the recording. A phase that reads no other's output
-// begins when it did.
+// chained returns the sum of the jobs' times. A phase takes the time in the results. It begins as long after the last
+// of its input phases as in the recording. A phase without input phases begins as in the recording.
 func chained(phases []*sim.Phase, results []sim.Result) (sum time.Duration) {
 	type span struct{ begin, end time.Duration }
 	jobs := map[string]*span{}
@@ -32,8 +31,9 @@ func chained(phases []*sim.Phase, results []sim.Result) (sum time.Duration) {
 	return sum
 }
 
-// lastRead returns when the last of the phases that p reads ends now, and how long after the last of them p began in the
-// recording; a negative lag is a phase that began before its input was complete. Phases stand behind those that they read.
+// lastRead returns when the last input phase of p ends now, and the time between its end and the beginning of p in
+// the recording. The time is negative if p began before its input was complete. Input phases are before p in the
+// list.
 func lastRead(phases []*sim.Phase, ends []time.Duration, p *sim.Phase) (lag, after time.Duration, known bool) {
 	recorded := time.Duration(0)
 	for _, d := range p.DependsOn {
@@ -44,7 +44,7 @@ func lastRead(phases []*sim.Phase, ends []time.Duration, p *sim.Phase) (lag, aft
 	return p.Begins - recorded, after, known
 }
 
-// Chained says in how many of the phases it is known which others' output they read.
+// Chained returns the number of phases with known input phases.
 func Chained(phases []*sim.Phase) (n int) {
 	for _, p := range phases {
 		if len(p.DependsOn) > 0 {

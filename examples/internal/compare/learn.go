@@ -10,10 +10,11 @@ import (
 	"github.com/straggler-go/straggler/examples/internal/sim"
 )
 
-// learns reports whether what a policy does in a phase depends on what earlier ones have shown.
+// learns reports whether the decisions of the policy in a phase depend on the experience of earlier phases.
 func (e Entry) learns() bool { return !e.Clones && rules.Describe(e.Policy).Has(rules.Left) }
 
-// kindOf tells the phases whose progress runs alike: the maps of a log and the reduces. All others are of one kind.
+// kindOf returns the kind of a phase, whose phases share the shape of progress: "reduces" for the reduces of a log,
+// "" for all others.
 func kindOf(p *sim.Phase) string {
 	if strings.HasSuffix(p.Name, "reduces") {
 		return "reduces"
@@ -21,9 +22,9 @@ func kindOf(p *sim.Phase) string {
 	return ""
 }
 
-// replayInOrder replays the phases in the order in which they begin, and lets each know what those before it have
-// shown of how the progress of its kind runs. That it knows it of all that began before it, not only of those that
-// had ended, is as on a cluster that did not begin with this log.
+// replayInOrder replays the phases in the order of their beginnings. Each phase knows the shape of progress of all
+// phases of its kind that began earlier, even if they had not ended. This is like a cluster that ran before the log
+// began.
 func replayInOrder(phases []*sim.Phase, e Entry, seed uint64, step func()) ([]sim.Result, time.Duration, error) {
 	begin := time.Now()
 	kinds := map[string]*survival.Shape{}

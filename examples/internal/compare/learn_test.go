@@ -49,7 +49,7 @@ func TestPhasesLearnFromEarlierOnes(t *testing.T) {
 	assert.Positive(t, differ)
 }
 
-// What a policy does that does not read it depends on no other phase.
+// The decisions of a policy that does not read the shape of progress depend on no other phase.
 func TestOthersDoNotLearn(t *testing.T) {
 	for _, e := range Entries() {
 		assert.Equal(t, e.Name == "mantri" || e.Name == "least-cost", e.learns(), e.Name)

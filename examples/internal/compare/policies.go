@@ -12,19 +12,19 @@ import (
 	"github.com/straggler-go/straggler/examples/internal/sim"
 )
 
-// Entry is a policy that can be compared.
+// Entry is a policy in a comparison.
 type Entry struct {
-	keep         map[int]bool // the phases of which what was known is kept; nil: all
+	keep         map[int]bool // phases for which Result.Known is kept; nil: all
 	Name         string
 	Policy       restart.Policy
-	LargestFirst bool         // start waiting tasks by the size of their input, as the policy's paper does
+	LargestFirst bool         // start the waiting task with the largest input first, as the paper of the policy does
 	Clones       bool         // clone small phases within a budget
-	Progress     sim.Progress // what copies report
-	CopyShare    float64      // of a phase's slots that copies may hold at once; 0: any
-	Witness      sim.Witness  // sees what the tracker answers; the policy must be one that learns, since phases then come in order
+	Progress     sim.Progress // model of the progress that attempts report
+	CopyShare    float64      // largest share of the slots of a phase that copies may use at once; 0: no bound
+	Witness      sim.Witness  // sees the answers of the tracker; only for a policy with experience, for which phases are replayed in order
 }
 
-// Entries lists the policies that all stands for, the library's default first.
+// Entries returns the policies that "all" selects. The library's default is first.
 func Entries() []Entry {
 	return []Entry{
 		{Name: "least-cost", Policy: restart.LeastCost{}, LargestFirst: true},
@@ -41,15 +41,17 @@ func Entries() []Entry {
 	}
 }
 
-// named are all policies that can be chosen. SDA and ESE have Mantri's order, to compare how they copy, and nothing else.
+// named returns all policies that can be chosen. SDA and ESE use Mantri's order of tasks, so that only their copies
+// differ.
 func named() []Entry {
 	return append(Entries(),
 		Entry{Name: "sda", Policy: rules.SDA{}, LargestFirst: true},
 		Entry{Name: "ese", Policy: rules.ESE{}, LargestFirst: true})
 }
 
-// Choose picks policies from a text: names separated by commas, in the order given, each followed by the fields that
-// differ from its published defaults, as in "mantri,idle-gain=2,late". "all" is [Entries], and stands alone.
+// Choose returns the policies in a text: names separated by commas, in their order. A name may be followed by fields
+// that differ from the published defaults, as in "mantri,idle-gain=2,late". The text "all" selects [Entries] and must
+// be alone.
 func Choose(text string) ([]Entry, error) {
 	if strings.TrimSpace(text) == "all" {
 		return Entries(), nil
@@ -77,7 +79,7 @@ func Choose(text string) ([]Entry, error) {
 	return chosen, nil
 }
 
-// profiles splits a list of policies; what holds an equals sign is a field of the policy before it.
+// profiles splits a list of policies at the commas. A part with an equals sign is a field of the policy before it.
 func profiles(text string) (list []string) {
 	for _, part := range strings.Split(text, ",") {
 		part = strings.TrimSpace(part)
@@ -90,7 +92,7 @@ func profiles(text string) (list []string) {
 	return list
 }
 
-// set changes fields of the policy; those of its profile stay as they are.
+// set changes fields of the policy. The other fields keep their values.
 func (e *Entry) set(fields string) error {
 	if e.Clones || e.Name == "largest-first" {
 		return fmt.Errorf("the policy %s has no fields", e.Name)
@@ -100,7 +102,7 @@ func (e *Entry) set(fields string) error {
 	return err
 }
 
-// Names lists the names of those that can be chosen.
+// Names returns the names of all policies that can be chosen.
 func Names() (all []string) {
 	for _, e := range named() {
 		all = append(all, e.Name)

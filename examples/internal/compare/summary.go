@@ -7,11 +7,11 @@ import (
 	"github.com/straggler-go/straggler/examples/internal/sim"
 )
 
-// summary gathers a policy's figures, seed by seed.
+// summary collects the figures of a policy, seed by seed.
 type summary struct {
 	outcome Outcome
 	seeds   int
-	won     int // seeds with copies or restarts
+	won     int // number of seeds with copies or restarts
 }
 
 func (f *Figure) add(v float64, n int) {
@@ -72,7 +72,7 @@ func (s *summary) add(phases []*sim.Phase, none, results []sim.Result) {
 
 type weighted struct{ value, weight float64 }
 
-// quantile returns the smallest value up to which at least the share p of the weight lies.
+// quantile returns the smallest value for which the values up to it have at least the share p of the weight.
 func quantile(values []weighted, p float64) float64 {
 	slices.SortFunc(values, func(a, b weighted) int { return cmp.Compare(a.value, b.value) })
 	var all, sum float64

@@ -7,22 +7,22 @@ import (
 	"github.com/straggler-go/straggler/examples/internal/sim"
 )
 
-// Slow is how many times the median of its phase a task takes at most, if it is no straggler [Mantri §4.1].
+// Slow is the multiple of the median of its phase above which the time of a task makes it a straggler [Mantri §4.1].
 const Slow = 1.5
 
-// Stragglers says how many tasks take over [Slow] times the median of their phase. What they read is not known of all.
+// Stragglers counts the tasks that take over [Slow] times the median of their phase.
 type Stragglers struct {
 	Tasks, Stragglers int
-	// First started in their phase's first wave; Data read over 1.5 times its median bytes; of Unknown the bytes are not
-	// known.
+	// First is the number of stragglers in the first wave of their phase, and Data of those that read over 1.5 times
+	// the median number of bytes. Unknown is the number of stragglers with unknown bytes.
 	First, Data, Unknown int
 }
 
-// Survey counts the stragglers.
+// Survey counts the stragglers of the phases.
 func Survey(phases []*sim.Phase) (s Stragglers) {
 	for _, p := range phases {
 		middle := middleTime(p)
-		works := make([]float64, 0, len(p.Tasks)) // those that are known
+		works := make([]float64, 0, len(p.Tasks)) // the sizes that are known
 		for _, t := range p.Tasks {
 			if t.Work > 0 {
 				works = append(works, t.Work)
@@ -51,12 +51,12 @@ func Survey(phases []*sim.Phase) (s Stragglers) {
 
 func slow(d, middle time.Duration) bool { return float64(d) > Slow*float64(middle) }
 
-// middleTime is the median time of a phase's tasks.
+// middleTime returns the median time of the tasks of a phase.
 func middleTime(p *sim.Phase) time.Duration {
 	return middleOf(timesOf(p))
 }
 
-// middleOf is the middle value, the higher one of two; 0 if there is none.
+// middleOf returns the median, the larger of the two middle values if there are two; 0 for no values.
 func middleOf[T float64 | time.Duration](values []T) T {
 	if len(values) == 0 {
 		return 0
@@ -65,13 +65,13 @@ func middleOf[T float64 | time.Duration](values []T) T {
 	return sorted[len(sorted)/2]
 }
 
-// Last is how long a task's last recorded attempt took, the one that succeeded.
+// Last returns the time of a task's last recorded attempt, which succeeded.
 func Last(p *sim.Phase, task int) time.Duration {
 	attempts := p.Tasks[task].Attempts
 	return attempts[len(attempts)-1].Duration
 }
 
-// AppendRatios appends the times of a phase's tasks as multiples of their median.
+// AppendRatios appends the time of each task of a phase divided by the median of the phase.
 func AppendRatios(ratios []float64, p *sim.Phase) []float64 {
 	middle := middleTime(p)
 	if middle <= 0 {

@@ -10,19 +10,21 @@ import (
 	"github.com/straggler-go/straggler/examples/internal/sim"
 )
 
-// Packing is what the order of a phase's tasks makes of its time, on the slots that it had.
+// Packing compares two orders of the tasks of a phase, on the slots that the phase had.
 type Packing struct {
-	Phase int // index
-	// Time is the phase's time as recorded, Largest if the longest task that waits always starts first.
+	Phase int // index of the phase
+	// Time is the recorded time of the phase. Largest is its time if a free slot always takes the longest waiting
+	// task.
 	Time, Largest time.Duration
-	// Longest is the time of the longest task: no order and no number of slots does with less.
+	// Longest is the time of the longest task, a lower bound for any order and any number of slots.
 	Longest time.Duration
 }
 
-// Pack says what starting the longest tasks first would make of the phases, given that how long each takes is known
-// beforehand, from an earlier run, and that none waits for another. Phases in which all tasks start at once, or one
-// slot runs them all, are left out: order is nothing there. So are those whose slots rest for more than a quarter of the
-// time that they work: their tasks wait for something else than a slot. The largest gain comes first.
+// Pack returns the phases that would be shorter if the longest tasks started first, the largest gain first. It
+// assumes that the times of tasks are known from an earlier run, and that no task waits for another. It leaves out
+// phases in which all tasks start at once, or in which one slot runs all tasks: the order makes no difference there.
+// It also leaves out phases whose slots rest for more than a quarter of their working time, because their tasks wait
+// for something other than a slot.
 func Pack(phases []*sim.Phase) (packed []Packing, err error) {
 	for i, p := range phases {
 		if len(p.Slots) < 2 || len(p.Tasks) <= len(p.Slots) || !queued(p) {
@@ -36,7 +38,7 @@ func Pack(phases []*sim.Phase) (packed []Packing, err error) {
 			b.Longest = max(b.Longest, took)
 			own.Tasks[k].Work = max(took.Seconds(), 1e-9)
 		}
-		own.Interval = max(own.Interval, b.Longest) // nobody listens to reports
+		own.Interval = max(own.Interval, b.Longest) // no reports are needed
 		for _, run := range []struct {
 			largest bool
 			time    *time.Duration
@@ -53,7 +55,7 @@ func Pack(phases []*sim.Phase) (packed []Packing, err error) {
 	return packed, nil
 }
 
-// queued says whether the phase's tasks waited for slots, and for little else.
+// queued reports whether the tasks of the phase waited mainly for slots.
 func queued(p *sim.Phase) bool {
 	var rests, works time.Duration
 	for _, s := range p.Slots {
@@ -69,8 +71,8 @@ func queued(p *sim.Phase) bool {
 	return 4*rests <= works
 }
 
-// Chain returns the phases, by index, that the one which ends last waited for, the first of them first: of those that
-// each reads the one that ended last.
+// Chain returns the indexes of a chain of phases that ends with the phase that ended last. The phase before each
+// phase in the chain is its input phase that ended last.
 func Chain(phases []*sim.Phase) (chain []int) {
 	end := func(i int) time.Duration { return phases[i].Begins + phases[i].Recorded }
 	at := -1

@@ -30,7 +30,7 @@ func TestPack(t *testing.T) {
 	assert.Equal(t, Packing{Phase: 0, Time: 12 * time.Second, Largest: 10 * time.Second, Longest: 10 * time.Second}, packed[0])
 }
 
-// What the last phase waited for is, of the phases that each reads, the one that ended last.
+// The phase before each phase in the chain is its input phase that ended last.
 func TestChain(t *testing.T) {
 	phases := []*sim.Phase{
 		{Recorded: 5}, {Recorded: 9}, {Begins: 9, Recorded: 2, DependsOn: []int{0, 1}}, {Begins: 5, Recorded: 1, DependsOn: []int{0}},

@@ -2,9 +2,9 @@ package des
 
 import "math/rand/v2"
 
-// Draws makes random numbers that belong to what they are drawn for, and not to when: the third copy of a task is as
-// lucky under one policy as under another, whatever else was drawn in between. Policies can so be compared on the same
-// luck. Not safe for concurrent use.
+// Draws makes random numbers that depend on numbers such as a task and an attempt, and not on the order of the calls.
+// For example, the third attempt of a task has the same luck under every policy. So policies are compared with the
+// same luck. Draws is not safe for concurrent use.
 type Draws struct {
 	seed   uint64
 	source *rand.PCG
@@ -17,9 +17,9 @@ func NewDraws(seed uint64) *Draws {
 	return &Draws{seed: seed, source: source, rand: rand.New(source)}
 }
 
-// For returns the source that belongs to the given numbers. It is valid until the next call. The seed is mixed before a
-// number meets it: seed 1 for task 3 would otherwise be as lucky as seed 3 for task 1, and small seeds would deal out the
-// same luck in another order.
+// For returns the random source for the given numbers. The source is valid until the next call. The seed is mixed
+// before the numbers are added. Without this, seed 1 with task 3 would have the same luck as seed 3 with task 1, and
+// small seeds would only change the order of the same luck.
 func (d *Draws) For(of ...uint64) *rand.Rand {
 	h := mix(d.seed)
 	for _, x := range of {
@@ -29,7 +29,7 @@ func (d *Draws) For(of ...uint64) *rand.Rand {
 	return d.rand
 }
 
-// mix is the finaliser of SplitMix64 after its increment.
+// mix returns the next output of SplitMix64: the increment, and then its finalizer.
 func mix(x uint64) uint64 {
 	x += 0x9e3779b97f4a7c15
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9

@@ -1,6 +1,7 @@
 package des
 
-// heap is a heap with four children a node: half the levels of a binary one, and the children of a node lie together.
+// heap is a heap in which each node has four children. It has half as many levels as a binary heap, and the children
+// of a node are neighbours in memory.
 type heap []Event
 
 func (h *heap) push(e Event) {
@@ -17,7 +18,7 @@ func (h *heap) push(e Event) {
 	all[i] = e
 }
 
-// pop removes and returns the first event of a heap that is not empty.
+// pop removes and returns the first event. The heap must not be empty.
 func (h *heap) pop() Event {
 	all := *h
 	first, n := all[0], len(all)-1
@@ -29,7 +30,7 @@ func (h *heap) pop() Event {
 	return first
 }
 
-// sink puts e where the root was, and down from there as far as it belongs.
+// sink places e at the root, and moves it down to its place.
 func (h heap) sink(e Event) {
 	i, n := 0, len(h)
 	for {

@@ -1,5 +1,5 @@
-// Package des holds what a discrete-event simulation stands on: a queue of events, and random numbers that do not depend
-// on the order in which they are asked for.
+// Package des has the two basic parts of a discrete-event simulation: a queue of events, and random numbers that do
+// not depend on the order of the calls.
 package des
 
 import (
@@ -8,23 +8,24 @@ import (
 	"time"
 )
 
-// Event is something that happens at an instant. What Kind, ID and Life mean is the simulation's affair: usually what
-// happens, to which of its objects, and to which of those that have been in its place, so that an event whose object is
-// gone can be told from one that counts.
+// Event is an event at an instant. The simulation gives a meaning to its kind, ID and life. Usually the kind is what
+// happens, and the ID is the number of an object. The life tells apart the objects that had this number one after the
+// other, so that the simulation can ignore an event of an object that is gone.
 type Event struct {
 	At    time.Duration
-	order uint64 // kind, then the order of Push
+	order uint64 // the kind in the highest byte, then the order of Push
 	ID    int32
 	Life  uint32
 }
 
-// Kind returns the kind that the event was pushed with.
+// Kind returns the kind that was given to Push.
 func (e Event) Kind() uint8 { return uint8(e.order >> 56) }
 
 func (e *Event) before(f *Event) bool { return e.isBefore(f) != 0 }
 
-// isBefore is 1 or 0: the borrow of a subtraction of 128 bits, the time first. Which of a node's children is the first is
-// anybody's guess, and a branch that is guessed wrong takes longer than the comparison.
+// isBefore returns 1 if e is before f, and otherwise 0. It is the borrow of a subtraction of two 128-bit numbers,
+// with the time in the upper half. A branch would be slower here, because a processor cannot predict which child of a
+// node is first.
 func (e *Event) isBefore(f *Event) uint64 {
 	const sign = 1 << 63
 	_, borrow := bits.Sub64(e.order, f.order, 0)
@@ -32,35 +33,36 @@ func (e *Event) isBefore(f *Event) uint64 {
 	return borrow
 }
 
-// Queue holds events and gives them back in order: by time, at one instant by kind, and of one kind in the order in which
-// they were pushed. The zero value is empty.
+// Queue returns events in order: by time, then by kind, then in the order of Push. The zero value is an empty queue.
 //
-// It is a heap of what comes soon, and before that a calendar: days of equal length, whose events lie in no order
-// until their day comes. A heap of all would be as large as the simulation, and each step down it a look at memory
-// that the processor's cache does not hold. Push and Pop take O(1) amortised where events come about as densely for a
-// while, which the length of the days follows, and O(log n) in any case; they allocate only when the queue grows
-// beyond its largest size so far, or the calendar is made anew.
+// The events of the near future are in a heap. Later events are in a calendar: days of equal length, with their
+// events in no order. A day is sorted into the heap when it comes. A single heap of all events would be slower,
+// because it would not fit into the cache of the processor.
+//
+// Push and Pop take O(1) amortised time if the density of events changes slowly, because the length of a day follows
+// the density. They take O(log n) time in any case. They allocate only if the queue becomes larger than ever before,
+// or if the calendar is rebuilt.
 type Queue struct {
-	near heap // before dawn, or all if there is no calendar
-	far  heap // beyond the calendar
+	near heap // the events before the next day, or all events if there is no calendar
+	far  heap // the events after the last day of the calendar
 	seq  uint64
 	n    int
 
-	days  []int32 // the first event of each, in nodes; none if there is none. A power of two of them
-	today int     // the next day to come, in days
+	days  []int32 // for each day, the index of its first event in nodes, negative if it has none; the length is a power of two
+	today int     // index of the next day in days
 	dawn  time.Duration
-	shift uint // a day is 1<<shift long
-	held  int  // events in days
+	shift uint // a day has a length of 1<<shift
+	held  int  // number of events in days
 	nodes []node
 	free  int32
 
-	// To see whether the days are too long or too short:
+	// The next two fields measure whether the days are too long or too short.
 	since time.Duration
 	pops  int
-	work  int // pops, and days without an event
+	work  int // number of Pops, and of days without events, since then
 }
 
-// node is an event of a day, and the next of that day, or of the free ones.
+// node is an event of a day, and the index of the next event of the same day or of the next free node.
 type node struct {
 	Event
 	next int32
@@ -68,11 +70,11 @@ type node struct {
 
 const (
 	none      = -1
-	leastDays = 256 // events from which on there is a calendar
-	perDay    = 16  // events
+	leastDays = 256 // number of events from which the queue has a calendar
+	perDay    = 16  // events in a day, on average
 )
 
-// Len returns the number of events that are left.
+// Len returns the number of events in the queue.
 func (q *Queue) Len() int { return q.n }
 
 // Push adds an event.
@@ -103,7 +105,7 @@ func (q *Queue) put(e Event) {
 	}
 }
 
-// Next returns the time of the first event; false if there is none.
+// Next returns the time of the first event; false if the queue is empty.
 func (q *Queue) Next() (time.Duration, bool) {
 	if len(q.near) == 0 && !q.turn() {
 		return 0, false
@@ -111,7 +113,7 @@ func (q *Queue) Next() (time.Duration, bool) {
 	return q.near[0].At, true
 }
 
-// Pop removes and returns the first event; false if there is none.
+// Pop removes and returns the first event; false if the queue is empty.
 func (q *Queue) Pop() (Event, bool) {
 	if len(q.near) == 0 && !q.turn() {
 		return Event{}, false
@@ -125,7 +127,7 @@ func (q *Queue) Pop() (Event, bool) {
 	return e, true
 }
 
-// turn turns the days over until one has events, and puts these into near; false if there are none.
+// turn goes to the next day that has events, and moves its events into near; false if no day has events.
 func (q *Queue) turn() bool {
 	for len(q.near) == 0 {
 		if q.held == 0 {
@@ -155,7 +157,8 @@ func (q *Queue) turn() bool {
 	return true
 }
 
-// adapt makes the calendar anew, if its days are half as long as they should be or twice as long, or too few or too many.
+// adapt rebuilds the calendar if its days are half as long or twice as long as they should be, or if there are too
+// few or too many days.
 func (q *Queue) adapt(now time.Duration) {
 	gap := uint64(max(now-q.since, 0)) / uint64(max(q.pops, 1))
 	q.since, q.pops, q.work = now, 0, 0

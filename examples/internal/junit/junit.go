@@ -1,5 +1,5 @@
-// Package junit finds the elements of a report of tests in JUnit's XML, also of one that is no XML: reports hold what tests
-// print, and tests print anything.
+// Package junit reads reports of tests in JUnit's XML, even if the XML is broken. Reports contain the output of
+// tests, and this output may be anything.
 package junit
 
 import (
@@ -13,17 +13,18 @@ import (
 	"unicode/utf8"
 )
 
-// The elements behind a mistake that are found again.
+// The elements at which reading goes on after an error in the XML.
 const (
 	Suite  = "testsuite"
 	Case   = "testcase"
 	suites = "testsuites"
 )
 
-// Read calls begin for each element that begins, and end for each that ends, by their local names, whether they match or
-// not. It returns how many mistakes it met, and whether the report stops halfway, which is none. What stands behind a mistake
-// is read on from the next suite or test; a test that was open has ended, and the suites around it go on. Characters that
-// XML forbids are blanks, and no mistake. Memory is that of the longest text.
+// Read calls begin for each element that begins, and end with the local name for each element that ends, even if the
+// two do not match. It returns the number of errors in the XML, and whether the report stops halfway, which is not
+// counted as an error. After an error, reading goes on at the next suite or test. A test that was open has ended
+// then, and the suites around it stay open. Characters that XML forbids are read as spaces, without an error. The
+// memory that Read needs is the length of the longest text.
 func Read(in io.Reader, begin func(*xml.StartElement), end func(local string)) (mistakes int, half bool) {
 	r := &resumed{Reader: bufio.NewReaderSize(&legible{in: bufio.NewReaderSize(in, 1<<16)}, 1<<16)}
 	open := map[string]int{}
@@ -48,11 +49,11 @@ func Read(in io.Reader, begin func(*xml.StartElement), end func(local string)) (
 	}
 }
 
-// until reads on until a mistake, or io.EOF, and counts what is open.
+// until reads up to an error or io.EOF, and counts the open elements.
 func (r *resumed) until(open map[string]int, begin func(*xml.StartElement), end func(local string)) error {
 	x := xml.NewDecoder(r)
 	x.Strict = false
-	x.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil } // it is UTF-8 by now
+	x.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil } // legible has already converted the text to UTF-8
 	for {
 		token, err := x.RawToken()
 		if err != nil {
@@ -71,7 +72,7 @@ func (r *resumed) until(open map[string]int, begin func(*xml.StartElement), end 
 	}
 }
 
-// resumed is what is left to read, with an element's name that was taken off before.
+// resumed reads the rest of the report. It begins with the name of an element that was read before.
 type resumed struct {
 	*bufio.Reader
 	head string
@@ -86,12 +87,12 @@ func (r *resumed) ReadByte() (byte, error) {
 	return b, nil
 }
 
-// Read is never called: a decoder reads bytes if it can.
+// Read is only needed for io.Reader. A decoder does not call it, because it reads single bytes if it can.
 func (r *resumed) Read(p []byte) (int, error) {
 	return io.MultiReader(strings.NewReader(r.head), r.Reader).Read(p)
 }
 
-// next goes on to where the next suite or test begins, and tells of the suites that end before.
+// next goes on to the beginning of the next suite or test, and calls end for the suites that end before it.
 func (r *resumed) next(open map[string]int, end func(string)) bool {
 	for r.head = ""; ; {
 		if _, err := r.ReadSlice('<'); errors.Is(err, bufio.ErrBufferFull) {
@@ -111,16 +112,16 @@ func (r *resumed) next(open map[string]int, end func(string)) bool {
 	}
 }
 
-// latin1 is the beginning of a report that is not in UTF-8, which is what XML is in unless it says otherwise.
+// latin1 matches the beginning of a report in ISO-8859-1. XML is in UTF-8 unless its first line has another encoding.
 var latin1 = regexp.MustCompile(`^\s*<\?xml[^>]*encoding\s*=\s*["'](?i:iso[-_]?8859-1|latin-?1|windows-1252|cp1252)["']`)
 
-// legible is a report in UTF-8, without the characters below a blank that XML has no place for: tests print in colours,
-// and these become blanks. A byte of no character of UTF-8 is one of ISO-8859-1.
+// legible converts a report to UTF-8. It replaces control characters, which XML forbids, by spaces: tests print
+// colours with them. It reads a byte that is not valid UTF-8 as a character of ISO-8859-1.
 type legible struct {
 	in    *bufio.Reader
 	begun bool
-	latin bool   // the report says that it is in ISO-8859-1
-	rest  []byte // of a character that had no room
+	latin bool   // the first line has the encoding ISO-8859-1
+	rest  []byte // the rest of a character that did not fit into the buffer
 }
 
 func (l *legible) Read(p []byte) (n int, err error) {
@@ -154,7 +155,7 @@ func (l *legible) Read(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// character reads on from a byte that is none of ASCII.
+// character reads a character that begins with a byte outside ASCII.
 func (l *legible) character(c byte) rune {
 	if l.latin || l.in.UnreadByte() != nil {
 		return rune(c)

@@ -46,7 +46,8 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// What is no UTF-8 is ISO-8859-1. A report that says that it is so is read so to the end, also behind a mistake.
+// A byte that is not valid UTF-8 is read as ISO-8859-1. A report with the encoding ISO-8859-1 in its first line is
+// read so to the end, also after an error.
 func TestCharacters(t *testing.T) {
 	const latin, utf8 = `<?xml version="1.0" encoding="iso-8859-1"?>`, `<?xml version="1.0" encoding="UTF-8"?>`
 	for text, want := range map[string]string{

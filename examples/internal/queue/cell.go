@@ -9,28 +9,28 @@ import (
 	"github.com/straggler-go/straggler/restart/engine"
 )
 
-// Player is a rule in the table. One that is neither Naive nor Engine does nothing.
+// Player is a rule, a column of the table. A Player that is neither Naive nor Engine is the plain queue.
 type Player struct {
 	Name   string
 	Naive  bool
-	Engine bool           // restart/engine is the coordinator
-	Policy restart.Policy // of the engine; nil: the library's default
-	// Watch is called for each action of the engine, if it is not nil.
+	Engine bool           // the coordinator is restart/engine
+	Policy restart.Policy // the policy of the engine; nil: the library's default
+	// Watch is called for each action of the engine; nil: no calls.
 	Watch func(now time.Duration, a engine.Action)
 }
 
-// Nothing and Naive are the places of these two among the players.
+// Nothing and Naive are the indexes of these two players in Players.
 const (
 	Nothing = iota
 	Naive
 )
 
-// Players lists nothing, naive, and straggler.
+// Players returns the players nothing, naive and straggler.
 func Players() []Player {
 	return []Player{{Name: "nothing"}, {Name: "naive", Naive: true}, {Name: "straggler", Engine: true}}
 }
 
-// Run plays a scenario with a seed.
+// Run simulates a scenario with a seed.
 func (p Player) Run(s Scenario, seed int) (o Outcome, err error) {
 	switch {
 	case p.Naive:
@@ -49,14 +49,14 @@ func (p Player) Run(s Scenario, seed int) (o Outcome, err error) {
 	}
 }
 
-// Cell is what the players make of a scenario: what each seed came to, and the sums.
+// Cell has the figures of all players in a scenario: for each seed, and their sums.
 type Cell struct {
 	Scenario Scenario
-	Seeds    [][]Outcome // by player and seed
+	Seeds    [][]Outcome // by player, then by seed
 	Sums     []Outcome   // by player
 }
 
-// Play plays the seeds from 1 to n under all players.
+// Play simulates the seeds from 1 to seeds, with all players.
 func Play(s Scenario, players []Player, seeds int) (Cell, error) {
 	c := Cell{Scenario: s, Seeds: make([][]Outcome, len(players)), Sums: make([]Outcome, len(players))}
 	for seed := 1; seed <= seeds; seed++ {
@@ -82,17 +82,18 @@ func (o *Outcome) add(other Outcome) {
 	o.Twice += other.Twice
 }
 
-// beats reports whether a batch has lost fewer tasks than another, or as many in less time.
+// beats reports whether a batch has lost fewer tasks than another batch, or has lost as many and took less time.
 func (o Outcome) beats(other Outcome) bool {
 	return o.Lost < other.Lost || o.Lost == other.Lost && o.Time < other.Time
 }
 
-// Time is the time of a player as a share of another's: a ratio of sums, in which a seed counts by its time.
+// Time returns the time of a player divided by the time of another player. It is a ratio of sums over the seeds, so a
+// seed is weighted by its time.
 func (c *Cell) Time(player, of int) float64 {
 	return c.Sums[player].Time.Seconds() / c.Sums[of].Time.Seconds()
 }
 
-// Median is the median over the seeds of the time of a player as a share of another's.
+// Median returns the median, over the seeds, of the time of a player divided by the time of another player.
 func (c *Cell) Median(player, of int) float64 {
 	var all []float64
 	for i, o := range c.Seeds[player] {
@@ -102,7 +103,8 @@ func (c *Cell) Median(player, of int) float64 {
 	return (all[(len(all)-1)/2] + all[len(all)/2]) / 2
 }
 
-// Won is the share of the seeds in which a player beats another: it loses fewer tasks, or as many in less time.
+// Won returns the share of the seeds in which a player beats another: it loses fewer tasks, or loses as many and
+// takes less time.
 func (c *Cell) Won(player, against int) float64 {
 	n := 0
 	for i, o := range c.Seeds[player] {
@@ -113,12 +115,12 @@ func (c *Cell) Won(player, against int) float64 {
 	return float64(n) / float64(len(c.Seeds[player]))
 }
 
-// Slots is the slot time of a player as a share of another's.
+// Slots returns the slot time of a player divided by the slot time of another player.
 func (c *Cell) Slots(player, of int) float64 {
 	return c.Sums[player].Used.Seconds() / c.Sums[of].Used.Seconds()
 }
 
-// Wasted is the part of a player's slot time that gave no task its result.
+// Wasted returns the share of a player's slot time that gave no task its result.
 func (c *Cell) Wasted(player int) float64 {
 	return c.Sums[player].Wasted.Seconds() / c.Sums[player].Used.Seconds()
 }

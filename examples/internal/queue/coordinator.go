@@ -9,17 +9,17 @@ import (
 	"github.com/straggler-go/straggler/examples/internal/published"
 )
 
-// coordinator is restart/engine as the coordinator of the queue.
+// coordinator runs restart/engine as the coordinator of the queue.
 type coordinator struct {
 	policy restart.Policy // nil: the library's default
 	watch  func(now time.Duration, a engine.Action)
 
 	saved saved
-	own   *process // that polls now; nil: none
+	own   *process // the process that polls now; nil: none
 	err   error
 }
 
-// saved is what stands in the database.
+// saved is the state in the database.
 type saved struct {
 	epoch        int
 	phase, hosts []byte
@@ -48,7 +48,7 @@ func (c *coordinator) start(q *queue) error {
 	return c.err
 }
 
-// begin starts a process, which takes the next epoch, and goes on from what is saved.
+// begin starts a process. It takes the next epoch, and goes on from the saved state.
 func (c *coordinator) begin(q *queue) {
 	p := &process{epoch: c.saved.epoch + 1}
 	if c.err = p.load(c, q); c.err != nil {
@@ -58,7 +58,7 @@ func (c *coordinator) begin(q *queue) {
 	var polls func()
 	polls = func() {
 		switch {
-		case p.epoch != c.saved.epoch: // another process has the next epoch: start again
+		case p.epoch != c.saved.epoch: // another process has taken the next epoch: start again
 			q.at(q.now+RestartTakes, func() { c.begin(q) })
 		case p == c.own:
 			c.poll(q)
@@ -68,7 +68,7 @@ func (c *coordinator) begin(q *queue) {
 	polls()
 }
 
-// load makes the phase, or restores it.
+// load creates the phase, or restores it from the saved state.
 func (p *process) load(c *coordinator, q *queue) (err error) {
 	var hosts []engine.Machine
 	for i := range Workers {
@@ -95,7 +95,7 @@ func (p *process) load(c *coordinator, q *queue) (err error) {
 	return err
 }
 
-// poll shows the table to the engine, does what it wants, and saves it, in one transaction.
+// poll shows the table to the engine, carries out its actions, and saves its state, in one transaction.
 func (c *coordinator) poll(q *queue) {
 	p := c.own
 	for i := range Workers {
@@ -133,7 +133,7 @@ func (c *coordinator) poll(q *queue) {
 	}
 }
 
-// silent reports whether a worker has said nothing for so long that it counts as down.
+// silent reports whether a worker has been silent for so long that it is down.
 func (q *queue) silent(worker int) bool {
 	for _, s := range [...]Span{q.Stopped, q.Killed} {
 		if worker == Workers-1 && s.Till > 0 && q.now >= s.From+Silence && q.now < s.Till {
@@ -143,7 +143,7 @@ func (q *queue) silent(worker int) bool {
 	return false
 }
 
-// list shows the table as the engine wants it.
+// list returns the table as the list of attempts that the engine reads.
 func (c *coordinator) list(q *queue) (all []engine.Attempt) {
 	states := [...]engine.State{engine.Queued, engine.Running, engine.Succeeded, engine.Failed, engine.Cancelled}
 	for _, j := range q.jobs {
@@ -172,13 +172,13 @@ func (c *coordinator) list(q *queue) (all []engine.Attempt) {
 	return all
 }
 
-// gone reports whether the worker of a job has come back without it.
+// gone reports whether the worker of a job has come back without the job.
 func (j *job) gone(q *queue) bool {
 	still, _ := q.standsStill(j.worker)
 	return !still && j.life != q.workers[j.worker].life
 }
 
-// ended has the coordinator poll soon.
+// ended lets the coordinator poll soon.
 func (c *coordinator) ended(q *queue, j *job) {
 	soon := Notice
 	if j.state == failed {

@@ -1,73 +1,75 @@
-// Package queue simulates a small job queue on a database, such as River on Postgres, and plays one batch on it under
-// several rules. It is a host like any other: it calls restart/engine through its public API, and decides nothing
-// about slow tasks by itself. It shares no code with package worlds, so that a mistake in one of them is not a mistake
-// in both.
+// Package queue simulates a small job queue on a database, such as River on Postgres, and runs one batch on it under
+// several rules. It is a host like any other: it calls restart/engine through its public API, and has no rule of its
+// own about slow tasks. It shares no code with package worlds, so that an error in one package is not an error in
+// both.
 //
 // Four workers have four slots each. A worker looks for jobs at a random moment of each [Fetch]. A handler works in
-// slices of [Slice], reports every [ReportEvery] where the scenario says so, and notices at the end of a slice that it
-// is told to end, or that it has run for its hard timeout. The luck of an attempt belongs to its task and number: all
-// rules meet the same.
+// slices of [Slice], and reports every [ReportEvery] if the scenario has reports. At the end of a slice, it notices
+// that it was told to end, or that its hard timeout is over. The luck of an attempt depends only on its task and
+// number, so all rules meet the same luck.
 //
 // # The players
 //
-// Nothing is the plain queue. Workers take any job, the oldest first. A job that fails is tried again after tries^4
-// seconds, a tenth more or less by chance, and [Tries] times at most. Nobody rescues a job whose worker was killed.
+// Nothing is the plain queue. A worker takes any job, the oldest first. A failed job runs again after tries^4
+// seconds, 10 % more or less by chance, and at most [Tries] times. No rule recovers a job after its worker was
+// killed.
 //
-// Naive is the plain queue and a rule of a few lines, which looks each [NaiveEvery]. Once [NaiveEnded] tasks have
-// ended, a task whose attempt has run for more than [NaiveTimes] times the median of them gets one copy, one only. The
-// copy waits behind the other jobs. The first result counts, and the other attempt is told to end.
+// Naive is the plain queue with a rule of a few lines, which is applied once in each [NaiveEvery]. When [NaiveEnded]
+// tasks have ended, a task with an attempt that has run for more than [NaiveTimes] times their median gets one copy.
+// The copy waits behind the other jobs. The first result is used, and the other attempt is told to end.
 //
-// Straggler is restart/engine as the coordinator of the queue. It polls each [Interval], and [Notice] after an attempt
-// has ended. It puts each attempt as a job of one try into a queue that one worker alone reads. [DispatchMedian] and
-// [DispatchMean] say how long the way from there to a free slot takes. The engine is told of one slot more than a worker
-// has ([Waiting]), so that a slot that becomes free need not wait for that way.
+// Straggler is restart/engine as the coordinator of the queue. It polls once in each [Interval], and [Notice] after
+// an attempt has ended. It submits each attempt as a job of one try, into a queue that only one worker reads.
+// [DispatchMedian] and [DispatchMean] describe the time from there to a free slot. The engine is told that a worker
+// has one slot more than it has ([Waiting]), so that the next job is already there when a slot becomes free.
 //
-// # What the engine lacks
+// # Features that the engine does not have
 //
-// The host makes up for three things that the engine does not have today:
+// The host adds three features:
 //
-//   - Back-off. The engine runs a failed attempt again at once, and gives the task up after four. So its
-//     MaxFailures is [Tries], and the host shows a failure [FailureShown] after it has happened.
-//   - Silent workers. The host says that a worker is down once it has been silent for [Silence], and lists what ran
-//     there as lost. When a worker comes back after it was killed, what ran there before is lost, too.
-//   - A second coordinator. The state is saved in the same transaction as the actions, under an epoch. Who starts
-//     takes the next epoch. A coordinator whose epoch is over does nothing more; it is started again after
+//   - Back-off. The engine runs a failed attempt again at once, and gives up the task after four failures. So its
+//     MaxFailures is [Tries], and the host shows a failure only [FailureShown] after it has happened.
+//   - Silent workers. If a worker was silent for [Silence], the host reports the worker as down, and its attempts as
+//     lost. If a killed worker comes back, its earlier attempts are also lost.
+//   - A second coordinator. The state is saved in the same transaction as the actions, with an epoch. A coordinator
+//     that starts takes the next epoch. A coordinator with an old epoch does nothing more, and starts again after
 //     [RestartTakes].
 package queue
 
 import "time"
 
-// The simulated queue.
+// The parameters of the simulated queue.
 const (
 	Workers     = 4
-	Slots       = 4                      // of each worker
-	Fetch       = 50 * time.Millisecond  // in which a worker looks for jobs once
-	Slice       = 50 * time.Millisecond  // of a handler's work
-	ReportEvery = 200 * time.Millisecond // of an attempt that reports
-	Timeout     = 8 * time.Second        // after which a handler of a task of .6 s gives up
-	Tries       = 25                     // of a task
-	BackOffMore = 0.1                    // by which share a back-off is longer or shorter by chance
+	Slots       = 4                      // slots of each worker
+	Fetch       = 50 * time.Millisecond  // a worker looks for jobs once in each such period
+	Slice       = 50 * time.Millisecond  // length of a slice of work
+	ReportEvery = 200 * time.Millisecond // time between two reports of an attempt
+	Timeout     = 8 * time.Second        // hard timeout of a handler, for tasks of .6 s
+	Tries       = 25                     // attempts of a task
+	BackOffMore = 0.1                    // largest random change of a back-off, as a share
 )
 
-// The naive rule.
+// The parameters of the naive rule.
 const (
 	NaiveEvery = 50 * time.Millisecond
-	NaiveEnded = 5 // tasks that must have ended
-	NaiveTimes = 2 // x the median of the tasks that ended; what runs longer gets a copy
+	NaiveEnded = 5 // number of tasks that must have ended before a copy
+	NaiveTimes = 2 // x the median time of the ended tasks; an attempt that runs for longer gets a copy
 )
 
-// The coordinator. All of these are choices. From the end of an attempt to the begin of the next one it is Notice and a
-// dispatch. TestWay holds the simulation to the median and the mean of a dispatch.
+// The parameters of the coordinator. All of them are choices. The time from the end of an attempt to the beginning of
+// the next attempt is Notice and a dispatch. TestWay compares the median and the mean of a dispatch in the simulation
+// with the constants.
 const (
 	Interval       = 250 * time.Millisecond
 	Waiting        = 1                      // attempts that may wait at each worker, beyond its slots
 	Notice         = 12 * time.Millisecond  // from the end of an attempt to the poll that sees it
-	DispatchMedian = 31 * time.Millisecond  // from a submit to a begin, if a slot is free
-	DispatchMean   = 74 * time.Millisecond  // the same in the mean; the time is log-normal
-	FailureShown   = 500 * time.Millisecond // after it has happened
-	Silence        = 2 * time.Second        // after which a worker counts as down
-	RestartTakes   = 500 * time.Millisecond // from the end of a coordinator to the begin of the next one
+	DispatchMedian = 31 * time.Millisecond  // median time from a submit to a begin, if a slot is free
+	DispatchMean   = 74 * time.Millisecond  // mean of this time, which is log-normal
+	FailureShown   = 500 * time.Millisecond // from a failure to the poll that shows it
+	Silence        = 2 * time.Second        // a worker that is silent for this time is down
+	RestartTakes   = 500 * time.Millisecond // from the end of a coordinator to the beginning of the next
 )
 
-// Longest is how long a batch may take. A task that has no result by then counts as lost.
+// Longest is the time limit of a batch. A task without a result by then is lost.
 const Longest = time.Hour

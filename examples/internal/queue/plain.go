@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// plain is the queue alone: workers take any job, and a job that fails is tried again.
+// plain is the plain queue: workers take any job, and a failed job runs again.
 type plain struct{}
 
 func (plain) start(q *queue) error {
@@ -28,7 +28,7 @@ func (plain) ended(q *queue, j *job) {
 
 func (plain) over(q *queue) bool { return q.idle() }
 
-// naive copies what runs for over twice the median.
+// naive copies attempts that run for over twice the median.
 type naive struct{ plain }
 
 func (n naive) start(q *queue) error {
@@ -39,7 +39,7 @@ func (n naive) start(q *queue) error {
 	return n.plain.start(q)
 }
 
-// looks is the rule. It has no state except the table's.
+// looks applies the rule. All its state is in the table.
 func (naive) looks(q *queue) {
 	for _, at := range q.CoordinatorKilled {
 		if (Span{at, at + RestartTakes}).holds(q.now) {
@@ -63,7 +63,7 @@ func (naive) looks(q *queue) {
 	}
 }
 
-// over waits for copies that may still be made of what will never end by itself.
+// over returns false while a copy may still be made of an attempt that will never end by itself.
 func (n naive) over(q *queue) bool {
 	return q.idle() && !slices.ContainsFunc(q.jobs, func(j *job) bool {
 		return j.state == runs && q.find("copy of "+strconv.Itoa(j.task)) == nil

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// state is what the table says of a job.
+// state is the state of a job in the table.
 type state uint8
 
 const (
@@ -24,28 +24,28 @@ const (
 type job struct {
 	id     string
 	task   int
-	queue  int // the worker that may take it; anyWorker
+	queue  int // the worker that may take the job; anyWorker: every worker
 	state  state
-	since  time.Duration // by which waiting jobs are in order
-	ready  time.Duration // when it may be taken
-	worker int           // that runs it or ran it
+	since  time.Duration // waiting jobs are ordered by this time
+	ready  time.Duration // when the job may be taken
+	worker int           // the worker that runs it or ran it
 	begun  time.Duration
 	ended  time.Duration
-	tries  int // begins
+	tries  int // how often it has begun
 	ends   bool
-	share  float64 // of its work, as it has reported
+	share  float64 // reported progress
 	asOf   time.Duration
-	lost   bool // the coordinator has written that it is lost
-	life   int  // of the worker that began it
+	lost   bool // the coordinator has marked it as lost
+	life   int  // life of the worker when the job began
 }
 
 const anyWorker = -1
 
-// attempt is what runs in a slot.
+// attempt is an attempt in a slot.
 type attempt struct {
 	*job
 	hangs, fails bool
-	work, left   float64 // seconds of a good worker
+	work, left   float64 // seconds of work of a good worker
 	reports      time.Duration
 }
 
@@ -55,7 +55,7 @@ type worker struct {
 	life    int // how often it was killed
 }
 
-// queue is the table of jobs, its workers, and virtual time.
+// queue is the table of jobs, its workers, and the simulated time.
 type queue struct {
 	*Scenario
 	luck
@@ -65,32 +65,32 @@ type queue struct {
 	count   int
 	jobs    []*job
 	workers [Workers]worker
-	begins  []int // by task
+	begins  []int // for each task, how often it has begun
 	sizes   []float64
-	results []*job // by task
-	left    int    // tasks without one
+	results []*job // for each task, the job with its result
+	left    int    // number of tasks without a result
 	out     Outcome
 }
 
-// player is a rule: what is done about the jobs of a batch.
+// player is a rule about the jobs of a batch.
 type player interface {
 	start(*queue) error
 	ended(*queue, *job) // a job has succeeded, failed, or was cancelled
-	over(*queue) bool   // nothing more will be done
+	over(*queue) bool   // the rule will do nothing more
 }
 
-// Outcome is what a batch took under a rule.
+// Outcome is the result of a batch under a rule.
 type Outcome struct {
-	Time   time.Duration // until the last result
-	Used   time.Duration // of slots
-	Wasted time.Duration // the part of it that gave no task its result
-	Lost   int           // tasks that have no result
+	Time   time.Duration // time until the last result
+	Used   time.Duration // slot time
+	Wasted time.Duration // slot time that gave no task its result
+	Lost   int           // tasks without a result
 	Begins int           // attempts
-	Copies int           // attempts that began while another of their task ran
-	Twice  int           // results beyond the first of a task that a rule wanted to use
+	Copies int           // attempts that began while another attempt of their task ran
+	Twice  int           // results that a rule wanted to use although the task had a result
 }
 
-// play takes a batch through a scenario.
+// play simulates a batch in a scenario.
 func play(s *Scenario, p player, seed int) (Outcome, error) {
 	q := &queue{Scenario: s, luck: luck(seed), player: p, left: s.tasks()}
 	q.begins, q.results = make([]int, q.left), make([]*job, q.left)
@@ -125,7 +125,7 @@ func play(s *Scenario, p player, seed int) (Outcome, error) {
 	return q.out, nil
 }
 
-// publish makes the result of a job that of its task, unless it has one.
+// publish makes the result of a job the result of its task, unless the task has a result.
 func (q *queue) publish(j *job) {
 	switch q.results[j.task] {
 	case nil:
@@ -137,7 +137,7 @@ func (q *queue) publish(j *job) {
 	}
 }
 
-// insert adds a job to the table; one whose ID is there changes nothing.
+// insert adds a job to the table. If the table has a job with this ID, nothing changes.
 func (q *queue) insert(id string, task, to int, ready time.Duration) {
 	if q.find(id) != nil {
 		return
@@ -158,7 +158,7 @@ func (q *queue) find(id string) *job {
 	return nil
 }
 
-// cancel tells an attempt to end; a job that waits has ended at once.
+// cancel tells an attempt to end. A waiting job ends at once.
 func (q *queue) cancel(j *job) {
 	switch j.state {
 	case waits:
@@ -182,7 +182,7 @@ func (q *queue) standsStill(worker int) (still bool, till time.Duration) {
 	return false, 0
 }
 
-// fetchesOn has a worker look for jobs for the k-th time, and then again and again.
+// fetchesOn lets a worker look for jobs for the k-th time, and then again in each period.
 func (q *queue) fetchesOn(worker, k int) {
 	q.at(q.fetches(worker, k), func() {
 		q.fetch(worker)
@@ -190,7 +190,7 @@ func (q *queue) fetchesOn(worker, k int) {
 	})
 }
 
-// fetch has a worker take jobs for its free slots, the oldest first.
+// fetch lets a worker take jobs for its free slots, the oldest first.
 func (q *queue) fetch(worker int) {
 	w := &q.workers[worker]
 	if still, _ := q.standsStill(worker); still {
@@ -226,13 +226,13 @@ func (q *queue) begin(worker int, j *job) {
 	q.slice(a)
 }
 
-// slice lets an attempt work for a slice, or for less if its work is done or fails by then.
+// slice lets an attempt work for a slice, or for less if its work ends or fails before.
 func (q *queue) slice(a *attempt) {
 	takes, pace := Slice, 1.
 	if q.Slow > 0 && a.worker == Workers-1 {
 		pace = q.Slow
 	}
-	until := 0. // what is left of the work when the attempt ends
+	until := 0. // the work that is left when the attempt ends
 	if a.fails {
 		until = a.work / 2
 	}
@@ -245,7 +245,7 @@ func (q *queue) slice(a *attempt) {
 	var end func()
 	end = func() {
 		switch still, till := q.standsStill(a.worker); {
-		case a.life != q.workers[a.worker].life: // it died with its worker
+		case a.life != q.workers[a.worker].life: // the attempt died with its worker
 		case still:
 			q.at(till, end)
 		default:
@@ -258,9 +258,9 @@ func (q *queue) slice(a *attempt) {
 	q.at(q.now+takes, end)
 }
 
-// sliced is what happens at the end of a slice.
+// sliced handles the end of a slice.
 func (q *queue) sliced(a *attempt, until float64) {
-	const done = 1e-9 // seconds of work: less is rounding
+	const done = 1e-9 // seconds of work; less is a rounding error
 	switch {
 	case a.begun < q.Outage:
 		q.end(a, failed)
@@ -291,7 +291,7 @@ func (q *queue) end(a *attempt, s state) {
 	q.player.ended(q, a.job)
 }
 
-// kill ends a worker. The table goes on saying that what ran there runs.
+// kill ends a worker. In the table, its attempts still run.
 func (q *queue) kill(worker int) {
 	w := &q.workers[worker]
 	for _, a := range w.running {
@@ -300,7 +300,7 @@ func (q *queue) kill(worker int) {
 	w.running, w.life = nil, w.life+1
 }
 
-// idle reports whether nothing will ever happen again in the queue: no job waits, and none runs that can end.
+// idle reports whether no event can follow: no job waits, and no job runs that can end.
 func (q *queue) idle() bool {
 	for _, j := range q.jobs {
 		if j.state == waits || j.state == runs && j.life == q.workers[j.worker].life {
@@ -310,14 +310,14 @@ func (q *queue) idle() bool {
 	return true
 }
 
-// event is something that happens at an instant.
+// event is an event at an instant.
 type event struct {
 	at      time.Duration
-	number  int // in which order events of an instant happen
+	number  int // order of events at the same instant
 	happens func()
 }
 
-// events is a heap.
+// events is a heap of events.
 type events []event
 
 func (e events) Len() int      { return len(e) }
@@ -333,13 +333,13 @@ func (e *events) Pop() any {
 	return last
 }
 
-// at has something happen at an instant.
+// at calls happens at an instant.
 func (q *queue) at(when time.Duration, happens func()) {
 	q.count++
 	heap.Push(&q.due, event{at: when, number: q.count, happens: happens})
 }
 
-// each has something happen at an instant, and again after each period.
+// each calls happens at an instant, and again after each period.
 func (q *queue) each(first, period time.Duration, happens func()) {
 	q.at(first, func() {
 		happens()

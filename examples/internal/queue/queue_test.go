@@ -65,8 +65,8 @@ func TestOneTask(t *testing.T) {
 	}
 }
 
-// A healthy batch gets no copy from anybody, and each task runs once. It takes hardly longer under a coordinator, since an
-// attempt waits at each worker.
+// A healthy batch gets no copy from anybody, and each task runs once. It takes hardly longer under a coordinator,
+// since an attempt waits at each worker.
 func TestHealthy(t *testing.T) {
 	took := map[string]time.Duration{}
 	for _, p := range Players() {

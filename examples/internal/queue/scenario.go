@@ -2,34 +2,34 @@ package queue
 
 import "time"
 
-// Scenario is a batch of tasks and what befalls it. A field that is zero befalls nobody.
+// Scenario describes a batch of tasks, and the trouble that happens. A zero field means no such trouble.
 type Scenario struct {
 	Name    string
 	Tasks   int           // 0 stands for 160
-	Seconds float64       // of a task, times e^(.2 N); 0 stands for .6
-	Long    bool          // every 12th task, those with i mod 12 = 5, takes six times as long
-	Told    bool          // the coordinator knows how long each task takes on a good worker
-	Reports bool          // attempts report how far they are
-	Slow    float64       // the last worker takes so many times as long
+	Seconds float64       // usual time of a task, which is multiplied by e^(.2 N); 0 is .6
+	Long    bool          // every 12th task, with i mod 12 = 5, takes six times as long
+	Told    bool          // the coordinator knows the time of each task on a good worker
+	Reports bool          // attempts report their progress
+	Slow    float64       // factor by which the last worker is slower
 	Hang    float64       // share of attempts that do nothing until they are told to end
 	Fail    float64       // share of attempts that fail half-way
-	Stopped Span          // the last worker stands still, and goes on
+	Stopped Span          // the time in which the last worker is stopped
 	Killed  Span          // the last worker is killed, and comes back
-	Outage  time.Duration // until when every attempt fails, OutageFails after its begin
+	Outage  time.Duration // until this instant, every attempt fails OutageFails after it begins
 
-	CoordinatorKilled []time.Duration // when
-	SecondCoordinator time.Duration   // when a second one starts by accident; 0: never
+	CoordinatorKilled []time.Duration // instants at which the coordinator is killed
+	SecondCoordinator time.Duration   // when a second coordinator starts by accident; 0: never
 }
 
-// OutageFails is after what time an attempt fails during an outage.
+// OutageFails is the time after which an attempt fails during an outage.
 const OutageFails = 20 * time.Millisecond
 
-// Span is a time from an instant to another.
+// Span is the time from one instant to another.
 type Span struct{ From, Till time.Duration }
 
 func (s Span) holds(at time.Duration) bool { return at >= s.From && at < s.Till }
 
-// Scenarios lists the scenarios.
+// Scenarios returns all scenarios.
 func Scenarios() []Scenario {
 	stopped := Span{1500 * time.Millisecond, 9500 * time.Millisecond}
 	mixed := Scenario{Slow: 8, Long: true, Hang: .02, Fail: .04}
@@ -74,7 +74,7 @@ func (s *Scenario) tasks() int {
 	return s.Tasks
 }
 
-// usual is how long a task of usual size takes on a good worker, in seconds.
+// usual returns the usual time of a task on a good worker, in seconds.
 func (s *Scenario) usual() float64 {
 	if s.Seconds == 0 {
 		return usualSeconds
@@ -84,12 +84,13 @@ func (s *Scenario) usual() float64 {
 
 const usualSeconds = .6
 
-// timeout is the hard timeout of an attempt. It grows with the tasks: those of 12 s could not end within 8.
+// timeout returns the hard timeout of an attempt. It is longer for long tasks: a task of 12 s could not end within 8
+// s.
 func (s *Scenario) timeout() time.Duration {
 	return time.Duration(s.usual() / usualSeconds * float64(Timeout))
 }
 
-// seconds is how long a task takes on a good worker.
+// seconds returns the time of a task on a good worker.
 func (s *Scenario) seconds(l luck, task int) float64 {
 	usual := s.usual()
 	if s.Long && task%12 == 5 {

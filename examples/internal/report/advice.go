@@ -9,21 +9,21 @@ import (
 	"github.com/straggler-go/straggler/examples/internal/sim"
 )
 
-// Setting is what the engine of the log has against stragglers of its own, and what that would have saved.
+// Setting is the setting of the log's own engine against stragglers, and the time that this setting would have saved.
 type Setting struct {
 	Engine  string `json:"engine"`
 	Setting string `json:"setting"`
-	Policy  string `json:"policy"` // of the report's, which is the engine's rule
-	// Reductions of the phases' time and of the slots'.
+	Policy  string `json:"policy"` // name of the policy that has the engine's rule
+	// Time and Resource are the reductions of the phases' time and of the slot time.
 	Time     float64 `json:"time_reduction"`
 	Resource float64 `json:"resource_reduction"`
-	// Ever is how many of the stragglers are ever slow enough for the rule, where it has a bar.
+	// Ever is the number of stragglers that become slow enough for the rule; null if the rule has no such limit.
 	Ever *int `json:"slow_enough,omitempty"`
-	// Text says it in a sentence or two.
+	// Text describes the setting in sentences.
 	Text string `json:"text"`
 }
 
-// engines are the settings of engines, by the policy that is their rule.
+// engines has the setting of each engine, by the name of its log format.
 var engines = map[string]struct{ name, setting, policy string }{
 	"Spark event log":      {"Spark", "spark.speculation=true", "spark"},
 	"Spark REST answer":    {"Spark", "spark.speculation=true", "spark"},
@@ -34,7 +34,8 @@ var engines = map[string]struct{ name, setting, policy string }{
 	"Flink REST answer":    {"Flink", "execution.batch.speculative.enabled: true", "flink"},
 }
 
-// Advise adds what the engine of a log, by the name of its format, could be told to do.
+// Advise adds the setting of the engine that wrote the log. format is the name of the log format. It adds nothing for
+// an unknown format, or if the policies lack the engine's rule.
 func (r *Report) Advise(format string, phases []*sim.Phase) {
 	e, known := engines[format]
 	if !known {
@@ -45,23 +46,23 @@ func (r *Report) Advise(format string, phases []*sim.Phase) {
 			continue
 		}
 		s := &Setting{Engine: e.name, Setting: e.setting, Policy: p.Name, Time: p.All.Mean, Resource: p.Resource.Mean}
-		s.Text = fmt.Sprintf("In %s: %s would have changed the phases' time by %s and the slots' by %s.", s.Engine, s.Setting,
+		s.Text = fmt.Sprintf("In %s, the setting %s would have changed the phases' time by %s and the slot time by %s.", s.Engine, s.Setting,
 			Change(s.Time), Change(s.Resource))
 		if bar := multiplier(e.policy); bar > 0 {
 			ever := slowerThan(phases, bar)
 			s.Ever = &ever
-			s.Text += fmt.Sprintf(" Its rule asks for %.3g times the median of the tasks that have ended: %d of the %d stragglers "+
-				"ever take that.", bar, ever, r.Stragglers.Tasks)
+			s.Text += fmt.Sprintf(" Its rule acts on a task that takes more than %.3g times the median of the tasks that have ended; "+
+				"%d of the %d stragglers do.", bar, ever, r.Stragglers.Tasks)
 		}
 		if best := r.best(); best != nil && best.All.Mean > s.Time+0.0005 {
-			s.Text += fmt.Sprintf(" %s would have changed them by %s and %s.", best.Name, Change(best.All.Mean), Change(best.Resource.Mean))
+			s.Text += fmt.Sprintf(" The policy %s would have changed the phases' time by %s and the slot time by %s.", best.Name, Change(best.All.Mean), Change(best.Resource.Mean))
 		}
 		r.Setting = s
 		return
 	}
 }
 
-// best is the policy that saves most of the phases' time; of several the first.
+// best returns the policy that saves most of the phases' time, the first of several.
 func (r *Report) best() (best *Policy) {
 	for i := range r.Policies {
 		if p := &r.Policies[i]; best == nil || p.All.Mean > best.All.Mean {
@@ -71,7 +72,7 @@ func (r *Report) best() (best *Policy) {
 	return best
 }
 
-// multiplier is the bar of an engine's rule, in medians; 0 if it has none.
+// multiplier returns the multiple of the median after which the rule of an engine acts; 0 if the rule has none.
 func multiplier(policy string) float64 {
 	switch policy {
 	case "spark":
@@ -82,6 +83,7 @@ func multiplier(policy string) float64 {
 	return 0
 }
 
+// slowerThan returns the number of tasks that take more than bar times the median of their phase.
 func slowerThan(phases []*sim.Phase, bar float64) (n int) {
 	for _, p := range phases {
 		for _, ratio := range compare.AppendRatios(nil, p) {
@@ -93,20 +95,22 @@ func slowerThan(phases []*sim.Phase, bar float64) (n int) {
 	return n
 }
 
-// Money is the bill for the slots' time.
+// Money is the cost of the slot time.
 type Money struct {
 	Cost float64 `json:"cost_per_slot_hour"`
-	// Before is the bill without action, With that under the first policy.
+	// Before is the cost without action, and With the cost under the first policy.
 	Before float64 `json:"no_action"`
 	With   float64 `json:"with_first_policy"`
 }
 
-// Price adds the bill, at a cost of a slot for an hour, and says it in the headline.
+// Price adds the cost of the slot time to the report and to the headline. cost is the price of one slot for one hour;
+// 0 adds nothing.
 func (r *Report) Price(cost float64) {
 	if cost <= 0 || len(r.Policies) == 0 {
 		return
 	}
 	p := r.Policies[0]
 	r.Money = &Money{cost, cost * r.NoAction.Used / 3600, cost * p.Used.Mean / 3600}
-	r.Headline += fmt.Sprintf(" At %g a slot-hour the bill is %.2f, and with %s %.2f.", cost, r.Money.Before, p.Name, r.Money.With)
+	r.Headline += fmt.Sprintf(" At a price of %g for one slot and one hour, the slot time costs %.2f without action and %.2f with %s.",
+		cost, r.Money.Before, r.Money.With, p.Name)
 }

@@ -10,17 +10,18 @@ import (
 	"github.com/straggler-go/straggler/examples/internal/sim"
 )
 
-// Against is this run beside another one, phase by phase, by their names.
+// Against compares the phases of this run with the phases of the same names in another run.
 type Against struct {
-	Name   string    `json:"name"` // of the other run
+	Name   string    `json:"name"` // name of the other run
 	Phases []Changed `json:"phases"`
-	// Only are the phases that one run has and the other not: this one, the other.
+	// OnlyHere is the number of names that only this run has, and OnlyThere the number that only the other run has.
 	OnlyHere  int `json:"only_here"`
 	OnlyThere int `json:"only_there"`
-	LeftOut   int `json:"left_out"` // phases of both that are not listed
+	LeftOut   int `json:"left_out"` // number of names in both runs that are not listed
 }
 
-// Changed is the phases of one name in both runs, as recorded: the other run's figures, then this one's.
+// Changed has the figures of all phases with one name, as recorded. In each pair, the other run is first, and this
+// run second.
 type Changed struct {
 	Phase      string     `json:"phase"`
 	Tasks      [2]int     `json:"tasks"`
@@ -29,9 +30,10 @@ type Changed struct {
 	Slowest    [2]float64 `json:"slowest_seconds"`
 }
 
+// mostChanged is the largest number of listed names.
 const mostChanged = 100
 
-// Compare sets this run beside another one. The largest change comes first.
+// Compare adds the comparison with another run. The largest change of time is first.
 func (r *Report) Compare(name string, here, there []*sim.Phase) {
 	rows := map[string]*Changed{}
 	seen := map[string][2]bool{}

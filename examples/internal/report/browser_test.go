@@ -21,7 +21,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// browser opens a page in a headless browser and gathers what it complains about. It skips where there is none.
+// browser opens a page in a headless browser, and collects the errors of the page. It skips the test if there is no
+// browser.
 func browser(t *testing.T, html []byte) (context.Context, func() []string) {
 	t.Helper()
 	var path string
@@ -100,8 +101,8 @@ func TestPageInBrowser(t *testing.T) {
 	assert.Empty(t, complaints())
 }
 
-// A picture tells which bar stands out, and by the keyboard of every other: the slowest task's host and cause are one step
-// away.
+// A figure shows the text of its most important bar. With the arrow keys it shows the text of every other bar: one
+// key press shows the host and the cause of the slowest task.
 func TestBarsAnswer(t *testing.T) {
 	r := sample(t)
 	first := r.Schedules[0].Before
@@ -126,7 +127,8 @@ func TestBarsAnswer(t *testing.T) {
 	assert.Empty(t, complaints())
 }
 
-// axe-core's rules, where AXE_CORE names its axe.min.js: contrast, names, keyboard, structure.
+// The page has no violations of axe-core's rules for contrast, names, keyboard and structure. The variable AXE_CORE
+// has the path of axe.min.js.
 func TestPageIsAccessible(t *testing.T) {
 	source := os.Getenv("AXE_CORE")
 	if source == "" {
@@ -157,7 +159,7 @@ func TestPageIsAccessible(t *testing.T) {
 	}
 }
 
-// A page that fills its limits opens soon: nothing in it grows with the input's square.
+// The largest possible page opens fast: no part of it grows with the square of the input.
 func TestLargestPageOpens(t *testing.T) {
 	r := sample(t)
 	for len(r.Phases) < mostPhases {

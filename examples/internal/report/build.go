@@ -10,16 +10,15 @@ import (
 	"github.com/straggler-go/straggler/examples/internal/sim"
 )
 
-// How much of a large input the model holds.
+// The largest numbers of elements in the model of a large input.
 const (
 	mostPhases    = 500
 	mostSchedules = 4
 	mostLanes     = 60
-	mostBars      = 1200 // in one picture
+	mostBars      = 1200 // bars of one picture
 )
 
-// Build makes the model of a comparison of the phases. The caller adds what it knows of the input, of causes and of
-// assumptions.
+// Build makes the model of a comparison of the phases. The caller adds notes, causes, and facts about the input.
 func Build(phases []*sim.Phase, c compare.Comparison, policies []compare.Entry, in Input) (*Report, error) {
 	in.Phases, in.Tasks, in.Seeds, in.Chained = c.Phases, c.Tasks, c.Seeds, compare.Chained(phases)
 	r := &Report{Schema: Schema, Input: in, Policies: []Policy{}, Ideals: []Ideal{}, Phases: []Phase{}}
@@ -44,7 +43,7 @@ func Build(phases []*sim.Phase, c compare.Comparison, policies []compare.Entry, 
 		}
 	}
 	if runs == len(phases) {
-		r.NoAction.Runs = r.NoAction.Time // whatever the order of the sum rounds to
+		r.NoAction.Runs = r.NoAction.Time // exact, without rounding of a sum in another order
 	}
 	for _, o := range c.Outcomes {
 		p := policy(o)
@@ -69,7 +68,7 @@ func Build(phases []*sim.Phase, c compare.Comparison, policies []compare.Entry, 
 	return r, r.draw(phases, policies, c.Outcomes)
 }
 
-// byCost orders the phases by what stragglers cost in them, most first.
+// byCost returns the indexes of the phases. The phases in which stragglers cost most are first.
 func byCost(c compare.Comparison) []int {
 	order := make([]int, len(c.NoAction))
 	for i := range order {
@@ -80,12 +79,12 @@ func byCost(c compare.Comparison) []int {
 	return order
 }
 
-// Add adds what can be said of further phases, those whose tasks are not known to be alike.
+// Add adds the phases whose tasks are not known to be alike.
 func (r *Report) Add(phases []*sim.Phase) (err error) {
 	if r.Apart, err = Describe(phases); r.Apart == nil {
 		return err
 	}
-	r.Input.Phases += r.Apart.left // the others stand there by the runs of their tasks
+	r.Input.Phases += r.Apart.left // the runs of all other tasks are already counted as phases
 	r.Input.Tasks += r.Apart.Tasks
 	r.Headline = headline(r)
 	return nil
@@ -147,7 +146,7 @@ func stragglers(phases []*sim.Phase, c compare.Comparison) Stragglers {
 	return out
 }
 
-// slowdown is the distribution of the tasks' times over their phase's median, at up to 200 points.
+// slowdown returns the distribution of the tasks' times divided by the median of their phase, at up to 200 points.
 func slowdown(phases []*sim.Phase) []Point {
 	var ratios []float64
 	for _, p := range phases {
@@ -164,14 +163,14 @@ func slowdown(phases []*sim.Phase) []Point {
 	return points
 }
 
-// sortParts puts the largest first, and what is unknown last.
+// sortParts sorts causes by their share, the largest first, and the unknown cause last.
 func sortParts(parts []Part) {
 	slices.SortStableFunc(parts, func(a, b Part) int {
 		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(b.Share, a.Share))
 	})
 }
 
-// mainCause is the part with the largest share, known or not; nil of none.
+// mainCause returns the cause with the largest share, which may be the unknown cause; nil for no causes.
 func mainCause(parts []Part) *Part {
 	if len(parts) == 0 {
 		return nil

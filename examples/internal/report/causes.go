@@ -12,44 +12,47 @@ import (
 	"github.com/straggler-go/straggler/examples/internal/why"
 )
 
-// Causes says why stragglers were slow, as far as the log tells: package estimate/causes, on every phase.
+// Causes has the causes of stragglers in all phases, as far as the log shows them. Package estimate/causes finds
+// them.
 type Causes struct {
-	// Excess is what the stragglers took beyond their phases' medians, in seconds. Parts shares it out, largest first.
+	// Excess is the time that stragglers took beyond the medians of their phases, in seconds. Parts divides it among
+	// the causes, the largest part first.
 	Excess float64 `json:"excess_seconds"`
 	Parts  []Part  `json:"parts"`
-	// Wait is how much longer the phases' slowest tasks took than their mean ones, in seconds, and WaitParts what is to
-	// blame for it over all phases, largest first.
+	// Wait is the difference between the slowest task and the mean task of a phase, in seconds, summed over the
+	// phases. WaitParts divides it among the causes, the largest part first.
 	Wait      float64 `json:"wait_seconds"`
 	WaitParts []Part  `json:"wait_parts"`
-	// Machines are those at fault, the worst first; MachinesLeftOut is how many more there are.
+	// Machines are the slow machines, the worst first. MachinesLeftOut is the number of further slow machines.
 	Machines        []Machine `json:"machines,omitempty"`
 	MachinesLeftOut int       `json:"machines_left_out"`
-	// Recurring are tasks that are slow in most phases of their kind, wherever they run, the worst first.
+	// Recurring are tasks that are slow in most phases of their kind, on any machine, the worst first.
+	// RecurringLeftOut is the number of further such tasks.
 	Recurring        []Recurring `json:"recurring,omitempty"`
 	RecurringLeftOut int         `json:"recurring_left_out"`
-	// Known says what there was to judge by: nothing can be blamed on what the log does not tell.
+	// Known tells how many facts the log has. A cause cannot show if its facts are unknown.
 	Known Known `json:"known"`
 }
 
-// Known says of how many tasks which facts are known.
+// Known has the number of tasks, and the numbers of tasks with known bytes and with a known machine.
 type Known struct {
 	Tasks    int `json:"tasks"`
 	Bytes    int `json:"bytes"`
 	Machines int `json:"machines"`
 }
 
-// Part is a cause's part of a time.
+// Part is the share of a cause in a time.
 type Part struct {
 	Cause string  `json:"cause"`
 	Share float64 `json:"share"`
-	// Remedy is what helps against it.
+	// Remedy is a short advice against the cause.
 	Remedy string `json:"remedy"`
 }
 
-// Machine is one at fault.
+// Machine is a slow machine.
 type Machine struct {
 	Name string `json:"machine"`
-	// Ratio is how many times slower than expected its tasks are, at the median over its phases.
+	// Ratio is the time of its tasks divided by the expected time, at the median over its phases.
 	Ratio  float64 `json:"ratio"`
 	Tasks  int     `json:"tasks"`
 	Slow   int     `json:"slow_tasks"`
@@ -65,15 +68,17 @@ type Recurring struct {
 	Slow   int     `json:"slow_phases"`
 }
 
+// mostMachines is the largest number of listed machines and of listed recurring tasks.
 const mostMachines = 20
 
-// SameTask is the cause of stragglers whose task is slow in most phases; it is taken from what is unknown.
+// SameTask is the cause of stragglers that are slow in most phases. Their time is subtracted from the unknown cause.
 const SameTask = "same-task"
 
-const sameTaskRemedy = "look at what the task is given to do; a copy would do the same"
+const sameTaskRemedy = "look at the work of the task; a copy would do the same work"
 
-// Explain adds why stragglers were slow. The phases are those of the replay, by their numbers, with their tasks as
-// replayed; numbers are the tasks' numbers in the log, where they stand in another order; names are the machines'.
+// Explain adds the causes of stragglers. replayed are the phases of the replay, and phases the facts about the same
+// phases. numbers has, for each phase, the number of each task in the log; nil if the order is the same. names are
+// the names of the machines.
 func (r *Report) Explain(replayed []*sim.Phase, phases []causes.Phase, numbers [][]int32, names []string) {
 	c := &Causes{}
 	bill := causes.Charge(phases)
@@ -97,7 +102,7 @@ func (r *Report) Explain(replayed []*sim.Phase, phases []causes.Phase, numbers [
 		found := causes.Explain(p)
 		r.causeOfBars(i, replayed[i], found, numbers)
 		excess += found.Excess
-		own := 0.0 // of the excess, as far as it is unknown
+		own := 0.0 // share of the excess of recurring tasks, as far as it has no other cause
 		if found.Excess > 0 {
 			own = min(beyond[i].Seconds()/found.Excess.Seconds(), found.Parts.Unknown)
 			found.Parts.Unknown -= own
@@ -121,13 +126,13 @@ func (r *Report) Explain(replayed []*sim.Phase, phases []causes.Phase, numbers [
 	r.Causes = c
 }
 
-// causeOfBars notes the causes of the stragglers in the pictures of a phase.
+// causeOfBars sets the causes of the stragglers in the pictures of a phase.
 func (r *Report) causeOfBars(phase int, p *sim.Phase, found causes.Report, numbers [][]int32) {
 	for k := range r.Schedules {
 		if r.Schedules[k].Phase != phase {
 			continue
 		}
-		cause := map[int32]string{} // by number in the log
+		cause := map[int32]string{} // by the number of the task in the log
 		for _, o := range found.Outliers {
 			number := int32(o.Task)
 			if phase < len(numbers) && numbers[phase] != nil {
@@ -143,6 +148,7 @@ func (r *Report) causeOfBars(phase int, p *sim.Phase, found causes.Report, numbe
 	}
 }
 
+// add counts the known facts of a phase.
 func (k *Known) add(p causes.Phase) {
 	for _, t := range p.Tasks {
 		k.Tasks++
@@ -155,7 +161,7 @@ func (k *Known) add(p causes.Phase) {
 	}
 }
 
-// everyCause yields the causes.
+// everyCause yields all causes.
 func everyCause(yield func(causes.Cause) bool) {
 	for c := causes.Unknown; c <= causes.Contention; c++ {
 		if !yield(c) {
@@ -164,7 +170,8 @@ func everyCause(yield func(causes.Cause) bool) {
 	}
 }
 
-// shares lists the causes with a part of at least a thousandth, largest first, what is unknown last.
+// shares returns the causes with a share of at least 0.05 %, the largest first, and the unknown cause last. same is
+// the share of SameTask.
 func shares(of func(causes.Cause) float64, same float64) []Part {
 	list := []Part{}
 	if same >= 0.0005 {
@@ -179,7 +186,7 @@ func shares(of func(causes.Cause) float64, same float64) []Part {
 	return list
 }
 
-// String says it in a sentence or two.
+// String returns sentences that list the causes with their shares, the slowest machine and the slowest recurring task.
 func (c *Causes) String() string {
 	if c.Excess == 0 {
 		return ""
@@ -188,41 +195,40 @@ func (c *Causes) String() string {
 	for _, p := range c.Parts {
 		texts = append(texts, fmt.Sprintf("%s %s", p.Cause, Percent(p.Share)))
 	}
-	text := fmt.Sprintf("Why: of the %s that stragglers took beyond their phases' medians, %s.", Span(c.Excess), strings.Join(texts, ", "))
+	text := fmt.Sprintf("Why: together, stragglers took %s more than the medians of their phases. Causes: %s.", Span(c.Excess), strings.Join(texts, ", "))
 	if len(c.Machines) > 0 {
 		m := c.Machines[0]
-		text += fmt.Sprintf(" Slow in most of its phases: %s, %.1f times at the median of %s", m.Name, m.Ratio, counted(m.Phases, "phase"))
+		text += fmt.Sprintf(" Machine %s is slow in most of its %s: at the median, its tasks take %.1f times the expected time.", m.Name,
+			counted(m.Phases, "phase"), m.Ratio)
 		if more := len(c.Machines) + c.MachinesLeftOut - 1; more > 0 {
-			text += fmt.Sprintf(", and %d more", more)
+			text += fmt.Sprintf(" So %s %s.", plural(more, "is", "are"), counted(more, "other machine"))
 		}
-		text += "."
 		if !slices.ContainsFunc(c.Parts, func(p Part) bool { return p.Cause == causes.Machine.String() }) {
-			text += " That shows over many phases only: in none was a straggler's time charged to its machine, since no more of " +
-				"the tasks beside it were slow than chance would have it."
+			text += " This shows only over many phases together. In no single phase is a straggler's time charged to its machine, " +
+				"because the machine has no more slow tasks there than chance explains."
 		}
 	}
 	if len(c.Recurring) > 0 {
 		t := c.Recurring[0]
-		text += fmt.Sprintf(" The same task is slow in most phases: %s, in %d of %d, %.1f times at the median", t.Task, t.Slow, t.Phases, t.Ratio)
+		text += fmt.Sprintf(" Task %s is slow in %d of %s: at the median, it takes %.1f times the median of its phase.", t.Task, t.Slow,
+			counted(t.Phases, "phase"), t.Ratio)
 		if more := len(c.Recurring) + c.RecurringLeftOut - 1; more > 0 {
-			text += fmt.Sprintf(", and %d more", more)
+			text += fmt.Sprintf(" So %s %s.", plural(more, "is", "are"), counted(more, "other task"))
 		}
-		text += "."
 	}
 	return text + c.Known.doubts()
 }
 
-// doubts says what could not be blamed.
+// doubts returns a sentence about the causes that cannot show because most tasks lack the facts; empty if none lacks.
 func (k Known) doubts() string {
-	var missing []string
-	if 2*k.Bytes < k.Tasks {
-		missing = append(missing, "read")
-	}
-	if 2*k.Machines < k.Tasks {
-		missing = append(missing, "ran on")
-	}
-	if len(missing) == 0 {
+	bytes, machines := 2*k.Bytes >= k.Tasks, 2*k.Machines >= k.Tasks
+	switch {
+	case bytes && machines:
 		return ""
+	case machines:
+		return " The bytes that most tasks read are not known, so data cannot show as a cause."
+	case bytes:
+		return " The machines of most tasks are not known, so no machine can show as a cause."
 	}
-	return fmt.Sprintf(" What most tasks %s is not known, and so could not be blamed.", strings.Join(missing, ", and what they "))
+	return " The bytes and the machines of most tasks are not known, so neither data nor a machine can show as a cause."
 }

@@ -11,21 +11,21 @@ import (
 type chart struct {
 	Picture template.HTML
 	Axis    []string
-	// First is what the part is that stands out most; it is told before anyone asks.
+	// First is the text of the most important part. The page shows it before the user points at a part.
 	First string
 }
 
-// farthest is the multiple of the median at which slower tasks are drawn.
+// farthest is the largest multiple of the median in the chart; slower tasks are drawn there.
 const farthest = 10
 
-// slowdowns draws the distribution of the tasks' times over their phase's median.
+// slowdowns draws the distribution of the tasks' times divided by the median of their phase.
 func slowdowns(r *Report) *chart {
 	if len(r.Slowdown) == 0 {
 		return nil
 	}
 	far := math.Min(math.Max(math.Ceil(r.Slowdown[len(r.Slowdown)-1].X), 4), farthest)
 	p := newPicture(1000, 250, "curve", "How slow the slow tasks are",
-		fmt.Sprintf("Cumulative distribution. %s of the tasks take over 1.5 times their phase's median; the slowest %.3g times.",
+		fmt.Sprintf("Cumulative distribution. %s of the tasks take more than 1.5 times the median of their phase; the slowest task takes %.3g times.",
 			Percent(r.Stragglers.Share), r.Slowdown[len(r.Slowdown)-1].X))
 	for quarter := range 5 {
 		y := 62.5 * float64(quarter)
@@ -41,7 +41,7 @@ func slowdowns(r *Report) *chart {
 	return &chart{Picture: p.html(), Axis: axis(far, func(x float64) string { return fmt.Sprintf("%.3g×", x) })}
 }
 
-// timelines draws a phase before and after, on one scale.
+// timelines draws a phase without action and under the policy, with the same scale.
 func timelines(s Schedule) (before, after *chart) {
 	end := math.Max(math.Max(lastEnd(s.Before), lastEnd(s.After)), 1e-3)
 	return timeline(s.Before, s, end, "Without action"), timeline(s.After, s, end, "With "+s.Policy)
@@ -49,7 +49,7 @@ func timelines(s Schedule) (before, after *chart) {
 
 func timeline(bars []Bar, s Schedule, end float64, title string) *chart {
 	height := 10 * float64(max(s.Lanes, 1))
-	p := newPicture(1000, height, "gantt", title, fmt.Sprintf("Phase %d, %s: %d copies on %d slots, the last ends after %s.",
+	p := newPicture(1000, height, "gantt", title, fmt.Sprintf("Phase %d, %s: %d attempts on %d slots; the last attempt ends after %s.",
 		s.Phase, strings.ToLower(title[:1])+title[1:], len(bars), s.Lanes, Span(lastEnd(bars))))
 	slowest := -1
 	for i, b := range bars {
@@ -72,7 +72,8 @@ func lastEnd(bars []Bar) (end float64) {
 	return end
 }
 
-// String says what a bar is: the task, where it ran, when, how much it read, why it was slow, and what was decided.
+// String returns the text of a bar: the task, its host, its times, the bytes that it read, its cause, and the
+// decision about it.
 func (b Bar) String() string {
 	text := "task " + b.Name
 	if b.Host != "" {
@@ -97,7 +98,7 @@ func (b Bar) String() string {
 	return text
 }
 
-// Bytes writes a count of bytes.
+// Bytes writes a number of bytes with a unit, such as "640 MB".
 func Bytes(n float64) string {
 	for _, unit := range []string{"B", "kB", "MB", "GB", "TB"} {
 		if n < 999.5 {
@@ -108,13 +109,13 @@ func Bytes(n float64) string {
 	return fmt.Sprintf("%.3g PB", n)
 }
 
-// warmth draws the heat map: a row a host, a column a time.
+// warmth draws the heat map: a row for each host, and a column for each span of time.
 func warmth(h *Heat) *chart {
 	if h == nil {
 		return nil
 	}
 	p := newPicture(heatColumns, float64(len(h.Hosts)), "heat", "Slowness by host and time",
-		"Each cell says how many times the median of their phases the tasks took that ran on the host then.")
+		"A cell is about the tasks that ran on a host during a span of time. Its colour shows how many times the median of their phases these tasks took.")
 	worst, first := 0.0, ""
 	for row, cells := range h.Cells {
 		for column, ratio := range cells {

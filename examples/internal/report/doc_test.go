@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// docs/replay.md names every field of the JSON.
+// docs/replay.md has the name of every field of the JSON.
 func TestModelIsDocumented(t *testing.T) {
 	page, err := os.ReadFile("../../../docs/replay.md")
 	require.NoError(t, err)

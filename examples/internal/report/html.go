@@ -11,17 +11,17 @@ import (
 //go:embed page
 var files embed.FS
 
-// view is what the template reads: the model, and the pictures of it.
+// view has all data of the template: the model and its pictures.
 type view struct {
 	*Report
 	Chained   bool
 	Style     template.CSS
 	Script    template.JS
-	Far       float64 // the largest change of a policy, in percent
+	Far       float64 // the largest change of a policy, as a share
 	Slowdowns *chart
 	Warmth    *chart
 	Timelines []pictures
-	Line      string // to copy into a chat
+	Line      string // the report in one line, to be copied
 }
 
 type pictures struct {
@@ -31,7 +31,7 @@ type pictures struct {
 	After  *chart
 }
 
-// HTML writes the report as one page that needs nothing else: no network, no other file. Names from logs are escaped.
+// HTML writes the report as one page. It needs no network and no other file. Names from logs are escaped.
 func (r *Report) HTML(w io.Writer) error {
 	style, err := files.ReadFile("page/style.css")
 	if err != nil {
@@ -77,7 +77,7 @@ func (p *view) draw() {
 	}
 }
 
-// part is a change as the width of a bar, in percent of the half of a scale.
+// part returns the width of the bar of a change, in percent. The largest change has 50 %.
 func (p *view) part(reduction float64) float64 {
 	if p.Far == 0 {
 		return 0
@@ -85,7 +85,7 @@ func (p *view) part(reduction float64) float64 {
 	return 50 * math.Abs(reduction) / p.Far
 }
 
-// line says the report in one line.
+// line returns the report as one line of text.
 func (r *Report) line() string {
 	parts := []string{r.Input.Name}
 	if r.Input.Engine != "" {

@@ -1,62 +1,65 @@
-// Package report turns a comparison into one model, and writes the model as text, as JSON and as a page.
+// Package report makes one model of a comparison, and writes the model as text, as JSON and as an HTML page.
 package report
 
 import "fmt"
 
-// Schema names the model and its version. The number rises when a field is renamed, removed, or changes its meaning; new
-// fields do not raise it.
+// Schema is the name and version of the model. The number rises if a field is renamed or removed, or if its meaning
+// changes. New fields do not change the number.
 const Schema = "straggler.replay/1"
 
-// Report is the whole model. Times are in seconds. Shares are of 1: a reduction of 0.2 is a fifth less, a negative one is
-// a loss. What is not known is null, or left out. docs/replay.md describes the JSON for those who read it.
+// Report is the whole model. Times are in seconds. A share or a reduction of 0.2 is 20 %; a negative reduction is a
+// loss. An unknown value is null or left out. docs/replay.md describes the JSON.
 type Report struct {
 	Schema string `json:"schema"`
-	// Headline is the result in a sentence or two.
+	// Headline is the result in one or more sentences.
 	Headline string `json:"headline"`
 	Input    Input  `json:"input"`
-	// Stragglers says how many tasks were slow, and what they cost.
+	// Stragglers has the number of slow tasks, and the time that they cost.
 	Stragglers Stragglers `json:"stragglers"`
 	NoAction   NoAction   `json:"no_action"`
 	Policies   []Policy   `json:"policies"`
-	// Ideals are no policies, since they know the future [Mantri §6.1]: every task takes its phase's mean
-	// (no-skew), or the mean of the best three quarters (chop-tail).
+	// Ideals are not policies, because they know the future [Mantri §6.1]: every task takes the mean of its phase
+	// (no-skew), or the mean of the fastest three quarters of the tasks (chop-tail).
 	Ideals []Ideal `json:"ideals"`
-	// Phases are those in which stragglers cost most, that first; PhasesLeftOut is how many more there are.
+	// Phases are the phases in which stragglers cost most, the costliest first. PhasesLeftOut is the number of
+	// further phases.
 	Phases        []Phase `json:"phases"`
 	PhasesLeftOut int     `json:"phases_left_out"`
-	// Schedules show the first of the phases without action, and under the first policy.
+	// Schedules are pictures of the first of the phases, without action and under the first policy.
 	Schedules []Schedule `json:"schedules,omitempty"`
-	// Slowdown is the distribution of the tasks' times as multiples of their phases' medians.
+	// Slowdown is the distribution of the tasks' times divided by the median of their phase.
 	Slowdown []Point `json:"slowdown_distribution,omitempty"`
 	Causes   *Causes `json:"causes,omitempty"`
-	// Apart is what can be said of the tasks that are not known to be alike, which no policy is replayed on; null if all
-	// are.
+	// Apart describes the tasks that are not known to be alike, on which no policy is replayed; null if all tasks are
+	// alike.
 	Apart *Apart `json:"not_alike,omitempty"`
-	// Workers are the machines, those first on which stragglers cost most; WorkersLeftOut is how many more there are.
+	// Workers are the machines on which stragglers cost most, the costliest first. WorkersLeftOut is the number of
+	// further machines.
 	Workers        []Worker `json:"workers,omitempty"`
 	WorkersLeftOut int      `json:"workers_left_out"`
-	// Heat is slowness by machine and time; null if machines are not known.
+	// Heat is the slowness by machine and time; null if machines are not known.
 	Heat *Heat `json:"heat,omitempty"`
-	// Setting is what the log's own engine could be told; null if it is none that is known.
+	// Setting is the setting of the log's own engine; null if the engine has no known setting.
 	Setting *Setting `json:"setting,omitempty"`
 	Money   *Money   `json:"money,omitempty"`
-	// Sample is there if not all phases were replayed.
+	// Sample is null if all phases were replayed.
 	Sample *Sample `json:"sample,omitempty"`
-	// Against is another run that this one was compared with.
+	// Against compares the run with another run; null without another run.
 	Against *Against `json:"against,omitempty"`
-	// Recorded is what the log's own engine did about stragglers; null if it launched no copies.
+	// Recorded counts the copies of the log's own engine; null if it made no copies.
 	Recorded    *Copies  `json:"recorded_copies,omitempty"`
 	Assumptions []string `json:"assumptions"`
 	Notes       []string `json:"notes,omitempty"`
 	Work        Work     `json:"work"`
 }
 
-// Input is what was read or generated.
+// Input describes the logs, or the generated workload.
 type Input struct {
-	// Name is how people call it: the logs' names, or the generated workload's.
+	// Name is the name of the logs, or of the generated workload.
 	Name string   `json:"name"`
 	Logs []string `json:"logs,omitempty"`
-	// Engine is the kind of log; Began is when its first attempt did, Hosts how many machines it names.
+	// Engine is the format of the log, Began the time of its first attempt, and Hosts the number of machines with a
+	// name in it.
 	Engine    string `json:"engine,omitempty"`
 	Began     string `json:"began,omitempty"`
 	Hosts     int    `json:"hosts,omitempty"`
@@ -65,83 +68,84 @@ type Input struct {
 	Seeds     int    `json:"seeds"`
 	Phases    int    `json:"phases"`
 	Tasks     int    `json:"tasks"`
-	// Chained is of how many phases it is known which others' output they read.
+	// Chained is the number of phases with known input phases, whose output they read.
 	Chained int `json:"phases_with_known_inputs"`
 }
 
-// Stragglers are tasks that take over 1.5 times the median of their phase [Mantri §4.1].
+// Stragglers counts the tasks that take over 1.5 times the median of their phase [Mantri §4.1].
 type Stragglers struct {
 	Tasks int     `json:"tasks"`
 	Share float64 `json:"share_of_tasks"`
-	// FirstWave of them began in their phase's first wave; MoreData read over 1.5 times the median bytes; of Unknown it is
-	// not known what they read.
+	// FirstWave is the number of stragglers in the first wave of their phase. MoreData is the number of stragglers
+	// that read over 1.5 times the median number of bytes. Unknown is the number of stragglers with unknown bytes.
 	FirstWave int `json:"first_wave"`
 	MoreData  int `json:"more_data"`
 	Unknown   int `json:"bytes_unknown"`
-	// Cost is the share of the phases' time that would not have been, had every straggler taken its phase's median.
+	// Cost is the share of the phases' time that would be saved if every straggler took the median of its phase.
 	Cost float64 `json:"time_share"`
-	// Tail is the share of the phases' time in which the last tenth of their tasks ended.
+	// Tail is the share of the phases' time after all but a tenth of their tasks have ended.
 	Tail float64 `json:"last_tenth_share"`
 }
 
-// NoAction is what happens without any policy.
+// NoAction has the figures without any policy.
 type NoAction struct {
 	Time float64 `json:"time_seconds"`
-	// Runs is the part of Time that is runs of the same task, added up. They may have run side by side: nobody waited for
-	// their sum.
+	// Runs is the part of Time in phases of independent runs of the same task. It is a sum: the runs may have been
+	// side by side, so nobody waited for the whole sum.
 	Runs float64 `json:"runs_seconds"`
 	Used float64 `json:"used_seconds"`
-	// Wasted is the slots' time of attempts that failed in the log.
+	// Wasted is the slot time of attempts that failed in the log.
 	Wasted float64 `json:"wasted_seconds"`
-	// Deviation is by how much the replay misses the phase times that the log's attempts show, in all and in the worst
-	// phase; null without a log.
+	// Deviation is the difference between the phases' times in the replay and in the log, as a share: in all, and in
+	// the worst phase. It is null without a log.
 	Deviation      *float64 `json:"deviation"`
 	WorstDeviation *float64 `json:"worst_deviation"`
-	// Engine is the sum of the phase times that the engine itself recorded, from submission to completion, of the
-	// EnginePhases that have one, and EngineReplayed what the replay gives for these.
+	// EnginePhases is the number of phases with a time that the engine itself recorded, from submission to
+	// completion. Engine is the sum of these times, and EngineReplayed the time of the same phases in the replay.
 	EnginePhases   int     `json:"engine_phases"`
 	Engine         float64 `json:"engine_seconds"`
 	EngineReplayed float64 `json:"engine_replayed_seconds"`
 }
 
-// Phases is the time of the phases that are no runs of the same task.
+// Phases returns the time of all phases except the phases of independent runs.
 func (n NoAction) Phases() float64 { return n.Time - n.Runs }
 
-// Figure is a number over the seeds.
+// Figure is the mean of a number over the seeds, with its lowest and highest value.
 type Figure struct {
 	Mean float64 `json:"mean"`
 	Low  float64 `json:"low"`
 	High float64 `json:"high"`
 }
 
-// Policy is what one policy made of the phases, against no action.
+// Policy has the figures of one policy, compared with no action.
 type Policy struct {
 	Name string `json:"policy"`
-	// Reductions of the phases' times. P50 and P75: half, and a quarter, of the phases gain at least this much, each
-	// weighing by its time without action; the plain ones weigh all phases alike; All is that of the sum.
+	// The reductions of the phases' times. Half of the phases gain at least P50, and a quarter at least P75; each
+	// phase is weighted by its time without action. In PlainP50 and PlainP75 all phases have the same weight. All is
+	// the reduction of the sum.
 	P50      Figure `json:"time_reduction_p50"`
 	P75      Figure `json:"time_reduction_p75"`
 	All      Figure `json:"time_reduction_all"`
 	PlainP50 Figure `json:"time_reduction_plain_p50"`
 	PlainP75 Figure `json:"time_reduction_plain_p75"`
-	// Jobs is the reduction of the sum of the jobs' times, with phases that wait for those whose output they read; null if
-	// that is known of no phase.
+	// Jobs is the reduction of the sum of the jobs' times. In a job, a phase waits for its input phases. Jobs is null
+	// if no input phases are known.
 	Jobs *Figure `json:"job_time_reduction"`
-	// Resource is the reduction of the slots' time in use.
+	// Resource is the reduction of the slot time.
 	Resource Figure `json:"resource_reduction"`
 	Copies   Figure `json:"copies_per_task"`
 	Restarts Figure `json:"restarts_per_task"`
-	// Won is the share of copies and restarts that ended their task before its own attempt would have; null if there were
-	// none.
+	// Won is the share of copies and restarts that ended their task before the task's own attempt would have; null if
+	// there were none.
 	Won *Figure `json:"won_share"`
-	// Wasted is the slots' time of copies that did not end their task.
+	// Wasted is the slot time of attempts that did not end their task.
 	Wasted  Figure   `json:"wasted_seconds"`
 	Time    Figure   `json:"time_seconds"`
 	Used    Figure   `json:"used_seconds"`
 	Cloning *Cloning `json:"cloning,omitempty"`
 }
 
-// Ideal is what an ideal schedule would save of the phases' times.
+// Ideal has the reductions of the phases' times in an ideal scheme.
 type Ideal struct {
 	Name string  `json:"ideal"`
 	P50  float64 `json:"time_reduction_p50"`
@@ -149,86 +153,90 @@ type Ideal struct {
 	All  float64 `json:"time_reduction_all"`
 }
 
-// Cloning is what cloning small phases up front came to.
+// Cloning has the figures of a policy that clones small phases when they start.
 type Cloning struct {
 	Phases      int `json:"phases_cloned"`
 	Small       int `json:"phases_of_at_most_10_tasks"`
 	SmallCloned int `json:"phases_of_at_most_10_tasks_cloned"`
-	// Reduction of the cloned phases' times, of their sum.
+	// Reduction is the reduction of the sum of the cloned phases' times.
 	Reduction float64 `json:"time_reduction_cloned"`
 	Capacity  int     `json:"capacity_slots"`
-	// Held is the share of the capacity that extra copies used, over the whole time; Most is the largest that was charged
-	// to the budget at once, of which Budget is allowed.
+	// Held is the share of the cluster's slot time that clones used. Most is the largest share of the slots that was
+	// charged to the budget at once. Budget is the allowed share.
 	Held   float64 `json:"extra_share_of_capacity"`
 	Most   float64 `json:"largest_share_charged"`
 	Budget float64 `json:"budget_share"`
-	// Straggle is the last estimate of the probability that a task straggles; null if there was none.
+	// Straggle is the last estimate of the probability that a task straggles; null if there is none.
 	Straggle *float64 `json:"straggler_probability"`
 }
 
-// Phase is one phase without action and under the policies.
+// Phase is a phase, with its times without action and under the policies.
 type Phase struct {
-	ID    int     `json:"phase"` // -explain and -list know it by this number
+	ID    int     `json:"phase"` // number of the phase for -explain and -list
 	Job   string  `json:"job"`
 	Name  string  `json:"name"`
 	Tasks int     `json:"tasks"`
 	Slots int     `json:"slots"`
 	Time  float64 `json:"time_seconds"`
-	// Even is its time if every straggler had taken the median.
+	// Even is the time of the phase if every straggler took the median.
 	Even float64 `json:"time_without_stragglers_seconds"`
-	// With is its time under each of Report.Policies, with the first seed.
+	// With is the time of the phase under each of Report.Policies, with the first seed.
 	With       []float64 `json:"with_policies_seconds"`
 	Stragglers int       `json:"stragglers"`
-	// Slowest is the task whose last attempt took longest, and SlowestTime how long.
+	// Slowest is the task with the longest last attempt, and SlowestTime the time of this attempt.
 	Slowest     int     `json:"slowest_task"`
 	SlowestTime float64 `json:"slowest_task_seconds"`
 	SlowestName string  `json:"slowest_task_name"`
 	SlowestHost string  `json:"slowest_task_host,omitempty"`
-	// Causes share out what its stragglers took beyond its median.
+	// Causes divide the time that the stragglers took beyond the median of the phase.
 	Causes []Part `json:"causes,omitempty"`
 }
 
-// Schedule is the picture of a phase: who ran where and when.
+// Schedule is a picture of a phase: the attempts on each slot over time.
 type Schedule struct {
 	Phase  int    `json:"phase"`
 	Policy string `json:"policy"`
 	Before []Bar  `json:"before"`
 	After  []Bar  `json:"after"`
-	// Lanes is how many slots the picture shows, those on which the phase's last tasks ended; LanesLeftOut how many not.
+	// Lanes is the number of slots in the picture. They are the slots on which the last attempts of the phase ended.
+	// LanesLeftOut is the number of other slots.
 	Lanes        int `json:"lanes"`
 	LanesLeftOut int `json:"lanes_left_out"`
 }
 
-// Bar is one copy of a task.
+// Bar is an attempt of a task in a picture.
 type Bar struct {
 	Lane  int     `json:"lane"`
 	Task  int     `json:"task"`
 	Start float64 `json:"start"`
 	End   float64 `json:"end"`
-	Kind  string  `json:"kind"` // "task", "straggler", "copy", "failed", "killed"
-	// Name is what the log calls the task; Host ran it, and it read Bytes, as far as that is known.
+	Kind  string  `json:"kind"` // "task", "straggler", "copy", "failed" or "killed"
+	// Name is the name of the task in the log, Host the machine of the attempt, and Bytes the size of its input, if
+	// they are known.
 	Name  string  `json:"name"`
 	Host  string  `json:"host,omitempty"`
 	Bytes float64 `json:"bytes,omitempty"`
-	// Cause is the main one of a straggler, Decision the policy's line about it.
+	// Cause is the main cause of a straggler. Decision is the last decision about the task.
 	Cause    string `json:"cause,omitempty"`
 	Decision string `json:"decision,omitempty"`
 }
 
-// Copies are attempts that ran beside another of their task.
+// Copies counts the copies that the log's own engine ran beside another attempt of their task.
 type Copies struct {
-	// Launched copies, of which Won ended their task. Unmarked are not called speculative by the log, but overlap.
+	// Launched is the number of copies, and Won the number of copies that ended their task. Unmarked is the number of
+	// copies that the log does not mark as speculative, but that overlap with another attempt.
 	Launched int `json:"launched"`
 	Won      int `json:"won"`
 	Unmarked int `json:"unmarked"`
-	// Wasted is the slots' time of attempts that ran beside another and did not end their task.
+	// Wasted is the slot time of attempts that ran beside another attempt and did not end their task.
 	Wasted float64 `json:"wasted_seconds"`
 }
 
-// String says it in a sentence.
+// String returns sentences with the counts.
 func (c Copies) String() string {
-	return fmt.Sprintf("The log's own engine ran %d copies beside another attempt of their task; %d ended it, and %s of slot time ended nothing.",
-		c.Launched, c.Won, Span(c.Wasted))
+	return fmt.Sprintf("The log's own engine ran %s beside another attempt of their task; %d of them ended their task. Attempts that ran "+
+		"beside another attempt and did not end their task used %s of slot time.",
+		plural(c.Launched, "1 copy", fmt.Sprintf("%d copies", c.Launched)), c.Won, Span(c.Wasted))
 }
 
 // Point is a point of a distribution: the share of values that are at most X.
@@ -237,7 +245,7 @@ type Point struct {
 	Share float64 `json:"share"`
 }
 
-// Work is what the replay itself took.
+// Work has the number of simulated events and the time of the replay itself.
 type Work struct {
 	Events  int     `json:"events"`
 	Seconds float64 `json:"elapsed_seconds"`

@@ -13,16 +13,16 @@ const (
 	laneHeight   = 12
 	lanePitch    = 15
 	margin       = 20
-	headHeight   = 44 // of a panel's sentence
+	headHeight   = 44 // height of the line above a panel
 	legendHeight = 50
-	wordWidth    = 9  // of a letter in the legend
-	wordGap      = 18 // between the words of the legend
-	mostDrawn    = 30 // lanes
+	wordWidth    = 9  // width of a letter in the legend
+	wordGap      = 18 // space between the words of the legend
+	mostDrawn    = 30 // largest number of lanes
 )
 
-// panel is one half of a picture: the phase without the policy, or with it.
+// panel is one half of a picture: the phase without a policy, or with it.
 type panel struct {
-	Name, Time, Less string // what it shows, how long the phase takes, and by how much less that is
+	Name, Time, Less string // title, time of the phase, and the saving
 	Y, Top, Low, End float64
 	Bars             []drawn
 }
@@ -33,18 +33,18 @@ type drawn struct {
 	Kind, Title, Word          string
 }
 
-// words are the legend: what the kinds of bars mean.
+// words is the legend: the meanings of the kinds of bars.
 var words = []drawn{
 	{Kind: kindTask, Word: "task"}, {Kind: kindStraggler, Word: "over 1.5 times the median"},
 	{Kind: kindKilled, Word: "killed or overtaken"}, {Kind: kindCopy, Word: "copy or restart"}, {Kind: kindFailed, Word: "failed"},
 }
 
-// SVG draws the phase in which stragglers cost most as a picture that stands by itself: one lane for each slot, without
-// action above, and under the first policy below, on one axis of time. The colours follow the reader's choice of a light or
-// a dark page.
+// SVG draws the phase in which stragglers cost most, as a picture that needs no other file. The picture has one lane
+// for each slot, without action above, and under the first policy below, with the same scale. Its colours fit a light
+// or a dark page, as the viewer prefers.
 func (r *Report) SVG(w io.Writer) error {
 	if len(r.Schedules) == 0 {
-		return errors.New("there is nothing to draw: no phase has stragglers that the first policy could act on")
+		return errors.New("there is nothing to draw: no phase has a straggler on which the first policy could act")
 	}
 	s := &r.Schedules[0]
 	lanes := min(s.Lanes, mostDrawn)
@@ -90,4 +90,5 @@ func (r *Report) SVG(w io.Writer) error {
 	})
 }
 
+// tenths rounds to one decimal.
 func tenths(x float64) float64 { return math.Round(10*x) / 10 }

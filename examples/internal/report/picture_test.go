@@ -35,7 +35,8 @@ func elements(t *testing.T, svg []byte) (of map[string]int, text string) {
 	}
 }
 
-// A picture has one bar for each attempt, two sentences with the times, and a legend of the kinds of bars that it shows.
+// A picture has one bar for each attempt, two sentences with the times, and a legend of the kinds of bars that it
+// shows.
 func TestPicture(t *testing.T) {
 	r := &Report{Schedules: []Schedule{{
 		Policy: "mantri", Lanes: 2,
@@ -59,7 +60,7 @@ func TestPicture(t *testing.T) {
 	assert.ErrorContains(t, new(Report).SVG(&out), "nothing to draw")
 }
 
-// A picture is drawn of a report whose names are hostile, and under a policy that saves nothing.
+// A picture can be drawn of hostile names, and of a policy that saves nothing.
 func TestPictureOfAnything(t *testing.T) {
 	r := sample(t)
 	require.NotEmpty(t, r.Schedules)

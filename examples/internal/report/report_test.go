@@ -22,9 +22,10 @@ import (
 	"github.com/straggler-go/straggler/examples/internal/workload"
 )
 
+// rewrite is the flag that makes TestGolden write its files.
 var rewrite = flag.Bool("rewrite", false, "rewrite the golden files")
 
-// hostile is a name that would do harm if it were not escaped.
+// hostile is a name that would run a script in the page if the page did not escape it.
 const hostile = `<script>alert(1)</script>"'&`
 
 func build(t testing.TB, phases []*sim.Phase, in Input) *Report {
@@ -36,7 +37,7 @@ func build(t testing.TB, phases []*sim.Phase, in Input) *Report {
 	in.Seed = 1
 	r, err := Build(phases, c, policies, in)
 	require.NoError(t, err)
-	r.Work = Work{Events: 1, Seconds: 1, Rate: 1} // what differs from run to run
+	r.Work = Work{Events: 1, Seconds: 1, Rate: 1} // the real figures differ from run to run
 	return r
 }
 
@@ -60,7 +61,7 @@ func sample(t testing.TB) *Report {
 	return r
 }
 
-// One model, three forms. What they look like stands in testdata; go test -rewrite writes it anew.
+// Text, JSON and page of a report are equal to the files in testdata; go test -rewrite writes the files.
 func TestGolden(t *testing.T) {
 	r := sample(t)
 	for name, write := range map[string]func(*bytes.Buffer) error{
@@ -76,14 +77,14 @@ func TestGolden(t *testing.T) {
 		}
 		want, err := os.ReadFile(path)
 		require.NoError(t, err)
-		assert.True(t, bytes.Equal(want, got.Bytes()), "%s differs from testdata; go test ./internal/report -rewrite, and look at it", name)
+		assert.True(t, bytes.Equal(want, got.Bytes()), "%s differs from testdata: run go test ./internal/report -rewrite and check the difference", name)
 		assertFinite(t, got.String(), name)
 	}
 }
 
 func assertFinite(t *testing.T, text, name string) {
 	t.Helper()
-	text, _, _ = strings.Cut(text, "<script>") // the script's own words
+	text, _, _ = strings.Cut(text, "<script>") // the script itself contains NaN
 	for _, bad := range []string{"NaN", "Inf", "#-8"} {
 		assert.False(t, strings.Contains(text, bad), "%s holds %s", name, bad)
 	}
@@ -99,11 +100,11 @@ func TestPageIsSelfContained(t *testing.T) {
 		rest := strings.ReplaceAll(html, "http://www.w3.org/", "")
 		assert.NotContains(t, rest, outside)
 	}
-	assert.Equal(t, strings.Count(html, "<svg"), strings.Count(html, "<desc>"), "every picture has a text")
-	assert.NotContains(t, html, "#010101", "every stand-in colour became the page's own")
+	assert.Equal(t, strings.Count(html, "<svg"), strings.Count(html, "<desc>"), "every picture has a description")
+	assert.NotContains(t, html, "#010101", "no colour of a template is left in the page")
 }
 
-// A large input gives a page of what matters.
+// The page of a large input has the phases in which stragglers cost most, and stays below 5 MB.
 func TestPageStaysSmall(t *testing.T) {
 	var many []*sim.Phase
 	for len(many) < 10_000 {
@@ -123,7 +124,7 @@ func TestPageStaysSmall(t *testing.T) {
 	assert.Equal(t, 10_000-mostPhases, r.PhasesLeftOut)
 }
 
-// Nothing to show is no reason to fail: one task, equal tasks, no time at all.
+// A report of very little input is written without errors: one task, equal tasks, tasks that take no time.
 func TestPoorInput(t *testing.T) {
 	for name, durations := range map[string][]time.Duration{
 		"one task": {time.Second}, "equal": {time.Second, time.Second, time.Second}, "no time": {0, 0}, "little": {1, 1, 5},
@@ -145,7 +146,7 @@ func TestPoorInput(t *testing.T) {
 	}
 }
 
-// The JSON says what is not known as null, and reads back as what was written.
+// Decoding the JSON gives the report from which it was written.
 func TestJSONReadsBack(t *testing.T) {
 	r := sample(t)
 	var out bytes.Buffer
@@ -171,17 +172,18 @@ func TestWords(t *testing.T) {
 		time, slots float64
 		want        string
 	}{
-		{0.14, 0.01, "Stragglers cost 23.0% of the phases' time. The policy mantri would have saved 14.0%, for 1.0% less slot time."},
-		{0, 0, "Stragglers cost 23.0% of the phases' time. The policy mantri would have changed nothing, at the same slot time."},
-		{0.3, 0, "Stragglers cost 23.0% of the phases' time. The policy mantri would have saved 30.0%, at the same slot time. " +
-			"That is more than stragglers cost: it also helps tasks that are slow, but not 1.5 times, and changes their order."},
-		{-0.02, -0.05, "Stragglers cost 23.0% of the phases' time. The policy mantri would have made it 2.0% longer, for 5.0% more slot time."},
+		{0.14, 0.01, "Stragglers cost 23.0% of the phases' time. The policy mantri would have saved 14.0% and used 1.0% less slot time."},
+		{0, 0, "Stragglers cost 23.0% of the phases' time. The policy mantri would have changed nothing and used the same slot time."},
+		{0.3, 0, "Stragglers cost 23.0% of the phases' time. The policy mantri would have saved 30.0% and used the same slot time. " +
+			"This saving is more than stragglers cost: the policy also changes the order of tasks, and helps slow tasks that take " +
+			"less than 1.5 times the median."},
+		{-0.02, -0.05, "Stragglers cost 23.0% of the phases' time. The policy mantri would have made the phases 2.0% longer and used 5.0% more slot time."},
 	} {
 		r.Policies[0].All.Mean, r.Policies[0].Resource.Mean = c.time, c.slots
 		assert.Equal(t, c.want, headline(r))
 	}
 	r.NoAction.Time = 2430
-	assert.Equal(t, "Stragglers cost 9.31 min of the phases' 40.5 min (23.0%). The policy mantri would have made it 48.6 s (2.0%) longer, "+
-		"for 5.0% more slot time.", headline(r))
+	assert.Equal(t, "Stragglers cost 9.31 min of the phases' 40.5 min (23.0%). The policy mantri would have made the phases 48.6 s (2.0%) longer "+
+		"and used 5.0% more slot time.", headline(r))
 	assert.Contains(t, headline(&Report{}), "no stragglers")
 }

@@ -7,18 +7,18 @@ import (
 	"github.com/straggler-go/straggler/examples/internal/compare"
 )
 
-// Sample says that only some of the phases were replayed, drawn at random.
+// Sample describes a sample of phases, if only some phases were replayed, drawn at random.
 type Sample struct {
 	Of    int `json:"of_phases"`
 	Drawn int `json:"drawn"`
-	// Cost and Saving are the standard errors of the two shares of the headline: what stragglers cost, and what the first
-	// policy would have saved.
+	// Cost and Saving are the standard errors of two shares in the headline: the time that stragglers cost, and the
+	// saving of the first policy.
 	Cost   float64 `json:"cost_error"`
 	Saving float64 `json:"saving_error"`
 }
 
-// Sampled adds how far the headline may be from that of all phases, as a ratio of two sums over the phases that were
-// drawn, each as likely as any other: the error is that of the linear form of the ratio.
+// Sampled adds the sampling errors. A share is a ratio of two sums over the sampled phases, which were drawn with
+// equal probability. The error is the error of the linear approximation of this ratio.
 func (r *Report) Sampled(of int, c compare.Comparison) {
 	s := &Sample{Of: of, Drawn: c.Phases}
 	after := func(share float64, saved func(i int) float64) float64 {
@@ -38,13 +38,13 @@ func (r *Report) Sampled(of int, c compare.Comparison) {
 	s.Cost = after(r.Stragglers.Cost, func(i int) float64 { return (c.NoAction[i].Time - c.Even[i].Time).Seconds() })
 	if len(c.Outcomes) > 0 {
 		results := c.Outcomes[0].Results
-		first := 0.0 // of the first seed, whose results these are
+		first := 0.0 // the saving with the first seed, from which the results are
 		for i := range results {
 			first += (c.NoAction[i].Time - results[i].Time).Seconds()
 		}
 		s.Saving = after(first/max(c.Time, 1e-9), func(i int) float64 { return (c.NoAction[i].Time - results[i].Time).Seconds() })
 	}
 	r.Sample = s
-	r.Headline += fmt.Sprintf(" That is of %d phases drawn from %d: of all, what stragglers cost is within %.1f points of that, and the "+
-		"saving within %.1f, in 19 samples of 20.", s.Drawn, s.Of, 196*s.Cost, 196*s.Saving)
+	r.Headline += fmt.Sprintf(" These figures are for %d phases, drawn at random from %d. For all phases, the cost of stragglers is "+
+		"within %.1f percentage points of this figure, and the saving within %.1f points, in 19 of 20 samples.", s.Drawn, s.Of, 196*s.Cost, 196*s.Saving)
 }

@@ -17,7 +17,7 @@ import (
 func (r *Report) draw(phases []*sim.Phase, policies []compare.Entry, outcomes []compare.Outcome) error {
 	i := slices.IndexFunc(policies, func(e compare.Entry) bool { return !e.Clones })
 	if i < 0 {
-		return nil // clones run beside the phase's slots
+		return nil // no pictures of clones, which run beside the slots of the phase
 	}
 	known := outcomes[i].Results
 	for _, row := range r.Phases[:min(len(r.Phases), mostSchedules)] {
@@ -44,7 +44,7 @@ func (r *Report) draw(phases []*sim.Phase, policies []compare.Entry, outcomes []
 	return nil
 }
 
-// spans replays a phase and returns its copies, and by task what was last decided and carried out.
+// spans replays a phase. It returns its attempts, and for each task the last decision that was carried out.
 func spans(p *sim.Phase, e compare.Entry, seed uint64, id int, known *survival.Shape) (all []sim.Span, decided acts, err error) {
 	decided = acts{}
 	o := e.Options(seed, id)
@@ -54,7 +54,7 @@ func spans(p *sim.Phase, e compare.Entry, seed uint64, id int, known *survival.S
 	return all, decided, err
 }
 
-// acts are the decisions that were carried out, by task. It is a sim.Witness.
+// acts has the last decision about each task that was carried out. It is a sim.Witness.
 type acts map[int]string
 
 // Begins, Reported and Launched do nothing.
@@ -62,10 +62,10 @@ func (acts) Begins(*sim.Phase)                           {}
 func (acts) Reported(tracker.Answer, []sim.Running, int) {}
 func (acts) Launched(int, time.Duration)                 {}
 
-// Acts notes a decision.
+// Acts records a decision that is carried out.
 func (a acts) Acts(d tracker.Answer, _ []sim.Running) { a[d.Task] = d.String() }
 
-// eachBar hands out the bars, to be changed.
+// eachBar calls change for each bar.
 func (s *Schedule) eachBar(change func(b *Bar)) {
 	for i := range s.Before {
 		change(&s.Before[i])
@@ -75,7 +75,8 @@ func (s *Schedule) eachBar(change func(b *Bar)) {
 	}
 }
 
-// schedule picks the slots that were in use last in either picture: they are what the phase waited for.
+// schedule makes the picture of a phase. It chooses the slots that were in use last, because the phase waited for
+// them.
 func schedule(p *sim.Phase, id int, policy string, before, after []sim.Span) Schedule {
 	s := Schedule{Phase: id, Policy: policy}
 	ends := make([]time.Duration, len(p.Slots))
@@ -105,7 +106,7 @@ func schedule(p *sim.Phase, id int, policy string, before, after []sim.Span) Sch
 	return s
 }
 
-// hostOf is the machine of a slot; empty if it is not known.
+// hostOf returns the machine of a slot; empty if it is not known.
 func hostOf(p *sim.Phase, slot int32) string {
 	if slot < 0 || int(slot) >= len(p.Slots) {
 		return ""
@@ -116,6 +117,7 @@ func hostOf(p *sim.Phase, slot int32) string {
 	return ""
 }
 
+// slowTasks reports for each task whether it is a straggler.
 func slowTasks(p *sim.Phase) []bool {
 	slow := make([]bool, len(p.Tasks))
 	for i, ratio := range compare.AppendRatios(nil, p) {
@@ -124,6 +126,7 @@ func slowTasks(p *sim.Phase) []bool {
 	return slow
 }
 
+// toBars converts attempts to bars.
 func toBars(p *sim.Phase, spans []sim.Span, lanes map[int32]int, slow []bool) []Bar {
 	bars := []Bar{}
 	for _, s := range spans {
@@ -148,6 +151,7 @@ const (
 	kindKilled    = "killed"
 )
 
+// kind returns the kind of the bar of an attempt.
 func kind(s sim.Span, slow bool) string {
 	switch {
 	case s.Ending == sim.Killed:

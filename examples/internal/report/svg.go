@@ -7,11 +7,9 @@ import (
 	"strings"
 )
 
-// Pictures are drawn without text, in units that stretch to the width of the page; axes stand below them as text, so that
-// they can be read at any width. What a picture's parts are is in the attribute data-d of each, which the page's script
-// shows on hover, touch and by the arrow keys.
-
-// picture is an SVG of a size in units.
+// picture is an SVG picture, with a size in units. It has no text, and its width stretches with the page. The axis is
+// text below the picture, so that it can be read at any width. The text of a bar or cell is in its attribute data-d.
+// The script of the page shows this text on hover, on touch, and with the arrow keys.
 type picture struct {
 	text   strings.Builder
 	width  float64
@@ -25,7 +23,7 @@ func newPicture(width, height float64, class, title, description string) *pictur
 	return p
 }
 
-// rect draws a rectangle of a class. What it is, if that is not empty, can be asked.
+// rect draws a rectangle of a class. what is its text for the user; empty for none.
 func (p *picture) rect(x, y, width, height float64, class, what string) {
 	fmt.Fprintf(&p.text, `<rect x="%.5g" y="%.5g" width="%.4g" height="%.4g" class="%s"`, x, y, max(width, 1), height, class)
 	if what != "" {
@@ -45,7 +43,7 @@ func (p *picture) line(points [][2]float64, class string) {
 
 func (p *picture) html() template.HTML { return template.HTML(p.text.String() + "</svg>") }
 
-// axis makes the ticks below a picture, evenly spread from 0 to the end, in one unit.
+// axis returns the labels of five ticks, evenly spaced from 0 to the end.
 func axis(end float64, write func(float64) string) []string {
 	const ticks = 4
 	labels := make([]string, 0, ticks+1)
@@ -55,7 +53,7 @@ func axis(end float64, write func(float64) string) []string {
 	return labels
 }
 
-// secondsAs writes times of an axis in the unit of its end.
+// secondsAs returns a function that writes times in the unit of the end of an axis.
 func secondsAs(end float64) func(float64) string {
 	switch {
 	case end < 120:
@@ -68,7 +66,8 @@ func secondsAs(end float64) func(float64) string {
 	return func(s float64) string { return fmt.Sprintf("%.4g d", s/86400) }
 }
 
-// hotness is the class of a cell of the heat map, by how many times the usual its tasks took.
+// hotness returns the class of a cell of the heat map. ratio is the time of its tasks divided by the median of their
+// phases.
 func hotness(ratio float64) string {
 	for i, bar := range []float64{1.2, 1.5, 2, 3} {
 		if ratio <= bar {

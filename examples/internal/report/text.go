@@ -16,9 +16,9 @@ func (r *Report) JSON(w io.Writer) error {
 	return encoder.Encode(r)
 }
 
-// Style says how text may stand out.
+// Style describes how a part of the text is emphasised. The zero value leaves all text plain.
 type Style struct {
-	// Bold makes a text bold; nil leaves it plain.
+	// Bold returns a text in bold; nil leaves the text plain.
 	Bold func(string) string
 }
 
@@ -29,7 +29,7 @@ func (s Style) bold(text string) string {
 	return s.Bold(text)
 }
 
-// Text writes the report for people.
+// Text writes the report as plain text: headline, table with its legend, and assumptions.
 func (r *Report) Text(w io.Writer, style Style) error {
 	out := &printer{w: w}
 	out.f("%s: %s, %s\n", r.Input.Name, counted(r.Input.Phases, "phase"), counted(r.Input.Tasks, "task"))
@@ -58,13 +58,15 @@ func (r *Report) Text(w io.Writer, style Style) error {
 		return err
 	}
 	out.f(`
-time      change of the phases' times; -20%% is a fifth less. p50 and p75: half, and a quarter, of the phases gain at
-          least this much, each weighing by its time without action; all: change of the sum
-resource  change of the time that slots were in use; +5%% costs a twentieth more
-copies    launched beside a running copy; a restart kills it first
-won       share of copies and restarts that ended their task before its own attempt would have
-wasted    time of slots on attempts that did not end their task
-(…)       no policies: every task takes its phase's mean, or the mean of the best three quarters [Mantri §6.1]
+time      change of the phases' times; -20%% means a fifth less. p50: half of the phases gain at least this much; p75: a
+          quarter of them do. Each phase is weighted by its time without action. all: change of the sum
+resource  change of the slot time, the time that slots are in use; +5%% means a twentieth more
+copies    attempts that a policy starts beside a running attempt of the same task
+restarts  attempts that a policy kills so that their task starts anew
+won       share of the copies and restarts that ended their task before the task's own attempt would have
+wasted    slot time of attempts that did not end their task
+(…)       for comparison, not policies: every task takes the mean of its phase (no-skew), or the mean of the fastest
+          three quarters of the tasks (chop-tail) [Mantri §6.1]
 `)
 	for _, p := range r.Policies {
 		if p.Cloning != nil {
@@ -76,18 +78,19 @@ wasted    time of slots on attempts that did not end their task
 	for _, a := range r.Assumptions {
 		out.f("  - %s\n", a)
 	}
-	out.f("\n%d events in %.1f s, %.1f million a second on a core.\n", r.Work.Events, r.Work.Seconds, r.Work.Rate/1e6)
+	out.f("\nThe replay simulated %d events in %.1f s: %.1f million events per second on one core.\n", r.Work.Events, r.Work.Seconds, r.Work.Rate/1e6)
 	return out.err
 }
 
-// trust says how far the replay without action is from the log.
+// trust writes by how much the replay without action differs from the log.
 func (r *Report) trust(out *printer) {
 	n := r.NoAction
 	if n.Deviation != nil {
-		out.f("\nWithout action the replay differs from the phase times that the log's attempts show, from the first start to the last\n"+
-			"success, by %.2g%% in all, %.2g%% in the worst phase.", 100**n.Deviation, 100**n.WorstDeviation)
+		out.f("\nCheck: without action, the times of the phases in the replay differ from the log by %.2g%% in all, and by %.2g%% in the\n"+
+			"worst phase. The time of a phase in the log is the time from its first start to its last success.",
+			100**n.Deviation, 100**n.WorstDeviation)
 		if n.EnginePhases > 0 {
-			out.f(" The engine itself, from submission to completion, gives %s for the\n%d phases that have such times; the replay %s.",
+			out.f("\nThe engine recorded %s from submission to completion for %d of the phases; the replay of these phases takes %s.",
 				Span(n.Engine), n.EnginePhases, Span(n.EngineReplayed))
 		}
 		out.f("\n")
@@ -118,7 +121,8 @@ func (r *Report) table(w io.Writer) error {
 	return nil
 }
 
-// change writes a reduction with its spread, if it has one.
+// change writes a reduction as a change, such as "-20.0%", and its spread over the seeds if that is at least 0.05
+// points.
 func (f Figure) change() string {
 	if spread := max(f.High-f.Mean, f.Mean-f.Low); spread >= 0.0005 {
 		return fmt.Sprintf("%s ±%.1f", Change(f.Mean), 100*spread)
@@ -133,7 +137,7 @@ func won(p Policy) string {
 	return fmt.Sprintf("%.0f%%", 100*p.Won.Mean)
 }
 
-// printer remembers the first error.
+// printer writes formatted text and keeps the first error. It writes nothing after an error.
 type printer struct {
 	w   io.Writer
 	err error

@@ -11,26 +11,28 @@ import (
 	"github.com/straggler-go/straggler/examples/internal/sim"
 )
 
-// Apart is what can be said of tasks that are not known to be alike: which of them to look at, what order they should
-// start in, and what waited for what. What a policy would have saved of their time can't be said.
+// Apart describes the tasks that are not known to be alike: the longest tasks, a better order of the tasks, and the
+// phases that waited for each other. It has no saving of a policy, which is not known for such tasks.
 type Apart struct {
-	// Phases counts the phases of tasks that the log does not promise to be alike, and Tasks those of their tasks that are
-	// compared with no other. Compared counts the tasks that ran often enough: their runs are phases of their own.
+	// Phases is the number of phases with tasks that the log does not promise to be alike. Tasks is the number of
+	// their tasks that are compared with no other task. Compared is the number of tasks that ran often enough: their
+	// runs are further phases.
 	Phases   int `json:"phases"`
 	Tasks    int `json:"tasks"`
 	Compared int `json:"compared_with_own_runs"`
-	// Why says why no saving is claimed; empty if there is no such task.
+	// Why explains why no saving is claimed; empty if all tasks are compared.
 	Why string `json:"why"`
-	// Longest are the longest tasks, that first.
+	// Longest are the longest tasks, the longest first.
 	Longest []LongTask `json:"longest"`
-	// Packing is what starting the longest tasks first would make of phases that have more tasks than slots.
+	// Packing are phases with more tasks than slots, with their times if the longest tasks start first.
 	Packing []Packed `json:"packing,omitempty"`
-	// Chain is what the phase that ended last waited for, in order, each with its longest task; of several phases only.
+	// Chain has the phase that ended last and the phases that it waited for, in order, each with its longest task;
+	// only if there are several.
 	Chain []LongTask `json:"chain,omitempty"`
-	left  int        // phases with one of Tasks
+	left  int        // number of phases with one of Tasks
 }
 
-// LongTask is a task that took long.
+// LongTask is a long task.
 type LongTask struct {
 	Job     string  `json:"job"`
 	Phase   string  `json:"phase"`
@@ -41,21 +43,22 @@ type LongTask struct {
 	PhaseSeconds float64 `json:"phase_seconds"`
 }
 
-// Packed is a phase by the order of its tasks.
+// Packed is a phase with its times in two orders of its tasks.
 type Packed struct {
 	Job     string  `json:"job"`
 	Phase   string  `json:"phase"`
 	Tasks   int     `json:"tasks"`
 	Slots   int     `json:"slots"`
 	Seconds float64 `json:"seconds"`
-	// LargestFirst is its time with the longest task first, and Floor that of the longest task.
+	// LargestFirst is its time if the longest tasks start first. Floor is the time of its longest task.
 	LargestFirst float64 `json:"largest_first_seconds"`
 	Floor        float64 `json:"floor_seconds"`
 }
 
+// mostLongest is the largest number of listed tasks and of listed phases.
 const mostLongest = 10
 
-// Describe says what can be said of phases whose tasks are not known to be alike.
+// Describe describes phases with tasks that are not known to be alike; nil for no phases.
 func Describe(phases []*sim.Phase) (*Apart, error) {
 	if len(phases) == 0 {
 		return nil, nil
@@ -105,6 +108,7 @@ func Describe(phases []*sim.Phase) (*Apart, error) {
 	return a, nil
 }
 
+// byLength orders tasks by their time, the longest first.
 func byLength(a, b LongTask) int { return cmp.Compare(b.Seconds, a.Seconds) }
 
 func (a *Apart) keepLongest() {
@@ -112,29 +116,30 @@ func (a *Apart) keepLongest() {
 	a.Longest = a.Longest[:min(len(a.Longest), mostLongest)]
 }
 
+// longTask returns a task of a phase as a LongTask.
 func longTask(p *sim.Phase, i int) LongTask {
 	return LongTask{p.Job, p.Name, p.TaskName(i), p.Tasks[i].Host, compare.Last(p, i).Seconds(), p.Recorded.Seconds()}
 }
 
-// headline says in two or three sentences what there is to do.
+// headline returns sentences about the longest task and the best order.
 func (a *Apart) headline() string {
-	text := fmt.Sprintf("%s of %s, which are not known to be alike: no saving can be claimed.",
+	text := fmt.Sprintf("No saving can be claimed for %s of %s: the tasks are not known to be alike.",
 		counted(a.Tasks, "task"), counted(a.Phases, "phase"))
 	if len(a.Longest) == 0 {
 		return text
 	}
 	l := a.Longest[0]
-	text += fmt.Sprintf(" Look first at %s, %s: %s alone of its phase's %s.", l.Task, l.Phase, Span(l.Seconds), Span(l.PhaseSeconds))
+	text += fmt.Sprintf(" Look first at task %s of phase %s: the task alone takes %s of the phase's %s.", l.Task, l.Phase, Span(l.Seconds), Span(l.PhaseSeconds))
 	if len(a.Packing) > 0 {
 		if b := a.Packing[0]; Span(b.LargestFirst) != Span(b.Seconds) {
-			text += fmt.Sprintf(" Started longest first, on the same %s and if none waits for another, %s takes %s instead of %s.",
-				counted(b.Slots, "slot"), b.Phase, Span(b.LargestFirst), Span(b.Seconds))
+			text += fmt.Sprintf(" If no task waits for another and the longest tasks start first on the same %s, phase %s takes %s "+
+				"instead of %s.", counted(b.Slots, "slot"), b.Phase, Span(b.LargestFirst), Span(b.Seconds))
 		}
 	}
 	return text
 }
 
-// lines says the rest for people.
+// lines returns the lines below the headline in the text report.
 func (a *Apart) lines() []string {
 	var lines []string
 	if a.Why != "" {
@@ -145,11 +150,11 @@ func (a *Apart) lines() []string {
 		for i, s := range a.Chain {
 			steps[i] = fmt.Sprintf("%s %s (%s %s)", s.Phase, Span(s.PhaseSeconds), s.Task, Span(s.Seconds))
 		}
-		lines = append(lines, "The chain that ended last: "+strings.Join(steps, ", then ")+".")
+		lines = append(lines, "The phase that ended last, after the phases that it waited for, each with its longest task: "+strings.Join(steps, ", then ")+".")
 	}
 	for i, l := range a.Longest {
 		if i == 0 {
-			lines = append(lines, "The longest:")
+			lines = append(lines, "The longest tasks:")
 		}
 		line := fmt.Sprintf("  %8s  %s, %s", Span(l.Seconds), l.Task, l.Phase)
 		if l.Host != "" {
@@ -159,15 +164,15 @@ func (a *Apart) lines() []string {
 	}
 	for i, b := range a.Packing {
 		if i == 0 {
-			lines = append(lines, "Longest first, on the same slots, if none waits for another:")
+			lines = append(lines, "Times of phases if no task waits for another and the longest tasks start first, on the same slots:")
 		}
-		lines = append(lines, fmt.Sprintf("  %8s instead of %s  %s, %s on %s; no order needs less than %s",
+		lines = append(lines, fmt.Sprintf("  %8s instead of %s  %s, %s on %s; no order takes less than %s",
 			Span(b.LargestFirst), Span(b.Seconds), b.Phase, counted(b.Tasks, "task"), counted(b.Slots, "slot"), Span(b.Floor)))
 	}
 	return lines
 }
 
-// counted writes a number with what it counts.
+// counted writes a number with a noun, such as "1 task" or "2 tasks".
 func counted(n int, what string) string {
 	if n == 1 {
 		return "1 " + what

@@ -9,21 +9,22 @@ import (
 	"github.com/straggler-go/straggler/examples/internal/sim"
 )
 
-// Worker is a machine and what stragglers cost on it.
+// Worker is a machine with the time that stragglers cost on it.
 type Worker struct {
 	Host       string  `json:"host"`
 	Tasks      int     `json:"tasks"`
 	Stragglers int     `json:"stragglers"`
-	Excess     float64 `json:"excess_seconds"` // that its stragglers took beyond their phases' medians
-	Ratio      float64 `json:"ratio"`          // the median of its tasks' times over their phases' medians
+	Excess     float64 `json:"excess_seconds"` // time of its stragglers beyond the medians of their phases
+	Ratio      float64 `json:"ratio"`          // median of the times of its tasks, each divided by the median of its phase
 }
 
-// Heat is a map of hosts by time: how many times the median of their phases the tasks took that ran there then.
+// Heat is a map of hosts and spans of time. A cell has the mean time of the tasks that ran there, each divided by the
+// median of its phase.
 type Heat struct {
 	Hosts []string `json:"hosts"`
-	// Seconds is the time that a column stands for, from the first phase's begin on.
+	// Seconds is the length of a column. The first column begins with the first phase.
 	Seconds float64 `json:"column_seconds"`
-	// Cells are by host, then by column; null where nothing ran.
+	// Cells are rows of hosts, then columns; null if no task ran.
 	Cells [][]*float64 `json:"cells"`
 }
 
@@ -32,8 +33,8 @@ const (
 	heatColumns = 60
 )
 
-// AddWorkers adds what stragglers cost by machine, those first where they cost most. Of phases whose tasks ran apart
-// nothing is said of when.
+// AddWorkers adds the machines, the machines on which stragglers cost most first. Phases of independent runs are left
+// out of the heat map.
 func (r *Report) AddWorkers(phases []*sim.Phase) {
 	index := map[string]int{}
 	var all []Worker
@@ -77,6 +78,7 @@ func (r *Report) AddWorkers(phases []*sim.Phase) {
 	r.Heat = heat(phases, r.Workers, end)
 }
 
+// heat returns the heat map of the listed machines.
 func heat(phases []*sim.Phase, workers []Worker, end time.Duration) *Heat {
 	h := &Heat{Seconds: end.Seconds() / heatColumns}
 	if h.Seconds <= 0 {

@@ -2,7 +2,8 @@ package requests
 
 import "fmt"
 
-// ends takes the answer of a server, if it is the first, and calls the request's other copies back.
+// ends handles the answer of a server. If it is the first answer to the request, the other copies of the request may
+// be cancelled.
 func (s *sim) ends(id int32) {
 	at := s.servers[id].running
 	q := &s.asked[s.copies[at].request]
@@ -24,7 +25,7 @@ func (s *sim) ends(id int32) {
 	}
 }
 
-// over ends a copy, by its answer or because it is called back, and lets its server go on.
+// over ends a copy, after its answer or because it was cancelled. Its server goes on with the next copy.
 func (s *sim) over(at int32, answered bool) {
 	c := &s.copies[at]
 	q := &s.asked[c.request]
@@ -36,7 +37,7 @@ func (s *sim) over(at int32, answered bool) {
 	}
 	v := &s.servers[c.server]
 	if v.running != at {
-		return // it waited; its place in the queue is passed over
+		return // the copy waited in the queue of the server, which ignores it later
 	}
 	s.busy += s.now - c.begun
 	v.running = none
@@ -52,7 +53,7 @@ func (s *sim) over(at int32, answered bool) {
 	}
 }
 
-// answer notes one answer of a fan-out.
+// answer counts an answer to a request of a fan-out.
 func (s *sim) answer(id int32) {
 	f := &s.fanouts[id]
 	if f.left--; f.left > 0 {
@@ -65,7 +66,7 @@ func (s *sim) answer(id int32) {
 	s.tell(id, "all answers are there")
 }
 
-// tell writes a line of the story of the fan-out that is explained.
+// tell adds a line to Result.Story, if f is the fan-out to explain.
 func (s *sim) tell(f int32, format string, args ...any) {
 	if int(f) == s.c.Explain-1 {
 		s.result.Story = append(s.result.Story, Line{At: s.now, Text: fmt.Sprintf(format, args...)})

@@ -2,11 +2,11 @@ package requests
 
 import "github.com/straggler-go/straggler/clone"
 
-// cloner sends the requests of a fan-out several times at once, as package clone admits: a fan-out is a small job, and
-// a server that works is a slot in use.
+// cloner sends the requests of a fan-out several times at once, within a budget of package clone. For package clone,
+// a fan-out is a small job, and a busy server is a slot in use.
 type cloner struct{ budget *clone.Budget }
 
-// grant is what a fan-out has been given of the budget.
+// grant is the part of the budget that a fan-out uses.
 type grant = clone.Grant
 
 func newCloner(c *Config) (*cloner, error) {
@@ -17,7 +17,7 @@ func newCloner(c *Config) (*cloner, error) {
 	return &cloner{budget}, err
 }
 
-// admit asks how many copies of each request to send.
+// admit returns the number of copies of each request to send.
 func (c *cloner) admit(s *sim, id int32) int {
 	if c == nil {
 		return 1
@@ -30,7 +30,7 @@ func (c *cloner) admit(s *sim, id int32) int {
 	return d.Clones
 }
 
-// ended gives back what a request was granted, when none of its copies is left.
+// ended returns the grant of a request to the budget, when no copy of the request is left.
 func (c *cloner) ended(g grant) {
 	if c != nil {
 		c.budget.Release(g, 1)

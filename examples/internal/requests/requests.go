@@ -1,23 +1,25 @@
-// Package requests simulates servers that queue what they are asked. A fan-out is a number of requests that must all be
-// answered; each is sent to one of the servers that have its data, and may be sent to another one a second time.
-// Whether it is, the library decides: package clone before anything is known of a request (clone.go), or package
-// restart by its age (restart.go). Both files are meant to be read, and copied, by who writes such a host.
+// Package requests simulates servers with queues of requests. A fan-out is a number of requests that must all be
+// answered. Each request is sent to one of the servers that have its data. It may be sent to a second server, too.
+// The library decides this: package clone before anything is known of a request (clone.go), or package restart by the
+// age of the request (restart.go). The two files are examples for a host of this kind.
 //
-// # Which package decides what
+// # Which package decides
 //
-// A request of milliseconds reports no progress, and is over before much could be seen of it. Of the papers, Dolly
-// speaks of this: small jobs are cloned up front, within a budget of slots and below a ceiling of use [Dolly §3]. What
-// waiting does show is the request's age, against the ages and times of all others of late: Mantri's rule over the
-// product limit of package estimate/survival. There the slot that a copy would hold is a server that is idle now.
+// A request of milliseconds reports no progress, and ends before a policy can learn much about it. Among the papers,
+// Dolly is about such work: small jobs are cloned when they start, within a budget of slots and below a ceiling of
+// load [Dolly §3]. While a request waits, only its age is known. The rule for this case is Mantri's, with the
+// distribution of recent times by the product limit of package estimate/survival. The slot of a copy is then a server
+// that is idle now.
 //
 // # Why a copy can do harm
 //
-// Every copy is work for a server that others wait for. With two of each request, none called back, servers with
-// exponential times are better off below a load of 1/3 and worse off above it, and from 1/2 on they drown. So who sends
-// copies needs a budget that knows how busy the servers are.
+// Every copy is work for a server for which other requests wait. For example, send two copies of each request, cancel
+// none, and let the servers have exponential times. Then the requests are faster below a load of 1/3 and slower above
+// it, and from a load of 1/2 on the queues grow without bound. So a host that sends copies needs a budget that
+// depends on the load of the servers.
 //
-// It is a discrete-event simulation: one seed gives one result. Each random number belongs to what it is drawn for, so
-// the second copy of a request is as lucky under one policy as under another.
+// Package requests is a discrete-event simulation. The same seed gives the same result. A random number depends on
+// its purpose, not on the order of calls: the second copy of a request has the same luck under every policy.
 package requests
 
 import (
@@ -31,34 +33,39 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// Config is the servers, what they are asked, and what decides.
+// Config describes the servers, the requests and the policies.
 type Config struct {
 	Servers int
-	// Fanouts is how many come, each of Fan requests; the first Warmup of them are not counted.
+	// Fanouts is the number of fan-outs, and Fan the number of requests of each. The first Warmup fan-outs are not
+	// counted in the result.
 	Fanouts, Fan, Warmup int
-	// Replicas is on how many servers, drawn for each request, its data lies: no more copies of it can be sent.
+	// Replicas is the number of servers that have the data of a request, drawn at random. It is also the largest
+	// number of copies of a request.
 	Replicas int
-	// Load is which share of the servers' time the requests' first copies take. Fan-outs come at random.
+	// Load is the share of the servers' time that the first copies of the requests take. Fan-outs arrive at random.
 	Load float64
-	// Seconds draws how long a server works on a copy, and Mean is the mean of that.
+	// Seconds draws the time that a server works on a copy, in seconds. Mean is the mean of this time.
 	Seconds func(r *rand.Rand) float64
 	Mean    float64
-	// Cancel calls the other copies back once a request is answered.
+	// Cancel cancels the other copies of a request after its first answer.
 	Cancel bool
 	Seed   uint64
 
-	// Clone admits clones of fan-outs; Straggler is p, the probability that a copy straggles.
+	// Clone is the policy that clones fan-outs; nil: no clones. Straggler is the probability that a copy straggles, p
+	// in Dolly's paper.
 	Clone     *clone.Config
 	Straggler float64
-	// Restart decides about a request by its age, every Interval from when it was sent. It may only make copies.
+	// Restart decides about a request by its age, once in each Interval after the request was sent. It can only make
+	// copies.
 	Restart  restart.Policy
 	Interval time.Duration
-	// Budget bounds these copies; nil: nothing does.
+	// Budget bounds the copies of Restart; nil: no bound.
 	Budget *tracker.BudgetConfig
-	// Queued lets a copy wait in a server's queue: every server counts as a free slot. Otherwise only an idle one does.
+	// Queued allows a copy to wait in the queue of a server: every server is a free slot. Otherwise, only an idle
+	// server is a free slot.
 	Queued bool
 
-	// Explain is the fan-out whose decisions are written down in Result.Story, by its number from 1; 0: none.
+	// Explain is the number of a fan-out, counted from 1. Its decisions are written to Result.Story; 0: none.
 	Explain int
 }
 
@@ -77,26 +84,27 @@ func (c *Config) validate() error {
 	return nil
 }
 
-// Result is what came of it.
+// Result is the result of a simulation.
 type Result struct {
-	// Seconds are the times of the counted fan-outs, from their start to their last answer, in ascending order.
+	// Seconds are the times of the counted fan-outs, from the start to the last answer, in ascending order.
 	Seconds []float64
 	// Mean is their mean.
 	Mean float64
-	// Requests counts all of them, Copies those sent beside another, and Won those that brought the answer.
+	// Requests is the number of requests, Copies the number of copies that were sent beside a first copy, and Won the
+	// number of these that brought the answer.
 	Requests, Copies, Won int
-	// Busy is which share of the servers' time went to copies of any kind.
+	// Busy is the share of the servers' time in which they worked on any copy.
 	Busy float64
-	// Story is that of Config.Explain.
+	// Story has the decisions about the fan-out Config.Explain.
 	Story []Line
 }
 
-// Quantile returns the time that a share p of the counted fan-outs did not exceed.
+// Quantile returns the time that the share p of the counted fan-outs did not exceed.
 func (r *Result) Quantile(p float64) float64 {
 	return r.Seconds[min(max(int(math.Ceil(p*float64(len(r.Seconds))))-1, 0), len(r.Seconds)-1)]
 }
 
-// Line is one line of a story.
+// Line is a line of Story.
 type Line struct {
 	At   time.Duration
 	Text string

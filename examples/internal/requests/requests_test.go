@@ -87,9 +87,9 @@ func TestCalledBackCopiesTakeAsLongAsTheoryHasIt(t *testing.T) {
 	assert.InEpsilon(t, want, run(t, twice(c)).Mean, 0.03)
 }
 
-// Nobody calls copies back here, so each is work for others. Sent by a percentile of age, to whatever queue, they help
-// at low load and hurt at high load. With the library's budgets, and a slot that is an idle server, they help where
-// there is room and do no harm where there is none.
+// Here, copies are not cancelled, so each copy is work for other requests. If copies are sent by
+// a percentile of age, to any queue, they help at low load and do harm at high load. With the library's budgets, and
+// with a copy only if a server is idle, copies help if there is room, and otherwise do no harm.
 func TestBudgetsHoldCopiesHarmless(t *testing.T) {
 	for _, load := range []float64{0.1, 0.5, 0.9} {
 		plain := hiccups(load)
@@ -103,7 +103,8 @@ func TestBudgetsHoldCopiesHarmless(t *testing.T) {
 		bound.Budget = &tracker.BudgetConfig{}
 		byAge := run(t, bound)
 		assert.LessOrEqual(t, byAge.Mean, without, "load %v", load)
-		// Beyond its rate the budget allows a copy while none runs: these, one after the other, fill one server at most.
+		// Beyond its rate the budget allows a copy while none runs: these, one after the other, fill one server at
+		// most.
 		oneServer := float64(byAge.Requests) / (load * float64(plain.Servers))
 		assert.LessOrEqual(t, float64(byAge.Copies), float64(byAge.Requests)/10+3+oneServer, "the budget's rate, and one copy at a time")
 

@@ -11,15 +11,16 @@ import (
 	"github.com/straggler-go/straggler/examples/internal/published"
 )
 
-// watch asks package restart about requests by their age. Requests come and go, so there is no phase: a window of the
-// last while stands for it, in which those that run, and those that were called back, count as at least so long.
+// watch asks package restart about requests by their age. Requests come and go, so there is no phase. A window of
+// recent requests replaces it. A request that still runs, or whose copy was cancelled, is in the window with its age:
+// its time is at least so long.
 type watch struct {
-	budget    *tracker.Budget  // nil allows all
-	responses *survival.Window // from when a copy is sent
-	work      *survival.Window // from when a server begins with it
-	response  *survival.Curve  // as of the latest fit
+	budget    *tracker.Budget  // nil has no bound
+	responses *survival.Window // times from when a copy was sent
+	work      *survival.Window // times from when a server began with a copy
+	response  *survival.Curve  // the distribution of responses at the latest fit
 	fresh     estimate.Distribution
-	extra     int // copies that were sent because of an age, and are not over
+	extra     int // number of copies that were sent because of an age and are not over
 }
 
 // A window of so many means of the servers' time holds a few thousand requests in a system of a hundred servers. It is
@@ -50,8 +51,8 @@ func newWatch(s *sim) (*watch, error) {
 	return w, nil
 }
 
-// fit brings the curves up to date. A copy that may wait in a queue takes what a response takes; one that goes to an
-// idle server takes what the work takes.
+// fit computes the distributions from the windows. A copy that may wait in a queue takes the time of a response, and
+// a copy that goes to an idle server takes the time of the work.
 func (w *watch) fit(s *sim) {
 	w.response = w.responses.Curve(s.clock())
 	if w.fresh = w.response; !s.c.Queued {
@@ -98,7 +99,7 @@ func (w *watch) copyOver(s *sim, at int32, answered bool) {
 	}
 }
 
-// look asks what to do about a request that is not answered yet, and sends a copy if it is worth one.
+// look asks the policy about a request without an answer, and sends a copy if the policy wants one.
 func (w *watch) look(s *sim, r int32) {
 	q := &s.asked[r]
 	if q.answered {
@@ -121,7 +122,7 @@ func (w *watch) look(s *sim, r int32) {
 	}
 }
 
-// task is what is known of a request: the ages of its copies, and by these how long they still take.
+// task returns the facts about a request: the ages of its copies, and their remaining times by these ages.
 func (w *watch) task(s *sim, q *request) restart.Task {
 	t := restart.Task{
 		Fresh: estimate.Fresh{UnitTime: w.fresh, Work: 1}, Clones: q.clones, Copies: len(q.copies) - q.clones,
@@ -132,7 +133,7 @@ func (w *watch) task(s *sim, q *request) restart.Task {
 	}
 	for _, at := range q.copies {
 		c := &s.copies[at]
-		t.PastMachines = slices.Insert(t.PastMachines, 0, int(c.server)) // latest first
+		t.PastMachines = slices.Insert(t.PastMachines, 0, int(c.server)) // the latest is first
 		if c.over {
 			continue
 		}
@@ -145,7 +146,7 @@ func (w *watch) task(s *sim, q *request) restart.Task {
 	return t
 }
 
-// phase stands for the requests of the last while.
+// phase returns the facts about recent requests in the place of a phase.
 func (w *watch) phase(s *sim, free int) restart.Phase {
 	return restart.Phase{
 		Interval: s.c.Interval, Tasks: w.response.Len(), Finished: w.response.Ends(), Slots: s.c.Servers, FreeSlots: free,
@@ -154,8 +155,8 @@ func (w *watch) phase(s *sim, free int) restart.Phase {
 	}
 }
 
-// freeReplica returns a server for one more copy of a request, and how many there are: those with its data that have
-// none of its copies, and are idle if copies do not queue.
+// freeReplica returns a server for one more copy of a request, and the number of such servers. These servers have the
+// data of the request and no copy of it. If copies do not queue, these servers are also idle.
 func (s *sim) freeReplica(q *request) (to int32, free int) {
 	to = none
 	for _, server := range q.replicas {

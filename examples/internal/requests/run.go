@@ -11,13 +11,13 @@ import (
 
 // What happens, in the order in which it is handled at one instant.
 const (
-	served  uint8 = iota // a server has done with a copy
-	arrives              // a fan-out comes
-	looks                // a request is looked at because of its age
-	fits                 // what is known of times is brought up to date
+	served  uint8 = iota // a server has finished a copy
+	arrives              // a fan-out arrives
+	looks                // the policy is asked about a request because of its age
+	fits                 // the distributions are computed anew
 )
 
-// epoch is the instant 0 as the library's calls, which take a time.Time, see it.
+// epoch is the instant 0 of the simulation as a time.Time, for the calls of the library.
 var epoch = time.Unix(0, 0)
 
 type sim struct {
@@ -30,16 +30,16 @@ type sim struct {
 	fanouts []fanout
 	asked   []request
 	copies  []copyOf
-	idle    int // servers
+	idle    int // number of idle servers
 	busy    time.Duration
-	left    int // fan-outs without all answers
+	left    int // number of fan-outs without all answers
 
 	cloner *cloner
 	watch  *watch
 }
 
 type server struct {
-	waiting []int32 // copies, some of which may have been called back
+	waiting []int32 // waiting copies; some may have been cancelled
 	running int32
 	life    uint32
 }
@@ -53,24 +53,24 @@ type fanout struct {
 type request struct {
 	fanout   int32
 	sent     time.Duration
-	replicas []int32 // servers
-	copies   []int32 // that were sent, in that order
-	live     int     // of them
-	clones   int     // of them, those sent at once
+	replicas []int32 // servers with its data
+	copies   []int32 // the copies that were sent, in this order
+	live     int     // number of copies that are not over
+	clones   int     // number of copies that were sent at once
 	answered bool
 	newest   time.Duration // when the latest copy was sent
 }
 
 type copyOf struct {
 	request, server int32
-	begun           time.Duration // negative while it waits
+	begun           time.Duration // when a server began with it; negative while it waits
 	over            bool
-	response, work  int // its numbers in the windows of watch
+	response, work  int // its numbers in the two windows of watch
 }
 
 const none = -1
 
-// Run simulates until every fan-out has its answers.
+// Run simulates until every fan-out has all answers.
 func Run(c Config) (Result, error) {
 	if err := c.validate(); err != nil {
 		return Result{}, err
@@ -111,7 +111,7 @@ func Run(c Config) (Result, error) {
 
 func (s *sim) clock() time.Time { return epoch.Add(s.now) }
 
-// gap is the time before the i-th fan-out.
+// gap returns the time before fan-out i.
 func (s *sim) gap(i int) time.Duration {
 	mean := float64(s.c.Fan) * s.c.Mean / (s.c.Load * float64(s.c.Servers))
 	return seconds(mean * s.draws.For(3, uint64(i)).ExpFloat64())
@@ -119,7 +119,7 @@ func (s *sim) gap(i int) time.Duration {
 
 func seconds(x float64) time.Duration { return time.Duration(x * float64(time.Second)) }
 
-// come lets a fan-out in, and sends its requests.
+// come handles the arrival of a fan-out, and sends its requests.
 func (s *sim) come() {
 	id := int32(len(s.fanouts))
 	s.fanouts = append(s.fanouts, fanout{came: s.now, left: s.c.Fan})
@@ -140,7 +140,7 @@ func (s *sim) come() {
 	}
 }
 
-// place draws the servers that have a request's data.
+// place draws the servers that have the data of a request.
 func (s *sim) place(r int32) []int32 {
 	rng := s.draws.For(2, uint64(r))
 	list := make([]int32, 0, s.c.Replicas)

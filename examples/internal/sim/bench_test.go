@@ -7,8 +7,8 @@ import (
 	"github.com/straggler-go/straggler/examples/internal/workload"
 )
 
-// BenchmarkReplay simulates generated phases with decisions on. It reports the simulated events per second: starts, ends,
-// reports, and slots that open.
+// BenchmarkReplay simulates generated phases with decisions on. It reports the simulated events per second: starts,
+// ends, reports, and slots that open.
 func BenchmarkReplay(b *testing.B) {
 	phases := workload.Generate(100, 1)
 	names := []string{"never", "mantri", "late", "late-early", "hadoop", "mapreduce", "dryad", "spark", "flink"}

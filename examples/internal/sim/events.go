@@ -33,9 +33,10 @@ func (r *run) handle(e event) {
 	}
 }
 
-// lives reports whether an event's copy still runs. One that was killed leaves events behind, which do not count.
+// lives reports whether the attempt of an event still runs. Events of a killed attempt stay in the queue and are
+// ignored.
 func (r *run) lives(e event) bool {
-	c := &r.copies[e.id]
+	c := &r.attempts[e.id]
 	if c.attempt >= 0 && c.life == e.life {
 		return true
 	}
@@ -43,9 +44,9 @@ func (r *run) lives(e event) bool {
 	return false
 }
 
-// reports lets a copy report and carries out what the tracker answers.
+// reports tells the tracker of a report, and carries out its answer.
 func (r *run) reports(e event) {
-	c := &r.copies[e.id]
+	c := &r.attempts[e.id]
 	task, attempt := int(c.task), int(c.attempt)
 	var d tracker.Answer
 	share := 0.0
@@ -54,7 +55,7 @@ func (r *run) reports(e event) {
 	} else {
 		share = c.curve(float64(r.now-c.start) / float64(c.end-c.start))
 		if !c.succeeds {
-			share /= 2 // an attempt that fails is taken to fail half way
+			share /= 2 // an attempt that fails reports half of its progress
 		}
 		d = r.tracker.Report(r.clock(), task, attempt, tracker.Report{Score: share})
 	}
@@ -78,9 +79,9 @@ func (r *run) reports(e event) {
 
 func (r *run) watched(task int) bool { return r.options.Watch != nil && task == r.options.WatchTask }
 
-// ended lets a copy end by itself.
+// ended handles the end of an attempt, with success or with failure.
 func (r *run) ended(place int32) {
-	c := r.copies[place]
+	c := r.attempts[place]
 	task := int(c.task)
 	s := &r.tasks[task]
 	if !c.succeeds {
@@ -89,7 +90,7 @@ func (r *run) ended(place int32) {
 			r.options.Watch(r.now, int(c.attempt), "failed, as it did in the log")
 		}
 		r.release(place, Failed)
-		if s.copies == 0 {
+		if s.running == 0 {
 			r.queue.push(r.now+r.wait(task), wakes, int32(task), 0)
 		}
 		return
@@ -104,19 +105,19 @@ func (r *run) ended(place int32) {
 	r.release(place, Succeeded)
 	for _, attempt := range losers {
 		if r.watched(task) {
-			r.options.Watch(r.now, attempt, "killed: another copy has finished")
+			r.options.Watch(r.now, attempt, "killed: another attempt of the task has finished")
 		}
 		r.release(r.placeOf(task, attempt), Killed)
 	}
 	s.done = true
 	r.apart += r.now
 	r.pending--
-	if r.pending == (len(r.tasks)+9)/10 { // what is left is the last tenth
+	if r.pending == (len(r.tasks)+9)/10 { // the tasks that have not ended are the last tenth
 		r.result.Tail = -r.now
 	}
 }
 
-// kill carries out a decision to restart a task or to prune a copy.
+// kill carries out a decision to restart a task or to kill a copy.
 func (r *run) kill(a tracker.Answer) {
 	r.witnessAction(a)
 	task := a.Task
@@ -127,27 +128,27 @@ func (r *run) kill(a tracker.Answer) {
 		r.tracker.Kill(r.clock(), task, a.Attempt)
 	}
 	r.release(place, Killed)
-	if s := &r.tasks[task]; s.copies == 0 {
+	if s := &r.tasks[task]; s.running == 0 {
 		s.ready, s.left = true, true
 		r.again = append(r.again, int32(task))
 	}
 }
 
 func (r *run) placeOf(task, attempt int) int32 {
-	return int32(slices.IndexFunc(r.copies, func(c simCopy) bool {
+	return int32(slices.IndexFunc(r.attempts, func(c simAttempt) bool {
 		return int(c.task) == task && int(c.attempt) == attempt
 	}))
 }
 
-// release frees a copy's place, and its slot after a rest.
+// release frees the place of an attempt, and its slot after a rest.
 func (r *run) release(place int32, how Ending) {
-	c := &r.copies[place]
+	c := &r.attempts[place]
 	if r.options.Spans != nil {
 		r.options.Spans(Span{
 			Start: c.start, End: r.now, Task: c.task, Slot: c.slot, Attempt: c.attempt, Launched: c.extra, Ending: how,
 		})
 	}
-	r.tasks[c.task].copies--
+	r.tasks[c.task].running--
 	c.attempt = -1
 	r.free = append(r.free, place)
 	if c.slot == noSlot {

@@ -1,18 +1,19 @@
-// Package sim replays one phase of a job under a straggler-mitigation policy. It is a host like any other: it holds a
-// tracker.Tracker, tells it what happens, and does what it is told.
+// Package sim replays one phase of a job under a straggler-mitigation policy. It is a host like any other: it tells a
+// tracker.Tracker of all events, and carries out the answers.
 //
-// A phase is replayed with its slots, its waves and its recorded durations. Under a policy that never acts the replay
-// gives back the recorded schedule: slots open when they did, a slot rests between two tasks for as long as it did, and
-// tasks start in the order in which they did. What a policy changes is replayed by these assumptions:
+// A phase is replayed with its slots, its waves and its recorded durations. Under a policy that never acts, the
+// replay gives back the recorded schedule: slots open at their recorded times, a slot rests between two tasks as long
+// as in the recording, and tasks start in the recorded order. If a policy acts, these assumptions hold:
 //
-//   - Progress is that of Options.Progress, at first linear in time.
-//   - A copy that was never run takes its time from [Phase.Draw].
-//   - Killing a copy is immediate; its slot rests, as it did after the recorded attempt, before it takes the next task.
-//   - A slot that had no more of the phase's tasks in the recording while some still waited was lost to others: it takes
-//     none after that time. Other slots stay open to the end of the phase.
-//   - A task that is cloned gets its further copies at its first start, on slots of their own.
-//   - Attempts that failed in the recording fail in the replay, after the same time; drawn copies do not fail.
-//     Until then they report half of the progress that their time would mean for a success.
+//   - Attempts report the progress of the model Options.Progress, by default linear in time.
+//   - A copy that never ran takes its time from [Phase.Draw].
+//   - A killed attempt ends at once. Its slot rests before it takes the next task, as it did after the recorded
+//     attempt.
+//   - If a slot of the recording ran no more tasks of the phase while tasks still waited, it was given to other
+//     work. Such a slot takes no task after that time. Other slots stay open to the end of the phase.
+//   - The clones of a task start together with its first attempt, each on a further slot of its own.
+//   - An attempt that failed in the recording fails in the replay after the same time. Until then it reports half of
+//     the progress that a successful attempt of this length would report. Copies that never ran do not fail.
 package sim
 
 import (
@@ -23,65 +24,67 @@ import (
 	"github.com/straggler-go/straggler/examples/internal/alike"
 )
 
-// Phase is a phase to replay. It is not modified, and may be replayed by several goroutines at once.
+// Phase is a phase to replay. A replay does not change it, so several goroutines may replay it at once.
 type Phase struct {
-	Log       string // of which log, if there are several
+	Log       string // number of its log, if there are several
 	Job, Name string
-	// Kin is what is promised of the tasks' likeness, and Family what the phase has in common with those of other runs;
-	// empty: its job.
+	// Kin is the promise of the log about the tasks: whether they are alike. Family is a name that the phase shares
+	// with the phases of other runs; if it is empty, the name is the job.
 	Kin    alike.Kin
 	Family string
-	// Apart says that the tasks ran apart from one another, as a test does in each run of its suite: the phase's time is
-	// then the sum of the times at which they end.
+	// Apart is true if the tasks are independent runs, such as the runs of one test in several runs of its suite. The
+	// time of the phase is then the sum of the times at which the tasks end.
 	Apart bool
-	// DependsOn lists the phases whose output this one reads, as indexes into the list that it stands in itself, behind
-	// them.
+	// DependsOn lists the phases whose output this phase reads. They are indexes into the list of phases, and smaller
+	// than the index of this phase.
 	DependsOn []int
-	// Source is the phase's index in its log.
+	// Source is the index of the phase in its log.
 	Source int
 	Tasks  []Task
 	Slots  []Slot
-	// Order lists, by task index, which attempts were started in which order: a task with a failed attempt stands in it
-	// twice.
+	// Order lists the task of each recorded attempt, in the order of the starts. A task with a failed attempt is in
+	// the list twice.
 	Order []int32
-	// Machines is how many machines the slots are on; 0 if that is not known. Hosts are their names, if they are.
+	// Machines is the number of machines of the slots; 0 if it is not known. Hosts are the names of the machines, if
+	// they are known.
 	Machines int
 	Hosts    []string
-	// Interval is Δ, the time between two reports of a copy.
+	// Interval is the time between two reports of an attempt, Δ in Mantri's paper.
 	Interval time.Duration
-	// Rest is how long a slot rests between two tasks beyond those recorded.
+	// Rest is the time that a slot rests between two tasks after its recorded rests.
 	Rest time.Duration
-	// Draw returns how long a copy of the task takes that was never run, on a machine (negative if not known); late says
-	// that it starts after the phase's first wave. It returns the same for the same state of r.
+	// Draw returns the time of a copy that never ran, on a machine, which is negative if it is not known. late is
+	// true if the copy starts after the first wave of the phase. The same state of r gives the same time.
 	Draw func(r *rand.Rand, task, machine int, late bool) time.Duration
-	// Begins is when the phase starts, since the start of the workload. Phases are replayed one by one all the same.
+	// Begins is the start of the phase, measured from the start of the workload. Phases are still replayed one by
+	// one.
 	Begins time.Duration
-	// Recorded is the completion time in the log, from the first start to the last success; 0 if there was no log.
+	// Recorded is the time of the phase in the log, from the first start to the last success; 0 if there is no log.
 	Recorded time.Duration
-	// Engine is the completion time that the engine itself recorded, from submission to completion; 0 if it did not.
+	// Engine is the time of the phase that the engine recorded, from submission to completion; 0 if it recorded none.
 	Engine time.Duration
 }
 
-// Task is one task of a phase.
+// Task is a task of a phase.
 type Task struct {
-	// Name is the task's own; empty if it has none. Number is its number in the log.
+	// Name is the name of the task; empty if it has none. Number is its number in the log.
 	Name   string
 	Number int32
-	// Host is the machine of its last attempt; empty if it is not known.
+	// Host is the machine of the task's last attempt; empty if it is not known.
 	Host string
-	// Start is when its last attempt began in the recording, since the phase's first start.
+	// Start is the beginning of the task's last attempt in the recording, measured from the first start of the phase.
 	Start time.Duration
-	// Work is the size of its input in units that are the same for the whole phase; 0 if not known.
+	// Work is the size of the input, in a unit that is the same for all tasks of the phase; 0 if it is not known.
 	Work float64
-	// First says that it is of the phase's first wave: its last attempt was the first on its slot.
+	// First is true if the task is in the first wave: its last attempt was the first on its slot.
 	First bool
-	// Attempts are the recorded attempts, in order: the last one succeeds, those before it fail.
+	// Attempts are the recorded attempts in order. The last attempt succeeds, and all others fail.
 	Attempts []Attempt
-	// Compared says that the task is also one of a phase of runs of the same work.
+	// Compared is true if the task is also in another phase, which has all runs of the same work.
 	Compared bool
 }
 
-// TaskName is what the log calls a task: by its name, or its number.
+// TaskName returns the name of a task in the log, or its number if it has no name.
 func (p *Phase) TaskName(i int) string {
 	if name := p.Tasks[i].Name; name != "" {
 		return name
@@ -92,37 +95,40 @@ func (p *Phase) TaskName(i int) string {
 // Attempt is a recorded attempt.
 type Attempt struct {
 	Duration time.Duration
-	// Wait is how long the task was not yet back in the queue after the attempt before this one had failed.
+	// Wait is the time from the failure of the attempt before to the return of the task to the queue.
 	Wait time.Duration
-	// Splits is how its time was spent; nil if that is not known. Attempts may share it.
+	// Splits are the times of the parts of the attempt; nil if they are not known. Several attempts may share them.
 	Splits *Splits
 }
 
-// Slot is a place where one copy runs at a time.
+// Slot is a slot: it runs one attempt at a time.
 type Slot struct {
-	Machine int // negative if not known
-	// Opens is when the slot first was there, since the phase's first start.
+	Machine int // number of its machine; negative if it is not known
+	// Opens is when the slot is free for the first time, measured from the first start of the phase.
 	Opens time.Duration
-	// Closes is when it takes no more copies; 0 if it stays open.
+	// Closes is when the slot stops taking attempts; 0 if it stays open.
 	Closes time.Duration
-	// Rests are how long it rested before its second, third, ... recorded attempt.
+	// Rests are the times that the slot rested before its second, third, ... recorded attempt.
 	Rests []time.Duration
 }
 
-// mostReports is how often a copy that is as long as the phase's longest attempt reports at most.
+// mostReports is the largest number of reports of an attempt that is as long as the longest attempt of its phase.
 const mostReports = 10_000
 
 // mostPhase is how many reports the attempts of a phase make at most, as recorded, unless that leaves a task fewer than
 // leastReports.
 const (
+	// mostPhase is the largest number of reports of all recorded attempts of a phase. leastReports is the number of
+	// reports of a task that is allowed in any case.
 	mostPhase    = 1 << 20
 	leastReports = 20
 )
 
-// Interval returns Δ for tasks of a typical duration: every 10 s or ten times in a lifetime, whichever is more often
-// [Mantri §5]. It is longer if the longest attempt would report more than 10,000 times: a task of an hour among tasks of a
-// few milliseconds would keep the replay busy with nothing else. So would thousands of tasks of days: the phase makes about
-// a million reports at most, or twenty a task. Total is the time of all its attempts.
+// Interval returns the time between two reports for tasks of a typical time: 10 s, or a tenth of the typical time if
+// that is shorter [Mantri §5]. The interval is longer if the longest attempt would report more than 10,000 times:
+// otherwise a task of an hour among tasks of milliseconds would slow the replay down. It is also longer if the
+// attempts of the phase would make more than about a million reports in all, or twenty for each task. total is the
+// sum of the times of all attempts.
 func Interval(typical, longest, total time.Duration, tasks int) time.Duration {
 	return max(min(10*time.Second, typical/10), longest/mostReports, total/time.Duration(max(mostPhase, leastReports*tasks)), time.Millisecond)
 }

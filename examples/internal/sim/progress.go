@@ -10,25 +10,28 @@ import (
 	"time"
 )
 
-// Parts is into how many parts of equal progress a copy's time is divided: Hadoop notes the time of each twelfth.
+// Parts is the number of parts of equal progress for which an attempt has a time. Hadoop records the time of each
+// twelfth.
 const Parts = 12
 
-// Splits is how long a copy took for each twelfth of its progress, in any unit.
+// Splits are the times of the twelve parts of an attempt, in any unit.
 type Splits [Parts]float64
 
-// Curve tells which share of its work a copy reports, in [0, 1], after the share u of its time. Nil: it never reports.
+// Curve returns the progress that an attempt reports, from 0 to 1, after the share u of its time. A nil Curve never
+// reports.
 type Curve func(u float64) float64
 
-// Progress is a model of what copies report of their progress. The zero value is linear in time.
+// Progress is a model of the progress that attempts report. The zero value is linear in time.
 type Progress struct {
 	name  string
 	begin func(r *rand.Rand, p *Phase) draw
 }
 
-// draw makes the curve of one copy, which takes so long; own is that of a recorded attempt, nil if it is not known.
+// draw returns the curve of an attempt that takes the time took. own are the times of the parts of a recorded
+// attempt; nil if they are not known.
 type draw func(r *rand.Rand, took time.Duration, own *Splits) Curve
 
-// String returns the model's name, as ParseProgress takes it.
+// String returns the name of the model, as ParseProgress reads it.
 func (p Progress) String() string {
 	if p.name == "" {
 		return "linear"
@@ -38,25 +41,26 @@ func (p Progress) String() string {
 
 // The models of progress.
 var (
-	// Linear progress is the share of its time that a copy has run.
+	// Linear progress is the share of its time that an attempt has run.
 	Linear = Progress{name: "linear", begin: func(*rand.Rand, *Phase) draw {
 		return func(*rand.Rand, time.Duration, *Splits) Curve { return linear }
 	}}
-	// None: no copy reports.
+	// None is the model in which no attempt reports.
 	None = Progress{name: "none", begin: func(*rand.Rand, *Phase) draw {
 		return func(*rand.Rand, time.Duration, *Splits) Curve { return nil }
 	}}
-	// Typical progress has a curve of its own for each copy, which resembles that of its phase.
+	// Typical progress follows a random curve for each attempt. The curves of a phase are similar to each other.
 	Typical = Progress{name: "typical", begin: typical}
-	// Recorded progress is that of the recorded attempt. A copy that was never run has the curve of an attempt of its
-	// phase, and where a phase has none, all have typical ones.
+	// Recorded progress is the progress of the recorded attempt. A copy that never ran has the curve of an attempt of
+	// its phase. If no attempt of the phase has recorded progress, all attempts have typical progress.
 	Recorded = Progress{name: "recorded", begin: recorded}
-	// Late progress looks like that of a median task until 0.9 of a median task's time is over; what a longer task lacks by
-	// then it makes in the rest of its time, evenly.
+	// Late progress hides that a task is long. Until 0.9 of the time of a median task, each attempt reports the
+	// progress of a median task. In the rest of its time, a longer task reports the missing progress evenly.
 	Late = Progress{name: "late", begin: late}
 )
 
-// Noisy progress is linear, but for a factor for each copy that is log-normal with the given sigma and a median of 1.
+// Noisy progress is linear progress multiplied by a random factor of each attempt. The factor is log-normal with the
+// given sigma, and its median is 1.
 func Noisy(sigma float64) Progress {
 	return Progress{name: "noisy=" + strconv.FormatFloat(sigma, 'g', -1, 64), begin: func(*rand.Rand, *Phase) draw {
 		return func(r *rand.Rand, _ time.Duration, _ *Splits) Curve {
@@ -66,7 +70,7 @@ func Noisy(sigma float64) Progress {
 	}}
 }
 
-// ParseProgress returns the model of a name: linear, noisy=0.3, typical, recorded, late or none.
+// ParseProgress returns the model with a name: linear, noisy=0.3, typical, recorded, late or none.
 func ParseProgress(name string) (Progress, error) {
 	for _, p := range []Progress{Linear, Typical, Recorded, Late, None} {
 		if p.name == name {
@@ -83,9 +87,9 @@ func ParseProgress(name string) (Progress, error) {
 
 func linear(u float64) float64 { return u }
 
-// curve makes the curve of a copy that takes so long for each twelfth.
+// curve returns the curve of an attempt with these times of its parts.
 func (s *Splits) curve() Curve {
-	var upTo Splits // the share of the time that is over at the end of each twelfth
+	var upTo Splits // the share of the time at the end of each twelfth
 	sum := 0.0
 	for i, part := range s {
 		sum += part
@@ -114,14 +118,14 @@ func (s *Splits) curve() Curve {
 // The shape of typical progress. It has about the quartiles of 231 attempts of 10 s and more in public Hadoop traces:
 // tasks start up and read, rush, and one in eight waits for others early on.
 const (
-	slowParts   = 5   // the first parts take longer
-	slowness    = 1.3 // than the average part; the rest is shared by the others
+	slowParts   = 5   // number of parts at the beginning that take longer
+	slowness    = 1.3 // x the average part; the other parts are shorter
 	phaseSigma  = 0.4 // log-normal scatter of each part of a phase
-	copySigma   = 0.5 // and of each part of a copy
+	copySigma   = 0.5 // log-normal scatter of each part of an attempt
 	waitShare   = 0.12
-	waitParts   = 3 // a wait is in one of the first parts
+	waitParts   = 3 // a wait is in one of this number of first parts
 	shortestTie = 0.6
-	longestTie  = 0.95 // of a copy's time goes by in the wait
+	longestTie  = 0.95 // largest share of an attempt's time in the wait
 )
 
 func typical(r *rand.Rand, _ *Phase) draw {
@@ -175,7 +179,7 @@ func late(_ *rand.Rand, p *Phase) draw {
 	const looks = 0.9
 	until := looks * durations[len(durations)/2].Seconds()
 	return func(_ *rand.Rand, took time.Duration, _ *Splits) Curve {
-		knee := until / took.Seconds() // as a share of its own time
+		knee := until / took.Seconds() // as a share of the attempt's time
 		if knee >= looks {
 			return linear
 		}

@@ -95,7 +95,7 @@ func quantileOf(values []float64, p float64) float64 {
 	return values[int(p*float64(len(values)))]
 }
 
-// Typical progress is as docs/progress.md says that it is, beside what was recorded.
+// Typical progress has the figures of docs/progress.md, which compares it with recorded progress.
 func TestTypicalQuartiles(t *testing.T) {
 	var first, half []float64
 	still := 0
@@ -148,7 +148,7 @@ func TestRecordedProgress(t *testing.T) {
 	}
 }
 
-// scores returns what the first attempt of each task reports, in a tenth of a percent, by task and age.
+// scores returns the reported progress of the first attempt of each task, in tenths of a percent, by task and age.
 func scores(t *testing.T, policy restart.Policy, model Progress, seed uint64) map[reportOf]string {
 	t.Helper()
 	all := map[reportOf]string{}
@@ -177,7 +177,7 @@ type reportOf struct {
 	age  time.Duration
 }
 
-// What a copy reports depends on the seed, its task and its number, and on nothing that a policy does.
+// The progress that an attempt reports depends on the seed, its task and its number, and not on the policy.
 func TestProgressIsOfTheCopy(t *testing.T) {
 	for _, model := range []Progress{Noisy(0.3), Typical} {
 		first := scores(t, restart.Never{}, model, 1)

@@ -2,21 +2,22 @@ package sim
 
 import "time"
 
-// kind orders events of the same instant: what ends comes before what begins, and reports see both.
+// kind is the kind of an event. Of events at the same instant, an end is handled before a beginning, and a report
+// last.
 type kind uint8
 
 const (
-	ends   kind = iota // a copy ends: success or failure
+	ends   kind = iota // an attempt ends, with success or failure
 	opens              // a slot becomes free
 	wakes              // a failed task is back in the queue
-	report             // a copy reports
+	report             // an attempt reports
 )
 
 type event struct {
 	at   time.Duration
-	seq  uint32 // ties in the order of creation, but for slots, which open in their order
-	id   int32  // place of a copy, slot, or task
-	life uint32 // which copy in that place
+	seq  uint32 // order of creation, for events at the same instant; for a slot that opens, its index
+	id   int32  // number of an attempt's place, a slot or a task
+	life uint32 // which of the attempts in this place
 	kind kind
 }
 
@@ -33,11 +34,11 @@ func (e event) before(f event) bool {
 	return e.seq < f.seq
 }
 
-// queue holds events in a binary heap, except for reports: they all come one interval after they were asked for, so
-// they are asked for in the order in which they come, and a ring is enough.
+// queue returns events in order. Reports are in a ring: each report comes one interval after it was asked for, so the
+// order of asking is the order of the reports. All other events are in a binary heap.
 type queue struct {
 	heap    []event
-	reports []event // ring; len is a power of two
+	reports []event // the ring; its length is a power of two
 	head, n int
 	seq     uint32
 }

@@ -12,53 +12,57 @@ import (
 	"github.com/straggler-go/straggler/examples/internal/published"
 )
 
-// Options say how to replay.
+// Options describe a replay.
 type Options struct {
 	Policy restart.Policy
-	// LargestFirst starts waiting tasks by the size of their input, as Mantri does [Mantri §5.4], instead of in the
-	// recorded order.
+	// LargestFirst starts the waiting task with the largest input first, as Mantri does [Mantri §5.4], instead of in
+	// the recorded order.
 	LargestFirst bool
-	// Clones is how many copies of each task are launched when it is first started; 0 counts as 1.
+	// Clones is the number of first attempts of each task that start together; 0 is used as 1.
 	Clones int
-	// CopyShare is the share of the phase's slots that copies beside a running one may hold at once; 0: any.
+	// CopyShare is the largest share of the phase's slots that copies may use at once; 0: no bound.
 	CopyShare float64
-	// Progress is what copies report.
+	// Progress is the model of the progress that attempts report.
 	Progress Progress
-	// Shape is what is known of how progress runs in phases of the kind; nil: nothing.
+	// Shape is the known shape of progress in phases of the kind; nil if nothing is known. The replay adds to it.
 	Shape *survival.Shape
-	// Seed makes the draws for copies. The n-th drawn copy of a task that starts on the same machine, or of any if that
-	// makes no difference to Phase.Draw, and in the same wave takes the same time under every policy.
+	// Seed is the seed for the times of copies that never ran. The n-th such copy of a task takes the same time under
+	// every policy, if it starts in the same wave and on the same machine. The machine does not matter if Phase.Draw
+	// ignores it.
 	Seed uint64
-	// Watch is called with every decision about the task of that index, and with what happens to its copies. Nil: nothing.
+	// Watch is called for every decision about the task WatchTask, and for every event of its attempts; nil: no
+	// calls.
 	Watch     func(at time.Duration, attempt int, what string)
 	WatchTask int
-	// Spans is called with every copy that has ended, in the order of their ends. Nil: nothing.
+	// Spans is called for every attempt that has ended, in the order of the ends; nil: no calls.
 	Spans func(Span)
-	// Witness sees what the tracker answers beside what will happen. Nil: nobody does.
+	// Witness sees the answers of the tracker together with the truth; nil: no calls.
 	Witness Witness
 }
 
-// Result is what a replay came to.
+// Result is the result of a replay.
 type Result struct {
-	// Time is the phase's completion time, from its first start, or of tasks that ran apart the sum of theirs.
+	// Time is the time of the phase, from its first start to its last end. For a phase of independent runs it is the
+	// sum of the tasks' times.
 	Time time.Duration
-	// Used is the time that all copies ran, and Wasted the part of copies that did not end their task.
+	// Used is the slot time of all attempts, and Wasted the slot time of attempts that did not end their task.
 	Used, Wasted time.Duration
-	// Tasks ran; Copies were launched beside a running copy, and Restarts were killed to start again.
+	// Tasks is the number of tasks, Copies the number of copies, and Restarts the number of attempts that were killed
+	// to start their task anew.
 	Tasks, Copies, Restarts int
-	// Won counts the copies and restarts that ended their task before the attempt they were launched against would have.
+	// Won is the number of copies and restarts that ended their task before the task's own attempt would have.
 	Won int
-	// Tail is the part of Time in which the last tenth of the tasks ended.
+	// Tail is the part of Time after all but a tenth of the tasks had ended.
 	Tail time.Duration
-	// Events that were simulated: starts, ends, reports and slots that opened.
+	// Events is the number of simulated events: starts, ends, reports, and slots that opened.
 	Events int
-	// Known is what was known of how progress runs when the phase began; nil if nothing was asked of it.
+	// Known is the shape of progress that was known when the phase began; nil if it was not recorded.
 	Known *survival.Shape
 }
 
 var epoch = time.Unix(0, 0)
 
-// run is a replay in progress.
+// run is a running replay.
 type run struct {
 	phase   *Phase
 	options Options
@@ -67,51 +71,54 @@ type run struct {
 	now     time.Duration
 	result  Result
 
-	copies  []simCopy
-	free    []int32 // places in copies
-	tasks   []simTask
-	idle    []int32 // open slots without a copy, ascending
-	uses    []int32 // how often each slot was used
-	open    int     // slots that are open and not resting
-	order   int     // entries of phase.Order before this one are spent
-	ordinal []int32 // of each entry of phase.Order: which attempt of its task it is
-	again   []int32 // tasks to be run again after a policy's decision, oldest first
-	curves  draw
-	silent  bool // nobody decides by reports, and nobody sees them
-	source  *rand.PCG
-	rand    *rand.Rand    // on source, which is seeded anew for each draw
-	pending int           // tasks that have not ended
-	apart   time.Duration // the sum of the times at which tasks ended
+	attempts []simAttempt
+	free     []int32 // free places in attempts
+	tasks    []simTask
+	idle     []int32 // open slots without an attempt, ascending
+	uses     []int32 // number of attempts that each slot has run
+	open     int     // slots that are open and not resting
+	order    int     // entries of phase.Order before this index have been started
+	ordinal  []int32 // for each entry of phase.Order, the number of the attempt among the attempts of its task
+	again    []int32 // tasks to start anew after a decision, oldest first
+	curves   draw
+	silent   bool // reports are left out, because the policy does not use them and nobody sees them
+	source   *rand.PCG
+	rand     *rand.Rand    // uses source, which gets a new seed for each draw
+	pending  int           // number of tasks that have not ended
+	apart    time.Duration // sum of the times at which tasks ended
 }
 
-// progressSeed keeps the draws of progress apart from those of times, so that a model of progress changes nothing else.
+// progressSeed makes the draws of progress independent of the draws of times, so that a model of progress changes
+// nothing else.
 const progressSeed = 1 << 40
 
-// noSlot stands for the slot of its own that a clone runs on.
+// noSlot is the slot of a clone, which runs on a slot of its own beside the slots of the phase.
 const noSlot = -1
 
+// simTask is the state of a task.
 type simTask struct {
-	next     int32         // how many recorded attempts have been started
-	drawn    int32         // how many copies have been drawn
-	copies   int32         // running
-	begun    int32         // in all
-	ready    bool          // not running, and in the queue
-	left     bool          // a policy has taken it from its recorded attempts
-	done     bool          // has ended with success
-	original time.Duration // when the recorded attempts would have succeeded
+	next     int32         // number of recorded attempts that have been started
+	drawn    int32         // number of copies for which a time was drawn
+	running  int32         // number of running attempts
+	begun    int32         // number of attempts that were ever started
+	ready    bool          // the task is in the queue and does not run
+	left     bool          // a policy has killed an attempt, so further recorded attempts are not used
+	done     bool          // the task has ended with success
+	original time.Duration // when the recorded attempts would have ended the task
 }
 
-type simCopy struct {
+// simAttempt is an attempt that runs, or a free place for one.
+type simAttempt struct {
 	start, end time.Duration
 	task, slot int32  // slot is noSlot for a clone
-	attempt    int32  // the tracker's number; negative if this place is free
-	life       uint32 // copies that have been in this place
+	attempt    int32  // number of the attempt in the tracker; negative if the place is free
+	life       uint32 // number of attempts that have been in this place
 	succeeds   bool
 	curve      Curve
-	extra      bool // launched because a policy decided so
+	extra      bool // a copy, a clone, or the attempt after a restart
 }
 
-// Run replays a phase.
+// Run replays a phase. It returns an error if the policy is not valid, or if a task of the phase is never started.
 func Run(phase *Phase, options Options) (Result, error) {
 	work := make([]float64, len(phase.Tasks))
 	for i := range work {
@@ -144,7 +151,7 @@ func Run(phase *Phase, options Options) (Result, error) {
 	r.source.Seed(mix(options.Seed, 0), mix(0, progressSeed))
 	r.curves = r.options.Progress.begin(r.rand, phase)
 	for i, task := range phase.Order {
-		r.ordinal[i] = r.tasks[task].drawn // borrowed as a counter
+		r.ordinal[i] = r.tasks[task].drawn // drawn counts attempts here, and is reset below
 		r.tasks[task].drawn++
 	}
 	for i := range r.tasks {
@@ -173,7 +180,8 @@ func Run(phase *Phase, options Options) (Result, error) {
 	return r.result, nil
 }
 
-// budget bounds the copies that run at once by the phase's slots alone, without the rate and the floor of a cluster.
+// budget returns a budget that bounds the copies by the slots of the phase. The rate and the floor of a cluster's
+// budget are off.
 func (o Options) budget(slots int) (tracker.Limiter, error) {
 	if o.CopyShare == 0 {
 		return nil, nil

@@ -58,7 +58,8 @@ func TestSameSeedSameResult(t *testing.T) {
 	}
 }
 
-// What was used for nothing and what ended tasks is all that was used, and nothing wins that was not launched.
+// The slot time is the wasted slot time plus the slot time of attempts that ended tasks. Only copies and restarts can
+// win.
 func TestResultsAddUp(t *testing.T) {
 	for i, p := range workload.Generate(60, 7) {
 		for _, o := range policies() {

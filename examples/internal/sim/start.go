@@ -8,7 +8,7 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// fill asks the tracker what to do with each open slot, until it has no more use for one.
+// fill asks the tracker for an answer for each open slot, until the tracker has no use for any slot.
 func (r *run) fill() {
 	for i := 0; i < len(r.idle); {
 		slot := r.idle[i]
@@ -30,7 +30,7 @@ func (r *run) fill() {
 			if d.Reason != restart.SameMachine && d.Reason != restart.SlowMachine {
 				return
 			}
-			i++ // another slot may be on a better machine
+			i++ // the tracker may want another slot, on a better machine
 		}
 	}
 }
@@ -41,8 +41,8 @@ func (r *run) note(a tracker.Answer) {
 	}
 }
 
-// choose returns the waiting task to start: the tracker's choice where the largest goes first, else the next in the
-// recorded order; -1 if the tasks that wait are not back in the queue yet.
+// choose returns the waiting task to start. It is the tracker's choice if the largest task starts first, otherwise
+// the next task in the recorded order. It is -1 if no waiting task is back in the queue yet.
 func (r *run) choose(task int) int {
 	if r.options.LargestFirst && r.tasks[task].ready {
 		return task
@@ -67,8 +67,8 @@ func (r *run) choose(task int) int {
 	return -1
 }
 
-// launch runs a copy of a task on an idle slot: its next recorded attempt if it has one to run, or one that is drawn. The
-// first time, the task's clones start with it.
+// launch starts an attempt of a task on an idle slot: the next recorded attempt if there is one, otherwise an attempt
+// with a drawn time. The task's clones start with its first attempt.
 func (r *run) launch(task int, slot int32, beside bool) {
 	s := &r.tasks[task]
 	recorded := r.phase.Tasks[task].Attempts
@@ -79,7 +79,7 @@ func (r *run) launch(task int, slot int32, beside bool) {
 	r.idle = slices.Delete(r.idle, at, at+1)
 	r.uses[slot]++
 	if beside || s.left || int(s.next) == len(recorded) {
-		r.begin(task, simCopy{slot: slot, end: r.now + r.draw(task, machine, late), succeeds: true, extra: true}, machine, nil)
+		r.begin(task, simAttempt{slot: slot, end: r.now + r.draw(task, machine, late), succeeds: true, extra: true}, machine, nil)
 		return
 	}
 	s.original = r.now - recorded[s.next].Wait
@@ -87,12 +87,12 @@ func (r *run) launch(task int, slot int32, beside bool) {
 		s.original += a.Wait + a.Duration
 	}
 	s.next++
-	r.begin(task, simCopy{
+	r.begin(task, simAttempt{
 		slot: slot, end: r.now + recorded[s.next-1].Duration, succeeds: int(s.next) == len(recorded),
 	}, machine, recorded[s.next-1].Splits)
 	for range r.options.Clones - 1 {
 		if first {
-			r.begin(task, simCopy{slot: noSlot, end: r.now + r.draw(task, unknown, late), succeeds: true, extra: true}, unknown, nil)
+			r.begin(task, simAttempt{slot: noSlot, end: r.now + r.draw(task, unknown, late), succeeds: true, extra: true}, unknown, nil)
 		}
 	}
 }
@@ -100,17 +100,17 @@ func (r *run) launch(task int, slot int32, beside bool) {
 // unknown is the machine of a clone.
 const unknown = -1
 
-// begin starts a copy.
-func (r *run) begin(task int, c simCopy, machine int, splits *Splits) {
+// begin starts an attempt.
+func (r *run) begin(task int, c simAttempt, machine int, splits *Splits) {
 	place := r.place()
 	c.start, c.task = r.now, int32(task)
 	r.source.Seed(mix(r.options.Seed, uint64(task)), mix(uint64(r.tasks[task].begun), progressSeed))
 	c.curve = r.curves(r.rand, c.end-c.start, splits)
 	r.tasks[task].begun++
-	c.life = r.copies[place].life + 1
+	c.life = r.attempts[place].life + 1
 	c.attempt = int32(r.tracker.Start(r.clock(), task, machine))
-	r.copies[place] = c
-	r.tasks[task].copies++
+	r.attempts[place] = c
+	r.tasks[task].running++
 	r.tasks[task].ready = false
 	r.queue.push(c.end, ends, place, c.life)
 	if !r.silent {
@@ -119,14 +119,14 @@ func (r *run) begin(task int, c simCopy, machine int, splits *Splits) {
 	if r.watched(task) {
 		what := "started"
 		if c.extra {
-			what = "started by a decision, with a time drawn from its peers"
+			what = "started by a decision; its time is drawn from other tasks of the phase"
 		}
 		r.options.Watch(r.now, int(c.attempt), what)
 	}
 }
 
-// draw takes the time of a copy that was never run. It depends on the seed, the task, how many copies the task had, and
-// on the machine and wave that the policy has brought it to, so that policies are compared on the same luck.
+// draw returns the time of a copy that never ran. The time depends on the seed, the task, the number of draws for the
+// task before, and on the machine and wave of the copy. So all policies meet the same luck.
 func (r *run) draw(task, machine int, late bool) time.Duration {
 	s := &r.tasks[task]
 	s.drawn++
@@ -144,11 +144,11 @@ func (r *run) place() int32 {
 		r.free = r.free[:n-1]
 		return p
 	}
-	r.copies = append(r.copies, simCopy{attempt: -1})
-	return int32(len(r.copies) - 1)
+	r.attempts = append(r.attempts, simAttempt{attempt: -1})
+	return int32(len(r.attempts) - 1)
 }
 
-// wait returns how long a task that has failed is kept out of the queue.
+// wait returns the time from the failure of a task to its return to the queue.
 func (r *run) wait(task int) time.Duration {
 	s := &r.tasks[task]
 	if recorded := r.phase.Tasks[task].Attempts; !s.left && int(s.next) < len(recorded) {
@@ -157,7 +157,7 @@ func (r *run) wait(task int) time.Duration {
 	return 0
 }
 
-// mix spreads two numbers over 64 bits: generators seeded with neighbouring numbers begin alike.
+// mix mixes two numbers to 64 bits, because generators with neighbouring seeds would begin alike.
 func mix(a, b uint64) uint64 {
 	z := a*0x9e3779b97f4a7c15 + b + 1
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9

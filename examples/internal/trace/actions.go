@@ -2,8 +2,8 @@ package trace
 
 import "bytes"
 
-// gitHubJobs reads the jobs of workflow runs as GitHub's interface answers and its command line prints them. A run is a
-// job, its jobs are the tasks of a phase; jobs of one name are the same work in every run of a workflow.
+// gitHubJobs reads the jobs of workflow runs, as GitHub's API and command line print them. A run becomes a job, and
+// its jobs the tasks of a phase. Jobs of one name are the same work in every run of a workflow.
 var gitHubJobs = byObjects(GitHubActions, []string{"id", "databaseId", "total_count", "completedAt"}, []string{"jobs"}, func(d *document) {
 	var r struct {
 		run, workflow, name, status, conclusion, runner []byte

@@ -7,8 +7,9 @@ import (
 	"github.com/straggler-go/straggler/examples/internal/alike"
 )
 
-// airflow reads task instances as Airflow's interface answers. A run of a DAG is a job; the instances of a mapped task
-// are a phase of alike tasks, and all others tasks of one more, the same work in every run.
+// airflow reads task instances, as Airflow's API returns them. A run of a DAG becomes a job. The instances of a
+// mapped task are a phase of tasks that are alike. All other instances are tasks of one more phase, with the same
+// work in every run.
 var airflow = byObjects(Airflow, []string{"task_id", "dag_id", "id"}, []string{"task_instances"}, func(d *document) {
 	var r struct {
 		dag, run, task, state, host []byte

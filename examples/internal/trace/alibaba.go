@@ -5,8 +5,9 @@ import (
 	"strconv"
 )
 
-// alibaba reads the batch tables of Alibaba's cluster traces: batch_instance, a line an instance, and batch_task, a
-// line a task. What it calls a task is a phase here, and what it calls an instance a task. Times are whole seconds.
+// alibaba reads the batch tables of Alibaba's cluster traces: batch_instance has a line for each instance, and
+// batch_task a line for each task. A task of the trace becomes a phase, and an instance becomes a task. Times are
+// whole seconds.
 type alibaba struct {
 	*builder
 	table  alibabaTable
@@ -14,13 +15,13 @@ type alibaba struct {
 	phases map[int]alibabaPhase
 }
 
-// alibabaTable is where the fields of a table stand; -1 is nowhere.
+// alibabaTable has the positions of the fields in a table; -1 for a field that the table lacks.
 type alibabaTable struct {
 	columns                                                     int
 	instance, task, job, status, start, end, machine, seq, many int
 }
 
-// The tables of 2018 and of 2017, told apart by their number of columns.
+// alibabaTables are the tables of 2018 and of 2017, which have different numbers of columns.
 var alibabaTables = []alibabaTable{
 	{columns: 14, instance: 0, task: 1, job: 2, status: 4, start: 5, end: 6, machine: 7, seq: 8, many: -1},
 	{columns: 12, instance: -1, task: 3, job: 2, status: 5, start: 0, end: 1, machine: 4, seq: 6, many: -1},
@@ -28,14 +29,15 @@ var alibabaTables = []alibabaTable{
 	{columns: 8, instance: -1, task: 3, job: 2, status: 5, start: 0, end: 1, machine: -1, seq: -1, many: 4},
 }
 
-// alibabaPhase is what the name of a phase tells: R4_1_2 is the job's fourth, and comes after its first and second.
+// alibabaPhase is the content of the name of a phase. For example, R4_1_2 is the fourth phase of the job, after the
+// first and the second.
 type alibabaPhase struct {
 	number int
 	after  []int
 }
 
-// alibabaTableOf tells which table a line is of: by the number of its fields, and because its status, and its times,
-// are what they must be.
+// alibabaTableOf returns the table to which a line belongs. The number of fields decides, and the status and the
+// times must be valid.
 func alibabaTableOf(line []byte) (alibabaTable, bool) {
 	fields, ok := commaFields(line, nil)
 	if !ok {
@@ -71,8 +73,8 @@ func readAlibaba(l *lineReader) *builder {
 	a.eachLine(l, a.line)
 	a.dependencies()
 	if a.table.many >= 0 {
-		a.hint("a table of whole tasks without their instances: there is nothing to replay in it; " +
-			"the table batch_instance has them")
+		a.hint("the table batch_task has no instances of tasks, so nothing can be replayed: " +
+			"use the table batch_instance")
 	}
 	return a.builder
 }
@@ -108,7 +110,7 @@ func (a *alibaba) line(line []byte) bool {
 	return true
 }
 
-// seconds reads a time; 0 stands for unknown where the other time of the line is known too.
+// seconds reads a time. 0 stands for unknown if the other time of the line is known, too.
 func (a *alibaba) seconds(at int) Opt {
 	c := &cursor{data: a.fields[at], plain: true}
 	n, ok := c.integer()
@@ -139,9 +141,9 @@ func (a *alibaba) instance(i int) {
 		at.State = Killed
 	}
 	if at.State == Unfinished {
-		at.Finish = Opt{} // it has none yet, whatever stands there
+		at.Finish = Opt{} // an attempt that runs has no finish, even if the line has one
 	}
-	at.Task = a.count(i) // the tables of 2017 name no instances
+	at.Task = a.count(i) // the tables of 2017 have no names of instances
 	if t.instance >= 0 {
 		c := &cursor{data: a.fields[t.seq], plain: true}
 		at.Number = max(c.index()-1, 0)
@@ -150,7 +152,7 @@ func (a *alibaba) instance(i int) {
 	a.add(i, at)
 }
 
-// alibabaName reads what the name of a task tells: a letter, its number, and the numbers of the tasks before it.
+// alibabaName reads the name of a task: a letter, its number, and the numbers of the tasks before it.
 func alibabaName(name string) alibabaPhase {
 	digits := bytes.TrimLeft([]byte(name), "ABCDEFGHIJKLMNOPQRSTUVWXYZ")
 	if len(digits) == len(name) {
@@ -170,7 +172,7 @@ func alibabaName(name string) alibabaPhase {
 	return alibabaPhase{numbers[0], numbers[1:]}
 }
 
-// dependencies puts the phases after those that their names tell.
+// dependencies sets the input phases from the names of the phases.
 func (a *alibaba) dependencies() {
 	type numbered struct {
 		job    string

@@ -8,15 +8,15 @@ import (
 	"github.com/straggler-go/straggler/examples/internal/alike"
 )
 
-// argoNode is a node of a workflow's graph. Those of the type Pod ran something; the others hold them together.
+// argoNode is a node in the graph of a workflow. A node of type Pod ran something. The other nodes group nodes.
 type argoNode struct {
 	kind, template, name, phase, host []byte
 	start, finish                     Opt
 	children                          []string
-	retry                             string // the node that this one is an attempt of
+	retry                             string // the node of which this node is an attempt
 }
 
-// nodes reads the nodes of a workflow, by their IDs.
+// nodes reads the nodes of a workflow, by ID.
 func (k *kube) nodes() {
 	c := &k.c
 	k.o.nodes = map[string]*argoNode{}
@@ -57,8 +57,8 @@ func (k *kube) node(n *argoNode, key []byte) {
 	}
 }
 
-// workflow takes in a workflow of Argo: a phase is what one template ran, a task is a pod, or several of which each ran
-// because the one before had failed.
+// workflow reads a workflow of Argo. The pods of one template are a phase. A task is a pod, or several pods, each of
+// which ran after the failure of the pod before.
 func (k *kube) workflow() {
 	nodes := k.o.nodes
 	for _, id := range k.o.order {
@@ -75,7 +75,7 @@ func (k *kube) workflow() {
 		return cmp.Compare(nodes[a].start.Or(never), nodes[b].start.Or(never))
 	})
 	phases := map[string]int{} // by node
-	fans := map[int]string{}   // by phase: the node that all its pods are items of
+	fans := map[int]string{}   // for each phase, the node of which all its pods are items
 	for _, id := range k.o.order {
 		switch n := nodes[id]; string(n.kind) {
 		case "Pod":
@@ -83,7 +83,7 @@ func (k *kube) workflow() {
 			phases[id] = i
 			base, _, _ := strings.Cut(k.nameOfPod(n), "(")
 			if before, known := fans[i]; known && before != base || base == k.nameOfPod(n) {
-				base = "" // more than the items of one node
+				base = "" // the phase has more than the items of one node
 			}
 			fans[i] = base
 		case "HTTP", "Container", "Plugin":
@@ -122,7 +122,7 @@ func (k *kube) pod(id string, n *argoNode) int {
 	return i
 }
 
-// nameOfPod is that of the node of the graph: of an attempt, that of what it is an attempt of.
+// nameOfPod returns the name of the node; for an attempt, the name of the node of which it is an attempt.
 func (k *kube) nameOfPod(n *argoNode) string {
 	if n.retry != "" {
 		n = k.o.nodes[n.retry]
@@ -130,10 +130,10 @@ func (k *kube) nameOfPod(n *argoNode) string {
 	return string(n.name)
 }
 
-// edges notes which templates come after which: from each node that is none of a phase, and from each phase, the way
-// down leads to the phases that come next.
+// edges finds the input phases. From each phase, and from each node outside the phases, it goes down to the next
+// phases.
 func (k *kube) edges(phases map[string]int) {
-	type place struct { // a phase, or a node that is none of one
+	type place struct { // a phase, or a node outside the phases
 		node  string
 		phase int
 	}

@@ -2,14 +2,14 @@ package trace
 
 import "runtime"
 
-// manyAttempts is from when on it pays to collect garbage first of all.
+// manyAttempts is the number of attempts from which a garbage collection before join saves memory.
 const manyAttempts = 1 << 18
 
-// chunk is how many attempts are held in one piece while a log is read. A slice that grew by appending would leave
-// behind several times what it holds.
+// chunk is the number of attempts in one piece of memory while a log is read. A growing slice would leave several
+// times its size as garbage.
 const chunk = 4096
 
-// attemptList is the attempts of a phase while the log is read.
+// attemptList has the attempts of a phase while the log is read.
 type attemptList struct {
 	chunks [][]Attempt
 	n      int
@@ -31,10 +31,10 @@ func (l *attemptList) push(a Attempt) int {
 	return l.n - 1
 }
 
-// at returns the attempt of an index, to be used before the next one is added.
+// at returns the attempt with an index. It is valid until the next push.
 func (l *attemptList) at(i int) *Attempt { return &l.chunks[i/chunk][i%chunk] }
 
-// join returns all attempts in one piece and empties the list.
+// join returns all attempts in one slice, and empties the list.
 func (l *attemptList) join() []Attempt {
 	if l.n == 0 {
 		return nil
@@ -51,10 +51,10 @@ func (l *attemptList) join() []Attempt {
 	return all
 }
 
-// attemptRef is where an attempt is: its phase, and its index there in the order of the log.
+// attemptRef refers to an attempt: its phase, and its index there in the order of the log.
 type attemptRef struct{ phase, index int32 }
 
-// nowhere is the place of an attempt that belongs to no phase.
+// nowhere is the reference of an attempt that belongs to no phase.
 var nowhere = attemptRef{index: -1}
 
 // add adds an attempt to a phase.
@@ -62,13 +62,14 @@ func (b *builder) add(phase int, a Attempt) attemptRef {
 	return attemptRef{int32(phase), int32(b.lists[phase].push(a))}
 }
 
-// attempt returns an attempt, to be used before the next one is added.
+// attempt returns an attempt. It is valid until the next attempt is added.
 func (b *builder) attempt(ref attemptRef) *Attempt { return b.lists[ref.phase].at(int(ref.index)) }
 
-// count is how many attempts a phase has so far, as the index of a task that the log does not number.
+// count returns the number of attempts of a phase so far. It is the number of the next task if the log does not
+// number tasks.
 func (b *builder) count(phase int) int32 { return int32(min(b.lists[phase].n, maxTask-1)) }
 
-// join brings the attempts into their phases. What was needed to find tasks by their names is given up before that.
+// join moves the attempts into their phases. It first frees the memory that was needed to find tasks by name.
 func (b *builder) join() {
 	b.named = nil
 	total := 0
@@ -76,7 +77,7 @@ func (b *builder) join() {
 		total += b.lists[i].n
 	}
 	if total > manyAttempts {
-		runtime.GC() // what was read in between and is needed no more would stand beside two copies of the attempts
+		runtime.GC() // frees memory that is not needed any more, before the attempts are copied
 	}
 	for i := range b.lists {
 		if attempts := b.lists[i].join(); attempts != nil {
@@ -85,10 +86,10 @@ func (b *builder) join() {
 	}
 }
 
-// taskRefs finds attempts by Spark's task IDs, which count up from 0: in a slice, or, what is far from the others, in
-// a map.
+// taskRefs finds attempts by Spark's task IDs, which count up from 0. They are in a slice; IDs far from the others
+// are in a map.
 type taskRefs struct {
-	dense []attemptRef // the index is one too high; 0 is none
+	dense []attemptRef // each index is stored plus 1; 0 is no attempt
 	far   map[int64]attemptRef
 }
 

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// bazel reads Bazel's build events as JSON, an event a line. The tests are the tasks of a phase, a run and a shard of
-// one a task of its own, and the actions of each kind those of another, as far as Bazel says when they ran. What came
-// from a cache did not run.
+// bazel reads Bazel's build events as JSON, one event a line. The tests are the tasks of one phase; each run and each
+// shard of a test is a task. The actions of each kind are the tasks of another phase, if Bazel writes their times.
+// Results from a cache did not run.
 type bazel struct {
 	*builder
 	c     cursor
@@ -15,13 +15,13 @@ type bazel struct {
 	shape members
 }
 
-// bazelEvent holds what is needed of one event. Texts may alias the line.
+// bazelEvent has the fields of an event that are read. Texts may share memory with the line.
 type bazelEvent struct {
 	test, action, aborted      bool
 	label, run, shard, attempt []byte
 	status, host, kind, output []byte
 	start, finish              Opt
-	millis                     Opt // how long it ran
+	millis                     Opt // duration in milliseconds
 	cached, success            Answer
 }
 
@@ -37,8 +37,8 @@ func readBazel(l *lineReader) *builder {
 	return z.builder
 }
 
-// bazelKind is the kind of an event, an object that begins with its ID, an object itself that begins with the kind; nil
-// if the line is none.
+// bazelKind returns the kind of an event; nil if the line is not an event. An event is an object that begins with its
+// ID. The ID is an object that begins with the kind.
 func bazelKind(line []byte) []byte {
 	if string(firstKey(line)) != "id" {
 		return nil
@@ -47,7 +47,7 @@ func bazelKind(line []byte) []byte {
 	return firstKey(line[skipSpace(line, at+1):])
 }
 
-// line takes in one event. Those that are not needed, which hold what was printed, may be long.
+// line reads an event. Events that are not needed, such as printed output, may be long.
 func (z *bazel) line(line []byte) bool {
 	kind := bazelKind(line)
 	if string(kind) != "testResult" && string(kind) != "actionCompleted" {
@@ -140,7 +140,7 @@ func (z *bazel) attempt(phase string, task, work []byte) {
 	switch {
 	case e.test && (string(e.status) == "PASSED" || string(e.status) == "FLAKY"), e.action && e.success == Yes:
 		a.State = Succeeded
-	default: // what is false is not written
+	default: // a value that is false is not written
 		a.State = Failed
 	}
 	z.add(i, a)

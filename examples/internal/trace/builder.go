@@ -5,14 +5,15 @@ import (
 	"strconv"
 )
 
-// maxTask bounds the index of a task, so that no broken number makes a reader of the log reserve absurd memory.
+// maxTask is the upper bound of the number of a task, so that a wrong number in a log does not reserve an absurd
+// amount of memory.
 const maxTask = 1 << 24
 
-// maxPreferred is how many hosts are kept of those that hold a task's input. Blocks have three copies, and a task may
-// read several blocks.
+// maxPreferred is the largest number of stored hosts that hold a task's input. A block has three copies, and a task
+// may read several blocks.
 const maxPreferred = 64
 
-// builder gathers a Log: it gives hosts and executors their indices and orders what was read at the end.
+// builder collects a Log. It numbers hosts and executors, and sorts everything at the end.
 type builder struct {
 	log       *Log
 	lists     []attemptList // by phase
@@ -45,7 +46,7 @@ func newBuilder(format Format) *builder {
 	}
 }
 
-// host returns the index of the host with the name; a rack that was unknown is filled in.
+// host returns the index of the host with the name. It sets the rack if the rack was unknown.
 func (b *builder) host(name, rack []byte) int32 {
 	i := indexOf(b.hosts, name)
 	if int(i) == len(b.log.Hosts) {
@@ -57,7 +58,7 @@ func (b *builder) host(name, rack []byte) int32 {
 	return i
 }
 
-// executor returns the index of the executor with the name; what was unknown of it is filled in.
+// executor returns the index of the executor with the name. It sets its values if they were unknown.
 func (b *builder) executor(name []byte, host, cores int32) int32 {
 	i := indexOf(b.executors, name)
 	if int(i) == len(b.log.Executors) {
@@ -74,7 +75,7 @@ func (b *builder) executor(name []byte, host, cores int32) int32 {
 	return i
 }
 
-// indexOf returns the index of the name, the next free one if it is new.
+// indexOf returns the index of the name, or the next free index if the name is new.
 func indexOf(indices map[string]int32, name []byte) int32 {
 	i, ok := indices[string(name)]
 	if !ok {
@@ -87,7 +88,7 @@ func indexOf(indices map[string]int32, name []byte) int32 {
 	return i
 }
 
-// phase returns the index of the phase, made if it is new.
+// phase returns the index of the phase. It adds the phase if it is new.
 func (b *builder) phase(job, name string) int {
 	key := phaseName{job, name}
 	i, ok := b.phases[key]
@@ -98,7 +99,7 @@ func (b *builder) phase(job, name string) int {
 	return i
 }
 
-// newPhase makes a phase in any case, under a name of its own within the job.
+// newPhase adds a phase in any case, with a name that no other phase of the job has.
 func (b *builder) newPhase(job, name string) int {
 	key := phaseName{job, name}
 	for _, taken := b.phases[key]; taken; _, taken = b.phases[key] {
@@ -112,21 +113,21 @@ func (b *builder) newPhase(job, name string) int {
 	return len(b.log.Phases) - 1
 }
 
-// hint notes what looks odd, up to a number of lines.
+// hint adds a line about doubtful data, up to a number of lines.
 func (b *builder) hint(text string) {
 	const most = 5
 	switch n := len(b.log.Hints); {
 	case n < most:
 		b.log.Hints = append(b.log.Hints, text)
 	case n == most:
-		b.log.Hints = append(b.log.Hints, "and more of the kind")
+		b.log.Hints = append(b.log.Hints, "and more such notes")
 	}
 }
 
-// pass counts an event that says nothing about attempts.
+// pass counts an ignored event, which has nothing about attempts.
 func (b *builder) pass(kind []byte) { tally(b.log.Passed, kind) }
 
-// notRun counts a task that did not run here, or not so that it can be told apart.
+// notRun counts a task that did not run here, or that has no times of its own.
 func (b *builder) notRun(kind string) { tally(b.log.NotRun, []byte(kind)) }
 
 func tally(counts map[string]int, kind []byte) {
@@ -138,9 +139,8 @@ func tally(counts map[string]int, kind []byte) {
 	counts[name]++
 }
 
-// after notes which phases each phase comes after, by index, given in any order: it puts the phases in an order in
-// which those that others come after stand first, and otherwise leaves them where they are. What goes round in a
-// circle is left out.
+// after sets the input phases of each phase. Parents are indexes of phases in any order. It moves phases so that
+// input phases are first, and keeps the order otherwise. It leaves out a dependency that closes a circle.
 func (b *builder) after(parents map[int][]int) {
 	if len(parents) == 0 {
 		return

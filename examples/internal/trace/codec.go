@@ -16,12 +16,12 @@ import (
 	"github.com/pierrec/lz4/v4"
 )
 
-// unpacker undoes one kind of compression.
+// unpacker decompresses one kind of compression.
 type unpacker func(packed *bufio.Reader) (text io.Reader, done func(), err error)
 
 func nothing() {}
 
-// maxWindow is the most memory that a zstd stream may ask for, the same as the zstd command grants.
+// maxWindow is the largest window of a zstd stream, in bytes. It is also the limit of the zstd command.
 const maxWindow = 128 << 20
 
 func unpackGzip(packed *bufio.Reader) (io.Reader, func(), error) {
@@ -61,16 +61,16 @@ func unpackSnappyBlocks(packed *bufio.Reader) (io.Reader, func(), error) {
 	return &blocks{r: packed, next: snappyBlock}, nothing, nil
 }
 
-// maxBlock is the largest block that the framings of lz4-java and snappy-java are taken to have, as lz4-java has it.
+// maxBlock is the largest block of lz4-java and snappy-java, as in lz4-java.
 const maxBlock = 32 << 20
 
 var errBlock = errors.New("a broken block")
 
-// blocks reads a stream of compressed blocks in one of Spark's framings.
+// blocks reads a stream of compressed blocks in a format of Spark.
 type blocks struct {
 	r            *bufio.Reader
-	packed, text []byte // of the current block; both are used again
-	rest         []byte // of text, not yet read
+	packed, text []byte // the current block, compressed and not; the memory is used again
+	rest         []byte // the part of text that was not read yet
 	next         func(b *blocks) error
 	err          error
 }
@@ -89,7 +89,7 @@ func (b *blocks) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// take reads n bytes; the end of the stream within them is unexpected.
+// take reads n bytes. It returns an error if the stream ends before.
 func (b *blocks) take(n int) ([]byte, error) {
 	b.packed = room(b.packed, n)
 	_, err := io.ReadFull(b.r, b.packed)
@@ -106,8 +106,8 @@ func room(buf []byte, n int) []byte {
 	return buf[:n]
 }
 
-// lz4Block reads a block as lz4-java's LZ4BlockOutputStream writes it: the magic, a byte that says how it is packed,
-// both lengths, a checksum of the text. An empty block ends a stream, behind which another may follow.
+// lz4Block reads a block of lz4-java's LZ4BlockOutputStream: magic bytes, a byte for the kind of compression, two
+// lengths, and a checksum of the text. An empty block ends a stream; another stream may follow.
 func lz4Block(b *blocks) error {
 	const magic, raw, packed, seed, sumBits = "LZ4Block", 0x10, 0x20, 0x9747b28c, 0x0fffffff
 	if _, err := b.r.Peek(1); err != nil {
@@ -149,8 +149,8 @@ func lz4Block(b *blocks) error {
 
 const snappyMagic = "\x82SNAPPY\x00"
 
-// snappyBlock reads a block as snappy-java's SnappyOutputStream writes it: the length, and the block in snappy's raw
-// form. A header of 16 bytes stands at the beginning, and again where streams were joined.
+// snappyBlock reads a block of snappy-java's SnappyOutputStream: the length, and the block in snappy's raw format. A
+// header of 16 bytes is at the beginning of each stream, so it may be repeated where streams were joined.
 func snappyBlock(b *blocks) error {
 	for {
 		if _, err := b.r.Peek(1); err != nil {
@@ -185,7 +185,7 @@ func snappyBlock(b *blocks) error {
 	return nil
 }
 
-// xxh32 is the 32-bit hash of that name, the checksum of lz4-java's blocks.
+// xxh32 is the 32-bit hash xxHash, which is the checksum of lz4-java's blocks.
 func xxh32(d []byte, seed uint32) uint32 {
 	const p1, p2, p3, p4, p5 uint32 = 2654435761, 2246822519, 3266489917, 668265263, 374761393
 	h := seed + p5

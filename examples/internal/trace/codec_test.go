@@ -90,7 +90,7 @@ func TestPacked(t *testing.T) {
 		packed = gzipped(t, packed)
 	}
 	_, err := trace.Read(bytes.NewReader(packed), "x")
-	require.ErrorContains(t, err, "more than 3 times over")
+	require.ErrorContains(t, err, "more than 3 times")
 }
 
 // Packed and cut at any byte, a log is as much as could be unpacked, or an error.

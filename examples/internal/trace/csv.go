@@ -2,14 +2,13 @@ package trace
 
 import "bytes"
 
-// commaFields takes the fields of a line of comma-separated values.
+// commaFields splits a line of comma-separated values into fields.
 func commaFields(line []byte, into [][]byte) (fields [][]byte, ok bool) {
 	return fieldsOf(line, ',', into)
 }
 
-// fieldsOf takes the fields of a line that stand between separators. A field may stand in quotes, doubled within it,
-// but not go on over a line break: a quote that is lost must not cost the records behind it. It is not ok if a quote
-// is open.
+// fieldsOf splits a line into fields. A field may be in quotes, with a quote inside doubled. It may not contain a
+// line break, because a missing quote must not lose the next lines. ok is false if a quote is open at the end.
 func fieldsOf(line []byte, sep byte, into [][]byte) (fields [][]byte, ok bool) {
 	fields = into[:0]
 	for {

@@ -7,21 +7,21 @@ import (
 	"strconv"
 )
 
-// cursor walks over one JSON value in memory and decodes only what it is asked for. It checks the structure of what
-// it passes over: brackets, commas, colons and strings, but not the spelling of numbers and escapes. After a mistake
-// it is bad, stands at the end, and every method returns a zero value, so callers check once, when they have
-// finished.
+// cursor reads one JSON value in memory and decodes only the parts that the caller asks for. In the other parts it
+// checks brackets, commas, colons and strings, but not the spelling of numbers and escapes. After an error, the
+// cursor is at the end, bad is set, and every method returns a zero value. So the caller checks for an error only
+// once, at the end.
 type cursor struct {
 	data  []byte
 	pos   int
-	first bool // the last step entered an object or array
+	first bool // the cursor is directly after the beginning of an object or array
 	bad   bool
-	plain bool // the data are one plain value, not JSON: a text without quotes, or a number
+	plain bool // the data are one plain value instead of JSON: a text without quotes, or a number
 }
 
 func (c *cursor) fail() { c.bad, c.pos = true, len(c.data) }
 
-// space moves to the next byte that is not white, and returns it, or 0 at the end.
+// space moves to the next byte that is not a space, and returns it; 0 at the end.
 func (c *cursor) space() byte {
 	for c.pos < len(c.data) {
 		if b := c.data[c.pos]; b > ' ' {
@@ -32,10 +32,10 @@ func (c *cursor) space() byte {
 	return 0
 }
 
-// done says whether the whole input was one well-formed value.
+// done reports whether the whole input was one well-formed value.
 func (c *cursor) done() bool { return c.space() == 0 && c.pos == len(c.data) && !c.bad }
 
-// enter steps into the object or array that the cursor stands at; any other value it passes over and returns false.
+// enter moves into the object or array at the cursor. It skips any other value and returns false.
 func (c *cursor) enter(open byte) bool {
 	if c.space() != open {
 		c.skip()
@@ -46,7 +46,7 @@ func (c *cursor) enter(open byte) bool {
 	return true
 }
 
-// key returns the next key of the object; false after the last. The caller must then take or skip the value.
+// key returns the next key of the object; false after the last. The caller must read or skip its value.
 func (c *cursor) key() ([]byte, bool) {
 	if !c.next('}') {
 		return nil, false
@@ -64,8 +64,8 @@ func (c *cursor) key() ([]byte, bool) {
 	return key, true
 }
 
-// fields walks over the members of the object at the cursor. What take does not consume is passed over; so is a value
-// that is no object.
+// fields calls take for each member of the object at the cursor. It skips the values that take does not read, and any
+// value that is not an object.
 func (c *cursor) fields(take func(key []byte)) {
 	if !c.enter('{') {
 		return
@@ -79,8 +79,8 @@ func (c *cursor) fields(take func(key []byte)) {
 	}
 }
 
-// elements calls take, which must consume one value, at each element of the array at the cursor. A plain value is such
-// an array, or a list whose elements semicolons separate.
+// elements calls take, which must read one value, for each element of the array at the cursor. A plain value is an
+// array of one element, or a list with semicolons between its elements.
 func (c *cursor) elements(take func()) {
 	if c.plain = c.plain && c.space() != '['; c.plain {
 		for element := range bytes.SplitSeq(c.data, []byte(";")) {
@@ -115,7 +115,7 @@ func (c *cursor) next(end byte) bool {
 	return !c.bad
 }
 
-// quoted returns what stands between the quotes at the cursor, escapes as they are.
+// quoted returns the text between the quotes at the cursor, without decoding escapes.
 func (c *cursor) quoted() []byte {
 	start := c.pos + 1
 	end := skipString(c.data, c.pos)
@@ -127,7 +127,8 @@ func (c *cursor) quoted() []byte {
 	return c.data[start : end-1]
 }
 
-// text returns the string at the cursor, or nil if the value is none. It aliases the input if nothing is escaped.
+// text returns the string at the cursor; nil if the value is not a string. It shares memory with the input if the
+// string has no escapes.
 func (c *cursor) text() []byte {
 	if c.plain {
 		c.pos = len(c.data)
@@ -160,7 +161,7 @@ func (c *cursor) text() []byte {
 	return plain
 }
 
-// name returns the string at the cursor, or the number, as it is written, of who names things by numbers.
+// name returns the string at the cursor, or the text of a number, since some logs have numbers as names.
 func (c *cursor) name() []byte {
 	if b := c.space(); c.plain || b != '-' && (b < '0' || b > '9') {
 		return c.text()
@@ -170,7 +171,8 @@ func (c *cursor) name() []byte {
 	return c.data[start:c.pos]
 }
 
-// integer returns the number at the cursor, rounded toward zero. Any other value, also one beyond int64, is not ok.
+// integer returns the number at the cursor, rounded toward zero. ok is false for any other value, and for a number
+// outside int64.
 func (c *cursor) integer() (n int64, ok bool) {
 	if b := c.space(); b != '-' && (b < '0' || b > '9') {
 		c.skip()

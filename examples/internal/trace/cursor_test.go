@@ -29,7 +29,7 @@ func walk(c *cursor) {
 	}
 }
 
-// encoding/json is the oracle: what it accepts is well-formed, and damage to the structure is seen.
+// encoding/json is the oracle: the cursor accepts all that it accepts, and notices damage to the structure.
 func TestSkipAgainstEncodingJSON(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	tokens := []string{"{", "}", "[", "]", ",", ":", `"a"`, `"b\"\\"`, "1", "-2.5e3", "true", "null", " ", "\n", `"`}
@@ -165,7 +165,7 @@ func TestLastLineWithoutBreak(t *testing.T) {
 	assert.Equal(t, none, end)
 }
 
-// A long line that nobody wants is not held, and not looked at either, whatever the buffer has grown to before.
+// A long line that is not needed is neither stored nor read, however large the buffer is.
 func TestUnwantedLineIsNotHeld(t *testing.T) {
 	unwanted := func(beginning []byte) bool { return beginning[0] == 'u' }
 	long := "u" + strings.Repeat("x", 20*firstBuffer)

@@ -2,21 +2,21 @@ package trace
 
 import "io"
 
-// document reads a format that is objects of JSON, as interfaces answer and tools print them: records alone, in an array,
-// or as pages, which hold them in a member.
+// document reads a format of JSON objects, as APIs return them and tools print them. The objects are records, arrays
+// of records, or pages that have records in a member.
 type document struct {
 	*builder
 	c      cursor
-	record members // takes what is needed of a record
-	take   func()  // takes in the record that was read, and forgets it
-	begin  func()  // forgets what a page itself has under a record's names; nil: nothing
-	end    func()  // when all are read; nil: nothing
+	record members // reads the needed members of a record
+	take   func()  // takes the record that was read, and clears it
+	begin  func()  // clears members of a page that have the names of record members; nil: nothing
+	end    func()  // is called after all records; nil: nothing
 	pages  []string
-	paged  bool // the object held records in a member of it
+	paged  bool // the object has records in a member
 }
 
-// byObjects makes a reader of a document. Keys are those with which its objects begin, pages the members that hold
-// records, in an array or by name, or other such members; make fills in the rest.
+// byObjects returns the reader of a document. keys are the first keys of its objects. pages are the members that
+// contain records, in an array or by name, or further such members. make sets the rest.
 func byObjects(format Format, keys, pages []string, make func(d *document)) reader {
 	return byStream(format, func(in io.Reader, limit int) *builder {
 		d := &document{builder: newBuilder(format), pages: pages}
@@ -43,7 +43,7 @@ func byObjects(format Format, keys, pages []string, make func(d *document)) read
 	})
 }
 
-// page takes the records in an array, or in an object: one that wraps the page once more, or that has them by name.
+// page reads the records in an array or an object. The object contains a page, or has records by name.
 func (d *document) page() {
 	d.paged = true
 	if d.begin != nil {
@@ -66,7 +66,7 @@ func (d *document) page() {
 	})
 }
 
-// text, name, moment, index, bytes and inside make the taking of a value of their kind.
+// text, name, moment, index, bytes and inside return functions that read a value of their type.
 func (d *document) text(to *[]byte) func() { return func() { *to = d.c.name() } }
 
 func (d *document) moment(to *Opt) func() { return func() { *to = d.c.moment(&d.log.Faults) } }

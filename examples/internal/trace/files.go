@@ -9,18 +9,18 @@ import (
 	"strings"
 )
 
-// Source is where one log lies: in a file, or in several files of a directory that are one application's log.
+// Source is the place of a log: a file, or several files of a directory that are the log of one application.
 type Source struct {
-	Path  string // of the file, or of the directory
-	parts []part // of a log in several files
+	Path  string // path of the file or of the directory
+	parts []part // the files of a log in several files
 }
 
-// maxNesting is how deep Find looks into directories.
+// maxNesting is the largest depth of directories in which Find searches.
 const maxNesting = 8
 
-// Find lists the logs at a path: the file; or what a directory holds, and its directories, in the order of their
-// names. Files that Spark, or Databricks, has rolled over are one log. Hidden files are not listed, nor is what is no
-// regular file, such as a pipe or a link to a directory; leftOut says so, in a line each.
+// Find returns the logs at a path: the file, or all files in the directory and its subdirectories, by name. The files
+// of a log that Spark or Databricks has rolled are one log. Hidden files are ignored. leftOut has a line for each
+// entry that is not a regular file, such as a pipe or a link to a directory.
 func Find(path string) (sources []Source, leftOut []string, err error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -36,22 +36,22 @@ func Find(path string) (sources []Source, leftOut []string, err error) {
 	return f.sources, f.leftOut, nil
 }
 
-// Open reads the log at a path: a file, or a directory that holds one log.
+// Open reads the log at a path: a file, or a directory with one log.
 func Open(path string) (*Log, error) {
 	sources, _, err := Find(path)
 	if err != nil {
 		return nil, err
 	}
 	if len(sources) == 0 {
-		return nil, fmt.Errorf("%s: a directory without logs", Printable(path))
+		return nil, fmt.Errorf("%s: the directory has no logs", Printable(path))
 	}
 	if len(sources) > 1 {
-		return nil, fmt.Errorf("%s: a directory of %d logs, want one", Printable(path), len(sources))
+		return nil, fmt.Errorf("%s: the directory has %d logs, want one", Printable(path), len(sources))
 	}
 	return sources[0].Read()
 }
 
-// Read reads the log. Of a log in several files those that cannot be read are counted, as long as there is another.
+// Read reads the log. If some files of a log in several files cannot be read, they are counted as faults.
 func (s Source) Read() (*Log, error) {
 	if s.parts != nil {
 		return readParts(s.Path, s.parts)
@@ -64,7 +64,7 @@ func (s Source) Read() (*Log, error) {
 	return Read(f, s.Path)
 }
 
-// Format tells the format of the log from its beginning.
+// Format returns the format of the log, which it recognises from the beginning.
 func (s Source) Format() (Format, error) {
 	if s.parts != nil {
 		return Spark, nil

@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// finish checks and orders what was read and returns the log.
+// finish checks and sorts the content, and returns the log.
 func (b *builder) finish() *Log {
 	b.join()
 	for i := range b.log.Phases {
@@ -61,9 +61,10 @@ const (
 	fewOfThem = 64
 )
 
-// countTasks sets the number of tasks to what the attempts show. Indices that lie far apart are numbered again, in order;
-// so are any with gaps, where people number tasks: what is not there, as of a database's keys or of the tasks of a whole
-// run, is no task without a success. What they were stays as their names.
+// countTasks sets the number of tasks to the number that the attempts show. If the numbers of tasks are far apart,
+// they are numbered again, in order. byPeople numbers tasks again after any gap: people use the keys of a database,
+// or the numbers of a whole run, so a missing number is not a task without a success. The old numbers become the
+// names of the tasks.
 func (p *Phase) countTasks(byPeople bool) {
 	numbers := make([]int32, len(p.Attempts))
 	for i := range p.Attempts {
@@ -98,7 +99,7 @@ func (p *Phase) countTasks(byPeople bool) {
 	p.Names = names
 }
 
-// sameNumbers counts the attempts that have the number of another one of their task.
+// sameNumbers returns the number of attempts that have the number of another attempt of their task.
 func (p *Phase) sameNumbers() (n int) {
 	numbers := make([]int64, len(p.Attempts))
 	for i := range p.Attempts {
@@ -108,8 +109,8 @@ func (p *Phase) sameNumbers() (n int) {
 	return len(numbers) - len(slices.Compact(numbers))
 }
 
-// inOrder makes a finish before the start unknown: which of the two is wrong cannot be told, and no duration is better
-// than a negative one.
+// inOrder makes a finish unknown if it is before the start. It is not known which of the two is wrong, and an unknown
+// duration is better than a negative one.
 func inOrder(start Opt, finish *Opt, faults *Faults) {
 	s, known := start.Get()
 	f, ended := finish.Get()

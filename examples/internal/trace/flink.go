@@ -1,7 +1,7 @@
 package trace
 
-// flink reads what Flink's interface answers about a vertex: its subtasks, or when they changed their states. The
-// attempts that ran beside another, by Flink's own speculation, stand within it.
+// flink reads the answers of Flink's REST API about a vertex: its subtasks, or the times of their states. Attempts
+// that Flink's own speculation started beside another attempt are inside it.
 var flink = byObjects(Flink, []string{"id", "subtask", "name"}, []string{"subtasks"}, func(d *document) {
 	var vertex []byte
 	type subtask struct {

@@ -12,12 +12,12 @@ type reader struct {
 	read   func(in io.Reader) *builder
 }
 
-// byLines makes a reader of a format that has a record on each line.
+// byLines returns the reader of a format with a record on each line.
 func byLines(format Format, read func(*lineReader) *builder) reader {
 	return reader{format, func(in io.Reader) *builder { return read(newLineReader(in, maxRecord, nil)) }}
 }
 
-// byStream makes a reader of a format that is a stream of JSON.
+// byStream returns the reader of a format that is a stream of JSON.
 func byStream(format Format, read func(io.Reader, int) *builder) reader {
 	return reader{format, func(in io.Reader) *builder { return read(in, maxRecord) }}
 }
@@ -61,15 +61,15 @@ var (
 	}}
 )
 
-// oneOf makes the test whether a key is one of some.
+// oneOf returns a function that reports whether a key is one of the keys.
 func oneOf(keys ...string) func([]byte) bool {
 	return func(key []byte) bool { return slices.Contains(keys, string(key)) }
 }
 
-// inAnyLayout are the readers of records that are not one a line, as tools that print JSON again lay them out.
+// inAnyLayout has the readers for records that are not one a line, such as JSON that a tool printed again.
 var inAnyLayout = map[Format]reader{Lines: recordsReader, Spark: sparkRecords, Bazel: bazelRecords, GoTest: goTestRecords}
 
-// formatOf tells the format from the beginning of the text, the first records of which may be broken.
+// formatOf recognises the format from the beginning of the text. The first records may be broken.
 func formatOf(text []byte) (r reader, ok bool) {
 	const tries = 50
 	rest := text
@@ -89,7 +89,7 @@ func formatOf(text []byte) (r reader, ok bool) {
 	return formatWithin(text)
 }
 
-// formatOfLine tells the formats that are no JSON.
+// formatOfLine recognises the formats that are not JSON.
 func formatOfLine(line []byte) (r reader, ok bool) {
 	switch {
 	case len(line) > 0 && line[0] == '<' && holds(line, "<testsuite"):
@@ -114,7 +114,7 @@ func formatOfLine(line []byte) (r reader, ok bool) {
 	return reader{}, false
 }
 
-// formatWithin looks for a record behind something that is broken and on the same line.
+// formatWithin searches for a record after a broken part on the same line.
 func formatWithin(text []byte) (r reader, ok bool) {
 	if bytes.IndexByte([]byte(`{["`), text[0]) < 0 {
 		return reader{}, false
@@ -133,7 +133,7 @@ func formatWithin(text []byte) (r reader, ok bool) {
 	}
 }
 
-// formatOfObject tells the format from the first object of text, which may be cut off anywhere.
+// formatOfObject recognises the format from the first object of the text, which may be cut off.
 func formatOfObject(text []byte) (r reader, ok bool) {
 	array := len(bytes.TrimLeft(text, " \t\r\n")) > len(bytes.TrimLeft(text, "[ \t\r\n"))
 	text = bytes.TrimLeft(text, "[ \t\r\n")
@@ -165,7 +165,7 @@ func formatOfObject(text []byte) (r reader, ok bool) {
 	return reader{}, false
 }
 
-// formatOfMember tells the format from a member of the first object, given the keys before it.
+// formatOfMember recognises the format from a member of the first object. seen has the keys before it.
 func formatOfMember(key string, value []byte, seen map[string]bool) (r reader, ok bool) {
 	value = bytes.TrimSpace(value)
 	object := len(value) > 0 && value[0] == '{'
@@ -211,12 +211,13 @@ func someOf(seen map[string]bool, keys ...string) bool {
 	return slices.ContainsFunc(keys, func(key string) bool { return seen[key] })
 }
 
-// holds says whether a value, which may be cut off, holds any of some texts.
+// holds reports whether a value, which may be cut off, contains one of the texts.
 func holds(value []byte, texts ...string) bool {
 	return slices.ContainsFunc(texts, func(text string) bool { return bytes.Contains(value, []byte(text)) })
 }
 
-// laidOut returns the reader for the layout of the records, of which the text begins with one, behind a bracket or not.
+// laidOut returns the reader for the layout of the records. The text begins with a record, or with a bracket before
+// it if array is true.
 func laidOut(r reader, text []byte, array bool) reader {
 	anyLayout, ok := inAnyLayout[r.format]
 	switch {
@@ -229,13 +230,13 @@ func laidOut(r reader, text []byte, array bool) reader {
 	if line = bytes.TrimSpace(line); skipValue(line, 0) == len(line) {
 		return r
 	}
-	if r.format != Lines && oneALine(rest) { // the first is broken, or too long to see its end
+	if r.format != Lines && oneALine(rest) { // the first record is broken, or too long for its end to be seen
 		return r
 	}
 	return anyLayout
 }
 
-// oneALine says whether the second line is a whole record, as far as it is there.
+// oneALine reports whether the second line is a whole record, as far as the text goes.
 func oneALine(rest []byte) bool {
 	line, _, _ := bytes.Cut(rest, []byte("\n"))
 	line = bytes.TrimSpace(line)

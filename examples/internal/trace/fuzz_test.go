@@ -20,7 +20,7 @@ type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, errFull }
 
-// checkInvariants checks what every log promises, whatever it was read from.
+// checkInvariants checks the promises of every log, of any format.
 func checkInvariants(t *testing.T, log *trace.Log) {
 	t.Helper()
 	require.Equal(t, trace.Host{}, log.Hosts[0])
@@ -91,7 +91,7 @@ func fuzzFormat(f *testing.F, seeds ...string) {
 	})
 }
 
-// checkCounts checks that nothing appears from nowhere: what was kept, passed over and dropped adds up to what was read.
+// checkCounts checks that the numbers of kept, ignored and dropped records add up to the number of records.
 func checkCounts(t *testing.T, log *trace.Log, data []byte) {
 	t.Helper()
 	attempts, passed := 0, 0

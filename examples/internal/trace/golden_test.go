@@ -38,7 +38,7 @@ func TestGolden(t *testing.T) {
 			}
 			fmt.Fprintf(&got, "format: %v\n", log.Format)
 			for _, kind := range slices.Sorted(maps.Keys(log.Passed)) {
-				fmt.Fprintf(&got, "passed over: %s: %d\n", kind, log.Passed[kind])
+				fmt.Fprintf(&got, "ignored: %s: %d\n", kind, log.Passed[kind])
 			}
 			for _, hint := range log.Hints {
 				got.WriteString("hint: " + hint + "\n")

@@ -7,16 +7,16 @@ import (
 	"time"
 )
 
-// goTest reads what go test -json prints: an event a line. The packages are the tasks of one phase, and the tests of
-// a package those of another; tests within tests are parts of them and passed over. A test that waits to run beside
-// others starts when it goes on.
+// goTest reads the output of go test -json, one event a line. The packages are the tasks of one phase. The tests of a
+// package are the tasks of a further phase. Subtests are parts of their test and are ignored. A parallel test starts
+// when it continues after its pause.
 type goTest struct {
 	*builder
 	running map[goTestName]attemptRef
-	ended   map[string]bool // packages
+	ended   map[string]bool // by package
 }
 
-// goTestName is a test of a package, or with an empty test the package.
+// goTestName is the name of a test of a package. If test is empty, it is the name of the package.
 type goTestName struct{ pkg, test string }
 
 func newGoTest() *goTest {
@@ -30,7 +30,8 @@ func readGoTest(l *lineReader) *builder {
 	return g.builder
 }
 
-// half says so if packages have begun that have not ended. A test that has not ended is none: its package may have failed.
+// half adds a hint if packages have begun and not ended. A test that has not ended is not such a case, because its
+// package may have failed.
 func (g *goTest) half() {
 	open := map[string]bool{}
 	for name := range g.running {
@@ -39,11 +40,11 @@ func (g *goTest) half() {
 		}
 	}
 	if n := len(open); n > 0 {
-		g.hint(fmt.Sprintf("the log stops halfway: %d of the packages that it names had not ended; others may be missing", n))
+		g.hint(fmt.Sprintf("the log stops halfway: %d packages in it have not ended, and other packages may be missing", n))
 	}
 }
 
-// goTestEvent holds what is needed of one event. Texts may alias the line.
+// goTestEvent has the fields of an event that are read. Texts may share memory with the line.
 type goTestEvent struct {
 	at, action, pkg, test []byte
 	elapsed               float64 // seconds
@@ -75,7 +76,7 @@ func (g *goTest) line(line []byte) bool {
 		return true
 	}
 	if len(e.pkg) == 0 {
-		g.pass(e.action) // of the build
+		g.pass(e.action) // an event of the build
 		return true
 	}
 	g.event(&e)
@@ -110,7 +111,7 @@ func (g *goTest) attempt(name goTestName) *Attempt {
 	return g.builder.attempt(ref)
 }
 
-// start begins a run. Each run of a test is a task of its own: -count asks for the work again.
+// start begins a run. Each run of a test is a task, because -count asks for the work again.
 func (g *goTest) start(name goTestName, at Opt) {
 	phase := "packages"
 	if name.test != "" {
@@ -120,7 +121,7 @@ func (g *goTest) start(name goTestName, at Opt) {
 	a := Attempt{Task: g.count(i), Ready: at, Start: at}
 	g.nameTask(i, a.Task, []byte(cmp.Or(name.test, name.pkg)))
 	if name.test != "" {
-		a.Executor = g.executor([]byte(name.pkg), 0, 0) // a package's tests run in one process
+		a.Executor = g.executor([]byte(name.pkg), 0, 0) // the tests of a package run in one process
 	}
 	g.running[name] = g.add(i, a)
 }
@@ -128,7 +129,7 @@ func (g *goTest) start(name goTestName, at Opt) {
 func (g *goTest) end(name goTestName, e *goTestEvent, state State) {
 	finish := momentOf(e.at, &e.faults)
 	a := g.attempt(name)
-	if a == nil { // before Go 1.20 packages had no start
+	if a == nil { // before Go 1.20, packages had no start event
 		start := Opt{}
 		if f, ok := finish.Get(); ok {
 			start = Known(f - int64(time.Duration(e.elapsed*float64(time.Second))/time.Millisecond))

@@ -2,14 +2,14 @@ package trace
 
 import "bytes"
 
-// hadoop gathers what a history of Hadoop jobs tells in several events. Attempts are known by their IDs, never by
-// order, and jobs, maps and reduces by what stands in the IDs.
+// hadoop collects the events of a history of Hadoop jobs. Several events describe one attempt. IDs identify attempts,
+// jobs, maps and reduces, independent of the order of the events.
 type hadoop struct {
 	*builder
 	jobs      []hadoopJob
 	byID      map[string]int32 // indices into jobs
 	attempts  map[hadoopAttempt]attemptRef
-	preferred map[hadoopTask][]int32 // the hosts that hold a task's input
+	preferred map[hadoopTask][]int32 // the hosts that hold the input of a task
 }
 
 type hadoopJob struct {
@@ -18,7 +18,7 @@ type hadoopJob struct {
 	maps, reduces int32 // declared; 0 if not
 }
 
-// hadoopTask and hadoopAttempt are what IDs name: task_<cluster>_<job>_<m or r>_<task>, attempt_..._<attempt>.
+// hadoopTask and hadoopAttempt are the content of IDs: task_<cluster>_<job>_<m or r>_<task>, attempt_..._<attempt>.
 type hadoopTask struct {
 	job, task int32
 	reduce    bool
@@ -29,16 +29,16 @@ type hadoopAttempt struct {
 	number int32
 }
 
-// hadoopEvent holds what is needed of one event of a history. Texts may alias the line.
+// hadoopEvent has the fields of an event that are read. Texts may share memory with the line.
 type hadoopEvent struct {
 	job, task, id []byte
-	kind          []byte // of the task: MAP, REDUCE, or some kind of setup and cleanup
+	kind          []byte // kind of the task: MAP, REDUCE, or a kind of setup or cleanup
 	launched      Opt
 	maps, reduces int32
-	splits        []byte // where the input is: hosts, separated by commas
+	splits        []byte // hosts with the input, separated by commas
 	host, rack    []byte
 	a             Attempt
-	clock         []int64 // the time of each part of its progress
+	clock         []int64 // times of the parts of its progress
 	faults        Faults
 }
 
@@ -49,7 +49,7 @@ func newHadoop(format Format) *hadoop {
 	}
 }
 
-// job returns the index of a job, given what its ID and those of its tasks have in common.
+// job returns the index of a job. id is the part of its ID that the IDs of its tasks also have.
 func (h *hadoop) job(id []byte) int32 {
 	i, ok := h.byID[string(id)]
 	if !ok {
@@ -60,7 +60,7 @@ func (h *hadoop) job(id []byte) int32 {
 	return i
 }
 
-// taskOf reads the ID of a task, without the word that it begins with.
+// taskOf reads the ID of a task, without its first word.
 func (h *hadoop) taskOf(id []byte) (t hadoopTask, ok bool) {
 	i := bytes.LastIndexByte(id, '_')
 	if i < 3 || id[i-2] != '_' || id[i-1] != 'm' && id[i-1] != 'r' {
@@ -86,7 +86,7 @@ func (h *hadoop) attemptOf(id []byte) (a hadoopAttempt, ok bool) {
 	return a, ok && a.number >= 0
 }
 
-// ofJob notes what an event says of a job.
+// ofJob reads an event about a job.
 func (h *hadoop) ofJob(e *hadoopEvent) {
 	id := bytes.TrimPrefix(e.job, []byte("job_"))
 	if len(id) == 0 {
@@ -99,7 +99,7 @@ func (h *hadoop) ofJob(e *hadoopEvent) {
 	job.maps, job.reduces = max(job.maps, e.maps), max(job.reduces, e.reduces)
 }
 
-// ofTask notes where a task's input is.
+// ofTask records the hosts with a task's input.
 func (h *hadoop) ofTask(e *hadoopEvent) {
 	task, ok := h.taskOf(bytes.TrimPrefix(e.task, []byte("task_")))
 	if !ok {
@@ -117,7 +117,7 @@ func (h *hadoop) ofTask(e *hadoopEvent) {
 	}
 }
 
-// ofAttempt notes the start or the end of an attempt. Only one of them may be in the log.
+// ofAttempt reads the start or the end of an attempt. The log may have only one of them.
 func (h *hadoop) ofAttempt(e *hadoopEvent) {
 	h.log.Faults.add(&e.faults)
 	id, ok := h.attemptOf(e.id)
@@ -139,7 +139,7 @@ func (h *hadoop) ofAttempt(e *hadoopEvent) {
 			rack = e.rack
 		}
 		if host := h.host(name, bytes.Trim(rack, "/")); a.Host == 0 || e.a.State != Unfinished {
-			a.Host = host // where it ended is better known than where it was to start
+			a.Host = host // the host at the end is more reliable than the host at the start
 		}
 	}
 	if e.a.State == Unfinished {
@@ -159,7 +159,7 @@ func (h *hadoop) ofAttempt(e *hadoopEvent) {
 	a.Splits = h.splits(e.clock)
 }
 
-// begin makes an attempt, unless it is one of setup or cleanup.
+// begin adds an attempt, unless it is an attempt of setup or cleanup.
 func (h *hadoop) begin(id hadoopAttempt, kind []byte) attemptRef {
 	if len(kind) > 0 && string(kind) != "MAP" && string(kind) != "REDUCE" {
 		h.log.Faults[Housework]++
@@ -173,7 +173,7 @@ func (h *hadoop) begin(id hadoopAttempt, kind []byte) attemptRef {
 	return h.add(h.phase(job, name), Attempt{Task: id.task, Number: id.number})
 }
 
-// finish fills in what was told apart from the attempts.
+// finish sets the values that the log has outside the attempts.
 func (h *hadoop) finish() *builder {
 	for id, ref := range h.attempts {
 		if ref.index >= 0 {
@@ -202,7 +202,7 @@ func (h *hadoop) finish() *builder {
 	return h.builder
 }
 
-// declaredTasks is how many tasks a phase has: as many as were declared, and no fewer than it shows.
+// declaredTasks returns the number of tasks of a phase: the declared number, but at least the number that it shows.
 func declaredTasks(p *Phase, declared int32) int {
 	n := int(declared)
 	for i := range p.Attempts {
@@ -224,7 +224,7 @@ func (e *hadoopEvent) state(result []byte) {
 	}
 }
 
-// counter adds a counter's value to what an attempt read or wrote.
+// counter adds the value of a counter to the bytes that an attempt read or wrote.
 func (e *hadoopEvent) counter(name string, value Opt) {
 	switch name {
 	case "HDFS_BYTES_READ":

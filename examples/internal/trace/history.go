@@ -2,11 +2,11 @@ package trace
 
 import "bytes"
 
-// history reads what Hadoop 0.20 and 1 wrote of their jobs: a line a record, KIND KEY="value" ... and a full stop. A
-// value, such as the trace of an error, may go on over several lines.
+// history reads the job histories of Hadoop 0.20 and 1. A record is a line: KIND KEY="value" ... and a full stop. A
+// value, such as a stack trace, may have several lines.
 type history struct {
 	*hadoop
-	open bool // the last record stops within a value
+	open bool // the last record stops inside a value
 }
 
 func readHistory(l *lineReader) *builder {
@@ -15,7 +15,7 @@ func readHistory(l *lineReader) *builder {
 	return h.hadoop.finish()
 }
 
-// historyKind returns the kind of record that a line begins with; nil if it begins with none.
+// historyKind returns the kind of the record with which a line begins; nil if it begins with no record.
 func historyKind(line []byte) []byte {
 	kind, rest, _ := bytes.Cut(line, []byte(" "))
 	switch string(kind) {
@@ -44,15 +44,15 @@ func (h *history) line(line []byte) bool {
 			return false
 		}
 		h.record(kind, &e)
-		if line = bytes.TrimSpace(rest); len(line) > 0 { // the line break behind the record was lost
+		if line = bytes.TrimSpace(rest); len(line) > 0 { // the line break after the record is missing
 			h.log.Records++
 		}
 	}
 	return true
 }
 
-// historyFields reads the fields up to the full stop, and returns what is behind it. It is not ok if there is a
-// mistake, or, without a rest, if the line ends within a value.
+// historyFields reads the fields up to the full stop, and returns the text after it. ok is false after an error. It
+// is also false, with an empty rest, if the line ends inside a value.
 func (e *hadoopEvent) historyFields(line []byte) (rest []byte, ok bool) {
 	for {
 		line = bytes.TrimLeft(line, " ")
@@ -119,7 +119,7 @@ func (e *hadoopEvent) historyField(key, value []byte) {
 	}
 }
 
-// historyCounters reads counters in the form {(group)(its title)[(NAME)(title)(value)]...}...
+// historyCounters reads counters of the form {(group)(its title)[(NAME)(title)(value)]...}...
 func (e *hadoopEvent) historyCounters(text []byte) {
 	for counter := range bytes.SplitSeq(text, []byte("[")) {
 		counter, _, _ = bytes.Cut(counter, []byte("]"))

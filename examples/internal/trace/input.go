@@ -11,15 +11,15 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// input is a stream with its compression undone. A compressed stream that breaks ends there, as far as readers see.
+// input is a decompressed stream. If a compressed stream breaks, the readers see its end there.
 type input struct {
 	text   *bufio.Reader
 	source *source
-	layers []func() // to be closed, the innermost last
-	cut    error    // why the compressed stream broke
+	layers []func() // functions that close the layers, the innermost last
+	cut    error    // the error of the compressed stream
 }
 
-// source remembers the error of the reader that was passed in, to tell a failing disk from a broken stream.
+// source stores the error of the original reader, to tell a failing disk from a broken stream.
 type source struct {
 	r   io.Reader
 	err error
@@ -34,8 +34,8 @@ func (s *source) Read(p []byte) (int, error) {
 }
 
 const (
-	sniffed   = 64 << 10 // how much of the text is looked at to tell the format
-	maxLayers = 3        // of compression within one another
+	sniffed   = 64 << 10 // bytes of the text from which the format is recognised
+	maxLayers = 3        // largest number of compressions, one inside another
 )
 
 func newInput(r io.Reader) (*input, error) {
@@ -58,7 +58,7 @@ func newInput(r io.Reader) (*input, error) {
 		case kind.unpack == nil:
 			return in, in.skipMark()
 		case len(in.layers) == maxLayers:
-			return in, fmt.Errorf("compressed more than %d times over: unpack it first", maxLayers)
+			return in, fmt.Errorf("the file is compressed more than %d times: unpack it first", maxLayers)
 		}
 		text, done, err := kind.unpack(in.text)
 		if err != nil {
@@ -69,7 +69,7 @@ func newInput(r io.Reader) (*input, error) {
 	}
 }
 
-// skipMark passes over a byte order mark.
+// skipMark skips a byte order mark.
 func (in *input) skipMark() error {
 	if mark, _ := in.text.Peek(3); string(mark) == "\uFEFF" {
 		_, err := in.text.Discard(len(mark))
@@ -78,19 +78,19 @@ func (in *input) skipMark() error {
 	return nil
 }
 
-// unpackable says why nothing of a compressed file can be read.
+// unpackable returns the error for a compressed file of which nothing can be read.
 func unpackable(err error) error {
 	switch {
 	case errors.Is(err, zstd.ErrWindowSizeExceeded), errors.Is(err, zstd.ErrDecoderSizeExceeded):
 		return fmt.Errorf("a zstd file that needs more than %d MB to unpack: unpack it first with zstd -d --long=31",
 			maxWindow>>20)
 	case err != nil && !errors.Is(err, io.EOF):
-		return fmt.Errorf("nothing can be unpacked: %w", err)
+		return fmt.Errorf("the file cannot be unpacked: %w", err)
 	}
-	return errors.New("the file holds no text")
+	return errors.New("the file is not text")
 }
 
-// close frees what unpacking needs.
+// close frees the memory of the decompression.
 func (in *input) close() {
 	for _, done := range slices.Backward(in.layers) {
 		done()
@@ -108,7 +108,7 @@ func (in *input) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// end tells what the stream itself had to say: an error of the reader below, or a cut.
+// end returns the error of the original reader, and counts a broken stream as a fault.
 func (in *input) end(faults *Faults) error {
 	if in.source.err != nil {
 		return in.source.err
@@ -119,7 +119,7 @@ func (in *input) end(faults *Faults) error {
 	return nil
 }
 
-// format tells the format from the beginning of the text, of which nothing is consumed.
+// format recognises the format from the beginning of the text, without consuming it.
 func (in *input) format() (reader, error) {
 	text, err := in.text.Peek(sniffed)
 	if in.source.err != nil {

@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// jhist reads the history that Hadoop 2 and 3 write of a job as JSON: the line Avro-Json, a schema, and an event a
-// line.
+// jhist reads the job history of Hadoop 2 and 3 as JSON: the line Avro-Json, a schema, and one event a line.
 type jhist struct{ *hadoop }
 
 const jhistMagic = "Avro-Json"
@@ -55,7 +54,7 @@ func (h jhist) line(line []byte) bool {
 	return true
 }
 
-// plainly reads the value at the cursor, which Avro may have wrapped: {"string":"..."} for a text that may be absent.
+// plainly reads the value at the cursor. Avro wraps a value that may be absent, as in {"string":"..."}.
 func plainly(c *cursor, read func()) {
 	if c.space() != '{' {
 		read()
@@ -117,11 +116,11 @@ func (e *hadoopEvent) plainMember(c *cursor, key []byte) {
 	}
 }
 
-// plainlyGroup reads the counters, which stand in groups. Of attempts that failed they may be wrapped, or null.
+// plainlyGroup reads the groups of counters. For failed attempts they may be wrapped, or null.
 func plainlyGroup(c *cursor, e *hadoopEvent) {
 	c.fields(func(key []byte) {
 		if string(key) != "groups" {
-			if c.space() == '{' { // wrapped
+			if c.space() == '{' { // the group is wrapped
 				plainlyGroup(c, e)
 			}
 			return
@@ -150,7 +149,7 @@ func (e *hadoopEvent) count(c *cursor) {
 	e.counter(string(name), value)
 }
 
-// trackerHost takes the host from the name of a task tracker, which may be tracker_<host>:<address>:<port>.
+// trackerHost returns the host in the name of a task tracker, which may be tracker_<host>:<address>:<port>.
 func trackerHost(name []byte) []byte {
 	name, _, _ = bytes.Cut(name, []byte(":"))
 	return bytes.TrimPrefix(name, []byte("tracker_"))

@@ -6,10 +6,10 @@ import (
 	"strconv"
 )
 
-// Join puts logs together that are one, written in several files, as by a file a worker: those with a phase of the same
-// job and name whose times overlap or follow one another closely, and that share no attempt of a task. It says what it
-// did, and where it did not join phases of one name, why. Only formats in which people name jobs and phases are
-// joined: engines number theirs from 0 in every log.
+// Join joins logs that are parts of one log, such as one file for each worker. Two logs are joined if they have
+// phases of the same job and name, with times that overlap or nearly meet, and no attempt in both. said has a line
+// for each name: which logs were joined, or why they were not. Only formats in which people name jobs and phases are
+// joined, because engines number them from 0 in each log.
 func Join(logs []*Log) (joined []*Log, said []string) {
 	j := joiner{known: map[phaseName]*shared{}}
 	for _, log := range logs {
@@ -31,19 +31,19 @@ type joiner struct {
 	order  []phaseName // of known
 }
 
-// shared is what is known of the phases of one name.
+// shared has the phases of one name.
 type shared struct {
-	log             *Log // that it stands in; the first of several
+	log             *Log // the first log with this name
 	from, to        int64
 	attempts        map[string]bool
-	together, apart int // logs that were joined to the first, and that were not
+	together, apart int // number of logs that were joined with the first, and that were not
 }
 
 func keyOf(p *Phase, a *Attempt) string {
 	return p.TaskName(a.Task) + "\x00" + strconv.Itoa(int(a.Number))
 }
 
-// take joins a log to the one that has its first known phase, if all phases that it shares with that one fit.
+// take joins a log with the log that has its first known phase, if all phases in both fit.
 func (j *joiner) take(log *Log) bool {
 	var whole *Log
 	fit := true
@@ -75,7 +75,7 @@ func (j *joiner) take(log *Log) bool {
 	return fit
 }
 
-// note remembers the phases of a log that stand, or will, in another.
+// note records the phases of a log that is, or will be, a part of another.
 func (j *joiner) note(log, in *Log) {
 	if !log.joins() {
 		return
@@ -100,8 +100,8 @@ func (j *joiner) note(log, in *Log) {
 	}
 }
 
-// meets says whether a phase can be another part: its times meet, within the length of the shorter part, and its
-// attempts are others.
+// meets reports whether a phase can be another part of the same phase: its times overlap or nearly meet, within the
+// length of the shorter part, and no attempt is in both.
 func (s *shared) meets(p *Phase) bool {
 	if len(p.Attempts) == 0 || len(s.attempts) == 0 {
 		return true
@@ -121,14 +121,14 @@ func (j *joiner) said() (lines []string) {
 			lines = append(lines, fmt.Sprintf("%s: in %d logs; joined", what, s.together+1))
 		}
 		if s.apart > 0 {
-			lines = append(lines, fmt.Sprintf("%s: in %d logs more; kept apart, as their times do not meet, or they have the "+
-				"same tasks", what, s.apart))
+			lines = append(lines, fmt.Sprintf("%s: in %d more logs; not joined, because the times do not overlap or the tasks "+
+				"are the same", what, s.apart))
 		}
 	}
 	return lines
 }
 
-// TaskName is the name of a task, or its number if it has none.
+// TaskName returns the name of a task, or its number if it has no name.
 func (p *Phase) TaskName(task int32) string {
 	if int(task) < len(p.Names) && p.Names[task] != "" {
 		return p.Names[task]
@@ -136,7 +136,7 @@ func (p *Phase) TaskName(task int32) string {
 	return strconv.Itoa(int(task))
 }
 
-// span is the time of the phase's attempts.
+// span returns the first start and the last end of the phase's attempts.
 func (p *Phase) span() (from, to int64) {
 	from = maxTime
 	for i := range p.Attempts {

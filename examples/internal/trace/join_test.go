@@ -57,7 +57,7 @@ func TestJoin(t *testing.T) {
 	}
 }
 
-// What does not meet in time, or has the same tasks, is another run.
+// A log whose times do not meet, or with the same tasks, is another run.
 func TestJoinKeepsRunsApart(t *testing.T) {
 	for name, line := range map[string]func(w, k int) string{
 		"a day later": func(w, k int) string {
@@ -69,7 +69,7 @@ func TestJoinKeepsRunsApart(t *testing.T) {
 		joined, said := trace.Join(logs)
 		assert.Len(t, joined, 3, name)
 		require.Len(t, said, 1, name)
-		assert.Contains(t, said[0], "in 2 logs more; kept apart", name)
+		assert.Contains(t, said[0], "in 2 more logs; not joined", name)
 	}
 	logs, _ := workers(t, 2, func(w, k int) string { return fmt.Sprintf(`{"phase":"p%d","task":%d,"start":0,"finish":5000}`, w, k) })
 	joined, said := trace.Join(logs)

@@ -11,25 +11,24 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// recording reads the journal of a restart/tracker.Tracker: what a host told it, an event a line, of one phase or of
-// several. Copies of a task are attempts, the tracker's machines are hosts, its works count as bytes read. What the
-// tracker answered is passed over, except for the numbers that it gave to copies. A copy that another one beat is
-// killed.
+// recording reads the journal of a restart/tracker.Tracker: one event a line, of one or several phases. The tracker's
+// machines become hosts, and its sizes become bytes. Answers of the tracker are ignored, except for the numbers of
+// attempts. An attempt that another attempt has overtaken is Killed.
 type recording struct {
 	*builder
 	phases  int
-	current int   // the phase; -1 before the first
-	since   int64 // when the journal starts
+	current int   // the current phase; -1 before the first
+	since   int64 // start of the journal
 	works   []float64
 	copies  map[copyID]attemptRef
-	started map[int]int      // copies of a task
+	started map[int]int      // for each task, the number of attempts that were started
 	running map[int][]copyID // by task
-	on      map[int][]copyID // by machine, the last one; some may have ended
+	on      map[int][]copyID // for each machine, the attempts there, the newest last; some may have ended
 	won     map[int]attemptRef
 	last    copyID // that was started: its number may stand below it
 }
 
-// copyID is a copy of a task, as the tracker numbers them.
+// copyID is an attempt of a task, with the number that the tracker gave it.
 type copyID struct{ task, number int }
 
 func readJournal(l *lineReader) *builder {
@@ -39,7 +38,7 @@ func readJournal(l *lineReader) *builder {
 	return r.builder
 }
 
-// isJournalLine says whether a line opens a phase of a journal, or is an event of one.
+// isJournalLine reports whether a line is the first line of a phase of a journal, or an event in it.
 func isJournalLine(line []byte) bool {
 	if bytes.HasPrefix(line, []byte("phase ")) && bytes.IndexByte(line, '=') > 0 {
 		_, err := journal.Parse(line)
@@ -49,7 +48,7 @@ func isJournalLine(line []byte) bool {
 	return err == nil && e.Kind.Timed()
 }
 
-// line takes in a line. An answer is no event, and begins with the word for what was decided.
+// line reads a line. An answer is not an event; it begins with the word for the decision.
 func (r *recording) line(line []byte) bool {
 	switch word, rest, _ := bytes.Cut(line, []byte(" ")); {
 	case line[0] == '#':
@@ -92,7 +91,7 @@ func (r *recording) begin(c *tracker.Config) {
 	r.running, r.on, r.won = map[int][]copyID{}, map[int][]copyID{}, map[int]attemptRef{}
 }
 
-// work reads a line of further works.
+// work reads a line with further sizes.
 func (r *recording) work(list []byte) bool {
 	for field := range bytes.SplitSeq(list, []byte(",")) {
 		w, err := strconv.ParseFloat(string(field), 64)
@@ -108,7 +107,7 @@ func (r *recording) work(list []byte) bool {
 	return r.current >= 0
 }
 
-// setWorks fills in the works of a phase's tasks. An unknown one is no number.
+// setWorks sets the sizes of a phase's tasks. An unknown size is NaN.
 func (r *recording) setWorks() {
 	for c, ref := range r.copies {
 		if c.task < len(r.works) && r.works[c.task] > 0 && r.works[c.task] < maxBytes {
@@ -118,7 +117,8 @@ func (r *recording) setWorks() {
 	r.copies, r.works = nil, nil
 }
 
-// answer passes over what the tracker answered. It may have given another number to a copy, or made no sense of it.
+// answer ignores an answer of the tracker, except for the number that it gives to an attempt. The tracker may also
+// reject the attempt.
 func (r *recording) answer(text []byte) bool {
 	word, _, _ := bytes.Cut(text, []byte(" "))
 	word, number, _ := bytes.Cut(word, []byte("="))
@@ -148,7 +148,7 @@ func (r *recording) answer(text []byte) bool {
 	return true
 }
 
-// forget takes back that a copy was started.
+// forget removes an attempt that was started.
 func (r *recording) forget(c copyID) {
 	delete(r.copies, c)
 	r.running[c.task] = slices.DeleteFunc(r.running[c.task], func(other copyID) bool { return other == c })
@@ -193,7 +193,7 @@ func (r *recording) event(e *tracker.Event) {
 	}
 }
 
-// copy returns the attempt of a copy, made if it is new; nil if there can be none.
+// copy returns the attempt with an ID. It adds the attempt if it is new, and returns nil if there can be none.
 func (r *recording) copy(c copyID, machine int) *Attempt {
 	if c.task < 0 || c.task >= maxTask || c.number < 0 || c.number > math.MaxInt32 {
 		r.log.Faults[NoTask]++
@@ -213,7 +213,7 @@ func (r *recording) copy(c copyID, machine int) *Attempt {
 	return a
 }
 
-// stop ends a copy.
+// stop ends an attempt.
 func (r *recording) stop(c copyID, at Opt, state State) {
 	a := r.copy(c, -1)
 	switch {
@@ -229,7 +229,7 @@ func (r *recording) stop(c copyID, at Opt, state State) {
 	}
 }
 
-// stopAll ends those of the copies that have not ended.
+// stopAll ends all attempts of the list that have not ended.
 func (r *recording) stopAll(copies []copyID, at Opt, state State) {
 	for _, c := range slices.Clone(copies) {
 		if ref, ok := r.copies[c]; ok && r.attempt(ref).State == Unfinished {

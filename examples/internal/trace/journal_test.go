@@ -15,7 +15,7 @@ import (
 	"github.com/straggler-go/straggler/examples/internal/trace"
 )
 
-// What a host's recorder wrote holds the attempts that the host told the tracker of, with the tracker's numbers.
+// The recorder of a host writes a journal that has the host's attempts, with the tracker's numbers.
 func TestRecordedByATracker(t *testing.T) {
 	config := tracker.Config{Tasks: 3, Slots: 4, Machines: 4, Interval: time.Second, Policy: rules.Spark{}}
 	record := journal.NewRecorder(config)

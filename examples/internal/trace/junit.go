@@ -9,9 +9,9 @@ import (
 	"github.com/straggler-go/straggler/examples/internal/junit"
 )
 
-// readJUnit reads the reports of tests that JUnit defined and nearly every tool writes. A suite is a phase, its tests are
-// taken to have run one behind the other from the time of the suite on; a test of one name is the same work in every
-// report. Where suites have no time, each begins when the one before has ended.
+// readJUnit reads test reports in JUnit's XML. A suite is a phase. Its tests are taken to run one after the other,
+// from the time of the suite. A test of one name is the same work in every report. If suites have no time, each
+// begins at the end of the suite before.
 func readJUnit(in io.Reader) *builder {
 	j := &junitReport{builder: newBuilder(JUnit)}
 	mistakes, half := junit.Read(in, j.begin, j.end)
@@ -24,8 +24,8 @@ func readJUnit(in io.Reader) *builder {
 
 type junitReport struct {
 	*builder
-	suites []junitSuite // around what is read
-	clock  int64        // when the last test ended
+	suites []junitSuite // the open suites
+	clock  int64        // end of the last test
 	test   *junitTest
 }
 
@@ -98,7 +98,7 @@ func (j *junitReport) end(name string) {
 	}
 }
 
-// take takes in the test.
+// take adds the test to its suite.
 func (j *junitReport) take(s *junitSuite) {
 	t := j.test
 	if !t.ran {

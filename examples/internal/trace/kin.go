@@ -2,17 +2,18 @@ package trace
 
 import "github.com/straggler-go/straggler/examples/internal/alike"
 
-// kinOf is what the formats promise that do not promise likeness; a reader may know more of a phase.
+// kinOf has the promises of the formats that do not promise that tasks are alike. A reader may set another promise
+// for a phase.
 var kinOf = map[Format]alike.Kin{
 	GoTest: alike.Rerun, Bazel: alike.Rerun, Kubernetes: alike.Rerun, Argo: alike.Named, Timeline: alike.Unlike,
 	GitHubActions: alike.Named, JUnit: alike.Named, Nextflow: alike.Named, Slurm: alike.Rerun, Airflow: alike.Named,
 	RayTasks: alike.Unlike, Traces: alike.Named,
 }
 
-// mostNames is how many names of tasks a log keeps. Beyond it tasks are known by their numbers.
+// mostNames is the largest number of stored task names. Further tasks have only numbers.
 const mostNames = 1 << 16
 
-// nameTask keeps the name of a task.
+// nameTask stores the name of a task.
 func (b *builder) nameTask(phase int, task int32, name []byte) {
 	p := &b.log.Phases[phase]
 	if len(name) == 0 || task < 0 || int(task) < len(p.Names) && p.Names[task] != "" {

@@ -8,10 +8,10 @@ import (
 	"github.com/straggler-go/straggler/examples/internal/alike"
 )
 
-// members says what to do at the members of an object.
+// members has a function for each member of an object that is read.
 type members map[string]func()
 
-// members walks over the object at the cursor. What m does not name is passed over.
+// members calls the functions of m for the members of the object at the cursor. It skips all other members.
 func (c *cursor) members(m members) {
 	c.fields(func(key []byte) {
 		if take := m[string(key)]; take != nil {
@@ -20,32 +20,32 @@ func (c *cursor) members(m members) {
 	})
 }
 
-// kube reads Kubernetes objects as kubectl prints them, one behind the other or as a list: jobs, pods, and workflows of
-// Argo. A job that a cron job or a workflow made is a task of a phase with its maker's name; a pod is one of its job's,
-// by its completion index if it has one. Times are whole seconds.
+// kube reads Kubernetes objects, as kubectl prints them, one after the other or in a list: jobs, pods, and workflows
+// of Argo. A job that a cron job or a workflow created is a task of a phase with the creator's name. A pod is a task
+// of its job, with the completion index as its number if it has one. Times are whole seconds.
 type kube struct {
 	*builder
 	c     cursor
 	o     kubeObject
 	shape members
 	after map[int][]int
-	runs  map[[2]int32]int32    // attempts, by phase and task
-	seen  map[string]attemptRef // by what makes an object one: a watch shows it again and again
-	kind  []byte                // of the objects in a list, which need not have one each
+	runs  map[[2]int32]int32    // number of attempts, by phase and task
+	seen  map[string]attemptRef // by the identity of an object, since a watch prints an object several times
+	kind  []byte                // kind of the objects in a list, which may have no kind themselves
 }
 
-// kubeObject holds what is needed of one object.
+// kubeObject has the fields of an object that are read.
 type kubeObject struct {
 	kind, name, namespace, owner, job, index, node, phase []byte
 	ownerKind, family                                     []byte
 	created, started, completed                           Opt
-	begun, ended                                          Opt // of the containers
+	begun, ended                                          Opt // times of the containers
 	failed                                                bool
 	nodes                                                 map[string]*argoNode
-	order                                                 []string // of the nodes in the object
+	order                                                 []string // the nodes, in the order of the object
 }
 
-// readKube reads objects, one behind the other or in a list.
+// readKube reads objects, one after the other or in a list.
 func readKube(in io.Reader, limit int, list bool) *builder {
 	k := &kube{builder: newBuilder(Kubernetes), after: map[int][]int{}, runs: map[[2]int32]int32{},
 		seen: map[string]attemptRef{}}
@@ -72,7 +72,7 @@ func readKube(in io.Reader, limit int, list bool) *builder {
 	return k.builder
 }
 
-// ofKubeObject says whether a key is one that objects begin with.
+// ofKubeObject reports whether a key is one of the first keys of an object.
 func ofKubeObject(key []byte) bool {
 	switch string(key) {
 	case "apiVersion", "kind", "metadata", "type":
@@ -112,14 +112,14 @@ func (k *kube) object() members {
 			"compressedNodes":   k.packedNodes, "offloadNodeStatusVersion": k.packedNodes,
 		}),
 	}
-	shape["object"] = inside(shape) // of a watch, whose type comes before it
+	shape["object"] = inside(shape) // an object of a watch, with its type before it
 	return shape
 }
 
-// packedNodes says what to do about nodes that are not in the workflow's object.
+// packedNodes adds a hint about nodes that are not in the object of the workflow.
 func (k *kube) packedNodes() {
 	if len(k.c.text()) > 0 {
-		k.hint("the nodes of a workflow are packed, or kept elsewhere: write it with `argo get NAME -o json`")
+		k.hint("the nodes of a workflow are compressed, or stored elsewhere: write the log with `argo get NAME -o json`")
 	}
 }
 
@@ -135,7 +135,7 @@ func (k *kube) latest() {
 	}
 }
 
-// kubeCondition is an element of a status's conditions. A job that failed has its end nowhere else.
+// kubeCondition is a condition in a status. The end of a failed job is only there.
 type kubeCondition struct {
 	kind, holds []byte
 	since       Opt
@@ -158,7 +158,7 @@ func (d *kubeCondition) read(c *cursor, k *kube) {
 	}
 }
 
-// take takes in an object.
+// take adds an object to the log.
 func (k *kube) take() {
 	switch o := &k.o; string(o.kind) {
 	case "Job":
@@ -181,7 +181,7 @@ func (k *kube) take() {
 		case "Failed":
 			a.State = Failed
 		default:
-			a.Finish = Opt{} // of a container that will run again
+			a.Finish = Opt{} // the container will run again
 		}
 		phase, task := o.job, o.name
 		if phase == nil {
@@ -201,7 +201,7 @@ func (k *kube) take() {
 	}
 }
 
-// attempt takes in a job or a pod, and returns its phase. One that was seen before is seen again, later.
+// attempt adds a job or a pod, and returns its phase. If it was seen before, its values are replaced.
 func (k *kube) attempt(phase []byte, otherwise string, task []byte, a Attempt) int {
 	if phase == nil {
 		phase = []byte(otherwise)

@@ -11,32 +11,33 @@ const (
 	maxRecord   = 32 << 20
 )
 
-// lineReader splits a stream into lines. Its buffer grows with the longest line that somebody wants, up to a limit.
+// lineReader splits a stream into lines. Its buffer grows up to a limit, as the longest needed line requires.
 type lineReader struct {
 	source     io.Reader
 	buf        []byte
-	start, end int // of what is read and not yet returned
+	start, end int // the part of the buffer that was read and not yet returned
 	limit      int
-	err        error // of the source; io.EOF at a regular end
-	// unwanted says of the beginning of a line of at least firstBuffer that the rest need not be read; nil wants all.
+	err        error // the error of the source; io.EOF at a regular end
+	// unwanted reports, from the beginning of a line of at least firstBuffer bytes, whether the rest of the line can
+	// be skipped; nil: never.
 	unwanted func(beginning []byte) bool
 }
 
 type lineEnd uint8
 
 const (
-	whole    lineEnd = iota // up to a line break
-	last                    // up to the end of the stream
-	unneeded                // only the beginning, of a line that is unwanted
-	tooLong                 // nothing: the line was beyond the limit
-	none                    // no more lines
+	whole    lineEnd = iota // the line ends with a line break
+	last                    // the line ends with the stream
+	unneeded                // only the beginning is returned, of a line that is unwanted
+	tooLong                 // nothing is returned, because the line is over the limit
+	none                    // there are no more lines
 )
 
 func newLineReader(source io.Reader, limit int, unwanted func([]byte) bool) *lineReader {
 	return &lineReader{source: source, buf: make([]byte, min(firstBuffer, limit)), limit: limit, unwanted: unwanted}
 }
 
-// next returns the next line without its line break. It is valid until the next call.
+// next returns the next line without its line break. The line is valid until the next call.
 func (l *lineReader) next() ([]byte, lineEnd) {
 	searched := l.start
 	for {
@@ -71,8 +72,8 @@ func (l *lineReader) next() ([]byte, lineEnd) {
 	}
 }
 
-// unless returns end, or unneeded for a line that would have filled the first buffer: whether a line is looked at must
-// not depend on how far earlier lines have made the buffer grow.
+// unless returns unneeded for an unwanted line that is longer than the first buffer, and otherwise end. So the result
+// does not depend on the size to which earlier lines have made the buffer grow.
 func (l *lineReader) unless(line []byte, end lineEnd) lineEnd {
 	if len(line) >= firstBuffer && l.unwanted != nil && l.unwanted(line) {
 		return unneeded
@@ -91,7 +92,7 @@ func (l *lineReader) fill() {
 	l.err = err
 }
 
-// discard reads on to the end of the line that fills the buffer. It keeps the beginning, in case the caller wants it.
+// discard reads up to the end of a line that fills the buffer. It returns the beginning of the line.
 func (l *lineReader) discard(how lineEnd) ([]byte, lineEnd) {
 	const kept = 4 << 10
 	beginning := l.buf[:min(kept, len(l.buf)/2)]

@@ -2,8 +2,8 @@ package trace
 
 import "slices"
 
-// localities compares where attempts ran with where their input was, except where the log itself tells. It comes last,
-// when the racks of all hosts that the log tells are known.
+// localities sets the locality of attempts from their hosts and the hosts of their input, unless the log has it. It
+// runs at the end, when the racks of all hosts are known.
 func (b *builder) localities() {
 	for i := range b.log.Phases {
 		attempts := b.log.Phases[i].Attempts

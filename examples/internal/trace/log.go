@@ -6,45 +6,46 @@ import (
 	"github.com/straggler-go/straggler/examples/internal/alike"
 )
 
-// Log is what one execution log says about its attempts.
+// Log is the content of one execution log.
 type Log struct {
 	Format Format
-	// Phases stand in the order in which the log first mentions them; a pair of Job and Name occurs once.
+	// Phases are in the order in which the log mentions them first. A pair of Job and Name is in the list once.
 	Phases []Phase
-	// Hosts and Executors are what attempts refer to by index. Index 0 of both is the unknown one, without a name.
+	// Hosts and Executors are lists to which attempts refer by index. Index 0 of both is the unknown one, without a
+	// name.
 	Hosts     []Host
 	Executors []Executor
-	// Splits are what attempts refer to by index: the milliseconds that each of some equal parts of their progress took,
-	// twelve in Hadoop. Nil if no attempt does. Index 0 is nil.
+	// Splits is a list to which attempts refer by index. An element has the milliseconds of each of a number of equal
+	// parts of the progress, twelve in Hadoop. It is nil if no attempt has such times. Index 0 is nil.
 	Splits [][]int64
 	// Arrivals are the jobs of a log that has no attempts.
 	Arrivals []Arrival
-	// Records counts what was read, without blank lines: lines, or in a Rumen trace jobs.
+	// Records is the number of records: lines that are not blank, or jobs in a Rumen trace.
 	Records int
-	// Passed counts, by kind, the events that say nothing about attempts and were passed over. Not a fault.
+	// Passed has the number of ignored events, by kind. Such events have nothing about attempts. They are not faults.
 	Passed map[string]int
-	// NotRun counts, by kind, what the log holds of tasks that did not run here, or not as a task that can be told apart:
-	// from a cache, aborted, a node of a kind that has no times of its own. Not a fault.
+	// NotRun has the number of tasks that did not run here, by kind: for example results from a cache, aborted tasks,
+	// and nodes without times of their own. They are not faults.
 	NotRun map[string]int
-	// Faults counts what was wrong with the log.
+	// Faults has the number of errors in the log, by kind.
 	Faults Faults
-	// Hints say, in a line each, what looks odd: why a part of the log was left out, or that its times may be in
+	// Hints are lines for the user about doubtful data, such as parts that were left out, or times that may have
 	// another unit.
 	Hints []string
 }
 
-// Format is the kind of log that was found.
+// Format is a format of logs.
 type Format uint8
 
 // The formats that Read knows.
 const (
 	Lines         Format = iota // the normal form of this package
-	Table                       // the same, as comma-separated values
+	Table                       // the normal form as comma-separated values
 	Spark                       // event logs of Spark 1 to 4
 	Shark                       // Spark 0.8's JobLogger
 	Rumen                       // traces that Hadoop's TraceBuilder makes
-	JobHistory                  // .jhist, of Hadoop 2 and 3
-	JobHistory1                 // of Hadoop 0.20 and 1
+	JobHistory                  // .jhist files of Hadoop 2 and 3
+	JobHistory1                 // job histories of Hadoop 0.20 and 1
 	Topology                    // Rumen's racks and hosts, without attempts
 	Alibaba                     // the batch tables of 2017 and 2018
 	Swim                        // SWIM's jobs, which have no attempts
@@ -57,12 +58,12 @@ const (
 	GitHubActions               // jobs of workflow runs
 	JUnit                       // reports of tests in XML
 	Nextflow                    // the trace of a run
-	Slurm                       // what sacct -P prints
+	Slurm                       // output of sacct -P
 	Airflow                     // task instances
-	SparkREST                   // tasks of a stage, as Spark's interface answers
+	SparkREST                   // tasks of a stage, from Spark's REST interface
 	RayTasks                    // ray list tasks
 	Flink                       // subtasks of a vertex
-	Traces                      // of OpenTelemetry and Jaeger
+	Traces                      // traces of OpenTelemetry and Jaeger
 )
 
 var formatNames = [...]string{
@@ -75,42 +76,46 @@ var formatNames = [...]string{
 
 func (f Format) String() string { return name(formatNames[:], int(f), "Format") }
 
-// Hadoop says whether the format is one of Hadoop's that hold attempts and the hosts of their input.
+// Hadoop reports whether the format is a format of Hadoop with attempts and with the hosts of their input.
 func (f Format) Hadoop() bool { return f == Rumen || f == JobHistory || f == JobHistory1 }
 
-// Phase is one stage attempt of Spark, or the maps or the reduces of a Hadoop job.
+// Phase is an attempt of a stage in Spark, or the maps or the reduces of a job in Hadoop.
 type Phase struct {
 	Job, Name string
-	// Kin is what the log promises of the tasks' likeness.
+	// Kin is the promise of the log about the tasks: whether they are alike.
 	Kin alike.Kin
-	// Family is what the phases of a kind have in common that are in many runs, each a job of its own; empty: the job.
+	// Family is a name that phases of the same kind share in several runs, if each run is a job of its own; empty:
+	// the job.
 	Family string
-	// Names are the tasks' own, by task; empty if they have none, or if there are too many to keep.
+	// Names are the names of the tasks, by number; empty if tasks have no names, or too many to store.
 	Names []string
-	// Tasks is the number of logical tasks that the log declares, or as many as its attempts show if it declares
-	// none, or an absurd number. Every attempt's Task is below it; a task may have no attempt.
+	// Tasks is the declared number of tasks. If the log declares none, or an absurd number, it is the number that the
+	// attempts show. Attempt.Task is always below it. A task may have no attempt.
 	Tasks int
-	// Submitted is when the phase could start, Completed, never before it, when the engine declared it done. Attempts
-	// may end later.
+	// Submitted is when the phase could start, and Completed when the engine declared it done, never before
+	// Submitted. Attempts may end later.
 	Submitted, Completed Opt
-	// DependsOn lists the phases, by index into Log.Phases, whose output this one reads. All are below its own index.
+	// DependsOn lists the phases whose output this phase reads, as indexes into Log.Phases below its own index.
 	DependsOn []int
 	// Attempts are ordered by Start (unknown last), then Task, then Number.
 	Attempts []Attempt
 }
 
-// Attempt is one run of one task. What the log does not say is the zero value of its field, which means unknown.
+// Attempt is one run of a task. A value that the log does not have is the zero value of its field, which means
+// unknown.
 type Attempt struct {
-	Task   int32 // the logical task, an index into its phase
-	Number int32 // of the attempt within its task; may have gaps
-	// Ready, Start and Finish are in milliseconds since the log's epoch (Unix time, except in hand-made logs).
-	// Ready is when the task could have started. Start is never after Finish.
+	Task   int32 // number of the task in its phase
+	Number int32 // number of the attempt in its task; numbers may have gaps
+	// Ready, Start and Finish are milliseconds since the epoch of the log, which is Unix time except in logs written
+	// by hand. Ready is when the task could have started. Start is never after Finish.
 	Ready, Start, Finish Opt
-	// Input counts bytes read from storage, Shuffle those read from earlier phases, Output those written to either.
+	// Input is the number of bytes read from storage, Shuffle of bytes read from earlier phases, and Output of bytes
+	// written.
 	Input, Shuffle, Output Opt
-	// Preferred lists the hosts that hold the input, by index into Log.Hosts. Attempts of one task may share it.
+	// Preferred lists the hosts that hold the input, as indexes into Log.Hosts. Attempts of one task may share the
+	// list.
 	Preferred   []int32
-	Splits      int32 // index into Log.Splits; 0 if the log does not tell
+	Splits      int32 // index into Log.Splits; 0 if the log does not have the times
 	Host        int32 // index into Log.Hosts
 	Executor    int32 // index into Log.Executors
 	State       State
@@ -118,7 +123,7 @@ type Attempt struct {
 	Speculative Answer
 }
 
-// Duration is the time from start to finish, if both are known.
+// Duration returns the time from start to finish; false if one of them is unknown.
 func (a *Attempt) Duration() (d time.Duration, ok bool) {
 	start, known := a.Start.Get()
 	finish, ended := a.Finish.Get()
@@ -128,10 +133,10 @@ func (a *Attempt) Duration() (d time.Duration, ok bool) {
 	return time.Duration(finish-start) * time.Millisecond, true
 }
 
-// Host is a machine. Rack is empty if the log does not tell.
+// Host is a machine. Rack is empty if the log does not have it.
 type Host struct{ Name, Rack string }
 
-// Executor is a process that runs attempts. Host is an index into Log.Hosts; Cores is 0 if the log does not tell.
+// Executor is a process that runs attempts. Host is an index into Log.Hosts. Cores is 0 if the log does not have it.
 type Executor struct {
 	Name  string
 	Host  int32

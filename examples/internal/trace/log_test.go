@@ -16,7 +16,7 @@ import (
 	"github.com/straggler-go/straggler/examples/internal/trace"
 )
 
-// The zero value of everything is unknown, so that a field that nobody set is never taken for 0.
+// Every zero value means unknown, so that a field that was not set is never read as 0.
 func TestUnknownIsNotZero(t *testing.T) {
 	var a trace.Attempt
 	for _, o := range []trace.Opt{a.Ready, a.Start, a.Finish, a.Input, a.Shuffle, a.Output, trace.Known(-1), trace.Known(math.MinInt64), trace.Known(math.MaxInt64)} {

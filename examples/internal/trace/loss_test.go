@@ -19,7 +19,8 @@ type sample struct {
 	text string
 	// most is how many attempts are in one record.
 	most int
-	// breaks says that a record ends with its line and by nothing else, so that the break between two is in both of them.
+	// breaks says that a record ends with its line and by nothing else, so that the break between two is in both of
+	// them.
 	breaks bool
 	// heading says that the first line tells what the others mean: a mistake in it is an error or costs them all.
 	heading bool
@@ -106,7 +107,7 @@ func samples() map[string]sample {
 	}
 }
 
-// held lists the attempts of a log, by what makes each of a sample's different.
+// held lists the attempts of a log, by the values in which the attempts of a sample differ.
 func held(log *trace.Log) map[string]bool {
 	all := map[string]bool{}
 	for _, p := range log.Phases {

@@ -2,7 +2,7 @@ package trace
 
 import "slices"
 
-// take adds what another log holds, which is not to be used any more.
+// take adds the content of another log. The other log must not be used after that.
 func (l *Log) take(other *Log) {
 	b := newBuilder(l.Format)
 	for i, h := range l.Hosts {
@@ -34,7 +34,7 @@ func (l *Log) take(other *Log) {
 		for k := range p.Attempts {
 			a := &p.Attempts[k]
 			a.Host, a.Executor = hosts[a.Host], executors[a.Executor]
-			a.Preferred = slices.Clone(a.Preferred) // others may share it
+			a.Preferred = slices.Clone(a.Preferred) // other attempts may share the list
 			for n, host := range a.Preferred {
 				a.Preferred[n] = hosts[host]
 			}
@@ -56,7 +56,7 @@ func (l *Log) take(other *Log) {
 	}
 }
 
-// take adds another part of the phase. Tasks keep their numbers if none has a name.
+// take adds another part of the phase. Tasks keep their numbers if no task has a name.
 func (p *Phase) take(other *Phase) {
 	number := func(task int32) int32 { return task }
 	if p.Names == nil && other.Names == nil {

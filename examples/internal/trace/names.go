@@ -9,16 +9,15 @@ import (
 	"unicode/utf8"
 )
 
-// The length of a name in bytes, from which on it is cut, and to which.
+// nameOf cuts a name that is longer than the first length, in bytes, to the second.
 const (
 	longName = 256
 	keptName = 200
 )
 
-// Printable makes text from a log, or a file's name, harmless to print: what is not graphic, such as control
-// characters, escape sequences, line breaks and marks that turn the direction of the text, is written as Go would
-// write it in a string literal, \x1b; what is not UTF-8 becomes U+FFFD. It allocates nothing if nothing is to be
-// done.
+// Printable makes text from a log, or the name of a file, safe to print. Control characters, escape sequences, line
+// breaks and marks for the direction of text are written as in a Go string literal, such as \x1b. Invalid UTF-8
+// becomes U+FFFD. It allocates nothing if the text does not change.
 func Printable(text string) string {
 	if plain(text) {
 		return text
@@ -45,8 +44,8 @@ func plain[T string | []byte](text T) bool {
 	return true
 }
 
-// nameOf makes a name of what a log holds: printable, and of bounded length. A long one is cut and marked with its
-// hash, so that names that differ stay different.
+// nameOf returns a name from a log as a printable text of bounded length. A long name is cut, and its hash is added,
+// so that different names stay different.
 func nameOf(raw []byte) string {
 	if len(raw) <= longName && plain(raw) {
 		return string(raw)

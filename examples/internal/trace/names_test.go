@@ -77,11 +77,11 @@ func TestNamedTasks(t *testing.T) {
 // A log of one's own whose times look like another unit is taken as it is, and says so.
 func TestUnits(t *testing.T) {
 	for text, want := range map[string]string{
-		`"start":1700000000.5,"finish":1700000009`:                   "January and February 1970: are they seconds?",
-		`"start":0.5,"finish":4`:                                     "at most 4 ms: are the times seconds?",
-		`"start":0,"finish":60000000`:                                "at least 16h40m0s: are the times microseconds?",
-		`"start":1700000000000000,"finish":1700000001000000`:         "beyond the year 2248: are they microseconds or nanoseconds?",
-		`"start":1700000000000000000,"finish":1700000001000000000`:   "beyond the year 2248",
+		`"start":1700000000.5,"finish":1700000009`:                   "January and February 1970: are they in seconds?",
+		`"start":0.5,"finish":4`:                                     "at most 4 ms: are the times in seconds?",
+		`"start":0,"finish":60000000`:                                "at least 16h40m0s: are the times in microseconds?",
+		`"start":1700000000000000,"finish":1700000001000000`:         "after the year 2248: are they in microseconds or nanoseconds?",
+		`"start":1700000000000000000,"finish":1700000001000000000`:   "after the year 2248",
 		`"start":1700000000000,"finish":1700000001000`:               "",
 		`"start":0,"finish":5000`:                                    "",
 		`"start":"2024-05-01T10:00:00Z","finish":1714557601000`:      "",
@@ -97,7 +97,7 @@ func TestUnits(t *testing.T) {
 	}
 }
 
-// A task number, or a declared number of tasks, that is absurd makes nobody hold millions of tasks.
+// An absurd number of a task, or an absurd declared number of tasks, does not make a reader store millions of tasks.
 func TestFarTaskNumbers(t *testing.T) {
 	log := read(t, `{"phase":"p","task":16777215,"start":0}`+"\n"+`{"phase":"p","task":7,"start":1}`+"\n"+`{"phase":"p","task":16777215,"start":2}`+"\n"+
 		`{"phase":"q","tasks":16777215}`+"\n"+`{"phase":"q","task":9,"start":0}`+"\n"+`{"phase":"r","tasks":200000}`)

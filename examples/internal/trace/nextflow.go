@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// nextflowRow reads a row of the trace that Nextflow writes with -with-trace, by its default columns or with start,
-// complete and the others that it can be asked for. A process is a phase; a task is known by its name, and its runs
-// after a failure are attempts.
+// nextflowRow reads a row of the trace that Nextflow writes with -with-trace. The row has the default columns, or
+// start, complete and further columns. A process is a phase. A task has a name, and its runs after a failure are
+// further attempts.
 func (t *table) nextflowRow() bool {
 	process, tag, _ := bytes.Cut(t.field("name"), []byte(" ("))
 	tag = bytes.TrimSuffix(tag, []byte(")"))
@@ -59,7 +59,7 @@ type tried struct {
 	failed         bool
 }
 
-// known is the field of a column; nil if it is unknown.
+// known returns the field of a column; nil if it is unknown.
 func (t *table) known(column string) []byte {
 	if f := t.field(column); string(f) != "-" {
 		return f
@@ -67,7 +67,7 @@ func (t *table) known(column string) []byte {
 	return nil
 }
 
-// lasts reads how long something took: "1h 2m 3.5s", "457ms", or a number of milliseconds.
+// lasts reads a duration: "1h 2m 3.5s", "457ms", or a number of milliseconds.
 func lasts(text []byte) Opt {
 	if n, err := strconv.ParseInt(string(text), 10, 64); err == nil {
 		return Known(n)
@@ -94,7 +94,7 @@ func lasts(text []byte) Opt {
 	return Known(sum.Milliseconds())
 }
 
-// size reads a count of bytes: "193.5 KB" or a number.
+// size reads a number of bytes, such as "193.5 KB" or a plain number.
 func size(text []byte) Opt {
 	number, unit, _ := strings.Cut(string(text), " ")
 	n, err := strconv.ParseFloat(number, 64)

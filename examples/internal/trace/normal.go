@@ -7,7 +7,7 @@ import (
 	"github.com/straggler-go/straggler/examples/internal/alike"
 )
 
-// readLines reads the normal form, one record a line; see the package comment for its schema.
+// readLines reads the normal form, one record a line. docs/format.md has the fields.
 func readLines(l *lineReader) *builder {
 	b := newBuilder(Lines)
 	b.eachLine(l, b.line)
@@ -21,7 +21,7 @@ func readRecords(r io.Reader, limit int) *builder {
 	return b
 }
 
-// ofNormalLine says whether a key is one of the normal form.
+// ofNormalLine reports whether a key is a field of the normal form.
 func ofNormalLine(key []byte) bool {
 	switch string(key) {
 	case "job", "phase", "host", "rack", "executor", "cores", "tasks", "submitted", "completed", "after", "task",
@@ -32,27 +32,27 @@ func ofNormalLine(key []byte) bool {
 	return false
 }
 
-// normalLine is one line of the normal form, of any kind. Texts may alias the line.
+// normalLine is a line of the normal form. Texts may share memory with the line.
 type normalLine struct {
 	job, phase           []byte
 	host, rack, executor []byte
-	taskName             []byte // instead of an index
-	name                 []byte // beside it, of its work
+	taskName             []byte // the name of the task if it has no number
+	name                 []byte // the name of its work, beside a number
 	kin, family          []byte
-	unknown              [][]byte    // fields that are not known
-	after                []phaseName // without a job: of the same job
+	unknown              [][]byte    // unknown fields
+	after                []phaseName // a name without a job means the same job
 	preferred            [][]byte
 	splits               []int64
 	submitted, completed Opt
 	task, tasks, cores   int32
 	a                    Attempt
-	stated               bool // a.State was given
-	numbered             bool // a.Number was
-	ofAttempt            bool // there is a task, a start or a finish, as only attempts have
+	stated               bool // the line has a state
+	numbered             bool // the line has the number of the attempt
+	ofAttempt            bool // the line has a task, a start or a finish, so it describes an attempt
 	faults               Faults
 }
 
-// line takes in one line, and says whether it was well-formed and of a known kind.
+// line reads a line. It returns false if the line is not well-formed or of no known kind.
 func (b *builder) line(line []byte) bool {
 	c := &cursor{data: line}
 	n := normalLine{task: -1, tasks: -1}
@@ -64,7 +64,7 @@ func (b *builder) line(line []byte) bool {
 	return b.take(&n)
 }
 
-// take takes in what a line says; false if it is of no known kind.
+// take adds the content of a line; false if it is of no known kind.
 func (b *builder) take(n *normalLine) bool {
 	switch {
 	case n.phase != nil && (n.task >= 0 || n.taskName != nil):
@@ -131,8 +131,8 @@ func readPhaseName(c *cursor) phaseName {
 	return phaseName{pair[0], pair[1]}
 }
 
-// setTask takes a task's index, or its name. Only what is written as Go writes an integer is a number: 1.1, 01 and 3e0
-// are names. A negative number is neither, but a mistake; one that is too large for an index is a name.
+// setTask reads the number or the name of a task. Only a text in Go's form of an integer is a number: 1.1, 01 and 3e0
+// are names. A negative number is an error. A number that is too large for an index is a name.
 func (n *normalLine) setTask(text []byte) {
 	n.ofAttempt = true
 	i, err := strconv.ParseInt(string(text), 10, 64)
@@ -184,7 +184,7 @@ func (n *normalLine) state(name []byte) {
 	n.stated = true
 }
 
-// place notes a host and an executor on it.
+// place adds a host, and an executor on it.
 func (b *builder) place(n *normalLine) (host, executor int32) {
 	host = b.host(n.host, n.rack)
 	return host, b.executor(n.executor, host, max(n.cores, 0))

@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// part is one file of a log that was rolled over. A compacted one replaces all up to its own number.
+// part is one file of a rolled log. A compacted file replaces all files up to its own number.
 type part struct {
 	name      string
 	number    int64 // 0 of a log whose files carry dates
@@ -22,15 +22,15 @@ type part struct {
 var (
 	sparkPart      = regexp.MustCompile(`^events_([1-9][0-9]{0,17})_`)
 	databricksPart = regexp.MustCompile(`^eventlog(-[0-9]{4}-[0-9]{2}-[0-9]{2}--[0-9]{2}-[0-9]{2}.*)?$`)
-	sparkOther     = regexp.MustCompile(`^(events|appstatus)_`) // what else belongs to a rolled log of Spark
+	sparkOther     = regexp.MustCompile(`^(events|appstatus)_`) // other files of a rolled log of Spark
 )
 
 func isPart(name string) bool {
 	return sparkOther.MatchString(name) || databricksPart.MatchString(name)
 }
 
-// partsOf picks from the names of a directory those that make one log: Spark's events_<n>_<application>, in the order
-// of n, or else Databricks' eventlog-<date>, in the order of the dates, and eventlog, the one that was written last.
+// partsOf returns the names in a directory that are parts of one log. They are Spark's events_<n>_<application>, by
+// n, or Databricks' eventlog-<date>, by date, and then eventlog, which was written last.
 func partsOf(names []string) (parts []part) {
 	compacted := int64(0)
 	for _, name := range names {
@@ -69,7 +69,7 @@ func dated(name string) int {
 	return 1
 }
 
-// readParts reads the files of a rolled log as one.
+// readParts reads the files of a rolled log as one log.
 func readParts(dir string, parts []part) (*Log, error) {
 	s := newSpark()
 	var failed []error
@@ -96,7 +96,7 @@ func readParts(dir string, parts []part) (*Log, error) {
 	return s.finish(), nil
 }
 
-// file takes in one file of a rolled log. One that is empty was begun and not yet written.
+// file reads one file of a rolled log. An empty file was created and not yet written.
 func (s *spark) file(path string) error {
 	f, err := os.Open(path)
 	if err != nil {

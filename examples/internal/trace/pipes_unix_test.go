@@ -16,7 +16,7 @@ import (
 	"github.com/straggler-go/straggler/examples/internal/trace"
 )
 
-// What may never end is passed over in a directory: a pipe, a loop of links.
+// In a directory, inputs that may never end are ignored: a pipe, and a loop of links.
 func TestDirectoryWithPipesAndLoops(t *testing.T) {
 	dir := folder(t, map[string]string{
 		"a/events_1_x": ended(0, 0), "a/events_3_x": ended(0, 1), "b/one": ended(1, 0), "b/two": ended(2, 0), "a/appstatus_x": "", "a/events_old": "",
@@ -41,7 +41,7 @@ func TestDirectoryWithPipesAndLoops(t *testing.T) {
 		assert.Contains(t, leftOut[i], want)
 	}
 	_, err = trace.Open(filepath.Join(dir, "b"))
-	require.ErrorContains(t, err, "a directory of 3 logs, want one")
+	require.ErrorContains(t, err, "the directory has 3 logs, want one")
 }
 
 // A pipe that is named is read: a shell makes one for <(zcat log).

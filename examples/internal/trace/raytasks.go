@@ -2,8 +2,8 @@ package trace
 
 import "cmp"
 
-// rayTasks reads what `ray list tasks --detail --format json` prints, and the dashboard answers. The calls of a function
-// are a phase.
+// rayTasks reads the output of `ray list tasks --detail --format json`, or the answer of the dashboard. The calls of
+// a function are a phase.
 var rayTasks = byObjects(RayTasks, []string{"task_id", "result", "type"}, []string{"data", "result"}, func(d *document) {
 	var r struct {
 		id, name, function, kind, state, job, node, worker []byte
@@ -38,7 +38,7 @@ var rayTasks = byObjects(RayTasks, []string{"task_id", "result", "type"}, []stri
 			a.State = Succeeded
 		case "FAILED":
 			a.State = Failed
-		default: // one of a dozen ways to wait or run
+		default: // one of a dozen states of waiting or running
 			a.Finish = Opt{}
 		}
 		d.nameTask(i, a.Task, r.id)

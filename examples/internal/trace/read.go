@@ -5,11 +5,10 @@ import (
 	"io"
 )
 
-// Read reads one log: plain, or packed with gzip, zstd, lz4, snappy or bzip2, in any of the formats that this package
-// knows, told apart by content. The name is used in errors. It fails if r does, or if there is nothing to read: an
-// empty or a foreign input, named in one line. Whatever is wrong inside a log is counted in Log.Faults. Memory is
-// that of the attempts, plus at most 100 MB for the longest record, of at most 32 MB, and 128 MB for what a zstd
-// stream refers back to.
+// Read reads one log, plain or compressed with gzip, zstd, lz4, snappy or bzip2, in any known format. It recognises
+// the format by content. The name is used in errors. It returns an error if r returns an error, or if the input is
+// empty or not a log; the error is one line. Errors inside the log are counted in Log.Faults. Read needs memory for
+// the attempts, at most 100 MB for the longest record, of at most 32 MB, and 128 MB for the window of a zstd stream.
 func Read(r io.Reader, name string) (*Log, error) {
 	log, err := readAll(r)
 	if err != nil {

@@ -119,17 +119,17 @@ func TestCutStreamKeepsWhatCameBefore(t *testing.T) {
 func TestForeignInputIsOneClearLine(t *testing.T) {
 	for input, want := range map[string]string{
 		"":                          "the file is empty",
-		" \n\n":                     "the file holds no text",
-		"a,b,c\n1,2,3\n":            `no execution log of a kind that is known, but text that starts with "a,b,c 1,2,3"`,
-		`{"name":"root","children"`: `known, but JSON that starts with "{\"name\":\"root\",\"children\""`,
+		" \n\n":                     "the file is not text",
+		"a,b,c\n1,2,3\n":            `no execution log of a known format: text that starts with "a,b,c 1,2,3"`,
+		`{"name":"root","children"`: `known format: JSON that starts with "{\"name\":\"root\",\"children\""`,
 		"{\"Msg\":1}\n{\"Msg\":2}":  "replay help format",
 		"ZV\x01\x00":                "LZFCompressionCodec",
 		"Obj\x01\x04":               "TraceBuilder",
 		"Avro-Binary\n{}":           "TraceBuilder",
 		"PK\x03\x04":                "unpack it first",
 		string(make([]byte, 257)) + "ustar\x0000": "tar archive",
-		string(gzipped(t, nil)):                   "holds no text",
-		string(gzipped(t, []byte("a,b")))[:12]:    "nothing can be unpacked",
+		string(gzipped(t, nil)):                   "is not text",
+		string(gzipped(t, []byte("a,b")))[:12]:    "cannot be unpacked",
 		"\x1f\x8bxx":                              "gzip",
 		"\x00\x01\x02":                            `"\x00\x01\x02"`,
 	} {
@@ -180,7 +180,7 @@ func TestRollingDirectory(t *testing.T) {
 		return fmt.Appendf(nil, `{"Event":"SparkListenerTaskEnd","Stage ID":0,"Task Info":{"Task ID":%d,"Index":%d,"Launch Time":5,"Finish Time":9}}`, id, id)
 	}
 	_, err := trace.Open(dir)
-	require.ErrorContains(t, err, "a directory without logs")
+	require.ErrorContains(t, err, "the directory has no logs")
 	put("events_3_app.zstd", zstded(t, event(3)))
 	put("events_2_app.gz", gzipped(t, event(2)))
 	put("events_4_app", nil) // begun, and nothing written yet

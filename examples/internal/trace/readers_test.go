@@ -10,7 +10,7 @@ import (
 	"github.com/straggler-go/straggler/examples/internal/trace"
 )
 
-// told says in a line what a log holds of each attempt: job/family/phase/kin/task#number start-finish state host.
+// told writes each attempt of a log as a line: job/family/phase/kin/task#number start-finish state host.
 func told(log *trace.Log) (lines []string) {
 	for i := range log.Phases {
 		p := &log.Phases[i]
@@ -22,7 +22,7 @@ func told(log *trace.Log) (lines []string) {
 	return lines
 }
 
-// Each format in a few records, with what it does not say left out.
+// Each format has a few records here. Values that the log does not have are left out.
 func TestReadersOfInterfaces(t *testing.T) {
 	for name, c := range map[string]struct {
 		text   string
@@ -169,7 +169,7 @@ func TestReadersOfInterfaces(t *testing.T) {
 	}
 }
 
-// Whatever stands where something else is expected, nothing breaks; a report that stops halfway keeps what came before.
+// A value of an unexpected type breaks nothing. Of a report that stops halfway, the records before the end are kept.
 func TestReadersOfInterfacesSurvive(t *testing.T) {
 	for _, text := range []string{
 		`{"total_count":1,"jobs":[{"id":1,"run_id":[2],"name":{"a":1},"status":5,"started_at":"x","steps":[]}]}`,

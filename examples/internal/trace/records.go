@@ -14,7 +14,7 @@ var (
 	errForeign = errors.New("a record of another kind")
 )
 
-// resync moves to the next object that begins a record, from where the last value began.
+// resync moves to the next object that begins a record, from the beginning of the last value.
 func (s *stream) resync() error {
 	s.start = s.mark
 	if s.start < s.end && !s.atRecord() {
@@ -37,7 +37,7 @@ func (s *stream) resync() error {
 	}
 }
 
-// each hands each of the records that follow to read, which says whether it was of the kind.
+// each calls read for each of the following records. read returns false for a record of another kind.
 func (s *stream) each(log *Log, read func(record []byte) bool) {
 	s.records(log, func() error {
 		if err := s.takeRecord(); err != nil {
@@ -50,8 +50,8 @@ func (s *stream) each(log *Log, read func(record []byte) bool) {
 	})
 }
 
-// records calls read, which must take one record, at each of those that follow, up to the end of the stream, or of the
-// array that the stream was unwrapped to. They may be the elements of an array.
+// records calls read for each of the following records, up to the end of the stream or of the array around them. read
+// must read one record.
 func (s *stream) records(log *Log, read func() error) {
 	for {
 		b, err := s.peek()
@@ -77,7 +77,7 @@ func (s *stream) records(log *Log, read func() error) {
 	}
 }
 
-// fault counts what was wrong with a record and moves to the next one. It reports whether there is none.
+// fault counts the error in a record, and moves to the next record. It returns true if there is none.
 func (s *stream) fault(log *Log, err error) (last bool) {
 	switch {
 	case errors.Is(err, errLong):

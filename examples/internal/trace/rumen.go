@@ -5,15 +5,15 @@ import (
 	"io"
 )
 
-// rumen reads the jobs of a Hadoop Rumen trace. A job becomes up to two phases: its maps, and its reduces, which depend
-// on them. When a map could start is the launch of its job; reduces start in the course of the maps, at a moment that
-// the trace does not tell.
+// rumen reads the jobs of a Hadoop Rumen trace. A job becomes up to two phases: its maps, and its reduces, which
+// depend on the maps. A map could start at the launch of its job. Reduces start while maps run, at a time that the
+// trace does not have.
 type rumen struct {
 	*builder
 	s *stream
 }
 
-// rumenJob is what has been read of a job. It reaches the log when the job has ended in good order.
+// rumenJob is the content of a job. It is added to the log when the job has ended without a broken record.
 type rumenJob struct {
 	id            string
 	launched      Opt
@@ -22,11 +22,11 @@ type rumenJob struct {
 }
 
 type rumenTasks struct {
-	declared int // tasks
+	declared int // declared number of tasks
 	attempts attemptList
 }
 
-// readRumen reads all jobs; one that is broken is dropped, and reading goes on with the next one.
+// readRumen reads all jobs. It drops a broken job, and goes on with the next.
 func readRumen(r io.Reader, limit int) *builder {
 	t := &rumen{builder: newBuilder(Rumen), s: newStream(r, limit, ofRumenJob)}
 	t.s.records(t.log, t.nextJob)
@@ -35,7 +35,7 @@ func readRumen(r io.Reader, limit int) *builder {
 	return t.builder
 }
 
-// ofRumenJob says whether a key is one that jobs have and neither tasks nor attempts.
+// ofRumenJob reports whether a key is a member of jobs, and not of tasks or attempts.
 func ofRumenJob(key []byte) bool {
 	switch string(key) {
 	case "jobID", "user", "queue", "jobName", "jobtype", "priority", "outcome", "submitTime", "launchTime", "totalMaps",

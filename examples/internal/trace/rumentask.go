@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// task reads the task that the stream has taken, and says whether it was well-formed.
+// task reads the task at the stream's position. It returns false if the task is not well-formed.
 func (t *rumen) task(job *rumenJob, to *rumenTasks) bool {
 	c := &cursor{data: t.s.value}
 	first := to.attempts.n
@@ -89,7 +89,7 @@ func (t *rumen) state(result []byte, faults *Faults) State {
 	return Unfinished
 }
 
-// layers reads a location, from the rack down to the node, and returns the node's index.
+// layers reads a location, from the rack to the node, and returns the index of the node.
 func (t *rumen) layers(c *cursor) (host int32) {
 	c.fields(func(key []byte) {
 		if string(key) != "layers" {
@@ -104,14 +104,14 @@ func (t *rumen) layers(c *cursor) (host int32) {
 	return host
 }
 
-// splitHost takes "/rack/node" apart; a bare node has no rack.
+// splitHost splits "/rack/node"; a node alone has no rack.
 func splitHost(name []byte) (host, rack []byte) {
 	name = unescape(name)
 	i := bytes.LastIndexByte(name, '/')
 	return name[i+1:], bytes.Trim(name[:max(i, 0)], "/")
 }
 
-// unescape removes the backslashes that Rumen writes before the dots of names.
+// unescape removes the backslashes that Rumen writes before the dots in names.
 func unescape(name []byte) []byte {
 	if bytes.IndexByte(name, '\\') < 0 {
 		return name
@@ -119,7 +119,7 @@ func unescape(name []byte) []byte {
 	return bytes.ReplaceAll(name, []byte(`\`), nil)
 }
 
-// numberFromEnd returns one of the numbers that an ID joins with underscores, counted from the end; -1 if there is
+// numberFromEnd returns a number of an ID with underscores between its parts, counted from the end; -1 if there is
 // none.
 func numberFromEnd(id []byte, back int) int32 {
 	for range back {

@@ -7,9 +7,9 @@ import (
 	"github.com/straggler-go/straggler/examples/internal/alike"
 )
 
-// sacctRow reads a row of what `sacct -P` prints: of an array job, whose indices are the tasks of a phase, or of a job of
-// its own, the same work as others of its name. Steps of jobs are parts of them. A job that was queued again has a row
-// for each time that it ran.
+// sacctRow reads a row of the output of `sacct -P`. The indices of an array job are the tasks of a phase. Other jobs
+// of one name are the same work. Steps are parts of their job and are ignored. A job that was queued again has a row
+// for each run.
 func (t *table) sacctRow() bool {
 	id := t.field("jobid")
 	if len(id) == 0 {

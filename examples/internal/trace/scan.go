@@ -1,17 +1,17 @@
 package trace
 
-// scanner passes over one JSON value that may arrive in pieces. It checks brackets, commas, colons and strings, but not
-// the spelling of numbers and escapes. The zero value is ready; it takes no memory that grows with the input.
+// scanner skips one JSON value that may arrive in pieces. It checks brackets, commas, colons and strings, but not the
+// spelling of numbers and escapes. The zero value is ready. Its memory does not grow with the input.
 type scanner struct {
 	want    token
 	depth   int
 	objects [maxDepth/64 + 1]uint64 // a bit by depth: the group at that depth is an object
 }
 
-// maxDepth of nesting; event logs stay below 30.
+// maxDepth is the largest depth of nesting; event logs stay below 30.
 const maxDepth = 500
 
-// token is what a scanner stands at.
+// token is the part of JSON that may follow at the scanner's position.
 type token uint8
 
 const (
@@ -28,16 +28,16 @@ const (
 	inScalar
 )
 
-// scanned is how far a scanner has come.
+// scanned is the result of feed.
 type scanned uint8
 
 const (
-	partly scanned = iota // all that there was belongs to the value, which goes on
-	wholly                // the value ends before the byte that is returned
-	badly                 // the byte that is returned can't stand there
+	partly scanned = iota // the whole piece belongs to the value, which goes on
+	wholly                // the value ends before the byte at the returned index
+	badly                 // the byte at the returned index is an error
 )
 
-// feed goes on with the next piece of the input.
+// feed reads the next piece of the input.
 func (s *scanner) feed(d []byte) (n int, how scanned) {
 	for i := 0; i < len(d); i++ {
 		b := d[i]
@@ -90,7 +90,7 @@ func (s *scanner) feed(d []byte) (n int, how scanned) {
 	return len(d), partly
 }
 
-// step takes a byte that stands outside of strings and numbers.
+// step reads a byte outside strings and numbers.
 func (s *scanner) step(b byte) scanned {
 	switch s.want {
 	case aValue, aValueOrEnd:

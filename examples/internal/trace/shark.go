@@ -5,13 +5,13 @@ import (
 	"strconv"
 )
 
-// shark reads the logs of Spark 0.8's JobLogger, as Shark left them: a time and fields KEY=value a line. Its tasks
-// have no index, only an ID of their own, so a task that ran again is another one.
+// shark reads the logs of Spark 0.8's JobLogger, as Shark wrote them: a time and fields KEY=value on each line. Tasks
+// have only an ID of their own and no number, so a task that ran again is a further task.
 type shark struct {
 	*builder
 	job     string
-	stages  map[int32]int     // the phase of a stage
-	parents map[int32][]int32 // the stages that a stage comes after
+	stages  map[int32]int     // the phase of each stage
+	parents map[int32][]int32 // the input stages of each stage
 }
 
 func readShark(l *lineReader) *builder {
@@ -29,13 +29,13 @@ func readShark(l *lineReader) *builder {
 	return s.builder
 }
 
-// isSharkLine says whether a line is one of a task, or of a stage and those before it.
+// isSharkLine reports whether a line is about a task, or about a stage and its input stages.
 func isSharkLine(line []byte) bool {
 	has := func(key string) bool { return bytes.Contains(line, []byte(key)) }
 	return has("STAGE_ID=") && (has("TASK_TYPE=") && has("TID=") || has("RDD_DEP=") && has("STAGE_DEP="))
 }
 
-// sharkLine holds what is needed of one line.
+// sharkLine has the fields of a line that are read.
 type sharkLine struct {
 	job, host, executor, state []byte
 	task                       []byte
@@ -102,7 +102,7 @@ func (e *sharkLine) field(key string, value []byte) {
 	}
 }
 
-// dependencies reads pairs of a stage and a shuffle: (5,1)(6,2). They stand before the job's start.
+// dependencies reads pairs of a stage and a shuffle: (5,1)(6,2). They are before the start of the job.
 func (s *shark) dependencies(e *sharkLine) {
 	for pair := range bytes.SplitSeq(bytes.Trim(e.deps, "()"), []byte(")(")) {
 		stage, _, _ := bytes.Cut(pair, []byte(","))
@@ -130,7 +130,7 @@ func (s *shark) ofTask(e *sharkLine) bool {
 	case "SUCCESS":
 		e.a.State = Succeeded
 	case "":
-	default: // FETCHFAILED, FAILURE and the like
+	default: // FETCHFAILED, FAILURE and similar states
 		e.a.State = Failed
 	}
 	i := s.stage(e.stage)

@@ -172,8 +172,9 @@ func bombs() map[string]*endless {
 	}
 }
 
-// A log takes at most 300 bytes of memory an attempt, all that reading needs included: a million attempts take at most
-// 300 MB. A bomb takes at most what Read promises. The reading is done by another process, whose memory the system counts.
+// A log takes at most 300 bytes of memory an attempt, all that reading needs included: a million attempts take at
+// most 300 MB. A bomb takes at most what Read promises. The reading is done by another process, whose memory the
+// system counts.
 func TestMemory(t *testing.T) {
 	if racing {
 		t.Skip("the race detector takes memory of its own")

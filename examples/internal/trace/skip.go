@@ -53,7 +53,7 @@ func skipSpace(d []byte, i int) int {
 	return i
 }
 
-// firstKey returns the first key of the object that d begins with, as far as d goes.
+// firstKey returns the first key of the object with which d begins, as far as d goes.
 func firstKey(d []byte) []byte {
 	if len(d) == 0 || d[0] != '{' {
 		return nil
@@ -69,8 +69,8 @@ func firstKey(d []byte) []byte {
 	return d[start+1 : start+1+end]
 }
 
-// special marks the bytes that mean something inside a string: its end, an escape, and control characters (1), which
-// JSON forbids there: a raw line break is the trace of a record that stops in the middle.
+// special marks the bytes with a meaning inside a string: the quote, the backslash, and control characters (1). JSON
+// forbids control characters in strings; a line break there shows that a record stops in the middle.
 var special = func() (table [256]byte) {
 	for b := range ' ' {
 		table[b] = 1

@@ -12,7 +12,7 @@ import (
 	"github.com/straggler-go/straggler/examples/internal/trace"
 )
 
-// Only what is written as an integer is a number: names with a dot, a leading zero or an exponent are names.
+// Only a text in the form of an integer is a number: texts with a dot, a leading zero or an exponent are names.
 func TestDottedNamesAreNames(t *testing.T) {
 	var text strings.Builder
 	for _, task := range []string{`"1.1"`, `"1.2"`, `"1.9"`, `"01"`, `"1"`, `3.7`, `3`, `3e0`} {
@@ -36,7 +36,7 @@ func TestGapsInventNoTasks(t *testing.T) {
 	assert.Equal(t, 200, log.Phases[0].Tasks)
 }
 
-// A number in quotes is a number; what is none is not 0.
+// A number in quotes is a number. A text that is not a number is not read as 0.
 func TestTextsInTimelines(t *testing.T) {
 	log := read(t, `[{"name":"f","ph":"X","pid":1,"tid":1,"ts":"1700000000000000","dur":"5000000"}]`)
 	a := log.Phases[0].Attempts[0]
@@ -49,7 +49,7 @@ func TestTextsInTimelines(t *testing.T) {
 	}
 }
 
-// What did not run is counted by what it is, and said.
+// Tasks that did not run are counted by kind, and the report tells the user.
 func TestWhatDidNotRun(t *testing.T) {
 	for text, want := range map[string]map[string]int{
 		`{"id":{"testResult":{"label":"//a"}},"aborted":{"reason":"INCOMPLETE"}}`:          {"aborted results": 1},
@@ -120,7 +120,7 @@ func TestWhiteSpaceDoesNotMatter(t *testing.T) {
 	}
 }
 
-// Times as Python and databases print them have no zone: they are taken for UTC, and that is said.
+// Times as Python and databases print them have no zone. They are read as UTC, and counted as faults.
 func TestTimesWithoutAZone(t *testing.T) {
 	for text, zone := range map[string]bool{
 		"2026-03-01T10:00:00.123": false, "2026-03-01 10:00:00.123": false, "2026-03-01 10:00:00.123+00:00": true,
@@ -134,7 +134,7 @@ func TestTimesWithoutAZone(t *testing.T) {
 	}
 	log := read(t, `{"phase":"p","task":0,"start":-5000,"finish":-4000}`)
 	require.Len(t, log.Hints, 1)
-	assert.Contains(t, log.Hints[0], "are negative, or lie beyond")
+	assert.Contains(t, log.Hints[0], "are negative, or are after")
 }
 
 // States by any of their words, and fields by no other name than their own.
@@ -150,7 +150,7 @@ func TestWordsOfConverters(t *testing.T) {
 	}
 	log := read(t, `{"phase":"p","Task":1,"startTime":0,"finish":9000}`)
 	require.Len(t, log.Hints, 1)
-	assert.Contains(t, log.Hints[0], `not known, passed over: "Task", "startTime"; known are job, phase, task,`)
+	assert.Contains(t, log.Hints[0], `unknown fields, ignored: "Task", "startTime"; the known fields are job, phase, task,`)
 }
 
 // A table may have tabs or semicolons; a column that stands twice is said.
@@ -165,7 +165,7 @@ func TestTablesOfAnyKind(t *testing.T) {
 	log := read(t, "phase,task,start,start,finish\np,0,1,2,5000\n")
 	assert.Equal(t, trace.Known(2), log.Phases[0].Attempts[0].Start)
 	require.NotEmpty(t, log.Hints)
-	assert.Contains(t, log.Hints[0], `"start" stands twice`)
+	assert.Contains(t, log.Hints[0], `has the column "start" twice`)
 }
 
 // A span within another is not counted beside it: the outermost are the tasks, or, where a thread has but one, those
@@ -183,9 +183,9 @@ func TestNestedSpans(t *testing.T) {
 		}
 		return append(list, log.Hints...)
 	}
-	assert.Equal(t, []string{"a", "a", "left out: 2 of 4 spans: they lie within others of their thread"},
+	assert.Equal(t, []string{"a", "a", "left out: 2 of 4 spans: other spans of their thread contain them"},
 		names(span("a", 1, 0, 9), span("b", 1, 1, 5), span("c", 1, 2, 1), span("a", 1, 9, 9)))
-	assert.Equal(t, []string{"b", "b", "left out: 1 of 3 spans: others of their thread lie within them"},
+	assert.Equal(t, []string{"b", "b", "left out: 1 of 3 spans: they contain other spans of their thread"},
 		names(span("main", 1, 0, 99), span("b", 1, 1, 5), span("b", 1, 7, 5)))
 	assert.Equal(t, []string{"a", "b"}, names(span("a", 1, 0, 9), span("b", 1, 5, 9)), "who only overlaps is not within")
 
@@ -232,7 +232,8 @@ func TestAttemptsOfOneNumber(t *testing.T) {
 	assert.Equal(t, 1, log.Faults[trace.SameNumber], "of a table, too")
 }
 
-// A log that stops while packages run says so. A test that did not end is no such sign if its package ended: it panicked.
+// A log that stops while packages run says so. A test that did not end is no such sign if its package ended: it
+// panicked.
 func TestAGoTestLogThatStopsHalfway(t *testing.T) {
 	event := func(action, pkg, test string) string {
 		return fmt.Sprintf(`{"Time":"2026-03-01T10:00:00Z","Action":%q,"Package":%q,"Test":%q}`+"\n", action, pkg, test)
@@ -244,7 +245,7 @@ func TestAGoTestLogThatStopsHalfway(t *testing.T) {
 	} {
 		hints := read(t, whole+more).Hints
 		require.Len(t, hints, 1, more)
-		assert.Contains(t, hints[0], "1 of the packages that it names had not ended")
+		assert.Contains(t, hints[0], "1 packages in it have not ended")
 	}
 }
 

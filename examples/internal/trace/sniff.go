@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// packing is what a file is packed with, told by its first bytes: how to undo it, or what to do with what isn't undone.
+// packing is the compression of a file, recognised by its first bytes: a function that decompresses it, or an advice
+// for the user.
 type packing struct {
 	magic  string
 	unpack unpacker
@@ -42,7 +43,8 @@ func useUTF8From(code string) string {
 	return "turn it into UTF-8 first with iconv -f " + code + " -t UTF-8"
 }
 
-// packingOf tells what the file is packed with, or that it is something else than a log; nothing for what may be text.
+// packingOf returns the compression of a file, or an advice if the file is not a log. The result is empty for a file
+// that may be text.
 func packingOf(start []byte) packing {
 	for _, p := range packings {
 		if strings.HasPrefix(string(start), p.magic) {
@@ -58,14 +60,14 @@ func packingOf(start []byte) packing {
 	return packing{}
 }
 
-// foreign makes the error for a text of no known format.
+// foreign returns the error for a text of no known format.
 func foreign(text []byte) error {
 	what := "text"
 	if text[0] == '{' || text[0] == '[' {
 		what = "JSON"
 	}
 	start := bytes.Join(bytes.Fields(text[:min(len(text), 200)]), []byte(" "))
-	return fmt.Errorf("no execution log of a kind that is known, but %s that starts with %q; it may be easy to turn it "+
-		"into attempt lines, which `replay help format` describes, along with the kinds that are known",
+	return fmt.Errorf("no execution log of a known format: %s that starts with %q; \"replay help format\" lists the known "+
+		"formats, and describes attempt lines, into which other logs can be converted",
 		what, start[:min(len(start), 40)])
 }

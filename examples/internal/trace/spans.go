@@ -8,18 +8,18 @@ import (
 	"strings"
 )
 
-// span is an event of a timeline that lasts. Texts are numbers in timeline.text.
+// span is an event of a timeline with a duration. Its texts are indexes into timeline.text.
 type span struct {
 	name, cat, mnemonic, target int32
 	host, thread                int32
-	start, end                  float64 // microseconds
+	start, end                  float64 // in microseconds
 	timed, ended                bool
 }
 
-// tasks makes attempts of the spans that are tasks. Bazel's are its actions, and Ray's the calls of functions: all other
-// spans there are parts of these, or what the engine itself does. Of other timelines the outermost spans of each thread
-// are tasks, or if threads have but one of these each, those that hold no other. Never are both: a span within another
-// would be counted twice.
+// tasks makes attempts of the spans that are tasks. For Bazel they are the actions, and for Ray the calls of
+// functions; all other spans are parts of these, or work of the engine itself. In other timelines, the outermost
+// spans of each thread are tasks. If each thread has at most one outermost span, the spans without a span inside are
+// tasks. A span and a span inside it are never both tasks, because the time would be counted twice.
 func (t *timeline) tasks() {
 	for _, known := range []struct {
 		what string
@@ -30,15 +30,15 @@ func (t *timeline) tasks() {
 		{"calls of Ray", isRayTask, t.rayTask},
 	} {
 		if kept := t.keep(func(i int) bool { return known.is(t.text.of(t.all[i].cat)) }); len(kept) > 0 {
-			t.leftOut(len(t.all)-len(kept), "all others are no "+known.what)
+			t.leftOut(len(t.all)-len(kept), "they are not "+known.what)
 			t.add(kept, known.of)
 			return
 		}
 	}
 	outermost, leaf := t.nesting()
-	kept, why := t.keep(func(i int) bool { return outermost[i] }), "they lie within others of their thread"
+	kept, why := t.keep(func(i int) bool { return outermost[i] }), "other spans of their thread contain them"
 	if threads := t.threads(); len(kept) < len(t.all) && len(kept) <= threads {
-		kept, why = t.keep(func(i int) bool { return leaf[i] }), "others of their thread lie within them"
+		kept, why = t.keep(func(i int) bool { return leaf[i] }), "they contain other spans of their thread"
 	}
 	t.leftOut(len(t.all)-len(kept), why)
 	t.add(kept, t.plainSpan(kept))
@@ -61,7 +61,7 @@ func (t *timeline) leftOut(n int, why string) {
 
 func isBazelAction(cat string) bool { return cat == "action processing" }
 
-// bazelAction names an action's phase by its kind, which old profiles have as the first word of the name only.
+// bazelAction names the phase of an action by its kind. In old profiles the kind is the first word of the name.
 func (t *timeline) bazelAction(s *span) (phase, task string) {
 	phase, name := t.text.of(s.mnemonic), t.text.of(s.name)
 	if phase == "" {
@@ -82,7 +82,8 @@ func (t *timeline) rayTask(s *span) (phase, task string) {
 	return t.text.of(s.name), ""
 }
 
-// plainSpan names phases by the spans' names; if those hardly repeat, as paths and targets do not, by their categories.
+// plainSpan names phases by the names of the spans. If names are hardly repeated, as with paths, it uses the
+// categories.
 func (t *timeline) plainSpan(kept []int) func(s *span) (phase, task string) {
 	const few = 20
 	names := map[int32]bool{}
@@ -103,7 +104,7 @@ func (t *timeline) threads() int {
 	return len(seen)
 }
 
-// nesting finds the spans that lie within no other of their thread, and those in which no other lies.
+// nesting finds the spans that are in no other span of their thread, and the spans that contain no other span.
 func (t *timeline) nesting() (outermost, leaf []bool) {
 	outermost, leaf = make([]bool, len(t.all)), make([]bool, len(t.all))
 	order := make([]int, len(t.all))
@@ -114,7 +115,7 @@ func (t *timeline) nesting() (outermost, leaf []bool) {
 		a, b := &t.all[i], &t.all[j]
 		return cmp.Or(cmp.Compare(a.thread, b.thread), cmp.Compare(a.start, b.start), cmp.Compare(b.end, a.end))
 	})
-	var around []int // spans of the thread that have not ended, each ending before the one below it
+	var around []int // open spans of the thread; each ends before the span below it
 	for k, i := range order {
 		s := &t.all[i]
 		if k > 0 && t.all[order[k-1]].thread != s.thread {
@@ -126,7 +127,7 @@ func (t *timeline) nesting() (outermost, leaf []bool) {
 			}
 			around = around[:len(around)-1]
 		}
-		if leaf[i] = true; !s.ended { // it holds nothing that is known
+		if leaf[i] = true; !s.ended { // the span contains nothing that is known
 			outermost[i] = true
 			continue
 		}
@@ -138,7 +139,7 @@ func (t *timeline) nesting() (outermost, leaf []bool) {
 	return outermost, leaf
 }
 
-// add makes attempts of spans. A clock that begins below 0 is a relative one: all times are shifted.
+// add makes attempts of spans. If a time is below 0, the clock is relative, and all times are shifted.
 func (t *timeline) add(kept []int, named func(s *span) (phase, task string)) {
 	first := 0.0
 	for _, i := range kept {

@@ -7,12 +7,12 @@ import (
 	"github.com/straggler-go/straggler/examples/internal/alike"
 )
 
-// spanTree gathers the spans of traces as OpenTelemetry and Jaeger write them. A span waits for those within it, and so
-// the spans that hold no other are the tasks. A trace is a job; an operation is the same work in every trace.
+// spanTree collects the spans of traces of OpenTelemetry or Jaeger. A span waits for the spans inside it. So the
+// spans without a span inside are the tasks. A trace is a job. An operation is the same work in every trace.
 type spanTree struct {
 	d      *document
 	spans  []treeSpan
-	parent map[[2]string]bool // the spans that hold others, by trace and span
+	parent map[[2]string]bool // the spans that contain other spans, by trace and span
 }
 
 type treeSpan struct {
@@ -22,7 +22,7 @@ type treeSpan struct {
 
 func newSpanTree(d *document) *spanTree { return &spanTree{d: d, parent: map[[2]string]bool{}} }
 
-// add notes a span; start and finish are in milliseconds.
+// add adds a span. start and finish are in milliseconds.
 func (t *spanTree) add(trace, id, parent, service, name, host []byte, start, finish Opt, failed bool) {
 	a := Attempt{Start: start, Finish: finish, Host: t.d.host(host, nil)}
 	switch {
@@ -37,7 +37,7 @@ func (t *spanTree) add(trace, id, parent, service, name, host []byte, start, fin
 	}
 }
 
-// finish makes tasks of the spans that hold no other.
+// finish makes tasks of the spans that contain no other span.
 func (t *spanTree) finish() {
 	within := 0
 	for _, s := range t.spans {
@@ -53,11 +53,11 @@ func (t *spanTree) finish() {
 		t.d.builder.add(i, s.a)
 	}
 	if within > 0 {
-		t.d.hint(fmt.Sprintf("left out: %d of %d spans: others lie within them", within, len(t.spans)))
+		t.d.hint(fmt.Sprintf("left out: %d of %d spans: they contain other spans", within, len(t.spans)))
 	}
 }
 
-// fromMicros and fromNanos take a time of another unit at the cursor, which may stand in quotes.
+// micros reads a time in microseconds at the cursor, which may be in quotes.
 func (d *document) micros() Opt { return d.scaled(1000) }
 
 func (d *document) nanos() Opt { return d.scaled(1_000_000) }
@@ -68,7 +68,7 @@ func (d *document) scaled(unit int64) Opt {
 	return momentFrom(n/unit, ok, &d.log.Faults)
 }
 
-// jaeger reads traces as Jaeger's interface answers.
+// jaeger reads traces as Jaeger's API returns them.
 var jaeger = byObjects(Traces, []string{"traceID", "spans"}, []string{"data"}, func(d *document) {
 	t := newSpanTree(d)
 	type span struct {
@@ -129,7 +129,8 @@ var jaeger = byObjects(Traces, []string{"traceID", "spans"}, []string{"data"}, f
 	d.end = t.finish
 })
 
-// tags walks over pairs of a key and a value: Jaeger's, whose value is plain, and OpenTelemetry's, which wraps it.
+// tags calls each for pairs of a key and a value. Jaeger's value is plain, and OpenTelemetry's value is inside an
+// object.
 func (d *document) tags(each func(key, value []byte)) {
 	d.c.elements(func() {
 		var key, value []byte
@@ -152,7 +153,7 @@ var openTelemetry = byObjects(Traces, []string{"resource", "scopeSpans"}, []stri
 	t := newSpanTree(d)
 	var service, host, trace, id, parent, name, code []byte
 	var start, finish Opt
-	var spans []func() // of a resource, which may stand behind them
+	var spans []func() // the spans of a resource, which may be after them
 	span := func() {
 		trace, id, parent, name, code, start, finish = nil, nil, nil, nil, nil, Opt{}, Opt{}
 		d.c.members(members{

@@ -2,8 +2,9 @@ package trace
 
 import "strconv"
 
-// spark reads the events of a Spark application in the order of the log. Attempts are known by task ID, stages by ID
-// and attempt, never by order: a losing copy may end after its stage and its job.
+// spark reads the events of a Spark application in the order of the log. A task ID identifies an attempt, and an ID
+// with a number identifies an attempt of a stage, independent of the order. An attempt that lost may end after its
+// stage and its job.
 type spark struct {
 	*builder
 	app      string // its ID
@@ -23,7 +24,7 @@ func newSpark() *spark {
 	return s
 }
 
-// forget makes the numbers of stages, jobs and tasks start afresh.
+// forget makes the numbers of stages, jobs and tasks start again.
 func (s *spark) forget() {
 	s.stages = map[stageID]int{}
 	s.latest = map[int32]int{}
@@ -32,10 +33,10 @@ func (s *spark) forget() {
 	s.attempts = taskRefs{}
 }
 
-// read takes in one file of the log.
+// read reads one file of the log.
 func (s *spark) read(l *lineReader) { s.eachLine(l, s.line) }
 
-// line takes in one event, and says whether it was well-formed. One that is not leaves no trace.
+// line reads one event. It returns false, without a change, if the event is not well-formed.
 func (s *spark) line(line []byte) bool {
 	kind := kindOf(line)
 	c := &cursor{data: line}
@@ -80,7 +81,7 @@ func (s *spark) line(line []byte) bool {
 	return true
 }
 
-// appStart begins an application. A second one in the same log shares no number with the first.
+// appStart begins an application. A second application in the same log shares no number with the first.
 func (s *spark) appStart(e *sparkEvent) {
 	id := nameOf(e.app)
 	if s.app != "" && id != s.app {
@@ -90,7 +91,8 @@ func (s *spark) appStart(e *sparkEvent) {
 	s.app = id
 }
 
-// jobStart notes who runs the stages. A stage that a later job lists again is reused by it, unless its job has ended.
+// jobStart records the job of each stage. A later job that lists a stage again reuses it, unless the first job has
+// ended.
 func (s *spark) jobStart(e *sparkEvent) {
 	if e.job < 0 {
 		return
@@ -128,7 +130,7 @@ func (s *spark) stage(e *sparkEvent) {
 	}
 }
 
-// phaseOf finds or makes the phase of the event's stage attempt.
+// phaseOf returns the phase of the event's stage attempt. It adds the phase if it is new.
 func (s *spark) phaseOf(e *sparkEvent) (int, bool) {
 	if e.stageID.stage < 0 || e.stageID.attempt < 0 {
 		return 0, false
@@ -153,7 +155,7 @@ func joined(app, job string) string {
 	return app + " " + job
 }
 
-// taskStart notes a running attempt. If the log shows no end of it, it stays unfinished.
+// taskStart adds a running attempt. It stays Unfinished if the log has no end of the attempt.
 func (s *spark) taskStart(e *sparkEvent) {
 	if _, ok := s.attempts.get(e.task); ok {
 		s.log.Faults[Repeated]++
@@ -164,7 +166,7 @@ func (s *spark) taskStart(e *sparkEvent) {
 	s.add(e)
 }
 
-// taskEnd completes the attempt that the event names. A success that ends again as resubmitted has lost its output.
+// taskEnd completes the attempt of the event. If a successful attempt ends again as resubmitted, its output was lost.
 func (s *spark) taskEnd(e *sparkEvent) {
 	s.log.Faults.add(&e.faults)
 	ref, ok := s.attempts.get(e.task)

@@ -22,13 +22,13 @@ func neededKind(kind []byte) bool {
 	return false
 }
 
-// unwantedEvent says of the beginning of a line that the rest need not be read.
+// unwantedEvent reports, from the beginning of a line, whether the rest of the line can be skipped.
 func unwantedEvent(beginning []byte) bool {
 	kind, ok := kindAtStart(beginning)
 	return ok && !neededKind(kind)
 }
 
-// kindAtStart finds the event's name where Spark writes it, as the first field, without its package prefix.
+// kindAtStart returns the name of the event, if it is the first field, as Spark writes it, without its package.
 func kindAtStart(line []byte) ([]byte, bool) {
 	rest, ok := bytes.CutPrefix(bytes.TrimLeft(line, " \t"), []byte(`{"Event":"`))
 	if !ok {
@@ -41,7 +41,7 @@ func kindAtStart(line []byte) ([]byte, bool) {
 	return lastPart(rest[:end]), true
 }
 
-// kindOf finds the event's name anywhere in the line's object; nil if there is none.
+// kindOf returns the name of the event anywhere in the object of the line; nil if there is none.
 func kindOf(line []byte) []byte {
 	if kind, ok := kindAtStart(line); ok {
 		return kind
@@ -61,14 +61,14 @@ func kindOf(line []byte) []byte {
 
 func lastPart(name []byte) []byte { return name[bytes.LastIndexByte(name, '.')+1:] }
 
-// sparkEvent holds what is needed of one event. Numbers that are absent are -1. Texts may alias the line.
+// sparkEvent has the fields of an event that are read. An absent number is -1. Texts may share memory with the line.
 type sparkEvent struct {
 	app, executor, hostName []byte
 	job, cores, tasks       int32
 	stages, parents         []int32
 	stageID                 stageID
-	task                    int64 // unique in the application
-	index, number           int32 // of the logical task in its stage, of the attempt
+	task                    int64 // ID of the attempt, unique in the application
+	index, number           int32 // number of the task in its stage, and number of the attempt
 	submitted, completed    Opt
 	launch, finish          Opt
 	input, shuffle, output  Opt
@@ -195,7 +195,8 @@ func (e *sparkEvent) taskInfo(c *cursor, key []byte) {
 	}
 }
 
-// metrics reads the byte counts. A group that is absent, as in Spark 1.x where it would be empty, stays unknown.
+// metrics reads the numbers of bytes. An absent group stays unknown. Spark 1.x leaves out a group that would be
+// empty.
 func (e *sparkEvent) metrics(c *cursor, key []byte) {
 	var group *Opt
 	switch string(key) {
@@ -216,7 +217,8 @@ func (e *sparkEvent) metrics(c *cursor, key []byte) {
 	})
 }
 
-// end reads the reason why the task ended. Those who came too late to commit were losing copies, killed in effect.
+// end reads the reason for the end of an attempt. An attempt that was too late to commit has lost against another
+// attempt, so its state is Killed.
 func (e *sparkEvent) end(reason []byte) {
 	switch string(reason) {
 	case "Success":
@@ -232,7 +234,7 @@ func (e *sparkEvent) end(reason []byte) {
 	}
 }
 
-// endByFlags serves ends without a reason.
+// endByFlags sets the state of an attempt that ended without a reason.
 func (e *sparkEvent) endByFlags() {
 	switch {
 	case e.killed:

@@ -2,8 +2,8 @@ package trace
 
 import "strconv"
 
-// sparkREST reads what Spark's interface answers about a stage: the stage with its tasks, or the list of its tasks alone,
-// which does not say of which stage.
+// sparkREST reads the answers of Spark's REST API about a stage: the stage with its tasks, or the list of its tasks
+// alone, which does not have the number of the stage.
 var sparkREST = byObjects(SparkREST, []string{"taskId", "status"}, []string{"tasks"}, func(d *document) {
 	var r struct {
 		index, attempt, stage, stageAttempt, tasks int32
@@ -50,7 +50,7 @@ var sparkREST = byObjects(SparkREST, []string{"taskId", "status"}, []string{"tas
 		d.builder.add(i, a)
 		d.begin()
 	}
-	d.begin = func() { // the stage is that of the page
+	d.begin = func() { // the stage is the stage of the page
 		r.launched, r.took, r.input, r.shuffle, r.output = Opt{}, Opt{}, Opt{}, Opt{}, Opt{}
 		r.state, r.host, r.executor, r.locality, r.speculative = nil, nil, nil, nil, AnswerUnknown
 	}

@@ -1,10 +1,10 @@
 package trace
 
-// mostSplits is more than Hadoop writes; a longer list is not one.
+// mostSplits is the largest length of a list of times; Hadoop writes shorter lists.
 const mostSplits = 100
 
-// readSplits reads a list of the milliseconds that each of some equal parts of an attempt's progress took; nil if one
-// of them is not known.
+// readSplits reads a list of milliseconds, one for each of a number of equal parts of an attempt's progress. It
+// returns nil if one of the times is unknown.
 func readSplits(c *cursor) (splits []int64) {
 	whole := true
 	c.elements(func() {
@@ -20,7 +20,7 @@ func readSplits(c *cursor) (splits []int64) {
 	return splits
 }
 
-// splits keeps what was read and returns its index; 0 for nothing.
+// splits stores a list and returns its index; 0 for an empty list.
 func (b *builder) splits(list []int64) int32 {
 	if len(list) == 0 {
 		return 0

@@ -2,26 +2,26 @@ package trace
 
 import "fmt"
 
-// State is how an attempt ended.
+// State tells how an attempt ended.
 type State uint8
 
 // The states. The zero value is Unfinished: the log shows no end.
 const (
 	Unfinished State = iota
 	Succeeded
-	Failed // also when its executor or its input went away while it ran
+	Failed // failed, also because its executor or its input was lost while it ran
 	Killed
-	Lost // succeeded, and its output was lost later: its times are those of a success, its work was done again
+	Lost // succeeded, but its output was lost later, so another attempt did the work again
 )
 
 var stateNames = [...]string{"unfinished", "succeeded", "failed", "killed", "lost"}
 
 func (s State) String() string { return name(stateNames[:], int(s), "State") }
 
-// MarshalText writes the state as String does.
+// MarshalText returns the text of String. It never fails.
 func (s State) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// Locality is how near to its input an attempt ran.
+// Locality is the distance of an attempt from its input.
 type Locality uint8
 
 // The levels of Spark, nearest first. Rumen traces reach NodeLocal, RackLocal and Any.
@@ -43,10 +43,10 @@ func (l Locality) String() string {
 	return name(localityNames[:], int(l), "Locality")
 }
 
-// MarshalText writes Spark's name of the level.
+// MarshalText returns Spark's name of the level. It never fails.
 func (l Locality) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
 
-// Answer is yes, no or, the zero value, unknown.
+// Answer is yes, no, or unknown, which is the zero value.
 type Answer uint8
 
 // The answers.
@@ -60,7 +60,7 @@ var answerNames = [...]string{"unknown", "no", "yes"}
 
 func (a Answer) String() string { return name(answerNames[:], int(a), "Answer") }
 
-// MarshalJSON writes true, false or null.
+// MarshalJSON returns true, false or null.
 func (a Answer) MarshalJSON() ([]byte, error) {
 	switch a {
 	case Yes:
@@ -78,7 +78,7 @@ func name(names []string, i int, kind string) string {
 	return fmt.Sprintf("%s(%d)", kind, i)
 }
 
-// find returns the index of what in names, from 1 on, or 0.
+// find returns the index of a name in names, from 1 on; 0 if it is not there.
 func find(names []string, what []byte) int {
 	for i := 1; i < len(names); i++ {
 		if names[i] == string(what) {

@@ -5,29 +5,29 @@ import (
 	"io"
 )
 
-// stream walks over JSON that is too large to hold, by handing out one small value at a time: the records of a log, one
-// behind the other or in an array, or the members of a record. It knows by its first key what begins a record. That is
-// how it finds the next one after a mistake: from where the mistake was seen, it goes on at the first such object.
+// stream reads JSON that is too large for the memory, one small value at a time: the records of a log, one after the
+// other or in an array, or the members of a record. It recognises the beginning of a record by its first key. After
+// an error, it goes on at the next object with such a key.
 type stream struct {
 	r          io.Reader
 	buf        []byte
-	mark       int // where the last value began: a mistake behind it may be one within it
-	start, end int // of what is read and not yet passed
+	mark       int // where the last value began; after an error, a record may begin inside it
+	start, end int // the part of the buffer that was read and not yet used
 	err        error
 	limit      int
 	isRecord   func(firstKey []byte) bool
-	value      []byte // the last one taken, valid until the next step
+	value      []byte // the last value that was taken, valid until the next step
 	first      bool   // the last step entered an object or array
-	kind       string // of what holds the records, if it says so
-	wrapped    bool   // the records are in an array within something else, which is of no interest
+	kind       string // kind in the object around the records, if it has one
+	wrapped    bool   // the records are in an array inside a value that is not needed
 }
 
 func newStream(r io.Reader, limit int, isRecord func(firstKey []byte) bool) *stream {
 	return &stream{r: r, buf: make([]byte, min(firstBuffer, limit)), limit: limit, isRecord: isRecord}
 }
 
-// fill reads more, behind what is there. It makes room first: by moving, else by growing. Without room it reads
-// nothing.
+// fill reads more bytes into the buffer. It first makes room, by moving the content or by growing. Without room it
+// reads nothing.
 func (s *stream) fill() {
 	if s.end == len(s.buf) {
 		if len(s.buf) >= s.limit {
@@ -49,7 +49,7 @@ func (s *stream) fill() {
 	s.err = err
 }
 
-// need reads until n bytes are there, and says whether they are.
+// need reads until n bytes are in the buffer. It returns false if the stream ends before.
 func (s *stream) need(n int) bool {
 	n = min(n, s.limit)
 	for s.end-s.start < n && s.err == nil {
@@ -58,17 +58,17 @@ func (s *stream) need(n int) bool {
 	return s.end-s.start >= n
 }
 
-// longestKey is how long the first key of a record may be, with the white space before it.
+// longestKey is the largest length of the first key of a record, with the space before it.
 const longestKey = 200
 
-// atRecord says whether a record begins at the cursor.
+// atRecord reports whether a record begins at the cursor.
 func (s *stream) atRecord() bool {
 	s.need(longestKey)
 	key := firstKey(s.buf[s.start:s.end])
 	return key != nil && s.isRecord(key)
 }
 
-// peek moves to the next byte that is not white, and returns it without passing it.
+// peek moves to the next byte that is not a space, and returns it without consuming it.
 func (s *stream) peek() (byte, error) {
 	for {
 		s.start = min(skipSpace(s.buf[:s.end], s.start), s.end)
@@ -82,7 +82,7 @@ func (s *stream) peek() (byte, error) {
 	}
 }
 
-// enter steps into the object or array at the cursor. Another value is passed over and returns false.
+// enter moves into the object or array at the cursor. It skips any other value and returns false.
 func (s *stream) enter(open byte) (bool, error) {
 	b, err := s.peek()
 	if err != nil {
@@ -97,7 +97,7 @@ func (s *stream) enter(open byte) (bool, error) {
 	return true, nil
 }
 
-// next steps to the next member or element; false after the last one.
+// next moves to the next member or element; false after the last.
 func (s *stream) next(end byte) (bool, error) {
 	b, err := s.peek()
 	if err != nil {
@@ -119,7 +119,7 @@ func (s *stream) next(end byte) (bool, error) {
 	return true, nil
 }
 
-// key takes a key and its colon.
+// key reads a key and its colon.
 func (s *stream) key() (string, error) {
 	b, err := s.peek()
 	if err != nil {
@@ -141,8 +141,8 @@ func (s *stream) key() (string, error) {
 	return key, err
 }
 
-// unwrap steps into the object at the cursor, up to the records in the first of its members that is an array and has
-// the name, or begins as an array of records does.
+// unwrap moves into the object at the cursor, up to the records. They are in the first member that is an array with
+// the given name, or an array of records.
 func (s *stream) unwrap(name string) error {
 	if _, err := s.enter('{'); err != nil {
 		return err
@@ -177,7 +177,7 @@ func (s *stream) unwrap(name string) error {
 	}
 }
 
-// atArrayOfRecords says whether the array at the cursor begins with a record.
+// atArrayOfRecords reports whether the array at the cursor begins with a record.
 func (s *stream) atArrayOfRecords() bool {
 	s.need(longestKey)
 	ahead := s.buf[s.start:s.end]
@@ -185,7 +185,7 @@ func (s *stream) atArrayOfRecords() bool {
 	return key != nil && s.isRecord(key)
 }
 
-// skip passes over the value at the cursor.
+// skip skips the value at the cursor.
 func (s *stream) skip() error {
 	if err := s.take(); !errors.Is(err, errLong) {
 		return err
@@ -193,8 +193,8 @@ func (s *stream) skip() error {
 	return nil
 }
 
-// take puts the value at the cursor, which is within a record, into s.value. One that is too long is passed over, and
-// errLong returned. If there is a mistake in it, the cursor stays at its beginning.
+// take reads the value at the cursor, inside a record, into s.value. It skips a value that is too long, and returns
+// errLong. After an error in the value, the cursor stays at its beginning.
 func (s *stream) take() error {
 	b, err := s.peek()
 	if err != nil {
@@ -207,7 +207,7 @@ func (s *stream) take() error {
 	return s.scan()
 }
 
-// takeRecord does the same with a whole record. Behind a mistake the cursor is within it.
+// takeRecord does the same with a whole record. After an error, the cursor is inside the record.
 func (s *stream) takeRecord() error {
 	err := s.scan()
 	if err != nil && !errors.Is(err, errLong) {

@@ -5,16 +5,17 @@ import (
 	"strconv"
 )
 
-// Arrival is a job of which a log tells when it came and how large it was, and nothing of its tasks.
+// Arrival is a job in a log that has only its arrival and its sizes, and no tasks.
 type Arrival struct {
 	Job       string
 	Submitted Opt // milliseconds since the log's epoch
-	// Input, Shuffle and Output count the bytes that maps read, that went from maps to reduces, and that reduces wrote.
+	// Input is the number of bytes that maps read, Shuffle of bytes from maps to reduces, and Output of bytes that
+	// reduces wrote.
 	Input, Shuffle, Output Opt
 }
 
-// isSwim says whether a line is one of SWIM's: a job, when it was submitted, the time since the one before, in seconds,
-// and three sizes, separated by tabs.
+// isSwim reports whether a line is in SWIM's format: a job, its time of submission, the time since the job before in
+// seconds, and three sizes, separated by tabs.
 func isSwim(line []byte) bool {
 	fields := bytes.Split(bytes.TrimRight(line, "\r\n"), []byte("\t"))
 	if len(fields) != 6 {
@@ -36,7 +37,7 @@ func readSwim(l *lineReader) *builder {
 		}
 		fields := bytes.Split(line, []byte("\t"))
 		number := func(at int) int64 {
-			n, _ := strconv.ParseInt(string(fields[at]), 10, 64) // isSwim has read it
+			n, _ := strconv.ParseInt(string(fields[at]), 10, 64) // isSwim has checked the number
 			return n
 		}
 		submitted := number(1)
@@ -47,6 +48,6 @@ func readSwim(l *lineReader) *builder {
 		})
 		return true
 	})
-	b.hint("only when jobs came and how large they were: their tasks are generated")
+	b.hint("the log has only arrival times and sizes of jobs, so the tasks of the jobs are generated")
 	return b
 }

@@ -5,17 +5,17 @@ import (
 	"fmt"
 )
 
-// tableKind is a kind of table, told by the names in its first line, and read row by row.
+// tableKind is a kind of table. It is recognised by the names in the first line, and read row by row.
 type tableKind struct {
 	format Format
-	// holds are the columns, in small letters, by which it is known.
+	// holds are column names in lower case that a table of this kind has.
 	holds []string
-	// separators are those that it may have.
+	// separators are the characters that may separate fields.
 	separators string
 	row        func(t *table) bool
 }
 
-// tableKinds are the tables that are known. What is foreign to all of them is no table.
+// tableKinds are the known kinds. Any other text is not read as a table.
 var tableKinds = []tableKind{
 	{Table, []string{"phase", "start"}, ",\t;", (*table).ownRow},
 	{Table, []string{"phase", "finish"}, ",\t;", (*table).ownRow},
@@ -25,26 +25,26 @@ var tableKinds = []tableKind{
 	{Slurm, []string{"jobid", "jobname", "state", "start"}, "|", (*table).sacctRow},
 }
 
-// table is a log as a table: the first line names the fields.
+// table reads a log that is a table with the names of the fields in the first line.
 type table struct {
 	*builder
 	kind    *tableKind
 	sep     byte
 	columns [][]byte
-	at      map[string]int // of a column; of several of the name the last
+	at      map[string]int // index of each column; of several columns with one name, the last
 	fields  [][]byte
-	tasks   map[string]*tried // by what they are known by
-	made    map[int]int32     // how many tasks a phase has
+	tasks   map[string]*tried // by the name of the task
+	made    map[int]int32     // number of tasks of each phase
 }
 
 func readTable(l *lineReader) *builder {
 	t := &table{builder: newBuilder(Table), at: map[string]int{}, tasks: map[string]*tried{}, made: map[int]int32{}}
-	t.blank = " \r\n" // an empty field at an end counts
+	t.blank = " \r\n" // spaces are trimmed, but an empty field at the end stays
 	t.eachLine(l, t.line)
 	return t.builder
 }
 
-// tableOf reads the first line of a table; nil if it is none.
+// tableOf reads the first line of a table; nil if it is not a table.
 func tableOf(line []byte) (kind *tableKind, sep byte, columns [][]byte) {
 	for i := range tableKinds {
 		kind := &tableKinds[i]
@@ -86,14 +86,14 @@ func (t *table) heading(line []byte) bool {
 	t.log.Format = t.kind.format
 	for i, name := range t.columns {
 		if _, twice := t.at[string(name)]; twice {
-			t.hint(fmt.Sprintf("the column %q stands twice in the first line: the last one counts", nameOf(name)))
+			t.hint(fmt.Sprintf("the first line has the column %q twice: the last column of this name is used", nameOf(name)))
 		}
 		t.at[string(name)] = i
 	}
 	return true
 }
 
-// field returns the field of a column; nil if there is no such column.
+// field returns the field in a column; nil if there is no such column.
 func (t *table) field(column string) []byte {
 	if i, ok := t.at[column]; ok {
 		return t.fields[i]
@@ -110,7 +110,7 @@ func (t *table) ownRow() bool {
 		}
 		c := &cursor{data: field, plain: true}
 		n.member(c, t.columns[i])
-		if c.pos > 0 && !c.done() { // a number with something behind it
+		if c.pos > 0 && !c.done() { // a number with a text after it
 			return false
 		}
 	}

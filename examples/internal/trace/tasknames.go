@@ -5,9 +5,9 @@ import (
 	"strconv"
 )
 
-// taskNames are the tasks of a phase that names some of them; a number is then a name like others. They are known by
-// their hashes, which take a fraction of the memory of the names; that two of a million names have the same is as
-// likely as one in 10^7.
+// taskNames has the tasks of a phase in which some tasks have names. A number is then a name like others. The map has
+// hashes of the names, which need less memory than the names. The probability that two of a million names have the
+// same hash is 10^-7.
 type taskNames struct {
 	index map[uint64]int32
 	next  int32
@@ -15,8 +15,8 @@ type taskNames struct {
 
 var seed = maphash.MakeSeed()
 
-// task returns the index of a task within a phase, given as an index or, if that is negative, as a name. Names get the
-// next free index.
+// task returns the number of a task in a phase. index is its number in the log, or negative if the task has a name. A
+// new name gets the next free number.
 func (b *builder) task(phase int, index int32, name []byte) int32 {
 	named := b.named[phase]
 	if named == nil {

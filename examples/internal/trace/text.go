@@ -2,8 +2,8 @@ package trace
 
 import "bytes"
 
-// eachLine hands the lines of a log that has a record on each to read, which says whether a line was a whole record of
-// the kind. Two JSON objects on one line, as a lost line break leaves them, are two records.
+// eachLine calls read for each line of a log with one record a line. read returns false if a line is not a whole
+// record of the format. Two JSON objects on one line, after a lost line break, are two records.
 func (b *builder) eachLine(l *lineReader, read func(line []byte) bool) {
 	for {
 		line, end := l.next()

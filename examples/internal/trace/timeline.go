@@ -5,13 +5,13 @@ import (
 	"io"
 )
 
-// timeline reads trace events as Chrome defined them and Ray, Bazel and many others write them: an array, or an
-// object with the array traceEvents. Which of the events are tasks stands in spans.go. Times there are microseconds,
-// here milliseconds.
+// timeline reads trace events, which Chrome defined and which Ray, Bazel and many others write: an array, or an
+// object with the array traceEvents. spans.go decides which events are tasks. The times in the log are microseconds,
+// and the times in Log milliseconds.
 type timeline struct {
 	*builder
 	all  []span
-	open map[int32][]int // by thread: what has begun and not ended, in all
+	open map[int32][]int // for each thread, the events that have begun and not ended
 	text texts
 }
 
@@ -20,7 +20,7 @@ func readTimeline(in io.Reader, limit int) *builder {
 	s := newStream(in, limit, ofTimelineEvent)
 	broken := false
 	if b, err := s.peek(); err == nil && b == '{' && !s.atRecord() {
-		if err := s.unwrap("traceEvents"); err != nil { // the wrapping is broken: look for the first event
+		if err := s.unwrap("traceEvents"); err != nil { // the object around the events is broken: search for the first event
 			broken = s.fault(t.log, err)
 		}
 	}
@@ -31,8 +31,8 @@ func readTimeline(in io.Reader, limit int) *builder {
 	return t.builder
 }
 
-// ofTimelineEvent says whether a key is one of an event's. Some may begin an event's arguments, too; those are
-// dropped as broken when they are met behind a mistake.
+// ofTimelineEvent reports whether a key is a member of an event. The arguments of an event may begin with such a key,
+// too. After an error, they are read as an event and dropped as broken.
 func ofTimelineEvent(key []byte) bool {
 	switch string(key) {
 	case "ph", "ts", "dur", "pid", "tid", "cat", "cname", "tts":
@@ -43,11 +43,11 @@ func ofTimelineEvent(key []byte) bool {
 	return false
 }
 
-// timelineEvent holds what is needed of one event. Texts may alias the record.
+// timelineEvent has the fields of an event that are read. Texts may share memory with the record.
 type timelineEvent struct {
 	name, kind, cat, pid, tid []byte
 	mnemonic, target          []byte
-	ts, dur                   float64 // microseconds
+	ts, dur                   float64 // in microseconds
 	timed, lasts              bool
 }
 
@@ -103,7 +103,7 @@ func (e *timelineEvent) argument(c *cursor, key []byte) {
 	}
 }
 
-// micros reads a number of microseconds, which may stand in quotes.
+// micros reads a number of microseconds, which may be in quotes.
 func (t *timeline) micros(c *cursor) (n float64, ok bool) {
 	if n, ok = c.number(); !ok || n > 1000*maxTime || n < -1000*maxTime {
 		t.log.Faults[BadTime]++
@@ -119,7 +119,7 @@ func (e *timelineEvent) thread() []byte {
 	return bytes.Join([][]byte{e.pid, e.tid}, []byte("/"))
 }
 
-// begin notes an event and returns its index.
+// begin adds an event and returns its index.
 func (t *timeline) begin(e *timelineEvent) int {
 	host := t.host(e.pid, nil)
 	s := span{
@@ -134,7 +134,7 @@ func (t *timeline) begin(e *timelineEvent) int {
 	return len(t.all) - 1
 }
 
-// finish ends what began last on the thread.
+// finish ends the last open event of the thread.
 func (t *timeline) finish(e *timelineEvent) {
 	thread := t.executor(e.thread(), t.host(e.pid, nil), 0)
 	open := t.open[thread]
@@ -147,7 +147,7 @@ func (t *timeline) finish(e *timelineEvent) {
 	s.end, s.ended = e.ts, e.timed
 }
 
-// texts numbers texts, from 1 on.
+// texts gives each text a number, from 1 on.
 type texts struct {
 	index map[string]int32
 	all   []string

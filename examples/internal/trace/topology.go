@@ -5,7 +5,8 @@ import (
 	"io"
 )
 
-// readTopology reads the racks and hosts that Rumen writes beside a trace: a tree of names, the hosts at its leaves.
+// readTopology reads the racks and hosts that Rumen writes beside a trace: a tree of names with the hosts at its
+// leaves.
 func readTopology(in io.Reader, limit int) *builder {
 	b := newBuilder(Topology)
 	s := newStream(in, limit, func(key []byte) bool { return string(key) == "name" })
@@ -17,7 +18,7 @@ func readTopology(in io.Reader, limit int) *builder {
 	return b
 }
 
-// branch reads a node and what is below it. The path leads from below the root to above the node.
+// branch reads a node and the nodes below it. The path has the names from below the root to above the node.
 func (b *builder) branch(c *cursor, path [][]byte) {
 	var name []byte
 	leaf := true
@@ -28,7 +29,7 @@ func (b *builder) branch(c *cursor, path [][]byte) {
 		case "children":
 			below := path
 			if path == nil {
-				below = [][]byte{} // the root is no rack
+				below = [][]byte{} // the root is not a rack
 			} else {
 				below = append(below[:len(below):len(below)], name)
 			}
@@ -43,7 +44,7 @@ func (b *builder) branch(c *cursor, path [][]byte) {
 	}
 }
 
-// Place fills in the racks that are unknown from another log, such as a topology, and tells the localities that follow.
+// Place sets unknown racks from another log, such as a topology, and then the localities.
 func (l *Log) Place(racks *Log) {
 	known := map[string]string{}
 	for _, h := range racks.Hosts {

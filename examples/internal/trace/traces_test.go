@@ -102,8 +102,8 @@ func TestRealLogs(t *testing.T) {
 	}
 }
 
-// takeSplits returns the splits of each attempt of a log, in order, and takes them from it: they are numbered as they were
-// read, which may be another order than that of the attempts.
+// takeSplits returns the splits of each attempt of a log, in order, and takes them from it: they are numbered as they
+// were read, which may be another order than that of the attempts.
 func takeSplits(log *trace.Log) (all [][]int64) {
 	for i := range log.Phases {
 		for j := range log.Phases[i].Attempts {

@@ -6,16 +6,16 @@ import (
 	"time"
 )
 
-// Bounds beyond which a hand-made log is likely to have its times in another unit.
+// The limits beyond which the times of a log written by hand are probably in another unit.
 const (
-	fewMillis   = 5                          // the median attempt of a log in seconds
-	manyMillis  = int64(6 * time.Hour / 1e6) // of one in microseconds
-	firstSecond = int64(1_000_000_000)       // the year 2001, if it is a second
-	lastSecond  = 4 * firstSecond            // the year 2096
-	odd         = "; times here are milliseconds, or text as in RFC 3339"
+	fewMillis   = 5                          // a median time of attempts below this suggests seconds
+	manyMillis  = int64(6 * time.Hour / 1e6) // a median time of attempts above this, in milliseconds, suggests microseconds
+	firstSecond = int64(1_000_000_000)       // the year 2001 in seconds
+	lastSecond  = 4 * firstSecond            // the year 2096 in seconds
+	odd         = " Times must be milliseconds, or text as in RFC 3339"
 )
 
-// units hints at times that seem not to be milliseconds. The log is taken as it is.
+// units adds a hint if the times seem not to be milliseconds. The times are not changed.
 func (b *builder) units() {
 	var durations []int64
 	seconds, starts := true, 0
@@ -32,7 +32,7 @@ func (b *builder) units() {
 		}
 	}
 	if bad := b.log.Faults[BadTime]; bad > starts {
-		b.hint(fmt.Sprintf("most times, %d, can't be read, are negative, or lie beyond the year 2248: are they "+
+		b.hint(fmt.Sprintf("most times (%d) cannot be read, are negative, or are after the year 2248: are they in "+
 			"microseconds or nanoseconds?"+odd, bad))
 		return
 	}
@@ -42,11 +42,11 @@ func (b *builder) units() {
 	slices.Sort(durations)
 	switch median := durations[len(durations)/2]; {
 	case seconds:
-		b.hint("all times lie in January and February 1970: are they seconds?" + odd)
+		b.hint("all times are in January and February 1970: are they in seconds?" + odd)
 	case median < fewMillis:
-		b.hint(fmt.Sprintf("half of the attempts take at most %d ms: are the times seconds?"+odd, median))
+		b.hint(fmt.Sprintf("half of the attempts take at most %d ms: are the times in seconds?"+odd, median))
 	case median > manyMillis:
-		b.hint(fmt.Sprintf("half of the attempts take at least %v: are the times microseconds?"+odd,
+		b.hint(fmt.Sprintf("half of the attempts take at least %v: are the times in microseconds?"+odd,
 			(time.Duration(median) * time.Millisecond).Round(time.Minute)))
 	}
 }

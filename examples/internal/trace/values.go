@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// moment reads a time: milliseconds, or text as in RFC 3339. Negative and absurd times are unknown and counted, -1 is
-// unknown by convention.
+// moment reads a time: milliseconds, or text as in RFC 3339. Negative and absurd times become unknown and are counted
+// as faults; -1 means unknown.
 func (c *cursor) moment(faults *Faults) Opt {
 	if c.plain || c.space() == '"' {
 		return momentOf(c.text(), faults)
@@ -15,8 +15,8 @@ func (c *cursor) moment(faults *Faults) Opt {
 	return momentFrom(n, ok, faults)
 }
 
-// layouts of times that are not as in RFC 3339: with a blank for the T, as databases print them, with a zone without a
-// colon, and without a zone, which is then taken for UTC.
+// layouts are further formats of times: with a space instead of T, as databases print them, with a zone without a
+// colon, and without a zone, which is read as UTC.
 var layouts = []struct {
 	layout string
 	zone   bool
@@ -30,7 +30,7 @@ var layouts = []struct {
 	{"2006-01-02 15:04:05.999999999", false},
 }
 
-// momentOf reads a time from text; empty text is unknown.
+// momentOf reads a time from a text; an empty text is unknown.
 func momentOf(text []byte, faults *Faults) Opt {
 	if t, err := time.Parse(time.RFC3339Nano, string(text)); err == nil {
 		return momentFrom(t.UnixMilli(), true, faults)
@@ -64,7 +64,7 @@ func momentFrom(n int64, ok bool, faults *Faults) Opt {
 	return Known(n)
 }
 
-// clock reads a time of a real clock, where 0 too stands for unknown.
+// clock reads a time of a real clock; 0 means unknown, too.
 func (c *cursor) clock(faults *Faults) Opt {
 	if t := c.moment(faults); t.Or(0) > 0 {
 		return t
@@ -72,7 +72,7 @@ func (c *cursor) clock(faults *Faults) Opt {
 	return Opt{}
 }
 
-// bytes reads a count of bytes; negative and absurd ones are unknown.
+// bytes reads a number of bytes. Negative and absurd numbers become unknown.
 func (c *cursor) bytes() Opt {
 	if n, ok := c.integer(); ok && n <= maxBytes {
 		return Known(n)
@@ -80,7 +80,7 @@ func (c *cursor) bytes() Opt {
 	return Opt{}
 }
 
-// index reads a number of a task, an attempt or a stage; -1 if there is none or it does not fit.
+// index reads the number of a task, an attempt or a stage; -1 if there is none, or if it is too large.
 func (c *cursor) index() int32 {
 	if n, ok := c.integer(); ok && n >= 0 && n <= math.MaxInt32 {
 		return int32(n)

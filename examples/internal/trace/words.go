@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// stateWords are what engines and people call the states, in small letters and without blanks.
+// stateWords are the words of engines and people for the states, in lower case and without spaces.
 var stateWords = map[string]State{}
 
 func init() {
@@ -26,7 +26,7 @@ func init() {
 	}
 }
 
-// stateOf reads a state by any of its words; of several, as in "CANCELLED by 1000", the first counts.
+// stateOf returns the state of a word. Of several words, as in "CANCELLED by 1000", the first is used.
 func stateOf(text []byte, faults *Faults) State {
 	word, _, _ := bytes.Cut(bytes.ToLower(bytes.TrimSpace(text)), []byte(" "))
 	state, ok := stateWords[string(word)]
@@ -36,11 +36,11 @@ func stateOf(text []byte, faults *Faults) State {
 	return state
 }
 
-// knownFields are those of the normal form.
+// knownFields are the fields of the normal form, for a hint.
 const knownFields = "job, phase, task, attempt, start, finish, state, host, rack, executor, input, shuffle, output, ready, " +
 	"speculative, locality, preferred, splits, name, tasks, submitted, completed, after, kin, family, cores"
 
-// unknownFields notes the fields of a record that are not known; the first few are named at the end.
+// unknownFields records unknown fields of a record. A hint at the end has the first few.
 func (b *builder) unknownFields(keys [][]byte) {
 	const most = 8
 	for _, key := range keys {
@@ -59,5 +59,5 @@ func (b *builder) nameUnknownFields() {
 	for i, key := range b.unknown {
 		names[i] = fmt.Sprintf("%q", nameOf([]byte(key)))
 	}
-	b.hint(fmt.Sprintf("fields that are not known, passed over: %s; known are %s", strings.Join(names, ", "), knownFields))
+	b.hint(fmt.Sprintf("unknown fields, ignored: %s; the known fields are %s", strings.Join(names, ", "), knownFields))
 }

@@ -51,8 +51,9 @@ type (
 	}
 )
 
-// Write writes the log in the normal form, from which Read makes the same phases, attempts, splits, hosts and executors
-// again, in the same order. Format, Records, Passed, NotRun and Faults are not written. Indices of the log must be in range.
+// Write writes the log in the normal form. Read makes the same phases, attempts, splits, hosts and executors from it,
+// in the same order. Format, Records, Passed, NotRun and Faults are not written. The indexes in the log must be in
+// range.
 func Write(w io.Writer, log *Log) error {
 	buffered := bufio.NewWriter(w)
 	encoder := json.NewEncoder(buffered)
@@ -64,7 +65,7 @@ func Write(w io.Writer, log *Log) error {
 	return buffered.Flush()
 }
 
-// lineWriter hands the lines of the normal form to put, until there is an error.
+// lineWriter passes the lines of the normal form to put, up to the first error.
 type lineWriter struct {
 	put func(line any) error
 	log *Log

@@ -10,14 +10,14 @@ import (
 	"github.com/straggler-go/straggler/examples/internal/alike"
 )
 
-// columns are the fields of a table, in the order in which WriteTable writes them.
+// columns are the fields of a table, in the order of WriteTable.
 var columns = []string{
 	"job", "phase", "task", "attempt", "ready", "start", "finish", "state", "host", "executor", "locality", "speculative",
 	"input", "shuffle", "output", "preferred", "splits", "tasks", "submitted", "completed", "after", "kin", "family", "rack", "cores", "name",
 }
 
-// WriteTable writes the log in the normal form as comma-separated values, from which Read makes the same log again.
-// What Write leaves out stays empty.
+// WriteTable writes the log in the normal form as comma-separated values. Read makes the same log from it. Values
+// that Write leaves out are empty.
 func WriteTable(w io.Writer, log *Log) error {
 	t := tableWriter{csv: csv.NewWriter(w), row: make([]string, len(columns)), at: map[string]int{}}
 	for i, name := range columns {
@@ -37,7 +37,7 @@ func WriteTable(w io.Writer, log *Log) error {
 type tableWriter struct {
 	csv *csv.Writer
 	row []string
-	at  map[string]int // of a column, by name
+	at  map[string]int // index of each column, by name
 }
 
 func (t *tableWriter) put(line any) error {
@@ -108,13 +108,13 @@ func (t *tableWriter) opt(column string, value Opt) {
 	}
 }
 
-// list writes names with semicolons between them, or, if that would not tell, as a JSON array.
+// list writes names with semicolons between them, or as a JSON array if the names contain semicolons.
 func (t *tableWriter) list(column string, list []any) {
 	names := make([]string, len(list))
 	for i, element := range list {
 		name, ok := element.(string)
 		if !ok || strings.ContainsAny(name, ";[") || strings.TrimSpace(name) != name {
-			text, _ := json.Marshal(list) // strings and pairs of strings always marshal
+			text, _ := json.Marshal(list) // strings and pairs of strings can always be encoded
 			t.set(column, string(text))
 			return
 		}

@@ -7,11 +7,12 @@ import (
 	"github.com/straggler-go/straggler/examples/internal/trace"
 )
 
-// Copies is what the log's own engine did about stragglers: the attempts that ran beside another of their task.
+// Copies counts the copies that the log's own engine ran: attempts beside another attempt of their task.
 type Copies struct {
-	// Launched copies; Won ended their task. Unmarked were not called speculative by the log, but overlap.
+	// Launched is the number of copies, and Won the number of these that ended their task. Unmarked is the number of
+	// copies that the log does not mark as speculative, but that overlap with another attempt.
 	Launched, Won, Unmarked int
-	// Wasted is the time of attempts that ran beside another and did not end their task.
+	// Wasted is the slot time of attempts that ran beside another attempt and did not end their task.
 	Wasted time.Duration
 }
 
@@ -33,11 +34,11 @@ func (c *Copies) Add(log *trace.Log) {
 	}
 }
 
-// task looks at the attempts of one task, which are in the order of their starts.
+// task counts the copies of one task. Its attempts are in the order of their starts.
 func (c *Copies) task(own []*trace.Attempt) {
-	var until int64                     // when the last of the attempts before this one ended
-	var last *trace.Attempt             // that one
-	beside := map[*trace.Attempt]bool{} // ran beside another
+	var until int64                     // the latest end of the attempts so far
+	var last *trace.Attempt             // the attempt with this end
+	beside := map[*trace.Attempt]bool{} // attempts that ran beside another
 	var copies []*trace.Attempt
 	for _, a := range own {
 		start, finish := a.Start.Or(0), a.Finish.Or(0)
@@ -72,7 +73,7 @@ func (c *Copies) task(own []*trace.Attempt) {
 
 func succeeded(a *trace.Attempt) bool { return a.State == trace.Succeeded || a.State == trace.Lost }
 
-// rank puts the first success first.
+// rank orders attempts so that the first success is first.
 func rank(a, b *trace.Attempt) int {
 	if succeeded(a) != succeeded(b) {
 		if succeeded(a) {

@@ -11,22 +11,24 @@ import (
 	"github.com/straggler-go/straggler/examples/internal/sim"
 )
 
-// Recurring is a task that is slow in most phases of its kind, wherever it runs: what it is given to do is more, or it
-// waits for the others. A copy would do the same.
+// Recurring is a task that is slow in most phases of its kind, on any machine. Its work is larger, or it waits for
+// other tasks. A copy would take the same time.
 type Recurring struct {
 	Job, Task string
-	// Ratio is how many times the median of its phase it takes, at the median over Phases; it is slow in Slow of them.
+	// Ratio is the time of the task divided by the median of its phase, at the median over the phases. Phases is the
+	// number of phases with the task, and Slow the number of phases in which it is slow.
 	Ratio        float64
 	Phases, Slow int
 }
 
-// What makes a task recur: phases of a job that have the same tasks, that many of them, in half of which it is slow.
+// leastPhases is the least number of phases of a job with the same tasks from which recurring tasks are found. A
+// recurring task is slow in at least half of them.
 const leastPhases = 5
 
-// wrongNames is how many tasks may be named by coincidence, on average.
+// wrongNames is the mean number of tasks that Recur may report although their slowness is chance.
 const wrongNames = 0.01
 
-// kind is what phases with the same tasks have in common.
+// kind identifies phases with the same tasks: the same log, job and number of tasks.
 type kind struct {
 	log, job string
 	tasks    int
@@ -37,7 +39,8 @@ type taskOf struct {
 	name string
 }
 
-// Recur finds the tasks that recur, the worst first, and says of each phase what they took beyond its median.
+// Recur returns the recurring tasks, the worst first. For each phase it also returns the time that its recurring
+// tasks took beyond the median of the phase.
 func Recur(phases []*sim.Phase) (found []Recurring, beyond []time.Duration) {
 	groups := map[kind][]int{}
 	for i, p := range phases {
@@ -48,7 +51,7 @@ func Recur(phases []*sim.Phase) (found []Recurring, beyond []time.Duration) {
 	}
 	ratios := map[taskOf][]float64{}
 	var order []taskOf
-	for i, p := range phases { // in their order
+	for i, p := range phases { // in the order of the phases, so that the result is always the same
 		k := kind{p.Log, p.Job, len(p.Tasks)}
 		if len(groups[k]) < leastPhases || p.Apart {
 			continue
@@ -80,7 +83,7 @@ func Recur(phases []*sim.Phase) (found []Recurring, beyond []time.Duration) {
 			found = append(found, r)
 		}
 	}
-	for i := len(found) - 1; i >= 0; i-- { // slow more often than chance would have it
+	for i := len(found) - 1; i >= 0; i-- { // keep the tasks that are slow more often than chance explains
 		often := distuv.Binomial{N: float64(found[i].Phases), P: float64(slow) / float64(runs)}
 		if often.Survival(float64(found[i].Slow-1))*float64(len(order)) > wrongNames {
 			found, likely = slices.Delete(found, i, i+1), slices.Delete(likely, i, i+1)

@@ -1,4 +1,4 @@
-// Package why tells package causes what a log says of its tasks.
+// Package why prepares the tasks of a log for package causes, which finds the causes of stragglers.
 package why
 
 import (
@@ -10,13 +10,13 @@ import (
 	"github.com/straggler-go/straggler/examples/internal/trace"
 )
 
-// Machines numbers machines by their names, over several logs.
+// Machines gives each machine name a number, over several logs. The zero value has no machines.
 type Machines struct {
 	Names []string
 	index map[string]int
 }
 
-// unknown is the machine of an attempt of which the log does not say where it ran.
+// unknown is the machine number of an attempt for which the log has no machine.
 const unknown = -1
 
 func (m *Machines) number(name string) int {
@@ -34,8 +34,8 @@ func (m *Machines) number(name string) int {
 	return len(m.Names) - 1
 }
 
-// FromLog returns a phase of a log: of each task the attempt that succeeded first, in the order in which the log has
-// them, and beside it the tasks' numbers in the log.
+// FromLog returns a phase of a log with one attempt of each task: the attempt that succeeded first. The tasks are in
+// the order of the log. numbers has the number of each task in the log.
 func FromLog(log *trace.Log, phase int, m *Machines) (p causes.Phase, numbers []int32) {
 	source := &log.Phases[phase]
 	first := make([]int, source.Tasks) // place in p.Tasks, plus 1
@@ -64,7 +64,7 @@ func FromLog(log *trace.Log, phase int, m *Machines) (p causes.Phase, numbers []
 	return p, numbers
 }
 
-// FromRuns returns a phase of the runs of one task.
+// FromRuns returns a phase whose tasks are the runs of one task.
 func FromRuns(p *sim.Phase, m *Machines) causes.Phase {
 	c := FromPhase(p)
 	for i := range c.Tasks {
@@ -73,7 +73,7 @@ func FromRuns(p *sim.Phase, m *Machines) causes.Phase {
 	return c
 }
 
-// FromPhase returns a phase of which only times and bytes are known.
+// FromPhase returns a phase of which only the times and bytes of the tasks are known.
 func FromPhase(p *sim.Phase) causes.Phase {
 	tasks := make([]causes.Task, len(p.Tasks))
 	for i, t := range p.Tasks {

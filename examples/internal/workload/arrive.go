@@ -9,12 +9,12 @@ import (
 	"github.com/straggler-go/straggler/examples/internal/trace"
 )
 
-// blockBytes is how much one task of an arriving job reads: a block of the file systems of that time.
+// blockBytes is the input of a task of an arriving job: a block in a file system of that time.
 const blockBytes = 64 << 20
 
-// Arrive makes a phase of each job that a log tells the arrival of: the tasks that its input makes, a block each,
-// with times that are generated as Generate does. The same seed makes the same phases. Jobs without a time of arrival
-// are left out.
+// Arrive returns a phase for each job in the list of arrivals. The phase has a task for each block of the job's
+// input. The times of the tasks are generated as in Generate. The same seed gives the same phases. Jobs without a
+// time of arrival are left out.
 func Arrive(jobs []trace.Arrival, seed uint64) []*sim.Phase {
 	var phases []*sim.Phase
 	for i, job := range jobs {

@@ -10,22 +10,22 @@ import (
 	"github.com/straggler-go/straggler/examples/internal/sim"
 )
 
-// Divided are phases by whether a saving can be claimed in them.
+// Divided has the phases in two groups: the phases in which a saving can be claimed, and the others.
 type Divided struct {
-	// Alike are those whose tasks are alike, in their order, and behind them those of Repeats.
+	// Alike are the phases with tasks that are alike, in their order, and after them the phases of runs of the same
+	// work.
 	Alike []*sim.Phase
-	// Place is, of each phase of Alike, where it stood; -1 of a phase of runs.
+	// Place is the old index of each phase of Alike; -1 for a phase of runs.
 	Place []int
-	// Unlike are the others.
+	// Unlike are the other phases.
 	Unlike []*sim.Phase
 }
 
-// Divide divides phases by [alike.Judge]. Where tasks are known by names, the runs of the same work, as far as there
-// are [alike.LeastRuns] of them, become a phase of their own; in the phases from which they come these tasks are marked as
-// Compared. Said says that all tasks of a phase are alike, whatever
-// the log promises.
+// Divide divides phases by [alike.Judge]. If tasks have names, the runs of the same work become a further phase, if
+// there are at least [alike.LeastRuns] runs. The tasks are then marked as Compared in their old phases. If said is
+// true, all tasks of a phase are taken for alike, even if the log does not promise it.
 func Divide(phases []*sim.Phase, said bool) (d Divided) {
-	number := make([]int, len(phases)) // in Alike or in Unlike
+	number := make([]int, len(phases)) // index in Alike or in Unlike
 	isAlike := make([]bool, len(phases))
 	for i, p := range phases {
 		list := &d.Unlike
@@ -52,7 +52,7 @@ func Divide(phases []*sim.Phase, said bool) (d Divided) {
 	return d
 }
 
-// explained returns how long the tasks took, and how long by their work.
+// explained returns for each task its time, and the time that its work explains.
 func explained(p *sim.Phase) []alike.Task {
 	if p.Kin == alike.Alike {
 		return nil
@@ -75,12 +75,12 @@ func explained(p *sim.Phase) []alike.Task {
 
 func lastOf(t *sim.Task) time.Duration { return t.Attempts[len(t.Attempts)-1].Duration }
 
-// work is what is the same in many runs.
+// work identifies the same work in several runs.
 type work struct{ family, phase, task string }
 
-// repeats makes a phase of the runs of each work that ran often enough. Each run is on a slot of its own, since it had
-// its machine to itself, and begins with the others, so that what the short ones take is known when the long ones are
-// judged, as it would be from earlier runs.
+// repeats returns a phase for each work that ran often enough. Each run has a slot of its own, because it had its
+// machine for itself. All runs begin at the same time. So the times of short runs are known when long runs are
+// judged, as the times of earlier runs would be.
 func repeats(phases []*sim.Phase) (all []*sim.Phase) {
 	runs := map[work][]*sim.Task{}
 	begins := map[work]time.Duration{}
@@ -96,7 +96,7 @@ func repeats(phases []*sim.Phase) (all []*sim.Phase) {
 		for i := range p.Tasks {
 			t := &p.Tasks[i]
 			key := work{cmp.Or(p.Family, p.Job), p.Name, t.Name}
-			if t.Name == "" || p.Kin == alike.Named && times[t.Name] > 1 { // with other parameters, say
+			if t.Name == "" || p.Kin == alike.Named && times[t.Name] > 1 { // tasks of the same name may have different parameters
 				continue
 			}
 			if runs[key] == nil {

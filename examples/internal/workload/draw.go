@@ -1,5 +1,5 @@
-// Package workload makes phases to replay: from a recorded log, or from the published shape of a production cluster's
-// outliers.
+// Package workload makes phases to replay, from a log or from published figures about the stragglers of a production
+// cluster.
 package workload
 
 import (
@@ -15,28 +15,30 @@ type sample struct {
 	work    float64 // 0 if not known
 	seconds float64
 	machine int
-	late    bool // not of the phase's first wave
+	late    bool // after the first wave of its phase
 }
 
-// leastPool is how many samples a part of the phase must have to be drawn from on its own.
+// leastPool is the least number of samples of a machine or a wave from which times are drawn.
 const leastPool = 5
 
-// drawer draws the time of a copy that was never run: what the task's work explains, times how far a successful attempt
-// of the same phase was off what its own work explains. So a task that is long because of its data stays long.
+// drawer draws the times of copies that never ran. The time is the time that the work of the task explains,
+// multiplied by a random factor. The factor is the time of a successful attempt of the phase, divided by the time
+// that its own work explains. So a task that is long because of its data stays long.
 type drawer struct {
 	line      line
-	expected  []float64 // by task: the seconds that its work explains
-	all, late []float64 // seconds of the samples over what their work explains
+	expected  []float64 // for each task, the seconds that its work explains
+	all, late []float64 // seconds of the samples divided by the seconds that their work explains
 	machine   map[int][]float64
-	most      float64 // seconds that no copy exceeds
+	most      float64 // upper bound of a drawn time, in seconds
 }
 
-// mostOfLongest bounds a drawn copy by the phase's longest attempt: a line through few samples may promise absurd times.
+// mostOfLongest times the longest attempt of the phase is the upper bound of a drawn time. A line through few samples
+// may give absurd times.
 const mostOfLongest = 10
 
-// line is the time that work explains: base + slope*work, and no less than the phase's shortest attempt. Without that
-// bound a nearly empty input would seem to run a thousand times slower than it should, and a copy that draws its
-// slowness with it.
+// line is the time that work explains: base + slope*work, but at least the shortest attempt of the phase. Without
+// this bound, an attempt with nearly no input would look a thousand times too slow, and its factor would make drawn
+// times far too long.
 type line struct{ base, slope, least float64 }
 
 func (l line) at(work float64) float64 { return max(l.base+l.slope*work, l.least) }
@@ -58,7 +60,8 @@ func newDrawer(samples []sample, works []float64, l line) *drawer {
 	return d
 }
 
-// draw takes the samples of the same wave and machine if there are enough, else of the same wave, else of the phase.
+// draw uses the samples of the same wave and machine if there are enough, otherwise of the same wave, otherwise of
+// the whole phase.
 func (d *drawer) draw(r *rand.Rand, task, machine int, late bool) time.Duration {
 	pool := d.all
 	if late && len(d.late) >= leastPool {
@@ -71,8 +74,8 @@ func (d *drawer) draw(r *rand.Rand, task, machine int, late bool) time.Duration 
 	return time.Duration(seconds * float64(time.Second))
 }
 
-// fit finds the line by least squares, without the tasks that take over 1.5 times what it gives them: those are the
-// outliers that the work does not explain. A base or slope below 0 is none.
+// fit finds the line by least squares. It leaves out the tasks that take over 1.5 times the time on the line: the
+// work does not explain these stragglers. A base or slope below 0 is replaced by 0.
 func fit(samples []sample) line {
 	l := fitFree(samples)
 	l.least = math.Inf(1)
@@ -83,7 +86,7 @@ func fit(samples []sample) line {
 	return l
 }
 
-// resolution is that of the times in a log.
+// resolution is the resolution of the times in a log.
 const resolution = time.Millisecond
 
 func fitFree(samples []sample) line {

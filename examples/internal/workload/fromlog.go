@@ -10,15 +10,15 @@ import (
 	"github.com/straggler-go/straggler/examples/internal/trace"
 )
 
-// Left counts what a log holds that cannot be replayed.
+// Left counts the parts of a log that cannot be replayed.
 type Left struct {
-	Phases   int // none of whose tasks ended with success and known times
-	Tasks    int // without success, or without the times of it
-	Attempts int // that lost a race against another attempt of their task; their slots rest for as long as they ran
-	Long     int // phases that last over a year: some time of theirs is wrong
+	Phases   int // phases in which no task has a successful attempt with known times
+	Tasks    int // tasks without a successful attempt with known times
+	Attempts int // attempts that lost against another attempt of their task; the slot rests for their time
+	Long     int // phases that last over a year, so that at least one time is wrong
 }
 
-// Add adds what another log holds.
+// Add adds the counts of another log.
 func (l *Left) Add(other Left) {
 	l.Phases += other.Phases
 	l.Tasks += other.Tasks
@@ -26,18 +26,18 @@ func (l *Left) Add(other Left) {
 	l.Long += other.Long
 }
 
-// mostSpan is how long a phase may last.
+// mostSpan is the longest time of a phase.
 const mostSpan = 365 * 24 * time.Hour
 
-// FromLog makes a phase to replay of each phase of a log.
+// FromLog returns a phase to replay for each phase of a log.
 //
-// A task's attempts are its successful one, the first of several to end, and those that ended before it began. An
-// attempt that overlaps with them is a copy that the recording system made: the winner of the two is the task's
-// attempt, and the loser keeps its slot busy. The task's work is the bytes that it read, where the log tells. Slots
-// are as many as ran at once on each executor, or on each host. First-wave attempts are those that were the first on
-// their slot.
+// The attempts of a task are its successful attempt (the first of several to end), and the attempts that ended before
+// it began. An attempt that overlaps with these is a copy that the recording engine made. Of such attempts, the
+// winner is the attempt of the task, and the loser keeps its slot busy. The work of a task is the number of bytes
+// that it read, if the log has it. Each executor, or each host, has as many slots as attempts ran on it at once. The
+// first wave is the first attempt on each slot.
 func FromLog(log *trace.Log) (phases []*sim.Phase, left Left) {
-	place := make([]int, len(log.Phases)) // of a log's phase in phases
+	place := make([]int, len(log.Phases)) // index in phases of each phase of the log
 	for i := range log.Phases {
 		place[i] = -1
 		p := fromPhase(log, &log.Phases[i], &left)
@@ -60,7 +60,7 @@ func FromLog(log *trace.Log) (phases []*sim.Phase, left Left) {
 	return phases, left
 }
 
-// fromZero lets the first phase begin at 0.
+// fromZero moves all times so that the first phase begins at 0.
 func fromZero(phases []*sim.Phase) {
 	if len(phases) == 0 {
 		return
@@ -96,7 +96,7 @@ func fromPhase(log *trace.Log, p *trace.Phase, left *Left) *sim.Phase {
 	return b.phase
 }
 
-// spanOf is the time from the first start to the last end; attempts are ordered by start.
+// spanOf returns the time from the first start to the last end. The attempts are in the order of their starts.
 func spanOf(attempts []recorded) time.Duration {
 	end := attempts[0].end
 	for _, a := range attempts {
@@ -105,7 +105,8 @@ func spanOf(attempts []recorded) time.Duration {
 	return end - attempts[0].start
 }
 
-// usable picks a phase's attempts, by start, with tasks numbered in the order in which they first start.
+// usable returns the attempts of a phase that can be replayed, by start. The tasks are numbered in the order of their
+// first starts.
 func usable(log *trace.Log, p *trace.Phase, left *Left) []recorded {
 	var all []recorded
 	for i := range p.Attempts {
@@ -117,7 +118,7 @@ func usable(log *trace.Log, p *trace.Phase, left *Left) []recorded {
 		}
 		group := a.Executor
 		if group == 0 {
-			group = -a.Host // hosts and executors are numbered apart
+			group = -a.Host // hosts and executors have different numbers
 		}
 		all = append(all, recorded{
 			task: int(a.Task), source: int(a.Task), start: time.Duration(start) * time.Millisecond, end: time.Duration(finish) * time.Millisecond,
@@ -149,7 +150,7 @@ func usable(log *trace.Log, p *trace.Phase, left *Left) []recorded {
 	return kept
 }
 
-// name notes what the tasks are called in the log, and where they ran.
+// name sets the names of the tasks, and the hosts on which they ran.
 func (b *phaseBuilder) name(log *trace.Log, p *trace.Phase, attempts []recorded) {
 	b.phase.Hosts = make([]string, b.phase.Machines)
 	for i := range attempts {
@@ -170,12 +171,12 @@ func (b *phaseBuilder) name(log *trace.Log, p *trace.Phase, attempts []recorded)
 
 type phaseBuilder struct {
 	phase *sim.Phase
-	waits []time.Duration // by attempt
+	waits []time.Duration // for each attempt
 }
 
-// order notes who was started after whom.
+// order records the order in which the attempts were started.
 func (b *phaseBuilder) order(attempts []recorded) {
-	order := make([]recorded, 0, len(attempts)) // who started at the same instant took the slots in their order
+	order := make([]recorded, 0, len(attempts)) // attempts with the same start are in the order of their slots
 	for _, a := range attempts {
 		if !a.loser {
 			order = append(order, a)
@@ -189,7 +190,7 @@ func (b *phaseBuilder) order(attempts []recorded) {
 	}
 }
 
-// tasks fills in the tasks, the machines and the drawing of copies.
+// tasks sets the tasks, the machines, and the function that draws times of copies.
 func (b *phaseBuilder) tasks(attempts []recorded) {
 	p := b.phase
 	var samples []sample
@@ -210,7 +211,7 @@ func (b *phaseBuilder) tasks(attempts []recorded) {
 		}
 		t := &p.Tasks[a.task]
 		t.Attempts = append(t.Attempts, sim.Attempt{Duration: a.end - a.start, Wait: b.waits[i], Splits: a.splits})
-		t.Work, t.First = a.work, a.first // of the last one
+		t.Work, t.First = a.work, a.first // of the last attempt
 		longest = max(longest, a.end-a.start)
 		total += a.end - a.start
 		p.Recorded = max(p.Recorded, a.end)
@@ -225,7 +226,7 @@ func (b *phaseBuilder) tasks(attempts []recorded) {
 	for i := range works {
 		works[i] = p.Tasks[i].Work
 	}
-	if slices.Max(works) <= 1 && slices.Min(works) < 1 { // of some nothing is known, and the others read nothing
+	if slices.Max(works) <= 1 && slices.Min(works) < 1 { // no task has read a byte, or its bytes are not known
 		for i := range p.Tasks {
 			p.Tasks[i].Work = 0
 		}
@@ -235,7 +236,7 @@ func (b *phaseBuilder) tasks(attempts []recorded) {
 	p.Draw = func(r *rand.Rand, task, machine int, late bool) time.Duration { return d.draw(r, task, machine, late) }
 }
 
-// machineOf numbers a phase's hosts from 0; host 0 of a log is the unknown one.
+// machineOf returns the number of a phase's host, from 0. Host 0 of a log is the unknown host.
 func machineOf(machines map[int]int, host int32) int {
 	if host == 0 {
 		return -1

@@ -10,8 +10,8 @@ import (
 	"github.com/straggler-go/straggler/examples/internal/sim"
 )
 
-// The shape of a generated phase. What Mantri's paper states is named by section; the rest is a choice of this program
-// and says so.
+// The parameters of a generated phase. A figure from Mantri's paper has its section; all others are choices of this
+// program.
 const (
 	medianTasksPerSlot = 2.11 // [Mantri §3.1]
 	sigmaTasksPerSlot  = 1.0  // choice: milder than the paper's standard deviation of 12.37, which 1.36 would make
@@ -22,25 +22,26 @@ const (
 	medianSeconds      = 60   // choice: the median task of the median phase
 	sigmaSeconds       = 0.7  // choice
 
-	// 25 % of phases have more than 15 % of outliers, tasks over 1.5 times the median [Mantri §4.1]; exponential is a choice.
+	// 25 % of phases have more than 15 % of outliers, tasks over 1.5 times the median [Mantri §4.1]; exponential is a
+	// choice.
 	outlierShare, outlierPhases = 0.15, 0.25
 	mildOutliers                = 0.8             // are 1.5 to 2.5 times the median, uniformly [Mantri §4.1]
 	heavyOutliers               = 0.1             // are over 10 times the median [Mantri §4.1]
 	heaviest                    = 12.0            // choice
 	dataPhases                  = 0.4             // of phases have outliers that their data fully explain [Mantri §4.2]
 	runtimePhases               = 0.18            // have outliers that their data explain not at all [Mantri §4.2]
-	sigmaNormal                 = 0.15            // choice: the scatter of tasks that are no outliers
-	arrivalGap                  = 9 * time.Second // choice: the mean time between phases, which keeps about half of Capacity busy
+	sigmaNormal                 = 0.15            // choice: the scatter of tasks that are not stragglers
+	arrivalGap                  = 9 * time.Second // choice: the mean time between phases; they use about half of Capacity
 
-	// Capacity is the number of slots of the cluster that the generated phases share, about that of the cluster that
-	// Dolly was measured on: 150 machines with 12 cores [Dolly §5.1].
+	// Capacity is the number of slots of the cluster that the generated phases share. It is about the size of the
+	// cluster in Dolly's paper: 150 machines with 12 cores [Dolly §5.1].
 	Capacity = 1800
 )
 
-// Generate makes n phases in which stragglers are as frequent, as long and as much explained by their data as in the
-// cluster of [Mantri §3, §4]. Each slot is a machine, none is slower than another, and the first wave no slower than the
-// rest. The same seed makes the same phases. A copy of a task whose data explain its length is no
-// faster: leave that out, and every policy looks several times too good.
+// Generate returns n phases. Their stragglers are as frequent, as long and as much explained by their data as in the
+// cluster of [Mantri §3, §4]. Each slot is a machine, all machines have the same speed, and the first wave is as fast
+// as later waves. The same seed gives the same phases. A copy of a task that is long because of its data takes as
+// long as the task: without this, every policy would look several times too good.
 func Generate(n int, seed uint64) []*sim.Phase {
 	phases := make([]*sim.Phase, n)
 	arrivals := rand.New(rand.NewPCG(seed, math.MaxUint64))
@@ -90,7 +91,7 @@ func generatePhase(index int, r *rand.Rand, slots, tasks int) *sim.Phase {
 	return phase
 }
 
-// explainedShare returns which share of a phase's outliers have more data in proportion.
+// explainedShare returns the share of a phase's stragglers that have more data in proportion to their time.
 func explainedShare(r *rand.Rand) float64 {
 	switch kind := r.Float64(); {
 	case kind < dataPhases:
@@ -101,7 +102,7 @@ func explainedShare(r *rand.Rand) float64 {
 	return 0.5
 }
 
-// outlier returns how many times the median an outlier takes.
+// outlier returns the time of a straggler as a multiple of the median.
 func outlier(r *rand.Rand) float64 {
 	switch kind := r.Float64(); {
 	case kind < mildOutliers:
@@ -112,14 +113,14 @@ func outlier(r *rand.Rand) float64 {
 	return 10 + (heaviest-10)*r.Float64()
 }
 
-// normal returns the scatter of a task that is no outlier.
+// normal returns the time of a task that is not a straggler, as a multiple of the median.
 func normal(r *rand.Rand) float64 { return min(logNormal(r, 1, sigmaNormal), 1.5) }
 
 func logNormal(r *rand.Rand, median, sigma float64) float64 {
 	return median * math.Exp(sigma*r.NormFloat64())
 }
 
-// median returns the middle of the durations; the higher one of two.
+// median returns the median of the durations, the larger of the two middle values if there are two.
 func median(durations []time.Duration) time.Duration {
 	if len(durations) == 0 {
 		return 0

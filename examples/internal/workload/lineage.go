@@ -9,27 +9,27 @@ import (
 	"github.com/straggler-go/straggler/examples/internal/trace"
 )
 
-// recorded is an attempt that a replay can use.
+// recorded is an attempt of a log that can be replayed.
 type recorded struct {
-	task, index int // index among the task's attempts to be replayed
-	source      int // the task's number in the log
+	task, index int // index is the number of the attempt among the replayed attempts of its task
+	source      int // number of the task in the log
 	start, end  time.Duration
 	host, group int32
-	previous    time.Duration // end of the task's attempt before this one
+	previous    time.Duration // end of the attempt before, of the same task
 	loser       bool
-	first       bool // on its slot
-	slot        int  // among the phase's, if it is to be replayed
+	first       bool // the first attempt on its slot
+	slot        int  // index among the slots of the phase, if the attempt is replayed
 	ok          bool
-	lost        bool // succeeded, and its output was lost later
+	lost        bool // the attempt succeeded, and its output was lost later
 	work        float64
 	splits      *sim.Splits
 }
 
-// leastSplits is how long an attempt must have run for its splits to be used: those of a shorter one show the steps of
-// its reports.
+// leastSplits is the least time of an attempt whose Splits are used. For a shorter attempt, they show only the steps
+// of its reports.
 const leastSplits = 10 * time.Second
 
-// splitsOf returns how an attempt's time was spent; nil if that is not known.
+// splitsOf returns the times of the parts of an attempt; nil if they are not known.
 func splitsOf(log *trace.Log, a *trace.Attempt) *sim.Splits {
 	if d, ok := a.Duration(); !ok || d < leastSplits || a.Splits == 0 {
 		return nil
@@ -44,22 +44,23 @@ func splitsOf(log *trace.Log, a *trace.Attempt) *sim.Splits {
 	return &s
 }
 
-// twelfths divides the times of some equal parts of the progress anew, into twelve; within a part progress is taken to be
-// even. What is in twelve parts stays as it is.
+// twelfths converts the times of any number of equal parts of progress into the times of twelve parts. Progress
+// within a part is taken to be even. Twelve parts are returned unchanged.
 func twelfths(times []int64) (s sim.Splits) {
 	n := len(times)
-	for at := range n * sim.Parts { // in steps of which n are a twelfth, and twelve a part
+	for at := range n * sim.Parts { // in steps; n steps are a twelfth, and twelve steps are a given part
 		s[at/n] += float64(times[at/sim.Parts]) / sim.Parts
 	}
 	if n == sim.Parts {
 		for i, ms := range times {
-			s[i] = float64(ms) // to the bit
+			s[i] = float64(ms) // exact, without rounding
 		}
 	}
 	return s
 }
 
-// bytesRead is what the attempt read, 0 if the log does not tell. A task that read nothing has one byte: it is known.
+// bytesRead returns the number of bytes that the attempt read; 0 if the log does not have it. An attempt that read
+// nothing gets 1 byte, because 0 means unknown.
 func bytesRead(a *trace.Attempt) float64 {
 	if !a.Input.Known() && !a.Shuffle.Known() {
 		return 0
@@ -67,11 +68,11 @@ func bytesRead(a *trace.Attempt) float64 {
 	return max(float64(a.Input.Or(0))+float64(a.Shuffle.Or(0)), 1)
 }
 
-// lineage tells a task's attempts that one ran after the other, up to the success that counts, from those that lost a
-// race. Of several successes the first one counts, except for those whose output was lost: if there are no others, the
-// last of them counts. It reports whether there was a success.
+// lineage divides the attempts of a task into the attempts to replay, which ran one after the other up to the
+// success, and the attempts that lost against them. Of several successes, the first to end is used, unless its output
+// was lost; if all outputs were lost, the last is used. It reports whether there was a success.
 func lineage(own []recorded) bool {
-	byEnd := make([]int, len(own)) // at the same end, the first stands last
+	byEnd := make([]int, len(own)) // of attempts with the same end, the first is last
 	for i := range own {
 		own[i].loser = true
 		byEnd[i] = len(own) - 1 - i
@@ -101,7 +102,7 @@ func lineage(own []recorded) bool {
 	return true
 }
 
-// winner returns the index of the success that counts; -1 if there is none.
+// winner returns the index of the success that is used; -1 if there is no success.
 func winner(own []recorded, byEnd []int) int {
 	won := -1
 	for _, at := range slices.Backward(byEnd) {
@@ -112,7 +113,7 @@ func winner(own []recorded, byEnd []int) int {
 	return won
 }
 
-// number sorts the attempts by start and gives their tasks numbers in that order.
+// number sorts the attempts by start, and numbers their tasks in this order.
 func number(all []recorded) {
 	slices.SortStableFunc(all, func(a, b recorded) int {
 		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.end, b.end))

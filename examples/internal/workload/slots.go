@@ -10,8 +10,9 @@ import (
 	"github.com/straggler-go/straggler/examples/internal/sim"
 )
 
-// place puts the attempts of each executor, or host, on as few slots as they ran on at once, and notes when a slot
-// opens, how long it rests between attempts, and how long a task that failed was not back in the queue.
+// place assigns the attempts of each executor, or host, to slots: as few slots as attempts ran at once. It records
+// when a slot opens, how long it rests between attempts, and how long a failed task waited before it was back in the
+// queue.
 func (b *phaseBuilder) place(attempts []recorded) {
 	waits := newWaiting(attempts)
 	groups := map[int32]*group{}
@@ -53,22 +54,22 @@ func (b *phaseBuilder) place(attempts []recorded) {
 	b.phase.Rest = median(rests)
 }
 
-// slot is a place where one attempt ran at a time. At is its index among the phase's slots, negative until an attempt
-// to be replayed ran there.
+// slot is a slot: it ran one attempt at a time. at is the index among the slots of the phase; negative until an
+// attempt to be replayed ran on it.
 type slot struct {
-	busy   time.Duration // until when
-	number int           // in its group
+	busy   time.Duration // end of the attempt on it
+	number int           // number in its group
 	at     int
 }
 
-// group is the slots of an executor, or of a host, as they were in use at some time.
+// group has the slots of an executor or a host that were in use at some time.
 type group struct {
 	busy slotHeap
-	free []*slot // the one that was freed last stands last; of several at once the first
+	free []*slot // the slot that was freed last is last; of slots freed at the same time, the first is last
 	made int
 }
 
-// take occupies the slot that was freed last, or a new one. Attempts take slots in the order of their starts.
+// take occupies the slot that was freed last, or a new slot. Attempts take slots in the order of their starts.
 func (g *group) take(start, end time.Duration) *slot {
 	for len(g.busy) > 0 && g.busy[0].busy <= start {
 		g.free = append(g.free, heap.Pop(&g.busy).(*slot))
@@ -86,7 +87,7 @@ func (g *group) take(start, end time.Duration) *slot {
 	return s
 }
 
-// slotHeap has the slot on top that becomes free first; of several at once the last.
+// slotHeap is a heap of slots; the slot that becomes free first is on top, and of slots with the same time the last.
 type slotHeap []*slot
 
 func (h slotHeap) Len() int { return len(h) }
@@ -102,10 +103,11 @@ func (h *slotHeap) Pop() any {
 	return s
 }
 
-// waiting tells how many tasks were in the queue at a time: yet to start, or to start again after a failure.
+// waiting answers how many tasks were in the queue at a time. A task in the queue has not started, or will start
+// again after a failure.
 type waiting struct {
-	queued, started []time.Duration // of all attempts, each in ascending order
-	again           map[int][]stay  // of the tasks that had several attempts, in order
+	queued, started []time.Duration // times of all attempts, each list in ascending order
+	again           map[int][]stay  // for each task with several attempts, its stays in the queue, in order
 }
 
 // stay is the time of a task in the queue.
@@ -146,7 +148,7 @@ func (w *waiting) count(at time.Duration) int {
 
 func (w *waiting) any(at time.Duration) bool { return w.count(at) > 0 }
 
-// other says whether another task than the one given, which had several attempts, was in the queue.
+// other reports whether another task was in the queue than the given task, which had several attempts.
 func (w *waiting) other(at time.Duration, task int) bool {
 	n := w.count(at)
 	stays := w.again[task]

@@ -11,12 +11,12 @@ import (
 	"github.com/straggler-go/straggler/examples/internal/byhand"
 )
 
-// hand has the host that keeps the facts itself play a world, in the place of a tracker.
+// hand is a tracker's replacement: it lets package byhand run a world.
 type hand struct {
 	byhand.Host
-	works    []float64           // of the tasks; nil: each is 1
-	runs     [][]*byhand.Attempt // by task
-	next     []int               // by task: the number of its next attempt
+	works    []float64           // sizes of the tasks; nil: each is 1
+	runs     [][]*byhand.Attempt // for each task, its attempts
+	next     []int               // for each task, the number of its next attempt
 	finished []bool
 }
 
@@ -47,7 +47,7 @@ func (h *hand) Start(now time.Time, task, machine int) int {
 
 func (h *hand) Submit(now time.Time, task, machine int) int { return h.Start(now, task, machine) }
 
-// Begin corrects the age of an attempt that has waited.
+// Begin corrects the age of an attempt that has waited for a slot.
 func (h *hand) Begin(now time.Time, task, attempt, _ int) {
 	h.find(task, attempt).Begun = sinceStart(now)
 }
@@ -75,7 +75,7 @@ func (h *hand) decide(now time.Time, task int) tracker.Answer {
 	return a
 }
 
-// end takes an attempt off its task, and tells the host what became of it.
+// end removes an attempt from its task, and tells the host how it ended.
 func (h *hand) end(now time.Time, task, attempt int, action restart.Action) {
 	a := h.find(task, attempt)
 	h.runs[task] = slices.DeleteFunc(h.runs[task], func(o *byhand.Attempt) bool { return o == a })
@@ -92,7 +92,7 @@ func (h *hand) end(now time.Time, task, attempt int, action restart.Action) {
 }
 
 func (h *hand) Finish(now time.Time, task, attempt int) (overtaken []int) {
-	h.end(now, task, attempt, restart.Start) // which stands for success
+	h.end(now, task, attempt, restart.Start) // restart.Start stands for success here
 	for _, a := range slices.Clone(h.runs[task]) {
 		overtaken = append(overtaken, a.Number)
 		h.end(now, task, a.Number, restart.Kill)
@@ -119,7 +119,7 @@ func (h *hand) LoseMachine(now time.Time, machine int) (waiting []int) {
 	return waiting
 }
 
-// Sweep asks about every task: where attempts are silent nothing else does.
+// Sweep asks for a decision about every task. Without progress reports, there is no other call about a task.
 func (h *hand) Sweep(now time.Time, visit func(tracker.Answer)) {
 	for task := range h.Tasks {
 		if len(h.runs[task]) > 0 {
@@ -130,7 +130,7 @@ func (h *hand) Sweep(now time.Time, visit func(tracker.Answer)) {
 	}
 }
 
-// Next makes the copy that gains most, or starts the first task that waits and has not run on the machine.
+// Next returns the copy that saves most, or the first waiting task that has not run on the machine.
 func (h *hand) Next(now time.Time, machine int) tracker.Answer {
 	best := tracker.Answer{Task: -1}
 	for task := range h.Tasks {

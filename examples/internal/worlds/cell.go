@@ -6,30 +6,31 @@ import (
 	"github.com/straggler-go/straggler/restart"
 )
 
-// Player is a policy in the table.
+// Player is a policy, or a host that replaces it, in a column of the table.
 type Player struct {
 	Name   string
 	Policy restart.Policy
 	Record bool // the host keeps a record of its machines
-	// Reference is the host that knows a world's distributions, in the place of a policy.
+	// Reference makes the player a host that knows the distributions of a world, in the place of a policy.
 	Reference bool
-	ByHand    bool // the host keeps the facts itself
+	ByHand    bool // the host keeps the facts itself, without a tracker
 }
 
-// Share is a time and a slot time as a percentage of those of doing nothing with the same luck; in a stream also what one
-// phase in a hundred takes.
+// Share is a time and a slot time, in percent of a run without action and with the same luck. In a stream, Late is
+// the time that one of a hundred phases exceeds, also in percent; otherwise it is 0.
 type Share struct{ Time, Slots, Late float64 }
 
-// Cell is a world under a model of progress: what each player makes of it. The first player is the one that is judged.
+// Cell is a world under a model of progress, with the figures of each player.
 type Cell struct {
 	World   World
 	Model   Model
 	Players []Share
 	Ideal   Share
-	Good    Share // of the good machines alone, without a policy; zero if all are good
+	Good    Share // figures of the good machines alone, without a policy; zero if all machines are good
 }
 
-// Play plays the seeds from 1 to n of a set under all players. A share is one of sums: a seed counts by its time.
+// Play simulates the seeds from 1 to seeds of a set, with all players. A share is a ratio of sums over the seeds, so
+// a seed is weighted by its time.
 func Play(w World, m Model, players []Player, set Set, seeds int) (Cell, error) {
 	c := Cell{World: w, Model: m, Players: make([]Share, len(players))}
 	var nothing Share
@@ -82,7 +83,7 @@ func (s *Share) of(nothing Share) {
 	}
 }
 
-// What counts, in points.
+// The thresholds of the counts, in points of percent.
 const (
 	harmTime  = .5 // more time than no action
 	harmSlots = 1  // more slot time than no action
@@ -93,15 +94,15 @@ const (
 // String returns the names of the world and the model, as in "15 % attempts 8x/3w noisy".
 func (c *Cell) String() string { return c.World.Name + " " + c.Model.String() }
 
-// Harm reports whether a player takes more than doing nothing.
+// Harm reports whether a player takes more time or slot time than no action, by more than a threshold.
 func (c *Cell) Harm(player int) bool {
 	s := c.Players[player]
 	return s.Time > 100+harmTime || s.Slots > 100+harmSlots
 }
 
-// Dominated returns which other player, -1 for doing nothing, is faster than a player and uses no more, and by how much
-// of the time: the one by most; 0 points if there is none. Nobody is compared with a player that has a record, or knows
-// the distributions.
+// Dominated returns the player that is faster than the given player by most, among the players that use no more slot
+// time, and the difference in points. -1 stands for no action. The points are 0 if there is no such player. Players
+// with a record of machines, and hosts that replace a policy, are not used for comparison.
 func (c *Cell) Dominated(player int, players []Player) (by int, points float64) {
 	s := c.Players[player]
 	better := func(other int, o Share) {
@@ -118,7 +119,7 @@ func (c *Cell) Dominated(player int, players []Player) (by int, points float64) 
 	return by, points
 }
 
-// Slower reports whether a player takes more than the good machines do without a policy.
+// Slower reports whether a player is slower than the good machines alone without a policy, by more than a threshold.
 func (c *Cell) Slower(player int) bool {
 	return c.Good.Time > 0 && c.Players[player].Time > c.Good.Time+slower
 }
@@ -129,14 +130,14 @@ func (c *Cell) Waves() bool { return c.World.Tasks > c.World.machines() }
 // Verdict counts the cells in which a player does badly.
 type Verdict struct {
 	Cells, Harm, Dominated, Slower, SlowerInWaves int
-	Mean                                          Share // over the cells
-	Excess                                        Share // the points of each cell over 100, summed over the cells
-	// By how many points at most, and where.
+	Mean                                          Share // mean over the cells
+	Excess                                        Share // sum over the cells of the points over 100
+	// The largest harm in points, and the cells of it.
 	MostTime, MostSlots, MostDominated float64
 	Time, Slots, By                    string
 }
 
-// Judge counts.
+// Judge counts the cells in which a player does badly.
 func Judge(cells []Cell, player int, players []Player) (v Verdict) {
 	most := func(to *float64, where *string, points float64, c *Cell) {
 		if cmp.Compare(points, *to) > 0 {

@@ -1,7 +1,7 @@
 package worlds
 
-// Fresh lists worlds that were invented once the constants of the default policy were fixed, and that no policy had played by
-// then: no constant may be chosen by them.
+// Fresh lists worlds that were invented after the constants of the default policy were fixed, and before any policy
+// was simulated in them. No constant may be chosen by these worlds.
 func Fresh() []World {
 	stairs := []Bad{{Machines: 3, By: 1.4}, {Machines: 3, By: 2}, {Machines: 3, By: 2.8}}
 	brief := []Bad{{Machines: 6, By: 12, From: 60, Till: 140}}

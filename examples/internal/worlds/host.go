@@ -10,31 +10,32 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// Game is how a world is played.
+// Game describes how a world is simulated.
 type Game struct {
 	Model  Model
 	Policy restart.Policy // nil: the library's default
 	Record bool           // the host keeps a record of its machines
-	// Reference asks a host that knows the world's distributions in the place of a policy.
+	// Reference replaces the policy by a host that knows the distributions of the world.
 	Reference bool
-	// ByHand asks a host that keeps the facts itself, and calls restart.Decide, in the place of the tracker.
+	// ByHand replaces the tracker by a host that keeps the facts itself and calls restart.Decide.
 	ByHand bool
-	Good   bool // only the machines that are never bad are there
+	Good   bool // leave out the machines that are bad at some time
 	Set    Set
 	Seed   int
-	// Watch is called for each answer that the host carries out, if it is not nil.
+	// Watch is called for each answer that the host carries out; nil: no calls.
 	Watch func(now time.Duration, a tracker.Answer)
 }
 
-// Outcome is what a world took, in seconds: until its last task ended, of all slots, and launches beyond the first of
-// each task. In a stream Time is how long a phase took in the mean from its arrival until its last task ended, and Late
-// what one in a hundred took or more; both are 0 otherwise, as Late is.
+// Outcome is the result of a simulation, in seconds. Time is the time until the last task has ended, and Slots the
+// slot time. Extra is the number of attempts beyond the first of each task. In a stream, Time is the mean time of
+// a phase from its arrival to its last end, and Late the time that one of a hundred phases reaches; otherwise Late is
+// 0.
 type Outcome struct {
 	Time, Late, Slots float64
 	Extra             int
 }
 
-// Run plays a world to its end.
+// Run simulates a world to its end.
 func (w *World) Run(g Game) (o Outcome, err error) {
 	h := host{World: w, Game: g, luck: newLuck(g.Set, g.Seed), reports: newLuck(^g.Set, g.Seed)}
 	for m := range w.machines() {
@@ -59,7 +60,7 @@ func (w *World) Run(g Game) (o Outcome, err error) {
 	return o, nil
 }
 
-// host is a scheduler, and the cluster under it.
+// host is a scheduler and its cluster.
 type host struct {
 	*World
 	Game
@@ -67,16 +68,16 @@ type host struct {
 	kind          tracker.Experience
 	record        *machines.Record
 	slots         []slot
-	stops         []float64 // at which a machine changes
+	stops         []float64 // the instants at which a machine changes
 	now, used     float64
 	extra         int
 
-	jobs []*job    // that are there, by when they arrived
-	look float64   // when the host looks at all that runs
-	took []float64 // of the phases that have ended, from their arrivals on
+	jobs []*job    // running phases, in the order of their arrivals
+	look float64   // when the host next polls all running attempts
+	took []float64 // times of the phases that have ended, from their arrivals
 }
 
-// play lets the phases come, each when the one before it has ended, or, in a stream, at instants of its own.
+// play starts each phase when the phase before it has ended, or, in a stream, at its time of arrival.
 func (h *host) play() error {
 	h.look = Interval
 	arrives := 0.0
@@ -106,7 +107,7 @@ func (h *host) time() time.Time {
 	return time.Unix(0, 0).Add(time.Duration(math.Round(h.now * 1e9)))
 }
 
-// step goes to the next thing that happens, or to an instant before it.
+// step goes to the next event, but not beyond the instant until.
 func (h *host) step(until float64) {
 	next := min(h.look, until)
 	for _, at := range h.stops {
@@ -140,7 +141,7 @@ func (h *host) step(until float64) {
 	h.fill()
 }
 
-// carryOut kills what is to be killed. Copies get their slots by fill.
+// carryOut kills the attempt of an answer. Copies get their slots in fill.
 func (h *host) carryOut(j *job, a tracker.Answer) {
 	if a.Action != restart.Restart && a.Action != restart.Kill {
 		return
@@ -156,7 +157,7 @@ func (h *host) carryOut(j *job, a tracker.Answer) {
 	}
 }
 
-// fill gives every idle slot something to do, if there is something: first to phases whose tasks wait, as they arrived.
+// fill offers every idle slot to the phases: first to phases with waiting tasks, in the order of their arrivals.
 func (h *host) fill() {
 	for i := range h.slots {
 		s := &h.slots[i]
@@ -184,7 +185,7 @@ func (h *host) offer(s *slot, j *job) {
 	}
 }
 
-// change is what happens where a machine becomes slower or faster, dies or returns.
+// change handles the instant at which a machine becomes slower or faster, dies or returns.
 func (h *host) change() {
 	alive := 0
 	for i := range h.slots {

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Ideal is what one makes of the world who knows everything: each task, the longest first, runs where it ends soonest,
-// and no attempt has bad luck.
+// Ideal simulates a host that knows everything, and attempts without bad luck. The longest task starts first, each
+// task on the machine where it ends soonest.
 func (w *World) Ideal(set Set, seed int) (o Outcome) {
 	l := newLuck(set, seed)
 	stops := w.changes()
@@ -40,7 +40,7 @@ func (w *World) Ideal(set Set, seed int) (o Outcome) {
 	return o
 }
 
-// end returns when a task ends that begins on a machine at an instant; infinity if the machine dies before.
+// end returns the end of a task that begins on a machine at an instant; infinity if the machine dies before.
 func (w *World) end(t *task, machine int, begins float64, stops []float64) float64 {
 	left, now := t.seconds*w.path(t, machine), begins
 	for {

@@ -2,7 +2,7 @@ package worlds
 
 import "fmt"
 
-// waves are the sizes of a phase on 20 slots: it fits, it just fits, three waves, thirty.
+// waves are the sizes of a phase on 20 slots: fewer tasks than slots, as many, three waves, and thirty waves.
 var waves = []struct {
 	name  string
 	tasks int
@@ -10,7 +10,7 @@ var waves = []struct {
 
 var twoBad = []Bad{{Machines: 1, By: 4}, {Machines: 1, By: 12}}
 
-// All lists the first worlds, those with which the default policy was developed.
+// All lists the first worlds, with which the default policy was developed.
 func All() (all []World) {
 	for _, w := range []World{
 		{Name: "healthy"},
@@ -64,7 +64,7 @@ func All() (all []World) {
 	)
 }
 
-// Streams lists worlds in which small phases come all the time.
+// Streams lists worlds in which many small phases arrive and share slots.
 func Streams() (all []World) {
 	for _, w := range []World{
 		{Name: "healthy"},
@@ -83,7 +83,7 @@ func Streams() (all []World) {
 	return all
 }
 
-// Later lists worlds that were invented after those, to judge constants by that were chosen on the first ones.
+// Later lists worlds that were invented after the worlds of All, to judge constants that were chosen on those.
 func Later() []World {
 	three := []Bad{{Machines: 2, By: 3}, {Machines: 1, By: 20}}
 	rest := Bad{By: 2, From: 150, Till: 250}
@@ -111,7 +111,7 @@ func Later() []World {
 	}
 }
 
-// Latest lists worlds that were invented after those, once the constants were fixed that the later ones had a say in.
+// Latest lists worlds that were invented after the worlds of Later, when constants were fixed on both.
 func Latest() []World {
 	die := []Death{{At: 90}, {At: 110}, {At: 130}, {At: 300, Back: 420}, {At: 310, Back: 430}}
 	return []World{

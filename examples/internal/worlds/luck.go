@@ -5,25 +5,25 @@ import (
 	"math/rand/v2"
 )
 
-// Set names the seeds: what was looked at while constants were chosen must not be what they are judged by.
+// Set is a set of seeds. Constants must be judged with other seeds than they were chosen with.
 type Set uint64
 
 // The sets of seeds.
 const (
-	Work  Set = 0x517cc1b727220a95 // to develop with
-	Proof Set = 0x9e6c63d0676a9a99 // to judge by, once all is fixed
+	Work  Set = 0x517cc1b727220a95 // for development
+	Proof Set = 0x9e6c63d0676a9a99 // for judging, after all constants are fixed
 
-	forPrior Set = 0x3c6ef372fe94f82b // for the reference, to see a distribution by
+	forPrior Set = 0x3c6ef372fe94f82b // for the reference, which estimates a distribution with it
 )
 
-// purposes keep draws apart that have the same numbers.
+// The purposes of draws. They keep draws apart that have the same numbers.
 const (
 	ofTask uint64 = iota + 1
 	ofAttempt
 	ofPhase
 )
 
-// luck makes random numbers that belong to what they are for.
+// luck makes random numbers that depend on numbers such as a task and an attempt, not on the order of the calls.
 type luck struct {
 	seed   uint64
 	source rand.PCG
@@ -36,7 +36,7 @@ func newLuck(set Set, seed int) *luck {
 	return l
 }
 
-// of makes the draws that follow belong to some numbers.
+// of makes the following draws depend on the numbers.
 func (l *luck) of(numbers ...uint64) *luck {
 	h := l.seed
 	for _, n := range numbers {
@@ -46,7 +46,7 @@ func (l *luck) of(numbers ...uint64) *luck {
 	return l
 }
 
-// scramble is the finaliser of MurmurHash3.
+// scramble is the finalizer of MurmurHash3.
 func scramble(h uint64) uint64 {
 	h ^= h >> 33
 	h *= 0xff51afd7ed558ccd
@@ -55,11 +55,11 @@ func scramble(h uint64) uint64 {
 	return h ^ h>>33
 }
 
-// task is what is true of a task, whatever becomes of it.
+// task has the true properties of a task, which do not depend on the policy.
 type task struct {
-	seconds float64 // on a usual machine near its data
+	seconds float64 // time on a usual machine near its data
 	far     bool
-	half    int // of the machines, from which it is far
+	half    int // the half of the machines from which its data is far
 }
 
 func (w *World) task(l *luck, phase, i int) (t task) {
@@ -75,13 +75,13 @@ func (w *World) task(l *luck, phase, i int) (t task) {
 			t.seconds *= 5
 		}
 	default:
-		t.seconds = 75 + 25*l.Float64() // and the attempt adds to that
+		t.seconds = 75 + 25*l.Float64() // the attempt adds up to 25 s more
 	}
 	t.far, t.half = l.Float64() < w.Far, l.IntN(2)
 	return t
 }
 
-// path is how many times longer a task takes on a machine for the way to its data.
+// path returns the factor by which a task takes longer on a machine because of the distance to its data.
 func (w *World) path(t *task, machine int) float64 {
 	if t.far && (w.Everywhere || machine%2 == t.half) {
 		return or(w.FarBy, 5)
@@ -89,11 +89,11 @@ func (w *World) path(t *task, machine int) float64 {
 	return 1
 }
 
-// fate is what is true of an attempt.
+// fate has the true properties of an attempt.
 type fate struct {
-	more  float64 // seconds that it takes beside the task's own
-	slow  float64 // how many times longer it takes
-	hangs float64 // the share of its work after which it hangs; above 1 if it does not
+	more  float64 // seconds that the attempt adds to the time of its task
+	slow  float64 // factor by which the attempt is slower
+	hangs float64 // share of its work after which it hangs; above 1 if it does not hang
 	curve curve
 }
 

@@ -9,24 +9,24 @@ import (
 	"github.com/straggler-go/straggler/examples/internal/published"
 )
 
-// job is a phase under way.
+// job is a running phase.
 type job struct {
 	number  int
 	arrived float64
 	tracker books
 	tasks   []state
-	left    int // tasks that have not ended
-	slots   int // as the tracker was told
+	left    int // number of tasks that have not ended
+	slots   int // number of slots that the tracker knows
 }
 
-// state is a task under way.
+// state is the state of a running task.
 type state struct {
 	task
 	copies int
-	saved  float64 // the share of it that a checkpoint holds
+	saved  float64 // share of the work in a checkpoint
 }
 
-// open lets a phase arrive.
+// open handles the arrival of a phase.
 func (h *host) open(number int) error {
 	n := h.size(h.luck, number)
 	j := &job{number: number, arrived: h.now, left: n, tasks: make([]state, n), slots: len(h.slots)}
@@ -78,14 +78,14 @@ func (h *host) open(number int) error {
 	return nil
 }
 
-// close ends a phase whose tasks have all ended.
+// close ends a phase in which all tasks have ended.
 func (h *host) close(j *job) {
 	j.tracker.Close(h.time())
 	h.took = append(h.took, h.now-j.arrived)
 	h.jobs = slices.DeleteFunc(h.jobs, func(other *job) bool { return other == j })
 }
 
-// responses returns how long a phase took in the mean, and what one in a hundred took or more.
+// responses returns the mean time of a phase, and the time that one of a hundred phases reaches.
 func (h *host) responses() (mean, late float64) {
 	slices.Sort(h.took)
 	for _, took := range h.took {
@@ -94,7 +94,8 @@ func (h *host) responses() (mean, late float64) {
 	return mean, h.took[len(h.took)*99/100]
 }
 
-// way is what the host tells of the way to a task's data: for no machine, that from the best one.
+// way returns the factor for the distance to a task's data, as the host knows it. Without a machine, it is the factor
+// of the best machine.
 func (h *host) way(t *task, machine int) float64 {
 	if machine < 0 {
 		return h.path(t, 1-t.half)
@@ -102,7 +103,7 @@ func (h *host) way(t *task, machine int) float64 {
 	return h.path(t, machine)
 }
 
-// share tells a phase how many slots it may use: those that it has, and those that are idle and nobody waits for.
+// share tells a phase the number of slots that it may use: its own slots, and idle slots for which no phase waits.
 func (h *host) share(j *job) {
 	if h.Load == 0 {
 		return

@@ -5,42 +5,42 @@ import (
 	"slices"
 )
 
-// prior is what the reference knows before a world is played: how sizes, luck and machines are distributed. It knows no
-// draw of them.
+// prior has the distributions of sizes, luck and machines that the reference knows before a world is simulated. It
+// does not know any draw from them.
 type prior struct {
 	sizes    []size
 	lucks    []possible
 	speeds   []speed
-	spread   float64 // half the width of a cell of sizes, in log time; a total is not known better
-	sigma    float64 // of the total that progress predicts, in log time; 0: attempts report nothing
-	again    float64 // the same, for each report of one attempt
-	mean     float64 // seconds that an attempt without bad luck takes on a machine of factor 1
-	detects  float64 // seconds after which an attempt has shown that it is slow
+	spread   float64 // half the width of a cell of sizes, in log time; a total time is not known more precisely
+	sigma    float64 // σ of the total time that progress predicts, in log time; 0: attempts report nothing
+	again    float64 // σ between the reports of one attempt
+	mean     float64 // mean time of an attempt without bad luck on a machine of factor 1, in seconds
+	detects  float64 // time after which an attempt has shown that it is slow, in seconds
 	timeout  float64
-	interval float64 // seconds between two looks at what runs
+	interval float64 // time between two polls, in seconds
 }
 
-// size is a cell of the grid of sizes.
+// size is a cell of the grid of sizes: a time in seconds and its probability.
 type size struct{ seconds, p float64 }
 
-// possible is a fate that an attempt may have, and how probable it is.
+// possible is a possible fate of an attempt with its probability.
 type possible struct {
 	more, slow, p float64
 	hangs         bool
 }
 
-// speed is how many times longer work takes on a machine.
+// speed is a factor by which work takes longer on a machine, with its probability.
 type speed struct{ by, p float64 }
 
 const (
-	gridCells   = 72 // of log sizes, at most
+	gridCells   = 72 // largest number of cells of log sizes
 	finestCell  = .05
 	priorDraws  = 6000
-	contradicts = 1e-12 // likelihood of a report that contradicts a total
+	contradicts = 1e-12 // likelihood of a report that contradicts a total time
 )
 
-// priorOf takes the distributions from the world: those of sizes by draws of its own, the others as the world states them.
-// A spell, a machine that is bad for a while, and deaths are not known to it.
+// priorOf returns the distributions of a world. The distribution of sizes comes from draws of its own, and the others
+// from the fields of the world. Spells, machines that are bad for a while, and deaths are left out.
 func priorOf(w *World, m Model) *prior {
 	p := &prior{timeout: or(w.Timeout, 1500), interval: Interval}
 	l := newLuck(forPrior, 0)
@@ -105,7 +105,7 @@ func priorOf(w *World, m Model) *prior {
 	return p
 }
 
-// grid makes cells of equal width in log time out of sizes in ascending order.
+// grid makes cells of equal width in log time from sizes in ascending order.
 func (p *prior) grid(drawn []float64) {
 	low := math.Log(drawn[0])
 	whole := math.Log(drawn[len(drawn)-1]) - low
@@ -124,7 +124,7 @@ func (p *prior) grid(drawn []float64) {
 	}
 }
 
-// nearest returns the cell of a size that is known.
+// nearest returns the cell of a known size.
 func (p *prior) nearest(seconds float64) (best int) {
 	off := math.Inf(1)
 	for i, s := range p.sizes {
@@ -135,20 +135,20 @@ func (p *prior) nearest(seconds float64) (best int) {
 	return best
 }
 
-// seen is what is seen of an attempt.
+// seen has the observations of an attempt.
 type seen struct {
-	age     float64 // seconds of work, as if no other copy had slowed it down
+	age     float64 // seconds of work, as if no other copy had made it slower
 	ended   bool
 	reports float64
-	log     float64 // the sum of the logs of the totals that the reports predict
-	done    float64 // the share of the last report
-	stopped bool    // the last report showed no more than the one before
+	log     float64 // sum of the logarithms of the total times that the reports predict
+	done    float64 // progress in the last report
+	stopped bool    // the last report had no more progress than the report before
 }
 
-// takes returns how long an attempt of a task takes in all on a machine of a speed.
+// takes returns the total time of an attempt of a task on a machine.
 func takes(s size, l possible, v speed) float64 { return (s.seconds + l.more) * l.slow * v.by }
 
-// likelihood returns the likelihood of what is seen, if the attempt has this luck and takes so long in all.
+// likelihood returns the likelihood of the observations, if the attempt has this luck and this total time.
 func (p *prior) likelihood(o *seen, l possible, total float64) float64 {
 	switch {
 	case o.ended && l.hangs:
@@ -169,16 +169,16 @@ func (p *prior) likelihood(o *seen, l possible, total float64) float64 {
 	z := (math.Log(total) - o.log/o.reports) / of
 	fits := math.Exp(-z*z/2) + contradicts
 	if l.hangs {
-		fits *= max(1-o.done, 0) // it has not come to where it hangs
+		fits *= max(1-o.done, 0) // the attempt has not reached the point at which it hangs
 	}
 	return fits
 }
 
-// outcome is a remaining time that is possible, and how probable it is.
+// outcome is a possible remaining time with its probability.
 type outcome struct{ left, p float64 }
 
-// outcomes appends the remaining times of an attempt on a machine, if its task has a size; their sum is the likelihood of
-// that size.
+// outcomes appends the possible remaining times of an attempt on a machine, if its task has the size s. Their sum is
+// the likelihood of this size.
 func (p *prior) outcomes(to []outcome, o *seen, machine []float64, s size) ([]outcome, float64) {
 	sum, first := 0.0, len(to)
 	for i, v := range p.speeds {
@@ -194,7 +194,7 @@ func (p *prior) outcomes(to []outcome, o *seen, machine []float64, s size) ([]ou
 			left := total - o.age
 			switch {
 			case l.hangs && p.sigma > 0 && !o.stopped:
-				left = max(left, 0)/2 + p.interval + p.mean // the report after it hangs will say so
+				left = max(left, 0)/2 + p.interval + p.mean // the next report will show that it hangs
 			case l.hangs:
 				left = max(p.timeout-o.age, 0) + p.mean
 			}
@@ -208,7 +208,7 @@ func (p *prior) outcomes(to []outcome, o *seen, machine []float64, s size) ([]ou
 	return to, sum
 }
 
-// learn takes what an attempt that is over has shown into the weights of its task's sizes and of its machine's speeds.
+// learn updates the weights of a task's sizes and of a machine's speeds after an attempt has ended.
 func (p *prior) learn(o *seen, sizes, machine []float64) {
 	likes, speeds := make([]float64, len(sizes)), make([]float64, len(machine))
 	for b, s := range p.sizes {
@@ -229,7 +229,8 @@ func (p *prior) learn(o *seen, sizes, machine []float64) {
 	normalise(machine)
 }
 
-// normalise makes weights sum to 1; weights that are all 0, as something contradicts the prior, become equal.
+// normalise makes the sum of the weights 1. If all weights are 0, because an observation contradicts the prior, all
+// become equal.
 func normalise(weights []float64) {
 	sum := 0.0
 	for _, w := range weights {

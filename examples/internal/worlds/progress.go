@@ -2,21 +2,21 @@ package worlds
 
 import "math"
 
-// curve is what a copy reports when it has done a share of what it has to do.
+// curve is the progress that an attempt reports, as a function of its work.
 type curve struct {
 	model  Model
 	factor float64
-	noise  float64     // the σ of a report's own factor
-	ends   [12]float64 // the share of the time at the end of each twelfth of the work
+	noise  float64     // σ of the factor of each report
+	ends   [12]float64 // share of the time at the end of each twelfth of the work
 }
 
-// The σ of the factors by which noisy progress is off, where World.Noise is 1.
+// The σ of the two factors of noisy progress, for World.Noise 1.
 const (
 	attemptNoise = .15 // one factor for each attempt
 	reportNoise  = .05 // one factor for each report
 )
 
-// draw draws the curve of an attempt; noise multiplies the σ of noisy progress.
+// draw draws the curve of an attempt. The σ of noisy progress are multiplied by noise.
 func (c *curve) draw(l *luck, m Model, noise float64) {
 	c.model = m
 	switch m {
@@ -46,7 +46,7 @@ func (c *curve) draw(l *luck, m Model, noise float64) {
 	}
 }
 
-// shows returns the share of the work that is reported when a share of the time is over.
+// shows returns the progress that is reported after a share of the time.
 func (c *curve) shows(share float64, l *luck) float64 {
 	switch c.model {
 	case Noisy:

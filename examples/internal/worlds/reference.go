@@ -9,7 +9,7 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// books is what a host tells of a phase, and asks what to do. A tracker is one, and so is the reference.
+// books is implemented by a tracker and by the reference: a host tells it of events, and asks it for decisions.
 type books interface {
 	Submit(now time.Time, task, machine int) (attempt int)
 	Start(now time.Time, task, machine int) (attempt int)
@@ -29,35 +29,36 @@ type books interface {
 
 // The prices of the reference, in seconds of slot time.
 const (
-	priceWaiting = .25 // of a second of a task's time while tasks wait for slots
-	priceIdle    = 1.5 // the same while no task waits
-	margin       = 5.  // by which an action must be cheaper than to keep what runs
+	priceWaiting = .25 // for one second of a task's time, while tasks wait for slots
+	priceIdle    = 1.5 // for one second of a task's time, while no task waits
+	margin       = 5.  // an action must be cheaper than no action by this amount
 )
 
-// Limits of the reference.
+// The limits of the reference.
 const (
-	mostCopies   = 3 // attempts of a task at a time
-	mostRestarts = 8 // of a task
+	mostCopies   = 3 // running attempts of a task
+	mostRestarts = 8 // restarts of a task
 )
 
-// reference shows what can be reached in a world by a host that knows the distributions of sizes, luck and machines, and
-// none of the draws. It keeps the posterior of each task's size and of each machine's speed, enumerates what may be true
-// of a task's attempts and of a fresh one, and does what costs least: keep, wait and act then, restart, copy, or kill.
+// reference is a host that knows the distributions of sizes, luck and machines, but no draw. It shows which figures
+// can be reached in a world. It keeps the posterior of each task's size and of each machine's speed. For a task, it
+// enumerates the possible fates of its attempts and of a new attempt, and takes the action with the least expected
+// cost: keep, wait and act later, restart, copy, or kill.
 type reference struct {
 	*prior
 	interference, lag float64
 	tasks             []known
-	machines          [][]float64 // by machine: the weights of prior.speeds
+	machines          [][]float64 // for each machine, the weights of prior.speeds
 	waiting           []int
 	slots, running    int
 }
 
-// known is what the reference knows of a task.
+// known has the knowledge about a task.
 type known struct {
 	attempts       []attempt
-	sizes          []float64 // by cell: the likelihood of what attempts have shown that are over
+	sizes          []float64 // for each cell, the likelihood of the observations of attempts that have ended
 	next, restarts int
-	changed        float64 // when an attempt was started last
+	changed        float64 // when an attempt was last started
 	done           bool
 }
 
@@ -65,7 +66,7 @@ type known struct {
 type attempt struct {
 	number, machine int
 	runs            bool
-	since           float64 // when its age was brought up to date
+	since           float64 // when its age was last updated
 	seen
 }
 
@@ -96,10 +97,10 @@ func newReference(w *World, m Model, tasks, slots int, works []float64) *referen
 
 func seconds(now time.Time) float64 { return now.Sub(time.Unix(0, 0)).Seconds() }
 
-// slowed is how many times longer work takes in each of so many copies of a task.
+// slowed returns the factor by which work takes longer in each attempt, if a task has this number of attempts.
 func (r *reference) slowed(copies int) float64 { return 1 + float64(r.interference*float64(copies-1)) }
 
-// settle brings the ages of a task's attempts up to date.
+// settle updates the ages of a task's attempts.
 func (r *reference) settle(t *known, now float64) {
 	for i := range t.attempts {
 		if a := &t.attempts[i]; a.runs {
@@ -109,16 +110,16 @@ func (r *reference) settle(t *known, now float64) {
 	}
 }
 
-// costs are the expected costs of what may be done about a task: slot time, and the price of the task's time.
+// costs are the expected costs of the possible actions for a task: slot time, and the price of the task's time.
 type costs struct {
 	keep, restart, copy, kill float64
-	killed                    int // the attempt that is cheapest to kill; -1: there is one only
+	killed                    int // the attempt that is cheapest to kill; -1 if there is only one attempt
 }
 
-// delays are after how many seconds the reference may act if an attempt that does not report still runs by then.
+// delays are the times in seconds after which the reference may act, if a silent attempt still runs then.
 var delays = []float64{20, 30, 45, 70, 100, 160, math.Inf(1)}
 
-// weigh returns the costs for a task, if a fresh attempt ran on a machine with such weights of its speeds.
+// weigh returns the costs for a task, if a new attempt would run on a machine with the given weights of its speeds.
 func (r *reference) weigh(t *known, on []float64) (c costs) {
 	k := len(t.attempts)
 	price, waits := priceIdle, delays
@@ -126,7 +127,7 @@ func (r *reference) weigh(t *known, on []float64) (c costs) {
 		price = priceWaiting
 	}
 	if r.sigma > 0 {
-		waits = delays[len(delays)-1:] // a report says it sooner
+		waits = delays[len(delays)-1:] // a report will show it sooner
 	}
 	var keepThenRestart, keepThenCopy [8]float64
 	without := make([]float64, k)
@@ -198,22 +199,23 @@ func (r *reference) weigh(t *known, on []float64) (c costs) {
 	return c
 }
 
-// copied is the cost of a copy beside k attempts of which the first needs so long, and the copy alone so long.
+// copied returns the cost of a copy beside k attempts. left is the remaining time of the first of these attempts to
+// end, and fresh the time of the copy.
 func (r *reference) copied(k int, price, left, fresh float64) float64 {
 	more := r.slowed(k+1) / r.slowed(k)
 	if fresh <= left {
 		m := min(left*more, fresh*r.slowed(k+1))
 		return (float64(k+1) + price) * m
 	}
-	beside := min(left, r.detects+r.lag) // then it has shown that it is slow, and is ended
+	beside := min(left, r.detects+r.lag) // after this time the copy has shown that it is slow, and is killed
 	return (float64(k)+price)*(left+beside*(more-1)) + beside
 }
 
 // full reports whether no slot is free for a copy.
 func (r *reference) full() bool { return len(r.waiting) > 0 || r.running >= r.slots }
 
-// anew returns the weights of the speeds of the machine on which a task would run after a restart. Where no other slot
-// is free the slot that it leaves is used again, and the machine there is as slow as before.
+// anew returns the weights of the speeds of the machine on which a task would run after a restart. If no other slot
+// is free, it is the slot that the killed attempt leaves, on the same machine.
 func (r *reference) anew(t *known) []float64 {
 	if r.full() {
 		a := &t.attempts[0]
@@ -225,7 +227,7 @@ func (r *reference) anew(t *known) []float64 {
 	return r.everywhere()
 }
 
-// everywhere returns the weights of the speeds of a machine of which nothing else is known.
+// everywhere returns the weights of the speeds of an unknown machine.
 func (r *reference) everywhere() []float64 {
 	on := make([]float64, len(r.speeds))
 	for _, weights := range r.machines {
@@ -236,8 +238,8 @@ func (r *reference) everywhere() []float64 {
 	return on
 }
 
-// freshOutcomes appends the times that a fresh attempt may take, its lag included. An attempt that turns out slow is
-// replaced as soon as it has shown it, on the same machine if no other slot is free.
+// freshOutcomes appends the possible times of a new attempt, with its lag. A new attempt that is slow is replaced as
+// soon as it has shown this, on the same machine if no other slot is free.
 func (r *reference) freshOutcomes(to []outcome, on []float64, s size) []outcome {
 	usual := r.slowness(r.everywhere())
 	for i, v := range r.speeds {
@@ -257,7 +259,7 @@ func (r *reference) freshOutcomes(to []outcome, on []float64, s size) []outcome 
 	return to
 }
 
-// least returns the distribution of the least of independent remaining times.
+// least returns the distribution of the minimum of independent remaining times.
 func least(lists [][]outcome) []outcome {
 	if len(lists) < 2 {
 		return slices.Concat(lists...)
@@ -286,8 +288,8 @@ func least(lists [][]outcome) []outcome {
 	return all
 }
 
-// ready reports whether all attempts of a task run, and the last of them has had the time to show something. Where
-// attempts report, all have.
+// ready reports whether all attempts of a task run, and the newest has had enough time to show something. If attempts
+// report, all of them have reported.
 func (r *reference) ready(t *known, now float64) bool {
 	if t.done || len(t.attempts) == 0 || now < t.changed+min(r.detects, r.interval) {
 		return false
@@ -295,7 +297,7 @@ func (r *reference) ready(t *known, now float64) bool {
 	return !slices.ContainsFunc(t.attempts, func(a attempt) bool { return !a.runs || r.sigma > 0 && a.reports == 0 })
 }
 
-// decide says whether to restart a task or to kill one of its attempts.
+// decide returns the decision to restart a task, to kill one of its attempts, or to keep it.
 func (r *reference) decide(task int, now float64) (a tracker.Answer) {
 	a.Task = task
 	t := &r.tasks[task]
@@ -314,8 +316,8 @@ func (r *reference) decide(task int, now float64) (a tracker.Answer) {
 	return a
 }
 
-// idles reports whether a machine that is so slow in the mean is better left idle: the faster ones would have done all that
-// waits before it had done one task.
+// idles reports whether a machine of this mean slowness should stay idle: the faster machines would finish all
+// waiting tasks before this machine finishes one.
 func (r *reference) idles(slow float64, waiting int) bool {
 	best, faster := math.Inf(1), 0.0
 	for _, weights := range r.machines {
@@ -330,7 +332,7 @@ func (r *reference) idles(slow float64, waiting int) bool {
 	return faster > 0 && slow > (float64(waiting)/faster+1.5)*best
 }
 
-// Next gives a slot to the first task that waits, or to the copy that saves most.
+// Next gives a slot to the first waiting task, or to the copy that saves most.
 func (r *reference) Next(at time.Time, machine int) (a tracker.Answer) {
 	a.Task = -1
 	if r.idles(r.slowness(r.machines[machine]), len(r.waiting)) {
@@ -356,7 +358,7 @@ func (r *reference) Next(at time.Time, machine int) (a tracker.Answer) {
 	return a
 }
 
-// slowness is how many times longer work takes on a machine in the mean.
+// slowness returns the mean factor by which work takes longer on a machine.
 func (r *reference) slowness(weights []float64) (mean float64) {
 	for i, p := range weights {
 		mean += float64(p * r.speeds[i].by)
@@ -366,7 +368,7 @@ func (r *reference) slowness(weights []float64) (mean float64) {
 
 func (r *reference) Sweep(now time.Time, visit func(tracker.Answer)) {
 	if r.sigma > 0 {
-		return // each report is answered
+		return // each report gets a decision, so Sweep has nothing to do
 	}
 	for i := range r.tasks {
 		if a := r.decide(i, seconds(now)); a.Action != restart.Keep {
@@ -417,7 +419,7 @@ func (r *reference) Begin(now time.Time, task, number, _ int) {
 	t.changed = seconds(now)
 }
 
-// over takes an attempt off a task, and learns from it.
+// over removes an attempt from its task, and updates the posteriors with its observations.
 func (r *reference) over(now time.Time, task, number int, ended bool) {
 	t := &r.tasks[task]
 	r.settle(t, seconds(now))

@@ -13,8 +13,8 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// The host that knows the distributions is faster than the default where attempts have bad luck, and acts on nothing where
-// tasks are long by themselves.
+// The host that knows the distributions is faster than the default where attempts have bad luck, and acts on nothing
+// where tasks are long by themselves.
 func TestReferenceCells(t *testing.T) {
 	players := []Player{{Name: "default"}, {Name: "reference", Reference: true}}
 	for name, most := range map[string]Share{

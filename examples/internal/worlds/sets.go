@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// ReferenceCells lists the fifteen cells in which the default policy was first compared with a host that knows the
-// distributions.
+// ReferenceCells lists the fifteen cells in which the default policy was first compared with the reference, a host
+// that knows the distributions.
 func ReferenceCells() []Cell {
 	return cells(
 		"15 % attempts 8x/3w linear",
@@ -27,7 +27,7 @@ func ReferenceCells() []Cell {
 	)
 }
 
-// OwnCells lists thirteen more, which were chosen before any constant of the default policy was fixed by them.
+// OwnCells lists thirteen more cells. They were chosen before any constant of the default policy was fixed by them.
 func OwnCells() []Cell {
 	return cells(
 		"15 % attempts 8x/30w noisy",
@@ -49,7 +49,7 @@ func OwnCells() []Cell {
 // Developed lists the worlds of [All], [Later] and [Latest].
 func Developed() []World { return slices.Concat(All(), Later(), Latest()) }
 
-// cells finds cells that have not been played by the names of their worlds and models.
+// cells returns the cells with the given names: the world, a space and the model.
 func cells(names ...string) (found []Cell) {
 	all := Developed()
 	for _, name := range names {
@@ -60,7 +60,7 @@ func cells(names ...string) (found []Cell) {
 	return found
 }
 
-// EachModel lists worlds under each model of progress.
+// EachModel lists the cells of the worlds: each world under each model of progress.
 func EachModel(all []World) (found []Cell) {
 	for _, w := range all {
 		for _, m := range Models {

@@ -7,7 +7,7 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// slot is a machine, and what runs there.
+// slot is a machine and the attempt on it.
 type slot struct {
 	machine int
 	dead    bool
@@ -16,18 +16,18 @@ type slot struct {
 	task    int
 	attempt int
 	fate    fate
-	begins  float64 // when it is there; it has begun if that is over
+	begins  float64 // when the attempt begins to run; it runs if this instant is over
 	begun   bool
-	since   float64 // when done was brought up to date
-	done    float64 // seconds of its work, as on a usual machine
-	whole   float64 // how many there are
-	found   float64 // the share of the task that it resumed from
+	since   float64 // when done was last updated
+	done    float64 // seconds of work that are done, on a usual machine
+	whole   float64 // seconds of work in all
+	found   float64 // progress in the checkpoint from which it resumed
 	rate    float64 // seconds of work per second
 	reports float64 // when it reports next
 	ends    float64
 }
 
-// due is when something happens to what runs on a slot.
+// due returns the instant of the next event of the attempt on a slot.
 func (s *slot) due() float64 {
 	if !s.begun {
 		return s.begins
@@ -35,7 +35,7 @@ func (s *slot) due() float64 {
 	return min(s.ends, s.reports)
 }
 
-// happens lets the attempt on a slot begin, end, or report.
+// happens handles the event of the attempt on a slot: its beginning, its end, or a report.
 func (h *host) happens(s *slot) {
 	switch {
 	case !s.begun:
@@ -62,7 +62,7 @@ func (h *host) happens(s *slot) {
 	}
 }
 
-// report tells what a copy shows, and saves what it has done.
+// report reports the progress of an attempt, and saves it in a checkpoint.
 func (h *host) report(s *slot) {
 	share := s.done / s.whole
 	if s.fate.hangs <= 1 {
@@ -109,7 +109,7 @@ func (h *host) start(s *slot, j *job, a tracker.Answer) {
 	h.rates(j, a.Task)
 }
 
-// free takes what runs off a slot.
+// free removes the attempt from a slot.
 func (h *host) free(s *slot) {
 	h.settle(s)
 	h.used += h.now - s.begins + h.Lag
@@ -127,14 +127,14 @@ func (h *host) find(j *job, task, attempt int) *slot {
 	panic("an answer about an attempt that does not run")
 }
 
-// settle brings what has been done on a slot up to date.
+// settle updates the work that is done on a slot.
 func (h *host) settle(s *slot) {
 	if s.begun {
 		s.done, s.since = s.done+(h.now-s.since)*s.rate, h.now
 	}
 }
 
-// rates finds out how fast the copies of a task run from now on, and when they end.
+// rates computes the speed of each attempt of a task from now on, and its end.
 func (h *host) rates(j *job, task int) {
 	t := &j.tasks[task]
 	for i := range h.slots {

@@ -1,82 +1,84 @@
-// Package worlds holds small worlds in which a policy can do good or harm, and a simulator that takes a phase through
-// one of them under a policy. It is a host like any other: what it knows of the library is the tracker that it tells of
-// starts, reports and ends, and asks what to do. It shares no code with the other simulations here, so that a mistake
-// in one of them is not a mistake in all.
+// Package worlds has small worlds in which a policy can do good or harm, and a simulator that runs a phase in a world
+// under a policy. The simulator is a host like any other: it tells a tracker of starts, reports and ends, and asks it
+// for decisions. It shares no code with the other simulations in this repository, so that an error in one simulation
+// is not an error in all.
 //
-// [All] lists the worlds, [Later] and [Latest] those that were invented after constants of the default policy were fixed.
-// [World.Run] plays a world under a policy; [World.Ideal] is what one who knows everything makes of it. The luck of an
-// attempt belongs to its task and number: all policies meet the same.
+// [All] lists the first worlds, and [Later] and [Latest] list worlds that were invented after constants of the
+// default policy were chosen. [World.Run] simulates a world under a policy. [World.Ideal] simulates a host that knows
+// everything. The luck of an attempt depends only on its task and number, so all policies meet the same luck.
 package worlds
 
-// World is a phase, or several one after the other, on machines of one slot each. Times are in seconds. Everything is
-// well, tasks take 75 to 125 s and report every 10 s, unless a field says otherwise. Of what a task takes beyond 75 s
-// one half is its own, and the other its attempt's.
+// World is a phase, or several phases one after the other, on machines of one slot each. Times are in seconds. By
+// default nothing goes wrong: tasks take 75 to 125 s and report every 10 s. Of the time beyond 75 s, one half belongs
+// to the task, and the other half to the attempt.
 type World struct {
 	Name     string
-	Tasks    int // of each phase; 1 to so many, drawn evenly, if there are several phases
+	Tasks    int // number of tasks of each phase; for several phases, the largest number: each number from 1 to Tasks is equally likely
 	Phases   int // 0 stands for 1
 	Machines int // 0 stands for 20
-	// Load is which share of the slots' time the phases would use without a policy, if they arrive when they like, in a
-	// stream; 0: each arrives when the one before it has ended.
+	// Load makes a stream: phases arrive at random, and without a policy they use this share of the slots' time. 0: a
+	// phase arrives when the phase before it has ended.
 	Load float64
 
 	Sizes Sizes
 	Known bool // the host knows the sizes
 
-	Slow    float64 // the share of attempts that are slow wherever they run, by the factor SlowBy; 0 stands for 8
+	Slow    float64 // share of attempts that are slow on any machine, by the factor SlowBy; SlowBy 0 is replaced by 8
 	SlowBy  float64
-	Hang    float64 // the share of attempts that never end, and are failed at the age of Timeout; 0 stands for 1500
+	Hang    float64 // share of attempts that never end and fail at the age of Timeout; Timeout 0 is replaced by 1500
 	Timeout float64
-	Lag     float64 // from the launch of an attempt until it runs
+	Lag     float64 // time from the decision to start an attempt until it runs
 
 	Bad     []Bad   // machines that are slow
-	Spell   Bad     // a while in which all machines are slow
-	Fast    int     // so many machines are three times as fast
-	Classes bool    // the record knows these as a class of their own
+	Spell   Bad     // a span of time in which all machines are slow
+	Fast    int     // number of machines that are three times as fast
+	Classes bool    // the record has the fast machines as a class of their own
 	Deaths  []Death // machines that die
 
-	Far        float64 // the share of tasks whose data is far away, by the factor FarBy; 0 stands for 5
+	Far        float64 // share of tasks with data far away, by the factor FarBy; FarBy 0 is replaced by 5
 	FarBy      float64
-	Everywhere bool // it is far from every machine; otherwise from one half of them
-	Paths      bool // the host knows the way
+	Everywhere bool // the data is far from every machine; otherwise far from one half of the machines
+	Paths      bool // the host knows the distance to the data
 
-	Interference float64 // how much slower each copy of a task makes all of them
-	Checkpoint   float64 // the share of its work after which an attempt saves what it has done; 0: never
+	Interference float64 // each copy of a task makes all its attempts slower by this share
+	Checkpoint   float64 // share of the work after which an attempt saves its progress; 0: never
 
-	Noise float64 // multiplies both σ of noisy progress; 0 stands for 1
+	Noise float64 // factor for both σ of noisy progress; 0 is replaced by 1
 }
 
-// Bad says that so many machines are slower by a factor, from an instant to another; an end of 0 is never.
+// Bad is a number of machines that are slower by a factor, from one instant to another. An end of 0 means never.
 type Bad struct {
 	Machines       int
 	By, From, Till float64
 }
 
-// Death is of a machine that dies at an instant, and is back at another; 0: never.
+// Death is a machine that dies at the instant At and returns at the instant Back; 0: never.
 type Death struct{ At, Back float64 }
 
-// Sizes says how the sizes of tasks scatter.
+// Sizes is the distribution of the sizes of tasks.
 type Sizes uint8
 
 const (
 	Even      Sizes = iota // 75 to 100 s, and up to 25 by the attempt
-	LogNormal              // with a σ of 1, 100 s in the mean
-	Pareto                 // with an index of 1.3, 60 s at least, 50 times that at most
-	TwoKinds               // three in four take 40 to 60 s, the others 200 to 300
+	LogNormal              // log-normal with a σ of 1 and a mean of 100 s
+	Pareto                 // Pareto with an index of 1.3, at least 60 s, at most 50 times as long
+	TwoKinds               // three of four tasks take 40 to 60 s, and the others 200 to 300 s
 )
 
-// Model is what copies report of their progress.
+// Model is a model of the progress that attempts report.
 type Model uint8
 
 const (
-	// Linear: the share of their time that is over.
+	// Linear progress is the share of its time that an attempt has run.
 	Linear Model = iota
-	// Noisy: that, times a log-normal factor (σ = .15) of the copy's own, and one (σ = .05) of the report's.
+	// Noisy progress is linear progress, multiplied by two log-normal factors: one of the attempt (σ = .15), and one
+	// of the report (σ = .05).
 	Noisy
-	// Stalls: by a curve of the copy's own, whose twelfths take log-normal parts of the time (σ = .5), the first five 1.3
-	// times as long; and one copy in eight spends 60 to 95 % of its time in one of the first three.
+	// Stalls is progress along a random curve of the attempt. The times of its twelve parts are log-normal (σ = .5),
+	// and the first five parts are 1.3 times as long. One of eight attempts also spends 60 to 95 % of its time in one
+	// of the first three parts.
 	Stalls
-	// None: nothing.
+	// None is the model in which attempts report nothing.
 	None
 )
 
@@ -87,7 +89,7 @@ var modelNames = [...]string{"linear", "noisy", "stalls", "none"}
 
 func (m Model) String() string { return modelNames[m] }
 
-// Interval is how often copies report and the host looks at what runs, in seconds.
+// Interval is the time between two reports of an attempt, and between two polls of the host, in seconds.
 const Interval = 10
 
 func or(value, usual float64) float64 {
@@ -106,7 +108,7 @@ func (w *World) machines() int {
 
 func (w *World) phases() int { return max(w.Phases, 1) }
 
-// size is how many tasks a phase has.
+// size returns the number of tasks of a phase.
 func (w *World) size(l *luck, phase int) int {
 	if w.Phases > 1 {
 		return 1 + l.of(ofPhase, uint64(phase)).IntN(w.Tasks)
@@ -114,15 +116,15 @@ func (w *World) size(l *luck, phase int) int {
 	return w.Tasks
 }
 
-// gap is the mean time between two phases of a stream, by which they use Load of the slots: a task takes 100 s in the
-// mean, and longer by bad luck.
+// gap returns the mean time between two phases of a stream, so that the phases use the share Load of the slots. A
+// task takes 100 s on average, and longer with bad luck.
 func (w *World) gap() float64 {
 	task := 100 * (1 + float64(w.Slow*(or(w.SlowBy, 8)-1)))
 	return task * float64(1+w.Tasks) / 2 / (float64(w.machines()) * w.Load)
 }
 
-// factor is how many times longer work takes on the i-th of the machines at an instant: the first ones are the bad
-// ones, the last ones the fast.
+// factor returns the factor by which work takes longer on a machine at an instant. The bad machines are first, and
+// the fast machines last.
 func (w *World) factor(machine int, at float64) float64 {
 	f := 1.0
 	first := 0
@@ -143,7 +145,7 @@ func (w *World) factor(machine int, at float64) float64 {
 
 func (b Bad) during(at float64) bool { return at >= b.From && (b.Till == 0 || at < b.Till) }
 
-// changes are the instants at which some machine becomes slower or faster, dies or returns.
+// changes returns the instants at which a machine becomes slower or faster, dies or returns.
 func (w *World) changes() (at []float64) {
 	for _, b := range append(w.Bad[:len(w.Bad):len(w.Bad)], w.Spell) {
 		at = append(at, b.From, b.Till)
@@ -154,7 +156,7 @@ func (w *World) changes() (at []float64) {
 	return at
 }
 
-// bad counts the machines that are bad at some time.
+// bad returns the number of machines that are bad at some time.
 func (w *World) bad() (n int) {
 	for _, b := range w.Bad {
 		n += b.Machines
@@ -162,7 +164,7 @@ func (w *World) bad() (n int) {
 	return n
 }
 
-// dead reports whether a machine is dead at an instant. Those that die stand behind the bad ones.
+// dead reports whether a machine is dead at an instant. The machines that die have numbers after the bad machines.
 func (w *World) dead(machine int, at float64) bool {
 	i := machine - w.bad()
 	if i < 0 || i >= len(w.Deaths) {

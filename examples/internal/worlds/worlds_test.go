@@ -269,8 +269,9 @@ func TestJudge(t *testing.T) {
 	assert.Equal(t, -1, by, "by doing nothing")
 }
 
-// A host that keeps the facts itself, and calls restart.Decide, comes within 3 points of the tracker in the mean of the
-// cells, in time and in slots. The largest cells are left out: survey -worlds -list own -policies default,by-hand plays all.
+// A host that keeps the facts itself, and calls restart.Decide, comes within 3 points of the tracker in the mean of
+// the cells, in time and in slots. The largest cells are left out: survey -worlds -list own -policies default,by-hand
+// plays all.
 func TestByHand(t *testing.T) {
 	players := []Player{{Name: "default"}, {Name: "by-hand", ByHand: true}}
 	for name, list := range map[string][]Cell{"reference": ReferenceCells(), "own": OwnCells()} {

@@ -1,5 +1,5 @@
-// Command demo starts a Slurm cluster of four nodes on this host, runs a word count of 64 tasks on it under several
-// policies, and prints how long each took. It needs root, and Debian's packages slurm-wlm and munge.
+// Command demo starts a Slurm cluster of four nodes on this host, counts words in 64 tasks on it under several
+// policies, and prints the time under each policy. It needs root, and Debian's packages slurm-wlm and munge.
 package main
 
 import (
@@ -23,7 +23,7 @@ var script []byte
 func main() {
 	var c kit.Choice
 	c.Flags(flag.CommandLine)
-	only := flag.Bool("cluster", false, "only start the cluster, and keep it until Ctrl-C")
+	only := flag.Bool("cluster", false, "start the cluster and keep it until Ctrl-C, without running a job")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
@@ -48,7 +48,7 @@ func demo(ctx context.Context, choice kit.Choice, only bool) error {
 	}
 	c, err := startCluster(ctx, filepath.Join(dir, "cluster"))
 	if err != nil && ctx.Err() == nil {
-		return err // the directory stays, for the logs of which the error speaks
+		return err // the directory stays, because the error names the logs in it
 	}
 	defer os.RemoveAll(dir)
 	if err != nil {
@@ -73,10 +73,10 @@ func startCluster(ctx context.Context, dir string) (*cluster.Cluster, error) {
 	return cluster.Start(ctx, cluster.Config{Dir: dir, Nodes: 4, CPUs: 16, NodeTimeout: 10 * time.Second})
 }
 
-// keep keeps a cluster to play with.
+// keep prints how to use the cluster, and keeps the cluster until the context ends.
 func keep(ctx context.Context, c *cluster.Cluster) {
 	fmt.Printf("Four nodes are up. In another terminal:\n\n  export SLURM_CONF=%s\n  sinfo\n\n", c.Conf())
-	fmt.Print("A node dies with its process:\n\n")
+	fmt.Print("To let a node die, kill its process:\n\n")
 	for _, node := range c.Nodes() {
 		fmt.Printf("  kill -9 %d    # %s\n", c.PID(node), node)
 	}

@@ -14,28 +14,28 @@ import (
 	"github.com/straggler-go/straggler/restart/engine/slurm/array"
 )
 
-// The demonstration's scale: a task of ten slices takes 4 s. Policies whose times are meant for tasks of minutes are
-// scaled to it where they are named below.
+// The tasks of the demonstration are short: a task of ten slices takes 4 s. The times of policies for tasks of
+// minutes are scaled to such tasks below.
 const (
-	fastPace = 400 * time.Millisecond // of a slice
+	fastPace = 400 * time.Millisecond // time of a slice on a good node
 	slowPace = 10 * fastPace
 	interval = time.Second
 	lag      = time.Second
 )
 
-// scenario is a cluster and a job, and the policies to compare.
+// scenario describes what goes wrong, and the policies to compare.
 type scenario struct {
 	name, title string
 	slow        string             // the slow node
 	hang        []int              // the tasks whose first attempts hang
-	dies        string             // the node that dies once all tasks have run for a while
-	slices      func(task int) int // how much data a task has
+	dies        string             // the node that dies after all tasks have run for a while
+	slices      func(task int) int // number of slices of data of a task
 	policies    []string
 }
 
 func even(int) int { return 10 }
 
-// A quarter of the tasks has five times the data of the others.
+// skewed gives a quarter of the tasks five times the data of the other tasks.
 func skewed(task int) int {
 	if task%4 == 1 {
 		return 50
@@ -62,13 +62,13 @@ var scenarios = []scenario{
 	},
 }
 
-// outcome is one run.
+// outcome is the result of one run.
 type outcome struct {
 	result  array.Result
 	problem error // nil if the counts are right and the queue is empty
 }
 
-// comparison is what the tables show.
+// comparison describes the columns of the tables.
 var comparison = kit.Comparison[outcome]{
 	Seconds: func(o outcome) float64 { return o.result.Elapsed.Seconds() },
 	Right:   func(o outcome) bool { return o.problem == nil },
@@ -139,7 +139,7 @@ func (s scenario) run(ctx context.Context, c *cluster.Cluster, dir, policy strin
 	}
 	left, err := c.Command(ctx, "squeue", "--noheader").Output()
 	if err == nil && len(left) > 0 {
-		err = fmt.Errorf("after the run the queue holds %q", left)
+		err = fmt.Errorf("after the run, the queue still has %q", left)
 	}
 	return o, err
 }
@@ -148,7 +148,7 @@ func (s scenario) run(ctx context.Context, c *cluster.Cluster, dir, policy strin
 func (s scenario) runToDeath(
 	ctx context.Context, c *cluster.Cluster, slurm array.Slurm, options array.Options,
 ) (array.Result, error) {
-	var begun time.Time // all tasks
+	var begun time.Time // when all tasks had begun
 	death := c.KillNodeWhen(ctx, s.dies, func() bool {
 		outputs, _ := filepath.Glob(filepath.Join(options.Dir, "wordcount-*.out"))
 		if len(outputs) == tasks && begun.IsZero() {

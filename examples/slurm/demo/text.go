@@ -12,15 +12,15 @@ import (
 
 const (
 	tasks         = 64
-	linesPerSlice = 100 // as the script has it
+	linesPerSlice = 100 // the script has the same number
 	wordsPerLine  = 10
 	vocabulary    = 2000
 )
 
-// words counts words.
+// words has the number of occurrences of each word.
 type words map[string]int
 
-// writeText writes a chunk of as many slices as slices says for each task, and returns how often each word comes.
+// writeText writes a chunk of text for each task, with the task's number of slices, and returns the right counts.
 func writeText(dir string, slices []int) (words, error) {
 	random := rand.New(rand.NewPCG(1, 1))
 	frequency := rand.NewZipf(random, 1.2, 4, vocabulary-1)
@@ -51,7 +51,7 @@ func word(n uint64) string {
 	return string(letters)
 }
 
-// check compares what the tasks have left in a directory with what is right.
+// check compares the results of the tasks in a directory with the right counts.
 func check(dir string, right words) error {
 	found := words{}
 	for task := range tasks {
@@ -60,7 +60,7 @@ func check(dir string, right words) error {
 			return err
 		}
 		if !strings.HasPrefix(string(said), fmt.Sprintf("task %d: ", task)) || strings.Count(string(said), "\n") != 1 {
-			return fmt.Errorf("task %d has printed %q", task, said)
+			return fmt.Errorf("task %d printed %q", task, said)
 		}
 		if err := found.add(filepath.Join(dir, fmt.Sprintf("count-%d", task))); err != nil {
 			return err

@@ -20,9 +20,9 @@ import (
 	"github.com/straggler-go/straggler/examples/slurm/internal/cluster"
 )
 
-// rude is a script that takes SIGTERM for a request to stop, and ends with 0 and half of its work done; that leaves links,
-// one of them to nothing, and a pipe; and whose copies fail one time in three, if its argument says so. It takes 2 s, or 20
-// s on the node n0.
+// rude is a script that takes SIGTERM for a request to stop, and ends with 0 and half of its work done; that leaves
+// links, one of them to nothing, and a pipe; and whose copies fail one time in three, if its argument says so. It
+// takes 2 s, or 20 s on the node n0.
 const rude = `#!/bin/bash
 #SBATCH --array=0-15%8
 #SBATCH --output=said-%a
@@ -57,8 +57,8 @@ func TestRudeScripts(t *testing.T) {
 	t.Logf("%v", said)
 }
 
-// rudely runs the script once, in one of two ways: the policy copies, and copies may fail; or it kills and restarts, and
-// somebody else tells attempts to stop.
+// rudely runs the script once, in one of two ways: the policy copies, and copies may fail; or it kills and restarts,
+// and somebody else tells attempts to stop.
 func rudely(t *testing.T, killed bool, said map[string]int) {
 	c := onCluster(t)
 	write(t, "rude.sh", rude)

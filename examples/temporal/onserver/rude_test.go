@@ -23,8 +23,8 @@ import (
 	"github.com/straggler-go/straggler/restart/rules"
 )
 
-// rude takes the end of its context for a request to stop, and returns what it has, without an error. Its copies fail one
-// time in three.
+// rude takes the end of its context for a request to stop, and returns what it has, without an error. Its copies fail
+// one time in three.
 func rude(host string, took time.Duration) func(context.Context, int) (string, error) {
 	return func(ctx context.Context, input int) (string, error) {
 		id := activity.GetInfo(ctx).ActivityID
@@ -45,8 +45,9 @@ func rude(host string, took time.Duration) func(context.Context, int) (string, e
 	}
 }
 
-// No result is a part, whatever the activities do, and whoever ends them: Map or Watch, by a cancellation or a reset, or
-// their worker, which stops in the midst. STRAGGLER_RUNS=50 go test -run Rude -timeout 1h ./onserver does it fifty times.
+// No result is a part, whatever the activities do, and whoever ends them: Map or Watch, by a cancellation or a reset,
+// or their worker, which stops in the midst. STRAGGLER_RUNS=50 go test -run Rude -timeout 1h ./onserver does it fifty
+// times.
 func TestRudeActivities(t *testing.T) {
 	flows := map[string]any{
 		"map by copies":    mappedBy("rude", rules.Dryad{Percentile: 0.5}),

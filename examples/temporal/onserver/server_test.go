@@ -35,8 +35,8 @@ const (
 	sharedQueue    = "everybody"
 )
 
-// serve starts a server and four hosts, the last of them slow, each with its own queue and the shared one. What it returns
-// besides stops a host as a signal would, and starts it again.
+// serve starts a server and four hosts, the last of them slow, each with its own queue and the shared one. What it
+// returns besides stops a host as a signal would, and starts it again.
 func serve(t *testing.T, register func(worker.WorkflowRegistry)) (client.Client, *cluster.Server, func(host string)) {
 	t.Helper()
 	server, err := cluster.NewServer(t.TempDir())

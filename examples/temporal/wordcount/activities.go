@@ -9,30 +9,30 @@ import (
 	"go.temporal.io/sdk/activity"
 )
 
-// Tasks are the activities as one host runs them.
+// Tasks has the activities of one host.
 type Tasks struct {
-	// Rate is how many bytes a second a task reads: that of the host's disk, for each of its slots.
+	// Rate is the number of bytes that a task reads per second. It is the speed of the host's disk for one slot.
 	Rate float64
-	// Silent says that a task tells that it lives, and not how far it is.
+	// Silent makes the tasks send heartbeats without progress.
 	Silent bool
-	// Log is told of every attempt, if it is not nil.
+	// Log records every attempt; nil records none.
 	Log *Log
 }
 
-// MapInput says what one map is to do.
+// MapInput is the input of a map.
 type MapInput struct {
 	Chunk      string // the file to read
 	Partitions int
-	Dir        string // where its output belongs
+	Dir        string // the directory of its output
 }
 
-// MapOutput says where a map's output is.
+// MapOutput describes the output files of a map.
 type MapOutput struct {
-	Attempt string  // which attempt wrote it; the beginning of its files' names
-	Sizes   []int64 // of its partitions, in bytes
+	Attempt string  // the attempt that wrote the files; their names begin with it
+	Sizes   []int64 // sizes of the partitions in bytes
 }
 
-// partition is the file that holds one partition of an attempt's output.
+// partition returns the name of the file with one partition of the output of an attempt.
 func partition(dir, attempt string, p int) string {
 	return filepath.Join(dir, fmt.Sprintf("%s.%d", attempt, p))
 }
@@ -60,21 +60,21 @@ func (t *Tasks) Map(ctx context.Context, in MapInput) (out MapOutput, err error)
 	return out, nil
 }
 
-// ReduceInput says what one reduce is to do.
+// ReduceInput is the input of a reduce.
 type ReduceInput struct {
 	Partition int
-	Maps      []string // the attempts whose outputs count
+	Maps      []string // the winning attempts of the maps
 	Dir       string
 }
 
-// ReduceOutput is the sum of one partition.
+// ReduceOutput describes the counts of one partition.
 type ReduceOutput struct {
 	Attempt         string
 	File            string
 	Words, Distinct int
 }
 
-// Reduce adds up its partition of all the maps' outputs.
+// Reduce adds the counts of one partition over the outputs of all maps.
 func (t *Tasks) Reduce(ctx context.Context, in ReduceInput) (out ReduceOutput, err error) {
 	out.Attempt = attempt(ctx)
 	defer t.Log.run(ctx)(&err)
@@ -96,7 +96,7 @@ func (t *Tasks) Reduce(ctx context.Context, in ReduceInput) (out ReduceOutput, e
 	return out, err
 }
 
-// attempt names what runs now, as nothing else is named: no file of one attempt is ever touched by another.
+// attempt returns a name that only this attempt has, so that no other attempt writes to its files.
 func attempt(ctx context.Context) string {
 	info := activity.GetInfo(ctx)
 	return fmt.Sprintf("%s-%d", info.ActivityID, info.Attempt)

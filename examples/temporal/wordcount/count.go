@@ -13,14 +13,14 @@ import (
 	"strings"
 )
 
-// Counts says how often each word was seen.
+// Counts has the number of occurrences of each word.
 type Counts map[string]int
 
-// buffer is how much of a text is in memory at once, and the longest word.
+// buffer is the number of bytes of a text that are in memory at once, and the length of the longest word.
 const buffer = 16 << 10
 
-// CountWords adds the words of a text to the counts. A word is what stands between spaces, without punctuation and
-// without regard to case.
+// CountWords adds the words of a text to the counts. Spaces separate words. Punctuation at a word, and upper and
+// lower case, make no difference.
 func (c Counts) CountWords(text io.Reader) error {
 	seen := map[string]*int{} // counts through a pointer: only a new word allocates
 	in := bufio.NewScanner(text)
@@ -44,10 +44,10 @@ func (c Counts) CountWords(text io.Reader) error {
 	return in.Err()
 }
 
-// CountFiles counts the words of files directly, as the answer to check against.
+// CountFiles counts the words of files without Temporal. The result is the right answer for Check.
 func CountFiles(names []string) (Counts, error) { return fromFiles(names, Counts.CountWords) }
 
-// fromFiles collects counts from files, by one of the methods that read.
+// fromFiles adds the counts of files; read is CountWords or Add.
 func fromFiles(names []string, read func(Counts, io.Reader) error) (Counts, error) {
 	c := Counts{}
 	for _, name := range names {
@@ -64,7 +64,7 @@ func fromFiles(names []string, read func(Counts, io.Reader) error) (Counts, erro
 	return c, nil
 }
 
-// Total is how many words were seen in all.
+// Total returns the number of words.
 func (c Counts) Total() (n int) {
 	for _, k := range c {
 		n += k
@@ -72,7 +72,7 @@ func (c Counts) Total() (n int) {
 	return n
 }
 
-// Split deals the words out to partitions, the same word always to the same one.
+// Split assigns the words to partitions. A word always has the same partition.
 func (c Counts) Split(partitions int) []Counts {
 	parts := make([]Counts, partitions)
 	for i := range parts {
@@ -80,13 +80,13 @@ func (c Counts) Split(partitions int) []Counts {
 	}
 	for w, n := range c {
 		h := fnv.New32a()
-		_, _ = h.Write([]byte(w)) // it never fails
+		_, _ = h.Write([]byte(w)) // Write of a hash never fails
 		parts[h.Sum32()%uint32(partitions)][w] = n
 	}
 	return parts
 }
 
-// WriteTo writes one line per word, in the words' order.
+// WriteTo writes one line for each word, in alphabetical order.
 func (c Counts) WriteTo(w io.Writer) (int64, error) {
 	var b bytes.Buffer
 	for _, word := range slices.Sorted(maps.Keys(c)) {
@@ -95,7 +95,7 @@ func (c Counts) WriteTo(w io.Writer) (int64, error) {
 	return b.WriteTo(w)
 }
 
-// Add reads what WriteTo wrote and adds it to the counts.
+// Add reads the output of WriteTo and adds it to the counts.
 func (c Counts) Add(r io.Reader) error {
 	in := bufio.NewScanner(r)
 	for in.Scan() {
@@ -109,7 +109,7 @@ func (c Counts) Add(r io.Reader) error {
 	return in.Err()
 }
 
-// Diff returns one readable line for each of the first few words that differ, and nothing if the counts are the same.
+// Diff returns a line for each of the first few words that differ; nil if the counts are equal.
 func (c Counts) Diff(want Counts) (lines []string) {
 	words := slices.Sorted(maps.Keys(c))
 	for w := range want {

@@ -15,13 +15,13 @@ import (
 	"github.com/straggler-go/straggler/restart/engine/temporal/fanout"
 )
 
-// blockTime is how long it takes to read what is read at once. Between blocks a task looks whether it was cancelled.
+// blockTime is the time to read one block. Between two blocks, a task checks whether it was cancelled.
 const blockTime = 50 * time.Millisecond
 
-// reportEvery is how often a task reports.
+// reportEvery is the time between two reports of a task.
 const reportEvery = 400 * time.Millisecond
 
-// disk reads files at a rate, and reports how far it is, or, if silent, that it reads.
+// disk reads files at a limited rate. It sends heartbeats with the progress, or without progress if silent is set.
 type disk struct {
 	ctx      context.Context
 	limit    *rate.Limiter
@@ -32,18 +32,19 @@ type disk struct {
 }
 
 func newDisk(ctx context.Context, bytesPerSecond float64, silent bool) *disk {
-	ahead := max(1, int(bytesPerSecond)) // a task that is held up finds what was read ahead for it: a second's worth
+	ahead := max(1, int(bytesPerSecond)) // a task that was delayed may read the data of one second at once
 	d := &disk{
 		ctx: ctx, limit: rate.NewLimiter(rate.Limit(bytesPerSecond), ahead),
 		block: max(1, int(bytesPerSecond*blockTime.Seconds())),
-		// What began together does not report together: the server takes the reports of a workflow one after the other.
+		// Tasks that begin together report at different times, because the server handles the reports of a workflow
+		// in turn.
 		reported: time.Now().Add(rand.N(reportEvery)), silent: silent,
 	}
-	d.limit.AllowN(time.Now(), ahead) // nothing is at the start
+	d.limit.AllowN(time.Now(), ahead) // at the start, no data was read ahead
 	return d
 }
 
-// reader reads from r at the disk's rate. It fails with the cause once the context is cancelled.
+// reader reads from r at the rate of the disk. After the context is cancelled, it returns the cause as its error.
 func (d *disk) reader(r io.Reader) io.Reader { return slow{d, r} }
 
 type slow struct {
@@ -67,7 +68,7 @@ func (s slow) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// report tells the server that the task lives, which also brings it the news that it is cancelled, and how far it is.
+// report sends a heartbeat with the progress of the task. The answer of the server tells the task if it is cancelled.
 func (d *disk) report() {
 	if d.silent {
 		activity.RecordHeartbeat(d.ctx)
@@ -76,13 +77,13 @@ func (d *disk) report() {
 	fanout.Report(d.ctx, float64(d.read))
 }
 
-// publish writes a file under its name in one step, so that whoever sees it sees all of it.
+// publish writes a temporary file and renames it, so that another process never sees a part of the file.
 func publish(name string, c io.WriterTo) (size int64, err error) {
 	file, err := os.CreateTemp(filepath.Dir(name), ".part-*")
 	if err != nil {
 		return 0, err
 	}
-	defer os.Remove(file.Name()) // nothing is left if it was renamed
+	defer os.Remove(file.Name()) // does nothing after the file was renamed
 	size, err = c.WriteTo(file)
 	if closed := file.Close(); err == nil {
 		err = closed

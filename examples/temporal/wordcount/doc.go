@@ -1,4 +1,5 @@
-// Package wordcount counts words by MapReduce in Temporal activities: maps read chunks of text and write the counts of
-// each partition of the words to files, reduces read their partition of all maps and add it up. The reading is held to a
-// rate, as that of a disk is, so that a host can be slow and many can share one machine.
+// Package wordcount counts words by MapReduce in Temporal activities. A map reads a chunk of text, counts its words,
+// and writes the counts of each partition to a file. A reduce reads its partition of all maps and adds the counts.
+// The activities read at a limited rate, like the rate of a disk. So a host can be slow, and many hosts can share one
+// machine.
 package wordcount

@@ -11,14 +11,14 @@ import (
 	"go.temporal.io/sdk/activity"
 )
 
-// Attempt is what a host has noted of one attempt: what has really run, whatever the engine or the policy believes.
+// Attempt is a line in the log of a host about one attempt. It tells what really ran, independent of engine and policy.
 type Attempt struct {
 	Run, Name, Host string
-	Begin, End      time.Time // End is zero as long as it runs, and for ever if its host was killed
-	Error           string    // why it ended without a result
+	Begin, End      time.Time // End is zero while the attempt runs, and stays zero if the host is killed
+	Error           string    // the error of the attempt; empty if it has a result
 }
 
-// Log is the file to which a host writes its attempts. A nil Log takes nothing down.
+// Log is the file to which a host writes its attempts. A nil Log writes nothing.
 type Log struct {
 	mu   sync.Mutex
 	host string
@@ -34,7 +34,7 @@ func OpenLog(name, host string) (*Log, error) {
 	return &Log{host: host, out: json.NewEncoder(file)}, nil
 }
 
-// run notes that an attempt has begun, and returns what notes its end.
+// run writes the beginning of an attempt, and returns a function that writes its end.
 func (l *Log) run(ctx context.Context) func(*error) {
 	if l == nil {
 		return func(*error) {}
@@ -54,10 +54,10 @@ func (l *Log) run(ctx context.Context) func(*error) {
 func (l *Log) write(a Attempt) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	_ = l.out.Encode(a) // a lost line is seen as an attempt that never ends
+	_ = l.out.Encode(a) // if the line is lost, the attempt looks like an attempt that never ends
 }
 
-// ReadLog returns the attempts of one run that are in a log, in the order in which they began.
+// ReadLog returns the attempts of one run in a log, in the order of their beginnings.
 func ReadLog(name, run string) ([]Attempt, error) {
 	file, err := os.Open(name)
 	if err != nil {
@@ -69,7 +69,7 @@ func ReadLog(name, run string) ([]Attempt, error) {
 	lines := bufio.NewScanner(file)
 	for lines.Scan() {
 		var a Attempt
-		if json.Unmarshal(lines.Bytes(), &a) != nil || a.Run != run { // its host may have been killed while it wrote
+		if json.Unmarshal(lines.Bytes(), &a) != nil || a.Run != run { // a host that was killed may have written a part of a line
 			continue
 		}
 		if i, ok := index[a.Name]; ok {

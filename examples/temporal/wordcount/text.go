@@ -9,11 +9,11 @@ import (
 	"strings"
 )
 
-// vocabulary is how many words the text draws from.
+// vocabulary is the number of different words in the texts.
 const vocabulary = 10000
 
-// Generate writes texts of the given sizes in bytes to dir, a file each, and returns their names. The words are as
-// unevenly frequent as those of a language, and the same seed gives the same text.
+// Generate writes a text file for each of the sizes, in bytes, to dir, and returns the names of the files. The
+// frequencies of the words follow a power law, as in a natural language. The same seed gives the same text.
 func Generate(dir string, sizes []int, seed uint64) ([]string, error) {
 	random := rand.New(rand.NewPCG(seed, 0))
 	frequency := rand.NewZipf(random, 1.2, 4, vocabulary-1)
@@ -45,7 +45,7 @@ func writeText(name string, size int, random *rand.Rand, frequency *rand.Zipf) e
 		} else {
 			text += " "
 		}
-		n, _ := out.WriteString(text) // Flush answers its error
+		n, _ := out.WriteString(text) // Flush returns the error
 		written += n
 	}
 	if err := out.Flush(); err != nil {
@@ -54,7 +54,7 @@ func writeText(name string, size int, random *rand.Rand, frequency *rand.Zipf) e
 	return file.Close()
 }
 
-// word spells a number in syllables: every number its own word, low numbers short ones.
+// word writes a number as syllables. Each number has its own word, and low numbers have short words.
 func word(n int) string {
 	const consonants, vowels = "bdfghklmnprstvz", "aeiou"
 	var b strings.Builder

@@ -9,37 +9,37 @@ import (
 	"github.com/straggler-go/straggler/restart/engine/temporal/fanout"
 )
 
-// Job is a word count to be done.
+// Job is the input of the workflow.
 type Job struct {
 	Chunks []string // files
 	Sizes  []int    // of the chunks, in bytes
-	// Reduces is how many reduces there are, and partitions of the words.
+	// Reduces is the number of reduces, which is also the number of partitions of the words.
 	Reduces int
-	Dir     string           // for the outputs
-	Policy  string           // what the workflow's Options are asked for
-	Hosts   []engine.Machine // the name of each is that of its task queue
+	Dir     string           // directory of the outputs
+	Policy  string           // the argument of Workflow.Options
+	Hosts   []engine.Machine // the name of a host is also the name of its task queue
 }
 
-// The names of the job's fan-outs.
+// The names of the two fan-outs of the job.
 const (
 	Maps    = "map"
 	Reduces = "reduce"
 )
 
-// Answer is what a job returns.
+// Answer is the result of the workflow.
 type Answer struct {
 	Words, Distinct int
-	Files           []string // the counts, by partition
-	Won             []string // the attempts whose results count
+	Files           []string // the files with the counts of each partition
+	Won             []string // the winning attempts
 }
 
 // Workflow counts words.
 type Workflow struct {
-	// Options says how a fan-out is run under a policy. It must always say the same of the same policy.
+	// Options returns the options of a fan-out under a policy. It must return the same options in each replay.
 	Options func(policy string) (fanout.Options, error)
 }
 
-// WordCount is the workflow: a fan-out of maps, and one of reduces when all maps have ended.
+// WordCount is the workflow: a fan-out of maps, and then a fan-out of reduces.
 func (w Workflow) WordCount(ctx workflow.Context, job Job) (Answer, error) {
 	var answer Answer
 	options, err := w.Options(job.Policy)
@@ -49,7 +49,7 @@ func (w Workflow) WordCount(ctx workflow.Context, job Job) (Answer, error) {
 	if options.Hosts, err = engine.NewMachines(engine.MachinesConfig{Machines: job.Hosts}); err != nil {
 		return answer, err
 	}
-	var host *Tasks // names the activities; the hosts have the real ones
+	var host *Tasks // only for the names of the activities, which run on the hosts
 
 	options.Name = Maps
 	mapped, err := fanout.Map[MapOutput](ctx, host.Map, mapTasks(job), options)
@@ -83,7 +83,7 @@ func mapTasks(job Job) []fanout.Task {
 	return tasks
 }
 
-// reduceTasks knows how much each reduce has to read, as the maps have said how much they wrote.
+// reduceTasks returns the tasks of the reduces. The work of a reduce is the number of bytes that the maps wrote for it.
 func reduceTasks(job Job, mapped []MapOutput) []fanout.Task {
 	tasks := make([]fanout.Task, job.Reduces)
 	attempts := make([]string, len(mapped))
@@ -99,8 +99,8 @@ func reduceTasks(job Job, mapped []MapOutput) []fanout.Task {
 	return tasks
 }
 
-// Check compares the answer, its files word by word, with a direct count. It returns what differs, nothing if all is
-// right.
+// Check compares the answer with a direct count, word by word. It returns a line for each difference; nil if the
+// answer is right.
 func (a Answer) Check(want Counts) ([]string, error) {
 	got, err := fromFiles(a.Files, Counts.Add)
 	if err != nil {

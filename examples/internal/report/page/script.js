@@ -1,6 +1,6 @@
 'use strict';
-// Sorting and filtering of the tables, and the asking of pictures. Without scripts the page is complete, except for
-// these: what stands out most in a picture is told in any case.
+// The script sorts and filters the tables, and shows the text of a bar or cell that the user points at. Without scripts
+// the page is complete except for these functions; the text of the most important bar or cell is always shown.
 for (const table of document.querySelectorAll('table.sortable')) {
   const heads = [...table.tHead.rows[0].cells];
   const body = table.tBodies[0];
@@ -44,7 +44,7 @@ if (filter) {
   });
 }
 
-// A picture tells what its parts are: the one under the pointer or finger, or, by the arrow keys, one after the other,
+// A figure shows the text of its bar or cell under the pointer or finger. The arrow keys step through the bars or cells,
 // the longest first.
 for (const figure of document.querySelectorAll('figure.ask')) {
   const svg = figure.querySelector('svg');

@@ -1,5 +1,5 @@
-// Package node is a kubelet for a demonstration: it runs the first container of each pod as a process, says so in the
-// pod's status, and keeps its node's lease. It needs no container, no cgroup and no root.
+// Package node simulates a kubelet for a demonstration. It runs the first container of each pod as a process, writes
+// the status of the pod, and renews the lease of its node. It needs no container runtime, no cgroup and no root.
 package node
 
 import (
@@ -30,16 +30,16 @@ type Node struct {
 
 	mu   sync.Mutex
 	runs map[types.UID]*exec.Cmd
-	slow float64 // 10: its processes are stopped for nine tenths of the time
+	slow float64 // factor; for 10, the processes are stopped for nine tenths of the time
 	dead bool
 }
 
-// New returns a node on which so many pods of one CPU fit; env is what its processes get besides their own.
+// New returns a node with room for a number of pods of one CPU each. Its processes get the environment env, too.
 func New(client kubernetes.Interface, name string, slots int, env ...string) *Node {
 	return &Node{name: name, slots: slots, client: client, env: env, runs: map[types.UID]*exec.Cmd{}}
 }
 
-// Start has the node join the cluster, until the context ends or it dies.
+// Start adds the node to the cluster, until the context ends or the node dies.
 func (n *Node) Start(ctx context.Context) error {
 	ctx, n.cancel = context.WithCancel(ctx)
 	object, err := n.client.CoreV1().Nodes().Create(ctx, &v1.Node{ObjectMeta: metav1.ObjectMeta{
@@ -48,7 +48,7 @@ func (n *Node) Start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	object.Status, object.ResourceVersion = n.status(), "" // whatever the control plane has noted of it meanwhile
+	object.Status, object.ResourceVersion = n.status(), "" // overwrites changes of the control plane since then
 	if _, err = n.client.CoreV1().Nodes().UpdateStatus(ctx, object, metav1.UpdateOptions{}); err != nil {
 		return err
 	}
@@ -84,7 +84,7 @@ func (n *Node) status() v1.NodeStatus {
 	}}}
 }
 
-// Die ends the node without a word: its processes are gone, and nobody says so.
+// Die ends the node without a message: its processes are killed, and the control plane is not told.
 func (n *Node) Die() {
 	n.mu.Lock()
 	n.dead = true
@@ -93,19 +93,19 @@ func (n *Node) Die() {
 	n.signal(syscall.SIGKILL)
 }
 
-// Remove takes a node that has died out of the cluster, as who looks after machines would.
+// Remove removes a dead node from the cluster, as an administrator would.
 func (n *Node) Remove(ctx context.Context) error {
 	return n.client.CoreV1().Nodes().Delete(ctx, n.name, metav1.DeleteOptions{})
 }
 
-// Slow has the node's processes run so many times slower; 1 is as fast as ever.
+// Slow makes the processes of the node slower by a factor; 1 is full speed.
 func (n *Node) Slow(factor float64) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.slow = factor
 }
 
-// keepLease renews the node's lease, so that it counts as alive.
+// keepLease renews the lease of the node, so that the control plane takes the node for alive.
 func (n *Node) keepLease(ctx context.Context) {
 	leases, seconds := n.client.CoordinationV1().Leases(v1.NamespaceNodeLease), int32(40)
 	for ; ctx.Err() == nil; time.Sleep(5 * time.Second) {
@@ -114,7 +114,7 @@ func (n *Node) keepLease(ctx context.Context) {
 		lease, err := leases.Get(ctx, n.name, metav1.GetOptions{})
 		if err == nil {
 			lease.Spec = spec
-			_, _ = leases.Update(ctx, lease, metav1.UpdateOptions{}) // or the next time
+			_, _ = leases.Update(ctx, lease, metav1.UpdateOptions{}) // after an error, the next renewal follows soon
 			continue
 		}
 		_, _ = leases.Create(ctx, &coordination.Lease{ObjectMeta: metav1.ObjectMeta{
@@ -122,9 +122,9 @@ func (n *Node) keepLease(ctx context.Context) {
 	}
 }
 
-// period is that of stopping and going on. It is longer than the workload sleeps, or sleeps would pass while it stands. A
-// sleep that begins once a process goes on must not end before the process is stopped: two sleeps a period would make the
-// node half as slow. So the process goes on for less than its part of the period.
+// period is the time from one stop of a slow process to the next. It is longer than a sleep of the workload, or a
+// sleep would end while the process is stopped, and cost nothing. At most one sleep may end in each period, or the
+// node would be only half as slow. So the process runs for less than its share of the period.
 const (
 	period = 500 * time.Millisecond
 	less   = 10 * time.Millisecond
@@ -151,7 +151,7 @@ func (n *Node) signal(s syscall.Signal) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for _, c := range n.runs {
-		_ = syscall.Kill(-c.Process.Pid, s) // it may have ended
+		_ = syscall.Kill(-c.Process.Pid, s) // the process may have ended
 	}
 }
 

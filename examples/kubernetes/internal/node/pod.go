@@ -16,7 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// see brings a pod of this node in line with what the API server shows.
+// see starts or stops the process of a pod of this node, as the API server shows the pod.
 func (n *Node) see(ctx context.Context, p *v1.Pod) {
 	n.mu.Lock()
 	_, runs := n.runs[p.UID]
@@ -31,16 +31,16 @@ func (n *Node) see(ctx context.Context, p *v1.Pod) {
 	}
 }
 
-// gone says that nothing of a pod that was deleted is left here.
+// gone tells the API server that a deleted pod has no process left on this node.
 func (n *Node) gone(ctx context.Context, p *v1.Pod) {
 	if p.Status.Phase == v1.PodPending {
 		n.say(ctx, p, v1.PodStatus{Phase: v1.PodFailed})
 	}
 	o := metav1.DeleteOptions{GracePeriodSeconds: new(int64), Preconditions: &metav1.Preconditions{UID: &p.UID}}
-	_ = n.client.CoreV1().Pods(p.Namespace).Delete(ctx, p.Name, o) // it may be gone
+	_ = n.client.CoreV1().Pods(p.Namespace).Delete(ctx, p.Name, o) // the pod may already be removed
 }
 
-// say writes a pod's status, as often as it takes: the API server may be away.
+// say writes the status of a pod. It tries again after errors, because the API server may be down.
 func (n *Node) say(ctx context.Context, p *v1.Pod, status v1.PodStatus) {
 	data, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": p.UID}, "status": status})
 	for try := 0; err == nil && try < 200 && ctx.Err() == nil; try++ {
@@ -53,7 +53,7 @@ func (n *Node) say(ctx context.Context, p *v1.Pod, status v1.PodStatus) {
 	}
 }
 
-// launch starts a pod's process, and tells what becomes of it.
+// launch starts the process of a pod, and writes the status of the pod.
 func (n *Node) launch(ctx context.Context, p *v1.Pod) {
 	c := p.Spec.Containers[0]
 	args := append(append([]string{}, c.Command...), c.Args...)
@@ -88,7 +88,7 @@ func (n *Node) launch(ctx context.Context, p *v1.Pod) {
 	go n.follow(ctx, p, cmd, began)
 }
 
-// follow says that a process runs, waits for it, and says how it ended.
+// follow writes that the process runs, waits for its end, and writes how it ended.
 func (n *Node) follow(ctx context.Context, p *v1.Pod, cmd *exec.Cmd, began metav1.Time) {
 	ready := func(s v1.ConditionStatus) []v1.PodCondition {
 		return []v1.PodCondition{{Type: v1.PodReady, Status: s, LastTransitionTime: metav1.Now()}}

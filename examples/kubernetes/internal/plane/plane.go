@@ -1,6 +1,6 @@
-// Package plane starts the control plane of Kubernetes on the loopback interface: etcd in this process, and
-// kube-apiserver, kube-controller-manager and kube-scheduler as processes of their own, each this program started
-// again, since each of them sets up its own handler of signals, which a process may do once.
+// Package plane starts the control plane of Kubernetes on the loopback interface. etcd runs in this process.
+// kube-apiserver, kube-controller-manager and kube-scheduler run as three further processes of this program, because
+// each installs a signal handler, which a process may do only once.
 package plane
 
 import (
@@ -27,10 +27,10 @@ import (
 	scheduler "k8s.io/kubernetes/cmd/kube-scheduler/app"
 )
 
-// Token is that of the one user that there is, who may do everything.
+// Token is the token of the only user, who may do everything.
 const Token = "demo"
 
-// Component runs this process as a part of the control plane if its first argument names one, and reports whether it
+// Component runs a part of the control plane in this process if the first argument is its name. It reports whether it
 // did.
 func Component(args []string) (was bool, err error) {
 	if len(args) == 0 {
@@ -52,20 +52,20 @@ func Component(args []string) (was bool, err error) {
 	return true, command.Execute()
 }
 
-// Plane is a control plane that runs.
+// Plane is a running control plane.
 type Plane struct {
 	Client     *kubernetes.Clientset
 	Config     *rest.Config
-	Kubeconfig string // a file
+	Kubeconfig string // path of the kubeconfig file
 
 	dir    string
 	etcd   *embed.Etcd
 	server *Process
 	others []*Process
-	flags  []string // of the API server
+	flags  []string // flags of the API server
 }
 
-// Start starts a control plane whose files are in a directory, and returns once it answers.
+// Start starts a control plane with its files in a directory, and returns as soon as it answers.
 func Start(ctx context.Context, dir string) (*Plane, error) {
 	p := &Plane{dir: dir}
 	etcd, err := p.startEtcd()
@@ -99,7 +99,7 @@ func Start(ctx context.Context, dir string) (*Plane, error) {
 	return p, nil
 }
 
-// Stop ends all of it.
+// Stop ends all parts of the control plane.
 func (p *Plane) Stop() {
 	for _, c := range append(p.others, p.server) {
 		c.Kill()
@@ -167,7 +167,7 @@ contexts: [{name: demo, context: {cluster: demo, user: demo}}]
 current-context: demo
 `
 
-// StartServer starts the API server, or starts it again after KillServer, and returns once it answers.
+// StartServer starts the API server, also after KillServer, and returns as soon as it answers.
 func (p *Plane) StartServer(ctx context.Context) (err error) {
 	if p.server, err = Spawn(p.dir, p.flags...); err != nil {
 		return err
@@ -180,7 +180,7 @@ func (p *Plane) StartServer(ctx context.Context) (err error) {
 	return fmt.Errorf("the API server does not answer: %w; see %s", err, filepath.Join(p.dir, "kube-apiserver.log"))
 }
 
-// KillServer ends the API server at once.
+// KillServer kills the API server.
 func (p *Plane) KillServer() { p.server.Kill() }
 
 func freePort() (int, error) {

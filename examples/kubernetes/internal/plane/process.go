@@ -7,11 +7,11 @@ import (
 	"syscall"
 )
 
-// Process is this program, started again as something else. It does not outlive this one.
+// Process is a further process of this program, which runs another part. It ends when this process ends.
 type Process struct{ cmd *exec.Cmd }
 
-// Spawn starts this program again with arguments, of which the first says as what; its log is in the directory, by that
-// name.
+// Spawn starts this program again with the arguments. The first argument is the part to run, and the name of its log
+// in the directory.
 func Spawn(dir string, args ...string) (*Process, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -28,8 +28,8 @@ func Spawn(dir string, args ...string) (*Process, error) {
 	return &Process{c}, c.Start()
 }
 
-// Kill ends the process at once, and returns when it has ended.
+// Kill kills the process and waits for its end.
 func (p *Process) Kill() {
-	_ = p.cmd.Process.Kill() // it may have ended
+	_ = p.cmd.Process.Kill() // the process may have ended
 	_ = p.cmd.Wait()
 }

@@ -1,5 +1,5 @@
-// Package cluster runs a Slurm cluster on one host for a demonstration or a test: munged, slurmctld and some slurmd from
-// Debian's packages, with a key, a configuration and ports of their own, everything below one directory, on the
+// Package cluster runs a Slurm cluster on one host for a demonstration or a test: munged, slurmctld and some slurmd
+// from Debian's packages, with a key, a configuration and ports of their own, everything below one directory, on the
 // loopback interface only. Each node is a PID namespace, so that killing a node kills all that runs on it, at once.
 package cluster
 
@@ -20,10 +20,10 @@ import (
 
 // Config describes a cluster. Nodes are named n0, n1, …
 type Config struct {
-	Dir         string        // where everything lives; it is made if it does not exist, and not removed
-	Nodes       int           // how many nodes
-	CPUs        int           // of each node; more than the host has will do, since a demonstration's tasks mostly sleep
-	NodeTimeout time.Duration // after which a node that does not answer is down; whole seconds
+	Dir         string        // directory of all files; created if it does not exist, and not removed
+	Nodes       int           // number of nodes
+	CPUs        int           // CPUs of each node; may be more than the host has, since the tasks of a demonstration mostly sleep
+	NodeTimeout time.Duration // a node that does not answer for this time is down; whole seconds
 }
 
 // Cluster is a cluster that runs.
@@ -37,7 +37,7 @@ var confText string
 
 var conf = template.Must(template.New("slurm.conf").Parse(confText))
 
-// Available says why this host cannot run a cluster, or nil.
+// Available returns an error if this host cannot run a cluster.
 func Available() error {
 	if os.Geteuid() != 0 {
 		return errors.New("a cluster of its own needs root, since Slurm's daemons do")
@@ -120,7 +120,7 @@ func (c *Cluster) Stop() {
 	}
 }
 
-// Idle waits until all nodes are up and idle: nothing runs, and what was cancelled is gone.
+// Idle waits until all nodes are up and idle: no job runs, and cancelled jobs have ended.
 func (c *Cluster) Idle(ctx context.Context) error {
 	for {
 		out, err := c.Command(ctx, "sinfo", "-h", "-N", "-o", "%T").CombinedOutput()

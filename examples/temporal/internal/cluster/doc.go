@@ -1,3 +1,3 @@
-// Package cluster is a small Temporal cluster on one machine: a server in this process, and hosts that are processes of
-// their own, so that one can be slowed, stopped or killed as a machine can.
+// Package cluster runs a small Temporal cluster on one machine. The server runs in this process. Each host is a
+// further process, which can be slow, stopped or killed like a machine.
 package cluster

@@ -15,27 +15,27 @@ import (
 	"go.temporal.io/sdk/worker"
 )
 
-// variable names the environment variable that makes this program a host.
+// variable is the name of the environment variable that makes this program a host.
 const variable = "STRAGGLER_DEMO_HOST"
 
-// Host is what a worker process is told of itself.
+// Host is the description of a host, which its process reads at its start.
 type Host struct {
-	// Name is its identity, and the name of its own task queue.
+	// Name is the identity of the worker, and the name of the host's own task queue.
 	Name string
-	// Slots is how many activities it runs at once.
+	// Slots is the number of activities that the host runs at once.
 	Slots int
-	// Rate is how many bytes a second each slot reads.
+	// Rate is the number of bytes that each slot reads per second.
 	Rate float64
-	// Silent says that its tasks tell that they live, and not how far they are.
+	// Silent makes the tasks send heartbeats without progress.
 	Silent bool
-	// Log is the file to which it writes what it runs.
+	// Log is the file to which the host writes its attempts.
 	Log string
-	// Address is the server's.
+	// Address is the address of the server.
 	Address string
 }
 
-// RunHost makes this process a host if it was started as one, and then never returns. Call it first in main, and in
-// TestMain. serve is told which host it is and returns its worker, which polls the task queue of the host's name.
+// RunHost runs a host if this process was started as a host, and then never returns. Call it first in main and in
+// TestMain. The function serve returns the worker of the host, which polls the task queue with the name of the host.
 func RunHost(serve func(client.Client, Host) (worker.Worker, error)) {
 	spec, ok := os.LookupEnv(variable)
 	if !ok {
@@ -66,12 +66,12 @@ func runHost(spec string, serve func(client.Client, Host) (worker.Worker, error)
 		return err
 	}
 	fmt.Println("ready")
-	// The parent never writes: this ends when the parent does, however that ends.
+	// The parent never writes, so this read ends when the parent ends for any reason.
 	_, err = io.Copy(io.Discard, os.Stdin)
 	return err
 }
 
-// Process is a host that was started.
+// Process is the process of a host.
 type Process struct {
 	Host
 	Killed  time.Time // when it was killed last; zero if never
@@ -79,7 +79,7 @@ type Process struct {
 	stdin   io.Closer
 }
 
-// start runs this program once more, as the host.
+// start starts this program again, as the host.
 func (h Host) start() (*Process, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -92,8 +92,8 @@ func (h Host) start() (*Process, error) {
 	command := exec.Command(self)
 	command.Env = append(os.Environ(), variable+"="+string(spec))
 	command.Stderr = os.Stderr
-	// In a group of its own a signal from the terminal does not reach it, and if the parent dies while it is stopped, the
-	// kernel wakes it with a hangup.
+	// In its own process group, the process gets no signals from the terminal. If the parent dies while the process is
+	// stopped, the kernel wakes the process with SIGHUP.
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	stdin, err := command.StdinPipe()
 	if err != nil {
@@ -124,16 +124,16 @@ func (p *Process) Restart() error {
 	return nil
 }
 
-// Kill ends the process at once, as a power failure would.
+// Kill kills the process, as a power failure would.
 func (p *Process) Kill() error {
 	err := p.command.Process.Kill()
 	p.Killed = time.Now()
-	_ = p.command.Wait() // it says that it was killed
+	_ = p.command.Wait() // returns the error that the process was killed
 	_ = p.stdin.Close()
 	return err
 }
 
-// Pause stops the process without ending it: it keeps its connections and falls silent.
+// Pause stops the process without ending it. Its connections stay open, but it sends nothing.
 func (p *Process) Pause() error { return p.command.Process.Signal(syscall.SIGSTOP) }
 
 // Resume continues a paused process.
@@ -142,6 +142,6 @@ func (p *Process) Resume() error { return p.command.Process.Signal(syscall.SIGCO
 func dial(address, identity string) (client.Client, error) {
 	return client.Dial(client.Options{
 		HostPort: address, Namespace: Namespace, Identity: identity, Logger: quiet(),
-		ConnectionOptions: client.ConnectionOptions{GetSystemInfoTimeout: time.Minute}, // a small machine takes its time
+		ConnectionOptions: client.ConnectionOptions{GetSystemInfoTimeout: time.Minute}, // a small machine may need this time
 	})
 }

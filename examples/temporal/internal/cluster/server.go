@@ -21,8 +21,8 @@ import (
 // Namespace is where the demo's workflows live.
 const Namespace = "demo"
 
-// Server is a Temporal server in this process, on the loopback interface. Its state is in one file, so it can be stopped
-// and started again as if its machine had been restarted.
+// Server is a Temporal server in this process, on the loopback interface. Its state is in one file, so it can be
+// stopped and started again as if its machine had been restarted.
 type Server struct {
 	config  *config.Config
 	running temporal.Server
