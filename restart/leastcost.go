@@ -20,8 +20,8 @@ import (
 //   - A copy costs less. With probability 1/4 the task is long by itself, and the copy is in vain. Otherwise the copy
 //     finishes the task after 100 s, in two slots. The expected cost is about 525 s.
 //
-// So LeastCost makes a copy. After two reports the copy has done 2 % of its work. The copy will probably end first,
-// so LeastCost kills the old attempt.
+// So LeastCost makes a copy. The copy does 1 % of its work each second, and will probably end first. As soon as it has
+// done more than the old attempt, LeastCost kills the old attempt.
 //
 // The rules:
 //
@@ -158,6 +158,9 @@ func (c *LeastCost) cheapest(d *Decision, t *Task, p *Phase, m *Mantri, v view) 
 	restartPays := noRestart == NoReason && restart+margin < keep
 	copyPays := noCopy == NoReason && another+margin < keep
 	switch {
+	case !restartPays && !copyPays && w.refused > killPeriods*w.interval:
+		d.Reason, d.Comparison = FurthestOn, Comparison{}
+		return
 	case !restartPays && !copyPays && another+margin < keep:
 		m.refuse(d, noCopy, t, v)
 		return
@@ -241,6 +244,9 @@ type weights struct {
 	interval float64
 	// True if the oldest attempt progresses evenly.
 	even bool
+	// refused is the largest saving of a kill that the limits forbid: the attempt is the oldest, or has most work
+	// behind it. Slot time in seconds; 0 if there is no such kill.
+	refused float64
 }
 
 // fill computes the weights from the facts of a task and its phase.
@@ -385,6 +391,9 @@ func (w *weights) vain(d *Decision, t *Task, mostRestarts int) bool {
 		switch {
 		case c.Left == nil || c.Elapsed < w.patience:
 		case kept(t.Attempts, i) && !(reports && replaced(t, i, mostRestarts)):
+			if other := fastestOther(t.Attempts, i); reports && other != nil {
+				w.refused = max(w.refused, w.saves(c, other))
+			}
 		case !reports:
 			d.because(TimeSpent, RunSeconds, c.Elapsed.Seconds(), w.patience.Seconds())
 			d.Action, d.Attempt = Kill, i

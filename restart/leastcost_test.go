@@ -296,6 +296,11 @@ func TestLeastCostActsOnlyIfItSaves(t *testing.T) {
 		for range rng.IntN(3) {
 			task.Attempts = append(task.Attempts, attempt(len(task.Attempts), rng.Float64()*100, rng.Float64()*500))
 		}
+		if rng.IntN(5) == 0 {
+			for i := range task.Attempts {
+				task.Attempts[i].Basis = restart.ByAge
+			}
+		}
 		phase := lastWave
 		phase.Waiting, phase.FreeSlots, phase.Stream = rng.IntN(2)*5, rng.IntN(3), rng.IntN(2) == 0
 		phase.Trials = restart.Trials{Won: float64(rng.IntN(5)), Lost: float64(rng.IntN(5))}
@@ -321,7 +326,7 @@ func TestLeastCostActsOnlyIfItSaves(t *testing.T) {
 		restart.FreshSooner, restart.SavesResources, restart.IdleSlot, restart.SlowerAttempt, restart.NotSlow, restart.TooYoung,
 		restart.NoFreeSlot, restart.EnoughAttempts, restart.CopyTooRecent, restart.RestartsSpent, restart.NotEligible,
 		restart.Unproven, restart.NotWorthSlot, restart.NotRestartable, restart.CopiesSpent, restart.SeveralRun,
-		restart.NoTaskWaits,
+		restart.NoTaskWaits, restart.FurthestOn,
 	} {
 		assert.Positive(t, reasons[why], "%v is tested", why)
 	}

@@ -82,7 +82,7 @@ var causes = [...]string{
 	Leaving:        "its machine goes before it can end there",
 	Cloned:         "one more first attempt of it is wanted",
 	BadAnswer:      "the policy has answered something impossible",
-	FurthestOn:     "this attempt has run longest or has done most",
+	FurthestOn:     "the slower attempt has run longest or has done most, and is not killed",
 	Unproven:       "a restart without a copy first is not trusted yet",
 	Held:           "nothing has begun or ended for long, and it can get no copy",
 	TrialRuns:      "its last copy still has time to show whether it is faster",
