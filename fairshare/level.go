@@ -121,7 +121,8 @@ func (f *filler) pass(l *level) bool {
 	if lowWeight == 0 && highWeight == 0 {
 		return false
 	}
-	// To limit the shares to their bounds changes their sum by lowUnits + highUnits - L·(lowWeight + highWeight).
+	// Each share is limited to its bounds, from L times its weight. L is the level. This changes the sum of the shares
+	// by lowUnits + highUnits - L·(lowWeight + highWeight).
 	// lowUnits and highUnits are each at most l.units, so their sum fits in a uint64.
 	var clamped exact.Wide
 	clamped.Hi, clamped.Lo = bits.Mul64(uint64(lowUnits)+uint64(highUnits), uint64(l.weight))

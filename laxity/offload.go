@@ -121,7 +121,7 @@ func (w *worker) shed(reason Reason) {
 	}
 }
 
-// finish sets the remaining fields of the transfers, after shed has found the tasks that cannot stay.
+// finish sets the remaining fields of the transfers. The method shed has already found the tasks that cannot stay.
 func (w *worker) finish() {
 	end := w.busy
 	for _, i := range w.byDeadline {

@@ -41,8 +41,8 @@ type Cost struct {
 	// paper calls it the cost to recompute.
 	Expected time.Duration
 	// ClusterTime is the mean of the total run time of a recomputation and of the recomputations of its lost
-	// inputs, which run in parallel. An output that several lost inputs need is included several times, so
-	// ClusterTime may be too high.
+	// inputs, which run in parallel. If several lost inputs are recomputed from the same upstream output,
+	// that output is included several times, so ClusterTime may be too high.
 	ClusterTime time.Duration
 }
 

@@ -428,9 +428,12 @@ func (v view) estimates(d *Decision, t *Task, p *Phase) bool {
 // the probability Confidence, and must exceed the time of a new attempt (t_new) with a probability above 1/2.
 //
 // A few hung attempts can make E(t_new) so large that no attempt would ever be restarted, even if hung attempts fill
-// every slot. So a second test also allows the restart, with Δ for the time between two progress reports. The
-// remaining time must exceed the median of t_new plus Δ almost surely, and t_new plus Δ with a probability above 1/2.
-// Then the decision's bar is the median plus Δ.
+// every slot. So a second test also allows the restart. Δ is the time between two progress reports. Both must hold:
+//
+//   - The remaining time exceeds m+Δ with the probability (1+Confidence)/2. Here m is the median of t_new.
+//   - The remaining time exceeds t_new+Δ with a probability above 1/2.
+//
+// If the second test allows the restart, the decision's bar is m+Δ.
 func (m *Mantri) sure(d *Decision, t *Task, v view) bool {
 	if v.left == nil {
 		return true

@@ -28,68 +28,68 @@ type Measure uint8
 const (
 	// NoMeasure is the zero value: the decision has no comparison.
 	NoMeasure Measure = iota
-	// SlotSeconds: value is the cost of keeping the task, in seconds of slots. If the policy acts, threshold is the
+	// SlotSeconds: the value is the cost of keeping the task, in seconds of slots. If the policy acts, threshold is the
 	// cost of the action. If the task is kept, threshold is the cost of the cheapest action plus two report periods,
 	// because an action must save at least that much.
 	SlotSeconds
-	// SavedSlotSeconds: value is the slot time that the action saves, in seconds. Threshold is the least slot time
+	// SavedSlotSeconds: the value is the slot time that the action saves, in seconds. The threshold is the least slot time
 	// that the action must save.
 	SavedSlotSeconds
-	// LostSlotSeconds: value is the slot time that this trial is expected to lose, in seconds. A trial is a copy or a
-	// restart of a slow task. Threshold is the slot time that trials may still lose under the bound of [Limits].
+	// LostSlotSeconds: the value is the slot time that this trial is expected to lose, in seconds. A trial is a copy or a
+	// restart of a slow task. The threshold is the slot time that trials may still lose under the bound of [Limits].
 	LostSlotSeconds
-	// SavedSeconds: value is the time that a copy is expected to save, in seconds. Threshold is the least time that
+	// SavedSeconds: the value is the time that a copy is expected to save, in seconds. The threshold is the least time that
 	// the copy must save.
 	SavedSeconds
-	// RunSeconds: value is the age of the attempt in seconds. Threshold is the age that the rule compares it with.
+	// RunSeconds: the value is the age of the attempt in seconds. The threshold is the age that the rule compares it with.
 	RunSeconds
-	// SinceCopySeconds: value is the time since the task's last copy began or was killed, in seconds. It is 0 if the
-	// copy waits in an engine's queue. Threshold is the time that must pass before the next action.
+	// SinceCopySeconds: the value is the time since the task's last copy began or was killed, in seconds. It is 0 if the
+	// copy waits in an engine's queue. The threshold is the time that must pass before the next action.
 	SinceCopySeconds
-	// UnitSeconds: value is the age of the attempt divided by its work, in seconds for each unit of work. Threshold
+	// UnitSeconds: the value is the age of the attempt divided by its work, in seconds for each unit of work. The threshold
 	// is the limit of value.
 	UnitSeconds
-	// Probability: value is the probability, in [0, 1], that the action pays. Threshold is the lowest probability
+	// Probability: the value is the probability, in [0, 1], that the action pays. The threshold is the lowest probability
 	// that is enough for the action.
 	Probability
-	// WonTrials: value is the number of trials that were won so far. A trial is a copy or a restart of a slow task.
-	// Threshold is the number of won trials that the action needs.
+	// WonTrials: the value is the number of trials that were won so far. A trial is a copy or a restart of a slow task.
+	// The threshold is the number of won trials that the action needs.
 	WonTrials
-	// PastRestarts: value is how often the task was restarted. Threshold is how often it may be restarted.
+	// PastRestarts: the value is how often the task was restarted. The threshold is how often it may be restarted.
 	PastRestarts
-	// PastCopies: value is the number of copies that the task has had. Threshold is the number that it may have.
+	// PastCopies: the value is the number of copies that the task has had. The threshold is the number that it may have.
 	PastCopies
-	// RunningAttempts: value is the number of running attempts of the task. Threshold is the number that may run at
+	// RunningAttempts: the value is the number of running attempts of the task. The threshold is the number that may run at
 	// once.
 	RunningAttempts
-	// FasterAttempts: value is the number of attempts of the task that are faster than the attempt to kill. Threshold
+	// FasterAttempts: the value is the number of attempts of the task that are faster than the attempt to kill. The threshold
 	// is the number of faster attempts that a kill needs.
 	FasterAttempts
-	// FinishedTasks: value is the number of finished tasks of the phase. Threshold is the number of finished tasks
+	// FinishedTasks: the value is the number of finished tasks of the phase. The threshold is the number of finished tasks
 	// that the rule needs.
 	FinishedTasks
-	// FinishedShare: value is the share of the phase's tasks that have finished, in [0, 1]. Threshold is the share
+	// FinishedShare: the value is the share of the phase's tasks that have finished, in [0, 1]. The threshold is the share
 	// that the rule needs.
 	FinishedShare
-	// CopyShare: value is the share of the slots in which copies run, in [0, 1]. Threshold is the largest share that
+	// CopyShare: the value is the share of the slots in which copies run, in [0, 1]. The threshold is the largest share that
 	// is allowed.
 	CopyShare
-	// ProgressScore: value is the progress score of the attempt, from 0 at the start to 1 at the end. Threshold is
+	// ProgressScore: the value is the progress score of the attempt, from 0 at the start to 1 at the end. Threshold is
 	// the score below which the attempt is slow.
 	ProgressScore
-	// ProgressRate: value is the part of the task that the attempt does each second. Threshold is the rate below
+	// ProgressRate: the value is the part of the task that the attempt does each second. The threshold is the rate below
 	// which the attempt is slow.
 	ProgressRate
-	// WorkRate: value is the number of units of work that the attempt does each second. Threshold is the rate below
+	// WorkRate: the value is the number of units of work that the attempt does each second. The threshold is the rate below
 	// which the attempt is slow.
 	WorkRate
-	// MachineScore: value is the sum of the progress scores of all attempts on the machine. Threshold is the sum
+	// MachineScore: the value is the sum of the progress scores of all attempts on the machine. The threshold is the sum
 	// below which the machine is too slow for a copy.
 	MachineScore
-	// SlowFactor: value is the factor by which attempts take longer on this machine than on other machines. Threshold
+	// SlowFactor: the value is the factor by which attempts take longer on this machine than on other machines. The threshold
 	// is the limit of the factor.
 	SlowFactor
-	// WaitingTasks: value is the number of tasks that wait for a slot. Threshold is the largest number that is
+	// WaitingTasks: the value is the number of tasks that wait for a slot. The threshold is the largest number that is
 	// allowed.
 	WaitingTasks
 )

@@ -9,7 +9,7 @@ import (
 	"github.com/straggler-go/straggler/internal/check"
 )
 
-// prime is the number modulo which the hash functions compute: the Mersenne prime 2^61 - 1.
+// prime is the modulus of the hash functions: the Mersenne prime 2^61 - 1.
 const prime = 1<<61 - 1
 
 // maxCells is the largest number of counters in a sketch. With this limit, a damaged encoding cannot make the

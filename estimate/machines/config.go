@@ -22,9 +22,9 @@ type Config struct {
 	// SlowFactor is a multiple of the median time of a machine's class: a machine is slow if tasks take at least
 	// this many times as long there as on the median machine of the class. 0 means 2.
 	SlowFactor float64
-	// MaxShare is the largest share of a class that may be called slow at the same time, in (0, 1/2]. The number of
-	// machines is rounded down, but in a class with two or more machines one machine may always be called slow. 0
-	// means 0.25, the share of slow nodes in LATE.
+	// MaxShare is the largest share of a class that may be called slow at the same time, in (0, 1/2]. This share
+	// of the class's machines is rounded down to a whole number. But in a class with two or more machines, at least
+	// one machine can be called slow. 0 means 0.25, the share of slow nodes in LATE.
 	MaxShare float64
 	// MaxMachines is the number of machines that the record remembers. After that, each new machine replaces the
 	// machine that has had no event for the longest time. 0 means 65,536.

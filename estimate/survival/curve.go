@@ -194,7 +194,7 @@ func (b *bins) order(values []value, longest float64) []value {
 	return ordered
 }
 
-// reset makes n empty bins for the times up to the time longest.
+// reset makes n empty bins for the times from 0 to the argument longest.
 func (b *bins) reset(n int, longest float64) {
 	b.starts = slices.Grow(b.starts[:0], n+1)[:n+1]
 	clear(b.starts)

@@ -198,7 +198,7 @@ func (s *Shape) AtMost(p Prediction, curve *Curve) (seconds float64, known bool)
 const (
 	// A factor that is larger than the rounding error of a sum of forty values can be.
 	surely = 1 + rounding
-	// The weight beyond the quantile 31/32 is less than 1/lastPoint of the weight up to it.
+	// lastPoint is 31. The weight above the quantile 31/32 of a distribution is at most a 31st of the weight below it.
 	lastPoint = 2*Points - 1
 )
 

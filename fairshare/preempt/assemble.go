@@ -102,7 +102,7 @@ func (l *planner) budget() int {
 	return 16 * int(l.deepest) * (len(l.tasks) + len(l.p.watch) + len(l.free.machines))
 }
 
-// trim removes tasks from the head of l.rest that no claim can take any more: their outcome is known, or their
+// trim removes tasks at the head of l.rest if no claim can take them any more: their outcome is known, or their
 // pool uses no more than its share.
 func (l *planner) trim() {
 	for len(l.rest) > 0 && (l.outcomes[l.rest[0]] != Spared || l.excess[l.tasks[l.rest[0]].Pool] <= 0) {

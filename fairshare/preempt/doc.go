@@ -19,7 +19,7 @@
 //
 // # The rule
 //
-// A pool claims slots in two cases. The paper calls the two times Tmin and Tfair:
+// A pool claims slots in two cases, each after a time. The paper calls these times Tmin and Tfair:
 //
 //	Tmin    Timeouts.Min        for this long the pool used less than its minimum and less than its demand
 //	Tfair   Timeouts.Fair       for this long the pool used less than a part, Config.Threshold, of its fair share

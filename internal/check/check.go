@@ -146,7 +146,7 @@ func Probability(place, field string, v float64) error {
 	return Bad(place, field, v, "a probability in (0, 1), or 0 for the default")
 }
 
-// Named returns nil for a value of an enumeration that has a name. Otherwise it returns an error.
+// Named returns nil if the value of the enumeration has a name. Otherwise it returns an error.
 func Named[E ~uint8](place, field string, v E, names []string) error {
 	if int(v) < len(names) {
 		return nil

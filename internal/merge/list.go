@@ -107,7 +107,8 @@ func (f Form[T]) bytes(fact T) []byte {
 	return c.Dst
 }
 
-// State writes the list to a snapshot or reads it from it. by is the latest instant that an observation may have.
+// State writes the list to a snapshot, or reads the list from a snapshot. The argument by is the latest instant that an
+// observation may have.
 func (l *List[T]) State(f Form[T], c *snapshot.Codec, by time.Duration) {
 	l.sort(f)
 	l.origins.State(c)

@@ -290,7 +290,7 @@ type task struct {
 	untraced int
 	// The number of cancelled attempts of the task that are not known to have ended.
 	dying int
-	// The decision because of which the task waits; nil for the zero Decision.
+	// The decision that made the task wait. nil stands for the zero Decision.
 	why *restart.Decision
 	// True if two attempts of the task must not run at once.
 	noCopy bool

@@ -79,7 +79,7 @@ type timing struct {
 	blindUntil time.Time
 	// The recent longest time from a Submit until the attempt was seen.
 	submitLag time.Duration
-	// The recent longest time from a Cancel until the attempt was seen to have ended.
+	// The longest of the recent times from a Cancel to the poll that showed the end of the attempt.
 	cancelLag time.Duration
 	// The time at which a list last contained an attempt that has not ended.
 	lastListed time.Duration
@@ -106,7 +106,7 @@ func (s *timing) notePoll(now time.Time, interval time.Duration) {
 // isBlind reports whether an attempt that has not reported progress must not be judged now, because of an outage.
 func (s *timing) isBlind(now time.Time) bool { return now.Before(s.blindUntil) || s.isGap(now) }
 
-// isGap reports whether the time since attempts were last seen to run is so long that it is an outage.
+// isGap reports an outage: no attempt was seen to run for so long that the engine must have been cut off.
 func (s *timing) isGap(now time.Time) bool {
 	return !s.lastRunning.IsZero() && now.Sub(s.lastRunning)/gap > s.period
 }

@@ -15,7 +15,8 @@ import (
 // experience or record of machines.
 const customName = "custom"
 
-// custom is a placeholder for a custom policy, prior or limiter, until [Options.Configure] supplies the value.
+// custom stands for a value of the host that has no text: a policy, a prior distribution or a limiter. The value itself
+// comes from [Options.Configure].
 type custom struct{}
 
 func (custom) Decide(restart.Task, restart.Phase) restart.Decision {

@@ -16,7 +16,7 @@ import (
 type Touch struct {
 	// Phase is the index of the phase in the journal, from 0. Task is the index of the task in the phase.
 	Phase, Task int
-	// Line is the number of the line with the event for which the policy was asked.
+	// Line is the number of a line in the journal: the event at which the policy answered with this action.
 	Line int
 	// Decision is the decision to copy, restart or kill.
 	Decision restart.Decision

@@ -49,7 +49,7 @@ const (
 	ProgressRates
 	// Scores: the policy reads Peers.MeanScore, the mean progress score of the phase's tasks.
 	Scores
-	// Throughput: the policy reads Peers.Throughput, the work of the finished tasks for each second.
+	// Throughput: the policy reads Peers.Throughput, the work that finished tasks did per second.
 	Throughput
 	// Machines: the policy reads Peers.Machine, the progress of the machine that asks for work.
 	Machines

@@ -84,8 +84,9 @@ type Spark struct {
 	Multiplier float64
 	// MinRuntime is the smallest possible threshold. 0 means 100 ms; Off means that there is no minimum.
 	MinRuntime time.Duration
-	// Duration is Spark's setting spark.speculation.task.duration.threshold: the threshold of a small phase before
-	// enough tasks have finished. 0, the default, means that no task is copied before that.
+	// Duration is Spark's setting spark.speculation.task.duration.threshold: in a small phase, a task that runs
+	// longer than this is copied even if too few tasks have finished for the other rule. 0, the default, means that
+	// no task is copied before enough tasks have finished.
 	Duration time.Duration
 	// ExecutorSlots is the number of tasks that one executor runs at once. It is used only if Duration is set. 0
 	// means 1.

@@ -21,8 +21,8 @@ const (
 	// At least this share of the ended attempts must have progressed evenly. One uneven attempt is added to the ended
 	// attempts before the share is computed.
 	mostlyEven = .75
-	// The number of reporting attempts that may have shown nothing yet, in addition to the share that nearlyAll
-	// allows. They may be the slow attempts.
+	// So many attempts may have too few reports to show whether they progress evenly, in addition to the share that
+	// nearlyAll allows. The slow attempts may be among them.
 	slowAllowed = 2
 	// This share has two uses before enoughShown attempts have ended. At least this share of the reporting attempts
 	// must have shown how they progress. Of these attempts, with one uneven attempt added, at least this share must

@@ -58,7 +58,7 @@ type counted struct {
 	of  *int
 }
 
-// counts lists the numbers of the ledger with their keys.
+// counts returns the counters of the ledger, each with its key.
 func (l *Ledger) counts() [15]counted {
 	return [...]counted{
 		{"started", &l.Started}, {"finished", &l.Finished}, {"copies", &l.Copies}, {"restarts", &l.Restarts},

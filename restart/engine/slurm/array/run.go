@@ -71,8 +71,8 @@ type Options struct {
 	// Lag is the usual time from the submission of an attempt to its start, if the cluster has idle CPUs. As soon as
 	// attempts have shown this time, their times are used in place of Lag. 0 means not known.
 	Lag time.Duration
-	// Slots is how many attempts may run at once. 0 means that Run counts them at each poll: the attempts that run,
-	// plus the attempts for which the partition has idle CPUs.
+	// Slots is how many attempts may run at once. 0 means that Run finds the number at each poll: the
+	// attempts that run now, plus the number of further attempts that fit on the idle CPUs of the partition.
 	Slots int
 	// Work contains the size of each task, in a unit of your choice, such as bytes. The sizes are in the order of the
 	// tasks' indices in the array. Nil means that sizes are not known.
