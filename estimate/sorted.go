@@ -16,8 +16,9 @@ import (
 //	most         4     5         9
 //	sums         3     5         4     the values of block 0, of blocks 0 and 1, of block 2
 //
-// A search takes O(log n). A block that is full or thin changes the order of the blocks, which costs O(n/blockMax). This
-// happens at most once in blockMin changes, so it costs n/50,000 steps for each change.
+// A search takes O(log n). A block that is full or thin changes the order of the blocks, which costs O(n/blockMax). If values
+// are only inserted, this happens at most once in blockMin changes; deletes can cause it more often. On average it costs
+// n/50,000 steps for each change.
 type sorted struct {
 	blocks []block
 	free   []int32   // blocks that are not in use

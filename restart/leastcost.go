@@ -425,12 +425,27 @@ func fastestOther(attempts []Attempt, i int) (other *Attempt) {
 	return other
 }
 
+// oldestOther returns the oldest attempt, not including attempt i. It looks only at attempts whose remaining time is
+// given as a distribution (Attempt.Left), and returns nil if there is none.
+func oldestOther(attempts []Attempt, i int) (oldest *Attempt) {
+	for j := range attempts {
+		if o := &attempts[j]; j != i && o.Left != nil && (oldest == nil || o.Elapsed > oldest.Elapsed) {
+			oldest = o
+		}
+	}
+	return oldest
+}
+
 // saves returns the slot time, in seconds, that is expected to be saved if attempt c is killed and attempt other of
 // the same task goes on. It first computes how probable it is that the task is long, from the likeness of the two
 // attempts. If the task is long, both attempts take the same time in all, whatever the younger attempt has reported.
 func (w *weights) saves(c, other *Attempt) (saved float64) {
-	p := pairOf(c, other)
-	of, left, isOld := &p.young, &p.old, c.Elapsed > other.Elapsed
+	young, old, isOld := c, other, c.Elapsed > other.Elapsed
+	if isOld {
+		young, old = other, c
+	}
+	p := pairOf(young, old)
+	of, left := &p.young, &p.old
 	if isOld {
 		of, left = left, of
 	}
@@ -458,16 +473,13 @@ type pair struct {
 	youngAge, oldAge float64
 }
 
-// pairOf makes a pair of two attempts of a task, in any order. Both must have a distribution of the remaining time
-// (Left).
-func pairOf(a, b *Attempt) (p pair) {
-	if a.Elapsed > b.Elapsed {
-		a, b = b, a
-	}
+// pairOf makes a pair of two attempts of a task: a copy, and the attempt that it is compared with. Both must have a
+// distribution of the remaining time (Left).
+func pairOf(young, old *Attempt) (p pair) {
 	for i := range leftPoints {
-		p.young[i], p.old[i] = bounded(point(a.Left, i, leftPoints)), bounded(point(b.Left, i, leftPoints))
+		p.young[i], p.old[i] = bounded(point(young.Left, i, leftPoints)), bounded(point(old.Left, i, leftPoints))
 	}
-	p.youngAge, p.oldAge = a.Elapsed.Seconds(), b.Elapsed.Seconds()
+	p.youngAge, p.oldAge = young.Elapsed.Seconds(), old.Elapsed.Seconds()
 	return p
 }
 
@@ -500,7 +512,7 @@ func wins(t *Task, i int) bool {
 	if other == nil || c.Left == nil {
 		return false
 	}
-	p := pairOf(c, other)
+	p := pairOf(other, c)
 	for _, young := range p.young {
 		for _, old := range p.old {
 			if float64((young+p.youngAge)*wonBy) < old+p.oldAge {
@@ -515,13 +527,13 @@ func wins(t *Task, i int) bool {
 // reports no progress. Otherwise it is the likelihood ratio of "the task is long", computed from the copy and the old
 // attempt, and at most 1.
 func shows(t *Task, p *Phase, i int) float64 {
-	c, other := &t.Attempts[i], fastestOther(t.Attempts, i)
-	if other == nil || c.Left == nil || c.Basis != ByProgress {
+	c, old := &t.Attempts[i], oldestOther(t.Attempts, i)
+	if old == nil || c.Left == nil || c.Basis != ByProgress {
 		return 1
 	}
 	var w weights
 	w.fill(&LeastCost{}, t, p, view{interval: p.Interval})
-	of := pairOf(c, other)
+	of := pairOf(c, old)
 	return min(1, w.likeness(&of))
 }
 

@@ -197,8 +197,10 @@ func (t *Trials) Kill(x *Trial, task *Task, p *Phase, i int, old bool) {
 		if x.Action, x.Counted = Restart, wins(task, i); x.Counted {
 			t.Won++
 		}
-	case (x.Action == Copy || x.Action == Kill) && !old:
+	case x.Action == Copy && !old:
 		t.lose(x, task.Attempts[i].Elapsed, shows(task, p, i))
+	case x.Action == Kill && !old: // another attempt has ended the task first
+		t.lose(x, task.Attempts[i].Elapsed, 1)
 	}
 }
 

@@ -185,3 +185,52 @@ func TestAKilledCopyIsLostOnlyIfItWasSlow(t *testing.T) {
 	a.Kill(&x, &task, &waiting, -1, false)
 	assert.Equal(t, before, a, "the task has no such attempt")
 }
+
+// A killed copy is compared with the old attempt, not with another copy: two fast copies show nothing about the task, and a
+// copy that is as slow as the old attempt shows that the task is long.
+func TestAKilledCopyIsComparedWithTheOldAttempt(t *testing.T) {
+	lost := func(copies ...restart.Attempt) float64 {
+		task := alike(170, 1900)
+		var account restart.Trials
+		var x restart.Trial
+		account.Begin(&x, &task, &waiting, restart.Copy)
+		task.Attempts = append(task.Attempts, copies[0])
+		account.Begin(&x, &task, &waiting, restart.Copy)
+		task.Attempts = append(task.Attempts, copies[1])
+		account.Kill(&x, &task, &waiting, 1, false)
+		return account.Lost
+	}
+	assert.InDelta(t, 1, lost(attempt(1, 60, 1900), attempt(2, 20, 80)), 1e-9, "the copy is as slow as the old attempt")
+	assert.Less(t, lost(attempt(1, 20, 80), attempt(2, 60, 60)), .1, "both copies are fast")
+}
+
+// A copy counts as won at once by the roles of the two attempts, also if both have the same age.
+func TestTheRolesOfTwoAttemptsDoNotDependOnTheirAges(t *testing.T) {
+	for _, ages := range [][2]float64{{100, 100}, {100, 101}, {101, 100}} {
+		won := func(old, copied float64) float64 {
+			task := alike(ages[0], old)
+			var account restart.Trials
+			var x restart.Trial
+			account.Begin(&x, &task, &waiting, restart.Copy)
+			task.Attempts = append(task.Attempts, attempt(1, ages[1], copied))
+			account.Kill(&x, &task, &waiting, 0, true)
+			return account.Won
+		}
+		assert.Equal(t, 1.0, won(900, 100), "%v", ages)
+		assert.Zero(t, won(100, 900), "%v", ages)
+	}
+}
+
+// If the old attempt ends the task, its copy counts as lost in full, whatever was predicted before.
+func TestAnOvertakenCopyCountsAsLost(t *testing.T) {
+	for _, left := range []float64{870, 60, 5} {
+		task := alike(130, left)
+		var account restart.Trials
+		var x restart.Trial
+		account.Begin(&x, &task, &waiting, restart.Copy)
+		task.Attempts = append(task.Attempts, attempt(1, 20, 100))
+		account.Finish(&x, 130*second, true)
+		account.Kill(&x, &task, &waiting, 1, false)
+		assert.Equal(t, 1.0, account.Lost, "predicted %v s more", left)
+	}
+}

@@ -19,8 +19,8 @@ import (
 // weights of equation 2 the printed result is too small by the factor k/n. All weights are 0 if k is 1 or if all k
 // runs are equally far away. In this case the prediction is the plain mean of all runs at that distance.
 //
-// A prediction computes the distance to every run. With three parameters this takes some 3 ns for each run, or 30 µs
-// for the default of 10,000 runs. The Regressor computes the standard deviations of the parameters again when a 32nd part
+// A prediction computes the distance to every run. With three parameters this takes some 3 ns for each run. Then it
+// sorts the k nearest runs: with the default of 10,000 runs and the default k, a prediction takes about a millisecond. The Regressor computes the standard deviations of the parameters again when a 32nd part
 // of the runs is new. So with 64 or more runs, the deviations may ignore the newest 32nd part of the runs. A prediction
 // always uses all runs.
 //

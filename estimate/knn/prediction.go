@@ -39,7 +39,7 @@ type weighted struct {
 // Predict fills p with the prediction for a task with the parameters x. Predict returns an error and leaves p empty
 // if x does not have Dimensions entries, or if an entry is not finite or has an absolute value above 1e100. If the
 // Regressor has no runs, p is empty as well, and [Prediction.Known] reports false. With n runs of which k are used,
-// Predict takes O(n + k log k) up to some 2000 runs, and about O(log n + k log k) with more. Predict allocates only
+// Predict takes O(n + k log k). Predict allocates only
 // if p has never stored so many runs.
 func (k *Regressor) Predict(p *Prediction, x []float64) error {
 	p.runs, p.mean, p.radius = p.runs[:0], 0, 0

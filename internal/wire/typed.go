@@ -46,6 +46,7 @@ func (c *Codec) Index(key string, v *int) {
 		*v = -1
 	}
 	c.When(*v >= 0).Int(key, v)
+	c.Check(*v >= -1, key, *v, "an index, 0 or more")
 }
 
 // Float writes or reads a number. NaN means that the number is not known. If the number may be infinite, use

@@ -365,7 +365,12 @@ func (x *phase) finish(task, attempt int) (overtaken []int) {
 // none, all attempts end.
 func (x *phase) overtake(s *taskState, winner int32) []int {
 	overtaken := x.overtaken[:0]
-	byCopy := winner != none && x.book.isCopy(s, &x.book.attempts.all[winner])
+	byCopy, on, lapses := false, int32(none), noTime
+	if winner != none {
+		a := &x.book.attempts.all[winner]
+		byCopy, on = x.book.isCopy(s, a), a.machine
+		lapses = num.Add(x.book.now, max(x.forecast.longest(s.stint(a.resumed)), x.book.age(a)))
+	}
 	for i := s.newest; i != none; {
 		a := &x.book.attempts.all[i]
 		next := a.next
@@ -373,8 +378,8 @@ func (x *phase) overtake(s *taskState, winner int32) []int {
 			overtaken = append(overtaken, int(a.attempt))
 			if x.book.isCopy(s, a) {
 				x.ledger.Lost++
-			} else if byCopy && a.machine != none {
-				x.fleet.machines[a.machine].beaten = x.book.now
+			} else if byCopy && a.machine != none && a.machine != on {
+				x.fleet.machines[a.machine].beatenUntil = lapses
 			}
 			x.end(s, i, wasKilled)
 		}
@@ -474,6 +479,7 @@ func (x *phase) loseMachine(machine int) []int {
 		return nil
 	}
 	x.fleet.refuse(index, false) // its slots are gone; and if the machine comes back, it may be healthy
+	x.fleet.machines[index].beatenUntil = noTime
 	all, lost := x.book.attempts.all, x.lost[:0]
 	for i := range all {
 		if a := &all[i]; a.task != none && a.machine == index {

@@ -76,9 +76,9 @@ type machine struct {
 	// The machine has far more overdue attempts than chance explains. An attempt is overdue if it is much slower than
 	// the median.
 	suspect bool
-	// The last time at which an attempt on this machine was overtaken: a copy of its task, on another machine,
-	// finished first. It is noTime if there was no such case, or if an attempt has finished on this machine after it.
-	beaten time.Duration
+	// The time until which the machine is treated as beaten: an attempt on it was overtaken by a copy on another machine.
+	// noTime if no attempt was, or if an attempt has succeeded on this machine since.
+	beatenUntil time.Duration
 	// The time from which the machine may again get machines.MostRunning observations at once. Each observation makes
 	// it later. It is used only for a record that the tracker made.
 	due time.Duration
@@ -129,7 +129,7 @@ func (fl *fleet) add(number int) int32 {
 		}
 		i = int32(len(fl.machines))
 		fl.index[number] = i
-		fl.machines = append(fl.machines, machine{number: number, leaves: noTime, beaten: noTime})
+		fl.machines = append(fl.machines, machine{number: number, leaves: noTime, beatenUntil: noTime})
 		fl.pace.appear()
 		if fl.count > 0 {
 			fl.count = max(fl.count, len(fl.machines))
@@ -180,15 +180,13 @@ func (fl *fleet) refusedSlots(slots int) int {
 	return fl.refused * max(1, slots/all)
 }
 
-// beaten returns the last time at which an attempt on this machine was overtaken: a copy of its task, on another
-// machine, finished first. It returns noTime if there was no such case, or if an attempt has finished on this machine
-// after it.
-func (fl *fleet) beaten(number int) time.Duration {
+// beatenUntil returns the time until which the machine is treated as beaten; noTime if it is not.
+func (fl *fleet) beatenUntil(number int) time.Duration {
 	index := fl.find(number)
 	if index == none {
 		return noTime
 	}
-	return fl.machines[index].beaten
+	return fl.machines[index].beatenUntil
 }
 
 // leave records the time at which a machine will leave. The time noTime says that the machine stays after all.

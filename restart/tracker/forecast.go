@@ -103,14 +103,18 @@ func (f *forecast) asTime(w stint, done float64) float64 {
 	return f.ages.shape.Time(done/w.units()) * w.units()
 }
 
+// rereadFrom is a share of the work of an attempt. A smaller difference between two conversions of a report is rounding.
+const rereadFrom = 1e-6
+
 // reread converts the last report of an attempt again to a share of the attempt's time. The conversion may have
 // changed since the report, because it is learnt from attempts that end.
 func (f *forecast) reread(w stint, a *attemptState) {
 	if !f.ages.on {
 		return
 	}
-	if done := a.trail.Done(); f.ages.shape.Time(done) != done {
-		a.progress.Reread(f.ages.shape.Time(done) * w.units())
+	done := f.ages.shape.Time(a.trail.Done()) * w.units()
+	if math.Abs(done-a.progress.Done()) > rereadFrom*w.units() {
+		a.progress.Reread(done)
 	}
 }
 
@@ -451,7 +455,7 @@ func (f *forecast) finished(s *taskState, a *attemptState) {
 	if a.machine != none {
 		m := &f.fleet.machines[a.machine]
 		m.ended++
-		m.beaten = noTime
+		m.beatenUntil = noTime
 	}
 	f.checkUnit(w, a, age)
 	if a.doneAt != noTime {

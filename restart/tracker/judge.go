@@ -408,8 +408,8 @@ func (j *judge) unwanted(machine int, task int32) (d restart.Decision, is bool) 
 	if j.fleet.record == nil {
 		return d, false
 	}
-	waits, beaten := j.book.waiting.waits, num.Sub(j.book.now, j.fleet.beaten(machine))
-	if j.reads.Has(rules.Trials) && waits <= j.book.slots && beaten < j.forecast.longest(w) {
+	waits := j.book.waiting.waits
+	if j.reads.Has(rules.Trials) && waits <= j.book.slots && j.book.now < j.fleet.beatenUntil(machine) {
 		d.Reason = restart.BeatenMachine
 		d.Comparison = restart.Compare(restart.WaitingTasks, float64(waits), float64(j.book.slots))
 		return d, true

@@ -497,8 +497,45 @@ func TestABeatenMachineWaitsInTheLastWave(t *testing.T) {
 		assert.Equal(t, restart.BeatenMachine, restored.Next(at(190), 0).Reason)
 		assert.Equal(t, restart.BeatenMachine, tr.Next(at(289), 0).Reason)
 		assert.Equal(t, restart.Start, tr.Next(at(290), 0).Action, "the attempt was overtaken as long ago as the longest attempt took")
+		tr.Finish(at(300), 2, 0)
+		assert.Equal(t, restart.Start, tr.Next(at(300), 0).Action, "a longer attempt does not make the machine beaten again")
 		tr.Start(at(190), 4, 0)
 		tr.Finish(at(280), 4, 0)
 		assert.Equal(t, restart.Start, tr.Next(at(280), 0).Action, "an attempt has ended on the machine since then")
 	}
+}
+
+// A machine that was lost is not beaten when it comes back, and a copy on the same machine does not beat it.
+func TestALostMachineIsNotBeaten(t *testing.T) {
+	for _, where := range []int{0, 1} {
+		tr := newTracker(t, tracker.Config{Tasks: 8, Slots: 4, Machines: 4, Interval: 10 * time.Second})
+		for task := range 4 {
+			tr.Start(at(0), task, task)
+		}
+		tr.Finish(at(100), 1, 0)
+		tr.Start(at(100), 0, where)
+		tr.Finish(at(190), 0, 1)
+		if where == 1 {
+			require.Equal(t, restart.BeatenMachine, tr.Next(at(190), 0).Reason)
+			tr.LoseMachine(at(200), 0)
+		}
+		assert.Equal(t, restart.Start, tr.Next(at(210), 0).Action, "copy on machine %d", where)
+	}
+}
+
+// The account of trials is told which of the attempts was killed: the cost of a lost trial is the age of the copy.
+func TestALostTrialCostsTheAgeOfItsCopy(t *testing.T) {
+	tr := newTracker(t, tracker.Config{Tasks: 20, Slots: 4, Machines: 4, Interval: 10 * time.Second})
+	for task := range 4 {
+		tr.Start(at(0), task, task)
+		tr.Report(at(50), task, 0, tracker.Report{Score: .5 - .45*float64(task/3)})
+	}
+	for task := range 3 {
+		tr.Finish(at(100), task, 0)
+	}
+	require.Equal(t, restart.Copy, tr.Report(at(100), 3, 0, tracker.Report{Score: .1}).Action)
+	copied := tr.Start(at(100), 3, 0)
+	tr.Start(at(120), 3, 1)
+	tr.Kill(at(130), 3, copied)
+	assert.Equal(t, 30*time.Second, tr.Phase().Trials.Cost, "the other copy is 10 s old")
 }

@@ -16,7 +16,7 @@ import (
 )
 
 // snapshotVersion is the version of the format of snapshots. Restore rejects any other version.
-const snapshotVersion = 20
+const snapshotVersion = 21
 
 // AppendBinary appends a snapshot of the tracker to dst. The snapshot contains all facts that the tracker has from
 // events. It does not contain the parts that the host supplies, which [Restore] gets as arguments. AppendBinary fails
@@ -265,7 +265,7 @@ func (fl *fleet) code(c *snapshot.Codec, due time.Duration) {
 		c.Bool(&refused)
 		snapshot.Small(c, &m.ended, 0, maxTasks)
 		c.Bool(&m.suspect)
-		c.Duration(&m.beaten)
+		c.Duration(&m.beatenUntil)
 		if fl.pace != nil {
 			c.Amount(&m.total)
 		}
@@ -437,7 +437,7 @@ func codeTrial(c *snapshot.Codec, x *restart.Trial) {
 	for _, d := range []*time.Duration{&x.Stake, &x.Left, &x.Whole, &x.Typical} {
 		c.Duration(d)
 	}
-	c.Check((x.Action == restart.Keep) == (x.Copies == 0) && x.Stake >= 0, "holds an open trial without an attempt, or an attempt without a trial")
+	c.Check((x.Action == restart.Keep) == (x.Copies == 0) && x.Stake >= 0 && (x.Copies > 0 || x.Stake == 0), "holds an open trial without an attempt, or an attempt without a trial")
 }
 
 // code encodes or decodes the account of the trials. It does not encode AtRisk, the slot time that open trials put at

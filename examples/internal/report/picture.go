@@ -5,6 +5,7 @@ import (
 	"html/template"
 	"io"
 	"math"
+	"strings"
 )
 
 // The sizes of a picture, in pixels.
@@ -43,7 +44,7 @@ var words = []drawn{
 // for each slot, without action above, and under the first policy below, with the same scale. Its colours fit a light
 // or a dark page, as the viewer prefers.
 func (r *Report) SVG(w io.Writer) error {
-	if len(r.Schedules) == 0 {
+	if len(r.Schedules) == 0 || lastEnd(r.Schedules[0].Before) <= 0 {
 		return errors.New("there is nothing to draw: no phase has a straggler on which the first policy could act")
 	}
 	s := &r.Schedules[0]
@@ -62,7 +63,7 @@ func (r *Report) SVG(w io.Writer) error {
 				p.Bars = append(p.Bars, drawn{
 					X: tenths(margin + b.Start*scale), Y: p.Top + float64(b.Lane*lanePitch),
 					Width: tenths(max((b.End-b.Start)*scale-1, 1)), Height: laneHeight,
-					Kind: b.Kind, Title: "task " + b.Name + ", " + b.Kind + ", " + Span(b.End-b.Start),
+					Kind: b.Kind, Title: "task " + printable(b.Name) + ", " + b.Kind + ", " + Span(b.End-b.Start),
 				})
 			}
 		}
@@ -91,4 +92,14 @@ func (r *Report) SVG(w io.Writer) error {
 }
 
 // tenths rounds to one decimal.
+// printable returns the text without the characters that XML does not allow.
+func printable(text string) string {
+	return strings.Map(func(c rune) rune {
+		if c < ' ' || c == 0xFFFE || c == 0xFFFF {
+			return -1
+		}
+		return c
+	}, strings.ToValidUTF8(text, ""))
+}
+
 func tenths(x float64) float64 { return math.Round(10*x) / 10 }
