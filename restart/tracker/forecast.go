@@ -112,7 +112,7 @@ func (f *forecast) reread(w stint, a *attemptState) {
 	if !f.ages.on {
 		return
 	}
-	done := f.ages.shape.Time(a.trail.Done()) * w.units()
+	done := float64(f.ages.shape.Time(a.trail.Done()) * w.units()) // no fused multiply-add: one answer everywhere
 	if math.Abs(done-a.progress.Done()) > rereadFrom*w.units() {
 		a.progress.Reread(done)
 	}
