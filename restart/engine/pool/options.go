@@ -8,7 +8,7 @@ import (
 	"github.com/straggler-go/straggler/restart"
 )
 
-// Option is a setting of one call of [Map]. A nil Option changes nothing.
+// Option is a setting of one call of [Map], [Each] or [EachSeq]. A nil Option changes nothing.
 type Option func(*config)
 
 type config struct {
@@ -18,6 +18,9 @@ type config struct {
 	policy     restart.Policy
 	limits     restart.Limits
 	interval   time.Duration // time between two checks; 0: a tenth of the mean time of an attempt
+	timeout    time.Duration // time after which the context of an attempt ends; 0: no such time
+	work       any           // nil, or a func(T) float64 for items of the type T
+	each       bool          // results go to a loop, which may take its time to receive a result
 	onAction   func(item int, d restart.Decision)
 	ledger     *Ledger
 }
@@ -55,6 +58,34 @@ func Limits(l restart.Limits) Option { return func(c *config) { c.limits = l } }
 // and at least 10 µs times the number of goroutines. A positive Interval below a millisecond is raised to a
 // millisecond.
 func Interval(d time.Duration) Option { return func(c *config) { c.interval = d } }
+
+// Timeout sets the longest time of one attempt. When this time has passed, the attempt's context ends. If the attempt
+// then returns an error, it has failed: errors.Is(err, context.DeadlineExceeded) is true for its error. If the
+// attempt returns a result, the result is used. 0, the default, means no timeout. With Copies or Restarts a hung
+// attempt usually ends before its timeout, because the pool restarts it. A timeout is still useful for the case that
+// all goroutines hang at the beginning, when the pool has no time to compare with.
+func Timeout(d time.Duration) Option { return func(c *config) { c.timeout = d } }
+
+// Work tells the pool how large an item is, in units of the caller's choice, such as bytes. The function returns a
+// positive number. The pool then compares times per unit of work, so an attempt of a large item is not slow because
+// its item is large. The pool calls the function once for each item, before the item's first attempt. The type T must
+// be the type of the items, or [Map] returns an error. Without Work, or if size is nil, all items have the same size.
+func Work[T any](size func(item T) float64) Option {
+	return func(c *config) {
+		if c.work = nil; size != nil {
+			c.work = size
+		}
+	}
+}
+
+// sizeOf returns the function of the option Work for items of the type T, or nil without the option.
+func sizeOf[T any](work any) (size func(T) float64, err error) {
+	size, ok := work.(func(T) float64)
+	if work != nil && !ok {
+		return nil, fmt.Errorf("pool: Work has a %T, want a %T", work, size)
+	}
+	return size, nil
+}
 
 // OnAction makes Map call f before each copy, restart and kill. item is the index of the item, and d is the policy's
 // decision. Map makes one call of f at a time. While f runs, other goroutines of Map may wait, so f should return
@@ -96,6 +127,8 @@ func configure(options []Option) (c config, err error) {
 	case c.interval < 0:
 		return c, fmt.Errorf("pool: Interval is %v, want a positive duration, or 0 for a tenth of an attempt's mean time",
 			c.interval)
+	case c.timeout < 0:
+		return c, fmt.Errorf("pool: Timeout is %v, want a positive duration, or 0 for no timeout", c.timeout)
 	}
 	if err := c.limits.Validate(); err != nil {
 		return c, fmt.Errorf("pool: Limits: %w", err)
