@@ -27,9 +27,9 @@ type Result[R any] struct {
 // their error is the cause of ctx. If an option is out of range, each item has the error that says so.
 //
 // If the body of the loop leaves the loop, Each ends the contexts of all running calls, waits until these calls have
-// returned, and starts no more. A worker waits until the loop has received its result. So a slow loop slows down the
-// calls, and Each holds at most as many results as there are goroutines. When the loop is over, every call of f has
-// returned. The cost of an item is described at [Map].
+// returned, and starts no more. A slow loop slows down the calls: when as many results wait for the loop as there are
+// goroutines, a goroutine begins no item before the loop has received a result. When the loop is over, every call of
+// f has returned. Each makes one allocation for an item for which f is called once.
 func Each[T, R any](
 	ctx context.Context, items []T, f func(ctx context.Context, item T) (R, error), options ...Option,
 ) iter.Seq2[int, Result[R]] {
@@ -66,8 +66,7 @@ func each[T, R any](
 	ctx context.Context, items int, load func(i int) (T, bool), f func(context.Context, T) (R, error), options []Option,
 	yield func(int, Result[R]) bool,
 ) {
-	results := make(chan indexed[R])
-	options = append([]Option{func(c *config) { c.each = true }}, options...)
+	var results chan indexed[R]
 	p, err := newPool(ctx, items, load, f, options, func(i int, r Result[R]) error {
 		results <- indexed[R]{i, r}
 		return nil
@@ -77,6 +76,11 @@ func each[T, R any](
 		}
 		return
 	}
+	ahead := len(p.workers)
+	if items == endless {
+		ahead = 0 // no item is read while a finished item waits for the loop
+	}
+	results = make(chan indexed[R], ahead)
 	go func() {
 		defer close(results)
 		_ = p.run() // each error is the error of an item

@@ -58,8 +58,8 @@ func count(read *atomic.Int64) iter.Seq[int] {
 func TestEachYieldsEveryItemOnce(t *testing.T) {
 	quiet(t)
 	for name, each := range ways {
-		for _, n := range []int{0, 1, 2, 100, 3000} {
-			for _, goroutines := range []int{0, 1, 3, 500} {
+		for _, n := range []int{0, 1, 2, 100, 1000} {
+			for _, goroutines := range []int{0, 1, 3, 200} {
 				for _, o := range []pool.Option{nil, pool.Copies(), pool.Restarts()} {
 					got := eachOnce(t, each(t.Context(), n, func(_ context.Context, i int) (int, error) {
 						if i%3 == 1 {
@@ -199,7 +199,7 @@ func TestWaitingSequenceDoesNotDelayCopies(t *testing.T) {
 					return
 				}
 			}
-			time.Sleep(time.Hour)
+			time.Sleep(time.Minute)
 		}
 		var l pool.Ledger
 		for _, r := range pool.EachSeq(t.Context(), items, func(ctx context.Context, i int) (int, error) {

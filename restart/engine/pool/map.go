@@ -2,6 +2,7 @@ package pool
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"sync"
 	"sync/atomic"
@@ -51,7 +52,7 @@ type pool struct {
 	stop     context.CancelCauseFunc
 	workers  []*worker
 	wait     sync.WaitGroup // counts the goroutines of the pool
-	sequence bool           // the items come from a sequence: only one worker at a time may load an item
+	sequence bool           // the items come from a sequence, so only one worker at a time may load an item
 	items    atomic.Int64   // number of items; endless until the end of a sequence was found
 	next     atomic.Int64   // index of the first item without an attempt; may exceed items
 	finished atomic.Int64   // number of items with a result or an error
@@ -107,13 +108,13 @@ type worker struct {
 }
 
 const (
-	none        = -1 // in place of an item's index: no item; in place of a position: no position
-	endless     = math.MaxInt64
-	mostSamples = 32 // number of attempt times that a worker keeps; older times are overwritten
+	none        = -1          // in place of an item's index: no item; in place of a position: no position
+	endless     = math.MaxInt // number of items of a sequence until its end was found
+	mostSamples = 32          // number of attempt times that a worker keeps; older times are overwritten
 )
 
-// sample is the run time of one attempt, divided by the work of its item. If ended is false, the pool ended the attempt's context after this time, so
-// the whole attempt would have taken longer.
+// sample is the run time of one attempt, divided by the work of its item. If ended is false, the attempt's context
+// ended after this time, so the whole attempt would have taken longer.
 type sample struct {
 	took  time.Duration
 	ended bool
@@ -152,11 +153,12 @@ func newPool[T, R any](
 	if err != nil {
 		return nil, err
 	}
-	n := max(1, min(c.goroutines, items))
-	w := &work[T, R]{load: load, f: f, keep: keep, items: make([]T, n), values: make([]R, n)}
-	if w.size, err = sizeOf[T](c.work); err != nil {
-		return nil, err
+	size, ok := c.work.(func(T) float64)
+	if c.work != nil && !ok {
+		return nil, fmt.Errorf("pool: Work has a %T, want a %T", c.work, size)
 	}
+	n := max(1, min(c.goroutines, items))
+	w := &work[T, R]{load: load, size: size, f: f, keep: keep, items: make([]T, n), values: make([]R, n)}
 	p := &pool{config: c, work: w, parent: ctx, sequence: items == endless, over: make(chan struct{})}
 	p.wake.L = &p.mu
 	p.items.Store(int64(items))

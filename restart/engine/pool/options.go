@@ -20,7 +20,6 @@ type config struct {
 	interval   time.Duration // time between two checks; 0: a tenth of the mean time of an attempt
 	timeout    time.Duration // time after which the context of an attempt ends; 0: no such time
 	work       any           // nil, or a func(T) float64 for items of the type T
-	each       bool          // results go to a loop, which may take its time to receive a result
 	onAction   func(item int, d restart.Decision)
 	ledger     *Ledger
 }
@@ -70,22 +69,7 @@ func Timeout(d time.Duration) Option { return func(c *config) { c.timeout = d } 
 // positive number. The pool then compares times per unit of work, so an attempt of a large item is not slow because
 // its item is large. The pool calls the function once for each item, before the item's first attempt. The type T must
 // be the type of the items, or [Map] returns an error. Without Work, or if size is nil, all items have the same size.
-func Work[T any](size func(item T) float64) Option {
-	return func(c *config) {
-		if c.work = nil; size != nil {
-			c.work = size
-		}
-	}
-}
-
-// sizeOf returns the function of the option Work for items of the type T, or nil without the option.
-func sizeOf[T any](work any) (size func(T) float64, err error) {
-	size, ok := work.(func(T) float64)
-	if work != nil && !ok {
-		return nil, fmt.Errorf("pool: Work has a %T, want a %T", work, size)
-	}
-	return size, nil
-}
+func Work[T any](size func(item T) float64) Option { return func(c *config) { c.work = size } }
 
 // OnAction makes Map call f before each copy, restart and kill. item is the index of the item, and d is the policy's
 // decision. Map makes one call of f at a time. While f runs, other goroutines of Map may wait, so f should return

@@ -26,8 +26,8 @@ func (p *pool) serve(w *worker) {
 			p.wait.Go(func() { p.serve(w) })
 		}
 	}()
-	for now := time.Now(); p.take(w, now); {
-		now = p.returned(w, p.attempt(w))
+	for p.take(w) {
+		p.returned(w, p.attempt(w))
 	}
 }
 
@@ -55,8 +55,8 @@ func (p *pool) attempt(w *worker) error {
 // take begins an attempt of the item that a worker shall run. It takes an item that waits for a restart, else a
 // proposed copy, else the next item that was never run. If there is no such item, take waits for one. take returns
 // false if the worker shall stop.
-func (p *pool) take(w *worker, now time.Time) bool {
-	if !p.sequence && !p.urgent.Load() && p.loadNext(w, now) {
+func (p *pool) take(w *worker) bool {
+	if !p.sequence && !p.urgent.Load() && p.loadNext(w) {
 		return true
 	}
 	p.mu.Lock()
@@ -93,12 +93,11 @@ func (p *pool) loadAlone(w *worker) bool {
 		p.loading = false
 		p.wake.Signal() // another worker loads the next item, or stops
 	}()
-	return p.loadNext(w, time.Time{})
+	return p.loadNext(w)
 }
 
-// loadNext begins the first attempt of the next item. It returns false if there is no further item. If now is zero,
-// the attempt begins when the item has been loaded.
-func (p *pool) loadNext(w *worker, now time.Time) (ok bool) {
+// loadNext begins the first attempt of the next item. It returns false if there is no further item.
+func (p *pool) loadNext(w *worker) (ok bool) {
 	i := p.next.Add(1) - 1
 	if i >= p.items.Load() {
 		return false
@@ -116,11 +115,8 @@ func (p *pool) loadNext(w *worker, now time.Time) (ok bool) {
 			}
 		}
 		if ok {
-			if now.IsZero() {
-				now = time.Now()
-			}
 			w.failed = err
-			w.begin(int(i), 0, size, now, nil)
+			w.begin(int(i), 0, size, time.Now(), nil)
 		}
 	}()
 	size, ok, err = p.work.next(p.ctx, w.index, int(i))
@@ -173,9 +169,9 @@ func (w *worker) begin(item, number int, size float64, now time.Time, d *tracked
 }
 
 // returned records that the worker's call of the function has returned err. If the call decides about the item, the
-// item's result or error is handed over. returned returns the present time.
-func (p *pool) returned(w *worker, err error) (now time.Time) {
-	now = time.Now()
+// item's result or error is handed over.
+func (p *pool) returned(w *worker, err error) {
+	now := time.Now()
 	w.mu.Lock()
 	item, d := w.item, w.tracked
 	w.item, w.tracked = none, nil
@@ -192,7 +188,7 @@ func (p *pool) returned(w *worker, err error) (now time.Time) {
 	}
 	w.mu.Unlock()
 	if d != nil && !p.settle(w, d, err, now) {
-		return now
+		return
 	}
 	if err := p.work.hand(w.index, item, err); err != nil {
 		p.end(err)
@@ -200,10 +196,6 @@ func (p *pool) returned(w *worker, err error) (now time.Time) {
 	if p.finished.Add(1) == p.items.Load() {
 		p.end(nil)
 	}
-	if p.each {
-		now = time.Now() // the loop may have taken its time to receive the result
-	}
-	return now
 }
 
 // perUnit returns the time for one unit of work, at most maxDuration.
