@@ -52,7 +52,8 @@
 //
 // An attempt that fails is not run again. If the first attempt of an item fails, the item fails with its error, also
 // while a copy runs. So copies never delay an error. If another attempt fails, its error is ignored as long as an
-// attempt of the item runs or is due to run. An item that fails ends Map. Each goes on with the other items.
+// attempt of the item runs or is due to run. An attempt that fails with context.DeadlineExceeded was slow, and a copy
+// may be faster. So this error is ignored in the same way, also if the first attempt returns it. An item that fails ends Map. Each goes on with the other items.
 //
 // # How slow attempts are found
 //

@@ -72,7 +72,13 @@ func each[T, R any](
 		return nil
 	})
 	if err != nil {
-		for i := 0; i < items && yield(i, Result[R]{Err: err}) && items != endless; i++ {
+		if items == endless {
+			items = 1
+		}
+		for i := range items {
+			if !yield(i, Result[R]{Err: err}) {
+				break
+			}
 		}
 		return
 	}

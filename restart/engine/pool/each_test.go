@@ -258,10 +258,36 @@ func TestItemsAfterTheEndOfTheContextHaveItsCause(t *testing.T) {
 func TestEachYieldsTheErrorOfAnOption(t *testing.T) {
 	f := func(context.Context, int) (int, error) { return 0, nil }
 	assert.Len(t, eachOnce(t, pool.Each(t.Context(), upTo(3), f, pool.Goroutines(-1))), 3)
+	for range pool.Each(t.Context(), upTo(3), f, pool.Goroutines(-1)) {
+		break
+	}
 	var read atomic.Int64
 	got := eachOnce(t, pool.EachSeq(t.Context(), count(&read), f, pool.Goroutines(-1)))
 	require.Len(t, got, 1)
 	assert.ErrorContains(t, got[0].Err, "pool: Goroutines is -1")
+}
+
+// A restart that is due when ctx ends does not begin: its item has the cause of ctx.
+func TestNoRestartAfterTheEndOfTheContext(t *testing.T) {
+	why := errors.New("enough")
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		var again atomic.Int64
+		got := eachOnce(t, pool.Each(ctx, upTo(40), func(ctx context.Context, i int) (int, error) {
+			if a, _ := pool.AttemptOf(ctx); a.Number > 0 {
+				again.Add(1)
+			}
+			if i == 19 {
+				<-ctx.Done()
+				cancel(why) // the attempt was ended for a restart
+				return i, ctx.Err()
+			}
+			return i, sleep(ctx, typical)
+		}, pool.Goroutines(2), pool.Restarts()))
+		assert.Len(t, got, 40)
+		assert.ErrorIs(t, got[19].Err, why)
+		assert.Zero(t, again.Load())
+	})
 }
 
 // A panic of the function is the error of its item. Its stack names the function that has panicked.
@@ -377,6 +403,27 @@ func TestTimeoutEndsAnAttempt(t *testing.T) {
 		return 0, ctx.Err()
 	}, pool.Goroutines(4), pool.Copies(), pool.Timeout(20*time.Millisecond))
 	assert.ErrorIs(t, err, context.DeadlineExceeded, "all goroutines hang from the beginning")
+}
+
+// If the first attempt has reached its timeout while a copy runs, the result of the copy is used.
+func TestCopyWinsAfterTheTimeoutOfTheFirstAttempt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var l pool.Ledger
+		got, err := pool.Map(t.Context(), upTo(100), func(ctx context.Context, i int) (int, error) {
+			if a, _ := pool.AttemptOf(ctx); i == 99 && a.Number == 0 {
+				<-ctx.Done()
+				return i, ctx.Err()
+			} else if i == 99 {
+				return i, sleep(ctx, 5*typical)
+			}
+			return i, sleep(ctx, typical)
+		}, pool.Goroutines(20), pool.Copies(), pool.Policy(restart.Mantri{MaxRestarts: restart.Off}), pool.Account(&l),
+			pool.Timeout(6*typical))
+		require.NoError(t, err)
+		assert.Equal(t, upTo(100), got)
+		assert.Equal(t, 1, l.Failed, l)
+		assert.Equal(t, 1, l.Won, l)
+	})
 }
 
 // The context of each attempt has the index of the item, and the number of the attempt.

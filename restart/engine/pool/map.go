@@ -16,8 +16,9 @@ import (
 // are ignored. To get the results of the other items in spite of an error, use [Each].
 //
 // An item fails if its first call returns an error, also while a copy of this call runs. The error of a copy is
-// ignored as long as another call for the item runs or is due to run. A call whose context was ended for a restart
-// may return any error. If f panics, the error is a [*PanicError].
+// ignored as long as another call for the item runs or is due to run. So is context.DeadlineExceeded, the error of a
+// [Timeout], also from the first call. A call whose context was ended for a restart may return any error. If f panics,
+// the error is a [*PanicError].
 //
 // If ctx ends before the last result is there, Map returns the cause of ctx, whatever f returns. If ctx has ended
 // before Map is called, Map never calls f. When Map returns, every call of f has returned.
@@ -88,7 +89,7 @@ type worker struct {
 	item    int     // index of the item that the worker runs; none if the worker is idle
 	number  int     // number of the attempt: 0 is the item's first attempt
 	size    float64 // the work of the item; 1 without the option Work
-	failed  error   // the item could not be loaded, so the function is not called
+	failed  error   // not nil: the function is not called, and this is the error of the attempt
 	begun   time.Time
 	tracked *tracked // the state of the item, if another attempt of the item was made or is due
 	// dropped is the time at which the attempt's context was ended: for a restart, or because another attempt of the

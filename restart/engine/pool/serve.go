@@ -36,9 +36,6 @@ func (p *pool) attempt(w *worker) error {
 	if w.failed != nil {
 		return w.failed
 	}
-	if p.ctx.Err() != nil {
-		return context.Cause(p.ctx)
-	}
 	ctx := context.Context(&attemptContext{w.ctx, Attempt{w.item, w.number}})
 	if p.timeout == 0 {
 		return p.work.call(ctx, w.index)
@@ -156,7 +153,7 @@ func (p *pool) runAgain(w *worker, d *tracked) (now time.Time) {
 	now = time.Now()
 	d.attempts = append(d.attempts, attempt{w, now})
 	p.work.setItem(w.index, d.value)
-	w.failed = nil
+	w.failed = context.Cause(p.ctx) // nil before the end of the context
 	w.begin(d.item, d.begun, d.size, now, d)
 	d.begun++
 	return now
@@ -214,7 +211,8 @@ func (w *worker) addSample(took time.Duration, ended bool) {
 // item:
 //
 //   - A first result does, also if the context of its attempt was ended.
-//   - An error of the item's first attempt does. Without copies, the item would have failed with the same error.
+//   - An error of the item's first attempt does, except context.DeadlineExceeded. Without copies, the item would have
+//     failed with the same error. After DeadlineExceeded a copy may still help.
 //   - An error of another attempt does if no attempt of the item runs or is due to run.
 //
 // In all other cases the attempt's result or error is ignored.
@@ -249,7 +247,7 @@ func (p *pool) settle(w *worker, d *tracked, err error, now time.Time) bool {
 		}
 		d.attempts = slices.Delete(d.attempts, at, at+1)
 		d.first = d.first && !first
-		if err != nil && !first && (len(d.attempts) > 0 || d.queued || d.runAgain) {
+		if err != nil && (!first || errors.Is(err, context.DeadlineExceeded)) && (len(d.attempts) > 0 || d.queued || d.runAgain) {
 			p.account.Failed++
 			return false
 		}

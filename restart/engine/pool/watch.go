@@ -41,7 +41,8 @@ type watched struct {
 	byAge []*worker // the workers that run an attempt, the oldest attempt for its work first
 }
 
-// watch checks the running attempts at intervals of delta, until Map is over.
+// watch checks the running attempts at intervals of delta, until the pool has ended. While no attempt runs, the
+// intervals are longer.
 func (p *pool) watch() {
 	p.delta = max(p.interval, leastInterval)
 	timer := time.NewTimer(p.delta)
@@ -52,7 +53,11 @@ func (p *pool) watch() {
 			return
 		case <-timer.C:
 			p.check(time.Now())
-			timer.Reset(p.delta)
+			wait := p.delta
+			if len(p.byAge) == 0 {
+				wait = max(wait, p.mean) // an attempt that begins now will not be slow before
+			}
+			timer.Reset(wait)
 		}
 	}
 }
