@@ -53,16 +53,17 @@
 // An attempt that fails is not run again. If the first attempt of an item fails, the item fails with its error, also
 // while a copy runs. So copies never delay an error. If another attempt fails, its error is ignored as long as an
 // attempt of the item runs or is due to run. An attempt that fails with context.DeadlineExceeded was slow, and a copy
-// may be faster. So this error is ignored in the same way, also if the first attempt returns it. An item that fails ends Map. Each goes on with the other items.
+// may be faster. So this error is ignored in the same way, also if the first attempt returns it. An item that fails
+// ends Map. Each goes on with the other items.
 //
 // # How slow attempts are found
 //
 // The pool knows when an attempt begins and when it ends, and nothing in between. The pool checks the running
 // attempts at regular intervals: a tenth of the mean time of an attempt. The interval is never shorter than 1 ms, and
 // never shorter than 10 µs times the number of goroutines. For example, with 1,000 goroutines it is at least 10 ms.
-// Each check asks a policy of package restart about each attempt that has run for longer than the mean time of an
-// attempt. The policy compares the age of the attempt with the times of the attempts that have ended. The default
-// policy is restart.LeastCost; see [Policy].
+// While no attempt runs, the interval is at least the mean time of an attempt. Each check asks a policy of package
+// restart about each attempt that has run for longer than the mean time of an attempt. The policy compares the age of
+// the attempt with the times of the attempts that have ended. The default policy is restart.LeastCost; see [Policy].
 //
 // The pool starts a copy or a restart only if the policy wants one at two checks in a row. The reason: attempts that
 // began together end shortly after each other, and the last attempt of such a group is not slow. The pool starts no

@@ -49,8 +49,10 @@ func eachOnce(t *testing.T, results iter.Seq2[int, pool.Result[int]]) map[int]po
 // count is an endless sequence of the numbers 0, 1, 2 and so on. It records how many numbers were read.
 func count(read *atomic.Int64) iter.Seq[int] {
 	return func(yield func(int) bool) {
-		for i := 0; yield(i); i++ {
-			read.Store(int64(i + 1))
+		for i := 0; ; i++ {
+			if read.Store(int64(i + 1)); !yield(i) {
+				return
+			}
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/engine/pool"
 )
 
@@ -20,9 +21,10 @@ func ExampleWork() {
 		time.Sleep(time.Duration(f.megabytes) * 10 * time.Millisecond)
 		return f.megabytes, nil
 	}
-	var l pool.Ledger
-	_, err := pool.Map(context.Background(), files, load, pool.Goroutines(8), pool.Copies(), pool.Account(&l),
+	touched := map[int]bool{}
+	_, err := pool.Map(context.Background(), files, load, pool.Goroutines(8), pool.Copies(),
+		pool.OnAction(func(index int, _ restart.Decision) { touched[index] = true }),
 		pool.Work(func(f file) float64 { return float64(f.megabytes) }))
-	fmt.Println("copies:", l.Copies, err)
-	// Output: copies: 0 <nil>
+	fmt.Println("the large file was copied or restarted:", touched[39], err)
+	// Output: the large file was copied or restarted: false <nil>
 }

@@ -22,7 +22,7 @@ func ExampleAttemptOf() {
 		key := fmt.Sprintf("batch-17/%d", a.Item)
 		return fmt.Sprintf("%s has the key %s, later attempt: %t", order, key, a.Number > 0), nil
 	}
-	log, err := pool.Map(context.Background(), orders, buy, pool.Goroutines(4), pool.Copies(), pool.Interval(5*time.Millisecond))
+	log, err := pool.Map(context.Background(), orders, buy, pool.Goroutines(4), pool.Copies())
 	fmt.Println(log[1], err)
 	// Output: milk has the key batch-17/1, later attempt: true <nil>
 }

@@ -26,15 +26,15 @@ type config struct {
 
 // Goroutines sets how many attempts run at once, copies included. 0, the default, means runtime.GOMAXPROCS(0). Set a
 // higher number for functions that wait for a network or a disk. The pool starts its goroutines at the beginning: n
-// goroutines, or as many as there are items in the slice if that is fewer. A goroutine takes about 2 kB of memory, so a million
-// goroutines take 2 GB. This command measures a million goroutines:
+// goroutines, or as many as there are items in the slice if that is fewer. A goroutine takes about 2 kB of memory, so
+// a million goroutines take 2 GB. This command measures a million goroutines:
 //
 //	go test -run - -bench Million -benchtime 1x ./examples/pool
 func Goroutines(n int) Option { return func(c *config) { c.goroutines = n } }
 
-// Copies allows the pool to call the function several times for an item, at the same time or one after the other. This is
-// safe if the function changes nothing, or if a second call does no harm. Then the pool may start a copy of a slow
-// attempt, and may restart a hung attempt.
+// Copies allows the pool to call the function several times for an item, at the same time or one after the other.
+// This is safe if the function changes nothing, or if a second call does no harm. Then the pool may start a copy of a
+// slow attempt, and may restart a hung attempt.
 func Copies() Option { return func(c *config) { c.copies, c.restarts = true, true } }
 
 // Restarts allows the pool to call the function several times for an item, one call after the other. To restart a slow
@@ -68,7 +68,8 @@ func Timeout(d time.Duration) Option { return func(c *config) { c.timeout = d } 
 // Work tells the pool how large an item is, in units of the caller's choice, such as bytes. The function returns a
 // positive number. The pool then compares times per unit of work, so an attempt of a large item is not slow because
 // its item is large. The pool calls the function once for each item, before the item's first attempt. The type T must
-// be the type of the items. If it is another type, [Map] returns an error. Without Work, or if size is nil, all items have the same size.
+// be the type of the items. If it is another type, [Map] returns an error. Without Work, or if size is nil, all items
+// have the same size.
 func Work[T any](size func(item T) float64) Option { return func(c *config) { c.work = size } }
 
 // OnAction makes the pool call f before each copy, restart and kill. item is the index of the item, and d is the
@@ -78,8 +79,8 @@ func OnAction(f func(item int, d restart.Decision)) Option {
 	return func(c *config) { c.onAction = f }
 }
 
-// Account makes the pool write its ledger to *l when Map returns, or when the loop of Each is over: the numbers of copies and restarts, and their outcome.
-// Nil means that no ledger is written.
+// Account makes the pool write its ledger to *l when Map returns, or when the loop of Each is over: the numbers of
+// copies and restarts, and their outcome. Nil means that no ledger is written.
 func Account(l *Ledger) Option { return func(c *config) { c.ledger = l } }
 
 // Ledger counts the attempts beyond the first attempt of each item, and their outcome.

@@ -247,7 +247,8 @@ func (p *pool) settle(w *worker, d *tracked, err error, now time.Time) bool {
 		}
 		d.attempts = slices.Delete(d.attempts, at, at+1)
 		d.first = d.first && !first
-		if err != nil && (!first || errors.Is(err, context.DeadlineExceeded)) && (len(d.attempts) > 0 || d.queued || d.runAgain) {
+		mayFail := !first || errors.Is(err, context.DeadlineExceeded)
+		if err != nil && mayFail && (len(d.attempts) > 0 || d.queued || d.runAgain) {
 			p.account.Failed++
 			return false
 		}
