@@ -1,11 +1,13 @@
 package pool_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
+	"math"
 	"math/rand/v2"
 	"runtime"
 	"slices"
@@ -506,6 +508,65 @@ func TestLargeItemsAreNotSlow(t *testing.T) {
 			assert.LessOrEqual(t, with.Copies+with.Restarts, 3, "%s: only the attempt of item 200 hangs", name)
 			assert.Greater(t, without.Copies+without.Restarts, 3, name)
 			assert.Positive(t, with.Won)
+		})
+	}
+}
+
+// observer is a policy that copies each attempt that has run for longer than 2.5 typical times. It records the facts
+// that it is given.
+type observer struct {
+	phases []restart.Phase
+	tasks  []restart.Task
+}
+
+func (o *observer) Decide(t restart.Task, p restart.Phase) (d restart.Decision) {
+	o.phases, o.tasks = append(o.phases, p), append(o.tasks, t)
+	if len(t.Attempts) == 1 && t.Attempts[0].Elapsed > 5*typical/2 {
+		d.Action = restart.Copy
+	}
+	return d
+}
+
+// The policy is told the facts of a slice or a sequence. After an item has failed, its copy is no longer at risk. An
+// attempt that has reached its timeout is known to take at least so long.
+func TestPolicyIsToldTheFacts(t *testing.T) {
+	for name, each := range ways {
+		synctest.Test(t, func(t *testing.T) {
+			o, longest := new(observer), 0.
+			got := eachOnce(t, each(t.Context(), 60, func(ctx context.Context, i int) (int, error) {
+				a, _ := pool.AttemptOf(ctx)
+				switch {
+				case i == 3 && a.Number == 0:
+					time.Sleep(5 * typical)
+					return i, errLuck
+				case i == 3:
+					return i, sleep(ctx, time.Hour)
+				case i == 20 || i == 59:
+					return i, sleep(ctx, time.Hour)
+				}
+				return i, sleep(ctx, typical)
+			}, pool.Goroutines(4), pool.Copies(), pool.Policy(o), pool.Timeout(8*typical),
+				pool.OnAction(func(int, restart.Decision) { longest = o.phases[0].Peers.Durations.Quantile(0.999) })))
+			require.Len(t, got, 60)
+			assert.Equal(t, errLuck, got[3].Err)
+			assert.ErrorIs(t, got[20].Err, context.DeadlineExceeded)
+			last := o.phases[len(o.phases)-1]
+			assert.Equal(t, name == "EachSeq", last.Stream)
+			assert.Equal(t, 60, last.Tasks, "the end of the sequence is known")
+			assert.Zero(t, last.Waiting)
+			assert.LessOrEqual(t, o.phases[0].Tasks, 60)
+			assert.Positive(t, o.phases[0].Waiting)
+			atRisk := time.Duration(math.MaxInt64)
+			for i, p := range o.phases {
+				if p.Finished == 59 && o.tasks[i].Copies == 0 {
+					atRisk = min(atRisk, p.Trials.AtRisk)
+				}
+			}
+			assert.Zero(t, atRisk, "no copy runs before the last item is copied")
+			assert.LessOrEqual(t, slices.MaxFunc(o.tasks, func(a, b restart.Task) int {
+				return cmp.Compare(a.Copies, b.Copies)
+			}).Copies, 1, "after a timeout an item gets no more copies")
+			assert.Greater(t, longest, 7*typical.Seconds())
 		})
 	}
 }

@@ -14,8 +14,8 @@ func (p *pool) task(now time.Time, d *tracked) restart.Task {
 	age := now.Sub(d.attempts[0].begun)
 	task := restart.Task{
 		Fresh: estimate.Fresh{UnitTime: survival.Without{Curve: &p.fresh, Age: age.Seconds() / d.size}, Work: d.size},
-		Work:  d.size, Restarts: d.restarts, Copies: d.copies, NoCopy: !p.copies,
-		NoRestart: p.ignoresEnd, Trial: d.trial,
+		Work:  d.size, Restarts: d.restarts, Copies: d.copies, NoCopy: !p.copies || d.late,
+		NoRestart: p.ignoresEnd || d.late, Trial: d.trial,
 		Longest: seconds(float64(p.longest.Seconds() * d.size)),
 	}
 	if !d.newest.IsZero() {
@@ -47,13 +47,17 @@ func (p *pool) phase(now time.Time) restart.Phase {
 	if tasks == endless { // more items wait if no worker is idle
 		tasks, waiting = begun, len(p.workers)*(1-min(p.idle, 1))
 	}
+	peers := restart.Peers{Durations: &p.curve}
+	if p.config.work != nil {
+		peers = restart.Peers{UnitTimes: &p.curve}
+	}
 	trials := p.trials
 	trials.AtRisk += p.proposedTrials.AtRisk
 	return restart.Phase{
 		Interval: p.delta, Tasks: int(tasks), Finished: int(p.finished.Load()), Waiting: waiting, Stream: p.sequence,
 		Slots:     len(p.workers),
 		FreeSlots: max(0, p.idle-len(p.queue)-len(p.proposed)), Silent: true,
-		Idle: now.Sub(p.changed), Peers: restart.Peers{Durations: &p.curve},
+		Idle: now.Sub(p.changed), Peers: peers,
 		Trials: trials, Limits: p.limits,
 	}
 }

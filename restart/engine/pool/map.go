@@ -141,6 +141,7 @@ type tracked struct {
 	newest   time.Time // when the last copy was started, or an attempt's context was ended last
 	runAgain bool      // the item is put into pool.queue as soon as the attempt that is being ended has returned
 	over     bool      // the item has a result or an error
+	late     bool      // an attempt has reached its timeout, so no further attempt begins
 	trial    restart.Trial
 }
 

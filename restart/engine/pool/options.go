@@ -60,7 +60,8 @@ func Interval(d time.Duration) Option { return func(c *config) { c.interval = d 
 
 // Timeout sets the longest time of one attempt. When this time has passed, the attempt's context ends. If the attempt
 // then returns an error, it has failed: errors.Is(err, context.DeadlineExceeded) is true for its error. If the
-// attempt returns a result, the result is used. 0, the default, means no timeout. With Copies or Restarts a hung
+// attempt returns a result, the result is used. If another attempt of the item runs at this time, the pool waits for
+// it, and starts no further attempt of the item. 0, the default, means no timeout. With Copies or Restarts a hung
 // attempt usually ends before its timeout, because the pool restarts it. A timeout is still useful for the case that
 // all goroutines hang at the beginning, when the pool has no time to compare with.
 func Timeout(d time.Duration) Option { return func(c *config) { c.timeout = d } }
@@ -69,7 +70,8 @@ func Timeout(d time.Duration) Option { return func(c *config) { c.timeout = d } 
 // positive number. The pool then compares times per unit of work, so an attempt of a large item is not slow because
 // its item is large. The pool calls the function once for each item, before the item's first attempt. The type T must
 // be the type of the items. If it is another type, [Map] returns an error. Without Work, or if size is nil, all items
-// have the same size.
+// have the same size. Policies of package rules that read the run times of whole tasks, such as Dryad, start nothing
+// if Work is set.
 func Work[T any](size func(item T) float64) Option { return func(c *config) { c.work = size } }
 
 // OnAction makes the pool call f before each copy, restart and kill. item is the index of the item, and d is the

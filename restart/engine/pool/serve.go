@@ -62,7 +62,6 @@ func (p *pool) take(w *worker) bool {
 		more := p.next.Load() < p.items.Load()
 		switch {
 		case p.takeAgain(w):
-			p.wake.Signal() // the signal that woke this worker may have been for the next item
 			return true
 		case more && !p.loading:
 			if p.loadAlone(w) {
@@ -250,6 +249,7 @@ func (p *pool) settle(w *worker, d *tracked, err error, now time.Time) bool {
 		mayFail := !first || errors.Is(err, context.DeadlineExceeded)
 		if err != nil && mayFail && (len(d.attempts) > 0 || d.queued || d.runAgain) {
 			p.account.Failed++
+			d.late = d.late || p.timeout > 0 && errors.Is(err, context.DeadlineExceeded)
 			return false
 		}
 	}
