@@ -21,6 +21,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/straggler-go/straggler/estimate/survival"
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/engine/pool"
 )
@@ -512,8 +513,8 @@ func TestLargeItemsAreNotSlow(t *testing.T) {
 	}
 }
 
-// observer is a policy that copies each attempt that has run for longer than 2.5 typical times. It records the facts
-// that it is given.
+// observer is a policy that copies each attempt that has run for longer than 2.5 typical times. If the item has had a
+// copy, it sometimes wants a restart. It records the facts that it is given.
 type observer struct {
 	phases []restart.Phase
 	tasks  []restart.Task
@@ -523,6 +524,9 @@ func (o *observer) Decide(t restart.Task, p restart.Phase) (d restart.Decision) 
 	o.phases, o.tasks = append(o.phases, p), append(o.tasks, t)
 	if len(t.Attempts) == 1 && t.Attempts[0].Elapsed > 5*typical/2 {
 		d.Action = restart.Copy
+		if t.Copies > 0 && len(o.tasks)%20 < 10 {
+			d.Action = restart.Restart
+		}
 	}
 	return d
 }
@@ -532,7 +536,7 @@ func (o *observer) Decide(t restart.Task, p restart.Phase) (d restart.Decision) 
 func TestPolicyIsToldTheFacts(t *testing.T) {
 	for name, each := range ways {
 		synctest.Test(t, func(t *testing.T) {
-			o, longest := new(observer), 0.
+			o, longest, l := new(observer), 0., pool.Ledger{}
 			got := eachOnce(t, each(t.Context(), 60, func(ctx context.Context, i int) (int, error) {
 				a, _ := pool.AttemptOf(ctx)
 				switch {
@@ -546,7 +550,8 @@ func TestPolicyIsToldTheFacts(t *testing.T) {
 				}
 				return i, sleep(ctx, typical)
 			}, pool.Goroutines(4), pool.Copies(), pool.Policy(o), pool.Timeout(8*typical),
-				pool.OnAction(func(int, restart.Decision) { longest = o.phases[0].Peers.Durations.Quantile(0.999) })))
+				pool.OnAction(func(int, restart.Decision) { longest = o.phases[0].Peers.Durations.(*survival.Curve).Longest() }),
+				pool.Account(&l)))
 			require.Len(t, got, 60)
 			assert.Equal(t, errLuck, got[3].Err)
 			assert.ErrorIs(t, got[20].Err, context.DeadlineExceeded)
@@ -562,6 +567,7 @@ func TestPolicyIsToldTheFacts(t *testing.T) {
 					atRisk = min(atRisk, p.Trials.AtRisk)
 				}
 			}
+			assert.Zero(t, l.Restarts, "after a timeout an item gets no restart")
 			assert.Zero(t, atRisk, "no copy runs before the last item is copied")
 			assert.LessOrEqual(t, slices.MaxFunc(o.tasks, func(a, b restart.Task) int {
 				return cmp.Compare(a.Copies, b.Copies)
