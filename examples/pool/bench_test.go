@@ -3,8 +3,10 @@ package main
 import (
 	"context"
 	"fmt"
+	"iter"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"testing"
 	"time"
 
@@ -51,6 +53,27 @@ var ways = []struct {
 		}, straggler.Goroutines(goroutines), straggler.Copies())
 		return err
 	}},
+	{"each", func(n, goroutines int, f func(context.Context, int) (int, error)) error {
+		return firstError(straggler.Each(context.Background(), make([]int, n), f, straggler.Goroutines(goroutines)))
+	}},
+	{"each-copies", func(n, goroutines int, f func(context.Context, int) (int, error)) error {
+		return firstError(straggler.Each(context.Background(), make([]int, n), f, straggler.Goroutines(goroutines),
+			straggler.Copies()))
+	}},
+	{"each-seq", func(n, goroutines int, f func(context.Context, int) (int, error)) error {
+		return firstError(straggler.EachSeq(context.Background(), slices.Values(make([]int, n)), f,
+			straggler.Goroutines(goroutines)))
+	}},
+}
+
+// firstError runs the loop until an item has an error.
+func firstError(results iter.Seq2[int, straggler.Result[int]]) error {
+	for _, r := range results {
+		if r.Err != nil {
+			return r.Err
+		}
+	}
+	return nil
 }
 
 // BenchmarkOverhead measures the cost of an item that does nothing; ns/op is the time of one item.

@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"os/exec"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -103,23 +101,6 @@ func TestResultAfterTheEndOfItsContextCounts(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, upTo(100), got)
 	}
-}
-
-// A panic of the function ends the process, although the caller of Map recovers.
-func TestAPanicEndsTheProcess(t *testing.T) {
-	if os.Getenv("STRAGGLER_PANICS") != "" {
-		defer func() { fmt.Println("recovered:", recover()) }()
-		_, err := pool.Map(t.Context(), upTo(3), func(_ context.Context, i int) (int, error) { panic("no such page") })
-		fmt.Println("Map returned:", err)
-		return
-	}
-	again := exec.Command(os.Args[0], "-test.run", "^TestAPanicEndsTheProcess$", "-test.v")
-	again.Env = append(os.Environ(), "STRAGGLER_PANICS=1")
-	said, err := again.CombinedOutput()
-	require.Error(t, err)
-	assert.Contains(t, string(said), "panic: no such page")
-	assert.NotContains(t, string(said), "recovered:")
-	assert.NotContains(t, string(said), "Map returned")
 }
 
 // wild is a policy that decides at random. Some of its decisions have the index of an attempt that does not exist.

@@ -2,7 +2,8 @@ package pool
 
 import (
 	"context"
-	"errors"
+	"fmt"
+	"math"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -10,78 +11,63 @@ import (
 	"github.com/straggler-go/straggler/restart"
 )
 
-// Map calls f for each item and returns the results in the order of the items. If a call of f returns an error, Map
-// returns this error and no results. Later errors of other calls are ignored.
+// Map calls f for each item and returns the results in the order of the items. If an item fails, Map ends the
+// contexts of all running calls, waits for these calls, and returns the item's error and no results. Later errors
+// are ignored. To get the results of the other items in spite of an error, use [Each].
 //
-// With the options [Copies] and [Restarts], Map may call f several times for an item. Then the error of one call is
-// ignored as long as another call for the same item runs or is due to run. If ctx ends before the last result is
-// there, Map returns the cause of ctx, whatever f returns. If ctx has ended before Map is called, Map never calls f.
-// When Map returns, every call of f has returned. Map does not recover a panic of f, so the panic ends the process,
-// as in any goroutine.
+// An item fails if its first call returns an error, also while a copy of this call runs. The error of a copy is
+// ignored as long as another call for the item runs or is due to run. So is context.DeadlineExceeded, the error of a
+// [Timeout], also from the first call. A call whose context was ended for a restart may return any error. If f panics,
+// the error is a [*PanicError].
+//
+// If ctx ends before the last result is there, Map returns the cause of ctx, whatever f returns. If ctx has ended
+// before Map is called, Map never calls f. When Map returns, every call of f has returned.
 //
 // Map takes O(items) memory for the results. Each check of the running attempts takes O(g log g) time for g
-// goroutines. Map allocates no memory for an item for which f is called only once.
+// goroutines. For an item for which f is called once, Map makes one allocation: the context of the call.
 func Map[T, R any](
 	ctx context.Context, items []T, f func(ctx context.Context, item T) (R, error), options ...Option,
 ) ([]R, error) {
-	c, err := configure(options)
+	results := make([]R, len(items))
+	p, err := newPool(ctx, len(items), atIndex(items), f, options, func(i int, r Result[R]) error {
+		results[i] = r.Value
+		return r.Err
+	})
 	if err != nil {
 		return nil, err
 	}
-	c.goroutines = max(1, min(c.goroutines, len(items)))
-	w := &work[T, R]{items: items, f: f, results: make([]R, len(items)), held: make([]R, c.goroutines)}
-	if err := run(ctx, c, len(items), w); err != nil {
+	if err := p.run(); err != nil {
 		return nil, err
 	}
-	return w.results, nil
+	return results, nil
 }
 
-// work contains the function, the items and the results with their types T and R. The type pool has no type
-// parameters: it knows an item only by its index.
-type work[T, R any] struct {
-	items   []T
-	f       func(ctx context.Context, item T) (R, error)
-	results []R // by item index
-	held    []R // by worker index: the result of the worker's last call of f
-}
-
-func (w *work[T, R]) call(ctx context.Context, worker, item int) (err error) {
-	w.held[worker], err = w.f(ctx, w.items[item])
-	return err
-}
-
-func (w *work[T, R]) keep(worker, item int) { w.results[item] = w.held[worker] }
-
-// caller is the interface by which the pool uses the type work. The interface has no type parameters.
-type caller interface {
-	// calls the function for an item, and stores the result in held[worker]
-	call(ctx context.Context, worker, item int) error
-	keep(worker, item int) // copies held[worker] to the item's entry in results
-}
-
-// pool is the state of one call of Map. The mutex mu guards the fields below it. To begin or to end an attempt, a
-// worker locks mu only in two cases: urgent is true, or the item has had a copy or a restart.
+// pool is the state of one call of Map, Each or EachSeq. The mutex mu guards the fields below it. To begin or to end
+// an attempt, a worker locks mu only in three cases: urgent is true, the item has had a copy or a restart, or the
+// items come from a sequence.
 type pool struct {
 	config
-	work    caller
-	parent  context.Context
-	ctx     context.Context
-	stop    context.CancelCauseFunc
-	items   int
-	workers []*worker
-	next    atomic.Int64 // index of the first item without an attempt; may exceed items
-	left    atomic.Int64 // number of items without a result
-	// urgent is true if queue or proposed is not empty, or if Map is over. Then a worker must lock mu to get work.
-	// Otherwise the worker takes the item whose index is in the field next, without a lock.
+	work     caller
+	parent   context.Context
+	ctx      context.Context
+	stop     context.CancelCauseFunc
+	workers  []*worker
+	wait     sync.WaitGroup // counts the goroutines of the pool
+	sequence bool           // the items come from a sequence, so only one worker at a time may load an item
+	items    atomic.Int64   // number of items; endless until the end of a sequence was found
+	next     atomic.Int64   // index of the first item without an attempt; may exceed items
+	finished atomic.Int64   // number of items with a result or an error
+	// urgent is true if queue or proposed is not empty, or if the pool is to end. Then a worker must lock mu to get
+	// work. Otherwise the worker takes the item whose index is in the field next, without a lock.
 	urgent atomic.Bool
-	over   chan struct{} // closed when Map has all results or an error
+	over   chan struct{} // closed when each item has its result, or when the pool is to end early
 
 	mu       sync.Mutex
 	wake     sync.Cond
-	idle     int              // number of workers that wait for an item
-	queue    []int            // items to run again, because an attempt was ended for a restart
-	proposed []proposal       // copies that the policy wants; an idle worker starts them
-	tracked  map[int]*tracked // by item index
+	loading  bool       // a worker waits for the next item of the sequence
+	idle     int        // number of workers that wait for an item
+	queue    []*tracked // items to run again, because an attempt was ended for a restart
+	proposed []proposal // copies that the policy wants; an idle worker starts them
 	err      error
 	done     bool
 	account  Ledger
@@ -100,9 +86,12 @@ type worker struct {
 	mu      sync.Mutex // a goroutine that locks pool.mu and this mutex locks pool.mu first
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
-	item    int // index of the item that the worker runs; none if the worker is idle
+	item    int     // index of the item that the worker runs; none if the worker is idle
+	number  int     // number of the attempt: 0 is the item's first attempt
+	size    float64 // the work of the item; 1 without the option Work
+	failed  error   // not nil: the function is not called, and this is the error of the attempt
 	begun   time.Time
-	tracked bool // the map pool.tracked contains the item
+	tracked *tracked // the state of the item, if another attempt of the item was made or is due
 	// dropped is the time at which the attempt's context was ended: for a restart, or because another attempt of the
 	// item had returned a result. Zero: the context was not ended.
 	dropped   time.Time
@@ -112,18 +101,21 @@ type worker struct {
 	sampleCount int                 // number of samples that were ever put into the ring buffer
 	ends        int                 // number of attempts that returned a result and whose context was not ended
 	sum         time.Duration       // the summed time of these attempts
-	longest     time.Duration       // the longest time of such an attempt
+	sizes       float64             // the summed work of the items of these attempts
+	longest     time.Duration       // the longest time of such an attempt, for one unit of work
 
-	age time.Duration // how long the attempt had run at the last check; pool.mu guards this field
+	// age is how long the attempt had run at the last check, divided by the work of its item; pool.mu guards age.
+	age time.Duration
 }
 
 const (
-	none        = -1 // in place of an item's index: no item; in place of a position: no position
-	mostSamples = 32 // number of attempt times that a worker keeps; older times are overwritten
+	none        = -1          // in place of an item's index: no item; in place of a position: no position
+	endless     = math.MaxInt // number of items of a sequence until its end was found
+	mostSamples = 32          // number of attempt times that a worker keeps; older times are overwritten
 )
 
-// sample is the run time of one attempt. If ended is false, the pool ended the attempt's context after this time, so
-// the whole attempt would have taken longer.
+// sample is the run time of one attempt, divided by the work of its item. If ended is false, the attempt's context
+// ended after this time, so the whole attempt would have taken longer.
 type sample struct {
 	took  time.Duration
 	ended bool
@@ -137,6 +129,10 @@ type attempt struct {
 
 // tracked is the state of an item that has had more than one attempt, or will have a second attempt.
 type tracked struct {
+	item     int       // index of the item
+	value    any       // the item
+	size     float64   // the work of the item
+	begun    int       // number of attempts that began
 	attempts []attempt // the running attempts whose context was not ended, the oldest first
 	queued   bool      // the slice pool.queue contains the item, and the item shall be run again
 	first    bool      // the item's first attempt is in attempts
@@ -144,53 +140,64 @@ type tracked struct {
 	copies   int       // number of copies of the item so far
 	newest   time.Time // when the last copy was started, or an attempt's context was ended last
 	runAgain bool      // the item is put into pool.queue as soon as the attempt that is being ended has returned
-	over     bool      // the item has a result
+	over     bool      // the item has a result or an error
+	late     bool      // an attempt has reached its timeout, so no further attempt begins
 	trial    restart.Trial
 }
 
-var errGoexit = errors.New("pool: the function has called runtime.Goexit")
-
-// run calls w.call for each item index from 0 to items-1, on several goroutines, and returns the first error.
-func run(ctx context.Context, c config, items int, w caller) error {
-	if items == 0 || ctx.Err() != nil {
-		return context.Cause(ctx)
+// newPool makes the pool for a number of items. The function load returns the item with an index, and false if there
+// is no such item. The function keep is called once for each item.
+func newPool[T, R any](
+	ctx context.Context, items int, load func(i int) (T, bool), f func(context.Context, T) (R, error), options []Option,
+	keep func(i int, r Result[R]) error,
+) (*pool, error) {
+	c, err := configure(options)
+	if err != nil {
+		return nil, err
 	}
-	p := &pool{config: c, work: w, parent: ctx, items: items, over: make(chan struct{}), tracked: map[int]*tracked{}}
+	size, ok := c.work.(func(T) float64)
+	if c.work != nil && !ok {
+		return nil, fmt.Errorf("pool: Work has a %T, want a %T", c.work, size)
+	}
+	n := max(1, min(c.goroutines, items))
+	w := &work[T, R]{load: load, size: size, f: f, keep: keep, items: make([]T, n), values: make([]R, n)}
+	p := &pool{config: c, work: w, parent: ctx, sequence: items == endless, over: make(chan struct{})}
 	p.wake.L = &p.mu
-	p.left.Store(int64(items))
+	p.items.Store(int64(items))
 	p.ctx, p.stop = context.WithCancelCause(ctx)
-	defer p.stop(nil)
-	defer context.AfterFunc(p.ctx, func() { p.end(context.Cause(p.ctx)) })()
-	for i := range c.goroutines {
+	for i := range n {
 		next := &worker{index: i, item: none}
 		next.ctx, next.cancel = context.WithCancelCause(p.ctx)
 		p.workers = append(p.workers, next)
 	}
-	var wait sync.WaitGroup
-	if c.copies || c.restarts {
-		wait.Go(p.watch)
+	return p, nil
+}
+
+// run runs the items on the workers, waits until all goroutines of the pool have returned, and returns the pool's
+// error.
+func (p *pool) run() error {
+	defer p.stop(nil)
+	if p.items.Load() == 0 {
+		return context.Cause(p.parent)
+	}
+	if p.copies || p.restarts {
+		p.wait.Go(p.watch)
 	}
 	for _, w := range p.workers {
-		wait.Go(func() { p.serve(w) })
+		p.wait.Go(func() { p.serve(w) })
 	}
-	wait.Wait()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if c.ledger != nil {
-		*c.ledger = p.account
+	p.wait.Wait()
+	if p.ledger != nil {
+		*p.ledger = p.account
 	}
 	return p.err
 }
 
-// end ends Map: the workers stop, and Map returns err. A nil err means that all items have results. Only the first
-// call has an effect.
+// end ends the pool: the workers stop, and run returns err. A nil err means that all items have results, or that
+// nobody wants the others. Only the first call has an effect.
 func (p *pool) end(err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.endLocked(err)
-}
-
-func (p *pool) endLocked(err error) {
 	if p.done {
 		return
 	}

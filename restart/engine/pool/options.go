@@ -8,7 +8,7 @@ import (
 	"github.com/straggler-go/straggler/restart"
 )
 
-// Option is a setting of one call of [Map]. A nil Option changes nothing.
+// Option is a setting of one call of [Map], [Each] or [EachSeq]. A nil Option changes nothing.
 type Option func(*config)
 
 type config struct {
@@ -18,25 +18,27 @@ type config struct {
 	policy     restart.Policy
 	limits     restart.Limits
 	interval   time.Duration // time between two checks; 0: a tenth of the mean time of an attempt
+	timeout    time.Duration // time after which the context of an attempt ends; 0: no such time
+	work       any           // nil, or a func(T) float64 for items of the type T
 	onAction   func(item int, d restart.Decision)
 	ledger     *Ledger
 }
 
 // Goroutines sets how many attempts run at once, copies included. 0, the default, means runtime.GOMAXPROCS(0). Set a
-// higher number for functions that wait for a network or a disk. Map starts its goroutines when it is called: n
-// goroutines, or as many as there are items if that is fewer. A goroutine takes about 2 kB of memory, so a million
-// goroutines take 2 GB. This command measures a million goroutines:
+// higher number for functions that wait for a network or a disk. The pool starts its goroutines at the beginning: n
+// goroutines, or as many as there are items in the slice if that is fewer. A goroutine takes about 2 kB of memory, so
+// a million goroutines take 2 GB. This command measures a million goroutines:
 //
 //	go test -run - -bench Million -benchtime 1x ./examples/pool
 func Goroutines(n int) Option { return func(c *config) { c.goroutines = n } }
 
-// Copies allows Map to call the function several times for an item, at the same time or one after the other. This is
-// safe if the function changes nothing, or if a second call does no harm. Then Map may start a copy of a slow
-// attempt, and may restart a hung attempt.
+// Copies allows the pool to call the function several times for an item, at the same time or one after the other.
+// This is safe if the function changes nothing, or if a second call does no harm. Then the pool may start a copy of a
+// slow attempt, and may restart a hung attempt.
 func Copies() Option { return func(c *config) { c.copies, c.restarts = true, true } }
 
-// Restarts allows Map to call the function several times for an item, one call after the other. To restart a slow
-// attempt, Map ends the attempt's context. Map begins the next attempt of the item after the slow attempt has
+// Restarts allows the pool to call the function several times for an item, one call after the other. To restart a slow
+// attempt, the pool ends the attempt's context. The pool begins the next attempt of the item after the slow attempt has
 // returned an error.
 func Restarts() Option { return func(c *config) { c.restarts = true } }
 
@@ -56,15 +58,31 @@ func Limits(l restart.Limits) Option { return func(c *config) { c.limits = l } }
 // millisecond.
 func Interval(d time.Duration) Option { return func(c *config) { c.interval = d } }
 
-// OnAction makes Map call f before each copy, restart and kill. item is the index of the item, and d is the policy's
-// decision. Map makes one call of f at a time. While f runs, other goroutines of Map may wait, so f should return
-// soon. Nil means that no function is called.
+// Timeout sets the longest time of one attempt. When this time has passed, the attempt's context ends. If the attempt
+// then returns an error, it has failed: errors.Is(err, context.DeadlineExceeded) is true for its error. If the
+// attempt returns a result, the result is used. If another attempt of the item runs at this time, the pool waits for
+// it, and starts no further attempt of the item. 0, the default, means no timeout. With Copies or Restarts a hung
+// attempt usually ends before its timeout, because the pool restarts it. A timeout is still useful for the case that
+// all goroutines hang at the beginning, when the pool has no time to compare with.
+func Timeout(d time.Duration) Option { return func(c *config) { c.timeout = d } }
+
+// Work tells the pool how large an item is, in units of the caller's choice, such as bytes. The function returns a
+// positive number. The pool then compares times per unit of work, so an attempt of a large item is not slow because
+// its item is large. The pool calls the function once for each item, before the item's first attempt. The type T must
+// be the type of the items. If it is another type, [Map] returns an error. Without Work, or if size is nil, all items
+// have the same size. Policies of package rules that read the run times of whole tasks, such as Dryad, start nothing
+// if Work is set.
+func Work[T any](size func(item T) float64) Option { return func(c *config) { c.work = size } }
+
+// OnAction makes the pool call f before each copy, restart and kill. item is the index of the item, and d is the
+// policy's decision. The pool makes one call of f at a time. While f runs, other goroutines of the pool may wait, so f
+// should return soon. Nil means that no function is called.
 func OnAction(f func(item int, d restart.Decision)) Option {
 	return func(c *config) { c.onAction = f }
 }
 
-// Account makes Map write its ledger to *l when Map returns: the numbers of copies and restarts, and their outcome.
-// Nil means that no ledger is written.
+// Account makes the pool write its ledger to *l when Map returns, or when the loop of Each is over: the numbers of
+// copies and restarts, and their outcome. Nil means that no ledger is written.
 func Account(l *Ledger) Option { return func(c *config) { c.ledger = l } }
 
 // Ledger counts the attempts beyond the first attempt of each item, and their outcome.
@@ -72,7 +90,7 @@ type Ledger struct {
 	Copies   int // attempts that began while another attempt of the item ran
 	Restarts int // attempts whose context was ended so that the item could be run again
 	Won      int // items whose result came from an attempt other than the item's first attempt
-	Failed   int // attempts with an error that Map ignored, because another attempt of the item ran or was due to run
+	Failed   int // attempts with an error that the pool ignored, because another attempt of the item ran or was due to run
 	// Wasted is the summed run time of attempts whose context was ended and whose result was not used: attempts that
 	// were restarted, and attempts that were slower than another attempt of the item.
 	Wasted time.Duration
@@ -96,6 +114,8 @@ func configure(options []Option) (c config, err error) {
 	case c.interval < 0:
 		return c, fmt.Errorf("pool: Interval is %v, want a positive duration, or 0 for a tenth of an attempt's mean time",
 			c.interval)
+	case c.timeout < 0:
+		return c, fmt.Errorf("pool: Timeout is %v, want a positive duration, or 0 for no timeout", c.timeout)
 	}
 	if err := c.limits.Validate(); err != nil {
 		return c, fmt.Errorf("pool: Limits: %w", err)

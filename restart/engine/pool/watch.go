@@ -29,18 +29,20 @@ type watched struct {
 	delta   time.Duration  // time between two checks of the running attempts
 	checks  int            // number of checks so far
 	mean    time.Duration  // mean time of the ended attempts
-	longest time.Duration  // longest time of an ended attempt
+	unit    time.Duration  // mean time of the ended attempts for one unit of work
+	longest time.Duration  // longest time of an ended attempt for one unit of work
 	ended   int            // number of the ended attempts
 	changed time.Time      // the last time at which an attempt began or ended
-	curve   survival.Curve // distribution of the time that an attempt takes, in seconds
+	curve   survival.Curve // distribution of the time that an attempt takes for one unit of work, in seconds
 	// fresh is like curve, but leaves out the attempts whose context was ended. It is the distribution of the time of
 	// a new attempt. A new attempt that is as slow as the attempts left out would be ended, too. So their times say
 	// nothing about a new attempt that runs to its end.
 	fresh survival.Curve
-	byAge []*worker // the workers that run an attempt, the oldest attempt first
+	byAge []*worker // the workers that run an attempt, the oldest attempt for its work first
 }
 
-// watch checks the running attempts at intervals of delta, until Map is over.
+// watch checks the running attempts at intervals of delta, until the pool has ended. While no attempt runs, the
+// intervals are longer.
 func (p *pool) watch() {
 	p.delta = max(p.interval, leastInterval)
 	timer := time.NewTimer(p.delta)
@@ -51,13 +53,17 @@ func (p *pool) watch() {
 			return
 		case <-timer.C:
 			p.check(time.Now())
-			timer.Reset(p.delta)
+			wait := p.delta
+			if len(p.byAge) == 0 {
+				wait = max(wait, p.mean) // an attempt that begins now will not be slow before
+			}
+			timer.Reset(wait)
 		}
 	}
 }
 
-// check asks the policy about each item whose oldest attempt has run for longer than the mean time of an attempt. The
-// item with the oldest attempt comes first.
+// check asks the policy about each item whose oldest attempt has run for longer than the mean time of an attempt, by
+// the work of the item. The item whose attempt is the oldest for its work comes first.
 func (p *pool) check(now time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -68,19 +74,18 @@ func (p *pool) check(now time.Time) {
 	// the policy is asked again about copies that no worker has started yet
 	p.proposed, p.proposedTrials = p.proposed[:0], restart.Trials{}
 	for _, w := range p.byAge {
-		if w.age <= p.mean {
+		if w.age <= p.unit {
 			break
 		}
 		w.mu.Lock()
-		item, begun, is := w.item, w.begun, w.tracked
+		item, size, begun, dropped, d := w.item, w.size, w.begun, !w.dropped.IsZero(), w.tracked
 		w.mu.Unlock()
-		d := p.tracked[item]
 		switch {
-		case item == none || !w.dropped.IsZero():
-		case !is:
-			p.decide(now, item, &tracked{attempts: []attempt{{w, begun}}, first: true})
+		case item == none || dropped:
+		case d == nil:
+			p.decide(now, &tracked{item: item, size: size, begun: 1, attempts: []attempt{{w, begun}}, first: true})
 		case len(d.attempts) > 0 && d.attempts[0].by == w:
-			p.decide(now, item, d)
+			p.decide(now, d)
 		}
 	}
 }
@@ -88,17 +93,18 @@ func (p *pool) check(now time.Time) {
 // measure brings mean, longest, ended, changed, byAge and the two curves up to date. measure reports whether the
 // policy should be asked: enough attempts have ended, and a running attempt has run for longer than the mean time.
 func (p *pool) measure(now time.Time) bool {
-	ends, sum, oldest := 0, time.Duration(0), time.Duration(0)
+	ends, sum, sizes, oldest := 0, time.Duration(0), 0., time.Duration(0)
 	p.byAge = p.byAge[:0]
 	for _, w := range p.workers {
 		w.mu.Lock()
 		ends += w.ends
 		sum += w.sum
+		sizes += w.sizes
 		p.longest = max(p.longest, w.longest)
 		if w.item != none && !w.dropped.IsZero() {
 			p.noteIgnored(now, w)
 		} else if w.item != none {
-			w.age = now.Sub(w.begun)
+			w.age = perUnit(now.Sub(w.begun), w.size)
 			oldest = max(oldest, w.age)
 			if w.begun.After(p.changed) {
 				p.changed = w.begun
@@ -115,8 +121,9 @@ func (p *pool) measure(now time.Time) bool {
 		return false
 	}
 	p.mean = sum / time.Duration(ends)
+	p.unit = perUnit(sum, sizes)
 	p.setDelta(p.mean / checksPerMean)
-	if ends < min(minEnded, p.items-1) || oldest <= p.mean {
+	if ends < min(minEnded, int(p.items.Load())-1) || oldest <= p.unit {
 		return false
 	}
 	p.fit()
@@ -160,9 +167,9 @@ func (p *pool) fit() {
 
 // decide asks the policy about an item. It carries out a restart or a kill at once, and proposes a copy to the idle
 // workers.
-func (p *pool) decide(now time.Time, item int, d *tracked) {
+func (p *pool) decide(now time.Time, d *tracked) {
 	task := p.task(now, d)
-	o := proposal{item: item, tracked: d, task: task, phase: p.phase(now)}
+	o := proposal{tracked: d, task: task, phase: p.phase(now)}
 	o.decision = restart.Hold(p.policy.Decide(task, o.phase), task, o.phase)
 	action := o.decision.Action
 	if i := o.decision.Attempt; action != restart.Copy && (i < 0 || i >= len(task.Attempts)) {
@@ -209,40 +216,37 @@ func (p *pool) restart(now time.Time, o proposal) {
 	p.trials.Begin(&d.trial, &o.task, &o.phase, restart.Restart)
 	p.endAttempt(now, d, o.decision.Attempt, errRestarted)
 	if d.runAgain = !p.copies; !d.runAgain {
-		p.queueAgain(o.item, d)
+		p.queueAgain(d)
 	}
 }
 
 // proposal is a decision of the policy about an item, with the facts that the policy was given: the task and the
 // phase.
 type proposal struct {
-	item     int
 	tracked  *tracked
 	task     restart.Task
 	phase    restart.Phase
 	decision restart.Decision
 }
 
-// accept adds the item to pool.tracked and calls the function of the option OnAction. accept does neither, and
-// reports false, if the decision is out of date: the item's attempt has returned, or the item has a result.
+// accept makes the item a tracked item, and calls the function of the option OnAction. accept does neither, and
+// reports false, if the decision is out of date: the item's oldest attempt has returned, or the item has a result.
 func (p *pool) accept(o proposal) bool {
-	if p.tracked[o.item] == nil {
-		w := o.tracked.attempts[0].by
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		if w.item != o.item || w.tracked {
-			return false
-		}
-		w.tracked = true
-		p.tracked[o.item] = o.tracked
-	}
-	if p.tracked[o.item] != o.tracked || len(o.tracked.attempts) == 0 {
+	d := o.tracked
+	if len(d.attempts) == 0 {
 		return false
 	}
-	if p.onAction != nil {
-		p.onAction(o.item, o.decision)
+	w := d.attempts[0].by
+	w.mu.Lock()
+	current := w.item == d.item && (w.tracked == nil || w.tracked == d)
+	if current && w.tracked == nil {
+		w.tracked, d.value = d, p.work.item(w.index)
 	}
-	return true
+	w.mu.Unlock()
+	if current && p.onAction != nil {
+		p.onAction(d.item, o.decision)
+	}
+	return current
 }
 
 // endAttempt ends the context of d.attempts[at], and removes the attempt from d.attempts. context.Cause then returns
