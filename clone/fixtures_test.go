@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/straggler-go/straggler/internal/fixturetest"
+	"github.com/straggler-go/straggler/estimate/fixturetest"
 )
 
 // The files of testdata are worked examples, written to be read.

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/straggler-go/straggler/internal/fixturetest"
+	"github.com/straggler-go/straggler/estimate/fixturetest"
 )
 
 // The files of testdata are worked examples, written to be read.

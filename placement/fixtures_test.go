@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/straggler-go/straggler/internal/fixturetest"
+	"github.com/straggler-go/straggler/estimate/fixturetest"
 )
 
 // The files of testdata are worked examples, written to be read. Sizes are in megabytes, bandwidths in megabytes per second.

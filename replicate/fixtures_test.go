@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/straggler-go/straggler/internal/fixturetest"
+	"github.com/straggler-go/straggler/estimate/fixturetest"
 )
 
 // The files in testdata are worked examples, and their answers must be the answers of the package.

@@ -1,12 +1,28 @@
-// Package fixturetest runs worked examples. A worked example is a text file that people can read, and that is a
-// test as well.
+// Package fixturetest runs worked examples of any room. A worked example is a text file that people can read, and that is
+// a test as well. Use it to keep a case of production as a unit test, for a room without journals. For the events of a
+// tracker, use package restarttest.
 //
 //	# Comments say what happens and why.
 //	offer at=4s level=1
 //	    wait delayed level=1 allowed=0 next-level-in=11s
 //
-// A line without indentation is a command with arguments. The indented lines after it are the answer. If the tests
-// run with the flag -rewrite, they write the present answers into the files. Commit only answers that you
+// A line without indentation is a command with arguments. The indented lines after it are the answer. A test gives a
+// function that carries out the commands:
+//
+//	func TestFixtures(t *testing.T) {
+//		fixturetest.Run(t, "testdata/*.txt", func(t *testing.T) fixturetest.Host {
+//			job := policy.Start(time.Unix(0, 0))
+//			return func(command string, args *fixturetest.Args) string {
+//				switch command {
+//				case "offer":
+//					return job.Offer(time.Unix(0, 0).Add(args.Duration("at")), args.Int("level")).String()
+//				}
+//				return args.Fail()
+//			}
+//		})
+//	}
+//
+// If the tests run with the flag -rewrite, they write the present answers into the files. Commit only answers that you
 // understand.
 package fixturetest
 
