@@ -6,9 +6,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 )
 
 // Args are the arguments of a command, in the form key=value. Each method reads the value of a key. If the key is
@@ -29,7 +26,9 @@ func parse(t *testing.T, line string) *Args {
 	a := &Args{t: t, command: fields[0], values: map[string]string{}, read: map[string]bool{}}
 	for _, field := range fields[1:] {
 		key, value, ok := strings.Cut(field, "=")
-		require.True(t, ok && !slices.Contains(a.keys, key), "%s: %q is no new key=value", line, field)
+		if !ok || slices.Contains(a.keys, key) {
+			t.Fatalf("%s: %q is no new key=value", line, field)
+		}
 		a.keys = append(a.keys, key)
 		a.values[key] = value
 	}
@@ -40,7 +39,9 @@ func parse(t *testing.T, line string) *Args {
 func (a *Args) checkAllRead() {
 	a.t.Helper()
 	for _, key := range a.keys {
-		assert.True(a.t, a.read[key], "%s does not know %s", a.command, key)
+		if !a.read[key] {
+			a.t.Errorf("%s does not know %s", a.command, key)
+		}
 	}
 }
 
@@ -67,7 +68,9 @@ func value[T any](a *Args, key, text string, read func(string) (T, error)) (v T)
 		return v
 	}
 	v, err := read(text)
-	require.NoError(a.t, err, "%s %s=%s", a.command, key, text)
+	if err != nil {
+		a.t.Fatalf("%s %s=%s: %v", a.command, key, text, err)
+	}
 	return v
 }
 
@@ -112,6 +115,6 @@ func (a *Args) Durations(key string) []time.Duration {
 // Fail fails the test because the host does not know the command.
 func (a *Args) Fail() string {
 	a.t.Helper()
-	require.Fail(a.t, "unknown command", a.command)
+	a.t.Fatalf("unknown command %s", a.command)
 	return ""
 }

@@ -32,9 +32,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write the answers of the fixtures anew")
@@ -49,18 +46,25 @@ type Host func(command string, args *Args) string
 func Run(t *testing.T, pattern string, start func(t *testing.T) Host) {
 	t.Helper()
 	files, err := filepath.Glob(pattern)
-	require.NoError(t, err)
-	require.NotEmpty(t, files, "no file matches %s", pattern)
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no file matches %s: %v", pattern, err)
+	}
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
 			text, err := os.ReadFile(file)
-			require.NoError(t, err)
+			if err != nil {
+				t.Fatal(err)
+			}
 			got := play(t, string(text), start(t))
 			if *rewrite {
-				require.NoError(t, os.WriteFile(file, []byte(got), 0o644))
+				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
 				return
 			}
-			assert.Equal(t, string(text), got, "run with -rewrite if the change is meant")
+			if got != string(text) {
+				t.Errorf("run with -rewrite if the change is meant; %s is now:\n%s", file, got)
+			}
 		})
 	}
 }
