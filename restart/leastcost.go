@@ -391,7 +391,7 @@ func (w *weights) vain(d *Decision, t *Task, mostRestarts int) bool {
 		switch {
 		case c.Left == nil || c.Elapsed < w.patience:
 		case kept(t.Attempts, i) && !(reports && replaced(t, i, mostRestarts)):
-			if other := fastestOther(t.Attempts, i); reports && other != nil {
+			if other := fastestOther(t.Attempts, i); reports && other != nil && other.Remaining < c.Remaining {
 				w.refused = max(w.refused, w.saves(c, other))
 			}
 		case !reports:
