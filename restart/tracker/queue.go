@@ -1,0 +1,140 @@
+package tracker
+
+import "github.com/straggler-go/straggler/internal/heap"
+
+// queue is a binary heap of the tasks that wait for a slot. The task with the most work is first; of tasks with equal
+// work, the task with the lowest index. If a task starts while it is not the first, it stays in the heap until it
+// becomes the first. Each task has two flags: waits means that the task still waits, and queued means that it is in
+// the heap. So no task is in the heap twice.
+type queue struct {
+	heap  []int32
+	tasks []taskState // the tasks of the book, shared
+	waits int         // number of waiting tasks
+}
+
+// maxPassedOver is how many waiting tasks the queue looks at, to find a task that was not tried on the machine.
+const maxPassedOver = 8
+
+// newQueue returns a queue in which all tasks wait. O(n) in the number of tasks.
+func newQueue(tasks []taskState) queue {
+	q := queue{heap: make([]int32, len(tasks)), tasks: tasks, waits: len(tasks)}
+	for i := range q.heap {
+		q.heap[i] = int32(i)
+		tasks[i].flags |= waits | queued
+	}
+	heap.Init(q.heap, q.before)
+	return q
+}
+
+// enter records that a task waits, and puts it into the heap.
+func (q *queue) enter(task int32) {
+	s := &q.tasks[task]
+	s.flags |= waits
+	q.waits++
+	if s.flags&queued == 0 {
+		s.flags |= queued
+		q.push(task)
+	}
+}
+
+// leave records that a task no longer waits. The task stays in the heap until it becomes the first.
+func (q *queue) leave(s *taskState) {
+	if s.flags&waits != 0 {
+		s.flags &^= waits
+		q.waits--
+	}
+}
+
+// first returns the task to start on the machine; none if no task waits. The task keeps waiting until it is started.
+func (q *queue) first(machine int32) int32 {
+	for len(q.heap) > 0 && q.tasks[q.heap[0]].flags&waits == 0 {
+		q.pop()
+	}
+	switch {
+	case len(q.heap) == 0:
+		return none
+	case !q.tasks[q.heap[0]].ranOn(machine):
+		return q.heap[0]
+	}
+	return q.passOver(machine)
+}
+
+// passOver is called if the first waiting task was tried on the machine before. It returns the next waiting task that
+// was not tried there. If there is no such task among the first maxPassedOver, it returns the first waiting task.
+func (q *queue) passOver(machine int32) int32 {
+	var passed [maxPassedOver]int32
+	n, found := 0, int32(none)
+	for n < len(passed) {
+		task := q.pop()
+		if task == none {
+			break
+		}
+		if q.tasks[task].flags&waits == 0 {
+			continue
+		}
+		passed[n] = task
+		n++
+		if !q.tasks[task].ranOn(machine) {
+			found = task
+			break
+		}
+	}
+	for _, task := range passed[:n] {
+		q.tasks[task].flags |= queued
+		q.push(task)
+	}
+	if found == none && n > 0 {
+		return passed[0] // all these tasks were tried here; to try again is better than an idle slot
+	}
+	return found
+}
+
+// before is the order of the heap: more work first, then lower index.
+func (q *queue) before(a, b int32) bool {
+	if q.tasks[a].work != q.tasks[b].work {
+		return q.tasks[a].work > q.tasks[b].work
+	}
+	return a < b
+}
+
+// push adds a task to the heap.
+func (q *queue) push(task int32) { q.heap = heap.Push(q.heap, task, q.before) }
+
+// pop removes the first task from the heap, even if the task no longer waits, and returns it; none if the heap is
+// empty.
+func (q *queue) pop() (task int32) {
+	if len(q.heap) == 0 {
+		return none
+	}
+	task, q.heap = heap.Pop(q.heap, q.before)
+	q.tasks[task].flags &^= queued
+	return task
+}
+
+// candidates are the tasks that are worth a copy. The last decision about such a task was Copy, or the task would
+// have been copied if there had been a slot, or a suitable slot, for the copy. The order has no meaning.
+type candidates struct {
+	list  []int32
+	tasks []taskState // the tasks of the book, shared
+}
+
+// add adds a task to the list of candidates, unless the task is in the list already.
+func (cands *candidates) add(task int32) {
+	if s := &cands.tasks[task]; s.candidate == none {
+		s.candidate = int32(len(cands.list))
+		cands.list = append(cands.list, task)
+	}
+}
+
+// drop removes a task from the list of candidates. The last candidate takes its place in the list.
+func (cands *candidates) drop(task int32) {
+	at := cands.tasks[task].candidate
+	if at == none {
+		return
+	}
+	last := cands.list[len(cands.list)-1]
+	cands.list[at] = last
+	cands.tasks[last].candidate = at
+	cands.list = cands.list[:len(cands.list)-1]
+	cands.tasks[task].candidate = none
+}
