@@ -65,6 +65,13 @@ type Config struct {
 	// attempt is withdrawn, and the task is submitted elsewhere. After MaxLost withdrawals the task's attempt stays
 	// in its queue. So the number of submissions of a task is bounded.
 	MaxFailures, MaxLost int
+	// BackOff returns how long a failed task waits until it is submitted again. Argument failures is the number of its
+	// failed attempts so far, 1 or more. In this time the task occupies no slot. Nil means that the task is submitted
+	// again at once. A task that lost its machine never waits.
+	BackOff func(task, failures int) time.Duration
+	// Timeout is the longest time that an attempt may run. An attempt that runs for longer is cancelled, and counts as
+	// failed. 0 means that there is no such time: then give attempts a hard timeout in the engine.
+	Timeout time.Duration
 	// Trace is how long an attempt may be missing from the engine's lists. 0 means 20 intervals, or 8 times the
 	// recent submit lag if that is longer. The submit lag is the longest time from a Submit until the attempt was
 	// first listed.
@@ -105,6 +112,7 @@ func (c *Config) fill() error {
 	if err := cmp.Or(
 		check.Count(place, "MaxFailures", c.MaxFailures, false),
 		check.Count(place, "MaxLost", c.MaxLost, false),
+		check.Length(place, "Timeout", c.Timeout),
 		check.Length(place, "Trace", c.Trace),
 	); err != nil {
 		return err

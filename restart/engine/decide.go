@@ -15,6 +15,8 @@ import (
 func (p *Phase) decide(all bool) {
 	p.tellLeaving()
 	p.resubmitStranded()
+	p.endOverdue()
+	p.endRests()
 	p.tellSlots()
 	if all && !p.timing.isBlind(p.time.now) {
 		p.decided = p.time.clock.Since
@@ -64,6 +66,40 @@ func (p *Phase) resubmitStranded() {
 				t.withdrawn++
 			}
 		}
+	}
+}
+
+// endOverdue cancels the attempts that have run for longer than Config.Timeout. They count as failed.
+func (p *Phase) endOverdue() {
+	if p.config.Timeout == 0 {
+		return
+	}
+	for i := range p.book.tasks {
+		t := &p.book.tasks[i]
+		for k := len(t.live) - 1; k >= 0; k-- {
+			if a := t.live[k]; a.since != never && p.time.clock.Since-a.since >= p.config.Timeout {
+				p.cancel(a, nil)
+				p.lose(p.time.now, a, Failed)
+			}
+		}
+	}
+}
+
+// endRests lets failed tasks wait for a slot again when their back-off is over.
+func (p *Phase) endRests() {
+	p.book.resting = slices.DeleteFunc(p.book.resting, func(task int) bool {
+		if t := &p.book.tasks[task]; t.resting && t.rests <= p.time.clock.Since {
+			p.endRest(p.time.now, task)
+		}
+		return !p.book.tasks[task].resting
+	})
+}
+
+// endRest lets a task wait for a slot again, if it rests after a failure.
+func (p *Phase) endRest(at time.Time, task int) {
+	if t := &p.book.tasks[task]; t.resting {
+		t.resting = false
+		p.tracker.Retry(at, task)
 	}
 }
 
@@ -200,7 +236,10 @@ func (p *Phase) submitWaiting() {
 			break
 		}
 		t := &p.book.tasks[task]
-		if machine, ok := p.pickMachine(task); ok && !(t.noCopy && t.dying > 0) {
+		if t.resting || t.noCopy && t.dying > 0 {
+			continue
+		}
+		if machine, ok := p.pickMachine(task); ok {
 			p.submit(task, machine, t.why)
 		}
 	}
@@ -289,7 +328,7 @@ func (p *Phase) submit(task, machine int, why *restart.Decision) {
 	number := p.tracker.Submit(p.time.now, task, machine)
 	a := p.add(attempt{
 		id: p.book.newName(task, number), task: task, number: number, machine: machine, avoid: avoid,
-		submitted: p.time.clock.Since, seen: never,
+		submitted: p.time.clock.Since, since: never, seen: never,
 	})
 	p.addLive(a)
 	p.ask(a, Submit, why)

@@ -248,6 +248,8 @@ type book struct {
 	adopted bool
 	// The tasks to submit. The list may contain a task that no longer waits, or a task twice.
 	waiting []int
+	// The tasks that rest after a failure.
+	resting []int
 	// True if waiting is sorted and contains each task once.
 	sorted bool
 	// The attempts with an open request. The list may contain attempts whose request is carried out.
@@ -286,6 +288,8 @@ type task struct {
 	failed, lost int
 	// How often the task's only attempt was withdrawn from the queue of a machine.
 	withdrawn int
+	// The time until which the task rests after a failure. While it rests, the task waits for no slot.
+	rests time.Duration
 	// How many attempts were submitted and never seen.
 	untraced int
 	// The number of cancelled attempts of the task that are not known to have ended.
@@ -296,6 +300,8 @@ type task struct {
 	noCopy bool
 	// True if the task is to be submitted.
 	waits bool
+	// True if the task is not to be submitted before the time rests.
+	resting bool
 	// True if the task needs no attempt any more.
 	over bool
 	// True if the task was given up, because too many attempts failed or were lost.
@@ -317,6 +323,8 @@ type attempt struct {
 	asOf time.Time
 	// The time at which the attempt was first submitted; 0 if it was adopted.
 	submitted time.Duration
+	// The time at which the attempt began to run, or the constant never.
+	since time.Duration
 	// The times at which the open request was first made and last made.
 	firstAsked, lastAsked time.Duration
 	// The time at which a list last contained the attempt, or the constant never.

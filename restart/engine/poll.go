@@ -335,7 +335,7 @@ func (p *Phase) begin(at time.Time, a *attempt, seen *Attempt) {
 	if a.begun || !runs(seen) {
 		return
 	}
-	a.begun = true
+	a.begun, a.since = true, at.Sub(p.time.epoch)
 	if !a.dying {
 		p.tracker.Begin(at, a.task, a.number, a.machine)
 	}
@@ -365,13 +365,15 @@ func (p *Phase) locate(a *attempt, name string) {
 func (p *Phase) adopt(at time.Time, seen *Attempt) *attempt {
 	a := p.add(attempt{
 		id: seen.ID, task: seen.Task, machine: p.machines.number(seen.Machine), adopted: true, seen: p.time.clock.Since,
-		published: seen.Published,
+		published: seen.Published, since: never,
 	})
 	began := num.Add(p.time.wall.Sub(inRange(seen.Begun)), p.machines.set.Clock(a.machine).Offset())
 	a.late = !seen.Begun.IsZero() && began-p.config.Interval > p.time.clock.Since-p.time.earliest
 	t := &p.book.tasks[a.task]
 	if !t.over {
+		p.endRest(at, a.task)
 		if a.begun = runs(seen); a.begun {
+			a.since = at.Sub(p.time.epoch)
 			a.number = p.tracker.Start(at, a.task, a.machine)
 		} else {
 			a.number = p.tracker.Submit(at, a.task, a.machine)
@@ -457,6 +459,7 @@ func (p *Phase) end(at time.Time, a *attempt, seen *Attempt) {
 // and gives no sample of its run time. A late attempt, whose age is unknown, is treated in the same way.
 func (p *Phase) succeed(at time.Time, a *attempt, published bool) {
 	t := &p.book.tasks[a.task]
+	p.endRest(at, a.task)
 	if a.late && !a.dying {
 		p.tracker.Kill(at, a.task, a.number)
 	}
@@ -497,6 +500,21 @@ func (p *Phase) lose(at time.Time, a *attempt, state State) {
 		p.tracker.GiveUp(at, a.task)
 	}
 	p.book.wait(a.task, nil)
+	if state == Failed && p.config.BackOff != nil && t.waits {
+		p.rest(at, a.task)
+	}
+}
+
+// rest lets a failed task wait for no slot until its back-off is over.
+func (p *Phase) rest(at time.Time, task int) {
+	t := &p.book.tasks[task]
+	pause := p.config.BackOff(task, t.failed)
+	if pause <= 0 {
+		return
+	}
+	t.rests, t.resting = num.Add(at.Sub(p.time.epoch), pause), true
+	p.book.resting = append(p.book.resting, task)
+	p.tracker.GiveUp(at, task)
 }
 
 // cancel cancels an attempt that has already ended for the tracker.

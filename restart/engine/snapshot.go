@@ -14,7 +14,7 @@ import (
 )
 
 // phaseVersion is the version of the format of the snapshots of a phase.
-const phaseVersion = 9
+const phaseVersion = 10
 
 // AppendBinary appends a snapshot of the phase to dst. The snapshot contains the state and the configuration of the
 // phase. It does not contain the parts of the configuration that only your program can supply; [Restore] takes these
@@ -43,7 +43,7 @@ type Saved struct {
 // Restore uses only these fields of the configuration; all other fields come from the snapshot:
 //
 //   - Machines: they must have been saved with the snapshot or later, and must be restored before the phase.
-//   - Order, Journal and OnEvent.
+//   - Order, BackOff, Journal and OnEvent.
 //   - The fields that tracker.Restore uses.
 //
 // It is an error if a field is nil now and was not nil when the snapshot was taken. If Machines still contain the
@@ -83,11 +83,14 @@ func (t tracked) UnmarshalBinary(data []byte) (err error) {
 // configuration of the tracker.
 func (p *Phase) code(c *snapshot.Codec, config tracker.Config) {
 	c.Part(tracked{p, config})
-	hasOrder, hasWork := p.config.Order != nil, p.config.Work != nil
-	c.All(&hasOrder, &hasWork)
+	hasOrder, hasBackOff, hasWork := p.config.Order != nil, p.config.BackOff != nil, p.config.Work != nil
+	c.All(&hasOrder, &hasBackOff, &hasWork)
 	if c.Reading() {
 		if hasOrder && p.config.Order == nil {
 			c.In.Fail(check.Bad(place, "Order", nil, "a function, because the phase had one"))
+		}
+		if hasBackOff && p.config.BackOff == nil {
+			c.In.Fail(check.Bad(place, "BackOff", nil, "a function, because the phase had one"))
 		}
 		was := p.tracker.Config()
 		p.config.Tasks, p.config.Interval, p.config.Clones = was.Tasks, was.Interval, was.Clones
@@ -104,7 +107,7 @@ func (p *Phase) code(c *snapshot.Codec, config tracker.Config) {
 	c.Number(&p.config.MaxLost, 1, snapshot.Any)
 	c.Clock(&p.time.clock)
 	c.All(
-		&p.config.Preloaded, &p.config.Trace, &p.closed, &p.slots, &p.told, &p.ignored,
+		&p.config.Preloaded, &p.config.Timeout, &p.config.Trace, &p.closed, &p.slots, &p.told, &p.ignored,
 		&p.time.epoch, &p.time.now, &p.time.wall, &p.time.earliest,
 		&p.timing.lastRunning, &p.timing.blindUntil, &p.timing.period, &p.timing.submitLag, &p.timing.cancelLag,
 		&p.timing.lastListed, &p.timing.lastChecked,
@@ -126,7 +129,7 @@ func (p *Phase) code(c *snapshot.Codec, config tracker.Config) {
 
 // codeTask encodes or decodes the state of one task.
 func (p *Phase) codeTask(c *snapshot.Codec, t *task) {
-	c.All(&t.failed, &t.lost, &t.withdrawn, &t.untraced, &t.noCopy, &t.waits, &t.over, &t.givenUp)
+	c.All(&t.failed, &t.lost, &t.withdrawn, &t.untraced, &t.rests, &t.resting, &t.noCopy, &t.waits, &t.over, &t.givenUp)
 	snapshot.List(c, &t.tried, func(machine *int) { c.Number(machine, 0, p.machines.set.Len()-1) })
 	codeWhy(c, &t.why, t.waits)
 }
@@ -161,7 +164,7 @@ func (p *Phase) codeAttempt(c *snapshot.Codec, a *attempt) {
 	snapshot.Small(c, &a.repeats, 0, maxDoublings)
 	won := c.OK() && a == p.book.tasks[a.task].winner
 	c.All(
-		&a.id, &won, &a.asOf, &a.submitted, &a.firstAsked, &a.lastAsked, &a.seen, &a.pending,
+		&a.id, &won, &a.asOf, &a.submitted, &a.since, &a.firstAsked, &a.lastAsked, &a.seen, &a.pending,
 		&a.ahead, &a.adopted, &a.late, &a.begun, &a.dying, &a.ended, &a.gone, &a.published,
 	)
 	if c.Reading() && won {
@@ -206,6 +209,10 @@ func (p *Phase) rebuild(c *snapshot.Codec, all []*attempt) {
 			c.Check(len(t.live) > 0 || p.config.Preloaded, "holds a task that neither runs nor waits")
 		}
 		c.Check(!t.waits || !t.over && len(t.live) == 0, "holds a waiting task that also runs or is over")
+		c.Check(!t.resting || t.waits, "holds a resting task that does not wait")
+		if t.resting {
+			b.resting = append(b.resting, i)
+		}
 	}
 }
 

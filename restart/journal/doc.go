@@ -43,6 +43,7 @@
 //	TIME sweep                                   Sweep
 //	TIME finish task=T attempt=A                 Finish; likewise fail, kill and restart
 //	TIME give-up task=T                          GiveUp
+//	TIME retry task=T                            Retry
 //	TIME lose machine=M                          LoseMachine
 //	TIME lose task=T                             LoseOutput
 //	TIME leave machine=M in=D                    Leave: after D from now; without D the machine stays

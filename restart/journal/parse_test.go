@@ -48,6 +48,7 @@ func samples() map[string]tracker.Event {
 		"1s lose task=2":                      {Kind: tracker.OutputLost, Time: at(time.Second), Task: 2},
 		"1s submit task=2 machine=5":          {Kind: tracker.Submitted, Time: at(time.Second), Task: 2, Machine: 5},
 		"1s give-up task=2":                   {Kind: tracker.GivenUp, Time: at(time.Second), Task: 2},
+		"1s retry task=2":                     {Kind: tracker.Retried, Time: at(time.Second), Task: 2},
 		"1s submit task=2":                    {Kind: tracker.Submitted, Time: at(time.Second), Task: 2, Machine: -1},
 		"1s begin task=2 attempt=1":           {Kind: tracker.Begun, Time: at(time.Second), Task: 2, Attempt: 1, Machine: -1},
 		"1s begin task=2 attempt=1 machine=0": {Kind: tracker.Begun, Time: at(time.Second), Task: 2, Attempt: 1},

@@ -76,6 +76,8 @@ func (t *Tracker) apply(e *Event, a *Answer) {
 		t.phase.kill(e.Task, e.Attempt, e.Kind == Restarted)
 	case GivenUp:
 		t.phase.giveUp(e.Task)
+	case Retried:
+		t.phase.retry(e.Task)
 	case OutputLost:
 		t.phase.loseOutput(e.Task)
 	case EligibleSet:
@@ -555,6 +557,21 @@ func (x *phase) giveUp(task int) {
 	}
 	x.book.waiting.leave(s)
 	s.flags |= givenUp
+}
+
+// retry records that a task that was given up waits for a slot again. If the task was not given up, the event counts
+// as ignored.
+func (x *phase) retry(task int) {
+	if !x.known(task) {
+		return
+	}
+	s := &x.book.tasks[task]
+	if s.flags&givenUp == 0 {
+		x.ledger.Ignored++
+		return
+	}
+	s.flags &^= givenUp
+	x.book.waiting.enter(int32(task))
 }
 
 // setEligible sets whether a task may be copied and whether it may be restarted.

@@ -59,10 +59,12 @@ const (
 	Recorded
 	// Merged is the event of [Tracker.Merge]. It uses the field Delta.
 	Merged
+	// Retried is the event of [Tracker.Retry]. It uses the field Task.
+	Retried
 )
 
 // Kinds is the number of kinds. The values of the kinds are 1 to Kinds.
-const Kinds = int(Merged)
+const Kinds = int(Retried)
 
 // kinds describes each kind for journals and logs: the word for the kind, the keys that must follow the word, and the
 // keys that may follow. The journal line of an untimed kind may
@@ -96,7 +98,8 @@ var kinds = [...]struct {
 	Recorded: {
 		word: "progress", must: []string{"task"}, may: []string{"attempt", "done", "score", "remaining", "saved"},
 	},
-	Merged: {word: "merge", must: []string{"delta"}},
+	Merged:  {word: "merge", must: []string{"delta"}},
+	Retried: {word: "retry", must: []string{"task"}},
 }
 
 // Keys returns the keys that an event of the kind must have in a journal, and the keys that the event may have. Do

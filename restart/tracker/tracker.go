@@ -236,14 +236,21 @@ func (t *Tracker) Restart(now time.Time, task, attempt int) {
 	t.Apply(Event{Kind: Restarted, Time: now, Task: task, Attempt: attempt})
 }
 
-// GiveUp records that a waiting task will not run again, for example because it has failed too often. The task no
-// longer counts as waiting, and never counts as finished. This matters for policies that make no copies while tasks
+// GiveUp records that a waiting task will not run again, for example because it has failed too often, unless the host
+// calls [Tracker.Retry]. The task no longer counts as waiting, and does not count as finished. This matters for policies that make no copies while tasks
 // wait. [Tracker.Next] does not start the task.
 //
 // GiveUp has no effect on a task that does not wait: a task with an attempt that runs or is submitted, a finished
 // task, or a task that was given up before. The event is then ignored. O(1), no allocation.
 func (t *Tracker) GiveUp(now time.Time, task int) {
 	t.Apply(Event{Kind: GivenUp, Time: now, Task: task})
+}
+
+// Retry records that a task that was given up waits for a slot again. A host that pauses before it tries a failed task
+// again calls GiveUp after the failure, and Retry after the pause. So the task does not hold back copies of other
+// tasks in the meantime. For any other task the event is ignored. O(log n), no allocation.
+func (t *Tracker) Retry(now time.Time, task int) {
+	t.Apply(Event{Kind: Retried, Time: now, Task: task})
 }
 
 // LoseMachine records that a machine is gone, together with all attempts that ran there or were submitted for it. It

@@ -1,0 +1,123 @@
+package engine_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/engine"
+)
+
+// retrying returns a phase of two tasks and one slot, in which a task rests for a second times the number of its failures.
+func retrying(t *testing.T, change func(*engine.Config)) (*engine.Phase, engine.Config) {
+	c := engine.Config{
+		Tasks: 2, Slots: 1, Interval: time.Second, MaxFailures: 3,
+		BackOff: func(task, failures int) time.Duration { return time.Duration(3*failures) * time.Second },
+	}
+	change(&c)
+	p, err := engine.New(c)
+	require.NoError(t, err)
+	return p, c
+}
+
+// ids returns the actions as "submit 0.0" and so on.
+func ids(actions []engine.Action) (all []string) {
+	for _, a := range actions {
+		all = append(all, a.Op.String()+" "+a.ID)
+	}
+	return all
+}
+
+func report(id string, task int, state engine.State, begun, ended float64) engine.Attempt {
+	a := engine.Attempt{ID: id, Task: task, State: state, Machine: "n1", Begun: at(begun)}
+	if ended > 0 {
+		a.Ended = at(ended)
+	}
+	return a
+}
+
+// A failed task rests for its back-off. Meanwhile the other task gets the slot.
+func TestAFailedTaskRests(t *testing.T) {
+	p, c := retrying(t, func(*engine.Config) {})
+	assert.Equal(t, []string{"submit 0.0"}, ids(p.Poll(at(0), nil)))
+	assert.Equal(t, []string{"submit 1.0"}, ids(p.Poll(at(1), []engine.Attempt{report("0.0", 0, engine.Failed, 0, 1)})))
+	assert.Equal(t, 0, p.Facts().Waiting, "the task that rests does not wait for the slot")
+	assert.Equal(t, []string{"publish 1.0"}, ids(p.Poll(at(2), []engine.Attempt{report("1.0", 1, engine.Succeeded, 1, 2)})))
+	p.Published("1.0")
+
+	data, err := p.MarshalBinary()
+	require.NoError(t, err)
+	_, err = engine.Restore(engine.Config{}, engine.Saved{Snapshot: data})
+	require.ErrorContains(t, err, "restart/engine: Config.BackOff is <nil>, want a function, because the phase had one")
+	c.Machines, err = engine.NewMachines(engine.MachinesConfig{Machines: []engine.Machine{{Name: "n1"}}})
+	require.NoError(t, err)
+	restored, err := engine.Restore(c, engine.Saved{Snapshot: data})
+	require.NoError(t, err)
+	for _, p := range []*engine.Phase{p, restored} {
+		assert.Empty(t, p.Poll(at(3), nil))
+		assert.Equal(t, []string{"submit 0.1"}, ids(p.Poll(at(4), nil)), "three seconds after the failure")
+		assert.Empty(t, p.Poll(at(5), []engine.Attempt{report("0.1", 0, engine.Failed, 4, 5)}))
+		assert.Empty(t, p.Poll(at(10), nil), "six seconds after the second failure")
+		assert.Equal(t, []string{"submit 0.2"}, ids(p.Poll(at(11), nil)))
+		p.Poll(at(12), []engine.Attempt{report("0.2", 0, engine.Failed, 11, 12)})
+		assert.Equal(t, []int{0}, p.GivenUp())
+		assert.True(t, p.Done())
+		assert.Equal(t, 0, p.Ledger().Ignored)
+	}
+}
+
+// A task whose machine was lost is submitted again at once.
+func TestALostAttemptDoesNotRest(t *testing.T) {
+	p, _ := retrying(t, func(*engine.Config) {})
+	p.Poll(at(0), nil)
+	assert.Equal(t, []string{"submit 0.1"}, ids(p.Poll(at(1), []engine.Attempt{report("0.0", 0, engine.Lost, 0, 1)})))
+}
+
+// While a task rests, the engine shows another attempt of the task. The phase uses it.
+func TestARestingTaskIsAdopted(t *testing.T) {
+	p, _ := retrying(t, func(c *engine.Config) { c.Tasks = 1 })
+	p.Poll(at(0), nil)
+	assert.Empty(t, p.Poll(at(1), []engine.Attempt{report("0.0", 0, engine.Failed, 0, 1)}))
+	assert.Empty(t, p.Poll(at(2), []engine.Attempt{report("mine", 0, engine.Running, 2, 0)}))
+	assert.Empty(t, p.Poll(at(5), []engine.Attempt{report("mine", 0, engine.Running, 2, 0)}), "no copy beside it")
+	assert.Equal(t, []string{"publish mine"}, ids(p.Poll(at(6), []engine.Attempt{report("mine", 0, engine.Succeeded, 2, 6)})))
+	assert.Equal(t, 0, p.Ledger().Ignored)
+}
+
+// An attempt that runs for longer than the timeout is cancelled, and its task rests like a failed task. If the attempt
+// succeeds before it is cancelled, its result is used.
+func TestTimeout(t *testing.T) {
+	for _, succeeds := range []bool{false, true} {
+		p, c := retrying(t, func(c *engine.Config) { c.Tasks, c.Timeout, c.Policy = 1, 10*time.Second, restart.Never{} })
+		p.Poll(at(0), nil)
+		running := report("0.0", 0, engine.Running, 5, 0)
+		for now := 5.0; now < 15; now++ {
+			require.Empty(t, p.Poll(at(now), []engine.Attempt{running}))
+		}
+		data, err := p.MarshalBinary()
+		require.NoError(t, err)
+		assert.Equal(t, []string{"cancel 0.0"}, ids(p.Poll(at(15), []engine.Attempt{running})))
+		if succeeds {
+			assert.Equal(t, []string{"publish 0.0"}, ids(p.Poll(at(16), []engine.Attempt{report("0.0", 0, engine.Succeeded, 5, 15)})))
+			assert.Equal(t, 0, p.Ledger().Ignored)
+			continue
+		}
+		assert.Empty(t, p.Poll(at(16), []engine.Attempt{report("0.0", 0, engine.Cancelled, 5, 16)}))
+		assert.Empty(t, p.Poll(at(17), nil))
+		assert.Equal(t, []string{"submit 0.1"}, ids(p.Poll(at(18), nil)))
+		assert.Equal(t, 1, p.Ledger().Failed)
+
+		machines, err := engine.NewMachines(engine.MachinesConfig{})
+		require.NoError(t, err)
+		machines.SetDown("n1", false)
+		c.Machines = machines
+		again, err := engine.Restore(c, engine.Saved{Snapshot: data})
+		require.NoError(t, err)
+		assert.Equal(t, []string{"cancel 0.0"}, ids(again.Poll(at(15), []engine.Attempt{running})))
+	}
+	_, err := engine.New(engine.Config{Tasks: 1, Interval: time.Second, Timeout: -1})
+	assert.ErrorContains(t, err, "Config.Timeout is -1ns")
+}
