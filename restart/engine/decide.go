@@ -2,6 +2,7 @@ package engine
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"time"
 
@@ -25,6 +26,7 @@ func (p *Phase) decide(all bool) {
 	}
 	p.submitWaiting()
 	p.submitClones()
+	p.moveWaiting()
 }
 
 // tellLeaving reports to the tracker which machines will leave and when, if that has changed since the last call.
@@ -175,7 +177,7 @@ func (p *Phase) offerSlots(take func(a tracker.Answer, machine int) (taken, over
 	for p.freeSlots() > 0 {
 		machine := nowhere
 		if p.machines.set.Placing() {
-			if machine, _ = p.machines.set.Pick(func(int) bool { return false }, false); machine == nowhere {
+			if machine, _ = p.machines.set.Pick(func(int) bool { return false }, 0); machine == nowhere {
 				break
 			}
 		}
@@ -210,7 +212,7 @@ func (p *Phase) refusesAll(why restart.Reason) bool {
 // false if all other machines are full.
 func (p *Phase) submitCopy(task, machine int, d restart.Decision) bool {
 	if t := &p.book.tasks[task]; machine != nowhere && t.isOn(machine) {
-		other, open := p.machines.set.Pick(t.isOn, false)
+		other, open := p.machines.set.Pick(t.isOn, 0)
 		if other == nowhere && open {
 			return false
 		}
@@ -224,15 +226,14 @@ func (p *Phase) submitCopy(task, machine int, d restart.Decision) bool {
 
 // submitWaiting submits the waiting tasks in their order, each on a machine that it may use.
 func (p *Phase) submitWaiting() {
-	// Without a free slot, sorting many waiting tasks would be wasted time.
-	if p.freeSlots() <= 0 && !p.config.Preloaded {
+	if p.places() <= 0 {
 		return // sorting many waiting tasks would be wasted
 	}
 	p.sortWaiting()
-	room := min(len(p.book.waiting), max(p.freeSlots(), 0))
+	room := min(len(p.book.waiting), p.places())
 	p.scratch.actions, p.book.pending = slices.Grow(p.scratch.actions, room), slices.Grow(p.book.pending, room)
 	for _, task := range p.book.waiting {
-		if p.freeSlots() <= 0 && !p.config.Preloaded {
+		if p.places() <= 0 {
 			break
 		}
 		t := &p.book.tasks[task]
@@ -243,6 +244,52 @@ func (p *Phase) submitWaiting() {
 			p.submit(task, machine, t.why)
 		}
 	}
+}
+
+// places returns how many waiting tasks may be submitted.
+func (p *Phase) places() int {
+	switch {
+	case p.config.Preloaded:
+		return len(p.book.waiting)
+	case p.machines.set.Placing() && !p.closed:
+		return p.machines.set.Places()
+	}
+	return p.freeSlots()
+}
+
+// moveWaiting withdraws attempts that wait on a machine without a free slot, if another machine has a free slot, and
+// submits their tasks there. That happens to a task at most MaxLost times.
+func (p *Phase) moveWaiting() {
+	set, free := p.machines.set, p.freeSlots()
+	if !set.Placing() || !set.AnyBehind() || free <= 0 {
+		return
+	}
+	withdrawn := map[int]int{} // by machine: attempts that are cancelled and still count there
+	for _, a := range p.book.pending {
+		if a.dying && !a.ended && a.machine != nowhere {
+			withdrawn[a.machine]++
+		}
+	}
+	for i := range p.book.tasks {
+		t := &p.book.tasks[i]
+		if free == 0 {
+			break
+		}
+		if len(t.live) != 1 || t.withdrawn >= p.config.MaxLost {
+			continue
+		}
+		a := t.live[0]
+		if a.begun || a.machine == nowhere || set.Behind(a.machine) <= withdrawn[a.machine] {
+			continue
+		}
+		if other, _ := set.Pick(t.wasOn, 0); other != nowhere {
+			withdrawn[a.machine]++
+			t.withdrawn++
+			free--
+			p.drop(a, restart.Decision{})
+		}
+	}
+	p.submitWaiting()
 }
 
 // sortWaiting removes tasks that no longer wait from the list of waiting tasks, and sorts the list if it is not in
@@ -297,9 +344,13 @@ func (p *Phase) pickMachine(task int) (machine int, ok bool) {
 		return nowhere, true
 	}
 	t := &p.book.tasks[task]
-	machine, open := p.machines.set.Pick(t.wasOn, p.config.Preloaded)
+	beyond := p.machines.set.Prefetch()
+	if p.config.Preloaded {
+		beyond = math.MaxInt32
+	}
+	machine, open := p.machines.set.Pick(t.wasOn, beyond)
 	if !open {
-		machine, _ = p.machines.set.Pick(t.isOn, p.config.Preloaded)
+		machine, _ = p.machines.set.Pick(t.isOn, beyond)
 	}
 	return machine, machine != nowhere
 }

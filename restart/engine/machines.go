@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -17,10 +18,6 @@ type Machine struct {
 	Name string
 	// Slots is the number of attempts that run on the machine at once. 0 means that the engine's own scheduler knows
 	// the number and places the attempts.
-	//
-	// If a worker takes its next attempt by itself, set one slot more than it runs at once. The additional attempt
-	// waits at the worker, and begins as soon as another attempt ends. Without it, a slot is idle until a poll has
-	// seen the end and the next attempt has arrived.
 	Slots int
 }
 
@@ -35,6 +32,12 @@ type MachinesConfig struct {
 	// one Machines among the phases of a cluster. A record with an Origin is shared with other schedulers, so it also
 	// receives the machines' names.
 	Record tracker.MachineRecord
+	// Prefetch is how many attempts may wait on each machine, in addition to the attempts that run there. A waiting
+	// attempt begins as soon as another attempt ends. Without it, the slot is idle until a poll has seen the end and
+	// the next attempt has arrived. So set 1 if a worker takes its next attempt from a queue of its own. Only first
+	// attempts and restarts wait, never copies. An attempt that waits is withdrawn if its machine turns out to be slow
+	// or another machine has a free slot, and is submitted there. 0 means none; machines without slots have none.
+	Prefetch int
 	// Rest is how long a machine gets no new attempts after it has lost an attempt that was not cancelled.
 	// [Machines.SetDown] may end this time earlier. 0 means a minute.
 	Rest time.Duration
@@ -61,10 +64,13 @@ type Machines struct {
 // NewMachines returns the machines of a configuration. If a field is out of range, it returns an error that states
 // the field.
 func NewMachines(c MachinesConfig) (*Machines, error) {
-	if err := check.Length(machinesPlace, "Rest", c.Rest); err != nil {
+	if err := cmp.Or(
+		check.Count(machinesPlace, "Prefetch", c.Prefetch, false),
+		check.Length(machinesPlace, "Rest", c.Rest),
+	); err != nil {
 		return nil, err
 	}
-	m := &Machines{set: cluster.New(check.Or(c.Rest, defaultRest)), record: c.Record}
+	m := &Machines{set: cluster.New(check.Or(c.Rest, defaultRest), c.Prefetch), record: c.Record}
 	for _, machine := range c.Machines {
 		if err := m.Add(machine); err != nil {
 			return nil, err
@@ -113,7 +119,7 @@ func (m *Machines) fill() *Machines {
 		m = new(Machines)
 	}
 	if m.set == nil {
-		m.set = cluster.New(defaultRest)
+		m.set = cluster.New(defaultRest, 0)
 	}
 	if m.record == nil {
 		m.record = new(machines.Record)
@@ -210,7 +216,7 @@ func (m *Machines) SetLeaving(name string, at time.Time) {
 func (m *Machines) Slots() int { return m.fill().set.Slots() }
 
 // machinesVersion is the version of the format of the snapshots of Machines.
-const machinesVersion = 6
+const machinesVersion = 7
 
 // AppendBinary appends a snapshot of the machines to dst. The snapshot contains the record of machines, unless
 // MachinesConfig.Record supplied it. The snapshot does not contain how many attempts run on each machine; that

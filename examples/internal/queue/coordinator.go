@@ -72,9 +72,9 @@ func (c *coordinator) begin(q *queue) {
 func (p *process) load(c *coordinator, q *queue) (err error) {
 	var hosts []engine.Machine
 	for i := range Workers {
-		hosts = append(hosts, engine.Machine{Name: name(i), Slots: Slots + Waiting})
+		hosts = append(hosts, engine.Machine{Name: name(i), Slots: Slots})
 	}
-	if p.hosts, err = engine.NewMachines(engine.MachinesConfig{Machines: hosts}); err != nil {
+	if p.hosts, err = engine.NewMachines(engine.MachinesConfig{Machines: hosts, Prefetch: Waiting}); err != nil {
 		return err
 	}
 	config := engine.Config{

@@ -20,8 +20,8 @@
 //
 // Straggler is restart/engine as the coordinator of the queue. It polls once in each [Interval], and [Notice] after
 // an attempt has ended. It submits each attempt as a job of one try, into a queue that only one worker reads.
-// [DispatchMedian] and [DispatchMean] describe the time from there to a free slot. The engine is told that a worker
-// has one slot more than it has ([Waiting]), so that the next job is already there when a slot becomes free.
+// [DispatchMedian] and [DispatchMean] describe the time from there to a free slot. On each worker the engine
+// lets [Waiting] attempts wait, so that the next job is already there when a slot becomes free.
 //
 // # Features that the engine does not have
 //
@@ -62,7 +62,7 @@ const (
 // with the constants.
 const (
 	Interval       = 250 * time.Millisecond
-	Waiting        = 1                      // attempts that may wait at each worker, beyond its slots
+	Waiting        = 1                      // attempts that may wait at each worker
 	Notice         = 12 * time.Millisecond  // from the end of an attempt to the poll that sees it
 	DispatchMedian = 31 * time.Millisecond  // median time from a submit to a begin, if a slot is free
 	DispatchMean   = 74 * time.Millisecond  // mean of this time, which is log-normal

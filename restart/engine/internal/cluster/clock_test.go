@@ -61,7 +61,7 @@ func TestClockIsCorrectedOnlyIfItIsWrong(t *testing.T) {
 
 // If the caller's own clock was set, all offsets are forgotten.
 func TestForgetClocksForgetsAllOffsets(t *testing.T) {
-	s := New(time.Minute)
+	s := New(time.Minute, 0)
 	for _, i := range []int{s.Add(Machine{Name: "a"}), Nowhere} {
 		s.Clock(i).Tell(time.Unix(100, 0), time.Time{}, time.Unix(50, 0))
 		assert.Equal(t, 50*time.Second, s.Clock(i).Offset())
@@ -74,7 +74,7 @@ func TestForgetClocksForgetsAllOffsets(t *testing.T) {
 // are others.
 func TestEligibleMachines(t *testing.T) {
 	now := time.Unix(1000, 0)
-	s := New(time.Minute)
+	s := New(time.Minute, 0)
 	for _, name := range []string{"a", "b", "c", "d"} {
 		s.Add(Machine{Name: name, Slots: 2})
 	}
@@ -100,6 +100,6 @@ func TestEligibleMachines(t *testing.T) {
 	assert.Equal(t, "bc", eligible())
 	s.SetDown(0, false)
 	assert.Equal(t, "abc", eligible())
-	assert.Equal(t, 2, s.Losses-1, "Losses counts two changes of machines that are down, and one loss")
+	assert.Equal(t, 4, s.Losses, "two changes of machines that are down, one loss, one slow machine")
 	assert.Equal(t, 1, s.Departures)
 }

@@ -1,11 +1,11 @@
 // Package cluster contains the machines of a cluster, for package engine. It knows which machines may get new
 // attempts, which machine has the most free slots, and how wrong the clocks of the machines are.
 //
-//	set := cluster.New(time.Minute)
+//	set := cluster.New(time.Minute, 0)
 //	a := set.Add(cluster.Machine{Name: "a", Slots: 2})
 //	b := set.Add(cluster.Machine{Name: "b", Slots: 4})
 //	set.Load(b, 3)                 // 3 attempts on b, so 1 slot is free there
-//	best, _ := set.Pick(none, false) // a: it has 2 free slots
+//	best, _ := set.Pick(none, 0) // a: it has 2 free slots
 //
 // A machine gets no new attempts while it is down. In three cases a machine should get none: it rests because it lost
 // an attempt, it is slow, or it is known to leave. If this is true for all machines that are up, these machines get
@@ -37,6 +37,8 @@ type Set struct {
 	index map[string]int
 	// How long a machine rests after it has lost an attempt.
 	rest time.Duration
+	// How many attempts may wait on each machine, in addition to the attempts that run there.
+	prefetch int
 
 	// The machines that rest: they get no new attempts for a while, because they lost an attempt. Until the next
 	// Settle, the list may contain machines whose rest is over.
@@ -55,7 +57,7 @@ type Set struct {
 	// The clock of attempts whose machine is not known.
 	unknown Clock
 
-	// Losses is increased when a machine goes down, comes up or loses an attempt. Departures is increased when the
+	// Losses is increased when a machine goes down, comes up, loses an attempt or becomes slow. Departures is increased when the
 	// time at which a machine leaves is changed.
 	Losses, Departures int
 }
@@ -84,13 +86,18 @@ type tally struct {
 	// Field up is the number of machines that are not down. Field idle is the number of machines that are not down
 	// but should get no new attempts.
 	up, idle int
-	// The number of free slots of machines that may get new attempts.
-	room int
+	// The number of free slots of machines that may get new attempts, and the number of attempts that these machines
+	// may get if some attempts wait there.
+	room, places int
+	// The number of attempts that exceed the slots of their machine.
+	behind int
 }
 
 // New returns a set without machines. Argument rest is how long a machine gets no new attempts after it has lost an
-// attempt.
-func New(rest time.Duration) *Set { return &Set{index: map[string]int{}, rest: rest} }
+// attempt. Argument prefetch is how many attempts may wait on each machine, in addition to the attempts that run there.
+func New(rest time.Duration, prefetch int) *Set {
+	return &Set{index: map[string]int{}, rest: rest, prefetch: prefetch}
+}
 
 // Add adds a machine and returns its number. O(log n) amortised.
 func (s *Set) Add(m Machine) int { return s.add(machine{Machine: m}) }
@@ -247,6 +254,9 @@ func (s *Set) Settle(now time.Time, slow []int) {
 		}
 	}
 	for k, i := range s.slow {
+		if k >= before && !slices.Contains(s.slow[:before], i) {
+			s.Losses++
+		}
 		s.list[i].slow = k >= before
 	}
 	for _, i := range s.slow {
@@ -274,11 +284,16 @@ func (s *Set) touch(i int) {
 		}
 	}
 	if ok {
-		t.room = max(room, 0)
+		t.room, t.places = max(room, 0), max(room+s.prefetch, 0)
+	}
+	if m.Slots > 0 {
+		t.behind = max(-room, 0)
 	}
 	s.sums.up += t.up - m.counted.up
 	s.sums.idle += t.idle - m.counted.idle
 	s.sums.room += t.room - m.counted.room
+	s.sums.places += t.places - m.counted.places
+	s.sums.behind += t.behind - m.counted.behind
 	m.counted = t
 	s.open.set(i, room, ok && !m.hidden)
 	if last := s.sums.up == s.sums.idle; last != s.last {
@@ -293,6 +308,15 @@ func (s *Set) touch(i int) {
 
 // Room returns the number of free slots of the machines that may get new attempts.
 func (s *Set) Room() int { return s.sums.room }
+
+// Places returns how many attempts the machines may get that may get new attempts: their free slots, and the attempts
+// that may wait on them.
+func (s *Set) Places() int { return s.sums.places }
+
+// AnyBehind reports whether a machine has more attempts than slots, so that an attempt waits there. Behind returns the
+// number of attempts that wait on machine i for this reason.
+func (s *Set) AnyBehind() bool  { return s.sums.behind > 0 }
+func (s *Set) Behind(i int) int { return s.list[i].counted.behind }
 
 // Eligible reports whether a machine may get new attempts. The machine need not have a free slot.
 func (s *Set) Eligible(i int) bool {
@@ -313,15 +337,18 @@ func (s *Set) AnyUp(except []string) bool {
 
 // Pick returns the eligible machine with the most free slots. It leaves out machines for which skip returns true. If
 // several machines have the most free slots, it returns the machine with the lowest number. A machine without a free
-// slot is returned only if overfull is true; otherwise Pick returns Nowhere. Result open reports whether an eligible
-// machine exists, with or without a free slot. O(log n) for each machine that is left out.
-func (s *Set) Pick(skip func(i int) bool, overfull bool) (i int, open bool) {
+// slot is returned only if fewer than beyond attempts wait there; otherwise Pick returns Nowhere. Result open reports
+// whether an eligible machine exists, with or without a free slot. O(log n) for each machine that is left out.
+func (s *Set) Pick(skip func(i int) bool, beyond int) (i int, open bool) {
 	i = s.open.find(skip)
-	if i == Nowhere || overfull || s.open.room[i] > 0 {
+	if i == Nowhere || int(s.open.room[i]) > -beyond {
 		return i, i != Nowhere
 	}
 	return Nowhere, true
 }
+
+// Prefetch returns how many attempts may wait on each machine, in addition to the attempts that run there.
+func (s *Set) Prefetch() int { return s.prefetch }
 
 // Unwanted appends the machines that rest, are slow or will leave to a list.
 func (s *Set) Unwanted(list []int) []int {

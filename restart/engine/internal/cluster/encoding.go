@@ -8,6 +8,7 @@ import "github.com/straggler-go/straggler/internal/snapshot"
 func (s *Set) Code(c *snapshot.Codec, check func(i int, m Machine) error) {
 	c.Duration(&s.rest)
 	c.Check(s.rest > 0, "has a rest that is not positive")
+	c.Number(&s.prefetch, 0, 1<<30)
 	c.All(&s.Losses, &s.Departures)
 	s.unknown.code(c)
 	list := s.list

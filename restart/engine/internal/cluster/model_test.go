@@ -27,6 +27,7 @@ type model struct {
 	machines           []plain
 	rest               time.Duration
 	losses, departures int
+	prefetch           int
 }
 
 func (h *plain) idles() bool { return h.resting || h.slow || !h.leaves.IsZero() }
@@ -45,7 +46,16 @@ func (m *model) room() (n int) {
 	return n
 }
 
-func (m *model) pick(skip func(int) bool, overfull bool) (best int, open bool) {
+func (m *model) places() (n int) {
+	for i, h := range m.machines {
+		if m.eligible(i) {
+			n += max(h.slots+m.prefetch-h.load, 0)
+		}
+	}
+	return n
+}
+
+func (m *model) pick(skip func(int) bool, beyond int) (best int, open bool) {
 	best = Nowhere
 	for i, h := range m.machines {
 		free := h.slots - h.load
@@ -53,7 +63,7 @@ func (m *model) pick(skip func(int) bool, overfull bool) (best int, open bool) {
 			best = i
 		}
 	}
-	if best != Nowhere && !overfull && m.machines[best].slots-m.machines[best].load <= 0 {
+	if best != Nowhere && m.machines[best].slots-m.machines[best].load <= -beyond {
 		return Nowhere, true
 	}
 	return best, best != Nowhere
@@ -131,8 +141,12 @@ func (m *model) step(s *Set, r *rand.Rand, now time.Time) {
 		var slow []int
 		for k := range m.machines {
 			rests := m.rests(k, now)
+			was := m.machines[k].slow
 			m.machines[k].resting, m.machines[k].slow = rests, r.IntN(4) == 0
 			if m.machines[k].slow {
+				if !was {
+					m.losses++
+				}
 				slow = append(slow, k)
 			}
 		}
@@ -159,14 +173,21 @@ func (m *model) same(t *testing.T, s *Set, r *rand.Rand, now time.Time) {
 			unwanted = append(unwanted, i)
 		}
 	}
-	require.Equal(t, []int{m.room(), slots, m.losses, m.departures}, []int{s.Room(), s.Slots(), s.Losses, s.Departures})
+	require.Equal(t, []int{m.room(), m.places(), slots, m.losses, m.departures},
+		[]int{s.Room(), s.Places(), s.Slots(), s.Losses, s.Departures})
+	behind := false
+	for i, h := range m.machines {
+		require.Equal(t, max(h.load-h.slots, 0), s.Behind(i))
+		behind = behind || h.load > h.slots
+	}
+	require.Equal(t, behind, s.AnyBehind())
 	list := s.Unwanted([]int{})
 	slices.Sort(list)
 	require.Equal(t, unwanted, slices.Compact(list))
-	skipped, overfull := r.Uint32(), r.IntN(2) == 0
+	skipped, beyond := r.Uint32(), r.IntN(3)
 	skip := func(i int) bool { return skipped>>i&3 == 0 }
-	want, wantOpen := m.pick(skip, overfull)
-	got, open := s.Pick(skip, overfull)
+	want, wantOpen := m.pick(skip, beyond)
+	got, open := s.Pick(skip, beyond)
 	require.Equal(t, []any{want, wantOpen}, []any{got, open}, "%+v", m.machines)
 	var except []string
 	list = nil
@@ -191,7 +212,7 @@ func saved(s *Set) []byte {
 }
 
 func restored(data []byte, check func(int, Machine) error) (*Set, error) {
-	s := New(0)
+	s := New(0, 0)
 	err := snapshot.RestoreTo(*s, data, 1, s, func(s *Set, c *snapshot.Codec) { s.Code(c, check) })
 	return s, err
 }
@@ -203,8 +224,8 @@ func fine(int, Machine) error { return nil }
 func TestSetAnswersLikeAModel(t *testing.T) {
 	for seed := range uint64(150) {
 		r := rand.New(rand.NewPCG(seed, 5))
-		m := &model{rest: time.Minute}
-		s, now := New(m.rest), time.Unix(1e9, 0).UTC()
+		m := &model{rest: time.Minute, prefetch: int(seed % 3)}
+		s, now := New(m.rest, m.prefetch), time.Unix(1e9, 0).UTC()
 		for range 150 {
 			m.step(s, r, now)
 			m.same(t, s, r, now)
@@ -228,7 +249,7 @@ func TestSetAnswersLikeAModel(t *testing.T) {
 }
 
 func TestUnknownMachinesAreAddedIfTheEnginePlaces(t *testing.T) {
-	s := New(time.Minute)
+	s := New(time.Minute, 0)
 	assert.False(t, s.Placing())
 	assert.True(t, s.AnyUp(nil), "without machines and names AnyUp is true")
 	assert.False(t, s.AnyUp([]string{"a"}))
@@ -238,10 +259,10 @@ func TestUnknownMachinesAreAddedIfTheEnginePlaces(t *testing.T) {
 	assert.Equal(t, 0, s.Number("a"))
 	assert.False(t, s.Placing(), "machines without slots are placed by the engine")
 	assert.Empty(t, s.Name(Nowhere))
-	picked, open := s.Pick(func(int) bool { return false }, false)
+	picked, open := s.Pick(func(int) bool { return false }, 0)
 	assert.Equal(t, []any{Nowhere, true}, []any{picked, open}, "a machine without slots has no free slot")
 
-	s = New(time.Minute)
+	s = New(time.Minute, 0)
 	s.Add(Machine{Name: "a", Slots: 1})
 	assert.True(t, s.Placing())
 	assert.Equal(t, Nowhere, s.Number("b"), "no machine is added where machines have slots")
@@ -250,7 +271,7 @@ func TestUnknownMachinesAreAddedIfTheEnginePlaces(t *testing.T) {
 
 // A rest ends exactly one rest after the loss. A rest also ends if the clock steps back by more than a rest.
 func TestRestEndsOneRestAfterTheLoss(t *testing.T) {
-	s, now := New(time.Minute), time.Unix(1000, 0)
+	s, now := New(time.Minute, 0), time.Unix(1000, 0)
 	s.Add(Machine{Name: "a"})
 	s.Lose(0, now)
 	s.Lose(0, now.Add(-time.Second)) // reported late
@@ -264,7 +285,7 @@ func TestRestEndsOneRestAfterTheLoss(t *testing.T) {
 }
 
 func TestBadSnapshotOfMachinesIsRefused(t *testing.T) {
-	s := New(time.Minute)
+	s := New(time.Minute, 0)
 	s.Add(Machine{Name: "a", Slots: 3})
 	s.Clock(0).Tell(time.Unix(60, 0), time.Unix(50, 0), time.Unix(50, 0)) // both bounds are 10 s
 	bad := errors.New("no such machine")
@@ -274,9 +295,9 @@ func TestBadSnapshotOfMachinesIsRefused(t *testing.T) {
 	assert.Equal(t, []any{0, Machine{Name: "a", Slots: 3}}, seen)
 	_, err = restored(saved(s), fine)
 	require.NoError(t, err)
-	_, err = restored(saved(New(0)), fine)
+	_, err = restored(saved(New(0, 0)), fine)
 	require.ErrorContains(t, err, "has a rest that is not positive")
-	_, err = restored(saved(New(1)), fine)
+	_, err = restored(saved(New(1, 0)), fine)
 	require.NoError(t, err)
 	s.list[0].clock.least++
 	_, err = restored(saved(s), fine)

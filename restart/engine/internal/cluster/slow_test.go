@@ -9,7 +9,7 @@ import (
 
 // A machine that is no longer called slow is not slow, even if the caller reuses the memory of its list.
 func TestSlowMachineRecovers(t *testing.T) {
-	s := New(time.Minute)
+	s := New(time.Minute, 0)
 	for _, name := range []string{"a", "b", "c"} {
 		s.Add(Machine{Name: name, Slots: 1})
 	}
@@ -29,7 +29,7 @@ func TestSlowMachineRecovers(t *testing.T) {
 	assert.Equal(t, []int{2}, are())
 	s.Settle(time.Time{}, nil)
 	assert.Empty(t, are())
-	picked, open := s.Pick(func(i int) bool { return i == 0 }, false)
+	picked, open := s.Pick(func(i int) bool { return i == 0 }, 0)
 	assert.True(t, open)
 	assert.NotEqual(t, 0, picked)
 }

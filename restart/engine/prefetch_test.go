@@ -1,0 +1,113 @@
+package engine_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/estimate/machines"
+	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/engine"
+)
+
+// fetching returns a phase on two machines of one slot each, where one attempt more may wait.
+func fetching(t *testing.T, tasks int, policy restart.Policy) (*engine.Machines, *engine.Phase) {
+	machines, err := engine.NewMachines(engine.MachinesConfig{
+		Machines: []engine.Machine{{Name: "n1", Slots: 1}, {Name: "n2", Slots: 1}}, Prefetch: 1,
+	})
+	require.NoError(t, err)
+	p, err := engine.New(engine.Config{Tasks: tasks, Interval: time.Second, Machines: machines, Policy: policy})
+	require.NoError(t, err)
+	return machines, p
+}
+
+// places returns the actions with their machines.
+func places(actions []engine.Action) (all []string) {
+	for _, a := range actions {
+		all = append(all, a.Op.String()+" "+a.ID+" "+a.Machine)
+	}
+	return all
+}
+
+func on(machine, id string, task int, state engine.State, begun float64) engine.Attempt {
+	a := engine.Attempt{ID: id, Task: task, State: state, Machine: machine}
+	if state != engine.Queued {
+		a.Begun = at(begun)
+	}
+	return a
+}
+
+// One attempt more than a machine has slots waits there. If another machine has a free slot and no task waits for it,
+// the attempt is withdrawn and submitted there.
+func TestPrefetchedAttemptMovesToAFreeSlot(t *testing.T) {
+	_, p := fetching(t, 4, restart.Never{})
+	assert.Equal(t, []string{"submit 0.0 n1", "submit 1.0 n2", "submit 2.0 n1", "submit 3.0 n2"}, places(p.Poll(at(0), nil)))
+	list := []engine.Attempt{
+		on("n1", "0.0", 0, engine.Running, 0), on("n2", "1.0", 1, engine.Succeeded, 0),
+		on("n1", "2.0", 2, engine.Queued, 0), on("n2", "3.0", 3, engine.Running, 1),
+	}
+	assert.Equal(t, []string{"publish 1.0 n2"}, places(p.Poll(at(1), list)), "both machines are busy")
+	list[1], list[3] = on("n1", "2.0", 2, engine.Queued, 0), on("n2", "3.0", 3, engine.Succeeded, 1)
+	p.Published("1.0")
+	assert.Equal(t, []string{"publish 3.0 n2", "cancel 2.0 n1", "submit 2.1 n2"}, places(p.Poll(at(2), list)))
+	p.Published("3.0")
+	assert.Empty(t, p.Poll(at(3), list[:1]), "one withdrawal is enough")
+	assert.Equal(t, 0, p.Ledger().Copies+p.Ledger().Restarts)
+}
+
+// A copy takes a free slot, and does not wait on a machine that is busy.
+func TestNoCopyIsPrefetched(t *testing.T) {
+	_, p := fetching(t, 2, always{})
+	assert.Equal(t, []string{"submit 0.0 n1", "submit 1.0 n2"}, places(p.Poll(at(0), nil)))
+	list := []engine.Attempt{on("n1", "0.0", 0, engine.Running, 0), on("n2", "1.0", 1, engine.Running, 0)}
+	for now := 1.0; now < 5; now++ {
+		assert.Empty(t, p.Poll(at(now), list))
+	}
+	list[1] = on("n2", "1.0", 1, engine.Succeeded, 0)
+	assert.Equal(t, []string{"publish 1.0 n2", "submit 0.1 n2"}, places(p.Poll(at(5), list)))
+}
+
+// always is a policy that wants a copy of every task.
+type always struct{}
+
+func (always) Decide(restart.Task, restart.Phase) restart.Decision {
+	return restart.Decision{Action: restart.Copy, Reason: restart.IdleSlot, Gain: time.Second}
+}
+
+// judged is a record of machines that calls the given machines slow.
+type judged struct {
+	machines.Record
+	slow []int
+}
+
+func (j *judged) AppendAvoid(dst []int) []int { return append(dst, j.slow...) }
+
+// An attempt that waits on a machine is withdrawn when the machine turns out to be slow.
+func TestPrefetchedAttemptLeavesASlowMachine(t *testing.T) {
+	record := &judged{}
+	workers, err := engine.NewMachines(engine.MachinesConfig{
+		Machines: []engine.Machine{{Name: "n1", Slots: 1}, {Name: "n2", Slots: 1}}, Prefetch: 1, Record: record,
+	})
+	require.NoError(t, err)
+	p, err := engine.New(engine.Config{Tasks: 6, Interval: time.Second, Machines: workers, Policy: restart.Never{}})
+	require.NoError(t, err)
+	require.Len(t, p.Poll(at(0), nil), 4)
+	list := []engine.Attempt{
+		on("n1", "0.0", 0, engine.Running, 0), on("n2", "1.0", 1, engine.Succeeded, 0),
+		on("n1", "2.0", 2, engine.Queued, 0), on("n2", "3.0", 3, engine.Running, 1),
+	}
+	assert.Equal(t, []string{"publish 1.0 n2", "submit 4.0 n2"}, places(p.Poll(at(1), list)))
+	p.Published("1.0")
+	list[1] = on("n2", "4.0", 4, engine.Queued, 0)
+	record.slow = []int{0}
+	assert.Equal(t, []string{"cancel 2.0 n1"}, places(p.Poll(at(2), list)))
+	list[2], list[3] = on("n2", "4.0", 4, engine.Running, 3), on("n2", "3.0", 3, engine.Succeeded, 1)
+	assert.Equal(t, []string{"publish 3.0 n2", "submit 2.1 n2"}, places(p.Poll(at(3), list)))
+}
+
+func TestPrefetchIsChecked(t *testing.T) {
+	_, err := engine.NewMachines(engine.MachinesConfig{Prefetch: -1})
+	assert.EqualError(t, err, "restart/engine: MachinesConfig.Prefetch is -1, want a positive number, or 0 for the default")
+}
