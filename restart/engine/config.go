@@ -31,6 +31,9 @@ type Config struct {
 	// Preloaded says that the engine receives all tasks at the start and runs them without a Submit, as a job array
 	// does. Then Poll submits only copies, restarts, and tasks that have lost their attempt. Clones is ignored.
 	Preloaded bool
+	// Stream says that other phases will want the slots that are idle now, as in a queue of single jobs. Then the policy
+	// does not take an idle slot as free. See [tracker.Config].
+	Stream bool
 	// Lag is the usual time from the Submit of an attempt until the attempt begins. It is used until real attempts
 	// have shown this time. 0 means no delay.
 	Lag time.Duration
@@ -137,7 +140,7 @@ func (c *Config) fill() error {
 func (c *Config) tracker(observe func(tracker.Event, tracker.Answer)) tracker.Config {
 	t := tracker.Config{
 		Tasks: c.Tasks, Work: c.Work, Slots: c.Slots, Machines: c.Machines.set.Len(), Path: c.Path, Clones: c.Clones,
-		Interval: c.Interval, Lag: c.Lag, Policy: c.Policy, Limits: c.Limits,
+		Stream: c.Stream, Interval: c.Interval, Lag: c.Lag, Policy: c.Policy, Limits: c.Limits,
 		Model:     estimate.Linear{Grace: num.Times(c.Interval, graceIntervals)},
 		UnitTimes: c.UnitTimes, Record: c.Machines.record, Shape: c.Shape, Experience: c.Experience, Budget: c.Budget,
 	}

@@ -25,7 +25,8 @@ const (
 	// status.
 	Failed
 	// Lost: the attempt has ended without a result because of its machine, for example because the machine is gone.
-	// After that the machine gets no new attempts for a while; see [MachinesConfig].
+	// After that the machine gets no new attempts for a while; see [MachinesConfig]. If the attempt succeeds all the
+	// same, because its machine was only silent, its result is used unless the task has one.
 	Lost
 	// Cancelled: the attempt has ended because it was cancelled. If the phase had not asked for that, the task loses
 	// an attempt (see Config.MaxLost), but the machine still gets new attempts.

@@ -219,13 +219,14 @@ func TestResultThatIsPublishedLateCounts(t *testing.T) {
 		task := &p.book.tasks[1]
 		p.book.attempts[a.id], task.over, task.givenUp = a, of.over, of.givenUp
 		more := p.noteSeen(a, &Attempt{ID: a.id, Task: 1, State: Succeeded, Published: true})
-		assert.False(t, more, name)
+		assert.Equal(t, !of.over, more, "%s: the result ends the task, if the task still runs", name)
 		assert.True(t, a.published, name)
 		assert.Equal(t, of.over && !of.givenUp, task.winner == a, name)
 	}
 }
 
-// A report of a waiting attempt contains events only if the attempt ran on an unknown machine before.
+// A report of a waiting attempt contains events only if the attempt ran on an unknown machine before. A report of an
+// attempt that had ended contains events only if the attempt has succeeded all the same.
 func TestLineOfAWaitingAttemptHoldsEventsIfItsMachineIsUnknown(t *testing.T) {
 	for _, c := range []struct {
 		ended, begun bool
@@ -235,7 +236,8 @@ func TestLineOfAWaitingAttemptHoldsEventsIfItsMachineIsUnknown(t *testing.T) {
 	}{
 		{false, false, nowhere, Running, true}, {false, false, nowhere, Queued, false}, {false, false, 0, Queued, false},
 		{false, true, nowhere, Queued, true}, {false, true, 0, Queued, false}, {false, true, 0, Running, true},
-		{false, true, 0, Succeeded, true}, {true, true, 0, Succeeded, false}, {true, true, nowhere, Queued, false},
+		{false, true, 0, Succeeded, true}, {true, true, 0, Succeeded, true}, {true, true, 0, Failed, false},
+		{true, true, 0, Running, false}, {true, true, nowhere, Queued, false},
 	} {
 		p := begun(t, Config{Tasks: 1}, MachinesConfig{Machines: []Machine{{Name: "h"}}})
 		a := &attempt{id: "x", machine: c.machine, ended: c.ended, begun: c.begun}

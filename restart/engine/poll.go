@@ -236,7 +236,10 @@ func (p *Phase) noteSeen(a *attempt, seen *Attempt) bool {
 	if a.gone {
 		p.revive(a)
 	}
-	return !a.ended && (seen.State != Queued || a.begun && a.machine == nowhere)
+	if a.ended {
+		return seen.State == Succeeded && !p.book.tasks[a.task].over
+	}
+	return seen.State != Queued || a.begun && a.machine == nowhere
 }
 
 // revive takes back an attempt that was treated as ended because it was missing. The attempt was cancelled before, so
@@ -430,22 +433,25 @@ func overtaken() *restart.Decision {
 
 // end records that an attempt has ended.
 func (p *Phase) end(at time.Time, a *attempt, seen *Attempt) {
-	if a.ended {
+	t := &p.book.tasks[a.task]
+	if a.ended && (t.over || seen.State != Succeeded) {
 		return
 	}
-	if a.dying {
+	late := a.ended
+	if a.dying && !late {
 		raiseLag(&p.timing.cancelLag, p.time.clock.Since-a.firstAsked)
 	}
-	p.markEnded(a)
-	t := &p.book.tasks[a.task]
+	if !late {
+		p.markEnded(a)
+	}
 	chosen, some := p.scratch.chosen[a.task]
 	switch {
 	case t.over && seen.Published && !t.givenUp && !p.closed:
 		t.winner, a.published = a, true
 	case t.over:
 	case seen.State == Succeeded && (!some || chosen == a.id):
-		p.succeed(at, a, seen.Published)
-	case a.dying: // the cancellation has already decided what happens to the task
+		p.succeed(at, a, seen.Published, late)
+	case a.dying, late: // the cancellation, or the earlier end, has already decided what happens to the task
 	case seen.State == Succeeded:
 		// The result of another attempt is published.
 		p.lose(at, a, Cancelled)
@@ -456,14 +462,15 @@ func (p *Phase) end(at time.Time, a *attempt, seen *Attempt) {
 
 // succeed ends a task with the result of an attempt. A cancelled attempt may win, too, if it succeeds first. For the
 // tracker, a cancelled attempt has already ended. So a new attempt is reported to the tracker, which finishes at once
-// and gives no sample of its run time. A late attempt, whose age is unknown, is treated in the same way.
-func (p *Phase) succeed(at time.Time, a *attempt, published bool) {
+// and gives no sample of its run time. A late attempt, whose age is unknown, is treated in the same way, and so is an
+// attempt that was reported as ended before, such as an attempt on a lost machine that has come back.
+func (p *Phase) succeed(at time.Time, a *attempt, published, ended bool) {
 	t := &p.book.tasks[a.task]
 	p.endRest(at, a.task)
-	if a.late && !a.dying {
+	if a.late && !a.dying && !ended {
 		p.tracker.Kill(at, a.task, a.number)
 	}
-	if a.dying || a.late {
+	if a.dying || a.late || ended {
 		a.number = p.tracker.Submit(at, a.task, a.machine)
 	}
 	p.tracker.Finish(at, a.task, a.number)

@@ -121,3 +121,27 @@ func TestTimeout(t *testing.T) {
 	_, err := engine.New(engine.Config{Tasks: 1, Interval: time.Second, Timeout: -1})
 	assert.ErrorContains(t, err, "Config.Timeout is -1ns")
 }
+
+// A machine counts as lost and comes back with the result of an attempt. The result is used, unless another attempt of
+// the task was faster.
+func TestALostAttemptMayStillWin(t *testing.T) {
+	for _, faster := range []bool{false, true} {
+		p, _ := retrying(t, func(c *engine.Config) { c.Tasks, c.Slots = 1, 2 })
+		p.Poll(at(0), nil)
+		assert.Equal(t, []string{"submit 0.1"}, ids(p.Poll(at(2), []engine.Attempt{report("0.0", 0, engine.Lost, 0, 0)})))
+		running := report("0.1", 0, engine.Running, 2, 0)
+		assert.Empty(t, p.Poll(at(3), []engine.Attempt{report("0.0", 0, engine.Running, 0, 0), running}), "it is not taken back")
+		if faster {
+			assert.Equal(t, []string{"publish 0.1"}, ids(p.Poll(at(4), []engine.Attempt{report("0.1", 0, engine.Succeeded, 2, 4)})))
+			p.Published("0.1")
+			assert.Empty(t, p.Poll(at(5), []engine.Attempt{report("0.0", 0, engine.Succeeded, 0, 5)}))
+			continue
+		}
+		list := []engine.Attempt{report("0.0", 0, engine.Succeeded, 0, 4), running}
+		assert.Equal(t, []string{"publish 0.0", "cancel 0.1"}, ids(p.Poll(at(4), list)))
+		p.Published("0.0")
+		assert.True(t, p.Done())
+		assert.Equal(t, 1, p.Ledger().Finished)
+		assert.Equal(t, 0, p.Ledger().Ignored)
+	}
+}

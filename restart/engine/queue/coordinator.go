@@ -1,0 +1,367 @@
+package queue
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/straggler-go/straggler/estimate/machines"
+	"github.com/straggler-go/straggler/restart/engine"
+	"github.com/straggler-go/straggler/restart/tracker"
+)
+
+// Coordinator submits the jobs of a store to its workers, and copies or restarts slow attempts. One coordinator of a
+// store works at a time; the others wait. The methods are not safe for concurrent use. Most programs call [Serve]
+// instead.
+type Coordinator struct {
+	store Store
+	o     Options
+	owner string
+
+	epoch   int64     // 0 if this coordinator has not opened the store
+	renewed time.Time // when the store was opened, or a commit last succeeded
+	saved   time.Time // when the state was saved last
+	swept   time.Time // when the workers were listed last
+	learned time.Time // when the knowledge was stored last
+	state
+	slots map[string]int  // by worker that is up: its slots
+	ended map[string]bool // ended attempts that the next state to save includes
+	reset bool            // the jobs of an earlier coordinator are to wait again
+	dirty bool            // a group has begun or ended since the state was saved
+}
+
+// state is what a coordinator needs to go on, and what it saves.
+type state struct {
+	origin   string // the name of this store among those that share knowledge
+	serial   int    // number of groups so far
+	machines *engine.Machines
+	record   *machines.Record
+	kinds    map[string]*tracker.Experience
+	groups   []*group
+}
+
+const (
+	term       = 10 * time.Second // for which an open store belongs to a coordinator that has died
+	saveEvery  = 5 * time.Second  // between two saves of the state of attempts
+	sweepEvery = 500 * time.Millisecond
+	learnEvery = 10 * time.Second // between two times at which experience with the jobs of a stream is stored
+)
+
+// NewCoordinator returns a coordinator of a store. If a field of the options is out of range, it returns an error that
+// states the field.
+func NewCoordinator(store Store, o Options) (*Coordinator, error) {
+	if err := o.fill(); err != nil {
+		return nil, err
+	}
+	return &Coordinator{store: store, o: o, owner: rand.Text()}, nil
+}
+
+// Turn looks into the store once, decides, and commits the actions. Call it again after Options.Look. The error is
+// ErrHeld if another process is the coordinator; after any error, call Turn again after a moment.
+func (c *Coordinator) Turn(ctx context.Context, now time.Time) error {
+	if c.epoch == 0 {
+		if err := c.open(ctx, now); err != nil {
+			return err
+		}
+	}
+	err := c.turn(ctx, now)
+	if errors.Is(err, ErrFenced) {
+		c.epoch = 0
+	}
+	return err
+}
+
+func (c *Coordinator) turn(ctx context.Context, now time.Time) error {
+	if err := c.sweep(ctx, now); err != nil {
+		return err
+	}
+	list, err := c.store.List(ctx)
+	if err != nil {
+		return err
+	}
+	commit := Commit{Epoch: c.epoch, Term: term, Reset: c.reset}
+	live := c.distribute(list, &commit)
+	for _, g := range c.groups {
+		c.act(g, g.phase.Push(now, g.reports), &commit)
+	}
+	live += len(commit.Submit)
+	if !c.reset {
+		if err := c.take(ctx, now, live, &commit); err != nil {
+			return err
+		}
+	}
+	return c.commit(ctx, now, &commit)
+}
+
+// sweep lists the workers from time to time.
+func (c *Coordinator) sweep(ctx context.Context, now time.Time) error {
+	if since := now.Sub(c.swept); since >= 0 && since < min(sweepEvery, c.o.Silence/2) {
+		return nil
+	}
+	workers, err := c.store.Workers(ctx)
+	if err != nil {
+		return err
+	}
+	down := map[string]bool{}
+	for name := range c.slots {
+		down[name] = true
+	}
+	for _, w := range workers {
+		if w.Slots <= 0 || w.Name == "" {
+			continue
+		}
+		_, known := c.slots[w.Name]
+		if !known && c.machines.Add(engine.Machine{Name: w.Name, Slots: w.Slots}) != nil {
+			known = true // the machines were restored, and have it
+		}
+		if known {
+			c.machines.SetSlots(w.Name, w.Slots)
+		}
+		c.slots[w.Name] = w.Slots
+		down[w.Name] = w.Silent > c.o.Silence
+	}
+	for name, isDown := range down {
+		c.machines.SetDown(name, isDown)
+		if isDown {
+			c.slots[name] = 0
+		}
+	}
+	c.swept = now
+	return nil
+}
+
+// distribute gives each group the reports about its attempts, and returns the number of attempts that have not ended.
+// Attempts of no group are cancelled.
+func (c *Coordinator) distribute(list []Attempt, commit *Commit) (live int) {
+	groups := map[string]*group{}
+	for _, g := range c.groups {
+		groups[g.name], g.reports = g, g.reports[:0]
+	}
+	for _, a := range list {
+		name, id, _ := strings.Cut(a.Name, "/")
+		g, over := groups[name], a.State >= engine.Succeeded
+		if over {
+			c.ended[a.Name] = true
+		} else {
+			live++
+		}
+		switch {
+		case g != nil && g.add(a, id, c.silent(a)):
+		case !over:
+			commit.Cancel = append(commit.Cancel, Target{a.Name, a.Worker})
+		}
+	}
+	return live
+}
+
+// silent reports whether an attempt runs on a worker that is lost.
+func (c *Coordinator) silent(a Attempt) bool {
+	slots, known := c.slots[a.Worker]
+	return a.State == engine.Running && known && slots == 0
+}
+
+// take begins a group for each batch that waits, and for the waiting jobs of each kind for which there are free slots.
+func (c *Coordinator) take(ctx context.Context, now time.Time, live int, commit *Commit) error {
+	places := 0
+	for _, slots := range c.slots {
+		if slots > 0 {
+			places += slots + c.o.Prefetch
+		}
+	}
+	if len(c.slots) == 0 {
+		return nil
+	}
+	jobs, err := c.store.Waiting(ctx, max(places-live, 0))
+	if err != nil {
+		return err
+	}
+	held := map[string]bool{}
+	for _, g := range c.groups {
+		if !g.taken {
+			for _, j := range g.jobs {
+				held[j.ID] = true
+			}
+		}
+	}
+	var open []*group
+	for _, j := range jobs {
+		if held[j.ID] {
+			continue
+		}
+		i := slices.IndexFunc(open, func(g *group) bool { return g.batch == j.Batch && g.kind == j.Kind })
+		if i < 0 {
+			i = len(open)
+			open = append(open, newGroup(j.Kind, j.Batch))
+		}
+		open[i].jobs = append(open[i].jobs, j)
+	}
+	for _, g := range open {
+		if err := c.begin(ctx, now, g); err != nil {
+			return err
+		}
+		c.groups, c.dirty = append(c.groups, g), true
+		c.act(g, g.phase.Push(now, nil), commit)
+	}
+	for _, g := range c.groups {
+		if !g.taken {
+			commit.Take = append(commit.Take, g.jobs...)
+		}
+	}
+	return nil
+}
+
+// begin makes the phase of a new group.
+func (c *Coordinator) begin(ctx context.Context, now time.Time, g *group) error {
+	if c.kinds[g.kind] == nil {
+		x := newExperience(c.origin)
+		if err := c.recall(ctx, now, kindKey(g.kind), x); err != nil {
+			return err
+		}
+		c.kinds[g.kind] = x
+	}
+	c.serial++
+	g.name = fmt.Sprint(c.epoch, ".", c.serial)
+	config := c.config(g)
+	config.Tasks = len(g.jobs)
+	for i, j := range g.jobs {
+		if j.Work > 0 && config.Work == nil {
+			config.Work = slices.Repeat([]float64{-1}, len(g.jobs))
+		}
+		if j.Work > 0 {
+			config.Work[i] = j.Work
+		}
+	}
+	phase, err := engine.New(config)
+	if err != nil {
+		return fmt.Errorf("queue: kind %q: %w", g.kind, err)
+	}
+	if g.phase = phase; !c.o.kind(g.kind).Copies {
+		for i := range g.jobs {
+			phase.SetEligible(i, false, false)
+		}
+	}
+	return nil
+}
+
+// config returns the configuration of the phase of a group.
+func (c *Coordinator) config(g *group) engine.Config {
+	k := c.o.kind(g.kind)
+	config := engine.Config{
+		Interval: c.o.Interval, Policy: c.o.Policy, MaxFailures: k.Tries, Timeout: k.Timeout, Stream: g.batch == "",
+		BackOff: func(task, failures int) time.Duration { return k.BackOff(g.jobs[task], failures) },
+		Journal: c.o.OnEnd != nil && c.o.Journal,
+	}
+	if c.o.Configure != nil {
+		c.o.Configure(g.kind, &config)
+	}
+	config.Machines, config.Experience = c.machines, c.kinds[g.kind]
+	return config
+}
+
+// act adds the actions of a phase to the commit.
+func (c *Coordinator) act(g *group, actions []engine.Action, commit *Commit) {
+	for _, a := range actions {
+		t := Target{g.name + "/" + a.ID, a.Machine}
+		if c.o.OnAction != nil {
+			c.o.OnAction(t.Name, g.jobs[a.Task], a)
+		}
+		switch a.Op {
+		case engine.Submit:
+			_, number, _ := strings.Cut(a.ID, ".")
+			n, _ := strconv.Atoi(strings.TrimRight(number, "+"))
+			commit.Submit = append(commit.Submit, Submit{t, g.jobs[a.Task], n})
+		case engine.Cancel:
+			commit.Cancel = append(commit.Cancel, t)
+		case engine.Publish:
+			commit.Publish = append(commit.Publish, Publish{t, g.jobs[a.Task]})
+		}
+	}
+	for _, task := range g.phase.GivenUp() {
+		if !g.failed[task] {
+			commit.Fail = append(commit.Fail, Failure{g.jobs[task], g.errors[task]})
+		}
+	}
+}
+
+// commit carries out a commit, if it asks for anything.
+func (c *Coordinator) commit(ctx context.Context, now time.Time, commit *Commit) error {
+	over := c.over(now)
+	since := now.Sub(c.saved)
+	if c.dirty || c.reset || len(over) > 0 || len(c.ended) > 0 && (since >= saveEvery || since < 0) {
+		commit.State = c.marshal(over)
+		for name := range c.ended {
+			commit.Seen = append(commit.Seen, name)
+		}
+		slices.Sort(commit.Seen)
+	}
+	if renewed := now.Sub(c.renewed); commit.Empty() && renewed >= 0 && renewed < term/4 {
+		return nil
+	}
+	if err := c.store.Commit(ctx, *commit); err != nil {
+		return err
+	}
+	c.renewed = now
+	for _, p := range commit.Publish {
+		name, id, _ := strings.Cut(p.Name, "/")
+		if i := slices.IndexFunc(c.groups, func(g *group) bool { return g.name == name }); i >= 0 {
+			c.groups[i].phase.Published(id)
+		}
+	}
+	for _, g := range c.groups {
+		g.taken = true
+		for _, task := range g.phase.GivenUp() {
+			g.failed[task] = true
+		}
+	}
+	if commit.State == nil {
+		return nil
+	}
+	c.saved, c.dirty, c.reset = now, false, false
+	clear(c.ended)
+	return c.remove(ctx, now, over)
+}
+
+// over returns the groups that have ended.
+func (c *Coordinator) over(now time.Time) (over []*group) {
+	for _, g := range c.groups {
+		if g.isOver(now) {
+			over = append(over, g)
+		}
+	}
+	return over
+}
+
+// remove removes groups that have ended, and stores what they have taught.
+func (c *Coordinator) remove(ctx context.Context, now time.Time, over []*group) error {
+	learn := now.Sub(c.learned) >= learnEvery || c.learned.IsZero()
+	for _, g := range over {
+		if c.o.OnEnd != nil {
+			c.o.OnEnd(Summary{Kind: g.kind, Batch: g.batch, Ledger: g.phase.Ledger(), Journal: g.phase.Journal()})
+		}
+		g.phase.Close(now)
+		g.phase.Release()
+		learn = learn || g.batch != ""
+	}
+	c.groups = slices.DeleteFunc(c.groups, func(g *group) bool { return slices.Contains(over, g) })
+	if len(over) == 0 || !learn {
+		return nil
+	}
+	c.learned = now
+	return c.learn(ctx, now, over)
+}
+
+// Close saves the state, and lets another process become the coordinator at once. If this process is not the
+// coordinator, it does nothing.
+func (c *Coordinator) Close(ctx context.Context) error {
+	if c.epoch == 0 {
+		return nil
+	}
+	commit := Commit{Epoch: c.epoch, State: c.marshal(nil)}
+	c.epoch = 0
+	return c.store.Commit(ctx, commit)
+}

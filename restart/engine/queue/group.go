@@ -1,0 +1,77 @@
+package queue
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/straggler-go/straggler/restart/engine"
+	"github.com/straggler-go/straggler/restart/tracker"
+)
+
+// group is a batch, or jobs of one kind of a stream that a coordinator has taken together.
+type group struct {
+	name        string // such as "3.17", the 17th group, begun in epoch 3
+	kind, batch string
+	jobs        []Job
+	phase       *engine.Phase
+	reports     []engine.Attempt // of the present turn
+	errors      map[int]string   // by index of the job: the error of its last failed attempt
+	failed      map[int]bool     // by index of the job: the store knows that it has failed for good
+	taken       bool             // the store knows that the jobs are taken
+	doneSince   time.Time        // when all jobs had ended; zero if some have not
+}
+
+// Summary is what has become of a batch, or of a group of jobs of a stream.
+type Summary struct {
+	Kind, Batch string
+	Ledger      tracker.Ledger
+	// Journal is the journal, if Options.Journal is set. Packages restart/journal and restart/restarttest read it.
+	Journal []byte
+}
+
+func newGroup(kind, batch string) *group {
+	return &group{kind: kind, batch: batch, errors: map[int]string{}, failed: map[int]bool{}}
+}
+
+// add adds a report about an attempt with an ID such as "17.2". If the report is not about a job of the group, it
+// returns false.
+func (g *group) add(a Attempt, id string, lost bool) bool {
+	task, _, ok := strings.Cut(id, ".")
+	n, err := strconv.Atoi(task)
+	if !ok || err != nil || n < 0 || n >= len(g.jobs) {
+		return false
+	}
+	r := engine.Attempt{
+		ID: id, Task: n, State: a.State, Machine: a.Worker, Begun: a.Begun, Ended: a.Ended, Published: a.Published,
+	}
+	if !a.AsOf.IsZero() && a.State == engine.Running {
+		r.Progress, r.AsOf = tracker.Report{Score: a.Share}, a.AsOf
+	}
+	if lost {
+		r.State = engine.Lost
+	}
+	if a.State == engine.Failed {
+		g.errors[n] = a.Error
+	}
+	g.reports = append(g.reports, r)
+	return true
+}
+
+// endWithin is how long a group waits for the end of cancelled attempts after the last result.
+const endWithin = 10 * time.Second
+
+// isOver reports whether the group has ended: every job has ended, the store knows it, and no attempt still occupies a
+// slot.
+func (g *group) isOver(now time.Time) bool {
+	if !g.phase.Done() || slices.ContainsFunc(g.phase.GivenUp(), func(task int) bool { return !g.failed[task] }) {
+		g.doneSince = time.Time{}
+		return false
+	}
+	if g.doneSince.IsZero() {
+		g.doneSince = now
+	}
+	cancels := slices.ContainsFunc(g.phase.Outstanding(), func(a engine.Action) bool { return a.Op == engine.Cancel })
+	return !cancels || now.Sub(g.doneSince) >= endWithin
+}

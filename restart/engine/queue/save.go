@@ -1,0 +1,142 @@
+package queue
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/straggler-go/straggler/estimate/machines"
+	"github.com/straggler-go/straggler/restart/engine"
+	"github.com/straggler-go/straggler/restart/tracker"
+)
+
+// savedState is the state of a coordinator as JSON.
+type savedState struct {
+	Version  int
+	Origin   string
+	Serial   int
+	Machines []byte
+	Record   []byte
+	Kinds    map[string][]byte
+	Groups   []savedGroup
+}
+
+type savedGroup struct {
+	Name, Kind, Batch string
+	Jobs              []Job
+	Errors            map[int]string
+	Failed            []int
+	Phase             []byte
+}
+
+const stateVersion = 1
+
+// open makes this process the coordinator, and goes on from the saved state.
+func (c *Coordinator) open(ctx context.Context, now time.Time) error {
+	epoch, data, err := c.store.Open(ctx, c.owner, term)
+	if err != nil {
+		return err
+	}
+	c.slots, c.ended = map[string]int{}, map[string]bool{}
+	c.swept, c.saved, c.dirty = time.Time{}, now, false
+	if c.state, err = c.restore(data); err != nil {
+		c.o.Log.Warn("queue: the saved state can't be read, and all jobs without a result begin anew", "error", err)
+		data = nil
+	}
+	c.reset = data == nil
+	if c.reset {
+		c.state = newState(c.o.Prefetch)
+	}
+	if err := c.recall(ctx, now, machinesKey, c.record); err != nil {
+		return err
+	}
+	c.epoch, c.renewed = epoch, now
+	return nil
+}
+
+func newState(prefetch int) state {
+	s := state{origin: rand.Text(), kinds: map[string]*tracker.Experience{}}
+	s.makeMachines(prefetch)
+	return s
+}
+
+// makeMachines makes the machines and their record, without any machine.
+func (s *state) makeMachines(prefetch int) {
+	s.record, _ = machines.New(machines.Config{Origin: s.origin})                                   // the configuration is valid
+	s.machines, _ = engine.NewMachines(engine.MachinesConfig{Record: s.record, Prefetch: prefetch}) // and so is this
+}
+
+// marshal returns the state as bytes, without the groups that are over.
+func (c *Coordinator) marshal(over []*group) []byte {
+	s := savedState{Version: stateVersion, Origin: c.origin, Serial: c.serial, Kinds: map[string][]byte{}}
+	s.Machines, _ = c.machines.MarshalBinary() // no MarshalBinary of these types fails
+	s.Record, _ = c.record.MarshalBinary()
+	for kind, x := range c.kinds {
+		s.Kinds[kind], _ = x.MarshalBinary()
+	}
+	for _, g := range c.groups {
+		if slices.Contains(over, g) {
+			continue
+		}
+		phase, _ := g.phase.MarshalBinary()
+		saved := savedGroup{Name: g.name, Kind: g.kind, Batch: g.batch, Jobs: g.jobs, Errors: g.errors, Phase: phase}
+		for task := range g.jobs {
+			if g.failed[task] {
+				saved.Failed = append(saved.Failed, task)
+			}
+		}
+		s.Groups = append(s.Groups, saved)
+	}
+	data, _ := json.Marshal(s) // nor does this: the type holds nothing that JSON can't hold
+	return data
+}
+
+// restore returns the state that was saved as data.
+func (c *Coordinator) restore(data []byte) (s state, err error) {
+	if data == nil {
+		return s, nil
+	}
+	var saved savedState
+	if err := json.Unmarshal(data, &saved); err != nil {
+		return s, err
+	}
+	if saved.Version != stateVersion {
+		return s, fmt.Errorf("its version is %d, want %d", saved.Version, stateVersion)
+	}
+	s = state{origin: saved.Origin, serial: saved.Serial, kinds: map[string]*tracker.Experience{}}
+	s.makeMachines(c.o.Prefetch)
+	if err := s.record.UnmarshalBinary(saved.Record); err != nil {
+		return s, err
+	}
+	if err := s.machines.UnmarshalBinary(saved.Machines); err != nil {
+		return s, err
+	}
+	for kind, data := range saved.Kinds {
+		x := newExperience(s.origin)
+		if err := x.UnmarshalBinary(data); err != nil {
+			return s, err
+		}
+		s.kinds[kind] = x
+	}
+	was := c.state
+	c.state = s
+	defer func() { c.state = was }()
+	for _, sg := range saved.Groups {
+		g := newGroup(sg.Kind, sg.Batch)
+		g.name, g.jobs, g.taken = sg.Name, sg.Jobs, true
+		for task, text := range sg.Errors {
+			g.errors[task] = text
+		}
+		for _, task := range sg.Failed {
+			g.failed[task] = true
+		}
+		if g.phase, err = engine.Restore(c.config(g), engine.Saved{Snapshot: sg.Phase}); err != nil {
+			return s, err
+		}
+		s.groups = append(s.groups, g)
+	}
+	return s, nil
+}

@@ -1,0 +1,57 @@
+package queue
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// Serve coordinates the jobs of a store until ctx ends, and returns the cause of ctx. Several processes may call Serve
+// for a store: one of them works, and another one takes over if it dies. If a field of the options is out of range,
+// Serve returns an error at once.
+func Serve(ctx context.Context, store Store, o Options) error {
+	return ServeUntil(ctx, store, o, func(context.Context) (bool, error) { return false, nil })
+}
+
+// ServeUntil is like Serve. It also calls done after each turn, also while another process is the coordinator. When done
+// returns true, ServeUntil returns the error of done. Stores use it to run a batch.
+func ServeUntil(ctx context.Context, store Store, o Options, done func(context.Context) (bool, error)) error {
+	c, err := NewCoordinator(store, o)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastCalls)
+		defer cancel()
+		if err := c.Close(last); err != nil && !errors.Is(err, ErrFenced) {
+			c.o.Log.Warn("queue: the coordinator can't save its state", "error", err)
+		}
+	}()
+	for {
+		call, cancel := context.WithTimeout(ctx, callTimeout)
+		err := c.Turn(call, time.Now())
+		var over bool
+		if err == nil || errors.Is(err, ErrHeld) {
+			over, err = done(call)
+		}
+		cancel()
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if over {
+			return err
+		}
+		wait := c.o.Look
+		if err != nil {
+			wait = max(wait, c.o.Interval)
+			if !errors.Is(err, ErrFenced) {
+				c.o.Log.Warn("queue: tried again", "error", err)
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(wait):
+		}
+	}
+}
