@@ -82,9 +82,10 @@ const (
 	abouts          // one more than the largest value
 )
 
-// NewExperience returns an experience without observations. If a field of c is out of range, it returns an error that
+// NewExperience returns an experience without observations. A Keep of 0 means 30 days. If a field of c is out of range, it returns an error that
 // contains the name of the field.
 func NewExperience(c survival.WindowConfig) (*Experience, error) {
+	c.Keep = check.Or(c.Keep, defaultKeep)
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}

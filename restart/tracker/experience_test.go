@@ -338,8 +338,11 @@ func TestExperienceKeepsTheLawsOfMerge(t *testing.T) {
 	assert.Equal(t, restart.Copy, asked(stage(t, b, 1), 2000, 2250).Action, "the run times of the other process count")
 	assert.Less(t, len(delta), 60+8*22)
 	mergetest.Refuses(t, b, second(2000), delta)
-	_, err = NewExperience(survival.WindowConfig{})
-	assert.ErrorContains(t, err, "Keep is 0")
+	_, err = NewExperience(survival.WindowConfig{Keep: -1})
+	assert.ErrorContains(t, err, "Keep is -1")
+	y, err := NewExperience(survival.WindowConfig{Origin: "y"})
+	require.NoError(t, err)
+	require.NoError(t, y.Merge(second(2000), delta), "a Keep of 0 means 30 days")
 }
 
 func TestAnExperienceIsRestored(t *testing.T) {

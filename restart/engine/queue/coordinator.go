@@ -46,8 +46,7 @@ type state struct {
 }
 
 const (
-	term       = 10 * time.Second // for which an open store belongs to a coordinator that has died
-	saveEvery  = 5 * time.Second  // between two saves of the state of attempts
+	saveEvery  = 5 * time.Second // between two saves of the state of attempts
 	sweepEvery = 500 * time.Millisecond
 	learnEvery = 10 * time.Second // between two times at which experience with the jobs of a stream is stored
 )
@@ -84,7 +83,7 @@ func (c *Coordinator) turn(ctx context.Context, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	commit := Commit{Epoch: c.epoch, Term: term, Reset: c.reset}
+	commit := Commit{Epoch: c.epoch, Term: c.o.Takeover, Reset: c.reset}
 	live := c.distribute(list, &commit)
 	for _, g := range c.groups {
 		c.act(g, g.phase.Push(now, g.reports), &commit)
@@ -299,7 +298,7 @@ func (c *Coordinator) commit(ctx context.Context, now time.Time, commit *Commit)
 		}
 		slices.Sort(commit.Seen)
 	}
-	if renewed := now.Sub(c.renewed); commit.Empty() && renewed >= 0 && renewed < term/4 {
+	if renewed := now.Sub(c.renewed); commit.Empty() && renewed >= 0 && renewed < c.o.Takeover/4 {
 		return nil
 	}
 	if err := c.store.Commit(ctx, *commit); err != nil {

@@ -28,6 +28,9 @@ type Options struct {
 	// Silence is the time after which a worker that has not been heard from counts as lost. Its attempts are then
 	// submitted elsewhere. If such a worker comes back, its results are used as long as nobody was faster. 0 means 5 s.
 	Silence time.Duration
+	// Takeover is the time after which another process becomes the coordinator when the coordinator has died. 0 means
+	// 10 s.
+	Takeover time.Duration
 	// Prefetch is how many attempts may wait at a worker, in addition to the attempts that run there. 0 means 1, and a
 	// negative number means none. See engine.MachinesConfig.
 	Prefetch int
@@ -67,6 +70,7 @@ type Kind struct {
 const (
 	defaultInterval = 250 * time.Millisecond
 	defaultSilence  = 5 * time.Second
+	defaultTakeover = 10 * time.Second
 	defaultTimeout  = time.Hour
 	defaultTries    = 25
 	looks           = 5 // looks into the store in each interval
@@ -99,6 +103,8 @@ func (o *Options) fill() error {
 		return bad("Look", o.Look, "a positive duration, or 0 for a fifth of Interval")
 	case o.Silence < 0:
 		return bad("Silence", o.Silence, "a positive duration, or 0 for 5s")
+	case o.Takeover < 0:
+		return bad("Takeover", o.Takeover, "a positive duration, or 0 for 10s")
 	}
 	for name, k := range o.Kinds {
 		if k.Tries < 0 {
@@ -113,6 +119,7 @@ func (o *Options) fill() error {
 	o.Interval = cmp.Or(o.Interval, defaultInterval)
 	o.Look = cmp.Or(o.Look, o.Interval/looks, 1)
 	o.Silence = cmp.Or(o.Silence, defaultSilence)
+	o.Takeover = cmp.Or(o.Takeover, defaultTakeover)
 	o.Prefetch = max(cmp.Or(o.Prefetch, 1), 0)
 	o.Log = cmp.Or(o.Log, slog.Default())
 	return nil

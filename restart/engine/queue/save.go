@@ -36,7 +36,7 @@ const stateVersion = 1
 
 // open makes this process the coordinator, and goes on from the saved state.
 func (c *Coordinator) open(ctx context.Context, now time.Time) error {
-	epoch, data, err := c.store.Open(ctx, c.owner, term)
+	epoch, data, err := c.store.Open(ctx, c.owner, c.o.Takeover)
 	if err != nil {
 		return err
 	}
@@ -48,7 +48,7 @@ func (c *Coordinator) open(ctx context.Context, now time.Time) error {
 	}
 	c.reset = data == nil
 	if c.reset {
-		c.state = newState(c.o.Prefetch)
+		c.state = c.newState()
 	}
 	if err := c.recall(ctx, now, machinesKey, c.record); err != nil {
 		return err
@@ -57,16 +57,16 @@ func (c *Coordinator) open(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-func newState(prefetch int) state {
+func (c *Coordinator) newState() state {
 	s := state{origin: rand.Text(), kinds: map[string]*tracker.Experience{}}
-	s.makeMachines(prefetch)
+	s.makeMachines(&c.o)
 	return s
 }
 
 // makeMachines makes the machines and their record, without any machine.
-func (s *state) makeMachines(prefetch int) {
-	s.record, _ = machines.New(machines.Config{Origin: s.origin})                                   // the configuration is valid
-	s.machines, _ = engine.NewMachines(engine.MachinesConfig{Record: s.record, Prefetch: prefetch}) // and so is this
+func (s *state) makeMachines(o *Options) {
+	s.record, _ = machines.New(machines.Config{Origin: s.origin}) // the configurations are valid
+	s.machines, _ = engine.NewMachines(engine.MachinesConfig{Record: s.record, Prefetch: o.Prefetch, Rest: o.Silence})
 }
 
 // marshal returns the state as bytes, without the groups that are over.
@@ -107,7 +107,7 @@ func (c *Coordinator) restore(data []byte) (s state, err error) {
 		return s, fmt.Errorf("its version is %d, want %d", saved.Version, stateVersion)
 	}
 	s = state{origin: saved.Origin, serial: saved.Serial, kinds: map[string]*tracker.Experience{}}
-	s.makeMachines(c.o.Prefetch)
+	s.makeMachines(&c.o)
 	if err := s.record.UnmarshalBinary(saved.Record); err != nil {
 		return s, err
 	}

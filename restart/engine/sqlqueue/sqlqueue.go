@@ -1,0 +1,198 @@
+package sqlqueue
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/straggler-go/straggler/restart/engine/queue"
+)
+
+// Queue is a job queue in a database. It is a [queue.Store] for coordinators and a [queue.Source] for workers. It is
+// safe for concurrent use.
+type Queue struct {
+	db      *sql.DB
+	name    string
+	dialect dialect
+}
+
+// Open returns the queue of the given name in a database, for example "default". It creates the tables that are missing.
+// The database is Postgres 12 or later, or SQLite 3.42 or later, with any driver. A name may have any characters.
+func Open(ctx context.Context, db *sql.DB, name string) (*Queue, error) {
+	q := &Queue{db: db, name: name}
+	var version string
+	if db.QueryRowContext(ctx, "SELECT sqlite_version()").Scan(&version) == nil {
+		q.dialect = sqlite
+	} else if err := db.QueryRowContext(ctx, "SHOW server_version_num").Scan(&version); err != nil {
+		return nil, fmt.Errorf("sqlqueue: the database is neither SQLite nor Postgres, or does not answer: %w", err)
+	} else {
+		q.dialect = postgres
+	}
+	if err := q.migrate(ctx); err != nil {
+		return nil, fmt.Errorf("sqlqueue: can't create the tables: %w", err)
+	}
+	return q, nil
+}
+
+// Executor is a *sql.DB, a *sql.Tx or a *sql.Conn.
+type Executor interface {
+	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
+
+// Insert adds single jobs to the queue, in order, and returns their IDs. With a *sql.Tx the jobs exist when the
+// transaction is committed, together with everything else that it has written. Nil means the database itself. A job may
+// not begin before the time Job.After.
+func (q *Queue) Insert(ctx context.Context, in Executor, jobs ...Job) (ids []string, err error) {
+	if in == nil {
+		in = q.db
+	}
+	for i, j := range jobs {
+		if j.Kind == "" {
+			return ids, fmt.Errorf("sqlqueue: job %d has no kind", i)
+		}
+		rows, err := in.QueryContext(ctx, q.text(`INSERT INTO straggler_job (queue, kind, batch, work, input, run_at, id)
+			VALUES ($1, $2, '', $3, $4, $5, '') RETURNING n`), q.name, j.Kind, j.Work, j.Input, micros(j.After))
+		if err != nil {
+			return ids, err
+		}
+		var n int64
+		if rows.Next() {
+			err = rows.Scan(&n)
+		}
+		if err = errors.Join(err, rows.Err(), rows.Close()); err != nil {
+			return ids, err
+		}
+		ids = append(ids, strconv.FormatInt(n, 10))
+		if _, err := in.ExecContext(ctx, q.text(`UPDATE straggler_job SET id = $1 WHERE n = $2`), ids[i], n); err != nil {
+			return ids, err
+		}
+	}
+	return ids, nil
+}
+
+// Job is a single job of a stream.
+type Job struct {
+	Kind  string
+	Input []byte
+	Work  float64   // the amount of work, such as bytes; 0: not known
+	After time.Time // the job does not begin before this time; the zero time: at once
+}
+
+// Result returns the result of a single job. ok is false if the job has not ended. The error of a job that has failed
+// for good is in Result.Err. A job that does not exist is an error.
+func (q *Queue) Result(ctx context.Context, id string) (r queue.Result, ok bool, err error) {
+	found, err := q.results(ctx, `id = $2`, id)
+	if err == nil && len(found) == 0 {
+		err = fmt.Errorf("sqlqueue: there is no job %s", id)
+	}
+	if err != nil {
+		return r, false, err
+	}
+	return found[0].Result, found[0].ended, nil
+}
+
+// Run runs the jobs as a batch of the given name, and returns their results in the order of the jobs. It coordinates the
+// queue meanwhile, unless another process does. It returns when each job has a result or has failed for good. If some
+// jobs have failed, it also returns an error.
+//
+// If the database already has a batch of this name with the same jobs, Run continues this batch, or returns its results.
+// So a process that has died calls Run again. If ctx ends, Run returns the cause of ctx. The results stay until
+// [Queue.Forget].
+func (q *Queue) Run(ctx context.Context, batch string, jobs []queue.Job, o queue.Options) ([]queue.Result, error) {
+	if err := queue.CheckBatch(batch, jobs); err != nil || len(jobs) == 0 {
+		return nil, err
+	}
+	if err := q.insertBatch(ctx, batch, jobs); err != nil {
+		return nil, err
+	}
+	var results []queue.Result
+	err := queue.ServeUntil(ctx, q, o, func(ctx context.Context) (bool, error) {
+		var left int64
+		err := q.db.QueryRowContext(ctx, q.text(`SELECT count(*) FROM straggler_job
+			WHERE queue = $1 AND batch = $2 AND state < 2`), q.name, batch).Scan(&left)
+		if err != nil || left > 0 {
+			return false, err
+		}
+		found, err := q.results(ctx, `batch = $2`, batch)
+		for _, r := range found {
+			results = append(results, r.Result)
+		}
+		return err == nil, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return results, queue.FirstError(batch, results)
+}
+
+// Forget deletes the jobs of a batch that have ended, with their results.
+func (q *Queue) Forget(ctx context.Context, batch string) error {
+	_, err := q.db.ExecContext(ctx, q.text(`DELETE FROM straggler_job WHERE queue = $1 AND batch = $2 AND state >= 2`),
+		q.name, batch)
+	return err
+}
+
+// insertBatch adds the jobs of a batch, all or none.
+func (q *Queue) insertBatch(ctx context.Context, batch string, jobs []queue.Job) error {
+	return q.transact(ctx, func(t *tx) error {
+		added, err := t.exec(`INSERT INTO straggler_batch (queue, name, jobs) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`,
+			q.name, batch, fingerprint(jobs))
+		if err != nil {
+			return err
+		}
+		if added == 0 {
+			var was string
+			if err := t.row(`SELECT jobs FROM straggler_batch WHERE queue = $1 AND name = $2`, q.name, batch).Scan(&was); err != nil {
+				return err
+			}
+			if was != fingerprint(jobs) {
+				n, _, _ := strings.Cut(was, " ")
+				return fmt.Errorf("sqlqueue: the database has a batch %s of %s other jobs: give each batch a name of its own, "+
+					"such as one with its date", batch, n)
+			}
+			return nil
+		}
+		for i, j := range jobs {
+			_, err := t.exec(`INSERT INTO straggler_job (queue, id, kind, batch, work, input, run_at)
+				VALUES ($1, $2, $3, $4, $5, $6, 0)`, q.name, fmt.Sprint(batch, "/", i), j.Kind, batch, j.Work, j.Input)
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// result is a result of a job, and whether the job has ended.
+type result struct {
+	queue.Result
+	ended bool
+}
+
+// results returns the results of the jobs that match a condition, in the order of their insertion.
+func (q *Queue) results(ctx context.Context, where string, arg any) (all []result, err error) {
+	rows, err := q.db.QueryContext(ctx, q.text(`SELECT state, output, winner, error FROM straggler_job
+		WHERE queue = $1 AND `+where+` ORDER BY n`), q.name, arg)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var r result
+		var state int
+		var text string
+		if err := rows.Scan(&state, &r.Output, &r.Attempt, &text); err != nil {
+			return nil, err
+		}
+		if r.ended = state >= done; state == failed {
+			r.Err = errors.New(text)
+		}
+		all = append(all, r)
+	}
+	return all, rows.Err()
+}
