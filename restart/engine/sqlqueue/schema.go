@@ -4,8 +4,10 @@ import (
 	"context"
 	"crypto/sha256"
 	"database/sql"
+	"database/sql/driver"
 	"encoding/binary"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -15,21 +17,21 @@ import (
 
 // dialect is the kind of database. The texts of queries are written for Postgres, with words in braces for what differs.
 type dialect struct {
-	begin  string
-	words  *strings.Replacer
-	setup  []string // run on each connection before a transaction
-	single bool     // one transaction at a time may write
+	words *strings.Replacer
+	// setup are the commands before a transaction that database/sql can't begin; nil if it can. SQLite has to lock the
+	// database at the begin of a transaction, since a transaction that begins by reading can't be sure to write.
+	setup []string
 }
 
 var (
-	postgres = dialect{begin: "BEGIN", words: strings.NewReplacer(
+	postgres = dialect{words: strings.NewReplacer(
 		"{serial}", "bigserial PRIMARY KEY", "{blob}", "bytea", "{lock}", "FOR UPDATE",
 		"{now}", "(extract(epoch from clock_timestamp()) * 1000000)::bigint",
 	)}
-	sqlite = dialect{begin: "BEGIN IMMEDIATE", words: strings.NewReplacer(
+	sqlite = dialect{words: strings.NewReplacer(
 		"{serial}", "integer PRIMARY KEY AUTOINCREMENT", "{blob}", "blob", "{lock}", "",
 		"{now}", "CAST(unixepoch('subsec') * 1000000 AS integer)", "$", "?",
-	), setup: []string{"PRAGMA busy_timeout = 10000"}}
+	), setup: []string{"PRAGMA busy_timeout = 10000", "BEGIN IMMEDIATE"}}
 )
 
 // The states of a job in its row. The states of an attempt are those of engine.State.
@@ -54,7 +56,7 @@ var migrations = [][]string{{
 		n {serial}, queue text NOT NULL, name text NOT NULL, job text NOT NULL, number integer NOT NULL,
 		worker text NOT NULL, state smallint NOT NULL DEFAULT 0, begun bigint NOT NULL DEFAULT 0, ended bigint NOT NULL DEFAULT 0,
 		share double precision NOT NULL DEFAULT 0, as_of bigint NOT NULL DEFAULT 0, cancel smallint NOT NULL DEFAULT 0,
-		output {blob}, error text NOT NULL DEFAULT '', UNIQUE (queue, name))`,
+		message bigint NOT NULL DEFAULT 0, output {blob}, error text NOT NULL DEFAULT '', UNIQUE (queue, name))`,
 	`CREATE INDEX straggler_attempt_worker ON straggler_attempt (queue, worker, state)`,
 	`CREATE TABLE straggler_worker (
 		queue text NOT NULL, name text NOT NULL, slots integer NOT NULL, heard bigint NOT NULL, PRIMARY KEY (queue, name))`,
@@ -74,7 +76,7 @@ func (q *Queue) migrate(ctx context.Context) error {
 		}
 	}
 	return q.transact(ctx, func(t *tx) error {
-		if q.dialect.begin == postgres.begin {
+		if q.dialect.setup == nil {
 			if _, err := t.exec(`LOCK TABLE straggler_migration IN EXCLUSIVE MODE`); err != nil {
 				return err
 			}
@@ -105,43 +107,57 @@ func (q *Queue) text(query string) string { return q.dialect.words.Replace(query
 
 // tx is a transaction.
 type tx struct {
-	q    *Queue
-	ctx  context.Context
-	conn *sql.Conn
+	q   *Queue
+	ctx context.Context
+	on  interface {
+		Executor
+		QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+		QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+	}
 }
 
-// transact runs do in a transaction. On SQLite the transaction locks the database at its begin, since a transaction that
-// begins by reading can't be sure to write.
-func (q *Queue) transact(ctx context.Context, do func(*tx) error) (err error) {
+// transact runs do in a transaction.
+func (q *Queue) transact(ctx context.Context, do func(*tx) error) error {
+	if q.dialect.setup != nil {
+		return q.lockAndTransact(ctx, do)
+	}
+	t, err := q.db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	if err := do(&tx{q, ctx, t}); err != nil {
+		return errors.Join(err, t.Rollback())
+	}
+	return t.Commit()
+}
+
+// lockAndTransact runs do in a transaction that begins with the commands of the dialect.
+func (q *Queue) lockAndTransact(ctx context.Context, do func(*tx) error) error {
 	conn, err := q.db.Conn(ctx)
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
-	t := &tx{q, ctx, conn}
 	for _, s := range q.dialect.setup {
 		if _, err := conn.ExecContext(ctx, s); err != nil {
 			return err
 		}
 	}
-	if _, err := conn.ExecContext(ctx, q.dialect.begin); err != nil {
-		return err
-	}
-	if err = do(t); err == nil {
+	if err = do(&tx{q, ctx, conn}); err == nil {
 		_, err = conn.ExecContext(ctx, "COMMIT")
 	}
 	if err != nil {
 		back, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 		defer cancel()
 		if _, failed := conn.ExecContext(back, "ROLLBACK"); failed != nil {
-			_ = conn.Raw(func(any) error { return errBroken }) // the pool closes the connection
+			_ = conn.Raw(func(any) error { return driver.ErrBadConn }) // so the pool closes the connection
 		}
 	}
 	return err
 }
 
 func (t *tx) exec(query string, args ...any) (rows int64, err error) {
-	r, err := t.conn.ExecContext(t.ctx, t.q.text(query), args...)
+	r, err := t.on.ExecContext(t.ctx, t.q.text(query), args...)
 	if err != nil {
 		return 0, err
 	}
@@ -149,11 +165,11 @@ func (t *tx) exec(query string, args ...any) (rows int64, err error) {
 }
 
 func (t *tx) row(query string, args ...any) *sql.Row {
-	return t.conn.QueryRowContext(t.ctx, t.q.text(query), args...)
+	return t.on.QueryRowContext(t.ctx, t.q.text(query), args...)
 }
 
 func (t *tx) query(query string, args ...any) (*sql.Rows, error) {
-	return t.conn.QueryContext(t.ctx, t.q.text(query), args...)
+	return t.on.QueryContext(t.ctx, t.q.text(query), args...)
 }
 
 // micros returns a time as the database has it: in microseconds since 1970; the zero time as 0.

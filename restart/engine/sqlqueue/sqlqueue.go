@@ -2,10 +2,10 @@ package sqlqueue
 
 import (
 	"context"
+	"crypto/rand"
 	"database/sql"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -18,6 +18,30 @@ type Queue struct {
 	db      *sql.DB
 	name    string
 	dialect dialect
+	// delivery brings attempts to workers; nil if they get them by Beat
+	delivery Delivery
+}
+
+// Delivery brings attempts to the workers of another library on the same Postgres.
+type Delivery interface {
+	// Submit adds a message for an attempt to the queue of its worker, in the transaction in which the attempt is
+	// submitted, and returns the number of the message.
+	Submit(ctx context.Context, tx *sql.Tx, s queue.Submit) (message int64, err error)
+	// Cancel cancels a message, in the transaction in which its attempt is cancelled.
+	Cancel(ctx context.Context, tx *sql.Tx, message int64) error
+}
+
+// OpenWith is like Open, for a queue with a Delivery.
+func OpenWith(ctx context.Context, db *sql.DB, name string, d Delivery) (*Queue, error) {
+	q, err := Open(ctx, db, name)
+	if err != nil {
+		return nil, err
+	}
+	if q.dialect.setup != nil {
+		return nil, errors.New("sqlqueue: the database is SQLite, and a Delivery needs Postgres")
+	}
+	q.delivery = d
+	return q, nil
 }
 
 // Open returns the queue of the given name in a database, for example "default". It creates the tables that are missing.
@@ -41,7 +65,6 @@ func Open(ctx context.Context, db *sql.DB, name string) (*Queue, error) {
 // Executor is a *sql.DB, a *sql.Tx or a *sql.Conn.
 type Executor interface {
 	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
-	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
 
 // Insert adds single jobs to the queue, in order, and returns their IDs. With a *sql.Tx the jobs exist when the
@@ -55,22 +78,13 @@ func (q *Queue) Insert(ctx context.Context, in Executor, jobs ...Job) (ids []str
 		if j.Kind == "" {
 			return ids, fmt.Errorf("sqlqueue: job %d has no kind", i)
 		}
-		rows, err := in.QueryContext(ctx, q.text(`INSERT INTO straggler_job (queue, kind, batch, work, input, run_at, id)
-			VALUES ($1, $2, '', $3, $4, $5, '') RETURNING n`), q.name, j.Kind, j.Work, j.Input, micros(j.After))
+		id := rand.Text()
+		_, err := in.ExecContext(ctx, q.text(`INSERT INTO straggler_job (queue, id, kind, batch, work, input, run_at)
+			VALUES ($1, $2, $3, '', $4, $5, $6)`), q.name, id, j.Kind, j.Work, j.Input, micros(j.After))
 		if err != nil {
 			return ids, err
 		}
-		var n int64
-		if rows.Next() {
-			err = rows.Scan(&n)
-		}
-		if err = errors.Join(err, rows.Err(), rows.Close()); err != nil {
-			return ids, err
-		}
-		ids = append(ids, strconv.FormatInt(n, 10))
-		if _, err := in.ExecContext(ctx, q.text(`UPDATE straggler_job SET id = $1 WHERE n = $2`), ids[i], n); err != nil {
-			return ids, err
-		}
+		ids = append(ids, id)
 	}
 	return ids, nil
 }
@@ -130,11 +144,18 @@ func (q *Queue) Run(ctx context.Context, batch string, jobs []queue.Job, o queue
 	return results, queue.FirstError(batch, results)
 }
 
-// Forget deletes the jobs of a batch that have ended, with their results.
+// Forget deletes the jobs of a batch that have ended, with their results. If all jobs have ended, another batch may have
+// the name.
 func (q *Queue) Forget(ctx context.Context, batch string) error {
-	_, err := q.db.ExecContext(ctx, q.text(`DELETE FROM straggler_job WHERE queue = $1 AND batch = $2 AND state >= 2`),
-		q.name, batch)
-	return err
+	return q.transact(ctx, func(t *tx) error {
+		_, err := t.exec(`DELETE FROM straggler_job WHERE queue = $1 AND batch = $2 AND state >= 2`, q.name, batch)
+		if err != nil {
+			return err
+		}
+		_, err = t.exec(`DELETE FROM straggler_batch WHERE queue = $1 AND name = $2 AND NOT EXISTS (
+			SELECT 1 FROM straggler_job WHERE queue = $1 AND batch = $2)`, q.name, batch)
+		return err
+	})
 }
 
 // insertBatch adds the jobs of a batch, all or none.

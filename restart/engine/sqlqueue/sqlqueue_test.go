@@ -4,11 +4,14 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"log/slog"
 	"path/filepath"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	_ "github.com/jackc/pgx/v5/stdlib"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	_ "modernc.org/sqlite"
 
@@ -62,4 +65,84 @@ func TestPostgres(t *testing.T) {
 			return backend(t, db, fmt.Sprint("queue's ", n.Add(1)))
 		})
 	})
+}
+
+// Postgres crashes and comes back while a batch runs.
+func TestPostgresCrashes(t *testing.T) {
+	url, restart := queuetest.Postgres(t)
+	db, err := sql.Open("pgx", url)
+	require.NoError(t, err)
+	defer db.Close()
+	q, err := sqlqueue.Open(t.Context(), db, "default")
+	require.NoError(t, err)
+	square := func(ctx context.Context, input []byte) ([]byte, error) {
+		var n int
+		_, err := fmt.Sscan(string(input), &n)
+		time.Sleep(50 * time.Millisecond)
+		return fmt.Append(nil, n*n), err
+	}
+	quiet := slog.New(slog.DiscardHandler)
+	for _, name := range []string{"a", "b"} {
+		go queue.Worker{Name: name, Slots: 2, Log: quiet}.Run(t.Context(), q, map[string]queue.Handler{"square": square})
+	}
+	go func() {
+		for range 3 {
+			time.Sleep(500 * time.Millisecond)
+			restart()
+		}
+	}()
+	var inputs [][]byte
+	for i := range 120 {
+		inputs = append(inputs, fmt.Append(nil, i))
+	}
+	results, err := q.Run(t.Context(), "x", queue.Batch("square", inputs...), queue.Options{Log: quiet})
+	require.NoError(t, err)
+	for i, r := range results {
+		require.Equal(t, fmt.Sprint(i*i), string(r.Output))
+	}
+}
+
+// Run with the name of a batch that exists continues it, or refuses other jobs.
+func TestBatchOfTheSameName(t *testing.T) {
+	q, err := sqlqueue.Open(t.Context(), openSQLite(t), "default")
+	require.NoError(t, err)
+	calls := new(atomic.Int64)
+	handle := func(context.Context, []byte) ([]byte, error) { return fmt.Append(nil, calls.Add(1)), nil }
+	go queue.Worker{Name: "a"}.Run(t.Context(), q, map[string]queue.Handler{"count": handle})
+	o := queue.Options{Log: slog.New(slog.DiscardHandler)}
+	for range 2 {
+		results, err := q.Run(t.Context(), "x", queue.Batch("count", []byte("one")), o)
+		require.NoError(t, err)
+		require.Equal(t, "1", string(results[0].Output))
+	}
+	_, err = q.Run(t.Context(), "x", queue.Batch("count", []byte("two")), o)
+	require.EqualError(t, err, "sqlqueue: the database has a batch x of 1 other jobs: give each batch a name of its own, such as one with its date")
+	require.NoError(t, q.Forget(t.Context(), "x"))
+	results, err := q.Run(t.Context(), "x", queue.Batch("count", []byte("two")), o)
+	require.NoError(t, err)
+	require.Equal(t, "2", string(results[0].Output))
+}
+
+func TestRubbish(t *testing.T) {
+	db := openSQLite(t)
+	q, err := sqlqueue.Open(t.Context(), db, "")
+	require.NoError(t, err, "a queue may have any name")
+	_, _, err = q.Result(t.Context(), "no such job")
+	assert.EqualError(t, err, "sqlqueue: there is no job no such job")
+	_, err = q.Insert(t.Context(), nil, sqlqueue.Job{})
+	assert.EqualError(t, err, "sqlqueue: job 0 has no kind")
+	for name, jobs := range map[string][]queue.Job{
+		"": queue.Batch("a", nil), "a/b": queue.Batch("a", nil), "x": queue.Batch("", nil), "y": append(queue.Batch("a", nil), queue.Job{Kind: "b"}),
+	} {
+		_, err = q.Run(t.Context(), name, jobs, queue.Options{})
+		assert.Error(t, err, name)
+	}
+	_, err = q.Run(t.Context(), "x", queue.Batch("a", nil), queue.Options{Interval: -1})
+	assert.EqualError(t, err, "queue: Options.Interval is -1ns, want a positive duration, or 0 for 250ms")
+	_, err = sqlqueue.OpenWith(t.Context(), db, "", nil)
+	assert.ErrorContains(t, err, "needs Postgres")
+	_, err = db.Exec("INSERT INTO straggler_migration (version) VALUES (99)")
+	require.NoError(t, err)
+	_, err = sqlqueue.Open(t.Context(), db, "")
+	assert.ErrorContains(t, err, "the tables have version 99, and this program knows 1: use a newer program")
 }

@@ -3,7 +3,6 @@ package sqlqueue
 import (
 	"context"
 	"database/sql"
-	"database/sql/driver"
 	"errors"
 	"fmt"
 	"slices"
@@ -13,8 +12,6 @@ import (
 	"github.com/straggler-go/straggler/restart/engine"
 	"github.com/straggler-go/straggler/restart/engine/queue"
 )
-
-var errBroken = driver.ErrBadConn
 
 // Waiting is a method of [queue.Jobs].
 func (q *Queue) Waiting(ctx context.Context, limit int) (jobs []queue.Job, err error) {
@@ -131,12 +128,16 @@ func (q *Queue) Commit(ctx context.Context, c queue.Commit) error {
 			run(`UPDATE straggler_job SET state = 1 WHERE queue = $1 AND id = $2 AND state = 0`, j.ID)
 		}
 		for _, s := range c.Submit {
-			run(`INSERT INTO straggler_attempt (queue, name, job, number, worker) VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING`,
-				s.Name, s.Job.ID, s.Number, s.Worker)
+			if err == nil {
+				err = t.submit(s)
+			}
 		}
 		for _, a := range c.Cancel {
 			run(`UPDATE straggler_attempt SET state = 5, ended = {now} WHERE queue = $1 AND name = $2 AND state = 0`, a.Name)
 			run(`UPDATE straggler_attempt SET cancel = 1 WHERE queue = $1 AND name = $2 AND state = 1`, a.Name)
+			if err == nil && q.delivery != nil {
+				err = t.withdraw(a.Name)
+			}
 		}
 		for _, p := range c.Publish {
 			run(`UPDATE straggler_job SET state = 2, winner = $3, output = (SELECT output FROM straggler_attempt
@@ -150,6 +151,38 @@ func (q *Queue) Commit(ctx context.Context, c queue.Commit) error {
 		}
 		return err
 	})
+}
+
+// submit adds an attempt, and hands it to the Delivery.
+func (t *tx) submit(s queue.Submit) error {
+	added, err := t.exec(`INSERT INTO straggler_attempt (queue, name, job, number, worker) VALUES ($1, $2, $3, $4, $5)
+		ON CONFLICT DO NOTHING`, t.q.name, s.Name, s.Job.ID, s.Number, s.Worker)
+	if err != nil || added == 0 || t.q.delivery == nil {
+		return err
+	}
+	err = t.row(`SELECT input FROM straggler_job WHERE queue = $1 AND id = $2`, t.q.name, s.Job.ID).Scan(&s.Job.Input)
+	if err != nil {
+		return err
+	}
+	message, err := t.q.delivery.Submit(t.ctx, t.on.(*sql.Tx), s)
+	if err != nil {
+		return err
+	}
+	_, err = t.exec(`UPDATE straggler_attempt SET message = $3 WHERE queue = $1 AND name = $2`, t.q.name, s.Name, message)
+	return err
+}
+
+// withdraw tells the Delivery that an attempt is cancelled.
+func (t *tx) withdraw(name string) error {
+	var message int64
+	err := t.row(`SELECT message FROM straggler_attempt WHERE queue = $1 AND name = $2`, t.q.name, name).Scan(&message)
+	if err != nil {
+		if errors.Is(err, sql.ErrNoRows) {
+			err = nil
+		}
+		return err
+	}
+	return t.q.delivery.Cancel(t.ctx, t.on.(*sql.Tx), message)
 }
 
 // Get is a method of [queue.Knowledge].
@@ -226,9 +259,28 @@ func (q *Queue) Beat(ctx context.Context, b queue.Beat) (orders queue.Orders, er
 
 // begin begins attempts of a worker.
 func (t *tx) begin(b queue.Beat, orders *queue.Orders) error {
-	rows, err := t.query(`UPDATE straggler_attempt SET state = 1, begun = {now} WHERE n IN (SELECT n FROM straggler_attempt
-		WHERE queue = $1 AND worker = $2 AND state = 0 ORDER BY n LIMIT $3 {lock}) RETURNING n, name, number, job`,
-		t.q.name, b.Worker, b.Free)
+	return t.beginWhere(orders, `n IN (SELECT n FROM straggler_attempt
+		WHERE queue = $1 AND worker = $2 AND state = 0 ORDER BY n LIMIT $3 {lock})`, t.q.name, b.Worker, b.Free)
+}
+
+// Begin begins a single attempt that waits in the queue of a worker. It is for a [Delivery], which brings attempts to
+// workers by itself. ok is false if the attempt does not wait, because it was cancelled or has begun before.
+func (q *Queue) Begin(ctx context.Context, worker, name string) (o queue.Order, ok bool, err error) {
+	var orders queue.Orders
+	err = q.transact(ctx, func(t *tx) error {
+		orders = queue.Orders{}
+		return t.beginWhere(&orders, `queue = $1 AND worker = $2 AND name = $3 AND state = 0`, q.name, worker, name)
+	})
+	if err != nil || len(orders.Begin) == 0 {
+		return o, false, err
+	}
+	return orders.Begin[0], true, nil
+}
+
+// beginWhere begins the attempts that match a condition.
+func (t *tx) beginWhere(orders *queue.Orders, where string, args ...any) error {
+	rows, err := t.query(`UPDATE straggler_attempt SET state = 1, begun = {now} WHERE `+where+` RETURNING n, name, number, job`,
+		args...)
 	if err != nil {
 		return err
 	}

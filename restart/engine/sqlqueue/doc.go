@@ -1,0 +1,34 @@
+// Package sqlqueue is a job queue on Postgres or SQLite that copies slow jobs to other workers. It is for services that
+// have a database and no job queue yet. A program with [River] imports package riverqueue instead.
+//
+// A worker runs the attempts of jobs, and any process inserts jobs:
+//
+//	q, err := sqlqueue.Open(ctx, db, "default") // db is a *sql.DB; Open creates the tables
+//	go queue.Worker{Slots: 8}.Run(ctx, q, map[string]queue.Handler{"resize": resize})
+//
+//	results, err := q.Run(ctx, "thumbnails-2026-11", queue.Batch("resize", inputs...), queue.Options{
+//		Kinds: map[string]queue.Kind{"resize": {Copies: true}},
+//	})
+//
+// [Queue.Run] runs a batch, and waits for its results. Single jobs are inserted with [Queue.Insert], also in a
+// transaction of yours. Then one process or several call [queue.Serve], and one of them coordinates:
+//
+//	ids, err := q.Insert(ctx, tx, sqlqueue.Job{Kind: "mail", Input: letter})
+//	err = queue.Serve(ctx, q, queue.Options{})
+//
+// With Kind.Copies a handler may be called twice for a job, at the same time on two workers. [queue.Key] is then the
+// same for both, for use as an idempotency key. Without Copies an attempt is replaced only when its worker is lost, when
+// it fails, or when its hard timeout has passed.
+//
+// # What the database holds
+//
+// Everything. The tables are straggler_job, straggler_batch, straggler_attempt, straggler_worker, straggler_state,
+// straggler_knowledge and straggler_migration; queues of several names share them. What the coordinator has decided, the
+// state from which another one goes on, and the check that it is still the coordinator are one transaction. So a process
+// may die anywhere, and two coordinators at once do no harm. The database's clock gives all times.
+//
+// A coordinator looks into the database every 50 ms, and a worker every 100 ms and after each attempt. Each look is one
+// short query on an index. Jobs that have ended stay until [Queue.Forget], or until you delete their rows.
+//
+// [River]: https://riverqueue.com
+package sqlqueue
