@@ -1,27 +1,43 @@
 package queue
 
 import (
+	"bytes"
 	"context"
 	"sync"
 )
 
-// WithAttempt returns a context for the handler of an attempt, from which [AttemptOf], [Key] and [Progress] read.
-// report is called by Progress. It is for stores whose library has workers of its own.
-func WithAttempt(ctx context.Context, o Order, report func(share float64)) context.Context {
-	return context.WithValue(ctx, attemptKey{}, attempt{o, report})
+// attempt is an attempt that a worker runs, or whose end the worker has not yet reported. It is the context of the
+// attempt's handler.
+type attempt struct {
+	context.Context
+	name   string
+	order  Order
+	cancel context.CancelCauseFunc
+	output []byte
+
+	mu    sync.Mutex
+	share float64
 }
 
 type attemptKey struct{}
 
-type attempt struct {
-	Order
-	report func(share float64)
+func attemptOf(ctx context.Context) *attempt {
+	a, _ := ctx.Value(attemptKey{}).(*attempt)
+	return a
+}
+
+func (a *attempt) progress() Running {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return Running{Name: a.name, Share: a.share}
 }
 
 // AttemptOf returns the attempt that a handler works on. ok is false if ctx is not the context of a handler.
 func AttemptOf(ctx context.Context) (o Order, ok bool) {
-	a, ok := ctx.Value(attemptKey{}).(attempt)
-	return a.Order, ok
+	if a := attemptOf(ctx); a != nil {
+		return a.order, true
+	}
+	return o, false
 }
 
 // Key returns the idempotency key of the job that a handler works on: all attempts of the job have the same key, and no
@@ -31,31 +47,20 @@ func Key(ctx context.Context) string {
 	return o.Job.ID
 }
 
-// Progress reports which share of its work a handler has done, from 0 to 1. A handler may call it as often as it likes.
-// If ctx is not the context of a handler, Progress does nothing.
+// Progress reports which share of its work a handler has done, from 0 to 1. A handler may call it as often as it likes,
+// also at the same time on several goroutines. If ctx is not the context of a handler, Progress does nothing.
 func Progress(ctx context.Context, share float64) {
-	if a, ok := ctx.Value(attemptKey{}).(attempt); ok && a.report != nil {
-		a.report(share)
+	if a := attemptOf(ctx); a != nil {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		a.share = share
 	}
 }
 
-// running is an attempt that a worker runs, or whose end the worker has not yet reported.
-type running struct {
-	Order
-	cancel context.CancelCauseFunc
-
-	mu    sync.Mutex
-	share float64
-}
-
-func (r *running) report(share float64) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.share = share
-}
-
-func (r *running) progress() Running {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return Running{Name: r.Name, Share: r.share}
+// SetOutput makes data the output of the attempt that a handler works on, for handlers that return no output. It counts
+// if the handler then returns no error. If ctx is not the context of a handler, SetOutput does nothing.
+func SetOutput(ctx context.Context, data []byte) {
+	if a := attemptOf(ctx); a != nil {
+		a.output = bytes.Clone(data)
+	}
 }

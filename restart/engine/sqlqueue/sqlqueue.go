@@ -121,22 +121,18 @@ func (q *Queue) Run(ctx context.Context, batch string, jobs []queue.Job, o queue
 	if err := queue.CheckBatch(batch, jobs); err != nil || len(jobs) == 0 {
 		return nil, err
 	}
-	if err := q.insertBatch(ctx, batch, jobs); err != nil {
+	if err := q.InsertBatch(ctx, batch, jobs); err != nil {
 		return nil, err
 	}
 	var results []queue.Result
-	err := queue.ServeUntil(ctx, q, o, func(ctx context.Context) (bool, error) {
-		var left int64
-		err := q.db.QueryRowContext(ctx, q.text(`SELECT count(*) FROM straggler_job
+	err := queue.ServeUntil(ctx, q, o, func(ctx context.Context) (ended bool, err error) {
+		var left int
+		err = q.db.QueryRowContext(ctx, q.text(`SELECT count(*) FROM straggler_job
 			WHERE queue = $1 AND batch = $2 AND state < 2`), q.name, batch).Scan(&left)
-		if err != nil || left > 0 {
-			return false, err
+		if err == nil && left == 0 {
+			results, ended, err = q.Results(ctx, batch)
 		}
-		found, err := q.results(ctx, `batch = $2`, batch)
-		for _, r := range found {
-			results = append(results, r.Result)
-		}
-		return err == nil, err
+		return ended, err
 	})
 	if err != nil {
 		return nil, err
@@ -158,8 +154,10 @@ func (q *Queue) Forget(ctx context.Context, batch string) error {
 	})
 }
 
-// insertBatch adds the jobs of a batch, all or none.
-func (q *Queue) insertBatch(ctx context.Context, batch string, jobs []queue.Job) error {
+// InsertBatch adds the jobs of a batch, all or none, for a process that does not wait for them. Processes that call
+// [queue.Serve] run the batch. If the database has a batch of this name with the same jobs, nothing changes; if it has
+// other jobs, InsertBatch returns an error.
+func (q *Queue) InsertBatch(ctx context.Context, batch string, jobs []queue.Job) error {
 	return q.transact(ctx, func(t *tx) error {
 		added, err := t.exec(`INSERT INTO straggler_batch (queue, name, jobs) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`,
 			q.name, batch, fingerprint(jobs))
@@ -187,6 +185,17 @@ func (q *Queue) insertBatch(ctx context.Context, batch string, jobs []queue.Job)
 		}
 		return nil
 	})
+}
+
+// Results returns the results of a batch, in the order of its jobs, or of all single jobs if batch is "". ended is false
+// if a job has not ended; its result is empty.
+func (q *Queue) Results(ctx context.Context, batch string) (all []queue.Result, ended bool, err error) {
+	found, err := q.results(ctx, `batch = $2`, batch)
+	ended = true
+	for _, r := range found {
+		all, ended = append(all, r.Result), ended && r.ended
+	}
+	return all, ended, err
 }
 
 // result is a result of a job, and whether the job has ended.

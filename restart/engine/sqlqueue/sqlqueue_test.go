@@ -29,7 +29,7 @@ func backend(t *testing.T, db *sql.DB, name string) queuetest.Backend {
 		Insert: func(batch string, jobs []queue.Job) (err error) {
 			ctx := context.Background()
 			if batch != "" {
-				return sqlqueue.InsertBatch(q, ctx, batch, jobs)
+				return q.InsertBatch(ctx, batch, jobs)
 			}
 			for _, j := range jobs {
 				_, err = q.Insert(ctx, nil, sqlqueue.Job{Kind: j.Kind, Input: j.Input})
@@ -37,7 +37,7 @@ func backend(t *testing.T, db *sql.DB, name string) queuetest.Backend {
 			return err
 		},
 		Results: func(batch string) ([]queue.Result, bool, error) {
-			return sqlqueue.Results(q, context.Background(), batch)
+			return q.Results(context.Background(), batch)
 		},
 	}
 }

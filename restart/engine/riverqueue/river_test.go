@@ -1,0 +1,107 @@
+package riverqueue_test
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+	"github.com/riverqueue/river/rivermigrate"
+	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/restart/engine/queue"
+	"github.com/straggler-go/straggler/restart/engine/queue/queuetest"
+	"github.com/straggler-go/straggler/restart/engine/riverqueue"
+	"github.com/straggler-go/straggler/restart/engine/sqlqueue"
+)
+
+// square and other are the arguments of jobs: a number, as JSON.
+type square int
+
+func (square) Kind() string { return "square" }
+
+type other int
+
+func (other) Kind() string { return "other" }
+
+// postgres starts a Postgres with River's tables.
+func postgres(t *testing.T) (*pgxpool.Pool, *sql.DB) {
+	url, _ := queuetest.Postgres(t)
+	pool, err := pgxpool.New(t.Context(), url)
+	require.NoError(t, err)
+	t.Cleanup(pool.Close)
+	migrator, err := rivermigrate.New(riverpgxv5.New(pool), &rivermigrate.Config{Logger: quiet})
+	require.NoError(t, err)
+	_, err = migrator.Migrate(t.Context(), rivermigrate.DirectionUp, nil)
+	require.NoError(t, err)
+	db := stdlib.OpenDBFromPool(pool)
+	t.Cleanup(func() { db.Close() })
+	return pool, db
+}
+
+var quiet = slog.New(slog.DiscardHandler)
+
+// start starts a client of River that runs attempts. stop kills it.
+func start(t *testing.T, pool *pgxpool.Pool, q *riverqueue.Queue, name string, slots int, handle queue.Handler) (stop func()) {
+	workers := river.NewWorkers()
+	work := func(ctx context.Context, input string) error {
+		output, err := handle(ctx, []byte(input))
+		queue.SetOutput(ctx, output)
+		return err
+	}
+	river.AddWorker(workers, river.WorkFunc(func(ctx context.Context, job *river.Job[square]) error {
+		return work(ctx, fmt.Sprint(int(job.Args)))
+	}))
+	river.AddWorker(workers, river.WorkFunc(func(ctx context.Context, job *river.Job[other]) error {
+		return work(ctx, fmt.Sprint(int(job.Args)))
+	}))
+	config := &river.Config{Workers: workers, Logger: quiet, JobTimeout: -1, TestOnly: true}
+	ctx, cancel := context.WithCancel(context.Background())
+	require.NoError(t, q.AddWorker(ctx, config, queue.Worker{Name: name, Slots: slots, Interval: 10 * time.Millisecond, Log: quiet}))
+	client, err := river.NewClient(riverpgxv5.New(pool), config)
+	require.NoError(t, err)
+	require.NoError(t, client.Start(ctx))
+	stop = sync.OnceFunc(func() {
+		cancel()
+		end, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		defer cancel()
+		_ = client.StopAndCancel(end)
+	})
+	t.Cleanup(stop)
+	return stop
+}
+
+func TestRiver(t *testing.T) {
+	pool, db := postgres(t)
+	var n atomic.Int64
+	t.Run("", func(t *testing.T) {
+		queuetest.Test(t, func(t *testing.T) queuetest.Backend {
+			q, err := riverqueue.Open(t.Context(), db, fmt.Sprint("Queue ", n.Add(1)))
+			require.NoError(t, err)
+			return queuetest.Backend{
+				Store: q,
+				Insert: func(batch string, jobs []queue.Job) (err error) {
+					if batch != "" {
+						return q.InsertBatch(context.Background(), batch, jobs)
+					}
+					for _, j := range jobs {
+						_, err = q.Queue.Insert(context.Background(), nil, sqlqueue.Job{Kind: j.Kind, Input: j.Input})
+					}
+					return err
+				},
+				Results: func(batch string) ([]queue.Result, bool, error) { return q.Results(context.Background(), batch) },
+				Work: func(t *testing.T, name string, slots int, handle queue.Handler) func() {
+					return start(t, pool, q, name, slots, handle)
+				},
+			}
+		})
+	})
+}

@@ -1,0 +1,222 @@
+// Package riverqueue copies slow jobs of [River], a job queue on Postgres, to other workers. It is for programs that use
+// River. The workers stay as they are: they implement river.Worker, and are registered with river.AddWorker.
+//
+//	q, err := riverqueue.Open(ctx, db, "default") // db is a *sql.DB; stdlib.OpenDBFromPool makes one of a pgxpool.Pool
+//	config := &river.Config{Workers: workers}
+//	err = q.AddWorker(ctx, config, queue.Worker{Slots: 8})
+//	client, err := river.NewClient(riverpgxv5.New(pool), config)
+//	err = client.Start(ctx)
+//
+//	results, err := q.Run(ctx, "thumbnails-2026-11", args, queue.Options{
+//		Kinds: map[string]queue.Kind{"resize": {Copies: true}},
+//	})
+//
+// [Queue.Run] runs a batch. Single jobs are inserted with [Queue.Insert], and one process or several call
+// [queue.Serve]. Jobs that are inserted with River's own Insert are none of this package's business.
+//
+// # How it works
+//
+// Each attempt of a job is a job of River with one try, in a queue of River that a single worker reads. It is inserted
+// and cancelled by River's own API, in the transaction that also has the state of the coordinator. A middleware reports
+// when an attempt begins and ends. So the tries, the back-off and the timeout of a job are those of queue.Kind, and
+// River's settings of them are not used, except JobTimeout: set it to more than Kind.Timeout, or to -1.
+//
+// A worker that is not heard from for Options.Silence is lost, and its attempts are run elsewhere: after five seconds,
+// not after River's RescueStuckJobsAfter, an hour. If a handler ignores the end of its context, River calls
+// Config.JobStuckHandler; AddWorker sets one that gives the slot to the next attempt.
+//
+// [River]: https://riverqueue.com
+package riverqueue
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"strings"
+	"time"
+
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver/riverdatabasesql"
+	"github.com/riverqueue/river/rivertype"
+
+	"github.com/straggler-go/straggler/restart/engine/queue"
+	"github.com/straggler-go/straggler/restart/engine/sqlqueue"
+)
+
+// Queue is a job queue on River. It is a [queue.Store]. It is safe for concurrent use.
+type Queue struct {
+	*sqlqueue.Queue
+	name string
+}
+
+// Open returns the queue of the given name in a database that has River's tables. It creates the tables of package
+// sqlqueue if they are missing.
+func Open(ctx context.Context, db *sql.DB, name string) (*Queue, error) {
+	client, err := river.NewClient(riverdatabasesql.New(db), &river.Config{})
+	if err != nil {
+		return nil, fmt.Errorf("riverqueue: %w", err)
+	}
+	q := &Queue{name: name}
+	q.Queue, err = sqlqueue.OpenWith(ctx, db, name, delivery{q, client})
+	if err != nil {
+		return nil, err
+	}
+	return q, nil
+}
+
+// Run runs a batch of the given name, a job for each of args, and returns the results in the order of args. An output
+// is what a worker has passed to [queue.SetOutput]. All args have one kind. See [sqlqueue.Queue.Run].
+func (q *Queue) Run(ctx context.Context, batch string, args []river.JobArgs, o queue.Options) ([]queue.Result, error) {
+	jobs, err := Jobs(args...)
+	if err != nil {
+		return nil, err
+	}
+	return q.Queue.Run(ctx, batch, jobs, o)
+}
+
+// Insert adds single jobs, in order, and returns their IDs. in is a *sql.Tx, or nil for the database itself. See
+// [sqlqueue.Queue.Insert].
+func (q *Queue) Insert(ctx context.Context, in sqlqueue.Executor, args ...river.JobArgs) (ids []string, err error) {
+	jobs, err := Jobs(args...)
+	if err != nil {
+		return nil, err
+	}
+	var single []sqlqueue.Job
+	for _, j := range jobs {
+		single = append(single, sqlqueue.Job{Kind: j.Kind, Input: j.Input})
+	}
+	return q.Queue.Insert(ctx, in, single...)
+}
+
+// Jobs returns jobs with River's arguments, for programs that set the work of each job and call the methods of
+// [sqlqueue.Queue].
+func Jobs(args ...river.JobArgs) ([]queue.Job, error) {
+	jobs := make([]queue.Job, len(args))
+	for i, a := range args {
+		input, err := json.Marshal(a)
+		if err != nil {
+			return nil, fmt.Errorf("riverqueue: job %d: %w", i, err)
+		}
+		jobs[i] = queue.Job{Kind: a.Kind(), Input: input}
+	}
+	return jobs, nil
+}
+
+// delivery inserts and cancels the jobs of River.
+type delivery struct {
+	q      *Queue
+	client *river.Client[*sql.Tx]
+}
+
+// rawArgs are arguments of a job that are JSON already.
+type rawArgs struct {
+	kind string
+	json.RawMessage
+}
+
+func (a rawArgs) Kind() string { return a.kind }
+
+// metadata is the metadata of a job of River that is an attempt.
+type metadata struct {
+	Straggler struct{ Queue, Attempt string } `json:"straggler"`
+}
+
+// Submit inserts an attempt as a job of River.
+func (d delivery) Submit(ctx context.Context, tx *sql.Tx, s queue.Submit) (int64, error) {
+	var m metadata
+	m.Straggler.Queue, m.Straggler.Attempt = d.q.name, s.Name
+	data, err := json.Marshal(m)
+	if err != nil {
+		return 0, err
+	}
+	r, err := d.client.InsertTx(ctx, tx, rawArgs{s.Job.Kind, s.Job.Input}, &river.InsertOpts{
+		MaxAttempts: 1, Queue: d.q.queueOf(s.Worker), Metadata: data,
+	})
+	if err != nil {
+		return 0, err
+	}
+	return r.Job.ID, nil
+}
+
+// Cancel cancels a job of River.
+func (d delivery) Cancel(ctx context.Context, tx *sql.Tx, job int64) error {
+	_, err := d.client.JobCancelTx(ctx, tx, job)
+	if errors.Is(err, river.ErrNotFound) {
+		err = nil // River has deleted the job, long after its end
+	}
+	return err
+}
+
+// queueOf returns the name of the queue of River that belongs to a worker. River allows lower-case letters, digits, and
+// single hyphens in it, so the name ends with a hash.
+func (q *Queue) queueOf(worker string) string {
+	readable := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return -1
+	}, strings.ToLower(worker))
+	hash := fnv.New64a()
+	fmt.Fprintf(hash, "%d %s%s", len(q.name), q.name, worker)
+	return fmt.Sprintf("straggler-%.20s-%016x", readable+"x", hash.Sum64())
+}
+
+// AddWorker lets a client of River run attempts: it adds a queue and a middleware to the client's configuration, and
+// reports to the store until ctx ends. End ctx when the client has stopped. The kinds of jobs are the registered workers
+// of the configuration.
+func (q *Queue) AddWorker(ctx context.Context, config *river.Config, w queue.Worker) error {
+	a, err := queue.NewAgent(q.Queue, w)
+	if err != nil {
+		return err
+	}
+	if config.Queues == nil {
+		config.Queues = map[string]river.QueueConfig{}
+	}
+	config.Queues[q.queueOf(a.Name())] = river.QueueConfig{
+		MaxWorkers: max(w.Slots, 1), FetchCooldown: fetchEvery, FetchPollInterval: fetchEvery,
+	}
+	config.Middleware = append(config.Middleware, &middleware{q: q, agent: a})
+	if config.JobStuckHandler == nil {
+		config.JobStuckHandler = func(context.Context, river.JobStuckHandlerParams) river.JobStuckHandlerResult {
+			return river.JobStuckHandlerResult{AddWorkerSlot: true}
+		}
+	}
+	go a.Serve(ctx, nil)
+	return nil
+}
+
+const (
+	fetchEvery = 50 * time.Millisecond // River looks for attempts as often; Postgres also notifies it
+	tryAgain   = time.Second           // until an attempt is tried to begin again, if the database does not answer
+)
+
+// middleware reports the attempts that River begins.
+type middleware struct {
+	river.MiddlewareDefaults
+	q     *Queue
+	agent *queue.Agent
+}
+
+// Work calls the worker of a job, and reports the begin and the end if the job is an attempt of the queue.
+func (m *middleware) Work(ctx context.Context, job *rivertype.JobRow, next func(context.Context) error) error {
+	var data metadata
+	if json.Unmarshal(job.Metadata, &data) != nil || data.Straggler.Attempt == "" || data.Straggler.Queue != m.q.name {
+		return next(ctx)
+	}
+	name, begun := data.Straggler.Attempt, false
+	err := m.agent.Run(ctx, name, func(ctx context.Context) (o queue.Order, ok bool, err error) {
+		o, ok, err = m.q.Begin(ctx, m.agent.Name(), name)
+		begun = ok && err == nil
+		return o, ok, err
+	}, next)
+	switch {
+	case begun || err == nil:
+		return err
+	case errors.Is(err, queue.ErrNotBegun):
+		return river.JobCancel(err)
+	}
+	return river.JobSnooze(tryAgain)
+}
