@@ -11,7 +11,7 @@ import (
 
 	"github.com/straggler-go/straggler/restart/rules"
 
-	"github.com/straggler-go/straggler/examples/internal/queue"
+	"github.com/straggler-go/straggler/examples/internal/queuesim"
 )
 
 // queues contains the flags of the survey of a job queue.
@@ -27,13 +27,13 @@ const (
 
 // write writes the table of the scenarios, its legend, and the counts of each player.
 func (o queues) write(w io.Writer) error {
-	players := queue.Players()
+	players := queuesim.Players()
 	for _, text := range profiles(o.policies) {
 		policy, err := rules.Parse(text)
 		if err != nil {
 			return err
 		}
-		players = append(players, queue.Player{Name: text, Engine: true, Policy: policy})
+		players = append(players, queuesim.Player{Name: text, Engine: true, Policy: policy})
 	}
 	scenarios, err := o.chosen()
 	if err != nil {
@@ -44,27 +44,27 @@ func (o queues) write(w io.Writer) error {
 		return err
 	}
 	fmt.Fprint(w, "\n| scenario | nothing, s |")
-	for _, p := range players[queue.Naive:] {
+	for _, p := range players[queuesim.Naive:] {
 		fmt.Fprintf(w, " %s |", p.Name)
 	}
-	for _, p := range players[queue.Naive+1:] {
+	for _, p := range players[queuesim.Naive+1:] {
 		fmt.Fprintf(w, " %s/naive, median, won |", p.Name)
 	}
-	fmt.Fprintf(w, "\n|---|---|%s\n", strings.Repeat("---|", 2*len(players)-queue.Naive-2))
+	fmt.Fprintf(w, "\n|---|---|%s\n", strings.Repeat("---|", 2*len(players)-queuesim.Naive-2))
 	for i := range cells {
 		c := &cells[i]
-		nothing := c.Sums[queue.Nothing].Time.Seconds() / float64(o.seeds)
-		fmt.Fprintf(w, "| %s | %.1f%s |", c.Scenario.Name, nothing, lost(c, queue.Nothing))
-		for p := queue.Naive; p < len(players); p++ {
-			fmt.Fprintf(w, " %.2f %.2f %.2f%s |", c.Time(p, queue.Nothing), c.Slots(p, queue.Nothing), c.Wasted(p), lost(c, p))
+		nothing := c.Sums[queuesim.Nothing].Time.Seconds() / float64(o.seeds)
+		fmt.Fprintf(w, "| %s | %.1f%s |", c.Scenario.Name, nothing, lost(c, queuesim.Nothing))
+		for p := queuesim.Naive; p < len(players); p++ {
+			fmt.Fprintf(w, " %.2f %.2f %.2f%s |", c.Time(p, queuesim.Nothing), c.Slots(p, queuesim.Nothing), c.Wasted(p), lost(c, p))
 		}
-		for p := queue.Naive + 1; p < len(players); p++ {
-			fmt.Fprintf(w, " %.3f %.3f %.2f |", c.Time(p, queue.Naive), c.Median(p, queue.Naive), c.Won(p, queue.Naive))
+		for p := queuesim.Naive + 1; p < len(players); p++ {
+			fmt.Fprintf(w, " %.3f %.3f %.2f |", c.Time(p, queuesim.Naive), c.Median(p, queuesim.Naive), c.Won(p, queuesim.Naive))
 		}
 		fmt.Fprintln(w)
 	}
 	fmt.Fprint(w, queueLegend)
-	for p := queue.Naive + 1; p < len(players); p++ {
+	for p := queuesim.Naive + 1; p < len(players); p++ {
 		o.judge(w, cells, p, players[p].Name)
 	}
 	return nil
@@ -79,7 +79,7 @@ player's time divided by naive's, the median of this ratio over the seeds, and t
 `
 
 // lost writes the number of tasks without a result, over all seeds; empty if there is none.
-func lost(c *queue.Cell, player int) string {
+func lost(c *queuesim.Cell, player int) string {
 	if n := c.Sums[player].Lost; n > 0 {
 		return fmt.Sprintf(", %d lost", n)
 	}
@@ -87,18 +87,18 @@ func lost(c *queue.Cell, player int) string {
 }
 
 // judge writes a line that compares a player with the naive rule over all scenarios.
-func (o queues) judge(w io.Writer, cells []queue.Cell, player int, name string) {
+func (o queues) judge(w io.Writer, cells []queuesim.Cell, player int, name string) {
 	var slow, often []string
 	fast, tasks := 0, 0
 	for i := range cells {
 		c := &cells[i]
-		if c.Time(player, queue.Naive) > tooSlow {
+		if c.Time(player, queuesim.Naive) > tooSlow {
 			slow = append(slow, c.Scenario.Name)
 		}
-		if c.Median(player, queue.Naive) > tooSlow {
+		if c.Median(player, queuesim.Naive) > tooSlow {
 			often = append(often, c.Scenario.Name)
 		}
-		if c.Time(player, queue.Naive) <= fastEnough {
+		if c.Time(player, queuesim.Naive) <= fastEnough {
 			fast++
 		}
 		tasks += c.Sums[player].Lost
@@ -114,12 +114,12 @@ func (o queues) judge(w io.Writer, cells []queue.Cell, player int, name string) 
 }
 
 // chosen returns the scenarios with names that match the expression.
-func (o queues) chosen() ([]queue.Scenario, error) {
+func (o queues) chosen() ([]queuesim.Scenario, error) {
 	match, err := regexp.Compile(o.scenarios)
 	if err != nil {
 		return nil, fmt.Errorf("-cells: %w", err)
 	}
-	found := slices.DeleteFunc(queue.Scenarios(), func(s queue.Scenario) bool { return !match.MatchString(s.Name) })
+	found := slices.DeleteFunc(queuesim.Scenarios(), func(s queuesim.Scenario) bool { return !match.MatchString(s.Name) })
 	if len(found) == 0 {
 		return nil, fmt.Errorf("-cells: no scenario matches %q", o.scenarios)
 	}
@@ -127,15 +127,15 @@ func (o queues) chosen() ([]queue.Scenario, error) {
 }
 
 // batches simulates the scenarios, on all processors.
-func batches(of []queue.Scenario, players []queue.Player, seeds int) ([]queue.Cell, error) {
-	cells, errs := make([]queue.Cell, len(of)), make([]error, len(of))
+func batches(of []queuesim.Scenario, players []queuesim.Player, seeds int) ([]queuesim.Cell, error) {
+	cells, errs := make([]queuesim.Cell, len(of)), make([]error, len(of))
 	limit := make(chan struct{}, runtime.GOMAXPROCS(0))
 	var wait sync.WaitGroup
 	for i, s := range of {
 		wait.Go(func() {
 			limit <- struct{}{}
 			defer func() { <-limit }()
-			cells[i], errs[i] = queue.Play(s, players, seeds)
+			cells[i], errs[i] = queuesim.Play(s, players, seeds)
 		})
 	}
 	wait.Wait()

@@ -47,7 +47,7 @@ type state struct {
 
 const (
 	saveEvery  = 5 * time.Second // between two saves of the state of attempts
-	sweepEvery = 500 * time.Millisecond
+	sweepEvery = 200 * time.Millisecond
 	learnEvery = 10 * time.Second // between two times at which experience with the jobs of a stream is stored
 )
 

@@ -49,8 +49,9 @@ func (g *group) add(a Attempt, id string, lost bool) bool {
 	if !a.AsOf.IsZero() && a.State == engine.Running {
 		r.Progress, r.AsOf = tracker.Report{Score: a.Share}, a.AsOf
 	}
-	if lost {
-		r.State = engine.Lost
+	if lost || a.State == engine.Lost {
+		// All attempts on a worker end with it. So they say less about the worker than as many losses would, one by one.
+		r.State = engine.Cancelled
 	}
 	if a.State == engine.Failed {
 		g.errors[n] = a.Error

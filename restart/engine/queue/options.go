@@ -23,15 +23,15 @@ type Options struct {
 	// Interval is the time between two decisions about an attempt. 0 means 250 ms.
 	Interval time.Duration
 	// Look is the time between two looks into the store. A look sees which attempts have ended, and fills their slots.
-	// 0 means a fifth of Interval.
+	// 0 means a tenth of Interval.
 	Look time.Duration
 	// Silence is the time after which a worker that has not been heard from counts as lost. Its attempts are then
 	// submitted elsewhere. If such a worker comes back, its results are used as long as nobody was faster. 0 means 5 s.
 	Silence time.Duration
 	// Takeover is the time after which another process becomes the coordinator when the coordinator has died. 0 means
-	// 10 s.
+	// 3 s.
 	Takeover time.Duration
-	// Prefetch is how many attempts may wait at a worker, in addition to the attempts that run there. 0 means 1, and a
+	// Prefetch is how many attempts may wait at a worker, in addition to the attempts that run there. 0 means 2, and a
 	// negative number means none. See engine.MachinesConfig.
 	Prefetch int
 	// Shadow makes the coordinator decide about slow attempts and log its decisions without acting on them.
@@ -70,24 +70,27 @@ type Kind struct {
 const (
 	defaultInterval = 250 * time.Millisecond
 	defaultSilence  = 5 * time.Second
-	defaultTakeover = 10 * time.Second
+	defaultTakeover = 3 * time.Second
 	defaultTimeout  = time.Hour
+	defaultPrefetch = 2
 	defaultTries    = 25
-	looks           = 5 // looks into the store in each interval
-	// A job waits for this many seconds to the power of four after its first failure, one more base after each
-	// further failure.
-	backOffPower = 4
-	backOffMore  = .1 // largest share by which a back-off is longer or shorter
+	looks           = 10 // looks into the store in each interval
+	// A back-off is four times as long as the one before, up to the fourth power of the number of failures in seconds.
+	backOffFactor = 4
+	backOffPower  = 4
+	backOffMore   = .1 // largest share by which a back-off is longer or shorter
 )
 
-// DefaultBackOff returns failures^4 seconds, 10 % more or less by chance: a second after the first failure, 16 s after
-// the second, 81 s after the third. The chance depends on the job's ID and the number of failures alone. River waits
-// equally long.
+// DefaultBackOff returns the time that a job waits after a number of failures: a second after the first failure, then 4
+// s, 16 s, 64 s, 256 s, 1024 s, and from the seventh failure on failures^4 seconds, as River waits. It is 10 % longer or
+// shorter by chance, which depends on the job's ID and the number of failures alone. So a job that fails by bad luck is
+// soon tried again, and 25 tries take three weeks.
 func DefaultBackOff(job Job, failures int) time.Duration {
 	hash := fnv.New64a()
 	fmt.Fprint(hash, job.ID, " ", failures)
 	chance := 2*float64(hash.Sum64()>>11)/(1<<53) - 1
-	seconds := math.Pow(float64(failures), backOffPower) * (1 + backOffMore*chance)
+	n := float64(max(failures, 1))
+	seconds := min(math.Pow(backOffFactor, n-1), math.Pow(n, backOffPower)) * (1 + backOffMore*chance)
 	return time.Duration(min(seconds, math.MaxInt32) * float64(time.Second))
 }
 
@@ -100,11 +103,11 @@ func (o *Options) fill() error {
 	case o.Interval < 0:
 		return bad("Interval", o.Interval, "a positive duration, or 0 for 250ms")
 	case o.Look < 0:
-		return bad("Look", o.Look, "a positive duration, or 0 for a fifth of Interval")
+		return bad("Look", o.Look, "a positive duration, or 0 for a tenth of Interval")
 	case o.Silence < 0:
 		return bad("Silence", o.Silence, "a positive duration, or 0 for 5s")
 	case o.Takeover < 0:
-		return bad("Takeover", o.Takeover, "a positive duration, or 0 for 10s")
+		return bad("Takeover", o.Takeover, "a positive duration, or 0 for 3s")
 	}
 	for name, k := range o.Kinds {
 		if k.Tries < 0 {
@@ -120,7 +123,7 @@ func (o *Options) fill() error {
 	o.Look = cmp.Or(o.Look, o.Interval/looks, 1)
 	o.Silence = cmp.Or(o.Silence, defaultSilence)
 	o.Takeover = cmp.Or(o.Takeover, defaultTakeover)
-	o.Prefetch = max(cmp.Or(o.Prefetch, 1), 0)
+	o.Prefetch = max(cmp.Or(o.Prefetch, defaultPrefetch), 0)
 	o.Log = cmp.Or(o.Log, slog.Default())
 	return nil
 }

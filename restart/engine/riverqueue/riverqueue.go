@@ -1,5 +1,5 @@
-// Package riverqueue copies slow jobs of [River], a job queue on Postgres, to other workers. It is for programs that use
-// River. The workers stay as they are: they implement river.Worker, and are registered with river.AddWorker.
+// Package riverqueue copies slow jobs of River, a job queue on Postgres (https://riverqueue.com), to other
+// workers. The workers stay as they are: they implement river.Worker, and are registered with river.AddWorker.
 //
 //	q, err := riverqueue.Open(ctx, db, "default") // db is a *sql.DB; stdlib.OpenDBFromPool makes one of a pgxpool.Pool
 //	config := &river.Config{Workers: workers}
@@ -24,8 +24,6 @@
 // A worker that is not heard from for Options.Silence is lost, and its attempts are run elsewhere: after five seconds,
 // not after River's RescueStuckJobsAfter, an hour. If a handler ignores the end of its context, River calls
 // Config.JobStuckHandler; AddWorker sets one that gives the slot to the next attempt.
-//
-// [River]: https://riverqueue.com
 package riverqueue
 
 import (

@@ -1,5 +1,5 @@
 // Package sqlqueue is a job queue on Postgres or SQLite that copies slow jobs to other workers. It is for services that
-// have a database and no job queue yet. A program with [River] imports package riverqueue instead.
+// have a database and no job queue yet. A program that uses River (https://riverqueue.com) imports package riverqueue instead.
 //
 // A worker runs the attempts of jobs, and any process inserts jobs:
 //
@@ -29,6 +29,4 @@
 //
 // A coordinator looks into the database every 50 ms, and a worker every 100 ms and after each attempt. Each look is one
 // short query on an index. Jobs that have ended stay until [Queue.Forget], or until you delete their rows.
-//
-// [River]: https://riverqueue.com
 package sqlqueue

@@ -13,11 +13,12 @@ import (
 	"github.com/straggler-go/straggler/restart/engine/sqlqueue"
 )
 
-// A single job is inserted in a transaction, together with a row of the program's own.
+// A single job is inserted in a transaction, together with a table of the program's own. On SQLite such a transaction
+// must lock the database at its begin, and wait for other writers: the parameters of the address say so.
 func ExampleQueue_Insert() {
 	dir, _ := os.MkdirTemp("", "jobs")
 	defer os.RemoveAll(dir)
-	db, err := sql.Open("sqlite", filepath.Join(dir, "jobs.db"))
+	db, err := sql.Open("sqlite", filepath.Join(dir, "jobs.db")+"?_pragma=busy_timeout(10000)&_txlock=immediate")
 	if err != nil {
 		log.Fatal(err)
 	}

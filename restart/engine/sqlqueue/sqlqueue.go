@@ -51,6 +51,9 @@ func Open(ctx context.Context, db *sql.DB, name string) (*Queue, error) {
 	var version string
 	if db.QueryRowContext(ctx, "SELECT sqlite_version()").Scan(&version) == nil {
 		q.dialect = sqlite
+		if _, err := db.ExecContext(ctx, "PRAGMA journal_mode = WAL"); err != nil { // so that readers do not wait for writers
+			return nil, fmt.Errorf("sqlqueue: %w", err)
+		}
 	} else if err := db.QueryRowContext(ctx, "SHOW server_version_num").Scan(&version); err != nil {
 		return nil, fmt.Errorf("sqlqueue: the database is neither SQLite nor Postgres, or does not answer: %w", err)
 	} else {
@@ -68,11 +71,12 @@ type Executor interface {
 }
 
 // Insert adds single jobs to the queue, in order, and returns their IDs. With a *sql.Tx the jobs exist when the
-// transaction is committed, together with everything else that it has written. Nil means the database itself. A job may
-// not begin before the time Job.After.
+// transaction is committed, together with everything else that it has written. Nil means a transaction of its own. A job
+// may not begin before the time Job.After.
 func (q *Queue) Insert(ctx context.Context, in Executor, jobs ...Job) (ids []string, err error) {
 	if in == nil {
-		in = q.db
+		err = q.transact(ctx, func(t *tx) error { ids, err = q.Insert(ctx, t.on, jobs...); return err })
+		return ids, err
 	}
 	for i, j := range jobs {
 		if j.Kind == "" {

@@ -1,4 +1,4 @@
-// Package queue simulates a small job queue on a database, such as River on Postgres, and runs one batch on it under
+// Package queuesim simulates a small job queue on a database, such as River on Postgres, and runs one batch on it under
 // several rules. It is a host like any other: it calls restart/engine through its public API, and has no rule of its
 // own about slow tasks. It shares no code with package worlds, so that an error in one package is not an error in
 // both.
@@ -18,23 +18,12 @@
 // tasks have ended, a task with an attempt that has run for more than [NaiveTimes] times their median gets one copy.
 // The copy waits behind the other jobs. The first result is used, and the other attempt is told to end.
 //
-// Straggler is restart/engine as the coordinator of the queue. It polls once in each [Interval], and [Notice] after
-// an attempt has ended. It submits each attempt as a job of one try, into a queue that only one worker reads.
-// [DispatchMedian] and [DispatchMean] describe the time from there to a free slot. On each worker the engine
-// lets [Waiting] attempts wait, so that the next job is already there when a slot becomes free.
-//
-// # Features that the engine does not have
-//
-// The host adds three features:
-//
-//   - Back-off. The engine runs a failed attempt again at once, and gives up the task after four failures. So its
-//     MaxFailures is [Tries], and the host shows a failure only [FailureShown] after it has happened.
-//   - Silent workers. If a worker was silent for [Silence], the host reports the worker as down, and its attempts as
-//     lost. If a killed worker comes back, its earlier attempts are also lost.
-//   - A second coordinator. The state is saved in the same transaction as the actions, with an epoch. A coordinator
-//     that starts takes the next epoch. A coordinator with an old epoch does nothing more, and starts again after
-//     [RestartTakes].
-package queue
+// Straggler is restart/engine/queue, the driver of job queues, on the same table. It looks into the table once in each
+// [Look], and decides once in each [Interval]. It submits each attempt as a job of one try, into a queue that only one
+// worker reads. [DispatchMedian] and [DispatchMean] describe the time from there to a free slot. At each worker
+// [Waiting] attempts may wait, so that the next job is already there when a slot becomes free. Failed jobs rest as long
+// as those of the plain queue.
+package queuesim
 
 import "time"
 
@@ -57,16 +46,14 @@ const (
 	NaiveTimes = 2 // x the median time of the ended tasks; an attempt that runs for longer gets a copy
 )
 
-// The parameters of the coordinator. All of them are choices. The time from the end of an attempt to the beginning of
-// the next attempt is Notice and a dispatch. TestWay compares the median and the mean of a dispatch in the simulation
+// The parameters of the coordinator. All of them are choices. TestWay compares the median and the mean of a dispatch in the simulation
 // with the constants.
 const (
 	Interval       = 250 * time.Millisecond
-	Waiting        = 1                      // attempts that may wait at each worker
-	Notice         = 12 * time.Millisecond  // from the end of an attempt to the poll that sees it
+	Waiting        = 2                      // attempts that may wait at each worker
+	Look           = 25 * time.Millisecond  // time between two looks into the table
 	DispatchMedian = 31 * time.Millisecond  // median time from a submit to a begin, if a slot is free
 	DispatchMean   = 74 * time.Millisecond  // mean of this time, which is log-normal
-	FailureShown   = 500 * time.Millisecond // from a failure to the poll that shows it
 	Silence        = 2 * time.Second        // a worker that is silent for this time is down
 	RestartTakes   = 500 * time.Millisecond // from the end of a coordinator to the beginning of the next
 )

@@ -1,4 +1,4 @@
-package queue
+package queuesim
 
 import (
 	"fmt"
@@ -16,7 +16,7 @@ type Player struct {
 	Engine bool           // the coordinator is restart/engine
 	Policy restart.Policy // the policy of the engine; nil: the library's default
 	// Watch is called for each action of the engine; nil: no calls.
-	Watch func(now time.Duration, a engine.Action)
+	Watch func(now time.Duration, name string, a engine.Action)
 }
 
 // Nothing and Naive are the indexes of these two players in Players.

@@ -1,4 +1,4 @@
-package queue
+package queuesim
 
 import (
 	"cmp"
@@ -35,7 +35,7 @@ type job struct {
 	ends   bool
 	share  float64 // reported progress
 	asOf   time.Duration
-	lost   bool // the coordinator has marked it as lost
+	seen   bool // it has ended, and the coordinator's saved state includes the end
 	life   int  // life of the worker when the job began
 }
 
