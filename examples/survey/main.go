@@ -4,7 +4,7 @@
 //	go run ./examples/survey [flags] [log ...]
 //	go run ./examples/survey -calibration [flags] [log ...]
 //	go run ./examples/survey -worlds [-seeds 30] [-cells expression] [-policies ...] [-set proof] [-noise 2]
-//	go run ./examples/survey -queue [-seeds 30] [-cells expression] [-policies ...]
+//	go run ./examples/survey -queue [-shadow] [-seeds 30] [-cells expression] [-policies ...]
 //
 // Each line above is one survey:
 //
@@ -41,6 +41,7 @@ type options struct {
 	models, policies string
 	phases, seeds    int
 	worlds, queue    bool
+	shadow           bool
 	small            small
 	calibrates       bool
 	logs             []string
@@ -62,6 +63,7 @@ func run(args []string, w io.Writer) error {
 	flags.IntVar(&o.phases, "phases", 60, "number of phases in the generated workload; 0: no generated workload")
 	flags.IntVar(&o.seeds, "seeds", 3, "number of seeds; each figure is the mean over the seeds")
 	flags.BoolVar(&o.worlds, "worlds", false, "instead of replaying logs, simulate small worlds and count where a policy does harm")
+	flags.BoolVar(&o.shadow, "shadow", false, "with -queue: compare what acting saves with the bill of the shadow mode")
 	flags.BoolVar(&o.queue, "queue", false, "instead of replaying logs, simulate a batch on a job queue, with the engine and with a naive rule")
 	flags.StringVar(&o.small.cells, "cells", "", "with -worlds, simulate only the cells with names that match this regular "+
 		"expression: the world, a space, the model of progress; with -queue, only the matching scenarios; empty: all")
@@ -94,6 +96,9 @@ func run(args []string, w io.Writer) error {
 		if pair.one && pair.other {
 			return fmt.Errorf("%s and %s are two surveys: choose one of them", pair.name, pair.second)
 		}
+	}
+	if o.shadow && !o.queue {
+		return errors.New("-shadow is about a job queue: give -queue, too")
 	}
 	for name, chosen := range map[string]bool{"-worlds": o.worlds, "-queue": o.queue} {
 		if chosen && flags.NArg() > 0 {
@@ -143,7 +148,7 @@ func run(args []string, w io.Writer) error {
 // batch returns the flags of the survey of a job queue. Policies beside the default are included only if -policies is
 // given.
 func (o options) batch(flags *flag.FlagSet) queues {
-	q := queues{scenarios: o.small.cells, seeds: o.seeds}
+	q := queues{scenarios: o.small.cells, seeds: o.seeds, shadow: o.shadow}
 	flags.Visit(func(f *flag.Flag) {
 		if f.Name == "policies" {
 			q.policies = o.small.policies

@@ -16,6 +16,7 @@ func TestQueueFlags(t *testing.T) {
 	assert.ErrorContains(t, run([]string{"-queue", "-cells", "nowhere"}, io.Discard), `no scenario matches "nowhere"`)
 	assert.ErrorContains(t, run([]string{"-queue", "-cells", "("}, io.Discard), "-cells")
 	assert.ErrorContains(t, run([]string{"-queue", "-policies", "best"}, io.Discard), "best")
+	assert.ErrorContains(t, run([]string{"-shadow"}, io.Discard), "-shadow is about a job queue")
 	assert.ErrorContains(t, run([]string{"-queue", "-worlds"}, io.Discard), "-queue and -worlds are two surveys")
 	assert.ErrorContains(t, run([]string{"-queue", "-calibration"}, io.Discard), "-queue and -calibration are two surveys")
 }

@@ -136,7 +136,7 @@ func (p *Phase) freeSlots() int { return p.told - p.book.live }
 // endAttempt carries out a decision to restart a task or to kill an attempt. It returns false for any other decision,
 // and if the attempt does not exist.
 func (p *Phase) endAttempt(answer tracker.Answer) bool {
-	if answer.Action != restart.Restart && answer.Action != restart.Kill {
+	if answer.Action != restart.Restart && answer.Action != restart.Kill || p.showOnly(answer) {
 		return false
 	}
 	live := p.book.tasks[answer.Task].live
@@ -146,6 +146,27 @@ func (p *Phase) endAttempt(answer tracker.Answer) bool {
 	}
 	p.drop(live[i], answer.Decision)
 	p.tellSlots()
+	return true
+}
+
+// shown is a decision that Config.Shadow was called with.
+type shown struct {
+	task   int
+	action restart.Action
+}
+
+// showOnly reports whether the phase is in shadow mode, and then calls Config.Shadow if the decision is new.
+func (p *Phase) showOnly(answer tracker.Answer) bool {
+	if p.config.Shadow == nil {
+		return false
+	}
+	if key := (shown{answer.Task, answer.Action}); !p.shown[key] {
+		if p.shown == nil {
+			p.shown = map[shown]bool{}
+		}
+		p.shown[key] = true
+		p.config.Shadow(answer.Task, answer.Decision)
+	}
 	return true
 }
 
@@ -164,7 +185,8 @@ func (p *Phase) drop(a *attempt, why restart.Decision) {
 // submitCopies submits the copies that the policy wants. The copy with the largest gain comes first.
 func (p *Phase) submitCopies() {
 	p.offerSlots(func(a tracker.Answer, machine int) (taken, over bool) {
-		taken = a.Action == restart.Copy && p.submitCopy(a.Task, machine, a.Decision) || p.endAttempt(a)
+		isCopy := a.Action == restart.Copy && !p.showOnly(a)
+		taken = isCopy && p.submitCopy(a.Task, machine, a.Decision) || p.endAttempt(a)
 		return taken, !taken && p.refusesAll(a.Reason)
 	})
 }
@@ -379,7 +401,7 @@ func (p *Phase) submit(task, machine int, why *restart.Decision) {
 	number := p.tracker.Submit(p.time.now, task, machine)
 	a := p.add(attempt{
 		id: p.book.newName(task, number), task: task, number: number, machine: machine, avoid: avoid,
-		submitted: p.time.clock.Since, since: never, seen: never,
+		submitted: p.time.clock.Since, since: never, until: never, seen: never,
 	})
 	p.addLive(a)
 	p.ask(a, Submit, why)

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"cmp"
+	"maps"
 	"slices"
 	"strconv"
 	"time"
@@ -36,6 +38,8 @@ type Phase struct {
 	// The time at which the policy was last asked about all tasks, or the constant never.
 	decided time.Duration
 
+	// In shadow mode, the decisions that Config.Shadow was called with.
+	shown map[shown]bool
 	// True if the phase was restored from a snapshot and has not been polled since.
 	restored bool
 	closed   bool
@@ -154,6 +158,32 @@ func (p *Phase) GivenUp() (tasks []int) {
 		}
 	}
 	return tasks
+}
+
+// Attempts returns the attempts that the phase has submitted or adopted, as they were last reported, by their tasks and
+// in the order in which they were submitted. Their times are on the clock of the caller. Progress is left out. An
+// attempt that is not known to have ended is Queued or Running. O(n log n) for n attempts.
+func (p *Phase) Attempts() []Attempt {
+	when := func(d time.Duration) time.Time {
+		if d == never {
+			return time.Time{}
+		}
+		return p.time.epoch.Add(d)
+	}
+	all := slices.SortedFunc(maps.Values(p.book.attempts), func(a, b *attempt) int {
+		return cmp.Or(cmp.Compare(a.task, b.task), cmp.Compare(a.number, b.number), cmp.Compare(a.id, b.id))
+	})
+	list := make([]Attempt, len(all))
+	for i, a := range all {
+		list[i] = Attempt{
+			ID: a.id, Task: a.task, Machine: p.machines.set.Name(a.machine), Begun: when(a.since), Ended: when(a.until),
+			State: a.fate, Published: a.published,
+		}
+		if a.fate == Queued && a.begun {
+			list[i].State = Running
+		}
+	}
+	return list
 }
 
 // Winner returns the ID of the attempt that has won the task. This is the attempt whose result is published. Result
@@ -323,8 +353,8 @@ type attempt struct {
 	asOf time.Time
 	// The time at which the attempt was first submitted; 0 if it was adopted.
 	submitted time.Duration
-	// The time at which the attempt began to run, or the constant never.
-	since time.Duration
+	// The times at which the attempt began to run and ended, or the constant never.
+	since, until time.Duration
 	// The times at which the open request was first made and last made.
 	firstAsked, lastAsked time.Duration
 	// The time at which a list last contained the attempt, or the constant never.
@@ -341,6 +371,8 @@ type attempt struct {
 	late bool
 	// True if the attempt runs or ran.
 	begun bool
+	// The state in which the attempt was reported to have ended.
+	fate State
 	// Field dying is true if the attempt was cancelled, and ended if it has ended.
 	dying, ended bool
 	// True if the attempt is treated as ended because it was missing for too long.

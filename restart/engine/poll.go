@@ -368,7 +368,7 @@ func (p *Phase) locate(a *attempt, name string) {
 func (p *Phase) adopt(at time.Time, seen *Attempt) *attempt {
 	a := p.add(attempt{
 		id: seen.ID, task: seen.Task, machine: p.machines.number(seen.Machine), adopted: true, seen: p.time.clock.Since,
-		published: seen.Published, since: never,
+		published: seen.Published, since: never, until: never,
 	})
 	began := num.Add(p.time.wall.Sub(inRange(seen.Begun)), p.machines.set.Clock(a.machine).Offset())
 	a.late = !seen.Begun.IsZero() && began-p.config.Interval > p.time.clock.Since-p.time.earliest
@@ -444,6 +444,7 @@ func (p *Phase) end(at time.Time, a *attempt, seen *Attempt) {
 	if !late {
 		p.markEnded(a)
 	}
+	a.until, a.fate = at.Sub(p.time.epoch), seen.State
 	chosen, some := p.scratch.chosen[a.task]
 	switch {
 	case t.over && seen.Published && !t.givenUp && !p.closed:

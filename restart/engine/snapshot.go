@@ -162,9 +162,10 @@ func (p *Phase) codeAttempt(c *snapshot.Codec, a *attempt) {
 		a.avoid = nil
 	}
 	snapshot.Small(c, &a.repeats, 0, maxDoublings)
+	snapshot.Small(c, &a.fate, 0, int(Cancelled))
 	won := c.OK() && a == p.book.tasks[a.task].winner
 	c.All(
-		&a.id, &won, &a.asOf, &a.submitted, &a.since, &a.firstAsked, &a.lastAsked, &a.seen, &a.pending,
+		&a.id, &won, &a.asOf, &a.submitted, &a.since, &a.until, &a.firstAsked, &a.lastAsked, &a.seen, &a.pending,
 		&a.ahead, &a.adopted, &a.late, &a.begun, &a.dying, &a.ended, &a.gone, &a.published,
 	)
 	if c.Reading() && won {

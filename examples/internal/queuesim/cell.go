@@ -15,6 +15,7 @@ type Player struct {
 	Naive  bool
 	Engine bool           // the coordinator is restart/engine
 	Policy restart.Policy // the policy of the engine; nil: the library's default
+	Shadow bool           // the policy decides, and nothing is carried out
 	// Watch is called for each action of the engine; nil: no calls.
 	Watch func(now time.Duration, name string, a engine.Action)
 }
@@ -36,9 +37,9 @@ func (p Player) Run(s Scenario, seed int) (o Outcome, err error) {
 	case p.Naive:
 		return play(&s, naive{}, seed)
 	case p.Engine:
-		c := &coordinator{policy: p.Policy, watch: p.Watch}
+		c := &coordinator{policy: p.Policy, watch: p.Watch, shadow: p.Shadow}
 		if o, err = play(&s, c, seed); err == nil {
-			err = c.err
+			err, o.Bill = c.err, c.bill
 		}
 		if err != nil {
 			err = fmt.Errorf("%s, %s, seed %d: %w", s.Name, p.Name, seed, err)
@@ -80,6 +81,7 @@ func (o *Outcome) add(other Outcome) {
 	o.Begins += other.Begins
 	o.Copies += other.Copies
 	o.Twice += other.Twice
+	o.Bill.Add(other.Bill)
 }
 
 // beats reports whether a batch has lost fewer tasks than another batch, or has lost as many and took less time.

@@ -3,12 +3,14 @@ package queuesim
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"slices"
 	"time"
 
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/engine"
 	driver "github.com/straggler-go/straggler/restart/engine/queue"
+	"github.com/straggler-go/straggler/restart/engine/shadow"
 
 	"github.com/straggler-go/straggler/examples/internal/published"
 )
@@ -17,6 +19,8 @@ import (
 type coordinator struct {
 	policy restart.Policy // nil: the library's default
 	watch  func(now time.Duration, name string, a engine.Action)
+	shadow bool
+	bill   shadow.Bill // of a run in shadow mode
 
 	store store
 	life  int // how often a process has started
@@ -42,10 +46,11 @@ func (c *coordinator) start(q *queue) error {
 
 // begin starts a process, which ends when the number life has changed.
 func (c *coordinator) begin(q *queue, life *int) {
-	kind := driver.Kind{Copies: true, Timeout: -1}
+	kind := driver.Kind{Copies: true, Timeout: q.timeout()}
 	process, err := driver.NewCoordinator(&c.store, driver.Options{
 		Kinds: map[string]driver.Kind{"": kind}, Policy: c.policy, Interval: Interval, Silence: Silence, Takeover: RestartTakes,
-		Prefetch:  Waiting,
+		Prefetch: Waiting, Look: Look, Shadow: c.shadow, OnEnd: func(s driver.Summary) { c.bill = s.Bill },
+		Log:       slog.New(slog.DiscardHandler),
 		Configure: func(_ string, e *engine.Config) { e.Limits = published.Limits(c.policy) },
 		OnAction: func(name string, _ driver.Job, a engine.Action) {
 			if c.watch != nil {
@@ -74,6 +79,9 @@ func (c *coordinator) begin(q *queue, life *int) {
 func (c *coordinator) ended(*queue, *job) {}
 
 func (c *coordinator) over(*queue) bool { return c.err != nil }
+
+// goesOn waits for the bill of a run in shadow mode.
+func (c *coordinator) goesOn() bool { return c.shadow && c.bill.Tasks == 0 }
 
 // store shows the table to the driver.
 type store struct {

@@ -28,6 +28,8 @@ func (plain) ended(q *queue, j *job) {
 
 func (plain) over(q *queue) bool { return q.idle() }
 
+func (plain) goesOn() bool { return false }
+
 // naive copies attempts that run for over twice the median.
 type naive struct{ plain }
 

@@ -7,6 +7,8 @@ import (
 	"math"
 	"slices"
 	"time"
+
+	"github.com/straggler-go/straggler/restart/engine/shadow"
 )
 
 // state is the state of a job in the table.
@@ -77,6 +79,7 @@ type player interface {
 	start(*queue) error
 	ended(*queue, *job) // a job has succeeded, failed, or was cancelled
 	over(*queue) bool   // the rule will do nothing more
+	goesOn() bool       // the rule has to do something after the last result
 }
 
 // Outcome is the result of a batch under a rule.
@@ -87,6 +90,7 @@ type Outcome struct {
 	Lost   int           // tasks without a result
 	Begins int           // attempts
 	Copies int           // attempts that began while another attempt of their task ran
+	Bill   shadow.Bill   // in shadow mode: what acting would have saved
 	Twice  int           // results that a rule wanted to use although the task had a result
 }
 
@@ -106,7 +110,7 @@ func play(s *Scenario, p player, seed int) (Outcome, error) {
 	if err := p.start(q); err != nil {
 		return Outcome{}, err
 	}
-	for q.left > 0 && q.now < Longest && !p.over(q) {
+	for (q.left > 0 || p.goesOn()) && q.now < Longest && !p.over(q) {
 		next := heap.Pop(&q.due).(event)
 		q.now = next.at
 		next.happens()

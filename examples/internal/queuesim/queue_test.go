@@ -275,3 +275,18 @@ func TestCell(t *testing.T) {
 	c.Seeds[1][0].Lost = 1
 	assert.InDelta(t, 1./3, c.Won(1, 0), 1e-12, "a batch that is faster and has lost a task")
 }
+
+// The bill of the shadow mode is near what acting saves, and nothing is started or killed.
+func TestBillOfTheShadowMode(t *testing.T) {
+	const seeds = 8
+	for _, name := range []string{"healthy", "one worker 8x, 80 of 2 s", "3 % hang", "long, untold", "mixed"} {
+		s := scenario(t, name)
+		shadow := Player{Engine: true, Shadow: true, Watch: func(_ time.Duration, name string, a engine.Action) {
+			require.Contains(t, []restart.Action{restart.Keep, restart.Kill}, a.Decision.Action, "%s: %v", name, a)
+		}}
+		c, err := Play(s, []Player{shadow, {Engine: true}}, seeds)
+		require.NoError(t, err)
+		assert.Zero(t, c.Sums[0].Copies, name)
+		assert.InDelta(t, 1-c.Time(1, 0), c.Sums[0].Bill.Saved, .1, name)
+	}
+}

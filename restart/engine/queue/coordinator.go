@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/straggler-go/straggler/estimate/machines"
+	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/engine"
 	"github.com/straggler-go/straggler/restart/tracker"
 )
@@ -28,8 +29,10 @@ type Coordinator struct {
 	saved   time.Time // when the state was saved last
 	swept   time.Time // when the workers were listed last
 	learned time.Time // when the knowledge was stored last
+	billed  time.Time // when the bill was logged last
 	state
-	slots map[string]int  // by worker that is up: its slots
+	slots map[string]int  // by worker: its slots; 0 if the worker is lost
+	size  map[string]int  // by worker: the slots that it has or had
 	ended map[string]bool // ended attempts that the next state to save includes
 	reset bool            // the jobs of an earlier coordinator are to wait again
 	dirty bool            // a group has begun or ended since the state was saved
@@ -94,6 +97,7 @@ func (c *Coordinator) turn(ctx context.Context, now time.Time) error {
 			return err
 		}
 	}
+	c.logBill(now)
 	return c.commit(ctx, now, &commit)
 }
 
@@ -121,7 +125,7 @@ func (c *Coordinator) sweep(ctx context.Context, now time.Time) error {
 		if known {
 			c.machines.SetSlots(w.Name, w.Slots)
 		}
-		c.slots[w.Name] = w.Slots
+		c.slots[w.Name], c.size[w.Name] = w.Slots, w.Slots
 		down[w.Name] = w.Silent > c.o.Silence
 	}
 	for name, isDown := range down {
@@ -239,7 +243,7 @@ func (c *Coordinator) begin(ctx context.Context, now time.Time, g *group) error 
 	if err != nil {
 		return fmt.Errorf("queue: kind %q: %w", g.kind, err)
 	}
-	if g.phase = phase; !c.o.kind(g.kind).Copies {
+	if g.phase = phase; !c.o.kind(g.kind).Copies && !c.o.Shadow {
 		for i := range g.jobs {
 			phase.SetEligible(i, false, false)
 		}
@@ -254,6 +258,11 @@ func (c *Coordinator) config(g *group) engine.Config {
 		Interval: c.o.Interval, Policy: c.o.Policy, MaxFailures: k.Tries, Timeout: k.Timeout, Stream: g.batch == "",
 		BackOff: func(task, failures int) time.Duration { return k.BackOff(g.jobs[task], failures) },
 		Journal: c.o.OnEnd != nil && c.o.Journal,
+	}
+	if c.o.Shadow {
+		config.Shadow = func(task int, d restart.Decision) {
+			c.o.Log.Info("queue: shadow", "kind", g.kind, "job", g.jobs[task].ID, "decision", d)
+		}
 	}
 	if c.o.Configure != nil {
 		c.o.Configure(g.kind, &config)
@@ -340,7 +349,9 @@ func (c *Coordinator) remove(ctx context.Context, now time.Time, over []*group) 
 	learn := now.Sub(c.learned) >= learnEvery || c.learned.IsZero()
 	for _, g := range over {
 		if c.o.OnEnd != nil {
-			c.o.OnEnd(Summary{Kind: g.kind, Batch: g.batch, Ledger: g.phase.Ledger(), Journal: g.phase.Journal()})
+			c.o.OnEnd(Summary{
+				Kind: g.kind, Batch: g.batch, Ledger: g.phase.Ledger(), Journal: g.phase.Journal(), Bill: c.bill(g),
+			})
 		}
 		g.phase.Close(now)
 		g.phase.Release()

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/straggler-go/straggler/restart/engine"
+	"github.com/straggler-go/straggler/restart/engine/shadow"
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
@@ -21,12 +22,15 @@ type group struct {
 	failed      map[int]bool     // by index of the job: the store knows that it has failed for good
 	taken       bool             // the store knows that the jobs are taken
 	doneSince   time.Time        // when all jobs had ended; zero if some have not
+	reported    bool             // an attempt has reported its progress
 }
 
 // Summary is what has become of a batch, or of a group of jobs of a stream.
 type Summary struct {
 	Kind, Batch string
 	Ledger      tracker.Ledger
+	// Bill is what the policy would have saved, if Options.Shadow is set. See package shadow.
+	Bill shadow.Bill
 	// Journal is the journal, if Options.Journal is set. Packages restart/journal and restart/restarttest read it.
 	Journal []byte
 }
@@ -47,6 +51,7 @@ func (g *group) add(a Attempt, id string, lost bool) bool {
 		ID: id, Task: n, State: a.State, Machine: a.Worker, Begun: a.Begun, Ended: a.Ended, Published: a.Published,
 	}
 	if !a.AsOf.IsZero() && a.State == engine.Running {
+		g.reported = true
 		r.Progress, r.AsOf = tracker.Report{Score: a.Share}, a.AsOf
 	}
 	if lost || a.State == engine.Lost {

@@ -40,7 +40,7 @@ func (c *Coordinator) open(ctx context.Context, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	c.slots, c.ended = map[string]int{}, map[string]bool{}
+	c.slots, c.size, c.ended = map[string]int{}, map[string]int{}, map[string]bool{}
 	c.swept, c.saved, c.dirty = time.Time{}, now, false
 	if c.state, err = c.restore(data); err != nil {
 		c.o.Log.Warn("queue: the saved state can't be read, and all jobs without a result begin anew", "error", err)
