@@ -6,7 +6,8 @@ go 1.25.0
 replace (
 	github.com/straggler-go/straggler => ../../
 	github.com/straggler-go/straggler/examples/kit => ../kit
-	github.com/straggler-go/straggler/restart/engine/asynq => ../../restart/engine/asynq
+	github.com/straggler-go/straggler/restart/engine/asynqqueue => ../../restart/engine/asynqqueue
+	github.com/straggler-go/straggler/restart/engine/queue => ../../restart/engine/queue
 )
 
 require (
@@ -14,7 +15,8 @@ require (
 	github.com/redis/go-redis/v9 v9.14.1
 	github.com/straggler-go/straggler v0.1.0
 	github.com/straggler-go/straggler/examples/kit v0.1.0
-	github.com/straggler-go/straggler/restart/engine/asynq v0.1.0
+	github.com/straggler-go/straggler/restart/engine/asynqqueue v0.1.0
+	github.com/straggler-go/straggler/restart/engine/queue v0.1.0
 	github.com/stretchr/testify v1.12.1
 )
 

@@ -1,4 +1,4 @@
-// Command asynq compares plain asynq with package batch under several policies. It starts a Redis server and four
+// Command asynq compares plain asynq with package asynqqueue under several policies. It starts a Redis server and four
 // workers of eight slots as processes. Then it runs batches of 200 tasks in several scenarios, such as a slow worker,
 // and prints the times. It needs Debian's package redis-server.
 package main
@@ -19,7 +19,8 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/straggler-go/straggler/examples/kit"
-	"github.com/straggler-go/straggler/restart/engine/asynq/batch"
+	"github.com/straggler-go/straggler/restart/engine/asynqqueue"
+	"github.com/straggler-go/straggler/restart/engine/queue"
 )
 
 func main() {
@@ -36,7 +37,7 @@ func main() {
 	var err error
 	switch {
 	case *worker >= 0:
-		err = work(at, hostName(*worker))
+		err = work(ctx, at, hostName(*worker))
 	case *one != "":
 		err = runOne(ctx, at, *one)
 	default:
@@ -50,15 +51,22 @@ func main() {
 }
 
 // work runs a worker. The worker also takes tasks of the plain queue.
-func work(at asynq.RedisClientOpt, host string) error {
-	w := batch.Worker{Redis: at, Name: host, Slots: slots, Interval: interval * 3 / 4}
+func work(ctx context.Context, at asynq.RedisClientOpt, host string) error {
+	q, err := asynqqueue.Open(ctx, at, queueName)
+	if err != nil {
+		return err
+	}
+	w, err := q.Worker(ctx, queue.Worker{Name: host, Slots: slots})
+	if err != nil {
+		return err
+	}
 	c := w.Config()
 	c.Queues[plainQueue] = 1
 	c.LogLevel = asynq.FatalLevel
 	c.RetryDelayFunc = func(int, error, *asynq.Task) time.Duration { return 100 * time.Millisecond }
 	c.DelayedTaskCheckInterval = interval
 	mux := asynq.NewServeMux()
-	mux.Use(w.Middleware())
+	mux.Use(w.Middleware)
 	mux.Handle("work", handler{at.MakeRedisClient().(*redis.Client), host})
 	return asynq.NewServer(at, c).Run(mux)
 }

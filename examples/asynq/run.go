@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"math/rand/v2"
 	"os"
@@ -20,7 +19,8 @@ import (
 	"github.com/straggler-go/straggler/examples/kit"
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/engine"
-	"github.com/straggler-go/straggler/restart/engine/asynq/batch"
+	"github.com/straggler-go/straggler/restart/engine/asynqqueue"
+	"github.com/straggler-go/straggler/restart/engine/queue"
 )
 
 // stage has the connection to Redis, on which the workers run.
@@ -34,12 +34,16 @@ type stage struct {
 // way is a way to run a batch.
 type way struct {
 	name   string
-	plain  bool // plain asynq, without package batch
+	plain  bool // plain asynq, without package asynqqueue
 	silent bool // attempts report no progress
 	policy restart.Policy
 }
 
-const plainQueue = "plain"
+// The names of the queue of plain asynq, and of the queue of package asynqqueue.
+const (
+	plainQueue = "plain"
+	queueName  = "demo"
+)
 
 // policies has the naive rule twice: as a team writes it first, and as Spark's rule with tuned values.
 var policies = []string{
@@ -114,15 +118,14 @@ func (st *stage) run(ctx context.Context, s scenario, w way, seed uint64) (o out
 		err = st.plain(ctx, all, answers)
 	} else {
 		st.batches++
-		var out batch.Outcome
-		out, err = batch.Run(ctx, st.at, fmt.Sprintf("%s-%d", s.name, st.batches), all, batch.Options{
-			Work: work, Policy: w.policy, Interval: interval, Enqueue: []asynq.Option{asynq.Timeout(timeout)},
-			OnAction: st.say,
-		})
-		for i, r := range out.Results {
-			answers[i] = string(r.Data)
+		options := options(w.policy)
+		options.OnAction = st.say
+		options.OnEnd = func(s queue.Summary) { o.copies, o.restarts = s.Ledger.Copies, s.Ledger.Restarts }
+		var results []queue.Result
+		results, err = runBatch(ctx, st.at, fmt.Sprintf("%s-%d", s.name, st.batches), all, work, options)
+		for i, r := range results {
+			answers[i] = string(r.Output)
 		}
-		o.copies, o.restarts = out.Ledger.Copies, out.Ledger.Restarts
 	}
 	o.seconds = time.Since(began).Seconds()
 	o.right = err == nil
@@ -134,7 +137,34 @@ func (st *stage) run(ctx context.Context, s scenario, w way, seed uint64) (o out
 	return o, err
 }
 
-func (st *stage) say(a engine.Action) {
+// options are the options of a coordinator.
+func options(policy restart.Policy) queue.Options {
+	return queue.Options{
+		Policy: policy, Interval: interval, Log: slog.New(slog.DiscardHandler),
+		Kinds: map[string]queue.Kind{"": {Copies: true, Timeout: timeout}},
+	}
+}
+
+// runBatch runs a batch. Its tasks have the given sizes, or nil if they are not told.
+func runBatch(
+	ctx context.Context, at asynq.RedisConnOpt, name string, tasks []*asynq.Task, work []float64, o queue.Options,
+) ([]queue.Result, error) {
+	q, err := asynqqueue.Open(ctx, at, queueName)
+	if err != nil {
+		return nil, err
+	}
+	defer q.Close()
+	jobs, err := q.Jobs(ctx, tasks...)
+	if err != nil {
+		return nil, err
+	}
+	for i, w := range work {
+		jobs[i].Work = w
+	}
+	return q.RunJobs(ctx, name, jobs, o)
+}
+
+func (st *stage) say(_ string, _ queue.Job, a engine.Action) {
 	if st.verbose && a.Decision.Action != restart.Keep {
 		fmt.Println(a)
 	}
@@ -167,18 +197,17 @@ func (st *stage) plain(ctx context.Context, all []*asynq.Task, answers map[int]s
 // runOne runs a batch, in the process that kill kills.
 func runOne(ctx context.Context, at asynq.RedisClientOpt, name string) error {
 	jobs, all, work := scenarios[0].jobs(1, false)
-	out, err := batch.Run(ctx, at, name, all, batch.Options{
-		Work: work, Interval: interval, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
-	})
+	o := options(nil)
+	o.OnEnd = func(s queue.Summary) { fmt.Println(s.Ledger) }
+	results, err := runBatch(ctx, at, name, all, work, o)
 	if err != nil {
 		return err
 	}
 	for i, j := range jobs {
-		if string(out.Results[i].Data) != j.answer() {
-			return fmt.Errorf("task %d has the result %q", i, out.Results[i].Data)
+		if string(results[i].Output) != j.answer() {
+			return fmt.Errorf("task %d has the result %q", i, results[i].Output)
 		}
 	}
-	fmt.Println(out.Ledger)
 	return nil
 }
 

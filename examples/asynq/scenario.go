@@ -6,15 +6,14 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/hibiken/asynq"
 	"github.com/redis/go-redis/v9"
 
 	"github.com/straggler-go/straggler/examples/kit"
-	"github.com/straggler-go/straggler/restart/engine/asynq/batch"
+	"github.com/straggler-go/straggler/restart/engine/asynqqueue"
+	"github.com/straggler-go/straggler/restart/engine/queue"
 )
 
 const (
@@ -99,9 +98,9 @@ func (h handler) ProcessTask(ctx context.Context, t *asynq.Task) error {
 		return err
 	}
 	number, _ := asynq.GetRetryCount(ctx)
-	id := batch.Attempt(ctx)
-	if id != "" {
-		number, _ = strconv.Atoi(id[strings.LastIndex(id, ".")+1:])
+	attempt, ours := queue.AttemptOf(ctx)
+	if ours {
+		number = attempt.Number
 	}
 	began := time.Now()
 	used := func() {
@@ -119,7 +118,7 @@ func (h handler) ProcessTask(ctx context.Context, t *asynq.Task) error {
 	defer used()
 	for ran := time.Duration(0); ran < takes; ran = time.Since(began) {
 		if !j.Silent {
-			batch.Progress(ctx, ran.Seconds()/takes.Seconds())
+			queue.Progress(ctx, ran.Seconds()/takes.Seconds())
 		}
 		select {
 		case <-ctx.Done():
@@ -127,8 +126,8 @@ func (h handler) ProcessTask(ctx context.Context, t *asynq.Task) error {
 		case <-time.After(min(takes-ran, interval*3/4)):
 		}
 	}
-	if id == "" {
+	if !ours {
 		return h.rdb.HSet(ctx, doneKey, j.Task, j.answer()).Err()
 	}
-	return batch.WriteResult(ctx, t, []byte(j.answer()))
+	return asynqqueue.WriteResult(ctx, t, []byte(j.answer()))
 }

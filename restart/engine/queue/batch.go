@@ -14,9 +14,9 @@ func Batch(kind string, inputs ...[]byte) []Job {
 	return jobs
 }
 
-// Result is what has become of a job.
+// Result is the result of a job, or its final failure.
 type Result struct {
-	// Output is what the handler of the attempt returned that won.
+	// Output is the output of the winning attempt's handler.
 	Output []byte
 	// Attempt is the name of the attempt that won.
 	Attempt string

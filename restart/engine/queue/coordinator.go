@@ -38,9 +38,9 @@ type Coordinator struct {
 	dirty bool            // a group has begun or ended since the state was saved
 }
 
-// state is what a coordinator needs to go on, and what it saves.
+// state is the part of a coordinator that is saved. From it, another coordinator goes on.
 type state struct {
-	origin   string // the name of this store among those that share knowledge
+	origin   string // the name of this store among the stores that share knowledge
 	serial   int    // number of groups so far
 	machines *engine.Machines
 	record   *machines.Record
@@ -228,7 +228,7 @@ func (c *Coordinator) begin(ctx context.Context, now time.Time, g *group) error 
 		c.kinds[g.kind] = x
 	}
 	c.serial++
-	g.name = fmt.Sprint(c.epoch, ".", c.serial)
+	g.name = fmt.Sprintf("%d.%d.%.6s", c.epoch, c.serial, rand.Text())
 	config := c.config(g)
 	config.Tasks = len(g.jobs)
 	for i, j := range g.jobs {
@@ -344,7 +344,7 @@ func (c *Coordinator) over(now time.Time) (over []*group) {
 	return over
 }
 
-// remove removes groups that have ended, and stores what they have taught.
+// remove removes groups that have ended, and stores their run times and trials.
 func (c *Coordinator) remove(ctx context.Context, now time.Time, over []*group) error {
 	learn := now.Sub(c.learned) >= learnEvery || c.learned.IsZero()
 	for _, g := range over {
@@ -365,13 +365,19 @@ func (c *Coordinator) remove(ctx context.Context, now time.Time, over []*group) 
 	return c.learn(ctx, now, over)
 }
 
-// Close saves the state, and lets another process become the coordinator at once. If this process is not the
-// coordinator, it does nothing.
-func (c *Coordinator) Close(ctx context.Context) error {
+// Close saves the state, and lets another process become the coordinator at once. Groups of jobs whose results are all
+// there have ended, even if cancelled attempts still run. If this process is not the coordinator, Close does nothing.
+func (c *Coordinator) Close(ctx context.Context, now time.Time) error {
 	if c.epoch == 0 {
 		return nil
 	}
-	commit := Commit{Epoch: c.epoch, State: c.marshal(nil)}
+	var over []*group
+	for _, g := range c.groups {
+		if g.phase.Done() {
+			over = append(over, g)
+		}
+	}
+	commit := Commit{Epoch: c.epoch, State: c.marshal(over)}
 	c.epoch = 0
-	return c.store.Commit(ctx, commit)
+	return errors.Join(c.store.Commit(ctx, commit), c.remove(ctx, now, over))
 }

@@ -11,12 +11,12 @@
 //
 // The coordinator looks into the store every 25 ms. It sees which attempts have begun and ended, decides by a
 // policy of package restart, and commits new attempts, cancellations and results together with its own state. Jobs come
-// as batches, which end, and as single jobs, which come without an end. Jobs of one kind are compared with each other,
-// and what they have taught is kept for the next jobs of the kind.
+// as batches, which end, and as single jobs, which come without an end. Jobs of one kind are compared with each other.
+// Their run times are kept for the next jobs of the kind.
 //
 // # What a job may expect
 //
-//   - Each job gets one result, the first, whatever dies and whatever is copied.
+//   - Each job gets one result: the first result of its attempts. That holds if processes die, and if attempts are copied.
 //   - An attempt begins at most once, and on one worker.
 //   - With Kind.Copies a handler may run twice at the same time for a job. [Key] is the same for all attempts of the job.
 //     Without Copies a second attempt begins only when the first has failed, has passed Kind.Timeout, or was on a worker

@@ -13,7 +13,7 @@ import (
 
 // group is a batch, or jobs of one kind of a stream that a coordinator has taken together.
 type group struct {
-	name        string // such as "3.17", the 17th group, begun in epoch 3
+	name        string // such as "3.17.K3F9X2", the 17th group, begun in epoch 3; chance makes it unique if a store loses writes
 	kind, batch string
 	jobs        []Job
 	phase       *engine.Phase
@@ -25,11 +25,11 @@ type group struct {
 	reported    bool             // an attempt has reported its progress
 }
 
-// Summary is what has become of a batch, or of a group of jobs of a stream.
+// Summary sums up a batch that has ended, or a group of jobs of a stream.
 type Summary struct {
 	Kind, Batch string
 	Ledger      tracker.Ledger
-	// Bill is what the policy would have saved, if Options.Shadow is set. See package shadow.
+	// Bill says how much time the policy would have saved, if Options.Shadow is set. See package shadow.
 	Bill shadow.Bill
 	// Journal is the journal, if Options.Journal is set. Packages restart/journal and restart/restarttest read it.
 	Journal []byte

@@ -41,7 +41,7 @@ func emptyLike(x shared) shared {
 	return newExperience(storedOrigin)
 }
 
-// recall adds to x what the store knows under a key.
+// recall adds the stored observations of a key to x.
 func (c *Coordinator) recall(ctx context.Context, now time.Time, key string, x shared) error {
 	data, _, err := c.store.Get(ctx, key)
 	if err != nil || data == nil {
@@ -51,7 +51,7 @@ func (c *Coordinator) recall(ctx context.Context, now time.Time, key string, x s
 	return nil
 }
 
-// learn adds to the store what the groups that have ended have taught.
+// learn adds the observations of groups that have ended to the store.
 func (c *Coordinator) learn(ctx context.Context, now time.Time, over []*group) error {
 	errs := []error{c.teach(ctx, now, machinesKey, c.record)}
 	taught := map[string]bool{}
@@ -64,7 +64,7 @@ func (c *Coordinator) learn(ctx context.Context, now time.Time, over []*group) e
 	return errors.Join(errs...)
 }
 
-// teach adds x to what the store knows under a key. If another process has done so meanwhile, x is added next time.
+// teach adds the observations of x to the stored observations of a key. If another process has done so meanwhile, x is added next time.
 func (c *Coordinator) teach(ctx context.Context, now time.Time, key string, x shared) error {
 	data, version, err := c.store.Get(ctx, key)
 	if err != nil {

@@ -34,8 +34,8 @@ type Options struct {
 	// Prefetch is how many attempts may wait at a worker, in addition to the attempts that run there. 0 means 2, and a
 	// negative number means none. See engine.MachinesConfig.
 	Prefetch int
-	// Shadow lets the coordinator decide about slow attempts without acting. It logs each decision, once a minute what
-	// the decisions would have saved so far, and gives the bill to OnEnd. The bill is that of Copies for every kind.
+	// Shadow lets the coordinator decide about slow attempts without acting. It logs each decision. Once a minute
+	// it logs the time that the decisions would have saved so far. OnEnd gets the bill. The bill is that of Copies for every kind.
 	Shadow bool
 	// OnAction is called with each action before it is committed. The name of the action's attempt in the store is
 	// name. Nil means that no function is called.

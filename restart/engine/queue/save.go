@@ -72,7 +72,7 @@ func (s *state) makeMachines(o *Options) {
 // marshal returns the state as bytes, without the groups that are over.
 func (c *Coordinator) marshal(over []*group) []byte {
 	s := savedState{Version: stateVersion, Origin: c.origin, Serial: c.serial, Kinds: map[string][]byte{}}
-	s.Machines, _ = c.machines.MarshalBinary() // no MarshalBinary of these types fails
+	s.Machines, _ = c.machines.MarshalBinary() // MarshalBinary never fails here
 	s.Record, _ = c.record.MarshalBinary()
 	for kind, x := range c.kinds {
 		s.Kinds[kind], _ = x.MarshalBinary()
@@ -90,7 +90,7 @@ func (c *Coordinator) marshal(over []*group) []byte {
 		}
 		s.Groups = append(s.Groups, saved)
 	}
-	data, _ := json.Marshal(s) // nor does this: the type holds nothing that JSON can't hold
+	data, _ := json.Marshal(s) // the type has a form in JSON
 	return data
 }
 

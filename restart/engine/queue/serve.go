@@ -7,7 +7,7 @@ import (
 )
 
 // Serve coordinates the jobs of a store until ctx ends, and returns the cause of ctx. Several processes may call Serve
-// for a store: one of them works, and another one takes over if it dies. If a field of the options is out of range,
+// for a store. One process works; if it dies, another process takes over. If a field of the options is out of range,
 // Serve returns an error at once.
 func Serve(ctx context.Context, store Store, o Options) error {
 	return ServeUntil(ctx, store, o, func(context.Context) (bool, error) { return false, nil })
@@ -23,7 +23,7 @@ func ServeUntil(ctx context.Context, store Store, o Options, done func(context.C
 	defer func() {
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastCalls)
 		defer cancel()
-		if err := c.Close(last); err != nil && !errors.Is(err, ErrFenced) {
+		if err := c.Close(last, time.Now()); err != nil && !errors.Is(err, ErrFenced) {
 			c.o.Log.Warn("queue: the coordinator can't save its state", "error", err)
 		}
 	}()

@@ -12,7 +12,7 @@ import (
 // billEvery is the time between two lines of the log about the bill.
 const billEvery = time.Minute
 
-// logBill logs what the policy would have saved so far, once a minute.
+// logBill logs the time that the policy would have saved so far, once a minute.
 func (c *Coordinator) logBill(now time.Time) {
 	if since := now.Sub(c.billed); !c.o.Shadow || since >= 0 && since < billEvery {
 		return
@@ -28,7 +28,7 @@ func (c *Coordinator) logBill(now time.Time) {
 	}
 }
 
-// bill returns what the policy would have saved in a group so far.
+// bill returns the time that the policy would have saved in a group so far.
 func (c *Coordinator) bill(g *group) shadow.Bill {
 	if !c.o.Shadow {
 		return shadow.Bill{}

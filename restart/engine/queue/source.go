@@ -26,7 +26,7 @@ type Beat struct {
 	Worker string
 	Slots  int
 	Free   int // how many attempts the worker can begin now
-	// Running are the attempts that the worker runs, and those whose end it has not yet reported.
+	// Running are the attempts that the worker runs, and the ended attempts whose end it has not yet reported.
 	Running []Running
 	// Leaving says that the worker begins no more attempts. The store forgets the worker, and its waiting attempts are
 	// lost.

@@ -31,13 +31,13 @@ type Jobs interface {
 type Job struct {
 	// ID is the job's name in the store. All attempts of the job share it, so it is the idempotency key of the job.
 	ID string `json:"id"`
-	// Kind says what is to be done, such as "resize". Jobs of one kind are compared with each other.
+	// Kind is the name of the work, such as "resize". Jobs of one kind are compared with each other.
 	Kind string `json:"kind"`
 	// Batch is the name of the job's batch; empty for a job of a stream. A batch has jobs of one kind.
 	Batch string `json:"batch,omitempty"`
-	// Work is the amount of work of the job, such as bytes. 0 means that it is not known.
+	// Work is the amount of work of the job, such as bytes. 0 means an unknown amount.
 	Work float64 `json:"work,omitempty"`
-	// Input is what the handler gets. A store that copies the input itself may leave it nil.
+	// Input is the argument of the handler. A store that copies the input itself may leave it nil.
 	Input []byte `json:"-"`
 }
 
@@ -96,8 +96,7 @@ var ErrHeld = errors.New("queue: another process is the coordinator")
 // last writes. The coordinator then opens the store again.
 var ErrFenced = errors.New("queue: another process has become the coordinator")
 
-// Commit is what a coordinator has decided: what the store must do, and the state from which the next coordinator goes
-// on.
+// Commit has the actions of a coordinator, and the state from which the next coordinator goes on.
 type Commit struct {
 	Epoch int64
 	Term  time.Duration // how long the caller stays the coordinator; 0: it stops, and the store may be opened at once
@@ -148,7 +147,7 @@ type Failure struct {
 	Error string
 }
 
-// Knowledge is the part of a store with what coordinators have learned, such as the run times of a kind of job. Every
+// Knowledge is the part of a store with the observations of coordinators, such as the run times of a kind of job. Every
 // queue of a database may share it.
 type Knowledge interface {
 	// Get returns the value of a key, and the version of the value. A key without a value has the version 0.

@@ -18,12 +18,12 @@
 //
 // Each attempt of a job is a job of River with one try, in a queue of River that a single worker reads. It is inserted
 // and cancelled by River's own API, in the transaction that also has the state of the coordinator. A middleware reports
-// when an attempt begins and ends. So the tries, the back-off and the timeout of a job are those of queue.Kind, and
-// River's settings of them are not used, except JobTimeout: set it to more than Kind.Timeout, or to -1.
+// when an attempt begins and ends. So the tries, the back-off and the timeout of a job are set in queue.Kind.
+// River's settings for them have no effect, except JobTimeout: set it to more than Kind.Timeout, or to -1.
 //
 // A worker that is not heard from for Options.Silence is lost, and its attempts are run elsewhere: after five seconds,
 // not after River's RescueStuckJobsAfter, an hour. If a handler ignores the end of its context, River calls
-// Config.JobStuckHandler; AddWorker sets one that gives the slot to the next attempt.
+// Config.JobStuckHandler; AddWorker sets a handler that gives the slot to the next attempt.
 package riverqueue
 
 import (
@@ -65,8 +65,8 @@ func Open(ctx context.Context, db *sql.DB, name string) (*Queue, error) {
 	return q, nil
 }
 
-// Run runs a batch of the given name, a job for each of args, and returns the results in the order of args. An output
-// is what a worker has passed to [queue.SetOutput]. All args have one kind. See [sqlqueue.Queue.Run].
+// Run runs a batch of the given name, a job for each of args, and returns the results in the order of args. A worker
+// passes its output to [queue.SetOutput]. All args have one kind. See [sqlqueue.Queue.Run].
 func (q *Queue) Run(ctx context.Context, batch string, args []river.JobArgs, o queue.Options) ([]queue.Result, error) {
 	jobs, err := Jobs(args...)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package shadow computes what the decisions of a policy would have saved, from a batch that ran without them. It is for
+// Package shadow computes the time that a policy would have saved, from a batch that ran without the policy. It is for
 // operators who want to see the bill before they let a policy act.
 //
 // A phase in shadow mode asks its policy and carries out nothing (engine.Config.Shadow). Afterwards [Replay] runs the
@@ -9,13 +9,13 @@
 //	}, restart.LeastCost{}, restart.Limits{})
 //	fmt.Println(bill) // saves 21 %: 10.4s in place of 13.1s, with 9 copies and 0 restarts; 38 % if slow attempts were bad luck
 //
-// # What is proven, and what is not
+// # Proven and possible savings
 //
 // An attempt may be slow for three reasons. Its machine is slow: then other attempts there were slow, too, and a copy on
 // another machine is faster by the same factor. The attempt had bad luck, for example it hung: then a later attempt of
 // the same task was faster, and a copy takes as long as that one. Or the task is long by itself: then a copy takes as
 // long. A record of a batch without copies can't tell the last two apart if the task ran only once. Bill.Saved takes such
-// a task for long, so it counts only what the record proves. Bill.AtMost takes such an attempt for bad luck.
+// a task for long, so every second of it is proven by the record. Bill.AtMost takes such an attempt for bad luck.
 //
 // The two simulations share everything else: the time of each attempt by its task, its number and its machine, the
 // time that a submission takes, the slots. So errors of the model fall out of the comparison. A machine that was stopped
@@ -29,7 +29,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/straggler-go/straggler/internal/check"
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/engine"
 )
@@ -58,7 +57,7 @@ type Record struct {
 	BackOff func(task, failures int) time.Duration
 }
 
-// Bill is what a policy would have saved. The zero Bill is that of a batch of which nothing is known.
+// Bill says how much time a policy would have saved. The zero Bill belongs to a batch without an ended task.
 type Bill struct {
 	Tasks int // tasks in the bill
 	// Without and With are the simulated times of the batch without the policy and with it.
@@ -67,7 +66,7 @@ type Bill struct {
 	SlotsWithout, SlotsWith time.Duration
 	// Copies and Restarts are the numbers of actions of the policy.
 	Copies, Restarts int
-	// Saved is the share of the time that the policy saves, by what the record proves; negative if it loses. AtMost is
+	// Saved is the share of the time that the policy saves, as far as the record proves it; negative if the policy loses time. AtMost is
 	// the share if every attempt that nothing else explains was slow by bad luck.
 	Saved, AtMost float64
 }
@@ -89,7 +88,7 @@ func (b Bill) String() string {
 	return line
 }
 
-// Add adds another bill. The shares are then those of the sums of the times.
+// Add adds another bill. The shares are then computed from the sums of the times.
 func (b *Bill) Add(other Bill) {
 	luck := b.luck() + other.luck()
 	b.Tasks += other.Tasks
@@ -120,12 +119,16 @@ const (
 // Replay returns the bill of a policy for a batch. It takes one simulated decision for each running attempt in each
 // interval, three times: 160 tasks on 16 slots take some 20 ms. A field of the record that is out of range is an error.
 func Replay(r Record, policy restart.Policy, limits restart.Limits) (Bill, error) {
-	const place = "restart/engine/shadow: Record"
-	if err := cmp.Or(check.Length(place, "Lag", r.Lag), check.Length(place, "Timeout", r.Timeout)); err != nil {
-		return Bill{}, err
+	bad := func(field string, value time.Duration, want string) (Bill, error) {
+		return Bill{}, fmt.Errorf("restart/engine/shadow: Record.%s is %v, want %s", field, value, want)
 	}
-	if r.Interval <= 0 {
-		return Bill{}, check.Bad(place, "Interval", r.Interval, "a positive duration")
+	switch {
+	case r.Interval <= 0:
+		return bad("Interval", r.Interval, "a positive duration")
+	case r.Lag < 0:
+		return bad("Lag", r.Lag, "a positive duration, or 0")
+	case r.Timeout < 0:
+		return bad("Timeout", r.Timeout, "a positive duration, or 0 for none")
 	}
 	m := r.model()
 	bill := Bill{Tasks: len(m.tasks)}
@@ -153,7 +156,7 @@ func Replay(r Record, policy restart.Policy, limits restart.Limits) (Bill, error
 	return bill, nil
 }
 
-// model is what the record says about times.
+// model has the times of tasks and machines, as the record shows them.
 type model struct {
 	Record
 	tasks  []task
@@ -165,12 +168,12 @@ type model struct {
 // task is a task of the batch.
 type task struct {
 	index    int       // in the record
-	attempts []attempt // that the record has, in their order
+	attempts []attempt // in the record, in their order
 	seconds  float64   // of a further attempt, on a machine of factor 1
 	work     float64
 }
 
-// attempt is what happens to an attempt, on a machine of factor 1.
+// attempt is the course of an attempt on a machine of factor 1.
 type attempt struct {
 	seconds float64
 	state   engine.State // in which it ends

@@ -11,7 +11,7 @@
 //	})
 //
 // [Queue.Run] runs a batch, and waits for its results. Single jobs are inserted with [Queue.Insert], also in a
-// transaction of yours. Then one process or several call [queue.Serve], and one of them coordinates:
+// transaction of yours. Then one process or several call [queue.Serve], and one process coordinates:
 //
 //	ids, err := q.Insert(ctx, tx, sqlqueue.Job{Kind: "mail", Input: letter})
 //	err = queue.Serve(ctx, q, queue.Options{})
@@ -20,11 +20,11 @@
 // same for both, for use as an idempotency key. Without Copies an attempt is replaced only when its worker is lost, when
 // it fails, or when its hard timeout has passed.
 //
-// # What the database holds
+// # The tables
 //
-// Everything. The tables are straggler_job, straggler_batch, straggler_attempt, straggler_worker, straggler_state,
-// straggler_knowledge and straggler_migration; queues of several names share them. What the coordinator has decided, the
-// state from which another one goes on, and the check that it is still the coordinator are one transaction. So a process
+// The database holds all state. The tables are straggler_job, straggler_batch, straggler_attempt, straggler_worker, straggler_state,
+// straggler_knowledge and straggler_migration; queues of several names share them. A coordinator writes its actions and its
+// own state in one transaction, which first checks that it is still the coordinator. So a process
 // may die anywhere, and two coordinators at once do no harm. The database's clock gives all times.
 //
 // A coordinator looks into the database every 50 ms, and a worker every 100 ms and after each attempt. Each look is one

@@ -15,7 +15,7 @@ import (
 	"github.com/straggler-go/straggler/restart/engine/queue"
 )
 
-// dialect is the kind of database. The texts of queries are written for Postgres, with words in braces for what differs.
+// dialect is the kind of database. The texts of queries are written for Postgres, with words in braces where the databases differ.
 type dialect struct {
 	words *strings.Replacer
 	// setup are the commands before a transaction that database/sql can't begin; nil if it can. SQLite has to lock the
@@ -34,7 +34,7 @@ var (
 	), setup: []string{"PRAGMA busy_timeout = 10000", "BEGIN IMMEDIATE"}}
 )
 
-// The states of a job in its row. The states of an attempt are those of engine.State.
+// The states of a job in its row. An attempt's row has a number of engine.State.
 const (
 	waiting = iota // the job waits, and no coordinator has it
 	taken          // a coordinator has it in its state

@@ -71,7 +71,7 @@ type Executor interface {
 }
 
 // Insert adds single jobs to the queue, in order, and returns their IDs. With a *sql.Tx the jobs exist when the
-// transaction is committed, together with everything else that it has written. Nil means a transaction of its own. A job
+// transaction is committed, together with your other changes. Nil means a transaction of its own. A job
 // may not begin before the time Job.After.
 func (q *Queue) Insert(ctx context.Context, in Executor, jobs ...Job) (ids []string, err error) {
 	if in == nil {

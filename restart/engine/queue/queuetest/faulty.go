@@ -9,7 +9,7 @@ import (
 	"github.com/straggler-go/straggler/restart/engine/queue"
 )
 
-// Fault is what goes wrong with a call to a store.
+// Fault is a kind of failure of a call to a store.
 type Fault int
 
 // The faults.

@@ -13,7 +13,7 @@ import (
 	"github.com/straggler-go/straggler/restart/engine/queue"
 )
 
-// Memory is a store in the memory of the process: a model of what a store has to do, in plain loops. It is a
+// Memory is a store in the memory of the process: a model of a store, in plain loops. It is a
 // [queue.Store] and a [queue.Source], and is safe for concurrent use.
 type Memory struct {
 	now func() time.Time

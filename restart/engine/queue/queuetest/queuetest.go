@@ -303,8 +303,8 @@ func twoCoordinators(t *testing.T, b Backend) {
 	squares(t, 40, b.wait(t, "x"))
 }
 
-// Coordinators die without a word, after a random number of calls, again and again. Now and then one that was taken for
-// dead goes on.
+// Coordinators die without a word, after a random number of calls, again and again. Now and then a dead coordinator
+// goes on.
 func coordinatorsDie(t *testing.T, b Backend) {
 	handle := func(ctx context.Context, input []byte) ([]byte, error) {
 		time.Sleep(10 * interval)
@@ -430,7 +430,7 @@ func fences(t *testing.T, b Backend) {
 	require.Equal(t, "of one", string(state))
 }
 
-// Knowledge is replaced only by those who have read it.
+// Knowledge is replaced only by a process that has read it.
 func knowledge(t *testing.T, b Backend) {
 	ctx := context.Background()
 	value, version, err := b.Store.Get(ctx, "k")

@@ -1,4 +1,4 @@
-package batch
+package asynqqueue
 
 import (
 	"context"
@@ -7,17 +7,18 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/hibiken/asynq"
 	"github.com/redis/go-redis/v9"
+
+	"github.com/straggler-go/straggler/restart/engine/queue"
 )
 
 // maxPayload is the largest size of a task's payload, in bytes. Redis accepts no larger value by default, as its
 // setting proto-max-bulk-len says.
 const maxPayload = 512 << 20
 
-// check returns an error if asynq would refuse one of the tasks. To find out, check enqueues each task by a client
+// check returns an error if asynq would refuse a task. To find out, check enqueues each task by a client
 // that sends nothing to Redis.
 func check(ctx context.Context, tasks []*asynq.Task, options []asynq.Option) error {
 	rdb := redis.NewClient(&redis.Options{})
@@ -26,12 +27,12 @@ func check(ctx context.Context, tasks []*asynq.Task, options []asynq.Option) err
 	client := asynq.NewClientFromRedisClient(rdb)
 	for i, t := range tasks {
 		if t != nil && len(t.Payload()) > maxPayload {
-			return fmt.Errorf("batch: task %d has a payload of %d bytes, want at most %d", i, len(t.Payload()), maxPayload)
+			return fmt.Errorf("asynqqueue: task %d has a payload of %d bytes, want at most %d", i, len(t.Payload()), maxPayload)
 		}
 		sent := false
 		_, err := client.EnqueueContext(context.WithValue(ctx, offline{}, &sent), t, options...)
 		if !sent && ctx.Err() == nil {
-			return fmt.Errorf("batch: task %d: asynq refuses it: %w", i, err)
+			return fmt.Errorf("asynqqueue: task %d: asynq refuses it: %w", i, err)
 		}
 	}
 	return nil
@@ -41,7 +42,7 @@ func check(ctx context.Context, tasks []*asynq.Task, options []asynq.Option) err
 // context's *bool whether the client has tried to send a command.
 type offline struct{}
 
-var errOffline = errors.New("batch: nothing is sent")
+var errOffline = errors.New("asynqqueue: nothing is sent")
 
 func (offline) DialHook(redis.DialHook) redis.DialHook { return nil }
 
@@ -59,9 +60,9 @@ func (offline) ProcessPipelineHook(redis.ProcessPipelineHook) redis.ProcessPipel
 	return func(context.Context, []redis.Cmder) error { return errOffline }
 }
 
-// fingerprint returns a text with the number of the tasks and a hash of their types and payloads. Equal texts mean
-// that the tasks are the same.
-func fingerprint(tasks []*asynq.Task) string {
+// fingerprint returns a text with the number of the jobs and a hash of their kinds and inputs. Equal texts mean that the
+// jobs are the same.
+func fingerprint(jobs []queue.Job) string {
 	hash := sha256.New()
 	var size [8]byte
 	write := func(data []byte) {
@@ -69,26 +70,9 @@ func fingerprint(tasks []*asynq.Task) string {
 		hash.Write(size[:])
 		hash.Write(data)
 	}
-	for _, t := range tasks {
-		write([]byte(t.Type()))
-		write(t.Payload())
+	for _, j := range jobs {
+		write([]byte(j.Kind))
+		write(j.Input)
 	}
-	return fmt.Sprint(len(tasks), " ", hex.EncodeToString(hash.Sum(nil)[:16]))
-}
-
-// noWorkerWarning is how long Run waits for a first worker before Run logs a warning.
-const noWorkerWarning = 10 * time.Second
-
-// noWorker returns errNotYet: Run shall wait for a first worker. When Run has waited for noWorkerWarning, noWorker
-// logs a single warning.
-func (r *run) noWorker() error {
-	switch now := time.Now(); {
-	case r.noWorkerSince.IsZero():
-		r.noWorkerSince = now
-	case now.Sub(r.noWorkerSince) >= noWorkerWarning && !r.warned:
-		r.warned = true
-		r.Log.Warn("batch: there is no worker", "batch", string(r.keys), "waits", noWorkerWarning, "want",
-			"a server of asynq with Worker.Config and Worker.Middleware on the same Redis")
-	}
-	return errNotYet
+	return fmt.Sprint(len(jobs), " ", hex.EncodeToString(hash.Sum(nil)[:16]))
 }

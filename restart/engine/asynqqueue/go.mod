@@ -1,15 +1,19 @@
 // Straggler mitigation for batches of asynq tasks. This is a module of its own, so that the library does not depend on
 // asynq.
-module github.com/straggler-go/straggler/restart/engine/asynq
+module github.com/straggler-go/straggler/restart/engine/asynqqueue
 
 go 1.25.0
 
-replace github.com/straggler-go/straggler => ../../../
+replace (
+	github.com/straggler-go/straggler => ../../../
+	github.com/straggler-go/straggler/restart/engine/queue => ../queue
+)
 
 require (
 	github.com/hibiken/asynq v0.26.0
 	github.com/redis/go-redis/v9 v9.14.1
 	github.com/straggler-go/straggler v0.1.0
+	github.com/straggler-go/straggler/restart/engine/queue v0.1.0
 	github.com/stretchr/testify v1.12.1
 )
 

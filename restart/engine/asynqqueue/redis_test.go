@@ -1,0 +1,231 @@
+package asynqqueue_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/hibiken/asynq"
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/restart/engine/asynqqueue"
+	"github.com/straggler-go/straggler/restart/engine/queue"
+	"github.com/straggler-go/straggler/restart/engine/queue/queuetest"
+)
+
+// server is a Redis for one test. It listens on a socket in a directory of its own.
+type server struct {
+	asynq.RedisClientOpt
+	dir, persistence string
+	process          *exec.Cmd
+}
+
+func newServer(t *testing.T, persistence string) *server {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "queue") // t.TempDir is too long for a socket
+	require.NoError(t, err)
+	s := &server{dir: dir, persistence: persistence}
+	s.RedisClientOpt = asynq.RedisClientOpt{Network: "unix", Addr: filepath.Join(dir, "redis"), PoolSize: 50}
+	t.Cleanup(func() {
+		s.kill()
+		_ = os.RemoveAll(dir)
+	})
+	s.start(t)
+	return s
+}
+
+func (s *server) start(t *testing.T) {
+	t.Helper()
+	binary, err := exec.LookPath("redis-server")
+	if err != nil {
+		t.Skip("there is no redis-server here (apt-get install redis-server)")
+	}
+	args := append([]string{"--port", "0", "--unixsocket", s.Addr, "--save", "", "--dir", s.dir}, strings.Fields(s.persistence)...)
+	s.process = exec.Command(binary, args...)
+	require.NoError(t, s.process.Start())
+	rdb := s.MakeRedisClient().(*redis.Client)
+	defer rdb.Close()
+	require.Eventually(t, func() bool { return rdb.Ping(context.Background()).Err() == nil }, 10*time.Second, 10*time.Millisecond)
+}
+
+func (s *server) kill() {
+	if s.process != nil {
+		_ = s.process.Process.Kill()
+		_ = s.process.Wait()
+	}
+}
+
+var quiet = slog.New(slog.DiscardHandler)
+
+// open opens a queue.
+func open(t *testing.T, at asynq.RedisConnOpt, name string) *asynqqueue.Queue {
+	q, err := asynqqueue.Open(t.Context(), at, name)
+	require.NoError(t, err)
+	t.Cleanup(func() { q.Close() })
+	return q
+}
+
+// start starts an asynq server that runs attempts. stop kills it.
+func start(t *testing.T, at asynq.RedisConnOpt, q *asynqqueue.Queue, name string, slots int, handle queue.Handler) (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	w, err := q.Worker(ctx, queue.Worker{Name: name, Slots: slots, Interval: 10 * time.Millisecond, Log: quiet})
+	require.NoError(t, err)
+	mux := asynq.NewServeMux()
+	mux.Use(w.Middleware)
+	for _, kind := range []string{"square", "other"} {
+		mux.HandleFunc(kind, func(ctx context.Context, task *asynq.Task) error {
+			output, err := handle(ctx, task.Payload())
+			return errors.Join(err, asynqqueue.WriteResult(ctx, task, output))
+		})
+	}
+	config := w.Config()
+	config.LogLevel, config.ShutdownTimeout = asynq.FatalLevel, 50*time.Millisecond
+	s := asynq.NewServer(at, config)
+	require.NoError(t, s.Start(mux))
+	stop = sync.OnceFunc(func() { cancel(); s.Shutdown() })
+	t.Cleanup(stop)
+	return stop
+}
+
+func TestAsynq(t *testing.T) {
+	at := newServer(t, "").RedisClientOpt
+	var n atomic.Int64
+	t.Run("", func(t *testing.T) {
+		queuetest.Test(t, func(t *testing.T) queuetest.Backend {
+			q := open(t, at, fmt.Sprint("queue ", n.Add(1)))
+			singles := 0
+			return queuetest.Backend{
+				Store: q,
+				Insert: func(batch string, jobs []queue.Job) error {
+					if batch != "" {
+						return q.InsertBatch(context.Background(), batch, jobs)
+					}
+					singles += len(jobs)
+					return insertSingle(q, jobs)
+				},
+				Results: func(batch string) ([]queue.Result, bool, error) {
+					if batch == "" {
+						return resultsOf(q)
+					}
+					return q.Results(context.Background(), batch)
+				},
+				Work: func(t *testing.T, name string, slots int, handle queue.Handler) func() {
+					return start(t, at, q, name, slots, handle)
+				},
+			}
+		})
+	})
+}
+
+// singles are the IDs of the single tasks of a queue.
+var singles sync.Map
+
+func insertSingle(q *asynqqueue.Queue, jobs []queue.Job) error {
+	for _, j := range jobs {
+		ids, err := q.Insert(context.Background(), asynq.NewTask(j.Kind, j.Input))
+		if err != nil {
+			return err
+		}
+		was, _ := singles.LoadOrStore(q, []string(nil))
+		singles.Store(q, append(was.([]string), ids...))
+	}
+	return nil
+}
+
+func resultsOf(q *asynqqueue.Queue) (all []queue.Result, ended bool, err error) {
+	ids, _ := singles.Load(q)
+	ended = true
+	for _, id := range ids.([]string) {
+		r, ok, err := q.Result(context.Background(), id)
+		if err != nil {
+			return nil, false, err
+		}
+		all, ended = append(all, r), ended && ok
+	}
+	return all, ended, nil
+}
+
+// Redis is killed and comes back while a batch runs, with its last writes or without them.
+func TestRedisIsKilled(t *testing.T) {
+	for _, persistence := range []string{"--appendonly yes --appendfsync always", "--appendonly yes --appendfsync everysec"} {
+		t.Run(persistence, func(t *testing.T) {
+			s := newServer(t, persistence)
+			q := open(t, s, "default")
+			square := func(_ context.Context, input []byte) ([]byte, error) {
+				var n int
+				_, err := fmt.Sscan(string(input), &n)
+				time.Sleep(50 * time.Millisecond)
+				return fmt.Append(nil, n*n), err
+			}
+			start(t, s, q, "a", 2, square)
+			start(t, s, q, "b", 2, square)
+			killed := make(chan struct{})
+			go func() {
+				defer close(killed)
+				for range 2 {
+					time.Sleep(600 * time.Millisecond)
+					s.kill()
+					s.start(t)
+				}
+			}()
+			var tasks []*asynq.Task
+			for i := range 100 {
+				tasks = append(tasks, asynq.NewTask("square", fmt.Append(nil, i)))
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			results, err := q.Run(ctx, "x", tasks, queue.Options{Log: quiet, Silence: time.Second})
+			require.NoError(t, err)
+			for i, r := range results {
+				require.Equal(t, fmt.Sprint(i*i), string(r.Output))
+			}
+			<-killed
+		})
+	}
+}
+
+// Run with the name of a batch that exists returns its results, or refuses other tasks. Tasks that asynq refuses are
+// refused at once. Every key of jobs expires.
+func TestRun(t *testing.T) {
+	at := newServer(t, "").RedisClientOpt
+	q := open(t, at, "default")
+	start(t, at, q, "a", 2, func(_ context.Context, input []byte) ([]byte, error) { return input, nil })
+	one := []*asynq.Task{asynq.NewTask("square", []byte("1"))}
+	o := queue.Options{Log: quiet}
+	for range 2 {
+		results, err := q.Run(t.Context(), "x", one, o)
+		require.NoError(t, err)
+		require.Equal(t, "1", string(results[0].Output))
+	}
+	_, err := q.Run(t.Context(), "x", []*asynq.Task{asynq.NewTask("square", []byte("2"))}, o)
+	assert.EqualError(t, err, "asynqqueue: Redis has a batch x of 1 other tasks: give each batch a name of its own, such as one with its date")
+	for _, bad := range []*asynq.Task{nil, asynq.NewTask("", nil), asynq.NewTask("square", make([]byte, 512<<20+1))} {
+		_, err := q.Run(t.Context(), "y", []*asynq.Task{bad}, o)
+		assert.ErrorContains(t, err, "asynqqueue: task 0")
+	}
+	_, err = asynqqueue.Open(t.Context(), at, "a/b")
+	assert.ErrorContains(t, err, "want one without / { }")
+	_, _, err = q.Result(t.Context(), "x/9")
+	assert.EqualError(t, err, "asynqqueue: there is no job x/9")
+
+	rdb := at.MakeRedisClient().(*redis.Client)
+	defer rdb.Close()
+	keys, err := rdb.Keys(t.Context(), "straggler:{default}:*").Result()
+	require.NoError(t, err)
+	for _, key := range keys {
+		if strings.Contains(key, ":job:") || strings.Contains(key, ":batch:") {
+			assert.Greater(t, rdb.PTTL(t.Context(), key).Val(), 6*24*time.Hour, key)
+		}
+	}
+}
