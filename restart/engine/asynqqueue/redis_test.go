@@ -229,3 +229,6 @@ func TestRun(t *testing.T) {
 		}
 	}
 }
+
+// A program has at most three lines more than with asynq alone, besides the checks of errors.
+func TestProgram(t *testing.T) { queuetest.Program(t, 3, newServer(t, "").Addr) }

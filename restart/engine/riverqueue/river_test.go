@@ -33,8 +33,8 @@ type other int
 func (other) Kind() string { return "other" }
 
 // postgres starts a Postgres with River's tables.
-func postgres(t *testing.T) (*pgxpool.Pool, *sql.DB) {
-	url, _ := queuetest.Postgres(t)
+func postgres(t *testing.T) (pool *pgxpool.Pool, db *sql.DB, url string) {
+	url = queuetest.Postgres(t).URL
 	pool, err := pgxpool.New(t.Context(), url)
 	require.NoError(t, err)
 	t.Cleanup(pool.Close)
@@ -42,9 +42,9 @@ func postgres(t *testing.T) (*pgxpool.Pool, *sql.DB) {
 	require.NoError(t, err)
 	_, err = migrator.Migrate(t.Context(), rivermigrate.DirectionUp, nil)
 	require.NoError(t, err)
-	db := stdlib.OpenDBFromPool(pool)
+	db = stdlib.OpenDBFromPool(pool)
 	t.Cleanup(func() { db.Close() })
-	return pool, db
+	return pool, db, url
 }
 
 var quiet = slog.New(slog.DiscardHandler)
@@ -80,7 +80,7 @@ func start(t *testing.T, pool *pgxpool.Pool, q *riverqueue.Queue, name string, s
 }
 
 func TestRiver(t *testing.T) {
-	pool, db := postgres(t)
+	pool, db, _ := postgres(t)
 	var n atomic.Int64
 	t.Run("", func(t *testing.T) {
 		queuetest.Test(t, func(t *testing.T) queuetest.Backend {
@@ -104,4 +104,10 @@ func TestRiver(t *testing.T) {
 			}
 		})
 	})
+}
+
+// A program needs at most 10 lines from an open database to the results, with River's own.
+func TestProgram(t *testing.T) {
+	_, _, url := postgres(t)
+	queuetest.Program(t, 10, url)
 }

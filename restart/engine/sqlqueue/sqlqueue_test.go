@@ -55,7 +55,7 @@ func TestSQLite(t *testing.T) {
 
 // All queues of this test are in one database, and have odd names.
 func TestPostgres(t *testing.T) {
-	url, _ := queuetest.Postgres(t)
+	url := queuetest.Postgres(t).URL
 	var n atomic.Int64
 	t.Run("", func(t *testing.T) { // so that the server runs until all checks have ended
 		queuetest.Test(t, func(t *testing.T) queuetest.Backend {
@@ -69,8 +69,8 @@ func TestPostgres(t *testing.T) {
 
 // Postgres crashes and comes back while a batch runs.
 func TestPostgresCrashes(t *testing.T) {
-	url, restart := queuetest.Postgres(t)
-	db, err := sql.Open("pgx", url)
+	server := queuetest.Postgres(t)
+	db, err := sql.Open("pgx", server.URL)
 	require.NoError(t, err)
 	defer db.Close()
 	q, err := sqlqueue.Open(t.Context(), db, "default")
@@ -88,7 +88,7 @@ func TestPostgresCrashes(t *testing.T) {
 	go func() {
 		for range 3 {
 			time.Sleep(500 * time.Millisecond)
-			restart()
+			assert.NoError(t, server.Restart())
 		}
 	}()
 	var inputs [][]byte
@@ -146,3 +146,6 @@ func TestRubbish(t *testing.T) {
 	_, err = sqlqueue.Open(t.Context(), db, "")
 	assert.ErrorContains(t, err, "the tables have version 99, and this program knows 1: use a newer program")
 }
+
+// A program needs at most 15 lines from an open database to the results.
+func TestProgram(t *testing.T) { queuetest.Program(t, 15, filepath.Join(t.TempDir(), "jobs.db")) }

@@ -1,7 +1,7 @@
 package queuetest
 
 import (
-	"context"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -11,68 +11,107 @@ import (
 	"strconv"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
 
-// Postgres starts a Postgres server of its own for a test, and returns its address as a URL. restart stops the server
-// as a crash does, and starts it again. If the machine has no Postgres, the test is skipped. Debian's package is named
-// postgresql.
-func Postgres(t *testing.T) (url string, restart func()) {
-	t.Helper()
-	binary := func(name string) string {
-		found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/" + name)
-		if path, err := exec.LookPath(name); err == nil {
-			found = append(found, path)
-		}
-		if len(found) == 0 {
-			t.Skipf("%s is not installed: apt-get install postgresql", name)
-		}
-		return found[0]
-	}
-	initdb, server, ready := binary("initdb"), binary("postgres"), binary("pg_isready")
-	dir, err := os.MkdirTemp("", "postgres")
-	require.NoError(t, err)
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	attributes := &syscall.SysProcAttr{Setpgid: true}
-	if os.Geteuid() == 0 { // Postgres refuses to run as root
-		u, err := user.Lookup("postgres")
-		require.NoError(t, err)
-		uid, _ := strconv.Atoi(u.Uid)
-		gid, _ := strconv.Atoi(u.Gid)
-		attributes.Credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
-		require.NoError(t, os.Chown(dir, uid, gid))
-	}
-	command := func(name string, args ...string) *exec.Cmd {
-		c := exec.Command(name, args...)
-		c.Dir, c.SysProcAttr = dir, attributes
-		return c
-	}
-	data := filepath.Join(dir, "data")
-	out, err := command(initdb, "-D", data, "-U", "postgres", "--auth=trust", "--no-sync").CombinedOutput()
-	require.NoError(t, err, "%s", out)
-	port := freePort(t)
-	var running *exec.Cmd
-	start := func() {
-		running = command(server, "-D", data, "-p", port, "-k", dir, "-h", "127.0.0.1", "-c", "fsync=off", "-c", "max_connections=200")
-		require.NoError(t, running.Start())
-		require.Eventually(t, func() bool {
-			return exec.CommandContext(context.Background(), ready, "-h", "127.0.0.1", "-p", port).Run() == nil
-		}, within, interval)
-	}
-	stop := func() {
-		_ = running.Process.Signal(syscall.SIGQUIT) // at once, as a crash
-		_ = running.Wait()
-	}
-	start()
-	t.Cleanup(func() { stop() })
-	return fmt.Sprintf("postgres://postgres@127.0.0.1:%s/postgres?sslmode=disable", port), func() { stop(); start() }
+// Server is a Postgres server of its own, for a test or a demonstration.
+type Server struct {
+	// URL is the address of the database.
+	URL        string
+	dir, port  string
+	binaries   string
+	attributes *syscall.SysProcAttr
+	process    *exec.Cmd
 }
 
-func freePort(t *testing.T) string {
+// ErrNoPostgres is the error of StartPostgres if the machine has no Postgres.
+var ErrNoPostgres = errors.New("queuetest: Postgres is not installed: apt-get install postgresql")
+
+// StartPostgres starts a Postgres with a new database. Call Stop when it is no longer needed. As root it runs as the user
+// postgres.
+func StartPostgres() (s *Server, err error) {
+	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
+	if path, err := exec.LookPath("initdb"); err == nil {
+		found = append(found, path)
+	}
+	if len(found) == 0 {
+		return nil, ErrNoPostgres
+	}
+	s = &Server{binaries: filepath.Dir(found[0]), attributes: &syscall.SysProcAttr{Setpgid: true}}
+	if s.dir, err = os.MkdirTemp("", "postgres"); err != nil {
+		return nil, err
+	}
+	if os.Geteuid() == 0 { // Postgres refuses to run as root
+		u, err := user.Lookup("postgres")
+		if err != nil {
+			return nil, err
+		}
+		uid, _ := strconv.Atoi(u.Uid)
+		gid, _ := strconv.Atoi(u.Gid)
+		s.attributes.Credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
+		if err := os.Chown(s.dir, uid, gid); err != nil {
+			return nil, err
+		}
+	}
+	if out, err := s.command("initdb", "-D", "data", "-U", "postgres", "--auth=trust", "--no-sync").CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("queuetest: initdb: %w: %s", err, out)
+	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	_, s.port, _ = net.SplitHostPort(l.Addr().String())
+	_ = l.Close()
+	s.URL = fmt.Sprintf("postgres://postgres@127.0.0.1:%s/postgres?sslmode=disable", s.port)
+	return s, s.start()
+}
+
+func (s *Server) command(name string, args ...string) *exec.Cmd {
+	c := exec.Command(filepath.Join(s.binaries, name), args...)
+	c.Dir, c.SysProcAttr = s.dir, s.attributes
+	return c
+}
+
+func (s *Server) start() error {
+	s.process = s.command("postgres", "-D", "data", "-p", s.port, "-k", s.dir, "-h", "127.0.0.1", "-c", "max_connections=200")
+	if err := s.process.Start(); err != nil {
+		return err
+	}
+	for deadline := time.Now().Add(within); time.Now().Before(deadline); time.Sleep(interval) {
+		if s.command("pg_isready", "-h", "127.0.0.1", "-p", s.port).Run() == nil {
+			return nil
+		}
+	}
+	return fmt.Errorf("queuetest: Postgres does not answer after %v", within)
+}
+
+// Restart stops the server as a crash does, and starts it again.
+func (s *Server) Restart() error {
+	s.crash()
+	return s.start()
+}
+
+func (s *Server) crash() {
+	_ = s.process.Process.Signal(syscall.SIGQUIT)
+	_ = s.process.Wait()
+}
+
+// Stop stops the server, and deletes its data.
+func (s *Server) Stop() {
+	s.crash()
+	_ = os.RemoveAll(s.dir)
+}
+
+// Postgres starts a server for a test. If the machine has no Postgres, the test is skipped.
+func Postgres(t *testing.T) *Server {
+	t.Helper()
+	s, err := StartPostgres()
+	if errors.Is(err, ErrNoPostgres) {
+		t.Skip(err)
+	}
 	require.NoError(t, err)
-	defer l.Close()
-	_, port, _ := net.SplitHostPort(l.Addr().String())
-	return port
+	t.Cleanup(s.Stop)
+	return s
 }

@@ -1,0 +1,240 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+
+	"github.com/straggler-go/straggler/restart/engine/queue"
+	"github.com/straggler-go/straggler/restart/engine/riverqueue"
+)
+
+const (
+	longest      = 90 * time.Second // a task without a result by then is lost
+	naiveEvery   = 50 * time.Millisecond
+	naiveEnded   = 5
+	naiveTimes   = 2
+	restartTakes = 500 * time.Millisecond
+)
+
+// run runs a batch under a rule. It returns the time until the last result, and the number of tasks without one.
+func (st *stage) run(ctx context.Context, s scenario, rule string, seed uint64) (seconds float64, lost int, err error) {
+	if _, err := st.pool.Exec(ctx, `TRUNCATE demo_result, river_job`); err != nil {
+		return 0, 0, err
+	}
+	st.batches++
+	began := time.Now()
+	batch, cancel := context.WithTimeout(ctx, longest)
+	defer cancel()
+	troubled := make(chan struct{})
+	go func() { defer close(troubled); st.trouble(batch, s) }()
+	if rule == "straggler" {
+		err = st.straggler(batch, s, seed, fmt.Sprint(s.name, "-", st.batches))
+	} else {
+		err = st.river(batch, s, seed, rule == "naive")
+	}
+	seconds = time.Since(began).Seconds()
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = nil
+	}
+	cancel()
+	<-troubled
+	results := 0
+	if e := st.pool.QueryRow(ctx, `SELECT count(*) FROM demo_result`).Scan(&results); e != nil {
+		return 0, 0, e
+	}
+	if err == nil {
+		err = st.calm(ctx)
+	}
+	return seconds, s.tasks - results, err
+}
+
+// calm cancels the jobs that are left, and waits until none runs.
+func (st *stage) calm(ctx context.Context) error {
+	client, err := river.NewClient(riverpgxv5.New(st.pool), &river.Config{Logger: quiet})
+	if err != nil {
+		return err
+	}
+	for range 200 {
+		rows, err := st.pool.Query(ctx, `SELECT id FROM river_job WHERE finalized_at IS NULL`)
+		if err != nil {
+			return err
+		}
+		ids, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+		if err != nil || len(ids) == 0 {
+			return err
+		}
+		for _, id := range ids {
+			if _, err := client.JobCancel(ctx, id); err != nil {
+				return err
+			}
+		}
+		time.Sleep(naiveEvery)
+	}
+	return nil // jobs of a worker that was killed stay
+}
+
+func (s *scenario) jobs(seed uint64, began time.Time) (all []job) {
+	for i := range s.tasks {
+		all = append(all, job{Scenario: s.name, Seed: seed, Task: i, Began: began})
+	}
+	return all
+}
+
+// river runs a batch on plain River, with the naive rule or without.
+func (st *stage) river(ctx context.Context, s scenario, seed uint64, naive bool) error {
+	client, err := river.NewClient(riverpgxv5.New(st.pool), &river.Config{Logger: quiet})
+	if err != nil {
+		return err
+	}
+	began := time.Now()
+	var params []river.InsertManyParams
+	for _, j := range s.jobs(seed, began) {
+		params = append(params, river.InsertManyParams{Args: j})
+	}
+	if _, err := client.InsertMany(ctx, params); err != nil {
+		return err
+	}
+	for copied := map[int]bool{}; ; time.Sleep(naiveEvery) {
+		rows, err := st.pool.Query(ctx, `SELECT task, took FROM demo_result`)
+		if err != nil {
+			return err
+		}
+		done := map[int]bool{}
+		var took []float64
+		var task int
+		var seconds float64
+		if _, err := pgx.ForEachRow(rows, []any{&task, &seconds}, func() error {
+			done[task], took = true, append(took, seconds)
+			return nil
+		}); err != nil {
+			return err
+		}
+		if len(done) == s.tasks {
+			return nil
+		}
+		down := slices.ContainsFunc(s.restarts, func(at time.Duration) bool {
+			return time.Since(began) >= at && time.Since(began) < at+restartTakes
+		})
+		if naive && !down {
+			if err := st.naive(ctx, client, done, took, copied); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// naive copies each task once whose attempt runs for over twice the median, and cancels jobs of tasks with a result.
+func (st *stage) naive(ctx context.Context, client *river.Client[pgx.Tx], done map[int]bool, took []float64, copied map[int]bool) error {
+	rows, err := st.pool.Query(ctx, `SELECT id, args, state = 'running', coalesce(extract(epoch FROM now() - attempted_at), 0)::float8
+		FROM river_job WHERE finalized_at IS NULL AND queue = 'default'`)
+	if err != nil {
+		return err
+	}
+	type live struct {
+		id      int64
+		args    []byte
+		running bool
+		age     float64
+	}
+	all, err := pgx.CollectRows(rows, func(r pgx.CollectableRow) (l live, err error) {
+		return l, r.Scan(&l.id, &l.args, &l.running, &l.age)
+	})
+	if err != nil {
+		return err
+	}
+	slices.Sort(took)
+	for _, l := range all {
+		var j job
+		if err := json.Unmarshal(l.args, &j); err != nil {
+			return err
+		}
+		switch {
+		case done[j.Task]:
+			_, err = client.JobCancel(ctx, l.id)
+		case l.running && !copied[j.Task] && len(took) >= naiveEnded && l.age > naiveTimes*took[len(took)/2]:
+			copied[j.Task], j.Copy = true, true
+			_, err = client.Insert(ctx, j, nil)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// straggler runs a batch with package riverqueue. If the scenario kills the coordinator, it runs in a process of its own.
+func (st *stage) straggler(ctx context.Context, s scenario, seed uint64, batch string) error {
+	began := time.Now()
+	if s.restarts == nil {
+		return coordinate(ctx, st.url, batch, s.name, seed)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	for i := 0; ; i++ {
+		c := exec.CommandContext(ctx, self, "-batch", batch, "-of", s.name, "-seed", fmt.Sprint(seed), "-url", st.url)
+		c.Stderr = os.Stderr
+		if err := c.Start(); err != nil {
+			return err
+		}
+		if i < len(s.restarts) {
+			time.AfterFunc(s.restarts[i]-time.Since(began), func() { _ = c.Process.Kill() })
+		}
+		if err := c.Wait(); err == nil || ctx.Err() != nil || i >= len(s.restarts) {
+			return errors.Join(err, ctx.Err())
+		}
+		time.Sleep(restartTakes)
+	}
+}
+
+// coordinate runs a batch of a scenario with package riverqueue, or goes on with it.
+func coordinate(ctx context.Context, url, batch, of string, seed uint64) error {
+	pool, err := pgxpool.New(ctx, url)
+	if err != nil {
+		return err
+	}
+	defer pool.Close()
+	db := stdlib.OpenDBFromPool(pool)
+	defer db.Close()
+	q, err := riverqueue.Open(ctx, db, queueName)
+	if err != nil {
+		return err
+	}
+	s := job{Scenario: of}.scenario()
+	var args []river.JobArgs
+	var works []float64
+	began := time.Now()
+	if s.restarts != nil {
+		began = time.Time{} // the same jobs, whichever process inserts them
+	}
+	for _, j := range s.jobs(seed, began) {
+		args, works = append(args, j), append(works, j.work())
+	}
+	jobs, err := riverqueue.Jobs(args...)
+	if err != nil {
+		return err
+	}
+	for i := range jobs {
+		if s.told {
+			jobs[i].Work = works[i]
+		}
+	}
+	_, err = q.Queue.Run(ctx, batch, jobs, queue.Options{
+		Silence: 2 * time.Second, Takeover: restartTakes, Log: quiet,
+		Kinds: map[string]queue.Kind{job{}.Kind(): {Copies: true, Timeout: s.timeout()}},
+	})
+	return err
+}

@@ -1,0 +1,42 @@
+// The comparison of package riverqueue with plain River and a naive rule, on a Postgres that it starts.
+module github.com/straggler-go/straggler/examples/river
+
+go 1.26.0
+
+replace (
+	github.com/straggler-go/straggler => ../../
+	github.com/straggler-go/straggler/examples/kit => ../kit
+	github.com/straggler-go/straggler/restart/engine/queue => ../../restart/engine/queue
+	github.com/straggler-go/straggler/restart/engine/riverqueue => ../../restart/engine/riverqueue
+	github.com/straggler-go/straggler/restart/engine/sqlqueue => ../../restart/engine/sqlqueue
+)
+
+require (
+	github.com/jackc/pgx/v5 v5.11.0
+	github.com/riverqueue/river v0.51.2
+	github.com/riverqueue/river/riverdriver/riverpgxv5 v0.51.2
+	github.com/straggler-go/straggler/examples/kit v0.1.0
+	github.com/straggler-go/straggler/restart/engine/queue v0.1.0
+	github.com/straggler-go/straggler/restart/engine/riverqueue v0.1.0
+)
+
+require (
+	github.com/jackc/pgpassfile v1.0.0 // indirect
+	github.com/jackc/pgservicefile v0.0.0-20240606120523-5a60cdf6a761 // indirect
+	github.com/jackc/puddle/v2 v2.2.3 // indirect
+	github.com/lib/pq v1.12.3 // indirect
+	github.com/riverqueue/river/riverdriver v0.51.2 // indirect
+	github.com/riverqueue/river/riverdriver/riverdatabasesql v0.51.2 // indirect
+	github.com/riverqueue/river/rivershared v0.51.2 // indirect
+	github.com/riverqueue/river/rivertype v0.51.2 // indirect
+	github.com/straggler-go/straggler v0.1.0 // indirect
+	github.com/straggler-go/straggler/restart/engine/sqlqueue v0.1.0 // indirect
+	github.com/stretchr/testify v1.12.1 // indirect
+	github.com/tidwall/gjson v1.20.0 // indirect
+	github.com/tidwall/match v1.2.0 // indirect
+	github.com/tidwall/pretty v1.2.1 // indirect
+	github.com/tidwall/sjson v1.2.5 // indirect
+	go.yaml.in/yaml/v3 v3.0.5 // indirect
+	golang.org/x/sync v0.24.0 // indirect
+	golang.org/x/text v0.43.0 // indirect
+)
