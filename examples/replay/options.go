@@ -119,6 +119,7 @@ func (o options) run(stdout, stderr io.Writer) error {
 			return err
 		}
 	}
+	r.Diagnose()
 	if o.html == standardInput { // "-" means standard output here
 		return r.HTML(stdout)
 	}

@@ -4,13 +4,16 @@ import (
 	"fmt"
 	"html/template"
 	"math"
-	"strings"
 )
 
-// chart is a picture with its axis.
+// chart is a picture with its axis. The page shows a number and a sentence about it above the picture.
 type chart struct {
+	Number, Sentence string
+	// Names are the names of the lanes or rows, from the top.
+	Names   []string
 	Picture template.HTML
 	Axis    []string
+	Note    string // what the picture shows
 	// First is the text of the most important part. The page shows it before the user points at a part.
 	First string
 }
@@ -23,10 +26,11 @@ func slowdowns(r *Report) *chart {
 	if len(r.Slowdown) == 0 {
 		return nil
 	}
-	far := math.Min(math.Max(math.Ceil(r.Slowdown[len(r.Slowdown)-1].X), 4), farthest)
+	slowest := r.Slowdown[len(r.Slowdown)-1].X
+	far := math.Min(math.Max(math.Ceil(slowest), 4), farthest)
 	p := newPicture(1000, 250, "curve", "How slow the slow tasks are",
 		fmt.Sprintf("Cumulative distribution. %s of the tasks take more than 1.5 times the median of their phase; the slowest task takes %.3g times.",
-			Percent(r.Stragglers.Share), r.Slowdown[len(r.Slowdown)-1].X))
+			Percent(r.Stragglers.Share), slowest))
 	for quarter := range 5 {
 		y := 62.5 * float64(quarter)
 		p.line([][2]float64{{0, y}, {1000, y}}, "grid")
@@ -38,46 +42,77 @@ func slowdowns(r *Report) *chart {
 		points = append(points, [2]float64{x, points[len(points)-1][1]}, [2]float64{x, 250 * (1 - d.Share)})
 	}
 	p.line(points, "data")
-	return &chart{Picture: p.html(), Axis: axis(far, func(x float64) string { return fmt.Sprintf("%.3g×", x) })}
+	note := fmt.Sprintf("Height: the share of the %d tasks that take at most this many times the median of their phase. To the right of the "+
+		"dashed line are stragglers.", r.Input.Tasks)
+	if slowest > farthest {
+		note += fmt.Sprintf(" Tasks slower than %d times the median are drawn at %d.", farthest, farthest)
+	}
+	return &chart{
+		Note:     note,
+		Number:   Percent(r.Stragglers.Share),
+		Sentence: fmt.Sprintf("of the tasks take more than 1.5 times the median of their phase; the slowest takes %.3g times.", slowest),
+		Picture:  p.html(), Axis: axis(far, func(x float64) string { return fmt.Sprintf("%.3g×", x) }),
+	}
 }
+
+// drawnLanes is the largest number of lanes in a picture of the page.
+const drawnLanes = 12
 
 // timelines draws a phase without action and under the policy, with the same scale.
 func timelines(s Schedule) (before, after *chart) {
-	end := math.Max(math.Max(lastEnd(s.Before), lastEnd(s.After)), 1e-3)
-	return timeline(s.Before, s, end, "Without action"), timeline(s.After, s, end, "With "+s.Policy)
+	end := max(s.Seconds[0], s.Seconds[1], 1e-3)
+	before, after = timeline(s.Before, s, end, "Without action"), timeline(s.After, s, end, "With "+s.Policy)
+	before.Number, before.Sentence = Span(s.Seconds[0]), "without action."
+	after.Number = Span(s.Seconds[1])
+	if s.Seconds[0] > 0 {
+		after.Number += ", " + compared(1-s.Seconds[1]/s.Seconds[0])
+	}
+	after.Sentence = fmt.Sprintf("with %s, which made %s and %s.", s.Policy, plural(s.Copies, "1 copy", fmt.Sprintf("%d copies", s.Copies)),
+		counted(s.Restarts, "restart"))
+	if s.LanesLeftOut+s.Lanes > drawnLanes {
+		before.Sentence += fmt.Sprintf(" The picture shows the %d slots on which work ended last.", min(s.Lanes, drawnLanes))
+	}
+	return before, after
 }
 
 func timeline(bars []Bar, s Schedule, end float64, title string) *chart {
-	height := 10 * float64(max(s.Lanes, 1))
-	p := newPicture(1000, height, "gantt", title, fmt.Sprintf("Phase %d, %s: %d attempts on %d slots; the last attempt ends after %s.",
-		s.Phase, strings.ToLower(title[:1])+title[1:], len(bars), s.Lanes, Span(lastEnd(bars))))
-	slowest := -1
+	lanes := min(s.Lanes, drawnLanes)
+	p := newPicture(1000, 10*float64(max(lanes, 1)), "gantt", title, fmt.Sprintf("Attempts on %s.", counted(lanes, "slot")))
+	first := -1
 	for i, b := range bars {
-		if slowest < 0 || b.End-b.Start > bars[slowest].End-bars[slowest].Start {
-			slowest = i
+		if b.Lane >= lanes {
+			continue
+		}
+		if first < 0 || more(b, bars[first]) {
+			first = i
 		}
 		p.rect(1000*b.Start/end, 10*float64(b.Lane)+1, 1000*(b.End-b.Start)/end, 8, "k-"+b.Kind, b.String())
 	}
-	c := &chart{Picture: p.html(), Axis: axis(end, secondsAs(end))}
-	if slowest >= 0 {
-		c.First = bars[slowest].String()
+	c := &chart{Picture: p.html(), Axis: axis(end, secondsAs(end)), Names: s.Names[:min(lanes, len(s.Names))]}
+	if first >= 0 {
+		c.First = bars[first].String()
 	}
 	return c
 }
 
-func lastEnd(bars []Bar) (end float64) {
-	for _, b := range bars {
-		end = max(end, b.End)
+// more reports whether the page should show the text of a rather than the text of b: the text with a decision, or else
+// the text of the longer bar.
+func more(a, b Bar) bool {
+	if (a.Decision != "") != (b.Decision != "") {
+		return a.Decision != ""
 	}
-	return end
+	return a.End-a.Start > b.End-b.Start
 }
 
 // String returns the text of a bar: the task, its host, its times, the bytes that it read, its cause, and the
 // decision about it.
 func (b Bar) String() string {
-	text := "task " + b.Name
+	text := "task " + short(b.Name)
 	if b.Host != "" {
-		text += " on " + b.Host
+		text += " on " + short(b.Host)
+	}
+	if b.Joined > 0 {
+		text += fmt.Sprintf(" and %s", counted(b.Joined-1, "other attempt"))
 	}
 	text += fmt.Sprintf(": %s, from %s to %s", Span(b.End-b.Start), Span(b.Start), Span(b.End))
 	if b.Bytes > 0 {
@@ -87,13 +122,13 @@ func (b Bar) String() string {
 	case kindTask:
 	case kindStraggler:
 		if text += "; straggler"; b.Cause != "" {
-			text += ", cause: " + b.Cause
+			text += ", cause: " + plain[b.Cause].noun
 		}
 	default:
 		text += "; " + b.Kind
 	}
 	if b.Decision != "" {
-		text += "; decided: " + b.Decision
+		text += "; " + b.Decision
 	}
 	return text
 }
@@ -109,26 +144,38 @@ func Bytes(n float64) string {
 	return fmt.Sprintf("%.3g PB", n)
 }
 
-// warmth draws the heat map: a row for each host, and a column for each span of time.
-func warmth(h *Heat) *chart {
+// warmth draws the heat map: a row for each host, and a column for each span of time. Neighbours of one colour are drawn
+// as one cell.
+func warmth(r *Report) *chart {
+	h := r.Heat
 	if h == nil {
 		return nil
 	}
-	p := newPicture(heatColumns, float64(len(h.Hosts)), "heat", "Slowness by host and time",
-		"A cell is about the tasks that ran on a host during a span of time. Its colour shows how many times the median of their phases these tasks took.")
+	p := newPicture(heatColumns, float64(len(h.Hosts)), "heat", "Slowness by machine and time",
+		"A cell is about the tasks that ran on a machine during a span of time. Its colour shows how many times the median of their phases these tasks took.")
 	worst, first := 0.0, ""
 	for row, cells := range h.Cells {
-		for column, ratio := range cells {
-			if ratio == nil {
+		for column := 0; column < len(cells); column++ {
+			if cells[column] == nil {
 				continue
 			}
-			what := fmt.Sprintf("%s, from %s to %s: %.3g times the median", h.Hosts[row], Span(float64(column)*h.Seconds),
-				Span(float64(column+1)*h.Seconds), *ratio)
-			if *ratio > worst {
-				worst, first = *ratio, what
+			begin, ratio, class := column, *cells[column], hotness(*cells[column])
+			for column+1 < len(cells) && cells[column+1] != nil && hotness(*cells[column+1]) == class {
+				column++
+				ratio = max(ratio, *cells[column])
 			}
-			p.rect(float64(column), float64(row), 1, 1, hotness(*ratio), what)
+			what := fmt.Sprintf("%s, from %s to %s: up to %.3g times the median", short(h.Hosts[row]), Span(float64(begin)*h.Seconds),
+				Span(float64(column+1)*h.Seconds), ratio)
+			if ratio > worst {
+				worst, first = ratio, what
+			}
+			p.rect(float64(begin), float64(row), float64(column-begin+1), 1, class, what)
 		}
 	}
-	return &chart{Picture: p.html(), Axis: axis(heatColumns*h.Seconds, secondsAs(heatColumns*h.Seconds)), First: first}
+	w := r.Workers[0]
+	return &chart{
+		Number: Span(w.Excess), Sentence: fmt.Sprintf("beyond the median is what %s lost on %s, the most of all machines.", counted(w.Stragglers, "straggler"), short(w.Host)),
+		Names: h.Hosts, Picture: p.html(), Note: "Each row is a machine, and each column a span of time. A row of dark cells is a slow machine. A column of dark cells is a busy moment.",
+		Axis: axis(heatColumns*h.Seconds, secondsAs(heatColumns*h.Seconds)), First: first,
+	}
 }

@@ -44,12 +44,12 @@ var words = []drawn{
 // for each slot, without action above, and under the first policy below, with the same scale. Its colours fit a light
 // or a dark page, as the viewer prefers.
 func (r *Report) SVG(w io.Writer) error {
-	if len(r.Schedules) == 0 || lastEnd(r.Schedules[0].Before) <= 0 {
+	if len(r.Schedules) == 0 || r.Schedules[0].Seconds[0] <= 0 {
 		return errors.New("there is nothing to draw: no phase has a straggler on which the first policy could act")
 	}
 	s := &r.Schedules[0]
 	lanes := min(s.Lanes, mostDrawn)
-	ends := []float64{lastEnd(s.Before), lastEnd(s.After)}
+	ends := s.Seconds
 	scale := (pictureWidth - 2*margin) / max(ends[0], ends[1])
 	panels := []panel{{Name: "without a policy"}, {Name: "with " + s.Policy}}
 	y, kinds := 0.0, map[string]bool{}

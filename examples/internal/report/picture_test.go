@@ -39,7 +39,7 @@ func elements(t *testing.T, svg []byte) (of map[string]int, text string) {
 // shows.
 func TestPicture(t *testing.T) {
 	r := &Report{Schedules: []Schedule{{
-		Policy: "mantri", Lanes: 2,
+		Policy: "mantri", Lanes: 2, Seconds: [2]float64{100, 40},
 		Before: []Bar{{Lane: 0, Start: 0, End: 10, Kind: kindTask}, {Lane: 1, Start: 0, End: 100, Kind: kindStraggler, Name: hostile}},
 		After: []Bar{
 			{Lane: 0, Start: 0, End: 10, Kind: kindTask}, {Lane: 1, Start: 0, End: 30, Kind: kindKilled}, {Lane: 0, Start: 10, End: 40, Kind: kindCopy},
@@ -72,6 +72,6 @@ func TestPictureOfAnything(t *testing.T) {
 	}
 	var out bytes.Buffer
 	bar := []Bar{{End: 5, Kind: kindStraggler}}
-	require.NoError(t, (&Report{Schedules: []Schedule{{Policy: "late", Lanes: 1, Before: bar, After: bar}}}).SVG(&out))
+	require.NoError(t, (&Report{Schedules: []Schedule{{Policy: "late", Lanes: 1, Seconds: [2]float64{5, 5}, Before: bar, After: bar}}}).SVG(&out))
 	assert.NotContains(t, out.String(), "less", "nothing was saved")
 }

@@ -74,15 +74,3 @@ for (const figure of document.querySelectorAll('figure.ask')) {
     tell(order[at]);
   });
 }
-const copy = document.getElementById('copy');
-copy?.addEventListener('click', async () => {
-  const line = document.getElementById('line');
-  let how = 'copied';
-  try {
-    await navigator.clipboard.writeText(line.textContent);
-  } catch {
-    getSelection().selectAllChildren(line);
-    how = 'selected: press Ctrl+C';
-  }
-  document.getElementById('copied').textContent = how;
-});

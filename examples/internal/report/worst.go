@@ -1,0 +1,94 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/straggler-go/straggler/estimate/causes"
+
+	"github.com/straggler-go/straggler/examples/internal/compare"
+	"github.com/straggler-go/straggler/examples/internal/sim"
+)
+
+// Straggler is a slow task.
+type Straggler struct {
+	Phase int    `json:"phase"` // number of the phase, as in Phase
+	Job   string `json:"job"`
+	Name  string `json:"name"` // name of the phase
+	Task  string `json:"task"`
+	Host  string `json:"host,omitempty"`
+	// Start is the start of the task's last attempt, measured from the first start in the log. Seconds is the time of
+	// this attempt, and Times is Seconds divided by the median of the phase.
+	Start   float64 `json:"start"`
+	Seconds float64 `json:"seconds"`
+	Times   float64 `json:"times_the_median"`
+	// Cause is the main cause of the time beyond the median.
+	Cause string `json:"cause"`
+}
+
+// beyond returns the time beyond the median, in seconds.
+func (s Straggler) beyond() float64 { return s.Seconds - s.Seconds/s.Times }
+
+// mostWorst is the largest number of listed stragglers.
+const mostWorst = 40
+
+// blame adds the stragglers of a phase to the list, and sets the causes of the bars in its picture. numbers has the
+// number in the log of each task in found; nil if the order is the same.
+func (r *Report) blame(phase int, p *sim.Phase, found causes.Report, numbers []int32) {
+	known := map[int32]causes.Cause{} // by the number of the task in the log
+	for _, o := range found.Outliers {
+		number := int32(o.Task)
+		if numbers != nil {
+			number = numbers[o.Task]
+		}
+		known[number] = o.Cause
+	}
+	cause := func(task int) string { return known[p.Tasks[task].Number].String() }
+	for i, ratio := range compare.AppendRatios(nil, p) {
+		if ratio > compare.Slow {
+			r.Worst = append(r.Worst, Straggler{
+				phase, p.Job, p.Name, p.TaskName(i), p.Tasks[i].Host, (p.Begins + p.Tasks[i].Start).Seconds(), compare.Last(p, i).Seconds(), ratio, cause(i),
+			})
+		}
+	}
+	if len(r.Worst) > 100*mostWorst {
+		r.keepWorst()
+	}
+	for k := range r.Schedules {
+		if s := &r.Schedules[k]; s.Phase == phase {
+			s.eachBar(func(b *Bar) {
+				if b.Kind == kindStraggler {
+					b.Cause = cause(b.Task)
+				}
+			})
+		}
+	}
+}
+
+// keepWorst keeps the stragglers with the most time beyond the median, that first.
+func (r *Report) keepWorst() {
+	slices.SortStableFunc(r.Worst, func(a, b Straggler) int { return cmp.Compare(b.beyond(), a.beyond()) })
+	r.Worst = r.Worst[:min(len(r.Worst), mostWorst)]
+}
+
+// look returns a sentence that names the task.
+func (s Straggler) look() string {
+	where := ""
+	if s.Host != "" {
+		where = " on machine " + short(s.Host)
+	}
+	return fmt.Sprintf("Look first at task %s of %s%s: it takes %s, %s.", short(s.Task), named(s.Job, s.Name), where, Span(s.Seconds), times(s.Times))
+}
+
+// named writes the name of a phase, with its job if the name does not begin with it.
+func named(job, name string) string {
+	if job == "" || strings.HasPrefix(name, job) {
+		return short(name)
+	}
+	return short(job) + " " + short(name)
+}
+
+// times writes a multiple of the median.
+func times(ratio float64) string { return fmt.Sprintf("%.3g times the median of its phase", ratio) }
