@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/straggler-go/straggler/estimate/causes"
 
@@ -84,7 +83,7 @@ const SameTask = "same-task"
 func (r *Report) Explain(replayed []*sim.Phase, phases []causes.Phase, numbers [][]int32, names []string) {
 	c := &Causes{}
 	bill := causes.Charge(phases)
-	recurring, beyond := why.Recur(replayed)
+	recurring, slowIn := why.Recur(replayed)
 	for _, t := range recurring[:min(len(recurring), mostMachines)] {
 		c.Recurring = append(c.Recurring, Recurring{t.Job, t.Task, t.Ratio, t.Phases, t.Slow})
 	}
@@ -100,8 +99,16 @@ func (r *Report) Explain(replayed []*sim.Phase, phases []causes.Phase, numbers [
 			p.Factor = bill.Factor
 		}
 		found := causes.Explain(p)
+		place := func(task int) int { return task } // of a task of p in the replayed phase; negative if it is not replayed
+		if i < len(numbers) && numbers[i] != nil {
+			index := map[int32]int{}
+			for k, t := range replayed[i].Tasks {
+				index[t.Number] = k + 1
+			}
+			place = func(task int) int { return index[numbers[i][task]] - 1 }
+		}
 		own := tally{}
-		own.charge(found, beyond[i])
+		cause := own.charge(found, place, slowIn[i])
 		excess.add(own, found.Excess.Seconds())
 		cost.add(own, r.costs[i])
 		seconds += r.costs[i]
@@ -109,11 +116,7 @@ func (r *Report) Explain(replayed []*sim.Phase, phases []causes.Phase, numbers [
 		if row := rows[i]; row != nil && found.Excess > 0 {
 			row.Causes = own.parts(1)
 		}
-		var log []int32
-		if i < len(numbers) {
-			log = numbers[i]
-		}
-		r.blame(i, replayed[i], found, log)
+		r.blame(i, replayed[i], cause)
 	}
 	r.keepWorst()
 	c.Parts, c.CostParts = excess.parts(c.Excess), cost.parts(seconds)
@@ -138,17 +141,27 @@ func (t tally) share(parts causes.Parts) {
 	}
 }
 
-// charge sets the shares of the causes in the excess of a phase. beyond is the excess of its recurring tasks, which is
-// charged to SameTask as far as it has no other cause.
-func (t tally) charge(found causes.Report, beyond time.Duration) {
+// charge sets the shares of the causes in the excess of a phase, and returns the causes of its outliers, by place. same
+// are the places of the recurring tasks, in order. Their time without a known cause is charged to SameTask.
+func (t tally) charge(found causes.Report, place func(task int) int, same []int) map[int]string {
+	unknown := causes.Unknown.String()
 	t.share(found.Parts)
 	if found.Excess == 0 {
-		t[causes.Unknown.String()] = 1
-		return
+		t[unknown] = 1
 	}
-	same := min(beyond.Seconds()/found.Excess.Seconds(), found.Parts.Unknown)
-	t[SameTask] = same
-	t[causes.Unknown.String()] -= same
+	cause := map[int]string{}
+	for _, o := range found.Outliers {
+		at := place(o.Task)
+		cause[at] = o.Cause.String()
+		if _, recurs := slices.BinarySearch(same, at); recurs {
+			share := float64(o.Parts.Unknown * (o.Took - found.Median).Seconds() / found.Excess.Seconds())
+			t[SameTask], t[unknown] = t[SameTask]+share, t[unknown]-share
+			if o.Cause == causes.Unknown {
+				cause[at] = SameTask
+			}
+		}
+	}
+	return cause
 }
 
 // add adds a time that is divided among the causes.

@@ -3,7 +3,6 @@ package report
 import (
 	"fmt"
 	"html/template"
-	"math"
 )
 
 // chart is a picture with its axis. The page shows a number and a sentence about it above the picture.
@@ -16,43 +15,6 @@ type chart struct {
 	Note    string // what the picture shows
 	// First is the text of the most important part. The page shows it before the user points at a part.
 	First string
-}
-
-// farthest is the largest multiple of the median in the chart; slower tasks are drawn there.
-const farthest = 10
-
-// slowdowns draws the distribution of the tasks' times divided by the median of their phase.
-func slowdowns(r *Report) *chart {
-	if len(r.Slowdown) == 0 {
-		return nil
-	}
-	slowest := r.Slowdown[len(r.Slowdown)-1].X
-	far := math.Min(math.Max(math.Ceil(slowest), 4), farthest)
-	p := newPicture(1000, 250, "curve", "How slow the slow tasks are",
-		fmt.Sprintf("Cumulative distribution. %s of the tasks take more than 1.5 times the median of their phase; the slowest task takes %.3g times.",
-			Percent(r.Stragglers.Share), slowest))
-	for quarter := range 5 {
-		y := 62.5 * float64(quarter)
-		p.line([][2]float64{{0, y}, {1000, y}}, "grid")
-	}
-	p.line([][2]float64{{1500 / far, 0}, {1500 / far, 250}}, "mark")
-	points := [][2]float64{{0, 250}}
-	for _, d := range r.Slowdown {
-		x := 1000 * clampTo(d.X, far) / far
-		points = append(points, [2]float64{x, points[len(points)-1][1]}, [2]float64{x, 250 * (1 - d.Share)})
-	}
-	p.line(points, "data")
-	note := fmt.Sprintf("Height: the share of the %d tasks that take at most this many times the median of their phase. To the right of the "+
-		"dashed line are stragglers.", r.Input.Tasks)
-	if slowest > farthest {
-		note += fmt.Sprintf(" Tasks slower than %d times the median are drawn at %d.", farthest, farthest)
-	}
-	return &chart{
-		Note:     note,
-		Number:   Percent(r.Stragglers.Share),
-		Sentence: fmt.Sprintf("of the tasks take more than 1.5 times the median of their phase; the slowest takes %.3g times.", slowest),
-		Picture:  p.html(), Axis: axis(far, func(x float64) string { return fmt.Sprintf("%.3g×", x) }),
-	}
 }
 
 // drawnLanes is the largest number of lanes in a picture of the page.
@@ -69,8 +31,11 @@ func timelines(s Schedule) (before, after *chart) {
 	}
 	after.Sentence = fmt.Sprintf("with %s, which made %s and %s.", s.Policy, plural(s.Copies, "1 copy", fmt.Sprintf("%d copies", s.Copies)),
 		counted(s.Restarts, "restart"))
+	if s.Copies+s.Restarts == 0 {
+		after.Sentence = fmt.Sprintf("with %s, which made no copy and no restart: only the order of the tasks differs.", s.Policy)
+	}
 	if s.LanesLeftOut+s.Lanes > drawnLanes {
-		before.Sentence += fmt.Sprintf(" The picture shows the %d slots on which work ended last.", min(s.Lanes, drawnLanes))
+		before.Sentence += fmt.Sprintf(" The pictures show the %d slots on which work ended last.", min(s.Lanes, drawnLanes))
 	}
 	return before, after
 }
@@ -175,7 +140,7 @@ func warmth(r *Report) *chart {
 	w := r.Workers[0]
 	return &chart{
 		Number: Span(w.Excess), Sentence: fmt.Sprintf("beyond the median is what %s lost on %s, the most of all machines.", counted(w.Stragglers, "straggler"), short(w.Host)),
-		Names: h.Hosts, Picture: p.html(), Note: "Each row is a machine, and each column a span of time. A row of dark cells is a slow machine. A column of dark cells is a busy moment.",
+		Names: h.Hosts, Picture: p.html(), Note: "Each row is a machine, and each column a span of time. A row of orange and red cells is a slow machine. A column of them is a busy moment.",
 		Axis: axis(heatColumns*h.Seconds, secondsAs(heatColumns*h.Seconds)), First: first,
 	}
 }

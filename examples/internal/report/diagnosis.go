@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -48,14 +49,15 @@ const (
 	muchMore = 0.01
 )
 
-// plain has the words for a cause: its name, what it means where that needs a word, and what to do.
-var plain = map[string]struct{ noun, means, remedy string }{
-	causes.Unknown.String():    {"unknown", "", "Try a copy, and see whether it is faster."},
-	causes.Data.String():       {"larger inputs", "", "Split the largest tasks, or start them first; a copy would take as long."},
-	causes.Path.String():       {"reads from other racks", "", "Run tasks where their input is."},
-	causes.Machine.String():    {"slow machines", "", "Keep work off the slow machines."},
-	causes.Contention.String(): {"busy moments", "tasks that began together were slow on every machine", "Start fewer tasks at once, or load programs and data before the tasks start."},
-	SameTask:                   {"tasks that are always slow", "", "Look at the work of these tasks, and split it; a copy would take as long."},
+// plain has the words for a cause: its name, what it means where that needs a word, what to do, and what a policy can do.
+var plain = map[string]struct{ noun, means, remedy, policy string }{
+	causes.Unknown.String(): {"unknown", "", "Try a copy, and see whether it is faster.", "copy or restart slow tasks"},
+	causes.Data.String():    {"larger inputs", "", "Split the largest tasks, or start them first; a copy would take as long.", "start the largest tasks first"},
+	causes.Path.String():    {"reads from other racks", "", "Run tasks where their input is.", "copy or restart slow tasks"},
+	causes.Machine.String(): {"slow machines", "", "Keep work off the slow machines.", "copy or restart slow tasks"},
+	causes.Contention.String(): {"busy moments", "tasks that began together were slow on every machine",
+		"Start fewer tasks at once, or load programs and data before the tasks start.", "copy or restart slow tasks"},
+	SameTask: {"tasks that are always slow", "", "Look at the work of these tasks, and split it; a copy would take as long.", ""},
 }
 
 // Diagnose writes the diagnosis and the headline. It reads all other parts of the report, so they must be complete.
@@ -132,7 +134,11 @@ func (c *Causes) why(cost float64) (text, cause string) {
 		}
 		text += "."
 	}
-	return text + c.machine() + c.recurringTask() + c.Known.doubts(), cause
+	text += c.machine() + c.recurringTask()
+	if cause == "" {
+		text += c.Known.doubts()
+	}
+	return text, cause
 }
 
 // do returns what to do against a cause, and which setting and policy help.
@@ -146,9 +152,16 @@ func (r *Report) do(cause string) string {
 		return "Nothing: stragglers cost little here."
 	}
 	var texts []string
-	if cause != "" {
+	switch {
+	case cause == causes.Machine.String() && len(r.Causes.Machines) > 0:
+		text := "Keep work off machine " + short(r.Causes.Machines[0].Name)
+		if more := len(r.Causes.Machines) + r.Causes.MachinesLeftOut - 1; more > 0 {
+			text += " and " + counted(more, "other slow machine")
+		}
+		texts = append(texts, text+".")
+	case cause != "":
 		texts = append(texts, plain[cause].remedy)
-	} else if len(r.Worst) > 0 {
+	case len(r.Worst) > 0:
 		texts = append(texts, r.Worst[0].look())
 	}
 	if s := r.Setting; s != nil && gains(s.Time) {
@@ -156,9 +169,10 @@ func (r *Report) do(cause string) string {
 	} else if s != nil {
 		texts = append(texts, strings.TrimSuffix(fmt.Sprintf("%s's own setting does not help here. %s", s.Engine, s.Text), " "))
 	}
-	if helps {
-		texts = append(texts, fmt.Sprintf("Let a policy such as %s copy or restart slow tasks.", first.Name))
-	} else if first != nil {
+	switch can := plain[cmp.Or(cause, causes.Unknown.String())].policy; {
+	case helps && can != "":
+		texts = append(texts, fmt.Sprintf("Let a policy such as %s %s.", first.Name, can))
+	case first != nil && !helps:
 		texts = append(texts, fmt.Sprintf("The policy %s does not help here.", first.Name))
 	}
 	return strings.Join(texts, " ")
@@ -186,6 +200,9 @@ func (r *Report) saves() string {
 	}
 	if best.All.Mean > most+muchMore {
 		text += " " + r.saving("The policy "+best.Name, best.All.Mean, best.Resource.Mean)
+	}
+	if r.Diagnosis.Cause == SameTask {
+		text += " In truth it is less: the replay gives a copy the time of another task, and a copy of a task that is always slow takes as long."
 	}
 	if s := r.Sample; s != nil {
 		text += fmt.Sprintf(" These figures are for %d phases, drawn at random from %d. For all phases, the cost of stragglers is "+
@@ -236,9 +253,16 @@ func (a *Apart) diagnose(d *Diagnosis) {
 		return
 	}
 	l := a.Longest[0]
-	d.Slow = fmt.Sprintf("The longest of %s is %s: it alone takes %s of the %s of phase %s.", counted(a.Tasks, "task"), l.Task,
+	d.Slow = fmt.Sprintf("The longest of %s is %s: it alone takes %s of the %s of phase %s.", counted(a.Tasks, "task"), short(l.Task),
 		Span(l.Seconds), Span(l.PhaseSeconds), named(l.Job, l.Phase))
-	d.Do = fmt.Sprintf("Look first at task %s: no order of the tasks makes its phase shorter than this task.", l.Task)
+	d.Do = fmt.Sprintf("Look first at task %s: no order of the tasks makes its phase shorter than this task.", short(l.Task))
+	for _, next := range a.Longest[1:] {
+		if next.Job == l.Job && next.Phase == l.Phase {
+			d.Saves = fmt.Sprintf("If this task were as short as the next longest of its phase, %s, that would save at most %s. ", Span(next.Seconds),
+				Span(l.Seconds-next.Seconds)) + d.Saves
+			break
+		}
+	}
 	if len(a.Packing) > 0 {
 		if b := a.Packing[0]; Span(b.LargestFirst) != Span(b.Seconds) {
 			d.Do = "Start the longest tasks first. " + d.Do

@@ -18,7 +18,6 @@ type view struct {
 	Chained   bool
 	Style     template.CSS
 	Script    template.JS
-	Slowdowns *chart
 	Warmth    *chart
 	Timelines []pictures
 	Lines     []line
@@ -62,8 +61,7 @@ func (r *Report) HTML(w io.Writer) error {
 	}
 	t, err := template.New("page.tmpl").Funcs(template.FuncMap{
 		"span": Span, "percent": Percent, "change": Change, "figure": Figure.change, "won": won, "main": mainCause, "short": short, "named": named,
-		"words":    func(cause string) string { return plain[cause].noun },
-		"times100": func(share float64) float64 { return 100 * share },
+		"words": func(cause string) string { return plain[cause].noun },
 	}).ParseFS(files, "page/page.tmpl")
 	if err != nil {
 		return err
@@ -75,7 +73,7 @@ func (r *Report) HTML(w io.Writer) error {
 
 // draw makes the pictures, and chooses the policies and phases to show.
 func (p *view) draw() {
-	p.Slowdowns, p.Warmth = slowdowns(p.Report), warmth(p.Report)
+	p.Warmth = warmth(p.Report)
 	p.Rows = p.Phases[:min(len(p.Phases), mostRows)]
 	p.Hidden = p.PhasesLeftOut + len(p.Phases) - len(p.Rows)
 	p.compare()

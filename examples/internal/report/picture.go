@@ -18,7 +18,6 @@ const (
 	legendHeight = 50
 	wordWidth    = 9  // width of a letter in the legend
 	wordGap      = 18 // space between the words of the legend
-	mostDrawn    = 30 // largest number of lanes
 )
 
 // panel is one half of a picture: the phase without a policy, or with it.
@@ -48,7 +47,6 @@ func (r *Report) SVG(w io.Writer) error {
 		return errors.New("there is nothing to draw: no phase has a straggler on which the first policy could act")
 	}
 	s := &r.Schedules[0]
-	lanes := min(s.Lanes, mostDrawn)
 	ends := s.Seconds
 	scale := (pictureWidth - 2*margin) / max(ends[0], ends[1])
 	panels := []panel{{Name: "without a policy"}, {Name: "with " + s.Policy}}
@@ -56,9 +54,9 @@ func (r *Report) SVG(w io.Writer) error {
 	for i, bars := range [][]Bar{s.Before, s.After} {
 		p := &panels[i]
 		p.Time, p.Y, p.Top = Span(ends[i]), y+headHeight-14, y+headHeight
-		p.Low, p.End = p.Top+float64(lanes*lanePitch), tenths(margin+ends[i]*scale)
+		p.Low, p.End = p.Top+float64(s.Lanes*lanePitch), tenths(margin+ends[i]*scale)
 		for _, b := range bars {
-			if b.Lane < lanes {
+			if b.Lane < s.Lanes {
 				kinds[b.Kind] = true
 				p.Bars = append(p.Bars, drawn{
 					X: tenths(margin + b.Start*scale), Y: p.Top + float64(b.Lane*lanePitch),
@@ -91,7 +89,6 @@ func (r *Report) SVG(w io.Writer) error {
 	})
 }
 
-// tenths rounds to one decimal.
 // printable returns the text without the characters that XML does not allow.
 func printable(text string) string {
 	return strings.Map(func(c rune) rune {
@@ -102,4 +99,5 @@ func printable(text string) string {
 	}, strings.ToValidUTF8(text, ""))
 }
 
+// tenths rounds to one decimal.
 func tenths(x float64) float64 { return math.Round(10*x) / 10 }

@@ -3,7 +3,6 @@ package report
 import (
 	"fmt"
 	"html/template"
-	"math"
 	"strings"
 )
 
@@ -30,15 +29,6 @@ func (p *picture) rect(x, y, width, height float64, class, what string) {
 		fmt.Fprintf(&p.text, ` data-d="%s"`, template.HTMLEscapeString(what))
 	}
 	p.text.WriteString("/>")
-}
-
-// line draws a line through points.
-func (p *picture) line(points [][2]float64, class string) {
-	p.text.WriteString(`<polyline class="` + class + `" points="`)
-	for _, at := range points {
-		fmt.Fprintf(&p.text, "%.5g,%.5g ", at[0], at[1])
-	}
-	p.text.WriteString(`"/>`)
 }
 
 func (p *picture) html() template.HTML { return template.HTML(p.text.String() + "</svg>") }
@@ -76,5 +66,3 @@ func hotness(ratio float64) string {
 	}
 	return "h4"
 }
-
-func clampTo(x, far float64) float64 { return math.Min(x, far) }

@@ -34,18 +34,10 @@ func (s Straggler) beyond() float64 { return s.Seconds - s.Seconds/s.Times }
 // mostWorst is the largest number of listed stragglers.
 const mostWorst = 40
 
-// blame adds the stragglers of a phase to the list, and sets the causes of the bars in its picture. numbers has the
-// number in the log of each task in found; nil if the order is the same.
-func (r *Report) blame(phase int, p *sim.Phase, found causes.Report, numbers []int32) {
-	known := map[int32]causes.Cause{} // by the number of the task in the log
-	for _, o := range found.Outliers {
-		number := int32(o.Task)
-		if numbers != nil {
-			number = numbers[o.Task]
-		}
-		known[number] = o.Cause
-	}
-	cause := func(task int) string { return known[p.Tasks[task].Number].String() }
+// blame adds the stragglers of a phase to the list, and sets the causes of the bars in its picture. found has the causes of the
+// outliers.
+func (r *Report) blame(phase int, p *sim.Phase, found map[int]string) {
+	cause := func(task int) string { return cmp.Or(found[task], causes.Unknown.String()) }
 	for i, ratio := range compare.AppendRatios(nil, p) {
 		if ratio > compare.Slow {
 			r.Worst = append(r.Worst, Straggler{

@@ -3,7 +3,6 @@ package why
 import (
 	"cmp"
 	"slices"
-	"time"
 
 	"gonum.org/v1/gonum/stat/distuv"
 
@@ -39,9 +38,9 @@ type taskOf struct {
 	name string
 }
 
-// Recur returns the recurring tasks, the worst first. For each phase it also returns the time that its recurring
-// tasks took beyond the median of the phase.
-func Recur(phases []*sim.Phase) (found []Recurring, beyond []time.Duration) {
+// Recur returns the recurring tasks, the worst first. For each phase it also returns the recurring tasks that are slow in
+// the phase, as indexes. A task that always ran on one machine is left out, because the machine may be slow.
+func Recur(phases []*sim.Phase) (found []Recurring, slowIn [][]int) {
 	groups := map[kind][]int{}
 	for i, p := range phases {
 		if len(p.Tasks) > 2 && !p.Apart {
@@ -50,6 +49,7 @@ func Recur(phases []*sim.Phase) (found []Recurring, beyond []time.Duration) {
 		}
 	}
 	ratios := map[taskOf][]float64{}
+	places := map[taskOf]map[string]bool{} // the machines of a task
 	var order []taskOf
 	for i, p := range phases { // in the order of the phases, so that the result is always the same
 		k := kind{p.Log, p.Job, len(p.Tasks)}
@@ -61,8 +61,10 @@ func Recur(phases []*sim.Phase) (found []Recurring, beyond []time.Duration) {
 			key := taskOf{k, p.TaskName(t)}
 			if ratios[key] == nil {
 				order = append(order, key)
+				places[key] = map[string]bool{}
 			}
 			ratios[key] = append(ratios[key], ratio)
+			places[key][p.Tasks[t].Host] = true
 		}
 	}
 	recurs := map[taskOf]bool{}
@@ -78,7 +80,7 @@ func Recur(phases []*sim.Phase) (found []Recurring, beyond []time.Duration) {
 			}
 		}
 		slow, runs = slow+r.Slow, runs+r.Phases
-		if len(all) >= leastPhases && 2*r.Slow >= len(all) {
+		if oneMachine := len(places[key]) == 1 && !places[key][""]; len(all) >= leastPhases && 2*r.Slow >= len(all) && !oneMachine {
 			likely = append(likely, key)
 			found = append(found, r)
 		}
@@ -95,14 +97,14 @@ func Recur(phases []*sim.Phase) (found []Recurring, beyond []time.Duration) {
 	slices.SortStableFunc(found, func(a, b Recurring) int {
 		return cmp.Or(cmp.Compare(b.Slow, a.Slow), cmp.Compare(b.Ratio, a.Ratio))
 	})
-	beyond = make([]time.Duration, len(phases))
+	slowIn = make([][]int, len(phases))
 	for i, p := range phases {
 		k := kind{p.Log, p.Job, len(p.Tasks)}
 		for t, ratio := range compare.AppendRatios(nil, p) {
-			if took := compare.Last(p, t); ratio > compare.Slow && recurs[taskOf{k, p.TaskName(t)}] {
-				beyond[i] += took - time.Duration(float64(took)/ratio)
+			if ratio > compare.Slow && recurs[taskOf{k, p.TaskName(t)}] {
+				slowIn[i] = append(slowIn[i], t)
 			}
 		}
 	}
-	return found, beyond
+	return found, slowIn
 }
