@@ -3,11 +3,14 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/straggler-go/straggler/estimate/causes"
+	"github.com/straggler-go/straggler/restart"
 
+	"github.com/straggler-go/straggler/examples/internal/compare"
 	"github.com/straggler-go/straggler/examples/internal/sim"
 	"github.com/straggler-go/straggler/examples/internal/why"
 )
@@ -19,8 +22,8 @@ type Causes struct {
 	// the causes, the largest part first.
 	Excess float64 `json:"excess_seconds"`
 	Parts  []Part  `json:"parts"`
-	// CostParts divides the time that stragglers cost the phases, Stragglers.Cost, among the causes. In each phase, the
-	// causes share this time as they share the excess of the phase.
+	// CostParts divides the time that stragglers cost the phases, Stragglers.Cost, among the causes: of each phase among
+	// the stragglers on the slots for which the phase waited.
 	CostParts []Part `json:"cost_parts"`
 	// Wait is the difference between the slowest task and the mean task of a phase, in seconds, summed over the
 	// phases. WaitParts divides it among the causes, the largest part first.
@@ -33,6 +36,8 @@ type Causes struct {
 	// RecurringLeftOut is the number of further such tasks.
 	Recurring        []Recurring `json:"recurring,omitempty"`
 	RecurringLeftOut int         `json:"recurring_left_out"`
+	// Place is the machine on which most of the cost of stragglers arose, whatever the cause; null if there is none.
+	Place *Place `json:"place,omitempty"`
 	// Known tells how many facts the log has. A cause cannot show if its facts are unknown.
 	Known Known `json:"known"`
 }
@@ -80,8 +85,9 @@ const SameTask = "same-task"
 // Explain adds the causes of stragglers. replayed are the phases of the replay, and phases the facts about the same
 // phases. numbers has, for each phase, the number of each task in the log; nil if the order is the same. names are
 // the names of the machines.
-func (r *Report) Explain(replayed []*sim.Phase, phases []causes.Phase, numbers [][]int32, names []string) {
+func (r *Report) Explain(replayed []*sim.Phase, phases []causes.Phase, numbers [][]int32, names []string) error {
 	c := &Causes{}
+	r.places = places{}
 	bill := causes.Charge(phases)
 	recurring, slowIn := why.Recur(replayed)
 	for _, t := range recurring[:min(len(recurring), mostMachines)] {
@@ -89,34 +95,23 @@ func (r *Report) Explain(replayed []*sim.Phase, phases []causes.Phase, numbers [
 	}
 	c.RecurringLeftOut = len(recurring) - len(c.Recurring)
 	excess, cost, seconds := tally{}, tally{}, 0.0
-	rows := map[int]*Phase{}
-	for i := range r.Phases {
-		rows[r.Phases[i].ID] = &r.Phases[i]
-	}
 	for i, p := range phases {
 		c.Known.add(p)
 		if len(bill.Machines) > 0 {
 			p.Factor = bill.Factor
 		}
-		found := causes.Explain(p)
-		place := func(task int) int { return task } // of a task of p in the replayed phase; negative if it is not replayed
-		if i < len(numbers) && numbers[i] != nil {
-			index := map[int32]int{}
-			for k, t := range replayed[i].Tasks {
-				index[t.Number] = k + 1
-			}
-			place = func(task int) int { return index[numbers[i][task]] - 1 }
+		var log []int32
+		if i < len(numbers) {
+			log = numbers[i]
 		}
-		own := tally{}
-		cause := own.charge(found, place, slowIn[i])
-		excess.add(own, found.Excess.Seconds())
-		cost.add(own, r.costs[i])
-		seconds += r.costs[i]
-		c.Excess += found.Excess.Seconds()
-		if row := rows[i]; row != nil && found.Excess > 0 {
-			row.Causes = own.parts(1)
+		own, waited, err := r.charge(i, replayed[i], causes.Explain(p), log, slowIn[i])
+		if err != nil {
+			return err
 		}
-		r.blame(i, replayed[i], cause)
+		excess.add(own, 1)
+		cost.add(waited, 1)
+		c.Excess += own.sum()
+		seconds += waited.sum()
 	}
 	r.keepWorst()
 	c.Parts, c.CostParts = excess.parts(c.Excess), cost.parts(seconds)
@@ -128,7 +123,9 @@ func (r *Report) Explain(replayed []*sim.Phase, phases []causes.Phase, numbers [
 		c.Machines = append(c.Machines, Machine{names[s.Index], s.Ratio, s.Tasks, s.Slow, s.Phases})
 	}
 	c.MachinesLeftOut = len(bill.Machines) - len(c.Machines)
-	r.Causes, r.costs = c, nil
+	c.Place = r.places.worst(seconds, c.Known.Tasks)
+	r.Causes, r.costs, r.places = c, nil, nil
+	return nil
 }
 
 // tally has a time, or the shares of a time, by cause.
@@ -141,27 +138,131 @@ func (t tally) share(parts causes.Parts) {
 	}
 }
 
-// charge sets the shares of the causes in the excess of a phase, and returns the causes of its outliers, by place. same
-// are the places of the recurring tasks, in order. Their time without a known cause is charged to SameTask.
-func (t tally) charge(found causes.Report, place func(task int) int, same []int) map[int]string {
-	unknown := causes.Unknown.String()
-	t.share(found.Parts)
-	if found.Excess == 0 {
-		t[unknown] = 1
+// sum returns the time of all causes.
+func (t tally) sum() (seconds float64) {
+	for _, cause := range slices.Sorted(maps.Keys(t)) { // in order, so that the sum is always the same
+		seconds += t[cause]
 	}
+	return seconds
+}
+
+// charge divides two times of a phase among the causes: the time of its stragglers beyond the median, and the time that
+// they cost the phase. log has the numbers of the tasks in the log, and same the recurring tasks of the phase, in order.
+// The time of a recurring task without a known cause is charged to SameTask.
+func (r *Report) charge(phase int, p *sim.Phase, found causes.Report, log []int32, same []int) (excess, cost tally, err error) {
+	unknown := causes.Unknown.String()
+	place := map[int32]int{} // of a task of the log in the phase, plus 1
+	for i, t := range p.Tasks {
+		place[t.Number] = i + 1
+	}
+	waited, err := waits(p, r.costs[phase])
+	if err != nil {
+		return nil, nil, err
+	}
+	excess, cost = tally{}, tally{}
 	cause := map[int]string{}
 	for _, o := range found.Outliers {
-		at := place(o.Task)
+		at := o.Task
+		if log != nil {
+			at = place[log[o.Task]] - 1
+		}
+		parts := tally{}
+		parts.share(o.Parts)
 		cause[at] = o.Cause.String()
 		if _, recurs := slices.BinarySearch(same, at); recurs {
-			share := float64(o.Parts.Unknown * (o.Took - found.Median).Seconds() / found.Excess.Seconds())
-			t[SameTask], t[unknown] = t[SameTask]+share, t[unknown]-share
+			parts[SameTask], parts[unknown] = parts[unknown], 0
 			if o.Cause == causes.Unknown {
 				cause[at] = SameTask
 			}
 		}
+		excess.add(parts, (o.Took - found.Median).Seconds())
+		if at >= 0 {
+			cost.add(parts, waited[at])
+		}
 	}
-	return cause
+	if missed := r.costs[phase] - cost.sum(); missed > 0 {
+		cost[unknown] += missed
+	}
+	r.blame(phase, p, cause, waited)
+	for k := range r.Phases {
+		if r.Phases[k].ID == phase && found.Excess > 0 {
+			r.Phases[k].Causes = excess.parts(excess.sum())
+		}
+	}
+	return excess, cost, nil
+}
+
+// waits divides the time that stragglers cost a phase among its tasks. cost is this time in seconds. The phase waits for
+// the slots with stragglers that still work when the phase would end without stragglers. The stragglers of a slot share
+// the wait for it by their times beyond the median. If no such slot is late, all stragglers share the cost in this way.
+func waits(p *sim.Phase, cost float64) ([]float64, error) {
+	beyond := make([]float64, len(p.Tasks))
+	for i, ratio := range compare.AppendRatios(nil, p) {
+		if ratio > compare.Slow {
+			beyond[i] = compare.Last(p, i).Seconds() * (1 - 1/ratio)
+		}
+	}
+	if cost == 0 || p.Apart { // runs of the same task have no slot in common
+		return scaled(beyond, cost), nil
+	}
+	all, _, err := spans(p, compare.Entry{Policy: restart.Never{}}, 0, 0, nil)
+	if err != nil {
+		return nil, err
+	}
+	slot, late, sums, end := make([]int32, len(p.Tasks)), make([]float64, len(p.Slots)), make([]float64, len(p.Slots)), 0.0
+	for _, s := range all {
+		slot[s.Task], late[s.Slot] = s.Slot, max(late[s.Slot], s.End.Seconds())
+		end = max(end, s.End.Seconds())
+	}
+	for i, s := range slot {
+		sums[s] += beyond[i]
+	}
+	for s := range late {
+		if late[s] -= end - cost; sums[s] == 0 {
+			late[s] = 0
+		}
+	}
+	wait, shares := runway(late), make([]float64, len(p.Tasks))
+	for i, s := range slot {
+		if beyond[i] > 0 {
+			shares[i] = wait[s] * beyond[i] / sums[s]
+		}
+	}
+	if slices.Max(shares) == 0 {
+		shares = beyond
+	}
+	return scaled(shares, cost), nil
+}
+
+// runway divides the largest of some times among them. At each moment, the times that are longer share the moment
+// equally. This is the Shapley value of each time, as of the planes that need a runway [Littlechild & Owen 1973]. A
+// negative time is used as 0.
+func runway(times []float64) []float64 {
+	order := make([]int, len(times))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(times[a], times[b]) })
+	shares, share, from := make([]float64, len(times)), 0.0, 0.0
+	for k, i := range order {
+		if times[i] > from {
+			share, from = share+(times[i]-from)/float64(len(times)-k), times[i]
+		}
+		shares[i] = share
+	}
+	return shares
+}
+
+// scaled returns the numbers, multiplied so that their sum is the given sum; zeros stay zeros.
+func scaled(x []float64, sum float64) []float64 {
+	total := 0.0
+	for _, v := range x {
+		total += v
+	}
+	for i := range x {
+		x[i] *= sum / max(total, 1e-9)
+	}
+	return x
 }
 
 // add adds a time that is divided among the causes.

@@ -134,6 +134,9 @@ func (c *Causes) why(cost float64) (text, cause string) {
 		}
 		text += "."
 	}
+	if cause == "" && c.Place != nil {
+		return text + " But " + c.Place.String(), cause
+	}
 	text += c.machine() + c.recurringTask()
 	if cause == "" {
 		text += c.Known.doubts()
@@ -161,6 +164,8 @@ func (r *Report) do(cause string) string {
 		texts = append(texts, text+".")
 	case cause != "":
 		texts = append(texts, plain[cause].remedy)
+	case r.Causes != nil && r.Causes.Place != nil:
+		texts = append(texts, fmt.Sprintf("Look first at machine %s.", short(r.Causes.Place.Machine)))
 	case len(r.Worst) > 0:
 		texts = append(texts, r.Worst[0].look())
 	}

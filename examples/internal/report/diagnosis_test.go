@@ -68,6 +68,13 @@ func TestNoCauseIsNamedWithoutMostOfTheTime(t *testing.T) {
 			assert.Contains(t, r.Diagnosis.Do, "Look first at task 7 of night sort on machine n4: it takes 85 s, 4.25 times the median of its phase.")
 		}
 	}
+	placed := example()
+	placed.Causes.CostParts[1].Share = 1
+	placed.Causes.CostParts, placed.Causes.Place = placed.Causes.CostParts[1:], &Place{Machine: "n9", Cost: 500, Tasks: 4, Stragglers: 3, Phases: 2}
+	placed.Diagnose()
+	assert.Equal(t, "The log does not show the cause of most of that time, 100.0%. But 3 stragglers on machine n9 cost 8.33 min of that time, in 2 phases.",
+		placed.Diagnosis.Why)
+	assert.Contains(t, placed.Diagnosis.Do, "Look first at machine n9. Let")
 	for cause, can := range map[string]string{
 		"data": "a copy would take as long. Let a policy such as mantri start the largest tasks first.", SameTask: "a copy would take as long.",
 	} {

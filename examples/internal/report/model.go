@@ -26,7 +26,7 @@ type Report struct {
 	// further phases.
 	Phases        []Phase `json:"phases"`
 	PhasesLeftOut int     `json:"phases_left_out"`
-	// Worst are the stragglers that took the most time beyond the medians of their phases, that first.
+	// Worst are the stragglers that cost their phases most, the costliest first.
 	Worst []Straggler `json:"worst_stragglers,omitempty"`
 	// Schedules are pictures of phases, without action and under the first policy. The phases whose times the policy
 	// changes most are first.
@@ -55,7 +55,8 @@ type Report struct {
 	Assumptions []string  `json:"assumptions"`
 	Notes       []string  `json:"notes,omitempty"`
 	Work        Work      `json:"work"`
-	costs       []float64 // the time that stragglers cost each phase, in seconds
+	costs       []float64 // the time that stragglers cost each phase, in seconds; only until Explain
+	places      places    // only in Explain
 }
 
 // Input describes the logs, or the generated workload.

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -45,15 +46,18 @@ func training() (phases []*sim.Phase, facts []causes.Phase, numbers [][]int32) {
 func TestEachStragglerHasItsCause(t *testing.T) {
 	phases, facts, numbers := training()
 	r := build(t, phases, Input{Name: "training"})
-	r.Explain(phases, facts, numbers, nil)
+	require.NoError(t, r.Explain(phases, facts, numbers, nil))
 	require.Len(t, r.Worst, 7)
 	assert.Equal(t, Straggler{
-		Phase: 1, Job: "training", Name: "step 1", Task: "108", Start: 60, Seconds: 50, Times: 5, Cause: "data",
-	}, r.Worst[0], "most time beyond the median is first")
-	for i, w := range r.Worst[1:] {
-		assert.Equal(t, []any{"103", SameTask, fmt.Sprint("step ", i)}, []any{w.Task, w.Cause, w.Name})
+		Phase: 1, Job: "training", Name: "step 1", Task: "108", Start: 60, Seconds: 50, Times: 5, Cause: "data", Cost: 30,
+	}, r.Worst[0], "the costliest is first")
+	for i, step := range []int{0, 2, 3, 4, 5, 1} { // in step 1, task 3 costs less
+		w := r.Worst[1+i]
+		assert.Equal(t, []any{"103", SameTask, fmt.Sprint("step ", step)}, []any{w.Task, w.Cause, w.Name})
 	}
-	// The stragglers lose 6 x 20 s and 40 s beyond the medians. In step 1 the phase takes 40 s more, and 20 s in each other.
+	assert.InDelta(t, 10, r.Worst[6].Cost, 1e-9)
+	// The stragglers lose 6 x 20 s and 40 s beyond the medians. A step costs 20 s, but step 1 costs 40 s: the slots of both
+	// stragglers share the first 20 s, and the slot of task 8 has the other 20 s.
 	assert.InDelta(t, 160, r.Causes.Excess, 1e-9)
 	parts := func(parts []Part) map[string]float64 {
 		m := map[string]float64{}
@@ -63,7 +67,7 @@ func TestEachStragglerHasItsCause(t *testing.T) {
 		return m
 	}
 	assert.InDeltaMapValues(t, map[string]float64{SameTask: 120. / 160, "data": 40. / 160}, parts(r.Causes.Parts), 1e-9)
-	assert.InDeltaMapValues(t, map[string]float64{SameTask: (5*20 + 40*20./60) / 140, "data": 40 * 40. / 60 / 140}, parts(r.Causes.CostParts), 1e-9)
+	assert.InDeltaMapValues(t, map[string]float64{SameTask: (5*20. + 10) / 140, "data": (10 + 20.) / 140}, parts(r.Causes.CostParts), 1e-9)
 	bars := 0
 	for _, s := range r.Schedules {
 		for _, b := range s.Before {
@@ -74,4 +78,61 @@ func TestEachStragglerHasItsCause(t *testing.T) {
 		}
 	}
 	assert.Positive(t, bars)
+}
+
+// A machine stands out if most of the cost arose there, in several phases, and not because it ran most of the tasks.
+func TestPlace(t *testing.T) {
+	place := func(phases, others int, cost float64) *Place {
+		m := places{}
+		for phase := range phases {
+			m.add("bad", phase, cost, true)
+			m.add("bad", phase, 0, false)
+			m.add("", phase, 100, true)
+			for range others {
+				m.add("good", phase, 1, true)
+			}
+		}
+		return m.worst(float64(phases)*(cost+float64(others)), phases*(others+2))
+	}
+	assert.Equal(t, &Place{Machine: "bad", Cost: 90, Tasks: 6, Stragglers: 3, Phases: 3}, place(3, 10, 30))
+	assert.Nil(t, place(1, 10, 30), "one phase proves nothing")
+	assert.Nil(t, place(3, 10, 10), "half of the cost is not most of it")
+	assert.Nil(t, place(3, 1, 30), "it ran most of the tasks")
+	assert.Equal(t, "3 stragglers on machine bad cost 90 s of that time, in 3 phases.", place(3, 10, 30).String())
+}
+
+// The share of a time is its Shapley value: the mean, over all orders, of what it adds to the largest time.
+func TestRunway(t *testing.T) {
+	assert.Equal(t, []float64{2, 0, 2, 32}, runway([]float64{6, -1, 6, 36}))
+	r := rand.New(rand.NewPCG(1, 1))
+	for range 100 {
+		times := make([]float64, 1+r.IntN(6))
+		for i := range times {
+			times[i] = float64(r.IntN(8)) - 1
+		}
+		want := make([]float64, len(times))
+		orders := permutations(len(times))
+		for _, order := range orders {
+			most := 0.0
+			for _, i := range order {
+				want[i] += max(0, times[i]-most) / float64(len(orders))
+				most = max(most, times[i])
+			}
+		}
+		assert.InDeltaSlice(t, want, runway(times), 1e-9, "%v", times)
+	}
+}
+
+// permutations returns all orders of the numbers below n.
+func permutations(n int) [][]int {
+	if n == 0 {
+		return [][]int{nil}
+	}
+	var all [][]int
+	for _, p := range permutations(n - 1) {
+		for at := range n {
+			all = append(all, slices.Insert(slices.Clone(p), at, n-1))
+		}
+	}
+	return all
 }
