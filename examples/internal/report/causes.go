@@ -152,8 +152,10 @@ func (t tally) sum() (seconds float64) {
 func (r *Report) charge(phase int, p *sim.Phase, found causes.Report, log []int32, same []int) (excess, cost tally, err error) {
 	unknown := causes.Unknown.String()
 	place := map[int32]int{} // of a task of the log in the phase, plus 1
-	for i, t := range p.Tasks {
-		place[t.Number] = i + 1
+	if log != nil {
+		for i, t := range p.Tasks {
+			place[t.Number] = i + 1
+		}
 	}
 	waited, err := waits(p, r.costs[phase])
 	if err != nil {

@@ -207,7 +207,7 @@ func (r *Report) saves() string {
 		text += " " + r.saving("The policy "+best.Name, best.All.Mean, best.Resource.Mean)
 	}
 	if r.Diagnosis.Cause == SameTask {
-		text += " In truth it is less: the replay gives a copy the time of another task, and a copy of a task that is always slow takes as long."
+		text = "Less than these figures: a copy of a task that is always slow takes as long, and the replay gives it the time of another task. " + text
 	}
 	if s := r.Sample; s != nil {
 		text += fmt.Sprintf(" These figures are for %d phases, drawn at random from %d. For all phases, the cost of stragglers is "+

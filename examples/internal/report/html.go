@@ -46,7 +46,7 @@ type bar struct {
 
 const (
 	mostRows = 100 // largest number of phases in the table of the page
-	mostName = 60  // largest number of bytes of a name from a log, unless it is cut within a character
+	mostName = 60  // largest number of characters of a name from a log
 )
 
 // HTML writes the report as one page. It needs no network and no other file. Names from logs are escaped.
@@ -120,12 +120,15 @@ func (p *view) compare() {
 	}
 }
 
-// short cuts a name from a log.
+// short cuts the middle out of a long name from a log.
 func short(name string) string {
-	for i := range name {
-		if i >= mostName {
-			return name[:i] + "…"
-		}
+	if len(name) <= mostName {
+		return name
 	}
-	return name
+	runes := []rune(name)
+	if len(runes) <= mostName {
+		return name
+	}
+	const tail = mostName / 3
+	return string(runes[:mostName-tail]) + "…" + string(runes[len(runes)-tail:])
 }

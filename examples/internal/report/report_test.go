@@ -216,7 +216,8 @@ func TestWords(t *testing.T) {
 	for reduction, want := range map[float64]string{0: "the same", 0.0004: "the same", 0.2: "20.0% less", -0.0551: "5.5% more"} {
 		assert.Equal(t, want, compared(reduction))
 	}
-	assert.Equal(t, strings.Repeat("é", mostName/2)+"…", short(strings.Repeat("é", mostName)), "no character is cut")
+	assert.Equal(t, strings.Repeat("é", mostName), short(strings.Repeat("é", mostName)))
+	assert.Equal(t, strings.Repeat("é", 40)+"…"+strings.Repeat("é", 16)+"17.x", short(strings.Repeat("é", mostName)+"17.x"), "the end tells names apart")
 	assert.Equal(t, "job 1 maps", named("job 1", "job 1 maps"))
 	assert.Equal(t, "night extract", named("night", "extract"))
 }
