@@ -8,9 +8,7 @@ import (
 	"strings"
 
 	"github.com/straggler-go/straggler/estimate/causes"
-	"github.com/straggler-go/straggler/restart"
 
-	"github.com/straggler-go/straggler/examples/internal/compare"
 	"github.com/straggler-go/straggler/examples/internal/sim"
 	"github.com/straggler-go/straggler/examples/internal/why"
 )
@@ -76,6 +74,22 @@ type Recurring struct {
 	Slow   int     `json:"slow_phases"`
 }
 
+// Place is the machine on which most of the cost of stragglers arose.
+type Place struct {
+	Machine string  `json:"machine"`
+	Cost    float64 `json:"cost_seconds"`
+	// Tasks and Stragglers are the numbers of tasks and stragglers on the machine. Phases is the number of phases in
+	// which the machine ran a straggler.
+	Tasks      int `json:"tasks"`
+	Stragglers int `json:"stragglers"`
+	Phases     int `json:"phases"`
+}
+
+// String returns a sentence about the place.
+func (w *Place) String() string {
+	return fmt.Sprintf("%s on machine %s cost %s of that time, in %s.", counted(w.Stragglers, "straggler"), short(w.Machine), Span(w.Cost), counted(w.Phases, "phase"))
+}
+
 // mostMachines is the largest number of listed machines and of listed recurring tasks.
 const mostMachines = 20
 
@@ -87,14 +101,13 @@ const SameTask = "same-task"
 // the names of the machines.
 func (r *Report) Explain(replayed []*sim.Phase, phases []causes.Phase, numbers [][]int32, names []string) error {
 	c := &Causes{}
-	r.places = places{}
 	bill := causes.Charge(phases)
 	recurring, slowIn := why.Recur(replayed)
 	for _, t := range recurring[:min(len(recurring), mostMachines)] {
 		c.Recurring = append(c.Recurring, Recurring{t.Job, t.Task, t.Ratio, t.Phases, t.Slow})
 	}
 	c.RecurringLeftOut = len(recurring) - len(c.Recurring)
-	excess, cost, seconds := tally{}, tally{}, 0.0
+	excess, cost, seconds, places := tally{}, tally{}, 0.0, why.Places{}
 	for i, p := range phases {
 		c.Known.add(p)
 		if len(bill.Machines) > 0 {
@@ -104,10 +117,12 @@ func (r *Report) Explain(replayed []*sim.Phase, phases []causes.Phase, numbers [
 		if i < len(numbers) {
 			log = numbers[i]
 		}
-		own, waited, err := r.charge(i, replayed[i], causes.Explain(p), log, slowIn[i])
+		waits, err := why.Waits(replayed[i], r.costs[i])
 		if err != nil {
 			return err
 		}
+		places.Add(i, replayed[i], waits)
+		own, waited := r.charge(i, replayed[i], causes.Explain(p), log, slowIn[i], waits)
 		excess.add(own, 1)
 		cost.add(waited, 1)
 		c.Excess += own.sum()
@@ -123,8 +138,10 @@ func (r *Report) Explain(replayed []*sim.Phase, phases []causes.Phase, numbers [
 		c.Machines = append(c.Machines, Machine{names[s.Index], s.Ratio, s.Tasks, s.Slow, s.Phases})
 	}
 	c.MachinesLeftOut = len(bill.Machines) - len(c.Machines)
-	c.Place = r.places.worst(seconds, c.Known.Tasks)
-	r.Causes, r.costs, r.places = c, nil, nil
+	if w := places.Worst(seconds, c.Known.Tasks); w != nil {
+		c.Place = &Place{w.Machine, w.Cost, w.Tasks, w.Stragglers, w.Phases}
+	}
+	r.Causes, r.costs = c, nil
 	return nil
 }
 
@@ -146,20 +163,16 @@ func (t tally) sum() (seconds float64) {
 	return seconds
 }
 
-// charge divides two times of a phase among the causes: the time of its stragglers beyond the median, and the time that
-// they cost the phase. log has the numbers of the tasks in the log, and same the recurring tasks of the phase, in order.
-// The time of a recurring task without a known cause is charged to SameTask.
-func (r *Report) charge(phase int, p *sim.Phase, found causes.Report, log []int32, same []int) (excess, cost tally, err error) {
+// charge divides two times of a phase among the causes: the time of its stragglers beyond the median, and the cost of
+// its stragglers. log has the numbers of the tasks in the log, and same the recurring tasks of the phase, in order.
+// The time of a recurring task without a known cause is charged to SameTask. waits has the cost of each task.
+func (r *Report) charge(phase int, p *sim.Phase, found causes.Report, log []int32, same []int, waits []float64) (excess, cost tally) {
 	unknown := causes.Unknown.String()
 	place := map[int32]int{} // of a task of the log in the phase, plus 1
 	if log != nil {
 		for i, t := range p.Tasks {
 			place[t.Number] = i + 1
 		}
-	}
-	waited, err := waits(p, r.costs[phase])
-	if err != nil {
-		return nil, nil, err
 	}
 	excess, cost = tally{}, tally{}
 	cause := map[int]string{}
@@ -179,92 +192,19 @@ func (r *Report) charge(phase int, p *sim.Phase, found causes.Report, log []int3
 		}
 		excess.add(parts, (o.Took - found.Median).Seconds())
 		if at >= 0 {
-			cost.add(parts, waited[at])
+			cost.add(parts, waits[at])
 		}
 	}
 	if missed := r.costs[phase] - cost.sum(); missed > 0 {
 		cost[unknown] += missed
 	}
-	r.blame(phase, p, cause, waited)
+	r.blame(phase, p, cause, waits)
 	for k := range r.Phases {
 		if r.Phases[k].ID == phase && found.Excess > 0 {
 			r.Phases[k].Causes = excess.parts(excess.sum())
 		}
 	}
-	return excess, cost, nil
-}
-
-// waits divides the time that stragglers cost a phase among its tasks. cost is this time in seconds. The phase waits for
-// the slots with stragglers that still work when the phase would end without stragglers. The stragglers of a slot share
-// the wait for it by their times beyond the median. If no such slot is late, all stragglers share the cost in this way.
-func waits(p *sim.Phase, cost float64) ([]float64, error) {
-	beyond := make([]float64, len(p.Tasks))
-	for i, ratio := range compare.AppendRatios(nil, p) {
-		if ratio > compare.Slow {
-			beyond[i] = compare.Last(p, i).Seconds() * (1 - 1/ratio)
-		}
-	}
-	if cost == 0 || p.Apart { // runs of the same task have no slot in common
-		return scaled(beyond, cost), nil
-	}
-	all, _, err := spans(p, compare.Entry{Policy: restart.Never{}}, 0, 0, nil)
-	if err != nil {
-		return nil, err
-	}
-	slot, late, sums, end := make([]int32, len(p.Tasks)), make([]float64, len(p.Slots)), make([]float64, len(p.Slots)), 0.0
-	for _, s := range all {
-		slot[s.Task], late[s.Slot] = s.Slot, max(late[s.Slot], s.End.Seconds())
-		end = max(end, s.End.Seconds())
-	}
-	for i, s := range slot {
-		sums[s] += beyond[i]
-	}
-	for s := range late {
-		if late[s] -= end - cost; sums[s] == 0 {
-			late[s] = 0
-		}
-	}
-	wait, shares := runway(late), make([]float64, len(p.Tasks))
-	for i, s := range slot {
-		if beyond[i] > 0 {
-			shares[i] = wait[s] * beyond[i] / sums[s]
-		}
-	}
-	if slices.Max(shares) == 0 {
-		shares = beyond
-	}
-	return scaled(shares, cost), nil
-}
-
-// runway divides the largest of some times among them. At each moment, the times that are longer share the moment
-// equally. This is the Shapley value of each time, as of the planes that need a runway [Littlechild & Owen 1973]. A
-// negative time is used as 0.
-func runway(times []float64) []float64 {
-	order := make([]int, len(times))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(times[a], times[b]) })
-	shares, share, from := make([]float64, len(times)), 0.0, 0.0
-	for k, i := range order {
-		if times[i] > from {
-			share, from = share+(times[i]-from)/float64(len(times)-k), times[i]
-		}
-		shares[i] = share
-	}
-	return shares
-}
-
-// scaled returns the numbers, multiplied so that their sum is the given sum; zeros stay zeros.
-func scaled(x []float64, sum float64) []float64 {
-	total := 0.0
-	for _, v := range x {
-		total += v
-	}
-	for i := range x {
-		x[i] *= sum / max(total, 1e-9)
-	}
-	return x
+	return excess, cost
 }
 
 // add adds a time that is divided among the causes.

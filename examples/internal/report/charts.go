@@ -12,7 +12,7 @@ type chart struct {
 	Names   []string
 	Picture template.HTML
 	Axis    []string
-	Note    string // what the picture shows
+	Note    string // explains the picture
 	// First is the text of the most important part. The page shows it before the user points at a part.
 	First string
 }
@@ -22,28 +22,37 @@ const drawnLanes = 12
 
 // timelines draws a phase without action and under the policy, with the same scale.
 func timelines(s Schedule) (before, after *chart) {
-	end := max(s.Seconds[0], s.Seconds[1], 1e-3)
-	before, after = timeline(s.Before, s, end, "Without action"), timeline(s.After, s, end, "With "+s.Policy)
+	end, lanes := max(s.Seconds[0], s.Seconds[1], 1e-3), min(s.Lanes, drawnLanes)
+	before, after = timeline(s.Before, s, lanes, end, "Without action"), timeline(s.After, s, lanes, end, "With "+s.Policy)
 	before.Number, before.Sentence = Span(s.Seconds[0]), "without action."
-	after.Number = Span(s.Seconds[1])
-	if s.Seconds[0] > 0 {
-		after.Number += ", " + compared(1-s.Seconds[1]/s.Seconds[0])
-	}
-	after.Sentence = fmt.Sprintf("with %s, which made %s and %s.", s.Policy, plural(s.Copies, "1 copy", fmt.Sprintf("%d copies", s.Copies)),
-		counted(s.Restarts, "restart"))
+	after.Number, after.Sentence = s.after(), fmt.Sprintf("with %s, which made %s and %s.", s.Policy,
+		plural(s.Copies, "1 copy", fmt.Sprintf("%d copies", s.Copies)), counted(s.Restarts, "restart"))
 	if s.Copies+s.Restarts == 0 {
 		after.Sentence = fmt.Sprintf("with %s, which made no copy and no restart: only the order of the tasks differs.", s.Policy)
 	}
 	if s.LanesLeftOut+s.Lanes > drawnLanes {
-		before.Sentence += fmt.Sprintf(" The pictures show the %d slots on which work ended last.", min(s.Lanes, drawnLanes))
+		before.Sentence += fmt.Sprintf(" The pictures show the %d slots on which work ended last.", lanes)
 	}
 	return before, after
 }
 
-func timeline(bars []Bar, s Schedule, end float64, title string) *chart {
-	lanes := min(s.Lanes, drawnLanes)
-	p := newPicture(1000, 10*float64(max(lanes, 1)), "gantt", title, fmt.Sprintf("Attempts on %s.", counted(lanes, "slot")))
-	first := -1
+// after returns the time under the policy, and the change.
+func (s Schedule) after() string {
+	if s.Seconds[0] <= 0 {
+		return Span(s.Seconds[1])
+	}
+	return Span(s.Seconds[1]) + ", " + compared(1-s.Seconds[1]/s.Seconds[0])
+}
+
+// The sizes of a lane, in units, and the width of a timeline.
+const (
+	laneHeight    = 10
+	timelineWidth = 1000
+)
+
+// lay draws bars, and returns the index of the bar whose text should be shown; negative if there is none.
+func lay(bars []Bar, lanes int, end float64) (p *picture, first int) {
+	p, first = &picture{width: timelineWidth, height: laneHeight * float64(max(lanes, 1))}, -1
 	for i, b := range bars {
 		if b.Lane >= lanes {
 			continue
@@ -51,9 +60,15 @@ func timeline(bars []Bar, s Schedule, end float64, title string) *chart {
 		if first < 0 || more(b, bars[first]) {
 			first = i
 		}
-		p.rect(1000*b.Start/end, 10*float64(b.Lane)+1, 1000*(b.End-b.Start)/end, 8, "k-"+b.Kind, b.String())
+		p.rect(timelineWidth*b.Start/end, laneHeight*float64(b.Lane)+1, timelineWidth*(b.End-b.Start)/end, laneHeight-2, "k-"+b.Kind, b.String())
 	}
-	c := &chart{Picture: p.html(), Axis: axis(end, secondsAs(end)), Names: s.Names[:min(lanes, len(s.Names))]}
+	return p, first
+}
+
+func timeline(bars []Bar, s Schedule, lanes int, end float64, title string) *chart {
+	p, first := lay(bars, lanes, end)
+	c := &chart{Axis: axis(end, secondsAs(end)), Names: s.Names[:min(lanes, len(s.Names))]}
+	c.Picture = p.html("gantt", title, fmt.Sprintf("Attempts on %s.", counted(lanes, "slot")))
 	if first >= 0 {
 		c.First = bars[first].String()
 	}
@@ -116,8 +131,7 @@ func warmth(r *Report) *chart {
 	if h == nil {
 		return nil
 	}
-	p := newPicture(heatColumns, float64(len(h.Hosts)), "heat", "Slowness by machine and time",
-		"A cell is about the tasks that ran on a machine during a span of time. Its colour shows how many times the median of their phases these tasks took.")
+	p := &picture{width: heatColumns, height: float64(len(h.Hosts))}
 	worst, first := 0.0, ""
 	for row, cells := range h.Cells {
 		for column := 0; column < len(cells); column++ {
@@ -140,7 +154,8 @@ func warmth(r *Report) *chart {
 	w := r.Workers[0]
 	return &chart{
 		Number: Span(w.Excess), Sentence: fmt.Sprintf("beyond the median is what %s lost on %s, the most of all machines.", counted(w.Stragglers, "straggler"), short(w.Host)),
-		Names: h.Hosts, Picture: p.html(), Note: "Each row is a machine, and each column a span of time. A row of orange and red cells is a slow machine. A column of them is a busy moment.",
+		Picture: p.html("heat", "Slowness by machine and time", "A cell is about the tasks that ran on a machine during a span of time. "+
+			"Its colour shows how many times the median of their phases these tasks took."), Names: h.Hosts, Note: "Each row is a machine, and each column a span of time. A row of orange and red cells is a slow machine. A column of them is a busy moment.",
 		Axis: axis(heatColumns*h.Seconds, secondsAs(heatColumns*h.Seconds)), First: first,
 	}
 }

@@ -15,7 +15,7 @@ type Diagnosis struct {
 	Why   string `json:"why,omitempty"`
 	Do    string `json:"what_to_do"`
 	Saves string `json:"what_it_saves"`
-	// Cause is the cause of most of the time that stragglers cost; empty if no cause has so much of it.
+	// Cause is the cause with at least half of the time that stragglers cost; empty if there is no such cause.
 	Cause string `json:"cause,omitempty"`
 }
 
@@ -49,7 +49,7 @@ const (
 	muchMore = 0.01
 )
 
-// plain has the words for a cause: its name, what it means where that needs a word, what to do, and what a policy can do.
+// plain has the words for each cause: a name, an explanation or nothing, a remedy, and the help of a policy.
 var plain = map[string]struct{ noun, means, remedy, policy string }{
 	causes.Unknown.String(): {"unknown", "", "Try a copy, and see whether it is faster.", "copy or restart slow tasks"},
 	causes.Data.String():    {"larger inputs", "", "Split the largest tasks, or start them first; a copy would take as long.", "start the largest tasks first"},
@@ -69,7 +69,7 @@ func (r *Report) Diagnose() {
 		r.Apart.diagnose(d)
 	case r.Stragglers.Tasks == 0:
 		d.Slow = "No task took more than 1.5 times the median of its phase: there are no stragglers."
-		d.Do = "Nothing."
+		d.Do = r.do("")
 	default:
 		d.Slow = r.slow()
 		d.Why, d.Cause = r.Causes.why(r.NoAction.Time * r.Stragglers.Cost)
@@ -108,8 +108,8 @@ func (r *Report) slow() string {
 		n, Percent(r.Stragglers.Share), slowest)
 }
 
-// why returns sentences about the causes of the time that stragglers cost, and the cause of most of it. cost is this
-// time in seconds.
+// why returns sentences about the causes of the cost of stragglers, and the cause with most of this cost. cost is in
+// seconds.
 func (c *Causes) why(cost float64) (text, cause string) {
 	if c == nil {
 		return "", ""
@@ -224,8 +224,9 @@ func (r *Report) saves() string {
 	return text
 }
 
-// saving returns a sentence about what a policy or a setting saves: shares of the phases' time and of the slot time.
-func (r *Report) saving(what string, time, slots float64) string {
+// saving returns a sentence about the saving of a policy or a setting. time and slots are shares of the phases' time and
+// of the slot time.
+func (r *Report) saving(whose string, time, slots float64) string {
 	amount := func(share float64) string {
 		if r.NoAction.Time > 0 {
 			return Span(share*r.NoAction.Time) + " (" + Percent(share) + ")"
@@ -246,7 +247,7 @@ func (r *Report) saving(what string, time, slots float64) string {
 	case slots < 0:
 		cost = " and used " + Percent(-slots) + " more slot time"
 	}
-	return what + " " + verb + cost + "."
+	return whose + " " + verb + cost + "."
 }
 
 // diagnose writes the diagnosis of tasks that are not known to be alike.

@@ -32,7 +32,7 @@ type pictures struct {
 	Before, After *chart
 }
 
-// line is a policy in the chart of the policies, and why it is there.
+// line is a policy in the chart of the policies. Note is the reason for the line.
 type line struct {
 	Name, Note  string
 	Time, Slots bar

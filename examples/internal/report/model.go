@@ -11,7 +11,7 @@ const Schema = "straggler.replay/1"
 // loss. An unknown value is null or left out. docs/replay.md describes the JSON.
 type Report struct {
 	Schema string `json:"schema"`
-	// Headline is the result in a few sentences: how slow, and what it saves.
+	// Headline is the result in a few sentences: the answers Slow and Saves of the diagnosis.
 	Headline  string    `json:"headline"`
 	Diagnosis Diagnosis `json:"diagnosis"`
 	Input     Input     `json:"input"`
@@ -56,7 +56,6 @@ type Report struct {
 	Notes       []string  `json:"notes,omitempty"`
 	Work        Work      `json:"work"`
 	costs       []float64 // the time that stragglers cost each phase, in seconds; only until Explain
-	places      places    // only in Explain
 }
 
 // Input describes the logs, or the generated workload.
@@ -206,7 +205,7 @@ type Schedule struct {
 	After  []Bar  `json:"after"`
 	// Seconds are the times of the phase: without action, and under the policy.
 	Seconds [2]float64 `json:"seconds"`
-	// Copies and Restarts count what the policy did in the phase.
+	// Copies and Restarts are the numbers of copies and restarts by the policy in the phase.
 	Copies   int `json:"copies"`
 	Restarts int `json:"restarts"`
 	// Lanes is the number of slots in the picture. They are the slots on which the last attempts of the phase ended.
@@ -223,8 +222,8 @@ type Bar struct {
 	Start float64 `json:"start"`
 	End   float64 `json:"end"`
 	Kind  string  `json:"kind"` // "task", "straggler", "failed", "killed" or "copy"
-	// Joined is the number of short attempts that follow each other and are drawn as this bar; 0 for one attempt. The
-	// other fields are then about the first of the attempts of the last of these kinds.
+	// Joined is the number of short attempts that follow each other and are drawn as this bar; 0 for one attempt. Of
+	// these attempts, Kind is the last in the list above. All other fields describe the first attempt of this kind.
 	Joined int `json:"joined,omitempty"`
 	// Name is the name of the task in the log, Host the machine of the attempt, and Bytes the size of its input, if
 	// they are known.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -48,6 +49,11 @@ func sample(t testing.TB) *Report {
 	for _, p := range workload.Generate(100, 3) {
 		if len(p.Tasks) <= 30 && len(phases) < 12 {
 			phases = append(phases, p)
+		}
+	}
+	for _, p := range phases {
+		for i := range p.Tasks {
+			p.Tasks[i].Host = fmt.Sprint("host ", i%7, hostile)
 		}
 	}
 	phases[3].Job, phases[3].Name = hostile, "map "+hostile

@@ -33,12 +33,11 @@ type Straggler struct {
 // mostWorst is the largest number of listed stragglers.
 const mostWorst = 40
 
-// blame adds the stragglers of a phase to the list, and sets the causes of the bars in its picture. found has the causes of the
-// outliers, and costs the cost of each task.
+// blame adds the stragglers of a phase to the list, and sets the causes of the bars in its picture. found has the causes
+// of the outliers, and costs has the cost of each task.
 func (r *Report) blame(phase int, p *sim.Phase, found map[int]string, costs []float64) {
 	cause := func(task int) string { return cmp.Or(found[task], causes.Unknown.String()) }
 	for i, ratio := range compare.AppendRatios(nil, p) {
-		r.places.add(p.Tasks[i].Host, phase, costs[i], ratio > compare.Slow)
 		if ratio > compare.Slow {
 			r.Worst = append(r.Worst, Straggler{
 				phase, p.Job, p.Name, p.TaskName(i), p.Tasks[i].Host, (p.Begins + p.Tasks[i].Start).Seconds(), compare.Last(p, i).Seconds(), ratio, cause(i), costs[i],
@@ -57,58 +56,6 @@ func (r *Report) blame(phase int, p *sim.Phase, found map[int]string, costs []fl
 			})
 		}
 	}
-}
-
-// Place is the machine on which stragglers cost most.
-type Place struct {
-	Machine string  `json:"machine"`
-	Cost    float64 `json:"cost_seconds"`
-	// Tasks is the number of its tasks, Stragglers the number of its stragglers, and Phases the number of phases with
-	// one of its stragglers.
-	Tasks      int `json:"tasks"`
-	Stragglers int `json:"stragglers"`
-	Phases     int `json:"phases"`
-	last       int // the last phase that was counted, plus 1
-}
-
-// places has the places by machine.
-type places map[string]*Place
-
-// add adds a task of a phase.
-func (m places) add(host string, phase int, cost float64, straggler bool) {
-	if host == "" {
-		return
-	}
-	w := m[host]
-	if w == nil {
-		w = &Place{Machine: host}
-		m[host] = w
-	}
-	w.Tasks++
-	if straggler {
-		w.Cost += cost
-		w.Stragglers++
-		if w.last != phase+1 {
-			w.Phases, w.last = w.Phases+1, phase+1
-		}
-	}
-}
-
-// worst returns the machine with most of a cost, over several phases; nil if there is none. A machine that runs more than
-// half as large a share of the tasks stands out by its number of tasks, and is left out.
-func (m places) worst(cost float64, tasks int) *Place {
-	for _, w := range m {
-		if share := w.Cost / max(cost, 1e-9); share > mostOfCost && w.Phases > 1 && 2*float64(w.Tasks) <= share*float64(tasks) {
-			w.last = 0
-			return w // no other machine has more than half
-		}
-	}
-	return nil
-}
-
-// String returns a sentence about the place.
-func (w *Place) String() string {
-	return fmt.Sprintf("%s on machine %s cost %s of that time, in %s.", counted(w.Stragglers, "straggler"), short(w.Machine), Span(w.Cost), counted(w.Phases, "phase"))
 }
 
 // keepWorst keeps the stragglers that cost most, the costliest first.

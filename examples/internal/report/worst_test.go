@@ -3,7 +3,6 @@ package report
 import (
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"testing"
 	"time"
 
@@ -78,61 +77,4 @@ func TestEachStragglerHasItsCause(t *testing.T) {
 		}
 	}
 	assert.Positive(t, bars)
-}
-
-// A machine stands out if most of the cost arose there, in several phases, and not because it ran most of the tasks.
-func TestPlace(t *testing.T) {
-	place := func(phases, others int, cost float64) *Place {
-		m := places{}
-		for phase := range phases {
-			m.add("bad", phase, cost, true)
-			m.add("bad", phase, 0, false)
-			m.add("", phase, 100, true)
-			for range others {
-				m.add("good", phase, 1, true)
-			}
-		}
-		return m.worst(float64(phases)*(cost+float64(others)), phases*(others+2))
-	}
-	assert.Equal(t, &Place{Machine: "bad", Cost: 90, Tasks: 6, Stragglers: 3, Phases: 3}, place(3, 10, 30))
-	assert.Nil(t, place(1, 10, 30), "one phase proves nothing")
-	assert.Nil(t, place(3, 10, 10), "half of the cost is not most of it")
-	assert.Nil(t, place(3, 1, 30), "it ran most of the tasks")
-	assert.Equal(t, "3 stragglers on machine bad cost 90 s of that time, in 3 phases.", place(3, 10, 30).String())
-}
-
-// The share of a time is its Shapley value: the mean, over all orders, of what it adds to the largest time.
-func TestRunway(t *testing.T) {
-	assert.Equal(t, []float64{2, 0, 2, 32}, runway([]float64{6, -1, 6, 36}))
-	r := rand.New(rand.NewPCG(1, 1))
-	for range 100 {
-		times := make([]float64, 1+r.IntN(6))
-		for i := range times {
-			times[i] = float64(r.IntN(8)) - 1
-		}
-		want := make([]float64, len(times))
-		orders := permutations(len(times))
-		for _, order := range orders {
-			most := 0.0
-			for _, i := range order {
-				want[i] += max(0, times[i]-most) / float64(len(orders))
-				most = max(most, times[i])
-			}
-		}
-		assert.InDeltaSlice(t, want, runway(times), 1e-9, "%v", times)
-	}
-}
-
-// permutations returns all orders of the numbers below n.
-func permutations(n int) [][]int {
-	if n == 0 {
-		return [][]int{nil}
-	}
-	var all [][]int
-	for _, p := range permutations(n - 1) {
-		for at := range n {
-			all = append(all, slices.Insert(slices.Clone(p), at, n-1))
-		}
-	}
-	return all
 }
