@@ -32,10 +32,10 @@ type Causes struct {
 	MachinesLeftOut int       `json:"machines_left_out"`
 	// Recurring are tasks that are slow in most phases of their kind, on any machine, the worst first.
 	// RecurringLeftOut is the number of further such tasks.
-	Recurring        []Recurring `json:"recurring,omitempty"`
-	RecurringLeftOut int         `json:"recurring_left_out"`
+	Recurring        []why.Recurring `json:"recurring,omitempty"`
+	RecurringLeftOut int             `json:"recurring_left_out"`
 	// Place is the machine on which most of the cost of stragglers arose, whatever the cause; null if there is none.
-	Place *Place `json:"place,omitempty"`
+	Place *why.Place `json:"place,omitempty"`
 	// Known tells how many facts the log has. A cause cannot show if its facts are unknown.
 	Known Known `json:"known"`
 }
@@ -65,31 +65,6 @@ type Machine struct {
 	Phases int     `json:"phases"`
 }
 
-// Recurring is a task that is slow in most phases.
-type Recurring struct {
-	Job    string  `json:"job"`
-	Task   string  `json:"task"`
-	Ratio  float64 `json:"ratio"`
-	Phases int     `json:"phases"`
-	Slow   int     `json:"slow_phases"`
-}
-
-// Place is the machine on which most of the cost of stragglers arose.
-type Place struct {
-	Machine string  `json:"machine"`
-	Cost    float64 `json:"cost_seconds"`
-	// Tasks and Stragglers are the numbers of tasks and stragglers on the machine. Phases is the number of phases in
-	// which the machine ran a straggler.
-	Tasks      int `json:"tasks"`
-	Stragglers int `json:"stragglers"`
-	Phases     int `json:"phases"`
-}
-
-// String returns a sentence about the place.
-func (w *Place) String() string {
-	return fmt.Sprintf("%s on machine %s cost %s of that time, in %s.", counted(w.Stragglers, "straggler"), short(w.Machine), Span(w.Cost), counted(w.Phases, "phase"))
-}
-
 // mostMachines is the largest number of listed machines and of listed recurring tasks.
 const mostMachines = 20
 
@@ -103,9 +78,7 @@ func (r *Report) Explain(replayed []*sim.Phase, phases []causes.Phase, numbers [
 	c := &Causes{}
 	bill := causes.Charge(phases)
 	recurring, slowIn := why.Recur(replayed)
-	for _, t := range recurring[:min(len(recurring), mostMachines)] {
-		c.Recurring = append(c.Recurring, Recurring{t.Job, t.Task, t.Ratio, t.Phases, t.Slow})
-	}
+	c.Recurring = recurring[:min(len(recurring), mostMachines)]
 	c.RecurringLeftOut = len(recurring) - len(c.Recurring)
 	excess, cost, seconds, places := tally{}, tally{}, 0.0, why.Places{}
 	for i, p := range phases {
@@ -138,9 +111,7 @@ func (r *Report) Explain(replayed []*sim.Phase, phases []causes.Phase, numbers [
 		c.Machines = append(c.Machines, Machine{names[s.Index], s.Ratio, s.Tasks, s.Slow, s.Phases})
 	}
 	c.MachinesLeftOut = len(bill.Machines) - len(c.Machines)
-	if w := places.Worst(seconds, c.Known.Tasks); w != nil {
-		c.Place = &Place{w.Machine, w.Cost, w.Tasks, w.Stragglers, w.Phases}
-	}
+	c.Place = places.Worst(seconds, c.Known.Tasks)
 	r.Causes, r.costs = c, nil
 	return nil
 }

@@ -135,7 +135,9 @@ func (c *Causes) why(cost float64) (text, cause string) {
 		text += "."
 	}
 	if cause == "" && c.Place != nil {
-		return text + " But " + c.Place.String(), cause
+		p := c.Place
+		return text + fmt.Sprintf(" But %s on machine %s cost %s of that time, in %s.", counted(p.Stragglers, "straggler"), short(p.Machine),
+			Span(p.Cost), counted(p.Phases, "phase")), cause
 	}
 	text += c.machine() + c.recurringTask()
 	if cause == "" {

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+
+	"github.com/straggler-go/straggler/examples/internal/why"
 )
 
 // The diagnosis is for a report with three stragglers, which cost 23 % of 2430 s.
@@ -70,7 +72,7 @@ func TestNoCauseIsNamedWithoutMostOfTheTime(t *testing.T) {
 	}
 	placed := example()
 	placed.Causes.CostParts[1].Share = 1
-	placed.Causes.CostParts, placed.Causes.Place = placed.Causes.CostParts[1:], &Place{Machine: "n9", Cost: 500, Tasks: 4, Stragglers: 3, Phases: 2}
+	placed.Causes.CostParts, placed.Causes.Place = placed.Causes.CostParts[1:], &why.Place{Machine: "n9", Cost: 500, Tasks: 4, Stragglers: 3, Phases: 2}
 	placed.Diagnose()
 	assert.Equal(t, "The log does not show the cause of most of that time, 100.0%. But 3 stragglers on machine n9 cost 8.33 min of that time, in 2 phases.",
 		placed.Diagnosis.Why)

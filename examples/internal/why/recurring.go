@@ -13,11 +13,13 @@ import (
 // Recurring is a task that is slow in most phases of its kind, on any machine. Its work is larger, or it waits for
 // other tasks. A copy would take the same time.
 type Recurring struct {
-	Job, Task string
+	Job  string `json:"job"`
+	Task string `json:"task"`
 	// Ratio is the time of the task divided by the median of its phase, at the median over the phases. Phases is the
 	// number of phases with the task, and Slow the number of phases in which it is slow.
-	Ratio        float64
-	Phases, Slow int
+	Ratio  float64 `json:"ratio"`
+	Phases int     `json:"phases"`
+	Slow   int     `json:"slow_phases"`
 }
 
 // leastPhases is the least number of phases of a job with the same tasks from which recurring tasks are found. A

@@ -85,12 +85,14 @@ func scaled(x []float64, sum float64) []float64 {
 
 // Place is a machine with the cost of its stragglers.
 type Place struct {
-	Machine string
-	Cost    float64 // seconds
+	Machine string  `json:"machine"`
+	Cost    float64 `json:"cost_seconds"`
 	// Tasks and Stragglers are the numbers of tasks and stragglers on the machine. Phases is the number of phases in
 	// which the machine ran a straggler.
-	Tasks, Stragglers, Phases int
-	last                      int // the last phase that was counted, plus 1
+	Tasks      int `json:"tasks"`
+	Stragglers int `json:"stragglers"`
+	Phases     int `json:"phases"`
+	last       int // the last phase that was counted, plus 1
 }
 
 // Places has the places by machine.
@@ -124,6 +126,7 @@ func (m Places) Add(phase int, p *sim.Phase, costs []float64) {
 func (m Places) Worst(cost float64, tasks int) *Place {
 	for _, w := range m {
 		if w.Phases > 1 && 2*w.Cost > cost && 2*float64(w.Tasks)*cost <= w.Cost*float64(tasks) {
+			w.last = 0
 			return w // no other machine has more than half
 		}
 	}
