@@ -55,6 +55,7 @@ func TestPicture(t *testing.T) {
 	assert.Contains(t, text, "with mantri: 40 s, 60.0% less")
 	assert.Contains(t, out.String(), `x="0" y="11" width="1000"`, "the longest bar fills the width")
 	assert.Contains(t, out.String(), `translate(20 44) scale(0.84 1.5)`, "between the margins, below the text")
+	assert.Contains(t, out.String(), `translate(20 118) scale(0.84 1.5)`, "below the two lanes of the first half")
 	assert.Contains(t, out.String(), `<line x1="400" x2="400" y2="20"/>`, "the phase ends at 40 of 100 s")
 
 	assert.ErrorContains(t, new(Report).SVG(&out), "nothing to draw")

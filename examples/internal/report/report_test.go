@@ -176,6 +176,26 @@ func TestLargestPageStaysSmall(t *testing.T) {
 	assert.NotContains(t, page.String(), name[:mostName+1], "long names are cut")
 }
 
+// The chart shows the default, the policy of the engine's own setting and the best, as shares of the longest time.
+func TestChartOfPolicies(t *testing.T) {
+	policy := func(name string, time, slots float64) Policy {
+		return Policy{
+			Name: name, All: Figure{Mean: time}, Resource: Figure{Mean: slots}, Time: Figure{Mean: 100 * (1 - time)}, Used: Figure{Mean: 1000 * (1 - slots)},
+		}
+	}
+	p := view{Report: &Report{
+		NoAction: NoAction{Time: 100, Used: 1000}, Setting: &Setting{Engine: "Spark", Policy: "spark"},
+		Policies: []Policy{policy("least-cost", 0.2, 0), policy("late", 0.1, 0), policy("spark", 0, -0.25), policy("mantri", 0.4, 0.1)},
+	}}
+	p.compare()
+	assert.Equal(t, []line{
+		{"no action", "", bar{0.8, "100 s"}, bar{0.8, "16.7 min"}},
+		{"least-cost", "the library's default", bar{0.64, "80 s, 20.0% less"}, bar{0.8, "16.7 min, the same"}},
+		{"spark", "Spark's own setting", bar{0.8, "100 s, the same"}, bar{1, "20.8 min, 25.0% more"}},
+		{"mantri", "saves most time", bar{0.48, "60 s, 40.0% less"}, bar{0.72, "15 min, 10.0% less"}},
+	}, p.Lines)
+}
+
 // A report of very little input is written without errors: one task, equal tasks, tasks that take no time.
 func TestPoorInput(t *testing.T) {
 	for name, durations := range map[string][]time.Duration{
@@ -219,6 +239,11 @@ func TestWords(t *testing.T) {
 		assert.Equal(t, want, Change(reduction))
 	}
 	assert.Equal(t, "0.0%", Percent(math.Copysign(0, -1)))
+	for ratio, want := range map[float64]string{0.5: "h0", 1.2: "h0", 1.3: "h1", 1.5: "h1", 2: "h2", 3: "h3", 3.1: "h4"} {
+		assert.Equal(t, want, hotness(ratio))
+	}
+	assert.Equal(t, []string{"0 min", "1 min", "2 min", "3 min", "4 min"}, axis(240, secondsAs(240)))
+	assert.Equal(t, "112 d", secondsAs(1e7)(112*86400))
 	for reduction, want := range map[float64]string{0: "the same", 0.0004: "the same", 0.2: "20.0% less", -0.0551: "5.5% more"} {
 		assert.Equal(t, want, compared(reduction))
 	}

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -102,16 +103,31 @@ func TestDecisionsInWords(t *testing.T) {
 	}
 }
 
-// A phase that one slot runs alone has a picture, too.
-func TestOneSlot(t *testing.T) {
-	p := &sim.Phase{Job: "j", Name: "n", Interval: 1e9, Slots: []sim.Slot{{Machine: -1}}}
-	for i := range 3 {
-		p.Tasks = append(p.Tasks, sim.Task{Attempts: []sim.Attempt{{Duration: 1e9}}})
+// even returns a phase of equal tasks, each slot with as many.
+func even(slots, each int) *sim.Phase {
+	p := &sim.Phase{Job: "j", Name: "n", Interval: time.Second}
+	for i := range slots * each {
+		if i < slots {
+			p.Slots = append(p.Slots, sim.Slot{Machine: -1})
+		}
+		p.Tasks = append(p.Tasks, sim.Task{Attempts: []sim.Attempt{{Duration: time.Second}}})
 		p.Order = append(p.Order, int32(i))
 	}
-	all, _, err := spans(p, compare.Entry{Policy: restart.Never{}}, 1, 0, nil)
-	require.NoError(t, err)
-	s := schedule(p, 0, all, all)
-	assert.Equal(t, []string{"slot 0"}, s.Names)
-	assert.Len(t, s.Before, 3)
+	return p
+}
+
+// A picture has at most mostBars bars, and at least one lane.
+func TestPicturesStaySmall(t *testing.T) {
+	for _, c := range []struct{ slots, each, lanes, bars int }{
+		{1, 3, 1, 3}, {2, 30, 2, 60}, {40, 20, mostBars / (2 * 20), mostBars / 2}, {40, 1, mostLanes, mostLanes}, {40, 4 * mostJoined, 1, mostJoined},
+	} {
+		p := even(c.slots, c.each)
+		all, _, err := spans(p, compare.Entry{Policy: restart.Never{}}, 1, 0, nil)
+		require.NoError(t, err)
+		s := schedule(p, 0, all, all)
+		assert.Equal(t, []int{c.lanes, c.bars, c.bars, c.slots - c.lanes}, []int{s.Lanes, len(s.Before), len(s.After), s.LanesLeftOut}, "%+v", c)
+		assert.Equal(t, "slot 0", s.Names[0])
+		assert.Len(t, s.Names, s.Lanes)
+	}
+	assert.Equal(t, "0 s", Schedule{}.after())
 }

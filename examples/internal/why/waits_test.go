@@ -48,9 +48,9 @@ func TestWaits(t *testing.T) {
 	assert.InDeltaSlice(t, []float64{0, 25. * 2 / 3, 0, 25. / 3, 0, 0, 0, 0, 0, 5, 0, 0}, waits, 1e-9)
 
 	p.Apart = true
-	waits, err = Waits(p, 40)
+	waits, err = Waits(p, 20)
 	require.NoError(t, err)
-	assert.InDeltaSlice(t, []float64{0, 20, 0, 10, 0, 0, 0, 0, 0, 10, 0, 0}, waits, 1e-9, "independent runs wait for no slot")
+	assert.InDeltaSlice(t, []float64{0, 10, 0, 5, 0, 0, 0, 0, 0, 5, 0, 0}, waits, 1e-9, "independent runs wait for no slot")
 	waits, err = Waits(p, 0)
 	require.NoError(t, err)
 	assert.Equal(t, make([]float64, 12), waits)
@@ -75,10 +75,10 @@ func TestPlaces(t *testing.T) {
 		}
 		return m.Worst(float64(phases)*cost, tasks)
 	}
-	few, many := []float64{20, 10}, []float64{10, 10, 10, 10}
+	few, many := []float64{20, 30}, []float64{10, 10, 10, 10}
 	got := worst(3, 40, few, many, many)
 	require.NotNil(t, got)
-	assert.Equal(t, Place{Machine: "a", Cost: 90, Tasks: 6, Stragglers: 3, Phases: 3}, *got)
+	assert.Equal(t, Place{Machine: "a", Cost: 90, Tasks: 6, Stragglers: 6, Phases: 3}, *got)
 	assert.Nil(t, worst(1, 40, few, many, many), "one phase proves nothing")
 	assert.Nil(t, worst(3, 60, few, many, many), "half of the cost is not most of it")
 	assert.Nil(t, worst(3, 40, []float64{20, 10, 10, 10}, many), "it ran half of the tasks")
