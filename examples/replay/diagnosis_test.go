@@ -110,7 +110,7 @@ func TestDiagnosisNamesThePlantedCause(t *testing.T) {
 		"data":       {"Larger inputs explain", "Split the largest tasks"},
 		"contention": {"Busy moments explain", "Start fewer tasks at once"},
 		"same-task":  {"Tasks that are always slow explain", "Look at the work of these tasks"},
-		"":           {"The log does not show the cause of most of that time", "Look first at task "},
+		"":           {"The log does not show the cause", "Look first at task "},
 	} {
 		named := 0
 		for seed := range seeds {

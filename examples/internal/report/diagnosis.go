@@ -120,11 +120,11 @@ func (c *Causes) why(cost float64) (text, cause string) {
 		return "No phase waited for its stragglers: when they ended, other tasks of the phase still ran.", ""
 	case main.Share < mostOfCost:
 		text = fmt.Sprintf("No single cause explains most of that time. The causes are: %s.", listed(c.CostParts))
+	case main.Cause == causes.Unknown.String() && len(c.CostParts) == 1:
+		text = "The log does not show the cause."
 	case main.Cause == causes.Unknown.String():
-		text = fmt.Sprintf("The log does not show the cause of most of that time, %s.", Percent(main.Share))
-		if rest := c.CostParts[:len(c.CostParts)-1]; len(rest) > 0 {
-			text += fmt.Sprintf(" Causes of the rest: %s.", listed(rest))
-		}
+		text = fmt.Sprintf("The log does not show the cause of most of that time, %s. Causes of the rest: %s.", Percent(main.Share),
+			listed(c.CostParts[:len(c.CostParts)-1]))
 	default:
 		cause = main.Cause
 		noun := plain[cause].noun

@@ -56,7 +56,7 @@ func TestNoCauseIsNamedWithoutMostOfTheTime(t *testing.T) {
 			"No single cause explains most of that time. The causes are: larger inputs 49.0%, busy moments 48.0%, unknown 3.0%.", ""},
 		{[]Part{{Cause: "contention", Share: 0.2}, {Cause: "unknown", Share: 0.8}},
 			"The log does not show the cause of most of that time, 80.0%. Causes of the rest: busy moments 20.0%.", ""},
-		{[]Part{{Cause: "unknown", Share: 1}}, "The log does not show the cause of most of that time, 100.0%.", ""},
+		{[]Part{{Cause: "unknown", Share: 1}}, "The log does not show the cause.", ""},
 		{nil, "No phase waited for its stragglers: when they ended, other tasks of the phase still ran.", ""},
 		{[]Part{{Cause: "contention", Share: 0.9}, {Cause: "unknown", Share: 0.1}},
 			"Busy moments explain 90.0% of that time, 8.38 min: tasks that began together were slow on every machine.", "contention"},
@@ -74,7 +74,7 @@ func TestNoCauseIsNamedWithoutMostOfTheTime(t *testing.T) {
 	placed.Causes.CostParts[1].Share = 1
 	placed.Causes.CostParts, placed.Causes.Place = placed.Causes.CostParts[1:], &why.Place{Machine: "n9", Cost: 500, Tasks: 4, Stragglers: 3, Phases: 2}
 	placed.Diagnose()
-	assert.Equal(t, "The log does not show the cause of most of that time, 100.0%. But 3 stragglers on machine n9 cost 8.33 min of that time, in 2 phases.",
+	assert.Equal(t, "The log does not show the cause. But 3 stragglers on machine n9 cost 8.33 min of that time, in 2 phases.",
 		placed.Diagnosis.Why)
 	assert.Contains(t, placed.Diagnosis.Do, "Look first at machine n9. Let")
 	for cause, can := range map[string]string{
