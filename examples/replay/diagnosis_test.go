@@ -35,7 +35,8 @@ func plant(cause string, seed uint64) (all []planted) {
 	for phase := range plantedPhases {
 		hosts := r.Perm(plantedTasks)
 		for task := range plantedTasks {
-			p := planted{phase: phase, task: task, host: fmt.Sprintf("n%d", hosts[task]%plantedHosts), bytes: int(1e8 * math.Exp(0.1*r.NormFloat64()))}
+			p := planted{phase: phase, task: task, host: fmt.Sprintf("n%d", hosts[task]%plantedHosts),
+				bytes: int(1e8 * math.Exp(0.1*r.NormFloat64()))}
 			offset := time.Duration(r.IntN(120)) * time.Second
 			times := 1.0
 			switch {
@@ -49,7 +50,8 @@ func plant(cause string, seed uint64) (all []planted) {
 				times = 2 + 2*r.Float64()
 			}
 			p.start = time.Duration(phase)*30*time.Minute + offset
-			p.took = time.Duration(times * float64(p.bytes) / 1e6 * math.Exp(0.1*r.NormFloat64()) * float64(time.Second)).Round(time.Second)
+			seconds := times * float64(p.bytes) / 1e6 * math.Exp(0.1*r.NormFloat64())
+			p.took = time.Duration(math.Round(seconds)) * time.Second
 			all = append(all, p)
 		}
 	}
@@ -66,7 +68,8 @@ func written(cause string, tasks []planted) string {
 	case "machine":
 		b.WriteString("JobID|JobName|State|Start|End|NodeList\n")
 	case "data":
-		fmt.Fprintf(&b, `{"Event":"SparkListenerApplicationStart","App Name":"etl","App ID":"app-1","Timestamp":%d}`+"\n", planting.UnixMilli())
+		fmt.Fprintf(&b, `{"Event":"SparkListenerApplicationStart","App Name":"etl","App ID":"app-1","Timestamp":%d}`+"\n",
+			planting.UnixMilli())
 	case "":
 		b.WriteString(`{"task_instances":[`)
 	case "same-task":
@@ -77,17 +80,23 @@ func written(cause string, tasks []planted) string {
 		end := start.Add(p.took)
 		switch cause {
 		case "machine": // Slurm's accounting
-			fmt.Fprintf(&b, "%d_%d|sim|COMPLETED|%s|%s|%s\n", 100+p.phase, p.task, start.Format(layout), end.Format(layout), p.host)
+			fmt.Fprintf(&b, "%d_%d|sim|COMPLETED|%s|%s|%s\n", 100+p.phase, p.task, start.Format(layout), end.Format(layout),
+				p.host)
 		case "data": // a Spark event log
-			fmt.Fprintf(&b, `{"Event":"SparkListenerTaskEnd","Stage ID":%d,"Stage Attempt ID":0,"Task Type":"ShuffleMapTask","Task End Reason":{"Reason":"Success"},`+
-				`"Task Info":{"Task ID":%d,"Index":%d,"Attempt":0,"Launch Time":%d,"Executor ID":"%s","Host":"%s","Locality":"NODE_LOCAL","Finish Time":%d},`+
-				`"Task Metrics":{"Input Metrics":{"Bytes Read":%d}}}`+"\n", p.phase, i, p.task, start.UnixMilli(), p.host, p.host, end.UnixMilli(), p.bytes)
+			fmt.Fprintf(&b, `{"Event":"SparkListenerTaskEnd","Stage ID":%d,"Stage Attempt ID":0,"Task Type":"ShuffleMapTask",`+
+				`"Task End Reason":{"Reason":"Success"},`+
+				`"Task Info":{"Task ID":%d,"Index":%d,"Attempt":0,"Launch Time":%d,"Executor ID":"%s","Host":"%s",`+
+				`"Locality":"NODE_LOCAL","Finish Time":%d},`+
+				`"Task Metrics":{"Input Metrics":{"Bytes Read":%d}}}`+"\n",
+				p.phase, i, p.task, start.UnixMilli(), p.host, p.host, end.UnixMilli(), p.bytes)
 		case "contention": // Alibaba's table of instances
 			fmt.Fprintf(&b, "ins_%d,M1,j_%d,1,Terminated,%d,%d,%s,1,1,,,,\n", p.task, p.phase, start.Unix(), end.Unix(), p.host)
 		case "same-task": // a table of attempts
-			fmt.Fprintf(&b, "training,step %d,%d,%d,%d,%s,%d\n", p.phase, p.task, start.UnixMilli(), end.UnixMilli(), p.host, p.bytes)
+			fmt.Fprintf(&b, "training,step %d,%d,%d,%d,%s,%d\n", p.phase, p.task, start.UnixMilli(), end.UnixMilli(), p.host,
+				p.bytes)
 		default: // Airflow's mapped tasks
-			fmt.Fprintf(&b, `{"dag_id":"nightly","dag_run_id":"run %d","task_id":"load","map_index":%d,"try_number":1,"state":"success","hostname":"%s",`+
+			fmt.Fprintf(&b, `{"dag_id":"nightly","dag_run_id":"run %d","task_id":"load","map_index":%d,"try_number":1,"state":"success",`+
+				`"hostname":"%s",`+
 				`"start_date":"%sZ","end_date":"%sZ"},`, p.phase, p.task, p.host, start.Format(layout), end.Format(layout))
 		}
 	}

@@ -66,7 +66,8 @@ func TestPhasesThatChangeMostKeepTheirShape(t *testing.T) {
 		assert.Equal(t, k < mostKept, results[i].Known != nil, "place %d", k)
 		if k > 0 {
 			before := order[k-1]
-			assert.GreaterOrEqual(t, (results[before].Time - c.NoAction[before].Time).Abs(), (results[i].Time - c.NoAction[i].Time).Abs())
+			assert.GreaterOrEqual(t, (results[before].Time - c.NoAction[before].Time).Abs(),
+				(results[i].Time - c.NoAction[i].Time).Abs())
 		}
 	}
 	assert.NotEqual(t, results[order[0]].Time, c.NoAction[order[0]].Time)

@@ -137,7 +137,8 @@ func (t tally) sum() (seconds float64) {
 // charge divides two times of a phase among the causes: the time of its stragglers beyond the median, and the cost of
 // its stragglers. log has the numbers of the tasks in the log, and same the recurring tasks of the phase, in order.
 // The time of a recurring task without a known cause is charged to SameTask. waits has the cost of each task.
-func (r *Report) charge(phase int, p *sim.Phase, found causes.Report, log []int32, same []int, waits []float64) (excess, cost tally) {
+func (r *Report) charge(phase int, p *sim.Phase, found causes.Report, log []int32, same []int, waits []float64) (excess,
+	cost tally) {
 	unknown := causes.Unknown.String()
 	place := map[int32]int{} // of a task of the log in the phase, plus 1
 	if log != nil {
@@ -240,7 +241,8 @@ func (k *Known) add(p causes.Phase) {
 
 // String returns a sentence about the time that stragglers took beyond the medians.
 func (c *Causes) String() string {
-	return fmt.Sprintf("Together, stragglers took %s more than the medians of their phases: %s.", Span(c.Excess), listed(c.Parts))
+	return fmt.Sprintf("Together, stragglers took %s more than the medians of their phases: %s.", Span(c.Excess),
+		listed(c.Parts))
 }
 
 // machine returns a sentence about the slowest machine; empty if no machine is slow in most of its phases.
@@ -253,7 +255,8 @@ func (c *Causes) machine() string {
 	if m.Phases > 1 {
 		where = "most of its " + counted(m.Phases, "phase")
 	}
-	text := fmt.Sprintf(" Machine %s is slow in %s: at the median, its tasks take %.1f times the expected time.", short(m.Name), where, m.Ratio)
+	text := fmt.Sprintf(" Machine %s is slow in %s: at the median, its tasks take %.1f times the expected time.",
+		short(m.Name), where, m.Ratio)
 	if more := len(c.Machines) + c.MachinesLeftOut - 1; more > 0 {
 		text += fmt.Sprintf(" So %s %s.", plural(more, "is", "are"), counted(more, "other machine"))
 	}
@@ -266,7 +269,8 @@ func (c *Causes) recurringTask() string {
 		return ""
 	}
 	t := c.Recurring[0]
-	text := fmt.Sprintf(" Task %s is slow in %d of %s: at the median, it takes %s.", short(t.Task), t.Slow, counted(t.Phases, "phase"), times(t.Ratio))
+	text := fmt.Sprintf(" Task %s is slow in %d of %s: at the median, it takes %s.", short(t.Task), t.Slow,
+		counted(t.Phases, "phase"), times(t.Ratio))
 	if more := len(c.Recurring) + c.RecurringLeftOut - 1; more > 0 {
 		text += fmt.Sprintf(" So %s %s.", plural(more, "is", "are"), counted(more, "other task"))
 	}
@@ -284,5 +288,6 @@ func (k Known) doubts() string {
 	case bytes:
 		return " The machines of most tasks are not known, so slow machines may not show as a cause."
 	}
-	return " The bytes and the machines of most tasks are not known, so larger inputs and slow machines may not show as a cause."
+	return " The bytes and the machines of most tasks are not known, so larger inputs and slow machines may not show as a " +
+		"cause."
 }

@@ -28,7 +28,8 @@ func timelines(s Schedule) (before, after *chart) {
 	after.Number, after.Sentence = s.after(), fmt.Sprintf("with %s, which made %s and %s.", s.Policy,
 		plural(s.Copies, "1 copy", fmt.Sprintf("%d copies", s.Copies)), counted(s.Restarts, "restart"))
 	if s.Copies+s.Restarts == 0 {
-		after.Sentence = fmt.Sprintf("with %s, which made no copy and no restart: only the order of the tasks differs.", s.Policy)
+		after.Sentence = fmt.Sprintf("with %s, which made no copy and no restart: only the order of the tasks differs.",
+			s.Policy)
 	}
 	if s.LanesLeftOut+s.Lanes > drawnLanes {
 		before.Sentence += fmt.Sprintf(" The pictures show the %d slots on which work ended last.", lanes)
@@ -60,7 +61,8 @@ func lay(bars []Bar, lanes int, end float64) (p *picture, first int) {
 		if first < 0 || more(b, bars[first]) {
 			first = i
 		}
-		p.rect(timelineWidth*b.Start/end, laneHeight*float64(b.Lane)+1, timelineWidth*(b.End-b.Start)/end, laneHeight-2, "k-"+b.Kind, b.String())
+		p.rect(timelineWidth*b.Start/end, laneHeight*float64(b.Lane)+1, timelineWidth*(b.End-b.Start)/end, laneHeight-2,
+			"k-"+b.Kind, b.String())
 	}
 	return p, first
 }
@@ -124,8 +126,8 @@ func Bytes(n float64) string {
 	return fmt.Sprintf("%.3g PB", n)
 }
 
-// warmth draws the heat map: a row for each host, and a column for each span of time. Neighbours of one colour are drawn
-// as one cell.
+// warmth draws the heat map: a row for each host, and a column for each span of time. Neighbours of one colour are
+// drawn as one cell.
 func warmth(r *Report) *chart {
 	h := r.Heat
 	if h == nil {
@@ -143,7 +145,8 @@ func warmth(r *Report) *chart {
 				column++
 				ratio = max(ratio, *cells[column])
 			}
-			what := fmt.Sprintf("%s, from %s to %s: up to %.3g times the median", short(h.Hosts[row]), Span(float64(begin)*h.Seconds),
+			what := fmt.Sprintf("%s, from %s to %s: up to %.3g times the median", short(h.Hosts[row]),
+				Span(float64(begin)*h.Seconds),
 				Span(float64(column+1)*h.Seconds), ratio)
 			if ratio > worst {
 				worst, first = ratio, what
@@ -153,9 +156,15 @@ func warmth(r *Report) *chart {
 	}
 	w := r.Workers[0]
 	return &chart{
-		Number: Span(w.Excess), Sentence: fmt.Sprintf("beyond the median is what %s lost on %s, the most of all machines.", counted(w.Stragglers, "straggler"), short(w.Host)),
-		Picture: p.html("heat", "Slowness by machine and time", "A cell is about the tasks that ran on a machine during a span of time. "+
-			"Its colour shows how many times the median of their phases these tasks took."), Names: h.Hosts, Note: "Each row is a machine, and each column a span of time. A row of orange and red cells is a slow machine. A column of them is a busy moment.",
-		Axis: axis(heatColumns*h.Seconds, secondsAs(heatColumns*h.Seconds)), First: first,
+		Number: Span(w.Excess),
+		Sentence: fmt.Sprintf("beyond the median is what %s lost on %s, the most of all machines.",
+			counted(w.Stragglers, "straggler"), short(w.Host)),
+		Names: h.Hosts,
+		Picture: p.html("heat", "Slowness by machine and time", "A cell is about the tasks that ran on a machine during a span of "+
+			"time. Its colour shows how many times the median of their phases these tasks took."),
+		Axis: axis(heatColumns*h.Seconds, secondsAs(heatColumns*h.Seconds)),
+		Note: "Each row is a machine, and each column a span of time. A row of orange and red cells is a slow machine. " +
+			"A column of them is a busy moment.",
+		First: first,
 	}
 }

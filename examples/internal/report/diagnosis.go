@@ -52,12 +52,15 @@ const (
 // plain has the words for each cause: a name, an explanation or nothing, a remedy, and the help of a policy.
 var plain = map[string]struct{ noun, means, remedy, policy string }{
 	causes.Unknown.String(): {"unknown", "", "Try a copy, and see whether it is faster.", "copy or restart slow tasks"},
-	causes.Data.String():    {"larger inputs", "", "Split the largest tasks, or start them first; a copy would take as long.", "start the largest tasks first"},
-	causes.Path.String():    {"reads from other racks", "", "Run tasks where their input is.", "copy or restart slow tasks"},
+	causes.Data.String(): {"larger inputs", "",
+		"Split the largest tasks, or start them first; a copy would take as long.", "start the largest tasks first"},
+	causes.Path.String(): {"reads from other racks", "", "Run tasks where their input is.",
+		"copy or restart slow tasks"},
 	causes.Machine.String(): {"slow machines", "", "Keep work off the slow machines.", "copy or restart slow tasks"},
 	causes.Contention.String(): {"busy moments", "tasks that began together were slow on every machine",
 		"Start fewer tasks at once, or load programs and data before the tasks start.", "copy or restart slow tasks"},
-	SameTask: {"tasks that are always slow", "", "Look at the work of these tasks, and split it; a copy would take as long.", ""},
+	SameTask: {"tasks that are always slow", "",
+		"Look at the work of these tasks, and split it; a copy would take as long.", ""},
 }
 
 // Diagnose writes the diagnosis and the headline. It reads all other parts of the report, so they must be complete.
@@ -104,7 +107,8 @@ func (r *Report) slow() string {
 	if n == 1 {
 		return text + fmt.Sprintf(" It is 1 task (%s), which takes %s.", Percent(r.Stragglers.Share), times(slowest))
 	}
-	return text + fmt.Sprintf(" They are %d tasks (%s): each takes more than 1.5 times the median of its phase, and the slowest %.3g times.",
+	return text + fmt.Sprintf(" They are %d tasks (%s): each takes more than 1.5 times the median of its phase, and the "+
+		"slowest %.3g times.",
 		n, Percent(r.Stragglers.Share), slowest)
 }
 
@@ -123,12 +127,14 @@ func (c *Causes) why(cost float64) (text, cause string) {
 	case main.Cause == causes.Unknown.String() && len(c.CostParts) == 1:
 		text = "The log does not show the cause."
 	case main.Cause == causes.Unknown.String():
-		text = fmt.Sprintf("The log does not show the cause of most of that time, %s. Causes of the rest: %s.", Percent(main.Share),
+		text = fmt.Sprintf("The log does not show the cause of most of that time, %s. Causes of the rest: %s.",
+			Percent(main.Share),
 			listed(c.CostParts[:len(c.CostParts)-1]))
 	default:
 		cause = main.Cause
 		noun := plain[cause].noun
-		text = fmt.Sprintf("%s explain %s of that time, %s", strings.ToUpper(noun[:1])+noun[1:], Percent(main.Share), Span(main.Share*cost))
+		text = fmt.Sprintf("%s explain %s of that time, %s", strings.ToUpper(noun[:1])+noun[1:], Percent(main.Share),
+			Span(main.Share*cost))
 		if means := plain[cause].means; means != "" {
 			text += ": " + means
 		}
@@ -136,7 +142,8 @@ func (c *Causes) why(cost float64) (text, cause string) {
 	}
 	if cause == "" && c.Place != nil {
 		p := c.Place
-		return text + fmt.Sprintf(" But %s on machine %s cost %s of that time, in %s.", counted(p.Stragglers, "straggler"), short(p.Machine),
+		return text + fmt.Sprintf(" But %s on machine %s cost %s of that time, in %s.", counted(p.Stragglers, "straggler"),
+			short(p.Machine),
 			Span(p.Cost), counted(p.Phases, "phase")), cause
 	}
 	text += c.machine() + c.recurringTask()
@@ -174,7 +181,8 @@ func (r *Report) do(cause string) string {
 	if s := r.Setting; s != nil && gains(s.Time) {
 		texts = append(texts, fmt.Sprintf("In %s, set %s.", s.Engine, s.Setting))
 	} else if s != nil {
-		texts = append(texts, strings.TrimSuffix(fmt.Sprintf("%s's own setting does not help here. %s", s.Engine, s.Text), " "))
+		texts = append(texts, strings.TrimSuffix(fmt.Sprintf("%s's own setting does not help here. %s", s.Engine, s.Text),
+			" "))
 	}
 	switch can := plain[cmp.Or(cause, causes.Unknown.String())].policy; {
 	case helps && can != "":
@@ -193,8 +201,8 @@ func (r *Report) saves() string {
 	first, best := r.Policies[0], r.best()
 	text := r.saving("The policy "+first.Name, first.All.Mean, first.Resource.Mean)
 	if first.All.Mean > r.Stragglers.Cost+0.0005 {
-		text += " This is more than stragglers cost: the policy also starts the largest tasks first, and helps tasks that take less than " +
-			"1.5 times the median."
+		text += " This is more than stragglers cost: the policy also starts the largest tasks first, and helps tasks that " +
+			"take less than 1.5 times the median."
 	}
 	most := first.All.Mean
 	if s := r.Setting; s != nil && s.Policy != first.Name && gains(s.Time) {
@@ -209,25 +217,29 @@ func (r *Report) saves() string {
 		text += " " + r.saving("The policy "+best.Name, best.All.Mean, best.Resource.Mean)
 	}
 	if r.Diagnosis.Cause == SameTask {
-		text = "Less than these figures: a copy of a task that is always slow takes as long, and the replay gives it the time of another task. " + text
+		text = "Less than these figures: a copy of a task that is always slow takes as long, and the replay gives it the time " +
+			"of another task. " + text
 	}
 	if s := r.Sample; s != nil {
-		text += fmt.Sprintf(" These figures are for %d phases, drawn at random from %d. For all phases, the cost of stragglers is "+
-			"within %.1f percentage points of this figure, and the saving within %.1f points, in 19 of 20 samples.", s.Drawn, s.Of, 196*s.Cost, 196*s.Saving)
+		text += fmt.Sprintf(" These figures are for %d phases, drawn at random from %d. For all phases, the cost of stragglers "+
+			"is within %.1f percentage points of this figure, and the saving within %.1f points, in 19 of 20 samples.",
+			s.Drawn, s.Of, 196*s.Cost, 196*s.Saving)
 	}
 	if a := r.Apart; a != nil && a.Tasks > 0 {
-		text += fmt.Sprintf(" These figures are for %s. No saving is claimed for the other %s, which %s not known to be alike.",
+		text += fmt.Sprintf(" These figures are for %s. No saving is claimed for the other %s, which %s not known to be "+
+			"alike.",
 			counted(r.Input.Tasks-a.Tasks, "task"), counted(a.Tasks, "task"), plural(a.Tasks, "is", "are"))
 	}
 	if m := r.Money; m != nil {
-		text += fmt.Sprintf(" At a price of %g for one slot and one hour, the slot time costs %.2f without action and %.2f with %s.",
+		text += fmt.Sprintf(" At a price of %g for one slot and one hour, the slot time costs %.2f without action and %.2f "+
+			"with %s.",
 			m.Cost, m.Before, m.With, first.Name)
 	}
 	return text
 }
 
-// saving returns a sentence about the saving of a policy or a setting. time and slots are shares of the phases' time and
-// of the slot time.
+// saving returns a sentence about the saving of a policy or a setting. time and slots are shares of the phases' time
+// and of the slot time.
 func (r *Report) saving(whose string, time, slots float64) string {
 	amount := func(share float64) string {
 		if r.NoAction.Time > 0 {
@@ -261,12 +273,15 @@ func (a *Apart) diagnose(d *Diagnosis) {
 		return
 	}
 	l := a.Longest[0]
-	d.Slow = fmt.Sprintf("The longest of %s is %s: it alone takes %s of the %s of phase %s.", counted(a.Tasks, "task"), short(l.Task),
+	d.Slow = fmt.Sprintf("The longest of %s is %s: it alone takes %s of the %s of phase %s.", counted(a.Tasks, "task"),
+		short(l.Task),
 		Span(l.Seconds), Span(l.PhaseSeconds), named(l.Job, l.Phase))
-	d.Do = fmt.Sprintf("Look first at task %s: no order of the tasks makes its phase shorter than this task.", short(l.Task))
+	d.Do = fmt.Sprintf("Look first at task %s: no order of the tasks makes its phase shorter than this task.",
+		short(l.Task))
 	for _, next := range a.Longest[1:] {
 		if next.Job == l.Job && next.Phase == l.Phase {
-			d.Saves = fmt.Sprintf("If this task were as short as the next longest of its phase, %s, that would save at most %s. ", Span(next.Seconds),
+			d.Saves = fmt.Sprintf("If this task were as short as the next longest of its phase, %s, that would save at most "+
+				"%s. ", Span(next.Seconds),
 				Span(l.Seconds-next.Seconds)) + d.Saves
 			break
 		}
@@ -274,8 +289,8 @@ func (a *Apart) diagnose(d *Diagnosis) {
 	if len(a.Packing) > 0 {
 		if b := a.Packing[0]; Span(b.LargestFirst) != Span(b.Seconds) {
 			d.Do = "Start the longest tasks first. " + d.Do
-			d.Saves = fmt.Sprintf("If no task waits for another and the longest tasks start first on the same %s, phase %s takes %s "+
-				"instead of %s. ", counted(b.Slots, "slot"), named(b.Job, b.Phase), Span(b.LargestFirst), Span(b.Seconds)) + d.Saves
+			d.Saves = fmt.Sprintf("If no task waits for another and the longest tasks start first on the same %s, phase %s takes "+
+				"%s instead of %s. ", counted(b.Slots, "slot"), named(b.Job, b.Phase), Span(b.LargestFirst), Span(b.Seconds)) + d.Saves
 		}
 	}
 }

@@ -19,7 +19,8 @@ func example() *Report {
 		Phases:     []Phase{{}},
 		Worst:      []Straggler{{Job: "night", Name: "sort", Task: "7", Host: "n4", Seconds: 85, Times: 4.25}},
 		Causes: &Causes{
-			CostParts: []Part{{Cause: "machine", Share: 0.8}, {Cause: "unknown", Share: 0.2}}, Known: Known{Tasks: 10, Bytes: 10, Machines: 10},
+			CostParts: []Part{{Cause: "machine", Share: 0.8}, {Cause: "unknown", Share: 0.2}}, Known: Known{Tasks: 10, Bytes: 10,
+				Machines: 10},
 			Machines: []Machine{{"n4", 2.5, 12, 9, 3}},
 		},
 	}
@@ -51,7 +52,8 @@ func TestNoCauseIsNamedWithoutMostOfTheTime(t *testing.T) {
 		why   string
 		cause string
 	}{
-		{[]Part{{Cause: "data", Share: mostOfCost}, {Cause: "unknown", Share: 1 - mostOfCost}}, "Larger inputs explain 50.0% of that time, 4.66 min.", "data"},
+		{[]Part{{Cause: "data", Share: mostOfCost}, {Cause: "unknown", Share: 1 - mostOfCost}},
+			"Larger inputs explain 50.0% of that time, 4.66 min.", "data"},
 		{[]Part{{Cause: "data", Share: 0.49}, {Cause: "contention", Share: 0.48}, {Cause: "unknown", Share: 0.03}},
 			"No single cause explains most of that time. The causes are: larger inputs 49.0%, busy moments 48.0%, unknown 3.0%.", ""},
 		{[]Part{{Cause: "contention", Share: 0.2}, {Cause: "unknown", Share: 0.8}},
@@ -72,7 +74,8 @@ func TestNoCauseIsNamedWithoutMostOfTheTime(t *testing.T) {
 	}
 	placed := example()
 	placed.Causes.CostParts[1].Share = 1
-	placed.Causes.CostParts, placed.Causes.Place = placed.Causes.CostParts[1:], &why.Place{Machine: "n9", Cost: 500, Tasks: 4, Stragglers: 3, Phases: 2}
+	placed.Causes.CostParts, placed.Causes.Place = placed.Causes.CostParts[1:], &why.Place{Machine: "n9", Cost: 500,
+		Tasks: 4, Stragglers: 3, Phases: 2}
 	placed.Diagnose()
 	assert.Equal(t, "The log does not show the cause. But 3 stragglers on machine n9 cost 8.33 min of that time, in 2 phases.",
 		placed.Diagnosis.Why)
@@ -110,8 +113,10 @@ func TestWhatAPolicySaves(t *testing.T) {
 		assert.Equal(t, c.time > 0, assert.ObjectsAreEqual("Keep work off machine n4. Let a policy such as mantri copy or restart slow tasks.", r.Diagnosis.Do))
 	}
 	r := example()
-	r.Setting = &Setting{Engine: "Spark", Setting: "spark.speculation=true", Policy: "spark", Time: 0.2, Resource: -0.1, Text: "Its rule is slow."}
-	r.Policies = append(r.Policies, Policy{Name: "spark", All: Figure{Mean: 0.2}}, Policy{Name: "late", All: Figure{Mean: 0.2 + 2*muchMore}})
+	r.Setting = &Setting{Engine: "Spark", Setting: "spark.speculation=true", Policy: "spark", Time: 0.2, Resource: -0.1,
+		Text: "Its rule is slow."}
+	r.Policies = append(r.Policies, Policy{Name: "spark", All: Figure{Mean: 0.2}}, Policy{Name: "late",
+		All: Figure{Mean: 0.2 + 2*muchMore}})
 	r.Diagnose()
 	assert.Contains(t, r.Diagnosis.Do, "In Spark, set spark.speculation=true.")
 	assert.Equal(t, "Spark's own setting would have saved 8.1 min (20.0%) and used 10.0% more slot time. The policy mantri would have saved "+
@@ -146,7 +151,8 @@ func TestNothingToDo(t *testing.T) {
 // Nothing is claimed about tasks that are not known to be alike. The diagnosis names the longest task and a better order.
 func TestDiagnosisOfUnlikeTasks(t *testing.T) {
 	r := &Report{Apart: &Apart{
-		Phases: 1, Tasks: 40, Longest: []LongTask{{"ci", "tests", "TestBig", "", 61, 185}, {"ci", "other", "Test", "", 50, 90}, {"ci", "tests", "TestNext", "", 40, 185}},
+		Phases: 1, Tasks: 40, Longest: []LongTask{{"ci", "tests", "TestBig", "", 61, 185}, {"ci", "other", "Test", "", 50,
+			90}, {"ci", "tests", "TestNext", "", 40, 185}},
 		Packing: []Packed{{"ci", "tests", 40, 4, 185, 90, 61}},
 	}}
 	r.Diagnose()

@@ -60,7 +60,8 @@ func (r *Report) HTML(w io.Writer) error {
 		return err
 	}
 	t, err := template.New("page.tmpl").Funcs(template.FuncMap{
-		"span": Span, "percent": Percent, "change": Change, "figure": Figure.change, "won": won, "main": mainCause, "short": short, "named": named,
+		"span": Span, "percent": Percent, "change": Change, "figure": Figure.change, "won": won,
+		"main": mainCause, "short": short, "named": named,
 		"words": func(cause string) string { return plain[cause].noun },
 	}).ParseFS(files, "page/page.tmpl")
 	if err != nil {
@@ -111,7 +112,8 @@ func (p *view) compare() {
 		most = max(most, 1-time, 1-slots)
 		p.Lines = append(p.Lines, line{
 			policy.Name, strings.Join(notes, "; "),
-			bar{1 - time, Span(policy.Time.Mean) + ", " + compared(time)}, bar{1 - slots, Span(policy.Used.Mean) + ", " + compared(slots)},
+			bar{1 - time, Span(policy.Time.Mean) + ", " + compared(time)}, bar{1 - slots,
+				Span(policy.Used.Mean) + ", " + compared(slots)},
 		})
 	}
 	for i := range p.Lines {

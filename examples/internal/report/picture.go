@@ -45,6 +45,7 @@ func (r *Report) SVG(w io.Writer) error {
 	}
 	return t.Execute(w, map[string]any{
 		"Width": pictureWidth, "Height": low + legendHeight, "Left": margin, "Panels": panels, "Lanes": laneHeight * s.Lanes,
-		"ScaleX": (pictureWidth - 2*margin) / float64(timelineWidth), "ScaleY": lanePitch / float64(laneHeight), "Legend": low + 19, "LegendText": low + 31,
+		"ScaleX": (pictureWidth - 2*margin) / float64(timelineWidth), "ScaleY": lanePitch / float64(laneHeight),
+		"Legend": low + 19, "LegendText": low + 31,
 	})
 }

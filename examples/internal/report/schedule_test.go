@@ -81,23 +81,29 @@ func TestShortAttemptsAreJoined(t *testing.T) {
 		}
 	}
 	assert.Equal(t, attempts, total)
-	assert.Equal(t, []Bar{{Lane: 1, Start: 0, End: 2, Kind: kindCopy, Joined: 3, Name: "b"}, {Lane: 1, Start: 2, End: 20, Kind: kindTask}},
+	assert.Equal(t, []Bar{{Lane: 1, Start: 0, End: 2, Kind: kindCopy, Joined: 3, Name: "b"}, {Lane: 1, Start: 2, End: 20,
+		Kind: kindTask}},
 		join([]Bar{
 			{Lane: 1, Start: 2, End: 20, Kind: kindTask}, {Lane: 1, Start: 0, End: 1, Kind: kindTask, Name: "a"},
-			{Lane: 1, Start: 1, End: 1.5, Kind: kindCopy, Name: "b"}, {Lane: 1, Start: 1.5, End: 2, Kind: kindStraggler, Name: "c"},
+			{Lane: 1, Start: 1, End: 1.5, Kind: kindCopy, Name: "b"}, {Lane: 1, Start: 1.5, End: 2, Kind: kindStraggler,
+				Name: "c"},
 		}, 5))
-	assert.Equal(t, "task b and 2 other attempts: 2 s, from 0 s to 2 s; copy", Bar{Name: "b", Joined: 3, End: 2, Kind: kindCopy}.String())
+	assert.Equal(t, "task b and 2 other attempts: 2 s, from 0 s to 2 s; copy", Bar{Name: "b", Joined: 3, End: 2,
+		Kind: kindCopy}.String())
 }
 
 func TestDecisionsInWords(t *testing.T) {
 	for want, d := range map[string]restart.Decision{
-		"restarted: 21 min to go, a new attempt needs 19 min": {Action: restart.Restart, Reason: restart.FreshSooner, Remaining: 1260e9, Fresh: 1140e9},
-		"copied: 60 s to go, a new attempt needs 25 s":        {Action: restart.Copy, Reason: restart.IdleSlot, Remaining: 60e9, Fresh: 25e9},
+		"restarted: 21 min to go, a new attempt needs 19 min": {Action: restart.Restart, Reason: restart.FreshSooner,
+			Remaining: 1260e9, Fresh: 1140e9},
+		"copied: 60 s to go, a new attempt needs 25 s": {Action: restart.Copy, Reason: restart.IdleSlot,
+			Remaining: 60e9, Fresh: 25e9},
 		"one attempt killed: other attempts of the task are faster": {
 			Action: restart.Kill, Reason: restart.SlowerAttempt, Remaining: 60e9, Fresh: 25e9, Comparison: restart.Compare(restart.FasterAttempts, 1, 1),
 		},
-		"copied: it still needs for ever, and a new attempt takes 25 s": {Action: restart.Copy, Reason: restart.FreshSooner, Remaining: math.MaxInt64, Fresh: 25e9},
-		"copied: nearly all tasks have finished":                        {Action: restart.Copy, Reason: restart.NearEnd},
+		"copied: it still needs for ever, and a new attempt takes 25 s": {Action: restart.Copy, Reason: restart.FreshSooner,
+			Remaining: math.MaxInt64, Fresh: 25e9},
+		"copied: nearly all tasks have finished": {Action: restart.Copy, Reason: restart.NearEnd},
 	} {
 		assert.Equal(t, want, inWords(d))
 	}
@@ -119,13 +125,15 @@ func even(slots, each int) *sim.Phase {
 // A picture has at most mostBars bars, and at least one lane.
 func TestPicturesStaySmall(t *testing.T) {
 	for _, c := range []struct{ slots, each, lanes, bars int }{
-		{1, 3, 1, 3}, {2, 30, 2, 60}, {40, 20, mostBars / (2 * 20), mostBars / 2}, {40, 1, mostLanes, mostLanes}, {40, 4 * mostJoined, 1, mostJoined},
+		{1, 3, 1, 3}, {2, 30, 2, 60}, {40, 20, mostBars / (2 * 20), mostBars / 2}, {40, 1, mostLanes, mostLanes}, {40,
+			4 * mostJoined, 1, mostJoined},
 	} {
 		p := even(c.slots, c.each)
 		all, _, err := spans(p, compare.Entry{Policy: restart.Never{}}, 1, 0, nil)
 		require.NoError(t, err)
 		s := schedule(p, 0, all, all)
-		assert.Equal(t, []int{c.lanes, c.bars, c.bars, c.slots - c.lanes}, []int{s.Lanes, len(s.Before), len(s.After), s.LanesLeftOut}, "%+v", c)
+		assert.Equal(t, []int{c.lanes, c.bars, c.bars, c.slots - c.lanes}, []int{s.Lanes, len(s.Before), len(s.After),
+			s.LanesLeftOut}, "%+v", c)
 		assert.Equal(t, "slot 0", s.Names[0])
 		assert.Len(t, s.Names, s.Lanes)
 	}

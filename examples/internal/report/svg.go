@@ -37,7 +37,8 @@ func (p *picture) part() template.HTML { return template.HTML(p.text.String()) }
 // picture, so that it can be read at any width. The script of the page shows the title of a rectangle on hover, on
 // touch, and with the arrow keys.
 func (p *picture) html(class, title, description string) template.HTML {
-	return template.HTML(fmt.Sprintf(`<svg class="%s" viewBox="0 0 %g %g" preserveAspectRatio="none" role="img"><title>%s</title><desc>%s</desc>%s</svg>`,
+	return template.HTML(fmt.Sprintf(
+		`<svg class="%s" viewBox="0 0 %g %g" preserveAspectRatio="none" role="img"><title>%s</title><desc>%s</desc>%s</svg>`,
 		class, p.width, p.height, template.HTMLEscapeString(title), template.HTMLEscapeString(description), &p.text))
 }
 

@@ -33,14 +33,15 @@ type Straggler struct {
 // mostWorst is the largest number of listed stragglers.
 const mostWorst = 40
 
-// blame adds the stragglers of a phase to the list, and sets the causes of the bars in its picture. found has the causes
-// of the outliers, and costs has the cost of each task.
+// blame adds the stragglers of a phase to the list, and sets the causes of the bars in its picture. found has the
+// causes of the outliers, and costs has the cost of each task.
 func (r *Report) blame(phase int, p *sim.Phase, found map[int]string, costs []float64) {
 	cause := func(task int) string { return cmp.Or(found[task], causes.Unknown.String()) }
 	for i, ratio := range compare.AppendRatios(nil, p) {
 		if ratio > compare.Slow {
 			r.Worst = append(r.Worst, Straggler{
-				phase, p.Job, p.Name, p.TaskName(i), p.Tasks[i].Host, (p.Begins + p.Tasks[i].Start).Seconds(), compare.Last(p, i).Seconds(), ratio, cause(i), costs[i],
+				phase, p.Job, p.Name, p.TaskName(i), p.Tasks[i].Host, (p.Begins + p.Tasks[i].Start).Seconds(), compare.Last(p,
+					i).Seconds(), ratio, cause(i), costs[i],
 			})
 		}
 	}
@@ -70,7 +71,8 @@ func (s Straggler) look() string {
 	if s.Host != "" {
 		where = " on machine " + short(s.Host)
 	}
-	return fmt.Sprintf("Look first at task %s of %s%s: it takes %s, %s.", short(s.Task), named(s.Job, s.Name), where, Span(s.Seconds), times(s.Times))
+	return fmt.Sprintf("Look first at task %s of %s%s: it takes %s, %s.", short(s.Task), named(s.Job, s.Name), where,
+		Span(s.Seconds), times(s.Times))
 }
 
 // named writes the name of a phase, with its job if the name does not begin with it.

@@ -18,7 +18,8 @@ import (
 // 50 s, because it has five times the bytes. The tasks have numbers from 100 on in the log, in the opposite order.
 func training() (phases []*sim.Phase, facts []causes.Phase, numbers [][]int32) {
 	for step := range 6 {
-		p := &sim.Phase{Job: "training", Name: fmt.Sprint("step ", step), Interval: time.Second, Begins: time.Duration(step) * time.Minute}
+		p := &sim.Phase{Job: "training", Name: fmt.Sprint("step ", step), Interval: time.Second,
+			Begins: time.Duration(step) * time.Minute}
 		p.Draw = func(*rand.Rand, int, int, bool) time.Duration { return 10 * time.Second }
 		f := causes.Phase{Tasks: make([]causes.Task, 12)}
 		own := make([]int32, 12)
@@ -66,7 +67,8 @@ func TestEachStragglerHasItsCause(t *testing.T) {
 		return m
 	}
 	assert.InDeltaMapValues(t, map[string]float64{SameTask: 120. / 160, "data": 40. / 160}, parts(r.Causes.Parts), 1e-9)
-	assert.InDeltaMapValues(t, map[string]float64{SameTask: (5*20. + 10) / 140, "data": (10 + 20.) / 140}, parts(r.Causes.CostParts), 1e-9)
+	assert.InDeltaMapValues(t, map[string]float64{SameTask: (5*20. + 10) / 140, "data": (10 + 20.) / 140},
+		parts(r.Causes.CostParts), 1e-9)
 	bars := 0
 	for _, s := range r.Schedules {
 		for _, b := range s.Before {

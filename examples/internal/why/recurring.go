@@ -40,8 +40,8 @@ type taskOf struct {
 	name string
 }
 
-// Recur returns the recurring tasks, the worst first. For each phase it also returns the recurring tasks that are slow in
-// the phase, as indexes. A task that always ran on one machine is left out, because the machine may be slow.
+// Recur returns the recurring tasks, the worst first. For each phase it also returns the recurring tasks that are slow
+// in the phase, as indexes. A task that always ran on one machine is left out, because the machine may be slow.
 func Recur(phases []*sim.Phase) (found []Recurring, slowIn [][]int) {
 	groups := map[kind][]int{}
 	for i, p := range phases {
@@ -82,7 +82,8 @@ func Recur(phases []*sim.Phase) (found []Recurring, slowIn [][]int) {
 			}
 		}
 		slow, runs = slow+r.Slow, runs+r.Phases
-		if oneMachine := len(places[key]) == 1 && !places[key][""]; len(all) >= leastPhases && 2*r.Slow >= len(all) && !oneMachine {
+		oneMachine := len(places[key]) == 1 && !places[key][""]
+		if len(all) >= leastPhases && 2*r.Slow >= len(all) && !oneMachine {
 			likely = append(likely, key)
 			found = append(found, r)
 		}

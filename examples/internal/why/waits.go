@@ -10,9 +10,10 @@ import (
 	"github.com/straggler-go/straggler/examples/internal/sim"
 )
 
-// Waits divides the time that stragglers cost a phase among its tasks. cost is this time in seconds. The phase waits for
-// the slots with stragglers that still work when the phase would end without stragglers. The stragglers of a slot share
-// the wait for it by their times beyond the median. If no such slot is late, all stragglers share the cost in this way.
+// Waits divides the time that stragglers cost a phase among its tasks. cost is this time in seconds. The phase waits
+// for the slots with stragglers that still work when the phase would end without stragglers. The stragglers of a slot
+// share the wait for it by their times beyond the median. If no such slot is late, all stragglers share the cost in
+// this way.
 func Waits(p *sim.Phase, cost float64) ([]float64, error) {
 	beyond := make([]float64, len(p.Tasks))
 	for i, ratio := range compare.AppendRatios(nil, p) {
@@ -24,7 +25,10 @@ func Waits(p *sim.Phase, cost float64) ([]float64, error) {
 		return scaled(beyond, cost), nil
 	}
 	var all []sim.Span
-	if _, err := sim.Run(p, sim.Options{Policy: restart.Never{}, Spans: func(s sim.Span) { all = append(all, s) }}); err != nil {
+	if _, err := sim.Run(p, sim.Options{Policy: restart.Never{}, Spans: func(s sim.Span) {
+		all = append(all,
+			s)
+	}}); err != nil {
 		return nil, err
 	}
 	slot, late, sums, end := make([]int32, len(p.Tasks)), make([]float64, len(p.Slots)), make([]float64, len(p.Slots)), 0.0
@@ -53,8 +57,8 @@ func Waits(p *sim.Phase, cost float64) ([]float64, error) {
 }
 
 // runway divides the largest of several times among the times: at each moment, all longer times have an equal share. A
-// share is a Shapley value, like the share of a plane in the cost of a runway [Littlechild & Owen 1973]. A negative time
-// is used as 0.
+// share is a Shapley value, like the share of a plane in the cost of a runway [Littlechild & Owen 1973]. A negative
+// time is used as 0.
 func runway(times []float64) []float64 {
 	order := make([]int, len(times))
 	for i := range order {

@@ -50,7 +50,8 @@ func TestWaits(t *testing.T) {
 	p.Apart = true
 	waits, err = Waits(p, 20)
 	require.NoError(t, err)
-	assert.InDeltaSlice(t, []float64{0, 10, 0, 5, 0, 0, 0, 0, 0, 5, 0, 0}, waits, 1e-9, "independent runs wait for no slot")
+	assert.InDeltaSlice(t, []float64{0, 10, 0, 5, 0, 0, 0, 0, 0, 5, 0, 0}, waits, 1e-9,
+		"independent runs wait for no slot")
 	waits, err = Waits(p, 0)
 	require.NoError(t, err)
 	assert.Equal(t, make([]float64, 12), waits)
