@@ -54,28 +54,27 @@ func Build(phases []*sim.Phase, c compare.Comparison, policies []compare.Entry, 
 	for _, o := range c.Ideals {
 		r.Ideals = append(r.Ideals, Ideal{o.Policy, o.P50.Mean, o.P75.Mean, o.All.Mean})
 	}
-	order := byCost(c)
+	for i := range c.NoAction {
+		r.costs = append(r.costs, max(0, (c.NoAction[i].Time-c.Even[i].Time).Seconds()))
+	}
+	order := ranked(r.costs)
 	for _, i := range order[:min(len(order), mostPhases)] {
 		r.Phases = append(r.Phases, phase(phases[i], i, c))
 	}
 	r.PhasesLeftOut = len(order) - len(r.Phases)
-	for i := range c.NoAction {
-		r.costs = append(r.costs, max(0, (c.NoAction[i].Time-c.Even[i].Time).Seconds()))
-	}
 	r.Slowdown = slowdown(phases)
 	r.Work = Work{c.Events, c.Elapsed.Seconds(), float64(c.Events) / max(c.Busy.Seconds(), 1e-9)}
 	r.AddWorkers(phases)
 	return r, r.draw(phases, policies, &c)
 }
 
-// byCost returns the indexes of the phases. The phases in which stragglers cost most are first.
-func byCost(c compare.Comparison) []int {
-	order := make([]int, len(c.NoAction))
+// ranked returns the indexes of numbers. The largest number is first, and of equal numbers the first.
+func ranked(x []float64) []int {
+	order := make([]int, len(x))
 	for i := range order {
 		order[i] = i
 	}
-	cost := func(i int) float64 { return (c.NoAction[i].Time - c.Even[i].Time).Seconds() }
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(cost(b), cost(a)) })
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(x[b], x[a]) })
 	return order
 }
 
@@ -89,17 +88,15 @@ func (r *Report) Add(phases []*sim.Phase) (err error) {
 	return nil
 }
 
-func figure(f compare.Figure) Figure { return Figure(f) }
-
 func policy(o compare.Outcome) Policy {
-	jobs := figure(o.Jobs)
+	jobs := Figure(o.Jobs)
 	p := Policy{
-		Name: o.Policy, P50: figure(o.P50), P75: figure(o.P75), All: figure(o.All), PlainP50: figure(o.PlainP50),
-		PlainP75: figure(o.PlainP75), Jobs: &jobs, Resource: figure(o.Resource), Copies: figure(o.Copies),
-		Restarts: figure(o.Restarts), Wasted: figure(o.Wasted), Time: figure(o.Time), Used: figure(o.Used),
+		Name: o.Policy, P50: Figure(o.P50), P75: Figure(o.P75), All: Figure(o.All), PlainP50: Figure(o.PlainP50),
+		PlainP75: Figure(o.PlainP75), Jobs: &jobs, Resource: Figure(o.Resource), Copies: Figure(o.Copies),
+		Restarts: Figure(o.Restarts), Wasted: Figure(o.Wasted), Time: Figure(o.Time), Used: Figure(o.Used),
 	}
 	if o.Won != nil {
-		won := figure(*o.Won)
+		won := Figure(*o.Won)
 		p.Won = &won
 	}
 	if c := o.Cloning; c != nil {
@@ -109,13 +106,7 @@ func policy(o compare.Outcome) Policy {
 }
 
 func phase(p *sim.Phase, id int, c compare.Comparison) Phase {
-	s := compare.Survey([]*sim.Phase{p})
-	slowest := 0
-	for j := range p.Tasks {
-		if compare.Last(p, j) > compare.Last(p, slowest) {
-			slowest = j
-		}
-	}
+	s, slowest := compare.Survey([]*sim.Phase{p}), compare.Slowest(p)
 	row := Phase{
 		ID: id, Job: p.Job, Name: p.Name, Tasks: len(p.Tasks), Slots: len(p.Slots), Time: c.NoAction[id].Time.Seconds(),
 		Even: c.Even[id].Time.Seconds(), Stragglers: s.Stragglers, Slowest: slowest, SlowestTime: compare.Last(p, slowest).Seconds(),

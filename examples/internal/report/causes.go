@@ -194,18 +194,14 @@ func (t tally) parts(total float64) []Part {
 			list = append(list, Part{cause, share, plain[cause].remedy})
 		}
 	}
-	slices.SortFunc(list, func(a, b Part) int {
-		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(b.Share, a.Share), cmp.Compare(a.Cause, b.Cause))
-	})
-	return list
-}
-
-// rank sorts the unknown cause behind the others.
-func rank(p Part) int {
-	if p.Cause == causes.Unknown.String() {
-		return 1
+	rank := func(p Part) float64 { // the unknown cause is last
+		if p.Cause == causes.Unknown.String() {
+			return -1
+		}
+		return p.Share
 	}
-	return 0
+	slices.SortFunc(list, func(a, b Part) int { return cmp.Or(cmp.Compare(rank(b), rank(a)), cmp.Compare(a.Cause, b.Cause)) })
+	return list
 }
 
 // mainCause returns the cause with the largest share, which may be the unknown cause; nil for no causes.
@@ -277,17 +273,17 @@ func (c *Causes) recurringTask() string {
 	return text
 }
 
-// doubts returns a sentence about the causes that cannot show because most tasks lack the facts; empty if none lacks.
+// doubts returns a sentence about the causes that may not show because most tasks lack the facts; empty if none lacks.
 func (k Known) doubts() string {
-	bytes, machines := 2*k.Bytes >= k.Tasks, 2*k.Machines >= k.Tasks
-	switch {
-	case bytes && machines:
-		return ""
-	case machines:
-		return " The bytes that most tasks read are not known, so larger inputs may not show as a cause."
-	case bytes:
-		return " The machines of most tasks are not known, so slow machines may not show as a cause."
+	var facts, hidden []string
+	if 2*k.Bytes < k.Tasks {
+		facts, hidden = append(facts, "bytes"), append(hidden, plain[causes.Data.String()].noun)
 	}
-	return " The bytes and the machines of most tasks are not known, so larger inputs and slow machines may not show as a " +
-		"cause."
+	if 2*k.Machines < k.Tasks {
+		facts, hidden = append(facts, "machines"), append(hidden, plain[causes.Machine.String()].noun)
+	}
+	if facts == nil {
+		return ""
+	}
+	return fmt.Sprintf(" The %s of most tasks are not known, so %s may not show as a cause.", strings.Join(facts, " and "), strings.Join(hidden, " and "))
 }

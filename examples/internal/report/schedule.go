@@ -114,23 +114,22 @@ func (s *Schedule) eachBar(change func(b *Bar)) {
 // were in use last under the policy, because the phase waited for them.
 func schedule(p *sim.Phase, id int, before, after []sim.Span) Schedule {
 	s := Schedule{Phase: id}
-	place := make([]int, len(p.Slots)) // the better of the slot's two places
+	place := make([]float64, len(p.Slots)) // the better of the slot's two places, negative
 	for k, spans := range [][]sim.Span{before, after} {
-		ends := make([]time.Duration, len(p.Slots))
+		ends := make([]float64, len(p.Slots))
 		for _, span := range spans {
 			if span.Slot >= 0 {
-				ends[span.Slot] = max(ends[span.Slot], span.End)
+				ends[span.Slot] = max(ends[span.Slot], span.End.Seconds())
 			}
 		}
-		for i, slot := range byEnd(ends) {
-			if k == 0 || i < place[slot] {
-				place[slot] = i
+		for i, slot := range ranked(ends) {
+			if k == 0 || -float64(i) > place[slot] {
+				place[slot] = -float64(i)
 			}
 		}
-		s.Seconds[k] = slices.Max(ends).Seconds()
+		s.Seconds[k] = slices.Max(ends)
 	}
-	order := byEnd(make([]time.Duration, len(p.Slots)))
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(place[a], place[b]) })
+	order := ranked(place)
 	lanes := map[int32]int{}
 	for _, slot := range order[:min(len(order), mostLanes)] {
 		lanes[int32(slot)] = len(lanes)
@@ -154,16 +153,6 @@ func schedule(p *sim.Phase, id int, before, after []sim.Span) Schedule {
 	s.Before, s.After, s.Names = slices.DeleteFunc(s.Before, hidden), slices.DeleteFunc(s.After, hidden), s.Names[:s.Lanes]
 	s.LanesLeftOut = len(order) - s.Lanes
 	return s
-}
-
-// byEnd returns the indexes of slots. The slots that end last are first.
-func byEnd(ends []time.Duration) []int {
-	order := make([]int, len(ends))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(ends[b], ends[a]) })
-	return order
 }
 
 // mostJoined is the number of parts into which the time of a picture is divided. Attempts of one slot that follow each

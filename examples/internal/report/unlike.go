@@ -96,13 +96,7 @@ func Describe(phases []*sim.Phase) (*Apart, error) {
 	}
 	if chain := compare.Chain(phases); len(chain) > 1 {
 		for _, i := range chain {
-			longest := 0
-			for k := range phases[i].Tasks {
-				if compare.Last(phases[i], k) > compare.Last(phases[i], longest) {
-					longest = k
-				}
-			}
-			a.Chain = append(a.Chain, longTask(phases[i], longest))
+			a.Chain = append(a.Chain, longTask(phases[i], compare.Slowest(phases[i])))
 		}
 	}
 	return a, nil
