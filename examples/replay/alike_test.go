@@ -50,7 +50,8 @@ func TestNoSavingOfUnlikeTasks(t *testing.T) {
 	page := filepath.Join(t.TempDir(), "page.html")
 	code, out, errors := call("-html", page, log)
 	require.Zero(t, code, errors)
-	assert.Contains(t, out, "No saving can be claimed for 43 tasks of 1 phase: the tasks are not known to be alike. Look first at task TestBig41")
+	assert.Contains(t, out, "No saving can be claimed for 43 tasks of 1 phase: the tasks are not known to be alike.")
+	assert.Contains(t, out, "Look first at task TestBig41")
 	assert.NotRegexp(t, saving, out)
 	html, err := os.ReadFile(page)
 	require.NoError(t, err)
@@ -149,8 +150,9 @@ func TestRunsSideBySideCountOnce(t *testing.T) {
 	require.Zero(t, code, errors)
 	html, err := os.ReadFile(page)
 	require.NoError(t, err)
-	assert.Contains(t, string(html), "<dt>time of all runs of the same tasks</dt><dd>174 h</dd>")
-	assert.NotContains(t, string(html), "<dt>phases' time</dt>", "174 h is not the time of a phase: nobody waited for 174 h")
+	assert.Contains(t, string(html), "</i>174 h</span>")
+	assert.Contains(t, string(html), "</i>time, added up over all runs of the same tasks</li>")
+	assert.NotContains(t, string(html), "phases&#39; time", "174 h is not the time of a phase: nobody waited for 174 h")
 }
 
 // A page can be written to a device, which stays a device, and through a link, which stays a link.
@@ -251,6 +253,5 @@ func TestAdviceAndComparison(t *testing.T) {
 	}
 	code, out, errors = call("-policy", "mantri,spark", file(t, "["+strings.Join(tasks, ",")+"]"))
 	require.Zero(t, code, errors)
-	assert.Contains(t, out, "In Spark, the setting spark.speculation=true would have changed the phases' time by 0.0% and the slot time by 0.0%. "+
-		"Its rule acts on a task that takes more than 3 times the median of the tasks that have ended; 0 of the 1 stragglers do.")
+	assert.Contains(t, out, "Spark's own setting does not help here. Its rule acts on a task that takes more than 3 times the median of the tasks that have ended; 0 of the 1 stragglers do.")
 }

@@ -45,12 +45,7 @@ func (o options) listPhases(w io.Writer, l *loaded, e compare.Entry) error {
 	fmt.Fprintf(table, "phase\tjob\tname\ttasks\tslots\ttime\twith %s\tslowest task\tits name\tits time\t\n", e.Name)
 	for _, i := range order {
 		p := all[i]
-		slowest := 0
-		for j := range p.Tasks {
-			if compare.Last(p, j) > compare.Last(p, slowest) {
-				slowest = j
-			}
-		}
+		slowest := compare.Slowest(p)
 		time, changed := p.Recorded, "not alike"
 		if i < len(phases) {
 			time, changed = none[i].Time, report.Span(with[i].Time.Seconds())

@@ -72,7 +72,7 @@ func command(stdout, stderr io.Writer) *cli.Command {
 			&cli.StringFlag{Name: "policy", Value: "all", Destination: &o.policies, Usage: "compare the policies `NAMES`, separated by commas: all, " + strings.Join(compare.Names(), ", ") +
 				"; a name may have fields, as in mantri,idle-gain=2"},
 			&cli.StringFlag{Name: "html", Destination: &o.html, Usage: "write the report as an HTML page to `FILE`; -: to standard output, instead of the table"},
-			&cli.StringFlag{Name: "svg", Destination: &o.svg, Usage: "draw the phase in which stragglers cost most, without a policy and with the first policy, to `FILE`"},
+			&cli.StringFlag{Name: "svg", Destination: &o.svg, Usage: "draw the phase that the first policy changes most, without a policy and with it, to `FILE`"},
 			&cli.BoolFlag{Name: "json", Destination: &o.json, Usage: "print JSON instead of a table"},
 			&cli.BoolFlag{Name: "list", Destination: &o.list, Usage: "list the phases; the phases for which the first policy saves most time come first"},
 			&cli.StringFlag{Name: "explain", Destination: &o.explain, Usage: "print every decision about the task `PHASE/TASK`, two numbers that -list prints"},

@@ -102,7 +102,9 @@ func (o options) run(stdout, stderr io.Writer) error {
 		return err
 	}
 	r.Notes = l.notes()
-	r.Explain(l.phases, l.tasks, l.numbers, l.hosts.Names)
+	if err := r.Explain(l.phases, l.tasks, l.numbers, l.hosts.Names); err != nil {
+		return err
+	}
 	if c := l.copies; c.Launched > 0 {
 		r.Recorded = &report.Copies{Launched: c.Launched, Won: c.Won, Unmarked: c.Unmarked, Wasted: c.Wasted.Seconds()}
 	}
@@ -119,6 +121,7 @@ func (o options) run(stdout, stderr io.Writer) error {
 			return err
 		}
 	}
+	r.Diagnose()
 	if o.html == standardInput { // "-" means standard output here
 		return r.HTML(stdout)
 	}

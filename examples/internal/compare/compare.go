@@ -5,7 +5,6 @@ package compare
 import (
 	"cmp"
 	"runtime"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -59,8 +58,8 @@ type Outcome struct {
 	Wasted, Time, Used Figure
 	// Cloning has further figures of a policy that clones, with the first seed; nil for other policies.
 	Cloning *Cloning
-	// Results are the results of the phases, with the first seed. Their field Known is kept only for the 16 phases in
-	// which stragglers cost most.
+	// Results are the results of the phases, with the first seed. Their field Known is kept only for the 16 phases that
+	// are first by ByChange.
 	Results []sim.Result
 }
 
@@ -104,9 +103,8 @@ func Run(phases []*sim.Phase, o Options) (c Comparison, err error) {
 	}
 	c.Phases, c.Seeds = len(phases), max(o.Seeds, 1)
 	c.baseline(phases)
-	keep := worst(c.NoAction, c.Even)
 	for _, e := range o.Policies {
-		e.keep = keep
+		e.among = &c
 		if err := c.policy(phases, e, o); err != nil {
 			return c, err
 		}
@@ -128,20 +126,14 @@ func Run(phases []*sim.Phase, o Options) (c Comparison, err error) {
 // mostKept is the number of phases for which the field Known is kept. It takes more than a kilobyte for each phase.
 const mostKept = 16
 
-// worst returns the phases in which stragglers cost most.
-func worst(none, even []sim.Result) map[int]bool {
-	order := make([]int, len(none))
-	for i := range order {
-		order[i] = i
+// ByChange orders phases for slices.Sort, with the results of a policy. The phases whose times the policy changes most
+// are first. If the changes are equal, the phases in which stragglers cost most are first.
+func (c *Comparison) ByChange(with []sim.Result) func(a, b int) int {
+	change := func(i int) time.Duration { return (with[i].Time - c.NoAction[i].Time).Abs() }
+	cost := func(i int) time.Duration { return c.NoAction[i].Time - c.Even[i].Time }
+	return func(a, b int) int {
+		return cmp.Or(cmp.Compare(change(b), change(a)), cmp.Compare(cost(b), cost(a)), cmp.Compare(a, b))
 	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		return cmp.Compare(none[b].Time-even[b].Time, none[a].Time-even[a].Time)
-	})
-	keep := map[int]bool{}
-	for _, i := range order[:min(len(order), mostKept)] {
-		keep[i] = true
-	}
-	return keep
 }
 
 // policy replays the phases under a policy, with each seed.

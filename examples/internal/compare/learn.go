@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -29,6 +30,7 @@ func replayInOrder(phases []*sim.Phase, e Entry, seed uint64, step func()) ([]si
 	begin := time.Now()
 	kinds := map[string]*survival.Shape{}
 	results := make([]sim.Result, len(phases))
+	kept := make([]int, 0, mostKept+1)
 	for _, i := range byBegin(phases) {
 		kind := kindOf(phases[i])
 		if kinds[kind] == nil {
@@ -41,10 +43,16 @@ func replayInOrder(phases []*sim.Phase, e Entry, seed uint64, step func()) ([]si
 		if err != nil {
 			return nil, 0, err
 		}
-		if e.keep == nil || e.keep[i] {
-			r.Known = known
-		}
+		r.Known = known
 		results[i] = r
+		if e.among != nil {
+			kept = append(kept, i)
+			slices.SortFunc(kept, e.among.ByChange(results))
+			if len(kept) > mostKept {
+				results[kept[mostKept]].Known = nil
+				kept = kept[:mostKept]
+			}
+		}
 		step()
 	}
 	return results, time.Since(begin), nil

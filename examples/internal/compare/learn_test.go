@@ -2,6 +2,7 @@ package compare
 
 import (
 	"runtime"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -47,6 +48,29 @@ func TestPhasesLearnFromEarlierOnes(t *testing.T) {
 		assert.Equal(t, learned[i].Used, r.Used, "a phase can be replayed again, with what was known when it began")
 	}
 	assert.Positive(t, differ)
+}
+
+// A comparison keeps the shape that was known in the phases that a policy changes most, and in no other phase. So these
+// phases can be replayed again.
+func TestPhasesThatChangeMostKeepTheirShape(t *testing.T) {
+	phases := workload.Generate(40, 6)
+	c, err := Run(phases, Options{Policies: Entries()[:1], Step: func() {}})
+	require.NoError(t, err)
+	results := c.Outcomes[0].Results
+	order := make([]int, len(phases))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, c.ByChange(results))
+	for k, i := range order {
+		assert.Equal(t, k < mostKept, results[i].Known != nil, "place %d", k)
+		if k > 0 {
+			before := order[k-1]
+			assert.GreaterOrEqual(t, (results[before].Time - c.NoAction[before].Time).Abs(),
+				(results[i].Time - c.NoAction[i].Time).Abs())
+		}
+	}
+	assert.NotEqual(t, results[order[0]].Time, c.NoAction[order[0]].Time)
 }
 
 // The decisions of a policy that does not read the shape of progress depend on no other phase.

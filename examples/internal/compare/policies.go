@@ -14,7 +14,7 @@ import (
 
 // Entry is a policy in a comparison.
 type Entry struct {
-	keep         map[int]bool // phases for which Result.Known is kept; nil: all
+	among        *Comparison // its first phases by ByChange keep Result.Known; nil: all phases
 	Name         string
 	Policy       restart.Policy
 	LargestFirst bool         // start the waiting task with the largest input first, as the paper of the policy does

@@ -71,6 +71,16 @@ func Last(p *sim.Phase, task int) time.Duration {
 	return attempts[len(attempts)-1].Duration
 }
 
+// Slowest returns the task with the longest last attempt, the first of several.
+func Slowest(p *sim.Phase) (task int) {
+	for i := range p.Tasks {
+		if Last(p, i) > Last(p, task) {
+			task = i
+		}
+	}
+	return task
+}
+
 // AppendRatios appends the time of each task of a phase divided by the median of the phase.
 func AppendRatios(ratios []float64, p *sim.Phase) []float64 {
 	middle := middleTime(p)

@@ -19,7 +19,7 @@ type Setting struct {
 	Resource float64 `json:"resource_reduction"`
 	// Ever is the number of stragglers that become slow enough for the rule; null if the rule has no such limit.
 	Ever *int `json:"slow_enough,omitempty"`
-	// Text describes the setting in sentences.
+	// Text describes the rule in a sentence; empty if the rule has no such limit.
 	Text string `json:"text"`
 }
 
@@ -46,16 +46,11 @@ func (r *Report) Advise(format string, phases []*sim.Phase) {
 			continue
 		}
 		s := &Setting{Engine: e.name, Setting: e.setting, Policy: p.Name, Time: p.All.Mean, Resource: p.Resource.Mean}
-		s.Text = fmt.Sprintf("In %s, the setting %s would have changed the phases' time by %s and the slot time by %s.", s.Engine, s.Setting,
-			Change(s.Time), Change(s.Resource))
 		if bar := multiplier(e.policy); bar > 0 {
 			ever := slowerThan(phases, bar)
 			s.Ever = &ever
-			s.Text += fmt.Sprintf(" Its rule acts on a task that takes more than %.3g times the median of the tasks that have ended; "+
-				"%d of the %d stragglers do.", bar, ever, r.Stragglers.Tasks)
-		}
-		if best := r.best(); best != nil && best.All.Mean > s.Time+0.0005 {
-			s.Text += fmt.Sprintf(" The policy %s would have changed the phases' time by %s and the slot time by %s.", best.Name, Change(best.All.Mean), Change(best.Resource.Mean))
+			s.Text = fmt.Sprintf("Its rule acts on a task that takes more than %.3g times the median of the tasks that have ended; "+
+				"%d of the %d stragglers %s.", bar, ever, r.Stragglers.Tasks, plural(ever, "does", "do"))
 		}
 		r.Setting = s
 		return
@@ -103,14 +98,11 @@ type Money struct {
 	With   float64 `json:"with_first_policy"`
 }
 
-// Price adds the cost of the slot time to the report and to the headline. cost is the price of one slot for one hour;
-// 0 adds nothing.
+// Price adds the cost of the slot time. cost is the price of one slot for one hour; 0 adds nothing.
 func (r *Report) Price(cost float64) {
 	if cost <= 0 || len(r.Policies) == 0 {
 		return
 	}
 	p := r.Policies[0]
 	r.Money = &Money{cost, cost * r.NoAction.Used / 3600, cost * p.Used.Mean / 3600}
-	r.Headline += fmt.Sprintf(" At a price of %g for one slot and one hour, the slot time costs %.2f without action and %.2f with %s.",
-		cost, r.Money.Before, r.Money.With, p.Name)
 }

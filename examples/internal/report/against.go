@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"math"
 	"slices"
-	"time"
 
 	"github.com/straggler-go/straggler/examples/internal/compare"
 	"github.com/straggler-go/straggler/examples/internal/sim"
@@ -50,11 +49,7 @@ func (r *Report) Compare(name string, here, there []*sim.Phase) {
 			row.Tasks[side] += len(p.Tasks)
 			row.Seconds[side] += p.Recorded.Seconds()
 			row.Stragglers[side] += compare.Survey([]*sim.Phase{p}).Stragglers
-			longest := time.Duration(0)
-			for i := range p.Tasks {
-				longest = max(longest, compare.Last(p, i))
-			}
-			row.Slowest[side] = max(row.Slowest[side], longest.Seconds())
+			row.Slowest[side] = max(row.Slowest[side], compare.Last(p, compare.Slowest(p)).Seconds())
 		}
 	}
 	a := &Against{Name: name, Phases: []Changed{}}

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/straggler-go/straggler/estimate/causes"
-
 	"github.com/straggler-go/straggler/examples/internal/compare"
 	"github.com/straggler-go/straggler/examples/internal/sim"
 )
@@ -13,12 +11,13 @@ import (
 // The largest numbers of elements in the model of a large input.
 const (
 	mostPhases    = 500
-	mostSchedules = 4
-	mostLanes     = 60
-	mostBars      = 1200 // bars of one picture
+	mostSchedules = 3
+	mostLanes     = 30
+	mostBars      = 400 // bars of the two pictures of a phase, unless one lane has more
 )
 
-// Build makes the model of a comparison of the phases. The caller adds notes, causes, and facts about the input.
+// Build makes the model of a comparison of the phases. The caller adds notes, causes, and facts about the input, and
+// then calls Diagnose.
 func Build(phases []*sim.Phase, c compare.Comparison, policies []compare.Entry, in Input) (*Report, error) {
 	in.Phases, in.Tasks, in.Seeds, in.Chained = c.Phases, c.Tasks, c.Seeds, compare.Chained(phases)
 	r := &Report{Schema: Schema, Input: in, Policies: []Policy{}, Ideals: []Ideal{}, Phases: []Phase{}}
@@ -55,27 +54,27 @@ func Build(phases []*sim.Phase, c compare.Comparison, policies []compare.Entry, 
 	for _, o := range c.Ideals {
 		r.Ideals = append(r.Ideals, Ideal{o.Policy, o.P50.Mean, o.P75.Mean, o.All.Mean})
 	}
-	order := byCost(c)
-	shown := order[:min(len(order), mostPhases)]
-	r.PhasesLeftOut = len(order) - len(shown)
-	for _, i := range shown {
+	for i := range c.NoAction {
+		r.costs = append(r.costs, max(0, (c.NoAction[i].Time-c.Even[i].Time).Seconds()))
+	}
+	order := ranked(r.costs)
+	for _, i := range order[:min(len(order), mostPhases)] {
 		r.Phases = append(r.Phases, phase(phases[i], i, c))
 	}
+	r.PhasesLeftOut = len(order) - len(r.Phases)
 	r.Slowdown = slowdown(phases)
-	r.Headline = headline(r)
 	r.Work = Work{c.Events, c.Elapsed.Seconds(), float64(c.Events) / max(c.Busy.Seconds(), 1e-9)}
 	r.AddWorkers(phases)
-	return r, r.draw(phases, policies, c.Outcomes)
+	return r, r.draw(phases, policies, &c)
 }
 
-// byCost returns the indexes of the phases. The phases in which stragglers cost most are first.
-func byCost(c compare.Comparison) []int {
-	order := make([]int, len(c.NoAction))
+// ranked returns the indexes of numbers. The largest number is first, and of equal numbers the first.
+func ranked(x []float64) []int {
+	order := make([]int, len(x))
 	for i := range order {
 		order[i] = i
 	}
-	cost := func(i int) float64 { return (c.NoAction[i].Time - c.Even[i].Time).Seconds() }
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(cost(b), cost(a)) })
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(x[b], x[a]) })
 	return order
 }
 
@@ -86,21 +85,18 @@ func (r *Report) Add(phases []*sim.Phase) (err error) {
 	}
 	r.Input.Phases += r.Apart.left // the runs of all other tasks are already counted as phases
 	r.Input.Tasks += r.Apart.Tasks
-	r.Headline = headline(r)
 	return nil
 }
 
-func figure(f compare.Figure) Figure { return Figure(f) }
-
 func policy(o compare.Outcome) Policy {
-	jobs := figure(o.Jobs)
+	jobs := Figure(o.Jobs)
 	p := Policy{
-		Name: o.Policy, P50: figure(o.P50), P75: figure(o.P75), All: figure(o.All), PlainP50: figure(o.PlainP50),
-		PlainP75: figure(o.PlainP75), Jobs: &jobs, Resource: figure(o.Resource), Copies: figure(o.Copies),
-		Restarts: figure(o.Restarts), Wasted: figure(o.Wasted), Time: figure(o.Time), Used: figure(o.Used),
+		Name: o.Policy, P50: Figure(o.P50), P75: Figure(o.P75), All: Figure(o.All), PlainP50: Figure(o.PlainP50),
+		PlainP75: Figure(o.PlainP75), Jobs: &jobs, Resource: Figure(o.Resource), Copies: Figure(o.Copies),
+		Restarts: Figure(o.Restarts), Wasted: Figure(o.Wasted), Time: Figure(o.Time), Used: Figure(o.Used),
 	}
 	if o.Won != nil {
-		won := figure(*o.Won)
+		won := Figure(*o.Won)
 		p.Won = &won
 	}
 	if c := o.Cloning; c != nil {
@@ -110,13 +106,7 @@ func policy(o compare.Outcome) Policy {
 }
 
 func phase(p *sim.Phase, id int, c compare.Comparison) Phase {
-	s := compare.Survey([]*sim.Phase{p})
-	slowest := 0
-	for j := range p.Tasks {
-		if compare.Last(p, j) > compare.Last(p, slowest) {
-			slowest = j
-		}
-	}
+	s, slowest := compare.Survey([]*sim.Phase{p}), compare.Slowest(p)
 	row := Phase{
 		ID: id, Job: p.Job, Name: p.Name, Tasks: len(p.Tasks), Slots: len(p.Slots), Time: c.NoAction[id].Time.Seconds(),
 		Even: c.Even[id].Time.Seconds(), Stragglers: s.Stragglers, Slowest: slowest, SlowestTime: compare.Last(p, slowest).Seconds(),
@@ -161,27 +151,4 @@ func slowdown(phases []*sim.Phase) []Point {
 		points = append(points, Point{ratios[i], float64(i+1) / float64(n)})
 	}
 	return points
-}
-
-// sortParts sorts causes by their share, the largest first, and the unknown cause last.
-func sortParts(parts []Part) {
-	slices.SortStableFunc(parts, func(a, b Part) int {
-		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(b.Share, a.Share))
-	})
-}
-
-// mainCause returns the cause with the largest share, which may be the unknown cause; nil for no causes.
-func mainCause(parts []Part) *Part {
-	if len(parts) == 0 {
-		return nil
-	}
-	most := slices.MaxFunc(parts, func(a, b Part) int { return cmp.Compare(a.Share, b.Share) })
-	return &most
-}
-
-func rank(p Part) int {
-	if p.Cause == causes.Unknown.String() {
-		return 1
-	}
-	return 0
 }

@@ -1,10 +1,11 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/straggler-go/straggler/estimate/causes"
 
@@ -19,6 +20,9 @@ type Causes struct {
 	// the causes, the largest part first.
 	Excess float64 `json:"excess_seconds"`
 	Parts  []Part  `json:"parts"`
+	// CostParts divides the time that stragglers cost the phases, Stragglers.Cost, among the causes: of each phase among
+	// the stragglers on the slots for which the phase waited.
+	CostParts []Part `json:"cost_parts"`
 	// Wait is the difference between the slowest task and the mean task of a phase, in seconds, summed over the
 	// phases. WaitParts divides it among the causes, the largest part first.
 	Wait      float64 `json:"wait_seconds"`
@@ -28,8 +32,10 @@ type Causes struct {
 	MachinesLeftOut int       `json:"machines_left_out"`
 	// Recurring are tasks that are slow in most phases of their kind, on any machine, the worst first.
 	// RecurringLeftOut is the number of further such tasks.
-	Recurring        []Recurring `json:"recurring,omitempty"`
-	RecurringLeftOut int         `json:"recurring_left_out"`
+	Recurring        []why.Recurring `json:"recurring,omitempty"`
+	RecurringLeftOut int             `json:"recurring_left_out"`
+	// Place is the machine on which most of the cost of stragglers arose, whatever the cause; null if there is none.
+	Place *why.Place `json:"place,omitempty"`
 	// Known tells how many facts the log has. A cause cannot show if its facts are unknown.
 	Known Known `json:"known"`
 }
@@ -59,93 +65,161 @@ type Machine struct {
 	Phases int     `json:"phases"`
 }
 
-// Recurring is a task that is slow in most phases.
-type Recurring struct {
-	Job    string  `json:"job"`
-	Task   string  `json:"task"`
-	Ratio  float64 `json:"ratio"`
-	Phases int     `json:"phases"`
-	Slow   int     `json:"slow_phases"`
-}
-
 // mostMachines is the largest number of listed machines and of listed recurring tasks.
 const mostMachines = 20
 
 // SameTask is the cause of stragglers that are slow in most phases. Their time is subtracted from the unknown cause.
 const SameTask = "same-task"
 
-const sameTaskRemedy = "look at the work of the task; a copy would do the same work"
-
 // Explain adds the causes of stragglers. replayed are the phases of the replay, and phases the facts about the same
 // phases. numbers has, for each phase, the number of each task in the log; nil if the order is the same. names are
 // the names of the machines.
-func (r *Report) Explain(replayed []*sim.Phase, phases []causes.Phase, numbers [][]int32, names []string) {
+func (r *Report) Explain(replayed []*sim.Phase, phases []causes.Phase, numbers [][]int32, names []string) error {
 	c := &Causes{}
 	bill := causes.Charge(phases)
-	recurring, beyond := why.Recur(replayed)
-	for _, t := range recurring[:min(len(recurring), mostMachines)] {
-		c.Recurring = append(c.Recurring, Recurring{t.Job, t.Task, t.Ratio, t.Phases, t.Slow})
-	}
+	recurring, slowIn := why.Recur(replayed)
+	c.Recurring = recurring[:min(len(recurring), mostMachines)]
 	c.RecurringLeftOut = len(recurring) - len(c.Recurring)
-	same := 0.0
-	var excess time.Duration
-	parts := map[causes.Cause]float64{}
-	rows := map[int]*Phase{}
-	for i := range r.Phases {
-		rows[r.Phases[i].ID] = &r.Phases[i]
-	}
+	excess, cost, seconds, places := tally{}, tally{}, 0.0, why.Places{}
 	for i, p := range phases {
 		c.Known.add(p)
 		if len(bill.Machines) > 0 {
 			p.Factor = bill.Factor
 		}
-		found := causes.Explain(p)
-		r.causeOfBars(i, replayed[i], found, numbers)
-		excess += found.Excess
-		own := 0.0 // share of the excess of recurring tasks, as far as it has no other cause
-		if found.Excess > 0 {
-			own = min(beyond[i].Seconds()/found.Excess.Seconds(), found.Parts.Unknown)
-			found.Parts.Unknown -= own
-			same += own * found.Excess.Seconds()
+		var log []int32
+		if i < len(numbers) {
+			log = numbers[i]
 		}
-		for cause := range everyCause {
-			parts[cause] += found.Parts.Of(cause) * found.Excess.Seconds()
+		waits, err := why.Waits(replayed[i], r.costs[i])
+		if err != nil {
+			return err
 		}
-		if row := rows[i]; row != nil && found.Excess > 0 {
-			row.Causes = shares(func(cause causes.Cause) float64 { return found.Parts.Of(cause) }, own)
-		}
+		places.Add(i, replayed[i], waits)
+		own, waited := r.charge(i, replayed[i], causes.Explain(p), log, slowIn[i], waits)
+		excess.add(own, 1)
+		cost.add(waited, 1)
+		c.Excess += own.sum()
+		seconds += waited.sum()
 	}
-	c.Excess = excess.Seconds()
-	c.Parts = shares(func(cause causes.Cause) float64 { return parts[cause] / max(c.Excess, 1e-9) }, same/max(c.Excess, 1e-9))
+	r.keepWorst()
+	c.Parts, c.CostParts = excess.parts(c.Excess), cost.parts(seconds)
 	c.Wait = bill.Wait.Seconds()
-	c.WaitParts = shares(bill.Parts().Of, 0)
+	wait := tally{}
+	wait.share(bill.Parts())
+	c.WaitParts = wait.parts(1)
 	for _, s := range bill.Machines[:min(len(bill.Machines), mostMachines)] {
 		c.Machines = append(c.Machines, Machine{names[s.Index], s.Ratio, s.Tasks, s.Slow, s.Phases})
 	}
 	c.MachinesLeftOut = len(bill.Machines) - len(c.Machines)
-	r.Causes = c
+	c.Place = places.Worst(seconds, c.Known.Tasks)
+	r.Causes, r.costs = c, nil
+	return nil
 }
 
-// causeOfBars sets the causes of the stragglers in the pictures of a phase.
-func (r *Report) causeOfBars(phase int, p *sim.Phase, found causes.Report, numbers [][]int32) {
-	for k := range r.Schedules {
-		if r.Schedules[k].Phase != phase {
-			continue
-		}
-		cause := map[int32]string{} // by the number of the task in the log
-		for _, o := range found.Outliers {
-			number := int32(o.Task)
-			if phase < len(numbers) && numbers[phase] != nil {
-				number = numbers[phase][o.Task]
-			}
-			cause[number] = o.Cause.String()
-		}
-		r.Schedules[k].eachBar(func(b *Bar) {
-			if b.Kind == kindStraggler {
-				b.Cause = cause[p.Tasks[b.Task].Number]
-			}
-		})
+// tally has a time, or the shares of a time, by cause.
+type tally map[string]float64
+
+// share sets the shares of the causes.
+func (t tally) share(parts causes.Parts) {
+	for c := causes.Unknown; c <= causes.Contention; c++ {
+		t[c.String()] = parts.Of(c)
 	}
+}
+
+// sum returns the time of all causes.
+func (t tally) sum() (seconds float64) {
+	for _, cause := range slices.Sorted(maps.Keys(t)) { // in order, so that the sum is always the same
+		seconds += t[cause]
+	}
+	return seconds
+}
+
+// charge divides two times of a phase among the causes: the time of its stragglers beyond the median, and the cost of
+// its stragglers. log has the numbers of the tasks in the log, and same the recurring tasks of the phase, in order.
+// The time of a recurring task without a known cause is charged to SameTask. waits has the cost of each task.
+func (r *Report) charge(phase int, p *sim.Phase, found causes.Report, log []int32, same []int, waits []float64) (excess,
+	cost tally) {
+	unknown := causes.Unknown.String()
+	place := map[int32]int{} // of a task of the log in the phase, plus 1
+	if log != nil {
+		for i, t := range p.Tasks {
+			place[t.Number] = i + 1
+		}
+	}
+	excess, cost = tally{}, tally{}
+	cause := map[int]string{}
+	for _, o := range found.Outliers {
+		at := o.Task
+		if log != nil {
+			at = place[log[o.Task]] - 1
+		}
+		parts := tally{}
+		parts.share(o.Parts)
+		cause[at] = o.Cause.String()
+		if _, recurs := slices.BinarySearch(same, at); recurs {
+			parts[SameTask], parts[unknown] = parts[unknown], 0
+			if o.Cause == causes.Unknown {
+				cause[at] = SameTask
+			}
+		}
+		excess.add(parts, (o.Took - found.Median).Seconds())
+		if at >= 0 {
+			cost.add(parts, waits[at])
+		}
+	}
+	if missed := r.costs[phase] - cost.sum(); missed > 0 {
+		cost[unknown] += missed
+	}
+	r.blame(phase, p, cause, waits)
+	for k := range r.Phases {
+		if r.Phases[k].ID == phase && found.Excess > 0 {
+			r.Phases[k].Causes = excess.parts(excess.sum())
+		}
+	}
+	return excess, cost
+}
+
+// add adds a time that is divided among the causes.
+func (t tally) add(shares tally, seconds float64) {
+	for cause, share := range shares {
+		t[cause] += float64(share * seconds)
+	}
+}
+
+// parts returns the causes with at least 0.05 % of a total, the largest first, and the unknown cause last.
+func (t tally) parts(total float64) []Part {
+	list := []Part{}
+	for cause, seconds := range t {
+		if share := seconds / max(total, 1e-9); share >= 0.0005 {
+			list = append(list, Part{cause, share, plain[cause].remedy})
+		}
+	}
+	rank := func(p Part) float64 { // the unknown cause is last
+		if p.Cause == causes.Unknown.String() {
+			return -1
+		}
+		return p.Share
+	}
+	slices.SortFunc(list, func(a, b Part) int { return cmp.Or(cmp.Compare(rank(b), rank(a)), cmp.Compare(a.Cause, b.Cause)) })
+	return list
+}
+
+// mainCause returns the cause with the largest share, which may be the unknown cause; nil for no causes.
+func mainCause(parts []Part) *Part {
+	if len(parts) == 0 {
+		return nil
+	}
+	most := slices.MaxFunc(parts, func(a, b Part) int { return cmp.Compare(a.Share, b.Share) })
+	return &most
+}
+
+// listed writes causes with their shares, such as "data 59.8%, unknown 40.2%".
+func listed(parts []Part) string {
+	texts := make([]string, len(parts))
+	for i, p := range parts {
+		texts[i] = plain[p.Cause].noun + " " + Percent(p.Share)
+	}
+	return strings.Join(texts, ", ")
 }
 
 // add counts the known facts of a phase.
@@ -161,74 +235,55 @@ func (k *Known) add(p causes.Phase) {
 	}
 }
 
-// everyCause yields all causes.
-func everyCause(yield func(causes.Cause) bool) {
-	for c := causes.Unknown; c <= causes.Contention; c++ {
-		if !yield(c) {
-			return
-		}
-	}
-}
-
-// shares returns the causes with a share of at least 0.05 %, the largest first, and the unknown cause last. same is
-// the share of SameTask.
-func shares(of func(causes.Cause) float64, same float64) []Part {
-	list := []Part{}
-	if same >= 0.0005 {
-		list = append(list, Part{SameTask, same, sameTaskRemedy})
-	}
-	for c := range everyCause {
-		if share := of(c); share >= 0.0005 {
-			list = append(list, Part{c.String(), share, c.Remedy()})
-		}
-	}
-	sortParts(list)
-	return list
-}
-
-// String returns sentences that list the causes with their shares, the slowest machine and the slowest recurring task.
+// String returns a sentence about the time that stragglers took beyond the medians.
 func (c *Causes) String() string {
-	if c.Excess == 0 {
-		return ""
-	}
-	var texts []string
-	for _, p := range c.Parts {
-		texts = append(texts, fmt.Sprintf("%s %s", p.Cause, Percent(p.Share)))
-	}
-	text := fmt.Sprintf("Why: together, stragglers took %s more than the medians of their phases. Causes: %s.", Span(c.Excess), strings.Join(texts, ", "))
-	if len(c.Machines) > 0 {
-		m := c.Machines[0]
-		text += fmt.Sprintf(" Machine %s is slow in most of its %s: at the median, its tasks take %.1f times the expected time.", m.Name,
-			counted(m.Phases, "phase"), m.Ratio)
-		if more := len(c.Machines) + c.MachinesLeftOut - 1; more > 0 {
-			text += fmt.Sprintf(" So %s %s.", plural(more, "is", "are"), counted(more, "other machine"))
-		}
-		if !slices.ContainsFunc(c.Parts, func(p Part) bool { return p.Cause == causes.Machine.String() }) {
-			text += " This shows only over many phases together. In no single phase is a straggler's time charged to its machine, " +
-				"because the machine has no more slow tasks there than chance explains."
-		}
-	}
-	if len(c.Recurring) > 0 {
-		t := c.Recurring[0]
-		text += fmt.Sprintf(" Task %s is slow in %d of %s: at the median, it takes %.1f times the median of its phase.", t.Task, t.Slow,
-			counted(t.Phases, "phase"), t.Ratio)
-		if more := len(c.Recurring) + c.RecurringLeftOut - 1; more > 0 {
-			text += fmt.Sprintf(" So %s %s.", plural(more, "is", "are"), counted(more, "other task"))
-		}
-	}
-	return text + c.Known.doubts()
+	return fmt.Sprintf("Together, stragglers took %s more than the medians of their phases: %s.", Span(c.Excess),
+		listed(c.Parts))
 }
 
-// doubts returns a sentence about the causes that cannot show because most tasks lack the facts; empty if none lacks.
-func (k Known) doubts() string {
-	bytes, machines := 2*k.Bytes >= k.Tasks, 2*k.Machines >= k.Tasks
-	switch {
-	case bytes && machines:
+// machine returns a sentence about the slowest machine; empty if no machine is slow in most of its phases.
+func (c *Causes) machine() string {
+	if len(c.Machines) == 0 {
 		return ""
-	case machines:
-		return " The bytes that most tasks read are not known, so data cannot show as a cause."
-	case bytes:
-		return " The machines of most tasks are not known, so no machine can show as a cause."
 	}
-	return " The bytes and the machines of most tasks are not known, so neither data nor a machine can show as a cause."
+	m := c.Machines[0]
+	where := "its only phase"
+	if m.Phases > 1 {
+		where = "most of its " + counted(m.Phases, "phase")
+	}
+	text := fmt.Sprintf(" Machine %s is slow in %s: at the median, its tasks take %.1f times the expected time.",
+		short(m.Name), where, m.Ratio)
+	if more := len(c.Machines) + c.MachinesLeftOut - 1; more > 0 {
+		text += fmt.Sprintf(" So %s %s.", plural(more, "is", "are"), counted(more, "other machine"))
+	}
+	return text
+}
+
+// recurringTask returns a sentence about the worst recurring task; empty if there is none.
+func (c *Causes) recurringTask() string {
+	if len(c.Recurring) == 0 {
+		return ""
+	}
+	t := c.Recurring[0]
+	text := fmt.Sprintf(" Task %s is slow in %d of %s: at the median, it takes %s.", short(t.Task), t.Slow,
+		counted(t.Phases, "phase"), times(t.Ratio))
+	if more := len(c.Recurring) + c.RecurringLeftOut - 1; more > 0 {
+		text += fmt.Sprintf(" So %s %s.", plural(more, "is", "are"), counted(more, "other task"))
+	}
+	return text
+}
+
+// doubts returns a sentence about the causes that may not show because most tasks lack the facts; empty if none lacks.
+func (k Known) doubts() string {
+	var facts, hidden []string
+	if 2*k.Bytes < k.Tasks {
+		facts, hidden = append(facts, "bytes"), append(hidden, plain[causes.Data.String()].noun)
+	}
+	if 2*k.Machines < k.Tasks {
+		facts, hidden = append(facts, "machines"), append(hidden, plain[causes.Machine.String()].noun)
+	}
+	if facts == nil {
+		return ""
+	}
+	return fmt.Sprintf(" The %s of most tasks are not known, so %s may not show as a cause.", strings.Join(facts, " and "), strings.Join(hidden, " and "))
 }

@@ -3,81 +3,98 @@ package report
 import (
 	"fmt"
 	"html/template"
-	"math"
-	"strings"
 )
 
-// chart is a picture with its axis.
+// chart is a picture with its axis. The page shows a number and a sentence about it above the picture.
 type chart struct {
+	Number, Sentence string
+	// Names are the names of the lanes or rows, from the top.
+	Names   []string
 	Picture template.HTML
 	Axis    []string
+	Note    string // explains the picture
 	// First is the text of the most important part. The page shows it before the user points at a part.
 	First string
 }
 
-// farthest is the largest multiple of the median in the chart; slower tasks are drawn there.
-const farthest = 10
-
-// slowdowns draws the distribution of the tasks' times divided by the median of their phase.
-func slowdowns(r *Report) *chart {
-	if len(r.Slowdown) == 0 {
-		return nil
-	}
-	far := math.Min(math.Max(math.Ceil(r.Slowdown[len(r.Slowdown)-1].X), 4), farthest)
-	p := newPicture(1000, 250, "curve", "How slow the slow tasks are",
-		fmt.Sprintf("Cumulative distribution. %s of the tasks take more than 1.5 times the median of their phase; the slowest task takes %.3g times.",
-			Percent(r.Stragglers.Share), r.Slowdown[len(r.Slowdown)-1].X))
-	for quarter := range 5 {
-		y := 62.5 * float64(quarter)
-		p.line([][2]float64{{0, y}, {1000, y}}, "grid")
-	}
-	p.line([][2]float64{{1500 / far, 0}, {1500 / far, 250}}, "mark")
-	points := [][2]float64{{0, 250}}
-	for _, d := range r.Slowdown {
-		x := 1000 * clampTo(d.X, far) / far
-		points = append(points, [2]float64{x, points[len(points)-1][1]}, [2]float64{x, 250 * (1 - d.Share)})
-	}
-	p.line(points, "data")
-	return &chart{Picture: p.html(), Axis: axis(far, func(x float64) string { return fmt.Sprintf("%.3g×", x) })}
-}
+// drawnLanes is the largest number of lanes in a picture of the page.
+const drawnLanes = 12
 
 // timelines draws a phase without action and under the policy, with the same scale.
 func timelines(s Schedule) (before, after *chart) {
-	end := math.Max(math.Max(lastEnd(s.Before), lastEnd(s.After)), 1e-3)
-	return timeline(s.Before, s, end, "Without action"), timeline(s.After, s, end, "With "+s.Policy)
+	end, lanes := max(s.Seconds[0], s.Seconds[1], 1e-3), min(s.Lanes, drawnLanes)
+	before, after = timeline(s.Before, s, lanes, end, "Without action"), timeline(s.After, s, lanes, end, "With "+s.Policy)
+	before.Number, before.Sentence = Span(s.Seconds[0]), "without action."
+	after.Number, after.Sentence = s.after(), fmt.Sprintf("with %s, which made %s and %s.", s.Policy,
+		plural(s.Copies, "1 copy", fmt.Sprintf("%d copies", s.Copies)), counted(s.Restarts, "restart"))
+	if s.Copies+s.Restarts == 0 {
+		after.Sentence = fmt.Sprintf("with %s, which made no copy and no restart: only the order of the tasks differs.",
+			s.Policy)
+	}
+	if s.LanesLeftOut+s.Lanes > drawnLanes {
+		before.Sentence += fmt.Sprintf(" The pictures show the %d slots on which work ended last.", lanes)
+	}
+	return before, after
 }
 
-func timeline(bars []Bar, s Schedule, end float64, title string) *chart {
-	height := 10 * float64(max(s.Lanes, 1))
-	p := newPicture(1000, height, "gantt", title, fmt.Sprintf("Phase %d, %s: %d attempts on %d slots; the last attempt ends after %s.",
-		s.Phase, strings.ToLower(title[:1])+title[1:], len(bars), s.Lanes, Span(lastEnd(bars))))
-	slowest := -1
-	for i, b := range bars {
-		if slowest < 0 || b.End-b.Start > bars[slowest].End-bars[slowest].Start {
-			slowest = i
-		}
-		p.rect(1000*b.Start/end, 10*float64(b.Lane)+1, 1000*(b.End-b.Start)/end, 8, "k-"+b.Kind, b.String())
+// after returns the time under the policy, and the change.
+func (s Schedule) after() string {
+	if s.Seconds[0] <= 0 {
+		return Span(s.Seconds[1])
 	}
-	c := &chart{Picture: p.html(), Axis: axis(end, secondsAs(end))}
-	if slowest >= 0 {
-		c.First = bars[slowest].String()
+	return Span(s.Seconds[1]) + ", " + compared(1-s.Seconds[1]/s.Seconds[0])
+}
+
+// The sizes of a lane, in units, and the width of a timeline.
+const (
+	laneHeight    = 10
+	timelineWidth = 1000
+)
+
+// lay draws bars, and returns the index of the bar whose text should be shown; negative if there is none.
+func lay(bars []Bar, lanes int, end float64) (p *picture, first int) {
+	p, first = &picture{width: timelineWidth, height: laneHeight * float64(max(lanes, 1))}, -1
+	for i, b := range bars {
+		if b.Lane >= lanes {
+			continue
+		}
+		if first < 0 || more(b, bars[first]) {
+			first = i
+		}
+		p.rect(timelineWidth*b.Start/end, laneHeight*float64(b.Lane)+1, timelineWidth*(b.End-b.Start)/end, laneHeight-2,
+			"k-"+b.Kind, b.String())
+	}
+	return p, first
+}
+
+func timeline(bars []Bar, s Schedule, lanes int, end float64, title string) *chart {
+	p, first := lay(bars, lanes, end)
+	c := &chart{Axis: axis(end, secondsAs(end)), Names: s.Names[:min(lanes, len(s.Names))]}
+	c.Picture = p.html("gantt", title, fmt.Sprintf("Attempts on %s.", counted(lanes, "slot")))
+	if first >= 0 {
+		c.First = bars[first].String()
 	}
 	return c
 }
 
-func lastEnd(bars []Bar) (end float64) {
-	for _, b := range bars {
-		end = max(end, b.End)
+// more reports whether the page should show the text of a rather than the text of b: the text with a decision, or else
+// the text of the longer bar.
+func more(a, b Bar) bool {
+	if (a.Decision != "") != (b.Decision != "") {
+		return a.Decision != ""
 	}
-	return end
+	return a.End-a.Start > b.End-b.Start
 }
 
 // String returns the text of a bar: the task, its host, its times, the bytes that it read, its cause, and the
 // decision about it.
 func (b Bar) String() string {
-	text := "task " + b.Name
+	text := "task " + short(b.Name)
 	if b.Host != "" {
-		text += " on " + b.Host
+		text += " on " + short(b.Host)
+	}
+	if b.Joined > 0 {
+		text += fmt.Sprintf(" and %s", counted(b.Joined-1, "other attempt"))
 	}
 	text += fmt.Sprintf(": %s, from %s to %s", Span(b.End-b.Start), Span(b.Start), Span(b.End))
 	if b.Bytes > 0 {
@@ -87,13 +104,13 @@ func (b Bar) String() string {
 	case kindTask:
 	case kindStraggler:
 		if text += "; straggler"; b.Cause != "" {
-			text += ", cause: " + b.Cause
+			text += ", cause: " + plain[b.Cause].noun
 		}
 	default:
 		text += "; " + b.Kind
 	}
 	if b.Decision != "" {
-		text += "; decided: " + b.Decision
+		text += "; " + b.Decision
 	}
 	return text
 }
@@ -109,26 +126,45 @@ func Bytes(n float64) string {
 	return fmt.Sprintf("%.3g PB", n)
 }
 
-// warmth draws the heat map: a row for each host, and a column for each span of time.
-func warmth(h *Heat) *chart {
+// warmth draws the heat map: a row for each host, and a column for each span of time. Neighbours of one colour are
+// drawn as one cell.
+func warmth(r *Report) *chart {
+	h := r.Heat
 	if h == nil {
 		return nil
 	}
-	p := newPicture(heatColumns, float64(len(h.Hosts)), "heat", "Slowness by host and time",
-		"A cell is about the tasks that ran on a host during a span of time. Its colour shows how many times the median of their phases these tasks took.")
+	p := &picture{width: heatColumns, height: float64(len(h.Hosts))}
 	worst, first := 0.0, ""
 	for row, cells := range h.Cells {
-		for column, ratio := range cells {
-			if ratio == nil {
+		for column := 0; column < len(cells); column++ {
+			if cells[column] == nil {
 				continue
 			}
-			what := fmt.Sprintf("%s, from %s to %s: %.3g times the median", h.Hosts[row], Span(float64(column)*h.Seconds),
-				Span(float64(column+1)*h.Seconds), *ratio)
-			if *ratio > worst {
-				worst, first = *ratio, what
+			begin, ratio, class := column, *cells[column], hotness(*cells[column])
+			for column+1 < len(cells) && cells[column+1] != nil && hotness(*cells[column+1]) == class {
+				column++
+				ratio = max(ratio, *cells[column])
 			}
-			p.rect(float64(column), float64(row), 1, 1, hotness(*ratio), what)
+			what := fmt.Sprintf("%s, from %s to %s: up to %.3g times the median", short(h.Hosts[row]),
+				Span(float64(begin)*h.Seconds),
+				Span(float64(column+1)*h.Seconds), ratio)
+			if ratio > worst {
+				worst, first = ratio, what
+			}
+			p.rect(float64(begin), float64(row), float64(column-begin+1), 1, class, what)
 		}
 	}
-	return &chart{Picture: p.html(), Axis: axis(heatColumns*h.Seconds, secondsAs(heatColumns*h.Seconds)), First: first}
+	w := r.Workers[0]
+	return &chart{
+		Number: Span(w.Excess),
+		Sentence: fmt.Sprintf("beyond the median is what %s lost on %s, the most of all machines.",
+			counted(w.Stragglers, "straggler"), short(w.Host)),
+		Names: h.Hosts,
+		Picture: p.html("heat", "Slowness by machine and time", "A cell is about the tasks that ran on a machine during a span of "+
+			"time. Its colour shows how many times the median of their phases these tasks took."),
+		Axis: axis(heatColumns*h.Seconds, secondsAs(heatColumns*h.Seconds)),
+		Note: "Each row is a machine, and each column a span of time. A row of orange and red cells is a slow machine. " +
+			"A column of them is a busy moment.",
+		First: first,
+	}
 }

@@ -4,8 +4,9 @@ import (
 	"embed"
 	"html/template"
 	"io"
-	"math"
 	"strings"
+
+	"github.com/straggler-go/straggler/examples/internal/compare"
 )
 
 //go:embed page
@@ -17,19 +18,36 @@ type view struct {
 	Chained   bool
 	Style     template.CSS
 	Script    template.JS
-	Far       float64 // the largest change of a policy, as a share
-	Slowdowns *chart
 	Warmth    *chart
 	Timelines []pictures
-	Line      string // the report in one line, to be copied
+	Lines     []line
+	Rows      []Phase
+	Hidden    int // number of phases that are not in Rows
 }
 
+// pictures are the two pictures of a phase.
 type pictures struct {
 	Schedule
-	Row    Phase
-	Before *chart
-	After  *chart
+	Row           Phase
+	Before, After *chart
 }
+
+// line is a policy in the chart of the policies. Note is the reason for the line.
+type line struct {
+	Name, Note  string
+	Time, Slots bar
+}
+
+// bar is a time in the chart of the policies, as a share of the longest bar.
+type bar struct {
+	Share float64
+	Text  string
+}
+
+const (
+	mostRows = 100 // largest number of phases in the table of the page
+	mostName = 60  // largest number of characters of a name from a log
+)
 
 // HTML writes the report as one page. It needs no network and no other file. Names from logs are escaped.
 func (r *Report) HTML(w io.Writer) error {
@@ -42,14 +60,9 @@ func (r *Report) HTML(w io.Writer) error {
 		return err
 	}
 	t, err := template.New("page.tmpl").Funcs(template.FuncMap{
-		"span": Span, "percent": Percent, "change": Change, "figure": Figure.change, "won": won, "main": mainCause,
-		"times100": func(share float64) float64 { return 100 * share },
-		"pair": func(p view, reduction float64, class string) any {
-			return struct {
-				Value, Part float64
-				Class       string
-			}{reduction, p.part(reduction), class}
-		},
+		"span": Span, "percent": Percent, "change": Change, "figure": Figure.change, "won": won,
+		"main": mainCause, "short": short, "named": named,
+		"words": func(cause string) string { return plain[cause].noun },
 	}).ParseFS(files, "page/page.tmpl")
 	if err != nil {
 		return err
@@ -59,12 +72,12 @@ func (r *Report) HTML(w io.Writer) error {
 	return t.Execute(w, p)
 }
 
-// draw makes the pictures.
+// draw makes the pictures, and chooses the policies and phases to show.
 func (p *view) draw() {
-	p.Slowdowns, p.Warmth, p.Line = slowdowns(p.Report), warmth(p.Heat), p.line()
-	for _, policy := range p.Policies {
-		p.Far = max(p.Far, math.Abs(policy.All.Mean), math.Abs(policy.Resource.Mean))
-	}
+	p.Warmth = warmth(p.Report)
+	p.Rows = p.Phases[:min(len(p.Phases), mostRows)]
+	p.Hidden = p.PhasesLeftOut + len(p.Phases) - len(p.Rows)
+	p.compare()
 	for _, s := range p.Schedules {
 		drawn := pictures{Schedule: s}
 		for _, row := range p.Phases {
@@ -77,22 +90,47 @@ func (p *view) draw() {
 	}
 }
 
-// part returns the width of the bar of a change, in percent. The largest change has 50 %.
-func (p *view) part(reduction float64) float64 {
-	if p.Far == 0 {
-		return 0
+// compare draws the chart of the policies: the first policy, the policy of the engine's own setting, and the best.
+func (p *view) compare() {
+	p.Lines = []line{{"no action", "", bar{1, Span(p.NoAction.Time)}, bar{1, Span(p.NoAction.Used)}}}
+	best, most := p.best(), 1.0
+	for i, policy := range p.Policies {
+		var notes []string
+		if policy.Name == compare.Entries()[0].Name {
+			notes = append(notes, "the library's default")
+		}
+		if p.Setting != nil && p.Setting.Policy == policy.Name {
+			notes = append(notes, p.Setting.Engine+"'s own setting")
+		}
+		if policy.Name == best.Name && gains(policy.All.Mean) {
+			notes = append(notes, "saves most time")
+		}
+		if len(notes) == 0 && i > 0 {
+			continue
+		}
+		time, slots := policy.All.Mean, policy.Resource.Mean
+		most = max(most, 1-time, 1-slots)
+		p.Lines = append(p.Lines, line{
+			policy.Name, strings.Join(notes, "; "),
+			bar{1 - time, Span(policy.Time.Mean) + ", " + compared(time)}, bar{1 - slots,
+				Span(policy.Used.Mean) + ", " + compared(slots)},
+		})
 	}
-	return 50 * math.Abs(reduction) / p.Far
+	for i := range p.Lines {
+		p.Lines[i].Time.Share /= most
+		p.Lines[i].Slots.Share /= most
+	}
 }
 
-// line returns the report as one line of text.
-func (r *Report) line() string {
-	parts := []string{r.Input.Name}
-	if r.Input.Engine != "" {
-		parts = append(parts, r.Input.Engine)
+// short cuts the middle out of a long name from a log.
+func short(name string) string {
+	if len(name) <= mostName {
+		return name
 	}
-	if r.Input.Began != "" {
-		parts = append(parts, r.Input.Began)
+	runes := []rune(name)
+	if len(runes) <= mostName {
+		return name
 	}
-	return strings.Join(parts, ", ") + ": " + r.Headline
+	const tail = mostName / 3
+	return string(runes[:mostName-tail]) + "…" + string(runes[len(runes)-tail:])
 }

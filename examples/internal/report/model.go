@@ -11,9 +11,10 @@ const Schema = "straggler.replay/1"
 // loss. An unknown value is null or left out. docs/replay.md describes the JSON.
 type Report struct {
 	Schema string `json:"schema"`
-	// Headline is the result in one or more sentences.
-	Headline string `json:"headline"`
-	Input    Input  `json:"input"`
+	// Headline is the result in a few sentences: the answers Slow and Saves of the diagnosis.
+	Headline  string    `json:"headline"`
+	Diagnosis Diagnosis `json:"diagnosis"`
+	Input     Input     `json:"input"`
 	// Stragglers has the number of slow tasks, and the time that they cost.
 	Stragglers Stragglers `json:"stragglers"`
 	NoAction   NoAction   `json:"no_action"`
@@ -25,7 +26,10 @@ type Report struct {
 	// further phases.
 	Phases        []Phase `json:"phases"`
 	PhasesLeftOut int     `json:"phases_left_out"`
-	// Schedules are pictures of the first of the phases, without action and under the first policy.
+	// Worst are the stragglers that cost their phases most, the costliest first.
+	Worst []Straggler `json:"worst_stragglers,omitempty"`
+	// Schedules are pictures of phases, without action and under the first policy. The phases whose times the policy
+	// changes most are first.
 	Schedules []Schedule `json:"schedules,omitempty"`
 	// Slowdown is the distribution of the tasks' times divided by the median of their phase.
 	Slowdown []Point `json:"slowdown_distribution,omitempty"`
@@ -47,10 +51,11 @@ type Report struct {
 	// Against compares the run with another run; null without another run.
 	Against *Against `json:"against,omitempty"`
 	// Recorded counts the copies of the log's own engine; null if it made no copies.
-	Recorded    *Copies  `json:"recorded_copies,omitempty"`
-	Assumptions []string `json:"assumptions"`
-	Notes       []string `json:"notes,omitempty"`
-	Work        Work     `json:"work"`
+	Recorded    *Copies   `json:"recorded_copies,omitempty"`
+	Assumptions []string  `json:"assumptions"`
+	Notes       []string  `json:"notes,omitempty"`
+	Work        Work      `json:"work"`
+	costs       []float64 // the time that stragglers cost each phase, in seconds; only until Explain
 }
 
 // Input describes the logs, or the generated workload.
@@ -198,10 +203,16 @@ type Schedule struct {
 	Policy string `json:"policy"`
 	Before []Bar  `json:"before"`
 	After  []Bar  `json:"after"`
+	// Seconds are the times of the phase: without action, and under the policy.
+	Seconds [2]float64 `json:"seconds"`
+	// Copies and Restarts are the numbers of copies and restarts by the policy in the phase.
+	Copies   int `json:"copies"`
+	Restarts int `json:"restarts"`
 	// Lanes is the number of slots in the picture. They are the slots on which the last attempts of the phase ended.
-	// LanesLeftOut is the number of other slots.
-	Lanes        int `json:"lanes"`
-	LanesLeftOut int `json:"lanes_left_out"`
+	// Names has the machine of each slot, or its number. LanesLeftOut is the number of other slots.
+	Lanes        int      `json:"lanes"`
+	Names        []string `json:"lane_names"`
+	LanesLeftOut int      `json:"lanes_left_out"`
 }
 
 // Bar is an attempt of a task in a picture.
@@ -210,13 +221,16 @@ type Bar struct {
 	Task  int     `json:"task"`
 	Start float64 `json:"start"`
 	End   float64 `json:"end"`
-	Kind  string  `json:"kind"` // "task", "straggler", "copy", "failed" or "killed"
+	Kind  string  `json:"kind"` // "task", "straggler", "failed", "killed" or "copy"
+	// Joined is the number of short attempts that follow each other and are drawn as this bar; 0 for one attempt. Of
+	// these attempts, Kind is the last in the list above. All other fields describe the first attempt of this kind.
+	Joined int `json:"joined,omitempty"`
 	// Name is the name of the task in the log, Host the machine of the attempt, and Bytes the size of its input, if
 	// they are known.
 	Name  string  `json:"name"`
 	Host  string  `json:"host,omitempty"`
 	Bytes float64 `json:"bytes,omitempty"`
-	// Cause is the main cause of a straggler. Decision is the last decision about the task.
+	// Cause is the main cause of a straggler. Decision has the decisions about the task, in words.
 	Cause    string `json:"cause,omitempty"`
 	Decision string `json:"decision,omitempty"`
 }

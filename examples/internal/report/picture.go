@@ -4,102 +4,48 @@ import (
 	"errors"
 	"html/template"
 	"io"
-	"math"
-	"strings"
 )
 
 // The sizes of a picture, in pixels.
 const (
 	pictureWidth = 880
-	laneHeight   = 12
 	lanePitch    = 15
 	margin       = 20
 	headHeight   = 44 // height of the line above a panel
 	legendHeight = 50
-	wordWidth    = 9  // width of a letter in the legend
-	wordGap      = 18 // space between the words of the legend
-	mostDrawn    = 30 // largest number of lanes
 )
 
 // panel is one half of a picture: the phase without a policy, or with it.
 type panel struct {
-	Name, Time, Less string // title, time of the phase, and the saving
-	Y, Top, Low, End float64
-	Bars             []drawn
+	Text              string // title, and time of the phase
+	Y, Top, Low, Ends float64
+	Bars              template.HTML
 }
 
-// drawn is a bar, or a square of the legend.
-type drawn struct {
-	X, TextX, Y, Width, Height float64
-	Kind, Title, Word          string
-}
-
-// words is the legend: the meanings of the kinds of bars.
-var words = []drawn{
-	{Kind: kindTask, Word: "task"}, {Kind: kindStraggler, Word: "over 1.5 times the median"},
-	{Kind: kindKilled, Word: "killed or overtaken"}, {Kind: kindCopy, Word: "copy or restart"}, {Kind: kindFailed, Word: "failed"},
-}
-
-// SVG draws the phase in which stragglers cost most, as a picture that needs no other file. The picture has one lane
-// for each slot, without action above, and under the first policy below, with the same scale. Its colours fit a light
-// or a dark page, as the viewer prefers.
+// SVG draws the phase that the first policy changes most, as a picture that needs no other file. The picture has one
+// lane for each slot, without action above, and under the first policy below, with the same scale. Its colours fit a
+// light or a dark page, as the viewer prefers.
 func (r *Report) SVG(w io.Writer) error {
-	if len(r.Schedules) == 0 || lastEnd(r.Schedules[0].Before) <= 0 {
+	if len(r.Schedules) == 0 || r.Schedules[0].Seconds[0] <= 0 {
 		return errors.New("there is nothing to draw: no phase has a straggler on which the first policy could act")
 	}
 	s := &r.Schedules[0]
-	lanes := min(s.Lanes, mostDrawn)
-	ends := []float64{lastEnd(s.Before), lastEnd(s.After)}
-	scale := (pictureWidth - 2*margin) / max(ends[0], ends[1])
-	panels := []panel{{Name: "without a policy"}, {Name: "with " + s.Policy}}
-	y, kinds := 0.0, map[string]bool{}
+	end, height, low := max(s.Seconds[0], s.Seconds[1]), float64(s.Lanes*lanePitch), 0.0
+	panels := []panel{{Text: "without a policy: " + Span(s.Seconds[0])}, {Text: "with " + s.Policy + ": " + s.after()}}
 	for i, bars := range [][]Bar{s.Before, s.After} {
+		drawn, _ := lay(bars, s.Lanes, end)
 		p := &panels[i]
-		p.Time, p.Y, p.Top = Span(ends[i]), y+headHeight-14, y+headHeight
-		p.Low, p.End = p.Top+float64(lanes*lanePitch), tenths(margin+ends[i]*scale)
-		for _, b := range bars {
-			if b.Lane < lanes {
-				kinds[b.Kind] = true
-				p.Bars = append(p.Bars, drawn{
-					X: tenths(margin + b.Start*scale), Y: p.Top + float64(b.Lane*lanePitch),
-					Width: tenths(max((b.End-b.Start)*scale-1, 1)), Height: laneHeight,
-					Kind: b.Kind, Title: "task " + printable(b.Name) + ", " + b.Kind + ", " + Span(b.End-b.Start),
-				})
-			}
-		}
-		y = p.Low
-	}
-	if ends[1] < ends[0] {
-		panels[1].Less = Percent(1-ends[1]/ends[0]) + " less"
-	}
-	var legend []drawn
-	x := float64(margin)
-	for _, l := range words {
-		if kinds[l.Kind] {
-			l.X, l.TextX = x, x+laneHeight+6
-			x = l.TextX + float64(wordWidth*len(l.Word)+wordGap)
-			legend = append(legend, l)
-		}
+		p.Y, p.Top, p.Bars, p.Ends = low+headHeight-14, low+headHeight, drawn.part(), timelineWidth*s.Seconds[i]/end
+		low += headHeight + height
+		p.Low = low
 	}
 	t, err := template.ParseFS(files, "page/picture.svg")
 	if err != nil {
 		return err
 	}
 	return t.Execute(w, map[string]any{
-		"Width": pictureWidth, "Height": y + legendHeight, "Left": margin, "Panels": panels,
-		"Legend": y + 19, "LegendText": y + 31, "Legends": legend,
+		"Width": pictureWidth, "Height": low + legendHeight, "Left": margin, "Panels": panels, "Lanes": laneHeight * s.Lanes,
+		"ScaleX": (pictureWidth - 2*margin) / float64(timelineWidth), "ScaleY": lanePitch / float64(laneHeight),
+		"Legend": low + 19, "LegendText": low + 31,
 	})
 }
-
-// tenths rounds to one decimal.
-// printable returns the text without the characters that XML does not allow.
-func printable(text string) string {
-	return strings.Map(func(c rune) rune {
-		if c < ' ' || c == 0xFFFE || c == 0xFFFF {
-			return -1
-		}
-		return c
-	}, strings.ToValidUTF8(text, ""))
-}
-
-func tenths(x float64) float64 { return math.Round(10*x) / 10 }

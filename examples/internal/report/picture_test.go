@@ -35,11 +35,10 @@ func elements(t *testing.T, svg []byte) (of map[string]int, text string) {
 	}
 }
 
-// A picture has one bar for each attempt, two sentences with the times, and a legend of the kinds of bars that it
-// shows.
+// A picture has one bar for each attempt, two sentences with the times, and a legend of the kinds of bars.
 func TestPicture(t *testing.T) {
 	r := &Report{Schedules: []Schedule{{
-		Policy: "mantri", Lanes: 2,
+		Policy: "mantri", Lanes: 2, Seconds: [2]float64{100, 40},
 		Before: []Bar{{Lane: 0, Start: 0, End: 10, Kind: kindTask}, {Lane: 1, Start: 0, End: 100, Kind: kindStraggler, Name: hostile}},
 		After: []Bar{
 			{Lane: 0, Start: 0, End: 10, Kind: kindTask}, {Lane: 1, Start: 0, End: 30, Kind: kindKilled}, {Lane: 0, Start: 10, End: 40, Kind: kindCopy},
@@ -50,12 +49,14 @@ func TestPicture(t *testing.T) {
 	require.NoError(t, r.SVG(&out))
 	of, text := elements(t, out.Bytes())
 	assert.Equal(t, 5, strings.Count(out.String(), "<title>task "), "five attempts are in lanes that are shown")
-	assert.Equal(t, []int{3, 2, 2, 2, 0}, []int{of["task"], of["straggler"], of["killed"], of["copy"], of["failed"]}, "each bar, and its kind in the legend")
+	assert.Equal(t, []int{3, 2, 2, 2, 1}, []int{of["k-task"], of["k-straggler"], of["k-killed"], of["k-copy"], of["k-failed"]}, "each bar, and the legend")
 	assert.Zero(t, of["script"])
 	assert.Contains(t, text, "without a policy: 100 s")
 	assert.Contains(t, text, "with mantri: 40 s, 60.0% less")
-	assert.Contains(t, out.String(), `x="20" y="59" width="839"`, "the longest bar fills the width but for the margins")
-	assert.Contains(t, out.String(), `<line class="end" x1="356" x2="356"`, "the phase ends at 40 of 100 s")
+	assert.Contains(t, out.String(), `x="0" y="11" width="1000"`, "the longest bar fills the width")
+	assert.Contains(t, out.String(), `translate(20 44) scale(0.84 1.5)`, "between the margins, below the text")
+	assert.Contains(t, out.String(), `translate(20 118) scale(0.84 1.5)`, "below the two lanes of the first half")
+	assert.Contains(t, out.String(), `<line x1="400" x2="400" y2="20"/>`, "the phase ends at 40 of 100 s")
 
 	assert.ErrorContains(t, new(Report).SVG(&out), "nothing to draw")
 }
@@ -72,6 +73,6 @@ func TestPictureOfAnything(t *testing.T) {
 	}
 	var out bytes.Buffer
 	bar := []Bar{{End: 5, Kind: kindStraggler}}
-	require.NoError(t, (&Report{Schedules: []Schedule{{Policy: "late", Lanes: 1, Before: bar, After: bar}}}).SVG(&out))
-	assert.NotContains(t, out.String(), "less", "nothing was saved")
+	require.NoError(t, (&Report{Schedules: []Schedule{{Policy: "late", Lanes: 1, Seconds: [2]float64{5, 5}, Before: bar, After: bar}}}).SVG(&out))
+	assert.Contains(t, out.String(), "with late: 5 s, the same", "nothing was saved")
 }

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
+	"fmt"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -37,6 +39,7 @@ func build(t testing.TB, phases []*sim.Phase, in Input) *Report {
 	in.Seed = 1
 	r, err := Build(phases, c, policies, in)
 	require.NoError(t, err)
+	r.Diagnose()
 	r.Work = Work{Events: 1, Seconds: 1, Rate: 1} // the real figures differ from run to run
 	return r
 }
@@ -48,6 +51,11 @@ func sample(t testing.TB) *Report {
 			phases = append(phases, p)
 		}
 	}
+	for _, p := range phases {
+		for i := range p.Tasks {
+			p.Tasks[i].Host = fmt.Sprint("host ", i%7, hostile)
+		}
+	}
 	phases[3].Job, phases[3].Name = hostile, "map "+hostile
 	phases[5].DependsOn = []int{3}
 	r := build(t, phases, Input{Name: hostile, Generated: true})
@@ -55,9 +63,10 @@ func sample(t testing.TB) *Report {
 	for _, p := range phases {
 		explained = append(explained, why.FromPhase(p))
 	}
-	r.Explain(phases, explained, nil, nil)
+	require.NoError(t, r.Explain(phases, explained, nil, nil))
 	r.Causes.Machines = []Machine{{"host " + hostile, 2.5, 12, 9, 3}}
 	r.Notes = []string{"a note about " + hostile}
+	r.Diagnose()
 	return r
 }
 
@@ -104,7 +113,10 @@ func TestPageIsSelfContained(t *testing.T) {
 	assert.NotContains(t, html, "#010101", "no colour of a template is left in the page")
 }
 
-// The page of a large input has the phases in which stragglers cost most, and stays below 5 MB.
+// mostPage is the largest size of a page in bytes, however many tasks the log has.
+const mostPage = 600_000
+
+// The page of a large input has the phases in which stragglers cost most, and stays small.
 func TestPageStaysSmall(t *testing.T) {
 	var many []*sim.Phase
 	for len(many) < 10_000 {
@@ -119,9 +131,69 @@ func TestPageStaysSmall(t *testing.T) {
 	var page, text bytes.Buffer
 	require.NoError(t, r.HTML(&page))
 	require.NoError(t, r.JSON(&text))
-	assert.Less(t, page.Len(), 5<<20)
+	assert.Less(t, page.Len(), mostPage)
 	assert.Less(t, text.Len(), 5<<20)
-	assert.Equal(t, 10_000-mostPhases, r.PhasesLeftOut)
+	assert.Equal(t, 10_000, r.PhasesLeftOut+len(r.Phases))
+}
+
+// A page on which every part has its largest size, and every name its largest length, stays small.
+func TestLargestPageStaysSmall(t *testing.T) {
+	r := sample(t)
+	name := strings.Repeat("n", 1000)
+	r.Workers, r.Worst, r.Schedules, r.Heat = nil, nil, nil, &Heat{Seconds: 3600}
+	random := rand.New(rand.NewPCG(1, 1))
+	for range mostPhases {
+		r.Phases = append(r.Phases, Phase{Job: name, Name: name, SlowestName: name, SlowestHost: name, With: []float64{1, 2}, Causes: r.Causes.CostParts})
+	}
+	for range mostWorst {
+		r.Workers = append(r.Workers, Worker{Host: name, Excess: 1234.5})
+		r.Worst = append(r.Worst, Straggler{Job: name, Name: name, Task: name, Host: name, Seconds: 12345, Times: 9, Cause: SameTask})
+	}
+	for range mostHeatRows {
+		cells := make([]*float64, heatColumns)
+		for i := range cells {
+			ratio := 1 + 3*random.Float64()
+			cells[i] = &ratio
+		}
+		r.Heat.Hosts, r.Heat.Cells = append(r.Heat.Hosts, name), append(r.Heat.Cells, cells)
+	}
+	for len(r.Schedules) < mostSchedules {
+		s := Schedule{Policy: "least-cost", Seconds: [2]float64{12345, 1234}, Lanes: drawnLanes}
+		for i := range mostBars / 2 {
+			s.Names = append(s.Names, name)
+			bar := Bar{
+				Lane: i % drawnLanes, Start: float64(i) * 12.345, End: float64(i+1) * 12.345, Kind: kindStraggler, Name: name[:20], Host: name[:40],
+				Bytes: 1e9, Cause: "machine", Decision: "copied: 2.34 min to go, a new attempt needs 1.23 min",
+			}
+			s.Before, s.After = append(s.Before, bar), append(s.After, bar)
+		}
+		r.Schedules = append(r.Schedules, s)
+	}
+	r.Diagnose()
+	var page bytes.Buffer
+	require.NoError(t, r.HTML(&page))
+	assert.Less(t, page.Len(), mostPage)
+	assert.NotContains(t, page.String(), name[:mostName+1], "long names are cut")
+}
+
+// The chart shows the default, the policy of the engine's own setting and the best, as shares of the longest time.
+func TestChartOfPolicies(t *testing.T) {
+	policy := func(name string, time, slots float64) Policy {
+		return Policy{
+			Name: name, All: Figure{Mean: time}, Resource: Figure{Mean: slots}, Time: Figure{Mean: 100 * (1 - time)}, Used: Figure{Mean: 1000 * (1 - slots)},
+		}
+	}
+	p := view{Report: &Report{
+		NoAction: NoAction{Time: 100, Used: 1000}, Setting: &Setting{Engine: "Spark", Policy: "spark"},
+		Policies: []Policy{policy("least-cost", 0.2, 0), policy("late", 0.1, 0), policy("spark", 0, -0.25), policy("mantri", 0.4, 0.1)},
+	}}
+	p.compare()
+	assert.Equal(t, []line{
+		{"no action", "", bar{0.8, "100 s"}, bar{0.8, "16.7 min"}},
+		{"least-cost", "the library's default", bar{0.64, "80 s, 20.0% less"}, bar{0.8, "16.7 min, the same"}},
+		{"spark", "Spark's own setting", bar{0.8, "100 s, the same"}, bar{1, "20.8 min, 25.0% more"}},
+		{"mantri", "saves most time", bar{0.48, "60 s, 40.0% less"}, bar{0.72, "15 min, 10.0% less"}},
+	}, p.Lines)
 }
 
 // A report of very little input is written without errors: one task, equal tasks, tasks that take no time.
@@ -167,23 +239,16 @@ func TestWords(t *testing.T) {
 		assert.Equal(t, want, Change(reduction))
 	}
 	assert.Equal(t, "0.0%", Percent(math.Copysign(0, -1)))
-	r := &Report{Stragglers: Stragglers{Tasks: 3, Cost: 0.23}, Policies: []Policy{{Name: "mantri"}}}
-	for _, c := range []struct {
-		time, slots float64
-		want        string
-	}{
-		{0.14, 0.01, "Stragglers cost 23.0% of the phases' time. The policy mantri would have saved 14.0% and used 1.0% less slot time."},
-		{0, 0, "Stragglers cost 23.0% of the phases' time. The policy mantri would have changed nothing and used the same slot time."},
-		{0.3, 0, "Stragglers cost 23.0% of the phases' time. The policy mantri would have saved 30.0% and used the same slot time. " +
-			"This saving is more than stragglers cost: the policy also changes the order of tasks, and helps slow tasks that take " +
-			"less than 1.5 times the median."},
-		{-0.02, -0.05, "Stragglers cost 23.0% of the phases' time. The policy mantri would have made the phases 2.0% longer and used 5.0% more slot time."},
-	} {
-		r.Policies[0].All.Mean, r.Policies[0].Resource.Mean = c.time, c.slots
-		assert.Equal(t, c.want, headline(r))
+	for ratio, want := range map[float64]string{0.5: "h0", 1.2: "h0", 1.3: "h1", 1.5: "h1", 2: "h2", 3: "h3", 3.1: "h4"} {
+		assert.Equal(t, want, hotness(ratio))
 	}
-	r.NoAction.Time = 2430
-	assert.Equal(t, "Stragglers cost 9.31 min of the phases' 40.5 min (23.0%). The policy mantri would have made the phases 48.6 s (2.0%) longer "+
-		"and used 5.0% more slot time.", headline(r))
-	assert.Contains(t, headline(&Report{}), "no stragglers")
+	assert.Equal(t, []string{"0 min", "1 min", "2 min", "3 min", "4 min"}, axis(240, secondsAs(240)))
+	assert.Equal(t, "112 d", secondsAs(1e7)(112*86400))
+	for reduction, want := range map[float64]string{0: "the same", 0.0004: "the same", 0.2: "20.0% less", -0.0551: "5.5% more"} {
+		assert.Equal(t, want, compared(reduction))
+	}
+	assert.Equal(t, strings.Repeat("é", mostName), short(strings.Repeat("é", mostName)))
+	assert.Equal(t, strings.Repeat("é", 40)+"…"+strings.Repeat("é", 16)+"17.x", short(strings.Repeat("é", mostName)+"17.x"), "the end tells names apart")
+	assert.Equal(t, "job 1 maps", named("job 1", "job 1 maps"))
+	assert.Equal(t, "night extract", named("night", "extract"))
 }

@@ -3,45 +3,44 @@ package report
 import (
 	"fmt"
 	"html/template"
-	"math"
 	"strings"
 )
 
-// picture is an SVG picture, with a size in units. It has no text, and its width stretches with the page. The axis is
-// text below the picture, so that it can be read at any width. The text of a bar or cell is in its attribute data-d.
-// The script of the page shows this text on hover, on touch, and with the arrow keys.
+// picture is a part of an SVG, with a size in units. It has no text beside the titles of its rectangles, which are the
+// texts of the bars or cells.
 type picture struct {
 	text   strings.Builder
 	width  float64
 	height float64
 }
 
-func newPicture(width, height float64, class, title, description string) *picture {
-	p := &picture{width: width, height: height}
-	fmt.Fprintf(&p.text, `<svg class="%s" viewBox="0 0 %g %g" preserveAspectRatio="none" role="img"><title>%s</title><desc>%s</desc>`,
-		class, width, height, template.HTMLEscapeString(title), template.HTMLEscapeString(description))
-	return p
-}
-
-// rect draws a rectangle of a class. what is its text for the user; empty for none.
+// rect draws a rectangle of a class. what is its title.
 func (p *picture) rect(x, y, width, height float64, class, what string) {
-	fmt.Fprintf(&p.text, `<rect x="%.5g" y="%.5g" width="%.4g" height="%.4g" class="%s"`, x, y, max(width, 1), height, class)
-	if what != "" {
-		fmt.Fprintf(&p.text, ` data-d="%s"`, template.HTMLEscapeString(what))
-	}
-	p.text.WriteString("/>")
+	fmt.Fprintf(&p.text, `<rect x="%.5g" y="%.5g" width="%.4g" height="%.4g" class="%s"><title>%s</title></rect>`,
+		x, y, max(width, 1), height, class, template.HTMLEscapeString(printable(what)))
 }
 
-// line draws a line through points.
-func (p *picture) line(points [][2]float64, class string) {
-	p.text.WriteString(`<polyline class="` + class + `" points="`)
-	for _, at := range points {
-		fmt.Fprintf(&p.text, "%.5g,%.5g ", at[0], at[1])
-	}
-	p.text.WriteString(`"/>`)
+// printable returns the text without the characters that XML does not allow.
+func printable(text string) string {
+	return strings.Map(func(c rune) rune {
+		if c < ' ' || c == 0xFFFE || c == 0xFFFF {
+			return -1
+		}
+		return c
+	}, strings.ToValidUTF8(text, ""))
 }
 
-func (p *picture) html() template.HTML { return template.HTML(p.text.String() + "</svg>") }
+// part returns the rectangles.
+func (p *picture) part() template.HTML { return template.HTML(p.text.String()) }
+
+// html returns the picture as an element of a page, whose width stretches with the page. The axis is text below the
+// picture, so that it can be read at any width. The script of the page shows the title of a rectangle on hover, on
+// touch, and with the arrow keys.
+func (p *picture) html(class, title, description string) template.HTML {
+	return template.HTML(fmt.Sprintf(
+		`<svg class="%s" viewBox="0 0 %g %g" preserveAspectRatio="none" role="img"><title>%s</title><desc>%s</desc>%s</svg>`,
+		class, p.width, p.height, template.HTMLEscapeString(title), template.HTMLEscapeString(description), &p.text))
+}
 
 // axis returns the labels of five ticks, evenly spaced from 0 to the end.
 func axis(end float64, write func(float64) string) []string {
@@ -76,5 +75,3 @@ func hotness(ratio float64) string {
 	}
 	return "h4"
 }
-
-func clampTo(x, far float64) float64 { return math.Min(x, far) }

@@ -29,26 +29,28 @@ func (s Style) bold(text string) string {
 	return s.Bold(text)
 }
 
-// Text writes the report as plain text: headline, table with its legend, and assumptions.
+// Text writes the report as plain text: diagnosis, table with its legend, and assumptions.
 func (r *Report) Text(w io.Writer, style Style) error {
 	out := &printer{w: w}
 	out.f("%s: %s, %s\n", r.Input.Name, counted(r.Input.Phases, "phase"), counted(r.Input.Tasks, "task"))
 	for _, n := range r.Notes {
 		out.f("  %s\n", n)
 	}
-	out.f("%s\n", style.bold(r.Headline))
+	for _, a := range r.Diagnosis.Answers() {
+		out.f("%s %s\n", style.bold(a.Question+":"), a.Text)
+	}
 	if r.Apart != nil {
 		out.f("%s\n", strings.Join(r.Apart.lines(), "\n"))
 	}
 	if len(r.Policies) == 0 {
 		return out.err
 	}
-	out.f("%v\n", r.Stragglers)
+	out.f("\n")
+	if r.Stragglers.Tasks > 0 {
+		out.f("%v\n", r.Stragglers)
+	}
 	if r.Causes != nil && r.Causes.Excess > 0 {
 		out.f("%v\n", r.Causes)
-	}
-	if r.Setting != nil {
-		out.f("%s\n", r.Setting.Text)
 	}
 	if r.Recorded != nil {
 		out.f("%v\n", r.Recorded)

@@ -96,13 +96,7 @@ func Describe(phases []*sim.Phase) (*Apart, error) {
 	}
 	if chain := compare.Chain(phases); len(chain) > 1 {
 		for _, i := range chain {
-			longest := 0
-			for k := range phases[i].Tasks {
-				if compare.Last(phases[i], k) > compare.Last(phases[i], longest) {
-					longest = k
-				}
-			}
-			a.Chain = append(a.Chain, longTask(phases[i], longest))
+			a.Chain = append(a.Chain, longTask(phases[i], compare.Slowest(phases[i])))
 		}
 	}
 	return a, nil
@@ -119,24 +113,6 @@ func (a *Apart) keepLongest() {
 // longTask returns a task of a phase as a LongTask.
 func longTask(p *sim.Phase, i int) LongTask {
 	return LongTask{p.Job, p.Name, p.TaskName(i), p.Tasks[i].Host, compare.Last(p, i).Seconds(), p.Recorded.Seconds()}
-}
-
-// headline returns sentences about the longest task and the best order.
-func (a *Apart) headline() string {
-	text := fmt.Sprintf("No saving can be claimed for %s of %s: the tasks are not known to be alike.",
-		counted(a.Tasks, "task"), counted(a.Phases, "phase"))
-	if len(a.Longest) == 0 {
-		return text
-	}
-	l := a.Longest[0]
-	text += fmt.Sprintf(" Look first at task %s of phase %s: the task alone takes %s of the phase's %s.", l.Task, l.Phase, Span(l.Seconds), Span(l.PhaseSeconds))
-	if len(a.Packing) > 0 {
-		if b := a.Packing[0]; Span(b.LargestFirst) != Span(b.Seconds) {
-			text += fmt.Sprintf(" If no task waits for another and the longest tasks start first on the same %s, phase %s takes %s "+
-				"instead of %s.", counted(b.Slots, "slot"), b.Phase, Span(b.LargestFirst), Span(b.Seconds))
-		}
-	}
-	return text
 }
 
 // lines returns the lines below the headline in the text report.

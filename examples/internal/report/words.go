@@ -7,68 +7,6 @@ import (
 	"github.com/straggler-go/straggler/examples/internal/sim"
 )
 
-// headline returns two sentences: the time that stragglers cost, and the time that the first policy would have saved.
-func headline(r *Report) string {
-	switch {
-	case r.Apart != nil && len(r.Phases) == 0:
-		return r.Apart.headline()
-	case r.Apart != nil:
-		alike := *r
-		alike.Apart = nil
-		if r.Apart.Tasks == 0 {
-			return headline(&alike)
-		}
-		return headline(&alike) + fmt.Sprintf(" These figures are for %s. No saving is claimed for the other %s, which %s not known to be alike.",
-			counted(r.Input.Tasks-r.Apart.Tasks, "task"), counted(r.Apart.Tasks, "task"), plural(r.Apart.Tasks, "is", "are"))
-	case r.Stragglers.Tasks == 0:
-		return "No task took more than 1.5 times the median of its phase: there are no stragglers."
-	}
-	text := fmt.Sprintf("Stragglers cost %s of the phases' time.", Percent(r.Stragglers.Cost))
-	if time := r.NoAction.Time; time > 0 {
-		whose := "the phases' " + Span(time)
-		switch runs := r.NoAction.Runs; {
-		case runs == time:
-			whose = fmt.Sprintf("the %s that all runs of the same tasks take together", Span(time))
-		case runs > 0:
-			whose = fmt.Sprintf("the %s that the phases and all runs of the same tasks take together", Span(time))
-		}
-		text = fmt.Sprintf("Stragglers cost %s of %s (%s).", Span(time*r.Stragglers.Cost), whose, Percent(r.Stragglers.Cost))
-	}
-	if len(r.Policies) == 0 {
-		return text
-	}
-	p := r.Policies[0]
-	change, resource := p.All.Mean, p.Resource.Mean
-	verb := "would have saved " + amount(r, change)
-	switch {
-	case Percent(change) == "0.0%":
-		verb = "would have changed nothing"
-	case change < 0:
-		verb = "would have made the phases " + amount(r, -change) + " longer"
-	}
-	cost := " and used " + Percent(resource) + " less slot time"
-	switch {
-	case Percent(resource) == "0.0%":
-		cost = " and used the same slot time"
-	case resource < 0:
-		cost = " and used " + Percent(-resource) + " more slot time"
-	}
-	text += fmt.Sprintf(" The policy %s %s%s.", p.Name, verb, cost)
-	if change > r.Stragglers.Cost+0.0005 {
-		text += " This saving is more than stragglers cost: the policy also changes the order of tasks, and helps slow tasks that take " +
-			"less than 1.5 times the median."
-	}
-	return text
-}
-
-// amount writes a share of the phases' time as a duration and a percentage, such as "40.6 h (22.5%)".
-func amount(r *Report, share float64) string {
-	if r.NoAction.Time > 0 {
-		return Span(share*r.NoAction.Time) + " (" + Percent(share) + ")"
-	}
-	return Percent(share)
-}
-
 // plural returns one if n is 1, and more otherwise.
 func plural(n int, one, more string) string {
 	if n == 1 {
@@ -95,6 +33,18 @@ func Change(reduction float64) string {
 	return s
 }
 
+// compared writes a reduction in words: 0.2 is "20.0% less", and -0.2 "20.0% more".
+func compared(reduction float64) string {
+	switch text := Percent(reduction); {
+	case text == "0.0%":
+		return "the same"
+	case reduction < 0:
+		return Percent(-reduction) + " more"
+	default:
+		return text + " less"
+	}
+}
+
 // Span writes a number of seconds as a duration in seconds, minutes or hours, such as "2 min" for 120.
 func Span(seconds float64) string {
 	switch {
@@ -108,14 +58,9 @@ func Span(seconds float64) string {
 	return fmt.Sprintf("%.0f h", seconds/3600)
 }
 
-// String returns sentences about how many tasks are stragglers, when they started and how much they read.
+// String returns sentences about when stragglers started and how much they read.
 func (s Stragglers) String() string {
-	text := fmt.Sprintf("%s (%s) %s more than 1.5 times the median of %s phase.", counted(s.Tasks, "task"), Percent(s.Share),
-		plural(s.Tasks, "takes", "take"), plural(s.Tasks, "its", "their"))
-	if s.Tasks == 0 {
-		return text
-	}
-	text += fmt.Sprintf(" Of these stragglers, %d started in the first wave (first on their slots)", s.FirstWave)
+	text := fmt.Sprintf("Of the stragglers, %d started in the first wave (first on their slots)", s.FirstWave)
 	if s.Unknown == s.Tasks {
 		return text + ". How many bytes they read is not known, or is 0."
 	}

@@ -29,8 +29,9 @@ type Heat struct {
 }
 
 const (
-	mostWorkers = 40
-	heatColumns = 60
+	mostWorkers  = 40
+	mostHeatRows = 20
+	heatColumns  = 48
 )
 
 // AddWorkers adds the machines, the machines on which stragglers cost most first. Phases of independent runs are left
@@ -75,10 +76,10 @@ func (r *Report) AddWorkers(phases []*sim.Phase) {
 	})
 	r.Workers = all[:min(len(all), mostWorkers)]
 	r.WorkersLeftOut = len(all) - len(r.Workers)
-	r.Heat = heat(phases, r.Workers, end)
+	r.Heat = heat(phases, r.Workers[:min(len(r.Workers), mostHeatRows)], end)
 }
 
-// heat returns the heat map of the listed machines.
+// heat returns the heat map of the machines.
 func heat(phases []*sim.Phase, workers []Worker, end time.Duration) *Heat {
 	h := &Heat{Seconds: end.Seconds() / heatColumns}
 	if h.Seconds <= 0 {

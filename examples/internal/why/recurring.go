@@ -3,7 +3,6 @@ package why
 import (
 	"cmp"
 	"slices"
-	"time"
 
 	"gonum.org/v1/gonum/stat/distuv"
 
@@ -14,11 +13,13 @@ import (
 // Recurring is a task that is slow in most phases of its kind, on any machine. Its work is larger, or it waits for
 // other tasks. A copy would take the same time.
 type Recurring struct {
-	Job, Task string
+	Job  string `json:"job"`
+	Task string `json:"task"`
 	// Ratio is the time of the task divided by the median of its phase, at the median over the phases. Phases is the
 	// number of phases with the task, and Slow the number of phases in which it is slow.
-	Ratio        float64
-	Phases, Slow int
+	Ratio  float64 `json:"ratio"`
+	Phases int     `json:"phases"`
+	Slow   int     `json:"slow_phases"`
 }
 
 // leastPhases is the least number of phases of a job with the same tasks from which recurring tasks are found. A
@@ -39,9 +40,9 @@ type taskOf struct {
 	name string
 }
 
-// Recur returns the recurring tasks, the worst first. For each phase it also returns the time that its recurring
-// tasks took beyond the median of the phase.
-func Recur(phases []*sim.Phase) (found []Recurring, beyond []time.Duration) {
+// Recur returns the recurring tasks, the worst first. For each phase it also returns the recurring tasks that are slow
+// in the phase, as indexes. A task that always ran on one machine is left out, because the machine may be slow.
+func Recur(phases []*sim.Phase) (found []Recurring, slowIn [][]int) {
 	groups := map[kind][]int{}
 	for i, p := range phases {
 		if len(p.Tasks) > 2 && !p.Apart {
@@ -50,6 +51,7 @@ func Recur(phases []*sim.Phase) (found []Recurring, beyond []time.Duration) {
 		}
 	}
 	ratios := map[taskOf][]float64{}
+	places := map[taskOf]map[string]bool{} // the machines of a task
 	var order []taskOf
 	for i, p := range phases { // in the order of the phases, so that the result is always the same
 		k := kind{p.Log, p.Job, len(p.Tasks)}
@@ -61,8 +63,10 @@ func Recur(phases []*sim.Phase) (found []Recurring, beyond []time.Duration) {
 			key := taskOf{k, p.TaskName(t)}
 			if ratios[key] == nil {
 				order = append(order, key)
+				places[key] = map[string]bool{}
 			}
 			ratios[key] = append(ratios[key], ratio)
+			places[key][p.Tasks[t].Host] = true
 		}
 	}
 	recurs := map[taskOf]bool{}
@@ -78,7 +82,8 @@ func Recur(phases []*sim.Phase) (found []Recurring, beyond []time.Duration) {
 			}
 		}
 		slow, runs = slow+r.Slow, runs+r.Phases
-		if len(all) >= leastPhases && 2*r.Slow >= len(all) {
+		oneMachine := len(places[key]) == 1 && !places[key][""]
+		if len(all) >= leastPhases && 2*r.Slow >= len(all) && !oneMachine {
 			likely = append(likely, key)
 			found = append(found, r)
 		}
@@ -95,14 +100,14 @@ func Recur(phases []*sim.Phase) (found []Recurring, beyond []time.Duration) {
 	slices.SortStableFunc(found, func(a, b Recurring) int {
 		return cmp.Or(cmp.Compare(b.Slow, a.Slow), cmp.Compare(b.Ratio, a.Ratio))
 	})
-	beyond = make([]time.Duration, len(phases))
+	slowIn = make([][]int, len(phases))
 	for i, p := range phases {
 		k := kind{p.Log, p.Job, len(p.Tasks)}
 		for t, ratio := range compare.AppendRatios(nil, p) {
-			if took := compare.Last(p, t); ratio > compare.Slow && recurs[taskOf{k, p.TaskName(t)}] {
-				beyond[i] += took - time.Duration(float64(took)/ratio)
+			if ratio > compare.Slow && recurs[taskOf{k, p.TaskName(t)}] {
+				slowIn[i] = append(slowIn[i], t)
 			}
 		}
 	}
-	return found, beyond
+	return found, slowIn
 }

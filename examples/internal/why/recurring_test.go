@@ -32,10 +32,19 @@ func TestRecurring(t *testing.T) {
 		}
 		return 1
 	})
-	found, beyond := Recur(phases)
+	found, slowIn := Recur(phases)
 	require.Len(t, found, 2)
 	assert.Equal(t, Recurring{Job: "training", Task: "6", Ratio: 1.6, Phases: 8, Slow: 8}, found[0])
-	assert.InDelta(t, 12, beyond[3].Seconds(), 1e-6)
+	assert.Equal(t, []int{6, 7}, slowIn[3])
+
+	for _, p := range phases {
+		p.Tasks[6].Host, p.Tasks[7].Host = "n6", "n7"
+	}
+	phases[5].Tasks[7].Host = "elsewhere"
+	found, slowIn = Recur(phases)
+	require.Len(t, found, 1)
+	assert.Equal(t, "7", found[0].Task, "task 6 always ran on one machine, which may be slow")
+	assert.Equal(t, []int{7}, slowIn[3])
 
 	rarely := func(step, task int) float64 {
 		if task == step%8 {
@@ -43,9 +52,9 @@ func TestRecurring(t *testing.T) {
 		}
 		return 1
 	}
-	found, beyond = Recur(steps(8, rarely))
+	found, slowIn = Recur(steps(8, rarely))
 	assert.Empty(t, found)
-	assert.Zero(t, beyond[0])
+	assert.Empty(t, slowIn[0])
 	found, _ = Recur(steps(5, func(step, task int) float64 {
 		if task == 1 && step < 3 || (step+3*task)%7 == 0 {
 			return 2

@@ -56,10 +56,10 @@ for (const figure of document.querySelectorAll('figure.ask')) {
   const tell = rect => {
     figure.querySelector('.on')?.classList.remove('on');
     rect.classList.add('on');
-    told.textContent = rect.dataset.d;
+    told.textContent = rect.textContent;
   };
   const point = event => {
-    if (event.target.dataset && event.target.dataset.d) tell(event.target);
+    if (event.target.tagName === 'rect') tell(event.target);
   };
   svg.addEventListener('pointerover', point);
   svg.addEventListener('click', point);
@@ -68,21 +68,9 @@ for (const figure of document.querySelectorAll('figure.ask')) {
     const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
     if (!step) return;
     event.preventDefault();
-    order ??= [...svg.querySelectorAll('rect[data-d]')].sort((a, b) => size(b) - size(a));
+    order ??= [...svg.querySelectorAll('rect')].sort((a, b) => size(b) - size(a));
     if (!order.length) return;
     at = (at + step + order.length) % order.length;
     tell(order[at]);
   });
 }
-const copy = document.getElementById('copy');
-copy?.addEventListener('click', async () => {
-  const line = document.getElementById('line');
-  let how = 'copied';
-  try {
-    await navigator.clipboard.writeText(line.textContent);
-  } catch {
-    getSelection().selectAllChildren(line);
-    how = 'selected: press Ctrl+C';
-  }
-  document.getElementById('copied').textContent = how;
-});

@@ -1,0 +1,296 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/straggler-go/straggler/estimate/causes"
+)
+
+// Diagnosis answers the four questions of a reader, each in sentences. The text and the page begin with it.
+type Diagnosis struct {
+	Slow  string `json:"how_slow"`
+	Why   string `json:"why,omitempty"`
+	Do    string `json:"what_to_do"`
+	Saves string `json:"what_it_saves"`
+	// Cause is the cause with at least half of the time that stragglers cost; empty if there is no such cause.
+	Cause string `json:"cause,omitempty"`
+}
+
+// Answer is a question of a reader with its answer.
+type Answer struct{ Question, Text string }
+
+// Lead returns the first sentence of the answer.
+func (a Answer) Lead() string {
+	lead, _, more := strings.Cut(a.Text, ". ")
+	if more {
+		lead += "."
+	}
+	return lead
+}
+
+// Rest returns all other sentences.
+func (a Answer) Rest() string { return strings.TrimPrefix(a.Text, a.Lead()) }
+
+// Answers returns the questions that have an answer.
+func (d Diagnosis) Answers() []Answer {
+	all := []Answer{{"How slow", d.Slow}, {"Why", d.Why}, {"What to do", d.Do}, {"What it saves", d.Saves}}
+	return slices.DeleteFunc(all, func(a Answer) bool { return a.Text == "" })
+}
+
+const (
+	// mostOfCost is the share of the time that stragglers cost from which a cause is named.
+	mostOfCost = 0.5
+	// littleCost is the share of the phases' time below which stragglers cost little.
+	littleCost = 0.01
+	// muchMore is the share of the phases' time that the best policy must save beyond the others to be named.
+	muchMore = 0.01
+)
+
+// plain has the words for each cause: a name, an explanation or nothing, a remedy, and the help of a policy.
+var plain = map[string]struct{ noun, means, remedy, policy string }{
+	causes.Unknown.String(): {"unknown", "", "Try a copy, and see whether it is faster.", "copy or restart slow tasks"},
+	causes.Data.String(): {"larger inputs", "",
+		"Split the largest tasks, or start them first; a copy would take as long.", "start the largest tasks first"},
+	causes.Path.String(): {"reads from other racks", "", "Run tasks where their input is.",
+		"copy or restart slow tasks"},
+	causes.Machine.String(): {"slow machines", "", "Keep work off the slow machines.", "copy or restart slow tasks"},
+	causes.Contention.String(): {"busy moments", "tasks that began together were slow on every machine",
+		"Start fewer tasks at once, or load programs and data before the tasks start.", "copy or restart slow tasks"},
+	SameTask: {"tasks that are always slow", "",
+		"Look at the work of these tasks, and split it; a copy would take as long.", ""},
+}
+
+// Diagnose writes the diagnosis and the headline. It reads all other parts of the report, so they must be complete.
+func (r *Report) Diagnose() {
+	d := &r.Diagnosis
+	*d = Diagnosis{}
+	switch {
+	case r.Apart != nil && len(r.Phases) == 0:
+		r.Apart.diagnose(d)
+	case r.Stragglers.Tasks == 0:
+		d.Slow = "No task took more than 1.5 times the median of its phase: there are no stragglers."
+		d.Do = r.do("")
+	default:
+		d.Slow = r.slow()
+		d.Why, d.Cause = r.Causes.why(r.NoAction.Time * r.Stragglers.Cost)
+		d.Do = r.do(d.Cause)
+	}
+	if len(r.Policies) > 0 {
+		d.Saves = r.saves()
+	}
+	if d.Saves == "" {
+		d.Saves = "Nothing."
+	}
+	r.Headline = d.Slow + " " + d.Saves
+}
+
+// slow returns sentences about the time that stragglers cost, and their number.
+func (r *Report) slow() string {
+	text := fmt.Sprintf("Stragglers cost %s of the phases' time.", Percent(r.Stragglers.Cost))
+	if time := r.NoAction.Time; time > 0 {
+		whose := "the phases' " + Span(time)
+		switch runs := r.NoAction.Runs; {
+		case runs == time:
+			whose = fmt.Sprintf("the %s that all runs of the same tasks take together", Span(time))
+		case runs > 0:
+			whose = fmt.Sprintf("the %s that the phases and all runs of the same tasks take together", Span(time))
+		}
+		text = fmt.Sprintf("Stragglers cost %s of %s (%s).", Span(time*r.Stragglers.Cost), whose, Percent(r.Stragglers.Cost))
+	}
+	n, slowest := r.Stragglers.Tasks, 0.0
+	if len(r.Slowdown) > 0 {
+		slowest = r.Slowdown[len(r.Slowdown)-1].X
+	}
+	if n == 1 {
+		return text + fmt.Sprintf(" It is 1 task (%s), which takes %s.", Percent(r.Stragglers.Share), times(slowest))
+	}
+	return text + fmt.Sprintf(" They are %d tasks (%s): each takes more than 1.5 times the median of its phase, and the "+
+		"slowest %.3g times.",
+		n, Percent(r.Stragglers.Share), slowest)
+}
+
+// why returns sentences about the causes of the cost of stragglers, and the cause with most of this cost. cost is in
+// seconds.
+func (c *Causes) why(cost float64) (text, cause string) {
+	if c == nil {
+		return "", ""
+	}
+	main := mainCause(c.CostParts)
+	switch {
+	case main == nil:
+		return "No phase waited for its stragglers: when they ended, other tasks of the phase still ran.", ""
+	case main.Share < mostOfCost:
+		text = fmt.Sprintf("No single cause explains most of that time. The causes are: %s.", listed(c.CostParts))
+	case main.Cause == causes.Unknown.String() && len(c.CostParts) == 1:
+		text = "The log does not show the cause."
+	case main.Cause == causes.Unknown.String():
+		text = fmt.Sprintf("The log does not show the cause of most of that time, %s. Causes of the rest: %s.",
+			Percent(main.Share),
+			listed(c.CostParts[:len(c.CostParts)-1]))
+	default:
+		cause = main.Cause
+		noun := plain[cause].noun
+		text = fmt.Sprintf("%s explain %s of that time, %s", strings.ToUpper(noun[:1])+noun[1:], Percent(main.Share),
+			Span(main.Share*cost))
+		if means := plain[cause].means; means != "" {
+			text += ": " + means
+		}
+		text += "."
+	}
+	if cause == "" && c.Place != nil {
+		p := c.Place
+		return text + fmt.Sprintf(" But %s on machine %s cost %s of that time, in %s.", counted(p.Stragglers, "straggler"),
+			short(p.Machine),
+			Span(p.Cost), counted(p.Phases, "phase")), cause
+	}
+	text += c.machine() + c.recurringTask()
+	if cause == "" {
+		text += c.Known.doubts()
+	}
+	return text, cause
+}
+
+// do returns what to do against a cause, and which setting and policy help.
+func (r *Report) do(cause string) string {
+	var first *Policy
+	if len(r.Policies) > 0 {
+		first = &r.Policies[0]
+	}
+	helps := first != nil && gains(first.All.Mean)
+	if r.Stragglers.Cost < littleCost && !(helps && first.All.Mean >= littleCost) {
+		return "Nothing: stragglers cost little here."
+	}
+	var texts []string
+	switch {
+	case cause == causes.Machine.String() && len(r.Causes.Machines) > 0:
+		text := "Keep work off machine " + short(r.Causes.Machines[0].Name)
+		if more := len(r.Causes.Machines) + r.Causes.MachinesLeftOut - 1; more > 0 {
+			text += " and " + counted(more, "other slow machine")
+		}
+		texts = append(texts, text+".")
+	case cause != "":
+		texts = append(texts, plain[cause].remedy)
+	case r.Causes != nil && r.Causes.Place != nil:
+		texts = append(texts, fmt.Sprintf("Look first at machine %s.", short(r.Causes.Place.Machine)))
+	case len(r.Worst) > 0:
+		texts = append(texts, r.Worst[0].look())
+	}
+	if s := r.Setting; s != nil && gains(s.Time) {
+		texts = append(texts, fmt.Sprintf("In %s, set %s.", s.Engine, s.Setting))
+	} else if s != nil {
+		texts = append(texts, strings.TrimSuffix(fmt.Sprintf("%s's own setting does not help here. %s", s.Engine, s.Text),
+			" "))
+	}
+	switch can := plain[cmp.Or(cause, causes.Unknown.String())].policy; {
+	case helps && can != "":
+		texts = append(texts, fmt.Sprintf("Let a policy such as %s %s.", first.Name, can))
+	case first != nil && !helps:
+		texts = append(texts, fmt.Sprintf("The policy %s does not help here.", first.Name))
+	}
+	return strings.Join(texts, " ")
+}
+
+// gains reports whether a reduction is at least 0.05 %, so that the text does not print it as 0.0%.
+func gains(reduction float64) bool { return reduction >= 0.0005 }
+
+// saves returns sentences about the savings of the first policy, of the engine's own setting, and of the best policy.
+func (r *Report) saves() string {
+	first, best := r.Policies[0], r.best()
+	text := r.saving("The policy "+first.Name, first.All.Mean, first.Resource.Mean)
+	if first.All.Mean > r.Stragglers.Cost+0.0005 {
+		text += " This is more than stragglers cost: the policy also starts the largest tasks first, and helps tasks that " +
+			"take less than 1.5 times the median."
+	}
+	most := first.All.Mean
+	if s := r.Setting; s != nil && s.Policy != first.Name && gains(s.Time) {
+		most = max(most, s.Time)
+		own := r.saving(s.Engine+"'s own setting", s.Time, s.Resource)
+		if s.Time > first.All.Mean {
+			own, text = text, own
+		}
+		text += " " + own
+	}
+	if best.All.Mean > most+muchMore {
+		text += " " + r.saving("The policy "+best.Name, best.All.Mean, best.Resource.Mean)
+	}
+	if r.Diagnosis.Cause == SameTask {
+		text = "Less than these figures: a copy of a task that is always slow takes as long, and the replay gives it the time " +
+			"of another task. " + text
+	}
+	if s := r.Sample; s != nil {
+		text += fmt.Sprintf(" These figures are for %d phases, drawn at random from %d. For all phases, the cost of stragglers "+
+			"is within %.1f percentage points of this figure, and the saving within %.1f points, in 19 of 20 samples.",
+			s.Drawn, s.Of, 196*s.Cost, 196*s.Saving)
+	}
+	if a := r.Apart; a != nil && a.Tasks > 0 {
+		text += fmt.Sprintf(" These figures are for %s. No saving is claimed for the other %s, which %s not known to be "+
+			"alike.",
+			counted(r.Input.Tasks-a.Tasks, "task"), counted(a.Tasks, "task"), plural(a.Tasks, "is", "are"))
+	}
+	if m := r.Money; m != nil {
+		text += fmt.Sprintf(" At a price of %g for one slot and one hour, the slot time costs %.2f without action and %.2f "+
+			"with %s.",
+			m.Cost, m.Before, m.With, first.Name)
+	}
+	return text
+}
+
+// saving returns a sentence about the saving of a policy or a setting. time and slots are shares of the phases' time
+// and of the slot time.
+func (r *Report) saving(whose string, time, slots float64) string {
+	amount := func(share float64) string {
+		if r.NoAction.Time > 0 {
+			return Span(share*r.NoAction.Time) + " (" + Percent(share) + ")"
+		}
+		return Percent(share)
+	}
+	verb := "would have saved " + amount(time)
+	switch {
+	case Percent(time) == "0.0%":
+		verb = "would have changed nothing"
+	case time < 0:
+		verb = "would have made the phases " + amount(-time) + " longer"
+	}
+	cost := " and used " + Percent(slots) + " less slot time"
+	switch {
+	case Percent(slots) == "0.0%":
+		cost = " and used the same slot time"
+	case slots < 0:
+		cost = " and used " + Percent(-slots) + " more slot time"
+	}
+	return whose + " " + verb + cost + "."
+}
+
+// diagnose writes the diagnosis of tasks that are not known to be alike.
+func (a *Apart) diagnose(d *Diagnosis) {
+	d.Why = "No task can be called slow, since the tasks are not known to be alike."
+	d.Saves = fmt.Sprintf("No saving can be claimed for %s of %s: the tasks are not known to be alike.",
+		counted(a.Tasks, "task"), counted(a.Phases, "phase"))
+	if len(a.Longest) == 0 {
+		return
+	}
+	l := a.Longest[0]
+	d.Slow = fmt.Sprintf("The longest of %s is %s: it alone takes %s of the %s of phase %s.", counted(a.Tasks, "task"),
+		short(l.Task),
+		Span(l.Seconds), Span(l.PhaseSeconds), named(l.Job, l.Phase))
+	d.Do = fmt.Sprintf("Look first at task %s: no order of the tasks makes its phase shorter than this task.",
+		short(l.Task))
+	for _, next := range a.Longest[1:] {
+		if next.Job == l.Job && next.Phase == l.Phase {
+			d.Saves = fmt.Sprintf("If this task were as short as the next longest of its phase, %s, that would save at most "+
+				"%s. ", Span(next.Seconds),
+				Span(l.Seconds-next.Seconds)) + d.Saves
+			break
+		}
+	}
+	if len(a.Packing) > 0 {
+		if b := a.Packing[0]; Span(b.LargestFirst) != Span(b.Seconds) {
+			d.Do = "Start the longest tasks first. " + d.Do
+			d.Saves = fmt.Sprintf("If no task waits for another and the longest tasks start first on the same %s, phase %s takes "+
+				"%s instead of %s. ", counted(b.Slots, "slot"), named(b.Job, b.Phase), Span(b.LargestFirst), Span(b.Seconds)) + d.Saves
+		}
+	}
+}

@@ -1,0 +1,87 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/straggler-go/straggler/estimate/causes"
+
+	"github.com/straggler-go/straggler/examples/internal/compare"
+	"github.com/straggler-go/straggler/examples/internal/sim"
+)
+
+// Straggler is a slow task.
+type Straggler struct {
+	Phase int    `json:"phase"` // number of the phase, as in Phase
+	Job   string `json:"job"`
+	Name  string `json:"name"` // name of the phase
+	Task  string `json:"task"`
+	Host  string `json:"host,omitempty"`
+	// Start is the start of the task's last attempt, measured from the first start in the log. Seconds is the time of
+	// this attempt, and Times is Seconds divided by the median of the phase.
+	Start   float64 `json:"start"`
+	Seconds float64 `json:"seconds"`
+	Times   float64 `json:"times_the_median"`
+	// Cause is the main cause of the time beyond the median.
+	Cause string `json:"cause"`
+	// Cost is the part of the phase's time that waited for the task, in seconds.
+	Cost float64 `json:"cost_seconds"`
+}
+
+// mostWorst is the largest number of listed stragglers.
+const mostWorst = 40
+
+// blame adds the stragglers of a phase to the list, and sets the causes of the bars in its picture. found has the
+// causes of the outliers, and costs has the cost of each task.
+func (r *Report) blame(phase int, p *sim.Phase, found map[int]string, costs []float64) {
+	cause := func(task int) string { return cmp.Or(found[task], causes.Unknown.String()) }
+	for i, ratio := range compare.AppendRatios(nil, p) {
+		if ratio > compare.Slow {
+			r.Worst = append(r.Worst, Straggler{
+				phase, p.Job, p.Name, p.TaskName(i), p.Tasks[i].Host, (p.Begins + p.Tasks[i].Start).Seconds(), compare.Last(p,
+					i).Seconds(), ratio, cause(i), costs[i],
+			})
+		}
+	}
+	if len(r.Worst) > 100*mostWorst {
+		r.keepWorst()
+	}
+	for k := range r.Schedules {
+		if s := &r.Schedules[k]; s.Phase == phase {
+			s.eachBar(func(b *Bar) {
+				if b.Kind == kindStraggler {
+					b.Cause = cause(b.Task)
+				}
+			})
+		}
+	}
+}
+
+// keepWorst keeps the stragglers that cost most, the costliest first.
+func (r *Report) keepWorst() {
+	slices.SortStableFunc(r.Worst, func(a, b Straggler) int { return cmp.Compare(b.Cost, a.Cost) })
+	r.Worst = r.Worst[:min(len(r.Worst), mostWorst)]
+}
+
+// look returns a sentence that names the task.
+func (s Straggler) look() string {
+	where := ""
+	if s.Host != "" {
+		where = " on machine " + short(s.Host)
+	}
+	return fmt.Sprintf("Look first at task %s of %s%s: it takes %s, %s.", short(s.Task), named(s.Job, s.Name), where,
+		Span(s.Seconds), times(s.Times))
+}
+
+// named writes the name of a phase, with its job if the name does not begin with it.
+func named(job, name string) string {
+	if job == "" || strings.HasPrefix(name, job) {
+		return short(name)
+	}
+	return short(job) + " " + short(name)
+}
+
+// times writes a multiple of the median.
+func times(ratio float64) string { return fmt.Sprintf("%.3g times the median of its phase", ratio) }
