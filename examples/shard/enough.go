@@ -17,7 +17,7 @@ func floor(suites []suite, machines []machine) (least float64, at name) {
 		seconds, what := s.whole(), name{pkg: s.pkg}
 		if s.split {
 			what.test = s.tests[0].name
-			seconds = min(seconds, again+s.of(s.tests[:1]))
+			seconds = min(seconds, s.again+s.of(s.tests[:1]))
 		}
 		if seconds > longest {
 			longest, at = seconds, what

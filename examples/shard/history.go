@@ -25,10 +25,10 @@ const magic = "# shard history 1: merge by union of lines"
 
 // history contains the times of earlier runs. In the file it is a set of lines,
 //
-//	run	ID	TIME	MACHINE	WALL	SPAN	BUSY	SAID
+//	run	ID	TIME	MACHINE	WALL	SPAN	BUSY	SAID	GAP
 //	PACKAGE	TEST or -	SECONDS@ID SECONDS@ID ...
 //
-// Two histories are merged by taking the lines of both, in any order. A line that is in both is used once.
+// GAP may be missing. Two histories are merged by taking the lines of both, in any order. A line that is in both is used once.
 type history struct {
 	runs    map[string]ran
 	samples map[name]map[string]took // by the name of the run
@@ -42,6 +42,7 @@ type ran struct {
 	span    float64 // from the beginning of the first package to the end of the last package
 	busy    float64 // sum of the times of all packages
 	said    float64 // the predicted value of wall; 0: there was no prediction
+	gap     float64 // the median over the calls of go test: the real time minus the time that go test reports; 0: unknown
 }
 
 func newHistory() *history {
@@ -83,7 +84,7 @@ func (h *history) read(in io.Reader) error {
 		fields := strings.Split(line, "\t")
 		var err error
 		switch {
-		case fields[0] == "run" && len(fields) == 8:
+		case fields[0] == "run" && (len(fields) == 8 || len(fields) == 9):
 			err = h.readRun(fields[1:])
 		case len(fields) == 3:
 			err = h.readSamples(fields)
@@ -103,7 +104,7 @@ func (h *history) readRun(fields []string) error {
 		return errors.New("has no valid time")
 	}
 	r := ran{at: at, machine: fields[2]}
-	for i, to := range []*float64{&r.wall, &r.span, &r.busy, &r.said} {
+	for i, to := range []*float64{&r.wall, &r.span, &r.busy, &r.said, &r.gap}[:len(fields)-3] {
 		if *to, err = strconv.ParseFloat(fields[3+i], 64); err != nil || !(*to >= 0 && *to <= mostSeconds) {
 			return errors.New("has no valid number of seconds")
 		}
@@ -180,7 +181,11 @@ func (h *history) order() []string {
 
 func (r ran) line(id string) string {
 	line := "run\t" + id + "\t" + r.at.UTC().Format(time.RFC3339) + "\t" + r.machine
-	for _, seconds := range []float64{r.wall, r.span, r.busy, r.said} {
+	times := []float64{r.wall, r.span, r.busy, r.said, r.gap}
+	if r.gap == 0 {
+		times = times[:len(times)-1]
+	}
+	for _, seconds := range times {
 		line += "\t" + took{seconds: seconds}.String()
 	}
 	return line

@@ -50,7 +50,6 @@ type packed struct {
 const (
 	micro  = 1e-6 // the unit of sizes, in seconds
 	sooner = .99  // x the end of the plan before; a further cut must end at or before this
-	again  = 1    // seconds; the additional time of a piece, whose package is linked and started once more
 	nearly = 1.02 // x the ideal time; a plan that ends before this is not cut further
 	// longestPattern is the largest length of the test names in one call, in bytes: systems bound the length of an
 	// argument.
@@ -162,9 +161,9 @@ func (s *shard) add(p part) {
 	}
 	q := &s.parts[at]
 	q.tests = append(q.tests, p.tests...)
-	q.seconds = again + q.of(q.tests)
+	q.seconds = q.again + q.of(q.tests)
 	if q.whole = len(q.tests) == len(q.suite.tests); q.whole {
-		q.seconds -= again
+		q.seconds -= q.again
 	}
 }
 

@@ -1,0 +1,145 @@
+package queue
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"github.com/straggler-go/straggler/skew"
+)
+
+const (
+	micro   = 1e-6 // seconds; the unit of sizes in a plan
+	telling = .5   // seconds; a shorter call says nothing about the speed of its machine
+	// half of its part of the plan is what a machine gets in a batch, the factor of the paper on factoring.
+	half = .5
+	// first is the part of the planned time that the first batch of a machine of unknown speed takes, and the longest
+	// piece that is given to it. So a slow machine does not begin with the longest piece.
+	first = .1
+	// overdue is the part of its predicted time that a late batch is taken to need still.
+	overdue = .1
+
+	leastWait = 200 * time.Millisecond // before a machine that got nothing asks again
+	mostWait  = 5 * time.Second        // after this the machine asks again, whatever was planned
+)
+
+// lane is a lane of a machine in a plan.
+type lane struct {
+	machine int     // nobody: a machine that is expected
+	ready   float64 // seconds until the lane is free
+	factor  float64
+}
+
+// choose returns the pieces for a free lane of a machine, the longest first. If there are none, it returns the time
+// after which the machine should ask again.
+func (q *Queue) choose(now time.Time, m int) ([]int, time.Duration) {
+	lanes := q.lanes(now, m)
+	if own := q.waiting(m); own != nil { // a retried machine gets its set again
+		return q.share(own, slices.DeleteFunc(lanes, func(l lane) bool { return l.machine != m }), m), 0
+	}
+	if free := q.waiting(nobody); free != nil {
+		if mine := q.share(free, append(lanes, q.expected(now, m)...), m); mine != nil {
+			return mine, 0
+		}
+		if mine := q.share(free, lanes, m); mine != nil { // nobody waits for a machine that may never come
+			return mine, 0
+		}
+	}
+	wait := mostWait
+	for _, l := range lanes[1:] {
+		if l.ready > 0 {
+			wait = min(wait, duration(l.ready))
+		}
+	}
+	return nil, max(wait, leastWait)
+}
+
+// waiting returns the pieces that wait and are kept for the machine, the longest first.
+func (q *Queue) waiting(machine int) (pieces []int) {
+	for _, i := range q.order {
+		if q.pieces[i].status == waiting && q.pieces[i].kept == machine {
+			pieces = append(pieces, i)
+		}
+	}
+	return pieces
+}
+
+// factor returns the time of a test on a machine divided by the time on the average machine.
+func (q *Queue) factor(m int) float64 { return q.machines[m].factor * q.record.Factor(m) }
+
+// lanes returns the lanes of the machines that are there, first a free lane of the machine that asks. So the machine
+// that asks gets a piece if another machine would end it at the same time.
+func (q *Queue) lanes(now time.Time, asks int) []lane {
+	all := []lane{{machine: asks, factor: q.factor(asks)}}
+	free := true
+	for m := range q.machines {
+		if !q.machines[m].present {
+			continue
+		}
+		for _, at := range q.machines[m].lanes {
+			l := lane{machine: m, factor: q.factor(m)}
+			if at != nobody {
+				b := &q.batches[at]
+				whole := b.seconds * l.factor
+				l.ready = max(whole-now.Sub(b.at).Seconds(), float64(whole*overdue))
+			} else if m == asks && free {
+				free = false
+				continue
+			}
+			all = append(all, l)
+		}
+	}
+	return all
+}
+
+// expected returns the lanes of the machines that have not come yet: average machines with as many lanes as the machine
+// that asks. A machine that has not come for a time is expected after the same time again.
+func (q *Queue) expected(now time.Time, asks int) (all []lane) {
+	late := max(now.Sub(q.opened).Seconds(), 0)
+	for range (q.config.Machines - len(q.machines)) * len(q.machines[asks].lanes) {
+		all = append(all, lane{machine: nobody, ready: late, factor: 1})
+	}
+	return all
+}
+
+// share plans the pieces on the lanes, and returns the first half of the part of the first lane. It returns nil if the
+// other lanes end all pieces sooner.
+func (q *Queue) share(pieces []int, lanes []lane, m int) (batch []int) {
+	problem := skew.Problem{Sizes: make([]int64, max(len(pieces), len(lanes))), Reducers: make([]skew.Reducer, len(lanes))}
+	for k, i := range pieces {
+		problem.Sizes[k] = int64(math.Round(q.config.Pieces[i].Seconds / micro))
+	}
+	for k, l := range lanes {
+		problem.Reducers[k] = skew.Reducer{Ready: duration(min(l.ready, mostSeconds)), SecondsPerUnit: micro * l.factor}
+	}
+	plan, err := skew.Assign(problem)
+	if err != nil { // only a sum of sizes beyond an int64: then the longest piece is a batch
+		return pieces[:1]
+	}
+	mine, sum := []int{}, 0.
+	for k, i := range pieces {
+		if plan.Reducer[k] == 0 {
+			mine = append(mine, i)
+			sum += q.config.Pieces[i].Seconds
+		}
+	}
+	if len(mine) == 0 {
+		return nil
+	}
+	most, longest := sum*half, math.Inf(1)
+	if !q.machines[m].known {
+		longest = plan.Seconds * first
+		most = min(most, longest)
+	}
+	sum = 0
+	for _, i := range mine {
+		if s := q.config.Pieces[i].Seconds; s <= longest && (batch == nil || sum+s <= most) {
+			batch = append(batch, i)
+			sum += s
+		}
+	}
+	if batch == nil {
+		return mine[:1]
+	}
+	return batch
+}
