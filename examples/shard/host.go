@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/straggler-go/straggler/estimate"
+	"github.com/straggler-go/straggler/examples/shard/internal/queue"
 	"github.com/straggler-go/straggler/restart/engine"
 )
 
@@ -35,6 +36,7 @@ type host struct {
 type call struct {
 	engine.Attempt
 	kill   context.CancelFunc
+	asked  time.Time    // when the go command was called
 	output bytes.Buffer // events of go test -json
 	failed bool
 	told   bool // the call has been told to end
@@ -130,7 +132,7 @@ func (h *host) submit(ctx context.Context, a engine.Action) {
 		return
 	}
 	ctx, kill := context.WithCancel(ctx)
-	c := &call{Attempt: engine.Attempt{ID: a.ID, Task: a.Task}, kill: kill}
+	c := &call{Attempt: engine.Attempt{ID: a.ID, Task: a.Task}, kill: kill, asked: time.Now()}
 	h.calls = append(h.calls, c)
 	p := h.parts[a.Task]
 	args := append([]string{"test", "-json"}, h.flags...)
@@ -228,6 +230,32 @@ func (h *host) publish(a engine.Action) int {
 	}
 	fmt.Fprintf(h.out, "ok  \t%s\t%.3fs\n", p.pkg, took.Seconds())
 	return 0
+}
+
+// ran returns the time and the result of each part, from the call of the go command to its end.
+func (h *host) ran() []queue.Ran {
+	all := make([]queue.Ran, len(h.parts))
+	for _, c := range h.calls {
+		if c.Published {
+			all[c.Task] = queue.Ran{Seconds: c.Ended.Sub(c.asked).Seconds(), Failed: c.failed}
+		}
+	}
+	return all
+}
+
+// gap returns the overhead of a call of the go command, in seconds: the median over the parts of the time from the call
+// to its end, minus the time that go test reports for the package.
+func (h *host) gap() float64 {
+	var gaps []float64
+	for _, c := range h.calls {
+		if !c.Published || c.failed {
+			continue
+		}
+		if t, err := readTimings(bufio.NewReader(bytes.NewReader(c.output.Bytes()))); err == nil && t.cached == 0 {
+			gaps = append(gaps, max(c.Ended.Sub(c.asked).Seconds()-t.busy(), 0))
+		}
+	}
+	return median(gaps)
 }
 
 // text returns the output that go test would have printed without -json.

@@ -52,6 +52,7 @@ shard COMMAND -h lists the options of a command.
 func command(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	commands := map[string]func(context.Context, []string, streams) error{
 		"record": record, "plan": planned, "run": execute, "compare": compare,
+		"work": work, "serve": serve, "status": status, "simulate": simulate,
 	}
 	if len(args) == 0 || commands[args[0]] == nil {
 		fmt.Fprint(stderr, help)

@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"os"
 	"os/exec"
 	"syscall"
 	"time"
@@ -24,3 +25,6 @@ func goCommand(ctx context.Context, args ...string) *exec.Cmd {
 
 // grace is the time between SIGQUIT and SIGKILL.
 const grace = time.Second
+
+// lockFile locks a file until the process ends. It returns an error if another process has the lock.
+func lockFile(f *os.File) error { return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) }

@@ -79,6 +79,7 @@ func (h *host) record(into *history, file, id, kind string, wall time.Duration) 
 		return nil // there are no tests, or no package was built; the output of go test is already printed
 	}
 	id = cmp.Or(id, t.digest())
+	t.gap = h.gap()
 	r, err := into.take(t, id, kind, wall.Seconds())
 	if err != nil {
 		return nil

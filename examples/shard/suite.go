@@ -20,8 +20,8 @@ type suite struct {
 	tests        []test // the longest first
 	fixed, share float64
 	again        float64 // the overhead of one more call of go test for the package, which is linked and started once more
-	known        bool // the times are measured, not guessed
-	split        bool // at least two tests have known times, so the package can be cut
+	known        bool    // the times are measured, not guessed
+	split        bool    // at least two tests have known times, so the package can be cut
 }
 
 // test is a test and its time on the average machine.

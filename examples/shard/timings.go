@@ -39,6 +39,7 @@ type timings struct {
 	cached      int       // packages that did not run, because go test had their results in its cache
 	broken      int       // lines that could not be read
 	open        int       // packages that began and did not end
+	gap         float64   // the overhead of a call of go test, in seconds; 0: unknown
 }
 
 // busy returns the time of all packages, in seconds.

@@ -1,0 +1,120 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/straggler-go/straggler/examples/shard/internal/queue"
+)
+
+// remote is a queue of a server.
+type remote struct {
+	url, token string
+	patience   time.Duration // how long a server may be away
+}
+
+const (
+	usualPatience = 10 * time.Minute
+	firstPause    = 100 * time.Millisecond // before the first repetition of a request; the pause doubles each time
+	longestPause  = 5 * time.Second
+)
+
+// ask posts a request. While the server is away, ask repeats the request.
+func (c *remote) ask(ctx context.Context, r queue.Request) (answer queue.Answer, err error) {
+	body, err := json.Marshal(r)
+	if err != nil {
+		return answer, err
+	}
+	for end, pause := time.Now().Add(c.patience), firstPause; ; pause = min(2*pause, longestPause) {
+		var text []byte
+		var final bool
+		if text, _, final, err = c.do(ctx, http.MethodPost, body); err == nil {
+			if err = json.Unmarshal(text, &answer); err == nil {
+				return answer, nil
+			}
+			err = fmt.Errorf("%s is no server of shard: %w", c.url, err)
+		}
+		if final || ctx.Err() != nil || time.Now().After(end) {
+			return answer, err
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(pause):
+		}
+	}
+}
+
+// do sends one request. final means that a repetition has the same answer.
+func (c *remote) do(ctx context.Context, method string, body []byte) (text []byte, header http.Header, final bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, method, c.url, bytes.NewReader(body))
+	if err != nil {
+		return nil, nil, true, err
+	}
+	if c.token != "" {
+		r.Header.Set("Authorization", "Bearer "+c.token)
+	}
+	a, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return nil, nil, false, err
+	}
+	defer a.Body.Close()
+	text, err = io.ReadAll(io.LimitReader(a.Body, mostRequest))
+	if err == nil && a.StatusCode != http.StatusOK {
+		err = fmt.Errorf("%s: %s: %s", c.url, a.Status, strings.TrimSpace(string(text)))
+	}
+	return text, a.Header, a.StatusCode >= 400 && a.StatusCode < 500, err
+}
+
+func (c *remote) status(ctx context.Context) (string, bool, error) {
+	text, header, _, err := c.do(ctx, http.MethodGet, nil)
+	return string(text), err == nil && header.Get(passedHeader) == "true", err
+}
+
+// desk is where machines draw: a directory or a server.
+type desk interface {
+	ask(context.Context, queue.Request) (queue.Answer, error)
+	status(context.Context) (text string, passed bool, err error)
+}
+
+// openDesk returns the queue of the option -queue.
+func openDesk(where string) (desk, error) {
+	switch {
+	case where == "":
+		return nil, usage("-queue is empty, want a directory that the machines share, or http://HOST:7077/RUN")
+	case strings.HasPrefix(where, "http://"), strings.HasPrefix(where, "https://"):
+		return &remote{url: where, token: os.Getenv(tokenName), patience: usualPatience}, nil
+	}
+	return openFolder(where)
+}
+
+// status is the command status, which shows the state of a queue. Its exit code is 0 if all tests have been run and have
+// passed.
+func status(ctx context.Context, args []string, s streams) error {
+	f, _ := s.flags("status", "")
+	where := f.String("queue", "", "the `queue`: a directory, or http://HOST:7077/RUN")
+	if err := parse(f, args); err != nil {
+		return err
+	}
+	at, err := openDesk(*where)
+	if err != nil {
+		return err
+	}
+	text, passed, err := at.status(ctx)
+	if err != nil {
+		return err
+	}
+	fmt.Fprint(s.out, text)
+	if !passed {
+		return errFailed
+	}
+	return nil
+}
