@@ -16,13 +16,13 @@ import (
 
 // remote is a queue of a server.
 type remote struct {
-	url, token string
-	patience   time.Duration // how long a server may be away
+	url, token      string
+	pause, patience time.Duration // before the first repetition of a request, and how long a server may be away
 }
 
 const (
 	usualPatience = 10 * time.Minute
-	firstPause    = 100 * time.Millisecond // before the first repetition of a request; the pause doubles each time
+	usualPause    = 100 * time.Millisecond // it doubles with each repetition
 	longestPause  = 5 * time.Second
 )
 
@@ -32,7 +32,7 @@ func (c *remote) ask(ctx context.Context, r queue.Request) (answer queue.Answer,
 	if err != nil {
 		return answer, err
 	}
-	for end, pause := time.Now().Add(c.patience), firstPause; ; pause = min(2*pause, longestPause) {
+	for end, pause := time.Now().Add(c.patience), c.pause; ; pause = min(2*pause, longestPause) {
 		var text []byte
 		var final bool
 		if text, _, final, err = c.do(ctx, http.MethodPost, body); err == nil {
@@ -91,7 +91,7 @@ func openDesk(where string) (desk, error) {
 	case where == "":
 		return nil, usage("-queue is empty, want a directory that the machines share, or http://HOST:7077/RUN")
 	case strings.HasPrefix(where, "http://"), strings.HasPrefix(where, "https://"):
-		return &remote{url: where, token: os.Getenv(tokenName), patience: usualPatience}, nil
+		return &remote{url: where, token: os.Getenv(tokenName), pause: usualPause, patience: usualPatience}, nil
 	}
 	return openFolder(where)
 }

@@ -103,8 +103,8 @@ func (q *Queue) expected(now time.Time, asks int) (all []lane) {
 }
 
 // share plans the pieces on the lanes, and returns the first half of the part of the first lane. It returns nil if the
-// other lanes end all pieces sooner.
-func (q *Queue) share(pieces []int, lanes []lane, m int) (batch []int) {
+// other lanes end all pieces sooner. A machine of unknown speed gets small pieces, whatever its part.
+func (q *Queue) share(pieces []int, lanes []lane, m int) []int {
 	problem := skew.Problem{Sizes: make([]int64, max(len(pieces), len(lanes))), Reducers: make([]skew.Reducer, len(lanes))}
 	for k, i := range pieces {
 		problem.Sizes[k] = int64(math.Round(q.config.Pieces[i].Seconds / micro))
@@ -116,30 +116,34 @@ func (q *Queue) share(pieces []int, lanes []lane, m int) (batch []int) {
 	if err != nil { // only a sum of sizes beyond an int64: then the longest piece is a batch
 		return pieces[:1]
 	}
-	mine, sum := []int{}, 0.
+	mine, small, sum := []int{}, []int{}, 0.
 	for k, i := range pieces {
+		s := q.config.Pieces[i].Seconds
 		if plan.Reducer[k] == 0 {
 			mine = append(mine, i)
-			sum += q.config.Pieces[i].Seconds
+			sum += s
+		}
+		if s <= plan.Seconds*first {
+			small = append(small, i)
 		}
 	}
-	if len(mine) == 0 {
+	switch {
+	case len(mine) == 0:
 		return nil
+	case !q.machines[m].known && len(small) > 0:
+		return q.upTo(small, min(sum*half, plan.Seconds*first))
 	}
-	most, longest := sum*half, math.Inf(1)
-	if !q.machines[m].known {
-		longest = plan.Seconds * first
-		most = min(most, longest)
-	}
-	sum = 0
-	for _, i := range mine {
-		if s := q.config.Pieces[i].Seconds; s <= longest && (batch == nil || sum+s <= most) {
+	return q.upTo(mine, sum*half)
+}
+
+// upTo returns the first of the pieces, and further ones as long as all together take at most the seconds.
+func (q *Queue) upTo(pieces []int, seconds float64) []int {
+	batch, sum := pieces[:1:1], q.config.Pieces[pieces[0]].Seconds
+	for _, i := range pieces[1:] {
+		if s := q.config.Pieces[i].Seconds; sum+s <= seconds {
 			batch = append(batch, i)
 			sum += s
 		}
-	}
-	if batch == nil {
-		return mine[:1]
 	}
 	return batch
 }
