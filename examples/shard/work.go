@@ -133,6 +133,8 @@ func (w *worker) join(ctx context.Context, r queue.Request, fill func() (*queue.
 		switch {
 		case err != nil:
 			return err
+		case a.Closed && r.Config != nil:
+			return fmt.Errorf("the queue does not open")
 		case a.Closed:
 			if r.Config, err = fill(); err != nil {
 				return err

@@ -20,7 +20,7 @@ const (
 	overdue = .1
 
 	leastWait = 200 * time.Millisecond // before a machine that got nothing asks again
-	mostWait  = 5 * time.Second        // after this the machine asks again, whatever was planned
+	mostWait  = 2 * time.Second        // after this the machine asks again, whatever was planned
 )
 
 // lane is a lane of a machine in a plan.
