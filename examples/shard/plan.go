@@ -69,7 +69,7 @@ func newPlan(suites []suite, machines []machine) (plan, error) {
 	for i := range suites {
 		p.pieces[i] = p.bounded(i, int(math.Ceil(suites[i].whole()/ideal)))
 	}
-	if slices.Max(p.pieces) > 1 {
+	if len(suites) > 0 && slices.Max(p.pieces) > 1 {
 		next, err := p.assign()
 		if err != nil {
 			return plan{}, err

@@ -149,6 +149,9 @@ func printText(out io.Writer, r *report) error {
 	case guessed > 0:
 		fmt.Fprintf(out, "The history does not know %s: the times are guessed.\n", count(guessed, "package"))
 	}
+	if r.skipped > 0 {
+		fmt.Fprintf(out, "No change reaches %s.\n", count(r.skipped, "further package"))
+	}
 	for i := range r.shards {
 		s := &r.shards[i]
 		fmt.Fprintf(out, "shard %d/%d  %-8s %s  %s\n", i+1, len(r.shards), duration(s.end), s.name, s.contents())
@@ -186,11 +189,10 @@ func (s *shard) contents() string {
 
 // sentence tells how many machines are enough, and which package or test is the reason.
 func (r *report) sentence() string {
-	what := r.longest.pkg
-	if r.longest.test != "" {
-		what = r.longest.test + " of " + what
+	if len(r.suites) == 0 {
+		return "There is nothing to run."
 	}
-	why := fmt.Sprintf("%s alone takes %s", what, duration(r.floor))
+	why := fmt.Sprintf("%s alone takes %s", r.longest, duration(r.floor))
 	for _, s := range r.suites {
 		if s.pkg == r.longest.pkg && r.longest.test == "" && len(s.tests) < 2 && s.known {
 			why += ", and the times of its tests are not known"

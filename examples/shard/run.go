@@ -18,7 +18,7 @@ import (
 func execute(ctx context.Context, args []string, s streams) error {
 	f, file := s.flags("run", "[package ...]")
 	var o options
-	o.add(f.StringVar, f.IntVar)
+	o.add(f)
 	which := f.String("shard", "1/1", "run shard I of a plan of N shards, as `I/N`; without -machines, the plan is for N machines. "+
 		"All machines need the same history and the same sources")
 	safe := f.String("safe", "", "a `pattern` of packages whose tests may run twice at the same time; a slow package of them gets "+

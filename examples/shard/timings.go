@@ -19,6 +19,13 @@ import (
 // name is the name of a test of a package. If test is empty, it is the name of the package.
 type name struct{ pkg, test string }
 
+func (n name) String() string {
+	if n.test == "" {
+		return n.pkg
+	}
+	return n.test + " of " + n.pkg
+}
+
 func (n name) compare(o name) int {
 	return cmp.Or(cmp.Compare(n.pkg, o.pkg), cmp.Compare(n.test, o.test))
 }

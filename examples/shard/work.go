@@ -38,7 +38,7 @@ type worker struct {
 func work(ctx context.Context, args []string, s streams) error {
 	f, file := s.flags("work", "[package ...]")
 	var o options
-	o.add(f.StringVar, f.IntVar)
+	o.add(f)
 	where := f.String("queue", "", "the `queue`: a directory that the machines share, or http://HOST:7077/RUN of shard serve. The first "+
 		"machine fills it. Each run of the suite needs another name")
 	name := f.String("name", hostname(), "the `name` of this machine. A machine that is retried under its name gets its tests again")

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -172,6 +173,62 @@ func TestSpeedIsLearned(t *testing.T) {
 	r := Request{Op: End, Machine: "a", Session: "s1", Batch: a.Batch, Calls: slices.Repeat([]Ran{{100, true}}, len(a.Calls))}
 	d.ask(1, r)
 	assert.Zero(t, d.q.record.Len())
+}
+
+// The speed that is known before is the speed that calls are held against.
+func TestSpeedIsKnownBefore(t *testing.T) {
+	d := opened(t, 2, slices.Repeat([]float64{10}, 40)...)
+	d.join(0, "slow", 4)
+	d.join(0, "a", 1)
+	assert.Len(t, d.draw(0, "slow"), 4, "half of a fifth")
+	assert.Len(t, d.draw(0, "a"), 16, "half of what is left for it while the other one works for 160 s")
+	d.end(160, "slow", 4)
+	d.end(160, "a", 1)
+	assert.Equal(t, 4., d.q.factor(0))
+	assert.Equal(t, 1., d.q.factor(1))
+}
+
+// Lanes of one machine share the work. What is known of a lane that works is the time that it still needs: the predicted
+// time by the speed of its machine, less the time since it began.
+func TestLanes(t *testing.T) {
+	d := opened(t, 2, slices.Repeat([]float64{10}, 16)...)
+	two := Request{Op: Join, Machine: "a", Session: "s1", Lanes: 2, Factor: 1}
+	require.Equal(t, Answer{}, d.ask(0, two))
+	assert.Len(t, d.draw(0, "a"), 2, "half of a quarter: two machines of two lanes")
+	d = opened(t, 1, 60, 40, 30, 20, 10)
+	two.Factor = 2
+	require.Equal(t, Answer{}, d.ask(0, two))
+	draw := func(s float64, lane int) (packages []string) {
+		for _, c := range d.ask(s, Request{Op: Draw, Machine: "a", Session: "s1", Lane: lane}).Calls {
+			packages = append(packages, c.Package)
+		}
+		return packages
+	}
+	assert.Equal(t, []string{"p0"}, draw(0, 0))
+	assert.Equal(t, []lane{{0, 0, 2}, {0, 110, 2}}, d.q.lanes(at(10), 0))
+	assert.Equal(t, []lane{{0, 0, 2}, {0, 12, 2}}, d.q.lanes(at(119), 0), "a tenth at least")
+	assert.Equal(t, []string{"p1"}, draw(10, 1))
+	assert.Equal(t, []lane{{0, 0, 2}, {0, 100, 2}, {0, 70, 2}}, d.q.lanes(at(20), 0), "no lane is free")
+}
+
+func TestStatus(t *testing.T) {
+	d := opened(t, 2, 30, 20, 10, 5)
+	assert.Equal(t, "the queue is not open: no machine has joined\n", new(Queue).Status(at(0)))
+	assert.False(t, new(Queue).Passed())
+	d.join(0, "a", 2)
+	d.join(0, "b", 1)
+	d.draw(0, "a")
+	d.draw(0, "b")
+	a := d.ask(9, Request{Op: Draw, Machine: "b", Session: "s1"})
+	d.ask(9, Request{Op: End, Machine: "b", Session: "s1", Batch: a.Batch, Calls: []Ran{{9, true}}})
+	d.ask(10, Request{Op: Leave, Machine: "b", Session: "s1"})
+	assert.Equal(t, [][2]string{{"a", "s1"}}, d.q.Sessions())
+	assert.Equal(t, `1 of 4 pieces done, 1 held by machines, 2 waiting: 15s of tests
+machine a: 0 pieces done, 1 held; tests take 2.00 times as long as usual; heard 12s ago
+machine b: 1 pieces done, 0 held; tests take 1.00 times as long as usual; has left
+FAIL: p0 on machine b
+`, d.q.Status(at(12)))
+	assert.False(t, d.q.Passed())
 }
 
 // What a silent machine holds goes to others after the lease, and not before. Its late results count.
@@ -431,6 +488,18 @@ func TestConfigsThatAreRefused(t *testing.T) {
 		return &Config{Machines: 1, Lease: 1000, Pieces: []Piece{{Package: "p", Seconds: 1}, {Package: "q", Tests: []string{"A"}, Rest: true}}}
 	}
 	require.NoError(t, good().Validate())
+	for _, c := range []*Config{
+		{Machines: mostMachines, Lease: leastLease, Pieces: []Piece{{Package: "p", Seconds: mostSeconds, Again: mostSeconds}}},
+		{Machines: 1, Lease: mostLease},
+	} {
+		require.NoError(t, c.Validate(), "the last valid values")
+	}
+	for name, valid := range map[string]bool{
+		"azAZ09._-": true, strings.Repeat("a", mostName): true, strings.Repeat("a", mostName+1): false, "": false, ".": false,
+		"a/": false, "a:": false, "a@": false, "a[": false, "a`": false, "a{": false, "ä": false,
+	} {
+		assert.Equal(t, valid, CheckName(name) == nil, name)
+	}
 	for want, change := range map[string]func(*Config){
 		"Config.Machines is 0, want 1 to 1024":                       func(c *Config) { c.Machines = 0 },
 		"Config.Machines is 1025":                                    func(c *Config) { c.Machines = 1025 },
@@ -500,6 +569,8 @@ func TestLinesThatAreDamaged(t *testing.T) {
 		}
 	}
 	_, err = Parse([]byte("1234\n"))
+	assert.EqualError(t, err, "has no checksum of eight digits")
+	_, err = Parse([]byte("12345678\n"))
 	assert.EqualError(t, err, "has no checksum of eight digits")
 	_, err = Parse([]byte("00000000 {}\n"))
 	assert.EqualError(t, err, `has the checksum "00000000", want a3a6bf43: it is damaged`)
