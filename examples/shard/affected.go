@@ -17,11 +17,11 @@ import (
 // reaches the package of its directory, or of the nearest directory above, and each package that needs this package or
 // whose tests need it. A change of go.mod, go.sum, go.work or a file outside of all packages reaches all packages.
 func affected(ctx context.Context, ref, flags string, sources []source) ([]source, int, error) {
-	files, err := changed(ctx, ref)
+	root, files, err := changed(ctx, ref)
 	if err != nil {
 		return nil, 0, err
 	}
-	g, err := newGraph(ctx, flags, sources)
+	g, err := newGraph(ctx, root, flags, sources)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -55,19 +55,20 @@ func output(ctx context.Context, dir, name string, args ...string) ([]byte, erro
 	return out, err
 }
 
-// changed returns the files that differ from the last commit that HEAD and ref have in common, and new files.
-func changed(ctx context.Context, ref string) (files []string, err error) {
+// changed returns the directory of the repository, the files that differ from the last commit that HEAD and ref have in
+// common, and new files.
+func changed(ctx context.Context, ref string) (dir string, files []string, err error) {
 	if strings.HasPrefix(ref, "-") {
-		return nil, usage("-affected is %q, want a commit or a branch of git", ref)
+		return "", nil, usage("-affected is %q, want a commit or a branch of git", ref)
 	}
 	root, err := output(ctx, "", "git", "rev-parse", "--show-toplevel")
 	if err != nil {
-		return nil, err
+		return "", nil, err
 	}
-	dir := strings.TrimRight(string(root), "\r\n")
+	dir = strings.TrimRight(string(root), "\r\n")
 	base, err := output(ctx, dir, "git", "merge-base", ref, "HEAD")
 	if err != nil {
-		return nil, fmt.Errorf("-affected is %q, which has no commit in common with HEAD here; a clone may need git fetch --unshallow: %w", ref, err)
+		return "", nil, fmt.Errorf("-affected is %q, which has no commit in common with HEAD here; a clone may need git fetch --unshallow: %w", ref, err)
 	}
 	for _, args := range [][]string{
 		{"diff", "--name-only", "--no-renames", "-z", strings.TrimSpace(string(base))},
@@ -75,7 +76,7 @@ func changed(ctx context.Context, ref string) (files []string, err error) {
 	} {
 		out, err := output(ctx, dir, "git", args...)
 		if err != nil {
-			return nil, err
+			return "", nil, err
 		}
 		for _, file := range strings.Split(string(out), "\x00") {
 			if file != "" {
@@ -83,17 +84,18 @@ func changed(ctx context.Context, ref string) (files []string, err error) {
 			}
 		}
 	}
-	return files, nil
+	return dir, files, nil
 }
 
 // graph has the packages of each directory, and what each package and its tests need.
 type graph struct {
+	root     string              // the directory of the repository
 	packages map[string][]string // by directory
 	needs    map[string][]string
 }
 
 // newGraph asks go list.
-func newGraph(ctx context.Context, flags string, sources []source) (*graph, error) {
+func newGraph(ctx context.Context, root, flags string, sources []source) (*graph, error) {
 	args := append([]string{"list", "-deps", "-test", "-json=ImportPath,Dir,Deps,Standard"}, tags(flags)...)
 	args = append(args, "--")
 	for _, s := range sources {
@@ -103,7 +105,7 @@ func newGraph(ctx context.Context, flags string, sources []source) (*graph, erro
 	if err != nil {
 		return nil, err
 	}
-	g := &graph{map[string][]string{}, map[string][]string{}}
+	g := &graph{root, map[string][]string{}, map[string][]string{}}
 	for d := json.NewDecoder(bytes.NewReader(out)); ; {
 		var p struct {
 			ImportPath, Dir string
@@ -142,20 +144,21 @@ func (g *graph) owners(file string) (packages []string, all bool) {
 	case "go.mod", "go.sum", "go.work", "go.work.sum":
 		return nil, true
 	}
-	for dir := filepath.Dir(file); ; dir = filepath.Dir(dir) {
+	for dir := filepath.Dir(file); strings.HasPrefix(dir, g.root); dir = filepath.Dir(dir) {
 		if found := g.packages[dir]; found != nil {
 			return found, false
 		}
-		if code, _ := filepath.Glob(filepath.Join(dir, "*.go")); len(code) > 0 && !ignored(dir) {
+		if code, _ := filepath.Glob(filepath.Join(dir, "*.go")); len(code) > 0 && !ignored(dir[len(g.root):]) {
 			return nil, false // a package that nothing here needs
 		}
 		if dir == filepath.Dir(dir) {
-			return nil, true
+			break
 		}
 	}
+	return nil, true
 }
 
-// ignored reports whether go list finds no packages in a directory: such directories hold data.
+// ignored reports whether go list finds no packages in a directory of a repository: such directories hold data.
 func ignored(dir string) bool {
 	for _, element := range strings.Split(filepath.ToSlash(dir), "/") {
 		if element == "testdata" || strings.HasPrefix(element, "_") || strings.HasPrefix(element, ".") {

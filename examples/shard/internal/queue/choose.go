@@ -131,7 +131,7 @@ func (q *Queue) share(pieces []int, lanes []lane, m int) []int {
 	case len(mine) == 0:
 		return nil
 	case !q.machines[m].known && len(small) > 0:
-		return q.upTo(small, min(sum*half, plan.Seconds*first))
+		return q.upTo(small, plan.Seconds*first)
 	}
 	return q.upTo(mine, sum*half)
 }

@@ -231,6 +231,40 @@ FAIL: p0 on machine b
 	assert.False(t, d.q.Passed())
 }
 
+// A machine that has to wait asks again when the first of the others is free.
+func TestWait(t *testing.T) {
+	d := opened(t, 3, 10, 9)
+	for _, m := range []string{"a", "b", "c", "d"} {
+		d.join(0, m, 1)
+	}
+	require.NotEmpty(t, d.draw(0, "a"))
+	require.NotEmpty(t, d.draw(0, "b"))
+	for now, want := range map[float64]time.Duration{0: mostWait, 7.5: 1500 * time.Millisecond, 8.9: 900 * time.Millisecond} {
+		assert.EqualValues(t, want.Milliseconds(), d.ask(now, Request{Op: Draw, Machine: "c", Session: "s1"}).Wait)
+	}
+	d = opened(t, 3, .1)
+	d.join(0, "a", 1)
+	d.join(0, "b", 1)
+	require.NotEmpty(t, d.draw(0, "a"))
+	assert.EqualValues(t, leastWait.Milliseconds(), d.ask(0, Request{Op: Draw, Machine: "b", Session: "s1"}).Wait)
+}
+
+// A queue has at most 1,024 machines, each with at most 1,024 lanes.
+func TestMostMachines(t *testing.T) {
+	d := opened(t, 1, 1)
+	for i := range mostMachines {
+		r := Request{Op: Join, Machine: fmt.Sprint(i), Session: "s", Lanes: 1 + (mostLanes-1)*(i%2), Factor: []float64{0, leastFactor, mostFactor}[i%3]}
+		require.Equal(t, Answer{}, d.ask(0, r))
+	}
+	one := Request{Op: Join, Machine: "one", Session: "s", Lanes: 1}
+	assert.Equal(t, "1024 machines have joined, and no more can", d.ask(0, one).Refused)
+	assert.ErrorContains(t, d.q.Apply(Event{Kind: Joined, Machine: "one", Session: "s", Lanes: 1}), "want at most 1024 machines")
+	one.Machine, one.Session = "0", "t"
+	assert.Equal(t, Answer{Wait: 1}, d.ask(60, one), "the lease of 60 s has not passed")
+	one.Lanes = mostLanes + 1
+	assert.Contains(t, d.ask(0, one).Refused, "the number of lanes is 1025")
+}
+
 // What a silent machine holds goes to others after the lease, and not before. Its late results count.
 func TestVanishedMachine(t *testing.T) {
 	d := opened(t, 2, 50, 40, 5)
@@ -273,14 +307,20 @@ func TestRetriedMachine(t *testing.T) {
 	d.ask(now, Request{Op: Leave, Machine: "a", Session: "s1"})
 	require.Equal(t, Answer{}, d.ask(now, Request{Op: Join, Machine: "a", Session: "s2", Lanes: 2, Factor: 1}))
 	rest := len(d.draw(now, "b"))
+	assert.Len(t, d.q.waiting(0), len(ran["a"]))
+	one := d.ask(now, Request{Op: Draw, Machine: "a", Session: "s2"})
+	assert.Len(t, one.Calls, 1, "half of the part of one of its two lanes")
+	d.ask(now, Request{Op: Leave, Machine: "a", Session: "s2"})
+	assert.Empty(t, d.q.waiting(0), "nothing is kept for a machine that has left")
+	require.Equal(t, Answer{}, d.ask(now, Request{Op: Join, Machine: "a", Session: "s3", Lanes: 2, Factor: 1}))
 	var again []string
 	for len(again) < len(ran["a"]) {
 		for lane := range 2 {
-			a := d.ask(now, Request{Op: Draw, Machine: "a", Session: "s2", Lane: lane})
+			a := d.ask(now, Request{Op: Draw, Machine: "a", Session: "s3", Lane: lane})
 			if len(a.Calls) == 0 {
 				continue
 			}
-			r := Request{Op: End, Machine: "a", Session: "s2", Batch: a.Batch}
+			r := Request{Op: End, Machine: "a", Session: "s3", Batch: a.Batch}
 			for _, c := range a.Calls {
 				again = append(again, c.Package)
 				r.Calls = append(r.Calls, Ran{Seconds: c.Seconds})
@@ -290,6 +330,7 @@ func TestRetriedMachine(t *testing.T) {
 	}
 	assert.ElementsMatch(t, ran["a"], again)
 	assert.Equal(t, 8, len(ran["a"])+len(ran["b"])+rest)
+	assert.Equal(t, len(ran["a"]), len(again), "no piece is run twice in the second session")
 	old := d.ask(now, Request{Op: Draw, Machine: "a", Session: "s1"})
 	assert.Equal(t, "another machine has joined as a since: give each machine a name of its own", old.Refused)
 }
