@@ -4,11 +4,13 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"maps"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -57,19 +59,30 @@ func whole(id string) string {
 	return id
 }
 
-// loadHistory reads a history file; a missing file is an empty history.
+// loadHistory reads the history of a file or a server; a missing file is an empty history.
 func loadHistory(file string) (*history, error) {
 	h := newHistory()
+	if isRemote(file) {
+		_, err := newRemote(file).send(context.Background(), http.MethodGet, nil, func(text []byte) error {
+			return h.read(bytes.NewReader(text))
+		})
+		return h, err
+	}
+	return h, h.merge(file)
+}
+
+// merge adds the lines of a history file; a missing file has none.
+func (h *history) merge(file string) error {
 	text, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
-		return h, nil
+		return nil
 	} else if err != nil {
-		return nil, err
+		return err
 	}
 	if bad := h.read(bytes.NewReader(text)); bad != nil {
-		return nil, fmt.Errorf("%s: %w", file, bad)
+		return fmt.Errorf("%s: %w", file, bad)
 	}
-	return h, nil
+	return nil
 }
 
 // read adds the lines of a history file.
@@ -211,18 +224,34 @@ func (h *history) write(out io.Writer) error {
 	return w.Flush()
 }
 
-// save writes the history to a temporary file in the same directory, and then renames it.
+// save merges the history into a file, or into the history of a server. It writes a temporary file in the same directory,
+// and then renames it. Meanwhile the directory is locked, if its file system has locks: several machines may share the file.
 func (h *history) save(file string) error {
-	h.forget()
+	if isRemote(file) {
+		var text bytes.Buffer
+		if err := h.write(&text); err != nil {
+			return err
+		}
+		_, err := newRemote(file).send(context.Background(), http.MethodPost, text.Bytes(), func([]byte) error { return nil })
+		return err
+	}
 	if at, err := filepath.EvalSymlinks(file); err == nil {
 		file = at
 	}
+	if dir, err := os.Open(filepath.Dir(file)); err == nil {
+		defer dir.Close()
+		_ = lockFile(dir, true)
+	}
+	if err := h.merge(file); err != nil {
+		return err
+	}
+	h.forget()
 	f, err := os.CreateTemp(filepath.Dir(file), ".shard-*")
 	if err != nil {
 		return err
 	}
 	defer os.Remove(f.Name())
-	if err := errors.Join(h.write(f), f.Chmod(0o644), f.Close()); err != nil {
+	if err := errors.Join(h.write(f), f.Chmod(0o644), f.Sync(), f.Close()); err != nil {
 		return err
 	}
 	return os.Rename(f.Name(), file)

@@ -16,5 +16,5 @@ func goCommand(ctx context.Context, args ...string) *exec.Cmd {
 	return c
 }
 
-// lockFile does nothing on this system: start one server for each directory.
-func lockFile(*os.File) error { return nil }
+// lockFile does nothing on this system.
+func lockFile(*os.File, bool) error { return nil }

@@ -26,5 +26,12 @@ func goCommand(ctx context.Context, args ...string) *exec.Cmd {
 // grace is the time between SIGQUIT and SIGKILL.
 const grace = time.Second
 
-// lockFile locks a file until the process ends. It returns an error if another process has the lock.
-func lockFile(f *os.File) error { return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) }
+// lockFile locks a file until it is closed, or the process ends. If another process has the lock, it waits, or returns an
+// error.
+func lockFile(f *os.File, wait bool) error {
+	how := syscall.LOCK_EX
+	if !wait {
+		how |= syscall.LOCK_NB
+	}
+	return syscall.Flock(int(f.Fd()), how)
+}

@@ -26,23 +26,36 @@ const (
 	longestPause  = 5 * time.Second
 )
 
-// ask posts a request. While the server is away, ask repeats the request.
+func newRemote(url string) *remote {
+	return &remote{url: url, token: os.Getenv(tokenName), pause: usualPause, patience: usualPatience}
+}
+
+// isRemote reports whether a queue or a history is kept by a server.
+func isRemote(where string) bool {
+	return strings.HasPrefix(where, "http://") || strings.HasPrefix(where, "https://")
+}
+
+// ask posts a request of a machine.
 func (c *remote) ask(ctx context.Context, r queue.Request) (answer queue.Answer, err error) {
 	body, err := json.Marshal(r)
-	if err != nil {
-		return answer, err
+	if err == nil {
+		_, err = c.send(ctx, http.MethodPost, body, func(text []byte) error { return json.Unmarshal(text, &answer) })
 	}
+	return answer, err
+}
+
+// send sends a request and reads the answer. While the server is away, it repeats the request.
+func (c *remote) send(ctx context.Context, method string, body []byte, read func([]byte) error) (header http.Header, err error) {
 	for end, pause := time.Now().Add(c.patience), c.pause; ; pause = min(2*pause, longestPause) {
-		var text []byte
-		var final bool
-		if text, _, final, err = c.do(ctx, http.MethodPost, body); err == nil {
-			if err = json.Unmarshal(text, &answer); err == nil {
-				return answer, nil
+		text, header, final, err := c.do(ctx, method, body)
+		if err == nil {
+			if err = read(text); err == nil {
+				return header, nil
 			}
 			err = fmt.Errorf("%s is no server of shard: %w", c.url, err)
 		}
 		if final || ctx.Err() != nil || time.Now().After(end) {
-			return answer, err
+			return nil, err
 		}
 		select {
 		case <-ctx.Done():
@@ -90,8 +103,8 @@ func openDesk(where string) (desk, error) {
 	switch {
 	case where == "":
 		return nil, usage("-queue is empty, want a directory that the machines share, or http://HOST:7077/RUN")
-	case strings.HasPrefix(where, "http://"), strings.HasPrefix(where, "https://"):
-		return &remote{url: where, token: os.Getenv(tokenName), pause: usualPause, patience: usualPatience}, nil
+	case isRemote(where):
+		return newRemote(where), nil
 	}
 	return openFolder(where)
 }

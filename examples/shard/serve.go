@@ -18,7 +18,8 @@ import (
 )
 
 // server answers machines over HTTP. Each run of a suite is a queue, with a file of events in the directory. A machine
-// posts its requests to /RUN. GET /RUN shows the state of the queue.
+// posts its requests to /RUN. GET /RUN shows the state of the queue. The server keeps histories, too: a machine gets
+// /NAME.shard before a run, and posts its times there after the run.
 type server struct {
 	dir, token string
 
@@ -61,7 +62,7 @@ func serve(ctx context.Context, args []string, s streams) error {
 		return err
 	}
 	defer lock.Close()
-	if err := lockFile(lock); err != nil {
+	if err := lockFile(lock, false); err != nil {
 		return fmt.Errorf("another server has the directory %s: %w", *dir, err)
 	}
 	host := &http.Server{
@@ -90,13 +91,18 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error()+": the path is the name of a run, such as /build-17", http.StatusNotFound)
 		return
 	}
-	switch r.Method {
-	case http.MethodGet, http.MethodHead:
+	history := strings.HasSuffix(run, historyEnd)
+	switch {
+	case r.Method == http.MethodGet && history:
+		s.times(w, run)
+	case r.Method == http.MethodPost && history:
+		s.learn(w, r, run)
+	case r.Method == http.MethodGet:
 		s.show(w, run)
-	case http.MethodPost:
+	case r.Method == http.MethodPost:
 		s.answer(w, r, run)
 	default:
-		w.Header().Set("Allow", "GET, HEAD, POST")
+		w.Header().Set("Allow", "GET, POST")
 		http.Error(w, "the method is "+r.Method+", want GET or POST", http.StatusMethodNotAllowed)
 	}
 }
@@ -137,6 +143,36 @@ func (s *server) show(w http.ResponseWriter, run string) {
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		w.Header().Set(passedHeader, fmt.Sprint(passed))
 		fmt.Fprint(w, text)
+	}
+}
+
+// historyEnd is the end of the name of a history.
+const historyEnd = ".shard"
+
+// times answers with a history.
+func (s *server) times(w http.ResponseWriter, name string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	h, err := loadHistory(filepath.Join(s.dir, name))
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusConflict)
+		return
+	}
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	_ = h.write(w) // a machine that does not get the answer asks again
+}
+
+// learn merges the history of a machine into a history.
+func (s *server) learn(w http.ResponseWriter, r *http.Request, name string) {
+	h := newHistory()
+	if err := h.read(http.MaxBytesReader(w, r.Body, mostRequest)); err != nil {
+		http.Error(w, "the body is no history: "+err.Error(), http.StatusBadRequest)
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := h.save(filepath.Join(s.dir, name)); err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
 	}
 }
 

@@ -219,6 +219,10 @@ func TestRubbishOverHTTP(t *testing.T) {
 		{"POST", "/run", "Bearer secret", `{"op":"draw","machine":"a","session":"s"}`, 200, `{"closed":true}`},
 		{"POST", "/bad", "Bearer secret", `{"op":"draw","machine":"a","session":"s"}`, 409, "line 1 has no checksum"},
 		{"GET", "/bad", "Bearer secret", "", 409, "line 1 has no checksum"},
+		{"GET", "/x.shard", "", "", 401, "the token is missing or wrong"},
+		{"GET", "/x.shard", "Bearer secret", "", 200, magic},
+		{"POST", "/x.shard", "Bearer secret", "rubbish", 400, "the body is no history: line 1 is not a line of a history"},
+		{"DELETE", "/x.shard", "Bearer secret", "", 405, "the method is DELETE, want GET or POST"},
 	} {
 		r, err := http.NewRequest(c.method, host.URL+c.path, strings.NewReader(c.body))
 		require.NoError(t, err)
@@ -283,4 +287,33 @@ func TestRemoteGivesUp(t *testing.T) {
 	cancel()
 	_, err := (&remote{url: host.URL, pause: time.Hour, patience: time.Hour}).ask(ctx, queue.Request{})
 	assert.ErrorIs(t, err, context.Canceled)
+}
+
+// Machines that save their times to one file or server at the same time lose none.
+func TestHistoryThatMachinesShare(t *testing.T) {
+	host := httptest.NewServer(&server{dir: t.TempDir(), queues: map[string]*eventLog{}})
+	defer host.Close()
+	for _, at := range []string{filepath.Join(t.TempDir(), "history"), host.URL + "/m.shard"} {
+		var wait sync.WaitGroup
+		for m := range 8 {
+			wait.Go(func() {
+				h := newHistory()
+				id := fmt.Sprintf("run/%d", m)
+				h.addRun(id, ran{machine: "m"})
+				h.add(name{"p", "TestA"}, id, took{seconds: float64(m)})
+				assert.NoError(t, h.save(at))
+			})
+		}
+		wait.Wait()
+		h, err := loadHistory(at)
+		require.NoError(t, err)
+		assert.Len(t, h.runs, 8)
+		assert.Len(t, h.samples[name{"p", "TestA"}], 8)
+	}
+	bad := filepath.Join(t.TempDir(), "bad")
+	require.NoError(t, os.WriteFile(bad, []byte("<<<<<<< ours\n"), 0o644))
+	assert.ErrorContains(t, newHistory().save(bad), "bad: line 1 is not a line of a history")
+	text, err := os.ReadFile(bad)
+	require.NoError(t, err)
+	assert.Equal(t, "<<<<<<< ours\n", string(text), "what cannot be read is not overwritten")
 }

@@ -57,8 +57,15 @@ func TestWork(t *testing.T) {
 		var wait sync.WaitGroup
 		for _, m := range []string{"1", "2"} {
 			require.NoError(t, os.WriteFile("history"+m, []byte(history), 0o644))
+			file := "history" + m
+			if i > 0 { // the server keeps the history
+				file = host.URL + "/toy.shard"
+				h := newHistory()
+				require.NoError(t, h.read(strings.NewReader(history)))
+				require.NoError(t, h.save(file))
+			}
 			wait.Go(func() {
-				out, code := worked(t, "-queue", at, "-name", m, "-n", "2", "-history", "history"+m, "-log", "log"+m, "-flags", "-count=1", "./a", "./b")
+				out, code := worked(t, "-queue", at, "-name", m, "-n", "2", "-history", file, "-log", "log"+m, "-flags", "-count=1", "./a", "./b")
 				assert.Zero(t, code, out)
 				assert.Contains(t, out, "machine "+m+": ")
 			})
@@ -71,9 +78,12 @@ func TestWork(t *testing.T) {
 		assert.Zero(t, command(t.Context(), []string{"status", "-queue", at}, nil, &out, &out), out.String())
 		h := newHistory()
 		for _, m := range []string{"1", "2"} {
-			text, err := os.ReadFile("history" + m)
+			require.NoError(t, h.merge("history"+m))
+		}
+		if i > 0 {
+			var err error
+			h, err = loadHistory(host.URL + "/toy.shard")
 			require.NoError(t, err)
-			require.NoError(t, h.read(bytes.NewReader(text)))
 		}
 		m, err := newModel(h)
 		require.NoError(t, err)
