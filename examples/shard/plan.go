@@ -21,8 +21,9 @@ type part struct {
 	tests   []test
 	seconds float64 // time on the average machine
 	whole   bool
-	rest    bool   // the part also runs all tests that no other shard has
-	others  []test // if rest is set: the tests of the package that other shards have
+	rest    bool     // the part also runs all tests that no other shard has
+	others  []test   // if rest is set: the tests of the package that other shards have
+	with    []string // further whole packages in the same call
 }
 
 // shard is the work of one machine.

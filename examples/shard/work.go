@@ -235,11 +235,22 @@ func (w *worker) lane(ctx context.Context, lane int) error {
 	}
 }
 
-// batch runs the calls of a batch, one after the other, and returns their times and results.
+// batch runs the calls of a batch, and returns their times and results. All whole packages are one call of go test, so that
+// the next package is built while one runs.
 func (w *worker) batch(ctx context.Context, a queue.Answer) ([]queue.Ran, error) {
 	h := &host{streams: w.streams, flags: w.flags, jobs: 1, look: time.Second, may: func(string) bool { return false }}
+	whole := -1 // the part with the whole packages
 	for _, c := range a.Calls {
-		h.parts = append(h.parts, partOf(c))
+		switch p := partOf(c); {
+		case p.whole && whole >= 0:
+			h.parts[whole].with = append(h.parts[whole].with, p.pkg)
+			h.parts[whole].seconds += p.seconds
+		case p.whole:
+			whole = len(h.parts)
+			fallthrough
+		default:
+			h.parts = append(h.parts, p)
+		}
 	}
 	failed, err := h.run(ctx, w.spread)
 	if err != nil {
@@ -257,7 +268,12 @@ func (w *worker) batch(ctx context.Context, a queue.Answer) ([]queue.Ran, error)
 		w.into.addTimes(t, id)
 		w.into.addRun(id, ran{at: t.first.UTC().Truncate(time.Second), machine: w.kind, gap: h.gap()})
 	}
-	return h.ran(), nil
+	real := h.real()
+	ran := make([]queue.Ran, len(a.Calls))
+	for i, c := range a.Calls {
+		ran[i] = real[c.Package]
+	}
+	return ran, nil
 }
 
 // partOf returns the part that runs a call.
