@@ -87,7 +87,7 @@ func changed(ctx context.Context, ref string) (dir string, files []string, err e
 	return dir, files, nil
 }
 
-// graph has the packages of each directory, and what each package and its tests need.
+// graph has the packages of each directory, and for each package the packages that it and its tests need.
 type graph struct {
 	root     string              // the directory of the repository
 	packages map[string][]string // by directory

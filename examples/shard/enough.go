@@ -30,11 +30,24 @@ func floor(suites []suite, machines []machine) (least float64, at name) {
 	return least, at
 }
 
-// enough returns the number of machines with which the plan ends within 2 % of floor, or 0 if this number is over
-// mostMachines.
+// enough returns the smallest number of machines with which the plan ends within 2 % of floor. If up to mostMachines no plan
+// does, because each piece of a package has an overhead, it returns the smallest number with which the plan ends within 2 %
+// of the best plan.
 func enough(suites []suite, machines []machine) (int, error) {
 	least, _ := floor(suites, machines)
-	return fewest(suites, machines, least*nearly)
+	n, err := fewest(suites, machines, least*nearly)
+	if n > 0 || err != nil {
+		return n, err
+	}
+	best := math.Inf(1)
+	for n := 1; n <= mostMachines; n *= 2 {
+		of, err := newPlan(suites, more(suites, machines, n)[:n])
+		if err != nil {
+			return 0, err
+		}
+		best = min(best, of.seconds)
+	}
+	return fewest(suites, machines, best*nearly)
 }
 
 // more returns at least n machines. Machines beyond the given machines are like the given machine on which the longest

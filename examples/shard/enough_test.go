@@ -2,8 +2,10 @@ package main
 
 import (
 	"bytes"
+	"maps"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -42,6 +44,37 @@ func TestNumberOfMachines(t *testing.T) {
 			if got > 1 {
 				require.Greater(t, ends[got-1], target*.98, "plans are within some percent of monotone")
 			}
+		}
+	}
+}
+
+// If the overhead of each piece keeps all plans away from the floor, a number is enough from which no number ends 2 % sooner.
+func TestEnoughBesideTheFloor(t *testing.T) {
+	for file, most := range map[string]int{"compress": 20, "roaring": 20} {
+		h, err := loadHistory("testdata/" + file + ".shard")
+		require.NoError(t, err)
+		m, err := newModel(h)
+		require.NoError(t, err)
+		of := map[string]bool{}
+		for n := range h.samples {
+			of[n.pkg] = true
+		}
+		var sources []source
+		for _, pkg := range slices.Sorted(maps.Keys(of)) {
+			sources = append(sources, source{path: pkg})
+		}
+		suites, err := m.suites(sources)
+		require.NoError(t, err)
+		r, err := options{}.decide(m, sources, suites)
+		require.NoError(t, err)
+		assert.Greater(t, r.seconds, r.floor*nearly, "this history is an example of the case")
+		assert.Len(t, r.shards, r.enough)
+		assert.Greater(t, r.enough, 4)
+		assert.Less(t, r.enough, most)
+		for _, n := range []int{r.enough + 1, 2 * r.enough, 128, 1024} {
+			p, err := newPlan(suites, more(suites, []machine{r.shards[0].machine}, n)[:n])
+			require.NoError(t, err)
+			assert.GreaterOrEqual(t, p.seconds*nearly, r.seconds, "%d machines", n)
 		}
 	}
 }

@@ -61,7 +61,7 @@ func (l *eventLog) load() error {
 	}
 }
 
-// cut removes what stands after the last whole line.
+// cut removes the text after the last whole line.
 func (l *eventLog) cut() error {
 	if err := l.file.Truncate(l.size); err != nil {
 		return err

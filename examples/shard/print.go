@@ -124,7 +124,7 @@ func printJSON(out io.Writer, r *report) error {
 		Floor    float64 `json:"floor"`
 		Package  string  `json:"floor_package"`
 		Test     string  `json:"floor_test,omitempty"`
-		Enough   int     `json:"machines_enough,omitempty"`
+		Enough   int     `json:"machines_enough"`
 		Shards   []row   `json:"shards"`
 	}{rounded(r.seconds), rounded(r.earliest), rounded(r.floor), r.longest.pkg, r.longest.test, r.enough, rows})
 }
@@ -198,10 +198,7 @@ func (r *report) sentence() string {
 			why += ", and the times of its tests are not known"
 		}
 	}
-	switch r.enough {
-	case 0:
-		return fmt.Sprintf("More than %d machines would make the plan faster still: %s.", mostMachines, why)
-	case 1:
+	if r.enough == 1 {
 		return fmt.Sprintf("One machine is enough: %s.", why)
 	}
 	return fmt.Sprintf("%s machines are enough: %s.", word(r.enough), why)

@@ -85,7 +85,7 @@ type report struct {
 	sources  []source
 	suites   []suite
 	flags    []string
-	enough   int     // number of machines after which further machines do not help; 0 if over mostMachines
+	enough   int     // number of machines after which further machines do not help
 	floor    float64 // no number of machines ends before this time
 	longest  name    // the test or package that is the reason of floor
 	earliest float64 // no plan for these machines ends before this time
@@ -174,7 +174,7 @@ func (o options) number(r *report, machines []machine) (int, error) {
 		}
 		return n, err
 	}
-	return max(r.enough, 1), nil
+	return r.enough, nil
 }
 
 // kinds matches one element of -machines: the kind, then optional number, speed and start.

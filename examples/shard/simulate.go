@@ -88,8 +88,8 @@ func simulate(_ context.Context, args []string, s streams) error {
 // worlds draws a suite.
 type worlds func(*rand.Rand) []suite
 
-// The suites of two projects in Ruby, as far as they are described in public: 836 files of forem take 1,928 s, and one of
-// them takes 382.8 s; spree has 210 to 222 files. The times of the other files are log-normal. A file cannot be cut.
+// The suites of two projects in Ruby, as far as they are described in public: 836 files of forem take 1,928 s, and one
+// file takes 382.8 s; spree has 210 to 222 files. The times of the other files are log-normal. A file cannot be cut.
 func forem(r *rand.Rand) []suite {
 	const files, all, longest = 836, 1928, 382.8
 	return append(files2suites(r, files-1, all-longest), suite{pkg: "longest", fixed: longest, known: true})
@@ -113,7 +113,7 @@ func files2suites(r *rand.Rand, files int, all float64) []suite {
 	return suites
 }
 
-// resampled draws suites of the packages of a project: 40 to 160 of them, with repetition. All times are multiplied by one
+// resampled draws suites of 40 to 160 packages of a project, with repetition. All times are multiplied by one
 // number, so that the suite takes 10 to 60 minutes.
 func (m *model) resampled() (worlds, error) {
 	var sources []source

@@ -175,7 +175,7 @@ func (w *worker) work(ctx context.Context, lease time.Duration, file string) err
 	stop()
 	last, end := context.WithTimeout(context.WithoutCancel(ctx), longestPause)
 	defer end()
-	_, _ = w.request(last, queue.Request{Op: queue.Leave}) // if this fails, the lease frees what the machine held
+	_, _ = w.request(last, queue.Request{Op: queue.Leave}) // if this fails, the lease frees the tests of the machine
 	for _, err := range errs {
 		if err != nil && lanes.Err() != err {
 			return err

@@ -10,8 +10,8 @@ import (
 
 const (
 	micro   = 1e-6 // seconds; the unit of sizes in a plan
-	telling = .5   // seconds; a shorter call says nothing about the speed of its machine
-	// half of its part of the plan is what a machine gets in a batch, the factor of the paper on factoring.
+	telling = .5   // seconds; the record of machines ignores a shorter call
+	// half x a machine's part of the plan is in a batch: the factor of the paper on factoring.
 	half = .5
 	// first is the part of the planned time that the first batch of a machine of unknown speed takes, and the longest
 	// piece that is given to it. So a slow machine does not begin with the longest piece.

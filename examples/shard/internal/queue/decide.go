@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Op is what a machine wants.
+// Op is the wish of a machine.
 type Op string
 
 // The requests of a machine.
@@ -23,7 +23,7 @@ type Request struct {
 	Machine string `json:"machine"` // its name
 	Session string `json:"session"` // another one for each process
 	// Of Join: the number of batches that the machine runs at once, and the time of a test there divided by the time on
-	// the average machine. The factor 0 means that it is not known. Config opens a queue that is not open.
+	// the average machine; the factor 0 means an unknown speed. Config opens a queue that is not open.
 	Lanes  int     `json:"lanes,omitempty"`
 	Factor float64 `json:"factor,omitempty"`
 	Config *Config `json:"config,omitempty"`
@@ -54,7 +54,7 @@ func (q *Queue) Hear(now time.Time, name, session string) {
 	}
 }
 
-// HearAll notes that all machines work, so that none of them is lost for the time in which the host did not listen.
+// HearAll notes that all machines work. After a pause of the host, no machine is lost for the length of this pause.
 func (q *Queue) HearAll(now time.Time) {
 	for i := range q.machines {
 		q.machines[i].hear(now)

@@ -8,7 +8,7 @@ import (
 	"hash/crc32"
 )
 
-// Kind is what an event says.
+// Kind is the kind of an event.
 type Kind string
 
 // The kinds of events.

@@ -22,3 +22,37 @@ func FuzzRequests(f *testing.F) {
 		d.crash()
 	})
 }
+
+// No event breaks a queue: it is applied, or it is refused and changes nothing.
+func FuzzEvents(f *testing.F) {
+	for _, e := range []Event{
+		{Kind: Joined, Machine: "b", Session: "s", Lanes: 3, Factor: 2}, {Kind: Gave, Machine: "a", Batch: 1, Pieces: []int{1, 2}},
+		{Kind: Ended, Machine: "a", Calls: []Ran{{Seconds: 1}}}, {Kind: Left, Machine: "a"}, {Kind: Lost, Machine: "a", At: -5},
+		{Kind: Opened, Config: &Config{Machines: 1, Lease: 1000}},
+	} {
+		text, err := json.Marshal(e)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(text, text)
+	}
+	f.Fuzz(func(t *testing.T, one, other []byte) {
+		d := opened(t, 2, 10, 20, 30)
+		d.join(0, "a", 1)
+		d.draw(0, "a")
+		for _, text := range [][]byte{one, other} {
+			var e Event
+			if json.Unmarshal(text, &e) != nil {
+				continue
+			}
+			before := d.q.Status(at(9))
+			if d.q.Apply(e) != nil && d.q.Status(at(9)) != before {
+				t.Errorf("%s is refused, and changes the queue", text)
+			}
+		}
+		d.ask(10, Request{Op: Draw, Machine: "a", Session: "s1"})
+		if d.q.done > len(d.q.pieces) {
+			t.Errorf("%d pieces of %d are done", d.q.done, len(d.q.pieces))
+		}
+	})
+}

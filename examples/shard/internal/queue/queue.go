@@ -30,7 +30,7 @@ const (
 	done
 )
 
-// piece is what has happened to a piece.
+// piece is the state of a piece.
 type piece struct {
 	status
 	by     int // the machine that holds or held the piece, or ran it; nobody
@@ -50,7 +50,7 @@ type machine struct {
 	lanes         []int   // the batch of each lane; nobody
 }
 
-// batch is what a lane got in one draw.
+// batch has the pieces of one draw of a lane.
 type batch struct {
 	machine int
 	pieces  []int
@@ -140,8 +140,8 @@ func (q *Queue) open(e Event) error {
 	return nil
 }
 
-// join adds a machine, or notes that it is there again. With another session the machine is a retried one: what its
-// earlier sessions ran or held is kept for it, as far as no other machine has taken it since.
+// join adds a machine, or notes its return. A machine with another session is a retried machine: the queue keeps the
+// pieces of its earlier sessions for this machine, except the pieces that another machine has taken since.
 func (q *Queue) join(m int, e Event) (int, error) {
 	switch {
 	case badName(e.Machine):
@@ -182,7 +182,7 @@ func (q *Queue) join(m int, e Event) (int, error) {
 	return m, nil
 }
 
-// free takes back what a machine holds, and what is kept for it: the machine is no longer there.
+// free takes back the pieces that a machine holds, and the pieces that are kept for this machine. The machine has left.
 func (q *Queue) free(m int) {
 	for i := range q.pieces {
 		p := &q.pieces[i]
