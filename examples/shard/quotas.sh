@@ -4,8 +4,8 @@
 #
 #	sudo bash examples/shard/quotas.sh [LATE [QUOTA [package ...]]]
 #
-# LATE is in seconds (30), QUOTA in percent of a processor (40). It prints when each machine ends, in seconds, and the load of
-# the host before each run.
+# LATE is in seconds (30), QUOTA in percent of a processor (40). It prints when each machine ends, its processor time, and the
+# load of the host before each run.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 late=${1:-30} quota=${2:-40}
@@ -25,18 +25,23 @@ for m in 1 2 3 4; do
   mkdir "$group/shard-$$-$m"
   if [ -f "$group/shard-$$-$m/cpu.max" ]; then
     echo "$((share * 1000)) 100000" >"$group/shard-$$-$m/cpu.max"
+    echo 1000 >"$group/shard-$$-$m/cpu.weight"
   else
     echo 100000 >"$group/shard-$$-$m/cpu.cfs_period_us"
     echo "$((share * 1000))" >"$group/shard-$$-$m/cpu.cfs_quota_us"
+    echo 8192 >"$group/shard-$$-$m/cpu.shares"
   fi
 done
+
+# The large weights keep other processes from taking the machines' time.
 
 # machine M COMMAND runs a command on a machine.
 machine() {
   echo "$BASHPID" >"$group/shard-$$-$1/cgroup.procs"
   if [ "$1" = 4 ]; then sleep "$late"; fi
-  bash -c "$2" >"$dir/out-$1" 2>&1 || echo failed >>"$dir/out-$1"
-  echo "machine $1 ends after $((SECONDS - begun)) s$(grep -x failed "$dir/out-$1" || true)"
+  TIMEFORMAT='%U %S'
+  { time bash -c "$2" >"$dir/out-$1" 2>&1 || true; } 2>"$dir/time-$1"
+  echo "machine $1 ends after $((SECONDS - begun)) s, with $(awk '{ print $1 + $2 }' "$dir/time-$1") s of processor time"
 }
 
 # round NAME runs the commands in the file of this name, a line for each machine.

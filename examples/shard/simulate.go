@@ -238,8 +238,9 @@ func (w *world) draw(told bool) (float64, error) {
 		})
 }
 
-// drawing is the time between the end of a batch and the first call of the next one, in seconds.
-const drawing = .2
+// drawing is the time between the end of a batch and the first package of the next one, in seconds: the draw itself, and the
+// start of go test.
+const drawing = .4
 
 // play runs a queue in virtual time: machines draw, and the calls that they get take some seconds. It returns the last
 // end of a call. Told machines know their speed.

@@ -64,10 +64,6 @@ func (q *Queue) HearAll(now time.Time) {
 // Decide returns the answer to a request, or the event that must happen before. The event of a draw may be that another
 // machine is lost. Decide changes nothing. A draw takes O(n log n) for n pieces that wait, and the memory of a plan.
 func (q *Queue) Decide(now time.Time, r Request) (Answer, *Event) {
-	if badName(r.Machine) || badName(r.Session) {
-		return refuse("the machine is %.120q and its session %.120q, want names of 1 to %d letters, digits, . _ or -, and no point first",
-			r.Machine, r.Session, mostName)
-	}
 	event := &Event{At: now.UnixMilli(), Machine: r.Machine}
 	m := q.machine(r.Machine)
 	if r.Op == Join {
@@ -77,7 +73,7 @@ func (q *Queue) Decide(now time.Time, r Request) (Answer, *Event) {
 	case q.config == nil:
 		return Answer{Closed: true}, nil
 	case m < 0:
-		return refuse("machine %s has not joined this queue", r.Machine)
+		return refuse("machine %.120q has not joined this queue", r.Machine)
 	case r.Op == End:
 		return q.ends(m, r, event)
 	case q.machines[m].session != r.Session:
@@ -107,18 +103,15 @@ func (q *Queue) joins(now time.Time, m int, r Request, event *Event) (Answer, *E
 			return refuse("%v", err)
 		}
 		return Answer{}, event
-	case r.Lanes < 1 || r.Lanes > mostLanes:
-		return refuse("the number of lanes is %d, want 1 to %d", r.Lanes, mostLanes)
-	case r.Factor != 0 && !within(r.Factor, leastFactor, mostFactor):
-		return refuse("the factor is %v, want 0 or %v to %v", r.Factor, leastFactor, mostFactor)
-	case m < 0 && len(q.machines) == mostMachines:
-		return refuse("%d machines have joined, and no more can", mostMachines)
 	case m >= 0 && q.machines[m].session == r.Session && q.machines[m].present:
 		return Answer{}, nil
 	case m >= 0 && q.machines[m].session != r.Session && q.machines[m].present && q.silence(now, m) <= q.lease():
 		return Answer{Wait: (q.lease() - q.silence(now, m)).Milliseconds() + 1}, nil
 	}
 	event.Kind, event.Session, event.Lanes, event.Factor = Joined, r.Session, r.Lanes, r.Factor
+	if err := q.canJoin(m, *event); err != nil {
+		return refuse("%v", err)
+	}
 	return Answer{}, event
 }
 

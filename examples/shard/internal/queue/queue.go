@@ -143,17 +143,8 @@ func (q *Queue) open(e Event) error {
 // join adds a machine, or notes its return. A machine with another session is a retried machine: the queue keeps the
 // pieces of its earlier sessions for this machine, except the pieces that another machine has taken since.
 func (q *Queue) join(m int, e Event) (int, error) {
-	switch {
-	case badName(e.Machine):
-		return m, fmt.Errorf("queue: Event.Machine is %.120q, want a name", e.Machine)
-	case badName(e.Session):
-		return m, fmt.Errorf("queue: Event.Session is %.120q, want a name", e.Session)
-	case e.Lanes < 1 || e.Lanes > mostLanes:
-		return m, fmt.Errorf("queue: Event.Lanes is %d, want 1 to %d", e.Lanes, mostLanes)
-	case e.Factor != 0 && !within(e.Factor, leastFactor, mostFactor):
-		return m, fmt.Errorf("queue: Event.Factor is %v, want 0 or %v to %v", e.Factor, leastFactor, mostFactor)
-	case m < 0 && len(q.machines) == mostMachines:
-		return m, fmt.Errorf("queue: Event.Machine is %q, the machine after the last: want at most %d machines", e.Machine, mostMachines)
+	if err := q.canJoin(m, e); err != nil {
+		return m, err
 	}
 	if m < 0 {
 		m = len(q.machines)
@@ -180,6 +171,22 @@ func (q *Queue) join(m int, e Event) (int, error) {
 	}
 	of.session, of.present = e.Session, true
 	return m, nil
+}
+
+// canJoin returns an error if a machine cannot join. m is its index, or -1.
+func (q *Queue) canJoin(m int, e Event) error {
+	switch {
+	case badName(e.Machine) || badName(e.Session):
+		return fmt.Errorf("queue: the machine is %.120q and its session %.120q, want names of 1 to %d letters, digits, . _ or -, and no point first",
+			e.Machine, e.Session, mostName)
+	case e.Lanes < 1 || e.Lanes > mostLanes:
+		return fmt.Errorf("queue: the number of lanes is %d, want 1 to %d", e.Lanes, mostLanes)
+	case e.Factor != 0 && !within(e.Factor, leastFactor, mostFactor):
+		return fmt.Errorf("queue: the factor is %v, want 0 or %v to %v", e.Factor, leastFactor, mostFactor)
+	case m < 0 && len(q.machines) == mostMachines:
+		return fmt.Errorf("queue: %d machines have joined, and no more can", mostMachines)
+	}
+	return nil
 }
 
 // free takes back the pieces that a machine holds, and the pieces that are kept for this machine. The machine has left.

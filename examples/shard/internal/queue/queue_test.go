@@ -257,12 +257,12 @@ func TestMostMachines(t *testing.T) {
 		require.Equal(t, Answer{}, d.ask(0, r))
 	}
 	one := Request{Op: Join, Machine: "one", Session: "s", Lanes: 1}
-	assert.Equal(t, "1024 machines have joined, and no more can", d.ask(0, one).Refused)
-	assert.ErrorContains(t, d.q.Apply(Event{Kind: Joined, Machine: "one", Session: "s", Lanes: 1}), "want at most 1024 machines")
+	assert.Equal(t, "queue: 1024 machines have joined, and no more can", d.ask(0, one).Refused)
+	assert.ErrorContains(t, d.q.Apply(Event{Kind: Joined, Machine: "one", Session: "s", Lanes: 1}), "1024 machines have joined, and no more can")
 	one.Machine, one.Session = "0", "t"
 	assert.Equal(t, Answer{Wait: 1}, d.ask(60, one), "the lease of 60 s has not passed")
 	one.Lanes = mostLanes + 1
-	assert.Contains(t, d.ask(0, one).Refused, "the number of lanes is 1025")
+	assert.Contains(t, d.ask(61, one).Refused, "the number of lanes is 1025")
 }
 
 // What a silent machine holds goes to others after the lease, and not before. Its late results count.
@@ -492,12 +492,12 @@ func TestWhatCannotHaveHappened(t *testing.T) {
 		"Event.Kind is \"opened\", but the queue is open":  {Kind: Opened, Config: &Config{}},
 		"Event.Kind is \"x\"":                              {Kind: "x", Machine: "a"},
 		"Event.Machine is \"b\", want a machine":           {Kind: Left, Machine: "b"},
-		"Event.Machine is \"../b\", want a name":           {Kind: Joined, Machine: "../b", Session: "s", Lanes: 1},
-		"Event.Session is \"\"":                            {Kind: Joined, Machine: "b", Lanes: 1},
-		"Event.Lanes is 0":                                 {Kind: Joined, Machine: "b", Session: "s"},
-		"Event.Lanes is 1025":                              {Kind: Joined, Machine: "b", Session: "s", Lanes: 1025},
-		"Event.Factor is -1":                               {Kind: Joined, Machine: "b", Session: "s", Lanes: 1, Factor: -1},
-		"Event.Factor is NaN":                              {Kind: Joined, Machine: "b", Session: "s", Lanes: 1, Factor: math.NaN()},
+		"the machine is \"../b\" and its session \"s\"":    {Kind: Joined, Machine: "../b", Session: "s", Lanes: 1},
+		"the machine is \"b\" and its session \"\"":        {Kind: Joined, Machine: "b", Lanes: 1},
+		"the number of lanes is 0":                         {Kind: Joined, Machine: "b", Session: "s"},
+		"the number of lanes is 1025":                      {Kind: Joined, Machine: "b", Session: "s", Lanes: 1025},
+		"the factor is -1":                                 {Kind: Joined, Machine: "b", Session: "s", Lanes: 1, Factor: -1},
+		"the factor is NaN":                                {Kind: Joined, Machine: "b", Session: "s", Lanes: 1, Factor: math.NaN()},
 		"Event.Lane is 0, want a lane without a batch":     {Kind: Gave, Machine: "a", Batch: 1, Pieces: []int{0}},
 		"Event.Lane is 1":                                  {Kind: Gave, Machine: "a", Lane: 1, Batch: 1, Pieces: []int{0}},
 		"Event.Lane is -1":                                 {Kind: Gave, Machine: "a", Lane: -1, Batch: 1, Pieces: []int{0}},
@@ -568,10 +568,10 @@ func TestRequestsThatAreRefused(t *testing.T) {
 	for want, change := range map[string]func(*Request){
 		"op is \"\", want join, draw, end, leave or beat": func(r *Request) {},
 		"op is \"drew\"":                                      func(r *Request) { r.Op = "drew" },
-		"the machine is \"\" and its session":                 func(r *Request) { r.Op, r.Machine = Draw, "" },
-		"the machine is \".a\"":                               func(r *Request) { r.Op, r.Machine = Draw, ".a" },
-		"the machine is \"a/b\"":                              func(r *Request) { r.Op, r.Machine = Draw, "a/b" },
-		"machine b has not joined this queue":                 func(r *Request) { r.Op, r.Machine = Draw, "b" },
+		"the machine is \"\" and its session":                 func(r *Request) { r.Op, r.Machine = Join, "" },
+		"the machine is \".a\"":                               func(r *Request) { r.Op, r.Machine = Join, ".a" },
+		"the machine is \"a/b\"":                              func(r *Request) { r.Op, r.Machine = Join, "a/b" },
+		"machine \"b\" has not joined this queue":             func(r *Request) { r.Op, r.Machine = Draw, "b" },
 		"the lane is 1, want 0 to 0":                          func(r *Request) { r.Op, r.Lane = Draw, 1 },
 		"the lane is -1":                                      func(r *Request) { r.Op, r.Lane = Draw, -1 },
 		"the number of lanes is 0, want 1 to 1024":            func(r *Request) { r.Op, r.Machine, r.Lanes = Join, "b", 0 },
