@@ -24,6 +24,9 @@ type folder struct {
 	q    queue.Queue
 }
 
+// conflictPause is the pause after another machine was first: a network file system may show the other event a moment later.
+const conflictPause = 5 * time.Millisecond
+
 // alive is the directory with a file for each session, which the machine writes at each beat.
 const alive = "alive"
 
@@ -121,7 +124,11 @@ func (f *folder) append(e *queue.Event) error {
 	if err := errors.Join(err, mine.Chmod(0o644), mine.Sync(), mine.Close()); err != nil {
 		return err
 	}
-	if err := os.Link(mine.Name(), f.file(f.next)); err != nil && !errors.Is(err, fs.ErrExist) {
+	switch err := os.Link(mine.Name(), f.file(f.next)); {
+	case errors.Is(err, fs.ErrExist):
+		time.Sleep(conflictPause)
+		return nil
+	case err != nil:
 		return fmt.Errorf("the directory of a queue must support hard links: %w", err)
 	}
 	return syncDir(f.dir)
