@@ -21,8 +21,8 @@ type eventLog struct {
 	q    queue.Queue
 }
 
-// openLog opens a file of events, or makes it. A last line without an end is removed: the process that wrote it was
-// killed before it answered. Any other line that cannot be read is an error.
+// openLog opens a file of events, or makes it. A last line without an end is ignored: the process that wrote it was killed
+// before it answered. Any other line that cannot be read is an error.
 func openLog(path string, now time.Time) (*eventLog, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -49,7 +49,7 @@ func (l *eventLog) load() error {
 		}
 		e, err := queue.Parse(line)
 		if queue.Half(err) {
-			return l.cut()
+			return nil // the next event overwrites it
 		}
 		if err == nil {
 			err = l.q.Apply(e)
@@ -59,14 +59,6 @@ func (l *eventLog) load() error {
 		}
 		l.size += int64(len(line))
 	}
-}
-
-// cut removes the text after the last whole line.
-func (l *eventLog) cut() error {
-	if err := l.file.Truncate(l.size); err != nil {
-		return err
-	}
-	return l.file.Sync()
 }
 
 // ask answers the request of a machine.
@@ -95,7 +87,7 @@ func (l *eventLog) append(e *queue.Event) error {
 		err = l.file.Sync()
 	}
 	if err != nil {
-		return errors.Join(err, l.cut())
+		return errors.Join(err, l.file.Truncate(l.size))
 	}
 	l.size += int64(len(line))
 	return l.q.Apply(*e)

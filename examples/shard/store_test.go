@@ -66,6 +66,33 @@ func TestALogThatEndsAnywhere(t *testing.T) {
 	assert.ErrorContains(t, err, "line 1 has no checksum of eight digits")
 }
 
+// A half line that is longer than the next event leaves nothing behind. Machines are not lost because the server was away.
+func TestALogAfterAPause(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log")
+	now := time.Now()
+	l, err := openLog(path, now)
+	require.NoError(t, err)
+	for _, m := range []string{"a", "b"} {
+		_, err = l.ask(now, join(m, 1))
+		require.NoError(t, err)
+	}
+	first, err := l.ask(now, queue.Request{Op: queue.Draw, Machine: "a", Session: "s"})
+	require.NoError(t, err)
+	require.Len(t, first.Calls, 1)
+	_, err = l.file.WriteAt(bytes.Repeat([]byte("x"), 1000), l.size)
+	require.NoError(t, err)
+	now = now.Add(time.Hour)
+	l, err = openLog(path, now)
+	require.NoError(t, err)
+	answer, err := l.ask(now, queue.Request{Op: queue.Draw, Machine: "b", Session: "s"})
+	require.NoError(t, err)
+	assert.Empty(t, answer.Calls, "machine a has its lease again")
+	_, err = l.ask(now, queue.Request{Op: queue.Leave, Machine: "b", Session: "s"})
+	require.NoError(t, err)
+	_, err = openLog(path, now)
+	assert.NoError(t, err)
+}
+
 // If an event cannot be stored, the queue does not change.
 func TestADiskThatIsFull(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log")
