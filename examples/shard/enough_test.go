@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -142,6 +143,11 @@ $`, explained(12))
 If it were cut into 3 pieces of the same time, these machines would end after 27.7s instead of 51s (46 % sooner).
 next: 11s, TestY of m/a
 `, out.String())
+	// Two tests of the same time, on two machines.
+	r = reported(t, strings.ReplaceAll(history, "10@r", "50@r"), options{n: 2}, "m/a")
+	out.Reset()
+	require.NoError(t, r.explain(&out))
+	assert.Contains(t, out.String(), "To cut it would bring nothing: each further piece of a package costs a call of go test, 1s.\n")
 	require.NoError(t, (&report{}).explain(&out))
 }
 

@@ -56,8 +56,12 @@ func (r *report) explain(out io.Writer) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(out, "If it were cut into %d pieces of the same time, these machines would end after %s instead of %s (%.0f %% sooner).\n",
-			n, duration(of.seconds), duration(r.seconds), 100*(1-of.seconds/r.seconds))
+		if of.seconds > r.seconds*sooner {
+			fmt.Fprintf(out, "To cut it would bring nothing: each further piece of a package costs a call of go test, %s.\n", duration(r.again))
+		} else {
+			fmt.Fprintf(out, "If it were cut into %d pieces of the same time, these machines would end after %s instead of %s (%.0f %% sooner).\n",
+				n, duration(of.seconds), duration(r.seconds), 100*(1-of.seconds/r.seconds))
+		}
 	}
 	for _, u := range all[1:min(1+nextUnits, len(all))] {
 		fmt.Fprintf(out, "next: %s, %s\n", duration(u.seconds), u.name)
