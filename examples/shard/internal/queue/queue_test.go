@@ -449,7 +449,11 @@ func (l *life) draw(p *process) {
 }
 
 func TestNothingIsLost(t *testing.T) {
-	for seed := range uint64(300) {
+	seeds := uint64(300)
+	if testing.Short() {
+		seeds = 50
+	}
+	for seed := range seeds {
 		r := rand.New(rand.NewPCG(seed, 3))
 		seconds := make([]float64, 1+r.IntN(30))
 		for i := range seconds {
