@@ -5,9 +5,11 @@ package main
 import (
 	"bufio"
 	"context"
+	"crypto/rand"
+	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
+	mathrand "math/rand/v2"
 	"os"
 	"os/exec"
 	"strings"
@@ -25,9 +27,50 @@ import (
 // asShard is the variable of the environment with which the test binary behaves like the command shard.
 const asShard = "SHARD_TEST_IS_SHARD"
 
+// asMachine is the variable of the environment with which the test binary draws from a directory: its arguments are the
+// directory and the name of the machine. It runs no tests.
+const asMachine = "SHARD_TEST_IS_MACHINE"
+
+// beMachine draws until all pieces are done. It exits with 1 after an error.
+func beMachine(dir, name string) {
+	f, err := openFolder(dir)
+	session := strings.ToLower(rand.Text())
+	ask := func(r queue.Request) (a queue.Answer) {
+		if err == nil {
+			r.Machine, r.Session = name, session
+			if a, err = f.ask(context.Background(), r); err == nil && a.Refused != "" {
+				err = errors.New(a.Refused)
+			}
+		}
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		time.Sleep(time.Duration(a.Wait) * time.Millisecond)
+		return a
+	}
+	for ask(queue.Request{Op: queue.Join, Lanes: 1}).Wait > 0 {
+	}
+	for {
+		a := ask(queue.Request{Op: queue.Draw})
+		if a.Done {
+			ask(queue.Request{Op: queue.Leave})
+			return
+		}
+		if len(a.Calls) > 0 {
+			time.Sleep(20 * time.Millisecond)
+			ask(queue.Request{Op: queue.End, Batch: a.Batch, Calls: make([]queue.Ran, len(a.Calls))})
+		}
+	}
+}
+
 func TestMain(m *testing.M) {
-	if os.Getenv(asShard) != "" {
+	switch {
+	case os.Getenv(asShard) != "":
 		main()
+	case os.Getenv(asMachine) != "":
+		beMachine(os.Args[1], os.Args[2])
+		return
 	}
 	os.Exit(m.Run())
 }
@@ -61,7 +104,7 @@ func drawn(t *testing.T, url string, c *queue.Config) map[string]int {
 	ran := map[string]int{}
 	for m := range 4 {
 		wait.Go(func() {
-			at := &remote{url: url, pause: 2 * time.Millisecond, patience: 20 * time.Second}
+			at := &remote{url: url, pause: 2 * time.Millisecond, patience: 20 * time.Second, log: io.Discard}
 			ask := func(r queue.Request) queue.Answer {
 				r.Machine, r.Session = fmt.Sprint(m), "s"
 				a, err := at.ask(t.Context(), r)
@@ -98,7 +141,7 @@ func drawn(t *testing.T, url string, c *queue.Config) map[string]int {
 func TestServeIsKilled(t *testing.T) {
 	dir := t.TempDir()
 	process, url := started(t, dir, "127.0.0.1:0")
-	r := rand.New(rand.NewPCG(1, 5))
+	r := mathrand.New(mathrand.NewPCG(1, 5))
 	runs, stop, stopped := 0, make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(stopped)
@@ -134,4 +177,44 @@ func TestServeIsKilled(t *testing.T) {
 	assert.True(t, strings.HasPrefix(text, "150 of 150 pieces done, 0 held by machines, 0 waiting: 0s of tests\n"), text)
 	assert.NoError(t, process.Process.Signal(syscall.SIGKILL))
 	_ = process.Wait()
+}
+
+// Machines that share a directory are killed at a hundred random moments, and come back under their names. All pieces are
+// run, and no file is left half written.
+func TestMachinesAreKilled(t *testing.T) {
+	dir := t.TempDir()
+	c := &queue.Config{Machines: 4, Lease: 1000}
+	for i := range 60 {
+		c.Pieces = append(c.Pieces, queue.Piece{Package: fmt.Sprint("p", i), Seconds: 1})
+	}
+	f, err := openFolder(dir)
+	require.NoError(t, err)
+	open := queue.Request{Op: queue.Join, Machine: "open", Session: "s", Lanes: 1, Config: c}
+	_, err = f.ask(t.Context(), open)
+	require.NoError(t, err)
+	open.Op = queue.Leave
+	_, err = f.ask(t.Context(), open)
+	require.NoError(t, err)
+	r := mathrand.New(mathrand.NewPCG(1, 6))
+	machine := func(i int) *exec.Cmd {
+		m := exec.CommandContext(t.Context(), os.Args[0], dir, fmt.Sprint(i%4))
+		m.Env, m.Stderr = append(os.Environ(), asMachine+"=1"), os.Stderr
+		require.NoError(t, m.Start())
+		return m
+	}
+	machines := []*exec.Cmd{machine(0), machine(1), machine(2), machine(3)}
+	for range 100 {
+		time.Sleep(time.Duration(r.IntN(30_000)) * time.Microsecond)
+		i := r.IntN(4)
+		_ = machines[i].Process.Signal(syscall.SIGKILL) // it may have ended
+		_ = machines[i].Wait()
+		machines[i] = machine(i)
+	}
+	for _, m := range machines {
+		assert.NoError(t, m.Wait())
+	}
+	text, passed, err := f.status(t.Context())
+	require.NoError(t, err)
+	assert.True(t, passed, text)
+	assert.Contains(t, text, "60 of 60 pieces done, 0 held by machines, 0 waiting: 0s of tests\n")
 }

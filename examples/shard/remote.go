@@ -18,6 +18,7 @@ import (
 type remote struct {
 	url, token      string
 	pause, patience time.Duration // before the first repetition of a request, and how long a server may be away
+	log             io.Writer     // gets a line when a server is away
 }
 
 const (
@@ -27,7 +28,7 @@ const (
 )
 
 func newRemote(url string) *remote {
-	return &remote{url: url, token: os.Getenv(tokenName), pause: usualPause, patience: usualPatience}
+	return &remote{url: url, token: os.Getenv(tokenName), pause: usualPause, patience: usualPatience, log: os.Stderr}
 }
 
 // isRemote reports whether a queue or a history is kept by a server.
@@ -56,6 +57,9 @@ func (c *remote) send(ctx context.Context, method string, body []byte, read func
 		}
 		if final || ctx.Err() != nil || time.Now().After(end) {
 			return nil, err
+		}
+		if pause == c.pause {
+			fmt.Fprintf(c.log, "shard: %v; this machine asks again for %v\n", err, c.patience)
 		}
 		select {
 		case <-ctx.Done():

@@ -301,15 +301,17 @@ func TestRemoteGivesUp(t *testing.T) {
 		}
 	}))
 	defer host.Close()
+	var said bytes.Buffer
 	for path, want := range map[string]string{
 		"/no": "/no: 401 Unauthorized: not you", "/later": "/later: 500 Internal Server Error: later", "/page": "/page is no server of shard",
 	} {
 		asked = 0
-		c := &remote{url: host.URL + path, pause: time.Millisecond, patience: 30 * time.Millisecond}
+		c := &remote{url: host.URL + path, pause: time.Millisecond, patience: 30 * time.Millisecond, log: &said}
 		_, err := c.ask(t.Context(), queue.Request{})
 		assert.ErrorContains(t, err, want)
 		assert.Equal(t, path == "/no", asked == 1)
 	}
+	assert.Equal(t, 2, strings.Count(said.String(), "this machine asks again for 30ms\n"), "one line for each server that is away")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, err := (&remote{url: host.URL, pause: time.Hour, patience: time.Hour}).ask(ctx, queue.Request{})
