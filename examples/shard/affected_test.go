@@ -127,6 +127,11 @@ func TestAffectedByGit(t *testing.T) {
 	out, code = plan("-affected", "branch", "-explain", "./...")
 	assert.Zero(t, code)
 	assert.Contains(t, out, "There is nothing to run.\n")
+	for _, args := range [][]string{{"work", "-queue", t.TempDir() + "/run"}, {"run"}} {
+		var out bytes.Buffer
+		code := command(t.Context(), append(args, "-affected", "branch", "./..."), nil, &out, &out)
+		assert.Zero(t, code, out.String())
+	}
 	t.Chdir(t.TempDir())
 	out, code = plan("-affected", "main", "fmt")
 	assert.Equal(t, 1, code)

@@ -180,6 +180,12 @@ func TestRubbishForWork(t *testing.T) {
 		"want 1 or more in -jobs":                                 {"work", "-queue", "q", "-jobs", "0"},
 		"Config.Lease is 1ms, want 1s to 24h":                     {"work", "-queue", "q", "-lease", "1ms", "./a"},
 		"-n is -1, want 0 to 1024":                                {"work", "-queue", "q", "-n", "-1", "./a"},
+		`invalid value "soon" for flag -lease`:                    {"work", "-queue", "q", "-lease", "soon"},
+		`invalid value "-1x" for flag -target`:                    {"plan", "-target", "-1x"},
+		"-overhead is -1s":                                        {"plan", "-overhead", "-1s", "./a"},
+		"four ways to choose the machines":                        {"plan", "-overhead", "1s", "-n", "2", "./a"},
+		"no number of machines up to 1024 ends":                   {"plan", "-history", "history", "-stdin", "-target", "1ns"},
+		"open nowhere/log: no such file":                          {"work", "-queue", "q", "-log", "nowhere/log", "./a"},
 		"go list: ":                                               {"work", "-queue", "q", "./nowhere"},
 		"not a directory":                                         {"work", "-queue", "file", "./a"},
 		"the queue is not open":                                   {"status", "-queue", "q"},
@@ -195,7 +201,7 @@ func TestRubbishForWork(t *testing.T) {
 	} {
 		require.NoError(t, os.WriteFile("history", []byte("run\ta\t2026-01-01T00:00:00Z\tm\t0\t0\t0\t0\nrun\tb\t2026-01-01T00:00:00Z\tm\t0\t0\t0\t0\np\t-\t1@a 1@b\n"), 0o644))
 		var out bytes.Buffer
-		code := command(t.Context(), args, strings.NewReader(""), &out, &out)
+		code := command(t.Context(), args, strings.NewReader("p"), &out, &out)
 		assert.NotZero(t, code, args)
 		assert.Contains(t, out.String(), want)
 	}
