@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -177,7 +178,7 @@ func (w *worker) work(ctx context.Context, lease time.Duration, file string) err
 	defer end()
 	_, _ = w.request(last, queue.Request{Op: queue.Leave}) // if this fails, the lease frees the tests of the machine
 	for _, err := range errs {
-		if err != nil && lanes.Err() != err {
+		if err != nil && !errors.Is(err, context.Canceled) { // the other lanes were cancelled after the first error
 			return err
 		}
 	}
