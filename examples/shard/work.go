@@ -44,7 +44,7 @@ func work(ctx context.Context, args []string, s streams) error {
 		"machine fills it. Each run of the suite needs another name")
 	name := f.String("name", hostname(), "the `name` of this machine. A machine that is retried under its name gets its tests again")
 	jobs := f.Int("jobs", runtime.GOMAXPROCS(0), "the number of packages that run at once")
-	lease := f.Duration("lease", time.Minute, "the time after which the tests of a silent machine are given to others; of the first machine")
+	lease := f.Duration("lease", time.Minute, "the time after which the tests of a silent machine are given to others; the first machine sets it")
 	kind := f.String("machine", hostname(), "the `kind` of this machine")
 	log := f.String("log", "", "write the output of go test -json to a `file`")
 	if err := parse(f, args); err != nil {
@@ -90,10 +90,11 @@ func work(ctx context.Context, args []string, s streams) error {
 		}
 	}
 	fill := func() (*queue.Config, error) { return o.fill(ctx, *file, f.Args(), s.in, *lease) }
-	if err := w.join(ctx, join, fill); err != nil {
+	of, err := w.join(ctx, join, fill)
+	if err != nil {
 		return err
 	}
-	return w.work(ctx, *lease, *file)
+	return w.work(ctx, of, *file)
 }
 
 // fill returns the pieces of the suite for a new queue.
@@ -124,33 +125,33 @@ func (w *worker) request(ctx context.Context, r queue.Request) (queue.Answer, er
 	return a, err
 }
 
-// join joins the queue. If nobody has filled the queue, this machine fills it. If a machine of this name is there, join
-// waits until it must have been heard again.
-func (w *worker) join(ctx context.Context, r queue.Request, fill func() (*queue.Config, error)) error {
+// join joins the queue, and returns its lease. If nobody has filled the queue, this machine fills it. If a machine of this
+// name is there, join waits until it must have been heard again.
+func (w *worker) join(ctx context.Context, r queue.Request, fill func() (*queue.Config, error)) (time.Duration, error) {
 	var waited time.Duration
 	for {
 		a, err := w.request(ctx, r)
 		wait := time.Duration(a.Wait) * time.Millisecond
 		switch {
 		case err != nil:
-			return err
+			return 0, err
 		case a.Closed && r.Config != nil:
-			return fmt.Errorf("the queue does not open")
+			return 0, fmt.Errorf("the queue does not open")
 		case a.Closed:
 			if r.Config, err = fill(); err != nil {
-				return err
+				return 0, err
 			}
 		case wait == 0:
-			return nil
+			return time.Duration(a.Lease) * time.Millisecond, nil
 		case waited > 0 && wait > waited/2: // the silence has ended
-			return fmt.Errorf("a machine %s is at work already: give each machine a name of its own in -name", w.name)
+			return 0, fmt.Errorf("a machine %s is at work already: give each machine a name of its own in -name", w.name)
 		default:
 			fmt.Fprintf(w.out, "A machine %s was at work a moment ago. If it is gone, this machine takes its place after %v.\n",
 				w.name, wait.Round(time.Second))
 			waited = wait
 			select {
 			case <-ctx.Done():
-				return ctx.Err()
+				return 0, ctx.Err()
 			case <-time.After(wait):
 			}
 		}

@@ -16,6 +16,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/examples/shard/internal/queue"
 )
 
 // worked runs the command work and returns its output and its exit code.
@@ -158,7 +160,7 @@ func TestTwoMachinesOfOneName(t *testing.T) {
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
-	out, code := worked(t, "-queue", at, "-name", "1", "-n", "1", "./hang")
+	out, code := worked(t, "-queue", at, "-name", "1", "-n", "1", "-lease", "1h", "./hang") // the lease is the first machine's
 	assert.Equal(t, 1, code)
 	assert.Contains(t, out, "shard: a machine 1 is at work already: give each machine a name of its own in -name\n")
 	require.NoError(t, first.Process.Signal(syscall.SIGINT)) // it kills the test that hangs
@@ -167,6 +169,31 @@ func TestTwoMachinesOfOneName(t *testing.T) {
 	assert.Equal(t, 1, command(t.Context(), []string{"status", "-queue", at}, nil, &state, &state))
 	assert.Contains(t, state.String(), "0 of 1 pieces done, 0 held by machines, 1 waiting")
 	assert.Contains(t, state.String(), "; has left\n")
+}
+
+// A machine keeps the lease of the queue, whatever its own option says: a test that takes longer than the lease runs once.
+func TestWorkKeepsTheLease(t *testing.T) {
+	toy(t)
+	require.NoError(t, os.WriteFile("a/slow_test.go", []byte("package a\nimport (\"testing\"; \"time\")\nfunc TestSlow(t *testing.T) { time.Sleep(2500 * time.Millisecond) }\n"), 0o644))
+	at := filepath.Join(t.TempDir(), "run")
+	f, err := openFolder(at)
+	require.NoError(t, err)
+	r := queue.Request{Op: queue.Join, Machine: "open", Session: "s", Lanes: 1}
+	r.Config = &queue.Config{Machines: 2, Lease: 1000, Pieces: []queue.Piece{{Package: "toy/a", Seconds: 3}}}
+	_, err = f.ask(t.Context(), r)
+	require.NoError(t, err)
+	r.Op = queue.Leave
+	_, err = f.ask(t.Context(), r)
+	require.NoError(t, err)
+	var wait sync.WaitGroup
+	for _, m := range []string{"1", "2"} {
+		wait.Go(func() {
+			out, code := worked(t, "-queue", at, "-name", m, "-lease", "1h", "-history", "history"+m, "-log", "log"+m, "./a")
+			assert.Zero(t, code, out)
+		})
+	}
+	wait.Wait()
+	assert.Equal(t, 1, runsIn(t, "log1", "log2")["toy/a TestSlow"])
 }
 
 func TestRubbishForWork(t *testing.T) {

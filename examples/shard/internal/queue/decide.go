@@ -43,6 +43,8 @@ type Answer struct {
 	Calls []Call `json:"calls,omitempty"`
 	// Done means that all pieces have been run, so the machine can end.
 	Done bool `json:"done,omitempty"`
+	// Lease is how long the machine may be silent, in milliseconds: of Join, if the machine has joined.
+	Lease int64 `json:"lease,omitempty"`
 	// Wait is the time after which to ask again, in milliseconds, if there is no other answer.
 	Wait int64 `json:"wait,omitempty"`
 }
@@ -104,7 +106,7 @@ func (q *Queue) joins(now time.Time, m int, r Request, event *Event) (Answer, *E
 		}
 		return Answer{}, event
 	case m >= 0 && q.machines[m].session == r.Session && q.machines[m].present:
-		return Answer{}, nil
+		return Answer{Lease: q.config.Lease}, nil
 	case m >= 0 && q.machines[m].session != r.Session && q.machines[m].present && q.silence(now, m) <= q.lease():
 		return Answer{Wait: (q.lease() - q.silence(now, m)).Milliseconds() + 1}, nil
 	}

@@ -47,6 +47,9 @@ func (d *desk) crash() {
 	}
 }
 
+// joined is the answer to a machine that has joined.
+var joined = Answer{Lease: 60_000}
+
 func at(s float64) time.Time { return time.UnixMilli(int64(s * 1000)) }
 
 // opened returns a queue with pieces of these seconds, each of another package.
@@ -67,7 +70,7 @@ func opened(t testing.TB, machines int, seconds ...float64) *desk {
 // join lets a machine join with one lane. The factor 0 means that its speed is not known.
 func (d *desk) join(s float64, machine string, factor float64) {
 	d.t.Helper()
-	require.Equal(d.t, Answer{}, d.ask(s, Request{Op: Join, Machine: machine, Session: "s1", Lanes: 1, Factor: factor}))
+	require.Equal(d.t, joined, d.ask(s, Request{Op: Join, Machine: machine, Session: "s1", Lanes: 1, Factor: factor}))
 }
 
 // draw returns the packages that a machine draws.
@@ -193,11 +196,11 @@ func TestSpeedIsKnownBefore(t *testing.T) {
 func TestLanes(t *testing.T) {
 	d := opened(t, 2, slices.Repeat([]float64{10}, 16)...)
 	two := Request{Op: Join, Machine: "a", Session: "s1", Lanes: 2, Factor: 1}
-	require.Equal(t, Answer{}, d.ask(0, two))
+	require.Equal(t, joined, d.ask(0, two))
 	assert.Len(t, d.draw(0, "a"), 2, "half of a quarter: two machines of two lanes")
 	d = opened(t, 1, 60, 40, 30, 20, 10)
 	two.Factor = 2
-	require.Equal(t, Answer{}, d.ask(0, two))
+	require.Equal(t, joined, d.ask(0, two))
 	draw := func(s float64, lane int) (packages []string) {
 		for _, c := range d.ask(s, Request{Op: Draw, Machine: "a", Session: "s1", Lane: lane}).Calls {
 			packages = append(packages, c.Package)
@@ -254,7 +257,7 @@ func TestMostMachines(t *testing.T) {
 	d := opened(t, 1, 1)
 	for i := range mostMachines {
 		r := Request{Op: Join, Machine: fmt.Sprint(i), Session: "s", Lanes: 1 + (mostLanes-1)*(i%2), Factor: []float64{0, leastFactor, mostFactor}[i%3]}
-		require.Equal(t, Answer{}, d.ask(0, r))
+		require.Equal(t, joined, d.ask(0, r))
 	}
 	one := Request{Op: Join, Machine: "one", Session: "s", Lanes: 1}
 	assert.Equal(t, "queue: 1024 machines have joined, and no more can", d.ask(0, one).Refused)
@@ -305,14 +308,14 @@ func TestRetriedMachine(t *testing.T) {
 		}
 	}
 	d.ask(now, Request{Op: Leave, Machine: "a", Session: "s1"})
-	require.Equal(t, Answer{}, d.ask(now, Request{Op: Join, Machine: "a", Session: "s2", Lanes: 2, Factor: 1}))
+	require.Equal(t, joined, d.ask(now, Request{Op: Join, Machine: "a", Session: "s2", Lanes: 2, Factor: 1}))
 	rest := len(d.draw(now, "b"))
 	assert.Len(t, d.q.waiting(0), len(ran["a"]))
 	one := d.ask(now, Request{Op: Draw, Machine: "a", Session: "s2"})
 	assert.Len(t, one.Calls, 1, "half of the part of one of its two lanes")
 	d.ask(now, Request{Op: Leave, Machine: "a", Session: "s2"})
 	assert.Empty(t, d.q.waiting(0), "nothing is kept for a machine that has left")
-	require.Equal(t, Answer{}, d.ask(now, Request{Op: Join, Machine: "a", Session: "s3", Lanes: 2, Factor: 1}))
+	require.Equal(t, joined, d.ask(now, Request{Op: Join, Machine: "a", Session: "s3", Lanes: 2, Factor: 1}))
 	var again []string
 	for len(again) < len(ran["a"]) {
 		for lane := range 2 {
@@ -343,7 +346,7 @@ func TestTwoMachinesOfOneName(t *testing.T) {
 	assert.Equal(t, Answer{Wait: 50_001}, d.ask(10, second))
 	d.ask(30, Request{Op: Beat, Machine: "a", Session: "s1"})
 	assert.Equal(t, Answer{Wait: 30_001}, d.ask(60, second))
-	assert.Equal(t, Answer{}, d.ask(90.001, second))
+	assert.Equal(t, joined, d.ask(90.001, second))
 	assert.NotEmpty(t, d.ask(91, Request{Op: Draw, Machine: "a", Session: "s1"}).Refused)
 }
 
