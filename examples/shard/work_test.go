@@ -5,6 +5,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -194,6 +195,27 @@ func TestWorkKeepsTheLease(t *testing.T) {
 	}
 	wait.Wait()
 	assert.Equal(t, 1, runsIn(t, "log1", "log2")["toy/a TestSlow"])
+}
+
+// A machine of a kind that is known from runs on other kinds tells the queue its speed.
+func TestWorkTellsItsSpeed(t *testing.T) {
+	toy(t)
+	var history strings.Builder
+	for i := range 4 {
+		fmt.Fprintf(&history, "run\tf%d\t2026-01-0%dT00:00:00Z\tfast\t0\t0\t0\t0\nrun\ts%[1]d\t2026-01-0%[2]dT00:00:00Z\tslow\t0\t0\t0\t0\n", i, i+1)
+	}
+	history.WriteString("toy/a\t-\t9@f0 9@f1 9@f2 9@f3 27@s0 27@s1 27@s2 27@s3\n")
+	require.NoError(t, os.WriteFile("history", []byte(history.String()), 0o644))
+	for kind, want := range map[string]float64{"slow": 3, "fast": 1, "new": 0} {
+		at := filepath.Join(t.TempDir(), "run")
+		out, code := worked(t, "-machine", kind, "-queue", at, "-name", "1", "-n", "1", "-history", "history", "./a")
+		require.Zero(t, code, out)
+		line, err := os.ReadFile(filepath.Join(at, "00000001"))
+		require.NoError(t, err)
+		e, err := queue.Parse(line)
+		require.NoError(t, err)
+		assert.InDelta(t, want, e.Factor, .01, kind)
+	}
 }
 
 func TestRubbishForWork(t *testing.T) {
