@@ -80,7 +80,7 @@ func (q *Queue) lanes(now time.Time, asks int) []lane {
 			l := lane{machine: m, factor: q.factor(m)}
 			if at != nobody {
 				b := &q.batches[at]
-				whole := b.seconds * l.factor
+				whole := float64(b.seconds * l.factor)
 				l.ready = max(whole-now.Sub(b.at).Seconds(), float64(whole*overdue))
 			} else if m == asks && free {
 				free = false
