@@ -91,18 +91,18 @@ type worlds func(*rand.Rand) []suite
 // The suites of two projects in Ruby, as far as they are described in public: 836 files of forem take 1,928 s, and one
 // file takes 382.8 s; spree has 210 to 222 files. The times of the other files are log-normal. A file cannot be cut.
 func forem(r *rand.Rand) []suite {
-	const files, all, longest = 836, 1928, 382.8
-	return append(files2suites(r, files-1, all-longest), suite{pkg: "longest", fixed: longest, known: true})
+	const number, all, longest = 836, 1928, 382.8
+	return append(files(r, number-1, all-longest), suite{pkg: "longest", fixed: longest, known: true})
 }
 
 func spree(r *rand.Rand) []suite {
-	return files2suites(r, 210+r.IntN(13), 600+1200*r.Float64())
+	return files(r, 210+r.IntN(13), 600+float64(1200*r.Float64()))
 }
 
-// files2suites returns files whose log-normal times have the given sum.
-func files2suites(r *rand.Rand, files int, all float64) []suite {
+// files returns files whose log-normal times have the given sum.
+func files(r *rand.Rand, number int, all float64) []suite {
 	const sigma = 1.2 // of the logarithms of the times
-	suites, sum := make([]suite, files), 0.
+	suites, sum := make([]suite, number), 0.
 	for i := range suites {
 		suites[i] = suite{pkg: fmt.Sprintf("file%d", i), fixed: math.Exp(sigma * r.NormFloat64()), known: true}
 		sum += suites[i].fixed
@@ -137,7 +137,7 @@ func (m *model) resampled() (worlds, error) {
 			suites[i].pkg = fmt.Sprintf("%s#%d", suites[i].pkg, i)
 			sum += suites[i].whole()
 		}
-		by := (600 + 3000*r.Float64()) / sum
+		by := (600 + float64(3000*r.Float64())) / sum
 		for i := range suites {
 			suites[i] = suites[i].times(by)
 		}
