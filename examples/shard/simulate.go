@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -26,26 +27,9 @@ func simulate(_ context.Context, args []string, s streams) error {
 	if *number < 1 || *number > 100_000 || f.NArg() == 0 {
 		return usage("want 1 to 100000 in -suites, and the history of at least one project with several runs")
 	}
-	r := rand.New(rand.NewPCG(*seed, 0))
-	kinds := []worlds{forem, spree}
-	var luck []float64
-	for _, file := range f.Args() {
-		h, err := loadHistory(file)
-		if err != nil {
-			return err
-		}
-		m, err := newModel(h)
-		if err != nil {
-			return err
-		}
-		of, err := m.resampled()
-		if err != nil {
-			return err
-		}
-		kinds, luck = append(kinds, of), append(luck, m.luck()...)
-	}
-	if len(luck) == 0 {
-		return usage("no package of the histories has several runs of %v s or more", worthLuck)
+	kinds, luck, err := projects(f.Args())
+	if err != nil {
+		return err
 	}
 	m, err := newModel(newHistory())
 	if err != nil {
@@ -55,6 +39,7 @@ func simulate(_ context.Context, args []string, s streams) error {
 	if err != nil {
 		return err
 	}
+	r := rand.New(rand.NewPCG(*seed, 0))
 	over := make([][]float64, len(contestants))
 	for i := range *number {
 		w := world{suites: kinds[i%len(kinds)](r), machines: slices.Clone(machines)}
@@ -72,7 +57,36 @@ func simulate(_ context.Context, args []string, s streams) error {
 			over[k] = append(over[k], 100*(end/bound-1))
 		}
 	}
-	table := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	return printOver(s.out, over)
+}
+
+// projects returns the kinds of suites: two that are described, and one for each history. luck has the luck of all runs.
+func projects(files []string) (kinds []worlds, luck []float64, err error) {
+	kinds = []worlds{forem, spree}
+	for _, file := range files {
+		h, err := loadHistory(file)
+		if err != nil {
+			return nil, nil, err
+		}
+		m, err := newModel(h)
+		if err != nil {
+			return nil, nil, err
+		}
+		of, err := m.resampled()
+		if err != nil {
+			return nil, nil, err
+		}
+		kinds, luck = append(kinds, of), append(luck, m.luck()...)
+	}
+	if len(luck) == 0 {
+		return nil, nil, usage("no package of the histories has several runs of %v s or more", worthLuck)
+	}
+	return kinds, luck, nil
+}
+
+// printOver prints how far each contestant was over the bound in each suite.
+func printOver(out io.Writer, over [][]float64) error {
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(table, "over the bound of hindsight, in %\tmean\tmedian\t19 of 20\tworst\t")
 	for k, c := range contestants {
 		slices.Sort(over[k])
