@@ -30,11 +30,9 @@ const conflictPause = 5 * time.Millisecond
 // alive is the directory with a file for each session, which the machine writes at each beat.
 const alive = "alive"
 
+// openFolder opens the queue in a directory. It makes the directory if there is none.
 func openFolder(dir string) (*folder, error) {
-	if err := os.MkdirAll(filepath.Join(dir, alive), 0o777); err != nil {
-		return nil, err
-	}
-	return &folder{dir: dir}, nil
+	return &folder{dir: dir}, os.MkdirAll(filepath.Join(dir, alive), 0o777)
 }
 
 func (f *folder) ask(_ context.Context, r queue.Request) (queue.Answer, error) {
@@ -141,6 +139,5 @@ func (f *folder) status(context.Context) (string, bool, error) {
 		return "", false, err
 	}
 	f.hear()
-	now, err := touch(filepath.Join(f.dir, alive, ".status"))
-	return f.q.Status(now), f.q.Passed(), err
+	return f.q.Status(time.Now()), f.q.Passed(), nil
 }

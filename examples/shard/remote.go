@@ -102,15 +102,18 @@ type desk interface {
 	status(context.Context) (text string, passed bool, err error)
 }
 
-// openDesk returns the queue of the option -queue.
-func openDesk(where string) (desk, error) {
+// openDesk returns the queue of the option -queue. It makes a directory that is missing only if fill is set.
+func openDesk(where string, fill bool) (desk, error) {
 	switch {
 	case where == "":
 		return nil, usage("-queue is empty, want a directory that the machines share, or http://HOST:7077/RUN")
 	case isRemote(where):
 		return newRemote(where), nil
+	case fill:
+		return openFolder(where)
 	}
-	return openFolder(where)
+	_, err := os.Stat(where)
+	return &folder{dir: where}, err
 }
 
 // status is the command status, which shows the state of a queue. Its exit code is 0 if all tests have been run and have
@@ -121,7 +124,7 @@ func status(ctx context.Context, args []string, s streams) error {
 	if err := parse(f, args); err != nil {
 		return err
 	}
-	at, err := openDesk(*where)
+	at, err := openDesk(*where, false)
 	if err != nil {
 		return err
 	}

@@ -56,7 +56,7 @@ func work(ctx context.Context, args []string, s streams) error {
 	if *jobs < 1 || badName(*kind) {
 		return usage("want 1 or more in -jobs, and a name without spaces and @ in -machine")
 	}
-	at, err := openDesk(*where)
+	at, err := openDesk(*where, true)
 	if err != nil {
 		return err
 	}

@@ -237,7 +237,7 @@ func TestRubbishForWork(t *testing.T) {
 		"open nowhere/log: no such file":                          {"work", "-queue", "q", "-log", "nowhere/log", "./a"},
 		"go list: ":                                               {"work", "-queue", "q", "./nowhere"},
 		"not a directory":                                         {"work", "-queue", "file", "./a"},
-		"the queue is not open":                                   {"status", "-queue", "q"},
+		"nowhere: no such file":                                   {"status", "-queue", "nowhere"},
 		"-queue is empty":                                         {"status"},
 		"which other machines reach: set a token in $SHARD_TOKEN": {"serve", "-listen", "0.0.0.0:0", "-state", "s"},
 		"serve takes no arguments":                                {"serve", "x"},
@@ -254,6 +254,17 @@ func TestRubbishForWork(t *testing.T) {
 		assert.NotZero(t, code, args)
 		assert.Contains(t, out.String(), want)
 	}
+}
+
+// A queue that no machine has joined can be asked for.
+func TestStatusOfAnEmptyQueue(t *testing.T) {
+	var out bytes.Buffer
+	dir := t.TempDir()
+	assert.Equal(t, 1, command(t.Context(), []string{"status", "-queue", dir}, nil, &out, &out))
+	assert.Equal(t, "the queue is not open: no machine has joined\n", out.String())
+	files, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	assert.Empty(t, files, "a question changes nothing")
 }
 
 // Two servers cannot have one directory.
