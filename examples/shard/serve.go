@@ -67,7 +67,7 @@ func serve(ctx context.Context, args []string, s streams) error {
 	}
 	host := &http.Server{
 		Handler:           &server{dir: *dir, token: token, queues: map[string]*eventLog{}},
-		ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 5 * time.Minute, IdleTimeout: 5 * time.Minute,
+		ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 5 * time.Minute, WriteTimeout: 5 * time.Minute, IdleTimeout: 5 * time.Minute,
 	}
 	stop := context.AfterFunc(ctx, func() { _ = host.Close() })
 	defer stop()
@@ -152,8 +152,8 @@ const historyEnd = ".shard"
 // times answers with a history.
 func (s *server) times(w http.ResponseWriter, name string) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	h, err := loadHistory(filepath.Join(s.dir, name))
+	s.mu.Unlock() // a machine may read slowly
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusConflict)
 		return
