@@ -64,6 +64,7 @@ func TestAffected(t *testing.T) {
 		{"d/some/file.txt", []string{"m/d"}},
 		{"other/o.go", nil},
 		{"go.mod", []string{"m/a", "m/b", "m/c", "m/d"}},
+		{"d/go.sum", []string{"m/a", "m/b", "m/c", "m/d"}},
 		{"README.md", []string{"m/a", "m/b", "m/c", "m/d"}},
 	} {
 		for _, committed := range []bool{false, true} {
@@ -92,7 +93,7 @@ func TestAffected(t *testing.T) {
 	}
 }
 
-// A change on the other branch is no change of this one. A removed file and a new name with spaces count.
+// A change on the other branch is no change of this one. A renamed file and a new name with spaces count.
 func TestAffectedByGit(t *testing.T) {
 	git := repository(t)
 	git("checkout", "-q", "main")
@@ -100,12 +101,13 @@ func TestAffectedByGit(t *testing.T) {
 	git("commit", "-qam", "z")
 	git("checkout", "-q", "branch")
 	put(t, "c/a file.txt", "x")
-	git("rm", "-q", "d/testdata/x/x.go")
+	git("mv", "d/testdata/x/x.go", "c/x.txt")
 	_, files, err := changed(t.Context(), "main")
 	require.NoError(t, err)
-	require.Len(t, files, 2)
-	assert.True(t, strings.HasSuffix(files[0], "d/testdata/x/x.go"), files)
-	assert.True(t, strings.HasSuffix(files[1], "c/a file.txt"), files)
+	for i, want := range []string{"c/x.txt", "d/testdata/x/x.go", "c/a file.txt"} {
+		require.Len(t, files, 3)
+		assert.True(t, strings.HasSuffix(files[i], want), "a renamed file is under both names: %v", files)
+	}
 	plan := func(args ...string) (string, int) {
 		var out, complaint bytes.Buffer
 		code := command(t.Context(), append([]string{"plan", "-n", "1"}, args...), nil, &out, &complaint)
