@@ -172,17 +172,19 @@ func TestAMachineVanishesFromAFolder(t *testing.T) {
 		return a
 	}
 	a, b := open(), open()
-	ask(a, join("a", 1))
+	first := join("a", 1)
+	first.Config.Lease = 3000
+	ask(a, first)
 	ask(b, join("b", 1))
 	require.Len(t, ask(a, queue.Request{Op: queue.Draw, Machine: "a", Session: "s"}).Calls, 1)
 	require.Empty(t, ask(b, queue.Request{Op: queue.Draw, Machine: "b", Session: "s"}).Calls)
 	second := join("a", 1)
 	second.Session = "t"
 	assert.NotZero(t, ask(open(), second).Wait, "two machines of one name")
-	gone := time.Now().Add(-2 * time.Second) // a has been silent for longer than the lease of a second
+	gone := time.Now().Add(-4 * time.Second) // a has been silent for longer than the lease of three seconds
 	require.NoError(t, os.Chtimes(a.beat("a", "s"), gone, gone))
 	require.Empty(t, ask(b, queue.Request{Op: queue.Draw, Machine: "b", Session: "s"}).Calls, "its last event is younger")
-	time.Sleep(1100 * time.Millisecond)
+	time.Sleep(3100 * time.Millisecond)
 	require.Len(t, ask(b, queue.Request{Op: queue.Draw, Machine: "b", Session: "s"}).Calls, 1)
 	late := queue.Request{Op: queue.End, Machine: "a", Session: "s", Calls: []queue.Ran{{Seconds: 3}}}
 	ask(a, late)
