@@ -37,8 +37,8 @@ func (o options) picture() error {
 	return os.WriteFile(o.svg, drawn, 0o644)
 }
 
-// draw draws the tables of the page: a line for each row with random numbers, and a dot for each judged figure. All bands
-// have the same width.
+// draw draws the tables of the page: a line for each row with random numbers, and a dot for each judged figure. All
+// bands have the same width.
 func draw(page string) ([]byte, error) {
 	columns, rows := svg.Table(page, "Row", "Where", "Measure", "Paper", "Band", "Measured")
 	if len(rows) == 0 {
@@ -73,7 +73,8 @@ func draw(page string) ([]byte, error) {
 			return nil, fmt.Errorf("%s: %w", id, err)
 		}
 		deviation, _ := strconv.ParseFloat(at(row, "± s.e."), 64) // empty: no random numbers
-		what := fmt.Sprintf("%s, %s: measured %s, band %s, paper %s", id, row[2], at(row, "Measured"), at(row, "Band"), at(row, "Paper"))
+		what := fmt.Sprintf("%s, %s: measured %s, band %s, paper %s", id, row[2], at(row, "Measured"), at(row, "Band"),
+			at(row, "Paper"))
 		dots = append(dots, dot{line: len(ids) - 1, x: x, whisker: 2 * deviation / half, class: class, what: what})
 	}
 	bottom := topHeight + float64(len(ids)*rowHeight)
@@ -103,11 +104,13 @@ func draw(page string) ([]byte, error) {
 		p.Text(x+10, bottom+32, "start", "soft", of.text)
 		x += float64(30 + 7*len(of.text))
 	}
-	p.Text(x, bottom+32, "start", "soft", fmt.Sprintf("lines: two standard errors; figures beyond %g are drawn there", farthest))
+	p.Text(x, bottom+32, "start", "soft", fmt.Sprintf("lines: two standard errors; figures beyond %g are drawn there",
+		farthest))
 	return p.Bytes(), nil
 }
 
-// verdict returns the verdict of a cell with the verdicts of two sets of seeds: if they differ, the figure is at the edge.
+// verdict returns the verdict of a cell with the verdicts of two sets of seeds: if they differ, the figure is at the
+// edge.
 func verdict(cell string) string {
 	one, other, two := strings.Cut(strings.Trim(cell, "*"), "; ")
 	if two && strings.Trim(one, "*") != strings.Trim(other, "*") {
@@ -116,8 +119,8 @@ func verdict(cell string) string {
 	return strings.Trim(one, "*")
 }
 
-// inBand returns where a figure lies in its band: 0 in the middle, -1 and 1 at the edges. half is the half width of the band.
-// A band with one edge has the width of a band around this edge, and a figure far from its edge is in the middle.
+// inBand returns where a figure lies in its band: 0 in the middle, -1 and 1 at the edges. half is the half width of the
+// band. A band with one edge has the width of a band around this edge, and a figure far from its edge is in the middle.
 func inBand(band string, figure float64) (x, half float64, err error) {
 	number := func(text string) (n float64) {
 		if err == nil {

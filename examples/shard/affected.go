@@ -13,9 +13,10 @@ import (
 	"strings"
 )
 
-// affected removes the packages that no change since a commit of git reaches, and returns their number. A change of a file
-// reaches the package of its directory, or of the nearest directory above, and each package that needs this package or
-// whose tests need it. A change of go.mod, go.sum, go.work or a file outside of all packages reaches all packages.
+// affected removes the packages that no change since a commit of git reaches, and returns their number. A change of a
+// file reaches the package of its directory, or of the nearest directory above, and each package that needs this
+// package or whose tests need it. A change of go.mod, go.sum, go.work or a file outside of all packages reaches all
+// packages.
 func affected(ctx context.Context, ref, flags string, sources []source) ([]source, int, error) {
 	root, files, err := changed(ctx, ref)
 	if err != nil {
@@ -68,7 +69,9 @@ func changed(ctx context.Context, ref string) (dir string, files []string, err e
 	dir = strings.TrimRight(string(root), "\r\n")
 	base, err := output(ctx, dir, "git", "merge-base", ref, "HEAD")
 	if err != nil {
-		return "", nil, fmt.Errorf("-affected is %q, which has no commit in common with HEAD here; a clone may need git fetch --unshallow: %w", ref, err)
+		return "", nil,
+			fmt.Errorf("-affected is %q, which has no commit in common with HEAD here; a clone may need git fetch --unshallow: %w",
+				ref, err)
 	}
 	for _, args := range [][]string{
 		{"diff", "--name-only", "--no-renames", "-z", strings.TrimSpace(string(base))},
@@ -120,7 +123,8 @@ func newGraph(ctx context.Context, root, flags string, sources []source) (*graph
 		if p.Standard {
 			continue
 		}
-		// A package may be listed as P, as P [P.test] when it is compiled for a test, and as P.test, the program of its tests.
+		// A package may be listed as P, as P [P.test] when it is compiled for a test, and as P.test, the program of its
+		// tests.
 		path := plainPath(p.ImportPath)
 		if dir, err := filepath.EvalSymlinks(p.Dir); err == nil && !slices.Contains(g.packages[dir], path) {
 			g.packages[dir] = append(g.packages[dir], path)

@@ -30,9 +30,9 @@ func floor(suites []suite, machines []machine) (least float64, at name) {
 	return least, at
 }
 
-// enough returns the smallest number of machines with which the plan ends within 2 % of floor. If up to mostMachines no plan
-// does, because each piece of a package has an overhead, it returns the smallest number with which the plan ends within 2 %
-// of the best plan.
+// enough returns the smallest number of machines with which the plan ends within 2 % of floor. If up to mostMachines no
+// plan does, because each piece of a package has an overhead, it returns the smallest number with which the plan ends
+// within 2 % of the best plan.
 func enough(suites []suite, machines []machine) (int, error) {
 	least, _ := floor(suites, machines)
 	n, err := fewest(suites, machines, least*nearly)
@@ -60,8 +60,8 @@ func more(suites []suite, machines []machine, n int) []machine {
 	return append(slices.Clone(machines), slices.Repeat([]machine{first}, max(n-len(machines), 0))...)
 }
 
-// fewest returns the smallest number of machines with which the plan ends within some seconds, or 0 if this number is over
-// mostMachines.
+// fewest returns the smallest number of machines with which the plan ends within some seconds, or 0 if this number is
+// over mostMachines.
 func fewest(suites []suite, machines []machine, seconds float64) (int, error) {
 	var err error
 	do := func(n int) bool {
@@ -85,7 +85,8 @@ func fewest(suites []suite, machines []machine, seconds float64) (int, error) {
 	return high/2 + 1 + sort.Search(high/2-1, func(more int) bool { return do(high/2 + 1 + more) }), err
 }
 
-// cheapest returns the number n of machines with the least sum of the end of the plan and n times an overhead, in seconds.
+// cheapest returns the number n of machines with the least sum of the end of the plan and n times an overhead, in
+// seconds.
 func cheapest(suites []suite, machines []machine, overhead float64) (int, error) {
 	least, _ := floor(suites, machines)
 	best, cost := 0, math.Inf(1)

@@ -49,7 +49,8 @@ func TestNumberOfMachines(t *testing.T) {
 	}
 }
 
-// If the overhead of each piece keeps all plans away from the floor, a number is enough from which no number ends 2 % sooner.
+// If the overhead of each piece keeps all plans away from the floor, a number is enough from which no number ends 2 %
+// sooner.
 func TestEnoughBesideTheFloor(t *testing.T) {
 	for file, most := range map[string]int{"compress": 20, "roaring": 20} {
 		h, err := loadHistory("testdata/" + file + ".shard")
@@ -110,8 +111,8 @@ func TestOptionsOfMachines(t *testing.T) {
 	}
 }
 
-// In a suite of 836 files and 1,928 s, one file takes 382.8 s. On 12 machines the plan ends no sooner, and with this file cut
-// it would end after 161 s. These are public timings of a project in Ruby.
+// In a suite of 836 files and 1,928 s, one file takes 382.8 s. On 12 machines the plan ends no sooner, and with this
+// file cut it would end after 161 s. These are public timings of a project in Ruby.
 func TestExplain(t *testing.T) {
 	h := newHistory()
 	m, err := newModel(h)
@@ -151,8 +152,8 @@ next: 11s, TestY of m/a
 	require.NoError(t, (&report{}).explain(&out))
 }
 
-// Packages are cut for the queue: no piece is longer than a grain of the ideal time, unless it is a single test or so short
-// that the overhead counts. Each package has one piece with the rest of its tests.
+// Packages are cut for the queue: no piece is longer than a grain of the ideal time, unless it is a single test or so
+// short that the overhead counts. Each package has one piece with the rest of its tests.
 func TestPieces(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 5))
 	cut := 0

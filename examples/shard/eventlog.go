@@ -21,8 +21,8 @@ type eventLog struct {
 	q    queue.Queue
 }
 
-// openLog opens a file of events, or makes it. A last line without an end is ignored: the process that wrote it was killed
-// before it answered. Any other line that cannot be read is an error.
+// openLog opens a file of events, or makes it. A last line without an end is ignored: the process that wrote it was
+// killed before it answered. Any other line that cannot be read is an error.
 func openLog(path string, now time.Time) (*eventLog, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {

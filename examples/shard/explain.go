@@ -45,7 +45,8 @@ func (r *report) explain(out io.Writer) error {
 		machines[i] = r.shards[i].machine
 	}
 	first := all[0]
-	fmt.Fprintf(out, "The floor is %s: it takes %s, so no number of machines ends before %s.\n", first.name, duration(first.seconds), duration(r.floor))
+	fmt.Fprintf(out, "The floor is %s: it takes %s, so no number of machines ends before %s.\n", first.name,
+		duration(first.seconds), duration(r.floor))
 	if ideal := (&packed{suites: r.suites, machines: machines}).ideal(); ideal > r.floor {
 		fmt.Fprintf(out, "It does not decide this plan: the work of all tests takes these machines %s.\n", duration(ideal))
 	} else {
@@ -57,9 +58,12 @@ func (r *report) explain(out io.Writer) error {
 			return err
 		}
 		if of.seconds > r.seconds*sooner {
-			fmt.Fprintf(out, "To cut it would bring nothing: each further piece of a package costs a call of go test, %s.\n", duration(r.again))
+			fmt.Fprintf(out, "To cut it would bring nothing: each further piece of a package costs a call of go test, %s.\n",
+				duration(r.again))
 		} else {
-			fmt.Fprintf(out, "If it were cut into %d pieces of the same time, these machines would end after %s instead of %s (%.0f %% sooner).\n",
+			fmt.Fprintf(out,
+				"If it were cut into %d pieces of the same time, these machines would end after %s instead of %s "+
+					"(%.0f %% sooner).\n",
 				n, duration(of.seconds), duration(r.seconds), 100*(1-of.seconds/r.seconds))
 		}
 	}

@@ -13,10 +13,10 @@ import (
 	"github.com/straggler-go/straggler/examples/shard/internal/queue"
 )
 
-// folder is a queue in a directory that all machines share. Each event is a file: 00000000, 00000001 and so on. A machine
-// writes its event to a file of its own, and then links it to the next number. The link fails if another machine was
-// first; then this machine reads the event of the other one, and decides again. So there is no lock, and no file is seen
-// half written. The machines take the time from the file system, so their clocks may differ.
+// folder is a queue in a directory that all machines share. Each event is a file: 00000000, 00000001 and so on. A
+// machine writes its event to a file of its own, and then links it to the next number. The link fails if another
+// machine was first; then this machine reads the event of the other one, and decides again. So there is no lock, and no
+// file is seen half written. The machines take the time from the file system, so their clocks may differ.
 type folder struct {
 	mu   sync.Mutex
 	dir  string
@@ -24,7 +24,8 @@ type folder struct {
 	q    queue.Queue
 }
 
-// conflictPause is the pause after another machine was first: a network file system may show the other event a moment later.
+// conflictPause is the pause after another machine was first: a network file system may show the other event a moment
+// later.
 const conflictPause = 5 * time.Millisecond
 
 // alive is the directory with a file for each session, which the machine writes at each beat.

@@ -30,7 +30,8 @@ const magic = "# shard history 1: merge by union of lines"
 //	run	ID	TIME	MACHINE	WALL	SPAN	BUSY	SAID	GAP
 //	PACKAGE	TEST or -	SECONDS@ID SECONDS@ID ...
 //
-// GAP may be missing. Two histories are merged by taking the lines of both, in any order. A line that is in both is used once.
+// GAP may be missing. Two histories are merged by taking the lines of both, in any order. A line that is in both is
+// used once.
 type history struct {
 	runs    map[string]ran
 	samples map[name]map[string]took // by the name of the run
@@ -224,8 +225,9 @@ func (h *history) write(out io.Writer) error {
 	return w.Flush()
 }
 
-// save merges the history into a file, or into the history of a server. It writes a temporary file in the same directory,
-// and then renames it. Meanwhile the directory is locked, if its file system has locks: several machines may share the file.
+// save merges the history into a file, or into the history of a server. It writes a temporary file in the same
+// directory, and then renames it. Meanwhile the directory is locked, if its file system has locks: several machines may
+// share the file.
 func (h *history) save(file string) error {
 	if isRemote(file) {
 		var text bytes.Buffer

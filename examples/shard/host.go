@@ -155,7 +155,8 @@ func (h *host) submit(ctx context.Context, a engine.Action) {
 		<-read
 		h.change(c, func() {
 			c.failed = err != nil
-			c.State, c.Ended = engine.Succeeded, time.Now() // an attempt with a failed test has succeeded: the failure is the result
+			// an attempt with a failed test has succeeded: the failure is the result
+			c.State, c.Ended = engine.Succeeded, time.Now()
 			if err != nil && ctx.Err() != nil {
 				c.State = engine.Cancelled
 			}
@@ -256,8 +257,8 @@ func (c *call) failedIn(pkg string) bool {
 	return c.failed && (r.failed || !known)
 }
 
-// real returns the real time of each package of a published call: the time that go test reports, and an equal part of the
-// rest of the call.
+// real returns the real time of each package of a published call: the time that go test reports, and an equal part of
+// the rest of the call.
 func (h *host) real() map[string]queue.Ran {
 	all := map[string]queue.Ran{}
 	for _, c := range h.calls {

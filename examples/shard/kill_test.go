@@ -179,8 +179,8 @@ func TestServeIsKilled(t *testing.T) {
 	_ = process.Wait()
 }
 
-// Machines that share a directory are killed at a hundred random moments, and come back under their names. All pieces are
-// run, and no file is left half written.
+// Machines that share a directory are killed at a hundred random moments, and come back under their names. All pieces
+// are run, and no file is left half written.
 func TestMachinesAreKilled(t *testing.T) {
 	dir := t.TempDir()
 	c := &queue.Config{Machines: 4, Lease: 1000}

@@ -94,7 +94,8 @@ func (s streams) flags(command, what string) (f *flag.FlagSet, history *string) 
 		fmt.Fprintf(s.err, "usage: shard %s [options] %s\n", command, what)
 		f.PrintDefaults()
 	}
-	return f, f.String("history", ".shard", "the `file` with the times of earlier runs, or http://HOST:7077/NAME.shard of shard serve")
+	return f, f.String("history", ".shard",
+		"the `file` with the times of earlier runs, or http://HOST:7077/NAME.shard of shard serve")
 }
 
 // parse reads the options of a command. A wrong option is a usage error.

@@ -13,8 +13,8 @@ const (
 	heavy = 8
 )
 
-// pieces returns the units that machines draw: whole packages, and pieces of the packages that take longer than a grain of
-// the ideal time. The predicted time of each piece has the overhead of its call.
+// pieces returns the units that machines draw: whole packages, and pieces of the packages that take longer than a grain
+// of the ideal time. The predicted time of each piece has the overhead of its call.
 func pieces(suites []suite, machines []machine) ([]queue.Piece, error) {
 	p := packed{suites: suites, machines: machines}
 	most := p.ideal() * grain

@@ -153,7 +153,8 @@ func (h *history) take(t *timings, id, machine string, wall float64) (ran, error
 	if len(t.times) == 0 {
 		return ran{}, errors.New("the log has no times")
 	}
-	r := ran{at: t.first.UTC().Truncate(time.Second), machine: cmp.Or(machine, "-"), wall: wall, busy: t.busy(), gap: t.gap}
+	r := ran{at: t.first.UTC().Truncate(time.Second), machine: cmp.Or(machine, "-"), wall: wall, busy: t.busy(),
+		gap: t.gap}
 	r.span = max(t.last.Sub(t.first).Seconds(), 0)
 	m, err := newModel(h)
 	if err != nil {

@@ -46,7 +46,9 @@ func (c *remote) ask(ctx context.Context, r queue.Request) (answer queue.Answer,
 }
 
 // send sends a request and reads the answer. While the server is away, it repeats the request.
-func (c *remote) send(ctx context.Context, method string, body []byte, read func([]byte) error) (header http.Header, err error) {
+func (c *remote) send(
+	ctx context.Context, method string, body []byte, read func([]byte) error,
+) (header http.Header, err error) {
 	for end, pause := time.Now().Add(c.patience), c.pause; ; pause = min(2*pause, longestPause) {
 		text, header, final, err := c.do(ctx, method, body)
 		if err == nil {
@@ -69,7 +71,9 @@ func (c *remote) send(ctx context.Context, method string, body []byte, read func
 }
 
 // do sends one request. final means that a repetition has the same answer.
-func (c *remote) do(ctx context.Context, method string, body []byte) (text []byte, header http.Header, final bool, err error) {
+func (c *remote) do(
+	ctx context.Context, method string, body []byte,
+) (text []byte, header http.Header, final bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, method, c.url, bytes.NewReader(body))
@@ -116,8 +120,8 @@ func openDesk(where string, fill bool) (desk, error) {
 	return &folder{dir: where}, err
 }
 
-// status is the command status, which shows the state of a queue. Its exit code is 0 if all tests have been run and have
-// passed.
+// status is the command status, which shows the state of a queue. Its exit code is 0 if all tests have been run and
+// have passed.
 func status(ctx context.Context, args []string, s streams) error {
 	f, _ := s.flags("status", "")
 	where := f.String("queue", "", "the `queue`: a directory, or http://HOST:7077/RUN")

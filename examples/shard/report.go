@@ -27,7 +27,8 @@ func planned(ctx context.Context, args []string, s streams) error {
 	var o options
 	o.add(f)
 	f.BoolVar(&o.named, "stdin", false, "read the paths of packages from standard input instead of calling go list")
-	format := f.String("format", "text", "`text`, json, github (a matrix for a workflow) or sh (a line of shell for each shard)")
+	format := f.String("format", "text",
+		"`text`, json, github (a matrix for a workflow) or sh (a line of shell for each shard)")
 	why := f.Bool("explain", false, "also print which test or package is the floor, and what it would bring to cut it")
 	if err := parse(f, args); err != nil {
 		return err
@@ -49,14 +50,17 @@ func planned(ctx context.Context, args []string, s streams) error {
 }
 
 func (o *options) add(f *flag.FlagSet) {
-	f.IntVar(&o.n, "n", 0, "the `number` of machines, all of the kind that ran last; 0: as many machines as make the plan faster")
+	f.IntVar(&o.n, "n", 0,
+		"the `number` of machines, all of the kind that ran last; 0: as many machines as make the plan faster")
 	f.DurationVar(&o.target, "target", 0, "instead of -n: as few machines as end within this `time`")
-	f.DurationVar(&o.overhead, "overhead", 0, "instead of -n: the number N of machines with the least end + N x this `time`, "+
-		"the price of one more machine")
+	f.DurationVar(&o.overhead, "overhead", 0,
+		"instead of -n: the number N of machines with the least end + N x this `time`, "+
+			"the price of one more machine")
 	f.StringVar(&o.machines, "machines", "", "the machines, instead of -n, as `KIND*NUMBER/SPEED+START,...`, such as "+
 		"large*2,old/0.5+90s; speed and start are learned from the history if they are left out")
 	f.StringVar(&o.flags, "flags", "", "`flags` for go test, such as '-short -race'")
-	f.StringVar(&o.affected, "affected", "", "leave out packages that no change since this `commit` or branch of git reaches")
+	f.StringVar(&o.affected, "affected", "",
+		"leave out packages that no change since this `commit` or branch of git reaches")
 }
 
 // check returns an error if the options contradict each other.
@@ -170,7 +174,8 @@ func (o options) number(r *report, machines []machine) (int, error) {
 	case o.target > 0:
 		n, err := fewest(r.suites, machines, o.target.Seconds())
 		if err == nil && n == 0 {
-			err = fmt.Errorf("no number of machines up to %d ends within %v: %s alone takes %s", mostMachines, o.target, r.longest, duration(r.floor))
+			err = fmt.Errorf("no number of machines up to %d ends within %v: %s alone takes %s", mostMachines, o.target,
+				r.longest, duration(r.floor))
 		}
 		return n, err
 	}

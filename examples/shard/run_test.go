@@ -140,7 +140,8 @@ func TestInterrupted(t *testing.T) {
 	assert.Len(t, h.calls, 1)
 }
 
-// Several packages in one call: each has its own time and its own result, and only the output of the failed one is printed.
+// Several packages in one call: each has its own time and its own result, and only the output of the failed one is
+// printed.
 func TestPackagesInOneCall(t *testing.T) {
 	toy(t)
 	require.NoError(t, os.MkdirAll("broken", 0o755))

@@ -37,7 +37,8 @@ const tokenName = "SHARD_TOKEN"
 // serve is the command serve.
 func serve(ctx context.Context, args []string, s streams) error {
 	f, _ := s.flags("serve", "")
-	address := f.String("listen", "127.0.0.1:7077", "the `address` on which to listen; an address that other machines reach needs a token in $"+tokenName)
+	address := f.String("listen", "127.0.0.1:7077",
+		"the `address` on which to listen; an address that other machines reach needs a token in $"+tokenName)
 	dir := f.String("state", ".shard-queues", "the `directory` with a file for each queue")
 	if err := parse(f, args); err != nil {
 		return err
@@ -67,7 +68,8 @@ func serve(ctx context.Context, args []string, s streams) error {
 	}
 	host := &http.Server{
 		Handler:           &server{dir: *dir, token: token, queues: map[string]*eventLog{}},
-		ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 5 * time.Minute, WriteTimeout: 5 * time.Minute, IdleTimeout: 5 * time.Minute,
+		ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 5 * time.Minute, WriteTimeout: 5 * time.Minute,
+		IdleTimeout: 5 * time.Minute,
 	}
 	stop := context.AfterFunc(ctx, func() { _ = host.Close() })
 	defer stop()

@@ -14,13 +14,15 @@ import (
 	"github.com/straggler-go/straggler/skew"
 )
 
-// simulate is the command that plays plans and the queue in virtual time, and compares them with the bound of hindsight.
+// simulate is the command that plays plans and the queue in virtual time, and compares them with the bound of
+// hindsight.
 func simulate(_ context.Context, args []string, s streams) error {
 	f, _ := s.flags("simulate", "history ...")
 	number := f.Int("suites", 200, "the `number` of suites")
 	seed := f.Uint64("seed", 2, "the `seed` of the suites and of the luck of their runs")
-	text := f.String("machines", "m*2,m/0.5,m+90s", "the machines, as in shard plan; the plans take all machines for average ones "+
-		"that are there at once, except the plan that is told")
+	text := f.String("machines", "m*2,m/0.5,m+90s",
+		"the machines, as in shard plan; the plans take all machines for average ones "+
+			"that are there at once, except the plan that is told")
 	if err := parse(f, args); err != nil {
 		return err
 	}
@@ -60,7 +62,8 @@ func simulate(_ context.Context, args []string, s streams) error {
 	return printOver(s.out, over)
 }
 
-// projects returns the kinds of suites: two that are described, and one for each history. luck has the luck of all runs.
+// projects returns the kinds of suites: two that are described, and one for each history. luck has the luck of all
+// runs.
 func projects(files []string) (kinds []worlds, luck []float64, err error) {
 	kinds = []worlds{forem, spree}
 	for _, file := range files {
@@ -94,7 +97,8 @@ func printOver(out io.Writer, over [][]float64) error {
 		for _, o := range over[k] {
 			mean += o / float64(len(over[k]))
 		}
-		fmt.Fprintf(table, "%s\t%.1f\t%.1f\t%.1f\t%.1f\t\n", c.name, mean, median(over[k]), over[k][len(over[k])*19/20], slices.Max(over[k]))
+		fmt.Fprintf(table, "%s\t%.1f\t%.1f\t%.1f\t%.1f\t\n", c.name, mean, median(over[k]), over[k][len(over[k])*19/20],
+			slices.Max(over[k]))
 	}
 	return table.Flush()
 }
@@ -193,16 +197,16 @@ func (m *model) luck() (ratios []float64) {
 	return ratios
 }
 
-// world is a suite, the machines that run it, and the luck of this run: the time of each package divided by its predicted
-// time. Each call of go test has an overhead as well.
+// world is a suite, the machines that run it, and the luck of this run: the time of each package divided by its
+// predicted time. Each call of go test has an overhead as well.
 type world struct {
 	suites   []suite
 	machines []machine
 	luck     []float64
 }
 
-// bound returns a time before which nobody ends the tests, not even with knowledge of all times and machines, if packages
-// could be cut anywhere and each package had the overhead of one call.
+// bound returns a time before which nobody ends the tests, not even with knowledge of all times and machines, if
+// packages could be cut anywhere and each package had the overhead of one call.
 func (w *world) bound() float64 {
 	suites := make([]suite, len(w.suites))
 	for i, s := range w.suites {
@@ -252,13 +256,15 @@ func (w *world) draw(told bool) (float64, error) {
 		})
 }
 
-// drawing is the time between the end of a batch and the first package of the next one, in seconds: the draw itself, and the
-// start of go test.
+// drawing is the time between the end of a batch and the first package of the next one, in seconds: the draw itself,
+// and the start of go test.
 const drawing = .4
 
 // play runs a queue in virtual time: machines draw, and the calls that they get take some seconds. It returns the last
 // end of a call. Told machines know their speed.
-func play(c *queue.Config, machines []machine, told bool, takes func(queue.Call, machine) float64) (end float64, err error) {
+func play(
+	c *queue.Config, machines []machine, told bool, takes func(queue.Call, machine) float64,
+) (end float64, err error) {
 	var q queue.Queue
 	at := func(s float64) time.Time { return time.UnixMilli(int64(s * 1000)) }
 	ask := func(s float64, r queue.Request) queue.Answer {

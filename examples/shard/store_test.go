@@ -66,7 +66,8 @@ func TestALogThatEndsAnywhere(t *testing.T) {
 	assert.ErrorContains(t, err, "line 1 has no checksum of eight digits")
 }
 
-// A half line that is longer than the next event leaves nothing behind. Machines are not lost because the server was away.
+// A half line that is longer than the next event leaves nothing behind. Machines are not lost because the server was
+// away.
 func TestALogAfterAPause(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log")
 	now := time.Now()

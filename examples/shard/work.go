@@ -40,11 +40,14 @@ func work(ctx context.Context, args []string, s streams) error {
 	f, file := s.flags("work", "[package ...]")
 	var o options
 	o.add(f)
-	where := f.String("queue", "", "the `queue`: a directory that the machines share, or http://HOST:7077/RUN of shard serve. The first "+
-		"machine fills it. Each run of the suite needs another name")
-	name := f.String("name", hostname(), "the `name` of this machine. A machine that is retried under its name gets its tests again")
+	where := f.String("queue", "",
+		"the `queue`: a directory that the machines share, or http://HOST:7077/RUN of shard serve. The first "+
+			"machine fills it. Each run of the suite needs another name")
+	name := f.String("name", hostname(),
+		"the `name` of this machine. A machine that is retried under its name gets its tests again")
 	jobs := f.Int("jobs", runtime.GOMAXPROCS(0), "the number of packages that run at once")
-	lease := f.Duration("lease", time.Minute, "the time after which the tests of a silent machine are given to others; the first machine sets it")
+	lease := f.Duration("lease", time.Minute,
+		"the time after which the tests of a silent machine are given to others; the first machine sets it")
 	kind := f.String("machine", hostname(), "the `kind` of this machine")
 	log := f.String("log", "", "write the output of go test -json to a `file`")
 	if err := parse(f, args); err != nil {
@@ -72,7 +75,8 @@ func work(ctx context.Context, args []string, s streams) error {
 	if err != nil {
 		return err
 	}
-	w := &worker{streams: s, desk: at, name: *name, session: strings.ToLower(rand.Text()), lanes: *jobs, flags: strings.Fields(o.flags),
+	w := &worker{streams: s, desk: at, name: *name, session: strings.ToLower(rand.Text()), lanes: *jobs,
+		flags:  strings.Fields(o.flags),
 		spread: m.spread(), run: run, kind: *kind, log: io.Discard, into: h}
 	w.out = &oneAtATime{to: s.out}
 	if *log != "" {
@@ -98,7 +102,9 @@ func work(ctx context.Context, args []string, s streams) error {
 }
 
 // fill returns the pieces of the suite for a new queue.
-func (o options) fill(ctx context.Context, history string, patterns []string, stdin io.Reader, lease time.Duration) (*queue.Config, error) {
+func (o options) fill(
+	ctx context.Context, history string, patterns []string, stdin io.Reader, lease time.Duration,
+) (*queue.Config, error) {
 	r, err := o.report(ctx, history, patterns, stdin)
 	if err != nil {
 		return nil, err
@@ -125,8 +131,8 @@ func (w *worker) request(ctx context.Context, r queue.Request) (queue.Answer, er
 	return a, err
 }
 
-// join joins the queue, and returns its lease. If nobody has filled the queue, this machine fills it. If a machine of this
-// name is there, join waits until it must have been heard again.
+// join joins the queue, and returns its lease. If nobody has filled the queue, this machine fills it. If a machine of
+// this name is there, join waits until it must have been heard again.
 func (w *worker) join(ctx context.Context, r queue.Request, fill func() (*queue.Config, error)) (time.Duration, error) {
 	var waited time.Duration
 	for {
@@ -237,8 +243,8 @@ func (w *worker) lane(ctx context.Context, lane int) error {
 	}
 }
 
-// batch runs the calls of a batch, and returns their times and results. All whole packages are one call of go test, so that
-// the next package is built while one runs.
+// batch runs the calls of a batch, and returns their times and results. All whole packages are one call of go test, so
+// that the next package is built while one runs.
 func (w *worker) batch(ctx context.Context, a queue.Answer) ([]queue.Ran, error) {
 	h := &host{streams: w.streams, flags: w.flags, jobs: 1, look: time.Second, may: func(string) bool { return false }}
 	whole := -1 // the part with the whole packages
@@ -280,7 +286,8 @@ func (w *worker) batch(ctx context.Context, a queue.Answer) ([]queue.Ran, error)
 
 // partOf returns the part that runs a call.
 func partOf(c queue.Call) part {
-	p := part{suite: &suite{pkg: c.Package}, seconds: c.Seconds, whole: len(c.Tests)+len(c.Skip) == 0, rest: len(c.Skip) > 0}
+	p := part{suite: &suite{pkg: c.Package}, seconds: c.Seconds, whole: len(c.Tests)+len(c.Skip) == 0,
+		rest: len(c.Skip) > 0}
 	for _, name := range c.Tests {
 		p.tests = append(p.tests, test{name: name})
 	}

@@ -122,8 +122,8 @@ func TestWorkFails(t *testing.T) {
 	assert.Zero(t, command(t.Context(), []string{"status", "-queue", at}, nil, &state, &state))
 }
 
-// A machine is killed while a test runs. The other machine waits for the lease, and runs its tests. A machine of the same
-// name that comes at once takes the place of the dead one after the lease.
+// A machine is killed while a test runs. The other machine waits for the lease, and runs its tests. A machine of the
+// same name that comes at once takes the place of the dead one after the lease.
 func TestWorkIsKilled(t *testing.T) {
 	toy(t)
 	at := filepath.Join(t.TempDir(), "run")
@@ -172,7 +172,8 @@ func TestTwoMachinesOfOneName(t *testing.T) {
 	assert.Contains(t, state.String(), "; has left\n")
 }
 
-// A machine keeps the lease of the queue, whatever its own option says: a test that takes longer than the lease runs once.
+// A machine keeps the lease of the queue, whatever its own option says: a test that takes longer than the lease runs
+// once.
 func TestWorkKeepsTheLease(t *testing.T) {
 	toy(t)
 	require.NoError(t, os.WriteFile("a/slow_test.go", []byte("package a\nimport (\"testing\"; \"time\")\nfunc TestSlow(t *testing.T) { time.Sleep(3500 * time.Millisecond) }\n"), 0o644))

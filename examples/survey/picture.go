@@ -21,8 +21,8 @@ const (
 	playerGap  = 8
 )
 
-// picture plays the worlds and writes their tables, or reads the tables of a page, and draws the first one if there is a file
-// for the picture.
+// picture plays the worlds and writes their tables, or reads the tables of a page, and draws the first one if there is
+// a file for the picture.
 func (o options) picture(w io.Writer) error {
 	var text bytes.Buffer
 	if o.from == "" {
@@ -43,8 +43,8 @@ func (o options) picture(w io.Writer) error {
 	return os.WriteFile(o.svg, drawn, 0o644)
 }
 
-// shade returns the colour of a time, in percent of a run without action: gains from 5, 20, 40 and 60 points, and harm of
-// over 0.5, 3 and 10 points.
+// shade returns the colour of a time, in percent of a run without action: gains from 5, 20, 40 and 60 points, and harm
+// of over 0.5, 3 and 10 points.
 func shade(time float64) string {
 	switch {
 	case time > 110:
@@ -65,8 +65,8 @@ func shade(time float64) string {
 	return "g4"
 }
 
-// draw draws the table of worlds: a row for each world, and for each player a column for each model of progress. The colour
-// is the time. Marks on the first player are the faults that the last column of the table names.
+// draw draws the table of worlds: a row for each world, and for each player a column for each model of progress. The
+// colour is the time. Marks on the first player are the faults that the last column of the table names.
 func draw(page string) ([]byte, error) {
 	columns, rows := svg.Table(page, "world", "progress", "ideal", "good alone")
 	if len(rows) == 0 {
@@ -85,9 +85,12 @@ func draw(page string) ([]byte, error) {
 	}
 	group := float64(len(models)*cell + playerGap)
 	bottom := headHeight + float64(len(names)*cell)
-	p := svg.New(labelWidth+group*float64(len(players))+40, bottom+70, "Where the policies save time and where they cost time",
-		fmt.Sprintf("%d worlds under %d models of progress. Blue cells are faster than no action, red cells are slower.", len(names), len(models)))
-	p.Text(8, 18, "start", "soft", "the columns of each policy are the models of progress: "+strings.Join(models, ", ")+". Marks: faults of "+players[0])
+	p := svg.New(labelWidth+group*float64(len(players))+40, bottom+70,
+		"Where the policies save time and where they cost time",
+		fmt.Sprintf("%d worlds under %d models of progress. Blue cells are faster than no action, red cells are slower.",
+			len(names), len(models)))
+	p.Text(8, 18, "start", "soft", "the columns of each policy are the models of progress: "+strings.Join(models,
+		", ")+". Marks: faults of "+players[0])
 	for i, player := range players {
 		p.Slanted(labelWidth+group*float64(i)+6, headHeight-8, player)
 	}
@@ -130,7 +133,8 @@ func draw(page string) ([]byte, error) {
 func legend(p *svg.Picture, y float64) {
 	x := 8.
 	for _, of := range []struct{ class, text string }{
-		{"g4", "up to 40"}, {"g3", "60"}, {"g2", "80"}, {"g1", "95"}, {"none", "100.5"}, {"h1", "103"}, {"h2", "110"}, {"h3", "more"},
+		{"g4", "up to 40"}, {"g3", "60"}, {"g2", "80"}, {"g1", "95"}, {"none", "100.5"}, {"h1", "103"}, {"h2", "110"}, {"h3",
+			"more"},
 	} {
 		p.Rect(x, y-10, 12, 12, of.class, "")
 		p.Text(x+17, y, "start", "soft", of.text)

@@ -1,6 +1,6 @@
-// Package svg draws the tables of pages as pictures. A picture is drawn from the text of the table, as Markdown, so that a
-// test can draw the picture of a page again without the simulation behind the table. It has colours for light and for dark
-// pages.
+// Package svg draws the tables of pages as pictures. A picture is drawn from the text of the table, as Markdown, so
+// that a test can draw the picture of a page again without the simulation behind the table. It has colours for light
+// and for dark pages.
 package svg
 
 import (
@@ -42,17 +42,20 @@ func New(width, height float64, title, description string) *Picture {
 
 // Text writes a text that begins at a point, or with the anchor "end" or "middle" lies before it or around it.
 func (p *Picture) Text(x, y float64, anchor, class, text string) {
-	fmt.Fprintf(&p.text, `<text x="%.4g" y="%.4g" text-anchor="%s" class="%s">%s</text>`+"\n", x, y, anchor, class, html.EscapeString(text))
+	fmt.Fprintf(&p.text, `<text x="%.4g" y="%.4g" text-anchor="%s" class="%s">%s</text>`+"\n", x, y, anchor, class,
+		html.EscapeString(text))
 }
 
 // Slanted writes a text that rises from a point.
 func (p *Picture) Slanted(x, y float64, text string) {
-	fmt.Fprintf(&p.text, `<text transform="translate(%.4g %.4g) rotate(-45)">%s</text>`+"\n", x, y, html.EscapeString(text))
+	fmt.Fprintf(&p.text, `<text transform="translate(%.4g %.4g) rotate(-45)">%s</text>`+"\n", x, y,
+		html.EscapeString(text))
 }
 
 // Rect draws a rectangle. A pointer on it shows the text what, if there is one.
 func (p *Picture) Rect(x, y, width, height float64, class, what string) {
-	fmt.Fprintf(&p.text, `<rect x="%.4g" y="%.4g" width="%.4g" height="%.4g" class="%s">%s</rect>`+"\n", x, y, width, height, class, tip(what))
+	fmt.Fprintf(&p.text, `<rect x="%.4g" y="%.4g" width="%.4g" height="%.4g" class="%s">%s</rect>`+"\n", x, y, width,
+		height, class, tip(what))
 }
 
 // Squares draws squares of one size and class, at their upper left corners. It takes a tenth of the text of rectangles.
@@ -66,7 +69,8 @@ func (p *Picture) Squares(corners [][2]float64, side float64, class string) {
 
 // Dot draws a circle.
 func (p *Picture) Dot(x, y, radius float64, class, what string) {
-	fmt.Fprintf(&p.text, `<circle cx="%.4g" cy="%.4g" r="%.4g" class="%s">%s</circle>`+"\n", x, y, radius, class, tip(what))
+	fmt.Fprintf(&p.text, `<circle cx="%.4g" cy="%.4g" r="%.4g" class="%s">%s</circle>`+"\n", x, y, radius, class,
+		tip(what))
 }
 
 // Line draws a line.

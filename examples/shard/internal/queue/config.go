@@ -71,7 +71,8 @@ func (c *Config) Validate() error {
 	}
 	for i, p := range c.Pieces {
 		if rests[p.Package] != 1 {
-			return fmt.Errorf("queue: Config.Pieces[%d]: %d pieces of %s have the rest of its tests, want 1", i, rests[p.Package], p.Package)
+			return fmt.Errorf("queue: Config.Pieces[%d]: %d pieces of %s have the rest of its tests, want 1", i,
+				rests[p.Package], p.Package)
 		}
 	}
 	return nil
@@ -95,7 +96,8 @@ func badName(name string) bool {
 // CheckName returns an error if a text is no name of a machine.
 func CheckName(name string) error {
 	if badName(name) {
-		return fmt.Errorf("queue: the name is %.120q, want 1 to %d letters, digits, . _ or -, and no point first", name, mostName)
+		return fmt.Errorf("queue: the name is %.120q, want 1 to %d letters, digits, . _ or -, and no point first", name,
+			mostName)
 	}
 	return nil
 }

@@ -9,7 +9,8 @@ import (
 	"github.com/straggler-go/straggler/estimate/machines"
 )
 
-// Queue is the state of a queue. The zero value is a queue that nobody has opened. A Queue is not safe for concurrent use.
+// Queue is the state of a queue. The zero value is a queue that nobody has opened. A Queue is not safe for concurrent
+// use.
 type Queue struct {
 	config   *Config // nil: not opened
 	opened   time.Time
@@ -177,8 +178,8 @@ func (q *Queue) join(m int, e Event) (int, error) {
 func (q *Queue) canJoin(m int, e Event) error {
 	switch {
 	case badName(e.Machine) || badName(e.Session):
-		return fmt.Errorf("queue: the machine is %.120q and its session %.120q, want names of 1 to %d letters, digits, . _ or -, and no point first",
-			e.Machine, e.Session, mostName)
+		return fmt.Errorf("queue: the machine is %.120q and its session %.120q, "+
+			"want names of 1 to %d letters, digits, . _ or -, and no point first", e.Machine, e.Session, mostName)
 	case e.Lanes < 1 || e.Lanes > mostLanes:
 		return fmt.Errorf("queue: the number of lanes is %d, want 1 to %d", e.Lanes, mostLanes)
 	case e.Factor != 0 && !within(e.Factor, leastFactor, mostFactor):

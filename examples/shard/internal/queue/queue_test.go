@@ -191,8 +191,8 @@ func TestSpeedIsKnownBefore(t *testing.T) {
 	assert.Equal(t, 1., d.q.factor(1))
 }
 
-// Lanes of one machine share the work. What is known of a lane that works is the time that it still needs: the predicted
-// time by the speed of its machine, less the time since it began.
+// Lanes of one machine share the work. What is known of a lane that works is the time that it still needs: the
+// predicted time by the speed of its machine, less the time since it began.
 func TestLanes(t *testing.T) {
 	d := opened(t, 2, slices.Repeat([]float64{10}, 16)...)
 	two := Request{Op: Join, Machine: "a", Session: "s1", Lanes: 2, Factor: 1}
@@ -375,8 +375,8 @@ func TestPiecesOfOnePackage(t *testing.T) {
 	}
 }
 
-// life plays random machines in virtual time. Machines join, vanish, come back under their name, tell their results late,
-// and repeat requests. The host crashes. At the end no piece is lost, and each was run by a machine.
+// life plays random machines in virtual time. Machines join, vanish, come back under their name, tell their results
+// late, and repeat requests. The host crashes. At the end no piece is lost, and each was run by a machine.
 type life struct {
 	*desk
 	r    *rand.Rand
