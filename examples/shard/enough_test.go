@@ -172,7 +172,9 @@ func TestPieces(t *testing.T) {
 			whole[of.suites[i].pkg], fixed[of.suites[i].pkg] = of.suites[i].whole(), of.suites[i].fixed
 		}
 		ran, rests := map[string]int{}, map[string]int{}
+		count := map[string]int{}
 		for _, p := range all {
+			count[p.Package]++
 			require.False(t, math.IsNaN(p.Seconds))
 			for _, test := range p.Tests {
 				ran[p.Package+" "+test]++
@@ -187,6 +189,7 @@ func TestPieces(t *testing.T) {
 			}
 		}
 		for _, pkg := range packages {
+			require.LessOrEqual(t, float64(count[pkg]), max(1, math.Ceil(whole[pkg]/(heavy*usualAgain))), "a piece is worth its call")
 			require.Equal(t, 1, rests[pkg])
 			for _, test := range tests[pkg] {
 				require.LessOrEqual(t, ran[pkg+" "+test], 1)
