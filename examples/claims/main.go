@@ -7,6 +7,7 @@
 //	go run ./claims -quick          run all exact rows and a sample of the others, in under a minute
 //	go run ./claims -row L6,M5      run some rows
 //	go run ./claims -page ../docs/claims.md -seed 1 -again 1001
+//	go run ./claims -svg ../docs/claims.svg -from ../docs/claims.md
 //
 // # Seeds
 //
@@ -51,6 +52,7 @@ type options struct {
 	seed        uint64
 	again       uint64
 	page        string
+	svg, from   string
 }
 
 func run(args []string, out, progress io.Writer) error {
@@ -64,8 +66,13 @@ func run(args []string, out, progress io.Writer) error {
 	flags.Uint64Var(&o.seed, "seed", 1, "the first seed")
 	flags.Uint64Var(&o.again, "again", 0, "the first seed of a second set for -page; 0: no second set")
 	flags.StringVar(&o.page, "page", "", "write the table to this `file`, as Markdown")
+	flags.StringVar(&o.svg, "svg", "", "run no row, and draw the page of -from to this `file`")
+	flags.StringVar(&o.from, "from", "", "the `page` that -page wrote before, for -svg")
 	if err := flags.Parse(args); err != nil {
 		return err
+	}
+	if o.svg != "" || o.from != "" {
+		return o.picture()
 	}
 	if o.seeds < 0 {
 		return fmt.Errorf("-seeds is %d, want 1 or more", o.seeds)

@@ -116,6 +116,11 @@ calibrated only where a line says so. No input was changed to move a judged figu
 A seed is one repetition, or several for rows that vary much and cost little. The seed decides the workload. The luck of an
 attempt is a draw that belongs to the seed, the task and the number of the attempt, so policies are compared on the same luck.
 The same seeds make the same table.
+
+![A line for each row with random numbers, and a dot for each figure. The grey band is the band around the paper's figure. Dots beside it are outside of the band.](claims.svg)
+
+` + "`go run ./claims -svg ../docs/claims.svg -from ../docs/claims.md`" + ` draws this picture of the B rows. All bands have the same width there. If a
+band has one edge, a figure far from this edge is in the middle.
 `
 
 // command returns the command that writes the page.

@@ -17,7 +17,7 @@ import (
 func compare(ctx context.Context, args []string, s streams) error {
 	f, history := s.flags("compare", "[package ...]")
 	var o options
-	o.add(f.StringVar, f.IntVar)
+	o.add(f)
 	measure := f.Bool("measure", false, "run every shard of every plan on this machine, one after the other")
 	if err := parse(f, args); err != nil {
 		return err

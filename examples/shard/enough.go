@@ -17,7 +17,7 @@ func floor(suites []suite, machines []machine) (least float64, at name) {
 		seconds, what := s.whole(), name{pkg: s.pkg}
 		if s.split {
 			what.test = s.tests[0].name
-			seconds = min(seconds, again+s.of(s.tests[:1]))
+			seconds = min(seconds, s.again+s.of(s.tests[:1]))
 		}
 		if seconds > longest {
 			longest, at = seconds, what
@@ -30,24 +30,48 @@ func floor(suites []suite, machines []machine) (least float64, at name) {
 	return least, at
 }
 
-// enough returns the number of machines with which the plan ends within 2 % of floor, or 0 if this number is over
-// mostMachines. Machines beyond the given machines are like the given machine on which the longest test ends first.
+// enough returns the smallest number of machines with which the plan ends within 2 % of floor. If up to mostMachines no
+// plan does, because each piece of a package has an overhead, it returns the smallest number with which the plan ends
+// within 2 % of the best plan.
 func enough(suites []suite, machines []machine) (int, error) {
+	least, _ := floor(suites, machines)
+	n, err := fewest(suites, machines, least*nearly)
+	if n > 0 || err != nil {
+		return n, err
+	}
+	best := math.Inf(1)
+	for n := 1; n <= mostMachines; n *= 2 {
+		of, err := newPlan(suites, more(suites, machines, n)[:n])
+		if err != nil {
+			return 0, err
+		}
+		best = min(best, of.seconds)
+	}
+	return fewest(suites, machines, best*nearly)
+}
+
+// more returns at least n machines. Machines beyond the given machines are like the given machine on which the longest
+// test ends first.
+func more(suites []suite, machines []machine, n int) []machine {
 	least, _ := floor(suites, machines)
 	first := slices.MinFunc(machines, func(a, b machine) int {
 		return cmp.Compare(a.start+float64(least*a.factor), b.start+float64(least*b.factor))
 	})
+	return append(slices.Clone(machines), slices.Repeat([]machine{first}, max(n-len(machines), 0))...)
+}
+
+// fewest returns the smallest number of machines with which the plan ends within some seconds, or 0 if this number is
+// over mostMachines.
+func fewest(suites []suite, machines []machine, seconds float64) (int, error) {
 	var err error
 	do := func(n int) bool {
-		for len(machines) < n {
-			machines = append(machines, first)
-		}
-		if p := (packed{suites: suites, machines: machines[:n]}); p.ideal() > least*nearly {
+		on := more(suites, machines, n)[:n]
+		if p := (packed{suites: suites, machines: on}); p.ideal() > seconds {
 			return false
 		}
-		of, failed := newPlan(suites, machines[:n])
+		of, failed := newPlan(suites, on)
 		err = cmp.Or(err, failed)
-		return of.seconds <= least*nearly
+		return of.seconds <= seconds
 	}
 	high := 1
 	for ; err == nil && !do(high); high *= 2 {
@@ -59,6 +83,23 @@ func enough(suites []suite, machines []machine) (int, error) {
 		return 1, err
 	}
 	return high/2 + 1 + sort.Search(high/2-1, func(more int) bool { return do(high/2 + 1 + more) }), err
+}
+
+// cheapest returns the number n of machines with the least sum of the end of the plan and n times an overhead, in
+// seconds.
+func cheapest(suites []suite, machines []machine, overhead float64) (int, error) {
+	least, _ := floor(suites, machines)
+	best, cost := 0, math.Inf(1)
+	for n := 1; n <= mostMachines && least+float64(float64(n)*overhead) < cost; n++ {
+		of, err := newPlan(suites, more(suites, machines, n)[:n])
+		if err != nil {
+			return 0, err
+		}
+		if sum := of.seconds + float64(float64(n)*overhead); sum < cost {
+			best, cost = n, sum
+		}
+	}
+	return best, nil
 }
 
 // mostMachines is the largest number of machines of a plan.

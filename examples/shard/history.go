@@ -4,11 +4,13 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"maps"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -25,10 +27,11 @@ const magic = "# shard history 1: merge by union of lines"
 
 // history contains the times of earlier runs. In the file it is a set of lines,
 //
-//	run	ID	TIME	MACHINE	WALL	SPAN	BUSY	SAID
+//	run	ID	TIME	MACHINE	WALL	SPAN	BUSY	SAID	GAP
 //	PACKAGE	TEST or -	SECONDS@ID SECONDS@ID ...
 //
-// Two histories are merged by taking the lines of both, in any order. A line that is in both is used once.
+// GAP may be missing. Two histories are merged by taking the lines of both, in any order. A line that is in both is
+// used once.
 type history struct {
 	runs    map[string]ran
 	samples map[name]map[string]took // by the name of the run
@@ -42,6 +45,7 @@ type ran struct {
 	span    float64 // from the beginning of the first package to the end of the last package
 	busy    float64 // sum of the times of all packages
 	said    float64 // the predicted value of wall; 0: there was no prediction
+	gap     float64 // the median over the calls of go test: the real time minus the time that go test reports; 0: unknown
 }
 
 func newHistory() *history {
@@ -56,19 +60,30 @@ func whole(id string) string {
 	return id
 }
 
-// loadHistory reads a history file; a missing file is an empty history.
+// loadHistory reads the history of a file or a server; a missing file is an empty history.
 func loadHistory(file string) (*history, error) {
 	h := newHistory()
+	if isRemote(file) {
+		_, err := newRemote(file).send(context.Background(), http.MethodGet, nil, func(text []byte) error {
+			return h.read(bytes.NewReader(text))
+		})
+		return h, err
+	}
+	return h, h.merge(file)
+}
+
+// merge adds the lines of a history file; a missing file has none.
+func (h *history) merge(file string) error {
 	text, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
-		return h, nil
+		return nil
 	} else if err != nil {
-		return nil, err
+		return err
 	}
 	if bad := h.read(bytes.NewReader(text)); bad != nil {
-		return nil, fmt.Errorf("%s: %w", file, bad)
+		return fmt.Errorf("%s: %w", file, bad)
 	}
-	return h, nil
+	return nil
 }
 
 // read adds the lines of a history file.
@@ -83,7 +98,7 @@ func (h *history) read(in io.Reader) error {
 		fields := strings.Split(line, "\t")
 		var err error
 		switch {
-		case fields[0] == "run" && len(fields) == 8:
+		case fields[0] == "run" && (len(fields) == 8 || len(fields) == 9):
 			err = h.readRun(fields[1:])
 		case len(fields) == 3:
 			err = h.readSamples(fields)
@@ -103,7 +118,7 @@ func (h *history) readRun(fields []string) error {
 		return errors.New("has no valid time")
 	}
 	r := ran{at: at, machine: fields[2]}
-	for i, to := range []*float64{&r.wall, &r.span, &r.busy, &r.said} {
+	for i, to := range []*float64{&r.wall, &r.span, &r.busy, &r.said, &r.gap}[:len(fields)-3] {
 		if *to, err = strconv.ParseFloat(fields[3+i], 64); err != nil || !(*to >= 0 && *to <= mostSeconds) {
 			return errors.New("has no valid number of seconds")
 		}
@@ -180,7 +195,11 @@ func (h *history) order() []string {
 
 func (r ran) line(id string) string {
 	line := "run\t" + id + "\t" + r.at.UTC().Format(time.RFC3339) + "\t" + r.machine
-	for _, seconds := range []float64{r.wall, r.span, r.busy, r.said} {
+	times := []float64{r.wall, r.span, r.busy, r.said, r.gap}
+	if r.gap == 0 {
+		times = times[:len(times)-1]
+	}
+	for _, seconds := range times {
 		line += "\t" + took{seconds: seconds}.String()
 	}
 	return line
@@ -206,18 +225,35 @@ func (h *history) write(out io.Writer) error {
 	return w.Flush()
 }
 
-// save writes the history to a temporary file in the same directory, and then renames it.
+// save merges the history into a file, or into the history of a server. It writes a temporary file in the same
+// directory, and then renames it. Meanwhile the directory is locked, if its file system has locks: several machines may
+// share the file.
 func (h *history) save(file string) error {
-	h.forget()
+	if isRemote(file) {
+		var text bytes.Buffer
+		if err := h.write(&text); err != nil {
+			return err
+		}
+		_, err := newRemote(file).send(context.Background(), http.MethodPost, text.Bytes(), func([]byte) error { return nil })
+		return err
+	}
 	if at, err := filepath.EvalSymlinks(file); err == nil {
 		file = at
 	}
+	if dir, err := os.Open(filepath.Dir(file)); err == nil {
+		defer dir.Close()
+		_ = lockFile(dir, true)
+	}
+	if err := h.merge(file); err != nil {
+		return err
+	}
+	h.forget()
 	f, err := os.CreateTemp(filepath.Dir(file), ".shard-*")
 	if err != nil {
 		return err
 	}
 	defer os.Remove(f.Name())
-	if err := errors.Join(h.write(f), f.Chmod(0o644), f.Close()); err != nil {
+	if err := errors.Join(h.write(f), f.Chmod(0o644), f.Sync(), f.Close()); err != nil {
 		return err
 	}
 	return os.Rename(f.Name(), file)

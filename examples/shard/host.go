@@ -7,12 +7,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/straggler-go/straggler/estimate"
+	"github.com/straggler-go/straggler/examples/shard/internal/queue"
 	"github.com/straggler-go/straggler/restart/engine"
 )
 
@@ -34,10 +36,12 @@ type host struct {
 // call is an attempt of a part: one call of go test.
 type call struct {
 	engine.Attempt
-	kill   context.CancelFunc
-	output bytes.Buffer // events of go test -json
-	failed bool
-	told   bool // the call has been told to end
+	kill     context.CancelFunc
+	asked    time.Time    // when the go command was called
+	output   bytes.Buffer // events of go test -json
+	failed   bool
+	packages map[string]took // see results
+	told     bool            // the call has been told to end
 }
 
 // least is the smallest work of a package, in seconds: starting a package takes time, too.
@@ -130,14 +134,14 @@ func (h *host) submit(ctx context.Context, a engine.Action) {
 		return
 	}
 	ctx, kill := context.WithCancel(ctx)
-	c := &call{Attempt: engine.Attempt{ID: a.ID, Task: a.Task}, kill: kill}
+	c := &call{Attempt: engine.Attempt{ID: a.ID, Task: a.Task}, kill: kill, asked: time.Now()}
 	h.calls = append(h.calls, c)
 	p := h.parts[a.Task]
 	args := append([]string{"test", "-json"}, h.flags...)
 	if !p.whole {
 		args = append(args, p.pattern())
 	}
-	run := goCommand(ctx, append(args, p.pkg)...)
+	run := goCommand(ctx, append(append(args, p.pkg), p.with...)...)
 	in, out := io.Pipe()
 	run.Stdout, run.Stderr = out, out
 	read := make(chan struct{})
@@ -151,7 +155,8 @@ func (h *host) submit(ctx context.Context, a engine.Action) {
 		<-read
 		h.change(c, func() {
 			c.failed = err != nil
-			c.State, c.Ended = engine.Succeeded, time.Now() // an attempt with a failed test has succeeded: the failure is the result
+			// an attempt with a failed test has succeeded: the failure is the result
+			c.State, c.Ended = engine.Succeeded, time.Now()
 			if err != nil && ctx.Err() != nil {
 				c.State = engine.Cancelled
 			}
@@ -208,8 +213,8 @@ func (h *host) cancel(a engine.Action) {
 	}
 }
 
-// publish makes the result of a call the result of its part, and prints it. It returns 1 if a test failed, otherwise 0.
-func (h *host) publish(a engine.Action) int {
+// publish makes the result of a call the result of its part, and prints it. It returns the number of failed packages.
+func (h *host) publish(a engine.Action) (failed int) {
 	c, p := h.call(a.ID), h.parts[a.Task]
 	if c == nil || c.Published {
 		return 0
@@ -219,26 +224,84 @@ func (h *host) publish(a engine.Action) int {
 	c.Published = true
 	h.events.Write(c.output.Bytes())
 	if c.failed {
-		fmt.Fprint(h.out, text(c.output.Bytes()))
-		return 1
+		fmt.Fprint(h.out, text(c.output.Bytes(), c.failedIn))
 	}
-	took := time.Duration(0)
-	if !c.Begun.IsZero() {
-		took = c.Ended.Sub(c.Begun)
+	for _, pkg := range append([]string{p.pkg}, p.with...) {
+		if c.failedIn(pkg) {
+			failed++
+		} else {
+			fmt.Fprintf(h.out, "ok  \t%s\t%.3fs\n", pkg, c.results()[pkg].seconds)
+		}
 	}
-	fmt.Fprintf(h.out, "ok  \t%s\t%.3fs\n", p.pkg, took.Seconds())
-	return 0
+	return failed
 }
 
-// text returns the output that go test would have printed without -json.
-func text(events []byte) string {
+// results returns the time and the result of each package of a call, as go test reports them.
+func (c *call) results() map[string]took {
+	if c.packages == nil {
+		c.packages = map[string]took{}
+		for line := range bytes.Lines(c.output.Bytes()) {
+			var v event
+			if worth(line) && json.Unmarshal(line, &v) == nil && v.Test == "" && v.Package != "" &&
+				(v.Action == "pass" || v.Action == "fail" || v.Action == "skip") {
+				c.packages[v.Package] = took{v.Elapsed, v.Action == "fail"}
+			}
+		}
+	}
+	return c.packages
+}
+
+// failedIn reports whether a package of the call failed. If the call failed, a package without a result failed, too.
+func (c *call) failedIn(pkg string) bool {
+	r, known := c.results()[pkg]
+	return c.failed && (r.failed || !known)
+}
+
+// real returns the real time of each package of a published call: the time that go test reports, and an equal part of
+// the rest of the call.
+func (h *host) real() map[string]queue.Ran {
+	all := map[string]queue.Ran{}
+	for _, c := range h.calls {
+		if !c.Published {
+			continue
+		}
+		p := h.parts[c.Task]
+		for _, pkg := range append([]string{p.pkg}, p.with...) {
+			all[pkg] = queue.Ran{Seconds: c.results()[pkg].seconds + c.rest(1+len(p.with)), Failed: c.failedIn(pkg)}
+		}
+	}
+	return all
+}
+
+// rest returns the time of a call that go test does not report, divided by the number of its packages.
+func (c *call) rest(packages int) float64 {
+	rest := c.Ended.Sub(c.asked).Seconds()
+	for _, pkg := range slices.Sorted(maps.Keys(c.results())) {
+		rest -= c.packages[pkg].seconds
+	}
+	return max(rest, 0) / float64(packages)
+}
+
+// gap returns the overhead of a package in a call of the go command, in seconds: the median over the calls of rest.
+func (h *host) gap() float64 {
+	var gaps []float64
+	for _, c := range h.calls {
+		if c.Published && !c.failed && !bytes.Contains(c.output.Bytes(), []byte(`\t(cached)`)) {
+			gaps = append(gaps, c.rest(1+len(h.parts[c.Task].with)))
+		}
+	}
+	return median(gaps)
+}
+
+// text returns the output that go test would have printed without -json, of the packages that failed and of the build.
+func text(events []byte, failed func(pkg string) bool) string {
 	var out strings.Builder
 	for line := range bytes.Lines(events) {
 		var v event
 		switch {
 		case json.Unmarshal(line, &v) != nil:
 			out.Write(line)
-		case v.Action == "output" || v.Action == "build-output":
+		case v.Action == "output" && failed(v.Package), v.Action == "build-output":
 			out.WriteString(v.Output)
 		}
 	}

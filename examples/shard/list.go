@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -35,19 +34,10 @@ func list(ctx context.Context, flags string, patterns []string) ([]source, error
 	if len(patterns) == 0 {
 		patterns = []string{"./..."}
 	}
-	args := []string{"list", "-json=ImportPath,Dir,TestGoFiles,XTestGoFiles"}
-	for _, flag := range strings.Fields(flags) {
-		if strings.HasPrefix(strings.TrimLeft(flag, "-"), "tags=") {
-			args = append(args, flag)
-		}
-	}
-	args = append(append(args, "--"), patterns...)
-	c := exec.CommandContext(ctx, "go", args...)
-	var complaint bytes.Buffer
-	c.Stderr = &complaint
-	out, err := c.Output()
+	args := append([]string{"list", "-json=ImportPath,Dir,TestGoFiles,XTestGoFiles"}, tags(flags)...)
+	out, err := output(ctx, "", "go", append(append(args, "--"), patterns...)...)
 	if err != nil {
-		return nil, fmt.Errorf("go list: %w: %s", err, strings.TrimSpace(complaint.String()))
+		return nil, err
 	}
 	var sources []source
 	for d := json.NewDecoder(bytes.NewReader(out)); ; {
@@ -70,6 +60,16 @@ func list(ctx context.Context, flags string, patterns []string) ([]source, error
 		}
 		sources = append(sources, s)
 	}
+}
+
+// tags returns the flags of go test that choose build tags.
+func tags(flags string) (tags []string) {
+	for _, flag := range strings.Fields(flags) {
+		if strings.HasPrefix(strings.TrimLeft(flag, "-"), "tags=") {
+			tags = append(tags, flag)
+		}
+	}
+	return tags
 }
 
 // read adds the tests and lines of a test file.

@@ -4,6 +4,10 @@
 //	shard plan [options] [package ...]     print which machine runs which tests, and when each machine ends
 //	shard run [options] [package ...]      run a suite of tests, or the shard of one machine, on this machine
 //	shard compare [options] [package ...]  compare the plan with the plans of simpler rules
+//	shard work [options] [package ...]     draw tests from a queue that machines share, and run them, until none is left
+//	shard serve [options]                  keep queues and histories for machines that share no directory
+//	shard status [options]                 show the state of a queue; the exit code is 1 until all tests have passed
+//	shard simulate [options] history ...   play plans and the queue in virtual time
 //
 // A log is the output of go test -json or gotestsum, a report in JUnit's XML, or another history, which is merged. The
 // history is a text file, by default .shard. "shard COMMAND -h" lists the options of a command.
@@ -20,10 +24,11 @@ import (
 	"os"
 	"os/signal"
 	"strings"
+	"syscall"
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := command(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 	stop()
 	os.Exit(code)
@@ -45,6 +50,10 @@ const help = `usage: shard record [options] [log ...]
        shard plan [options] [package ...]
        shard run [options] [package ...]
        shard compare [options] [package ...]
+       shard work [options] [package ...]
+       shard serve [options]
+       shard status [options]
+       shard simulate [options] history ...
 shard COMMAND -h lists the options of a command.
 `
 
@@ -52,6 +61,7 @@ shard COMMAND -h lists the options of a command.
 func command(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	commands := map[string]func(context.Context, []string, streams) error{
 		"record": record, "plan": planned, "run": execute, "compare": compare,
+		"work": work, "serve": serve, "status": status, "simulate": simulate,
 	}
 	if len(args) == 0 || commands[args[0]] == nil {
 		fmt.Fprint(stderr, help)
@@ -84,7 +94,8 @@ func (s streams) flags(command, what string) (f *flag.FlagSet, history *string) 
 		fmt.Fprintf(s.err, "usage: shard %s [options] %s\n", command, what)
 		f.PrintDefaults()
 	}
-	return f, f.String("history", ".shard", "the `file` with the times of earlier runs")
+	return f, f.String("history", ".shard",
+		"the `file` with the times of earlier runs, or http://HOST:7077/NAME.shard of shard serve")
 }
 
 // parse reads the options of a command. A wrong option is a usage error.

@@ -15,7 +15,11 @@ type model struct {
 	numbers map[string]int // number of each machine in record
 	tests   map[string][]string
 	longest map[string]float64 // time of the longest package of each run
+	again   float64            // the overhead of a call of go test, in seconds
 }
+
+// usualAgain is the overhead of a call of go test if no run has shown it, in seconds.
+const usualAgain = 1
 
 // memory is the half-life of the record of machines: an observation of this age has half its weight.
 const memory = 30 * 24 * time.Hour
@@ -23,7 +27,8 @@ const memory = 30 * 24 * time.Hour
 func newModel(h *history) (*model, error) {
 	record, err := machines.New(machines.Config{HalfLife: memory})
 	names := sortedNames(h.samples)
-	m := &model{h, record, map[string]int{}, map[string][]string{}, map[string]float64{}}
+	m := &model{h, record, map[string]int{}, map[string][]string{}, map[string]float64{}, 0}
+	m.again = m.usual("", usualAgain, func(_ string, r ran) (float64, bool) { return r.gap, r.gap > 0 })
 	for _, n := range names {
 		if n.test != "" {
 			m.tests[n.pkg] = append(m.tests[n.pkg], n.test)

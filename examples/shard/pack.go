@@ -77,7 +77,7 @@ func (p *packed) cut(s *suite, pieces int) ([]part, error) {
 		at.tests = append(at.tests, t)
 	}
 	for i := range parts {
-		parts[i].suite, parts[i].seconds = s, again+s.of(parts[i].tests)
+		parts[i].suite, parts[i].seconds = s, s.again+s.of(parts[i].tests)
 	}
 	return parts, nil
 }

@@ -21,8 +21,9 @@ type part struct {
 	tests   []test
 	seconds float64 // time on the average machine
 	whole   bool
-	rest    bool   // the part also runs all tests that no other shard has
-	others  []test // if rest is set: the tests of the package that other shards have
+	rest    bool     // the part also runs all tests that no other shard has
+	others  []test   // if rest is set: the tests of the package that other shards have
+	with    []string // further whole packages in the same call
 }
 
 // shard is the work of one machine.
@@ -50,7 +51,6 @@ type packed struct {
 const (
 	micro  = 1e-6 // the unit of sizes, in seconds
 	sooner = .99  // x the end of the plan before; a further cut must end at or before this
-	again  = 1    // seconds; the additional time of a piece, whose package is linked and started once more
 	nearly = 1.02 // x the ideal time; a plan that ends before this is not cut further
 	// longestPattern is the largest length of the test names in one call, in bytes: systems bound the length of an
 	// argument.
@@ -70,7 +70,7 @@ func newPlan(suites []suite, machines []machine) (plan, error) {
 	for i := range suites {
 		p.pieces[i] = p.bounded(i, int(math.Ceil(suites[i].whole()/ideal)))
 	}
-	if slices.Max(p.pieces) > 1 {
+	if len(suites) > 0 && slices.Max(p.pieces) > 1 {
 		next, err := p.assign()
 		if err != nil {
 			return plan{}, err
@@ -162,9 +162,9 @@ func (s *shard) add(p part) {
 	}
 	q := &s.parts[at]
 	q.tests = append(q.tests, p.tests...)
-	q.seconds = again + q.of(q.tests)
+	q.seconds = q.again + q.of(q.tests)
 	if q.whole = len(q.tests) == len(q.suite.tests); q.whole {
-		q.seconds -= again
+		q.seconds -= q.again
 	}
 }
 

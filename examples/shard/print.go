@@ -124,7 +124,7 @@ func printJSON(out io.Writer, r *report) error {
 		Floor    float64 `json:"floor"`
 		Package  string  `json:"floor_package"`
 		Test     string  `json:"floor_test,omitempty"`
-		Enough   int     `json:"machines_enough,omitempty"`
+		Enough   int     `json:"machines_enough"`
 		Shards   []row   `json:"shards"`
 	}{rounded(r.seconds), rounded(r.earliest), rounded(r.floor), r.longest.pkg, r.longest.test, r.enough, rows})
 }
@@ -148,6 +148,9 @@ func printText(out io.Writer, r *report) error {
 			"To record times: go test -json ./... | shard record")
 	case guessed > 0:
 		fmt.Fprintf(out, "The history does not know %s: the times are guessed.\n", count(guessed, "package"))
+	}
+	if r.skipped > 0 {
+		fmt.Fprintf(out, "No change reaches %s.\n", count(r.skipped, "further package"))
 	}
 	for i := range r.shards {
 		s := &r.shards[i]
@@ -186,20 +189,16 @@ func (s *shard) contents() string {
 
 // sentence tells how many machines are enough, and which package or test is the reason.
 func (r *report) sentence() string {
-	what := r.longest.pkg
-	if r.longest.test != "" {
-		what = r.longest.test + " of " + what
+	if len(r.suites) == 0 {
+		return "There is nothing to run."
 	}
-	why := fmt.Sprintf("%s alone takes %s", what, duration(r.floor))
+	why := fmt.Sprintf("%s alone takes %s", r.longest, duration(r.floor))
 	for _, s := range r.suites {
 		if s.pkg == r.longest.pkg && r.longest.test == "" && len(s.tests) < 2 && s.known {
 			why += ", and the times of its tests are not known"
 		}
 	}
-	switch r.enough {
-	case 0:
-		return fmt.Sprintf("More than %d machines would make the plan faster still: %s.", mostMachines, why)
-	case 1:
+	if r.enough == 1 {
 		return fmt.Sprintf("One machine is enough: %s.", why)
 	}
 	return fmt.Sprintf("%s machines are enough: %s.", word(r.enough), why)

@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"os"
 	"os/exec"
 	"time"
 )
@@ -14,3 +15,6 @@ func goCommand(ctx context.Context, args ...string) *exec.Cmd {
 	c.WaitDelay = time.Second
 	return c
 }
+
+// lockFile does nothing on this system.
+func lockFile(*os.File, bool) error { return nil }

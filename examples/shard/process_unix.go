@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"os"
 	"os/exec"
 	"syscall"
 	"time"
@@ -24,3 +25,13 @@ func goCommand(ctx context.Context, args ...string) *exec.Cmd {
 
 // grace is the time between SIGQUIT and SIGKILL.
 const grace = time.Second
+
+// lockFile locks a file until it is closed, or the process ends. If another process has the lock, it waits, or returns
+// an error.
+func lockFile(f *os.File, wait bool) error {
+	how := syscall.LOCK_EX
+	if !wait {
+		how |= syscall.LOCK_NB
+	}
+	return syscall.Flock(int(f.Fd()), how)
+}

@@ -153,7 +153,8 @@ func (h *history) take(t *timings, id, machine string, wall float64) (ran, error
 	if len(t.times) == 0 {
 		return ran{}, errors.New("the log has no times")
 	}
-	r := ran{at: t.first.UTC().Truncate(time.Second), machine: cmp.Or(machine, "-"), wall: wall, busy: t.busy()}
+	r := ran{at: t.first.UTC().Truncate(time.Second), machine: cmp.Or(machine, "-"), wall: wall, busy: t.busy(),
+		gap: t.gap}
 	r.span = max(t.last.Sub(t.first).Seconds(), 0)
 	m, err := newModel(h)
 	if err != nil {
@@ -165,18 +166,23 @@ func (h *history) take(t *timings, id, machine string, wall float64) (ran, error
 	if r.wall == 0 {
 		r.said = 0
 	}
-	for _, s := range []*float64{&r.span, &r.wall, &r.busy, &r.said} {
+	for _, s := range []*float64{&r.span, &r.wall, &r.busy, &r.said, &r.gap} {
 		if !(*s >= 0 && *s <= mostSeconds) { // for example, two logs of one name, months apart
 			*s = 0
 		}
 	}
+	h.addTimes(t, id)
+	h.addRun(id, r)
+	return r, nil
+}
+
+// addTimes adds the times of a part of a run.
+func (h *history) addTimes(t *timings, id string) {
 	for n, took := range t.times {
 		if !strings.ContainsFunc(n.pkg+n.test, unicode.IsControl) {
 			h.add(n, id, took)
 		}
 	}
-	h.addRun(id, r)
-	return r, nil
 }
 
 // foretell predicts the time of a machine for the tests that ran, in seconds. It is 0 if the history lacks one of the

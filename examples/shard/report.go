@@ -3,6 +3,8 @@ package main
 import (
 	"cmp"
 	"context"
+	"flag"
+	"fmt"
 	"io"
 	"regexp"
 	"slices"
@@ -13,18 +15,21 @@ import (
 
 // options are the values of the options of plan, run and compare.
 type options struct {
-	machines, flags string
-	n               int
-	named           bool // the paths of the packages come from standard input
+	machines, flags, affected string
+	n                         int
+	target, overhead          time.Duration
+	named                     bool // the paths of the packages come from standard input
 }
 
 // planned is the command plan, which prints a plan.
 func planned(ctx context.Context, args []string, s streams) error {
 	f, history := s.flags("plan", "[package ...]")
 	var o options
-	o.add(f.StringVar, f.IntVar)
+	o.add(f)
 	f.BoolVar(&o.named, "stdin", false, "read the paths of packages from standard input instead of calling go list")
-	format := f.String("format", "text", "`text`, json, github (a matrix for a workflow) or sh (a line of shell for each shard)")
+	format := f.String("format", "text",
+		"`text`, json, github (a matrix for a workflow) or sh (a line of shell for each shard)")
+	why := f.Bool("explain", false, "also print which test or package is the floor, and what it would bring to cut it")
 	if err := parse(f, args); err != nil {
 		return err
 	}
@@ -38,14 +43,43 @@ func planned(ctx context.Context, args []string, s streams) error {
 	if err != nil {
 		return err
 	}
-	return show(s.out, r)
+	if err := show(s.out, r); err != nil || !*why {
+		return err
+	}
+	return r.explain(s.out)
 }
 
-func (o *options) add(text func(*string, string, string, string), number func(*int, string, int, string)) {
-	number(&o.n, "n", 0, "the `number` of machines, all of the kind that ran last; 0: as many machines as make the plan faster")
-	text(&o.machines, "machines", "", "the machines, instead of -n, as `KIND*NUMBER/SPEED+START,...`, such as "+
+func (o *options) add(f *flag.FlagSet) {
+	f.IntVar(&o.n, "n", 0,
+		"the `number` of machines, all of the kind that ran last; 0: as many machines as make the plan faster")
+	f.DurationVar(&o.target, "target", 0, "instead of -n: as few machines as end within this `time`")
+	f.DurationVar(&o.overhead, "overhead", 0,
+		"instead of -n: the number N of machines with the least end + N x this `time`, "+
+			"the price of one more machine")
+	f.StringVar(&o.machines, "machines", "", "the machines, instead of -n, as `KIND*NUMBER/SPEED+START,...`, such as "+
 		"large*2,old/0.5+90s; speed and start are learned from the history if they are left out")
-	text(&o.flags, "flags", "", "`flags` for go test, such as '-short -race'")
+	f.StringVar(&o.flags, "flags", "", "`flags` for go test, such as '-short -race'")
+	f.StringVar(&o.affected, "affected", "",
+		"leave out packages that no change since this `commit` or branch of git reaches")
+}
+
+// check returns an error if the options contradict each other.
+func (o *options) check() error {
+	ways := 0
+	for _, set := range []bool{o.n != 0, o.machines != "", o.target != 0, o.overhead != 0} {
+		if set {
+			ways++
+		}
+	}
+	switch {
+	case ways > 1:
+		return usage("-n, -machines, -target and -overhead are four ways to choose the machines: use one of them")
+	case o.target < 0 || o.overhead < 0:
+		return usage("-target is %v and -overhead is %v, want times above 0", o.target, o.overhead)
+	case o.named && o.affected != "":
+		return usage("-affected needs go list: it does not go with -stdin")
+	}
+	return nil
 }
 
 // report is a plan and the facts that are printed about it. Times are in seconds.
@@ -55,15 +89,19 @@ type report struct {
 	sources  []source
 	suites   []suite
 	flags    []string
-	enough   int     // number of machines after which further machines do not help; 0 if over mostMachines
+	enough   int     // number of machines after which further machines do not help
 	floor    float64 // no number of machines ends before this time
 	longest  name    // the test or package that is the reason of floor
 	earliest float64 // no plan for these machines ends before this time
 	one      float64 // time of one machine alone
+	skipped  int     // packages that were left out, because no change reaches them
 }
 
 // report reads the history and the packages, and makes the plan.
 func (o options) report(ctx context.Context, history string, patterns []string, stdin io.Reader) (*report, error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
 	h, err := loadHistory(history)
 	if err != nil {
 		return nil, err
@@ -84,11 +122,21 @@ func (o options) report(ctx context.Context, history string, patterns []string, 
 	if len(sources) == 0 {
 		return nil, usage("no packages match")
 	}
+	skipped := 0
+	if o.affected != "" {
+		if sources, skipped, err = affected(ctx, o.affected, o.flags, sources); err != nil {
+			return nil, err
+		}
+	}
 	suites, err := m.suites(sources)
 	if err != nil {
 		return nil, err
 	}
-	return o.decide(m, sources, suites)
+	r, err := o.decide(m, sources, suites)
+	if err == nil {
+		r.skipped = skipped
+	}
+	return r, err
 }
 
 // decide makes the plan for the machines that the options describe.
@@ -102,8 +150,12 @@ func (o options) decide(m *model, sources []source, suites []suite) (*report, er
 	if r.enough, err = enough(suites, slices.Clone(machines)); err != nil {
 		return nil, err
 	}
-	for o.machines == "" && o.n == 0 && len(machines) < max(r.enough, 1) {
-		machines = append(machines, machines[0])
+	if o.machines == "" && o.n == 0 {
+		n, err := o.number(r, machines)
+		if err != nil {
+			return nil, err
+		}
+		machines = slices.Repeat(machines[:1], n)
 	}
 	if r.plan, err = newPlan(suites, machines); err != nil {
 		return nil, err
@@ -112,6 +164,22 @@ func (o options) decide(m *model, sources []source, suites []suite) (*report, er
 	all := packed{suites: suites, machines: machines}
 	r.one, r.earliest = one.seconds, max(r.floor, all.ideal())
 	return r, err
+}
+
+// number returns the number of machines that the options ask for.
+func (o options) number(r *report, machines []machine) (int, error) {
+	switch {
+	case o.overhead > 0:
+		return cheapest(r.suites, machines, o.overhead.Seconds())
+	case o.target > 0:
+		n, err := fewest(r.suites, machines, o.target.Seconds())
+		if err == nil && n == 0 {
+			err = fmt.Errorf("no number of machines up to %d ends within %v: %s alone takes %s", mostMachines, o.target,
+				r.longest, duration(r.floor))
+		}
+		return n, err
+	}
+	return r.enough, nil
 }
 
 // kinds matches one element of -machines: the kind, then optional number, speed and start.

@@ -18,7 +18,7 @@ import (
 func execute(ctx context.Context, args []string, s streams) error {
 	f, file := s.flags("run", "[package ...]")
 	var o options
-	o.add(f.StringVar, f.IntVar)
+	o.add(f)
 	which := f.String("shard", "1/1", "run shard I of a plan of N shards, as `I/N`; without -machines, the plan is for N machines. "+
 		"All machines need the same history and the same sources")
 	safe := f.String("safe", "", "a `pattern` of packages whose tests may run twice at the same time; a slow package of them gets "+
@@ -79,6 +79,7 @@ func (h *host) record(into *history, file, id, kind string, wall time.Duration) 
 		return nil // there are no tests, or no package was built; the output of go test is already printed
 	}
 	id = cmp.Or(id, t.digest())
+	t.gap = h.gap()
 	r, err := into.take(t, id, kind, wall.Seconds())
 	if err != nil {
 		return nil

@@ -139,3 +139,34 @@ func TestInterrupted(t *testing.T) {
 	assert.ErrorIs(t, err, context.Canceled)
 	assert.Len(t, h.calls, 1)
 }
+
+// Several packages in one call: each has its own time and its own result, and only the output of the failed one is
+// printed.
+func TestPackagesInOneCall(t *testing.T) {
+	toy(t)
+	require.NoError(t, os.MkdirAll("broken", 0o755))
+	require.NoError(t, os.WriteFile("broken/x_test.go", []byte("package broken\nfunc TestX(\n"), 0o644))
+	require.NoError(t, os.WriteFile("b/y_test.go", []byte("package b\nimport (\"testing\"; \"time\")\nfunc TestSlow(t *testing.T) { time.Sleep(700*time.Millisecond) }\n"), 0o644))
+	var out bytes.Buffer
+	h := host{streams: streams{out: &out}, flags: []string{"-count=1"}, jobs: 1, look: 50 * time.Millisecond, may: func(string) bool { return false }}
+	h.parts = []part{{suite: &suite{pkg: "toy/a"}, seconds: 1, whole: true, with: []string{"toy/bad", "toy/b", "toy/broken"}}}
+	failed, err := h.run(t.Context(), nil)
+	require.NoError(t, err)
+	assert.Equal(t, 2, failed)
+	assert.Contains(t, out.String(), "ok  \ttoy/a\t0.")
+	assert.Contains(t, out.String(), "ok  \ttoy/b\t0.7")
+	assert.Contains(t, out.String(), "it is bad")
+	assert.Contains(t, out.String(), "x_test.go:")
+	assert.NotContains(t, out.String(), "RUN   TestOne")
+	real := h.real()
+	for pkg, want := range map[string]bool{"toy/a": false, "toy/bad": true, "toy/b": false, "toy/broken": true} {
+		assert.Equal(t, want, real[pkg].Failed, pkg)
+	}
+	assert.Greater(t, real["toy/b"].Seconds, .7)
+	sum := 0.
+	for _, r := range real {
+		sum += r.Seconds
+	}
+	assert.InDelta(t, h.calls[0].Ended.Sub(h.calls[0].asked).Seconds(), sum, .01, "the whole call is charged")
+	assert.Zero(t, h.gap(), "the overhead is not learned from a call that failed")
+}

@@ -19,8 +19,9 @@ type suite struct {
 	pkg          string
 	tests        []test // the longest first
 	fixed, share float64
-	known        bool // the times are measured, not guessed
-	split        bool // at least two tests have known times, so the package can be cut
+	again        float64 // the overhead of one more call of go test for the package, which is linked and started once more
+	known        bool    // the times are measured, not guessed
+	split        bool    // at least two tests have known times, so the package can be cut
 }
 
 // test is a test and its time on the average machine.
@@ -136,7 +137,7 @@ func doubt(sources []source, all []suite) (guessed, usual float64, err error) {
 // suite returns a package with the times in the history. Tests that no longer exist are left out. A test that the
 // history does not know takes the median time of the tests of the package.
 func (m *model) suite(s source) suite {
-	all := suite{pkg: s.path, share: 1}
+	all := suite{pkg: s.path, share: 1, again: m.again}
 	is := map[string]bool{}
 	for _, name := range s.tests {
 		is[name] = true

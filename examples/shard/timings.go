@@ -19,6 +19,13 @@ import (
 // name is the name of a test of a package. If test is empty, it is the name of the package.
 type name struct{ pkg, test string }
 
+func (n name) String() string {
+	if n.test == "" {
+		return n.pkg
+	}
+	return n.test + " of " + n.pkg
+}
+
 func (n name) compare(o name) int {
 	return cmp.Or(cmp.Compare(n.pkg, o.pkg), cmp.Compare(n.test, o.test))
 }
@@ -39,6 +46,7 @@ type timings struct {
 	cached      int       // packages that did not run, because go test had their results in its cache
 	broken      int       // lines that could not be read
 	open        int       // packages that began and did not end
+	gap         float64   // the overhead of a call of go test, in seconds; 0: unknown
 }
 
 // busy returns the time of all packages, in seconds.

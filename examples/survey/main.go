@@ -4,6 +4,7 @@
 //	go run ./examples/survey [flags] [log ...]
 //	go run ./examples/survey -calibration [flags] [log ...]
 //	go run ./examples/survey -worlds [-seeds 30] [-cells expression] [-policies ...] [-set proof] [-noise 2]
+//	go run ./examples/survey -worlds -svg worlds.svg [-from docs/worlds.md]
 //	go run ./examples/survey -queue [-shadow] [-seeds 30] [-cells expression] [-policies ...]
 //
 // Each line above is one survey:
@@ -11,7 +12,8 @@
 //   - Without a further flag, survey replays the logs and prints the change of time and of slot time under each policy.
 //   - With -calibration, survey compares the predicted remaining times and the predicted gains of copies with the truth.
 //   - With -worlds, survey simulates small worlds under the default and other policies, and counts the worlds in which a
-//     policy does harm; see docs/worlds.md.
+//     policy does harm; see docs/worlds.md. With -svg, survey also draws the worlds; with -from, it draws the table of a page
+//     in place of playing the worlds.
 //   - With -queue, survey simulates a batch of tasks on a small job queue, without help, with a naive rule and with the
 //     engine of this library. The table is explained below it.
 //
@@ -45,6 +47,7 @@ type options struct {
 	small            small
 	calibrates       bool
 	logs             []string
+	svg, from        string
 }
 
 func main() {
@@ -80,8 +83,13 @@ func run(args []string, w io.Writer) error {
 		"standard deviation of .15 between attempts and of .05 between the reports of an attempt")
 	flags.BoolVar(&o.calibrates, "calibration", false, "instead of comparing policies, compare predictions with the truth, under "+
 		"the policies that predict remaining times")
+	flags.StringVar(&o.svg, "svg", "", "with -worlds, draw the table to this `file`")
+	flags.StringVar(&o.from, "from", "", "with -svg, draw the table of this `page`, and play no worlds")
 	if err := flags.Parse(args); err != nil {
 		return err
+	}
+	if o.svg != "" && !o.worlds || o.from != "" && o.svg == "" {
+		return errors.New("-svg needs -worlds, and -from needs -svg")
 	}
 	if o.seeds < 1 {
 		return fmt.Errorf("-seeds is %d, want at least 1", o.seeds)
@@ -107,7 +115,7 @@ func run(args []string, w io.Writer) error {
 	}
 	if o.worlds {
 		o.small.seeds = o.seeds
-		return o.small.write(w)
+		return o.picture(w)
 	}
 	if o.queue {
 		return o.batch(flags).write(w)

@@ -20,7 +20,7 @@ import (
 func TestDecisionsByBoundsAreThoseInFull(t *testing.T) {
 	seeds := 40 // 700 seeds, in two minutes, hold as well
 	if testing.Short() {
-		seeds = 12
+		seeds = 20
 	}
 	early, late, acts := 0, 0, 0
 	for seed := range uint64(seeds) {

@@ -1,0 +1,280 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/examples/shard/internal/queue"
+)
+
+// worked runs the command work and returns its output and its exit code.
+func worked(t *testing.T, args ...string) (string, int) {
+	t.Helper()
+	var out, complaint bytes.Buffer
+	code := command(t.Context(), append([]string{"work", "-machine", "m", "-jobs", "1"}, args...), strings.NewReader(""), &out, &complaint)
+	return out.String() + complaint.String(), code
+}
+
+// runsIn counts the runs of each test in logs of go test -json.
+func runsIn(t *testing.T, logs ...string) map[string]int {
+	t.Helper()
+	ran := map[string]int{}
+	for _, log := range logs {
+		text, err := os.ReadFile(log)
+		require.NoError(t, err)
+		for line := range bytes.Lines(text) {
+			var v event
+			require.NoError(t, json.Unmarshal(line, &v))
+			if v.Action == "run" {
+				ran[v.Package+" "+v.Test]++
+			}
+		}
+	}
+	return ran
+}
+
+// Two machines share a suite with a package that is cut and a test that nobody knows. Each test runs once, and the next
+// plan knows the overhead of a call.
+func TestWork(t *testing.T) {
+	toy(t)
+	host := httptest.NewServer(&server{dir: t.TempDir(), queues: map[string]*eventLog{}})
+	defer host.Close()
+	history := "run\tr\t2026-01-01T00:00:00Z\tm\t0\t0\t0\t0\n" +
+		"toy/a\t-\t60@r\ntoy/a\tTestTwo\t30@r\ntoy/a\tTestGone\t30@r\ntoy/a\tTestOne\t30@r\ntoy/b\t-\t1@r\n"
+	require.NoError(t, os.WriteFile("a/new_test.go", []byte("package a\nimport \"testing\"\nfunc TestTwoMore(t *testing.T) {}\n"), 0o644))
+	for i, at := range []string{filepath.Join(t.TempDir(), "run"), host.URL + "/run"} {
+		var wait sync.WaitGroup
+		for _, m := range []string{"1", "2"} {
+			require.NoError(t, os.WriteFile("history"+m, []byte(history), 0o644))
+			file := "history" + m
+			if i > 0 { // the server keeps the history
+				file = host.URL + "/toy.shard"
+				h := newHistory()
+				require.NoError(t, h.read(strings.NewReader(history)))
+				require.NoError(t, h.save(file))
+			}
+			wait.Go(func() {
+				out, code := worked(t, "-queue", at, "-name", m, "-n", "2", "-history", file, "-log", "log"+m, "-flags", "-count=1", "./a", "./b")
+				assert.Zero(t, code, out)
+				assert.Contains(t, out, "machine "+m+": ")
+			})
+		}
+		wait.Wait()
+		assert.Equal(t, map[string]int{
+			"toy/a TestOne": 1, "toy/a TestTwo": 1, "toy/a TestTwo/sub": 1, "toy/a TestTwoMore": 1, "toy/b TestOne": 1, "toy/b TestTwo": 1, "toy/b TestTwo/sub": 1,
+		}, runsIn(t, "log1", "log2"), "%d", i)
+		var out bytes.Buffer
+		assert.Zero(t, command(t.Context(), []string{"status", "-queue", at}, nil, &out, &out), out.String())
+		h := newHistory()
+		for _, m := range []string{"1", "2"} {
+			require.NoError(t, h.merge("history"+m))
+		}
+		if i > 0 {
+			var err error
+			h, err = loadHistory(host.URL + "/toy.shard")
+			require.NoError(t, err)
+		}
+		m, err := newModel(h)
+		require.NoError(t, err)
+		assert.Greater(t, m.again, .01)
+		assert.NotEqual(t, float64(usualAgain), m.again)
+		for id, r := range h.runs {
+			if whole(id) == "run" {
+				assert.Equal(t, make([]float64, 4), []float64{r.wall, r.span, r.busy, r.said}, "a batch is no whole machine")
+			}
+		}
+	}
+}
+
+// A failed test is reported by the machine that ran it, and by the queue. The machine that is retried gets it again.
+func TestWorkFails(t *testing.T) {
+	toy(t)
+	at := filepath.Join(t.TempDir(), "run")
+	out, code := worked(t, "-queue", at, "-name", "1", "-n", "1", "./a", "./bad")
+	assert.Equal(t, 1, code)
+	assert.Contains(t, out, "it is bad")
+	assert.Contains(t, out, "FAIL: 1 package\n")
+	var state bytes.Buffer
+	assert.Equal(t, 1, command(t.Context(), []string{"status", "-queue", at}, nil, &state, &state))
+	assert.Contains(t, state.String(), "2 of 2 pieces done")
+	assert.Contains(t, state.String(), "FAIL: toy/bad on machine 1\n")
+	out, code = worked(t, "-queue", at, "-name", "2", "-n", "1", "./a", "./bad")
+	assert.Zero(t, code)
+	assert.Contains(t, out, "machine 2: 0 calls\n", "another machine has nothing to do")
+	require.NoError(t, os.WriteFile("bad/x_test.go", []byte("package bad\nimport \"testing\"\nfunc TestBad(t *testing.T) {}\n"), 0o644))
+	out, code = worked(t, "-queue", at, "-name", "1", "-n", "1", "-log", "again", "./a", "./bad")
+	assert.Zero(t, code, out)
+	assert.Equal(t, map[string]int{"toy/a TestOne": 1, "toy/a TestTwo": 1, "toy/a TestTwo/sub": 1, "toy/bad TestBad": 1}, runsIn(t, "again"))
+	assert.Zero(t, command(t.Context(), []string{"status", "-queue", at}, nil, &state, &state))
+}
+
+// A machine is killed while a test runs. The other machine waits for the lease, and runs its tests. A machine of the
+// same name that comes at once takes the place of the dead one after the lease.
+func TestWorkIsKilled(t *testing.T) {
+	toy(t)
+	at := filepath.Join(t.TempDir(), "run")
+	dead := shardProcess(t.Context(), "work", "-queue", at, "-name", "1", "-n", "1", "-jobs", "1", "-machine", "m", "-lease", "3s", "./hang")
+	require.NoError(t, dead.Start())
+	for i := 0; ; i++ {
+		if _, err := os.Stat("hang/ran"); err == nil {
+			break
+		}
+		require.Less(t, i, 1000)
+		time.Sleep(20 * time.Millisecond)
+	}
+	require.NoError(t, dead.Process.Signal(syscall.SIGKILL))
+	_ = dead.Wait()
+	var wait sync.WaitGroup
+	for _, m := range []string{"1", "2"} {
+		wait.Go(func() {
+			out, code := worked(t, "-queue", at, "-name", m, "-n", "1", "-history", "history"+m, "./hang")
+			assert.Zero(t, code, out)
+			assert.Equal(t, m == "1", strings.Contains(out, "A machine 1 was at work a moment ago. If it is gone, this machine takes its place after "), out)
+		})
+	}
+	wait.Wait()
+}
+
+// A second machine of the same name stops with a clear word as soon as the first one is heard.
+func TestTwoMachinesOfOneName(t *testing.T) {
+	toy(t)
+	at := filepath.Join(t.TempDir(), "run")
+	first := shardProcess(t.Context(), "work", "-queue", at, "-name", "1", "-n", "1", "-jobs", "1", "-machine", "m", "-lease", "3s", "./hang")
+	require.NoError(t, first.Start())
+	for {
+		if _, err := os.Stat("hang/ran"); err == nil {
+			break
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	out, code := worked(t, "-queue", at, "-name", "1", "-n", "1", "-lease", "1h", "./hang") // the lease is the first machine's
+	assert.Equal(t, 1, code)
+	assert.Contains(t, out, "shard: a machine 1 is at work already: give each machine a name of its own in -name\n")
+	require.NoError(t, first.Process.Signal(syscall.SIGINT)) // it kills the test that hangs
+	_ = first.Wait()
+	var state bytes.Buffer
+	assert.Equal(t, 1, command(t.Context(), []string{"status", "-queue", at}, nil, &state, &state))
+	assert.Contains(t, state.String(), "0 of 1 pieces done, 0 held by machines, 1 waiting")
+	assert.Contains(t, state.String(), "; has left\n")
+}
+
+// A machine keeps the lease of the queue, whatever its own option says: a test that takes longer than the lease runs
+// once.
+func TestWorkKeepsTheLease(t *testing.T) {
+	toy(t)
+	require.NoError(t, os.WriteFile("a/slow_test.go", []byte("package a\nimport (\"testing\"; \"time\")\nfunc TestSlow(t *testing.T) { time.Sleep(3500 * time.Millisecond) }\n"), 0o644))
+	at := filepath.Join(t.TempDir(), "run")
+	f, err := openFolder(at)
+	require.NoError(t, err)
+	r := queue.Request{Op: queue.Join, Machine: "open", Session: "s", Lanes: 1}
+	r.Config = &queue.Config{Machines: 2, Lease: 2000, Pieces: []queue.Piece{{Package: "toy/a", Seconds: 3}}}
+	_, err = f.ask(t.Context(), r)
+	require.NoError(t, err)
+	r.Op = queue.Leave
+	_, err = f.ask(t.Context(), r)
+	require.NoError(t, err)
+	var wait sync.WaitGroup
+	for _, m := range []string{"1", "2"} {
+		wait.Go(func() {
+			out, code := worked(t, "-queue", at, "-name", m, "-lease", "1h", "-history", "history"+m, "-log", "log"+m, "./a")
+			assert.Zero(t, code, out)
+		})
+	}
+	wait.Wait()
+	assert.Equal(t, 1, runsIn(t, "log1", "log2")["toy/a TestSlow"])
+}
+
+// A machine of a kind that is known from runs on other kinds tells the queue its speed.
+func TestWorkTellsItsSpeed(t *testing.T) {
+	toy(t)
+	var history strings.Builder
+	for i := range 4 {
+		fmt.Fprintf(&history, "run\tf%d\t2026-01-0%dT00:00:00Z\tfast\t0\t0\t0\t0\nrun\ts%[1]d\t2026-01-0%[2]dT00:00:00Z\tslow\t0\t0\t0\t0\n", i, i+1)
+	}
+	history.WriteString("toy/a\t-\t9@f0 9@f1 9@f2 9@f3 27@s0 27@s1 27@s2 27@s3\n")
+	for kind, want := range map[string]float64{"slow": 3, "fast": 1, "new": 0} {
+		require.NoError(t, os.WriteFile("history", []byte(history.String()), 0o644)) // work adds its own times
+		at := filepath.Join(t.TempDir(), "run")
+		out, code := worked(t, "-machine", kind, "-queue", at, "-name", "1", "-n", "1", "-history", "history", "./a")
+		require.Zero(t, code, out)
+		line, err := os.ReadFile(filepath.Join(at, "00000001"))
+		require.NoError(t, err)
+		e, err := queue.Parse(line)
+		require.NoError(t, err)
+		assert.InDelta(t, want, e.Factor, .01, kind)
+	}
+}
+
+func TestRubbishForWork(t *testing.T) {
+	toy(t)
+	t.Setenv(tokenName, "")
+	require.NoError(t, os.WriteFile("file", nil, 0o644))
+	for want, args := range map[string][]string{
+		"-queue is empty, want a directory":                       {"work", "./a"},
+		"-queue ends in the name of the run: queue: the name":     {"work", "-queue", "http://127.0.0.1:1/a b", "./a"},
+		"-name: queue: the name is \"a b\", want 1 to 100":        {"work", "-queue", "q", "-name", "a b"},
+		"want 1 or more in -jobs":                                 {"work", "-queue", "q", "-jobs", "0"},
+		"Config.Lease is 1ms, want 1s to 24h":                     {"work", "-queue", "q", "-lease", "1ms", "./a"},
+		"-n is -1, want 0 to 1024":                                {"work", "-queue", "q", "-n", "-1", "./a"},
+		`invalid value "soon" for flag -lease`:                    {"work", "-queue", "q", "-lease", "soon"},
+		`invalid value "-1x" for flag -target`:                    {"plan", "-target", "-1x"},
+		"-overhead is -1s":                                        {"plan", "-overhead", "-1s", "./a"},
+		"four ways to choose the machines":                        {"plan", "-overhead", "1s", "-n", "2", "./a"},
+		"no number of machines up to 1024 ends":                   {"plan", "-history", "history", "-stdin", "-target", "1ns"},
+		"open nowhere/log: no such file":                          {"work", "-queue", "q", "-log", "nowhere/log", "./a"},
+		"go list: ":                                               {"work", "-queue", "q", "./nowhere"},
+		"not a directory":                                         {"work", "-queue", "file", "./a"},
+		"nowhere: no such file":                                   {"status", "-queue", "nowhere"},
+		"-queue is empty":                                         {"status"},
+		"which other machines reach: set a token in $SHARD_TOKEN": {"serve", "-listen", "0.0.0.0:0", "-state", "s"},
+		"serve takes no arguments":                                {"serve", "x"},
+		"address 1: missing port":                                 {"serve", "-listen", "1"},
+		"file: not a directory":                                   {"serve", "-listen", "127.0.0.1:0", "-state", "file"},
+		"want 1 to 100000 in -suites":                             {"simulate", "-suites", "0", "x"},
+		"the history of at least one project":                     {"simulate"},
+		"a history has no package that takes time":                {"simulate", "file"},
+		"-machines has \"a*b\"":                                   {"simulate", "-machines", "a*b", "-suites", "1", "history"},
+	} {
+		require.NoError(t, os.WriteFile("history", []byte("run\ta\t2026-01-01T00:00:00Z\tm\t0\t0\t0\t0\nrun\tb\t2026-01-01T00:00:00Z\tm\t0\t0\t0\t0\np\t-\t1@a 1@b\n"), 0o644))
+		var out bytes.Buffer
+		code := command(t.Context(), args, strings.NewReader("p"), &out, &out)
+		assert.NotZero(t, code, args)
+		assert.Contains(t, out.String(), want)
+	}
+}
+
+// A queue that no machine has joined can be asked for.
+func TestStatusOfAnEmptyQueue(t *testing.T) {
+	var out bytes.Buffer
+	dir := t.TempDir()
+	assert.Equal(t, 1, command(t.Context(), []string{"status", "-queue", dir}, nil, &out, &out))
+	assert.Equal(t, "the queue is not open: no machine has joined\n", out.String())
+	files, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	assert.Empty(t, files, "a question changes nothing")
+}
+
+// Two servers cannot have one directory.
+func TestTwoServersOfOneDirectory(t *testing.T) {
+	dir := t.TempDir()
+	first, _ := started(t, dir, "127.0.0.1:0")
+	var out bytes.Buffer
+	assert.Equal(t, 1, command(t.Context(), []string{"serve", "-state", dir, "-listen", "127.0.0.1:0"}, nil, &out, &out))
+	assert.Contains(t, out.String(), "shard: another server has the directory "+dir)
+	require.NoError(t, first.Process.Signal(syscall.SIGTERM))
+	_ = first.Wait()
+}
