@@ -24,9 +24,8 @@ type Causes struct {
 	// the stragglers on the slots for which the phase waited.
 	CostParts []Part `json:"cost_parts"`
 	// Wait is the difference between the slowest task and the mean task of a phase, in seconds, summed over the
-	// phases. WaitParts divides it among the causes, the largest part first.
-	Wait      float64 `json:"wait_seconds"`
-	WaitParts []Part  `json:"wait_parts"`
+	// phases.
+	Wait float64 `json:"wait_seconds"`
 	// Machines are the slow machines, the worst first. MachinesLeftOut is the number of further slow machines.
 	Machines        []Machine `json:"machines,omitempty"`
 	MachinesLeftOut int       `json:"machines_left_out"`
@@ -104,9 +103,6 @@ func (r *Report) Explain(replayed []*sim.Phase, phases []causes.Phase, numbers [
 	r.keepWorst()
 	c.Parts, c.CostParts = excess.parts(c.Excess), cost.parts(seconds)
 	c.Wait = bill.Wait.Seconds()
-	wait := tally{}
-	wait.share(bill.Parts())
-	c.WaitParts = wait.parts(1)
 	for _, s := range bill.Machines[:min(len(bill.Machines), mostMachines)] {
 		c.Machines = append(c.Machines, Machine{names[s.Index], s.Ratio, s.Tasks, s.Slow, s.Phases})
 	}
