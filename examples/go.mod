@@ -14,6 +14,7 @@ require (
 	github.com/schollz/progressbar/v3 v3.19.1
 	github.com/straggler-go/straggler v0.1.0
 	github.com/straggler-go/straggler/restart/engine/queue v0.1.0
+	github.com/straggler-go/straggler/restart/engine/live v0.1.0
 	github.com/stretchr/testify v1.12.1
 	github.com/urfave/cli/v3 v3.14.0
 	golang.org/x/term v0.44.0

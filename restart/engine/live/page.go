@@ -48,6 +48,8 @@ svg{width:100%;max-width:40rem;height:auto;display:block;margin:.6rem 0}
 th,td{text-align:left;padding:.3rem .6rem .3rem 0;border-bottom:1px solid var(--line);vertical-align:top}
 .bar{background:linear-gradient(90deg,var(--ok) 16.7%,var(--slow) 16.7%);height:.5rem;min-width:.2rem;border-radius:2px}
 .track{background:var(--soft);width:8rem;border-radius:2px}
+@media(max-width:40rem){table,tbody,tr,td{display:block}thead{display:none}tr{border-bottom:1px solid var(--line);padding:.4rem 0}
+td{border:0;padding:0}td:first-child{font-weight:600}.track{width:100%}}
 </style></head><body><main><h1>{{.Title}}</h1><div id="part" aria-live="polite">{{template "part" .Phases}}</div></main>
 <script>
 setInterval(async()=>{try{const a=location.pathname.replace(/[^/]*$/,"")+"part"+location.search,r=await fetch(a);
@@ -62,7 +64,7 @@ if(r.ok)document.getElementById("part").innerHTML=await r.text()}catch(e){}},200
 {{range $i, $n := .Bars}}<rect class="{{if late $i}}late{{else}}ok{{end}}" x="{{x $i}}" width="9" y="{{y ($p.Height $n)}}" height="{{$p.Height $n}}"><title>{{$n}}</title></rect>{{end}}
 <g font-size="7" fill="currentColor"><text x="38" y="74">1 typical time</text><text x="118" y="74">3</text><text x="198" y="74">5 and more</text></g></svg>{{end}}
 {{if .Stragglers}}<div class="scroll"><table><thead><tr><th>Task</th><th>Machine</th><th>Since</th><th>Typical times</th><th>Cause</th><th>Decision</th></tr></thead><tbody>
-{{range .Stragglers}}<tr><td>{{.Task}}</td><td>{{.Machine}}</td><td>{{clock .}}</td><td>{{printf "%.1f" .Times}}<div class="track"><div class="bar" style="width:{{printf "%.0f" .Width}}%"></div></div></td><td>{{.Cause}}</td><td>{{.Decision}}</td></tr>
+{{range .Stragglers}}<tr><td>{{.Task}}</td><td>{{.Machine}}</td><td>{{clock .}}</td><td>{{printf "%.1f" .Times}} times<div class="track"><div class="bar" style="width:{{printf "%.0f" .Width}}%"></div></div></td><td>{{.Cause}}</td><td>{{.Decision}}</td></tr>
 {{end}}</tbody></table></div>{{if .More}}<p>{{.More}} more stragglers are not listed.</p>{{end}}{{end}}</section>
 {{else}}<p>No phase runs.</p>{{end}}{{end}}`))
 

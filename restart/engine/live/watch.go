@@ -28,6 +28,7 @@ type Watch struct {
 	machines map[int]*ring
 	began    time.Time
 	closed   bool
+	report   bool // an attempt has reported its progress
 	bill     shadow.Bill
 	ledger   tracker.Ledger
 	// hasLedger says that the host has set the ledger. Otherwise the watch counts copies and restarts itself.
@@ -120,7 +121,7 @@ func (w *Watch) OnEvent(e tracker.Event, a tracker.Answer) {
 		}
 	case tracker.Reported, tracker.Recorded:
 		if x := w.running[k]; x != nil {
-			x.reported, x.share = e.Time, e.Report.Score
+			x.reported, x.share, w.report = e.Time, e.Report.Score, true
 			if work := w.work(e.Task); e.Report.Done > 0 && w.names.Work != nil {
 				x.share = e.Report.Done / work
 			}
@@ -239,7 +240,7 @@ func (w *Watch) picture(now time.Time) phase {
 		p.Since = now.Sub(w.began).Round(time.Second)
 	}
 	typical := w.times.median()
-	p.Known, p.Typical = typical > 0, time.Duration(typical*float64(time.Second))
+	p.Known, p.Typical = typical > 0, time.Duration(typical*float64(time.Second)).Round(10*time.Millisecond)
 	slow := w.slowMachines(typical)
 	type late struct {
 		x     *attempt
@@ -299,12 +300,17 @@ func (w *Watch) straggler(x *attempt, times, typical float64, now time.Time, slo
 		s.Cause = fmt.Sprintf("no report for %v", now.Sub(x.reported).Round(time.Second))
 	case x.share > 0:
 		s.Cause = fmt.Sprintf("%.0f %% done after %.1f typical times", 100*min(x.share, 1), times)
+	case w.report:
+		s.Cause = "no report since it began, and other attempts report"
 	default:
-		s.Cause = "not known: the attempt reports no progress"
+		s.Cause = "not known: attempts report no progress"
 	}
 	s.Decision = "not decided yet"
 	if d, ok := w.said[x.task]; ok {
 		s.Decision = d.d.Sentence()
+		if w.bill.Tasks > 0 && d.d.Action != restart.Keep {
+			s.Decision = "in shadow mode, not carried out: " + s.Decision
+		}
 	}
 	return s
 }
