@@ -165,7 +165,7 @@ func (a *Agent) Run(
 		return ErrNotBegun
 	}
 	r.order = o
-	err, panicked := r.call(handle)
+	panicked, err := r.call(handle)
 	a.end(r, err)
 	if panicked != nil {
 		panic(panicked)
@@ -174,13 +174,13 @@ func (a *Agent) Run(
 }
 
 // call calls the handler of an attempt. A panic is an error with its stack.
-func (r *attempt) call(handle func(context.Context) error) (err error, panicked any) {
+func (r *attempt) call(handle func(context.Context) error) (panicked any, err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err, panicked = fmt.Errorf("queue: panic: %v\n\n%s", v, debug.Stack()), v
 		}
 	}()
-	return handle(r), nil
+	return nil, handle(r)
 }
 
 // end reports the end of an attempt, again and again until the store has it. A worker that stops gives up after a
