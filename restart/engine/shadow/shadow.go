@@ -105,7 +105,7 @@ func (b *Bill) Add(other Bill) {
 }
 
 // luck returns the time of the batch with the policy, in seconds, if slow attempts were bad luck.
-func (b *Bill) luck() float64 { return (1 - b.AtMost) * b.Without.Seconds() }
+func (b *Bill) luck() float64 { return float64((1 - b.AtMost) * b.Without.Seconds()) }
 
 const (
 	// A machine's factor is taken from the record if at least this many of its attempts have succeeded.
