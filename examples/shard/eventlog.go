@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/straggler-go/straggler/examples/shard/internal/queue"
+	"github.com/straggler-go/straggler/examples/shard/internal/shardqueue"
 )
 
 // eventLog is a queue whose events are lines of a file. Each event is on disk before its effect is told. It is safe for
@@ -18,7 +18,7 @@ type eventLog struct {
 	mu   sync.Mutex
 	file *os.File
 	size int64 // of the lines that are whole
-	q    queue.Queue
+	q    shardqueue.Queue
 }
 
 // openLog opens a file of events, or makes it. A last line without an end is ignored: the process that wrote it was
@@ -47,8 +47,8 @@ func (l *eventLog) load() error {
 		if len(line) == 0 {
 			return nil
 		}
-		e, err := queue.Parse(line)
-		if queue.Half(err) {
+		e, err := shardqueue.Parse(line)
+		if shardqueue.Half(err) {
 			return nil // the next event overwrites it
 		}
 		if err == nil {
@@ -62,7 +62,7 @@ func (l *eventLog) load() error {
 }
 
 // ask answers the request of a machine.
-func (l *eventLog) ask(now time.Time, r queue.Request) (queue.Answer, error) {
+func (l *eventLog) ask(now time.Time, r shardqueue.Request) (shardqueue.Answer, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.q.Hear(now, r.Machine, r.Session)
@@ -72,13 +72,13 @@ func (l *eventLog) ask(now time.Time, r queue.Request) (queue.Answer, error) {
 			return answer, nil
 		}
 		if err := l.append(event); err != nil {
-			return queue.Answer{}, err
+			return shardqueue.Answer{}, err
 		}
 	}
 }
 
 // append stores an event and applies it. An event that is not stored whole is removed.
-func (l *eventLog) append(e *queue.Event) error {
+func (l *eventLog) append(e *shardqueue.Event) error {
 	line, err := e.Line()
 	if err != nil {
 		return err

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/straggler-go/straggler/examples/shard/internal/queue"
+	"github.com/straggler-go/straggler/examples/shard/internal/shardqueue"
 )
 
 // folder is a queue in a directory that all machines share. Each event is a file: 00000000, 00000001 and so on. A
@@ -21,7 +21,7 @@ type folder struct {
 	mu   sync.Mutex
 	dir  string
 	next int // the number of the next event
-	q    queue.Queue
+	q    shardqueue.Queue
 }
 
 // conflictPause is the pause after another machine was first: a network file system may show the other event a moment
@@ -36,19 +36,19 @@ func openFolder(dir string) (*folder, error) {
 	return &folder{dir: dir}, os.MkdirAll(filepath.Join(dir, alive), 0o777)
 }
 
-func (f *folder) ask(_ context.Context, r queue.Request) (queue.Answer, error) {
+func (f *folder) ask(_ context.Context, r shardqueue.Request) (shardqueue.Answer, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	now := time.Now()
-	if queue.CheckName(r.Machine) == nil && queue.CheckName(r.Session) == nil {
+	if shardqueue.CheckName(r.Machine) == nil && shardqueue.CheckName(r.Session) == nil {
 		var err error
 		if now, err = touch(f.beat(r.Machine, r.Session)); err != nil {
-			return queue.Answer{}, err
+			return shardqueue.Answer{}, err
 		}
 	}
 	for {
 		if err := f.read(); err != nil {
-			return queue.Answer{}, err
+			return shardqueue.Answer{}, err
 		}
 		f.hear()
 		answer, event := f.q.Decide(now, r)
@@ -56,7 +56,7 @@ func (f *folder) ask(_ context.Context, r queue.Request) (queue.Answer, error) {
 			return answer, nil
 		}
 		if err := f.append(event); err != nil {
-			return queue.Answer{}, err
+			return shardqueue.Answer{}, err
 		}
 	}
 }
@@ -97,7 +97,7 @@ func (f *folder) read() error {
 		} else if err != nil {
 			return err
 		}
-		e, err := queue.Parse(line)
+		e, err := shardqueue.Parse(line)
 		if err == nil {
 			err = f.q.Apply(e)
 		}
@@ -109,7 +109,7 @@ func (f *folder) read() error {
 }
 
 // append makes an event the next one, unless another machine is first.
-func (f *folder) append(e *queue.Event) error {
+func (f *folder) append(e *shardqueue.Event) error {
 	line, err := e.Line()
 	if err != nil {
 		return err

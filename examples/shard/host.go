@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/straggler-go/straggler/estimate"
-	"github.com/straggler-go/straggler/examples/shard/internal/queue"
+	"github.com/straggler-go/straggler/examples/shard/internal/shardqueue"
 	"github.com/straggler-go/straggler/restart/engine"
 )
 
@@ -259,15 +259,15 @@ func (c *call) failedIn(pkg string) bool {
 
 // real returns the real time of each package of a published call: the time that go test reports, and an equal part of
 // the rest of the call.
-func (h *host) real() map[string]queue.Ran {
-	all := map[string]queue.Ran{}
+func (h *host) real() map[string]shardqueue.Ran {
+	all := map[string]shardqueue.Ran{}
 	for _, c := range h.calls {
 		if !c.Published {
 			continue
 		}
 		p := h.parts[c.Task]
 		for _, pkg := range append([]string{p.pkg}, p.with...) {
-			all[pkg] = queue.Ran{Seconds: c.results()[pkg].seconds + c.rest(1+len(p.with)), Failed: c.failedIn(pkg)}
+			all[pkg] = shardqueue.Ran{Seconds: c.results()[pkg].seconds + c.rest(1+len(p.with)), Failed: c.failedIn(pkg)}
 		}
 	}
 	return all

@@ -21,7 +21,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/straggler-go/straggler/examples/shard/internal/queue"
+	"github.com/straggler-go/straggler/examples/shard/internal/shardqueue"
 )
 
 // asShard is the variable of the environment with which the test binary behaves like the command shard.
@@ -35,7 +35,7 @@ const asMachine = "SHARD_TEST_IS_MACHINE"
 func beMachine(dir, name string) {
 	f, err := openFolder(dir)
 	session := strings.ToLower(rand.Text())
-	ask := func(r queue.Request) (a queue.Answer) {
+	ask := func(r shardqueue.Request) (a shardqueue.Answer) {
 		if err == nil {
 			r.Machine, r.Session = name, session
 			if a, err = f.ask(context.Background(), r); err == nil && a.Refused != "" {
@@ -49,17 +49,17 @@ func beMachine(dir, name string) {
 		time.Sleep(time.Duration(a.Wait) * time.Millisecond)
 		return a
 	}
-	for ask(queue.Request{Op: queue.Join, Lanes: 1}).Wait > 0 {
+	for ask(shardqueue.Request{Op: shardqueue.Join, Lanes: 1}).Wait > 0 {
 	}
 	for {
-		a := ask(queue.Request{Op: queue.Draw})
+		a := ask(shardqueue.Request{Op: shardqueue.Draw})
 		if a.Done {
-			ask(queue.Request{Op: queue.Leave})
+			ask(shardqueue.Request{Op: shardqueue.Leave})
 			return
 		}
 		if len(a.Calls) > 0 {
 			time.Sleep(20 * time.Millisecond)
-			ask(queue.Request{Op: queue.End, Batch: a.Batch, Calls: make([]queue.Ran, len(a.Calls))})
+			ask(shardqueue.Request{Op: shardqueue.End, Batch: a.Batch, Calls: make([]shardqueue.Ran, len(a.Calls))})
 		}
 	}
 }
@@ -97,7 +97,7 @@ func started(t *testing.T, dir, address string) (*exec.Cmd, string) {
 }
 
 // drawn draws from a queue as four machines until all pieces have been run, and counts the runs of each piece.
-func drawn(t *testing.T, url string, c *queue.Config) map[string]int {
+func drawn(t *testing.T, url string, c *shardqueue.Config) map[string]int {
 	t.Helper()
 	var mu sync.Mutex
 	var wait sync.WaitGroup
@@ -105,24 +105,24 @@ func drawn(t *testing.T, url string, c *queue.Config) map[string]int {
 	for m := range 4 {
 		wait.Go(func() {
 			at := &remote{url: url, pause: 2 * time.Millisecond, patience: 20 * time.Second, log: io.Discard}
-			ask := func(r queue.Request) queue.Answer {
+			ask := func(r shardqueue.Request) shardqueue.Answer {
 				r.Machine, r.Session = fmt.Sprint(m), "s"
 				a, err := at.ask(t.Context(), r)
 				assert.NoError(t, err)
 				assert.Empty(t, a.Refused)
 				return a
 			}
-			ask(queue.Request{Op: queue.Join, Lanes: 1, Config: c})
+			ask(shardqueue.Request{Op: shardqueue.Join, Lanes: 1, Config: c})
 			for !t.Failed() {
-				a := ask(queue.Request{Op: queue.Draw})
+				a := ask(shardqueue.Request{Op: shardqueue.Draw})
 				if a.Done {
 					return
 				}
-				r := queue.Request{Op: queue.End, Batch: a.Batch}
+				r := shardqueue.Request{Op: shardqueue.End, Batch: a.Batch}
 				mu.Lock()
 				for _, c := range a.Calls {
 					ran[c.Package]++
-					r.Calls = append(r.Calls, queue.Ran{Seconds: c.Seconds})
+					r.Calls = append(r.Calls, shardqueue.Ran{Seconds: c.Seconds})
 				}
 				mu.Unlock()
 				if len(a.Calls) > 0 {
@@ -151,10 +151,10 @@ func TestServeIsKilled(t *testing.T) {
 				return
 			default:
 			}
-			c := &queue.Config{Machines: 4, Lease: 60_000}
+			c := &shardqueue.Config{Machines: 4, Lease: 60_000}
 			want := map[string]int{}
 			for i := range 150 {
-				c.Pieces = append(c.Pieces, queue.Piece{Package: fmt.Sprint("p", i), Seconds: float64(1 + i%7)})
+				c.Pieces = append(c.Pieces, shardqueue.Piece{Package: fmt.Sprint("p", i), Seconds: float64(1 + i%7)})
 				want[c.Pieces[i].Package] = 1
 			}
 			if !assert.Equal(t, want, drawn(t, fmt.Sprintf("%s/run-%d", url, runs), c)) {
@@ -183,16 +183,16 @@ func TestServeIsKilled(t *testing.T) {
 // are run, and no file is left half written.
 func TestMachinesAreKilled(t *testing.T) {
 	dir := t.TempDir()
-	c := &queue.Config{Machines: 4, Lease: 1000}
+	c := &shardqueue.Config{Machines: 4, Lease: 1000}
 	for i := range 60 {
-		c.Pieces = append(c.Pieces, queue.Piece{Package: fmt.Sprint("p", i), Seconds: 1})
+		c.Pieces = append(c.Pieces, shardqueue.Piece{Package: fmt.Sprint("p", i), Seconds: 1})
 	}
 	f, err := openFolder(dir)
 	require.NoError(t, err)
-	open := queue.Request{Op: queue.Join, Machine: "open", Session: "s", Lanes: 1, Config: c}
+	open := shardqueue.Request{Op: shardqueue.Join, Machine: "open", Session: "s", Lanes: 1, Config: c}
 	_, err = f.ask(t.Context(), open)
 	require.NoError(t, err)
-	open.Op = queue.Leave
+	open.Op = shardqueue.Leave
 	_, err = f.ask(t.Context(), open)
 	require.NoError(t, err)
 	r := mathrand.New(mathrand.NewPCG(1, 6))

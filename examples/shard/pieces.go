@@ -3,7 +3,7 @@ package main
 import (
 	"math"
 
-	"github.com/straggler-go/straggler/examples/shard/internal/queue"
+	"github.com/straggler-go/straggler/examples/shard/internal/shardqueue"
 )
 
 const (
@@ -15,10 +15,10 @@ const (
 
 // pieces returns the units that machines draw: whole packages, and pieces of the packages that take longer than a grain
 // of the ideal time. The predicted time of each piece has the overhead of its call.
-func pieces(suites []suite, machines []machine) ([]queue.Piece, error) {
+func pieces(suites []suite, machines []machine) ([]shardqueue.Piece, error) {
 	p := packed{suites: suites, machines: machines}
 	most := p.ideal() * grain
-	var all []queue.Piece
+	var all []shardqueue.Piece
 	for i := range suites {
 		s := &suites[i]
 		longest := max(most, heavy*s.again)
@@ -27,7 +27,7 @@ func pieces(suites []suite, machines []machine) ([]queue.Piece, error) {
 			return nil, err
 		}
 		for k, part := range parts {
-			piece := queue.Piece{Package: s.pkg, Rest: k == 0 && !part.whole, Seconds: part.seconds, Again: s.again}
+			piece := shardqueue.Piece{Package: s.pkg, Rest: k == 0 && !part.whole, Seconds: part.seconds, Again: s.again}
 			if part.whole {
 				piece.Seconds += s.again
 			} else {

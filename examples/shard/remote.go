@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/straggler-go/straggler/examples/shard/internal/queue"
+	"github.com/straggler-go/straggler/examples/shard/internal/shardqueue"
 )
 
 // remote is a queue of a server.
@@ -37,7 +37,7 @@ func isRemote(where string) bool {
 }
 
 // ask posts a request of a machine.
-func (c *remote) ask(ctx context.Context, r queue.Request) (answer queue.Answer, err error) {
+func (c *remote) ask(ctx context.Context, r shardqueue.Request) (answer shardqueue.Answer, err error) {
 	body, err := json.Marshal(r)
 	if err == nil {
 		_, err = c.send(ctx, http.MethodPost, body, func(text []byte) error { return json.Unmarshal(text, &answer) })
@@ -102,7 +102,7 @@ func (c *remote) status(ctx context.Context) (string, bool, error) {
 
 // desk is where machines draw: a directory or a server.
 type desk interface {
-	ask(context.Context, queue.Request) (queue.Answer, error)
+	ask(context.Context, shardqueue.Request) (shardqueue.Answer, error)
 	status(context.Context) (text string, passed bool, err error)
 }
 

@@ -14,7 +14,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/straggler-go/straggler/examples/shard/internal/queue"
+	"github.com/straggler-go/straggler/examples/shard/internal/shardqueue"
 )
 
 // server answers machines over HTTP. Each run of a suite is a queue, with a file of events in the directory. A machine
@@ -89,7 +89,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	run := strings.TrimPrefix(r.URL.Path, "/")
-	if err := queue.CheckName(run); err != nil {
+	if err := shardqueue.CheckName(run); err != nil {
 		http.Error(w, err.Error()+": the path is the name of a run, such as /build-17", http.StatusNotFound)
 		return
 	}
@@ -110,19 +110,19 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *server) answer(w http.ResponseWriter, r *http.Request, run string) {
-	var asked queue.Request
+	var asked shardqueue.Request
 	d := json.NewDecoder(http.MaxBytesReader(w, r.Body, mostRequest))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&asked); err != nil {
 		http.Error(w, "the body is no request of a machine: "+err.Error(), http.StatusBadRequest)
 		return
 	}
-	l, err := s.open(run, asked.Op == queue.Join && asked.Config != nil)
+	l, err := s.open(run, asked.Op == shardqueue.Join && asked.Config != nil)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusConflict)
 		return
 	}
-	answer := queue.Answer{Closed: true}
+	answer := shardqueue.Answer{Closed: true}
 	if l != nil {
 		if answer, err = l.ask(time.Now(), asked); err != nil {
 			http.Error(w, err.Error(), http.StatusInternalServerError)

@@ -10,7 +10,7 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/straggler-go/straggler/examples/shard/internal/queue"
+	"github.com/straggler-go/straggler/examples/shard/internal/shardqueue"
 	"github.com/straggler-go/straggler/skew"
 )
 
@@ -249,8 +249,8 @@ func (w *world) draw(told bool) (float64, error) {
 	for i := range w.suites {
 		at[w.suites[i].pkg] = i
 	}
-	return play(&queue.Config{Pieces: pieces, Machines: len(w.machines), Lease: 60_000}, w.machines, told,
-		func(c queue.Call, on machine) float64 {
+	return play(&shardqueue.Config{Pieces: pieces, Machines: len(w.machines), Lease: 60_000}, w.machines, told,
+		func(c shardqueue.Call, on machine) float64 {
 			i := at[c.Package]
 			return w.takes(i, max(c.Seconds-w.suites[i].again, 0), on)
 		})
@@ -263,11 +263,11 @@ const drawing = .4
 // play runs a queue in virtual time: machines draw, and the calls that they get take some seconds. It returns the last
 // end of a call. Told machines know their speed.
 func play(
-	c *queue.Config, machines []machine, told bool, takes func(queue.Call, machine) float64,
+	c *shardqueue.Config, machines []machine, told bool, takes func(shardqueue.Call, machine) float64,
 ) (end float64, err error) {
-	var q queue.Queue
+	var q shardqueue.Queue
 	at := func(s float64) time.Time { return time.UnixMilli(int64(s * 1000)) }
-	ask := func(s float64, r queue.Request) queue.Answer {
+	ask := func(s float64, r shardqueue.Request) shardqueue.Answer {
 		for {
 			answer, event := q.Decide(at(s), r)
 			if event == nil || err != nil {
@@ -278,7 +278,7 @@ func play(
 	}
 	next := make([]float64, len(machines))
 	begun := make([]bool, len(machines))
-	ended := make([]*queue.Request, len(machines))
+	ended := make([]*shardqueue.Request, len(machines))
 	for i, m := range machines {
 		next[i] = m.start
 	}
@@ -293,12 +293,12 @@ func play(
 		if math.IsInf(now, 1) {
 			return end, nil
 		}
-		r := queue.Request{Machine: fmt.Sprint(i), Session: "s"}
+		r := shardqueue.Request{Machine: fmt.Sprint(i), Session: "s"}
 		q.HearAll(at(now))
 		if !begun[i] {
 			begun[i] = true
 			join := r
-			join.Op, join.Lanes, join.Config = queue.Join, 1, c
+			join.Op, join.Lanes, join.Config = shardqueue.Join, 1, c
 			if told {
 				join.Factor = machines[i].factor
 			}
@@ -308,7 +308,7 @@ func play(
 			ask(now, *ended[i])
 			ended[i] = nil
 		}
-		r.Op = queue.Draw
+		r.Op = shardqueue.Draw
 		switch a := ask(now, r); {
 		case a.Refused != "":
 			return end, fmt.Errorf("%s", a.Refused)
@@ -317,11 +317,11 @@ func play(
 		case len(a.Calls) == 0:
 			next[i] += float64(a.Wait) / 1000
 		default:
-			r.Op, r.Batch = queue.End, a.Batch
+			r.Op, r.Batch = shardqueue.End, a.Batch
 			next[i] += drawing
 			for _, c := range a.Calls {
 				s := takes(c, machines[i])
-				r.Calls = append(r.Calls, queue.Ran{Seconds: s})
+				r.Calls = append(r.Calls, shardqueue.Ran{Seconds: s})
 				next[i] += s
 			}
 			ended[i], end = &r, max(end, next[i])

@@ -17,15 +17,15 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/straggler-go/straggler/examples/shard/internal/queue"
+	"github.com/straggler-go/straggler/examples/shard/internal/shardqueue"
 )
 
-func join(machine string, packages int) queue.Request {
-	c := &queue.Config{Machines: 2, Lease: 1000}
+func join(machine string, packages int) shardqueue.Request {
+	c := &shardqueue.Config{Machines: 2, Lease: 1000}
 	for i := range packages {
-		c.Pieces = append(c.Pieces, queue.Piece{Package: fmt.Sprint("p", i), Seconds: 1})
+		c.Pieces = append(c.Pieces, shardqueue.Piece{Package: fmt.Sprint("p", i), Seconds: 1})
 	}
-	return queue.Request{Op: queue.Join, Machine: machine, Session: "s", Lanes: 1, Config: c}
+	return shardqueue.Request{Op: shardqueue.Join, Machine: machine, Session: "s", Lanes: 1, Config: c}
 }
 
 // A log that ends at any byte is read up to its last whole line, and goes on from there. So no kill loses an answer.
@@ -35,7 +35,7 @@ func TestALogThatEndsAnywhere(t *testing.T) {
 	require.NoError(t, err)
 	_, err = l.ask(time.Now(), join("a", 3))
 	require.NoError(t, err)
-	answer, err := l.ask(time.Now(), queue.Request{Op: queue.Draw, Machine: "a", Session: "s"})
+	answer, err := l.ask(time.Now(), shardqueue.Request{Op: shardqueue.Draw, Machine: "a", Session: "s"})
 	require.NoError(t, err)
 	require.Len(t, answer.Calls, 1)
 	text, err := os.ReadFile(path)
@@ -46,12 +46,12 @@ func TestALogThatEndsAnywhere(t *testing.T) {
 		require.NoError(t, err)
 		_, err = l.ask(time.Now(), join("a", 3))
 		require.NoError(t, err)
-		again, err := l.ask(time.Now(), queue.Request{Op: queue.Draw, Machine: "a", Session: "s"})
+		again, err := l.ask(time.Now(), shardqueue.Request{Op: shardqueue.Draw, Machine: "a", Session: "s"})
 		require.NoError(t, err)
 		require.Equal(t, len(answer.Calls), len(again.Calls))
 		l, err = openLog(path, time.Now())
 		require.NoError(t, err, "after %d bytes", n)
-		repeated, err := l.ask(time.Now(), queue.Request{Op: queue.Draw, Machine: "a", Session: "s"})
+		repeated, err := l.ask(time.Now(), shardqueue.Request{Op: shardqueue.Draw, Machine: "a", Session: "s"})
 		require.NoError(t, err)
 		require.Equal(t, again.Batch, repeated.Batch)
 		require.Equal(t, again.Calls[0].Package, repeated.Calls[0].Package)
@@ -77,7 +77,7 @@ func TestALogAfterAPause(t *testing.T) {
 		_, err = l.ask(now, join(m, 1))
 		require.NoError(t, err)
 	}
-	first, err := l.ask(now, queue.Request{Op: queue.Draw, Machine: "a", Session: "s"})
+	first, err := l.ask(now, shardqueue.Request{Op: shardqueue.Draw, Machine: "a", Session: "s"})
 	require.NoError(t, err)
 	require.Len(t, first.Calls, 1)
 	_, err = l.file.WriteAt(bytes.Repeat([]byte("x"), 1000), l.size)
@@ -85,10 +85,10 @@ func TestALogAfterAPause(t *testing.T) {
 	now = now.Add(time.Hour)
 	l, err = openLog(path, now)
 	require.NoError(t, err)
-	answer, err := l.ask(now, queue.Request{Op: queue.Draw, Machine: "b", Session: "s"})
+	answer, err := l.ask(now, shardqueue.Request{Op: shardqueue.Draw, Machine: "b", Session: "s"})
 	require.NoError(t, err)
 	assert.Empty(t, answer.Calls, "machine a has its lease again")
-	_, err = l.ask(now, queue.Request{Op: queue.Leave, Machine: "b", Session: "s"})
+	_, err = l.ask(now, shardqueue.Request{Op: shardqueue.Leave, Machine: "b", Session: "s"})
 	require.NoError(t, err)
 	_, err = openLog(path, now)
 	assert.NoError(t, err)
@@ -103,7 +103,7 @@ func TestADiskThatIsFull(t *testing.T) {
 	require.NoError(t, err)
 	before := l.q.Status(time.UnixMilli(0))
 	l.file.Close()
-	_, err = l.ask(time.Now(), queue.Request{Op: queue.Draw, Machine: "a", Session: "s"})
+	_, err = l.ask(time.Now(), shardqueue.Request{Op: shardqueue.Draw, Machine: "a", Session: "s"})
 	assert.ErrorIs(t, err, os.ErrClosed)
 	assert.Equal(t, before, l.q.Status(time.UnixMilli(0)))
 }
@@ -122,16 +122,16 @@ func TestAFolder(t *testing.T) {
 			_, err = f.ask(t.Context(), r)
 			assert.NoError(t, err)
 			for !t.Failed() {
-				r.Op = queue.Draw
+				r.Op = shardqueue.Draw
 				a, err := f.ask(t.Context(), r)
 				if !assert.NoError(t, err) || a.Done {
 					return
 				}
-				r.Op, r.Batch, r.Calls = queue.End, a.Batch, nil
+				r.Op, r.Batch, r.Calls = shardqueue.End, a.Batch, nil
 				mu.Lock()
 				for _, c := range a.Calls {
 					ran[c.Package]++
-					r.Calls = append(r.Calls, queue.Ran{Seconds: 1})
+					r.Calls = append(r.Calls, shardqueue.Ran{Seconds: 1})
 				}
 				mu.Unlock()
 				if len(a.Calls) > 0 {
@@ -166,7 +166,7 @@ func TestAMachineVanishesFromAFolder(t *testing.T) {
 		require.NoError(t, err)
 		return f
 	}
-	ask := func(f *folder, r queue.Request) queue.Answer {
+	ask := func(f *folder, r shardqueue.Request) shardqueue.Answer {
 		a, err := f.ask(t.Context(), r)
 		require.NoError(t, err)
 		require.Empty(t, a.Refused)
@@ -177,19 +177,19 @@ func TestAMachineVanishesFromAFolder(t *testing.T) {
 	first.Config.Lease = 3000
 	ask(a, first)
 	ask(b, join("b", 1))
-	require.Len(t, ask(a, queue.Request{Op: queue.Draw, Machine: "a", Session: "s"}).Calls, 1)
-	require.Empty(t, ask(b, queue.Request{Op: queue.Draw, Machine: "b", Session: "s"}).Calls)
+	require.Len(t, ask(a, shardqueue.Request{Op: shardqueue.Draw, Machine: "a", Session: "s"}).Calls, 1)
+	require.Empty(t, ask(b, shardqueue.Request{Op: shardqueue.Draw, Machine: "b", Session: "s"}).Calls)
 	second := join("a", 1)
 	second.Session = "t"
 	assert.NotZero(t, ask(open(), second).Wait, "two machines of one name")
 	gone := time.Now().Add(-4 * time.Second) // a has been silent for longer than the lease of three seconds
 	require.NoError(t, os.Chtimes(a.beat("a", "s"), gone, gone))
-	require.Empty(t, ask(b, queue.Request{Op: queue.Draw, Machine: "b", Session: "s"}).Calls, "its last event is younger")
+	require.Empty(t, ask(b, shardqueue.Request{Op: shardqueue.Draw, Machine: "b", Session: "s"}).Calls, "its last event is younger")
 	time.Sleep(3100 * time.Millisecond)
-	require.Len(t, ask(b, queue.Request{Op: queue.Draw, Machine: "b", Session: "s"}).Calls, 1)
-	late := queue.Request{Op: queue.End, Machine: "a", Session: "s", Calls: []queue.Ran{{Seconds: 3}}}
+	require.Len(t, ask(b, shardqueue.Request{Op: shardqueue.Draw, Machine: "b", Session: "s"}).Calls, 1)
+	late := shardqueue.Request{Op: shardqueue.End, Machine: "a", Session: "s", Calls: []shardqueue.Ran{{Seconds: 3}}}
 	ask(a, late)
-	assert.True(t, ask(a, queue.Request{Op: queue.Draw, Machine: "a", Session: "s"}).Done, "its late result counts")
+	assert.True(t, ask(a, shardqueue.Request{Op: shardqueue.Draw, Machine: "a", Session: "s"}).Done, "its late result counts")
 }
 
 // An event file that is not whole, or not the next event, is named.
@@ -214,7 +214,7 @@ func TestAFolderThatIsDamaged(t *testing.T) {
 		require.NoError(t, os.WriteFile(f.file(1), []byte(text), 0o600))
 		other, err := openFolder(dir)
 		require.NoError(t, err)
-		_, err = other.ask(t.Context(), queue.Request{Op: queue.Draw, Machine: "a", Session: "s"})
+		_, err = other.ask(t.Context(), shardqueue.Request{Op: shardqueue.Draw, Machine: "a", Session: "s"})
 		assert.ErrorContains(t, err, want)
 	}
 	_, err = openFolder(f.file(0))
@@ -310,14 +310,14 @@ func TestRemoteGivesUp(t *testing.T) {
 	} {
 		asked = 0
 		c := &remote{url: host.URL + path, pause: time.Millisecond, patience: 30 * time.Millisecond, log: &said}
-		_, err := c.ask(t.Context(), queue.Request{})
+		_, err := c.ask(t.Context(), shardqueue.Request{})
 		assert.ErrorContains(t, err, want)
 		assert.Equal(t, path == "/no", asked == 1)
 	}
 	assert.Equal(t, 2, strings.Count(said.String(), "this machine asks again for 30ms\n"), "one line for each server that is away")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := (&remote{url: host.URL, pause: time.Hour, patience: time.Hour}).ask(ctx, queue.Request{})
+	_, err := (&remote{url: host.URL, pause: time.Hour, patience: time.Hour}).ask(ctx, shardqueue.Request{})
 	assert.ErrorIs(t, err, context.Canceled)
 }
 

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/straggler-go/straggler/estimate"
-	"github.com/straggler-go/straggler/examples/shard/internal/queue"
+	"github.com/straggler-go/straggler/examples/shard/internal/shardqueue"
 )
 
 // worker is this machine: it draws batches from a queue until all tests have been run.
@@ -53,7 +53,7 @@ func work(ctx context.Context, args []string, s streams) error {
 	if err := parse(f, args); err != nil {
 		return err
 	}
-	if err := queue.CheckName(*name); err != nil {
+	if err := shardqueue.CheckName(*name); err != nil {
 		return usage("-name: %v", err)
 	}
 	if *jobs < 1 || badName(*kind) {
@@ -64,7 +64,7 @@ func work(ctx context.Context, args []string, s streams) error {
 		return err
 	}
 	run := path.Base(strings.TrimRight(*where, "/"))
-	if err := queue.CheckName(run); err != nil {
+	if err := shardqueue.CheckName(run); err != nil {
 		return usage("-queue ends in the name of the run: %v", err)
 	}
 	h, err := loadHistory(*file)
@@ -87,13 +87,13 @@ func work(ctx context.Context, args []string, s streams) error {
 		defer to.Close()
 		w.log = to
 	}
-	join := queue.Request{Op: queue.Join, Lanes: *jobs}
+	join := shardqueue.Request{Op: shardqueue.Join, Lanes: *jobs}
 	if len(m.numbers) > 1 { // machines of several kinds have been compared
 		if _, known := m.numbers[*kind]; known {
 			join.Factor = m.factor(*kind)
 		}
 	}
-	fill := func() (*queue.Config, error) { return o.fill(ctx, *file, f.Args(), s.in, *lease) }
+	fill := func() (*shardqueue.Config, error) { return o.fill(ctx, *file, f.Args(), s.in, *lease) }
 	of, err := w.join(ctx, join, fill)
 	if err != nil {
 		return err
@@ -104,7 +104,7 @@ func work(ctx context.Context, args []string, s streams) error {
 // fill returns the pieces of the suite for a new queue.
 func (o options) fill(
 	ctx context.Context, history string, patterns []string, stdin io.Reader, lease time.Duration,
-) (*queue.Config, error) {
+) (*shardqueue.Config, error) {
 	r, err := o.report(ctx, history, patterns, stdin)
 	if err != nil {
 		return nil, err
@@ -117,12 +117,12 @@ func (o options) fill(
 	if err != nil {
 		return nil, err
 	}
-	c := &queue.Config{Pieces: all, Machines: len(machines), Lease: lease.Milliseconds()}
+	c := &shardqueue.Config{Pieces: all, Machines: len(machines), Lease: lease.Milliseconds()}
 	return c, c.Validate()
 }
 
 // request sends a request of this machine.
-func (w *worker) request(ctx context.Context, r queue.Request) (queue.Answer, error) {
+func (w *worker) request(ctx context.Context, r shardqueue.Request) (shardqueue.Answer, error) {
 	r.Machine, r.Session = w.name, w.session
 	a, err := w.ask(ctx, r)
 	if err == nil && a.Refused != "" {
@@ -133,7 +133,7 @@ func (w *worker) request(ctx context.Context, r queue.Request) (queue.Answer, er
 
 // join joins the queue, and returns its lease. If nobody has filled the queue, this machine fills it. If a machine of
 // this name is there, join waits until it must have been heard again.
-func (w *worker) join(ctx context.Context, r queue.Request, fill func() (*queue.Config, error)) (time.Duration, error) {
+func (w *worker) join(ctx context.Context, r shardqueue.Request, fill func() (*shardqueue.Config, error)) (time.Duration, error) {
 	var waited time.Duration
 	for {
 		a, err := w.request(ctx, r)
@@ -183,7 +183,7 @@ func (w *worker) work(ctx context.Context, lease time.Duration, file string) err
 	stop()
 	last, end := context.WithTimeout(context.WithoutCancel(ctx), longestPause)
 	defer end()
-	_, _ = w.request(last, queue.Request{Op: queue.Leave}) // if this fails, the lease frees the tests of the machine
+	_, _ = w.request(last, shardqueue.Request{Op: shardqueue.Leave}) // if this fails, the lease frees the tests of the machine
 	for _, err := range errs {
 		if err != nil && !errors.Is(err, context.Canceled) { // the other lanes were cancelled after the first error
 			return err
@@ -211,7 +211,7 @@ func (w *worker) beat(ctx context.Context, every time.Duration) {
 			tick.Stop()
 			return
 		case <-tick.C:
-			_, _ = w.request(ctx, queue.Request{Op: queue.Beat}) // the next beat may arrive
+			_, _ = w.request(ctx, shardqueue.Request{Op: shardqueue.Beat}) // the next beat may arrive
 		}
 	}
 }
@@ -219,7 +219,7 @@ func (w *worker) beat(ctx context.Context, every time.Duration) {
 // lane draws and runs batches, one after the other.
 func (w *worker) lane(ctx context.Context, lane int) error {
 	for {
-		a, err := w.request(ctx, queue.Request{Op: queue.Draw, Lane: lane})
+		a, err := w.request(ctx, shardqueue.Request{Op: shardqueue.Draw, Lane: lane})
 		switch {
 		case err != nil:
 			return err
@@ -228,7 +228,7 @@ func (w *worker) lane(ctx context.Context, lane int) error {
 		case len(a.Calls) > 0:
 			ran, err := w.batch(ctx, a)
 			if err == nil {
-				_, err = w.request(ctx, queue.Request{Op: queue.End, Batch: a.Batch, Calls: ran})
+				_, err = w.request(ctx, shardqueue.Request{Op: shardqueue.End, Batch: a.Batch, Calls: ran})
 			}
 			if err != nil {
 				return err
@@ -245,7 +245,7 @@ func (w *worker) lane(ctx context.Context, lane int) error {
 
 // batch runs the calls of a batch, and returns their times and results. All whole packages are one call of go test, so
 // that the next package is built while one runs.
-func (w *worker) batch(ctx context.Context, a queue.Answer) ([]queue.Ran, error) {
+func (w *worker) batch(ctx context.Context, a shardqueue.Answer) ([]shardqueue.Ran, error) {
 	h := &host{streams: w.streams, flags: w.flags, jobs: 1, look: time.Second, may: func(string) bool { return false }}
 	whole := -1 // the part with the whole packages
 	for _, c := range a.Calls {
@@ -277,7 +277,7 @@ func (w *worker) batch(ctx context.Context, a queue.Answer) ([]queue.Ran, error)
 		w.into.addRun(id, ran{at: t.first.UTC().Truncate(time.Second), machine: w.kind, gap: h.gap()})
 	}
 	real := h.real()
-	ran := make([]queue.Ran, len(a.Calls))
+	ran := make([]shardqueue.Ran, len(a.Calls))
 	for i, c := range a.Calls {
 		ran[i] = real[c.Package]
 	}
@@ -285,7 +285,7 @@ func (w *worker) batch(ctx context.Context, a queue.Answer) ([]queue.Ran, error)
 }
 
 // partOf returns the part that runs a call.
-func partOf(c queue.Call) part {
+func partOf(c shardqueue.Call) part {
 	p := part{suite: &suite{pkg: c.Package}, seconds: c.Seconds, whole: len(c.Tests)+len(c.Skip) == 0,
 		rest: len(c.Skip) > 0}
 	for _, name := range c.Tests {

@@ -18,7 +18,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/straggler-go/straggler/examples/shard/internal/queue"
+	"github.com/straggler-go/straggler/examples/shard/internal/shardqueue"
 )
 
 // worked runs the command work and returns its output and its exit code.
@@ -180,11 +180,11 @@ func TestWorkKeepsTheLease(t *testing.T) {
 	at := filepath.Join(t.TempDir(), "run")
 	f, err := openFolder(at)
 	require.NoError(t, err)
-	r := queue.Request{Op: queue.Join, Machine: "open", Session: "s", Lanes: 1}
-	r.Config = &queue.Config{Machines: 2, Lease: 2000, Pieces: []queue.Piece{{Package: "toy/a", Seconds: 3}}}
+	r := shardqueue.Request{Op: shardqueue.Join, Machine: "open", Session: "s", Lanes: 1}
+	r.Config = &shardqueue.Config{Machines: 2, Lease: 2000, Pieces: []shardqueue.Piece{{Package: "toy/a", Seconds: 3}}}
 	_, err = f.ask(t.Context(), r)
 	require.NoError(t, err)
-	r.Op = queue.Leave
+	r.Op = shardqueue.Leave
 	_, err = f.ask(t.Context(), r)
 	require.NoError(t, err)
 	var wait sync.WaitGroup
@@ -213,7 +213,7 @@ func TestWorkTellsItsSpeed(t *testing.T) {
 		require.Zero(t, code, out)
 		line, err := os.ReadFile(filepath.Join(at, "00000001"))
 		require.NoError(t, err)
-		e, err := queue.Parse(line)
+		e, err := shardqueue.Parse(line)
 		require.NoError(t, err)
 		assert.InDelta(t, want, e.Factor, .01, kind)
 	}

@@ -1,4 +1,4 @@
-// Package queue shares the pieces of a test suite among machines while the tests run. A piece is a package, or some
+// Package shardqueue shares the pieces of a test suite among machines while the tests run. A piece is a package, or some
 // tests of a package. A machine draws a batch of pieces, runs them, reports them and draws the next batch.
 //
 // The package is a state machine without clock, lock and I/O. A host asks it with each request of a machine:
@@ -34,4 +34,4 @@
 //     has run since.
 //   - Two machines have one name: the second one is refused as long as the first one is heard.
 //   - A request is repeated, since its answer was lost: the answer is the same.
-package queue
+package shardqueue
