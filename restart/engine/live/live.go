@@ -1,5 +1,5 @@
-// Package live shows a running batch as a web page: which attempts run, which of them are stragglers, why, and what the
-// policy does about them. It is for people on call. Metrics for Prometheus are beside the page.
+// Package live shows a running batch as a web page: the running attempts, the stragglers among them, their causes, and
+// the decisions of the policy. It is for people on call. Metrics for Prometheus are beside the page.
 //
 //	view := live.New(live.Options{Token: token})
 //	config.OnEvent = view.Watch("resize", live.Names{}).OnEvent // of an engine.Config or a tracker.Config
@@ -132,14 +132,14 @@ func (v *View) allows(r *http.Request) bool {
 	return subtle.ConstantTimeCompare([]byte(given), []byte(v.o.Token)) == 1
 }
 
-// SetBill shows what the policy would have saved, for a phase in shadow mode.
+// SetBill shows the time that the policy would have saved, for a phase in shadow mode.
 func (w *Watch) SetBill(b shadow.Bill) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.bill = b
 }
 
-// SetLedger shows the ledger of the phase: how many copies and restarts were made, and what they wasted.
+// SetLedger shows the ledger of the phase: the numbers of copies and restarts, and their wasted time.
 func (w *Watch) SetLedger(l tracker.Ledger) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -167,7 +167,7 @@ func (w *Watch) runs(task int) bool {
 	return false
 }
 
-// maxAttempts is the number of attempts of a task of which a copy is recognised.
+// maxAttempts is a bound: a copy is recognised beside this many attempts of its task.
 const maxAttempts = 16
 
 // finish hears that an attempt has ended its task.
@@ -229,7 +229,7 @@ const (
 	fewest     = 3   // attempts that must have ended on a slow machine
 )
 
-// picture copies what the page shows. It holds the lock for O(running attempts).
+// picture copies the data of the page. It holds the lock for O(running attempts).
 func (w *Watch) picture(now time.Time) phase {
 	w.mu.Lock()
 	defer w.mu.Unlock()
