@@ -9,12 +9,14 @@ replace (
 )
 
 require (
+	github.com/failsafe-go/failsafe-go v0.9.8
 	github.com/sourcegraph/conc v0.3.0
 	github.com/straggler-go/straggler/restart/engine/pool v0.1.0
 	golang.org/x/sync v0.22.0
 )
 
 require (
+	github.com/bits-and-blooms/bitset v1.24.4 // indirect
 	github.com/straggler-go/straggler v0.1.0 // indirect
 	go.uber.org/atomic v1.7.0 // indirect
 	go.uber.org/multierr v1.9.0 // indirect
