@@ -15,6 +15,8 @@ const Off = check.Off
 const (
 	// The default percentile, and the default budget: one second request for twenty first requests.
 	defaultPercentile, defaultBudget = 0.99, 0.05
+	// The default share of second requests that must win. For exponential times it is a half.
+	defaultWins = 1. / 3
 	// The default number of requests in the window. It has ten requests beyond the percentile 0.999.
 	defaultWindow = 10_000
 	// The smallest and the largest window. The largest takes 40 MB for each class.
@@ -37,6 +39,9 @@ type Config struct {
 	// as needed. 0 means that it makes the percentile as short as the budget allows. Where sizes are told, Target is
 	// for a request of the size of the first request.
 	Target time.Duration
+	// Wins is the least probability with which a second request must win, in (0, 1]; 0 means 1/3. With 0.9, only one of
+	// ten second requests is needless, and the delay is longer. [Off] sends as many as the budget allows.
+	Wins float64
 	// Fanout is the number of requests whose answers must all come; 0 means 1. The percentile is then that of the last
 	// answer.
 	Fanout int
@@ -56,6 +61,7 @@ type Config struct {
 // Effective returns the configuration with each zero field replaced by its default.
 func (c Config) Effective() Config {
 	c.Percentile, c.Budget = check.Or(c.Percentile, defaultPercentile), check.Or(c.Budget, defaultBudget)
+	c.Wins = check.Or(c.Wins, defaultWins)
 	c.Fanout, c.Window = check.Or(c.Fanout, 1), check.Or(c.Window, defaultWindow)
 	c.Keep, c.Classes = check.Or(c.Keep, defaultKeep), check.Or(c.Classes, 1)
 	return c
@@ -68,6 +74,7 @@ func (c Config) Validate() error {
 		check.Probability(place, "Percentile", c.Percentile),
 		check.Share(place, "Budget", c.Budget, true),
 		check.Length(place, "Target", c.Target),
+		check.Share(place, "Wins", c.Wins, true),
 		check.Within(place, "Fanout", c.Fanout, 1, math.MaxInt32),
 		check.Within(place, "Window", c.Window, leastWindow, mostWindow),
 		check.Length(place, "Keep", c.Keep),

@@ -79,6 +79,9 @@ const (
 	// NothingHelps: no second request within the budget makes the percentile shorter. Value is the percentile with the
 	// best plan, and Threshold without one, in seconds. Or the target is reached without: then Threshold is the target.
 	NothingHelps
+	// WinsSeldom: second requests would win too seldom. Value is the probability with which they would win after the
+	// delay of the best plan, and Threshold is Config.Wins.
+	WinsSeldom
 	// RequestLong: second requests win too seldom, so a late request is probably slow by itself. Value is the
 	// probability that it is, and Threshold the largest one with which a second request is worth it.
 	RequestLong
@@ -109,7 +112,7 @@ const (
 )
 
 var reasonNames = [...]string{
-	"no-reason", "late", "not-late", "not-safe", "learning", "nothing-helps", "request-long", "not-drawn",
+	"no-reason", "late", "not-late", "not-safe", "learning", "nothing-helps", "wins-seldom", "request-long", "not-drawn",
 	"deadline-near", "budget-spent", "all-slow", "pushed-back", "already-sent", "not-open", "disabled", "in-shadow",
 }
 

@@ -11,6 +11,10 @@ import (
 // healthy server.
 const leastGaps = 100
 
+// beyondLongest is a factor. If it is worth to wait for every gap of the curve, Wait is so many times the longest: the
+// next gap may be longer than all before.
+const beyondLongest = 2
+
 // Grace says how long to wait for the next missing answer, once enough answers have come.
 //
 // For example, a query needs 49 of 50 answers, and the 50th usually comes 2 ms after the 49th, but in one of a hundred
@@ -33,7 +37,8 @@ type Grace struct {
 // G is the gap: the time from the answer before to the next one. The curve gaps contains the gaps of earlier operations
 // in which the same number of answers was missing. A gap at which the host gave up is observed with ended = false. The
 // argument worth is how much longer the operation may take for one more answer; a good value is the time that it has
-// taken so far. If fewer than 100 gaps are known, or all were given up, Wait is +Inf: then the host learns by waiting.
+// taken so far. If it is worth to wait for every gap of the curve, Wait is twice the longest. If fewer than 100 gaps are
+// known, or all were given up, Wait is +Inf: then the host learns by waiting.
 // NewGrace returns an error if worth is not a number of at least 0. O(n) for n gaps, no allocation.
 func NewGrace(gaps *survival.Curve, worth float64) (Grace, error) {
 	if !(worth >= 0) || math.IsInf(worth, 1) {
@@ -51,6 +56,9 @@ func NewGrace(gaps *survival.Curve, worth float64) (Grace, error) {
 		if v := float64(worth*(1-longer)) - area; v > value {
 			value, best = v, Grace{Wait: x, Comes: 1 - longer, Costs: area}
 		}
+	}
+	if best.Comes == 1 {
+		best.Wait *= beyondLongest
 	}
 	return best, nil
 }

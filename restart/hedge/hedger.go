@@ -94,7 +94,8 @@ type class struct {
 	late, wins float64
 	// The median and the mean of the times of second requests.
 	median, mean float64
-	planned      bool
+	// True if there is a plan, and if it sends nothing because second requests would win too seldom.
+	planned, seldom bool
 	// The sum of the probabilities with which second requests were not drawn.
 	drawn float64
 }
@@ -228,6 +229,9 @@ func (h *Hedger) first(c *class, r *Request) Decision {
 
 // nothing returns the decision if no second request helps.
 func (h *Hedger) nothing(c *class, size float64) Decision {
+	if c.seldom {
+		return Decision{Reason: WinsSeldom, Value: c.wins, Threshold: h.config.Wins}
+	}
 	d := Decision{Reason: NothingHelps}
 	scale := c.times.scale(c.times.known(size))
 	d.Value, d.Threshold = c.plan.Time*scale, c.plan.Alone*scale
@@ -437,8 +441,14 @@ func (h *Hedger) plan(c *class) {
 	if h.config.Target > 0 {
 		target = h.config.Target.Seconds()
 	}
-	c.plan, c.planned = s.plan(h.k, max(h.config.Budget, 0), target), true
-	c.late, c.wins = s.beyond(c.plan.Delay)
+	if s.from = 0; h.config.Wins > 0 {
+		s.from = s.often(h.config.Wins)
+	}
+	c.plan, c.planned, c.seldom = s.plan(h.k, max(h.config.Budget, 0), target), true, false
+	if c.late, c.wins = s.beyond(c.plan.Delay); c.wins < h.config.Wins && c.plan.Alone > target {
+		// Either no delay is long enough, or the plan has a longer one after which second requests win less often.
+		c.plan, c.seldom = Plan{Time: c.plan.Alone, Alone: c.plan.Alone}, true
+	}
 	c.median = finite(s.second.quantile(num.Half))
 	c.mean = s.second.mean()
 }
@@ -449,27 +459,6 @@ func finite(x float64) float64 {
 		return 0
 	}
 	return x
-}
-
-// beyond returns the share of first requests that take longer than the delay, and the share of these that a second
-// request after the delay overtakes, if their times are independent.
-func (s *sweep) beyond(delay float64) (late, wins float64) {
-	s.rewind()
-	s.lower(delay, 0, true)
-	late = s.first.longer(s.i)
-	j, before := 0, late
-	for i := s.i; i < len(s.first.at); i++ {
-		for j < len(s.second.at) && delay+s.second.at[j] < s.first.at[i] {
-			j++
-		}
-		wins += float64((before - s.first.above[i]) * (1 - s.second.longer(j)))
-		before = s.first.above[i]
-	}
-	wins += float64(before * (1 - s.second.longer(len(s.second.at))))
-	if late > 0 {
-		wins /= late
-	}
-	return late, wins
 }
 
 // mean returns the mean of the times, without those that are longer than all others.

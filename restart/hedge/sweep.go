@@ -40,6 +40,8 @@ func (s *steps) quantile(k float64) float64 {
 type sweep struct {
 	first, second   steps
 	need, of, extra int
+	// The shortest delay that is allowed.
+	from float64
 	// The pairs of times that depend on each other; nil if the times are independent.
 	joint *joint
 	// The number of steps of first and second that are before the times that are looked at.
@@ -172,13 +174,18 @@ func (s *sweep) alone(k float64) float64 {
 	return s.first.at[least]
 }
 
-// delays calls visit for each delay that can be best, ascending, with the expected number of second requests for each
-// first request. It stops at the first delay above t: from there on, a second request is too late.
+// delays calls visit for each allowed delay that can be best, ascending, with the expected number of second requests for
+// each first request. It stops at the first delay above t: from there on, a second request is too late.
 func (s *sweep) delays(t float64, visit func(delay, waiting float64)) {
-	visit(0, s.waiting(0))
+	if s.from <= 0 {
+		visit(0, s.waiting(0))
+	}
 	for i, at := range s.first.at {
 		if at > t {
 			return
+		}
+		if at < s.from {
+			continue
 		}
 		if i+1 == len(s.first.at) || s.first.at[i+1] > at {
 			visit(at, s.waiting(i+1))
@@ -230,6 +237,44 @@ func (s *sweep) least(k, t float64) (best Plan) {
 		}
 	})
 	return best
+}
+
+// beyond returns the share of first requests that take longer than the delay, and the share of these that a second
+// request after the delay overtakes, if their times are independent.
+func (s *sweep) beyond(delay float64) (late, wins float64) {
+	i, _ := slices.BinarySearch(s.first.at, math.Nextafter(delay, math.Inf(1)))
+	late = s.first.longer(i)
+	j, before := 0, late
+	for ; i < len(s.first.at); i++ {
+		for j < len(s.second.at) && delay+s.second.at[j] < s.first.at[i] {
+			j++
+		}
+		wins += float64((before - s.first.above[i]) * (1 - s.second.longer(j)))
+		before = s.first.above[i]
+	}
+	wins += float64(before * (1 - s.second.longer(len(s.second.at))))
+	if late > 0 {
+		wins /= late
+	}
+	return late, wins
+}
+
+// often returns the shortest delay after which second requests win with at least the given probability, or +Inf. It
+// assumes that they win more often, the longer the delay is.
+func (s *sweep) often(least float64) float64 {
+	if _, wins := s.beyond(0); wins >= least {
+		return 0
+	}
+	i, _ := slices.BinarySearchFunc(s.first.at, least, func(at, least float64) int {
+		if late, wins := s.beyond(at); late > 0 && wins < least {
+			return -1
+		}
+		return 1
+	})
+	if i == len(s.first.at) || s.first.above[i] == 0 {
+		return math.Inf(1)
+	}
+	return s.first.at[i]
 }
 
 // root returns the n-th root of k, by bisection. A power is a product, so every machine gives the same result.
