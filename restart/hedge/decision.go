@@ -79,14 +79,15 @@ const (
 	// NothingHelps: no second request within the budget makes the percentile shorter. Value is the percentile with the
 	// best plan, and Threshold without one, in seconds. Or the target is reached without: then Threshold is the target.
 	NothingHelps
-	// WinsSeldom: second requests would win too seldom. Value is the probability with which they would win after the
-	// delay of the best plan, and Threshold is Config.Wins.
+	// WinsSeldom: second requests would win too seldom, whatever the delay. Value is the largest probability with which
+	// they would win after any delay, and Threshold is Config.Wins.
 	WinsSeldom
 	// RequestLong: second requests win too seldom, so a late request is probably slow by itself. Value is the
 	// probability that it is, and Threshold the largest one with which a second request is worth it.
 	RequestLong
 	// NotDrawn: the plan sends only a part of the second requests, and this one is not among them. Value is the sum of
-	// the probabilities since the last one that was sent, and Threshold is 1.
+	// the probabilities so far, less the number of second requests that were sent, and Threshold is 1/2. No random
+	// number is needed.
 	NotDrawn
 	// DeadlineNear: a second request would probably end after the deadline. Value is the time until the deadline, and
 	// Threshold the median time of a second request, in seconds.

@@ -96,7 +96,7 @@ type class struct {
 	median, mean float64
 	// True if there is a plan, and if it sends nothing because second requests would win too seldom.
 	planned, seldom bool
-	// The sum of the probabilities with which second requests were not drawn.
+	// The sum of the probabilities of second requests, less their number. It stays between -1/2 and 1.
 	drawn float64
 }
 
@@ -286,8 +286,8 @@ func (h *Hedger) judge(c *class, o *open, at time.Duration, scale float64, late 
 	if long, most := h.trials.Long(0, 0), 1-winsPart*c.wins; long > most {
 		return Decision{Reason: RequestLong, Value: long, Threshold: most}
 	}
-	if c.drawn += c.plan.Probability; c.drawn < 1-rounding {
-		return Decision{Reason: NotDrawn, Value: c.drawn, Threshold: 1}
+	if c.drawn = min(c.drawn+c.plan.Probability, 1); c.drawn < num.Half {
+		return Decision{Reason: NotDrawn, Value: c.drawn, Threshold: num.Half}
 	}
 	if h.tokens < 1 {
 		if h.shrink(c) < 1 {
@@ -305,7 +305,7 @@ func (h *Hedger) judge(c *class, o *open, at time.Duration, scale float64, late 
 // send records that the second request of an operation is sent.
 func (h *Hedger) send(c *class, o *open, at time.Duration, scale float64, shadow bool) {
 	o.hedged, o.sent, o.shadow = true, at, shadow
-	c.drawn = min(max(c.drawn-1, 0), 1)
+	c.drawn--
 	h.tokens--
 	h.ledger.Sent++
 	h.ledger.Expected += c.wins
@@ -441,13 +441,14 @@ func (h *Hedger) plan(c *class) {
 	if h.config.Target > 0 {
 		target = h.config.Target.Seconds()
 	}
-	if s.from = 0; h.config.Wins > 0 {
-		s.from = s.often(h.config.Wins)
+	most := 1.0
+	if h.config.Wins > 0 {
+		most = s.judge(h.config.Wins)
 	}
-	c.plan, c.planned, c.seldom = s.plan(h.k, max(h.config.Budget, 0), target), true, false
-	if c.late, c.wins = s.beyond(c.plan.Delay); c.wins < h.config.Wins && c.plan.Alone > target {
-		// Either no delay is long enough, or the plan has a longer one after which second requests win less often.
-		c.plan, c.seldom = Plan{Time: c.plan.Alone, Alone: c.plan.Alone}, true
+	c.plan, c.planned = s.plan(h.k, max(h.config.Budget, 0), target), true
+	c.late, c.wins = s.beyond(c.plan.Delay)
+	if c.seldom = most < h.config.Wins && c.plan.Alone > target; c.seldom {
+		c.wins = most
 	}
 	c.median = finite(s.second.quantile(num.Half))
 	c.mean = s.second.mean()

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"github.com/straggler-go/straggler/internal/num"
 )
 
 // steps is a distribution of times with finitely many values: P(T > t) falls only at the times at. The values ascend.
@@ -40,8 +42,10 @@ func (s *steps) quantile(k float64) float64 {
 type sweep struct {
 	first, second   steps
 	need, of, extra int
-	// The shortest delay that is allowed.
-	from float64
+	// For the delay 0 and for each step of first, the probability that a second request after this delay wins. A delay
+	// with a smaller one than leastWins is not allowed; 0 allows all delays.
+	wins      []float64
+	leastWins float64
 	// The pairs of times that depend on each other; nil if the times are independent.
 	joint *joint
 	// The number of steps of first and second that are before the times that are looked at.
@@ -177,17 +181,15 @@ func (s *sweep) alone(k float64) float64 {
 // delays calls visit for each allowed delay that can be best, ascending, with the expected number of second requests for
 // each first request. It stops at the first delay above t: from there on, a second request is too late.
 func (s *sweep) delays(t float64, visit func(delay, waiting float64)) {
-	if s.from <= 0 {
+	allowed := func(i int) bool { return s.leastWins == 0 || s.wins[i] >= s.leastWins }
+	if allowed(0) {
 		visit(0, s.waiting(0))
 	}
 	for i, at := range s.first.at {
 		if at > t {
 			return
 		}
-		if at < s.from {
-			continue
-		}
-		if i+1 == len(s.first.at) || s.first.at[i+1] > at {
+		if (i+1 == len(s.first.at) || s.first.at[i+1] > at) && allowed(i+1) {
 			visit(at, s.waiting(i+1))
 		}
 	}
@@ -259,22 +261,33 @@ func (s *sweep) beyond(delay float64) (late, wins float64) {
 	return late, wins
 }
 
-// often returns the shortest delay after which second requests win with at least the given probability, or +Inf. It
-// assumes that they win more often, the longer the delay is.
-func (s *sweep) often(least float64) float64 {
-	if _, wins := s.beyond(0); wins >= least {
-		return 0
+// winPoints is the number of quantiles of the second time that stand for its distribution in the method judge.
+const winPoints = 16
+
+// judge computes the probability that a second request wins, for every delay, and allows only delays with at least the
+// given one. It returns the largest probability. The probability is the mean of P(X > d+y | X > d) over 16 quantiles y
+// of the second time, which may be wrong by 1/32. O(n).
+func (s *sweep) judge(least float64) (most float64) {
+	s.leastWins, s.wins = least, s.wins[:0]
+	for range len(s.first.at) + 1 {
+		s.wins = append(s.wins, 0)
 	}
-	i, _ := slices.BinarySearchFunc(s.first.at, least, func(at, least float64) int {
-		if late, wins := s.beyond(at); late > 0 && wins < least {
-			return -1
+	for p := range winPoints {
+		y := s.second.quantile((float64(p) + num.Half) / winPoints)
+		delay, j := 0.0, 0
+		for i := range s.wins {
+			if i > 0 {
+				delay = s.first.at[i-1]
+			}
+			for j < len(s.first.at) && s.first.at[j] <= delay+y {
+				j++
+			}
+			if longer := s.first.longer(i); longer > 0 && !math.IsInf(y, 1) {
+				s.wins[i] += s.first.longer(j) / longer / winPoints
+			}
 		}
-		return 1
-	})
-	if i == len(s.first.at) || s.first.above[i] == 0 {
-		return math.Inf(1)
 	}
-	return s.first.at[i]
+	return slices.Max(s.wins)
 }
 
 // root returns the n-th root of k, by bisection. A power is a product, so every machine gives the same result.
