@@ -233,7 +233,7 @@ func fewer(need int, late []*big.Rat) *big.Rat {
 func TestPlansOfManyRequestsInRationals(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	one, helped := big.NewRat(1, 1), 0
-	for range 400 {
+	for range 100 {
 		w := drawWorld(r)
 		xKilled, yKilled := make([]bool, len(w.x)), make([]bool, len(w.y))
 		curves := [2]survival.Curve{}
@@ -308,5 +308,5 @@ func TestPlansOfManyRequestsInRationals(t *testing.T) {
 			require.LessOrEqual(t, plan.Load, p.Budget+1e-9)
 		}
 	}
-	assert.Greater(t, helped, 60)
+	assert.Greater(t, helped, 15)
 }

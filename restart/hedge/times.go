@@ -28,6 +28,8 @@ const (
 	overheadEach = 16
 	// The number of requests from which the overhead is learned.
 	overheadWindow = 256
+	// The largest ratio of two sizes. A larger one is absurd.
+	mostScale = 1 << 40
 	// A plan needs so many answers in the window. Until then the percentile is unknown.
 	leastAnswers = 100
 	// A plan is made anew when 1/replanPart of the window has changed.
@@ -97,7 +99,7 @@ func (t *times) scale(size float64) float64 {
 	if size == t.unit || t.unit == 0 {
 		return 1
 	}
-	return (size + t.overhead) / (t.unit + t.overhead)
+	return min(max((size+t.overhead)/(t.unit+t.overhead), 1/mostScale), mostScale)
 }
 
 // bucketOf returns the bucket of a time for one unit.
