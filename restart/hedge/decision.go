@@ -94,8 +94,8 @@ const (
 	DeadlineNear
 	// BudgetSpent: too many second requests were sent. Value is the number that may be sent now, and Threshold is 1.
 	BudgetSpent
-	// AllSlow: the budget is spent, because it has shrunk while many requests are late. Value is the share of requests
-	// that are late, and Threshold the share from which on the budget shrinks.
+	// AllSlow: the budget is spent, because it has shrunk while nearly all requests are slow. Value is the share of
+	// first requests that take longer than the usual median, and Threshold the share from which on the budget shrinks.
 	AllSlow
 	// PushedBack: a server has asked for no second requests. Value is the time for which it still asks, in seconds, and
 	// Threshold is 0.

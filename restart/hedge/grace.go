@@ -37,8 +37,9 @@ type Grace struct {
 // G is the gap: the time from the answer before to the next one. The curve gaps contains the gaps of earlier operations
 // in which the same number of answers was missing. A gap at which the host gave up is observed with ended = false. The
 // argument worth is how much longer the operation may take for one more answer; a good value is the time that it has
-// taken so far. If it is worth to wait for every gap of the curve, Wait is twice the longest. If fewer than 100 gaps are
-// known, or all were given up, Wait is +Inf: then the host learns by waiting.
+// taken so far. If it is worth to wait for every gap of the curve, Wait is twice the longest. Wait is +Inf if fewer than 100
+// gaps are known, or if no gap is known that is too long to wait for, although the host gave some up: then the host learns
+// by waiting.
 // NewGrace returns an error if worth is not a number of at least 0. O(n) for n gaps, no allocation.
 func NewGrace(gaps *survival.Curve, worth float64) (Grace, error) {
 	if !(worth >= 0) || math.IsInf(worth, 1) {
@@ -57,8 +58,11 @@ func NewGrace(gaps *survival.Curve, worth float64) (Grace, error) {
 			value, best = v, Grace{Wait: x, Comes: 1 - longer, Costs: area}
 		}
 	}
-	if best.Comes == 1 {
+	switch {
+	case longer == 0 && best.Comes == 1:
 		best.Wait *= beyondLongest
+	case best.Wait == at[len(at)-1]:
+		best.Wait = math.Inf(1)
 	}
 	return best, nil
 }

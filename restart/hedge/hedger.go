@@ -17,11 +17,14 @@ const (
 	// Unused second requests are saved up to 1/savedPart of those of a window, and up to leastSaved at least. More
 	// would come at once after a quiet time.
 	savedPart, leastSaved = 8, 2
-	// The share of late requests is a moving mean over so many requests.
-	lateWindow = 256
-	// The budget shrinks if slowFactor times as many requests are late as the plan expects. The first slowLeast late
-	// requests of a window do not count: so few come by chance.
-	slowFactor, slowLeast = 2, 4
+	// The share of slow requests is a moving mean over so many requests.
+	slowWindow = 256
+	// A request is slow if it takes longer than the usual median. The budget shrinks if more than slowShare of the
+	// requests are slow, and is 0 if all are.
+	slowShare = 0.75
+	// A new plan moves the usual time by at most this factor. So a storm is not usual until it has lasted for several
+	// windows: the usual time doubles in 70 plans, which are four windows.
+	usualStep = 1.01
 	// A second request is worth it if second requests win at least half as often as independent times would let them.
 	winsPart = 0.5
 )
@@ -89,9 +92,10 @@ type open struct {
 type class struct {
 	times *times
 	plan  Plan
-	// The share of requests that the plan expects to be late, and the probability that a late one's second request
-	// wins, if their times are independent.
-	late, wins float64
+	// The probability that the second request of a late request wins, if their times are independent.
+	wins float64
+	// The usual median of the times of first requests. It moves slowly.
+	usual float64
 	// The median and the mean of the times of second requests.
 	median, mean float64
 	// True if there is a plan, and if it sends nothing because second requests would win too seldom.
@@ -117,8 +121,8 @@ type Hedger struct {
 	last ID
 	// The number of second requests that may be sent now, and the largest such number.
 	tokens, most float64
-	// The moving share of requests that are late.
-	late float64
+	// The moving share of first requests that have taken longer than usual.
+	slow float64
 	// The time until which a server has asked for no second requests.
 	pushed time.Duration
 	// The account of second requests, and the task and phase with which a lost one is told.
@@ -202,9 +206,8 @@ func (h *Hedger) Start(now time.Time, r Request) (ID, Decision) {
 	}
 	h.ledger.Started++
 	if h.config.Budget != Off {
-		h.tokens = min(h.most, h.tokens+float64(h.config.Budget*h.shrink(c)))
+		h.tokens = min(h.most, h.tokens+float64(h.config.Budget*h.shrink()))
 	}
-	h.late -= h.late / lateWindow
 	h.trials.Won -= h.trials.Won / float64(h.config.Window)
 	h.trials.Lost -= h.trials.Lost / float64(h.config.Window)
 	return h.last, h.first(c, &r)
@@ -265,7 +268,6 @@ func (h *Hedger) Late(now time.Time, id ID) Decision {
 		d.Action, d.Reason, d.After = Wait, NotLate, delay-age
 		return d
 	}
-	h.late += 1. / lateWindow
 	if d = h.judge(c, o, at, scale, d); d.Action != Send && d.Reason != InShadow {
 		h.ledger.Refused[d.Reason]++
 		return d
@@ -290,8 +292,8 @@ func (h *Hedger) judge(c *class, o *open, at time.Duration, scale float64, late 
 		return Decision{Reason: NotDrawn, Value: c.drawn, Threshold: num.Half}
 	}
 	if h.tokens < 1 {
-		if h.shrink(c) < 1 {
-			return Decision{Reason: AllSlow, Value: h.late, Threshold: h.slowFrom(c)}
+		if h.shrink() < 1 {
+			return Decision{Reason: AllSlow, Value: h.slow, Threshold: slowShare}
 		}
 		return Decision{Reason: BudgetSpent, Value: h.tokens, Threshold: 1}
 	}
@@ -355,6 +357,12 @@ func (h *Hedger) Done(now time.Time, id ID, attempt Attempt, outcome Outcome) {
 // observe adds the time of a request to the window, and makes a new plan if enough has changed.
 func (h *Hedger) observe(c *class, at, age time.Duration, o *open, attempt Attempt, answered bool) {
 	t := c.times
+	if attempt == First && c.planned {
+		h.slow -= h.slow / slowWindow
+		if age.Seconds() > c.usual*t.scale(t.known(o.size)) {
+			h.slow += 1. / slowWindow
+		}
+	}
 	t.add(entry{at: at, seconds: age.Seconds(), size: o.size, attempt: attempt, answered: answered}, h.config.Keep)
 	if t.changes*replanPart >= t.n && t.of[First].answers >= leastAnswers {
 		h.plan(c)
@@ -385,18 +393,8 @@ func (h *Hedger) PushBack(now time.Time, wait time.Duration) {
 	h.pushed = max(h.pushed, num.Add(h.clock.At(now), max(wait, 0)))
 }
 
-// slowFrom returns the share of late requests from which on the budget shrinks.
-func (h *Hedger) slowFrom(c *class) float64 {
-	return float64(slowFactor*c.late) + float64(slowLeast)/lateWindow
-}
-
-// shrink returns the part of the budget that remains while many requests are late; usually 1.
-func (h *Hedger) shrink(c *class) float64 {
-	if from := h.slowFrom(c); h.late > from {
-		return from / h.late
-	}
-	return 1
-}
+// shrink returns the part of the budget that remains while nearly all requests are slow; usually 1.
+func (h *Hedger) shrink() float64 { return min(1, max(1-h.slow, 0)/(1-slowShare)) }
 
 // find returns the open operation with the number id, or nil.
 func (h *Hedger) find(id ID) *open {
@@ -446,9 +444,15 @@ func (h *Hedger) plan(c *class) {
 		most = s.judge(h.config.Wins)
 	}
 	c.plan, c.planned = s.plan(h.k, max(h.config.Budget, 0), target), true
-	c.late, c.wins = s.beyond(c.plan.Delay)
+	c.wins = s.overtaken(c.plan.Delay)
 	if c.seldom = most < h.config.Wins && c.plan.Alone > target; c.seldom {
 		c.wins = most
+	}
+	switch median := finite(s.first.quantile(num.Half)); {
+	case c.usual == 0:
+		c.usual = median
+	case median > 0:
+		c.usual *= min(max(median/c.usual, 1/usualStep), usualStep)
 	}
 	c.median = finite(s.second.quantile(num.Half))
 	c.mean = s.second.mean()

@@ -241,11 +241,10 @@ func (s *sweep) least(k, t float64) (best Plan) {
 	return best
 }
 
-// beyond returns the share of first requests that take longer than the delay, and the share of these that a second
-// request after the delay overtakes, if their times are independent.
-func (s *sweep) beyond(delay float64) (late, wins float64) {
+// overtaken returns the probability that a second request after the delay wins, if the times are independent.
+func (s *sweep) overtaken(delay float64) (wins float64) {
 	i, _ := slices.BinarySearch(s.first.at, math.Nextafter(delay, math.Inf(1)))
-	late = s.first.longer(i)
+	late := s.first.longer(i)
 	j, before := 0, late
 	for ; i < len(s.first.at); i++ {
 		for j < len(s.second.at) && delay+s.second.at[j] < s.first.at[i] {
@@ -258,7 +257,7 @@ func (s *sweep) beyond(delay float64) (late, wins float64) {
 	if late > 0 {
 		wins /= late
 	}
-	return late, wins
+	return wins
 }
 
 // winPoints is the number of quantiles of the second time that stand for its distribution in the method judge.

@@ -1,6 +1,8 @@
 package hedging
 
 import (
+	"cmp"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -29,10 +31,10 @@ type Complete struct {
 	Took, All float64
 }
 
-// fanGap is the time between two queries. The window keeps the gaps of so many queries.
 const (
-	fanGap  = 100 * time.Millisecond
-	fanKeep = 4000
+	fanGap   = 100 * time.Millisecond // the time between two queries
+	fanKeep  = 4000                   // queries whose gaps the windows keep
+	fanRefit = 64                     // queries after which the curves are computed anew
 )
 
 // Run plays the queries. For each number of missing answers, a window of package survival learns how long the next
@@ -45,8 +47,9 @@ func (f Fan) Run() (c Complete, err error) {
 			return c, err
 		}
 	}
+	curves := make([]*survival.Curve, len(gaps))
 	times, healthy, order := make([]float64, f.Servers), make([]bool, f.Servers), make([]int, f.Servers)
-	var took, last, all, sickLast float64
+	var took, last, all float64
 	var left, leftSick, sick int
 	for q := range f.Queries {
 		now := epoch.Add(time.Duration(q) * fanGap)
@@ -54,21 +57,22 @@ func (f Fan) Run() (c Complete, err error) {
 		for i := range order {
 			order[i] = i
 		}
-		slices.SortFunc(order, func(a, b int) int {
-			if times[a] < times[b] {
-				return -1
-			}
-			return 1
-		})
+		slices.SortFunc(order, func(a, b int) int { return cmp.Compare(times[a], times[b]) })
 		come, at := f.Need, times[order[f.Need-1]]
 		for come < f.Servers {
-			w := gaps[f.Servers-come]
-			grace, err := hedge.NewGrace(w.Curve(now), at)
+			missing := f.Servers - come
+			if q%fanRefit == 0 || curves[missing] == nil {
+				curves[missing] = gaps[missing].Curve(now)
+			}
+			grace, err := hedge.NewGrace(curves[missing], at)
 			if err != nil {
 				return c, err
 			}
 			next := times[order[come]] - at
-			w.Observe(now, min(next, grace.Wait), next <= grace.Wait)
+			if math.IsInf(grace.Wait, 1) { // look at what is learned at once
+				curves[missing] = nil
+			}
+			gaps[missing].Observe(now, min(next, grace.Wait), next <= grace.Wait)
 			if next > grace.Wait {
 				at += grace.Wait
 				break
@@ -82,23 +86,21 @@ func (f Fan) Run() (c Complete, err error) {
 		took += at
 		healthyLast := 0.0
 		for i, server := range order {
-			switch {
-			case healthy[server]:
+			out := 0
+			if i >= come {
+				out = 1
+			}
+			if healthy[server] {
 				healthyLast = times[server]
-				if i >= come {
-					left++
-				}
-			default:
+				left += out
+			} else {
 				sick++
-				if i >= come {
-					leftSick++
-				}
+				leftSick += out
 			}
 		}
 		last += healthyLast
-		sickLast += times[order[f.Servers-1]]
+		all += times[order[f.Servers-1]]
 	}
-	all = sickLast
 	c.LeftOut = float64(left) / float64((f.Queries-f.Warmup)*f.Servers-sick)
 	if sick > 0 {
 		c.LeftOutSick = float64(leftSick) / float64(sick)

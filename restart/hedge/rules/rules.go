@@ -24,6 +24,9 @@ type Config struct {
 	Delay time.Duration
 	// Quantile is the share of recent answers that came before the delay; 0 means the fixed Delay.
 	Quantile float64
+	// OfAttempt says that an answer's time is that of the request which brought it. Otherwise it is the time since the
+	// first request was sent.
+	OfAttempt bool
 	// Refresh is how often the quantile is computed; 0: for each request. Least is the shortest delay.
 	Refresh, Least time.Duration
 	// ExtraLoad is the largest number of second requests for each first request; 0 means no bound. PerSecond more are
@@ -54,8 +57,8 @@ func (c Config) Validate() error {
 // Fixed sends a second request after a fixed delay.
 func Fixed(delay time.Duration) Config { return Config{Delay: delay} }
 
-// Quantile sends a second request after the p-quantile of the latest answers.
-func Quantile(p float64) Config { return Config{Quantile: p} }
+// Quantile sends a second request after the p-quantile of the times of the latest requests that won.
+func Quantile(p float64) Config { return Config{Quantile: p, OfAttempt: true} }
 
 // Finagle is BackupRequestFilter of Finagle: it sends a second request after the quantile 1-extraLoad of the latest
 // answers, refreshed every 3 s and at least 1 ms. Its budget is extraLoad of the requests and 10 more each second, over
@@ -83,6 +86,7 @@ func GRPC(delay time.Duration) Config {
 type call struct {
 	id       hedge.ID
 	began    time.Duration
+	sent     time.Duration // when the second request was sent
 	safe     bool
 	hedged   bool
 	answered bool
@@ -162,14 +166,13 @@ func (r *Rule) Late(now time.Time, id hedge.ID) hedge.Decision {
 	case r.pushed > at:
 		return hedge.Decision{Reason: hedge.PushedBack, Value: (r.pushed - at).Seconds()}
 	}
-	o.hedged = true
+	o.hedged, o.sent = true, at
 	r.saved--
 	return hedge.Decision{Action: hedge.Send, Reason: hedge.Late, Value: age.Seconds(), Threshold: r.delay.Seconds(), Avoid: o.machine}
 }
 
-// Done records that a request of an operation has ended. Only the first answer counts, from when the first request was
-// sent. O(log n).
-func (r *Rule) Done(now time.Time, id hedge.ID, _ hedge.Attempt, outcome hedge.Outcome) {
+// Done records that a request of an operation has ended. Only the first answer counts. O(log n).
+func (r *Rule) Done(now time.Time, id hedge.ID, attempt hedge.Attempt, outcome hedge.Outcome) {
 	at := r.clock.At(now)
 	o := r.find(id)
 	switch {
@@ -179,7 +182,11 @@ func (r *Rule) Done(now time.Time, id hedge.ID, _ hedge.Attempt, outcome hedge.O
 	case outcome == hedge.Answered:
 		o.answered = true
 		r.failures = max(r.failures-r.config.Ratio, 0)
-		r.observe((at - o.began).Seconds())
+		from := o.began
+		if attempt == hedge.Second && r.config.OfAttempt {
+			from = o.sent
+		}
+		r.observe((at - from).Seconds())
 	}
 }
 
