@@ -78,9 +78,10 @@ const (
 	Learning
 	// NothingHelps: no second request within the budget makes the percentile shorter. Value is the percentile with the
 	// best plan, and Threshold without one, in seconds. Or the target is reached without: then Threshold is the target.
+	// One of sixteen late requests gets a second request all the same, so that the Hedger learns how long it takes.
 	NothingHelps
-	// WinsSeldom: second requests would win too seldom, whatever the delay. Value is the largest probability with which
-	// they would win after any delay, and Threshold is Config.Wins.
+	// WinsSeldom: second requests would win too seldom. Value is the probability with which they would win after the
+	// delay of the best plan, and Threshold is Config.Wins.
 	WinsSeldom
 	// RequestLong: second requests win too seldom, so a late request is probably slow by itself. Value is the
 	// probability that it is, and Threshold the largest one with which a second request is worth it.

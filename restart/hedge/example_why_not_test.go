@@ -36,8 +36,8 @@ func ExampleDecision() {
 	fmt.Println(l.Sent, "sent,", l.Lost, "lost,", l.Refused[hedge.RequestLong], "refused")
 	// Output:
 	// send late value=0.00570679 threshold=0.00570679
-	// none request-long value=0.785255 threshold=0.75302
+	// none request-long value=0.785255 threshold=0.759231
 	// send late value=0.00570679 threshold=0.00570679
-	// none request-long value=0.796988 threshold=0.763776
+	// none request-long value=0.802782 threshold=0.773148
 	// 6 sent, 6 lost, 184 refused
 }

@@ -19,6 +19,10 @@ const (
 	savedPart, leastSaved = 8, 2
 	// The share of slow requests is a moving mean over so many requests.
 	slowWindow = 256
+	// If no plan helps, one of learnEach late requests gets a second request all the same. Otherwise a Hedger would never
+	// learn that second requests are faster than first requests, such as on other machines. If they do not win, the
+	// account stops them, too.
+	learnEach = 16
 	// A request is slow if it takes longer than the usual median. The budget shrinks if more than slowShare of the
 	// requests are slow, and is 0 if all are.
 	slowShare = 0.75
@@ -95,14 +99,16 @@ type open struct {
 type class struct {
 	times *times
 	plan  Plan
-	// The probability that the second request of a late request wins, if their times are independent.
-	wins float64
+	// The probability that the second request of a late request wins, if their times are independent. Field most is the
+	// same for the best plan, if this is too small.
+	wins, most float64
 	// The usual median of the times of first requests. It moves slowly.
 	usual float64
 	// The median and the mean of the times of second requests.
 	median, mean float64
-	// True if there is a plan, and if it sends nothing because second requests would win too seldom.
-	planned, seldom bool
+	// True if there is a plan; if it would send nothing because second requests would win too seldom; and if it sends a
+	// few second requests only to learn their times.
+	planned, seldom, learns bool
 	// The sum of the probabilities of second requests, less their number. It stays between -1/2 and 1.
 	drawn float64
 }
@@ -236,7 +242,7 @@ func (h *Hedger) first(c *class, r *Request) Decision {
 // nothing returns the decision if no second request helps.
 func (h *Hedger) nothing(c *class, size float64) Decision {
 	if c.seldom {
-		return Decision{Reason: WinsSeldom, Value: c.wins, Threshold: h.config.Wins}
+		return Decision{Reason: WinsSeldom, Value: c.most, Threshold: h.config.Wins}
 	}
 	d := Decision{Reason: NothingHelps}
 	scale := c.times.scale(c.times.known(size))
@@ -292,6 +298,9 @@ func (h *Hedger) judge(c *class, o *open, at time.Duration, scale float64, late 
 		return Decision{Reason: RequestLong, Value: long, Threshold: most}
 	}
 	if c.drawn = min(c.drawn+c.plan.Probability, 1); c.drawn < num.Half {
+		if c.learns {
+			return h.nothing(c, o.size)
+		}
 		return Decision{Reason: NotDrawn, Value: c.drawn, Threshold: num.Half}
 	}
 	if h.tokens < 1 {
@@ -445,15 +454,22 @@ func (h *Hedger) plan(c *class) {
 	if h.config.Target > 0 {
 		target = h.config.Target.Seconds()
 	}
-	most := 1.0
-	if h.config.Wins > 0 {
-		most = s.judge(h.config.Wins)
+	budget := max(h.config.Budget, 0)
+	s.judge(max(h.config.Wins, 0))
+	c.plan, c.planned, c.seldom = s.plan(h.k, budget, target), true, false
+	if !c.plan.Send && c.plan.Alone > target {
+		s.leastWins = 0
+		if any := s.plan(h.k, budget, target); any.Send {
+			c.seldom, c.most = true, s.overtaken(any.Delay)
+		}
 	}
-	c.plan, c.planned = s.plan(h.k, max(h.config.Budget, 0), target), true
+	if c.learns = false; !c.plan.Send && c.plan.Alone > target {
+		if delay := s.first.quantile(1 - budget); !math.IsInf(delay, 1) {
+			c.learns = true
+			c.plan.Send, c.plan.Delay, c.plan.Probability, c.plan.Load = true, delay, 1./learnEach, budget/learnEach
+		}
+	}
 	c.wins = s.overtaken(c.plan.Delay)
-	if c.seldom = most < h.config.Wins && c.plan.Alone > target; c.seldom {
-		c.wins = most
-	}
 	switch median := finite(s.first.quantile(num.Half)); {
 	case c.usual == 0:
 		c.usual = median

@@ -98,6 +98,17 @@ func TestEachRefusalHasItsReason(t *testing.T) {
 			_, d := start(h, &now, safe)
 			return d
 		},
+		"none wins-seldom value=0.198292 threshold=0.333333": func() hedge.Decision {
+			h, now := newHedger(t, hedge.Config{}), epoch
+			r := rand.New(rand.NewPCG(1, 2))
+			for range 1000 {
+				id, _ := h.Start(now, safe)
+				now = now.Add(time.Duration(float64(ms) * math.Exp(0.5*r.NormFloat64())))
+				h.Done(now, id, hedge.First, hedge.Answered)
+			}
+			_, d := start(h, &now, safe)
+			return d
+		},
 		"none nothing-helps value=0.0600586 threshold=0.07": func() hedge.Decision {
 			h, now := taught(t, hedge.Config{Target: 70 * ms})
 			_, d := start(h, &now, safe)
@@ -354,4 +365,23 @@ func TestConfig(t *testing.T) {
 	var back hedge.Config
 	require.NoError(t, json.Unmarshal(data, &back))
 	assert.Equal(t, c, back)
+}
+
+// Second requests may be faster than first requests: one of four machines is slow, and the second request avoids it. At
+// first no plan seems to help, because second requests seem to be as slow. A few of them show that they are not.
+func TestLearnsThatSecondRequestsAreFaster(t *testing.T) {
+	h, now := newHedger(t, hedge.Config{Budget: 0.3}), epoch
+	r := rand.New(rand.NewPCG(1, 2))
+	late := 0
+	for i := range 20_000 {
+		healthy := func() time.Duration { return time.Duration((0.8 + 0.4*r.Float64()) * 4e6) }
+		first := healthy()
+		if r.IntN(4) == 0 {
+			first *= 10
+		}
+		if took, _ := request(h, &now, first, healthy(), 0); i >= 10_000 && took > 15*ms {
+			late++
+		}
+	}
+	assert.Less(t, late, 100, "p99 of the last 10,000 requests is below 15 ms")
 }

@@ -264,9 +264,9 @@ func (s *sweep) overtaken(delay float64) (wins float64) {
 const winPoints = 16
 
 // judge computes the probability that a second request wins, for every delay, and allows only delays with at least the
-// given one. It returns the largest probability. The probability is the mean of P(X > d+y | X > d) over 16 quantiles y
+// given one. The probability is the mean of P(X > d+y | X > d) over 16 quantiles y
 // of the second time, which may be wrong by 1/32. O(n).
-func (s *sweep) judge(least float64) (most float64) {
+func (s *sweep) judge(least float64) {
 	s.leastWins, s.wins = least, s.wins[:0]
 	for range len(s.first.at) + 1 {
 		s.wins = append(s.wins, 0)
@@ -286,7 +286,6 @@ func (s *sweep) judge(least float64) (most float64) {
 			}
 		}
 	}
-	return slices.Max(s.wins)
 }
 
 // root returns the n-th root of k, by bisection. A power is a product, so every machine gives the same result.

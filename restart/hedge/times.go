@@ -23,7 +23,7 @@ const (
 	bias = 1023
 	// The times of first requests stand for so many times of second requests, until the window has many second
 	// requests. A few second requests alone would give a chance plan.
-	pooled = 256
+	pooled = 64
 	// One of so many requests is used to learn the overhead. More would not make it more exact.
 	overheadEach = 16
 	// The number of requests from which the overhead is learned.
