@@ -23,7 +23,7 @@ import (
 	"github.com/straggler-go/straggler/restart/hedge"
 	"github.com/straggler-go/straggler/restart/hedge/hedged"
 	"github.com/straggler-go/straggler/restart/hedge/hedgefailsafe"
-	"github.com/straggler-go/straggler/restart/hedge/rules"
+	"github.com/straggler-go/straggler/restart/hedge/hedgerules"
 )
 
 // The storm is that of examples/hedge: 50 servers at a load of 0.45, of which all are three times slower for 4 s. They
@@ -137,7 +137,7 @@ var libraries = []struct {
 	}},
 	{"failsafe-go, 60 ms", func(_ *testing.T, c *cluster) asker { return failsafes(c, hedgepolicy.NewWithDelay[int](delay)) }},
 	{"Finagle's rule, 5 %", func(t *testing.T, c *cluster) asker {
-		r, err := rules.New(rules.Finagle(0.05))
+		r, err := hedgerules.New(hedgerules.Finagle(0.05))
 		return ours(t, c, r, err)
 	}},
 }

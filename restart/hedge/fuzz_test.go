@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/straggler-go/straggler/restart/hedge"
-	"github.com/straggler-go/straggler/restart/hedge/rules"
+	"github.com/straggler-go/straggler/restart/hedge/hedgerules"
 )
 
 // FuzzRules plays any events to a Hedger and to each rule: a clock that steps back, ends before starts, ends twice,
@@ -77,9 +77,9 @@ var (
 )
 
 func ruleOf(t *testing.T, kind uint8) hedge.Rule {
-	configs := []rules.Config{rules.Fixed(ms), rules.Quantile(0.9), rules.Finagle(0.05), rules.Cassandra(0.99), rules.GRPC(ms)}
+	configs := []hedgerules.Config{hedgerules.Fixed(ms), hedgerules.Quantile(0.9), hedgerules.Finagle(0.05), hedgerules.Cassandra(0.99), hedgerules.GRPC(ms)}
 	if int(kind) < len(configs) {
-		r, err := rules.New(configs[kind])
+		r, err := hedgerules.New(configs[kind])
 		require.NoError(t, err)
 		return r
 	}

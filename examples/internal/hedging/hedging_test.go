@@ -11,7 +11,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/straggler-go/straggler/restart/hedge"
-	"github.com/straggler-go/straggler/restart/hedge/rules"
+	"github.com/straggler-go/straggler/restart/hedge/hedgerules"
 )
 
 // seed is the first seed of the tests. The constants of the library were chosen with the seeds 0 to 9.
@@ -45,7 +45,7 @@ func TestQueuesFollowTheory(t *testing.T) {
 	for _, load := range []float64{0.2, 0.3, 0.4} {
 		one := meanOf(Run(exponential(load), never(t))[10_000:])
 		assert.InEpsilon(t, 1/(1-load), one, 0.03, "load %v", load)
-		rule, err := rules.New(rules.Fixed(0))
+		rule, err := hedgerules.New(hedgerules.Fixed(0))
 		require.NoError(t, err)
 		calls := Run(exponential(load), rule)[10_000:]
 		assert.InEpsilon(t, 1/(2*(1-2*load)), meanOf(calls), 0.08, "load %v", load)
@@ -58,7 +58,7 @@ func TestQueuesFollowTheory(t *testing.T) {
 func TestCancelledRequestsFreeTheirServers(t *testing.T) {
 	w := exponential(0.4)
 	rule := func() hedge.Rule {
-		r, err := rules.New(rules.Fixed(0))
+		r, err := hedgerules.New(hedgerules.Fixed(0))
 		require.NoError(t, err)
 		return r
 	}
@@ -128,7 +128,7 @@ func TestMimirsCase(t *testing.T) {
 			assert.GreaterOrEqual(t, c.Cured, 90.0)
 		}
 	}
-	fixed, err := rules.New(rules.Fixed(3 * time.Second))
+	fixed, err := hedgerules.New(hedgerules.Fixed(3 * time.Second))
 	require.NoError(t, err)
 	assert.Greater(t, Cured(Run(Mimir(100_000, false, seed), fixed)[200:]).Needless, 4.0)
 }
@@ -160,7 +160,7 @@ func TestStorm(t *testing.T) {
 	assert.LessOrEqual(t, w.Most, 5.5)
 	assert.Less(t, w.Before, 0.85*none.Before)
 	assert.LessOrEqual(t, w.Alone, none.Alone+1)
-	fixed, err := rules.New(rules.Fixed(60 * time.Millisecond))
+	fixed, err := hedgerules.New(hedgerules.Fixed(60 * time.Millisecond))
 	require.NoError(t, err)
 	assert.Equal(t, math.Inf(1), Weathered(Run(Storm(seed), fixed), none.Before).Alone, "the second requests keep the storm alive")
 }

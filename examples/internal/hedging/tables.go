@@ -13,7 +13,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/straggler-go/straggler/restart/hedge"
-	"github.com/straggler-go/straggler/restart/hedge/rules"
+	"github.com/straggler-go/straggler/restart/hedge/hedgerules"
 )
 
 // Tables are the tables by name. Each prints the results of the given number of seeds, from the seed first on.
@@ -90,7 +90,7 @@ func budget(out io.Writer, seeds int, first uint64) error {
 	}
 	var copies spread
 	for seed := range uint64(seeds) {
-		rule, err := rules.New(rules.Quantile(0.9))
+		rule, err := hedgerules.New(hedgerules.Quantile(0.9))
 		if err != nil {
 			return err
 		}
@@ -186,9 +186,9 @@ func mimir(out io.Writer, seeds int, first uint64) error {
 	}{
 		{"Hedger, sizes told", true, func() (hedge.Rule, error) { return hedge.New(Careful) }},
 		{"Hedger, sizes untold", false, func() (hedge.Rule, error) { return hedge.New(Careful) }},
-		{"fixed 3 s", false, func() (hedge.Rule, error) { return rules.New(rules.Fixed(3 * time.Second)) }},
-		{"quantile 0.99", false, func() (hedge.Rule, error) { return rules.New(rules.Quantile(0.99)) }},
-		{"Finagle, 1 %", false, func() (hedge.Rule, error) { return rules.New(rules.Finagle(0.01)) }},
+		{"fixed 3 s", false, func() (hedge.Rule, error) { return hedgerules.New(hedgerules.Fixed(3 * time.Second)) }},
+		{"quantile 0.99", false, func() (hedge.Rule, error) { return hedgerules.New(hedgerules.Quantile(0.99)) }},
+		{"Finagle, 1 %", false, func() (hedge.Rule, error) { return hedgerules.New(hedgerules.Finagle(0.01)) }},
 	} {
 		var needless, cured spread
 		for seed := range uint64(seeds) {
@@ -233,11 +233,11 @@ var Storms = []struct {
 }{
 	{"none", func() (hedge.Rule, error) { return hedge.New(hedge.Config{Budget: hedge.Off}) }},
 	{"Hedger", func() (hedge.Rule, error) { return hedge.New(hedge.Config{}) }},
-	{"fixed 60 ms", func() (hedge.Rule, error) { return rules.New(rules.Fixed(60 * time.Millisecond)) }},
-	{"quantile 0.95", func() (hedge.Rule, error) { return rules.New(rules.Quantile(0.95)) }},
-	{"Finagle, 5 %", func() (hedge.Rule, error) { return rules.New(rules.Finagle(0.05)) }},
-	{"Cassandra, 99p", func() (hedge.Rule, error) { return rules.New(rules.Cassandra(0.99)) }},
-	{"gRPC, 60 ms", func() (hedge.Rule, error) { return rules.New(rules.GRPC(60 * time.Millisecond)) }},
+	{"fixed 60 ms", func() (hedge.Rule, error) { return hedgerules.New(hedgerules.Fixed(60 * time.Millisecond)) }},
+	{"quantile 0.95", func() (hedge.Rule, error) { return hedgerules.New(hedgerules.Quantile(0.95)) }},
+	{"Finagle, 5 %", func() (hedge.Rule, error) { return hedgerules.New(hedgerules.Finagle(0.05)) }},
+	{"Cassandra, 99p", func() (hedge.Rule, error) { return hedgerules.New(hedgerules.Cassandra(0.99)) }},
+	{"gRPC, 60 ms", func() (hedge.Rule, error) { return hedgerules.New(hedgerules.GRPC(60 * time.Millisecond)) }},
 }
 
 // Weather is what a rule did in a storm.

@@ -14,7 +14,7 @@ import (
 
 	"github.com/straggler-go/straggler/restart/hedge"
 	"github.com/straggler-go/straggler/restart/hedge/hedged"
-	"github.com/straggler-go/straggler/restart/hedge/rules"
+	"github.com/straggler-go/straggler/restart/hedge/hedgerules"
 )
 
 const ms = time.Millisecond
@@ -24,7 +24,7 @@ var safe = hedge.Request{Safe: true, Machine: "a"}
 // after returns a route that sends a second request after 10 ms.
 func after(t testing.TB) *hedged.Route {
 	t.Helper()
-	rule, err := rules.New(rules.Fixed(10 * ms))
+	rule, err := hedgerules.New(hedgerules.Fixed(10 * ms))
 	require.NoError(t, err)
 	return hedged.NewRoute(rule)
 }

@@ -7,12 +7,12 @@ import (
 
 	"github.com/straggler-go/straggler/restart/hedge"
 	"github.com/straggler-go/straggler/restart/hedge/hedged"
-	"github.com/straggler-go/straggler/restart/hedge/rules"
+	"github.com/straggler-go/straggler/restart/hedge/hedgerules"
 )
 
 // How does a program run a function a second time if the first run is slow?
 func ExampleDo() {
-	rule, err := rules.New(rules.Fixed(10 * time.Millisecond)) // or hedge.New(hedge.Config{})
+	rule, err := hedgerules.New(hedgerules.Fixed(10 * time.Millisecond)) // or hedge.New(hedge.Config{})
 	if err != nil {
 		panic(err)
 	}

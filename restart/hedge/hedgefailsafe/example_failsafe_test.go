@@ -11,12 +11,12 @@ import (
 	"github.com/straggler-go/straggler/restart/hedge"
 	"github.com/straggler-go/straggler/restart/hedge/hedged"
 	"github.com/straggler-go/straggler/restart/hedge/hedgefailsafe"
-	"github.com/straggler-go/straggler/restart/hedge/rules"
+	"github.com/straggler-go/straggler/restart/hedge/hedgerules"
 )
 
 // How does the hedge policy of failsafe-go ask a rule of this library for its delay?
 func ExampleDelay() {
-	rule, err := rules.New(rules.Fixed(10 * time.Millisecond)) // or hedge.New(hedge.Config{})
+	rule, err := hedgerules.New(hedgerules.Fixed(10 * time.Millisecond)) // or hedge.New(hedge.Config{})
 	if err != nil {
 		panic(err)
 	}

@@ -22,7 +22,7 @@ import (
 	"github.com/straggler-go/straggler/restart/hedge"
 	"github.com/straggler-go/straggler/restart/hedge/hedged"
 	"github.com/straggler-go/straggler/restart/hedge/hedgegrpc"
-	"github.com/straggler-go/straggler/restart/hedge/rules"
+	"github.com/straggler-go/straggler/restart/hedge/hedgerules"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -68,7 +68,7 @@ func client(t *testing.T, s *server, safe bool) (grpc_health_v1.HealthClient, *h
 	g := grpc.NewServer()
 	grpc_health_v1.RegisterHealthServer(g, s)
 	go g.Serve(listener)
-	rule, err := rules.New(rules.Fixed(delay))
+	rule, err := hedgerules.New(hedgerules.Fixed(delay))
 	require.NoError(t, err)
 	route := hedged.NewRoute(rule)
 	conn, err := grpc.NewClient("passthrough:///test", grpc.WithTransportCredentials(insecure.NewCredentials()),
@@ -173,7 +173,7 @@ func TestDeadline(t *testing.T) {
 
 // A reply that is no protocol buffer is copied as a value.
 func TestOtherCodecs(t *testing.T) {
-	rule, err := rules.New(rules.Fixed(delay))
+	rule, err := hedgerules.New(hedgerules.Fixed(delay))
 	require.NoError(t, err)
 	unary := hedgegrpc.Unary(hedged.NewRoute(rule), func(context.Context, string, any) hedge.Request { return hedge.Request{} })
 	reply := "old"

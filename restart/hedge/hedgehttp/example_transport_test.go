@@ -10,7 +10,7 @@ import (
 
 	"github.com/straggler-go/straggler/restart/hedge/hedged"
 	"github.com/straggler-go/straggler/restart/hedge/hedgehttp"
-	"github.com/straggler-go/straggler/restart/hedge/rules"
+	"github.com/straggler-go/straggler/restart/hedge/hedgerules"
 )
 
 // How does an HTTP client send a second request?
@@ -24,7 +24,7 @@ func ExampleTransport() {
 	}))
 	defer server.Close()
 
-	rule, err := rules.New(rules.Fixed(10 * time.Millisecond)) // or hedge.New(hedge.Config{})
+	rule, err := hedgerules.New(hedgerules.Fixed(10 * time.Millisecond)) // or hedge.New(hedge.Config{})
 	if err != nil {
 		panic(err)
 	}

@@ -21,7 +21,7 @@ import (
 	"github.com/straggler-go/straggler/restart/hedge"
 	"github.com/straggler-go/straggler/restart/hedge/hedged"
 	"github.com/straggler-go/straggler/restart/hedge/hedgehttp"
-	"github.com/straggler-go/straggler/restart/hedge/rules"
+	"github.com/straggler-go/straggler/restart/hedge/hedgerules"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -38,7 +38,7 @@ func client(t *testing.T, handler http.HandlerFunc) (*http.Client, *hedged.Route
 		base.CloseIdleConnections()
 		server.Close()
 	})
-	rule, err := rules.New(rules.Fixed(delay))
+	rule, err := hedgerules.New(hedgerules.Fixed(delay))
 	require.NoError(t, err)
 	route := hedged.NewRoute(rule)
 	return &http.Client{Transport: &hedgehttp.Transport{Route: route, Base: base}}, route, server.URL
@@ -185,7 +185,7 @@ func (c closer) Close() error { c.closed.Add(1); return nil }
 func TestTheLosersBodyIsClosed(t *testing.T) {
 	var closed atomic.Int32
 	var all sync.WaitGroup
-	rule, err := rules.New(rules.Fixed(delay))
+	rule, err := hedgerules.New(hedgerules.Fixed(delay))
 	require.NoError(t, err)
 	all.Add(2)
 	c := &http.Client{Transport: &hedgehttp.Transport{Route: hedged.NewRoute(rule), Base: tripper(func(r *http.Request) (*http.Response, error) {

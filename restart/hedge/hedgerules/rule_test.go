@@ -1,4 +1,4 @@
-package rules_test
+package hedgerules_test
 
 import (
 	"math"
@@ -9,22 +9,22 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/straggler-go/straggler/restart/hedge"
-	"github.com/straggler-go/straggler/restart/hedge/rules"
+	"github.com/straggler-go/straggler/restart/hedge/hedgerules"
 )
 
 const ms = time.Millisecond
 
 var safe = hedge.Request{Safe: true, Machine: "a"}
 
-func newRule(t testing.TB, c rules.Config) *rules.Rule {
+func newRule(t testing.TB, c hedgerules.Config) *hedgerules.Rule {
 	t.Helper()
-	r, err := rules.New(c)
+	r, err := hedgerules.New(c)
 	require.NoError(t, err)
 	return r
 }
 
 // answered plays n requests of the given times, one after the other, without second requests.
-func answered(r *rules.Rule, now *time.Time, times ...time.Duration) {
+func answered(r *hedgerules.Rule, now *time.Time, times ...time.Duration) {
 	for _, took := range times {
 		id, _ := r.Start(*now, safe)
 		*now = now.Add(took)
@@ -33,7 +33,7 @@ func answered(r *rules.Rule, now *time.Time, times ...time.Duration) {
 }
 
 func TestFixed(t *testing.T) {
-	r, now := newRule(t, rules.Fixed(10*ms)), time.Unix(0, 0)
+	r, now := newRule(t, hedgerules.Fixed(10*ms)), time.Unix(0, 0)
 	id, d := r.Start(now, safe)
 	assert.Equal(t, "wait not-late after=0.01s threshold=0.01", d.String())
 	assert.Equal(t, "wait not-late after=0.006s value=0.004 threshold=0.01", r.Late(now.Add(4*ms), id).String())
@@ -52,7 +52,7 @@ func TestFixed(t *testing.T) {
 
 // The quantile is of the requests that win, so second requests of 1 ms make it shorter and shorter.
 func TestQuantileForgetsTheLosers(t *testing.T) {
-	r, now := newRule(t, rules.Quantile(0.9)), time.Unix(0, 0)
+	r, now := newRule(t, hedgerules.Quantile(0.9)), time.Unix(0, 0)
 	_, d := r.Start(now, safe)
 	assert.Equal(t, "none learning threshold=20", d.String())
 	for i := range 20 {
@@ -78,7 +78,7 @@ func TestQuantileForgetsTheLosers(t *testing.T) {
 
 // Finagle's budget is a share of the requests and ten more each second, kept for ten seconds.
 func TestFinagle(t *testing.T) {
-	r, now := newRule(t, rules.Finagle(0.05)), time.Unix(0, 0)
+	r, now := newRule(t, hedgerules.Finagle(0.05)), time.Unix(0, 0)
 	for range 20 {
 		answered(r, &now, ms/2)
 	}
@@ -109,7 +109,7 @@ func TestFinagle(t *testing.T) {
 
 // Cassandra refreshes its quantile every 5 s, and has no budget.
 func TestCassandra(t *testing.T) {
-	r, now := newRule(t, rules.Cassandra(0.99)), time.Unix(0, 0)
+	r, now := newRule(t, hedgerules.Cassandra(0.99)), time.Unix(0, 0)
 	for range 100 {
 		answered(r, &now, 10*ms)
 	}
@@ -130,7 +130,7 @@ func TestCassandra(t *testing.T) {
 
 // After five failures gRPC sends no second request. Ten answers give a token back.
 func TestGRPC(t *testing.T) {
-	r, now := newRule(t, rules.GRPC(ms)), time.Unix(0, 0)
+	r, now := newRule(t, hedgerules.GRPC(ms)), time.Unix(0, 0)
 	late := func() hedge.Decision {
 		id, _ := r.Start(now, safe)
 		now = now.Add(ms)
@@ -147,7 +147,7 @@ func TestGRPC(t *testing.T) {
 }
 
 func TestConfig(t *testing.T) {
-	for want, c := range map[string]rules.Config{
+	for want, c := range map[string]hedgerules.Config{
 		"Delay is -1ns":         {Delay: -1},
 		"Quantile is 1":         {Quantile: 1},
 		"Refresh is -1ns":       {Refresh: -1},
@@ -158,7 +158,7 @@ func TestConfig(t *testing.T) {
 		"Tokens is +Inf":        {Tokens: math.Inf(1)},
 		"Ratio is -1, want a p": {Ratio: -1},
 	} {
-		_, err := rules.New(c)
-		assert.ErrorContains(t, err, "restart/hedge/rules: Config."+want)
+		_, err := hedgerules.New(c)
+		assert.ErrorContains(t, err, "restart/hedge/hedgerules: Config."+want)
 	}
 }

@@ -1,17 +1,17 @@
-package rules_test
+package hedgerules_test
 
 import (
 	"fmt"
 	"time"
 
 	"github.com/straggler-go/straggler/restart/hedge"
-	"github.com/straggler-go/straggler/restart/hedge/rules"
+	"github.com/straggler-go/straggler/restart/hedge/hedgerules"
 )
 
 // What would Finagle do? A rule of another system stands in the place of a Hedger, to be compared with it.
 func Example() {
 	var rule hedge.Rule
-	rule, err := rules.New(rules.Finagle(0.01))
+	rule, err := hedgerules.New(hedgerules.Finagle(0.01))
 	if err != nil {
 		panic(err)
 	}

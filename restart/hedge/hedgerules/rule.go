@@ -1,4 +1,4 @@
-package rules
+package hedgerules
 
 import (
 	"cmp"
@@ -40,7 +40,7 @@ type Config struct {
 
 // Validate returns an error for the first field that is out of range, or nil.
 func (c Config) Validate() error {
-	const place = "restart/hedge/rules: Config"
+	const place = "restart/hedge/hedgerules: Config"
 	return cmp.Or(
 		check.Length(place, "Delay", c.Delay),
 		check.Probability(place, "Quantile", c.Quantile),

@@ -1,7 +1,7 @@
-// Package rules has the rules of other systems for second requests, to compare them with a hedge.Hedger. Each is a
+// Package hedgerules has the rules of other systems for second requests, to compare them with a hedge.Hedger. Each is a
 // hedge.Rule, so a host can run it in the place of a Hedger.
 //
-//	rule, err := rules.New(rules.Finagle(0.01))
+//	rule, err := hedgerules.New(hedgerules.Finagle(0.01))
 //	id, d := rule.Start(now, hedge.Request{Safe: true})
 //
 // The rules know neither class nor size, and none observes a cancelled request: they learn the times of answers only.
@@ -15,4 +15,4 @@
 //
 // A [Rule] takes O(log n) for each answer, with n answers in its window of at most 4096. It keeps at most 16,384 open
 // requests. It is not safe for concurrent use.
-package rules
+package hedgerules
