@@ -3,14 +3,14 @@
 //
 //	h, err := hedge.New(hedge.Config{Percentile: 0.99, Budget: 0.05})
 //	id, d := h.Start(now, hedge.Request{Safe: true, Size: 4096, Machine: "a"})
-//	// the host sends the request; d is: wait not-late after=0.0121s threshold=0.0121
-//	d = h.Late(now, id) // after 12.1 ms without an answer
-//	// d is: send late value=0.0121 threshold=0.0121 avoid=a
+//	// the host sends the request; d is: wait not-late after=0.00570679s threshold=0.00570679
+//	d = h.Late(now, id) // after 5.7 ms without an answer
+//	// d is: send late value=0.00570679 threshold=0.00570679 avoid=a
 //	h.Done(now, id, hedge.Second, hedge.Answered)
 //	h.Done(now, id, hedge.First, hedge.Cancelled)
 //
 // The package has no clock, no timer and no network. A host is the program that embeds it. The modules hedgehttp,
-// hedgegrpc and hedgedo are hosts for net/http, gRPC and plain functions.
+// hedgegrpc and hedged are hosts for net/http, gRPC and plain functions. The page docs/hedge.md explains each refusal.
 //
 // # Is it the request, or the attempt?
 //
@@ -42,7 +42,7 @@
 // # Cost and concurrency
 //
 // Start, Late and Done take O(1) amortised, and allocate only if more requests are open than ever before. A Hedger
-// keeps its times in a window of 10,000 requests, at most 65,536 open requests, and about 400 kB for each class. It is
+// keeps its times in a window of 10,000 requests, at most 65,536 open requests, and about 450 kB for each class. It is
 // not safe for concurrent use. Plans and problems are plain values.
 //
 // Sources: T. Kaler, Y. He, S. Elnikety, "Optimal Reissue Policies for Reducing Tail Latency", SPAA 2017. J. Dean, L.

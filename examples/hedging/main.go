@@ -1,8 +1,8 @@
-// Command hedge simulates clients that send second requests, and prints what a learned rule and the rules of other
+// Command hedging simulates clients that send second requests, and prints what a learned rule and the rules of other
 // systems gain and cost.
 //
-//	go run ./examples/hedge                          print all tables
-//	go run ./examples/hedge -table storm -seeds 20   print one table, with 20 seeds
+//	go run ./examples/hedging                          print all tables
+//	go run ./examples/hedging -table storm -seeds 20   print one table, with 20 seeds
 package main
 
 import (
@@ -19,7 +19,7 @@ import (
 
 func main() {
 	if err := run(os.Args[1:], os.Stdout, os.Stderr); err != nil {
-		fmt.Fprintln(os.Stderr, "hedge:", err)
+		fmt.Fprintln(os.Stderr, "hedging:", err)
 		os.Exit(1)
 	}
 }
@@ -29,7 +29,7 @@ const mostSeeds = 1000
 
 func run(args []string, out, usage io.Writer) error {
 	names := slices.Sorted(maps.Keys(hedging.Tables))
-	flags := flag.NewFlagSet("hedge", flag.ContinueOnError)
+	flags := flag.NewFlagSet("hedging", flag.ContinueOnError)
 	flags.SetOutput(usage)
 	name := flags.String("table", "all", "table to print: "+strings.Join(names, ", ")+", or all")
 	seeds := flags.Int("seeds", 20, "number of seeds")
