@@ -24,7 +24,9 @@ type health struct {
 	server int
 }
 
-func (h *health) Check(ctx context.Context, _ *grpc_health_v1.HealthCheckRequest) (*grpc_health_v1.HealthCheckResponse, error) {
+func (h *health) Check(
+	ctx context.Context, _ *grpc_health_v1.HealthCheckRequest,
+) (*grpc_health_v1.HealthCheckResponse, error) {
 	h.w.serve(ctx, h.server)
 	return &grpc_health_v1.HealthCheckResponse{}, nil
 }
@@ -55,15 +57,15 @@ func startGRPC(w *work) (asks []library, stop func(), err error) {
 		stop()
 		return nil, nil, err
 	}
+	safe := func(context.Context, string, any) hedge.Request { return hedge.Request{Safe: true} }
+	moving := hedgepolicy.NewWithDelayQuantile[any](quantile, 1000, 100)
 	for _, of := range []struct {
 		name  string
 		unary grpc.UnaryClientInterceptor
 	}{
-		{"none", func(ctx context.Context, method string, req, reply any, c *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
-			return invoke(ctx, method, req, reply, c, opts...)
-		}},
-		{"Hedger", hedgegrpc.Unary(hedged.NewRoute(rule), func(context.Context, string, any) hedge.Request { return hedge.Request{Safe: true} })},
-		{"failsafe-go, quantile 0.75", failsafegrpc.NewUnaryClientInterceptor(hedgepolicy.NewWithDelayQuantile[any](quantile, 1000, 100))},
+		{"none", nil},
+		{"Hedger", hedgegrpc.Unary(hedged.NewRoute(rule), safe)},
+		{"failsafe-go, quantile 0.75", failsafegrpc.NewUnaryClientInterceptor(moving)},
 		{"failsafe-go, 8 ms", failsafegrpc.NewUnaryClientInterceptor(hedgepolicy.NewWithDelay[any](fixedDelay))},
 	} {
 		builder := manual.NewBuilderWithScheme("bench")

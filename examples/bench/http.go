@@ -52,7 +52,7 @@ func startHTTP(w *work) ([]library, func(), error) {
 	}, "/", "hello", nil)
 }
 
-// startS3 starts four S3 servers with the same object. A request reads a part of it.
+// startS3 starts four S3 servers with the same object. A request reads a part of the object.
 func startS3(w *work) ([]library, func(), error) {
 	const from, to = 1 << 16, 1<<17 - 1
 	object := strings.Repeat("straggler!", 1<<15)
@@ -67,7 +67,9 @@ func startS3(w *work) ([]library, func(), error) {
 }
 
 // startHandlers starts four servers with a handler each, and returns the libraries that ask them for a path.
-func startHandlers(w *work, handler func(server int) (http.Handler, error), path, want string, header http.Header) ([]library, func(), error) {
+func startHandlers(
+	w *work, handler func(server int) (http.Handler, error), path, want string, header http.Header,
+) ([]library, func(), error) {
 	base := &http.Transport{MaxIdleConnsPerHost: 1000}
 	spread := &spreader{base: base}
 	var list []*httptest.Server
@@ -101,6 +103,7 @@ func startHandlers(w *work, handler func(server int) (http.Handler, error), path
 		return nil, nil, err
 	}
 	moving := hedgepolicy.NewWithDelayQuantile[*http.Response](quantile, 1000, 100)
+	after := hedgepolicy.NewWithDelay[*http.Response](fixedDelay)
 	get := func(t http.RoundTripper, first func() string) ask {
 		return func(ctx context.Context) error {
 			r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://service"+path, nil)
@@ -132,7 +135,7 @@ func startHandlers(w *work, handler func(server int) (http.Handler, error), path
 		{"none", get(spread, nil)},
 		{"Hedger", get(ours, func() string { return spread.hosts[rand.IntN(servers)] })},
 		{"failsafe-go, quantile 0.75", get(failsafehttp.NewRoundTripper(spread, moving), nil)},
-		{"failsafe-go, 8 ms", get(failsafehttp.NewRoundTripper(spread, hedgepolicy.NewWithDelay[*http.Response](fixedDelay)), nil)},
+		{"failsafe-go, 8 ms", get(failsafehttp.NewRoundTripper(spread, after), nil)},
 		{"hedgedhttp, 8 ms", get(fixed, nil)},
 	}, stop, nil
 }

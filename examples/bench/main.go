@@ -1,5 +1,5 @@
-// Command bench measures libraries for second requests on real servers on this machine: net/http, gRPC, and an S3 server
-// for ranged reads. One of the four servers is ten times slower than the others.
+// Command bench measures libraries for second requests on real servers on this machine: net/http, gRPC, and an S3
+// server for ranged reads. Server 0 of the four servers is ten times slower.
 //
 //	go run . -rounds 5 -out .
 //
@@ -38,12 +38,12 @@ const (
 	fixedDelay = 8 * time.Millisecond
 	// The share of second requests that the libraries with a budget may send: a quarter of the requests are slow.
 	budgetShare = 0.3
-	quantile    = 0.75 // of the library with a quantile
-	warmup      = 0.2  // the share of the requests of a round that are not counted
+	quantile    = 0.75 // delay of failsafe-go's second rule
+	warmup      = 0.2  // share of the requests of a round; they are not counted
 	deadline    = 10 * time.Second
 )
 
-// work is the time that servers take, and the number of requests that they have got.
+// work takes the time of requests, and counts them.
 type work struct{ requests atomic.Int64 }
 
 // serve takes the time of a request on the server, or less if the client has gone.
@@ -75,7 +75,7 @@ type library struct {
 	ask  ask
 }
 
-// row is what a library did in a round.
+// row is the result of a library in a round.
 type row struct{ p50, p99, p999, load float64 }
 
 func run(args []string, out io.Writer) error {
@@ -88,7 +88,8 @@ func run(args []string, out io.Writer) error {
 		return err
 	}
 	if *rounds < 1 || *requests < 100 || !(*rate > 0) {
-		return fmt.Errorf("-rounds is %d, -requests is %d, -rate is %v: want at least 1, at least 100, and above 0", *rounds, *requests, *rate)
+		const want = "-rounds is %d, -requests is %d, -rate is %v: want at least 1, at least 100, and above 0"
+		return fmt.Errorf(want, *rounds, *requests, *rate)
 	}
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "| servers\t| library\t| p50 in ms\t| p99 in ms\t| p99.9 in ms\t| load\t|")

@@ -26,10 +26,10 @@ import (
 	"github.com/straggler-go/straggler/restart/hedge/hedgerules"
 )
 
-// The storm is that of examples/hedging: 50 servers at a load of 0.45, of which all are three times slower for 4 s. They
-// ignore that a request is cancelled. It runs in the virtual time of testing/synctest, so the libraries' own timers,
-// clocks and goroutines take part. hedgedhttp does not: its goroutines are shared by the whole process, and outlive the
-// virtual time. Its rule is the fixed delay.
+// The storm is that of examples/hedging: 50 servers at a load of 0.45, of which all are three times slower for 4 s.
+// They ignore that a request is cancelled. It runs in the virtual time of testing/synctest, so the libraries' own
+// timers, clocks and goroutines take part. hedgedhttp does not: its goroutines are shared by the whole process, and
+// outlive the virtual time. Its rule is the fixed delay.
 const (
 	stormServers = 50
 	load         = 0.45

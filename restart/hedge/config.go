@@ -32,15 +32,15 @@ type Config struct {
 	// Percentile is the share of operations that must be answered in time, in (0, 1); 0 means 0.99.
 	Percentile float64
 	// Budget is the largest number of second requests for each first request, in (0, 1]; 0 means 0.05, and [Off] none.
-	// Second requests that were not sent can be sent later, but at most an eighth of those of a window, and at least
+	// Unused second requests are saved for later: at most an eighth of the second requests of a window, and at least
 	// two. While many more requests are late than the plan expects, the budget shrinks in proportion.
 	Budget float64
 	// Target is the time within which the percentile must be answered. The Hedger then sends as few second requests
 	// as needed. 0 means that it makes the percentile as short as the budget allows. Where sizes are told, Target is
 	// for a request of the size of the first request.
 	Target time.Duration
-	// Wins is the least probability with which a second request must win, in (0, 1]; 0 means 1/3. With 0.9, only one of
-	// ten second requests is needless, and the delay is longer. [Off] sends as many as the budget allows.
+	// Wins is the least probability with which a second request must win, in (0, 1]; 0 means 1/3. With 0.9, a tenth of
+	// the second requests are needless, and the delay is longer. [Off] sends as many as the budget allows.
 	Wins float64
 	// Fanout is the number of requests whose answers must all come; 0 means 1. The percentile is then that of the last
 	// answer.
@@ -53,8 +53,8 @@ type Config struct {
 	// Classes is the number of classes, 1 to 1024; 0 means 1. Each class has its own times and its own plan, such as
 	// one for each method of a service. All classes share the budget and the account of second requests that win.
 	Classes int
-	// Shadow decides and counts, but sends nothing: each second request is refused with the reason InShadow. The ledger
-	// then contains the expected number of won second requests, if the times of two requests are independent.
+	// Shadow decides and counts, but sends nothing: each second request is refused with the reason InShadow. The
+	// ledger then contains the expected number of won second requests, if the times of two requests are independent.
 	Shadow bool
 }
 
@@ -82,7 +82,7 @@ func (c Config) Validate() error {
 	)
 }
 
-// MarshalJSON returns a JSON object with the fields that are not zero. Field names are in kebab-case, and durations are
-// in seconds. UnmarshalJSON reads the same JSON.
+// MarshalJSON returns a JSON object with the fields that are not zero. Field names are in kebab-case, and durations
+// are in seconds. UnmarshalJSON reads the same JSON.
 func (c Config) MarshalJSON() ([]byte, error)     { return wire.JSON(wire.Settings(&c)) }
 func (c *Config) UnmarshalJSON(data []byte) error { return wire.Read(data, c, wire.Struct) }

@@ -70,21 +70,23 @@ const (
 	// Late: the second request is sent. Value is the age of the first request in seconds, and Threshold the planned
 	// delay.
 	Late
-	// NotLate: the request is younger than the planned delay. The numbers are those of Late.
+	// NotLate: the request is younger than the planned delay. The numbers are the same as for Late.
 	NotLate
 	// NotSafe: the host has not said that the request may be sent twice. Both numbers are 0.
 	NotSafe
 	// Learning: too few requests of the class were answered. Value is their number, and Threshold the needed number.
 	Learning
 	// NothingHelps: no second request within the budget makes the percentile shorter. Value is the percentile with the
-	// best plan, and Threshold without one, in seconds. Or the target is reached without: then Threshold is the target.
-	// One of sixteen late requests gets a second request all the same, so that the Hedger learns how long it takes.
+	// best plan, and Threshold without one, in seconds. Or the target is reached without: then Threshold is the
+	// target. A sixteenth of the late requests get a second request all the same, so that the Hedger learns the times
+	// of second requests.
 	NothingHelps
 	// WinsSeldom: second requests would win too seldom. Value is the probability with which they would win after the
 	// delay of the best plan, and Threshold is Config.Wins.
 	WinsSeldom
 	// RequestLong: second requests win too seldom, so a late request is probably slow by itself. Value is the
-	// probability that it is, and Threshold the largest one with which a second request is worth it.
+	// probability that the request is slow by itself. Threshold is the largest probability with which a second request
+	// is worth it.
 	RequestLong
 	// NotDrawn: the plan sends only a part of the second requests, and this one is not among them. Value is the sum of
 	// the probabilities so far, less the number of second requests that were sent, and Threshold is 1/2. No random
@@ -98,8 +100,8 @@ const (
 	// AllSlow: the budget is spent, because it has shrunk while nearly all requests are slow. Value is the share of
 	// first requests that take longer than the usual median, and Threshold the share from which on the budget shrinks.
 	AllSlow
-	// PushedBack: a server has asked for no second requests. Value is the time for which it still asks, in seconds, and
-	// Threshold is 0.
+	// PushedBack: a server has asked for no second requests. Value is the time for which it still asks, in seconds,
+	// and Threshold is 0.
 	PushedBack
 	// AlreadySent: the request has a second request already. Value is its age in seconds, and Threshold is 0.
 	AlreadySent
@@ -107,7 +109,8 @@ const (
 	NotOpen
 	// Disabled: the budget is Off. Both numbers are 0.
 	Disabled
-	// InShadow: the second request would be sent if the Hedger were not in shadow mode. The numbers are those of Late.
+	// InShadow: the second request would be sent if the Hedger were not in shadow mode. The numbers are the same as
+	// for Late.
 	InShadow
 
 	reasons // the number of reasons

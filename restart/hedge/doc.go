@@ -1,5 +1,5 @@
-// Package hedge decides whether a second request is worth it. It is for the author of a client who sends requests to
-// several servers, and sends some of them twice, because a few answers are slow.
+// Package hedge decides whether a second request is worth it. It is for the author of a client of several servers. A
+// few answers are slow, so the client sends some requests twice.
 //
 //	h, err := hedge.New(hedge.Config{Percentile: 0.99, Budget: 0.05})
 //	id, d := h.Start(now, hedge.Request{Safe: true, Size: 4096, Machine: "a"})
@@ -14,7 +14,7 @@
 //
 // # Is it the request, or the attempt?
 //
-// An answer is slow for one of two reasons. The request is heavy: then a second request takes as long, and only loads
+// An answer is slow for two reasons. The request is heavy: then a second request takes as long, and only loads
 // another server. Or the attempt had bad luck: a slow server, a lost packet, a pause. Then a second request helps. A
 // [Hedger] tells the two apart in two ways:
 //
@@ -28,9 +28,9 @@
 //
 // [Problem.Best] finds the delay and the probability with which the percentile is shortest, within a budget of second
 // requests. [Problem.Least] finds the least load that reaches a given percentile. A Hedger makes such a plan from its
-// latest requests, each time that a sixteenth of them has changed. A cancelled request is censored: it would have taken
-// at least so long. If only the winners were observed, the observed times would shrink, and a rule would send more and
-// more second requests.
+// latest requests, whenever a sixteenth of these requests has changed. A cancelled request is censored: it would have
+// taken at least so long. If only the winners were observed, the observed times would shrink, and a rule would send
+// more and more second requests.
 //
 // # Symbols
 //

@@ -14,20 +14,20 @@ const (
 	mostOpen = 1 << 16
 	// The number of open requests for which a Hedger has room at first.
 	leastOpen = 1 << 6
-	// Unused second requests are saved up to 1/savedPart of those of a window, and up to leastSaved at least. More
-	// would come at once after a quiet time.
+	// Unused second requests are saved, at most 1/savedPart of the second requests of a window, and at least
+	// leastSaved. More would come at once after a quiet time.
 	savedPart, leastSaved = 8, 2
 	// The share of slow requests is a moving mean over so many requests.
 	slowWindow = 256
-	// If no plan helps, one of learnEach late requests gets a second request all the same. Otherwise a Hedger would never
-	// learn that second requests are faster than first requests, such as on other machines. If they do not win, the
-	// account stops them, too.
+	// If no plan helps, every learnEach-th late request gets a second request all the same. Otherwise a Hedger would
+	// never learn that second requests are faster than first requests, such as on other machines. If they do not win,
+	// the account stops them, too.
 	learnEach = 16
 	// A request is slow if it takes longer than the usual median. The budget shrinks if more than slowShare of the
 	// requests are slow, and is 0 if all are.
 	slowShare = 0.75
-	// While the budget is smaller, only one of stormEach operations is learned from, so that a storm of seconds does not
-	// displace what is known of ordinary times.
+	// While the budget has shrunk, the Hedger learns from every stormEach-th operation only. So a storm of seconds
+	// does not displace the ordinary times in the window.
 	stormEach = 8
 	// A new plan moves the usual time by at most this factor. So a storm is not usual until it has lasted for several
 	// windows: the usual time doubles in 70 plans, which are four windows.
@@ -40,8 +40,8 @@ const (
 type Request struct {
 	// Class is the number of the class, less than Config.Classes. Another number means class 0.
 	Class int
-	// Size is the expected work of the request, in a unit of the host's choice, such as bytes. 0 means unknown. Tell the
-	// size of all requests of a class, or of none: a request without a size is taken for one of mean size.
+	// Size is the expected work of the request, in a unit of the host's choice, such as bytes. 0 means unknown. Tell
+	// the size of all requests of a class, or of none: a request without a size counts as a request of mean size.
 	Size float64
 	// Safe says that the request may be sent twice, because to serve it twice does no harm.
 	Safe bool
@@ -77,7 +77,7 @@ const (
 	Failed
 )
 
-// open is an operation of which a request has not ended.
+// open is an operation with a request that has not ended.
 type open struct {
 	id    ID
 	began time.Duration
@@ -95,19 +95,19 @@ type open struct {
 	answered bool
 }
 
-// class is what a Hedger knows of a class.
+// class is the knowledge of a Hedger about a class.
 type class struct {
 	times *times
 	plan  Plan
-	// The probability that the second request of a late request wins, if their times are independent. Field most is the
-	// same for the best plan, if this is too small.
+	// The probability that the second request of a late request wins, if their times are independent. Field most is
+	// the same for the best plan, if this is too small.
 	wins, most float64
 	// The usual median of the times of first requests. It moves slowly.
 	usual float64
 	// The median and the mean of the times of second requests.
 	median, mean float64
-	// True if there is a plan; if it would send nothing because second requests would win too seldom; and if it sends a
-	// few second requests only to learn their times.
+	// True if there is a plan; if it would send nothing because second requests would win too seldom; and if it sends
+	// a few second requests only to learn their times.
 	planned, seldom, learns bool
 	// The sum of the probabilities of second requests, less their number. It stays between -1/2 and 1.
 	drawn float64
@@ -403,7 +403,7 @@ func (h *Hedger) settle(c *class, o *open, at, age time.Duration, by Attempt) {
 }
 
 // PushBack records that a server has asked for no second requests for the given time, such as by an HTTP header
-// Retry-After. A shorter time than one that still runs changes nothing. O(1).
+// Retry-After. The call changes nothing if an earlier pause lasts longer. O(1).
 func (h *Hedger) PushBack(now time.Time, wait time.Duration) {
 	h.pushed = max(h.pushed, num.Add(h.clock.At(now), max(wait, 0)))
 }
@@ -488,7 +488,7 @@ func finite(x float64) float64 {
 	return x
 }
 
-// mean returns the mean of the times, without those that are longer than all others.
+// mean returns the mean of the times, without times beyond the last step.
 func (s *steps) mean() (mean float64) {
 	before := 1.0
 	for i, at := range s.at {

@@ -24,8 +24,8 @@ func newHedger(t testing.TB, c hedge.Config) *hedge.Hedger {
 	return h
 }
 
-// taught returns a Hedger that has seen 1000 requests: 95 of 100 take 4 to 6 ms, and 5 of 100 take 60 ms. It returns the
-// time after them.
+// taught returns a Hedger that has seen 1000 requests: 95 of 100 take 4 to 6 ms, and 5 of 100 take 60 ms. It returns
+// the time after them.
 func taught(t testing.TB, c hedge.Config) (*hedge.Hedger, time.Time) {
 	t.Helper()
 	h, now := newHedger(t, c), epoch
@@ -146,8 +146,8 @@ func TestEachRefusalHasItsReason(t *testing.T) {
 	}
 }
 
-// The budget is a share of the requests that have started. Up to an eighth of a window is saved. The budget shrinks while
-// nearly all requests take longer than the usual median.
+// The budget is a share of the requests that have started. Up to an eighth of a window is saved. The budget shrinks
+// while nearly all requests take longer than the usual median.
 func TestBudget(t *testing.T) {
 	h, now := taught(t, hedge.Config{Window: 1000, Budget: 0.04, Percentile: 0.96})
 	refused := map[hedge.Reason]hedge.Decision{}

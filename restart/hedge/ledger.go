@@ -9,10 +9,10 @@ import (
 
 // Ledger counts what second requests have cost and gained. The counts never fall, so they can be exported as counters.
 type Ledger struct {
-	// Started is the number of first requests, and Answered the number of those that were answered by any request.
+	// Started is the number of operations, and Answered the number of answered operations.
 	Started, Answered int64
-	// Sent is the number of second requests, Won the number of those that brought the answer, and Lost the number of
-	// those that did not, although they were not the cause of a failure. Failed second requests are in neither.
+	// Sent is the number of second requests. Won counts second requests that brought the answer, and Lost counts
+	// second requests that were overtaken by the first request. A failed second request counts as neither.
 	Sent, Won, Lost int64
 	// Expected is the number of second requests that independent times would let win.
 	Expected float64

@@ -39,8 +39,8 @@ func lognormal(x, mean, sd float64) float64 {
 // mixed is the CDF of lognormal times of 5 ms and a standard deviation of 2 ms, of which 5 % are ten times longer.
 func mixed(x float64) float64 { return 0.95*lognormal(x, 5, 2) + 0.05*lognormal(x/10, 5, 2) }
 
-// On lognormal times of 5 +- 2 ms with 5 % ten times longer, a p99 of 17.0 ms needs 7.0 % of second requests, and a p99.9
-// of 59.4 ms needs 2.2 %. The best plans with these budgets are the same.
+// On lognormal times of 5 +- 2 ms with 5 % ten times longer, a p99 of 17.0 ms needs 7.0 % of second requests, and a
+// p99.9 of 59.4 ms needs 2.2 %. The best plans with these budgets are the same.
 func TestLoadOfATarget(t *testing.T) {
 	c := quantiles(40_000, mixed)
 	for _, of := range []struct{ k, time, load float64 }{{0.99, 17.0, 0.070}, {0.999, 59.4, 0.022}} {
@@ -173,7 +173,8 @@ func TestGraceIsBest(t *testing.T) {
 	assert.Less(t, g.Wait, 12.0)
 }
 
-// Too little is known of fewer than 100 gaps, and of gaps that were all given up. A gap longer than all before may come.
+// Too little is known of fewer than 100 gaps, and of gaps that were all given up. A gap longer than all before may
+// come.
 func TestGraceWithLittleKnown(t *testing.T) {
 	var c survival.Curve
 	for i := range 100 {

@@ -100,8 +100,8 @@ func (w world) reaches(d, t, qn, qd int) bool {
 	return w.kd*(alone*qd+more*qn) >= w.kn*whole*qd
 }
 
-// best returns the shortest percentile over every whole delay, with the largest probability within the budget. If smaller
-// is true, it checks that no smaller twelfth is better.
+// best returns the shortest percentile over every whole delay, with the largest probability within the budget. If
+// smaller is true, it checks that no smaller twelfth is better.
 func (w world) best(smaller bool) int {
 	best := math.MaxInt
 	for d := range most + 1 {

@@ -11,8 +11,8 @@ import (
 )
 
 // rounding is the relative error that sums of probabilities may have. Two probabilities that differ by less are equal:
-// 0.9 of ten samples are nine samples, although 0.9 has no exact binary form. More than a million samples are needed for
-// two probabilities that differ by so little.
+// 0.9 of ten samples are nine samples, although 0.9 has no exact binary form. More than a million samples are needed
+// for two probabilities that differ by so little.
 const rounding = 1e-11
 
 // mostRequests is the largest number of requests of one operation. A plan takes O(Need (Of + Extra)) for each sample.
@@ -24,9 +24,9 @@ const mostRequests = 1024
 // For example, a service answers in 1 to 10 ms, and every tenth time in 100 ms. Percentile is 0.95 and Budget is 0.1.
 // The best plan sends a second request after 10 ms: all but 1 % of the answers then come within 20 ms.
 type Problem struct {
-	// First is the distribution of the times of first requests. Observe each time with ended = true. Observe the age of
-	// each cancelled request with ended = false. Then call Fit. Times beyond the longest observed time are taken for
-	// infinite.
+	// First is the distribution of the times of first requests. Observe each time with ended = true. Observe the age
+	// of each cancelled request with ended = false. Then call Fit. Times beyond the longest observed time are taken
+	// for infinite.
 	First *survival.Curve
 	// Second is the distribution of the times of second requests, from the moment when the request is sent. Nil means
 	// that second requests take as long as first requests.
@@ -103,8 +103,8 @@ type Plan struct {
 	Probability float64
 	// Load is the expected number of second requests for each first request.
 	Load float64
-	// Time is the percentile with the plan, and Alone the percentile without second requests. +Inf means that it is
-	// longer than every observed time.
+	// Time is the percentile with the plan, and Alone the percentile without second requests. +Inf means a time beyond
+	// every observed time.
 	Time, Alone float64
 }
 
@@ -126,11 +126,11 @@ func (p Plan) LogValue() slog.Value { return wire.Log(p.wire) }
 // MarshalJSON returns a JSON object with the fields that String prints.
 func (p Plan) MarshalJSON() ([]byte, error) { return wire.JSON(p.wire) }
 
-// Best returns the plan with the shortest percentile within the budget. Of all plans that reach it, Best returns the
-// plan with the least load, and of these the plan with the shortest delay.
+// Best returns the plan with the shortest percentile within the budget. Several plans may reach this percentile. Best
+// returns the plan with the least load, and at equal load the plan with the shortest delay.
 //
-// The second request is sent after the delay d with the probability q [Kaler et al., SingleR]. Let X and Y be the times
-// of a first and a second request. The operation takes min(X, d+Y) if the second request is sent, so
+// The second request is sent after the delay d with the probability q [Kaler et al., SingleR]. Let X and Y be the
+// times of a first and a second request. The operation takes min(X, d+Y) if the second request is sent, so
 //
 //	P(T <= t) = P(X <= t) + q P(X > t) P(Y <= t-d)    for t >= d
 //
@@ -147,7 +147,7 @@ func (p Problem) Best() (Plan, error) {
 
 // Least returns the plan with the least load that reaches the percentile within the given time. Plan.Time is then this
 // time. If no second request is needed, the plan sends none. If no plan within the budget is enough, Least returns the
-// plan of Best: the caller sees that Plan.Time exceeds the time. The cost and the errors are those of Best.
+// plan of Best: the caller sees that Plan.Time exceeds the time. The cost and the errors are the same as for Best.
 func (p Problem) Least(time float64) (Plan, error) {
 	if !(time >= 0) {
 		return Plan{}, check.Bad("restart/hedge", "time", time, "at least 0")

@@ -2,8 +2,8 @@ package hedge
 
 import "time"
 
-// Rule decides about the second requests of a route. A [Hedger] is one. Package hedgerules has rules of other systems, for
-// comparison. See the methods of Hedger for the contract.
+// Rule decides about the second requests of a route. A [Hedger] is one. Package hedgerules has rules of other systems,
+// for comparison. See the methods of Hedger for the contract.
 type Rule interface {
 	Start(now time.Time, r Request) (ID, Decision)
 	Late(now time.Time, id ID) Decision

@@ -178,8 +178,8 @@ func (s *sweep) alone(k float64) float64 {
 	return s.first.at[least]
 }
 
-// delays calls visit for each allowed delay that can be best, ascending, with the expected number of second requests for
-// each first request. It stops at the first delay above t: from there on, a second request is too late.
+// delays calls visit for each allowed delay that can be best, ascending, with the expected number of second requests
+// for each first request. It stops at the first delay above t: from there on, a second request is too late.
 func (s *sweep) delays(t float64, visit func(delay, waiting float64)) {
 	allowed := func(i int) bool { return s.leastWins == 0 || s.wins[i] >= s.leastWins }
 	if allowed(0) {
@@ -347,13 +347,19 @@ func newJoint(pairs []Pair) *joint {
 	rank := make([]int, n)
 	for i, pair := range byFirst {
 		rank[pair] = i
-		j.first.at, j.first.above = append(j.first.at, pairs[pair].First), append(j.first.above, float64(n-i-1)/float64(n))
+		j.first.add(pairs[pair].First, n)
 	}
 	for i, pair := range bySecond {
-		j.second.at, j.second.above = append(j.second.at, pairs[pair].Second), append(j.second.above, float64(n-i-1)/float64(n))
+		j.second.add(pairs[pair].Second, n)
 		j.firstOf[i], j.secondOf[rank[pair]] = rank[pair], i
 	}
 	return j
+}
+
+// add adds the next longer of n times.
+func (s *steps) add(t float64, n int) {
+	s.at = append(s.at, t)
+	s.above = append(s.above, float64(n-len(s.at))/float64(n))
 }
 
 // slowFirst adds the pair whose first time is first.at[i].

@@ -8,7 +8,7 @@ import (
 	"github.com/straggler-go/straggler/internal/num"
 )
 
-// An attempt is one of the two requests for an operation: the first request or the second.
+// The number of requests of an operation: the first request and the second.
 const attempts = 2
 
 const (
@@ -24,7 +24,7 @@ const (
 	// The times of first requests stand for so many times of second requests, until the window has many second
 	// requests. A few second requests alone would give a chance plan.
 	pooled = 64
-	// One of so many requests is used to learn the overhead. More would not make it more exact.
+	// The overhead is learned from every overheadEach-th request. More would not make it more exact.
 	overheadEach = 16
 	// The number of requests from which the overhead is learned.
 	overheadWindow = 256
@@ -63,7 +63,7 @@ type times struct {
 	of              [attempts]counts
 	// The bounds of the buckets that have had a time since the latest rebuild.
 	low, high int
-	// The time for one unit of size, of which the overhead is used: the part of the time that does not depend on size.
+	// The estimate of the overhead: the part of the time that does not depend on size.
 	units  *estimate.UnitTimes
 	sample [overheadWindow]int
 	// The number of sizes that were told, and of samples that were used.
@@ -170,8 +170,8 @@ func (t *times) count(e *entry, by int32) {
 	t.low, t.high = min(t.low, int(e.bucket)), max(t.high, int(e.bucket))
 }
 
-// learn tells an answered first request to the estimate of the overhead: each of the first 256, and then one of
-// sixteen. A slow attempt is an outlier there, so a cancelled one is not missed.
+// learn tells an answered first request to the estimate of the overhead: each of the first 256, and then every
+// sixteenth. A slow attempt is an outlier there, so a cancelled one is not missed.
 func (t *times) learn(e *entry) {
 	if t.told++; e.attempt != First || !e.answered || t.used >= overheadWindow && t.told%overheadEach > 0 {
 		return
@@ -198,7 +198,7 @@ func (t *times) rebuild() {
 }
 
 // fit computes the distributions of first and second requests by the product limit [Kaplan and Meier]. The times of
-// second requests are pooled with those of first requests.
+// second requests are pooled with the times of first requests.
 func (t *times) fit() {
 	t.changes = 0
 	first, second := &t.of[First], &t.of[Second]

@@ -13,8 +13,8 @@ import (
 	"github.com/straggler-go/straggler/estimate/survival"
 )
 
-// The window gives the product limit of its latest times, as package survival computes it from the same times rounded up
-// to their buckets. Old times leave by number and by age.
+// The window gives the product limit of its latest times, as package survival computes it from the same times rounded
+// up to their buckets. Old times leave by number and by age.
 func TestWindowAgainstTheProductLimit(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	const window, keep = 300, 2000 * time.Second

@@ -11,7 +11,7 @@ import (
 	"github.com/straggler-go/straggler/restart/hedge"
 )
 
-// Fan is a query that waits for the answers of many servers, and may go on without a few of them.
+// Fan is a query that waits for the answers of many servers, and may go on without a few answers.
 type Fan struct {
 	// Queries is the number of queries; the first Warmup are not counted. Each asks all Servers, and needs the answers
 	// of Need.
@@ -21,7 +21,7 @@ type Fan struct {
 	Seed    uint64
 }
 
-// Complete is what the queries of a Fan have got.
+// Complete is the result of a Fan.
 type Complete struct {
 	// LeftOut is the share of the answers of healthy servers that a query did not wait for, and LeftOutSick the same of
 	// the other servers.
@@ -69,7 +69,7 @@ func (f Fan) Run() (c Complete, err error) {
 				return c, err
 			}
 			next := times[order[come]] - at
-			if math.IsInf(grace.Wait, 1) { // look at what is learned at once
+			if math.IsInf(grace.Wait, 1) { // the next query uses this gap
 				curves[missing] = nil
 			}
 			gaps[missing].Observe(now, min(next, grace.Wait), next <= grace.Wait)

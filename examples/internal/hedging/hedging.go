@@ -35,7 +35,7 @@ type World struct {
 	Watch func(i int, at time.Duration)
 }
 
-// Call is what became of a request.
+// Call is a request with its result.
 type Call struct {
 	Came, Took time.Duration
 	// When the second request was sent; 0: none was sent. Won says that it brought the answer.
@@ -45,7 +45,7 @@ type Call struct {
 	First, Size float64
 }
 
-// What happens, in the order in which it is handled at one instant.
+// The kinds of events, in the order in which events of one instant are handled.
 const (
 	served uint8 = iota
 	comes
@@ -136,7 +136,7 @@ func (r *run) comes() {
 	}
 }
 
-// decide does what the rule has decided about a call.
+// decide carries out the decision of the rule about a call.
 func (r *run) decide(i int32, d hedge.Decision) {
 	switch d.Action {
 	case hedge.Wait:

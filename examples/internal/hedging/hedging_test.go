@@ -39,8 +39,8 @@ func meanOf(calls []Call) (mean float64) {
 	return mean
 }
 
-// Servers that are asked at random at a load of x answer in 1/(1-x) [M/M/1]. With two requests for each at once, and none
-// cancelled, the first answer comes in 1/(2(1-2x)): sooner below a load of 1/3, and later above.
+// Servers that are asked at random at a load of x answer in 1/(1-x) [M/M/1]. With two requests for each at once, and
+// none cancelled, the first answer comes in 1/(2(1-2x)): sooner below a load of 1/3, and later above.
 func TestQueuesFollowTheory(t *testing.T) {
 	for _, load := range []float64{0.2, 0.3, 0.4} {
 		one := meanOf(Run(exponential(load), never(t))[10_000:])
@@ -116,8 +116,8 @@ func TestLaws(t *testing.T) {
 	}
 }
 
-// Where sizes are told, heavy reads are left alone and slow attempts are cured. Where they are not told, the Hedger stops
-// after a few needless second requests. A fixed delay of 3 s sends one for every heavy read.
+// Where sizes are told, heavy reads are left alone and slow attempts are cured. Where they are not told, the Hedger
+// stops after a few needless second requests. A fixed delay of 3 s sends one for every heavy read.
 func TestMimirsCase(t *testing.T) {
 	for _, tell := range []bool{true, false} {
 		h, err := hedge.New(Careful)

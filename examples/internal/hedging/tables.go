@@ -31,7 +31,7 @@ func Took(calls []Call, p float64) float64 {
 	return stat.Quantile(p, stat.Empirical, list, nil)
 }
 
-// Share returns the share of the calls for which is is true.
+// Share returns the share of the calls that satisfy a condition.
 func Share(calls []Call, is func(c *Call) bool) float64 {
 	n := 0
 	for i := range calls {
@@ -56,6 +56,9 @@ func (s spread) String() string {
 	return fmt.Sprintf("%.4g\t(%.4g to %.4g)\t", stat.Mean(s, nil), slices.Min(s), slices.Max(s))
 }
 
+// means describes the numbers of a table.
+func means(seeds int) string { return fmt.Sprintf("mean of %d seeds (least to largest)", seeds) }
+
 // The requests that are learned from first, and all requests.
 const learnt, all = 20_000, 220_000
 
@@ -71,7 +74,7 @@ func Budgeted(k, budget float64, seed uint64) (ms, copies float64, err error) {
 
 // budget prints the percentile that is reached while it is learned, and the second requests that it takes.
 func budget(out io.Writer, seeds int, first uint64) error {
-	fmt.Fprintf(out, "Lognormal 5 +- 2 ms, 5 %% ten times slower; requests %d to %d; mean of %d seeds (least to largest)\n", learnt, all, seeds)
+	fmt.Fprintf(out, "Lognormal 5 +- 2 ms, 5 %% ten times slower; requests %d to %d; %s\n", learnt, all, means(seeds))
 	t := table(out)
 	fmt.Fprintln(t, "percentile\tbudget in %\tms\t\tsecond requests in %\t\t")
 	for _, of := range []struct{ k, budget float64 }{{0.99, 0.071}, {0.999, 0.0235}} {
@@ -96,7 +99,8 @@ func budget(out io.Writer, seeds int, first uint64) error {
 		}
 		copies = append(copies, 100*Share(Run(Alone(all, first+seed), rule)[learnt:], sent))
 	}
-	fmt.Fprintf(out, "A rule that sends after the quantile 0.9 of the answers, without the losers, sends %.3g %%, not 10 %%.\n", stat.Mean(copies, nil))
+	const after = "A rule that sends after the quantile 0.9 of the winners' times sends %.3g %%, not 10 %%.\n"
+	fmt.Fprintf(out, after, stat.Mean(copies, nil))
 	return nil
 }
 
@@ -132,7 +136,7 @@ func Learn(l Law, p float64, window, requests int, seed uint64) (e Learned, copi
 
 // percentile prints how far learned quantiles are from the true ones.
 func percentile(out io.Writer, _ int, first uint64) error {
-	fmt.Fprintln(out, "Learned quantiles against true ones, while 5 % get a second request; 10^6 requests, a moment each 1000")
+	fmt.Fprintln(out, "Learned quantiles against true ones, while 5 % get a second request; 10^6 requests, a moment for 1000")
 	t := table(out)
 	fmt.Fprintln(t, "law\twindow\tquantile\tmean error in %\tworst in %\tmoments within 5 %\tsecond requests in %\t")
 	for _, l := range Laws() {
@@ -149,7 +153,7 @@ func percentile(out io.Writer, _ int, first uint64) error {
 	return t.Flush()
 }
 
-// Cure is what second requests did to slow attempts, in percent.
+// Cure is the effect of second requests on slow attempts, in percent.
 type Cure struct{ Needless, Cured, Sent float64 }
 
 // Cured counts the calls of a world of Mimir. A second request is needless if the first attempt was not slow. A slow
@@ -176,7 +180,8 @@ var Careful = hedge.Config{Percentile: 0.999, Wins: 0.9}
 
 // mimir prints Mimir's case.
 func mimir(out io.Writer, seeds int, first uint64) error {
-	fmt.Fprintf(out, "Reads, of which 5 %% need 3 to 10 s by themselves; 1 %% of attempts are ten times slower. From the 200th of 100,000; mean of %d seeds (least to largest)\n", seeds)
+	fmt.Fprintln(out, "Reads, of which 5 % need 3 to 10 s by themselves; 1 % of attempts are ten times slower.")
+	fmt.Fprintf(out, "From the 200th of 100,000; %s\n", means(seeds))
 	t := table(out)
 	fmt.Fprintln(t, "rule\tneedless in %\t\tslow attempts cured in %\t\t")
 	for _, of := range []struct {
@@ -204,9 +209,9 @@ func mimir(out io.Writer, seeds int, first uint64) error {
 	return t.Flush()
 }
 
-// grace prints what a learned grace leaves out, and the time of a query.
+// grace prints the answers that a learned grace leaves out, and the time of a query.
 func grace(out io.Writer, seeds int, first uint64) error {
-	fmt.Fprintf(out, "A query needs 45 of 50 answers and waits for the rest; 20,000 queries; mean of %d seeds (least to largest)\n", seeds)
+	fmt.Fprintf(out, "A query needs 45 of 50 answers and waits for the rest; 20,000 queries; %s\n", means(seeds))
 	t := table(out)
 	fmt.Fprintln(t, "world\thealthy answers left out in %\t\tmean time / last healthy answer\t\tif it waits for all\t\t")
 	fans := Fans(20_000, first)
@@ -240,9 +245,9 @@ var Storms = []struct {
 	{"gRPC, 60 ms", func() (hedge.Rule, error) { return hedgerules.New(hedgerules.GRPC(60 * time.Millisecond)) }},
 }
 
-// Weather is what a rule did in a storm.
+// Weather is the result of a rule in a storm.
 type Weather struct {
-	// Before is the p99 before the storm, and Worst the largest p99 of a second of it or after it, in ms.
+	// Before is the p99 before the storm, in ms. Worst is the largest p99 of a second from the storm on.
 	Before, Worst float64
 	// Back is the number of seconds after the storm until the p99 of a second is within 5 % of Before; +Inf if never.
 	// Alone is the same for the p99 that there was before the storm without second requests.
@@ -284,9 +289,10 @@ func Weathered(calls []Call, alone float64) (w Weather) {
 
 // storm prints how the rules come through a storm.
 func storm(out io.Writer, seeds int, first uint64) error {
-	fmt.Fprintf(out, "50 servers at load 0.45, three times slower from 30 s to 34 s; cancels are ignored; mean of %d seeds (least to largest)\n", seeds)
+	fmt.Fprintf(out, "50 servers at load 0.45, three times slower from 30 s to 34 s; cancels are ignored; %s\n", means(seeds))
 	t := table(out)
-	fmt.Fprintln(t, "rule\tp99 before in ms\t\tworst p99\t\tback after s\t\tback to none's after s\t\tmost in 10 s, in %\t\t")
+	fmt.Fprint(t, "rule\tp99 before in ms\t\tworst p99\t\tback after s\t\t")
+	fmt.Fprintln(t, "back to none's after s\t\tmost in 10 s, in %\t\t")
 	alone := make([]float64, seeds)
 	for _, of := range Storms {
 		var before, worst, back, level, most spread

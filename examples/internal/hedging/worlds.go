@@ -15,7 +15,7 @@ func Lognormal(r *rand.Rand, mean, sd float64) float64 {
 // Most answers take 5 ms with a standard deviation of 2 ms.
 const mean, sd = 0.005, 0.002
 
-// mixed draws times of which 5 % are ten times longer; meanMixed is their mean.
+// mixed draws such a time; with a probability of 5 % it is ten times longer. meanMixed is the mean.
 func mixed(r *rand.Rand) float64 {
 	x := Lognormal(r, mean, sd)
 	if r.IntN(20) == 0 {
@@ -97,9 +97,9 @@ func Laws() []Law {
 	}
 }
 
-// Mimir is a world of reads as of Grafana Mimir's ingesters: 5 % of the reads need 3 to 10 s by themselves, and the
-// others 0.3 s on average. An attempt takes this time with a standard deviation of a fifth, and one attempt of a hundred
-// takes ten times as long. If tell is true, the rule is told the size.
+// Mimir is a world of reads, like the reads of Grafana Mimir's ingesters. 5 % of the reads need 3 to 10 s by
+// themselves, and the other reads 0.3 s on average. An attempt takes this time with a standard deviation of a fifth,
+// and 1 % of the attempts take ten times as long. If tell is true, the rule is told the size.
 func Mimir(requests int, tell bool, seed uint64) World {
 	return World{
 		Requests: requests, Rate: 100, Seed: seed, Tell: tell,
@@ -119,7 +119,7 @@ func Mimir(requests int, tell bool, seed uint64) World {
 	}
 }
 
-// slowed reports whether the first attempt of a call of Mimir is one of a hundred that take ten times as long.
+// slowed reports whether the first attempt of a call of Mimir takes ten times as long.
 func (c *Call) slowed() bool { return c.First > 4*c.Size }
 
 // The storm begins after 30 s and lasts 4 s, in which all servers are three times slower.

@@ -24,11 +24,11 @@ type Call[T any] struct {
 	Request hedge.Request
 	// Run is the function. It must be safe for concurrent use.
 	Run func(ctx context.Context) (T, error)
-	// Failed reports whether a result without an error is a failure all the same, such as an HTTP status 503; nil: none
-	// is. Race returns such a result only if no run has an answer.
+	// Failed reports whether a result without an error is a failure all the same, such as an HTTP status 503; nil:
+	// none is. Race returns such a result only if no run has an answer.
 	Failed func(T) bool
-	// Discard is called for each result without an error that Race does not return, such as to close the body of an HTTP
-	// response; nil: nothing is to be done.
+	// Discard is called for each result without an error that Race does not return, such as to close the body of an
+	// HTTP response; nil: nothing is to be done.
 	Discard func(T)
 }
 
@@ -56,7 +56,7 @@ type result[T any] struct {
 	panicked *PanicError
 }
 
-// race is a call of which a run may still go on.
+// race is a call with its runs.
 type race[T any] struct {
 	call    Call[T]
 	route   *Route
@@ -167,7 +167,7 @@ func (x *race[T]) discard(got result[T]) {
 	}
 }
 
-// leave records that the caller reads no more results, and drops those that have come.
+// leave records that the caller reads no more results, and drops the results that have come.
 func (x *race[T]) leave() {
 	x.lock.Lock()
 	defer x.lock.Unlock()

@@ -17,8 +17,8 @@ type Route struct {
 // NewRoute returns a route that asks the rule, such as a Hedger. From then on use the rule only through the route.
 func NewRoute(rule hedge.Rule) *Route { return &Route{rule: rule} }
 
-// Use calls f with the rule and the present time, while no other goroutine uses the rule. For example, f reads the ledger
-// of a Hedger. It must not keep the rule.
+// Use calls f with the rule and the present time, while no other goroutine uses the rule. For example, f reads the
+// ledger of a Hedger. It must not keep the rule.
 func (r *Route) Use(f func(rule hedge.Rule, now time.Time)) {
 	r.lock.Lock()
 	defer r.lock.Unlock()
@@ -40,8 +40,8 @@ func (r *Route) PushBack(wait time.Duration) {
 	r.Use(func(rule hedge.Rule, now time.Time) { rule.PushBack(now, wait) })
 }
 
-// Start records that a first request is sent now. Start, Late and Done are for a host that runs its requests itself; see
-// the methods of hedge.Hedger.
+// Start records that a first request is sent now. Start, Late and Done are for a host that runs its requests itself;
+// see the methods of hedge.Hedger.
 func (r *Route) Start(q hedge.Request) (id hedge.ID, d hedge.Decision) {
 	r.Use(func(rule hedge.Rule, now time.Time) { id, d = rule.Start(now, q) })
 	return id, d

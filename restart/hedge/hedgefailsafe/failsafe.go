@@ -46,8 +46,8 @@ func of[R any](exec failsafe.ExecutionAttempt[R]) *execution {
 	return nil
 }
 
-// operation returns the operation that runs. If its first run has ended, and anew is true, operation starts the next one.
-// The delay function and the first run ask at the same time, in any order.
+// operation returns the operation that runs. If its first run has ended, and anew is true, operation starts the next
+// one. The delay function and the first run ask at the same time, in any order.
 func (x *execution) operation(anew bool) *operation {
 	x.lock.Lock()
 	defer x.lock.Unlock()
@@ -78,8 +78,8 @@ func Delay[R any](exec failsafe.ExecutionAttempt[R]) time.Duration {
 	return -1
 }
 
-// Func returns the function to run: f, with the rule told of its end. The function f asks exec.IsHedge whether it is the
-// second run.
+// Func returns the function to run: f, with the rule told of its end. The function f asks exec.IsHedge whether it is
+// the second run.
 func Func[R any](f func(exec failsafe.Execution[R]) (R, error)) func(exec failsafe.Execution[R]) (R, error) {
 	return func(exec failsafe.Execution[R]) (result R, err error) {
 		x := of[R](exec)

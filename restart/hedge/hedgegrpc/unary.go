@@ -23,11 +23,16 @@ const (
 	noRetry  = time.Second              // the pause if the server asks not to send the call again
 )
 
-// Unary returns an interceptor that may send a unary call twice. The function request returns the facts about a call:
-// its class, its size, and whether it may be sent twice. Each attempt has a reply of its own, and the answer is copied
+// Facts returns the facts about a call: its class, its size, and whether it may be sent twice.
+type Facts func(ctx context.Context, method string, request any) hedge.Request
+
+// Unary returns an interceptor that may send a unary call twice. Each attempt has a reply of its own, and the answer is copied
 // into the reply of the caller.
-func Unary(r *hedged.Route, request func(ctx context.Context, method string, request any) hedge.Request) grpc.UnaryClientInterceptor {
-	return func(ctx context.Context, method string, req, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+func Unary(r *hedged.Route, request Facts) grpc.UnaryClientInterceptor {
+	return func(
+		ctx context.Context, method string, req, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker,
+		opts ...grpc.CallOption,
+	) error {
 		call := hedged.Call[*attempt]{
 			Request: request(ctx, method, req),
 			Run: func(ctx context.Context) (*attempt, error) {

@@ -1,10 +1,10 @@
-// Package hedgerules has the rules of other systems for second requests, to compare them with a hedge.Hedger. Each is a
-// hedge.Rule, so a host can run it in the place of a Hedger.
+// Package hedgerules has the rules of other systems for second requests, to compare them with a hedge.Hedger. Each is
+// a hedge.Rule, so a host can run it in the place of a Hedger.
 //
 //	rule, err := hedgerules.New(hedgerules.Finagle(0.01))
 //	id, d := rule.Start(now, hedge.Request{Safe: true})
 //
-// The rules know neither class nor size, and none observes a cancelled request: they learn the times of answers only.
+// The rules know neither class nor size, and do not observe cancelled requests: they learn the times of answers only.
 // So the times that they know become shorter, the more second requests they send.
 //
 //	Fixed(d)       after a fixed delay                       cristalhq/hedgedhttp, Grafana's dskit

@@ -65,7 +65,10 @@ func Quantile(p float64) Config { return Config{Quantile: p, OfAttempt: true} }
 // 10 s.
 func Finagle(extraLoad float64) Config {
 	const refresh, least, perSecond, keep = 3 * time.Second, time.Millisecond, 10, 10 * time.Second // Finagle's defaults
-	return Config{Quantile: 1 - extraLoad, Refresh: refresh, Least: least, ExtraLoad: extraLoad, PerSecond: perSecond, Keep: keep}
+	return Config{
+		Quantile: 1 - extraLoad, Refresh: refresh, Least: least,
+		ExtraLoad: extraLoad, PerSecond: perSecond, Keep: keep,
+	}
 }
 
 // Cassandra is speculative_retry of Cassandra, such as "99p" for 0.99: it sends a second request after this quantile of
@@ -141,7 +144,7 @@ func (r *Rule) Start(now time.Time, q hedge.Request) (hedge.ID, hedge.Decision) 
 		r.delay, _ = num.Duration(r.times.Quantile(c.Quantile))
 		r.delay, r.refreshed = max(r.delay, c.Least, 1), at
 	}
-	return r.last, hedge.Decision{Action: hedge.Wait, Reason: hedge.NotLate, After: r.delay, Threshold: r.delay.Seconds()}
+	return r.last, r.wait(0)
 }
 
 // find returns the room of the operation with the number id.
@@ -158,7 +161,7 @@ func (r *Rule) Late(now time.Time, id hedge.ID) hedge.Decision {
 	case o.hedged:
 		return hedge.Decision{Reason: hedge.AlreadySent}
 	case age < r.delay:
-		return hedge.Decision{Action: hedge.Wait, Reason: hedge.NotLate, After: r.delay - age, Value: age.Seconds(), Threshold: r.delay.Seconds()}
+		return r.wait(age)
 	case r.config.ExtraLoad > 0 && r.saved < 1:
 		return hedge.Decision{Reason: hedge.BudgetSpent, Value: r.saved, Threshold: 1}
 	case r.config.Tokens > 0 && r.failures >= r.config.Tokens/2:
@@ -168,7 +171,16 @@ func (r *Rule) Late(now time.Time, id hedge.ID) hedge.Decision {
 	}
 	o.hedged, o.sent = true, at
 	r.saved--
-	return hedge.Decision{Action: hedge.Send, Reason: hedge.Late, Value: age.Seconds(), Threshold: r.delay.Seconds(), Avoid: o.machine}
+	d := r.wait(age)
+	d.Action, d.Reason, d.After, d.Avoid = hedge.Send, hedge.Late, 0, o.machine
+	return d
+}
+
+// wait returns the decision about a request of the given age that is not late yet.
+func (r *Rule) wait(age time.Duration) hedge.Decision {
+	return hedge.Decision{
+		Action: hedge.Wait, Reason: hedge.NotLate, After: r.delay - age, Value: age.Seconds(), Threshold: r.delay.Seconds(),
+	}
 }
 
 // Done records that a request of an operation has ended. Only the first answer counts. O(log n).
