@@ -455,7 +455,7 @@ func (h *Hedger) plan(c *class) {
 		target = h.config.Target.Seconds()
 	}
 	budget := max(h.config.Budget, 0)
-	s.judge(max(h.config.Wins, 0))
+	s.allow(max(h.config.Wins, 0))
 	c.plan, c.planned, c.seldom = s.plan(h.k, budget, target), true, false
 	if !c.plan.Send && c.plan.Alone > target {
 		s.leastWins = 0

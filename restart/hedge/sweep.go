@@ -260,13 +260,13 @@ func (s *sweep) overtaken(delay float64) (wins float64) {
 	return wins
 }
 
-// winPoints is the number of quantiles of the second time that stand for its distribution in the method judge.
+// winPoints is the number of quantiles of the second time that stand for its distribution in the method allow.
 const winPoints = 16
 
-// judge computes the probability that a second request wins, for every delay, and allows only delays with at least the
+// allow computes the probability that a second request wins, for every delay, and allows only delays with at least the
 // given one. The probability is the mean of P(X > d+y | X > d) over 16 quantiles y
 // of the second time, which may be wrong by 1/32. O(n).
-func (s *sweep) judge(least float64) {
+func (s *sweep) allow(least float64) {
 	s.leastWins, s.wins = least, s.wins[:0]
 	for range len(s.first.at) + 1 {
 		s.wins = append(s.wins, 0)

@@ -70,7 +70,7 @@ func TestBuckets(t *testing.T) {
 	}
 }
 
-// The probability that a second request wins agrees with a sum over all pairs of times, and judge agrees within 1/32.
+// The probability that a second request wins agrees with a sum over all pairs of times, and allow agrees within 1/32.
 func TestWinsAgainstAllPairs(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
@@ -86,7 +86,7 @@ func TestWinsAgainstAllPairs(t *testing.T) {
 		s := sweep{}
 		s.first.at, s.first.above = x.Steps()
 		s.second.at, s.second.above = y.Steps()
-		s.judge(0.1)
+		s.allow(0.1)
 		for i := range s.wins {
 			delay := 0.0
 			if i > 0 {
