@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"log"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
@@ -85,11 +86,14 @@ func startHandlers(
 			stop()
 			return nil, nil, err
 		}
-		list = append(list, httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+		server := httptest.NewUnstartedServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
 			if w.serve(r.Context(), i); r.Context().Err() == nil {
 				h.ServeHTTP(out, r)
 			}
-		})))
+		}))
+		server.Config.ErrorLog = log.New(io.Discard, "", 0) // the S3 server complains about cancelled requests
+		server.Start()
+		list = append(list, server)
 		spread.hosts = append(spread.hosts, strings.TrimPrefix(list[i].URL, "http://"))
 	}
 	rule, err := hedge.New(config)
