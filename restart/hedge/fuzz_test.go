@@ -14,7 +14,7 @@ import (
 
 // FuzzRules plays any events to a Hedger and to each rule: a clock that steps back, ends before starts, ends twice,
 // absurd sizes, timeouts and classes. Every answer is defined: no panic, no NaN, at most one second request for each
-// operation, and counts that add up.
+// safe operation and none for another, and counts that add up.
 func FuzzRules(f *testing.F) {
 	f.Add([]byte{0, 3, 1, 4, 2, 5}, uint8(3), uint16(500))
 	f.Add([]byte("\x00\x08\x01\x40\x02\x01\x03\x80\x00\x20\x01\xff\x02\x00\x03\x01"), uint8(0), uint16(2000))
@@ -23,7 +23,7 @@ func FuzzRules(f *testing.F) {
 			return
 		}
 		rule := ruleOf(t, kind)
-		now, sent, started := time.Unix(0, 0), map[hedge.ID]bool{}, hedge.ID(0)
+		now, sent, safe, started := time.Unix(0, 0), map[hedge.ID]bool{}, map[hedge.ID]bool{}, hedge.ID(0)
 		at := func(i int) int { return int(script[i%len(script)]) }
 		for i := range int(repeat % 4096) {
 			x, y, z := at(3*i), at(3*i+1), at(3*i+2)
@@ -38,11 +38,13 @@ func FuzzRules(f *testing.F) {
 				started = next
 				check(t, d)
 				require.NotEqual(t, hedge.Send, d.Action)
+				safe[next] = y%8 > 0
 			case 1:
 				d := rule.Late(now, id)
 				check(t, d)
 				if d.Action == hedge.Send {
 					require.False(t, sent[id], "a second second request")
+					require.True(t, safe[id], "an unsafe second request")
 					sent[id] = true
 				}
 			case 2:

@@ -88,6 +88,7 @@ type open struct {
 	// The state of the second request as a trial.
 	trial restart.Trial
 	class int32
+	safe  bool
 	// True if a second request was sent, or would have been sent in shadow mode.
 	hedged, shadow bool
 	// True if the first or the second request has ended.
@@ -175,7 +176,8 @@ func (h *Hedger) Ledger() Ledger {
 // O(1).
 func (h *Hedger) Trials() restart.Trials { return h.trials }
 
-// Plan returns the plan of a class for a request of the given size, with times in seconds. O(1).
+// Plan returns the plan of a class for a request of the given size, with times in seconds. If no plan helps, Time equals
+// Alone, and the plan sends only the few second requests from which the Hedger learns. O(1).
 func (h *Hedger) Plan(class int, size float64) Plan {
 	c := h.class(class)
 	scale, p := c.times.scale(c.times.known(size)), c.plan
@@ -208,8 +210,10 @@ func (h *Hedger) Start(now time.Time, r Request) (ID, Decision) {
 	c := &h.classes[r.Class]
 	h.last++
 	o := h.place(at)
-	*o = open{id: h.last, began: at, size: r.Size, machine: r.Machine, class: int32(r.Class), deadline: num.MaxDuration}
-	o.over[Second] = true
+	*o = open{
+		id: h.last, began: at, size: r.Size, safe: r.Safe, machine: r.Machine, class: int32(r.Class),
+		deadline: num.MaxDuration, over: [attempts]bool{Second: true},
+	}
 	if r.Timeout > 0 {
 		o.deadline = num.Add(at, r.Timeout)
 	}
@@ -219,24 +223,28 @@ func (h *Hedger) Start(now time.Time, r Request) (ID, Decision) {
 	}
 	h.trials.Won -= h.trials.Won / float64(h.config.Window)
 	h.trials.Lost -= h.trials.Lost / float64(h.config.Window)
-	return h.last, h.first(c, &r)
+	d := h.refuses(c, o)
+	if d.Reason == NoReason {
+		d = Decision{Action: Wait, Reason: NotLate, Threshold: c.plan.Delay * c.times.scale(c.times.known(r.Size))}
+		d.After, _ = num.Duration(d.Threshold)
+	}
+	return h.last, d
 }
 
-// first decides about a request that was just sent.
-func (h *Hedger) first(c *class, r *Request) Decision {
+// refuses returns the reason to send no second request that is known from the start; the reason is NoReason if there is
+// none.
+func (h *Hedger) refuses(c *class, o *open) Decision {
 	switch {
 	case h.config.Budget == Off:
 		return Decision{Reason: Disabled}
-	case !r.Safe:
+	case !o.safe:
 		return Decision{Reason: NotSafe}
 	case !c.planned:
 		return Decision{Reason: Learning, Value: float64(c.times.of[First].answers), Threshold: leastAnswers}
 	case !c.plan.Send:
-		return h.nothing(c, r.Size)
+		return h.nothing(c, o.size)
 	}
-	delay := c.plan.Delay * c.times.scale(c.times.known(r.Size))
-	after, _ := num.Duration(delay)
-	return Decision{Action: Wait, Reason: NotLate, After: after, Threshold: delay}
+	return Decision{}
 }
 
 // nothing returns the decision if no second request helps.
@@ -266,8 +274,8 @@ func (h *Hedger) Late(now time.Time, id ID) Decision {
 		return Decision{Reason: AlreadySent, Value: (at - o.sent).Seconds()}
 	}
 	c := &h.classes[o.class]
-	if !c.planned || !c.plan.Send {
-		return h.nothing(c, o.size)
+	if d := h.refuses(c, o); d.Reason != NoReason {
+		return d
 	}
 	scale := c.times.scale(c.times.known(o.size))
 	age := at - o.began

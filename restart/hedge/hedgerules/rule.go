@@ -158,6 +158,8 @@ func (r *Rule) Late(now time.Time, id hedge.ID) hedge.Decision {
 	switch {
 	case o.id != id || id == 0 || o.answered:
 		return hedge.Decision{Reason: hedge.NotOpen}
+	case !o.safe:
+		return hedge.Decision{Reason: hedge.NotSafe}
 	case o.hedged:
 		return hedge.Decision{Reason: hedge.AlreadySent}
 	case age < r.delay:
