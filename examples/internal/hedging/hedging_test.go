@@ -102,6 +102,16 @@ func TestLearnsQuantilesWhileHedging(t *testing.T) {
 	}
 }
 
+// A rule that forgets the losers sends more second requests than it means to.
+func TestWinnersAloneMislead(t *testing.T) {
+	for i, least := range []float64{10.5, 13, 20, 13, 10.5} {
+		l := Laws()[i]
+		copies, err := Winners(l, 0.9, 100_000, seed)
+		require.NoError(t, err)
+		assert.Greater(t, copies, least, l.Name)
+	}
+}
+
 // The quantiles of the laws agree with a million draws.
 func TestLaws(t *testing.T) {
 	r := rand.New(rand.NewPCG(seed, 1))

@@ -72,7 +72,7 @@ func Budgeted(k, budget float64, seed uint64) (ms, copies float64, err error) {
 	return 1000 * Took(calls, k), 100 * Share(calls, sent), nil
 }
 
-// budget prints the percentile that is reached while it is learned, and the second requests that it takes.
+// budget prints the percentile that is reached while it is learned, and its second requests.
 func budget(out io.Writer, seeds int, first uint64) error {
 	fmt.Fprintf(out, "Lognormal 5 +- 2 ms, 5 %% ten times slower; requests %d to %d; %s\n", learnt, all, means(seeds))
 	t := table(out)
@@ -88,20 +88,7 @@ func budget(out io.Writer, seeds int, first uint64) error {
 		}
 		fmt.Fprintf(t, "%v\t%.4g\t%v%v\n", of.k, 100*of.budget, ms, copies)
 	}
-	if err := t.Flush(); err != nil {
-		return err
-	}
-	var copies spread
-	for seed := range uint64(seeds) {
-		rule, err := hedgerules.New(hedgerules.Quantile(0.9))
-		if err != nil {
-			return err
-		}
-		copies = append(copies, 100*Share(Run(Alone(all, first+seed), rule)[learnt:], sent))
-	}
-	const after = "A rule that sends after the quantile 0.9 of the winners' times sends %.3g %%, not 10 %%.\n"
-	fmt.Fprintf(out, after, stat.Mean(copies, nil))
-	return nil
+	return t.Flush()
 }
 
 // Learned says how far a learned quantile is from the true one, at many moments, in percent of the true one.
@@ -150,7 +137,30 @@ func percentile(out io.Writer, _ int, first uint64) error {
 			}
 		}
 	}
-	return t.Flush()
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	fmt.Fprintln(out, "A rule that sends after the quantile 0.9 of the winners' times means to send 10 %, and sends:")
+	for _, l := range Laws() {
+		copies, err := Winners(l, 0.9, 200_000, first)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(out, "%24s  %.1f %%\n", l.Name, copies)
+	}
+	return nil
+}
+
+// Winners returns the share of second requests, in percent, of a rule that sends them after the p-quantile of the
+// winners' times.
+func Winners(l Law, p float64, requests int, seed uint64) (copies float64, err error) {
+	rule, err := hedgerules.New(hedgerules.Quantile(p))
+	if err != nil {
+		return 0, err
+	}
+	w := World{Requests: requests, Rate: 1000, Seed: seed}
+	w.Seconds = func(r *rand.Rand, _ float64, at time.Duration) float64 { return l.Draw(r, at) }
+	return 100 * Share(Run(w, rule)[requests/2:], sent), nil
 }
 
 // Cure is the effect of second requests on slow attempts, in percent.
