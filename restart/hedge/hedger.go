@@ -26,9 +26,6 @@ const (
 	// A request is slow if it takes longer than the usual median. The budget shrinks if more than slowShare of the
 	// requests are slow, and is 0 if all are.
 	slowShare = 0.75
-	// While the budget has shrunk, the Hedger learns from every stormEach-th operation only. So a storm of seconds
-	// does not displace the ordinary times in the window.
-	stormEach = 8
 	// A new plan moves the usual time by at most this factor. So a storm is not usual until it has lasted for several
 	// windows: the usual time doubles in 70 plans, which are four windows.
 	usualStep = 1.01
@@ -382,9 +379,6 @@ func (h *Hedger) observe(c *class, at, age time.Duration, o *open, attempt Attem
 		if age.Seconds() > c.usual*t.scale(t.known(o.size)) {
 			h.slow += 1. / slowWindow
 		}
-	}
-	if h.shrink() < 1 && o.id%stormEach > 0 {
-		return
 	}
 	t.add(entry{at: at, seconds: age.Seconds(), size: o.size, attempt: attempt, answered: answered}, h.config.Keep)
 	if t.changes*replanPart >= t.n && t.of[First].answers >= leastAnswers {
