@@ -228,6 +228,18 @@ func TestSizeExplainsTime(t *testing.T) {
 		assert.InEpsilon(t, expected, h.Quantile(0, size, 0.5), 0.1, "size %v", size)
 	}
 	assert.Equal(t, h.Plan(0, 0), h.Plan(0, math.NaN()), "an unknown size is the mean size")
+	for _, size := range []float64{10, 100} {
+		plan := h.Plan(0, size)
+		began := now
+		_, d := start(h, &now, hedge.Request{Safe: true, Size: size})
+		assert.Equal(t, hedge.Late, d.Reason, "size %v", size)
+		assert.Equal(t, plan.Delay, d.Threshold)
+		assert.InDelta(t, plan.Delay, now.Sub(began).Seconds(), 1e-9)
+		now = now.Add(time.Minute)
+	}
+	_, d := start(h, &now, hedge.Request{Safe: true, Size: 100, Timeout: 400 * ms})
+	assert.Equal(t, hedge.DeadlineNear, d.Reason)
+	assert.InEpsilon(t, h.Quantile(0, 100, 0.5), d.Threshold, 0.05)
 	assert.InEpsilon(t, 0.11, h.Quantile(0, 0, 0.5), 0.2)
 }
 
@@ -390,4 +402,27 @@ func TestLearnsThatSecondRequestsAreFaster(t *testing.T) {
 		}
 	}
 	assert.Less(t, late, 100, "p99 of the last 10,000 requests is below 15 ms")
+}
+
+// If the service stays three times slower, that becomes usual, and second requests are sent again.
+func TestSlowBecomesUsual(t *testing.T) {
+	h, now := taught(t, hedge.Config{Window: 1000})
+	play := func(n int) (sent int) {
+		for i := range n {
+			first := 3 * (4*ms + time.Duration(i%20)*100*time.Microsecond)
+			if i%25 == 0 {
+				first *= 10
+			}
+			if _, hedged := request(h, &now, first, 15*ms, 0); hedged {
+				sent++
+			}
+		}
+		return sent
+	}
+	assert.Less(t, play(1000), 20)
+	assert.Positive(t, h.Ledger().Refused[hedge.AllSlow])
+	play(20_000)
+	before := h.Ledger().Refused[hedge.AllSlow]
+	assert.Greater(t, play(1000), 25)
+	assert.Equal(t, before, h.Ledger().Refused[hedge.AllSlow])
 }

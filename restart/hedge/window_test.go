@@ -120,3 +120,38 @@ func TestRoot(t *testing.T) {
 		}
 	}
 }
+
+// A request that is slower than all others is overtaken by every second request that answers at all.
+func TestWinsOverRequestsThatNeverEnd(t *testing.T) {
+	var x, y survival.Curve
+	x.Observe(10, true)
+	x.Observe(20, false)
+	y.Observe(1, true)
+	y.Observe(30, false)
+	x.Fit()
+	y.Fit()
+	s := sweep{}
+	s.first.at, s.first.above = x.Steps()
+	s.second.at, s.second.above = y.Steps()
+	assert.Equal(t, 0.5, s.overtaken(0), "Y = 1 in half of the cases")
+	assert.Equal(t, 0.5, s.overtaken(10))
+}
+
+// A forgotten request counts as censored at its age.
+func TestForgottenRequestsAreCensored(t *testing.T) {
+	h, err := New(Config{})
+	require.NoError(t, err)
+	now := time.Unix(0, 0)
+	for range mostOpen + 10 {
+		now = now.Add(time.Microsecond)
+		h.Start(now, Request{})
+	}
+	w := h.classes[0].times
+	require.Equal(t, 10, w.n)
+	for range w.n {
+		e := w.oldest()
+		assert.Equal(t, (mostOpen * time.Microsecond).Seconds(), e.seconds)
+		assert.False(t, e.answered)
+		w.n--
+	}
+}
