@@ -71,8 +71,10 @@ func TestSendsASecondRequest(t *testing.T) {
 	l := h.Ledger()
 	assert.Equal(t, []int64{1001, 1001, 1, 1, 0}, []int64{l.Started, l.Answered, l.Sent, l.Won, l.Lost})
 	assert.Equal(t, 5*ms, l.Busy)
-	assert.Equal(t, 1.0, h.Trials().Won)
-	assert.Zero(t, h.Trials().AtRisk)
+	trials := h.Trials()
+	assert.Equal(t, 1.0, trials.Won)
+	assert.Zero(t, trials.AtRisk)
+	assert.InDelta(t, -4*4.9, float64(trials.Cost)/float64(ms), 0.1, "a win saves at most four typical times")
 }
 
 // Every refusal has its reason and prints the comparison that refused.
@@ -237,6 +239,7 @@ func TestSizeExplainsTime(t *testing.T) {
 		assert.InDelta(t, plan.Delay, now.Sub(began).Seconds(), 1e-9)
 		now = now.Add(time.Minute)
 	}
+	assert.InEpsilon(t, 0.21/0.03, h.Plan(0, 100).Alone/h.Plan(0, 10).Alone, 0.1)
 	_, d := start(h, &now, hedge.Request{Safe: true, Size: 100, Timeout: 400 * ms})
 	assert.Equal(t, hedge.DeadlineNear, d.Reason)
 	assert.InEpsilon(t, h.Quantile(0, 100, 0.5), d.Threshold, 0.05)
@@ -257,7 +260,8 @@ func TestClasses(t *testing.T) {
 		h.Done(now, id, hedge.First, hedge.Answered)
 	}
 	assert.InEpsilon(t, 10, h.Quantile(1, 0, 0.5)/h.Quantile(0, 0, 0.5), 0.05)
-	assert.Equal(t, h.Plan(0, 0), h.Plan(7, 0), "an unknown class is class 0")
+	assert.Equal(t, h.Plan(0, 0), h.Plan(2, 0), "an unknown class is class 0")
+	assert.InEpsilon(t, 10, h.Plan(1, 0).Alone/h.Plan(0, 0).Alone, 0.05)
 	assert.Equal(t, h.Plan(0, 0), h.Plan(-1, 0))
 	assert.InEpsilon(t, 10, h.Plan(1, 0).Delay/h.Plan(0, 0).Delay, 0.05)
 }
@@ -301,6 +305,7 @@ func TestFailures(t *testing.T) {
 	assert.Equal(t, hedge.AlreadySent, h.Late(now, id).Reason)
 	h.Done(now.Add(5*ms), id, hedge.Second, hedge.Answered)
 	assert.Equal(t, int64(1), h.Ledger().Won)
+	assert.Equal(t, 1.0, h.Trials().Won)
 	id, d = start(h, &now, hedge.Request{Safe: true})
 	require.Equal(t, hedge.Send, d.Action)
 	h.Done(now, id, hedge.Second, hedge.Failed)

@@ -155,3 +155,24 @@ func TestForgottenRequestsAreCensored(t *testing.T) {
 		w.n--
 	}
 }
+
+// When the overhead changes, the buckets of all times in the window follow.
+func TestBucketsFollowTheOverhead(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	w, err := newTimes(1000)
+	require.NoError(t, err)
+	changes, last := 0, 0.0
+	for i := range 40_000 {
+		size, base := 1+99*r.Float64(), 0.01*float64(1+i/10_000)
+		w.add(entry{seconds: base + 0.001*size, size: size, answered: true}, time.Hour)
+		if w.overhead != last {
+			changes, last = changes+1, w.overhead
+			for n := range w.n {
+				e := w.ring[(w.next-1-n+len(w.ring))%len(w.ring)]
+				require.Equal(t, bucketOf(e.seconds/w.scale(e.size)), int(e.bucket))
+			}
+		}
+	}
+	assert.Greater(t, changes, 2)
+	assert.InDelta(t, 40, w.overhead, 5)
+}
