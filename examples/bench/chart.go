@@ -18,7 +18,7 @@ type bar struct {
 
 // draw writes the p99 of each library as bars, grouped by protocol.
 func draw(bars []bar, file string) error {
-	const width, height, thick = 22 * vg.Centimeter, 9 * vg.Centimeter, 0.5 * vg.Centimeter
+	const width, height, thick = 22 * vg.Centimeter, 9 * vg.Centimeter, 0.7 * vg.Centimeter
 	p := plot.New()
 	p.Title.Text = "p99 with one of four servers ten times slower"
 	p.Y.Label.Text = "ms"
@@ -51,6 +51,7 @@ func draw(bars []bar, file string) error {
 		p.Legend.Add(library, chart)
 	}
 	p.NominalX(protocols...)
+	p.X.Min, p.X.Max = -0.5, float64(len(protocols))+0.2 // room for the legend on the right
 	p.Y.Min = 0
 	return p.Save(width, height, file)
 }
