@@ -76,10 +76,11 @@ const (
 	NotSafe
 	// Learning: too few requests of the class were answered. Value is their number, and Threshold the needed number.
 	Learning
-	// NothingHelps: no second request within the budget makes the percentile shorter. Value is the percentile with the
-	// best plan, and Threshold without one, in seconds. Or the target is reached without: then Threshold is the
-	// target. A sixteenth of the late requests get a second request all the same, so that the Hedger learns the times
-	// of second requests.
+	// NothingHelps: no second request within the budget makes the percentile shorter by a twentieth. Value is the
+	// percentile with the best plan, in seconds, and Threshold the longest percentile that would be worth it. Or the
+	// target is reached without second requests: then Value is the percentile without, and Threshold the target. A
+	// sixteenth of the late requests get a second request all the same, so that the Hedger learns the times of second
+	// requests.
 	NothingHelps
 	// WinsSeldom: second requests would win too seldom. Value is the probability with which they would win after the
 	// delay of the best plan, and Threshold is Config.Wins.

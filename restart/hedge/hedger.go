@@ -19,6 +19,9 @@ const (
 	savedPart, leastSaved = 8, 2
 	// The share of slow requests is a moving mean over so many requests.
 	slowWindow = 256
+	// A plan must make the percentile shorter by this part. A smaller gain may be chance: the p99 of 10,000 times is
+	// uncertain by 1 to 5 %.
+	leastGain = 0.05
 	// If no plan helps, every learnEach-th late request gets a second request all the same. Otherwise a Hedger would
 	// never learn that second requests are faster than first requests, such as on other machines. If they do not win,
 	// the account stops them, too.
@@ -100,6 +103,8 @@ type class struct {
 	// The probability that the second request of a late request wins, if their times are independent. Field most is
 	// the same for the best plan, if this is too small.
 	wins, most float64
+	// The percentile with the best plan, also if it is not worth it.
+	best float64
 	// The usual median of the times of first requests. It moves slowly.
 	usual float64
 	// The median and the mean of the times of second requests.
@@ -251,9 +256,9 @@ func (h *Hedger) nothing(c *class, size float64) Decision {
 	}
 	d := Decision{Reason: NothingHelps}
 	scale := c.times.scale(c.times.known(size))
-	d.Value, d.Threshold = c.plan.Time*scale, c.plan.Alone*scale
+	d.Value, d.Threshold = c.best*scale, (1-leastGain)*c.plan.Alone*scale
 	if target := h.config.Target.Seconds(); c.plan.Alone <= target {
-		d.Threshold = target * scale
+		d.Value, d.Threshold = c.plan.Alone*scale, target*scale
 	}
 	return d
 }
@@ -458,14 +463,14 @@ func (h *Hedger) plan(c *class) {
 	}
 	budget := max(h.config.Budget, 0)
 	s.allow(max(h.config.Wins, 0))
-	c.plan, c.planned, c.seldom = s.plan(h.k, budget, target), true, false
-	if !c.plan.Send && c.plan.Alone > target {
+	c.plan, c.planned, c.seldom, c.learns = s.plan(h.k, budget, target), true, false, false
+	c.best = c.plan.Time
+	if alone := c.plan.Alone; alone > target && !c.plan.worth(target) {
 		s.leastWins = 0
-		if any := s.plan(h.k, budget, target); any.Send {
+		if any := s.plan(h.k, budget, target); any.worth(target) {
 			c.seldom, c.most = true, s.overtaken(any.Delay)
 		}
-	}
-	if c.learns = false; !c.plan.Send && c.plan.Alone > target {
+		c.plan = Plan{Time: alone, Alone: alone}
 		if delay := s.first.quantile(1 - budget); !math.IsInf(delay, 1) {
 			c.learns = true
 			c.plan.Send, c.plan.Delay, c.plan.Probability, c.plan.Load = true, delay, 1./learnEach, budget/learnEach
@@ -480,6 +485,11 @@ func (h *Hedger) plan(c *class) {
 	}
 	c.median = finite(s.second.quantile(num.Half))
 	c.mean = s.second.mean()
+}
+
+// worth reports whether the plan reaches the target, or makes the percentile shorter by a twentieth.
+func (p *Plan) worth(target float64) bool {
+	return p.Send && (p.Time <= target || p.Time <= (1-leastGain)*p.Alone)
 }
 
 // finite returns x, or 0 if it is infinite.

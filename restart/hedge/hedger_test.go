@@ -101,7 +101,7 @@ func TestEachRefusalHasItsReason(t *testing.T) {
 			_, d := start(h, &now, safe)
 			return d
 		},
-		"none nothing-helps value=0.00582886 threshold=0.00582886": func() hedge.Decision {
+		"none nothing-helps value=0.00582886 threshold=0.00553741": func() hedge.Decision {
 			h, now := taught(t, hedge.Config{Percentile: 0.95})
 			_, d := start(h, &now, safe)
 			return d
