@@ -44,7 +44,7 @@ func TestWindowAgainstTheProductLimit(t *testing.T) {
 		wantAt, wantAbove := first.Steps()
 		require.Equal(t, wantAt, w.first.at)
 		require.InDeltaSlice(t, wantAbove, w.first.above, 1e-12)
-		// With fewer than 64 first requests, both kinds have the same weight in the times of second requests.
+		// With at most 64 first requests, both kinds have the same weight in the times of second requests.
 		if w.of[First].n <= pooled {
 			var pool survival.Curve
 			for _, e := range latest {
