@@ -407,7 +407,7 @@ func TestLearnsThatSecondRequestsAreFaster(t *testing.T) {
 				late++
 			}
 		}
-		assert.Less(t, late, 100, "p99 of the last 10,000 requests is below 15 ms; spread %v", spread)
+		assert.Less(t, late, 200, "of the last 10,000 requests, of which 2500 meet the slow machine; spread %v", spread)
 	}
 }
 
