@@ -433,3 +433,16 @@ func TestSlowBecomesUsual(t *testing.T) {
 	assert.Greater(t, play(1000), 25)
 	assert.Equal(t, before, h.Ledger().Refused[hedge.AllSlow])
 }
+
+// Without stragglers a second request hardly ever wins, and no plan makes the p99 much shorter.
+func TestNoSecondRequestsForAGainByChance(t *testing.T) {
+	for _, wins := range []float64{0, hedge.Off} {
+		h, now := newHedger(t, hedge.Config{Wins: wins}), epoch
+		r := rand.New(rand.NewPCG(1, 2))
+		draw := func() time.Duration { return time.Duration(5e6 * math.Exp(0.4*r.NormFloat64())) }
+		for range 50_000 {
+			request(h, &now, draw(), draw(), 0)
+		}
+		assert.Less(t, h.Ledger().Sent, int64(500), "1 %")
+	}
+}

@@ -156,6 +156,18 @@ func TestForgottenRequestsAreCensored(t *testing.T) {
 	}
 }
 
+// A client that has few open requests needs little room.
+func TestRoomFollowsTheOpenRequests(t *testing.T) {
+	h, err := New(Config{})
+	require.NoError(t, err)
+	now := time.Unix(0, 0)
+	for range 10_000 {
+		id, _ := h.Start(now, Request{})
+		h.Done(now, id, First, Answered)
+	}
+	assert.Len(t, h.open, leastOpen)
+}
+
 // When the overhead changes, the buckets of all times in the window follow.
 func TestBucketsFollowTheOverhead(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
@@ -174,5 +186,8 @@ func TestBucketsFollowTheOverhead(t *testing.T) {
 		}
 	}
 	assert.Greater(t, changes, 2)
+	assert.Equal(t, 1.0, w.scale(w.unit))
+	assert.InDelta(t, 1, w.scale(w.unit*1.000001), 1e-5)
+	assert.InDelta(t, (2*w.unit+40)/(w.unit+40), w.scale(2*w.unit), 0.2)
 	assert.InDelta(t, 40, w.overhead, 5)
 }
