@@ -81,8 +81,9 @@ type row struct{ p50, p99, p999, load float64 }
 func run(args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	rounds := flags.Int("rounds", 5, "rounds; the medians are printed")
-	requests := flags.Int("requests", 3000, "requests of a round")
-	rate := flags.Float64("rate", 500, "requests each second")
+	requests := flags.Int("requests", 2000, "requests of a round")
+	rate := flags.Float64("rate", 400, "requests each second, on average")
+	only := flags.String("servers", "", "the servers to measure: net/http, gRPC or S3; empty: all")
 	dir := flags.String("out", "", "directory for the picture; empty: none")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -96,6 +97,9 @@ func run(args []string, out io.Writer) error {
 	fmt.Fprintln(t, "|---\t|---\t|---\t|---\t|---\t|---\t|")
 	var bars []bar
 	for _, p := range []protocol{{"net/http", startHTTP}, {"gRPC", startGRPC}, {"S3", startS3}} {
+		if *only != "" && *only != p.name {
+			continue
+		}
 		names, results := []string{}, map[string][]row{}
 		for range *rounds {
 			var w work
@@ -128,15 +132,16 @@ func run(args []string, out io.Writer) error {
 	return draw(bars, filepath.Join(*dir, "p99.svg"))
 }
 
-// measure sends requests at a fixed rate, whether or not the earlier ones are answered.
+// measure sends requests at random instants, whether or not the earlier ones are answered.
 func measure(w *work, ask ask, requests int, rate float64) (row, error) {
 	times, errs := make([]float64, requests), make([]error, requests)
 	var all sync.WaitGroup
 	skip := int(warmup * float64(requests))
 	var before int64
-	began := time.Now()
+	next := time.Now()
 	for i := range requests {
-		time.Sleep(time.Until(began.Add(time.Duration(float64(i) / rate * float64(time.Second)))))
+		next = next.Add(time.Duration(rand.ExpFloat64() / rate * float64(time.Second)))
+		time.Sleep(time.Until(next))
 		if i == skip {
 			before = w.requests.Load()
 		}
