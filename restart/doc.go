@@ -18,7 +18,7 @@
 //
 // A host is the program that embeds this library. A host that does not want to keep the facts uses package tracker:
 // it reports each event, and gets the same decisions. A host whose engine is polled uses package engine. A program
-// that runs goroutines uses package pool.
+// that runs goroutines uses package pool. A client that sends requests uses package hedge.
 //
 // # The default policy
 //

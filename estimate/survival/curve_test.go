@@ -301,3 +301,19 @@ func TestCurveDoesNotAllocate(t *testing.T) {
 		sum += survival.Residual{Curve: &c, Age: 300}.Mean() + survival.Without{Curve: &c, Age: 300}.Mean() + c.Quantile(0.9)
 	}))
 }
+
+// Steps are the times at which the curve falls: each ended time once, and none of a killed task.
+func TestSteps(t *testing.T) {
+	var c survival.Curve
+	for _, x := range []float64{3, 1, 3, 2, 5} {
+		c.Observe(x, x != 2)
+	}
+	c.Fit()
+	at, above := c.Steps()
+	assert.Equal(t, []float64{1, 3, 5}, at)
+	assert.InDeltaSlice(t, []float64{4. / 5, 4. / 5 / 3, 0}, above, 1e-15)
+	for i, x := range at {
+		assert.Equal(t, c.Above(x), above[i])
+	}
+	assert.Zero(t, testing.AllocsPerRun(10, func() { c.Steps() }))
+}

@@ -42,6 +42,7 @@ var kinds = []struct {
 	words []string
 	binds bool // what is linked with it
 }{
+	{"FTL", []string{"Freetype-Go software is subject to your choice", "FreeType License"}, false}, // or GPL
 	{"AGPL", []string{"GNU AFFERO GENERAL PUBLIC LICENSE"}, true},
 	{"LGPL", []string{"GNU LESSER GENERAL PUBLIC LICENSE"}, true},
 	{"GPL", []string{"GNU GENERAL PUBLIC LICENSE"}, true},

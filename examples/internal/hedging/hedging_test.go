@@ -1,0 +1,176 @@
+package hedging
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/straggler-go/straggler/restart/hedge"
+	"github.com/straggler-go/straggler/restart/hedge/hedgerules"
+)
+
+// seed is the first seed of the tests. The constants of the library were chosen with the seeds 0 to 9.
+const seed = 2000
+
+func never(t *testing.T) hedge.Rule {
+	t.Helper()
+	h, err := hedge.New(hedge.Config{Budget: hedge.Off})
+	require.NoError(t, err)
+	return h
+}
+
+// exponential is a world of 50 servers whose times are exponential with a mean of a second.
+func exponential(load float64) World {
+	return World{
+		Requests: 200_000, Rate: 50 * load, Servers: 50, Deaf: true, Seed: seed,
+		Seconds: func(r *rand.Rand, _ float64, _ time.Duration) float64 { return r.ExpFloat64() },
+	}
+}
+
+func meanOf(calls []Call) (mean float64) {
+	for _, c := range calls {
+		mean += c.Took.Seconds() / float64(len(calls))
+	}
+	return mean
+}
+
+// Servers that are asked at random at a load of x answer in 1/(1-x) [M/M/1]. With two requests for each at once, and
+// none cancelled, the first answer comes in 1/(2(1-2x)): sooner below a load of 1/3, and later above.
+func TestQueuesFollowTheory(t *testing.T) {
+	for _, load := range []float64{0.2, 0.3, 0.4} {
+		one := meanOf(Run(exponential(load), never(t))[10_000:])
+		assert.InEpsilon(t, 1/(1-load), one, 0.03, "load %v", load)
+		rule, err := hedgerules.New(hedgerules.Fixed(0))
+		require.NoError(t, err)
+		calls := Run(exponential(load), rule)[10_000:]
+		assert.InEpsilon(t, 1/(2*(1-2*load)), meanOf(calls), 0.08, "load %v", load)
+		assert.Equal(t, load < 1./3, meanOf(calls) < one)
+		assert.Equal(t, 1.0, Share(calls, sent))
+	}
+}
+
+// A cancelled request frees its server, unless the server is deaf.
+func TestCancelledRequestsFreeTheirServers(t *testing.T) {
+	w := exponential(0.4)
+	rule := func() hedge.Rule {
+		r, err := hedgerules.New(hedgerules.Fixed(0))
+		require.NoError(t, err)
+		return r
+	}
+	deaf := meanOf(Run(w, rule()))
+	w.Deaf = false
+	assert.Less(t, meanOf(Run(w, rule())), 0.7*deaf)
+}
+
+func TestOneSeedOneResult(t *testing.T) {
+	run := func(seed uint64) []Call {
+		h, err := hedge.New(hedge.Config{})
+		require.NoError(t, err)
+		return Run(Alone(20_000, seed), h)
+	}
+	assert.Equal(t, run(seed), run(seed))
+	assert.NotEqual(t, run(seed), run(seed+1))
+}
+
+// Within a budget of 7.1 %, a p99 of at most 17.2 ms is learned. The best plan for known times needs 7.0 % for 17.0 ms.
+func TestLearnsThePercentile(t *testing.T) {
+	for _, of := range []struct{ k, budget, ms, copies float64 }{{0.99, 0.071, 17.2, 7.2}, {0.999, 0.0235, 61, 2.5}} {
+		var list spread
+		for s := range uint64(3) {
+			ms, copies, err := Budgeted(of.k, of.budget, seed+s)
+			require.NoError(t, err)
+			assert.LessOrEqual(t, copies, of.copies)
+			list = append(list, ms)
+		}
+		assert.LessOrEqual(t, stat.Mean(list, nil), of.ms, "%v", list)
+	}
+}
+
+// A learned quantile stays within 5 % of the true one, although the slowest requests are cancelled.
+func TestLearnsQuantilesWhileHedging(t *testing.T) {
+	for _, l := range Laws() {
+		e, copies, err := Learn(l, 0.9, 50_000, 300_000, seed)
+		require.NoError(t, err)
+		assert.Less(t, e.Worst, 5.0, l.Name)
+		assert.Less(t, math.Abs(e.Mean), 3.0, l.Name)
+		assert.Greater(t, copies, 3.0)
+	}
+}
+
+// A rule that forgets the losers sends more second requests than it means to.
+func TestWinnersAloneMislead(t *testing.T) {
+	for i, least := range []float64{10.5, 13, 20, 13, 10.5} {
+		l := Laws()[i]
+		copies, err := Winners(l, 0.9, 100_000, seed)
+		require.NoError(t, err)
+		assert.Greater(t, copies, least, l.Name)
+	}
+}
+
+// The quantiles of the laws agree with a million draws.
+func TestLaws(t *testing.T) {
+	r := rand.New(rand.NewPCG(seed, 1))
+	for _, l := range Laws() {
+		below := 0
+		for range 1_000_000 {
+			if l.Draw(r, time.Minute) <= l.Quantile(0.9, time.Minute) {
+				below++
+			}
+		}
+		assert.InDelta(t, 0.9, float64(below)/1e6, 0.002, l.Name)
+	}
+}
+
+// Where sizes are told, heavy reads are left alone and slow attempts are cured. Where they are not told, the Hedger
+// stops after a few needless second requests. A fixed delay of 3 s sends one for every heavy read.
+func TestMimirsCase(t *testing.T) {
+	for _, tell := range []bool{true, false} {
+		h, err := hedge.New(Careful)
+		require.NoError(t, err)
+		c := Cured(Run(Mimir(100_000, tell, seed), h)[200:])
+		assert.LessOrEqual(t, c.Needless, 0.2, "told %v", tell)
+		if tell {
+			assert.GreaterOrEqual(t, c.Cured, 90.0)
+		}
+	}
+	fixed, err := hedgerules.New(hedgerules.Fixed(3 * time.Second))
+	require.NoError(t, err)
+	assert.Greater(t, Cured(Run(Mimir(100_000, false, seed), fixed)[200:]).Needless, 4.0)
+}
+
+// A learned grace leaves out few answers of healthy servers, and costs little time.
+func TestGrace(t *testing.T) {
+	for name, f := range Fans(10_000, seed) {
+		c, err := f.Run()
+		require.NoError(t, err)
+		most := 0.001
+		if name == "all healthy" {
+			most = 1e-4
+		}
+		assert.LessOrEqual(t, c.LeftOut, most, name)
+		assert.LessOrEqual(t, c.Took, 1.3, name)
+		if name == "one is always 20 times slower" {
+			assert.Greater(t, c.LeftOutSick, 0.99)
+			assert.Greater(t, c.All, 5.0)
+		}
+	}
+}
+
+// In a storm the Hedger stays within its budget, and the p99 is back as soon as without second requests.
+func TestStorm(t *testing.T) {
+	none := Weathered(Run(Storm(seed), never(t)), 0)
+	h, err := hedge.New(hedge.Config{})
+	require.NoError(t, err)
+	w := Weathered(Run(Storm(seed), h), none.Before)
+	assert.LessOrEqual(t, w.Most, 5.5)
+	assert.Less(t, w.Before, 0.85*none.Before)
+	assert.LessOrEqual(t, w.Alone, none.Alone+1)
+	fixed, err := hedgerules.New(hedgerules.Fixed(60 * time.Millisecond))
+	require.NoError(t, err)
+	assert.Equal(t, math.Inf(1), Weathered(Run(Storm(seed), fixed), none.Before).Alone, "the second requests keep the storm alive")
+}

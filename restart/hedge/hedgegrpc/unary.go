@@ -1,0 +1,121 @@
+package hedgegrpc
+
+import (
+	"context"
+	"reflect"
+	"slices"
+	"strconv"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/peer"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/straggler-go/straggler/restart/hedge"
+	"github.com/straggler-go/straggler/restart/hedge/hedged"
+)
+
+const (
+	pushBack = "grpc-retry-pushback-ms" // the trailer by which a server asks for a pause, in milliseconds
+	noRetry  = time.Second              // the pause if the server asks not to send the call again
+)
+
+// Facts returns the facts about a call: its class, its size, and whether it may be sent twice.
+type Facts func(ctx context.Context, method string, request any) hedge.Request
+
+// Unary returns an interceptor that may send a unary call twice. Each attempt has a reply of its own, and the answer is copied
+// into the reply of the caller.
+func Unary(r *hedged.Route, request Facts) grpc.UnaryClientInterceptor {
+	return func(
+		ctx context.Context, method string, req, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker,
+		opts ...grpc.CallOption,
+	) error {
+		call := hedged.Call[*attempt]{
+			Request: request(ctx, method, req),
+			Run: func(ctx context.Context) (*attempt, error) {
+				a := newAttempt(reply, opts)
+				err := invoke(ctx, method, req, a.reply, conn, a.opts...)
+				if list := a.trailer.Get(pushBack); len(list) > 0 {
+					r.PushBack(pause(list[0]))
+				}
+				a.err = err
+				return a, nil // also after an error, so that the caller gets its trailer
+			},
+			Failed: func(a *attempt) bool { return !answer(status.Code(a.err)) },
+		}
+		a, end, err := call.Race(ctx, r)
+		end()
+		if err != nil { // the context of the caller has ended
+			return status.FromContextError(err).Err()
+		}
+		a.tell(reply)
+		return a.err
+	}
+}
+
+// answer reports whether a status is the answer of the service: OK, or an error that another server would give, too.
+func answer(c codes.Code) bool {
+	switch c {
+	case codes.OK, codes.InvalidArgument, codes.NotFound, codes.AlreadyExists, codes.PermissionDenied,
+		codes.FailedPrecondition, codes.OutOfRange, codes.Unimplemented, codes.Unauthenticated:
+		return true
+	}
+	return false
+}
+
+// pause returns the time for which a server asks for no second request.
+func pause(text string) time.Duration {
+	if ms, err := strconv.ParseInt(text, 10, 32); err == nil && ms >= 0 {
+		return time.Duration(ms) * time.Millisecond
+	}
+	return noRetry
+}
+
+// attempt is an attempt of a call, with variables of its own for all that it writes.
+type attempt struct {
+	reply   any
+	err     error
+	header  metadata.MD
+	trailer metadata.MD
+	peer    peer.Peer
+	opts    []grpc.CallOption
+	// The options of the caller.
+	given []grpc.CallOption
+}
+
+// newAttempt returns an attempt of a call with the given reply and options.
+func newAttempt(reply any, opts []grpc.CallOption) *attempt {
+	a := &attempt{reply: reflect.New(reflect.TypeOf(reply).Elem()).Interface(), given: opts}
+	a.opts = slices.DeleteFunc(slices.Clone(opts), func(o grpc.CallOption) bool {
+		switch o.(type) {
+		case grpc.HeaderCallOption, grpc.TrailerCallOption, grpc.PeerCallOption:
+			return true
+		}
+		return false
+	})
+	a.opts = append(a.opts, grpc.Header(&a.header), grpc.Trailer(&a.trailer), grpc.Peer(&a.peer))
+	return a
+}
+
+// tell gives the caller the reply, the header, the trailer and the peer of the attempt.
+func (a *attempt) tell(reply any) {
+	if to, ok := reply.(proto.Message); ok {
+		proto.Reset(to)
+		proto.Merge(to, a.reply.(proto.Message))
+	} else {
+		reflect.ValueOf(reply).Elem().Set(reflect.ValueOf(a.reply).Elem())
+	}
+	for _, o := range a.given {
+		switch o := o.(type) {
+		case grpc.HeaderCallOption:
+			*o.HeaderAddr = a.header
+		case grpc.TrailerCallOption:
+			*o.TrailerAddr = a.trailer
+		case grpc.PeerCallOption:
+			*o.PeerAddr = a.peer
+		}
+	}
+}
