@@ -144,5 +144,5 @@ func legend(p *svg.Picture, y float64) {
 	p.Dot(14, y+20, 3, "mark", "")
 	p.Text(25, y+24, "start", "soft", "harm: over 0.5 % more time or over 1 % more slots than no action")
 	p.Dot(474, y+20, 3, "ring", "")
-	p.Text(485, y+24, "start", "soft", "dominated: another policy is at least 0.5 points faster and uses no more slots")
+	p.Text(485, y+24, "start", "soft", "dominated: another policy is 0.5 points faster with no more slots")
 }
