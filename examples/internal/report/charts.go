@@ -3,6 +3,8 @@ package report
 import (
 	"fmt"
 	"html/template"
+
+	"github.com/straggler-go/straggler/estimate/causes"
 )
 
 // chart is a picture with its axis. The page shows a number and a sentence about it above the picture.
@@ -145,7 +147,7 @@ func warmth(r *Report) *chart {
 				column++
 				ratio = max(ratio, *cells[column])
 			}
-			what := fmt.Sprintf("%s, from %s to %s: up to %.3g times the median", short(h.Hosts[row]),
+			what := fmt.Sprintf("%s, from %s to %s: on average %.3g times the median", short(h.Hosts[row]),
 				Span(float64(begin)*h.Seconds),
 				Span(float64(column+1)*h.Seconds), ratio)
 			if ratio > worst {
@@ -154,17 +156,20 @@ func warmth(r *Report) *chart {
 			p.rect(float64(begin), float64(row), float64(column-begin+1), 1, class, what)
 		}
 	}
-	w := r.Workers[0]
+	w, unless := r.Workers[0], ""
+	if cause := r.Diagnosis.Cause; cause != "" && cause != causes.Machine.String() {
+		unless = ", though machines are not the main cause"
+	}
 	return &chart{
 		Number: Span(w.Excess),
-		Sentence: fmt.Sprintf("beyond the median is what %s lost on %s, the most of all machines.",
-			counted(w.Stragglers, "straggler"), short(w.Host)),
+		Sentence: fmt.Sprintf("beyond the median is what %s lost on %s, the most of all machines%s.",
+			counted(w.Stragglers, "straggler"), short(w.Host), unless),
 		Names: h.Hosts,
 		Picture: p.html("heat", "Slowness by machine and time", "A cell is about the tasks that ran on a machine during a span of "+
-			"time. Its colour shows how many times the median of their phases these tasks took."),
+			"time. Its colour shows how many times the median of their phases these tasks took on average."),
 		Axis: axis(heatColumns*h.Seconds, secondsAs(heatColumns*h.Seconds)),
-		Note: "Each row is a machine, and each column a span of time. A row of orange and red cells is a slow machine. " +
-			"A column of them is a busy moment.",
+		Note: "Each row is a machine, and each column a span of time. The colour is the mean of the tasks there. " +
+			"A row of orange and red cells is a slow machine, and a column of them is a busy moment.",
 		First: first,
 	}
 }

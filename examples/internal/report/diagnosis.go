@@ -200,10 +200,6 @@ func gains(reduction float64) bool { return reduction >= 0.0005 }
 func (r *Report) saves() string {
 	first, best := r.Policies[0], r.best()
 	text := r.saving("The policy "+first.Name, first.All.Mean, first.Resource.Mean)
-	if first.All.Mean > r.Stragglers.Cost+0.0005 {
-		text += " This is more than stragglers cost: the policy also starts the largest tasks first, and helps tasks that " +
-			"take less than 1.5 times the median."
-	}
 	most := first.All.Mean
 	if s := r.Setting; s != nil && s.Policy != first.Name && gains(s.Time) {
 		most = max(most, s.Time)
@@ -215,10 +211,15 @@ func (r *Report) saves() string {
 	}
 	if best.All.Mean > most+muchMore {
 		text += " " + r.saving("The policy "+best.Name, best.All.Mean, best.Resource.Mean)
+		most = best.All.Mean
+	}
+	if most > r.Stragglers.Cost+0.0005 {
+		text += " More than stragglers cost can be saved: a policy also starts the largest tasks first, and helps tasks that " +
+			"take less than 1.5 times the median."
 	}
 	if r.Diagnosis.Cause == SameTask {
-		text = "Less than these figures: a copy of a task that is always slow takes as long, and the replay gives it the time " +
-			"of another task. " + text
+		text = "These figures are too large. A copy of a task that is always slow takes as long, but in the replay it takes the " +
+			"time of another task. " + text
 	}
 	if s := r.Sample; s != nil {
 		text += fmt.Sprintf(" These figures are for %d phases, drawn at random from %d. For all phases, the cost of stragglers "+

@@ -87,7 +87,7 @@ func TestNoCauseIsNamedWithoutMostOfTheTime(t *testing.T) {
 		r.Causes.CostParts = []Part{{Cause: cause, Share: 1}}
 		r.Diagnose()
 		assert.Regexp(t, can+"$", r.Diagnosis.Do, "the advice does not contradict itself")
-		assert.Equal(t, cause == SameTask, strings.HasPrefix(r.Diagnosis.Saves, "Less than these figures: "))
+		assert.Equal(t, cause == SameTask, strings.HasPrefix(r.Diagnosis.Saves, "These figures are too large. "))
 	}
 	r := example()
 	r.Causes.CostParts[1].Share = 1
@@ -102,7 +102,7 @@ func TestWhatAPolicySaves(t *testing.T) {
 		want        string
 	}{
 		{0, 0, "The policy mantri would have changed nothing and used the same slot time."},
-		{0.3, 0, "The policy mantri would have saved 12.2 min (30.0%) and used the same slot time. This is more than stragglers cost: the policy " +
+		{0.3, 0, "The policy mantri would have saved 12.2 min (30.0%) and used the same slot time. More than stragglers cost can be saved: a policy " +
 			"also starts the largest tasks first, and helps tasks that take less than 1.5 times the median."},
 		{-0.02, -0.05, "The policy mantri would have made the phases 48.6 s (2.0%) longer and used 5.0% more slot time."},
 	} {
