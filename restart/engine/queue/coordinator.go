@@ -302,10 +302,7 @@ func (c *Coordinator) commit(ctx context.Context, now time.Time, commit *Commit)
 	since := now.Sub(c.saved)
 	if c.dirty || c.reset || len(over) > 0 || len(c.ended) > 0 && (since >= saveEvery || since < 0) {
 		commit.State = c.marshal(over)
-		for name := range c.ended {
-			commit.Seen = append(commit.Seen, name)
-		}
-		slices.Sort(commit.Seen)
+		commit.Seen = c.seen(commit.Publish)
 	}
 	if renewed := now.Sub(c.renewed); commit.Empty() && renewed >= 0 && renewed < c.o.Takeover/4 {
 		return nil
@@ -332,6 +329,29 @@ func (c *Coordinator) commit(ctx context.Context, now time.Time, commit *Commit)
 	c.saved, c.dirty, c.reset = now, false, false
 	clear(c.ended)
 	return c.remove(ctx, now, over)
+}
+
+// seen returns the ended attempts that the store may forget when the state is saved. If the Publish of a result was not
+// committed, because a call has failed, it comes again later. Until then the store keeps the attempt's output.
+func (c *Coordinator) seen(published []Publish) (names []string) {
+	open := map[string]bool{}
+	for _, g := range c.groups {
+		for _, a := range g.phase.Outstanding() {
+			if a.Op == engine.Publish {
+				open[g.name+"/"+a.ID] = true
+			}
+		}
+	}
+	for _, p := range published {
+		delete(open, p.Name)
+	}
+	for name := range c.ended {
+		if !open[name] {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 // over returns the groups that have ended.

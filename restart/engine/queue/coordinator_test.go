@@ -1,0 +1,95 @@
+package queue_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/restart/engine"
+	"github.com/straggler-go/straggler/restart/engine/queue"
+	"github.com/straggler-go/straggler/restart/engine/queue/queuetest"
+)
+
+// world is a store in memory, a coordinator and a worker in virtual time.
+type world struct {
+	*queuetest.Memory
+	now     time.Time
+	waiting error // the error of Waiting
+	commits []queue.Commit
+}
+
+func newWorld() *world {
+	w := &world{now: time.Unix(1000, 0)}
+	w.Memory = queuetest.NewMemory(func() time.Time { return w.now })
+	return w
+}
+
+func (w *world) Waiting(ctx context.Context, limit int) ([]queue.Job, error) {
+	if w.waiting != nil {
+		return nil, w.waiting
+	}
+	return w.Memory.Waiting(ctx, limit)
+}
+
+func (w *world) Commit(ctx context.Context, c queue.Commit) error {
+	w.commits = append(w.commits, c)
+	return w.Memory.Commit(ctx, c)
+}
+
+// coordinator returns a coordinator of the world.
+func (w *world) coordinator(t *testing.T, o queue.Options) *queue.Coordinator {
+	o.Log = slog.New(slog.DiscardHandler)
+	c, err := queue.NewCoordinator(w, o)
+	require.NoError(t, err)
+	require.NoError(t, w.turn(t, c, look)) // opens the store
+	return c
+}
+
+// beat lets a worker report, and returns the attempts that it begins.
+func (w *world) beat(t *testing.T, slots int, running ...string) (begin []queue.Order) {
+	b := queue.Beat{Worker: "a", Slots: slots, Free: slots - len(running)}
+	for _, name := range running {
+		b.Running = append(b.Running, queue.Running{Name: name})
+	}
+	o, err := w.Beat(t.Context(), b)
+	require.NoError(t, err)
+	return o.Begin
+}
+
+// turn lets time pass, and the coordinator look.
+func (w *world) turn(t *testing.T, c *queue.Coordinator, after time.Duration) error {
+	w.now = w.now.Add(after)
+	return c.Turn(t.Context(), w.now)
+}
+
+const look = 25 * time.Millisecond
+
+// A result waits to be published while the store can't be read. Saving the state meanwhile does not delete it.
+func TestAResultThatIsNotYetPublishedStays(t *testing.T) {
+	w := newWorld()
+	w.beat(t, 4)
+	c := w.coordinator(t, queue.Options{})
+	w.Insert("x", queue.Batch("k", []byte("1"), []byte("2"))...)
+	require.NoError(t, w.turn(t, c, look))
+	begun := w.beat(t, 4)
+	require.Len(t, begun, 2)
+	require.NoError(t, w.turn(t, c, look))
+	w.beat(t, 4, begun[0].Name, begun[1].Name)
+	require.NoError(t, w.End(t.Context(), queue.End{Name: begun[0].Name, State: engine.Succeeded, Output: []byte("one")}))
+	w.waiting = errors.New("the database is away")
+	require.Error(t, w.turn(t, c, look))
+	w.waiting = nil
+	w.Insert("y", queue.Batch("k", []byte("3"))...) // so that the state is saved at once
+	require.NoError(t, w.turn(t, c, look))
+	for range 100 {
+		w.beat(t, 4, begun[1].Name)
+		require.NoError(t, w.turn(t, c, look))
+	}
+	results, _ := w.Results("x")
+	require.Equal(t, "one", string(results[0].Output), fmt.Sprint(results))
+}
