@@ -113,6 +113,9 @@ func (q *Queue) Jobs(ctx context.Context, tasks ...*asynq.Task) ([]queue.Job, er
 	jobs := make([]queue.Job, len(tasks))
 	for i, t := range tasks {
 		jobs[i] = queue.Job{Kind: t.Type(), Input: t.Payload()}
+		if err := queue.CheckJob(jobs[i]); err != nil {
+			return nil, fmt.Errorf("asynqqueue: task %d has %w", i, err)
+		}
 	}
 	return jobs, nil
 }

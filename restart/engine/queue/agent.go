@@ -50,6 +50,8 @@ func NewAgent(source Source, w Worker) (*Agent, error) {
 	switch {
 	case w.Name == "":
 		return nil, errors.New("queue: Worker.Name is empty, and so is the name of the host, want a name")
+	case !isName(w.Name):
+		return nil, fmt.Errorf("queue: Worker.Name is %q, want UTF-8 without NUL", w.Name)
 	case w.Slots < 0:
 		return nil, fmt.Errorf("queue: Worker.Slots is %d, want 1 or more", w.Slots)
 	case w.Interval < 0:

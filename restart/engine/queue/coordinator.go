@@ -196,6 +196,9 @@ func (c *Coordinator) take(ctx context.Context, now time.Time, live int, commit 
 		if held[j.ID] {
 			continue
 		}
+		if !isAmount(j.Work) {
+			j.Work = 0 // somebody else has inserted the job
+		}
 		i := slices.IndexFunc(open, func(g *group) bool { return g.batch == j.Batch && g.kind == j.Kind })
 		if i < 0 {
 			i = len(open)

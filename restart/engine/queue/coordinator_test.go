@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"testing"
 	"time"
 
@@ -92,4 +93,42 @@ func TestAResultThatIsNotYetPublishedStays(t *testing.T) {
 	}
 	results, _ := w.Results("x")
 	require.Equal(t, "one", string(results[0].Output), fmt.Sprint(results))
+}
+
+// A job with an amount of work that is no number does not keep the state from being saved.
+func TestOddWorks(t *testing.T) {
+	for _, work := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), -1, math.MaxFloat64, math.SmallestNonzeroFloat64} {
+		w := newWorld()
+		w.beat(t, 4)
+		c := w.coordinator(t, queue.Options{})
+		w.Insert("", queue.Job{Kind: "k", Work: work}, queue.Job{Kind: "k", Work: 1})
+		require.NoError(t, w.turn(t, c, look))
+		last := w.commits[len(w.commits)-1]
+		require.Len(t, last.Take, 2)
+		require.NotNil(t, last.State, "%v", work)
+		w.now = w.now.Add(time.Minute)
+		c = w.coordinator(t, queue.Options{}) // goes on
+		begun := w.beat(t, 4)
+		for range 100 {
+			require.NoError(t, w.turn(t, c, look))
+			begun = append(begun, w.beat(t, 4)...)
+		}
+		require.GreaterOrEqual(t, len(begun), 2)
+	}
+}
+
+func TestOddNames(t *testing.T) {
+	for _, name := range []string{"", "a/b", "\xff", "a\x00b"} {
+		require.ErrorContains(t, queue.CheckBatch(name, nil), "want UTF-8 without / and NUL", "%q", name)
+	}
+	require.NoError(t, queue.CheckBatch("'; DROP TABLE straggler_job; --\n\"{}%$1?", queue.Batch("'$1 ?/", nil)))
+	for want, j := range map[string]queue.Job{
+		"queue: job 0 of batch x has no kind":                                                      {},
+		`queue: job 0 of batch x has the kind "\xff", want UTF-8 without NUL`:                      {Kind: "\xff"},
+		"queue: job 0 of batch x has the work -1, want a positive number, or 0 if it is not known": {Kind: "k", Work: -1},
+	} {
+		require.EqualError(t, queue.CheckBatch("x", []queue.Job{j}), want)
+	}
+	_, err := queue.NewAgent(nil, queue.Worker{Name: "a\x00"})
+	require.EqualError(t, err, `queue: Worker.Name is "a\x00", want UTF-8 without NUL`)
 }

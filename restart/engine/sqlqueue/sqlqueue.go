@@ -79,8 +79,8 @@ func (q *Queue) Insert(ctx context.Context, in Executor, jobs ...Job) (ids []str
 		return ids, err
 	}
 	for i, j := range jobs {
-		if j.Kind == "" {
-			return ids, fmt.Errorf("sqlqueue: job %d has no kind", i)
+		if err := queue.CheckJob(queue.Job{Kind: j.Kind, Work: j.Work}); err != nil {
+			return ids, fmt.Errorf("sqlqueue: job %d has %w", i, err)
 		}
 		id := rand.Text()
 		_, err := in.ExecContext(ctx, q.text(`INSERT INTO straggler_job (queue, id, kind, batch, work, input, run_at)
@@ -122,8 +122,8 @@ func (q *Queue) Result(ctx context.Context, id string) (r queue.Result, ok bool,
 // So a process that has died calls Run again. If ctx ends, Run returns the cause of ctx. The results stay until
 // [Queue.Forget].
 func (q *Queue) Run(ctx context.Context, batch string, jobs []queue.Job, o queue.Options) ([]queue.Result, error) {
-	if err := queue.CheckBatch(batch, jobs); err != nil || len(jobs) == 0 {
-		return nil, err
+	if len(jobs) == 0 {
+		return nil, queue.CheckBatch(batch, jobs)
 	}
 	if err := q.InsertBatch(ctx, batch, jobs); err != nil {
 		return nil, err
@@ -162,6 +162,9 @@ func (q *Queue) Forget(ctx context.Context, batch string) error {
 // [queue.Serve] run the batch. If the database has a batch of this name with the same jobs, nothing changes; if it has
 // other jobs, InsertBatch returns an error.
 func (q *Queue) InsertBatch(ctx context.Context, batch string, jobs []queue.Job) error {
+	if err := queue.CheckBatch(batch, jobs); err != nil {
+		return err
+	}
 	return q.transact(ctx, func(t *tx) error {
 		added, err := t.exec(`INSERT INTO straggler_batch (queue, name, jobs) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`,
 			q.name, batch, fingerprint(jobs))
