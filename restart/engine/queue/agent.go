@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"runtime/debug"
+	"strings"
 	"sync"
 	"time"
 
@@ -167,13 +168,22 @@ func (a *Agent) Run(
 		return ErrNotBegun
 	}
 	r.order = o
-	err, panicked := r.call(handle)
-	a.end(r, err)
+	err, panicked := a.handle(r, handle)
 	if panicked != nil {
 		panic(panicked)
 	}
 	return err
 }
+
+// handle calls the handler of an attempt, and reports the end.
+func (a *Agent) handle(r *attempt, handle func(context.Context) error) (err error, panicked any) {
+	err = errGoexit
+	defer func() { a.end(r, err) }()
+	err, panicked = r.call(handle)
+	return err, panicked
+}
+
+var errGoexit = errors.New("queue: the handler has called runtime.Goexit")
 
 // call calls the handler of an attempt. A panic is an error with its stack.
 func (r *attempt) call(handle func(context.Context) error) (err error, panicked any) {
@@ -193,9 +203,9 @@ func (a *Agent) end(r *attempt, err error) {
 	case err == nil:
 		e.Output = r.output
 	case errors.Is(context.Cause(r), ErrCancelled):
-		e.State, e.Error = engine.Cancelled, err.Error()
+		e.State, e.Error = engine.Cancelled, asText(err)
 	default:
-		e.State, e.Error = engine.Failed, err.Error()
+		e.State, e.Error = engine.Failed, asText(err)
 	}
 	stopped := time.Time{}
 	for {
@@ -216,4 +226,9 @@ func (a *Agent) end(r *attempt, err error) {
 		}
 		time.Sleep(a.w.Interval)
 	}
+}
+
+// asText returns the text of an error as every store can keep it: as UTF-8 without NUL.
+func asText(err error) string {
+	return strings.ToValidUTF8(strings.ReplaceAll(err.Error(), "\x00", "\uFFFD"), "\uFFFD")
 }

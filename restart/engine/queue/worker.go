@@ -48,7 +48,7 @@ func (w Worker) Run(ctx context.Context, source Source, handlers map[string]Hand
 		r.order = o
 		handling.Go(func() {
 			defer a.remove(r)
-			err, _ := r.call(func(ctx context.Context) (err error) {
+			_, _ = a.handle(r, func(ctx context.Context) (err error) {
 				handle := handlers[o.Job.Kind]
 				if handle == nil {
 					return fmt.Errorf("queue: the worker has no handler for the kind %q", o.Job.Kind)
@@ -56,7 +56,6 @@ func (w Worker) Run(ctx context.Context, source Source, handlers map[string]Hand
 				r.output, err = handle(ctx, o.Job.Input)
 				return err
 			})
-			a.end(r, err)
 		})
 	})
 	timer := time.AfterFunc(w.Grace, func() { stop(context.Cause(ctx)) })
