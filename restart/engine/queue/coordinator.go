@@ -246,12 +246,18 @@ func (c *Coordinator) begin(ctx context.Context, now time.Time, g *group) error 
 	if err != nil {
 		return fmt.Errorf("queue: kind %q: %w", g.kind, err)
 	}
-	if g.phase = phase; !c.o.kind(g.kind).Copies && !c.o.Shadow {
-		for i := range g.jobs {
-			phase.SetEligible(i, false, false)
-		}
-	}
+	g.phase = phase
+	c.restrict(g)
 	return nil
+}
+
+// restrict forbids copies and restarts in a group, unless its kind allows them now. In shadow mode nothing is carried
+// out, so the policy may decide about every kind.
+func (c *Coordinator) restrict(g *group) {
+	allowed := c.o.kind(g.kind).Copies || c.o.Shadow
+	for i := range g.jobs {
+		g.phase.SetEligible(i, allowed, allowed)
+	}
 }
 
 // config returns the configuration of the phase of a group.

@@ -132,3 +132,25 @@ func TestOddNames(t *testing.T) {
 	_, err := queue.NewAgent(nil, queue.Worker{Name: "a\x00"})
 	require.EqualError(t, err, `queue: Worker.Name is "a\x00", want UTF-8 without NUL`)
 }
+
+// A kind without Copies gets no copies when the shadow mode ends, also in a batch that runs.
+func TestShadowEnds(t *testing.T) {
+	w := newWorld()
+	w.beat(t, 4)
+	c := w.coordinator(t, queue.Options{Shadow: true})
+	w.Insert("x", queue.Batch("k", nil, nil, nil, nil)...)
+	require.NoError(t, w.turn(t, c, look))
+	begun := w.beat(t, 4)
+	require.Len(t, begun, 4)
+	w.now = w.now.Add(time.Second)
+	for _, o := range begun[1:] {
+		require.NoError(t, w.End(t.Context(), queue.End{Name: o.Name, State: engine.Succeeded}))
+	}
+	require.NoError(t, w.turn(t, c, look))
+	require.NoError(t, c.Close(t.Context(), w.now))
+	c = w.coordinator(t, queue.Options{})
+	for range 400 {
+		require.Empty(t, w.beat(t, 4, begun[0].Name), "a copy")
+		require.NoError(t, w.turn(t, c, look))
+	}
+}
