@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -264,7 +265,8 @@ func (c *Coordinator) restrict(g *group) {
 func (c *Coordinator) config(g *group) engine.Config {
 	k := c.o.kind(g.kind)
 	config := engine.Config{
-		Interval: c.o.Interval, Policy: c.o.Policy, MaxFailures: k.Tries, Timeout: k.Timeout, Stream: g.batch == "",
+		Interval: c.o.Interval, Policy: c.o.Policy, MaxFailures: k.Tries, MaxLost: k.Tries, Timeout: k.Timeout,
+		Stream:  g.batch == "",
 		BackOff: func(task, failures int) time.Duration { return k.BackOff(g.jobs[task], failures) },
 		Journal: c.o.OnEnd != nil && c.o.Journal,
 	}
@@ -300,7 +302,8 @@ func (c *Coordinator) act(g *group, actions []engine.Action, commit *Commit) {
 	}
 	for _, task := range g.phase.GivenUp() {
 		if !g.failed[task] {
-			commit.Fail = append(commit.Fail, Failure{g.jobs[task], g.errors[task]})
+			text := cmp.Or(g.errors[task], "queue: the attempt has passed Kind.Timeout")
+			commit.Fail = append(commit.Fail, Failure{g.jobs[task], text})
 		}
 	}
 }

@@ -154,3 +154,49 @@ func TestShadowEnds(t *testing.T) {
 		require.NoError(t, w.turn(t, c, look))
 	}
 }
+
+// A job whose worker is lost is tried again as often as one that fails, and at last says what happened.
+func TestLostJobs(t *testing.T) {
+	const tries = 15
+	w := newWorld()
+	w.beat(t, 1)
+	c := w.coordinator(t, queue.Options{Kinds: map[string]queue.Kind{"": {Tries: tries}}})
+	w.Insert("x", queue.Batch("k", nil)...)
+	for range tries {
+		results, ended := w.Results("x")
+		require.False(t, ended, "%v", results)
+		var running []string
+		for range 20 {
+			require.NoError(t, w.turn(t, c, look))
+			if o := w.beat(t, 1, running...); len(o) > 0 {
+				running = []string{o[0].Name}
+			}
+		}
+		_, err := w.Beat(t.Context(), queue.Beat{Worker: "a", Slots: 1, Leaving: true})
+		require.NoError(t, err)
+		require.NoError(t, w.turn(t, c, look))
+		_, err = w.Beat(t.Context(), queue.Beat{Worker: "a", Slots: 1})
+		require.NoError(t, err)
+	}
+	require.NoError(t, w.turn(t, c, look))
+	results, ended := w.Results("x")
+	require.True(t, ended)
+	require.EqualError(t, results[0].Err, "queue: the attempt was lost with its worker a")
+}
+
+// A job with one try whose attempt passes the timeout has failed for good, and says so. The timeout may be shorter than
+// the interval between decisions.
+func TestTimeoutOfTheOnlyTry(t *testing.T) {
+	w := newWorld()
+	w.beat(t, 1)
+	c := w.coordinator(t, queue.Options{Kinds: map[string]queue.Kind{"": {Tries: 1, Timeout: time.Millisecond}}})
+	w.Insert("x", queue.Batch("k", nil)...)
+	require.NoError(t, w.turn(t, c, look))
+	running := w.beat(t, 1)
+	require.NoError(t, w.turn(t, c, look))
+	w.beat(t, 1, running[0].Name)
+	require.NoError(t, w.turn(t, c, look))
+	results, ended := w.Results("x")
+	require.True(t, ended)
+	require.EqualError(t, results[0].Err, "queue: the attempt has passed Kind.Timeout")
+}

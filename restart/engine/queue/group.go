@@ -57,6 +57,7 @@ func (g *group) add(a Attempt, id string, lost bool) bool {
 	if lost || a.State == engine.Lost {
 		// All attempts on a worker end with it. So they say less about the worker than as many losses would, one by one.
 		r.State = engine.Cancelled
+		g.errors[n] = "queue: the attempt was lost with its worker " + a.Worker
 	}
 	if a.State == engine.Failed {
 		g.errors[n] = a.Error

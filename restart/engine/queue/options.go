@@ -61,7 +61,8 @@ type Kind struct {
 	// Timeout is the longest time that an attempt may run. The attempt's context then ends, and the attempt counts as
 	// failed. 0 means an hour, and a negative number means that there is no such time.
 	Timeout time.Duration
-	// Tries is the number of failed attempts after which a job has failed for good. 0 means 25.
+	// Tries is the number of failed attempts after which a job has failed for good, and also the number of attempts that
+	// were lost with their workers. 0 means 25.
 	Tries int
 	// BackOff returns how long a job waits after a number of failures, 1 or more, before it is tried again. Nil means
 	// DefaultBackOff.
