@@ -27,9 +27,11 @@ func ServeUntil(ctx context.Context, store Store, o Options, done func(context.C
 			c.o.Log.Warn("queue: the coordinator can't save its state", "error", err)
 		}
 	}()
+	patience := callTimeout
 	for {
-		call, cancel := context.WithTimeout(ctx, callTimeout)
-		err := c.Turn(call, time.Now())
+		call, cancel := context.WithTimeout(ctx, patience)
+		began := time.Now()
+		err := c.Turn(call, began)
 		var over bool
 		if err == nil || errors.Is(err, ErrHeld) {
 			over, err = done(call)
@@ -40,6 +42,10 @@ func ServeUntil(ctx context.Context, store Store, o Options, done func(context.C
 		}
 		if over {
 			return err
+		}
+		// The first commit of a very large batch may take long.
+		if patience = callTimeout; errors.Is(err, context.DeadlineExceeded) {
+			patience = 2 * time.Since(began)
 		}
 		wait := c.o.Look
 		if err != nil {

@@ -63,6 +63,13 @@ var migrations = [][]string{{
 	`CREATE TABLE straggler_state (
 		queue text PRIMARY KEY, epoch bigint NOT NULL, owner text NOT NULL, until bigint NOT NULL, state {blob})`,
 	`CREATE TABLE straggler_knowledge (key text PRIMARY KEY, version bigint NOT NULL, value {blob})`,
+}, {
+	// A unique index, which Postgres prefers also without statistics, and an index for each kind of jobs that wait.
+	`DROP INDEX straggler_job_id`,
+	`CREATE UNIQUE INDEX straggler_job_id ON straggler_job (queue, id)`,
+	`DROP INDEX straggler_job_waiting`,
+	`CREATE INDEX straggler_job_waits ON straggler_job (queue, n) WHERE state = 0 AND batch <> ''`,
+	`CREATE INDEX straggler_job_due ON straggler_job (queue, run_at, n) WHERE state = 0 AND batch = ''`,
 }}
 
 // migrate brings the tables to the newest version.

@@ -130,10 +130,10 @@ func (q *Queue) Run(ctx context.Context, batch string, jobs []queue.Job, o queue
 	}
 	var results []queue.Result
 	err := queue.ServeUntil(ctx, q, o, func(ctx context.Context) (ended bool, err error) {
-		var left int
-		err = q.db.QueryRowContext(ctx, q.text(`SELECT count(*) FROM straggler_job
-			WHERE queue = $1 AND batch = $2 AND state < 2`), q.name, batch).Scan(&left)
-		if err == nil && left == 0 {
+		var left bool
+		err = q.db.QueryRowContext(ctx, q.text(`SELECT EXISTS (SELECT 1 FROM straggler_job
+			WHERE queue = $1 AND batch = $2 AND batch <> '' AND state < 2)`), q.name, batch).Scan(&left)
+		if err == nil && !left {
 			results, ended, err = q.Results(ctx, batch)
 		}
 		return ended, err

@@ -144,8 +144,61 @@ func TestRubbish(t *testing.T) {
 	_, err = db.Exec("INSERT INTO straggler_migration (version) VALUES (99)")
 	require.NoError(t, err)
 	_, err = sqlqueue.Open(t.Context(), db, "")
-	assert.ErrorContains(t, err, "the tables have version 99, and this program knows 1: use a newer program")
+	assert.ErrorContains(t, err, "the tables have version 99, and this program knows 2: use a newer program")
 }
 
 // A program needs at most 15 lines from an open database to the results.
 func TestProgram(t *testing.T) { queuetest.Program(t, 15, filepath.Join(t.TempDir(), "jobs.db")) }
+
+// A coordinator takes a large batch in one short commit, also if Postgres has no statistics of the tables yet.
+func TestLargeBatch(t *testing.T) {
+	for name, open := range map[string]func() *sql.DB{
+		"SQLite": func() *sql.DB { return openSQLite(t) },
+		"Postgres": func() *sql.DB {
+			db, err := sql.Open("pgx", queuetest.Postgres(t).URL)
+			require.NoError(t, err)
+			return db
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			db := open()
+			defer db.Close()
+			q, err := sqlqueue.Open(t.Context(), db, "default")
+			require.NoError(t, err)
+			_, err = q.Beat(t.Context(), queue.Beat{Worker: "a", Slots: 8})
+			require.NoError(t, err)
+			require.NoError(t, q.InsertBatch(t.Context(), "x", queue.Batch("k", make([][]byte, 20_000)...)))
+			c, err := queue.NewCoordinator(q, queue.Options{})
+			require.NoError(t, err)
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+			defer cancel()
+			require.NoError(t, c.Turn(ctx, time.Now()))
+			require.NoError(t, c.Turn(ctx, time.Now()))
+			jobs, err := q.Waiting(ctx, 1)
+			require.NoError(t, err)
+			require.Empty(t, jobs, "all are taken")
+		})
+	}
+}
+
+// Single jobs begin in the order of their insertion, as soon as they may.
+func TestJobsForLater(t *testing.T) {
+	q, err := sqlqueue.Open(t.Context(), openSQLite(t), "default")
+	require.NoError(t, err)
+	past, future := time.Now().Add(-time.Hour), time.Now().Add(time.Hour)
+	_, err = q.Insert(t.Context(), nil, sqlqueue.Job{Kind: "1", After: past}, sqlqueue.Job{Kind: "2"},
+		sqlqueue.Job{Kind: "never", After: future}, sqlqueue.Job{Kind: "3", After: past.Add(-time.Hour)}, sqlqueue.Job{Kind: "4"})
+	require.NoError(t, err)
+	for limit, want := range []string{"", "1", "12", "123", "1234", "1234"} {
+		jobs, err := q.Waiting(t.Context(), limit)
+		require.NoError(t, err)
+		got := ""
+		for _, j := range jobs {
+			got += j.Kind
+		}
+		if limit != 1 && limit != 2 { // of jobs for later, the first that may begin comes first
+			require.Equal(t, want, got)
+		}
+		require.Len(t, jobs, min(limit, 4))
+	}
+}

@@ -15,11 +15,14 @@ import (
 
 // Waiting is a method of [queue.Jobs].
 func (q *Queue) Waiting(ctx context.Context, limit int) (jobs []queue.Job, err error) {
+	const fields = `SELECT n, id, kind, batch, work FROM straggler_job WHERE queue = $1 AND state = 0 AND `
 	rows, err := q.db.QueryContext(ctx, q.text(`SELECT id, kind, batch, work FROM (
-		SELECT n, id, kind, batch, work FROM straggler_job WHERE queue = $1 AND state = 0 AND batch <> ''
-		UNION ALL
-		SELECT * FROM (SELECT n, id, kind, batch, work FROM straggler_job
-			WHERE queue = $1 AND state = 0 AND batch = '' AND run_at <= {now} ORDER BY n LIMIT $2) AS single
+		`+fields+`batch <> ''
+		UNION ALL SELECT * FROM (SELECT * FROM (
+			SELECT * FROM (`+fields+`batch = '' AND run_at = 0 ORDER BY n LIMIT $2) AS now
+			UNION ALL SELECT * FROM (
+				`+fields+`batch = '' AND run_at > 0 AND run_at <= (SELECT {now}) ORDER BY run_at, n LIMIT $2) AS later
+			) AS due ORDER BY n LIMIT $2) AS single
 		) AS job ORDER BY n`), q.name, limit)
 	if err != nil {
 		return nil, err
@@ -116,16 +119,20 @@ func (q *Queue) Commit(ctx context.Context, c queue.Commit) error {
 				_, err = t.exec(query, append([]any{q.name}, args...)...)
 			}
 		}
-		run(`UPDATE straggler_state SET until = {now} + CAST($2 AS bigint) WHERE queue = $1`,
-			c.Term.Microseconds())
 		if c.State != nil {
 			run(`UPDATE straggler_state SET state = $2 WHERE queue = $1`, c.State)
 		}
 		if c.Reset {
 			run(`UPDATE straggler_job SET state = 0 WHERE queue = $1 AND state = 1`)
 		}
-		for _, j := range c.Take {
-			run(`UPDATE straggler_job SET state = 1 WHERE queue = $1 AND id = $2 AND state = 0`, j.ID)
+		for jobs := range slices.Chunk(c.Take, together) {
+			// Without a condition for the state, Postgres finds the jobs by their IDs, also if it has no statistics yet.
+			ids, places := []any(nil), []string(nil)
+			for i, j := range jobs {
+				ids, places = append(ids, j.ID), append(places, fmt.Sprint("$", i+2))
+			}
+			run(`UPDATE straggler_job SET state = CASE state WHEN 0 THEN 1 ELSE state END
+				WHERE queue = $1 AND id IN (`+strings.Join(places, ", ")+`)`, ids...)
 		}
 		for _, s := range c.Submit {
 			if err == nil {
@@ -149,9 +156,14 @@ func (q *Queue) Commit(ctx context.Context, c queue.Commit) error {
 		for _, name := range c.Seen {
 			run(`DELETE FROM straggler_attempt WHERE queue = $1 AND name = $2 AND state > 1`, name)
 		}
+		// The term begins last, because a commit that takes all jobs of a large batch may last longer than a term.
+		run(`UPDATE straggler_state SET until = {now} + CAST($2 AS bigint) WHERE queue = $1`, c.Term.Microseconds())
 		return err
 	})
 }
+
+// together is the number of jobs in one statement.
+const together = 500
 
 // submit adds an attempt, and hands it to the Delivery.
 func (t *tx) submit(s queue.Submit) error {
