@@ -34,7 +34,8 @@
 // Redis holds all state, in keys that begin with "straggler:{NAME}:", where NAME is the name of the queue, and in keys of knowledge
 // that begin with "straggler:{knowledge}:". A coordinator writes its actions and its own state by one script, which
 // first checks that it is still the coordinator. So a process may die anywhere, and two coordinators at once do no harm. Redis's
-// clock gives all times. A job and its result are deleted a week after the job was inserted or ended.
+// clock gives all times. A single job and its result are deleted a week after the end of the job, and the jobs of a batch
+// a week after the end of the batch. A job that has not ended is never deleted.
 //
 // Redis must not evict keys; asynq demands this, too. If Redis comes back without its last writes, the coordinator goes
 // on from the state that Redis has, and a task whose result was lost runs again. Redis must have version 6.2 or later.
@@ -152,7 +153,7 @@ func (q *Queue) Insert(ctx context.Context, tasks ...*asynq.Task) (ids []string,
 		jobs[i].ID = rand.Text()
 		ids = append(ids, jobs[i].ID)
 	}
-	_, err = run(ctx, q, insertScript, insertion{Jobs: encode(jobs), Keep: keep.Milliseconds()})
+	_, err = run(ctx, q, insertScript, insertion{Jobs: encode(jobs)})
 	return ids, err
 }
 
@@ -167,7 +168,7 @@ func (q *Queue) InsertBatch(ctx context.Context, batch string, jobs []queue.Job)
 		jobs[i].ID, jobs[i].Batch = batch+"/"+strconv.Itoa(i), batch
 	}
 	is := fingerprint(jobs)
-	was, err := run(ctx, q, insertScript, insertion{Jobs: encode(jobs), Batch: batch, Print: is, Keep: keep.Milliseconds()})
+	was, err := run(ctx, q, insertScript, insertion{Jobs: encode(jobs), Batch: batch, Print: is})
 	if text, _ := was.(string); err == nil && text != is {
 		n, _, _ := strings.Cut(text, " ")
 		err = fmt.Errorf("asynqqueue: Redis has a batch %s of %s other tasks: give each batch a name of its own, such as one "+
@@ -215,7 +216,7 @@ func (q *Queue) Results(ctx context.Context, batch string) (all []queue.Result, 
 	return all, ended, nil
 }
 
-// keep is how long Redis keeps a job after it was inserted or ended.
+// keep is how long Redis keeps a single job after its end, and the jobs of a batch after the end of the batch.
 const keep = 7 * 24 * time.Hour
 
 // The names of the keys.

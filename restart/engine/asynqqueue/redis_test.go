@@ -230,5 +230,41 @@ func TestRun(t *testing.T) {
 	}
 }
 
+// A job that has not ended is kept: its tries may take three weeks. A job that somebody deletes stops no other job.
+func TestJobsAreKeptUntilTheyEnd(t *testing.T) {
+	at := newServer(t, "").RedisClientOpt
+	q := open(t, at, "default")
+	rdb := at.MakeRedisClient().(*redis.Client)
+	defer rdb.Close()
+	tasks := make([]*asynq.Task, 40)
+	for i := range tasks {
+		tasks[i] = asynq.NewTask("square", []byte("1"))
+	}
+	ids, err := q.Insert(t.Context(), tasks...)
+	require.NoError(t, err)
+	require.NoError(t, q.InsertBatch(t.Context(), "x", queue.Batch("square", nil, nil)))
+	for _, key := range []string{"job:" + ids[0], "job:x/0", "batch:x"} {
+		assert.Equal(t, time.Duration(-1), rdb.PTTL(t.Context(), "straggler:{default}:"+key).Val(), "%s never expires", key)
+	}
+	for _, id := range ids[:30] {
+		require.NoError(t, rdb.Del(t.Context(), "straggler:{default}:job:"+id).Err())
+	}
+	begun := make(chan bool, 100)
+	start(t, at, q, "a", 1, func(context.Context, []byte) ([]byte, error) {
+		begun <- true
+		time.Sleep(50 * time.Millisecond)
+		return nil, nil
+	})
+	go queue.Serve(t.Context(), q, queue.Options{Log: quiet, Kinds: map[string]queue.Kind{"": {Tries: 3}}})
+	<-begun
+	time.Sleep(30 * time.Millisecond) // so that attempts wait
+	require.NoError(t, rdb.Del(t.Context(), "straggler:{default}:job:"+ids[32], "straggler:{default}:job:"+ids[33]).Err())
+	require.Eventually(t, func() bool {
+		_, ok, err := q.Result(t.Context(), ids[39])
+		require.NoError(t, err)
+		return ok
+	}, 20*time.Second, 20*time.Millisecond)
+}
+
 // A program has at most three lines more than with asynq alone, besides the checks of errors.
 func TestProgram(t *testing.T) { queuetest.Program(t, 3, newServer(t, "").Addr) }
