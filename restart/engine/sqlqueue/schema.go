@@ -128,7 +128,8 @@ func (q *Queue) transact(ctx context.Context, do func(*tx) error) error {
 	if q.dialect.setup != nil {
 		return q.lockAndTransact(ctx, do)
 	}
-	t, err := q.db.BeginTx(ctx, nil)
+	// Rows are locked where that matters. So a database that isolates more strictly by default refuses no transaction.
+	t, err := q.db.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted})
 	if err != nil {
 		return err
 	}

@@ -1,11 +1,14 @@
 package sqlqueue_test
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"slices"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -201,4 +204,56 @@ func TestJobsForLater(t *testing.T) {
 		}
 		require.Len(t, jobs, min(limit, 4))
 	}
+}
+
+// Somebody deletes the row of a job that is not over. The worker and the coordinator go on with the others.
+func TestDeletedJob(t *testing.T) {
+	db := openSQLite(t)
+	q, err := sqlqueue.Open(t.Context(), db, "default")
+	require.NoError(t, err)
+	ids, err := q.Insert(t.Context(), nil, slices.Repeat([]sqlqueue.Job{{Kind: "k"}}, 6)...)
+	require.NoError(t, err)
+	begun := make(chan bool, 100)
+	handle := func(context.Context, []byte) ([]byte, error) {
+		begun <- true
+		time.Sleep(100 * time.Millisecond)
+		return nil, nil
+	}
+	quiet := slog.New(slog.DiscardHandler)
+	go queue.Worker{Name: "a", Log: quiet}.Run(t.Context(), q, map[string]queue.Handler{"k": handle})
+	go queue.Serve(t.Context(), q, queue.Options{Log: quiet, Kinds: map[string]queue.Kind{"": {Tries: 3}}})
+	<-begun
+	time.Sleep(50 * time.Millisecond) // so that two attempts wait
+	_, err = db.Exec("DELETE FROM straggler_job WHERE id = ?", ids[1])
+	require.NoError(t, err)
+	require.Eventually(t, func() bool {
+		_, ok, err := q.Result(t.Context(), ids[5])
+		require.NoError(t, err)
+		return ok
+	}, 20*time.Second, 20*time.Millisecond)
+}
+
+// Postgres isolates transactions more strictly by default. No transaction of the queue is refused for that.
+func TestSerializable(t *testing.T) {
+	url := queuetest.Postgres(t).URL + "&default_transaction_isolation=serializable"
+	db, err := sql.Open("pgx", url)
+	require.NoError(t, err)
+	defer db.Close()
+	q, err := sqlqueue.Open(t.Context(), db, "default")
+	require.NoError(t, err)
+	var log bytes.Buffer
+	logger := slog.New(slog.NewTextHandler(&log, nil))
+	handle := func(context.Context, []byte) ([]byte, error) { time.Sleep(time.Millisecond); return nil, nil }
+	ctx, cancel := context.WithCancel(t.Context())
+	var workers sync.WaitGroup
+	for _, name := range []string{"a", "b", "c"} {
+		workers.Go(func() {
+			_ = queue.Worker{Name: name, Slots: 4, Interval: 5 * time.Millisecond, Log: logger}.Run(ctx, q, map[string]queue.Handler{"k": handle})
+		})
+	}
+	_, err = q.Run(t.Context(), "x", queue.Batch("k", make([][]byte, 300)...), queue.Options{Log: logger, Look: 5 * time.Millisecond})
+	require.NoError(t, err)
+	cancel()
+	workers.Wait()
+	require.Empty(t, log.String())
 }

@@ -173,6 +173,9 @@ func (t *tx) submit(s queue.Submit) error {
 		return err
 	}
 	err = t.row(`SELECT input FROM straggler_job WHERE queue = $1 AND id = $2`, t.q.name, s.Job.ID).Scan(&s.Job.Input)
+	if errors.Is(err, sql.ErrNoRows) {
+		return t.drop(s.Name)
+	}
 	if err != nil {
 		return err
 	}
@@ -310,15 +313,28 @@ func (t *tx) beginWhere(orders *queue.Orders, where string, args ...any) error {
 	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
 		return err
 	}
-	for i := range orders.Begin {
-		j := &orders.Begin[i].Job
+	begun := orders.Begin
+	orders.Begin = nil
+	for _, o := range begun {
+		j := &o.Job
 		err := t.row(`SELECT kind, batch, work, input FROM straggler_job WHERE queue = $1 AND id = $2`, t.q.name, j.ID).
 			Scan(&j.Kind, &j.Batch, &j.Work, &j.Input)
+		if errors.Is(err, sql.ErrNoRows) {
+			err = t.drop(o.Name)
+		} else {
+			orders.Begin = append(orders.Begin, o)
+		}
 		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// drop ends an attempt of a job that somebody has deleted.
+func (t *tx) drop(name string) error {
+	_, err := t.exec(`UPDATE straggler_attempt SET state = 5, ended = {now} WHERE queue = $1 AND name = $2`, t.q.name, name)
+	return err
 }
 
 // cancelled finds the attempts of a worker that are to end.
