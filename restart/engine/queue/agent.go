@@ -64,8 +64,8 @@ func NewAgent(source Source, w Worker) (*Agent, error) {
 // Name returns the name of the worker.
 func (a *Agent) Name() string { return a.w.Name }
 
-// Serve reports to the store, in each Worker.Interval and after each attempt, until ctx ends. Then it tells the store
-// that the worker leaves. begin is called with each attempt that the store wants to begin; nil if the library's own
+// Serve reports to the store, in each Worker.Interval and after each attempt, until ctx ends and the attempts of the
+// worker have ended. Then it tells the store that the worker leaves. begin is called with each attempt that the store wants to begin; nil if the library's own
 // workers begin attempts.
 func (a *Agent) Serve(ctx context.Context, begin func(Order)) {
 	timer := time.NewTimer(0)
@@ -73,9 +73,7 @@ func (a *Agent) Serve(ctx context.Context, begin func(Order)) {
 	for {
 		select {
 		case <-ctx.Done():
-			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastCalls)
-			defer cancel()
-			_ = a.beat(last, nil, true) // without it the store finds out by itself
+			a.leave(context.WithoutCancel(ctx))
 			return
 		case <-a.wake:
 		case <-timer.C:
@@ -84,6 +82,26 @@ func (a *Agent) Serve(ctx context.Context, begin func(Order)) {
 			a.w.Log.Warn("queue: the worker can't reach the store, and tries again", "worker", a.w.Name, "error", err)
 		}
 		timer.Reset(a.w.Interval)
+	}
+}
+
+// leave reports to the store until the attempts of the worker have ended, so that the worker does not count as lost, and
+// then tells the store that the worker leaves. Meanwhile the worker has no free slots.
+func (a *Agent) leave(ctx context.Context) {
+	for busy := true; busy; {
+		a.mu.Lock()
+		a.w.Slots = len(a.running)
+		a.mu.Unlock()
+		busy = a.w.Slots > 0
+		last, cancel := context.WithTimeout(ctx, lastCalls)
+		_ = a.beat(last, nil, !busy) // without it the store finds out by itself
+		cancel()
+		if busy {
+			select {
+			case <-a.wake:
+			case <-time.After(a.w.Interval):
+			}
+		}
 	}
 }
 

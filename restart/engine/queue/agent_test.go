@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"math"
 	"runtime"
+	"sync/atomic"
 	"testing"
 	"time"
 	"unicode/utf8"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/straggler-go/straggler/restart/engine"
 	"github.com/straggler-go/straggler/restart/engine/queue"
+	"github.com/straggler-go/straggler/restart/engine/queue/queuetest"
 )
 
 // source is a source whose store has some attempts for one worker.
@@ -92,4 +94,34 @@ func TestOddProgress(t *testing.T) {
 		}
 		assert.Equal(t, want, last, "%v", share)
 	}
+}
+
+// A worker that ends gracefully is no lost worker: while its attempts end by themselves, they do not begin elsewhere.
+func TestGrace(t *testing.T) {
+	m := queuetest.NewMemory(time.Now)
+	m.Insert("x", queue.Batch("k", nil, nil)...)
+	quiet := slog.New(slog.DiscardHandler)
+	var calls atomic.Int64
+	slow := func(context.Context, []byte) ([]byte, error) {
+		calls.Add(1)
+		time.Sleep(500 * time.Millisecond)
+		return nil, nil
+	}
+	go queue.Serve(t.Context(), m, queue.Options{Log: quiet, Silence: 200 * time.Millisecond})
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		w := queue.Worker{Name: "a", Slots: 2, Interval: 10 * time.Millisecond, Grace: time.Minute, Log: quiet}
+		_ = w.Run(ctx, m, map[string]queue.Handler{"k": slow})
+	}()
+	require.Eventually(t, func() bool { return calls.Load() == 2 }, 5*time.Second, time.Millisecond)
+	go queue.Worker{Name: "b", Slots: 2, Interval: 10 * time.Millisecond, Log: quiet}.Run(t.Context(), m, map[string]queue.Handler{"k": slow})
+	cancel()
+	<-ended
+	require.Eventually(t, func() bool { _, ended := m.Results("x"); return ended }, 5*time.Second, time.Millisecond)
+	require.EqualValues(t, 2, calls.Load(), "each job runs once")
+	workers, err := m.Workers(t.Context())
+	require.NoError(t, err)
+	require.Len(t, workers, 1, "the worker has left")
 }
