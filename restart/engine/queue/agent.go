@@ -53,8 +53,8 @@ func NewAgent(source Source, w Worker) (*Agent, error) {
 		return nil, errors.New("queue: Worker.Name is empty, and so is the name of the host, want a name")
 	case !isName(w.Name):
 		return nil, fmt.Errorf("queue: Worker.Name is %q, want UTF-8 without NUL", w.Name)
-	case w.Slots < 0:
-		return nil, fmt.Errorf("queue: Worker.Slots is %d, want 1 or more", w.Slots)
+	case w.Slots < 0 || w.Slots > mostSlots:
+		return nil, fmt.Errorf("queue: Worker.Slots is %d, want 1 to %d, or 0 for 1", w.Slots, mostSlots)
 	case w.Interval < 0:
 		return nil, fmt.Errorf("queue: Worker.Interval is %v, want a positive duration, or 0 for 100ms", w.Interval)
 	}

@@ -200,3 +200,44 @@ func TestTimeoutOfTheOnlyTry(t *testing.T) {
 	require.True(t, ended)
 	require.EqualError(t, results[0].Err, "queue: the attempt has passed Kind.Timeout")
 }
+
+func TestOddOptions(t *testing.T) {
+	_, err := queue.NewCoordinator(nil, queue.Options{Prefetch: math.MaxInt})
+	require.EqualError(t, err, fmt.Sprintf("queue: Options.Prefetch is %d, want at most 1000000", math.MaxInt))
+	_, err = queue.NewAgent(nil, queue.Worker{Name: "a", Slots: math.MaxInt})
+	require.EqualError(t, err, fmt.Sprintf("queue: Worker.Slots is %d, want 1 to 1000000, or 0 for 1", math.MaxInt))
+}
+
+// A back-off of any length, a clock that steps, and a kind without a handler keep no other job from its result.
+func TestOddBackOffsAndClocks(t *testing.T) {
+	for _, pause := range []time.Duration{math.MinInt64, -1, 0, math.MaxInt64} {
+		w := newWorld()
+		w.beat(t, 2)
+		c := w.coordinator(t, queue.Options{Kinds: map[string]queue.Kind{"": {
+			Tries: 3, BackOff: func(queue.Job, int) time.Duration { return pause },
+		}}})
+		w.Insert("x", queue.Batch("k", []byte("fails"), []byte("succeeds"))...)
+		step := time.Duration(0)
+		for i := range 300 {
+			require.NoError(t, c.Turn(t.Context(), w.now.Add(step)))
+			w.now = w.now.Add(look)
+			step = []time.Duration{0, -1000 * time.Hour, 1000 * time.Hour}[i/30%3]
+			if i == 100 { // another process goes on
+				require.NoError(t, c.Close(t.Context(), w.now))
+				c = w.coordinator(t, queue.Options{Kinds: map[string]queue.Kind{"": {
+					Tries: 3, BackOff: func(queue.Job, int) time.Duration { return pause },
+				}}})
+			}
+			for _, o := range w.beat(t, 2) {
+				e := queue.End{Name: o.Name, State: engine.Succeeded}
+				if string(o.Job.Input) == "fails" {
+					e = queue.End{Name: o.Name, State: engine.Failed, Error: "as expected"}
+				}
+				require.NoError(t, w.End(t.Context(), e))
+			}
+		}
+		results, ended := w.Results("x")
+		require.NotEmpty(t, results[1].Attempt)
+		require.Equal(t, pause != math.MaxInt64, ended)
+	}
+}

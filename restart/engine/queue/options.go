@@ -76,7 +76,8 @@ const (
 	defaultTimeout  = time.Hour
 	defaultPrefetch = 2
 	defaultTries    = 25
-	looks           = 10 // looks into the store in each interval
+	looks           = 10        // looks into the store in each interval
+	mostSlots       = 1_000_000 // largest number of slots, or of waiting attempts, of a worker; so sums do not overflow
 	// A back-off is four times as long as the one before, up to the fourth power of the number of failures in seconds.
 	backOffFactor = 4
 	backOffPower  = 4
@@ -110,6 +111,8 @@ func (o *Options) fill() error {
 		return bad("Silence", o.Silence, "a positive duration, or 0 for 5s")
 	case o.Takeover < 0:
 		return bad("Takeover", o.Takeover, "a positive duration, or 0 for 3s")
+	case o.Prefetch > mostSlots:
+		return bad("Prefetch", o.Prefetch, fmt.Sprint("at most ", mostSlots))
 	}
 	for name, k := range o.Kinds {
 		if k.Tries < 0 {
