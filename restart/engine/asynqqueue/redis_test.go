@@ -209,7 +209,8 @@ func TestRun(t *testing.T) {
 		require.Equal(t, "1", string(results[0].Output))
 	}
 	_, err := q.Run(t.Context(), "x", []*asynq.Task{asynq.NewTask("square", []byte("2"))}, o)
-	assert.EqualError(t, err, "asynqqueue: Redis has a batch x of 1 other tasks: give each batch a name of its own, such as one with its date")
+	assert.EqualError(t, err, "asynqqueue: Redis has a batch x of 1 other tasks: "+
+		"give each batch a name of its own, such as one with its date")
 	for _, bad := range []*asynq.Task{nil, asynq.NewTask("", nil), asynq.NewTask("square", make([]byte, 512<<20+1))} {
 		_, err := q.Run(t.Context(), "y", []*asynq.Task{bad}, o)
 		assert.ErrorContains(t, err, "asynqqueue: task 0")

@@ -149,10 +149,12 @@ return all`)
 var listScript = script(`
 local all = {}
 for _, name in ipairs(redis.call("ZRANGE", P .. "attempts", 0, -1)) do
-	local f = redis.call("HMGET", P .. "attempt:" .. name, "worker", "state", "begun", "ended", "share", "as_of", "error", "job", "sent")
+	local f = redis.call("HMGET", P .. "attempt:" .. name,
+		"worker", "state", "begun", "ended", "share", "as_of", "error", "job", "sent")
 	if f[1] then
 		local published = get("job:" .. f[8], "winner") == name and "1" or ""
-		all[#all + 1] = {name, f[1], f[2], f[3] or "", f[4] or "", f[5] or "", f[6] or "", f[7] or "", published, f[9] and string.format("%.0f", (now - f[9]) / 1000 + 1) or ""}
+		local sent = f[9] and string.format("%.0f", (now - f[9]) / 1000 + 1) or ""
+		all[#all + 1] = {name, f[1], f[2], f[3] or "", f[4] or "", f[5] or "", f[6] or "", f[7] or "", published, sent}
 	end
 end
 return all`)

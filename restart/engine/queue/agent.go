@@ -65,8 +65,8 @@ func NewAgent(source Source, w Worker) (*Agent, error) {
 func (a *Agent) Name() string { return a.w.Name }
 
 // Serve reports to the store, in each Worker.Interval and after each attempt, until ctx ends and the attempts of the
-// worker have ended. Then it tells the store that the worker leaves. begin is called with each attempt that the store wants to begin; nil if the library's own
-// workers begin attempts.
+// worker have ended. Then it tells the store that the worker leaves. begin is called with each attempt that the store
+// wants to begin; nil if the library's own workers begin attempts.
 func (a *Agent) Serve(ctx context.Context, begin func(Order)) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -85,8 +85,8 @@ func (a *Agent) Serve(ctx context.Context, begin func(Order)) {
 	}
 }
 
-// leave reports to the store until the attempts of the worker have ended, so that the worker does not count as lost, and
-// then tells the store that the worker leaves. Meanwhile the worker has no free slots.
+// leave reports to the store until the attempts of the worker have ended, so that the worker does not count as lost,
+// and then tells the store that the worker leaves. Meanwhile the worker has no free slots.
 func (a *Agent) leave(ctx context.Context) {
 	for busy := true; busy; {
 		a.mu.Lock()
@@ -186,7 +186,7 @@ func (a *Agent) Run(
 		return ErrNotBegun
 	}
 	r.order = o
-	err, panicked := a.handle(r, handle)
+	panicked, err := a.handle(r, handle)
 	if panicked != nil {
 		panic(panicked)
 	}
@@ -194,23 +194,23 @@ func (a *Agent) Run(
 }
 
 // handle calls the handler of an attempt, and reports the end.
-func (a *Agent) handle(r *attempt, handle func(context.Context) error) (err error, panicked any) {
+func (a *Agent) handle(r *attempt, handle func(context.Context) error) (panicked any, err error) {
 	err = errGoexit
 	defer func() { a.end(r, err) }()
-	err, panicked = r.call(handle)
-	return err, panicked
+	panicked, err = r.call(handle)
+	return panicked, err
 }
 
 var errGoexit = errors.New("queue: the handler has called runtime.Goexit")
 
 // call calls the handler of an attempt. A panic is an error with its stack.
-func (r *attempt) call(handle func(context.Context) error) (err error, panicked any) {
+func (r *attempt) call(handle func(context.Context) error) (panicked any, err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			err, panicked = fmt.Errorf("queue: panic: %v\n\n%s", v, debug.Stack()), v
+			panicked, err = v, fmt.Errorf("queue: panic: %v\n\n%s", v, debug.Stack())
 		}
 	}()
-	return handle(r), nil
+	return nil, handle(r)
 }
 
 // end reports the end of an attempt, again and again until the store has it. A worker that stops gives up after a

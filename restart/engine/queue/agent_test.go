@@ -45,7 +45,8 @@ func (s *source) End(_ context.Context, e queue.End) error {
 // handled lets a worker handle an attempt, and returns the end that it reports.
 func handled(t *testing.T, handle queue.Handler) (e queue.End, beats chan queue.Beat) {
 	s := &source{
-		begin: []queue.Order{{Name: "1/0.0", Job: queue.Job{Kind: "k"}}}, beats: make(chan queue.Beat, 1000), ends: make(chan queue.End, 9),
+		begin: []queue.Order{{Name: "1/0.0", Job: queue.Job{Kind: "k"}}},
+		beats: make(chan queue.Beat, 1000), ends: make(chan queue.End, 9),
 	}
 	w := queue.Worker{Name: "a", Slots: 1, Interval: time.Millisecond, Log: slog.New(slog.DiscardHandler)}
 	go w.Run(t.Context(), s, map[string]queue.Handler{"k": handle})
@@ -67,12 +68,12 @@ func TestErrorsOfAnyBytes(t *testing.T) {
 
 // However a handler ends, the attempt's end is reported.
 func TestOddEnds(t *testing.T) {
-	for want, handle := range map[string]queue.Handler{
-		"queue: panic: panic called with nil argument": func(context.Context, []byte) ([]byte, error) { panic(nil) }, //nolint
-		"queue: panic: an error":                       func(context.Context, []byte) ([]byte, error) { panic(errors.New("an error")) },
-		"queue: the handler has called runtime.Goexit": func(context.Context, []byte) ([]byte, error) { runtime.Goexit(); return nil, nil },
+	for want, end := range map[string]func(){
+		"queue: panic: panic called with nil argument": func() { panic(error(nil)) },
+		"queue: panic: an error":                       func() { panic(errors.New("an error")) },
+		"queue: the handler has called runtime.Goexit": runtime.Goexit,
 	} {
-		e, _ := handled(t, handle)
+		e, _ := handled(t, func(context.Context, []byte) ([]byte, error) { end(); return nil, nil })
 		assert.Equal(t, engine.Failed, e.State)
 		assert.Contains(t, e.Error, want)
 	}
@@ -116,7 +117,8 @@ func TestGrace(t *testing.T) {
 		_ = w.Run(ctx, m, map[string]queue.Handler{"k": slow})
 	}()
 	require.Eventually(t, func() bool { return calls.Load() == 2 }, 5*time.Second, time.Millisecond)
-	go queue.Worker{Name: "b", Slots: 2, Interval: 10 * time.Millisecond, Log: quiet}.Run(t.Context(), m, map[string]queue.Handler{"k": slow})
+	other := queue.Worker{Name: "b", Slots: 2, Interval: 10 * time.Millisecond, Log: quiet}
+	go other.Run(t.Context(), m, map[string]queue.Handler{"k": slow})
 	cancel()
 	<-ended
 	require.Eventually(t, func() bool { _, ended := m.Results("x"); return ended }, 5*time.Second, time.Millisecond)

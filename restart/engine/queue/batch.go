@@ -27,8 +27,8 @@ type Result struct {
 	Err error
 }
 
-// CheckBatch returns an error unless the name and the jobs can be a batch: the name is not empty, is UTF-8 and has no "/"
-// and no NUL, each job passes [CheckJob], and all jobs have one kind.
+// CheckBatch returns an error unless the name and the jobs can be a batch: the name is not empty, is UTF-8 and has no
+// "/" and no NUL, each job passes [CheckJob], and all jobs have one kind.
 func CheckBatch(name string, jobs []Job) error {
 	if !isName(name) || strings.Contains(name, "/") {
 		return fmt.Errorf("queue: the name of the batch is %q, want UTF-8 without / and NUL", name)
@@ -44,8 +44,8 @@ func CheckBatch(name string, jobs []Job) error {
 	return nil
 }
 
-// CheckJob returns an error unless a job can be inserted: its kind is not empty, is UTF-8 and has no NUL, and its work is
-// a positive number or 0.
+// CheckJob returns an error unless a job can be inserted: its kind is not empty, is UTF-8 and has no NUL, and its work
+// is a positive number or 0.
 func CheckJob(j Job) error {
 	switch {
 	case j.Kind == "":

@@ -13,7 +13,8 @@ import (
 
 // group is a batch, or jobs of one kind of a stream that a coordinator has taken together.
 type group struct {
-	name        string // such as "3.17.K3F9X2", the 17th group, begun in epoch 3; chance makes it unique if a store loses writes
+	// Such as "3.17.K3F9X2", the 17th group, begun in epoch 3. Chance makes it unique if a store loses writes.
+	name        string
 	kind, batch string
 	jobs        []Job
 	phase       *engine.Phase

@@ -34,8 +34,8 @@ type Options struct {
 	// Prefetch is how many attempts may wait at a worker, in addition to the attempts that run there. 0 means 2, and a
 	// negative number means none. See engine.MachinesConfig.
 	Prefetch int
-	// Shadow lets the coordinator decide about slow attempts without acting. It logs each decision. Once a minute
-	// it logs the time that the decisions would have saved so far. OnEnd gets the bill. The bill is that of Copies for every kind.
+	// Shadow lets the coordinator decide about slow attempts without acting. It logs each decision. Once a minute it logs
+	// the time that the decisions would have saved so far. OnEnd gets the bill. The bill is that of Copies for every kind.
 	Shadow bool
 	// OnAction is called with each action before it is committed. The name of the action's attempt in the store is
 	// name. Nil means that no function is called.
@@ -85,9 +85,9 @@ const (
 )
 
 // DefaultBackOff returns the time that a job waits after a number of failures: a second after the first failure, then 4
-// s, 16 s, 64 s, 256 s, 1024 s, and from the seventh failure on failures^4 seconds, as River waits. It is 10 % longer or
-// shorter by chance, which depends on the job's ID and the number of failures alone. So a job that fails by bad luck is
-// soon tried again, and 25 tries take three weeks.
+// s, 16 s, 64 s, 256 s, 1024 s, and from the seventh failure on failures^4 seconds, as River waits. It is 10 % longer
+// or shorter by chance, which depends on the job's ID and the number of failures alone. So a job that fails by bad luck
+// is soon tried again, and 25 tries take three weeks.
 func DefaultBackOff(job Job, failures int) time.Duration {
 	hash := fnv.New64a()
 	fmt.Fprint(hash, job.ID, " ", failures)

@@ -13,8 +13,8 @@ func Serve(ctx context.Context, store Store, o Options) error {
 	return ServeUntil(ctx, store, o, func(context.Context) (bool, error) { return false, nil })
 }
 
-// ServeUntil is like Serve. It also calls done after each turn, also while another process is the coordinator. When done
-// returns true, ServeUntil returns the error of done. Stores use it to run a batch.
+// ServeUntil is like Serve. It also calls done after each turn, also while another process is the coordinator. When
+// done returns true, ServeUntil returns the error of done. Stores use it to run a batch.
 func ServeUntil(ctx context.Context, store Store, o Options, done func(context.Context) (bool, error)) error {
 	c, err := NewCoordinator(store, o)
 	if err != nil {

@@ -15,7 +15,8 @@ import (
 	"github.com/straggler-go/straggler/restart/engine/queue"
 )
 
-// dialect is the kind of database. The texts of queries are written for Postgres, with words in braces where the databases differ.
+// dialect is the kind of database. The texts of queries are written for Postgres, with words in braces where the
+// databases differ.
 type dialect struct {
 	words *strings.Replacer
 	// setup are the commands before a transaction that database/sql can't begin; nil if it can. SQLite has to lock the

@@ -44,8 +44,9 @@ func OpenWith(ctx context.Context, db *sql.DB, name string, d Delivery) (*Queue,
 	return q, nil
 }
 
-// Open returns the queue of the given name in a database, for example "default". It creates the tables that are missing.
-// The database is Postgres 12 or later, or SQLite 3.42 or later, with any driver. A name may have any characters.
+// Open returns the queue of the given name in a database, for example "default". It creates the tables that are
+// missing. The database is Postgres 12 or later, or SQLite 3.42 or later, with any driver. A name may have any
+// characters.
 func Open(ctx context.Context, db *sql.DB, name string) (*Queue, error) {
 	q := &Queue{db: db, name: name}
 	var version string
@@ -114,13 +115,13 @@ func (q *Queue) Result(ctx context.Context, id string) (r queue.Result, ok bool,
 	return found[0].Result, found[0].ended, nil
 }
 
-// Run runs the jobs as a batch of the given name, and returns their results in the order of the jobs. It coordinates the
-// queue meanwhile, unless another process does. It returns when each job has a result or has failed for good. If some
-// jobs have failed, it also returns an error.
+// Run runs the jobs as a batch of the given name, and returns their results in the order of the jobs. It coordinates
+// the queue meanwhile, unless another process does. It returns when each job has a result or has failed for good. If
+// some jobs have failed, it also returns an error.
 //
-// If the database already has a batch of this name with the same jobs, Run continues this batch, or returns its results.
-// So a process that has died calls Run again. If ctx ends, Run returns the cause of ctx. The results stay until
-// [Queue.Forget].
+// If the database already has a batch of this name with the same jobs, Run continues this batch, or returns its
+// results. So a process that has died calls Run again. If ctx ends, Run returns the cause of ctx. The results stay
+// until [Queue.Forget].
 func (q *Queue) Run(ctx context.Context, batch string, jobs []queue.Job, o queue.Options) ([]queue.Result, error) {
 	if len(jobs) == 0 {
 		return nil, queue.CheckBatch(batch, jobs)
@@ -144,8 +145,8 @@ func (q *Queue) Run(ctx context.Context, batch string, jobs []queue.Job, o queue
 	return results, queue.FirstError(batch, results)
 }
 
-// Forget deletes the jobs of a batch that have ended, with their results. If all jobs have ended, another batch may have
-// the name.
+// Forget deletes the jobs of a batch that have ended, with their results. If all jobs have ended, another batch may
+// have the name.
 func (q *Queue) Forget(ctx context.Context, batch string) error {
 	return q.transact(ctx, func(t *tx) error {
 		_, err := t.exec(`DELETE FROM straggler_job WHERE queue = $1 AND batch = $2 AND state >= 2`, q.name, batch)
@@ -194,8 +195,8 @@ func (q *Queue) InsertBatch(ctx context.Context, batch string, jobs []queue.Job)
 	})
 }
 
-// Results returns the results of a batch, in the order of its jobs, or of all single jobs if batch is "". ended is false
-// if a job has not ended; its result is empty.
+// Results returns the results of a batch, in the order of its jobs, or of all single jobs if batch is "". ended is
+// false if a job has not ended; its result is empty.
 func (q *Queue) Results(ctx context.Context, batch string) (all []queue.Result, ended bool, err error) {
 	found, err := q.results(ctx, `batch = $2`, batch)
 	ended = true

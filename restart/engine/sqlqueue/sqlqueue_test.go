@@ -46,7 +46,8 @@ func backend(t *testing.T, db *sql.DB, name string) queuetest.Backend {
 }
 
 func openSQLite(t *testing.T) *sql.DB {
-	db, err := sql.Open("sqlite", "file:"+filepath.Join(t.TempDir(), "jobs.db")+"?_pragma=journal_mode(WAL)&_pragma=busy_timeout(10000)")
+	file := filepath.Join(t.TempDir(), "jobs.db")
+	db, err := sql.Open("sqlite", "file:"+file+"?_pragma=journal_mode(WAL)&_pragma=busy_timeout(10000)")
 	require.NoError(t, err)
 	t.Cleanup(func() { db.Close() })
 	return db
@@ -119,7 +120,8 @@ func TestBatchOfTheSameName(t *testing.T) {
 		require.Equal(t, "1", string(results[0].Output))
 	}
 	_, err = q.Run(t.Context(), "x", queue.Batch("count", []byte("two")), o)
-	require.EqualError(t, err, "sqlqueue: the database has a batch x of 1 other jobs: give each batch a name of its own, such as one with its date")
+	require.EqualError(t, err, "sqlqueue: the database has a batch x of 1 other jobs: "+
+		"give each batch a name of its own, such as one with its date")
 	require.NoError(t, q.Forget(t.Context(), "x"))
 	results, err := q.Run(t.Context(), "x", queue.Batch("count", []byte("two")), o)
 	require.NoError(t, err)
@@ -135,7 +137,8 @@ func TestRubbish(t *testing.T) {
 	_, err = q.Insert(t.Context(), nil, sqlqueue.Job{})
 	assert.EqualError(t, err, "sqlqueue: job 0 has no kind")
 	for name, jobs := range map[string][]queue.Job{
-		"": queue.Batch("a", nil), "a/b": queue.Batch("a", nil), "x": queue.Batch("", nil), "y": append(queue.Batch("a", nil), queue.Job{Kind: "b"}),
+		"": queue.Batch("a", nil), "a/b": queue.Batch("a", nil), "x": queue.Batch("", nil),
+		"y": append(queue.Batch("a", nil), queue.Job{Kind: "b"}),
 	} {
 		_, err = q.Run(t.Context(), name, jobs, queue.Options{})
 		assert.Error(t, err, name)
@@ -248,10 +251,12 @@ func TestSerializable(t *testing.T) {
 	var workers sync.WaitGroup
 	for _, name := range []string{"a", "b", "c"} {
 		workers.Go(func() {
-			_ = queue.Worker{Name: name, Slots: 4, Interval: 5 * time.Millisecond, Log: logger}.Run(ctx, q, map[string]queue.Handler{"k": handle})
+			w := queue.Worker{Name: name, Slots: 4, Interval: 5 * time.Millisecond, Log: logger}
+			_ = w.Run(ctx, q, map[string]queue.Handler{"k": handle})
 		})
 	}
-	_, err = q.Run(t.Context(), "x", queue.Batch("k", make([][]byte, 300)...), queue.Options{Log: logger, Look: 5 * time.Millisecond})
+	jobs, o := queue.Batch("k", make([][]byte, 300)...), queue.Options{Log: logger, Look: 5 * time.Millisecond}
+	_, err = q.Run(t.Context(), "x", jobs, o)
 	require.NoError(t, err)
 	cancel()
 	workers.Wait()

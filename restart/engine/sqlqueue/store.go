@@ -83,7 +83,8 @@ func (q *Queue) Workers(ctx context.Context) (all []queue.WorkerStatus, err erro
 // Open is a method of [queue.State].
 func (q *Queue) Open(ctx context.Context, owner string, term time.Duration) (epoch int64, state []byte, err error) {
 	err = q.transact(ctx, func(t *tx) error {
-		_, err := t.exec(`INSERT INTO straggler_state (queue, epoch, owner, until) VALUES ($1, 0, '', 0) ON CONFLICT DO NOTHING`, q.name)
+		_, err := t.exec(`INSERT INTO straggler_state (queue, epoch, owner, until) VALUES ($1, 0, '', 0)
+			ON CONFLICT DO NOTHING`, q.name)
 		if err != nil {
 			return err
 		}
@@ -202,7 +203,8 @@ func (t *tx) withdraw(name string) error {
 
 // Get is a method of [queue.Knowledge].
 func (q *Queue) Get(ctx context.Context, key string) (value []byte, version int64, err error) {
-	err = q.db.QueryRowContext(ctx, q.text(`SELECT value, version FROM straggler_knowledge WHERE key = $1`), key).Scan(&value, &version)
+	row := q.db.QueryRowContext(ctx, q.text(`SELECT value, version FROM straggler_knowledge WHERE key = $1`), key)
+	err = row.Scan(&value, &version)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = nil
 	}
@@ -215,7 +217,8 @@ func (q *Queue) Put(ctx context.Context, key string, value []byte, version int64
 		var changed int64
 		var err error
 		if version == 0 {
-			changed, err = t.exec(`INSERT INTO straggler_knowledge (key, version, value) VALUES ($1, 1, $2) ON CONFLICT DO NOTHING`, key, value)
+			changed, err = t.exec(`INSERT INTO straggler_knowledge (key, version, value) VALUES ($1, 1, $2)
+				ON CONFLICT DO NOTHING`, key, value)
 		} else {
 			changed, err = t.exec(`UPDATE straggler_knowledge SET value = $2, version = version + 1 WHERE key = $1 AND version = $3`,
 				key, value, version)

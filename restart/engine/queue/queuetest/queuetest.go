@@ -188,7 +188,8 @@ func (b *Backend) wait(t *testing.T, batch string) (results []queue.Result) {
 		if ended {
 			return all
 		}
-		require.True(t, time.Now().Before(deadline), "jobs of %q have not ended after %v: %d of %d have", batch, within, len(known), len(all))
+		require.True(t, time.Now().Before(deadline), "jobs of %q have not ended after %v: %d of %d have", batch, within,
+			len(known), len(all))
 		time.Sleep(interval / 4)
 	}
 }
