@@ -49,9 +49,10 @@ var migrations = [][]string{{
 		n {serial}, queue text NOT NULL, id text NOT NULL, batch text NOT NULL, kind text NOT NULL,
 		work double precision NOT NULL DEFAULT 0, input {blob}, run_at bigint NOT NULL DEFAULT 0,
 		state smallint NOT NULL DEFAULT 0, output {blob}, winner text NOT NULL DEFAULT '', error text NOT NULL DEFAULT '')`,
-	`CREATE INDEX straggler_job_id ON straggler_job (queue, id)`,
+	`CREATE UNIQUE INDEX straggler_job_id ON straggler_job (queue, id)`, // Postgres prefers it also without statistics
 	`CREATE INDEX straggler_job_batch ON straggler_job (queue, batch, state) WHERE batch <> ''`,
-	`CREATE INDEX straggler_job_waiting ON straggler_job (queue, n) WHERE state = 0`,
+	`CREATE INDEX straggler_job_waiting ON straggler_job (queue, n) WHERE state = 0 AND batch <> ''`,
+	`CREATE INDEX straggler_job_due ON straggler_job (queue, run_at, n) WHERE state = 0 AND batch = ''`,
 	`CREATE TABLE straggler_batch (queue text NOT NULL, name text NOT NULL, jobs text NOT NULL, PRIMARY KEY (queue, name))`,
 	`CREATE TABLE straggler_attempt (
 		n {serial}, queue text NOT NULL, name text NOT NULL, job text NOT NULL, number integer NOT NULL,
@@ -64,13 +65,6 @@ var migrations = [][]string{{
 	`CREATE TABLE straggler_state (
 		queue text PRIMARY KEY, epoch bigint NOT NULL, owner text NOT NULL, until bigint NOT NULL, state {blob})`,
 	`CREATE TABLE straggler_knowledge (key text PRIMARY KEY, version bigint NOT NULL, value {blob})`,
-}, {
-	// A unique index, which Postgres prefers also without statistics, and an index for each kind of jobs that wait.
-	`DROP INDEX straggler_job_id`,
-	`CREATE UNIQUE INDEX straggler_job_id ON straggler_job (queue, id)`,
-	`DROP INDEX straggler_job_waiting`,
-	`CREATE INDEX straggler_job_waits ON straggler_job (queue, n) WHERE state = 0 AND batch <> ''`,
-	`CREATE INDEX straggler_job_due ON straggler_job (queue, run_at, n) WHERE state = 0 AND batch = ''`,
 }}
 
 // migrate brings the tables to the newest version.
