@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/straggler-go/straggler/estimate/machines"
@@ -37,6 +38,8 @@ type Coordinator struct {
 	ended map[string]bool // ended attempts that the next state to save includes
 	reset bool            // the jobs of an earlier coordinator are to wait again
 	dirty bool            // a group has begun or ended since the state was saved
+	// A goroutine computes bills.
+	billing atomic.Bool
 }
 
 // state is the part of a coordinator that is saved. From it, another coordinator goes on.
@@ -382,7 +385,7 @@ func (c *Coordinator) remove(ctx context.Context, now time.Time, over []*group) 
 	for _, g := range over {
 		if c.o.OnEnd != nil {
 			c.o.OnEnd(Summary{
-				Kind: g.kind, Batch: g.batch, Ledger: g.phase.Ledger(), Journal: g.phase.Journal(), Bill: c.bill(g),
+				Kind: g.kind, Batch: g.batch, Ledger: g.phase.Ledger(), Journal: g.phase.Journal(), Bill: c.bill(g)(),
 			})
 		}
 		g.phase.Close(now)

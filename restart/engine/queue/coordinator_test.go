@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -240,4 +241,39 @@ func TestOddBackOffsAndClocks(t *testing.T) {
 		require.NotEmpty(t, results[1].Attempt)
 		require.Equal(t, pause != math.MaxInt64, ended)
 	}
+}
+
+// blocked is a handler of a log that blocks on the line with a bill.
+type blocked struct {
+	slog.Handler
+	bill chan string
+}
+
+func (b blocked) Enabled(context.Context, slog.Level) bool { return true }
+
+func (b blocked) Handle(_ context.Context, r slog.Record) error {
+	if strings.HasPrefix(r.Message, "queue: shadow: so far the policy ") {
+		b.bill <- r.Message
+	}
+	return nil
+}
+
+// The coordinator goes on while a bill is computed.
+func TestTheBillHoldsNobodyUp(t *testing.T) {
+	w := newWorld()
+	w.beat(t, 4)
+	log := blocked{slog.DiscardHandler, make(chan string)}
+	c, err := queue.NewCoordinator(w, queue.Options{Shadow: true, Log: slog.New(log)})
+	require.NoError(t, err)
+	require.NoError(t, w.turn(t, c, look))
+	w.Insert("x", queue.Batch("k", make([][]byte, 8)...)...)
+	require.NoError(t, w.turn(t, c, look))
+	for _, o := range w.beat(t, 4) {
+		w.now = w.now.Add(time.Second)
+		require.NoError(t, w.End(t.Context(), queue.End{Name: o.Name, State: engine.Succeeded}))
+	}
+	for range 5 {
+		require.NoError(t, w.turn(t, c, time.Minute))
+	}
+	require.Contains(t, <-log.bill, "saves 0 %")
 }

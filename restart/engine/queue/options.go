@@ -64,8 +64,8 @@ type Kind struct {
 	// Tries is the number of failed attempts after which a job has failed for good, and also the number of attempts that
 	// were lost with their workers. 0 means 25.
 	Tries int
-	// BackOff returns how long a job waits after a number of failures, 1 or more, before it is tried again. Nil means
-	// DefaultBackOff.
+	// BackOff returns how long a job waits after a number of failures, 1 or more, before it is tried again. With
+	// Options.Shadow it must be safe for concurrent use, and so must the policy. Nil means DefaultBackOff.
 	BackOff func(job Job, failures int) time.Duration
 }
 
