@@ -63,7 +63,30 @@ func Open(ctx context.Context, db *sql.DB, name string) (*Queue, error) {
 	if err := q.migrate(ctx); err != nil {
 		return nil, fmt.Errorf("sqlqueue: can't create the tables: %w", err)
 	}
+	if err := q.checkShared(ctx); err != nil {
+		return nil, err
+	}
 	return q, nil
+}
+
+// checkShared returns an error if each connection has a database of its own, as with ":memory:" of SQLite.
+func (q *Queue) checkShared(ctx context.Context) error {
+	if q.dialect.setup == nil || q.db.Stats().MaxOpenConnections == 1 {
+		return nil
+	}
+	for range 2 { // the first connection stays busy, so the second is another one
+		c, err := q.db.Conn(ctx)
+		if err != nil {
+			return fmt.Errorf("sqlqueue: %w", err)
+		}
+		defer c.Close()
+		var n int
+		if err := c.QueryRowContext(ctx, `SELECT count(*) FROM straggler_migration`).Scan(&n); err != nil {
+			return fmt.Errorf("sqlqueue: another connection has no tables, want a database in a file, or in memory with "+
+				"SetMaxOpenConns(1): %w", err)
+		}
+	}
+	return nil
 }
 
 // Executor is a *sql.DB, a *sql.Tx or a *sql.Conn.

@@ -262,3 +262,22 @@ func TestSerializable(t *testing.T) {
 	workers.Wait()
 	require.Empty(t, log.String())
 }
+
+// A database in memory belongs to one connection. It works with one, and is refused with several.
+func TestDatabaseInMemory(t *testing.T) {
+	db, err := sql.Open("sqlite", ":memory:")
+	require.NoError(t, err)
+	defer db.Close()
+	_, err = sqlqueue.Open(t.Context(), db, "default")
+	require.ErrorContains(t, err, "want a database in a file, or in memory with SetMaxOpenConns(1)")
+	db.SetMaxOpenConns(1)
+	q, err := sqlqueue.Open(t.Context(), db, "default")
+	require.NoError(t, err)
+	handle := func(context.Context, []byte) ([]byte, error) { return nil, nil }
+	quiet := slog.New(slog.DiscardHandler)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	go queue.Worker{Name: "a", Log: quiet}.Run(ctx, q, map[string]queue.Handler{"k": handle})
+	_, err = q.Run(ctx, "x", queue.Batch("k", nil, nil), queue.Options{Log: quiet})
+	require.NoError(t, err)
+}
