@@ -254,18 +254,36 @@ func (p *Phase) submitWaiting() {
 	p.sortWaiting()
 	room := min(len(p.book.waiting), p.places())
 	p.scratch.actions, p.book.pending = slices.Grow(p.scratch.actions, room), slices.Grow(p.book.pending, room)
+	ignoring := p.ignoringEnd()
 	for _, task := range p.book.waiting {
 		if p.places() <= 0 {
 			break
 		}
 		t := &p.book.tasks[task]
-		if t.resting || t.noCopy && t.dying > 0 {
+		if t.resting || t.noCopy && t.dying > ignoring[task] {
 			continue
 		}
 		if machine, ok := p.pickMachine(task); ok {
 			p.submit(task, machine, t.why)
 		}
 	}
+}
+
+// ignoringEnd returns, by task, the number of attempts that were cancelled and have gone on for Config.Timeout since then.
+// Such a task gets another attempt, even if two attempts of it must not run at once: otherwise it would never end.
+func (p *Phase) ignoringEnd() (byTask map[int]int) {
+	if p.config.Timeout == 0 {
+		return nil
+	}
+	for _, a := range p.book.pending {
+		if a.dying && !a.ended && a.begun && p.time.clock.Since-a.firstAsked >= p.config.Timeout {
+			if byTask == nil {
+				byTask = map[int]int{}
+			}
+			byTask[a.task]++
+		}
+	}
+	return byTask
 }
 
 // places returns how many waiting tasks may be submitted.

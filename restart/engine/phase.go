@@ -123,7 +123,7 @@ func (p *Phase) SetSlots(slots int) { p.slots = max(slots, 0) }
 
 // SetEligible sets whether a task may be copied and whether it may be restarted. At first both are allowed for every
 // task. A task that may not be copied also gets no clones. After an attempt of such a task was cancelled, the task is
-// submitted again only when the attempt is known to have ended.
+// submitted again only when the attempt is known to have ended, or when it has ignored the Cancel for Config.Timeout.
 func (p *Phase) SetEligible(task int, copies, restart bool) {
 	p.ready().SetEligible(task, copies, restart)
 	if task >= 0 && task < len(p.book.tasks) {

@@ -145,3 +145,26 @@ func TestALostAttemptMayStillWin(t *testing.T) {
 		assert.Equal(t, 0, p.Ledger().Ignored)
 	}
 }
+
+// An attempt ignores its end, and its task may not be copied. The task waits for it once more as long as the timeout,
+// and then gets another attempt.
+func TestAnAttemptIgnoresItsTimeout(t *testing.T) {
+	p, _ := retrying(t, func(c *engine.Config) { c.Tasks, c.Slots, c.Timeout = 1, 2, 10*time.Second })
+	p.SetEligible(0, false, false)
+	p.Poll(at(0), nil)
+	running := []engine.Attempt{report("0.0", 0, engine.Running, 0, 0)}
+	var got []string
+	for now := 1.0; now < 20; now++ {
+		for _, id := range ids(p.Poll(at(now), running)) {
+			if id != "cancel 0.0" {
+				got = append(got, id)
+			}
+		}
+	}
+	assert.Empty(t, got, "the attempt may still end")
+	assert.Contains(t, ids(p.Poll(at(20), running)), "submit 0.1")
+	running = append(running, report("0.1", 0, engine.Running, 20, 0))
+	p.Poll(at(21), running)
+	running[0] = report("0.0", 0, engine.Succeeded, 0, 22)
+	assert.Equal(t, []string{"publish 0.0", "cancel 0.1"}, ids(p.Poll(at(22), running)))
+}

@@ -22,19 +22,20 @@
 //
 // Each attempt of a task is a task of asynq with one try, in a queue of asynq that a single worker reads. A middleware
 // reports when an attempt begins and ends. So the tries, the back-off and the timeout of a task are set in queue.Kind;
-// asynq's options Queue, TaskID, MaxRetry and Retention are set by this package, and asynq's own timeout is a day unless
-// [Queue.Enqueue] has another one.
+// asynq's options Queue, TaskID, MaxRetry and Retention are set by this package, and asynq's own timeout is a day
+// unless [Queue.Enqueue] has another one.
 //
 // A handler passes its result to [WriteResult], and reports its progress to [queue.Progress]. [queue.Key] is the same
-// for all attempts of a task. If a handler ignores the end of its context, asynq gives its slot to the next task all the
-// same, but this package counts the slot as busy until the handler returns.
+// for all attempts of a task. If a handler ignores the end of its context, asynq gives its slot to the next task all
+// the same, but this package counts the slot as busy until the handler returns.
 //
 // # The keys in Redis
 //
-// Redis holds all state, in keys that begin with "straggler:{NAME}:", where NAME is the name of the queue, and in keys of knowledge
-// that begin with "straggler:{knowledge}:". A coordinator writes its actions and its own state by one script, which
-// first checks that it is still the coordinator. So a process may die anywhere, and two coordinators at once do no harm. Redis's
-// clock gives all times. A job and its result are deleted a week after the job was inserted or ended.
+// Redis holds all state, in keys that begin with "straggler:{NAME}:", where NAME is the name of the queue, and in keys
+// of knowledge that begin with "straggler:{knowledge}:". A coordinator writes its actions and its own state by one
+// script, which first checks that it is still the coordinator. So a process may die anywhere, and two coordinators at
+// once do no harm. Redis's clock gives all times. A single job and its result are deleted a week after the end of the
+// job, and the jobs of a batch a week after the end of the batch. A job that has not ended is never deleted.
 //
 // Redis must not evict keys; asynq demands this, too. If Redis comes back without its last writes, the coordinator goes
 // on from the state that Redis has, and a task whose result was lost runs again. Redis must have version 6.2 or later.
@@ -56,8 +57,8 @@ import (
 	"github.com/straggler-go/straggler/restart/engine/queue"
 )
 
-// Queue is a job queue on asynq. It is a [queue.Store] for coordinators and a [queue.Source] for workers. It is safe for
-// concurrent use.
+// Queue is a job queue on asynq. It is a [queue.Store] for coordinators and a [queue.Source] for workers. It is safe
+// for concurrent use.
 type Queue struct {
 	// Enqueue are asynq's options for each attempt. The options of this package override them. Set the field before
 	// the first use.
@@ -113,12 +114,17 @@ func (q *Queue) Jobs(ctx context.Context, tasks ...*asynq.Task) ([]queue.Job, er
 	jobs := make([]queue.Job, len(tasks))
 	for i, t := range tasks {
 		jobs[i] = queue.Job{Kind: t.Type(), Input: t.Payload()}
+		if err := queue.CheckJob(jobs[i]); err != nil {
+			return nil, fmt.Errorf("asynqqueue: task %d has %w", i, err)
+		}
 	}
 	return jobs, nil
 }
 
 // RunJobs is like [Queue.Run].
-func (q *Queue) RunJobs(ctx context.Context, batch string, jobs []queue.Job, o queue.Options) (all []queue.Result, err error) {
+func (q *Queue) RunJobs(
+	ctx context.Context, batch string, jobs []queue.Job, o queue.Options,
+) (all []queue.Result, err error) {
 	if len(jobs) == 0 {
 		return nil, nil
 	}
@@ -149,7 +155,7 @@ func (q *Queue) Insert(ctx context.Context, tasks ...*asynq.Task) (ids []string,
 		jobs[i].ID = rand.Text()
 		ids = append(ids, jobs[i].ID)
 	}
-	_, err = run(ctx, q, insertScript, insertion{Jobs: encode(jobs), Keep: keep.Milliseconds()})
+	_, err = run(ctx, q, insertScript, insertion{Jobs: encode(jobs)})
 	return ids, err
 }
 
@@ -164,7 +170,7 @@ func (q *Queue) InsertBatch(ctx context.Context, batch string, jobs []queue.Job)
 		jobs[i].ID, jobs[i].Batch = batch+"/"+strconv.Itoa(i), batch
 	}
 	is := fingerprint(jobs)
-	was, err := run(ctx, q, insertScript, insertion{Jobs: encode(jobs), Batch: batch, Print: is, Keep: keep.Milliseconds()})
+	was, err := run(ctx, q, insertScript, insertion{Jobs: encode(jobs), Batch: batch, Print: is})
 	if text, _ := was.(string); err == nil && text != is {
 		n, _, _ := strings.Cut(text, " ")
 		err = fmt.Errorf("asynqqueue: Redis has a batch %s of %s other tasks: give each batch a name of its own, such as one "+
@@ -212,7 +218,7 @@ func (q *Queue) Results(ctx context.Context, batch string) (all []queue.Result, 
 	return all, ended, nil
 }
 
-// keep is how long Redis keeps a job after it was inserted or ended.
+// keep is how long Redis keeps a single job after its end, and the jobs of a batch after the end of the batch.
 const keep = 7 * 24 * time.Hour
 
 // The names of the keys.

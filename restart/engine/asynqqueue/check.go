@@ -60,8 +60,8 @@ func (offline) ProcessPipelineHook(redis.ProcessPipelineHook) redis.ProcessPipel
 	return func(context.Context, []redis.Cmder) error { return errOffline }
 }
 
-// fingerprint returns a text with the number of the jobs and a hash of their kinds and inputs. Equal texts mean that the
-// jobs are the same.
+// fingerprint returns a text with the number of the jobs and a hash of their kinds and inputs. Equal texts mean that
+// the jobs are the same.
 func fingerprint(jobs []queue.Job) string {
 	hash := sha256.New()
 	var size [8]byte

@@ -209,7 +209,8 @@ func TestRun(t *testing.T) {
 		require.Equal(t, "1", string(results[0].Output))
 	}
 	_, err := q.Run(t.Context(), "x", []*asynq.Task{asynq.NewTask("square", []byte("2"))}, o)
-	assert.EqualError(t, err, "asynqqueue: Redis has a batch x of 1 other tasks: give each batch a name of its own, such as one with its date")
+	assert.EqualError(t, err, "asynqqueue: Redis has a batch x of 1 other tasks: "+
+		"give each batch a name of its own, such as one with its date")
 	for _, bad := range []*asynq.Task{nil, asynq.NewTask("", nil), asynq.NewTask("square", make([]byte, 512<<20+1))} {
 		_, err := q.Run(t.Context(), "y", []*asynq.Task{bad}, o)
 		assert.ErrorContains(t, err, "asynqqueue: task 0")
@@ -228,6 +229,42 @@ func TestRun(t *testing.T) {
 			assert.Greater(t, rdb.PTTL(t.Context(), key).Val(), 6*24*time.Hour, key)
 		}
 	}
+}
+
+// A job that has not ended is kept: its tries may take three weeks. A job that somebody deletes stops no other job.
+func TestJobsAreKeptUntilTheyEnd(t *testing.T) {
+	at := newServer(t, "").RedisClientOpt
+	q := open(t, at, "default")
+	rdb := at.MakeRedisClient().(*redis.Client)
+	defer rdb.Close()
+	tasks := make([]*asynq.Task, 40)
+	for i := range tasks {
+		tasks[i] = asynq.NewTask("square", []byte("1"))
+	}
+	ids, err := q.Insert(t.Context(), tasks...)
+	require.NoError(t, err)
+	require.NoError(t, q.InsertBatch(t.Context(), "x", queue.Batch("square", nil, nil)))
+	for _, key := range []string{"job:" + ids[0], "job:x/0", "batch:x"} {
+		assert.Equal(t, time.Duration(-1), rdb.PTTL(t.Context(), "straggler:{default}:"+key).Val(), "%s never expires", key)
+	}
+	for _, id := range ids[:30] {
+		require.NoError(t, rdb.Del(t.Context(), "straggler:{default}:job:"+id).Err())
+	}
+	begun := make(chan bool, 100)
+	start(t, at, q, "a", 1, func(context.Context, []byte) ([]byte, error) {
+		begun <- true
+		time.Sleep(50 * time.Millisecond)
+		return nil, nil
+	})
+	go queue.Serve(t.Context(), q, queue.Options{Log: quiet, Kinds: map[string]queue.Kind{"": {Tries: 3}}})
+	<-begun
+	time.Sleep(30 * time.Millisecond) // so that attempts wait
+	require.NoError(t, rdb.Del(t.Context(), "straggler:{default}:job:"+ids[32], "straggler:{default}:job:"+ids[33]).Err())
+	require.Eventually(t, func() bool {
+		_, ok, err := q.Result(t.Context(), ids[39])
+		require.NoError(t, err)
+		return ok
+	}, 20*time.Second, 20*time.Millisecond)
 }
 
 // A program has at most three lines more than with asynq alone, besides the checks of errors.

@@ -21,7 +21,6 @@ type insertion struct {
 	Jobs  []inserted `json:"jobs"`
 	Batch string     `json:"batch,omitempty"`
 	Print string     `json:"print,omitempty"`
-	Keep  int64      `json:"keep"`
 }
 
 type inserted struct {
@@ -124,34 +123,38 @@ if d.batch then
 	local was = get("batch:" .. d.batch, "print")
 	if was then return was end
 	set("batch:" .. d.batch, "print", d.print, "n", #d.jobs, "left", #d.jobs)
-	redis.call("PEXPIRE", P .. "batch:" .. d.batch, d.keep)
 end
 for i, j in ipairs(d.jobs) do
 	set("job:" .. j.id, "kind", j.kind, "batch", j.batch, "work", j.work, "input", ARGV[i + 1], "state", 0)
-	redis.call("PEXPIRE", P .. "job:" .. j.id, d.keep)
 	redis.call("ZADD", P .. (j.batch == "" and "single" or "waiting"), redis.call("INCR", P .. "count"), j.id)
 end
 return d.print or ""`)
 
 var waitingScript = script(`
 local all = {}
-local function add(ids)
-	for _, id in ipairs(ids) do
+local function add(list, last)
+	for _, id in ipairs(redis.call("ZRANGE", P .. list, 0, last)) do
 		local f = redis.call("HMGET", P .. "job:" .. id, "kind", "batch", "work")
-		if f[1] then all[#all + 1] = {id, f[1], f[2], f[3]} end
+		if f[1] then
+			all[#all + 1] = {id, f[1], f[2], f[3]}
+		else -- somebody has deleted the job
+			redis.call("ZREM", P .. list, id)
+		end
 	end
 end
-add(redis.call("ZRANGE", P .. "waiting", 0, -1))
-if tonumber(ARGV[1]) > 0 then add(redis.call("ZRANGE", P .. "single", 0, ARGV[1] - 1)) end
+add("waiting", -1)
+if tonumber(ARGV[1]) > 0 then add("single", ARGV[1] - 1) end
 return all`)
 
 var listScript = script(`
 local all = {}
 for _, name in ipairs(redis.call("ZRANGE", P .. "attempts", 0, -1)) do
-	local f = redis.call("HMGET", P .. "attempt:" .. name, "worker", "state", "begun", "ended", "share", "as_of", "error", "job", "sent")
+	local f = redis.call("HMGET", P .. "attempt:" .. name,
+		"worker", "state", "begun", "ended", "share", "as_of", "error", "job", "sent")
 	if f[1] then
 		local published = get("job:" .. f[8], "winner") == name and "1" or ""
-		all[#all + 1] = {name, f[1], f[2], f[3] or "", f[4] or "", f[5] or "", f[6] or "", f[7] or "", published, f[9] and string.format("%.0f", (now - f[9]) / 1000 + 1) or ""}
+		local sent = f[9] and string.format("%.0f", (now - f[9]) / 1000 + 1) or ""
+		all[#all + 1] = {name, f[1], f[2], f[3] or "", f[4] or "", f[5] or "", f[6] or "", f[7] or "", published, sent}
 	end
 end
 return all`)
@@ -216,12 +219,16 @@ end
 local function over(id, ...)
 	if get("job:" .. id, "state") ~= "0" then return end
 	set("job:" .. id, ...)
-	redis.call("PEXPIRE", P .. "job:" .. id, d.keep)
 	redis.call("ZREM", P .. "taken", id)
-	local batch = P .. "batch:" .. get("job:" .. id, "batch")
-	if redis.call("EXISTS", batch) == 1 then
-		redis.call("HINCRBY", batch, "left", -1)
+	local name = get("job:" .. id, "batch")
+	local batch = P .. "batch:" .. name
+	if redis.call("EXISTS", batch) == 0 then
+		redis.call("PEXPIRE", P .. "job:" .. id, d.keep)
+	elseif redis.call("HINCRBY", batch, "left", -1) == 0 then
 		redis.call("PEXPIRE", batch, d.keep)
+		for i = 0, redis.call("HGET", batch, "n") - 1 do
+			redis.call("PEXPIRE", P .. "job:" .. name .. "/" .. i, d.keep)
+		end
 	end
 end
 for _, p in ipairs(d.publish or {}) do
@@ -240,6 +247,11 @@ return 1`)
 
 var sentScript = script(`
 if redis.call("EXISTS", P .. "attempt:" .. ARGV[1]) == 1 then set("attempt:" .. ARGV[1], "sent", stamp()) end
+return 1`)
+
+// goneScript ends an attempt of a job that does not exist any more.
+var goneScript = script(`
+if get("attempt:" .. ARGV[1], "state") == "0" then set("attempt:" .. ARGV[1], "state", 5, "ended", stamp()) end
 return 1`)
 
 var putScript = redis.NewScript(`

@@ -126,10 +126,15 @@ func (q *Queue) send(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	kind, _ := f[0].(string)
+	kind, exists := f[0].(string)
+	if !exists {
+		_, err = run(ctx, q, goneScript, name)
+		return err
+	}
 	input, _ := f[1].(string)
 	options := append([]asynq.Option{asynq.Timeout(longest)}, q.Enqueue...)
-	options = append(options, asynq.Queue(q.queueOf(worker)), asynq.TaskID(q.message(name)), asynq.MaxRetry(0), asynq.Retention(0))
+	options = append(options,
+		asynq.Queue(q.queueOf(worker)), asynq.TaskID(q.message(name)), asynq.MaxRetry(0), asynq.Retention(0))
 	_, err = q.client.EnqueueContext(ctx, asynq.NewTask(kind, []byte(input)), options...)
 	if err != nil && !errors.Is(err, asynq.ErrTaskIDConflict) {
 		return err

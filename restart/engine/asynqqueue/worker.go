@@ -40,8 +40,8 @@ func (w *Worker) Config() asynq.Config {
 	}
 }
 
-// Middleware is an asynq middleware that reports the begin and the end of each attempt. For a task that is not an attempt
-// of the queue, it only calls the next handler.
+// Middleware is an asynq middleware that reports the begin and the end of each attempt. For a task that is not an
+// attempt of the queue, it only calls the next handler.
 func (w *Worker) Middleware(next asynq.Handler) asynq.Handler {
 	return asynq.HandlerFunc(func(ctx context.Context, t *asynq.Task) error {
 		id, _ := asynq.GetTaskID(ctx)
@@ -59,8 +59,8 @@ func (w *Worker) Middleware(next asynq.Handler) asynq.Handler {
 }
 
 // WriteResult makes data the result of the task that a handler works on. If a handler calls WriteResult several times,
-// the last call gives the result. If the task is not an attempt of a queue, WriteResult calls the task's ResultWriter and
-// returns its error.
+// the last call gives the result. If the task is not an attempt of a queue, WriteResult calls the task's ResultWriter
+// and returns its error.
 func WriteResult(ctx context.Context, t *asynq.Task, data []byte) error {
 	if _, ok := queue.AttemptOf(ctx); !ok {
 		_, err := t.ResultWriter().Write(data)

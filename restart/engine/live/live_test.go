@@ -3,6 +3,7 @@ package live
 import (
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -176,4 +177,17 @@ func BenchmarkPage(b *testing.B) {
 			w.OnEvent(e, tracker.Answer{Decision: restart.Decision{}})
 		}
 	})
+}
+
+// Works of any size break no page.
+func TestOddWorks(t *testing.T) {
+	for _, works := range [][]float64{{1, 5e-324}, {5e-324, 1}, {5e-324, 5e-324}, {1e308, 5e-324}, {1, 1e308}, {math.NaN(), math.Inf(1)}} {
+		v, _, tr := watched(t, 30, 2, Names{Work: works})
+		tr.Start(at(0), 0, 0)
+		tr.Start(at(0), 1, 1)
+		tr.Finish(at(10), 0, 0)
+		page := get(t, v, "/")
+		assert.NotContains(t, page, "NaN", "%v", works)
+		get(t, v, "/metrics")
+	}
 }

@@ -179,12 +179,25 @@ func (w *Watch) finish(e tracker.Event, k key) {
 	if x == nil || x.begun.IsZero() {
 		return
 	}
-	took := e.Time.Sub(x.begun).Seconds() / w.work(e.Task)
+	took := within(e.Time.Sub(x.begun).Seconds()/w.work(e.Task), math.MaxFloat64)
 	w.times.add(took)
 	if w.machines[x.machine] == nil {
 		w.machines[x.machine] = &ring{}
 	}
 	w.machines[x.machine].add(took)
+}
+
+// within returns x if it is from 0 to most, and else the nearest of both. For NaN it returns 0.
+func within(x, most float64) float64 {
+	if x > 0 {
+		return min(x, most)
+	}
+	return 0
+}
+
+// duration converts seconds; at most to a hundred years.
+func duration(seconds float64) time.Duration {
+	return time.Duration(within(seconds, 100*365*24*3600) * float64(time.Second))
 }
 
 func (w *Watch) work(task int) float64 {
@@ -225,6 +238,7 @@ const (
 	perTypical = 4   // bars for each typical time
 	slowFrom   = 1.5 // x the typical time: from here on an attempt is a straggler
 	listed     = 100 // stragglers on the page
+	mostTimes  = 1e6 // x the typical time: the page shows no more
 	slowTimes  = 2   // x the median: a machine is slow
 	fewest     = 3   // attempts that must have ended on a slow machine
 )
@@ -240,7 +254,7 @@ func (w *Watch) picture(now time.Time) phase {
 		p.Since = now.Sub(w.began).Round(time.Second)
 	}
 	typical := w.times.median()
-	p.Known, p.Typical = typical > 0, time.Duration(typical*float64(time.Second)).Round(10*time.Millisecond)
+	p.Known, p.Typical = typical > 0, duration(typical).Round(10*time.Millisecond)
 	slow := w.slowMachines(typical)
 	type late struct {
 		x     *attempt
@@ -256,7 +270,7 @@ func (w *Watch) picture(now time.Time) phase {
 		if !p.Known {
 			continue
 		}
-		times := max(now.Sub(x.begun).Seconds()/(typical*w.work(x.task)), 0)
+		times := within(now.Sub(x.begun).Seconds()/(typical*w.work(x.task)), mostTimes)
 		bar := min(int(times*perTypical), bars-1)
 		p.Bars[bar]++
 		p.most = max(p.most, p.Bars[bar])
@@ -291,7 +305,7 @@ func (w *Watch) straggler(x *attempt, times, typical float64, now time.Time, slo
 		Task: w.names.Task(x.task), Machine: w.names.Machine(x.machine), Begun: x.begun, Times: times, Share: x.share,
 		Age: now.Sub(x.begun).Round(time.Second), Width: min(100*times*perTypical/bars, 100),
 	}
-	expected := time.Duration(typical * w.work(x.task) * float64(time.Second))
+	expected := duration(typical * w.work(x.task))
 	factor, isSlow := slow[x.machine]
 	switch {
 	case isSlow:

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"runtime/debug"
+	"strings"
 	"sync"
 	"time"
 
@@ -50,8 +51,10 @@ func NewAgent(source Source, w Worker) (*Agent, error) {
 	switch {
 	case w.Name == "":
 		return nil, errors.New("queue: Worker.Name is empty, and so is the name of the host, want a name")
-	case w.Slots < 0:
-		return nil, fmt.Errorf("queue: Worker.Slots is %d, want 1 or more", w.Slots)
+	case !isName(w.Name):
+		return nil, fmt.Errorf("queue: Worker.Name is %q, want UTF-8 without NUL", w.Name)
+	case w.Slots < 0 || w.Slots > mostSlots:
+		return nil, fmt.Errorf("queue: Worker.Slots is %d, want 1 to %d, or 0 for 1", w.Slots, mostSlots)
 	case w.Interval < 0:
 		return nil, fmt.Errorf("queue: Worker.Interval is %v, want a positive duration, or 0 for 100ms", w.Interval)
 	}
@@ -61,18 +64,16 @@ func NewAgent(source Source, w Worker) (*Agent, error) {
 // Name returns the name of the worker.
 func (a *Agent) Name() string { return a.w.Name }
 
-// Serve reports to the store, in each Worker.Interval and after each attempt, until ctx ends. Then it tells the store
-// that the worker leaves. begin is called with each attempt that the store wants to begin; nil if the library's own
-// workers begin attempts.
+// Serve reports to the store, in each Worker.Interval and after each attempt, until ctx ends and the attempts of the
+// worker have ended. Then it tells the store that the worker leaves. begin is called with each attempt that the store
+// wants to begin; nil if the library's own workers begin attempts.
 func (a *Agent) Serve(ctx context.Context, begin func(Order)) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
 		select {
 		case <-ctx.Done():
-			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastCalls)
-			defer cancel()
-			_ = a.beat(last, nil, true) // without it the store finds out by itself
+			a.leave(context.WithoutCancel(ctx))
 			return
 		case <-a.wake:
 		case <-timer.C:
@@ -81,6 +82,26 @@ func (a *Agent) Serve(ctx context.Context, begin func(Order)) {
 			a.w.Log.Warn("queue: the worker can't reach the store, and tries again", "worker", a.w.Name, "error", err)
 		}
 		timer.Reset(a.w.Interval)
+	}
+}
+
+// leave reports to the store until the attempts of the worker have ended, so that the worker does not count as lost,
+// and then tells the store that the worker leaves. Meanwhile the worker has no free slots.
+func (a *Agent) leave(ctx context.Context) {
+	for busy := true; busy; {
+		a.mu.Lock()
+		a.w.Slots = len(a.running)
+		a.mu.Unlock()
+		busy = a.w.Slots > 0
+		last, cancel := context.WithTimeout(ctx, lastCalls)
+		_ = a.beat(last, nil, !busy) // without it the store finds out by itself
+		cancel()
+		if busy {
+			select {
+			case <-a.wake:
+			case <-time.After(a.w.Interval):
+			}
+		}
 	}
 }
 
@@ -165,19 +186,28 @@ func (a *Agent) Run(
 		return ErrNotBegun
 	}
 	r.order = o
-	panicked, err := r.call(handle)
-	a.end(r, err)
+	panicked, err := a.handle(r, handle)
 	if panicked != nil {
 		panic(panicked)
 	}
 	return err
 }
 
+// handle calls the handler of an attempt, and reports the end.
+func (a *Agent) handle(r *attempt, handle func(context.Context) error) (panicked any, err error) {
+	err = errGoexit
+	defer func() { a.end(r, err) }()
+	panicked, err = r.call(handle)
+	return panicked, err
+}
+
+var errGoexit = errors.New("queue: the handler has called runtime.Goexit")
+
 // call calls the handler of an attempt. A panic is an error with its stack.
 func (r *attempt) call(handle func(context.Context) error) (panicked any, err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			err, panicked = fmt.Errorf("queue: panic: %v\n\n%s", v, debug.Stack()), v
+			panicked, err = v, fmt.Errorf("queue: panic: %v\n\n%s", v, debug.Stack())
 		}
 	}()
 	return nil, handle(r)
@@ -191,9 +221,9 @@ func (a *Agent) end(r *attempt, err error) {
 	case err == nil:
 		e.Output = r.output
 	case errors.Is(context.Cause(r), ErrCancelled):
-		e.State, e.Error = engine.Cancelled, err.Error()
+		e.State, e.Error = engine.Cancelled, asText(err)
 	default:
-		e.State, e.Error = engine.Failed, err.Error()
+		e.State, e.Error = engine.Failed, asText(err)
 	}
 	stopped := time.Time{}
 	for {
@@ -214,4 +244,9 @@ func (a *Agent) end(r *attempt, err error) {
 		}
 		time.Sleep(a.w.Interval)
 	}
+}
+
+// asText returns the text of an error as every store can keep it: as UTF-8 without NUL.
+func asText(err error) string {
+	return strings.ToValidUTF8(strings.ReplaceAll(err.Error(), "\x00", "\uFFFD"), "\uFFFD")
 }

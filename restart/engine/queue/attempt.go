@@ -48,12 +48,15 @@ func Key(ctx context.Context) string {
 }
 
 // Progress reports which share of its work a handler has done, from 0 to 1. A handler may call it as often as it likes,
-// also at the same time on several goroutines. If ctx is not the context of a handler, Progress does nothing.
+// also at the same time on several goroutines. NaN counts as 0. If ctx is not the context of a handler, Progress does
+// nothing.
 func Progress(ctx context.Context, share float64) {
 	if a := attemptOf(ctx); a != nil {
 		a.mu.Lock()
 		defer a.mu.Unlock()
-		a.share = share
+		if a.share = 0; share > 0 {
+			a.share = min(share, 1)
+		}
 	}
 }
 

@@ -1,8 +1,11 @@
 package queue
 
 import (
+	"errors"
 	"fmt"
+	"math"
 	"strings"
+	"unicode/utf8"
 )
 
 // Batch returns the jobs of a batch: one job of a kind for each input. A store sets their IDs.
@@ -24,15 +27,15 @@ type Result struct {
 	Err error
 }
 
-// CheckBatch returns an error unless the name and the jobs can be a batch: the name is not empty and has no "/", and all
-// jobs have one kind.
+// CheckBatch returns an error unless the name and the jobs can be a batch: the name is not empty, is UTF-8 and has no
+// "/" and no NUL, each job passes [CheckJob], and all jobs have one kind.
 func CheckBatch(name string, jobs []Job) error {
-	if name == "" || strings.Contains(name, "/") {
-		return fmt.Errorf("queue: the name of the batch is %q, want one without /", name)
+	if !isName(name) || strings.Contains(name, "/") {
+		return fmt.Errorf("queue: the name of the batch is %q, want UTF-8 without / and NUL", name)
 	}
 	for i, j := range jobs {
-		if j.Kind == "" {
-			return fmt.Errorf("queue: job %d of batch %s has no kind", i, name)
+		if err := CheckJob(j); err != nil {
+			return fmt.Errorf("queue: job %d of batch %s has %w", i, name, err)
 		}
 		if j.Kind != jobs[0].Kind {
 			return fmt.Errorf("queue: job %d of batch %s is of the kind %q, want %q, as job 0", i, name, j.Kind, jobs[0].Kind)
@@ -40,6 +43,29 @@ func CheckBatch(name string, jobs []Job) error {
 	}
 	return nil
 }
+
+// CheckJob returns an error unless a job can be inserted: its kind is not empty, is UTF-8 and has no NUL, and its work
+// is a positive number or 0.
+func CheckJob(j Job) error {
+	switch {
+	case j.Kind == "":
+		return errors.New("no kind")
+	case !isName(j.Kind):
+		return fmt.Errorf("the kind %q, want UTF-8 without NUL", j.Kind)
+	case !isAmount(j.Work):
+		return fmt.Errorf("the work %v, want a positive number, or 0 if it is not known", j.Work)
+	}
+	return nil
+}
+
+// isName reports whether every store keeps a text as it is. The state as JSON keeps only UTF-8, and Postgres keeps no
+// NUL.
+func isName(text string) bool {
+	return text != "" && utf8.ValidString(text) && !strings.Contains(text, "\x00")
+}
+
+// isAmount reports whether a number is an amount of work. The state as JSON keeps no other number.
+func isAmount(work float64) bool { return work >= 0 && !math.IsInf(work, 1) }
 
 // FirstError returns an error if some jobs of a batch have failed for good, and else nil. It has the error of the first
 // of them.

@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/straggler-go/straggler/estimate/machines"
@@ -36,6 +38,8 @@ type Coordinator struct {
 	ended map[string]bool // ended attempts that the next state to save includes
 	reset bool            // the jobs of an earlier coordinator are to wait again
 	dirty bool            // a group has begun or ended since the state was saved
+	// A goroutine computes bills.
+	billing atomic.Bool
 }
 
 // state is the part of a coordinator that is saved. From it, another coordinator goes on.
@@ -196,6 +200,9 @@ func (c *Coordinator) take(ctx context.Context, now time.Time, live int, commit 
 		if held[j.ID] {
 			continue
 		}
+		if !isAmount(j.Work) {
+			j.Work = 0 // somebody else has inserted the job
+		}
 		i := slices.IndexFunc(open, func(g *group) bool { return g.batch == j.Batch && g.kind == j.Kind })
 		if i < 0 {
 			i = len(open)
@@ -243,19 +250,26 @@ func (c *Coordinator) begin(ctx context.Context, now time.Time, g *group) error 
 	if err != nil {
 		return fmt.Errorf("queue: kind %q: %w", g.kind, err)
 	}
-	if g.phase = phase; !c.o.kind(g.kind).Copies && !c.o.Shadow {
-		for i := range g.jobs {
-			phase.SetEligible(i, false, false)
-		}
-	}
+	g.phase = phase
+	c.restrict(g)
 	return nil
+}
+
+// restrict forbids copies and restarts in a group, unless its kind allows them now. In shadow mode nothing is carried
+// out, so the policy may decide about every kind.
+func (c *Coordinator) restrict(g *group) {
+	allowed := c.o.kind(g.kind).Copies || c.o.Shadow
+	for i := range g.jobs {
+		g.phase.SetEligible(i, allowed, allowed)
+	}
 }
 
 // config returns the configuration of the phase of a group.
 func (c *Coordinator) config(g *group) engine.Config {
 	k := c.o.kind(g.kind)
 	config := engine.Config{
-		Interval: c.o.Interval, Policy: c.o.Policy, MaxFailures: k.Tries, Timeout: k.Timeout, Stream: g.batch == "",
+		Interval: c.o.Interval, Policy: c.o.Policy, MaxFailures: k.Tries, MaxLost: k.Tries, Timeout: k.Timeout,
+		Stream:  g.batch == "",
 		BackOff: func(task, failures int) time.Duration { return k.BackOff(g.jobs[task], failures) },
 		Journal: c.o.OnEnd != nil && c.o.Journal,
 	}
@@ -291,7 +305,8 @@ func (c *Coordinator) act(g *group, actions []engine.Action, commit *Commit) {
 	}
 	for _, task := range g.phase.GivenUp() {
 		if !g.failed[task] {
-			commit.Fail = append(commit.Fail, Failure{g.jobs[task], g.errors[task]})
+			text := cmp.Or(g.errors[task], "queue: the attempt has passed Kind.Timeout")
+			commit.Fail = append(commit.Fail, Failure{g.jobs[task], text})
 		}
 	}
 }
@@ -302,10 +317,7 @@ func (c *Coordinator) commit(ctx context.Context, now time.Time, commit *Commit)
 	since := now.Sub(c.saved)
 	if c.dirty || c.reset || len(over) > 0 || len(c.ended) > 0 && (since >= saveEvery || since < 0) {
 		commit.State = c.marshal(over)
-		for name := range c.ended {
-			commit.Seen = append(commit.Seen, name)
-		}
-		slices.Sort(commit.Seen)
+		commit.Seen = c.seen(commit.Publish)
 	}
 	if renewed := now.Sub(c.renewed); commit.Empty() && renewed >= 0 && renewed < c.o.Takeover/4 {
 		return nil
@@ -334,6 +346,29 @@ func (c *Coordinator) commit(ctx context.Context, now time.Time, commit *Commit)
 	return c.remove(ctx, now, over)
 }
 
+// seen returns the ended attempts that the store may forget when the state is saved. If the Publish of a result was not
+// committed, because a call has failed, it comes again later. Until then the store keeps the attempt's output.
+func (c *Coordinator) seen(published []Publish) (names []string) {
+	open := map[string]bool{}
+	for _, g := range c.groups {
+		for _, a := range g.phase.Outstanding() {
+			if a.Op == engine.Publish {
+				open[g.name+"/"+a.ID] = true
+			}
+		}
+	}
+	for _, p := range published {
+		delete(open, p.Name)
+	}
+	for name := range c.ended {
+		if !open[name] {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
 // over returns the groups that have ended.
 func (c *Coordinator) over(now time.Time) (over []*group) {
 	for _, g := range c.groups {
@@ -350,7 +385,7 @@ func (c *Coordinator) remove(ctx context.Context, now time.Time, over []*group) 
 	for _, g := range over {
 		if c.o.OnEnd != nil {
 			c.o.OnEnd(Summary{
-				Kind: g.kind, Batch: g.batch, Ledger: g.phase.Ledger(), Journal: g.phase.Journal(), Bill: c.bill(g),
+				Kind: g.kind, Batch: g.batch, Ledger: g.phase.Ledger(), Journal: g.phase.Journal(), Bill: c.bill(g)(),
 			})
 		}
 		g.phase.Close(now)

@@ -4,8 +4,8 @@
 //   - package sqlqueue, on Postgres or SQLite
 //   - package riverqueue, for programs that use River
 //
-// An attempt is one run of a job on a worker. A process that calls [Serve] for a store becomes its coordinator, or waits
-// until the coordinator dies:
+// An attempt is one run of a job on a worker. A process that calls [Serve] for a store becomes its coordinator, or
+// waits until the coordinator dies:
 //
 //	err := queue.Serve(ctx, store, queue.Options{Kinds: map[string]queue.Kind{"resize": {Copies: true}}})
 //
@@ -28,6 +28,6 @@
 //
 // # A store of your own
 //
-// A [Store] has nine short methods, and a [Source], for workers, has two. Package queuetest checks them, and has a model
-// in memory to compare with.
+// A [Store] has nine short methods, and a [Source], for workers, has two. Package queuetest checks them, and has a
+// model in memory to compare with.
 package queue

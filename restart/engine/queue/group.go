@@ -13,7 +13,8 @@ import (
 
 // group is a batch, or jobs of one kind of a stream that a coordinator has taken together.
 type group struct {
-	name        string // such as "3.17.K3F9X2", the 17th group, begun in epoch 3; chance makes it unique if a store loses writes
+	// Such as "3.17.K3F9X2", the 17th group, begun in epoch 3. Chance makes it unique if a store loses writes.
+	name        string
 	kind, batch string
 	jobs        []Job
 	phase       *engine.Phase
@@ -57,6 +58,7 @@ func (g *group) add(a Attempt, id string, lost bool) bool {
 	if lost || a.State == engine.Lost {
 		// All attempts on a worker end with it. So they say less about the worker than as many losses would, one by one.
 		r.State = engine.Cancelled
+		g.errors[n] = "queue: the attempt was lost with its worker " + a.Worker
 	}
 	if a.State == engine.Failed {
 		g.errors[n] = a.Error

@@ -64,7 +64,8 @@ func (c *Coordinator) learn(ctx context.Context, now time.Time, over []*group) e
 	return errors.Join(errs...)
 }
 
-// teach adds the observations of x to the stored observations of a key. If another process has done so meanwhile, x is added next time.
+// teach adds the observations of x to the stored observations of a key. If another process has done so meanwhile, x is
+// added next time.
 func (c *Coordinator) teach(ctx context.Context, now time.Time, key string, x shared) error {
 	data, version, err := c.store.Get(ctx, key)
 	if err != nil {

@@ -34,8 +34,8 @@ type Options struct {
 	// Prefetch is how many attempts may wait at a worker, in addition to the attempts that run there. 0 means 2, and a
 	// negative number means none. See engine.MachinesConfig.
 	Prefetch int
-	// Shadow lets the coordinator decide about slow attempts without acting. It logs each decision. Once a minute
-	// it logs the time that the decisions would have saved so far. OnEnd gets the bill. The bill is that of Copies for every kind.
+	// Shadow lets the coordinator decide about slow attempts without acting. It logs each decision. Once a minute it logs
+	// the time that the decisions would have saved so far. OnEnd gets the bill. The bill is that of Copies for every kind.
 	Shadow bool
 	// OnAction is called with each action before it is committed. The name of the action's attempt in the store is
 	// name. Nil means that no function is called.
@@ -61,10 +61,11 @@ type Kind struct {
 	// Timeout is the longest time that an attempt may run. The attempt's context then ends, and the attempt counts as
 	// failed. 0 means an hour, and a negative number means that there is no such time.
 	Timeout time.Duration
-	// Tries is the number of failed attempts after which a job has failed for good. 0 means 25.
+	// Tries is the number of failed attempts after which a job has failed for good, and also the number of attempts that
+	// were lost with their workers. 0 means 25.
 	Tries int
-	// BackOff returns how long a job waits after a number of failures, 1 or more, before it is tried again. Nil means
-	// DefaultBackOff.
+	// BackOff returns how long a job waits after a number of failures, 1 or more, before it is tried again. With
+	// Options.Shadow it must be safe for concurrent use, and so must the policy. Nil means DefaultBackOff.
 	BackOff func(job Job, failures int) time.Duration
 }
 
@@ -75,7 +76,8 @@ const (
 	defaultTimeout  = time.Hour
 	defaultPrefetch = 2
 	defaultTries    = 25
-	looks           = 10 // looks into the store in each interval
+	looks           = 10        // looks into the store in each interval
+	mostSlots       = 1_000_000 // largest number of slots, or of waiting attempts, of a worker; so sums do not overflow
 	// A back-off is four times as long as the one before, up to the fourth power of the number of failures in seconds.
 	backOffFactor = 4
 	backOffPower  = 4
@@ -83,9 +85,9 @@ const (
 )
 
 // DefaultBackOff returns the time that a job waits after a number of failures: a second after the first failure, then 4
-// s, 16 s, 64 s, 256 s, 1024 s, and from the seventh failure on failures^4 seconds, as River waits. It is 10 % longer or
-// shorter by chance, which depends on the job's ID and the number of failures alone. So a job that fails by bad luck is
-// soon tried again, and 25 tries take three weeks.
+// s, 16 s, 64 s, 256 s, 1024 s, and from the seventh failure on failures^4 seconds, as River waits. It is 10 % longer
+// or shorter by chance, which depends on the job's ID and the number of failures alone. So a job that fails by bad luck
+// is soon tried again, and 25 tries take three weeks.
 func DefaultBackOff(job Job, failures int) time.Duration {
 	hash := fnv.New64a()
 	fmt.Fprint(hash, job.ID, " ", failures)
@@ -109,6 +111,8 @@ func (o *Options) fill() error {
 		return bad("Silence", o.Silence, "a positive duration, or 0 for 5s")
 	case o.Takeover < 0:
 		return bad("Takeover", o.Takeover, "a positive duration, or 0 for 3s")
+	case o.Prefetch > mostSlots:
+		return bad("Prefetch", o.Prefetch, fmt.Sprint("at most ", mostSlots))
 	}
 	for name, k := range o.Kinds {
 		if k.Tries < 0 {

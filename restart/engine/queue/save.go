@@ -136,6 +136,7 @@ func (c *Coordinator) restore(data []byte) (s state, err error) {
 		if g.phase, err = engine.Restore(c.config(g), engine.Saved{Snapshot: sg.Phase}); err != nil {
 			return s, err
 		}
+		c.restrict(g)
 		s.groups = append(s.groups, g)
 	}
 	return s, nil

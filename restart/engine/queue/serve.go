@@ -13,8 +13,8 @@ func Serve(ctx context.Context, store Store, o Options) error {
 	return ServeUntil(ctx, store, o, func(context.Context) (bool, error) { return false, nil })
 }
 
-// ServeUntil is like Serve. It also calls done after each turn, also while another process is the coordinator. When done
-// returns true, ServeUntil returns the error of done. Stores use it to run a batch.
+// ServeUntil is like Serve. It also calls done after each turn, also while another process is the coordinator. When
+// done returns true, ServeUntil returns the error of done. Stores use it to run a batch.
 func ServeUntil(ctx context.Context, store Store, o Options, done func(context.Context) (bool, error)) error {
 	c, err := NewCoordinator(store, o)
 	if err != nil {
@@ -27,9 +27,11 @@ func ServeUntil(ctx context.Context, store Store, o Options, done func(context.C
 			c.o.Log.Warn("queue: the coordinator can't save its state", "error", err)
 		}
 	}()
+	patience := callTimeout
 	for {
-		call, cancel := context.WithTimeout(ctx, callTimeout)
-		err := c.Turn(call, time.Now())
+		call, cancel := context.WithTimeout(ctx, patience)
+		began := time.Now()
+		err := c.Turn(call, began)
 		var over bool
 		if err == nil || errors.Is(err, ErrHeld) {
 			over, err = done(call)
@@ -40,6 +42,10 @@ func ServeUntil(ctx context.Context, store Store, o Options, done func(context.C
 		}
 		if over {
 			return err
+		}
+		// The first commit of a very large batch may take long.
+		if patience = callTimeout; errors.Is(err, context.DeadlineExceeded) {
+			patience = 2 * time.Since(began)
 		}
 		wait := c.o.Look
 		if err != nil {

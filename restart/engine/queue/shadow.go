@@ -12,26 +12,38 @@ import (
 // billEvery is the time between two lines of the log about the bill.
 const billEvery = time.Minute
 
-// logBill logs the time that the policy would have saved so far, once a minute.
+// logBill logs the time that the policy would have saved so far, once a minute. Another goroutine computes it, because a
+// bill of 8,000 jobs may take seconds: meanwhile the coordinator goes on. Only one goroutine does so at a time.
 func (c *Coordinator) logBill(now time.Time) {
 	if since := now.Sub(c.billed); !c.o.Shadow || since >= 0 && since < billEvery {
 		return
 	}
 	first := c.billed.IsZero()
-	if c.billed = now; first {
+	if c.billed = now; first || !c.billing.CompareAndSwap(false, true) {
 		return
 	}
+	var lines []func()
 	for _, g := range c.groups {
-		if b := c.bill(g); b.Tasks > 0 {
-			c.o.Log.Info("queue: shadow: so far the policy "+b.String(), "kind", g.kind, "batch", g.batch, "jobs", b.Tasks)
-		}
+		bill := c.bill(g)
+		lines = append(lines, func() {
+			if b := bill(); b.Tasks > 0 {
+				c.o.Log.Info("queue: shadow: so far the policy "+b.String(), "kind", g.kind, "batch", g.batch, "jobs", b.Tasks)
+			}
+		})
 	}
+	go func() {
+		defer c.billing.Store(false)
+		for _, line := range lines {
+			line()
+		}
+	}()
 }
 
-// bill returns the time that the policy would have saved in a group so far.
-func (c *Coordinator) bill(g *group) shadow.Bill {
+// bill returns a function that computes the time that the policy would have saved in a group so far. Any goroutine may
+// call it.
+func (c *Coordinator) bill(g *group) func() shadow.Bill {
 	if !c.o.Shadow {
-		return shadow.Bill{}
+		return func() (none shadow.Bill) { return none }
 	}
 	config := c.config(g)
 	r := shadow.Record{
@@ -47,9 +59,11 @@ func (c *Coordinator) bill(g *group) shadow.Bill {
 			r.Work[i] = j.Work
 		}
 	}
-	b, err := shadow.Replay(r, config.Policy, config.Limits)
-	if err != nil {
-		c.o.Log.Warn("queue: there is no bill", "kind", g.kind, "error", err)
+	return func() shadow.Bill {
+		b, err := shadow.Replay(r, config.Policy, config.Limits)
+		if err != nil {
+			c.o.Log.Warn("queue: there is no bill", "kind", g.kind, "error", err)
+		}
+		return b
 	}
-	return b
 }

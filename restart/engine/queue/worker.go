@@ -23,8 +23,8 @@ type Worker struct {
 	// Interval is the time between two messages to the store. A message has the progress of all attempts, and brings new
 	// attempts. 0 means 100 ms.
 	Interval time.Duration
-	// Grace is how long Run waits for its attempts when its context has ended, before it ends their contexts. 0 means
-	// that it ends them at once.
+	// Grace is how long Run waits for its attempts when its context has ended, before it ends their contexts. Meanwhile
+	// the worker begins no attempts, and those that run are not begun elsewhere. 0 means that Run ends them at once.
 	Grace time.Duration
 	// Log receives a message for each error of the store, after which the worker tries again. Nil means slog.Default().
 	Log *slog.Logger
@@ -39,6 +39,13 @@ func (w Worker) Run(ctx context.Context, source Source, handlers map[string]Hand
 	}
 	attempts, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer stop(nil)
+	context.AfterFunc(ctx, func() {
+		select {
+		case <-attempts.Done():
+		case <-time.After(w.Grace):
+			stop(context.Cause(ctx))
+		}
+	})
 	var handling sync.WaitGroup
 	a.Serve(ctx, func(o Order) {
 		r, ok := a.add(attempts, o.Name)
@@ -48,7 +55,7 @@ func (w Worker) Run(ctx context.Context, source Source, handlers map[string]Hand
 		r.order = o
 		handling.Go(func() {
 			defer a.remove(r)
-			_, err := r.call(func(ctx context.Context) (err error) {
+			_, _ = a.handle(r, func(ctx context.Context) (err error) {
 				handle := handlers[o.Job.Kind]
 				if handle == nil {
 					return fmt.Errorf("queue: the worker has no handler for the kind %q", o.Job.Kind)
@@ -56,11 +63,8 @@ func (w Worker) Run(ctx context.Context, source Source, handlers map[string]Hand
 				r.output, err = handle(ctx, o.Job.Input)
 				return err
 			})
-			a.end(r, err)
 		})
 	})
-	timer := time.AfterFunc(w.Grace, func() { stop(context.Cause(ctx)) })
-	defer timer.Stop()
 	handling.Wait()
 	return context.Cause(ctx)
 }

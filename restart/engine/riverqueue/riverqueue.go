@@ -163,8 +163,8 @@ func (q *Queue) queueOf(worker string) string {
 }
 
 // AddWorker lets a client of River run attempts: it adds a queue and a middleware to the client's configuration, and
-// reports to the store until ctx ends. End ctx when the client has stopped. The kinds of jobs are the registered workers
-// of the configuration.
+// reports to the store until ctx ends. End ctx when the client has stopped. The kinds of jobs are the registered
+// workers of the configuration.
 func (q *Queue) AddWorker(ctx context.Context, config *river.Config, w queue.Worker) error {
 	a, err := queue.NewAgent(q.Queue, w)
 	if err != nil {

@@ -11,15 +11,15 @@
 //
 // # Proven and possible savings
 //
-// An attempt may be slow for three reasons. Its machine is slow: then other attempts there were slow, too, and a copy on
-// another machine is faster by the same factor. The attempt had bad luck, for example it hung: then a later attempt of
-// the same task was faster, and a copy takes as long as that one. Or the task is long by itself: then a copy takes as
-// long. A record of a batch without copies can't tell the last two apart if the task ran only once. Bill.Saved takes such
-// a task for long, so every second of it is proven by the record. Bill.AtMost takes such an attempt for bad luck.
+// An attempt may be slow for three reasons. Its machine is slow: then other attempts there were slow, too, and a copy
+// on another machine is faster by the same factor. The attempt had bad luck, for example it hung: then a later attempt
+// of the same task was faster, and a copy takes as long as that one. Or the task is long by itself: then a copy takes
+// as long. A record of a batch without copies can't tell the last two apart if the task ran only once. Bill.Saved takes
+// such a task for long, so every second of it is proven by the record. Bill.AtMost takes such an attempt for bad luck.
 //
-// The two simulations share everything else: the time of each attempt by its task, its number and its machine, the
-// time that a submission takes, the slots. So errors of the model fall out of the comparison. A machine that was stopped
-// for a while is simulated by the attempts that it lost.
+// The two simulations share everything else: the time of each attempt by its task, its number and its machine, the time
+// that a submission takes, the slots. So errors of the model fall out of the comparison. A machine that was stopped for
+// a while is simulated by the attempts that it lost.
 package shadow
 
 import (
@@ -66,8 +66,8 @@ type Bill struct {
 	SlotsWithout, SlotsWith time.Duration
 	// Copies and Restarts are the numbers of actions of the policy.
 	Copies, Restarts int
-	// Saved is the share of the time that the policy saves, as far as the record proves it; negative if the policy loses time. AtMost is
-	// the share if every attempt that nothing else explains was slow by bad luck.
+	// Saved is the share of the time that the policy saves, as far as the record proves it; negative if the policy loses
+	// time. AtMost is the share if every attempt that nothing else explains was slow by bad luck.
 	Saved, AtMost float64
 }
 
@@ -211,7 +211,8 @@ func (r Record) model() *model {
 		t := task{index: i, seconds: -1, work: r.work(i)}
 		for _, a := range list {
 			x := seconds(a) / m.of(a.Machine)
-			t.attempts = append(t.attempts, attempt{x, a.State, a.State > engine.Failed || r.Timeout > 0 && seconds(a) >= r.Timeout.Seconds()})
+			hangs := a.State > engine.Failed || r.Timeout > 0 && seconds(a) >= r.Timeout.Seconds()
+			t.attempts = append(t.attempts, attempt{x, a.State, hangs})
 			if a.State == engine.Succeeded && (t.seconds < 0 || x < t.seconds) {
 				t.seconds = x
 			}

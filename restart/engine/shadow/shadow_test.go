@@ -92,6 +92,81 @@ func TestLongTasksAreNotProven(t *testing.T) {
 	assert.Contains(t, b.String(), "% if slow attempts were bad luck")
 }
 
+// The shares of a sum are shares of the sum of the times.
+func TestAdd(t *testing.T) {
+	b := Bill{
+		Tasks: 1, Without: 10 * time.Second, With: 5 * time.Second, SlotsWithout: 3, SlotsWith: 2, Copies: 4, Restarts: 6,
+		Saved: .5, AtMost: .6,
+	}
+	b.Add(Bill{
+		Tasks: 2, Without: 30 * time.Second, With: 33 * time.Second, SlotsWithout: 30, SlotsWith: 20, Copies: 40, Restarts: 60,
+		Saved: -.1, AtMost: .2,
+	})
+	assert.InDelta(t, .05, b.Saved, 1e-12)
+	assert.InDelta(t, .3, b.AtMost, 1e-12)
+	b.Saved, b.AtMost = 0, 0
+	assert.Equal(t, Bill{
+		Tasks: 3, Without: 40 * time.Second, With: 38 * time.Second, SlotsWithout: 33, SlotsWith: 22, Copies: 44, Restarts: 66,
+	}, b)
+	var none Bill
+	none.Add(Bill{})
+	assert.Equal(t, Bill{}, none)
+	assert.Equal(t, "costs 10 %: 11s in place of 10s, with 0 copies and 0 restarts",
+		Bill{Tasks: 1, Without: 10 * time.Second, With: 11 * time.Second, Saved: -.1, AtMost: -.1}.String())
+}
+
+// The model has the factors of the machines, and the times of the tasks on a machine of factor 1.
+func TestModel(t *testing.T) {
+	r := record(func(task int, a *engine.Attempt) (more []engine.Attempt) {
+		a.Ended = a.Begun.Add(10 * time.Second)
+		switch {
+		case a.Machine == "n3":
+			a.Ended = a.Begun.Add(40 * time.Second)
+		case task == 20: // hangs until the timeout, and is tried again
+			again := *a
+			a.State, a.Ended = engine.Cancelled, a.Begun.Add(300*time.Second)
+			more = append(more, again)
+		case task == 21: // fails, and is tried again
+			again := *a
+			a.State, a.Ended = engine.Failed, a.Begun.Add(2*time.Second)
+			more = append(more, again)
+		case task == 22: // passes the timeout, and counts as failed
+			again := *a
+			a.State, a.Ended = engine.Failed, a.Begun.Add(300*time.Second)
+			more = append(more, again)
+		case task == 24:
+			a.Ended = a.Begun.Add(50 * time.Second)
+		case task == 25: // has not ended
+			a.State, a.Ended = engine.Running, time.Time{}
+		}
+		return more
+	})
+	m := r.model()
+	require.Len(t, m.tasks, 95)
+	assert.Equal(t, map[string]float64{"n0": 1, "n1": 1, "n2": 1, "n3": 4}, m.factor)
+	assert.Equal(t, 10.0, m.median)
+	assert.Equal(t, []attempt{{300, engine.Cancelled, true}, {10, engine.Succeeded, false}}, m.tasks[20].attempts)
+	assert.Equal(t, []attempt{{2, engine.Failed, false}, {10, engine.Succeeded, false}}, m.tasks[21].attempts)
+	assert.Equal(t, []attempt{{300, engine.Failed, true}, {10, engine.Succeeded, false}}, m.tasks[22].attempts)
+	assert.Equal(t, 50.0, m.tasks[24].seconds)
+	m.takeSlowForLuck()
+	for _, task := range m.tasks {
+		assert.Equal(t, 10.0, task.seconds)
+	}
+
+	r.Work = make([]float64, 96)
+	for i := range r.Work {
+		r.Work[i] = 2
+	}
+	m = r.model()
+	assert.Equal(t, 5.0, m.median, "per unit of work")
+	m.takeSlowForLuck()
+	assert.Equal(t, 10.0, m.tasks[24].seconds)
+	assert.Equal(t, 2.0, m.works[24])
+	assert.Equal(t, 2.5, median([]float64{4, 1, 2, 3}))
+	assert.Equal(t, 2.0, median([]float64{3, 2, 1}))
+}
+
 func TestRubbish(t *testing.T) {
 	b := replay(t, Record{Interval: 1})
 	assert.Equal(t, "no task has ended", b.String())

@@ -31,8 +31,8 @@ type run struct {
 
 const notYet time.Duration = -1
 
-// simulation runs a batch in virtual time. It is a host of an engine.Phase: it has machines with slots, and each attempt
-// takes the time that the model says.
+// simulation runs a batch in virtual time. It is a host of an engine.Phase: it has machines with slots, and each
+// attempt takes the time that the model says.
 type simulation struct {
 	*model
 	phase *engine.Phase

@@ -1,5 +1,6 @@
 // Package sqlqueue is a job queue on Postgres or SQLite that copies slow jobs to other workers. It is for services that
-// have a database and no job queue yet. A program that uses River (https://riverqueue.com) imports package riverqueue instead.
+// have a database and no job queue yet. A program that uses River (https://riverqueue.com) imports package riverqueue
+// instead.
 //
 // A worker runs the attempts of jobs, and any process inserts jobs:
 //
@@ -17,16 +18,16 @@
 //	err = queue.Serve(ctx, q, queue.Options{})
 //
 // With Kind.Copies a handler may be called twice for a job, at the same time on two workers. [queue.Key] is then the
-// same for both, for use as an idempotency key. Without Copies an attempt is replaced only when its worker is lost, when
-// it fails, or when its hard timeout has passed.
+// same for both, for use as an idempotency key. Without Copies an attempt is replaced only when its worker is lost,
+// when it fails, or when its hard timeout has passed.
 //
 // # The tables
 //
-// The database holds all state. The tables are straggler_job, straggler_batch, straggler_attempt, straggler_worker, straggler_state,
-// straggler_knowledge and straggler_migration; queues of several names share them. A coordinator writes its actions and its
-// own state in one transaction, which first checks that it is still the coordinator. So a process
-// may die anywhere, and two coordinators at once do no harm. The database's clock gives all times.
+// The database holds all state. The tables are straggler_job, straggler_batch, straggler_attempt, straggler_worker,
+// straggler_state, straggler_knowledge and straggler_migration; queues of several names share them. A coordinator
+// writes its actions and its own state in one transaction, which first checks that it is still the coordinator. So a
+// process may die anywhere, and two coordinators at once do no harm. The database's clock gives all times.
 //
-// A coordinator looks into the database every 50 ms, and a worker every 100 ms and after each attempt. Each look is one
+// A coordinator looks into the database every 25 ms, and a worker every 100 ms and after each attempt. Each look is one
 // short query on an index. Jobs that have ended stay until [Queue.Forget], or until you delete their rows.
 package sqlqueue

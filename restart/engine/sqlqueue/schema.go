@@ -15,7 +15,8 @@ import (
 	"github.com/straggler-go/straggler/restart/engine/queue"
 )
 
-// dialect is the kind of database. The texts of queries are written for Postgres, with words in braces where the databases differ.
+// dialect is the kind of database. The texts of queries are written for Postgres, with words in braces where the
+// databases differ.
 type dialect struct {
 	words *strings.Replacer
 	// setup are the commands before a transaction that database/sql can't begin; nil if it can. SQLite has to lock the
@@ -48,9 +49,10 @@ var migrations = [][]string{{
 		n {serial}, queue text NOT NULL, id text NOT NULL, batch text NOT NULL, kind text NOT NULL,
 		work double precision NOT NULL DEFAULT 0, input {blob}, run_at bigint NOT NULL DEFAULT 0,
 		state smallint NOT NULL DEFAULT 0, output {blob}, winner text NOT NULL DEFAULT '', error text NOT NULL DEFAULT '')`,
-	`CREATE INDEX straggler_job_id ON straggler_job (queue, id)`,
+	`CREATE UNIQUE INDEX straggler_job_id ON straggler_job (queue, id)`, // Postgres prefers it also without statistics
 	`CREATE INDEX straggler_job_batch ON straggler_job (queue, batch, state) WHERE batch <> ''`,
-	`CREATE INDEX straggler_job_waiting ON straggler_job (queue, n) WHERE state = 0`,
+	`CREATE INDEX straggler_job_waiting ON straggler_job (queue, n) WHERE state = 0 AND batch <> ''`,
+	`CREATE INDEX straggler_job_due ON straggler_job (queue, run_at, n) WHERE state = 0 AND batch = ''`,
 	`CREATE TABLE straggler_batch (queue text NOT NULL, name text NOT NULL, jobs text NOT NULL, PRIMARY KEY (queue, name))`,
 	`CREATE TABLE straggler_attempt (
 		n {serial}, queue text NOT NULL, name text NOT NULL, job text NOT NULL, number integer NOT NULL,
@@ -121,7 +123,8 @@ func (q *Queue) transact(ctx context.Context, do func(*tx) error) error {
 	if q.dialect.setup != nil {
 		return q.lockAndTransact(ctx, do)
 	}
-	t, err := q.db.BeginTx(ctx, nil)
+	// Rows are locked where that matters. So a database that isolates more strictly by default refuses no transaction.
+	t, err := q.db.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted})
 	if err != nil {
 		return err
 	}

@@ -44,8 +44,9 @@ func OpenWith(ctx context.Context, db *sql.DB, name string, d Delivery) (*Queue,
 	return q, nil
 }
 
-// Open returns the queue of the given name in a database, for example "default". It creates the tables that are missing.
-// The database is Postgres 12 or later, or SQLite 3.42 or later, with any driver. A name may have any characters.
+// Open returns the queue of the given name in a database, for example "default". It creates the tables that are
+// missing. The database is Postgres 12 or later, or SQLite 3.42 or later, with any driver. A name may have any
+// characters.
 func Open(ctx context.Context, db *sql.DB, name string) (*Queue, error) {
 	q := &Queue{db: db, name: name}
 	var version string
@@ -62,7 +63,30 @@ func Open(ctx context.Context, db *sql.DB, name string) (*Queue, error) {
 	if err := q.migrate(ctx); err != nil {
 		return nil, fmt.Errorf("sqlqueue: can't create the tables: %w", err)
 	}
+	if err := q.checkShared(ctx); err != nil {
+		return nil, err
+	}
 	return q, nil
+}
+
+// checkShared returns an error if each connection has a database of its own, as with ":memory:" of SQLite.
+func (q *Queue) checkShared(ctx context.Context) error {
+	if q.dialect.setup == nil || q.db.Stats().MaxOpenConnections == 1 {
+		return nil
+	}
+	for range 2 { // the first connection stays busy, so the second is another one
+		c, err := q.db.Conn(ctx)
+		if err != nil {
+			return fmt.Errorf("sqlqueue: %w", err)
+		}
+		defer c.Close()
+		var n int
+		if err := c.QueryRowContext(ctx, `SELECT count(*) FROM straggler_migration`).Scan(&n); err != nil {
+			return fmt.Errorf("sqlqueue: another connection has no tables, want a database in a file, or in memory with "+
+				"SetMaxOpenConns(1): %w", err)
+		}
+	}
+	return nil
 }
 
 // Executor is a *sql.DB, a *sql.Tx or a *sql.Conn.
@@ -79,8 +103,8 @@ func (q *Queue) Insert(ctx context.Context, in Executor, jobs ...Job) (ids []str
 		return ids, err
 	}
 	for i, j := range jobs {
-		if j.Kind == "" {
-			return ids, fmt.Errorf("sqlqueue: job %d has no kind", i)
+		if err := queue.CheckJob(queue.Job{Kind: j.Kind, Work: j.Work}); err != nil {
+			return ids, fmt.Errorf("sqlqueue: job %d has %w", i, err)
 		}
 		id := rand.Text()
 		_, err := in.ExecContext(ctx, q.text(`INSERT INTO straggler_job (queue, id, kind, batch, work, input, run_at)
@@ -114,26 +138,26 @@ func (q *Queue) Result(ctx context.Context, id string) (r queue.Result, ok bool,
 	return found[0].Result, found[0].ended, nil
 }
 
-// Run runs the jobs as a batch of the given name, and returns their results in the order of the jobs. It coordinates the
-// queue meanwhile, unless another process does. It returns when each job has a result or has failed for good. If some
-// jobs have failed, it also returns an error.
+// Run runs the jobs as a batch of the given name, and returns their results in the order of the jobs. It coordinates
+// the queue meanwhile, unless another process does. It returns when each job has a result or has failed for good. If
+// some jobs have failed, it also returns an error.
 //
-// If the database already has a batch of this name with the same jobs, Run continues this batch, or returns its results.
-// So a process that has died calls Run again. If ctx ends, Run returns the cause of ctx. The results stay until
-// [Queue.Forget].
+// If the database already has a batch of this name with the same jobs, Run continues this batch, or returns its
+// results. So a process that has died calls Run again. If ctx ends, Run returns the cause of ctx. The results stay
+// until [Queue.Forget].
 func (q *Queue) Run(ctx context.Context, batch string, jobs []queue.Job, o queue.Options) ([]queue.Result, error) {
-	if err := queue.CheckBatch(batch, jobs); err != nil || len(jobs) == 0 {
-		return nil, err
+	if len(jobs) == 0 {
+		return nil, queue.CheckBatch(batch, jobs)
 	}
 	if err := q.InsertBatch(ctx, batch, jobs); err != nil {
 		return nil, err
 	}
 	var results []queue.Result
 	err := queue.ServeUntil(ctx, q, o, func(ctx context.Context) (ended bool, err error) {
-		var left int
-		err = q.db.QueryRowContext(ctx, q.text(`SELECT count(*) FROM straggler_job
-			WHERE queue = $1 AND batch = $2 AND state < 2`), q.name, batch).Scan(&left)
-		if err == nil && left == 0 {
+		var left bool
+		err = q.db.QueryRowContext(ctx, q.text(`SELECT EXISTS (SELECT 1 FROM straggler_job
+			WHERE queue = $1 AND batch = $2 AND batch <> '' AND state < 2)`), q.name, batch).Scan(&left)
+		if err == nil && !left {
 			results, ended, err = q.Results(ctx, batch)
 		}
 		return ended, err
@@ -144,8 +168,8 @@ func (q *Queue) Run(ctx context.Context, batch string, jobs []queue.Job, o queue
 	return results, queue.FirstError(batch, results)
 }
 
-// Forget deletes the jobs of a batch that have ended, with their results. If all jobs have ended, another batch may have
-// the name.
+// Forget deletes the jobs of a batch that have ended, with their results. If all jobs have ended, another batch may
+// have the name.
 func (q *Queue) Forget(ctx context.Context, batch string) error {
 	return q.transact(ctx, func(t *tx) error {
 		_, err := t.exec(`DELETE FROM straggler_job WHERE queue = $1 AND batch = $2 AND state >= 2`, q.name, batch)
@@ -162,6 +186,9 @@ func (q *Queue) Forget(ctx context.Context, batch string) error {
 // [queue.Serve] run the batch. If the database has a batch of this name with the same jobs, nothing changes; if it has
 // other jobs, InsertBatch returns an error.
 func (q *Queue) InsertBatch(ctx context.Context, batch string, jobs []queue.Job) error {
+	if err := queue.CheckBatch(batch, jobs); err != nil {
+		return err
+	}
 	return q.transact(ctx, func(t *tx) error {
 		added, err := t.exec(`INSERT INTO straggler_batch (queue, name, jobs) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`,
 			q.name, batch, fingerprint(jobs))
@@ -191,8 +218,8 @@ func (q *Queue) InsertBatch(ctx context.Context, batch string, jobs []queue.Job)
 	})
 }
 
-// Results returns the results of a batch, in the order of its jobs, or of all single jobs if batch is "". ended is false
-// if a job has not ended; its result is empty.
+// Results returns the results of a batch, in the order of its jobs, or of all single jobs if batch is "". ended is
+// false if a job has not ended; its result is empty.
 func (q *Queue) Results(ctx context.Context, batch string) (all []queue.Result, ended bool, err error) {
 	found, err := q.results(ctx, `batch = $2`, batch)
 	ended = true

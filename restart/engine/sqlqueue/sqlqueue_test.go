@@ -1,11 +1,14 @@
 package sqlqueue_test
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"slices"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -43,7 +46,8 @@ func backend(t *testing.T, db *sql.DB, name string) queuetest.Backend {
 }
 
 func openSQLite(t *testing.T) *sql.DB {
-	db, err := sql.Open("sqlite", "file:"+filepath.Join(t.TempDir(), "jobs.db")+"?_pragma=journal_mode(WAL)&_pragma=busy_timeout(10000)")
+	file := filepath.Join(t.TempDir(), "jobs.db")
+	db, err := sql.Open("sqlite", "file:"+file+"?_pragma=journal_mode(WAL)&_pragma=busy_timeout(10000)")
 	require.NoError(t, err)
 	t.Cleanup(func() { db.Close() })
 	return db
@@ -116,7 +120,8 @@ func TestBatchOfTheSameName(t *testing.T) {
 		require.Equal(t, "1", string(results[0].Output))
 	}
 	_, err = q.Run(t.Context(), "x", queue.Batch("count", []byte("two")), o)
-	require.EqualError(t, err, "sqlqueue: the database has a batch x of 1 other jobs: give each batch a name of its own, such as one with its date")
+	require.EqualError(t, err, "sqlqueue: the database has a batch x of 1 other jobs: "+
+		"give each batch a name of its own, such as one with its date")
 	require.NoError(t, q.Forget(t.Context(), "x"))
 	results, err := q.Run(t.Context(), "x", queue.Batch("count", []byte("two")), o)
 	require.NoError(t, err)
@@ -132,7 +137,8 @@ func TestRubbish(t *testing.T) {
 	_, err = q.Insert(t.Context(), nil, sqlqueue.Job{})
 	assert.EqualError(t, err, "sqlqueue: job 0 has no kind")
 	for name, jobs := range map[string][]queue.Job{
-		"": queue.Batch("a", nil), "a/b": queue.Batch("a", nil), "x": queue.Batch("", nil), "y": append(queue.Batch("a", nil), queue.Job{Kind: "b"}),
+		"": queue.Batch("a", nil), "a/b": queue.Batch("a", nil), "x": queue.Batch("", nil),
+		"y": append(queue.Batch("a", nil), queue.Job{Kind: "b"}),
 	} {
 		_, err = q.Run(t.Context(), name, jobs, queue.Options{})
 		assert.Error(t, err, name)
@@ -149,3 +155,129 @@ func TestRubbish(t *testing.T) {
 
 // A program needs at most 15 lines from an open database to the results.
 func TestProgram(t *testing.T) { queuetest.Program(t, 15, filepath.Join(t.TempDir(), "jobs.db")) }
+
+// A coordinator takes a large batch in one short commit, also if Postgres has no statistics of the tables yet.
+func TestLargeBatch(t *testing.T) {
+	for name, open := range map[string]func() *sql.DB{
+		"SQLite": func() *sql.DB { return openSQLite(t) },
+		"Postgres": func() *sql.DB {
+			db, err := sql.Open("pgx", queuetest.Postgres(t).URL)
+			require.NoError(t, err)
+			return db
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			db := open()
+			defer db.Close()
+			q, err := sqlqueue.Open(t.Context(), db, "default")
+			require.NoError(t, err)
+			_, err = q.Beat(t.Context(), queue.Beat{Worker: "a", Slots: 8})
+			require.NoError(t, err)
+			require.NoError(t, q.InsertBatch(t.Context(), "x", queue.Batch("k", make([][]byte, 20_000)...)))
+			c, err := queue.NewCoordinator(q, queue.Options{})
+			require.NoError(t, err)
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+			defer cancel()
+			require.NoError(t, c.Turn(ctx, time.Now()))
+			require.NoError(t, c.Turn(ctx, time.Now()))
+			jobs, err := q.Waiting(ctx, 1)
+			require.NoError(t, err)
+			require.Empty(t, jobs, "all are taken")
+		})
+	}
+}
+
+// Single jobs begin in the order of their insertion, as soon as they may.
+func TestJobsForLater(t *testing.T) {
+	q, err := sqlqueue.Open(t.Context(), openSQLite(t), "default")
+	require.NoError(t, err)
+	past, future := time.Now().Add(-time.Hour), time.Now().Add(time.Hour)
+	_, err = q.Insert(t.Context(), nil, sqlqueue.Job{Kind: "1", After: past}, sqlqueue.Job{Kind: "2"},
+		sqlqueue.Job{Kind: "never", After: future}, sqlqueue.Job{Kind: "3", After: past.Add(-time.Hour)}, sqlqueue.Job{Kind: "4"})
+	require.NoError(t, err)
+	for limit, want := range []string{"", "1", "12", "123", "1234", "1234"} {
+		jobs, err := q.Waiting(t.Context(), limit)
+		require.NoError(t, err)
+		got := ""
+		for _, j := range jobs {
+			got += j.Kind
+		}
+		if limit != 1 && limit != 2 { // of jobs for later, the first that may begin comes first
+			require.Equal(t, want, got)
+		}
+		require.Len(t, jobs, min(limit, 4))
+	}
+}
+
+// Somebody deletes the row of a job that is not over. The worker and the coordinator go on with the others.
+func TestDeletedJob(t *testing.T) {
+	db := openSQLite(t)
+	q, err := sqlqueue.Open(t.Context(), db, "default")
+	require.NoError(t, err)
+	ids, err := q.Insert(t.Context(), nil, slices.Repeat([]sqlqueue.Job{{Kind: "k"}}, 6)...)
+	require.NoError(t, err)
+	begun := make(chan bool, 100)
+	handle := func(context.Context, []byte) ([]byte, error) {
+		begun <- true
+		time.Sleep(100 * time.Millisecond)
+		return nil, nil
+	}
+	quiet := slog.New(slog.DiscardHandler)
+	go queue.Worker{Name: "a", Log: quiet}.Run(t.Context(), q, map[string]queue.Handler{"k": handle})
+	go queue.Serve(t.Context(), q, queue.Options{Log: quiet, Kinds: map[string]queue.Kind{"": {Tries: 3}}})
+	<-begun
+	time.Sleep(50 * time.Millisecond) // so that two attempts wait
+	_, err = db.Exec("DELETE FROM straggler_job WHERE id = ?", ids[1])
+	require.NoError(t, err)
+	require.Eventually(t, func() bool {
+		_, ok, err := q.Result(t.Context(), ids[5])
+		require.NoError(t, err)
+		return ok
+	}, 20*time.Second, 20*time.Millisecond)
+}
+
+// Postgres isolates transactions more strictly by default. No transaction of the queue is refused for that.
+func TestSerializable(t *testing.T) {
+	url := queuetest.Postgres(t).URL + "&default_transaction_isolation=serializable"
+	db, err := sql.Open("pgx", url)
+	require.NoError(t, err)
+	defer db.Close()
+	q, err := sqlqueue.Open(t.Context(), db, "default")
+	require.NoError(t, err)
+	var log bytes.Buffer
+	logger := slog.New(slog.NewTextHandler(&log, nil))
+	handle := func(context.Context, []byte) ([]byte, error) { time.Sleep(time.Millisecond); return nil, nil }
+	ctx, cancel := context.WithCancel(t.Context())
+	var workers sync.WaitGroup
+	for _, name := range []string{"a", "b", "c"} {
+		workers.Go(func() {
+			w := queue.Worker{Name: name, Slots: 4, Interval: 5 * time.Millisecond, Log: logger}
+			_ = w.Run(ctx, q, map[string]queue.Handler{"k": handle})
+		})
+	}
+	jobs, o := queue.Batch("k", make([][]byte, 300)...), queue.Options{Log: logger, Look: 5 * time.Millisecond}
+	_, err = q.Run(t.Context(), "x", jobs, o)
+	require.NoError(t, err)
+	cancel()
+	workers.Wait()
+	require.Empty(t, log.String())
+}
+
+// A database in memory belongs to one connection. It works with one, and is refused with several.
+func TestDatabaseInMemory(t *testing.T) {
+	db, err := sql.Open("sqlite", ":memory:")
+	require.NoError(t, err)
+	defer db.Close()
+	_, err = sqlqueue.Open(t.Context(), db, "default")
+	require.ErrorContains(t, err, "want a database in a file, or in memory with SetMaxOpenConns(1)")
+	db.SetMaxOpenConns(1)
+	q, err := sqlqueue.Open(t.Context(), db, "default")
+	require.NoError(t, err)
+	handle := func(context.Context, []byte) ([]byte, error) { return nil, nil }
+	quiet := slog.New(slog.DiscardHandler)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	go queue.Worker{Name: "a", Log: quiet}.Run(ctx, q, map[string]queue.Handler{"k": handle})
+	_, err = q.Run(ctx, "x", queue.Batch("k", nil, nil), queue.Options{Log: quiet})
+	require.NoError(t, err)
+}

@@ -15,11 +15,14 @@ import (
 
 // Waiting is a method of [queue.Jobs].
 func (q *Queue) Waiting(ctx context.Context, limit int) (jobs []queue.Job, err error) {
+	const fields = `SELECT n, id, kind, batch, work FROM straggler_job WHERE queue = $1 AND state = 0 AND `
 	rows, err := q.db.QueryContext(ctx, q.text(`SELECT id, kind, batch, work FROM (
-		SELECT n, id, kind, batch, work FROM straggler_job WHERE queue = $1 AND state = 0 AND batch <> ''
-		UNION ALL
-		SELECT * FROM (SELECT n, id, kind, batch, work FROM straggler_job
-			WHERE queue = $1 AND state = 0 AND batch = '' AND run_at <= {now} ORDER BY n LIMIT $2) AS single
+		`+fields+`batch <> ''
+		UNION ALL SELECT * FROM (SELECT * FROM (
+			SELECT * FROM (`+fields+`batch = '' AND run_at = 0 ORDER BY n LIMIT $2) AS now
+			UNION ALL SELECT * FROM (
+				`+fields+`batch = '' AND run_at > 0 AND run_at <= (SELECT {now}) ORDER BY run_at, n LIMIT $2) AS later
+			) AS due ORDER BY n LIMIT $2) AS single
 		) AS job ORDER BY n`), q.name, limit)
 	if err != nil {
 		return nil, err
@@ -80,7 +83,8 @@ func (q *Queue) Workers(ctx context.Context) (all []queue.WorkerStatus, err erro
 // Open is a method of [queue.State].
 func (q *Queue) Open(ctx context.Context, owner string, term time.Duration) (epoch int64, state []byte, err error) {
 	err = q.transact(ctx, func(t *tx) error {
-		_, err := t.exec(`INSERT INTO straggler_state (queue, epoch, owner, until) VALUES ($1, 0, '', 0) ON CONFLICT DO NOTHING`, q.name)
+		_, err := t.exec(`INSERT INTO straggler_state (queue, epoch, owner, until) VALUES ($1, 0, '', 0)
+			ON CONFLICT DO NOTHING`, q.name)
 		if err != nil {
 			return err
 		}
@@ -116,16 +120,20 @@ func (q *Queue) Commit(ctx context.Context, c queue.Commit) error {
 				_, err = t.exec(query, append([]any{q.name}, args...)...)
 			}
 		}
-		run(`UPDATE straggler_state SET until = {now} + CAST($2 AS bigint) WHERE queue = $1`,
-			c.Term.Microseconds())
 		if c.State != nil {
 			run(`UPDATE straggler_state SET state = $2 WHERE queue = $1`, c.State)
 		}
 		if c.Reset {
 			run(`UPDATE straggler_job SET state = 0 WHERE queue = $1 AND state = 1`)
 		}
-		for _, j := range c.Take {
-			run(`UPDATE straggler_job SET state = 1 WHERE queue = $1 AND id = $2 AND state = 0`, j.ID)
+		for jobs := range slices.Chunk(c.Take, together) {
+			// Without a condition for the state, Postgres finds the jobs by their IDs, also if it has no statistics yet.
+			ids, places := []any(nil), []string(nil)
+			for i, j := range jobs {
+				ids, places = append(ids, j.ID), append(places, fmt.Sprint("$", i+2))
+			}
+			run(`UPDATE straggler_job SET state = CASE state WHEN 0 THEN 1 ELSE state END
+				WHERE queue = $1 AND id IN (`+strings.Join(places, ", ")+`)`, ids...)
 		}
 		for _, s := range c.Submit {
 			if err == nil {
@@ -149,9 +157,14 @@ func (q *Queue) Commit(ctx context.Context, c queue.Commit) error {
 		for _, name := range c.Seen {
 			run(`DELETE FROM straggler_attempt WHERE queue = $1 AND name = $2 AND state > 1`, name)
 		}
+		// The term begins last, because a commit that takes all jobs of a large batch may last longer than a term.
+		run(`UPDATE straggler_state SET until = {now} + CAST($2 AS bigint) WHERE queue = $1`, c.Term.Microseconds())
 		return err
 	})
 }
+
+// together is the number of jobs in one statement.
+const together = 500
 
 // submit adds an attempt, and hands it to the Delivery.
 func (t *tx) submit(s queue.Submit) error {
@@ -161,6 +174,9 @@ func (t *tx) submit(s queue.Submit) error {
 		return err
 	}
 	err = t.row(`SELECT input FROM straggler_job WHERE queue = $1 AND id = $2`, t.q.name, s.Job.ID).Scan(&s.Job.Input)
+	if errors.Is(err, sql.ErrNoRows) {
+		return t.drop(s.Name)
+	}
 	if err != nil {
 		return err
 	}
@@ -187,7 +203,8 @@ func (t *tx) withdraw(name string) error {
 
 // Get is a method of [queue.Knowledge].
 func (q *Queue) Get(ctx context.Context, key string) (value []byte, version int64, err error) {
-	err = q.db.QueryRowContext(ctx, q.text(`SELECT value, version FROM straggler_knowledge WHERE key = $1`), key).Scan(&value, &version)
+	row := q.db.QueryRowContext(ctx, q.text(`SELECT value, version FROM straggler_knowledge WHERE key = $1`), key)
+	err = row.Scan(&value, &version)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = nil
 	}
@@ -200,7 +217,8 @@ func (q *Queue) Put(ctx context.Context, key string, value []byte, version int64
 		var changed int64
 		var err error
 		if version == 0 {
-			changed, err = t.exec(`INSERT INTO straggler_knowledge (key, version, value) VALUES ($1, 1, $2) ON CONFLICT DO NOTHING`, key, value)
+			changed, err = t.exec(`INSERT INTO straggler_knowledge (key, version, value) VALUES ($1, 1, $2)
+				ON CONFLICT DO NOTHING`, key, value)
 		} else {
 			changed, err = t.exec(`UPDATE straggler_knowledge SET value = $2, version = version + 1 WHERE key = $1 AND version = $3`,
 				key, value, version)
@@ -298,15 +316,28 @@ func (t *tx) beginWhere(orders *queue.Orders, where string, args ...any) error {
 	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
 		return err
 	}
-	for i := range orders.Begin {
-		j := &orders.Begin[i].Job
+	begun := orders.Begin
+	orders.Begin = nil
+	for _, o := range begun {
+		j := &o.Job
 		err := t.row(`SELECT kind, batch, work, input FROM straggler_job WHERE queue = $1 AND id = $2`, t.q.name, j.ID).
 			Scan(&j.Kind, &j.Batch, &j.Work, &j.Input)
+		if errors.Is(err, sql.ErrNoRows) {
+			err = t.drop(o.Name)
+		} else {
+			orders.Begin = append(orders.Begin, o)
+		}
 		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// drop ends an attempt of a job that somebody has deleted.
+func (t *tx) drop(name string) error {
+	_, err := t.exec(`UPDATE straggler_attempt SET state = 5, ended = {now} WHERE queue = $1 AND name = $2`, t.q.name, name)
+	return err
 }
 
 // cancelled finds the attempts of a worker that are to end.

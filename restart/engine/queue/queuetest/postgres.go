@@ -29,8 +29,8 @@ type Server struct {
 // ErrNoPostgres is the error of StartPostgres if the machine has no Postgres.
 var ErrNoPostgres = errors.New("queuetest: Postgres is not installed: apt-get install postgresql")
 
-// StartPostgres starts a Postgres with a new database. Call Stop when it is no longer needed. As root it runs as the user
-// postgres.
+// StartPostgres starts a Postgres with a new database. Call Stop when it is no longer needed. As root it runs as the
+// user postgres.
 func StartPostgres() (s *Server, err error) {
 	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
 	if path, err := exec.LookPath("initdb"); err == nil {
@@ -55,7 +55,8 @@ func StartPostgres() (s *Server, err error) {
 			return nil, err
 		}
 	}
-	if out, err := s.command("initdb", "-D", "data", "-U", "postgres", "--auth=trust", "--no-sync").CombinedOutput(); err != nil {
+	initdb := s.command("initdb", "-D", "data", "-U", "postgres", "--auth=trust", "--no-sync")
+	if out, err := initdb.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("queuetest: initdb: %w: %s", err, out)
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
