@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/engine"
 )
 
@@ -35,7 +36,7 @@ func (r *run) begin(ctx context.Context) error {
 		return err
 	}
 	options := slices.Clone(r.options.Sbatch)
-	if !r.options.DryRun {
+	if !r.options.Shadow {
 		// if an attempt is lost, this package itself submits the task again, on another node
 		options = append(options, "--no-requeue")
 	}
@@ -121,7 +122,7 @@ func (r *run) adopt(jobs []Job) error {
 			return fmt.Errorf("job %s is not a job array: set -array, or write a line #SBATCH --array=... in the script", j.ID)
 		}
 		same := j.ID != jobs[0].ID && (j.Stdout == jobs[0].Stdout || j.Stderr == jobs[0].Stderr)
-		if j.Shared && same && !r.options.DryRun {
+		if j.Shared && same && !r.options.Shadow {
 			return fmt.Errorf("the tasks of job %s would all print to %s or %s: put %%a into the names of output files",
 				r.arrays[0], j.Stdout, j.Stderr)
 		}
@@ -142,14 +143,14 @@ func (r *run) adopt(jobs []Job) error {
 	return nil
 }
 
-// plan makes r.hosts from the nodes of the partition, and makes r.phase, the engine.Phase that decides about the
+// plan makes r.machines from the nodes of the partition, and makes r.phase, the engine.Phase that decides about the
 // attempts.
 func (r *run) plan(nodes []Node) (err error) {
 	known := make([]engine.Machine, len(nodes))
 	for i, n := range nodes {
 		known[i].Name = n.Name
 	}
-	if r.hosts, err = engine.NewMachines(engine.MachinesConfig{Machines: known, Rest: 6 * r.options.Interval}); err != nil {
+	if r.machines, err = engine.NewMachines(engine.MachinesConfig{Machines: known, Rest: 6 * r.options.Interval}); err != nil {
 		return err
 	}
 	r.meanWork = 1
@@ -160,12 +161,24 @@ func (r *run) plan(nodes []Node) (err error) {
 		}
 		r.meanWork = sum / float64(len(r.options.Work))
 	}
-	r.phase, err = engine.New(engine.Config{
+	r.config = engine.Config{
 		Tasks: len(r.tasks), Work: r.options.Work, Slots: r.options.Slots,
 		Interval: r.options.Interval, Lag: r.options.Lag, Policy: r.options.Policy, Limits: r.options.Limits,
-		Machines: r.hosts, Preloaded: true, MaxFailures: 1, Journal: r.options.Journal,
-	})
-	return err
+		Machines: r.machines, Preloaded: true, MaxFailures: 1, Journal: r.options.Journal,
+	}
+	if r.options.Shadow {
+		r.config.Shadow = func(task int, d restart.Decision) { r.logf("%s %s (not done)", r.name(r.tasks[task]), d) }
+	}
+	if r.options.Configure != nil {
+		r.options.Configure(&r.config)
+	}
+	if r.phase, err = engine.New(r.config); err != nil {
+		return fmt.Errorf("array: Options: %w", err)
+	}
+	for i := range r.tasks {
+		r.phase.SetEligible(i, !r.options.NoCopy, !r.options.NoCopy)
+	}
+	return nil
 }
 
 // count tells the engine.Phase how many attempts may run at once, and which nodes are down. The number is
@@ -176,19 +189,24 @@ func (r *run) count(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	slots := 0
+	slots, room := 0, map[string]int{}
 	for _, n := range nodes {
-		r.hosts.SetDown(n.Name, n.Down)
-		if !n.Down {
-			slots += n.Idle / r.facts.CPUs
+		r.machines.SetDown(n.Name, n.Down)
+		if room[n.Name] = 0; !n.Down {
+			room[n.Name] = n.Idle / r.facts.CPUs
+			slots += room[n.Name]
 		}
 	}
 	for _, t := range r.tasks {
 		for _, a := range t.attempts {
 			if !a.ended() && a.last.live() && !a.last.waits() {
 				slots++
+				room[a.last.Node]++
 			}
 		}
+	}
+	for node, n := range room {
+		r.size[node] = max(r.size[node], n)
 	}
 	if r.options.Slots > 0 {
 		slots = r.options.Slots
