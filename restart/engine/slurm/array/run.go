@@ -174,7 +174,8 @@ type run struct {
 	reported      bool            // at least one attempt has shown its progress
 	logged        map[string]bool // by subject: there was a message about this subject, which is not repeated
 	config        engine.Config   // of the phase
-	size          map[string]int  // by node: the largest number of attempts for which the node had room
+	nodes         []string        // the nodes of the partition
+	mostSlots     int             // the largest number of attempts that could run at once
 	billed        time.Time       // when the bill was written to the log last
 }
 
@@ -198,7 +199,7 @@ func Run(ctx context.Context, slurm Slurm, options Options) (Result, error) {
 	}
 	r := &run{
 		slurm: slurm, options: options, started: time.Now(), logged: map[string]bool{}, failedSubmits: map[string]*attempt{},
-		size: map[string]int{}, billed: time.Now(),
+		billed: time.Now(),
 	}
 	err := r.begin(ctx)
 	if err == nil {

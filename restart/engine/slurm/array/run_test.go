@@ -319,17 +319,6 @@ func TestShadowOnlyLogs(t *testing.T) {
 	assert.Contains(t, res.String(), "; the policy saves ")
 }
 
-// Throttle and Options.Slots bound the slots of the simulated nodes.
-func TestBillHasNoMoreSlotsThanTheArray(t *testing.T) {
-	for _, c := range []struct{ throttle, slots, want int }{{0, 0, 12}, {5, 0, 5}, {0, 7, 7}, {5, 7, 5}, {7, 5, 5}, {20, 0, 12}} {
-		r := run{facts: Facts{Throttle: c.throttle}, options: Options{Slots: c.slots}}
-		list := []engine.Machine{{Name: "a", Slots: 8}, {Name: "b", Slots: 3}, {Name: "c", Slots: 1}}
-		r.fit(list)
-		assert.Equal(t, c.want, list[0].Slots+list[1].Slots+list[2].Slots, c)
-		assert.Positive(t, list[2].Slots)
-	}
-}
-
 func TestNoCopyRunsNoTaskTwiceAtOnce(t *testing.T) {
 	f := newFake(t, 1, 1, 1, 0.1)
 	res, log, err := simulate(t, f, Options{Policy: duplicating, NoCopy: true})

@@ -1,11 +1,9 @@
 package array
 
 import (
-	"maps"
 	"slices"
 	"time"
 
-	"github.com/straggler-go/straggler/restart/engine"
 	"github.com/straggler-go/straggler/restart/engine/shadow"
 )
 
@@ -29,39 +27,18 @@ func (r *run) replay() shadow.Bill {
 	if !r.options.Shadow {
 		return shadow.Bill{}
 	}
+	attempts := r.phase.Attempts()
 	record := shadow.Record{
-		Work: r.config.Work, Attempts: r.phase.Attempts(), Reports: r.reported, Interval: r.config.Interval,
+		Machines: shadow.Machines(attempts, r.nodes, r.mostSlots),
+		Work:     r.config.Work, Attempts: attempts, Reports: r.reported, Interval: r.config.Interval,
 		Lag: r.config.Lag, Timeout: r.config.Timeout, BackOff: r.config.BackOff,
 	}
 	if r.options.NoCopy {
 		record.NoCopy = slices.Repeat([]bool{true}, len(r.tasks))
 	}
-	for _, name := range slices.Sorted(maps.Keys(r.size)) {
-		record.Machines = append(record.Machines, engine.Machine{Name: name, Slots: r.size[name]})
-	}
-	r.fit(record.Machines)
 	bill, err := shadow.Replay(record, r.config.Policy, r.config.Limits)
 	if err != nil {
 		r.once("bill", "there is no bill: %v", err)
 	}
 	return bill
-}
-
-// fit takes slots from the machines until all have no more slots than the array may use: Options.Slots, and N in
-// --array=...%N. The largest machine loses its slots first.
-func (r *run) fit(list []engine.Machine) {
-	most := r.facts.Throttle
-	if n := r.options.Slots; n > 0 && (most == 0 || n < most) {
-		most = n
-	}
-	total := 0
-	for _, m := range list {
-		total += m.Slots
-	}
-	for most > 0 && total > most {
-		largest := slices.MaxFunc(list, func(a, b engine.Machine) int { return a.Slots - b.Slots })
-		i := slices.Index(list, largest)
-		list[i].Slots--
-		total--
-	}
 }

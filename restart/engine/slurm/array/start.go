@@ -149,6 +149,7 @@ func (r *run) plan(nodes []Node) (err error) {
 	known := make([]engine.Machine, len(nodes))
 	for i, n := range nodes {
 		known[i].Name = n.Name
+		r.nodes = append(r.nodes, n.Name)
 	}
 	if r.machines, err = engine.NewMachines(engine.MachinesConfig{Machines: known, Rest: 6 * r.options.Interval}); err != nil {
 		return err
@@ -189,24 +190,19 @@ func (r *run) count(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	slots, room := 0, map[string]int{}
+	slots := 0
 	for _, n := range nodes {
 		r.machines.SetDown(n.Name, n.Down)
-		if room[n.Name] = 0; !n.Down {
-			room[n.Name] = n.Idle / r.facts.CPUs
-			slots += room[n.Name]
+		if !n.Down {
+			slots += n.Idle / r.facts.CPUs
 		}
 	}
 	for _, t := range r.tasks {
 		for _, a := range t.attempts {
 			if !a.ended() && a.last.live() && !a.last.waits() {
 				slots++
-				room[a.last.Node]++
 			}
 		}
-	}
-	for node, n := range room {
-		r.size[node] = max(r.size[node], n)
 	}
 	if r.options.Slots > 0 {
 		slots = r.options.Slots
@@ -215,5 +211,6 @@ func (r *run) count(ctx context.Context) error {
 		slots = min(slots, r.facts.Throttle)
 	}
 	r.phase.SetSlots(slots)
+	r.mostSlots = max(r.mostSlots, slots)
 	return nil
 }
