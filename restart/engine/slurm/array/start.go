@@ -168,7 +168,10 @@ func (r *run) plan(nodes []Node) (err error) {
 		Machines: r.machines, Preloaded: true, MaxFailures: 1, Journal: r.options.Journal,
 	}
 	if r.options.Shadow {
-		r.config.Shadow = func(task int, d restart.Decision) { r.logf("%s %s (not done)", r.name(r.tasks[task]), d) }
+		r.config.Shadow = func(task int, d restart.Decision) {
+			d.Avoid = restart.MachineSet{} // without the nodes by their numbers, which mean nothing to a reader
+			r.logf("%s %s (not done)", r.name(r.tasks[task]), d)
+		}
 	}
 	if r.options.Configure != nil {
 		r.options.Configure(&r.config)
