@@ -36,11 +36,13 @@ func TestMachinesHaveTheSlotsThatWereUsed(t *testing.T) {
 				list = append(list, engine.Machine{Name: string(rune('a' + i)), Slots: slots})
 			}
 		}
-		got := Machines(slices.Clone(attempts), []string{"c", "a"}, total)
+		got := Machines(slices.Clone(attempts), []engine.Machine{{Name: "c"}, {Name: "a"}}, total)
 		assert.Equal(t, len(list), len(got), "%d: %v", total, got)
 		if len(list) > 0 {
 			assert.Equal(t, list, got, total)
 		}
 	}
 	assert.Empty(t, Machines(nil, nil, 10))
+	known := []engine.Machine{{Name: "x", Slots: 2}, {Name: "y", Slots: 1}}
+	assert.Equal(t, known, Machines(attempts, known, 10), "machines with slots are known")
 }

@@ -1,7 +1,6 @@
 package jobs
 
 import (
-	"maps"
 	"slices"
 	"time"
 
@@ -44,7 +43,7 @@ func (c *Controller) showWanted(key string, job *batchv1.Job) {
 func (c *Controller) sumUp(r *run, job *batchv1.Job, p *plan) {
 	c.mu.Lock() // the phase reads the names of the nodes
 	sum := Summary{Job: job, Ledger: r.phase.Ledger(), Journal: r.phase.Journal()}
-	attempts, nodes := r.phase.Attempts(), slices.Collect(maps.Keys(c.known))
+	attempts, nodes := r.phase.Attempts(), c.machines.List()
 	c.mu.Unlock()
 	if r.spec.shadow {
 		limits := r.config.Limits

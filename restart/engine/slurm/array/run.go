@@ -174,7 +174,6 @@ type run struct {
 	reported      bool            // at least one attempt has shown its progress
 	logged        map[string]bool // by subject: there was a message about this subject, which is not repeated
 	config        engine.Config   // of the phase
-	nodes         []string        // the nodes of the partition
 	mostSlots     int             // the largest number of attempts that could run at once
 	billed        time.Time       // when the bill was written to the log last
 }

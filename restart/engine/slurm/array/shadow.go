@@ -29,7 +29,7 @@ func (r *run) replay() shadow.Bill {
 	}
 	attempts := r.phase.Attempts()
 	record := shadow.Record{
-		Machines: shadow.Machines(attempts, r.nodes, r.mostSlots),
+		Machines: shadow.Machines(attempts, r.machines.List(), r.mostSlots),
 		Work:     r.config.Work, Attempts: attempts, Reports: r.reported, Interval: r.config.Interval,
 		Lag: r.config.Lag, Timeout: r.config.Timeout, BackOff: r.config.BackOff,
 	}

@@ -149,7 +149,6 @@ func (r *run) plan(nodes []Node) (err error) {
 	known := make([]engine.Machine, len(nodes))
 	for i, n := range nodes {
 		known[i].Name = n.Name
-		r.nodes = append(r.nodes, n.Name)
 	}
 	if r.machines, err = engine.NewMachines(engine.MachinesConfig{Machines: known, Rest: 6 * r.options.Interval}); err != nil {
 		return err
