@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 func TestWrongCalls(t *testing.T) {
 	for args, want := range map[string]string{
 		"-runs 0":          "want 1 or more",
-		"-hosts 1":         "-hosts is 1, want 2 to 16",
+		"-machines 1":      "-machines is 1, want 2 to 16",
 		"-tasks 3":         "-tasks is 3, want 4, the hosts, to 256",
 		"-policies hope":   `there is no policy "hope"; there are none, naive, default, and others`,
 		"-scenarios flood": `there is no "flood"; there are clean, slow, skew, small, silent, death, pause, server`,

@@ -81,7 +81,7 @@ func newStage(dir string, s scenario) (*stage, error) {
 		}
 		h.Log = filepath.Join(dir, h.Name+".log")
 		hosts = append(hosts, h)
-		st.job.Hosts = append(st.job.Hosts, engine.Machine{Name: h.Name, Slots: h.Slots})
+		st.job.Machines = append(st.job.Machines, engine.Machine{Name: h.Name, Slots: h.Slots})
 	}
 	st.cluster, err = cluster.Start(dir, hosts, registerWorkflows)
 	return st, err

@@ -33,7 +33,7 @@ type scenario struct {
 	disturb     func(*cluster.Cluster) (undo func() error, err error)
 }
 
-func scenarios(tasks, hosts int) []scenario {
+func scenarios(tasks, machines int) []scenario {
 	slow := fmt.Sprintf("one host of %d is %d times slower", hosts, slowdown)
 	all := []scenario{
 		{name: kit.Clean, title: "nothing is wrong", policies: []string{"none", "naive", "default"}},
