@@ -14,10 +14,10 @@ type Job struct {
 	Chunks []string // files
 	Sizes  []int    // of the chunks, in bytes
 	// Reduces is the number of reduces, which is also the number of partitions of the words.
-	Reduces int
-	Dir     string           // directory of the outputs
-	Policy  string           // the argument of Workflow.Options
-	Machines   []engine.Machine // the name of a host is also the name of its task queue
+	Reduces  int
+	Dir      string           // directory of the outputs
+	Policy   string           // the argument of Workflow.Options
+	Machines []engine.Machine // the name of a host is also the name of its task queue
 }
 
 // The names of the two fan-outs of the job.
