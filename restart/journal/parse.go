@@ -119,7 +119,7 @@ func lines(data []byte) iter.Seq2[line, error] {
 				err = errors.New("an indented line is an answer, want an event before it")
 			}
 			if err != nil {
-				yield(line{}, fmt.Errorf("journal: line %d: %w", number, err))
+				yield(line{}, fmt.Errorf("journal: line %d: %w%s", number, err, l.advice()))
 				return
 			}
 			if !yield(l, nil) {
@@ -156,6 +156,19 @@ func checkAnswer(text string) error {
 	}
 	return fmt.Errorf("an indented line is an answer, want it to begin with one of %s, got %.40q",
 		strings.Join(answerWords[:], ", "), text)
+}
+
+// oldWord is a word of journals from before the first release, and newWord is the word that replaced it. Their decisions
+// also had copy=, where an attempt has attempt= now.
+const oldWord, newWord = "duplicate", "copy"
+
+// advice returns the end of an error about a line with a word of old journals: how to go on.
+func (l *line) advice() string {
+	if !strings.Contains(l.text, oldWord) {
+		return ""
+	}
+	return fmt.Sprintf("; before v0.1.0 %q said %q: write the new word in the events, and remove the indented lines, which "+
+		"Replay writes again", oldWord, newWord)
 }
 
 // parse reads a line that is not an answer.
