@@ -19,8 +19,8 @@ eligible task=1 duplicate=no restart=no
 2s next machine=1
     duplicate idle-slot task=0 attempt=1 copy=0 remaining=9s
 `
-	const advice = `; before v0.1.0 "duplicate" said "copy": write the new word in the events, and remove the indented lines, ` +
-		`which Replay writes again`
+	const advice = `; journals before v0.1.0 have "duplicate" for "copy": write the new word in the events, and remove the ` +
+		`indented lines, which Replay writes again`
 	_, err := journal.Replay([]byte(old), journal.Options{})
 	assert.EqualError(t, err,
 		`journal: line 2: eligible has no field "duplicate", want one of task, copy, restart, each with = and a value`+advice)
@@ -32,4 +32,6 @@ eligible task=1 duplicate=no restart=no
 	require.NoError(t, err)
 	_, err = journal.Replay([]byte(strings.Replace(old, "duplicate=no", "twice=no", 1)), journal.Options{})
 	assert.NotContains(t, err.Error(), "v0.1.0")
+	_, err = journal.Replay([]byte("phase tasks=2 interval=10s policy=guarded\n"), journal.Options{})
+	assert.ErrorContains(t, err, `have "guarded" for "least-cost"`)
 }

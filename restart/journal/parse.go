@@ -158,17 +158,15 @@ func checkAnswer(text string) error {
 		strings.Join(answerWords[:], ", "), text)
 }
 
-// oldWord is a word of journals from before the first release, and newWord is the word that replaced it. Their decisions
-// also had copy=, where an attempt has attempt= now.
-const oldWord, newWord = "duplicate", "copy"
-
-// advice returns the end of an error about a line with a word of old journals: how to go on.
+// advice returns the end of an error about a line with a word of journals from before the first release: how to go on.
 func (l *line) advice() string {
-	if !strings.Contains(l.text, oldWord) {
-		return ""
+	for _, w := range [...]struct{ before, now string }{{"duplicate", "copy"}, {"guarded", "least-cost"}} {
+		if strings.Contains(l.text, w.before) {
+			return fmt.Sprintf("; journals before v0.1.0 have %q for %q: write the new word in the events, and remove the "+
+				"indented lines, which Replay writes again", w.before, w.now)
+		}
 	}
-	return fmt.Sprintf("; before v0.1.0 %q said %q: write the new word in the events, and remove the indented lines, which "+
-		"Replay writes again", oldWord, newWord)
+	return ""
 }
 
 // parse reads a line that is not an answer.
