@@ -28,14 +28,14 @@ type Result struct {
 // jobs have one kind.
 func CheckBatch(name string, jobs []Job) error {
 	if name == "" || strings.Contains(name, "/") {
-		return fmt.Errorf("queue: the name of the batch is %q, want one without /", name)
+		return fmt.Errorf("queue: Batch is %q, want a name without /", name)
 	}
 	for i, j := range jobs {
 		if j.Kind == "" {
-			return fmt.Errorf("queue: job %d of batch %s has no kind", i, name)
+			return fmt.Errorf("queue: Job.Kind is \"\", want a kind: job %d of batch %s", i, name)
 		}
 		if j.Kind != jobs[0].Kind {
-			return fmt.Errorf("queue: job %d of batch %s is of the kind %q, want %q, as job 0", i, name, j.Kind, jobs[0].Kind)
+			return fmt.Errorf("queue: Job.Kind is %q, want %q, as job 0: job %d of batch %s", j.Kind, jobs[0].Kind, i, name)
 		}
 	}
 	return nil

@@ -80,7 +80,7 @@ func (q *Queue) Insert(ctx context.Context, in Executor, jobs ...Job) (ids []str
 	}
 	for i, j := range jobs {
 		if j.Kind == "" {
-			return ids, fmt.Errorf("sqlqueue: job %d has no kind", i)
+			return ids, fmt.Errorf("sqlqueue: Job.Kind is \"\", want a kind: job %d", i)
 		}
 		id := rand.Text()
 		_, err := in.ExecContext(ctx, q.text(`INSERT INTO straggler_job (queue, id, kind, batch, work, input, run_at)

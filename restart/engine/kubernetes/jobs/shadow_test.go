@@ -11,9 +11,11 @@ import (
 	"github.com/stretchr/testify/require"
 	batchv1 "k8s.io/api/batch/v1"
 	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/engine"
+	"github.com/straggler-go/straggler/restart/engine/shadow"
 	"github.com/straggler-go/straggler/restart/journal"
 )
 
@@ -91,6 +93,51 @@ func TestShadowMakesAndDeletesNothing(t *testing.T) {
 	}
 }
 
+// If the annotation changes, the controller acts from the next sync on. A Job that is suspended gets no bill.
+func TestShadowEndsWithItsAnnotation(t *testing.T) {
+	job := indexedJob(16)
+	job.Annotations = map[string]string{ShadowAnnotation: "true"}
+	ends := 0
+	y := newToy(t, job, func(_ *toy, c *Config) { c.OnEnd = func(Summary) { ends++ } })
+	slowNode(y)
+	y.steps(40)
+	assert.Len(t, y.made, 16)
+	y.change(func(j *batchv1.Job) { j.Annotations[ShadowAnnotation] = "false" })
+	y.steps(2)
+	assert.Greater(t, len(y.made), 16)
+	y.change(func(j *batchv1.Job) { j.Spec.Suspend = per(true) })
+	y.steps(3)
+	assert.Zero(t, ends)
+	y.change(func(j *batchv1.Job) { j.Spec.Suspend = per(false) })
+	y.steps(400)
+	assert.Equal(t, 1, ends)
+}
+
+// The bill knows how long pods take to start, and whether they report their progress.
+func TestBillKnowsThePods(t *testing.T) {
+	var bills [2]shadow.Bill
+	for i := range bills {
+		y := newToy(t, indexedJob(16), func(y *toy, c *Config) {
+			c.Shadow, c.OnEnd, y.silent = true, func(s Summary) { bills[i] = s.Bill }, i == 1
+		})
+		slowNode(y)
+		y.steps(400)
+	}
+	assert.Less(t, bills[0].With, bills[1].With, "a slow pod is found later by its age than by its progress")
+
+	now := metav1.NewTime(time.Unix(1e9, 0))
+	pod := func(began time.Duration) *v1.Pod {
+		p := &v1.Pod{ObjectMeta: metav1.ObjectMeta{CreationTimestamp: now}}
+		p.Status.ContainerStatuses = []v1.ContainerStatus{{State: v1.ContainerState{
+			Running: &v1.ContainerStateRunning{StartedAt: metav1.NewTime(now.Add(began))},
+		}}}
+		return p
+	}
+	p := plan{winners: []*v1.Pod{pod(9 * time.Second), nil, pod(time.Second), pod(-time.Hour), pod(4 * time.Second)}}
+	assert.Equal(t, 4500*time.Millisecond, p.startup(), "a kubelet cuts times to whole seconds")
+	assert.Zero(t, (&plan{}).startup())
+}
+
 // The annotation "false" turns the shadow mode of the controller off for a Job, and a wrong annotation is an event.
 func TestShadowAnnotation(t *testing.T) {
 	for text, want := range map[string]int{"false": 20, "perhaps": 16} {
@@ -118,11 +165,14 @@ func TestShadowReplacesFailedPods(t *testing.T) {
 // In shadow mode no pod of the built-in controller is evicted. The bill has restarts in place of copies.
 func TestShadowEvictsNothing(t *testing.T) {
 	var ends []Summary
-	y := newToy(t, builtIn(16), func(_ *toy, c *Config) {
+	job := builtIn(16)
+	job.Spec.Template.Spec.SchedulingGates = []v1.PodSchedulingGate{{Name: Gate}}
+	y := newToy(t, job, func(_ *toy, c *Config) {
 		c.Evict, c.Shadow, c.OnEnd = true, true, func(s Summary) { ends = append(ends, s) }
 	})
 	slowNode(y)
 	evicted := evictable(y)
+	y.c.marks.evicted["n0"] = y.now
 	for seconds := 0; seconds < 300 && !complete(y); seconds++ {
 		controls(y)
 		require.NoError(t, y.sync())
@@ -137,6 +187,9 @@ func TestShadowEvictsNothing(t *testing.T) {
 	require.NoError(t, y.sync())
 	require.NoError(t, y.sync())
 	assert.Zero(t, *evicted)
+	for _, pod := range y.pods() {
+		assert.Empty(t, pod.Annotations[AvoidAnnotation], "the gate is removed, and the scheduler chooses the node")
+	}
 	require.Len(t, ends, 1)
 	assert.Equal(t, 16, ends[0].Bill.Tasks)
 	assert.Zero(t, ends[0].Bill.Copies)

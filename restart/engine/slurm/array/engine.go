@@ -130,13 +130,11 @@ func (r *run) act(ctx context.Context, actions []engine.Action) {
 			}
 		}
 	}
-	if !r.options.Shadow {
-		r.replace()
-		err := r.findSubmitted(ctx)
-		r.cancel(ctx)
-		if err == nil {
-			r.submit(ctx)
-		}
+	r.replace()
+	err := r.findSubmitted(ctx)
+	r.cancel(ctx)
+	if err == nil {
+		r.submit(ctx)
 	}
 }
 

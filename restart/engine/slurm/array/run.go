@@ -94,7 +94,7 @@ type Options struct {
 	// restarted, and Run submits a task again only after its attempt was lost.
 	NoCopy bool
 	// Shadow makes Run decide about slow attempts without acting: Run submits only the user's array, and cancels
-	// nothing. It writes each decision to Log. Once a minute it writes the time that the decisions would have saved so
+	// nothing, unless ctx ends. It writes each decision to Log. Once a minute it writes the time that the decisions would have saved so
 	// far. The bill is in Result.Bill. The user's array runs to its end as without Run.
 	Shadow bool
 	// OnAction is called with each submission and each cancellation before it is carried out. task is the index of

@@ -16,6 +16,7 @@ import (
 
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/engine"
+	"github.com/straggler-go/straggler/restart/engine/shadow"
 	"github.com/straggler-go/straggler/restart/journal"
 	"github.com/straggler-go/straggler/restart/rules"
 )
@@ -317,6 +318,38 @@ func TestShadowOnlyLogs(t *testing.T) {
 	assert.InDelta(t, 1-acting.Elapsed.Seconds()/res.Elapsed.Seconds(), res.Bill.Saved, .1, res.Bill)
 	assert.Equal(t, 4, res.Bill.Copies)
 	assert.Contains(t, res.String(), "; the policy saves ")
+}
+
+// Without progress a policy learns later that tasks are slow. The bill knows whether there was progress.
+func TestBillKnowsWhetherTasksReport(t *testing.T) {
+	var bills [2]shadow.Bill
+	for i := range bills {
+		f := newFake(t, 1, 1, 1, 0.1)
+		f.silent = i == 1
+		res, _, err := simulate(t, f, Options{Shadow: true})
+		require.NoError(t, err)
+		bills[i] = res.Bill
+	}
+	assert.Equal(t, bills[0].Without.Round(time.Second), bills[1].Without.Round(time.Second))
+	assert.Less(t, bills[0].With, bills[1].With)
+}
+
+// In shadow mode Run submits nothing for lost tasks either: Slurm itself runs them again, if it may.
+func TestShadowSubmitsNothingForLostTasks(t *testing.T) {
+	f := newFake(t, 1, 1, 1, 1)
+	f.work = func(task int) time.Duration {
+		if time.Since(f.jobs[0].began) > 3*time.Second {
+			f.nodes[2].dead = true
+		}
+		return 10 * time.Second
+	}
+	res, log, err := simulate(t, f, Options{Shadow: true})
+	require.NoError(t, err)
+	assert.Len(t, f.jobs, 16, log)
+	assert.Empty(t, f.canceled)
+	assert.Len(t, res.Failed, 4)
+	assert.Zero(t, res.Reruns)
+	assert.Equal(t, 12, res.Bill.Tasks)
 }
 
 func TestNoCopyRunsNoTaskTwiceAtOnce(t *testing.T) {

@@ -18,9 +18,7 @@ import (
 func TestShadowMapStartsAndEndsNothing(t *testing.T) {
 	t.Parallel()
 	p := &pool{slow: map[string]float64{"h3": 8}}
-	out := execute(t, p, 16, nil, fanout.Options{Shadow: true, Clone: &fanout.Clone{
-		Config: clone.Config{BudgetShare: clone.Off}, Straggler: 0.1,
-	}})
+	out := execute(t, p, 16, nil, fanout.Options{Shadow: true})
 	assert.NoError(t, out.err)
 	assert.Len(t, p.starts, 16)
 	kinds := map[string]int{}
@@ -36,6 +34,16 @@ func TestShadowMapStartsAndEndsNothing(t *testing.T) {
 	assert.Equal(t, 16, out.status.Bill.Tasks)
 	assert.Greater(t, out.status.Bill.Saved, .4, "%v", out.status.Bill)
 	assert.Zero(t, out.status.Ledger.Copies+out.status.Ledger.Restarts+out.status.Ledger.Clones)
+}
+
+func TestShadowMapHasNoClones(t *testing.T) {
+	t.Parallel()
+	p := &pool{}
+	out := execute(t, p, 3, nil, fanout.Options{Shadow: true, Clone: &fanout.Clone{
+		Config: clone.Config{BudgetShare: clone.Off}, Straggler: 0.1,
+	}})
+	assert.NoError(t, out.err)
+	assert.Len(t, p.starts, 3)
 }
 
 // The text of a policy may be part of the workflow's input.
