@@ -175,6 +175,7 @@ type run struct {
 	logged        map[string]bool // by subject: there was a message about this subject, which is not repeated
 	config        engine.Config   // of the phase
 	mostSlots     int             // the largest number of attempts that could run at once
+	submitted     time.Time       // when the user's array was submitted
 	billed        time.Time       // when the bill was written to the log last
 }
 

@@ -334,6 +334,14 @@ func TestBillKnowsWhetherTasksReport(t *testing.T) {
 	assert.Less(t, bills[0].With, bills[1].With)
 }
 
+func TestLagOfTheBillIsTheFirstBegin(t *testing.T) {
+	r := run{submitted: time.Unix(100, 0), config: engine.Config{Lag: 3 * time.Second}}
+	assert.Equal(t, 3*time.Second, r.lag([]engine.Attempt{{}}), "no attempt has begun")
+	begun := func(at int64) engine.Attempt { return engine.Attempt{Begun: time.Unix(at, 0)} }
+	assert.Equal(t, 5*time.Second, r.lag([]engine.Attempt{{}, begun(107), begun(105), begun(160)}))
+	assert.Zero(t, r.lag([]engine.Attempt{begun(99)}), "the clock of a node is behind")
+}
+
 // In shadow mode Run submits nothing for lost tasks either: Slurm itself runs them again, if it may.
 func TestShadowSubmitsNothingForLostTasks(t *testing.T) {
 	f := newFake(t, 1, 1, 1, 1)

@@ -1,9 +1,11 @@
 package array
 
 import (
+	"math"
 	"slices"
 	"time"
 
+	"github.com/straggler-go/straggler/restart/engine"
 	"github.com/straggler-go/straggler/restart/engine/shadow"
 )
 
@@ -31,7 +33,7 @@ func (r *run) replay() shadow.Bill {
 	record := shadow.Record{
 		Machines: shadow.Machines(attempts, r.machines.List(), r.mostSlots),
 		Work:     r.config.Work, Attempts: attempts, Reports: r.reported, Interval: r.config.Interval,
-		Lag: r.config.Lag, Timeout: r.config.Timeout, BackOff: r.config.BackOff,
+		Lag: r.lag(attempts), Timeout: r.config.Timeout, BackOff: r.config.BackOff,
 	}
 	if r.options.NoCopy {
 		record.NoCopy = slices.Repeat([]bool{true}, len(r.tasks))
@@ -41,4 +43,19 @@ func (r *run) replay() shadow.Bill {
 		r.once("bill", "there is no bill: %v", err)
 	}
 	return bill
+}
+
+// lag returns the time from the submission of the array to the begin of its first attempt, which had a free slot.
+// Until an attempt has begun, it is Options.Lag.
+func (r *run) lag(attempts []engine.Attempt) time.Duration {
+	first := time.Duration(math.MaxInt64)
+	for _, a := range attempts {
+		if !a.Begun.IsZero() {
+			first = min(first, max(a.Begun.Sub(r.submitted), 0))
+		}
+	}
+	if first == math.MaxInt64 {
+		return r.config.Lag
+	}
+	return first
 }

@@ -47,7 +47,8 @@ func (r *run) begin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.arrays, r.polled = []string{array}, time.Now()
+	r.arrays, r.submitted = []string{array}, time.Now()
+	r.polled = r.submitted
 	if r.options.Submitted != nil {
 		r.options.Submitted(array)
 	}
