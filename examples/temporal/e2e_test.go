@@ -13,7 +13,7 @@ import (
 // newSmallStage is a cluster of 4 hosts of 4 slots on which a scenario runs.
 func newSmallStage(t *testing.T, name string) *stage {
 	t.Helper()
-	chosen, err := options{Choice: kit.Choice{Scenarios: name}, tasks: 16, hosts: 4}.chosen()
+	chosen, err := options{Choice: kit.Choice{Scenarios: name}, tasks: 16, machines: 4}.chosen()
 	require.NoError(t, err)
 	for i := range chosen[0].sizes {
 		chosen[0].sizes[i] *= 2 // what happens happens in the midst of the maps, also where the machine is busy

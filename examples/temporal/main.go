@@ -26,10 +26,10 @@ import (
 
 type options struct {
 	kit.Choice
-	tasks, hosts int
+	tasks, machines int
 }
 
-const defaultTasks, defaultHosts = 64, 4
+const defaultTasks, defaultMachines = 64, 4
 
 // errUsage marks an error of the command line.
 var errUsage = errors.New("usage")
@@ -61,7 +61,7 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 	flags.SetOutput(io.Discard) // main prints the error
 	o.Flags(flags)
 	flags.IntVar(&o.tasks, "tasks", defaultTasks, "`number` of maps of a job; the scenario small always has 6")
-	flags.IntVar(&o.hosts, "hosts", defaultHosts, "`number` of worker processes; together they have a slot for each map")
+	flags.IntVar(&o.machines, "machines", defaultMachines, "`number` of worker processes; together they have a slot for each map")
 	if err := flags.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			usage(flags, stderr)
@@ -72,10 +72,10 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 	switch {
 	case flags.NArg() > 0:
 		return o, fmt.Errorf("%w: unknown argument %q", errUsage, flags.Arg(0))
-	case o.hosts < 2 || o.hosts > 16:
-		return o, fmt.Errorf("%w: -hosts is %d, want 2 to 16", errUsage, o.hosts)
-	case o.tasks < o.hosts || o.tasks > 256:
-		return o, fmt.Errorf("%w: -tasks is %d, want %d (the number of hosts) to 256", errUsage, o.tasks, o.hosts)
+	case o.machines < 2 || o.machines > 16:
+		return o, fmt.Errorf("%w: -machines is %d, want 2 to 16", errUsage, o.machines)
+	case o.tasks < o.machines || o.tasks > 256:
+		return o, fmt.Errorf("%w: -tasks is %d, want %d (the number of machines) to 256", errUsage, o.tasks, o.machines)
 	}
 	return o, nil
 }
@@ -90,7 +90,7 @@ go run . [flags]
 	flags.SetOutput(w)
 	flags.PrintDefaults()
 	fmt.Fprintln(w, "\nscenarios and their policies:")
-	for _, s := range scenarios(defaultTasks, defaultHosts) {
+	for _, s := range scenarios(defaultTasks, defaultMachines) {
 		fmt.Fprintf(w, "  %-8s %s: %s\n", s.name, s.title, strings.Join(s.policies, " "))
 	}
 }
@@ -130,7 +130,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (err erro
 
 // chosen returns the scenarios to run, each with its policies.
 func (o options) chosen() ([]scenario, error) {
-	chosen, err := kit.Pick(o.Scenarios, scenarios(o.tasks, o.hosts), func(s scenario) string { return s.name })
+	chosen, err := kit.Pick(o.Scenarios, scenarios(o.tasks, o.machines), func(s scenario) string { return s.name })
 	for i := range chosen {
 		if chosen[i].policies, err = kit.Policies(o.Policies, chosen[i].policies, optionsOf); err != nil {
 			return nil, err

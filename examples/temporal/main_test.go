@@ -25,10 +25,10 @@ func TestMain(m *testing.M) {
 func TestWrongCalls(t *testing.T) {
 	for args, want := range map[string]string{
 		"-runs 0":          "want 1 or more",
-		"-hosts 1":         "-hosts is 1, want 2 to 16",
-		"-tasks 3":         "-tasks is 3, want 4, the hosts, to 256",
-		"-policies hope":   `there is no policy "hope"; there are none, naive, default, and others`,
-		"-scenarios flood": `there is no "flood"; there are clean, slow, skew, small, silent, death, pause, server`,
+		"-machines 1":      "-machines is 1, want 2 to 16",
+		"-tasks 3":         "-tasks is 3, want 4 (the number of machines) to 256",
+		"-policies hope":   `policy "hope" is unknown; some policies are none, naive, default`,
+		"-scenarios flood": `name "flood" is unknown, want some of clean, slow, skew, small, silent, death, pause, server`,
 		"-runs many":       `"many"`,
 		"-runs 2 mantri":   `unknown argument "mantri"`,
 		"-v=maybe":         `"maybe"`,

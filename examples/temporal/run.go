@@ -74,14 +74,14 @@ func newStage(dir string, s scenario) (*stage, error) {
 	}
 	st.job = wordcount.Job{Chunks: chunks, Sizes: s.sizes, Reduces: s.reduces}
 	var hosts []cluster.Host
-	for i := range s.hosts {
+	for i := range s.machines {
 		h := cluster.Host{Name: fmt.Sprintf("host-%d", i), Slots: s.slots, Rate: rate, Silent: s.silent}
-		if s.slow && i == s.hosts-1 {
+		if s.slow && i == s.machines-1 {
 			h.Rate /= slowdown
 		}
 		h.Log = filepath.Join(dir, h.Name+".log")
 		hosts = append(hosts, h)
-		st.job.Hosts = append(st.job.Hosts, engine.Machine{Name: h.Name, Slots: h.Slots})
+		st.job.Machines = append(st.job.Machines, engine.Machine{Name: h.Name, Slots: h.Slots})
 	}
 	st.cluster, err = cluster.Start(dir, hosts, registerWorkflows)
 	return st, err

@@ -25,7 +25,7 @@ type scenario struct {
 	policies    []string
 	tasks       int
 	reduces     int
-	hosts       int
+	machines    int
 	slots       int  // of each host
 	slow        bool // the last host is
 	silent      bool // no task reports progress
@@ -33,8 +33,8 @@ type scenario struct {
 	disturb     func(*cluster.Cluster) (undo func() error, err error)
 }
 
-func scenarios(tasks, hosts int) []scenario {
-	slow := fmt.Sprintf("one host of %d is %d times slower", hosts, slowdown)
+func scenarios(tasks, machines int) []scenario {
+	slow := fmt.Sprintf("one host of %d is %d times slower", machines, slowdown)
 	all := []scenario{
 		{name: kit.Clean, title: "nothing is wrong", policies: []string{"none", "naive", "default"}},
 		{name: kit.Slow, title: slow, slow: true},
@@ -50,7 +50,7 @@ func scenarios(tasks, hosts int) []scenario {
 	}
 	for i := range all {
 		s := &all[i]
-		s.hosts, s.slots = hosts, (tasks+hosts-1)/hosts // room for all maps
+		s.machines, s.slots = machines, (tasks+machines-1)/machines // room for all maps
 		if s.policies == nil {
 			s.policies = policies
 		}

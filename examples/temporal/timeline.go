@@ -117,7 +117,7 @@ func (o *outcome) decisions(w io.Writer) {
 	for _, s := range o.status {
 		for _, e := range s.Events {
 			if e.Why != "" {
-				fmt.Fprintf(w, "%s %6.2f s  %-6s %-12s %-8s %s\n", s.Name, e.At.Seconds(), e.Kind, e.ID, e.Host, e.Why)
+				fmt.Fprintf(w, "%s %6.2f s  %-6s %-12s %-8s %s\n", s.Name, e.At.Seconds(), e.Kind, e.ID, e.Machine, e.Why)
 			}
 		}
 	}

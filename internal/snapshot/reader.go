@@ -47,7 +47,7 @@ func NewReader(name string, version byte, data []byte) *Reader {
 	case len(data) == 0:
 		r.Fail(errors.New("want a snapshot, got no bytes"))
 	case data[0] != version:
-		r.Fail(fmt.Errorf("version is %d, want %d", data[0], version))
+		r.Fail(fmt.Errorf("version is %d, want %d; another version of the library wrote it: begin without it", data[0], version))
 	case !sealed(data):
 		r.Fail(errors.New("checksum does not match: it has changed, or is cut short"))
 	default:

@@ -149,24 +149,20 @@ func (p *Phase) endAttempt(answer tracker.Answer) bool {
 	return true
 }
 
-// shown is a decision that Config.Shadow was called with.
-type shown struct {
-	task   int
-	action restart.Action
-}
-
-// showOnly reports whether the phase is in shadow mode, and then calls Config.Shadow if the decision is new.
+// showOnly reports whether the phase is in shadow mode, and then calls Config.Shadow with the first decision about each
+// task. Afterwards the task is not eligible, so that the next slot is offered to the next task.
 func (p *Phase) showOnly(answer tracker.Answer) bool {
 	if p.config.Shadow == nil {
 		return false
 	}
-	if key := (shown{answer.Task, answer.Action}); !p.shown[key] {
+	if !p.shown[answer.Task] {
 		if p.shown == nil {
-			p.shown = map[shown]bool{}
+			p.shown = map[int]bool{}
 		}
-		p.shown[key] = true
+		p.shown[answer.Task] = true
 		p.config.Shadow(answer.Task, answer.Decision)
 	}
+	p.tracker.SetEligible(answer.Task, false, false)
 	return true
 }
 

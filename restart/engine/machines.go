@@ -215,6 +215,17 @@ func (m *Machines) SetLeaving(name string, at time.Time) {
 // attempts. O(machines).
 func (m *Machines) Slots() int { return m.fill().set.Slots() }
 
+// List returns the machines in the order in which they were added, with their slots. Machines that an engine places
+// attempts on have 0 slots. O(machines).
+func (m *Machines) List() []Machine {
+	set := m.fill().set
+	list := make([]Machine, set.Len())
+	for i := range list {
+		list[i] = Machine{Name: set.Name(i), Slots: set.SlotsOf(i)}
+	}
+	return list
+}
+
 // machinesVersion is the version of the format of the snapshots of Machines.
 const machinesVersion = 7
 

@@ -106,3 +106,13 @@ func TestChangedSlotsCountAtTheNextCall(t *testing.T) {
 	placed.SetSlots("a", 5)
 	assert.Zero(t, placed.Slots(), "SetSlots changes nothing if the engine places")
 }
+
+func TestMachinesAreListedWithTheirSlots(t *testing.T) {
+	list := []engine.Machine{{Name: "b", Slots: 2}, {Name: "a", Slots: 3}}
+	m, err := engine.NewMachines(engine.MachinesConfig{Machines: list})
+	require.NoError(t, err)
+	m.SetSlots("b", 5)
+	list[0].Slots = 5
+	assert.Equal(t, list, m.List())
+	assert.Empty(t, (*engine.Machines)(nil).List())
+}

@@ -38,8 +38,8 @@ type Phase struct {
 	// The time at which the policy was last asked about all tasks, or the constant never.
 	decided time.Duration
 
-	// In shadow mode, the decisions that Config.Shadow was called with.
-	shown map[shown]bool
+	// In shadow mode, the tasks for which Config.Shadow was called.
+	shown map[int]bool
 	// True if the phase was restored from a snapshot and has not been polled since.
 	restored bool
 	closed   bool

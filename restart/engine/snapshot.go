@@ -2,6 +2,7 @@ package engine
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -60,6 +61,9 @@ func Restore(c Config, saved Saved) (*Phase, error) {
 	in := snapshot.Codec{In: snapshot.NewReader("restart/engine: Phase", phaseVersion, saved.Snapshot)}
 	p.code(&in, c.tracker(p.observe))
 	if err := in.In.Close(); err != nil {
+		if data := saved.Snapshot; len(data) > 0 && data[0] != phaseVersion {
+			err = fmt.Errorf("%w. Call New: its first Poll takes over the attempts that the engine lists", err)
+		}
 		return nil, err
 	}
 	return p, nil

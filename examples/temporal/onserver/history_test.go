@@ -34,7 +34,7 @@ func failing(o fanout.Options) func(ctx workflow.Context) ([]int, error) {
 	return func(ctx workflow.Context) ([]int, error) {
 		o := o
 		var err error
-		if o.Hosts, err = engine.NewMachines(engine.MachinesConfig{Machines: hosts(4)}); err != nil {
+		if o.Machines, err = engine.NewMachines(engine.MachinesConfig{Machines: hosts(4)}); err != nil {
 			return nil, err
 		}
 		return fanout.Map[int](ctx, "unlucky", []fanout.Task{{Input: 0}, {Input: 1}, {Input: 2}}, o)

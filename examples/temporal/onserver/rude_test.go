@@ -75,7 +75,7 @@ func TestRudeActivities(t *testing.T) {
 			}()
 			if policy := watched[name]; policy != nil {
 				ledger, err := fanout.Watch(t.Context(), c, run.GetID(), run.GetRunID(), fanout.WatchOptions{
-					Namespace: cluster.Namespace, Policy: policy, Hosts: watchedHosts(t, 8), Interval: serverInterval,
+					Namespace: cluster.Namespace, Policy: policy, Machines: watchedMachines(t, 8), Interval: serverInterval,
 				})
 				require.NoError(t, err)
 				t.Log(ledger)

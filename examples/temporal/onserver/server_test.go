@@ -163,7 +163,7 @@ func mappedBy(name string, policy restart.Policy) func(ctx workflow.Context) ([]
 			tasks[i].Input = i
 		}
 		return fanout.Map[string](ctx, name, tasks, fanout.Options{
-			Policy: policy, Hosts: known, Interval: serverInterval, MaxFailures: 50,
+			Policy: policy, Machines: known, Interval: serverInterval, MaxFailures: 50,
 		})
 	}
 }
@@ -249,12 +249,12 @@ func TestOnAServer(t *testing.T) {
 		}()
 		testWatch(t, c, "restarted", 4, restart.Mantri{})
 	})
-	t.Run("watch, dry run", func(t *testing.T) {
-		watchUntilSaid(t, c, "dry", fanout.WatchOptions{DryRun: true}, 1)
-		d, err := c.DescribeWorkflowExecution(t.Context(), "dry", "")
+	t.Run("watch, shadow", func(t *testing.T) {
+		watchUntilSaid(t, c, "shadow", fanout.WatchOptions{Shadow: true}, 1)
+		d, err := c.DescribeWorkflowExecution(t.Context(), "shadow", "")
 		require.NoError(t, err)
 		assert.NotEmpty(t, d.GetPendingActivities(), "the slow host still has its tasks")
-		require.NoError(t, c.TerminateWorkflow(t.Context(), "dry", "", "seen enough"))
+		require.NoError(t, c.TerminateWorkflow(t.Context(), "shadow", "", "seen enough"))
 	})
 	t.Run("watch, no copies", func(t *testing.T) {
 		said := watchUntilSaid(t, refusing{Client: c, copies: true}, "no copies", fanout.WatchOptions{
@@ -271,11 +271,11 @@ func TestOnAServer(t *testing.T) {
 	})
 	t.Run("watch, nothing", func(t *testing.T) {
 		_, err := fanout.Watch(t.Context(), c, "none", "", fanout.WatchOptions{
-			Namespace: "none", Hosts: watchedHosts(t, 1),
+			Namespace: "none", Machines: watchedMachines(t, 1),
 		})
 		assert.ErrorContains(t, err, "none is not found", "at once")
 		_, err = fanout.Watch(t.Context(), c, "none", "", fanout.WatchOptions{
-			Hosts: watchedHosts(t, 1), Policy: restart.Mantri{MaxRestarts: -7},
+			Machines: watchedMachines(t, 1), Policy: restart.Mantri{MaxRestarts: -7},
 		})
 		assert.ErrorContains(t, err, "Mantri.MaxRestarts is -7")
 	})

@@ -25,8 +25,8 @@ func watchUntilSaid(t *testing.T, c client.Client, id string, o fanout.WatchOpti
 	begin(t, c, id, "foreign")
 	ctx, cancel := context.WithTimeout(t.Context(), 2*goodTime)
 	defer cancel()
-	o.Namespace, o.Hosts, o.Interval = cluster.Namespace, watchedHosts(t, 8), serverInterval
-	o.OnEvent = func(e fanout.Event) {
+	o.Namespace, o.Machines, o.Interval = cluster.Namespace, watchedMachines(t, 8), serverInterval
+	o.OnAction = func(e fanout.Event) {
 		if said = append(said, e); len(said) == times {
 			cancel()
 		}
@@ -37,9 +37,9 @@ func watchUntilSaid(t *testing.T, c client.Client, id string, o fanout.WatchOpti
 	return said
 }
 
-// watchedHosts may have four slots, for the shared queue alone, so that none is idle, or eight, with those for their
+// watchedMachines may have four slots, for the shared queue alone, so that none is idle, or eight, with those for their
 // own.
-func watchedHosts(t *testing.T, slots int, more ...engine.Machine) *engine.Machines {
+func watchedMachines(t *testing.T, slots int, more ...engine.Machine) *engine.Machines {
 	t.Helper()
 	known, err := engine.NewMachines(engine.MachinesConfig{Machines: append(hosts(slots), more...)})
 	require.NoError(t, err)
@@ -92,9 +92,9 @@ func (s refusingService) StartActivityExecution(
 func testWatch(t *testing.T, c client.Client, id string, slots int, policy restart.Policy, more ...engine.Machine) {
 	run := begin(t, c, id, "foreign")
 	ledger, err := fanout.Watch(t.Context(), c, run.GetID(), "", fanout.WatchOptions{
-		Namespace: cluster.Namespace, Type: "work", Policy: policy, Hosts: watchedHosts(t, slots, more...),
+		Namespace: cluster.Namespace, Type: "work", Policy: policy, Machines: watchedMachines(t, slots, more...),
 		Interval: serverInterval, ScheduleToStartTimeout: goodTime,
-		OnEvent: func(e fanout.Event) { t.Logf("%5.2fs %s %s on %s: %s", e.At.Seconds(), e.Kind, e.ID, e.Host, e.Why) },
+		OnAction: func(e fanout.Event) { t.Logf("%5.2fs %s %s on %s: %s", e.At.Seconds(), e.Kind, e.ID, e.Machine, e.Why) },
 	})
 	require.NoError(t, err)
 	var results []string

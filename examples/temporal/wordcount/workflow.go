@@ -14,10 +14,10 @@ type Job struct {
 	Chunks []string // files
 	Sizes  []int    // of the chunks, in bytes
 	// Reduces is the number of reduces, which is also the number of partitions of the words.
-	Reduces int
-	Dir     string           // directory of the outputs
-	Policy  string           // the argument of Workflow.Options
-	Hosts   []engine.Machine // the name of a host is also the name of its task queue
+	Reduces  int
+	Dir      string           // directory of the outputs
+	Policy   string           // the argument of Workflow.Options
+	Machines []engine.Machine // the name of a host is also the name of its task queue
 }
 
 // The names of the two fan-outs of the job.
@@ -46,7 +46,7 @@ func (w Workflow) WordCount(ctx workflow.Context, job Job) (Answer, error) {
 	if err != nil {
 		return answer, err
 	}
-	if options.Hosts, err = engine.NewMachines(engine.MachinesConfig{Machines: job.Hosts}); err != nil {
+	if options.Machines, err = engine.NewMachines(engine.MachinesConfig{Machines: job.Machines}); err != nil {
 		return answer, err
 	}
 	var host *Tasks // only for the names of the activities, which run on the hosts

@@ -31,14 +31,14 @@ type Result struct {
 // "/" and no NUL, each job passes [CheckJob], and all jobs have one kind.
 func CheckBatch(name string, jobs []Job) error {
 	if !isName(name) || strings.Contains(name, "/") {
-		return fmt.Errorf("queue: the name of the batch is %q, want UTF-8 without / and NUL", name)
+		return fmt.Errorf("queue: Batch is %q, want UTF-8 without / and NUL", name)
 	}
 	for i, j := range jobs {
 		if err := CheckJob(j); err != nil {
-			return fmt.Errorf("queue: job %d of batch %s has %w", i, name, err)
+			return fmt.Errorf("%w: job %d of batch %s", err, i, name)
 		}
 		if j.Kind != jobs[0].Kind {
-			return fmt.Errorf("queue: job %d of batch %s is of the kind %q, want %q, as job 0", i, name, j.Kind, jobs[0].Kind)
+			return fmt.Errorf("queue: Job.Kind is %q, want %q, as job 0: job %d of batch %s", j.Kind, jobs[0].Kind, i, name)
 		}
 	}
 	return nil
@@ -49,11 +49,11 @@ func CheckBatch(name string, jobs []Job) error {
 func CheckJob(j Job) error {
 	switch {
 	case j.Kind == "":
-		return errors.New("no kind")
+		return errors.New(`queue: Job.Kind is "", want a kind`)
 	case !isName(j.Kind):
-		return fmt.Errorf("the kind %q, want UTF-8 without NUL", j.Kind)
+		return fmt.Errorf("queue: Job.Kind is %q, want UTF-8 without NUL", j.Kind)
 	case !isAmount(j.Work):
-		return fmt.Errorf("the work %v, want a positive number, or 0 if it is not known", j.Work)
+		return fmt.Errorf("queue: Job.Work is %v, want a positive number, or 0 if it is not known", j.Work)
 	}
 	return nil
 }

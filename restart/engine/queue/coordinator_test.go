@@ -124,9 +124,9 @@ func TestOddNames(t *testing.T) {
 	}
 	require.NoError(t, queue.CheckBatch("'; DROP TABLE straggler_job; --\n\"{}%$1?", queue.Batch("'$1 ?/", nil)))
 	for want, j := range map[string]queue.Job{
-		"queue: job 0 of batch x has no kind":                                                      {},
-		`queue: job 0 of batch x has the kind "\xff", want UTF-8 without NUL`:                      {Kind: "\xff"},
-		"queue: job 0 of batch x has the work -1, want a positive number, or 0 if it is not known": {Kind: "k", Work: -1},
+		`queue: Job.Kind is "", want a kind: job 0 of batch x`:                                     {},
+		`queue: Job.Kind is "\xff", want UTF-8 without NUL: job 0 of batch x`:                      {Kind: "\xff"},
+		"queue: Job.Work is -1, want a positive number, or 0 if it is not known: job 0 of batch x": {Kind: "k", Work: -1},
 	} {
 		require.EqualError(t, queue.CheckBatch("x", []queue.Job{j}), want)
 	}

@@ -114,10 +114,13 @@ const (
 	slowTimes = 2
 	// A simulation is given up after this many times the time that all attempts take one after another.
 	longest = 4
+	// A record is replayed if its tasks, times the tasks that can run at once, are at most this many: some 10 s.
+	largest = 4_000_000
 )
 
 // Replay returns the bill of a policy for a batch. It takes one simulated decision for each running attempt in each
-// interval, three times: 160 tasks on 16 slots take some 20 ms. A field of the record that is out of range is an error.
+// interval, three times: 160 tasks on 16 slots take some 20 ms, and 4,000 tasks on 1,000 slots some 10 s. A larger record
+// is an error, and so is a field that is out of range.
 func Replay(r Record, policy restart.Policy, limits restart.Limits) (Bill, error) {
 	bad := func(field string, value time.Duration, want string) (Bill, error) {
 		return Bill{}, fmt.Errorf("restart/engine/shadow: Record.%s is %v, want %s", field, value, want)
@@ -134,6 +137,14 @@ func Replay(r Record, policy restart.Policy, limits restart.Limits) (Bill, error
 	bill := Bill{Tasks: len(m.tasks)}
 	if len(m.tasks) == 0 {
 		return bill, nil
+	}
+	slots := 0
+	for _, machine := range r.Machines {
+		slots += machine.Slots
+	}
+	if n := len(m.tasks); n*min(n, slots) > largest {
+		return Bill{}, fmt.Errorf("restart/engine/shadow: Record.Attempts has %d tasks on %d slots, want a product of %d or less",
+			n, slots, largest)
 	}
 	without, err := m.simulate(restart.Never{}, limits)
 	if err != nil {

@@ -174,6 +174,15 @@ func TestRubbish(t *testing.T) {
 	assert.EqualError(t, err, "restart/engine/shadow: Record.Interval is 0s, want a positive duration")
 	_, err = Replay(Record{Interval: 1, Lag: -1}, nil, restart.Limits{})
 	assert.ErrorContains(t, err, "Lag is -1ns")
+	large := Record{Interval: 1, Machines: []engine.Machine{{Name: "n", Slots: 3000}}}
+	for task := range 3000 {
+		large.Attempts = append(large.Attempts, engine.Attempt{
+			ID: fmt.Sprint(task), Task: task, Machine: "n", State: engine.Succeeded, Begun: at(0), Ended: at(1),
+		})
+	}
+	_, err = Replay(large, nil, restart.Limits{})
+	assert.EqualError(t, err,
+		"restart/engine/shadow: Record.Attempts has 3000 tasks on 3000 slots, want a product of 4000000 or less")
 	odd := record(func(task int, a *engine.Attempt) []engine.Attempt {
 		a.Begun, a.Ended = a.Ended, a.Begun // it ends before it begins
 		return nil

@@ -104,7 +104,7 @@ func (q *Queue) Insert(ctx context.Context, in Executor, jobs ...Job) (ids []str
 	}
 	for i, j := range jobs {
 		if err := queue.CheckJob(queue.Job{Kind: j.Kind, Work: j.Work}); err != nil {
-			return ids, fmt.Errorf("sqlqueue: job %d has %w", i, err)
+			return ids, fmt.Errorf("%w: job %d", err, i)
 		}
 		id := rand.Text()
 		_, err := in.ExecContext(ctx, q.text(`INSERT INTO straggler_job (queue, id, kind, batch, work, input, run_at)

@@ -135,7 +135,7 @@ func TestRubbish(t *testing.T) {
 	_, _, err = q.Result(t.Context(), "no such job")
 	assert.EqualError(t, err, "sqlqueue: there is no job no such job")
 	_, err = q.Insert(t.Context(), nil, sqlqueue.Job{})
-	assert.EqualError(t, err, "sqlqueue: job 0 has no kind")
+	assert.EqualError(t, err, `queue: Job.Kind is "", want a kind: job 0`)
 	for name, jobs := range map[string][]queue.Job{
 		"": queue.Batch("a", nil), "a/b": queue.Batch("a", nil), "x": queue.Batch("", nil),
 		"y": append(queue.Batch("a", nil), queue.Job{Kind: "b"}),

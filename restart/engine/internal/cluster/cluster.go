@@ -141,6 +141,9 @@ func (s *Set) Slots() (n int) {
 	return n
 }
 
+// SlotsOf returns how many attempts a machine may run at once.
+func (s *Set) SlotsOf(i int) int { return s.list[i].Slots }
+
 // Known returns the number of the machine with the given name. Result ok is false if there is no such machine.
 func (s *Set) Known(name string) (i int, ok bool) {
 	i, ok = s.index[name]

@@ -58,6 +58,9 @@ func (c *Controller) act(
 	var mu sync.Mutex
 	err = each(ctx, len(actions), func(i int) error {
 		a := &actions[i]
+		if c.config.OnAction != nil && a.Op == engine.Submit {
+			c.config.OnAction(job, *a)
+		}
 		switch a.Op {
 		case engine.Submit:
 			err := c.submit(ctx, job, p, a, soft[a.Task])
@@ -71,6 +74,9 @@ func (c *Controller) act(
 			pod := byAttempt[a.ID]
 			if pod == nil || ended(pod) || pod.DeletionTimestamp != nil {
 				return nil
+			}
+			if c.config.OnAction != nil {
+				c.config.OnAction(job, *a)
 			}
 			return c.cancel(ctx, job, pod, a)
 		}

@@ -5,11 +5,14 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	batchv1 "k8s.io/api/batch/v1"
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/record"
 
 	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/engine"
+	"github.com/straggler-go/straggler/restart/engine/shadow"
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
@@ -30,6 +33,20 @@ type Config struct {
 	// Limits bounds copies and restarts, whatever the policy decides. In the zero value each limit has the default
 	// that restart.Limits documents.
 	Limits restart.Limits
+	// Shadow makes the controller decide about slow pods without acting, for all Jobs without [ShadowAnnotation].
+	Shadow bool
+	// OnAction is called with each pod that the controller is about to make or delete for a Job by an action of package
+	// engine. If a request to the API server fails, the action is repeated. Several goroutines may call OnAction at the
+	// same time. Nil means that no function is called.
+	OnAction func(job *batchv1.Job, a engine.Action)
+	// Journal keeps a journal of each Job. OnEnd gets it.
+	Journal bool
+	// OnEnd is called when a Job has ended. Several goroutines may call it at the same time. Nil means that no function
+	// is called.
+	OnEnd func(Summary)
+	// Configure is called with the configuration of each Job's phase before the phase begins. It may set the fields
+	// that Config does not have, such as Order or Budget. It must not change the Job. Nil changes nothing.
+	Configure func(job *batchv1.Job, c *engine.Config)
 	// ParsePolicy returns the policy that the text of a [PolicyAnnotation] describes. Nil means the function
 	// [ParsePolicy].
 	ParsePolicy func(text string) (restart.Policy, error)
@@ -54,6 +71,17 @@ type Config struct {
 	Registry prometheus.Registerer
 	// Now returns the present time. Nil means time.Now.
 	Now func() time.Time
+}
+
+// Summary sums up a Job that has ended.
+type Summary struct {
+	Job    *batchv1.Job // as it was when it ended
+	Ledger tracker.Ledger
+	// Bill says how much time the policy would have saved, in shadow mode. See package shadow. Its times begin when the
+	// first pod has begun.
+	Bill shadow.Bill
+	// Journal is the journal, if Config.Journal is set. Packages restart/journal and restart/restarttest read it.
+	Journal []byte
 }
 
 // Taint says whether slow nodes get the taint [SlowTaint], and for how long. The scheduler and Kueue respect the
@@ -95,6 +123,14 @@ func (c *Config) fill() error {
 		return bad("Taint.For", t.For, "a positive duration, or 0 for the default")
 	case !(t.Share >= 0 && t.Share < 1):
 		return bad("Taint.Share", t.Share, "a share in (0, 1), or 0 for the default")
+	}
+	if err := c.Limits.Validate(); err != nil {
+		return fmt.Errorf("kubernetes/jobs: Config.Limits: %w", err)
+	}
+	if v, checks := c.Policy.(interface{ Validate() error }); checks {
+		if err := v.Validate(); err != nil {
+			return fmt.Errorf("kubernetes/jobs: Config.Policy: %w", err)
+		}
 	}
 	c.Manager = or(c.Manager, Manager)
 	c.Interval = or(c.Interval, defaultInterval)

@@ -35,11 +35,11 @@ type Controller struct {
 	metrics     *metrics
 	events      record.EventRecorder
 
-	// mu guards the fields below. All Jobs use the same mutex, because their phases share the field hosts. A sync of
+	// mu guards the fields below. All Jobs use the same mutex, because their phases share the field machines. A sync of
 	// a Job with 10,000 pods locks it for about 20 ms. No request to the API server is made while it is locked.
 	mu        sync.Mutex
-	hosts     *engine.Machines
-	known     map[string]bool // by name: the nodes that the field hosts contains
+	machines  *engine.Machines
+	known     map[string]bool // by name: the nodes that the field machines contains
 	runs      map[string]*run // by key of the Job: "namespace/name"
 	marks     marks
 	announced map[string]bool // events that were recorded and shall not be repeated
@@ -61,13 +61,13 @@ func New(c Config) (*Controller, error) {
 	if err := c.fill(); err != nil {
 		return nil, err
 	}
-	hosts, err := engine.NewMachines(engine.MachinesConfig{Record: c.Record})
+	machines, err := engine.NewMachines(engine.MachinesConfig{Record: c.Record})
 	if err != nil {
 		return nil, err
 	}
 	seen := newMetrics()
 	k := &Controller{
-		config: c, syncTimeout: syncTimeout, hosts: hosts, known: map[string]bool{}, runs: map[string]*run{},
+		config: c, syncTimeout: syncTimeout, machines: machines, known: map[string]bool{}, runs: map[string]*run{},
 		announced: map[string]bool{}, metrics: seen,
 		marks: marks{evicted: map[string]time.Time{}, lifted: map[string]time.Time{}},
 		queue: workqueue.NewTypedRateLimitingQueueWithConfig(

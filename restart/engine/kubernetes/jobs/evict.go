@@ -30,13 +30,12 @@ func (c *Controller) evicts(job *batchv1.Job) bool {
 func (c *Controller) syncEvicting(
 	ctx context.Context, key string, job *batchv1.Job, pods []*v1.Pod,
 ) (time.Duration, error) {
-	defaults := spec{policy: c.config.Policy, limits: c.config.Limits, interval: c.config.Interval}
-	s, wrong := readSpec(job, defaults, c.config.ParsePolicy)
+	s, wrong := readSpec(job, c.config.defaults(), c.config.ParsePolicy)
 	if wrong != nil {
 		c.eventOnce(job, v1.EventTypeWarning, "BadSpec", wrong.Error())
 	}
 	p := &plan{job: job, now: c.config.Now(), builtIn: true}
-	if errors.Is(wrong, errIndexed) || finishedJob(job) || p.suspended() {
+	if errors.Is(wrong, errIndexed) || p.suspended() {
 		c.drop(key)
 		return 0, nil
 	}
@@ -46,7 +45,12 @@ func (c *Controller) syncEvicting(
 	p.winners, p.givenUp = make([]*v1.Pod, s.tasks), make(indexes, s.tasks)
 	p.completed, _ = parseIndexes(job.Status.CompletedIndexes, s.tasks)
 	p.chooseWinners(pods)
+	if finishedJob(job) {
+		c.settle(key, job, p, pods)
+		return 0, nil
+	}
 	actions, avoid, err := c.pollEvicting(key, job, s, p, pods)
+	c.showWanted(key, job)
 	if err != nil {
 		return 0, err
 	}
@@ -70,7 +74,7 @@ func (c *Controller) pollEvicting(
 ) (actions []engine.Action, avoid func(index int) []string, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	r, err := c.runOf(key, job.UID, s, p.now, pods, true)
+	r, err := c.runOf(key, job, s, p.now, pods, true)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -86,6 +90,9 @@ func (c *Controller) pollEvicting(
 	}
 	r.forget(pods)
 	c.metrics.count(r)
+	if s.shadow {
+		return actions, func(int) []string { return nil }, nil
+	}
 	return actions, c.avoided(r, pods, p.now), nil
 }
 
@@ -131,6 +138,9 @@ func (c *Controller) evict(ctx context.Context, job *batchv1.Job, p *plan, pods 
 		c.eventOnce(job, v1.EventTypeWarning, "NotEvicted", "the Job needs a podFailurePolicy that ignores DisruptionTarget: "+
 			"without it evictions count as failures, and the Job is close to its backoffLimit")
 		return nil
+	}
+	if c.config.OnAction != nil {
+		c.config.OnAction(job, *a)
 	}
 	// The node is tainted before the pod is evicted, so that the next pod of the index does not run on the same node.
 	c.mu.Lock()

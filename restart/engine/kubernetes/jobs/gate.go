@@ -26,7 +26,7 @@ func gated(p *v1.Pod) bool {
 func (c *Controller) avoided(r *run, pods []*v1.Pod, now time.Time) func(index int) []string {
 	c.marks.forget(now, c.config.Taint.For)
 	bad := map[string]bool{}
-	for _, name := range c.hosts.Slow() {
+	for _, name := range c.machines.Slow() {
 		bad[name] = true
 	}
 	for name := range c.marks.evicted {

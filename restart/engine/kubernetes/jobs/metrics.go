@@ -16,12 +16,17 @@ import (
 //
 //	straggler_pods_total{op="submit",action="copy",reason="idle-slot"} 4    four copies were made on idle slots
 //	straggler_copies_total{result="won"} 3                                  three copies have won
+//	straggler_shadow_decisions_total{action="copy",reason="idle-slot"} 4    in shadow mode, four copies were wanted
+//	straggler_shadow_seconds_total{policy="without"} 200                    Jobs in shadow mode took 200 s
+//	straggler_shadow_seconds_total{policy="with"} 50                        with copies they would have taken 50 s
 //	straggler_attempt_seconds_total{of="wasted"} 120                        attempts without a result ran for 120 s
 //	straggler_jobs_total{result="complete"} 1                               one Job is Complete
 //	straggler_tainted_nodes 2                                               two nodes have the taint
 type metrics struct {
 	pods    *prometheus.CounterVec   // number of pods made and deleted
 	copies  *prometheus.CounterVec   // number of copies, by outcome
+	shadow  *prometheus.CounterVec   // number of decisions in shadow mode
+	billed  *prometheus.CounterVec   // time of Jobs in shadow mode, in seconds
 	seconds *prometheus.CounterVec   // run time of ended attempts, in seconds
 	jobs    *prometheus.CounterVec   // number of ended Jobs
 	syncs   *prometheus.HistogramVec // time that a sync takes, in seconds
@@ -40,6 +45,9 @@ func newMetrics() *metrics {
 		pods:  counter("pods_total", "Pods made and deleted, by operation, action and reason.", "op", "action", "reason"),
 		copies: counter("copies_total", "Copies of running attempts, by result: made, won, lost.",
 			"result"),
+		shadow: counter("shadow_decisions_total", "Decisions in shadow mode, which are not carried out.", "action", "reason"),
+		billed: counter("shadow_seconds_total", "Simulated time of ended Jobs in shadow mode, in seconds: without and with the policy.",
+			"policy"),
 		seconds: counter("attempt_seconds_total", "Run time of ended attempts in seconds: all (used), and without a result (wasted).",
 			"of"),
 		jobs: counter("jobs_total", "Jobs that have ended.", "result"),
@@ -55,7 +63,7 @@ func newMetrics() *metrics {
 
 // all lists the metrics one by one, the metrics of the queue included.
 func (m *metrics) all() []prometheus.Collector {
-	return append(m.queue.all(), m.pods, m.copies, m.seconds, m.jobs, m.syncs, m.tainted, m.build)
+	return append(m.queue.all(), m.pods, m.copies, m.shadow, m.billed, m.seconds, m.jobs, m.syncs, m.tainted, m.build)
 }
 
 // Describe implements [prometheus.Collector].

@@ -25,6 +25,11 @@ const (
 	// annotation they may, unless podReplacementPolicy is Failed. Failed is the default for a Job with a
 	// podFailurePolicy.
 	CopiesAnnotation = domain + "copies"
+	// ShadowAnnotation of a Job with the value "true" lets the controller decide about slow pods of the Job without
+	// acting. Each decision is an event and a metric. So is the bill at the end of the Job: the time that the policy
+	// would have saved. Failed and lost pods are made again as usual. With "false" the controller acts. Without this
+	// annotation, Config.Shadow is used.
+	ShadowAnnotation = domain + "shadow"
 	// EvictAnnotation with the value "true", on a Job of the built-in controller, allows the controller of this
 	// package to evict slow pods of the Job.
 	EvictAnnotation = domain + "evict"

@@ -14,7 +14,7 @@ func (c *Controller) nodeChanged(n *v1.Node) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.known[n.Name] = true
-	c.hosts.SetDown(n.Name, !exists || !usable(n))
+	c.machines.SetDown(n.Name, !exists || !usable(n))
 	if !exists && len(c.known) > renewAbove {
 		c.renew()
 	}
@@ -24,7 +24,7 @@ func (c *Controller) nodeChanged(n *v1.Node) {
 // see renew.
 const renewAbove = 1000
 
-// renew forgets the nodes that no longer exist, if they are at least half of the known nodes. In the field hosts a
+// renew forgets the nodes that no longer exist, if they are at least half of the known nodes. In the field machines a
 // node keeps its number for ever, so renew makes a new value of this field. With it, the knowledge about all other
 // nodes is lost, too, and each Job is synced next as by a new controller. If Config.Record is set, renew does
 // nothing, because this record refers to the nodes by their old numbers. The caller has locked c.mu.
@@ -33,7 +33,7 @@ func (c *Controller) renew() {
 	if c.config.Record != nil || len(c.known) < 2*len(names) {
 		return
 	}
-	// The runs of the Jobs refer to the old value of the field hosts, so they are closed. The next sync of each Job
+	// The runs of the Jobs refer to the old value of the field machines, so they are closed. The next sync of each Job
 	// makes a new run.
 	for _, r := range c.runs {
 		c.metrics.count(r)
@@ -41,11 +41,11 @@ func (c *Controller) renew() {
 	}
 	clear(c.runs)
 	clear(c.known)
-	c.hosts, _ = engine.NewMachines(engine.MachinesConfig{}) // no error: no field of the configuration is out of range
+	c.machines, _ = engine.NewMachines(engine.MachinesConfig{}) // no error: no field of the configuration is out of range
 	for _, o := range c.nodes.GetIndexer().List() {
 		n := o.(*v1.Node)
 		c.known[n.Name] = true
-		c.hosts.SetDown(n.Name, !usable(n))
+		c.machines.SetDown(n.Name, !usable(n))
 	}
 }
 

@@ -48,9 +48,9 @@ func TestNodesOfTheCallersRecordKeepTheirNumbers(t *testing.T) {
 	require.NoError(t, err)
 	y := newToy(t, indexedJob(16), func(_ *toy, c *Config) { c.Record = record })
 	y.steps(5)
-	hosts := y.c.hosts
+	machines := y.c.machines
 	churn(y, 3000)
-	assert.Same(t, hosts, y.c.hosts)
+	assert.Same(t, machines, y.c.machines)
 }
 
 func TestMarksAreForgotten(t *testing.T) {

@@ -120,8 +120,7 @@ func (c *Controller) podsOf(key string, job *batchv1.Job) (pods, orphans []*v1.P
 func (c *Controller) syncManaged(
 	ctx context.Context, key string, job *batchv1.Job, pods []*v1.Pod,
 ) (time.Duration, error) {
-	defaults := spec{policy: c.config.Policy, limits: c.config.Limits, interval: c.config.Interval}
-	s, wrong := readSpec(job, defaults, c.config.ParsePolicy)
+	s, wrong := readSpec(job, c.config.defaults(), c.config.ParsePolicy)
 	if wrong != nil {
 		c.eventOnce(job, v1.EventTypeWarning, "BadSpec", wrong.Error())
 	}
@@ -143,6 +142,7 @@ func (c *Controller) syncManaged(
 		return s.interval, err
 	}
 	actions, soft, pollErr := c.poll(key, job, s, p, pods)
+	c.showWanted(key, job)
 	made, actErr := c.act(ctx, job, p, pods, actions, soft)
 	c.mu.Lock()
 	if r := c.runs[key]; r != nil {
@@ -202,7 +202,7 @@ func (c *Controller) poll(
 ) (actions []engine.Action, soft map[int]bool, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	r, err := c.runOf(key, job.UID, s, p.now, pods, false)
+	r, err := c.runOf(key, job, s, p.now, pods, false)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -224,10 +224,16 @@ func (c *Controller) poll(
 // that the metrics and the record of nodes are complete.
 func (c *Controller) settle(key string, job *batchv1.Job, p *plan, pods []*v1.Pod) {
 	c.mu.Lock()
-	if r := c.runs[key]; r != nil && r.uid == job.UID && r.spec.tasks == len(p.winners) {
+	r := c.runs[key]
+	if r != nil && r.uid == job.UID && r.spec.tasks == len(p.winners) {
 		r.phase.Poll(p.now, r.attempts(p.now, p, pods)) // the returned actions are ignored
+	} else {
+		r = nil
 	}
 	c.mu.Unlock()
+	if r != nil && (p.ending() || p.builtIn) {
+		c.sumUp(r, job, p)
+	}
 	c.drop(key)
 }
 

@@ -5,9 +5,11 @@ import (
 	"slices"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/engine"
 	"github.com/straggler-go/straggler/restart/tracker"
 )
@@ -18,6 +20,8 @@ type run struct {
 	uid    types.UID // UID of the Job; a later Job of the same name has another UID
 	spec   spec      // settings of the Job at the last sync
 	phase  *engine.Phase
+	config engine.Config            // of the phase
+	wanted []wanted                 // in shadow mode: the decisions since the last sync
 	polled bool                     // the method attempts was called for this phase before
 	seen   map[types.UID]*podRecord // by UID of a pod: knowledge about this pod
 	soft   map[int]bool             // indexes whose next pod may run on any node, because a pod found no node
@@ -58,16 +62,16 @@ type podRecord struct {
 // report that indexes differ in size, runOf makes a new phase for the run. preloaded says that another controller
 // makes the pods. The caller has locked c.mu.
 func (c *Controller) runOf(
-	key string, uid types.UID, s spec, now time.Time, pods []*v1.Pod, preloaded bool,
+	key string, job *batchv1.Job, s spec, now time.Time, pods []*v1.Pod, preloaded bool,
 ) (r *run, err error) {
 	r = c.runs[key]
 	// A new run is needed if the settings have changed, or if this is a new Job of the same name.
-	if r != nil && (r.uid != uid || !r.spec.sameRun(&s)) {
+	if r != nil && (r.uid != job.UID || !r.spec.sameRun(&s)) {
 		r.close(now)
 		r = nil
 	}
 	if r == nil {
-		r = &run{uid: uid, seen: map[types.UID]*podRecord{}, soft: map[int]bool{}}
+		r = &run{uid: job.UID, seen: map[types.UID]*podRecord{}, soft: map[int]bool{}}
 	}
 	r.spec = s
 	r.read(pods, now)
@@ -78,7 +82,7 @@ func (c *Controller) runOf(
 		}
 	}
 	if r.phase == nil {
-		if err = r.begin(s, c.hosts, preloaded); err != nil {
+		if err = c.begin(r, job, s, preloaded); err != nil {
 			delete(c.runs, key)
 			return nil, err
 		}
@@ -89,10 +93,16 @@ func (c *Controller) runOf(
 
 // begin makes a new engine.Phase for the Job. If two pods of an index must never run at once, begin forbids copies.
 // preloaded says that another controller makes the pods.
-func (r *run) begin(s spec, hosts *engine.Machines, preloaded bool) (err error) {
-	c := s.config(hosts)
-	c.Preloaded = preloaded
-	if r.phase, err = engine.New(c); err != nil {
+func (c *Controller) begin(r *run, job *batchv1.Job, s spec, preloaded bool) (err error) {
+	r.config = s.config(c.machines)
+	r.config.Preloaded, r.config.Journal = preloaded, c.config.Journal && c.config.OnEnd != nil
+	if s.shadow {
+		r.config.Shadow = func(index int, d restart.Decision) { r.wanted = append(r.wanted, wanted{index, d}) }
+	}
+	if c.config.Configure != nil {
+		c.config.Configure(job, &r.config)
+	}
+	if r.phase, err = engine.New(r.config); err != nil {
 		return err
 	}
 	r.polled, r.noCopy = false, map[int]bool{}

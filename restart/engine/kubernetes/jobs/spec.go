@@ -26,6 +26,7 @@ type spec struct {
 	interval   time.Duration
 	work       []float64 // size of each index; nil: not known
 	copies     bool      // two pods of an index may run at once
+	shadow     bool      // decisions about slow pods are not carried out
 }
 
 // errIndexed is the error for a Job that this controller can't run, although the Job's spec.managedBy is its name.
@@ -34,6 +35,11 @@ var errIndexed = errors.New("only Jobs with completionMode Indexed and completio
 // mostTasks is how many indexes a Job may have to be run by this controller. The API server accepts far larger Jobs
 // if their parallelism is 1.
 const mostTasks = 100_000
+
+// defaults returns the settings of a Job without annotations.
+func (c *Config) defaults() spec {
+	return spec{policy: c.Policy, limits: c.Limits, interval: c.Interval, shadow: c.Shadow}
+}
 
 // readSpec reads the settings of a Job. If annotations are wrong, readSpec returns the defaults in their place, and
 // an error that lists them. The Job is then run all the same. Only the error errIndexed means that the Job can't be
@@ -75,6 +81,7 @@ func readSpec(job *batchv1.Job, defaults spec, parse func(string) (restart.Polic
 		}
 		return err
 	})
+	read(ShadowAnnotation, func(text string) error { return set(&s.shadow)(strconv.ParseBool(text)) })
 	read(WorkAnnotation, func(text string) error { return set(&s.work)(parseWork(text, s.tasks)) })
 	return s, errors.Join(wrong...)
 }
@@ -150,9 +157,9 @@ func replacesFailed(job *batchv1.Job) bool {
 
 // config returns the configuration of the engine.Phase that decides about the Job. The phase has no limits of
 // failures, because the controller applies the limits in the Job's spec.
-func (s *spec) config(hosts *engine.Machines) engine.Config {
+func (s *spec) config(machines *engine.Machines) engine.Config {
 	return engine.Config{
-		Tasks: s.tasks, Work: s.work, Interval: s.interval, Machines: hosts, Slots: s.slots, Policy: s.policy,
+		Tasks: s.tasks, Work: s.work, Interval: s.interval, Machines: machines, Slots: s.slots, Policy: s.policy,
 		Limits: s.limits, MaxFailures: math.MaxInt32, MaxLost: math.MaxInt32,
 	}
 }
@@ -160,7 +167,7 @@ func (s *spec) config(hosts *engine.Machines) engine.Config {
 // sameRun reports whether a phase that was made with the settings s can still be used with the settings o.
 func (s *spec) sameRun(o *spec) bool {
 	if s.tasks != o.tasks || s.policyText != o.policyText || s.interval != o.interval || s.copies != o.copies ||
-		len(s.work) != len(o.work) {
+		s.shadow != o.shadow || len(s.work) != len(o.work) {
 		return false
 	}
 	for i := range s.work {

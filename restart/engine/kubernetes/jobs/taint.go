@@ -124,7 +124,7 @@ func (c *Controller) taint(ctx context.Context) {
 	})
 	now := c.config.Now()
 	c.mu.Lock()
-	plan := planTaints(nodes, c.hosts.Slow(), &c.marks, c.config.Taint, now)
+	plan := planTaints(nodes, c.machines.Slow(), &c.marks, c.config.Taint, now)
 	c.mu.Unlock()
 	c.metrics.tainted.Set(float64(tainted))
 	for _, mark := range plan {

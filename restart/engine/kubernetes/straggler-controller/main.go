@@ -18,6 +18,7 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -42,6 +43,7 @@ type options struct {
 	kubeconfig     string        // path of the kubeconfig file; "": the service account of this pod
 	listen         string        // address on which /metrics, /healthz and /readyz are served; "": none
 	policy         string        // text of the policy for Jobs without PolicyAnnotation; "": restart.LeastCost
+	journals       string        // directory of the journals; "": none
 	effect         string        // effect of the taint of slow nodes; "": no taint
 	leaseNamespace string        // namespace of the lease; "": the namespace "default"
 	qps            float64       // limit of requests to the API server in a second
@@ -61,6 +63,8 @@ func main() {
 	flag.DurationVar(&o.jobs.Interval, "interval", 10*time.Second, "time between two polls of a Job")
 	flag.IntVar(&o.jobs.Workers, "workers", 8, "how many Jobs are synced at once")
 	flag.BoolVar(&o.jobs.Evict, "evict", false, "evict slow pods of the built-in controller's Jobs with the annotation evict")
+	flag.BoolVar(&o.jobs.Shadow, "shadow", false, "decide about slow pods without acting, for Jobs without the annotation shadow")
+	flag.StringVar(&o.journals, "journals", "", "`directory` for a journal of each Job; empty: none")
 	flag.StringVar(&o.effect, "taint", "", "`effect` of the taint of slow nodes: NoSchedule or PreferNoSchedule; empty: no taint")
 	flag.DurationVar(&o.jobs.Taint.For, "taint-for", time.Hour, "how long a taint stays")
 	flag.Float64Var(&o.jobs.Taint.Share, "taint-share", 0.1, "share of the nodes that may be tainted at once")
@@ -98,6 +102,14 @@ func run(ctx context.Context, o *options) error {
 	if o.policy != "" {
 		if o.jobs.Policy, err = jobs.ParsePolicy(o.policy); err != nil {
 			return err
+		}
+	}
+	if o.journals != "" {
+		o.jobs.Journal, o.jobs.OnEnd = true, func(s jobs.Summary) {
+			name := fmt.Sprintf("%s.%s.%s.journal", s.Job.Namespace, s.Job.Name, s.Job.UID)
+			if err := os.WriteFile(filepath.Join(o.journals, name), s.Journal, 0o644); err != nil {
+				slog.Warn("journal", "error", err)
+			}
 		}
 	}
 	registry := prometheus.NewRegistry()

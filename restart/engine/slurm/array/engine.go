@@ -86,14 +86,17 @@ func (r *run) workOf(t *task) float64 {
 	return r.options.Work[t.number]
 }
 
-// act carries out the actions of the engine.Phase. If an action fails, the next poll tries it again. In a dry run act
-// writes the actions to the log, and carries out none. act submits nothing as long as this process does not know
-// which jobs are in the queue.
+// act carries out the actions of the engine.Phase. If an action fails, the next poll tries it again. In shadow mode act
+// carries out none: Slurm itself runs lost tasks again. act submits nothing as long as this process does not know which
+// jobs are in the queue.
 func (r *run) act(ctx context.Context, actions []engine.Action) {
 	for _, action := range actions {
 		t := r.tasks[action.Task]
 		if action.Op == engine.Publish { // settleAll has already moved the result to its place
 			r.phase.Published(action.ID)
+			continue
+		}
+		if r.options.Shadow {
 			continue
 		}
 		known := slices.ContainsFunc(t.attempts, func(a *attempt) bool { return a.id == action.ID })
@@ -107,29 +110,38 @@ func (r *run) act(ctx context.Context, actions []engine.Action) {
 			if a.why == restart.Keep {
 				lost = ": again after a loss"
 			}
-			r.logf("%s %s%s%s", r.name(t), action, lost, r.drySuffix)
+			r.logf("%s %s%s", r.name(t), action, lost)
+			r.tell(t, action)
 			continue
 		}
 		for _, a := range t.attempts {
 			if a.id != action.ID {
 				continue
 			}
+			if !a.replaced && !a.toCancel && !a.cancelled {
+				r.tell(t, action)
+			}
 			// In a restart the new attempt may wait in the queue behind the jobs of other users. So the old attempt
 			// is not cancelled yet: the function replace cancels it when the new attempt has begun.
 			a.replaced = action.Decision.Action == restart.Restart
 			a.toCancel = !a.replaced
 			if action.Decision.Action == restart.Kill && action.Decision.Reason != restart.Overtaken {
-				r.logf("%s %s%s", r.name(t), action, r.drySuffix)
+				r.logf("%s %s", r.name(t), action)
 			}
 		}
 	}
-	if !r.options.DryRun {
-		r.replace()
-		err := r.findSubmitted(ctx)
-		r.cancel(ctx)
-		if err == nil {
-			r.submit(ctx)
-		}
+	r.replace()
+	err := r.findSubmitted(ctx)
+	r.cancel(ctx)
+	if err == nil {
+		r.submit(ctx)
+	}
+}
+
+// tell calls Options.OnAction.
+func (r *run) tell(t *task, a engine.Action) {
+	if r.options.OnAction != nil {
+		r.options.OnAction(t.index, a)
 	}
 }
 

@@ -117,7 +117,8 @@ func checkOptions(options []string) error {
 	for _, word := range options {
 		for _, o := range refusedOptions {
 			if o.at(word) >= 0 {
-				return fmt.Errorf("the sbatch option %s does not work with straggler-slurm", word)
+				return fmt.Errorf("array: Options.Sbatch has %s, want options other than --wait, --clusters, --test-only and --wrap",
+					word)
 			}
 		}
 	}

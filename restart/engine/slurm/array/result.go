@@ -6,6 +6,7 @@ import (
 
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/engine"
+	"github.com/straggler-go/straggler/restart/engine/shadow"
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
@@ -26,6 +27,8 @@ type Result struct {
 	BadProgress int
 	// Ledger contains the numbers of attempts and the slot time that they took, as package tracker counts them.
 	Ledger tracker.Ledger
+	// Bill says how much time the policy would have saved, if Options.Shadow is set. See package shadow.
+	Bill shadow.Bill
 	// Journal is a text with all events of the run, in the format of package journal. It is empty unless
 	// Options.Journal was set.
 	Journal []byte
@@ -38,7 +41,7 @@ func (r *run) result() Result {
 		res.Array = r.arrays[0]
 	}
 	if r.phase != nil {
-		res.Ledger, res.Journal = r.phase.Ledger(), r.phase.Journal()
+		res.Ledger, res.Journal, res.Bill = r.phase.Ledger(), r.phase.Journal(), r.replay()
 	}
 	for _, t := range r.tasks {
 		for _, a := range t.attempts {
@@ -79,7 +82,11 @@ func (r *Result) count(a *attempt) {
 
 // String returns the result in one line, such as "array 71: 64 of 64 tasks done in 12.9s; 16 copies, ...".
 func (r Result) String() string {
-	return fmt.Sprintf("array %s: %d of %d tasks done in %.1fs; %d copies, %d restarts, %d reruns after a loss: "+
+	text := fmt.Sprintf("array %s: %d of %d tasks done in %.1fs; %d copies, %d restarts, %d reruns after a loss: "+
 		"%d won; %d attempts cancelled", r.Array, r.Tasks-len(r.Failed), r.Tasks, r.Elapsed.Seconds(),
 		r.Copies, r.Restarts, r.Reruns, r.Won, r.Cancelled)
+	if r.Bill.Tasks > 0 {
+		text += "; the policy " + r.Bill.String()
+	}
+	return text
 }

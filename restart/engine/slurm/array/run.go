@@ -90,10 +90,19 @@ type Options struct {
 	Results string
 	// Patience is how long squeue and sinfo may fail before Run gives up and returns an error. 0 means 10 minutes.
 	Patience time.Duration
-	// DryRun makes Run watch the array and change nothing. For each action that the policy wants, such as a copy of a
-	// task, Run writes a message to Log and does not carry out the action. The user's array runs to its end as
-	// without Run.
-	DryRun bool
+	// NoCopy says that two attempts of a task must never run at the same time. Then no running attempt is copied or
+	// restarted, and Run submits a task again only after its attempt was lost.
+	NoCopy bool
+	// Shadow makes Run decide about slow attempts without acting: Run submits only the user's array, and cancels
+	// nothing, unless ctx ends. It writes each decision to Log. Once a minute it writes the time that the decisions would have saved so
+	// far. The bill is in Result.Bill. The user's array runs to its end as without Run.
+	Shadow bool
+	// OnAction is called with each submission and each cancellation before it is carried out. task is the index of
+	// the task in the user's array. Nil means that no function is called.
+	OnAction func(task int, a engine.Action)
+	// Configure is called with the configuration of the phase before the phase begins. It may set the fields that
+	// Options does not have, such as Budget or Experience. Nil changes nothing.
+	Configure func(c *engine.Config)
 	// Keep makes Run leave its own directory in Dir. Without Keep, Run removes this directory at the end.
 	Keep bool
 	// Journal makes Run record all events in Result.Journal.
@@ -126,6 +135,14 @@ func (o *Options) Check() error {
 	if err := checkOptions(o.Sbatch); err != nil {
 		return err
 	}
+	if err := o.Limits.Validate(); err != nil {
+		return fmt.Errorf("array: Options.Limits: %w", err)
+	}
+	if v, checks := o.Policy.(interface{ Validate() error }); checks {
+		if err := v.Validate(); err != nil {
+			return fmt.Errorf("array: Options.Policy: %w", err)
+		}
+	}
 	for i, w := range o.Work {
 		if !(w > 0) || math.IsInf(w, 1) {
 			return bad(fmt.Sprintf("Work[%d]", i), w, "a positive number")
@@ -149,14 +166,17 @@ type run struct {
 	tasks         []*task
 	meanWork      float64
 	phase         *engine.Phase
-	hosts         *engine.Machines
+	machines      *engine.Machines
 	polled        time.Time // when the last poll was
 	seen          []engine.Attempt
 	unsettled     error           // the error if the last poll could not move a result to its place
 	badProgress   int             // value of Result.BadProgress so far
 	reported      bool            // at least one attempt has shown its progress
 	logged        map[string]bool // by subject: there was a message about this subject, which is not repeated
-	drySuffix     string          // what logf messages about actions end with: " (not done)" in a dry run, else ""
+	config        engine.Config   // of the phase
+	mostSlots     int             // the largest number of attempts that could run at once
+	submitted     time.Time       // when the user's array was submitted
+	billed        time.Time       // when the bill was written to the log last
 }
 
 // Run submits the script as a job array and returns when each task has a result or has failed. If tasks fail, Run
@@ -179,9 +199,7 @@ func Run(ctx context.Context, slurm Slurm, options Options) (Result, error) {
 	}
 	r := &run{
 		slurm: slurm, options: options, started: time.Now(), logged: map[string]bool{}, failedSubmits: map[string]*attempt{},
-	}
-	if options.DryRun {
-		r.drySuffix = " (not done)"
+		billed: time.Now(),
 	}
 	err := r.begin(ctx)
 	if err == nil {
@@ -238,6 +256,7 @@ func (r *run) poll(ctx context.Context) error {
 		return err
 	}
 	r.act(ctx, r.report(attempts))
+	r.logBill(r.polled)
 	if !r.reported && r.phase.Facts().Finished > 0 {
 		r.once("progress", "tasks have ended, and no task has written its progress: slow tasks are found by their run times alone")
 	}
@@ -248,12 +267,11 @@ func (r *run) poll(ctx context.Context) error {
 	return r.unsettled
 }
 
-// anyRuns reports whether at least one attempt waits in the queue or runs. In a dry run, attempts that were never
-// submitted are ignored.
+// anyRuns reports whether at least one attempt waits in the queue or runs.
 func (r *run) anyRuns() bool {
 	for _, t := range r.tasks {
 		for _, a := range t.attempts {
-			if !a.ended() && (a.job != "" || !r.options.DryRun) {
+			if !a.ended() {
 				return true
 			}
 		}
@@ -287,13 +305,13 @@ func (r *run) openArrays() (arrays []string) {
 	return arrays
 }
 
-// done reports whether all tasks are done: each has its result in place, or has failed. In a dry run the tasks are
+// done reports whether all tasks are done: each has its result in place, or has failed. In shadow mode the tasks are
 // done when the user's array has ended.
 func (r *run) done() bool {
 	switch {
 	case r.unsettled != nil:
 		return false
-	case !r.options.DryRun:
+	case !r.options.Shadow:
 		return r.phase.Done()
 	}
 	return !slices.ContainsFunc(r.tasks, func(t *task) bool { return !t.original().ended() })

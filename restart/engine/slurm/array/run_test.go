@@ -15,6 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/engine"
+	"github.com/straggler-go/straggler/restart/engine/shadow"
 	"github.com/straggler-go/straggler/restart/journal"
 	"github.com/straggler-go/straggler/restart/rules"
 )
@@ -292,17 +294,96 @@ func TestExclusionYieldsToTheUsersOptions(t *testing.T) {
 	}
 }
 
-func TestDryRunOnlyLogs(t *testing.T) {
+// In shadow mode the policy is asked, and nothing is submitted or cancelled. The bill says that the slow node costs
+// most of the array's time.
+func TestShadowOnlyLogs(t *testing.T) {
 	f := newFake(t, 1, 1, 1, 0.1)
-	res, log, err := simulate(t, f, Options{Policy: duplicating, DryRun: true})
+	res, log, err := simulate(t, f, Options{Policy: duplicating, Shadow: true, OnAction: func(int, engine.Action) {
+		t.Error("an action is carried out")
+	}})
 	require.NoError(t, err)
 	f.complete()
 	assert.Len(t, f.jobs, 16)
 	assert.Empty(t, f.canceled)
-	assert.NotContains(t, f.jobs[0].options, "--no-requeue", "in a dry run Slurm itself runs lost tasks again")
+	assert.NotContains(t, f.jobs[0].options, "--no-requeue", "in shadow mode Slurm itself runs lost tasks again")
 	assert.Zero(t, res.Copies)
 	assert.Contains(t, log, "copy idle-slot")
 	assert.Equal(t, 4, strings.Count(log, "(not done)"), log)
+	assert.Equal(t, 1, strings.Count(log, "so far, by the 12 tasks that have ended, the policy "), "a line a minute, and the array takes 100 s: %s", log)
+	assert.Equal(t, 16, res.Bill.Tasks)
+	assert.InDelta(t, 100, res.Bill.Without.Seconds(), 5, res.Bill)
+	acting, _, err := simulate(t, newFake(t, 1, 1, 1, 0.1), Options{Policy: duplicating})
+	require.NoError(t, err)
+	assert.InDelta(t, acting.Elapsed.Seconds(), res.Bill.With.Seconds(), 10, res.Bill)
+	assert.InDelta(t, 1-acting.Elapsed.Seconds()/res.Elapsed.Seconds(), res.Bill.Saved, .1, res.Bill)
+	assert.Equal(t, 4, res.Bill.Copies)
+	assert.Contains(t, res.String(), "; the policy saves ")
+}
+
+// Without progress a policy learns later that tasks are slow. The bill knows whether there was progress.
+func TestBillKnowsWhetherTasksReport(t *testing.T) {
+	var bills [2]shadow.Bill
+	for i := range bills {
+		f := newFake(t, 1, 1, 1, 0.1)
+		f.silent = i == 1
+		res, _, err := simulate(t, f, Options{Shadow: true})
+		require.NoError(t, err)
+		bills[i] = res.Bill
+	}
+	assert.Equal(t, bills[0].Without.Round(time.Second), bills[1].Without.Round(time.Second))
+	assert.Less(t, bills[0].With, bills[1].With)
+}
+
+func TestLagOfTheBillIsTheFirstBegin(t *testing.T) {
+	r := run{submitted: time.Unix(100, 0), config: engine.Config{Lag: 3 * time.Second}}
+	assert.Equal(t, 3*time.Second, r.lag([]engine.Attempt{{}}), "no attempt has begun")
+	begun := func(at int64) engine.Attempt { return engine.Attempt{Begun: time.Unix(at, 0)} }
+	assert.Equal(t, 5*time.Second, r.lag([]engine.Attempt{{}, begun(107), begun(105), begun(160)}))
+	assert.Zero(t, r.lag([]engine.Attempt{begun(99)}), "the clock of a node is behind")
+}
+
+// In shadow mode Run submits nothing for lost tasks either: Slurm itself runs them again, if it may.
+func TestShadowSubmitsNothingForLostTasks(t *testing.T) {
+	f := newFake(t, 1, 1, 1, 1)
+	f.work = func(task int) time.Duration {
+		if time.Since(f.jobs[0].began) > 3*time.Second {
+			f.nodes[2].dead = true
+		}
+		return 10 * time.Second
+	}
+	res, log, err := simulate(t, f, Options{Shadow: true})
+	require.NoError(t, err)
+	assert.Len(t, f.jobs, 16, log)
+	assert.Empty(t, f.canceled)
+	assert.Len(t, res.Failed, 4)
+	assert.Zero(t, res.Reruns)
+	assert.Equal(t, 12, res.Bill.Tasks)
+}
+
+func TestNoCopyRunsNoTaskTwiceAtOnce(t *testing.T) {
+	f := newFake(t, 1, 1, 1, 0.1)
+	res, log, err := simulate(t, f, Options{Policy: duplicating, NoCopy: true})
+	require.NoError(t, err)
+	f.complete()
+	assert.Len(t, f.jobs, 16, log)
+	assert.Zero(t, res.Copies+res.Restarts)
+}
+
+// OnAction sees each submission and each cancellation once, and Configure changes the phase.
+func TestOnActionAndConfigure(t *testing.T) {
+	f := newFake(t, 1, 1, 1, 0.1)
+	ops, tasks := map[engine.Op]int{}, map[int]bool{}
+	res, log, err := simulate(t, f, Options{Policy: restart.Never{}, OnAction: func(task int, a engine.Action) {
+		ops[a.Op]++
+		tasks[task] = true
+	}, Configure: func(c *engine.Config) { c.Policy = duplicating }})
+	require.NoError(t, err)
+	assert.Equal(t, 4, res.Copies, log)
+	assert.Equal(t, map[engine.Op]int{engine.Submit: 4, engine.Cancel: 4}, ops, log)
+	assert.Len(t, tasks, 4)
+
+	_, _, err = simulate(t, newFake(t, 1), Options{Configure: func(c *engine.Config) { c.MaxLost = -1 }})
+	assert.ErrorContains(t, err, "array: Options: restart/engine: Config.MaxLost is -1")
 }
 
 func TestBadProgressIsCounted(t *testing.T) {
@@ -346,6 +427,17 @@ func TestWrongOptionsAreErrors(t *testing.T) {
 	f = newFake(t, 1)
 	_, _, err = simulate(t, f, Options{Work: []float64{1, 2, 3}})
 	require.ErrorContains(t, err, "Options.Work has 3 sizes, want 16")
+
+	for want, o := range map[string]Options{
+		"array: Options.Policy: restart: Mantri.MaxCopies is -7": {Policy: restart.Mantri{MaxCopies: -7}},
+		"array: Options.Limits: restart: Limits.Copies is -7":    {Limits: restart.Limits{Copies: -7}},
+		"array: Options.Sbatch has --wait":                       {Sbatch: []string{"--wait"}},
+	} {
+		f = newFake(t, 1)
+		_, _, err = simulate(t, f, o)
+		require.ErrorContains(t, err, want)
+		assert.Empty(t, f.jobs, "the error comes before the array is submitted")
+	}
 
 	f = newFake(t, 1)
 	f.refuses = func([]string) error { return errRefused }

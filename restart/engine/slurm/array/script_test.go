@@ -31,13 +31,13 @@ func TestOptionsThatDoNotWorkAreErrors(t *testing.T) {
 		"--wait", "-W", "--wai", "-vW", "--clusters=all", "--clus=x", "-M", "-Mx", "-QMx", "--test-only", "--te", "--wrap=true",
 	} {
 		o := Options{Sbatch: []string{"--array=0-3", bad}}
-		require.ErrorContains(t, o.Check(), "the sbatch option "+bad+" does not work", bad)
+		require.ErrorContains(t, o.Check(), "array: Options.Sbatch has "+bad+", want", bad)
 	}
 	for _, good := range []string{"--wait-all-nodes=1", "-wM", "--wckey=W", "-nW", "-v", "--mem=M", "W", "-", "--", "--cpus-per-task=4"} {
 		require.NoError(t, checkOptions([]string{good}), good)
 	}
 	_, err := header([]byte("#!/bin/sh\n#SBATCH --mem=4G -Mx\n"))
-	require.ErrorContains(t, err, "the sbatch option -Mx does not work")
+	require.ErrorContains(t, err, "array: Options.Sbatch has -Mx, want")
 	_, err = header([]byte("#!/bin/sh\n#SBATCH --comment='-Mx' --job-name=\"-- -M\"\n# -M\n"))
 	require.NoError(t, err)
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/engine"
 )
 
@@ -35,7 +36,7 @@ func (r *run) begin(ctx context.Context) error {
 		return err
 	}
 	options := slices.Clone(r.options.Sbatch)
-	if !r.options.DryRun {
+	if !r.options.Shadow {
 		// if an attempt is lost, this package itself submits the task again, on another node
 		options = append(options, "--no-requeue")
 	}
@@ -46,7 +47,8 @@ func (r *run) begin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.arrays, r.polled = []string{array}, time.Now()
+	r.arrays, r.submitted = []string{array}, time.Now()
+	r.polled = r.submitted
 	if r.options.Submitted != nil {
 		r.options.Submitted(array)
 	}
@@ -121,7 +123,7 @@ func (r *run) adopt(jobs []Job) error {
 			return fmt.Errorf("job %s is not a job array: set -array, or write a line #SBATCH --array=... in the script", j.ID)
 		}
 		same := j.ID != jobs[0].ID && (j.Stdout == jobs[0].Stdout || j.Stderr == jobs[0].Stderr)
-		if j.Shared && same && !r.options.DryRun {
+		if j.Shared && same && !r.options.Shadow {
 			return fmt.Errorf("the tasks of job %s would all print to %s or %s: put %%a into the names of output files",
 				r.arrays[0], j.Stdout, j.Stderr)
 		}
@@ -142,14 +144,14 @@ func (r *run) adopt(jobs []Job) error {
 	return nil
 }
 
-// plan makes r.hosts from the nodes of the partition, and makes r.phase, the engine.Phase that decides about the
+// plan makes r.machines from the nodes of the partition, and makes r.phase, the engine.Phase that decides about the
 // attempts.
 func (r *run) plan(nodes []Node) (err error) {
 	known := make([]engine.Machine, len(nodes))
 	for i, n := range nodes {
 		known[i].Name = n.Name
 	}
-	if r.hosts, err = engine.NewMachines(engine.MachinesConfig{Machines: known, Rest: 6 * r.options.Interval}); err != nil {
+	if r.machines, err = engine.NewMachines(engine.MachinesConfig{Machines: known, Rest: 6 * r.options.Interval}); err != nil {
 		return err
 	}
 	r.meanWork = 1
@@ -160,12 +162,27 @@ func (r *run) plan(nodes []Node) (err error) {
 		}
 		r.meanWork = sum / float64(len(r.options.Work))
 	}
-	r.phase, err = engine.New(engine.Config{
+	r.config = engine.Config{
 		Tasks: len(r.tasks), Work: r.options.Work, Slots: r.options.Slots,
 		Interval: r.options.Interval, Lag: r.options.Lag, Policy: r.options.Policy, Limits: r.options.Limits,
-		Machines: r.hosts, Preloaded: true, MaxFailures: 1, Journal: r.options.Journal,
-	})
-	return err
+		Machines: r.machines, Preloaded: true, MaxFailures: 1, Journal: r.options.Journal,
+	}
+	if r.options.Shadow {
+		r.config.Shadow = func(task int, d restart.Decision) {
+			d.Avoid = restart.MachineSet{} // without the nodes by their numbers, which mean nothing to a reader
+			r.logf("%s %s (not done)", r.name(r.tasks[task]), d)
+		}
+	}
+	if r.options.Configure != nil {
+		r.options.Configure(&r.config)
+	}
+	if r.phase, err = engine.New(r.config); err != nil {
+		return fmt.Errorf("array: Options: %w", err)
+	}
+	for i := range r.tasks {
+		r.phase.SetEligible(i, !r.options.NoCopy, !r.options.NoCopy)
+	}
+	return nil
 }
 
 // count tells the engine.Phase how many attempts may run at once, and which nodes are down. The number is
@@ -178,7 +195,7 @@ func (r *run) count(ctx context.Context) error {
 	}
 	slots := 0
 	for _, n := range nodes {
-		r.hosts.SetDown(n.Name, n.Down)
+		r.machines.SetDown(n.Name, n.Down)
 		if !n.Down {
 			slots += n.Idle / r.facts.CPUs
 		}
@@ -197,5 +214,6 @@ func (r *run) count(ctx context.Context) error {
 		slots = min(slots, r.facts.Throttle)
 	}
 	r.phase.SetSlots(slots)
+	r.mostSlots = max(r.mostSlots, slots)
 	return nil
 }

@@ -36,7 +36,7 @@ func TestWrongCommandLinesAreErrors(t *testing.T) {
 		{"run -lag -1s " + script, "Options.Lag is -1s", exitUsage},
 		{"run -policy best " + script, `policy "best" is neither "none" nor a policy`, exitUsage},
 		{"run -policy late,min-age=-1s " + script, "LATE.MinAge is -1s", exitUsage},
-		{"run -sbatch --wait " + script, "the sbatch option --wait does not work with straggler-slurm", exitUsage},
+		{"run -sbatch --wait " + script, "Options.Sbatch has --wait, want options other than", exitUsage},
 		{"run -work " + write("words", "1\n2\nx\n") + " " + script, `words:3: the size is "x", want a positive number`, exitUsage},
 		{"run -work " + write("nan", "NaN\n") + " " + script, `nan:1: the size is "NaN"`, exitUsage},
 		{"run -work " + write("huge", "1\n1e999\n") + " " + script, `huge:2: the size is "1e999"`, exitUsage},

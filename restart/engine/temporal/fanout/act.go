@@ -70,15 +70,16 @@ func (f *fanOut) observe() []engine.Attempt {
 		if a == nil {
 			continue // the activity has ended since the list was made, or is not an attempt of this call of Map
 		}
-		if f.options.Hosts == nil {
-			a.host = s.Host
+		if f.options.Machines == nil {
+			a.machine = s.Machine
 		}
+		f.reported = f.reported || s.Done > 0
 		if !a.begun {
 			a.begun = true
 			f.log(a.task, id, "begin", "")
 		}
 		seen = append(seen, engine.Attempt{
-			ID: a.name, Task: a.task, State: engine.Running, Machine: a.host, Begun: s.Begun, AsOf: s.AsOf,
+			ID: a.name, Task: a.task, State: engine.Running, Machine: a.machine, Begun: s.Begun, AsOf: s.AsOf,
 			Progress: f.tasks[a.task].progress(s.Done),
 		})
 	}
@@ -98,14 +99,14 @@ func (f *fanOut) queued(seen []engine.Attempt) []engine.Attempt {
 const snapshotTimeout = 10 * time.Second // StartToCloseTimeout of the local activity Options.Snapshot
 
 // action is an action in the form in which it is stored in the workflow's history. Later versions of this library
-// must be able to read it, so the names of the fields must not change.
+// must be able to read it, so the names of the fields in JSON must not change.
 type action struct {
-	Submit bool
-	GiveUp bool `json:",omitempty"`
-	Task   int
-	ID     string
-	Host   string
-	Why    string
+	Submit  bool
+	GiveUp  bool `json:",omitempty"`
+	Task    int
+	ID      string
+	Machine string `json:"Host"`
+	Why     string
 }
 
 // act stores the proposed actions of the phase in the workflow's history, and carries them out. In a replay, act
@@ -161,7 +162,7 @@ func (f *fanOut) plan(proposed []engine.Action) (actions []action, names map[str
 		if p.Op == engine.Submit && f.ids[p.ID] != "" { // the attempt was submitted before
 			continue
 		}
-		a := action{Submit: p.Op == engine.Submit, Task: p.Task, ID: f.ids[p.ID], Host: p.Machine}
+		a := action{Submit: p.Op == engine.Submit, Task: p.Task, ID: f.ids[p.ID], Machine: p.Machine}
 		if a.Submit {
 			a.ID = fmt.Sprintf("%d.%d", p.Task, f.attempts[p.Task].submitted+more[p.Task])
 			more[p.Task]++
@@ -185,15 +186,15 @@ func (f *fanOut) submit(a action, name string) {
 		name = a.ID + " as recorded"
 	}
 	ctx, cancel := workflow.WithCancel(f.ctx)
-	f.running[a.ID] = &attempt{name: name, task: a.Task, host: a.Host, submitted: workflow.Now(f.ctx), cancel: cancel}
+	f.running[a.ID] = &attempt{name: name, task: a.Task, machine: a.Machine, submitted: workflow.Now(f.ctx), cancel: cancel}
 	f.ids[name] = a.ID
 	f.attempts[a.Task].submitted++
 	f.attempts[a.Task].running++
 	f.log(a.Task, a.ID, "submit", a.Why)
 	options := f.options.activityOptions()
 	options.ActivityID = f.activityID(a.ID)
-	if a.Host != "" {
-		options.TaskQueue = a.Host
+	if a.Machine != "" {
+		options.TaskQueue = a.Machine
 	}
 	ctx = workflow.WithActivityOptions(ctx, options)
 	future := workflow.ExecuteActivity(ctx, f.activity, f.tasks[a.Task].args()...)

@@ -4,7 +4,7 @@
 // on another worker. Map returns the first result of each task.
 //
 //	sizes, err := fanout.Map[Result](ctx, ReadChunk, tasks, fanout.Options{
-//		Hosts: hosts, Interval: time.Second,
+//		Machines: machines, Interval: time.Second,
 //	})
 //
 // Map is called in the workflow's code. At regular intervals a local activity reads the heartbeats of the running
@@ -15,7 +15,7 @@
 // # Replay
 //
 // The history of the workflow contains all facts on which Map decides, and the decisions. So Temporal can replay a
-// history even if the policy, the hosts, the interval or this library has changed since. For a replay, four things
+// history even if the policy, the machines, the interval or this library has changed since. For a replay, four things
 // must stay the same: the tasks, the activity, Options.Name, and the name of the function Options.Snapshot.
 //
 // # What the activity must do
@@ -29,7 +29,7 @@
 // # What the workers must do
 //
 // Each worker process polls a task queue of its own. The name of this queue is the name of the worker in
-// Options.Hosts. With a queue for each worker, Map can start a copy on another worker than the slow attempt. A shared
+// Options.Machines. With a queue for each worker, Map can start a copy on another worker than the slow attempt. A shared
 // queue would give the copy to any worker that has a free slot, even to the slow one.
 //
 // Make workers with [WorkerOptions]. By default the SDK holds back heartbeats for up to 80 % of the heartbeat

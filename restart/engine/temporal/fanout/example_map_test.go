@@ -37,7 +37,7 @@ func ExampleMap() {
 		return fanout.Map[int](ctx, countWords, []fanout.Task{
 			{Input: "a.txt", Work: 64},
 			{Input: "b.txt", Work: 64, NoCopy: true}, // two attempts would write to the same file
-		}, fanout.Options{Hosts: workers})
+		}, fanout.Options{Machines: workers})
 	}
 	c, err := client.Dial(client.Options{})
 	if err != nil {
@@ -63,8 +63,8 @@ func ExampleWorkerOptions() {
 	}
 }
 
-// Watch observes a running workflow from outside. With DryRun it prints each action that it would carry out, and
-// carries out none.
+// Watch observes a running workflow from outside. In shadow mode it prints each action that the policy wants, and the
+// time that all actions would have saved. It carries out none.
 func ExampleWatch() {
 	c, err := client.Dial(client.Options{})
 	if err != nil {
@@ -75,8 +75,9 @@ func ExampleWatch() {
 		log.Fatal(err)
 	}
 	ledger, err := fanout.Watch(context.Background(), c, "nightly-count", "", fanout.WatchOptions{
-		Type: "countWords", Hosts: workers, DryRun: true,
-		OnEvent: func(e fanout.Event) { fmt.Println(e.At, e.Kind, e.ID, "on", e.Host, e.Why) },
+		Type: "countWords", Machines: workers, Shadow: true,
+		OnEnd:    func(s fanout.Summary) { fmt.Println(s.Bill) },
+		OnAction: func(e fanout.Event) { fmt.Println(e.At, e.Kind, e.ID, "on", e.Machine, e.Why) },
 	})
 	fmt.Println(ledger, err)
 }

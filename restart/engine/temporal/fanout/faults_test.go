@@ -135,7 +135,7 @@ func TestOneFaultyCallDoesNoHarm(t *testing.T) {
 			require.NoError(t, err)
 			f := faulty{service{imitation: s}, at, fault, &calls}
 			w, err := newWatcher(faultyClient{server: f}, "w", "",
-				WatchOptions{Hosts: known, Interval: time.Millisecond, Policy: oneMore{}})
+				WatchOptions{Machines: known, Interval: time.Millisecond, Policy: oneMore{}})
 			require.NoError(t, err)
 			for open := true; open && s.polls < 400; time.Sleep(time.Millisecond) {
 				open, err = w.poll(t.Context())

@@ -167,7 +167,7 @@ func newImitation() *imitation {
 func (s *imitation) watcher(t *testing.T, policy restart.Policy, log func(Event)) *watcher {
 	known, err := engine.NewMachines(engine.MachinesConfig{Machines: []engine.Machine{{Name: "a", Slots: 8}, {Name: "b", Slots: 8}}})
 	require.NoError(t, err)
-	w, err := newWatcher(imitated{server: s}, "w", "", WatchOptions{Hosts: known, Interval: time.Millisecond, Policy: policy, OnEvent: log})
+	w, err := newWatcher(imitated{server: s}, "w", "", WatchOptions{Machines: known, Interval: time.Millisecond, Policy: policy, OnAction: log})
 	require.NoError(t, err)
 	return w
 }

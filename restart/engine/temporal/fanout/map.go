@@ -1,10 +1,12 @@
 package fanout
 
 import (
+	"fmt"
 	"time"
 
 	"go.temporal.io/sdk/workflow"
 
+	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/engine"
 )
 
@@ -46,7 +48,9 @@ type fanOut struct {
 	activity any
 	tasks    []Task
 	options  Options
+	config   engine.Config // of the phase
 	phase    *engine.Phase
+	reported bool // an activity has reported its progress
 	selector workflow.Selector
 	// keepResult stores the value of a future as the result of the task. It returns the error of the activity.
 	keepResult func(task int, result workflow.Future) error
@@ -87,7 +91,7 @@ func (t *attempts) countEnd(state engine.State, err error) {
 type attempt struct {
 	name      string // the name that the attempt has in the phase
 	task      int
-	host      string
+	machine   string
 	submitted time.Time
 	begun     bool
 	cancel    workflow.CancelFunc
@@ -108,8 +112,15 @@ func newFanOut(ctx workflow.Context, activity any, tasks []Task, o Options) (*fa
 		attempts: make([]attempts, len(tasks)), running: map[string]*attempt{}, ids: map[string]string{},
 	}
 	config.Order = f.order()
+	if o.Shadow {
+		config.Shadow = func(task int, d restart.Decision) { f.log(task, "", "shadow", d.String()) }
+	}
+	if o.Configure != nil {
+		o.Configure(&config)
+	}
+	f.config = config
 	if f.phase, err = engine.New(config); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("fanout: Options: %w", err)
 	}
 	for i, t := range tasks {
 		if t.NoCopy || t.NoRestart {
@@ -161,17 +172,27 @@ func (f *fanOut) step() {
 func (f *fanOut) query() (Status, error) {
 	s := f.status
 	s.Name, s.Ledger, s.Journal = f.options.Name, f.phase.Ledger(), string(f.phase.Journal())
-	return s, nil
+	if !f.options.Shadow {
+		return s, nil
+	}
+	noCopy := make([]bool, len(f.tasks))
+	for i := range f.tasks {
+		noCopy[i] = f.tasks[i].NoCopy
+	}
+	var err error
+	s.Bill, err = bill(f.phase, &f.config, f.options.slots(), f.reported, noCopy)
+	return s, err
 }
 
 func (f *fanOut) log(task int, id, kind, why string) {
-	host := ""
-	if a := f.running[id]; a != nil {
-		host = a.host
+	e := Event{At: workflow.Now(f.ctx).Sub(f.start), Task: task, Kind: kind, Why: why}
+	if id != "" {
+		e.ID = f.activityID(id)
 	}
-	f.status.Events = append(f.status.Events, Event{
-		At: workflow.Now(f.ctx).Sub(f.start), Task: task, ID: f.activityID(id), Host: host, Kind: kind, Why: why,
-	})
+	if a := f.running[id]; a != nil {
+		e.Machine = a.machine
+	}
+	f.status.Events = append(f.status.Events, e)
 }
 
 // activityID returns the ID of the activity that runs an attempt: Options.Name, a dash, and the attempt's ID, such as

@@ -49,7 +49,7 @@ func TestTooManySlotsAreAnError(t *testing.T) {
 			return err
 		})
 		if err := env.GetWorkflowError(); n > 1 {
-			assert.ErrorContains(t, err, "3000 slots for 3000 tasks, want 2000 slots or fewer")
+			assert.ErrorContains(t, err, "Options.Slots is 3000, with those of Machines, want 2000 or less")
 		} else {
 			assert.ErrorContains(t, err, "unable to find activity", "as many slots are no error for few tasks")
 		}
@@ -94,7 +94,7 @@ func TestMapGoesOnIfTheSnapshotFails(t *testing.T) {
 	assert.NotZero(t, out.status.FailedPolls)
 }
 
-// Two fan-outs with the same Hosts never use more slots than the Hosts have.
+// Two fan-outs with the same Machines never use more slots than the Machines have.
 func TestTwoFanOutsShareTheSlots(t *testing.T) {
 	t.Parallel()
 	p := &pool{}
@@ -106,7 +106,7 @@ func TestTwoFanOutsShareTheSlots(t *testing.T) {
 		return nil
 	}
 	env := alone(t, p, func(ctx workflow.Context) error {
-		known, err := engine.NewMachines(engine.MachinesConfig{Machines: hosts(2)})
+		known, err := engine.NewMachines(engine.MachinesConfig{Machines: machines(2)})
 		if err != nil {
 			return err
 		}
@@ -120,7 +120,7 @@ func TestTwoFanOutsShareTheSlots(t *testing.T) {
 			futures = append(futures, future)
 			workflow.Go(ctx, func(ctx workflow.Context) {
 				set.Set(fanout.Map[string](ctx, "work", tasks, fanout.Options{
-					Name: name, Hosts: known, Interval: 20 * time.Millisecond, Policy: restart.Never{},
+					Name: name, Machines: known, Interval: 20 * time.Millisecond, Policy: restart.Never{},
 					Snapshot: p.snapshot,
 				}))
 			})

@@ -29,19 +29,19 @@ import (
 // the running activities, as the server would.
 type pool struct {
 	mu      sync.Mutex
-	slow    map[string]float64 // by host: factor of the run time; 1 for other hosts
+	slow    map[string]float64 // by machine: factor of the run time; 1 for other machines
 	running map[string]*run
-	starts  []string // "input on host"
+	starts  []string // "input on machine"
 	fail    func(input int) error
 	size    func(input int) float64 // the number that an activity reports at its end; nil: 1
 	blind   bool                    // the snapshot fails
 }
 
 type run struct {
-	began time.Time
-	took  time.Duration
-	host  string
-	size  float64
+	began   time.Time
+	took    time.Duration
+	machine string
+	size    float64
 }
 
 const taskTime = 200 * time.Millisecond
@@ -53,7 +53,7 @@ func (p *pool) work(ctx context.Context, input int) (string, error) {
 	if factor == 0 {
 		factor = 1
 	}
-	r := &run{began: time.Now(), took: time.Duration(factor * float64(taskTime)), host: info.TaskQueue, size: 1}
+	r := &run{began: time.Now(), took: time.Duration(factor * float64(taskTime)), machine: info.TaskQueue, size: 1}
 	if p.size != nil {
 		r.size = p.size(input)
 	}
@@ -89,14 +89,14 @@ func (p *pool) snapshot(context.Context, string) (all []fanout.Seen, err error) 
 	defer p.mu.Unlock()
 	for id, r := range p.running {
 		all = append(all, fanout.Seen{
-			ID: id, Host: r.host, Begun: r.began, AsOf: time.Now(),
+			ID: id, Machine: r.machine, Begun: r.began, AsOf: time.Now(),
 			Done: r.size * min(1, float64(time.Since(r.began))/float64(r.took)), // it may be late to end
 		})
 	}
 	return all, nil
 }
 
-func hosts(slots int) (list []engine.Machine) {
+func machines(slots int) (list []engine.Machine) {
 	for i := range 4 {
 		list = append(list, engine.Machine{Name: fmt.Sprint("h", i), Slots: slots})
 	}
@@ -143,7 +143,7 @@ func execute(t *testing.T, p *pool, n int, tasks func(start time.Time, i int) fa
 	o.Snapshot, o.Interval = p.snapshot, 20*time.Millisecond
 	flow := func(ctx workflow.Context) ([]string, error) {
 		var err error
-		if o.Hosts, err = engine.NewMachines(engine.MachinesConfig{Machines: hosts(4)}); err != nil {
+		if o.Machines, err = engine.NewMachines(engine.MachinesConfig{Machines: machines(4)}); err != nil {
 			return nil, err
 		}
 		all := make([]fanout.Task, n)
@@ -185,7 +185,7 @@ func TestCopiesAvoidTheSlowWorker(t *testing.T) {
 	for _, e := range out.status.Events {
 		kinds[e.Kind]++
 		if e.Kind == "submit" && e.Why != "" {
-			assert.NotEqual(t, "h3", e.Host, "%+v", e)
+			assert.NotEqual(t, "h3", e.Machine, "%+v", e)
 		}
 	}
 	assert.Equal(t, 64, kinds["succeed"])
@@ -220,7 +220,7 @@ func TestSlowActivitiesAreFoundByTheirAge(t *testing.T) {
 	assert.GreaterOrEqual(t, out.status.Ledger.Restarts+out.status.Ledger.Copies, 4)
 	for _, e := range out.status.Events {
 		if e.Kind == "submit" && e.Why != "" {
-			assert.NotEqual(t, "h3", e.Host, "%+v", e)
+			assert.NotEqual(t, "h3", e.Machine, "%+v", e)
 			assert.Contains(t, e.Why, " basis=age")
 		}
 	}

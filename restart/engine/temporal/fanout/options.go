@@ -13,6 +13,7 @@ import (
 	"github.com/straggler-go/straggler/laxity"
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/engine"
+	"github.com/straggler-go/straggler/restart/rules"
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
@@ -49,23 +50,29 @@ func (t *Task) args() []any {
 	return []any{t.Input}
 }
 
-// Options are the settings of [Map]. Either Hosts or Slots is required. Every other field may be zero, which stands
+// Options are the settings of [Map]. Either Machines or Slots is required. Every other field may be zero, which stands
 // for a default.
+//
+// There is no OnAction, as other adapters have it. Map runs in the code of a workflow, so each replay would call the
+// function again, and the function would have to be deterministic. [Status] has all actions.
 type Options struct {
 	// Name distinguishes several calls of Map in one workflow. The IDs of the activities begin with Name, and the
 	// name of the query contains it; see [Query]. "" means "task".
 	Name string
 	// Policy decides which slow attempts are copied or restarted. Nil means restart.LeastCost{}.
 	Policy restart.Policy
+	// PolicyText describes the policy if Policy is nil, as [rules.Parse] reads it, such as "late,min-age=5s". A text can
+	// be part of the input of a workflow. "" means Policy.
+	PolicyText string
 	// Limits bounds copies and restarts, whatever the policy decides. In the zero value each limit has the default
 	// that restart.Limits documents.
 	Limits restart.Limits
-	// Hosts are the workers, each with its name and its slots. A worker polls a task queue of its own, which has the
+	// Machines are the workers, each with its name and its slots. A worker polls a task queue of its own, which has the
 	// worker's name, and runs at most as many activities as it has slots. If a workflow run calls Map several times,
-	// pass the same Hosts to each call. Then each call knows the bad workers that the earlier calls have found. Nil
+	// pass the same Machines to each call. Then each call knows the bad workers that the earlier calls have found. Nil
 	// means that all activities go to the task queue in the field Activity. Then no activity can avoid a bad worker.
-	Hosts *engine.Machines
-	// Slots is how many attempts may run at once. If Hosts have slots, they are used in place of this field.
+	Machines *engine.Machines
+	// Slots is how many attempts may run at once. If Machines have slots, they are used in place of this field.
 	Slots int
 	// Interval is the time between two polls of the running activities. After each poll the policy decides. 0 means a
 	// second.
@@ -87,7 +94,7 @@ type Options struct {
 	//   - HeartbeatTimeout: ten times Options.Interval, and at least 5 s. An attempt that sends no heartbeat for this
 	//     time is lost.
 	//   - StartToCloseTimeout: a day, unless ScheduleToCloseTimeout is set.
-	//   - ScheduleToStartTimeout: a minute if Hosts is set. If an attempt waits in a worker's queue for longer, the
+	//   - ScheduleToStartTimeout: a minute if Machines is set. If an attempt waits in a worker's queue for longer, the
 	//     worker is taken to be gone.
 	Activity workflow.ActivityOptions
 	// MaxFailures is the number of failed attempts of one task after which Map gives up and returns an error. 0 means
@@ -97,6 +104,14 @@ type Options struct {
 	// Journal makes Map record all events as a text. The answer to the query contains this text; see [Status]. It
 	// takes about 100 bytes of memory for each report of an attempt.
 	Journal bool
+	// Shadow makes Map decide about slow activities without acting: no running activity is copied or restarted, and Clone
+	// is ignored. Failed and lost attempts are replaced as usual. Each decision is an [Event] of the kind "shadow". The
+	// answer to the query has the bill.
+	Shadow bool
+	// Configure is called with the configuration of the phase before the phase begins. It may set the fields that
+	// Options does not have, such as Budget or Experience. It runs in the workflow's code, so it must be
+	// deterministic. Nil changes nothing.
+	Configure func(c *engine.Config)
 	// Snapshot is the function that Map runs as a local activity, to list the running activities and their
 	// heartbeats. prefix is the beginning of the IDs of the activities to list. Nil means the function [Snapshot]. If
 	// only your own data converter can read the heartbeats, set a function that calls [SnapshotWith]. For a replay
@@ -144,7 +159,7 @@ func (o *Options) activityOptions() workflow.ActivityOptions {
 	if a.StartToCloseTimeout == 0 && a.ScheduleToCloseTimeout == 0 {
 		a.StartToCloseTimeout = defaultLongest
 	}
-	if a.ScheduleToStartTimeout == 0 && o.Hosts != nil {
+	if a.ScheduleToStartTimeout == 0 && o.Machines != nil {
 		a.ScheduleToStartTimeout = defaultScheduleToStart
 	}
 	a.RetryPolicy = &temporal.RetryPolicy{MaximumAttempts: 1}
@@ -168,11 +183,20 @@ func (o *Options) fill() error {
 	if o.MaxFailures == 0 {
 		o.MaxFailures = defaultMaxFailures
 	}
+	if o.PolicyText != "" {
+		if o.Policy != nil {
+			return fmt.Errorf("fanout: Options.PolicyText is %q, want no text beside a Policy", o.PolicyText)
+		}
+		var err error
+		if o.Policy, err = rules.Parse(o.PolicyText); err != nil {
+			return fmt.Errorf("fanout: Options.PolicyText is %q, want a policy: %w", o.PolicyText, err)
+		}
+	}
 	switch {
 	case o.Interval < 0:
 		return fmt.Errorf("fanout: Options.Interval is %v, want a positive duration, or 0 for a second", o.Interval)
 	case o.slots() <= 0:
-		return fmt.Errorf("fanout: Options.Slots is %d, want 1 or more, or Hosts that have slots", o.Slots)
+		return fmt.Errorf("fanout: Options.Slots is %d, want 1 or more, or Machines with slots", o.Slots)
 	case o.MaxFailures < 0:
 		return fmt.Errorf("fanout: Options.MaxFailures is %d, want a positive number, or 0 for 4", o.MaxFailures)
 	case o.Clone != nil && !(o.Clone.Straggler >= 0 && o.Clone.Straggler < 1):
@@ -184,10 +208,10 @@ func (o *Options) fill() error {
 	return nil
 }
 
-// slots returns how many activities may run at once: the slots of Hosts, or else the field Slots.
+// slots returns how many activities may run at once: the slots of Machines, or else the field Slots.
 func (o *Options) slots() int {
-	if o.Hosts != nil && o.Hosts.Slots() > 0 {
-		return o.Hosts.Slots()
+	if o.Machines != nil && o.Machines.Slots() > 0 {
+		return o.Machines.Slots()
 	}
 	return o.Slots
 }
@@ -202,7 +226,7 @@ func (o *Options) givesUp(t attempts) bool {
 func (o *Options) config(tasks []Task) (engine.Config, error) {
 	c := engine.Config{
 		Work: make([]float64, len(tasks)), Slots: o.Slots, Interval: o.Interval, Lag: o.Lag, Policy: o.Policy,
-		Limits: o.Limits, Machines: o.Hosts, MaxFailures: math.MaxInt, MaxLost: math.MaxInt, Journal: o.Journal,
+		Limits: o.Limits, Machines: o.Machines, MaxFailures: math.MaxInt, MaxLost: math.MaxInt, Journal: o.Journal,
 	}
 	for i := range tasks {
 		if c.Work[i] = tasks[i].Work; c.Work[i] == 0 {
@@ -211,10 +235,10 @@ func (o *Options) config(tasks []Task) (engine.Config, error) {
 	}
 	var err error
 	if slots := o.slots(); slots > maxPending && len(tasks) > maxPending {
-		return c, fmt.Errorf("fanout: Options.Hosts or Options.Slots give %d slots for %d tasks, want %d slots or "+
-			"fewer, the limit of pending activities in a workflow", slots, len(tasks), maxPending)
+		return c, fmt.Errorf("fanout: Options.Slots is %d, with those of Machines, want %d or less, since a workflow may "+
+			"have no more pending activities", slots, maxPending)
 	}
-	if o.Clone != nil {
+	if o.Clone != nil && !o.Shadow {
 		c.Clones, err = o.clones(tasks)
 	}
 	return c, err

@@ -48,7 +48,7 @@ func (f *fanOut) end(id string, result workflow.Future) {
 	}
 	delete(f.running, id)
 	delete(f.ids, a.name)
-	ended := engine.Attempt{ID: a.name, Task: a.task, State: state, Machine: a.host, Ended: workflow.Now(f.ctx)}
+	ended := engine.Attempt{ID: a.name, Task: a.task, State: state, Machine: a.machine, Ended: workflow.Now(f.ctx)}
 	if state == engine.Succeeded || state == engine.Failed {
 		// If the attempt began and ended between two polls, no poll has shown its begin. Then the time of its
 		// submission is used as its begin. This is not done for a lost or cancelled attempt, because it may never

@@ -35,7 +35,16 @@ func (w *watcher) poll(ctx context.Context) (open bool, err error) {
 	}
 	// the run ID is kept, so that later runs of the workflow are not watched
 	w.run = d.GetWorkflowExecutionInfo().GetExecution().GetRunId()
-	if d.GetWorkflowExecutionInfo().GetStatus() != enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING {
+	switch d.GetWorkflowExecutionInfo().GetStatus() {
+	case enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING:
+	case enumspb.WORKFLOW_EXECUTION_STATUS_COMPLETED:
+		for _, b := range w.batches {
+			if w.Shadow && !b.phase.Done() { // the activities that have ended last belong to the bill
+				w.observe(ctx, b, nil)
+			}
+		}
+		fallthrough
+	default:
 		return false, nil
 	}
 	pending := map[string]*workflowpb.PendingActivityInfo{}
@@ -102,12 +111,11 @@ func (w *watcher) openPhase(ctx context.Context, fresh []string) error {
 			work[i] = w.Work(t.schedule.GetInput())
 		}
 	}
-	var err error
-	if b.phase, err = w.newPhase(work); err != nil {
+	if err := b.begin(w, work); err != nil {
 		return err
 	}
 	for i, t := range b.tasks {
-		b.phase.SetEligible(i, !w.noCopies, true)
+		b.phase.SetEligible(i, !w.noCopies && !w.NoCopy, true)
 		w.tasks[t.activity] = t
 	}
 	w.batches = append(w.batches, b)
@@ -121,6 +129,9 @@ func (w *watcher) observe(ctx context.Context, b *batch, pending map[string]*wor
 	for _, t := range b.tasks {
 		seen = append(seen, w.observeCopies(ctx, t)...)
 		seen = append(seen, w.observeActivity(ctx, t, pending[t.activity])...)
+	}
+	for _, a := range seen {
+		b.reported = b.reported || a.Progress.Done > 0
 	}
 	b.refused = w.act(ctx, b, b.phase.Poll(time.Now(), seen))
 }
@@ -140,6 +151,7 @@ func (w *watcher) forget(ctx context.Context, b *batch) (forgotten bool) {
 		return false
 	}
 	w.account.Add(b.phase.Ledger())
+	w.sumUp(b)
 	for _, t := range b.tasks {
 		if w.tasks[t.activity] == t { // false if the entry belongs to a later activity with the same ID
 			delete(w.tasks, t.activity)
@@ -184,18 +196,24 @@ func (w *watcher) act(ctx context.Context, b *batch, actions []engine.Action) (r
 	return refused
 }
 
-// report calls the function OnEvent with an action. If the action has failed, the Event also contains the error err.
+// report tells of an action. If the action has failed, the Event also contains the error err.
 func (w *watcher) report(t *watched, a engine.Action, err error) {
-	if w.OnEvent == nil || a.Decision.Action == restart.Keep && err == nil {
+	if a.Decision.Action == restart.Keep && err == nil {
 		return
 	}
 	why := a.Decision.String()
 	if err != nil {
 		why += ": " + err.Error()
 	}
-	w.OnEvent(Event{
-		At: time.Since(w.start), Task: a.Task, ID: t.activity, Host: a.Machine, Kind: a.Op.String(), Why: why,
-	})
+	w.tell(Event{Task: a.Task, ID: t.activity, Machine: a.Machine, Kind: a.Op.String(), Why: why})
+}
+
+// tell calls WatchOptions.OnAction.
+func (w *watcher) tell(e Event) {
+	if w.OnAction != nil {
+		e.At = time.Since(w.start)
+		w.OnAction(e)
+	}
 }
 
 // ledger returns the sum of the ledgers of all phases, the phases that are done included.

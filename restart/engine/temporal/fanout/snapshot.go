@@ -12,13 +12,14 @@ import (
 )
 
 // Seen is the state of a running activity, as the Temporal server shows it. The workflow's history contains it as
-// JSON, so the names of the fields must not change.
+// JSON, so the names of the fields in JSON must not change.
 type Seen struct {
-	ID    string    // ID of the activity
-	Host  string    // identity of the worker that runs the activity
-	Begun time.Time // when the activity began, by the server's clock
-	AsOf  time.Time // when the last heartbeat was sent; zero: there was none
-	Done  float64   // the last number that the activity has passed to [Report]
+	ID string // ID of the activity
+	// Machine is the identity of the worker that runs the activity.
+	Machine string    `json:"Host"`
+	Begun   time.Time // when the activity began, by the server's clock
+	AsOf    time.Time // when the last heartbeat was sent; zero: there was none
+	Done    float64   // the last number that the activity has passed to [Report]
 }
 
 // Snapshot is a local activity. It lists the running activities of the workflow that calls it, if their IDs begin
@@ -57,7 +58,7 @@ func running(p *workflowpb.PendingActivityInfo) bool {
 // toSeen converts the server's data about a pending activity to a Seen. If the last heartbeat contains no number,
 // Done is 0 and AsOf is the time of the heartbeat.
 func toSeen(p *workflowpb.PendingActivityInfo, c converter.DataConverter) Seen {
-	s := Seen{ID: p.GetActivityId(), Host: p.GetLastWorkerIdentity(), Begun: p.GetLastStartedTime().AsTime()}
+	s := Seen{ID: p.GetActivityId(), Machine: p.GetLastWorkerIdentity(), Begun: p.GetLastStartedTime().AsTime()}
 	if t := p.GetLastHeartbeatTime(); t != nil && !t.AsTime().Before(s.Begun) {
 		s.AsOf = t.AsTime()
 		if details := p.GetHeartbeatDetails().GetPayloads(); len(details) > 0 {

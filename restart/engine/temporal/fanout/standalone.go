@@ -25,16 +25,13 @@ import (
 type standalone struct {
 	attempt string // the name that the copy has in the engine.Phase
 	id      string // the ID of the standalone activity
-	host    string
+	machine string
 	ended   bool // the copy has ended, or the server has accepted a request to cancel it
 	refused bool // the call that starts the copy returned an error; the server may have started the copy all the same
 }
 
 // startCopy starts a copy of an activity on the worker a.Machine.
 func (w *watcher) startCopy(ctx context.Context, b *batch, t *watched, a engine.Action) error {
-	if w.DryRun {
-		return errDryRun
-	}
 	if slices.ContainsFunc(t.copies, func(c *standalone) bool { return c.attempt == a.ID }) {
 		return nil // the copy was started before, and the server has not shown it yet
 	}
@@ -51,7 +48,7 @@ func (w *watcher) startCopy(ctx context.Context, b *batch, t *watched, a engine.
 	}
 	// The ID contains the start time of Watch, so that several calls of Watch for the same run use different IDs.
 	id := fmt.Sprintf("%s/%s/%s/%s/%d", w.id, w.run, t.activity, a.ID, w.start.UnixNano())
-	c := &standalone{attempt: a.ID, id: id, host: a.Machine}
+	c := &standalone{attempt: a.ID, id: id, machine: a.Machine}
 	t.copies = append(t.copies, c)
 	_, err := w.client.WorkflowService().StartActivityExecution(ctx, &workflowservice.StartActivityExecutionRequest{
 		Namespace: w.Namespace, Identity: identity, RequestId: c.id, ActivityId: c.id,
@@ -93,7 +90,7 @@ func (w *watcher) observeCopies(ctx context.Context, t *watched) (seen []engine.
 		if err != nil {
 			var unknown *serviceerror.NotFound
 			if c.ended = errors.As(err, &unknown); c.ended {
-				seen = append(seen, engine.Attempt{ID: c.attempt, Task: t.index, State: engine.Lost, Machine: c.host})
+				seen = append(seen, engine.Attempt{ID: c.attempt, Task: t.index, State: engine.Lost, Machine: c.machine})
 			}
 			continue
 		}
@@ -111,7 +108,7 @@ func (w *watcher) observeCopy(
 	ctx context.Context, t *watched, c *standalone, d *workflowservice.DescribeActivityExecutionResponse,
 ) engine.Attempt {
 	info := d.GetInfo()
-	a := engine.Attempt{ID: c.attempt, Task: t.index, Machine: c.host}
+	a := engine.Attempt{ID: c.attempt, Task: t.index, Machine: c.machine}
 	if begun := info.GetLastStartedTime(); begun != nil {
 		s := toSeen(asPending(info), w.Converter)
 		a.State, a.Begun, a.AsOf, a.Progress = engine.Running, s.Begun, s.AsOf, tracker.Report{Done: s.Done}
@@ -205,6 +202,7 @@ func (w *watcher) endAll() {
 	ctx, cancel := context.WithTimeout(context.Background(), lastCalls)
 	defer cancel()
 	for _, b := range w.batches {
+		w.sumUp(b)
 		b.close()
 		for _, t := range b.tasks {
 			for _, c := range t.copies {

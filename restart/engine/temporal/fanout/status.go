@@ -4,6 +4,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/straggler-go/straggler/restart/engine/shadow"
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
@@ -14,11 +15,11 @@ type Event struct {
 	// Task is the index of the task in the call of Map. With Watch, it is the index among the activities that one
 	// poll has shown first.
 	Task int
-	// ID is the ID of the activity that runs the attempt.
+	// ID is the ID of the activity that runs the attempt. With the kind shadow of Map it is "".
 	ID string
-	// Host is the name of the worker on which the attempt runs or shall run.
-	Host string
-	// Kind is the kind of the event. Watch sets only the kinds submit and cancel. Map sets the following kinds:
+	// Machine is the name of the worker on which the attempt runs or shall run.
+	Machine string
+	// Kind is the kind of the event. Watch sets only the kinds submit, cancel and shadow. Map sets the following kinds:
 	//
 	//   - submit: the attempt was submitted.
 	//   - begin: the attempt has begun.
@@ -27,6 +28,7 @@ type Event struct {
 	//   - cancel: Map has cancelled the attempt, which may still run.
 	//   - cancelled: the attempt has ended because it was cancelled, or because its worker stopped.
 	//   - fail: the attempt has failed.
+	//   - shadow: in shadow mode, the policy wanted an action, which is not carried out.
 	//   - lost: the attempt has ended without its own fault, for example with its worker.
 	Kind string
 	// Why is the policy's decision with its numbers, or the error of the attempt.
@@ -43,6 +45,9 @@ type Status struct {
 	Events []Event
 	// Journal is a text with all events, in the format of package journal. It is empty unless Options.Journal is set.
 	Journal string `json:",omitempty"`
+	// Bill says how much time the policy would have saved so far, if Options.Shadow is set. See package shadow. An
+	// answer with a bill takes some 10 ms for 100 tasks, and seconds for thousands.
+	Bill shadow.Bill
 	// FailedPolls is the number of polls that failed, because the function Options.Snapshot returned an error.
 	FailedPolls int
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	commonpb "go.temporal.io/api/common/v1"
@@ -13,10 +14,11 @@ import (
 
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/engine"
+	"github.com/straggler-go/straggler/restart/engine/shadow"
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// WatchOptions are the settings of [Watch]. The field Hosts is required.
+// WatchOptions are the settings of [Watch]. The field Machines is required.
 type WatchOptions struct {
 	// Namespace is the Temporal namespace of the workflow and of the client. "" means "default".
 	Namespace string
@@ -28,10 +30,10 @@ type WatchOptions struct {
 	// Limits bounds copies and restarts, whatever the policy decides. In the zero value each limit has the default
 	// that restart.Limits documents.
 	Limits restart.Limits
-	// Hosts are the workers, each with its name and its slots. The name must be the worker's identity. It must also
+	// Machines are the workers, each with its name and its slots. The name must be the worker's identity. It must also
 	// be the name of a task queue that the worker polls, besides the task queue of the workflow. If two calls of
-	// Watch run at the same time, each needs Hosts of its own.
-	Hosts *engine.Machines
+	// Watch run at the same time, each needs Machines of its own.
+	Machines *engine.Machines
 	// ScheduleToStartTimeout is how long a copy or a restarted activity may wait in the queue of a worker. After
 	// that, Watch takes the worker to be gone, and uses another worker. 0 means a minute.
 	ScheduleToStartTimeout time.Duration
@@ -42,12 +44,31 @@ type WatchOptions struct {
 	Work func(input *commonpb.Payloads) float64
 	// Converter decodes the heartbeats. Nil means the default data converter of the SDK.
 	Converter converter.DataConverter
-	// DryRun makes Watch carry out no action. Watch only calls OnEvent with each action that the policy wants, at
-	// each poll. In the ledger, each action is counted as begun and cancelled.
-	DryRun bool
-	// OnEvent is called with an Event for each action, after Watch has carried out the action or has failed to. Nil
+	// NoCopy says that two attempts of an activity must never run at the same time. Then Watch only restarts activities.
+	NoCopy bool
+	// Shadow makes Watch decide about slow activities without acting: it sends the server no request that changes
+	// anything. It calls OnAction with each decision. OnEnd gets the bill.
+	Shadow bool
+	// OnAction is called with an Event for each action, after Watch has carried out the action or has failed to. Nil
 	// means that no function is called.
-	OnEvent func(Event)
+	OnAction func(Event)
+	// Journal keeps a journal of each phase. OnEnd gets it.
+	Journal bool
+	// OnEnd is called when a phase has ended, and with the phases that have not ended before Watch returns. A phase
+	// consists of the activities that Watch has seen first in the same poll. Nil means that no function is called.
+	OnEnd func(Summary)
+	// Configure is called with the configuration of each phase before the phase begins. It may set the fields that
+	// WatchOptions does not have, such as Budget or Experience. Nil changes nothing.
+	Configure func(c *engine.Config)
+}
+
+// Summary sums up a phase of [Watch].
+type Summary struct {
+	Ledger tracker.Ledger
+	// Bill says how much time the policy would have saved, if WatchOptions.Shadow is set. See package shadow.
+	Bill shadow.Bill
+	// Journal is the journal, if WatchOptions.Journal is set. Packages restart/journal and restart/restarttest read it.
+	Journal []byte
 }
 
 // Watch copies and restarts the slow activities of a running workflow from outside the workflow. It returns when the
@@ -119,9 +140,11 @@ type watcher struct {
 
 // batch contains the activities that were seen first in the same poll, and the engine.Phase that decides about them.
 type batch struct {
-	phase   *engine.Phase
-	tasks   []*watched
-	refused []engine.Attempt // attempts that could not be submitted; the next poll reports them to the phase
+	config   engine.Config // of the phase
+	phase    *engine.Phase
+	tasks    []*watched
+	reported bool             // an activity has reported its progress
+	refused  []engine.Attempt // attempts that could not be submitted; the next poll reports them to the phase
 }
 
 // newWatcher checks the options, sets the defaults, and returns a watcher that has not polled yet.
@@ -143,14 +166,14 @@ func newWatcher(c client.Client, workflowID, runID string, o WatchOptions) (*wat
 		return nil, badDuration("Interval", o.Interval, "a second")
 	case o.ScheduleToStartTimeout < 0:
 		return nil, badDuration("ScheduleToStartTimeout", o.ScheduleToStartTimeout, "a minute")
-	case o.Hosts == nil || o.Hosts.Slots() == 0:
-		return nil, errors.New("fanout: WatchOptions.Hosts have no slots, want workers with slots")
+	case o.Machines == nil || o.Machines.Slots() == 0:
+		return nil, errors.New("fanout: WatchOptions.Machines has 0 slots, want workers with slots")
 	}
 	w := &watcher{
 		WatchOptions: o, client: c, id: workflowID, run: runID, start: time.Now(), tasks: map[string]*watched{},
 	}
 	// this finds wrong options now, and not only when there are activities
-	if _, err := w.newPhase([]float64{}); err != nil {
+	if err := new(batch).begin(w, []float64{}); err != nil {
 		return nil, fmt.Errorf("fanout: WatchOptions: %w", err)
 	}
 	return w, nil
@@ -162,11 +185,39 @@ func badDuration(field string, d time.Duration, zero string) error {
 	return fmt.Errorf("fanout: WatchOptions.%s is %v, want a positive duration, or 0 for %s", field, d, zero)
 }
 
-// newPhase makes an engine.Phase for activities with the given sizes.
-func (w *watcher) newPhase(work []float64) (*engine.Phase, error) {
-	return engine.New(engine.Config{
-		Work: work, Interval: w.Interval, Policy: w.Policy, Limits: w.Limits, Machines: w.Hosts, Preloaded: true,
+// begin makes the engine.Phase for activities with the given sizes.
+func (b *batch) begin(w *watcher, work []float64) (err error) {
+	b.config = engine.Config{
+		Work: work, Interval: w.Interval, Policy: w.Policy, Limits: w.Limits, Machines: w.Machines, Preloaded: true,
+		Journal: w.Journal && w.OnEnd != nil,
 		// the phase never gives up an activity, because Temporal's retry policy does so
 		MaxFailures: math.MaxInt, MaxLost: math.MaxInt,
-	})
+	}
+	if w.Shadow {
+		b.config.Shadow = func(task int, d restart.Decision) {
+			w.tell(Event{Task: task, ID: b.tasks[task].activity, Machine: b.tasks[task].machine, Kind: "shadow", Why: d.String()})
+		}
+	}
+	if w.Configure != nil {
+		w.Configure(&b.config)
+	}
+	b.phase, err = engine.New(b.config)
+	return err
+}
+
+// sumUp calls WatchOptions.OnEnd for a phase.
+func (w *watcher) sumUp(b *batch) {
+	if w.OnEnd == nil {
+		return
+	}
+	sum := Summary{Ledger: b.phase.Ledger(), Journal: b.phase.Journal()}
+	if w.Shadow {
+		var noCopy []bool
+		if w.NoCopy {
+			noCopy = slices.Repeat([]bool{true}, len(b.tasks))
+		}
+		// Without a bill, Bill.Tasks is 0. The only error is that the phase is too large for a simulation.
+		sum.Bill, _ = bill(b.phase, &b.config, w.Machines.Slots(), b.reported, noCopy)
+	}
+	w.OnEnd(sum)
 }

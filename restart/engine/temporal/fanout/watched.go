@@ -2,7 +2,6 @@ package fanout
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -23,7 +22,7 @@ type watched struct {
 	activity string    // ID of the activity in the workflow
 	index    int       // index of this task in the field tasks of its batch
 	attempt  string    // name of the attempt of the workflow's own activity that runs; "": no attempt runs
-	host     string    // name of the worker that runs this attempt
+	machine  string    // name of the worker that runs this attempt
 	begun    time.Time // when the running attempt began
 	next     string    // name of the attempt that was submitted and has not begun; "": none
 	queue    string    // queue to which Watch has moved the activity; "": not moved
@@ -33,8 +32,6 @@ type watched struct {
 	copies   []*standalone
 	schedule *schedule // the event that scheduled the activity; nil: not read yet
 }
-
-var errDryRun = errors.New("dry run")
 
 const identity = "straggler" // the field Identity in requests of Watch to the server
 
@@ -68,11 +65,11 @@ func (w *watcher) observeActivity(ctx context.Context, t *watched, p *workflowpb
 				return append(seen, t.leave())
 			}
 			seen = t.endAttempt(seen)
-			t.attempt, t.begun, t.host = t.current(), s.Begun, s.Host
+			t.attempt, t.begun, t.machine = t.current(), s.Begun, s.Machine
 			t.next, t.queue = "", ""
 		}
 		return append(seen, engine.Attempt{
-			ID: t.attempt, Task: t.index, State: engine.Running, Machine: s.Host, Begun: s.Begun, AsOf: s.AsOf,
+			ID: t.attempt, Task: t.index, State: engine.Running, Machine: s.Machine, Begun: s.Begun, AsOf: s.AsOf,
 			Progress: tracker.Report{Done: s.Done},
 		})
 	}
@@ -83,7 +80,7 @@ func (w *watcher) observeActivity(ctx context.Context, t *watched, p *workflowpb
 // succeeded.
 func (t *watched) leave() engine.Attempt {
 	t.gone = true
-	return engine.Attempt{ID: t.current(), Task: t.index, State: engine.Succeeded, Machine: t.host, Begun: t.begun}
+	return engine.Attempt{ID: t.current(), Task: t.index, State: engine.Succeeded, Machine: t.machine, Begun: t.begun}
 }
 
 // endAttempt appends to seen a report that the attempt of the activity that ran at the last poll has ended. The
@@ -93,7 +90,7 @@ func (t *watched) endAttempt(seen []engine.Attempt) []engine.Attempt {
 	if t.attempt == "" {
 		return seen
 	}
-	seen = append(seen, engine.Attempt{ID: t.attempt, Task: t.index, State: engine.Failed, Machine: t.host})
+	seen = append(seen, engine.Attempt{ID: t.attempt, Task: t.index, State: engine.Failed, Machine: t.machine})
 	t.attempt, t.begun = "", time.Time{}
 	return seen
 }
@@ -113,9 +110,6 @@ func (t *watched) current() string {
 
 // reset ends the running attempt of an activity, and lets the activity run again on the worker a.Machine.
 func (w *watcher) reset(ctx context.Context, t *watched, a engine.Action) error {
-	if w.DryRun {
-		return errDryRun
-	}
 	if err := w.move(ctx, t, a); err != nil {
 		return err
 	}
