@@ -291,6 +291,11 @@ set(key, "state", 1, "begun", stamp())
 local j = redis.call("HMGET", P .. "job:" .. f[3], "kind", "batch", "work", "input")
 return {{f[3], f[4], j[1] or "", j[2] or "", j[3] or "", j[4] or ""}}`)
 
+// loseScript marks an attempt as lost, if it still waits.
+var loseScript = script(`
+if get("attempt:" .. ARGV[1], "state") == "0" then set("attempt:" .. ARGV[1], "state", 4, "ended", stamp()) end
+return {}`)
+
 var endScript = script(`
 local key = "attempt:" .. ARGV[1]
 local state = get(key, "state")

@@ -152,6 +152,10 @@ func (q *Queue) sendAgain(ctx context.Context, a queue.Attempt, never bool) erro
 		switch {
 		case err != nil && !gone:
 			return err
+		case err == nil && info.State == asynq.TaskStateActive:
+			// asynq has given it to a worker that does not begin it, since the answer of Redis was lost.
+			_, err := q.rows(ctx, loseScript, a.Name)
+			return err
 		case err == nil && info.State != asynq.TaskStateArchived && info.State != asynq.TaskStateCompleted:
 			return nil
 		case err == nil:
