@@ -46,7 +46,7 @@ func Unary(r *hedged.Route, request Facts) grpc.UnaryClientInterceptor {
 			},
 			Failed: func(a *attempt) bool { return !answer(status.Code(a.err)) },
 		}
-		a, end, err := call.Race(ctx, r)
+		a, end, err := call.Race(withServers(ctx), r)
 		end()
 		if err != nil { // the context of the caller has ended
 			return status.FromContextError(err).Err()
