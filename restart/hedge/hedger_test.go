@@ -411,6 +411,28 @@ func TestLearnsThatSecondRequestsAreFaster(t *testing.T) {
 	}
 }
 
+// A storm of three windows in which all requests are ten times slower moves neither the plan nor the learned times.
+func TestStormIsNotLearned(t *testing.T) {
+	h, now := taught(t, hedge.Config{})
+	play := func(n int, times time.Duration) {
+		for i := range n {
+			first := 4*ms + time.Duration(i%20)*100*time.Microsecond
+			if i%20 == 0 {
+				first = 60 * ms
+			}
+			request(h, &now, times*first, 5*ms*times, 0)
+		}
+	}
+	play(10_000, 1)
+	before, delay := h.Quantile(0, 0, 0.9), h.Plan(0, 0).Delay
+	play(30_000, 10)
+	play(100, 1)
+	assert.InEpsilon(t, before, h.Quantile(0, 0, 0.9), 0.02)
+	assert.InEpsilon(t, delay, h.Plan(0, 0).Delay, 0.1)
+	play(80_000, 10)
+	assert.InEpsilon(t, 10*before, h.Quantile(0, 0, 0.9), 0.02, "it lasts")
+}
+
 // If the service stays three times slower, that becomes usual, and second requests are sent again.
 func TestSlowBecomesUsual(t *testing.T) {
 	h, now := taught(t, hedge.Config{Window: 1000})
