@@ -49,11 +49,22 @@ type entry struct {
 	answered bool
 }
 
-// counts is the number of times in each bucket, for the first or the second request.
+// counts is the number of times in each bucket, for the first or the second request. Times that have left the window
+// count as a half, a quarter and so on.
 type counts struct {
-	answered, all [buckets]int32
+	answered, all [buckets]float32
 	// The sums over all buckets.
-	answers, n int
+	answers, n float64
+}
+
+// count adds a time to its bucket, or removes it.
+func (c *counts) count(e *entry, by float32) {
+	c.all[e.bucket] += by
+	c.n += float64(by)
+	if e.answered {
+		c.answered[e.bucket] += by
+		c.answers += float64(by)
+	}
 }
 
 // times is the window of the times of one class. Its unit is the time of a request of the size of the first request.
@@ -61,6 +72,7 @@ type times struct {
 	window, next, n int
 	ring            []entry
 	of              [attempts]counts
+	past            past
 	// The bounds of the buckets that have had a time since the latest rebuild.
 	low, high int
 	// The estimate of the overhead: the part of the time that does not depend on size.
@@ -126,7 +138,9 @@ func (t *times) add(e entry, keep time.Duration) {
 		t.learn(&e)
 	}
 	for t.n > 0 && (t.n == t.window || e.at-t.oldest().at > keep) {
-		t.count(t.oldest(), -1)
+		o := t.oldest()
+		t.of[o.attempt].count(o, -1)
+		t.past.add(o, t.window, e.at-o.at > keep)
 		t.n--
 	}
 	if len(t.ring) < t.window && t.n == len(t.ring) {
@@ -138,7 +152,7 @@ func (t *times) add(e entry, keep time.Duration) {
 		t.next = 0
 	}
 	t.n++
-	t.count(&e, 1)
+	t.count(&e)
 	t.changes++
 }
 
@@ -158,15 +172,9 @@ func (t *times) grow() {
 	t.next, t.ring = t.n, ring
 }
 
-// count adds a request to its bucket, or removes it.
-func (t *times) count(e *entry, by int32) {
-	c := &t.of[e.attempt]
-	c.all[e.bucket] += by
-	c.n += int(by)
-	if e.answered {
-		c.answered[e.bucket] += by
-		c.answers += int(by)
-	}
+// count adds a request in the window to its bucket.
+func (t *times) count(e *entry) {
+	t.of[e.attempt].count(e, 1)
 	t.low, t.high = min(t.low, int(e.bucket)), max(t.high, int(e.bucket))
 }
 
@@ -189,11 +197,12 @@ func (t *times) learn(e *entry) {
 func (t *times) rebuild() {
 	t.overhead = t.units.Overhead()
 	t.of = [attempts]counts{}
+	t.past.forget()
 	t.low, t.high = buckets, -1
 	for i := range t.n {
 		e := &t.ring[(t.next-t.n+i+len(t.ring))%len(t.ring)]
 		e.bucket = uint16(bucketOf(e.seconds / t.scale(e.size)))
-		t.count(e, 1)
+		t.count(e)
 	}
 }
 
@@ -202,22 +211,36 @@ func (t *times) rebuild() {
 func (t *times) fit() {
 	t.changes = 0
 	first, second := &t.of[First], &t.of[Second]
+	t.first.fit(t.low, t.high, first, second, 1, 0)
+	if p := &t.past; p.of[First].n > 0 {
+		t.second.fit(t.low, t.high, &p.of[First], &p.of[Second], 1, 0)
+		if !alike(&t.first, &t.second) {
+			p.forget()
+		} else {
+			p.join(t.low, t.high, &t.of)
+			first, second = &p.joint[First], &p.joint[Second]
+			t.first.fit(t.low, t.high, first, second, 1, 0)
+		}
+	}
 	share := 1.0
 	if first.n > pooled {
-		share = pooled / float64(first.n)
+		share = pooled / first.n
 	}
-	t.first.fit(t.low, t.high, first, second, 1, 0)
 	t.second.fit(t.low, t.high, first, second, share, 1)
 }
 
 // fit sets the steps from two counts with their weights.
 func (s *steps) fit(low, high int, first, second *counts, a, b float64) {
-	s.at, s.above = s.at[:0], s.above[:0]
-	risk, above := float64(a*float64(first.n))+float64(b*float64(second.n)), 1.0
+	s.at, s.above, s.doubt = s.at[:0], s.above[:0], s.doubt[:0]
+	var doubt float64
+	risk, above := float64(a*first.n)+float64(b*second.n), 1.0
 	for i := low; i <= high; i++ {
 		if ends := float64(a*float64(first.answered[i])) + float64(b*float64(second.answered[i])); ends > 0 {
 			above *= max(0, 1-ends/risk)
-			s.at, s.above = append(s.at, edge(i)), append(s.above, above)
+			if risk > ends {
+				doubt += ends / risk / (risk - ends)
+			}
+			s.at, s.above, s.doubt = append(s.at, edge(i)), append(s.above, above), append(s.doubt, doubt)
 		}
 		risk -= float64(a*float64(first.all[i])) + float64(b*float64(second.all[i]))
 	}
