@@ -37,7 +37,8 @@ type Config struct {
 	Budget float64
 	// Target is the time within which the percentile must be answered. The Hedger then sends as few second requests
 	// as needed. 0 means that it makes the percentile as short as the budget allows. Where sizes are told, Target is
-	// for a request of the size of the first request.
+	// for a request of the first size that was told, or of the mean size if that takes a thousand times longer or
+	// shorter.
 	Target time.Duration
 	// Wins is the least probability with which a second request must win, in (0, 1]; 0 means 1/3. With 0.9, a tenth of
 	// the second requests are needless, and the delay is longer. [Off] sends as many as the budget allows.

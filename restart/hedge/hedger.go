@@ -478,6 +478,9 @@ func (h *Hedger) place(at time.Duration) *open {
 
 // plan makes a new plan for a class. O(b) for b distinct times.
 func (h *Hedger) plan(c *class) {
+	if c.times.moved {
+		c.usual = 0
+	}
 	c.times.fit()
 	s := &h.sweep
 	s.first, s.second = c.times.first, c.times.second

@@ -468,3 +468,27 @@ func TestNoSecondRequestsForAGainByChance(t *testing.T) {
 		assert.Less(t, h.Ledger().Sent, int64(500), "1 %")
 	}
 }
+
+// The size of the first request may be unlike all others: one byte beside 64 MB, or the reverse. Late requests get
+// second requests all the same.
+func TestFirstSizeIsUnlikeTheOthers(t *testing.T) {
+	for _, first := range []float64{1, 1e-300, 1e15, 0} {
+		for _, size := range []float64{64e6, 1} {
+			h, now := newHedger(t, hedge.Config{Budget: 0.1}), epoch
+			r := rand.New(rand.NewPCG(1, 2))
+			draw := func() time.Duration { return time.Duration(float64(500*ms) * math.Exp(0.1*r.NormFloat64())) }
+			request(h, &now, draw(), draw(), first)
+			sent := 0
+			for i := range 3000 {
+				took := draw()
+				if i%20 == 0 {
+					took *= 10
+				}
+				if _, hedged := request(h, &now, took, draw(), size); hedged && i >= 2000 {
+					sent++
+				}
+			}
+			assert.Greater(t, sent, 40, "first size %v, then %v", first, size)
+		}
+	}
+}

@@ -30,6 +30,9 @@ const (
 	overheadWindow = 256
 	// The largest ratio of two sizes. A larger one is absurd.
 	mostScale = 1 << 40
+	// If requests of mean size take so many times longer or shorter than the unit, their size becomes the unit. Otherwise
+	// the buckets would not reach their times.
+	mostUnits = 1 << 10
 	// A plan needs so many answers in the window. Until then the percentile is unknown.
 	leastAnswers = 100
 	// A plan is made anew when 1/replanPart of the window has changed.
@@ -40,7 +43,7 @@ const (
 type entry struct {
 	// When the request ended, on the clock of the Hedger.
 	at time.Duration
-	// How long it took, and its size.
+	// How long it took, and its size; 0 if the size is unknown.
 	seconds, size float64
 	// The bucket of its time for one unit of work.
 	bucket uint16
@@ -67,7 +70,7 @@ func (c *counts) count(e *entry, by float32) {
 	}
 }
 
-// times is the window of the times of one class. Its unit is the time of a request of the size of the first request.
+// times is the window of the times of one class. Its unit is the time of a request of the first size that was told.
 type times struct {
 	window, next, n int
 	ring            []entry
@@ -80,8 +83,10 @@ type times struct {
 	sample [overheadWindow]int
 	// The number of sizes that were told, and of samples that were used.
 	told, used int
-	// The overhead with which the buckets were computed, the size of the first request, and the mean size.
+	// The overhead with which the buckets were computed, the size of the unit, and the mean size; 0 before a size is told.
 	overhead, unit, mean float64
+	// True if the unit has moved since the latest plan.
+	moved bool
 	// The number of changes since the latest plan.
 	changes int
 
@@ -106,7 +111,7 @@ func (t *times) known(size float64) float64 {
 	return max(t.mean, 1)
 }
 
-// scale returns how many times longer a request of the given size takes than the first request.
+// scale returns how many times longer a request of the given size takes than a request of the size of the unit.
 func (t *times) scale(size float64) float64 {
 	if size == t.unit || t.unit == 0 {
 		return 1
@@ -128,14 +133,19 @@ func edge(bucket int) float64 {
 
 // add adds the time of a request, and removes the times that are older than keep, or beyond the window.
 func (t *times) add(e entry, keep time.Duration) {
-	told := e.size > 0 && e.size <= estimate.MaxSample
-	e.size = t.known(e.size)
-	if t.unit == 0 {
-		t.unit, t.mean = e.size, e.size
-	}
-	if told {
+	if e.size > 0 && e.size <= estimate.MaxSample {
+		if t.unit == 0 {
+			t.unit, t.mean = e.size, e.size
+		}
 		t.mean += (e.size - t.mean) / overheadWindow
+		if scale := t.scale(t.mean); scale > mostUnits || scale < 1/mostUnits {
+			t.unit = t.mean
+			t.rebuild()
+			t.moved, t.changes = true, t.n
+		}
 		t.learn(&e)
+	} else {
+		e.size = 0
 	}
 	for t.n > 0 && (t.n == t.window || e.at-t.oldest().at > keep) {
 		o := t.oldest()
@@ -146,7 +156,7 @@ func (t *times) add(e entry, keep time.Duration) {
 	if len(t.ring) < t.window && t.n == len(t.ring) {
 		t.grow()
 	}
-	e.bucket = uint16(bucketOf(e.seconds / t.scale(e.size)))
+	e.bucket = uint16(bucketOf(e.seconds / t.scale(t.known(e.size))))
 	t.ring[t.next] = e
 	if t.next++; t.next == len(t.ring) {
 		t.next = 0
@@ -193,7 +203,7 @@ func (t *times) learn(e *entry) {
 	}
 }
 
-// rebuild computes the buckets of all requests in the window again, because the overhead has changed.
+// rebuild computes the buckets of all requests in the window again, because the overhead or the unit has changed.
 func (t *times) rebuild() {
 	t.overhead = t.units.Overhead()
 	t.of = [attempts]counts{}
@@ -201,7 +211,7 @@ func (t *times) rebuild() {
 	t.low, t.high = buckets, -1
 	for i := range t.n {
 		e := &t.ring[(t.next-t.n+i+len(t.ring))%len(t.ring)]
-		e.bucket = uint16(bucketOf(e.seconds / t.scale(e.size)))
+		e.bucket = uint16(bucketOf(e.seconds / t.scale(t.known(e.size))))
 		t.count(e)
 	}
 }
@@ -209,7 +219,7 @@ func (t *times) rebuild() {
 // fit computes the distributions of first and second requests by the product limit [Kaplan and Meier]. The times of
 // second requests are pooled with the times of first requests.
 func (t *times) fit() {
-	t.changes = 0
+	t.changes, t.moved = 0, false
 	first, second := &t.of[First], &t.of[Second]
 	t.first.fit(t.low, t.high, first, second, 1, 0)
 	if p := &t.past; p.of[First].n > 0 {
