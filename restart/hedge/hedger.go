@@ -33,8 +33,8 @@ const (
 	// windows: the usual time doubles in 70 plans, which are four windows.
 	usualStep = 1.01
 	// While more than slowShare of the requests are slow, and for a window after, the window learns nothing: the times
-	// of a storm would make second requests too late after it. A slowness that lasts for more than so many windows is
-	// learned.
+	// of a storm would make second requests too late after it. A slowness that lasts for more than so many times the
+	// number of requests in the window is learned.
 	stormWindows = 5
 	// A second request is worth it if second requests win at least half as often as independent times would let them.
 	winsPart = 0.5
@@ -116,8 +116,9 @@ type class struct {
 	// True if there is a plan; if it would send nothing because second requests would win too seldom; and if it sends
 	// a few second requests only to learn their times.
 	planned, seldom, learns bool
-	// The number of times that were not learned in a storm, and the number of times after it.
-	skipped, calm int
+	// The number of times that were not learned in a storm, the number of times after it, and the number of times in the
+	// window when it began.
+	skipped, calm, window int
 	// The sum of the probabilities of second requests, less their number. It stays between -1/2 and 1.
 	drawn float64
 }
@@ -404,11 +405,13 @@ func (h *Hedger) observe(c *class, at, age time.Duration, o *open, attempt Attem
 func (h *Hedger) storm(c *class) bool {
 	switch c.calm++; {
 	case c.planned && h.shrink() < 1:
-		c.calm = 0
-	case c.calm > h.config.Window:
+		if c.calm = 0; c.skipped == 0 {
+			c.window = c.times.n
+		}
+	case c.calm > c.window:
 		c.skipped = 0
 	}
-	if c.calm > 0 && c.skipped == 0 || c.skipped >= stormWindows*h.config.Window {
+	if c.calm > 0 && c.skipped == 0 || c.skipped >= stormWindows*c.window {
 		return false
 	}
 	c.skipped++

@@ -433,6 +433,16 @@ func TestStormIsNotLearned(t *testing.T) {
 	assert.InEpsilon(t, 10*before, h.Quantile(0, 0, 0.9), 0.02, "it lasts")
 }
 
+// Where requests are few, the window is never full. A slowness that lasts is then learned after fewer requests.
+func TestSlownessOfFewRequestsIsLearned(t *testing.T) {
+	h, now := taught(t, hedge.Config{})
+	before := h.Quantile(0, 0, 0.5)
+	for range 8000 {
+		request(h, &now, 50*ms, 50*ms, 0)
+	}
+	assert.InEpsilon(t, 10*before, h.Quantile(0, 0, 0.5), 0.05)
+}
+
 // If the service stays three times slower, that becomes usual, and second requests are sent again.
 func TestSlowBecomesUsual(t *testing.T) {
 	h, now := taught(t, hedge.Config{Window: 1000})
