@@ -74,6 +74,9 @@ func (c Call[T]) Race(ctx context.Context, r *Route) (value T, end context.Cance
 	if deadline, ok := ctx.Deadline(); ok && c.Request.Timeout == 0 {
 		c.Request.Timeout = max(time.Until(deadline), 1)
 	}
+	if _, within := Second(ctx); within { // the runs of this call are not the second run around it
+		ctx = context.WithValue(ctx, second{}, nil)
+	}
 	id, d := r.Start(c.Request)
 	if d.Action != hedge.Wait {
 		return c.alone(ctx, r, id)

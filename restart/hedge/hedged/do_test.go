@@ -149,6 +149,23 @@ func TestPanics(t *testing.T) {
 	})
 }
 
+// The first run of a call within a second run is a first run.
+func TestCallsWithinCalls(t *testing.T) {
+	for _, inner := range []hedge.Request{safe, {}} {
+		synctest.Test(t, func(t *testing.T) {
+			route := after(t)
+			got, err := hedged.Do(t.Context(), route, safe, func(ctx context.Context) (string, error) {
+				if _, second := hedged.Second(ctx); !second {
+					return "outer", sleep(ctx, time.Hour)
+				}
+				return hedged.Do(ctx, route, inner, runs(5*ms, 0))
+			})
+			require.NoError(t, err)
+			assert.Equal(t, "first", got)
+		})
+	}
+}
+
 // A panic of Failed reaches the caller as a panic of Run does, on both ways through Race.
 func TestFailedPanics(t *testing.T) {
 	for _, safe := range []bool{false, true} {
