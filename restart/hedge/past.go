@@ -18,12 +18,8 @@ type past struct {
 	joint [attempts]counts
 }
 
-// add adds a time that leaves the window. If it is too old, all are.
-func (p *past) add(e *entry, window int, old bool) {
-	if old {
-		p.forget()
-		return
-	}
+// add adds a time that leaves the window.
+func (p *past) add(e *entry, window int) {
 	p.of[e.attempt].count(e, 1)
 	if p.of[First].n+p.of[Second].n < pastWindows*float64(window) {
 		return
@@ -38,9 +34,9 @@ func (p *past) add(e *entry, window int, old bool) {
 	}
 }
 
-// forget forgets all times.
+// forget forgets all times. The past may be nil.
 func (p *past) forget() {
-	if p.of[First].n+p.of[Second].n > 0 {
+	if p != nil && p.of[First].n+p.of[Second].n > 0 {
 		p.of = [attempts]counts{}
 	}
 }

@@ -75,7 +75,7 @@ type times struct {
 	window, next, n int
 	ring            []entry
 	of              [attempts]counts
-	past            past
+	past            *past // nil until the window is full
 	// The bounds of the buckets that have had a time since the latest rebuild.
 	low, high int
 	// The estimate of the overhead: the part of the time that does not depend on size.
@@ -150,7 +150,14 @@ func (t *times) add(e entry, keep time.Duration) {
 	for t.n > 0 && (t.n == t.window || e.at-t.oldest().at > keep) {
 		o := t.oldest()
 		t.of[o.attempt].count(o, -1)
-		t.past.add(o, t.window, e.at-o.at > keep)
+		if e.at-o.at > keep { // so are all times before it
+			t.past.forget()
+		} else {
+			if t.past == nil {
+				t.past = new(past)
+			}
+			t.past.add(o, t.window)
+		}
 		t.n--
 	}
 	if len(t.ring) < t.window && t.n == len(t.ring) {
@@ -222,7 +229,7 @@ func (t *times) fit() {
 	t.changes, t.moved = 0, false
 	first, second := &t.of[First], &t.of[Second]
 	t.first.fit(t.low, t.high, first, second, 1, 0)
-	if p := &t.past; p.of[First].n > 0 {
+	if p := t.past; p != nil && p.of[First].n > 0 {
 		t.second.fit(t.low, t.high, &p.of[First], &p.of[Second], 1, 0)
 		if !alike(&t.first, &t.second) {
 			p.forget()
