@@ -30,7 +30,7 @@ func (p *past) add(e *entry, window int) {
 			c.all[b] /= 2
 			c.answered[b] /= 2
 		}
-		c.n, c.answers = c.n/2, c.answers/2
+		c.n /= 2
 	}
 }
 
@@ -45,7 +45,7 @@ func (p *past) forget() {
 func (p *past) join(low, high int, window *[attempts]counts) {
 	for i := range p.joint {
 		sum, old, now := &p.joint[i], &p.of[i], &window[i]
-		sum.n, sum.answers = old.n+now.n, old.answers+now.answers
+		sum.n = old.n + now.n
 		for b := low; b <= high; b++ {
 			sum.all[b], sum.answered[b] = old.all[b]+now.all[b], old.answered[b]+now.answered[b]
 		}

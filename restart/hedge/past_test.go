@@ -49,7 +49,10 @@ func TestPastAgainstTheProductLimit(t *testing.T) {
 	var list []weighted
 	weight := 0.0
 	for i := range 20 * window {
-		e := entry{seconds: 1 + float64(r.IntN(50))/10, size: 1, attempt: Attempt(r.IntN(2)), answered: r.IntN(4) > 0}
+		e := entry{
+			at: time.Duration(i) * time.Second, seconds: 1 + float64(r.IntN(50))/10, size: 1,
+			attempt: Attempt(r.IntN(2)), answered: r.IntN(4) > 0,
+		}
 		e.bucket = uint16(bucketOf(e.seconds))
 		w.add(e, time.Hour)
 		list = append(list, weighted{e, 1})
