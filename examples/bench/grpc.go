@@ -7,6 +7,7 @@ import (
 	"github.com/failsafe-go/failsafe-go/failsafegrpc"
 	"github.com/failsafe-go/failsafe-go/hedgepolicy"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/balancer/roundrobin"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/resolver"
@@ -31,7 +32,7 @@ func (h *health) Check(
 	return &grpc_health_v1.HealthCheckResponse{}, nil
 }
 
-// startGRPC starts four gRPC servers. The balancer round_robin of gRPC chooses among them.
+// startGRPC starts four gRPC servers. The balancer round_robin of gRPC chooses among them, or the one of hedgegrpc.
 func startGRPC(w *work) (asks []library, stop func(), err error) {
 	var closers []func()
 	stop = func() {
@@ -57,21 +58,28 @@ func startGRPC(w *work) (asks []library, stop func(), err error) {
 		stop()
 		return nil, nil, err
 	}
+	blind, err := hedge.New(config)
+	if err != nil {
+		stop()
+		return nil, nil, err
+	}
 	safe := func(context.Context, string, any) hedge.Request { return hedge.Request{Safe: true} }
+	fixed := hedgepolicy.NewWithDelay[any](fixedDelay)
 	moving := hedgepolicy.NewWithDelayQuantile[any](quantile, 1000, 100)
 	for _, of := range []struct {
-		name  string
-		unary grpc.UnaryClientInterceptor
+		name, balancer string
+		unary          grpc.UnaryClientInterceptor
 	}{
-		{"none", nil},
-		{"Hedger", hedgegrpc.Unary(hedged.NewRoute(rule), safe)},
-		{"failsafe-go, quantile 0.75", failsafegrpc.NewUnaryClientInterceptor(moving)},
-		{"failsafe-go, 8 ms", failsafegrpc.NewUnaryClientInterceptor(hedgepolicy.NewWithDelay[any](fixedDelay))},
+		{"none", roundrobin.Name, nil},
+		{"Hedger", hedgegrpc.Balancer, hedgegrpc.Unary(hedged.NewRoute(rule), safe)},
+		{"Hedger, round_robin", roundrobin.Name, hedgegrpc.Unary(hedged.NewRoute(blind), safe)},
+		{"failsafe-go, quantile 0.75", roundrobin.Name, failsafegrpc.NewUnaryClientInterceptor(moving)},
+		{"failsafe-go, 8 ms", roundrobin.Name, failsafegrpc.NewUnaryClientInterceptor(fixed)},
 	} {
 		builder := manual.NewBuilderWithScheme("bench")
 		builder.InitialState(state)
 		conn, err := grpc.NewClient("bench:///servers", grpc.WithResolvers(builder), grpc.WithUnaryInterceptor(of.unary),
-			grpc.WithDefaultServiceConfig(`{"loadBalancingConfig": [{"round_robin": {}}]}`),
+			grpc.WithDefaultServiceConfig(`{"loadBalancingConfig": [{"`+of.balancer+`": {}}]}`),
 			grpc.WithTransportCredentials(insecure.NewCredentials()))
 		if err != nil {
 			stop()

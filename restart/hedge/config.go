@@ -19,7 +19,8 @@ const (
 	defaultWins = 1. / 3
 	// The default number of requests in the window. It has ten requests beyond the percentile 0.999.
 	defaultWindow = 10_000
-	// The smallest and the largest window. The largest takes 40 MB for each class.
+	// The smallest and the largest window. The largest takes 40 MB for each class, and the
+	// default window 0.6 MB.
 	leastWindow, mostWindow = 100, 1_000_000
 	// The largest number of classes of a Hedger.
 	mostClasses = 1024
@@ -37,7 +38,8 @@ type Config struct {
 	Budget float64
 	// Target is the time within which the percentile must be answered. The Hedger then sends as few second requests
 	// as needed. 0 means that it makes the percentile as short as the budget allows. Where sizes are told, Target is
-	// for a request of the size of the first request.
+	// for a request of the first size that was told, or of the mean size if that takes a thousand times longer or
+	// shorter.
 	Target time.Duration
 	// Wins is the least probability with which a second request must win, in (0, 1]; 0 means 1/3. With 0.9, a tenth of
 	// the second requests are needless, and the delay is longer. [Off] sends as many as the budget allows.
@@ -46,9 +48,10 @@ type Config struct {
 	// answer.
 	Fanout int
 	// Window is the number of latest requests of a class from which the Hedger learns, 100 to 1,000,000; 0 means
-	// 10,000.
+	// 10,000. Earlier requests of up to eight windows make the quantiles more exact, while the window is like them.
 	Window int
-	// Keep is how long the window keeps a request; 0 means ten minutes.
+	// Keep is how long the window keeps a request; 0 means ten minutes. When a request is older, all earlier requests
+	// are forgotten.
 	Keep time.Duration
 	// Classes is the number of classes, 1 to 1024; 0 means 1. Each class has its own times and its own plan, such as
 	// one for each method of a service. All classes share the budget and the account of second requests that win.

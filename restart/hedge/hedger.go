@@ -32,6 +32,10 @@ const (
 	// A new plan moves the usual time by at most this factor. So a storm is not usual until it has lasted for several
 	// windows: the usual time doubles in 70 plans, which are four windows.
 	usualStep = 1.01
+	// While more than slowShare of the requests are slow, and for a window after, the window learns nothing: the times
+	// of a storm would make second requests too late after it. A slowness that lasts for more than so many times the
+	// number of requests in the window is learned.
+	stormWindows = 5
 	// A second request is worth it if second requests win at least half as often as independent times would let them.
 	winsPart = 0.5
 )
@@ -112,6 +116,9 @@ type class struct {
 	// True if there is a plan; if it would send nothing because second requests would win too seldom; and if it sends
 	// a few second requests only to learn their times.
 	planned, seldom, learns bool
+	// The number of times that were not learned in a storm, the number of times after it, and the number of times in the
+	// window when it began.
+	skipped, calm, window int
 	// The sum of the probabilities of second requests, less their number. It stays between -1/2 and 1.
 	drawn float64
 }
@@ -376,7 +383,7 @@ func (h *Hedger) Done(now time.Time, id ID, attempt Attempt, outcome Outcome) {
 	}
 }
 
-// observe adds the time of a request to the window, and makes a new plan if enough has changed.
+// observe adds the time of a request to the window, unless it is of a storm, and makes a new plan if enough has changed.
 func (h *Hedger) observe(c *class, at, age time.Duration, o *open, attempt Attempt, answered bool) {
 	t := c.times
 	if attempt == First && c.planned {
@@ -385,10 +392,30 @@ func (h *Hedger) observe(c *class, at, age time.Duration, o *open, attempt Attem
 			h.slow += 1. / slowWindow
 		}
 	}
+	if h.storm(c) {
+		return
+	}
 	t.add(entry{at: at, seconds: age.Seconds(), size: o.size, attempt: attempt, answered: answered}, h.config.Keep)
 	if t.changes*replanPart >= t.n && t.of[First].answers >= leastAnswers {
 		h.plan(c)
 	}
+}
+
+// storm records a time of a class, and reports whether the window must not learn it.
+func (h *Hedger) storm(c *class) bool {
+	switch c.calm++; {
+	case c.planned && h.shrink() < 1:
+		if c.calm = 0; c.skipped == 0 {
+			c.window = c.times.n
+		}
+	case c.calm > c.window:
+		c.skipped = 0
+	}
+	if c.calm > 0 && c.skipped == 0 || c.skipped >= stormWindows*c.window {
+		return false
+	}
+	c.skipped++
+	return true
 }
 
 // settle tells the account whether the second request of an answered operation has won.
@@ -454,6 +481,9 @@ func (h *Hedger) place(at time.Duration) *open {
 
 // plan makes a new plan for a class. O(b) for b distinct times.
 func (h *Hedger) plan(c *class) {
+	if c.times.moved {
+		c.usual = 0
+	}
 	c.times.fit()
 	s := &h.sweep
 	s.first, s.second = c.times.first, c.times.second

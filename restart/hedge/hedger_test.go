@@ -411,6 +411,38 @@ func TestLearnsThatSecondRequestsAreFaster(t *testing.T) {
 	}
 }
 
+// A storm of three windows in which all requests are ten times slower moves neither the plan nor the learned times.
+func TestStormIsNotLearned(t *testing.T) {
+	h, now := taught(t, hedge.Config{})
+	play := func(n int, times time.Duration) {
+		for i := range n {
+			first := 4*ms + time.Duration(i%20)*100*time.Microsecond
+			if i%20 == 0 {
+				first = 60 * ms
+			}
+			request(h, &now, times*first, 5*ms*times, 0)
+		}
+	}
+	play(10_000, 1)
+	before, delay := h.Quantile(0, 0, 0.9), h.Plan(0, 0).Delay
+	play(30_000, 10)
+	play(100, 1)
+	assert.InEpsilon(t, before, h.Quantile(0, 0, 0.9), 0.02)
+	assert.InEpsilon(t, delay, h.Plan(0, 0).Delay, 0.1)
+	play(80_000, 10)
+	assert.InEpsilon(t, 10*before, h.Quantile(0, 0, 0.9), 0.02, "it lasts")
+}
+
+// Where requests are few, the window is never full. A slowness that lasts is then learned after fewer requests.
+func TestSlownessOfFewRequestsIsLearned(t *testing.T) {
+	h, now := taught(t, hedge.Config{})
+	before := h.Quantile(0, 0, 0.5)
+	for range 8000 {
+		request(h, &now, 50*ms, 50*ms, 0)
+	}
+	assert.InEpsilon(t, 10*before, h.Quantile(0, 0, 0.5), 0.05)
+}
+
 // If the service stays three times slower, that becomes usual, and second requests are sent again.
 func TestSlowBecomesUsual(t *testing.T) {
 	h, now := taught(t, hedge.Config{Window: 1000})
@@ -444,5 +476,29 @@ func TestNoSecondRequestsForAGainByChance(t *testing.T) {
 			request(h, &now, draw(), draw(), 0)
 		}
 		assert.Less(t, h.Ledger().Sent, int64(500), "1 %")
+	}
+}
+
+// The size of the first request may be unlike all others: one byte beside 64 MB, or the reverse. Late requests get
+// second requests all the same.
+func TestFirstSizeIsUnlikeTheOthers(t *testing.T) {
+	for _, first := range []float64{1, 1e-300, 1e15, 0} {
+		for _, size := range []float64{64e6, 1} {
+			h, now := newHedger(t, hedge.Config{Budget: 0.1}), epoch
+			r := rand.New(rand.NewPCG(1, 2))
+			draw := func() time.Duration { return time.Duration(float64(500*ms) * math.Exp(0.1*r.NormFloat64())) }
+			request(h, &now, draw(), draw(), first)
+			sent := 0
+			for i := range 3000 {
+				took := draw()
+				if i%20 == 0 {
+					took *= 10
+				}
+				if _, hedged := request(h, &now, took, draw(), size); hedged && i >= 2000 {
+					sent++
+				}
+			}
+			assert.Greater(t, sent, 40, "first size %v, then %v", first, size)
+		}
 	}
 }

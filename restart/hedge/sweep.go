@@ -13,6 +13,8 @@ import (
 type steps struct {
 	// The times, and the probability of a longer time, P(T > at[i]).
 	at, above []float64
+	// The relative variance of each value of above, if it was learned [Greenwood].
+	doubt []float64
 }
 
 // longer returns P(T > t) after the first i steps.

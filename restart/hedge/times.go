@@ -30,6 +30,9 @@ const (
 	overheadWindow = 256
 	// The largest ratio of two sizes. A larger one is absurd.
 	mostScale = 1 << 40
+	// If requests of mean size take so many times longer or shorter than the unit, their size becomes the unit. Otherwise
+	// the buckets would not reach their times.
+	mostUnits = 1 << 10
 	// A plan needs so many answers in the window. Until then the percentile is unknown.
 	leastAnswers = 100
 	// A plan is made anew when 1/replanPart of the window has changed.
@@ -40,7 +43,7 @@ const (
 type entry struct {
 	// When the request ended, on the clock of the Hedger.
 	at time.Duration
-	// How long it took, and its size.
+	// How long it took, and its size; 0 if the size is unknown.
 	seconds, size float64
 	// The bucket of its time for one unit of work.
 	bucket uint16
@@ -49,18 +52,30 @@ type entry struct {
 	answered bool
 }
 
-// counts is the number of times in each bucket, for the first or the second request.
+// counts is the number of times in each bucket, for the first or the second request. Times that have left the window
+// count as a half, a quarter and so on.
 type counts struct {
-	answered, all [buckets]int32
+	answered, all [buckets]float32
 	// The sums over all buckets.
-	answers, n int
+	answers, n float64
 }
 
-// times is the window of the times of one class. Its unit is the time of a request of the size of the first request.
+// count adds a time to its bucket, or removes it.
+func (c *counts) count(e *entry, by float32) {
+	c.all[e.bucket] += by
+	c.n += float64(by)
+	if e.answered {
+		c.answered[e.bucket] += by
+		c.answers += float64(by)
+	}
+}
+
+// times is the window of the times of one class. Its unit is the time of a request of the first size that was told.
 type times struct {
 	window, next, n int
 	ring            []entry
 	of              [attempts]counts
+	past            *past // nil until the window is full
 	// The bounds of the buckets that have had a time since the latest rebuild.
 	low, high int
 	// The estimate of the overhead: the part of the time that does not depend on size.
@@ -68,8 +83,10 @@ type times struct {
 	sample [overheadWindow]int
 	// The number of sizes that were told, and of samples that were used.
 	told, used int
-	// The overhead with which the buckets were computed, the size of the first request, and the mean size.
+	// The overhead with which the buckets were computed, the size of the unit, and the mean size; 0 before a size is told.
 	overhead, unit, mean float64
+	// True if the unit has moved since the latest plan.
+	moved bool
 	// The number of changes since the latest plan.
 	changes int
 
@@ -94,7 +111,7 @@ func (t *times) known(size float64) float64 {
 	return max(t.mean, 1)
 }
 
-// scale returns how many times longer a request of the given size takes than the first request.
+// scale returns how many times longer a request of the given size takes than a request of the size of the unit.
 func (t *times) scale(size float64) float64 {
 	if size == t.unit || t.unit == 0 {
 		return 1
@@ -116,29 +133,43 @@ func edge(bucket int) float64 {
 
 // add adds the time of a request, and removes the times that are older than keep, or beyond the window.
 func (t *times) add(e entry, keep time.Duration) {
-	told := e.size > 0 && e.size <= estimate.MaxSample
-	e.size = t.known(e.size)
-	if t.unit == 0 {
-		t.unit, t.mean = e.size, e.size
-	}
-	if told {
+	if e.size > 0 && e.size <= estimate.MaxSample {
+		if t.unit == 0 {
+			t.unit, t.mean = e.size, e.size
+		}
 		t.mean += (e.size - t.mean) / overheadWindow
+		if scale := t.scale(t.mean); scale > mostUnits || scale < 1/mostUnits {
+			t.unit = t.mean
+			t.rebuild()
+			t.moved, t.changes = true, t.n
+		}
 		t.learn(&e)
+	} else {
+		e.size = 0
 	}
 	for t.n > 0 && (t.n == t.window || e.at-t.oldest().at > keep) {
-		t.count(t.oldest(), -1)
+		o := t.oldest()
+		t.of[o.attempt].count(o, -1)
+		if e.at-o.at > keep { // so are all times before it
+			t.past.forget()
+		} else {
+			if t.past == nil {
+				t.past = new(past)
+			}
+			t.past.add(o, t.window)
+		}
 		t.n--
 	}
 	if len(t.ring) < t.window && t.n == len(t.ring) {
 		t.grow()
 	}
-	e.bucket = uint16(bucketOf(e.seconds / t.scale(e.size)))
+	e.bucket = uint16(bucketOf(e.seconds / t.scale(t.known(e.size))))
 	t.ring[t.next] = e
 	if t.next++; t.next == len(t.ring) {
 		t.next = 0
 	}
 	t.n++
-	t.count(&e, 1)
+	t.count(&e)
 	t.changes++
 }
 
@@ -158,15 +189,9 @@ func (t *times) grow() {
 	t.next, t.ring = t.n, ring
 }
 
-// count adds a request to its bucket, or removes it.
-func (t *times) count(e *entry, by int32) {
-	c := &t.of[e.attempt]
-	c.all[e.bucket] += by
-	c.n += int(by)
-	if e.answered {
-		c.answered[e.bucket] += by
-		c.answers += int(by)
-	}
+// count adds a request in the window to its bucket.
+func (t *times) count(e *entry) {
+	t.of[e.attempt].count(e, 1)
 	t.low, t.high = min(t.low, int(e.bucket)), max(t.high, int(e.bucket))
 }
 
@@ -185,39 +210,54 @@ func (t *times) learn(e *entry) {
 	}
 }
 
-// rebuild computes the buckets of all requests in the window again, because the overhead has changed.
+// rebuild computes the buckets of all requests in the window again, because the overhead or the unit has changed.
 func (t *times) rebuild() {
 	t.overhead = t.units.Overhead()
 	t.of = [attempts]counts{}
+	t.past.forget()
 	t.low, t.high = buckets, -1
 	for i := range t.n {
 		e := &t.ring[(t.next-t.n+i+len(t.ring))%len(t.ring)]
-		e.bucket = uint16(bucketOf(e.seconds / t.scale(e.size)))
-		t.count(e, 1)
+		e.bucket = uint16(bucketOf(e.seconds / t.scale(t.known(e.size))))
+		t.count(e)
 	}
 }
 
 // fit computes the distributions of first and second requests by the product limit [Kaplan and Meier]. The times of
 // second requests are pooled with the times of first requests.
 func (t *times) fit() {
-	t.changes = 0
+	t.changes, t.moved = 0, false
 	first, second := &t.of[First], &t.of[Second]
+	t.first.fit(t.low, t.high, first, second, 1, 0)
+	if p := t.past; p != nil && p.of[First].n > 0 {
+		t.second.fit(t.low, t.high, &p.of[First], &p.of[Second], 1, 0)
+		if !alike(&t.first, &t.second) {
+			p.forget()
+		} else {
+			p.join(t.low, t.high, &t.of)
+			first, second = &p.joint[First], &p.joint[Second]
+			t.first.fit(t.low, t.high, first, second, 1, 0)
+		}
+	}
 	share := 1.0
 	if first.n > pooled {
-		share = pooled / float64(first.n)
+		share = pooled / first.n
 	}
-	t.first.fit(t.low, t.high, first, second, 1, 0)
 	t.second.fit(t.low, t.high, first, second, share, 1)
 }
 
 // fit sets the steps from two counts with their weights.
 func (s *steps) fit(low, high int, first, second *counts, a, b float64) {
-	s.at, s.above = s.at[:0], s.above[:0]
-	risk, above := float64(a*float64(first.n))+float64(b*float64(second.n)), 1.0
+	s.at, s.above, s.doubt = s.at[:0], s.above[:0], s.doubt[:0]
+	var doubt float64
+	risk, above := float64(a*first.n)+float64(b*second.n), 1.0
 	for i := low; i <= high; i++ {
 		if ends := float64(a*float64(first.answered[i])) + float64(b*float64(second.answered[i])); ends > 0 {
 			above *= max(0, 1-ends/risk)
-			s.at, s.above = append(s.at, edge(i)), append(s.above, above)
+			if risk > ends {
+				doubt += ends / risk / (risk - ends)
+			}
+			s.at, s.above, s.doubt = append(s.at, edge(i)), append(s.above, above), append(s.doubt, doubt)
 		}
 		risk -= float64(a*float64(first.all[i])) + float64(b*float64(second.all[i]))
 	}

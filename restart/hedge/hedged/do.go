@@ -74,6 +74,9 @@ func (c Call[T]) Race(ctx context.Context, r *Route) (value T, end context.Cance
 	if deadline, ok := ctx.Deadline(); ok && c.Request.Timeout == 0 {
 		c.Request.Timeout = max(time.Until(deadline), 1)
 	}
+	if _, within := Second(ctx); within { // the runs of this call are not the second run around it
+		ctx = context.WithValue(ctx, second{}, nil)
+	}
 	id, d := r.Start(c.Request)
 	if d.Action != hedge.Wait {
 		return c.alone(ctx, r, id)
@@ -109,12 +112,18 @@ func (c Call[T]) Race(ctx context.Context, r *Route) (value T, end context.Cance
 
 // alone runs the call once, on the goroutine of the caller.
 func (c *Call[T]) alone(ctx context.Context, r *Route, id hedge.ID) (value T, end context.CancelFunc, err error) {
-	ctx, cancel := context.WithCancel(ctx)
-	outcome := hedge.Failed // also if Run panics
-	defer func() { r.Done(id, hedge.First, outcome) }()
+	ctx, end = context.WithCancel(ctx)
+	outcome, returned := hedge.Failed, false
+	defer func() {
+		if !returned { // a function of the call has panicked, or has ended the goroutine by runtime.Goexit
+			end()
+		}
+		r.Done(id, hedge.First, outcome)
+	}()
 	value, err = c.Run(ctx)
 	outcome = c.outcome(ctx, value, err)
-	return value, cancel, err
+	returned = true
+	return value, end, err
 }
 
 // outcome says how a run has ended.
@@ -137,16 +146,14 @@ func (x *race[T]) start(ctx context.Context, attempt hedge.Attempt) {
 		func() {
 			returned := false
 			defer func() {
-				if !returned { // the function has panicked, or has ended the goroutine by runtime.Goexit
+				if !returned { // a function of the call has panicked, or has ended the goroutine by runtime.Goexit
 					got.panicked = &PanicError{Value: recover(), Stack: debug.Stack()}
 				}
 			}()
 			got.value, got.err = x.call.Run(ctx)
+			outcome = x.call.outcome(ctx, got.value, got.err)
 			returned = true
 		}()
-		if got.panicked == nil {
-			outcome = x.call.outcome(ctx, got.value, got.err)
-		}
 		got.answered = outcome == hedge.Answered
 		x.route.Done(x.id, attempt, outcome)
 		x.lock.Lock()

@@ -149,6 +149,37 @@ func TestPanics(t *testing.T) {
 	})
 }
 
+// The first run of a call within a second run is a first run.
+func TestCallsWithinCalls(t *testing.T) {
+	for _, inner := range []hedge.Request{safe, {}} {
+		synctest.Test(t, func(t *testing.T) {
+			route := after(t)
+			got, err := hedged.Do(t.Context(), route, safe, func(ctx context.Context) (string, error) {
+				if _, second := hedged.Second(ctx); !second {
+					return "outer", sleep(ctx, time.Hour)
+				}
+				return hedged.Do(ctx, route, inner, runs(5*ms, 0))
+			})
+			require.NoError(t, err)
+			assert.Equal(t, "first", got)
+		})
+	}
+}
+
+// A panic of Failed reaches the caller as a panic of Run does, on both ways through Race.
+func TestFailedPanics(t *testing.T) {
+	for _, safe := range []bool{false, true} {
+		var run context.Context
+		call := hedged.Call[string]{
+			Request: hedge.Request{Safe: safe},
+			Run:     func(ctx context.Context) (string, error) { run = ctx; return "", nil },
+			Failed:  func(string) bool { panic("failed") },
+		}
+		assert.Panics(t, func() { call.Race(t.Context(), after(t)) }, "safe: %v", safe)
+		assert.Error(t, run.Err(), "the context of the run has ended")
+	}
+}
+
 // If the context of the caller ends, Do returns at once, also if the function does not.
 func TestTheCallerGivesUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

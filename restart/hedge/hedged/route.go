@@ -62,7 +62,7 @@ func (r *Route) Done(id hedge.ID, attempt hedge.Attempt, outcome hedge.Outcome) 
 type second struct{}
 
 // Second reports whether ctx belongs to a second run, and which machine it should avoid: the Machine of the request. A
-// balancer or a dialer reads it.
+// balancer or a dialer reads it. If a run calls Do in its turn, Second tells of the inner call.
 func Second(ctx context.Context) (avoid string, ok bool) {
 	avoid, ok = ctx.Value(second{}).(string)
 	return avoid, ok

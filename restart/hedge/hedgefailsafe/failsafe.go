@@ -91,11 +91,12 @@ func Func[R any](f func(exec failsafe.Execution[R]) (R, error)) func(exec failsa
 			attempt = hedge.Second
 			if !x.allows(o, exec.Canceled()) {
 				select {
-				case <-exec.Canceled():
+				case <-exec.Canceled(): // the first run may be writing its result
+					return result, context.Canceled
 				case <-o.ended: // the policy waits for this run, too, and returns its result
 					result, _ = o.result.(R)
+					return result, o.err
 				}
-				return result, o.err
 			}
 		}
 		outcome := hedge.Failed // also if f panics

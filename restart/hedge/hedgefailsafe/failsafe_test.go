@@ -94,6 +94,18 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// If the context of the caller ends, a refused second run gives way at once, while the first run may still end.
+func TestRefusedAndCancelled(t *testing.T) {
+	for range 50 {
+		route := after(t)
+		route.PushBack(time.Hour)
+		ctx, cancel := context.WithTimeout(t.Context(), 15*ms)
+		_, err := run(hedgefailsafe.With(ctx, route, safe), runs(time.Hour, 0, nil))
+		require.Error(t, err)
+		cancel()
+	}
+}
+
 // Each retry is an operation of its own.
 func TestRetries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -11,8 +11,14 @@
 // Only unary calls are sent twice, and only if the function says that the call is safe. Streams are left alone: an
 // answer of a stream begins before it is complete, and a client that has read a part of one cannot go on with another.
 //
-// The balancer of the connection chooses the server of each attempt. With the balancer round_robin it is usually
-// another one. A balancer of your own asks hedged.Second(info.Ctx) which server to avoid.
+// # Where the second call goes
+//
+// The balancer of the connection chooses the server of each attempt. With [Balancer] the second attempt goes to another
+// server than the first one:
+//
+//	grpc.WithDefaultServiceConfig(`{"loadBalancingConfig": [{"hedge_round_robin": {}}]}`)
+//
+// Other balancers, such as round_robin, may choose the same server again.
 //
 // # Headers, trailers and failures
 //

@@ -23,7 +23,7 @@ func ExampleUnary() {
 		return hedge.Request{Safe: strings.HasPrefix(method, "/users.Users/Get")}
 	}
 	conn, err := grpc.NewClient("dns:///users:443", grpc.WithTransportCredentials(insecure.NewCredentials()),
-		grpc.WithDefaultServiceConfig(`{"loadBalancingConfig": [{"round_robin": {}}]}`),
+		grpc.WithDefaultServiceConfig(`{"loadBalancingConfig": [{"hedge_round_robin": {}}]}`),
 		grpc.WithChainUnaryInterceptor(hedgegrpc.Unary(hedged.NewRoute(rule), facts)))
 	if err != nil {
 		panic(err)

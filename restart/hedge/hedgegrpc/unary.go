@@ -33,8 +33,13 @@ func Unary(r *hedged.Route, request Facts) grpc.UnaryClientInterceptor {
 		ctx context.Context, method string, req, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker,
 		opts ...grpc.CallOption,
 	) error {
+		facts := request(ctx, method, req)
+		if message, ok := req.(proto.Message); ok && facts.Safe {
+			// The loser may still encode its request when the caller changes the message for another use.
+			req = proto.Clone(message)
+		}
 		call := hedged.Call[*attempt]{
-			Request: request(ctx, method, req),
+			Request: facts,
 			Run: func(ctx context.Context) (*attempt, error) {
 				a := newAttempt(reply, opts)
 				err := invoke(ctx, method, req, a.reply, conn, a.opts...)
@@ -46,10 +51,10 @@ func Unary(r *hedged.Route, request Facts) grpc.UnaryClientInterceptor {
 			},
 			Failed: func(a *attempt) bool { return !answer(status.Code(a.err)) },
 		}
-		a, end, err := call.Race(ctx, r)
+		a, end, err := call.Race(withServers(ctx), r)
 		end()
 		if err != nil { // the context of the caller has ended
-			return status.FromContextError(err).Err()
+			return status.FromContextError(ctx.Err()).Err()
 		}
 		a.tell(reply)
 		return a.err

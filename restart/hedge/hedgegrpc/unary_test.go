@@ -2,6 +2,7 @@ package hedgegrpc_test
 
 import (
 	"context"
+	"errors"
 	"net"
 	"sync/atomic"
 	"testing"
@@ -169,6 +170,39 @@ func TestDeadline(t *testing.T) {
 	defer cancel()
 	_, err := c.Check(ctx, request)
 	assert.Equal(t, codes.DeadlineExceeded, status.Code(err))
+}
+
+// A context that was cancelled for a cause of its own has the status Canceled, as in gRPC.
+func TestCancelledForACause(t *testing.T) {
+	c, _ := client(t, &server{first: hang, rest: hang}, true)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	time.AfterFunc(2*delay, func() { cancel(errors.New("cause")) })
+	_, err := c.Check(ctx, request)
+	assert.Equal(t, codes.Canceled, status.Code(err))
+}
+
+// Each attempt encodes a copy of the request, so the caller may change his own when the call has returned.
+func TestTheRequestMayBeUsedAgain(t *testing.T) {
+	rule, err := hedgerules.New(hedgerules.Fixed(delay))
+	require.NoError(t, err)
+	unary := hedgegrpc.Unary(hedged.NewRoute(rule), func(context.Context, string, any) hedge.Request {
+		return hedge.Request{Safe: true}
+	})
+	mine, reply := &grpc_health_v1.HealthCheckRequest{Service: "x"}, &grpc_health_v1.HealthCheckResponse{}
+	late := make(chan string, 1)
+	err = unary(t.Context(), "m", mine, reply, nil, func(
+		ctx context.Context, _ string, req, _ any, _ *grpc.ClientConn, _ ...grpc.CallOption,
+	) error {
+		if _, second := hedged.Second(ctx); !second {
+			<-ctx.Done()
+			time.Sleep(delay)
+			late <- req.(*grpc_health_v1.HealthCheckRequest).Service
+		}
+		return nil
+	})
+	require.NoError(t, err)
+	mine.Service = "y"
+	assert.Equal(t, "x", <-late)
 }
 
 // A reply that is no protocol buffer is copied as a value.

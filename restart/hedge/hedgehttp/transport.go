@@ -2,6 +2,7 @@ package hedgehttp
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"strconv"
@@ -40,28 +41,28 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if hasBody && r.GetBody == nil || r.Header.Get("Upgrade") != "" {
 		facts.Safe = false
 	}
+	first, again := r, r
+	if facts.Safe { // the loser may still be sent when the caller changes the request for another use
+		first, again = r.Clone(r.Context()), r.Clone(r.Context())
+	}
 	call := hedged.Call[*http.Response]{
 		Request: facts,
 		Run: func(ctx context.Context) (*http.Response, error) {
-			attempt := r.WithContext(ctx)
-			if _, second := hedged.Second(ctx); second {
-				attempt = r.Clone(ctx) // each attempt may change its own headers
-				if hasBody {
-					body, err := r.GetBody()
-					if err != nil {
-						return nil, err
-					}
-					attempt.Body = body
+			if _, second := hedged.Second(ctx); !second {
+				return t.send(base, first.WithContext(ctx))
+			}
+			attempt := again.WithContext(ctx)
+			if hasBody {
+				body, err := again.GetBody()
+				if err != nil {
+					return nil, err
 				}
+				attempt.Body = body
 			}
-			response, err := base.RoundTrip(attempt)
-			if err == nil && refused(response.StatusCode) {
-				t.pushBack(response)
-			}
-			return response, err
+			return t.send(base, attempt)
 		},
 		Failed:  func(r *http.Response) bool { return refused(r.StatusCode) },
-		Discard: func(r *http.Response) { r.Body.Close() },
+		Discard: discard,
 	}
 	response, end, err := call.Race(r.Context(), t.Route)
 	if err != nil {
@@ -70,6 +71,22 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	response.Body = body(response.Body, end)
 	return response, nil
+}
+
+// send sends an attempt, and stops second requests if the response asks for a pause.
+func (t *Transport) send(base http.RoundTripper, r *http.Request) (*http.Response, error) {
+	response, err := base.RoundTrip(r)
+	if err == nil && refused(response.StatusCode) {
+		t.pushBack(response)
+	}
+	return response, err
+}
+
+// discard closes the body of a response that is not returned. A RoundTripper may return none.
+func discard(r *http.Response) {
+	if r.Body != nil {
+		r.Body.Close()
+	}
 }
 
 // refused reports whether a status says that the server has not served the request.
@@ -83,15 +100,24 @@ func (t *Transport) pushBack(r *http.Response) {
 		return
 	}
 	after := r.Header.Get("Retry-After")
-	if seconds, err := strconv.ParseInt(after, 10, 32); err == nil {
+	// A number that is too large becomes the largest one.
+	if seconds, err := strconv.ParseInt(after, 10, 32); err == nil || errors.Is(err, strconv.ErrRange) {
 		t.Route.PushBack(time.Duration(seconds) * time.Second)
-	} else if at, err := http.ParseTime(after); err == nil {
-		t.Route.PushBack(time.Until(at))
+	} else if until, err := http.ParseTime(after); err == nil {
+		now, err := http.ParseTime(r.Header.Get("Date")) // the clock of the server, which may be wrong
+		if err != nil {
+			now = time.Now()
+		}
+		t.Route.PushBack(until.Sub(now))
 	}
 }
 
 // body returns a body that ends the context of its request when it is closed or has been read.
 func body(b io.ReadCloser, end context.CancelFunc) io.ReadCloser {
+	if b == nil || b == http.NoBody {
+		end()
+		return http.NoBody
+	}
 	if w, ok := b.(io.ReadWriteCloser); ok { // the connection after an upgrade
 		return &connection{w, end}
 	}
@@ -102,6 +128,15 @@ func body(b io.ReadCloser, end context.CancelFunc) io.ReadCloser {
 type ending struct {
 	io.ReadCloser
 	end context.CancelFunc
+}
+
+// Read reads the body. After its end or an error, nothing more of the request is needed.
+func (b *ending) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if err != nil {
+		b.end()
+	}
+	return n, err
 }
 
 // Close closes the body, and ends the context of its request.

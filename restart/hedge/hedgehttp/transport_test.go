@@ -160,6 +160,18 @@ func TestRetryAfter(t *testing.T) {
 		r.Body.Close()
 		assert.Equal(t, http.StatusServiceUnavailable, r.StatusCode, "the only response")
 	}
+	far, server := "99999999999", time.Now().Add(-time.Hour) // a server whose clock is an hour late
+	for after, want := range map[string]float64{far: 1<<31 - 1, "-5": 0, server.Add(time.Minute).UTC().Format(http.TimeFormat): 60} {
+		c, route, url := client(t, first(slow, func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Date", server.UTC().Format(http.TimeFormat))
+			busy(after)(w, r)
+		}))
+		r, err := c.Get(url)
+		assert.Equal(t, "slow", read(t, r, err))
+		id, d := route.Start(hedge.Request{Safe: true})
+		time.Sleep(d.After)
+		assert.InDelta(t, want, max(route.Late(id).Value, delay.Seconds())-delay.Seconds(), 5, after)
+	}
 	c, route, url := client(t, first(slow, busy("rubbish")))
 	r, err := c.Get(url)
 	assert.Equal(t, "slow", read(t, r, err))
@@ -201,6 +213,51 @@ func TestTheLosersBodyIsClosed(t *testing.T) {
 	assert.Equal(t, "x", read(t, r, err))
 	assert.Equal(t, int32(1), closed.Load())
 	assert.Eventually(t, func() bool { return closed.Load() == 2 }, 10*time.Second, time.Millisecond)
+}
+
+// The caller may change its request for another use when it has the response: the loser has a request of its own.
+func TestTheRequestMayBeUsedAgain(t *testing.T) {
+	rule, err := hedgerules.New(hedgerules.Fixed(delay))
+	require.NoError(t, err)
+	var late sync.WaitGroup
+	late.Add(1)
+	transport := &hedgehttp.Transport{Route: hedged.NewRoute(rule), Base: tripper(func(r *http.Request) (*http.Response, error) {
+		if _, second := hedged.Second(r.Context()); !second {
+			defer late.Done()
+			<-r.Context().Done()
+			for range 1000 {
+				r.Header.Get("Accept")
+			}
+			return nil, r.Context().Err()
+		}
+		return &http.Response{StatusCode: 200}, nil // and no body
+	})}
+	r, err := http.NewRequest(http.MethodGet, "http://example.com/", nil)
+	require.NoError(t, err)
+	response, err := transport.RoundTrip(r)
+	require.NoError(t, err)
+	r.Header.Set("Accept", "text/plain")
+	assert.NoError(t, response.Body.Close())
+	late.Wait()
+}
+
+// The context of the request ends when the body has been read, also if the caller does not close it.
+func TestReadToTheEnd(t *testing.T) {
+	rule, err := hedgerules.New(hedgerules.Fixed(delay))
+	require.NoError(t, err)
+	var run context.Context
+	transport := &hedgehttp.Transport{Route: hedged.NewRoute(rule), Base: tripper(func(r *http.Request) (*http.Response, error) {
+		run = r.Context()
+		return &http.Response{StatusCode: 200, Body: io.NopCloser(strings.NewReader("x"))}, nil
+	})}
+	r, err := http.NewRequest(http.MethodGet, "http://example.com/", nil)
+	require.NoError(t, err)
+	response, err := transport.RoundTrip(r)
+	require.NoError(t, err)
+	assert.NoError(t, run.Err())
+	_, err = io.ReadAll(response.Body)
+	require.NoError(t, err)
+	assert.Error(t, run.Err())
 }
 
 // A request whose context ends returns the error of the context.
