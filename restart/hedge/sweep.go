@@ -284,7 +284,7 @@ func (s *sweep) allow(least float64) {
 				j++
 			}
 			if longer := s.first.longer(i); longer > 0 && !math.IsInf(y, 1) {
-				s.wins[i] += s.first.longer(j) / longer / winPoints
+				s.wins[i] += float64(s.first.longer(j) / longer / winPoints)
 			}
 		}
 	}
@@ -297,7 +297,7 @@ func root(k float64, n int) float64 {
 	}
 	low, high := k, 1.0
 	for low < high {
-		mid := low + (high-low)/2
+		mid := low + float64((high-low)/2)
 		if mid == low || mid == high {
 			break
 		}

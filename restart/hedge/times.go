@@ -137,7 +137,7 @@ func (t *times) add(e entry, keep time.Duration) {
 		if t.unit == 0 {
 			t.unit, t.mean = e.size, e.size
 		}
-		t.mean += (e.size - t.mean) / overheadWindow
+		t.mean += float64((e.size - t.mean) / overheadWindow)
 		if scale := t.scale(t.mean); scale > mostUnits || scale < 1/mostUnits {
 			t.unit = t.mean
 			t.rebuild()
