@@ -129,7 +129,7 @@ func run(args []string, out io.Writer) error {
 	if err := t.Flush(); err != nil || *dir == "" {
 		return err
 	}
-	return draw(bars, filepath.Join(*dir, "p99.svg"))
+	return draw(bars, filepath.Join(*dir, "p99.png"))
 }
 
 // measure sends requests at random instants, whether or not the earlier ones are answered.
