@@ -635,8 +635,8 @@ const (
 // What these variables bound here has bounds of its own.
 var (
 	jobcontrollerMaxUncountedPods          = mostUncounted
-	jobcontrollerMaxPodCreateDeletePerSync = atOnce
-	jobcontrollerSyncJobBatchPeriod        = batch
+	jobcontrollerMaxPodCreateDeletePerSync = maxCreates
+	jobcontrollerSyncJobBatchPeriod        = batchPeriod
 )
 
 func utilCreateGCController(...any) func() { return func() {} } // the server has one
