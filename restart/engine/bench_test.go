@@ -96,3 +96,50 @@ func poll(b *testing.B, c engine.Config) {
 		observe()
 	}
 }
+
+// BenchmarkPush runs a phase on 40 slots. Each end and each begin is an event of its own. The time of an event does not
+// grow with the number of tasks.
+func BenchmarkPush(b *testing.B) {
+	for _, tasks := range []int{1_000, 100_000} {
+		b.Run(fmt.Sprintf("tasks=%d", tasks), func(b *testing.B) {
+			b.ReportAllocs()
+			events := 0
+			for range b.N {
+				events += push(b, tasks)
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(events), "ns/event")
+		})
+	}
+}
+
+func push(b *testing.B, tasks int) (events int) {
+	b.Helper()
+	p, err := engine.New(engine.Config{
+		Tasks: tasks, Interval: 250 * time.Millisecond, Timeout: time.Hour, Machines: manyMachines(b, 10, 4),
+	})
+	require.NoError(b, err)
+	now := epoch
+	var running []engine.Attempt
+	begin := func(actions []engine.Action) {
+		first := len(running)
+		for _, a := range actions {
+			if a.Op == engine.Publish {
+				p.Published(a.ID)
+				continue
+			}
+			running = append(running, engine.Attempt{
+				ID: a.ID, Task: a.Task, Machine: a.Machine, State: engine.Running, Begun: now,
+			})
+		}
+		p.Push(now, running[first:])
+		events += 1 + len(running) - first
+	}
+	for begin(p.Push(now, nil)); !p.Done(); {
+		now = now.Add(time.Millisecond)
+		ended := running[0]
+		running = running[1:]
+		ended.State, ended.Ended = engine.Succeeded, now
+		begin(p.Push(now, []engine.Attempt{ended}))
+	}
+	return events
+}

@@ -46,7 +46,8 @@ type Config struct {
 	Policy restart.Policy
 	// Shadow turns on the shadow mode: the phase asks the policy, and carries out none of its decisions. It calls Shadow
 	// with the first decision to copy, restart or kill an attempt of each task, and asks no more about the task. Failed
-	// and lost attempts are submitted again as usual. Nil means that decisions are carried out. See package shadow for what they would have saved.
+	// and lost attempts are submitted again as usual. Package shadow computes the time that the decisions would have
+	// saved. Nil means that decisions are carried out.
 	Shadow func(task int, d restart.Decision)
 	// Limits bounds restarts, copies and lost slot time. The limits apply to every policy. In the zero value all
 	// limits have their defaults.

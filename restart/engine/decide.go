@@ -1,11 +1,11 @@
 package engine
 
 import (
-	"cmp"
 	"math"
 	"slices"
 	"time"
 
+	"github.com/straggler-go/straggler/internal/num"
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/tracker"
 )
@@ -71,17 +71,24 @@ func (p *Phase) resubmitStranded() {
 	}
 }
 
-// endOverdue cancels the attempts that have run for longer than Config.Timeout. They count as failed.
+// endOverdue cancels the attempts that have run for longer than Config.Timeout. They count as failed. It looks at all
+// tasks only when the oldest running attempt of the last look would be overdue.
 func (p *Phase) endOverdue() {
-	if p.config.Timeout == 0 {
+	now, timeout := p.time.clock.Since, p.config.Timeout
+	if timeout == 0 || now < p.overdue {
 		return
 	}
+	p.overdue = num.MaxDuration
 	for i := range p.book.tasks {
 		t := &p.book.tasks[i]
 		for k := len(t.live) - 1; k >= 0; k-- {
-			if a := t.live[k]; a.since != never && p.time.clock.Since-a.since >= p.config.Timeout {
+			switch a := t.live[k]; {
+			case a.since == never:
+			case now-a.since >= timeout:
 				p.cancel(a, nil)
 				p.lose(p.time.now, a, Failed)
+			default:
+				p.overdue = min(p.overdue, num.Add(a.since, timeout))
 			}
 		}
 	}
@@ -101,6 +108,7 @@ func (p *Phase) endRests() {
 func (p *Phase) endRest(at time.Time, task int) {
 	if t := &p.book.tasks[task]; t.resting {
 		t.resting = false
+		p.book.enqueue(task)
 		p.tracker.Retry(at, task)
 	}
 }
@@ -242,26 +250,49 @@ func (p *Phase) submitCopy(task, machine int, d restart.Decision) bool {
 	return true
 }
 
-// submitWaiting submits the waiting tasks in their order, each on a machine that it may use.
+// submitWaiting submits the waiting tasks in their order, each on a machine that it may use. O(log n) for each task that
+// it looks at; with Config.Order it sorts all waiting tasks.
 func (p *Phase) submitWaiting() {
 	if p.places() <= 0 {
-		return // sorting many waiting tasks would be wasted
+		return // to sort many waiting tasks would be wasted
 	}
-	p.sortWaiting()
-	room := min(len(p.book.waiting), p.places())
-	p.scratch.actions, p.book.pending = slices.Grow(p.scratch.actions, room), slices.Grow(p.book.pending, room)
+	b, s := &p.book, &p.scratch
+	room := min(len(b.waiting), p.places())
+	s.actions, b.pending = slices.Grow(s.actions, room), slices.Grow(b.pending, room)
 	ignoring := p.ignoringEnd()
-	for _, task := range p.book.waiting {
-		if p.places() <= 0 {
-			break
+	try := func(task int) bool {
+		t := &b.tasks[task]
+		if t.noCopy && t.dying > ignoring[task] {
+			return false
 		}
-		t := &p.book.tasks[task]
-		if t.resting || t.noCopy && t.dying > ignoring[task] {
-			continue
-		}
-		if machine, ok := p.pickMachine(task); ok {
+		machine, ok := p.pickMachine(task)
+		if ok {
 			p.submit(task, machine, t.why)
 		}
+		return ok
+	}
+	if p.config.Order != nil {
+		p.sortWaiting()
+		for _, task := range s.order {
+			if p.places() <= 0 {
+				break
+			}
+			try(task)
+		}
+		return
+	}
+	s.passed = s.passed[:0]
+	for p.places() > 0 {
+		task, ok := b.dequeue()
+		if !ok {
+			break
+		}
+		if !try(task) {
+			s.passed = append(s.passed, task)
+		}
+	}
+	for _, task := range s.passed {
+		b.enqueue(task)
 	}
 }
 
@@ -328,36 +359,30 @@ func (p *Phase) moveWaiting() {
 	p.submitWaiting()
 }
 
-// sortWaiting removes tasks that no longer wait from the list of waiting tasks, and sorts the list if it is not in
-// order.
+// sortWaiting sorts the waiting tasks with the function Config.Order, into scratch.order. If the function did not return
+// a permutation of the tasks, its result is ignored.
 func (p *Phase) sortWaiting() {
-	b := &p.book
-	b.waiting = slices.DeleteFunc(b.waiting, func(task int) bool { return !b.tasks[task].waits })
-	if !b.sorted {
-		work := p.config.Work
-		slices.SortFunc(b.waiting, func(x, y int) int {
-			if work != nil && work[x] != work[y] {
-				return cmp.Compare(work[y], work[x])
-			}
-			return cmp.Compare(x, y)
-		})
-		b.waiting, b.sorted = slices.Compact(b.waiting), true
-	}
-	if p.config.Order != nil && len(b.waiting) > 1 {
-		p.applyOrder()
-	}
-}
-
-// applyOrder sorts the waiting tasks with the function Config.Order. If the function did not return a permutation of
-// the tasks, its result is ignored.
-func (p *Phase) applyOrder() {
 	b, s := &p.book, &p.scratch
+	b.waiting = slices.DeleteFunc(b.waiting, func(task int) bool {
+		t := &b.tasks[task]
+		t.queued = t.ready()
+		return !t.queued
+	})
+	slices.SortFunc(b.waiting, func(x, y int) int { // a sorted list is a heap as well
+		if b.before(x, y) {
+			return -1
+		}
+		return 1
+	})
 	s.order = append(s.order[:0], b.waiting...)
+	if len(s.order) < 2 {
+		return
+	}
 	p.config.Order(p.time.wall, s.order)
 	ok := true
 	for _, task := range s.order {
 		// A task that occurs a second time no longer waits, so ok is false.
-		if ok = task >= 0 && task < len(b.tasks) && b.tasks[task].waits; !ok {
+		if ok = task >= 0 && task < len(b.tasks) && b.tasks[task].ready(); !ok {
 			break
 		}
 		b.tasks[task].waits = false
@@ -367,9 +392,8 @@ func (p *Phase) applyOrder() {
 	}
 	if !ok {
 		p.ignored++
-		return
+		s.order = append(s.order[:0], b.waiting...)
 	}
-	b.waiting, s.order, b.sorted = s.order, b.waiting, false
 }
 
 // pickMachine returns the machine for a waiting task. Result ok is false if no machine is free now. A task gets a

@@ -31,6 +31,7 @@ func TestTaskWaitsOnce(t *testing.T) {
 	p := begun(t, Config{Tasks: 2}, MachinesConfig{}) // there are no slots
 	require.Equal(t, []int{0, 1}, p.book.waiting)
 	p.book.wait(1, nil)
+	p.book.enqueue(1)
 	assert.Equal(t, []int{0, 1}, p.book.waiting)
 	p.Poll(time.Unix(1001, 0), []Attempt{{ID: "0.0", State: Succeeded}})
 	p.book.wait(0, nil)

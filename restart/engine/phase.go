@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/straggler-go/straggler/estimate"
+	"github.com/straggler-go/straggler/internal/heap"
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/engine/internal/cluster"
 	"github.com/straggler-go/straggler/restart/journal"
@@ -37,6 +38,8 @@ type Phase struct {
 	ignored int
 	// The time at which the policy was last asked about all tasks, or the constant never.
 	decided time.Duration
+	// No attempt has run for longer than Config.Timeout before this time.
+	overdue time.Duration
 
 	// In shadow mode, the tasks for which Config.Shadow was called.
 	shown map[int]bool
@@ -62,7 +65,10 @@ type scratch struct {
 	events  []event
 	// For each task that is not over, the ID of the attempt whose result the engine has published.
 	chosen map[int]string
-	order  []int
+	// The waiting tasks in the order of Config.Order.
+	order []int
+	// Waiting tasks that found no machine.
+	passed []int
 	// The machines on which the policy wanted no copy.
 	refused []int
 	// The machines on which a new attempt should not run.
@@ -87,7 +93,7 @@ func New(c Config) (*Phase, error) {
 	if p.tracker, err = tracker.New(config); err != nil {
 		return nil, err
 	}
-	p.book = newBook(max(c.Tasks, len(c.Work)))
+	p.book = newBook(max(c.Tasks, len(c.Work)), c.Work)
 	if !c.Preloaded {
 		p.book.waiting = make([]int, 0, len(p.book.tasks))
 		for i := range p.book.tasks {
@@ -276,12 +282,13 @@ type book struct {
 	// True if an attempt was adopted: the engine has shown an attempt that the phase did not submit. Then the engine
 	// may have given it a name that newName would give to another attempt.
 	adopted bool
-	// The tasks to submit. The list may contain a task that no longer waits, or a task twice.
+	// The amount of work of each task; nil if it is not known.
+	work []float64
+	// The tasks to submit, as a binary heap: the task with the most work is first. A task that is no longer ready stays
+	// in the heap until it is the first.
 	waiting []int
 	// The tasks that rest after a failure.
 	resting []int
-	// True if waiting is sorted and contains each task once.
-	sorted bool
 	// The attempts with an open request. The list may contain attempts whose request is carried out.
 	pending []*attempt
 	// The number of attempts that run or are queued, as the tracker counts them.
@@ -293,8 +300,8 @@ type book struct {
 }
 
 // newBook returns a book with the given number of tasks and without attempts.
-func newBook(tasks int) book {
-	b := book{tasks: make([]task, tasks), attempts: make(map[string]*attempt, tasks)}
+func newBook(tasks int, work []float64) book {
+	b := book{tasks: make([]task, tasks), work: work, attempts: make(map[string]*attempt, tasks)}
 	for i := range b.tasks {
 		t := &b.tasks[i]
 		t.live, t.tried = t.oneLive[:0], t.oneTried[:0]
@@ -330,6 +337,8 @@ type task struct {
 	noCopy bool
 	// True if the task is to be submitted.
 	waits bool
+	// True if the task is in book.waiting.
+	queued bool
 	// True if the task is not to be submitted before the time rests.
 	resting bool
 	// True if the task needs no attempt any more.
@@ -419,8 +428,37 @@ func keep(d restart.Decision) *restart.Decision {
 func (b *book) wait(i int, why *restart.Decision) {
 	if t := &b.tasks[i]; !t.waits && !t.over && len(t.live) == 0 {
 		t.waits, t.why = true, why
-		b.waiting, b.sorted = append(b.waiting, i), false
+		b.enqueue(i)
 	}
+}
+
+// enqueue puts task i into the heap of tasks to submit, unless it is there.
+func (b *book) enqueue(i int) {
+	if t := &b.tasks[i]; !t.queued {
+		t.queued = true
+		b.waiting = heap.Push(b.waiting, i, b.before)
+	}
+}
+
+// dequeue takes the first task that is ready from the heap. If there is no such task, ok is false.
+func (b *book) dequeue() (i int, ok bool) {
+	for len(b.waiting) > 0 && !ok {
+		i, b.waiting = heap.Pop(b.waiting, b.before)
+		b.tasks[i].queued = false
+		ok = b.tasks[i].ready()
+	}
+	return i, ok
+}
+
+// ready reports whether a task is to be submitted now.
+func (t *task) ready() bool { return t.waits && !t.resting }
+
+// before is the order of waiting tasks: more work first, then the lower index.
+func (b *book) before(i, j int) bool {
+	if b.work != nil && b.work[i] != b.work[j] {
+		return b.work[i] > b.work[j]
+	}
+	return i < j
 }
 
 // add puts a new attempt into the book, and adds it to the number of attempts on its machine. Memory for attempts is

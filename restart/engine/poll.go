@@ -338,10 +338,16 @@ func (p *Phase) begin(at time.Time, a *attempt, seen *Attempt) {
 	if a.begun || !runs(seen) {
 		return
 	}
-	a.begun, a.since = true, at.Sub(p.time.epoch)
+	p.noteBegin(at, a)
 	if !a.dying {
 		p.tracker.Begin(at, a.task, a.number, a.machine)
 	}
+}
+
+// noteBegin records when an attempt began.
+func (p *Phase) noteBegin(at time.Time, a *attempt) {
+	a.begun, a.since = true, at.Sub(p.time.epoch)
+	p.overdue = min(p.overdue, num.Add(a.since, p.config.Timeout))
 }
 
 // runs reports whether a report shows when the attempt ran. If an attempt began and ended between two polls, its run
@@ -375,8 +381,8 @@ func (p *Phase) adopt(at time.Time, seen *Attempt) *attempt {
 	t := &p.book.tasks[a.task]
 	if !t.over {
 		p.endRest(at, a.task)
-		if a.begun = runs(seen); a.begun {
-			a.since = at.Sub(p.time.epoch)
+		if runs(seen) {
+			p.noteBegin(at, a)
 			a.number = p.tracker.Start(at, a.task, a.machine)
 		} else {
 			a.number = p.tracker.Submit(at, a.task, a.machine)

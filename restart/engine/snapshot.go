@@ -99,9 +99,10 @@ func (p *Phase) code(c *snapshot.Codec, config tracker.Config) {
 		was := p.tracker.Config()
 		p.config.Tasks, p.config.Interval, p.config.Clones = was.Tasks, was.Interval, was.Clones
 		p.config.Policy, p.config.Budget = was.Policy, was.Budget
-		p.book = newBook(was.Tasks)
+		p.book = newBook(was.Tasks, nil)
 		if hasWork {
 			p.config.Work = make([]float64, was.Tasks)
+			p.book.work = p.config.Work
 		}
 	}
 	for i := range p.config.Work {
@@ -208,16 +209,15 @@ func (p *Phase) rebuild(c *snapshot.Codec, all []*attempt) {
 		switch {
 		case t.over:
 			b.over++
+		case t.resting:
+			b.resting = append(b.resting, i)
 		case t.waits:
-			b.waiting = append(b.waiting, i)
+			b.enqueue(i)
 		default:
 			c.Check(len(t.live) > 0 || p.config.Preloaded, "holds a task that neither runs nor waits")
 		}
 		c.Check(!t.waits || !t.over && len(t.live) == 0, "holds a waiting task that also runs or is over")
 		c.Check(!t.resting || t.waits, "holds a resting task that does not wait")
-		if t.resting {
-			b.resting = append(b.resting, i)
-		}
 	}
 }
 
