@@ -64,7 +64,7 @@ type Names struct {
 // Watch begins to show a phase. Set OnEvent of the phase's configuration to the method of the result, before the phase
 // is made. If a phase of this name is shown, the new phase takes its place.
 func (v *View) Watch(name string, n Names) *Watch {
-	w := newWatch(name, n, v.o.Now)
+	w := newWatch(name, n)
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.watches = slices.DeleteFunc(v.watches, func(old *Watch) bool { return old.name == name })

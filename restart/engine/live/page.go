@@ -46,7 +46,7 @@ svg{width:100%;max-width:40rem;height:auto;display:block;margin:.6rem 0}
 .ok{fill:var(--ok)}.late{fill:var(--slow)}
 .scroll{overflow-x:auto}table{border-collapse:collapse;width:100%;font-size:.92rem}
 th,td{text-align:left;padding:.3rem .6rem .3rem 0;border-bottom:1px solid var(--line);vertical-align:top}
-.bar{background:linear-gradient(90deg,var(--ok) 16.7%,var(--slow) 16.7%);height:.5rem;min-width:.2rem;border-radius:2px}
+.bar{background:linear-gradient(90deg,var(--ok) var(--typical),var(--slow) var(--typical));height:.5rem;min-width:.2rem;border-radius:2px}
 .track{background:var(--soft);width:8rem;border-radius:2px}
 @media(max-width:40rem){table,tbody,tr,td{display:block}thead{display:none}tr{border-bottom:1px solid var(--line);padding:.4rem 0}
 td{border:0;padding:0}td:first-child{font-weight:600}.track{width:100%}}
@@ -64,14 +64,14 @@ if(r.ok)document.getElementById("part").innerHTML=await r.text()}catch(e){}},200
 {{range $i, $n := .Bars}}<rect class="{{if late $i}}late{{else}}ok{{end}}" x="{{x $i}}" width="9" y="{{y ($p.Height $n)}}" height="{{$p.Height $n}}"><title>{{$n}}</title></rect>{{end}}
 <g font-size="7" fill="currentColor"><text x="38" y="74">1 typical time</text><text x="118" y="74">3</text><text x="198" y="74">5 and more</text></g></svg>{{end}}
 {{if .Stragglers}}<div class="scroll"><table><thead><tr><th>Task</th><th>Machine</th><th>Since</th><th>Typical times</th><th>Cause</th><th>Decision</th></tr></thead><tbody>
-{{range .Stragglers}}<tr><td>{{.Task}}</td><td>{{.Machine}}</td><td>{{clock .}}</td><td>{{printf "%.1f" .Times}} times<div class="track"><div class="bar" style="width:{{printf "%.0f" .Width}}%"></div></div></td><td>{{.Cause}}</td><td>{{.Decision}}</td></tr>
+{{range .Stragglers}}<tr><td>{{.Task}}</td><td>{{.Machine}}</td><td>{{clock .}}</td><td>{{printf "%.1f" .Times}} times<div class="track"><div class="bar" style="width:{{printf "%.0f" .Width}}%;--typical:{{printf "%.0f" .Typical}}%"></div></div></td><td>{{.Cause}}</td><td>{{.Decision}}</td></tr>
 {{end}}</tbody></table></div>{{if .More}}<p>{{.More}} more stragglers are not listed.</p>{{end}}{{end}}</section>
 {{else}}<p>No phase runs.</p>{{end}}{{end}}`))
 
 // writeMetrics writes the metrics of all phases in the format of OpenMetrics.
 func writeMetrics(w io.Writer, phases []phase) {
 	var b strings.Builder
-	gauge := func(name, unit, help string, kind string, of func(*phase) float64) {
+	metric := func(name, unit, help, kind string, of func(*phase) float64) {
 		fmt.Fprintf(&b, "# HELP straggler_%s %s\n# TYPE straggler_%s %s\n", name, help, name, kind)
 		if unit != "" {
 			fmt.Fprintf(&b, "# UNIT straggler_%s %s\n", name, unit)
@@ -85,17 +85,17 @@ func writeMetrics(w io.Writer, phases []phase) {
 				strconv.FormatFloat(of(&phases[i]), 'g', -1, 64))
 		}
 	}
-	gauge("running", "", "Attempts that run.", "gauge", func(p *phase) float64 { return float64(p.Running) })
-	gauge("queued", "", "Attempts that wait in a queue.", "gauge", func(p *phase) float64 { return float64(p.Waiting) })
-	gauge("stragglers", "", "Running attempts that take over 1.5 typical times.", "gauge",
+	metric("running", "", "Attempts that run.", "gauge", func(p *phase) float64 { return float64(p.Running) })
+	metric("queued", "", "Attempts that wait in a queue.", "gauge", func(p *phase) float64 { return float64(p.Waiting) })
+	metric("stragglers", "", "Running attempts that take over 1.5 typical times.", "gauge",
 		func(p *phase) float64 { return float64(len(p.Stragglers) + p.More) })
-	gauge("typical_seconds", "seconds", "Median run time.", "gauge", func(p *phase) float64 { return p.Typical.Seconds() })
-	gauge("ended", "", "Tasks that have ended.", "counter", func(p *phase) float64 { return float64(p.Ended) })
-	gauge("copies", "", "Copies that were made.", "counter", func(p *phase) float64 { return float64(p.Ledger.Copies) })
-	gauge("restarts", "", "Restarts that were made.", "counter", func(p *phase) float64 { return float64(p.Ledger.Restarts) })
-	gauge("wasted_seconds", "seconds", "Run time of attempts that did not end their task.", "counter",
+	metric("typical_seconds", "seconds", "Median run time.", "gauge", func(p *phase) float64 { return p.Typical.Seconds() })
+	metric("ended", "", "Tasks that have ended.", "counter", func(p *phase) float64 { return float64(p.Ended) })
+	metric("copies", "", "Copies that were made.", "counter", func(p *phase) float64 { return float64(p.Ledger.Copies) })
+	metric("restarts", "", "Restarts that were made.", "counter", func(p *phase) float64 { return float64(p.Ledger.Restarts) })
+	metric("wasted_seconds", "seconds", "Run time of attempts that did not end their task.", "counter",
 		func(p *phase) float64 { return p.Ledger.Wasted.Seconds() })
-	gauge("saved_ratio", "ratio", "Share of the time that acting would have saved, in shadow mode.", "gauge",
+	metric("saved_ratio", "ratio", "Share of the time that acting would have saved, in shadow mode.", "gauge",
 		func(p *phase) float64 { return p.Bill.Saved })
 	b.WriteString("# EOF\n")
 	_, _ = io.WriteString(w, b.String()) // an error means that the viewer is gone

@@ -18,13 +18,12 @@ import (
 type Watch struct {
 	name  string
 	names Names
-	now   func() time.Time
 
 	mu       sync.Mutex
 	running  map[key]*attempt
-	tasks    map[int]bool // tasks that have ended
-	said     map[int]said // by task: the policy's last decision
-	times    ring         // run times per work of attempts that ended their task
+	tasks    map[int]bool             // tasks that have ended
+	said     map[int]restart.Decision // by task: the policy's last decision
+	times    ring                     // run times per work of attempts that ended their task
 	machines map[int]*ring
 	began    time.Time
 	closed   bool
@@ -44,12 +43,6 @@ type attempt struct {
 	begun    time.Time // zero: it waits
 	reported time.Time // of the last report; zero: none
 	share    float64
-}
-
-// said is a decision, and when it was made.
-type said struct {
-	at time.Time
-	d  restart.Decision
 }
 
 // ring has the newest of some numbers.
@@ -78,7 +71,7 @@ func (r *ring) median() float64 {
 	return sorted[len(sorted)/2]
 }
 
-func newWatch(name string, n Names, now func() time.Time) *Watch {
+func newWatch(name string, n Names) *Watch {
 	if n.Task == nil {
 		n.Task = func(task int) string { return fmt.Sprint("task ", task) }
 	}
@@ -86,7 +79,7 @@ func newWatch(name string, n Names, now func() time.Time) *Watch {
 		n.Machine = func(machine int) string { return fmt.Sprint("machine ", machine) }
 	}
 	return &Watch{
-		name: name, names: n, now: now, running: map[key]*attempt{}, tasks: map[int]bool{}, said: map[int]said{},
+		name: name, names: n, running: map[key]*attempt{}, tasks: map[int]bool{}, said: map[int]restart.Decision{},
 		machines: map[int]*ring{},
 	}
 }
@@ -110,7 +103,7 @@ func (w *Watch) OnEvent(e tracker.Event, a tracker.Answer) {
 		}
 		if !w.hasLedger {
 			w.ledger.Started++
-			if w.runs(e.Task) {
+			if w.runs(e.Task, a.Attempt) {
 				w.ledger.Copies++
 			}
 		}
@@ -145,30 +138,28 @@ func (w *Watch) OnEvent(e tracker.Event, a tracker.Answer) {
 		w.closed = true
 	}
 	if a.Task >= 0 && (a.Action != restart.Keep || e.Kind == tracker.Reported || e.Kind == tracker.Asked) {
-		w.note(e.Time, a)
+		w.note(a)
 	}
 	for _, found := range a.Found {
-		w.note(e.Time, found)
+		w.note(found)
 	}
 }
 
-func (w *Watch) note(at time.Time, a tracker.Answer) {
+func (w *Watch) note(a tracker.Answer) {
 	if a.Action != restart.Start {
-		w.said[a.Task] = said{at, a.Decision}
+		w.said[a.Task] = a.Decision
 	}
 }
 
-func (w *Watch) runs(task int) bool {
-	for n := range maxAttempts {
-		if w.running[key{task, n}] != nil {
+// runs reports whether one of the 16 attempts of a task before attempt n runs.
+func (w *Watch) runs(task, n int) bool {
+	for k := n - 1; k >= max(n-16, 0); k-- {
+		if w.running[key{task, k}] != nil {
 			return true
 		}
 	}
 	return false
 }
-
-// maxAttempts is a bound: a copy is recognised beside this many attempts of its task.
-const maxAttempts = 16
 
 // finish hears that an attempt has ended its task.
 func (w *Watch) finish(e tracker.Event, k key) {
@@ -231,6 +222,7 @@ type straggler struct {
 	Share           float64 // done, if it reports
 	Cause, Decision string
 	Width           float64 // of its bar, of 100
+	Typical         float64 // part of the bar that is the typical time, of 100
 }
 
 const (
@@ -304,6 +296,7 @@ func (w *Watch) straggler(x *attempt, times, typical float64, now time.Time, slo
 	s := straggler{
 		Task: w.names.Task(x.task), Machine: w.names.Machine(x.machine), Begun: x.begun, Times: times, Share: x.share,
 		Age: now.Sub(x.begun).Round(time.Second), Width: min(100*times*perTypical/bars, 100),
+		Typical: 100 / min(times, bars/perTypical),
 	}
 	expected := duration(typical * w.work(x.task))
 	factor, isSlow := slow[x.machine]
@@ -321,8 +314,8 @@ func (w *Watch) straggler(x *attempt, times, typical float64, now time.Time, slo
 	}
 	s.Decision = "not decided yet"
 	if d, ok := w.said[x.task]; ok {
-		s.Decision = d.d.Sentence()
-		if w.bill.Tasks > 0 && d.d.Action != restart.Keep {
+		s.Decision = d.Sentence()
+		if w.bill.Tasks > 0 && d.Action != restart.Keep {
 			s.Decision = "in shadow mode, not carried out: " + s.Decision
 		}
 	}
