@@ -209,6 +209,9 @@ func (p *Phase) rebuild(c *snapshot.Codec, all []*attempt) {
 		switch {
 		case t.over:
 			b.over++
+			if t.givenUp {
+				b.givenUp++
+			}
 		case t.resting:
 			b.resting = append(b.resting, i)
 		case t.waits:

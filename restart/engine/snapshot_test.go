@@ -91,6 +91,7 @@ func TestRestoredPhaseActsLikeOneThatNeverStopped(t *testing.T) {
 		require.NoError(t, err)
 		drive(t, c, w, period, nil)
 		assert.Equal(t, w.Phase.Ledger(), w.other.Ledger())
+		assert.Equal(t, w.Phase.GivenUp(), w.other.GivenUp())
 		stops += w.stops
 	}
 	assert.Greater(t, stops, 1000)

@@ -33,13 +33,19 @@ type Coordinator struct {
 	learned time.Time // when the knowledge was stored last
 	billed  time.Time // when the bill was logged last
 	state
-	slots map[string]int  // by worker: its slots; 0 if the worker is lost
-	size  map[string]int  // by worker: the slots that it has or had
-	ended map[string]bool // ended attempts that the next state to save includes
-	reset bool            // the jobs of an earlier coordinator are to wait again
-	dirty bool            // a group has begun or ended since the state was saved
+	workers map[string]workerState
+	ended   map[string]bool // ended attempts that the next state to save includes
+	untold  map[string]bool // keys of Knowledge with observations that the store may not have
+	reset   bool            // the jobs of an earlier coordinator are to wait again
+	dirty   bool            // a group has begun or ended since the state was saved
 	// A goroutine computes bills.
 	billing atomic.Bool
+}
+
+// workerState is a worker as the store has shown it.
+type workerState struct {
+	slots int
+	lost  bool
 }
 
 // state is the part of a coordinator that is saved. From it, another coordinator goes on.
@@ -102,7 +108,10 @@ func (c *Coordinator) turn(ctx context.Context, now time.Time) error {
 		}
 	}
 	c.logBill(now)
-	return c.commit(ctx, now, &commit)
+	if err := c.commit(ctx, now, &commit); err != nil {
+		return err
+	}
+	return c.learn(ctx, now, false)
 }
 
 // sweep lists the workers from time to time.
@@ -114,29 +123,24 @@ func (c *Coordinator) sweep(ctx context.Context, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	down := map[string]bool{}
-	for name := range c.slots {
-		down[name] = true
+	for name, w := range c.workers {
+		c.workers[name] = workerState{w.slots, true}
 	}
 	for _, w := range workers {
 		if w.Slots <= 0 || w.Name == "" {
 			continue
 		}
-		_, known := c.slots[w.Name]
+		_, known := c.workers[w.Name]
 		if !known && c.machines.Add(engine.Machine{Name: w.Name, Slots: w.Slots}) != nil {
 			known = true // the machines were restored, and have it
 		}
 		if known {
 			c.machines.SetSlots(w.Name, w.Slots)
 		}
-		c.slots[w.Name], c.size[w.Name] = w.Slots, w.Slots
-		down[w.Name] = w.Silent > c.o.Silence
+		c.workers[w.Name] = workerState{w.Slots, w.Silent > c.o.Silence}
 	}
-	for name, isDown := range down {
-		c.machines.SetDown(name, isDown)
-		if isDown {
-			c.slots[name] = 0
-		}
+	for name, w := range c.workers {
+		c.machines.SetDown(name, w.lost)
 	}
 	c.swept = now
 	return nil
@@ -168,20 +172,19 @@ func (c *Coordinator) distribute(list []Attempt, commit *Commit) (live int) {
 
 // silent reports whether an attempt runs on a worker that is lost.
 func (c *Coordinator) silent(a Attempt) bool {
-	slots, known := c.slots[a.Worker]
-	return a.State == engine.Running && known && slots == 0
+	return a.State == engine.Running && c.workers[a.Worker].lost
 }
 
 // take begins a group for each batch that waits, and for the waiting jobs of each kind for which there are free slots.
 func (c *Coordinator) take(ctx context.Context, now time.Time, live int, commit *Commit) error {
-	places := 0
-	for _, slots := range c.slots {
-		if slots > 0 {
-			places += slots + c.o.Prefetch
-		}
-	}
-	if len(c.slots) == 0 {
+	if len(c.workers) == 0 {
 		return nil
+	}
+	places := 0
+	for _, w := range c.workers {
+		if !w.lost {
+			places += w.slots + c.o.Prefetch
+		}
 	}
 	jobs, err := c.store.Waiting(ctx, max(places-live, 0))
 	if err != nil {
@@ -229,24 +232,24 @@ func (c *Coordinator) take(ctx context.Context, now time.Time, live int, commit 
 func (c *Coordinator) begin(ctx context.Context, now time.Time, g *group) error {
 	if c.kinds[g.kind] == nil {
 		x := newExperience(c.origin)
-		if err := c.recall(ctx, now, kindKey(g.kind), x); err != nil {
+		if err := c.recall(ctx, now, kindPrefix+g.kind, x); err != nil {
 			return err
 		}
 		c.kinds[g.kind] = x
 	}
 	c.serial++
 	g.name = fmt.Sprintf("%d.%d.%.6s", c.epoch, c.serial, rand.Text())
-	config := c.config(g)
-	config.Tasks = len(g.jobs)
+	g.config = c.config(&c.state, g)
+	g.config.Tasks = len(g.jobs)
 	for i, j := range g.jobs {
-		if j.Work > 0 && config.Work == nil {
-			config.Work = slices.Repeat([]float64{-1}, len(g.jobs))
+		if j.Work > 0 && g.config.Work == nil {
+			g.config.Work = slices.Repeat([]float64{-1}, len(g.jobs))
 		}
 		if j.Work > 0 {
-			config.Work[i] = j.Work
+			g.config.Work[i] = j.Work
 		}
 	}
-	phase, err := engine.New(config)
+	phase, err := engine.New(g.config)
 	if err != nil {
 		return fmt.Errorf("queue: kind %q: %w", g.kind, err)
 	}
@@ -264,8 +267,8 @@ func (c *Coordinator) restrict(g *group) {
 	}
 }
 
-// config returns the configuration of the phase of a group.
-func (c *Coordinator) config(g *group) engine.Config {
+// config returns the configuration of the phase of a group that belongs to a state.
+func (c *Coordinator) config(s *state, g *group) engine.Config {
 	k := c.o.kind(g.kind)
 	config := engine.Config{
 		Interval: c.o.Interval, Policy: c.o.Policy, MaxFailures: k.Tries, MaxLost: k.Tries, Timeout: k.Timeout,
@@ -281,7 +284,7 @@ func (c *Coordinator) config(g *group) engine.Config {
 	if c.o.Configure != nil {
 		c.o.Configure(g.kind, &config)
 	}
-	config.Machines, config.Experience = c.machines, c.kinds[g.kind]
+	config.Machines, config.Experience = s.machines, s.kinds[g.kind]
 	return config
 }
 
@@ -303,11 +306,9 @@ func (c *Coordinator) act(g *group, actions []engine.Action, commit *Commit) {
 			commit.Publish = append(commit.Publish, Publish{t, g.jobs[a.Task]})
 		}
 	}
-	for _, task := range g.phase.GivenUp() {
-		if !g.failed[task] {
-			text := cmp.Or(g.errors[task], "queue: the attempt has passed Kind.Timeout")
-			commit.Fail = append(commit.Fail, Failure{g.jobs[task], text})
-		}
+	for _, task := range g.toFail() {
+		text := cmp.Or(g.errors[task], "queue: the attempt has passed Kind.Timeout")
+		commit.Fail = append(commit.Fail, Failure{g.jobs[task], text})
 	}
 }
 
@@ -334,16 +335,16 @@ func (c *Coordinator) commit(ctx context.Context, now time.Time, commit *Commit)
 	}
 	for _, g := range c.groups {
 		g.taken = true
-		for _, task := range g.phase.GivenUp() {
+		for _, task := range g.toFail() {
 			g.failed[task] = true
 		}
 	}
-	if commit.State == nil {
-		return nil
+	if commit.State != nil {
+		c.saved, c.dirty, c.reset = now, false, false
+		clear(c.ended)
+		c.remove(now, over)
 	}
-	c.saved, c.dirty, c.reset = now, false, false
-	clear(c.ended)
-	return c.remove(ctx, now, over)
+	return nil
 }
 
 // seen returns the ended attempts that the store may forget when the state is saved. If the Publish of a result was not
@@ -379,9 +380,9 @@ func (c *Coordinator) over(now time.Time) (over []*group) {
 	return over
 }
 
-// remove removes groups that have ended, and stores their run times and trials.
-func (c *Coordinator) remove(ctx context.Context, now time.Time, over []*group) error {
-	learn := now.Sub(c.learned) >= learnEvery || c.learned.IsZero()
+// remove removes groups that have ended. Their run times and trials are to be stored: those of a batch at once, and
+// those of a stream soon.
+func (c *Coordinator) remove(now time.Time, over []*group) {
 	for _, g := range over {
 		if c.o.OnEnd != nil {
 			c.o.OnEnd(Summary{
@@ -390,14 +391,12 @@ func (c *Coordinator) remove(ctx context.Context, now time.Time, over []*group) 
 		}
 		g.phase.Close(now)
 		g.phase.Release()
-		learn = learn || g.batch != ""
+		c.untold[machinesKey], c.untold[kindPrefix+g.kind] = true, true
+		if g.batch != "" {
+			c.learned = time.Time{}
+		}
 	}
 	c.groups = slices.DeleteFunc(c.groups, func(g *group) bool { return slices.Contains(over, g) })
-	if len(over) == 0 || !learn {
-		return nil
-	}
-	c.learned = now
-	return c.learn(ctx, now, over)
 }
 
 // Close saves the state, and lets another process become the coordinator at once. Groups of jobs whose results are all
@@ -414,5 +413,9 @@ func (c *Coordinator) Close(ctx context.Context, now time.Time) error {
 	}
 	commit := Commit{Epoch: c.epoch, State: c.marshal(over)}
 	c.epoch = 0
-	return errors.Join(c.store.Commit(ctx, commit), c.remove(ctx, now, over))
+	if err := c.store.Commit(ctx, commit); err != nil {
+		return err // the next coordinator ends the groups
+	}
+	c.remove(now, over)
+	return c.learn(ctx, now, true)
 }

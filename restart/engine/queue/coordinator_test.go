@@ -202,6 +202,38 @@ func TestTimeoutOfTheOnlyTry(t *testing.T) {
 	require.EqualError(t, results[0].Err, "queue: the attempt has passed Kind.Timeout")
 }
 
+// The run times of the last jobs of a kind are stored although other kinds of jobs end later, and although the
+// coordinator dies before it has stored them.
+func TestRunTimesOfAStreamAreStored(t *testing.T) {
+	for _, dies := range []bool{false, true} {
+		w := newWorld()
+		w.beat(t, 1)
+		c := w.coordinator(t, queue.Options{})
+		for _, kind := range []string{"first", "last", "other"} {
+			w.Insert("", queue.Job{Kind: kind})
+			require.NoError(t, w.turn(t, c, look))
+			begun := w.beat(t, 1)
+			require.Len(t, begun, 1)
+			require.NoError(t, w.turn(t, c, time.Second))
+			require.NoError(t, w.End(t.Context(), queue.End{Name: begun[0].Name, State: engine.Succeeded}))
+			require.NoError(t, w.turn(t, c, look))
+		}
+		value, _, err := w.Get(t.Context(), "kind:last")
+		require.NoError(t, err)
+		require.Nil(t, value, "not yet")
+		w.now = w.now.Add(10 * time.Second)
+		if dies {
+			c = w.coordinator(t, queue.Options{})
+		}
+		require.NoError(t, w.turn(t, c, look))
+		for _, kind := range []string{"first", "last", "other"} {
+			value, _, err = w.Get(t.Context(), "kind:"+kind)
+			require.NoError(t, err)
+			require.NotNil(t, value, kind)
+		}
+	}
+}
+
 func TestOddOptions(t *testing.T) {
 	_, err := queue.NewCoordinator(nil, queue.Options{Prefetch: math.MaxInt})
 	require.EqualError(t, err, fmt.Sprintf("queue: Options.Prefetch is %d, want at most 1000000", math.MaxInt))

@@ -3,6 +3,7 @@
 //
 //   - package sqlqueue, on Postgres or SQLite
 //   - package riverqueue, for programs that use River
+//   - package asynqqueue, for programs that use Asynq
 //
 // An attempt is one run of a job on a worker. A process that calls [Serve] for a store becomes its coordinator, or
 // waits until the coordinator dies:
@@ -28,6 +29,6 @@
 //
 // # A store of your own
 //
-// A [Store] has nine short methods, and a [Source], for workers, has two. Package queuetest checks them, and has a
+// A [Store] has seven short methods, and a [Source], for workers, has two. Package queuetest checks them, and has a
 // model in memory to compare with.
 package queue

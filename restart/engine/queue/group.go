@@ -17,6 +17,7 @@ type group struct {
 	name        string
 	kind, batch string
 	jobs        []Job
+	config      engine.Config
 	phase       *engine.Phase
 	reports     []engine.Attempt // of the present turn
 	errors      map[int]string   // by index of the job: the error of its last failed attempt
@@ -67,13 +68,18 @@ func (g *group) add(a Attempt, id string, lost bool) bool {
 	return true
 }
 
+// toFail returns the jobs that have failed for good, and that the store does not yet know of.
+func (g *group) toFail() []int {
+	return slices.DeleteFunc(g.phase.GivenUp(), func(task int) bool { return g.failed[task] })
+}
+
 // endWithin is how long a group waits for the end of cancelled attempts after the last result.
 const endWithin = 10 * time.Second
 
 // isOver reports whether the group has ended: every job has ended, the store knows it, and no attempt still occupies a
 // slot.
 func (g *group) isOver(now time.Time) bool {
-	if !g.phase.Done() || slices.ContainsFunc(g.phase.GivenUp(), func(task int) bool { return !g.failed[task] }) {
+	if !g.phase.Done() || len(g.toFail()) > 0 {
 		g.doneSince = time.Time{}
 		return false
 	}

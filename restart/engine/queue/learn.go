@@ -3,6 +3,9 @@ package queue
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/straggler-go/straggler/estimate/machines"
@@ -19,10 +22,11 @@ type shared interface {
 	UnmarshalBinary([]byte) error
 }
 
-// machinesKey and kindKey are the keys of Knowledge.
-const machinesKey = "machines"
-
-func kindKey(kind string) string { return "kind:" + kind }
+// The keys of Knowledge: of the machines, and of each kind.
+const (
+	machinesKey = "machines"
+	kindPrefix  = "kind:"
+)
 
 // storedOrigin is the origin of knowledge in the store, which nobody adds observations to.
 const storedOrigin = "store"
@@ -51,21 +55,32 @@ func (c *Coordinator) recall(ctx context.Context, now time.Time, key string, x s
 	return nil
 }
 
-// learn adds the observations of groups that have ended to the store.
-func (c *Coordinator) learn(ctx context.Context, now time.Time, over []*group) error {
-	errs := []error{c.teach(ctx, now, machinesKey, c.record)}
-	taught := map[string]bool{}
-	for _, g := range over {
-		if !taught[g.kind] {
-			taught[g.kind] = true
-			errs = append(errs, c.teach(ctx, now, kindKey(g.kind), c.kinds[g.kind]))
+// learn stores the observations that the store may not have: at once, or when some time has passed.
+func (c *Coordinator) learn(ctx context.Context, now time.Time, atOnce bool) error {
+	since := now.Sub(c.learned)
+	if len(c.untold) == 0 || !atOnce && since >= 0 && since < learnEvery {
+		return nil
+	}
+	c.learned = now
+	var errs []error
+	for _, key := range slices.Sorted(maps.Keys(c.untold)) {
+		x := shared(c.record)
+		if kind, ok := strings.CutPrefix(key, kindPrefix); ok {
+			x = c.kinds[kind]
+		}
+		err := c.teach(ctx, now, key, x)
+		switch {
+		case err == nil:
+			delete(c.untold, key)
+		case !errors.Is(err, ErrConflict): // after a conflict it is stored next time
+			errs = append(errs, err)
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// teach adds the observations of x to the stored observations of a key. If another process has done so meanwhile, x is
-// added next time.
+// teach adds the observations of x to the stored observations of a key. If another process has done so meanwhile, the
+// error is ErrConflict.
 func (c *Coordinator) teach(ctx context.Context, now time.Time, key string, x shared) error {
 	data, version, err := c.store.Get(ctx, key)
 	if err != nil {
@@ -74,10 +89,7 @@ func (c *Coordinator) teach(ctx context.Context, now time.Time, key string, x sh
 	stored := c.read(key, x, data)
 	c.merge(now, key, stored, x)
 	data, _ = stored.MarshalBinary() // never fails
-	if err = c.store.Put(ctx, key, data, version); errors.Is(err, ErrConflict) {
-		err = nil
-	}
-	return err
+	return c.store.Put(ctx, key, data, version)
 }
 
 // read returns stored knowledge. If it can't be read, the result has no observations.

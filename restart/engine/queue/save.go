@@ -40,7 +40,7 @@ func (c *Coordinator) open(ctx context.Context, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	c.slots, c.size, c.ended = map[string]int{}, map[string]int{}, map[string]bool{}
+	c.workers, c.ended, c.untold = map[string]workerState{}, map[string]bool{}, map[string]bool{}
 	c.swept, c.saved, c.dirty = time.Time{}, now, false
 	if c.state, err = c.restore(data); err != nil {
 		c.o.Log.Warn("queue: the saved state can't be read, and all jobs without a result begin anew", "error", err)
@@ -49,6 +49,9 @@ func (c *Coordinator) open(ctx context.Context, now time.Time) error {
 	c.reset = data == nil
 	if c.reset {
 		c.state = c.newState()
+	}
+	for kind := range c.kinds { // the last coordinator may have died before it stored its observations
+		c.untold[kindPrefix+kind] = true
 	}
 	if err := c.recall(ctx, now, machinesKey, c.record); err != nil {
 		return err
@@ -121,9 +124,6 @@ func (c *Coordinator) restore(data []byte) (s state, err error) {
 		}
 		s.kinds[kind] = x
 	}
-	was := c.state
-	c.state = s
-	defer func() { c.state = was }()
 	for _, sg := range saved.Groups {
 		g := newGroup(sg.Kind, sg.Batch)
 		g.name, g.jobs, g.taken = sg.Name, sg.Jobs, true
@@ -133,7 +133,8 @@ func (c *Coordinator) restore(data []byte) (s state, err error) {
 		for _, task := range sg.Failed {
 			g.failed[task] = true
 		}
-		if g.phase, err = engine.Restore(c.config(g), engine.Saved{Snapshot: sg.Phase}); err != nil {
+		g.config = c.config(&s, g)
+		if g.phase, err = engine.Restore(g.config, engine.Saved{Snapshot: sg.Phase}); err != nil {
 			return s, err
 		}
 		c.restrict(g)

@@ -45,13 +45,12 @@ func (c *Coordinator) bill(g *group) func() shadow.Bill {
 	if !c.o.Shadow {
 		return func() (none shadow.Bill) { return none }
 	}
-	config := c.config(g)
 	r := shadow.Record{
-		Prefetch: c.o.Prefetch, Attempts: g.phase.Attempts(), Reports: g.reported, Interval: config.Interval, Lag: c.o.Look,
-		Timeout: config.Timeout, BackOff: config.BackOff,
+		Prefetch: c.o.Prefetch, Attempts: g.phase.Attempts(), Reports: g.reported, Interval: g.config.Interval, Lag: c.o.Look,
+		Timeout: g.config.Timeout, BackOff: g.config.BackOff,
 	}
-	for _, name := range slices.Sorted(maps.Keys(c.size)) {
-		r.Machines = append(r.Machines, engine.Machine{Name: name, Slots: c.size[name]})
+	for _, name := range slices.Sorted(maps.Keys(c.workers)) {
+		r.Machines = append(r.Machines, engine.Machine{Name: name, Slots: c.workers[name].slots})
 	}
 	for i, j := range g.jobs {
 		if j.Work > 0 {
@@ -60,7 +59,7 @@ func (c *Coordinator) bill(g *group) func() shadow.Bill {
 		}
 	}
 	return func() shadow.Bill {
-		b, err := shadow.Replay(r, config.Policy, config.Limits)
+		b, err := shadow.Replay(r, g.config.Policy, g.config.Limits)
 		if err != nil {
 			c.o.Log.Warn("queue: there is no bill", "kind", g.kind, "error", err)
 		}
