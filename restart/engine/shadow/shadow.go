@@ -112,15 +112,18 @@ const (
 	fewest = 3
 	// An attempt is slow, for Bill.AtMost, if it takes over this many times the median of its kind.
 	slowTimes = 2
-	// A simulation is given up after this many times the time that all attempts take one after another.
+	// A simulation is given up after this many times the time that the record took, plus the time that all attempts take
+	// one after another.
 	longest = 4
+	// A simulation is given up after this many steps: in a step an attempt is shown to the phase.
+	mostSteps = 10_000_000
 	// A record is replayed if its tasks, times the tasks that can run at once, are at most this many: some 10 s.
 	largest = 4_000_000
 )
 
 // Replay returns the bill of a policy for a batch. It takes one simulated decision for each running attempt in each
 // interval, three times: 160 tasks on 16 slots take some 20 ms, and 4,000 tasks on 1,000 slots some 10 s. A larger record
-// is an error, and so is a field that is out of range.
+// is an error, and so are a simulation that does not end and a field that is out of range.
 func Replay(r Record, policy restart.Policy, limits restart.Limits) (Bill, error) {
 	bad := func(field string, value time.Duration, want string) (Bill, error) {
 		return Bill{}, fmt.Errorf("restart/engine/shadow: Record.%s is %v, want %s", field, value, want)
@@ -141,6 +144,9 @@ func Replay(r Record, policy restart.Policy, limits restart.Limits) (Bill, error
 	slots := 0
 	for _, machine := range r.Machines {
 		slots += machine.Slots
+	}
+	if slots <= 0 {
+		return Bill{}, fmt.Errorf("restart/engine/shadow: Record.Machines has %d slots, want 1 or more", slots)
 	}
 	if n := len(m.tasks); n*min(n, slots) > largest {
 		return Bill{}, fmt.Errorf("restart/engine/shadow: Record.Attempts has %d tasks on %d slots, want a product of %d or less",
@@ -174,6 +180,7 @@ type model struct {
 	works  []float64 // by index of tasks; nil if not known
 	factor map[string]float64
 	median float64 // of the seconds of a task per work, on a machine of factor 1
+	took   float64 // seconds from the first begin to the last end, plus the seconds of all attempts
 }
 
 // task is a task of the batch.
@@ -213,11 +220,21 @@ func (r Record) model() *model {
 	}
 	m.median = overall
 	byTask := map[int][]engine.Attempt{}
+	var first, last time.Time
 	for _, a := range r.Attempts {
-		if !a.Begun.IsZero() && a.State >= engine.Succeeded {
-			byTask[a.Task] = append(byTask[a.Task], a)
+		if a.Begun.IsZero() || a.State < engine.Succeeded {
+			continue
 		}
+		byTask[a.Task] = append(byTask[a.Task], a)
+		if first.IsZero() || a.Begun.Before(first) {
+			first = a.Begun
+		}
+		if a.Ended.After(last) {
+			last = a.Ended
+		}
+		m.took += seconds(a)
 	}
+	m.took += max(last.Sub(first).Seconds(), 0)
 	for i, list := range byTask {
 		t := task{index: i, seconds: -1, work: r.work(i)}
 		for _, a := range list {

@@ -2,6 +2,7 @@ package shadow
 
 import (
 	"fmt"
+	"math"
 	"testing"
 	"time"
 
@@ -193,5 +194,38 @@ func TestRubbish(t *testing.T) {
 	assert.Equal(t, 96, b.Tasks)
 	odd.Machines = nil
 	_, err = Replay(odd, nil, restart.Limits{})
-	require.NoError(t, err)
+	assert.EqualError(t, err, "restart/engine/shadow: Record.Machines has 0 slots, want 1 or more")
+}
+
+// A simulation that would take for ever, or whose batch never ends, is an error, not a bill of the part that has ended.
+func TestASimulationThatDoesNotEnd(t *testing.T) {
+	fine := record(func(int, *engine.Attempt) []engine.Attempt { return nil })
+	fine.Interval = time.Microsecond
+	_, err := Replay(fine, nil, restart.Limits{})
+	assert.ErrorContains(t, err, "restart/engine/shadow: the simulation of 96 tasks did not end in ")
+	waits := recordWithPause(0)
+	waits.BackOff = func(int, int) time.Duration { return math.MaxInt64 }
+	_, err = Replay(waits, nil, restart.Limits{})
+	assert.ErrorContains(t, err, "did not end in ")
+}
+
+// recordWithPause returns a batch in which a task fails, waits for a pause, and is tried again.
+func recordWithPause(pause time.Duration) Record {
+	r := record(func(task int, a *engine.Attempt) (more []engine.Attempt) {
+		if task == 40 {
+			again := *a
+			again.Begun, again.Ended = a.Ended.Add(pause), a.Ended.Add(pause+10*time.Second)
+			a.State, more = engine.Failed, append(more, again)
+		}
+		return more
+	})
+	r.BackOff = func(int, int) time.Duration { return pause }
+	return r
+}
+
+// A back-off that is much longer than the batch is in the bill.
+func TestLongBackOff(t *testing.T) {
+	b := replay(t, recordWithPause(2*time.Hour))
+	assert.Greater(t, b.Without, 2*time.Hour)
+	assert.Greater(t, b.With, 2*time.Hour)
 }

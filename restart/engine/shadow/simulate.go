@@ -2,9 +2,11 @@ package shadow
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"time"
 
+	"github.com/straggler-go/straggler/internal/num"
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/engine"
 	"github.com/straggler-go/straggler/restart/tracker"
@@ -60,18 +62,18 @@ func (m *model) simulate(policy restart.Policy, limits restart.Limits) (outcome,
 	if s.phase, err = engine.New(config); err != nil {
 		return outcome{}, err
 	}
-	total := time.Duration(0)
 	for i, t := range m.tasks {
 		s.phase.SetEligible(i, !m.noCopy(t.index), !m.noCopy(t.index))
-		for _, a := range t.attempts {
-			total += of(a.seconds)
-		}
 	}
 	for _, machine := range m.Machines {
 		s.free[machine.Name] = machine.Slots
 	}
-	limit := time.Duration(longest) * (total + time.Duration(len(m.tasks))*(m.Lag+m.Interval))
-	for next := m.Interval; !s.phase.Done() && s.now <= limit; {
+	steps, limit := 0, longest*(m.took+float64(float64(len(m.tasks))*(m.Lag+m.Interval).Seconds()))
+	for next := m.Interval; !s.phase.Done(); {
+		if steps += 1 + len(s.runs); steps > mostSteps || s.now.Seconds() > limit {
+			return outcome{}, fmt.Errorf("restart/engine/shadow: the simulation of %d tasks did not end in %v, with %v",
+				len(m.tasks), s.now, policy)
+		}
 		s.poll()
 		if s.now = min(s.next(), next); s.now >= next {
 			next += m.Interval
@@ -92,18 +94,18 @@ const maxTries = 1 << 20
 
 func (m *model) noCopy(task int) bool { return task < len(m.NoCopy) && m.NoCopy[task] }
 
-func of(seconds float64) time.Duration { return time.Duration(seconds * float64(time.Second)) }
+func of(seconds float64) time.Duration { return num.Times(time.Second, seconds) }
 
 // at converts a time of the simulation.
 func at(d time.Duration) time.Time { return time.Unix(1, 0).Add(d) }
 
 // next returns the time of the next begin or end.
 func (s *simulation) next() time.Duration {
-	first := time.Duration(1<<62 - 1)
+	first := num.MaxDuration
 	for _, r := range s.runs {
 		switch {
 		case r.begun != notYet:
-			first = min(first, max(r.ends+s.Lag, s.now+1))
+			first = min(first, max(num.Add(r.ends, s.Lag), s.now+1))
 		case s.free[r.machine] > 0:
 			first = min(first, max(r.due, s.now+1))
 		}
@@ -177,7 +179,7 @@ func (s *simulation) begin(r *run) {
 	s.free[r.machine]--
 	r.begun = max(r.due, s.now)
 	r.state, r.hangs = a.state, a.hangs
-	r.ends = r.begun + max(of(a.seconds*s.of(r.machine)), time.Microsecond)
+	r.ends = num.Add(r.begun, max(of(a.seconds*s.of(r.machine)), time.Microsecond))
 }
 
 // end ends an attempt.
