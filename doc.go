@@ -12,8 +12,8 @@
 //
 // The decision restarts the attempt: to let it run costs 165 s of slot time, and the cheapest change costs 82.5 s.
 //
-// Every package is pure: it reads no clock, starts no goroutine, takes no lock, does no I/O and draws no random number of
-// its own. So the same inputs give the same decision, and a decision can be logged, replayed and unit-tested.
+// Every package is pure: it reads no clock, starts no goroutine, takes no lock, does no I/O and draws no random number
+// of its own. So the same inputs give the same decision, and a decision can be logged, replayed and unit-tested.
 //
 //   - estimate: how long a running attempt still needs, and how long a new attempt would take
 //   - restart: whether to keep a running task, start a copy of it, restart it or kill a copy

@@ -10,10 +10,10 @@ import (
 // the age of the universe.
 const MaxSample = 1e18
 
-// Empirical is the exact distribution of a set of n values that changes: each value has the probability 1/n. The
-// same value may occur several times. Empirical stores every value, in sorted blocks with counts. Below, CDF and
-// Quantile take O(log n). Mean and Len take O(1). Insert and Delete take O(log n) and move up to 256 values. They also
-// split and merge blocks, which takes n/50,000 steps for each insert on average. Up to a million values, this is the smaller
+// Empirical is the exact distribution of a set of n values that changes: each value has the probability 1/n. The same
+// value may occur several times. Empirical stores every value, in sorted blocks with counts. Below, CDF and Quantile
+// take O(log n). Mean and Len take O(1). Insert and Delete take O(log n) and move up to 256 values. They also split and
+// merge blocks, which takes n/50,000 steps for each insert on average. Up to a million values, this is the smaller
 // part; with ten million values an insert takes some 3 µs.
 //
 // The memory depends on the order of the inserts. A million values need about 12 bytes per value if they were inserted

@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// sorted is a sorted multiset of float64s with ranks. The values stand in blocks, and the blocks are in ascending order.
-// A binary search over the largest values of the blocks finds a block. A Fenwick tree over the lengths of the blocks
-// (P. M. Fenwick, Software: Practice and Experience 24, 1994) counts the values of all blocks before a block.
+// sorted is a sorted multiset of float64s with ranks. The values stand in blocks, and the blocks are in ascending
+// order. A binary search over the largest values of the blocks finds a block. A Fenwick tree over the lengths of the
+// blocks (P. M. Fenwick, Software: Practice and Experience 24, 1994) counts the values of all blocks before a block.
 //
 // For example, with at most 4 values a block:
 //
@@ -16,9 +16,9 @@ import (
 //	most         4     5         9
 //	sums         3     5         4     the values of block 0, of blocks 0 and 1, of block 2
 //
-// A search takes O(log n). A block that is full or thin changes the order of the blocks, which costs O(n/blockMax). If values
-// are only inserted, this happens at most once in blockMin changes; deletes can cause it more often. On average it costs
-// n/50,000 steps for each change.
+// A search takes O(log n). A block that is full or thin changes the order of the blocks, which costs O(n/blockMax). If
+// values are only inserted, this happens at most once in blockMin changes; deletes can cause it more often. On average
+// it costs n/50,000 steps for each change.
 type sorted struct {
 	blocks []block
 	free   []int32   // blocks that are not in use

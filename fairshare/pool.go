@@ -80,7 +80,8 @@ func (d Discipline) String() string { return enum.Name(disciplineNames[:], d) }
 // MarshalText returns the name of the discipline. It returns an error if the value has no name.
 func (d Discipline) MarshalText() ([]byte, error) { return enum.Text(disciplineNames[:], d) }
 
-// UnmarshalText sets the discipline to the constant whose name is text. It returns an error if no constant has this name.
+// UnmarshalText sets the discipline to the constant whose name is text. It returns an error if no constant has this
+// name.
 func (d *Discipline) UnmarshalText(text []byte) error { return enum.Parse(disciplineNames[:], text, d) }
 
 // weight returns the weight of the pool as a number, 0 or more. A field of 0 means 1, and the constant Zero means

@@ -71,8 +71,8 @@ type key struct {
 	second  int64 // the time until the deadline; with DeadlineFirst, the laxity
 }
 
-// compare compares two keys field by field: by the field late, then first, then waiting, then second. The value false is smaller
-// than true.
+// compare compares two keys field by field: by the field late, then first, then waiting, then second. The value false
+// is smaller than true.
 func (k key) compare(o key) int {
 	if k.late != o.late {
 		return falseFirst(k.late)

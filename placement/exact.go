@@ -133,8 +133,8 @@ func newExact(m *model, s *relaxation, best *layout, w *work) *exact {
 	return e
 }
 
-// sameInputs reports whether tasks a and b have the same effect on all links: if both ran in the same rack, each link would
-// get the same time from a as from b. This must hold for every rack.
+// sameInputs reports whether tasks a and b have the same effect on all links: if both ran in the same rack, each link
+// would get the same time from a as from b. This must hold for every rack.
 func (m *model) sameInputs(a, b int) bool {
 	return slices.Equal(m.add[a*m.r:(a+1)*m.r], m.add[b*m.r:(b+1)*m.r]) &&
 		slices.Equal(m.save[a*m.r:(a+1)*m.r], m.save[b*m.r:(b+1)*m.r])

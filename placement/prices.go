@@ -67,8 +67,8 @@ func (m *model) bound(price []float64) float64 {
 	return b - float64(float64(m.n+width*m.r)*rounding*size)
 }
 
-// rounding bounds the rounding error of a sum. A sum of n terms is off by at most n times rounding, relative to its size.
-// Each term has a few rounding errors of 2^-53, and rounding is sixteen times 2^-53.
+// rounding bounds the rounding error of a sum. A sum of n terms is off by at most n times rounding, relative to its
+// size. Each term has a few rounding errors of 2^-53, and rounding is sixteen times 2^-53.
 const rounding = 0x1p-49
 
 // reduced returns the cost, at the given prices, if task k runs wholly in rack j, for i = k*r+j. The result is

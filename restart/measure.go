@@ -38,16 +38,16 @@ const (
 	// LostSlotSeconds: the value is the slot time that this trial is expected to lose, in seconds. A trial is a copy or a
 	// restart of a slow task. The threshold is the slot time that trials may still lose under the bound of [Limits].
 	LostSlotSeconds
-	// SavedSeconds: the value is the time that a copy is expected to save, in seconds. The threshold is the least time that
-	// the copy must save.
+	// SavedSeconds: the value is the time that a copy is expected to save, in seconds. The threshold is the least time
+	// that the copy must save.
 	SavedSeconds
 	// RunSeconds: the value is the age of the attempt in seconds. The threshold is the age that the rule compares it with.
 	RunSeconds
 	// SinceCopySeconds: the value is the time since the task's last copy began or was killed, in seconds. It is 0 if the
 	// copy waits in an engine's queue. The threshold is the time that must pass before the next action.
 	SinceCopySeconds
-	// UnitSeconds: the value is the age of the attempt divided by its work, in seconds for each unit of work. The threshold
-	// is the limit of value.
+	// UnitSeconds: the value is the age of the attempt divided by its work, in seconds for each unit of work. The
+	// threshold is the limit of value.
 	UnitSeconds
 	// Probability: the value is the probability, in [0, 1], that the action pays. The threshold is the lowest probability
 	// that is enough for the action.
@@ -59,11 +59,11 @@ const (
 	PastRestarts
 	// PastCopies: the value is the number of copies that the task has had. The threshold is the number that it may have.
 	PastCopies
-	// RunningAttempts: the value is the number of running attempts of the task. The threshold is the number that may run at
-	// once.
+	// RunningAttempts: the value is the number of running attempts of the task. The threshold is the number that may run
+	// at once.
 	RunningAttempts
-	// FasterAttempts: the value is the number of attempts of the task that are faster than the attempt to kill. The threshold
-	// is the number of faster attempts that a kill needs.
+	// FasterAttempts: the value is the number of attempts of the task that are faster than the attempt to kill. The
+	// threshold is the number of faster attempts that a kill needs.
 	FasterAttempts
 	// FinishedTasks: the value is the number of finished tasks of the phase. The threshold is the number of finished tasks
 	// that the rule needs.
@@ -71,8 +71,8 @@ const (
 	// FinishedShare: the value is the share of the phase's tasks that have finished, in [0, 1]. The threshold is the share
 	// that the rule needs.
 	FinishedShare
-	// CopyShare: the value is the share of the slots in which copies run, in [0, 1]. The threshold is the largest share that
-	// is allowed.
+	// CopyShare: the value is the share of the slots in which copies run, in [0, 1]. The threshold is the largest share
+	// that is allowed.
 	CopyShare
 	// ProgressScore: the value is the progress score of the attempt, from 0 at the start to 1 at the end. Threshold is
 	// the score below which the attempt is slow.
@@ -80,14 +80,14 @@ const (
 	// ProgressRate: the value is the part of the task that the attempt does each second. The threshold is the rate below
 	// which the attempt is slow.
 	ProgressRate
-	// WorkRate: the value is the number of units of work that the attempt does each second. The threshold is the rate below
-	// which the attempt is slow.
+	// WorkRate: the value is the number of units of work that the attempt does each second. The threshold is the rate
+	// below which the attempt is slow.
 	WorkRate
 	// MachineScore: the value is the sum of the progress scores of all attempts on the machine. The threshold is the sum
 	// below which the machine is too slow for a copy.
 	MachineScore
-	// SlowFactor: the value is the factor by which attempts take longer on this machine than on other machines. The threshold
-	// is the limit of the factor.
+	// SlowFactor: the value is the factor by which attempts take longer on this machine than on other machines. The
+	// threshold is the limit of the factor.
 	SlowFactor
 	// WaitingTasks: the value is the number of tasks that wait for a slot. The threshold is the largest number that is
 	// allowed.

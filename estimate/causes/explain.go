@@ -15,8 +15,8 @@ func Explain(p Phase) Report { return Config{}.Explain(p) }
 // out of range is treated as 0; see [Config.Validate].
 //
 // The order of the tasks in p has small effects. In phases of up to 8192 tasks, the order changes only rounding. In
-// larger phases, the order decides to which tasks the model is fitted. If a machine ran exactly half of the tasks that began in a
-// moment, the order may decide whether the moment can be a cause.
+// larger phases, the order decides to which tasks the model is fitted. If a machine ran exactly half of the tasks that
+// began in a moment, the order may decide whether the moment can be a cause.
 //
 // Explain takes O(n) for n tasks. It allocates.
 func (c Config) Explain(p Phase) Report {

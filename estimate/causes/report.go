@@ -48,10 +48,10 @@ type Outlier struct {
 	// Explained says that the task took at most 1+Config.Residual times its expected time. So a copy would not be
 	// faster.
 	Explained bool
-	// MachineRatio describes the other tasks on this task's machine: their time divided by their expected time. MomentRatio
-	// is how many times slower than expected the tasks were that began at the same time. A ratio is 1 if these
-	// tasks do not show that the machine or the moment is slow. If too few tasks ran on the machine, MachineRatio
-	// is the machine's factor in the host's record, [Phase.Factor].
+	// MachineRatio describes the other tasks on this task's machine: their time divided by their expected time.
+	// MomentRatio is how many times slower than expected the tasks were that began at the same time. A ratio is 1 if these
+	// tasks do not show that the machine or the moment is slow. If too few tasks ran on the machine, MachineRatio is the
+	// machine's factor in the host's record, [Phase.Factor].
 	MachineRatio, MomentRatio float64
 	// Parts divides the task's time beyond the median of the phase among the causes.
 	Parts Parts

@@ -1,6 +1,6 @@
-// Package fixturetest runs worked examples of any room. A worked example is a text file that people can read, and that is
-// a test as well. Use it to keep a case of production as a unit test, for a room without journals. For the events of a
-// tracker, use package restarttest.
+// Package fixturetest runs worked examples of any room. A worked example is a text file that people can read, and that
+// is a test as well. Use it to keep a case of production as a unit test, for a room without journals. For the events of
+// a tracker, use package restarttest.
 //
 //	# Comments say what happens and why.
 //	offer at=4s level=1

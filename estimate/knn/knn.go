@@ -20,9 +20,9 @@ import (
 // runs are equally far away. In this case the prediction is the plain mean of all runs at that distance.
 //
 // A prediction computes the distance to every run. With three parameters this takes some 3 ns for each run. Then it
-// sorts the k nearest runs: with the default of 10,000 runs and the default k, a prediction takes about a millisecond. The Regressor computes the standard deviations of the parameters again when a 32nd part
-// of the runs is new. So with 64 or more runs, the deviations may ignore the newest 32nd part of the runs. A prediction
-// always uses all runs.
+// sorts the k nearest runs: with the default of 10,000 runs and the default k, a prediction takes about a millisecond.
+// The Regressor computes the standard deviations of the parameters again when a 32nd part of the runs is new. So with
+// 64 or more runs, the deviations may ignore the newest 32nd part of the runs. A prediction always uses all runs.
 //
 // Not safe for concurrent use: each kind of task needs a separate value. However, several goroutines may call
 // Predict at the same time, each with its own [Prediction]. During these calls nothing may change the Regressor.

@@ -2,8 +2,8 @@ package knn
 
 import "math"
 
-// near describes one past run that the search has found. It holds the square of the distance between the run and the searched
-// task, and the run's time.
+// near describes one past run that the search has found. It holds the square of the distance between the run and the
+// searched task, and the run's time.
 type near struct{ distance, seconds float64 }
 
 // nearest collects the runs that a search finds: either the k nearest runs, or all runs up to a given distance. The

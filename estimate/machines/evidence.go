@@ -108,9 +108,9 @@ func (v weightedRatio) before(other weightedRatio) bool {
 	return v.ratio < other.ratio || v.ratio == other.ratio && !v.bound && other.bound
 }
 
-// median returns a weighted median: the smallest known ratio for which at least half of the sample's weight is at or below it. For
-// this, the weight of each lower bound is distributed over the larger ratios, by the product-limit estimate [Kaplan
-// and Meier 1958]. ok is false if the lower bounds leave the median open, in one of two cases:
+// median returns a weighted median: the smallest known ratio for which at least half of the sample's weight is at or
+// below it. For this, the weight of each lower bound is distributed over the larger ratios, by the product-limit
+// estimate [Kaplan and Meier 1958]. ok is false if the lower bounds leave the median open, in one of two cases:
 //
 //   - There are so many bounds that the known ratios do not reach half of the weight.
 //   - If each attempt had ended at its bound, the median would be smaller by more than a quarter of an octave, that

@@ -270,10 +270,10 @@ func (c *Curve) Ends() int { return int(c.ends) }
 // O(1).
 func (c *Curve) Longest() float64 { return c.longest }
 
-// Steps returns the distinct times at which tasks ended, in ascending order, and for each of them the probability that a
-// task takes longer. Between two of these times the curve is constant. Beyond the longest of all values it continues as
-// a tail, which Steps does not contain. The slices belong to the curve: they are valid until the next Fit, and must not
-// be changed. O(1), no allocation.
+// Steps returns the distinct times at which tasks ended, in ascending order, and for each of them the probability that
+// a task takes longer. Between two of these times the curve is constant. Beyond the longest of all values it continues
+// as a tail, which Steps does not contain. The slices belong to the curve: they are valid until the next Fit, and must
+// not be changed. O(1), no allocation.
 func (c *Curve) Steps() (at, above []float64) { return c.at, c.above }
 
 // index returns how many distinct times of ended tasks are at most x. If strict is true, it returns how many are less

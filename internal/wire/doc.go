@@ -49,8 +49,8 @@
 // people. Numbers and durations in a line have six digits, but the choices of a configuration are exact. A log has the
 // same keys as the JSON, and the value of a key always has the same type or is null.
 //
-// Configurations have UnmarshalJSON, and so have the values of package restart that a workflow engine passes on as JSON:
-// decisions, answers, events, actions and ledgers. No host reads other answers back. A type with only exported fields
-// needs no code for encoding/gob, so a host can store any answer with it. No host reads a line back. Package journal
-// reads single fields of a line, by [Field].
+// Configurations have UnmarshalJSON, and so have the values of package restart that a workflow engine passes on as
+// JSON: decisions, answers, events, actions and ledgers. No host reads other answers back. A type with only exported
+// fields needs no code for encoding/gob, so a host can store any answer with it. No host reads a line back. Package
+// journal reads single fields of a line, by [Field].
 package wire

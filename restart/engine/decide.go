@@ -250,8 +250,8 @@ func (p *Phase) submitCopy(task, machine int, d restart.Decision) bool {
 	return true
 }
 
-// submitWaiting submits the waiting tasks in their order, each on a machine that it may use. O(log n) for each task that
-// it looks at; with Config.Order it sorts all waiting tasks.
+// submitWaiting submits the waiting tasks in their order, each on a machine that it may use. O(log n) for each task
+// that it looks at; with Config.Order it sorts all waiting tasks.
 func (p *Phase) submitWaiting() {
 	if p.places() <= 0 {
 		return // to sort many waiting tasks would be wasted
@@ -296,8 +296,9 @@ func (p *Phase) submitWaiting() {
 	}
 }
 
-// ignoringEnd returns, by task, the number of attempts that were cancelled and have gone on for Config.Timeout since then.
-// Such a task gets another attempt, even if two attempts of it must not run at once: otherwise it would never end.
+// ignoringEnd returns, by task, the number of attempts that were cancelled and have gone on for Config.Timeout since
+// then. Such a task gets another attempt, even if two attempts of it must not run at once: otherwise it would never
+// end.
 func (p *Phase) ignoringEnd() (byTask map[int]int) {
 	if p.config.Timeout == 0 {
 		return nil
@@ -359,8 +360,8 @@ func (p *Phase) moveWaiting() {
 	p.submitWaiting()
 }
 
-// sortWaiting sorts the waiting tasks with the function Config.Order, into scratch.order. If the function did not return
-// a permutation of the tasks, its result is ignored.
+// sortWaiting sorts the waiting tasks with the function Config.Order, into scratch.order. If the function did not
+// return a permutation of the tasks, its result is ignored.
 func (p *Phase) sortWaiting() {
 	b, s := &p.book, &p.scratch
 	b.waiting = slices.DeleteFunc(b.waiting, func(task int) bool {

@@ -31,8 +31,8 @@ const (
 	halfAfter = 32
 )
 
-// Experience is the knowledge that phases of the same kind share: how progress depends on time, how long
-// attempts took, and how many trials were won and lost. A trial is a copy or a restart that was made because a task was slow. An
+// Experience is the knowledge that phases of the same kind share: how progress depends on time, how long attempts took,
+// and how many trials were won and lost. A trial is a copy or a restart that was made because a task was slow. An
 // Experience serves two purposes. A phase of few tasks can use the run times of other phases. And the bound on lost
 // slot time holds for the kind: all its phases together may have no more trials open than a single phase.
 //
@@ -82,8 +82,8 @@ const (
 	abouts          // one more than the largest value
 )
 
-// NewExperience returns an experience without observations. A Keep of 0 means 30 days. If a field of c is out of range, it returns an error that
-// contains the name of the field.
+// NewExperience returns an experience without observations. A Keep of 0 means 30 days. If a field of c is out of range,
+// it returns an error that contains the name of the field.
 func NewExperience(c survival.WindowConfig) (*Experience, error) {
 	c.Keep = check.Or(c.Keep, defaultKeep)
 	if err := c.Validate(); err != nil {
@@ -250,10 +250,10 @@ func (ln *link) publish(now time.Time, r *trials) {
 	}
 }
 
-// resume is called for a phase that was restored from a snapshot, with the Experience of its kind. The Experience already includes the cost of the phase's trials,
-// but not the stakes of its open trials, so resume adds the stakes. The stake of a trial is the slot time that it
-// puts at risk. No snapshot of an Experience contains stakes. If it did, a phase that is never restored would leave
-// its stakes in the Experience for ever.
+// resume is called for a phase that was restored from a snapshot, with the Experience of its kind. The Experience
+// already includes the cost of the phase's trials, but not the stakes of its open trials, so resume adds the stakes.
+// The stake of a trial is the slot time that it puts at risk. No snapshot of an Experience contains stakes. If it did,
+// a phase that is never restored would leave its stakes in the Experience for ever.
 func (ln *link) resume(r *trials) {
 	if ln != nil {
 		ln.published, ln.experience.stakes = r.tally(), num.Add(ln.experience.stakes, r.AtRisk)

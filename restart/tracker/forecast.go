@@ -103,7 +103,8 @@ func (f *forecast) asTime(w stint, done float64) float64 {
 	return f.ages.shape.Time(done/w.units()) * w.units()
 }
 
-// rereadFrom is a share of the work of an attempt. A smaller difference between two conversions of a report is rounding.
+// rereadFrom is a share of the work of an attempt. A smaller difference between two conversions of a report is
+// rounding.
 const rereadFrom = 1e-6
 
 // reread converts the last report of an attempt again to a share of the attempt's time. The conversion may have

@@ -107,8 +107,8 @@ func (j *judge) decide(task int32, machine int, p *restart.Phase) verdict {
 	return v
 }
 
-// fillTask sets view to the current facts of a running task; a policy decides by them. Machine is the machine where a new attempt
-// of the task would run. The view is valid until the next call, because it uses the scratch memory of j.
+// fillTask sets view to the current facts of a running task; a policy decides by them. Machine is the machine where a
+// new attempt of the task would run. The view is valid until the next call, because it uses the scratch memory of j.
 func (j *judge) fillTask(view *restart.Task, task int32, machine int) {
 	b, f := j.book, j.forecast
 	s := &b.tasks[task]

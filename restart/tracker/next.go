@@ -44,9 +44,9 @@ func (j *judge) best(machine int) verdict {
 }
 
 // rank decides about each candidate for a copy again, because the last decision about it may be as old as its last
-// report. It sorts the candidates that should be copied by their gain. It removes the candidates that should no
-// longer be copied, and sets the argument best to the best of the restarts and kills. If the policy refuses the slot to all candidates at
-// once, rank returns false.
+// report. It sorts the candidates that should be copied by their gain. It removes the candidates that should no longer
+// be copied, and sets the argument best to the best of the restarts and kills. If the policy refuses the slot to all
+// candidates at once, rank returns false.
 func (j *judge) rank(best *verdict, machine int, facts *restart.Phase) bool {
 	r, dropped := &j.ranking, j.scratch[:0]
 	r.list, r.refusal = r.list[:0], refusal{}

@@ -134,8 +134,8 @@ func (x *phase) score(s *taskState, a *attemptState, score float64) {
 // their numbers.
 func (x *phase) finish(task, attempt int) (overtaken []int) {
 	if s := x.book.late(task, attempt); s != nil {
-		// The tracker already took this attempt as ended, for example as killed, but the attempt had finished before its kill. Its
-		// run time is not known, so nothing is learnt from it.
+		// The tracker already took this attempt as ended, for example as killed, but the attempt had finished before its
+		// kill. Its run time is not known, so nothing is learnt from it.
 		overtaken = x.overtake(s, none)
 		x.ledger.Late++
 		x.book.finish(int32(task))

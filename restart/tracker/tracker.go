@@ -237,8 +237,8 @@ func (t *Tracker) Restart(now time.Time, task, attempt int) {
 }
 
 // GiveUp records that a waiting task will not run again, for example because it has failed too often, unless the host
-// calls [Tracker.Retry]. The task no longer counts as waiting, and does not count as finished. This matters for policies that make no copies while tasks
-// wait. [Tracker.Next] does not start the task.
+// calls [Tracker.Retry]. The task no longer counts as waiting, and does not count as finished. This matters for
+// policies that make no copies while tasks wait. [Tracker.Next] does not start the task.
 //
 // GiveUp has no effect on a task that does not wait: a task with an attempt that runs or is submitted, a finished
 // task, or a task that was given up before. The event is then ignored. O(1), no allocation.

@@ -12,8 +12,8 @@ import (
 // billEvery is the time between two lines of the log about the bill.
 const billEvery = time.Minute
 
-// logBill logs the time that the policy would have saved so far, once a minute. Another goroutine computes it, because a
-// bill of 8,000 jobs may take seconds: meanwhile the coordinator goes on. Only one goroutine does so at a time.
+// logBill logs the time that the policy would have saved so far, once a minute. Another goroutine computes it, because
+// a bill of 8,000 jobs may take seconds: meanwhile the coordinator goes on. Only one goroutine does so at a time.
 func (c *Coordinator) logBill(now time.Time) {
 	if since := now.Sub(c.billed); !c.o.Shadow || since >= 0 && since < billEvery {
 		return

@@ -8,12 +8,13 @@ import (
 	"github.com/straggler-go/straggler/restart/engine"
 )
 
-// Machines returns the machines of a record. known are the machines that the host knows, as engine.Machines.List returns
-// them. If they have slots, they are the result.
+// Machines returns the machines of a record. known are the machines that the host knows, as engine.Machines.List
+// returns them. If they have slots, they are the result.
 //
 // Otherwise the engine places attempts, and nobody has told the slots of a machine. Then a machine has as many slots as
-// attempts ran there at once. If that is more than total slots in all, the machines with the most slots lose some. If it
-// is less, the machines with the fewest slots get some. Machines without slots are left out. O(n log n) for n attempts.
+// attempts ran there at once. If that is more than total slots in all, the machines with the most slots lose some. If
+// it is less, the machines with the fewest slots get some. Machines without slots are left out. O(n log n) for n
+// attempts.
 func Machines(attempts []engine.Attempt, known []engine.Machine, total int) []engine.Machine {
 	if len(known) > 0 && known[0].Slots > 0 {
 		return known

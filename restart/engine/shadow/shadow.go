@@ -122,8 +122,8 @@ const (
 )
 
 // Replay returns the bill of a policy for a batch. It takes one simulated decision for each running attempt in each
-// interval, three times: 160 tasks on 16 slots take some 20 ms, and 4,000 tasks on 1,000 slots some 10 s. A larger record
-// is an error, and so are a simulation that does not end and a field that is out of range.
+// interval, three times: 160 tasks on 16 slots take some 20 ms, and 4,000 tasks on 1,000 slots some 10 s. A larger
+// record is an error, and so are a simulation that does not end and a field that is out of range.
 func Replay(r Record, policy restart.Policy, limits restart.Limits) (Bill, error) {
 	bad := func(field string, value time.Duration, want string) (Bill, error) {
 		return Bill{}, fmt.Errorf("restart/engine/shadow: Record.%s is %v, want %s", field, value, want)

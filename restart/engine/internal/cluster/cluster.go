@@ -57,8 +57,8 @@ type Set struct {
 	// The clock of attempts whose machine is not known.
 	unknown Clock
 
-	// Losses is increased when a machine goes down, comes up, loses an attempt or becomes slow. Departures is increased when the
-	// time at which a machine leaves is changed.
+	// Losses is increased when a machine goes down, comes up, loses an attempt or becomes slow. Departures is increased
+	// when the time at which a machine leaves is changed.
 	Losses, Departures int
 }
 
