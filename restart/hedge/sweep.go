@@ -301,25 +301,13 @@ func root(k float64, n int) float64 {
 		if mid == low || mid == high {
 			break
 		}
-		if power(mid, n) < k {
+		if num.Power(mid, n) < k {
 			low = mid
 		} else {
 			high = mid
 		}
 	}
 	return high
-}
-
-// power returns x to the power of n >= 1.
-func power(x float64, n int) float64 {
-	p := 1.0
-	for ; n > 0; n >>= 1 {
-		if n&1 > 0 {
-			p *= x
-		}
-		x *= x
-	}
-	return p
 }
 
 // joint counts pairs of dependent times: how many first requests are still without an answer, while the second request
