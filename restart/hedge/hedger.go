@@ -105,7 +105,7 @@ type class struct {
 	times *times
 	plan  Plan
 	// The probability that the second request of a late request wins, if their times are independent. Field most is
-	// the same for the best plan, if this is too small.
+	// the same for the best plan, as method allow estimates it, if it is less than Config.Wins.
 	wins, most float64
 	// The percentile with the best plan, also if it is not worth it.
 	best float64
@@ -497,8 +497,8 @@ func (h *Hedger) plan(c *class) {
 	c.best = c.plan.Time
 	if alone := c.plan.Alone; alone > target && !c.plan.worth(target) {
 		s.leastWins = 0
-		if any := s.plan(h.k, budget, target); any.worth(target) {
-			c.seldom, c.most = true, s.overtaken(any.Delay)
+		if best := s.plan(h.k, budget, target); best.worth(target) {
+			c.seldom, c.most = true, s.wins[s.first.passed(best.Delay)]
 		}
 		c.plan = Plan{Time: alone, Alone: alone}
 		if delay := s.first.quantile(1 - budget); !math.IsInf(delay, 1) {
@@ -528,14 +528,4 @@ func finite(x float64) float64 {
 		return 0
 	}
 	return x
-}
-
-// mean returns the mean of the times, without times beyond the last step.
-func (s *steps) mean() (mean float64) {
-	before := 1.0
-	for i, at := range s.at {
-		mean += float64(at * (before - s.above[i]))
-		before = s.above[i]
-	}
-	return mean
 }

@@ -106,7 +106,7 @@ func TestEachRefusalHasItsReason(t *testing.T) {
 			_, d := start(h, &now, safe)
 			return d
 		},
-		"none wins-seldom value=0.198292 threshold=0.333333": func() hedge.Decision {
+		"none wins-seldom value=0.195602 threshold=0.333333": func() hedge.Decision {
 			h, now := newHedger(t, hedge.Config{}), epoch
 			r := rand.New(rand.NewPCG(1, 2))
 			for range 1000 {

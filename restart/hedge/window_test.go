@@ -191,3 +191,28 @@ func TestBucketsFollowTheOverhead(t *testing.T) {
 	assert.InDelta(t, (2*w.unit+40)/(w.unit+40), w.scale(2*w.unit), 0.2)
 	assert.InDelta(t, 40, w.overhead, 5)
 }
+
+// If second requests would win too seldom, the printed probability is the one that was compared: less than Config.Wins.
+func TestWinsSeldomPrintsWhatRefused(t *testing.T) {
+	seldom := 0
+	for seed := range uint64(200) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		h, err := New(Config{Percentile: 0.9 + 0.099*r.Float64(), Budget: 0.02 + 0.3*r.Float64(), Wins: 0.1 + 0.8*r.Float64()})
+		require.NoError(t, err)
+		now, spread, slow := time.Unix(0, 0), 0.2+r.Float64(), 0.2*r.Float64()
+		for range 1000 {
+			id, _ := h.Start(now, Request{})
+			took := math.Exp(spread * r.NormFloat64())
+			if r.Float64() < slow {
+				took *= 5
+			}
+			now = now.Add(time.Duration(took * float64(time.Millisecond)))
+			h.Done(now, id, First, Answered)
+			if c := &h.classes[0]; c.seldom {
+				seldom++
+				require.Less(t, c.most, h.config.Wins)
+			}
+		}
+	}
+	assert.Greater(t, seldom, 10_000)
+}
