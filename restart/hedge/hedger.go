@@ -91,7 +91,7 @@ type open struct {
 	machine        string
 	// The state of the second request as a trial.
 	trial restart.Trial
-	class int32
+	class *class
 	safe  bool
 	// True if a second request was sent, or would have been sent in shadow mode.
 	hedged, shadow bool
@@ -213,14 +213,11 @@ func (h *Hedger) class(number int) *class {
 // should ask again. O(1) amortised.
 func (h *Hedger) Start(now time.Time, r Request) (ID, Decision) {
 	at := h.clock.At(now)
-	if r.Class < 0 || r.Class >= len(h.classes) {
-		r.Class = 0
-	}
-	c := &h.classes[r.Class]
+	c := h.class(r.Class)
 	h.last++
 	o := h.place(at)
 	*o = open{
-		id: h.last, began: at, size: r.Size, safe: r.Safe, machine: r.Machine, class: int32(r.Class),
+		id: h.last, began: at, size: r.Size, safe: r.Safe, machine: r.Machine, class: c,
 		deadline: num.MaxDuration, over: [attempts]bool{Second: true},
 	}
 	if r.Timeout > 0 {
@@ -277,12 +274,12 @@ func (h *Hedger) Late(now time.Time, id ID) Decision {
 	at := h.clock.At(now)
 	o := h.find(id)
 	switch {
-	case o == nil || o.answered || o.over[First] && !o.hedged:
+	case o == nil || o.answered:
 		return Decision{Reason: NotOpen}
 	case o.hedged:
 		return Decision{Reason: AlreadySent, Value: (at - o.sent).Seconds()}
 	}
-	c := &h.classes[o.class]
+	c := o.class
 	if d := h.refuses(c, o); d.Reason != NoReason {
 		return d
 	}
@@ -359,7 +356,7 @@ func (h *Hedger) Done(now time.Time, id ID, attempt Attempt, outcome Outcome) {
 	if o == nil || attempt > Second || o.over[attempt] {
 		return
 	}
-	c := &h.classes[o.class]
+	c := o.class
 	o.over[attempt] = true
 	age := at - o.began
 	if attempt == Second {
@@ -467,7 +464,7 @@ func (h *Hedger) place(at time.Duration) *open {
 	o := &h.open[h.last&ID(len(h.open)-1)]
 	if o.id > 0 {
 		h.ledger.Forgotten++
-		c := &h.classes[o.class]
+		c := o.class
 		if !o.over[First] {
 			h.observe(c, at, at-o.began, o, First, false)
 		}
