@@ -10,9 +10,10 @@ import (
 )
 
 const (
-	// The largest number of open requests. If more are open, the oldest is forgotten.
+	// A Hedger knows the latest operations, at most so many. An operation that is still open when so many others have
+	// started after it is forgotten.
 	mostOpen = 1 << 16
-	// The number of open requests for which a Hedger has room at first.
+	// The number of operations for which a Hedger has room at first.
 	leastOpen = 1 << 6
 	// Unused second requests are saved, at most 1/savedPart of the second requests of a window, and at least
 	// leastSaved. More would come at once after a quiet time.
@@ -144,7 +145,7 @@ type Hedger struct {
 	slow float64
 	// The time until which a server has asked for no second requests.
 	pushed time.Duration
-	// The account of second requests, and the task and phase with which a lost one is told.
+	// The account of second requests, and the attempt with which a lost one is told to it.
 	trials restart.Trials
 	lost   [1]restart.Attempt
 	ledger Ledger
@@ -185,8 +186,8 @@ func (h *Hedger) Ledger() Ledger {
 // O(1).
 func (h *Hedger) Trials() restart.Trials { return h.trials }
 
-// Plan returns the plan of a class for a request of the given size, with times in seconds. If no plan helps, Time equals
-// Alone, and the plan sends only the few second requests from which the Hedger learns. O(1).
+// Plan returns the plan of a class for a request of the given size, with times in seconds. If no plan helps, Time
+// equals Alone, and the plan sends only the few second requests from which the Hedger learns. O(1).
 func (h *Hedger) Plan(class int, size float64) Plan {
 	c := h.class(class)
 	scale, p := c.times.scale(c.times.known(size)), c.plan
@@ -380,7 +381,8 @@ func (h *Hedger) Done(now time.Time, id ID, attempt Attempt, outcome Outcome) {
 	}
 }
 
-// observe adds the time of a request to the window, unless it is of a storm, and makes a new plan if enough has changed.
+// observe adds the time of a request to the window, unless it is of a storm, and makes a new plan if enough has
+// changed.
 func (h *Hedger) observe(c *class, at, age time.Duration, o *open, attempt Attempt, answered bool) {
 	t := c.times
 	if attempt == First && c.planned {
@@ -450,7 +452,8 @@ func (h *Hedger) find(id ID) *open {
 	return nil
 }
 
-// place returns room for the operation with the number last. If too many are open, the oldest is forgotten.
+// place returns room for the operation with the number last. If there is none, the operation that started mostOpen
+// operations before is forgotten.
 func (h *Hedger) place(at time.Duration) *open {
 	for len(h.open) < mostOpen && h.open[h.last&ID(len(h.open)-1)].id > 0 {
 		more := make([]open, 2*len(h.open))
