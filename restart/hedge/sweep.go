@@ -312,18 +312,17 @@ func root(k float64, n int) float64 {
 		return k
 	}
 	low, high := k, 1.0
-	for low < high {
+	for {
 		mid := low + float64((high-low)/2)
-		if mid == low || mid == high {
-			break
-		}
-		if num.Power(mid, n) < k {
+		switch {
+		case mid == low || mid == high:
+			return high
+		case num.Power(mid, n) < k:
 			low = mid
-		} else {
+		default:
 			high = mid
 		}
 	}
-	return high
 }
 
 // joint counts pairs of dependent times: how many first requests are still without an answer, while the second request

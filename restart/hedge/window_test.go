@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/straggler-go/straggler/estimate/survival"
+	"github.com/straggler-go/straggler/internal/num"
 )
 
 // The window gives the product limit of its latest times, as package survival computes it from the same times rounded
@@ -116,7 +117,10 @@ func TestWinsAgainstAllPairs(t *testing.T) {
 func TestRoot(t *testing.T) {
 	for _, n := range []int{1, 2, 3, 10, 50, 1000, math.MaxInt32} {
 		for _, k := range []float64{1e-300, 0.1, 0.5, 0.99, 0.999999} {
-			assert.InDelta(t, math.Pow(k, 1/float64(n)), root(k, n), 1e-12, "%v, %d", k, n)
+			x := root(k, n)
+			assert.InDelta(t, math.Pow(k, 1/float64(n)), x, 1e-12, "%v, %d", k, n)
+			assert.GreaterOrEqual(t, num.Power(x, n), k, "%v, %d", k, n)
+			assert.Less(t, num.Power(math.Nextafter(x, 0), n), k, "%v, %d", k, n)
 		}
 	}
 }
