@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Each library asks each kind of servers that it knows. A fixed delay sends second requests, and the client without them
-// sends none. The other rules have not learned yet.
+// Each library asks each kind of servers that it knows. A fixed delay sends second requests, and the client without
+// them sends none. The other rules have not learned yet.
 func TestMeasuresEachLibrary(t *testing.T) {
 	dir, out := t.TempDir(), bytes.Buffer{}
 	require.NoError(t, run([]string{"-rounds", "1", "-requests", "300", "-rate", "1000", "-out", dir}, &out))

@@ -74,20 +74,25 @@ func FuzzRules(f *testing.F) {
 }
 
 var (
-	steps = []time.Duration{0, 1, ms, 5 * ms, 5 * ms, 6 * ms, 7 * ms, 60 * ms, time.Second, -time.Second, math.MaxInt64, -time.Hour}
+	steps = []time.Duration{
+		0, 1, ms, 5 * ms, 5 * ms, 6 * ms, 7 * ms, 60 * ms, time.Second, -time.Second, math.MaxInt64, -time.Hour,
+	}
 	sizes = []float64{0, 1, 2, 100, 1e18, 1e300, -1, 5e-324, math.NaN(), math.Inf(1), math.Inf(-1)}
 )
 
 func ruleOf(t *testing.T, kind uint8) hedge.Rule {
-	configs := []hedgerules.Config{hedgerules.Fixed(ms), hedgerules.Quantile(0.9), hedgerules.Finagle(0.05), hedgerules.Cassandra(0.99), hedgerules.GRPC(ms)}
+	configs := []hedgerules.Config{
+		hedgerules.Fixed(ms), hedgerules.Quantile(0.9), hedgerules.Finagle(0.05), hedgerules.Cassandra(0.99),
+		hedgerules.GRPC(ms),
+	}
 	if int(kind) < len(configs) {
 		r, err := hedgerules.New(configs[kind])
 		require.NoError(t, err)
 		return r
 	}
 	return newHedger(t, hedge.Config{
-		Window: 100, Classes: 1 + int(kind)%3, Shadow: kind%5 == 0, Percentile: 0.5 + float64(kind)/600, Wins: hedge.Off, Budget: 1,
-		Target: time.Duration(kind%4) * ms,
+		Window: 100, Classes: 1 + int(kind)%3, Shadow: kind%5 == 0, Percentile: 0.5 + float64(kind)/600,
+		Wins: hedge.Off, Budget: 1, Target: time.Duration(kind%4) * ms,
 	})
 }
 

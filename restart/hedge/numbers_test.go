@@ -87,7 +87,10 @@ func TestNothingHelps(t *testing.T) {
 		times.Observe(3, true)
 	}
 	times.Fit()
-	for _, p := range []hedge.Problem{{Pairs: pairs, Percentile: 0.9, Budget: 0.5}, {First: &times, Percentile: 0.9, Budget: 1}} {
+	for _, p := range []hedge.Problem{
+		{Pairs: pairs, Percentile: 0.9, Budget: 0.5},
+		{First: &times, Percentile: 0.9, Budget: 1},
+	} {
 		best, err := p.Best()
 		require.NoError(t, err)
 		assert.False(t, best.Send, "%v", best)
@@ -96,7 +99,8 @@ func TestNothingHelps(t *testing.T) {
 	}
 }
 
-// An erasure code of 10 data and 4 parity blocks waits for 10 of 14. One block more at once halves the p99 excess.
+// An erasure code of 10 data and 4 parity blocks waits for 10 of 14. The p99 falls with the parity blocks that may be
+// asked for.
 func TestAnyTenOfFourteen(t *testing.T) {
 	c := quantiles(1000, mixed)
 	last := 0.0

@@ -25,7 +25,9 @@ func TestWindowAgainstTheProductLimit(t *testing.T) {
 	at := time.Duration(0)
 	for i := range 3000 {
 		at += time.Duration(r.ExpFloat64() * float64(8*time.Second))
-		e := entry{at: at, seconds: math.Exp(2 * r.NormFloat64()), attempt: Attempt(r.IntN(attempts)), answered: r.IntN(4) > 0}
+		e := entry{
+			at: at, seconds: math.Exp(2 * r.NormFloat64()), attempt: Attempt(r.IntN(attempts)), answered: r.IntN(4) > 0,
+		}
 		w.add(e, keep)
 		all = append(all, e)
 		if i%97 > 0 {
@@ -66,7 +68,10 @@ func TestBuckets(t *testing.T) {
 		assert.Greater(t, up, x)
 		assert.LessOrEqual(t, up, x*(1+1./128))
 	}
-	for x, want := range map[float64]int{0: 0, -1: 0, 1e-300: 0, math.Inf(1): buckets - 1, math.MaxFloat64: buckets - 1, math.NaN(): buckets - 1} {
+	const last = buckets - 1
+	for x, want := range map[float64]int{
+		0: 0, -1: 0, 1e-300: 0, math.Inf(1): last, math.MaxFloat64: last, math.NaN(): last,
+	} {
 		assert.Equal(t, want, bucketOf(x), "%v", x)
 	}
 }
@@ -201,7 +206,9 @@ func TestWinsSeldomPrintsWhatRefused(t *testing.T) {
 	seldom := 0
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 1))
-		h, err := New(Config{Percentile: 0.9 + 0.099*r.Float64(), Budget: 0.02 + 0.3*r.Float64(), Wins: 0.1 + 0.8*r.Float64()})
+		h, err := New(Config{
+			Percentile: 0.9 + 0.099*r.Float64(), Budget: 0.02 + 0.3*r.Float64(), Wins: 0.1 + 0.8*r.Float64(),
+		})
 		require.NoError(t, err)
 		now, spread, slow := time.Unix(0, 0), 0.2+r.Float64(), 0.2*r.Float64()
 		for range 1000 {

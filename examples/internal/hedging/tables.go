@@ -16,8 +16,8 @@ import (
 	"github.com/straggler-go/straggler/restart/hedge/hedgerules"
 )
 
-// Tables are the tables by name. Each prints the results of the given number of seeds, from the seed first on. The table
-// percentile has one seed: it takes the mean over many moments.
+// Tables are the tables by name. Each prints the results of the given number of seeds, from the seed first on. The
+// table percentile has one seed: it takes the mean over many moments.
 var Tables = map[string]func(out io.Writer, seeds int, first uint64) error{
 	"budget": budget, "percentile": percentile, "mimir": mimir, "grace": grace, "storm": storm,
 }

@@ -26,8 +26,8 @@ const (
 // Facts returns the facts about a call: its class, its size, and whether it may be sent twice.
 type Facts func(ctx context.Context, method string, request any) hedge.Request
 
-// Unary returns an interceptor that may send a unary call twice. Each attempt has a reply of its own, and the answer is copied
-// into the reply of the caller.
+// Unary returns an interceptor that may send a unary call twice. The function request must not be nil. Each attempt has
+// a reply of its own, and the answer is copied into the reply of the caller.
 func Unary(r *hedged.Route, request Facts) grpc.UnaryClientInterceptor {
 	return func(
 		ctx context.Context, method string, req, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker,

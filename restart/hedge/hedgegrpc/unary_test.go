@@ -38,7 +38,9 @@ type server struct {
 	first, rest func(ctx context.Context) error
 }
 
-func (s *server) Check(ctx context.Context, r *grpc_health_v1.HealthCheckRequest) (*grpc_health_v1.HealthCheckResponse, error) {
+func (s *server) Check(
+	ctx context.Context, r *grpc_health_v1.HealthCheckRequest,
+) (*grpc_health_v1.HealthCheckResponse, error) {
 	n := s.calls.Add(1)
 	grpc.SetHeader(ctx, metadata.Pairs("attempt", string('0'+rune(n))))
 	grpc.SetTrailer(ctx, metadata.Pairs("attempt", string('0'+rune(n))))
@@ -49,7 +51,9 @@ func (s *server) Check(ctx context.Context, r *grpc_health_v1.HealthCheckRequest
 	return &grpc_health_v1.HealthCheckResponse{Status: grpc_health_v1.HealthCheckResponse_ServingStatus(n)}, answer(ctx)
 }
 
-func (s *server) Watch(_ *grpc_health_v1.HealthCheckRequest, stream grpc.ServerStreamingServer[grpc_health_v1.HealthCheckResponse]) error {
+func (s *server) Watch(
+	_ *grpc_health_v1.HealthCheckRequest, stream grpc.ServerStreamingServer[grpc_health_v1.HealthCheckResponse],
+) error {
 	s.calls.Add(1)
 	time.Sleep(2 * delay)
 	return stream.Send(&grpc_health_v1.HealthCheckResponse{})
@@ -209,9 +213,13 @@ func TestTheRequestMayBeUsedAgain(t *testing.T) {
 func TestOtherCodecs(t *testing.T) {
 	rule, err := hedgerules.New(hedgerules.Fixed(delay))
 	require.NoError(t, err)
-	unary := hedgegrpc.Unary(hedged.NewRoute(rule), func(context.Context, string, any) hedge.Request { return hedge.Request{} })
+	unary := hedgegrpc.Unary(hedged.NewRoute(rule), func(context.Context, string, any) hedge.Request {
+		return hedge.Request{}
+	})
 	reply := "old"
-	require.NoError(t, unary(t.Context(), "m", nil, &reply, nil, func(_ context.Context, _ string, _, reply any, _ *grpc.ClientConn, _ ...grpc.CallOption) error {
+	require.NoError(t, unary(t.Context(), "m", nil, &reply, nil, func(
+		_ context.Context, _ string, _, reply any, _ *grpc.ClientConn, _ ...grpc.CallOption,
+	) error {
 		*reply.(*string) = "new"
 		return nil
 	}))
