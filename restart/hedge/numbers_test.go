@@ -152,6 +152,8 @@ func TestProblemRefusesWhatCannotBePlanned(t *testing.T) {
 	}
 	_, err := hedge.Problem{First: c, Percentile: 0.5}.Least(math.NaN())
 	assert.ErrorContains(t, err, "time is NaN, want at least 0")
+	_, err = hedge.NewGrace(nil, 1)
+	assert.EqualError(t, err, `restart/hedge: gaps is "nil", want a curve`)
 	_, err = hedge.NewGrace(c, math.Inf(1))
 	assert.ErrorContains(t, err, "worth is +Inf, want a finite number of at least 0")
 }
