@@ -117,8 +117,8 @@ type class struct {
 	// True if there is a plan; if it would send nothing because second requests would win too seldom; and if it sends
 	// a few second requests only to learn their times.
 	planned, seldom, learns bool
-	// The number of times that were not learned in a storm, the number of times after it, and the number of times in the
-	// window when it began.
+	// Three numbers of times: that were not learned because of the storm, since a request was last in the storm, and in
+	// the window when the storm began. Field skipped is 0 if there is no storm, and none has just ended.
 	skipped, calm, window int
 	// The sum of the probabilities of second requests, less their number. It stays between -1/2 and 1.
 	drawn float64
@@ -402,19 +402,20 @@ func (h *Hedger) observe(c *class, at, age time.Duration, o *open, attempt Attem
 
 // storm records a time of a class, and reports whether the window must not learn it.
 func (h *Hedger) storm(c *class) bool {
-	switch c.calm++; {
-	case c.planned && h.shrink() < 1:
-		if c.calm = 0; c.skipped == 0 {
+	c.calm++
+	if c.planned && h.shrink() < 1 {
+		if c.skipped == 0 { // the storm begins
 			c.window = c.times.n
 		}
-	case c.calm > c.window:
+		c.calm = 0
+	} else if c.calm > c.window {
 		c.skipped = 0
 	}
-	if c.calm > 0 && c.skipped == 0 || c.skipped >= stormWindows*c.window {
-		return false
+	learned := c.calm > 0 && c.skipped == 0 || c.skipped >= stormWindows*c.window
+	if !learned {
+		c.skipped++
 	}
-	c.skipped++
-	return true
+	return !learned
 }
 
 // settle tells the account whether the second request of an answered operation has won.
