@@ -110,7 +110,7 @@ type class struct {
 	wins, most float64
 	// The percentile with the best plan, also if it is not worth it.
 	best float64
-	// The usual median of the times of first requests. It moves slowly.
+	// The usual median of the times of first requests; 0 while it is unknown. It moves slowly.
 	usual float64
 	// The median and the mean of the times of second requests.
 	median, mean float64
@@ -385,7 +385,7 @@ func (h *Hedger) Done(now time.Time, id ID, attempt Attempt, outcome Outcome) {
 // changed.
 func (h *Hedger) observe(c *class, at, age time.Duration, o *open, attempt Attempt, answered bool) {
 	t := c.times
-	if attempt == First && c.planned {
+	if attempt == First && c.usual > 0 {
 		h.slow -= float64(h.slow / slowWindow)
 		if age.Seconds() > c.usual*t.scale(t.known(o.size)) {
 			h.slow += 1. / slowWindow

@@ -195,6 +195,12 @@ func TestGraceWithLittleKnown(t *testing.T) {
 	assert.InDelta(t, 49.5, g.Costs, 1e-9)
 	g, _ = hedge.NewGrace(&c, 0)
 	assert.Equal(t, hedge.Grace{Comes: 0}, g)
+	for range 10 {
+		c.Observe(99.5, false) // the host gave up, so a longer gap is possible
+	}
+	c.Fit()
+	g, _ = hedge.NewGrace(&c, 1e9)
+	assert.Equal(t, math.Inf(1), g.Wait, "a last gap of 99 is worth it, and no longer one is known")
 	c.Reset()
 	for range 1000 {
 		c.Observe(0, false)

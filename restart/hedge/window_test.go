@@ -227,3 +227,29 @@ func TestWinsSeldomPrintsWhatRefused(t *testing.T) {
 	}
 	assert.Greater(t, seldom, 10_000)
 }
+
+// While most requests have no answer, the usual median is unknown. Then no request is slow, and the window learns.
+func TestUnknownMedianIsNoStorm(t *testing.T) {
+	h, err := New(Config{})
+	require.NoError(t, err)
+	now := time.Unix(0, 0)
+	play := func(n int, outcome func(i int) (time.Duration, Outcome)) {
+		for i := range n {
+			id, _ := h.Start(now, Request{Safe: true})
+			took, end := outcome(i)
+			now = now.Add(took)
+			h.Done(now, id, First, end)
+		}
+	}
+	play(1000, func(i int) (time.Duration, Outcome) {
+		if i%5 < 2 {
+			return 5 * time.Millisecond, Answered
+		}
+		return 10 * time.Millisecond, Cancelled
+	})
+	require.Equal(t, math.Inf(1), h.Quantile(0, 0, 0.5))
+	assert.Zero(t, h.slow)
+	assert.Equal(t, 1000, h.classes[0].times.n)
+	play(1000, func(int) (time.Duration, Outcome) { return 5 * time.Millisecond, Answered })
+	assert.InEpsilon(t, 0.005, h.Quantile(0, 0, 0.5), 0.01)
+}
