@@ -1,5 +1,7 @@
 package assign
 
+import "github.com/straggler-go/straggler/internal/num"
+
 // minimum computes the mean of the shortest duration among several clones. Each clone belongs to the first or to
 // the second group. The duration of a clone is a fixed time, which is the same for all clones of its group, plus a
 // sample that the clone draws independently.
@@ -16,21 +18,9 @@ func (m *minimum) prepare(samples []float64, groups [2]int) {
 	for g, clones := range groups {
 		m.power[g] = m.power[g][:0]
 		for i := range len(samples) + 1 {
-			m.power[g] = append(m.power[g], power((n-float64(i))/n, clones))
+			m.power[g] = append(m.power[g], num.Power((n-float64(i))/n, clones))
 		}
 	}
-}
-
-// power returns x^n. It uses only products, so that the result is the same on every machine.
-func power(x float64, n int) float64 {
-	result := 1.0
-	for ; n > 0; n /= 2 {
-		if n%2 == 1 {
-			result *= x
-		}
-		x *= x
-	}
-	return result
 }
 
 // mean returns the mean of the shortest duration. This is the integral over t of the probability that all clones

@@ -84,7 +84,7 @@ func newTail(longest, lower, median, upper float64, silent bool) tail {
 // take between median and median*wide, or between median/wide and median.
 func bodyIndex(wide float64) int {
 	index := TailIndex
-	for index < mostIndex && power(wide, index+1) <= quarterLeft {
+	for index < mostIndex && num.Power(wide, index+1) <= quarterLeft {
 		index++
 	}
 	return index
@@ -115,7 +115,7 @@ func (b Body) Outlier(t float64) float64 {
 	}
 	// The shortest tasks are not outliers, so times below the median are treated like the median.
 	t = max(t, b.median)
-	body, outlier := 1/(1+power(t/b.median, b.index)), 1.0
+	body, outlier := 1/(1+num.Power(t/b.median, b.index)), 1.0
 	if q := OutlierFrom * b.median / t; q < 1 {
 		outlier = float64(q * q)
 	}
@@ -127,24 +127,11 @@ func (b Body) Outlier(t float64) float64 {
 	return outlier / (outlier + body)
 }
 
-// power returns x^n for n >= 1.
-func power(x float64, n int) float64 {
-	y := 1.0
-	for ; n > 0; n >>= 1 {
-		if n&1 == 1 {
-			y *= x
-		}
-		x *= x
-	}
-	// The conversion prevents a fused multiply-add after inlining.
-	return float64(y)
-}
-
 // shares returns the probability that a task takes longer than x, P(T > x), in two parts: the part of the outliers
 // and the part of the body.
 func (t tail) shares(x float64) (outlier, body float64) {
 	q := t.from / x
-	return float64(t.outlier * (q * t.powerOfOutliers(q))), float64((1 - t.outlier) * power(q, int(t.index)))
+	return float64(t.outlier * (q * t.powerOfOutliers(q))), float64((1 - t.outlier) * num.Power(q, int(t.index)))
 }
 
 // above returns the probability that a task takes longer than x, P(T > x). Argument x must be at least the time at
@@ -202,7 +189,7 @@ func (t tail) quantile(share float64) float64 {
 	// steps is far more than the number of steps that are needed.
 	const steps = 500
 	for range steps {
-		power := power(q, int(t.index)-1)
+		power := num.Power(q, int(t.index)-1)
 		outlier, body := float64(t.outlier*t.powerOfOutliers(q)), float64((1-t.outlier)*power)
 		over := float64((outlier+body)*q) - share
 		next := q - over/(float64(t.outlierIndex()*outlier)+float64(float64(t.index)*body))

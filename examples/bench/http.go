@@ -33,12 +33,11 @@ type spreader struct {
 func (s *spreader) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
 	avoid, second := hedged.Second(r.Context())
-	if r.URL.Host = r.Header.Get("First"); second {
-		r.URL.Host = avoid
+	host := r.Header.Get("First") // empty for a library that does not tell the host of the first request
+	for host == "" || second && host == avoid {
+		host = s.hosts[rand.IntN(len(s.hosts))]
 	}
-	for r.URL.Host == avoid { // "" for a first request, or for a library that tells nothing
-		r.URL.Host = s.hosts[rand.IntN(len(s.hosts))]
-	}
+	r.URL.Host = host
 	r.Header.Del("First")
 	return s.base.RoundTrip(r)
 }

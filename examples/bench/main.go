@@ -83,23 +83,30 @@ func run(args []string, out io.Writer) error {
 	rounds := flags.Int("rounds", 5, "rounds; the medians are printed")
 	requests := flags.Int("requests", 2000, "requests of a round")
 	rate := flags.Float64("rate", 400, "requests each second, on average")
-	only := flags.String("servers", "", "the servers to measure: net/http, gRPC or S3; empty: all")
+	only := flags.String("servers", "all", "the servers to measure: net/http, gRPC, S3, or all")
 	dir := flags.String("out", "", "directory for the picture; empty: none")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	if *rounds < 1 || *requests < 100 || !(*rate > 0) {
-		const want = "-rounds is %d, -requests is %d, -rate is %v: want at least 1, at least 100, and above 0"
-		return fmt.Errorf(want, *rounds, *requests, *rate)
+	protocols := []protocol{{"net/http", startHTTP}, {"gRPC", startGRPC}, {"S3", startS3}}
+	if *only != "all" {
+		protocols = slices.DeleteFunc(protocols, func(p protocol) bool { return p.name != *only })
+	}
+	switch {
+	case *rounds < 1:
+		return fmt.Errorf("-rounds is %d, want at least 1", *rounds)
+	case *requests < 100:
+		return fmt.Errorf("-requests is %d, want at least 100", *requests)
+	case !(*rate > 0):
+		return fmt.Errorf("-rate is %v, want above 0", *rate)
+	case len(protocols) == 0:
+		return fmt.Errorf("-servers is %q, want net/http, gRPC, S3, or all", *only)
 	}
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "| servers\t| library\t| p50 in ms\t| p99 in ms\t| p99.9 in ms\t| load\t|")
 	fmt.Fprintln(t, "|---\t|---\t|---\t|---\t|---\t|---\t|")
 	var bars []bar
-	for _, p := range []protocol{{"net/http", startHTTP}, {"gRPC", startGRPC}, {"S3", startS3}} {
-		if *only != "" && *only != p.name {
-			continue
-		}
+	for _, p := range protocols {
 		names, results := []string{}, map[string][]row{}
 		for range *rounds {
 			var w work

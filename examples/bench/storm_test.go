@@ -106,9 +106,8 @@ func ours(t *testing.T, c *cluster, rule hedge.Rule, err error) asker {
 // failsafes returns the asker of a hedge policy of failsafe-go.
 func failsafes(c *cluster, policy hedgepolicy.HedgePolicy[int]) asker {
 	return func(ctx context.Context, i int) {
-		failsafe.With(policy).WithContext(ctx).GetWithExecution(hedgefailsafe.Func(func(e failsafe.Execution[int]) (int, error) {
-			return 0, c.ask(e.Context(), i, e.IsHedge())
-		}))
+		f := func(e failsafe.Execution[int]) (int, error) { return 0, c.ask(e.Context(), i, e.IsHedge()) }
+		failsafe.With(policy).WithContext(ctx).GetWithExecution(hedgefailsafe.Func(f))
 	}
 }
 
@@ -135,7 +134,9 @@ var libraries = []struct {
 	{"failsafe-go, quantile, budget", func(_ *testing.T, c *cluster) asker {
 		return failsafes(c, hedgepolicy.NewBuilderWithDelayQuantile[int](0.95, 1000, 100).WithBudget(budget.New()).Build())
 	}},
-	{"failsafe-go, 60 ms", func(_ *testing.T, c *cluster) asker { return failsafes(c, hedgepolicy.NewWithDelay[int](delay)) }},
+	{"failsafe-go, 60 ms", func(_ *testing.T, c *cluster) asker {
+		return failsafes(c, hedgepolicy.NewWithDelay[int](delay))
+	}},
 	{"Finagle's rule, 5 %", func(t *testing.T, c *cluster) asker {
 		r, err := hedgerules.New(hedgerules.Finagle(0.05))
 		return ours(t, c, r, err)
@@ -184,7 +185,8 @@ func TestStorm(t *testing.T) {
 		t.Skip("plays 124,000 requests with each library")
 	}
 	out := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(out, "library\tp99 before in ms\tworst p99 of a second\tback to none's p99 after s\tmost second requests in 10 s, in %\t")
+	fmt.Fprint(out, "library\tp99 before in ms\tworst p99 of a second\tback to none's p99 after s\t")
+	fmt.Fprintln(out, "most second requests in 10 s, in %\t")
 	const warm, ten = 5, 10
 	none, noneBack := 0.0, 0.0
 	for _, l := range libraries {

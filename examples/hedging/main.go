@@ -32,7 +32,7 @@ func run(args []string, out, usage io.Writer) error {
 	flags := flag.NewFlagSet("hedging", flag.ContinueOnError)
 	flags.SetOutput(usage)
 	name := flags.String("table", "all", "table to print: "+strings.Join(names, ", ")+", or all")
-	seeds := flags.Int("seeds", 20, "number of seeds")
+	seeds := flags.Int("seeds", 20, "number of seeds; the table percentile has one")
 	// The constants of the library were chosen with the seeds 0 to 9.
 	first := flags.Uint64("seed", 1000, "first seed")
 	if err := flags.Parse(args); err != nil {

@@ -82,6 +82,20 @@ func Log(x float64) float64 {
 	return math.Log(x)
 }
 
+// Power returns x to the power of n, 1 for n <= 0. It uses only products, so that the result is the same on every
+// machine. O(log n).
+func Power(x float64, n int) float64 {
+	power := 1.0
+	for ; n > 0; n >>= 1 {
+		if n&1 == 1 {
+			power *= x
+		}
+		x *= x
+	}
+	// The conversion prevents a fused multiply-add after inlining.
+	return float64(power)
+}
+
 // Finite reports whether x is a finite number: not NaN and not infinite. The conversions prevent a fused
 // multiply-subtract: if the argument is a product, a fused difference would be the rounding error of the product,
 // and not 0.

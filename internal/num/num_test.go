@@ -72,6 +72,16 @@ func TestLogOfSubnormalsIsRight(t *testing.T) {
 	assert.True(t, math.IsNaN(Log(-1)))
 }
 
+func TestPowerAgreesWithPow(t *testing.T) {
+	for _, x := range []float64{0, .1, .5, .999, 1, 3} {
+		for _, n := range []int{-1, 0, 1, 2, 3, 7, 8, 100} {
+			assert.InEpsilon(t, 1+math.Pow(x, float64(max(n, 0))), 1+Power(x, n), 1e-13, "%v^%d", x, n)
+		}
+	}
+	assert.Equal(t, 0x1p-70, Power(.5, 70))
+	assert.Zero(t, Power(.5, math.MaxInt))
+}
+
 func TestSizedNeedsAKnownWorkAboveZero(t *testing.T) {
 	nan := math.NaN()
 	for _, works := range [][]float64{nil, {}, {nan, nan}, {0, 0}, {-1, -1}} {

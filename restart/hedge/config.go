@@ -19,8 +19,7 @@ const (
 	defaultWins = 1. / 3
 	// The default number of requests in the window. It has ten requests beyond the percentile 0.999.
 	defaultWindow = 10_000
-	// The smallest and the largest window. The largest takes 40 MB for each class, and the
-	// default window 0.6 MB.
+	// The smallest and the largest window. The largest takes 32 MB for each class, and the default window 0.6 MB.
 	leastWindow, mostWindow = 100, 1_000_000
 	// The largest number of classes of a Hedger.
 	mostClasses = 1024

@@ -41,9 +41,10 @@
 //
 // # Cost and concurrency
 //
-// Start, Late and Done take O(1) amortised, and allocate only if more requests are open than ever before. A Hedger
-// keeps its times in a window of 10,000 requests, at most 65,536 open requests, and about 450 kB for each class. It is
-// not safe for concurrent use. Plans and problems are plain values.
+// Start, Late and Done take O(1) amortised. A Hedger keeps the times of the latest 10,000 requests, which take 0.6 MB
+// for each class. It has room for the operations from the oldest open one to the latest one, 136 bytes for each, and
+// allocates when it needs more room than ever before. There is room for 65,536 operations at most, 9 MB: an operation
+// that is open for longer is forgotten. A Hedger is not safe for concurrent use. Plans and problems are plain values.
 //
 // Sources: T. Kaler, Y. He, S. Elnikety, "Optimal Reissue Policies for Reducing Tail Latency", SPAA 2017. J. Dean, L.
 // Barroso, "The Tail at Scale", CACM 56(2), 2013. E. Kaplan, P. Meier, "Nonparametric Estimation from Incomplete

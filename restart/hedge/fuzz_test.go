@@ -74,30 +74,45 @@ func FuzzRules(f *testing.F) {
 }
 
 var (
-	steps = []time.Duration{0, 1, ms, 5 * ms, 5 * ms, 6 * ms, 7 * ms, 60 * ms, time.Second, -time.Second, math.MaxInt64, -time.Hour}
+	steps = []time.Duration{
+		0, 1, ms, 5 * ms, 5 * ms, 6 * ms, 7 * ms, 60 * ms, time.Second, -time.Second, math.MaxInt64, -time.Hour,
+	}
 	sizes = []float64{0, 1, 2, 100, 1e18, 1e300, -1, 5e-324, math.NaN(), math.Inf(1), math.Inf(-1)}
 )
 
 func ruleOf(t *testing.T, kind uint8) hedge.Rule {
-	configs := []hedgerules.Config{hedgerules.Fixed(ms), hedgerules.Quantile(0.9), hedgerules.Finagle(0.05), hedgerules.Cassandra(0.99), hedgerules.GRPC(ms)}
+	configs := []hedgerules.Config{
+		hedgerules.Fixed(ms), hedgerules.Quantile(0.9), hedgerules.Finagle(0.05), hedgerules.Cassandra(0.99),
+		hedgerules.GRPC(ms),
+	}
 	if int(kind) < len(configs) {
 		r, err := hedgerules.New(configs[kind])
 		require.NoError(t, err)
 		return r
 	}
 	return newHedger(t, hedge.Config{
-		Window: 100, Classes: 1 + int(kind)%3, Shadow: kind%5 == 0, Percentile: 0.5 + float64(kind)/600, Wins: hedge.Off, Budget: 1,
-		Target: time.Duration(kind%4) * ms,
+		Window: 100, Classes: 1 + int(kind)%3, Shadow: kind%5 == 0, Percentile: 0.5 + float64(kind)/600,
+		Wins: []float64{0, 0.9, hedge.Off}[kind%3], Budget: []float64{0.05, 1}[kind%2], Target: time.Duration(kind%4) * ms,
 	})
 }
 
-// check requires that a decision is defined: its numbers are not NaN, and only Wait has a time.
+// check requires that a decision is defined: its numbers are not NaN, only Wait has a time, and a refusal prints a
+// comparison that refused.
 func check(t *testing.T, d hedge.Decision) {
 	t.Helper()
 	require.False(t, math.IsNaN(d.Value) || math.IsNaN(d.Threshold), "%v", d)
 	require.Equal(t, d.Action == hedge.Wait && d.After > 0, d.After != 0, "%v", d)
-	if d.Action == hedge.None && d.Threshold != 0 && d.Reason == hedge.BudgetSpent {
-		require.LessOrEqual(t, d.Value, d.Threshold)
+	delay := min(d.Threshold, time.Duration(math.MaxInt64).Seconds())
+	rounding := 1e-9 * (1 + delay) // a delay is rounded to nanoseconds
+	switch d.Reason {
+	case hedge.Late, hedge.InShadow:
+		require.GreaterOrEqual(t, d.Value, delay-rounding, "%v", d)
+	case hedge.NotLate, hedge.BudgetSpent:
+		require.LessOrEqual(t, d.Value, d.Threshold+rounding, "%v", d)
+	case hedge.Learning, hedge.WinsSeldom, hedge.NotDrawn, hedge.DeadlineNear:
+		require.Less(t, d.Value, d.Threshold, "%v", d)
+	case hedge.RequestLong, hedge.AllSlow, hedge.PushedBack:
+		require.Greater(t, d.Value, d.Threshold, "%v", d)
 	}
 }
 

@@ -39,9 +39,12 @@ type Grace struct {
 // false. The argument worth is how much longer the operation may take for one more answer; a good value is the time of
 // the operation so far. If it is worth to wait for every gap of the curve, Wait is twice the longest. Wait is +Inf if
 // fewer than 100 gaps are known, or if no gap is known that is too long to wait for, although the host gave some up:
-// then the host learns by waiting. NewGrace returns an error if worth is not a number of at least 0. O(n) for n gaps,
-// no allocation.
+// then the host learns by waiting. NewGrace returns an error if gaps is nil, or if worth is not a number of at least 0.
+// O(n) for n gaps, no allocation.
 func NewGrace(gaps *survival.Curve, worth float64) (Grace, error) {
+	if gaps == nil {
+		return Grace{}, check.Bad("restart/hedge", "gaps", "nil", "a curve")
+	}
 	if !(worth >= 0) || math.IsInf(worth, 1) {
 		return Grace{}, check.Bad("restart/hedge", "worth", worth, "a finite number of at least 0")
 	}

@@ -10,9 +10,10 @@ import (
 )
 
 const (
-	// The largest number of open requests. If more are open, the oldest is forgotten.
+	// A Hedger knows the latest operations, at most so many. An operation that is still open when so many others have
+	// started after it is forgotten.
 	mostOpen = 1 << 16
-	// The number of open requests for which a Hedger has room at first.
+	// The number of operations for which a Hedger has room at first.
 	leastOpen = 1 << 6
 	// Unused second requests are saved, at most 1/savedPart of the second requests of a window, and at least
 	// leastSaved. More would come at once after a quiet time.
@@ -91,7 +92,7 @@ type open struct {
 	machine        string
 	// The state of the second request as a trial.
 	trial restart.Trial
-	class int32
+	class *class
 	safe  bool
 	// True if a second request was sent, or would have been sent in shadow mode.
 	hedged, shadow bool
@@ -105,19 +106,19 @@ type class struct {
 	times *times
 	plan  Plan
 	// The probability that the second request of a late request wins, if their times are independent. Field most is
-	// the same for the best plan, if this is too small.
+	// the same for the best plan, as method allow estimates it, if it is less than Config.Wins.
 	wins, most float64
 	// The percentile with the best plan, also if it is not worth it.
 	best float64
-	// The usual median of the times of first requests. It moves slowly.
+	// The usual median of the times of first requests; 0 while it is unknown. It moves slowly.
 	usual float64
 	// The median and the mean of the times of second requests.
 	median, mean float64
 	// True if there is a plan; if it would send nothing because second requests would win too seldom; and if it sends
 	// a few second requests only to learn their times.
 	planned, seldom, learns bool
-	// The number of times that were not learned in a storm, the number of times after it, and the number of times in the
-	// window when it began.
+	// Three numbers of times: that were not learned because of the storm, since a request was last in the storm, and in
+	// the window when the storm began. Field skipped is 0 if there is no storm, and none has just ended.
 	skipped, calm, window int
 	// The sum of the probabilities of second requests, less their number. It stays between -1/2 and 1.
 	drawn float64
@@ -144,7 +145,7 @@ type Hedger struct {
 	slow float64
 	// The time until which a server has asked for no second requests.
 	pushed time.Duration
-	// The account of second requests, and the task and phase with which a lost one is told.
+	// The account of second requests, and the attempt with which a lost one is told to it.
 	trials restart.Trials
 	lost   [1]restart.Attempt
 	ledger Ledger
@@ -185,8 +186,8 @@ func (h *Hedger) Ledger() Ledger {
 // O(1).
 func (h *Hedger) Trials() restart.Trials { return h.trials }
 
-// Plan returns the plan of a class for a request of the given size, with times in seconds. If no plan helps, Time equals
-// Alone, and the plan sends only the few second requests from which the Hedger learns. O(1).
+// Plan returns the plan of a class for a request of the given size, with times in seconds. If no plan helps, Time
+// equals Alone, and the plan sends only the few second requests from which the Hedger learns. O(1).
 func (h *Hedger) Plan(class int, size float64) Plan {
 	c := h.class(class)
 	scale, p := c.times.scale(c.times.known(size)), c.plan
@@ -213,14 +214,11 @@ func (h *Hedger) class(number int) *class {
 // should ask again. O(1) amortised.
 func (h *Hedger) Start(now time.Time, r Request) (ID, Decision) {
 	at := h.clock.At(now)
-	if r.Class < 0 || r.Class >= len(h.classes) {
-		r.Class = 0
-	}
-	c := &h.classes[r.Class]
+	c := h.class(r.Class)
 	h.last++
 	o := h.place(at)
 	*o = open{
-		id: h.last, began: at, size: r.Size, safe: r.Safe, machine: r.Machine, class: int32(r.Class),
+		id: h.last, began: at, size: r.Size, safe: r.Safe, machine: r.Machine, class: c,
 		deadline: num.MaxDuration, over: [attempts]bool{Second: true},
 	}
 	if r.Timeout > 0 {
@@ -277,12 +275,12 @@ func (h *Hedger) Late(now time.Time, id ID) Decision {
 	at := h.clock.At(now)
 	o := h.find(id)
 	switch {
-	case o == nil || o.answered || o.over[First] && !o.hedged:
+	case o == nil || o.answered:
 		return Decision{Reason: NotOpen}
 	case o.hedged:
 		return Decision{Reason: AlreadySent, Value: (at - o.sent).Seconds()}
 	}
-	c := &h.classes[o.class]
+	c := o.class
 	if d := h.refuses(c, o); d.Reason != NoReason {
 		return d
 	}
@@ -359,7 +357,7 @@ func (h *Hedger) Done(now time.Time, id ID, attempt Attempt, outcome Outcome) {
 	if o == nil || attempt > Second || o.over[attempt] {
 		return
 	}
-	c := &h.classes[o.class]
+	c := o.class
 	o.over[attempt] = true
 	age := at - o.began
 	if attempt == Second {
@@ -383,10 +381,11 @@ func (h *Hedger) Done(now time.Time, id ID, attempt Attempt, outcome Outcome) {
 	}
 }
 
-// observe adds the time of a request to the window, unless it is of a storm, and makes a new plan if enough has changed.
+// observe adds the time of a request to the window, unless it is of a storm, and makes a new plan if enough has
+// changed.
 func (h *Hedger) observe(c *class, at, age time.Duration, o *open, attempt Attempt, answered bool) {
 	t := c.times
-	if attempt == First && c.planned {
+	if attempt == First && c.usual > 0 {
 		h.slow -= float64(h.slow / slowWindow)
 		if age.Seconds() > c.usual*t.scale(t.known(o.size)) {
 			h.slow += 1. / slowWindow
@@ -403,19 +402,20 @@ func (h *Hedger) observe(c *class, at, age time.Duration, o *open, attempt Attem
 
 // storm records a time of a class, and reports whether the window must not learn it.
 func (h *Hedger) storm(c *class) bool {
-	switch c.calm++; {
-	case c.planned && h.shrink() < 1:
-		if c.calm = 0; c.skipped == 0 {
+	c.calm++
+	if c.planned && h.shrink() < 1 {
+		if c.skipped == 0 { // the storm begins
 			c.window = c.times.n
 		}
-	case c.calm > c.window:
+		c.calm = 0
+	} else if c.calm > c.window {
 		c.skipped = 0
 	}
-	if c.calm > 0 && c.skipped == 0 || c.skipped >= stormWindows*c.window {
-		return false
+	learned := c.calm > 0 && c.skipped == 0 || c.skipped >= stormWindows*c.window
+	if !learned {
+		c.skipped++
 	}
-	c.skipped++
-	return true
+	return !learned
 }
 
 // settle tells the account whether the second request of an answered operation has won.
@@ -453,7 +453,8 @@ func (h *Hedger) find(id ID) *open {
 	return nil
 }
 
-// place returns room for the operation with the number last. If too many are open, the oldest is forgotten.
+// place returns room for the operation with the number last. If there is none, the operation that started mostOpen
+// operations before is forgotten.
 func (h *Hedger) place(at time.Duration) *open {
 	for len(h.open) < mostOpen && h.open[h.last&ID(len(h.open)-1)].id > 0 {
 		more := make([]open, 2*len(h.open))
@@ -467,7 +468,7 @@ func (h *Hedger) place(at time.Duration) *open {
 	o := &h.open[h.last&ID(len(h.open)-1)]
 	if o.id > 0 {
 		h.ledger.Forgotten++
-		c := &h.classes[o.class]
+		c := o.class
 		if !o.over[First] {
 			h.observe(c, at, at-o.began, o, First, false)
 		}
@@ -497,8 +498,8 @@ func (h *Hedger) plan(c *class) {
 	c.best = c.plan.Time
 	if alone := c.plan.Alone; alone > target && !c.plan.worth(target) {
 		s.leastWins = 0
-		if any := s.plan(h.k, budget, target); any.worth(target) {
-			c.seldom, c.most = true, s.overtaken(any.Delay)
+		if best := s.plan(h.k, budget, target); best.worth(target) {
+			c.seldom, c.most = true, s.wins[s.first.passed(best.Delay)]
 		}
 		c.plan = Plan{Time: alone, Alone: alone}
 		if delay := s.first.quantile(1 - budget); !math.IsInf(delay, 1) {
@@ -528,14 +529,4 @@ func finite(x float64) float64 {
 		return 0
 	}
 	return x
-}
-
-// mean returns the mean of the times, without times beyond the last step.
-func (s *steps) mean() (mean float64) {
-	before := 1.0
-	for i, at := range s.at {
-		mean += float64(at * (before - s.above[i]))
-		before = s.above[i]
-	}
-	return mean
 }

@@ -20,7 +20,8 @@ type Ledger struct {
 	Refused [reasons]int64
 	// Busy is the time that second requests have taken. In shadow mode it is an estimate.
 	Busy time.Duration
-	// Forgotten is the number of requests that were dropped because too many were open, or because a time was absurd.
+	// Forgotten is the number of operations that were dropped because they were still open when 65,536 others had
+	// started after them. Their times count as cancelled.
 	Forgotten int64
 	// Steps is the number of times that the host's clock was set back.
 	Steps int

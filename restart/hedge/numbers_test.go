@@ -40,10 +40,10 @@ func lognormal(x, mean, sd float64) float64 {
 func mixed(x float64) float64 { return 0.95*lognormal(x, 5, 2) + 0.05*lognormal(x/10, 5, 2) }
 
 // On lognormal times of 5 +- 2 ms with 5 % ten times longer, a p99 of 17.0 ms needs 7.0 % of second requests, and a
-// p99.9 of 59.4 ms needs 2.2 %. The best plans with these budgets are the same.
+// p99.9 of 59.4 ms needs 2.1 %. The best plans with these budgets are the same.
 func TestLoadOfATarget(t *testing.T) {
 	c := quantiles(40_000, mixed)
-	for _, of := range []struct{ k, time, load float64 }{{0.99, 17.0, 0.070}, {0.999, 59.4, 0.022}} {
+	for _, of := range []struct{ k, time, load float64 }{{0.99, 17.0, 0.070}, {0.999, 59.4, 0.0215}} {
 		least, err := hedge.Problem{First: c, Percentile: of.k, Budget: 1}.Least(of.time)
 		require.NoError(t, err)
 		assert.InDelta(t, of.load, least.Load, 0.0006, "%v", least)
@@ -87,7 +87,10 @@ func TestNothingHelps(t *testing.T) {
 		times.Observe(3, true)
 	}
 	times.Fit()
-	for _, p := range []hedge.Problem{{Pairs: pairs, Percentile: 0.9, Budget: 0.5}, {First: &times, Percentile: 0.9, Budget: 1}} {
+	for _, p := range []hedge.Problem{
+		{Pairs: pairs, Percentile: 0.9, Budget: 0.5},
+		{First: &times, Percentile: 0.9, Budget: 1},
+	} {
 		best, err := p.Best()
 		require.NoError(t, err)
 		assert.False(t, best.Send, "%v", best)
@@ -96,7 +99,8 @@ func TestNothingHelps(t *testing.T) {
 	}
 }
 
-// An erasure code of 10 data and 4 parity blocks waits for 10 of 14. One block more at once halves the p99 excess.
+// An erasure code of 10 data and 4 parity blocks waits for 10 of 14. The p99 falls with the parity blocks that may be
+// asked for.
 func TestAnyTenOfFourteen(t *testing.T) {
 	c := quantiles(1000, mixed)
 	last := 0.0
@@ -148,6 +152,8 @@ func TestProblemRefusesWhatCannotBePlanned(t *testing.T) {
 	}
 	_, err := hedge.Problem{First: c, Percentile: 0.5}.Least(math.NaN())
 	assert.ErrorContains(t, err, "time is NaN, want at least 0")
+	_, err = hedge.NewGrace(nil, 1)
+	assert.EqualError(t, err, `restart/hedge: gaps is "nil", want a curve`)
 	_, err = hedge.NewGrace(c, math.Inf(1))
 	assert.ErrorContains(t, err, "worth is +Inf, want a finite number of at least 0")
 }
@@ -189,6 +195,12 @@ func TestGraceWithLittleKnown(t *testing.T) {
 	assert.InDelta(t, 49.5, g.Costs, 1e-9)
 	g, _ = hedge.NewGrace(&c, 0)
 	assert.Equal(t, hedge.Grace{Comes: 0}, g)
+	for range 10 {
+		c.Observe(99.5, false) // the host gave up, so a longer gap is possible
+	}
+	c.Fit()
+	g, _ = hedge.NewGrace(&c, 1e9)
+	assert.Equal(t, math.Inf(1), g.Wait, "a last gap of 99 is worth it, and no longer one is known")
 	c.Reset()
 	for range 1000 {
 		c.Observe(0, false)

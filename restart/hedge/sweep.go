@@ -39,6 +39,22 @@ func (s *steps) quantile(k float64) float64 {
 	return s.at[i]
 }
 
+// passed returns the number of steps that are at most t.
+func (s *steps) passed(t float64) int {
+	i, _ := slices.BinarySearch(s.at, math.Nextafter(t, math.Inf(1)))
+	return i
+}
+
+// mean returns the mean of the times, without times beyond the last step.
+func (s *steps) mean() (mean float64) {
+	before := 1.0
+	for i, at := range s.at {
+		mean += float64(at * (before - s.above[i]))
+		before = s.above[i]
+	}
+	return mean
+}
+
 // sweep looks for a plan. It passes the delays upwards, while the time t and the time t - delay fall: each of the two
 // indexes only moves down, so a sweep over n delays takes O(n) steps.
 type sweep struct {
@@ -245,7 +261,7 @@ func (s *sweep) least(k, t float64) (best Plan) {
 
 // overtaken returns the probability that a second request after the delay wins, if the times are independent.
 func (s *sweep) overtaken(delay float64) (wins float64) {
-	i, _ := slices.BinarySearch(s.first.at, math.Nextafter(delay, math.Inf(1)))
+	i := s.first.passed(delay)
 	late := s.first.longer(i)
 	j, before := 0, late
 	for ; i < len(s.first.at); i++ {
@@ -296,30 +312,17 @@ func root(k float64, n int) float64 {
 		return k
 	}
 	low, high := k, 1.0
-	for low < high {
+	for {
 		mid := low + float64((high-low)/2)
-		if mid == low || mid == high {
-			break
-		}
-		if power(mid, n) < k {
+		switch {
+		case mid == low || mid == high:
+			return high
+		case num.Power(mid, n) < k:
 			low = mid
-		} else {
+		default:
 			high = mid
 		}
 	}
-	return high
-}
-
-// power returns x to the power of n >= 1.
-func power(x float64, n int) float64 {
-	p := 1.0
-	for ; n > 0; n >>= 1 {
-		if n&1 > 0 {
-			p *= x
-		}
-		x *= x
-	}
-	return p
 }
 
 // joint counts pairs of dependent times: how many first requests are still without an answer, while the second request

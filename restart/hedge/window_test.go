@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/straggler-go/straggler/estimate/survival"
+	"github.com/straggler-go/straggler/internal/num"
 )
 
 // The window gives the product limit of its latest times, as package survival computes it from the same times rounded
@@ -24,7 +25,9 @@ func TestWindowAgainstTheProductLimit(t *testing.T) {
 	at := time.Duration(0)
 	for i := range 3000 {
 		at += time.Duration(r.ExpFloat64() * float64(8*time.Second))
-		e := entry{at: at, seconds: math.Exp(2 * r.NormFloat64()), attempt: Attempt(r.IntN(attempts)), answered: r.IntN(4) > 0}
+		e := entry{
+			at: at, seconds: math.Exp(2 * r.NormFloat64()), attempt: Attempt(r.IntN(attempts)), answered: r.IntN(4) > 0,
+		}
 		w.add(e, keep)
 		all = append(all, e)
 		if i%97 > 0 {
@@ -65,7 +68,10 @@ func TestBuckets(t *testing.T) {
 		assert.Greater(t, up, x)
 		assert.LessOrEqual(t, up, x*(1+1./128))
 	}
-	for x, want := range map[float64]int{0: 0, -1: 0, 1e-300: 0, math.Inf(1): buckets - 1, math.MaxFloat64: buckets - 1, math.NaN(): buckets - 1} {
+	const last = buckets - 1
+	for x, want := range map[float64]int{
+		0: 0, -1: 0, 1e-300: 0, math.Inf(1): last, math.MaxFloat64: last, math.NaN(): last,
+	} {
 		assert.Equal(t, want, bucketOf(x), "%v", x)
 	}
 }
@@ -116,7 +122,10 @@ func TestWinsAgainstAllPairs(t *testing.T) {
 func TestRoot(t *testing.T) {
 	for _, n := range []int{1, 2, 3, 10, 50, 1000, math.MaxInt32} {
 		for _, k := range []float64{1e-300, 0.1, 0.5, 0.99, 0.999999} {
-			assert.InDelta(t, math.Pow(k, 1/float64(n)), root(k, n), 1e-12, "%v, %d", k, n)
+			x := root(k, n)
+			assert.InDelta(t, math.Pow(k, 1/float64(n)), x, 1e-12, "%v, %d", k, n)
+			assert.GreaterOrEqual(t, num.Power(x, n), k, "%v, %d", k, n)
+			assert.Less(t, num.Power(math.Nextafter(x, 0), n), k, "%v, %d", k, n)
 		}
 	}
 }
@@ -190,4 +199,57 @@ func TestBucketsFollowTheOverhead(t *testing.T) {
 	assert.InDelta(t, 1, w.scale(w.unit*1.000001), 1e-5)
 	assert.InDelta(t, (2*w.unit+40)/(w.unit+40), w.scale(2*w.unit), 0.2)
 	assert.InDelta(t, 40, w.overhead, 5)
+}
+
+// If second requests would win too seldom, the printed probability is the one that was compared: less than Config.Wins.
+func TestWinsSeldomPrintsWhatRefused(t *testing.T) {
+	seldom := 0
+	for seed := range uint64(200) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		h, err := New(Config{
+			Percentile: 0.9 + 0.099*r.Float64(), Budget: 0.02 + 0.3*r.Float64(), Wins: 0.1 + 0.8*r.Float64(),
+		})
+		require.NoError(t, err)
+		now, spread, slow := time.Unix(0, 0), 0.2+r.Float64(), 0.2*r.Float64()
+		for range 1000 {
+			id, _ := h.Start(now, Request{})
+			took := math.Exp(spread * r.NormFloat64())
+			if r.Float64() < slow {
+				took *= 5
+			}
+			now = now.Add(time.Duration(took * float64(time.Millisecond)))
+			h.Done(now, id, First, Answered)
+			if c := &h.classes[0]; c.seldom {
+				seldom++
+				require.Less(t, c.most, h.config.Wins)
+			}
+		}
+	}
+	assert.Greater(t, seldom, 10_000)
+}
+
+// While most requests have no answer, the usual median is unknown. Then no request is slow, and the window learns.
+func TestUnknownMedianIsNoStorm(t *testing.T) {
+	h, err := New(Config{})
+	require.NoError(t, err)
+	now := time.Unix(0, 0)
+	play := func(n int, outcome func(i int) (time.Duration, Outcome)) {
+		for i := range n {
+			id, _ := h.Start(now, Request{Safe: true})
+			took, end := outcome(i)
+			now = now.Add(took)
+			h.Done(now, id, First, end)
+		}
+	}
+	play(1000, func(i int) (time.Duration, Outcome) {
+		if i%5 < 2 {
+			return 5 * time.Millisecond, Answered
+		}
+		return 10 * time.Millisecond, Cancelled
+	})
+	require.Equal(t, math.Inf(1), h.Quantile(0, 0, 0.5))
+	assert.Zero(t, h.slow)
+	assert.Equal(t, 1000, h.classes[0].times.n)
+	play(1000, func(int) (time.Duration, Outcome) { return 5 * time.Millisecond, Answered })
+	assert.InEpsilon(t, 0.005, h.Quantile(0, 0, 0.5), 0.01)
 }

@@ -57,7 +57,7 @@ var epoch = time.Unix(1, 0)
 
 type attempt struct {
 	call    int32
-	second  bool
+	which   hedge.Attempt
 	over    bool
 	server  int32
 	seconds float64
@@ -120,7 +120,7 @@ func (r *run) comes() {
 		c.Size = r.w.Size(random)
 	}
 	r.calls, r.of, r.answered = append(r.calls, c), append(r.of, [2]int32{-1, -1}), append(r.answered, false)
-	at := r.send(i, false, -1)
+	at := r.send(i, hedge.First, -1)
 	q := hedge.Request{Safe: true, Machine: strconv.Itoa(int(at))}
 	if r.w.Tell {
 		q.Size = c.Size
@@ -144,30 +144,26 @@ func (r *run) decide(i int32, d hedge.Decision) {
 	case hedge.Send:
 		r.calls[i].Sent = r.now
 		avoid, _ := strconv.Atoi(d.Avoid)
-		r.send(i, true, avoid)
+		r.send(i, hedge.Second, avoid)
 	}
 }
 
 // send sends an attempt of a call to a server that was drawn at random, but not to the server avoid.
-func (r *run) send(i int32, second bool, avoid int) int32 {
-	slot := 0
-	if second {
-		slot = 1
-	}
-	random := r.draws.For(2, uint64(i), uint64(slot))
-	a := attempt{call: i, second: second, seconds: r.w.Seconds(random, r.calls[i].Size, r.now)}
+func (r *run) send(i int32, which hedge.Attempt, avoid int) int32 {
+	random := r.draws.For(2, uint64(i), uint64(which))
+	a := attempt{call: i, which: which, seconds: r.w.Seconds(random, r.calls[i].Size, r.now)}
 	if n := r.w.Servers; n > 0 {
 		a.server = random.Int32N(int32(n))
-		if second && int(a.server) == avoid {
+		if int(a.server) == avoid {
 			a.server = (a.server + 1) % int32(n)
 		}
 	}
-	if !second {
+	if which == hedge.First {
 		r.calls[i].First = a.seconds
 	}
 	id := int32(len(r.attempts))
 	r.attempts = append(r.attempts, a)
-	r.of[i][slot] = id
+	r.of[i][which] = id
 	if r.w.Servers == 0 {
 		r.queue.Push(r.now+seconds(a.seconds), served, id, 0)
 	} else if s := &r.servers[a.server]; s.running < 0 {
@@ -220,24 +216,20 @@ func (r *run) answer(id int32) {
 	a := &r.attempts[id]
 	a.over = true
 	i := a.call
-	which := hedge.First
-	if a.second {
-		which = hedge.Second
-	}
-	r.rule.Done(r.clock(), r.ids[i], which, hedge.Answered)
+	r.rule.Done(r.clock(), r.ids[i], a.which, hedge.Answered)
 	if r.answered[i] {
 		return
 	}
 	r.answered[i] = true
 	c := &r.calls[i]
-	c.Took, c.Won = r.now-c.Came, a.second
-	other := r.of[i][1-which]
+	c.Took, c.Won = r.now-c.Came, a.which == hedge.Second
+	other := r.of[i][1-a.which]
 	if other < 0 {
 		return
 	}
 	o := &r.attempts[other]
 	o.over = true
-	r.rule.Done(r.clock(), r.ids[i], 1-which, hedge.Cancelled)
+	r.rule.Done(r.clock(), r.ids[i], 1-a.which, hedge.Cancelled)
 	if s := o.server; r.w.Servers > 0 && r.servers[s].running == other && !r.w.Deaf {
 		r.free(s)
 	}

@@ -16,7 +16,8 @@ import (
 	"github.com/straggler-go/straggler/restart/hedge/hedgerules"
 )
 
-// Tables are the tables by name. Each prints the results of the given number of seeds, from the seed first on.
+// Tables are the tables by name. Each prints the results of the given number of seeds, from the seed first on. The
+// table percentile has one seed: it takes the mean over many moments.
 var Tables = map[string]func(out io.Writer, seeds int, first uint64) error{
 	"budget": budget, "percentile": percentile, "mimir": mimir, "grace": grace, "storm": storm,
 }
@@ -97,8 +98,8 @@ type Learned struct {
 	Mean, Worst, Within float64
 }
 
-// Learn plays a law while up to 30 % of the requests get a second one, and compares the learned quantile p with the true
-// one. That is far more than a client sends: it is a test of the learning.
+// Learn plays a law while up to 30 % of the requests get a second one, and compares the learned quantile p with the
+// true one. That is far more than a client sends: it is a test of the learning.
 func Learn(l Law, p float64, window, requests int, seed uint64) (e Learned, copies float64, err error) {
 	h, err := hedge.New(hedge.Config{Percentile: 0.9, Budget: 0.3, Wins: hedge.Off, Window: window, Keep: time.Hour})
 	if err != nil {
@@ -124,7 +125,7 @@ func Learn(l Law, p float64, window, requests int, seed uint64) (e Learned, copi
 
 // percentile prints how far learned quantiles are from the true ones.
 func percentile(out io.Writer, _ int, first uint64) error {
-	fmt.Fprintln(out, "Learned quantiles against true ones, while 29 % get a second request; 10^6 requests, a moment for 1000")
+	fmt.Fprintln(out, "Learned quantiles against true ones; 10^6 requests, a moment for 1000 of them; one seed")
 	t := table(out)
 	fmt.Fprintln(t, "law\twindow\tquantile\tmean error in %\tworst in %\tmoments within 5 %\tsecond requests in %\t")
 	for _, l := range Laws() {
@@ -300,7 +301,8 @@ func Weathered(calls []Call, alone float64) (w Weather) {
 
 // storm prints how the rules come through a storm.
 func storm(out io.Writer, seeds int, first uint64) error {
-	fmt.Fprintf(out, "50 servers at load 0.45, three times slower from 30 s to 34 s; cancels are ignored; %s\n", means(seeds))
+	fmt.Fprintln(out, "50 servers at load 0.45, three times slower from 30 s to 34 s; cancels are ignored")
+	fmt.Fprintln(out, means(seeds))
 	t := table(out)
 	fmt.Fprint(t, "rule\tp99 before in ms\t\tworst p99\t\tback after s\t\t")
 	fmt.Fprintln(t, "back to none's after s\t\tmost in 10 s, in %\t\t")

@@ -32,7 +32,9 @@ func after(t *testing.T) *hedged.Route {
 }
 
 // run executes f once under the hedge policy, and around it other policies.
-func run(ctx context.Context, f func(exec failsafe.Execution[string]) (string, error), outer ...failsafe.Policy[string]) (string, error) {
+func run(
+	ctx context.Context, f func(exec failsafe.Execution[string]) (string, error), outer ...failsafe.Policy[string],
+) (string, error) {
 	policy := hedgepolicy.NewWithDelayFunc(hedgefailsafe.Delay[string])
 	return failsafe.With(append(outer, policy)...).WithContext(ctx).GetWithExecution(hedgefailsafe.Func(f))
 }

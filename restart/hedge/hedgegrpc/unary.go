@@ -26,8 +26,8 @@ const (
 // Facts returns the facts about a call: its class, its size, and whether it may be sent twice.
 type Facts func(ctx context.Context, method string, request any) hedge.Request
 
-// Unary returns an interceptor that may send a unary call twice. Each attempt has a reply of its own, and the answer is copied
-// into the reply of the caller.
+// Unary returns an interceptor that may send a unary call twice. The function request must not be nil. Each attempt of
+// a safe call has a reply of its own, and the answer is copied into the reply of the caller.
 func Unary(r *hedged.Route, request Facts) grpc.UnaryClientInterceptor {
 	return func(
 		ctx context.Context, method string, req, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker,
@@ -41,7 +41,11 @@ func Unary(r *hedged.Route, request Facts) grpc.UnaryClientInterceptor {
 		call := hedged.Call[*attempt]{
 			Request: facts,
 			Run: func(ctx context.Context) (*attempt, error) {
-				a := newAttempt(reply, opts)
+				to := reply
+				if facts.Safe {
+					to = reflect.New(reflect.TypeOf(reply).Elem()).Interface()
+				}
+				a := newAttempt(to, opts)
 				err := invoke(ctx, method, req, a.reply, conn, a.opts...)
 				if list := a.trailer.Get(pushBack); len(list) > 0 {
 					r.PushBack(pause(list[0]))
@@ -91,9 +95,9 @@ type attempt struct {
 	given []grpc.CallOption
 }
 
-// newAttempt returns an attempt of a call with the given reply and options.
+// newAttempt returns an attempt that writes into the given reply, for a call with the given options.
 func newAttempt(reply any, opts []grpc.CallOption) *attempt {
-	a := &attempt{reply: reflect.New(reflect.TypeOf(reply).Elem()).Interface(), given: opts}
+	a := &attempt{reply: reply, given: opts}
 	a.opts = slices.DeleteFunc(slices.Clone(opts), func(o grpc.CallOption) bool {
 		switch o.(type) {
 		case grpc.HeaderCallOption, grpc.TrailerCallOption, grpc.PeerCallOption:
@@ -107,10 +111,12 @@ func newAttempt(reply any, opts []grpc.CallOption) *attempt {
 
 // tell gives the caller the reply, the header, the trailer and the peer of the attempt.
 func (a *attempt) tell(reply any) {
-	if to, ok := reply.(proto.Message); ok {
+	switch to, ok := reply.(proto.Message); {
+	case a.reply == reply: // an unsafe call has written it
+	case ok:
 		proto.Reset(to)
 		proto.Merge(to, a.reply.(proto.Message))
-	} else {
+	default:
 		reflect.ValueOf(reply).Elem().Set(reflect.ValueOf(a.reply).Elem())
 	}
 	for _, o := range a.given {

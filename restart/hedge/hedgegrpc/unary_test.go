@@ -38,7 +38,9 @@ type server struct {
 	first, rest func(ctx context.Context) error
 }
 
-func (s *server) Check(ctx context.Context, r *grpc_health_v1.HealthCheckRequest) (*grpc_health_v1.HealthCheckResponse, error) {
+func (s *server) Check(
+	ctx context.Context, r *grpc_health_v1.HealthCheckRequest,
+) (*grpc_health_v1.HealthCheckResponse, error) {
 	n := s.calls.Add(1)
 	grpc.SetHeader(ctx, metadata.Pairs("attempt", string('0'+rune(n))))
 	grpc.SetTrailer(ctx, metadata.Pairs("attempt", string('0'+rune(n))))
@@ -49,7 +51,9 @@ func (s *server) Check(ctx context.Context, r *grpc_health_v1.HealthCheckRequest
 	return &grpc_health_v1.HealthCheckResponse{Status: grpc_health_v1.HealthCheckResponse_ServingStatus(n)}, answer(ctx)
 }
 
-func (s *server) Watch(_ *grpc_health_v1.HealthCheckRequest, stream grpc.ServerStreamingServer[grpc_health_v1.HealthCheckResponse]) error {
+func (s *server) Watch(
+	_ *grpc_health_v1.HealthCheckRequest, stream grpc.ServerStreamingServer[grpc_health_v1.HealthCheckResponse],
+) error {
 	s.calls.Add(1)
 	time.Sleep(2 * delay)
 	return stream.Send(&grpc_health_v1.HealthCheckResponse{})
@@ -205,15 +209,23 @@ func TestTheRequestMayBeUsedAgain(t *testing.T) {
 	assert.Equal(t, "x", <-late)
 }
 
-// A reply that is no protocol buffer is copied as a value.
-func TestOtherCodecs(t *testing.T) {
-	rule, err := hedgerules.New(hedgerules.Fixed(delay))
-	require.NoError(t, err)
-	unary := hedgegrpc.Unary(hedged.NewRoute(rule), func(context.Context, string, any) hedge.Request { return hedge.Request{} })
-	reply := "old"
-	require.NoError(t, unary(t.Context(), "m", nil, &reply, nil, func(_ context.Context, _ string, _, reply any, _ *grpc.ClientConn, _ ...grpc.CallOption) error {
-		*reply.(*string) = "new"
-		return nil
-	}))
-	assert.Equal(t, "new", reply)
+// A reply that is no protocol buffer is copied as a value. An unsafe call has one attempt, which writes into the reply
+// of the caller.
+func TestReplies(t *testing.T) {
+	for _, safe := range []bool{true, false} {
+		rule, err := hedgerules.New(hedgerules.Fixed(delay))
+		require.NoError(t, err)
+		unary := hedgegrpc.Unary(hedged.NewRoute(rule), func(context.Context, string, any) hedge.Request {
+			return hedge.Request{Safe: safe}
+		})
+		mine := "old"
+		require.NoError(t, unary(t.Context(), "m", nil, &mine, nil, func(
+			_ context.Context, _ string, _, reply any, _ *grpc.ClientConn, _ ...grpc.CallOption,
+		) error {
+			assert.Equal(t, safe, reply.(*string) != &mine)
+			*reply.(*string) = "new"
+			return nil
+		}))
+		assert.Equal(t, "new", mine)
+	}
 }

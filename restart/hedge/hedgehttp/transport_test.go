@@ -161,7 +161,8 @@ func TestRetryAfter(t *testing.T) {
 		assert.Equal(t, http.StatusServiceUnavailable, r.StatusCode, "the only response")
 	}
 	far, server := "99999999999", time.Now().Add(-time.Hour) // a server whose clock is an hour late
-	for after, want := range map[string]float64{far: 1<<31 - 1, "-5": 0, server.Add(time.Minute).UTC().Format(http.TimeFormat): 60} {
+	soon := server.Add(time.Minute).UTC().Format(http.TimeFormat)
+	for after, want := range map[string]float64{far: 1<<31 - 1, "-5": 0, soon: 60} {
 		c, route, url := client(t, first(slow, func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Date", server.UTC().Format(http.TimeFormat))
 			busy(after)(w, r)
@@ -185,6 +186,14 @@ type tripper func(r *http.Request) (*http.Response, error)
 
 func (f tripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
+// through returns a transport that sends its requests through f.
+func through(t *testing.T, f tripper) *hedgehttp.Transport {
+	t.Helper()
+	rule, err := hedgerules.New(hedgerules.Fixed(delay))
+	require.NoError(t, err)
+	return &hedgehttp.Transport{Route: hedged.NewRoute(rule), Base: f}
+}
+
 // closer counts the bodies that are closed.
 type closer struct {
 	io.Reader
@@ -196,11 +205,7 @@ func (c closer) Close() error { c.closed.Add(1); return nil }
 // The body of the loser is closed, also if it comes after the winner's.
 func TestTheLosersBodyIsClosed(t *testing.T) {
 	var closed atomic.Int32
-	var all sync.WaitGroup
-	rule, err := hedgerules.New(hedgerules.Fixed(delay))
-	require.NoError(t, err)
-	all.Add(2)
-	c := &http.Client{Transport: &hedgehttp.Transport{Route: hedged.NewRoute(rule), Base: tripper(func(r *http.Request) (*http.Response, error) {
+	c := &http.Client{Transport: through(t, func(r *http.Request) (*http.Response, error) {
 		avoid, second := hedged.Second(r.Context())
 		if !second {
 			time.Sleep(4 * delay) // and ignores that it is cancelled
@@ -208,7 +213,7 @@ func TestTheLosersBodyIsClosed(t *testing.T) {
 			assert.Equal(t, "example.com:99", avoid)
 		}
 		return &http.Response{StatusCode: 200, Body: closer{strings.NewReader("x"), &closed}}, nil
-	})}}
+	})}
 	r, err := c.Get("http://example.com:99/")
 	assert.Equal(t, "x", read(t, r, err))
 	assert.Equal(t, int32(1), closed.Load())
@@ -217,11 +222,9 @@ func TestTheLosersBodyIsClosed(t *testing.T) {
 
 // The caller may change its request for another use when it has the response: the loser has a request of its own.
 func TestTheRequestMayBeUsedAgain(t *testing.T) {
-	rule, err := hedgerules.New(hedgerules.Fixed(delay))
-	require.NoError(t, err)
 	var late sync.WaitGroup
 	late.Add(1)
-	transport := &hedgehttp.Transport{Route: hedged.NewRoute(rule), Base: tripper(func(r *http.Request) (*http.Response, error) {
+	transport := through(t, func(r *http.Request) (*http.Response, error) {
 		if _, second := hedged.Second(r.Context()); !second {
 			defer late.Done()
 			<-r.Context().Done()
@@ -231,7 +234,7 @@ func TestTheRequestMayBeUsedAgain(t *testing.T) {
 			return nil, r.Context().Err()
 		}
 		return &http.Response{StatusCode: 200}, nil // and no body
-	})}
+	})
 	r, err := http.NewRequest(http.MethodGet, "http://example.com/", nil)
 	require.NoError(t, err)
 	response, err := transport.RoundTrip(r)
@@ -243,13 +246,11 @@ func TestTheRequestMayBeUsedAgain(t *testing.T) {
 
 // The context of the request ends when the body has been read, also if the caller does not close it.
 func TestReadToTheEnd(t *testing.T) {
-	rule, err := hedgerules.New(hedgerules.Fixed(delay))
-	require.NoError(t, err)
 	var run context.Context
-	transport := &hedgehttp.Transport{Route: hedged.NewRoute(rule), Base: tripper(func(r *http.Request) (*http.Response, error) {
+	transport := through(t, func(r *http.Request) (*http.Response, error) {
 		run = r.Context()
 		return &http.Response{StatusCode: 200, Body: io.NopCloser(strings.NewReader("x"))}, nil
-	})}
+	})
 	r, err := http.NewRequest(http.MethodGet, "http://example.com/", nil)
 	require.NoError(t, err)
 	response, err := transport.RoundTrip(r)

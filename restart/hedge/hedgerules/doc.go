@@ -13,6 +13,6 @@
 //	Cassandra(p)   after the p-quantile of the answers       Cassandra's speculative_retry = "99p"
 //	GRPC(d)        after a fixed delay, while few calls fail  gRPC's hedging policy, proposal A6
 //
-// A [Rule] takes O(log n) for each answer, with n answers in its window of at most 4096. It keeps at most 16,384 open
-// requests. It is not safe for concurrent use.
+// A [Rule] takes O(log n) for each answer, with n answers in its window of at most 4096. It knows the latest 16,384
+// operations. It is not safe for concurrent use.
 package hedgerules

@@ -20,7 +20,7 @@ const (
 
 // Config contains the choices of a rule. The functions of the package return the choices of known systems.
 type Config struct {
-	// Delay is the delay of a rule without a quantile.
+	// Delay is the delay of a rule without a quantile; 0 sends the second request at once.
 	Delay time.Duration
 	// Quantile is the share of recent answers that came before the delay; 0 means the fixed Delay.
 	Quantile float64
@@ -33,8 +33,9 @@ type Config struct {
 	// allowed in each second, and unused ones are lost after Keep.
 	ExtraLoad, PerSecond float64
 	Keep                 time.Duration
-	// Tokens is the number of failures after which second requests stop, twice counted: each failure takes one token,
-	// each answer gives back Ratio, and second requests stop at half of Tokens. 0 means never.
+	// Tokens is the largest number of tokens. The rule starts with this number. A failure takes one token, an answer
+	// gives back Ratio of a token, and no second request is sent while half of the tokens or fewer are left. 0 means
+	// that failures do not count.
 	Tokens, Ratio float64
 }
 
@@ -161,7 +162,7 @@ func (r *Rule) Late(now time.Time, id hedge.ID) hedge.Decision {
 	case !o.safe:
 		return hedge.Decision{Reason: hedge.NotSafe}
 	case o.hedged:
-		return hedge.Decision{Reason: hedge.AlreadySent}
+		return hedge.Decision{Reason: hedge.AlreadySent, Value: (at - o.sent).Seconds()}
 	case age < r.delay:
 		return r.wait(age)
 	case r.config.ExtraLoad > 0 && r.saved < 1:
@@ -185,12 +186,13 @@ func (r *Rule) wait(age time.Duration) hedge.Decision {
 	}
 }
 
-// Done records that a request of an operation has ended. Only the first answer counts. O(log n).
+// Done records that a request of an operation has ended. Only the first answer counts. Done ignores a second request
+// that was not sent. O(log n).
 func (r *Rule) Done(now time.Time, id hedge.ID, attempt hedge.Attempt, outcome hedge.Outcome) {
 	at := r.clock.At(now)
 	o := r.find(id)
 	switch {
-	case o.id != id || id == 0 || o.answered:
+	case o.id != id || id == 0 || o.answered || attempt != hedge.First && !o.hedged:
 	case outcome == hedge.Failed:
 		r.failures = min(r.failures+1, r.config.Tokens)
 	case outcome == hedge.Answered:

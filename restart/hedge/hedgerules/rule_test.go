@@ -39,7 +39,8 @@ func TestFixed(t *testing.T) {
 	assert.Equal(t, "wait not-late after=0.006s value=0.004 threshold=0.01", r.Late(now.Add(4*ms), id).String())
 	now = now.Add(10 * ms)
 	assert.Equal(t, "send late value=0.01 threshold=0.01 avoid=a", r.Late(now, id).String())
-	assert.Equal(t, hedge.AlreadySent, r.Late(now, id).Reason)
+	assert.Equal(t, "none already-sent value=0.002", r.Late(now.Add(2*ms), id).String())
+	now = now.Add(2 * ms)
 	r.Done(now, id, hedge.Second, hedge.Answered)
 	assert.Equal(t, hedge.NotOpen, r.Late(now, id).Reason)
 	_, d = r.Start(now, hedge.Request{})
@@ -74,6 +75,19 @@ func TestQuantileForgetsTheLosers(t *testing.T) {
 	_, d = r.Start(now, safe)
 	assert.Equal(t, 7*ms, d.After, "the window moves")
 	assert.Zero(t, testing.AllocsPerRun(100, func() { answered(r, &now, 7*ms) }))
+}
+
+// The end of a second request that was not sent changes nothing.
+func TestSecondRequestThatWasNotSent(t *testing.T) {
+	r, now := newRule(t, hedgerules.Quantile(0.9)), time.Unix(0, 0)
+	for range 20 {
+		now = now.Add(time.Hour)
+		id, _ := r.Start(now, safe)
+		r.Done(now, id, hedge.Second, hedge.Answered)
+		r.Done(now.Add(ms), id, hedge.First, hedge.Answered)
+	}
+	_, d := r.Start(now, safe)
+	assert.Equal(t, ms, d.After)
 }
 
 // Finagle's budget is a share of the requests and ten more each second, kept for ten seconds.
