@@ -51,12 +51,14 @@ func (s *server) start(t *testing.T) {
 	if err != nil {
 		t.Skip("there is no redis-server here (apt-get install redis-server)")
 	}
-	args := append([]string{"--port", "0", "--unixsocket", s.Addr, "--save", "", "--dir", s.dir}, strings.Fields(s.persistence)...)
+	args := []string{"--port", "0", "--unixsocket", s.Addr, "--save", "", "--dir", s.dir}
+	args = append(args, strings.Fields(s.persistence)...)
 	s.process = exec.Command(binary, args...)
 	require.NoError(t, s.process.Start())
 	rdb := s.MakeRedisClient().(*redis.Client)
 	defer rdb.Close()
-	require.Eventually(t, func() bool { return rdb.Ping(context.Background()).Err() == nil }, 10*time.Second, 10*time.Millisecond)
+	answers := func() bool { return rdb.Ping(context.Background()).Err() == nil }
+	require.Eventually(t, answers, 10*time.Second, 10*time.Millisecond)
 }
 
 func (s *server) kill() {
@@ -77,7 +79,9 @@ func open(t *testing.T, at asynq.RedisConnOpt, name string) *asynqqueue.Queue {
 }
 
 // start starts an asynq server that runs attempts. stop kills it.
-func start(t *testing.T, at asynq.RedisConnOpt, q *asynqqueue.Queue, name string, slots int, handle queue.Handler) (stop func()) {
+func start(
+	t *testing.T, at asynq.RedisConnOpt, q *asynqqueue.Queue, name string, slots int, handle queue.Handler,
+) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	w, err := q.Worker(ctx, queue.Worker{Name: name, Slots: slots, Interval: 10 * time.Millisecond, Log: quiet})
 	require.NoError(t, err)
@@ -217,6 +221,8 @@ func TestRun(t *testing.T) {
 	}
 	_, err = asynqqueue.Open(t.Context(), at, "a/b")
 	assert.ErrorContains(t, err, "want one without / { }")
+	_, err = q.Run(t.Context(), "a/b", nil, o)
+	assert.ErrorContains(t, err, `Batch is "a/b"`, "also without tasks")
 	_, _, err = q.Result(t.Context(), "x/9")
 	assert.EqualError(t, err, "asynqqueue: there is no job x/9")
 
