@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/straggler-go/straggler/restart/engine"
 	"github.com/straggler-go/straggler/restart/engine/asynqqueue"
 	"github.com/straggler-go/straggler/restart/engine/queue"
 	"github.com/straggler-go/straggler/restart/engine/queue/queuetest"
@@ -271,6 +272,31 @@ func TestJobsAreKeptUntilTheyEnd(t *testing.T) {
 		require.NoError(t, err)
 		return ok
 	}, 20*time.Second, 20*time.Millisecond)
+}
+
+// A waiting attempt that asynq has is looked for in asynq from time to time, not at each look of the coordinator.
+func TestWaitingAttemptIsLookedForSeldom(t *testing.T) {
+	at := newServer(t, "").RedisClientOpt
+	q := open(t, at, "default")
+	rdb := at.MakeRedisClient().(*redis.Client)
+	defer rdb.Close()
+	ids, err := q.Insert(t.Context(), asynq.NewTask("square", nil))
+	require.NoError(t, err)
+	epoch, _, err := q.Open(t.Context(), "one", time.Minute)
+	require.NoError(t, err)
+	submit := queue.Submit{Target: queue.Target{Name: "first", Worker: "a"}, Job: queue.Job{ID: ids[0]}}
+	require.NoError(t, q.Commit(t.Context(), queue.Commit{Epoch: epoch, Term: time.Minute, Submit: []queue.Submit{submit}}))
+	const key = "straggler:{default}:attempt:first"
+	require.NoError(t, rdb.HSet(t.Context(), key, "sent", 1).Err()) // in 1970
+	for range 2 {
+		all, err := q.List(t.Context())
+		require.NoError(t, err)
+		require.Len(t, all, 1)
+		require.Equal(t, engine.Queued, all[0].State)
+	}
+	sent, err := rdb.HGet(t.Context(), key, "sent").Int64()
+	require.NoError(t, err)
+	assert.WithinDuration(t, time.Now(), time.UnixMicro(sent), time.Minute)
 }
 
 // A program has at most three lines more than with asynq alone, besides the checks of errors.

@@ -139,7 +139,12 @@ func (q *Queue) send(ctx context.Context, name string) error {
 	if err != nil && !errors.Is(err, asynq.ErrTaskIDConflict) {
 		return err
 	}
-	_, err = q.run(ctx, sentScript, name)
+	return q.sent(ctx, name)
+}
+
+// sent records that asynq has an attempt now.
+func (q *Queue) sent(ctx context.Context, name string) error {
+	_, err := q.run(ctx, sentScript, name)
 	return err
 }
 
@@ -157,7 +162,7 @@ func (q *Queue) sendAgain(ctx context.Context, a queue.Attempt, never bool) erro
 			_, err := q.run(ctx, stopScript, a.Name, int(engine.Lost))
 			return err
 		case err == nil && info.State != asynq.TaskStateArchived && info.State != asynq.TaskStateCompleted:
-			return nil
+			return q.sent(ctx, a.Name) // so that the next looks of the coordinator do not ask again
 		case err == nil:
 			_ = q.tool.DeleteTask(q.queueOf(a.Worker), q.message(a.Name))
 		}
@@ -165,7 +170,7 @@ func (q *Queue) sendAgain(ctx context.Context, a queue.Attempt, never bool) erro
 	return q.send(ctx, a.Name)
 }
 
-// lostAfter is the time after which an attempt that waits is looked for in asynq.
+// lostAfter is the time after which an attempt that waits is looked for in asynq, and looked for again.
 const lostAfter = 5 * time.Second
 
 // longest is asynq's timeout of an attempt, so that Kind.Timeout applies.
