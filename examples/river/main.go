@@ -102,7 +102,7 @@ func mean(all []float64) (m float64) {
 	return m
 }
 
-// ratio returns the mean of the ratios of paired runs, with an interval of two standard errors if there are two pairs.
+// ratio returns the mean of the ratios of paired runs, with an interval of two standard errors if there are several.
 func ratio(a, b []float64) string {
 	var all []float64
 	for i := range a {
