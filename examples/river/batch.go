@@ -136,9 +136,11 @@ func (st *stage) river(ctx context.Context, s scenario, seed uint64, naive bool)
 }
 
 // naive copies each task once whose attempt runs for over twice the median, and cancels jobs of tasks with a result.
-func (st *stage) naive(ctx context.Context, client *river.Client[pgx.Tx], done map[int]bool, took []float64, copied map[int]bool) error {
-	rows, err := st.pool.Query(ctx, `SELECT id, args, state = 'running', coalesce(extract(epoch FROM now() - attempted_at), 0)::float8
-		FROM river_job WHERE finalized_at IS NULL AND queue = 'default'`)
+func (st *stage) naive(
+	ctx context.Context, client *river.Client[pgx.Tx], done map[int]bool, took []float64, copied map[int]bool,
+) error {
+	rows, err := st.pool.Query(ctx, `SELECT id, args, state = 'running',
+		coalesce(extract(epoch FROM now() - attempted_at), 0)::float8 FROM river_job WHERE finalized_at IS NULL AND queue = 'default'`)
 	if err != nil {
 		return err
 	}

@@ -73,7 +73,8 @@ func compare(ctx context.Context, names string, runs int) error {
 		return err
 	}
 	defer st.end()
-	fmt.Printf("\n| scenario | plain, s | naive / plain | straggler / plain | straggler / naive | tasks lost |\n|---|---|---|---|---|---|\n")
+	fmt.Println("\n| scenario | plain, s | naive / plain | straggler / plain | straggler / naive | tasks lost |")
+	fmt.Println("|---|---|---|---|---|---|")
 	for _, s := range chosen {
 		took := map[string][]float64{}
 		lost := map[string]int{}
@@ -87,8 +88,9 @@ func compare(ctx context.Context, names string, runs int) error {
 				took[rule], lost[rule] = append(took[rule], seconds), lost[rule]+missing
 			}
 		}
-		fmt.Printf("| %s | %.1f | %s | %s | %s | %d, %d, %d |\n", s.name, mean(took["plain"]), ratio(took["naive"], took["plain"]),
-			ratio(took["straggler"], took["plain"]), ratio(took["straggler"], took["naive"]), lost["plain"], lost["naive"], lost["straggler"])
+		plain, naive, straggler := took["plain"], took["naive"], took["straggler"]
+		fmt.Printf("| %s | %.1f | %s | %s | %s | %d, %d, %d |\n", s.name, mean(plain), ratio(naive, plain), ratio(straggler, plain),
+			ratio(straggler, naive), lost["plain"], lost["naive"], lost["straggler"])
 	}
 	return nil
 }
@@ -100,15 +102,18 @@ func mean(all []float64) (m float64) {
 	return m
 }
 
-// ratio returns the mean of the ratios of paired runs, with an interval of two standard errors.
+// ratio returns the mean of the ratios of paired runs, with an interval of two standard errors if there are several.
 func ratio(a, b []float64) string {
 	var all []float64
 	for i := range a {
 		all = append(all, a[i]/b[i])
 	}
 	m, v := mean(all), 0.
+	if len(all) < 2 {
+		return fmt.Sprintf("%.2f", m)
+	}
 	for _, x := range all {
-		v += (x - m) * (x - m) / math.Max(float64(len(all)-1), 1)
+		v += (x - m) * (x - m) / float64(len(all)-1)
 	}
 	return fmt.Sprintf("%.2f ± %.2f", m, 2*math.Sqrt(v/float64(len(all))))
 }

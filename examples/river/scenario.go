@@ -53,7 +53,10 @@ func scenarios() []scenario {
 		with("mixed", mixed),
 		with("mixed-progress", func(s *scenario) { mixed(s); s.reports = true }),
 		with("mixed-told", func(s *scenario) { mixed(s); s.told = true }),
-		with("mixed-killed", func(s *scenario) { mixed(s); s.restarts = []time.Duration{600 * ms, 1900 * ms, 3100 * ms, 4700 * ms} }),
+		with("mixed-killed", func(s *scenario) {
+			mixed(s)
+			s.restarts = []time.Duration{600 * ms, 1900 * ms, 3100 * ms, 4700 * ms}
+		}),
 		with("dies", func(s *scenario) { s.killed = [2]time.Duration{1500 * ms, 5500 * ms} }),
 		with("outage", func(s *scenario) { s.outage = 3 * time.Second }),
 	}

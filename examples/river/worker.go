@@ -36,9 +36,10 @@ func work(ctx context.Context, url string, number int) error {
 	river.AddWorker(jobs, &worker{pool: pool, last: number == workers-1})
 	config := &river.Config{
 		Workers: jobs, JobTimeout: -1, Logger: quiet, FetchPollInterval: slice, FetchCooldown: slice,
-		Queues: map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: slots, FetchPollInterval: slice, FetchCooldown: slice}},
+		Queues: map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: slots}},
 	}
-	if err := q.AddWorker(ctx, config, queue.Worker{Name: fmt.Sprint("worker-", number), Slots: slots, Log: quiet}); err != nil {
+	w := queue.Worker{Name: fmt.Sprint("worker-", number), Slots: slots, Log: quiet}
+	if err := q.AddWorker(ctx, config, w); err != nil {
 		return err
 	}
 	client, err := river.NewClient(riverpgxv5.New(pool), config)
@@ -92,15 +93,16 @@ func (w *worker) Work(ctx context.Context, rj *river.Job[job]) error {
 			reported = time.Now()
 			queue.Progress(ctx, time.Since(began).Seconds()/takes)
 		}
-		if pause := min(slice, end-time.Since(began)); hangs {
-			time.Sleep(slice)
-		} else {
-			time.Sleep(max(pause, 0))
+		pause := slice
+		if !hangs {
+			pause = min(pause, end-time.Since(began))
 		}
+		time.Sleep(pause)
 	}
 	if fails {
 		return errors.New("failed half-way")
 	}
-	_, err := w.pool.Exec(ctx, `INSERT INTO demo_result (task, took) VALUES ($1, $2) ON CONFLICT DO NOTHING`, j.Task, time.Since(began).Seconds())
+	_, err := w.pool.Exec(ctx, `INSERT INTO demo_result (task, took) VALUES ($1, $2) ON CONFLICT DO NOTHING`,
+		j.Task, time.Since(began).Seconds())
 	return err
 }

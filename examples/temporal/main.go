@@ -61,7 +61,8 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 	flags.SetOutput(io.Discard) // main prints the error
 	o.Flags(flags)
 	flags.IntVar(&o.tasks, "tasks", defaultTasks, "`number` of maps of a job; the scenario small always has 6")
-	flags.IntVar(&o.machines, "machines", defaultMachines, "`number` of worker processes; together they have a slot for each map")
+	flags.IntVar(&o.machines, "machines", defaultMachines,
+		"`number` of worker processes; together they have a slot for each map")
 	if err := flags.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			usage(flags, stderr)

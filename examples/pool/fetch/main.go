@@ -97,7 +97,7 @@ var troubles = []struct {
 	name string
 	server
 }{
-	{"nothing", server{answer: func(*server, int, int64) (time.Duration, bool) { return takes, false }}},
+	{"nothing", server{answer: healthy}},
 	{"3 % of the requests are slow or hang", server{answer: slowRequests(0)}},
 	{"the same, and 2 % fail at once", server{answer: slowRequests(.02)}},
 	{"3 % of the URLs are always slow", server{answer: func(_ *server, url int, _ int64) (time.Duration, bool) {
@@ -106,21 +106,27 @@ var troubles = []struct {
 		}
 		return takes, false
 	}}},
-	{"one URL always fails", server{answer: func(_ *server, url int, _ int64) (time.Duration, bool) { return takes, url == 300 }}},
+	{"one URL always fails", server{answer: func(_ *server, url int, _ int64) (time.Duration, bool) {
+		return takes, url == 300
+	}}},
 	{"one URL always hangs", server{answer: func(_ *server, url int, _ int64) (time.Duration, bool) {
 		if url == 300 {
 			return 0, false
 		}
 		return takes, false
 	}}},
-	{"2 % of the requests take 1 s, and are deaf", server{deaf: true, answer: func(s *server, url int, n int64) (time.Duration, bool) {
+	{"2 % of the requests take 1 s, and are deaf", server{deaf: true, answer: func(
+		s *server, url int, n int64,
+	) (time.Duration, bool) {
 		if s.chance(url, n) < .02 {
 			return time.Second, false
 		}
 		return takes, false
 	}}},
-	{"the request of the last URL panics", server{panics: true, answer: func(*server, int, int64) (time.Duration, bool) { return takes, false }}},
+	{"the request of the last URL panics", server{panics: true, answer: healthy}},
 }
+
+func healthy(*server, int, int64) (time.Duration, bool) { return takes, false }
 
 func slowRequests(fail float64) func(s *server, url int, n int64) (time.Duration, bool) {
 	return func(s *server, url int, n int64) (time.Duration, bool) {

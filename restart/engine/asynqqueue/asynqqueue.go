@@ -81,6 +81,7 @@ func Open(ctx context.Context, connect asynq.RedisConnOpt, name string) (*Queue,
 		return nil, errors.New("asynqqueue: the connection makes no redis.UniversalClient")
 	}
 	if err := rdb.Ping(ctx).Err(); err != nil {
+		_ = rdb.Close()
 		return nil, fmt.Errorf("asynqqueue: Redis does not answer: %w", err)
 	}
 	return &Queue{
@@ -126,7 +127,7 @@ func (q *Queue) RunJobs(
 	ctx context.Context, batch string, jobs []queue.Job, o queue.Options,
 ) (all []queue.Result, err error) {
 	if len(jobs) == 0 {
-		return nil, nil
+		return nil, queue.CheckBatch(batch, jobs)
 	}
 	if err := q.InsertBatch(ctx, batch, jobs); err != nil {
 		return nil, err
@@ -155,7 +156,7 @@ func (q *Queue) Insert(ctx context.Context, tasks ...*asynq.Task) (ids []string,
 		jobs[i].ID = rand.Text()
 		ids = append(ids, jobs[i].ID)
 	}
-	_, err = run(ctx, q, insertScript, insertion{Jobs: encode(jobs)})
+	_, err = q.insert(ctx, jobs, "", "")
 	return ids, err
 }
 
@@ -167,10 +168,10 @@ func (q *Queue) InsertBatch(ctx context.Context, batch string, jobs []queue.Job)
 	}
 	jobs = slices.Clone(jobs)
 	for i := range jobs {
-		jobs[i].ID, jobs[i].Batch = batch+"/"+strconv.Itoa(i), batch
+		jobs[i].ID, jobs[i].Batch = jobID(batch, i), batch
 	}
 	is := fingerprint(jobs)
-	was, err := run(ctx, q, insertScript, insertion{Jobs: encode(jobs), Batch: batch, Print: is})
+	was, err := q.insert(ctx, jobs, batch, is)
 	if text, _ := was.(string); err == nil && text != is {
 		n, _, _ := strings.Cut(text, " ")
 		err = fmt.Errorf("asynqqueue: Redis has a batch %s of %s other tasks: give each batch a name of its own, such as one "+
@@ -182,7 +183,40 @@ func (q *Queue) InsertBatch(ctx context.Context, batch string, jobs []queue.Job)
 // Result returns the result of a single task. ok is false if the task has not ended. A task that does not exist, or
 // ended over a week ago, is an error.
 func (q *Queue) Result(ctx context.Context, id string) (r queue.Result, ok bool, err error) {
-	f, err := q.rdb.HMGet(ctx, q.job(id), "state", "output", "winner", "error").Result()
+	return resultOf(id, q.rdb.HMGet(ctx, q.job(id), resultFields...))
+}
+
+// Results returns the results of a batch, in the order of its tasks. ended is false if a task has not ended; its result
+// is empty.
+func (q *Queue) Results(ctx context.Context, batch string) (all []queue.Result, ended bool, err error) {
+	n, err := q.rdb.HGet(ctx, q.batch(batch), "n").Int()
+	if err != nil {
+		return nil, false, fmt.Errorf("asynqqueue: batch %s: %w", batch, err)
+	}
+	replies := make([]*redis.SliceCmd, n)
+	_, _ = q.rdb.Pipelined(ctx, func(p redis.Pipeliner) error { // each reply has its error
+		for i := range replies {
+			replies[i] = p.HMGet(ctx, q.job(jobID(batch, i)), resultFields...)
+		}
+		return nil
+	})
+	ended = true
+	for i, reply := range replies {
+		r, ok, err := resultOf(jobID(batch, i), reply)
+		if err != nil {
+			return nil, false, err
+		}
+		all, ended = append(all, r), ended && ok
+	}
+	return all, ended, nil
+}
+
+// resultFields are the fields of a job that resultOf reads.
+var resultFields = []string{"state", "output", "winner", "error"}
+
+// resultOf reads the result of a job from the fields of its key.
+func resultOf(id string, reply *redis.SliceCmd) (r queue.Result, ok bool, err error) {
+	f, err := reply.Result()
 	if err != nil {
 		return r, false, err
 	}
@@ -200,23 +234,8 @@ func (q *Queue) Result(ctx context.Context, id string) (r queue.Result, ok bool,
 	return r, state == jobDone || state == jobFailed, nil
 }
 
-// Results returns the results of a batch, in the order of its tasks. ended is false if a task has not ended; its result
-// is empty.
-func (q *Queue) Results(ctx context.Context, batch string) (all []queue.Result, ended bool, err error) {
-	n, err := q.rdb.HGet(ctx, q.batch(batch), "n").Int()
-	if err != nil {
-		return nil, false, fmt.Errorf("asynqqueue: batch %s: %w", batch, err)
-	}
-	ended = true
-	for i := range n {
-		r, ok, err := q.Result(ctx, batch+"/"+strconv.Itoa(i))
-		if err != nil {
-			return nil, false, err
-		}
-		all, ended = append(all, r), ended && ok
-	}
-	return all, ended, nil
-}
+// jobID returns the ID of a job of a batch.
+func jobID(batch string, i int) string { return batch + "/" + strconv.Itoa(i) }
 
 // keep is how long Redis keeps a single job after its end, and the jobs of a batch after the end of the batch.
 const keep = 7 * 24 * time.Hour

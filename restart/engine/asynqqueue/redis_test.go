@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/straggler-go/straggler/restart/engine"
 	"github.com/straggler-go/straggler/restart/engine/asynqqueue"
 	"github.com/straggler-go/straggler/restart/engine/queue"
 	"github.com/straggler-go/straggler/restart/engine/queue/queuetest"
@@ -51,12 +52,14 @@ func (s *server) start(t *testing.T) {
 	if err != nil {
 		t.Skip("there is no redis-server here (apt-get install redis-server)")
 	}
-	args := append([]string{"--port", "0", "--unixsocket", s.Addr, "--save", "", "--dir", s.dir}, strings.Fields(s.persistence)...)
+	args := []string{"--port", "0", "--unixsocket", s.Addr, "--save", "", "--dir", s.dir}
+	args = append(args, strings.Fields(s.persistence)...)
 	s.process = exec.Command(binary, args...)
 	require.NoError(t, s.process.Start())
 	rdb := s.MakeRedisClient().(*redis.Client)
 	defer rdb.Close()
-	require.Eventually(t, func() bool { return rdb.Ping(context.Background()).Err() == nil }, 10*time.Second, 10*time.Millisecond)
+	answers := func() bool { return rdb.Ping(context.Background()).Err() == nil }
+	require.Eventually(t, answers, 10*time.Second, 10*time.Millisecond)
 }
 
 func (s *server) kill() {
@@ -77,7 +80,9 @@ func open(t *testing.T, at asynq.RedisConnOpt, name string) *asynqqueue.Queue {
 }
 
 // start starts an asynq server that runs attempts. stop kills it.
-func start(t *testing.T, at asynq.RedisConnOpt, q *asynqqueue.Queue, name string, slots int, handle queue.Handler) (stop func()) {
+func start(
+	t *testing.T, at asynq.RedisConnOpt, q *asynqqueue.Queue, name string, slots int, handle queue.Handler,
+) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	w, err := q.Worker(ctx, queue.Worker{Name: name, Slots: slots, Interval: 10 * time.Millisecond, Log: quiet})
 	require.NoError(t, err)
@@ -217,6 +222,8 @@ func TestRun(t *testing.T) {
 	}
 	_, err = asynqqueue.Open(t.Context(), at, "a/b")
 	assert.ErrorContains(t, err, "want one without / { }")
+	_, err = q.Run(t.Context(), "a/b", nil, o)
+	assert.ErrorContains(t, err, `Batch is "a/b"`, "also without tasks")
 	_, _, err = q.Result(t.Context(), "x/9")
 	assert.EqualError(t, err, "asynqqueue: there is no job x/9")
 
@@ -265,6 +272,31 @@ func TestJobsAreKeptUntilTheyEnd(t *testing.T) {
 		require.NoError(t, err)
 		return ok
 	}, 20*time.Second, 20*time.Millisecond)
+}
+
+// A waiting attempt that asynq has is looked for in asynq from time to time, not at each look of the coordinator.
+func TestWaitingAttemptIsLookedForSeldom(t *testing.T) {
+	at := newServer(t, "").RedisClientOpt
+	q := open(t, at, "default")
+	rdb := at.MakeRedisClient().(*redis.Client)
+	defer rdb.Close()
+	ids, err := q.Insert(t.Context(), asynq.NewTask("square", nil))
+	require.NoError(t, err)
+	epoch, _, err := q.Open(t.Context(), "one", time.Minute)
+	require.NoError(t, err)
+	submit := queue.Submit{Target: queue.Target{Name: "first", Worker: "a"}, Job: queue.Job{ID: ids[0]}}
+	require.NoError(t, q.Commit(t.Context(), queue.Commit{Epoch: epoch, Term: time.Minute, Submit: []queue.Submit{submit}}))
+	const key = "straggler:{default}:attempt:first"
+	require.NoError(t, rdb.HSet(t.Context(), key, "sent", 1).Err()) // in 1970
+	for range 2 {
+		all, err := q.List(t.Context())
+		require.NoError(t, err)
+		require.Len(t, all, 1)
+		require.Equal(t, engine.Queued, all[0].State)
+	}
+	sent, err := rdb.HGet(t.Context(), key, "sent").Int64()
+	require.NoError(t, err)
+	assert.WithinDuration(t, time.Now(), time.UnixMicro(sent), time.Minute)
 }
 
 // A program has at most three lines more than with asynq alone, besides the checks of errors.

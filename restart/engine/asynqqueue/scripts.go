@@ -15,7 +15,7 @@ const (
 	jobFailed = "3"
 )
 
-// The arguments of the scripts, as JSON. Texts of users in them are hexadecimal or safe: Redis's cjson keeps any text.
+// The arguments of the scripts, as JSON. JSON keeps only UTF-8: the state is base64, and inputs follow as they are.
 
 type insertion struct {
 	Jobs  []inserted `json:"jobs"`
@@ -28,7 +28,6 @@ type inserted struct {
 	Kind  string  `json:"kind"`
 	Batch string  `json:"batch"`
 	Work  float64 `json:"work"`
-	input []byte
 }
 
 type commit struct {
@@ -69,13 +68,6 @@ type progress struct {
 	Share float64 `json:"share"`
 }
 
-func encode(jobs []queue.Job) (all []inserted) {
-	for _, j := range jobs {
-		all = append(all, inserted{j.ID, j.Kind, j.Batch, j.Work, j.Input})
-	}
-	return all
-}
-
 func names(targets []queue.Target) (all []string) {
 	for _, t := range targets {
 		all = append(all, t.Name)
@@ -88,19 +80,18 @@ func mustJSON(v any) []byte {
 	return data
 }
 
-// run runs a script with one argument: a text, or a value as JSON. The inputs of an insertion follow as they are.
-func run(ctx context.Context, q *Queue, s *redis.Script, argument any) (any, error) {
-	args := []any{argument}
-	if text, ok := argument.(string); !ok {
-		args[0] = mustJSON(argument)
-	} else {
-		args[0] = text
+// insert runs insertScript for single jobs, or for a batch with its fingerprint.
+func (q *Queue) insert(ctx context.Context, jobs []queue.Job, batch, print string) (any, error) {
+	d, args := insertion{Batch: batch, Print: print}, make([]any, 1+len(jobs))
+	for i, j := range jobs {
+		d.Jobs, args[1+i] = append(d.Jobs, inserted{j.ID, j.Kind, j.Batch, j.Work}), j.Input
 	}
-	if i, ok := argument.(insertion); ok {
-		for _, j := range i.Jobs {
-			args = append(args, j.input)
-		}
-	}
+	args[0] = mustJSON(d)
+	return q.run(ctx, insertScript, args...)
+}
+
+// run runs a script.
+func (q *Queue) run(ctx context.Context, s *redis.Script, args ...any) (any, error) {
 	return s.Run(ctx, q.rdb, []string{q.key("")}, args...).Result()
 }
 
@@ -245,13 +236,15 @@ for _, name in ipairs(d.seen or {}) do
 end
 return 1`)
 
+// sentScript records that asynq has an attempt now.
 var sentScript = script(`
 if redis.call("EXISTS", P .. "attempt:" .. ARGV[1]) == 1 then set("attempt:" .. ARGV[1], "sent", stamp()) end
 return 1`)
 
-// goneScript ends an attempt of a job that does not exist any more.
-var goneScript = script(`
-if get("attempt:" .. ARGV[1], "state") == "0" then set("attempt:" .. ARGV[1], "state", 5, "ended", stamp()) end
+// stopScript ends an attempt in a state, if it still waits.
+var stopScript = script(`
+local key = "attempt:" .. ARGV[1]
+if get(key, "state") == "0" then set(key, "state", ARGV[2], "ended", stamp()) end
 return 1`)
 
 var putScript = redis.NewScript(`
@@ -290,11 +283,6 @@ if f[1] ~= "0" or f[2] ~= ARGV[2] then return {} end
 set(key, "state", 1, "begun", stamp())
 local j = redis.call("HMGET", P .. "job:" .. f[3], "kind", "batch", "work", "input")
 return {{f[3], f[4], j[1] or "", j[2] or "", j[3] or "", j[4] or ""}}`)
-
-// loseScript marks an attempt as lost, if it still waits.
-var loseScript = script(`
-if get("attempt:" .. ARGV[1], "state") == "0" then set("attempt:" .. ARGV[1], "state", 4, "ended", stamp()) end
-return {}`)
 
 var endScript = script(`
 local key = "attempt:" .. ARGV[1]

@@ -94,7 +94,7 @@ func (q *Queue) Commit(ctx context.Context, c queue.Commit) error {
 	for _, f := range c.Fail {
 		d.Fail = append(d.Fail, pair{f.Job.ID, f.Error})
 	}
-	done, err := run(ctx, q, commitScript, d)
+	done, err := q.run(ctx, commitScript, mustJSON(d))
 	if err != nil {
 		return err
 	}
@@ -128,7 +128,7 @@ func (q *Queue) send(ctx context.Context, name string) error {
 	}
 	kind, exists := f[0].(string)
 	if !exists {
-		_, err = run(ctx, q, goneScript, name)
+		_, err = q.run(ctx, stopScript, name, int(engine.Cancelled))
 		return err
 	}
 	input, _ := f[1].(string)
@@ -139,7 +139,12 @@ func (q *Queue) send(ctx context.Context, name string) error {
 	if err != nil && !errors.Is(err, asynq.ErrTaskIDConflict) {
 		return err
 	}
-	_, err = run(ctx, q, sentScript, name)
+	return q.sent(ctx, name)
+}
+
+// sent records that asynq has an attempt now.
+func (q *Queue) sent(ctx context.Context, name string) error {
+	_, err := q.run(ctx, sentScript, name)
 	return err
 }
 
@@ -154,10 +159,10 @@ func (q *Queue) sendAgain(ctx context.Context, a queue.Attempt, never bool) erro
 			return err
 		case err == nil && info.State == asynq.TaskStateActive:
 			// asynq has given it to a worker that does not begin it, since the answer of Redis was lost.
-			_, err := q.rows(ctx, loseScript, a.Name)
+			_, err := q.run(ctx, stopScript, a.Name, int(engine.Lost))
 			return err
 		case err == nil && info.State != asynq.TaskStateArchived && info.State != asynq.TaskStateCompleted:
-			return nil
+			return q.sent(ctx, a.Name) // so that the next looks of the coordinator do not ask again
 		case err == nil:
 			_ = q.tool.DeleteTask(q.queueOf(a.Worker), q.message(a.Name))
 		}
@@ -165,7 +170,7 @@ func (q *Queue) sendAgain(ctx context.Context, a queue.Attempt, never bool) erro
 	return q.send(ctx, a.Name)
 }
 
-// lostAfter is the time after which an attempt that waits is looked for in asynq.
+// lostAfter is the time after which an attempt that waits is looked for in asynq, and looked for again.
 const lostAfter = 5 * time.Second
 
 // longest is asynq's timeout of an attempt, so that Kind.Timeout applies.
@@ -225,13 +230,13 @@ func (q *Queue) Begin(ctx context.Context, worker, name string) (o queue.Order, 
 
 // End is a method of [queue.Source].
 func (q *Queue) End(ctx context.Context, e queue.End) error {
-	_, err := q.rows(ctx, endScript, e.Name, int(e.State), e.Output, e.Error)
+	_, err := q.run(ctx, endScript, e.Name, int(e.State), e.Output, e.Error)
 	return err
 }
 
 // rows runs a script that returns a list of lists of texts.
 func (q *Queue) rows(ctx context.Context, s *redis.Script, args ...any) (rows [][]string, err error) {
-	result, err := s.Run(ctx, q.rdb, []string{q.key("")}, args...).Result()
+	result, err := q.run(ctx, s, args...)
 	if errors.Is(err, redis.Nil) {
 		return nil, nil
 	}

@@ -3,6 +3,7 @@ package riverqueue_test
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -15,6 +16,7 @@ import (
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 	"github.com/riverqueue/river/rivermigrate"
+	"github.com/riverqueue/river/rivertype"
 	"github.com/stretchr/testify/require"
 
 	"github.com/straggler-go/straggler/restart/engine/queue"
@@ -50,7 +52,9 @@ func postgres(t *testing.T) (pool *pgxpool.Pool, db *sql.DB, url string) {
 var quiet = slog.New(slog.DiscardHandler)
 
 // start starts a client of River that runs attempts. stop kills it.
-func start(t *testing.T, pool *pgxpool.Pool, q *riverqueue.Queue, name string, slots int, handle queue.Handler) (stop func()) {
+func start(
+	t *testing.T, pool *pgxpool.Pool, q *riverqueue.Queue, name string, slots int, handle queue.Handler,
+) (stop func()) {
 	workers := river.NewWorkers()
 	work := func(ctx context.Context, input string) error {
 		output, err := handle(ctx, []byte(input))
@@ -65,7 +69,8 @@ func start(t *testing.T, pool *pgxpool.Pool, q *riverqueue.Queue, name string, s
 	}))
 	config := &river.Config{Workers: workers, Logger: quiet, JobTimeout: -1, TestOnly: true}
 	ctx, cancel := context.WithCancel(context.Background())
-	require.NoError(t, q.AddWorker(ctx, config, queue.Worker{Name: name, Slots: slots, Interval: 10 * time.Millisecond, Log: quiet}))
+	w := queue.Worker{Name: name, Slots: slots, Interval: 10 * time.Millisecond, Log: quiet}
+	require.NoError(t, q.AddWorker(ctx, config, w))
 	client, err := river.NewClient(riverpgxv5.New(pool), config)
 	require.NoError(t, err)
 	require.NoError(t, client.Start(ctx))
@@ -104,6 +109,61 @@ func TestRiver(t *testing.T) {
 			}
 		})
 	})
+}
+
+// missing are the arguments of jobs for which no worker is registered.
+type missing int
+
+func (missing) Kind() string { return "missing" }
+
+// told is the error handler of a program.
+type told chan string
+
+func (t told) HandleError(_ context.Context, _ *rivertype.JobRow, err error) *river.ErrorHandlerResult {
+	t <- err.Error()
+	return nil
+}
+
+func (t told) HandlePanic(_ context.Context, _ *rivertype.JobRow, v any, _ string) *river.ErrorHandlerResult {
+	t <- fmt.Sprint(v)
+	return nil
+}
+
+// River ends some attempts before they begin. Their jobs fail, and the program's own error handler is called.
+func TestAttemptsThatRiverEnds(t *testing.T) {
+	pool, db, _ := postgres(t)
+	q, err := riverqueue.Open(t.Context(), db, "default")
+	require.NoError(t, err)
+	refuse := func(_ context.Context, job *rivertype.JobRow, _ func(context.Context) error) error {
+		if job.Kind == "other" {
+			panic("no others")
+		}
+		return errors.New("refused")
+	}
+	config := &river.Config{
+		Workers: river.NewWorkers(), Logger: quiet, TestOnly: true, ErrorHandler: make(told, 9),
+		Middleware: []rivertype.Middleware{river.WorkerMiddlewareFunc(refuse)},
+	}
+	river.AddWorker(config.Workers, river.WorkFunc(func(context.Context, *river.Job[square]) error { return nil }))
+	river.AddWorker(config.Workers, river.WorkFunc(func(context.Context, *river.Job[other]) error { return nil }))
+	own := config.ErrorHandler.(told)
+	require.NoError(t, q.AddWorker(t.Context(), config, queue.Worker{Name: "a", Log: quiet}))
+	client, err := river.NewClient(riverpgxv5.New(pool), config)
+	require.NoError(t, err)
+	require.NoError(t, client.Start(t.Context()))
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	for want, args := range map[string]river.JobArgs{"not registered": missing(1), "refused": square(1), "no others": other(1)} {
+		o := queue.Options{Log: quiet, Kinds: map[string]queue.Kind{"": {Tries: 1}}}
+		_, err := q.Run(ctx, want, []river.JobArgs{args}, o)
+		require.ErrorContains(t, err, want)
+		require.Contains(t, <-own, want)
+	}
+}
+
+func TestNilArguments(t *testing.T) {
+	_, err := riverqueue.Jobs(square(1), nil)
+	require.EqualError(t, err, "riverqueue: job 1 has nil as its arguments, want river.JobArgs")
 }
 
 // A program needs at most 10 lines from an open database to the results, with River's own.

@@ -94,6 +94,9 @@ func (q *Queue) Insert(ctx context.Context, in sqlqueue.Executor, args ...river.
 func Jobs(args ...river.JobArgs) ([]queue.Job, error) {
 	jobs := make([]queue.Job, len(args))
 	for i, a := range args {
+		if a == nil {
+			return nil, fmt.Errorf("riverqueue: job %d has nil as its arguments, want river.JobArgs", i)
+		}
 		input, err := json.Marshal(a)
 		if err != nil {
 			return nil, fmt.Errorf("riverqueue: job %d: %w", i, err)
@@ -162,9 +165,10 @@ func (q *Queue) queueOf(worker string) string {
 	return fmt.Sprintf("straggler-%.20s-%016x", readable+"x", hash.Sum64())
 }
 
-// AddWorker lets a client of River run attempts: it adds a queue and a middleware to the client's configuration, and
-// reports to the store until ctx ends. End ctx when the client has stopped. The kinds of jobs are the registered
-// workers of the configuration.
+// AddWorker lets a client of River run attempts: it adds a queue, a middleware and a handler of errors to the client's
+// configuration, and reports to the store until ctx ends. Call it when the other fields of the configuration are set: it
+// calls a Config.ErrorHandler, too. End ctx when the client has stopped. The kinds of jobs are the registered workers of
+// the configuration; an attempt of another kind fails.
 func (q *Queue) AddWorker(ctx context.Context, config *river.Config, w queue.Worker) error {
 	a, err := queue.NewAgent(q.Queue, w)
 	if err != nil {
@@ -176,7 +180,9 @@ func (q *Queue) AddWorker(ctx context.Context, config *river.Config, w queue.Wor
 	config.Queues[q.queueOf(a.Name())] = river.QueueConfig{
 		MaxWorkers: max(w.Slots, 1), FetchCooldown: fetchEvery, FetchPollInterval: fetchEvery,
 	}
-	config.Middleware = append(config.Middleware, &middleware{q: q, agent: a})
+	m := &middleware{q: q, agent: a}
+	config.Middleware = append(config.Middleware, m)
+	config.ErrorHandler = errorHandler{m, config.ErrorHandler}
 	if config.JobStuckHandler == nil {
 		config.JobStuckHandler = func(context.Context, river.JobStuckHandlerParams) river.JobStuckHandlerResult {
 			return river.JobStuckHandlerResult{AddWorkerSlot: true}
@@ -217,4 +223,34 @@ func (m *middleware) Work(ctx context.Context, job *rivertype.JobRow, next func(
 		return river.JobCancel(err)
 	}
 	return river.JobSnooze(tryAgain)
+}
+
+// errorHandler reports the end of an attempt that River ends before the middleware is called: no worker is registered
+// for its kind, or another middleware refuses it.
+type errorHandler struct {
+	m    *middleware
+	next river.ErrorHandler // of the program; nil: none
+}
+
+// HandleError is called when an attempt has failed.
+func (h errorHandler) HandleError(ctx context.Context, job *rivertype.JobRow, err error) *river.ErrorHandlerResult {
+	h.end(ctx, job, err)
+	if h.next == nil {
+		return nil
+	}
+	return h.next.HandleError(ctx, job, err)
+}
+
+// HandlePanic is called when an attempt has panicked.
+func (h errorHandler) HandlePanic(ctx context.Context, job *rivertype.JobRow, v any, trace string) *river.ErrorHandlerResult {
+	h.end(ctx, job, fmt.Errorf("riverqueue: panic: %v", v))
+	if h.next == nil {
+		return nil
+	}
+	return h.next.HandlePanic(ctx, job, v, trace)
+}
+
+// end reports that an attempt has failed. It does nothing if the attempt has begun, for then the middleware reports it.
+func (h errorHandler) end(ctx context.Context, job *rivertype.JobRow, err error) {
+	_ = h.m.Work(ctx, job, func(context.Context) error { return err })
 }

@@ -28,6 +28,7 @@
 // writes its actions and its own state in one transaction, which first checks that it is still the coordinator. So a
 // process may die anywhere, and two coordinators at once do no harm. The database's clock gives all times.
 //
-// A coordinator looks into the database every 25 ms, and a worker every 100 ms and after each attempt. Each look is one
-// short query on an index. Jobs that have ended stay until [Queue.Forget], or until you delete their rows.
+// A coordinator looks into the database every 25 ms, and a worker every 100 ms and after each attempt. A look of the
+// coordinator is two short queries, and a look of a worker is one short transaction. All queries use an index. Jobs that
+// have ended stay until [Queue.Forget], or until you delete their rows.
 package sqlqueue

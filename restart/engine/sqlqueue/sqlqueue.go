@@ -95,22 +95,25 @@ type Executor interface {
 }
 
 // Insert adds single jobs to the queue, in order, and returns their IDs. With a *sql.Tx the jobs exist when the
-// transaction is committed, together with your other changes. Nil means a transaction of its own. A job
-// may not begin before the time Job.After.
+// transaction is committed, together with your other changes. Nil means a transaction of its own. A job may not begin
+// before the time Job.After. If Insert returns an error, it returns no IDs: roll your transaction back.
 func (q *Queue) Insert(ctx context.Context, in Executor, jobs ...Job) (ids []string, err error) {
 	if in == nil {
 		err = q.transact(ctx, func(t *tx) error { ids, err = q.Insert(ctx, t.on, jobs...); return err })
-		return ids, err
+		if err != nil {
+			return nil, err // also if only the commit has failed
+		}
+		return ids, nil
 	}
 	for i, j := range jobs {
 		if err := queue.CheckJob(queue.Job{Kind: j.Kind, Work: j.Work}); err != nil {
-			return ids, fmt.Errorf("%w: job %d", err, i)
+			return nil, fmt.Errorf("%w: job %d", err, i)
 		}
 		id := rand.Text()
 		_, err := in.ExecContext(ctx, q.text(`INSERT INTO straggler_job (queue, id, kind, batch, work, input, run_at)
 			VALUES ($1, $2, $3, '', $4, $5, $6)`), q.name, id, j.Kind, j.Work, j.Input, micros(j.After))
 		if err != nil {
-			return ids, err
+			return nil, err
 		}
 		ids = append(ids, id)
 	}
@@ -168,8 +171,8 @@ func (q *Queue) Run(ctx context.Context, batch string, jobs []queue.Job, o queue
 	return results, queue.FirstError(batch, results)
 }
 
-// Forget deletes the jobs of a batch that have ended, with their results. If all jobs have ended, another batch may
-// have the name.
+// Forget deletes the jobs of a batch that have ended, with their results, or all single jobs that have ended if batch is
+// "". If all jobs of a batch have ended, another batch may have the name.
 func (q *Queue) Forget(ctx context.Context, batch string) error {
 	return q.transact(ctx, func(t *tx) error {
 		_, err := t.exec(`DELETE FROM straggler_job WHERE queue = $1 AND batch = $2 AND state >= 2`, q.name, batch)

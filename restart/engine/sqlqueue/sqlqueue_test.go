@@ -136,6 +136,12 @@ func TestRubbish(t *testing.T) {
 	assert.EqualError(t, err, "sqlqueue: there is no job no such job")
 	_, err = q.Insert(t.Context(), nil, sqlqueue.Job{})
 	assert.EqualError(t, err, `queue: Job.Kind is "", want a kind: job 0`)
+	ids, err := q.Insert(t.Context(), nil, sqlqueue.Job{Kind: "a"}, sqlqueue.Job{})
+	assert.EqualError(t, err, `queue: Job.Kind is "", want a kind: job 1`)
+	assert.Empty(t, ids, "no job is inserted")
+	none, _, err := q.Results(t.Context(), "")
+	assert.NoError(t, err)
+	assert.Empty(t, none)
 	for name, jobs := range map[string][]queue.Job{
 		"": queue.Batch("a", nil), "a/b": queue.Batch("a", nil), "x": queue.Batch("", nil),
 		"y": append(queue.Batch("a", nil), queue.Job{Kind: "b"}),
@@ -234,6 +240,33 @@ func TestDeletedJob(t *testing.T) {
 		require.NoError(t, err)
 		return ok
 	}, 20*time.Second, 20*time.Millisecond)
+}
+
+// Forget deletes single jobs that have ended, and no others.
+func TestForgetSingleJobs(t *testing.T) {
+	q, err := sqlqueue.Open(t.Context(), openSQLite(t), "default")
+	require.NoError(t, err)
+	ids, err := q.Insert(t.Context(), nil, sqlqueue.Job{Kind: "k"}, sqlqueue.Job{Kind: "k", After: time.Now().Add(time.Hour)})
+	require.NoError(t, err)
+	handle := func(context.Context, []byte) ([]byte, error) { return nil, nil }
+	quiet := slog.New(slog.DiscardHandler)
+	go queue.Worker{Name: "a", Log: quiet}.Run(t.Context(), q, map[string]queue.Handler{"k": handle})
+	_, err = q.Run(t.Context(), "x", queue.Batch("k", nil), queue.Options{Log: quiet})
+	require.NoError(t, err)
+	go queue.Serve(t.Context(), q, queue.Options{Log: quiet})
+	require.Eventually(t, func() bool {
+		_, ok, err := q.Result(t.Context(), ids[0])
+		return err == nil && ok
+	}, 20*time.Second, 20*time.Millisecond)
+	require.NoError(t, q.Forget(t.Context(), ""))
+	_, _, err = q.Result(t.Context(), ids[0])
+	assert.ErrorContains(t, err, "there is no job")
+	_, ok, err := q.Result(t.Context(), ids[1])
+	assert.NoError(t, err)
+	assert.False(t, ok)
+	batch, ended, err := q.Results(t.Context(), "x")
+	assert.NoError(t, err)
+	assert.True(t, ended && len(batch) == 1)
 }
 
 // Postgres isolates transactions more strictly by default. No transaction of the queue is refused for that.

@@ -77,7 +77,8 @@ func TestShadowMakesAndDeletesNothing(t *testing.T) {
 			assert.InDelta(t, without, sum.Bill.Without.Seconds(), 5, "%v", sum.Bill)
 			assert.InDelta(t, 1-acting/without, sum.Bill.Saved, .1, "%v", sum.Bill)
 			assert.InDelta(t, 4, total(t, registry, "straggler_shadow_decisions_total"), 0)
-			assert.InDelta(t, (sum.Bill.Without + sum.Bill.With).Seconds(), total(t, registry, "straggler_shadow_seconds_total"), 1e-6)
+			both := sum.Bill.Without + sum.Bill.With
+			assert.InDelta(t, both.Seconds(), total(t, registry, "straggler_shadow_seconds_total"), 1e-6)
 			assert.Zero(t, total(t, registry, "straggler_copies_total"))
 			events := map[string]int{}
 			for len(y.events.Events) > 0 {
@@ -182,7 +183,8 @@ func TestShadowEvictsNothing(t *testing.T) {
 	}
 	require.True(t, complete(y))
 	y.change(func(j *batchv1.Job) {
-		j.Status.Conditions = append(j.Status.Conditions, batchv1.JobCondition{Type: batchv1.JobComplete, Status: v1.ConditionTrue})
+		ended := batchv1.JobCondition{Type: batchv1.JobComplete, Status: v1.ConditionTrue}
+		j.Status.Conditions = append(j.Status.Conditions, ended)
 	})
 	require.NoError(t, y.sync())
 	require.NoError(t, y.sync())

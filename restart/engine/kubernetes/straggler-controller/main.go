@@ -63,7 +63,8 @@ func main() {
 	flag.DurationVar(&o.jobs.Interval, "interval", 10*time.Second, "time between two polls of a Job")
 	flag.IntVar(&o.jobs.Workers, "workers", 8, "how many Jobs are synced at once")
 	flag.BoolVar(&o.jobs.Evict, "evict", false, "evict slow pods of the built-in controller's Jobs with the annotation evict")
-	flag.BoolVar(&o.jobs.Shadow, "shadow", false, "decide about slow pods without acting, for Jobs without the annotation shadow")
+	flag.BoolVar(&o.jobs.Shadow, "shadow", false,
+		"decide about slow pods without acting, for Jobs without the annotation shadow")
 	flag.StringVar(&o.journals, "journals", "", "`directory` for a journal of each Job; empty: none")
 	flag.StringVar(&o.effect, "taint", "", "`effect` of the taint of slow nodes: NoSchedule or PreferNoSchedule; empty: no taint")
 	flag.DurationVar(&o.jobs.Taint.For, "taint-for", time.Hour, "how long a taint stays")

@@ -71,8 +71,8 @@ type Options struct {
 	// Lag is the usual time from the submission of an attempt to its start, if the cluster has idle CPUs. As soon as
 	// attempts have shown this time, their times are used in place of Lag. 0 means not known.
 	Lag time.Duration
-	// Slots is how many attempts may run at once. 0 means that Run finds the number at each poll: the
-	// attempts that run now, plus the number of further attempts that fit on the idle CPUs of the partition.
+	// Slots is how many attempts may run at once. 0 means that Run finds the number at each poll: the attempts that run
+	// now, plus the number of further attempts that fit on the idle CPUs of the partition.
 	Slots int
 	// Work contains the size of each task, in a unit of your choice, such as bytes. The sizes are in the order of the
 	// tasks' indices in the array. Nil means that sizes are not known.
@@ -94,8 +94,8 @@ type Options struct {
 	// restarted, and Run submits a task again only after its attempt was lost.
 	NoCopy bool
 	// Shadow makes Run decide about slow attempts without acting: Run submits only the user's array, and cancels
-	// nothing, unless ctx ends. It writes each decision to Log. Once a minute it writes the time that the decisions would have saved so
-	// far. The bill is in Result.Bill. The user's array runs to its end as without Run.
+	// nothing, unless ctx ends. It writes each decision to Log. Once a minute it writes the time that the decisions would
+	// have saved so far. The bill is in Result.Bill. The user's array runs to its end as without Run.
 	Shadow bool
 	// OnAction is called with each submission and each cancellation before it is carried out. task is the index of
 	// the task in the user's array. Nil means that no function is called.

@@ -126,7 +126,8 @@ func parse(args []string, stderr io.Writer) (*call, error) {
 	flags.StringVar(&c.Results, "results", "", "the `directory` for result files (default the job's directory)")
 	flags.StringVar(&c.Dir, "dir", "", "a `directory` on all nodes for the run's own files (default the working directory)")
 	flags.StringVar(&c.journal, "journal", "", "a `file` for a journal of the run, which package restarttest replays")
-	flags.BoolVar(&c.Shadow, "shadow", false, "let the array run as it is; print each decision, and the time that all would have saved")
+	flags.BoolVar(&c.Shadow, "shadow", false,
+		"let the array run as it is; print each decision, and the time that all would have saved")
 	flags.BoolVar(&c.NoCopy, "no-copy", false, "never run two attempts of a task at once: only lost tasks run again")
 	flags.BoolVar(&c.Keep, "keep", false, "keep the run's own files")
 	flags.DurationVar(&c.Patience, "patience", 10*time.Minute, "how `long` squeue may fail before the run ends")

@@ -167,7 +167,8 @@ func newImitation() *imitation {
 func (s *imitation) watcher(t *testing.T, policy restart.Policy, log func(Event)) *watcher {
 	known, err := engine.NewMachines(engine.MachinesConfig{Machines: []engine.Machine{{Name: "a", Slots: 8}, {Name: "b", Slots: 8}}})
 	require.NoError(t, err)
-	w, err := newWatcher(imitated{server: s}, "w", "", WatchOptions{Machines: known, Interval: time.Millisecond, Policy: policy, OnAction: log})
+	o := WatchOptions{Machines: known, Interval: time.Millisecond, Policy: policy, OnAction: log}
+	w, err := newWatcher(imitated{server: s}, "w", "", o)
 	require.NoError(t, err)
 	return w
 }

@@ -176,12 +176,11 @@ func (f *fanOut) query() (Status, error) {
 		return s, nil
 	}
 	noCopy := make([]bool, len(f.tasks))
-	for i := range f.tasks {
-		noCopy[i] = f.tasks[i].NoCopy
+	for i, t := range f.tasks {
+		noCopy[i] = t.NoCopy || t.NoRestart
 	}
-	var err error
-	s.Bill, err = bill(f.phase, &f.config, f.options.slots(), f.reported, noCopy)
-	return s, err
+	s.Bill = bill(f.phase, &f.config, f.config.Limits, f.options.slots(), f.reported, noCopy)
+	return s, nil
 }
 
 func (f *fanOut) log(task int, id, kind, why string) {

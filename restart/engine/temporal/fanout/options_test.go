@@ -36,6 +36,18 @@ func TestShadowMapStartsAndEndsNothing(t *testing.T) {
 	assert.Zero(t, out.status.Ledger.Copies+out.status.Ledger.Restarts+out.status.Ledger.Clones)
 }
 
+// The bill of a batch has no copies and restarts of the tasks that may not have both.
+func TestBillOfTasksThatMayNotRunAgain(t *testing.T) {
+	t.Parallel()
+	p := &pool{slow: map[string]float64{"h3": 8}}
+	out := execute(t, p, 16, func(_ time.Time, i int) fanout.Task {
+		return fanout.Task{Input: i, NoCopy: i%2 == 0, NoRestart: i%2 == 1}
+	}, fanout.Options{Shadow: true})
+	assert.NoError(t, out.err)
+	assert.Equal(t, 16, out.status.Bill.Tasks)
+	assert.Zero(t, out.status.Bill.Copies+out.status.Bill.Restarts, "%v", out.status.Bill)
+}
+
 func TestShadowMapHasNoClones(t *testing.T) {
 	t.Parallel()
 	p := &pool{}

@@ -15,9 +15,8 @@ import (
 	"github.com/straggler-go/straggler/restart/journal"
 )
 
-// The imitation of a server has no requests that reset or move an activity: Watch would panic. It has copies, and gets
-// none.
-func TestShadowWatchChangesNothing(t *testing.T) {
+// nineActivities is a server with a workflow whose last activity takes ten times as long as the others.
+func nineActivities() *imitation {
 	s := newImitation()
 	begun := time.Now()
 	for i := range 9 {
@@ -31,6 +30,13 @@ func TestShadowWatchChangesNothing(t *testing.T) {
 		}
 		return list // nil after the last poll: the workflow has ended
 	}
+	return s
+}
+
+// The imitation of a server has no requests that reset or move an activity: Watch would panic. It has copies, and gets
+// none.
+func TestShadowWatchChangesNothing(t *testing.T) {
+	s := nineActivities()
 	wanted, ends := map[string]int{}, []Summary{}
 	w := s.watcher(t, onceEach{}, func(e Event) {
 		assert.Equal(t, "shadow", e.Kind)
@@ -71,4 +77,43 @@ func TestWatchWithoutCopies(t *testing.T) {
 		s.watch(t, w)
 		assert.Len(t, s.copies, map[bool]int{false: 1}[noCopy])
 	}
+}
+
+// restartOnce is a policy that restarts each activity once.
+type restartOnce struct{}
+
+func (restartOnce) Decide(t restart.Task, _ restart.Phase) restart.Decision {
+	if len(t.Attempts) != 1 || t.Restarts > 0 || t.Attempts[0].Elapsed == 0 {
+		return restart.Decision{}
+	}
+	return restart.Decision{Action: restart.Restart, Reason: restart.FreshSooner, Gain: 1}
+}
+
+// With NoCopy the bill has no copies. It has restarts, as Watch restarts activities then.
+func TestBillOfWatchWithoutCopies(t *testing.T) {
+	for _, policy := range []restart.Policy{onceEach{}, restartOnce{}} {
+		s := nineActivities()
+		var sum Summary
+		w := s.watcher(t, policy, nil)
+		w.Shadow, w.NoCopy, w.OnEnd = true, true, func(s Summary) { sum = s }
+		s.watch(t, w)
+		assert.Equal(t, 9, sum.Bill.Tasks)
+		assert.Zero(t, sum.Bill.Copies)
+		assert.Equal(t, policy == restartOnce{}, sum.Bill.Restarts > 0, "%v", sum.Bill)
+	}
+}
+
+// The answer to a query has everything else if there is no bill.
+func TestQueryWithoutABill(t *testing.T) {
+	known, err := engine.NewMachines(engine.MachinesConfig{Machines: []engine.Machine{{Name: "a", Slots: 1}}})
+	require.NoError(t, err)
+	c := engine.Config{Tasks: 1, Interval: time.Second, Machines: known}
+	p, err := engine.New(c)
+	require.NoError(t, err)
+	c.Interval = 0 // for which there is no simulation
+	f := fanOut{options: Options{Name: "x", Shadow: true, Machines: known}, phase: p, config: c, tasks: make([]Task, 1)}
+	s, err := f.query()
+	require.NoError(t, err)
+	assert.Equal(t, "x", s.Name)
+	assert.Zero(t, s.Bill)
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"time"
 
 	commonpb "go.temporal.io/api/common/v1"
@@ -65,7 +64,8 @@ type WatchOptions struct {
 // Summary sums up a phase of [Watch].
 type Summary struct {
 	Ledger tracker.Ledger
-	// Bill says how much time the policy would have saved, if WatchOptions.Shadow is set. See package shadow.
+	// Bill says how much time the policy would have saved, if WatchOptions.Shadow is set. See package shadow. It is zero
+	// if the phase is too large for shadow.Replay.
 	Bill shadow.Bill
 	// Journal is the journal, if WatchOptions.Journal is set. Packages restart/journal and restart/restarttest read it.
 	Journal []byte
@@ -212,12 +212,11 @@ func (w *watcher) sumUp(b *batch) {
 	}
 	sum := Summary{Ledger: b.phase.Ledger(), Journal: b.phase.Journal()}
 	if w.Shadow {
-		var noCopy []bool
+		limits := b.config.Limits
 		if w.NoCopy {
-			noCopy = slices.Repeat([]bool{true}, len(b.tasks))
+			limits.Copies = restart.Off
 		}
-		// Without a bill, Bill.Tasks is 0. The only error is that the phase is too large for a simulation.
-		sum.Bill, _ = bill(b.phase, &b.config, w.Machines.Slots(), b.reported, noCopy)
+		sum.Bill = bill(b.phase, &b.config, limits, w.Machines.Slots(), b.reported, nil)
 	}
 	w.OnEnd(sum)
 }
