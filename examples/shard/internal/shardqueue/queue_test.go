@@ -260,7 +260,7 @@ func TestMostMachines(t *testing.T) {
 		require.Equal(t, joined, d.ask(0, r))
 	}
 	one := Request{Op: Join, Machine: "one", Session: "s", Lanes: 1}
-	assert.Equal(t, "queue: 1024 machines have joined, and no more can", d.ask(0, one).Refused)
+	assert.Equal(t, "shardqueue: 1024 machines have joined, and no more can", d.ask(0, one).Refused)
 	assert.ErrorContains(t, d.q.Apply(Event{Kind: Joined, Machine: "one", Session: "s", Lanes: 1}), "1024 machines have joined, and no more can")
 	one.Machine, one.Session = "0", "t"
 	assert.Equal(t, Answer{Wait: 1}, d.ask(60, one), "the lease of 60 s has not passed")
