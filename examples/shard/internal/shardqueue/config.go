@@ -56,9 +56,9 @@ func (c *Config) Validate() error {
 		switch {
 		case p.Package == "":
 			return fmt.Errorf("shardqueue: Config.Pieces[%d].Package is empty", i)
-		case !(p.Seconds >= 0 && p.Seconds <= mostSeconds):
+		case !within(p.Seconds, 0, mostSeconds):
 			return fmt.Errorf("shardqueue: Config.Pieces[%d].Seconds is %v, want 0 to %g", i, p.Seconds, mostSeconds)
-		case !(p.Again >= 0 && p.Again <= p.Seconds):
+		case !within(p.Again, 0, p.Seconds):
 			return fmt.Errorf("shardqueue: Config.Pieces[%d].Again is %v, want 0 to %v", i, p.Again, p.Seconds)
 		}
 		count, seen := rests[p.Package]

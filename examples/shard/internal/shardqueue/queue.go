@@ -14,7 +14,8 @@ import (
 type Queue struct {
 	config   *Config // nil: not opened
 	opened   time.Time
-	order    []int // the pieces, the longest first
+	order    []int            // the pieces, the longest first
+	packages map[string][]int // the pieces of each package
 	pieces   []piece
 	machines []machine // in the order in which they joined
 	batches  []batch
@@ -130,10 +131,11 @@ func (q *Queue) open(e Event) error {
 	if err != nil {
 		return err
 	}
-	*q = Queue{config: e.Config, opened: time.UnixMilli(e.At), record: record, pieces: make([]piece, len(e.Config.Pieces))}
-	for i := range q.pieces {
-		q.pieces[i] = piece{by: nobody, kept: nobody}
+	*q = Queue{config: e.Config, opened: time.UnixMilli(e.At), record: record, packages: map[string][]int{}}
+	for i, p := range e.Config.Pieces {
+		q.pieces = append(q.pieces, piece{by: nobody, kept: nobody})
 		q.order = append(q.order, i)
+		q.packages[p.Package] = append(q.packages[p.Package], i)
 	}
 	slices.SortStableFunc(q.order, func(a, b int) int {
 		return cmp.Compare(q.config.Pieces[b].Seconds, q.config.Pieces[a].Seconds)
@@ -245,7 +247,7 @@ func (q *Queue) give(m int, e Event, now time.Time) error {
 
 // calls joins the pieces of a package to one call, in the order of the first pieces.
 func (q *Queue) calls(pieces []int) (calls []Call) {
-	at := map[string]int{}
+	at, mine := map[string]int{}, map[int]bool{}
 	for _, i := range pieces {
 		p := &q.config.Pieces[i]
 		k, ok := at[p.Package]
@@ -256,16 +258,17 @@ func (q *Queue) calls(pieces []int) (calls []Call) {
 		}
 		calls[k].Seconds += p.Seconds - p.Again
 		calls[k].pieces = append(calls[k].pieces, i)
+		mine[i] = true
 	}
 	for k := range calls {
-		q.name(&calls[k])
+		q.name(&calls[k], mine)
 	}
 	return calls
 }
 
-// name sets the tests of a call. If the call has the rest of the package, it names the tests of all pieces that it does
-// not have, and skips them.
-func (q *Queue) name(c *Call) {
+// name sets the tests of a call. If the call has the rest of the package, it names the tests of all pieces that are not
+// in the batch, and skips them.
+func (q *Queue) name(c *Call, batch map[int]bool) {
 	rest := false
 	for _, i := range c.pieces {
 		p := &q.config.Pieces[i]
@@ -276,9 +279,9 @@ func (q *Queue) name(c *Call) {
 		return
 	}
 	c.Tests = nil
-	for i := range q.config.Pieces {
-		if p := &q.config.Pieces[i]; p.Package == c.Package && !slices.Contains(c.pieces, i) {
-			c.Skip = append(c.Skip, p.Tests...)
+	for _, i := range q.packages[c.Package] {
+		if !batch[i] {
+			c.Skip = append(c.Skip, q.config.Pieces[i].Tests...)
 		}
 	}
 }

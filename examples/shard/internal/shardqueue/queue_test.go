@@ -597,7 +597,7 @@ func TestRequestsThatAreRefused(t *testing.T) {
 	assert.Equal(t, Answer{Closed: true}, closed.ask(0, Request{Op: Draw, Machine: "a", Session: "s"}))
 	bad := closed.ask(0, Request{Op: Join, Machine: "a", Session: "s", Lanes: 1, Config: &Config{}})
 	assert.Contains(t, bad.Refused, "Config.Machines is 0")
-	assert.False(t, closed.q.Open())
+	assert.Nil(t, closed.q.config, "it stays closed")
 }
 
 func TestLinesThatAreDamaged(t *testing.T) {
@@ -608,7 +608,7 @@ func TestLinesThatAreDamaged(t *testing.T) {
 	assert.Equal(t, Event{Kind: Left, Machine: "a", At: 5}, e)
 	for n := range line {
 		_, err := Parse(line[:n])
-		assert.True(t, Half(err), "%q", line[:n])
+		assert.ErrorIs(t, err, ErrHalf, "%q", line[:n])
 		for bit := range 8 {
 			bad := slices.Clone(line)
 			bad[n] ^= 1 << bit
