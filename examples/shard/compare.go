@@ -66,10 +66,7 @@ type ruled struct {
 
 // rules returns the plans of simpler rules, and last the plan of shard.
 func (r *report) rules() ([]ruled, error) {
-	machines := make([]machine, len(r.shards))
-	for i := range r.shards {
-		machines[i] = r.shards[i].machine
-	}
+	machines := r.machines()
 	all := []ruled{}
 	for _, by := range []struct {
 		rule     string

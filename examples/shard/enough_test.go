@@ -160,10 +160,7 @@ func TestPieces(t *testing.T) {
 	for range 200 {
 		history, packages, tests := randomHistory(r)
 		of := reported(t, history, options{n: 1 + r.IntN(6)}, packages...)
-		machines := make([]machine, len(of.shards))
-		for i := range machines {
-			machines[i] = of.shards[i].machine
-		}
+		machines := of.machines()
 		all, err := pieces(of.suites, machines)
 		require.NoError(t, err)
 		ideal := (&packed{suites: of.suites, machines: machines}).ideal()

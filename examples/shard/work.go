@@ -109,15 +109,11 @@ func (o options) fill(
 	if err != nil {
 		return nil, err
 	}
-	machines := make([]machine, len(r.shards))
-	for i := range r.shards {
-		machines[i] = r.shards[i].machine
-	}
-	all, err := pieces(r.suites, machines)
+	all, err := pieces(r.suites, r.machines())
 	if err != nil {
 		return nil, err
 	}
-	c := &shardqueue.Config{Pieces: all, Machines: len(machines), Lease: lease.Milliseconds()}
+	c := &shardqueue.Config{Pieces: all, Machines: len(r.shards), Lease: lease.Milliseconds()}
 	return c, c.Validate()
 }
 
