@@ -15,7 +15,8 @@ import (
 
 // compare is the command that compares the plan with the plans of simpler rules.
 func compare(ctx context.Context, args []string, s streams) error {
-	f, history := s.flags("compare", "[package ...]")
+	f := s.flags("compare", "[package ...]")
+	history := historyOf(f)
 	var o options
 	o.add(f)
 	measure := f.Bool("measure", false, "run every shard of every plan on this machine, one after the other")

@@ -17,7 +17,8 @@ import (
 
 // record is the command that adds the times of logs to the history.
 func record(_ context.Context, args []string, s streams) error {
-	f, history := s.flags("record", "[log ...]")
+	f := s.flags("record", "[log ...]")
+	history := historyOf(f)
 	id := f.String("run", "", "the `name` of the run, such as the number of a build; the parts of several "+
 		"machines are NAME/1, NAME/2; empty: computed from the log")
 	machine := f.String("machine", hostname(), "the `kind` of machine on which the tests ran")

@@ -16,7 +16,8 @@ import (
 
 // execute is the command run. It runs a suite of tests, or a shard of it, on this machine.
 func execute(ctx context.Context, args []string, s streams) error {
-	f, file := s.flags("run", "[package ...]")
+	f := s.flags("run", "[package ...]")
+	file := historyOf(f)
 	var o options
 	o.add(f)
 	which := f.String("shard", "1/1", "run shard I of a plan of N shards, as `I/N`; without -machines, the plan is for N machines. "+

@@ -36,7 +36,7 @@ const tokenName = "SHARD_TOKEN"
 
 // serve is the command serve.
 func serve(ctx context.Context, args []string, s streams) error {
-	f, _ := s.flags("serve", "")
+	f := s.flags("serve", "")
 	address := f.String("listen", "127.0.0.1:7077",
 		"the `address` on which to listen; an address that other machines reach needs a token in $"+tokenName)
 	dir := f.String("state", ".shard-queues", "the `directory` with a file for each queue")

@@ -17,7 +17,7 @@ import (
 // simulate is the command that plays plans and the queue in virtual time, and compares them with the bound of
 // hindsight.
 func simulate(_ context.Context, args []string, s streams) error {
-	f, _ := s.flags("simulate", "history ...")
+	f := s.flags("simulate", "history ...")
 	number := f.Int("suites", 200, "the `number` of suites")
 	seed := f.Uint64("seed", 2, "the `seed` of the suites and of the luck of their runs")
 	text := f.String("machines", "m*2,m/0.5,m+90s",

@@ -37,7 +37,8 @@ type worker struct {
 
 // work is the command work.
 func work(ctx context.Context, args []string, s streams) error {
-	f, file := s.flags("work", "[package ...]")
+	f := s.flags("work", "[package ...]")
+	file := historyOf(f)
 	var o options
 	o.add(f)
 	where := f.String("queue", "",

@@ -122,6 +122,13 @@ func TestWorkFails(t *testing.T) {
 	assert.Zero(t, command(t.Context(), []string{"status", "-queue", at}, nil, &state, &state))
 }
 
+// awaitHang waits until the test of the package hang runs.
+func awaitHang(t *testing.T) {
+	t.Helper()
+	require.Eventually(t, func() bool { _, err := os.Stat("hang/ran"); return err == nil }, 20*time.Second,
+		20*time.Millisecond)
+}
+
 // A machine is killed while a test runs. The other machine waits for the lease, and runs its tests. A machine of the
 // same name that comes at once takes the place of the dead one after the lease.
 func TestWorkIsKilled(t *testing.T) {
@@ -129,13 +136,7 @@ func TestWorkIsKilled(t *testing.T) {
 	at := filepath.Join(t.TempDir(), "run")
 	dead := shardProcess(t.Context(), "work", "-queue", at, "-name", "1", "-n", "1", "-jobs", "1", "-machine", "m", "-lease", "3s", "./hang")
 	require.NoError(t, dead.Start())
-	for i := 0; ; i++ {
-		if _, err := os.Stat("hang/ran"); err == nil {
-			break
-		}
-		require.Less(t, i, 1000)
-		time.Sleep(20 * time.Millisecond)
-	}
+	awaitHang(t)
 	require.NoError(t, dead.Process.Signal(syscall.SIGKILL))
 	_ = dead.Wait()
 	var wait sync.WaitGroup
@@ -155,12 +156,7 @@ func TestTwoMachinesOfOneName(t *testing.T) {
 	at := filepath.Join(t.TempDir(), "run")
 	first := shardProcess(t.Context(), "work", "-queue", at, "-name", "1", "-n", "1", "-jobs", "1", "-machine", "m", "-lease", "3s", "./hang")
 	require.NoError(t, first.Start())
-	for {
-		if _, err := os.Stat("hang/ran"); err == nil {
-			break
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
+	awaitHang(t)
 	out, code := worked(t, "-queue", at, "-name", "1", "-n", "1", "-lease", "1h", "./hang") // the lease is the first machine's
 	assert.Equal(t, 1, code)
 	assert.Contains(t, out, "shard: a machine 1 is at work already: give each machine a name of its own in -name\n")
@@ -240,6 +236,8 @@ func TestRubbishForWork(t *testing.T) {
 		"not a directory":                                          {"work", "-queue", "file", "./a"},
 		"nowhere: no such file":                                    {"status", "-queue", "nowhere"},
 		"-queue is empty":                                          {"status"},
+		"status takes no arguments":                                {"status", "-queue", "q", "x"},
+		"flag provided but not defined: -history":                  {"serve", "-history", "h"},
 		"which other machines reach: set a token in $SHARD_TOKEN":  {"serve", "-listen", "0.0.0.0:0", "-state", "s"},
 		"serve takes no arguments":                                 {"serve", "x"},
 		"address 1: missing port":                                  {"serve", "-listen", "1"},
