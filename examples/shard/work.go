@@ -130,7 +130,9 @@ func (w *worker) request(ctx context.Context, r shardqueue.Request) (shardqueue.
 
 // join joins the queue, and returns its lease. If nobody has filled the queue, this machine fills it. If a machine of
 // this name is there, join waits until it must have been heard again.
-func (w *worker) join(ctx context.Context, r shardqueue.Request, fill func() (*shardqueue.Config, error)) (time.Duration, error) {
+func (w *worker) join(
+	ctx context.Context, r shardqueue.Request, fill func() (*shardqueue.Config, error),
+) (time.Duration, error) {
 	var waited time.Duration
 	for {
 		a, err := w.request(ctx, r)
@@ -145,7 +147,11 @@ func (w *worker) join(ctx context.Context, r shardqueue.Request, fill func() (*s
 				return 0, err
 			}
 		case wait == 0:
-			return time.Duration(a.Lease) * time.Millisecond, nil
+			lease := time.Duration(a.Lease) * time.Millisecond
+			if lease < time.Second { // no queue has so short a lease
+				err = fmt.Errorf("the queue answers with a lease of %v, want 1s or more: is it a server of shard?", lease)
+			}
+			return lease, err
 		case waited > 0 && wait > waited/2: // the silence has ended
 			return 0, fmt.Errorf("a machine %s is at work already: give each machine a name of its own in -name", w.name)
 		default:

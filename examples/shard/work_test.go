@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -213,6 +214,16 @@ func TestWorkTellsItsSpeed(t *testing.T) {
 		require.NoError(t, err)
 		assert.InDelta(t, want, e.Factor, .01, kind)
 	}
+}
+
+// A server that answers with other JSON is no queue.
+func TestWorkWithAnotherServer(t *testing.T) {
+	toy(t)
+	host := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"a":1}`) }))
+	defer host.Close()
+	out, code := worked(t, "-queue", host.URL+"/run", "./a")
+	assert.Equal(t, 1, code)
+	assert.Contains(t, out, "the queue answers with a lease of 0s, want 1s or more: is it a server of shard?\n")
 }
 
 func TestRubbishForWork(t *testing.T) {
