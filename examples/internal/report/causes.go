@@ -93,7 +93,7 @@ func (r *Report) Explain(replayed []*sim.Phase, phases []causes.Phase, numbers [
 		if err != nil {
 			return err
 		}
-		places.Add(i, replayed[i], waits)
+		places.Add(replayed[i], waits)
 		own, waited := r.charge(i, replayed[i], causes.Explain(p), log, slowIn[i], waits)
 		excess.add(own, 1)
 		cost.add(waited, 1)

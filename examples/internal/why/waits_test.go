@@ -66,13 +66,13 @@ func TestPlaces(t *testing.T) {
 	worst := func(phases int, cost float64, slots ...[]float64) *Place {
 		m := Places{}
 		tasks := 0
-		for phase := range phases {
+		for range phases {
 			p := on(slots...)
 			costs := make([]float64, len(p.Tasks))
 			costs[0] = 30
 			tasks += len(p.Tasks)
 			p.Tasks = append(p.Tasks, sim.Task{Attempts: []sim.Attempt{{Duration: 90e9}}}) // on an unknown machine
-			m.Add(phase, p, append(costs, 100))
+			m.Add(p, append(costs, 100))
 		}
 		return m.Worst(float64(phases)*cost, tasks)
 	}
