@@ -148,8 +148,7 @@ func warmth(r *Report) *chart {
 				ratio = max(ratio, *cells[column])
 			}
 			what := fmt.Sprintf("%s, from %s to %s: on average %.3g times the median", short(h.Hosts[row]),
-				Span(float64(begin)*h.Seconds),
-				Span(float64(column+1)*h.Seconds), ratio)
+				Span(float64(begin)*h.Seconds), Span(float64(column+1)*h.Seconds), ratio)
 			if ratio > worst {
 				worst, first = ratio, what
 			}

@@ -126,7 +126,7 @@ func (r *Report) table(w io.Writer) error {
 // change writes a reduction as a change, such as "-20.0%", and its spread over the seeds if that is at least 0.05
 // points.
 func (f Figure) change() string {
-	if spread := max(f.High-f.Mean, f.Mean-f.Low); spread >= 0.0005 {
+	if spread := max(f.High-f.Mean, f.Mean-f.Low); spread >= leastShown {
 		return fmt.Sprintf("%s ±%.1f", Change(f.Mean), 100*spread)
 	}
 	return Change(f.Mean)

@@ -15,6 +15,9 @@ func plural(n int, one, more string) string {
 	return more
 }
 
+// leastShown is the least share that Percent does not print as 0.0%.
+const leastShown = 0.0005
+
 // Percent writes a share as a percentage: 0.2 is "20.0%".
 func Percent(share float64) string {
 	s := fmt.Sprintf("%.1f%%", 100*share)
