@@ -53,8 +53,8 @@ func compare(ctx context.Context, args []string, s streams) error {
 	}
 	guessed, usual, err := doubt(r.sources, r.suites)
 	if guessed > 0 {
-		fmt.Fprintf(s.out, "If the history did not know a package, half of the guesses of its time would be wrong by a factor of at most %.1f. "+
-			"With the median of all packages as the guess, the factor would be %.1f.\n", guessed, usual)
+		fmt.Fprintf(s.out, "If the history did not know a package, half of the guesses of its time would be wrong by a "+
+			"factor of at most %.1f. With the median of all packages as the guess, the factor would be %.1f.\n", guessed, usual)
 	}
 	return err
 }

@@ -133,7 +133,8 @@ func (t *timings) summary(r ran) string {
 		text += "; " + count(t.cached, "package") + " came from the cache and took no time: use go test -count=1 to run them"
 	}
 	if t.open > 0 {
-		text += fmt.Sprintf("; the log stops halfway: %s had not ended, and other packages may be missing", count(t.open, "package"))
+		text += fmt.Sprintf("; the log stops halfway: %s had not ended, and other packages may be missing",
+			count(t.open, "package"))
 	}
 	if t.broken > 0 {
 		text += fmt.Sprintf("; %s could not be read", count(t.broken, "line"))

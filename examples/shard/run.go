@@ -20,10 +20,11 @@ func execute(ctx context.Context, args []string, s streams) error {
 	file := historyOf(f)
 	var o options
 	o.add(f)
-	which := f.String("shard", "1/1", "run shard I of a plan of N shards, as `I/N`; without -machines, the plan is for N machines. "+
-		"All machines need the same history and the same sources")
-	safe := f.String("safe", "", "a `pattern` of packages whose tests may run twice at the same time; a slow package of them gets "+
-		"a copy")
+	which := f.String("shard", "1/1",
+		"run shard I of a plan of N shards, as `I/N`; without -machines, the plan is for N machines. All "+
+			"machines need the same history and the same sources")
+	safe := f.String("safe", "", "a `pattern` of packages whose tests may run twice at the same time; a slow package "+
+		"of them gets a copy")
 	jobs := f.Int("jobs", runtime.GOMAXPROCS(0), "the number of packages that run at once")
 	id := f.String("run", "", "the `name` of the run in the history; empty: computed from its times")
 	kind := f.String("machine", hostname(), "the `kind` of this machine")

@@ -184,7 +184,8 @@ func TestAMachineVanishesFromAFolder(t *testing.T) {
 	assert.NotZero(t, ask(open(), second).Wait, "two machines of one name")
 	gone := time.Now().Add(-4 * time.Second) // a has been silent for longer than the lease of three seconds
 	require.NoError(t, os.Chtimes(a.beat("a", "s"), gone, gone))
-	require.Empty(t, ask(b, shardqueue.Request{Op: shardqueue.Draw, Machine: "b", Session: "s"}).Calls, "its last event is younger")
+	require.Empty(t, ask(b, shardqueue.Request{Op: shardqueue.Draw, Machine: "b", Session: "s"}).Calls,
+		"its last event is younger")
 	time.Sleep(3100 * time.Millisecond)
 	require.Len(t, ask(b, shardqueue.Request{Op: shardqueue.Draw, Machine: "b", Session: "s"}).Calls, 1)
 	late := shardqueue.Request{Op: shardqueue.End, Machine: "a", Session: "s", Calls: []shardqueue.Ran{{Seconds: 3}}}
@@ -306,7 +307,8 @@ func TestRemoteGivesUp(t *testing.T) {
 	defer host.Close()
 	var said bytes.Buffer
 	for path, want := range map[string]string{
-		"/no": "/no: 401 Unauthorized: not you", "/later": "/later: 500 Internal Server Error: later", "/page": "/page is no server of shard",
+		"/no": "/no: 401 Unauthorized: not you", "/later": "/later: 500 Internal Server Error: later",
+		"/page": "/page is no server of shard",
 	} {
 		asked = 0
 		c := &remote{url: host.URL + path, pause: time.Millisecond, patience: 30 * time.Millisecond, log: &said}
@@ -314,7 +316,8 @@ func TestRemoteGivesUp(t *testing.T) {
 		assert.ErrorContains(t, err, want)
 		assert.Equal(t, path == "/no", asked == 1)
 	}
-	assert.Equal(t, 2, strings.Count(said.String(), "this machine asks again for 30ms\n"), "one line for each server that is away")
+	assert.Equal(t, 2, strings.Count(said.String(), "this machine asks again for 30ms\n"),
+		"one line for each server that is away")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, err := (&remote{url: host.URL, pause: time.Hour, patience: time.Hour}).ask(ctx, shardqueue.Request{})

@@ -26,7 +26,8 @@ import (
 func worked(t *testing.T, args ...string) (string, int) {
 	t.Helper()
 	var out, complaint bytes.Buffer
-	code := command(t.Context(), append([]string{"work", "-machine", "m", "-jobs", "1"}, args...), strings.NewReader(""), &out, &complaint)
+	code := command(t.Context(), append([]string{"work", "-machine", "m", "-jobs", "1"}, args...), strings.NewReader(""),
+		&out, &complaint)
 	return out.String() + complaint.String(), code
 }
 
@@ -56,7 +57,7 @@ func TestWork(t *testing.T) {
 	defer host.Close()
 	history := "run\tr\t2026-01-01T00:00:00Z\tm\t0\t0\t0\t0\n" +
 		"toy/a\t-\t60@r\ntoy/a\tTestTwo\t30@r\ntoy/a\tTestGone\t30@r\ntoy/a\tTestOne\t30@r\ntoy/b\t-\t1@r\n"
-	require.NoError(t, os.WriteFile("a/new_test.go", []byte("package a\nimport \"testing\"\nfunc TestTwoMore(t *testing.T) {}\n"), 0o644))
+	put(t, "a/new_test.go", "package a\nimport \"testing\"\nfunc TestTwoMore(t *testing.T) {}\n")
 	for i, at := range []string{filepath.Join(t.TempDir(), "run"), host.URL + "/run"} {
 		var wait sync.WaitGroup
 		for _, m := range []string{"1", "2"} {
@@ -69,14 +70,16 @@ func TestWork(t *testing.T) {
 				require.NoError(t, h.save(file))
 			}
 			wait.Go(func() {
-				out, code := worked(t, "-queue", at, "-name", m, "-n", "2", "-history", file, "-log", "log"+m, "-flags", "-count=1", "./a", "./b")
+				out, code := worked(t, "-queue", at, "-name", m, "-n", "2", "-history", file, "-log", "log"+m, "-flags",
+					"-count=1", "./a", "./b")
 				assert.Zero(t, code, out)
 				assert.Contains(t, out, "machine "+m+": ")
 			})
 		}
 		wait.Wait()
 		assert.Equal(t, map[string]int{
-			"toy/a TestOne": 1, "toy/a TestTwo": 1, "toy/a TestTwo/sub": 1, "toy/a TestTwoMore": 1, "toy/b TestOne": 1, "toy/b TestTwo": 1, "toy/b TestTwo/sub": 1,
+			"toy/a TestOne": 1, "toy/a TestTwo": 1, "toy/a TestTwo/sub": 1, "toy/a TestTwoMore": 1, "toy/b TestOne": 1,
+			"toy/b TestTwo": 1, "toy/b TestTwo/sub": 1,
 		}, runsIn(t, "log1", "log2"), "%d", i)
 		var out bytes.Buffer
 		assert.Zero(t, command(t.Context(), []string{"status", "-queue", at}, nil, &out, &out), out.String())
@@ -116,10 +119,11 @@ func TestWorkFails(t *testing.T) {
 	out, code = worked(t, "-queue", at, "-name", "2", "-n", "1", "./a", "./bad")
 	assert.Zero(t, code)
 	assert.Contains(t, out, "machine 2: 0 calls\n", "another machine has nothing to do")
-	require.NoError(t, os.WriteFile("bad/x_test.go", []byte("package bad\nimport \"testing\"\nfunc TestBad(t *testing.T) {}\n"), 0o644))
+	put(t, "bad/x_test.go", "package bad\nimport \"testing\"\nfunc TestBad(t *testing.T) {}\n")
 	out, code = worked(t, "-queue", at, "-name", "1", "-n", "1", "-log", "again", "./a", "./bad")
 	assert.Zero(t, code, out)
-	assert.Equal(t, map[string]int{"toy/a TestOne": 1, "toy/a TestTwo": 1, "toy/a TestTwo/sub": 1, "toy/bad TestBad": 1}, runsIn(t, "again"))
+	assert.Equal(t, map[string]int{"toy/a TestOne": 1, "toy/a TestTwo": 1, "toy/a TestTwo/sub": 1, "toy/bad TestBad": 1},
+		runsIn(t, "again"))
 	assert.Zero(t, command(t.Context(), []string{"status", "-queue", at}, nil, &state, &state))
 }
 
@@ -135,7 +139,8 @@ func awaitHang(t *testing.T) {
 func TestWorkIsKilled(t *testing.T) {
 	toy(t)
 	at := filepath.Join(t.TempDir(), "run")
-	dead := shardProcess(t.Context(), "work", "-queue", at, "-name", "1", "-n", "1", "-jobs", "1", "-machine", "m", "-lease", "3s", "./hang")
+	dead := shardProcess(t.Context(), "work", "-queue", at, "-name", "1", "-n", "1", "-jobs", "1", "-machine", "m",
+		"-lease", "3s", "./hang")
 	require.NoError(t, dead.Start())
 	awaitHang(t)
 	require.NoError(t, dead.Process.Signal(syscall.SIGKILL))
@@ -145,7 +150,8 @@ func TestWorkIsKilled(t *testing.T) {
 		wait.Go(func() {
 			out, code := worked(t, "-queue", at, "-name", m, "-n", "1", "-history", "history"+m, "./hang")
 			assert.Zero(t, code, out)
-			assert.Equal(t, m == "1", strings.Contains(out, "A machine 1 was at work a moment ago. If it is gone, this machine takes its place after "), out)
+			assert.Equal(t, m == "1", strings.Contains(out,
+				"A machine 1 was at work a moment ago. If it is gone, this machine takes its place after "), out)
 		})
 	}
 	wait.Wait()
@@ -155,7 +161,8 @@ func TestWorkIsKilled(t *testing.T) {
 func TestTwoMachinesOfOneName(t *testing.T) {
 	toy(t)
 	at := filepath.Join(t.TempDir(), "run")
-	first := shardProcess(t.Context(), "work", "-queue", at, "-name", "1", "-n", "1", "-jobs", "1", "-machine", "m", "-lease", "3s", "./hang")
+	first := shardProcess(t.Context(), "work", "-queue", at, "-name", "1", "-n", "1", "-jobs", "1", "-machine", "m",
+		"-lease", "3s", "./hang")
 	require.NoError(t, first.Start())
 	awaitHang(t)
 	out, code := worked(t, "-queue", at, "-name", "1", "-n", "1", "-lease", "1h", "./hang") // the lease is the first machine's
@@ -173,7 +180,8 @@ func TestTwoMachinesOfOneName(t *testing.T) {
 // once.
 func TestWorkKeepsTheLease(t *testing.T) {
 	toy(t)
-	require.NoError(t, os.WriteFile("a/slow_test.go", []byte("package a\nimport (\"testing\"; \"time\")\nfunc TestSlow(t *testing.T) { time.Sleep(3500 * time.Millisecond) }\n"), 0o644))
+	put(t, "a/slow_test.go", "package a\nimport (\"testing\"; \"time\")\n"+
+		"func TestSlow(t *testing.T) { time.Sleep(3500 * time.Millisecond) }\n")
 	at := filepath.Join(t.TempDir(), "run")
 	f, err := openFolder(at)
 	require.NoError(t, err)
@@ -200,7 +208,9 @@ func TestWorkTellsItsSpeed(t *testing.T) {
 	toy(t)
 	var history strings.Builder
 	for i := range 4 {
-		fmt.Fprintf(&history, "run\tf%d\t2026-01-0%dT00:00:00Z\tfast\t0\t0\t0\t0\nrun\ts%[1]d\t2026-01-0%[2]dT00:00:00Z\tslow\t0\t0\t0\t0\n", i, i+1)
+		for _, kind := range []string{"fast", "slow"} {
+			fmt.Fprintf(&history, "run\t%c%d\t2026-01-0%dT00:00:00Z\t%s\t0\t0\t0\t0\n", kind[0], i, i+1, kind)
+		}
 	}
 	history.WriteString("toy/a\t-\t9@f0 9@f1 9@f2 9@f3 27@s0 27@s1 27@s2 27@s3\n")
 	for kind, want := range map[string]float64{"slow": 3, "fast": 1, "new": 0} {
@@ -258,7 +268,8 @@ func TestRubbishForWork(t *testing.T) {
 		"a history has no package that takes time":                 {"simulate", "file"},
 		"-machines has \"a*b\"":                                    {"simulate", "-machines", "a*b", "-suites", "1", "history"},
 	} {
-		require.NoError(t, os.WriteFile("history", []byte("run\ta\t2026-01-01T00:00:00Z\tm\t0\t0\t0\t0\nrun\tb\t2026-01-01T00:00:00Z\tm\t0\t0\t0\t0\np\t-\t1@a 1@b\n"), 0o644))
+		put(t, "history", "run\ta\t2026-01-01T00:00:00Z\tm\t0\t0\t0\t0\n"+
+			"run\tb\t2026-01-01T00:00:00Z\tm\t0\t0\t0\t0\np\t-\t1@a 1@b\n")
 		var out bytes.Buffer
 		code := command(t.Context(), args, strings.NewReader("p"), &out, &out)
 		assert.NotZero(t, code, args)
