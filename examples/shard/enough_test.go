@@ -53,7 +53,7 @@ func TestNumberOfMachines(t *testing.T) {
 // sooner.
 func TestEnoughBesideTheFloor(t *testing.T) {
 	for file, most := range map[string]int{"compress": 20, "roaring": 20} {
-		h, err := loadHistory("testdata/" + file + ".shard")
+		h, err := loadHistory(t.Context(), "testdata/"+file+".shard")
 		require.NoError(t, err)
 		m, err := newModel(h)
 		require.NoError(t, err)

@@ -138,7 +138,7 @@ func TestRecordOddNames(t *testing.T) {
 			&out, &complaint)
 		assert.Zero(t, code)
 		assert.Contains(t, out.String(), "2 tests left out, because the name cannot be stored in a history\n", "%q", pkg)
-		h, err := loadHistory(file)
+		h, err := loadHistory(t.Context(), file)
 		require.NoError(t, err)
 		assert.Len(t, h.samples, 2, "the history has the package and its test")
 	}
@@ -195,7 +195,7 @@ func TestRecordIsReadAgain(t *testing.T) {
 		var out, complaint bytes.Buffer
 		code := command(t.Context(), []string{"record", "-history", file, "-wall", wall}, strings.NewReader(log), &out, &complaint)
 		require.Zero(t, code, complaint.String())
-		h, err := loadHistory(file)
+		h, err := loadHistory(t.Context(), file)
 		require.NoError(t, err)
 		assert.Len(t, h.samples, 2)
 	}

@@ -16,7 +16,7 @@ import (
 )
 
 // record is the command that adds the times of logs to the history.
-func record(_ context.Context, args []string, s streams) error {
+func record(ctx context.Context, args []string, s streams) error {
 	f := s.flags("record", "[log ...]")
 	history := historyOf(f)
 	id := f.String("run", "", "the `name` of the run, such as the number of a build; the parts of several "+
@@ -32,7 +32,7 @@ func record(_ context.Context, args []string, s streams) error {
 	if *wall < 0 {
 		return usage("-wall is %v, want 0 or more", *wall)
 	}
-	h, err := loadHistory(*history)
+	h, err := loadHistory(ctx, *history)
 	if err != nil {
 		return err
 	}
@@ -49,7 +49,7 @@ func record(_ context.Context, args []string, s streams) error {
 			return fmt.Errorf("%s: %w", path, err)
 		}
 	}
-	return h.save(*history)
+	return h.save(ctx, *history)
 }
 
 func hostname() string {

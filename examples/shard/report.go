@@ -103,7 +103,7 @@ func (o options) report(ctx context.Context, history string, patterns []string, 
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	h, err := loadHistory(history)
+	h, err := loadHistory(ctx, history)
 	if err != nil {
 		return nil, err
 	}

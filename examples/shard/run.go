@@ -64,7 +64,7 @@ func execute(ctx context.Context, args []string, s streams) error {
 	if *id != "" && len(r.shards) > 1 {
 		*id = fmt.Sprintf("%s/%d", *id, number)
 	}
-	if err := host.record(r.history, *file, *id, *kind, time.Since(begun)); err != nil {
+	if err := host.record(ctx, r.history, *file, *id, *kind, time.Since(begun)); err != nil {
 		return err
 	}
 	if failed > 0 {
@@ -75,7 +75,7 @@ func execute(ctx context.Context, args []string, s streams) error {
 }
 
 // record adds the times of the run to the history.
-func (h *host) record(into *history, file, id, kind string, wall time.Duration) error {
+func (h *host) record(ctx context.Context, into *history, file, id, kind string, wall time.Duration) error {
 	t, err := readTimings(bufio.NewReader(&h.events))
 	if err != nil {
 		return nil // there are no tests, or no package was built; the output of go test is already printed
@@ -87,7 +87,7 @@ func (h *host) record(into *history, file, id, kind string, wall time.Duration) 
 		return nil
 	}
 	fmt.Fprintf(h.out, "run %s%s\n", id, t.summary(r))
-	return into.save(file)
+	return into.save(ctx, file)
 }
 
 // spread returns the distribution of the times of packages, each divided by the median of the package. It returns nil

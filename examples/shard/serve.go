@@ -153,8 +153,9 @@ const historyEnd = ".shard"
 
 // times answers with a history.
 func (s *server) times(w http.ResponseWriter, name string) {
+	h := newHistory()
 	s.mu.Lock()
-	h, err := loadHistory(filepath.Join(s.dir, name))
+	err := h.merge(filepath.Join(s.dir, name))
 	s.mu.Unlock() // a machine may read slowly
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusConflict)
@@ -173,7 +174,7 @@ func (s *server) learn(w http.ResponseWriter, r *http.Request, name string) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := h.save(filepath.Join(s.dir, name)); err != nil {
+	if err := h.save(r.Context(), filepath.Join(s.dir, name)); err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 	}
 }

@@ -324,6 +324,21 @@ func TestRemoteGivesUp(t *testing.T) {
 	assert.ErrorIs(t, err, context.Canceled)
 }
 
+// An interrupt ends the wait for a server that is away.
+func TestAnInterruptedWaitForAHistory(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	for _, args := range [][]string{{"plan"}, {"record"}, {"simulate", "http://127.0.0.1:1/m.shard"}} {
+		if args[0] != "simulate" {
+			args = append(args, "-history", "http://127.0.0.1:1/m.shard")
+		}
+		var out bytes.Buffer
+		assert.Equal(t, 1, command(ctx, args, strings.NewReader(""), &out, &out))
+		assert.Contains(t, out.String(), "http://127.0.0.1:1/m.shard")
+	}
+	assert.ErrorContains(t, newHistory().save(ctx, "http://127.0.0.1:1/m.shard"), "http://127.0.0.1:1/m.shard")
+}
+
 // Machines that save their times to one file or server at the same time lose none.
 func TestHistoryThatMachinesShare(t *testing.T) {
 	host := httptest.NewServer(&server{dir: t.TempDir(), queues: map[string]*eventLog{}})
@@ -336,18 +351,18 @@ func TestHistoryThatMachinesShare(t *testing.T) {
 				id := fmt.Sprintf("run/%d", m)
 				h.addRun(id, ran{machine: "m"})
 				h.add(name{"p", "TestA"}, id, took{seconds: float64(m)})
-				assert.NoError(t, h.save(at))
+				assert.NoError(t, h.save(t.Context(), at))
 			})
 		}
 		wait.Wait()
-		h, err := loadHistory(at)
+		h, err := loadHistory(t.Context(), at)
 		require.NoError(t, err)
 		assert.Len(t, h.runs, 8)
 		assert.Len(t, h.samples[name{"p", "TestA"}], 8)
 	}
 	bad := filepath.Join(t.TempDir(), "bad")
 	require.NoError(t, os.WriteFile(bad, []byte("<<<<<<< ours\n"), 0o644))
-	assert.ErrorContains(t, newHistory().save(bad), "bad: line 1 is not a line of a history")
+	assert.ErrorContains(t, newHistory().save(t.Context(), bad), "bad: line 1 is not a line of a history")
 	text, err := os.ReadFile(bad)
 	require.NoError(t, err)
 	assert.Equal(t, "<<<<<<< ours\n", string(text), "what cannot be read is not overwritten")

@@ -68,7 +68,7 @@ func work(ctx context.Context, args []string, s streams) error {
 	if err := shardqueue.CheckName(run); err != nil {
 		return usage("-queue ends in the name of the run: %v", err)
 	}
-	h, err := loadHistory(*file)
+	h, err := loadHistory(ctx, *file)
 	if err != nil {
 		return err
 	}
@@ -195,7 +195,7 @@ func (w *worker) work(ctx context.Context, lease time.Duration, file string) err
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	if err := w.into.save(file); err != nil {
+	if err := w.into.save(ctx, file); err != nil {
 		return err
 	}
 	fmt.Fprintf(w.out, "machine %s: %s\n", w.name, count(w.ran, "call"))

@@ -67,7 +67,7 @@ func TestWork(t *testing.T) {
 				file = host.URL + "/toy.shard"
 				h := newHistory()
 				require.NoError(t, h.read(strings.NewReader(history)))
-				require.NoError(t, h.save(file))
+				require.NoError(t, h.save(t.Context(), file))
 			}
 			wait.Go(func() {
 				out, code := worked(t, "-queue", at, "-name", m, "-n", "2", "-history", file, "-log", "log"+m, "-flags",
@@ -89,7 +89,7 @@ func TestWork(t *testing.T) {
 		}
 		if i > 0 {
 			var err error
-			h, err = loadHistory(host.URL + "/toy.shard")
+			h, err = loadHistory(t.Context(), host.URL+"/toy.shard")
 			require.NoError(t, err)
 		}
 		m, err := newModel(h)
