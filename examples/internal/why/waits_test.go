@@ -83,6 +83,7 @@ func TestPlaces(t *testing.T) {
 	assert.Nil(t, worst(1, 40, few, many, many), "one phase proves nothing")
 	assert.Nil(t, worst(3, 60, few, many, many), "half of the cost is not most of it")
 	assert.Nil(t, worst(3, 40, []float64{20, 10, 10, 10}, many), "it ran half of the tasks")
+	assert.NotNil(t, worst(3, 40, []float64{20, 30, 10}, many, []float64{10}), "3/8 of the tasks and 3/4 of the cost")
 }
 
 // The share of a time is its Shapley value: the mean, over all orders, of what it adds to the largest time.

@@ -107,6 +107,7 @@ func TestBatchesShrink(t *testing.T) {
 		d.end(now, "a", 1)
 	}
 	assert.True(t, d.ask(now, Request{Op: Draw, Machine: "a", Session: "s1"}).Done)
+	assert.True(t, d.q.Passed())
 	d = opened(t, 2, 1, 7, 3, 40, 2)
 	d.join(0, "a", 1)
 	d.join(0, "b", 1)
