@@ -5,6 +5,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -62,6 +63,33 @@ func TestDocLinks(t *testing.T) {
 			}
 		}
 	}
+}
+
+// pageLink matches a link to a file in a page of Markdown, without the part after #.
+var pageLink = regexp.MustCompile(`\]\(([^)\s#:]+)(?:#[^)]*)?\)`)
+
+// Every link of a page to a file of this repository leads to a file or a directory that exists.
+func TestPageLinks(t *testing.T) {
+	links := 0
+	require.NoError(t, filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && (d.Name() == "testdata" || strings.HasPrefix(d.Name(), ".") && path != "."):
+			return fs.SkipDir
+		case d.IsDir() || !strings.HasSuffix(path, ".md"):
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		for _, found := range pageLink.FindAllSubmatch(text, -1) {
+			links++
+			to := filepath.Join(filepath.Dir(path), string(found[1]))
+			_, err := os.Stat(to)
+			assert.NoError(t, err, "%s: a link to %s", path, found[1])
+		}
+		return err
+	}))
+	require.Greater(t, links, 300, "the test finds the links")
 }
 
 // prose returns the text of a comment without indented lines, which are code.

@@ -40,7 +40,8 @@ func TestRowsAreWellFormed(t *testing.T) {
 		if r.tier == experiment {
 			assert.Contains(t, notes[r.id], "Inputs:", r.id)
 		}
-		assert.True(t, slices.ContainsFunc(r.measures, func(m measure) bool { return m.role == judged }), "%s judges nothing", r.id)
+		assert.True(t, slices.ContainsFunc(r.measures, func(m measure) bool { return m.role == judged }),
+			"%s judges nothing", r.id)
 		for _, m := range r.measures {
 			assert.LessOrEqual(t, m.lo, m.hi, "%s: %s", r.id, m.name)
 		}
@@ -84,7 +85,8 @@ func TestBandsAreOnBothSidesOfThePapersFigure(t *testing.T) {
 // A band of 8 points around a share of 7 % would hold one of 0.
 func TestASmallShareIsJudgedByHalfOfTheFigure(t *testing.T) {
 	for _, c := range []struct{ want, lo, hi float64 }{
-		{0.4, 0.32, 0.48}, {0.16, 0.08, 0.24}, {0.14, 0.07, 0.21}, {0.069, 0.0345, 0.1035}, {0.01, 0.005, 0.015}, {-0.1, -0.15, -0.05},
+		{0.4, 0.32, 0.48}, {0.16, 0.08, 0.24}, {0.14, 0.07, 0.21}, {0.069, 0.0345, 0.1035}, {0.01, 0.005, 0.015},
+		{-0.1, -0.15, -0.05},
 	} {
 		m := share("", "", c.want)
 		assert.InDeltaSlice(t, []float64{c.lo, c.hi}, []float64{m.lo, m.hi}, 1e-12, "%v", c.want)

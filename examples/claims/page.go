@@ -119,8 +119,8 @@ The same seeds make the same table.
 
 ![A line for each row with random numbers, and a dot for each figure. The grey band is the band around the paper's figure. Dots beside it are outside of the band.](claims.svg)
 
-` + "`go run ./claims -svg ../docs/claims.svg -from ../docs/claims.md`" + ` draws this picture of the B rows. All bands have the same width there. If a
-band has one edge, a figure far from this edge is in the middle.
+` + "`go run ./claims -svg ../docs/claims.svg -from ../docs/claims.md`" + ` draws this picture of
+the B rows. All bands have the same width there. If a band has one edge, a figure far from this edge is in the middle.
 `
 
 // command returns the command that writes the page.

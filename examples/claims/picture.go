@@ -128,12 +128,7 @@ func inBand(band string, figure float64) (x, half float64, err error) {
 		}
 		return n
 	}
-	oneEdge := func(e float64) float64 {
-		if width := percent * math.Abs(e); width > points {
-			return width
-		}
-		return points
-	}
+	oneEdge := func(e float64) float64 { return max(percent*math.Abs(e), points) }
 	switch low, high, two := strings.Cut(band, " to "); {
 	case two:
 		l, h := number(low), number(high)

@@ -17,7 +17,8 @@ func (o options) compareWith(r *report.Report, l *loaded) error {
 	if err != nil {
 		return err
 	}
-	r.Compare(trace.Printable(filepath.Base(o.against)), slices.Concat(l.phases, l.unlike), slices.Concat(there.phases, there.unlike))
+	r.Compare(trace.Printable(filepath.Base(o.against)), slices.Concat(l.phases, l.unlike),
+		slices.Concat(there.phases, there.unlike))
 	return nil
 }
 

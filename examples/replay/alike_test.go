@@ -238,7 +238,8 @@ func TestAdviceAndComparison(t *testing.T) {
 	assert.Equal(t, 1, r.Against.OnlyThere)
 	assert.Equal(t, "b", r.Workers[0].Host)
 	assert.Nil(t, r.Setting, "attempt lines are not the log of an engine")
-	for _, wrong := range [][]string{{"-cost", "-1", this}, {"-against", last}, {"-against", filepath.Join(t.TempDir(), "absent"), this}} {
+	for _, wrong := range [][]string{{"-cost", "-1", this}, {"-against", last},
+		{"-against", filepath.Join(t.TempDir(), "absent"), this}} {
 		code, _, _ = call(wrong...)
 		assert.Equal(t, 2, code, wrong)
 	}
@@ -249,9 +250,11 @@ func TestAdviceAndComparison(t *testing.T) {
 		if i == 0 {
 			took = 2500
 		}
-		tasks = append(tasks, fmt.Sprintf(`{"taskId":%d,"index":%d,"launchTime":"2026-03-01T10:00:00.000GMT","duration":%d,"executorId":"1","host":"h","status":"SUCCESS"}`, i, i, took))
+		tasks = append(tasks, fmt.Sprintf(`{"taskId":%d,"index":%d,"launchTime":"2026-03-01T10:00:00.000GMT","duration":%d,`+
+			`"executorId":"1","host":"h","status":"SUCCESS"}`, i, i, took))
 	}
 	code, out, errors = call("-policy", "mantri,spark", file(t, "["+strings.Join(tasks, ",")+"]"))
 	require.Zero(t, code, errors)
-	assert.Contains(t, out, "Spark's own setting does not help here. Its rule acts on a task that takes more than 3 times the median of the tasks that have ended; 0 of the 1 stragglers do.")
+	assert.Contains(t, out, "Spark's own setting does not help here. Its rule acts on a task that takes more than 3 "+
+		"times the median of the tasks that have ended; 0 of the 1 stragglers do.")
 }

@@ -31,8 +31,10 @@ var shapes = map[string]func(w *bytes.Buffer, n int){
 	"each-task-fails-once": func(w *bytes.Buffer, n int) {
 		for i := range n {
 			start := i / 100 * 3000
-			fmt.Fprintf(w, `{"phase":"p","task":%d,"start":%d,"finish":%d,"state":"failed","executor":%d}`+"\n", i, start, start+900, i%100)
-			fmt.Fprintf(w, `{"phase":"p","task":%d,"attempt":1,"start":%d,"finish":%d,"executor":%d}`+"\n", i, start+1000, start+2900, (i+1)%100)
+			fmt.Fprintf(w, `{"phase":"p","task":%d,"start":%d,"finish":%d,"state":"failed","executor":%d}`+"\n", i, start,
+				start+900, i%100)
+			fmt.Fprintf(w, `{"phase":"p","task":%d,"attempt":1,"start":%d,"finish":%d,"executor":%d}`+"\n", i, start+1000,
+				start+2900, (i+1)%100)
 		}
 	},
 	"all-phases-at-once": func(w *bytes.Buffer, n int) {
@@ -52,14 +54,16 @@ var shapes = map[string]func(w *bytes.Buffer, n int){
 		}
 		w.WriteString(`],"attempts":[{"attemptID":"a_m_1_999999","startTime":1,"finishTime":5,"result":"SUCCESS"}`)
 		for i := range n {
-			fmt.Fprintf(w, `,{"attemptID":"a_m_1_%d","startTime":%d,"finishTime":%d,"result":"KILLED","hostName":"/q/x"}`, i, 1000+i, 2000+i)
+			fmt.Fprintf(w, `,{"attemptID":"a_m_1_%d","startTime":%d,"finishTime":%d,"result":"KILLED","hostName":"/q/x"}`, i,
+				1000+i, 2000+i)
 		}
 		w.WriteString(`]}]}`)
 	},
 	"waves": func(w *bytes.Buffer, n int) {
 		for i := range n {
 			start := i / 200 * 1000
-			fmt.Fprintf(w, `{"phase":"p","task":%d,"start":%d,"finish":%d,"executor":%d,"host":%d}`+"\n", i, start, start+700+i*7919%290, i%200, i%20)
+			fmt.Fprintf(w, `{"phase":"p","task":%d,"start":%d,"finish":%d,"executor":%d,"host":%d}`+"\n", i, start,
+				start+700+i*7919%290, i%200, i%20)
 		}
 	},
 }

@@ -17,7 +17,8 @@ func convertCommand(stdout io.Writer) *cli.Command {
 	return &cli.Command{
 		Name: "convert", Usage: "write a log as attempt lines, which \"replay help format\" describes", ArgsUsage: "log",
 		HideHelpCommand: true,
-		Flags:           []cli.Flag{&cli.BoolFlag{Name: "csv", Destination: &table, Usage: "write a table instead, with one row for each attempt"}},
+		Flags: []cli.Flag{&cli.BoolFlag{Name: "csv", Destination: &table,
+			Usage: "write a table instead, with one row for each attempt"}},
 		Action: func(_ context.Context, c *cli.Command) error {
 			if c.NArg() != 1 {
 				return usage("convert takes one log, but the command line has %d; jobs of two logs may have the same name", c.NArg())

@@ -95,9 +95,8 @@ func written(cause string, tasks []planted) string {
 			fmt.Fprintf(&b, "training,step %d,%d,%d,%d,%s,%d\n", p.phase, p.task, start.UnixMilli(), end.UnixMilli(), p.host,
 				p.bytes)
 		default: // Airflow's mapped tasks
-			fmt.Fprintf(&b, `{"dag_id":"nightly","dag_run_id":"run %d","task_id":"load","map_index":%d,"try_number":1,"state":"success",`+
-				`"hostname":"%s",`+
-				`"start_date":"%sZ","end_date":"%sZ"},`, p.phase, p.task, p.host, start.Format(layout), end.Format(layout))
+			fmt.Fprintf(&b, `{"dag_id":"nightly","dag_run_id":"run %d","task_id":"load","map_index":%d,"try_number":1,`+
+				`"state":"success","hostname":"%s","start_date":"%sZ","end_date":"%sZ"},`, p.phase, p.task, p.host, start.Format(layout), end.Format(layout))
 		}
 	}
 	if cause == "" {

@@ -34,8 +34,8 @@ func explain(w io.Writer, l *loaded, name string, e compare.Entry, seed uint64) 
 		return usage("-explain is for task %d of phase %d, want 0 to %d", task, phase, len(p.Tasks)-1)
 	}
 	t := p.Tasks[task]
-	fmt.Fprintf(w, "Phase %s %s has %d tasks on %d slots. Task %d is called %s in the log. Its last attempt there, of %d, took %s",
-		p.Job, p.Name, len(p.Tasks), len(p.Slots), task, p.TaskName(task), len(t.Attempts),
+	fmt.Fprintf(w, "Phase %s %s has %d tasks on %d slots. Task %d is called %s in the log. Its last attempt there, of "+
+		"%d, took %s", p.Job, p.Name, len(p.Tasks), len(p.Slots), task, p.TaskName(task), len(t.Attempts),
 		report.Span(compare.Last(p, task).Seconds()))
 	if t.Work > 0 {
 		fmt.Fprintf(w, ", for %.6g units of work", t.Work)

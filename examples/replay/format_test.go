@@ -37,8 +37,9 @@ func TestFormatIsAsDescribed(t *testing.T) {
 	require.Zero(t, code, errors)
 	page := strings.Join(append(blocks(t, "json"), help), "")
 	for _, field := range []string{
-		"job", "phase", "task", "attempt", "start", "finish", "state", "host", "rack", "executor", "cores", "input", "shuffle", "output",
-		"ready", "speculative", "locality", "preferred", "splits", "name", "kin", "family", "tasks", "submitted", "completed", "after",
+		"job", "phase", "task", "attempt", "start", "finish", "state", "host", "rack", "executor", "cores", "input",
+		"shuffle", "output", "ready", "speculative", "locality", "preferred", "splits", "name", "kin", "family", "tasks",
+		"submitted", "completed", "after",
 	} {
 		assert.Contains(t, page, field)
 	}

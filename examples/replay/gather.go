@@ -65,7 +65,8 @@ func (l *loaded) add(path string, log *trace.Log) {
 	if attempts > 0 {
 		print := fingerprint(log)
 		if first, again := l.seen[print]; again {
-			l.hints = append(l.hints, fmt.Sprintf("%s: the same phases at the same times as %s; if both are the same run, every task is counted twice", name, first))
+			l.hints = append(l.hints, fmt.Sprintf("%s: the same phases at the same times as %s; if both are the same run, "+
+				"every task is counted twice", name, first))
 		} else {
 			l.seen[print] = name
 		}
@@ -137,7 +138,8 @@ func (l *loaded) take(alike bool) {
 		}
 	}
 	if len(l.unlike) > 0 && len(l.phases) > 0 {
-		l.hints = append(l.hints, fmt.Sprintf("no policy is replayed on %s: the tasks are not known to be alike", counted(len(l.unlike), "phase")))
+		l.hints = append(l.hints, fmt.Sprintf("no policy is replayed on %s: the tasks are not known to be alike",
+			counted(len(l.unlike), "phase")))
 	}
 }
 
@@ -161,7 +163,7 @@ func (l *loaded) doubtClock(p *sim.Phase) {
 		}
 	}
 	if next > 0 && longest > jumpLeast && longest > jumpTimes*next {
-		l.hints = append(l.hints, fmt.Sprintf("%s %s: task %s takes %s, and the second longest task %s: the clock may have jumped", p.Job, p.Name,
-			p.TaskName(which), report.Span(longest.Seconds()), report.Span(next.Seconds())))
+		l.hints = append(l.hints, fmt.Sprintf("%s %s: task %s takes %s, and the second longest task %s: the clock may "+
+			"have jumped", p.Job, p.Name, p.TaskName(which), report.Span(longest.Seconds()), report.Span(next.Seconds())))
 	}
 }

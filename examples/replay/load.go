@@ -42,7 +42,8 @@ type loaded struct {
 
 // load reads the logs, or generates phases.
 func (o options) load() (*loaded, error) {
-	l := &loaded{seed: o.seed, formats: map[trace.Format]int{}, seen: map[uint64]string{}, notRun: map[string]int{}, names: map[string]bool{}}
+	l := &loaded{seed: o.seed, formats: map[trace.Format]int{}, seen: map[uint64]string{}, notRun: map[string]int{},
+		names: map[string]bool{}}
 	if len(o.logs) == 0 {
 		l.phases = workload.Generate(o.phases, o.seed)
 		for _, p := range l.phases {

@@ -72,7 +72,8 @@ func TestSameSeedSameNumbers(t *testing.T) {
 	}
 	assert.Equal(t, numbers(), numbers())
 	assert.NotEqual(t, numbers(), numbers("-seed", "2"))
-	assert.Equal(t, numbers()[:1], numbers("-policy", "least-cost"), "the numbers of a policy do not depend on the other policies")
+	assert.Equal(t, numbers()[:1], numbers("-policy", "least-cost"),
+		"the numbers of a policy do not depend on the other policies")
 }
 
 // healthy is a log without faults: one phase of three tasks, of which one is a straggler.
@@ -85,7 +86,8 @@ func TestTable(t *testing.T) {
 	code, out, errors := call(file(t, healthy))
 	require.Zero(t, code, errors)
 	for _, want := range []string{
-		"1 phase, 3 tasks", "no faults", "mantri", "late", "spark", "1 task (33.3%), which takes", "differ from the log by 0% in all", "Stragglers cost 57 s of the phases' 60 s (95.0%)", "Assumptions",
+		"1 phase, 3 tasks", "no faults", "mantri", "late", "spark", "1 task (33.3%), which takes",
+		"differ from the log by 0% in all", "Stragglers cost 57 s of the phases' 60 s (95.0%)", "Assumptions",
 	} {
 		assert.Contains(t, out, want)
 	}
@@ -114,10 +116,11 @@ func TestWrongCalls(t *testing.T) {
 		args []string
 		want string
 	}{
-		"no such file":      {[]string{filepath.Join(t.TempDir(), "absent")}, "absent"},
-		"empty":             {[]string{file(t, "")}, "empty"},
-		"foreign":           {[]string{file(t, "<html></html>")}, "no execution log"},
-		"nothing succeeded": {[]string{file(t, `{"phase":"p","task":0,"start":0,"finish":3000,"state":"failed"}`)}, "no phase has a successful attempt"},
+		"no such file": {[]string{filepath.Join(t.TempDir(), "absent")}, "absent"},
+		"empty":        {[]string{file(t, "")}, "empty"},
+		"foreign":      {[]string{file(t, "<html></html>")}, "no execution log"},
+		"nothing succeeded": {[]string{file(t, `{"phase":"p","task":0,"start":0,"finish":3000,"state":"failed"}`)},
+			"no phase has a successful attempt"},
 		"empty folder":      {[]string{t.TempDir()}, "the directory is empty"},
 		"policy":            {[]string{"-policy", "magic", log}, `unknown policy "magic"; there are least-cost, mantri`},
 		"all and one":       {[]string{"-policy", "all,late", log}, "stands alone"},

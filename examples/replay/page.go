@@ -38,7 +38,8 @@ func writeFile(name string, write func(io.Writer) error) (err error) {
 
 // writeThrough writes to a file without a temporary file.
 func writeThrough(name string, write func(io.Writer) error) error {
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE, 0o644) // if name is a link to a missing file, this creates the missing file
+	// If name is a link to a missing file, this creates the missing file.
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE, 0o644)
 	if err != nil {
 		return usage("%v", err)
 	}

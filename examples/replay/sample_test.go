@@ -29,7 +29,8 @@ func TestSampleSaysItsError(t *testing.T) {
 	assert.Equal(t, 60, r.Input.Phases)
 	assert.Contains(t, r.Headline, "for 60 phases, drawn at random from 200")
 	for _, of := range []struct{ all, drawn, err float64 }{
-		{whole.Stragglers.Cost, r.Stragglers.Cost, r.Sample.Cost}, {whole.Policies[0].All.Mean, r.Policies[0].All.Mean, r.Sample.Saving},
+		{whole.Stragglers.Cost, r.Stragglers.Cost, r.Sample.Cost},
+		{whole.Policies[0].All.Mean, r.Policies[0].All.Mean, r.Sample.Saving},
 	} {
 		assert.Positive(t, of.err)
 		assert.Less(t, of.err, 0.2)

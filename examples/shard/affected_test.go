@@ -118,7 +118,8 @@ func TestAffectedByGit(t *testing.T) {
 	assert.Contains(t, out, "No change reaches 3 further packages.\n")
 	out, code = plan("-affected", "nowhere", "./...")
 	assert.Equal(t, 1, code)
-	assert.Contains(t, out, `-affected is "nowhere", which has no commit in common with HEAD here; a clone may need git fetch --unshallow: git merge-base`)
+	assert.Contains(t, out, `-affected is "nowhere", which has no commit in common with HEAD here; `+
+		`a clone may need git fetch --unshallow: git merge-base`)
 	out, code = plan("-affected", "-x", "./...")
 	assert.Equal(t, 2, code)
 	assert.Contains(t, out, `-affected is "-x", want a commit or a branch of git`)

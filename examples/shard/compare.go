@@ -15,7 +15,8 @@ import (
 
 // compare is the command that compares the plan with the plans of simpler rules.
 func compare(ctx context.Context, args []string, s streams) error {
-	f, history := s.flags("compare", "[package ...]")
+	f := s.flags("compare", "[package ...]")
+	history := historyOf(f)
 	var o options
 	o.add(f)
 	measure := f.Bool("measure", false, "run every shard of every plan on this machine, one after the other")
@@ -52,8 +53,8 @@ func compare(ctx context.Context, args []string, s streams) error {
 	}
 	guessed, usual, err := doubt(r.sources, r.suites)
 	if guessed > 0 {
-		fmt.Fprintf(s.out, "If the history did not know a package, half of the guesses of its time would be wrong by a factor of at most %.1f. "+
-			"With the median of all packages as the guess, the factor would be %.1f.\n", guessed, usual)
+		fmt.Fprintf(s.out, "If the history did not know a package, half of the guesses of its time would be wrong by a "+
+			"factor of at most %.1f. With the median of all packages as the guess, the factor would be %.1f.\n", guessed, usual)
 	}
 	return err
 }
@@ -66,10 +67,7 @@ type ruled struct {
 
 // rules returns the plans of simpler rules, and last the plan of shard.
 func (r *report) rules() ([]ruled, error) {
-	machines := make([]machine, len(r.shards))
-	for i := range r.shards {
-		machines[i] = r.shards[i].machine
-	}
+	machines := r.machines()
 	all := []ruled{}
 	for _, by := range []struct {
 		rule     string

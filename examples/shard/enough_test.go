@@ -53,7 +53,7 @@ func TestNumberOfMachines(t *testing.T) {
 // sooner.
 func TestEnoughBesideTheFloor(t *testing.T) {
 	for file, most := range map[string]int{"compress": 20, "roaring": 20} {
-		h, err := loadHistory("testdata/" + file + ".shard")
+		h, err := loadHistory(t.Context(), "testdata/"+file+".shard")
 		require.NoError(t, err)
 		m, err := newModel(h)
 		require.NoError(t, err)
@@ -88,7 +88,8 @@ func TestOptionsOfMachines(t *testing.T) {
 		options
 		machines int
 	}{
-		{options{}, 2}, {options{target: 9 * time.Minute}, 1}, {options{target: 450 * time.Second}, 2}, {options{overhead: time.Minute}, 1},
+		{options{}, 2}, {options{target: 9 * time.Minute}, 1}, {options{target: 450 * time.Second}, 2},
+		{options{overhead: time.Minute}, 1},
 		{options{overhead: time.Second}, 2}, {options{n: 5}, 5},
 	} {
 		assert.Len(t, reported(t, history, c.options, packages...).shards, c.machines, "%+v", c.options)
@@ -148,7 +149,8 @@ next: 11s, TestY of m/a
 	r = reported(t, strings.ReplaceAll(history, "10@r", "50@r"), options{n: 2}, "m/a")
 	out.Reset()
 	require.NoError(t, r.explain(&out))
-	assert.Contains(t, out.String(), "To cut it would bring nothing: each further piece of a package costs a call of go test, 1s.\n")
+	assert.Contains(t, out.String(),
+		"To cut it would bring nothing: each further piece of a package costs a call of go test, 1s.\n")
 	require.NoError(t, (&report{}).explain(&out))
 }
 
@@ -160,10 +162,7 @@ func TestPieces(t *testing.T) {
 	for range 200 {
 		history, packages, tests := randomHistory(r)
 		of := reported(t, history, options{n: 1 + r.IntN(6)}, packages...)
-		machines := make([]machine, len(of.shards))
-		for i := range machines {
-			machines[i] = of.shards[i].machine
-		}
+		machines := of.machines()
 		all, err := pieces(of.suites, machines)
 		require.NoError(t, err)
 		ideal := (&packed{suites: of.suites, machines: machines}).ideal()
@@ -184,7 +183,8 @@ func TestPieces(t *testing.T) {
 			}
 			if len(p.Tests) > 1 && len(p.Tests) < len(tests[p.Package]) {
 				cut++
-				require.LessOrEqual(t, p.Seconds, fixed[p.Package]+2*max(grain*ideal, heavy*p.Again, whole[p.Package]/float64(4*len(machines))),
+				require.LessOrEqual(t, p.Seconds,
+					fixed[p.Package]+2*max(grain*ideal, heavy*p.Again, whole[p.Package]/float64(4*len(machines))),
 					"a package has at most four pieces for each machine")
 			}
 		}

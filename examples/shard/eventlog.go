@@ -48,7 +48,7 @@ func (l *eventLog) load() error {
 			return nil
 		}
 		e, err := shardqueue.Parse(line)
-		if shardqueue.Half(err) {
+		if errors.Is(err, shardqueue.ErrHalf) {
 			return nil // the next event overwrites it
 		}
 		if err == nil {

@@ -19,12 +19,13 @@ type unit struct {
 func units(suites []suite) (all []unit) {
 	for i := range suites {
 		s := &suites[i]
+		whole := s.whole()
 		if !s.split {
-			all = append(all, unit{name{pkg: s.pkg}, i, s.whole()})
+			all = append(all, unit{name{pkg: s.pkg}, i, whole})
 			continue
 		}
 		for k, t := range s.tests {
-			all = append(all, unit{name{s.pkg, t.name}, i, min(s.whole(), s.again+s.of(s.tests[k:k+1]))})
+			all = append(all, unit{name{s.pkg, t.name}, i, min(whole, s.again+s.of(s.tests[k:k+1]))})
 		}
 	}
 	slices.SortStableFunc(all, func(a, b unit) int { return cmp.Compare(b.seconds, a.seconds) })
@@ -40,11 +41,7 @@ func (r *report) explain(out io.Writer) error {
 	if len(all) == 0 {
 		return nil
 	}
-	machines := make([]machine, len(r.shards))
-	for i := range r.shards {
-		machines[i] = r.shards[i].machine
-	}
-	first := all[0]
+	machines, first := r.machines(), all[0]
 	fmt.Fprintf(out, "The floor is %s: it takes %s, so no number of machines ends before %s.\n", first.name,
 		duration(first.seconds), duration(r.floor))
 	if ideal := (&packed{suites: r.suites, machines: machines}).ideal(); ideal > r.floor {

@@ -61,10 +61,10 @@ func whole(id string) string {
 }
 
 // loadHistory reads the history of a file or a server; a missing file is an empty history.
-func loadHistory(file string) (*history, error) {
+func loadHistory(ctx context.Context, file string) (*history, error) {
 	h := newHistory()
 	if isRemote(file) {
-		_, err := newRemote(file).send(context.Background(), http.MethodGet, nil, func(text []byte) error {
+		_, err := newRemote(file).send(ctx, http.MethodGet, nil, func(text []byte) error {
 			return h.read(bytes.NewReader(text))
 		})
 		return h, err
@@ -228,13 +228,13 @@ func (h *history) write(out io.Writer) error {
 // save merges the history into a file, or into the history of a server. It writes a temporary file in the same
 // directory, and then renames it. Meanwhile the directory is locked, if its file system has locks: several machines may
 // share the file.
-func (h *history) save(file string) error {
+func (h *history) save(ctx context.Context, file string) error {
 	if isRemote(file) {
 		var text bytes.Buffer
 		if err := h.write(&text); err != nil {
 			return err
 		}
-		_, err := newRemote(file).send(context.Background(), http.MethodPost, text.Bytes(), func([]byte) error { return nil })
+		_, err := newRemote(file).send(ctx, http.MethodPost, text.Bytes(), func([]byte) error { return nil })
 		return err
 	}
 	if at, err := filepath.EvalSymlinks(file); err == nil {

@@ -134,11 +134,12 @@ func TestRecordOddNames(t *testing.T) {
 	for _, pkg := range []string{"#p", "a\tb", "a\nb"} {
 		file := filepath.Join(t.TempDir(), "history")
 		var out, complaint bytes.Buffer
-		code := command(t.Context(), []string{"record", "-history", file, "-machine", "m"}, strings.NewReader(passed(pkg, 6)+passed("good", 6)),
+		code := command(t.Context(), []string{"record", "-history", file, "-machine", "m"},
+			strings.NewReader(passed(pkg, 6)+passed("good", 6)),
 			&out, &complaint)
 		assert.Zero(t, code)
 		assert.Contains(t, out.String(), "2 tests left out, because the name cannot be stored in a history\n", "%q", pkg)
-		h, err := loadHistory(file)
+		h, err := loadHistory(t.Context(), file)
 		require.NoError(t, err)
 		assert.Len(t, h.samples, 2, "the history has the package and its test")
 	}
@@ -162,7 +163,8 @@ func TestSlowMachineIsKnown(t *testing.T) {
 	var history strings.Builder
 	var packages []string
 	for i := range 4 {
-		fmt.Fprintf(&history, "run\tf%d\t2026-01-0%dT00:00:00Z\tfast\t60\t60\t60\t0\nrun\ts%d\t2026-01-0%[2]dT00:00:00Z\tslow\t120\t120\t120\t0\n", i, i+1, i)
+		fmt.Fprintf(&history, "run\tf%d\t2026-01-0%dT00:00:00Z\tfast\t60\t60\t60\t0\n"+
+			"run\ts%d\t2026-01-0%[2]dT00:00:00Z\tslow\t120\t120\t120\t0\n", i, i+1, i)
 	}
 	for i := range 40 {
 		packages = append(packages, fmt.Sprintf("m/p%02d", i))
@@ -181,7 +183,8 @@ func TestSlowMachineIsKnown(t *testing.T) {
 	require.NoError(t, printText(&out, r))
 	assert.Contains(t, out.String(), "On slow, tests take 2 times as long as on the average machine.\n")
 	// One run on each: too little to say so.
-	r = reported(t, strings.Join(strings.Split(history.String(), "\n")[:2], "\n")+"\nm/p\t-\t10@f0 20@s0\n", options{machines: "fast,slow"}, "m/p")
+	r = reported(t, strings.Join(strings.Split(history.String(), "\n")[:2], "\n")+"\nm/p\t-\t10@f0 20@s0\n",
+		options{machines: "fast,slow"}, "m/p")
 	assert.Equal(t, r.shards[0].factor, r.shards[1].factor)
 }
 
@@ -195,7 +198,7 @@ func TestRecordIsReadAgain(t *testing.T) {
 		var out, complaint bytes.Buffer
 		code := command(t.Context(), []string{"record", "-history", file, "-wall", wall}, strings.NewReader(log), &out, &complaint)
 		require.Zero(t, code, complaint.String())
-		h, err := loadHistory(file)
+		h, err := loadHistory(t.Context(), file)
 		require.NoError(t, err)
 		assert.Len(t, h.samples, 2)
 	}

@@ -86,15 +86,20 @@ type streams struct {
 	out, err io.Writer
 }
 
-// flags returns the options of a command. All commands have the option -history.
-func (s streams) flags(command, what string) (f *flag.FlagSet, history *string) {
-	f = flag.NewFlagSet("shard "+command, flag.ContinueOnError)
+// flags returns the options of a command.
+func (s streams) flags(command, what string) *flag.FlagSet {
+	f := flag.NewFlagSet("shard "+command, flag.ContinueOnError)
 	f.SetOutput(s.err)
 	f.Usage = func() {
 		fmt.Fprintf(s.err, "usage: shard %s [options] %s\n", command, what)
 		f.PrintDefaults()
 	}
-	return f, f.String("history", ".shard",
+	return f
+}
+
+// historyOf adds the option -history.
+func historyOf(f *flag.FlagSet) *string {
+	return f.String("history", ".shard",
 		"the `file` with the times of earlier runs, or http://HOST:7077/NAME.shard of shard serve")
 }
 

@@ -39,6 +39,15 @@ type plan struct {
 	seconds float64 // the latest end
 }
 
+// machines returns the machines of the shards.
+func (p plan) machines() []machine {
+	all := make([]machine, len(p.shards))
+	for i := range p.shards {
+		all[i] = p.shards[i].machine
+	}
+	return all
+}
+
 // packed is the input of a plan: the suites, the number of pieces into which each suite is cut, and the policy that
 // assigns the pieces to the machines.
 type packed struct {

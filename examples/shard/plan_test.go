@@ -33,7 +33,8 @@ func reported(t testing.TB, history string, o options, packages ...string) *repo
 // longest of the rest, and 50 of at most 23 s each, of which it gives no more: all are taken for as long as that.
 // The machine ran four packages at once.
 func hive() (history string, packages []string) {
-	seconds := map[string]float64{"pkg/hub": 117, "pkg/agent": 429.2, "pkg/github": 51, "pkg/dashboard": 48, "pkg/proxy": 47, "pkg/hubbackup": 29}
+	seconds := map[string]float64{"pkg/hub": 117, "pkg/agent": 429.2, "pkg/github": 51, "pkg/dashboard": 48,
+		"pkg/proxy": 47, "pkg/hubbackup": 29}
 	for i := range 50 {
 		seconds[fmt.Sprintf("pkg/other%02d", i)] = 23
 	}
@@ -51,7 +52,8 @@ func TestTheFloorIsSaid(t *testing.T) {
 	for _, n := range []int{2, 3, 4, 6} {
 		r := reported(t, history, options{n: n}, packages...)
 		assert.InDelta(t, 429.2, r.seconds, .01, "%d machines", n)
-		assert.Equal(t, "Two machines are enough: pkg/agent alone takes 7m9s, and the times of its tests are not known.", r.sentence())
+		assert.Equal(t, "Two machines are enough: pkg/agent alone takes 7m9s, and the times of its tests are not known.",
+			r.sentence())
 	}
 	// With the times of its 840 tests, of which none runs beside another, it is cut, as they did.
 	for i := range 840 {

@@ -16,8 +16,9 @@ import (
 )
 
 // record is the command that adds the times of logs to the history.
-func record(_ context.Context, args []string, s streams) error {
-	f, history := s.flags("record", "[log ...]")
+func record(ctx context.Context, args []string, s streams) error {
+	f := s.flags("record", "[log ...]")
+	history := historyOf(f)
 	id := f.String("run", "", "the `name` of the run, such as the number of a build; the parts of several "+
 		"machines are NAME/1, NAME/2; empty: computed from the log")
 	machine := f.String("machine", hostname(), "the `kind` of machine on which the tests ran")
@@ -31,7 +32,7 @@ func record(_ context.Context, args []string, s streams) error {
 	if *wall < 0 {
 		return usage("-wall is %v, want 0 or more", *wall)
 	}
-	h, err := loadHistory(*history)
+	h, err := loadHistory(ctx, *history)
 	if err != nil {
 		return err
 	}
@@ -48,7 +49,7 @@ func record(_ context.Context, args []string, s streams) error {
 			return fmt.Errorf("%s: %w", path, err)
 		}
 	}
-	return h.save(*history)
+	return h.save(ctx, *history)
 }
 
 func hostname() string {
@@ -132,7 +133,8 @@ func (t *timings) summary(r ran) string {
 		text += "; " + count(t.cached, "package") + " came from the cache and took no time: use go test -count=1 to run them"
 	}
 	if t.open > 0 {
-		text += fmt.Sprintf("; the log stops halfway: %s had not ended, and other packages may be missing", count(t.open, "package"))
+		text += fmt.Sprintf("; the log stops halfway: %s had not ended, and other packages may be missing",
+			count(t.open, "package"))
 	}
 	if t.broken > 0 {
 		text += fmt.Sprintf("; %s could not be read", count(t.broken, "line"))

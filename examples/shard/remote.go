@@ -123,10 +123,13 @@ func openDesk(where string, fill bool) (desk, error) {
 // status is the command status, which shows the state of a queue. Its exit code is 0 if all tests have been run and
 // have passed.
 func status(ctx context.Context, args []string, s streams) error {
-	f, _ := s.flags("status", "")
+	f := s.flags("status", "")
 	where := f.String("queue", "", "the `queue`: a directory, or http://HOST:7077/RUN")
 	if err := parse(f, args); err != nil {
 		return err
+	}
+	if f.NArg() > 0 {
+		return usage("status takes no arguments, but the command line has %q", f.Arg(0))
 	}
 	at, err := openDesk(*where, false)
 	if err != nil {

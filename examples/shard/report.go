@@ -23,7 +23,8 @@ type options struct {
 
 // planned is the command plan, which prints a plan.
 func planned(ctx context.Context, args []string, s streams) error {
-	f, history := s.flags("plan", "[package ...]")
+	f := s.flags("plan", "[package ...]")
+	history := historyOf(f)
 	var o options
 	o.add(f)
 	f.BoolVar(&o.named, "stdin", false, "read the paths of packages from standard input instead of calling go list")
@@ -102,7 +103,7 @@ func (o options) report(ctx context.Context, history string, patterns []string, 
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	h, err := loadHistory(history)
+	h, err := loadHistory(ctx, history)
 	if err != nil {
 		return nil, err
 	}

@@ -16,13 +16,15 @@ import (
 
 // execute is the command run. It runs a suite of tests, or a shard of it, on this machine.
 func execute(ctx context.Context, args []string, s streams) error {
-	f, file := s.flags("run", "[package ...]")
+	f := s.flags("run", "[package ...]")
+	file := historyOf(f)
 	var o options
 	o.add(f)
-	which := f.String("shard", "1/1", "run shard I of a plan of N shards, as `I/N`; without -machines, the plan is for N machines. "+
-		"All machines need the same history and the same sources")
-	safe := f.String("safe", "", "a `pattern` of packages whose tests may run twice at the same time; a slow package of them gets "+
-		"a copy")
+	which := f.String("shard", "1/1",
+		"run shard I of a plan of N shards, as `I/N`; without -machines, the plan is for N machines. All "+
+			"machines need the same history and the same sources")
+	safe := f.String("safe", "", "a `pattern` of packages whose tests may run twice at the same time; a slow package "+
+		"of them gets a copy")
 	jobs := f.Int("jobs", runtime.GOMAXPROCS(0), "the number of packages that run at once")
 	id := f.String("run", "", "the `name` of the run in the history; empty: computed from its times")
 	kind := f.String("machine", hostname(), "the `kind` of this machine")
@@ -62,7 +64,7 @@ func execute(ctx context.Context, args []string, s streams) error {
 	if *id != "" && len(r.shards) > 1 {
 		*id = fmt.Sprintf("%s/%d", *id, number)
 	}
-	if err := host.record(r.history, *file, *id, *kind, time.Since(begun)); err != nil {
+	if err := host.record(ctx, r.history, *file, *id, *kind, time.Since(begun)); err != nil {
 		return err
 	}
 	if failed > 0 {
@@ -73,7 +75,7 @@ func execute(ctx context.Context, args []string, s streams) error {
 }
 
 // record adds the times of the run to the history.
-func (h *host) record(into *history, file, id, kind string, wall time.Duration) error {
+func (h *host) record(ctx context.Context, into *history, file, id, kind string, wall time.Duration) error {
 	t, err := readTimings(bufio.NewReader(&h.events))
 	if err != nil {
 		return nil // there are no tests, or no package was built; the output of go test is already printed
@@ -85,7 +87,7 @@ func (h *host) record(into *history, file, id, kind string, wall time.Duration) 
 		return nil
 	}
 	fmt.Fprintf(h.out, "run %s%s\n", id, t.summary(r))
-	return into.save(file)
+	return into.save(ctx, file)
 }
 
 // spread returns the distribution of the times of packages, each divided by the median of the package. It returns nil

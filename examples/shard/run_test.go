@@ -28,7 +28,8 @@ func toy(t *testing.T) {
 	}
 	write("go.mod", "module toy\n\ngo 1.25\n")
 	for _, pkg := range []string{"a", "b"} {
-		write(pkg+"/x_test.go", "package "+pkg+"\nimport \"testing\"\nfunc TestOne(t *testing.T) {}\nfunc TestTwo(t *testing.T) { t.Run(\"sub\", func(*testing.T) {}) }\n")
+		write(pkg+"/x_test.go", "package "+pkg+"\nimport \"testing\"\nfunc TestOne(t *testing.T) {}\n"+
+			"func TestTwo(t *testing.T) { t.Run(\"sub\", func(*testing.T) {}) }\n")
 	}
 	write("bad/x_test.go", "package bad\nimport \"testing\"\nfunc TestBad(t *testing.T) { t.Error(\"it is bad\") }\n")
 	write("hang/x_test.go", `package hang
@@ -64,7 +65,8 @@ func TestRun(t *testing.T) {
 	assert.Contains(t, out, "shard 2/2")
 	out, code = shard("compare", "-n", "2", "-measure", "./a", "./b", "./bad")
 	assert.Equal(t, 0, code, out)
-	assert.Regexp(t, `(?s)machines +predicted +measured +processor time.*go test +1 +\S+ +\S+ +\S+\n +by number +2 .*longest first +2 .* shard +2 `, out)
+	assert.Regexp(t, `(?s)machines +predicted +measured +processor time.*go test +1 +\S+ +\S+ +\S+\n +by number +2 `+
+		`.*longest first +2 .* shard +2 `, out)
 	assert.Contains(t, out, "it is bad")
 	out, code = shard("run", "-shard", "1/2", "./nowhere")
 	assert.Equal(t, 1, code)
@@ -76,9 +78,10 @@ func TestCutPackageRunsOnce(t *testing.T) {
 	toy(t)
 	require.NoError(t, os.WriteFile(".shard", []byte("run\tr\t2026-01-01T00:00:00Z\tm\t0\t0\t0\t0\n"+
 		"toy/a\t-\t60@r\ntoy/a\tTestTwo\t30@r\ntoy/a\tTestGone\t30@r\ntoy/a\tTestOne\t30@r\ntoy/b\t-\t1@r\n"), 0o644))
-	require.NoError(t, os.WriteFile("a/new_test.go", []byte("package a\nimport \"testing\"\nfunc TestTwoMore(t *testing.T) {}\n"), 0o644))
+	put(t, "a/new_test.go", "package a\nimport \"testing\"\nfunc TestTwoMore(t *testing.T) {}\n")
 	var lines, complaint bytes.Buffer
-	require.Zero(t, command(t.Context(), []string{"plan", "-n", "2", "-format", "sh", "-flags", "-json", "./a", "./b"}, nil, &lines, &complaint), complaint.String())
+	require.Zero(t, command(t.Context(), []string{"plan", "-n", "2", "-format", "sh", "-flags", "-json", "./a", "./b"},
+		nil, &lines, &complaint), complaint.String())
 	assert.Contains(t, lines.String(), "-skip=")
 	ran := map[string]int{}
 	for line := range strings.Lines(lines.String()) {
@@ -93,7 +96,8 @@ func TestCutPackageRunsOnce(t *testing.T) {
 		}
 	}
 	assert.Equal(t, map[string]int{
-		"toy/a TestOne": 1, "toy/a TestTwo": 1, "toy/a TestTwo/sub": 1, "toy/a TestTwoMore": 1, "toy/b TestOne": 1, "toy/b TestTwo": 1, "toy/b TestTwo/sub": 1,
+		"toy/a TestOne": 1, "toy/a TestTwo": 1, "toy/a TestTwo/sub": 1, "toy/a TestTwoMore": 1, "toy/b TestOne": 1,
+		"toy/b TestTwo": 1, "toy/b TestTwo/sub": 1,
 	}, ran)
 }
 
@@ -105,7 +109,8 @@ func TestHangIsRestarted(t *testing.T) {
 	for i := range 20 {
 		usual.Insert(.9 + float64(i)/100)
 	}
-	h := host{streams: streams{out: &out, err: &out}, jobs: 2, look: 50 * time.Millisecond, may: func(string) bool { return false }}
+	h := host{streams: streams{out: &out, err: &out}, jobs: 2, look: 50 * time.Millisecond,
+		may: func(string) bool { return false }}
 	for _, pkg := range []string{"toy/a", "toy/b", "toy/hang"} {
 		h.parts = append(h.parts, part{suite: &suite{pkg: pkg}, seconds: 1, whole: true})
 	}
@@ -124,7 +129,8 @@ func TestHangIsRestarted(t *testing.T) {
 func TestInterrupted(t *testing.T) {
 	toy(t)
 	ctx, cancel := context.WithCancel(t.Context())
-	h := host{streams: streams{out: &bytes.Buffer{}}, jobs: 1, look: 50 * time.Millisecond, may: func(string) bool { return false }}
+	h := host{streams: streams{out: &bytes.Buffer{}}, jobs: 1, look: 50 * time.Millisecond,
+		may: func(string) bool { return false }}
 	h.parts = []part{{suite: &suite{pkg: "toy/hang"}, seconds: 1, whole: true}}
 	go func() {
 		for {
@@ -144,11 +150,12 @@ func TestInterrupted(t *testing.T) {
 // printed.
 func TestPackagesInOneCall(t *testing.T) {
 	toy(t)
-	require.NoError(t, os.MkdirAll("broken", 0o755))
-	require.NoError(t, os.WriteFile("broken/x_test.go", []byte("package broken\nfunc TestX(\n"), 0o644))
-	require.NoError(t, os.WriteFile("b/y_test.go", []byte("package b\nimport (\"testing\"; \"time\")\nfunc TestSlow(t *testing.T) { time.Sleep(700*time.Millisecond) }\n"), 0o644))
+	put(t, "broken/x_test.go", "package broken\nfunc TestX(\n")
+	put(t, "b/y_test.go", "package b\nimport (\"testing\"; \"time\")\n"+
+		"func TestSlow(t *testing.T) { time.Sleep(700*time.Millisecond) }\n")
 	var out bytes.Buffer
-	h := host{streams: streams{out: &out}, flags: []string{"-count=1"}, jobs: 1, look: 50 * time.Millisecond, may: func(string) bool { return false }}
+	h := host{streams: streams{out: &out}, flags: []string{"-count=1"}, jobs: 1, look: 50 * time.Millisecond,
+		may: func(string) bool { return false }}
 	h.parts = []part{{suite: &suite{pkg: "toy/a"}, seconds: 1, whole: true, with: []string{"toy/bad", "toy/b", "toy/broken"}}}
 	failed, err := h.run(t.Context(), nil)
 	require.NoError(t, err)

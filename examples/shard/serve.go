@@ -36,7 +36,7 @@ const tokenName = "SHARD_TOKEN"
 
 // serve is the command serve.
 func serve(ctx context.Context, args []string, s streams) error {
-	f, _ := s.flags("serve", "")
+	f := s.flags("serve", "")
 	address := f.String("listen", "127.0.0.1:7077",
 		"the `address` on which to listen; an address that other machines reach needs a token in $"+tokenName)
 	dir := f.String("state", ".shard-queues", "the `directory` with a file for each queue")
@@ -153,8 +153,9 @@ const historyEnd = ".shard"
 
 // times answers with a history.
 func (s *server) times(w http.ResponseWriter, name string) {
+	h := newHistory()
 	s.mu.Lock()
-	h, err := loadHistory(filepath.Join(s.dir, name))
+	err := h.merge(filepath.Join(s.dir, name))
 	s.mu.Unlock() // a machine may read slowly
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusConflict)
@@ -173,7 +174,7 @@ func (s *server) learn(w http.ResponseWriter, r *http.Request, name string) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := h.save(filepath.Join(s.dir, name)); err != nil {
+	if err := h.save(r.Context(), filepath.Join(s.dir, name)); err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 	}
 }

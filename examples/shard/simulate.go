@@ -16,8 +16,8 @@ import (
 
 // simulate is the command that plays plans and the queue in virtual time, and compares them with the bound of
 // hindsight.
-func simulate(_ context.Context, args []string, s streams) error {
-	f, _ := s.flags("simulate", "history ...")
+func simulate(ctx context.Context, args []string, s streams) error {
+	f := s.flags("simulate", "history ...")
 	number := f.Int("suites", 200, "the `number` of suites")
 	seed := f.Uint64("seed", 2, "the `seed` of the suites and of the luck of their runs")
 	text := f.String("machines", "m*2,m/0.5,m+90s",
@@ -29,7 +29,7 @@ func simulate(_ context.Context, args []string, s streams) error {
 	if *number < 1 || *number > 100_000 || f.NArg() == 0 {
 		return usage("want 1 to 100000 in -suites, and the history of at least one project with several runs")
 	}
-	kinds, luck, err := projects(f.Args())
+	kinds, luck, err := projects(ctx, f.Args())
 	if err != nil {
 		return err
 	}
@@ -64,10 +64,10 @@ func simulate(_ context.Context, args []string, s streams) error {
 
 // projects returns the kinds of suites: two that are described, and one for each history. luck has the luck of all
 // runs.
-func projects(files []string) (kinds []worlds, luck []float64, err error) {
+func projects(ctx context.Context, files []string) (kinds []worlds, luck []float64, err error) {
 	kinds = []worlds{forem, spree}
 	for _, file := range files {
-		h, err := loadHistory(file)
+		h, err := loadHistory(ctx, file)
 		if err != nil {
 			return nil, nil, err
 		}

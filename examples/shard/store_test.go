@@ -184,7 +184,8 @@ func TestAMachineVanishesFromAFolder(t *testing.T) {
 	assert.NotZero(t, ask(open(), second).Wait, "two machines of one name")
 	gone := time.Now().Add(-4 * time.Second) // a has been silent for longer than the lease of three seconds
 	require.NoError(t, os.Chtimes(a.beat("a", "s"), gone, gone))
-	require.Empty(t, ask(b, shardqueue.Request{Op: shardqueue.Draw, Machine: "b", Session: "s"}).Calls, "its last event is younger")
+	require.Empty(t, ask(b, shardqueue.Request{Op: shardqueue.Draw, Machine: "b", Session: "s"}).Calls,
+		"its last event is younger")
 	time.Sleep(3100 * time.Millisecond)
 	require.Len(t, ask(b, shardqueue.Request{Op: shardqueue.Draw, Machine: "b", Session: "s"}).Calls, 1)
 	late := shardqueue.Request{Op: shardqueue.End, Machine: "a", Session: "s", Calls: []shardqueue.Ran{{Seconds: 3}}}
@@ -306,7 +307,8 @@ func TestRemoteGivesUp(t *testing.T) {
 	defer host.Close()
 	var said bytes.Buffer
 	for path, want := range map[string]string{
-		"/no": "/no: 401 Unauthorized: not you", "/later": "/later: 500 Internal Server Error: later", "/page": "/page is no server of shard",
+		"/no": "/no: 401 Unauthorized: not you", "/later": "/later: 500 Internal Server Error: later",
+		"/page": "/page is no server of shard",
 	} {
 		asked = 0
 		c := &remote{url: host.URL + path, pause: time.Millisecond, patience: 30 * time.Millisecond, log: &said}
@@ -314,11 +316,27 @@ func TestRemoteGivesUp(t *testing.T) {
 		assert.ErrorContains(t, err, want)
 		assert.Equal(t, path == "/no", asked == 1)
 	}
-	assert.Equal(t, 2, strings.Count(said.String(), "this machine asks again for 30ms\n"), "one line for each server that is away")
+	assert.Equal(t, 2, strings.Count(said.String(), "this machine asks again for 30ms\n"),
+		"one line for each server that is away")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, err := (&remote{url: host.URL, pause: time.Hour, patience: time.Hour}).ask(ctx, shardqueue.Request{})
 	assert.ErrorIs(t, err, context.Canceled)
+}
+
+// An interrupt ends the wait for a server that is away.
+func TestAnInterruptedWaitForAHistory(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	for _, args := range [][]string{{"plan"}, {"record"}, {"simulate", "http://127.0.0.1:1/m.shard"}} {
+		if args[0] != "simulate" {
+			args = append(args, "-history", "http://127.0.0.1:1/m.shard")
+		}
+		var out bytes.Buffer
+		assert.Equal(t, 1, command(ctx, args, strings.NewReader(""), &out, &out))
+		assert.Contains(t, out.String(), "http://127.0.0.1:1/m.shard")
+	}
+	assert.ErrorContains(t, newHistory().save(ctx, "http://127.0.0.1:1/m.shard"), "http://127.0.0.1:1/m.shard")
 }
 
 // Machines that save their times to one file or server at the same time lose none.
@@ -333,18 +351,18 @@ func TestHistoryThatMachinesShare(t *testing.T) {
 				id := fmt.Sprintf("run/%d", m)
 				h.addRun(id, ran{machine: "m"})
 				h.add(name{"p", "TestA"}, id, took{seconds: float64(m)})
-				assert.NoError(t, h.save(at))
+				assert.NoError(t, h.save(t.Context(), at))
 			})
 		}
 		wait.Wait()
-		h, err := loadHistory(at)
+		h, err := loadHistory(t.Context(), at)
 		require.NoError(t, err)
 		assert.Len(t, h.runs, 8)
 		assert.Len(t, h.samples[name{"p", "TestA"}], 8)
 	}
 	bad := filepath.Join(t.TempDir(), "bad")
 	require.NoError(t, os.WriteFile(bad, []byte("<<<<<<< ours\n"), 0o644))
-	assert.ErrorContains(t, newHistory().save(bad), "bad: line 1 is not a line of a history")
+	assert.ErrorContains(t, newHistory().save(t.Context(), bad), "bad: line 1 is not a line of a history")
 	text, err := os.ReadFile(bad)
 	require.NoError(t, err)
 	assert.Equal(t, "<<<<<<< ours\n", string(text), "what cannot be read is not overwritten")

@@ -53,7 +53,8 @@ no json
 // If a log stops while packages run, the summary tells that the log stops halfway.
 func TestALogThatStopsHalfway(t *testing.T) {
 	event := func(action, pkg, test string) string {
-		return fmt.Sprintf(`{"Time":"2026-01-01T00:00:00Z","Action":%q,"Package":%q,"Test":%q,"Elapsed":1}`+"\n", action, pkg, test)
+		return fmt.Sprintf(`{"Time":"2026-01-01T00:00:00Z","Action":%q,"Package":%q,"Test":%q,"Elapsed":1}`+"\n", action,
+			pkg, test)
 	}
 	whole := event("start", "a", "") + event("run", "a", "T") + event("fail", "a", "")
 	for more, want := range map[string]int{
@@ -101,7 +102,8 @@ func TestWhatIsNoLog(t *testing.T) {
 func TestListedTests(t *testing.T) {
 	s, is := source{}, map[string]bool{}
 	s.read([]byte("package x\nfunc TestA(t *testing.T) {}\nfunc Test(t *testing.T) {}\nfunc Testing() {}\nfunc TestMain(m *testing.M) {}\n"+
-		"func (s S) TestB() {}\nfunc Example() {}\nfunc Example_c() {}\nfunc FuzzÄ(f *testing.F) {}\nfunc BenchmarkD(b *testing.B) {}\nfunc TestA(t *testing.T) {}\n"), is)
+		"func (s S) TestB() {}\nfunc Example() {}\nfunc Example_c() {}\n"+
+		"func FuzzÄ(f *testing.F) {}\nfunc BenchmarkD(b *testing.B) {}\nfunc TestA(t *testing.T) {}\n"), is)
 	assert.Equal(t, []string{"TestA", "Test", "Example", "Example_c", "FuzzÄ"}, s.tests)
 	assert.Equal(t, 11, s.lines)
 }

@@ -37,7 +37,8 @@ type worker struct {
 
 // work is the command work.
 func work(ctx context.Context, args []string, s streams) error {
-	f, file := s.flags("work", "[package ...]")
+	f := s.flags("work", "[package ...]")
+	file := historyOf(f)
 	var o options
 	o.add(f)
 	where := f.String("queue", "",
@@ -67,7 +68,7 @@ func work(ctx context.Context, args []string, s streams) error {
 	if err := shardqueue.CheckName(run); err != nil {
 		return usage("-queue ends in the name of the run: %v", err)
 	}
-	h, err := loadHistory(*file)
+	h, err := loadHistory(ctx, *file)
 	if err != nil {
 		return err
 	}
@@ -109,15 +110,11 @@ func (o options) fill(
 	if err != nil {
 		return nil, err
 	}
-	machines := make([]machine, len(r.shards))
-	for i := range r.shards {
-		machines[i] = r.shards[i].machine
-	}
-	all, err := pieces(r.suites, machines)
+	all, err := pieces(r.suites, r.machines())
 	if err != nil {
 		return nil, err
 	}
-	c := &shardqueue.Config{Pieces: all, Machines: len(machines), Lease: lease.Milliseconds()}
+	c := &shardqueue.Config{Pieces: all, Machines: len(r.shards), Lease: lease.Milliseconds()}
 	return c, c.Validate()
 }
 
@@ -133,7 +130,9 @@ func (w *worker) request(ctx context.Context, r shardqueue.Request) (shardqueue.
 
 // join joins the queue, and returns its lease. If nobody has filled the queue, this machine fills it. If a machine of
 // this name is there, join waits until it must have been heard again.
-func (w *worker) join(ctx context.Context, r shardqueue.Request, fill func() (*shardqueue.Config, error)) (time.Duration, error) {
+func (w *worker) join(
+	ctx context.Context, r shardqueue.Request, fill func() (*shardqueue.Config, error),
+) (time.Duration, error) {
 	var waited time.Duration
 	for {
 		a, err := w.request(ctx, r)
@@ -148,7 +147,11 @@ func (w *worker) join(ctx context.Context, r shardqueue.Request, fill func() (*s
 				return 0, err
 			}
 		case wait == 0:
-			return time.Duration(a.Lease) * time.Millisecond, nil
+			lease := time.Duration(a.Lease) * time.Millisecond
+			if lease < time.Second { // no queue has so short a lease
+				err = fmt.Errorf("the queue answers with a lease of %v, want 1s or more: is it a server of shard?", lease)
+			}
+			return lease, err
 		case waited > 0 && wait > waited/2: // the silence has ended
 			return 0, fmt.Errorf("a machine %s is at work already: give each machine a name of its own in -name", w.name)
 		default:
@@ -192,7 +195,7 @@ func (w *worker) work(ctx context.Context, lease time.Duration, file string) err
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	if err := w.into.save(file); err != nil {
+	if err := w.into.save(ctx, file); err != nil {
 		return err
 	}
 	fmt.Fprintf(w.out, "machine %s: %s\n", w.name, count(w.ran, "call"))

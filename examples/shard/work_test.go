@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -25,7 +26,8 @@ import (
 func worked(t *testing.T, args ...string) (string, int) {
 	t.Helper()
 	var out, complaint bytes.Buffer
-	code := command(t.Context(), append([]string{"work", "-machine", "m", "-jobs", "1"}, args...), strings.NewReader(""), &out, &complaint)
+	code := command(t.Context(), append([]string{"work", "-machine", "m", "-jobs", "1"}, args...), strings.NewReader(""),
+		&out, &complaint)
 	return out.String() + complaint.String(), code
 }
 
@@ -55,7 +57,7 @@ func TestWork(t *testing.T) {
 	defer host.Close()
 	history := "run\tr\t2026-01-01T00:00:00Z\tm\t0\t0\t0\t0\n" +
 		"toy/a\t-\t60@r\ntoy/a\tTestTwo\t30@r\ntoy/a\tTestGone\t30@r\ntoy/a\tTestOne\t30@r\ntoy/b\t-\t1@r\n"
-	require.NoError(t, os.WriteFile("a/new_test.go", []byte("package a\nimport \"testing\"\nfunc TestTwoMore(t *testing.T) {}\n"), 0o644))
+	put(t, "a/new_test.go", "package a\nimport \"testing\"\nfunc TestTwoMore(t *testing.T) {}\n")
 	for i, at := range []string{filepath.Join(t.TempDir(), "run"), host.URL + "/run"} {
 		var wait sync.WaitGroup
 		for _, m := range []string{"1", "2"} {
@@ -65,17 +67,19 @@ func TestWork(t *testing.T) {
 				file = host.URL + "/toy.shard"
 				h := newHistory()
 				require.NoError(t, h.read(strings.NewReader(history)))
-				require.NoError(t, h.save(file))
+				require.NoError(t, h.save(t.Context(), file))
 			}
 			wait.Go(func() {
-				out, code := worked(t, "-queue", at, "-name", m, "-n", "2", "-history", file, "-log", "log"+m, "-flags", "-count=1", "./a", "./b")
+				out, code := worked(t, "-queue", at, "-name", m, "-n", "2", "-history", file, "-log", "log"+m, "-flags",
+					"-count=1", "./a", "./b")
 				assert.Zero(t, code, out)
 				assert.Contains(t, out, "machine "+m+": ")
 			})
 		}
 		wait.Wait()
 		assert.Equal(t, map[string]int{
-			"toy/a TestOne": 1, "toy/a TestTwo": 1, "toy/a TestTwo/sub": 1, "toy/a TestTwoMore": 1, "toy/b TestOne": 1, "toy/b TestTwo": 1, "toy/b TestTwo/sub": 1,
+			"toy/a TestOne": 1, "toy/a TestTwo": 1, "toy/a TestTwo/sub": 1, "toy/a TestTwoMore": 1, "toy/b TestOne": 1,
+			"toy/b TestTwo": 1, "toy/b TestTwo/sub": 1,
 		}, runsIn(t, "log1", "log2"), "%d", i)
 		var out bytes.Buffer
 		assert.Zero(t, command(t.Context(), []string{"status", "-queue", at}, nil, &out, &out), out.String())
@@ -85,7 +89,7 @@ func TestWork(t *testing.T) {
 		}
 		if i > 0 {
 			var err error
-			h, err = loadHistory(host.URL + "/toy.shard")
+			h, err = loadHistory(t.Context(), host.URL+"/toy.shard")
 			require.NoError(t, err)
 		}
 		m, err := newModel(h)
@@ -115,11 +119,19 @@ func TestWorkFails(t *testing.T) {
 	out, code = worked(t, "-queue", at, "-name", "2", "-n", "1", "./a", "./bad")
 	assert.Zero(t, code)
 	assert.Contains(t, out, "machine 2: 0 calls\n", "another machine has nothing to do")
-	require.NoError(t, os.WriteFile("bad/x_test.go", []byte("package bad\nimport \"testing\"\nfunc TestBad(t *testing.T) {}\n"), 0o644))
+	put(t, "bad/x_test.go", "package bad\nimport \"testing\"\nfunc TestBad(t *testing.T) {}\n")
 	out, code = worked(t, "-queue", at, "-name", "1", "-n", "1", "-log", "again", "./a", "./bad")
 	assert.Zero(t, code, out)
-	assert.Equal(t, map[string]int{"toy/a TestOne": 1, "toy/a TestTwo": 1, "toy/a TestTwo/sub": 1, "toy/bad TestBad": 1}, runsIn(t, "again"))
+	assert.Equal(t, map[string]int{"toy/a TestOne": 1, "toy/a TestTwo": 1, "toy/a TestTwo/sub": 1, "toy/bad TestBad": 1},
+		runsIn(t, "again"))
 	assert.Zero(t, command(t.Context(), []string{"status", "-queue", at}, nil, &state, &state))
+}
+
+// awaitHang waits until the test of the package hang runs.
+func awaitHang(t *testing.T) {
+	t.Helper()
+	require.Eventually(t, func() bool { _, err := os.Stat("hang/ran"); return err == nil }, 20*time.Second,
+		20*time.Millisecond)
 }
 
 // A machine is killed while a test runs. The other machine waits for the lease, and runs its tests. A machine of the
@@ -127,15 +139,10 @@ func TestWorkFails(t *testing.T) {
 func TestWorkIsKilled(t *testing.T) {
 	toy(t)
 	at := filepath.Join(t.TempDir(), "run")
-	dead := shardProcess(t.Context(), "work", "-queue", at, "-name", "1", "-n", "1", "-jobs", "1", "-machine", "m", "-lease", "3s", "./hang")
+	dead := shardProcess(t.Context(), "work", "-queue", at, "-name", "1", "-n", "1", "-jobs", "1", "-machine", "m",
+		"-lease", "3s", "./hang")
 	require.NoError(t, dead.Start())
-	for i := 0; ; i++ {
-		if _, err := os.Stat("hang/ran"); err == nil {
-			break
-		}
-		require.Less(t, i, 1000)
-		time.Sleep(20 * time.Millisecond)
-	}
+	awaitHang(t)
 	require.NoError(t, dead.Process.Signal(syscall.SIGKILL))
 	_ = dead.Wait()
 	var wait sync.WaitGroup
@@ -143,7 +150,8 @@ func TestWorkIsKilled(t *testing.T) {
 		wait.Go(func() {
 			out, code := worked(t, "-queue", at, "-name", m, "-n", "1", "-history", "history"+m, "./hang")
 			assert.Zero(t, code, out)
-			assert.Equal(t, m == "1", strings.Contains(out, "A machine 1 was at work a moment ago. If it is gone, this machine takes its place after "), out)
+			assert.Equal(t, m == "1", strings.Contains(out,
+				"A machine 1 was at work a moment ago. If it is gone, this machine takes its place after "), out)
 		})
 	}
 	wait.Wait()
@@ -153,14 +161,10 @@ func TestWorkIsKilled(t *testing.T) {
 func TestTwoMachinesOfOneName(t *testing.T) {
 	toy(t)
 	at := filepath.Join(t.TempDir(), "run")
-	first := shardProcess(t.Context(), "work", "-queue", at, "-name", "1", "-n", "1", "-jobs", "1", "-machine", "m", "-lease", "3s", "./hang")
+	first := shardProcess(t.Context(), "work", "-queue", at, "-name", "1", "-n", "1", "-jobs", "1", "-machine", "m",
+		"-lease", "3s", "./hang")
 	require.NoError(t, first.Start())
-	for {
-		if _, err := os.Stat("hang/ran"); err == nil {
-			break
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
+	awaitHang(t)
 	out, code := worked(t, "-queue", at, "-name", "1", "-n", "1", "-lease", "1h", "./hang") // the lease is the first machine's
 	assert.Equal(t, 1, code)
 	assert.Contains(t, out, "shard: a machine 1 is at work already: give each machine a name of its own in -name\n")
@@ -176,7 +180,8 @@ func TestTwoMachinesOfOneName(t *testing.T) {
 // once.
 func TestWorkKeepsTheLease(t *testing.T) {
 	toy(t)
-	require.NoError(t, os.WriteFile("a/slow_test.go", []byte("package a\nimport (\"testing\"; \"time\")\nfunc TestSlow(t *testing.T) { time.Sleep(3500 * time.Millisecond) }\n"), 0o644))
+	put(t, "a/slow_test.go", "package a\nimport (\"testing\"; \"time\")\n"+
+		"func TestSlow(t *testing.T) { time.Sleep(3500 * time.Millisecond) }\n")
 	at := filepath.Join(t.TempDir(), "run")
 	f, err := openFolder(at)
 	require.NoError(t, err)
@@ -203,7 +208,9 @@ func TestWorkTellsItsSpeed(t *testing.T) {
 	toy(t)
 	var history strings.Builder
 	for i := range 4 {
-		fmt.Fprintf(&history, "run\tf%d\t2026-01-0%dT00:00:00Z\tfast\t0\t0\t0\t0\nrun\ts%[1]d\t2026-01-0%[2]dT00:00:00Z\tslow\t0\t0\t0\t0\n", i, i+1)
+		for _, kind := range []string{"fast", "slow"} {
+			fmt.Fprintf(&history, "run\t%c%d\t2026-01-0%dT00:00:00Z\t%s\t0\t0\t0\t0\n", kind[0], i, i+1, kind)
+		}
 	}
 	history.WriteString("toy/a\t-\t9@f0 9@f1 9@f2 9@f3 27@s0 27@s1 27@s2 27@s3\n")
 	for kind, want := range map[string]float64{"slow": 3, "fast": 1, "new": 0} {
@@ -219,37 +226,50 @@ func TestWorkTellsItsSpeed(t *testing.T) {
 	}
 }
 
+// A server that answers with other JSON is no queue.
+func TestWorkWithAnotherServer(t *testing.T) {
+	toy(t)
+	host := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"a":1}`) }))
+	defer host.Close()
+	out, code := worked(t, "-queue", host.URL+"/run", "./a")
+	assert.Equal(t, 1, code)
+	assert.Contains(t, out, "the queue answers with a lease of 0s, want 1s or more: is it a server of shard?\n")
+}
+
 func TestRubbishForWork(t *testing.T) {
 	toy(t)
 	t.Setenv(tokenName, "")
 	require.NoError(t, os.WriteFile("file", nil, 0o644))
 	for want, args := range map[string][]string{
-		"-queue is empty, want a directory":                       {"work", "./a"},
-		"-queue ends in the name of the run: queue: the name":     {"work", "-queue", "http://127.0.0.1:1/a b", "./a"},
-		"-name: queue: the name is \"a b\", want 1 to 100":        {"work", "-queue", "q", "-name", "a b"},
-		"want 1 or more in -jobs":                                 {"work", "-queue", "q", "-jobs", "0"},
-		"Config.Lease is 1ms, want 1s to 24h":                     {"work", "-queue", "q", "-lease", "1ms", "./a"},
-		"-n is -1, want 0 to 1024":                                {"work", "-queue", "q", "-n", "-1", "./a"},
-		`invalid value "soon" for flag -lease`:                    {"work", "-queue", "q", "-lease", "soon"},
-		`invalid value "-1x" for flag -target`:                    {"plan", "-target", "-1x"},
-		"-overhead is -1s":                                        {"plan", "-overhead", "-1s", "./a"},
-		"four ways to choose the machines":                        {"plan", "-overhead", "1s", "-n", "2", "./a"},
-		"no number of machines up to 1024 ends":                   {"plan", "-history", "history", "-stdin", "-target", "1ns"},
-		"open nowhere/log: no such file":                          {"work", "-queue", "q", "-log", "nowhere/log", "./a"},
-		"go list: ":                                               {"work", "-queue", "q", "./nowhere"},
-		"not a directory":                                         {"work", "-queue", "file", "./a"},
-		"nowhere: no such file":                                   {"status", "-queue", "nowhere"},
-		"-queue is empty":                                         {"status"},
-		"which other machines reach: set a token in $SHARD_TOKEN": {"serve", "-listen", "0.0.0.0:0", "-state", "s"},
-		"serve takes no arguments":                                {"serve", "x"},
-		"address 1: missing port":                                 {"serve", "-listen", "1"},
-		"file: not a directory":                                   {"serve", "-listen", "127.0.0.1:0", "-state", "file"},
-		"want 1 to 100000 in -suites":                             {"simulate", "-suites", "0", "x"},
-		"the history of at least one project":                     {"simulate"},
-		"a history has no package that takes time":                {"simulate", "file"},
-		"-machines has \"a*b\"":                                   {"simulate", "-machines", "a*b", "-suites", "1", "history"},
+		"-queue is empty, want a directory":                        {"work", "./a"},
+		"-queue ends in the name of the run: shardqueue: the name": {"work", "-queue", "http://127.0.0.1:1/a b", "./a"},
+		"-name: shardqueue: the name is \"a b\", want 1 to 100":    {"work", "-queue", "q", "-name", "a b"},
+		"want 1 or more in -jobs":                                  {"work", "-queue", "q", "-jobs", "0"},
+		"Config.Lease is 1ms, want 1s to 24h":                      {"work", "-queue", "q", "-lease", "1ms", "./a"},
+		"-n is -1, want 0 to 1024":                                 {"work", "-queue", "q", "-n", "-1", "./a"},
+		`invalid value "soon" for flag -lease`:                     {"work", "-queue", "q", "-lease", "soon"},
+		`invalid value "-1x" for flag -target`:                     {"plan", "-target", "-1x"},
+		"-overhead is -1s":                                         {"plan", "-overhead", "-1s", "./a"},
+		"four ways to choose the machines":                         {"plan", "-overhead", "1s", "-n", "2", "./a"},
+		"no number of machines up to 1024 ends":                    {"plan", "-history", "history", "-stdin", "-target", "1ns"},
+		"open nowhere/log: no such file":                           {"work", "-queue", "q", "-log", "nowhere/log", "./a"},
+		"go list: ":                                                {"work", "-queue", "q", "./nowhere"},
+		"not a directory":                                          {"work", "-queue", "file", "./a"},
+		"nowhere: no such file":                                    {"status", "-queue", "nowhere"},
+		"-queue is empty":                                          {"status"},
+		"status takes no arguments":                                {"status", "-queue", "q", "x"},
+		"flag provided but not defined: -history":                  {"serve", "-history", "h"},
+		"which other machines reach: set a token in $SHARD_TOKEN":  {"serve", "-listen", "0.0.0.0:0", "-state", "s"},
+		"serve takes no arguments":                                 {"serve", "x"},
+		"address 1: missing port":                                  {"serve", "-listen", "1"},
+		"file: not a directory":                                    {"serve", "-listen", "127.0.0.1:0", "-state", "file"},
+		"want 1 to 100000 in -suites":                              {"simulate", "-suites", "0", "x"},
+		"the history of at least one project":                      {"simulate"},
+		"a history has no package that takes time":                 {"simulate", "file"},
+		"-machines has \"a*b\"":                                    {"simulate", "-machines", "a*b", "-suites", "1", "history"},
 	} {
-		require.NoError(t, os.WriteFile("history", []byte("run\ta\t2026-01-01T00:00:00Z\tm\t0\t0\t0\t0\nrun\tb\t2026-01-01T00:00:00Z\tm\t0\t0\t0\t0\np\t-\t1@a 1@b\n"), 0o644))
+		put(t, "history", "run\ta\t2026-01-01T00:00:00Z\tm\t0\t0\t0\t0\n"+
+			"run\tb\t2026-01-01T00:00:00Z\tm\t0\t0\t0\t0\np\t-\t1@a 1@b\n")
 		var out bytes.Buffer
 		code := command(t.Context(), args, strings.NewReader("p"), &out, &out)
 		assert.NotZero(t, code, args)

@@ -29,7 +29,8 @@ type calibration struct {
 func reading(entries []compare.Entry) ([]compare.Entry, error) {
 	entries = slices.DeleteFunc(entries, func(e compare.Entry) bool { return !rules.Describe(e.Policy).Has(rules.Left) })
 	if len(entries) == 0 {
-		return nil, errors.New("-calibration needs a policy that reads the remaining time (t_rem) as a distribution, such as mantri")
+		return nil, errors.New("-calibration needs a policy that reads the remaining time (t_rem) as a distribution, such " +
+			"as mantri")
 	}
 	return entries, nil
 }

@@ -15,7 +15,8 @@ func writeCalibration(w io.Writer, title string, models []string, tallies []cali
 	writeBets(w, models, tallies)
 	for i, t := range tallies {
 		if t.Unmatched > 0 {
-			fmt.Fprintf(w, "\n%s: %d actions are left out, because the prediction behind them was not recorded.\n", models[i], t.Unmatched)
+			fmt.Fprintf(w, "\n%s: %d actions are left out, because the prediction behind them was not recorded.\n", models[i],
+				t.Unmatched)
 		}
 	}
 }
@@ -55,7 +56,8 @@ func writeBets(w io.Writer, models []string, tallies []calibrate.Tally) {
 		return
 	}
 	fmt.Fprint(w, "\n| progress | launch | times | won, predicted→so, % | as the rule asks, % |")
-	fmt.Fprint(w, " below the median, t_rem/t_new, % | saved, s each | won, by tenth of the prediction |\n|---|---|---|---|---|---|---|---|\n")
+	fmt.Fprint(w, " below the median, t_rem/t_new, % | saved, s each | won, by tenth of the prediction |\n"+
+		"|---|---|---|---|---|---|---|---|\n")
 	for i, t := range tallies {
 		for kind, b := range t.Bets {
 			if b.N == 0 {

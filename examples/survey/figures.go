@@ -47,7 +47,8 @@ func (c *comparison) replay(_ io.Writer, name string, entries []compare.Entry, p
 func (c *comparison) write(w io.Writer) {
 	models := strings.Split(c.models, ",")
 	for i, e := range c.entries {
-		fmt.Fprintf(w, "\n### %s\n\n| log | %s |\n|---|%s\n", e.Name, strings.Join(models, " | "), strings.Repeat("---|", len(models)))
+		fmt.Fprintf(w, "\n### %s\n\n| log | %s |\n|---|%s\n", e.Name, strings.Join(models, " | "),
+			strings.Repeat("---|", len(models)))
 		means, counts := make([]figures, len(models)), make([]float64, len(models))
 		all, worse := 0, 0
 		for _, l := range c.logs {
@@ -72,7 +73,8 @@ func (c *comparison) write(w io.Writer) {
 		for k, f := range means {
 			fmt.Fprintf(w, " %v |", figures{f.time / max(counts[k], 1), f.slots / max(counts[k], 1)})
 		}
-		fmt.Fprintf(w, "\n\nOf %d cells (change of time, change of slot time, in %% of no action), %d have more than +%v %% time or more than +%v %% slot time.\n",
+		fmt.Fprintf(w, "\n\nOf %d cells (change of time, change of slot time, in %% of no action), %d have more than +%v "+
+			"%% time or more than +%v %% slot time.\n",
 			all, worse, moreTime, moreSlots)
 	}
 }

@@ -24,7 +24,8 @@ func attempts(job string) string {
 			if task == 3 {
 				end = 90_000
 			}
-			fmt.Fprintf(&b, `{"job":%q,"phase":"p%d","task":%d,"start":%d,"finish":%d,"host":"n%d"}`+"\n", job, phase, task, phase*100_000, phase*100_000+end, task)
+			fmt.Fprintf(&b, `{"job":%q,"phase":"p%d","task":%d,"start":%d,"finish":%d,"host":"n%d"}`+"\n", job, phase, task,
+				phase*100_000, phase*100_000+end, task)
 		}
 	}
 	return b.String()
@@ -38,7 +39,8 @@ func TestDirectoryIsOneLine(t *testing.T) {
 	phases, err := load(dir)
 	require.NoError(t, err)
 	require.Len(t, phases, 4)
-	assert.Equal(t, [][]int{nil, {0}, nil, {2}}, [][]int{phases[0].DependsOn, phases[1].DependsOn, phases[2].DependsOn, phases[3].DependsOn})
+	assert.Equal(t, [][]int{nil, {0}, nil, {2}},
+		[][]int{phases[0].DependsOn, phases[1].DependsOn, phases[2].DependsOn, phases[3].DependsOn})
 
 	var w strings.Builder
 	require.NoError(t, run([]string{"-phases", "0", "-seeds", "1", "-progress", "linear", "-policy", "mantri,dryad", dir}, &w))
@@ -59,7 +61,8 @@ func TestRecordedWhereThereIs(t *testing.T) {
 		line := `{"phase":"p","task":0,"start":0,"finish":20000` + splits + "}\n"
 		require.NoError(t, os.WriteFile(path, []byte(line), 0o644))
 		var w strings.Builder
-		require.NoError(t, run([]string{"-phases", "0", "-seeds", "1", "-progress", "typical,recorded", "-policy", "mantri", path}, &w))
+		require.NoError(t, run([]string{"-phases", "0", "-seeds", "1", "-progress", "typical,recorded", "-policy", "mantri",
+			path}, &w))
 		assert.Equal(t, splits == "", regexp.MustCompile(`\| log \| \S+ \S+ \| \|`).MatchString(w.String()), w.String())
 		w.Reset()
 		require.NoError(t, run([]string{"-phases", "0", "-seeds", "1", "-progress", "recorded", "-policy", "mantri", path}, &w))

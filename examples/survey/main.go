@@ -12,8 +12,8 @@
 //   - Without a further flag, survey replays the logs and prints the change of time and of slot time under each policy.
 //   - With -calibration, survey compares the predicted remaining times and the predicted gains of copies with the truth.
 //   - With -worlds, survey simulates small worlds under the default and other policies, and counts the worlds in which a
-//     policy does harm; see docs/worlds.md. With -svg, survey also draws the worlds; with -from, it draws the table of a page
-//     in place of playing the worlds.
+//     policy does harm; see docs/worlds.md. With -svg, survey also draws the worlds; with -from, it draws the table of
+//     a page in place of playing the worlds.
 //   - With -queue, survey simulates a batch of tasks on a small job queue, without help, with a naive rule and with the
 //     engine of this library. The table is explained below it.
 //
@@ -60,29 +60,34 @@ func main() {
 func run(args []string, w io.Writer) error {
 	var o options
 	flags := flag.NewFlagSet("survey", flag.ContinueOnError)
-	flags.StringVar(&o.models, "progress", "linear,noisy=0.1,noisy=0.3,typical,late,recorded,none", "compare under these models of the progress that attempts report, separated by commas")
+	flags.StringVar(&o.models, "progress", "linear,noisy=0.1,noisy=0.3,typical,late,recorded,none",
+		"compare under these models of the progress that attempts report, separated by commas")
 	flags.StringVar(&o.policies, "policy", "least-cost,mantri,largest-first,late,hadoop,mapreduce,dryad,spark,flink",
 		"compare these policies, separated by commas")
 	flags.IntVar(&o.phases, "phases", 60, "number of phases in the generated workload; 0: no generated workload")
 	flags.IntVar(&o.seeds, "seeds", 3, "number of seeds; each figure is the mean over the seeds")
-	flags.BoolVar(&o.worlds, "worlds", false, "instead of replaying logs, simulate small worlds and count where a policy does harm")
+	flags.BoolVar(&o.worlds, "worlds", false,
+		"instead of replaying logs, simulate small worlds and count where a policy does harm")
 	flags.BoolVar(&o.shadow, "shadow", false, "with -queue: compare what acting saves with the bill of the shadow mode")
-	flags.BoolVar(&o.queue, "queue", false, "instead of replaying logs, simulate a batch on a job queue, with the engine and with a naive rule")
+	flags.BoolVar(&o.queue, "queue", false,
+		"instead of replaying logs, simulate a batch on a job queue, with the engine and with a naive rule")
 	flags.StringVar(&o.small.cells, "cells", "", "with -worlds, simulate only the cells with names that match this regular "+
 		"expression: the world, a space, the model of progress; with -queue, only the matching scenarios; empty: all")
 	flags.StringVar(&o.small.policies, "policies", "mantri,late,hadoop,mapreduce,dryad,spark,flink",
-		"policies to simulate beside the default, with -worlds, and with -queue if the flag is given; with -worlds also: default, "+
-			"to place the default in the list; reference, a host that knows the distributions of a world; by-hand, a host of "+
-			"80 lines that keeps the facts itself")
-	flags.StringVar(&o.small.set, "set", "work", "with -worlds, the set of seeds: work, for development, or proof, for judging; "+
-		"or the name of a list of cells, as in -list; or both, as in own,proof")
+		"policies to simulate beside the default, with -worlds, and with -queue if the flag is given; with -worlds also: "+
+			"default, to place the default in the list; reference, a host that knows the distributions of a world; by-hand, "+
+			"a host of 80 lines that keeps the facts itself")
+	flags.StringVar(&o.small.set, "set", "work",
+		"with -worlds, the set of seeds: work, for development, or proof, for judging; "+
+			"or the name of a list of cells, as in -list; or both, as in own,proof")
 	flags.StringVar(&o.small.list, "list", "first", "with -worlds, the list of worlds: first; later or latest, twenty worlds "+
 		"each, invented later; all, these three lists; reference or own, the cells in which the default is compared with "+
 		"the reference; fresh, the twenty worlds that were invented last; streams, many small phases that share slots")
 	flags.Float64Var(&o.small.noise, "noise", 1, "with -worlds, multiply the noise of the model noisy by this factor: 1 is a "+
 		"standard deviation of .15 between attempts and of .05 between the reports of an attempt")
-	flags.BoolVar(&o.calibrates, "calibration", false, "instead of comparing policies, compare predictions with the truth, under "+
-		"the policies that predict remaining times")
+	flags.BoolVar(&o.calibrates, "calibration", false,
+		"instead of comparing policies, compare predictions with the truth, under the policies "+
+			"that predict remaining times")
 	flags.StringVar(&o.svg, "svg", "", "with -worlds, draw the table to this `file`")
 	flags.StringVar(&o.from, "from", "", "with -svg, draw the table of this `page`, and play no worlds")
 	if err := flags.Parse(args); err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"os"
 	"slices"
 	"strconv"
@@ -43,26 +44,22 @@ func (o options) picture(w io.Writer) error {
 	return os.WriteFile(o.svg, drawn, 0o644)
 }
 
-// shade returns the colour of a time, in percent of a run without action: gains from 5, 20, 40 and 60 points, and harm
-// of over 0.5, 3 and 10 points.
+// shades are the colours of times. Each has the times from the limit before it up to its own limit, in percent of a run
+// without action.
+var shades = []struct {
+	class string
+	limit float64
+}{
+	{"g4", 40}, {"g3", 60}, {"g2", 80}, {"g1", 95}, {"none", 100 + moreTime}, {"h1", 103}, {"h2", 110}, {"h3", math.Inf(1)},
+}
+
+// shade returns the colour of a time, in percent of a run without action.
 func shade(time float64) string {
-	switch {
-	case time > 110:
-		return "h3"
-	case time > 103:
-		return "h2"
-	case time > 100+moreTime:
-		return "h1"
-	case time > 95:
-		return "none"
-	case time > 80:
-		return "g1"
-	case time > 60:
-		return "g2"
-	case time > 40:
-		return "g3"
+	i := 0
+	for time > shades[i].limit {
+		i++
 	}
-	return "g4"
+	return shades[i].class
 }
 
 // draw draws the table of worlds: a row for each world, and for each player a column for each model of progress. The
@@ -89,8 +86,8 @@ func draw(page string) ([]byte, error) {
 		"Where the policies save time and where they cost time",
 		fmt.Sprintf("%d worlds under %d models of progress. Blue cells are faster than no action, red cells are slower.",
 			len(names), len(models)))
-	p.Text(8, 18, "start", "soft", "the columns of each policy are the models of progress: "+strings.Join(models,
-		", ")+". Marks: faults of "+players[0])
+	p.Text(8, 18, "start", "soft", "the columns of each policy are the models of progress: "+
+		strings.Join(models, ", ")+". Marks: faults of "+players[0])
 	for i, player := range players {
 		p.Slanted(labelWidth+group*float64(i)+6, headHeight-8, player)
 	}
@@ -132,13 +129,17 @@ func draw(page string) ([]byte, error) {
 // legend explains the colours and the marks.
 func legend(p *svg.Picture, y float64) {
 	x := 8.
-	for _, of := range []struct{ class, text string }{
-		{"g4", "up to 40"}, {"g3", "60"}, {"g2", "80"}, {"g1", "95"}, {"none", "100.5"}, {"h1", "103"}, {"h2", "110"}, {"h3",
-			"more"},
-	} {
+	for i, of := range shades {
+		text := strconv.FormatFloat(of.limit, 'f', -1, 64)
+		switch i {
+		case 0:
+			text = "up to " + text
+		case len(shades) - 1:
+			text = "more"
+		}
 		p.Rect(x, y-10, 12, 12, of.class, "")
-		p.Text(x+17, y, "start", "soft", of.text)
-		x += float64(35 + 7*len(of.text))
+		p.Text(x+17, y, "start", "soft", text)
+		x += float64(35 + 7*len(text))
 	}
 	p.Text(x, y, "start", "soft", "% of the time without action")
 	p.Dot(14, y+20, 3, "mark", "")

@@ -41,7 +41,8 @@ func TestThePictureIsOfThePage(t *testing.T) {
 func TestThePictureIsOfTheRun(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "worlds.svg")
 	var table bytes.Buffer
-	require.NoError(t, run([]string{"-worlds", "-seeds", "1", "-cells", "^15 % attempts 8x/1w (none|linear)", "-policies", "mantri", "-svg", file}, &table))
+	require.NoError(t, run([]string{"-worlds", "-seeds", "1", "-cells", "^15 % attempts 8x/1w (none|linear)",
+		"-policies", "mantri", "-svg", file}, &table))
 	drawn, err := os.ReadFile(file)
 	require.NoError(t, err)
 	page := filepath.Join(t.TempDir(), "page.md")
@@ -68,7 +69,8 @@ func TestPicturesThatCannotBeDrawn(t *testing.T) {
 	empty := filepath.Join(t.TempDir(), "empty.md")
 	require.NoError(t, os.WriteFile(empty, nil, 0o644))
 	odd := filepath.Join(t.TempDir(), "odd.md")
-	require.NoError(t, os.WriteFile(odd, []byte("| world | progress | ideal | good alone | a | |\n|---|---|---|---|---|---|\n| w | none | | | fast | |\n"), 0o644))
+	page := "| world | progress | ideal | good alone | a | |\n|---|---|---|---|---|---|\n| w | none | | | fast | |\n"
+	require.NoError(t, os.WriteFile(odd, []byte(page), 0o644))
 	for want, args := range map[string][]string{
 		"-svg needs -worlds, and -from needs -svg": {"-svg", file},
 		"and -from needs -svg":                     {"-worlds", "-from", empty},

@@ -37,7 +37,8 @@ func (o queues) writeShadow(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprint(w, "\n| scenario | shadow, s | acting, s | acting saves | the bill says | at most | points off |\n|---|---|---|---|---|---|---|\n")
+	fmt.Fprint(w, "\n| scenario | shadow, s | acting, s | acting saves | the bill says | at most | points off |\n"+
+		"|---|---|---|---|---|---|---|\n")
 	worst := 0.
 	for i := range cells {
 		c, bill := &cells[i], cells[i].Sums[0].Bill
@@ -48,8 +49,8 @@ func (o queues) writeShadow(w io.Writer) error {
 		fmt.Fprintf(w, "| %s | %.1f | %.1f | %.1f %% | %.1f %% | %.1f %% | %+.1f |\n", c.Scenario.Name, c.Sums[0].Time.Seconds()/n,
 			c.Sums[1].Time.Seconds()/n, 100*saves, 100*bill.Saved, 100*bill.AtMost, off)
 	}
-	_, err = fmt.Fprintf(w, "\nThe bill of the shadow mode is at most %.1f points off what acting saves, on the same seeds. \"At most\" is "+
-		"the saving if every slow attempt that nothing else explains was slow by bad luck.\n", worst)
+	_, err = fmt.Fprintf(w, "\nThe bill of the shadow mode is at most %.1f points off what acting saves, on the same "+
+		"seeds. \"At most\" is the saving if every slow attempt that nothing else explains was slow by bad luck.\n", worst)
 	return err
 }
 
@@ -140,8 +141,9 @@ func (o queues) judge(w io.Writer, cells []queuesim.Cell, player int, name strin
 		}
 		return fmt.Sprintf("%d (%s)", len(names), strings.Join(names, "; "))
 	}
-	fmt.Fprintf(w, "%s in %d scenarios: over %.2f of naive's time in %s, and by the median seed in %s; at most %.2f of naive's time in %d; "+
-		"%d tasks without a result.\n", name, len(cells), tooSlow, list(slow), list(often), fastEnough, fast, tasks)
+	fmt.Fprintf(w, "%s in %d scenarios: over %.2f of naive's time in %s, and by the median seed in %s; at most %.2f of "+
+		"naive's time in %d; %d tasks without a result.\n",
+		name, len(cells), tooSlow, list(slow), list(often), fastEnough, fast, tasks)
 }
 
 // chosen returns the scenarios with names that match the expression.

@@ -11,7 +11,8 @@ import (
 )
 
 func TestQueueFlags(t *testing.T) {
-	assert.ErrorContains(t, run([]string{"-queue", "log.json"}, io.Discard), `-queue reads no log, but the command line has "log.json"`)
+	assert.ErrorContains(t, run([]string{"-queue", "log.json"}, io.Discard),
+		`-queue reads no log, but the command line has "log.json"`)
 	assert.ErrorContains(t, run([]string{"-queue", "-seeds", "0"}, io.Discard), "-seeds is 0, want at least 1")
 	assert.ErrorContains(t, run([]string{"-queue", "-cells", "nowhere"}, io.Discard), `no scenario matches "nowhere"`)
 	assert.ErrorContains(t, run([]string{"-queue", "-cells", "("}, io.Discard), "-cells")

@@ -49,7 +49,8 @@ func (o *small) sort() (seeds worlds.Set, err error) {
 		case isList && o.list == "first":
 			o.list = word
 		default:
-			return seeds, fmt.Errorf("-set is %q, want work or proof, or the name of a list of cells if -list is not given, or both", o.set)
+			return seeds, fmt.Errorf("-set is %q, want work or proof, or the name of a list of cells if -list is not given, "+
+				"or both", o.set)
 		}
 	}
 	return seeds, nil
@@ -88,8 +89,9 @@ func (o small) write(w io.Writer) error {
 		" in waves |\n|---|---|---|---|---|---|---|---|---|---|---|\n")
 	for i, p := range players {
 		v := worlds.Judge(cells, i, players)
-		fmt.Fprintf(w, "| %s | %d | %s | %s | %d | %+.1f %s | %+.1f %s | %d | %.1f %s | %d | %d |\n", p.Name, v.Cells, share(v.Mean),
-			share(v.Excess), v.Harm, v.MostTime, v.Time, v.MostSlots, v.Slots, v.Dominated, v.MostDominated, v.By, v.Slower, v.SlowerInWaves)
+		fmt.Fprintf(w, "| %s | %d | %s | %s | %d | %+.1f %s | %+.1f %s | %d | %.1f %s | %d | %d |\n", p.Name, v.Cells,
+			share(v.Mean), share(v.Excess), v.Harm, v.MostTime, v.Time, v.MostSlots, v.Slots, v.Dominated, v.MostDominated,
+			v.By, v.Slower, v.SlowerInWaves)
 	}
 	fmt.Fprint(w, worldsLegend)
 	return nil

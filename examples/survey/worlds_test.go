@@ -44,7 +44,8 @@ func TestWorldsSets(t *testing.T) {
 	assert.Contains(t, b.String(), "| good alone | reference | default | |")
 	assert.Contains(t, b.String(), "\n| 10 % hang, timeout 1500 s/1w | linear |")
 	assert.Contains(t, b.String(), "| | cells | mean | excess | harm |")
-	assert.Equal(t, 1, strings.Count(b.String(), "% hang, timeout 1500 s/1w | "), "the list own has this world under one model only")
+	assert.Equal(t, 1, strings.Count(b.String(), "% hang, timeout 1500 s/1w | "),
+		"the list own has this world under one model only")
 	work := b.String()
 	b.Reset()
 	require.NoError(t, run(append(args, "own,proof"), &b))

@@ -50,7 +50,9 @@ type runningPhase struct {
 
 // replayCloned replays the phases in the order of their starts. Each task has the number of clones that Dolly's
 // admission controller allows at that time.
-func replayCloned(phases []*sim.Phase, none []sim.Result, capacity int, seed uint64, step func()) ([]sim.Result, *Cloning, error) {
+func replayCloned(
+	phases []*sim.Phase, none []sim.Result, capacity int, seed uint64, step func(),
+) ([]sim.Result, *Cloning, error) {
 	budget, err := clone.NewBudget(clone.Config{})
 	if err != nil {
 		return nil, nil, err
@@ -159,7 +161,9 @@ func capacityOf(phases []*sim.Phase, none []sim.Result) int {
 		slots := min(len(p.Slots), len(p.Tasks))
 		changes = append(changes, change{p.Begins, slots}, change{p.Begins + none[i].Time, -slots})
 	}
-	slices.SortStableFunc(changes, func(a, b change) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.slots, b.slots)) })
+	slices.SortStableFunc(changes, func(a, b change) int {
+		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.slots, b.slots))
+	})
 	slots, most := 0, 0
 	for _, ch := range changes {
 		slots += ch.slots

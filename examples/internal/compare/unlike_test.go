@@ -33,7 +33,8 @@ func TestPack(t *testing.T) {
 // The phase before each phase in the chain is its input phase that ended last.
 func TestChain(t *testing.T) {
 	phases := []*sim.Phase{
-		{Recorded: 5}, {Recorded: 9}, {Begins: 9, Recorded: 2, DependsOn: []int{0, 1}}, {Begins: 5, Recorded: 1, DependsOn: []int{0}},
+		{Recorded: 5}, {Recorded: 9}, {Begins: 9, Recorded: 2, DependsOn: []int{0, 1}},
+		{Begins: 5, Recorded: 1, DependsOn: []int{0}},
 	}
 	assert.Equal(t, []int{1, 2}, Chain(phases))
 	assert.Empty(t, Chain(nil))

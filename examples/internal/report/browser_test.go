@@ -66,7 +66,8 @@ func browser(t *testing.T, html []byte) (context.Context, func() []string) {
 	})
 	name := filepath.Join(t.TempDir(), "page.html")
 	require.NoError(t, os.WriteFile(name, html, 0o600))
-	require.NoError(t, chromedp.Run(ctx, chromedp.Navigate("file://"+name), chromedp.WaitReady("#phases button", chromedp.ByQuery)))
+	require.NoError(t, chromedp.Run(ctx, chromedp.Navigate("file://"+name),
+		chromedp.WaitReady("#phases button", chromedp.ByQuery)))
 	return ctx, func() []string {
 		mu.Lock()
 		defer mu.Unlock()
@@ -89,8 +90,10 @@ func TestPageInBrowser(t *testing.T) {
 		chromedp.Evaluate(fmt.Sprintf(column, 10), &ids),
 	))
 	assert.Equal(t, 11, headers)
-	assert.Equal(t, []string{"11", "10", "9", "8", "7", "6", "5", "4", "3", "2", "1", "0"}, ids, "numbers sort as numbers, most first")
-	require.NoError(t, chromedp.Run(ctx, chromedp.Click("#phases thead th:last-child button", chromedp.ByQuery), chromedp.Evaluate(fmt.Sprintf(column, 10), &ids)))
+	assert.Equal(t, []string{"11", "10", "9", "8", "7", "6", "5", "4", "3", "2", "1", "0"}, ids,
+		"numbers sort as numbers, most first")
+	require.NoError(t, chromedp.Run(ctx, chromedp.Click("#phases thead th:last-child button", chromedp.ByQuery),
+		chromedp.Evaluate(fmt.Sprintf(column, 10), &ids)))
 	assert.Equal(t, "0", ids[0])
 
 	var shown string
@@ -117,7 +120,8 @@ func TestBarsAnswer(t *testing.T) {
 		chromedp.Evaluate(`document.querySelectorAll('figure.ask svg[tabindex]').length`, &stops),
 		chromedp.Focus("svg.gantt", chromedp.ByQuery), chromedp.KeyEvent("\ue014"), // the right arrow
 		chromedp.Text("article .asked", &afterKey, chromedp.ByQuery),
-		chromedp.Evaluate(`document.querySelectorAll('svg.gantt rect')[0].dispatchEvent(new PointerEvent('pointerover', {bubbles: true}))`, nil),
+		chromedp.Evaluate(`document.querySelectorAll('svg.gantt rect')[0]`+
+			`.dispatchEvent(new PointerEvent('pointerover', {bubbles: true}))`, nil),
 		chromedp.Text("article .asked", &afterHover, chromedp.ByQuery),
 	))
 	assert.Regexp(t, `^task \d+: .*from .* to .*straggler, cause: `, told)

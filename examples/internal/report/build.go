@@ -109,7 +109,8 @@ func phase(p *sim.Phase, id int, c compare.Comparison) Phase {
 	s, slowest := compare.Survey([]*sim.Phase{p}), compare.Slowest(p)
 	row := Phase{
 		ID: id, Job: p.Job, Name: p.Name, Tasks: len(p.Tasks), Slots: len(p.Slots), Time: c.NoAction[id].Time.Seconds(),
-		Even: c.Even[id].Time.Seconds(), Stragglers: s.Stragglers, Slowest: slowest, SlowestTime: compare.Last(p, slowest).Seconds(),
+		Even: c.Even[id].Time.Seconds(), Stragglers: s.Stragglers, Slowest: slowest,
+		SlowestTime: compare.Last(p, slowest).Seconds(),
 		SlowestName: p.TaskName(slowest), SlowestHost: p.Tasks[slowest].Host,
 	}
 	for _, o := range c.Outcomes {

@@ -93,7 +93,7 @@ func (r *Report) Explain(replayed []*sim.Phase, phases []causes.Phase, numbers [
 		if err != nil {
 			return err
 		}
-		places.Add(i, replayed[i], waits)
+		places.Add(replayed[i], waits)
 		own, waited := r.charge(i, replayed[i], causes.Explain(p), log, slowIn[i], waits)
 		excess.add(own, 1)
 		cost.add(waited, 1)
@@ -133,8 +133,9 @@ func (t tally) sum() (seconds float64) {
 // charge divides two times of a phase among the causes: the time of its stragglers beyond the median, and the cost of
 // its stragglers. log has the numbers of the tasks in the log, and same the recurring tasks of the phase, in order.
 // The time of a recurring task without a known cause is charged to SameTask. waits has the cost of each task.
-func (r *Report) charge(phase int, p *sim.Phase, found causes.Report, log []int32, same []int, waits []float64) (excess,
-	cost tally) {
+func (r *Report) charge(
+	phase int, p *sim.Phase, found causes.Report, log []int32, same []int, waits []float64,
+) (excess, cost tally) {
 	unknown := causes.Unknown.String()
 	place := map[int32]int{} // of a task of the log in the phase, plus 1
 	if log != nil {
@@ -186,7 +187,7 @@ func (t tally) add(shares tally, seconds float64) {
 func (t tally) parts(total float64) []Part {
 	list := []Part{}
 	for cause, seconds := range t {
-		if share := seconds / max(total, 1e-9); share >= 0.0005 {
+		if share := seconds / max(total, 1e-9); gains(share) {
 			list = append(list, Part{cause, share, plain[cause].remedy})
 		}
 	}
@@ -196,7 +197,9 @@ func (t tally) parts(total float64) []Part {
 		}
 		return p.Share
 	}
-	slices.SortFunc(list, func(a, b Part) int { return cmp.Or(cmp.Compare(rank(b), rank(a)), cmp.Compare(a.Cause, b.Cause)) })
+	slices.SortFunc(list, func(a, b Part) int {
+		return cmp.Or(cmp.Compare(rank(b), rank(a)), cmp.Compare(a.Cause, b.Cause))
+	})
 	return list
 }
 
@@ -281,5 +284,6 @@ func (k Known) doubts() string {
 	if facts == nil {
 		return ""
 	}
-	return fmt.Sprintf(" The %s of most tasks are not known, so %s may not show as a cause.", strings.Join(facts, " and "), strings.Join(hidden, " and "))
+	return fmt.Sprintf(" The %s of most tasks are not known, so %s may not show as a cause.",
+		strings.Join(facts, " and "), strings.Join(hidden, " and "))
 }

@@ -148,8 +148,7 @@ func warmth(r *Report) *chart {
 				ratio = max(ratio, *cells[column])
 			}
 			what := fmt.Sprintf("%s, from %s to %s: on average %.3g times the median", short(h.Hosts[row]),
-				Span(float64(begin)*h.Seconds),
-				Span(float64(column+1)*h.Seconds), ratio)
+				Span(float64(begin)*h.Seconds), Span(float64(column+1)*h.Seconds), ratio)
 			if ratio > worst {
 				worst, first = ratio, what
 			}
@@ -165,8 +164,9 @@ func warmth(r *Report) *chart {
 		Sentence: fmt.Sprintf("beyond the median is what %s lost on %s, the most of all machines%s.",
 			counted(w.Stragglers, "straggler"), short(w.Host), unless),
 		Names: h.Hosts,
-		Picture: p.html("heat", "Slowness by machine and time", "A cell is about the tasks that ran on a machine during a span of "+
-			"time. Its colour shows how many times the median of their phases these tasks took on average."),
+		Picture: p.html("heat", "Slowness by machine and time",
+			"A cell is about the tasks that ran on a machine during a span of time. "+
+				"Its colour shows how many times the median of their phases these tasks took on average."),
 		Axis: axis(heatColumns*h.Seconds, secondsAs(heatColumns*h.Seconds)),
 		Note: "Each row is a machine, and each column a span of time. The colour is the mean of the tasks there. " +
 			"A row of orange and red cells is a slow machine, and a column of them is a busy moment.",

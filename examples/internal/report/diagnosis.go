@@ -45,6 +45,8 @@ const (
 	mostOfCost = 0.5
 	// littleCost is the share of the phases' time below which stragglers cost little.
 	littleCost = 0.01
+	// errors95 x the standard error of a sample is exceeded by 1 of 20 samples.
+	errors95 = 1.96
 	// muchMore is the share of the phases' time that the best policy must save beyond the others to be named.
 	muchMore = 0.01
 )
@@ -108,8 +110,7 @@ func (r *Report) slow() string {
 		return text + fmt.Sprintf(" It is 1 task (%s), which takes %s.", Percent(r.Stragglers.Share), times(slowest))
 	}
 	return text + fmt.Sprintf(" They are %d tasks (%s): each takes more than 1.5 times the median of its phase, and the "+
-		"slowest %.3g times.",
-		n, Percent(r.Stragglers.Share), slowest)
+		"slowest %.3g times.", n, Percent(r.Stragglers.Share), slowest)
 }
 
 // why returns sentences about the causes of the cost of stragglers, and the cause with most of this cost. cost is in
@@ -128,8 +129,7 @@ func (c *Causes) why(cost float64) (text, cause string) {
 		text = "The log does not show the cause."
 	case main.Cause == causes.Unknown.String():
 		text = fmt.Sprintf("The log does not show the cause of most of that time, %s. Causes of the rest: %s.",
-			Percent(main.Share),
-			listed(c.CostParts[:len(c.CostParts)-1]))
+			Percent(main.Share), listed(c.CostParts[:len(c.CostParts)-1]))
 	default:
 		cause = main.Cause
 		noun := plain[cause].noun
@@ -143,8 +143,7 @@ func (c *Causes) why(cost float64) (text, cause string) {
 	if cause == "" && c.Place != nil {
 		p := c.Place
 		return text + fmt.Sprintf(" But %s on machine %s cost %s of that time, in %s.", counted(p.Stragglers, "straggler"),
-			short(p.Machine),
-			Span(p.Cost), counted(p.Phases, "phase")), cause
+			short(p.Machine), Span(p.Cost), counted(p.Phases, "phase")), cause
 	}
 	text += c.machine() + c.recurringTask()
 	if cause == "" {
@@ -181,8 +180,7 @@ func (r *Report) do(cause string) string {
 	if s := r.Setting; s != nil && gains(s.Time) {
 		texts = append(texts, fmt.Sprintf("In %s, set %s.", s.Engine, s.Setting))
 	} else if s != nil {
-		texts = append(texts, strings.TrimSuffix(fmt.Sprintf("%s's own setting does not help here. %s", s.Engine, s.Text),
-			" "))
+		texts = append(texts, strings.TrimSpace(s.Engine+"'s own setting does not help here. "+s.Text))
 	}
 	switch can := plain[cmp.Or(cause, causes.Unknown.String())].policy; {
 	case helps && can != "":
@@ -193,8 +191,8 @@ func (r *Report) do(cause string) string {
 	return strings.Join(texts, " ")
 }
 
-// gains reports whether a reduction is at least 0.05 %, so that the text does not print it as 0.0%.
-func gains(reduction float64) bool { return reduction >= 0.0005 }
+// gains reports whether the text prints a reduction as more than 0.0%.
+func gains(reduction float64) bool { return reduction >= leastShown }
 
 // saves returns sentences about the savings of the first policy, of the engine's own setting, and of the best policy.
 func (r *Report) saves() string {
@@ -213,28 +211,26 @@ func (r *Report) saves() string {
 		text += " " + r.saving("The policy "+best.Name, best.All.Mean, best.Resource.Mean)
 		most = best.All.Mean
 	}
-	if most > r.Stragglers.Cost+0.0005 {
-		text += " More than stragglers cost can be saved: a policy also starts the largest tasks first, and helps tasks that " +
-			"take less than 1.5 times the median."
+	if most > r.Stragglers.Cost+leastShown {
+		text += " More than stragglers cost can be saved: a policy also starts the largest tasks first, and helps tasks " +
+			"that take less than 1.5 times the median."
 	}
 	if r.Diagnosis.Cause == SameTask {
-		text = "These figures are too large. A copy of a task that is always slow takes as long, but in the replay it takes the " +
-			"time of another task. " + text
+		text = "These figures are too large. A copy of a task that is always slow takes as long, but in the replay it takes " +
+			"the time of another task. " + text
 	}
 	if s := r.Sample; s != nil {
-		text += fmt.Sprintf(" These figures are for %d phases, drawn at random from %d. For all phases, the cost of stragglers "+
-			"is within %.1f percentage points of this figure, and the saving within %.1f points, in 19 of 20 samples.",
-			s.Drawn, s.Of, 196*s.Cost, 196*s.Saving)
+		text += fmt.Sprintf(" These figures are for %d phases, drawn at random from %d. For all phases, the cost of "+
+			"stragglers is within %.1f percentage points of this figure, and the saving within %.1f points, in 19 of 20 samples.",
+			s.Drawn, s.Of, 100*errors95*s.Cost, 100*errors95*s.Saving)
 	}
 	if a := r.Apart; a != nil && a.Tasks > 0 {
-		text += fmt.Sprintf(" These figures are for %s. No saving is claimed for the other %s, which %s not known to be "+
-			"alike.",
+		text += fmt.Sprintf(" These figures are for %s. No saving is claimed for the other %s, which %s not known to be alike.",
 			counted(r.Input.Tasks-a.Tasks, "task"), counted(a.Tasks, "task"), plural(a.Tasks, "is", "are"))
 	}
 	if m := r.Money; m != nil {
 		text += fmt.Sprintf(" At a price of %g for one slot and one hour, the slot time costs %.2f without action and %.2f "+
-			"with %s.",
-			m.Cost, m.Before, m.With, first.Name)
+			"with %s.", m.Cost, m.Before, m.With, first.Name)
 	}
 	return text
 }
@@ -255,14 +251,7 @@ func (r *Report) saving(whose string, time, slots float64) string {
 	case time < 0:
 		verb = "would have made the phases " + amount(-time) + " longer"
 	}
-	cost := " and used " + Percent(slots) + " less slot time"
-	switch {
-	case Percent(slots) == "0.0%":
-		cost = " and used the same slot time"
-	case slots < 0:
-		cost = " and used " + Percent(-slots) + " more slot time"
-	}
-	return whose + " " + verb + cost + "."
+	return whose + " " + verb + " and used " + compared(slots) + " slot time."
 }
 
 // diagnose writes the diagnosis of tasks that are not known to be alike.
@@ -275,23 +264,22 @@ func (a *Apart) diagnose(d *Diagnosis) {
 	}
 	l := a.Longest[0]
 	d.Slow = fmt.Sprintf("The longest of %s is %s: it alone takes %s of the %s of phase %s.", counted(a.Tasks, "task"),
-		short(l.Task),
-		Span(l.Seconds), Span(l.PhaseSeconds), named(l.Job, l.Phase))
+		short(l.Task), Span(l.Seconds), Span(l.PhaseSeconds), named(l.Job, l.Phase))
 	d.Do = fmt.Sprintf("Look first at task %s: no order of the tasks makes its phase shorter than this task.",
 		short(l.Task))
 	for _, next := range a.Longest[1:] {
 		if next.Job == l.Job && next.Phase == l.Phase {
-			d.Saves = fmt.Sprintf("If this task were as short as the next longest of its phase, %s, that would save at most "+
-				"%s. ", Span(next.Seconds),
-				Span(l.Seconds-next.Seconds)) + d.Saves
+			d.Saves = fmt.Sprintf("If this task were as short as the next longest of its phase, %s, that would save at most %s. ",
+				Span(next.Seconds), Span(l.Seconds-next.Seconds)) + d.Saves
 			break
 		}
 	}
 	if len(a.Packing) > 0 {
 		if b := a.Packing[0]; Span(b.LargestFirst) != Span(b.Seconds) {
 			d.Do = "Start the longest tasks first. " + d.Do
-			d.Saves = fmt.Sprintf("If no task waits for another and the longest tasks start first on the same %s, phase %s takes "+
-				"%s instead of %s. ", counted(b.Slots, "slot"), named(b.Job, b.Phase), Span(b.LargestFirst), Span(b.Seconds)) + d.Saves
+			d.Saves = fmt.Sprintf("If no task waits for another and the longest tasks start first on the same %s, "+
+				"phase %s takes %s instead of %s. ", counted(b.Slots, "slot"), named(b.Job, b.Phase), Span(b.LargestFirst),
+				Span(b.Seconds)) + d.Saves
 		}
 	}
 }

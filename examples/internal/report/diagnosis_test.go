@@ -30,10 +30,10 @@ func TestDiagnosis(t *testing.T) {
 	r := example()
 	r.Diagnose()
 	assert.Equal(t, Diagnosis{
-		Slow: "Stragglers cost 9.31 min of the phases' 40.5 min (23.0%). They are 3 tasks (10.0%): each takes more than 1.5 times the median " +
-			"of its phase, and the slowest 4.25 times.",
-		Why: "Slow machines explain 80.0% of that time, 7.45 min. Machine n4 is slow in most of its 3 phases: at the median, its tasks take 2.5 " +
-			"times the expected time.",
+		Slow: "Stragglers cost 9.31 min of the phases' 40.5 min (23.0%). They are 3 tasks (10.0%): each takes more than " +
+			"1.5 times the median of its phase, and the slowest 4.25 times.",
+		Why: "Slow machines explain 80.0% of that time, 7.45 min. Machine n4 is slow in most of its 3 phases: at the " +
+			"median, its tasks take 2.5 times the expected time.",
 		Do:    "Keep work off machine n4. Let a policy such as mantri copy or restart slow tasks.",
 		Saves: "The policy mantri would have saved 5.67 min (14.0%) and used 1.0% less slot time.",
 		Cause: "machine",
@@ -69,7 +69,8 @@ func TestNoCauseIsNamedWithoutMostOfTheTime(t *testing.T) {
 		assert.Equal(t, c.why, r.Diagnosis.Why)
 		assert.Equal(t, c.cause, r.Diagnosis.Cause)
 		if c.cause == "" {
-			assert.Contains(t, r.Diagnosis.Do, "Look first at task 7 of night sort on machine n4: it takes 85 s, 4.25 times the median of its phase.")
+			assert.Contains(t, r.Diagnosis.Do,
+				"Look first at task 7 of night sort on machine n4: it takes 85 s, 4.25 times the median of its phase.")
 		}
 	}
 	placed := example()
@@ -81,7 +82,8 @@ func TestNoCauseIsNamedWithoutMostOfTheTime(t *testing.T) {
 		placed.Diagnosis.Why)
 	assert.Contains(t, placed.Diagnosis.Do, "Look first at machine n9. Let")
 	for cause, can := range map[string]string{
-		"data": "a copy would take as long. Let a policy such as mantri start the largest tasks first.", SameTask: "a copy would take as long.",
+		"data":   "a copy would take as long. Let a policy such as mantri start the largest tasks first.",
+		SameTask: "a copy would take as long.",
 	} {
 		r := example()
 		r.Causes.CostParts = []Part{{Cause: cause, Share: 1}}
@@ -102,15 +104,17 @@ func TestWhatAPolicySaves(t *testing.T) {
 		want        string
 	}{
 		{0, 0, "The policy mantri would have changed nothing and used the same slot time."},
-		{0.3, 0, "The policy mantri would have saved 12.2 min (30.0%) and used the same slot time. More than stragglers cost can be saved: a policy " +
-			"also starts the largest tasks first, and helps tasks that take less than 1.5 times the median."},
+		{0.3, 0, "The policy mantri would have saved 12.2 min (30.0%) and used the same slot time. More than stragglers " +
+			"cost can be saved: a policy also starts the largest tasks first, and helps tasks that take less than 1.5 times " +
+			"the median."},
 		{-0.02, -0.05, "The policy mantri would have made the phases 48.6 s (2.0%) longer and used 5.0% more slot time."},
 	} {
 		r := example()
 		r.Policies[0].All.Mean, r.Policies[0].Resource.Mean = c.time, c.slots
 		r.Diagnose()
 		assert.Equal(t, c.want, r.Diagnosis.Saves)
-		assert.Equal(t, c.time > 0, assert.ObjectsAreEqual("Keep work off machine n4. Let a policy such as mantri copy or restart slow tasks.", r.Diagnosis.Do))
+		assert.Equal(t, c.time > 0, assert.ObjectsAreEqual("Keep work off machine n4. Let a policy such as mantri copy or "+
+			"restart slow tasks.", r.Diagnosis.Do))
 	}
 	r := example()
 	r.Setting = &Setting{Engine: "Spark", Setting: "spark.speculation=true", Policy: "spark", Time: 0.2, Resource: -0.1,
@@ -119,8 +123,9 @@ func TestWhatAPolicySaves(t *testing.T) {
 		All: Figure{Mean: 0.2 + 2*muchMore}})
 	r.Diagnose()
 	assert.Contains(t, r.Diagnosis.Do, "In Spark, set spark.speculation=true.")
-	assert.Equal(t, "Spark's own setting would have saved 8.1 min (20.0%) and used 10.0% more slot time. The policy mantri would have saved "+
-		"5.67 min (14.0%) and used 1.0% less slot time. The policy late would have saved 8.91 min (22.0%) and used the same slot time.", r.Diagnosis.Saves,
+	assert.Equal(t, "Spark's own setting would have saved 8.1 min (20.0%) and used 10.0% more slot time. The policy "+
+		"mantri would have saved 5.67 min (14.0%) and used 1.0% less slot time. The policy late would have saved 8.91 min "+
+		"(22.0%) and used the same slot time.", r.Diagnosis.Saves,
 		"the setting saves more than the first policy, and late saves much more than both")
 	r.Setting.Time = 0
 	r.Policies = r.Policies[:1]
@@ -136,7 +141,8 @@ func TestNothingToDo(t *testing.T) {
 	r.Policies[0] = Policy{Name: "mantri"}
 	r.Diagnose()
 	assert.Equal(t, Diagnosis{
-		Slow: "No task took more than 1.5 times the median of its phase: there are no stragglers.", Do: "Nothing: stragglers cost little here.",
+		Slow:  "No task took more than 1.5 times the median of its phase: there are no stragglers.",
+		Do:    "Nothing: stragglers cost little here.",
 		Saves: "The policy mantri would have changed nothing and used the same slot time.",
 	}, r.Diagnosis)
 	r = example()
@@ -159,10 +165,11 @@ func TestDiagnosisOfUnlikeTasks(t *testing.T) {
 	assert.Equal(t, Diagnosis{
 		Slow: "The longest of 40 tasks is TestBig: it alone takes 61 s of the 3.08 min of phase ci tests.",
 		Why:  "No task can be called slow, since the tasks are not known to be alike.",
-		Do:   "Start the longest tasks first. Look first at task TestBig: no order of the tasks makes its phase shorter than this task.",
-		Saves: "If no task waits for another and the longest tasks start first on the same 4 slots, phase ci tests takes 90 s instead of 3.08 min. " +
-			"If this task were as short as the next longest of its phase, 40 s, that would save at most 21 s. " +
-			"No saving can be claimed for 40 tasks of 1 phase: the tasks are not known to be alike.",
+		Do: "Start the longest tasks first. Look first at task TestBig: no order of the tasks makes its phase shorter " +
+			"than this task.",
+		Saves: "If no task waits for another and the longest tasks start first on the same 4 slots, phase ci tests takes " +
+			"90 s instead of 3.08 min. If this task were as short as the next longest of its phase, 40 s, that would save at " +
+			"most 21 s. No saving can be claimed for 40 tasks of 1 phase: the tasks are not known to be alike.",
 	}, r.Diagnosis)
 	r.Apart.Packing[0].LargestFirst = 185
 	r.Diagnose()

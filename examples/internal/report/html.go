@@ -112,8 +112,8 @@ func (p *view) compare() {
 		most = max(most, 1-time, 1-slots)
 		p.Lines = append(p.Lines, line{
 			policy.Name, strings.Join(notes, "; "),
-			bar{1 - time, Span(policy.Time.Mean) + ", " + compared(time)}, bar{1 - slots,
-				Span(policy.Used.Mean) + ", " + compared(slots)},
+			bar{1 - time, Span(policy.Time.Mean) + ", " + compared(time)},
+			bar{1 - slots, Span(policy.Used.Mean) + ", " + compared(slots)},
 		})
 	}
 	for i := range p.Lines {

@@ -248,8 +248,8 @@ type Copies struct {
 
 // String returns sentences with the counts.
 func (c Copies) String() string {
-	return fmt.Sprintf("The log's own engine ran %s beside another attempt of their task; %d of them ended their task. Attempts that ran "+
-		"beside another attempt and did not end their task used %s of slot time.",
+	return fmt.Sprintf("The log's own engine ran %s beside another attempt of their task; %d of them ended their task. "+
+		"Attempts that ran beside another attempt and did not end their task used %s of slot time.",
 		plural(c.Launched, "1 copy", fmt.Sprintf("%d copies", c.Launched)), c.Won, Span(c.Wasted))
 }
 

@@ -39,9 +39,11 @@ func elements(t *testing.T, svg []byte) (of map[string]int, text string) {
 func TestPicture(t *testing.T) {
 	r := &Report{Schedules: []Schedule{{
 		Policy: "mantri", Lanes: 2, Seconds: [2]float64{100, 40},
-		Before: []Bar{{Lane: 0, Start: 0, End: 10, Kind: kindTask}, {Lane: 1, Start: 0, End: 100, Kind: kindStraggler, Name: hostile}},
+		Before: []Bar{{Lane: 0, Start: 0, End: 10, Kind: kindTask},
+			{Lane: 1, Start: 0, End: 100, Kind: kindStraggler, Name: hostile}},
 		After: []Bar{
-			{Lane: 0, Start: 0, End: 10, Kind: kindTask}, {Lane: 1, Start: 0, End: 30, Kind: kindKilled}, {Lane: 0, Start: 10, End: 40, Kind: kindCopy},
+			{Lane: 0, Start: 0, End: 10, Kind: kindTask}, {Lane: 1, Start: 0, End: 30, Kind: kindKilled},
+			{Lane: 0, Start: 10, End: 40, Kind: kindCopy},
 			{Lane: 2, Start: 0, End: 5, Kind: kindTask}, // a lane that is not shown
 		},
 	}}}
@@ -49,7 +51,8 @@ func TestPicture(t *testing.T) {
 	require.NoError(t, r.SVG(&out))
 	of, text := elements(t, out.Bytes())
 	assert.Equal(t, 5, strings.Count(out.String(), "<title>task "), "five attempts are in lanes that are shown")
-	assert.Equal(t, []int{3, 2, 2, 2, 1}, []int{of["k-task"], of["k-straggler"], of["k-killed"], of["k-copy"], of["k-failed"]}, "each bar, and the legend")
+	assert.Equal(t, []int{3, 2, 2, 2, 1},
+		[]int{of["k-task"], of["k-straggler"], of["k-killed"], of["k-copy"], of["k-failed"]}, "each bar, and the legend")
 	assert.Zero(t, of["script"])
 	assert.Contains(t, text, "without a policy: 100 s")
 	assert.Contains(t, text, "with mantri: 40 s, 60.0% less")
@@ -73,6 +76,7 @@ func TestPictureOfAnything(t *testing.T) {
 	}
 	var out bytes.Buffer
 	bar := []Bar{{End: 5, Kind: kindStraggler}}
-	require.NoError(t, (&Report{Schedules: []Schedule{{Policy: "late", Lanes: 1, Seconds: [2]float64{5, 5}, Before: bar, After: bar}}}).SVG(&out))
+	require.NoError(t, (&Report{Schedules: []Schedule{{Policy: "late", Lanes: 1, Seconds: [2]float64{5, 5}, Before: bar,
+		After: bar}}}).SVG(&out))
 	assert.Contains(t, out.String(), "with late: 5 s, the same", "nothing was saved")
 }

@@ -86,7 +86,8 @@ func TestGolden(t *testing.T) {
 		}
 		want, err := os.ReadFile(path)
 		require.NoError(t, err)
-		assert.True(t, bytes.Equal(want, got.Bytes()), "%s differs from testdata: run go test ./internal/report -rewrite and check the difference", name)
+		assert.True(t, bytes.Equal(want, got.Bytes()),
+			"%s differs from testdata: run go test ./internal/report -rewrite and check the difference", name)
 		assertFinite(t, got.String(), name)
 	}
 }
@@ -143,11 +144,13 @@ func TestLargestPageStaysSmall(t *testing.T) {
 	r.Workers, r.Worst, r.Schedules, r.Heat = nil, nil, nil, &Heat{Seconds: 3600}
 	random := rand.New(rand.NewPCG(1, 1))
 	for range mostPhases {
-		r.Phases = append(r.Phases, Phase{Job: name, Name: name, SlowestName: name, SlowestHost: name, With: []float64{1, 2}, Causes: r.Causes.CostParts})
+		r.Phases = append(r.Phases, Phase{Job: name, Name: name, SlowestName: name, SlowestHost: name,
+			With: []float64{1, 2}, Causes: r.Causes.CostParts})
 	}
 	for range mostWorst {
 		r.Workers = append(r.Workers, Worker{Host: name, Excess: 1234.5})
-		r.Worst = append(r.Worst, Straggler{Job: name, Name: name, Task: name, Host: name, Seconds: 12345, Times: 9, Cause: SameTask})
+		r.Worst = append(r.Worst, Straggler{Job: name, Name: name, Task: name, Host: name, Seconds: 12345, Times: 9,
+			Cause: SameTask})
 	}
 	for range mostHeatRows {
 		cells := make([]*float64, heatColumns)
@@ -162,7 +165,8 @@ func TestLargestPageStaysSmall(t *testing.T) {
 		for i := range mostBars / 2 {
 			s.Names = append(s.Names, name)
 			bar := Bar{
-				Lane: i % drawnLanes, Start: float64(i) * 12.345, End: float64(i+1) * 12.345, Kind: kindStraggler, Name: name[:20], Host: name[:40],
+				Lane: i % drawnLanes, Start: float64(i) * 12.345, End: float64(i+1) * 12.345, Kind: kindStraggler,
+				Name: name[:20], Host: name[:40],
 				Bytes: 1e9, Cause: "machine", Decision: "copied: 2.34 min to go, a new attempt needs 1.23 min",
 			}
 			s.Before, s.After = append(s.Before, bar), append(s.After, bar)
@@ -180,12 +184,14 @@ func TestLargestPageStaysSmall(t *testing.T) {
 func TestChartOfPolicies(t *testing.T) {
 	policy := func(name string, time, slots float64) Policy {
 		return Policy{
-			Name: name, All: Figure{Mean: time}, Resource: Figure{Mean: slots}, Time: Figure{Mean: 100 * (1 - time)}, Used: Figure{Mean: 1000 * (1 - slots)},
+			Name: name, All: Figure{Mean: time}, Resource: Figure{Mean: slots}, Time: Figure{Mean: 100 * (1 - time)},
+			Used: Figure{Mean: 1000 * (1 - slots)},
 		}
 	}
 	p := view{Report: &Report{
 		NoAction: NoAction{Time: 100, Used: 1000}, Setting: &Setting{Engine: "Spark", Policy: "spark"},
-		Policies: []Policy{policy("least-cost", 0.2, 0), policy("late", 0.1, 0), policy("spark", 0, -0.25), policy("mantri", 0.4, 0.1)},
+		Policies: []Policy{policy("least-cost", 0.2, 0), policy("late", 0.1, 0), policy("spark", 0, -0.25),
+			policy("mantri", 0.4, 0.1)},
 	}}
 	p.compare()
 	assert.Equal(t, []line{
@@ -232,10 +238,12 @@ func TestJSONReadsBack(t *testing.T) {
 }
 
 func TestWords(t *testing.T) {
-	for seconds, want := range map[float64]string{0: "0 s", 119: "119 s", 120: "2 min", 7200: "2 h", 3.6e7: "10000 h", 3.6e9: "1000000 h"} {
+	for seconds, want := range map[float64]string{0: "0 s", 119: "119 s", 120: "2 min", 7200: "2 h", 3.6e7: "10000 h",
+		3.6e9: "1000000 h"} {
 		assert.Equal(t, want, Span(seconds))
 	}
-	for reduction, want := range map[float64]string{0: "0.0%", 0.0004: "0.0%", -0.0004: "0.0%", 0.2: "-20.0%", -0.0551: "+5.5%"} {
+	for reduction, want := range map[float64]string{0: "0.0%", 0.0004: "0.0%", -0.0004: "0.0%", 0.2: "-20.0%",
+		-0.0551: "+5.5%"} {
 		assert.Equal(t, want, Change(reduction))
 	}
 	assert.Equal(t, "0.0%", Percent(math.Copysign(0, -1)))
@@ -244,11 +252,13 @@ func TestWords(t *testing.T) {
 	}
 	assert.Equal(t, []string{"0 min", "1 min", "2 min", "3 min", "4 min"}, axis(240, secondsAs(240)))
 	assert.Equal(t, "112 d", secondsAs(1e7)(112*86400))
-	for reduction, want := range map[float64]string{0: "the same", 0.0004: "the same", 0.2: "20.0% less", -0.0551: "5.5% more"} {
+	for reduction, want := range map[float64]string{0: "the same", 0.0004: "the same", 0.2: "20.0% less",
+		-0.0551: "5.5% more"} {
 		assert.Equal(t, want, compared(reduction))
 	}
 	assert.Equal(t, strings.Repeat("é", mostName), short(strings.Repeat("é", mostName)))
-	assert.Equal(t, strings.Repeat("é", 40)+"…"+strings.Repeat("é", 16)+"17.x", short(strings.Repeat("é", mostName)+"17.x"), "the end tells names apart")
+	assert.Equal(t, strings.Repeat("é", 40)+"…"+strings.Repeat("é", 16)+"17.x",
+		short(strings.Repeat("é", mostName)+"17.x"), "the end tells names apart")
 	assert.Equal(t, "job 1 maps", named("job 1", "job 1 maps"))
 	assert.Equal(t, "night extract", named("night", "extract"))
 }

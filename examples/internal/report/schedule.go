@@ -59,8 +59,9 @@ func (r *Report) draw(phases []*sim.Phase, policies []compare.Entry, c *compare.
 }
 
 // spans replays a phase. It returns its attempts, and for each task the decisions that were carried out.
-func spans(p *sim.Phase, e compare.Entry, seed uint64, id int, known *survival.Shape) (all []sim.Span, decided acts,
-	err error) {
+func spans(
+	p *sim.Phase, e compare.Entry, seed uint64, id int, known *survival.Shape,
+) (all []sim.Span, decided acts, err error) {
 	decided = acts{}
 	o := e.Options(seed, id)
 	o.Shape, o.Witness = known, decided
@@ -95,7 +96,8 @@ func inWords(d restart.Decision) string {
 	case d.Action == restart.Kill:
 		return "one attempt " + text
 	case d.Remaining > 0 && d.Remaining < math.MaxInt64 && d.Fresh > 0:
-		return fmt.Sprintf("%s: %s to go, a new attempt needs %s", verb, Span(d.Remaining.Seconds()), Span(d.Fresh.Seconds()))
+		return fmt.Sprintf("%s: %s to go, a new attempt needs %s", verb, Span(d.Remaining.Seconds()),
+			Span(d.Fresh.Seconds()))
 	}
 	return text
 }
@@ -162,8 +164,7 @@ const mostJoined = 150
 // join joins the bars of a lane that follow each other within a time. So a lane has at most 2*mostJoined+1 bars.
 func join(bars []Bar, within float64) []Bar {
 	slices.SortStableFunc(bars, func(a, b Bar) int {
-		return cmp.Or(cmp.Compare(a.Lane, b.Lane), cmp.Compare(a.Start,
-			b.Start))
+		return cmp.Or(cmp.Compare(a.Lane, b.Lane), cmp.Compare(a.Start, b.Start))
 	})
 	joined := bars[:0]
 	for _, b := range bars {

@@ -99,7 +99,8 @@ func TestDecisionsInWords(t *testing.T) {
 		"copied: 60 s to go, a new attempt needs 25 s": {Action: restart.Copy, Reason: restart.IdleSlot,
 			Remaining: 60e9, Fresh: 25e9},
 		"one attempt killed: other attempts of the task are faster": {
-			Action: restart.Kill, Reason: restart.SlowerAttempt, Remaining: 60e9, Fresh: 25e9, Comparison: restart.Compare(restart.FasterAttempts, 1, 1),
+			Action: restart.Kill, Reason: restart.SlowerAttempt, Remaining: 60e9, Fresh: 25e9,
+			Comparison: restart.Compare(restart.FasterAttempts, 1, 1),
 		},
 		"copied: it still needs for ever, and a new attempt takes 25 s": {Action: restart.Copy, Reason: restart.FreshSooner,
 			Remaining: math.MaxInt64, Fresh: 25e9},

@@ -80,7 +80,8 @@ wasted    slot time of attempts that did not end their task
 	for _, a := range r.Assumptions {
 		out.f("  - %s\n", a)
 	}
-	out.f("\nThe replay simulated %d events in %.1f s: %.1f million events per second on one core.\n", r.Work.Events, r.Work.Seconds, r.Work.Rate/1e6)
+	out.f("\nThe replay simulated %d events in %.1f s: %.1f million events per second on one core.\n", r.Work.Events,
+		r.Work.Seconds, r.Work.Rate/1e6)
 	return out.err
 }
 
@@ -88,8 +89,8 @@ wasted    slot time of attempts that did not end their task
 func (r *Report) trust(out *printer) {
 	n := r.NoAction
 	if n.Deviation != nil {
-		out.f("\nCheck: without action, the times of the phases in the replay differ from the log by %.2g%% in all, and by %.2g%% in the\n"+
-			"worst phase. The time of a phase in the log is the time from its first start to its last success.",
+		out.f("\nCheck: without action, the times of the phases in the replay differ from the log by %.2g%% in all, and "+
+			"by %.2g%% in the\nworst phase. The time of a phase in the log is the time from its first start to its last success.",
 			100**n.Deviation, 100**n.WorstDeviation)
 		if n.EnginePhases > 0 {
 			out.f("\nThe engine recorded %s from submission to completion for %d of the phases; the replay of these phases takes %s.",
@@ -106,8 +107,8 @@ func (r *Report) table(w io.Writer) error {
 	fmt.Fprintf(table, "no action\t\t\t%s\t%s\t\t\t\t%s\t\n",
 		Span(r.NoAction.Time), Span(r.NoAction.Used), Span(r.NoAction.Wasted))
 	for _, p := range r.Policies {
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%.3f\t%.3f\t%s\t%s\t\n", p.Name, Change(p.P50.Mean), Change(p.P75.Mean), p.All.change(),
-			p.Resource.change(), p.Copies.Mean, p.Restarts.Mean, won(p), Span(p.Wasted.Mean))
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%.3f\t%.3f\t%s\t%s\t\n", p.Name, Change(p.P50.Mean), Change(p.P75.Mean),
+			p.All.change(), p.Resource.change(), p.Copies.Mean, p.Restarts.Mean, won(p), Span(p.Wasted.Mean))
 	}
 	for _, i := range r.Ideals {
 		fmt.Fprintf(table, "(%s)\t%s\t%s\t%s\t\t\t\t\t\t\n", i.Name, Change(i.P50), Change(i.P75), Change(i.All))
@@ -126,7 +127,7 @@ func (r *Report) table(w io.Writer) error {
 // change writes a reduction as a change, such as "-20.0%", and its spread over the seeds if that is at least 0.05
 // points.
 func (f Figure) change() string {
-	if spread := max(f.High-f.Mean, f.Mean-f.Low); spread >= 0.0005 {
+	if spread := max(f.High-f.Mean, f.Mean-f.Low); spread >= leastShown {
 		return fmt.Sprintf("%s ±%.1f", Change(f.Mean), 100*spread)
 	}
 	return Change(f.Mean)

@@ -126,7 +126,8 @@ func (a *Apart) lines() []string {
 		for i, s := range a.Chain {
 			steps[i] = fmt.Sprintf("%s %s (%s %s)", s.Phase, Span(s.PhaseSeconds), s.Task, Span(s.Seconds))
 		}
-		lines = append(lines, "The phase that ended last, after the phases that it waited for, each with its longest task: "+strings.Join(steps, ", then ")+".")
+		lines = append(lines, "The phase that ended last, after the phases that it waited for, each with its longest task: "+
+			strings.Join(steps, ", then ")+".")
 	}
 	for i, l := range a.Longest {
 		if i == 0 {
@@ -140,7 +141,8 @@ func (a *Apart) lines() []string {
 	}
 	for i, b := range a.Packing {
 		if i == 0 {
-			lines = append(lines, "Times of phases if no task waits for another and the longest tasks start first, on the same slots:")
+			lines = append(lines, "Times of phases if no task waits for another and the longest tasks start first, on the "+
+				"same slots:")
 		}
 		lines = append(lines, fmt.Sprintf("  %8s instead of %s  %s, %s on %s; no order takes less than %s",
 			Span(b.LargestFirst), Span(b.Seconds), b.Phase, counted(b.Tasks, "task"), counted(b.Slots, "slot"), Span(b.Floor)))

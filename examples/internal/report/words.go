@@ -15,6 +15,9 @@ func plural(n int, one, more string) string {
 	return more
 }
 
+// leastShown is the least share that Percent does not print as 0.0%.
+const leastShown = 0.0005
+
 // Percent writes a share as a percentage: 0.2 is "20.0%".
 func Percent(share float64) string {
 	s := fmt.Sprintf("%.1f%%", 100*share)
@@ -80,32 +83,47 @@ func (c Cloning) String() string {
 	if c.Phases == 0 {
 		return fmt.Sprintf("dolly cloned no phase; the number of phases with at most 10 tasks is %d. %s", c.Small, chance)
 	}
-	return fmt.Sprintf("dolly cloned %d phases, among them %d of the %d phases with at most 10 tasks. The time of the cloned phases "+
-		"changed by %s. The cluster has %d slots: at most %s of them were charged to clones at once (allowed: %.0f%%), and clones "+
-		"used %.2f%% of their time. %s",
+	return fmt.Sprintf("dolly cloned %d phases, among them %d of the %d phases with at most 10 tasks. The time of the "+
+		"cloned phases changed by %s. The cluster has %d slots: at most %s of them were charged to clones at once "+
+		"(allowed: %.0f%%), and clones used %.2f%% of their time. %s",
 		c.Phases, c.SmallCloned, c.Small, Change(c.Reduction), c.Capacity, Percent(c.Most), 100*c.Budget, 100*c.Held, chance)
 }
 
 func assumptions(phases []*sim.Phase, c compare.Comparison, generated bool) []string {
 	list := []string{
-		"Attempts report their progress every 10 s, or ten times in the time of a typical task if that is more often, but at most 10,000 times in the longest attempt. The progress follows a model, which the option -progress chooses; docs/progress.md shows the effect of each model.",
-		"A copy that never ran takes the time of a successful attempt of its phase, scaled by the effect of the two tasks' bytes. So a task that is long because of its data stays long. The successful attempt may be a slow attempt.",
+		"Attempts report their progress every 10 s, or ten times in the time of a typical task if that is more often, but " +
+			"at most 10,000 times in the longest attempt. The progress follows a model, which the option -progress chooses; " +
+			"docs/progress.md shows the effect of each model.",
+		"A copy that never ran takes the time of a successful attempt of its phase, scaled by the effect of the two " +
+			"tasks' bytes. So a task that is long because of its data stays long. The successful attempt may be a slow attempt.",
 		"Phases are replayed one by one. A kill takes no time, and nothing else runs on idle slots.",
-		"Some policies use the shape of progress: how fast progress runs at the start, in the middle and at the end of an attempt. They know the shape of all phases that began earlier, maps and reduces apart, like a host that keeps this experience.",
-		"dolly clones tasks when they first start, on slots beyond the slots of the phase, and does nothing else. The log, or the generated workload, shows how many slots of the cluster are free.",
+		"Some policies use the shape of progress: how fast progress runs at the start, in the middle and at the end of an " +
+			"attempt. They know the shape of all phases that began earlier, maps and reduces apart, like a host that keeps " +
+			"this experience.",
+		"dolly clones tasks when they first start, on slots beyond the slots of the phase, and does nothing else. The " +
+			"log, or the generated workload, shows how many slots of the cluster are free.",
 	}
 	if n := compare.Chained(phases); n > 0 {
-		list = append(list, fmt.Sprintf("Jobs' times: for %s, it is known which other phases' output is read. Such a phase begins as long after the end of its last input phase as it did in the log. All other phases begin at their time in the log.", counted(n, "phase")))
+		list = append(list, fmt.Sprintf("Jobs' times: for %s, it is known which other phases' output is read. Such a "+
+			"phase begins as long after the end of its last input phase as it did in the log. All other phases begin at "+
+			"their time in the log.", counted(n, "phase")))
 	}
-	const order = "The policies least-cost, mantri, sda, ese and largest-first start the largest waiting task first; largest-first does nothing else. The other policies start tasks in the "
+	const order = "The policies least-cost, mantri, sda, ese and largest-first start the largest waiting task first; " +
+		"largest-first does nothing else. The other policies start tasks in the "
 	if generated {
-		return append(list, "The generated stragglers are as frequent and as long as in Mantri's paper (sections 3.1, 4.1, 4.2), and the same share of them is explained by data. No machine is slow.",
+		return append(list, "The generated stragglers are as frequent and as long as in Mantri's paper (sections 3.1, "+
+			"4.1, 4.2), and the same share of them is explained by data. No machine is slow.",
 			order+"given order.")
 	}
 	list = append(list,
-		"A slot opens at its time in the log, and rests between two tasks as long as it did there. If the log gave a slot to other work while tasks of the phase waited, the slot closes at that time. Otherwise the slot stays open to the end of the phase.",
-		"The first wave is the first attempt on each slot. A copy that starts after the first wave takes its time from attempts on the same machine after the first wave, if there are at least 5 of them. Otherwise it takes its time from all attempts after the first wave, if there are at least 5.",
-		"An attempt that failed in the log fails in the replay too, after it has reported half of the progress. Copies do not fail. Where the log's own engine ran copies, only the attempt that ended the task is replayed, also without action.",
+		"A slot opens at its time in the log, and rests between two tasks as long as it did there. If the log gave a slot "+
+			"to other work while tasks of the phase waited, the slot closes at that time. Otherwise the slot stays open to "+
+			"the end of the phase.",
+		"The first wave is the first attempt on each slot. A copy that starts after the first wave takes its time from "+
+			"attempts on the same machine after the first wave, if there are at least 5 of them. Otherwise it takes its time "+
+			"from all attempts after the first wave, if there are at least 5.",
+		"An attempt that failed in the log fails in the replay too, after it has reported half of the progress. Copies do "+
+			"not fail. Where the log's own engine ran copies, only the attempt that ended the task is replayed, also without action.",
 		order+"recorded order.")
 	if c.Seeds > 1 {
 		list = append(list, fmt.Sprintf("Each figure is the mean of %d draws of the times of copies that never ran.", c.Seeds))

@@ -40,8 +40,9 @@ func (r *Report) blame(phase int, p *sim.Phase, found map[int]string, costs []fl
 	for i, ratio := range compare.AppendRatios(nil, p) {
 		if ratio > compare.Slow {
 			r.Worst = append(r.Worst, Straggler{
-				phase, p.Job, p.Name, p.TaskName(i), p.Tasks[i].Host, (p.Begins + p.Tasks[i].Start).Seconds(), compare.Last(p,
-					i).Seconds(), ratio, cause(i), costs[i],
+				Phase: phase, Job: p.Job, Name: p.Name, Task: p.TaskName(i), Host: p.Tasks[i].Host,
+				Start: (p.Begins + p.Tasks[i].Start).Seconds(), Seconds: compare.Last(p, i).Seconds(), Times: ratio,
+				Cause: cause(i), Cost: costs[i],
 			})
 		}
 	}

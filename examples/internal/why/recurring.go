@@ -53,13 +53,12 @@ func Recur(phases []*sim.Phase) (found []Recurring, slowIn [][]int) {
 	ratios := map[taskOf][]float64{}
 	places := map[taskOf]map[string]bool{} // the machines of a task
 	var order []taskOf
-	for i, p := range phases { // in the order of the phases, so that the result is always the same
+	for _, p := range phases { // in their order, so that the result is always the same
 		k := kind{p.Log, p.Job, len(p.Tasks)}
 		if len(groups[k]) < leastPhases || p.Apart {
 			continue
 		}
-		own := compare.AppendRatios(nil, phases[i])
-		for t, ratio := range own {
+		for t, ratio := range compare.AppendRatios(nil, p) {
 			key := taskOf{k, p.TaskName(t)}
 			if ratios[key] == nil {
 				order = append(order, key)

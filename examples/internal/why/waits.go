@@ -25,10 +25,8 @@ func Waits(p *sim.Phase, cost float64) ([]float64, error) {
 		return scaled(beyond, cost), nil
 	}
 	var all []sim.Span
-	if _, err := sim.Run(p, sim.Options{Policy: restart.Never{}, Spans: func(s sim.Span) {
-		all = append(all,
-			s)
-	}}); err != nil {
+	o := sim.Options{Policy: restart.Never{}, Spans: func(s sim.Span) { all = append(all, s) }}
+	if _, err := sim.Run(p, o); err != nil {
 		return nil, err
 	}
 	slot, late, sums, end := make([]int32, len(p.Tasks)), make([]float64, len(p.Slots)), make([]float64, len(p.Slots)), 0.0
@@ -96,14 +94,14 @@ type Place struct {
 	Tasks      int `json:"tasks"`
 	Stragglers int `json:"stragglers"`
 	Phases     int `json:"phases"`
-	last       int // the last phase that was counted, plus 1
 }
 
 // Places has the places by machine.
 type Places map[string]*Place
 
-// Add adds the tasks of a phase with their costs. The phase is an index. Tasks on unknown machines are left out.
-func (m Places) Add(phase int, p *sim.Phase, costs []float64) {
+// Add adds the tasks of a phase with their costs. Tasks on unknown machines are left out.
+func (m Places) Add(p *sim.Phase, costs []float64) {
+	slow := map[*Place]bool{} // the machines that ran a straggler
 	for i, ratio := range compare.AppendRatios(nil, p) {
 		host := p.Tasks[i].Host
 		if host == "" {
@@ -118,10 +116,11 @@ func (m Places) Add(phase int, p *sim.Phase, costs []float64) {
 		if ratio > compare.Slow {
 			w.Cost += costs[i]
 			w.Stragglers++
-			if w.last != phase+1 {
-				w.Phases, w.last = w.Phases+1, phase+1
-			}
+			slow[w] = true
 		}
+	}
+	for w := range slow {
+		w.Phases++
 	}
 }
 
@@ -130,7 +129,6 @@ func (m Places) Add(phase int, p *sim.Phase, costs []float64) {
 func (m Places) Worst(cost float64, tasks int) *Place {
 	for _, w := range m {
 		if w.Phases > 1 && 2*w.Cost > cost && 2*float64(w.Tasks)*cost <= w.Cost*float64(tasks) {
-			w.last = 0
 			return w // no other machine has more than half
 		}
 	}

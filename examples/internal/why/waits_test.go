@@ -66,13 +66,13 @@ func TestPlaces(t *testing.T) {
 	worst := func(phases int, cost float64, slots ...[]float64) *Place {
 		m := Places{}
 		tasks := 0
-		for phase := range phases {
+		for range phases {
 			p := on(slots...)
 			costs := make([]float64, len(p.Tasks))
 			costs[0] = 30
 			tasks += len(p.Tasks)
 			p.Tasks = append(p.Tasks, sim.Task{Attempts: []sim.Attempt{{Duration: 90e9}}}) // on an unknown machine
-			m.Add(phase, p, append(costs, 100))
+			m.Add(p, append(costs, 100))
 		}
 		return m.Worst(float64(phases)*cost, tasks)
 	}
@@ -83,6 +83,7 @@ func TestPlaces(t *testing.T) {
 	assert.Nil(t, worst(1, 40, few, many, many), "one phase proves nothing")
 	assert.Nil(t, worst(3, 60, few, many, many), "half of the cost is not most of it")
 	assert.Nil(t, worst(3, 40, []float64{20, 10, 10, 10}, many), "it ran half of the tasks")
+	assert.NotNil(t, worst(3, 40, []float64{20, 30, 10}, many, []float64{10}), "3/8 of the tasks and 3/4 of the cost")
 }
 
 // The share of a time is its Shapley value: the mean, over all orders, of what it adds to the largest time.

@@ -45,25 +45,25 @@ const (
 func (c *Config) Validate() error {
 	switch {
 	case len(c.Pieces) > mostPieces:
-		return fmt.Errorf("queue: Config.Pieces has %d pieces, want at most %d", len(c.Pieces), mostPieces)
+		return fmt.Errorf("shardqueue: Config.Pieces has %d pieces, want at most %d", len(c.Pieces), mostPieces)
 	case c.Machines < 1 || c.Machines > mostMachines:
-		return fmt.Errorf("queue: Config.Machines is %d, want 1 to %d", c.Machines, mostMachines)
+		return fmt.Errorf("shardqueue: Config.Machines is %d, want 1 to %d", c.Machines, mostMachines)
 	case c.Lease < leastLease || c.Lease > mostLease:
-		return fmt.Errorf("queue: Config.Lease is %v, want 1s to 24h", time.Duration(c.Lease)*time.Millisecond)
+		return fmt.Errorf("shardqueue: Config.Lease is %v, want 1s to 24h", time.Duration(c.Lease)*time.Millisecond)
 	}
 	rests := map[string]int{}
 	for i, p := range c.Pieces {
 		switch {
 		case p.Package == "":
-			return fmt.Errorf("queue: Config.Pieces[%d].Package is empty", i)
-		case !(p.Seconds >= 0 && p.Seconds <= mostSeconds):
-			return fmt.Errorf("queue: Config.Pieces[%d].Seconds is %v, want 0 to %g", i, p.Seconds, mostSeconds)
-		case !(p.Again >= 0 && p.Again <= p.Seconds):
-			return fmt.Errorf("queue: Config.Pieces[%d].Again is %v, want 0 to %v", i, p.Again, p.Seconds)
+			return fmt.Errorf("shardqueue: Config.Pieces[%d].Package is empty", i)
+		case !within(p.Seconds, 0, mostSeconds):
+			return fmt.Errorf("shardqueue: Config.Pieces[%d].Seconds is %v, want 0 to %g", i, p.Seconds, mostSeconds)
+		case !within(p.Again, 0, p.Seconds):
+			return fmt.Errorf("shardqueue: Config.Pieces[%d].Again is %v, want 0 to %v", i, p.Again, p.Seconds)
 		}
 		count, seen := rests[p.Package]
 		if whole := p.Tests == nil; whole && seen {
-			return fmt.Errorf("queue: Config.Pieces[%d] is the whole of %s, but another piece has tests of it", i, p.Package)
+			return fmt.Errorf("shardqueue: Config.Pieces[%d] is the whole of %s, but another piece has tests of it", i, p.Package)
 		} else if whole || p.Rest {
 			count++
 		}
@@ -71,7 +71,7 @@ func (c *Config) Validate() error {
 	}
 	for i, p := range c.Pieces {
 		if rests[p.Package] != 1 {
-			return fmt.Errorf("queue: Config.Pieces[%d]: %d pieces of %s have the rest of its tests, want 1", i,
+			return fmt.Errorf("shardqueue: Config.Pieces[%d]: %d pieces of %s have the rest of its tests, want 1", i,
 				rests[p.Package], p.Package)
 		}
 	}
@@ -96,7 +96,7 @@ func badName(name string) bool {
 // CheckName returns an error if a text is no name of a machine.
 func CheckName(name string) error {
 	if badName(name) {
-		return fmt.Errorf("queue: the name is %.120q, want 1 to %d letters, digits, . _ or -, and no point first", name,
+		return fmt.Errorf("shardqueue: the name is %.120q, want 1 to %d letters, digits, . _ or -, and no point first", name,
 			mostName)
 	}
 	return nil

@@ -48,18 +48,15 @@ func (e *Event) Line() ([]byte, error) {
 	return fmt.Appendf(nil, "%08x %s\n", crc32.ChecksumIEEE(text), text), err
 }
 
-// errHalf means that a line has no newline: its writer was stopped, or still writes.
-var errHalf = errors.New("is half written")
+// ErrHalf means that a line has no newline: its writer was stopped, or still writes.
+var ErrHalf = errors.New("is half written")
 
-// Half reports whether Parse refused a line because the line has no end.
-func Half(err error) bool { return errors.Is(err, errHalf) }
-
-// Parse reads a line that Line wrote.
+// Parse reads a line that Line wrote. It returns ErrHalf if the line has no end.
 func Parse(line []byte) (e Event, err error) {
 	const digits = 8
 	text, whole := bytes.CutSuffix(line, []byte("\n"))
 	if !whole {
-		return e, errHalf
+		return e, ErrHalf
 	}
 	if len(text) <= digits || text[digits] != ' ' {
 		return e, errors.New("has no checksum of eight digits")

@@ -14,7 +14,8 @@ import (
 type Queue struct {
 	config   *Config // nil: not opened
 	opened   time.Time
-	order    []int // the pieces, the longest first
+	order    []int            // the pieces, the longest first
+	packages map[string][]int // the pieces of each package
 	pieces   []piece
 	machines []machine // in the order in which they joined
 	batches  []batch
@@ -79,12 +80,12 @@ func (q *Queue) Apply(e Event) error {
 		return q.open(e)
 	}
 	if q.config == nil {
-		return fmt.Errorf("queue: Event.Kind is %q, want %q first", e.Kind, Opened)
+		return fmt.Errorf("shardqueue: Event.Kind is %q, want %q first", e.Kind, Opened)
 	}
 	now := time.UnixMilli(e.At)
 	m := q.machine(e.Machine)
 	if m < 0 && e.Kind != Joined {
-		return fmt.Errorf("queue: Event.Machine is %.120q, want a machine that has joined", e.Machine)
+		return fmt.Errorf("shardqueue: Event.Machine is %.120q, want a machine that has joined", e.Machine)
 	}
 	var err error
 	switch e.Kind {
@@ -97,7 +98,7 @@ func (q *Queue) Apply(e Event) error {
 	case Left, Lost:
 		q.free(m)
 	default:
-		err = fmt.Errorf("queue: Event.Kind is %.40q, want opened, joined, gave, ended, left or lost", e.Kind)
+		err = fmt.Errorf("shardqueue: Event.Kind is %.40q, want opened, joined, gave, ended, left or lost", e.Kind)
 	}
 	if err == nil && e.Kind != Lost {
 		q.machines[m].hear(now)
@@ -119,9 +120,9 @@ func (q *Queue) machine(name string) int {
 func (q *Queue) open(e Event) error {
 	switch {
 	case q.config != nil:
-		return fmt.Errorf("queue: Event.Kind is %q, but the queue is open already", e.Kind)
+		return fmt.Errorf("shardqueue: Event.Kind is %q, but the queue is open already", e.Kind)
 	case e.Config == nil:
-		return fmt.Errorf("queue: Event.Config is empty, want the pieces of the queue")
+		return fmt.Errorf("shardqueue: Event.Config is empty, want the pieces of the queue")
 	}
 	if err := e.Config.Validate(); err != nil {
 		return err
@@ -130,10 +131,11 @@ func (q *Queue) open(e Event) error {
 	if err != nil {
 		return err
 	}
-	*q = Queue{config: e.Config, opened: time.UnixMilli(e.At), record: record, pieces: make([]piece, len(e.Config.Pieces))}
-	for i := range q.pieces {
-		q.pieces[i] = piece{by: nobody, kept: nobody}
+	*q = Queue{config: e.Config, opened: time.UnixMilli(e.At), record: record, packages: map[string][]int{}}
+	for i, p := range e.Config.Pieces {
+		q.pieces = append(q.pieces, piece{by: nobody, kept: nobody})
 		q.order = append(q.order, i)
+		q.packages[p.Package] = append(q.packages[p.Package], i)
 	}
 	slices.SortStableFunc(q.order, func(a, b int) int {
 		return cmp.Compare(q.config.Pieces[b].Seconds, q.config.Pieces[a].Seconds)
@@ -178,14 +180,14 @@ func (q *Queue) join(m int, e Event) (int, error) {
 func (q *Queue) canJoin(m int, e Event) error {
 	switch {
 	case badName(e.Machine) || badName(e.Session):
-		return fmt.Errorf("queue: the machine is %.120q and its session %.120q, "+
+		return fmt.Errorf("shardqueue: the machine is %.120q and its session %.120q, "+
 			"want names of 1 to %d letters, digits, . _ or -, and no point first", e.Machine, e.Session, mostName)
 	case e.Lanes < 1 || e.Lanes > mostLanes:
-		return fmt.Errorf("queue: the number of lanes is %d, want 1 to %d", e.Lanes, mostLanes)
+		return fmt.Errorf("shardqueue: the number of lanes is %d, want 1 to %d", e.Lanes, mostLanes)
 	case e.Factor != 0 && !within(e.Factor, leastFactor, mostFactor):
-		return fmt.Errorf("queue: the factor is %v, want 0 or %v to %v", e.Factor, leastFactor, mostFactor)
+		return fmt.Errorf("shardqueue: the factor is %v, want 0 or %v to %v", e.Factor, leastFactor, mostFactor)
 	case m < 0 && len(q.machines) == mostMachines:
-		return fmt.Errorf("queue: %d machines have joined, and no more can", mostMachines)
+		return fmt.Errorf("shardqueue: %d machines have joined, and no more can", mostMachines)
 	}
 	return nil
 }
@@ -212,21 +214,21 @@ func (q *Queue) give(m int, e Event, now time.Time) error {
 	of := &q.machines[m]
 	switch {
 	case !of.present:
-		return fmt.Errorf("queue: Event.Machine is %q, want a machine that has joined and not left", e.Machine)
+		return fmt.Errorf("shardqueue: Event.Machine is %q, want a machine that has joined and not left", e.Machine)
 	case e.Lane < 0 || e.Lane >= len(of.lanes) || of.lanes[e.Lane] != nobody:
-		return fmt.Errorf("queue: Event.Lane is %d, want a lane without a batch, from 0 to %d", e.Lane, len(of.lanes)-1)
+		return fmt.Errorf("shardqueue: Event.Lane is %d, want a lane without a batch, from 0 to %d", e.Lane, len(of.lanes)-1)
 	case e.Batch != len(q.batches):
-		return fmt.Errorf("queue: Event.Batch is %d, want %d", e.Batch, len(q.batches))
+		return fmt.Errorf("shardqueue: Event.Batch is %d, want %d", e.Batch, len(q.batches))
 	case len(e.Pieces) == 0:
-		return fmt.Errorf("queue: Event.Pieces is empty, want at least one piece")
+		return fmt.Errorf("shardqueue: Event.Pieces is empty, want at least one piece")
 	}
 	seen := map[int]bool{}
 	for _, i := range e.Pieces {
 		if i < 0 || i >= len(q.pieces) || seen[i] {
-			return fmt.Errorf("queue: Event.Pieces has %d, want different pieces from 0 to %d", i, len(q.pieces)-1)
+			return fmt.Errorf("shardqueue: Event.Pieces has %d, want different pieces from 0 to %d", i, len(q.pieces)-1)
 		}
 		if p := q.pieces[i]; p.status != waiting || p.kept != nobody && p.kept != m {
-			return fmt.Errorf("queue: Event.Pieces has %d, want pieces that wait for this machine", i)
+			return fmt.Errorf("shardqueue: Event.Pieces has %d, want pieces that wait for this machine", i)
 		}
 		seen[i] = true
 	}
@@ -245,7 +247,7 @@ func (q *Queue) give(m int, e Event, now time.Time) error {
 
 // calls joins the pieces of a package to one call, in the order of the first pieces.
 func (q *Queue) calls(pieces []int) (calls []Call) {
-	at := map[string]int{}
+	at, mine := map[string]int{}, map[int]bool{}
 	for _, i := range pieces {
 		p := &q.config.Pieces[i]
 		k, ok := at[p.Package]
@@ -256,16 +258,17 @@ func (q *Queue) calls(pieces []int) (calls []Call) {
 		}
 		calls[k].Seconds += p.Seconds - p.Again
 		calls[k].pieces = append(calls[k].pieces, i)
+		mine[i] = true
 	}
 	for k := range calls {
-		q.name(&calls[k])
+		q.name(&calls[k], mine)
 	}
 	return calls
 }
 
-// name sets the tests of a call. If the call has the rest of the package, it names the tests of all pieces that it does
-// not have, and skips them.
-func (q *Queue) name(c *Call) {
+// name sets the tests of a call. If the call has the rest of the package, it names the tests of all pieces that are not
+// in the batch, and skips them.
+func (q *Queue) name(c *Call, batch map[int]bool) {
 	rest := false
 	for _, i := range c.pieces {
 		p := &q.config.Pieces[i]
@@ -276,9 +279,9 @@ func (q *Queue) name(c *Call) {
 		return
 	}
 	c.Tests = nil
-	for i := range q.config.Pieces {
-		if p := &q.config.Pieces[i]; p.Package == c.Package && !slices.Contains(c.pieces, i) {
-			c.Skip = append(c.Skip, p.Tests...)
+	for _, i := range q.packages[c.Package] {
+		if !batch[i] {
+			c.Skip = append(c.Skip, q.config.Pieces[i].Tests...)
 		}
 	}
 }
@@ -315,18 +318,18 @@ func (q *Queue) end(m int, e Event, now time.Time) error {
 // ended returns an error if the results cannot be the results of a batch of the machine that still runs.
 func (q *Queue) ended(m, batch int, calls []Ran) error {
 	if batch < 0 || batch >= len(q.batches) || q.batches[batch].machine != m {
-		return fmt.Errorf("queue: the batch is %d, want a batch that machine %s drew", batch, q.machines[m].name)
+		return fmt.Errorf("shardqueue: the batch is %d, want a batch that machine %s drew", batch, q.machines[m].name)
 	}
 	b := &q.batches[batch]
 	if b.ended {
-		return fmt.Errorf("queue: the batch is %d, which has ended before", batch)
+		return fmt.Errorf("shardqueue: the batch is %d, which has ended before", batch)
 	}
 	if len(calls) != len(b.calls) {
-		return fmt.Errorf("queue: there are %d results, want %d for the calls of batch %d", len(calls), len(b.calls), batch)
+		return fmt.Errorf("shardqueue: there are %d results, want %d for the calls of batch %d", len(calls), len(b.calls), batch)
 	}
 	for k, c := range calls {
 		if !within(c.Seconds, 0, mostSeconds) {
-			return fmt.Errorf("queue: the time of call %d is %v s, want 0 to %g", k, c.Seconds, mostSeconds)
+			return fmt.Errorf("shardqueue: the time of call %d is %v s, want 0 to %g", k, c.Seconds, mostSeconds)
 		}
 	}
 	return nil

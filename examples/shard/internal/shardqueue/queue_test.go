@@ -107,6 +107,7 @@ func TestBatchesShrink(t *testing.T) {
 		d.end(now, "a", 1)
 	}
 	assert.True(t, d.ask(now, Request{Op: Draw, Machine: "a", Session: "s1"}).Done)
+	assert.True(t, d.q.Passed())
 	d = opened(t, 2, 1, 7, 3, 40, 2)
 	d.join(0, "a", 1)
 	d.join(0, "b", 1)
@@ -256,12 +257,14 @@ func TestWait(t *testing.T) {
 func TestMostMachines(t *testing.T) {
 	d := opened(t, 1, 1)
 	for i := range mostMachines {
-		r := Request{Op: Join, Machine: fmt.Sprint(i), Session: "s", Lanes: 1 + (mostLanes-1)*(i%2), Factor: []float64{0, leastFactor, mostFactor}[i%3]}
+		r := Request{Op: Join, Machine: fmt.Sprint(i), Session: "s", Lanes: 1 + (mostLanes-1)*(i%2),
+			Factor: []float64{0, leastFactor, mostFactor}[i%3]}
 		require.Equal(t, joined, d.ask(0, r))
 	}
 	one := Request{Op: Join, Machine: "one", Session: "s", Lanes: 1}
-	assert.Equal(t, "queue: 1024 machines have joined, and no more can", d.ask(0, one).Refused)
-	assert.ErrorContains(t, d.q.Apply(Event{Kind: Joined, Machine: "one", Session: "s", Lanes: 1}), "1024 machines have joined, and no more can")
+	assert.Equal(t, "shardqueue: 1024 machines have joined, and no more can", d.ask(0, one).Refused)
+	assert.ErrorContains(t, d.q.Apply(Event{Kind: Joined, Machine: "one", Session: "s", Lanes: 1}),
+		"1024 machines have joined, and no more can")
 	one.Machine, one.Session = "0", "t"
 	assert.Equal(t, Answer{Wait: 1}, d.ask(60, one), "the lease of 60 s has not passed")
 	one.Lanes = mostLanes + 1
@@ -484,7 +487,8 @@ func TestNothingIsLost(t *testing.T) {
 		require.Len(t, l.all, len(seconds), "seed %d", seed)
 		for i, p := range l.q.pieces {
 			require.Equal(t, done, p.status)
-			require.True(t, l.runs[l.q.machines[p.by].name][l.q.config.Pieces[i].Package], "seed %d: the machine that is named has run it", seed)
+			require.True(t, l.runs[l.q.machines[p.by].name][l.q.config.Pieces[i].Package],
+				"seed %d: the machine that is named has run it", seed)
 		}
 	}
 }
@@ -496,18 +500,19 @@ func TestWhatCannotHaveHappened(t *testing.T) {
 	d.draw(0, "a")
 	before := d.q.Status(at(0))
 	for want, e := range map[string]Event{
-		"Event.Kind is \"opened\", but the queue is open":  {Kind: Opened, Config: &Config{}},
-		"Event.Kind is \"x\"":                              {Kind: "x", Machine: "a"},
-		"Event.Machine is \"b\", want a machine":           {Kind: Left, Machine: "b"},
-		"the machine is \"../b\" and its session \"s\"":    {Kind: Joined, Machine: "../b", Session: "s", Lanes: 1},
-		"the machine is \"b\" and its session \"\"":        {Kind: Joined, Machine: "b", Lanes: 1},
-		"the number of lanes is 0":                         {Kind: Joined, Machine: "b", Session: "s"},
-		"the number of lanes is 1025":                      {Kind: Joined, Machine: "b", Session: "s", Lanes: 1025},
-		"the factor is -1":                                 {Kind: Joined, Machine: "b", Session: "s", Lanes: 1, Factor: -1},
-		"the factor is NaN":                                {Kind: Joined, Machine: "b", Session: "s", Lanes: 1, Factor: math.NaN()},
-		"Event.Lane is 0, want a lane without a batch":     {Kind: Gave, Machine: "a", Batch: 1, Pieces: []int{0}},
-		"Event.Lane is 1":                                  {Kind: Gave, Machine: "a", Lane: 1, Batch: 1, Pieces: []int{0}},
-		"Event.Lane is -1":                                 {Kind: Gave, Machine: "a", Lane: -1, Batch: 1, Pieces: []int{0}},
+		"Event.Kind is \"opened\", but the queue is open": {Kind: Opened, Config: &Config{}},
+		"Event.Kind is \"x\"":                             {Kind: "x", Machine: "a"},
+		"Event.Machine is \"b\", want a machine":          {Kind: Left, Machine: "b"},
+		"the machine is \"../b\" and its session \"s\"":   {Kind: Joined, Machine: "../b", Session: "s", Lanes: 1},
+		"the machine is \"b\" and its session \"\"":       {Kind: Joined, Machine: "b", Lanes: 1},
+		"the number of lanes is 0":                        {Kind: Joined, Machine: "b", Session: "s"},
+		"the number of lanes is 1025":                     {Kind: Joined, Machine: "b", Session: "s", Lanes: 1025},
+		"the factor is -1":                                {Kind: Joined, Machine: "b", Session: "s", Lanes: 1, Factor: -1},
+		"the factor is NaN": {Kind: Joined, Machine: "b", Session: "s", Lanes: 1,
+			Factor: math.NaN()},
+		"Event.Lane is 0, want a lane without a batch": {Kind: Gave, Machine: "a", Batch: 1, Pieces: []int{0}},
+		"Event.Lane is 1":  {Kind: Gave, Machine: "a", Lane: 1, Batch: 1, Pieces: []int{0}},
+		"Event.Lane is -1": {Kind: Gave, Machine: "a", Lane: -1, Batch: 1, Pieces: []int{0}},
 		"the batch is 1, want a batch that machine a drew": {Kind: Ended, Machine: "a", Batch: 1, Calls: []Ran{{}}},
 		"there are 2 results, want 1":                      {Kind: Ended, Machine: "a", Calls: []Ran{{}, {}}},
 		"the time of call 0 is -1 s, want 0 to 1e+07":      {Kind: Ended, Machine: "a", Calls: []Ran{{Seconds: -1}}},
@@ -533,7 +538,8 @@ func TestWhatCannotHaveHappened(t *testing.T) {
 
 func TestConfigsThatAreRefused(t *testing.T) {
 	good := func() *Config {
-		return &Config{Machines: 1, Lease: 1000, Pieces: []Piece{{Package: "p", Seconds: 1}, {Package: "q", Tests: []string{"A"}, Rest: true}}}
+		return &Config{Machines: 1, Lease: 1000,
+			Pieces: []Piece{{Package: "p", Seconds: 1}, {Package: "q", Tests: []string{"A"}, Rest: true}}}
 	}
 	require.NoError(t, good().Validate())
 	for _, c := range []*Config{
@@ -558,7 +564,7 @@ func TestConfigsThatAreRefused(t *testing.T) {
 		"Config.Pieces[0].Seconds is -1":                             func(c *Config) { c.Pieces[0].Seconds = -1 },
 		"Config.Pieces[0].Again is 2, want 0 to 1":                   func(c *Config) { c.Pieces[0].Again = 2 },
 		"Config.Pieces[1]: 0 pieces of q have the rest":              func(c *Config) { c.Pieces[1].Rest = false },
-		"Config.Pieces[0]: 2 pieces of p have the rest":              func(c *Config) { c.Pieces[1] = Piece{Package: "p", Tests: []string{"A"}, Rest: true} },
+		"Config.Pieces[0]: 2 pieces of p have the rest":              func(c *Config) { c.Pieces[1].Package = "p" },
 		"Config.Pieces[1] is the whole of p, but another piece has ": func(c *Config) { c.Pieces[1] = c.Pieces[0] },
 	} {
 		c := good()
@@ -597,7 +603,7 @@ func TestRequestsThatAreRefused(t *testing.T) {
 	assert.Equal(t, Answer{Closed: true}, closed.ask(0, Request{Op: Draw, Machine: "a", Session: "s"}))
 	bad := closed.ask(0, Request{Op: Join, Machine: "a", Session: "s", Lanes: 1, Config: &Config{}})
 	assert.Contains(t, bad.Refused, "Config.Machines is 0")
-	assert.False(t, closed.q.Open())
+	assert.Nil(t, closed.q.config, "it stays closed")
 }
 
 func TestLinesThatAreDamaged(t *testing.T) {
@@ -608,7 +614,7 @@ func TestLinesThatAreDamaged(t *testing.T) {
 	assert.Equal(t, Event{Kind: Left, Machine: "a", At: 5}, e)
 	for n := range line {
 		_, err := Parse(line[:n])
-		assert.True(t, Half(err), "%q", line[:n])
+		assert.ErrorIs(t, err, ErrHalf, "%q", line[:n])
 		for bit := range 8 {
 			bad := slices.Clone(line)
 			bad[n] ^= 1 << bit

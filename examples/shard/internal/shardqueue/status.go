@@ -16,9 +16,6 @@ func (q *Queue) Sessions() (all [][2]string) {
 	return all
 }
 
-// Open reports whether the queue has been opened.
-func (q *Queue) Open() bool { return q.config != nil }
-
 // Passed reports whether all pieces have been run, and no test failed.
 func (q *Queue) Passed() bool {
 	if q.config == nil || q.done < len(q.pieces) {
@@ -39,32 +36,28 @@ func (q *Queue) Status(now time.Time) string {
 		return "the queue is not open: no machine has joined\n"
 	}
 	var text strings.Builder
-	held, left := 0, 0.
+	counts := make([][done + 1]int, len(q.machines)) // the pieces of each machine, by their status
+	hold, left := 0, 0.
 	for i, p := range q.pieces {
-		if p.status == waiting {
+		switch p.status {
+		case waiting:
 			left += q.config.Pieces[i].Seconds
-		} else if p.status != done {
-			held++
+			continue
+		case held:
+			hold++
 		}
+		counts[p.by][p.status]++
 	}
 	fmt.Fprintf(&text, "%d of %d pieces done, %d held by machines, %d waiting: %v of tests\n",
-		q.done, len(q.pieces), held, len(q.pieces)-q.done-held, duration(left).Round(time.Second))
+		q.done, len(q.pieces), hold, len(q.pieces)-q.done-hold, duration(left).Round(time.Second))
 	for m := range q.machines {
 		of := &q.machines[m]
-		held, ran := 0, 0
-		for _, p := range q.pieces {
-			if p.by == m && p.status == done {
-				ran++
-			} else if p.by == m && p.status != waiting {
-				held++
-			}
-		}
 		state := "has left"
 		if of.present {
 			state = fmt.Sprintf("heard %v ago", q.silence(now, m).Round(time.Second))
 		}
 		fmt.Fprintf(&text, "machine %s: %d pieces done, %d held; tests take %.2f times as long as usual; %s\n",
-			of.name, ran, held, q.factor(m), state)
+			of.name, counts[m][done], counts[m][held], q.factor(m), state)
 	}
 	for i, p := range q.pieces {
 		if p.failed {
