@@ -18,6 +18,7 @@ require (
 	github.com/straggler-go/straggler/examples/kit v0.1.0
 	github.com/straggler-go/straggler/restart/engine/queue v0.1.0
 	github.com/straggler-go/straggler/restart/engine/riverqueue v0.1.0
+	golang.org/x/sync v0.24.0
 )
 
 require (
@@ -37,6 +38,5 @@ require (
 	github.com/tidwall/pretty v1.2.1 // indirect
 	github.com/tidwall/sjson v1.2.5 // indirect
 	go.yaml.in/yaml/v3 v3.0.5 // indirect
-	golang.org/x/sync v0.24.0 // indirect
 	golang.org/x/text v0.43.0 // indirect
 )

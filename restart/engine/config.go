@@ -80,6 +80,12 @@ type Config struct {
 	// Timeout is the longest time that an attempt may run. An attempt that runs for longer is cancelled, and counts as
 	// failed. 0 means that there is no such time: then give attempts a hard timeout in the engine.
 	Timeout time.Duration
+	// Patience lets the phase learn a shorter timeout from Experience. For example, if Patience is 4, an attempt may run
+	// for four times the longest run time of its kind that Experience knows, multiplied by 2 for each failure of its
+	// task. So a task that is long by itself ends after some tries. If the works of tasks are known, run times are
+	// compared by unit of work. A learned timeout is at least 20 intervals and at most Timeout. Timeout holds as long as
+	// Experience knows fewer than 100 run times. 0 means that nothing is learned.
+	Patience float64
 	// Trace is how long an attempt may be missing from the engine's lists. 0 means 20 intervals, or 8 times the
 	// recent submit lag if that is longer. The submit lag is the longest time from a Submit until the attempt was
 	// first listed.
@@ -101,8 +107,13 @@ type Config struct {
 const (
 	// A progress report may be up to this many intervals old when Poll receives it.
 	graceIntervals = 4
-	// The default of Config.Trace, in intervals.
+	// The default of Config.Trace, and the shortest learned timeout, in intervals.
 	traceIntervals = 20
+	// The number of run times from which a timeout is learned. With so many, the next run time is the longest of all
+	// once in a hundred times, if the kind does not change.
+	enoughRunTimes = 100
+	// The largest value of Config.Patience.
+	mostPatience = 1e6
 	// The number of failed attempts after which a task is given up.
 	defaultMaxFailures = 4
 	// The number of lost attempts after which a task is given up.
@@ -121,6 +132,7 @@ func (c *Config) fill() error {
 		check.Count(place, "MaxFailures", c.MaxFailures, false),
 		check.Count(place, "MaxLost", c.MaxLost, false),
 		check.Length(place, "Timeout", c.Timeout),
+		check.Within(place, "Patience", c.Patience, 1, mostPatience),
 		check.Length(place, "Trace", c.Trace),
 	); err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/straggler-go/straggler/internal/check"
 	"github.com/straggler-go/straggler/internal/num"
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/tracker"
@@ -71,11 +72,14 @@ func (p *Phase) resubmitStranded() {
 	}
 }
 
-// endOverdue cancels the attempts that have run for longer than Config.Timeout. They count as failed. It looks at all
-// tasks only when the oldest running attempt of the last look would be overdue.
+// endOverdue cancels the attempts that have run for longer than their timeout. They count as failed. It looks at all
+// tasks only when the first running attempt of the last look would be overdue, or when another timeout was learned.
 func (p *Phase) endOverdue() {
-	now, timeout := p.time.clock.Since, p.config.Timeout
-	if timeout == 0 || now < p.overdue {
+	now := p.time.clock.Since
+	if p.learnTimeout() {
+		p.overdue = 0
+	}
+	if now < p.overdue {
 		return
 	}
 	p.overdue = num.MaxDuration
@@ -84,14 +88,41 @@ func (p *Phase) endOverdue() {
 		for k := len(t.live) - 1; k >= 0; k-- {
 			switch a := t.live[k]; {
 			case a.since == never:
-			case now-a.since >= timeout:
+			case now-a.since >= p.timeout(i):
 				p.cancel(a, nil)
 				p.lose(p.time.now, a, Failed)
 			default:
-				p.overdue = min(p.overdue, num.Add(a.since, timeout))
+				p.overdue = min(p.overdue, num.Add(a.since, p.timeout(i)))
 			}
 		}
 	}
+}
+
+// learnTimeout reads the longest run time of the kind from Config.Experience. It reports whether this time has changed.
+func (p *Phase) learnTimeout() (changed bool) {
+	if p.config.Patience == 0 || p.config.Experience == nil {
+		return false
+	}
+	longest, known := p.config.Experience.Longest(p.config.Work != nil)
+	if known < enoughRunTimes {
+		longest = 0
+	}
+	changed, p.longest = longest != p.longest, longest
+	return changed
+}
+
+// timeout returns the longest time that an attempt of a task may run.
+func (p *Phase) timeout(task int) time.Duration {
+	limit := check.Or(p.config.Timeout, num.MaxDuration)
+	if p.longest == 0 {
+		return limit
+	}
+	seconds := p.config.Patience * p.longest
+	if p.config.Work != nil {
+		seconds *= p.config.Work[task]
+	}
+	learned, _ := num.Duration(math.Ldexp(seconds, p.book.tasks[task].failed))
+	return min(max(learned, num.Times(p.config.Interval, traceIntervals)), limit)
 }
 
 // endRests lets failed tasks wait for a slot again when their back-off is over.
@@ -296,15 +327,12 @@ func (p *Phase) submitWaiting() {
 	}
 }
 
-// ignoringEnd returns, by task, the number of attempts that were cancelled and have gone on for Config.Timeout since
-// then. Such a task gets another attempt, even if two attempts of it must not run at once: otherwise it would never
+// ignoringEnd returns, by task, the number of attempts that were cancelled and have gone on for a timeout since then.
+// Such a task gets another attempt, even if two attempts of it must not run at once: otherwise it would never
 // end.
 func (p *Phase) ignoringEnd() (byTask map[int]int) {
-	if p.config.Timeout == 0 {
-		return nil
-	}
 	for _, a := range p.book.pending {
-		if a.dying && !a.ended && a.begun && p.time.clock.Since-a.firstAsked >= p.config.Timeout {
+		if a.dying && !a.ended && a.begun && p.time.clock.Since-a.firstAsked >= p.timeout(a.task) {
 			if byTask == nil {
 				byTask = map[int]int{}
 			}

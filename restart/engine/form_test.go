@@ -49,7 +49,7 @@ func TestCommittedSnapshotsAreRestored(t *testing.T) {
 		assert.Equal(t, want[i].String(), again[i].String())
 	}
 	_, err = engine.Restore(engine.Config{Machines: machines}, engine.Saved{Snapshot: append([]byte{99}, kept[1][1:]...)})
-	assert.EqualError(t, err, "restart/engine: Phase: snapshot: version is 99, want 10; another version of the library "+
+	assert.EqualError(t, err, "restart/engine: Phase: snapshot: version is 99, want 11; another version of the library "+
 		"wrote it: begin without it. Call New: its first Poll takes over the attempts that the engine lists")
 }
 

@@ -38,8 +38,10 @@ type Phase struct {
 	ignored int
 	// The time at which the policy was last asked about all tasks, or the constant never.
 	decided time.Duration
-	// No attempt has run for longer than Config.Timeout before this time.
+	// No attempt has run for longer than its timeout before this time.
 	overdue time.Duration
+	// The longest run time of the kind, in seconds, for a unit of work if the works are known; 0 if too little is known.
+	longest float64
 
 	// In shadow mode, the tasks for which Config.Shadow was called.
 	shown map[int]bool
@@ -129,7 +131,7 @@ func (p *Phase) SetSlots(slots int) { p.slots = max(slots, 0) }
 
 // SetEligible sets whether a task may be copied and whether it may be restarted. At first both are allowed for every
 // task. A task that may not be copied also gets no clones. After an attempt of such a task was cancelled, the task is
-// submitted again only when the attempt is known to have ended, or when it has ignored the Cancel for Config.Timeout.
+// submitted again only when the attempt is known to have ended, or when it has ignored the Cancel for a timeout.
 func (p *Phase) SetEligible(task int, copies, restart bool) {
 	p.ready().SetEligible(task, copies, restart)
 	if task >= 0 && task < len(p.book.tasks) {

@@ -347,7 +347,7 @@ func (p *Phase) begin(at time.Time, a *attempt, seen *Attempt) {
 // noteBegin records when an attempt began.
 func (p *Phase) noteBegin(at time.Time, a *attempt) {
 	a.begun, a.since = true, at.Sub(p.time.epoch)
-	p.overdue = min(p.overdue, num.Add(a.since, p.config.Timeout))
+	p.overdue = min(p.overdue, num.Add(a.since, p.timeout(a.task)))
 }
 
 // runs reports whether a report shows when the attempt ran. If an attempt began and ended between two polls, its run

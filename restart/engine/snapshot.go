@@ -15,7 +15,7 @@ import (
 )
 
 // phaseVersion is the version of the format of the snapshots of a phase.
-const phaseVersion = 10
+const phaseVersion = 11
 
 // AppendBinary appends a snapshot of the phase to dst. The snapshot contains the state and the configuration of the
 // phase. It does not contain the parts of the configuration that only your program can supply; [Restore] takes these
@@ -110,6 +110,7 @@ func (p *Phase) code(c *snapshot.Codec, config tracker.Config) {
 	}
 	c.Number(&p.config.MaxFailures, 1, snapshot.Any)
 	c.Number(&p.config.MaxLost, 1, snapshot.Any)
+	c.Amount(&p.config.Patience)
 	c.Clock(&p.time.clock)
 	c.All(
 		&p.config.Preloaded, &p.config.Timeout, &p.config.Trace, &p.closed, &p.slots, &p.told, &p.ignored,

@@ -57,8 +57,16 @@ type Experience struct {
 
 	// The fields below are computed from seen: the entries in use, and the weighted sums of trials.
 	known     []merge.Observation[entry]
+	longest   [2]longest // of tasks whose work is not known, and of tasks whose work is known
 	lost, won float64
 	cost      time.Duration
+}
+
+// longest is the longest run time of attempts that ended with success, in seconds or in seconds for a unit of work, and
+// the number of these attempts.
+type longest struct {
+	seconds float64
+	of      int
 }
 
 // entry is one observation: either the run time of an attempt, or the outcome of one or more trials. A trial is a
@@ -108,12 +116,13 @@ func (exp *Experience) add(now time.Time, e entry) {
 // sum computes the weighted sums of trials, and the list of entries that are in use. At is the current time.
 func (exp *Experience) sum(at time.Duration) {
 	times, cost := 0.0, 0.0 // number of run times seen so far, newest first; weighted cost of trials
-	exp.lost, exp.won = 0, 0
+	exp.lost, exp.won, exp.longest = 0, 0, [2]longest{}
 	exp.known = exp.seen.Newest(entryForm(), exp.choices(), at, mostEntries)
 	for i := len(exp.known) - 1; i >= 0; i-- {
 		e := &exp.known[i].Fact
 		if e.about&ofRunTime > 0 {
 			times++
+			exp.measure(e)
 			continue
 		}
 		weight := 1 / (1 + float64((times/halfAfter)*(times/halfAfter))) // no fused multiply-add: one answer everywhere
@@ -125,6 +134,29 @@ func (exp *Experience) sum(at time.Duration) {
 	if cost < 0 {
 		exp.cost = -exp.cost
 	}
+}
+
+// measure adds a run time to the longest run times.
+func (exp *Experience) measure(e *entry) {
+	switch {
+	case e.about&ended == 0:
+	case e.about&sized == 0:
+		exp.longest[0] = longest{max(exp.longest[0].seconds, e.seconds), exp.longest[0].of + 1}
+	case e.work > 0:
+		exp.longest[1] = longest{max(exp.longest[1].seconds, e.seconds/e.work), exp.longest[1].of + 1}
+	}
+}
+
+// Longest returns the longest run time of the attempts that ended with success, in seconds, and the number of these
+// attempts. With bySize it returns the longest time for a unit of work, of the attempts whose work was known. Without
+// bySize it returns the longest time of all other attempts. A scheduler can derive a hard timeout from it; see
+// engine.Config.Patience. Of a phase of many tasks, 16 to 31 attempts count. O(1).
+func (exp *Experience) Longest(bySize bool) (seconds float64, attempts int) {
+	l := exp.longest[0]
+	if bySize {
+		l = exp.longest[1]
+	}
+	return l.seconds, l.of
 }
 
 // appendRunTimes appends the newest run times to dst, newest first, at most mostOthers in all. If bySize is set, it

@@ -272,7 +272,7 @@ func (c *Coordinator) config(s *state, g *group) engine.Config {
 	k := c.o.kind(g.kind)
 	config := engine.Config{
 		Interval: c.o.Interval, Policy: c.o.Policy, MaxFailures: k.Tries, MaxLost: k.Tries, Timeout: k.Timeout,
-		Stream:  g.batch == "",
+		Patience: k.Patience, Stream: g.batch == "",
 		BackOff: func(task, failures int) time.Duration { return k.BackOff(g.jobs[task], failures) },
 		Journal: c.o.OnEnd != nil && c.o.Journal,
 	}

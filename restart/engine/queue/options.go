@@ -61,6 +61,11 @@ type Kind struct {
 	// Timeout is the longest time that an attempt may run. The attempt's context then ends, and the attempt counts as
 	// failed. 0 means an hour, and a negative number means that there is no such time.
 	Timeout time.Duration
+	// Patience lets the coordinator learn a shorter timeout from the run times of the kind. For example, if Patience is 4,
+	// an attempt may run for four times the longest of the last run times, for eight times after a failure of the job, and
+	// so on. Timeout holds as long as fewer than 100 run times are known. 0 means that nothing is learned. See
+	// engine.Config.
+	Patience float64
 	// Tries is the number of failed attempts after which a job has failed for good, and also the number of attempts that
 	// were lost with their workers. 0 means 25.
 	Tries int
@@ -77,6 +82,7 @@ const (
 	defaultPrefetch = 2
 	defaultTries    = 25
 	looks           = 10        // looks into the store in each interval
+	mostPatience    = 1e6       // as in engine.Config
 	mostSlots       = 1_000_000 // largest number of slots, or of waiting attempts, of a worker; so sums do not overflow
 	// A back-off is four times as long as the one before, up to the fourth power of the number of failures in seconds.
 	backOffFactor = 4
@@ -117,6 +123,9 @@ func (o *Options) fill() error {
 	for name, k := range o.Kinds {
 		if k.Tries < 0 {
 			return bad(fmt.Sprintf("Kinds[%q].Tries", name), k.Tries, "a positive number, or 0 for 25")
+		}
+		if k.Patience != 0 && !(k.Patience >= 1 && k.Patience <= mostPatience) {
+			return bad(fmt.Sprintf("Kinds[%q].Patience", name), k.Patience, "1 to 1e6, or 0 for no learned timeout")
 		}
 	}
 	if v, checks := o.Policy.(interface{ Validate() error }); checks {
