@@ -30,7 +30,9 @@ const (
 
 // run runs a batch under a rule. It returns the time until the last result, and the number of tasks without one.
 func (st *stage) run(ctx context.Context, s scenario, rule string, seed uint64) (seconds float64, lost int, err error) {
-	if _, err := st.pool.Exec(ctx, `TRUNCATE demo_result, river_job`); err != nil {
+	// Nothing of an earlier batch is known: neither run times nor slow workers.
+	if _, err := st.pool.Exec(ctx, `TRUNCATE demo_result, river_job, straggler_job, straggler_batch, straggler_attempt,
+		straggler_state, straggler_knowledge`); err != nil {
 		return 0, 0, err
 	}
 	st.batches++
