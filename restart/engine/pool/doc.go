@@ -73,6 +73,12 @@
 // takes long, so a copy does not help. A few lost trials show this, and the pool then starts no more copies and
 // restarts.
 //
+// # Look first
+//
+// With [Shadow] the pool decides about slow attempts, calls the function once for each item, and computes what copies
+// would have saved. In six worlds of go test -run TheBill, with slow attempts, long items or neither, the bill is at most
+// 7 points from the saving of copies.
+//
 // # Cost
 //
 // A call of the function that does nothing takes this time for each item: 0.2 µs with Map, 0.25 µs with Each, 0.45 µs

@@ -95,7 +95,9 @@ type worker struct {
 	// dropped is the time at which the attempt's context was ended: for a restart, or because another attempt of the
 	// item had returned a result. Zero: the context was not ended.
 	dropped   time.Time
-	slowCheck int // number of the last check at which the policy wanted a copy or a restart
+	slowCheck int    // number of the last check at which the policy wanted a copy or a restart
+	shown     bool   // with the option Shadow: OnAction was called for the item
+	calls     []call // with the option Shadow: the attempts that have ended
 
 	samples     [mostSamples]sample // ring buffer: the times of the worker's last attempts
 	sampleCount int                 // number of samples that were ever put into the ring buffer
@@ -189,6 +191,9 @@ func (p *pool) run() error {
 	p.wait.Wait()
 	if p.ledger != nil {
 		*p.ledger = p.account
+	}
+	if p.bill != nil {
+		*p.bill = p.computeBill()
 	}
 	return p.err
 }

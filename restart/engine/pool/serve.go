@@ -160,7 +160,7 @@ func (p *pool) runAgain(w *worker, d *tracked) (now time.Time) {
 
 func (w *worker) begin(item, number int, size float64, now time.Time, d *tracked) {
 	w.mu.Lock()
-	w.item, w.number, w.size, w.begun, w.tracked, w.slowCheck = item, number, size, now, d, 0
+	w.item, w.number, w.size, w.begun, w.tracked, w.slowCheck, w.shown = item, number, size, now, d, 0, false
 	w.mu.Unlock()
 }
 
@@ -181,6 +181,9 @@ func (p *pool) returned(w *worker, err error) {
 		w.longest = max(w.longest, perUnit(took, w.size))
 	case p.timeout > 0 && took >= p.timeout:
 		w.addSample(took, false)
+	}
+	if p.bill != nil && item < p.mostBilled() {
+		w.calls = append(w.calls, call{item, w.size, w.begun, now, err == nil})
 	}
 	w.mu.Unlock()
 	if d != nil && !p.settle(w, d, err, now) {

@@ -175,6 +175,10 @@ func (p *pool) decide(now time.Time, d *tracked) {
 	if i := o.decision.Attempt; action != restart.Copy && (i < 0 || i >= len(task.Attempts)) {
 		return // the policy's decision has the index of an attempt that does not exist
 	}
+	if p.bill != nil {
+		p.show(d, o.decision)
+		return
+	}
 	switch action {
 	case restart.Copy:
 		if p.confirm(d) {

@@ -56,25 +56,32 @@ type total struct {
 
 // run sums up eight calls of Map in a world.
 func (w world) run(t *testing.T, items, goroutines int, options ...pool.Option) (sum total) {
-	for seed := range uint64(8) {
-		synctest.Test(t, func(t *testing.T) {
-			var used atomic.Int64
-			var l pool.Ledger
-			tries, began := make([]atomic.Int64, items), time.Now()
-			_, err := pool.Map(t.Context(), upTo(items), func(ctx context.Context, i int) (int, error) {
-				try, began := int(tries[i].Add(1)), time.Now()
-				defer func() { used.Add(int64(time.Since(began))) }()
-				r := rand.New(rand.NewPCG(seed*1_000_003+uint64(i), uint64(try)))
-				return i, sleep(ctx, w(r, i, try))
-			}, append(options, pool.Goroutines(goroutines), pool.Account(&l))...)
-			require.NoError(t, err)
-			sum.took += time.Since(began).Seconds()
-			sum.used += time.Duration(used.Load()).Seconds()
-			sum.Copies += l.Copies
-			sum.Restarts += l.Restarts
-		})
+	for seed := range uint64(seeds) {
+		w.add(t, &sum, seed, items, goroutines, options...)
 	}
 	return sum
+}
+
+const seeds = 8
+
+// add adds a call of Map in a world to a sum.
+func (w world) add(t *testing.T, sum *total, seed uint64, items, goroutines int, options ...pool.Option) {
+	synctest.Test(t, func(t *testing.T) {
+		var used atomic.Int64
+		var l pool.Ledger
+		tries, began := make([]atomic.Int64, items), time.Now()
+		_, err := pool.Map(t.Context(), upTo(items), func(ctx context.Context, i int) (int, error) {
+			try, began := int(tries[i].Add(1)), time.Now()
+			defer func() { used.Add(int64(time.Since(began))) }()
+			r := rand.New(rand.NewPCG(seed*1_000_003+uint64(i), uint64(try)))
+			return i, sleep(ctx, w(r, i, try))
+		}, append(options, pool.Goroutines(goroutines), pool.Account(&l))...)
+		require.NoError(t, err)
+		sum.took += time.Since(began).Seconds()
+		sum.used += time.Duration(used.Load()).Seconds()
+		sum.Copies += l.Copies
+		sum.Restarts += l.Restarts
+	})
 }
 
 // Copies and Restarts save time if attempts are slow. For comparison: a rule that runs an item again as soon as its
