@@ -9,6 +9,7 @@ import (
 
 	"github.com/straggler-go/straggler/estimate"
 	"github.com/straggler-go/straggler/internal/heap"
+	"github.com/straggler-go/straggler/internal/num"
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/engine/internal/cluster"
 	"github.com/straggler-go/straggler/restart/journal"
@@ -169,6 +170,38 @@ func (p *Phase) GivenUp() (tasks []int) {
 		}
 	}
 	return tasks
+}
+
+// Rest is a task that has failed and waits for the end of its back-off.
+type Rest struct {
+	Task     int
+	Failures int           // the number of failed attempts of the task
+	For      time.Duration // the time until the end of the back-off
+}
+
+// Resting returns the tasks that wait for the end of their back-off, and of which no cancelled attempt runs. O(tasks
+// that wait for the end of their back-off).
+func (p *Phase) Resting() (all []Rest) {
+	for _, i := range p.book.resting {
+		if t := &p.book.tasks[i]; t.resting && t.dying == 0 {
+			all = append(all, Rest{i, t.failed, max(num.Sub(t.rests, p.time.clock.Since), 0)})
+		}
+	}
+	return all
+}
+
+// GiveUp gives up a task that waits for the end of its back-off: GivenUp then contains the task. An adapter calls it if
+// another phase will run the task, so that a phase need not wait for a long back-off. If the task does not wait for the
+// end of its back-off, GiveUp changes nothing.
+func (p *Phase) GiveUp(task int) {
+	if task < 0 || task >= len(p.book.tasks) || !p.book.tasks[task].resting {
+		return
+	}
+	t := &p.book.tasks[task]
+	t.resting = false
+	p.book.endTask(t, nil)
+	t.givenUp = true
+	p.book.givenUp++
 }
 
 // Attempts returns the attempts that the phase has submitted or adopted, as they were last reported, by their tasks and

@@ -69,6 +69,33 @@ func TestAFailedTaskRests(t *testing.T) {
 	}
 }
 
+// A task that rests may be given up, so that another phase runs it. While an attempt of the task ignores its end, the
+// task is not offered.
+func TestARestingTaskIsGivenUp(t *testing.T) {
+	p, _ := retrying(t, func(c *engine.Config) { c.Timeout = 10 * time.Second })
+	p.SetEligible(1, false, false)
+	p.Poll(at(0), nil)
+	p.Poll(at(1), []engine.Attempt{report("0.0", 0, engine.Failed, 0, 1)})
+	assert.Equal(t, []engine.Rest{{Task: 0, Failures: 1, For: 3 * time.Second}}, p.Resting())
+	p.GiveUp(1)
+	p.GiveUp(-1)
+	p.GiveUp(2)
+	assert.Empty(t, p.GivenUp(), "task 1 does not rest")
+	p.GiveUp(0)
+	assert.Equal(t, []int{0}, p.GivenUp())
+	assert.Empty(t, p.Resting())
+	running := report("1.0", 1, engine.Running, 1, 0)
+	for now := 2.; now <= 30; now++ {
+		for _, id := range ids(p.Poll(at(now), []engine.Attempt{running})) {
+			require.Contains(t, []string{"cancel 1.0", "submit 1.1"}, id)
+		}
+		require.Empty(t, p.Resting(), "the attempt still runs")
+	}
+	p.GiveUp(0)
+	assert.Equal(t, []int{0}, p.GivenUp())
+	assert.False(t, p.Done())
+}
+
 // A task whose machine was lost is submitted again at once.
 func TestALostAttemptDoesNotRest(t *testing.T) {
 	p, _ := retrying(t, func(*engine.Config) {})

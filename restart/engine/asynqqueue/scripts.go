@@ -36,6 +36,7 @@ type commit struct {
 	Keep    int64        `json:"keep"`
 	Reset   bool         `json:"reset,omitempty"`
 	State   string       `json:"state,omitempty"`
+	Rest    []rest       `json:"rest,omitempty"`
 	Take    []string     `json:"take,omitempty"`
 	Submit  []submission `json:"submit,omitempty"`
 	Cancel  []string     `json:"cancel,omitempty"`
@@ -49,6 +50,12 @@ type submission struct {
 	Worker string `json:"worker"`
 	Job    string `json:"job"`
 	Number int    `json:"number"`
+}
+
+type rest struct {
+	Job      string `json:"job"`
+	Failures int    `json:"failures"`
+	For      int64  `json:"for"` // microseconds
 }
 
 type pair struct {
@@ -123,18 +130,21 @@ return d.print or ""`)
 
 var waitingScript = script(`
 local all = {}
-local function add(list, last)
-	for _, id in ipairs(redis.call("ZRANGE", P .. list, 0, last)) do
-		local f = redis.call("HMGET", P .. "job:" .. id, "kind", "batch", "work")
+local function add(list, ids)
+	for _, id in ipairs(ids) do
+		local f = redis.call("HMGET", P .. "job:" .. id, "kind", "batch", "work", "failures")
 		if f[1] then
-			all[#all + 1] = {id, f[1], f[2], f[3]}
+			all[#all + 1] = {id, f[1], f[2], f[3], f[4] or "0"}
 		else -- somebody has deleted the job
 			redis.call("ZREM", P .. list, id)
 		end
 	end
 end
-add("waiting", -1)
-if tonumber(ARGV[1]) > 0 then add("single", ARGV[1] - 1) end
+add("waiting", redis.call("ZRANGE", P .. "waiting", 0, -1))
+local limit = tonumber(ARGV[1])
+local due = redis.call("ZRANGEBYSCORE", P .. "resting", "-inf", stamp(), "LIMIT", 0, limit)
+add("resting", due)
+if limit > #due then add("single", redis.call("ZRANGE", P .. "single", 0, limit - #due - 1)) end
 return all`)
 
 var listScript = script(`
@@ -187,9 +197,16 @@ if d.reset then
 	redis.call("DEL", P .. "taken")
 	for _, id in ipairs(ids) do wait(id) end
 end
+for _, r in ipairs(d.rest or {}) do
+	if redis.call("ZREM", P .. "taken", r.job) == 1 then
+		set("job:" .. r.job, "failures", r.failures)
+		redis.call("ZADD", P .. "resting", string.format("%.0f", now + r["for"]), r.job)
+	end
+end
 for _, id in ipairs(d.take or {}) do
 	redis.call("ZREM", P .. "waiting", id)
 	redis.call("ZREM", P .. "single", id)
+	redis.call("ZREM", P .. "resting", id)
 	redis.call("ZADD", P .. "taken", redis.call("INCR", P .. "count"), id)
 end
 for _, s in ipairs(d.submit or {}) do

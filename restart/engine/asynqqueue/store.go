@@ -20,7 +20,8 @@ func (q *Queue) Waiting(ctx context.Context, limit int) (jobs []queue.Job, err e
 	rows, err := q.rows(ctx, waitingScript, limit)
 	for _, f := range rows {
 		work, _ := strconv.ParseFloat(f[3], 64)
-		jobs = append(jobs, queue.Job{ID: f[0], Kind: f[1], Batch: f[2], Work: work})
+		failures, _ := strconv.Atoi(f[4])
+		jobs = append(jobs, queue.Job{ID: f[0], Kind: f[1], Batch: f[2], Work: work, Failures: failures})
 	}
 	return jobs, err
 }
@@ -81,6 +82,9 @@ func (q *Queue) Commit(ctx context.Context, c queue.Commit) error {
 	}
 	if c.State != nil {
 		d.State = base64.StdEncoding.EncodeToString(c.State)
+	}
+	for _, r := range c.Rest {
+		d.Rest = append(d.Rest, rest{r.Job.ID, r.Job.Failures, r.For.Microseconds()})
 	}
 	for _, j := range c.Take {
 		d.Take = append(d.Take, j.ID)

@@ -99,7 +99,7 @@ func (c *Coordinator) turn(ctx context.Context, now time.Time) error {
 	commit := Commit{Epoch: c.epoch, Term: c.o.Takeover, Reset: c.reset}
 	live := c.distribute(list, &commit)
 	for _, g := range c.groups {
-		c.act(g, g.phase.Push(now, g.reports), &commit)
+		c.act(now, g, g.phase.Push(now, g.reports), &commit)
 	}
 	live += len(commit.Submit)
 	if !c.reset {
@@ -192,10 +192,9 @@ func (c *Coordinator) take(ctx context.Context, now time.Time, live int, commit 
 	}
 	held := map[string]bool{}
 	for _, g := range c.groups {
-		if !g.taken {
-			for _, j := range g.jobs {
-				held[j.ID] = true
-			}
+		for i, j := range g.jobs {
+			_, rests := g.rests[i]
+			held[j.ID] = held[j.ID] || !g.taken || rests && !g.settled[i]
 		}
 	}
 	var open []*group
@@ -218,7 +217,7 @@ func (c *Coordinator) take(ctx context.Context, now time.Time, live int, commit 
 			return err
 		}
 		c.groups, c.dirty = append(c.groups, g), true
-		c.act(g, g.phase.Push(now, nil), commit)
+		c.act(now, g, g.phase.Push(now, nil), commit)
 	}
 	for _, g := range c.groups {
 		if !g.taken {
@@ -273,7 +272,9 @@ func (c *Coordinator) config(s *state, g *group) engine.Config {
 	config := engine.Config{
 		Interval: c.o.Interval, Policy: c.o.Policy, MaxFailures: k.Tries, MaxLost: k.Tries, Timeout: k.Timeout,
 		Patience: k.Patience, Stream: g.batch == "",
-		BackOff: func(task, failures int) time.Duration { return k.BackOff(g.jobs[task], failures) },
+		BackOff: func(task, failures int) time.Duration {
+			return k.BackOff(g.jobs[task], g.jobs[task].Failures+failures)
+		},
 		Journal: c.o.OnEnd != nil && c.o.Journal,
 	}
 	if c.o.Shadow {
@@ -288,8 +289,20 @@ func (c *Coordinator) config(s *state, g *group) engine.Config {
 	return config
 }
 
+// giveBack gives up the single jobs that wait for their next try. They wait in the store, so that an outage does not
+// fill the state of the coordinator.
+func (c *Coordinator) giveBack(now time.Time, g *group) {
+	for _, r := range g.phase.Resting() {
+		if failures := g.jobs[r.Task].Failures + r.Failures; failures < c.o.kind(g.kind).Tries {
+			g.rests[r.Task] = rest{failures, now.Add(r.For)}
+		}
+		g.phase.GiveUp(r.Task)
+		c.dirty = true
+	}
+}
+
 // act adds the actions of a phase to the commit.
-func (c *Coordinator) act(g *group, actions []engine.Action, commit *Commit) {
+func (c *Coordinator) act(now time.Time, g *group, actions []engine.Action, commit *Commit) {
 	for _, a := range actions {
 		t := Target{g.name + "/" + a.ID, a.Machine}
 		if c.o.OnAction != nil {
@@ -299,14 +312,23 @@ func (c *Coordinator) act(g *group, actions []engine.Action, commit *Commit) {
 		case engine.Submit:
 			_, number, _ := strings.Cut(a.ID, ".")
 			n, _ := strconv.Atoi(strings.TrimRight(number, "+"))
-			commit.Submit = append(commit.Submit, Submit{t, g.jobs[a.Task], n})
+			commit.Submit = append(commit.Submit, Submit{t, g.jobs[a.Task], g.jobs[a.Task].Failures + n})
 		case engine.Cancel:
 			commit.Cancel = append(commit.Cancel, t)
 		case engine.Publish:
 			commit.Publish = append(commit.Publish, Publish{t, g.jobs[a.Task]})
 		}
 	}
-	for _, task := range g.toFail() {
+	if g.batch == "" {
+		c.giveBack(now, g)
+	}
+	for _, task := range g.unsettled() {
+		if r, rests := g.rests[task]; rests {
+			j := g.jobs[task]
+			j.Failures = r.Failures
+			commit.Rest = append(commit.Rest, Rest{j, max(r.Until.Sub(now), 0)})
+			continue
+		}
 		text := cmp.Or(g.errors[task], "queue: the attempt has passed Kind.Timeout")
 		commit.Fail = append(commit.Fail, Failure{g.jobs[task], text})
 	}
@@ -335,8 +357,8 @@ func (c *Coordinator) commit(ctx context.Context, now time.Time, commit *Commit)
 	}
 	for _, g := range c.groups {
 		g.taken = true
-		for _, task := range g.toFail() {
-			g.failed[task] = true
+		for _, task := range g.unsettled() {
+			g.settled[task] = true
 		}
 	}
 	if commit.State != nil {
@@ -407,11 +429,16 @@ func (c *Coordinator) Close(ctx context.Context, now time.Time) error {
 	}
 	var over []*group
 	for _, g := range c.groups {
-		if g.phase.Done() {
+		if g.phase.Done() && len(g.unsettled()) == 0 {
 			over = append(over, g)
 		}
 	}
 	commit := Commit{Epoch: c.epoch, State: c.marshal(over)}
+	for _, g := range c.groups {
+		if !g.taken { // the commit that took its jobs may have failed
+			commit.Take = append(commit.Take, g.jobs...)
+		}
+	}
 	c.epoch = 0
 	if err := c.store.Commit(ctx, commit); err != nil {
 		return err // the next coordinator ends the groups

@@ -22,6 +22,7 @@ type world struct {
 	*queuetest.Memory
 	now     time.Time
 	waiting error // the error of Waiting
+	refuse  error // the error of Commit
 	commits []queue.Commit
 }
 
@@ -39,6 +40,9 @@ func (w *world) Waiting(ctx context.Context, limit int) ([]queue.Job, error) {
 }
 
 func (w *world) Commit(ctx context.Context, c queue.Commit) error {
+	if w.refuse != nil {
+		return w.refuse
+	}
 	w.commits = append(w.commits, c)
 	return w.Memory.Commit(ctx, c)
 }
@@ -231,6 +235,92 @@ func TestRunTimesOfAStreamAreStored(t *testing.T) {
 			require.NoError(t, err)
 			require.NotNil(t, value, kind)
 		}
+	}
+}
+
+// All single jobs fail during an outage, and coordinators die. The jobs rest in the store, so the state stays small. Each
+// job is tried again later, and its attempts go on counting.
+func TestAnOutageOfAStream(t *testing.T) {
+	const n = 300
+	w := newWorld()
+	w.beat(t, 4)
+	o := queue.Options{Kinds: map[string]queue.Kind{"": {BackOff: func(_ queue.Job, failures int) time.Duration {
+		return time.Duration(failures) * time.Hour
+	}}}}
+	c := w.coordinator(t, o)
+	for range n {
+		w.Insert("", queue.Job{Kind: "k", Input: []byte("x")})
+	}
+	play := func(turns, number int, end queue.End) (begun int) {
+		for i := range turns {
+			if i%50 == 20 {
+				w.now = w.now.Add(4 * time.Second)
+				c = w.coordinator(t, o) // the other one has died
+			}
+			for _, order := range w.beat(t, 4) {
+				begun++
+				require.Equal(t, number, order.Number)
+				end.Name = order.Name
+				require.NoError(t, w.End(t.Context(), end))
+			}
+			require.NoError(t, w.turn(t, c, look))
+		}
+		return begun
+	}
+	largest := 0
+	for failures := range 3 {
+		require.Equal(t, n, play(200, failures, queue.End{State: engine.Failed, Error: "outage"}))
+		require.Zero(t, play(30, failures, queue.End{State: engine.Failed}), "all rest")
+		w.now = w.now.Add(time.Duration(failures+1) * time.Hour)
+	}
+	for _, c := range w.commits {
+		largest = max(largest, len(c.State))
+	}
+	require.Less(t, largest, 40_000)
+	require.Equal(t, n, play(200, 3, queue.End{State: engine.Succeeded}))
+	results, ended := w.Results("")
+	require.True(t, ended)
+	for _, r := range results {
+		require.NoError(t, r.Err)
+	}
+}
+
+// The last commit of a coordinator fails, and then the coordinator stops. The next coordinator goes on: a job that was
+// just taken begins once, a job that has failed for good says so, and a job that rests is tried again.
+func TestStoppedAfterAFailedCommit(t *testing.T) {
+	refused := errors.New("the database is away")
+	for _, tries := range []int{1, 2} {
+		w := newWorld()
+		w.beat(t, 4)
+		o := queue.Options{Kinds: map[string]queue.Kind{"": {Tries: tries}}}
+		c := w.coordinator(t, o)
+		w.Insert("", queue.Job{Kind: "k"})
+		w.refuse = refused
+		require.ErrorIs(t, w.turn(t, c, look), refused)
+		w.refuse = nil
+		require.NoError(t, c.Close(t.Context(), w.now))
+		c = w.coordinator(t, o)
+		require.NoError(t, w.turn(t, c, look))
+		for range tries {
+			var begun []queue.Order
+			for range 200 {
+				begun = append(begun, w.beat(t, 4)...)
+				if require.NoError(t, w.turn(t, c, look)); len(begun) > 0 {
+					break
+				}
+			}
+			require.Len(t, begun, 1)
+			require.NoError(t, w.End(t.Context(), queue.End{Name: begun[0].Name, State: engine.Failed, Error: "bad"}))
+			w.refuse = refused
+			require.ErrorIs(t, w.turn(t, c, look), refused)
+			w.refuse = nil
+			require.NoError(t, c.Close(t.Context(), w.now))
+			c = w.coordinator(t, o)
+		}
+		require.NoError(t, w.turn(t, c, look))
+		results, ended := w.Results("")
+		require.True(t, ended)
+		require.EqualError(t, results[0].Err, "bad")
 	}
 }
 

@@ -21,10 +21,17 @@ type group struct {
 	phase       *engine.Phase
 	reports     []engine.Attempt // of the present turn
 	errors      map[int]string   // by index of the job: the error of its last failed attempt
-	failed      map[int]bool     // by index of the job: the store knows that it has failed for good
+	rests       map[int]rest     // by index of the job: it was given up, and waits in the store for its next try
+	settled     map[int]bool     // by index of the job: the store knows that it has failed for good, or that it rests
 	taken       bool             // the store knows that the jobs are taken
 	doneSince   time.Time        // when all jobs had ended; zero if some have not
 	reported    bool             // an attempt has reported its progress
+}
+
+// rest is the state of a job that waits in the store for its next try.
+type rest struct {
+	Failures int
+	Until    time.Time
 }
 
 // Summary sums up a batch that has ended, or a group of jobs of a stream.
@@ -38,7 +45,7 @@ type Summary struct {
 }
 
 func newGroup(kind, batch string) *group {
-	return &group{kind: kind, batch: batch, errors: map[int]string{}, failed: map[int]bool{}}
+	return &group{kind: kind, batch: batch, errors: map[int]string{}, rests: map[int]rest{}, settled: map[int]bool{}}
 }
 
 // add adds a report about an attempt with an ID such as "17.2". If the report is not about a job of the group, it
@@ -68,9 +75,10 @@ func (g *group) add(a Attempt, id string, lost bool) bool {
 	return true
 }
 
-// toFail returns the jobs that have failed for good, and that the store does not yet know of.
-func (g *group) toFail() []int {
-	return slices.DeleteFunc(g.phase.GivenUp(), func(task int) bool { return g.failed[task] })
+// unsettled returns the jobs that were given up, and that the store does not yet know of: they have failed for good, or
+// rest.
+func (g *group) unsettled() []int {
+	return slices.DeleteFunc(g.phase.GivenUp(), func(task int) bool { return g.settled[task] })
 }
 
 // endWithin is how long a group waits for the end of cancelled attempts after the last result.
@@ -79,7 +87,7 @@ const endWithin = 10 * time.Second
 // isOver reports whether the group has ended: every job has ended, the store knows it, and no attempt still occupies a
 // slot.
 func (g *group) isOver(now time.Time) bool {
-	if !g.phase.Done() || len(g.toFail()) > 0 {
+	if !g.phase.Done() || len(g.unsettled()) > 0 {
 		g.doneSince = time.Time{}
 		return false
 	}

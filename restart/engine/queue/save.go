@@ -28,11 +28,12 @@ type savedGroup struct {
 	Name, Kind, Batch string
 	Jobs              []Job
 	Errors            map[int]string
-	Failed            []int
+	Rests             map[int]rest
+	Settled           []int
 	Phase             []byte
 }
 
-const stateVersion = 1
+const stateVersion = 2
 
 // open makes this process the coordinator, and goes on from the saved state.
 func (c *Coordinator) open(ctx context.Context, now time.Time) error {
@@ -85,10 +86,10 @@ func (c *Coordinator) marshal(over []*group) []byte {
 			continue
 		}
 		phase, _ := g.phase.MarshalBinary()
-		saved := savedGroup{Name: g.name, Kind: g.kind, Batch: g.batch, Jobs: g.jobs, Errors: g.errors, Phase: phase}
+		saved := savedGroup{Name: g.name, Kind: g.kind, Batch: g.batch, Jobs: g.jobs, Errors: g.errors, Rests: g.rests, Phase: phase}
 		for task := range g.jobs {
-			if g.failed[task] {
-				saved.Failed = append(saved.Failed, task)
+			if g.settled[task] {
+				saved.Settled = append(saved.Settled, task)
 			}
 		}
 		s.Groups = append(s.Groups, saved)
@@ -130,8 +131,11 @@ func (c *Coordinator) restore(data []byte) (s state, err error) {
 		for task, text := range sg.Errors {
 			g.errors[task] = text
 		}
-		for _, task := range sg.Failed {
-			g.failed[task] = true
+		for task, r := range sg.Rests {
+			g.rests[task] = r
+		}
+		for _, task := range sg.Settled {
+			g.settled[task] = true
 		}
 		g.config = c.config(&s, g)
 		if g.phase, err = engine.Restore(g.config, engine.Saved{Snapshot: sg.Phase}); err != nil {

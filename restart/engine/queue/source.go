@@ -51,7 +51,7 @@ type Orders struct {
 type Order struct {
 	Name   string
 	Job    Job
-	Number int
+	Number int // 0 for the job's first attempt
 }
 
 // End is the end of an attempt.

@@ -37,6 +37,8 @@ type Job struct {
 	Batch string `json:"batch,omitempty"`
 	// Work is the amount of work of the job, such as bytes. 0 means an unknown amount.
 	Work float64 `json:"work,omitempty"`
+	// Failures is the number of attempts of a single job that failed before the job waited in the store; see Commit.Rest.
+	Failures int `json:"failures,omitempty"`
 	// Input is the argument of the handler. A store that copies the input itself may leave it nil.
 	Input []byte `json:"-"`
 }
@@ -100,8 +102,11 @@ var ErrFenced = errors.New("queue: another process has become the coordinator")
 type Commit struct {
 	Epoch int64
 	Term  time.Duration // how long the caller stays the coordinator; 0: it stops, and the store may be opened at once
-	// Reset makes all jobs wait that were taken and have no result. It comes before Take.
+	// Reset makes all jobs wait that were taken and have no result. It comes before Rest.
 	Reset bool
+	// Rest are single jobs that have failed, and wait for their next try. A job that is not taken stays as it is. It
+	// comes before Take.
+	Rest []Rest
 	// Take are the jobs that wait no longer, because the coordinator has them in its state.
 	Take []Job
 	// Submit are new attempts. An attempt waits in the queue of its worker, and begins at most once, there. A name
@@ -122,7 +127,7 @@ type Commit struct {
 
 // Empty reports whether the commit asks for nothing but the time as the coordinator.
 func (c *Commit) Empty() bool {
-	return !c.Reset && c.State == nil && len(c.Take)+len(c.Submit)+len(c.Cancel)+len(c.Publish)+len(c.Fail)+len(c.Seen) == 0
+	return !c.Reset && c.State == nil && len(c.Rest)+len(c.Take)+len(c.Submit)+len(c.Cancel)+len(c.Publish)+len(c.Fail)+len(c.Seen) == 0
 }
 
 // Submit is a new attempt of a job, for the queue of a worker.
@@ -139,6 +144,13 @@ type Target struct{ Name, Worker string }
 type Publish struct {
 	Target
 	Job Job
+}
+
+// Rest is a single job that waits for a time, although it was taken. Waiting then returns it again, with the present
+// Job.Failures.
+type Rest struct {
+	Job Job
+	For time.Duration
 }
 
 // Failure is a job that has failed for good, with the error of its last attempt.

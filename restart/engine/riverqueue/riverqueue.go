@@ -22,8 +22,10 @@
 // River's settings for them have no effect, except JobTimeout: set it to more than Kind.Timeout, or to -1.
 //
 // A worker that is not heard from for Options.Silence is lost, and its attempts are run elsewhere: after five seconds,
-// not after River's RescueStuckJobsAfter, an hour. If a handler ignores the end of its context, River calls
-// Config.JobStuckHandler; AddWorker sets a handler that gives the slot to the next attempt.
+// not after River's RescueStuckJobsAfter, an hour. A job that hangs on a worker that is well ends after Kind.Timeout.
+// With Kind.Patience this time is learned for each kind of job, from the run times of the kind. If a handler ignores the
+// end of its context, River calls Config.JobStuckHandler; AddWorker sets a handler that gives the slot to the next
+// attempt.
 package riverqueue
 
 import (

@@ -65,6 +65,8 @@ var migrations = [][]string{{
 	`CREATE TABLE straggler_state (
 		queue text PRIMARY KEY, epoch bigint NOT NULL, owner text NOT NULL, until bigint NOT NULL, state {blob})`,
 	`CREATE TABLE straggler_knowledge (key text PRIMARY KEY, version bigint NOT NULL, value {blob})`,
+}, {
+	`ALTER TABLE straggler_job ADD COLUMN failures integer NOT NULL DEFAULT 0`,
 }}
 
 // migrate brings the tables to the newest version.

@@ -156,7 +156,7 @@ func TestRubbish(t *testing.T) {
 	_, err = db.Exec("INSERT INTO straggler_migration (version) VALUES (99)")
 	require.NoError(t, err)
 	_, err = sqlqueue.Open(t.Context(), db, "")
-	assert.ErrorContains(t, err, "the tables have version 99, and this program knows 1: use a newer program")
+	assert.ErrorContains(t, err, "the tables have version 99, and this program knows 2: use a newer program")
 }
 
 // A program needs at most 15 lines from an open database to the results.

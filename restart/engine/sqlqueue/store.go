@@ -15,8 +15,8 @@ import (
 
 // Waiting is a method of [queue.Jobs].
 func (q *Queue) Waiting(ctx context.Context, limit int) (jobs []queue.Job, err error) {
-	const fields = `SELECT n, id, kind, batch, work FROM straggler_job WHERE queue = $1 AND state = 0 AND `
-	rows, err := q.db.QueryContext(ctx, q.text(`SELECT id, kind, batch, work FROM (
+	const fields = `SELECT n, id, kind, batch, work, failures FROM straggler_job WHERE queue = $1 AND state = 0 AND `
+	rows, err := q.db.QueryContext(ctx, q.text(`SELECT id, kind, batch, work, failures FROM (
 		`+fields+`batch <> ''
 		UNION ALL SELECT * FROM (SELECT * FROM (
 			SELECT * FROM (`+fields+`batch = '' AND run_at = 0 ORDER BY n LIMIT $2) AS now
@@ -30,7 +30,7 @@ func (q *Queue) Waiting(ctx context.Context, limit int) (jobs []queue.Job, err e
 	defer rows.Close()
 	for rows.Next() {
 		var j queue.Job
-		if err := rows.Scan(&j.ID, &j.Kind, &j.Batch, &j.Work); err != nil {
+		if err := rows.Scan(&j.ID, &j.Kind, &j.Batch, &j.Work, &j.Failures); err != nil {
 			return nil, err
 		}
 		jobs = append(jobs, j)
@@ -125,6 +125,10 @@ func (q *Queue) Commit(ctx context.Context, c queue.Commit) error {
 		}
 		if c.Reset {
 			run(`UPDATE straggler_job SET state = 0 WHERE queue = $1 AND state = 1`)
+		}
+		for _, r := range c.Rest {
+			run(`UPDATE straggler_job SET state = 0, failures = $3, run_at = {now} + CAST($4 AS bigint)
+				WHERE queue = $1 AND id = $2 AND state = 1`, r.Job.ID, r.Job.Failures, r.For.Microseconds())
 		}
 		for jobs := range slices.Chunk(c.Take, together) {
 			// Without a condition for the state, Postgres finds the jobs by their IDs, also if it has no statistics yet.

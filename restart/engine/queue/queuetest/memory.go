@@ -33,6 +33,7 @@ type Memory struct {
 type memoryJob struct {
 	queue.Job
 	taken, failed bool
+	until         time.Time // the job does not wait before
 	winner        string
 	output        []byte
 	err           string
@@ -106,7 +107,7 @@ func (m *Memory) Waiting(_ context.Context, limit int) (all []queue.Job, _ error
 	defer m.mu.Unlock()
 	for _, j := range m.jobs {
 		switch {
-		case j.taken || j.over():
+		case j.taken || j.over() || m.now().Before(j.until):
 		case j.Batch != "":
 			all = append(all, j.Job)
 		case limit > 0:
@@ -165,6 +166,11 @@ func (m *Memory) Commit(_ context.Context, c queue.Commit) error {
 	}
 	for _, j := range m.jobs {
 		j.taken = j.taken && !c.Reset
+	}
+	for _, r := range c.Rest {
+		if j := m.job(r.Job.ID); j.taken {
+			j.taken, j.Failures, j.until = false, r.Job.Failures, m.now().Add(r.For)
+		}
 	}
 	for _, j := range c.Take {
 		m.job(j.ID).taken = true

@@ -63,7 +63,7 @@ func Test(t *testing.T, open func(t *testing.T) Backend) {
 	for name, check := range map[string]func(*testing.T, Backend){
 		"batch": batch, "failures": failures, "hung": hung, "stream": stream, "two coordinators": twoCoordinators,
 		"coordinators die": coordinatorsDie, "worker falls silent": workerFallsSilent, "workers restart": workersRestart,
-		"fences": fences, "knowledge": knowledge,
+		"fences": fences, "knowledge": knowledge, "rests": rests, "a stream fails": streamFails,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -429,6 +429,90 @@ func fences(t *testing.T, b Backend) {
 	_, state, err = b.Store.Open(ctx, "three", short)
 	require.NoError(t, err, "two has let go")
 	require.Equal(t, "of one", string(state))
+}
+
+// A single job that rests does not wait before its time. It then has its failures. The commit may come twice, also when
+// the job was taken again.
+func rests(t *testing.T, b Backend) {
+	ctx := context.Background()
+	const pause = 500 * time.Millisecond
+	epoch, _, err := b.Store.Open(ctx, "one", time.Minute)
+	require.NoError(t, err)
+	require.NoError(t, b.Insert("", jobs(2)))
+	commit := func(c queue.Commit) {
+		c.Epoch, c.Term = epoch, time.Minute
+		require.NoError(t, b.Store.Commit(ctx, c))
+	}
+	waiting := func() []queue.Job {
+		all, err := b.Store.Waiting(ctx, 9)
+		require.NoError(t, err)
+		return all
+	}
+	both := waiting()
+	require.Len(t, both, 2)
+	first := both[0]
+	commit(queue.Commit{Take: both})
+	require.Empty(t, waiting())
+	first.Failures = 3
+	began := time.Now()
+	again := queue.Commit{Rest: []queue.Rest{{Job: first, For: pause}}}
+	commit(again)
+	early := waiting()
+	if time.Since(began) < pause {
+		require.Empty(t, early)
+	}
+	time.Sleep(pause)
+	commit(again)
+	require.Equal(t, []queue.Job{first}, waiting(), "a job that waits already is not put off")
+	commit(queue.Commit{Take: []queue.Job{first}})
+	require.Empty(t, waiting())
+	commit(queue.Commit{Fail: []queue.Failure{{Job: first, Error: "no"}}})
+	commit(again)
+	require.Empty(t, waiting(), "it has failed for good")
+	commit(queue.Commit{Reset: true})
+	require.Equal(t, both[1:], waiting())
+}
+
+// Single jobs fail at first, and coordinators die meanwhile. Each job is tried as often as it needs, and a job that
+// always fails has failed for good after its tries.
+func streamFails(t *testing.T, b Backend) {
+	var mu sync.Mutex
+	calls := map[string]int{}
+	handle := func(ctx context.Context, input []byte) ([]byte, error) {
+		mu.Lock()
+		calls[string(input)]++
+		n := calls[string(input)]
+		mu.Unlock()
+		if string(input) == "7" || n <= 2 {
+			return nil, errors.New("not yet")
+		}
+		return square(ctx, input)
+	}
+	b.work(t, "a", handle)
+	b.work(t, "b", handle)
+	o := options()
+	k := o.Kinds[kind]
+	k.Tries, k.Copies = 5, false
+	o.Kinds[kind] = k
+	require.NoError(t, b.Insert("", jobs(12)))
+	for range 3 {
+		stop := b.serve(t, o)
+		time.Sleep(3 * interval)
+		stop()
+	}
+	b.serve(t, o)
+	results := b.wait(t, "")
+	require.Len(t, results, 12)
+	require.ErrorContains(t, results[7].Err, "not yet")
+	results[7] = queue.Result{Output: []byte("49")}
+	squares(t, 12, results)
+	mu.Lock()
+	defer mu.Unlock()
+	for input, n := range calls {
+		want := map[bool]int{true: 5, false: 3}[input == "7"]
+		assert.GreaterOrEqual(t, n, want, input)
+		assert.Less(t, n, 2*want, "an attempt is begun again only if it was withdrawn from its worker as it began")
+	}
 }
 
 // Knowledge is replaced only by a process that has read it.
