@@ -11,8 +11,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
-	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 
@@ -182,7 +180,7 @@ func (st *stage) naive(
 func (st *stage) straggler(ctx context.Context, s scenario, seed uint64, batch string) error {
 	began := time.Now()
 	if s.restarts == nil {
-		return coordinate(ctx, st.url, batch, s.name, seed)
+		return coordinate(ctx, st.queue, batch, s.name, seed)
 	}
 	self, err := os.Executable()
 	if err != nil {
@@ -205,18 +203,7 @@ func (st *stage) straggler(ctx context.Context, s scenario, seed uint64, batch s
 }
 
 // coordinate runs a batch of a scenario with package riverqueue, or goes on with it.
-func coordinate(ctx context.Context, url, batch, of string, seed uint64) error {
-	pool, err := pgxpool.New(ctx, url)
-	if err != nil {
-		return err
-	}
-	defer pool.Close()
-	db := stdlib.OpenDBFromPool(pool)
-	defer db.Close()
-	q, err := riverqueue.Open(ctx, db, queueName)
-	if err != nil {
-		return err
-	}
+func coordinate(ctx context.Context, q *riverqueue.Queue, batch, of string, seed uint64) error {
 	s := job{Scenario: of}.scenario()
 	var args []river.JobArgs
 	var works []float64

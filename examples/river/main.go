@@ -17,6 +17,11 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/jackc/pgx/v5/stdlib"
+
+	"github.com/straggler-go/straggler/restart/engine/riverqueue"
 )
 
 func main() {
@@ -37,7 +42,10 @@ func main() {
 	case *number >= 0:
 		err = work(ctx, *url, *number)
 	case *batch != "":
-		err = coordinate(ctx, *url, *batch, *of, *seed)
+		var q *riverqueue.Queue
+		if _, q, err = open(ctx, *url); err == nil {
+			err = coordinate(ctx, q, *batch, *of, *seed)
+		}
 	default:
 		err = compare(ctx, *names, *runs, *atOnce, *record)
 	}
@@ -45,4 +53,14 @@ func main() {
 		fmt.Fprintln(os.Stderr, "river:", err)
 		os.Exit(1)
 	}
+}
+
+// open returns the database at an address, and its queue.
+func open(ctx context.Context, url string) (*pgxpool.Pool, *riverqueue.Queue, error) {
+	pool, err := pgxpool.New(ctx, url)
+	if err != nil {
+		return nil, nil, err
+	}
+	q, err := riverqueue.Open(ctx, stdlib.OpenDBFromPool(pool), queueName)
+	return pool, q, err
 }

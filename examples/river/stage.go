@@ -9,10 +9,12 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 	"github.com/riverqueue/river/rivermigrate"
 
 	"github.com/straggler-go/straggler/restart/engine/queue/queuetest"
+	"github.com/straggler-go/straggler/restart/engine/riverqueue"
 )
 
 // stage is a Postgres with workers.
@@ -20,6 +22,7 @@ type stage struct {
 	server  *queuetest.Server
 	url     string
 	pool    *pgxpool.Pool
+	queue   *riverqueue.Queue
 	workers [workers]*exec.Cmd
 	batches int
 }
@@ -39,6 +42,9 @@ func start(ctx context.Context) (st *stage, err error) {
 		return st, err
 	}
 	if _, err := migrator.Migrate(ctx, rivermigrate.DirectionUp, nil); err != nil {
+		return st, err
+	}
+	if st.queue, err = riverqueue.Open(ctx, stdlib.OpenDBFromPool(st.pool), queueName); err != nil {
 		return st, err
 	}
 	_, err = st.pool.Exec(ctx, `CREATE TABLE demo_result (task integer PRIMARY KEY, took double precision)`)

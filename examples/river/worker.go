@@ -8,12 +8,10 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
-	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 
 	"github.com/straggler-go/straggler/restart/engine/queue"
-	"github.com/straggler-go/straggler/restart/engine/riverqueue"
 )
 
 const queueName = "demo"
@@ -22,16 +20,11 @@ var quiet = slog.New(slog.DiscardHandler)
 
 // work runs a worker: a client of River that takes jobs of the plain queue, and attempts of package riverqueue.
 func work(ctx context.Context, url string, number int) error {
-	pool, err := pgxpool.New(ctx, url)
+	pool, q, err := open(ctx, url)
 	if err != nil {
 		return err
 	}
 	defer pool.Close()
-	db := stdlib.OpenDBFromPool(pool)
-	q, err := riverqueue.Open(ctx, db, queueName)
-	if err != nil {
-		return err
-	}
 	jobs := river.NewWorkers()
 	river.AddWorker(jobs, &worker{pool: pool, last: number == workers-1})
 	config := &river.Config{

@@ -329,7 +329,7 @@ func (c *Coordinator) act(now time.Time, g *group, actions []engine.Action, comm
 			commit.Rest = append(commit.Rest, Rest{j, max(r.Until.Sub(now), 0)})
 			continue
 		}
-		text := cmp.Or(g.errors[task], "queue: the attempt has passed Kind.Timeout")
+		text := cmp.Or(g.errors[task], "queue: the attempt has passed its timeout")
 		commit.Fail = append(commit.Fail, Failure{g.jobs[task], text})
 	}
 }

@@ -203,7 +203,7 @@ func TestTimeoutOfTheOnlyTry(t *testing.T) {
 	require.NoError(t, w.turn(t, c, look))
 	results, ended := w.Results("x")
 	require.True(t, ended)
-	require.EqualError(t, results[0].Err, "queue: the attempt has passed Kind.Timeout")
+	require.EqualError(t, results[0].Err, "queue: the attempt has passed its timeout")
 }
 
 // The run times of the last jobs of a kind are stored although other kinds of jobs end later, and although the

@@ -86,7 +86,9 @@ func (c *Coordinator) marshal(over []*group) []byte {
 			continue
 		}
 		phase, _ := g.phase.MarshalBinary()
-		saved := savedGroup{Name: g.name, Kind: g.kind, Batch: g.batch, Jobs: g.jobs, Errors: g.errors, Rests: g.rests, Phase: phase}
+		saved := savedGroup{
+			Name: g.name, Kind: g.kind, Batch: g.batch, Jobs: g.jobs, Errors: g.errors, Rests: g.rests, Phase: phase,
+		}
 		for task := range g.jobs {
 			if g.settled[task] {
 				saved.Settled = append(saved.Settled, task)

@@ -47,7 +47,7 @@ func ServeUntil(ctx context.Context, store Store, o Options, done func(context.C
 		if patience = callTimeout; errors.Is(err, context.DeadlineExceeded) {
 			patience = 2 * time.Since(began)
 		}
-		wait := c.o.Look
+		wait := max(c.o.Look-time.Since(began), c.o.Look/leastRest)
 		if err != nil {
 			wait = max(wait, c.o.Interval)
 			if !errors.Is(err, ErrFenced) {
@@ -61,3 +61,6 @@ func ServeUntil(ctx context.Context, store Store, o Options, done func(context.C
 		}
 	}
 }
+
+// leastRest is the part of Options.Look for which the coordinator rests after a turn, also if turns take long.
+const leastRest = 5

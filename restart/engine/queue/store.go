@@ -127,7 +127,8 @@ type Commit struct {
 
 // Empty reports whether the commit asks for nothing but the time as the coordinator.
 func (c *Commit) Empty() bool {
-	return !c.Reset && c.State == nil && len(c.Rest)+len(c.Take)+len(c.Submit)+len(c.Cancel)+len(c.Publish)+len(c.Fail)+len(c.Seen) == 0
+	return !c.Reset && c.State == nil &&
+		len(c.Rest)+len(c.Take)+len(c.Submit)+len(c.Cancel)+len(c.Publish)+len(c.Fail)+len(c.Seen) == 0
 }
 
 // Submit is a new attempt of a job, for the queue of a worker.

@@ -127,21 +127,36 @@ type metadata struct {
 	Straggler struct{ Queue, Attempt string } `json:"straggler"`
 }
 
-// Submit inserts an attempt as a job of River.
-func (d delivery) Submit(ctx context.Context, tx *sql.Tx, s queue.Submit) (int64, error) {
-	var m metadata
-	m.Straggler.Queue, m.Straggler.Attempt = d.q.name, s.Name
-	data, err := json.Marshal(m)
-	if err != nil {
-		return 0, err
+// Submit inserts attempts as jobs of River.
+func (d delivery) Submit(ctx context.Context, tx *sql.Tx, attempts []queue.Submit) (ids []int64, err error) {
+	params := make([]river.InsertManyParams, len(attempts))
+	for i, s := range attempts {
+		var m metadata
+		m.Straggler.Queue, m.Straggler.Attempt = d.q.name, s.Name
+		data, err := json.Marshal(m)
+		if err != nil {
+			return nil, err
+		}
+		params[i] = river.InsertManyParams{Args: rawArgs{s.Job.Kind, s.Job.Input}, InsertOpts: &river.InsertOpts{
+			MaxAttempts: 1, Queue: d.q.queueOf(s.Worker), Metadata: data,
+		}}
 	}
-	r, err := d.client.InsertTx(ctx, tx, rawArgs{s.Job.Kind, s.Job.Input}, &river.InsertOpts{
-		MaxAttempts: 1, Queue: d.q.queueOf(s.Worker), Metadata: data,
-	})
+	results, err := d.client.InsertManyTx(ctx, tx, params)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	return r.Job.ID, nil
+	byName := map[string]int64{} // River does not promise an order
+	for _, r := range results {
+		var m metadata
+		if err := json.Unmarshal(r.Job.Metadata, &m); err != nil {
+			return nil, err
+		}
+		byName[m.Straggler.Attempt] = r.Job.ID
+	}
+	for _, s := range attempts {
+		ids = append(ids, byName[s.Name])
+	}
+	return ids, nil
 }
 
 // Cancel cancels a job of River.

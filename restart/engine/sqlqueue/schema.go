@@ -161,6 +161,25 @@ func (q *Queue) lockAndTransact(ctx context.Context, do func(*tx) error) error {
 	return err
 }
 
+// together is the number of rows in one statement.
+const together = 500
+
+// values are the rows of an INSERT with their arguments.
+type values struct {
+	rows []string
+	args []any
+}
+
+func (v *values) add(row ...any) {
+	places := make([]string, len(row))
+	for i := range row {
+		places[i] = fmt.Sprint("$", len(v.args)+i+1)
+	}
+	v.rows, v.args = append(v.rows, "("+strings.Join(places, ", ")+")"), append(v.args, row...)
+}
+
+func (v *values) text() string { return strings.Join(v.rows, ", ") }
+
 func (t *tx) exec(query string, args ...any) (rows int64, err error) {
 	r, err := t.on.ExecContext(t.ctx, t.q.text(query), args...)
 	if err != nil {

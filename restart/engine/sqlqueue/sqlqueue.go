@@ -24,9 +24,9 @@ type Queue struct {
 
 // Delivery brings attempts to the workers of another library on the same Postgres.
 type Delivery interface {
-	// Submit adds a message for an attempt to the queue of its worker, in the transaction in which the attempt is
-	// submitted, and returns the number of the message.
-	Submit(ctx context.Context, tx *sql.Tx, s queue.Submit) (message int64, err error)
+	// Submit adds a message for each attempt to the queue of the attempt's worker, in the transaction in which the
+	// attempts are submitted, and returns the numbers of the messages in the order of the attempts.
+	Submit(ctx context.Context, tx *sql.Tx, attempts []queue.Submit) (messages []int64, err error)
 	// Cancel cancels a message, in the transaction in which its attempt is cancelled.
 	Cancel(ctx context.Context, tx *sql.Tx, message int64) error
 }
@@ -210,9 +210,12 @@ func (q *Queue) InsertBatch(ctx context.Context, batch string, jobs []queue.Job)
 			}
 			return nil
 		}
-		for i, j := range jobs {
-			_, err := t.exec(`INSERT INTO straggler_job (queue, id, kind, batch, work, input, run_at)
-				VALUES ($1, $2, $3, $4, $5, $6, 0)`, q.name, fmt.Sprint(batch, "/", i), j.Kind, batch, j.Work, j.Input)
+		for first := 0; first < len(jobs); first += together {
+			var v values
+			for i, j := range jobs[first:min(first+together, len(jobs))] {
+				v.add(q.name, fmt.Sprint(batch, "/", first+i), j.Kind, batch, j.Work, j.Input)
+			}
+			_, err := t.exec(`INSERT INTO straggler_job (queue, id, kind, batch, work, input) VALUES `+v.text(), v.args...)
 			if err != nil {
 				return err
 			}

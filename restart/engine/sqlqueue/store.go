@@ -132,16 +132,16 @@ func (q *Queue) Commit(ctx context.Context, c queue.Commit) error {
 		}
 		for jobs := range slices.Chunk(c.Take, together) {
 			// Without a condition for the state, Postgres finds the jobs by their IDs, also if it has no statistics yet.
-			ids, places := []any(nil), []string(nil)
-			for i, j := range jobs {
-				ids, places = append(ids, j.ID), append(places, fmt.Sprint("$", i+2))
+			ids := []any{q.name}
+			for _, j := range jobs {
+				ids = append(ids, j.ID)
 			}
 			run(`UPDATE straggler_job SET state = CASE state WHEN 0 THEN 1 ELSE state END
-				WHERE queue = $1 AND id IN (`+strings.Join(places, ", ")+`)`, ids...)
+				WHERE queue = $1 AND id IN `+list(ids), ids[1:]...)
 		}
-		for _, s := range c.Submit {
+		for attempts := range slices.Chunk(c.Submit, together) {
 			if err == nil {
-				err = t.submit(s)
+				err = t.submit(attempts)
 			}
 		}
 		for _, a := range c.Cancel {
@@ -167,29 +167,97 @@ func (q *Queue) Commit(ctx context.Context, c queue.Commit) error {
 	})
 }
 
-// together is the number of jobs in one statement.
-const together = 500
-
-// submit adds an attempt, and hands it to the Delivery.
-func (t *tx) submit(s queue.Submit) error {
-	added, err := t.exec(`INSERT INTO straggler_attempt (queue, name, job, number, worker) VALUES ($1, $2, $3, $4, $5)
-		ON CONFLICT DO NOTHING`, t.q.name, s.Name, s.Job.ID, s.Number, s.Worker)
-	if err != nil || added == 0 || t.q.delivery == nil {
-		return err
+// submit adds attempts, and hands them to the Delivery. It skips the attempts that the database has.
+func (t *tx) submit(attempts []queue.Submit) error {
+	messages := make([]int64, len(attempts))
+	var missing []string
+	if t.q.delivery != nil {
+		var err error
+		if messages, missing, err = t.deliver(attempts); err != nil {
+			return err
+		}
 	}
-	err = t.row(`SELECT input FROM straggler_job WHERE queue = $1 AND id = $2`, t.q.name, s.Job.ID).Scan(&s.Job.Input)
-	if errors.Is(err, sql.ErrNoRows) {
-		return t.drop(s.Name)
+	var v values
+	for i, s := range attempts {
+		v.add(t.q.name, s.Name, s.Job.ID, s.Number, s.Worker, messages[i])
 	}
-	if err != nil {
-		return err
+	_, err := t.exec(`INSERT INTO straggler_attempt (queue, name, job, number, worker, message) VALUES `+v.text()+`
+		ON CONFLICT DO NOTHING`, v.args...)
+	for _, name := range missing {
+		if err == nil {
+			err = t.drop(name)
+		}
 	}
-	message, err := t.q.delivery.Submit(t.ctx, t.on.(*sql.Tx), s)
-	if err != nil {
-		return err
-	}
-	_, err = t.exec(`UPDATE straggler_attempt SET message = $3 WHERE queue = $1 AND name = $2`, t.q.name, s.Name, message)
 	return err
+}
+
+// deliver hands attempts to the Delivery, except the attempts that the database has and the attempts of jobs that
+// somebody has deleted. The names of the latter are missing.
+func (t *tx) deliver(attempts []queue.Submit) (messages []int64, missing []string, err error) {
+	names, ids := []any{t.q.name}, []any{t.q.name}
+	for _, s := range attempts {
+		names, ids = append(names, s.Name), append(ids, s.Job.ID)
+	}
+	known, inputs := map[string]bool{}, map[string][]byte{}
+	err = t.each(`SELECT name, NULL FROM straggler_attempt WHERE queue = $1 AND name IN `+list(names), names,
+		func(name string, _ []byte) { known[name] = true })
+	if err != nil {
+		return nil, nil, err
+	}
+	err = t.each(`SELECT id, input FROM straggler_job WHERE queue = $1 AND id IN `+list(ids), ids,
+		func(id string, input []byte) { inputs[id] = input })
+	if err != nil {
+		return nil, nil, err
+	}
+	var fresh []queue.Submit
+	var at []int
+	for i, s := range attempts {
+		input, exists := inputs[s.Job.ID]
+		switch {
+		case known[s.Name]:
+		case !exists:
+			missing = append(missing, s.Name)
+		default:
+			s.Job.Input = input
+			fresh, at = append(fresh, s), append(at, i)
+		}
+	}
+	messages = make([]int64, len(attempts))
+	if len(fresh) == 0 {
+		return messages, missing, nil
+	}
+	numbers, err := t.q.delivery.Submit(t.ctx, t.on.(*sql.Tx), fresh)
+	for k := range numbers {
+		messages[at[k]] = numbers[k]
+	}
+	return messages, missing, err
+}
+
+// each calls f with each row of two columns: a text and bytes.
+func (t *tx) each(query string, args []any, f func(key string, value []byte)) error {
+	rows, err := t.query(query, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var key string
+		var value []byte
+		if err := rows.Scan(&key, &value); err != nil {
+			return err
+		}
+		f(key, value)
+	}
+	return errors.Join(rows.Err(), rows.Close())
+}
+
+// list returns the places of the arguments after the first one, such as "($2, $3)".
+func list(args []any) string {
+	places := make([]string, len(args)-1)
+	for i := range places {
+		places[i] = fmt.Sprint("$", i+2)
+	}
+	return "(" + strings.Join(places, ", ") + ")"
 }
 
 // withdraw tells the Delivery that an attempt is cancelled.
