@@ -40,8 +40,10 @@ type Record struct {
 	Prefetch int
 	// Work is the amount of work of each task, as the phase knew it; nil if it did not.
 	Work []float64
-	// NoCopy says of each task whether it may not be copied and restarted; nil means that all may.
+	// NoCopy says of each task whether it may not be copied; nil means that all may.
 	NoCopy []bool
+	// NoRestart says of each task whether it may not be restarted; nil means that all may.
+	NoRestart []bool
 	// Attempts are the attempts of the phase, from engine.Phase.Attempts. A task without an attempt that has succeeded is
 	// left out of the bill.
 	Attempts []engine.Attempt
@@ -60,6 +62,9 @@ type Record struct {
 // Bill says how much time a policy would have saved. The zero Bill belongs to a batch without an ended task.
 type Bill struct {
 	Tasks int // tasks in the bill
+	// Why says why there is no bill, for example because it would be too large; empty if there is one. Replay returns an
+	// error instead; a host that keeps the bill and not the error sets Why.
+	Why string `json:",omitempty"`
 	// Without and With are the simulated times of the batch without the policy and with it.
 	Without, With time.Duration
 	// SlotsWithout and SlotsWith are the slot times of all attempts.
@@ -73,7 +78,10 @@ type Bill struct {
 
 // String returns the bill as one line.
 func (b Bill) String() string {
-	if b.Tasks == 0 {
+	switch {
+	case b.Tasks == 0 && b.Why != "":
+		return "there is no bill: " + b.Why
+	case b.Tasks == 0:
 		return "no task has ended"
 	}
 	verb, share := "saves", b.Saved
@@ -88,9 +96,11 @@ func (b Bill) String() string {
 	return line
 }
 
-// Add adds another bill. The shares are then computed from the sums of the times.
+// Add adds another bill. The shares are then computed from the sums of the times. Why stays the first one that is not
+// empty.
 func (b *Bill) Add(other Bill) {
 	luck := b.luck() + other.luck()
+	b.Why = cmp.Or(b.Why, other.Why)
 	b.Tasks += other.Tasks
 	b.Without += other.Without
 	b.With += other.With

@@ -112,8 +112,53 @@ func TestAdd(t *testing.T) {
 	var none Bill
 	none.Add(Bill{})
 	assert.Equal(t, Bill{}, none)
+	none.Add(Bill{Why: "too large"})
+	none.Add(Bill{Why: "too long"})
+	assert.Equal(t, "there is no bill: too large", none.String())
+	none.Add(Bill{Tasks: 1})
+	assert.Equal(t, "saves 0 %: 0s in place of 0s, with 0 copies and 0 restarts", none.String())
 	assert.Equal(t, "costs 10 %: 11s in place of 10s, with 0 copies and 0 restarts",
 		Bill{Tasks: 1, Without: 10 * time.Second, With: 11 * time.Second, Saved: -.1, AtMost: -.1}.String())
+}
+
+// onlyIf copies or restarts each slow task once, as it says, if the phase allows it.
+type onlyIf struct{ action restart.Action }
+
+func (o onlyIf) Decide(t restart.Task, _ restart.Phase) restart.Decision {
+	refused := t.NoCopy
+	if o.action == restart.Restart {
+		refused = t.NoRestart
+	}
+	if refused || len(t.Attempts) != 1 || t.Copies+t.Restarts > 0 || t.Attempts[0].Elapsed < 20*time.Second {
+		return restart.Decision{}
+	}
+	return restart.Decision{Action: o.action, Reason: restart.FreshSooner, Gain: 1}
+}
+
+// A task that may be copied and not restarted is copied in the bill, and the other way round.
+func TestTasksThatMayOnlyBeCopiedOrRestarted(t *testing.T) {
+	r := record(func(task int, a *engine.Attempt) []engine.Attempt {
+		if task%12 == 5 {
+			a.Ended = a.Begun.Add(60 * time.Second)
+		}
+		return nil
+	})
+	all := make([]bool, 96)
+	for i := range all {
+		all[i] = true
+	}
+	for _, c := range []struct {
+		noCopy, noRestart []bool
+		copies, restarts  bool
+	}{{nil, nil, true, true}, {nil, all, true, false}, {all, nil, false, true}, {all, all, false, false}} {
+		r.NoCopy, r.NoRestart = c.noCopy, c.noRestart
+		b, err := Replay(r, onlyIf{restart.Copy}, restart.Limits{})
+		require.NoError(t, err)
+		assert.Equal(t, c.copies, b.Copies > 0, "%v", b)
+		b, err = Replay(r, onlyIf{restart.Restart}, restart.Limits{})
+		require.NoError(t, err)
+		assert.Equal(t, c.restarts, b.Restarts > 0, "%v", b)
+	}
 }
 
 // The model has the factors of the machines, and the times of the tasks on a machine of factor 1.

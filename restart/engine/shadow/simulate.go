@@ -63,7 +63,7 @@ func (m *model) simulate(policy restart.Policy, limits restart.Limits) (outcome,
 		return outcome{}, err
 	}
 	for i, t := range m.tasks {
-		s.phase.SetEligible(i, !m.noCopy(t.index), !m.noCopy(t.index))
+		s.phase.SetEligible(i, !isSet(m.NoCopy, t.index), !isSet(m.NoRestart, t.index))
 	}
 	for _, machine := range m.Machines {
 		s.free[machine.Name] = machine.Slots
@@ -92,7 +92,8 @@ func (m *model) simulate(policy restart.Policy, limits restart.Limits) (outcome,
 // maxTries lets no simulated task be given up, since the record has an attempt that succeeded.
 const maxTries = 1 << 20
 
-func (m *model) noCopy(task int) bool { return task < len(m.NoCopy) && m.NoCopy[task] }
+// isSet reports whether a task is set in a list that may be shorter than the tasks.
+func isSet(list []bool, task int) bool { return task < len(list) && list[task] }
 
 func of(seconds float64) time.Duration { return num.Times(time.Second, seconds) }
 

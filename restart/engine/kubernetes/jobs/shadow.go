@@ -57,6 +57,7 @@ func (c *Controller) sumUp(r *run, job *batchv1.Job, p *plan) {
 		}, r.config.Policy, limits)
 		switch {
 		case err != nil:
+			sum.Bill.Why = err.Error()
 			c.events.Eventf(job, v1.EventTypeWarning, "StragglerBill", "There is no bill: %v", err)
 		case b.Tasks > 0:
 			sum.Bill = b

@@ -85,8 +85,11 @@ func (r Result) String() string {
 	text := fmt.Sprintf("array %s: %d of %d tasks done in %.1fs; %d copies, %d restarts, %d reruns after a loss: "+
 		"%d won; %d attempts cancelled", r.Array, r.Tasks-len(r.Failed), r.Tasks, r.Elapsed.Seconds(),
 		r.Copies, r.Restarts, r.Reruns, r.Won, r.Cancelled)
-	if r.Bill.Tasks > 0 {
+	switch {
+	case r.Bill.Tasks > 0:
 		text += "; the policy " + r.Bill.String()
+	case r.Bill.Why != "":
+		text += "; " + r.Bill.String()
 	}
 	return text
 }

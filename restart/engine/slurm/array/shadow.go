@@ -37,10 +37,12 @@ func (r *run) replay() shadow.Bill {
 	}
 	if r.options.NoCopy {
 		record.NoCopy = slices.Repeat([]bool{true}, len(r.tasks))
+		record.NoRestart = record.NoCopy
 	}
 	bill, err := shadow.Replay(record, r.config.Policy, r.config.Limits)
 	if err != nil {
 		r.once("bill", "there is no bill: %v", err)
+		bill.Why = err.Error()
 	}
 	return bill
 }

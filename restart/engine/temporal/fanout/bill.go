@@ -9,19 +9,23 @@ import (
 )
 
 // bill returns the time that the policy of a phase in shadow mode would have saved so far. slots is how many attempts
-// may run at once. noCopy says of each task whether it may not be copied and restarted. The bill of a phase that is too
-// large for a simulation is zero.
-func bill(p *engine.Phase, c *engine.Config, limits restart.Limits, slots int, reported bool, noCopy []bool) shadow.Bill {
+// may run at once. tasks say which tasks may not be copied, and which not restarted; nil means that all may. If there is
+// no bill, for example because the phase is too large for a simulation, Bill.Why says why.
+func bill(p *engine.Phase, c *engine.Config, limits restart.Limits, slots int, reported bool, tasks []Task) shadow.Bill {
 	attempts, work := p.Attempts(), c.Work
 	if !slices.ContainsFunc(work, func(w float64) bool { return w > 0 }) {
 		work = nil
 	}
-	b, err := shadow.Replay(shadow.Record{
-		Machines: shadow.Machines(attempts, c.Machines.List(), slots), Work: work, NoCopy: noCopy, Attempts: attempts,
+	r := shadow.Record{
+		Machines: shadow.Machines(attempts, c.Machines.List(), slots), Work: work, Attempts: attempts,
 		Reports: reported, Interval: c.Interval, Lag: c.Lag,
-	}, c.Policy, limits)
+	}
+	for _, t := range tasks {
+		r.NoCopy, r.NoRestart = append(r.NoCopy, t.NoCopy), append(r.NoRestart, t.NoRestart)
+	}
+	b, err := shadow.Replay(r, c.Policy, limits)
 	if err != nil {
-		return shadow.Bill{}
+		return shadow.Bill{Why: err.Error()}
 	}
 	return b
 }

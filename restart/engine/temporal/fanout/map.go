@@ -175,11 +175,7 @@ func (f *fanOut) query() (Status, error) {
 	if !f.options.Shadow {
 		return s, nil
 	}
-	noCopy := make([]bool, len(f.tasks))
-	for i, t := range f.tasks {
-		noCopy[i] = t.NoCopy || t.NoRestart
-	}
-	s.Bill = bill(f.phase, &f.config, f.config.Limits, f.options.slots(), f.reported, noCopy)
+	s.Bill = bill(f.phase, &f.config, f.config.Limits, f.options.slots(), f.reported, f.tasks)
 	return s, nil
 }
 

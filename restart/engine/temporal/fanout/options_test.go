@@ -36,16 +36,20 @@ func TestShadowMapStartsAndEndsNothing(t *testing.T) {
 	assert.Zero(t, out.status.Ledger.Copies+out.status.Ledger.Restarts+out.status.Ledger.Clones)
 }
 
-// The bill of a batch has no copies and restarts of the tasks that may not have both.
+// In the bill a task with NoCopy is not copied, and a task with NoRestart is not restarted. LeastCost copies the slow
+// tasks if it may.
 func TestBillOfTasksThatMayNotRunAgain(t *testing.T) {
 	t.Parallel()
-	p := &pool{slow: map[string]float64{"h3": 8}}
-	out := execute(t, p, 16, func(_ time.Time, i int) fanout.Task {
-		return fanout.Task{Input: i, NoCopy: i%2 == 0, NoRestart: i%2 == 1}
-	}, fanout.Options{Shadow: true})
-	assert.NoError(t, out.err)
-	assert.Equal(t, 16, out.status.Bill.Tasks)
-	assert.Zero(t, out.status.Bill.Copies+out.status.Bill.Restarts, "%v", out.status.Bill)
+	for _, c := range []struct{ noCopy, noRestart, copies bool }{{true, true, false}, {false, true, true}} {
+		p := &pool{slow: map[string]float64{"h3": 8}}
+		out := execute(t, p, 16, func(_ time.Time, i int) fanout.Task {
+			return fanout.Task{Input: i, NoCopy: c.noCopy, NoRestart: c.noRestart}
+		}, fanout.Options{Shadow: true})
+		assert.NoError(t, out.err)
+		assert.Equal(t, 16, out.status.Bill.Tasks)
+		assert.Equal(t, c.copies, out.status.Bill.Copies > 0, "%v", out.status.Bill)
+		assert.Zero(t, out.status.Bill.Restarts, "%v", out.status.Bill)
+	}
 }
 
 func TestShadowMapHasNoClones(t *testing.T) {

@@ -103,7 +103,7 @@ func TestBillOfWatchWithoutCopies(t *testing.T) {
 	}
 }
 
-// The answer to a query has everything else if there is no bill.
+// The answer to a query has everything else if there is no bill, and says why there is none.
 func TestQueryWithoutABill(t *testing.T) {
 	known, err := engine.NewMachines(engine.MachinesConfig{Machines: []engine.Machine{{Name: "a", Slots: 1}}})
 	require.NoError(t, err)
@@ -115,5 +115,5 @@ func TestQueryWithoutABill(t *testing.T) {
 	s, err := f.query()
 	require.NoError(t, err)
 	assert.Equal(t, "x", s.Name)
-	assert.Zero(t, s.Bill)
+	assert.Equal(t, "there is no bill: restart/engine/shadow: Record.Interval is 0s, want a positive duration", s.Bill.String())
 }

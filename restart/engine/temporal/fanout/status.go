@@ -46,8 +46,8 @@ type Status struct {
 	// Journal is a text with all events, in the format of package journal. It is empty unless Options.Journal is set.
 	Journal string `json:",omitempty"`
 	// Bill says how much time the policy would have saved so far, if Options.Shadow is set. See package shadow. In the
-	// bill a task with NoCopy or NoRestart is neither copied nor restarted. The bill is zero if the fan-out is too large
-	// for shadow.Replay. An answer with a bill takes some 10 ms for 100 tasks, and seconds for thousands.
+	// bill a task with NoCopy is not copied, and a task with NoRestart is not restarted. If the fan-out is too large for
+	// shadow.Replay, Bill.Why says so. An answer with a bill takes some 10 ms for 100 tasks, and seconds for thousands.
 	Bill shadow.Bill
 	// FailedPolls is the number of polls that failed, because the function Options.Snapshot returned an error.
 	FailedPolls int

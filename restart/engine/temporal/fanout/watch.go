@@ -64,8 +64,8 @@ type WatchOptions struct {
 // Summary sums up a phase of [Watch].
 type Summary struct {
 	Ledger tracker.Ledger
-	// Bill says how much time the policy would have saved, if WatchOptions.Shadow is set. See package shadow. It is zero
-	// if the phase is too large for shadow.Replay.
+	// Bill says how much time the policy would have saved, if WatchOptions.Shadow is set. See package shadow. If the phase
+	// is too large for shadow.Replay, Bill.Why says so.
 	Bill shadow.Bill
 	// Journal is the journal, if WatchOptions.Journal is set. Packages restart/journal and restart/restarttest read it.
 	Journal []byte
