@@ -84,6 +84,42 @@ func TestUnsafeRunsOnce(t *testing.T) {
 	})
 }
 
+// always wants a second request for each request, also for an unsafe one.
+type always struct {
+	hedge.Rule
+	action hedge.Action
+}
+
+func (a always) Start(now time.Time, q hedge.Request) (hedge.ID, hedge.Decision) {
+	id, _ := a.Rule.Start(now, q)
+	return id, hedge.Decision{Action: a.action, After: ms}
+}
+
+func (a always) Late(time.Time, hedge.ID) hedge.Decision { return hedge.Decision{Action: hedge.Send} }
+
+// An unsafe function runs once, whatever the rule wants.
+func TestRuleThatIgnoresUnsafe(t *testing.T) {
+	for _, action := range []hedge.Action{hedge.Wait, hedge.Send} {
+		synctest.Test(t, func(t *testing.T) {
+			rule, err := hedgerules.New(hedgerules.Fixed(ms))
+			require.NoError(t, err)
+			route := hedged.NewRoute(always{rule, action})
+			_, d := route.Start(hedge.Request{})
+			assert.Equal(t, "none not-safe", d.String())
+			ctx, cancel := context.WithTimeout(t.Context(), 5*ms)
+			defer cancel()
+			ran := 0
+			_, err = hedged.Do(ctx, route, hedge.Request{}, func(context.Context) (int, error) {
+				time.Sleep(time.Minute) // it ignores its context
+				ran++
+				return 0, nil
+			})
+			require.NoError(t, err)
+			assert.Equal(t, 1, ran, "Do has waited for the only run")
+		})
+	}
+}
+
 // An error is no answer while the other run goes on. The last error is returned.
 func TestFailures(t *testing.T) {
 	broken, worse := errors.New("broken"), errors.New("worse")

@@ -41,9 +41,12 @@ func (r *Route) PushBack(wait time.Duration) {
 }
 
 // Start records that a first request is sent now. Start, Late and Done are for a host that runs its requests itself;
-// see the methods of hedge.Hedger.
+// see the methods of hedge.Hedger. If a rule wants a second request for an unsafe request, Start refuses it.
 func (r *Route) Start(q hedge.Request) (id hedge.ID, d hedge.Decision) {
 	r.Use(func(rule hedge.Rule, now time.Time) { id, d = rule.Start(now, q) })
+	if !q.Safe && d.Action != hedge.None {
+		d = hedge.Decision{Reason: hedge.NotSafe}
+	}
 	return id, d
 }
 

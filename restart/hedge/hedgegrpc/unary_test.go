@@ -229,3 +229,32 @@ func TestReplies(t *testing.T) {
 		assert.Equal(t, "new", mine)
 	}
 }
+
+// wait is a rule that wants a second request for each request, also for an unsafe one.
+type wait struct{ *hedgerules.Rule }
+
+func (w wait) Start(now time.Time, q hedge.Request) (hedge.ID, hedge.Decision) {
+	q.Safe = true
+	return w.Rule.Start(now, q)
+}
+
+// The only attempt of an unsafe call has written the reply of the caller when the call returns, whatever the rule wants.
+func TestRuleThatIgnoresUnsafe(t *testing.T) {
+	rule, err := hedgerules.New(hedgerules.Fixed(0))
+	require.NoError(t, err)
+	unary := hedgegrpc.Unary(hedged.NewRoute(wait{rule}), func(context.Context, string, any) hedge.Request {
+		return hedge.Request{}
+	})
+	ctx, cancel := context.WithTimeout(t.Context(), delay)
+	defer cancel()
+	reply := 0
+	err = unary(ctx, "m", nil, &reply, nil, func(
+		_ context.Context, _ string, _, reply any, _ *grpc.ClientConn, _ ...grpc.CallOption,
+	) error {
+		time.Sleep(2 * delay) // it ends after the context of the caller
+		*reply.(*int)++
+		return nil
+	})
+	require.NoError(t, err)
+	assert.Equal(t, 1, reply)
+}
