@@ -82,10 +82,14 @@ type Config struct {
 	Timeout time.Duration
 	// Patience lets the phase learn a shorter timeout from Experience. For example, if Patience is 4, an attempt may run
 	// for four times the longest run time of its kind that Experience knows, multiplied by 2 for each failure of its
-	// task. So a task that is long by itself ends after some tries. If the works of tasks are known, run times are
-	// compared by unit of work. A learned timeout is at least 20 intervals and at most Timeout. Timeout holds as long as
-	// Experience knows fewer than 100 run times. 0 means that nothing is learned.
+	// task. So a task that is long by itself may end: after five failures it may take 128 times as long as the others. If
+	// the works of tasks are known, run times are scaled by the work; see tracker.Experience.Longest. A learned timeout is
+	// at least 20 intervals and at most Timeout. Timeout holds as long as Experience knows fewer than 32 run times. 0
+	// means that nothing is learned.
 	Patience float64
+	// Failures is the number of attempts of each task that failed before this phase, for tasks that ran in another
+	// phase. It counts for BackOff, MaxFailures and Patience. Nil means that no attempt failed.
+	Failures []int
 	// Trace is how long an attempt may be missing from the engine's lists. 0 means 20 intervals, or 8 times the
 	// recent submit lag if that is longer. The submit lag is the longest time from a Submit until the attempt was
 	// first listed.
@@ -110,8 +114,8 @@ const (
 	// The default of Config.Trace, and the shortest learned timeout, in intervals.
 	traceIntervals = 20
 	// The number of run times from which a timeout is learned. With so many, the next run time is the longest of all
-	// once in a hundred times, if the kind does not change.
-	enoughRunTimes = 100
+	// three times in a hundred, if the kind does not change.
+	enoughRunTimes = 32
 	// The largest value of Config.Patience.
 	mostPatience = 1e6
 	// The number of failed attempts after which a task is given up.
@@ -136,6 +140,9 @@ func (c *Config) fill() error {
 		check.Length(place, "Trace", c.Trace),
 	); err != nil {
 		return err
+	}
+	if n := len(c.Failures); n > max(c.Tasks, len(c.Work)) {
+		return check.Bad(place, "Failures", n, "an element for each task, or nil")
 	}
 	if num.Sized(c.Work) {
 		// The slice is copied, because the phase reads it later.

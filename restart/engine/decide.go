@@ -17,7 +17,7 @@ import (
 func (p *Phase) decide(all bool) {
 	p.tellLeaving()
 	p.resubmitStranded()
-	p.endOverdue()
+	p.endOverdue(all)
 	p.endRests()
 	p.tellSlots()
 	if all && !p.timing.isBlind(p.time.now) {
@@ -73,13 +73,11 @@ func (p *Phase) resubmitStranded() {
 }
 
 // endOverdue cancels the attempts that have run for longer than their timeout. They count as failed. It looks at all
-// tasks only when the first running attempt of the last look would be overdue, or when another timeout was learned.
-func (p *Phase) endOverdue() {
+// tasks only when the first running attempt of the last look would be overdue, or at each decision about all attempts if
+// timeouts are learned.
+func (p *Phase) endOverdue(all bool) {
 	now := p.time.clock.Since
-	if p.learnTimeout() {
-		p.overdue = 0
-	}
-	if now < p.overdue {
+	if now < p.overdue && !(all && p.config.Patience > 0) {
 		return
 	}
 	p.overdue = num.MaxDuration
@@ -98,30 +96,21 @@ func (p *Phase) endOverdue() {
 	}
 }
 
-// learnTimeout reads the longest run time of the kind from Config.Experience. It reports whether this time has changed.
-func (p *Phase) learnTimeout() (changed bool) {
-	if p.config.Patience == 0 || p.config.Experience == nil {
-		return false
-	}
-	longest, known := p.config.Experience.Longest(p.config.Work != nil)
-	if known < enoughRunTimes {
-		longest = 0
-	}
-	changed, p.longest = longest != p.longest, longest
-	return changed
-}
-
 // timeout returns the longest time that an attempt of a task may run.
 func (p *Phase) timeout(task int) time.Duration {
 	limit := check.Or(p.config.Timeout, num.MaxDuration)
-	if p.longest == 0 {
+	if p.config.Patience == 0 || p.config.Experience == nil {
 		return limit
 	}
-	seconds := p.config.Patience * p.longest
+	work := 0.0
 	if p.config.Work != nil {
-		seconds *= p.config.Work[task]
+		work = p.config.Work[task]
 	}
-	learned, _ := num.Duration(math.Ldexp(seconds, p.book.tasks[task].failed))
+	longest, known := p.config.Experience.Longest(work)
+	if known < enoughRunTimes {
+		return limit
+	}
+	learned, _ := num.Duration(math.Ldexp(p.config.Patience*longest, p.book.tasks[task].failed))
 	return min(max(learned, num.Times(p.config.Interval, traceIntervals)), limit)
 }
 
@@ -331,6 +320,9 @@ func (p *Phase) submitWaiting() {
 // Such a task gets another attempt, even if two attempts of it must not run at once: otherwise it would never
 // end.
 func (p *Phase) ignoringEnd() (byTask map[int]int) {
+	if p.config.Timeout == 0 && p.config.Patience == 0 {
+		return nil
+	}
 	for _, a := range p.book.pending {
 		if a.dying && !a.ended && a.begun && p.time.clock.Since-a.firstAsked >= p.timeout(a.task) {
 			if byTask == nil {

@@ -34,6 +34,9 @@ func lasts(t *testing.T, c engine.Config, attempts int) (seconds []float64) {
 	c.Tasks, c.Slots, c.Interval, c.Policy, c.MaxFailures = 1, 1, time.Second, restart.Never{}, attempts
 	p, err := engine.New(c)
 	require.NoError(t, err)
+	if c.Failures != nil {
+		attempts -= c.Failures[0]
+	}
 	now := 100.
 	actions := p.Poll(at(now), nil)
 	for number := range attempts {
@@ -53,20 +56,21 @@ func lasts(t *testing.T, c engine.Config, attempts int) (seconds []float64) {
 	return seconds
 }
 
-// A timeout is learned from a hundred run times. It is twice as long after each failure, and at most Config.Timeout.
+// A timeout is learned from 32 run times. It is twice as long after each failure, and at most Config.Timeout.
 func TestALearnedTimeout(t *testing.T) {
-	hundred := known(t, 100, nil)
-	c := engine.Config{Patience: 4, Timeout: 100 * time.Second, Experience: hundred}
+	c := engine.Config{Patience: 4, Timeout: 100 * time.Second, Experience: known(t, 32, nil)}
 	assert.Equal(t, []float64{40, 80, 100, 100}, lasts(t, c, 4))
 	c.Timeout = 0
 	assert.Equal(t, []float64{40, 80, 160, 320}, lasts(t, c, 4))
-	c.Patience = 1
+	c.Failures = []int{2}
+	assert.Equal(t, []float64{160, 320}, lasts(t, c, 4), "two attempts failed before")
+	c.Patience, c.Failures = 1, nil
 	assert.Equal(t, []float64{20, 20, 40}, lasts(t, c, 3), "at least 20 intervals")
-	c.Timeout, c.Patience, c.Work = 100*time.Second, 4, []float64{2}
+	c.Timeout, c.Patience, c.Work = 100*time.Second, 4, []float64{10}
 	assert.Equal(t, []float64{100}, lasts(t, c, 1), "the kind has no times for a unit of work")
-	c.Experience = known(t, 100, []float64{5})
-	assert.Equal(t, []float64{20, 32}, lasts(t, c, 2), "two seconds for a unit of work")
-	c.Work, c.Experience = nil, known(t, 99, nil)
+	c.Experience = known(t, 32, []float64{5})
+	assert.Equal(t, []float64{80, 100}, lasts(t, c, 2), "ten seconds for half of the work")
+	c.Work, c.Experience = nil, known(t, 31, nil)
 	assert.Equal(t, []float64{100}, lasts(t, c, 1), "too little is known")
 	c.Experience = nil
 	assert.Equal(t, []float64{100}, lasts(t, c, 1))
@@ -74,11 +78,13 @@ func TestALearnedTimeout(t *testing.T) {
 		_, err := engine.New(engine.Config{Tasks: 1, Interval: time.Second, Patience: bad})
 		assert.ErrorContains(t, err, fmt.Sprintf("Config.Patience is %v, want 1 to 1e+06", bad))
 	}
+	_, err := engine.New(engine.Config{Tasks: 1, Interval: time.Second, Failures: []int{1, 2}})
+	assert.ErrorContains(t, err, "Config.Failures is 2, want an element for each task, or nil")
 }
 
 // A timeout that is learned while an attempt runs holds for this attempt. A restored phase has the same timeout.
 func TestATimeoutIsLearnedMeanwhile(t *testing.T) {
-	x := known(t, 99, nil)
+	x := known(t, 31, nil)
 	c := engine.Config{Tasks: 1, Slots: 1, Interval: time.Second, Patience: 4, Experience: x, Policy: restart.Never{}}
 	p, err := engine.New(c)
 	require.NoError(t, err)

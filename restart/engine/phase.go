@@ -41,8 +41,6 @@ type Phase struct {
 	decided time.Duration
 	// No attempt has run for longer than its timeout before this time.
 	overdue time.Duration
-	// The longest run time of the kind, in seconds, for a unit of work if the works are known; 0 if too little is known.
-	longest float64
 
 	// In shadow mode, the tasks for which Config.Shadow was called.
 	shown map[int]bool
@@ -97,6 +95,9 @@ func New(c Config) (*Phase, error) {
 		return nil, err
 	}
 	p.book = newBook(max(c.Tasks, len(c.Work)), c.Work)
+	for i, n := range c.Failures {
+		p.book.tasks[i].failed = max(n, 0)
+	}
 	if !c.Preloaded {
 		p.book.waiting = make([]int, 0, len(p.book.tasks))
 		for i := range p.book.tasks {
@@ -182,6 +183,9 @@ type Rest struct {
 // Resting returns the tasks that wait for the end of their back-off, and of which no cancelled attempt runs. O(tasks
 // that wait for the end of their back-off).
 func (p *Phase) Resting() (all []Rest) {
+	if p.closed {
+		return nil
+	}
 	for _, i := range p.book.resting {
 		if t := &p.book.tasks[i]; t.resting && t.dying == 0 {
 			all = append(all, Rest{i, t.failed, max(num.Sub(t.rests, p.time.clock.Since), 0)})
@@ -194,11 +198,10 @@ func (p *Phase) Resting() (all []Rest) {
 // another phase will run the task, so that a phase need not wait for a long back-off. If the task does not wait for the
 // end of its back-off, GiveUp changes nothing.
 func (p *Phase) GiveUp(task int) {
-	if task < 0 || task >= len(p.book.tasks) || !p.book.tasks[task].resting {
+	if p.closed || task < 0 || task >= len(p.book.tasks) || !p.book.tasks[task].resting {
 		return
 	}
 	t := &p.book.tasks[task]
-	t.resting = false
 	p.book.endTask(t, nil)
 	t.givenUp = true
 	p.book.givenUp++
@@ -555,7 +558,7 @@ func (p *Phase) markEnded(a *attempt) {
 
 // endTask marks a task as over. Argument winner is the attempt that won, or nil.
 func (b *book) endTask(t *task, winner *attempt) {
-	t.over, t.waits, t.givenUp = true, false, false
+	t.over, t.waits, t.resting, t.givenUp = true, false, false, false
 	t.winner = winner
 	b.over++
 }

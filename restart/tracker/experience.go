@@ -57,16 +57,8 @@ type Experience struct {
 
 	// The fields below are computed from seen: the entries in use, and the weighted sums of trials.
 	known     []merge.Observation[entry]
-	longest   [2]longest // of tasks whose work is not known, and of tasks whose work is known
 	lost, won float64
 	cost      time.Duration
-}
-
-// longest is the longest run time of attempts that ended with success, in seconds or in seconds for a unit of work, and
-// the number of these attempts.
-type longest struct {
-	seconds float64
-	of      int
 }
 
 // entry is one observation: either the run time of an attempt, or the outcome of one or more trials. A trial is a
@@ -116,13 +108,12 @@ func (exp *Experience) add(now time.Time, e entry) {
 // sum computes the weighted sums of trials, and the list of entries that are in use. At is the current time.
 func (exp *Experience) sum(at time.Duration) {
 	times, cost := 0.0, 0.0 // number of run times seen so far, newest first; weighted cost of trials
-	exp.lost, exp.won, exp.longest = 0, 0, [2]longest{}
+	exp.lost, exp.won = 0, 0
 	exp.known = exp.seen.Newest(entryForm(), exp.choices(), at, mostEntries)
 	for i := len(exp.known) - 1; i >= 0; i-- {
 		e := &exp.known[i].Fact
 		if e.about&ofRunTime > 0 {
 			times++
-			exp.measure(e)
 			continue
 		}
 		weight := 1 / (1 + float64((times/halfAfter)*(times/halfAfter))) // no fused multiply-add: one answer everywhere
@@ -136,28 +127,38 @@ func (exp *Experience) sum(at time.Duration) {
 	}
 }
 
-// measure adds a run time to the longest run times.
-func (exp *Experience) measure(e *entry) {
-	switch {
-	case e.about&ended == 0:
-	case e.about&sized == 0:
-		exp.longest[0] = longest{max(exp.longest[0].seconds, e.seconds), exp.longest[0].of + 1}
-	case e.work > 0:
-		exp.longest[1] = longest{max(exp.longest[1].seconds, e.seconds/e.work), exp.longest[1].of + 1}
+// Longest returns the longest time that a task of an amount of work is known to take, in seconds, and the number of run
+// times from which it was computed. The run times are those of attempts that ended with success. With a work of 0, which
+// means that the work is not known, all of them count. With a positive work, tasks of known work count, and the time of a
+// smaller task is scaled by the work. Then tasks of less than an eighth of the work are left out if there are others: the
+// time of a small task is hardly its work. A scheduler can derive a hard timeout from the answer; see
+// engine.Config.Patience. Of a phase of many tasks, 16 to 31 attempts count. O(1), because the number of entries is
+// bounded.
+func (exp *Experience) Longest(work float64) (seconds float64, attempts int) {
+	near, far := 0.0, 0.0
+	for i := range exp.known {
+		e := &exp.known[i].Fact
+		isSized := e.about&sized > 0 && e.work > 0
+		if e.about&ended == 0 || work > 0 && !isSized {
+			continue
+		}
+		attempts++
+		scaled := e.seconds
+		if work > e.work && isSized {
+			scaled *= work / e.work
+		}
+		if far = max(far, scaled); e.work >= work/farSmaller {
+			near = max(near, scaled)
+		}
 	}
+	if near > 0 {
+		return near, attempts
+	}
+	return far, attempts
 }
 
-// Longest returns the longest run time of the attempts that ended with success, in seconds, and the number of these
-// attempts. With bySize it returns the longest time for a unit of work, of the attempts whose work was known. Without
-// bySize it returns the longest time of all other attempts. A scheduler can derive a hard timeout from it; see
-// engine.Config.Patience. Of a phase of many tasks, 16 to 31 attempts count. O(1).
-func (exp *Experience) Longest(bySize bool) (seconds float64, attempts int) {
-	l := exp.longest[0]
-	if bySize {
-		l = exp.longest[1]
-	}
-	return l.seconds, l.of
-}
+// farSmaller is the factor by which a task is so much smaller than another that its time says little about the other.
+const farSmaller = 8
 
 // appendRunTimes appends the newest run times to dst, newest first, at most mostOthers in all. If bySize is set, it
 // appends run times of attempts whose work is known, otherwise of attempts whose work is not known.

@@ -198,7 +198,7 @@ if d.reset then
 	for _, id in ipairs(ids) do wait(id) end
 end
 for _, r in ipairs(d.rest or {}) do
-	if redis.call("ZREM", P .. "taken", r.job) == 1 then
+	if redis.call("ZREM", P .. "taken", r.job) == 1 and get("job:" .. r.job, "kind") then
 		set("job:" .. r.job, "failures", r.failures)
 		redis.call("ZADD", P .. "resting", string.format("%.0f", now + r["for"]), r.job)
 	end
@@ -298,8 +298,8 @@ local key = "attempt:" .. ARGV[1]
 local f = redis.call("HMGET", P .. key, "state", "worker", "job", "number")
 if f[1] ~= "0" or f[2] ~= ARGV[2] then return {} end
 set(key, "state", 1, "begun", stamp())
-local j = redis.call("HMGET", P .. "job:" .. f[3], "kind", "batch", "work", "input")
-return {{f[3], f[4], j[1] or "", j[2] or "", j[3] or "", j[4] or ""}}`)
+local j = redis.call("HMGET", P .. "job:" .. f[3], "kind", "batch", "work", "input", "failures")
+return {{f[3], f[4], j[1] or "", j[2] or "", j[3] or "", j[4] or "", j[5] or "0"}}`)
 
 var endScript = script(`
 local key = "attempt:" .. ARGV[1]

@@ -229,6 +229,7 @@ func (q *Queue) Begin(ctx context.Context, worker, name string) (o queue.Order, 
 	o = queue.Order{Name: name, Job: queue.Job{ID: f[0], Kind: f[2], Batch: f[3], Input: []byte(f[5])}}
 	o.Number, _ = strconv.Atoi(f[1])
 	o.Job.Work, _ = strconv.ParseFloat(f[4], 64)
+	o.Job.Failures, _ = strconv.Atoi(f[6])
 	return o, true, nil
 }
 

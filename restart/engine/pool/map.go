@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/engine/shadow"
 )
 
 // Map calls f for each item and returns the results in the order of the items. If an item fails, Map ends the
@@ -179,6 +180,10 @@ func newPool[T, R any](
 // error.
 func (p *pool) run() error {
 	defer p.stop(nil)
+	began := time.Now()
+	if p.bill != nil {
+		*p.bill = shadow.Bill{}
+	}
 	if p.items.Load() == 0 {
 		return context.Cause(p.parent)
 	}
@@ -192,8 +197,8 @@ func (p *pool) run() error {
 	if p.ledger != nil {
 		*p.ledger = p.account
 	}
-	if p.bill != nil {
-		*p.bill = p.computeBill()
+	if p.bill != nil && p.err == nil {
+		*p.bill = p.computeBill(time.Since(began))
 	}
 	return p.err
 }

@@ -12,8 +12,9 @@ import (
 )
 
 const (
-	largestBill = 1 << 20 // the number of billed items, times the number of goroutines, is about this many at most
-	fewBilled   = 1024    // this many items are billed, whatever the number of goroutines
+	largestBill = 1 << 17 // the number of billed items, times the number of goroutines, is about this many at most
+	fewBilled   = 512     // this many items are billed, whatever the number of goroutines
+	mostChecks  = 10_000  // the bill has at most this many checks of the running attempts in the time that Map took
 )
 
 // call is an attempt that has ended.
@@ -45,8 +46,8 @@ func (p *pool) show(d *tracked, why restart.Decision) {
 
 // computeBill returns the bill of the option Shadow. Each goroutine is a machine with one slot. No machine is slow, so
 // the attempts have no machine.
-func (p *pool) computeBill() shadow.Bill {
-	r := shadow.Record{Interval: p.delta, Timeout: p.timeout}
+func (p *pool) computeBill(took time.Duration) shadow.Bill {
+	r := shadow.Record{Interval: max(p.delta, took/mostChecks), Timeout: p.timeout}
 	for i := range min(len(p.workers), p.mostBilled()) {
 		r.Machines = append(r.Machines, engine.Machine{Name: strconv.Itoa(i), Slots: 1})
 	}
@@ -67,6 +68,9 @@ func (p *pool) computeBill() shadow.Bill {
 			r.Work[c.item] = c.size
 		}
 	}
-	b, _ := shadow.Replay(r, p.policy, p.limits) // after an error the bill is empty
+	b, err := shadow.Replay(r, p.policy, p.limits)
+	if err != nil {
+		b.Why = err.Error()
+	}
 	return b
 }

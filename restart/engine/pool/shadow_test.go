@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -54,22 +55,44 @@ func TestTheBillIsTheSavingOfCopies(t *testing.T) {
 	}
 }
 
-// The bill knows the work of items, and leaves out items that have failed.
+// The bill knows the work of items, and leaves out items that have failed. After an error there is no bill.
 func TestABillWithWorkAndErrors(t *testing.T) {
-	var bill shadow.Bill
-	for range pool.Each(t.Context(), upTo(64), func(ctx context.Context, i int) (int, error) {
-		if i == 9 {
-			return 0, errors.New("bad item")
+	synctest.Test(t, func(t *testing.T) {
+		bill := shadow.Bill{Tasks: 7}
+		for range pool.Each(t.Context(), upTo(64), func(ctx context.Context, i int) (int, error) {
+			if i == 9 {
+				return 0, errors.New("bad item")
+			}
+			return i, sleep(ctx, time.Duration(1+i%4)*time.Millisecond)
+		}, pool.Shadow(&bill), pool.Goroutines(8), pool.Work(func(i int) float64 { return float64(1 + i%4) })) {
+			continue
 		}
-		return i, sleep(ctx, time.Duration(1+i%4)*time.Millisecond)
-	}, pool.Shadow(&bill), pool.Goroutines(8), pool.Work(func(i int) float64 { return float64(1 + i%4) })) {
-		continue
-	}
-	require.Equal(t, 63, bill.Tasks)
-	assert.Zero(t, bill.Copies, bill.String())
+		require.Equal(t, 63, bill.Tasks)
+		assert.Zero(t, bill.Copies, bill.String())
 
-	_, err := pool.Map(t.Context(), upTo(3), func(context.Context, int) (int, error) { return 0, errors.New("all fail") },
-		pool.Shadow(&bill))
-	require.Error(t, err)
-	assert.Equal(t, "no task has ended", bill.String())
+		_, err := pool.Map(t.Context(), upTo(3), func(context.Context, int) (int, error) { return 0, errors.New("all fail") },
+			pool.Shadow(&bill))
+		require.Error(t, err)
+		assert.Zero(t, bill)
+		bill.Tasks = 7
+		_, err = pool.Map(t.Context(), upTo(0), func(context.Context, int) (int, error) { return 0, nil }, pool.Shadow(&bill))
+		require.NoError(t, err)
+		assert.Zero(t, bill)
+	})
+}
+
+// One item hangs for two minutes, and the others take 10 ms.
+func TestABillWithAHungItem(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var bill shadow.Bill
+		_, err := pool.Map(t.Context(), upTo(200), func(ctx context.Context, i int) (int, error) {
+			if i == 50 {
+				return i, sleep(ctx, 2*time.Minute)
+			}
+			return i, sleep(ctx, 10*time.Millisecond)
+		}, pool.Shadow(&bill), pool.Goroutines(8))
+		require.NoError(t, err)
+		assert.Equal(t, 200, bill.Tasks, bill.Why)
+		assert.Greater(t, bill.AtMost, .99)
+	})
 }

@@ -192,9 +192,13 @@ func (c *Coordinator) take(ctx context.Context, now time.Time, live int, commit 
 	}
 	held := map[string]bool{}
 	for _, g := range c.groups {
+		if g.taken && len(g.rests) == 0 {
+			continue
+		}
 		for i, j := range g.jobs {
-			_, rests := g.rests[i]
-			held[j.ID] = held[j.ID] || !g.taken || rests && !g.settled[i]
+			if _, rests := g.rests[i]; !g.taken || rests && !g.settled[i] {
+				held[j.ID] = true
+			}
 		}
 	}
 	var open []*group
@@ -247,6 +251,12 @@ func (c *Coordinator) begin(ctx context.Context, now time.Time, g *group) error 
 		if j.Work > 0 {
 			g.config.Work[i] = j.Work
 		}
+		if j.Failures > 0 && g.config.Failures == nil {
+			g.config.Failures = make([]int, len(g.jobs))
+		}
+		if j.Failures > 0 {
+			g.config.Failures[i] = j.Failures
+		}
 	}
 	phase, err := engine.New(g.config)
 	if err != nil {
@@ -272,9 +282,7 @@ func (c *Coordinator) config(s *state, g *group) engine.Config {
 	config := engine.Config{
 		Interval: c.o.Interval, Policy: c.o.Policy, MaxFailures: k.Tries, MaxLost: k.Tries, Timeout: k.Timeout,
 		Patience: k.Patience, Stream: g.batch == "",
-		BackOff: func(task, failures int) time.Duration {
-			return k.BackOff(g.jobs[task], g.jobs[task].Failures+failures)
-		},
+		BackOff: func(task, failures int) time.Duration { return k.BackOff(g.jobs[task], failures) },
 		Journal: c.o.OnEnd != nil && c.o.Journal,
 	}
 	if c.o.Shadow {
@@ -293,9 +301,7 @@ func (c *Coordinator) config(s *state, g *group) engine.Config {
 // fill the state of the coordinator.
 func (c *Coordinator) giveBack(now time.Time, g *group) {
 	for _, r := range g.phase.Resting() {
-		if failures := g.jobs[r.Task].Failures + r.Failures; failures < c.o.kind(g.kind).Tries {
-			g.rests[r.Task] = rest{failures, now.Add(r.For)}
-		}
+		g.rests[r.Task] = rest{r.Failures, now.Add(r.For)}
 		g.phase.GiveUp(r.Task)
 		c.dirty = true
 	}
@@ -433,7 +439,7 @@ func (c *Coordinator) Close(ctx context.Context, now time.Time) error {
 			over = append(over, g)
 		}
 	}
-	commit := Commit{Epoch: c.epoch, State: c.marshal(over)}
+	commit := Commit{Epoch: c.epoch, State: c.marshal(over), Reset: c.reset}
 	for _, g := range c.groups {
 		if !g.taken { // the commit that took its jobs may have failed
 			commit.Take = append(commit.Take, g.jobs...)

@@ -63,11 +63,11 @@ type Kind struct {
 	Timeout time.Duration
 	// Patience lets the coordinator learn a shorter timeout from the run times of the kind. For example, if Patience is 4,
 	// an attempt may run for four times the longest of the last run times, for eight times after a failure of the job, and
-	// so on. Timeout holds as long as fewer than 100 run times are known. 0 means that nothing is learned. See
+	// so on. Timeout holds as long as fewer than 32 run times are known. 0 means that nothing is learned. See
 	// engine.Config.
 	Patience float64
-	// Tries is the number of failed attempts after which a job has failed for good, and also the number of attempts that
-	// were lost with their workers. 0 means 25.
+	// Tries is the number of failed attempts after which a job has failed for good. A job also fails for good if it loses
+	// its worker so often, without another failure in between. 0 means 25.
 	Tries int
 	// BackOff returns how long a job waits after a number of failures, 1 or more, before it is tried again. With
 	// Options.Shadow it must be safe for concurrent use, and so must the policy. Nil means DefaultBackOff.

@@ -51,7 +51,7 @@ type Orders struct {
 type Order struct {
 	Name   string
 	Job    Job
-	Number int // 0 for the job's first attempt
+	Number int // as in Submit
 }
 
 // End is the end of an attempt.

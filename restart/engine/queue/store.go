@@ -86,8 +86,8 @@ type State interface {
 	Open(ctx context.Context, owner string, term time.Duration) (epoch int64, state []byte, err error)
 	// Commit carries out a commit, and lets the caller stay the coordinator for the time Commit.Term. If another
 	// coordinator has opened the store since, it does nothing and returns ErrFenced. A store with transactions carries
-	// out all of the commit or nothing. Any other store saves Commit.State first. A commit may come twice, and the
-	// second must do no harm.
+	// out all of the commit or nothing. Any other store saves Commit.State first. A commit may come twice in a row, and
+	// the second must do no harm.
 	Commit(ctx context.Context, c Commit) error
 }
 
@@ -134,8 +134,9 @@ func (c *Commit) Empty() bool {
 // Submit is a new attempt of a job, for the queue of a worker.
 type Submit struct {
 	Target
-	Job    Job
-	Number int // 0 for the job's first attempt
+	Job Job
+	// Number is 0 for the job's first attempt. After a rest in the store it is at least the number of failed attempts.
+	Number int
 }
 
 // Target names an attempt and the worker in whose queue it waits or that runs it.

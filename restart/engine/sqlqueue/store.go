@@ -392,8 +392,8 @@ func (t *tx) beginWhere(orders *queue.Orders, where string, args ...any) error {
 	orders.Begin = nil
 	for _, o := range begun {
 		j := &o.Job
-		err := t.row(`SELECT kind, batch, work, input FROM straggler_job WHERE queue = $1 AND id = $2`, t.q.name, j.ID).
-			Scan(&j.Kind, &j.Batch, &j.Work, &j.Input)
+		err := t.row(`SELECT kind, batch, work, failures, input FROM straggler_job WHERE queue = $1 AND id = $2`, t.q.name, j.ID).
+			Scan(&j.Kind, &j.Batch, &j.Work, &j.Failures, &j.Input)
 		if errors.Is(err, sql.ErrNoRows) {
 			err = t.drop(o.Name)
 		} else {
