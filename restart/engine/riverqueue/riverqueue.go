@@ -195,7 +195,7 @@ func (q *Queue) AddWorker(ctx context.Context, config *river.Config, w queue.Wor
 		config.Queues = map[string]river.QueueConfig{}
 	}
 	config.Queues[q.queueOf(a.Name())] = river.QueueConfig{
-		MaxWorkers: max(w.Slots, 1), FetchCooldown: fetchEvery, FetchPollInterval: fetchEvery,
+		MaxWorkers: max(w.Slots, 1), FetchCooldown: fetchPause, FetchPollInterval: fetchEvery,
 	}
 	m := &middleware{q: q, agent: a}
 	config.Middleware = append(config.Middleware, m)
@@ -210,7 +210,8 @@ func (q *Queue) AddWorker(ctx context.Context, config *river.Config, w queue.Wor
 }
 
 const (
-	fetchEvery = 50 * time.Millisecond // River looks for attempts as often; Postgres also notifies it
+	fetchEvery = 50 * time.Millisecond // River looks for attempts as often, and when Postgres notifies it or an attempt ends
+	fetchPause = 10 * time.Millisecond // between two such looks; with River's 100 ms a slot would be idle after each attempt
 	tryAgain   = time.Second           // until an attempt is tried to begin again, if the database does not answer
 )
 
