@@ -92,10 +92,11 @@ func OnAction(f func(item int, d restart.Decision)) Option {
 //
 // This prints a line such as:
 //
-//	saves 0 %: 260ms in place of 260ms, with 7 copies and 0 restarts; 54 % if slow attempts were bad luck
+//	saves -2 % to 52 %, by how many slow attempts were bad luck: 1.52s to 720ms in place of 1.5s, with 7 copies and 0 restarts
 //
-// One run of an item cannot show why it took long, so the bill has two shares. Saved takes each slow item for large:
-// then a copy is as slow. AtMost takes each slow attempt for bad luck, as with most requests to a service. The function
+// One run of an item cannot show why it took long, so the bill has two shares. The first share, Saved, holds if each
+// slow item is large, so that a copy is as slow. The second share, AtMost, holds if each slow attempt was bad luck, as
+// with most requests to a service. Times, copies and restarts in the bill belong to Saved. The function
 // of the option OnAction is called with the first decision about each item. With Shadow, the options Copies and
 // Restarts have no effect. The bill is of the first items: about 130,000 divided by the number of goroutines, and at
 // least 512. To compute it takes one or two seconds with up to 256 goroutines, and less for fewer items: 20 ms for 200

@@ -31,7 +31,7 @@ type Agent struct {
 }
 
 // ErrCancelled is the cause of the end of a handler's context if the coordinator has ended the attempt.
-var ErrCancelled = errors.New("queue: the attempt is no longer needed")
+var ErrCancelled = errors.New("queue: the coordinator has ended the attempt")
 
 // ErrNotBegun is the error of [Agent.Run] if the attempt must not begin, because it was cancelled or has begun before.
 var ErrNotBegun = errors.New("queue: the attempt was cancelled, or has begun before")

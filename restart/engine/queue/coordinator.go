@@ -361,6 +361,9 @@ func (c *Coordinator) commit(ctx context.Context, now time.Time, commit *Commit)
 			c.groups[i].phase.Published(id)
 		}
 	}
+	for _, f := range commit.Fail {
+		c.o.Log.Warn("queue: a job has failed for good", "kind", f.Job.Kind, "job", f.Job.ID, "error", f.Error)
+	}
 	for _, g := range c.groups {
 		g.taken = true
 		for _, task := range g.unsettled() {

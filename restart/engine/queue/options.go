@@ -42,13 +42,14 @@ type Options struct {
 	OnAction func(name string, job Job, a engine.Action)
 	// Journal keeps a journal of each batch, and of each group of jobs of a stream. OnEnd gets it.
 	Journal bool
-	// OnEnd is called when a batch has ended, or a group of jobs of a stream. Nil means that no function is called.
+	// OnEnd is called when a batch has ended, or a group of jobs of a stream: single jobs of a kind that were taken in one
+	// look, often one. Nil means that no function is called.
 	OnEnd func(Summary)
 	// Configure is called with the configuration of each batch and each group of jobs before it begins. It may set the
 	// fields that Options does not have, such as Limits, Order or Budget. Nil changes nothing.
 	Configure func(kind string, c *engine.Config)
-	// Log receives a message for each error after which the coordinator tries again, and other warnings. Nil means
-	// slog.Default().
+	// Log receives a message for each job that has failed for good, for each error after which the coordinator tries
+	// again, and other warnings. Nil means slog.Default().
 	Log *slog.Logger
 }
 
@@ -56,14 +57,16 @@ type Options struct {
 type Kind struct {
 	// Copies says that two attempts of a job may run at the same time, and that an attempt may be ended and run anew. A
 	// handler can then be called several times for a job, also after another call has succeeded. Without Copies an
-	// attempt is replaced only if its worker is lost, if it fails, or if Timeout has passed.
+	// attempt is replaced only if its worker is lost, if it fails, or if its timeout has passed. Its handler may still run
+	// then: if the worker was taken for lost, or if the handler ignores the end of its context for another timeout.
 	Copies bool
 	// Timeout is the longest time that an attempt may run. The attempt's context then ends, and the attempt counts as
 	// failed. 0 means an hour, and a negative number means that there is no such time.
 	Timeout time.Duration
 	// Patience lets the coordinator learn a shorter timeout from the run times of the kind. For example, if Patience is 4,
-	// an attempt may run for four times the longest of the last run times, for eight times after a failure of the job, and
-	// so on. Timeout holds as long as fewer than 32 run times are known. 0 means that nothing is learned. See
+	// an attempt may run for four times the longest of the last run times of the kind, and after each failure of the job
+	// for twice as long as before. A learned timeout is at least 20 times Options.Interval, which is 5 s by default, and at
+	// most Timeout. Timeout holds as long as fewer than 32 run times are known. 0 means that nothing is learned. See
 	// engine.Config.
 	Patience float64
 	// Tries is the number of failed attempts after which a job has failed for good. A job also fails for good if it loses

@@ -7,7 +7,11 @@
 //	bill, err := shadow.Replay(shadow.Record{
 //		Machines: machines, Work: work, Attempts: phase.Attempts(), Interval: time.Second, Lag: lag,
 //	}, restart.LeastCost{}, restart.Limits{})
-//	fmt.Println(bill) // saves 21 %: 10.4s in place of 13.1s, with 9 copies and 0 restarts; 38 % if slow attempts were bad luck
+//	fmt.Println(bill)
+//
+// This prints a line such as:
+//
+//	saves 21 % to 38 %, by how many slow attempts were bad luck: 10.4s to 8.1s in place of 13.1s, with 9 copies and 0 restarts
 //
 // # Proven and possible savings
 //
@@ -84,16 +88,17 @@ func (b Bill) String() string {
 	case b.Tasks == 0:
 		return "no task has ended"
 	}
-	verb, share := "saves", b.Saved
-	if share < 0 {
-		verb, share = "costs", -share
+	share, times := fmt.Sprintf("saves %.0f %%", 100*b.Saved), b.With.Round(time.Millisecond).String()
+	switch {
+	case b.AtMost > b.Saved:
+		luck := time.Duration(b.luck() * float64(time.Second))
+		share += fmt.Sprintf(" to %.0f %%, by how many slow attempts were bad luck", 100*b.AtMost)
+		times += " to " + luck.Round(time.Millisecond).String()
+	case b.Saved < 0:
+		share = fmt.Sprintf("costs %.0f %%", -100*b.Saved)
 	}
-	line := fmt.Sprintf("%s %.0f %%: %v in place of %v, with %d copies and %d restarts", verb, 100*share,
-		b.With.Round(time.Millisecond), b.Without.Round(time.Millisecond), b.Copies, b.Restarts)
-	if b.AtMost > b.Saved {
-		line += fmt.Sprintf("; %.0f %% if slow attempts were bad luck", 100*b.AtMost)
-	}
-	return line
+	return fmt.Sprintf("%s: %s in place of %v, with %d copies and %d restarts", share, times,
+		b.Without.Round(time.Millisecond), b.Copies, b.Restarts)
 }
 
 // Add adds another bill. The shares are then computed from the sums of the times. Why stays the first one that is not

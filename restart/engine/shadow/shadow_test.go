@@ -90,7 +90,11 @@ func TestLongTasksAreNotProven(t *testing.T) {
 	}))
 	assert.InDelta(t, 0, b.Saved, .05, "%v", b)
 	assert.Greater(t, b.AtMost, .2, "%v", b)
-	assert.Contains(t, b.String(), "% if slow attempts were bad luck")
+	assert.Contains(t, b.String(), "%, by how many slow attempts were bad luck: ")
+	b.Saved, b.AtMost, b.With, b.Without = -.024, .25, 10240*time.Millisecond, 10*time.Second
+	b.Copies, b.Restarts = 7, 1
+	assert.Equal(t, "saves -2 % to 25 %, by how many slow attempts were bad luck: 10.24s to 7.5s in place of 10s, "+
+		"with 7 copies and 1 restarts", b.String())
 }
 
 // The shares of a sum are shares of the sum of the times.
