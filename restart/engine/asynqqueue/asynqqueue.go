@@ -193,23 +193,33 @@ func (q *Queue) Results(ctx context.Context, batch string) (all []queue.Result, 
 	if err != nil {
 		return nil, false, fmt.Errorf("asynqqueue: batch %s: %w", batch, err)
 	}
-	replies := make([]*redis.SliceCmd, n)
-	_, _ = q.rdb.Pipelined(ctx, func(p redis.Pipeliner) error { // each reply has its error
-		for i := range replies {
-			replies[i] = p.HMGet(ctx, q.job(jobID(batch, i)), resultFields...)
-		}
-		return nil
-	})
+	ids := make([]string, n)
+	for i := range ids {
+		ids[i] = jobID(batch, i)
+	}
 	ended = true
-	for i, reply := range replies {
-		r, ok, err := resultOf(jobID(batch, i), reply)
-		if err != nil {
-			return nil, false, err
+	for some := range slices.Chunk(ids, together) {
+		replies := make([]*redis.SliceCmd, len(some))
+		_, _ = q.rdb.Pipelined(ctx, func(p redis.Pipeliner) error { // each reply has its error
+			for i, id := range some {
+				replies[i] = p.HMGet(ctx, q.job(id), resultFields...)
+			}
+			return nil
+		})
+		for i, reply := range replies {
+			r, ok, err := resultOf(some[i], reply)
+			if err != nil {
+				return nil, false, err
+			}
+			all, ended = append(all, r), ended && ok
 		}
-		all, ended = append(all, r), ended && ok
 	}
 	return all, ended, nil
 }
+
+// together is the number of results in one pipeline. The Redis client has a timeout for a pipeline as a whole, 3 s by
+// default, so the results of a large batch need several.
+const together = 100
 
 // resultFields are the fields of a job that resultOf reads.
 var resultFields = []string{"state", "output", "winner", "error"}
