@@ -146,7 +146,8 @@ func (q *Queue) RunJobs(
 	return all, queue.FirstError(batch, all)
 }
 
-// Insert adds single tasks to the queue, in order, and returns their IDs.
+// Insert adds single tasks to the queue, in order, and returns their IDs. After an error it returns no IDs. The tasks may
+// exist all the same if Redis's answer was lost.
 func (q *Queue) Insert(ctx context.Context, tasks ...*asynq.Task) (ids []string, err error) {
 	jobs, err := q.Jobs(ctx, tasks...)
 	if err != nil {
@@ -156,8 +157,10 @@ func (q *Queue) Insert(ctx context.Context, tasks ...*asynq.Task) (ids []string,
 		jobs[i].ID = rand.Text()
 		ids = append(ids, jobs[i].ID)
 	}
-	_, err = q.insert(ctx, jobs, "", "")
-	return ids, err
+	if _, err := q.insert(ctx, jobs, "", ""); err != nil {
+		return nil, err
+	}
+	return ids, nil
 }
 
 // InsertBatch adds the jobs of a batch, all or none, for a process that does not wait for them. Processes that call

@@ -358,5 +358,15 @@ func TestResultsComeInParts(t *testing.T) {
 	require.EqualError(t, err, "asynqqueue: there is no job x/150")
 }
 
+// After an error Insert returns no IDs.
+func TestInsertReturnsNoIDsAfterAnError(t *testing.T) {
+	q := open(t, newServer(t, "").RedisClientOpt, "default")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	ids, err := q.Insert(ctx, asynq.NewTask("square", nil))
+	require.Error(t, err)
+	assert.Empty(t, ids)
+}
+
 // A program has at most three lines more than with asynq alone, besides the checks of errors.
 func TestProgram(t *testing.T) { queuetest.Program(t, 3, newServer(t, "").Addr) }
