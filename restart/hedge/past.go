@@ -30,7 +30,7 @@ func (p *past) add(e *entry, window int) {
 			c.all[b] /= 2
 			c.answered[b] /= 2
 		}
-		c.answers, c.n = c.answers/2, c.n/2
+		c.n /= 2
 	}
 }
 

@@ -56,7 +56,7 @@ type entry struct {
 // count as a half, a quarter and so on.
 type counts struct {
 	answered, all [buckets]float32
-	// The sums over all buckets.
+	// The sums over all buckets. In the past nobody reads answers.
 	answers, n float64
 }
 

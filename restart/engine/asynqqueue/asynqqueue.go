@@ -146,7 +146,8 @@ func (q *Queue) RunJobs(
 	return all, queue.FirstError(batch, all)
 }
 
-// Insert adds single tasks to the queue, in order, and returns their IDs.
+// Insert adds single tasks to the queue, in order, and returns their IDs. After an error it returns no IDs. The tasks may
+// exist all the same if Redis's answer was lost.
 func (q *Queue) Insert(ctx context.Context, tasks ...*asynq.Task) (ids []string, err error) {
 	jobs, err := q.Jobs(ctx, tasks...)
 	if err != nil {
@@ -156,8 +157,10 @@ func (q *Queue) Insert(ctx context.Context, tasks ...*asynq.Task) (ids []string,
 		jobs[i].ID = rand.Text()
 		ids = append(ids, jobs[i].ID)
 	}
-	_, err = q.insert(ctx, jobs, "", "")
-	return ids, err
+	if _, err := q.insert(ctx, jobs, "", ""); err != nil {
+		return nil, err
+	}
+	return ids, nil
 }
 
 // InsertBatch adds the jobs of a batch, all or none, for a process that does not wait for them. Processes that call
@@ -193,23 +196,33 @@ func (q *Queue) Results(ctx context.Context, batch string) (all []queue.Result, 
 	if err != nil {
 		return nil, false, fmt.Errorf("asynqqueue: batch %s: %w", batch, err)
 	}
-	replies := make([]*redis.SliceCmd, n)
-	_, _ = q.rdb.Pipelined(ctx, func(p redis.Pipeliner) error { // each reply has its error
-		for i := range replies {
-			replies[i] = p.HMGet(ctx, q.job(jobID(batch, i)), resultFields...)
-		}
-		return nil
-	})
+	ids := make([]string, n)
+	for i := range ids {
+		ids[i] = jobID(batch, i)
+	}
 	ended = true
-	for i, reply := range replies {
-		r, ok, err := resultOf(jobID(batch, i), reply)
-		if err != nil {
-			return nil, false, err
+	for some := range slices.Chunk(ids, together) {
+		replies := make([]*redis.SliceCmd, len(some))
+		_, _ = q.rdb.Pipelined(ctx, func(p redis.Pipeliner) error { // each reply has its error
+			for i, id := range some {
+				replies[i] = p.HMGet(ctx, q.job(id), resultFields...)
+			}
+			return nil
+		})
+		for i, reply := range replies {
+			r, ok, err := resultOf(some[i], reply)
+			if err != nil {
+				return nil, false, err
+			}
+			all, ended = append(all, r), ended && ok
 		}
-		all, ended = append(all, r), ended && ok
 	}
 	return all, ended, nil
 }
+
+// together is the number of results in one pipeline. The Redis client has a timeout for a pipeline as a whole, 3 s by
+// default, so the results of a large batch need several.
+const together = 100
 
 // resultFields are the fields of a job that resultOf reads.
 var resultFields = []string{"state", "output", "winner", "error"}

@@ -288,15 +288,84 @@ func TestWaitingAttemptIsLookedForSeldom(t *testing.T) {
 	require.NoError(t, q.Commit(t.Context(), queue.Commit{Epoch: epoch, Term: time.Minute, Submit: []queue.Submit{submit}}))
 	const key = "straggler:{default}:attempt:first"
 	require.NoError(t, rdb.HSet(t.Context(), key, "sent", 1).Err()) // in 1970
-	for range 2 {
+	look := func() (sent int64) {
 		all, err := q.List(t.Context())
 		require.NoError(t, err)
 		require.Len(t, all, 1)
 		require.Equal(t, engine.Queued, all[0].State)
+		sent, err = rdb.HGet(t.Context(), key, "sent").Int64()
+		require.NoError(t, err)
+		return sent
 	}
-	sent, err := rdb.HGet(t.Context(), key, "sent").Int64()
+	sent := look()
+	assert.WithinDuration(t, time.Now(), time.UnixMicro(sent), time.Minute, "it was looked for")
+	assert.Equal(t, sent, look(), "it was not looked for again")
+}
+
+// imitation is a connection to a Redis that has a batch of 250 tasks. The task broken has no state.
+type imitation struct {
+	asynq.RedisClientOpt
+	pipelines []int // the numbers of commands
+	broken    string
+}
+
+func (m *imitation) MakeRedisClient() any {
+	c := redis.NewClient(&redis.Options{})
+	c.AddHook(m)
+	return c
+}
+
+func (m *imitation) DialHook(next redis.DialHook) redis.DialHook { return next }
+
+func (m *imitation) ProcessHook(redis.ProcessHook) redis.ProcessHook {
+	return func(_ context.Context, command redis.Cmder) error {
+		if n, ok := command.(*redis.StringCmd); ok {
+			n.SetVal("250")
+		}
+		return nil
+	}
+}
+
+func (m *imitation) ProcessPipelineHook(redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return func(_ context.Context, commands []redis.Cmder) error {
+		m.pipelines = append(m.pipelines, len(commands))
+		for _, c := range commands {
+			key := fmt.Sprint(c.Args()[1])
+			fields := []any{"2", key, "", ""}
+			if m.broken != "" && strings.HasSuffix(key, m.broken) {
+				fields[0] = nil
+			}
+			c.(*redis.SliceCmd).SetVal(fields)
+		}
+		return nil
+	}
+}
+
+// The results of a large batch come in several pipelines, because the client has a timeout for each pipeline.
+func TestResultsComeInParts(t *testing.T) {
+	m := &imitation{}
+	q := open(t, m, "default")
+	all, ended, err := q.Results(t.Context(), "x")
 	require.NoError(t, err)
-	assert.WithinDuration(t, time.Now(), time.UnixMicro(sent), time.Minute)
+	assert.True(t, ended)
+	require.Len(t, all, 250)
+	for i, r := range all {
+		require.Equal(t, fmt.Sprint("straggler:{default}:job:x/", i), string(r.Output))
+	}
+	assert.Equal(t, []int{100, 100, 50}, m.pipelines)
+	m.broken = "x/150"
+	_, _, err = q.Results(t.Context(), "x")
+	require.EqualError(t, err, "asynqqueue: there is no job x/150")
+}
+
+// After an error Insert returns no IDs.
+func TestInsertReturnsNoIDsAfterAnError(t *testing.T) {
+	q := open(t, newServer(t, "").RedisClientOpt, "default")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	ids, err := q.Insert(ctx, asynq.NewTask("square", nil))
+	require.Error(t, err)
+	assert.Empty(t, ids)
 }
 
 // A program has at most three lines more than with asynq alone, besides the checks of errors.

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/riverqueue/river"
@@ -129,14 +130,23 @@ func (t told) HandlePanic(_ context.Context, _ *rivertype.JobRow, v any, _ strin
 	return nil
 }
 
-// River ends some attempts before they begin. Their jobs fail, and the program's own error handler is called.
+// cancelled are the arguments of jobs that another middleware cancels. River calls no error handler for them.
+type cancelled int
+
+func (cancelled) Kind() string { return "cancelled" }
+
+// River ends some attempts before they begin. Their jobs fail with River's error, and the program's own error handler is
+// called as without this package.
 func TestAttemptsThatRiverEnds(t *testing.T) {
 	pool, db, _ := postgres(t)
 	q, err := riverqueue.Open(t.Context(), db, "default")
 	require.NoError(t, err)
 	refuse := func(_ context.Context, job *rivertype.JobRow, _ func(context.Context) error) error {
-		if job.Kind == "other" {
+		switch job.Kind {
+		case "other":
 			panic("no others")
+		case "cancelled":
+			return river.JobCancel(errors.New("not today"))
 		}
 		return errors.New("refused")
 	}
@@ -146,19 +156,74 @@ func TestAttemptsThatRiverEnds(t *testing.T) {
 	}
 	river.AddWorker(config.Workers, river.WorkFunc(func(context.Context, *river.Job[square]) error { return nil }))
 	river.AddWorker(config.Workers, river.WorkFunc(func(context.Context, *river.Job[other]) error { return nil }))
+	river.AddWorker(config.Workers, river.WorkFunc(func(context.Context, *river.Job[cancelled]) error { return nil }))
 	own := config.ErrorHandler.(told)
 	require.NoError(t, q.AddWorker(t.Context(), config, queue.Worker{Name: "a", Log: quiet}))
 	client, err := river.NewClient(riverpgxv5.New(pool), config)
 	require.NoError(t, err)
 	require.NoError(t, client.Start(t.Context()))
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
-	for want, args := range map[string]river.JobArgs{"not registered": missing(1), "refused": square(1), "no others": other(1)} {
+	for want, args := range map[string]river.JobArgs{
+		"not registered": missing(1), "refused": square(1), "no others": other(1), "not today": cancelled(1),
+	} {
 		o := queue.Options{Log: quiet, Kinds: map[string]queue.Kind{"": {Tries: 1}}}
 		_, err := q.Run(ctx, want, []river.JobArgs{args}, o)
 		require.ErrorContains(t, err, want)
-		require.Contains(t, <-own, want)
+		if want != "not today" {
+			require.Contains(t, <-own, want)
+		}
 	}
+	require.Empty(t, own)
+}
+
+// An attempt that waits fails if somebody cancels or deletes its job of River. Its worker is busy with another attempt,
+// which goes on.
+func TestJobOfRiverIsCancelledWhileItWaits(t *testing.T) {
+	pool, db, _ := postgres(t)
+	q, err := riverqueue.Open(t.Context(), db, "default")
+	require.NoError(t, err)
+	var begun atomic.Int64
+	release := make(chan struct{})
+	start(t, pool, q, "a", 1, func(context.Context, []byte) ([]byte, error) {
+		begun.Add(1)
+		<-release
+		return nil, nil
+	})
+	ids, err := q.Insert(t.Context(), nil, square(1), square(2), square(3))
+	require.NoError(t, err)
+	go queue.Serve(t.Context(), q, queue.Options{
+		Log: quiet, Prefetch: 2, Kinds: map[string]queue.Kind{"": {Tries: 1}},
+	})
+	waiting := func() (jobs []int64) {
+		rows, err := pool.Query(t.Context(), `SELECT id FROM river_job WHERE state = 'available' ORDER BY id`)
+		require.NoError(t, err)
+		jobs, err = pgx.CollectRows(rows, pgx.RowTo[int64])
+		require.NoError(t, err)
+		return jobs
+	}
+	require.Eventually(t, func() bool { return begun.Load() == 1 && len(waiting()) == 2 }, 20*time.Second, 20*time.Millisecond)
+	jobs := waiting()
+	client, err := river.NewClient(riverpgxv5.New(pool), &river.Config{Logger: quiet})
+	require.NoError(t, err)
+	_, err = client.JobCancel(t.Context(), jobs[0])
+	require.NoError(t, err)
+	_, err = client.JobDelete(t.Context(), jobs[1])
+	require.NoError(t, err)
+	for _, id := range ids[1:] {
+		require.Eventually(t, func() bool {
+			r, ok, err := q.Result(t.Context(), id)
+			require.NoError(t, err)
+			return ok && r.Err != nil && r.Err.Error() == "riverqueue: the job of River was cancelled or deleted before it began"
+		}, 20*time.Second, 20*time.Millisecond)
+	}
+	close(release)
+	require.Eventually(t, func() bool {
+		r, ok, err := q.Result(t.Context(), ids[0])
+		require.NoError(t, err)
+		return ok && r.Err == nil
+	}, 20*time.Second, 20*time.Millisecond)
+	require.Equal(t, int64(1), begun.Load())
 }
 
 func TestNilArguments(t *testing.T) {

@@ -29,12 +29,14 @@
 package riverqueue
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"log/slog"
 	"strings"
 	"time"
 
@@ -49,6 +51,7 @@ import (
 // Queue is a job queue on River. It is a [queue.Store]. It is safe for concurrent use.
 type Queue struct {
 	*sqlqueue.Queue
+	db   *sql.DB
 	name string
 }
 
@@ -59,7 +62,7 @@ func Open(ctx context.Context, db *sql.DB, name string) (*Queue, error) {
 	if err != nil {
 		return nil, fmt.Errorf("riverqueue: %w", err)
 	}
-	q := &Queue{name: name}
+	q := &Queue{db: db, name: name}
 	q.Queue, err = sqlqueue.OpenWith(ctx, db, name, delivery{q, client})
 	if err != nil {
 		return nil, err
@@ -182,10 +185,9 @@ func (q *Queue) queueOf(worker string) string {
 	return fmt.Sprintf("straggler-%.20s-%016x", readable+"x", hash.Sum64())
 }
 
-// AddWorker lets a client of River run attempts: it adds a queue, a middleware and a handler of errors to the client's
-// configuration, and reports to the store until ctx ends. Call it when the other fields of the configuration are set: it
-// calls a Config.ErrorHandler, too. End ctx when the client has stopped. The kinds of jobs are the registered workers of
-// the configuration; an attempt of another kind fails.
+// AddWorker lets a client of River run attempts: it adds a queue and a middleware to the client's configuration, and
+// reports to the store until ctx ends. End ctx when the client has stopped. The kinds of jobs are the registered workers
+// of the configuration; an attempt of another kind fails, and so does an attempt that another middleware refuses.
 func (q *Queue) AddWorker(ctx context.Context, config *river.Config, w queue.Worker) error {
 	a, err := queue.NewAgent(q.Queue, w)
 	if err != nil {
@@ -199,13 +201,13 @@ func (q *Queue) AddWorker(ctx context.Context, config *river.Config, w queue.Wor
 	}
 	m := &middleware{q: q, agent: a}
 	config.Middleware = append(config.Middleware, m)
-	config.ErrorHandler = errorHandler{m, config.ErrorHandler}
 	if config.JobStuckHandler == nil {
 		config.JobStuckHandler = func(context.Context, river.JobStuckHandlerParams) river.JobStuckHandlerResult {
 			return river.JobStuckHandlerResult{AddWorkerSlot: true}
 		}
 	}
 	go a.Serve(ctx, nil)
+	go q.watch(ctx, a.Name(), cmp.Or(w.Log, slog.Default()))
 	return nil
 }
 
@@ -213,6 +215,9 @@ const (
 	fetchEvery = 50 * time.Millisecond // River looks for attempts as often, and when Postgres notifies it or an attempt ends
 	fetchPause = 10 * time.Millisecond // between two such looks; with River's 100 ms a slot would be idle after each attempt
 	tryAgain   = time.Second           // until an attempt is tried to begin again, if the database does not answer
+	watchEvery = time.Second           // a worker looks for the attempts that River has ended as often
+	// of a query for these attempts
+	callTimeout = 30 * time.Second
 )
 
 // middleware reports the attempts that River begins.
@@ -243,32 +248,34 @@ func (m *middleware) Work(ctx context.Context, job *rivertype.JobRow, next func(
 	return river.JobSnooze(tryAgain)
 }
 
-// errorHandler reports the end of an attempt that River ends before the middleware is called: no worker is registered
-// for its kind, or another middleware refuses it.
-type errorHandler struct {
-	m    *middleware
-	next river.ErrorHandler // of the program; nil: none
-}
-
-// HandleError is called when an attempt has failed.
-func (h errorHandler) HandleError(ctx context.Context, job *rivertype.JobRow, err error) *river.ErrorHandlerResult {
-	h.end(ctx, job, err)
-	if h.next == nil {
-		return nil
+// watch fails the attempts of a worker that River has ended before the middleware was called: no worker is registered for
+// their kind, another middleware has refused them, or somebody has cancelled the job of River. River tells nobody of some
+// of these, so watch asks the database, until ctx ends.
+func (q *Queue) watch(ctx context.Context, worker string, log *slog.Logger) {
+	ticker := time.NewTicker(watchEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		call, cancel := context.WithTimeout(ctx, callTimeout)
+		_, err := q.db.ExecContext(call, endedByRiver, q.name, worker)
+		cancel()
+		if err != nil && ctx.Err() == nil {
+			log.Warn("riverqueue: can't look for the attempts that River has ended, and tries again", "worker", worker, "error", err)
+		}
 	}
-	return h.next.HandleError(ctx, job, err)
 }
 
-// HandlePanic is called when an attempt has panicked.
-func (h errorHandler) HandlePanic(ctx context.Context, job *rivertype.JobRow, v any, trace string) *river.ErrorHandlerResult {
-	h.end(ctx, job, fmt.Errorf("riverqueue: panic: %v", v))
-	if h.next == nil {
-		return nil
-	}
-	return h.next.HandlePanic(ctx, job, v, trace)
-}
-
-// end reports that an attempt has failed. It does nothing if the attempt has begun, for then the middleware reports it.
-func (h errorHandler) end(ctx context.Context, job *rivertype.JobRow, err error) {
-	_ = h.m.Work(ctx, job, func(context.Context) error { return err })
-}
+// endedByRiver fails the attempts of a worker that wait while their jobs of River have ended, or were deleted after their
+// end. An attempt and its job are inserted in one transaction, so no job is missing because it is too new. The error is
+// River's last one.
+const endedByRiver = `UPDATE straggler_attempt AS a SET state = 3, begun = now.micros, ended = now.micros,
+	error = coalesce(
+		(SELECT errors[array_upper(errors, 1)]->>'error' FROM river_job WHERE id = a.message),
+		'riverqueue: the job of River was cancelled or deleted before it began')
+	FROM (SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS bigint) AS micros) AS now
+	WHERE a.queue = $1 AND a.worker = $2 AND a.state = 0 AND NOT EXISTS (
+		SELECT 1 FROM river_job WHERE id = a.message AND state NOT IN ('cancelled', 'completed', 'discarded'))`

@@ -29,6 +29,12 @@
 // process may die anywhere, and two coordinators at once do no harm. The database's clock gives all times.
 //
 // A coordinator looks into the database every 25 ms, and a worker every 100 ms and after each attempt. A look of the
-// coordinator is two short queries, and a look of a worker is one short transaction. All queries use an index. Jobs that
-// have ended stay until [Queue.Forget], or until you delete their rows.
+// coordinator is two short queries: the jobs that wait, and the attempts. There are also
+//
+//   - a query for the workers every 200 ms;
+//   - in [Queue.Run], a query in each look whether a job of the batch is left;
+//   - a transaction if something has changed, and otherwise four times in each Options.Takeover.
+//
+// A look of a worker is one short transaction. All queries use an index. Jobs that have ended stay until [Queue.Forget],
+// or until you delete their rows.
 package sqlqueue

@@ -96,7 +96,8 @@ type Executor interface {
 
 // Insert adds single jobs to the queue, in order, and returns their IDs. With a *sql.Tx the jobs exist when the
 // transaction is committed, together with your other changes. Nil means a transaction of its own. A job may not begin
-// before the time Job.After. If Insert returns an error, it returns no IDs: roll your transaction back.
+// before the time Job.After. After an error Insert returns no IDs: roll your transaction back. Without a transaction of
+// yours, the jobs may exist all the same if the database's answer to the commit was lost.
 func (q *Queue) Insert(ctx context.Context, in Executor, jobs ...Job) (ids []string, err error) {
 	if in == nil {
 		err = q.transact(ctx, func(t *tx) error { ids, err = q.Insert(ctx, t.on, jobs...); return err })

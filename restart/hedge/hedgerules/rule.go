@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// The largest numbers of answers in the window, and of open requests.
+	// The number of answers in the window, and of the latest operations that a rule knows.
 	mostAnswers, mostOpen = 4096, 1 << 14
 	// The number of answers from which a quantile is used.
 	leastAnswers = 20
@@ -86,7 +86,7 @@ func GRPC(delay time.Duration) Config {
 	return Config{Delay: delay, Tokens: tokens, Ratio: ratio}
 }
 
-// call is an open request.
+// call is one of the latest operations.
 type call struct {
 	id       hedge.ID
 	began    time.Duration
