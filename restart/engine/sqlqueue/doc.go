@@ -37,4 +37,8 @@
 //
 // A look of a worker is one short transaction. All queries use an index. Jobs that have ended stay until [Queue.Forget],
 // or until you delete their rows.
+//
+// SQLite has one writer at a time. The package waits for it; transactions of yours wait if the database was opened with
+// a busy_timeout, and if they lock it at their beginning. With modernc.org/sqlite both stand in the name of the file:
+// "jobs.db?_pragma=busy_timeout(10000)&_txlock=immediate".
 package sqlqueue
