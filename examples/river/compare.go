@@ -121,7 +121,7 @@ func compare(ctx context.Context, names string, runs, atOnce int, file string) e
 	if err := group.Wait(); err != nil {
 		return err
 	}
-	fmt.Println("\n| scenario | runs | plain, s | naive / plain | straggler / plain | straggler / naive | tasks lost |")
+	fmt.Println("\n| scenario | runs | plain, s | naive / plain | straggler / plain | straggler / naive | no result after 90 s |")
 	fmt.Println("|---|---|---|---|---|---|---|")
 	for _, s := range chosen {
 		fmt.Println(rec.row(s.name))
