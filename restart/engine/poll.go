@@ -509,9 +509,7 @@ func (p *Phase) lose(at time.Time, a *attempt, state State) {
 		p.tracker.Kill(at, a.task, a.number)
 	}
 	if len(t.live) == 0 && (t.failed >= p.config.MaxFailures || t.lost >= p.config.MaxLost) {
-		p.book.endTask(t, nil)
-		t.givenUp = true
-		p.book.givenUp++
+		p.book.giveUp(t)
 		p.tracker.GiveUp(at, a.task)
 	}
 	p.book.wait(a.task, nil)
