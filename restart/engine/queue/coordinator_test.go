@@ -327,6 +327,8 @@ func TestStoppedAfterAFailedCommit(t *testing.T) {
 func TestOddOptions(t *testing.T) {
 	_, err := queue.NewCoordinator(nil, queue.Options{Prefetch: math.MaxInt})
 	require.EqualError(t, err, fmt.Sprintf("queue: Options.Prefetch is %d, want at most 1000000", math.MaxInt))
+	_, err = queue.NewCoordinator(nil, queue.Options{Kinds: map[string]queue.Kind{"k": {Patience: .5}}})
+	require.EqualError(t, err, `queue: Options.Kinds["k"]: restart/engine: Config.Patience is 0.5, want 1 to 1e+06, or 0 for the default`)
 	_, err = queue.NewAgent(nil, queue.Worker{Name: "a", Slots: math.MaxInt})
 	require.EqualError(t, err, fmt.Sprintf("queue: Worker.Slots is %d, want 1 to 1000000, or 0 for 1", math.MaxInt))
 }

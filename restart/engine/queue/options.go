@@ -85,7 +85,6 @@ const (
 	defaultPrefetch = 2
 	defaultTries    = 25
 	looks           = 10        // looks into the store in each interval
-	mostPatience    = 1e6       // as in engine.Config
 	mostSlots       = 1_000_000 // largest number of slots, or of waiting attempts, of a worker; so sums do not overflow
 	// A back-off is four times as long as the one before, up to the fourth power of the number of failures in seconds.
 	backOffFactor = 4
@@ -127,8 +126,8 @@ func (o *Options) fill() error {
 		if k.Tries < 0 {
 			return bad(fmt.Sprintf("Kinds[%q].Tries", name), k.Tries, "a positive number, or 0 for 25")
 		}
-		if k.Patience != 0 && !(k.Patience >= 1 && k.Patience <= mostPatience) {
-			return bad(fmt.Sprintf("Kinds[%q].Patience", name), k.Patience, "1 to 1e6, or 0 for no learned timeout")
+		if _, err := engine.New(engine.Config{Tasks: 1, Interval: defaultInterval, Patience: k.Patience}); err != nil {
+			return fmt.Errorf("queue: Options.Kinds[%q]: %w", name, err)
 		}
 	}
 	if v, checks := o.Policy.(interface{ Validate() error }); checks {
