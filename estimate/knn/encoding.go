@@ -52,6 +52,9 @@ func (k *Regressor) state(c *snapshot.Codec) {
 			c.Check(math.Abs(*x) <= maxParameter, "holds a parameter that is out of range")
 		}
 	}
+	if c.Reading() && c.OK() {
+		k.index()
+	}
 }
 
 // MarshalBinary and AppendBinary return a snapshot: the version of the format, the configuration, and all runs that
@@ -60,8 +63,8 @@ func (k *Regressor) state(c *snapshot.Codec) {
 //
 // UnmarshalBinary reads such a snapshot. Afterwards k predicts and learns exactly as the Regressor from which the
 // snapshot was made. If data is not a snapshot of a Regressor, UnmarshalBinary returns an error and leaves k
-// unchanged. UnmarshalBinary takes O(n). Its memory is bounded
-// by a multiple of the length of data.
+// unchanged. UnmarshalBinary takes O(n log n), because it builds the tree again. Its memory is bounded by a multiple of
+// the length of data.
 func (k *Regressor) MarshalBinary() ([]byte, error) { return k.AppendBinary(nil) }
 func (k *Regressor) AppendBinary(dst []byte) ([]byte, error) {
 	return snapshot.Append(dst, regressorVersion, k.state)

@@ -68,14 +68,32 @@ func (h *nearest) down() {
 	runs[i] = run
 }
 
-// search collects the runs around x in h.
+// search collects the runs around x in h: the runs of the tree, and by a scan the runs that are newer than the tree.
 func (k *Regressor) search(h *nearest, x []float64) {
-	for at := range k.y {
+	newer := len(k.y)
+	if len(k.tree.at) > 0 {
+		newer = k.added - k.indexed
+		k.searchTree(h, x, 0, 0, len(k.tree.at))
+	}
+	for i := range newer {
+		at := k.oldest - 1 - i // the newest run stands before the oldest
+		if at < 0 {
+			at += len(k.y)
+		}
 		distance := squaredDistance(x, k.x[at*len(x):], k.inverse)
 		if h.wants(distance) {
 			h.add(near{distance, k.y[at]})
 		}
 	}
+}
+
+// replaced reports whether the run at a position is newer than the tree, which then holds an older run there.
+func (k *Regressor) replaced(at int) bool {
+	age := k.oldest - 1 - at // 0 for the newest run
+	if age < 0 {
+		age += len(k.y)
+	}
+	return age < k.added-k.indexed
 }
 
 // squaredDistance returns the square of the distance between two vectors of parameters. The difference of each

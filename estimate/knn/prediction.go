@@ -39,8 +39,8 @@ type weighted struct {
 // Predict fills p with the prediction for a task with the parameters x. Predict returns an error and leaves p empty
 // if x does not have Dimensions entries, or if an entry is not finite or has an absolute value above 1e100. If the
 // Regressor has no runs, p is empty as well, and [Prediction.Known] reports false. With n runs of which k are used,
-// Predict takes O(n + k log k). Predict allocates only
-// if p has never stored so many runs.
+// Predict takes about O(log n + k log k), and O(n + k log k) if no run is far from x. Predict allocates only if p has
+// never stored so many runs.
 func (k *Regressor) Predict(p *Prediction, x []float64) error {
 	p.runs, p.mean, p.radius = p.runs[:0], 0, 0
 	if err := k.check(x); err != nil {
@@ -53,18 +53,18 @@ func (k *Regressor) Predict(p *Prediction, x []float64) error {
 	k.search(&p.near, x)
 	farthest := p.near.worst()
 	p.radius = math.Sqrt(farthest)
-	var sum float64
 	for _, run := range p.near.runs {
 		// NaN if farthest is 0, and NaN > 0 is false
 		if weight := (farthest - run.distance) / farthest; weight > 0 {
 			p.runs = append(p.runs, weighted{run.seconds, weight})
-			sum += weight
 		}
 	}
-	if sum <= negligible*float64(len(p.near.runs)) {
+	if total := p.sum(); total <= negligible*float64(len(p.near.runs)) {
 		p.equals(k, x, farthest)
+		p.finish(p.sum())
+	} else {
+		p.finish(total)
 	}
-	p.finish()
 	return nil
 }
 
@@ -79,9 +79,9 @@ func (p *Prediction) equals(k *Regressor, x []float64, distance float64) {
 	}
 }
 
-// finish sorts the runs by their time, adds up the weights and computes the mean. Because of the sorting, the sums
-// do not depend on the order in which the search found the runs.
-func (p *Prediction) finish() {
+// sum sorts the runs by their time and returns the sum of their weights. Because of the sorting, the sum does not
+// depend on the order in which the search found the runs.
+func (p *Prediction) sum() (total float64) {
 	slices.SortFunc(p.runs, func(a, b weighted) int {
 		switch { // no time is NaN, so a plain comparison is enough, and faster than cmp.Compare
 		case a.seconds < b.seconds:
@@ -91,19 +91,24 @@ func (p *Prediction) finish() {
 		}
 		return cmp.Compare(a.upTo, b.upTo)
 	})
-	var total, seconds float64
+	for _, run := range p.runs {
+		total += run.upTo
+	}
+	return total
+}
+
+// finish computes the mean, and turns weights into shares of their total, which sum has returned.
+func (p *Prediction) finish(total float64) {
+	var upTo, seconds float64
 	for i := range p.runs {
 		weight := p.runs[i].upTo
 		seconds += float64(weight * p.runs[i].seconds)
-		total += weight
-		p.runs[i].upTo = total
+		upTo += weight
+		p.runs[i].upTo = upTo / total
 	}
 	// Because of rounding, the quotient may be outside the range of the times, above all if the times are the
 	// tiniest float64s. Here the mean is moved back into the range.
 	p.mean = min(max(seconds/total, p.runs[0].seconds), p.runs[len(p.runs)-1].seconds)
-	for i := range p.runs {
-		p.runs[i].upTo /= total
-	}
 }
 
 // Known reports whether the prediction uses at least one run.
