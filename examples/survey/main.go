@@ -4,6 +4,7 @@
 //	go run ./examples/survey [flags] [log ...]
 //	go run ./examples/survey -calibration [flags] [log ...]
 //	go run ./examples/survey -worlds [-seeds 30] [-cells expression] [-policies ...] [-set proof] [-noise 2]
+//	go run ./examples/survey -worlds -csv new.csv && go run ./examples/survey -compare old.csv new.csv
 //	go run ./examples/survey -worlds -svg worlds.svg [-from docs/worlds.md]
 //	go run ./examples/survey -queue [-shadow] [-seeds 30] [-cells expression] [-policies ...]
 //
@@ -14,6 +15,8 @@
 //   - With -worlds, survey simulates small worlds under the default and other policies, and counts the worlds in which a
 //     policy does harm; see docs/worlds.md. With -svg, survey also draws the worlds; with -from, it draws the table of
 //     a page in place of playing the worlds.
+//   - With -compare, survey compares two files that -worlds -csv has written, for example of two commits. It counts both,
+//     and names each cell in which the default has become slower by over a point.
 //   - With -queue, survey simulates a batch of tasks on a small job queue, without help, with a naive rule and with the
 //     engine of this library. The table is explained below it.
 //
@@ -46,6 +49,7 @@ type options struct {
 	shadow           bool
 	small            small
 	calibrates       bool
+	compares         bool
 	logs             []string
 	svg, from        string
 }
@@ -62,7 +66,7 @@ func run(args []string, w io.Writer) error {
 	flags := flag.NewFlagSet("survey", flag.ContinueOnError)
 	flags.StringVar(&o.models, "progress", "linear,noisy=0.1,noisy=0.3,typical,late,recorded,none",
 		"compare under these models of the progress that attempts report, separated by commas")
-	flags.StringVar(&o.policies, "policy", "least-cost,mantri,largest-first,late,hadoop,mapreduce,dryad,spark,flink",
+	flags.StringVar(&o.policies, "policy", "least-cost,mantri,largest-first,late,hadoop,mapreduce,dryad,spark,flink,naive",
 		"compare these policies, separated by commas")
 	flags.IntVar(&o.phases, "phases", 60, "number of phases in the generated workload; 0: no generated workload")
 	flags.IntVar(&o.seeds, "seeds", 3, "number of seeds; each figure is the mean over the seeds")
@@ -73,16 +77,21 @@ func run(args []string, w io.Writer) error {
 		"instead of replaying logs, simulate a batch on a job queue, with the engine and with a naive rule")
 	flags.StringVar(&o.small.cells, "cells", "", "with -worlds, simulate only the cells with names that match this regular "+
 		"expression: the world, a space, the model of progress; with -queue, only the matching scenarios; empty: all")
-	flags.StringVar(&o.small.policies, "policies", "mantri,late,hadoop,mapreduce,dryad,spark,flink",
+	flags.StringVar(&o.small.policies, "policies", "mantri,late,hadoop,mapreduce,dryad,spark,flink,naive",
 		"policies to simulate beside the default, with -worlds, and with -queue if the flag is given; with -worlds also: "+
 			"default, to place the default in the list; reference, a host that knows the distributions of a world; by-hand, "+
-			"a host of 80 lines that keeps the facts itself")
+			"a host of 80 lines that keeps the facts itself; with a record, the default in a host that keeps a record of its machines")
 	flags.StringVar(&o.small.set, "set", "work",
 		"with -worlds, the set of seeds: work, for development, or proof, for judging; "+
 			"or the name of a list of cells, as in -list; or both, as in own,proof")
-	flags.StringVar(&o.small.list, "list", "first", "with -worlds, the list of worlds: first; later or latest, twenty worlds "+
-		"each, invented later; all, these three lists; reference or own, the cells in which the default is compared with "+
-		"the reference; fresh, the twenty worlds that were invented last; streams, many small phases that share slots")
+	flags.StringVar(&o.small.list, "list", "first", "with -worlds, the lists of worlds, separated by commas: first; later, "+
+		"latest or fresh, twenty worlds each, invented later; all, the first three; reference or own, the cells in which the "+
+		"default is compared with the reference; streams, many small phases that share slots; small, a scheduler of eight "+
+		"slots; long, phases of 8 and 30 waves; asking, orders of idle machines; spread, sizes below the median; every, all "+
+		"lists but all, reference, own and streams")
+	flags.StringVar(&o.small.csv, "csv", "", "with -worlds, also write the figures to this `file`, one line for each cell and policy")
+	flags.BoolVar(&o.compares, "compare", false, "instead of replaying logs, compare two files of -worlds -csv: the earlier "+
+		"and the later. A policy that only the earlier file has is taken from there")
 	flags.Float64Var(&o.small.noise, "noise", 1, "with -worlds, multiply the noise of the model noisy by this factor: 1 is a "+
 		"standard deviation of .15 between attempts and of .05 between the reports of an attempt")
 	flags.BoolVar(&o.calibrates, "calibration", false,
@@ -92,6 +101,15 @@ func run(args []string, w io.Writer) error {
 	flags.StringVar(&o.from, "from", "", "with -svg, draw the table of this `page`, and play no worlds")
 	if err := flags.Parse(args); err != nil {
 		return err
+	}
+	if o.compares {
+		if flags.NArg() != 2 {
+			return fmt.Errorf("-compare reads two files, but the command line has %d", flags.NArg())
+		}
+		return compareFiles(w, flags.Arg(0), flags.Arg(1))
+	}
+	if o.small.csv != "" && !o.worlds {
+		return errors.New("-csv needs -worlds")
 	}
 	if o.svg != "" && !o.worlds || o.from != "" && o.svg == "" {
 		return errors.New("-svg needs -worlds, and -from needs -svg")

@@ -11,8 +11,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/straggler-go/straggler/restart/rules"
-
+	"github.com/straggler-go/straggler/examples/internal/published"
 	"github.com/straggler-go/straggler/examples/internal/worlds"
 )
 
@@ -21,6 +20,7 @@ type small struct {
 	cells, policies, set, list string
 	noise                      float64
 	seeds                      int
+	csv                        string // file for the figures
 }
 
 var (
@@ -28,8 +28,11 @@ var (
 	lists = map[string]func() []worlds.Cell{
 		"first": each(worlds.All), "later": each(worlds.Later), "latest": each(worlds.Latest), "streams": each(worlds.Streams),
 		"all": each(worlds.Developed), "reference": worlds.ReferenceCells, "own": worlds.OwnCells,
-		"fresh": each(worlds.Fresh),
+		"fresh": each(worlds.Fresh), "small": worlds.Small, "long": worlds.Long, "asking": worlds.Asking,
+		"spread": worlds.Spread,
 	}
+	// every has the lists of phases with which the default is judged.
+	every = []string{"first", "later", "latest", "fresh", "small", "long", "asking", "spread"}
 )
 
 // each returns a function that lists the cells of the worlds: each world under each model of progress.
@@ -85,17 +88,43 @@ func (o small) write(w io.Writer) error {
 	for i := range cells {
 		line(w, &cells[i], players)
 	}
-	fmt.Fprint(w, "\n| | cells | mean | excess | harm | most time | most slots | dominated | by most | slower than the good |",
-		" in waves |\n|---|---|---|---|---|---|---|---|---|---|---|\n")
-	for i, p := range players {
-		v := worlds.Judge(cells, i, players)
-		fmt.Fprintf(w, "| %s | %d | %s | %s | %d | %+.1f %s | %+.1f %s | %d | %.1f %s | %d | %d |\n", p.Name, v.Cells,
-			share(v.Mean), share(v.Excess), v.Harm, v.MostTime, v.Time, v.MostSlots, v.Slots, v.Dominated, v.MostDominated,
-			v.By, v.Slower, v.SlowerInWaves)
+	counts(w, "", cells, players)
+	if silent := only(cells, silent); len(silent) < len(cells) {
+		counts(w, " silent", silent, players)
 	}
 	fmt.Fprint(w, worldsLegend)
+	if o.csv != "" {
+		return o.record(cells, players)
+	}
 	return nil
 }
+
+// counts writes a table with a row for each player. Nothing is written about no cell.
+func counts(w io.Writer, title string, cells []worlds.Cell, players []worlds.Player) {
+	if len(cells) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "\n|%s | cells | mean | excess | harm | regret | costly | most time | 95th percentile | most slots | dominated | "+
+		"by most | slower than the good | in waves |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n", title)
+	for i, p := range players {
+		v := worlds.Judge(cells, i, players)
+		fmt.Fprintf(w, "| %s | %d | %s | %s | %d | %.2f | %d | %+.1f %s | %+.1f %s | %+.1f %s | %d | %.1f %s | %d | %d |\n", p.Name,
+			v.Cells, share(v.Mean), share(v.Excess), v.Harm, v.Regret, v.Costly, v.MostTime, v.Time, v.MostHigh, v.High,
+			v.MostSlots, v.Slots, v.Dominated, v.MostDominated, v.By, v.Slower, v.SlowerInWaves)
+	}
+}
+
+// only returns the cells of a kind.
+func only(cells []worlds.Cell, kind func(*worlds.Cell) bool) (found []worlds.Cell) {
+	for i := range cells {
+		if kind(&cells[i]) {
+			found = append(found, cells[i])
+		}
+	}
+	return found
+}
+
+func silent(c *worlds.Cell) bool { return c.Model == worlds.None }
 
 // worldsLegend explains the two tables of worlds.
 const worldsLegend = `
@@ -104,6 +133,10 @@ phase/the time that one phase in a hundred exceeds/slot time.
 - ideal: a host that knows everything. good alone: the time of the machines that are never bad, without a policy.
 - harm: more than 0.5 % more time, or more than 1 % more slot time, than no action. most time, most slots: the worst cells.
 - excess: the sum of the points over 100, for time and for slot time.
+- regret: the mean over the cells of the points by which the best bargain is faster. The best bargain is the fastest of the
+  published policies in the table that use no more slot time; a cell without one counts 0.
+- costly: more than 120 % of the slot time of no action.
+- 95th percentile: the worst cell by the time that one seed in twenty exceeds, in percent of the same seed without action.
 - dominated: another policy, or no action, is at least 0.5 points faster and uses no more slot time. by most: the worst cell.
 - slower than the good: more than a point slower than the good machines alone. in waves: in worlds of more tasks than slots.
 `
@@ -156,28 +189,40 @@ func (o small) players() ([]worlds.Player, error) {
 	names := profiles(o.policies)
 	var players []worlds.Player
 	if !slices.Contains(names, "default") {
-		players = []worlds.Player{{Name: "default"}, {Name: "with a record", Record: true}}
+		players = []worlds.Player{{Name: "default"}, {Name: recorded, Record: true}}
 	}
 	for _, text := range names {
-		switch text {
-		case "default":
-			players = append(players, worlds.Player{Name: text})
-			continue
-		case "reference":
-			players = append(players, worlds.Player{Name: text, Reference: true})
-			continue
-		case "by-hand":
-			players = append(players, worlds.Player{Name: text, ByHand: true})
-			continue
-		}
-		policy, err := rules.Parse(text)
+		p, err := player(text)
 		if err != nil {
 			return nil, err
 		}
-		players = append(players, worlds.Player{Name: text, Policy: policy})
+		players = append(players, p)
 	}
 	return players, nil
 }
+
+// player returns the player with a name.
+func player(name string) (worlds.Player, error) {
+	p := worlds.Player{Name: name}
+	switch name {
+	case "default":
+	case recorded:
+		p.Record = true
+	case "reference":
+		p.Reference = true
+	case "by-hand":
+		p.ByHand = true
+	default:
+		policy, err := published.Parse(name)
+		if err != nil {
+			return p, err
+		}
+		p.Policy = policy
+	}
+	return p, nil
+}
+
+const recorded = "with a record" // the default in a host that keeps a record of its machines
 
 // profiles splits a list of policies at the commas. A part with "=" in it is a field of the policy before it.
 func profiles(text string) (all []string) {
@@ -200,14 +245,20 @@ func (o small) chosen() (cells []worlds.Cell, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("-cells: %w", err)
 	}
-	list, ok := lists[o.list]
-	if !ok {
-		return nil, fmt.Errorf("-list is %q, want one of %s", o.list,
-			strings.Join(slices.Sorted(maps.Keys(lists)), ", "))
+	names := strings.Split(o.list, ",")
+	if o.list == "every" {
+		names = every
 	}
-	for _, c := range list() {
-		if c.World.Noise = o.noise; match.MatchString(c.String()) {
-			cells = append(cells, c)
+	for _, name := range names {
+		list, ok := lists[name]
+		if !ok {
+			return nil, fmt.Errorf("-list has %q, want every, or some of %s", name,
+				strings.Join(slices.Sorted(maps.Keys(lists)), ", "))
+		}
+		for _, c := range list() {
+			if c.List, c.World.Noise = name, o.noise; match.MatchString(c.String()) {
+				cells = append(cells, c)
+			}
 		}
 	}
 	if len(cells) == 0 {
@@ -226,6 +277,7 @@ func play(of []worlds.Cell, players []worlds.Player, set worlds.Set, seeds int) 
 			limit <- struct{}{}
 			defer func() { <-limit }()
 			cells[i], errs[i] = worlds.Play(c.World, c.Model, players, set, seeds)
+			cells[i].List = c.List
 		})
 	}
 	wait.Wait()

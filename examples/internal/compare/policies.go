@@ -9,6 +9,7 @@ import (
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/rules"
 
+	"github.com/straggler-go/straggler/examples/internal/published"
 	"github.com/straggler-go/straggler/examples/internal/sim"
 )
 
@@ -37,6 +38,7 @@ func Entries() []Entry {
 		{Name: "dryad", Policy: rules.Dryad{}},
 		{Name: "spark", Policy: rules.Spark{}},
 		{Name: "flink", Policy: rules.Flink{}},
+		{Name: "naive", Policy: published.Naive},
 		{Name: "late-early", Policy: rules.LATE{Early: true}},
 		{Name: "dolly", Policy: restart.Never{}, Clones: true},
 	}

@@ -20,11 +20,13 @@ type hand struct {
 	finished []bool
 }
 
-func newHand(tasks, slots int, lag float64, works []float64) *hand {
+func newHand(world *host, tasks int, works []float64) *hand {
+	slots := len(world.slots)
 	h := &hand{runs: make([][]*byhand.Attempt, tasks), next: make([]int, tasks), finished: make([]bool, tasks)}
-	h.Tasks, h.Lag = make([]byhand.Task, tasks), time.Duration(lag*1e9)
+	h.Tasks, h.Lag = make([]byhand.Task, tasks), time.Duration(world.Lag*1e9)
 	h.Host.Phase = restart.Phase{
-		Interval: Interval * time.Second, Tasks: tasks, Waiting: tasks, Slots: slots, FreeSlots: slots, Machines: slots,
+		Interval: time.Duration(world.interval() * 1e9), Tasks: tasks, Waiting: tasks, Slots: slots, FreeSlots: slots,
+		Machines: slots / world.slotsEach(),
 	}
 	h.works = works
 	h.Model = estimate.Linear{Grace: 2 * h.Interval, Window: 6 * h.Interval}

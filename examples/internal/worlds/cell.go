@@ -2,6 +2,7 @@ package worlds
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/straggler-go/straggler/restart"
 )
@@ -17,11 +18,14 @@ type Player struct {
 }
 
 // Share is a time and a slot time, in percent of a run without action and with the same luck. In a stream, Late is
-// the time that one of a hundred phases exceeds, also in percent; otherwise it is 0.
-type Share struct{ Time, Slots, Late float64 }
+// the time that one of a hundred phases exceeds, also in percent; otherwise it is 0. Each and High are the mean and the
+// 95th percentile over the seeds of the time in percent of the same seed without action. First is the mean number of
+// intervals until the first copy, over the seeds with a copy; 0 if there is none.
+type Share struct{ Time, Slots, Late, Each, High, First float64 }
 
 // Cell is a world under a model of progress, with the figures of each player.
 type Cell struct {
+	List    string // name of the list of worlds, if a table has several
 	World   World
 	Model   Model
 	Players []Share
@@ -34,7 +38,9 @@ type Cell struct {
 func Play(w World, m Model, players []Player, set Set, seeds int) (Cell, error) {
 	c := Cell{World: w, Model: m, Players: make([]Share, len(players))}
 	var nothing Share
+	copied, times := make([]float64, len(players)), make([][]float64, len(players))
 	for seed := 1; seed <= seeds; seed++ {
+		alone := 0.
 		games := append(make([]Game, 0, len(players)+2), Game{Policy: restart.Never{}})
 		for _, p := range players {
 			games = append(games, Game{Policy: p.Policy, Record: p.Record, Reference: p.Reference, ByHand: p.ByHand})
@@ -44,17 +50,26 @@ func Play(w World, m Model, players []Player, set Set, seeds int) (Cell, error) 
 		}
 		for i, g := range games {
 			g.Model, g.Set, g.Seed = m, set, seed
-			o, err := w.Run(g)
+			in := w
+			if i == 0 {
+				in.Told = false
+			}
+			o, err := in.Run(g)
 			if err != nil {
 				return c, err
 			}
 			switch {
 			case i == 0:
 				nothing.add(o)
+				alone = o.Time
 			case g.Good:
 				c.Good.add(o)
 			default:
 				c.Players[i-1].add(o)
+				times[i-1] = append(times[i-1], 100*o.Time/alone)
+				if o.First > 0 {
+					copied[i-1]++
+				}
 			}
 		}
 		if w.Load == 0 {
@@ -62,7 +77,14 @@ func Play(w World, m Model, players []Player, set Set, seeds int) (Cell, error) 
 		}
 	}
 	for i := range c.Players {
-		c.Players[i].of(nothing)
+		s := &c.Players[i]
+		s.of(nothing)
+		slices.Sort(times[i])
+		for _, t := range times[i] {
+			s.Each += t / float64(seeds)
+		}
+		s.High = times[i][(95*seeds+99)/100-1]
+		s.First /= max(copied[i], 1)
 	}
 	c.Ideal.of(nothing)
 	c.Good.of(nothing)
@@ -73,6 +95,7 @@ func (s *Share) add(o Outcome) {
 	s.Time += o.Time
 	s.Slots += o.Slots
 	s.Late += o.Late
+	s.First += o.First
 }
 
 func (s *Share) of(nothing Share) {
@@ -89,6 +112,7 @@ const (
 	harmSlots = 1  // more slot time than no action
 	dominated = .5 // more time than another policy, at no fewer slots
 	slower    = 1  // more time than the good machines alone
+	mostSlots = 20 // more slot time than no action; no cell of the default may exceed it
 )
 
 // String returns the names of the world and the model, as in "15 % attempts 8x/3w noisy".
@@ -119,6 +143,17 @@ func (c *Cell) Dominated(player int, players []Player) (by int, points float64) 
 	return by, points
 }
 
+// Regret returns by how many points the best bargain among the published policies is faster than the player: of the
+// policies that use no more slot time, the fastest. It is 0 if none of them is faster.
+func (c *Cell) Regret(player int, players []Player) (points float64) {
+	for i, o := range c.Players {
+		if players[i].Policy != nil && o.Slots <= c.Players[player].Slots {
+			points = max(points, c.Players[player].Time-o.Time)
+		}
+	}
+	return points
+}
+
 // Slower reports whether a player is slower than the good machines alone without a policy, by more than a threshold.
 func (c *Cell) Slower(player int) bool {
 	return c.Good.Time > 0 && c.Players[player].Time > c.Good.Time+slower
@@ -130,11 +165,13 @@ func (c *Cell) Waves() bool { return c.World.Tasks > c.World.machines() }
 // Verdict counts the cells in which a player does badly.
 type Verdict struct {
 	Cells, Harm, Dominated, Slower, SlowerInWaves int
-	Mean                                          Share // mean over the cells
-	Excess                                        Share // sum over the cells of the points over 100
-	// The largest harm in points, and the cells of it.
-	MostTime, MostSlots, MostDominated float64
-	Time, Slots, By                    string
+	Costly                                        int     // cells in which it takes over 120 % of the slot time
+	Mean                                          Share   // mean over the cells
+	Excess                                        Share   // sum over the cells of the points over 100
+	Regret                                        float64 // mean over the cells
+	// The largest harm in points, and the cells of it. High is the worst cell by Share.High.
+	MostTime, MostSlots, MostDominated, MostHigh float64
+	Time, Slots, By, High                        string
 }
 
 // Judge counts the cells in which a player does badly.
@@ -149,11 +186,17 @@ func Judge(cells []Cell, player int, players []Player) (v Verdict) {
 		v.Cells++
 		v.Mean.Time += s.Time / float64(len(cells))
 		v.Mean.Slots += s.Slots / float64(len(cells))
+		v.Mean.Each += s.Each / float64(len(cells))
 		v.Excess.Time += max(s.Time-100, 0)
 		v.Excess.Slots += max(s.Slots-100, 0)
 		if c.Harm(player) {
 			v.Harm++
 		}
+		if s.Slots > 100+mostSlots {
+			v.Costly++
+		}
+		v.Regret += c.Regret(player, players) / float64(len(cells))
+		most(&v.MostHigh, &v.High, s.High-100, c)
 		most(&v.MostTime, &v.Time, s.Time-100, c)
 		most(&v.MostSlots, &v.Slots, s.Slots-100, c)
 		if _, points := c.Dominated(player, players); points > 0 {

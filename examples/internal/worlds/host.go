@@ -29,9 +29,10 @@ type Game struct {
 // Outcome is the result of a simulation, in seconds. Time is the time until the last task has ended, and Slots the
 // slot time. Extra is the number of attempts beyond the first of each task. In a stream, Time is the mean time of
 // a phase from its arrival to its last end, and Late the time that one of a hundred phases reaches; otherwise Late is
-// 0.
+// 0. First is the number of intervals until the first copy starts; 0 if none starts.
 type Outcome struct {
 	Time, Late, Slots float64
+	First             float64
 	Extra             int
 }
 
@@ -40,7 +41,9 @@ func (w *World) Run(g Game) (o Outcome, err error) {
 	h := host{World: w, Game: g, luck: newLuck(g.Set, g.Seed), reports: newLuck(^g.Set, g.Seed)}
 	for m := range w.machines() {
 		if !g.Good || m >= w.bad() {
-			h.slots = append(h.slots, slot{machine: m})
+			for range w.slotsEach() {
+				h.slots = append(h.slots, slot{machine: m})
+			}
 		}
 	}
 	h.stops = w.changes()
@@ -53,7 +56,7 @@ func (w *World) Run(g Game) (o Outcome, err error) {
 	if err := h.play(); err != nil {
 		return o, err
 	}
-	o = Outcome{Time: h.now, Slots: h.used, Extra: h.extra}
+	o = Outcome{Time: h.now, Slots: h.used, First: h.first / w.interval(), Extra: h.extra}
 	if w.Load > 0 {
 		o.Time, o.Late = h.responses()
 	}
@@ -70,6 +73,7 @@ type host struct {
 	slots         []slot
 	stops         []float64 // the instants at which a machine changes
 	now, used     float64
+	first         float64 // when the first copy started; 0 if none did
 	extra         int
 
 	jobs []*job    // running phases, in the order of their arrivals
@@ -79,7 +83,7 @@ type host struct {
 
 // play starts each phase when the phase before it has ended, or, in a stream, at its time of arrival.
 func (h *host) play() error {
-	h.look = Interval
+	h.look = h.interval()
 	arrives := 0.0
 	for phase := range h.phases() {
 		if h.Load > 0 {
@@ -132,7 +136,7 @@ func (h *host) step(until float64) {
 		h.change()
 	}
 	if h.now == h.look {
-		h.look += Interval
+		h.look += h.interval()
 		for _, j := range h.jobs {
 			h.share(j)
 			j.tracker.Sweep(h.time(), func(a tracker.Answer) { h.carryOut(j, a) })
@@ -159,6 +163,9 @@ func (h *host) carryOut(j *job, a tracker.Answer) {
 
 // fill offers every idle slot to the phases: first to phases with waiting tasks, in the order of their arrivals.
 func (h *host) fill() {
+	if h.Asks == EachTime {
+		h.shuffle(ofPhase, math.Float64bits(h.now), 4)
+	}
 	for i := range h.slots {
 		s := &h.slots[i]
 		for _, waits := range [...]bool{true, false} {
@@ -169,6 +176,13 @@ func (h *host) fill() {
 			}
 		}
 	}
+}
+
+// shuffle puts the slots into an order that depends on the numbers.
+func (h *host) shuffle(numbers ...uint64) {
+	h.luck.of(numbers...).Shuffle(len(h.slots), func(i, j int) {
+		h.slots[i], h.slots[j] = h.slots[j], h.slots[i]
+	})
 }
 
 // offer offers an idle slot to a phase.

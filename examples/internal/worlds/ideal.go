@@ -19,14 +19,14 @@ func (w *World) Ideal(set Set, seed int) (o Outcome) {
 			tasks[i].seconds += w.fate(l, None, phase, i, 0).more
 		}
 		slices.SortStableFunc(tasks, func(a, b task) int { return cmp.Compare(b.seconds, a.seconds) })
-		free := make([]float64, w.machines())
+		free := make([]float64, w.machines()*w.slotsEach())
 		for m := range free {
 			free[m] = o.Time
 		}
 		for i := range tasks {
 			best, ends := 0, math.Inf(1)
 			for m := range free {
-				if end := w.end(&tasks[i], m, free[m]+w.Lag, stops); end < ends {
+				if end := w.end(&tasks[i], m/w.slotsEach(), free[m]+w.Lag, stops); end < ends {
 					best, ends = m, end
 				}
 			}

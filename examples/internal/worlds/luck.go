@@ -3,6 +3,7 @@ package worlds
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 )
 
 // Set is a set of seeds. Constants must be judged with other seeds than they were chosen with.
@@ -58,6 +59,7 @@ func scramble(h uint64) uint64 {
 // task has the true properties of a task, which do not depend on the policy.
 type task struct {
 	seconds float64 // time on a usual machine near its data
+	told    float64 // the same, as a host that knows the sizes believes
 	far     bool
 	half    int // the half of the machines from which its data is far
 }
@@ -74,10 +76,27 @@ func (w *World) task(l *luck, phase, i int) (t task) {
 		if l.Float64() < .25 {
 			t.seconds *= 5
 		}
+	case Mild:
+		t.seconds = 100 * math.Exp(.25*l.NormFloat64())
+	case Below:
+		t.seconds = 90 + 20*l.Float64()
+		if l.Float64() < .5 {
+			t.seconds = 10 + 80*l.Float64()
+		}
+	case Exponential:
+		t.seconds = 20 + 80*l.ExpFloat64()
 	default:
 		t.seconds = 75 + 25*l.Float64() // the attempt adds up to 25 s more
 	}
+	t.seconds *= or(w.Scale, 1)
 	t.far, t.half = l.Float64() < w.Far, l.IntN(2)
+	if w.Long > 0 && slices.Contains(l.of(ofPhase, uint64(phase), 3).Perm(w.size(l, phase))[:w.Long], i) {
+		t.seconds *= w.LongBy
+	}
+	t.told = t.seconds
+	if w.Wrong > 0 {
+		t.told *= math.Exp(w.Wrong * l.of(ofTask, uint64(phase), uint64(i), 1).NormFloat64())
+	}
 	return t
 }
 
@@ -101,7 +120,7 @@ func (w *World) fate(l *luck, m Model, phase, i, attempt int) (f fate) {
 	l.of(ofAttempt, uint64(phase), uint64(i), uint64(attempt))
 	f.slow, f.hangs = 1, 2
 	if w.Sizes == Even {
-		f.more = 25 * l.Float64()
+		f.more = 25 * or(w.Scale, 1) * l.Float64()
 	}
 	slow, hang, where := l.Float64(), l.Float64(), l.Float64()
 	if slow < w.Slow {

@@ -31,8 +31,8 @@ func (h *host) open(number int) error {
 	n := h.size(h.luck, number)
 	j := &job{number: number, arrived: h.now, left: n, tasks: make([]state, n), slots: len(h.slots)}
 	c := tracker.Config{
-		Tasks: n, Slots: len(h.slots), Machines: len(h.slots), Interval: Interval * time.Second, Policy: h.Policy,
-		Limits: published.Limits(h.Policy), Stream: h.Load > 0,
+		Tasks: n, Slots: len(h.slots), Machines: len(h.slots) / h.slotsEach(), Interval: time.Duration(h.interval() * 1e9),
+		Policy: h.Policy, Limits: published.Limits(h.Policy), Stream: h.Load > 0,
 	}
 	if h.Phases > 1 {
 		c.Experience = &h.kind
@@ -47,8 +47,8 @@ func (h *host) open(number int) error {
 	}
 	for i := range j.tasks {
 		j.tasks[i].task = h.task(h.luck, number, i)
-		if h.Known {
-			c.Work = append(c.Work, j.tasks[i].seconds)
+		if h.Known || h.Told {
+			c.Work = append(c.Work, j.tasks[i].told)
 		}
 	}
 	if h.Paths {
@@ -57,7 +57,7 @@ func (h *host) open(number int) error {
 	if h.Reference {
 		j.tracker = newReference(h.World, h.Model, n, len(h.slots), c.Work)
 	} else if h.ByHand {
-		j.tracker = newHand(n, len(h.slots), h.Lag, c.Work)
+		j.tracker = newHand(h, n, c.Work)
 	} else {
 		t, err := tracker.New(c)
 		if err != nil {
@@ -66,11 +66,18 @@ func (h *host) open(number int) error {
 		j.tracker = t
 	}
 	// Which machine a host thinks of first has nothing to do with how good it is.
-	h.luck.of(ofPhase, uint64(number), 1).Shuffle(len(h.slots), func(i, j int) {
-		h.slots[i], h.slots[j] = h.slots[j], h.slots[i]
-	})
+	h.shuffle(ofPhase, uint64(number), 1)
+	if h.Asks == BadFirst || h.Asks == BadLast {
+		last := func(s slot) int {
+			if (s.machine < h.bad()) == (h.Asks == BadLast) {
+				return 1
+			}
+			return 0
+		}
+		slices.SortStableFunc(h.slots, func(a, b slot) int { return last(a) - last(b) })
+	}
 	if len(h.jobs) == 0 {
-		h.look = h.now + Interval
+		h.look = h.now + h.interval()
 	}
 	h.jobs = append(h.jobs, j)
 	h.change()

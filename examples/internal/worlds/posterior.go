@@ -42,7 +42,7 @@ const (
 // priorOf returns the distributions of a world. The distribution of sizes comes from draws of its own, and the others
 // from the fields of the world. Spells, machines that are bad for a while, and deaths are left out.
 func priorOf(w *World, m Model) *prior {
-	p := &prior{timeout: or(w.Timeout, 1500), interval: Interval}
+	p := &prior{timeout: or(w.Timeout, 1500), interval: w.interval()}
 	l := newLuck(forPrior, 0)
 	drawn := make([]float64, priorDraws)
 	for i := range drawn {
@@ -100,7 +100,7 @@ func priorOf(w *World, m Model) *prior {
 		p.sigma = .5
 	}
 	if m != None {
-		p.detects = Interval
+		p.detects = w.interval()
 	}
 	return p
 }

@@ -61,9 +61,12 @@ func cells(names ...string) (found []Cell) {
 }
 
 // EachModel lists the cells of the worlds: each world under each model of progress.
-func EachModel(all []World) (found []Cell) {
+func EachModel(all []World) []Cell { return under(all, Models...) }
+
+// under lists each world under each of the models.
+func under(all []World, models ...Model) (found []Cell) {
 	for _, w := range all {
-		for _, m := range Models {
+		for _, m := range models {
 			found = append(found, Cell{World: w, Model: m})
 		}
 	}

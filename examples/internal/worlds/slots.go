@@ -4,6 +4,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
@@ -39,11 +40,11 @@ func (s *slot) due() float64 {
 func (h *host) happens(s *slot) {
 	switch {
 	case !s.begun:
-		s.begun, s.since, s.reports = true, h.now, h.now+Interval
+		s.begun, s.since, s.reports = true, h.now, h.now+h.interval()
 		s.job.tracker.Begin(h.time(), s.task, s.attempt, s.machine)
 		h.rates(s.job, s.task)
 	case h.now < s.ends:
-		s.reports += Interval
+		s.reports += h.interval()
 		h.settle(s)
 		h.report(s)
 	case s.fate.hangs <= 1:
@@ -79,8 +80,8 @@ func (h *host) report(s *slot) {
 	h.reports.of(uint64(s.job.number), uint64(s.task), uint64(s.attempt), math.Float64bits(h.now))
 	shown := s.found + s.fate.curve.shows(share, h.reports)*(1-s.found)
 	work := 1.0
-	if h.Known {
-		work = t.seconds
+	if h.Known || h.Told {
+		work = t.told
 	}
 	r := tracker.Report{Done: shown * work, Saved: t.saved * work}
 	h.share(s.job)
@@ -91,6 +92,9 @@ func (h *host) start(s *slot, j *job, a tracker.Answer) {
 		h.Watch(time.Duration(h.now*1e9), a)
 	}
 	t := &j.tasks[a.Task]
+	if a.Action == restart.Copy && h.first == 0 {
+		h.first = h.now
+	}
 	attempt := 0
 	if h.Lag > 0 {
 		attempt = j.tracker.Submit(h.time(), a.Task, s.machine)
@@ -102,7 +106,7 @@ func (h *host) start(s *slot, j *job, a tracker.Answer) {
 	}
 	*s = slot{
 		machine: s.machine, runs: true, job: j, task: a.Task, attempt: attempt, begun: h.Lag == 0, begins: h.now + h.Lag,
-		since: h.now, reports: h.now + Interval, found: t.saved, fate: h.fate(h.luck, h.Model, j.number, a.Task, attempt),
+		since: h.now, reports: h.now + h.interval(), found: t.saved, fate: h.fate(h.luck, h.Model, j.number, a.Task, attempt),
 	}
 	s.whole = (t.seconds + s.fate.more) * (1 - t.saved)
 	t.copies++

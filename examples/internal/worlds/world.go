@@ -8,20 +8,28 @@
 // everything. The luck of an attempt depends only on its task and number, so all policies meet the same luck.
 package worlds
 
-// World is a phase, or several phases one after the other, on machines of one slot each. Times are in seconds. By
-// default nothing goes wrong: tasks take 75 to 125 s and report every 10 s. Of the time beyond 75 s, one half belongs
-// to the task, and the other half to the attempt.
+// World is a phase, or several phases one after the other. Times are in seconds. By default nothing goes wrong: tasks
+// take 75 to 125 s and report every 10 s. Of the time beyond 75 s, one half belongs to the task, and the other half to
+// the attempt.
 type World struct {
 	Name     string
 	Tasks    int // number of tasks of each phase; for several phases, the largest number: each number from 1 to Tasks is equally likely
 	Phases   int // 0 stands for 1
 	Machines int // 0 stands for 20
+	Slots    int // slots of each machine; 0 stands for 1
+	Asks     Asks
 	// Load makes a stream: phases arrive at random, and without a policy they use this share of the slots' time. 0: a
 	// phase arrives when the phase before it has ended.
 	Load float64
 
-	Sizes Sizes
-	Known bool // the host knows the sizes
+	Sizes    Sizes
+	Scale    float64 // factor of all sizes; 0 stands for 1
+	Long     int     // number of tasks that are longer than their size, by the factor LongBy
+	LongBy   float64
+	Known    bool    // the host knows the sizes
+	Told     bool    // the host knows the sizes, except in the run without action
+	Wrong    float64 // σ of the log-normal error of the sizes that the host knows
+	Interval float64 // time between two reports of an attempt, and between two polls of the host; 0 stands for 10
 
 	Slow    float64 // share of attempts that are slow on any machine, by the factor SlowBy; SlowBy 0 is replaced by 8
 	SlowBy  float64
@@ -59,10 +67,23 @@ type Death struct{ At, Back float64 }
 type Sizes uint8
 
 const (
-	Even      Sizes = iota // 75 to 100 s, and up to 25 by the attempt
-	LogNormal              // log-normal with a σ of 1 and a mean of 100 s
-	Pareto                 // Pareto with an index of 1.3, at least 60 s, at most 50 times as long
-	TwoKinds               // three of four tasks take 40 to 60 s, and the others 200 to 300 s
+	Even        Sizes = iota // 75 to 100 s, and up to 25 by the attempt
+	LogNormal                // log-normal with a σ of 1 and a mean of 100 s
+	Pareto                   // Pareto with an index of 1.3, at least 60 s, at most 50 times as long
+	TwoKinds                 // three of four tasks take 40 to 60 s, and the others 200 to 300 s
+	Mild                     // log-normal with a σ of .25 and a median of 100 s
+	Below                    // half of the tasks take 90 to 110 s, and the others 10 to 90 s
+	Exponential              // 20 s, and exponential with a mean of 80 s
+)
+
+// Asks is the order in which idle slots ask for work.
+type Asks uint8
+
+const (
+	Shuffled Asks = iota // a random order, the same for the whole phase
+	BadFirst             // the machines that are bad at some time ask first
+	BadLast              // the machines that are bad at some time ask last
+	EachTime             // a random order each time that slots are filled
 )
 
 // Model is a model of the progress that attempts report.
@@ -89,9 +110,6 @@ var modelNames = [...]string{"linear", "noisy", "stalls", "none"}
 
 func (m Model) String() string { return modelNames[m] }
 
-// Interval is the time between two reports of an attempt, and between two polls of the host, in seconds.
-const Interval = 10
-
 func or(value, usual float64) float64 {
 	if value == 0 {
 		return usual
@@ -108,6 +126,11 @@ func (w *World) machines() int {
 
 func (w *World) phases() int { return max(w.Phases, 1) }
 
+// slotsEach returns the number of slots of each machine.
+func (w *World) slotsEach() int { return max(w.Slots, 1) }
+
+func (w *World) interval() float64 { return or(w.Interval, 10) }
+
 // size returns the number of tasks of a phase.
 func (w *World) size(l *luck, phase int) int {
 	if w.Phases > 1 {
@@ -119,8 +142,8 @@ func (w *World) size(l *luck, phase int) int {
 // gap returns the mean time between two phases of a stream, so that the phases use the share Load of the slots. A
 // task takes 100 s on average, and longer with bad luck.
 func (w *World) gap() float64 {
-	task := 100 * (1 + float64(w.Slow*(or(w.SlowBy, 8)-1)))
-	return task * float64(1+w.Tasks) / 2 / (float64(w.machines()) * w.Load)
+	task := 100 * or(w.Scale, 1) * (1 + float64(w.Slow*(or(w.SlowBy, 8)-1)))
+	return task * float64(1+w.Tasks) / 2 / (float64(w.machines()*w.slotsEach()) * w.Load)
 }
 
 // factor returns the factor by which work takes longer on a machine at an instant. The bad machines are first, and

@@ -91,7 +91,7 @@ func TestChanges(t *testing.T) {
 type doubles struct{}
 
 func (doubles) Decide(t restart.Task, _ restart.Phase) restart.Decision {
-	if len(t.Attempts) == 1 && t.Attempts[0].Elapsed >= Interval*time.Second {
+	if len(t.Attempts) == 1 && t.Attempts[0].Elapsed >= 10*time.Second {
 		return restart.Decision{Action: restart.Copy}
 	}
 	return restart.Decision{}
