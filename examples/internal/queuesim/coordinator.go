@@ -148,10 +148,10 @@ func (j *job) gone(q *queue) bool {
 
 // Workers returns the workers, with the time for which a stopped or killed worker is silent.
 func (s *store) Workers(context.Context) (all []driver.WorkerStatus, _ error) {
-	for i := range Workers {
+	for i := range s.q.workers {
 		w := driver.WorkerStatus{Name: name(i), Slots: Slots}
 		for _, span := range [...]Span{s.q.Stopped, s.q.Killed} {
-			if i == Workers-1 && span.holds(s.q.now) {
+			if i == len(s.q.workers)-1 && span.holds(s.q.now) {
 				w.Silent = s.q.now - span.From
 			}
 		}

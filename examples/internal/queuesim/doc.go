@@ -3,7 +3,7 @@
 // own about slow tasks. It shares no code with package worlds, so that an error in one package is not an error in
 // both.
 //
-// Four workers have four slots each. A worker looks for jobs at a random moment of each [Fetch]. A handler works in
+// Four workers have four slots each; two scenarios have twelve workers. A worker looks for jobs at a random moment of each [Fetch]. A handler works in
 // slices of [Slice], and reports every [ReportEvery] if the scenario has reports. At the end of a slice, it notices
 // that it was told to end, or that its hard timeout is over. The luck of an attempt depends only on its task and
 // number, so all rules meet the same luck.
@@ -29,14 +29,15 @@ import "time"
 
 // The parameters of the simulated queue.
 const (
-	Workers     = 4
-	Slots       = 4                      // slots of each worker
-	Fetch       = 50 * time.Millisecond  // a worker looks for jobs once in each such period
-	Slice       = 50 * time.Millisecond  // length of a slice of work
-	ReportEvery = 200 * time.Millisecond // time between two reports of an attempt
-	Timeout     = 8 * time.Second        // hard timeout of a handler, for tasks of .6 s
-	Tries       = 25                     // attempts of a task
-	BackOffMore = 0.1                    // largest random change of a back-off, as a share
+	Workers      = 4
+	Slots        = 4                      // slots of each worker
+	Fetch        = 50 * time.Millisecond  // a worker looks for jobs once in each such period
+	Slice        = 50 * time.Millisecond  // length of a slice of work
+	ReportEvery  = 200 * time.Millisecond // time between two reports of an attempt
+	Timeout      = 8 * time.Second        // hard timeout of a handler, for tasks of .6 s
+	Tries        = 25                     // attempts of a task
+	UnluckyTimes = 8                      // x the time of a task, for an unlucky attempt
+	BackOffMore  = 0.1                    // largest random change of a back-off, as a share
 )
 
 // The parameters of the naive rule.

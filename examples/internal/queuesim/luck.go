@@ -33,11 +33,11 @@ func (l luck) size(task int) float64 {
 	return math.Exp(.2 * l.draw(forSize, uint64(task), 0).NormFloat64())
 }
 
-// fate returns whether an attempt hangs, and whether it fails half-way.
-func (l luck) fate(s *Scenario, task, number int) (hangs, fails bool) {
+// fate returns whether an attempt hangs, whether it fails half-way, and whether it is slow.
+func (l luck) fate(s *Scenario, task, number int) (hangs, fails, slow bool) {
 	r := l.draw(forFate, uint64(task), uint64(number))
-	hang, fail := r.Float64(), r.Float64()
-	return hang < s.Hang, fail < s.Fail
+	hang, fail, unlucky := r.Float64(), r.Float64(), r.Float64()
+	return hang < s.Hang, fail < s.Fail, unlucky < s.Unlucky
 }
 
 // dispatch returns the time from the submit of a task's job to a free slot.

@@ -47,6 +47,7 @@ const anyWorker = -1
 type attempt struct {
 	*job
 	hangs, fails bool
+	slow         bool    // it takes UnluckyTimes as long
 	work, left   float64 // seconds of work of a good worker
 	reports      time.Duration
 }
@@ -66,7 +67,7 @@ type queue struct {
 	due     events
 	count   int
 	jobs    []*job
-	workers [Workers]worker
+	workers []worker
 	begins  []int // for each task, how often it has begun
 	sizes   []float64
 	results []*job // for each task, the job with its result
@@ -96,7 +97,7 @@ type Outcome struct {
 
 // play simulates a batch in a scenario.
 func play(s *Scenario, p player, seed int) (Outcome, error) {
-	q := &queue{Scenario: s, luck: luck(seed), player: p, left: s.tasks()}
+	q := &queue{Scenario: s, luck: luck(seed), player: p, left: s.tasks(), workers: make([]worker, s.workers())}
 	q.begins, q.results = make([]int, q.left), make([]*job, q.left)
 	for i := range q.left {
 		q.sizes = append(q.sizes, s.seconds(q.luck, i))
@@ -105,7 +106,7 @@ func play(s *Scenario, p player, seed int) (Outcome, error) {
 		q.fetchesOn(i, 0)
 	}
 	if s.Killed.Till > 0 {
-		q.at(s.Killed.From, func() { q.kill(Workers - 1) })
+		q.at(s.Killed.From, func() { q.kill(s.workers() - 1) })
 	}
 	if err := p.start(q); err != nil {
 		return Outcome{}, err
@@ -175,7 +176,7 @@ func (q *queue) cancel(j *job) {
 
 // standsStill reports whether a worker is stopped or dead, and until when.
 func (q *queue) standsStill(worker int) (still bool, till time.Duration) {
-	if worker != Workers-1 {
+	if worker != len(q.workers)-1 {
 		return false, 0
 	}
 	for _, s := range [...]Span{q.Stopped, q.Killed} {
@@ -223,7 +224,7 @@ func (q *queue) begin(worker int, j *job) {
 	j.state, j.worker, j.begun, j.life, j.share, j.ends = runs, worker, q.now, w.life, 0, false
 	j.tries++
 	a := &attempt{job: j, work: q.sizes[j.task], left: q.sizes[j.task], reports: q.now + ReportEvery}
-	a.hangs, a.fails = q.fate(q.Scenario, j.task, q.begins[j.task])
+	a.hangs, a.fails, a.slow = q.fate(q.Scenario, j.task, q.begins[j.task])
 	q.begins[j.task]++
 	q.out.Begins++
 	w.running = append(w.running, a)
@@ -233,8 +234,11 @@ func (q *queue) begin(worker int, j *job) {
 // slice lets an attempt work for a slice, or for less if its work ends or fails before.
 func (q *queue) slice(a *attempt) {
 	takes, pace := Slice, 1.
-	if q.Slow > 0 && a.worker == Workers-1 {
+	if q.Slow > 0 && a.worker == len(q.workers)-1 {
 		pace = q.Slow
+	}
+	if a.slow {
+		pace *= UnluckyTimes
 	}
 	until := 0. // the work that is left when the attempt ends
 	if a.fails {

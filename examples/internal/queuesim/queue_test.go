@@ -43,8 +43,8 @@ func took(s *Scenario, l luck, task int) time.Duration {
 func TestOneTask(t *testing.T) {
 	for seed := 1; seed <= 40; seed++ {
 		l, s := luck(seed), Scenario{Tasks: 1, Fail: .3}
-		_, fails := l.fate(&s, 0, 0)
-		_, again := l.fate(&s, 0, 1)
+		_, fails, _ := l.fate(&s, 0, 0)
+		_, again, _ := l.fate(&s, 0, 1)
 		if again {
 			continue
 		}
@@ -90,7 +90,7 @@ func TestHang(t *testing.T) {
 		l, s := luck(seed), Scenario{Tasks: 8, Hang: .1}
 		hung := -1
 		for i := range s.Tasks {
-			if hangs, _ := l.fate(&s, i, 0); hangs && hung < 0 {
+			if hangs, _, _ := l.fate(&s, i, 0); hangs && hung < 0 {
 				hung = i
 			} else if hangs {
 				hung = s.Tasks
@@ -99,7 +99,7 @@ func TestHang(t *testing.T) {
 		if hung < 0 || hung >= s.Tasks {
 			continue
 		}
-		if again, _ := l.fate(&s, hung, 1); again {
+		if again, _, _ := l.fate(&s, hung, 1); again {
 			continue
 		}
 		n++
@@ -289,4 +289,22 @@ func TestBillOfTheShadowMode(t *testing.T) {
 		assert.Zero(t, c.Sums[0].Copies, name)
 		assert.InDelta(t, 1-c.Time(1, 0), c.Sums[0].Bill.Saved, .1, name)
 	}
+}
+
+// An unlucky attempt takes eight times as long.
+func TestUnlucky(t *testing.T) {
+	n := 0
+	for seed := 1; seed <= 40; seed++ {
+		l, s := luck(seed), Scenario{Tasks: 1, Workers: 12, Unlucky: .3}
+		_, _, slow := l.fate(&s, 0, 0)
+		want := took(&s, l, 0)
+		if slow {
+			want *= UnluckyTimes
+			n++
+		}
+		o, err := Player{}.Run(s, seed)
+		require.NoError(t, err)
+		assert.InDelta(t, want.Seconds(), o.Used.Seconds(), 1e-6, "seed %d", seed)
+	}
+	assert.Greater(t, n, 5)
 }

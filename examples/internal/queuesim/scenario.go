@@ -6,12 +6,14 @@ import "time"
 type Scenario struct {
 	Name    string
 	Tasks   int           // 0 stands for 160
+	Workers int           // 0 stands for Workers
 	Seconds float64       // usual time of a task, which is multiplied by e^(.2 N); 0 is .6
 	Long    bool          // every 12th task, with i mod 12 = 5, takes six times as long
 	Told    bool          // the coordinator knows the time of each task on a good worker
 	Reports bool          // attempts report their progress
 	Slow    float64       // factor by which the last worker is slower
 	Hang    float64       // share of attempts that do nothing until they are told to end
+	Unlucky float64       // share of attempts that take UnluckyTimes as long
 	Fail    float64       // share of attempts that fail half-way
 	Stopped Span          // the time in which the last worker is stopped
 	Killed  Span          // the last worker is killed, and comes back
@@ -64,6 +66,8 @@ func Scenarios() []Scenario {
 		of("mixed, two coordinators", func(s *Scenario) { s.SecondCoordinator = 1100 * time.Millisecond }),
 		{Name: "a worker dies", Killed: Span{1500 * time.Millisecond, 5500 * time.Millisecond}},
 		{Name: "outage of 3 s", Outage: 3 * time.Second},
+		{Name: "2,000 tasks on 48 slots, 5 % hang", Tasks: 2000, Workers: 12, Hang: .05},
+		{Name: "2,000 tasks on 48 slots, 5 % 8x", Tasks: 2000, Workers: 12, Unlucky: .05},
 	}
 }
 
@@ -72,6 +76,13 @@ func (s *Scenario) tasks() int {
 		return 160
 	}
 	return s.Tasks
+}
+
+func (s *Scenario) workers() int {
+	if s.Workers == 0 {
+		return Workers
+	}
+	return s.Workers
 }
 
 // usual returns the usual time of a task on a good worker, in seconds.
