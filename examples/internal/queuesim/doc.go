@@ -3,10 +3,10 @@
 // own about slow tasks. It shares no code with package worlds, so that an error in one package is not an error in
 // both.
 //
-// Four workers have four slots each; two scenarios have twelve workers. A worker looks for jobs at a random moment of each [Fetch]. A handler works in
-// slices of [Slice], and reports every [ReportEvery] if the scenario has reports. At the end of a slice, it notices
-// that it was told to end, or that its hard timeout is over. The luck of an attempt depends only on its task and
-// number, so all rules meet the same luck.
+// Four workers have four slots each; two scenarios have twelve workers. A worker looks for jobs at a random moment of
+// each [Fetch]. A handler works in slices of [Slice], and reports every [ReportEvery] if the scenario has reports. At
+// the end of a slice, it notices that it was told to end, or that its hard timeout is over. The luck of an attempt
+// depends only on its task and number, so all rules meet the same luck.
 //
 // # The players
 //
