@@ -12,7 +12,8 @@ const (
 	// the gains of copies change too little to matter.
 	rankingParts = 64
 	// The number of best candidates for a copy that are decided about again for the machine that asks, because a copy
-	// may gain more or less there than on other machines.
+	// may gain more or less there than on other machines. After as many refusals, the machine gets no copy now, unless
+	// Config.Path makes each task a case of its own.
 	headOfRanking = 8
 )
 
@@ -31,8 +32,15 @@ func (j *judge) best(machine int) verdict {
 	facts.Peers.Machine = j.fleet.asking(machine)
 	r, allowed := &j.ranking, j.budget == nil || j.budget.Allows()
 	if !r.holds || r.allowed != allowed || j.fleet.path != nil || j.book.now-r.at > j.facts.Interval/rankingParts {
+		if j.reads.CopiesOnly {
+			v := j.decide(j.book.candidates.list[0], machine, &facts)
+			if j.refused(v.Reason) {
+				r.holds, best.Decision = false, refusalOf(&v.Decision).decision()
+				return best
+			}
+		}
 		r.at, r.allowed = j.book.now, allowed
-		r.holds = j.rank(&best, machine, &facts)
+		r.holds = j.rank(&best, &facts)
 	}
 	if best.task == none && r.refusal.reason != restart.NoReason {
 		best.Decision = r.refusal.decision()
@@ -47,11 +55,16 @@ func (j *judge) best(machine int) verdict {
 // report. It sorts the candidates that should be copied by their gain. It removes the candidates that should no longer
 // be copied, and sets the argument best to the best of the restarts and kills. If the policy refuses the slot to all
 // candidates at once, rank returns false.
-func (j *judge) rank(best *verdict, machine int, facts *restart.Phase) bool {
+//
+// These decisions are about no machine: a new attempt would run on a machine that suits it. So a machine that suits no
+// candidate takes no candidate away from the machines that ask after it.
+func (j *judge) rank(best *verdict, facts *restart.Phase) bool {
 	r, dropped := &j.ranking, j.scratch[:0]
 	r.list, r.refusal = r.list[:0], refusal{}
+	anywhere := *facts
+	anywhere.Peers.Machine = restart.MachineProgress{}
 	for _, task := range j.book.candidates.list {
-		v := j.decide(task, machine, facts)
+		v := j.decide(task, none, &anywhere)
 		switch {
 		case v.Action == restart.Copy:
 			r.list = heap.Push(r.list, ranked{v.Gain, task}, before)
@@ -75,14 +88,14 @@ func (j *judge) rank(best *verdict, machine int, facts *restart.Phase) bool {
 }
 
 // weigh decides about the tasks whose copies gain most, now for a copy on the machine that asks. It stores the best
-// verdict in best.
+// verdict in best. A task that should have no copy there stays a candidate, because the verdict is about this machine.
 func (j *judge) weigh(best *verdict, machine int, facts *restart.Phase) {
 	r, back := &j.ranking, j.scratch[:0]
-	most := 1
+	most, refusals := 1, 0
 	if j.fleet.record != nil || j.fleet.path != nil {
 		most = headOfRanking
 	}
-	for most > 0 && len(r.list) > 0 {
+	for most > 0 && refusals < headOfRanking && len(r.list) > 0 {
 		var x ranked
 		x, r.list = heap.Pop(r.list, before)
 		if j.book.tasks[x.task].candidate == none {
@@ -91,12 +104,10 @@ func (j *judge) weigh(best *verdict, machine int, facts *restart.Phase) {
 		v := j.decide(x.task, machine, facts)
 		if v.Action == restart.Copy && machine != none && v.Avoid.Has(machine) {
 			v.Decision = restart.Decision{Reason: restart.SameMachine}
+		} else if v.Action == restart.Keep && j.fleet.path == nil {
+			refusals++
 		}
-		if v.wants {
-			back = append(back, x)
-		} else {
-			j.book.candidates.drop(x.task)
-		}
+		back = append(back, x)
 		if v.Action != restart.Keep {
 			best.better(&v)
 			most--

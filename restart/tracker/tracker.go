@@ -339,7 +339,7 @@ func (t *Tracker) Decide(now time.Time, task int) Answer {
 // The first call makes a decision about each task that is worth a copy, and ranks these tasks. The next calls use
 // this ranking, as long as the only events are calls of Next and starts of the copies that Next asked for, and for at
 // most a 64th of an interval. A call with a valid ranking makes one decision. It makes up to eight decisions if there
-// is a Record, and one for each task that is worth a copy if Config.Path is set. Some policies refuse a slot either
+// is a Record, and two for each task that is worth a copy if Config.Path is set. Some policies refuse a slot either
 // to all tasks or to none, as most policies of package rules do (rules.Description.CopiesOnly). With such a policy, a
 // refused slot takes one decision and changes nothing. All other work is O(log n).
 func (t *Tracker) Next(now time.Time, machine int) Answer {
