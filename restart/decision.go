@@ -180,8 +180,9 @@ const (
 	NearEnd
 	// BeyondPeers: the task has run for much longer than other tasks of the phase took. The rule defines how much.
 	BeyondPeers
-	// LargestWork: the task is started, because it has the most work of all waiting tasks.
-	LargestWork
+	// NextWaiting: the task is started, because it is the next of the waiting tasks: the task with the most work, and of
+	// tasks with equal or unknown work the first.
+	NextWaiting
 
 	// Reasons to keep.
 
@@ -222,8 +223,8 @@ const (
 	// Disabled: the policy never acts, or the rule that would act is turned off.
 	Disabled
 
-	// Overtaken: the attempt is killed, because another attempt of the task has finished first. Only package
-	// restart/engine gives this reason; no policy does.
+	// Overtaken: the attempt is killed, because another attempt of the task has finished first. Package
+	// restart/engine and the answers of a tracker to the end of a task give this reason; no policy does.
 	Overtaken
 
 	// NoProgress: the remaining time is not known, because no attempt of the phase has reported progress. The
@@ -282,7 +283,7 @@ const (
 
 var reasonNames = [...]string{
 	"no-reason", "fresh-sooner", "saves-resources", "idle-slot", "slower-attempt", "longest-to-end", "behind-average",
-	"near-end", "beyond-peers", "largest-work", "not-slow", "no-estimate", "too-young", "too-few-finished",
+	"near-end", "beyond-peers", "next-waiting", "not-slow", "no-estimate", "too-young", "too-few-finished",
 	"tasks-waiting", "no-free-slot", "enough-attempts", "copy-too-recent", "restarts-spent", "cap-reached", "budget-spent",
 	"not-eligible", "slow-machine", "same-machine", "nothing-to-do", "not-running", "disabled", "overtaken",
 	"no-progress", "bad-units", "unlikely", "leaving", "cloned", "bad-answer", "furthest-on",

@@ -45,7 +45,7 @@ func TestNamesAreCompleteAndDistinct(t *testing.T) {
 func TestNamesAreStable(t *testing.T) {
 	for r, want := range map[restart.Reason]string{
 		0: "no-reason", 1: "fresh-sooner", 2: "saves-resources", 3: "idle-slot", 4: "slower-attempt", 5: "longest-to-end",
-		6: "behind-average", 7: "near-end", 8: "beyond-peers", 9: "largest-work", 10: "not-slow", 11: "no-estimate",
+		6: "behind-average", 7: "near-end", 8: "beyond-peers", 9: "next-waiting", 10: "not-slow", 11: "no-estimate",
 		12: "too-young", 13: "too-few-finished", 14: "tasks-waiting", 15: "no-free-slot", 16: "enough-attempts",
 		17: "copy-too-recent", 18: "restarts-spent", 19: "cap-reached", 20: "budget-spent", 21: "not-eligible",
 		22: "slow-machine", 23: "same-machine", 24: "nothing-to-do", 25: "not-running", 26: "disabled", 27: "overtaken", 28: "no-progress",

@@ -29,5 +29,5 @@ func ExampleNext() {
 	fmt.Println("task", i, d)
 	// Output:
 	// task 1 copy idle-slot remaining=300s fresh=30s bar=60s gain=270s avoid=1
-	// task 1 start largest-work
+	// task 1 start next-waiting
 }

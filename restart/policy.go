@@ -63,7 +63,7 @@ func Next(policy Policy, running []Task, waiting []float64, p Phase) (int, Decis
 			best = i
 		}
 	}
-	return best, Decision{Action: Start, Reason: LargestWork}
+	return best, Decision{Action: Start, Reason: NextWaiting}
 }
 
 // Validate returns an error for the first field of the policy that is out of range. The error states the field, its

@@ -243,7 +243,7 @@ func TestMantri51Line7Duplicates(t *testing.T) {
 func TestMantri51Line8AndTies(t *testing.T) {
 	i, d := restart.Next(restart.Mantri{}, []restart.Task{single(minute, 60)}, []float64{3, 9, 9, 4}, scarce)
 	assert.Equal(t, 1, i)
-	assert.Equal(t, restart.Decision{Action: restart.Start, Reason: restart.LargestWork}, d)
+	assert.Equal(t, restart.Decision{Action: restart.Start, Reason: restart.NextWaiting}, d)
 	running := []restart.Task{single(90*time.Second, 30), single(100*time.Second, 30), single(110*time.Second, 50), single(100*time.Second, 30)}
 	i, d = restart.Next(restart.Mantri{}, running, []float64{3, 9, 9, 4}, scarce)
 	assert.Equal(t, 1, i, "70 s is the largest gain, and the first of equal tasks is taken")

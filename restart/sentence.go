@@ -57,7 +57,7 @@ var causes = [...]string{
 	BehindAverage:  "it has done far less than the others have on average",
 	NearEnd:        "nearly all tasks have finished",
 	BeyondPeers:    "it has run for far longer than other tasks took",
-	LargestWork:    "of the tasks that wait it has the most work",
+	NextWaiting:    "it is the next of the tasks that wait",
 	NotSlow:        "it is not slow enough",
 	NoEstimate:     "too little is known of the time that it still needs, or that a new attempt takes",
 	TooYoung:       "it has not run for long enough to be judged",

@@ -70,7 +70,7 @@ func TestAnswersThatAreNoDecisions(t *testing.T) {
 0s start task=7 machine=1
     ignored
 0s next machine=0
-    task=2 start largest-work
+    task=2 start next-waiting
 1s finish task=0 attempt=1
     ends attempt=2,0
 1s finish task=0 attempt=0

@@ -42,7 +42,8 @@ func (a *Answer) wire(c *wire.Codec) {
 	c.Inline(&a.Decision)
 }
 
-// String returns the answer as one line: the task, if there is one, and then the decision.
+// String returns the answer as one line: the task, if there is one, and then the decision. The answer to a Finished
+// event has a decision for the host if attempts were overtaken: to kill them.
 func (a Answer) String() string {
 	text, _ := a.AppendText(nil) // it never fails
 	return string(text)
@@ -53,12 +54,31 @@ func (a *Answer) AppendText(dst []byte) ([]byte, error) {
 	if a.Task >= 0 {
 		dst = append(strconv.AppendInt(append(dst, "task="...), int64(a.Task), 10), ' ')
 	}
+	if len(a.Overtaken) > 0 {
+		return a.appendOvertaken(append(dst, "kill overtaken attempt="...), ","), nil
+	}
 	return a.Decision.AppendText(dst)
+}
+
+// appendOvertaken appends the numbers of the overtaken attempts to dst.
+func (a *Answer) appendOvertaken(dst []byte, separator string) []byte {
+	for i, attempt := range a.Overtaken {
+		if i > 0 {
+			dst = append(dst, separator...)
+		}
+		dst = strconv.AppendInt(dst, int64(attempt), 10)
+	}
+	return dst
 }
 
 // Sentence returns the decision as an English sentence, as [restart.Decision.Sentence] does. The sentence begins with
 // the task, and for Restart and Kill with the number of the attempt to kill.
 func (a Answer) Sentence() string {
+	if len(a.Overtaken) > 0 {
+		overtaken := restart.Decision{Action: restart.Kill, Reason: restart.Overtaken}
+		list := string(a.appendOvertaken(nil, " and "))
+		return "attempt " + list + " of task " + strconv.Itoa(a.Task) + " " + overtaken.Sentence()
+	}
 	switch text := a.Decision.Sentence(); {
 	case a.Task < 0:
 		return text

@@ -181,7 +181,7 @@ func (t *Tracker) offer(e *Event, a *Answer) {
 // task, the verdict contains the refusal.
 func (t *Tracker) startWaiting(v *verdict, machine int) {
 	index := t.phase.fleet.find(machine)
-	task, why := t.phase.book.waiting.first(index), restart.LargestWork
+	task, why := t.phase.book.waiting.first(index), restart.NextWaiting
 	if task == none {
 		task, why = t.phase.book.nextClone(index), restart.Cloned
 	}

@@ -37,6 +37,6 @@ func ExampleRestore() {
 	fmt.Println(after.Next(now, 7))
 	fmt.Println(after.Ledger())
 	// Output:
-	// task=2 start largest-work
+	// task=2 start next-waiting
 	// started=2 finished=1 used=60s
 }

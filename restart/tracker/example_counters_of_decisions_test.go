@@ -27,5 +27,5 @@ func ExampleTracker_Decisions() {
 	}
 	// Output:
 	// decisions{action="keep", reason="no-progress"} 6
-	// decisions{action="start", reason="largest-work"} 2
+	// decisions{action="start", reason="next-waiting"} 2
 }

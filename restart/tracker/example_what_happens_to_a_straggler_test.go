@@ -57,13 +57,13 @@ func ExampleTracker() {
 	l := tr.Ledger()
 	fmt.Println("finished", l.Finished, "copies", l.Copies, "used", l.Used, "wasted", l.Wasted)
 	// Output:
-	// machine 0 task=0 start largest-work
-	// machine 1 task=1 start largest-work
-	// machine 2 task=2 start largest-work
-	// machine 3 task=3 start largest-work
+	// machine 0 task=0 start next-waiting
+	// machine 1 task=1 start next-waiting
+	// machine 2 task=2 start next-waiting
+	// machine 3 task=3 start next-waiting
 	// task=3 copy saves-resources basis=progress remaining=90s fresh=20s slot-seconds=135 threshold=75.25 gain=70s avoid=3
 	// machine 0 task=3 copy saves-resources basis=progress remaining=859.798s fresh=20s slot-seconds=1286.84 threshold=358.685 gain=839.798s avoid=3
-	// machine 1 task=4 start largest-work
+	// machine 1 task=4 start next-waiting
 	// task=3 kill not-worth-slot attempt=0 basis=progress remaining=15.4299s fresh=20s saved-slot-seconds=34.6021 threshold=16
 	// finished 5 copies 1 used 2m18s wasted 38s
 }

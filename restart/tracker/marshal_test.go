@@ -29,7 +29,7 @@ func TestAnswersHaveNamesInJSON(t *testing.T) {
 		`"measure":"slot-seconds","value":735,"threshold":2.25,"gain":488.5,"avoid":[7]}`, string(text))
 	text, err = json.Marshal(tr.Next(at(10), 7))
 	require.NoError(t, err)
-	assert.Equal(t, `{"task":0,"action":"start","reason":"largest-work"}`, string(text))
+	assert.Equal(t, `{"task":0,"action":"start","reason":"next-waiting"}`, string(text))
 	text, err = json.Marshal(map[restart.Action]restart.Reason{restart.Keep: restart.NotSlow})
 	require.NoError(t, err)
 	assert.Equal(t, `{"keep":"not-slow"}`, string(text))
@@ -75,7 +75,7 @@ func TestDecisionsAreCounted(t *testing.T) {
 // A value can be read back from its JSON exactly.
 func TestWrittenValuesReadBack(t *testing.T) {
 	answers := []tracker.Answer{
-		{Task: -1}, {Task: 0, Decision: restart.Decision{Action: restart.Start, Reason: restart.LargestWork}},
+		{Task: -1}, {Task: 0, Decision: restart.Decision{Action: restart.Start, Reason: restart.NextWaiting}},
 		{Task: 2, Decision: restart.Decision{Attempt: 3}}, // a task was started
 		{Task: 7, Decision: restart.Decision{
 			Action: restart.Kill, Reason: restart.SlowerAttempt, Attempt: 1, Remaining: estimate.Unknown, Bar: 1234567891, Comparison: restart.Compare(restart.FasterAttempts, 0.125, 1),

@@ -246,7 +246,7 @@ func (w *world) next() {
 	if want.Task < 0 {
 		if task := w.oracle.firstWaiting(machine); task >= 0 {
 			want = tracker.Answer{
-				Task: task, Decision: restart.Decision{Action: restart.Start, Reason: restart.LargestWork},
+				Task: task, Decision: restart.Decision{Action: restart.Start, Reason: restart.NextWaiting},
 			}
 		}
 	}
