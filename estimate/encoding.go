@@ -10,7 +10,7 @@ import (
 
 // Each snapshot begins with one byte, the version of its format. These are the versions that the package writes and
 // reads.
-const empiricalVersion, progressVersion, unitTimesVersion, wrapUpVersion = 2, 2, 3, 2
+const empiricalVersion, progressVersion, unitTimesVersion, wrapUpVersion = 2, 2, 4, 2
 
 // state writes the values to a snapshot or reads them from it, in ascending order. Each value is stored as a
 // difference: its bits, as an integer, minus the bits of the value before.
@@ -112,6 +112,7 @@ func (u *UnitTimes) state(c *snapshot.Codec) {
 	c.Bool(&u.config.FixedOverhead)
 	c.Bool(&u.config.KeepFirstWave)
 	c.Amount(&u.overhead)
+	c.Amount(&u.largest)
 	counter(c, &u.stale)
 	counter(c, &u.fitted)
 	snapshot.List(c, &u.samples, func(s *unitSample) { u.sample(c, s) })
@@ -127,30 +128,38 @@ func (u *UnitTimes) state(c *snapshot.Codec) {
 
 // In a snapshot, the first byte of each sample says which fields follow.
 const (
-	sampleFree    = iota // no field follows: this index of the list of samples is not in use
-	sampleDerived        // the seconds and the work follow; the unit time is their quotient and is computed
-	sampleStored         // the seconds, the work and the unit time follow
+	sampleFree     = iota // no field follows: this index of the list of samples is not in use
+	sampleDerived         // the seconds and the work follow; the unit time is their quotient and is computed
+	sampleStored          // the seconds, the work and the unit time follow
+	sampleCensored        // the seconds and the work follow; the attempt was killed without progress
 )
 
 func (u *UnitTimes) sample(c *snapshot.Codec, s *unitSample) {
 	kind := uint64(sampleStored)
-	if s.unitTime < 0 {
+	switch s.unitTime {
+	case notInUse:
 		kind = sampleFree
-	} else if s.unitTime == s.seconds/u.Work(s.work) {
+	case censored:
+		kind = sampleCensored
+	case s.seconds / u.Work(s.work):
 		kind = sampleDerived
 	}
 	c.Uint(&kind)
-	c.Check(kind <= sampleStored, "holds a sample of an unknown kind")
+	c.Check(kind <= sampleCensored, "holds a sample of an unknown kind")
 	if kind == sampleFree {
-		s.unitTime = -1
+		s.unitTime = notInUse
 		return
 	}
 	c.Amount(&s.seconds)
 	c.Amount(&s.work)
-	if kind == sampleStored {
-		c.Amount(&s.unitTime)
-	} else {
+	switch kind {
+	case sampleCensored:
+		s.unitTime = censored
+		return
+	case sampleDerived:
 		s.unitTime = s.seconds / u.Work(s.work)
+	default:
+		c.Amount(&s.unitTime)
 	}
 	c.Check(s.unitTime >= 0 && s.unitTime <= MaxSample, "holds a sample that is out of range")
 }
@@ -171,13 +180,13 @@ func places(c *snapshot.Codec, list *[]int32, n int) {
 func (u *UnitTimes) placesFit() bool {
 	seen, free := make([]bool, len(u.samples)), 0
 	for i := range u.samples {
-		if u.samples[i].unitTime < 0 {
+		if u.samples[i].unitTime == notInUse {
 			free++
 		}
 	}
 	ok := free == len(u.free)
 	for _, at := range u.free {
-		ok = ok && u.samples[at].unitTime < 0 && !seen[at]
+		ok = ok && u.samples[at].unitTime == notInUse && !seen[at]
 		seen[at] = true
 	}
 	for _, at := range u.first {
@@ -230,7 +239,7 @@ func (o *origins) state(c *snapshot.Codec, u *UnitTimes) {
 		o.places[m.number] = int32(i)
 	}
 	for i, at := range o.machine {
-		if u.samples[i].unitTime >= 0 {
+		if u.samples[i].unitTime != notInUse {
 			o.machines[at].samples++
 		}
 	}

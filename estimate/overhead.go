@@ -7,6 +7,7 @@ const (
 	// x the fitted time; a sample that took longer is an outlier, by the paper's definition [Mantri §4.1]
 	trimmed = 1.5
 	flat    = 1000 // x the mean work; the overhead if the time of tasks does not depend on their work
+	reaches = 2    // x the largest work that the overhead was fitted to; the overhead is used for tasks up to this work
 	// share of the mean work plus overhead; a smaller change of the overhead is noise and is ignored
 	moved = 0.05
 )
@@ -18,14 +19,15 @@ func (u *UnitTimes) fit() {
 	if u.all.Len() < leastFit {
 		return
 	}
-	overhead, mean := u.leastSquares()
-	if math.Abs(overhead-u.overhead) <= moved*(mean+u.overhead) {
+	overhead, mean, largest := u.leastSquares()
+	steady := math.Abs(overhead-u.overhead) <= moved*(mean+u.overhead)
+	if steady && (u.overhead == 0 || largest <= reaches*u.largest) {
 		if u.origin.moved(len(u.samples)) {
 			u.rebuild()
 		}
 		return
 	}
-	u.overhead = overhead
+	u.overhead, u.largest = overhead, largest
 	u.rebuild()
 }
 
@@ -62,10 +64,11 @@ func (u *UnitTimes) normal(i int) float64 {
 // gives each sample a weight proportional to the square of 1/time. The reason for this weight is that long tasks
 // scatter more, in proportion to their time. leastSquares returns base/slope, which is the overhead in units of
 // work, and the mean work.
-func (u *UnitTimes) leastSquares() (overhead, mean float64) {
+func (u *UnitTimes) leastSquares() (overhead, mean, largest float64) {
 	line := line{base: math.Inf(1)} // with this line no sample is an outlier in the first pass
 	for pass := range 3 {
-		var n int
+		n := 0
+		largest = 0
 		var sum, meanWork, meanSeconds, variance, covariance float64
 		for i := range u.samples {
 			weight, work, seconds := u.weigh(i, line, mean)
@@ -73,6 +76,7 @@ func (u *UnitTimes) leastSquares() (overhead, mean float64) {
 				continue
 			}
 			n++
+			largest = max(largest, work)
 			sum += weight
 			off, part := work-meanWork, weight/sum
 			// The conversion prevents a fused multiply-add, so that all processors give the same result.
@@ -87,7 +91,7 @@ func (u *UnitTimes) leastSquares() (overhead, mean float64) {
 			mean = meanWork
 		}
 		if variance <= 1e-12*sum*meanWork*meanWork { // all tasks have equal work
-			return 0, mean
+			return 0, mean, largest
 		}
 		if n < leastFit {
 			break
@@ -95,10 +99,10 @@ func (u *UnitTimes) leastSquares() (overhead, mean float64) {
 		line = through(meanWork, meanSeconds, covariance/variance)
 	}
 	if line.base == 0 { // the slope may be 0 as well, if all tasks take no time
-		return 0, mean
+		return 0, mean, largest
 	}
 	// if the slope is 0, the quotient is +Inf and the limit applies
-	return min(line.base/line.slope, flat*mean), mean
+	return min(line.base/line.slope, flat*mean), mean, largest
 }
 
 // line computes the seconds that a task takes from its work: base + slope*work.
@@ -118,7 +122,7 @@ func through(work, seconds, slope float64) line {
 
 // weigh returns three numbers for the i-th sample: its weight in the fit, its work, and the seconds that its
 // attempt would have taken on an average machine. line is the result of the previous pass. The weight is 0 for an
-// outlier and for an index without a sample.
+// outlier, for an attempt that was killed without progress, and for an index without a sample.
 func (u *UnitTimes) weigh(i int, line line, mean float64) (weight, work, seconds float64) {
 	s := &u.samples[i]
 	if s.unitTime < 0 {

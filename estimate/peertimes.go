@@ -26,7 +26,7 @@ func (u *UnitTimes) Peers(p *PeerTimes, ids ...int) {
 		p.ids = slices.Compact(p.ids)
 	}
 	for _, id := range p.ids {
-		if u.holds(id) {
+		if u.holds(id) && u.samples[id].unitTime >= 0 {
 			p.own = append(p.own, u.samples[id].unitTime)
 		}
 	}

@@ -37,13 +37,21 @@ type UnitTimes struct {
 	free     []int32 // indexes of samples that are not in use
 	first    []int32 // indexes of the samples of finished attempts of the first wave
 	overhead float64
-	stale    int // updates since the overhead was last fitted
-	fitted   int // number of samples when the overhead was last fitted
+	largest  float64 // the largest work of a sample that the fit of the overhead used; 0 before the first fit
+	stale    int     // updates since the overhead was last fitted
+	fitted   int     // number of samples when the overhead was last fitted
 }
 
 // unitSample is the sample of one attempt: its whole time in seconds, its work in units, and unitTime, the time per
-// unit of work that is in UnitTimes.all. If unitTime is negative, the index of the sample is not in use.
+// unit of work that is in UnitTimes.all. A negative unitTime is notInUse or censored.
 type unitSample struct{ seconds, work, unitTime float64 }
+
+const (
+	notInUse = -1 // as unitTime: the index of the sample is not in use
+	// as unitTime: the attempt was killed without progress, and would have taken at least the seconds of the sample;
+	// the sample is not in UnitTimes.all, and no fit uses it
+	censored = -2
+)
 
 // NewUnitTimes returns an empty UnitTimes, or an error that names the field of c that is out of range.
 func NewUnitTimes(c UnitTimesConfig) (*UnitTimes, error) {
@@ -72,8 +80,16 @@ func (u *UnitTimes) Config() UnitTimesConfig { return u.config }
 func (u *UnitTimes) Overhead() float64 { return u.overhead }
 
 // Work returns the number of units that is used for a task of the given work: the work or Floor, whichever is
-// larger, plus the overhead.
-func (u *UnitTimes) Work(work float64) float64 { return max(work, u.config.Floor) + u.overhead }
+// larger, plus the overhead. The fit of the overhead says little about tasks that are far larger than the tasks that it
+// was fitted to. So for a task of more than twice the largest such task, Work is proportional to the work, as without
+// an overhead.
+func (u *UnitTimes) Work(work float64) float64 {
+	work = max(work, u.config.Floor)
+	if reach := float64(reaches * u.largest); u.overhead > 0 && work > reach {
+		return work * (1 + u.overhead/reach)
+	}
+	return work + u.overhead
+}
 
 // NoSample is returned and passed in place of the id of a sample if the attempt has no sample.
 const NoSample = -1
@@ -91,7 +107,7 @@ func (u *UnitTimes) Running(id int, r Run) int {
 		u.Drop(id)
 		return NoSample
 	}
-	return u.put(id, r.Age.Seconds()/min(r.Done/r.Work, 1), r)
+	return u.put(id, unitSample{seconds: r.Age.Seconds() / min(r.Done/r.Work, 1)}, r)
 }
 
 // Kill records an attempt that was killed. id is the id of the attempt's sample while it ran, or [NoSample]. Kill
@@ -119,8 +135,9 @@ func (u *UnitTimes) Running(id int, r Run) int {
 // short run, E(t_new) stays short and leads to the next mistake. The implied times make E(t_new) longer until
 // mistakes become rarer. The price is an E(t_new) that is a quarter too long in that world.
 //
-// The sample of an attempt without progress is its age, if the age is above the mean time of such a task on such a
-// machine. Otherwise the attempt makes no sample.
+// An attempt without progress would have taken at least its age, and nothing implies how long. So it is no sample of
+// the distribution, and no fit of the overhead uses it. If its age is above the mean time of such a task on such a
+// machine, Kill returns an id all the same, for Repeat. Otherwise Kill returns NoSample.
 func (u *UnitTimes) Kill(id int, r Run) int {
 	if r.Done > 0 {
 		return u.Running(id, r)
@@ -130,7 +147,7 @@ func (u *UnitTimes) Kill(id int, r Run) int {
 	if u.all.Len() == 0 || !(seconds > u.Work(r.Work)*u.scale(r)*u.all.Mean()) {
 		return NoSample
 	}
-	return u.put(NoSample, seconds, r)
+	return u.put(NoSample, unitSample{seconds: seconds, unitTime: censored}, r)
 }
 
 // Repeat compares a killed attempt with a later attempt of the same task. killed is the id that Kill returned. r is
@@ -147,7 +164,7 @@ func (u *UnitTimes) Repeat(killed int, r Run) bool {
 	if r.Done > 0 {
 		took /= min(r.Done/r.Work, 1)
 	}
-	if !(took*trimmed >= u.samples[killed].unitTime) {
+	if !(took*trimmed >= u.normal(killed)/u.Work(u.samples[killed].work)) {
 		return false
 	}
 	u.Drop(killed)
@@ -157,7 +174,7 @@ func (u *UnitTimes) Repeat(killed int, r Run) bool {
 // Finish records an attempt that finished. id is the id of the attempt's sample while it ran, or [NoSample]. Finish
 // reports whether it recorded a sample.
 func (u *UnitTimes) Finish(id int, r Run) bool {
-	if id = u.put(id, r.Age.Seconds(), r); id == NoSample {
+	if id = u.put(id, unitSample{seconds: r.Age.Seconds()}, r); id == NoSample {
 		return false
 	}
 	switch {
@@ -178,15 +195,17 @@ func (u *UnitTimes) Drop(id int) {
 	if !u.holds(id) {
 		return
 	}
-	u.all.Delete(u.samples[id].unitTime)
-	u.samples[id].unitTime = -1
+	if s := &u.samples[id]; s.unitTime >= 0 {
+		u.all.Delete(s.unitTime)
+	}
+	u.samples[id].unitTime = notInUse
 	u.free = append(u.free, int32(id))
 	u.origin.leave(id)
 }
 
 // holds reports whether there is a sample with the given id.
 func (u *UnitTimes) holds(id int) bool {
-	return id >= 0 && id < len(u.samples) && u.samples[id].unitTime >= 0
+	return id >= 0 && id < len(u.samples) && u.samples[id].unitTime != notInUse
 }
 
 // scale returns how many times longer an attempt takes than on average, because of its machine and its network
@@ -199,35 +218,39 @@ func (u *UnitTimes) scale(r Run) float64 {
 	return scale * u.origin.factor(u.config.Factors, r.Machine)
 }
 
-// put stores the sample of an attempt. seconds is the whole time of the attempt. If id is the id of a sample, the
-// new sample replaces that sample. put returns the id of the new sample.
-func (u *UnitTimes) put(id int, seconds float64, r Run) int {
+// put stores the sample s of an attempt, whose seconds are the whole time of the attempt. If id is the id of a
+// sample, the new sample replaces that sample. put returns the id of the new sample.
+func (u *UnitTimes) put(id int, s unitSample, r Run) int {
 	counts := max(r.Work, u.config.Floor)
 	if r.Path > 0 && num.Finite(r.Path) {
-		seconds /= r.Path
+		s.seconds /= r.Path
 	}
 	// This check leaves out the overhead: the sample must be in range without any overhead as well, because the
 	// overhead may fall to 0 later.
-	if !(r.Work >= 0) || !num.Finite(r.Work) || counts == 0 || !(seconds <= MaxSample*counts) {
+	if !(r.Work >= 0) || !num.Finite(r.Work) || counts == 0 || !(s.seconds <= MaxSample*counts) {
 		u.Drop(id)
 		return NoSample
 	}
-	unitTime, factor := seconds, 1.
+	s.work = r.Work
+	unitTime, factor := s.seconds, 1.
 	if u.config.Factors != nil {
 		factor = u.origin.factor(u.config.Factors, r.Machine)
 		unitTime /= factor
 	}
-	unitTime /= u.Work(r.Work)
-	if u.isNear(id, unitTime) && u.all.replace(u.samples[id].unitTime, unitTime) {
+	isTime := s.unitTime != censored
+	if isTime {
+		s.unitTime = unitTime / u.Work(r.Work)
+	}
+	if u.isNear(id, s.unitTime) && u.all.replace(u.samples[id].unitTime, s.unitTime) {
 		u.origin.leave(id)
 	} else {
 		u.Drop(id)
-		if !u.all.Insert(unitTime) {
+		if isTime && !u.all.Insert(s.unitTime) {
 			return NoSample
 		}
 		id = u.place()
 	}
-	u.samples[id] = unitSample{seconds, r.Work, unitTime}
+	u.samples[id] = s
 	if u.config.Factors != nil {
 		u.origin.join(id, r.Machine, factor)
 	}

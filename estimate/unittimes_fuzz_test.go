@@ -93,14 +93,18 @@ func extreme(b byte) float64 {
 
 func soundUnitTimes(t *testing.T, r *UnitTimes, x float64) {
 	t.Helper()
-	live := 0
+	live, aside := 0, 0
 	for i := range r.samples {
-		if r.samples[i].unitTime >= 0 {
+		switch s := &r.samples[i]; {
+		case s.unitTime >= 0:
 			live++
+		case s.unitTime == censored:
+			aside++
 		}
 	}
-	if live != r.all.Len() || live+len(r.free) != len(r.samples) {
-		t.Fatalf("%d samples, %d free places, %d values, of %d", live, len(r.free), r.all.Len(), len(r.samples))
+	if live != r.all.Len() || live+aside+len(r.free) != len(r.samples) {
+		t.Fatalf("%d samples, %d censored, %d free places, %d values, of %d", live, aside, len(r.free), r.all.Len(),
+			len(r.samples))
 	}
 	if err := r.all.values.check(); err != nil {
 		t.Fatal(err)

@@ -274,7 +274,9 @@ type attemptState struct {
 	// estimate.Unknown if the host gave no estimate.
 	remaining time.Duration
 	score     float64
-	trail     survival.Trail
+	// The most work that a report of the attempt has contained, without the work of the checkpoint that it resumed from.
+	done  float64
+	trail survival.Trail
 	// The total time in seconds that was predicted for the attempt when it last completed a further twelfth of its
 	// work; 0 if none was predicted.
 	atStage float32

@@ -38,13 +38,14 @@ func (f *forecast) report(s *taskState, a *attemptState, r *Report) (score float
 	w := s.stint(a.resumed)
 	age, units := f.book.age(a), w.units()
 	if wasBad && !a.badUnits {
-		a.progress = estimate.Progress{} // forget the report in a wrong unit, which would be larger than this report
+		a.progress, a.done = estimate.Progress{}, 0 // forget the report in a wrong unit, which would be larger than this report
 	}
 	f.reread(w, a)
 	f.model.Report(&a.progress, age, f.asTime(w, done))
 	f.followTrail(w, a, age, done)
 	f.reported = f.reported || done > 0 && !f.units.disbelieved
-	done = f.done(w, a)
+	a.done = max(a.done, done)
+	done = f.furthest(w, a)
 	if done >= units && a.doneAt == noTime && !a.badUnits {
 		a.doneAt = age
 	}
@@ -119,9 +120,10 @@ func (f *forecast) reread(w stint, a *attemptState) {
 	}
 }
 
-// done returns the work that an attempt has reported. If the policy reads t_rem as a distribution, the result is
-// rounded to a share of 2^-24 of the work.
-func (f *forecast) done(w stint, a *attemptState) float64 {
+// furthest returns the work that an attempt has done, as estimates use it. If the policy reads t_rem as a
+// distribution, it is at most the work of the attempt, and is rounded to a share of 2^-24 of this work. A policy
+// reads attemptState.done instead, which is the work as the host has reported it.
+func (f *forecast) furthest(w stint, a *attemptState) float64 {
 	if !f.ages.on {
 		return a.progress.Done()
 	}

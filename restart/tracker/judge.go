@@ -126,7 +126,7 @@ func (j *judge) fillTask(view *restart.Task, task int32, machine int) {
 		w := s.stint(a.resumed)
 		attempts = append(attempts, restart.Attempt{
 			Machine: j.fleet.number(a.machine), Elapsed: b.age(a), Remaining: f.remaining(w, a), Score: a.score,
-			Done: f.done(w, a), Resumed: a.resumed.of(s.work),
+			Done: a.done, Resumed: a.resumed.of(s.work),
 		})
 		f.foresee(w, a, n, &attempts[n])
 		if m := attempts[n].Machine; m >= 0 && j.trials.on {
@@ -147,7 +147,10 @@ func (j *judge) fillTask(view *restart.Task, task int32, machine int) {
 		}
 	}
 	j.attempts = attempts
-	view.Attempts, view.Work, view.PastMachines = attempts, s.work-leastResumed.of(s.work), past
+	view.Attempts, view.PastMachines = attempts, past
+	if s.flags&knownWork != 0 {
+		view.Work = s.work - leastResumed.of(s.work)
+	}
 	view.NoCopy, view.NoRestart = s.flags&noCopy != 0, s.flags&noRestart != 0
 	location := j.fleet.location(b, task, machine)
 	if j.trials.on {

@@ -56,17 +56,18 @@ func (ps *peers) furthest(b *book, s *taskState) float64 {
 }
 
 // finish adds a task that has ended with success: the run time of the attempt that ended it, and the work that this
-// attempt had to do. Done is the work that the attempt has reported.
+// attempt had to do. Done is the work that the attempt has reported. If the work of the task is not known, the task
+// has no time for a unit of work, and its reported work is used for the throughput.
 func (ps *peers) finish(seconds float64, s *taskState, w stint, done float64) {
 	if ps.durations != nil {
 		ps.durations.Insert(seconds)
 	}
-	work := float64(w)
-	if ps.unitTimes != nil && work > 0 {
+	work, known := float64(w), s.flags&knownWork != 0
+	if ps.unitTimes != nil && known && work > 0 {
 		ps.unitTimes.Insert(seconds / work)
 	}
-	if ps.reads.Has(rules.Throughput) {
-		if done > overWork*work || done > 0 && s.flags&knownWork == 0 {
+	if ps.reads.Has(rules.Throughput) && (known || done > 0) {
+		if done > overWork*work || !known {
 			work = done // the work of the task is unknown or wrong, so use the reported work
 		}
 		ps.workDone = min(ps.workDone+work, math.MaxFloat64)

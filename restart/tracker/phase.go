@@ -156,7 +156,7 @@ func (x *phase) finish(task, attempt int) (overtaken []int) {
 	if a.begun {
 		x.forecast.finished(s, a)
 		w := s.stint(a.resumed)
-		x.peers.finish(age.Seconds(), s, w, x.forecast.done(w, a))
+		x.peers.finish(age.Seconds(), s, w, a.done)
 	}
 	x.peers.dropPace(a)
 	x.score(s, a, 1)

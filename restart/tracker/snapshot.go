@@ -16,7 +16,7 @@ import (
 )
 
 // snapshotVersion is the version of the format of snapshots. Restore rejects any other version.
-const snapshotVersion = 21
+const snapshotVersion = 22
 
 // AppendBinary appends a snapshot of the tracker to dst. The snapshot contains all facts that the tracker has from
 // events. It does not contain the parts that the host supplies, which [Restore] gets as arguments. AppendBinary fails
@@ -391,6 +391,7 @@ func (x *phase) codeAttempt(c *snapshot.Codec, a *attemptState) {
 		c.Duration(d)
 	}
 	c.Amount(&a.score)
+	c.Amount(&a.done)
 	snapshot.Small(c, &a.resumed, 0, mostPart)
 	c.Amount32(&a.recordedAt)
 	implied := float64(a.implied)

@@ -64,7 +64,7 @@ const (
 // report came after three quarters of the attempt's time. Then it counts the attempt, and whether the report was less
 // than a twelfth of the work. So little progress shows that Done has a wrong unit.
 func (f *forecast) checkUnit(w stint, a *attemptState, age time.Duration) {
-	done, at := f.done(w, a), a.progress.At()
+	done, at := f.furthest(w, a), a.progress.At()
 	if done <= 0 || a.badUnits || at < age/lateOf*lateParts || at/enoughIntervals < f.interval {
 		return
 	}
