@@ -104,10 +104,10 @@ func ours(t *testing.T, c *cluster, rule hedge.Rule, err error) asker {
 }
 
 // failsafes returns the asker of a hedge policy of failsafe-go.
-func failsafes(c *cluster, policy hedgepolicy.HedgePolicy[int]) asker {
+func failsafes(c *cluster, policy failsafe.Policy[int]) asker {
 	return func(ctx context.Context, i int) {
 		f := func(e failsafe.Execution[int]) (int, error) { return 0, c.ask(e.Context(), i, e.IsHedge()) }
-		failsafe.With(policy).WithContext(ctx).GetWithExecution(hedgefailsafe.Func(f))
+		failsafe.With(policy).WithContext(ctx).GetWithExecution(f)
 	}
 }
 
@@ -124,9 +124,8 @@ var libraries = []struct {
 	{"Hedger in failsafe-go", func(t *testing.T, c *cluster) asker {
 		h, err := hedge.New(hedge.Config{})
 		require.NoError(t, err)
-		route := hedged.NewRoute(h)
-		ask := failsafes(c, hedgepolicy.NewWithDelayFunc(hedgefailsafe.Delay[int]))
-		return func(ctx context.Context, i int) { ask(hedgefailsafe.With(ctx, route, hedge.Request{Safe: true}), i) }
+		safe := func(context.Context) hedge.Request { return hedge.Request{Safe: true} }
+		return failsafes(c, hedgefailsafe.New[int](hedged.NewRoute(h), safe))
 	}},
 	{"failsafe-go, quantile 0.95", func(_ *testing.T, c *cluster) asker {
 		return failsafes(c, hedgepolicy.NewWithDelayQuantile[int](0.95, 1000, 100))

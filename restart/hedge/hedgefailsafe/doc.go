@@ -1,15 +1,37 @@
-// Package hedgefailsafe lets a rule of package hedge decide for the hedge policy of failsafe-go: after how long a
+// Package hedgefailsafe is a hedge policy of failsafe-go for which a rule of package hedge decides: after how long a
 // second run starts, and whether it starts at all.
 //
 //	rule, err := hedge.New(hedge.Config{Percentile: 0.99, Budget: 0.05})
-//	route := hedged.NewRoute(rule)
-//	policy := hedgepolicy.NewWithDelayFunc(hedgefailsafe.Delay[*User])
-//	executor := failsafe.With(retries, policy)
+//	route := hedged.NewRoute(rule) // one for each service
+//	safe := func(context.Context) hedge.Request { return hedge.Request{Safe: true} }
+//	policy := hedgefailsafe.New[*User](route, safe)
 //
-//	ctx = hedgefailsafe.With(ctx, route, hedge.Request{Safe: true}) // anew for each execution
-//	user, err := executor.WithContext(ctx).GetWithExecution(hedgefailsafe.Func(fetch))
+//	user, err := failsafe.With(retries, policy).WithContext(ctx).GetWithExecution(fetch)
 //
-// [Delay] starts the operation of the rule, and [Func] tells the rule how the runs end. Func also asks the rule once
-// more before a second run: failsafe-go starts it in any case, so a run that the rule refuses waits until the first run
-// has ended. Use With, Delay and Func together. With WithMaxHedges(1), the default, there is at most one second run.
+// The policy is failsafe-go's own hedge policy, with its options. Policies outside, such as retries here, run the
+// policy anew, and each time is one request for the rule. Policies inside, such as a timeout, are a part of each run.
+//
+// Do not put failsafe-go's retry policy inside of a hedge policy: it counts the failures of an execution, and two runs
+// would change the counts at the same time. Give each run an executor with retries of its own:
+//
+//	failsafe.With(policy).GetWithExecution(func(exec failsafe.Execution[*User]) (*User, error) {
+//		return failsafe.With(retries).WithContext(exec.Context()).Get(fetch)
+//	})
+//
+// # Second runs
+//
+// failsafe-go starts a second run after the delay that the rule has named at first. By then the rule may refuse it. A
+// refused second run does not call the function. It waits, and ends with the first run.
+//
+// # Which result
+//
+// By failsafe-go's default the first run that ends gives the result, also if it ends with an error. So that an error
+// of one run waits for the other run, set
+//
+//	hedgefailsafe.New(route, safe, func(b hedgepolicy.Builder[*User]) {
+//		b.CancelIf(func(_ *User, err error) bool { return err == nil })
+//	})
+//
+// A run that panics counts as a run that ends with an error. If that error is the result, the policy panics with a
+// [hedged.PanicError] on the goroutine of the caller. failsafe-go alone would end the process.
 package hedgefailsafe

@@ -2,132 +2,169 @@ package hedgefailsafe
 
 import (
 	"context"
-	"sync"
+	"runtime/debug"
+	"sync/atomic"
 	"time"
 
 	"github.com/failsafe-go/failsafe-go"
+	"github.com/failsafe-go/failsafe-go/common"
+	"github.com/failsafe-go/failsafe-go/hedgepolicy"
+	"github.com/failsafe-go/failsafe-go/policy"
 
 	"github.com/straggler-go/straggler/restart/hedge"
 	"github.com/straggler-go/straggler/restart/hedge/hedged"
 )
 
-// key is the key of the operation in a context.
-type key struct{}
+// Facts returns the facts about a request: its class, its size, and whether it may be sent twice.
+type Facts func(ctx context.Context) hedge.Request
 
-// execution is one execution under the hedge policy. Retries around the policy run it several times.
-type execution struct {
-	route   *hedged.Route
-	request hedge.Request
-	lock    sync.Mutex
-	latest  *operation
-}
-
-// operation is a first run, and the second run beside it.
-type operation struct {
-	id    hedge.ID
-	first hedge.Decision
-	// Closed when the first run has ended with the result and the error.
-	ended  chan struct{}
-	result any
-	err    error
-}
-
-// With returns a context for one execution with the facts about its request. Do not use it for another execution.
-func With(ctx context.Context, route *hedged.Route, request hedge.Request) context.Context {
-	return context.WithValue(ctx, key{}, &execution{route: route, request: request})
-}
-
-// of returns the execution of a context, or nil.
-func of[R any](exec failsafe.ExecutionAttempt[R]) *execution {
-	if exec, ok := exec.(failsafe.Execution[R]); ok {
-		x, _ := exec.Context().Value(key{}).(*execution)
-		return x
+// New returns a hedge policy of failsafe-go for which the rule of the route decides. The function facts must not be nil.
+// Each function of configure may set the options of the hedge policy, such as CancelIf or OnHedge. The policy starts at
+// most one second run, whatever WithMaxHedges says. It is safe for concurrent use, and for many executors.
+func New[R any](route *hedged.Route, facts Facts, configure ...func(hedgepolicy.Builder[R])) failsafe.Policy[R] {
+	builder := hedgepolicy.NewBuilderWithDelayFunc(delay[R])
+	for _, set := range configure {
+		set(builder)
 	}
-	return nil
+	return &hedging[R]{route: route, facts: facts, hedges: builder.Build()}
 }
 
-// operation returns the operation that runs. If its first run has ended, and anew is true, operation starts the next
-// one. The delay function and the first run ask at the same time, in any order.
-func (x *execution) operation(anew bool) *operation {
-	x.lock.Lock()
-	defer x.lock.Unlock()
-	if x.latest != nil {
-		select {
-		case <-x.latest.ended:
-			if !anew {
-				return x.latest
-			}
-		default:
-			return x.latest
+// hedging is the policy that New returns.
+type hedging[R any] struct {
+	route  *hedged.Route
+	facts  Facts
+	hedges hedgepolicy.HedgePolicy[R]
+}
+
+// ToExecutor returns the executor for one execution. failsafe-go calls it.
+func (h *hedging[R]) ToExecutor(token R) any {
+	return &executor[R]{h.hedges.ToExecutor(token).(policy.Executor[R]), h}
+}
+
+// executor is the executor of the hedge policy, with an operation of the rule around each first run.
+type executor[R any] struct {
+	policy.Executor[R]
+	hedging *hedging[R]
+}
+
+// Apply starts an operation each time that an outer policy, such as a retry policy, runs the hedge policy.
+func (e *executor[R]) Apply(
+	inner func(failsafe.Execution[R]) *common.PolicyResult[R],
+) func(failsafe.Execution[R]) *common.PolicyResult[R] {
+	return func(exec failsafe.Execution[R]) *common.PolicyResult[R] {
+		o := &operation[R]{route: e.hedging.route, inner: inner, ended: make(chan struct{})}
+		request := e.hedging.facts(exec.Context())
+		if deadline, ok := exec.Context().Deadline(); ok && request.Timeout == 0 {
+			request.Timeout = max(time.Until(deadline), 1)
 		}
+		o.id, o.decision = o.route.Start(request)
+		result := e.Executor.Apply(o.run)(execution[R]{exec.(policy.ExecutionInternal[R]), o, hedge.First})
+		if err, ok := result.Error.(panicked); ok {
+			panic(err.PanicError)
+		}
+		return result
 	}
-	o := &operation{ended: make(chan struct{})}
-	o.id, o.first = x.route.Start(x.request)
-	x.latest = o
-	return o
 }
 
-// Delay is the delay function of the hedge policy. It returns a negative delay, by which failsafe-go starts no second
-// run, if the rule refuses one, and if the execution has no context of [With].
-func Delay[R any](exec failsafe.ExecutionAttempt[R]) time.Duration {
-	if x := of(exec); x != nil {
-		if d := x.operation(false).first; d.Action == hedge.Wait {
-			return d.After
-		}
+// execution is an execution of failsafe-go that knows its operation. The hedge policy makes a copy for each run.
+type execution[R any] struct {
+	policy.ExecutionInternal[R]
+	operation *operation[R]
+	attempt   hedge.Attempt
+}
+
+// CopyForCancellable returns the execution of the first run.
+func (e execution[R]) CopyForCancellable() failsafe.Execution[R] {
+	return execution[R]{e.ExecutionInternal.CopyForCancellable().(policy.ExecutionInternal[R]), e.operation, hedge.First}
+}
+
+// CopyForHedge returns the execution of a second run.
+func (e execution[R]) CopyForHedge() failsafe.Execution[R] {
+	return execution[R]{e.ExecutionInternal.CopyForHedge().(policy.ExecutionInternal[R]), e.operation, hedge.Second}
+}
+
+// delay is the delay function of the hedge policy. After a negative delay the hedge policy starts no second run.
+func delay[R any](exec failsafe.ExecutionAttempt[R]) time.Duration {
+	if d := exec.(execution[R]).operation.decision; d.Action == hedge.Wait {
+		return d.After
 	}
 	return -1
 }
 
-// Func returns the function to run: f, with the rule told of its end. The function f asks exec.IsHedge whether it is
-// the second run.
-func Func[R any](f func(exec failsafe.Execution[R]) (R, error)) func(exec failsafe.Execution[R]) (R, error) {
-	return func(exec failsafe.Execution[R]) (result R, err error) {
-		x := of[R](exec)
-		if x == nil {
-			return f(exec)
-		}
-		attempt, o := hedge.First, x.operation(!exec.IsHedge())
-		if exec.IsHedge() {
-			attempt = hedge.Second
-			if !x.allows(o, exec.Canceled()) {
-				select {
-				case <-exec.Canceled(): // the first run may be writing its result
-					return result, context.Canceled
-				case <-o.ended: // the policy waits for this run, too, and returns its result
-					result, _ = o.result.(R)
-					return result, o.err
-				}
-			}
-		}
-		outcome := hedge.Failed // also if f panics
-		defer func() {
-			x.route.Done(o.id, attempt, outcome)
-			if attempt == hedge.First {
-				o.result, o.err = result, err
-				close(o.ended)
-			}
-		}()
-		result, err = f(exec)
-		switch {
-		case err == nil:
-			outcome = hedge.Answered
-		case exec.IsCanceled():
-			outcome = hedge.Cancelled
-		}
-		return result, err
-	}
+// operation is a first run, and the second run beside it.
+type operation[R any] struct {
+	route    *hedged.Route
+	id       hedge.ID
+	decision hedge.Decision
+	inner    func(failsafe.Execution[R]) *common.PolicyResult[R]
+	// True when a second run has begun.
+	second atomic.Bool
+	// Closed when the first run has ended with the result.
+	ended  chan struct{}
+	result *common.PolicyResult[R]
 }
 
-// allows asks the rule for the second run, again if it says so.
-func (x *execution) allows(o *operation, cancelled <-chan struct{}) bool {
+// panicked is the error of a run that has panicked.
+type panicked struct{ *hedged.PanicError }
+
+// run is a run of the operation. It tells the rule how the run ends.
+func (o *operation[R]) run(exec failsafe.Execution[R]) *common.PolicyResult[R] {
+	x := exec.(execution[R])
+	if x.attempt == hedge.Second && !o.allows(x) {
+		select {
+		case <-x.Canceled():
+			_, result := x.IsCanceledWithResult()
+			return result
+		case <-o.ended: // the policy may wait for this run, too, and returns its result
+			result := *o.result
+			return &result
+		}
+	}
+	result := o.call(x.ExecutionInternal)
+	outcome := hedge.Failed
+	switch {
+	case result.Error == nil:
+		outcome = hedge.Answered
+	case x.IsCanceled():
+		outcome = hedge.Cancelled
+	}
+	o.route.Done(o.id, x.attempt, outcome)
+	if x.attempt == hedge.First {
+		o.result = result
+		close(o.ended)
+	}
+	return result
+}
+
+// call calls what the hedge policy surrounds: the function, or the policies inside. A panic would end the process,
+// because the run has a goroutine of failsafe-go. So the panic becomes an error, and Apply panics with it on the
+// goroutine of the caller.
+func (o *operation[R]) call(exec failsafe.Execution[R]) (result *common.PolicyResult[R]) {
+	defer func() {
+		if value := recover(); value != nil {
+			err := panicked{&hedged.PanicError{Value: value, Stack: debug.Stack()}}
+			result = &common.PolicyResult[R]{Error: err, Done: true}
+		}
+	}()
+	return o.inner(exec)
+}
+
+// allows asks the rule for the second run, and again when the rule says so. failsafe-go has decided after the delay of
+// the first decision that the run starts, and the rule may have another answer now.
+func (o *operation[R]) allows(x execution[R]) bool {
+	if o.second.Swap(true) {
+		return false
+	}
 	for {
-		switch d := x.route.Late(o.id); d.Action {
+		switch d := o.route.Late(o.id); d.Action {
 		case hedge.Send:
 			return true
 		case hedge.Wait:
 			select {
 			case <-time.After(d.After):
-			case <-cancelled:
+			case <-o.ended:
+				return false
+			case <-x.Canceled():
 				return false
 			}
 		default:

@@ -26,17 +26,17 @@ var safe = hedge.Request{Safe: true}
 // after returns a route that sends a second request after 10 ms.
 func after(t *testing.T) *hedged.Route {
 	t.Helper()
-	rule, err := hedgerules.New(hedgerules.Fixed(10 * ms))
-	require.NoError(t, err)
-	return hedged.NewRoute(rule)
+	return hedged.NewRoute(fixed(t))
 }
 
-// run executes f once under the hedge policy, and around it other policies.
-func run(
-	ctx context.Context, f func(exec failsafe.Execution[string]) (string, error), outer ...failsafe.Policy[string],
-) (string, error) {
-	policy := hedgepolicy.NewWithDelayFunc(hedgefailsafe.Delay[string])
-	return failsafe.With(append(outer, policy)...).WithContext(ctx).GetWithExecution(hedgefailsafe.Func(f))
+// with returns the hedge policy of a route for such requests.
+func with(r *hedged.Route, q hedge.Request, configure ...func(hedgepolicy.Builder[string])) failsafe.Policy[string] {
+	return hedgefailsafe.New(r, func(context.Context) hedge.Request { return q }, configure...)
+}
+
+// answers makes an error of one run wait for the other run.
+func answers(b hedgepolicy.Builder[string]) {
+	b.CancelIf(func(_ string, err error) bool { return err == nil })
 }
 
 // runs returns a function of which each run takes its time, or less if it is cancelled.
@@ -68,7 +68,7 @@ func TestTheFirstAnswerWins(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			began := time.Now()
-			got, err := run(hedgefailsafe.With(t.Context(), after(t), c.request), runs(c.first, c.second, nil))
+			got, err := failsafe.With(with(after(t), c.request)).GetWithExecution(runs(c.first, c.second, nil))
 			require.NoError(t, err)
 			assert.Equal(t, c.want, got)
 			assert.Equal(t, c.took, time.Since(began))
@@ -84,11 +84,8 @@ func TestRefused(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			route := after(t)
 			route.PushBack(time.Hour)
-			both := hedgepolicy.NewBuilderWithDelayFunc(hedgefailsafe.Delay[string]).
-				CancelIf(func(_ string, err error) bool { return err == nil }).Build()
 			began := time.Now()
-			ctx := hedgefailsafe.With(t.Context(), route, safe)
-			got, is := failsafe.With[string](both).WithContext(ctx).GetWithExecution(hedgefailsafe.Func(runs(60*ms, 0, err)))
+			got, is := failsafe.With(with(route, safe, answers)).GetWithExecution(runs(60*ms, 0, err))
 			assert.Equal(t, err, is)
 			assert.Equal(t, "first", got)
 			assert.Equal(t, 60*ms, time.Since(began))
@@ -102,29 +99,155 @@ func TestRefusedAndCancelled(t *testing.T) {
 		route := after(t)
 		route.PushBack(time.Hour)
 		ctx, cancel := context.WithTimeout(t.Context(), 15*ms)
-		_, err := run(hedgefailsafe.With(ctx, route, safe), runs(time.Hour, 0, nil))
-		require.Error(t, err)
+		_, err := failsafe.With(with(route, safe)).WithContext(ctx).GetWithExecution(runs(time.Hour, 0, nil))
+		require.ErrorIs(t, err, context.DeadlineExceeded)
 		cancel()
 	}
 }
 
-// Each retry is an operation of its own.
+// Each retry is a request of its own, also while the runs of the request before it still run.
 func TestRetries(t *testing.T) {
+	for _, deaf := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			rule := &counted{Rule: fixed(t)}
+			policy := with(hedged.NewRoute(rule), safe)
+			retries := retrypolicy.NewBuilder[string]().WithMaxRetries(3).Build()
+			got, err := failsafe.With(retries, policy).GetWithExecution(func(exec failsafe.Execution[string]) (string, error) {
+				switch {
+				case exec.IsHedge() && exec.Attempts() < 6:
+					return "", errors.New("unavailable") // a second run fails at once
+				case deaf:
+					time.Sleep(50 * ms)
+				default:
+					return runs(50*ms, 0, nil)(exec)
+				}
+				return "first", nil
+			})
+			require.NoError(t, err)
+			assert.Contains(t, []string{"first", "second"}, got)
+			time.Sleep(time.Second)
+			synctest.Wait()
+			assert.Equal(t, []int{3, 3, 3}, []int{rule.started, rule.first, rule.second})
+		})
+	}
+}
+
+// Retries inside of the hedge policy belong to one run.
+func TestRetriesInside(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		rule, err := hedge.New(hedge.Config{})
-		require.NoError(t, err)
-		route, tries := hedged.NewRoute(rule), 0
-		got, err := run(hedgefailsafe.With(t.Context(), route, safe), func(failsafe.Execution[string]) (string, error) {
+		rule, tries := &counted{Rule: fixed(t)}, 0
+		inside := retrypolicy.NewBuilder[string]().WithMaxRetries(3).WithDelay(2 * ms).Build()
+		got, err := failsafe.With(with(hedged.NewRoute(rule), safe), inside).Get(func() (string, error) {
 			if tries++; tries < 3 {
 				return "", errors.New("again")
 			}
 			return "third", nil
-		}, retrypolicy.NewWithDefaults[string]())
+		})
 		require.NoError(t, err)
 		assert.Equal(t, "third", got)
-		l := route.Ledger()
-		assert.Equal(t, []int64{3, 1}, []int64{l.Started, l.Answered})
+		assert.Equal(t, []int{1, 1, 0}, []int{rule.started, rule.first, rule.second})
 	})
+}
+
+// Below a second run of another hedge policy, the first run is a first run.
+func TestInsideOfAnotherHedgePolicy(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rule := &counted{Rule: fixed(t)}
+		outer := hedgepolicy.NewWithDelay[string](5 * ms)
+		_, err := failsafe.With[string](outer, with(hedged.NewRoute(rule), safe)).Get(func() (string, error) {
+			time.Sleep(9 * ms)
+			return "", nil
+		})
+		require.NoError(t, err)
+		time.Sleep(time.Second)
+		synctest.Wait()
+		assert.Equal(t, []int{2, 2, 0}, []int{rule.started, rule.first, rule.second})
+	})
+}
+
+// There is at most one second run, whatever the options say.
+func TestOneSecondRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began, policy := 0, with(after(t), safe, answers, func(b hedgepolicy.Builder[string]) { b.WithMaxHedges(5) })
+		got, err := failsafe.With(policy).GetWithExecution(func(exec failsafe.Execution[string]) (string, error) {
+			if exec.IsHedge() {
+				began++
+			}
+			return runs(100*ms, 200*ms, nil)(exec)
+		})
+		require.NoError(t, err)
+		assert.Equal(t, "first", got)
+		assert.Equal(t, 1, began)
+	})
+}
+
+// A panic of a run reaches the caller if no other run answers.
+func TestPanics(t *testing.T) {
+	for _, late := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			f := func(exec failsafe.Execution[string]) (string, error) {
+				if exec.IsHedge() {
+					panic("broken")
+				}
+				return runs(50*ms, 0, nil)(exec)
+			}
+			if late {
+				got, err := failsafe.With(with(after(t), safe, answers)).GetWithExecution(f)
+				require.NoError(t, err)
+				assert.Equal(t, "first", got)
+				return
+			}
+			defer func() {
+				err, ok := recover().(*hedged.PanicError)
+				require.True(t, ok)
+				assert.Equal(t, "broken", err.Value)
+				assert.Contains(t, err.Error(), "failsafe_test.go")
+			}()
+			failsafe.With(with(after(t), safe)).GetWithExecution(f)
+		})
+	}
+}
+
+// The rule learns the deadline of the context.
+func TestDeadlineIsAFact(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rule := &counted{Rule: fixed(t)}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		_, err := failsafe.With(with(hedged.NewRoute(rule), safe)).WithContext(ctx).GetWithExecution(runs(ms, 0, nil))
+		require.NoError(t, err)
+		assert.Equal(t, time.Minute, rule.timeout)
+	})
+}
+
+// fixed returns the rule that sends a second request after 10 ms.
+func fixed(t *testing.T) hedge.Rule {
+	t.Helper()
+	rule, err := hedgerules.New(hedgerules.Fixed(10 * ms))
+	require.NoError(t, err)
+	return rule
+}
+
+// counted counts the requests that begin, and how many first and second runs end.
+type counted struct {
+	hedge.Rule
+	started, first, second int
+	timeout                time.Duration
+}
+
+func (c *counted) Start(now time.Time, q hedge.Request) (hedge.ID, hedge.Decision) {
+	c.started++
+	c.timeout = q.Timeout
+	return c.Rule.Start(now, q)
+}
+
+func (c *counted) Done(now time.Time, id hedge.ID, attempt hedge.Attempt, outcome hedge.Outcome) {
+	if attempt == hedge.First {
+		c.first++
+	} else {
+		c.second++
+	}
+	c.Rule.Done(now, id, attempt, outcome)
 }
 
 // The Hedger learns from the executions, and their second runs are counted.
@@ -138,18 +261,11 @@ func TestHedgerLearns(t *testing.T) {
 			if i%20 == 0 {
 				first = 60 * ms
 			}
-			_, err := run(hedgefailsafe.With(t.Context(), route, safe), runs(first, 5*ms, nil))
+			_, err := failsafe.With(with(route, safe)).GetWithExecution(runs(first, 5*ms, nil))
 			require.NoError(t, err)
 		}
 		l := route.Ledger()
 		assert.Equal(t, int64(1000), l.Answered)
 		assert.Greater(t, l.Won, int64(30))
 	})
-}
-
-// Without a context of With, the function runs once.
-func TestWithoutAContext(t *testing.T) {
-	got, err := run(context.Background(), runs(20*ms, 0, nil))
-	require.NoError(t, err)
-	assert.Equal(t, "first", got)
 }

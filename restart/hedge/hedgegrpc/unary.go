@@ -27,13 +27,19 @@ const (
 type Facts func(ctx context.Context, method string, request any) hedge.Request
 
 // Unary returns an interceptor that may send a unary call twice. The function request must not be nil. Each attempt of
-// a safe call has a reply of its own, and the answer is copied into the reply of the caller.
+// a safe call has a reply of its own, and the answer is copied into the reply of the caller. A call is sent once, as an
+// unsafe call, if its reply is neither a protocol buffer nor a pointer, or is nil.
 func Unary(r *hedged.Route, request Facts) grpc.UnaryClientInterceptor {
 	return func(
 		ctx context.Context, method string, req, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker,
 		opts ...grpc.CallOption,
 	) error {
 		facts := request(ctx, method, req)
+		facts.Safe = facts.Safe && canCopy(reply)
+		another := func() any { return reply }
+		if facts.Safe {
+			another = maker(reply)
+		}
 		if message, ok := req.(proto.Message); ok && facts.Safe {
 			// The loser may still encode its request when the caller changes the message for another use.
 			req = proto.Clone(message)
@@ -41,11 +47,7 @@ func Unary(r *hedged.Route, request Facts) grpc.UnaryClientInterceptor {
 		call := hedged.Call[*attempt]{
 			Request: facts,
 			Run: func(ctx context.Context) (*attempt, error) {
-				to := reply
-				if facts.Safe {
-					to = reflect.New(reflect.TypeOf(reply).Elem()).Interface()
-				}
-				a := newAttempt(to, opts)
+				a := newAttempt(another(), facts.Safe, opts)
 				err := invoke(ctx, method, req, a.reply, conn, a.opts...)
 				if list := a.trailer.Get(pushBack); len(list) > 0 {
 					r.PushBack(pause(list[0]))
@@ -63,6 +65,27 @@ func Unary(r *hedged.Route, request Facts) grpc.UnaryClientInterceptor {
 		a.tell(reply)
 		return a.err
 	}
+}
+
+// canCopy reports whether an attempt can have a reply of its own.
+func canCopy(reply any) bool {
+	if message, ok := reply.(proto.Message); ok {
+		return message.ProtoReflect().IsValid()
+	}
+	to := reflect.ValueOf(reply)
+	return to.Kind() == reflect.Pointer && !to.IsNil()
+}
+
+// maker returns a function that makes an empty reply of the same type. The function does not read the reply, which
+// belongs to the caller when a late attempt begins. The type of a protocol buffer is that of its descriptor: messages
+// of dynamicpb share one Go type, and a value of that type without a descriptor is not valid.
+func maker(reply any) func() any {
+	if message, ok := reply.(proto.Message); ok {
+		kind := message.ProtoReflect().Type()
+		return func() any { return kind.New().Interface() }
+	}
+	kind := reflect.TypeOf(reply).Elem()
+	return func() any { return reflect.New(kind).Interface() }
 }
 
 // answer reports whether a status is the answer of the service: OK, or an error that another server would give, too.
@@ -85,7 +108,9 @@ func pause(text string) time.Duration {
 
 // attempt is an attempt of a call, with variables of its own for all that it writes.
 type attempt struct {
-	reply   any
+	reply any
+	// True if the reply is not the reply of the caller.
+	copies  bool
 	err     error
 	header  metadata.MD
 	trailer metadata.MD
@@ -96,8 +121,8 @@ type attempt struct {
 }
 
 // newAttempt returns an attempt that writes into the given reply, for a call with the given options.
-func newAttempt(reply any, opts []grpc.CallOption) *attempt {
-	a := &attempt{reply: reply, given: opts}
+func newAttempt(reply any, copies bool, opts []grpc.CallOption) *attempt {
+	a := &attempt{reply: reply, copies: copies, given: opts}
 	a.opts = slices.DeleteFunc(slices.Clone(opts), func(o grpc.CallOption) bool {
 		switch o.(type) {
 		case grpc.HeaderCallOption, grpc.TrailerCallOption, grpc.PeerCallOption:
@@ -112,7 +137,7 @@ func newAttempt(reply any, opts []grpc.CallOption) *attempt {
 // tell gives the caller the reply, the header, the trailer and the peer of the attempt.
 func (a *attempt) tell(reply any) {
 	switch to, ok := reply.(proto.Message); {
-	case a.reply == reply: // an unsafe call has written it
+	case !a.copies: // an unsafe call has written it
 	case ok:
 		proto.Reset(to)
 		proto.Merge(to, a.reply.(proto.Message))

@@ -19,6 +19,8 @@ import (
 	"google.golang.org/grpc/peer"
 	"google.golang.org/grpc/status"
 	"google.golang.org/grpc/test/bufconn"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/types/dynamicpb"
 
 	"github.com/straggler-go/straggler/restart/hedge"
 	"github.com/straggler-go/straggler/restart/hedge/hedged"
@@ -69,26 +71,33 @@ func now(context.Context) error { return nil }
 // client returns a client of the server, and its route.
 func client(t *testing.T, s *server, safe bool) (grpc_health_v1.HealthClient, *hedged.Route) {
 	t.Helper()
+	rule, err := hedgerules.New(hedgerules.Fixed(delay))
+	require.NoError(t, err)
+	route := hedged.NewRoute(rule)
+	conn := dial(t, s, route, func(_ context.Context, method string, request any) hedge.Request {
+		assert.Equal(t, "/grpc.health.v1.Health/Check", method)
+		assert.Equal(t, "x", request.(*grpc_health_v1.HealthCheckRequest).Service)
+		return hedge.Request{Safe: safe}
+	})
+	return grpc_health_v1.NewHealthClient(conn), route
+}
+
+// dial returns a connection to the server.
+func dial(t *testing.T, s *server, route *hedged.Route, facts hedgegrpc.Facts) *grpc.ClientConn {
+	t.Helper()
 	listener := bufconn.Listen(1 << 16)
 	g := grpc.NewServer()
 	grpc_health_v1.RegisterHealthServer(g, s)
 	go g.Serve(listener)
-	rule, err := hedgerules.New(hedgerules.Fixed(delay))
-	require.NoError(t, err)
-	route := hedged.NewRoute(rule)
 	conn, err := grpc.NewClient("passthrough:///test", grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return listener.DialContext(ctx) }),
-		grpc.WithUnaryInterceptor(hedgegrpc.Unary(route, func(_ context.Context, method string, request any) hedge.Request {
-			assert.Equal(t, "/grpc.health.v1.Health/Check", method)
-			assert.Equal(t, "x", request.(*grpc_health_v1.HealthCheckRequest).Service)
-			return hedge.Request{Safe: safe}
-		})))
+		grpc.WithUnaryInterceptor(hedgegrpc.Unary(route, facts)))
 	require.NoError(t, err)
 	t.Cleanup(func() {
 		conn.Close()
 		g.Stop()
 	})
-	return grpc_health_v1.NewHealthClient(conn), route
+	return conn
 }
 
 var request = &grpc_health_v1.HealthCheckRequest{Service: "x"}
@@ -227,6 +236,40 @@ func TestReplies(t *testing.T) {
 			return nil
 		}))
 		assert.Equal(t, "new", mine)
+	}
+}
+
+// A call with messages of dynamicpb, as a proxy makes them, gets the reply of the second call.
+func TestDynamicMessages(t *testing.T) {
+	rule, err := hedgerules.New(hedgerules.Fixed(delay))
+	require.NoError(t, err)
+	conn := dial(t, &server{first: hang, rest: now}, hedged.NewRoute(rule), func(context.Context, string, any) hedge.Request {
+		return hedge.Request{Safe: true}
+	})
+	in := dynamicpb.NewMessage((&grpc_health_v1.HealthCheckRequest{}).ProtoReflect().Descriptor())
+	out := dynamicpb.NewMessage((&grpc_health_v1.HealthCheckResponse{}).ProtoReflect().Descriptor())
+	require.NoError(t, conn.Invoke(t.Context(), "/grpc.health.v1.Health/Check", in, out))
+	assert.Equal(t, protoreflect.EnumNumber(2), out.Get(out.Descriptor().Fields().ByName("status")).Enum())
+}
+
+// A reply that cannot be copied is passed on as it is, and the call is sent once.
+func TestRepliesThatCannotBeCopied(t *testing.T) {
+	for _, reply := range []any{nil, (*grpc_health_v1.HealthCheckResponse)(nil), (*int)(nil), 7, map[string]int{}} {
+		rule, err := hedgerules.New(hedgerules.Fixed(0))
+		require.NoError(t, err)
+		unary := hedgegrpc.Unary(hedged.NewRoute(rule), func(context.Context, string, any) hedge.Request {
+			return hedge.Request{Safe: true}
+		})
+		calls := 0
+		err = unary(t.Context(), "m", nil, reply, nil, func(
+			_ context.Context, _ string, _, got any, _ *grpc.ClientConn, _ ...grpc.CallOption,
+		) error {
+			assert.Equal(t, reply, got)
+			calls++
+			return status.Error(codes.Internal, "no place for a reply")
+		})
+		assert.Equal(t, codes.Internal, status.Code(err))
+		assert.Equal(t, 1, calls, "%T", reply)
 	}
 }
 
