@@ -69,31 +69,34 @@ func oneOf(keys ...string) func([]byte) bool {
 // inAnyLayout has the readers for records that are not one a line, such as JSON that a tool printed again.
 var inAnyLayout = map[Format]reader{Lines: recordsReader, Spark: sparkRecords, Bazel: bazelRecords, GoTest: goTestRecords}
 
-// formatOf recognises the format from the beginning of the text. The first records may be broken.
-func formatOf(text []byte) (r reader, ok bool) {
-	const tries = 50
-	rest := text
-	for range tries {
-		if r, ok := formatOfObject(rest); ok {
-			return r, true
+// mostObjects is the number of JSON objects of no known format after which a file is not a log. Other text may have any
+// length.
+const mostObjects = 1000
+
+// formatOf recognises the format from a line of the text. The lines before may be broken, or something else. It
+// subtracts the objects at which it looked from a number, and looks at no more of them.
+func formatOf(text []byte, objects *int) (r reader, ok bool) {
+	for rest := text; len(rest) > 0; {
+		if begin := bytes.TrimLeft(rest, "[ \t\r\n"); *objects > 0 && len(begin) > 0 && begin[0] == '{' {
+			*objects--
+			if r, ok := formatOfObject(rest); ok {
+				return r, true
+			}
 		}
 		var line []byte
-		line, rest, ok = bytes.Cut(rest, []byte("\n"))
+		line, rest, _ = bytes.Cut(rest, []byte("\n"))
 		if r, known := formatOfLine(bytes.TrimSpace(line)); known {
 			return r, true
 		}
-		if !ok {
-			break
-		}
 	}
-	return formatWithin(text)
+	return reader{}, false
 }
 
 // formatOfLine recognises the formats that are not JSON.
 func formatOfLine(line []byte) (r reader, ok bool) {
 	switch {
 	case len(line) > 0 && line[0] == '<' && holds(line, "<testsuite"):
-		return reader{JUnit, readJUnit}, true
+		return junitReader, true
 	case string(line) == jhistMagic:
 		return jhistReader, true
 	case historyKind(line) != nil, bytes.HasPrefix(line, []byte("!!FILE=")):

@@ -17,6 +17,8 @@ type input struct {
 	source *source
 	layers []func() // functions that close the layers, the innermost last
 	cut    error    // the error of the compressed stream
+	// skipped is the number of lines of text before the log that the readers do not see.
+	skipped int
 }
 
 // source stores the error of the original reader, to tell a failing disk from a broken stream.
@@ -78,6 +80,8 @@ func (in *input) skipMark() error {
 	return nil
 }
 
+var errBlank = errors.New("the file has only blank lines")
+
 // unpackable returns the error for a compressed file of which nothing can be read.
 func unpackable(err error) error {
 	switch {
@@ -108,29 +112,60 @@ func (in *input) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// end returns the error of the original reader, and counts a broken stream as a fault.
-func (in *input) end(faults *Faults) error {
+// end returns the error of the original reader. It counts a broken stream, and the text before the log, as faults.
+func (in *input) end(log *Log) error {
 	if in.source.err != nil {
 		return in.source.err
 	}
 	if in.cut != nil {
-		faults[CutStream]++
+		log.Faults[CutStream]++
 	}
+	log.Records += in.skipped
+	log.Faults[Broken] += in.skipped
 	return nil
 }
 
-// format recognises the format from the beginning of the text, without consuming it.
+// format recognises the format, and consumes only text before the log, such as the output of a build: any number of
+// lines. It counts them in skipped.
 func (in *input) format() (reader, error) {
-	text, err := in.text.Peek(sniffed)
-	if in.source.err != nil {
-		return reader{}, in.source.err
+	var first []byte
+	objects := mostObjects
+	for {
+		window, err := in.text.Peek(sniffed)
+		if in.source.err != nil {
+			return reader{}, in.source.err
+		}
+		text := bytes.TrimSpace(window)
+		if len(text) == 0 && first == nil && errors.Is(err, io.EOF) {
+			return reader{}, errBlank
+		}
+		r, ok := formatOf(text, &objects)
+		if !ok && first == nil && len(text) > 0 {
+			r, ok = formatWithin(text)
+			first = bytes.Clone(text)
+		}
+		switch {
+		case ok:
+			return r, nil
+		case err != nil && !errors.Is(err, io.EOF) && first == nil:
+			return reader{}, unpackable(err)
+		case err != nil, objects == 0, bytes.IndexByte(text, 0) >= 0:
+			return reader{}, foreign(first)
+		}
+		in.skip(window)
 	}
-	text = bytes.TrimSpace(text)
-	if len(text) == 0 {
-		return reader{}, unpackable(err)
+}
+
+// skip consumes the whole lines of the text that was looked at. A line that is longer is text, and is consumed in parts.
+func (in *input) skip(window []byte) {
+	n := bytes.LastIndexByte(window, '\n') + 1
+	for line := range bytes.SplitSeq(window[:n], []byte("\n")) {
+		if len(bytes.TrimSpace(line)) > 0 {
+			in.skipped++
+		}
 	}
-	if r, ok := formatOf(text); ok {
-		return r, nil
+	if n == 0 {
+		n = len(window)
 	}
-	return reader{}, foreign(text)
+	_, _ = in.text.Discard(n) // the bytes are in the buffer
 }

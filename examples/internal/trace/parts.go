@@ -112,5 +112,5 @@ func (s *spark) file(path string) error {
 		return err
 	}
 	s.read(newLineReader(in, maxRecord, unwantedEvent))
-	return in.end(&s.log.Faults)
+	return in.end(s.log)
 }

@@ -28,7 +28,7 @@ func readAll(r io.Reader) (*Log, error) {
 		return nil, err
 	}
 	b := format.read(in)
-	if err := in.end(&b.log.Faults); err != nil {
+	if err := in.end(b.log); err != nil {
 		return nil, err
 	}
 	return b.finish(), nil

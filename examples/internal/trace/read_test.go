@@ -119,7 +119,7 @@ func TestCutStreamKeepsWhatCameBefore(t *testing.T) {
 func TestForeignInputIsOneClearLine(t *testing.T) {
 	for input, want := range map[string]string{
 		"":                          "the file is empty",
-		" \n\n":                     "the file is not text",
+		" \n\n":                     "the file has only blank lines",
 		"a,b,c\n1,2,3\n":            `no execution log of a known format: text that starts with "a,b,c 1,2,3"`,
 		`{"name":"root","children"`: `known format: JSON that starts with "{\"name\":\"root\",\"children\""`,
 		"{\"Msg\":1}\n{\"Msg\":2}":  "replay help format",

@@ -2,6 +2,7 @@ package trace
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"strings"
 )
@@ -60,14 +61,36 @@ func packingOf(start []byte) packing {
 	return packing{}
 }
 
-// foreign returns the error for a text of no known format.
+// foreign returns the error for a text of no known format. It names the option of a tool with which the tool writes a
+// known format.
 func foreign(text []byte) error {
 	what := "text"
 	if text[0] == '{' || text[0] == '[' {
 		what = "JSON"
 	}
 	start := bytes.Join(bytes.Fields(text[:min(len(text), 200)]), []byte(" "))
-	return fmt.Errorf("no execution log of a known format: %s that starts with %q; \"replay help format\" lists the known "+
-		"formats, and describes attempt lines, into which other logs can be converted",
-		what, start[:min(len(start), 40)])
+	return fmt.Errorf("no execution log of a known format: %s that starts with %q; %s", what, start[:min(len(start), 40)],
+		cmp.Or(option(text), "\"replay help format\" lists the known formats, and describes attempt lines, into which other "+
+			"logs can be converted"))
+}
+
+// option returns an advice for the output of a tool that can also write a known format; empty for any other text.
+func option(text []byte) string {
+	const columns = "--format=JobID,JobName,Submit,Start,End,State,NodeList"
+	head, _, _ := bytes.Cut(text, []byte("\n"))
+	head = bytes.ToLower(head)
+	switch {
+	case bytes.Contains(head, []byte("jobid ")) && bytes.Contains(text, []byte("\n-----")):
+		return "this is Slurm's table for people: run sacct -a -P -D " + columns
+	case text[0] == '{' && holds(text, `"jobs"`) && holds(text, `"allocation_nodes"`, `"association"`, `"slurm"`, `"Slurm"`):
+		return "this is Slurm's JSON: run sacct -a -P -D " + columns + " without --json"
+	}
+	for line := range bytes.SplitSeq(text, []byte("\n")) {
+		for _, begin := range []string{"=== RUN ", "--- PASS: ", "--- FAIL: ", "--- SKIP: ", "ok  \t", "FAIL\t", "?   \t"} {
+			if bytes.HasPrefix(line, []byte(begin)) {
+				return "this is the output of go test without times: run go test -json"
+			}
+		}
+	}
+	return ""
 }

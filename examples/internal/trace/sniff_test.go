@@ -1,0 +1,52 @@
+package trace_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/examples/internal/trace"
+)
+
+// Text before a log may have any length. It is counted.
+func TestTextBeforeALog(t *testing.T) {
+	const tests = `{"Time":"2026-03-01T10:00:05Z","Action":"pass","Package":"p","Test":"TestA","Elapsed":5}
+{"Time":"2026-03-01T10:00:06Z","Action":"pass","Package":"p","Elapsed":6}
+`
+	for _, lines := range []int{1, 49, 50, 2000, 20000} {
+		text := strings.Repeat("go: downloading example.com/m v1.2.3\n", lines)
+		for format, rest := range map[trace.Format]string{
+			trace.GoTest: tests, trace.JUnit: `<testsuite name="s"><testcase name="a" time="2"/></testsuite>` + "\n",
+			trace.Table: "phase,task,start,finish\np,0,1000,3000\n",
+		} {
+			log := read(t, text+rest)
+			assert.Equal(t, format, log.Format)
+			require.NotEmpty(t, log.Phases, "%v after %d lines", format, lines)
+			if format != trace.JUnit {
+				assert.Equal(t, lines, log.Faults[trace.Broken], "%v after %d lines", format, lines)
+			}
+		}
+	}
+	long := read(t, strings.Repeat("x", 300<<10)+"\n"+tests)
+	assert.Equal(t, trace.GoTest, long.Format)
+	_, err := trace.Read(strings.NewReader(strings.Repeat("a line\n", 100_000)), "notes")
+	assert.ErrorContains(t, err, `text that starts with "a line a line`)
+	_, err = trace.Read(strings.NewReader(strings.Repeat(`{"level":"info"}`+"\n", 2000)), "notes")
+	assert.ErrorContains(t, err, "JSON that starts with")
+}
+
+// An error names the option with which a tool writes a log of a known format.
+func TestRefusalsNameTheOption(t *testing.T) {
+	for text, want := range map[string]string{
+		"JobID           JobName  Partition    Account\n------------ ---------- ---------- ----------\n1 a\n": "run sacct -a -P -D",
+		`{"jobs": [{"account": "a", "allocation_nodes": 1}]}`:                                                 "without --json",
+		"=== RUN   TestA\n--- PASS: TestA (0.00s)\nPASS\nok  \tp\t0.1s\n":                                     "run go test -json",
+		"?   \tp\t[no test files]\n": "run go test -json",
+		"a,b\n1,2\n":                 "replay help format",
+	} {
+		_, err := trace.Read(strings.NewReader(text), "x")
+		assert.ErrorContains(t, err, want, text)
+	}
+}
