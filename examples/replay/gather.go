@@ -45,10 +45,7 @@ func (l *loaded) add(path string, log *trace.Log) {
 	case attempts == 0 && len(log.Passed) > 0:
 		what += ", ignored: " + tallied(log.Passed)
 	}
-	if len(log.NotRun) > 0 {
-		what += "; did not run: " + tallied(log.NotRun)
-	}
-	l.logs = append(l.logs, fmt.Sprintf("%s: %v, %s; %v", name, log.Format, what, log.Faults))
+	l.logs = append(l.logs, fmt.Sprintf("%s: %v, %s%s; %v", name, log.Format, what, didNotRun(log.NotRun), log.Faults))
 	l.formats[log.Format]++
 	l.sizes[0] += len(log.Phases)
 	l.sizes[1] += attempts

@@ -13,8 +13,8 @@ func (l *loaded) notes() []string {
 	const mostLogs, mostOthers = 5, 3
 	notes := l.logs
 	if len(notes) > mostLogs {
-		notes = []string{fmt.Sprintf("%d logs (%s), %s, %s; %v", len(l.logs), l.kinds(),
-			counted(l.sizes[0], "phase"), counted(l.sizes[1], "attempt"), l.faults)}
+		notes = []string{fmt.Sprintf("%d logs (%s), %s, %s%s; %v", len(l.logs), l.kinds(),
+			counted(l.sizes[0], "phase"), counted(l.sizes[1], "attempt"), didNotRun(l.notRun), l.faults)}
 	}
 	notes = append(slices.Clone(notes), few(l.hints, mostOthers, "hints")...)
 	left := make([]string, len(l.leftOut))
@@ -23,6 +23,14 @@ func (l *loaded) notes() []string {
 	}
 	notes = append(notes, few(left, mostOthers, "left out")...)
 	return append(notes, notReplayed(l.left)...)
+}
+
+// didNotRun writes the number of entries that did not run, by kind; empty if all ran.
+func didNotRun(counts map[string]int) string {
+	if len(counts) == 0 {
+		return ""
+	}
+	return "; did not run: " + tallied(counts)
 }
 
 func (l *loaded) kinds() string {
@@ -52,9 +60,16 @@ func counted(n int, what string) string {
 
 // notReplayed returns lines about the phases, tasks and attempts of the logs that are not replayed.
 func notReplayed(left workload.Left) (notes []string) {
-	if left.Phases+left.Tasks > 0 {
-		notes = append(notes, fmt.Sprintf("not replayed: %s and %s without a successful attempt with known times",
-			counted(left.Phases, "phase"), counted(left.Tasks, "task")))
+	var without []string
+	if left.Phases > 0 {
+		without = append(without, counted(left.Phases, "phase"))
+	}
+	if left.Tasks > 0 {
+		without = append(without, counted(left.Tasks, "task"))
+	}
+	if without != nil {
+		notes = append(notes, fmt.Sprintf("not replayed: %s without a successful attempt with known times",
+			strings.Join(without, " and ")))
 	}
 	if left.Long > 0 {
 		notes = append(notes, fmt.Sprintf("not replayed: %s over a year long, so at least one of the times is wrong",

@@ -30,7 +30,7 @@ const magic = "# shard history 1: merge by union of lines"
 //	run	ID	TIME	MACHINE	WALL	SPAN	BUSY	SAID	GAP
 //	PACKAGE	TEST or -	SECONDS@ID SECONDS@ID ...
 //
-// GAP may be missing. Two histories are merged by taking the lines of both, in any order. A line that is in both is
+// GAP may be missing. SECONDS ends with an exclamation mark if the test failed, and is a dash if it was skipped. Two histories are merged by taking the lines of both, in any order. A line that is in both is
 // used once.
 type history struct {
 	runs    map[string]ran
@@ -140,23 +140,30 @@ func (h *history) readSamples(fields []string) error {
 	for _, sample := range strings.Fields(fields[2]) {
 		text, id, _ := strings.Cut(sample, "@")
 		seconds, failed := strings.CutSuffix(text, "!")
-		value, err := strconv.ParseFloat(seconds, 64)
-		if err != nil || id == "" || !(value >= 0 && value <= mostSeconds) {
+		t := took{failed: failed, skipped: text == "-"}
+		var err error
+		if !t.skipped {
+			t.seconds, err = strconv.ParseFloat(seconds, 64)
+		}
+		if err != nil || id == "" || !(t.seconds >= 0 && t.seconds <= mostSeconds) {
 			return fmt.Errorf("has no valid time in %q", sample)
 		}
-		h.add(n, id, took{value, failed})
+		h.add(n, id, t)
 	}
 	return nil
 }
 
 // add adds a time. Of two times of one test in one run it keeps the longer time, and of two equal times the failed one.
+// Any time replaces a test that was skipped.
 func (h *history) add(n name, id string, t took) {
 	of := h.samples[n]
 	if of == nil {
 		of = map[string]took{}
 		h.samples[n] = of
 	}
-	if before, ok := of[id]; !ok || before.seconds < t.seconds || before.seconds == t.seconds && t.failed {
+	before, ok := of[id]
+	longer := before.seconds < t.seconds || before.seconds == t.seconds && t.failed
+	if !ok || before.skipped || longer && !t.skipped {
 		of[id] = t
 	}
 }

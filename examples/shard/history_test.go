@@ -35,13 +35,14 @@ func merged(t *testing.T, texts ...string) string {
 // lines and merging by concatenation of files have this result, too.
 func TestHistoriesMerge(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 1))
+	times := []took{{}, {seconds: 1}, {seconds: 2}, {failed: true}, {seconds: 1, failed: true}, {seconds: 2, failed: true}, {skipped: true}}
 	random := func() string {
 		h := newHistory()
 		for range 1 + r.IntN(9) {
 			id := fmt.Sprintf("%d/%d", r.IntN(15), r.IntN(3))
 			h.addRun(id, ran{at: time.Unix(int64(r.IntN(4)), 0), machine: "m", wall: float64(r.IntN(3))})
 			for range r.IntN(6) {
-				h.add(name{"p", []string{"", "TestA", "TestB"}[r.IntN(3)]}, id, took{float64(r.IntN(3)), r.IntN(2) == 0})
+				h.add(name{"p", []string{"", "TestA", "TestB"}[r.IntN(3)]}, id, times[r.IntN(len(times))])
 			}
 		}
 		h.forget()

@@ -236,15 +236,22 @@ func (h *host) publish(a engine.Action) (failed int) {
 	return failed
 }
 
+// event has the fields of an event of go test -json that a host needs while it runs.
+type event struct {
+	Action, Package, Test string
+	Elapsed               float64 // seconds
+	Output                string
+}
+
 // results returns the time and the result of each package of a call, as go test reports them.
 func (c *call) results() map[string]took {
 	if c.packages == nil {
 		c.packages = map[string]took{}
 		for line := range bytes.Lines(c.output.Bytes()) {
 			var v event
-			if worth(line) && json.Unmarshal(line, &v) == nil && v.Test == "" && v.Package != "" &&
-				(v.Action == "pass" || v.Action == "fail" || v.Action == "skip") {
-				c.packages[v.Package] = took{v.Elapsed, v.Action == "fail"}
+			if !bytes.Contains(line, []byte(`"Action":"output"`)) && json.Unmarshal(line, &v) == nil && v.Test == "" &&
+				v.Package != "" && (v.Action == "pass" || v.Action == "fail" || v.Action == "skip") {
+				c.packages[v.Package] = took{seconds: v.Elapsed, failed: v.Action == "fail"}
 			}
 		}
 	}

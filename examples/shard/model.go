@@ -54,7 +54,7 @@ func (m *model) learn(names []name) {
 		}
 		by := map[string][]float64{}
 		for id, t := range m.samples[n] {
-			if kind := m.runs[id].machine; !t.failed {
+			if kind := m.runs[id].machine; !t.failed && !t.skipped {
 				by[kind] = append(by[kind], t.seconds)
 			}
 		}
@@ -66,7 +66,7 @@ func (m *model) learn(names []name) {
 			each = append(each, median(times))
 		}
 		for id, t := range m.samples[n] {
-			if !t.failed {
+			if !t.failed && !t.skipped {
 				ran[id] += t.seconds
 				usual[id] += median(each)
 			}
@@ -147,20 +147,30 @@ func median(values []float64) float64 {
 }
 
 // time returns the time of a test or package on the average machine, in seconds: the median over its runs. Failed
-// runs are used only if all runs failed. It returns false if there is no run.
+// runs are used only if all runs failed. A test that was skipped whenever it could run takes no time. It returns false
+// if the history does not know the test.
 func (m *model) time(n name) (float64, bool) {
 	var passed, failed []float64
+	known := false
 	for _, id := range slices.Sorted(maps.Keys(m.samples[n])) {
 		t := m.samples[n][id]
 		seconds := t.seconds / m.factor(m.runs[id].machine)
-		if t.failed {
+		known = true
+		switch {
+		case t.skipped:
+		case t.failed:
 			failed = append(failed, seconds)
-		} else {
+		default:
 			passed = append(passed, seconds)
 		}
 	}
 	if passed == nil {
 		passed = failed
 	}
-	return median(passed), passed != nil
+	return median(passed), known
+}
+
+// skips reports whether a test was skipped in all its runs.
+func (m *model) skips(n name) bool {
+	return !slices.ContainsFunc(slices.Collect(maps.Values(m.samples[n])), func(t took) bool { return !t.skipped })
 }

@@ -15,7 +15,8 @@ import (
 	"unicode"
 )
 
-// record is the command that adds the times of logs to the history.
+// record is the command that adds the times of logs to the history. A log without times is an error at the end: the
+// other logs are recorded.
 func record(ctx context.Context, args []string, s streams) error {
 	f := s.flags("record", "[log ...]")
 	history := historyOf(f)
@@ -40,16 +41,20 @@ func record(ctx context.Context, args []string, s streams) error {
 	if len(paths) == 0 {
 		paths = []string{"-"}
 	}
+	var bad []error
 	for i, path := range paths {
 		of := *id
 		if of != "" && len(paths) > 1 {
 			of = fmt.Sprintf("%s/%d", of, i+1)
 		}
 		if err := s.take(h, path, of, *machine, wall.Seconds()); err != nil {
-			return fmt.Errorf("%s: %w", path, err)
+			bad = append(bad, fmt.Errorf("%s: %w", path, err))
 		}
 	}
-	return h.save(ctx, *history)
+	if len(bad) < len(paths) {
+		bad = append(bad, h.save(ctx, *history))
+	}
+	return errors.Join(bad...)
 }
 
 func hostname() string {
@@ -81,8 +86,12 @@ func (s streams) take(h *history, path, id, machine string, wall float64) error 
 	if start, _ := buffered.Peek(len(magic)); string(start) == magic {
 		text, err := io.ReadAll(buffered)
 		if err == nil {
-			err = h.read(bytes.NewReader(text))
+			err = newHistory().read(bytes.NewReader(text)) // a broken history adds nothing
 		}
+		if err != nil {
+			return err
+		}
+		err = h.read(bytes.NewReader(text))
 		fmt.Fprintf(s.out, "%s: a history was merged; the history now has %d parts of runs\n", path, len(h.runs))
 		return err
 	}
@@ -132,9 +141,11 @@ func (t *timings) summary(r ran) string {
 	if t.cached > 0 {
 		text += "; " + count(t.cached, "package") + " came from the cache and took no time: use go test -count=1 to run them"
 	}
-	if t.open > 0 {
-		text += fmt.Sprintf("; the log stops halfway: %s had not ended, and other packages may be missing",
-			count(t.open, "package"))
+	if t.skipped > 0 {
+		text += "; " + count(t.skipped, "test") + plural(t.skipped, " was", " were") + " skipped and took no time"
+	}
+	for _, hint := range t.hints {
+		text += "; " + hint
 	}
 	if t.broken > 0 {
 		text += fmt.Sprintf("; %s could not be read", count(t.broken, "line"))
@@ -148,6 +159,14 @@ func count(n int, what string) string {
 		return "1 " + what
 	}
 	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// plural returns one if n is 1, and more otherwise.
+func plural(n int, one, more string) string {
+	if n == 1 {
+		return one
+	}
+	return more
 }
 
 // take adds the times of a part of a run, and the prediction that the history made for it before.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"fmt"
@@ -76,7 +75,7 @@ func execute(ctx context.Context, args []string, s streams) error {
 
 // record adds the times of the run to the history.
 func (h *host) record(ctx context.Context, into *history, file, id, kind string, wall time.Duration) error {
-	t, err := readTimings(bufio.NewReader(&h.events))
+	t, err := readTimings(&h.events)
 	if err != nil {
 		return nil // there are no tests, or no package was built; the output of go test is already printed
 	}

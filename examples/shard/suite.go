@@ -146,7 +146,9 @@ func (m *model) suite(s source) suite {
 	for _, of := range m.tests[s.path] {
 		if seconds, ok := m.time(name{s.path, of}); ok && (!s.seen || is[of]) {
 			all.tests = append(all.tests, test{of, seconds})
-			times = append(times, seconds)
+			if !m.skips(name{s.path, of}) {
+				times = append(times, seconds)
+			}
 		}
 	}
 	for _, of := range s.tests {

@@ -1,10 +1,7 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/fnv"
@@ -14,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/straggler-go/straggler/examples/internal/trace"
 )
 
 // name is the name of a test of a package. If test is empty, it is the name of the package.
@@ -34,6 +33,7 @@ func (n name) compare(o name) int {
 type took struct {
 	seconds float64
 	failed  bool // the test failed, so that the time may be too short or too long
+	skipped bool // the test did not run, so it has no time
 }
 
 // mostSeconds is the longest valid time, in seconds; a longer time is an error.
@@ -44,8 +44,9 @@ type timings struct {
 	times       map[name]took
 	first, last time.Time // when the first package began and the last ended; zero if the log does not tell
 	cached      int       // packages that did not run, because go test had their results in its cache
+	skipped     int       // tests that did not run in any of their runs
 	broken      int       // lines that could not be read
-	open        int       // packages that began and did not end
+	hints       []string  // sentences about doubtful data
 	gap         float64   // the overhead of a call of go test, in seconds; 0: unknown
 }
 
@@ -80,8 +81,11 @@ func sortedNames[V any](m map[name]V) []name {
 }
 
 // String returns the form in the history: seconds, rounded to milliseconds, then an exclamation mark if the test
-// failed.
+// failed. A skipped test has a dash.
 func (t took) String() string {
+	if t.skipped {
+		return "-"
+	}
 	text := strconv.FormatFloat(math.Round(t.seconds*1000)/1000, 'f', -1, 64)
 	if t.failed {
 		text += "!"
@@ -89,128 +93,46 @@ func (t took) String() string {
 	return text
 }
 
-// readTimings reads a log. The first character shows whether it is XML or JSON.
-func readTimings(in *bufio.Reader) (*timings, error) {
-	if mark, _ := in.Peek(3); string(mark) == "\ufeff" {
-		_, _ = in.Discard(3)
-	}
-	start, err := in.Peek(1)
-	for err == nil && strings.IndexByte(" \t\r\n", start[0]) >= 0 {
-		_, _ = in.ReadByte()
-		start, err = in.Peek(1)
-	}
-	switch {
-	case errors.Is(err, io.EOF):
-		return nil, errors.New("the log is empty")
-	case err != nil:
+// readTimings reads the times in a log of go test -json, or in a report in JUnit's XML, plain or compressed. If a test
+// ran several times, its time is the mean. Tests within tests are left out.
+func readTimings(in io.Reader) (*timings, error) {
+	log, err := trace.ReadTests(in)
+	if err != nil {
 		return nil, err
-	case start[0] == '<':
-		return readJUnit(in)
 	}
-	return readEvents(in)
-}
-
-// event has the fields of an event of go test -json that shard reads.
-type event struct {
-	Time                  time.Time
-	Action, Package, Test string
-	Elapsed               float64
-	Output                string
-}
-
-// events collects the times from the events of go test -json.
-type events struct {
-	*timings
-	begun  map[name]time.Time // when the test began; zero after a pause, in which a parallel test waits
-	runs   map[name]int
-	cached map[string]bool
-	open   map[string]bool // packages that have begun and not ended
-}
-
-func readEvents(in *bufio.Reader) (*timings, error) {
-	e := events{&timings{times: map[name]took{}}, map[name]time.Time{}, map[name]int{}, map[string]bool{}, map[string]bool{}}
-	for {
-		line, err := in.ReadBytes('\n')
-		if line = bytes.TrimSpace(line); len(line) > 0 && worth(line) {
-			var v event
-			if line[0] != '{' || json.Unmarshal(line, &v) != nil {
-				e.broken++
-			} else {
-				e.take(v)
-			}
-		}
-		switch {
-		case errors.Is(err, io.EOF) && len(e.times) == 0:
-			return nil, fmt.Errorf("no test ends in the log: want the output of go test -json")
-		case errors.Is(err, io.EOF):
-			e.timings.open = len(e.open)
-			return e.timings, nil
-		case err != nil:
-			return nil, err
+	if len(log.Runs) == 0 && log.NotRun[trace.CachedPackages] == 0 {
+		return nil, errors.New("no test ends in the log")
+	}
+	broken := log.Faults[trace.Broken] + log.Faults[trace.HalfLast] + log.Faults[trace.TooLong] + log.Faults[trace.CutStream]
+	t := &timings{times: map[name]took{}, first: moment(log.First), last: moment(log.Last), broken: broken,
+		cached: log.NotRun[trace.CachedPackages], hints: log.Hints}
+	runs := map[name]int{}
+	for _, r := range log.Runs {
+		n := name{r.Package, r.Test}
+		switch before, known := t.times[n]; {
+		case strings.Contains(r.Test, "/"):
+		case !(r.Seconds <= mostSeconds):
+			t.broken++
+		case !r.Skipped:
+			k := float64(runs[n])
+			t.times[n] = took{seconds: (float64(before.seconds*k) + r.Seconds) / (k + 1), failed: before.failed || r.Failed}
+			runs[n]++
+		case !known:
+			t.times[n] = took{skipped: true}
 		}
 	}
-}
-
-// worth reports whether a line may be more than the output of a test, so that it must be decoded.
-func worth(line []byte) bool {
-	return !bytes.Contains(line, []byte(`"Action":"output"`)) || bytes.Contains(line, []byte(`(cached)`))
-}
-
-func (e *events) take(v event) {
-	n := name{v.Package, v.Test}
-	if v.Package == "" || strings.Contains(v.Test, "/") {
-		return
-	}
-	e.opens(n, v.Action)
-	switch v.Action {
-	case "start", "run":
-		e.begun[n] = v.Time
-		if n.test == "" && (e.first.IsZero() || v.Time.Before(e.first)) {
-			e.first = v.Time
-		}
-	case "pause":
-		e.begun[n] = time.Time{}
-	case "output":
-		if strings.HasPrefix(v.Output, "ok  \t") && strings.Contains(v.Output, "\t(cached)") && !e.cached[v.Package] {
-			e.cached[v.Package] = true
-			e.timings.cached++
-		}
-	case "pass", "fail", "skip":
-		e.end(n, v)
-	}
-}
-
-// opens keeps the list of packages that have begun and not ended. Before Go 1.20, packages had no start event, so an
-// event of a test also shows that its package has begun.
-func (e *events) opens(n name, action string) {
-	switch {
-	case n.test != "", action == "start", action == "run":
-		e.open[n.pkg] = true
-	case action == "pass", action == "fail", action == "skip":
-		delete(e.open, n.pkg)
-	}
-}
-
-// end records the time of a test or package that has ended. If it ran several times, its time is the mean.
-func (e *events) end(n name, v event) {
-	if n.test == "" {
-		if v.Time.After(e.last) {
-			e.last = v.Time
-		}
-		if v.Action == "fail" && v.Elapsed == 0 || e.cached[n.pkg] {
-			return // the package was not built, or its result comes from the cache
+	for _, of := range t.times {
+		if of.skipped {
+			t.skipped++
 		}
 	}
-	seconds := v.Elapsed
-	if !(seconds >= 0 && seconds <= mostSeconds) {
-		e.broken++
-		return
+	return t, nil
+}
+
+// moment returns a time of a log; the zero time if it is not known.
+func moment(at trace.Opt) time.Time {
+	if millis, ok := at.Get(); ok {
+		return time.UnixMilli(millis).UTC()
 	}
-	if begun := e.begun[n]; !begun.IsZero() && math.Abs(v.Time.Sub(begun).Seconds()-seconds) < .02 {
-		seconds = v.Time.Sub(begun).Seconds() // Elapsed is in hundredths
-	}
-	runs := float64(e.runs[n])
-	before := e.times[n]
-	e.times[n] = took{(float64(before.seconds*runs) + seconds) / (runs + 1), before.failed || v.Action == "fail"}
-	e.runs[n]++
+	return time.Time{}
 }

@@ -1,8 +1,10 @@
 package main
 
 import (
-	"bufio"
+	"bytes"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -38,11 +40,11 @@ no json
 {"Time":"2026-01-01T00:00:
 `
 	for _, log := range []string{log, "\ufeff" + strings.ReplaceAll(log, "\n", "\r\n")} {
-		got, err := readTimings(bufio.NewReader(strings.NewReader(log)))
+		got, err := readTimings(strings.NewReader(log))
 		require.NoError(t, err)
 		assert.Equal(t, map[name]took{
-			{"m/a", ""}: {4, true}, {"m/a", "TestA"}: {.012, false}, {"m/a", "TestB"}: {1, true},
-			{"m/cached", "TestC"}: {7.5, false}, {"m/none", ""}: {0, false},
+			{"m/a", ""}: {seconds: 4, failed: true}, {"m/a", "TestA"}: {seconds: .012},
+			{"m/a", "TestB"}: {seconds: 1, failed: true}, {"m/none", ""}: {},
 		}, got.times)
 		assert.Equal(t, 4., got.last.Sub(got.first).Seconds())
 		assert.Equal(t, 1, got.cached)
@@ -62,10 +64,10 @@ func TestALogThatStopsHalfway(t *testing.T) {
 		event("start", "b", "") + event("start", "c", "") + event("pass", "b", ""): 1,
 		event("start", "b", "") + event("start", "c", ""):                          2, event("skip", "b", ""): 0,
 	} {
-		got, err := readTimings(bufio.NewReader(strings.NewReader(whole + more)))
+		got, err := readTimings(strings.NewReader(whole + more))
 		require.NoError(t, err)
-		assert.Equal(t, want, got.open, more)
-		assert.Equal(t, want > 0, strings.Contains(got.summary(ran{}), "the log stops halfway"), got.summary(ran{}))
+		assert.Equal(t, want > 0, strings.Contains(got.summary(ran{}),
+			fmt.Sprintf("the log stops halfway: %d package", want)), got.summary(ran{}))
 	}
 }
 
@@ -74,28 +76,151 @@ func TestReadJUnit(t *testing.T) {
 <testsuites tests="3">
 	<testsuite tests="3" failures="1" time="4.500000" name="m/a" timestamp="2026-01-01T00:00:00Z">
 		<properties><property name="go.version" value="go1.26"></property></properties>
-		<testcase classname="m/a" name="TestA" time="1,000.25"></testcase>
+		<testcase classname="m/a" name="TestA" time="3.25"></testcase>
 		<testcase classname="m/a" name="TestA/sub" time="1"></testcase>
-		<testcase classname="m/a" name="TestB" time="2"><failure message="Failed" type="">x</failure></testcase>
+		<testcase classname="m/a" name="TestB" time="1"><failure message="Failed" type="">x</failure></testcase>
 		<testcase classname="m/a" name="TestC" time="?"></testcase>
 	</testsuite>
 	<testsuite name="m/b" time="0"><testcase classname="b" name="TestD" time="0.5"><skipped/></testcase></testsuite>
 `
-	got, err := readTimings(bufio.NewReader(strings.NewReader(report)))
+	got, err := readTimings(strings.NewReader(report))
 	require.NoError(t, err)
 	assert.Equal(t, map[name]took{
-		{"m/a", ""}: {4.5, true}, {"m/a", "TestA"}: {1000.25, false}, {"m/a", "TestB"}: {2, true}, {"m/b", "TestD"}: {.5, false},
+		{"m/a", "TestA"}: {seconds: 3.25}, {"m/a", ""}: {seconds: 4.5, failed: true},
+		{"m/a", "TestB"}: {seconds: 1, failed: true}, {"m/b", "TestD"}: {skipped: true},
 	}, got.times)
+	assert.Equal(t, 1, got.skipped)
 	assert.Equal(t, 1, got.broken, "the report stops before its end")
 }
 
 func TestWhatIsNoLog(t *testing.T) {
 	for text, want := range map[string]string{
-		"": "the log is empty", "  \n": "the log is empty", "<html></html>": "the file has no tests",
-		"ok  \tm/a\t0.1s\n": "no test ends in the log",
+		"": "the file is empty", "  \n": "the file has only blank lines", "<html></html>": "no execution log of a known format",
+		"ok  \tm/a\t0.1s\n": "go test -json",
+		`{"Time":"2026-01-01T00:00:00Z","Action":"start","Package":"m/a"}`: "no test ends in the log",
+		"phase,task,start,finish\np,0,1,2\n":                               `the format "attempt table" has no tests`,
 	} {
-		_, err := readTimings(bufio.NewReader(strings.NewReader(text)))
+		_, err := readTimings(strings.NewReader(text))
 		assert.ErrorContains(t, err, want)
+	}
+}
+
+// execCommand runs a command, and returns its exit code and output.
+func execCommand(t *testing.T, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, complaint bytes.Buffer
+	code = command(t.Context(), args, strings.NewReader(""), &out, &complaint)
+	return code, out.String(), complaint.String()
+}
+
+// One log without times does not throw the times of the other logs away. The error names it, and comes at the end.
+func TestRecordKeepsTheOtherLogs(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+		return path
+	}
+	good := write("good.json", `{"Time":"2026-01-01T00:00:00Z","Action":"start","Package":"m/a"}
+{"Time":"2026-01-01T00:00:04Z","Action":"pass","Package":"m/a","Elapsed":4}
+`)
+	bad := []string{
+		write("empty.json", ""),
+		write("unbuilt.json", `{"Time":"2026-01-01T00:00:00Z","Action":"start","Package":"m/b"}
+{"Time":"2026-01-01T00:00:01Z","Action":"fail","Package":"m/b","Elapsed":0,"FailedBuild":"m/b"}
+`),
+		write("conflict.shard", magic+"\nm/c\t-\t3@r\n<<<<<<< ours\n"),
+		filepath.Join(dir, "absent.json"),
+	}
+	into := filepath.Join(dir, "history")
+	code, out, errors := execCommand(t, "record", "-history", into, bad[0], good, bad[1], bad[2], bad[3])
+	assert.Equal(t, 1, code)
+	assert.Contains(t, out, good+": run")
+	for _, path := range bad {
+		assert.Contains(t, errors, path+":")
+	}
+	text, err := os.ReadFile(into)
+	require.NoError(t, err)
+	assert.Contains(t, string(text), "m/a\t-\t4@")
+	assert.NotContains(t, string(text), "m/c", "a broken history adds nothing")
+
+	code, _, _ = execCommand(t, "record", "-history", filepath.Join(dir, "other"), bad[0])
+	assert.Equal(t, 1, code)
+	assert.NoFileExists(t, filepath.Join(dir, "other"), "nothing was recorded")
+}
+
+// A skipped test has no time. The plan takes the time of the runs in which the test ran.
+func TestSkippedTestsHaveNoTime(t *testing.T) {
+	dir := t.TempDir()
+	args := []string{"record", "-history", filepath.Join(dir, "history")}
+	for day := 1; day <= 5; day++ {
+		action, seconds := "skip", 0
+		if day > 3 {
+			action, seconds = "pass", 50
+		}
+		at := fmt.Sprintf(`"Time":"2026-03-0%dT10:00:`, day)
+		log := fmt.Sprintf("{%[1]s00Z\",\"Action\":\"start\",\"Package\":\"p/a\"}\n"+
+			"{%[1]s00Z\",\"Action\":\"run\",\"Package\":\"p/a\",\"Test\":\"TestLong\"}\n"+
+			"{%[1]s%02[2]dZ\",\"Action\":%[3]q,\"Package\":\"p/a\",\"Test\":\"TestLong\",\"Elapsed\":%[2]d}\n"+
+			"{%[1]s51Z\",\"Action\":\"pass\",\"Package\":\"p/a\",\"Elapsed\":%[2]d.1}\n", at, seconds, action)
+		path := filepath.Join(dir, fmt.Sprint(day))
+		require.NoError(t, os.WriteFile(path, []byte(log), 0o600))
+		args = append(args, path)
+	}
+	code, out, errors := execCommand(t, args...)
+	require.Zero(t, code, errors)
+	assert.Equal(t, 3, strings.Count(out, "1 test was skipped and took no time"))
+	h := newHistory()
+	require.NoError(t, h.merge(args[2]))
+	m, err := newModel(h)
+	require.NoError(t, err)
+	long := m.suite(source{path: "p/a"})
+	assert.InDelta(t, 50.1, long.whole(), .001)
+	again, err := os.ReadFile(args[2])
+	require.NoError(t, err)
+	assert.Contains(t, string(again), "TestLong\t", "a skipped run is stored")
+	assert.Contains(t, string(again), "-@")
+}
+
+// A test that was skipped in all its runs takes no time, and does not change the times of new tests.
+func TestAlwaysSkipped(t *testing.T) {
+	h := newHistory()
+	for _, id := range []string{"r", "s"} {
+		h.addRun(id, ran{machine: "m"})
+		h.add(name{"p", ""}, id, took{seconds: 9})
+		h.add(name{"p", "TestA"}, id, took{seconds: 8})
+		h.add(name{"p", "TestEnv"}, id, took{skipped: true})
+	}
+	m, err := newModel(h)
+	require.NoError(t, err)
+	s := m.suite(source{path: "p", seen: true, tests: []string{"TestA", "TestEnv", "TestNew"}})
+	assert.Equal(t, []test{{"TestA", 8}, {"TestNew", 8}, {"TestEnv", 0}}, s.tests)
+	assert.False(t, s.split, "one test has a time")
+}
+
+// A name that a report has twice has the mean of its times. A test within a test is a part of it.
+func TestANameTwice(t *testing.T) {
+	got, err := readTimings(strings.NewReader(`<testsuite name="m/a" time="9"><testcase name="TestA" time="1"/>` +
+		`<testcase name="TestA" time="3"><failure/></testcase><testcase name="TestA/x" time="2"/>` +
+		`<testcase name="TestB" time="2"><testcase name="TestInner" time="1"/></testcase><testcase time="1"/></testsuite>`))
+	require.NoError(t, err)
+	assert.Equal(t, map[name]took{
+		{"m/a", ""}: {seconds: 9, failed: true}, {"m/a", "TestA"}: {seconds: 2, failed: true}, {"m/a", "TestB"}: {seconds: 2},
+	}, got.times)
+	assert.Contains(t, got.summary(ran{}), "2 cases are parts of another test, whose time has theirs")
+	assert.Contains(t, got.summary(ran{}), "1 case has no name, so its time cannot be used")
+}
+
+// A package that claims less time than its longest test is not used. Its tests are.
+func TestAPackageThatClaimsTooLittle(t *testing.T) {
+	for _, log := range []string{`{"Time":"2026-01-01T00:00:00Z","Action":"run","Package":"m/a","Test":"TestA"}
+{"Time":"2026-01-01T00:00:00.001Z","Action":"pass","Package":"m/a","Test":"TestA","Elapsed":5.11}
+{"Time":"2026-01-01T00:00:00.009Z","Action":"pass","Package":"m/a","Elapsed":0.009}
+`, `<testsuite name="m/a" time="0.009"><testcase name="TestA" time="5.11"/></testsuite>`} {
+		got, err := readTimings(strings.NewReader(log))
+		require.NoError(t, err)
+		assert.Equal(t, map[name]took{{"m/a", "TestA"}: {seconds: 5.11}}, got.times)
+		assert.Contains(t, got.summary(ran{}), "claims less time than the longest test")
 	}
 }
 

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -274,7 +273,7 @@ func (w *worker) batch(ctx context.Context, a shardqueue.Answer) ([]shardqueue.R
 	if _, err := w.log.Write(h.events.Bytes()); err != nil {
 		return nil, err
 	}
-	if t, err := readTimings(bufio.NewReader(&h.events)); err == nil {
+	if t, err := readTimings(&h.events); err == nil {
 		id := fmt.Sprintf("%s/%s.%d", w.run, w.name, a.Batch)
 		w.into.addTimes(t, id)
 		w.into.addRun(id, ran{at: t.first.UTC().Truncate(time.Second), machine: w.kind, gap: h.gap()})

@@ -10,16 +10,22 @@ import (
 type reader struct {
 	format Format
 	read   func(in io.Reader) *builder
+	tests  func(in io.Reader, tests *Tests) *builder // of a format of tests; it adds them to tests, if that is not nil
+}
+
+// ofTests returns the reader of a format of tests.
+func ofTests(format Format, read func(io.Reader, *Tests) *builder) reader {
+	return reader{format, func(in io.Reader) *builder { return read(in, nil) }, read}
 }
 
 // byLines returns the reader of a format with a record on each line.
 func byLines(format Format, read func(*lineReader) *builder) reader {
-	return reader{format, func(in io.Reader) *builder { return read(newLineReader(in, maxRecord, nil)) }}
+	return reader{format: format, read: func(in io.Reader) *builder { return read(newLineReader(in, maxRecord, nil)) }}
 }
 
 // byStream returns the reader of a format that is a stream of JSON.
 func byStream(format Format, read func(io.Reader, int) *builder) reader {
-	return reader{format, func(in io.Reader) *builder { return read(in, maxRecord) }}
+	return reader{format: format, read: func(in io.Reader) *builder { return read(in, maxRecord) }}
 }
 
 var (
@@ -34,14 +40,18 @@ var (
 	alibabaReader  = byLines(Alibaba, readAlibaba)
 	swimReader     = byLines(Swim, readSwim)
 	journalReader  = byLines(Journal, readJournal)
-	goTestReader   = byLines(GoTest, readGoTest)
+	junitReader    = ofTests(JUnit, readJUnit)
+	goTestReader   = ofTests(GoTest, func(in io.Reader, tests *Tests) *builder {
+		return readGoTest(newLineReader(in, maxRecord, nil), tests)
+	})
 	bazelReader    = byLines(Bazel, readBazel)
 	timelineReader = byStream(Timeline, readTimeline)
 	kubeReader     = byStream(Kubernetes, func(in io.Reader, limit int) *builder { return readKube(in, limit, false) })
 	kubeListReader = byStream(Kubernetes, func(in io.Reader, limit int) *builder { return readKube(in, limit, true) })
-	goTestRecords  = byStream(GoTest, func(in io.Reader, limit int) *builder {
-		g := newGoTest()
-		newStream(in, limit, oneOf("Time", "Action", "ImportPath")).each(g.log, g.line)
+	goTestRecords  = ofTests(GoTest, func(in io.Reader, tests *Tests) *builder {
+		g := newGoTest(tests)
+		newStream(in, maxRecord, oneOf("Time", "Action", "ImportPath")).each(g.log, g.line)
+		g.flush()
 		return g.builder
 	})
 	bazelRecords = byStream(Bazel, func(in io.Reader, limit int) *builder {
@@ -54,7 +64,7 @@ var (
 		newStream(in, limit, oneOf("Event")).each(s.log, s.line)
 		return s.builder
 	})
-	sparkReader = reader{Spark, func(in io.Reader) *builder {
+	sparkReader = reader{format: Spark, read: func(in io.Reader) *builder {
 		s := newSpark()
 		s.read(newLineReader(in, maxRecord, unwantedEvent))
 		return s.builder
@@ -109,7 +119,7 @@ func formatOfLine(line []byte) (r reader, ok bool) {
 		return journalReader, true
 	}
 	if kind, _, _ := tableOf(line); kind != nil {
-		return reader{kind.format, tableReader.read}, true
+		return reader{format: kind.format, read: tableReader.read}, true
 	}
 	if _, ok := alibabaTableOf(line); ok {
 		return alibabaReader, true

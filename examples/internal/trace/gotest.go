@@ -2,58 +2,83 @@ package trace
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
-	"time"
+	"math"
+	"slices"
+	"strings"
+)
+
+// The kinds of entries of go test that did not run.
+const (
+	// CachedPackages are packages whose results go test took from its cache. Their tests are CachedTests.
+	CachedPackages = "packages from the cache"
+	CachedTests    = "tests from the cache"
+	// SkippedTests are tests that ended with t.Skip.
+	SkippedTests = "skipped tests"
+	// EmptyPackages are packages that have no tests, or in which the option -run selected none.
+	EmptyPackages = "packages without tests"
+	// UnbuiltPackages are packages that could not be built.
+	UnbuiltPackages = "packages that were not built"
 )
 
 // goTest reads the output of go test -json, one event a line. The packages are the tasks of one phase. The tests of a
-// package are the tasks of a further phase. Subtests are parts of their test and are ignored. A parallel test starts
-// when it continues after its pause.
+// package are the tasks of a further phase. Subtests are parts of their test. Each run of a test is a task, because
+// -count asks for the work again.
+//
+// The duration of a run is the one that the log states: it excludes the pause of a parallel test. The run ends when
+// its result is printed. Results from the cache, skipped tests, packages without tests, and packages that were not
+// built did not run. Tests from the cache are attempts of the state Cached: the log states the time of the run that
+// filled the cache. A run that lacks skipped tests has other work than a run with them, and has another name.
 type goTest struct {
 	*builder
-	running map[goTestName]attemptRef
-	ended   map[string]bool // by package
+	packages []*goPackage          // in the order of their first events
+	current  map[string]*goPackage // packages that have not ended, by path
+	tests    *Tests                // nil if nobody asks for them
 }
 
-// goTestName is the name of a test of a package. If test is empty, it is the name of the package.
-type goTestName struct{ pkg, test string }
-
-func newGoTest() *goTest {
-	return &goTest{newBuilder(GoTest), map[goTestName]attemptRef{}, map[string]bool{}}
+// goPackage is one run of the tests of a package.
+type goPackage struct {
+	path                string
+	whole               goRun
+	runs                []goRun        // of tests, in the order of their starts
+	open                map[string]int // index in runs of each test that has not ended
+	skipped             []string       // tests, and tests within tests
+	begun, ended        bool           // an event shows the begin, or the end, of the package itself
+	cached, none, built bool           // the results are from the cache; no test was selected; the package was built
 }
 
-func readGoTest(l *lineReader) *builder {
-	g := newGoTest()
+// goRun is one run of a test or of a whole package.
+type goRun struct {
+	test                 string
+	ready, start, finish Opt
+	seconds              float64 // that the log states; negative if it states none
+	state                State
+	paused, skipped      bool
+}
+
+func newGoTest(tests *Tests) *goTest {
+	return &goTest{builder: newBuilder(GoTest), current: map[string]*goPackage{}, tests: tests}
+}
+
+func readGoTest(l *lineReader, tests *Tests) *builder {
+	g := newGoTest(tests)
 	g.eachLine(l, g.line)
-	g.half()
+	g.flush()
 	return g.builder
-}
-
-// half adds a hint if packages have begun and not ended. A test that has not ended is not such a case, because its
-// package may have failed.
-func (g *goTest) half() {
-	open := map[string]bool{}
-	for name := range g.running {
-		if !g.ended[name.pkg] {
-			open[name.pkg] = true
-		}
-	}
-	if n := len(open); n > 0 {
-		g.hint(fmt.Sprintf("the log stops halfway: %d packages in it have not ended, and other packages may be missing", n))
-	}
 }
 
 // goTestEvent has the fields of an event that are read. Texts may share memory with the line.
 type goTestEvent struct {
 	at, action, pkg, test []byte
-	elapsed               float64 // seconds
+	output                []byte  // undecoded
+	elapsed               float64 // seconds; negative if the event has none
+	unbuilt               bool
 	faults                Faults
 }
 
 func (g *goTest) line(line []byte) bool {
 	c := &cursor{data: line}
-	var e goTestEvent
+	e := goTestEvent{elapsed: -1}
 	c.fields(func(key []byte) {
 		switch string(key) {
 		case "Time":
@@ -65,81 +90,288 @@ func (g *goTest) line(line []byte) bool {
 		case "Test":
 			e.test = c.text()
 		case "Elapsed":
-			e.elapsed, _ = c.number()
+			e.elapsed = c.seconds(&e.faults)
+		case "FailedBuild":
+			e.unbuilt = len(c.text()) > 0
+		case "Output":
+			from := c.pos
+			c.skip()
+			e.output = line[from:c.pos]
 		}
 	})
 	if !c.done() || e.action == nil {
 		return false
 	}
-	if bytes.IndexByte(e.test, '/') >= 0 {
-		g.pass([]byte("of tests within tests"))
-		return true
-	}
-	if len(e.pkg) == 0 {
+	switch {
+	case len(e.pkg) == 0:
 		g.pass(e.action) // an event of the build
-		return true
+	case bytes.IndexByte(e.test, '/') >= 0:
+		g.within(&e)
+		g.pass([]byte("of tests within tests"))
+	default:
+		g.event(&e)
 	}
-	g.event(&e)
 	g.log.Faults.add(&e.faults)
 	return true
 }
 
+// seconds returns the number of seconds at the cursor, or a negative number if it is out of range.
+func (c *cursor) seconds(faults *Faults) float64 {
+	s, ok := c.number()
+	if !ok {
+		return -1
+	}
+	if !(s >= 0 && s*1000 < maxTime) {
+		faults[BadTime]++
+		return -1
+	}
+	return s
+}
+
+// within notes a skipped test within a test.
+func (g *goTest) within(e *goTestEvent) {
+	if string(e.action) == "skip" {
+		p := g.of(string(e.pkg))
+		p.skipped = append(p.skipped, string(e.test))
+	}
+}
+
+// of returns the run of a package that has not ended. An event of a test begins such a run, too: before Go 1.20,
+// packages had no start event.
+func (g *goTest) of(path string) *goPackage {
+	p := g.current[path]
+	if p == nil {
+		p = &goPackage{path: path, open: map[string]int{}, whole: goRun{seconds: -1}, built: true}
+		g.current[path] = p
+		g.packages = append(g.packages, p)
+	}
+	return p
+}
+
 func (g *goTest) event(e *goTestEvent) {
-	name := goTestName{string(e.pkg), string(e.test)}
+	test := string(e.test)
 	switch string(e.action) {
 	case "start", "run":
-		g.start(name, momentOf(e.at, &e.faults))
-	case "cont":
-		if a := g.attempt(name); a != nil {
-			a.Start = momentOf(e.at, &e.faults)
+		p := g.of(string(e.pkg))
+		at := momentOf(e.at, &e.faults)
+		if test == "" {
+			p.whole.ready, p.whole.start, p.begun = at, at, true
+			return
 		}
-	case "pass", "skip":
-		g.end(name, e, Succeeded)
-	case "fail":
-		g.end(name, e, Failed)
+		p.start(test, at)
+	case "pause":
+		if r := g.of(string(e.pkg)).running(test); r != nil {
+			r.paused = true
+		}
+		g.pass(e.action)
+	case "cont":
+		if r := g.of(string(e.pkg)).running(test); r != nil {
+			r.start, r.paused = momentOf(e.at, &e.faults), false
+		}
+	case "output":
+		if test == "" {
+			g.output(e)
+		}
+		g.pass(e.action)
+	case "pass", "skip", "fail":
+		g.end(test, e)
 	default:
 		g.pass(e.action)
 	}
 }
 
-// attempt returns the run of a test that has not ended, or nil.
-func (g *goTest) attempt(name goTestName) *Attempt {
-	ref, ok := g.running[name]
+// start begins a run of a test.
+func (p *goPackage) start(test string, at Opt) *goRun {
+	p.open[test] = len(p.runs)
+	p.runs = append(p.runs, goRun{test: test, ready: at, start: at, seconds: -1})
+	return &p.runs[len(p.runs)-1]
+}
+
+// running returns the run of a test that has not ended, or nil. It is valid until the next run begins.
+func (p *goPackage) running(test string) *goRun {
+	i, ok := p.open[test]
 	if !ok {
 		return nil
 	}
-	return g.builder.attempt(ref)
+	return &p.runs[i]
 }
 
-// start begins a run. Each run of a test is a task, because -count asks for the work again.
-func (g *goTest) start(name goTestName, at Opt) {
-	phase := "packages"
-	if name.test != "" {
-		phase = "tests of " + nameOf([]byte(name.pkg))
+// output reads a line about a whole package. It tells whether the results are from the cache.
+func (g *goTest) output(e *goTestEvent) {
+	if !bytes.Contains(e.output, []byte("(cached)")) && !bytes.Contains(e.output, []byte("[no tests to run]")) {
+		return
 	}
-	i := g.phase("go test", phase)
-	a := Attempt{Task: g.count(i), Ready: at, Start: at}
-	g.nameTask(i, a.Task, []byte(cmp.Or(name.test, name.pkg)))
-	if name.test != "" {
-		a.Executor = g.executor([]byte(name.pkg), 0, 0) // the tests of a package run in one process
+	c := cursor{data: e.output}
+	rest, ok := bytes.CutPrefix(c.text(), []byte("ok  \t"+string(e.pkg)+"\t"))
+	if !ok {
+		return
 	}
-	g.running[name] = g.add(i, a)
+	p := g.of(string(e.pkg))
+	p.cached = p.cached || bytes.HasPrefix(rest, []byte("(cached)"))
+	p.none = p.none || bytes.Contains(rest, []byte("[no tests to run]"))
 }
 
-func (g *goTest) end(name goTestName, e *goTestEvent, state State) {
-	finish := momentOf(e.at, &e.faults)
-	a := g.attempt(name)
-	if a == nil { // before Go 1.20, packages had no start event
-		start := Opt{}
-		if f, ok := finish.Get(); ok {
-			start = Known(f - int64(time.Duration(e.elapsed*float64(time.Second))/time.Millisecond))
+func (g *goTest) end(test string, e *goTestEvent) {
+	p := g.of(string(e.pkg))
+	r := &p.whole
+	if test != "" {
+		if r = p.running(test); r == nil {
+			r = p.start(test, Opt{})
 		}
-		g.start(name, start)
-		a = g.attempt(name)
+		delete(p.open, test)
 	}
-	a.Finish, a.State = finish, state
-	delete(g.running, name)
-	if name.test == "" {
-		g.ended[name.pkg] = true
+	r.end(momentOf(e.at, &e.faults), e.elapsed)
+	switch string(e.action) {
+	case "pass":
+		r.state = Succeeded
+	case "fail":
+		r.state = Failed
+	case "skip":
+		r.state, r.skipped = Succeeded, true
+		p.skipped = append(p.skipped, test)
 	}
+	if test == "" {
+		p.ended = true
+		p.built = !e.unbuilt && !(r.state == Failed && r.seconds == 0 && len(p.runs) == 0)
+		delete(g.current, p.path)
+	}
+}
+
+// statedError is the largest error of a stated duration, in seconds: go test states hundredths.
+const statedError = .005
+
+// end sets the end of a run. Its duration is the stated one. If the times of the events round to the stated duration,
+// they are finer, and are used.
+func (r *goRun) end(finish Opt, stated float64) {
+	r.finish, r.seconds = finish, stated
+	end, ok := finish.Get()
+	if stated < 0 || !ok {
+		return
+	}
+	if start, ok := r.start.Get(); ok && !r.paused && math.Abs(float64(end-start)/1000-stated) <= statedError {
+		r.seconds = float64(end-start) / 1000
+		return
+	}
+	start := max(end-int64(math.Round(stated*1000)), 0)
+	r.start = Known(start)
+	if ready, ok := r.ready.Get(); !ok || ready > start {
+		r.ready = r.start
+	}
+}
+
+// took returns the duration of a run, in seconds; false if it is not known.
+func (r *goRun) took() (seconds float64, ok bool) {
+	if r.seconds >= 0 {
+		return r.seconds, true
+	}
+	start, began := r.start.Get()
+	finish, ended := r.finish.Get()
+	return float64(finish-start) / 1000, began && ended && finish >= start
+}
+
+// flush adds the runs of all packages to the log.
+func (g *goTest) flush() {
+	short := 0
+	open := map[string]bool{}
+	if slices.ContainsFunc(g.packages, (*goPackage).taken) {
+		g.phase("go test", "packages")
+	}
+	for i, p := range g.packages {
+		g.packages[i] = nil // the memory can be used for attempts
+		g.tests.span(p.whole.start, p.whole.finish)
+		if !p.ended {
+			open[p.path] = true
+		}
+		switch {
+		case p.cached:
+			g.notRun(CachedPackages)
+		case !p.built:
+			g.notRun(UnbuiltPackages)
+		case p.ended && !p.ran():
+			g.notRun(EmptyPackages)
+			g.tests.ran(TestRun{Package: p.path})
+		case p.ended && p.short():
+			short++
+		case p.taken():
+			g.take(g.phase("go test", "packages"), p, &p.whole, 0)
+		}
+		g.takeTests(p)
+	}
+	g.hintShort("package", short)
+	if n := len(open); n > 0 {
+		g.hint(fmt.Sprintf("the log stops halfway: %s in it %s not ended, and other packages may be missing",
+			counted(n, "package"), plural(n, "has", "have")))
+	}
+}
+
+// hintShort adds a hint about packages, or suites, that claim less time than their longest test.
+func (b *builder) hintShort(what string, n int) {
+	if n > 0 {
+		b.hint(fmt.Sprintf("%s %s less time than the longest test: the time of the %s is not used", counted(n, what),
+			plural(n, "claims", "claim"), what))
+	}
+}
+
+// taken reports whether the run of the whole package is a task.
+func (p *goPackage) taken() bool {
+	return !p.cached && p.built && (p.begun || p.ended) && (!p.ended || p.ran() && !p.short())
+}
+
+// ran reports whether the package has tests to run.
+func (p *goPackage) ran() bool { return !p.whole.skipped && !(p.none && len(p.runs) == 0) }
+
+// short reports whether the package claims less time than its longest test.
+func (p *goPackage) short() bool {
+	whole, ok := p.whole.took()
+	return ok && slices.ContainsFunc(p.runs, func(r goRun) bool {
+		seconds, ok := r.took()
+		return ok && r.seconds >= 0 && seconds > whole+2*statedError
+	})
+}
+
+// takeTests adds the runs of the tests of a package.
+func (g *goTest) takeTests(p *goPackage) {
+	for k := range p.runs {
+		r := &p.runs[k]
+		if r.skipped {
+			g.notRun(SkippedTests)
+			g.tests.ran(TestRun{Package: p.path, Test: r.test, Skipped: true})
+			continue
+		}
+		if p.cached {
+			g.notRun(CachedTests)
+			r.state = Cached
+		}
+		i := g.phase("go test", "tests of "+nameOf([]byte(p.path)))
+		g.take(i, p, r, g.executor([]byte(p.path), 0, 0)) // the tests of a package run in one process
+	}
+}
+
+// take adds one run as a task.
+func (g *goTest) take(phase int, p *goPackage, r *goRun, executor int32) {
+	a := Attempt{Task: g.count(phase), Ready: r.ready, Start: r.start, Finish: r.finish, State: r.state, Executor: executor}
+	g.nameTask(phase, a.Task, []byte(p.work(r)))
+	g.add(phase, a)
+	if seconds, ok := r.took(); ok && (r.state == Succeeded || r.state == Failed) {
+		g.tests.ran(TestRun{Package: p.path, Test: r.test, Seconds: seconds, Failed: r.state == Failed})
+	}
+}
+
+// work returns the name of the work of a run: the test or package, and the skipped tests in it.
+func (p *goPackage) work(r *goRun) string {
+	name, within := p.path, ""
+	if r.test != "" {
+		name, within = r.test, r.test+"/"
+	}
+	var without []string
+	for _, test := range p.skipped {
+		if test != "" && strings.HasPrefix(test, within) {
+			without = append(without, test)
+		}
+	}
+	if without == nil {
+		return name
+	}
+	slices.Sort(without)
+	return name + " without " + strings.Join(slices.Compact(without), ", ")
 }

@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"cmp"
 	"encoding/xml"
 	"io"
 	"math"
@@ -9,12 +10,25 @@ import (
 	"github.com/straggler-go/straggler/examples/internal/junit"
 )
 
-// readJUnit reads test reports in JUnit's XML. A suite is a phase. Its tests are taken to run one after the other,
-// from the time of the suite. A test of one name is the same work in every report. If suites have no time, each
-// begins at the end of the suite before.
-func readJUnit(in io.Reader) *builder {
-	j := &junitReport{builder: newBuilder(JUnit)}
+// readJUnit reads test reports in JUnit's XML. A suite is a phase. A test of one name is the same work in every report.
+//
+// A test begins at its own time, if the report has it. Otherwise the tests of a suite are taken to run one after the
+// other, from the time of the suite. If suites have no time, each begins at the end of the suite before. Tests that
+// were skipped or disabled did not run. A test with the name of another test of its suite, a slash and more is a part
+// of that test, and so is a test inside another.
+func readJUnit(in io.Reader, tests *Tests) *builder {
+	j := &junitReport{builder: newBuilder(JUnit), report: tests}
 	mistakes, half := junit.Read(in, j.begin, j.end)
+	for range j.suites {
+		j.end(junit.Suite)
+	}
+	j.hintShort("suite", j.short)
+	if j.parts > 0 {
+		j.hint(counted(j.parts, "case") + plural(j.parts, " is a part", " are parts") + " of another test, whose time has theirs")
+	}
+	if j.nameless > 0 && tests != nil {
+		j.hint(counted(j.nameless, "case") + plural(j.nameless, " has no name, so its time", " have no name, so their times") + " cannot be used")
+	}
 	if half {
 		j.log.Faults[HalfLast]++
 	}
@@ -24,23 +38,30 @@ func readJUnit(in io.Reader) *builder {
 
 type junitReport struct {
 	*builder
-	suites []junitSuite // the open suites
+	report *Tests // nil if nobody asks for the tests
+	suites []*junitSuite
 	clock  int64        // end of the last test
-	test   *junitTest
+	open   []*junitTest // the open tests, the outermost first
+	// short counts suites that claim less time than their longest test, parts tests within tests, and nameless the tests
+	// without a name.
+	short, parts, nameless int
 }
 
 type junitSuite struct {
 	name, host string
-	phase      int // -1 until it has a test
 	at         int64
+	begun      Opt
+	seconds    float64 // that the suite states; negative if it states none
+	tests      []junitTest
 }
 
 type junitTest struct {
-	name   string
-	millis int64
-	timed  bool
-	state  State
-	ran    bool
+	class, name string
+	start       Opt
+	seconds     float64 // negative if the report does not tell
+	timed       bool    // the report has the time of the test itself, not only of tests within it
+	state       State
+	ran         bool
 }
 
 func attribute(e *xml.StartElement, name string) string {
@@ -52,69 +73,155 @@ func attribute(e *xml.StartElement, name string) string {
 	return ""
 }
 
+// secondsOf returns the time of an element; negative if it has none.
+func secondsOf(e *xml.StartElement) float64 {
+	seconds, err := junit.Seconds(attribute(e, "time"))
+	if err != nil || !(seconds >= 0 && seconds*1000 < maxTime) {
+		return -1
+	}
+	return seconds
+}
+
 func (j *junitReport) begin(e *xml.StartElement) {
 	switch e.Name.Local {
-	case "testsuite":
+	case junit.Suite:
 		j.log.Records++
-		s := junitSuite{name: attribute(e, "name"), host: attribute(e, "hostname"), phase: -1, at: j.clock}
+		s := &junitSuite{name: attribute(e, "name"), host: attribute(e, "hostname"), at: j.clock, seconds: secondsOf(e)}
 		if n := len(j.suites); n > 0 && s.name == "" {
 			s.name = j.suites[n-1].name
 		}
-		if at, ok := momentOf([]byte(attribute(e, "timestamp")), &j.log.Faults).Get(); ok {
-			s.at = at
-		}
+		s.begun = momentOf([]byte(attribute(e, "timestamp")), &j.log.Faults)
+		s.at = s.begun.Or(s.at)
 		j.suites = append(j.suites, s)
-	case "testcase":
+	case junit.Case:
 		j.log.Records++
-		t := &junitTest{name: strings.TrimPrefix(attribute(e, "classname")+"."+attribute(e, "name"), "."), state: Succeeded, ran: true}
-		seconds, err := junit.Seconds(attribute(e, "time"))
-		if t.timed = err == nil && seconds >= 0 && seconds*1000 < maxTime; t.timed {
-			t.millis = int64(math.Round(seconds * 1000))
-		}
-		j.test = t
+		seconds := secondsOf(e)
+		j.open = append(j.open, &junitTest{
+			class: attribute(e, "classname"), name: attribute(e, "name"), seconds: seconds, timed: seconds >= 0,
+			state: Succeeded, ran: didRun(e), start: momentOf([]byte(attribute(e, "timestamp")), &j.log.Faults),
+		})
 	case "failure", "error":
-		if j.test != nil {
-			j.test.state = Failed
+		if n := len(j.open); n > 0 {
+			j.open[n-1].state = Failed
 		}
 	case "skipped", "disabled":
-		if j.test != nil {
-			j.test.ran = false
+		if n := len(j.open); n > 0 {
+			j.open[n-1].ran = false
 		}
 	}
+}
+
+// didRun reports whether a test ran, as far as its attributes tell. GoogleTest and CTest write them.
+func didRun(e *xml.StartElement) bool {
+	switch strings.ToLower(attribute(e, "status")) {
+	case "notrun", "disabled", "skipped":
+		return false
+	}
+	switch strings.ToLower(attribute(e, "result")) {
+	case "suppressed", "skipped", "disabled":
+		return false
+	}
+	return true
 }
 
 func (j *junitReport) end(name string) {
 	switch n := len(j.suites); {
-	case name == "testsuite" && n > 0:
-		j.clock = max(j.clock, j.suites[n-1].at)
+	case name == junit.Suite && n > 0:
+		s := j.suites[n-1]
 		j.suites = j.suites[:n-1]
-	case name == "testcase" && j.test != nil:
-		if n == 0 {
-			j.suites = append(j.suites, junitSuite{phase: -1, at: j.clock})
-			defer func() { j.clock = j.suites[0].at; j.suites = j.suites[:0] }()
+		j.take(s)
+	case name == junit.Case && len(j.open) > 0:
+		t := j.open[len(j.open)-1]
+		j.open = j.open[:len(j.open)-1]
+		switch {
+		case len(j.open) > 0:
+			j.part()
+			outer := j.open[len(j.open)-1]
+			if t.state == Failed {
+				outer.state = Failed
+			}
+			if !outer.timed && t.seconds >= 0 {
+				outer.seconds = max(outer.seconds, 0) + t.seconds
+			}
+		case n > 0:
+			j.suites[n-1].tests = append(j.suites[n-1].tests, *t)
+		default:
+			j.take(&junitSuite{at: j.clock, seconds: -1, tests: []junitTest{*t}})
 		}
-		j.take(&j.suites[len(j.suites)-1])
-		j.test = nil
 	}
 }
 
-// take adds the test to its suite.
+// part counts a test within a test.
+func (j *junitReport) part() {
+	j.pass([]byte("of tests within tests"))
+	j.parts++
+}
+
+// take adds the tests of a suite. The suites inside it were added before.
 func (j *junitReport) take(s *junitSuite) {
-	t := j.test
-	if !t.ran {
-		j.notRun("skipped tests")
+	if !s.begun.Known() {
+		s.at = max(s.at, j.clock)
+	}
+	whole := map[[2]string]bool{} // tests that may have parts
+	for _, t := range s.tests {
+		whole[[2]string{t.class, t.name}] = true
+	}
+	phase, longest, failed := -1, -1., false
+	for i := range s.tests {
+		t := &s.tests[i]
+		if of, _, within := strings.Cut(t.name, "/"); within && whole[[2]string{t.class, of}] {
+			j.part()
+			continue
+		}
+		j.tell(s, t)
+		if !t.ran {
+			j.notRun(SkippedTests)
+			continue
+		}
+		if phase < 0 {
+			phase = j.phase("tests", nameOf([]byte(s.name)))
+		}
+		j.takeTest(phase, s, t)
+		longest, failed = max(longest, t.seconds), failed || t.state == Failed
+	}
+	j.clock = max(j.clock, s.at)
+	if phase < 0 {
 		return
 	}
-	if s.phase < 0 {
-		s.phase = j.phase("tests", nameOf([]byte(s.name)))
+	j.report.span(s.begun, Opt{}) // the end of the tests is not known: they may have run side by side
+	switch {
+	case s.seconds > 0 && s.seconds+2*statedError < longest:
+		j.short++
+	case s.seconds > 0 && s.name != "":
+		j.report.ran(TestRun{Package: s.name, Seconds: s.seconds, Failed: failed})
 	}
-	a := Attempt{Task: j.count(s.phase), Start: Known(s.at), State: t.state, Host: j.host([]byte(s.host), nil)}
+}
+
+// tell adds the run of a test for those who ask for the tests.
+func (j *junitReport) tell(s *junitSuite, t *junitTest) {
+	r := TestRun{Package: cmp.Or(s.name, t.class), Test: cmp.Or(t.name, t.class), Seconds: t.seconds, Skipped: !t.ran}
+	switch {
+	case r.Test == "":
+		j.nameless++
+	case r.Skipped:
+		r.Seconds = 0
+		j.report.ran(r)
+	case r.Seconds >= 0:
+		r.Failed = t.state == Failed
+		j.report.ran(r)
+	}
+}
+
+// takeTest adds a test that ran. It begins at its own time, or at the end of the test before.
+func (j *junitReport) takeTest(phase int, s *junitSuite, t *junitTest) {
+	start := t.start.Or(s.at)
+	a := Attempt{Task: j.count(phase), Start: Known(start), State: t.state, Host: j.host([]byte(s.host), nil)}
 	a.Executor = j.executor([]byte(s.name), a.Host, 0)
-	if t.timed {
-		s.at += t.millis
-		a.Finish = Known(s.at)
-		j.clock = max(j.clock, s.at)
+	if t.seconds >= 0 {
+		end := start + int64(math.Round(t.seconds*1000))
+		a.Finish = Known(end)
+		s.at = max(s.at, end)
 	}
-	j.nameTask(s.phase, a.Task, []byte(t.name))
-	j.add(s.phase, a)
+	j.nameTask(phase, a.Task, []byte(strings.TrimPrefix(t.class+"."+t.name, ".")))
+	j.add(phase, a)
 }

@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"bytes"
 	"io"
 	"strconv"
 
@@ -46,9 +47,10 @@ type normalLine struct {
 	submitted, completed Opt
 	task, tasks, cores   int32
 	a                    Attempt
-	stated               bool // the line has a state
-	numbered             bool // the line has the number of the attempt
-	ofAttempt            bool // the line has a task, a start or a finish, so it describes an attempt
+	stated               bool   // the line has a state
+	skipped              string // the state of an attempt that did not run; empty if it ran
+	numbered             bool   // the line has the number of the attempt
+	ofAttempt            bool   // the line has a task, a start or a finish, so it describes an attempt
 	faults               Faults
 }
 
@@ -180,6 +182,11 @@ func (n *normalLine) attemptMember(c *cursor, key []byte) {
 }
 
 func (n *normalLine) state(name []byte) {
+	switch word := string(bytes.ToLower(name)); word {
+	case "skipped", "disabled", "omitted", "not_run", "notrun":
+		n.skipped, n.stated = word, true
+		return
+	}
 	n.a.State = stateOf(name, &n.faults)
 	n.stated = true
 }
@@ -213,6 +220,13 @@ func (b *builder) phaseLine(n *normalLine) {
 }
 
 func (b *builder) attemptLine(n *normalLine) {
+	if n.skipped != "" {
+		b.notRun("attempts with the state " + n.skipped)
+		return
+	}
+	if n.a.State == Cached {
+		b.notRun("attempts with the state cached")
+	}
 	i := b.phase(nameOf(n.job), nameOf(n.phase))
 	a := n.a
 	a.Task = b.task(i, n.task, n.taskName)

@@ -245,7 +245,7 @@ func TestAGoTestLogThatStopsHalfway(t *testing.T) {
 	} {
 		hints := read(t, whole+more).Hints
 		require.Len(t, hints, 1, more)
-		assert.Contains(t, hints[0], "1 packages in it have not ended")
+		assert.Contains(t, hints[0], "1 package in it has not ended")
 	}
 }
 

@@ -11,10 +11,11 @@ const (
 	Succeeded
 	Failed // failed, also because its executor or its input was lost while it ran
 	Killed
-	Lost // succeeded, but its output was lost later, so another attempt did the work again
+	Lost   // succeeded, but its output was lost later, so another attempt did the work again
+	Cached // did not run: the result is from a cache, and the times, if any, are those of the run that filled it
 )
 
-var stateNames = [...]string{"unfinished", "succeeded", "failed", "killed", "lost"}
+var stateNames = [...]string{"unfinished", "succeeded", "failed", "killed", "lost", "cached"}
 
 func (s State) String() string { return name(stateNames[:], int(s), "State") }
 

@@ -1,6 +1,9 @@
 package trace
 
-import "bytes"
+import (
+	"bytes"
+	"fmt"
+)
 
 // eachLine calls read for each line of a log with one record a line. read returns false if a line is not a whole
 // record of the format. Two JSON objects on one line, after a lost line break, are two records.
@@ -43,4 +46,15 @@ func (b *builder) oneLine(line []byte, end lineEnd, read func(line []byte) bool)
 		}
 		line = bytes.TrimLeft(line[n:], ", \t")
 	}
+}
+
+// counted writes a number with a noun, such as "1 package" or "2 packages".
+func counted(n int, what string) string { return fmt.Sprintf("%d %s%s", n, what, plural(n, "", "s")) }
+
+// plural returns one if n is 1, and more otherwise.
+func plural(n int, one, more string) string {
+	if n == 1 {
+		return one
+	}
+	return more
 }

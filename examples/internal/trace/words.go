@@ -19,6 +19,7 @@ func init() {
 			"startup_failure",
 		Killed: "killed cancelled canceled preempted aborted stopped revoked removed up_for_retry shutdown",
 		Lost:   "lost",
+		Cached: "cached",
 	} {
 		for word := range strings.FieldsSeq(words) {
 			stateWords[word] = state

@@ -22,7 +22,7 @@ func (c *Copies) Add(log *trace.Log) {
 		p := &log.Phases[i]
 		byTask := make([][]*trace.Attempt, p.Tasks)
 		for j := range p.Attempts {
-			if a := &p.Attempts[j]; int(a.Task) < len(byTask) {
+			if a := &p.Attempts[j]; int(a.Task) < len(byTask) && a.State != trace.Cached {
 				if _, ok := a.Duration(); ok {
 					byTask[a.Task] = append(byTask[a.Task], a)
 				}

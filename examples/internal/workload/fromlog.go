@@ -74,7 +74,9 @@ func fromZero(phases []*sim.Phase) {
 func fromPhase(log *trace.Log, p *trace.Phase, left *Left) *sim.Phase {
 	attempts := usable(log, p, left)
 	if len(attempts) == 0 {
-		left.Phases++
+		if slices.ContainsFunc(p.Attempts, func(a trace.Attempt) bool { return a.State != trace.Cached }) || len(p.Attempts) == 0 {
+			left.Phases++
+		}
 		return nil
 	}
 	if spanOf(attempts) > mostSpan {
@@ -106,11 +108,16 @@ func spanOf(attempts []recorded) time.Duration {
 }
 
 // usable returns the attempts of a phase that can be replayed, by start. The tasks are numbered in the order of their
-// first starts.
+// first starts. Attempts from a cache did not run: they are no loss.
 func usable(log *trace.Log, p *trace.Phase, left *Left) []recorded {
 	var all []recorded
+	cached := map[int32]bool{} // tasks that did not run
 	for i := range p.Attempts {
 		a := &p.Attempts[i]
+		if a.State == trace.Cached {
+			cached[a.Task] = true
+			continue
+		}
 		start, okStart := a.Start.Get()
 		finish, okFinish := a.Finish.Get()
 		if !okStart || !okFinish || int(a.Task) >= p.Tasks {
@@ -136,11 +143,12 @@ func usable(log *trace.Log, p *trace.Phase, left *Left) []recorded {
 		}
 		if own := all[from:to]; lineage(own) {
 			tasks++
+			delete(cached, int32(own[0].task))
 			kept = append(kept, own...)
 		}
 		from = to
 	}
-	left.Tasks += p.Tasks - tasks
+	left.Tasks += p.Tasks - tasks - len(cached)
 	for i := range kept {
 		if kept[i].loser {
 			left.Attempts++

@@ -1,0 +1,161 @@
+package trace_test
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/straggler-go/straggler/examples/internal/trace"
+)
+
+// goTestLog writes events of go test. A line of script has the milliseconds since 10:00, the action, the package, the
+// test, the elapsed seconds and the output; a dash is an absent field.
+func goTestLog(script string) string {
+	var log strings.Builder
+	for line := range strings.Lines(strings.TrimSpace(script)) {
+		f := strings.SplitN(strings.TrimSpace(line), " ", 6)
+		for len(f) < 6 {
+			f = append(f, "-")
+		}
+		ms, _ := strconv.Atoi(f[0])
+		fmt.Fprintf(&log, `{"Time":"2026-03-01T10:%02d:%02d.%03dZ","Action":%q,"Package":%q`, ms/60000, ms/1000%60, ms%1000, f[1], f[2])
+		for i, field := range []string{`,"Test":"%s"`, `,"Elapsed":%s`, `,"Output":"%s"`} {
+			if f[3+i] != "-" {
+				fmt.Fprintf(&log, field, f[3+i])
+			}
+		}
+		log.WriteString("}\n")
+	}
+	return log.String()
+}
+
+// seconds lists the attempts of a log as phase, name, seconds and state.
+func seconds(log *trace.Log) (list []string) {
+	for i := range log.Phases {
+		p := &log.Phases[i]
+		for k := range p.Attempts {
+			d, _ := p.Attempts[k].Duration()
+			list = append(list, fmt.Sprintf("%s: %s %v %v", p.Name, p.TaskName(p.Attempts[k].Task), d.Seconds(), p.Attempts[k].State))
+		}
+	}
+	return list
+}
+
+// A duration that the log states is the duration: of a parallel test whose output interleaves with that of others, and
+// of a log that was made of another output later. The times of the events are used if they round to it.
+func TestStatedDurations(t *testing.T) {
+	log := read(t, goTestLog(`
+0 start p
+0 run p TestFine
+4 pass p TestFine 0
+4 run p TestParallel
+4 pause p TestParallel
+1000 cont p TestParallel
+5670 cont p TestParallel
+6110 pass p TestParallel 5.11
+6110 run p TestExact
+7110 pass p TestExact 1
+7120 pass p - 7.12
+0 run q TestLater
+1 pass q TestLater 3.18
+9 pass q - 3.2
+`))
+	assert.ElementsMatch(t, []string{
+		"packages: p 7.12 succeeded", "packages: q 3.2 succeeded", "tests of p: TestFine 0.004 succeeded",
+		"tests of p: TestParallel 5.11 succeeded", "tests of p: TestExact 1 succeeded", "tests of q: TestLater 3.18 succeeded",
+	}, seconds(log))
+	assert.Zero(t, log.Faults.Total(), log.Faults)
+	for _, p := range log.Phases {
+		for _, a := range p.Attempts {
+			assert.LessOrEqual(t, a.Ready.Or(math.MaxInt64), a.Start.Or(0), "a test is ready before it starts")
+		}
+	}
+}
+
+// Results from a cache, skipped tests, packages without tests and packages that were not built did not run. They are
+// counted, and no task has their times.
+func TestGoTestsThatDidNotRun(t *testing.T) {
+	log := read(t, goTestLog(`
+0 start p
+0 run p TestA
+0 run p TestA/env
+0 skip p TestA/env 0
+2000 pass p TestA 2
+2000 run p TestLong
+2000 skip p TestLong 0
+2100 pass p - 2.1
+0 start cached
+0 run cached TestC
+0 pass cached TestC 7.5
+1 output cached - - ok  \tcached\t(cached)\n
+1 pass cached - 0.001
+0 start prints
+1 output prints - - it is not (cached)\n
+9000 output prints - - ok  \tprints\t9.000s\n
+9000 pass prints - 9
+0 start none
+400 output none - - ok  \tnone\t0.400s [no tests to run]\n
+400 pass none - 0.4
+0 output empty - - ?   \tempty\t[no test files]\n
+0 skip empty - 0
+0 start unbuilt
+0 fail unbuilt - 0
+`))
+	assert.ElementsMatch(t, []string{
+		"packages: p without TestA/env, TestLong 2.1 succeeded", "packages: prints 9 succeeded",
+		"tests of p: TestA without TestA/env 2 succeeded", "tests of cached: TestC 7.5 cached",
+	}, seconds(log))
+	assert.Equal(t, map[string]int{
+		trace.CachedPackages: 1, trace.CachedTests: 1, trace.SkippedTests: 1, trace.EmptyPackages: 2, trace.UnbuiltPackages: 1,
+	}, log.NotRun)
+	assert.Empty(t, log.Hints)
+}
+
+// A package that claims less time than its longest test is said, and not used.
+func TestAPackageThatClaimsTooLittle(t *testing.T) {
+	log := read(t, goTestLog("0 run p TestA\n1 pass p TestA 5.22\n9 pass p - 0.009\n0 run q TestA\n10 pass q TestA 0.01\n5 pass q - 0.005"))
+	assert.ElementsMatch(t, []string{"tests of p: TestA 5.22 succeeded", "packages: q 0.005 succeeded", "tests of q: TestA 0.01 succeeded"},
+		seconds(log), "the time of a test is rounded to hundredths")
+	assert.Equal(t, []string{"1 package claims less time than the longest test: the time of the package is not used"}, log.Hints)
+	log = read(t, `<testsuite name="s" time="0.1"><testcase name="a" time="2"/></testsuite>`)
+	assert.Equal(t, []string{"1 suite claims less time than the longest test: the time of the suite is not used"}, log.Hints)
+}
+
+// A test of a report begins at its own time. Disabled tests did not run. Tests within tests, and tests without a name,
+// are said.
+func TestJUnitTimes(t *testing.T) {
+	const at = `timestamp="2026-03-01T10:00:0`
+	log := read(t, `<testsuites><testsuite name="beside" `+at+`0Z">
+<testcase name="a" `+at+`0Z" time="3.0"/><testcase name="b" `+at+`0.25Z" time="2.5"/><testcase name="c" time="1"/></testsuite>
+<testsuite name="off"><testcase name="A" status="run" result="completed" time="1."/>
+<testcase name="B" status="notrun" result="suppressed" time="0."/><testcase name="C" status="disabled" time="0"/>
+<testcase name="D" status="run" result="skipped" time="0"/><testcase name="E"><skipped/></testcase></testsuite>
+<testsuite name="parts"><testcase classname="k" name="T/x" time="1"/><testcase classname="k" name="T" time="2"/>
+<testcase classname="k" name="no/part" time="4"/><testcase classname="k" name="outer"><testcase name="in" time="1.5"><failure/></testcase></testcase>
+<testcase time="1"/></testsuite></testsuites>`)
+	assert.ElementsMatch(t, []string{
+		"beside: a 3 succeeded", "beside: b 2.5 succeeded", "beside: c 1 succeeded", "off: A 1 succeeded", "parts: k.T 2 succeeded",
+		"parts: k.no/part 4 succeeded", "parts: k.outer 1.5 failed", "parts: 3 1 succeeded",
+	}, seconds(log))
+	beside := log.Phases[0].Attempts
+	assert.Equal(t, int64(250), beside[1].Start.Or(0)-beside[0].Start.Or(0))
+	assert.Equal(t, beside[0].Finish, beside[2].Start, "a test without a time begins after the tests before it")
+	assert.Equal(t, map[string]int{trace.SkippedTests: 4}, log.NotRun)
+	assert.Equal(t, []string{"2 cases are parts of another test, whose time has theirs"}, log.Hints)
+}
+
+// Attempt lines may say that an attempt did not run.
+func TestLinesThatDidNotRun(t *testing.T) {
+	log := read(t, `{"phase":"p","task":0,"start":0,"finish":900}
+{"phase":"p","task":1,"start":0,"finish":0,"state":"skipped"}
+{"phase":"p","task":1,"start":0,"finish":700,"state":"cached"}
+{"phase":"p","task":2,"start":0,"state":"DISABLED"}
+`)
+	assert.Equal(t, []string{"p: 0 0.9 succeeded", "p: 1 0.7 cached"}, seconds(log))
+	assert.Len(t, log.NotRun, 3)
+	assert.Zero(t, log.Faults.Total(), log.Faults)
+}
