@@ -29,7 +29,7 @@ var (
 		"first": each(worlds.All), "later": each(worlds.Later), "latest": each(worlds.Latest), "streams": each(worlds.Streams),
 		"all": each(worlds.Developed), "reference": worlds.ReferenceCells, "own": worlds.OwnCells,
 		"fresh": each(worlds.Fresh), "small": worlds.Small, "long": worlds.Long, "asking": worlds.Asking,
-		"spread": worlds.Spread,
+		"spread": worlds.Spread, "once": worlds.Once,
 	}
 	// every has the lists of phases with which the default is judged.
 	every = []string{"first", "later", "latest", "fresh", "small", "long", "asking", "spread"}

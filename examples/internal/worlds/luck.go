@@ -85,6 +85,8 @@ func (w *World) task(l *luck, phase, i int) (t task) {
 		}
 	case Exponential:
 		t.seconds = 20 + 80*l.ExpFloat64()
+	case Stretched:
+		t.seconds = 10 + 45*math.Pow(l.ExpFloat64(), 2)
 	default:
 		t.seconds = 75 + 25*l.Float64() // the attempt adds up to 25 s more
 	}
@@ -130,5 +132,8 @@ func (w *World) fate(l *luck, m Model, phase, i, attempt int) (f fate) {
 		f.hangs = where
 	}
 	f.curve.draw(l, m, or(w.Noise, 1))
+	if w.Tail > 0 {
+		f.slow *= math.Pow(1-l.of(ofAttempt, uint64(phase), uint64(i), uint64(attempt), 1).Float64(), -1/w.Tail)
+	}
 	return f
 }

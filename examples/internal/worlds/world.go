@@ -33,6 +33,7 @@ type World struct {
 
 	Slow    float64 // share of attempts that are slow on any machine, by the factor SlowBy; SlowBy 0 is replaced by 8
 	SlowBy  float64
+	Tail    float64 // index of the Pareto-distributed factor by which each attempt is slower; 0: none
 	Hang    float64 // share of attempts that never end and fail at the age of Timeout; Timeout 0 is replaced by 1500
 	Timeout float64
 	Lag     float64 // time from the decision to start an attempt until it runs
@@ -74,6 +75,7 @@ const (
 	Mild                     // log-normal with a σ of .25 and a median of 100 s
 	Below                    // half of the tasks take 90 to 110 s, and the others 10 to 90 s
 	Exponential              // 20 s, and exponential with a mean of 80 s
+	Stretched                // 10 s, and 45 s times the square of an exponential variable
 )
 
 // Asks is the order in which idle slots ask for work.
