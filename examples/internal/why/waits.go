@@ -94,6 +94,7 @@ type Place struct {
 	Tasks      int `json:"tasks"`
 	Stragglers int `json:"stragglers"`
 	Phases     int `json:"phases"`
+	most       float64 // the largest cost of a straggler
 }
 
 // Places has the places by machine.
@@ -115,6 +116,7 @@ func (m Places) Add(p *sim.Phase, costs []float64) {
 		w.Tasks++
 		if ratio > compare.Slow {
 			w.Cost += costs[i]
+			w.most = max(w.most, costs[i])
 			w.Stragglers++
 			slow[w] = true
 		}
@@ -124,11 +126,17 @@ func (m Places) Add(p *sim.Phase, costs []float64) {
 	}
 }
 
-// Worst returns the machine with more than half of the cost of all tasks, over several phases; nil if there is none. A
-// machine that runs more than half as large a share of the tasks is left out: it may stand out by its number of tasks.
+// leastStragglers is the least number of stragglers by which a machine is named.
+const leastStragglers = 3
+
+// Worst returns the machine with more than half of the cost of all tasks, over several phases; nil if there is none.
+// One task is no evidence against a machine, however long it took: the machine must have more than half of the cost
+// without its costliest straggler, too. A machine that runs more than half as large a share of the tasks is left out:
+// it may stand out by its number of tasks.
 func (m Places) Worst(cost float64, tasks int) *Place {
 	for _, w := range m {
-		if w.Phases > 1 && 2*w.Cost > cost && 2*float64(w.Tasks)*cost <= w.Cost*float64(tasks) {
+		several := w.Phases > 1 && w.Stragglers >= leastStragglers && 2*(w.Cost-w.most) > cost-w.most
+		if several && 2*w.Cost > cost && 2*float64(w.Tasks)*cost <= w.Cost*float64(tasks) {
 			return w // no other machine has more than half
 		}
 	}

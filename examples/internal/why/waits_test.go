@@ -79,11 +79,28 @@ func TestPlaces(t *testing.T) {
 	few, many := []float64{20, 30}, []float64{10, 10, 10, 10}
 	got := worst(3, 40, few, many, many)
 	require.NotNil(t, got)
-	assert.Equal(t, Place{Machine: "a", Cost: 90, Tasks: 6, Stragglers: 6, Phases: 3}, *got)
+	assert.Equal(t, Place{Machine: "a", Cost: 90, Tasks: 6, Stragglers: 6, Phases: 3, most: 30}, *got)
 	assert.Nil(t, worst(1, 40, few, many, many), "one phase proves nothing")
 	assert.Nil(t, worst(3, 60, few, many, many), "half of the cost is not most of it")
 	assert.Nil(t, worst(3, 40, []float64{20, 10, 10, 10}, many), "it ran half of the tasks")
 	assert.NotNil(t, worst(3, 40, []float64{20, 30, 10}, many, []float64{10}), "3/8 of the tasks and 3/4 of the cost")
+}
+
+// One straggler is no evidence against a machine, however much it costs.
+func TestOneStragglerNamesNoMachine(t *testing.T) {
+	named := func(costs ...float64) *Place { // of the stragglers of machine a, one a phase; all other cost is 10
+		m, sum := Places{}, 10.0
+		for _, cost := range costs {
+			p := on([]float64{40, 10}, []float64{10, 10, 10, 10}, []float64{10, 10, 10, 10}) // a ran 2 of 10 tasks
+			m.Add(p, append([]float64{cost}, make([]float64, len(p.Tasks)-1)...))
+			sum += cost
+		}
+		return m.Worst(sum, 10*len(costs))
+	}
+	assert.NotNil(t, named(20, 20, 20))
+	assert.Nil(t, named(50, 5, 4), "without the first, it has 9 of 19")
+	assert.NotNil(t, named(50, 6, 5), "without the first, it has 11 of 21")
+	assert.Nil(t, named(100, 100), "two stragglers are too few")
 }
 
 // The share of a time is its Shapley value: the mean, over all orders, of what it adds to the largest time.
