@@ -2,6 +2,7 @@ package trace
 
 import (
 	"bytes"
+	"slices"
 	"time"
 )
 
@@ -24,6 +25,9 @@ type bazelEvent struct {
 	millis                     Opt // duration in milliseconds
 	cached, success            Answer
 }
+
+// bazelNotRun are the statuses of tests that did not run.
+var bazelNotRun = []string{"NO_STATUS", "FAILED_TO_BUILD", "TOOL_HALTED_BEFORE_TESTING"}
 
 func newBazel() *bazel {
 	z := &bazel{builder: newBuilder(Bazel)}
@@ -67,6 +71,8 @@ func (z *bazel) line(line []byte) bool {
 		z.notRun("results from a cache")
 	case e.aborted:
 		z.notRun("aborted results")
+	case e.test && slices.Contains(bazelNotRun, string(e.status)):
+		z.notRun("tests with the status " + string(e.status))
 	case e.test:
 		work := bytes.TrimSpace(bytes.Join([][]byte{e.label, e.shard}, []byte(" ")))
 		z.attempt("tests", bytes.Join([][]byte{work, e.run}, []byte(" run ")), work)

@@ -159,3 +159,23 @@ func TestLinesThatDidNotRun(t *testing.T) {
 	assert.Len(t, log.NotRun, 3)
 	assert.Zero(t, log.Faults.Total(), log.Faults)
 }
+
+// Other formats state durations, too: the time that a Slurm job was suspended, and the time that Nextflow polled, is not
+// time of the task. Tests that Bazel could not start did not run.
+func TestOtherStatedDurations(t *testing.T) {
+	for text, want := range map[string]string{
+		"JobID|JobName|State|Submit|Start|End|Elapsed\n7|train|COMPLETED|2026-03-01T10:00:00|2026-03-01T10:00:10|2026-03-01T11:00:10|00:20:00\n":                                 "train: train 1200 succeeded",
+		"name\tstatus\tsubmit\tstart\tcomplete\tduration\trealtime\nALIGN (s1)\tCOMPLETED\t2026-03-01 10:00:00\t2026-03-01 10:00:01\t2026-03-01 10:00:31\t31s\t22s\n":            "ALIGN: s1 22 succeeded",
+		`{"id":"v","name":"Map","parallelism":1,"subtasks":[{"subtask":0,"status":"FINISHED","attempt":0,"start-time":1772359200000,"end-time":1772359209000,"duration":8000}]}`: "Map: 0 8 succeeded",
+	} {
+		log := read(t, text)
+		assert.Equal(t, []string{want}, seconds(log))
+		a := log.Phases[0].Attempts[0]
+		assert.LessOrEqual(t, a.Ready.Or(0), a.Start.Or(0))
+	}
+	log := read(t, `{"id":{"testResult":{"label":"//a:t","run":1}},"testResult":{"status":"FAILED_TO_BUILD","testAttemptStartMillisEpoch":"5","testAttemptDurationMillis":"0"}}
+{"id":{"testResult":{"label":"//a:u","run":1}},"testResult":{"status":"PASSED","testAttemptStartMillisEpoch":"5","testAttemptDurationMillis":"900"}}
+`)
+	assert.Equal(t, []string{"tests: //a:u 0.9 succeeded"}, seconds(log))
+	assert.Equal(t, map[string]int{"tests with the status FAILED_TO_BUILD": 1}, log.NotRun)
+}

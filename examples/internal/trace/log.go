@@ -133,6 +133,26 @@ func (a *Attempt) Duration() (d time.Duration, ok bool) {
 	return time.Duration(finish-start) * time.Millisecond, true
 }
 
+// states sets the duration that the log states, in milliseconds; an unknown one changes nothing. If the log has both
+// times as well, the finish is kept: a job that was suspended took less time than its two times tell.
+func (a *Attempt) states(millis Opt) {
+	d, ok := millis.Get()
+	if !ok {
+		return
+	}
+	start, begun := a.Start.Get()
+	finish, ended := a.Finish.Get()
+	switch {
+	case begun && !ended:
+		a.Finish = Known(start + d)
+	case ended && (!begun || finish-start != d):
+		a.Start = Known(max(finish-d, 0))
+	}
+	if ready, ok := a.Ready.Get(); ok && ready > a.Start.Or(ready) {
+		a.Ready = a.Start
+	}
+}
+
 // Host is a machine. Rack is empty if the log does not have it.
 type Host struct{ Name, Rack string }
 

@@ -35,9 +35,9 @@ func (t *table) nextflowRow() bool {
 		if d, known := whole.Get(); known && !a.Finish.Known() {
 			a.Finish = Known(submitted + d)
 		}
-		if end, known := a.Finish.Get(); known && running.Known() && !a.Start.Known() {
-			a.Start = Known(max(end-running.Or(0), submitted))
-		}
+	}
+	if a.State != Unfinished {
+		a.states(running)
 	}
 	task := t.tasks[nameOf(process)+"\x00"+string(tag)]
 	if task == nil || !task.failed {

@@ -28,8 +28,8 @@ func (t *table) sacctRow() bool {
 		}
 	}
 	a := Attempt{Ready: when("submit"), Start: when("start"), Finish: when("end"), State: stateOf(t.field("state"), &t.log.Faults)}
-	if took, ok := elapsed(t.field("elapsed")).Get(); ok && a.Start.Known() && !a.Finish.Known() && a.State != Unfinished {
-		a.Finish = Known(a.Start.Or(0) + took)
+	if a.State != Unfinished && a.Start.Known() {
+		a.states(elapsed(t.field("elapsed"))) // without the time in which the job was suspended
 	}
 	if !a.Start.Known() {
 		t.notRun("jobs that never started")
