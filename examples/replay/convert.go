@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/urfave/cli/v3"
 
@@ -27,6 +28,9 @@ func convertCommand(stdout io.Writer) *cli.Command {
 			if err != nil {
 				return usage("%v", err)
 			}
+			if !hasAttempts(log) {
+				return usage("%s: a log of the format %q has no attempts, so there is nothing to convert", c.Args().First(), log.Format)
+			}
 			write := trace.Write
 			if table {
 				write = trace.WriteTable
@@ -38,6 +42,10 @@ func convertCommand(stdout io.Writer) *cli.Command {
 			return out.Flush()
 		},
 	}
+}
+
+func hasAttempts(log *trace.Log) bool {
+	return slices.ContainsFunc(log.Phases, func(p trace.Phase) bool { return len(p.Attempts) > 0 })
 }
 
 func openOne(path string) (*trace.Log, error) {

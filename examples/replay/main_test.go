@@ -364,4 +364,10 @@ func TestConvert(t *testing.T) {
 	code, _, errors = call("convert", log, log)
 	assert.Equal(t, 2, code)
 	assert.Contains(t, errors, "takes one log")
+	for _, name := range []string{"swim.tsv", "topology.json", "batch_task.csv"} { // jobs, racks and phases without attempts
+		code, out, errors := call("convert", filepath.Join("..", "internal", "trace", "testdata", name))
+		assert.Equal(t, 2, code, name)
+		assert.Empty(t, out, name)
+		assert.Contains(t, errors, "has no attempts, so there is nothing to convert", name)
+	}
 }
