@@ -5,6 +5,7 @@
 //	go run ./examples/survey -calibration [flags] [log ...]
 //	go run ./examples/survey -worlds [-seeds 30] [-cells expression] [-policies ...] [-set proof] [-noise 2]
 //	go run ./examples/survey -worlds -csv new.csv && go run ./examples/survey -compare old.csv new.csv
+//	go run ./examples/survey -without all [-worlds] [flags] [log ...]
 //	go run ./examples/survey -worlds -svg worlds.svg [-from docs/worlds.md]
 //	go run ./examples/survey -queue [-shadow] [-seeds 30] [-cells expression] [-policies ...]
 //
@@ -17,6 +18,7 @@
 //     a page in place of playing the worlds.
 //   - With -compare, survey compares two files that -worlds -csv has written, for example of two commits. It counts both,
 //     and names each cell in which the default has become slower by over a point.
+//   - With -without, survey compares the default with the default without one of its rules, in worlds or on logs.
 //   - With -queue, survey simulates a batch of tasks on a small job queue, without help, with a naive rule and with the
 //     engine of this library. The table is explained below it.
 //
@@ -50,6 +52,7 @@ type options struct {
 	small            small
 	calibrates       bool
 	compares         bool
+	leaves           string // the rules of -without
 	logs             []string
 	svg, from        string
 }
@@ -94,6 +97,9 @@ func run(args []string, w io.Writer) error {
 		"and the later. A policy that only the earlier file has is taken from there")
 	flags.Float64Var(&o.small.noise, "noise", 1, "with -worlds, multiply the noise of the model noisy by this factor: 1 is a "+
 		"standard deviation of .15 between attempts and of .05 between the reports of an attempt")
+	flags.StringVar(&o.leaves, "without", "", "survey the default without these `rules`, and compare it with the whole default: a "+
+		"row for each rule. Rules joined by + are left out together; all: each rule alone. It compiles the library, so it runs "+
+		"in a checkout of it")
 	flags.BoolVar(&o.calibrates, "calibration", false,
 		"instead of comparing policies, compare predictions with the truth, under the policies "+
 			"that predict remaining times")
@@ -135,6 +141,13 @@ func run(args []string, w io.Writer) error {
 		if chosen && flags.NArg() > 0 {
 			return fmt.Errorf("%s reads no log, but the command line has %q", name, flags.Arg(0))
 		}
+	}
+	if o.leaves != "" {
+		if o.queue || o.calibrates || o.svg != "" {
+			return errors.New("-without surveys worlds or logs: leave out -queue, -calibration and -svg")
+		}
+		o.logs = flags.Args()
+		return o.without(w)
 	}
 	if o.worlds {
 		o.small.seeds = o.seeds
