@@ -44,6 +44,22 @@
 // of its tasks divided by the time expected from their bytes, their cohort and their moment. Charge judges a
 // machine by the median of its ratios over all phases. A mean would accuse a machine with a single very bad day.
 //
+// # Steps with a barrier
+//
+// In a training job, and in any job with a barrier, each step takes as long as its slowest member. A member that always
+// takes 1.15 times as long as its equals costs 13 % of the time, and is no outlier. [Lockstep] counts these waits
+// without a threshold: who is last how often, and what it costs. It compares a member only with the members of its
+// stage. The excess of a member is the logarithm of its time by the median of its stage. A stretch of slow steps is the
+// run of steps with the largest sum of the excess beyond 1.5 %, found while the steps come in [Bentley, Programming
+// Pearls, Communications of the ACM 27(9), 1984]. A worker is named if the mean excess of its stretch is beyond chance,
+// and if its waits cost at least 3 % of these steps. Steps are not independent: the error of the mean takes the
+// correlation of neighbouring steps into account, as in an autoregressive process of order 1. The limit grows with the
+// number of workers and of possible stretches.
+//
+// If the excess follows the machine from position to position, the machine is the [Reason]; if it stays while machines
+// change, the place is. If they never part, the reason is a worker. If sizes explain the excess, or if the times of one
+// replica agree in two stages, the work is uneven. A stage that takes longer than the others is a place, too.
+//
 // # Symbols
 //
 //	expected    Outlier.Expected       duration

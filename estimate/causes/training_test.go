@@ -80,3 +80,44 @@ func TestTrainingNamesTheSlowedWorkerOf88(t *testing.T) {
 	assert.Equal(t, 88, workers)
 	assert.Equal(t, 1, slowed)
 }
+
+// lockstepOf adds the phases as steps. The position of a task in its cohort is its replica.
+func lockstepOf(phases []causes.Phase) causes.Waiting {
+	var l causes.Lockstep
+	for _, p := range phases {
+		var step []causes.Member
+		next := map[int]int{}
+		for _, task := range p.Tasks {
+			step = append(step, causes.Member{Machine: task.Machine, Stage: task.Cohort, Replica: next[task.Cohort], Took: task.Took})
+			next[task.Cohort]++
+		}
+		l.Add(step)
+	}
+	return l.Waiting()
+}
+
+// The publisher says what is wrong with each job: a worker that was slowed, sequences of different lengths and a long
+// last stage, and a long last stage.
+func TestTrainingWaits(t *testing.T) {
+	ar := lockstepOf(trainingSteps(t, "AR"))
+	require.Len(t, ar.Findings, 1)
+	assert.Equal(t, causes.SlowWorker, ar.Findings[0].Reason)
+	assert.Equal(t, 0, ar.Findings[0].Machine)
+	assert.Equal(t, 44, ar.Lags[0].Last)
+	assert.InDelta(t, .554, ar.Findings[0].Share, .005)
+	assert.InDelta(t, .575, ar.Wait, .001)
+	se := lockstepOf(trainingSteps(t, "SE"))
+	require.Len(t, se.Findings, 2)
+	assert.Equal(t, causes.UnevenWork, se.Findings[0].Reason)
+	assert.Equal(t, causes.SlowPlace, se.Findings[1].Reason)
+	assert.Equal(t, 1, se.Findings[1].Stage)
+	st := lockstepOf(trainingSteps(t, "ST"))
+	require.Len(t, st.Findings, 1)
+	assert.Equal(t, causes.SlowPlace, st.Findings[0].Reason)
+	assert.Equal(t, 3, st.Findings[0].Stage)
+	for _, w := range []causes.Waiting{se, st} {
+		for _, f := range w.Findings {
+			assert.Negative(t, f.Machine, "no machine is blamed")
+		}
+	}
+}
