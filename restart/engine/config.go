@@ -100,6 +100,9 @@ type Config struct {
 	//   - An attempt that was listed before, and is now missing for the time Trace, is treated as lost. The lists of
 	//     this time must show other attempts.
 	//   - An attempt that was cancelled, and is missing for the time Trace, is treated as ended.
+	//
+	// In all three cases the attempt no longer occupies its slot, and the same call may submit another attempt there.
+	// [Action] says what an adapter does if the missing attempt may still run.
 	Trace time.Duration
 	// Journal turns on the journal: a text with every event that is reported to the tracker. See [Phase.Journal].
 	Journal bool

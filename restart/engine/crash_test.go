@@ -406,6 +406,21 @@ func TestSubmitIsRequestedThreeTimes(t *testing.T) {
 	assert.Equal(t, want, all)
 }
 
+// An attempt that is not listed for the time Trace leaves its slot to a Submit of the same call. If it appears after all,
+// it is cancelled again.
+func TestSubmitUsesTheSlotOfAMissingAttempt(t *testing.T) {
+	config := engine.Config{Tasks: 1, Policy: restart.Never{}, Trace: 10 * time.Second}
+	p, _ := newPhase(t, config, engine.MachinesConfig{Machines: []engine.Machine{{Name: "a", Slots: 1}}})
+	assert.Equal(t, []string{"submit 0.0 on a"}, lines(p.Poll(at(0), nil)))
+	var last []string
+	for s := 1; s < 11; s++ {
+		last = lines(p.Poll(at(float64(s)), nil))
+	}
+	assert.Equal(t, []string{"cancel 0.0 on a", "submit 0.1 on a"}, last)
+	both := []engine.Attempt{{ID: "0.0", State: engine.Running, Machine: "a"}, {ID: "0.1", Machine: "a"}}
+	assert.Equal(t, []string{"cancel 0.0 on a"}, lines(p.Poll(at(12), both)))
+}
+
 // A scheduler saves its phase and its machines after a poll, and dies before it carries the actions out. The
 // restored scheduler requests them again, and the phase ends.
 func TestRestoredPhaseRepeatsActionsThatWereNotCarriedOut(t *testing.T) {

@@ -109,6 +109,10 @@ func (o *Op) UnmarshalText(text []byte) error { return enum.Parse(opNames[:], te
 //   - to cancel an attempt that has already ended,
 //   - to publish a result that is already published.
 //
+// A Submit may use the slot of an attempt that the same call cancels, or that an earlier call cancelled, if lists have
+// left out that attempt for [Config].Trace. If such an attempt may still run, let the Submit wait until the attempt has
+// ended, or leave the Submit out: the action is returned again. An engine with a queue of its own lets it wait anyway.
+//
 // If the engine refuses a Submit, pass Poll an Attempt with the same ID in the state Failed or Lost, or wait until
 // the action is returned again.
 type Action struct {
