@@ -43,15 +43,18 @@ const (
 	// becomes 0, and its level becomes the level of the launched task. The next wait begins when the job declines
 	// an offer. In Hadoop, every machine sent a report every few seconds, and after a declined offer only the time
 	// to the next report was added to the wait. In this package the wait continues until the launch.
+	//
+	// A job with many tasks and few slots near its data waits without end, as in SPARK-18886: now and then it
+	// launches a task near its data, its wait becomes 0, and it never uses the rest of the cluster. [NoRejection]
+	// solves this problem.
 	OnLaunch Reset = iota
 	// ToLaunched is the rule of Spark up to 3.0. If the job launches a task, its wait becomes 0, and its level
-	// becomes the level of the launched task. The next wait begins immediately, even without offers. This rule is
-	// bad for a job with many tasks and few slots near its data. Now and then the job launches a task near its
-	// data, and so it never uses the rest of the cluster (SPARK-18886).
+	// becomes the level of the launched task. The next wait begins immediately, even without offers. The problem of
+	// SPARK-18886 is that of OnLaunch.
 	ToLaunched
 	// NoRejection is the rule of Spark since 3.1, with the follow-up of pull request 28188. It solves the problem
-	// of SPARK-18886: with [ToLaunched], a job that sometimes launches a task near its data never uses the rest of
-	// the cluster. A round is a set of offers that the host makes together; close each round with
+	// of SPARK-18886: with [OnLaunch] and [ToLaunched], a job that sometimes launches a task near its data never
+	// uses the rest of the cluster. A round is a set of offers that the host makes together; close each round with
 	// [Locality.EndRound]. With NoRejection the wait starts again from 0 only at the end of a round, and only
 	// under two conditions:
 	//

@@ -145,9 +145,10 @@ func (p Problem) Best() (Plan, error) {
 	return p.plan(-1), nil
 }
 
-// Least returns the plan with the least load that reaches the percentile within the given time. Plan.Time is then this
-// time. If no second request is needed, the plan sends none. If no plan within the budget is enough, Least returns the
-// plan of Best: the caller sees that Plan.Time exceeds the time. The cost and the errors are the same as for Best.
+// Least returns the plan with the least load that reaches the percentile within the given time. Plan.Time is then at
+// most this time. If no second request is needed, the plan sends none, and Plan.Time is the time without one. If no
+// plan within the budget is enough, Least returns the plan of Best: the caller sees that Plan.Time exceeds the time.
+// The cost and the errors are the same as for Best.
 func (p Problem) Least(time float64) (Plan, error) {
 	if !(time >= 0) {
 		return Plan{}, check.Bad("restart/hedge", "time", time, "at least 0")

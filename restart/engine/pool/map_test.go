@@ -182,6 +182,8 @@ func TestOptionsOutOfRangeAreErrors(t *testing.T) {
 	require.ErrorContains(t, err, "pool: Work of item ")
 	_, err = pool.Map(t.Context(), upTo(3), one, pool.Policy(restart.Mantri{CopyThreshold: 2}))
 	require.ErrorContains(t, err, "pool: Policy: ")
+	_, err = pool.Map(t.Context(), upTo(3), one, pool.Policy((*restart.Mantri)(nil)))
+	require.ErrorContains(t, err, "pool: Policy: restart: Policy is \"a nil *restart.Mantri\", want a policy")
 }
 
 // slowly returns a function that takes 10 ms. Only the first attempt of a slow item takes longer.

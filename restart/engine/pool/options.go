@@ -142,10 +142,8 @@ func configure(options []Option) (c config, err error) {
 	if err := c.limits.Validate(); err != nil {
 		return c, fmt.Errorf("pool: Limits: %w", err)
 	}
-	if v, checks := c.policy.(interface{ Validate() error }); checks {
-		if err := v.Validate(); err != nil {
-			return c, fmt.Errorf("pool: Policy: %w", err)
-		}
+	if err := restart.Validate(c.policy); err != nil {
+		return c, fmt.Errorf("pool: Policy: %w", err)
 	}
 	if c.bill != nil {
 		c.copies, c.restarts = true, true

@@ -130,10 +130,8 @@ func (o *Options) fill() error {
 			return fmt.Errorf("queue: Options.Kinds[%q]: %w", name, err)
 		}
 	}
-	if v, checks := o.Policy.(interface{ Validate() error }); checks {
-		if err := v.Validate(); err != nil {
-			return fmt.Errorf("queue: Options.Policy: %w", err)
-		}
+	if err := restart.Validate(o.Policy); err != nil {
+		return fmt.Errorf("queue: Options.Policy: %w", err)
 	}
 	o.Interval = cmp.Or(o.Interval, defaultInterval)
 	o.Look = cmp.Or(o.Look, o.Interval/looks, 1)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/straggler-go/straggler/restart/hedge"
@@ -12,7 +13,7 @@ import (
 
 // Do runs f, and a second time beside the first if the rule of the route wants it. It returns the first answer: the
 // first result without an error. The context of each run ends when Do returns. If ctx ends first, Do returns
-// context.Cause(ctx) at once. Where the rule refuses a second run from the start, f runs on the goroutine of the
+// context.Cause(ctx) at once; if ctx has ended before, f does not run. Where the rule refuses a second run from the start, f runs on the goroutine of the
 // caller, and Do waits for it.
 func Do[T any](ctx context.Context, r *Route, q hedge.Request, f func(ctx context.Context) (T, error)) (T, error) {
 	value, end, err := Call[T]{Request: q, Run: f}.Race(ctx, r)
@@ -72,6 +73,9 @@ type race[T any] struct {
 // Race runs the call and returns the first answer, as Do does. The context of the run that it returns does not end
 // before end is called, so that the value may be read from it. The caller must call end, also after an error.
 func (c Call[T]) Race(ctx context.Context, r *Route) (value T, end context.CancelFunc, err error) {
+	if ctx.Err() != nil {
+		return value, func() {}, context.Cause(ctx)
+	}
 	if deadline, ok := ctx.Deadline(); ok && c.Request.Timeout == 0 {
 		c.Request.Timeout = max(time.Until(deadline), 1)
 	}
@@ -83,7 +87,8 @@ func (c Call[T]) Race(ctx context.Context, r *Route) (value T, end context.Cance
 		return c.alone(ctx, r, id)
 	}
 	x := &race[T]{call: c, route: r, id: id, results: make(chan result[T], 2)}
-	x.start(ctx, hedge.First)
+	chosen := new(atomic.Pointer[string])
+	x.start(context.WithValue(ctx, choice{}, chosen), hedge.First)
 	timer := time.NewTimer(d.After)
 	defer timer.Stop()
 	for running := 1; ; {
@@ -94,6 +99,9 @@ func (c Call[T]) Race(ctx context.Context, r *Route) (value T, end context.Cance
 				timer.Reset(d.After)
 			case hedge.Send:
 				running++
+				if machine := chosen.Load(); machine != nil {
+					d.Avoid = *machine
+				}
 				x.start(context.WithValue(ctx, second{}, d.Avoid), hedge.Second)
 			}
 		case got := <-x.results:

@@ -3,6 +3,8 @@ package hedged_test
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -117,6 +119,80 @@ func TestRuleThatIgnoresUnsafe(t *testing.T) {
 			require.NoError(t, err)
 			assert.Equal(t, 1, ran, "Do has waited for the only run")
 		})
+	}
+}
+
+// The second run avoids the machine that the first run has chosen last, and else the machine of the request.
+func TestSecondAvoidsTheChosenMachine(t *testing.T) {
+	for _, chosen := range [][]string{nil, {"b"}, {"b", "c"}} {
+		synctest.Test(t, func(t *testing.T) {
+			q := hedge.Request{Safe: true, Machine: "a"}
+			got, err := hedged.Do(t.Context(), after(t), q, func(ctx context.Context) (string, error) {
+				if avoid, ok := hedged.Second(ctx); ok {
+					hedged.Chose(ctx, "d") // nobody asks for the machine of a second run
+					return avoid, nil
+				}
+				for _, machine := range chosen {
+					hedged.Chose(ctx, machine)
+				}
+				return "", sleep(ctx, time.Hour)
+			})
+			require.NoError(t, err)
+			assert.Equal(t, append([]string{"a"}, chosen...)[len(chosen)], got)
+		})
+	}
+	hedged.Chose(t.Context(), "x")
+}
+
+// One server of three is always slow. If the choice of the first run is told, the plan reaches its percentile, and no
+// second request goes to the slow server.
+func TestOneServerOfThreeIsSlow(t *testing.T) {
+	for _, told := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			rule, err := hedge.New(hedge.Config{Percentile: 0.95, Budget: 0.5})
+			require.NoError(t, err)
+			route, r, slow := hedged.NewRoute(rule), rand.New(rand.NewPCG(1, 1)), 0
+			for i := range 3000 {
+				began := time.Now()
+				_, err := hedged.Do(t.Context(), route, hedge.Request{Safe: true}, func(ctx context.Context) (int, error) {
+					servers := []string{"slow", "a", "b"}
+					avoid, second := hedged.Second(ctx)
+					servers = slices.DeleteFunc(servers, func(s string) bool { return second && s == avoid })
+					server := servers[r.IntN(len(servers))]
+					if told {
+						hedged.Chose(ctx, server)
+					}
+					takes := time.Duration(4000+r.IntN(2000)) * time.Microsecond
+					if server == "slow" {
+						takes *= 20
+					}
+					return 0, sleep(ctx, takes)
+				})
+				require.NoError(t, err)
+				if i >= 1000 && time.Since(began) > 20*ms {
+					slow++
+				}
+			}
+			if told {
+				assert.Less(t, slow, 40, "of 2000")
+			} else {
+				assert.Greater(t, slow, 150, "the second request meets the slow server in one of three cases")
+			}
+		})
+	}
+}
+
+// A function whose context has ended does not run, whether the rule would start a second run or not.
+func TestAnEndedContext(t *testing.T) {
+	for _, q := range []hedge.Request{safe, {}} {
+		cause := errors.New("cause")
+		ctx, cancel := context.WithCancelCause(t.Context())
+		cancel(cause)
+		_, err := hedged.Do(ctx, after(t), q, func(context.Context) (int, error) {
+			t.Error("the function runs")
+			return 0, nil
+		})
+		require.ErrorIs(t, err, cause)
 	}
 }
 

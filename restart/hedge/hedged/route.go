@@ -3,6 +3,7 @@ package hedged
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/straggler-go/straggler/restart/hedge"
@@ -64,9 +65,22 @@ func (r *Route) Done(id hedge.ID, attempt hedge.Attempt, outcome hedge.Outcome) 
 // second is the key of the machine that the second run avoids.
 type second struct{}
 
-// Second reports whether ctx belongs to a second run, and which machine it should avoid: the Machine of the request. A
-// balancer or a dialer reads it. If a run calls Do in its turn, Second tells of the inner call.
+// Second reports whether ctx belongs to a second run, and which machine it should avoid: the machine that [Chose] has
+// named for the first run, else the Machine of the request. It is empty if nobody has named one. A balancer or a dialer
+// reads it. If a run calls Do in its turn, Second tells of the inner call.
 func Second(ctx context.Context) (avoid string, ok bool) {
 	avoid, ok = ctx.Value(second{}).(string)
 	return avoid, ok
+}
+
+// choice is the key of the machine that a run has chosen.
+type choice struct{}
+
+// Chose records the machine to which a run of Do has been sent. Whoever chooses among several machines calls Chose with
+// the context of the run, before the run is sent: only then can the second run go to another machine. Chose does
+// nothing if ctx belongs to no run. If a run tries several machines, the last one counts.
+func Chose(ctx context.Context, machine string) {
+	if chosen, ok := ctx.Value(choice{}).(*atomic.Pointer[string]); ok {
+		chosen.Store(&machine)
+	}
 }

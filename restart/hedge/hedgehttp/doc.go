@@ -16,7 +16,9 @@
 // # Where the second request goes
 //
 // The second request has the same URL. If the servers have one name, a load balancer or the dialer chooses another one.
-// If the client chooses, its RoundTripper asks hedged.Second(request.Context()) which host to avoid.
+// If the client chooses, its RoundTripper says by hedged.Chose(request.Context(), server) which server it has chosen,
+// and asks hedged.Second(request.Context()) which server to avoid. The host of the URL is no such choice. Without Chose
+// the second request goes to the slow server again in one of n cases, and the rule learns that it helps less.
 //
 // # When the server is busy
 //

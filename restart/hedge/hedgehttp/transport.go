@@ -19,7 +19,7 @@ type Transport struct {
 	// Base sends the requests; nil means http.DefaultTransport.
 	Base http.RoundTripper
 	// Request returns the facts about a request: its class, its size, and whether it may be sent twice. Nil means that
-	// GET and HEAD requests may be sent twice. An empty Machine becomes the host of the URL.
+	// GET and HEAD requests may be sent twice.
 	Request func(r *http.Request) hedge.Request
 }
 
@@ -33,9 +33,6 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	facts := hedge.Request{Safe: r.Method == "" || r.Method == http.MethodGet || r.Method == http.MethodHead}
 	if t.Request != nil {
 		facts = t.Request(r)
-	}
-	if facts.Machine == "" {
-		facts.Machine = r.URL.Host
 	}
 	hasBody := r.Body != nil && r.Body != http.NoBody
 	if hasBody && r.GetBody == nil || r.Header.Get("Upgrade") != "" {

@@ -206,11 +206,8 @@ func (c closer) Close() error { c.closed.Add(1); return nil }
 func TestTheLosersBodyIsClosed(t *testing.T) {
 	var closed atomic.Int32
 	c := &http.Client{Transport: through(t, func(r *http.Request) (*http.Response, error) {
-		avoid, second := hedged.Second(r.Context())
-		if !second {
+		if _, second := hedged.Second(r.Context()); !second {
 			time.Sleep(4 * delay) // and ignores that it is cancelled
-		} else {
-			assert.Equal(t, "example.com:99", avoid)
 		}
 		return &http.Response{StatusCode: 200, Body: closer{strings.NewReader("x"), &closed}}, nil
 	})}

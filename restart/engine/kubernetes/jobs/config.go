@@ -127,10 +127,8 @@ func (c *Config) fill() error {
 	if err := c.Limits.Validate(); err != nil {
 		return fmt.Errorf("kubernetes/jobs: Config.Limits: %w", err)
 	}
-	if v, checks := c.Policy.(interface{ Validate() error }); checks {
-		if err := v.Validate(); err != nil {
-			return fmt.Errorf("kubernetes/jobs: Config.Policy: %w", err)
-		}
+	if err := restart.Validate(c.Policy); err != nil {
+		return fmt.Errorf("kubernetes/jobs: Config.Policy: %w", err)
 	}
 	c.Manager = or(c.Manager, Manager)
 	c.Interval = or(c.Interval, defaultInterval)

@@ -226,6 +226,7 @@ func TestOnActionAndConfigure(t *testing.T) {
 func TestWrongChoicesAreErrors(t *testing.T) {
 	for want, c := range map[string]Config{
 		"kubernetes/jobs: Config.Policy: restart: Mantri.MaxCopies is -7": {Policy: restart.Mantri{MaxCopies: -7}},
+		"kubernetes/jobs: Config.Policy: restart: Policy is \"a nil *":    {Policy: (*restart.Mantri)(nil)},
 		"kubernetes/jobs: Config.Limits: restart: Limits.Copies is -7":    {Limits: restart.Limits{Copies: -7}},
 	} {
 		c.Client = newToy(t, indexedJob(1)).client

@@ -138,10 +138,8 @@ func (o *Options) Check() error {
 	if err := o.Limits.Validate(); err != nil {
 		return fmt.Errorf("array: Options.Limits: %w", err)
 	}
-	if v, checks := o.Policy.(interface{ Validate() error }); checks {
-		if err := v.Validate(); err != nil {
-			return fmt.Errorf("array: Options.Policy: %w", err)
-		}
+	if err := restart.Validate(o.Policy); err != nil {
+		return fmt.Errorf("array: Options.Policy: %w", err)
 	}
 	for i, w := range o.Work {
 		if !(w > 0) || math.IsInf(w, 1) {

@@ -11,6 +11,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/restart"
 )
 
 func TestHeaderKeepsTheOptionsExceptWait(t *testing.T) {
@@ -36,6 +38,8 @@ func TestOptionsThatDoNotWorkAreErrors(t *testing.T) {
 	for _, good := range []string{"--wait-all-nodes=1", "-wM", "--wckey=W", "-nW", "-v", "--mem=M", "W", "-", "--", "--cpus-per-task=4"} {
 		require.NoError(t, checkOptions([]string{good}), good)
 	}
+	nobody := Options{Policy: (*restart.Mantri)(nil)}
+	require.ErrorContains(t, nobody.Check(), "array: Options.Policy: restart: Policy is \"a nil *restart.Mantri\"")
 	_, err := header([]byte("#!/bin/sh\n#SBATCH --mem=4G -Mx\n"))
 	require.ErrorContains(t, err, "array: Options.Sbatch has -Mx, want")
 	_, err = header([]byte("#!/bin/sh\n#SBATCH --comment='-Mx' --job-name=\"-- -M\"\n# -M\n"))
