@@ -406,10 +406,19 @@ func (c *Curve) quantile(p, whole float64) float64 {
 	return c.beyond.quantile(bar / last)
 }
 
-// remainder returns 1-p. A p below 0 is replaced by 0, a p above 1 by 1, and NaN by 0.
+// remainder returns the largest x for which 1-x is at least p, with the rounding of float64. So P(T > t) is at most x
+// exactly where 1 - P(T > t), which CDF returns, is at least p. A p below 0 is replaced by 0, a p above 1 by 1, and NaN
+// by 0. For a p of 1 remainder returns 0, so that a tail has no largest time.
 func remainder(p float64) float64 {
-	if p != p {
+	if !(p > 0) {
 		return 1
 	}
-	return 1 - min(max(p, 0), 1)
+	if p >= 1 {
+		return 0
+	}
+	x := 1 - p + 0x1p-54 // half of the distance between two float64s below 1
+	for 1-x < p {
+		x = math.Nextafter(x, 0)
+	}
+	return x
 }

@@ -1,0 +1,39 @@
+package survival
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A quantile is the smallest time at which the CDF reaches the probability, also where it reaches it exactly. The
+// times are 1 to n, so the CDF reaches k/n at time k.
+func TestQuantileIsTheSmallestTime(t *testing.T) {
+	for n := 1; n <= 200; n++ {
+		var c, with Curve
+		for i := 1; i <= n; i++ {
+			c.Observe(float64(i), true)
+			with.Observe(float64(i), true)
+		}
+		with.Observe(.5, false) // the age of a task that Without leaves out
+		with.Fit()
+		c.Fit()
+		for _, d := range []interface {
+			CDF(t float64) float64
+			Quantile(p float64) float64
+		}{&c, Residual{Curve: &c}, Without{Curve: &with, Age: .5}} {
+			for k := 1; k <= n; k++ {
+				for _, p := range []float64{
+					float64(k) / float64(n), d.CDF(float64(k)), math.Nextafter(float64(k)/float64(n), 0), .5, .9, .95, .99,
+				} {
+					at := d.Quantile(p)
+					require.GreaterOrEqual(t, d.CDF(at), p, "%T, n = %d, p = %g", d, n, p)
+					if at > 1 {
+						require.Less(t, d.CDF(at-1), p, "%T, n = %d, p = %g", d, n, p)
+					}
+				}
+			}
+		}
+	}
+}
