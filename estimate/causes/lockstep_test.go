@@ -100,7 +100,7 @@ func TestLockstepTellsWhenItEnded(t *testing.T) {
 	assert.True(t, f.Ended)
 	assert.InDelta(t, 100, f.From, 2)
 	assert.InDelta(t, 129, f.To, 2)
-	assert.InDelta(t, .13, f.While, .02, "the wait in these steps")
+	assert.InDelta(t, .104, f.While, .015, "saved in these steps")
 	assert.InDelta(t, .0125, f.Share, .003, "of all steps")
 	w = tenWorkers(250, func(s int) bool { return s >= 200 })
 	assert.False(t, w.Findings[0].Ended)

@@ -52,6 +52,7 @@ type stretch struct {
 	from, to, n   int
 	sum, bulk     float64
 	wait, slowest float64
+	saved         float64
 	stay          stay // the steps with the present counterpart
 	// first is the counterpart of the first slow stay. here and elsewhere are the steps of slow stays with it, and with
 	// other counterparts.
@@ -132,6 +133,7 @@ func (s *series) add(o observation, counterpart int) {
 	r.sum += o.excess
 	r.bulk += o.bulk
 	r.wait += o.wait
+	r.saved += o.saved
 	r.slowest += o.slowest
 	if r.score > s.slow.score {
 		s.slow = *r

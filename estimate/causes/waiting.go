@@ -53,10 +53,12 @@ type Finding struct {
 	// Times is the time by the median of the equals, at the geometric mean over the slow steps; 0 for uneven work.
 	Times float64
 	// From and To are the first and the last slow step, counted from 0, and Ended says that it was not slow after To.
-	// While is the wait that the worker causes in these steps, as a share of their time.
+	// While is the share of the time of these steps that is saved.
 	From, To int
 	Ended    bool
 	While    float64
+	// Last is the number of steps in which the worker, or a member of the stage, was the last; 0 for uneven work.
+	Last int
 }
 
 // Lag tells how often a worker was the last of its step.
@@ -244,7 +246,7 @@ func (l *Lockstep) slowStage() (Finding, bool) {
 		share, err := l.level.of()
 		if s.n >= leastSteps && mean > max(bar, leastCost) && 2*s.lasts >= s.n && share >= leastCost {
 			return Finding{Reason: SlowPlace, Machine: -1, Stage: l.stages.keys[i], Replica: -1, Share: share, Error: err,
-				Times: math.Exp(mean), To: l.steps - 1, While: share}, true
+				Times: math.Exp(mean), To: l.steps - 1, While: share, Last: s.lasts}, true
 		}
 	}
 	return Finding{}, false
@@ -282,7 +284,7 @@ func (n noise) judge(s *series, steps int, slope float64) (Finding, bool) {
 	if mean < bar || !(r.wait >= leastCost*r.slowest) {
 		return Finding{}, false
 	}
-	f := Finding{Times: math.Exp(mean), From: r.from, To: r.to, Ended: s.lastStep-r.to >= leastSteps, While: r.wait / r.slowest}
+	f := Finding{Times: math.Exp(mean), From: r.from, To: r.to, Ended: s.lastStep-r.to >= leastSteps, While: r.saved / r.slowest, Last: s.lasts}
 	f.Share, f.Error = s.saved.of()
 	return f, true
 }

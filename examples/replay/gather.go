@@ -117,6 +117,9 @@ func (l *loaded) take(alike bool) {
 		}
 		phases = append(phases, own...)
 		l.copies.Add(log)
+		if steps := trace.StepsOf(log); steps != nil && len(logs) == 1 {
+			l.waits = why.Wait(steps)
+		}
 		l.left.Add(left)
 	}
 	d := workload.Divide(phases, alike)

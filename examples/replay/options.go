@@ -33,6 +33,7 @@ type options struct {
 	cost      float64
 	sample    int
 	against   string
+	columns   trace.Columns // of a table of steps
 	logs      []string
 }
 
@@ -57,6 +58,10 @@ func (o options) check() error {
 		return usage("-against compares two logs, but the command line has no log")
 	case !(o.copies >= 0 && o.copies <= 1):
 		return usage("-copies is %v, want a share of the slots, 0 to 1", o.copies)
+	case o.columns != (trace.Columns{}) && (o.columns.Step == "" || o.columns.Worker == "" || o.columns.Seconds == ""):
+		return usage("a table of steps needs -step, -worker and -seconds, each with the name of a column")
+	case o.columns.Step != "" && (len(o.logs) != 1 || o.list || o.explain != "" || o.svg != "" || o.against != "" || o.sample > 0):
+		return usage("-step reads one table, and cannot be combined with -list, -explain, -svg, -against or -sample")
 	case o.seeds < 1 || o.seeds > mostSeeds:
 		return usage("-seeds is %d, want 1 to %d", o.seeds, mostSeeds)
 	}
@@ -75,6 +80,9 @@ func count(conditions ...bool) (n int) {
 func (o options) run(stdout, stderr io.Writer) error {
 	if err := o.check(); err != nil {
 		return err
+	}
+	if o.columns.Step != "" {
+		return o.runSteps(stdout, stderr)
 	}
 	chosen, err := compare.Choose(o.policies)
 	if err != nil {
@@ -121,6 +129,14 @@ func (o options) run(stdout, stderr io.Writer) error {
 			return err
 		}
 	}
+	if l.waits != nil {
+		r.SetWaits(l.waits, false)
+	}
+	return o.write(r, stdout, stderr)
+}
+
+// write diagnoses the report and writes it.
+func (o options) write(r *report.Report, stdout, stderr io.Writer) error {
 	r.Diagnose()
 	if o.html == standardInput { // "-" means standard output here
 		return r.HTML(stdout)

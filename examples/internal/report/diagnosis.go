@@ -12,6 +12,7 @@ import (
 // Diagnosis answers the four questions of a reader, each in sentences. The text and the page begin with it.
 type Diagnosis struct {
 	Slow  string `json:"how_slow"`
+	Waits string `json:"who_waits,omitempty"`
 	Why   string `json:"why,omitempty"`
 	Do    string `json:"what_to_do"`
 	Saves string `json:"what_it_saves"`
@@ -36,7 +37,7 @@ func (a Answer) Rest() string { return strings.TrimPrefix(a.Text, a.Lead()) }
 
 // Answers returns the questions that have an answer.
 func (d Diagnosis) Answers() []Answer {
-	all := []Answer{{"How slow", d.Slow}, {"Why", d.Why}, {"What to do", d.Do}, {"What it saves", d.Saves}}
+	all := []Answer{{"How slow", d.Slow}, {"Who makes the others wait", d.Waits}, {"Why", d.Why}, {"What to do", d.Do}, {"What it saves", d.Saves}}
 	return slices.DeleteFunc(all, func(a Answer) bool { return a.Text == "" })
 }
 
@@ -69,7 +70,12 @@ var plain = map[string]struct{ noun, means, remedy, policy string }{
 func (r *Report) Diagnose() {
 	d := &r.Diagnosis
 	*d = Diagnosis{}
+	if r.Waits != nil && !r.waitsOnly {
+		d.Waits = r.Waits.line()
+	}
 	switch {
+	case r.waitsOnly:
+		r.Waits.diagnose(d)
 	case r.Apart != nil && len(r.Phases) == 0:
 		r.Apart.diagnose(d)
 	case r.Stragglers.Tasks == 0:

@@ -34,6 +34,9 @@ type Report struct {
 	// Slowdown is the distribution of the tasks' times divided by the median of their phase.
 	Slowdown []Point `json:"slowdown_distribution,omitempty"`
 	Causes   *Causes `json:"causes,omitempty"`
+	// Waits is who makes the others wait; null if the log has no steps with a barrier.
+	Waits     *Waits `json:"waits,omitempty"`
+	waitsOnly bool   // the report has nothing else
 	// Apart describes the tasks that are not known to be alike, on which no policy is replayed; null if all tasks are
 	// alike.
 	Apart *Apart `json:"not_alike,omitempty"`

@@ -32,7 +32,11 @@ func (s Style) bold(text string) string {
 // Text writes the report as plain text: diagnosis, table with its legend, and assumptions.
 func (r *Report) Text(w io.Writer, style Style) error {
 	out := &printer{w: w}
-	out.f("%s: %s, %s\n", r.Input.Name, counted(r.Input.Phases, "phase"), counted(r.Input.Tasks, "task"))
+	phases := "phase"
+	if r.waitsOnly {
+		phases = "step"
+	}
+	out.f("%s: %s, %s\n", r.Input.Name, counted(r.Input.Phases, phases), counted(r.Input.Tasks, "task"))
 	for _, n := range r.Notes {
 		out.f("  %s\n", n)
 	}
@@ -41,6 +45,9 @@ func (r *Report) Text(w io.Writer, style Style) error {
 	}
 	if r.Apart != nil {
 		out.f("%s\n", strings.Join(r.Apart.lines(), "\n"))
+	}
+	if r.waitsOnly {
+		r.Waits.table(out)
 	}
 	if len(r.Policies) == 0 {
 		return out.err

@@ -70,9 +70,10 @@ func foreign(text []byte) error {
 	}
 	start := bytes.Join(bytes.Fields(text[:min(len(text), 200)]), []byte(" "))
 	return fmt.Errorf("no execution log of a known format: %s that starts with %q; %s", what, start[:min(len(start), 40)],
-		cmp.Or(option(text), "\"replay help format\" lists the known formats, and describes attempt lines, into which other "+
-			"logs can be converted"))
+		cmp.Or(option(text), elseLines))
 }
+
+const elseLines = "\"replay help format\" lists the known formats, and describes attempt lines, into which other logs can be converted"
 
 // option returns an advice for the output of a tool that can also write a known format; empty for any other text.
 func option(text []byte) string {
@@ -91,6 +92,9 @@ func option(text []byte) string {
 				return "this is the output of go test without times: run go test -json"
 			}
 		}
+	}
+	if bytes.Count(head, []byte(","))+bytes.Count(head, []byte("\t"))+bytes.Count(head, []byte(";")) > 1 && text[0] != '{' && text[0] != '[' {
+		return "if a row is a worker in a step, name the columns: -step, -worker, -seconds and -group; " + elseLines
 	}
 	return ""
 }

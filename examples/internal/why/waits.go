@@ -91,9 +91,9 @@ type Place struct {
 	Cost    float64 `json:"cost_seconds"`
 	// Tasks and Stragglers are the numbers of tasks and stragglers on the machine. Phases is the number of phases in
 	// which the machine ran a straggler.
-	Tasks      int `json:"tasks"`
-	Stragglers int `json:"stragglers"`
-	Phases     int `json:"phases"`
+	Tasks      int     `json:"tasks"`
+	Stragglers int     `json:"stragglers"`
+	Phases     int     `json:"phases"`
 	most       float64 // the largest cost of a straggler
 }
 

@@ -1,0 +1,266 @@
+package trace
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/straggler-go/straggler/examples/internal/alike"
+)
+
+// Columns are the names of the columns of a table with a row for each worker in each step of a job with a barrier.
+type Columns struct {
+	// Step and Worker are the columns with the step and the worker.
+	Step, Worker string
+	// Seconds is the column with the time of the worker's own work in the step; several columns, joined by +, are added.
+	Seconds string
+	// Group is the column with the stage, in which all members should take equally long; empty: all are equal. Position is
+	// the column with the position in the stage; empty: the order in the step. Machine is the column with the machine,
+	// if workers change their machines; empty: the worker. Size is the column with the amount of work; empty: not known.
+	Group, Position, Machine, Size string
+}
+
+// Steps are the rows of a table of steps.
+type Steps struct {
+	// Labels are the names of the steps, in their order: numbers by value, other names as in the table.
+	Labels []string
+	// Rows are the rows of each step.
+	Rows [][]StepRow
+	// Faults are the errors in the table. Repeated are rows with a worker that the step already has.
+	Faults Faults
+}
+
+// StepRow is a worker in a step.
+type StepRow struct {
+	Worker, Group, Position, Machine string
+	Seconds, Size                    float64 // Size is 0 if it is not known
+}
+
+// ReadSteps reads a table with the columns, plain or compressed. The first line has the names of the columns, separated
+// by commas, tabs or semicolons. Rows without a positive time are counted as faults.
+func ReadSteps(r io.Reader, name string, c Columns) (*Steps, error) {
+	s, err := readSteps(r, c)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", Printable(name), err)
+	}
+	return s, nil
+}
+
+func readSteps(r io.Reader, c Columns) (*Steps, error) {
+	in, err := newInput(r)
+	defer in.close()
+	if err != nil {
+		return nil, err
+	}
+	lines := newLineReader(in, maxRecord, nil)
+	var t *stepTable
+	for {
+		line, end := lines.next()
+		line = bytes.TrimRight(line, "\r\n")
+		switch {
+		case end == none:
+			return t.finish(in)
+		case end == tooLong && t != nil:
+			t.steps.Faults[TooLong]++
+		case len(bytes.TrimSpace(line)) == 0:
+		case t == nil:
+			if t, err = newStepTable(line, c); err != nil {
+				return nil, err
+			}
+		case !t.row(line) && end == last:
+			t.steps.Faults[HalfLast]++
+		case !t.ok:
+			t.steps.Faults[Broken]++
+		}
+	}
+}
+
+// stepTable reads the rows of a table of steps.
+type stepTable struct {
+	steps   *Steps
+	sep     byte
+	columns int
+	at      [6]int // of step, worker, group, position, machine and size; -1 if the table has none
+	seconds []int
+	fields  [][]byte
+	ok      bool // the last row was read
+	index   map[string]int
+	seen    map[[2]string]bool
+}
+
+func newStepTable(heading []byte, c Columns) (*stepTable, error) {
+	t := &stepTable{steps: &Steps{}, index: map[string]int{}, seen: map[[2]string]bool{}}
+	var names []string
+	for _, sep := range []byte(",\t;") {
+		if fields, ok := fieldsOf(heading, sep, nil); ok && len(fields) > len(names) {
+			t.sep, names = sep, nil
+			for _, f := range fields {
+				names = append(names, nameOf(bytes.TrimSpace(f)))
+			}
+		}
+	}
+	t.columns = len(names)
+	find := func(name string) (int, error) {
+		i := slices.Index(names, strings.TrimSpace(name))
+		if i < 0 {
+			return i, fmt.Errorf("the table has no column %q; its columns are %s", name, strings.Join(names, ", "))
+		}
+		return i, nil
+	}
+	for i, name := range []string{c.Step, c.Worker, c.Group, c.Position, c.Machine, c.Size} {
+		t.at[i] = -1
+		if name == "" {
+			continue
+		}
+		var err error
+		if t.at[i], err = find(name); err != nil {
+			return nil, err
+		}
+	}
+	for name := range strings.SplitSeq(c.Seconds, "+") {
+		i, err := find(name)
+		if err != nil {
+			return nil, err
+		}
+		t.seconds = append(t.seconds, i)
+	}
+	return t, nil
+}
+
+// row reads a row; false if it is not whole.
+func (t *stepTable) row(line []byte) bool {
+	if t.fields, t.ok = fieldsOf(line, t.sep, t.fields); !t.ok || len(t.fields) != t.columns {
+		t.ok = false
+		return false
+	}
+	field := func(i int) string {
+		if t.at[i] < 0 {
+			return ""
+		}
+		return nameOf(bytes.TrimSpace(t.fields[t.at[i]]))
+	}
+	step := field(0)
+	r := StepRow{Worker: field(1), Group: field(2), Position: field(3), Machine: field(4)}
+	r.Size, _ = strconv.ParseFloat(field(5), 64)
+	for _, i := range t.seconds {
+		s, err := strconv.ParseFloat(string(bytes.TrimSpace(t.fields[i])), 64)
+		if err != nil || !(s >= 0 && s*1000 < maxTime) {
+			t.steps.Faults[BadTime]++
+			return true
+		}
+		r.Seconds += s
+	}
+	switch key := [2]string{step, r.Group + "\x00" + r.Worker}; {
+	case r.Seconds == 0:
+		t.steps.Faults[NoFinish]++
+	case t.seen[key]:
+		t.steps.Faults[Repeated]++
+	default:
+		t.seen[key] = true
+		i, ok := t.index[step]
+		if !ok {
+			i = len(t.steps.Labels)
+			t.index[step] = i
+			t.steps.Labels, t.steps.Rows = append(t.steps.Labels, step), append(t.steps.Rows, nil)
+		}
+		t.steps.Rows[i] = append(t.steps.Rows[i], r)
+	}
+	return true
+}
+
+// finish sorts the steps, if their names are numbers.
+func (t *stepTable) finish(in *input) (*Steps, error) {
+	if t == nil {
+		return nil, errBlank
+	}
+	if in.source.err != nil {
+		return nil, in.source.err
+	}
+	s := t.steps
+	if in.cut != nil {
+		s.Faults[CutStream]++
+	}
+	if len(s.Labels) == 0 {
+		return nil, errors.New("the table has no row with a step and a time")
+	}
+	order, numbers := make([]int, len(s.Labels)), make([]float64, len(s.Labels))
+	for i, label := range s.Labels {
+		n, err := strconv.ParseFloat(label, 64)
+		if err != nil || math.IsNaN(n) {
+			return s, nil
+		}
+		order[i], numbers[i] = i, n
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(numbers[a], numbers[b]) })
+	sorted := &Steps{Faults: s.Faults}
+	for _, i := range order {
+		sorted.Labels, sorted.Rows = append(sorted.Labels, s.Labels[i]), append(sorted.Rows, s.Rows[i])
+	}
+	return sorted, nil
+}
+
+// StepsOf returns the phases of a log as steps, if they are steps of one job: at least leastSteps phases with equally many
+// tasks of which each ran on a machine of its own. It returns nil for any other log.
+func StepsOf(log *Log) *Steps {
+	kinds := map[[2]string]int{}
+	var most [2]string
+	for i := range log.Phases {
+		if p := &log.Phases[i]; p.barrier() {
+			key := [2]string{p.Job, strconv.Itoa(p.Tasks)}
+			if kinds[key]++; kinds[key] > kinds[most] {
+				most = key
+			}
+		}
+	}
+	if kinds[most] < leastSteps {
+		return nil
+	}
+	s := &Steps{}
+	for i := range log.Phases {
+		p := &log.Phases[i]
+		if !p.barrier() || [2]string{p.Job, strconv.Itoa(p.Tasks)} != most {
+			continue
+		}
+		var rows []StepRow
+		for k := range p.Attempts {
+			a := &p.Attempts[k]
+			d, _ := a.Duration()
+			r := StepRow{Worker: p.TaskName(a.Task), Position: p.TaskName(a.Task), Machine: log.Hosts[a.Host].Name, Seconds: d.Seconds()}
+			if size, ok := a.Input.Get(); ok {
+				r.Size = float64(size)
+			}
+			rows = append(rows, r)
+		}
+		slices.SortFunc(rows, func(a, b StepRow) int { return cmp.Compare(a.Worker, b.Worker) })
+		s.Labels, s.Rows = append(s.Labels, p.Name), append(s.Rows, rows)
+	}
+	return s
+}
+
+// leastSteps is the number of phases from which a log is read as steps.
+const leastSteps = 20
+
+// barrier reports whether a phase may be a step: its tasks are alike, each succeeded once, and ran on a machine of its
+// own at the same time as the others.
+func (p *Phase) barrier() bool {
+	if p.Kin != alike.Alike || p.Tasks < 2 || len(p.Attempts) != p.Tasks {
+		return false
+	}
+	hosts := map[int32]bool{}
+	latest, earliest := int64(0), int64(maxTime)
+	for i := range p.Attempts {
+		a := &p.Attempts[i]
+		if d, ok := a.Duration(); !ok || d <= 0 || a.State != Succeeded || a.Host == 0 || hosts[a.Host] {
+			return false
+		}
+		hosts[a.Host] = true
+		latest, earliest = max(latest, a.Start.Or(0)), min(earliest, a.Finish.Or(0))
+	}
+	return latest < earliest
+}

@@ -1,0 +1,79 @@
+package why
+
+import (
+	"cmp"
+	"math"
+	"time"
+
+	"github.com/straggler-go/straggler/estimate/causes"
+
+	"github.com/straggler-go/straggler/examples/internal/trace"
+)
+
+// Steps is who makes the others wait in the steps of a job, with the names of steps, machines, stages and positions by
+// the indexes of the findings.
+type Steps struct {
+	causes.Waiting
+	Labels, Machines, Stages, Positions []string
+	// Incomplete is the number of steps that were left out because they have more or fewer members than most steps.
+	Incomplete int
+	// Tasks is the number of members in all steps that were counted.
+	Tasks int
+}
+
+// Wait finds who makes the others wait. Steps with another number of members than most steps are left out.
+func Wait(s *trace.Steps) *Steps {
+	sizes, whole := map[int]int{}, 0
+	for _, rows := range s.Rows {
+		sizes[len(rows)]++
+		if n := sizes[len(rows)]; n > sizes[whole] || n == sizes[whole] && len(rows) > whole {
+			whole = len(rows)
+		}
+	}
+	w := &Steps{}
+	var machines, stages, positions names
+	var l causes.Lockstep
+	for i, rows := range s.Rows {
+		if len(rows) != whole {
+			w.Incomplete++
+			continue
+		}
+		w.Labels = append(w.Labels, s.Labels[i])
+		step := make([]causes.Member, len(rows))
+		next := map[string]int{}
+		for k, r := range rows {
+			position := cmp.Or(r.Position, r.Worker)
+			m := causes.Member{
+				Machine: machines.of(cmp.Or(r.Machine, r.Worker)), Stage: stages.of(r.Group), Size: r.Size,
+				Took: time.Duration(min(math.Round(r.Seconds*1e9), math.MaxInt64/2)),
+			}
+			if m.Replica = next[r.Group]; r.Position != "" || r.Group == "" { // else the order in the stage
+				m.Replica = positions.of(position)
+			}
+			next[r.Group]++
+			step[k] = m
+		}
+		w.Tasks += len(step)
+		l.Add(step)
+	}
+	w.Waiting, w.Machines, w.Stages, w.Positions = l.Waiting(), machines.all, stages.all, positions.all
+	return w
+}
+
+// names gives each name an index.
+type names struct {
+	index map[string]int
+	all   []string
+}
+
+func (n *names) of(name string) int {
+	i, ok := n.index[name]
+	if !ok {
+		if n.index == nil {
+			n.index = map[string]int{}
+		}
+		i = len(n.all)
+		n.index[name], n.all = i, append(n.all, name)
+	}
+	return i
+}

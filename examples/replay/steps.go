@@ -1,0 +1,44 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/straggler-go/straggler/examples/internal/compare"
+	"github.com/straggler-go/straggler/examples/internal/report"
+	"github.com/straggler-go/straggler/examples/internal/trace"
+	"github.com/straggler-go/straggler/examples/internal/why"
+)
+
+// runSteps reports who makes the others wait in a table of steps. No policy is replayed: a worker of a step cannot be
+// copied.
+func (o options) runSteps(stdout, stderr io.Writer) error {
+	steps, err := o.readSteps()
+	if err != nil {
+		return usage("%v", err)
+	}
+	r, err := report.Build(nil, compare.Comparison{}, nil, report.Input{Name: o.input(), Logs: o.logs})
+	if err != nil {
+		return err
+	}
+	waits := why.Wait(steps)
+	r.SetWaits(waits, true)
+	r.Notes = []string{fmt.Sprintf("%s: table of steps, %s, %s; %v", o.input(), counted(len(steps.Labels), "step"),
+		counted(waits.Tasks, "row")+" in whole steps", steps.Faults)}
+	r.Input.Hosts = len(waits.Machines)
+	return o.write(r, stdout, stderr)
+}
+
+func (o options) readSteps() (*trace.Steps, error) {
+	path := o.logs[0]
+	if path == standardInput {
+		return trace.ReadSteps(os.Stdin, "standard input", o.columns)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return trace.ReadSteps(f, path, o.columns)
+}
