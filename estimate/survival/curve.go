@@ -416,7 +416,8 @@ func remainder(p float64) float64 {
 	if p >= 1 {
 		return 0
 	}
-	x := 1 - p + 0x1p-54 // half of the distance between two float64s below 1
+	gap := 1 - math.Nextafter(1, 0) // the distance between two float64s below 1
+	x := 1 - p + float64(gap*num.Half)
 	for 1-x < p {
 		x = math.Nextafter(x, 0)
 	}
