@@ -62,7 +62,7 @@ func (d *Decision) wire(c *wire.Codec) {
 	compared := d.Measure != NoMeasure
 	c.When(compared).Keyed("measure", &d.Measure, "value", &d.Value)
 	c.When(compared).Float("threshold", &d.Threshold)
-	tried := d.Tried != 0
+	tried := d.Tried != 0 || d.Won != 0
 	c.When(tried).Int("won", &d.Won)
 	c.When(tried).Int("tried", &d.Tried)
 	c.Duration("gain", &d.Gain)

@@ -45,13 +45,13 @@ func Example_why() {
 	ask(lost, runs(100, 900))
 	// Output:
 	// copy saves-resources basis=progress remaining=900s fresh=100s slot-seconds=1350 threshold=530 gain=800s avoid=0
-	// copied: it still needs 900 s, and a copy takes 100 s, so that the two probably use less in all; to let it run costs 1350 s of slot time, and the cheapest change 530 s
+	// copied: it still needs 900 s, and a copy takes 100 s, so that the two probably use less in all; to let it run costs 22.5 min of slot time, and the cheapest change 530 s
 	// kill not-worth-slot attempt=0 basis=progress remaining=70s fresh=100s saved-slot-seconds=70.842 threshold=20
 	// killed: it is not worth its slot beside the other attempt; that saves 70.8 s of slot time, and must save 20 s
 	// kill not-worth-slot attempt=1 basis=progress remaining=870s fresh=100s saved-slot-seconds=869.916 threshold=20
 	// killed: it is not worth its slot beside the other attempt; that saves 870 s of slot time, and must save 20 s
 	// restart fresh-sooner attempt=0 basis=progress remaining=900s fresh=100s slot-seconds=1350 threshold=285 won=3 tried=3 gain=800s avoid=0
-	// restarted: it still needs 900 s, and a new attempt takes 100 s; to let it run costs 1350 s of slot time, and the cheapest change 285 s
+	// restarted: it still needs 900 s, and a new attempt takes 100 s; to let it run costs 22.5 min of slot time, and the cheapest change 285 s
 	// keep not-slow basis=progress remaining=60s fresh=100s slot-seconds=90 threshold=130
 	// kept: it is not slow enough; to let it run costs 90 s of slot time, and the cheapest change 130 s
 	// keep unproven basis=progress remaining=900s fresh=100s won-trials=1 threshold=4 won=1 tried=3

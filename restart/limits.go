@@ -71,9 +71,14 @@ func (l Limits) Effective() Limits {
 
 // Hold enforces the limits of the phase on the decision d of a policy. If the limits allow d, Hold returns d
 // unchanged. Otherwise it returns a decision to keep the task, whose reason and comparison state the limit. For the
-// bound on lost slot time the comparison has the measure [LostSlotSeconds]. The cost is O(len(t.Attempts)) and one
+// bound on lost slot time the comparison has the measure [LostSlotSeconds]. If d has an action, a reason, a basis or a
+// measure without a name, or a number that is not finite, no log could hold it: Hold keeps the task, with the reason
+// BadAnswer. The cost is O(len(t.Attempts)) and one
 // quantile of t.Fresh; Hold allocates nothing.
 func Hold(d Decision, t Task, p Phase) Decision {
+	if !d.canBeLogged() {
+		return Decision{Reason: BadAnswer}
+	}
 	l := p.Limits.Effective()
 	reason, compared := NoReason, Comparison{}
 	switch d.Action {
@@ -109,6 +114,12 @@ func Hold(d Decision, t Task, p Phase) Decision {
 	}
 	d.Action, d.Reason, d.Comparison, d.Attempt, d.Gain, d.Avoid = Keep, reason, compared, 0, 0, MachineSet{}
 	return d
+}
+
+// canBeLogged reports whether each value of the decision has a name, and each number is finite.
+func (d *Decision) canBeLogged() bool {
+	return int(d.Action) < len(actionNames) && int(d.Reason) < len(reasonNames) && int(d.Basis) < len(basisNames) &&
+		(d.Measure != NoMeasure || d.Comparison == Comparison{}) && d.Comparison == Compare(d.Measure, d.Value, d.Threshold)
 }
 
 // far returns how much of the task's work is behind the attempt: the work that was already done when the attempt

@@ -1,6 +1,7 @@
 package restart
 
 import (
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -13,8 +14,8 @@ import (
 //
 //	kept: trials must not lose too much; this trial might lose 40 s of slot time, and trials may lose 12 s more
 //
-// In a sentence the word "it" means the task, or the attempt that is killed. The sentence has three digits of each
-// number. A program should read the line of String instead.
+// In a sentence the word "it" means the task, or the attempt that is killed. The sentence has at most three digits of
+// each number, and each time in the unit that fits: 34,289 s is 9.52 h. A program should read the line of String instead.
 func (d Decision) Sentence() string {
 	cause := enumText(causes[:], d.Reason)
 	if d.Fresh == 0 && d.Remaining == 0 && strings.Contains(cause, "{fresh}") {
@@ -29,7 +30,8 @@ func (d Decision) Sentence() string {
 	}
 	return strings.NewReplacer(
 		"{value}", digits(d.Value), "{value%}", percent(d.Value), "{threshold}", digits(d.Threshold),
-		"{threshold%}", percent(d.Threshold), "{remaining}", span(d.Remaining), "{fresh}", span(d.Fresh), "{bar}", span(d.Bar),
+		"{threshold%}", percent(d.Threshold),
+		"{value s}", seconds(d.Value), "{threshold s}", seconds(d.Threshold), "{remaining}", span(d.Remaining), "{fresh}", span(d.Fresh), "{bar}", span(d.Bar),
 	).Replace(text)
 }
 
@@ -97,16 +99,17 @@ var causes = [...]string{
 }
 
 // measures contains the part of a sentence that explains each comparison. {value} and {threshold} are replaced by the
-// two numbers; {value%} and {threshold%} by the same numbers as percentages.
+// two numbers; {value%} and {threshold%} by the same numbers as percentages; {value s} and {threshold s} by the same
+// numbers, which are seconds, in the unit that fits.
 var measures = [...]string{
 	NoMeasure:        "",
-	SlotSeconds:      "to let it run costs {value} s of slot time, and the cheapest change {threshold} s",
-	SavedSlotSeconds: "that saves {value} s of slot time, and must save {threshold} s",
-	LostSlotSeconds:  "this trial might lose {value} s of slot time, and trials may lose {threshold} s more",
-	SavedSeconds:     "a copy saves {value} s, and must save more than {threshold} s",
-	RunSeconds:       "it has run for {value} s, and the limit is {threshold} s",
-	SinceCopySeconds: "its last copy began or was killed {value} s ago, and {threshold} s must pass",
-	UnitSeconds:      "it has run for {value} s for each unit of its work, and the limit is {threshold} s",
+	SlotSeconds:      "to let it run costs {value s} of slot time, and the cheapest change {threshold s}",
+	SavedSlotSeconds: "that saves {value s} of slot time, and must save {threshold s}",
+	LostSlotSeconds:  "this trial might lose {value s} of slot time, and trials may lose {threshold s} more",
+	SavedSeconds:     "a copy saves {value s}, and must save more than {threshold s}",
+	RunSeconds:       "it has run for {value s}, and the limit is {threshold s}",
+	SinceCopySeconds: "its last copy began or was killed {value s} ago, and {threshold s} must pass",
+	UnitSeconds:      "it has run for {value s} for each unit of its work, and the limit is {threshold s}",
 	Probability:      "the chance that a change pays is {value%}, and must be {threshold%}",
 	WonTrials:        "{value} of the earlier trials won, and {threshold} must have",
 	PastRestarts:     "it has used {value} of {threshold} restarts",
@@ -124,23 +127,74 @@ var measures = [...]string{
 	WaitingTasks:     "the number of waiting tasks is {value}, and the limit is {threshold}",
 }
 
-// wholeFrom is the smallest number that is printed as a whole number. With three digits such a number would be
-// printed with an exponent, such as 1e+03.
-const wholeFrom = 999.5
-
-// digits writes a number with three significant digits. A number above 999 is written as a whole number.
-func digits(x float64) string {
-	if x >= wholeFrom || x <= -wholeFrom {
-		return strconv.FormatFloat(x, 'f', 0, 64)
+// The scales of numbers in a sentence. A number is written with the first scale whose bound is above it.
+var (
+	// timeScales has the units of a time in seconds.
+	timeScales = [...]scale{
+		{1e-6, 1e-9, " ns"}, {0.1, 1e-3, " ms"}, {1000, 1, " s"}, {6000, 60, " min"}, {360_000, 3600, " h"}, {8.64e7, 86_400, " days"},
+		{math.Inf(1), 31_557_600, " years"},
 	}
-	return strconv.FormatFloat(x, 'g', 3, 64)
+	// countScales has the words of a number without a unit.
+	countScales = [...]scale{
+		{1000, 1, ""}, {1e6, 1e3, " thousand"}, {1e9, 1e6, " million"}, {1e12, 1e9, " billion"}, {math.Inf(1), 1e12, " trillion"},
+	}
+)
+
+const (
+	// mostDigits is how many digits of a number a sentence has.
+	mostDigits = 3
+	// leastWritten is the least size of a number that is not written as 0, and mostWritten the largest size of a number
+	// that is written.
+	leastWritten, mostWritten = 1e-9, 999e12
+)
+
+// scale is a unit or a word behind a number.
+type scale struct {
+	below float64 // sizes below this have the unit
+	unit  float64 // the size of the unit
+	name  string
 }
 
-// percent writes a share as a percentage, for example 0.25 as "25 %".
-func percent(x float64) string { return digits(float64(100*x)) + " %" }
+// scaled writes x with three digits and the scale that fits its size.
+func scaled(x float64, scales []scale) string {
+	x = min(max(x, -mostWritten), mostWritten)
+	if math.IsNaN(x) {
+		return "an unknown number"
+	}
+	if math.Abs(x) < leastWritten {
+		x = 0 // also in place of -0
+	}
+	at := 0
+	for math.Abs(threeDigits(x)) >= scales[at].below {
+		at++
+	}
+	return strconv.FormatFloat(threeDigits(x/scales[at].unit), 'f', -1, 64) + scales[at].name
+}
 
-// span writes a duration in seconds, for example "12.5 s". An unknown duration is "an unknown time", and the largest
-// duration is "for ever".
+// threeDigits returns the number with three digits that is nearest to x.
+func threeDigits(x float64) float64 {
+	y, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'g', mostDigits, 64), 64) // no error: the text is a number
+	return y
+}
+
+// digits writes a number with three digits, for example 12345 as "12.3 thousand".
+func digits(x float64) string { return scaled(x, countScales[:]) }
+
+// percent writes a share as a percentage, for example 0.25 as "25 %".
+func percent(x float64) string {
+	return digits(float64(100*min(max(x, -mostWritten), mostWritten))) + " %"
+}
+
+// seconds writes a number of seconds in the unit that fits, for example 34,289 as "9.52 h".
+func seconds(x float64) string {
+	if math.Abs(x) < leastWritten {
+		return "0 s"
+	}
+	return scaled(x, timeScales[:])
+}
+
+// span writes a duration, for example "12.5 s". An unknown duration is "an unknown time", and the largest duration is
+// "for ever".
 func span(d time.Duration) string {
 	switch d {
 	case estimate.Unknown:
@@ -148,5 +202,5 @@ func span(d time.Duration) string {
 	case num.MaxDuration:
 		return "for ever"
 	}
-	return digits(d.Seconds()) + " s"
+	return seconds(d.Seconds())
 }

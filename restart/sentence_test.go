@@ -1,13 +1,17 @@
 package restart_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"regexp"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/straggler-go/straggler/estimate"
 	"github.com/straggler-go/straggler/restart"
@@ -47,7 +51,7 @@ func TestEachActionReasonAndMeasureHasASentence(t *testing.T) {
 		d := restart.Decision{Comparison: restart.Compare(m, 0.125, 1234.5)}
 		check(d)
 		assert.Regexp(t, `0\.125|12\.5 %`, d.Sentence())
-		assert.Regexp(t, `1234|123450 %`, d.Sentence())
+		assert.Regexp(t, `1\.23 thousand|20\.6 min|123 thousand %`, d.Sentence())
 	}
 	odd := restart.Decision{Action: 9, Reason: 99, Comparison: restart.Comparison{Measure: 99, Value: 1}}
 	assert.Equal(t, "kept: no reason is given", odd.Sentence())
@@ -59,11 +63,11 @@ func TestSentencesSayTheirNumbersWithUnits(t *testing.T) {
 			Action: restart.Restart, Reason: restart.FreshSooner, Remaining: 41 * time.Second, Fresh: 30 * time.Second, Bar: minute,
 		},
 		"copied: the policy says so": {Action: restart.Copy, Reason: restart.IdleSlot},
-		"kept: it is not slow enough; it still needs 41.2 s, and the limit is 3600 s": {
+		"kept: it is not slow enough; it still needs 41.2 s, and the limit is 60 min": {
 			Reason: restart.NotSlow, Remaining: 41234 * time.Millisecond, Bar: time.Hour,
 		},
 		"kept: the budget for copies is spent": {Reason: restart.BudgetSpent, Remaining: time.Hour, Bar: minute},
-		"killed: it is not worth its slot beside the other attempt; that saves 1000 s of slot time, and must save 0.5 s": {
+		"killed: it is not worth its slot beside the other attempt; that saves 16.7 min of slot time, and must save 0.5 s": {
 			Action: restart.Kill, Reason: restart.NotWorthSlot, Comparison: restart.Compare(restart.SavedSlotSeconds, 999.7, .5),
 		},
 	} {
@@ -82,4 +86,54 @@ func TestCompareRefusesNumbersWithoutAUnit(t *testing.T) {
 	} {
 		assert.Zero(t, c)
 	}
+}
+
+// A number in a sentence has at most three digits, and a time has the unit that fits.
+func TestSentencesHaveThreeDigitsAndAUnitThatFits(t *testing.T) {
+	for want, x := range map[string]float64{
+		"9.52 h": 34289, "999 s": 999.4, "16.7 min": 999.6, "99.9 min": 5994, "1.67 h": 6000, "99.7 h": 359_000, "4.17 days": 360_000,
+		"31.7 years": 1e9, "12.5 ms": .0125, "0.1 s": .1, "250 ns": 2.5e-7, "0 s": math.Copysign(0, -1), "-2.78 h": -1e4,
+	} {
+		d := restart.Decision{Comparison: restart.Compare(restart.RunSeconds, x, 1)}
+		assert.Equal(t, "kept: no reason is given; it has run for "+want+", and the limit is 1 s", d.Sentence())
+	}
+	digits := regexp.MustCompile(`[0-9][0-9.]*`)
+	random := rand.New(rand.NewPCG(1, 2))
+	for m := restart.SlotSeconds; m <= restart.WaitingTasks; m++ {
+		for range 1000 {
+			x := math.Float64frombits(random.Uint64())
+			d := restart.Decision{Comparison: restart.Compare(m, x, x/3), Remaining: time.Duration(random.Int64())}
+			text := d.Sentence()
+			assert.NotContains(t, text, "Inf")
+			assert.NotContains(t, text, "e+")
+			for _, number := range digits.FindAllString(text, -1) {
+				significant := strings.TrimLeft(strings.ReplaceAll(strings.Trim(number, "."), ".", ""), "0")
+				assert.LessOrEqual(t, len(strings.TrimRight(significant, "0")), 3, text)
+			}
+		}
+	}
+}
+
+// Hold refuses a decision that a log cannot hold. A decision that Hold returns is valid JSON, and so is a decision with
+// Won and no Tried.
+func TestADecisionThatPrintsIsValidJSON(t *testing.T) {
+	task := restart.Task{Attempts: make([]restart.Attempt, 1)}
+	for _, d := range []restart.Decision{
+		{Action: restart.Start + 1}, {Action: restart.Copy, Reason: restart.BeatenMachine + 1}, {Basis: restart.ByAge + 1},
+		{Comparison: restart.Comparison{Measure: restart.WaitingTasks + 1}}, {Comparison: restart.Comparison{Value: 1}},
+		{Comparison: restart.Comparison{Measure: restart.RunSeconds, Value: math.NaN()}},
+		{Comparison: restart.Comparison{Measure: restart.RunSeconds, Threshold: math.Inf(1)}},
+	} {
+		assert.Equal(t, restart.Decision{Reason: restart.BadAnswer}, restart.Hold(d, task, restart.Phase{}))
+	}
+	for _, d := range []restart.Decision{{Won: 2}, {Tried: 3}, {Won: 1, Tried: 3, Basis: restart.ByAge}} {
+		held := restart.Hold(d, task, restart.Phase{})
+		assert.Equal(t, d, held)
+		text, err := json.Marshal(held)
+		require.NoError(t, err)
+		var read restart.Decision
+		require.NoError(t, json.Unmarshal(text, &read))
+		assert.Equal(t, held, read)
+	}
+	assert.Equal(t, "keep no-reason won=2 tried=0", restart.Decision{Won: 2}.String())
 }
