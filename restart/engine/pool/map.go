@@ -126,8 +126,9 @@ type sample struct {
 
 // attempt is one call of the function for an item. The field by is the worker that makes the call.
 type attempt struct {
-	by    *worker
-	begun time.Time
+	by     *worker
+	begun  time.Time
+	number int // the attempts of an item are numbered from 0, in the order in which they began
 }
 
 // tracked is the state of an item that has had more than one attempt, or will have a second attempt.

@@ -348,3 +348,31 @@ func TestAnItemRunOnceCostsOneAllocation(t *testing.T) {
 	})
 	assert.Less(t, allocations, 20300.)
 }
+
+// older restarts the only attempt of an item after 40 ms.
+type older struct{}
+
+func (older) Decide(t restart.Task, _ restart.Phase) restart.Decision {
+	if len(t.Attempts) != 1 || t.Attempts[0].Elapsed < 40*time.Millisecond {
+		return restart.Decision{Reason: restart.NotSlow}
+	}
+	return restart.Decision{Action: restart.Restart, Reason: restart.BeyondPeers}
+}
+
+// The decision that OnAction gets names the attempt by its number, as AttemptOf does.
+func TestOnActionNumbersAttempts(t *testing.T) {
+	var killed []int
+	got, err := pool.Map(t.Context(), upTo(40), func(ctx context.Context, i int) (int, error) {
+		if a, _ := pool.AttemptOf(ctx); i == 10 && a.Number < 3 {
+			return 0, sleep(ctx, time.Minute)
+		}
+		return i, sleep(ctx, time.Millisecond)
+	}, pool.Goroutines(4), pool.Restarts(), pool.Policy(older{}), pool.OnAction(func(item int, d restart.Decision) {
+		if item == 10 {
+			killed = append(killed, d.Attempt)
+		}
+	}))
+	require.NoError(t, err)
+	assert.Equal(t, upTo(40), got)
+	assert.Equal(t, []int{0, 1, 2}, killed)
+}

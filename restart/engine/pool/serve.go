@@ -150,7 +150,7 @@ func (p *pool) takeAgain(w *worker) bool {
 // runAgain begins a further attempt of an item, and returns the present time.
 func (p *pool) runAgain(w *worker, d *tracked) (now time.Time) {
 	now = time.Now()
-	d.attempts = append(d.attempts, attempt{w, now})
+	d.attempts = append(d.attempts, attempt{w, now, d.begun})
 	p.work.setItem(w.index, d.value)
 	w.failed = context.Cause(p.ctx) // nil before the end of the context
 	w.begin(d.item, d.begun, d.size, now, d)

@@ -40,7 +40,7 @@ func (p *pool) show(d *tracked, why restart.Decision) {
 	w.shown = w.shown || first
 	w.mu.Unlock()
 	if first && p.onAction != nil {
-		p.onAction(d.item, why)
+		p.onAction(d.item, d.numbered(why))
 	}
 }
 

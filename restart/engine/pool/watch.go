@@ -83,7 +83,7 @@ func (p *pool) check(now time.Time) {
 		switch {
 		case item == none || dropped:
 		case d == nil:
-			p.decide(now, &tracked{item: item, size: size, begun: 1, attempts: []attempt{{w, begun}}, first: true})
+			p.decide(now, &tracked{item: item, size: size, begun: 1, attempts: []attempt{{by: w, begun: begun}}, first: true})
 		case len(d.attempts) > 0 && d.attempts[0].by == w:
 			p.decide(now, d)
 		}
@@ -248,9 +248,17 @@ func (p *pool) accept(o proposal) bool {
 	}
 	w.mu.Unlock()
 	if current && p.onAction != nil {
-		p.onAction(d.item, o.decision)
+		p.onAction(d.item, d.numbered(o.decision))
 	}
 	return current
+}
+
+// numbered returns the policy's decision with the number of the attempt in place of its index.
+func (d *tracked) numbered(decision restart.Decision) restart.Decision {
+	if decision.Action == restart.Restart || decision.Action == restart.Kill {
+		decision.Attempt = d.attempts[decision.Attempt].number
+	}
+	return decision
 }
 
 // endAttempt ends the context of d.attempts[at], and removes the attempt from d.attempts. context.Cause then returns

@@ -63,7 +63,8 @@ type Record struct {
 	BackOff func(task, failures int) time.Duration
 }
 
-// Bill says how much time a policy would have saved. The zero Bill belongs to a batch without an ended task.
+// Bill says how much time a policy would have saved. The zero Bill belongs to a batch without an ended task,
+// or to a batch that ran without shadow mode.
 type Bill struct {
 	Tasks int // tasks in the bill
 	// Why says why there is no bill, for example because it would be too large; empty if there is one. Replay returns an
@@ -86,7 +87,7 @@ func (b Bill) String() string {
 	case b.Tasks == 0 && b.Why != "":
 		return "there is no bill: " + b.Why
 	case b.Tasks == 0:
-		return "no task has ended"
+		return "there is no bill: shadow mode is off, or no task has ended"
 	}
 	share, times := fmt.Sprintf("saves %.0f %%", 100*b.Saved), b.With.Round(time.Millisecond).String()
 	switch {

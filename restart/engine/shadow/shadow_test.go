@@ -219,7 +219,7 @@ func TestModel(t *testing.T) {
 
 func TestRubbish(t *testing.T) {
 	b := replay(t, Record{Interval: 1})
-	assert.Equal(t, "no task has ended", b.String())
+	assert.Equal(t, "there is no bill: shadow mode is off, or no task has ended", b.String())
 	_, err := Replay(Record{}, nil, restart.Limits{})
 	assert.EqualError(t, err, "restart/engine/shadow: Record.Interval is 0s, want a positive duration")
 	_, err = Replay(Record{Interval: 1, Lag: -1}, nil, restart.Limits{})
