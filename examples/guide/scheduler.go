@@ -52,9 +52,10 @@ func (s *Scheduler) carryOut(now time.Time, a tracker.Answer) {
 	}
 }
 
-// Reported tells the tracker how much of its task an attempt has done, from 0 to 1.
-func (s *Scheduler) Reported(now time.Time, task, attempt int, done float64) {
-	s.carryOut(now, s.Tracker.Report(now, task, attempt, tracker.Report{Done: done}))
+// Reported tells the tracker which share of its task an attempt has done, from 0 to 1.
+func (s *Scheduler) Reported(now time.Time, task, attempt int, share float64) {
+	s.carryOut(now, s.Tracker.Report(now, task, attempt, tracker.Report{Score: share}))
+	s.Fill(now)
 }
 
 // Finished tells the tracker that an attempt has ended its task, and kills the other attempts of the task.
