@@ -87,6 +87,8 @@ type Phase struct {
 	// Family is a name that phases of the same kind share in several runs, if each run is a job of its own; empty:
 	// the job.
 	Family string
+	// Step says that the phase is a step of a job with a barrier, in which each task is the work of one worker.
+	Step bool
 	// Names are the names of the tasks, by number; empty if tasks have no names, or too many to store.
 	Names []string
 	// Tasks is the declared number of tasks. If the log declares none, or an absurd number, it is the number that the

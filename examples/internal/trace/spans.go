@@ -11,6 +11,7 @@ import (
 // span is an event of a timeline with a duration. Its texts are indexes into timeline.text.
 type span struct {
 	name, cat, mnemonic, target int32
+	step                        int32 // argument of the event
 	host, thread                int32
 	start, end                  float64 // in microseconds
 	timed, ended                bool
@@ -19,8 +20,12 @@ type span struct {
 // tasks makes attempts of the spans that are tasks. For Bazel they are the actions, and for Ray the calls of
 // functions; all other spans are parts of these, or work of the engine itself. In other timelines, the outermost
 // spans of each thread are tasks. If each thread has at most one outermost span, the spans without a span inside are
-// tasks. A span and a span inside it are never both tasks, because the time would be counted twice.
+// tasks. A span and a span inside it are never both tasks, because the time would be counted twice. If most spans have
+// a step as an argument, the steps are the phases.
 func (t *timeline) tasks() {
+	if t.steps() {
+		return
+	}
 	for _, known := range []struct {
 		what string
 		is   func(cat string) bool
@@ -42,6 +47,56 @@ func (t *timeline) tasks() {
 	}
 	t.leftOut(len(t.all)-len(kept), why)
 	t.add(kept, t.plainSpan(kept))
+}
+
+// steps makes a phase of each step, and of each thread in it a task, if at least half of the spans with an end have a step
+// as an argument. The time of a task is the sum of the outermost spans with this step: a gap between two spans is a wait.
+func (t *timeline) steps() bool {
+	ended, own := 0, []span{}
+	for _, s := range t.all {
+		if s.ended {
+			ended++
+			if s.step > 0 {
+				own = append(own, s)
+			}
+		}
+	}
+	if len(own) == 0 || 2*len(own) < ended {
+		return false
+	}
+	t.leftOut(len(t.all)-len(own), "they have no step")
+	t.all = own
+	outermost, _ := t.nesting()
+	first := slices.MinFunc(own, func(a, b span) int { return cmp.Compare(a.start, b.start) }).start
+	type part struct{ step, thread int32 }
+	index, begin, took := map[part]int{}, []float64{}, []float64{}
+	var parts []part
+	for i, s := range own {
+		if !outermost[i] {
+			continue
+		}
+		key := part{s.step, s.thread}
+		k, ok := index[key]
+		if !ok {
+			k = len(parts)
+			index[key], parts, begin, took = k, append(parts, key), append(begin, s.start), append(took, 0)
+		}
+		begin[k] = min(begin[k], s.start)
+		took[k] += s.end - s.start
+	}
+	for k, key := range parts {
+		i := t.phase("", "step "+nameOf([]byte(t.text.of(key.step))))
+		t.log.Phases[i].Step = true
+		start := int64(math.Round((begin[k] - min(first, 0)) / 1000))
+		worker := []byte(t.log.Executors[key.thread].Name)
+		a := Attempt{
+			Task: t.task(i, -1, worker), Start: Known(start), Finish: Known(start + int64(math.Round(took[k]/1000))), State: Succeeded,
+			Host: t.host(worker, nil), Executor: key.thread,
+		}
+		t.nameTask(i, a.Task, worker)
+		t.builder.add(i, a)
+	}
+	return true
 }
 
 func (t *timeline) keep(want func(i int) bool) (kept []int) {

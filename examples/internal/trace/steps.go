@@ -212,25 +212,28 @@ func StepsOf(log *Log) *Steps {
 	var most [2]string
 	for i := range log.Phases {
 		if p := &log.Phases[i]; p.barrier() {
-			key := [2]string{p.Job, strconv.Itoa(p.Tasks)}
+			key := p.kindOfStep()
 			if kinds[key]++; kinds[key] > kinds[most] {
 				most = key
 			}
 		}
 	}
-	if kinds[most] < leastSteps {
+	if kinds[most] < leastSteps && !(most[1] == "steps" && kinds[most] > 1) {
 		return nil
 	}
 	s := &Steps{}
 	for i := range log.Phases {
 		p := &log.Phases[i]
-		if !p.barrier() || [2]string{p.Job, strconv.Itoa(p.Tasks)} != most {
+		if !p.barrier() || p.kindOfStep() != most {
 			continue
 		}
 		var rows []StepRow
 		for k := range p.Attempts {
 			a := &p.Attempts[k]
-			d, _ := a.Duration()
+			d, ok := a.Duration()
+			if !ok {
+				continue
+			}
 			r := StepRow{Worker: p.TaskName(a.Task), Position: p.TaskName(a.Task), Machine: log.Hosts[a.Host].Name, Seconds: d.Seconds()}
 			if size, ok := a.Input.Get(); ok {
 				r.Size = float64(size)
@@ -243,12 +246,23 @@ func StepsOf(log *Log) *Steps {
 	return s
 }
 
+// kindOfStep is the same for steps of one job. Steps that the log itself names may lack members.
+func (p *Phase) kindOfStep() [2]string {
+	if p.Step {
+		return [2]string{p.Job, "steps"}
+	}
+	return [2]string{p.Job, strconv.Itoa(p.Tasks)}
+}
+
 // leastSteps is the number of phases from which a log is read as steps.
 const leastSteps = 20
 
 // barrier reports whether a phase may be a step: its tasks are alike, each succeeded once, and ran on a machine of its
 // own at the same time as the others.
 func (p *Phase) barrier() bool {
+	if p.Step {
+		return true
+	}
 	if p.Kin != alike.Alike || p.Tasks < 2 || len(p.Attempts) != p.Tasks {
 		return false
 	}

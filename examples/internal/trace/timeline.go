@@ -46,7 +46,7 @@ func ofTimelineEvent(key []byte) bool {
 // timelineEvent has the fields of an event that are read. Texts may share memory with the record.
 type timelineEvent struct {
 	name, kind, cat, pid, tid []byte
-	mnemonic, target          []byte
+	mnemonic, target, step    []byte
 	ts, dur                   float64 // in microseconds
 	timed, lasts              bool
 }
@@ -100,6 +100,8 @@ func (e *timelineEvent) argument(c *cursor, key []byte) {
 		e.mnemonic = c.text()
 	case "target":
 		e.target = c.text()
+	case "step":
+		e.step = c.name()
 	}
 }
 
@@ -124,7 +126,7 @@ func (t *timeline) begin(e *timelineEvent) int {
 	host := t.host(e.pid, nil)
 	s := span{
 		name: t.text.number(e.name), cat: t.text.number(e.cat), mnemonic: t.text.number(e.mnemonic),
-		target: t.text.number(e.target), host: host, thread: t.executor(e.thread(), host, 0),
+		target: t.text.number(e.target), step: t.text.number(e.step), host: host, thread: t.executor(e.thread(), host, 0),
 		start: e.ts, timed: e.timed,
 	}
 	if e.lasts && e.dur >= 0 && e.timed {

@@ -1,0 +1,69 @@
+package trace_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/examples/internal/trace"
+)
+
+// Spans with a step as an argument are phases by step. The work of a thread in a step is one task: the sum of its
+// outermost spans, without the gaps.
+func TestTimelineOfSteps(t *testing.T) {
+	var events []string
+	span := func(step, rank int, name string, start, took float64) {
+		events = append(events, fmt.Sprintf(`{"name":%q,"ph":"X","pid":"node%d","tid":%d,"ts":%.0f,"dur":%.0f,"args":{"step":%d}}`, name, rank/2, rank,
+			start*1e6, took*1e6, step))
+	}
+	for step := range 30 {
+		at := float64(10 * step)
+		for rank := range 4 {
+			slow := 1.0
+			if rank == 3 {
+				slow = 1.5
+			}
+			span(step, rank, "forward", at, slow)
+			span(step, rank, "kernel", at+.1, .5) // inside
+			span(step, rank, "backward", at+5, 2*slow)
+		}
+	}
+	events = append(events, `{"name":"load","ph":"X","pid":"node0","tid":9,"ts":0,"dur":500}`)
+	log := read(t, "["+strings.Join(events, ",\n")+"]")
+	require.Len(t, log.Phases, 30)
+	assert.Equal(t, "step 0", log.Phases[0].Name)
+	require.Len(t, log.Phases[0].Attempts, 4)
+	assert.Contains(t, seconds(log), "step 7: node1/3 4.5 succeeded")
+	assert.Contains(t, seconds(log), "step 7: node0/1 3 succeeded")
+	require.Len(t, log.Hints, 1)
+	assert.Contains(t, log.Hints[0], "left out: 1 of 361 spans: they have no step")
+	steps := trace.StepsOf(log)
+	require.NotNil(t, steps)
+	assert.Len(t, steps.Rows, 30)
+	assert.Equal(t, trace.StepRow{Worker: "node1/3", Position: "node1/3", Machine: "node1/3", Seconds: 4.5}, steps.Rows[7][3])
+}
+
+// Phases are steps only if their tasks are alike, each on a machine of its own, at the same time.
+func TestPhasesThatAreNoSteps(t *testing.T) {
+	for _, c := range []struct {
+		host string
+		gap  int
+		want bool
+	}{{"h%d", 0, true}, {"h", 0, false}, {"h%d", 1000, false}} {
+		var text strings.Builder
+		for step := range 20 {
+			for task := range 3 {
+				host := c.host
+				if strings.Contains(host, "%") {
+					host = fmt.Sprintf(host, task)
+				}
+				start := step*10000 + task*c.gap
+				fmt.Fprintf(&text, `{"phase":"s%d","task":%d,"start":%d,"finish":%d,"host":%q}`+"\n", step, task, start, start+900, host)
+			}
+		}
+		assert.Equal(t, c.want, trace.StepsOf(read(t, text.String())) != nil, c)
+	}
+}
