@@ -2,13 +2,15 @@ package trace
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 
 	"github.com/straggler-go/straggler/examples/internal/alike"
 )
 
 // spanTree collects the spans of traces of OpenTelemetry or Jaeger. A span waits for the spans inside it. So the
-// spans without a span inside are the tasks. A trace is a job. An operation is the same work in every trace.
+// spans without a span inside are the tasks. A trace is a job. An operation is the same work in every trace. If most
+// spans have the attribute step, or training.step, the steps are the phases.
 type spanTree struct {
 	d      *document
 	spans  []treeSpan
@@ -16,14 +18,14 @@ type spanTree struct {
 }
 
 type treeSpan struct {
-	trace, id, service, name string
-	a                        Attempt
+	trace, id, parent, service, name, step string
+	a                                      Attempt
 }
 
 func newSpanTree(d *document) *spanTree { return &spanTree{d: d, parent: map[[2]string]bool{}} }
 
 // add adds a span. start and finish are in milliseconds.
-func (t *spanTree) add(trace, id, parent, service, name, host []byte, start, finish Opt, failed bool) {
+func (t *spanTree) add(trace, id, parent, service, name, step, host []byte, start, finish Opt, failed bool) {
 	a := Attempt{Start: start, Finish: finish, Host: t.d.host(host, nil)}
 	switch {
 	case failed:
@@ -31,7 +33,9 @@ func (t *spanTree) add(trace, id, parent, service, name, host []byte, start, fin
 	case finish.Known():
 		a.State = Succeeded
 	}
-	t.spans = append(t.spans, treeSpan{string(trace), string(id), nameOf(service), nameOf(name), a})
+	t.spans = append(t.spans, treeSpan{
+		string(trace), string(id), string(parent), nameOf(service), nameOf(name), nameOf(step), a,
+	})
 	if len(parent) > 0 {
 		t.parent[[2]string{string(trace), string(parent)}] = true
 	}
@@ -39,6 +43,9 @@ func (t *spanTree) add(trace, id, parent, service, name, host []byte, start, fin
 
 // finish makes tasks of the spans that contain no other span.
 func (t *spanTree) finish() {
+	if t.steps() {
+		return
+	}
 	within := 0
 	for _, s := range t.spans {
 		if t.parent[[2]string{s.trace, s.id}] {
@@ -57,6 +64,52 @@ func (t *spanTree) finish() {
 	}
 }
 
+// isStep reports whether a key is that of an attribute with the step.
+func isStep(key []byte) bool { return string(key) == "step" || string(key) == "training.step" }
+
+// steps makes a phase of each step, and of each host or service in it a task, if at least half of the spans have a step.
+// The time of a task is the sum of its spans that are in no other span with a step.
+func (t *spanTree) steps() bool {
+	has := map[[2]string]bool{}
+	for _, s := range t.spans {
+		if s.step != "" {
+			has[[2]string{s.trace, s.id}] = true
+		}
+	}
+	if len(has) == 0 || 2*len(has) < len(t.spans) {
+		return false
+	}
+	type part struct{ step, worker string }
+	index, took := map[part]int{}, []int64{}
+	var parts []part
+	var first []Attempt
+	for _, s := range t.spans {
+		d, ok := s.a.Duration()
+		if s.step == "" || !ok || s.parent != "" && has[[2]string{s.trace, s.parent}] {
+			continue
+		}
+		key := part{s.step, cmp.Or(t.d.log.Hosts[s.a.Host].Name, s.service)}
+		k, known := index[key]
+		if !known {
+			k = len(parts)
+			index[key], parts, took, first = k, append(parts, key), append(took, 0), append(first, s.a)
+		}
+		took[k] += d.Milliseconds()
+	}
+	for k, key := range parts {
+		i := t.d.phase("", "step "+key.step)
+		t.d.log.Phases[i].Step = true
+		a := Attempt{Task: t.d.task(i, -1, []byte(key.worker)), Start: first[k].Start, State: Succeeded, Host: t.d.host([]byte(key.worker), nil)}
+		a.Finish = Known(a.Start.Or(0) + took[k])
+		t.d.nameTask(i, a.Task, []byte(key.worker))
+		t.d.builder.add(i, a)
+	}
+	if n := len(t.spans) - len(has); n > 0 {
+		t.d.hint(fmt.Sprintf("left out: %d of %d spans: they have no step", n, len(t.spans)))
+	}
+	return true
+}
+
 // micros reads a time in microseconds at the cursor, which may be in quotes.
 func (d *document) micros() Opt { return d.scaled(1000) }
 
@@ -72,10 +125,10 @@ func (d *document) scaled(unit int64) Opt {
 var jaeger = byObjects(Traces, []string{"traceID", "spans"}, []string{"data"}, func(d *document) {
 	t := newSpanTree(d)
 	type span struct {
-		trace, id, parent, name, process []byte
-		start                            Opt
-		micros                           int64
-		failed                           bool
+		trace, id, parent, name, process, step []byte
+		start                                  Opt
+		micros                                 int64
+		failed                                 bool
 	}
 	var s span
 	var spans []span
@@ -94,7 +147,12 @@ var jaeger = byObjects(Traces, []string{"traceID", "spans"}, []string{"data"}, f
 						d.c.elements(func() { d.c.members(members{"spanID": d.text(&s.parent)}) })
 					},
 					"tags": func() {
-						d.tags(func(key, value []byte) { s.failed = s.failed || string(key) == "error" && string(value) == "true" })
+						d.tags(func(key, value []byte) {
+							s.failed = s.failed || string(key) == "error" && string(value) == "true"
+							if isStep(key) {
+								s.step = value
+							}
+						})
 					},
 				})
 				spans = append(spans, s)
@@ -121,7 +179,7 @@ var jaeger = byObjects(Traces, []string{"traceID", "spans"}, []string{"data"}, f
 			if at, ok := s.start.Get(); ok && s.micros >= 0 {
 				finish = Known(at + s.micros/1000)
 			}
-			t.add(s.trace, s.id, s.parent, p.service, s.name, p.host, s.start, finish, s.failed)
+			t.add(s.trace, s.id, s.parent, p.service, s.name, s.step, p.host, s.start, finish, s.failed)
 		}
 		spans = spans[:0]
 		clear(processes)
@@ -151,19 +209,26 @@ func (d *document) tags(each func(key, value []byte)) {
 // openTelemetry reads traces as OpenTelemetry's exporters write them in JSON.
 var openTelemetry = byObjects(Traces, []string{"resource", "scopeSpans"}, []string{"resourceSpans", "batches"}, func(d *document) {
 	t := newSpanTree(d)
-	var service, host, trace, id, parent, name, code []byte
+	var service, host, trace, id, parent, name, step, code []byte
 	var start, finish Opt
 	var spans []func() // the spans of a resource, which may be after them
 	span := func() {
-		trace, id, parent, name, code, start, finish = nil, nil, nil, nil, nil, Opt{}, Opt{}
+		trace, id, parent, name, step, code, start, finish = nil, nil, nil, nil, nil, nil, Opt{}, Opt{}
 		d.c.members(members{
 			"traceId": d.text(&trace), "spanId": d.text(&id), "parentSpanId": d.text(&parent), "name": d.text(&name),
 			"startTimeUnixNano": func() { start = d.nanos() }, "endTimeUnixNano": func() { finish = d.nanos() },
 			"status": d.inside(members{"code": d.text(&code)}),
+			"attributes": func() {
+				d.tags(func(key, value []byte) {
+					if isStep(key) {
+						step = value
+					}
+				})
+			},
 		})
-		trace, id, parent, name, start, finish := trace, id, parent, name, start, finish
+		trace, id, parent, name, step, start, finish := trace, id, parent, name, step, start, finish
 		failed := string(code) == "2" || string(code) == "STATUS_CODE_ERROR"
-		spans = append(spans, func() { t.add(trace, id, parent, service, name, host, start, finish, failed) })
+		spans = append(spans, func() { t.add(trace, id, parent, service, name, step, host, start, finish, failed) })
 	}
 	scope := func() {
 		d.c.elements(func() { d.c.members(members{"spans": func() { d.c.elements(span) }}) })

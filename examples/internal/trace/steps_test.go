@@ -67,3 +67,39 @@ func TestPhasesThatAreNoSteps(t *testing.T) {
 		assert.Equal(t, c.want, trace.StepsOf(read(t, text.String())) != nil, c)
 	}
 }
+
+// Spans with the attribute step are phases by step, too, of OpenTelemetry and of Jaeger.
+func TestSpansOfSteps(t *testing.T) {
+	var otel, jaeger []string
+	for rank := range 3 {
+		var spans []string
+		for step := range 5 {
+			at := int64(1772359200000 + 10000*step)
+			for k, took := range []int64{1000, 2000 + int64(500*rank)} {
+				start := at + int64(3000*k)
+				spans = append(spans, fmt.Sprintf(`{"traceId":"t","spanId":"%d-%d-%d","parentSpanId":"root","name":"part","startTimeUnixNano":"%d000000","endTimeUnixNano":"%d000000",`+
+					`"attributes":[{"key":"training.step","value":{"intValue":"%d"}}]}`, rank, step, k, start, start+took, step))
+				jaeger = append(jaeger, fmt.Sprintf(`{"traceID":"t","spanID":"%d-%d-%d","operationName":"part","references":[{"spanID":"root"}],"startTime":%d000,"duration":%d,"processID":"p%d",`+
+					`"tags":[{"key":"step","type":"int64","value":%d}]}`, rank, step, k, start, 1000*took, rank, step))
+			}
+			spans = append(spans, fmt.Sprintf(`{"traceId":"t","spanId":"i%d-%d","parentSpanId":"%d-%d-0","name":"inside","startTimeUnixNano":"%d000000","endTimeUnixNano":"%d000000",`+
+				`"attributes":[{"key":"training.step","value":{"intValue":"%d"}}]}`, rank, step, rank, step, at, at+500, step))
+		}
+		otel = append(otel, fmt.Sprintf(`{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"train"}},{"key":"host.name","value":{"stringValue":"h%d"}}]},`+
+			`"scopeSpans":[{"spans":[%s]}]}`, rank, strings.Join(spans, ",")))
+	}
+	processes := `"processes":{"p0":{"serviceName":"train","tags":[{"key":"hostname","value":"h0"}]},"p1":{"serviceName":"train","tags":[{"key":"hostname","value":"h1"}]},` +
+		`"p2":{"serviceName":"train","tags":[{"key":"hostname","value":"h2"}]}}`
+	for _, text := range []string{
+		`{"resourceSpans":[` + strings.Join(otel, ",") + `]}`,
+		`{"data":[{"traceID":"t","spans":[` + strings.Join(jaeger, ",") + `],` + processes + `}]}`,
+	} {
+		log := read(t, text)
+		require.Len(t, log.Phases, 5)
+		assert.Contains(t, seconds(log), "step 3: h0 3 succeeded")
+		assert.Contains(t, seconds(log), "step 3: h2 4 succeeded")
+		steps := trace.StepsOf(log)
+		require.NotNil(t, steps)
+		assert.Len(t, steps.Rows[0], 3)
+	}
+}
