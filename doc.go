@@ -8,7 +8,7 @@
 //
 //	decision := restart.Decide(task, phase)
 //	fmt.Println(decision)
-//	// restart fresh-sooner copy=0 remaining=110s fresh=55s slot-seconds=165 threshold=82.5 gain=55s avoid=7
+//	// restart fresh-sooner attempt=0 remaining=110s fresh=55s slot-seconds=165 threshold=82.5 gain=55s avoid=7
 //
 // The decision restarts the attempt: to let it run costs 165 s of slot time, and the cheapest change costs 82.5 s.
 //

@@ -16,10 +16,12 @@ func ExampleOrder() {
 		{UntilDeadline: 2000 * ms, Projected: 1900 * ms},
 		{UntilDeadline: 1000 * ms, Projected: 1200 * ms}, // will miss its deadline, and must not make other jobs late
 	}
+	fmt.Println(laxity.Order(jobs))
 	for _, i := range laxity.Order(jobs) {
 		fmt.Println("job", i, "laxity", jobs[i].Laxity())
 	}
 	// Output:
+	// [1 0 2]
 	// job 1 laxity 100ms
 	// job 0 laxity 2.5s
 	// job 2 laxity -200ms

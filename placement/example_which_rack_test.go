@@ -25,9 +25,7 @@ func ExampleAssign() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println("racks:", a.Rack)
-	fmt.Println(a)
+	fmt.Println(a.Rack, a)
 	// Output:
-	// racks: [0 1 2]
-	// tasks=3 seconds=4 bottleneck=rack-0-up bound=4 optimal=true
+	// [0 1 2] tasks=3 seconds=4 bottleneck=rack-0-up bound=4 optimal=true
 }
