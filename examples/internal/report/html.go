@@ -4,6 +4,7 @@ import (
 	"embed"
 	"html/template"
 	"io"
+	"reflect"
 	"strings"
 
 	"github.com/straggler-go/straggler/examples/internal/compare"
@@ -60,7 +61,7 @@ func (r *Report) HTML(w io.Writer) error {
 		return err
 	}
 	t, err := template.New("page.tmpl").Funcs(template.FuncMap{
-		"span": Span, "percent": Percent, "change": Change, "figure": Figure.change, "won": won,
+		"span": Span, "spanIn": SpanIn, "most": most, "percent": Percent, "change": Change, "figure": Figure.change, "won": won,
 		"main": mainCause, "short": short, "named": named,
 		"words": func(cause string) string { return plain[cause].noun },
 	}).ParseFS(files, "page/page.tmpl")
@@ -70,6 +71,20 @@ func (r *Report) HTML(w io.Writer) error {
 	p := view{Report: r, Chained: r.Input.Chained > 0, Style: template.CSS(style), Script: template.JS(script)}
 	p.draw()
 	return t.Execute(w, p)
+}
+
+// most returns the largest value of a field, such as Wasted.Mean, in a list of structs, so that a column of a table has
+// one unit.
+func most(list any, field string) (largest float64) {
+	rows := reflect.ValueOf(list)
+	for i := range rows.Len() {
+		value := rows.Index(i)
+		for name := range strings.SplitSeq(field, ".") {
+			value = value.FieldByName(name)
+		}
+		largest = max(largest, value.Float())
+	}
+	return largest
 }
 
 // draw makes the pictures, and chooses the policies and phases to show.

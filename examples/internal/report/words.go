@@ -61,6 +61,17 @@ func Span(seconds float64) string {
 	return fmt.Sprintf("%.0f h", seconds/3600)
 }
 
+// SpanIn writes a time in the unit that Span chooses for another, such as the longest time of a column of a table.
+func SpanIn(seconds, longest float64) string {
+	switch {
+	case longest < 120:
+		return fmt.Sprintf("%.3g s", seconds)
+	case longest < 2*3600:
+		return fmt.Sprintf("%.3g min", seconds/60)
+	}
+	return fmt.Sprintf("%.3g h", seconds/3600)
+}
+
 // String returns sentences about when stragglers started and how much they read.
 func (s Stragglers) String() string {
 	text := fmt.Sprintf("Of the stragglers, %d started in the first wave (first on their slots)", s.FirstWave)
