@@ -45,6 +45,11 @@ func TestLATE42Figure2(t *testing.T) {
 	assert.Equal(t, 1, i, "the phase-aware estimate takes T2, which ends last")
 	assert.InDelta(t, 50, d.Gain.Seconds(), 1e-6)
 	assert.InDelta(t, 40, aware.Decide(running[0], phase).Gain.Seconds(), 1e-6)
+
+	// The plugged-in estimate counts also where it is the shorter one: by the score 80 s are left.
+	sooner := restart.Task{Attempts: []restart.Attempt{{Elapsed: 20 * time.Second, Score: 0.2, Remaining: 15 * time.Second}}}
+	assert.Equal(t, 15*time.Second, aware.Decide(sooner, phase).Gain)
+	assert.InDelta(t, 80, plain.Decide(sooner, phase).Gain.Seconds(), 1e-6)
 }
 
 // A is 5 times slower than the mean and at 90 %. B is 2 times slower and at 10 %. B ends later, although its rate is

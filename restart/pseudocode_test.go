@@ -140,6 +140,11 @@ func TestMantri51Footnote5TwoFastestAndTheNewest(t *testing.T) {
 	assert.Equal(t, restart.Copy, byMantri(task, idle).Action)
 	task.Attempts = append(task.Attempts, task.Attempts[0], task.Attempts[0])
 	assert.NotEqual(t, restart.Copy, byMantri(task, idle).Action)
+	// Nor is it if none of the three may be killed, since their remaining times are known by age alone.
+	for i := range task.Attempts {
+		task.Attempts[i].Basis = restart.ByAge
+	}
+	assert.Equal(t, restart.EnoughAttempts, byMantri(task, idle).Reason)
 }
 
 func TestMantri51Line6Restarts(t *testing.T) {

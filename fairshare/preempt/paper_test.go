@@ -60,6 +60,15 @@ func TestSection32LargerDeficitCounts(t *testing.T) {
 	claims := s.Claims(start.Add(time.Hour))
 	require.Len(t, claims, 1)
 	assert.Equal(t, int64(4), claims[0].Deficit) // the deficit is 3 for the minimum and 4 for the fair share
+
+	// The deficit is 3 for the minimum, and 2 for the threshold of half the fair share.
+	s, err = preempt.New(tree, preempt.Config{Threshold: 0.5, Target: preempt.ToThreshold})
+	require.NoError(t, err)
+	require.NoError(t, s.Observe(start, shares, []int64{9, 1}))
+	claims = s.Claims(start.Add(time.Hour))
+	require.Len(t, claims, 1)
+	assert.Equal(t, int64(3), claims[0].Deficit)
+	assert.Equal(t, preempt.BelowMinimum, claims[0].Cause)
 }
 
 // Section 3.2, "recently launched tasks in over-scheduled jobs": a job uses nothing, and its share is 5. Its pool
