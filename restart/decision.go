@@ -248,24 +248,18 @@ const (
 	// FurthestOn: the policy wants to kill the task's oldest attempt, or the attempt with the most work behind it.
 	// [Hold] refuses such a kill, because the task would lose too much. See [Limits] for the exact rule.
 	FurthestOn
-	// Unproven: a restart costs least, but it would kill the only attempt without a copy. That is allowed only after
-	// enough earlier trials of the phase were won.
+	// Unproven: too few earlier trials of the phase were won. A restart without a copy first needs enough won trials. A
+	// copy needs as many won as lost trials if attempts are silent, tasks wait, and another trial is open.
 	Unproven
 	// Held: the phase is stuck. No attempt of the phase has begun or ended for a long time, as if all attempts hang,
 	// and no copy is possible. Therefore the task is restarted. See [Phase].Idle.
 	Held
-	// TrialRuns: the task's newest copy reports no progress, and has not yet run for long enough to show whether it
-	// is faster.
-	TrialRuns
 	// LossBound: trials are copies and restarts of slow tasks. This trial might lose more slot time than all trials
 	// together may still lose. See [Limits].
 	LossBound
 	// NotWorthSlot: several attempts of the task run, and this attempt will probably not end first. It is killed, so
 	// that its slot is free for other work.
 	NotWorthSlot
-	// TimeSpent: the copy reports no progress, and has run for the longest time that such a copy may run. It is
-	// killed.
-	TimeSpent
 	// NotRestartable: the host has said that the task must not be killed and run again (Task.NoRestart).
 	NotRestartable
 	// CopiesSpent: the task has already had as many copies as the limits allow.
@@ -287,7 +281,7 @@ var reasonNames = [...]string{
 	"tasks-waiting", "no-free-slot", "enough-attempts", "copy-too-recent", "restarts-spent", "cap-reached", "budget-spent",
 	"not-eligible", "slow-machine", "same-machine", "nothing-to-do", "not-running", "disabled", "overtaken",
 	"no-progress", "bad-units", "unlikely", "leaving", "cloned", "bad-answer", "furthest-on",
-	"unproven", "held", "trial-runs", "loss-bound", "not-worth-slot", "time-spent", "not-restartable", "copies-spent",
+	"unproven", "held", "loss-bound", "not-worth-slot", "not-restartable", "copies-spent",
 	"several-run", "no-task-waits", "beaten-machine",
 }
 

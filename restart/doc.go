@@ -71,9 +71,8 @@
 //	reason            measure             first number, and threshold
 //	not-slow          slot-seconds        cost of keeping the task; cost of the cheapest action, and two report periods
 //	unlikely          probability         that a new attempt ends sooner; the least that is enough
-//	unproven          won-trials          trials won so far; trials to win before a restart without a copy
+//	unproven          won-trials          trials won so far; trials to win before this action
 //	loss-bound        lost-slot-seconds   expected loss of this trial (see Trials); loss that the bound still allows
-//	trial-runs        run-seconds         age of a silent copy; age at which a silent copy is given up
 //	too-young         run-seconds         age of the attempt; age at which an attempt is judged
 //	copy-too-recent   since-copy-seconds  time since the task's last copy; least time between two copies
 //	restarts-spent    past-restarts       restarts of the task so far; most restarts
@@ -84,10 +83,9 @@
 // The reasons no-free-slot, no-task-waits, not-eligible, not-restartable, no-estimate and no-progress have no
 // numbers.
 //
-// A kill has three possible reasons. With not-worth-slot, the first number is the slot time that the kill saves, and
-// the threshold is the least slot time that it must save. With time-spent, the first number is the age of a silent
-// copy, and the threshold is the age at which a silent copy is killed. With slower-attempt, the first number is the
-// number of faster attempts, and the threshold is the number that is enough.
+// A kill has two possible reasons. With not-worth-slot, the first number is the slot time that the kill saves, and
+// the threshold is the least slot time that it must save. With slower-attempt, the first number is the number of
+// faster attempts, and the threshold is the number that is enough.
 //
 // [Measure] lists the measures of all policies. [Decision.Sentence] returns a decision as a sentence:
 //

@@ -55,7 +55,7 @@ func Example_why() {
 	// keep not-slow basis=progress remaining=60s fresh=100s slot-seconds=90 threshold=130
 	// kept: it is not slow enough; to let it run costs 90 s of slot time, and the cheapest change 130 s
 	// keep unproven basis=progress remaining=900s fresh=100s won-trials=1 threshold=4 won=1 tried=3
-	// kept: a restart without a copy first is not trusted yet; 1 of the earlier trials won, and 4 must have
+	// kept: earlier trials do not yet show that it would pay; 1 of the earlier trials won, and 4 must have
 	// keep loss-bound basis=progress remaining=900s fresh=100s lost-slot-seconds=20 threshold=0 won=2 tried=7
 	// kept: trials must not lose too much; this trial might lose 20 s of slot time, and trials may lose 0 s more
 }

@@ -33,7 +33,12 @@ import (
 //     price is the field Price while tasks wait, and the field IdlePrice while no task waits. An action must save at
 //     least two report periods, and the new attempt must probably end sooner.
 //   - The first trial is a copy, because two attempts show whether the task is long. If the copy is as slow as the
-//     old attempt, the copy is killed. If the copy is faster, the old attempt is killed.
+//     old attempt, the copy is killed. If the copy is faster, the old attempt is killed. While a slot is idle and no
+//     task waits, no task needs the slot of such an attempt. Then the old attempt is killed only after an attempt of
+//     the phase has ended, and a silent copy only if it has run for as long as the old attempt had run when the copy
+//     began.
+//   - While tasks wait, a copy takes a slot from a task. So a phase whose attempts are silent has one open trial at a
+//     time after it has lost more trials than it has won.
 //   - An attempt is killed without a copy only after enough trials of the phase were won: three, or twice the number
 //     of lost trials if that is more. While tasks wait for slots, one won trial is enough for an attempt that
 //     progresses evenly ([Attempt].Even), if no trial was lost. A task that may have no copy ([Task].NoCopy) needs no
@@ -129,18 +134,8 @@ func (c LeastCost) Decide(t Task, p Phase) (d Decision) {
 func (c *LeastCost) cheapest(d *Decision, t *Task, p *Phase, m *Mantri, v view) {
 	var w weights
 	w.fill(c, t, p, v)
-	if w.vain(d, t, p.Limits.Restarts) {
+	if w.vain(d, t, p) {
 		return
-	}
-	if w.silent && t.Trial.Action != Keep {
-		ran := v.youngest
-		if t.Trial.Action == Copy && t.SinceCopy > 0 {
-			ran = t.SinceCopy
-		}
-		if ran < w.patience {
-			d.because(TrialRuns, RunSeconds, ran.Seconds(), w.patience.Seconds())
-			return
-		}
 	}
 	keep, restart, another, sooner := w.costs()
 	noRestart, noCopy := m.mayRestart(t, v), m.mayCopy(t, v)
@@ -195,6 +190,9 @@ func (c *LeastCost) cheapest(d *Decision, t *Task, p *Phase, m *Mantri, v view) 
 		switch loses, most := w.mayLose(&p.Limits, t, p, Copy); {
 		case sooner < bar:
 			d.because(Unlikely, Probability, sooner, bar)
+			copyPays = false
+		case w.silent && w.guess && p.Waiting > 0 && p.Trials.AtRisk > 0 && p.Trials.Won < p.Trials.Lost:
+			d.because(Unproven, WonTrials, p.Trials.Won, p.Trials.Lost)
 			copyPays = false
 		case loses >= most:
 			d.because(LossBound, LostSlotSeconds, loses, max(0, most))
@@ -377,32 +375,29 @@ func (w *weights) likely() float64 {
 	return likely
 }
 
-// vain decides to kill an attempt of a task with several attempts: the attempt whose kill saves most slot time, or a
-// silent copy that has run for too long. It reports whether it has set the decision to a kill.
-func (w *weights) vain(d *Decision, t *Task, mostRestarts int) bool {
+// vain decides to kill an attempt of a task with several attempts: the attempt whose kill saves most slot time. It
+// reports whether it has set the decision to a kill.
+func (w *weights) vain(d *Decision, t *Task, p *Phase) bool {
 	least := killPeriods * w.interval
 	worst, most := -1, least
 	if len(t.Attempts) <= max(t.Clones, 1) {
 		return false
 	}
 	for i := range t.Attempts {
-		c := &t.Attempts[i]
+		c, other := &t.Attempts[i], fastestOther(t.Attempts, i)
+		if c.Left == nil || other == nil || c.Elapsed < w.patience {
+			continue
+		}
 		reports := c.Basis == ByProgress
-		switch {
-		case c.Left == nil || c.Elapsed < w.patience:
-		case kept(t.Attempts, i) && !(reports && replaced(t, i, mostRestarts)):
-			if other := fastestOther(t.Attempts, i); reports && other != nil && other.Remaining < c.Remaining {
+		switch old := kept(t.Attempts, i); {
+		case old && !(reports && replaced(t, i, p.Limits.Restarts)):
+			if reports && other.Remaining < c.Remaining {
 				w.refused = max(w.refused, w.saves(c, other))
 			}
-		case !reports:
-			d.because(TimeSpent, RunSeconds, c.Elapsed.Seconds(), w.patience.Seconds())
-			d.Action, d.Attempt = Kill, i
-			return true
+		case p.FreeSlots > 0 && p.Waiting <= 0 && w.stays(t, c, old):
 		default:
-			if other := fastestOther(t.Attempts, i); other != nil {
-				if saves := w.saves(c, other); saves > most {
-					worst, most = i, saves
-				}
+			if saves := w.saves(c, other); saves > most {
+				worst, most = i, saves
 			}
 		}
 	}
@@ -412,6 +407,21 @@ func (w *weights) vain(d *Decision, t *Task, mostRestarts int) bool {
 	d.because(NotWorthSlot, SavedSlotSeconds, most, least)
 	d.Action, d.Attempt = Kill, worst
 	return true
+}
+
+// stays reports whether attempt c is not killed while a slot is idle and no task waits, because no task needs its slot.
+// The argument old says that c is the old attempt. The old attempt is killed for its copy only after an attempt has
+// ended: before that, a pause of the old attempt cannot be told from a slow attempt. A silent copy is killed only if it
+// has run for as long as the old attempt had run when the copy began: then both attempts have shown the same. The
+// factors of the machines convert both ages.
+func (w *weights) stays(t *Task, c *Attempt, old bool) bool {
+	switch {
+	case old:
+		return t.Longest <= 0
+	case c.Basis == ByProgress:
+		return false
+	}
+	return c.Elapsed.Seconds()/place(c.Location) < float64(num.Half*w.age)/place(w.oldest.Location)
 }
 
 // fastestOther returns the attempt with the least remaining time, not including attempt i. It looks only at attempts

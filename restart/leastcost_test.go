@@ -119,23 +119,98 @@ func TestTheSlowerOfTwoAttemptsIsKilled(t *testing.T) {
 	assert.Equal(t, restart.Keep, decide(task, waiting).Action, "the old attempt has done more")
 }
 
-// A copy that reports nothing is killed after one and a half typical times, or after a quarter of the task's age if
-// that is longer.
-func TestASilentCopyIsKilledAfterOneAndAHalfTypicalTimes(t *testing.T) {
-	task := alike(300, 900)
-	task.Attempts[0].Basis = restart.ByAge
-	task.Attempts = append(task.Attempts, attempt(1, 140, 60))
-	task.Attempts[1].Basis, task.Attempts[0].Done, task.Attempts[1].Done = restart.ByAge, 0, 0
-	task.Trial = restart.Trial{Action: restart.Copy, Copies: 1}
+// silentPair is a task with a silent attempt and a silent copy, which have run for old and copied seconds. Both are
+// expected to take 2*old seconds in all.
+func silentPair(old, copied float64) restart.Task {
+	task := alike(old, old)
+	task.Attempts = append(task.Attempts, attempt(1, copied, 2*old-copied))
+	for i := range task.Attempts {
+		task.Attempts[i].Basis, task.Attempts[i].Done = restart.ByAge, 0
+	}
+	task.Trial, task.Longest = restart.Trial{Action: restart.Copy, Copies: 1}, 110*second
+	return task
+}
+
+// While tasks wait, a silent copy is killed by its cost, once it has run for one and a half typical times, or for a
+// quarter of the task's age if that is longer.
+func TestASilentCopyIsKilledByItsCost(t *testing.T) {
+	d := decide(silentPair(500, 150), waiting)
+	assert.Equal(t, restart.Kill, d.Action)
+	assert.Equal(t, 1, d.Attempt)
+	assert.Equal(t, restart.NotWorthSlot, d.Reason)
+	assert.Greater(t, d.Value, 20.)
+	assert.NotEqual(t, restart.Kill, decide(silentPair(500, 140), waiting).Action, "1.5 x 96 s, the quantile 0.3 of t_new")
+	assert.NotEqual(t, restart.Kill, decide(silentPair(800, 190), waiting).Action, "a quarter of 800 s is longer")
+	soon := silentPair(500, 150)
+	soon.Attempts[1].Remaining, soon.Attempts[1].Left = 5*second, distuv.Uniform{Min: 4, Max: 6}
+	assert.NotEqual(t, restart.Kill, decide(soon, waiting).Action, "the copy ends soon")
+}
+
+// On an idle slot, a silent copy runs on until it has run for as long as the old attempt had when the copy began. On a
+// machine that is three times slow, an attempt has done a third in the same time.
+func TestASilentCopyRunsOnOnAnIdleSlot(t *testing.T) {
+	for _, c := range []struct {
+		old, copied, slow float64
+		action            restart.Action
+	}{
+		{500, 240, 1, restart.Keep}, {500, 251, 1, restart.Kill}, {500, 251, 3, restart.Keep}, {500, 499, 3, restart.Keep},
+	} {
+		task := silentPair(c.old, c.copied)
+		task.Attempts[1].Location = c.slow
+		d := decide(task, lastWave)
+		assert.NotEqual(t, restart.Restart, d.Action)
+		if c.action == restart.Kill {
+			assert.Equal(t, restart.Kill, d.Action, "%v", c)
+			assert.Equal(t, 1, d.Attempt)
+			continue
+		}
+		assert.NotEqual(t, restart.Kill, d.Action, "%v", c)
+	}
+}
+
+// On an idle slot, the old attempt is killed for its copy only after an attempt of the phase has ended: before that, it
+// may only have paused. While tasks wait, its slot is needed.
+func TestTheOldAttemptStaysBeforeTheFirstEnd(t *testing.T) {
+	task := alike(130, 870)
+	task.Attempts = append(task.Attempts, attempt(1, 30, 70))
+	assert.Equal(t, restart.Keep, decide(task, lastWave).Action)
+	assert.Equal(t, restart.Kill, decide(task, waiting).Action)
+	task.Longest = 100 * second
 	d := decide(task, lastWave)
-	assert.Equal(t, restart.Keep, d.Action)
-	assert.Equal(t, restart.TrialRuns, d.Reason)
-	assert.InDelta(t, 140, d.Value, 1e-9)
-	assert.InDelta(t, 1.5*96, d.Threshold, 1, "96 s is the quantile 0.3 of t_new")
-	task.Attempts[1].Elapsed = 150 * second
-	assert.Equal(t, restart.Kill, decide(task, lastWave).Action)
-	task.Attempts[0].Elapsed = 800 * second
-	assert.Equal(t, restart.TrialRuns, decide(task, lastWave).Reason, "a quarter of 800 s is longer")
+	assert.Equal(t, restart.Kill, d.Action)
+	assert.Zero(t, d.Attempt)
+}
+
+// While tasks wait, a phase of silent attempts that has lost more trials than it has won has one open trial at a time.
+// On an idle slot, and where attempts report, trials may run side by side.
+func TestASilentPhaseThatLosesHasOneOpenTrialWhileTasksWait(t *testing.T) {
+	task := alike(400, 900)
+	task.Attempts[0].Basis = restart.ByAge
+	for _, c := range []struct {
+		trials restart.Trials
+		action restart.Action
+	}{
+		{restart.Trials{AtRisk: second}, restart.Copy},
+		{restart.Trials{Lost: .5}, restart.Copy},
+		{restart.Trials{Lost: .5, AtRisk: second}, restart.Keep},
+		{restart.Trials{Won: 1, Lost: 1, AtRisk: second}, restart.Copy},
+		{restart.Trials{Won: 1, Lost: 1.5, AtRisk: second}, restart.Keep},
+	} {
+		phase := waiting
+		phase.Trials = c.trials
+		d := decide(task, phase)
+		assert.Equal(t, c.action, d.Action, "%v: %v", c.trials, d)
+		if c.action == restart.Keep {
+			assert.Equal(t, restart.Unproven, d.Reason)
+			assert.InDelta(t, c.trials.Won, d.Value, 0)
+			assert.InDelta(t, c.trials.Lost, d.Threshold, 0)
+		}
+		phase.Waiting, phase.FreeSlots = 0, 5
+		assert.Equal(t, restart.Copy, decide(task, phase).Action, "a slot is idle")
+	}
+	phase := waiting
+	phase.Trials = restart.Trials{Lost: .5, AtRisk: second}
+	assert.Equal(t, restart.Copy, decide(alike(100, 900), phase).Action, "attempts report")
 }
 
 // While tasks wait for slots, one won trial is enough to restart an attempt that moves evenly, if no trial was lost.

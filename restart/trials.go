@@ -59,9 +59,10 @@ import (
 // AtRisk falls by its stake. A trial is lost: AtRisk falls by its stake, and Cost rises by its cost, which is at most
 // its stake and its share of e. ∎
 //
-// The trials that add to e are no guesses, or ran already when the latest guess began. LeastCost kills a silent copy
-// as soon as the copy has cost its stake. It kills a copy that reports as soon as the two attempts have shown that
-// the task is long. A policy that lets its copies run on has a larger e, and begins its next trial later. Copies that
+// The trials that add to e are no guesses, or ran already when the latest guess began. LeastCost kills a copy as
+// soon as the two attempts have shown that the task is long, and its kill saves slot time. On an idle slot that no
+// task waits for, a silent copy may cost half of what its task costs in all. A policy that lets its copies run on has a
+// larger e, and begins its next trial later. Copies that
 // the host makes without a decision are not included in the bound. Durations saturate, so the theorem is true for
 // sums of less than 292 years.
 type Trials struct {
@@ -96,14 +97,17 @@ const (
 	typicalPart = 0.3
 	// showPeriods is the number of report periods after which a copy that reports progress has shown how fast it is.
 	showPeriods = 2
-	// A copy that reports no progress is killed after a certain time: typicalTimes times the typical time of a new
-	// attempt (its quantile 0.3), or the part agePart of the task's age if that is longer.
+	// A copy that reports no progress shows after a certain time whether it is faster: after typicalTimes times the
+	// typical time of a new attempt (its quantile 0.3), or the part agePart of the task's age if that is longer.
 	typicalTimes, agePart = 1.5, 0.25
 	// wonBy is the factor by which a restart must shorten the attempt to be won: the new attempt must take less than
 	// half of the time that the old attempt would have taken.
 	wonBy = 2.0
 	// A copy is recorded as won before it has ended if the probability that it will win is at least surelyWon.
 	surelyWon = 0.95
+	// slowPlace is a factor. If attempts take at least so many times longer on the machine of the old attempt than on
+	// the machine of the new attempt, a won trial is no evidence about other tasks: the machine was slow.
+	slowPlace = 2.0
 	// badPlace is the factor at which a machine is known to be bad for a task: an attempt there takes at least three
 	// times as long as a new attempt elsewhere.
 	badPlace = 3.0
@@ -133,6 +137,9 @@ type Trial struct {
 	// Counted says that Trials.Won already includes this trial, although the copy still runs: the old attempt was
 	// killed, because the copy will almost surely win.
 	Counted bool
+	// SlowMachine says that the old attempt runs, or ran, on a machine on which attempts take at least twice as long.
+	// Then the machine explains why the attempt was slow, and a won trial does not count in Trials.Won.
+	SlowMachine bool
 	// Stake is the slot time that the running trial puts at risk.
 	Stake time.Duration
 	// Three predictions from the moment when the trial began. Left is how long the fastest attempt of the task still
@@ -157,6 +164,7 @@ func (t *Trials) Begin(x *Trial, task *Task, p *Phase, action Action) {
 	if x.Left, x.Whole = 0, 0; s.fastest != nil {
 		x.Left, x.Whole = s.fastest.Remaining, num.Add(s.fastest.Elapsed, s.fastest.Remaining)
 	}
+	x.SlowMachine = place(s.oldest.Location) >= float64(slowPlace*place(task.Fresh.Location))
 	t.AtRisk = num.Add(t.AtRisk, stake)
 }
 
@@ -168,7 +176,7 @@ func (t *Trials) Finish(x *Trial, ran time.Duration, old bool) {
 	case x.Action == Restart && (old || float64(ran)*wonBy >= float64(x.Whole)):
 		t.lose(x, x.Stake, 1)
 	case x.Action == Restart || x.Action == Copy && !old:
-		if !x.Counted {
+		if !x.Counted && !x.SlowMachine {
 			t.Won++
 		}
 		t.Cost = num.Sub(t.Cost, max(min(num.Sub(x.Left, ran), num.Times(x.Typical, paidTimes)), 0))
@@ -194,7 +202,7 @@ func (t *Trials) Kill(x *Trial, task *Task, p *Phase, i int, old bool) {
 	switch {
 	case i < 0 || i >= len(task.Attempts):
 	case x.Action == Copy && old:
-		if x.Action, x.Counted = Restart, wins(task, i); x.Counted {
+		if x.Action, x.Counted = Restart, !x.SlowMachine && wins(task, i); x.Counted {
 			t.Won++
 		}
 	case x.Action == Copy && !old:

@@ -39,6 +39,33 @@ func TestBeginPutsAStakeAtRisk(t *testing.T) {
 	assert.Equal(t, 60*second, a.AtRisk, "a task without an attempt has no copy")
 }
 
+// A win against an attempt on a machine that is twice as slow is no evidence about other tasks: the machine was slow. The
+// saving counts, and a lost trial counts in full.
+func TestAWinAgainstASlowMachineIsNoEvidence(t *testing.T) {
+	for _, c := range []struct{ old, fresh, won float64 }{{1.9, 1, 1}, {2, 1, 0}, {5, 2.6, 1}, {5, 2.5, 0}, {0, 0, 1}} {
+		task, idle := alike(100, 900), lastWave
+		task.Attempts[0].Location, task.Fresh.Location = c.old, c.fresh
+		var a restart.Trials
+		var x restart.Trial
+		a.Begin(&x, &task, &idle, restart.Copy)
+		assert.Equal(t, c.won == 0, x.SlowMachine)
+		b, y := a, x
+		a.Finish(&x, 100*second, false)
+		assert.InDelta(t, c.won, a.Won, 0, "%v", c)
+		assert.Negative(t, a.Cost)
+		assert.Equal(t, restart.Trial{}, x)
+		b.Finish(&y, 100*second, true)
+		b.Kill(&y, &restart.Task{Attempts: []restart.Attempt{attempt(1, 50, 50)}}, &idle, 0, false)
+		assert.InDelta(t, 1, b.Lost, 0)
+
+		task.Attempts = append(task.Attempts, attempt(1, 30, 70))
+		var early restart.Trials
+		z := restart.Trial{Action: restart.Copy, Copies: 1, SlowMachine: c.won == 0}
+		early.Kill(&z, &task, &idle, 0, true)
+		assert.InDelta(t, c.won, early.Won, 0, "a copy that replaces the old attempt")
+	}
+}
+
 // Each trial ends exactly once: it is won, it is lost, or it has no result. After that no slot time is at risk, and
 // the task has no trial.
 func TestATrialComesOutOnce(t *testing.T) {

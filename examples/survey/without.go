@@ -27,8 +27,8 @@ type edit struct{ file, old, new string }
 var rulesOfDefault = map[string][]edit{
 	"pair": {{"restart/leastcost.go", "odds := float64(w.long * w.likeness(&p))", "odds := w.long"}},
 	"kill-one-of-several": {
-		{"restart/leastcost.go", "if w.vain(d, t, p.Limits.Restarts) {", "if w.vain(&Decision{}, t, -1); false {"}},
-	"kill-old-for-copy":      {{"restart/leastcost.go", "&& !(reports && replaced(t, i, mostRestarts)):", "&& t != nil:"}},
+		{"restart/leastcost.go", "if w.vain(d, t, p) {", "if w.vain(&Decision{}, t, p); false {"}},
+	"kill-old-for-copy":      {{"restart/leastcost.go", "&& !(reports && replaced(t, i, p.Limits.Restarts)):", "&& t != nil:"}},
 	"evenness":               {{"restart/tracker/tracker.go", "ages.usesEvenness = t.judge.trials.on", "ages.usesEvenness = false"}},
 	"stall-weight":           {{"restart/tracker/trials.go", "if !j.trials.on {\n\t\treturn 0", "if true {\n\t\treturn 0"}},
 	"loss-bound":             {{"restart/leastcost.go", "case loses >= most:", "case loses >= most && loses < 0:"}},
@@ -39,7 +39,11 @@ var rulesOfDefault = map[string][]edit{
 	"longest":                {{"restart/leastcost.go", "whole > longest && longest > 0 {", "longest < 0 {"}},
 	"restart-without-a-copy": {{"restart/leastcost.go", "return max(least, provenRatio*p.Trials.Lost)", "return max(least, math.Inf(1))"}},
 	"one-won-trial":          {{"restart/leastcost.go", "if w.even && p.Waiting > 0 {", "if false {"}},
-	"silent-clock":           {{"restart/leastcost.go", "case !reports:", "case false:"}, {"restart/leastcost.go", "if ran < w.patience {", "if false {"}},
+	"idle-silent-copy":       {{"restart/leastcost.go", "< float64(num.Half*w.age)/place(w.oldest.Location)", "< 0"}},
+	"old-before-first-end":   {{"restart/leastcost.go", "return t.Longest <= 0", "return t.Longest < 0"}},
+	"one-open-trial":         {{"restart/leastcost.go", "p.Trials.AtRisk > 0 && p.Trials.Won < p.Trials.Lost:", "p.Trials.Won < 0:"}},
+	"slow-machine-win":       {{"restart/trials.go", "float64(slowPlace*place(task.Fresh.Location))", "math.Inf(1)*slowPlace"}},
+	"stands-out":             {{"restart/tracker/forecast.go", "return total > bar &&", "return total < 0 &&"}},
 	"lost-odds":              {{"restart/trials.go", "odds *= lostOdds", "odds *= 1"}},
 	"suspects":               {{"restart/tracker/suspects.go", "return chance <= hardlyChance", "return chance < 0 && hardlyChance > 0"}},
 	"beaten-machine":         {{"restart/tracker/judge.go", "j.book.now < j.fleet.beatenUntil(machine) {", "j.book.now < noTime {"}},

@@ -313,7 +313,7 @@ func (f *forecast) foresee(w stint, a *attemptState, i int, to *restart.Attempt)
 	if reports {
 		p := f.predict(a, to.Elapsed, to.Remaining, scale)
 		p.Even = m.believesEven(&a.trail)
-		p.Expected = p.Expected || p.Even && m.mostEvenNow
+		p.Expected = p.Expected || p.Even && m.mostEvenNow || f.standsOut(w, a, p.Total)
 		to.Even = p.Even
 		curve := &m.curve
 		if m.onSuspects { // run times on other machines do not predict the time on a suspect machine
@@ -333,6 +333,22 @@ func (f *forecast) foresee(w stint, a *attemptState, i int, to *restart.Attempt)
 		to.Remaining = estimate.Unknown
 	}
 }
+
+// standsOut reports whether the progress of an attempt is believed before enough attempts have ended, because the
+// attempt stands out from the other attempts that run now. Two totals must be more than apart times their median: the
+// predicted total time (in seconds), and the total time by the mean speed so far. A copy costs little while a slot is
+// idle and no task waits, so only then is this evidence enough.
+func (f *forecast) standsOut(w stint, a *attemptState, total float64) bool {
+	b := f.book
+	if b.waiting.waits > 0 || b.running >= b.slots || !f.rates.Known() {
+		return false
+	}
+	bar := float64(apart * f.rates.Quantile(num.Half) * f.rates.Work(float64(w)))
+	return total > bar && b.age(a).Seconds() > float64(bar*a.trail.Done())
+}
+
+// apart is a factor. An attempt stands out if its predicted total time is more than so many times the median.
+const apart = 2.0
 
 // predict returns a prediction from an attempt's progress, in the form that package survival needs. Left is the
 // remaining time at the given age, by extrapolation of the progress. Scale is how much longer a task of this work

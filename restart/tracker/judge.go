@@ -275,7 +275,9 @@ func (j *judge) keepByBounds(d *restart.Decision, task int32, p *restart.Phase) 
 	m.stallWeight = float32(j.stallWeight())
 	o, onSuspects := restart.Outline{Age: age}, j.fleet.leavesSuspects(b, s, askNone)
 	prediction, curve := f.predict(a, age, left, f.scale(float64(w))), &m.curve
-	if m.mostEvenNow && m.believesEven(&a.trail) { // the same condition as in foresee
+	// These are the same conditions as in foresee.
+	prediction.Expected = prediction.Expected || f.standsOut(w, a, prediction.Total)
+	if m.mostEvenNow && m.believesEven(&a.trail) {
 		prediction.Even, prediction.Expected = true, true
 	}
 	if onSuspects && m.hasCurve() { // the same condition as in foresee

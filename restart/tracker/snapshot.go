@@ -16,7 +16,7 @@ import (
 )
 
 // snapshotVersion is the version of the format of snapshots. Restore rejects any other version.
-const snapshotVersion = 22
+const snapshotVersion = 23
 
 // AppendBinary appends a snapshot of the tracker to dst. The snapshot contains all facts that the tracker has from
 // events. It does not contain the parts that the host supplies, which [Restore] gets as arguments. AppendBinary fails
@@ -435,6 +435,7 @@ func codeTrial(c *snapshot.Codec, x *restart.Trial) {
 	c.Number(&x.Lost, 0, anyIndex)
 	c.Number(&x.Copies, 0, anyIndex)
 	c.Bool(&x.Counted)
+	c.Bool(&x.SlowMachine)
 	for _, d := range []*time.Duration{&x.Stake, &x.Left, &x.Whole, &x.Typical} {
 		c.Duration(d)
 	}

@@ -75,12 +75,12 @@ func TestALostTrialRaisesTheCostOfActions(t *testing.T) {
 	assert.Greater(t, cost[0], cost[1]+5)
 }
 
-// A copy that shows no progress is killed when it has run for as long as its stake. The cause is probably that the
-// task is long.
-func TestASilentCopyEndsAfterItsStake(t *testing.T) {
+// No task waits, and slots are idle. A copy that shows no progress is killed when it has run for as long as the old
+// attempt had run when the copy began. The cause is probably that the task is long.
+func TestASilentCopyRunsForAsLongAsItsOriginalHad(t *testing.T) {
 	tr, now := silentPhase(t)
 	tr.Start(now(200), 10, 12)
-	risk, killed := atRisk(tr).Seconds(), 0
+	killed := 0
 	for at := 210; at < 700 && killed == 0; at += 10 {
 		tr.Sweep(now(at), func(a tracker.Answer) {
 			if a.Action == restart.Kill {
@@ -91,8 +91,8 @@ func TestASilentCopyEndsAfterItsStake(t *testing.T) {
 			}
 		})
 	}
-	assert.InDelta(t, 200+risk, killed, 10)
-	assert.InDelta(t, risk, atRisk(tr).Seconds(), 10, "the copy must cost no more than its stake")
+	assert.Equal(t, 400, killed)
+	assert.InDelta(t, 200, atRisk(tr).Seconds(), 1, "the copy has cost its age")
 }
 
 // A restart puts the run time of the old attempt at risk, until the restart is won or lost. The restart is won if the
