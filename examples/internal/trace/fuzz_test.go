@@ -3,7 +3,9 @@ package trace_test
 import (
 	"bytes"
 	"errors"
+	"math"
 	"slices"
+	"strings"
 	"testing"
 	"unicode/utf8"
 
@@ -161,6 +163,28 @@ func FuzzPacked(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if log, err := trace.Read(bytes.NewReader(data), "x"); err == nil {
 			checkInvariants(t, log)
+		}
+	})
+}
+
+// A table of steps may be anything. What is read has positive finite times, and each worker once in a step.
+func FuzzSteps(f *testing.F) {
+	f.Add("step,rank,stage,a,b\n1,0,0,1.5,2\n1,1,0,1,2\n2,0,0,x,2\n2,1,0,1,-2\n")
+	f.Add("step\trank\tstage\ta\tb\nx\t0\t0\t1e300\t2\n\"\t\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		s, err := trace.ReadSteps(strings.NewReader(text), "x", trace.Columns{Step: "step", Worker: "rank", Seconds: "a+b", Group: "stage"})
+		if err != nil {
+			return
+		}
+		for i, rows := range s.Rows {
+			seen := map[[2]string]bool{}
+			for _, r := range rows {
+				key := [2]string{r.Group, r.Worker}
+				if !(r.Seconds > 0) || math.IsInf(r.Seconds, 0) || seen[key] {
+					t.Fatalf("step %q: %+v", s.Labels[i], r)
+				}
+				seen[key] = true
+			}
 		}
 	})
 }
