@@ -103,7 +103,7 @@ func (l *Lockstep) divide() {
 		}
 		for _, i := range own {
 			m := &l.members[i]
-			m.excess = min(max(math.Log(m.seconds/g.median), -mostExcess), mostExcess)
+			m.excess = math.Log(m.seconds / g.median)
 			if sized {
 				m.bulk = math.Log(m.Size) - bulk
 				l.size.add(m.bulk, m.excess)
@@ -113,10 +113,6 @@ func (l *Lockstep) divide() {
 		from = g.to
 	}
 }
-
-// mostExcess is the largest logarithm of a time by its median that is counted: 8 times. One step in which a worker hung
-// is not a slow worker.
-const mostExcess = 2.08
 
 // count adds the step to the counts of its members and stages.
 func (l *Lockstep) count() {
@@ -175,7 +171,7 @@ func (l *Lockstep) compareStages(last int, slowest, chance float64) {
 	for _, g := range l.groups {
 		others := (float64(mean*float64(len(l.groups))) - g.median) / float64(len(l.groups)-1)
 		l.stages.list[l.stages.of(g.stage)].add(observation{
-			step: l.steps, excess: min(max(math.Log(g.median/others), -mostExcess), mostExcess), slowest: slowest,
+			step: l.steps, excess: math.Log(g.median / others), slowest: slowest,
 			last: g.stage == last, chance: chance * float64(g.to-g.from), equals: len(l.groups), saved: slowest - min(level, slowest),
 		}, -1)
 	}

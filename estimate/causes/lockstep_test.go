@@ -128,6 +128,48 @@ func TestLockstepNamesNobody(t *testing.T) {
 	assert.Equal(t, causes.Luck, got.Findings[0].Reason)
 }
 
+// A worker that differs by less than 1 % for good is healthy, however many steps show it.
+func TestLockstepForgivesOnePercent(t *testing.T) {
+	for more, want := range map[float64]causes.Reason{.009: causes.Luck, .03: causes.SlowWorker} {
+		r := rand.New(rand.NewPCG(3, 3))
+		var l causes.Lockstep
+		for range 20_000 {
+			step := make([]causes.Member, 4)
+			for i := range step {
+				took := math.Exp(.1 * r.NormFloat64())
+				if i == 2 {
+					took *= 1 + more
+				}
+				step[i] = causes.Member{Machine: i, Replica: i, Took: time.Duration(took * 1e9)}
+			}
+			l.Add(step)
+		}
+		assert.Equal(t, want, l.Waiting().Findings[0].Reason, "%v more", more)
+	}
+}
+
+// If a worker is slow until its machine moves, machine and position have not parted while it was slow: there is not
+// enough evidence.
+func TestLockstepOfAMachineThatMovedTooLate(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 5))
+	var l causes.Lockstep
+	for s := range 200 {
+		step := make([]causes.Member, 6)
+		for i := range step {
+			machine, took := i, math.Exp(.01*r.NormFloat64())
+			if s >= 100 && i < 2 {
+				machine = 1 - i
+			}
+			if s < 100 && i == 0 {
+				took *= 1.3
+			}
+			step[i] = causes.Member{Machine: machine, Replica: i, Took: time.Duration(took * 1e9)}
+		}
+		l.Add(step)
+	}
+	assert.Equal(t, causes.NotEnough, l.Waiting().Findings[0].Reason)
+}
+
 // Of two members it does not show which is slow.
 func TestLockstepOfTwo(t *testing.T) {
 	var l causes.Lockstep
