@@ -118,7 +118,8 @@ func halve(runs []int32, middle int, key func(int32) float64) {
 	}
 }
 
-// search collects in h the runs around the parameters x that are nodes of the tree, except the runs that skip reports.
+// searchTree collects in h the runs around x in a node of the tree, which holds the runs lo to hi. It leaves out the runs
+// that were replaced since the tree was built.
 func (k *Regressor) searchTree(h *nearest, x []float64, node, lo, hi int) {
 	t := &k.tree
 	if hi-lo <= leafRuns {

@@ -9,7 +9,6 @@ var flink = byObjects(Flink, []string{"id", "subtask", "name"}, []string{"subtas
 		state          []byte
 		host, manager  []byte
 		start, finish  Opt
-		took           Opt
 		input, output  Opt
 	}
 	fresh := subtask{index: -1}
@@ -23,15 +22,13 @@ var flink = byObjects(Flink, []string{"id", "subtask", "name"}, []string{"subtas
 		}
 		if a.State = stateOf(r.state, &d.log.Faults); a.State == Unfinished {
 			a.Finish = Opt{}
-		} else {
-			a.states(r.took)
 		}
 		d.builder.add(i, a)
 	}
 	own := members{
 		"subtask": d.index(&r.index), "attempt": d.index(&r.attempt), "status": d.text(&r.state), "host": d.text(&r.host),
 		"endpoint": d.text(&r.host), "taskmanager-id": d.text(&r.manager),
-		"start-time": d.moment(&r.start), "end-time": d.moment(&r.finish), "duration": d.bytes(&r.took),
+		"start-time": d.moment(&r.start), "end-time": d.moment(&r.finish),
 		"metrics": d.inside(members{"read-bytes": d.bytes(&r.input), "write-bytes": d.bytes(&r.output)}),
 		"timestamps": d.inside(members{
 			"RUNNING": d.moment(&r.start), "FINISHED": func() { d.moment(&r.finish)(); r.state = []byte("FINISHED") },

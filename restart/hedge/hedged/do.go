@@ -13,7 +13,7 @@ import (
 
 // Do runs f, and a second time beside the first if the rule of the route wants it. It returns the first answer: the
 // first result without an error. The context of each run ends when Do returns. If ctx ends first, Do returns
-// context.Cause(ctx) at once; if ctx has ended before, f does not run. Where the rule refuses a second run from the start, f runs on the goroutine of the
+// context.Cause(ctx) at once. If ctx has ended before, f does not run. Where the rule refuses a second run from the start, f runs on the goroutine of the
 // caller, and Do waits for it.
 func Do[T any](ctx context.Context, r *Route, q hedge.Request, f func(ctx context.Context) (T, error)) (T, error) {
 	value, end, err := Call[T]{Request: q, Run: f}.Race(ctx, r)
@@ -79,8 +79,9 @@ func (c Call[T]) Race(ctx context.Context, r *Route) (value T, end context.Cance
 	if deadline, ok := ctx.Deadline(); ok && c.Request.Timeout == 0 {
 		c.Request.Timeout = max(time.Until(deadline), 1)
 	}
-	if _, within := Second(ctx); within { // the runs of this call are not the second run around it
-		ctx = context.WithValue(ctx, second{}, nil)
+	// The runs of this call are not the run around it.
+	if _, within := Second(ctx); within || ctx.Value(choice{}) != nil {
+		ctx = context.WithValue(context.WithValue(ctx, second{}, nil), choice{}, nil)
 	}
 	id, d := r.Start(c.Request)
 	if d.Action != hedge.Wait {

@@ -144,6 +144,27 @@ func TestSecondAvoidsTheChosenMachine(t *testing.T) {
 	hedged.Chose(t.Context(), "x")
 }
 
+// A choice within an inner call is no choice of the run around it.
+func TestChoicesOfInnerCalls(t *testing.T) {
+	for _, inner := range []hedge.Request{safe, {}} {
+		synctest.Test(t, func(t *testing.T) {
+			route := after(t)
+			got, err := hedged.Do(t.Context(), route, safe, func(ctx context.Context) (string, error) {
+				if avoid, ok := hedged.Second(ctx); ok {
+					return avoid, nil
+				}
+				hedged.Chose(ctx, "front")
+				return hedged.Do(ctx, route, inner, func(ctx context.Context) (string, error) {
+					hedged.Chose(ctx, "back")
+					return "", sleep(ctx, time.Hour)
+				})
+			})
+			require.NoError(t, err)
+			assert.Equal(t, "front", got)
+		})
+	}
+}
+
 // One server of three is always slow. If the choice of the first run is told, the plan reaches its percentile, and no
 // second request goes to the slow server.
 func TestOneServerOfThreeIsSlow(t *testing.T) {

@@ -21,7 +21,8 @@
 // # Second runs
 //
 // failsafe-go starts a second run after the delay that the rule has named at first. By then the rule may refuse it. A
-// refused second run does not call the function. It waits, and ends with the first run.
+// refused second run does not call the function. It waits, and ends with the first run. OnHedge and a budget of
+// failsafe-go count it all the same: count second requests by the ledger of the route.
 //
 // # Which result
 //
@@ -33,5 +34,6 @@
 //	})
 //
 // A run that panics counts as a run that ends with an error. If that error is the result, the policy panics with a
-// [hedged.PanicError] on the goroutine of the caller. failsafe-go alone would end the process.
+// [hedged.PanicError] on the goroutine that has called the policy, which is that of the caller of Get. failsafe-go alone
+// would end the process, as it does for a panic in GetAsync.
 package hedgefailsafe

@@ -35,6 +35,12 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		facts = t.Request(r)
 	}
 	hasBody := r.Body != nil && r.Body != http.NoBody
+	if r.Context().Err() != nil { // no attempt is sent, and none closes the body
+		if hasBody {
+			r.Body.Close()
+		}
+		return nil, context.Cause(r.Context())
+	}
 	if hasBody && r.GetBody == nil || r.Header.Get("Upgrade") != "" {
 		facts.Safe = false
 	}

@@ -202,6 +202,21 @@ type closer struct {
 
 func (c closer) Close() error { c.closed.Add(1); return nil }
 
+// A request whose context has ended is not sent, and its body is closed.
+func TestAnEndedContext(t *testing.T) {
+	var closed atomic.Int32
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://example.com/", closer{strings.NewReader("x"), &closed})
+	require.NoError(t, err)
+	_, err = through(t, func(*http.Request) (*http.Response, error) {
+		t.Error("the request is sent")
+		return nil, nil
+	}).RoundTrip(r)
+	require.ErrorIs(t, err, context.Canceled)
+	assert.Equal(t, int32(1), closed.Load())
+}
+
 // The body of the loser is closed, also if it comes after the winner's.
 func TestTheLosersBodyIsClosed(t *testing.T) {
 	var closed atomic.Int32
