@@ -54,8 +54,8 @@ type member struct {
 
 // stageOf is a stage in the step that is added: the members from, to in order, and numbers about them.
 type stageOf struct {
-	stage, from, to    int
-	median, mean, bulk float64
+	stage, from, to int
+	median, mean    float64
 }
 
 // Add adds a step. Members without a positive time, or with a negative stage or replica, are left out, and so is a step
