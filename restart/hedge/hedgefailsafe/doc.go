@@ -33,6 +33,8 @@
 //		b.CancelIf(func(_ *User, err error) bool { return err == nil })
 //	})
 //
+// An error of the first run then waits for the delay of the second run, because failsafe-go starts that run in any case.
+//
 // A run that panics counts as a run that ends with an error. If that error is the result, the policy panics with a
 // [hedged.PanicError] on the goroutine that has called the policy, which is that of the caller of Get. failsafe-go alone
 // would end the process, as it does for a panic in GetAsync.

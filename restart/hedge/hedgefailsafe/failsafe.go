@@ -52,13 +52,17 @@ func (e *executor[R]) Apply(
 	inner func(failsafe.Execution[R]) *common.PolicyResult[R],
 ) func(failsafe.Execution[R]) *common.PolicyResult[R] {
 	return func(exec failsafe.Execution[R]) *common.PolicyResult[R] {
+		x := exec.(policy.ExecutionInternal[R])
+		if cancelled, result := x.IsCanceledWithResult(); cancelled {
+			return result
+		}
 		o := &operation[R]{route: e.hedging.route, inner: inner, ended: make(chan struct{})}
 		request := e.hedging.facts(exec.Context())
 		if deadline, ok := exec.Context().Deadline(); ok && request.Timeout == 0 {
 			request.Timeout = max(time.Until(deadline), 1)
 		}
 		o.id, o.decision = o.route.Start(request)
-		result := e.Executor.Apply(o.run)(execution[R]{exec.(policy.ExecutionInternal[R]), o, hedge.First})
+		result := e.Executor.Apply(o.run)(execution[R]{x, o, hedge.First})
 		if err, ok := result.Error.(panicked); ok {
 			panic(err.PanicError)
 		}
@@ -83,6 +87,21 @@ func (e execution[R]) CopyForHedge() failsafe.Execution[R] {
 	return execution[R]{e.ExecutionInternal.CopyForHedge().(policy.ExecutionInternal[R]), e.operation, hedge.Second}
 }
 
+// Cancel ends a run. If the result is the first run's own, which a refused second run has returned, the first run is the
+// winner: its context may still be needed, such as to read the body of a response.
+func (e execution[R]) Cancel(result *common.PolicyResult[R]) {
+	if e.attempt == hedge.First {
+		select {
+		case <-e.operation.ended:
+			if result == e.operation.again {
+				result = nil
+			}
+		default:
+		}
+	}
+	e.ExecutionInternal.Cancel(result)
+}
+
 // delay is the delay function of the hedge policy. After a negative delay the hedge policy starts no second run.
 func delay[R any](exec failsafe.ExecutionAttempt[R]) time.Duration {
 	if d := exec.(execution[R]).operation.decision; d.Action == hedge.Wait {
@@ -99,9 +118,10 @@ type operation[R any] struct {
 	inner    func(failsafe.Execution[R]) *common.PolicyResult[R]
 	// True when a second run has begun.
 	second atomic.Bool
-	// Closed when the first run has ended with the result.
-	ended  chan struct{}
-	result *common.PolicyResult[R]
+	// Closed when the first run has ended.
+	ended chan struct{}
+	// The result of the first run, as a refused second run returns it.
+	again *common.PolicyResult[R]
 }
 
 // panicked is the error of a run that has panicked.
@@ -116,8 +136,7 @@ func (o *operation[R]) run(exec failsafe.Execution[R]) *common.PolicyResult[R] {
 			_, result := x.IsCanceledWithResult()
 			return result
 		case <-o.ended: // the policy may wait for this run, too, and returns its result
-			result := *o.result
-			return &result
+			return o.again
 		}
 	}
 	result := o.call(x.ExecutionInternal)
@@ -130,7 +149,8 @@ func (o *operation[R]) run(exec failsafe.Execution[R]) *common.PolicyResult[R] {
 	}
 	o.route.Done(o.id, x.attempt, outcome)
 	if x.attempt == hedge.First {
-		o.result = result
+		again := *result
+		o.again = &again
 		close(o.ended)
 	}
 	return result

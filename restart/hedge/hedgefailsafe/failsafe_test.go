@@ -9,6 +9,7 @@ import (
 
 	"github.com/failsafe-go/failsafe-go"
 	"github.com/failsafe-go/failsafe-go/hedgepolicy"
+	"github.com/failsafe-go/failsafe-go/policy"
 	"github.com/failsafe-go/failsafe-go/retrypolicy"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -91,6 +92,72 @@ func TestRefused(t *testing.T) {
 			assert.Equal(t, 60*ms, time.Since(began))
 		})
 	}
+}
+
+// If the result of the first run is returned, its context lives as long as failsafe-go lets it, also if a refused second
+// run ended last: the result may be a response whose body is still to be read.
+func TestRefusedKeepsTheContextOfTheFirstRun(t *testing.T) {
+	for range 20 {
+		route := after(t)
+		route.PushBack(time.Hour)
+		var first context.Context
+		var release func()
+		_, err := failsafe.With(with(route, safe, answers)).GetWithExecution(
+			func(exec failsafe.Execution[string]) (string, error) {
+				first = exec.Context()
+				release = exec.(policy.ExecutionInternal[string]).DeferCancel()
+				time.Sleep(12 * ms)
+				return "", errors.New("not final")
+			})
+		require.Error(t, err)
+		require.NoError(t, first.Err())
+		release()
+		require.Error(t, first.Err())
+	}
+}
+
+// An execution whose context has ended runs nothing, and is no request for the rule.
+func TestAnEndedContext(t *testing.T) {
+	rule := &counted{Rule: fixed(t)}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := failsafe.With(with(hedged.NewRoute(rule), safe)).WithContext(ctx).Get(func() (string, error) {
+		t.Error("the function runs")
+		return "", nil
+	})
+	require.ErrorIs(t, err, context.Canceled)
+	assert.Zero(t, rule.started)
+}
+
+// A rule that says Wait again when the second run starts is asked again after that time.
+func TestTheRuleWaitsAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		rule := &patient{Rule: fixed(t), waits: 2}
+		got, err := failsafe.With(with(hedged.NewRoute(rule), safe)).GetWithExecution(runs(time.Hour, 5*ms, nil))
+		require.NoError(t, err)
+		assert.Equal(t, "second", got)
+		assert.Equal(t, 55*ms, time.Since(began), "10 ms, twice 20 ms, and 5 ms")
+	})
+	synctest.Test(t, func(t *testing.T) { // the first run ends meanwhile
+		rule := &patient{Rule: fixed(t), waits: 2}
+		got, err := failsafe.With(with(hedged.NewRoute(rule), safe, answers)).GetWithExecution(runs(35*ms, 5*ms, nil))
+		require.NoError(t, err)
+		assert.Equal(t, "first", got)
+	})
+}
+
+// patient is a rule that says Wait a few times when a second run could start.
+type patient struct {
+	hedge.Rule
+	waits int
+}
+
+func (p *patient) Late(now time.Time, id hedge.ID) hedge.Decision {
+	if p.waits--; p.waits >= 0 {
+		return hedge.Decision{Action: hedge.Wait, After: 20 * ms}
+	}
+	return p.Rule.Late(now, id)
 }
 
 // If the context of the caller ends, a refused second run gives way at once, while the first run may still end.
