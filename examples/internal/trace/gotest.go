@@ -196,12 +196,19 @@ func (p *goPackage) running(test string) *goRun {
 	return &p.runs[i]
 }
 
-// output reads a line about a whole package. It tells whether the results are from the cache.
+// output reads a line about a whole package. It tells whether the results are from the cache, and whether the package
+// has tests. With -cover a package without test files passes, and has a line that begins with a tab.
 func (g *goTest) output(e *goTestEvent) {
-	if !bytes.Contains(e.output, []byte("(cached)")) && !bytes.Contains(e.output, []byte("[no tests to run]")) {
+	if !bytes.Contains(e.output, []byte("(cached)")) && !bytes.Contains(e.output, []byte("[no tests to run]")) &&
+		!bytes.Contains(e.output, []byte("coverage:")) {
 		return
 	}
 	c := cursor{data: e.output}
+	if bytes.HasPrefix(c.text(), []byte("\t"+string(e.pkg)+"\t\tcoverage:")) {
+		g.of(string(e.pkg)).none = true
+		return
+	}
+	c = cursor{data: e.output}
 	rest, ok := bytes.CutPrefix(c.text(), []byte("ok  \t"+string(e.pkg)+"\t"))
 	if !ok {
 		return
@@ -232,7 +239,7 @@ func (g *goTest) end(test string, e *goTestEvent) {
 	}
 	if test == "" {
 		p.ended = true
-		p.built = !e.unbuilt && !(r.state == Failed && r.seconds == 0 && len(p.runs) == 0)
+		p.built = !e.unbuilt && !(r.state == Failed && (e.elapsed == 0 || r.seconds == 0) && len(p.runs) == 0)
 		delete(g.current, p.path)
 	}
 }
@@ -277,7 +284,9 @@ func (g *goTest) flush() {
 		g.phase("go test", "packages")
 	}
 	for i, p := range g.packages {
-		g.packages[i] = nil // the memory can be used for attempts
+		g.packages[i] = nil                                                                    // the memory can be used for attempts
+		p.skipped = slices.DeleteFunc(p.skipped, func(test string) bool { return test == "" }) // the package itself
+		slices.Sort(p.skipped)
 		g.tests.span(p.whole.start, p.whole.finish)
 		if !p.ended {
 			open[p.path] = true
@@ -357,21 +366,16 @@ func (g *goTest) take(phase int, p *goPackage, r *goRun, executor int32) {
 	}
 }
 
-// work returns the name of the work of a run: the test or package, and the skipped tests in it.
+// work returns the name of the work of a run: the test or package, and the skipped tests in it, which are sorted.
 func (p *goPackage) work(r *goRun) string {
-	name, within := p.path, ""
-	if r.test != "" {
-		name, within = r.test, r.test+"/"
+	if r.test == "" {
+		return workOf(p.path, p.skipped)
 	}
-	var without []string
-	for _, test := range p.skipped {
-		if test != "" && strings.HasPrefix(test, within) {
-			without = append(without, test)
-		}
+	within := r.test + "/"
+	from, _ := slices.BinarySearch(p.skipped, within)
+	to := from
+	for to < len(p.skipped) && strings.HasPrefix(p.skipped[to], within) {
+		to++
 	}
-	if without == nil {
-		return name
-	}
-	slices.Sort(without)
-	return name + " without " + strings.Join(slices.Compact(without), ", ")
+	return workOf(r.test, p.skipped[from:to])
 }

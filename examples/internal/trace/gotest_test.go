@@ -148,6 +148,33 @@ func TestJUnitTimes(t *testing.T) {
 	assert.Equal(t, []string{"2 cases are parts of another test, whose time has theirs"}, log.Hints)
 }
 
+// A test whose part was skipped is other work than the whole test, and the part is counted.
+func TestJUnitSkippedParts(t *testing.T) {
+	log := read(t, `<testsuites><testsuite name="s"><testcase classname="k" name="T" time="2"/>
+<testcase classname="k" name="T/slow"><skipped/></testcase><testcase classname="k" name="T/fast" time="1"/>
+<testcase classname="k" name="U" time="3"><testcase name="in"><skipped/></testcase></testcase></testsuite></testsuites>`)
+	assert.ElementsMatch(t, []string{"s: k.T without T/slow 2 succeeded", "s: k.U without in 3 succeeded"}, seconds(log))
+	assert.Equal(t, map[string]int{trace.SkippedTests: 2}, log.NotRun)
+}
+
+// Packages that ran no test are no runs: a package without test files under -cover passes in 0 s, and a package that
+// cannot be built fails in 0 s, though the times of its events differ.
+func TestPackagesThatRanNothing(t *testing.T) {
+	const day = `{"Time":"2026-03-01T10:00:00`
+	log := read(t, day+`.0001Z","Action":"start","Package":"none"}
+`+day+`.0009Z","Action":"output","Package":"none","Output":"\tnone\t\tcoverage: 0.0% of statements\n"}
+`+day+`.0011Z","Action":"pass","Package":"none","Elapsed":0}
+`+day+`.0009Z","Action":"start","Package":"broken"}
+`+day+`.0011Z","Action":"output","Package":"broken","Output":"FAIL\tbroken [build failed]\n"}
+`+day+`.0011Z","Action":"fail","Package":"broken","Elapsed":0}
+`+day+`Z","Action":"start","Package":"p"}
+`+day+`.0011Z","Action":"output","Package":"p","Output":"ok  \tp\t2s\tcoverage: 12.0% of statements\n"}
+{"Time":"2026-03-01T10:00:02Z","Action":"pass","Package":"p","Elapsed":2}
+`)
+	assert.Equal(t, []string{"packages: p 2 succeeded"}, seconds(log))
+	assert.Equal(t, map[string]int{trace.EmptyPackages: 1, trace.UnbuiltPackages: 1}, log.NotRun)
+}
+
 // Attempt lines may say that an attempt did not run.
 func TestLinesThatDidNotRun(t *testing.T) {
 	log := read(t, `{"phase":"p","task":0,"start":0,"finish":900}

@@ -5,6 +5,7 @@ import (
 	"encoding/xml"
 	"io"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/straggler-go/straggler/examples/internal/junit"
@@ -62,6 +63,7 @@ type junitTest struct {
 	timed       bool    // the report has the time of the test itself, not only of tests within it
 	state       State
 	ran         bool
+	skipped     []string // parts of the test that did not run
 }
 
 func attribute(e *xml.StartElement, name string) string {
@@ -135,8 +137,8 @@ func (j *junitReport) end(name string) {
 		j.open = j.open[:len(j.open)-1]
 		switch {
 		case len(j.open) > 0:
-			j.part()
 			outer := j.open[len(j.open)-1]
+			j.part(outer, t)
 			if t.state == Failed {
 				outer.state = Failed
 			}
@@ -151,10 +153,15 @@ func (j *junitReport) end(name string) {
 	}
 }
 
-// part counts a test within a test.
-func (j *junitReport) part() {
+// part counts a test within a test. If the part did not run, it is named, because a test without it is other work.
+func (j *junitReport) part(of, t *junitTest) {
 	j.pass([]byte("of tests within tests"))
 	j.parts++
+	if !t.ran {
+		j.notRun(SkippedTests)
+		of.skipped = append(of.skipped, t.name)
+	}
+	of.skipped = append(of.skipped, t.skipped...)
 }
 
 // take adds the tests of a suite. The suites inside it were added before.
@@ -162,17 +169,22 @@ func (j *junitReport) take(s *junitSuite) {
 	if !s.begun.Known() {
 		s.at = max(s.at, j.clock)
 	}
-	whole := map[[2]string]bool{} // tests that may have parts
-	for _, t := range s.tests {
-		whole[[2]string{t.class, t.name}] = true
+	whole := map[[2]string]*junitTest{} // tests that may have parts
+	for i := range s.tests {
+		whole[[2]string{s.tests[i].class, s.tests[i].name}] = &s.tests[i]
 	}
-	phase, longest, failed := -1, -1., false
+	own := make([]*junitTest, 0, len(s.tests)) // tests that are no part of another
 	for i := range s.tests {
 		t := &s.tests[i]
-		if of, _, within := strings.Cut(t.name, "/"); within && whole[[2]string{t.class, of}] {
-			j.part()
+		of, _, within := strings.Cut(t.name, "/")
+		if test := whole[[2]string{t.class, of}]; within && test != nil {
+			j.part(test, t)
 			continue
 		}
+		own = append(own, t)
+	}
+	phase, longest, failed := -1, -1., false
+	for _, t := range own {
 		j.tell(s, t)
 		if !t.ran {
 			j.notRun(SkippedTests)
@@ -222,6 +234,7 @@ func (j *junitReport) takeTest(phase int, s *junitSuite, t *junitTest) {
 		a.Finish = Known(end)
 		s.at = max(s.at, end)
 	}
-	j.nameTask(phase, a.Task, []byte(strings.TrimPrefix(t.class+"."+t.name, ".")))
+	slices.Sort(t.skipped)
+	j.nameTask(phase, a.Task, []byte(workOf(strings.TrimPrefix(t.class+"."+t.name, "."), t.skipped)))
 	j.add(phase, a)
 }

@@ -3,6 +3,8 @@ package trace
 import (
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 )
 
 // Tests has the runs of tests in a log of go test -json, or in a JUnit report.
@@ -69,4 +71,13 @@ func (t *Tests) span(from, to Opt) {
 	if at, ok := to.Get(); ok && at > t.Last.Or(-1) {
 		t.Last = to
 	}
+}
+
+// workOf returns the name of the work of a test or package, of which some parts were skipped. A run without a part is
+// other work than a run with it, so their times are not compared. The names of the parts are sorted.
+func workOf(name string, skipped []string) string {
+	if len(skipped) == 0 {
+		return name
+	}
+	return name + " without " + strings.Join(slices.Compact(skipped), ", ")
 }
