@@ -251,7 +251,7 @@ func (a *agreement) add(members []member, order []int, groups []stageOf) {
 		n := a.count[r]
 		if n > 1 {
 			s := a.sum[r]
-			a.products += (float64(s*s) - a.squares[r]) / 2
+			a.products += float64((float64(s*s) - a.squares[r]) / 2) // the compiler makes a product of the division
 			a.pairs += n * (n - 1) / 2
 			a.all += a.squares[r]
 			a.values += n
