@@ -173,17 +173,23 @@ func TestOneServerOfThreeIsSlow(t *testing.T) {
 			rule, err := hedge.New(hedge.Config{Percentile: 0.95, Budget: 0.5})
 			require.NoError(t, err)
 			route, r, slow := hedged.NewRoute(rule), rand.New(rand.NewPCG(1, 1)), 0
+			var lock sync.Mutex // of r: the runs of a request draw at the same time
+			draw := func(n int) int {
+				lock.Lock()
+				defer lock.Unlock()
+				return r.IntN(n)
+			}
 			for i := range 3000 {
 				began := time.Now()
 				_, err := hedged.Do(t.Context(), route, hedge.Request{Safe: true}, func(ctx context.Context) (int, error) {
 					servers := []string{"slow", "a", "b"}
 					avoid, second := hedged.Second(ctx)
 					servers = slices.DeleteFunc(servers, func(s string) bool { return second && s == avoid })
-					server := servers[r.IntN(len(servers))]
+					server := servers[draw(len(servers))]
 					if told {
 						hedged.Chose(ctx, server)
 					}
-					takes := time.Duration(4000+r.IntN(2000)) * time.Microsecond
+					takes := time.Duration(4000+draw(2000)) * time.Microsecond
 					if server == "slow" {
 						takes *= 20
 					}
