@@ -3,16 +3,17 @@
 //
 //	<!-- printed by: go run ./examples/guide -->
 //
-// "printed by, in minutes:" marks a command that takes minutes, and "not run: REASON" a block that nobody can print here. A
-// fenced block whose first line is "$ COMMAND" needs no comment. Commands run in bash, at the top of the repository. Each
-// line of a block must be printed, in the order of the page; a line "..." stands for lines that are left out.
+// "printed by, in minutes:" marks a command that takes minutes, and "not run: REASON" a block that nobody can print here.
+// A fenced block whose first line is "$ COMMAND" needs no comment. Commands run in bash, at the top of the repository.
+// Each line of a block must be printed, in the order of the page; a line "..." stands for lines that are left out.
 //
 //	go run ./.ci/pages                runs the commands that take seconds
 //	go run ./.ci/pages -minutes       runs the commands that take minutes, too
 //	go run ./.ci/pages -refresh FILE  writes what the commands print into the pages; without FILE, into all
 //
-// A refresh finds the block by its first line, or by the first word of that line. It replaces the block by
-// as many paragraphs as the page has, so that a table may have other rows than before. Read the difference: the text around a block may name its figures.
+// A refresh finds the block by its first line, or by the first word of that line. It replaces the block by as many
+// paragraphs as the page has, so that a table may have other rows than before. Read the difference: the text around a
+// block may name its figures.
 package main
 
 import (
@@ -110,6 +111,9 @@ func blocksOf(page string, lines []string) (all []block) {
 		default:
 			continue
 		}
+		if b.from >= len(lines) {
+			log.Fatalf("%s:%d names a command, and no block follows", page, i+1)
+		}
 		last := ""
 		if strings.HasPrefix(lines[b.from], "```") {
 			b.from, last = b.from+1, "```"
@@ -118,6 +122,9 @@ func blocksOf(page string, lines []string) (all []block) {
 			}
 		}
 		for b.to = b.from; b.to < len(lines) && lines[b.to] != last; b.to++ {
+		}
+		if b.to == b.from {
+			log.Fatalf("%s:%d names a command, and its block is empty", page, i+1)
 		}
 		all = append(all, b)
 	}

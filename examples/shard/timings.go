@@ -94,7 +94,8 @@ func (t took) String() string {
 }
 
 // readTimings reads the times in a log of go test -json, or in a report in JUnit's XML, plain or compressed. If a test
-// ran several times, its time is the mean. Tests within tests are left out.
+// ran several times in one run of its package, as with -count=2, its time is the sum, as the time of the package is. If
+// its package ran several times, its time is the mean. Tests within tests are left out.
 func readTimings(in io.Reader) (*timings, error) {
 	log, err := trace.ReadTests(in)
 	if err != nil {
@@ -106,7 +107,8 @@ func readTimings(in io.Reader) (*timings, error) {
 	broken := log.Faults[trace.Broken] + log.Faults[trace.HalfLast] + log.Faults[trace.TooLong] + log.Faults[trace.CutStream]
 	t := &timings{times: map[name]took{}, first: moment(log.First), last: moment(log.Last), broken: broken,
 		cached: log.NotRun[trace.CachedPackages], hints: log.Hints}
-	runs := map[name]int{}
+	type packageRuns struct{ count, last int } // runs of the package in which a test ran, and the last of them
+	runs := map[name]packageRuns{}
 	for _, r := range log.Runs {
 		n := name{r.Package, r.Test}
 		switch before, known := t.times[n]; {
@@ -114,16 +116,20 @@ func readTimings(in io.Reader) (*timings, error) {
 		case !(r.Seconds <= mostSeconds):
 			t.broken++
 		case !r.Skipped:
-			k := float64(runs[n])
-			t.times[n] = took{seconds: (float64(before.seconds*k) + r.Seconds) / (k + 1), failed: before.failed || r.Failed}
-			runs[n]++
+			t.times[n] = took{seconds: before.seconds + r.Seconds, failed: before.failed || r.Failed}
+			if of := runs[n]; of.last != r.Run {
+				runs[n] = packageRuns{of.count + 1, r.Run}
+			}
 		case !known:
 			t.times[n] = took{skipped: true}
 		}
 	}
-	for _, of := range t.times {
+	for n, of := range t.times {
 		if of.skipped {
 			t.skipped++
+		} else {
+			of.seconds /= float64(runs[n].count)
+			t.times[n] = of
 		}
 	}
 	return t, nil

@@ -205,10 +205,29 @@ func TestANameTwice(t *testing.T) {
 		`<testcase name="TestB" time="2"><testcase name="TestInner" time="1"/></testcase><testcase time="1"/></testsuite>`))
 	require.NoError(t, err)
 	assert.Equal(t, map[name]took{
-		{"m/a", ""}: {seconds: 9, failed: true}, {"m/a", "TestA"}: {seconds: 2, failed: true}, {"m/a", "TestB"}: {seconds: 2},
+		{"m/a", ""}: {seconds: 9, failed: true}, {"m/a", "TestA"}: {seconds: 4, failed: true}, {"m/a", "TestB"}: {seconds: 2},
 	}, got.times)
 	assert.Contains(t, got.summary(ran{}), "2 cases are parts of another test, whose time has theirs")
 	assert.Contains(t, got.summary(ran{}), "1 case has no name, so its time cannot be used")
+}
+
+// The time of a test is the sum within one run of its package, as the package's time is, and the mean over the runs.
+func TestRunsOfAPackage(t *testing.T) {
+	pass := func(test string, seconds float64) string {
+		return fmt.Sprintf(`{"Time":"2026-01-01T00:00:00Z","Action":"pass","Package":"m/a"%s,"Elapsed":%g}`+"\n", test, seconds)
+	}
+	a, b := `,"Test":"TestA"`, `,"Test":"TestB"`
+	twice := pass(a, 10) + pass(b, 10) + pass(a, 10) + pass(b, 10) + pass("", 40) // -count=2
+	got, err := readTimings(strings.NewReader(twice))
+	require.NoError(t, err)
+	assert.Equal(t, map[name]took{
+		{"m/a", ""}: {seconds: 40}, {"m/a", "TestA"}: {seconds: 20}, {"m/a", "TestB"}: {seconds: 20},
+	}, got.times)
+	got, err = readTimings(strings.NewReader(twice + pass(a, 10) + pass("", 10))) // and a run of TestA alone
+	require.NoError(t, err)
+	assert.Equal(t, map[name]took{
+		{"m/a", ""}: {seconds: 25}, {"m/a", "TestA"}: {seconds: 15}, {"m/a", "TestB"}: {seconds: 20},
+	}, got.times)
 }
 
 // A package that claims less time than its longest test is not used. Its tests are.

@@ -287,6 +287,7 @@ func (g *goTest) flush() {
 		g.packages[i] = nil                                                                    // the memory can be used for attempts
 		p.skipped = slices.DeleteFunc(p.skipped, func(test string) bool { return test == "" }) // the package itself
 		slices.Sort(p.skipped)
+		g.tests.begin()
 		g.tests.span(p.whole.start, p.whole.finish)
 		if !p.ended {
 			open[p.path] = true

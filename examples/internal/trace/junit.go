@@ -166,6 +166,7 @@ func (j *junitReport) part(of, t *junitTest) {
 
 // take adds the tests of a suite. The suites inside it were added before.
 func (j *junitReport) take(s *junitSuite) {
+	j.report.begin()
 	if !s.begun.Known() {
 		s.at = max(s.at, j.clock)
 	}

@@ -10,7 +10,7 @@ import (
 // Tests has the runs of tests in a log of go test -json, or in a JUnit report.
 type Tests struct {
 	// Runs are the runs of tests and of whole packages, in the order of the log. Runs of one name are several runs of
-	// one test. A package without tests is a run of 0 s.
+	// one test. A package that is known to have no tests is a run of 0 s.
 	Runs []TestRun
 	// First is when the first package began, and Last when the last package ended, in milliseconds.
 	First, Last Opt
@@ -18,6 +18,7 @@ type Tests struct {
 	NotRun map[string]int
 	Faults Faults
 	Hints  []string
+	run    int // number of the present run of a package
 }
 
 // TestRun is one run of a test, or of a whole package if Test is empty. A skipped run has no time.
@@ -26,6 +27,7 @@ type TestRun struct {
 	Seconds       float64 // as the log states it
 	Failed        bool    // the time may be too short or too long
 	Skipped       bool
+	Run           int // number of the run of the package in the log; a test may run several times in it
 }
 
 // ReadTests reads the runs of tests of one log as [Read] does. It returns an error as Read does, and also for a log of
@@ -56,7 +58,15 @@ func ReadTests(r io.Reader) (*Tests, error) {
 // ran adds a run, if somebody asks for the tests.
 func (t *Tests) ran(r TestRun) {
 	if t != nil {
+		r.Run = t.run
 		t.Runs = append(t.Runs, r)
+	}
+}
+
+// begin begins a run of a package.
+func (t *Tests) begin() {
+	if t != nil {
+		t.run++
 	}
 }
 
