@@ -97,13 +97,14 @@ func TestALogAfterAPause(t *testing.T) {
 // If an event cannot be stored, the queue does not change.
 func TestADiskThatIsFull(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log")
-	l, err := openLog(path, time.Now())
+	now := time.Now() // one moment, since the status tells when a machine was heard
+	l, err := openLog(path, now)
 	require.NoError(t, err)
-	_, err = l.ask(time.Now(), join("a", 3))
+	_, err = l.ask(now, join("a", 3))
 	require.NoError(t, err)
 	before := l.q.Status(time.UnixMilli(0))
 	l.file.Close()
-	_, err = l.ask(time.Now(), shardqueue.Request{Op: shardqueue.Draw, Machine: "a", Session: "s"})
+	_, err = l.ask(now, shardqueue.Request{Op: shardqueue.Draw, Machine: "a", Session: "s"})
 	assert.ErrorIs(t, err, os.ErrClosed)
 	assert.Equal(t, before, l.q.Status(time.UnixMilli(0)))
 }

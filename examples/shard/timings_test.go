@@ -43,7 +43,7 @@ no json
 		got, err := readTimings(strings.NewReader(log))
 		require.NoError(t, err)
 		assert.Equal(t, map[name]took{
-			{"m/a", ""}: {seconds: 4, failed: true}, {"m/a", "TestA"}: {seconds: .012},
+			{"m/a", ""}: {seconds: 4, failed: true}, {"m/a", "TestA"}: {seconds: .024},
 			{"m/a", "TestB"}: {seconds: 1, failed: true}, {"m/none", ""}: {},
 		}, got.times)
 		assert.Equal(t, 4., got.last.Sub(got.first).Seconds())
