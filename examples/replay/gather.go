@@ -117,8 +117,13 @@ func (l *loaded) take(alike bool) {
 		}
 		phases = append(phases, own...)
 		l.copies.Add(log)
-		if steps := trace.StepsOf(log); steps != nil && len(logs) == 1 {
-			l.waits = why.Wait(steps)
+		if len(logs) == 1 {
+			steps, hint := trace.StepsOf(log)
+			if steps != nil {
+				l.waits = why.Wait(steps)
+			} else if hint != "" {
+				l.hints = append(l.hints, hint)
+			}
 		}
 		l.left.Add(left)
 	}

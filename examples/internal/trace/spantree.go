@@ -79,13 +79,37 @@ func (t *spanTree) steps() bool {
 	if len(has) == 0 || 2*len(has) < len(t.spans) {
 		return false
 	}
+	parents := map[[2]string]string{}
+	for _, s := range t.spans {
+		parents[[2]string{s.trace, s.id}] = s.parent
+	}
+	// within reports whether a span is in another span with a step. It keeps what it finds about each span on its way.
+	found := map[[2]string]bool{}
+	within := func(s *treeSpan) bool {
+		var way [][2]string
+		inside := false
+		for at := s.parent; at != "" && !inside; {
+			key := [2]string{s.trace, at}
+			if known, ok := found[key]; ok {
+				inside = known
+				break
+			}
+			found[key] = false // also against a ring of spans
+			way = append(way, key)
+			inside, at = has[key], parents[key]
+		}
+		for _, key := range way {
+			found[key] = inside
+		}
+		return inside
+	}
 	type part struct{ step, worker string }
 	index, took := map[part]int{}, []int64{}
 	var parts []part
 	var first []Attempt
 	for _, s := range t.spans {
 		d, ok := s.a.Duration()
-		if s.step == "" || !ok || s.parent != "" && has[[2]string{s.trace, s.parent}] {
+		if s.step == "" || !ok || within(&s) {
 			continue
 		}
 		key := part{s.step, cmp.Or(t.d.log.Hosts[s.a.Host].Name, s.service)}

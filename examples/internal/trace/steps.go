@@ -206,8 +206,9 @@ func (t *stepTable) finish(in *input) (*Steps, error) {
 }
 
 // StepsOf returns the phases of a log as steps, if they are steps of one job: at least leastSteps phases with equally many
-// tasks of which each ran on a machine of its own. It returns nil for any other log.
-func StepsOf(log *Log) *Steps {
+// tasks of which each ran on a machine of its own. It returns nil for any other log. Logs are read in whole milliseconds.
+// If the steps are too short for that, StepsOf returns nil, and a hint if the log itself names steps.
+func StepsOf(log *Log) (steps *Steps, hint string) {
 	kinds := map[[2]string]int{}
 	var most [2]string
 	for i := range log.Phases {
@@ -219,9 +220,10 @@ func StepsOf(log *Log) *Steps {
 		}
 	}
 	if kinds[most] < leastSteps && !(most[1] == "steps" && kinds[most] > 1) {
-		return nil
+		return nil, ""
 	}
 	s := &Steps{}
+	var seconds []float64
 	for i := range log.Phases {
 		p := &log.Phases[i]
 		if !p.barrier() || p.kindOfStep() != most {
@@ -234,7 +236,10 @@ func StepsOf(log *Log) *Steps {
 			if !ok {
 				continue
 			}
-			r := StepRow{Worker: p.TaskName(a.Task), Position: p.TaskName(a.Task), Machine: log.Hosts[a.Host].Name, Seconds: d.Seconds()}
+			r := StepRow{
+				Worker: p.TaskName(a.Task), Position: p.TaskName(a.Task), Machine: log.Hosts[a.Host].Name, Seconds: d.Seconds(),
+			}
+			seconds = append(seconds, r.Seconds)
 			if size, ok := a.Input.Get(); ok {
 				r.Size = float64(size)
 			}
@@ -243,8 +248,20 @@ func StepsOf(log *Log) *Steps {
 		slices.SortFunc(rows, func(a, b StepRow) int { return cmp.Compare(a.Worker, b.Worker) })
 		s.Labels, s.Rows = append(s.Labels, p.Name), append(s.Rows, rows)
 	}
-	return s
+	slices.Sort(seconds)
+	if len(seconds) == 0 || seconds[len(seconds)/2] < shortestStep {
+		if most[1] == "steps" {
+			hint = fmt.Sprintf("the steps are too short to compare workers: times are whole milliseconds, and half of them are under "+
+				"%g s; write a table of the steps, and name its columns with -step, -worker and -seconds", shortestStep)
+		}
+		return nil, hint
+	}
+	return s, ""
 }
+
+// shortestStep is in seconds. In shorter steps a millisecond, to which times are cut, is over 1 % of a time, and a worker
+// that is slower by less than that would seem slower by more.
+const shortestStep = .1
 
 // kindOfStep is the same for steps of one job. Steps that the log itself names may lack members.
 func (p *Phase) kindOfStep() [2]string {

@@ -40,10 +40,27 @@ func TestTimelineOfSteps(t *testing.T) {
 	assert.Contains(t, seconds(log), "step 7: node0/1 3 succeeded")
 	require.Len(t, log.Hints, 1)
 	assert.Contains(t, log.Hints[0], "left out: 1 of 361 spans: they have no step")
-	steps := trace.StepsOf(log)
+	steps, _ := trace.StepsOf(log)
 	require.NotNil(t, steps)
 	assert.Len(t, steps.Rows, 30)
 	assert.Equal(t, trace.StepRow{Worker: "node1/3", Position: "node1/3", Machine: "node1/3", Seconds: 4.5}, steps.Rows[7][3])
+}
+
+// Times are read in whole milliseconds. Steps of some milliseconds are not compared: 3.485 ms and 3.51 ms would be 3 and
+// 4 ms.
+func TestShortSteps(t *testing.T) {
+	var events []string
+	for step := range 30 {
+		for rank := range 4 {
+			events = append(events, fmt.Sprintf(`{"name":"x","ph":"X","pid":1,"tid":%d,"ts":%d,"dur":%d,"args":{"step":%d}}`, rank,
+				step*10_000, 3485+25*(rank/3), step))
+		}
+	}
+	log := read(t, "["+strings.Join(events, ",\n")+"]")
+	require.Len(t, log.Phases, 30)
+	steps, hint := trace.StepsOf(log)
+	assert.Nil(t, steps)
+	assert.Contains(t, hint, "too short to compare workers")
 }
 
 // Phases are steps only if their tasks are alike, each on a machine of its own, at the same time.
@@ -64,7 +81,9 @@ func TestPhasesThatAreNoSteps(t *testing.T) {
 				fmt.Fprintf(&text, `{"phase":"s%d","task":%d,"start":%d,"finish":%d,"host":%q}`+"\n", step, task, start, start+900, host)
 			}
 		}
-		assert.Equal(t, c.want, trace.StepsOf(read(t, text.String())) != nil, c)
+		steps, hint := trace.StepsOf(read(t, text.String()))
+		assert.Equal(t, c.want, steps != nil, c)
+		assert.Empty(t, hint)
 	}
 }
 
@@ -82,7 +101,10 @@ func TestSpansOfSteps(t *testing.T) {
 				jaeger = append(jaeger, fmt.Sprintf(`{"traceID":"t","spanID":"%d-%d-%d","operationName":"part","references":[{"spanID":"root"}],"startTime":%d000,"duration":%d,"processID":"p%d",`+
 					`"tags":[{"key":"step","type":"int64","value":%d}]}`, rank, step, k, start, 1000*took, rank, step))
 			}
-			spans = append(spans, fmt.Sprintf(`{"traceId":"t","spanId":"i%d-%d","parentSpanId":"%d-%d-0","name":"inside","startTimeUnixNano":"%d000000","endTimeUnixNano":"%d000000",`+
+			// Inside a part stands a span without a step, and inside that one a span with the step, which the part contains.
+			spans = append(spans, fmt.Sprintf(`{"traceId":"t","spanId":"m%d-%d","parentSpanId":"%d-%d-0","name":"between","startTimeUnixNano":"%d000000","endTimeUnixNano":"%d000000"}`,
+				rank, step, rank, step, at, at+600))
+			spans = append(spans, fmt.Sprintf(`{"traceId":"t","spanId":"i%d-%d","parentSpanId":"m%d-%d","name":"inside","startTimeUnixNano":"%d000000","endTimeUnixNano":"%d000000",`+
 				`"attributes":[{"key":"training.step","value":{"intValue":"%d"}}]}`, rank, step, rank, step, at, at+500, step))
 		}
 		otel = append(otel, fmt.Sprintf(`{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"train"}},{"key":"host.name","value":{"stringValue":"h%d"}}]},`+
@@ -98,7 +120,7 @@ func TestSpansOfSteps(t *testing.T) {
 		require.Len(t, log.Phases, 5)
 		assert.Contains(t, seconds(log), "step 3: h0 3 succeeded")
 		assert.Contains(t, seconds(log), "step 3: h2 4 succeeded")
-		steps := trace.StepsOf(log)
+		steps, _ := trace.StepsOf(log)
 		require.NotNil(t, steps)
 		assert.Len(t, steps.Rows[0], 3)
 	}
