@@ -389,11 +389,11 @@ func (c *Curve) quantile(p, whole float64) float64 {
 	if c.n == 0 {
 		return math.Inf(1)
 	}
-	bar := remainder(p) * whole
+	rest := remainder(p)
 	low, high := 0, len(c.above)
-	// sort.Search would take longer, because it calls a function for each comparison.
+	// sort.Search would take longer, because it calls a function for each comparison. The quotient is that of CDF.
 	for low < high {
-		if mid := int(uint(low+high) >> 1); c.above[mid] > bar {
+		if mid := int(uint(low+high) >> 1); c.above[mid]/whole > rest {
 			low = mid + 1
 		} else {
 			high = mid
@@ -403,7 +403,7 @@ func (c *Curve) quantile(p, whole float64) float64 {
 		return c.at[low]
 	}
 	last, _, _ := c.step(len(c.at))
-	return c.beyond.quantile(bar / last)
+	return c.beyond.quantile(float64(rest*whole) / last)
 }
 
 // remainder returns the largest x for which 1-x is at least p, with the rounding of float64. So P(T > t) is at most x

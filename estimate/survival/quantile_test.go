@@ -8,7 +8,8 @@ import (
 )
 
 // A quantile is the smallest time at which the CDF reaches the probability, also where it reaches it exactly. The
-// times are 1 to n, so the CDF reaches k/n at time k.
+// times are 1 to n, so the CDF reaches k/n at time k. A task of age 3 has the remaining
+// times 1 to n-3.
 func TestQuantileIsTheSmallestTime(t *testing.T) {
 	for n := 1; n <= 200; n++ {
 		var c, with Curve
@@ -22,7 +23,7 @@ func TestQuantileIsTheSmallestTime(t *testing.T) {
 		for _, d := range []interface {
 			CDF(t float64) float64
 			Quantile(p float64) float64
-		}{&c, Residual{Curve: &c}, Without{Curve: &with, Age: .5}} {
+		}{&c, Residual{Curve: &c}, Residual{Curve: &c, Age: float64(min(3, n-1))}, Without{Curve: &with, Age: .5}} {
 			for k := 1; k <= n; k++ {
 				for _, p := range []float64{
 					float64(k) / float64(n), d.CDF(float64(k)), math.Nextafter(float64(k)/float64(n), 0), .5, .9, .95, .99,
