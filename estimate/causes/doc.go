@@ -86,7 +86,8 @@
 //
 // O(n) for n tasks, about 150 ns for each task, and some 100 bytes for each task during the call. In a phase of
 // over 8192 tasks, the model is fitted to a sample of about 8192 tasks, which is always the same for the same
-// phase. The package keeps nothing between calls. All functions are safe for concurrent use.
+// phase. All functions are safe for concurrent use, and keep nothing between calls. A Lockstep keeps what it was told of
+// all steps, and is for one goroutine.
 //
 // Sources: Ananthanarayanan et al., "Reining in the Outliers in Map-Reduce Clusters using Mantri", OSDI 2010, §4.1,
 // §4.2 and figure 8; Ananthanarayanan et al., "Effective Straggler Mitigation: Attack of the Clones", NSDI 2013

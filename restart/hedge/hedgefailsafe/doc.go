@@ -24,6 +24,9 @@
 // refused second run does not call the function. It waits, and ends with the first run. OnHedge and a budget of
 // failsafe-go count it all the same: count second requests by the ledger of the route.
 //
+// A run asks exec.IsHedge whether it is the second run. [hedged.Second] and [hedged.Chose] do not know these runs. A
+// result without an error counts as an answer, also an HTTP response with the status 503: return an error for it.
+//
 // # Which result
 //
 // By failsafe-go's default the first run that ends gives the result, also if it ends with an error. So that an error
