@@ -73,8 +73,7 @@ func (l Limits) Effective() Limits {
 // unchanged. Otherwise it returns a decision to keep the task, whose reason and comparison state the limit. For the
 // bound on lost slot time the comparison has the measure [LostSlotSeconds]. If d has an action, a reason, a basis or a
 // measure without a name, or a number that is not finite, no log could hold it: Hold keeps the task, with the reason
-// BadAnswer. The cost is O(len(t.Attempts)) and one
-// quantile of t.Fresh; Hold allocates nothing.
+// BadAnswer. The cost is O(len(t.Attempts)) and one quantile of t.Fresh; Hold allocates nothing.
 func Hold(d Decision, t Task, p Phase) Decision {
 	if !d.canBeLogged() {
 		return Decision{Reason: BadAnswer}

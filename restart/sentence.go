@@ -31,7 +31,8 @@ func (d Decision) Sentence() string {
 	return strings.NewReplacer(
 		"{value}", digits(d.Value), "{value%}", percent(d.Value), "{threshold}", digits(d.Threshold),
 		"{threshold%}", percent(d.Threshold),
-		"{value s}", seconds(d.Value), "{threshold s}", seconds(d.Threshold), "{remaining}", span(d.Remaining), "{fresh}", span(d.Fresh), "{bar}", span(d.Bar),
+		"{value s}", seconds(d.Value), "{threshold s}", seconds(d.Threshold), "{remaining}", span(d.Remaining),
+		"{fresh}", span(d.Fresh), "{bar}", span(d.Bar),
 	).Replace(text)
 }
 

@@ -62,9 +62,8 @@ import (
 // The trials that add to e are no guesses, or ran already when the latest guess began. LeastCost kills a copy as
 // soon as the two attempts have shown that the task is long, and its kill saves slot time. On an idle slot that no
 // task waits for, a silent copy may cost half of what its task costs in all. A policy that lets its copies run on has a
-// larger e, and begins its next trial later. Copies that
-// the host makes without a decision are not included in the bound. Durations saturate, so the theorem is true for
-// sums of less than 292 years.
+// larger e, and begins its next trial later. Copies that the host makes without a decision are not included in the
+// bound. Durations saturate, so the theorem is true for sums of less than 292 years.
 type Trials struct {
 	// Won and Lost are the numbers of trials that ended with success and without success. They are fractions: the
 	// weight of old trials may shrink, and a killed copy adds only a part of a lost trial.

@@ -30,8 +30,8 @@ const magic = "# shard history 1: merge by union of lines"
 //	run	ID	TIME	MACHINE	WALL	SPAN	BUSY	SAID	GAP
 //	PACKAGE	TEST or -	SECONDS@ID SECONDS@ID ...
 //
-// GAP may be missing. SECONDS ends with an exclamation mark if the test failed, and is a dash if it was skipped. Two histories are merged by taking the lines of both, in any order. A line that is in both is
-// used once.
+// GAP may be missing. SECONDS ends with an exclamation mark if the test failed, and is a dash if it was skipped. Two
+// histories are merged by taking the lines of both, in any order. A line that is in both is used once.
 type history struct {
 	runs    map[string]ran
 	samples map[name]map[string]took // by the name of the run

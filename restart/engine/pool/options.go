@@ -78,8 +78,8 @@ func Work[T any](size func(item T) float64) Option { return func(c *config) { c.
 
 // OnAction makes the pool call f before each copy, restart and kill. item is the index of the item, and d is the
 // policy's decision. In it, Attempt is the number of the attempt to kill: the attempts of an item are numbered from 0 in
-// the order in which they began. The pool makes one call of f at a time. While f runs, other goroutines of the pool may wait, so f
-// should return soon. Nil means that no function is called.
+// the order in which they began. The pool makes one call of f at a time. While f runs, other goroutines of the pool may
+// wait, so f should return soon. Nil means that no function is called.
 func OnAction(f func(item int, d restart.Decision)) Option {
 	return func(c *config) { c.onAction = f }
 }

@@ -13,8 +13,8 @@ import (
 
 // Do runs f, and a second time beside the first if the rule of the route wants it. It returns the first answer: the
 // first result without an error. The context of each run ends when Do returns. If ctx ends first, Do returns
-// context.Cause(ctx) at once. If ctx has ended before, f does not run. Where the rule refuses a second run from the start, f runs on the goroutine of the
-// caller, and Do waits for it.
+// context.Cause(ctx) at once. If ctx has ended before, f does not run. Where the rule refuses a second run from the
+// start, f runs on the goroutine of the caller, and Do waits for it.
 func Do[T any](ctx context.Context, r *Route, q hedge.Request, f func(ctx context.Context) (T, error)) (T, error) {
 	value, end, err := Call[T]{Request: q, Run: f}.Race(ctx, r)
 	end()
