@@ -22,8 +22,9 @@ const (
 // String returns the fault's name.
 func (f Fault) String() string { return [...]string{"refused", "answer lost", "slow"}[f] }
 
-// Faults makes calls to a store go wrong: the call with the number At, counted from 1, and each call that is a multiple
-// of Every after it. Every 0 means no further call.
+// Faults makes calls to a store go wrong: the call with the number At, counted from 1, and after it one call in Every, at
+// irregular distances. At regular distances a coordinator that repeats a commit at intervals may fail in this commit each
+// time, and not in the calls between. Every 0 means no further call.
 type Faults struct {
 	Fault     Fault
 	At, Every int64
@@ -36,9 +37,12 @@ func (f *Faults) Calls() int64 { return f.calls.Load() }
 
 var errFault = errors.New("queuetest: this call went wrong")
 
+// scrambled returns a number that looks random, and is always the same for the same n.
+func scrambled(n int64) int64 { return int64(uint64(n) * 0x9e3779b97f4a7c15 >> 33) }
+
 func (f *Faults) call(ctx context.Context, do func() error) error {
 	n := f.calls.Add(1)
-	if n != f.At && (f.Every == 0 || n < f.At || (n-f.At)%f.Every != 0) {
+	if n != f.At && (f.Every == 0 || n < f.At || scrambled(n-f.At)%f.Every != 0) {
 		return do()
 	}
 	switch f.Fault {
