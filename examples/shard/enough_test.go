@@ -17,7 +17,11 @@ import (
 // By a target time or by a price, the number of machines is the one that trying all numbers finds.
 func TestNumberOfMachines(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 4))
-	for range 60 {
+	histories := 20
+	if long {
+		histories = 60
+	}
+	for range histories {
 		history, packages, _ := randomHistory(r)
 		of := reported(t, history, options{n: 1}, packages...)
 		machines := []machine{of.shards[0].machine}

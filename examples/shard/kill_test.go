@@ -27,8 +27,8 @@ import (
 // asShard is the variable of the environment with which the test binary behaves like the command shard.
 const asShard = "SHARD_TEST_IS_SHARD"
 
-// asMachine is the variable of the environment with which the test binary draws from a directory: its arguments are the
-// directory and the name of the machine. It runs no tests.
+// asMachine is the variable of the environment with which the test binary draws from a directory: its arguments are
+// the directory and the name of the machine. It runs no tests.
 const asMachine = "SHARD_TEST_IS_MACHINE"
 
 // beMachine draws until all pieces are done. It exits with 1 after an error.
@@ -62,6 +62,14 @@ func beMachine(dir, name string) {
 			ask(shardqueue.Request{Op: shardqueue.End, Batch: a.Batch, Calls: make([]shardqueue.Ran, len(a.Calls))})
 		}
 	}
+}
+
+// kills is how often a test kills a process.
+func kills() int {
+	if long {
+		return 100
+	}
+	return 30
 }
 
 func TestMain(m *testing.M) {
@@ -137,7 +145,8 @@ func drawn(t *testing.T, url string, c *shardqueue.Config) map[string]int {
 	return ran
 }
 
-// shard serve is killed at a hundred random moments, while four machines draw. No test is lost, and none is run twice.
+// shard serve is killed at 30 random moments, or at a hundred with STRAGGLER_LIVES, while four machines draw. No test
+// is lost, and none is run twice.
 func TestServeIsKilled(t *testing.T) {
 	dir := t.TempDir()
 	process, url := started(t, dir, "127.0.0.1:0")
@@ -162,7 +171,7 @@ func TestServeIsKilled(t *testing.T) {
 			}
 		}
 	}()
-	for range 100 {
+	for range kills() {
 		time.Sleep(time.Duration(r.IntN(30_000)) * time.Microsecond)
 		require.NoError(t, process.Process.Signal(syscall.SIGKILL))
 		_ = process.Wait()
@@ -179,8 +188,8 @@ func TestServeIsKilled(t *testing.T) {
 	_ = process.Wait()
 }
 
-// Machines that share a directory are killed at a hundred random moments, and come back under their names. All pieces
-// are run, and no file is left half written.
+// Machines that share a directory are killed at 30 random moments, or at a hundred with STRAGGLER_LIVES, and come
+// back under their names. All pieces are run, and no file is left half written.
 func TestMachinesAreKilled(t *testing.T) {
 	dir := t.TempDir()
 	c := &shardqueue.Config{Machines: 4, Lease: 1000}
@@ -203,7 +212,7 @@ func TestMachinesAreKilled(t *testing.T) {
 		return m
 	}
 	machines := []*exec.Cmd{machine(0), machine(1), machine(2), machine(3)}
-	for range 100 {
+	for range kills() {
 		time.Sleep(time.Duration(r.IntN(30_000)) * time.Microsecond)
 		i := r.IntN(4)
 		_ = machines[i].Process.Signal(syscall.SIGKILL) // it may have ended
