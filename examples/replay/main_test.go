@@ -59,9 +59,9 @@ func TestBuiltInWorkload(t *testing.T) {
 }
 
 func TestSameSeedSameNumbers(t *testing.T) {
-	phases := "40"
-	if testing.Short() {
-		phases = "10"
+	phases := "10"
+	if os.Getenv("STRAGGLER_LIVES") != "" {
+		phases = "40"
 	}
 	numbers := func(args ...string) []report.Policy {
 		code, out, errors := call(append([]string{"-json", "-phases", phases}, args...)...)
@@ -315,9 +315,9 @@ func TestPictureOfTheREADME(t *testing.T) {
 
 // With several seeds, the report has the spread of each figure.
 func TestSeeds(t *testing.T) {
-	phases := "60"
-	if testing.Short() {
-		phases = "20"
+	phases := "20"
+	if os.Getenv("STRAGGLER_LIVES") != "" {
+		phases = "60"
 	}
 	code, out, errors := call("-json", "-seeds", "3", "-phases", phases, "-policy", "mantri,late")
 	require.Zero(t, code, errors)

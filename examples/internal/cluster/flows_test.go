@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"testing"
 	"time"
@@ -99,8 +100,8 @@ func meeting(seed uint64, ways map[string]func(*Config)) (Config, string) {
 
 // A killed attempt stops reading. The attempt that starts in its place reads everything itself.
 func TestFlowsBelongToCopiesThatRead(t *testing.T) {
-	seeds := uint64(1000)
-	if !testing.Short() {
+	seeds := uint64(500) // or 4,000 with STRAGGLER_LIVES
+	if os.Getenv("STRAGGLER_LIVES") != "" {
 		seeds = 4000
 	}
 	ways, flows, kills, failed := policies(t), 0, 0, 0

@@ -1,6 +1,7 @@
 package queuesim
 
 import (
+	"os"
 	"slices"
 	"testing"
 	"time"
@@ -164,7 +165,7 @@ func TestEveryTaskHasOneResult(t *testing.T) {
 			}
 			for i := 1; i < len(spy.results); i++ {
 				for task, j := range spy.results[i-1] {
-					if j != nil {
+					if j != nil && (spy.results[i][task] != j || j.state != succeeded) {
 						require.Same(t, j, spy.results[i][task], "%s, %s", s.Name, p.name)
 						require.Equal(t, succeeded, j.state)
 					}
@@ -174,10 +175,10 @@ func TestEveryTaskHasOneResult(t *testing.T) {
 	}
 }
 
-// The same game ends the same; other seeds have other luck.
+// The same game ends the same; other seeds have other luck. The games of 2,000 tasks are played with STRAGGLER_LIVES.
 func TestGames(t *testing.T) {
 	for _, s := range Scenarios() {
-		if s.Tasks == 80 {
+		if s.Tasks == 80 || s.Tasks == 2000 && os.Getenv("STRAGGLER_LIVES") == "" {
 			continue
 		}
 		for _, p := range Players() {

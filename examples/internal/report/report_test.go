@@ -117,24 +117,30 @@ func TestPageIsSelfContained(t *testing.T) {
 // mostPage is the largest size of a page in bytes, however many tasks the log has.
 const mostPage = 600_000
 
-// The page of a large input has the phases in which stragglers cost most, and stays small.
+// The page of a large input has the phases in which stragglers cost most, and stays small. The input has 2,000
+// phases, or 10,000 with STRAGGLER_LIVES.
 func TestPageStaysSmall(t *testing.T) {
 	var many []*sim.Phase
-	for len(many) < 10_000 {
+	size := 2_000
+	if os.Getenv("STRAGGLER_LIVES") != "" {
+		size = 10_000
+	}
+	for len(many) < size {
 		for _, p := range workload.Generate(100, 1) {
 			if len(p.Tasks) < 12 {
 				many = append(many, p)
 			}
 		}
 	}
-	many = many[:10_000]
+	many = many[:size]
 	r := build(t, many, Input{Name: "large", Generated: true})
 	var page, text bytes.Buffer
 	require.NoError(t, r.HTML(&page))
 	require.NoError(t, r.JSON(&text))
 	assert.Less(t, page.Len(), mostPage)
 	assert.Less(t, text.Len(), 5<<20)
-	assert.Equal(t, 10_000, r.PhasesLeftOut+len(r.Phases))
+	assert.Positive(t, r.PhasesLeftOut)
+	assert.Equal(t, size, r.PhasesLeftOut+len(r.Phases))
 }
 
 // A page on which every part has its largest size, and every name its largest length, stays small.

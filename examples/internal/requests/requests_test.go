@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
 	"testing"
 	"time"
 
@@ -53,9 +54,14 @@ func hiccups(load float64) Config {
 }
 
 // A server that is asked at random at a load of x answers exponential work in 1/(1-x) of its mean [M/M/1]. At 0.8 the
-// mean of 400,000 has a standard error of 1.4 %: waits that follow each other are alike.
+// mean of 400,000 has a standard error of 1.4 %: waits that follow each other are alike. The test has a load of 0.5,
+// and with STRAGGLER_LIVES of 0.2 and 0.8 as well.
 func TestQueuesTakeAsLongAsTheoryHasIt(t *testing.T) {
-	for load, within := range map[float64]float64{0.2: 0.01, 0.5: 0.02, 0.8: 0.04} {
+	loads := map[float64]float64{0.5: 0.02}
+	if os.Getenv("STRAGGLER_LIVES") != "" {
+		loads[0.2], loads[0.8] = 0.01, 0.04
+	}
+	for load, within := range loads {
 		c := exponential(load)
 		c.Fanouts = 400_000
 		assert.InEpsilon(t, 1/(1-load), run(t, c).Mean, within, "load %v", load)
