@@ -193,13 +193,11 @@ func (s *scheduler) run(saveFirst bool) bool {
 
 // A scheduler dies at any point. The test starts it again with its last snapshot, with an old one, or with none.
 // Every task ends, each result is published once, and no crash costs more than one needless attempt. The test
-// makes a thousand runs, or STRAGGLER_LIVES.
+// makes 400 runs, or STRAGGLER_LIVES.
 func TestCrashMatrix(t *testing.T) {
-	runs := 1000
+	runs := 400
 	if n, err := strconv.Atoi(os.Getenv("STRAGGLER_LIVES")); err == nil {
 		runs = n
-	} else if testing.Short() {
-		runs = 400
 	}
 	most, needless := 0, 0
 	for seed := range uint64(runs) {

@@ -82,15 +82,20 @@ func restored(t *testing.T, machines, snapshot []byte) *engine.Phase {
 	return p
 }
 
-// A phase of any size is restored from its snapshot at any moment of its run: at 6 moments, or at 50 with
-// STRAGGLER_LIVES.
-func TestRestoreAtAnySizeAndMoment(t *testing.T) {
-	sizes := []int{0, 1, 3, 40, 399, 400, 1000, 5000, 20000}
-	moments := 6
+// cases returns the number of cases of a long test: few, or all of them with STRAGGLER_LIVES.
+func cases(few, all uint64) uint64 {
 	if os.Getenv("STRAGGLER_LIVES") != "" {
-		moments = 50
-	} else if testing.Short() {
-		sizes, moments = []int{0, 1, 40, 400, 20000}, 4
+		return all
+	}
+	return few
+}
+
+// A phase of any size is restored from its snapshot at any moment of its run: phases of five sizes at 4 moments. With
+// STRAGGLER_LIVES, phases of nine sizes are restored at 50 moments.
+func TestRestoreAtAnySizeAndMoment(t *testing.T) {
+	sizes, moments := []int{0, 1, 40, 400, 20000}, 4
+	if os.Getenv("STRAGGLER_LIVES") != "" {
+		sizes, moments = []int{0, 1, 3, 40, 399, 400, 1000, 5000, 20000}, 50
 	}
 	for _, tasks := range sizes {
 		l := newLiving(t, tasks, 1)

@@ -133,8 +133,8 @@ func TestManyTasksHideNoMissingClone(t *testing.T) {
 	}
 }
 
-// One byte of a snapshot is changed to each value. The snapshot is rejected, or the restored tracker works without a
-// panic.
+// One byte of a snapshot is changed to another value. The snapshot is rejected, or the restored tracker works without
+// a panic. Each byte gets one of four values, and all four if STRAGGLER_LIVES is set.
 func TestADamagedSnapshotDoesNotPanic(t *testing.T) {
 	for seed, policy := range []restart.Policy{nil, rules.LATE{}, rules.Spark{}} {
 		d := driver{t: t, rng: rand.New(rand.NewPCG(uint64(seed), 3)), now: start, n: 6}
@@ -150,7 +150,10 @@ func TestADamagedSnapshotDoesNotPanic(t *testing.T) {
 		require.NoError(t, err)
 		body := snapshottest.Body(text)
 		for i := range body {
-			for _, v := range []byte{0, 1, 0x7f, 0xff} {
+			for k, v := range []byte{0, 1, 0x7f, 0xff} {
+				if uint64(k+4-i%4)%4 >= cases(1, 4) {
+					continue
+				}
 				damaged := slices.Clone(body)
 				damaged[i] = v
 				tr, err := tracker.Restore(tracker.Config{}, snapshot.Seal(damaged, 0))

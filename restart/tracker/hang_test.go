@@ -90,7 +90,7 @@ func anyBudget(t *testing.T, rng *rand.Rand) *tracker.Budget {
 
 // Phases whose first attempts hang end under every budget, as long as slots are free.
 func TestNoBudgetKeepsAPhaseFromEnding(t *testing.T) {
-	const trials = uint64(60)
+	trials := cases(20, 60)
 	policies := []restart.Policy{restart.Mantri{}, rules.Dryad{}, rules.Spark{Quantile: 0.75, MinRuntime: time.Second}, rules.Flink{}}
 	refused := 0
 	for seed := range trials {
@@ -122,7 +122,7 @@ func TestNoBudgetKeepsAPhaseFromEnding(t *testing.T) {
 		}
 		assert.Zero(t, budget.Running())
 	}
-	assert.Greater(t, refused, 100, "budgets must refuse copies, or the test shows nothing")
+	assert.Greater(t, refused, int(trials), "budgets must refuse copies, or the test shows nothing")
 }
 
 // blockedByBudget returns how many copies the budget refused.

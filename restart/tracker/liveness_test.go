@@ -217,7 +217,7 @@ func TestEveryTaskEnds(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	policies := policytest.Policies()
 	policies["rash"] = rash{rng}
-	const want = 10_000
+	want := int(cases(3_000, 10_000)) // reports
 	for name, policy := range policies {
 		limits := rules.Describe(policy).Limits.Effective()
 		for reports, seed := 0, uint64(0); reports < want; seed++ {

@@ -102,7 +102,7 @@ func TestMantriKeepsItsBoundsInAClosedLoop(t *testing.T) {
 func TestClosedLoopsAreDeterministic(t *testing.T) {
 	for name, policy := range policytest.Policies() {
 		t.Run(name, func(t *testing.T) {
-			for seed := range uint64(8) {
+			for seed := range cases(3, 8) {
 				run := func() (log []string, l tracker.Ledger) {
 					s := loop(t, seed, tracker.Config{Policy: policy}, false, func(_ *sim, now time.Duration, d tracker.Answer) {
 						log = append(log, fmt.Sprintf("%v %d %v %d", now, d.Task, d, d.Attempt))

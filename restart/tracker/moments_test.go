@@ -11,14 +11,21 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// Phases of many sizes are restored at 6 random moments, or at 50 if STRAGGLER_LIVES is set. The restored tracker
-// writes the same snapshot, and gives the same answers, as the tracker that never stopped.
-func TestAPhaseIsRestoredAtAnyMoment(t *testing.T) {
-	sizes, moments := []int{0, 1, 3, 40, 399, 400, 1000, 5000, 20000}, 6
+// cases returns the number of cases of a long test: few, or all of them if STRAGGLER_LIVES is set.
+func cases(few, all uint64) uint64 {
 	if os.Getenv("STRAGGLER_LIVES") != "" {
-		moments = 50
-	} else if testing.Short() {
-		sizes, moments = []int{0, 1, 40, 400, 20000}, 4
+		return all
+	}
+	return few
+}
+
+// Phases of five sizes are restored at 4 random moments. If STRAGGLER_LIVES is set, phases of nine sizes are restored
+// at 50 moments. The restored tracker writes the same snapshot, and gives the same answers, as the tracker that never
+// stopped.
+func TestAPhaseIsRestoredAtAnyMoment(t *testing.T) {
+	sizes, moments := []int{0, 1, 40, 400, 20000}, 4
+	if os.Getenv("STRAGGLER_LIVES") != "" {
+		sizes, moments = []int{0, 1, 3, 40, 399, 400, 1000, 5000, 20000}, 50
 	}
 	for _, tasks := range sizes {
 		rng := rand.New(rand.NewPCG(uint64(tasks), 29))

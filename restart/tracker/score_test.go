@@ -18,7 +18,7 @@ import (
 func TestAScoreAloneIsEnough(t *testing.T) {
 	for name, policy := range policytest.Policies() {
 		acted := 0
-		for seed := range uint64(20) {
+		for seed := range cases(6, 20) {
 			rng := rand.New(rand.NewPCG(seed, 8))
 			c := tracker.Config{
 				Work: make([]float64, 12), Slots: 10 + rng.IntN(8), Machines: 10, Interval: 5 * time.Second,

@@ -78,7 +78,7 @@ func (d *driver) config(policy restart.Policy) tracker.Config {
 func TestRestoreAfterAnyPrefix(t *testing.T) {
 	acts := map[restart.Action]int{}
 	for name, policy := range policytest.Policies() {
-		for seed := range uint64(40) {
+		for seed := range cases(20, 40) {
 			rng := rand.New(rand.NewPCG(seed, 77))
 			d := driver{t: t, rng: rng, now: time.Unix(1e9, 5), n: 1 + rng.IntN(20)}
 			c := d.config(policy)
