@@ -2,6 +2,7 @@ package replicate
 
 import (
 	"math/rand/v2"
+	"os"
 	"testing"
 	"time"
 
@@ -40,9 +41,17 @@ func (s *slowLosses) probability(now time.Duration, machine int) float64 {
 	return min(1, (lost+w*cluster)/(outputs+w))
 }
 
+// histories returns the number of random histories that a test plays: a fifth of all, or all with STRAGGLER_LIVES.
+func histories(all int) int {
+	if os.Getenv("STRAGGLER_LIVES") != "" {
+		return all
+	}
+	return all / 5
+}
+
 func TestSection53LossesAgreeWithACountOfAllEvents(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 8))
-	for range 50 {
+	for range histories(50) {
 		l, err := NewLosses(3, LossesConfig{Window: 160 * time.Second, Weight: 10, Prior: 0.05})
 		require.NoError(t, err)
 		slow := slowLosses{config: l.Config()}
@@ -76,7 +85,7 @@ func TestSection53LossesAgreeWithACountOfAllEvents(t *testing.T) {
 
 func TestLossBurstsAgreeWithACountOfAllLosses(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 9))
-	for range 100 {
+	for range histories(100) {
 		needed := 1 + rng.IntN(3)
 		o, err := NewLossBursts(2, LossBurstsConfig{Losses: needed, Window: time.Minute})
 		require.NoError(t, err)
