@@ -15,6 +15,9 @@ import (
 )
 
 func TestExactRowsMatch(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long, and without goroutines; TestSameSeedsSameTable runs the workers")
+	}
 	for _, r := range allRows() {
 		if r.tier == exact {
 			t.Run(r.id, func(t *testing.T) {

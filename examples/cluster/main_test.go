@@ -69,7 +69,11 @@ func TestJSON(t *testing.T) {
 }
 
 func TestCompareHasARowForEachSet(t *testing.T) {
-	text := output(t, "-compare", "-seeds", "2")
+	args := []string{"-compare", "-seeds", "2"}
+	if testing.Short() { // the same goroutines, with less to do
+		args = append(args, "-jobs", "8")
+	}
+	text := output(t, args...)
 	assert.Equal(t, len(sets())+1, strings.Count(strings.TrimSuffix(text, compareLegend), "\n"))
 	assert.Contains(t, text, "all but delay")
 }
@@ -89,6 +93,9 @@ func TestDisksThatAreFullAreTold(t *testing.T) {
 }
 
 func TestRequestsTellsOfOneFanOut(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long, and without goroutines")
+	}
 	var out bytes.Buffer
 	require.NoError(t, run([]string{"-requests", "-explain", "900"}, &out, io.Discard))
 	assert.Contains(t, out.String(), "wanted=2", "package clone")

@@ -19,6 +19,9 @@ import (
 // The bill is within ten points of the saving of copies. Slow attempts were bad luck in the first worlds, so AtMost is
 // the share to compare; in the last worlds items are long by themselves.
 func TestTheBillIsTheSavingOfCopies(t *testing.T) {
+	if testing.Short() {
+		t.Skip("simulations in one goroutine; TestABillWithWorkAndErrors runs the same goroutines")
+	}
 	for _, c := range []struct {
 		name              string
 		world             world
@@ -83,6 +86,9 @@ func TestABillWithWorkAndErrors(t *testing.T) {
 
 // One item hangs for two minutes, and the others take 10 ms.
 func TestABillWithAHungItem(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a simulation in one goroutine; TestABillWithWorkAndErrors runs the same goroutines")
+	}
 	synctest.Test(t, func(t *testing.T) {
 		var bill shadow.Bill
 		_, err := pool.Map(t.Context(), upTo(200), func(ctx context.Context, i int) (int, error) {
