@@ -22,8 +22,9 @@
 // such a task for long, so every second of it is proven by the record. Bill.AtMost takes such an attempt for bad luck.
 //
 // The two simulations share everything else: the time of each attempt by its task, its number and its machine, the time
-// that a submission takes, the slots. So errors of the model fall out of the comparison. A machine that was stopped for
-// a while is simulated by the attempts that it lost.
+// that a submission takes, the slots. So errors of the model fall out of the comparison. An attempt that hung, or that was
+// slow for its machine, takes the recorded time on every machine. A machine that was stopped for a while is simulated by the
+// attempts that it lost.
 package shadow
 
 import (
@@ -207,9 +208,10 @@ type task struct {
 	work     float64
 }
 
-// attempt is the course of an attempt on a machine of factor 1.
+// attempt is the course of an attempt.
 type attempt struct {
-	seconds float64
+	seconds float64      // on a machine of factor 1; on every machine if fixed is set
+	fixed   bool         // it hung, or was slow for its machine: nothing says that another machine would change its time
 	state   engine.State // in which it ends
 	hangs   bool         // it makes no progress
 }
@@ -256,7 +258,11 @@ func (r Record) model() *model {
 		for _, a := range list {
 			x := seconds(a) / m.of(a.Machine)
 			hangs := a.State > engine.Failed || r.Timeout > 0 && seconds(a) >= r.Timeout.Seconds()
-			t.attempts = append(t.attempts, attempt{x, a.State, hangs})
+			past := attempt{seconds: x, state: a.State, hangs: hangs}
+			if hangs || x > slowTimes*m.median*t.work {
+				past.seconds, past.fixed = seconds(a), true
+			}
+			t.attempts = append(t.attempts, past)
 			if a.State == engine.Succeeded && (t.seconds < 0 || x < t.seconds) {
 				t.seconds = x
 			}

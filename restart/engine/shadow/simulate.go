@@ -180,7 +180,10 @@ func (s *simulation) begin(r *run) {
 	s.free[r.machine]--
 	r.begun = max(r.due, s.now)
 	r.state, r.hangs = a.state, a.hangs
-	r.ends = num.Add(r.begun, max(of(a.seconds*s.of(r.machine)), time.Microsecond))
+	if !a.fixed {
+		a.seconds *= s.of(r.machine)
+	}
+	r.ends = num.Add(r.begun, max(of(a.seconds), time.Microsecond))
 }
 
 // end ends an attempt.
