@@ -2,6 +2,7 @@ package hedged
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"sync"
@@ -14,7 +15,8 @@ import (
 // Do runs f, and a second time beside the first if the rule of the route wants it. It returns the first answer: the
 // first result without an error. The context of each run ends when Do returns. If ctx ends first, Do returns
 // context.Cause(ctx) at once. If ctx has ended before, f does not run. Where the rule refuses a second run from the
-// start, f runs on the goroutine of the caller, and Do waits for it.
+// start, f runs on the goroutine of the caller, and Do waits for it. A run on another goroutine that calls runtime.Goexit
+// has failed.
 func Do[T any](ctx context.Context, r *Route, q hedge.Request, f func(ctx context.Context) (T, error)) (T, error) {
 	value, end, err := Call[T]{Request: q, Run: f}.Race(ctx, r)
 	end()
@@ -147,34 +149,38 @@ func (c *Call[T]) outcome(ctx context.Context, value T, err error) hedge.Outcome
 	return hedge.Failed
 }
 
+// errGoexit is the error of a run that has called runtime.Goexit.
+var errGoexit = errors.New("hedged: a run has called runtime.Goexit")
+
 // start starts a run on a goroutine.
 func (x *race[T]) start(ctx context.Context, attempt hedge.Attempt) {
 	ctx, x.cancels[attempt] = context.WithCancel(ctx)
 	go func() {
-		got := result[T]{attempt: attempt}
-		outcome := hedge.Failed
-		func() {
-			returned := false
-			defer func() {
-				if !returned { // a function of the call has panicked, or has ended the goroutine by runtime.Goexit
-					got.panicked = &PanicError{Value: recover(), Stack: debug.Stack()}
-				}
-			}()
-			got.value, got.err = x.call.Run(ctx)
-			outcome = x.call.outcome(ctx, got.value, got.err)
-			returned = true
+		got, outcome := result[T]{attempt: attempt, err: errGoexit}, hedge.Failed
+		defer func() {
+			if value := recover(); value != nil {
+				got.panicked = &PanicError{Value: value, Stack: debug.Stack()}
+			}
+			x.ended(got, outcome)
 		}()
-		got.answered = outcome == hedge.Answered
-		x.route.Done(x.id, attempt, outcome)
-		x.lock.Lock()
-		defer x.lock.Unlock()
-		if x.left {
-			x.cancels[attempt]()
-			x.discard(got)
-			return
-		}
-		x.results <- got
+		value, err := x.call.Run(ctx)
+		outcome = x.call.outcome(ctx, value, err)
+		got.value, got.err = value, err
 	}()
+}
+
+// ended tells the rule how a run has ended, and the caller, if the caller still waits.
+func (x *race[T]) ended(got result[T], outcome hedge.Outcome) {
+	got.answered = outcome == hedge.Answered
+	x.route.Done(x.id, got.attempt, outcome)
+	x.lock.Lock()
+	defer x.lock.Unlock()
+	if x.left {
+		x.cancels[got.attempt]()
+		x.discard(got)
+		return
+	}
+	x.results <- got
 }
 
 // discard drops a result that is not returned.

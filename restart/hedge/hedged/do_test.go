@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -286,6 +287,27 @@ func TestPanics(t *testing.T) {
 		})
 		require.NoError(t, err)
 	})
+}
+
+// A run that calls runtime.Goexit has failed: the other run may still answer, and Do does not wait forever.
+func TestGoexitIsAFailureOfTheRun(t *testing.T) {
+	for _, answers := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			got, err := hedged.Do(t.Context(), after(t), safe, func(ctx context.Context) (string, error) {
+				if _, second := hedged.Second(ctx); answers && !second {
+					return "first", sleep(ctx, 30*ms)
+				}
+				runtime.Goexit()
+				return "never", nil
+			})
+			if answers {
+				require.NoError(t, err)
+				assert.Equal(t, "first", got)
+			} else {
+				require.EqualError(t, err, "hedged: a run has called runtime.Goexit")
+			}
+		})
+	}
 }
 
 // The first run of a call within a second run is a first run.

@@ -40,5 +40,6 @@
 //
 // A run that panics counts as a run that ends with an error. If that error is the result, the policy panics with a
 // [hedged.PanicError] on the goroutine that has called the policy, which is that of the caller of Get. failsafe-go alone
-// would end the process, as it does for a panic in GetAsync.
+// would end the process, as it does for a panic in GetAsync. A run that calls runtime.Goexit ends with an error, too;
+// failsafe-go alone would wait for it forever.
 package hedgefailsafe

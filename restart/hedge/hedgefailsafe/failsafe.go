@@ -2,6 +2,7 @@ package hedgefailsafe
 
 import (
 	"context"
+	"errors"
 	"runtime/debug"
 	"sync/atomic"
 	"time"
@@ -156,17 +157,26 @@ func (o *operation[R]) run(exec failsafe.Execution[R]) *common.PolicyResult[R] {
 	return result
 }
 
-// call calls what the hedge policy surrounds: the function, or the policies inside. A panic would end the process,
-// because the run has a goroutine of failsafe-go. So the panic becomes an error, and Apply panics with it on the
-// goroutine of the caller.
-func (o *operation[R]) call(exec failsafe.Execution[R]) (result *common.PolicyResult[R]) {
-	defer func() {
-		if value := recover(); value != nil {
-			err := panicked{&hedged.PanicError{Value: value, Stack: debug.Stack()}}
-			result = &common.PolicyResult[R]{Error: err, Done: true}
-		}
+// errGoexit is the error of a run that has called runtime.Goexit.
+var errGoexit = errors.New("hedgefailsafe: a run has called runtime.Goexit")
+
+// call calls what the hedge policy surrounds: the function, or the policies inside. The call has a goroutine of its own,
+// because failsafe-go would wait forever for a run that ends its goroutine. A panic would end the process. So the panic
+// becomes an error, and Apply panics with it on the goroutine of the caller.
+func (o *operation[R]) call(exec failsafe.Execution[R]) *common.PolicyResult[R] {
+	results := make(chan *common.PolicyResult[R], 1)
+	go func() {
+		result := &common.PolicyResult[R]{Error: errGoexit, Done: true}
+		defer func() {
+			if value := recover(); value != nil {
+				err := panicked{&hedged.PanicError{Value: value, Stack: debug.Stack()}}
+				result = &common.PolicyResult[R]{Error: err, Done: true}
+			}
+			results <- result
+		}()
+		result = o.inner(exec)
 	}()
-	return o.inner(exec)
+	return <-results
 }
 
 // allows asks the rule for the second run, and again when the rule says so. failsafe-go has decided after the delay of

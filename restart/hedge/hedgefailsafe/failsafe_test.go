@@ -3,6 +3,8 @@ package hedgefailsafe_test
 import (
 	"context"
 	"errors"
+	"runtime"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -199,21 +201,52 @@ func TestRetries(t *testing.T) {
 	}
 }
 
-// Retries inside of the hedge policy belong to one run.
+// Each run has an executor with retries of its own, as the doc comment of the package recommends. For the rule both runs
+// are one request. The retries of the first run go on while the second run is tried.
 func TestRetriesInside(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		rule, tries := &counted{Rule: fixed(t)}, 0
-		inside := retrypolicy.NewBuilder[string]().WithMaxRetries(3).WithDelay(2 * ms).Build()
-		got, err := failsafe.With(with(hedged.NewRoute(rule), safe), inside).Get(func() (string, error) {
-			if tries++; tries < 3 {
-				return "", errors.New("again")
-			}
-			return "third", nil
-		})
+		rule, tries := &counted{Rule: fixed(t)}, map[bool]*atomic.Int64{false: {}, true: {}} // by whether it is the second run
+		retries := retrypolicy.NewBuilder[string]().WithMaxRetries(3).WithDelay(7 * ms).Build()
+		got, err := failsafe.With(with(hedged.NewRoute(rule), safe)).GetWithExecution(
+			func(exec failsafe.Execution[string]) (string, error) {
+				return failsafe.With[string](retries).WithContext(exec.Context()).Get(func() (string, error) {
+					if tries[exec.IsHedge()].Add(1) < 3 {
+						return "", errors.New("again")
+					}
+					return "third", nil
+				})
+			})
 		require.NoError(t, err)
 		assert.Equal(t, "third", got)
-		assert.Equal(t, []int{1, 1, 0}, []int{rule.started, rule.first, rule.second})
+		synctest.Wait()
+		assert.Equal(t, []int64{3, 1}, []int64{tries[false].Load(), tries[true].Load()})
+		assert.Equal(t, []int{1, 1, 1}, []int{rule.started, rule.first, rule.second})
 	})
+}
+
+// A run that calls runtime.Goexit ends with an error, which the rule and the caller learn. The other run may still answer.
+func TestGoexitIsAnErrorOfTheRun(t *testing.T) {
+	for _, second := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			rule := &counted{Rule: fixed(t)}
+			got, err := failsafe.With(with(hedged.NewRoute(rule), safe, answers)).GetWithExecution(
+				func(exec failsafe.Execution[string]) (string, error) {
+					if second && exec.IsHedge() {
+						return "second", nil
+					}
+					runtime.Goexit()
+					return "never", nil
+				})
+			synctest.Wait()
+			assert.Equal(t, []int{1, 1, 1}, []int{rule.started, rule.first, rule.second})
+			if second {
+				require.NoError(t, err)
+				assert.Equal(t, "second", got)
+			} else {
+				require.EqualError(t, err, "hedgefailsafe: a run has called runtime.Goexit")
+			}
+		})
+	}
 }
 
 // Below a second run of another hedge policy, the first run is a first run.
