@@ -99,6 +99,10 @@ func TestMantri55WrapUp(t *testing.T) {
 	w.Observe(20*time.Second, 19*time.Second) // out of order: dropped
 	w.Observe(-time.Second, 19*time.Second)
 	assert.Equal(t, 3*time.Second, w.Mean())
+	w.Observe(0, 9*time.Second) // all work was done at the start
+	assert.Equal(t, 5*time.Second, w.Mean())
+	w.Observe(5*time.Second, 5*time.Second) // no time to wrap up
+	assert.Equal(t, 3750*time.Millisecond, w.Mean())
 }
 
 // Mantri §5.5, equation 3, for each sample: rates 1, 2 and 6 s/MB, 10 MB, twice as far away, 5 s to be scheduled.

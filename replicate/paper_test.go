@@ -14,11 +14,18 @@ import (
 
 // §5.3, Figure 11a: the cost "recursively looks at prior phases". In a chain it is cost_2 = r_2 (t_2 + r_1 t_1).
 func TestSection53Figure11aCostsGrowAlongAChain(t *testing.T) {
-	costs := mustRedo(t, []Output{
+	var g Graph
+	costs := make([]Cost, 3)
+	for i, o := range []Output{
 		{Run: 20 * time.Second, Loss: 0.1},
 		{Run: 30 * time.Second, Loss: 0.2, Inputs: []int{0}},
 		{Run: 40 * time.Second, Loss: 0.5, Inputs: []int{1}},
-	})
+	} {
+		_, err := g.Add(o)
+		require.NoError(t, err)
+		costs[i] = g.Cost(i)
+	}
+	assert.Equal(t, []Cost{{}, {}}, []Cost{g.Cost(-1), g.Cost(3)}, "an output that is not known costs nothing")
 	assert.Equal(t, Cost{Redo: 20 * time.Second, Expected: 2 * time.Second, ClusterTime: 20 * time.Second}, costs[0])
 	// 30 + .1*20 = 32; .2*32 = 6.4
 	assert.Equal(t, Cost{Redo: 32 * time.Second, Stall: 2 * time.Second, Expected: 6400 * time.Millisecond, ClusterTime: 32 * time.Second}, costs[1])

@@ -1,11 +1,15 @@
 // Command mutator measures how much of a package its own tests notice. It changes comparisons, their bounds, the words
-// "and" and "or", and sums and products, one at a time, and runs the tests of the package on each change:
+// "and", "or" and "if", the larger and the smaller of two, and sums and products, one at a time, and runs the tests of the package on each change:
 //
 //	go run ./.ci/mutator -n 150 ./restart
 //
 // All changes are compiled into one test binary, which takes the number of the change from the environment; so a change
 // costs no build. The fast tests run first, and the first test that fails ends the run. The source is not touched: the
 // changed files are an overlay of the build.
+//
+//	go run ./.ci/mutator -papers -n 40 -seed 1
+//
+// changes the code that rows of docs/papers name, one change a row, and runs the tests that the row links.
 package main
 
 import (
@@ -30,12 +34,21 @@ func main() {
 	seed := flag.Uint64("seed", 1, "the `seed` of the draw")
 	workers := flag.Int("p", 2, "the `number` of test runs at once")
 	least := flag.Float64("least", 0, "fail if a smaller `percentage` is noticed")
+	papers := flag.Bool("papers", false, "change the code that rows of docs/papers name, and run the tests that the rows link")
 	flag.Parse()
-	if flag.NArg() != 1 {
-		fmt.Fprintln(os.Stderr, "usage: mutator [-n N] [-seed S] [-p P] [-least PERCENT] PACKAGE")
+	if flag.NArg() != 1 && !*papers || flag.NArg() > 0 && *papers {
+		fmt.Fprintln(os.Stderr, "usage: mutator [-n N] [-seed S] [-p P] [-least PERCENT] PACKAGE\n       mutator -papers [-n N] [-seed S] [-least PERCENT]")
 		os.Exit(2)
 	}
-	share, err := measure(flag.Arg(0), *n, *seed, *workers)
+	var (
+		share float64
+		err   error
+	)
+	if *papers {
+		share, err = measureRows(*n, *seed)
+	} else {
+		share, err = measure(flag.Arg(0), *n, *seed, *workers)
+	}
 	switch {
 	case err != nil:
 		fmt.Fprintln(os.Stderr, "mutator:", err)

@@ -67,7 +67,7 @@ func (s *source) check() error {
 		}
 		s.files = append(s.files, f)
 	}
-	s.info = types.Info{Types: map[ast.Expr]types.TypeAndValue{}}
+	s.info = types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Uses: map[*ast.Ident]types.Object{}, Defs: map[*ast.Ident]types.Object{}}
 	c := types.Config{Importer: importer.ForCompiler(s.set, "gc", func(path string) (io.ReadCloser, error) {
 		return os.Open(s.imports[path])
 	})}
@@ -78,6 +78,7 @@ func (s *source) check() error {
 // mutant is one change.
 type mutant struct {
 	id          int
+	at          token.Pos
 	where, what string
 }
 

@@ -13,68 +13,100 @@ const switches = `
 
 import (
 	"cmp"
+	"fmt"
 	"os"
 	"strconv"
+	"sync"
 )
 
-var mutantOn, _ = strconv.Atoi(os.Getenv("MUTANT"))
+var (
+	mutantOn, _ = strconv.Atoi(os.Getenv("MUTANT"))
+	mutantSeen  sync.Map
+)
 
-func mutantIs(id int) bool { return mutantOn == id }
+// With MUTANT=-1 no change is on, and the number of each change that the tests reach is appended to the file MUTANT_SEEN.
+func mutantIs(id int) bool {
+	if mutantOn < 0 {
+		if _, seen := mutantSeen.LoadOrStore(id, true); !seen {
+			f, err := os.OpenFile(os.Getenv("MUTANT_SEEN"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+			if err != nil {
+				panic(err)
+			}
+			fmt.Fprintln(f, id)
+			f.Close()
+		}
+	}
+	return mutantOn == id
+}
 
 func mutantLess[T cmp.Ordered](id int, a, b T) bool {
-	if mutantOn == id {
+	if mutantIs(id) {
 		return a <= b
 	}
 	return a < b
 }
 
 func mutantMost[T cmp.Ordered](id int, a, b T) bool {
-	if mutantOn == id {
+	if mutantIs(id) {
 		return a < b
 	}
 	return a <= b
 }
 
 func mutantMore[T cmp.Ordered](id int, a, b T) bool {
-	if mutantOn == id {
+	if mutantIs(id) {
 		return a >= b
 	}
 	return a > b
 }
 
 func mutantLeast[T cmp.Ordered](id int, a, b T) bool {
-	if mutantOn == id {
+	if mutantIs(id) {
 		return a > b
 	}
 	return a >= b
 }
 
 func mutantAdd[T mutantNumber](id int, a, b T) T {
-	if mutantOn == id {
+	if mutantIs(id) {
 		return a - b
 	}
 	return a + b
 }
 
 func mutantSub[T mutantNumber](id int, a, b T) T {
-	if mutantOn == id {
+	if mutantIs(id) {
 		return a + b
 	}
 	return a - b
 }
 
 func mutantMul[T mutantNumber](id int, a, b T) T {
-	if mutantOn == id {
+	if mutantIs(id) {
 		return a / b
 	}
 	return a * b
 }
 
 func mutantDiv[T mutantNumber](id int, a, b T) T {
-	if mutantOn == id {
+	if mutantIs(id) {
 		return a * b
 	}
 	return a / b
+}
+
+func mutantMin[T cmp.Ordered](id int, a, b T) T {
+	if mutantIs(id) {
+		return max(a, b)
+	}
+	return min(a, b)
+}
+
+func mutantMax[T cmp.Ordered](id int, a, b T) T {
+	if mutantIs(id) {
+		return min(a, b)
+	}
+	return max(a, b)
 }
 
 type mutantNumber interface {
@@ -100,6 +132,14 @@ func (w *walker) visit(n ast.Node) bool {
 			return false // a constant
 		}
 		w.binary(n)
+	case *ast.IfStmt:
+		if _, is := n.Cond.(*ast.BinaryExpr); !is && w.truth(n.Cond) { // a comparison has changes of its own
+			id := w.add(n.Cond.Pos(), "if -> if not")
+			w.open(n.Cond.Pos(), "((")
+			w.close(n.Cond.End(), fmt.Sprintf(") != mutantIs(%d))", id))
+		}
+	case *ast.CallExpr:
+		w.extreme(n)
 	case *ast.AssignStmt:
 		w.assign(n)
 	case *ast.IncDecStmt:
@@ -130,7 +170,7 @@ func (w *walker) binary(n *ast.BinaryExpr) {
 	x, end, op := n.X.Pos(), n.Y.End(), n.OpPos
 	switch n.Op {
 	case token.ADD, token.SUB, token.MUL, token.QUO:
-		if !w.number(n) {
+		if !w.number(n) || shifted(n.X) || shifted(n.Y) {
 			return
 		}
 		id := w.add(op, n.Op.String()+" -> "+sums[n.Op][1])
@@ -176,9 +216,27 @@ func (w *walker) assign(n *ast.AssignStmt) {
 	w.close(n.Rhs[0].End(), ")")
 }
 
+// extreme changes the smaller of two numbers to the larger one.
+func (w *walker) extreme(n *ast.CallExpr) {
+	f, ok := n.Fun.(*ast.Ident)
+	if !ok || len(n.Args) != 2 || !w.number(n) || w.info.Types[n].Value != nil {
+		return
+	}
+	if _, ok := w.info.Uses[f].(*types.Builtin); !ok {
+		return
+	}
+	of := map[string][2]string{"min": {"Min", "max"}, "max": {"Max", "min"}}[f.Name]
+	if of[0] == "" || w.info.Types[n.Args[0]].Value != nil && w.info.Types[n.Args[1]].Value != nil {
+		return
+	}
+	id := w.add(n.Pos(), f.Name+" -> "+of[1])
+	w.replace(n.Pos(), len(f.Name), "mutant"+of[0])
+	w.open(n.Lparen+1, fmt.Sprintf("%d, ", id))
+}
+
 func (w *walker) add(at token.Pos, what string) int {
 	p := w.file.Position(at)
-	m := mutant{len(w.all) + 1, fmt.Sprintf("%s:%d:%d", filepath.Base(p.Filename), p.Line, p.Column), what}
+	m := mutant{len(w.all) + 1, at, fmt.Sprintf("%s:%d:%d", filepath.Base(p.Filename), p.Line, p.Column), what}
 	w.all = append(w.all, m)
 	return m.id
 }
@@ -212,6 +270,12 @@ func (w *walker) number(x ast.Expr) bool {
 func (w *walker) truth(x ast.Expr) bool {
 	b, ok := types.Unalias(w.info.Types[x].Type).(*types.Basic)
 	return ok && b.Info()&types.IsBoolean != 0
+}
+
+// shifted reports whether an expression is a shift; the type of 1<<n is that of the expression around it.
+func shifted(x ast.Expr) bool {
+	b, ok := ast.Unparen(x).(*ast.BinaryExpr)
+	return ok && b.Op == token.SHL
 }
 
 // plain reports whether an expression can be written twice: it calls nothing.

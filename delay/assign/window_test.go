@@ -156,6 +156,7 @@ func TestTableByBin_Dolly52(t *testing.T) {
 	assert.False(t, w.ObserveCut(1, -1))
 	assert.False(t, w.ObserveRead(1, math.NaN(), 1, true))
 	assert.False(t, w.ObserveRead(1, 1, 0, false))
+	assert.True(t, w.ObserveLag(5000, 0) && w.ObserveCompute(5000, 0) && w.ObserveCut(5000, 0), "no time is a sample, too")
 	for i := range 4 {
 		w.ObserveLag(10, time.Duration(1+i%2)*time.Second)
 		w.ObserveLag(11, 5*time.Second)

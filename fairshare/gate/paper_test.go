@@ -194,6 +194,9 @@ func TestSection52MemoryAndNetworkAreLimits(t *testing.T) {
 	machine.Network = .8
 	assert.Equal(t, gate.Answer{Action: gate.Wait, Reason: gate.NetworkBusy, Have: 800_000, Limit: 800_000},
 		g.Launch(machine, gate.Reducer{}))
+	unlimited, err := gate.New(gate.Config{Memory: 1000})
+	require.NoError(t, err)
+	assert.True(t, unlimited.Launch(machine, gate.Reducer{}).OK(), "without a limit a busy link must admit a reducer")
 }
 
 // Section 5.4: "the node will refuse to admit tasks that are expected to overflow its disk".
