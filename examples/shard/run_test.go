@@ -50,6 +50,7 @@ func TestHang(t *testing.T) {
 `)
 	t.Chdir(dir)
 	t.Setenv("GOFLAGS", built)
+	t.Setenv("GOMAXPROCS", "1") // many short calls of go; each would wake threads for nothing
 	t.Setenv("GOWORK", "off")
 }
 

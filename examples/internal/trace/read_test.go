@@ -159,7 +159,7 @@ func TestLongLines(t *testing.T) {
 	text.WriteString(`{"Event":"x.y.SQLPlan","plan":"` + long + `"}` + "\n")
 	end := `{"Event":"SparkListenerTaskEnd","Stage ID":0,"Task Info":{"Task ID":%d,"Index":%d,"Launch Time":1,"Finish Time":2,"Accumulables":["%s"]},"Task End Reason":{"Reason":"Success"}}` + "\n"
 	fmt.Fprintf(&text, end, 0, 0, long)
-	fmt.Fprintf(&text, end, 1, 1, strings.Repeat("x", 65<<20))
+	fmt.Fprintf(&text, end, 1, 1, strings.Repeat("x", 33<<20))
 	fmt.Fprintf(&text, end, 2, 2, "")
 	text.WriteString(`{"Event":"x.y.SQLPlan","plan":"` + long) // the end of an event that nobody needs is not missed
 	log := read(t, text.String())
