@@ -15,6 +15,7 @@ import (
 	"github.com/straggler-go/straggler/examples/internal/sim"
 	"github.com/straggler-go/straggler/examples/internal/trace"
 	"github.com/straggler-go/straggler/examples/internal/why"
+	"github.com/straggler-go/straggler/examples/internal/words"
 	"github.com/straggler-go/straggler/examples/internal/workload"
 )
 
@@ -36,12 +37,12 @@ func (l *loaded) add(path string, log *trace.Log) {
 	if path == standardInput {
 		name = "standard input"
 	}
-	what := counted(len(log.Phases), "phase") + ", " + counted(attempts, "attempt")
+	what := words.Counted(len(log.Phases), "phase") + ", " + words.Counted(attempts, "attempt")
 	switch {
 	case log.Arrivals != nil:
-		what = counted(len(log.Arrivals), "job")
+		what = words.Counted(len(log.Arrivals), "job")
 	case log.Format == trace.Topology:
-		what = counted(len(log.Hosts)-1, "host")
+		what = words.Counted(len(log.Hosts)-1, "host")
 	case attempts == 0 && len(log.Passed) > 0:
 		what += ", ignored: " + tallied(log.Passed)
 	}
@@ -144,7 +145,7 @@ func (l *loaded) take(alike bool) {
 	}
 	if len(l.unlike) > 0 && len(l.phases) > 0 {
 		l.hints = append(l.hints, fmt.Sprintf("no policy is replayed on %s: the tasks are not known to be alike",
-			counted(len(l.unlike), "phase")))
+			words.Counted(len(l.unlike), "phase")))
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v3"
@@ -53,6 +54,9 @@ func run(args []string, stdout, stderr io.Writer) int {
 	fmt.Fprintln(stderr, "replay:", trace.Printable(err.Error()))
 	return 1
 }
+
+// ofSteps are the options for a table of steps.
+var ofSteps = []string{"step", "worker", "seconds", "group", "position", "machine", "size", "html", "json"}
 
 // command returns the description of the command line. Each run needs a new one, because the cli library stores the
 // values of the options in it.
@@ -116,6 +120,11 @@ func command(stdout, stderr io.Writer) *cli.Command {
 		},
 		Action: func(_ context.Context, c *cli.Command) error {
 			o.logs, o.phasesSet, o.generate = c.Args().Slice(), c.IsSet("phases"), c.NArg() == 0
+			for _, f := range c.Flags {
+				if name := f.Names()[0]; f.IsSet() && !slices.Contains(ofSteps, name) {
+					o.ofReplay = name
+				}
+			}
 			return o.run(stdout, stderr)
 		},
 		ExitErrHandler: func(context.Context, *cli.Command, error) {}, // run prints the error and chooses the exit code

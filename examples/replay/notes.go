@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/straggler-go/straggler/examples/internal/words"
 	"github.com/straggler-go/straggler/examples/internal/workload"
 )
 
@@ -14,7 +15,7 @@ func (l *loaded) notes() []string {
 	notes := l.logs
 	if len(notes) > mostLogs {
 		notes = []string{fmt.Sprintf("%d logs (%s), %s, %s%s; %v", len(l.logs), l.kinds(),
-			counted(l.sizes[0], "phase"), counted(l.sizes[1], "attempt"), didNotRun(l.notRun), l.faults)}
+			words.Counted(l.sizes[0], "phase"), words.Counted(l.sizes[1], "attempt"), didNotRun(l.notRun), l.faults)}
 	}
 	notes = append(slices.Clone(notes), few(l.hints, mostOthers, "hints")...)
 	left := make([]string, len(l.leftOut))
@@ -50,22 +51,14 @@ func few(lines []string, most int, what string) []string {
 	return append(slices.Clone(lines[:most]), fmt.Sprintf("and %d more: %s", len(lines)-most, what))
 }
 
-// counted writes a number with a noun, such as "1 task" or "2 tasks".
-func counted(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
-
 // notReplayed returns lines about the phases, tasks and attempts of the logs that are not replayed.
 func notReplayed(left workload.Left) (notes []string) {
 	var without []string
 	if left.Phases > 0 {
-		without = append(without, counted(left.Phases, "phase"))
+		without = append(without, words.Counted(left.Phases, "phase"))
 	}
 	if left.Tasks > 0 {
-		without = append(without, counted(left.Tasks, "task"))
+		without = append(without, words.Counted(left.Tasks, "task"))
 	}
 	if without != nil {
 		notes = append(notes, fmt.Sprintf("not replayed: %s without a successful attempt with known times",
@@ -73,11 +66,11 @@ func notReplayed(left workload.Left) (notes []string) {
 	}
 	if left.Long > 0 {
 		notes = append(notes, fmt.Sprintf("not replayed: %s over a year long, so at least one of the times is wrong",
-			counted(left.Long, "phase")))
+			words.Counted(left.Long, "phase")))
 	}
 	if left.Attempts > 0 {
 		notes = append(notes, fmt.Sprintf("not replayed: %s that lost against another attempt of the same task; "+
-			"the slot stays busy for this time", counted(left.Attempts, "attempt")))
+			"the slot stays busy for this time", words.Counted(left.Attempts, "attempt")))
 	}
 	return notes
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/straggler-go/straggler/examples/internal/report"
 	"github.com/straggler-go/straggler/examples/internal/sim"
 	"github.com/straggler-go/straggler/examples/internal/trace"
+	"github.com/straggler-go/straggler/examples/internal/words"
 	"github.com/straggler-go/straggler/examples/internal/workload"
 )
 
@@ -34,6 +35,7 @@ type options struct {
 	sample    int
 	against   string
 	columns   trace.Columns // of a table of steps
+	ofReplay  string        // an option on the command line that only a replay of a log uses; empty if there is none
 	logs      []string
 }
 
@@ -60,8 +62,10 @@ func (o options) check() error {
 		return usage("-copies is %v, want a share of the slots, 0 to 1", o.copies)
 	case o.columns != (trace.Columns{}) && (o.columns.Step == "" || o.columns.Worker == "" || o.columns.Seconds == ""):
 		return usage("a table of steps needs -step, -worker and -seconds, each with the name of a column")
-	case o.columns.Step != "" && (len(o.logs) != 1 || o.list || o.explain != "" || o.svg != "" || o.against != "" || o.sample > 0):
-		return usage("-step reads one table, and cannot be combined with -list, -explain, -svg, -against or -sample")
+	case o.columns.Step != "" && len(o.logs) != 1:
+		return usage("-step reads one table, but the command line has %s", words.Counted(len(o.logs), "log"))
+	case o.columns.Step != "" && o.ofReplay != "":
+		return usage("-step replays no policy, and cannot be combined with -%s", o.ofReplay)
 	case o.seeds < 1 || o.seeds > mostSeeds:
 		return usage("-seeds is %d, want 1 to %d", o.seeds, mostSeeds)
 	}

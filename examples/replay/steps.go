@@ -9,6 +9,7 @@ import (
 	"github.com/straggler-go/straggler/examples/internal/report"
 	"github.com/straggler-go/straggler/examples/internal/trace"
 	"github.com/straggler-go/straggler/examples/internal/why"
+	"github.com/straggler-go/straggler/examples/internal/words"
 )
 
 // runSteps reports who makes the others wait in a table of steps. No policy is replayed: a worker of a step cannot be
@@ -24,8 +25,8 @@ func (o options) runSteps(stdout, stderr io.Writer) error {
 	}
 	waits := why.Wait(steps)
 	r.SetWaits(waits, true)
-	r.Notes = []string{fmt.Sprintf("%s: table of steps, %s, %s; %v", o.input(), counted(len(steps.Labels), "step"),
-		counted(waits.Tasks, "row")+" in whole steps", steps.Faults)}
+	r.Notes = []string{fmt.Sprintf("%s: table of steps, %s, %s; %v", o.input(), words.Counted(len(steps.Labels), "step"),
+		words.Counted(waits.Tasks, "row")+" in whole steps", steps.Faults)}
 	r.Input.Hosts = len(waits.Machines)
 	return o.write(r, stdout, stderr)
 }

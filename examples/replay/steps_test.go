@@ -110,8 +110,12 @@ func TestColumnsOfSteps(t *testing.T) {
 	}{
 		{[]string{"-step", "it", log}, "needs -step, -worker and -seconds"},
 		{[]string{"-step", "it", "-worker", "who", "-seconds", "fwd+bw", log}, `no column "bw"; its columns are row, it, who, fwd, bwd`},
-		{[]string{"-step", "it", "-worker", "who", "-seconds", "fwd", "-list", log}, "-step reads one table"},
-		{[]string{"-step", "it", "-worker", "who", "-seconds", "fwd"}, "-step reads one table"},
+		{[]string{"-step", "it", "-worker", "who", "-seconds", "fwd", "-list", log}, "-step replays no policy, and cannot be combined with -list"},
+		{[]string{"-step", "it", "-worker", "who", "-seconds", "fwd", "-policy", "late", log}, "cannot be combined with -policy"},
+		{[]string{"-step", "it", "-worker", "who", "-seconds", "fwd", "-cost", "0", log}, "cannot be combined with -cost"},
+		{[]string{"-step", "it", "-worker", "who", "-seconds", "fwd", "-seeds", "1", log}, "cannot be combined with -seeds"},
+		{[]string{"-step", "it", "-worker", "who", "-seconds", "fwd", "-copies", ".1", log}, "cannot be combined with -copies"},
+		{[]string{"-step", "it", "-worker", "who", "-seconds", "fwd"}, "-step reads one table, but the command line has 0 logs"},
 		{[]string{"-step", "it", "-worker", "who", "-seconds", "fwd", file(t, "it,who,fwd\n")}, "no row with a step and a time"},
 		{[]string{log}, "name the columns: -step, -worker, -seconds and -group"},
 	} {

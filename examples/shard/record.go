@@ -13,6 +13,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"github.com/straggler-go/straggler/examples/internal/words"
 )
 
 // record is the command that adds the times of logs to the history. A log without times is an error at the end: the
@@ -142,7 +144,7 @@ func (t *timings) summary(r ran) string {
 		text += "; " + count(t.cached, "package") + " came from the cache and took no time: use go test -count=1 to run them"
 	}
 	if t.skipped > 0 {
-		text += "; " + count(t.skipped, "test") + plural(t.skipped, " was", " were") + " skipped and took no time"
+		text += "; " + count(t.skipped, "test") + words.Plural(t.skipped, " was", " were") + " skipped and took no time"
 	}
 	for _, hint := range t.hints {
 		text += "; " + hint
@@ -159,14 +161,6 @@ func count(n int, what string) string {
 		return "1 " + what
 	}
 	return fmt.Sprintf("%d %ss", n, what)
-}
-
-// plural returns one if n is 1, and more otherwise.
-func plural(n int, one, more string) string {
-	if n == 1 {
-		return one
-	}
-	return more
 }
 
 // take adds the times of a part of a run, and the prediction that the history made for it before.

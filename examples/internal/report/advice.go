@@ -7,6 +7,7 @@ import (
 
 	"github.com/straggler-go/straggler/examples/internal/compare"
 	"github.com/straggler-go/straggler/examples/internal/sim"
+	"github.com/straggler-go/straggler/examples/internal/words"
 )
 
 // Setting is the setting of the log's own engine against stragglers, and the time that this setting would have saved.
@@ -50,7 +51,7 @@ func (r *Report) Advise(format string, phases []*sim.Phase) {
 			ever := slowerThan(phases, bar)
 			s.Ever = &ever
 			s.Text = fmt.Sprintf("Its rule acts on a task that takes more than %.3g times the median of the tasks that have ended; "+
-				"%d of the %d stragglers %s.", bar, ever, r.Stragglers.Tasks, plural(ever, "does", "do"))
+				"%d of the %d stragglers %s.", bar, ever, r.Stragglers.Tasks, words.Plural(ever, "does", "do"))
 		}
 		r.Setting = s
 		return

@@ -11,6 +11,7 @@ import (
 
 	"github.com/straggler-go/straggler/examples/internal/sim"
 	"github.com/straggler-go/straggler/examples/internal/why"
+	"github.com/straggler-go/straggler/examples/internal/words"
 )
 
 // Causes has the causes of stragglers in all phases, as far as the log shows them. Package estimate/causes finds
@@ -248,12 +249,12 @@ func (c *Causes) machine() string {
 	m := c.Machines[0]
 	where := "its only phase"
 	if m.Phases > 1 {
-		where = "most of its " + counted(m.Phases, "phase")
+		where = "most of its " + words.Counted(m.Phases, "phase")
 	}
 	text := fmt.Sprintf(" Machine %s is slow in %s: at the median, its tasks take %.1f times the expected time.",
 		short(m.Name), where, m.Ratio)
 	if more := len(c.Machines) + c.MachinesLeftOut - 1; more > 0 {
-		text += fmt.Sprintf(" So %s %s.", plural(more, "is", "are"), counted(more, "other machine"))
+		text += fmt.Sprintf(" So %s %s.", words.Plural(more, "is", "are"), words.Counted(more, "other machine"))
 	}
 	return text
 }
@@ -265,9 +266,9 @@ func (c *Causes) recurringTask() string {
 	}
 	t := c.Recurring[0]
 	text := fmt.Sprintf(" Task %s is slow in %d of %s: at the median, it takes %s.", short(t.Task), t.Slow,
-		counted(t.Phases, "phase"), times(t.Ratio))
+		words.Counted(t.Phases, "phase"), times(t.Ratio))
 	if more := len(c.Recurring) + c.RecurringLeftOut - 1; more > 0 {
-		text += fmt.Sprintf(" So %s %s.", plural(more, "is", "are"), counted(more, "other task"))
+		text += fmt.Sprintf(" So %s %s.", words.Plural(more, "is", "are"), words.Counted(more, "other task"))
 	}
 	return text
 }

@@ -5,6 +5,7 @@ import (
 	"html/template"
 
 	"github.com/straggler-go/straggler/estimate/causes"
+	"github.com/straggler-go/straggler/examples/internal/words"
 )
 
 // chart is a picture with its axis. The page shows a number and a sentence about it above the picture.
@@ -28,7 +29,7 @@ func timelines(s Schedule) (before, after *chart) {
 	before, after = timeline(s.Before, s, lanes, end, "Without action"), timeline(s.After, s, lanes, end, "With "+s.Policy)
 	before.Number, before.Sentence = Span(s.Seconds[0]), "without action."
 	after.Number, after.Sentence = s.after(), fmt.Sprintf("with %s, which made %s and %s.", s.Policy,
-		plural(s.Copies, "1 copy", fmt.Sprintf("%d copies", s.Copies)), counted(s.Restarts, "restart"))
+		words.Plural(s.Copies, "1 copy", fmt.Sprintf("%d copies", s.Copies)), words.Counted(s.Restarts, "restart"))
 	if s.Copies+s.Restarts == 0 {
 		after.Sentence = fmt.Sprintf("with %s, which made no copy and no restart: only the order of the tasks differs.",
 			s.Policy)
@@ -72,7 +73,7 @@ func lay(bars []Bar, lanes int, end float64) (p *picture, first int) {
 func timeline(bars []Bar, s Schedule, lanes int, end float64, title string) *chart {
 	p, first := lay(bars, lanes, end)
 	c := &chart{Axis: axis(end, secondsAs(end)), Names: s.Names[:min(lanes, len(s.Names))]}
-	c.Picture = p.html("gantt", title, fmt.Sprintf("Attempts on %s.", counted(lanes, "slot")))
+	c.Picture = p.html("gantt", title, fmt.Sprintf("Attempts on %s.", words.Counted(lanes, "slot")))
 	if first >= 0 {
 		c.First = bars[first].String()
 	}
@@ -96,7 +97,7 @@ func (b Bar) String() string {
 		text += " on " + short(b.Host)
 	}
 	if b.Joined > 0 {
-		text += fmt.Sprintf(" and %s", counted(b.Joined-1, "other attempt"))
+		text += fmt.Sprintf(" and %s", words.Counted(b.Joined-1, "other attempt"))
 	}
 	text += fmt.Sprintf(": %s, from %s to %s", Span(b.End-b.Start), Span(b.Start), Span(b.End))
 	if b.Bytes > 0 {
@@ -162,7 +163,7 @@ func warmth(r *Report) *chart {
 	return &chart{
 		Number: Span(w.Excess),
 		Sentence: fmt.Sprintf("beyond the median is what %s lost on %s, the most of all machines%s.",
-			counted(w.Stragglers, "straggler"), short(w.Host), unless),
+			words.Counted(w.Stragglers, "straggler"), short(w.Host), unless),
 		Names: h.Hosts,
 		Picture: p.html("heat", "Slowness by machine and time",
 			"A cell is about the tasks that ran on a machine during a span of time. "+

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/straggler-go/straggler/estimate/causes"
+	"github.com/straggler-go/straggler/examples/internal/words"
 )
 
 // Diagnosis answers the four questions of a reader, each in sentences. The text and the page begin with it.
@@ -148,8 +149,8 @@ func (c *Causes) why(cost float64) (text, cause string) {
 	}
 	if cause == "" && c.Place != nil {
 		p := c.Place
-		return text + fmt.Sprintf(" But %s on machine %s cost %s of that time, in %s.", counted(p.Stragglers, "straggler"),
-			short(p.Machine), Span(p.Cost), counted(p.Phases, "phase")), cause
+		return text + fmt.Sprintf(" But %s on machine %s cost %s of that time, in %s.", words.Counted(p.Stragglers, "straggler"),
+			short(p.Machine), Span(p.Cost), words.Counted(p.Phases, "phase")), cause
 	}
 	text += c.machine() + c.recurringTask()
 	if cause == "" {
@@ -173,7 +174,7 @@ func (r *Report) do(cause string) string {
 	case cause == causes.Machine.String() && len(r.Causes.Machines) > 0:
 		text := "Keep work off machine " + short(r.Causes.Machines[0].Name)
 		if more := len(r.Causes.Machines) + r.Causes.MachinesLeftOut - 1; more > 0 {
-			text += " and " + counted(more, "other slow machine")
+			text += " and " + words.Counted(more, "other slow machine")
 		}
 		texts = append(texts, text+".")
 	case cause != "":
@@ -232,7 +233,7 @@ func (r *Report) saves() string {
 	}
 	if a := r.Apart; a != nil && a.Tasks > 0 {
 		text += fmt.Sprintf(" These figures are for %s. No saving is claimed for the other %s, which %s not known to be alike.",
-			counted(r.Input.Tasks-a.Tasks, "task"), counted(a.Tasks, "task"), plural(a.Tasks, "is", "are"))
+			words.Counted(r.Input.Tasks-a.Tasks, "task"), words.Counted(a.Tasks, "task"), words.Plural(a.Tasks, "is", "are"))
 	}
 	if m := r.Money; m != nil {
 		text += fmt.Sprintf(" At a price of %g for one slot and one hour, the slot time costs %.2f without action and %.2f "+
@@ -264,12 +265,12 @@ func (r *Report) saving(whose string, time, slots float64) string {
 func (a *Apart) diagnose(d *Diagnosis) {
 	d.Why = "No task can be called slow, since the tasks are not known to be alike."
 	d.Saves = fmt.Sprintf("No saving can be claimed for %s of %s: the tasks are not known to be alike.",
-		counted(a.Tasks, "task"), counted(a.Phases, "phase"))
+		words.Counted(a.Tasks, "task"), words.Counted(a.Phases, "phase"))
 	if len(a.Longest) == 0 {
 		return
 	}
 	l := a.Longest[0]
-	d.Slow = fmt.Sprintf("The longest of %s is %s: it alone takes %s of the %s of phase %s.", counted(a.Tasks, "task"),
+	d.Slow = fmt.Sprintf("The longest of %s is %s: it alone takes %s of the %s of phase %s.", words.Counted(a.Tasks, "task"),
 		short(l.Task), Span(l.Seconds), Span(l.PhaseSeconds), named(l.Job, l.Phase))
 	d.Do = fmt.Sprintf("Look first at task %s: no order of the tasks makes its phase shorter than this task.",
 		short(l.Task))
@@ -284,7 +285,7 @@ func (a *Apart) diagnose(d *Diagnosis) {
 		if b := a.Packing[0]; Span(b.LargestFirst) != Span(b.Seconds) {
 			d.Do = "Start the longest tasks first. " + d.Do
 			d.Saves = fmt.Sprintf("If no task waits for another and the longest tasks start first on the same %s, "+
-				"phase %s takes %s instead of %s. ", counted(b.Slots, "slot"), named(b.Job, b.Phase), Span(b.LargestFirst),
+				"phase %s takes %s instead of %s. ", words.Counted(b.Slots, "slot"), named(b.Job, b.Phase), Span(b.LargestFirst),
 				Span(b.Seconds)) + d.Saves
 		}
 	}

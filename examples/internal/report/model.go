@@ -1,7 +1,11 @@
 // Package report makes one model of a comparison, and writes the model as text, as JSON and as an HTML page.
 package report
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/straggler-go/straggler/examples/internal/words"
+)
 
 // Schema is the name and version of the model. The number rises if a field is renamed or removed, or if its meaning
 // changes. New fields do not change the number.
@@ -253,7 +257,7 @@ type Copies struct {
 func (c Copies) String() string {
 	return fmt.Sprintf("The log's own engine ran %s beside another attempt of their task; %d of them ended their task. "+
 		"Attempts that ran beside another attempt and did not end their task used %s of slot time.",
-		plural(c.Launched, "1 copy", fmt.Sprintf("%d copies", c.Launched)), c.Won, Span(c.Wasted))
+		words.Plural(c.Launched, "1 copy", fmt.Sprintf("%d copies", c.Launched)), c.Won, Span(c.Wasted))
 }
 
 // Point is a point of a distribution: the share of values that are at most X.

@@ -7,6 +7,8 @@ import (
 	"io"
 	"strings"
 	"text/tabwriter"
+
+	"github.com/straggler-go/straggler/examples/internal/words"
 )
 
 // JSON writes the model as indented JSON.
@@ -36,7 +38,7 @@ func (r *Report) Text(w io.Writer, style Style) error {
 	if r.waitsOnly {
 		phases = "step"
 	}
-	out.f("%s: %s, %s\n", r.Input.Name, counted(r.Input.Phases, phases), counted(r.Input.Tasks, "task"))
+	out.f("%s: %s, %s\n", r.Input.Name, words.Counted(r.Input.Phases, phases), words.Counted(r.Input.Tasks, "task"))
 	for _, n := range r.Notes {
 		out.f("  %s\n", n)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/straggler-go/straggler/examples/internal/alike"
 	"github.com/straggler-go/straggler/examples/internal/compare"
 	"github.com/straggler-go/straggler/examples/internal/sim"
+	"github.com/straggler-go/straggler/examples/internal/words"
 )
 
 // Apart describes the tasks that are not known to be alike: the longest tasks, a better order of the tasks, and the
@@ -145,15 +146,7 @@ func (a *Apart) lines() []string {
 				"same slots:")
 		}
 		lines = append(lines, fmt.Sprintf("  %8s instead of %s  %s, %s on %s; no order takes less than %s",
-			Span(b.LargestFirst), Span(b.Seconds), b.Phase, counted(b.Tasks, "task"), counted(b.Slots, "slot"), Span(b.Floor)))
+			Span(b.LargestFirst), Span(b.Seconds), b.Phase, words.Counted(b.Tasks, "task"), words.Counted(b.Slots, "slot"), Span(b.Floor)))
 	}
 	return lines
-}
-
-// counted writes a number with a noun, such as "1 task" or "2 tasks".
-func counted(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }

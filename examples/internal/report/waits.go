@@ -7,6 +7,7 @@ import (
 	"github.com/straggler-go/straggler/estimate/causes"
 
 	"github.com/straggler-go/straggler/examples/internal/why"
+	"github.com/straggler-go/straggler/examples/internal/words"
 )
 
 // Waits is who makes the others wait in the steps of a job with a barrier. Package estimate/causes finds them. All
@@ -124,7 +125,7 @@ func (w *Waits) String() string {
 		text += fmt.Sprintf(" %s is last in %d of %d steps; among equals it would be in %.3g.", upper(l.Worker), l.Last, l.Steps, l.Chance)
 	}
 	if w.Incomplete > 0 {
-		text += fmt.Sprintf(" %s %s left out, because members are missing.", counted(w.Incomplete, "step"), plural(w.Incomplete, "is", "are"))
+		text += fmt.Sprintf(" %s %s left out, because members are missing.", words.Counted(w.Incomplete, "step"), words.Plural(w.Incomplete, "is", "are"))
 	}
 	return text
 }
@@ -155,7 +156,7 @@ func (f *Finding) why() string {
 	case causes.SlowPlace:
 		if strings.HasPrefix(f.Who, "stage") {
 			return upper(f.Who) + fmt.Sprintf(" has the last worker in %s, and takes %.3g times as long as the other stages, on all its "+
-				"machines: the place is at fault, not a machine.", counted(f.Last, "step"), f.Times)
+				"machines: the place is at fault, not a machine.", words.Counted(f.Last, "step"), f.Times)
 		}
 		return upper(f.Who) + takes + ", with several machines: the place is at fault, not a machine."
 	case causes.UnevenWork:
@@ -222,7 +223,7 @@ func (w *Waits) diagnose(d *Diagnosis) {
 	d.Why, d.Do = strings.Join(whys[:min(most, len(whys))], " "), strings.Join(dos[:min(most, len(dos))], " ")
 	d.Saves = strings.Join(append(saves[:min(most, len(saves))], "A worker of a step cannot be copied, so no policy is replayed."), " ")
 	if more := len(whys) - most; more > 0 {
-		d.Why += fmt.Sprintf(" And %s.", counted(more, "more reason"))
+		d.Why += fmt.Sprintf(" And %s.", words.Counted(more, "more reason"))
 	}
 }
 
@@ -245,6 +246,6 @@ func (w *Waits) table(out *printer) {
 			Percent(l.Saved), 100*errors95*l.Error, short(l.Worker))
 	}
 	if w.LeftOut > 0 {
-		out.f("  and %s\n", counted(w.LeftOut, "other worker"))
+		out.f("  and %s\n", words.Counted(w.LeftOut, "other worker"))
 	}
 }

@@ -5,15 +5,8 @@ import (
 
 	"github.com/straggler-go/straggler/examples/internal/compare"
 	"github.com/straggler-go/straggler/examples/internal/sim"
+	"github.com/straggler-go/straggler/examples/internal/words"
 )
-
-// plural returns one if n is 1, and more otherwise.
-func plural(n int, one, more string) string {
-	if n == 1 {
-		return one
-	}
-	return more
-}
 
 // leastShown is the least share that Percent does not print as 0.0%.
 const leastShown = 0.0005
@@ -117,7 +110,7 @@ func assumptions(phases []*sim.Phase, c compare.Comparison, generated bool) []st
 	if n := compare.Chained(phases); n > 0 {
 		list = append(list, fmt.Sprintf("Jobs' times: for %s, it is known which other phases' output is read. Such a "+
 			"phase begins as long after the end of its last input phase as it did in the log. All other phases begin at "+
-			"their time in the log.", counted(n, "phase")))
+			"their time in the log.", words.Counted(n, "phase")))
 	}
 	const order = "The policies least-cost, mantri, sda, ese and largest-first start the largest waiting task first; " +
 		"largest-first does nothing else. The other policies start tasks in the "

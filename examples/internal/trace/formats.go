@@ -79,24 +79,42 @@ func oneOf(keys ...string) func([]byte) bool {
 // inAnyLayout has the readers for records that are not one a line, such as JSON that a tool printed again.
 var inAnyLayout = map[Format]reader{Lines: recordsReader, Spark: sparkRecords, Bazel: bazelRecords, GoTest: goTestRecords}
 
-// mostObjects is the number of JSON objects of no known format after which a file is not a log. Other text may have any
-// length.
-const mostObjects = 1000
+const (
+	// mostObjects is the number of JSON objects of no known format after which a file is not a log. Other text may have
+	// any length.
+	mostObjects = 1000
+	// mostBefore is the number of lines of other text after which a line of numbers no longer is a row of SWIM's jobs or
+	// of Alibaba's tables. Such a row has no name of a column, and a long text may contain one by chance.
+	mostBefore = 1000
+)
+
+// search is what is left of the search for the format of a file.
+type search struct {
+	objects int // at which it still looks
+	bare    int // lines at which a row may still belong to a table without a header
+}
 
 // formatOf recognises the format from a line of the text. The lines before may be broken, or something else. It
-// subtracts the objects at which it looked from a number, and looks at no more of them.
-func formatOf(text []byte, objects *int) (r reader, ok bool) {
+// subtracts the objects and the lines at which it looked from those that are left.
+func formatOf(text []byte, left *search) (r reader, ok bool) {
 	for rest := text; len(rest) > 0; {
-		if begin := bytes.TrimLeft(rest, "[ \t\r\n"); *objects > 0 && len(begin) > 0 && begin[0] == '{' {
-			*objects--
+		if begin := bytes.TrimLeft(rest, "[ \t\r\n"); left.objects > 0 && len(begin) > 0 && begin[0] == '{' {
+			left.objects--
 			if r, ok := formatOfObject(rest); ok {
 				return r, true
 			}
 		}
 		var line []byte
 		line, rest, _ = bytes.Cut(rest, []byte("\n"))
-		if r, known := formatOfLine(bytes.TrimSpace(line)); known {
+		line = bytes.TrimSpace(line)
+		if r, known := formatOfLine(line); known {
 			return r, true
+		}
+		if left.bare > 0 {
+			left.bare--
+			if r, known := formatOfBareRow(line); known {
+				return r, true
+			}
 		}
 	}
 	return reader{}, false
@@ -113,18 +131,22 @@ func formatOfLine(line []byte) (r reader, ok bool) {
 		return historyReader, true
 	case isSharkLine(line):
 		return sharkReader, true
-	case isSwim(line):
-		return swimReader, true
 	case isJournalLine(line):
 		return journalReader, true
 	}
 	if kind, _, _ := tableOf(line); kind != nil {
 		return reader{format: kind.format, read: tableReader.read}, true
 	}
-	if _, ok := alibabaTableOf(line); ok {
-		return alibabaReader, true
-	}
 	return reader{}, false
+}
+
+// formatOfBareRow recognises the tables without a header.
+func formatOfBareRow(line []byte) (r reader, ok bool) {
+	if isSwim(line) {
+		return swimReader, true
+	}
+	_, ok = alibabaTableOf(line)
+	return alibabaReader, ok
 }
 
 // formatWithin searches for a record after a broken part on the same line.

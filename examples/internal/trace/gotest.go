@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/straggler-go/straggler/examples/internal/words"
 )
 
 // The kinds of entries of go test that did not run.
@@ -310,15 +312,15 @@ func (g *goTest) flush() {
 	g.hintShort("package", short)
 	if n := len(open); n > 0 {
 		g.hint(fmt.Sprintf("the log stops halfway: %s in it %s not ended, and other packages may be missing",
-			counted(n, "package"), plural(n, "has", "have")))
+			words.Counted(n, "package"), words.Plural(n, "has", "have")))
 	}
 }
 
 // hintShort adds a hint about packages, or suites, that claim less time than their longest test.
 func (b *builder) hintShort(what string, n int) {
 	if n > 0 {
-		b.hint(fmt.Sprintf("%s %s less time than the longest test: the time of the %s is not used", counted(n, what),
-			plural(n, "claims", "claim"), what))
+		b.hint(fmt.Sprintf("%s %s less time than the longest test: the time of the %s is not used", words.Counted(n, what),
+			words.Plural(n, "claims", "claim"), what))
 	}
 }
 

@@ -129,7 +129,7 @@ func (in *input) end(log *Log) error {
 // lines. It counts them in skipped.
 func (in *input) format() (reader, error) {
 	var first []byte
-	objects := mostObjects
+	left := search{mostObjects, mostBefore}
 	for {
 		window, err := in.text.Peek(sniffed)
 		if in.source.err != nil {
@@ -139,7 +139,7 @@ func (in *input) format() (reader, error) {
 		if len(text) == 0 && first == nil && errors.Is(err, io.EOF) {
 			return reader{}, errBlank
 		}
-		r, ok := formatOf(text, &objects)
+		r, ok := formatOf(text, &left)
 		if !ok && first == nil && len(text) > 0 {
 			r, ok = formatWithin(text)
 			first = bytes.Clone(text)
@@ -149,7 +149,7 @@ func (in *input) format() (reader, error) {
 			return r, nil
 		case err != nil && !errors.Is(err, io.EOF) && first == nil:
 			return reader{}, unpackable(err)
-		case err != nil, objects == 0, bytes.IndexByte(text, 0) >= 0:
+		case err != nil, left.objects == 0, bytes.IndexByte(text, 0) >= 0:
 			return reader{}, foreign(first)
 		}
 		in.skip(window)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/straggler-go/straggler/examples/internal/junit"
+	"github.com/straggler-go/straggler/examples/internal/words"
 )
 
 // readJUnit reads test reports in JUnit's XML. A suite is a phase. A test of one name is the same work in every report.
@@ -25,10 +26,10 @@ func readJUnit(in io.Reader, tests *Tests) *builder {
 	}
 	j.hintShort("suite", j.short)
 	if j.parts > 0 {
-		j.hint(counted(j.parts, "case") + plural(j.parts, " is a part", " are parts") + " of another test, whose time has theirs")
+		j.hint(words.Counted(j.parts, "case") + words.Plural(j.parts, " is a part", " are parts") + " of another test, whose time has theirs")
 	}
 	if j.nameless > 0 && tests != nil {
-		j.hint(counted(j.nameless, "case") + plural(j.nameless, " has no name, so its time", " have no name, so their times") + " cannot be used")
+		j.hint(words.Counted(j.nameless, "case") + words.Plural(j.nameless, " has no name, so its time", " have no name, so their times") + " cannot be used")
 	}
 	if half {
 		j.log.Faults[HalfLast]++

@@ -37,6 +37,18 @@ func TestTextBeforeALog(t *testing.T) {
 	assert.ErrorContains(t, err, "JSON that starts with")
 }
 
+// A row of SWIM's jobs or of Alibaba's tables has no header. Deep in a text it is a line of numbers, and not a log.
+func TestARowWithoutAHeaderIsNearTheStart(t *testing.T) {
+	for format, row := range map[trace.Format]string{
+		trace.Swim:    "job0\t1\t1\t10\t20\t30\n",
+		trace.Alibaba: "ins_1,M1,j_1,1,Terminated,100,200,m_1,1,1,50,60,0.1,0.2\n",
+	} {
+		assert.Equal(t, format, read(t, strings.Repeat("a line\n", 900)+strings.Repeat(row, 3)).Format)
+		_, err := trace.Read(strings.NewReader(strings.Repeat("a line\n", 1000)+row), "notes")
+		assert.ErrorContains(t, err, "no execution log of a known format", "%v", format)
+	}
+}
+
 // An error names the option with which a tool writes a log of a known format.
 func TestRefusalsNameTheOption(t *testing.T) {
 	for text, want := range map[string]string{

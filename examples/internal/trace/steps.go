@@ -19,6 +19,7 @@ type Columns struct {
 	// Step and Worker are the columns with the step and the worker.
 	Step, Worker string
 	// Seconds is the column with the time of the worker's own work in the step; several columns, joined by +, are added.
+	// The name of a column may contain a +, too: the longest names that the table has are taken.
 	Seconds string
 	// Group is the column with the stage, in which all members should take equally long; empty: all are equal. Position is
 	// the column with the position in the stage; empty: the order in the step. Machine is the column with the machine,
@@ -123,12 +124,16 @@ func newStepTable(heading []byte, c Columns) (*stepTable, error) {
 			return nil, err
 		}
 	}
-	for name := range strings.SplitSeq(c.Seconds, "+") {
-		i, err := find(name)
+	for parts := strings.Split(c.Seconds, "+"); len(parts) > 0; {
+		n := len(parts)
+		i, err := find(strings.Join(parts, "+"))
+		for ; err != nil && n > 1; n-- {
+			i, err = find(strings.Join(parts[:n-1], "+"))
+		}
 		if err != nil {
 			return nil, err
 		}
-		t.seconds = append(t.seconds, i)
+		t.seconds, parts = append(t.seconds, i), parts[n:]
 	}
 	return t, nil
 }

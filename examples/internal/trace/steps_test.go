@@ -125,3 +125,15 @@ func TestSpansOfSteps(t *testing.T) {
 		assert.Len(t, steps.Rows[0], 3)
 	}
 }
+
+// The name of a column may contain the sign that adds columns: the longest name that the table has is taken.
+func TestAColumnWithAPlusInItsName(t *testing.T) {
+	const table = "it,who,fwd+bwd,fwd,opt\n1,a,30,10,2\n"
+	for columns, want := range map[string]float64{"fwd+bwd": 30, "fwd": 10, "fwd+bwd+opt": 32, "opt+fwd+bwd": 32, "fwd+opt": 12} {
+		steps, err := trace.ReadSteps(strings.NewReader(table), "t", trace.Columns{Step: "it", Worker: "who", Seconds: columns})
+		require.NoError(t, err, columns)
+		assert.Equal(t, want, steps.Rows[0][0].Seconds, columns)
+	}
+	_, err := trace.ReadSteps(strings.NewReader(table), "t", trace.Columns{Step: "it", Worker: "who", Seconds: "fwd+bwd+bwd"})
+	assert.ErrorContains(t, err, `the table has no column "bwd"; its columns are it, who, fwd+bwd, fwd, opt`)
+}

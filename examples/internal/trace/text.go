@@ -2,7 +2,6 @@ package trace
 
 import (
 	"bytes"
-	"fmt"
 )
 
 // eachLine calls read for each line of a log with one record a line. read returns false if a line is not a whole
@@ -46,15 +45,4 @@ func (b *builder) oneLine(line []byte, end lineEnd, read func(line []byte) bool)
 		}
 		line = bytes.TrimLeft(line[n:], ", \t")
 	}
-}
-
-// counted writes a number with a noun, such as "1 package" or "2 packages".
-func counted(n int, what string) string { return fmt.Sprintf("%d %s%s", n, what, plural(n, "", "s")) }
-
-// plural returns one if n is 1, and more otherwise.
-func plural(n int, one, more string) string {
-	if n == 1 {
-		return one
-	}
-	return more
 }

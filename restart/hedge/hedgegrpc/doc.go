@@ -10,6 +10,7 @@
 //
 // Only unary calls are sent twice, and only if the function says that the call is safe. Streams are left alone: an
 // answer of a stream begins before it is complete, and a client that has read a part of one cannot go on with another.
+// A request that is no protocol buffer must not be changed after the call, as [Unary] says.
 //
 // # Where the second call goes
 //

@@ -29,6 +29,10 @@ type Facts func(ctx context.Context, method string, request any) hedge.Request
 // Unary returns an interceptor that may send a unary call twice. The function request must not be nil. Each attempt of
 // a safe call has a reply of its own, and the answer is copied into the reply of the caller. A call is sent once, as an
 // unsafe call, if its reply is neither a protocol buffer nor a pointer, or is nil.
+//
+// A safe call sends a copy of its request if that is a protocol buffer, so that the caller may change the request once
+// the call has returned. A request of another type, which needs a codec of its own, is not copied: the caller must not
+// change it, since the attempt that lost may still encode it.
 func Unary(r *hedged.Route, request Facts) grpc.UnaryClientInterceptor {
 	return func(
 		ctx context.Context, method string, req, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker,
