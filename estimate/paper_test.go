@@ -30,6 +30,8 @@ func TestLATE42Figure2BySubphases(t *testing.T) {
 	t2 := estimate.TimeLeftBySubphase([]estimate.Subphase{fast, {Weight: .5, PeerRate: .01}})
 	assert.Equal(t, 40*time.Second, t1, "a subphase that has begun uses its own rate")
 	assert.Equal(t, 50*time.Second, t2, "a subphase that has not begun uses the mean rate of the other tasks")
+	half := estimate.Subphase{Weight: .5, Score: .1, Age: 10 * time.Second}
+	assert.Equal(t, 40*time.Second, estimate.TimeLeftBySubphase([]estimate.Subphase{fast, half, {}}), "a subphase without weight needs no time")
 }
 
 // LATE §4: a task with score 0 has rate 0, so its remaining time is the longest duration.

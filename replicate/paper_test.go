@@ -118,6 +118,8 @@ func TestSection53TheBestMachineGetsTheCopy(t *testing.T) {
 	dear := append(machines, Target{CopyTime: 10 * time.Second, Loss: .05}) // saves 19 s and takes 10 s
 	target, _ = DecideTarget(c, dear, 1)
 	assert.Equal(t, 1, target)
+	target, _ = DecideTarget(c, append(machines, machines[1]), 1)
+	assert.Equal(t, 1, target, "the first of equal machines")
 	target, d = DecideTarget(c, machines, 0)
 	assert.Equal(t, -1, target)
 	assert.Equal(t, OverBudget, d.Reason)

@@ -1,6 +1,7 @@
 package restart_test
 
 import (
+	"math"
 	"math/rand/v2"
 	"os"
 	"regexp"
@@ -144,7 +145,12 @@ func TestMantri51Footnote5TwoFastestAndTheNewest(t *testing.T) {
 	for i := range task.Attempts {
 		task.Attempts[i].Basis = restart.ByAge
 	}
-	assert.Equal(t, restart.EnoughAttempts, byMantri(task, idle).Reason)
+	d := byMantri(task, idle)
+	assert.Equal(t, restart.EnoughAttempts, d.Reason)
+	assert.Equal(t, restart.Compare(restart.RunningAttempts, 3, 3), d.Comparison)
+	task.Clones = 4
+	task.Attempts = append(task.Attempts, task.Attempts[0], task.Attempts[0])
+	assert.Equal(t, restart.Compare(restart.RunningAttempts, 5, 5), byMantri(task, idle).Comparison, "four clones, and a copy")
 }
 
 func TestMantri51Line6Restarts(t *testing.T) {
@@ -253,6 +259,10 @@ func TestMantri51Line8AndTies(t *testing.T) {
 	i, d = restart.Next(restart.Mantri{}, running, []float64{3, 9, 9, 4}, scarce)
 	assert.Equal(t, 1, i, "70 s is the largest gain, and the first of equal tasks is taken")
 	assert.Equal(t, restart.Restart, d.Action)
+	for _, waiting := range [][]float64{{math.NaN(), 3, 9}, {3, math.NaN(), 9}, {math.NaN(), math.NaN(), 9}, {3, 4, 9}} {
+		i, _ = restart.Next(restart.Mantri{}, nil, waiting, scarce)
+		assert.Equal(t, 2, i, "a task of unknown work is last: %v", waiting)
+	}
 }
 
 // The paper prints line 10 as E(t_new - t_rem) > ρΔ, which would copy tasks that are about to end. The text gives the
@@ -274,12 +284,16 @@ func TestMantri51NoSecondCopySoon(t *testing.T) {
 		task := single(10*time.Minute, 30)
 		task.Restarts = 3
 		task.SinceCopy = 2*delta - 1
-		assert.Equal(t, restart.CopyTooRecent, byMantri(task, p).Reason)
+		d := byMantri(task, p)
+		assert.Equal(t, restart.CopyTooRecent, d.Reason)
+		assert.Equal(t, restart.Compare(restart.SinceCopySeconds, (2*delta-1).Seconds(), (2*delta).Seconds()), d.Comparison)
 		task.SinceCopy = 2 * delta
 		assert.Equal(t, restart.Copy, byMantri(task, p).Action)
 		task.SinceCopy = 0
 		task.Attempts = append(task.Attempts, restart.Attempt{Elapsed: 2*delta - 1, Remaining: 10 * time.Minute})
-		assert.Equal(t, restart.CopyTooRecent, byMantri(task, p).Reason)
+		d = byMantri(task, p)
+		assert.Equal(t, restart.CopyTooRecent, d.Reason)
+		assert.Equal(t, restart.Compare(restart.SinceCopySeconds, (2*delta-1).Seconds(), (2*delta).Seconds()), d.Comparison)
 		task.Attempts[1].Elapsed++
 		assert.Equal(t, restart.Copy, byMantri(task, p).Action)
 		task.Attempts = append(task.Attempts, restart.Attempt{Elapsed: delta - 1, Remaining: 10 * time.Minute})

@@ -132,6 +132,11 @@ func TestMantri42WaitForLostInput(t *testing.T) {
 	assert.Equal(t, 1.0, r.Outliers[0].Parts.LostInput)
 	assert.Equal(t, causes.Unknown, r.Outliers[1].Cause)
 	assert.InDelta(t, .5, r.Parts.LostInput, 1e-9)
+
+	tasks[3].Waited = time.Hour
+	r = causes.Explain(causes.Phase{Tasks: tasks})
+	assert.Equal(t, 25*s, r.Outliers[0].Took-10*s)
+	assert.InDelta(t, 1, r.Outliers[0].Parts.LostInput, 1e-9, "a task waits no longer than it takes")
 }
 
 // "Otherwise, the outlier is likely due to resource contention or problematic machines."

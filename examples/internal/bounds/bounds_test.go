@@ -42,6 +42,8 @@ func TestMantri61NoSkewAndChopTail(t *testing.T) {
 func TestMantri31WorkConservingBound(t *testing.T) {
 	alike := []time.Duration{time.Second, time.Second, time.Second, time.Second, time.Second}
 	assert.Equal(t, 3*time.Second, bounds.NoSkew(alike, 2), "five tasks on two slots are three waves")
+	assert.Zero(t, bounds.WorkConserving(nil, 2))
+	assert.Zero(t, bounds.WorkConserving(alike, 0))
 	r := rand.New(rand.NewPCG(1, 1))
 	for range 1000 {
 		times, slots := make([]time.Duration, 1+r.IntN(30)), make([]time.Duration, 1+r.IntN(6))
