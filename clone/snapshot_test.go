@@ -107,6 +107,8 @@ func TestReadmitCharges(t *testing.T) {
 	assert.Equal(t, 4, b.Release(g, 2))
 	assert.Equal(t, 10, b.Cancel(g))
 	assert.Zero(t, b.Spent())
+	b.Readmit(1, 1, 2)
+	assert.Equal(t, 1, b.Spent(), "a job of one task with one clone more")
 }
 
 func TestDecisionsAndConfigsAreWrittenAsToday(t *testing.T) {

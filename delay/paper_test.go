@@ -45,6 +45,13 @@ func TestLevels_FAIR42(t *testing.T) {
 	assert.Equal(t, Launch, d.Action)
 	level, _ := j.Allowed(at(216))
 	assert.Equal(t, 0, level, "a more local launch must make the level more local")
+	j.Offer(at(300), 1)
+	level, rise := j.Allowed(at(316))
+	assert.Equal(t, 1, level, "T_1 is over")
+	assert.Equal(t, 14*time.Second, rise, "T_2 ends after 30 s")
+	level, rise = new(Locality).Allowed(at(316))
+	assert.Zero(t, level)
+	assert.Zero(t, rise)
 }
 
 // With 5 slots on each machine and 3 replicas, 15 slots are local. Tasks take 60 s. At least one task on a local slot

@@ -30,6 +30,10 @@ func TestMantri51Line7UsesLess(t *testing.T) {
 	d = restart.Mantri{}.Decide(uncertainTask(left, values(49.5)), scarce)
 	assert.Equal(t, restart.NotSlow, d.Reason, "%v", d)
 	assert.Equal(t, restart.Compare(restart.SlotSeconds, 511./16, 517./16), d.Comparison, "the decision prints the comparison that refused, and not the probability, which is enough")
+	// 3 of the 16 values are more than twice t_new, and all are more than half of it.
+	d = restart.Mantri{}.Decide(uncertainTask(values(6, 6, 6, 6, 6, 6, 6, 6, 1000, 1000), values(10)), scarce)
+	assert.Equal(t, restart.NotSlow, d.Reason, "%v", d)
+	assert.Equal(t, restart.Compare(restart.Probability, 3./16, .25), d.Comparison)
 }
 
 // If t_rem is uncertain, line 10 compares E(max(0, t_rem - t_new)) with ρΔ, 30 s, and P(t_rem > E(t_new) + ρΔ) with

@@ -197,6 +197,11 @@ func TestBaselinesReportPartitionsBeyondADeadline_5(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []int{0, 1, 0}, plan.Reducer)
 	assert.Equal(t, []int{0, 2}, plan.Unfit)
+	p.Reducers[0].Deadline = 3 * time.Second
+	plan, err = Policy{Rule: ByHash}.Assign(p)
+	require.NoError(t, err)
+	assert.Equal(t, []int{2}, plan.Unfit, "partition 0 ends at the deadline")
+	p.Reducers[0].Deadline = time.Second
 	plan, err = Policy{Rule: LoadBalance}.Assign(p)
 	require.NoError(t, err)
 	assert.Equal(t, []int{0, 1, 1}, plan.Reducer)

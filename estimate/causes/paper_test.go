@@ -38,6 +38,12 @@ func TestMantri41OutlierIsOverOneAndAHalfMedians(t *testing.T) {
 	require.Len(t, r.Outliers, 1)
 	assert.Equal(t, 4, r.Outliers[0].Task)
 	assert.Equal(t, 1, r.Improvable, "a task of 15 s with an expected time of 10 s is improvable")
+
+	more := even(40)
+	more[7].Took, more[8].Took = 17500*time.Millisecond, 17501*time.Millisecond
+	r = causes.Config{Residual: .75}.Explain(causes.Phase{Tasks: more})
+	require.Len(t, r.Outliers, 2)
+	assert.Equal(t, []bool{true, false}, []bool{r.Outliers[0].Explained, r.Outliers[1].Explained}, "1.75 times 10 s is the bound")
 }
 
 // "When its run time is within [.8, 1.2]x of the time predicted by this model, we call it explainable."
@@ -188,6 +194,19 @@ func TestMantri42DataIsNeverTheMachine(t *testing.T) {
 			assert.Equal(t, causes.Machine, o.Cause)
 		}
 	}
+
+	// The data of task 7 explains one second more, and most of the rest is within the residual: the cause is the data.
+	tasks = even(40)
+	for i := range tasks { // 2 s and a tenth of a second a byte
+		tasks[i].Bytes = float64(50 + 5*(i%20))
+		tasks[i].Took = time.Duration((2 + tasks[i].Bytes/10) * 1e9)
+	}
+	tasks[7].Bytes, tasks[7].Took = 110, 21*s
+	r = causes.Config{Residual: .75}.Explain(causes.Phase{Tasks: tasks})
+	require.Len(t, r.Outliers, 1)
+	assert.True(t, r.Outliers[0].Explained)
+	assert.Greater(t, r.Outliers[0].Parts.Unknown, r.Outliers[0].Parts.Data)
+	assert.Equal(t, causes.Data, r.Outliers[0].Cause)
 }
 
 // "Runtime outliers cluster by time. ... It appears that jobs contend for resources at some times."

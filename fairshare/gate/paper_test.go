@@ -197,6 +197,9 @@ func TestSection52MemoryAndNetworkAreLimits(t *testing.T) {
 	unlimited, err := gate.New(gate.Config{Memory: 1000})
 	require.NoError(t, err)
 	assert.True(t, unlimited.Launch(machine, gate.Reducer{}).OK(), "without a limit a busy link must admit a reducer")
+	unlimited, err = gate.New(gate.Config{})
+	require.NoError(t, err)
+	assert.True(t, unlimited.Launch(machine, gate.Reducer{Memory: 5000}).OK(), "without a limit of the memory")
 }
 
 // Section 5.4: "the node will refuse to admit tasks that are expected to overflow its disk".
