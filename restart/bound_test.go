@@ -15,11 +15,17 @@ import (
 
 // history is a phase in which a policy wants to copy or restart a task at every step, whatever the facts are. It
 // computes the quantities of the theorem on [restart.Trials] by itself, in seconds.
+// subject is a task with its trial.
+type subject struct {
+	restart.Task
+	trial restart.Trial
+}
+
 type history struct {
 	t     *testing.T
 	rng   *rand.Rand
 	phase restart.Phase
-	tasks []restart.Task
+	tasks []subject
 	bound float64 // B, of the latest guess
 	stake float64 // s, of the latest guess
 	over  float64 // e, since the latest guess began
@@ -28,7 +34,7 @@ type history struct {
 }
 
 func newHistory(t *testing.T, seed uint64) *history {
-	h := &history{t: t, rng: rand.New(rand.NewPCG(seed, 5)), tasks: make([]restart.Task, 12)}
+	h := &history{t: t, rng: rand.New(rand.NewPCG(seed, 5)), tasks: make([]subject, 12)}
 	h.phase = restart.Phase{
 		Interval: time.Duration(h.rng.IntN(20)) * second, Tasks: 12 + h.rng.IntN(500), FreeSlots: 3,
 		Limits: restart.Limits{Restarts: 1000, Copies: 1000, FreeTrials: h.rng.IntN(5) - 1, LossShare: h.rng.Float64() / 20},
@@ -40,7 +46,7 @@ func newHistory(t *testing.T, seed uint64) *history {
 }
 
 // setFacts sets the facts of a task: t_rem is unknown, or known by progress, or by age.
-func (h *history) setFacts(task *restart.Task) {
+func (h *history) setFacts(task *subject) {
 	typical := 20 + 100*h.rng.Float64()
 	task.Fresh = estimate.Fresh{Lag: time.Duration(h.rng.IntN(3)) * second}
 	if h.rng.IntN(4) > 0 {
@@ -60,7 +66,7 @@ func (h *history) setFacts(task *restart.Task) {
 
 // mayLose returns the bound B of the theorem on restart.Trials, and the stake of a copy or a restart (the slot time
 // that it puts at risk).
-func (h *history) mayLose(task *restart.Task, action restart.Action) (bound, stake float64) {
+func (h *history) mayLose(task *subject, action restart.Action) (bound, stake float64) {
 	p, fastest, age := &h.phase, (*restart.Attempt)(nil), time.Duration(0)
 	for i := range task.Attempts {
 		c := &task.Attempts[i]
@@ -93,14 +99,14 @@ func (h *history) mayLose(task *restart.Task, action restart.Action) (bound, sta
 func (h *history) atRisk() float64 { return (h.phase.Trials.Cost + h.phase.Trials.AtRisk).Seconds() }
 
 // begin copies or restarts a task, unless Hold refuses.
-func (h *history) begin(task *restart.Task) {
+func (h *history) begin(task *subject) {
 	h.setFacts(task)
 	want := restart.Decision{Action: restart.Copy, Reason: restart.IdleSlot}
 	if len(task.Attempts) == 1 && h.rng.IntN(2) == 0 {
 		want = restart.Decision{Action: restart.Restart, Reason: restart.FreshSooner}
 	}
 	bound, stake := h.mayLose(task, want.Action)
-	d := restart.Hold(want, *task, h.phase)
+	d := restart.Hold(want, task.Task, h.phase)
 	if d.Action == restart.Keep {
 		h.held++
 		require.Equal(h.t, restart.LossBound, d.Reason)
@@ -111,8 +117,8 @@ func (h *history) begin(task *restart.Task) {
 	}
 	require.Equal(h.t, want, d)
 	require.Less(h.t, h.atRisk(), bound+1e-6)
-	before, trial := h.atRisk(), task.Trial
-	h.phase.Trials.Begin(&task.Trial, task, &h.phase, want.Action)
+	before, trial := h.atRisk(), task.trial
+	h.phase.Trials.Begin(&task.trial, &task.Task, &h.phase, want.Action)
 	require.InDelta(h.t, before+stake, h.atRisk(), 1e-6, "the stake of %v after the trial %v", want, trial)
 	h.bound, h.stake, h.over = bound, stake, 0
 	if want.Action == restart.Restart {
@@ -126,8 +132,8 @@ func (h *history) begin(task *restart.Task) {
 
 // end ends a copy or an old attempt. If the trial is lost, end adds the amount by which its cost exceeds its stake to
 // the sum e of the theorem.
-func (h *history) end(task *restart.Task) {
-	a, x := &h.phase.Trials, &task.Trial
+func (h *history) end(task *subject) {
+	a, x := &h.phase.Trials, &task.trial
 	part := x.Stake.Seconds() / float64(max(x.Copies, 1))
 	i := h.rng.IntN(len(task.Attempts))
 	ran := task.Attempts[i].Elapsed
@@ -141,17 +147,17 @@ func (h *history) end(task *restart.Task) {
 				if x.Action == restart.Kill && j > 0 {
 					lost(c.Elapsed)
 				}
-				a.Kill(x, task, &h.phase, j, j == 0)
+				a.Kill(x, &task.Task, &h.phase, j, j == 0)
 			}
 		}
 		task.Attempts = []restart.Attempt{{}} // another task takes its place
-		*x = restart.Trial{Lost: h.rng.IntN(2)}
+		*x = restart.Trial{}
 	case 2, 3:
 		if len(task.Attempts) > 1 {
 			if x.Action == restart.Copy && !old {
 				lost(ran)
 			}
-			a.Kill(x, task, &h.phase, i, old)
+			a.Kill(x, &task.Task, &h.phase, i, old)
 			task.Attempts = append(task.Attempts[:i], task.Attempts[i+1:]...)
 		}
 	default:

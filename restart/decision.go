@@ -264,12 +264,6 @@ const (
 	NotRestartable
 	// CopiesSpent: the task has already had as many copies as the limits allow.
 	CopiesSpent
-	// SeveralRun: a restart costs least, but several attempts of the task run. Only a task with a single attempt is
-	// restarted.
-	SeveralRun
-	// NoTaskWaits: a restart costs least, but no task waits for the slot that it would free. So the attempt may as
-	// well go on beside a copy.
-	NoTaskWaits
 	// BeatenMachine: the last attempt on the machine that asks for work was overtaken by a copy on another machine.
 	// Few tasks wait, so these tasks wait for a slot on another machine. Only a tracker gives this reason.
 	BeatenMachine
@@ -282,7 +276,7 @@ var reasonNames = [...]string{
 	"not-eligible", "slow-machine", "same-machine", "nothing-to-do", "not-running", "disabled", "overtaken",
 	"no-progress", "bad-units", "unlikely", "leaving", "cloned", "bad-answer", "furthest-on",
 	"unproven", "held", "loss-bound", "not-worth-slot", "not-restartable", "copies-spent",
-	"several-run", "no-task-waits", "beaten-machine",
+	"beaten-machine",
 }
 
 // String returns the reason's name.

@@ -50,8 +50,7 @@ func TestNamesAreStable(t *testing.T) {
 		17: "copy-too-recent", 18: "restarts-spent", 19: "cap-reached", 20: "budget-spent", 21: "not-eligible",
 		22: "slow-machine", 23: "same-machine", 24: "nothing-to-do", 25: "not-running", 26: "disabled", 27: "overtaken", 28: "no-progress",
 		29: "bad-units", 30: "unlikely", 31: "leaving", 32: "cloned", 33: "bad-answer", 34: "furthest-on", 35: "unproven", 36: "held",
-		37: "loss-bound", 38: "not-worth-slot", 39: "not-restartable", 40: "copies-spent", 41: "several-run",
-		42: "no-task-waits", 43: "beaten-machine",
+		37: "loss-bound", 38: "not-worth-slot", 39: "not-restartable", 40: "copies-spent", 41: "beaten-machine",
 	} {
 		assert.Equal(t, want, r.String())
 	}

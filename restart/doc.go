@@ -37,7 +37,7 @@
 // default policy takes the cheapest action.
 //
 //	2_idle          copy idle-slot slot-seconds=398.523 threshold=371.56
-//	2_waiting       keep not-slow slot-seconds=199.262 threshold=220.169
+//	2_waiting       keep not-slow slot-seconds=199.262 threshold=219.815
 //
 // 3. The first trial is a copy, because two attempts of one task show the cause. The slower attempt is killed.
 //
@@ -45,10 +45,9 @@
 //	3_copy_as_slow  kill not-worth-slot attempt=1 saved-slot-seconds=772.315 threshold=20
 //
 // 4. An attempt is killed without a copy only after enough trials were won: three, or twice the number of lost trials
-// if that is more. One won trial is enough for an attempt that progresses evenly, while tasks wait for its slot, if
-// no trial was lost.
+// if that is more.
 //
-//	4_proven        restart fresh-sooner attempt=0 slot-seconds=944.057 threshold=259.406
+//	4_proven        restart fresh-sooner attempt=0 slot-seconds=714.784 threshold=236.478
 //	4_unproven      keep unproven won-trials=2 threshold=3
 //
 // 5. All trials together may lose no more slot time than a bound that [Limits] states.
@@ -59,7 +58,7 @@
 // Two more journals show a hung attempt, which gets a copy, and a long task, which is left alone after one copy.
 //
 //	hung            copy saves-resources slot-seconds=551.014 threshold=330.253
-//	long            keep not-slow slot-seconds=224.998 threshold=271.228
+//	long            keep not-slow slot-seconds=224.998 threshold=274.202
 //
 // # Reading a decision
 //
@@ -78,14 +77,11 @@
 //	restarts-spent    past-restarts       restarts of the task so far; most restarts
 //	copies-spent      past-copies         copies of the task so far; most copies
 //	enough-attempts   running-attempts    attempts of the task that run; most attempts
-//	several-run       running-attempts    attempts of the task that run; 1, since only a single attempt is restarted
 //
-// The reasons no-free-slot, no-task-waits, not-eligible, not-restartable, no-estimate and no-progress have no
-// numbers.
+// The reasons no-free-slot, not-eligible, not-restartable, furthest-on, no-estimate and no-progress have no numbers.
 //
-// A kill has two possible reasons. With not-worth-slot, the first number is the slot time that the kill saves, and
-// the threshold is the least slot time that it must save. With slower-attempt, the first number is the number of
-// faster attempts, and the threshold is the number that is enough.
+// A kill has the reason not-worth-slot. The first number is the slot time that the kill saves, and the threshold is the
+// least slot time that it must save.
 //
 // [Measure] lists the measures of all policies. [Decision.Sentence] returns a decision as a sentence:
 //

@@ -39,7 +39,7 @@ func Example_why() {
 	ask(phase, runs(50, 60))
 	full := phase
 	full.Waiting, full.FreeSlots, full.Trials = 0, 0, restart.Trials{Won: 1, Lost: 2}
-	ask(full, runs(100, 900))
+	ask(full, runs(20, 900))
 	lost := phase
 	lost.Trials = restart.Trials{Won: 2, Lost: 5, Cost: 1100 * time.Second}
 	ask(lost, runs(100, 900))

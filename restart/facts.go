@@ -29,10 +29,6 @@ type Attempt struct {
 	// Basis is the evidence from which Left was predicted: progress reports, or the attempt's age. It is copied into
 	// the decision.
 	Basis Basis
-	// Even says that the attempt has progressed at an even speed so far, and that most attempts of the phase have as
-	// well. Even progress shows early how fast an attempt is. The method Even of survival.Trail computes it. Read by
-	// LeastCost.
-	Even bool
 	// Score is the attempt's progress score: 0 at the start, 1 at the end. Read by LATE and Hadoop.
 	Score float64
 	// Done is the work that the attempt has done, in the units of Task.Work. The attempt with the most work behind it
@@ -70,9 +66,6 @@ type Task struct {
 	// PastMachines lists machines on which attempts of the task ran, the latest first. The list may also contain
 	// machines of running attempts.
 	PastMachines []int
-	// Trial is the state of the task's trials, that is, of the copies and restarts that were made because the task
-	// was slow. The methods of [Trials] update it. Read by LeastCost and [Hold].
-	Trial Trial
 	// Longest is the longest run time of a finished attempt of the phase, scaled to the work of this task. 0 means
 	// that no attempt has finished. Read by LeastCost and [Hold].
 	Longest time.Duration

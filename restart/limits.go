@@ -86,11 +86,15 @@ func Hold(d Decision, t Task, p Phase) Decision {
 			reason = NotRestartable
 		} else if max(t.Restarts, 0) >= l.Restarts {
 			reason, compared = RestartsSpent, spent(PastRestarts, t.Restarts, l.Restarts)
-		} else if len(t.Attempts) > 1 && spared(t.Attempts, d.Attempt) {
+		} else if len(t.Attempts) > 1 && rank(t.Attempts).spares(d.Attempt) {
 			reason = FurthestOn
 		}
 	case Kill:
-		if len(t.Attempts) < 2 || kept(t.Attempts, d.Attempt) && !replaced(&t, d.Attempt, l.Restarts) {
+		r := ranks{}
+		if len(t.Attempts) > 1 {
+			r = rank(t.Attempts)
+		}
+		if r.spares(d.Attempt) && !(d.Attempt == r.oldest && r.mayReplace(&t, l.Restarts)) {
 			reason = FurthestOn
 		}
 	case Copy:
@@ -104,7 +108,7 @@ func Hold(d Decision, t Task, p Phase) Decision {
 	}
 	if reason == NoReason && d.Action != Kill && len(t.Attempts) > 0 {
 		s := stakesOf(&t, &p)
-		if loses, most := s.mayLose(&l, &t, &p, d.Action); loses >= most {
+		if loses, most := s.mayLose(&l, &p, d.Action); loses >= most {
 			reason, compared = LossBound, Compare(LostSlotSeconds, loses, max(0, most))
 		}
 	}
@@ -119,39 +123,4 @@ func Hold(d Decision, t Task, p Phase) Decision {
 func (d *Decision) canBeLogged() bool {
 	return int(d.Action) < len(actionNames) && int(d.Reason) < len(reasonNames) && int(d.Basis) < len(basisNames) &&
 		(d.Measure != NoMeasure || d.Comparison == Comparison{}) && d.Comparison == Compare(d.Measure, d.Value, d.Threshold)
-}
-
-// far returns how much of the task's work is behind the attempt: the work that was already done when the attempt
-// began, plus the work that the attempt has done itself.
-func (c *Attempt) far() float64 { return c.Resumed + c.Done }
-
-// spared reports whether attempt i is the oldest attempt of its task, or has the most work behind it. Of several
-// attempts with the same largest age, the attempt with the most work behind it is taken as the oldest. If their work
-// is equal, too, the attempt with the lowest index is taken.
-func spared(attempts []Attempt, i int) bool {
-	oldest, furthest := 0, 0
-	for j := range attempts {
-		a, b := &attempts[j], &attempts[oldest]
-		if a.Elapsed > b.Elapsed || a.Elapsed == b.Elapsed && a.far() > b.far() {
-			oldest = j
-		}
-		if a.far() > attempts[furthest].far() {
-			furthest = j
-		}
-	}
-	return i == oldest || i == furthest
-}
-
-// kept reports whether attempt i must not be killed, except that [replaced] may allow it. Two conditions must be
-// true: attempt i is the oldest or has the most work behind it, and no older attempt has as much work behind it.
-func kept(attempts []Attempt, i int) bool {
-	if !spared(attempts, i) {
-		return false
-	}
-	for j := range attempts {
-		if attempts[j].Elapsed > attempts[i].Elapsed && attempts[j].far() >= attempts[i].far() {
-			return false
-		}
-	}
-	return true
 }

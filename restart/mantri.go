@@ -241,8 +241,6 @@ func (m *Mantri) refuse(d *Decision, why Reason, t *Task, v view) {
 		d.Comparison = spent(PastCopies, t.Copies, m.MaxCopies)
 	case EnoughAttempts:
 		d.Comparison = spent(RunningAttempts, len(t.Attempts), max(m.FastestKept, t.Clones)+1)
-	case SeveralRun:
-		d.Comparison = spent(RunningAttempts, len(t.Attempts), 1)
 	case TooYoung:
 		age, least := time.Duration(0), v.interval
 		for i := range t.Attempts {
@@ -344,6 +342,10 @@ func (m *Mantri) look(attempts []Attempt, interval time.Duration) view {
 	v := view{
 		interval: max(interval, 0), remaining: estimate.Unknown, youngest: num.MaxDuration, slowest: -1, surplus: -1,
 	}
+	if len(attempts) == 0 {
+		return v
+	}
+	r := rank(attempts)
 	for i := range attempts {
 		c := &attempts[i]
 		v.youngest = min(v.youngest, c.Elapsed)
@@ -354,7 +356,7 @@ func (m *Mantri) look(attempts []Attempt, interval time.Duration) view {
 			continue
 		}
 		v.judged = true
-		if len(attempts) > 1 && spared(attempts, i) {
+		if len(attempts) > 1 && r.spares(i) {
 			continue
 		}
 		if v.slowest < 0 || slower(attempts, i, v.slowest) {

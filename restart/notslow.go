@@ -41,7 +41,7 @@ type Outline struct {
 //     savings are linear in l while they are above 0, and at most 0 at l = 0. So no saving is larger than the larger
 //     of 0 and the saving at l = Left.
 //   - The expected saving is linear in the probability that the task is long. For a restart this probability is at
-//     least Trials.Long(0, 0). For a copy it is at least Trials.Long(0, Age+Left), with both in seconds.
+//     least Trials.Long(0). For a copy it is at least Trials.Long(Age+Left), with both in seconds.
 //
 // NotSlow computes up to three quantiles of Fresh, and allocates nothing.
 func (c *LeastCost) NotSlow(o *Outline, p *Phase) (value, threshold float64, sure bool) {
@@ -52,7 +52,7 @@ func (c *LeastCost) NotSlow(o *Outline, p *Phase) (value, threshold float64, sur
 	}
 	fresh := &o.Fresh
 	b := slowBound{left: o.Left, age: o.Age.Seconds(), moved: place(fresh.Location) / place(o.Location)}
-	b.long, b.copied = p.Trials.Long(0, 0), p.Trials.Long(0, b.age+b.left)
+	b.long, b.copied = p.Trials.Long(0), p.Trials.Long(b.age+b.left)
 	if b.price = check.Or(c.Price, usualPrice); p.Waiting <= 0 && !p.Stream {
 		b.price = check.Or(c.IdlePrice, usualIdlePrice)
 	}

@@ -107,7 +107,9 @@ func surplus(m restart.Mantri, attempts []restart.Attempt, interval time.Duratio
 	older := func(a, b restart.Attempt) int {
 		return cmp.Or(cmp.Compare(b.Elapsed, a.Elapsed), cmp.Compare(b.Done, a.Done))
 	}
-	further := func(a, b restart.Attempt) int { return cmp.Compare(b.Done, a.Done) }
+	further := func(a, b restart.Attempt) int {
+		return cmp.Or(cmp.Compare(b.Done, a.Done), cmp.Compare(b.Elapsed, a.Elapsed))
+	}
 	for rank, i := range order {
 		first := func(by func(a, b restart.Attempt) int) bool {
 			return slices.IndexFunc(attempts, func(c restart.Attempt) bool { return by(c, slices.MinFunc(attempts, by)) == 0 }) == i

@@ -92,8 +92,6 @@ var causes = [...]string{
 	NotWorthSlot:   "it is not worth its slot beside the other attempt",
 	NotRestartable: "it must not be killed and run again",
 	CopiesSpent:    "it must not be copied again",
-	SeveralRun:     "it is not restarted while several attempts of it run",
-	NoTaskWaits:    "no task waits for its slot, so that a restart would only lose what it has done",
 	BeatenMachine:  "the last attempt on the machine that is free was the slower of two, and other slots come free soon",
 }
 

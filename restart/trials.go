@@ -84,8 +84,6 @@ const (
 	// is that one slow task in four is long by itself. The two numbers were chosen by simulation: on the first
 	// simulated clusters (worlds) of docs/worlds.md, with the seeds of the option -set work.
 	priorLost, priorWon = 0.5, 1.5
-	// lostOdds is a factor. Each trial that a task has lost multiplies the odds that the task is long by lostOdds.
-	lostOdds = 2.0
 	// An attempt may be killed without a copy only if at least provenRatio trials were won for each lost trial. For
 	// example, after two lost trials four must have been won.
 	provenRatio = 2.0
@@ -113,16 +111,11 @@ const (
 	// A phase is stuck if no attempt has begun or ended for stuckTimes times the time of its longest finished
 	// attempt.
 	stuckTimes = 4
-	// paidTimes is an upper bound of the saving that one won trial adds to the account, in typical times. Without the
-	// bound, the saving of one hung task would allow all other trials to lose.
-	paidTimes = 4
 )
 
 // Trial is the state of the trials of one task: the copies and restarts that were made because the task was slow. A
 // host keeps it in [Task].Trial, and the methods of [Trials] change it. The zero value is a task without a trial.
 type Trial struct {
-	// Lost is how many trials the task has lost.
-	Lost int
 	// Action is the state of the running trial:
 	//
 	//   - Keep: no trial runs.
@@ -141,10 +134,9 @@ type Trial struct {
 	SlowMachine bool
 	// Stake is the slot time that the running trial puts at risk.
 	Stake time.Duration
-	// Three predictions from the moment when the trial began. Left is how long the fastest attempt of the task still
-	// needed (t_rem). Whole is how long this attempt would have taken in all. Both are 0 if t_rem was not known.
-	// Typical is the typical time of a new attempt.
-	Left, Whole, Typical time.Duration
+	// Two predictions from the moment when the trial began; 0 if t_rem was not known. Left is how long the fastest
+	// attempt of the task still needed (t_rem). Whole is how long this attempt would have taken in all.
+	Left, Whole time.Duration
 }
 
 // Begin records that the host is about to copy or restart a slow task. The facts in task and p must be the facts
@@ -159,7 +151,7 @@ func (t *Trials) Begin(x *Trial, task *Task, p *Phase, action Action) {
 	}
 	s := stakesOf(task, p)
 	stake := s.of(action)
-	x.Action, x.Copies, x.Stake, x.Typical = action, x.Copies+1, num.Add(x.Stake, stake), s.typical
+	x.Action, x.Copies, x.Stake = action, x.Copies+1, num.Add(x.Stake, stake)
 	if x.Left, x.Whole = 0, 0; s.fastest != nil {
 		x.Left, x.Whole = s.fastest.Remaining, num.Add(s.fastest.Elapsed, s.fastest.Remaining)
 	}
@@ -178,7 +170,7 @@ func (t *Trials) Finish(x *Trial, ran time.Duration, old bool) {
 		if !x.Counted && !x.SlowMachine {
 			t.Won++
 		}
-		t.Cost = num.Sub(t.Cost, max(min(num.Sub(x.Left, ran), num.Times(x.Typical, paidTimes)), 0))
+		t.Cost = num.Sub(t.Cost, max(num.Sub(x.Left, ran), 0))
 		t.settle(x)
 	}
 	if x.Action == Copy {
@@ -229,9 +221,6 @@ func (t *Trials) Drop(x *Trial) {
 // lose records a lost trial. The argument part is the part of a lost trial that is added to Lost. The argument cost
 // is the slot time that the trial's attempt has used.
 func (t *Trials) lose(x *Trial, cost time.Duration, part float64) {
-	if part > num.Half {
-		x.Lost++
-	}
 	t.Lost += part
 	if x.Counted {
 		t.Won = max(t.Won-1, 0)
@@ -245,7 +234,7 @@ func (t *Trials) lose(x *Trial, cost time.Duration, part float64) {
 func (t *Trials) settle(x *Trial) {
 	stake, others := x.Stake, x.Copies-1
 	if x.Action == Restart || others <= 0 {
-		*x = Trial{Lost: x.Lost}
+		*x = Trial{}
 	} else {
 		stake /= time.Duration(x.Copies)
 		x.Copies, x.Stake = others, x.Stake-stake
@@ -254,27 +243,18 @@ func (t *Trials) settle(x *Trial) {
 }
 
 // Long returns the probability that a slow task is long by itself, so that a new attempt would take as long as the
-// old attempt. If both arguments are 0, the probability is (1/2 + Lost) / (2 + Won + Lost).
+// old attempt: (1/2 + Lost) / (2 + Won + Lost).
 //
-// The argument lost is how many trials this task itself has lost. Each lost trial doubles the odds. The argument
-// whole is the time that an attempt of the task takes in all, in seconds; 0 if not known. If whole is k times
-// t.Longest and k is more than 1, Lost is divided by k^2 in the formula. O(lost).
-func (t *Trials) Long(lost int, whole float64) float64 {
-	of, against := max(t.Lost, 0), max(t.Won, 0)+priorWon
+// The argument whole is the time that an attempt of the task takes in all, in seconds; 0 if not known. If whole is k
+// times t.Longest and k is more than 1, Lost is divided by k^2 in the formula. O(1).
+func (t *Trials) Long(whole float64) float64 {
+	of, against := max(t.Lost, 0)+priorLost, max(t.Won, 0)+priorWon
 	if longest := t.Longest.Seconds(); longest > 0 && whole > longest {
 		near := longest / whole
-		of *= float64(near * near)
+		of = float64(max(t.Lost, 0)*float64(near*near)) + priorLost
 	}
-	odds := (of + priorLost) / against
-	for range min(max(lost, 0), maxLost) {
-		odds *= lostOdds
-	}
-	return odds / (1 + odds)
+	return of / (of + against)
 }
-
-// maxLost is the largest number of lost trials of one task that Long uses. More lost trials would hardly change the
-// probability.
-const maxLost = 32
 
 // Counts returns the number of won trials, and the number of trials that were won or lost. Both are rounded to whole
 // numbers, for a decision.
@@ -300,6 +280,7 @@ func patience(interval, typical, age time.Duration, silent bool) time.Duration {
 // stakes contains the facts of a task from which the stake of a trial is computed. The stake is the slot time that
 // the trial puts at risk.
 type stakes struct {
+	ranks
 	// The attempt that needs the least remaining time (t_rem), and the oldest attempt. Field fastest is nil if no
 	// t_rem is known.
 	fastest, oldest *Attempt
@@ -319,15 +300,10 @@ type stakes struct {
 
 // stakesOf computes the facts from which the stake of a trial of task t is computed. The task must have an attempt.
 func stakesOf(t *Task, p *Phase) (s stakes) {
-	s.oldest = &t.Attempts[0]
-	for i := range t.Attempts {
-		c := &t.Attempts[i]
-		if c.Elapsed > s.oldest.Elapsed {
-			s.oldest = c
-		}
-		if c.Remaining != estimate.Unknown && (s.fastest == nil || c.Remaining < s.fastest.Remaining) {
-			s.fastest = c
-		}
+	s.ranks = rank(t.Attempts)
+	s.oldest = &t.Attempts[s.ranks.oldest]
+	if s.ranks.fastest >= 0 {
+		s.fastest = &t.Attempts[s.ranks.fastest]
 	}
 	s.silent = s.fastest == nil || s.fastest.Basis == ByAge
 	s.guess = s.fastest == nil || s.fastest.Left != nil && place(s.oldest.Location) < float64(badPlace*place(t.Fresh.Location))
@@ -363,11 +339,11 @@ func (p *Phase) Stuck(longest time.Duration) bool {
 // mayLose returns two numbers in seconds of slots: the expected loss of one more trial, and the loss that the bound
 // still allows. The expected loss is the stake of the trial times twice the probability that the task is long, and at
 // most the stake.
-func (s *stakes) mayLose(l *Limits, t *Task, p *Phase, a Action) (loses, most float64) {
+func (s *stakes) mayLose(l *Limits, p *Phase, a Action) (loses, most float64) {
 	if !s.guess || l.LossShare == Off || a == Restart && s.stuck {
 		return 0, math.Inf(1)
 	}
-	long := p.Trials.Long(stillLost(t, s.oldest.Elapsed), 0)
+	long := p.Trials.Long(0)
 	loses = float64(min(1, 2*long) * s.of(a).Seconds())
 	most = float64(l.LossShare * float64(max(p.Tasks, 0)) * s.typical.Seconds())
 	most += float64(float64(max(l.FreeTrials, 0)) * s.shows.Seconds())
@@ -375,16 +351,6 @@ func (s *stakes) mayLose(l *Limits, t *Task, p *Phase, a Action) (loses, most fl
 		most = max(most, s.fastest.Remaining.Seconds())
 	}
 	return loses, most - num.Add(p.Trials.Cost, p.Trials.AtRisk).Seconds()
-}
-
-// stillLost returns how many of the task's lost trials are still used as evidence that the task is long. The number
-// is 0 if the task is now more than twice as old as when its last copy was started. So a hung attempt gets another
-// copy in the end, whatever earlier copies have shown.
-func stillLost(t *Task, age time.Duration) int {
-	if t.SinceCopy > age/2 {
-		return 0
-	}
-	return t.Trial.Lost
 }
 
 // whole rounds a number of trials to a whole number, for a decision. A negative number becomes 0.

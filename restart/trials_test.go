@@ -24,7 +24,7 @@ func TestBeginPutsAStakeAtRisk(t *testing.T) {
 	a, x := begun(restart.Copy)
 	assert.Equal(t, restart.Trials{AtRisk: 20 * second}, a)
 	assert.Equal(t, restart.Trial{
-		Action: restart.Copy, Copies: 1, Stake: 20 * second, Left: 900 * second, Whole: 1000 * second, Typical: 96 * second,
+		Action: restart.Copy, Copies: 1, Stake: 20 * second, Left: 900 * second, Whole: 1000 * second,
 	}, x)
 	a, x = begun(restart.Restart)
 	assert.Equal(t, 100*second, a.AtRisk)
@@ -79,9 +79,6 @@ func TestATrialComesOutOnce(t *testing.T) {
 		"the copy wins": {copied, func(a *restart.Trials, x *restart.Trial) {
 			a.Finish(x, 800*second, false)
 		}, 1, 0, -100 * second},
-		"at most four typical times are saved": {
-			copied, func(a *restart.Trials, x *restart.Trial) { a.Finish(x, 100*second, false) }, 1, 0, -4 * 96 * second,
-		},
 		"the copy wins and saves nothing": {copied, func(a *restart.Trials, x *restart.Trial) { a.Finish(x, 1e4*second, false) }, 1, 0, 0},
 		"the old attempt wins": {copied, func(a *restart.Trials, x *restart.Trial) {
 			a.Finish(x, 130*second, true)
@@ -95,14 +92,14 @@ func TestATrialComesOutOnce(t *testing.T) {
 		"the copy takes the place of the old attempt, and is fast": {copied, func(a *restart.Trials, x *restart.Trial) {
 			kill(a, x, 120, true)
 			a.Finish(x, 499*second, false)
-		}, 1, 0, -4 * 96 * second},
+		}, 1, 0, -401 * second},
 		"the copy takes the place of the old attempt, and is slow": {copied, func(a *restart.Trials, x *restart.Trial) {
 			kill(a, x, 120, true)
 			a.Finish(x, 500*second, false)
 		}, 0, 1, 20 * second},
 		"the new attempt takes less than half": {again, func(a *restart.Trials, x *restart.Trial) {
 			a.Finish(x, 499*second, false)
-		}, 1, 0, -4 * 96 * second},
+		}, 1, 0, -401 * second},
 		"the new attempt takes half": {again, func(a *restart.Trials, x *restart.Trial) {
 			a.Finish(x, 500*second, false)
 		}, 0, 1, 100 * second},
@@ -118,7 +115,7 @@ func TestATrialComesOutOnce(t *testing.T) {
 			a.Begin(x, &task, &waiting, restart.Restart)
 			assert.Equal(t, 60*second, a.AtRisk)
 			a.Finish(x, 100*second, false)
-		}, 1, 1, 100*second - 4*96*second},
+		}, 1, 1, 100*second - 800*second},
 		"one of two copies wins": {copied, func(a *restart.Trials, x *restart.Trial) {
 			task := alike(130, 870)
 			a.Begin(x, &task, &waiting, restart.Copy)
@@ -134,7 +131,7 @@ func TestATrialComesOutOnce(t *testing.T) {
 		assert.Equal(t, float64(c.lost), a.Lost, "lost trials: %s", name)
 		assert.Equal(t, c.cost, a.Cost, "cost: %s", name)
 		assert.Zero(t, a.AtRisk, "nothing is at risk any more: %s", name)
-		assert.Equal(t, restart.Trial{Lost: c.lost}, x, name)
+		assert.Equal(t, restart.Trial{}, x, name)
 		assert.Equal(t, time.Duration(min(c.lost, 1))*1000*second, a.Longest, name)
 		before := a
 		a.Finish(&x, second, false)
@@ -179,7 +176,7 @@ func TestACopyThatReplacesTheOldAttemptCountsAsWon(t *testing.T) {
 	a, x = replaced()
 	a.Finish(&x, 501*second, false)
 	assert.Equal(t, [2]float64{0, 1}, [2]float64{a.Won, a.Lost})
-	assert.Equal(t, restart.Trial{Lost: 1}, x)
+	assert.Equal(t, restart.Trial{}, x)
 	a, x = replaced()
 	task := alike(50, 900)
 	a.Begin(&x, &task, &waiting, restart.Copy)
@@ -196,13 +193,12 @@ func TestACopyThatReplacesTheOldAttemptCountsAsWon(t *testing.T) {
 func TestAKilledCopyIsLostOnlyIfItWasSlow(t *testing.T) {
 	for _, c := range []struct {
 		young       float64
-		lost        int
 		least, most float64
-	}{{980, 1, 1, 1}, {80, 0, 0, .1}} {
+	}{{980, .99, 1}, {80, 0, .1}} {
 		a, x := begun(restart.Copy)
 		task := pair(870, c.young)
 		a.Kill(&x, &task, &waiting, 1, false)
-		assert.Equal(t, restart.Trial{Lost: c.lost}, x)
+		assert.Equal(t, restart.Trial{}, x)
 		assert.True(t, c.least <= a.Lost && a.Lost <= c.most, "the lost trial counts %v", a.Lost)
 		assert.Equal(t, 20*second, a.Cost)
 	}
@@ -227,7 +223,7 @@ func TestAKilledCopyIsComparedWithTheOldAttempt(t *testing.T) {
 		account.Kill(&x, &task, &waiting, 1, false)
 		return account.Lost
 	}
-	assert.InDelta(t, 1, lost(attempt(1, 60, 1900), attempt(2, 20, 80)), 1e-9, "the copy is as slow as the old attempt")
+	assert.Greater(t, lost(attempt(1, 60, 1900), attempt(2, 20, 80)), .99, "the copy is as slow as the old attempt")
 	assert.Less(t, lost(attempt(1, 20, 80), attempt(2, 60, 60)), .1, "both copies are fast")
 }
 

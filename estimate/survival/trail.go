@@ -86,6 +86,10 @@ func (p packed) seconds() float64 {
 // report. O(1).
 func (t *Trail) Done() float64 { return float64(t.done) }
 
+// Advanced returns the age of the attempt, in seconds, at the latest report that showed progress; 0 before the first
+// such report. O(1).
+func (t *Trail) Advanced() float64 { return float64(t.age) }
+
 // evenTotals is the largest ratio of the longest to the shortest total time that the progress of an even attempt has
 // predicted. It was chosen by a simulation, which TestEvenShares repeats. If the parts of an attempt take equal
 // times, and only its reports are wrong by a log-normal factor (σ is .3 for each attempt and .1 for each report), 85

@@ -69,9 +69,9 @@ func ExampleScheduler() {
 	// 0:40 task 2 attempt 0 ends
 	// 0:40 task 6 attempt 0 starts on machine 2
 	// 1:20 task 4 attempt 0 ends
+	// 1:20 task 3 attempt 1 starts on machine 0
 	// 1:20 task 5 attempt 0 ends
 	// 1:20 task 6 attempt 0 ends
-	// 1:20 task 3 attempt 1 starts on machine 0
 	// 1:30 task 3 attempt 0 is killed
 	// 2:00 task 3 attempt 1 ends
 	// started=8 finished=7 copies=1 won=1 pruned=1 used=370s wasted=90s

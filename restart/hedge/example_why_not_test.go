@@ -35,7 +35,7 @@ func ExampleDecision() {
 	l := h.Ledger()
 	fmt.Println(l.Sent, "sent,", l.Lost, "lost,", l.Refused[hedge.RequestLong], "refused")
 	trials := h.Trials() // lost trials fade
-	fmt.Printf("%.0f won, %.2f lost: slow by itself with probability %.2f\n", trials.Won, trials.Lost, trials.Long(0, 0))
+	fmt.Printf("%.0f won, %.2f lost: slow by itself with probability %.2f\n", trials.Won, trials.Lost, trials.Long(0))
 	// Output:
 	// send late value=0.00570679 threshold=0.00570679
 	// none request-long value=0.785255 threshold=0.759231

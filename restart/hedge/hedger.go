@@ -309,7 +309,7 @@ func (h *Hedger) judge(c *class, o *open, at time.Duration, scale float64, late 
 	if o.deadline < num.MaxDuration && left < median {
 		return Decision{Reason: DeadlineNear, Value: left, Threshold: median}
 	}
-	if long, most := h.trials.Long(0, 0), 1-float64(winsPart*c.wins); long > most {
+	if long, most := h.trials.Long(0), 1-float64(winsPart*c.wins); long > most {
 		return Decision{Reason: RequestLong, Value: long, Threshold: most}
 	}
 	if c.drawn = min(c.drawn+c.plan.Probability, 1); c.drawn < num.Half {
@@ -344,7 +344,7 @@ func (h *Hedger) send(c *class, o *open, at time.Duration, scale float64, shadow
 	o.over[Second] = false
 	typical, _ := num.Duration(c.median * scale)
 	rest, _ := num.Duration(max(float64(c.plan.Alone*scale)-(at-o.began).Seconds(), 0))
-	o.trial = restart.Trial{Action: restart.Copy, Copies: 1, Stake: typical, Left: rest, Typical: typical}
+	o.trial = restart.Trial{Action: restart.Copy, Copies: 1, Stake: typical, Left: rest}
 	h.trials.AtRisk = num.Add(h.trials.AtRisk, typical)
 }
 

@@ -18,16 +18,14 @@ type ages struct {
 	// The number of successful attempts from which the survival curve of run times is used: three. In a phase of three
 	// tasks or fewer without an Experience, it is the number of the other tasks, but at least one.
 	enoughEnds int8
-	// The weight of the possibility that an attempt has stalled, so that its progress says nothing. It is passed on as
-	// survival.Prediction.StallWeight.
+	// The weight of the possibility that an attempt has stalled, so that its progress says nothing; see
+	// survival.Prediction.StallWeight. It is 0 if the policy has no account of trials.
 	stallWeight float32
-	// If an attempt progresses evenly, its progress is believed already before enough attempts have ended.
+	// The progress of an attempt that progresses evenly is believed, if most ended attempts progressed evenly.
 	usesEvenness bool
 	// All attempts of the task that is decided about run on suspect machines, and a new attempt would run elsewhere. A
 	// machine is suspect if far more of its attempts are overdue, which means slow, than chance explains.
 	onSuspects bool
-	// Nearly all running attempts progress evenly.
-	mostEvenNow bool
 	// endedShown is the number of ended attempts that reported often enough to show whether they progressed evenly.
 	// endedEven is the number of ended attempts that progressed evenly.
 	endedShown, endedEven int
@@ -84,6 +82,9 @@ const (
 	// The number of successful attempts from which a small task is predicted to be shorter than the mean task. With
 	// fewer, only a large task is scaled: it is predicted to be longer.
 	fewEnds = 8
+	// The weight of the possibility that an attempt has stalled. Its unit is the weight of an assumed error of
+	// progress.
+	stallWeight = 2
 )
 
 func newAges(c *Config, reads rules.Description) ages {
@@ -150,7 +151,6 @@ func (f *forecast) refit() {
 	}
 	m.fittedAt, m.newRunTimes = b.now, 0
 	m.curve.Reset()
-	m.mostEvenNow = m.usesEvenness && m.endedShown < enoughShown && f.nearlyAllEven()
 	if f.addEnded(&m.curve) < int(m.enoughEnds) {
 		m.curve.Reset() // too few successes: an empty curve is cheaper, and it is not used yet
 	} else {

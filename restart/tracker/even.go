@@ -4,8 +4,8 @@ import (
 	"github.com/straggler-go/straggler/estimate/survival"
 )
 
-// Early in a phase, few attempts have ended, and an attempt that seems slow may only have begun slowly. But if nearly
-// all attempts progress evenly, at a constant speed, progress shows early which attempts are slow.
+// An attempt that seems slow may only have begun slowly. But if most attempts of the phase progressed evenly, at a
+// constant speed, progress shows early which attempts are slow.
 
 // These numbers are choices. The page docs/decisions/19-least-cost.md ("Evenness by totals") shows how much they
 // matter. A part is a twelfth of an attempt's work.
@@ -21,13 +21,6 @@ const (
 	// At least this share of the ended attempts must have progressed evenly. One uneven attempt is added to the ended
 	// attempts before the share is computed.
 	mostlyEven = .75
-	// So many attempts may have too few reports to show whether they progress evenly, in addition to the share that
-	// nearlyAll allows. The slow attempts may be among them.
-	slowAllowed = 2
-	// This share has two uses before enoughShown attempts have ended. At least this share of the reporting attempts
-	// must have shown how they progress. Of these attempts, with one uneven attempt added, at least this share must
-	// progress evenly.
-	nearlyAll = .9
 )
 
 // countEvenness counts an attempt that has ended, and whether it progressed evenly. It ignores an attempt that
@@ -44,31 +37,8 @@ func (m *ages) countEvenness(t *survival.Trail) {
 
 // believesEven reports whether an attempt has progressed evenly so far, and most other attempts of the phase did,
 // too. Most means at least three in four of the ended attempts, with one uneven attempt added to these: for example
-// all of four, or six of seven. Before three attempts have ended, it means nearly all running attempts.
+// all of four, or six of seven. Before three attempts have ended, the answer is no.
 func (m *ages) believesEven(t *survival.Trail) bool {
-	most := m.mostEvenNow
-	if m.endedShown >= enoughShown {
-		most = float64(m.endedEven) >= mostlyEven*float64(m.endedShown+1)
-	}
+	most := m.endedShown >= enoughShown && float64(m.endedEven) >= mostlyEven*float64(m.endedShown+1)
 	return most && t.Even(survival.Parts)
-}
-
-// nearlyAllEven reports whether nearly all running attempts have shown that they progress evenly. Fast attempts show
-// this first, so it is not enough that these are even: nearly all attempts must have shown it. O(n) in the number of
-// running attempts.
-func (f *forecast) nearlyAllEven() bool {
-	reporting, shown, even := 0, 0, 0
-	f.eachRunning(func(a *attemptState) {
-		if a.trail.Done() > 0 {
-			reporting++
-		}
-		if a.trail.Passed() >= shownParts {
-			shown++
-			if a.trail.Even(judgedParts) {
-				even++
-			}
-		}
-	})
-	return shown >= enoughShown && float64(shown+slowAllowed) >= nearlyAll*float64(reporting) &&
-		float64(even) >= nearlyAll*float64(shown+1)
 }

@@ -58,49 +58,6 @@ func TestEvenProgressIsBelieved(t *testing.T) {
 	assert.False(t, m.believesEven(&late))
 }
 
-// Before any attempt has ended, the tracker believes the progress of an even attempt if nearly all running attempts
-// have shown that they progress evenly. Fast attempts show this first, so it is not enough that the fast attempts are
-// even.
-func TestEvenProgressIsBelievedBeforeTheFirstEnd(t *testing.T) {
-	for name, c := range map[string]struct {
-		plain, stalled, young int
-		believed              bool
-	}{
-		"all but four have shown even progress": {16, 0, 4, true},
-		"few have shown their progress":         {8, 0, 12, false},
-		"one in nine stalls":                    {16, 2, 2, false},
-		"two attempts are too few":              {2, 0, 2, false},
-	} {
-		tr, err := New(Config{Tasks: 20, Slots: 20, Interval: 10 * time.Second})
-		require.NoError(t, err)
-		start := time.Unix(0, 0)
-		f := &tr.phase.forecast
-		for task := range c.plain + c.stalled + c.young {
-			tr.Start(start, task, task)
-			a := &tr.phase.book.attempts.all[task]
-			switch {
-			case task < c.plain:
-				a.trail = even(shownParts, false)
-			case task < c.plain+c.stalled:
-				a.trail = even(shownParts, true)
-			default:
-				a.trail = even(1, false)
-			}
-		}
-		assert.Equal(t, c.believed, f.nearlyAllEven(), name)
-		tr.phase.book.now = 40 * time.Second
-		f.refit()
-		slow := even(1, false)
-		assert.Equal(t, c.believed, f.ages.believesEven(&slow), name)
-
-		data, err := tr.MarshalBinary()
-		require.NoError(t, err)
-		restored, err := Restore(Config{Tasks: 20, Slots: 20, Interval: 10 * time.Second}, data)
-		require.NoError(t, err)
-		assert.Equal(t, c.believed, restored.phase.forecast.ages.believesEven(&slow), name)
-	}
-}
-
 // Copies that were killed because their tasks were long are no evidence that their machine is slow. Old attempts that
 // were killed because a copy was faster are such evidence.
 func TestCopiesKilledInVainMakeNoMachineSlow(t *testing.T) {

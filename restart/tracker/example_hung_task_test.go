@@ -34,7 +34,7 @@ func ExampleTracker_hungTask() {
 	fmt.Println("kill attempts", t.Finish(at(300), a.Task, copied))
 	// Output:
 	// task 3 kept: it is not slow enough; to let it run costs 197 s of slot time, and the cheapest change 237 s
-	// task 3 copied: it still needs 305 s, and a copy takes 200 s, so that the two probably use less in all; to let it run costs 452 s of slot time, and the cheapest change 419 s
+	// task 3 copied: it still needs 305 s, and a copy takes 200 s, so that the two probably use less in all; to let it run costs 452 s of slot time, and the cheapest change 368 s
 	// copy of task 3
 	// kill attempts [0]
 }

@@ -412,4 +412,4 @@ func TestAStreamHasNoLastWave(t *testing.T) {
 }
 
 // long returns the probability that a slow task is long by itself, as a tracker estimates it.
-func long(t *Tracker) float64 { return t.judge.trials.Long(0, 0) }
+func long(t *Tracker) float64 { return t.judge.trials.Long(0) }

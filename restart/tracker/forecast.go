@@ -313,8 +313,7 @@ func (f *forecast) foresee(w stint, a *attemptState, i int, to *restart.Attempt)
 	if reports {
 		p := f.predict(a, to.Elapsed, to.Remaining, scale)
 		p.Even = m.believesEven(&a.trail)
-		p.Expected = p.Expected || p.Even && m.mostEvenNow || f.standsOut(w, a, p.Total)
-		to.Even = p.Even
+		p.Expected = p.Expected || f.standsOut(w, a, p.Total)
 		curve := &m.curve
 		if m.onSuspects { // run times on other machines do not predict the time on a suspect machine
 			curve, p.Expected = nil, true
@@ -322,7 +321,12 @@ func (f *forecast) foresee(w stint, a *attemptState, i int, to *restart.Attempt)
 		if m.shape.Outlook(&left.outlook, p, curve) {
 			to.Left, to.Basis = &left.outlook, restart.ByProgress
 			to.Remaining, _ = num.Duration(left.outlook.Mean())
-			return
+			if !standsStill(a, age) || !m.hasCurve() {
+				return
+			}
+			if left.residual.Set(&m.curve, age, scale); left.residual.Mean() <= left.outlook.Mean() {
+				return
+			}
 		}
 	}
 	if m.hasCurve() && age > 0 {
@@ -334,13 +338,21 @@ func (f *forecast) foresee(w stint, a *attemptState, i int, to *restart.Attempt)
 	}
 }
 
+// standsStill reports whether an attempt of the given age, in seconds, has reported no progress for the last quarter of
+// its age. Such an attempt may hang, and its progress so far does not show it.
+func standsStill(a *attemptState, age float64) bool { return age-a.trail.Advanced() > age/stillPart }
+
+// stillPart divides the age of an attempt. An attempt stands still if it has reported no progress for longer than the
+// quotient.
+const stillPart = 4
+
 // standsOut reports whether the progress of an attempt is believed before enough attempts have ended, because the
 // attempt stands out from the other attempts that run now. Two totals must be more than apart times their median: the
 // predicted total time (in seconds), and the total time by the mean speed so far. A copy costs little while a slot is
 // idle and no task waits, so only then is this evidence enough.
 func (f *forecast) standsOut(w stint, a *attemptState, total float64) bool {
 	b := f.book
-	if b.waiting.waits > 0 || b.running >= b.slots || !f.rates.Known() {
+	if b.waiting.waits > 0 || b.running >= b.slots || !f.rates.Known() || b.several(&b.tasks[a.task]) {
 		return false
 	}
 	bar := float64(apart * f.rates.Quantile(num.Half) * f.rates.Work(float64(w)))

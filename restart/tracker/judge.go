@@ -112,7 +112,6 @@ func (j *judge) decide(task int32, machine int, p *restart.Phase) verdict {
 func (j *judge) fillTask(view *restart.Task, task int32, machine int) {
 	b, f := j.book, j.forecast
 	s := &b.tasks[task]
-	f.ages.stallWeight = float32(j.stallWeight())
 	onSuspects := j.fleet.leavesSuspects(b, s, machine)
 	f.ages.onSuspects = onSuspects && f.ages.hasCurve()
 	attempts, leastResumed, oldest := j.attempts[:0], part(mostPart), time.Duration(0)
@@ -168,7 +167,7 @@ func (j *judge) fillTask(view *restart.Task, task int32, machine int) {
 	}
 	if s.history != none {
 		h := &b.histories[s.history]
-		view.Restarts, view.Copies, view.Trial = int(h.restarts), int(h.copies), h.trial
+		view.Restarts, view.Copies = int(h.restarts), int(h.copies)
 		if h.lastCopy != noTime {
 			view.SinceCopy = max(b.now-h.lastCopy, 1)
 		}
@@ -264,7 +263,7 @@ func (j *judge) keepByBounds(d *restart.Decision, task int32, p *restart.Phase) 
 		return false
 	}
 	a := &b.attempts.all[s.newest]
-	if a.remaining != estimate.Unknown || a.badUnits || !f.reported || !(a.trail.Done() > 0) || m.stale(b.now, f.interval) {
+	if a.remaining != estimate.Unknown || a.badUnits || !f.reported || !(a.trail.Done() > 0) || standsStill(a, b.age(a).Seconds()) || m.stale(b.now, f.interval) {
 		return false
 	}
 	w, age := s.stint(a.resumed), b.age(a)
@@ -272,14 +271,10 @@ func (j *judge) keepByBounds(d *restart.Decision, task int32, p *restart.Phase) 
 	if left == estimate.Unknown {
 		return false
 	}
-	m.stallWeight = float32(j.stallWeight())
 	o, onSuspects := restart.Outline{Age: age}, j.fleet.leavesSuspects(b, s, askNone)
 	prediction, curve := f.predict(a, age, left, f.scale(float64(w))), &m.curve
 	// These are the same conditions as in foresee.
 	prediction.Expected = prediction.Expected || f.standsOut(w, a, prediction.Total)
-	if m.mostEvenNow && m.believesEven(&a.trail) {
-		prediction.Even, prediction.Expected = true, true
-	}
 	if onSuspects && m.hasCurve() { // the same condition as in foresee
 		prediction.Expected, curve = true, nil
 	}

@@ -16,7 +16,7 @@ import (
 )
 
 // snapshotVersion is the version of the format of snapshots. Restore rejects any other version.
-const snapshotVersion = 23
+const snapshotVersion = 24
 
 // AppendBinary appends a snapshot of the tracker to dst. The snapshot contains all facts that the tracker has from
 // events. It does not contain the parts that the host supplies, which [Restore] gets as arguments. AppendBinary fails
@@ -334,7 +334,6 @@ func (f *forecast) code(c *snapshot.Codec) {
 		c.Part(m.withoutSuspects)
 	}
 	c.Duration(&m.fittedAt)
-	c.Bool(&m.mostEvenNow)
 	c.Number(&m.endedShown, 0, snapshot.Any)
 	c.Number(&m.endedEven, 0, m.endedShown)
 	c.Number(&m.newRunTimes, 0, snapshot.Any)
@@ -432,11 +431,10 @@ func (x *phase) codeTask(c *snapshot.Codec, s *taskState) {
 // codeTrial encodes or decodes the trial of a task.
 func codeTrial(c *snapshot.Codec, x *restart.Trial) {
 	snapshot.Small(c, &x.Action, 0, int(restart.Kill))
-	c.Number(&x.Lost, 0, anyIndex)
 	c.Number(&x.Copies, 0, anyIndex)
 	c.Bool(&x.Counted)
 	c.Bool(&x.SlowMachine)
-	for _, d := range []*time.Duration{&x.Stake, &x.Left, &x.Whole, &x.Typical} {
+	for _, d := range []*time.Duration{&x.Stake, &x.Left, &x.Whole} {
 		c.Duration(d)
 	}
 	c.Check((x.Action == restart.Keep) == (x.Copies == 0) && x.Stake >= 0 && (x.Copies > 0 || x.Stake == 0), "holds an open trial without an attempt, or an attempt without a trial")

@@ -24,21 +24,6 @@ func (j *judge) account() restart.Trials {
 	return t
 }
 
-// stallWeight returns the weight of the possibility that an attempt has stalled, so that its progress says nothing.
-// The weight decreases with the number of won trials. These copies and restarts were made because of progress, so
-// progress can be trusted.
-func (j *judge) stallWeight() float64 {
-	if !j.trials.on {
-		return 0
-	}
-	var before restart.Trials
-	return min(j.trials.Long(0, 0)/before.Long(0, 0), 1) * unseenErrors
-}
-
-// unseenErrors is the weight of the possibility that an attempt has stalled, before any trial was won or lost. Its
-// unit is the weight of an assumed error of progress; see survival.Prediction.
-const unseenErrors = 2
-
 // noteTrial updates the account of trials for an event. A trial is a copy or a restart that was made because a task
 // was slow. noteTrial is called before the event changes the book of tasks and attempts.
 func (j *judge) noteTrial(e *Event) {

@@ -37,6 +37,7 @@ type Host struct {
 // Task has the facts about a task that [restart.Decide] reads, and the beginning of its latest copy.
 type Task struct {
 	restart.Task
+	trial  restart.Trial
 	copied time.Duration
 }
 
@@ -86,9 +87,8 @@ func (h *Host) Decide(now time.Duration, i int) (d restart.Decision, t restart.T
 func (h *Host) Start(now time.Duration, i, machine int) *Attempt {
 	t, a := &h.Tasks[i], &Attempt{Task: i, Machine: machine, Begun: now, Ended: forever}
 	if _, facts, runs := h.Decide(now, i); len(runs) > 0 {
-		h.Trials.Begin(&t.Trial, &facts, &h.Phase, restart.Copy)
-		a.Copy, t.copied = true, now
-		t.Copies++
+		h.Trials.Begin(&t.trial, &facts, &h.Phase, restart.Copy)
+		a.Copy, t.copied, t.Copies = true, now, t.Copies+1
 	}
 	t.PastMachines, h.attempts = slices.Insert(t.PastMachines, 0, machine), append(h.attempts, a)
 	return a
@@ -102,7 +102,7 @@ func (h *Host) Report(now time.Duration, a *Attempt, done float64) {
 // Finish records that an attempt has ended its task. The caller then kills the other attempts of the task.
 func (h *Host) Finish(now time.Duration, a *Attempt) {
 	h.Report(now, a, 1)
-	h.Trials.Finish(&h.Tasks[a.Task].Trial, now-a.Begun, !a.Copy)
+	h.Trials.Finish(&h.Tasks[a.Task].trial, now-a.Begun, !a.Copy)
 	a.Ended = now
 }
 
@@ -113,12 +113,12 @@ func (h *Host) End(now time.Duration, a *Attempt, action restart.Action) {
 	_, facts, of := h.Decide(now, a.Task)
 	switch {
 	case action == restart.Kill:
-		h.Trials.Kill(&t.Trial, &facts, &h.Phase, slices.Index(of, a), !a.Copy)
+		h.Trials.Kill(&t.trial, &facts, &h.Phase, slices.Index(of, a), !a.Copy)
 	case action == restart.Restart:
-		h.Trials.Begin(&t.Trial, &facts, &h.Phase, action)
+		h.Trials.Begin(&t.trial, &facts, &h.Phase, action)
 		t.Restarts++
 	case a.Copy:
-		h.Trials.Fail(&t.Trial)
+		h.Trials.Fail(&t.trial)
 	}
 	a.Ended = now
 }

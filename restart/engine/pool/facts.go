@@ -15,7 +15,7 @@ func (p *pool) task(now time.Time, d *tracked) restart.Task {
 	task := restart.Task{
 		Fresh: estimate.Fresh{UnitTime: survival.Without{Curve: &p.fresh, Age: age.Seconds() / d.size}, Work: d.size},
 		Work:  d.size, Restarts: d.restarts, Copies: d.copies, NoCopy: !p.copies || d.late,
-		NoRestart: p.ignoresEnd || d.late, Trial: d.trial,
+		NoRestart: p.ignoresEnd || d.late,
 		Longest: seconds(float64(p.longest.Seconds() * d.size)),
 	}
 	if !d.newest.IsZero() {

@@ -141,7 +141,7 @@ type spy struct {
 
 func (s *spy) Decide(t restart.Task, p restart.Phase) (d restart.Decision) {
 	s.atRisk, s.won = append(s.atRisk, p.Trials.Cost+p.Trials.AtRisk), max(s.won, int(p.Trials.Won))
-	s.tried = s.tried || t.Trial.Action == restart.Copy
+	s.tried = s.tried || t.Copies > 0 && p.Trials.AtRisk > 0
 	if len(t.Attempts) == 1 && t.Attempts[0].Elapsed > 5*typical/2 {
 		d.Action, d.Remaining, d.Fresh = restart.Copy, t.Attempts[0].Remaining, t.Fresh.Expected()
 	}

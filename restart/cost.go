@@ -1,0 +1,312 @@
+package restart
+
+import (
+	"math"
+
+	"github.com/straggler-go/straggler/estimate"
+	"github.com/straggler-go/straggler/estimate/survival"
+	"github.com/straggler-go/straggler/internal/num"
+)
+
+// weights contains the numbers from which the costs of keeping, restarting and copying a task are computed. Times are
+// in seconds. A distribution is represented by a few of its quantiles, called points.
+type weights struct {
+	stakes
+	// What can be done about the task.
+	list [4]candidate
+	// The remaining time of the fastest attempt (t_rem), as points.
+	left [leftPoints]float64
+	// The time of a new attempt (t_new), as points, if the task is not long by itself.
+	fresh [freshPoints]float64
+	// The age of the oldest attempt.
+	age float64
+	// The factor by which an attempt takes longer on the machine of the new attempt than on the machine of the oldest
+	// attempt.
+	moved float64
+	// The time between the decision to start an attempt and its start.
+	lag float64
+	// The probability that the task is long by itself. It is 0 if the remaining time is certain.
+	long float64
+	// The probability that a new attempt ends sooner than the task, if the task is not long.
+	sooner float64
+	// The value of ending the task one second sooner, in seconds of slots.
+	price float64
+	// The number of running attempts of the task.
+	attempts float64
+	// The time between two progress reports.
+	interval float64
+}
+
+// fill computes the weights from the facts of a task and its phase. It needs a task whose remaining time (t_rem) and
+// whose time of a new attempt (t_new) are known.
+func (w *weights) fill(c *LeastCost, t *Task, p *Phase) {
+	w.attempts, w.interval = float64(len(t.Attempts)), max(p.Interval, 0).Seconds()
+	w.age, w.lag = w.oldest.Elapsed.Seconds(), max(t.Fresh.Lag, 0).Seconds()
+	w.moved = place(t.Fresh.Location) / place(w.oldest.Location)
+	remaining := max(w.fastest.Remaining, 0).Seconds()
+	for i := range w.left {
+		if w.left[i] = remaining; w.fastest.Left != nil {
+			w.left[i] = bounded(point(w.fastest.Left, i, leftPoints))
+		}
+	}
+	// A new attempt that is slow is replaced in turn. So its time is at most the time after which a copy has shown
+	// whether it gains, plus the typical time.
+	longest, f := num.Add(w.shows, w.typical).Seconds(), 0.0
+	for j := range w.fresh {
+		if f < longest {
+			f = min(point(&t.Fresh, j, freshPoints), longest)
+		}
+		w.fresh[j] = f
+	}
+	if w.fastest.Left != nil {
+		w.long = p.Trials.Long(0)
+	}
+	if w.price = c.Price; p.Waiting <= 0 && !p.Stream {
+		w.price = c.IdlePrice
+	}
+}
+
+// candidates lists what can be done about the task, and returns the cost of keeping it and the cost of the cheapest
+// new attempt.
+//
+//   - One of several attempts is killed before a further copy is considered.
+//   - Only a single attempt is restarted, and only if tasks wait or the task can't get a copy now. Otherwise a restart
+//     would throw away work for a slot that no task needs.
+func (w *weights) candidates(t *Task, p *Phase) (keep, least float64) {
+	keep, again, another := w.costs(&p.Trials)
+	least = another
+	if len(t.Attempts) == 1 {
+		if no, _ := w.forbids(Copy, t, p); no != NoReason || p.Waiting > 0 {
+			w.list[1], least = candidate{Action: Restart, cost: again}, min(again, another)
+		}
+	} else if w.kills(t, p, keep); w.list[2].cost+marginPeriods*w.interval < keep && w.list[2].Action == Kill {
+		return keep, least
+	}
+	w.list[0] = candidate{Action: Copy, cost: another}
+	return keep, least
+}
+
+// costs returns the costs of keeping, restarting and copying the task (keep, again, another), and sets w.sooner. Each
+// result is a mean over all pairs of a point of t_rem and a point of t_new.
+//
+// Both lists of points ascend. So the points of t_new that are smaller than one point of t_rem are also smaller than
+// the next. The variable n is their number, and below is their sum.
+func (w *weights) costs(trials *Trials) (keep, again, another float64) {
+	all, below, n, pairs := 0.0, 0.0, 0, 0
+	for _, f := range w.fresh {
+		all += f
+	}
+	one, shows := w.attempts+w.price, w.shows.Seconds()
+	two, longest := one+1, trials.Longest.Seconds()
+	for _, l := range w.left {
+		for ; n < freshPoints && w.fresh[n] < l; n++ {
+			below += w.fresh[n]
+		}
+		pairs += n
+		kept, long := float64(one*l), w.long
+		if whole := w.age + l; long > 0 && longest > 0 && whole > longest {
+			long = trials.Long(whole) // lost trials of shorter tasks say less about a copy; a restart throws away work
+		}
+		// Time of a new attempt if the task is long.
+		same := float64(w.moved*(w.age+l)) + w.lag
+		// Cost of a copy that does not end sooner.
+		late := kept + min(l, shows)
+		another += float64((1 - long) / freshPoints * (float64(two*below) + float64((freshPoints-float64(n))*late)))
+		if same < l {
+			late = two * same
+		}
+		keep, another = keep+kept, another+float64(long*late)
+		again += same
+	}
+	w.sooner = float64(pairs) / (leftPoints * freshPoints)
+	again = float64((1 + w.price) * (float64(w.long*again/leftPoints) + float64((1-w.long)*all/freshPoints)))
+	return keep / leftPoints, again, another / leftPoints
+}
+
+// kills lists the kills of one of several attempts: the allowed kill that saves most slot time, and the kill that
+// saves most of those that the limits refuse. A copy is judged only once it has run for its patience.
+func (w *weights) kills(t *Task, p *Phase, keep float64) {
+	if len(t.Attempts) <= t.Clones {
+		return
+	}
+	idle, replaces := p.FreeSlots > 0 && p.Waiting <= 0, w.mayReplace(t, p.Limits.Restarts)
+	for i := range t.Attempts {
+		c, other := &t.Attempts[i], fastestOther(t.Attempts, i)
+		if c.Left == nil || other == nil || c.Elapsed < w.patience {
+			continue
+		}
+		spared, reports := w.spares(i), c.Basis == ByProgress
+		refused := spared && !(replaces && i == w.ranks.oldest)
+		switch {
+		case spared && !reports, refused && other.Remaining >= c.Remaining, !refused && idle && w.stays(t, c, spared):
+			continue
+		}
+		to := &w.list[2]
+		if refused {
+			to = &w.list[3]
+		}
+		if cost := keep - w.saves(c, other); to.Action == Keep || cost < to.cost {
+			*to = candidate{Kill, i, cost}
+		}
+	}
+}
+
+// stays reports whether attempt c is not killed while a slot is idle and no task waits, because no task needs its slot.
+// The argument old says that c is the old attempt. The old attempt is killed for its copy only after an attempt has
+// ended: before that, a pause of the old attempt cannot be told from a slow attempt. A silent copy is killed only if it
+// has run for as long as the old attempt had run when the copy began: then both attempts have shown the same. The
+// factors of the machines convert both ages.
+func (w *weights) stays(t *Task, c *Attempt, old bool) bool {
+	switch {
+	case old:
+		return t.Longest <= 0
+	case c.Basis == ByProgress:
+		return false
+	}
+	return c.Elapsed.Seconds()/place(c.Location) < float64(num.Half*w.age)/place(w.oldest.Location)
+}
+
+// saves returns the slot time, in seconds, that is expected to be saved if attempt c is killed and attempt other of
+// the same task goes on. It first computes how probable it is that the task is long, from the likeness of the two
+// attempts. If the task is long, both attempts take the same time in all, whatever the younger attempt has reported.
+func (w *weights) saves(c, other *Attempt) (saved float64) {
+	young, old, isOld := c, other, c.Elapsed > other.Elapsed
+	if isOld {
+		young, old = other, c
+	}
+	p := pairOf(young, old)
+	of, left := &p.young, &p.old
+	if isOld {
+		of, left = left, of
+	}
+	odds := float64(w.long * w.likeness(&p))
+	long := odds / (1 - w.long + odds)
+	both, one := w.attempts+w.price, w.attempts-1+w.price
+	for j := range leftPoints {
+		stays, ends := p.old[j], max(0, float64(w.moved*(p.old[j]+p.oldAge))-p.youngAge)
+		if isOld {
+			stays, ends = ends, stays
+		}
+		saved += float64(long * (float64(both*min(stays, ends)) - float64(one*stays)))
+		saved -= float64((1 - long) * one * left[j])
+		for i := range leftPoints {
+			saved += float64((1 - long) * both * min(of[i], left[j]) / leftPoints)
+		}
+	}
+	return saved / leftPoints
+}
+
+// pair describes two attempts of a task, a younger and an older attempt. Fields young and old are the remaining times
+// of the attempts, each as leftPoints values that represent its distribution. All fields are in seconds.
+type pair struct {
+	young, old       [leftPoints]float64
+	youngAge, oldAge float64
+}
+
+// pairOf makes a pair of two attempts of a task: a copy, and the attempt that it is compared with. Both must have a
+// distribution of the remaining time (Left).
+func pairOf(young, old *Attempt) (p pair) {
+	for i := range leftPoints {
+		p.young[i], p.old[i] = bounded(point(young.Left, i, leftPoints)), bounded(point(old.Left, i, leftPoints))
+	}
+	p.youngAge, p.oldAge = young.Elapsed.Seconds(), old.Elapsed.Seconds()
+	return p
+}
+
+// likeness compares two hypotheses about the predicted times of two attempts of a task, and returns their likelihood
+// ratio. The first hypothesis is that the task is long: then the two attempts take about the same time in all. The
+// second is that the task is not long: then the younger attempt takes about as long as other tasks (t_new). Each
+// count starts at 1, so that neither hypothesis has the likelihood 0.
+func (w *weights) likeness(p *pair) float64 {
+	same, anew := 1.0, 1.0
+	for i := range leftPoints {
+		whole := p.young[i] + p.youngAge
+		for j := range leftPoints {
+			if near(whole, float64(w.moved*(p.old[j]+p.oldAge))) {
+				same++
+			}
+		}
+		for _, f := range w.fresh {
+			if near(whole, f) {
+				anew += leftPoints / freshPoints
+			}
+		}
+	}
+	return same / anew
+}
+
+// near reports whether two times differ by less than the factor alike.
+func near(a, b float64) bool { return a < float64(b*alike) && b < float64(a*alike) }
+
+// A killed copy is recorded as a part of a lost trial; shows returns this part for copy i. It is 1 if the copy reports
+// no progress. Otherwise it is the probability that the task is long, by the likeness of the copy and the oldest of the
+// other attempts alone: both hypotheses are taken to be equally probable before.
+func shows(t *Task, p *Phase, i int) float64 {
+	c, old := &t.Attempts[i], (*Attempt)(nil)
+	for j := range t.Attempts {
+		if o := &t.Attempts[j]; j != i && o.Left != nil && (old == nil || older(o, old)) {
+			old = o
+		}
+	}
+	if old == nil || c.Left == nil || c.Basis != ByProgress {
+		return 1
+	}
+	w := weights{stakes: stakesOf(t, p)}
+	w.fill(&LeastCost{}, t, p)
+	of := pairOf(c, old)
+	like := w.likeness(&of)
+	return like / (1 + like)
+}
+
+// wins reports whether another attempt of the task will almost surely be a success in place of attempt i, the old
+// attempt. It is a success if it takes less than half of the time that attempt i takes in all.
+func wins(t *Task, i int) bool {
+	c, other, n := &t.Attempts[i], fastestOther(t.Attempts, i), 0
+	if other == nil || c.Left == nil {
+		return false
+	}
+	p := pairOf(other, c)
+	for _, young := range p.young {
+		for _, old := range p.old {
+			if float64((young+p.youngAge)*wonBy) < old+p.oldAge {
+				n++
+			}
+		}
+	}
+	return float64(n) >= surelyWon*leftPoints*leftPoints
+}
+
+// bounded returns the given number of seconds, and at most the largest time.Duration.
+func bounded(seconds float64) float64 { return min(seconds, num.MaxDuration.Seconds()) }
+
+// place returns the factor by which attempts take longer on a machine. A factor that is not positive and finite is
+// replaced by 1.
+func place(factor float64) float64 {
+	if !(factor > 0) || math.IsInf(factor, 1) {
+		return 1
+	}
+	return factor
+}
+
+// In computations a distribution is represented by a few of its quantiles, called points. Their numbers are the same
+// for the distributions of this library and for the distributions of a host.
+const (
+	// The number of values that represent the remaining time (t_rem).
+	leftPoints = survival.Points
+	// The number of values that represent the time of a new attempt (t_new).
+	freshPoints = 8
+)
+
+// point returns one value that represents part i of n equally probable parts of a distribution: the quantile in the
+// middle of the part. The parts are numbered from 0.
+func point(d interface{ Quantile(p float64) float64 }, i, n int) float64 {
+	return max(0, d.Quantile((float64(i)+num.Half)/float64(n)))
+}
+
+// points returns the eight values that represent the time of a new attempt (t_new).
+func points(fresh *estimate.Fresh) (of [freshPoints]float64) {
+	for j := range of {
+		of[j] = point(fresh, j, freshPoints)
+	}
+	return of
+}

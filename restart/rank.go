@@ -1,0 +1,78 @@
+package restart
+
+import (
+	"time"
+
+	"github.com/straggler-go/straggler/estimate"
+	"github.com/straggler-go/straggler/internal/num"
+)
+
+// ranks names three attempts of a task by their indexes in [Task].Attempts. Each rule that compares the attempts of a
+// task reads them here.
+type ranks struct {
+	// The attempt that has run for the longest time. Of several, the one with the most work behind it.
+	oldest int
+	// The attempt with the most work behind it. Of several, the oldest.
+	furthest int
+	// The attempt that needs the least remaining time (t_rem); -1 if no t_rem is known.
+	fastest int
+}
+
+// rank finds the oldest, the furthest and the fastest attempt. Of equal attempts, the one with the lowest index is
+// taken. The list must not be empty.
+func rank(attempts []Attempt) (r ranks) {
+	r.fastest = -1
+	for i := range attempts {
+		a := &attempts[i]
+		if older(a, &attempts[r.oldest]) {
+			r.oldest = i
+		}
+		if b := &attempts[r.furthest]; a.far() > b.far() || a.far() == b.far() && a.Elapsed > b.Elapsed {
+			r.furthest = i
+		}
+		if a.Remaining != estimate.Unknown && (r.fastest < 0 || a.Remaining < attempts[r.fastest].Remaining) {
+			r.fastest = i
+		}
+	}
+	return r
+}
+
+// older reports whether attempt a has run for longer than attempt b. If both have the same age, it reports whether a
+// has more work behind it.
+func older(a, b *Attempt) bool {
+	return a.Elapsed > b.Elapsed || a.Elapsed == b.Elapsed && a.far() > b.far()
+}
+
+// far returns how much of the task's work is behind the attempt: the work that was already done when the attempt
+// began, plus the work that the attempt has done itself.
+func (c *Attempt) far() float64 { return c.Resumed + c.Done }
+
+// spares reports whether attempt i is the oldest attempt of its task, or has the most work behind it. Of several
+// attempts, such an attempt is not killed on an estimate alone; see [Limits].
+func (r ranks) spares(i int) bool { return i == r.oldest || i == r.furthest }
+
+// mayReplace reports whether the oldest attempt of the task may be killed in favour of another attempt that has done
+// more. Such a kill uses up a restart of the task; most is how many restarts the task may have.
+func (r ranks) mayReplace(t *Task, most int) bool {
+	return r.furthest != r.oldest && !t.NoRestart && max(t.Restarts, 0) < most
+}
+
+// fastestOther returns the attempt with the least remaining time, not including attempt i. It looks only at attempts
+// whose remaining time is given as a distribution (Attempt.Left), and returns nil if there is none.
+func fastestOther(attempts []Attempt, i int) (other *Attempt) {
+	for j := range attempts {
+		if o := &attempts[j]; j != i && o.Left != nil && (other == nil || o.Remaining < other.Remaining) {
+			other = o
+		}
+	}
+	return other
+}
+
+// youngest returns the age of the youngest attempt.
+func youngest(attempts []Attempt) time.Duration {
+	age := num.MaxDuration
+	for i := range attempts {
+		age = min(age, attempts[i].Elapsed)
+	}
+	return age
+}
