@@ -6,6 +6,8 @@ import (
 	"math/bits"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/straggler-go/straggler/estimate"
 	"github.com/straggler-go/straggler/internal/wire"
@@ -34,6 +36,15 @@ func fieldsOf(e *tracker.Event) fields {
 	return f
 }
 
+// inDelta returns a letter of a delta, in the alphabet of base64 for names in URLs. Any other letter becomes a question
+// mark: a delta with such a letter is not valid, and a line could not hold it as one word.
+func inDelta(r rune) rune {
+	if r < utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r) || r == '-' || r == '_') {
+		return r
+	}
+	return '?'
+}
+
 // event returns the event that the fields describe.
 func (f *fields) event() tracker.Event {
 	if f.in != estimate.Unknown {
@@ -54,8 +65,7 @@ func (f *fields) field(key string) (wire.Field, bool) {
 	case "machine":
 		return wire.Field{Key: key, Value: &f.Machine}, f.Machine < 0
 	case "delta":
-		// A space would split the word into two. A text with a space is not a valid delta anyway.
-		f.Delta = strings.ReplaceAll(f.Delta, " ", "?")
+		f.Delta = strings.Map(inDelta, f.Delta)
 		return wire.Field{Key: key, Value: &f.Delta}, false
 	case "slots":
 		return wire.Field{Key: key, Value: &f.Slots}, false

@@ -29,6 +29,8 @@ func FuzzEvent(f *testing.F) {
 	for text := range samples() {
 		f.Add([]byte(text))
 	}
+	f.Add([]byte("1s merge delta=bQ\x01A_-"))
+	f.Add([]byte("1s merge delta=bQ\xb1"))
 	f.Add([]byte("0s report task=1 done=-0 score=0x1p-1074 remaining=-1ns"))
 	f.Fuzz(func(t *testing.T, line []byte) {
 		e, err := ParseEvent(line)
