@@ -167,4 +167,12 @@ func TestHistogramTakesTheMostPopulatedBin_3_1(t *testing.T) {
 	require.True(t, h.Delete(9))
 	mean, _ = h.Estimate()
 	assert.InDelta(t, 4.5, mean, 1e-15, "of two bins with two values the lower bin counts")
+
+	h, err = NewHistogram(HistogramConfig{Low: 100, High: 110, Bins: 5})
+	require.NoError(t, err)
+	for _, x := range []float64{101, 104, 105, 108.5, 109, 109.5} {
+		require.True(t, h.Observe(x))
+	}
+	mean, _ = h.Estimate()
+	assert.InDelta(t, 109, mean, 1e-12, "bins that do not begin at 0")
 }
