@@ -1,5 +1,6 @@
 // Command mutator measures how much of a package its own tests notice. It changes comparisons, their bounds, the words
-// "and", "or" and "if", the larger and the smaller of two, and sums and products, one at a time, and runs the tests of the package on each change:
+// "and", "or" and "if", the larger and the smaller of two, and sums and products, one at a time. It runs the tests of the
+// package on each change:
 //
 //	go run ./.ci/mutator -n 150 ./restart
 //
@@ -37,7 +38,8 @@ func main() {
 	papers := flag.Bool("papers", false, "change the code that rows of docs/papers name, and run the tests that the rows link")
 	flag.Parse()
 	if flag.NArg() != 1 && !*papers || flag.NArg() > 0 && *papers {
-		fmt.Fprintln(os.Stderr, "usage: mutator [-n N] [-seed S] [-p P] [-least PERCENT] PACKAGE\n       mutator -papers [-n N] [-seed S] [-least PERCENT]")
+		fmt.Fprintln(os.Stderr, "usage: mutator [-n N] [-seed S] [-p P] [-least PERCENT] PACKAGE\n"+
+			"       mutator -papers [-n N] [-seed S] [-least PERCENT]")
 		os.Exit(2)
 	}
 	var (

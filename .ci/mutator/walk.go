@@ -157,7 +157,8 @@ func (w *walker) visit(n ast.Node) bool {
 
 var sums = map[token.Token][2]string{
 	token.ADD: {"Add", "-"}, token.SUB: {"Sub", "+"}, token.MUL: {"Mul", "/"}, token.QUO: {"Div", "*"},
-	token.ADD_ASSIGN: {"Add", "-="}, token.SUB_ASSIGN: {"Sub", "+="}, token.MUL_ASSIGN: {"Mul", "/="}, token.QUO_ASSIGN: {"Div", "*="},
+	token.ADD_ASSIGN: {"Add", "-="}, token.SUB_ASSIGN: {"Sub", "+="},
+	token.MUL_ASSIGN: {"Mul", "/="}, token.QUO_ASSIGN: {"Div", "*="},
 }
 
 // bounds are the comparisons, the function and the bound that each changes to, and its negation.

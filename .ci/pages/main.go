@@ -106,7 +106,8 @@ func blocksOf(page string, lines []string) (all []block) {
 			for b.from < len(lines) && lines[b.from] == "" {
 				b.from++
 			}
-		case line == "```" && i+1 < len(lines) && strings.HasPrefix(lines[i+1], "$ ") && (i == 0 || !strings.HasPrefix(lines[i-1], "<!-- ")):
+		case line == "```" && i+1 < len(lines) && strings.HasPrefix(lines[i+1], "$ ") &&
+			(i == 0 || !strings.HasPrefix(lines[i-1], "<!-- ")):
 			b.command, b.from = lines[i+1][2:], i
 		default:
 			continue

@@ -47,7 +47,8 @@ func (p Pattern) Inputs(task, upstream, downstream int) (first, end int, err err
 	case upstream < 1:
 		return 0, 0, check.Bad("delay/assign", "upstream", upstream, "1 task or more")
 	case task < 0 || task >= downstream:
-		return 0, 0, check.Badf("delay/assign", "task", task, "at least 0 and less than the number of downstream tasks, which is %d", downstream)
+		return 0, 0, check.Badf("delay/assign", "task", task,
+			"at least 0 and less than the number of downstream tasks, which is %d", downstream)
 	}
 	switch p {
 	case AllToAll:
@@ -59,7 +60,8 @@ func (p Pattern) Inputs(task, upstream, downstream int) (first, end int, err err
 		return task, task + 1, nil
 	case ManyToOne:
 		if upstream < downstream {
-			return 0, 0, check.Badf("delay/assign", "upstream", upstream, "at least the number of downstream tasks, which is %d", downstream)
+			return 0, 0, check.Badf("delay/assign", "upstream", upstream,
+				"at least the number of downstream tasks, which is %d", downstream)
 		}
 		each, more := upstream/downstream, upstream%downstream
 		first = task*each + min(task, more)

@@ -284,7 +284,10 @@ func (n noise) judge(s *series, steps int, slope float64) (Finding, bool) {
 	if mean < bar || !(r.wait >= leastCost*r.slowest) {
 		return Finding{}, false
 	}
-	f := Finding{Times: math.Exp(mean), From: r.from, To: r.to, Ended: s.lastStep-r.to >= leastSteps, While: r.saved / r.slowest, Last: s.lasts}
+	f := Finding{
+		Times: math.Exp(mean), From: r.from, To: r.to, Ended: s.lastStep-r.to >= leastSteps,
+		While: r.saved / r.slowest, Last: s.lasts,
+	}
 	f.Share, f.Error = s.saved.of()
 	return f, true
 }

@@ -102,7 +102,8 @@ func (r *Record) stateMachines(c *snapshot.Codec) {
 		}
 		_, numbered := r.places[m.number]
 		_, named := r.fleet.names[m.name]
-		c.Check(!numbered && !named && (m.number != none || m.name != ""), "holds a machine twice, or a machine without number and name")
+		c.Check(!numbered && !named && (m.number != none || m.name != ""),
+			"holds a machine twice, or a machine without number and name")
 		i := r.place(m.number, m.name)
 		m.newer, m.older = r.machines[i].newer, r.machines[i].older
 		r.machines[i] = m

@@ -26,7 +26,8 @@ import (
 func main() {
 	var c kit.Choice
 	c.Flags(flag.CommandLine)
-	kills := flag.Int("kills", 0, "instead of comparing policies, kill the process that runs a batch this `number` of times, at random moments")
+	kills := flag.Int("kills", 0,
+		"instead of comparing policies, kill the process that runs a batch this `number` of times, at random moments")
 	worker := flag.Int("worker", -1, "for the demonstration itself: run the worker with this number")
 	one := flag.String("batch", "", "for the demonstration itself: run the batch of this name")
 	socket := flag.String("redis", "", "for the demonstration itself: the socket of Redis")

@@ -118,7 +118,8 @@ func show(out io.Writer, c cluster.Config, r cluster.Result, o options) error {
 	fmt.Fprintf(t, "jobs\t%d in %v, %d events\n", len(c.Jobs), r.End.Round(time.Second), r.Events)
 	fmt.Fprintf(t, "mean time\t%.1f s; small jobs (up to ten maps) %.1f s; 95th percentile %.1f s\n", s.Mean, s.Small, s.P95)
 	fmt.Fprintf(t, "deadlines\t%.1f %% missed\n", 100*s.Missed)
-	fmt.Fprintf(t, "data\t%.1f %% of the maps on a machine with their block, %.1f %% in a rack with their block\n", 100*s.Local, 100*s.Rack)
+	fmt.Fprintf(t, "data\t%.1f %% of the maps on a machine with their block, %.1f %% in a rack with their block\n",
+		100*s.Local, 100*s.Rack)
 	fmt.Fprintf(t, "copies\t%d copies and %d restarts, %d of them won; %d copies killed as not worth their slot\n",
 		r.Speculative, r.Restarted, r.Won, r.Pruned)
 	fmt.Fprintf(t, "clones\t%d phases cloned, %d not cloned because the budget or the ceiling was reached\n", r.Cloned, r.Refused)

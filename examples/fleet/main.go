@@ -177,7 +177,8 @@ func print(w io.Writer, s settings, all []seen, restarted seen) {
 	each := float64(sent) / float64(s.Processes)
 	fmt.Fprintf(w, "\nsent by each process: %.1f kB per second, %.1f bytes for each attempt of all processes\n",
 		each/s.Span.Seconds()/1000, each/float64(attempts))
-	fmt.Fprintf(w, "a process was killed after half of the time and started again without data: half of the bad machines found %.1f s later\n",
+	fmt.Fprintf(w, "a process was killed after half of the time and started again without data: "+
+		"half of the bad machines found %.1f s later\n",
 		(restarted.Together.Half - restarted.Began).Seconds())
 }
 

@@ -92,7 +92,8 @@ func run(args []string, w io.Writer) error {
 		"default is compared with the reference; streams, many small phases that share slots; small, a scheduler of eight "+
 		"slots; long, phases of 8 and 30 waves; asking, orders of idle machines; spread, sizes below the median; every, all "+
 		"lists of phases up to here; once, twenty cells that judge the rules a single time")
-	flags.StringVar(&o.small.csv, "csv", "", "with -worlds, also write the figures to this `file`, one line for each cell and policy")
+	flags.StringVar(&o.small.csv, "csv", "",
+		"with -worlds, also write the figures to this `file`, one line for each cell and policy")
 	flags.BoolVar(&o.compares, "compare", false, "instead of replaying logs, compare two files of -worlds -csv: the earlier "+
 		"and the later. A policy that only the earlier file has is taken from there")
 	flags.Float64Var(&o.small.noise, "noise", 1, "with -worlds, multiply the noise of the model noisy by this factor: 1 is a "+

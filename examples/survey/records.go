@@ -107,7 +107,8 @@ func compareFiles(w io.Writer, earlier, later string) error {
 		return err
 	}
 	if old.luck != now.luck {
-		return fmt.Errorf("%s has the set, the seeds and the noise %q, and %s has %q: want the same", earlier, old.luck, later, now.luck)
+		return fmt.Errorf("%s has the set, the seeds and the noise %q, and %s has %q: want the same",
+			earlier, old.luck, later, now.luck)
 	}
 	c := comparedFiles{players: []worlds.Player{{Name: "default"}}}
 	for _, name := range old.names {

@@ -100,7 +100,8 @@ func surveyWithout(dir string, names []string, args ...string) (string, error) {
 		return "", err
 	}
 	program := filepath.Join(dir, "survey")
-	if out, err := exec.Command("go", "build", "-overlay", list, "-o", program, library+"/examples/survey").CombinedOutput(); err != nil {
+	build := exec.Command("go", "build", "-overlay", list, "-o", program, library+"/examples/survey")
+	if out, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("without %s: %w\n%s", strings.Join(names, " and "), err, out)
 	}
 	out, err := exec.Command(program, args...).Output()

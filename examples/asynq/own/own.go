@@ -153,7 +153,8 @@ func (q Queue) carryOut(ctx context.Context, a engine.Action) error {
 		if first, err := q.Redis.HSetNX(ctx, q.Name+":begun", a.ID, "").Result(); err != nil || !first {
 			return errors.Join(err, q.Redis.Publish(ctx, q.Name+":cancel", a.ID).Err())
 		}
-		return q.tell(engine.Attempt{ID: a.ID, Task: a.Task, State: engine.Cancelled}) // the attempt has not begun, and now never begins
+		// The attempt has not begun, and now never begins.
+		return q.tell(engine.Attempt{ID: a.ID, Task: a.Task, State: engine.Cancelled})
 	default: // Publish
 		result, err := q.Redis.HGet(ctx, q.Name+":outputs", a.ID).Result()
 		if err != nil {

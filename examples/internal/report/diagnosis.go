@@ -38,7 +38,10 @@ func (a Answer) Rest() string { return strings.TrimPrefix(a.Text, a.Lead()) }
 
 // Answers returns the questions that have an answer.
 func (d Diagnosis) Answers() []Answer {
-	all := []Answer{{"How slow", d.Slow}, {"Who makes the others wait", d.Waits}, {"Why", d.Why}, {"What to do", d.Do}, {"What it saves", d.Saves}}
+	all := []Answer{
+		{"How slow", d.Slow}, {"Who makes the others wait", d.Waits}, {"Why", d.Why}, {"What to do", d.Do},
+		{"What it saves", d.Saves},
+	}
 	return slices.DeleteFunc(all, func(a Answer) bool { return a.Text == "" })
 }
 

@@ -122,10 +122,12 @@ func (w *Waits) String() string {
 		"the next slowest.", Percent(w.Wait), Percent(w.Second))
 	if len(w.Last) > 0 {
 		l := w.Last[0]
-		text += fmt.Sprintf(" %s is last in %d of %d steps; among equals it would be in %.3g.", upper(l.Worker), l.Last, l.Steps, l.Chance)
+		text += fmt.Sprintf(" %s is last in %d of %d steps; among equals it would be in %.3g.",
+			upper(l.Worker), l.Last, l.Steps, l.Chance)
 	}
 	if w.Incomplete > 0 {
-		text += fmt.Sprintf(" %s %s left out, because members are missing.", words.Counted(w.Incomplete, "step"), words.Plural(w.Incomplete, "is", "are"))
+		text += fmt.Sprintf(" %s %s left out, because members are missing.",
+			words.Counted(w.Incomplete, "step"), words.Plural(w.Incomplete, "is", "are"))
 	}
 	return text
 }
@@ -178,7 +180,8 @@ func (f *Finding) do() string {
 		if f.Ended {
 			return fmt.Sprintf("Look at what ran beside %s from step %s to %s.", f.Who, f.From, f.To)
 		}
-		return fmt.Sprintf("Exchange %s with %s: if the other is slow then, the position is at fault; otherwise replace the machine.", f.Who, f.another)
+		return fmt.Sprintf("Exchange %s with %s: if the other is slow then, the position is at fault; otherwise replace the machine.",
+			f.Who, f.another)
 	case causes.SlowPlace:
 		if strings.HasPrefix(f.Who, "stage") {
 			return fmt.Sprintf("Balance the stages: give %s less work.", f.Who)

@@ -82,7 +82,8 @@ func ParseProgress(name string) (Progress, error) {
 			return Noisy(sigma), nil
 		}
 	}
-	return Progress{}, fmt.Errorf("unknown progress %q; there are linear, noisy=SIGMA with a sigma in [0, 3], typical, recorded, late, none", name)
+	return Progress{}, fmt.Errorf("unknown progress %q; there are linear, noisy=SIGMA with a sigma in [0, 3], "+
+		"typical, recorded, late, none", name)
 }
 
 func linear(u float64) float64 { return u }

@@ -26,10 +26,12 @@ func readJUnit(in io.Reader, tests *Tests) *builder {
 	}
 	j.hintShort("suite", j.short)
 	if j.parts > 0 {
-		j.hint(words.Counted(j.parts, "case") + words.Plural(j.parts, " is a part", " are parts") + " of another test, whose time has theirs")
+		j.hint(words.Counted(j.parts, "case") + words.Plural(j.parts, " is a part", " are parts") +
+			" of another test, whose time has theirs")
 	}
 	if j.nameless > 0 && tests != nil {
-		j.hint(words.Counted(j.nameless, "case") + words.Plural(j.nameless, " has no name, so its time", " have no name, so their times") + " cannot be used")
+		j.hint(words.Counted(j.nameless, "case") +
+			words.Plural(j.nameless, " has no name, so its time", " have no name, so their times") + " cannot be used")
 	}
 	if half {
 		j.log.Faults[HalfLast]++

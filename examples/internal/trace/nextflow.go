@@ -27,7 +27,9 @@ func (t *table) nextflowRow() bool {
 		return false
 	}
 	i := t.phase("", nameOf(process))
-	a := Attempt{State: stateOf(t.field("status"), &t.log.Faults), Host: t.host(t.known("hostname"), nil), Input: size(t.field("rchar"))}
+	a := Attempt{
+		State: stateOf(t.field("status"), &t.log.Faults), Host: t.host(t.known("hostname"), nil), Input: size(t.field("rchar")),
+	}
 	a.Ready = momentOf(t.known("submit"), &t.log.Faults)
 	a.Start, a.Finish = momentOf(t.known("start"), &t.log.Faults), momentOf(t.known("complete"), &t.log.Faults)
 	whole, running := lasts(t.field("duration")), lasts(t.field("realtime"))

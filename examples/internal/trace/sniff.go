@@ -73,7 +73,8 @@ func foreign(text []byte) error {
 		cmp.Or(option(text), elseLines))
 }
 
-const elseLines = "\"replay help format\" lists the known formats, and describes attempt lines, into which other logs can be converted"
+const elseLines = "\"replay help format\" lists the known formats, and describes attempt lines, " +
+	"into which other logs can be converted"
 
 // option returns an advice for the output of a tool that can also write a known format; empty for any other text.
 func option(text []byte) string {
@@ -93,7 +94,8 @@ func option(text []byte) string {
 			}
 		}
 	}
-	if bytes.Count(head, []byte(","))+bytes.Count(head, []byte("\t"))+bytes.Count(head, []byte(";")) > 1 && text[0] != '{' && text[0] != '[' {
+	separators := bytes.Count(head, []byte(",")) + bytes.Count(head, []byte("\t")) + bytes.Count(head, []byte(";"))
+	if separators > 1 && text[0] != '{' && text[0] != '[' {
 		return "if a row is a worker in a step, name the columns: -step, -worker, -seconds and -group; " + elseLines
 	}
 	return ""

@@ -123,7 +123,10 @@ func (t *spanTree) steps() bool {
 	for k, key := range parts {
 		i := t.d.phase("", "step "+key.step)
 		t.d.log.Phases[i].Step = true
-		a := Attempt{Task: t.d.task(i, -1, []byte(key.worker)), Start: first[k].Start, State: Succeeded, Host: t.d.host([]byte(key.worker), nil)}
+		a := Attempt{
+			Task: t.d.task(i, -1, []byte(key.worker)), Start: first[k].Start, State: Succeeded,
+			Host: t.d.host([]byte(key.worker), nil),
+		}
 		a.Finish = Known(a.Start.Or(0) + took[k])
 		t.d.nameTask(i, a.Task, []byte(key.worker))
 		t.d.builder.add(i, a)

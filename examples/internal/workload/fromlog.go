@@ -128,7 +128,8 @@ func usable(log *trace.Log, p *trace.Phase, left *Left) []recorded {
 			group = -a.Host // hosts and executors have different numbers
 		}
 		all = append(all, recorded{
-			task: int(a.Task), source: int(a.Task), start: time.Duration(start) * time.Millisecond, end: time.Duration(finish) * time.Millisecond,
+			task: int(a.Task), source: int(a.Task),
+			start: time.Duration(start) * time.Millisecond, end: time.Duration(finish) * time.Millisecond,
 			host: a.Host, group: group, ok: a.State == trace.Succeeded || a.State == trace.Lost, lost: a.State == trace.Lost,
 			work: bytesRead(a), splits: splitsOf(log, a),
 		})

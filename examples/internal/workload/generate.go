@@ -80,7 +80,9 @@ func generatePhase(index int, r *rand.Rand, slots, tasks int) *sim.Phase {
 		duration := time.Duration(samples[i].seconds * float64(time.Second))
 		longest = max(longest, duration)
 		total += duration
-		phase.Tasks = append(phase.Tasks, sim.Task{Number: int32(i), Work: work, First: i < slots, Attempts: []sim.Attempt{{Duration: duration}}})
+		phase.Tasks = append(phase.Tasks, sim.Task{
+			Number: int32(i), Work: work, First: i < slots, Attempts: []sim.Attempt{{Duration: duration}},
+		})
 		phase.Order = append(phase.Order, int32(i))
 	}
 	for i := range slots {

@@ -51,7 +51,8 @@ func ended(p *v1.Pod) bool {
 // Failed, or somebody else deletes the pod and the Job's podReplacementPolicy does not demand to wait for its end. A
 // pod that this controller deletes as not needed has not failed.
 func hasFailed(job *batchv1.Job, p *v1.Pod) bool {
-	return !cancelledHere(p) && (p.Status.Phase == v1.PodFailed || p.DeletionTimestamp != nil && !terminal(p) && !replacesFailed(job))
+	return !cancelledHere(p) &&
+		(p.Status.Phase == v1.PodFailed || p.DeletionTimestamp != nil && !terminal(p) && !replacesFailed(job))
 }
 
 // active reports whether a pod waits or runs and is not being deleted. The field active of a Job's status counts

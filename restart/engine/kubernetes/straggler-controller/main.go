@@ -57,7 +57,8 @@ func main() {
 	var o options
 	flag.StringVar(&o.kubeconfig, "kubeconfig", os.Getenv("KUBECONFIG"), "`file`; empty: the configuration of this pod")
 	flag.StringVar(&o.listen, "listen", ":8080", "`address` of /metrics, /healthz and /readyz; empty: none")
-	flag.StringVar(&o.policy, "policy", "", "`policy` of Jobs without the annotation, such as late,min-age=5s; empty: the library's default")
+	flag.StringVar(&o.policy, "policy", "",
+		"`policy` of Jobs without the annotation, such as late,min-age=5s; empty: the library's default")
 	flag.StringVar(&o.jobs.Manager, "manager", jobs.Manager, "spec.managedBy of the Jobs to run")
 	flag.StringVar(&o.jobs.Namespace, "namespace", "", "`namespace` of the Jobs to run; empty: all")
 	flag.DurationVar(&o.jobs.Interval, "interval", 10*time.Second, "time between two polls of a Job")
