@@ -14,8 +14,9 @@ type weights struct {
 	stakes
 	// What can be done about the task.
 	list [4]candidate
-	// The remaining time of the fastest attempt (t_rem), as points.
-	left [leftPoints]float64
+	// The remaining time of the fastest attempt (t_rem), as points; a single point if it is certain.
+	left   [leftPoints]float64
+	points int
 	// The time of a new attempt (t_new), as points, if the task is not long by itself.
 	fresh [freshPoints]float64
 	// The age of the oldest attempt.
@@ -43,10 +44,12 @@ func (w *weights) fill(c *LeastCost, t *Task, p *Phase) {
 	w.attempts, w.interval = float64(len(t.Attempts)), max(p.Interval, 0).Seconds()
 	w.age, w.lag = w.oldest.Elapsed.Seconds(), max(t.Fresh.Lag, 0).Seconds()
 	w.moved = place(t.Fresh.Location) / place(w.oldest.Location)
-	remaining := max(w.fastest.Remaining, 0).Seconds()
-	for i := range w.left {
-		if w.left[i] = remaining; w.fastest.Left != nil {
-			w.left[i] = bounded(point(w.fastest.Left, i, leftPoints))
+	if left := w.fastest.Left; left == nil {
+		w.left[0], w.points = max(w.fastest.Remaining, 0).Seconds(), 1
+	} else {
+		w.points, w.long = leftPoints, p.Trials.Long(0)
+		for i := range w.left {
+			w.left[i] = bounded(point(left, i, leftPoints))
 		}
 	}
 	// A new attempt that is slow is replaced in turn. So its time is at most the time after which a copy has shown
@@ -57,9 +60,6 @@ func (w *weights) fill(c *LeastCost, t *Task, p *Phase) {
 			f = min(point(&t.Fresh, j, freshPoints), longest)
 		}
 		w.fresh[j] = f
-	}
-	if w.fastest.Left != nil {
-		w.long = p.Trials.Long(0)
 	}
 	if w.price = c.Price; p.Waiting <= 0 && !p.Stream {
 		w.price = c.IdlePrice
@@ -98,7 +98,7 @@ func (w *weights) costs(trials *Trials) (keep, again, another float64) {
 	}
 	one, shows := w.attempts+w.price, w.shows.Seconds()
 	two, longest := one+1, trials.Longest.Seconds()
-	for _, l := range w.left {
+	for _, l := range w.left[:w.points] {
 		for ; n < freshPoints && w.fresh[n] < l; n++ {
 			below += w.fresh[n]
 		}
@@ -118,9 +118,10 @@ func (w *weights) costs(trials *Trials) (keep, again, another float64) {
 		keep, another = keep+kept, another+float64(long*late)
 		again += same
 	}
-	w.sooner = float64(pairs) / (leftPoints * freshPoints)
-	again = float64((1 + w.price) * (float64(w.long*again/leftPoints) + float64((1-w.long)*all/freshPoints)))
-	return keep / leftPoints, again, another / leftPoints
+	of := float64(w.points)
+	w.sooner = float64(pairs) / (of * freshPoints)
+	again = float64((1 + w.price) * (float64(w.long*again/of) + float64((1-w.long)*all/freshPoints)))
+	return keep / of, again, another / of
 }
 
 // kills lists the kills of one of several attempts: the allowed kill that saves most slot time, and the kill that
