@@ -84,7 +84,7 @@ func codeLines(t *testing.T, name string) (n int) {
 // ofDefault lists the files of the default policy: its decisions, and the forecasts of the tracker and of package
 // survival for it. The peers of the tracker are not in the list, because the default does not read them.
 var ofDefault = []string{
-	"restart/leastcost.go", "restart/trials.go", "restart/tracker/forecast.go", "restart/tracker/ages.go",
+	"restart/leastcost.go", "restart/cost.go", "restart/rank.go", "restart/trials.go", "restart/tracker/forecast.go", "restart/tracker/ages.go",
 	"restart/tracker/even.go", "restart/tracker/suspects.go", "restart/tracker/units.go", "restart/tracker/trials.go",
 	"restart/tracker/experience.go",
 	"estimate/survival/*.go",

@@ -13,7 +13,7 @@ import (
 type weights struct {
 	stakes
 	// What can be done about the task.
-	list [4]candidate
+	list [candidates]candidate
 	// The remaining time of the fastest attempt (t_rem), as points; a single point if it is certain.
 	left   [leftPoints]float64
 	points int
@@ -37,6 +37,16 @@ type weights struct {
 	// The time between two progress reports.
 	interval float64
 }
+
+// The places of the candidates in weights.list: a copy, a restart, the kill of an attempt, and a kill that the limits
+// refuse.
+const (
+	aCopy = iota
+	aRestart
+	aKill
+	aRefusedKill
+	candidates
+)
 
 // fill computes the weights from the facts of a task and its phase. It needs a task whose remaining time (t_rem) and
 // whose time of a new attempt (t_new) are known.
@@ -66,23 +76,23 @@ func (w *weights) fill(c *LeastCost, t *Task, p *Phase) {
 	}
 }
 
-// candidates lists what can be done about the task, and returns the cost of keeping it and the cost of the cheapest
+// fillList lists what can be done about the task, and returns the cost of keeping it and the cost of the cheapest
 // new attempt.
 //
 //   - One of several attempts is killed before a further copy is considered.
 //   - Only a single attempt is restarted, and only if tasks wait or the task can't get a copy now. Otherwise a restart
 //     would throw away work for a slot that no task needs.
-func (w *weights) candidates(t *Task, p *Phase) (keep, least float64) {
+func (w *weights) fillList(t *Task, p *Phase) (keep, least float64) {
 	keep, again, another := w.costs(&p.Trials)
 	least = another
 	if len(t.Attempts) == 1 {
 		if no, _ := w.forbids(Copy, t, p); no != NoReason || p.Waiting > 0 {
-			w.list[1], least = candidate{Action: Restart, cost: again}, min(again, another)
+			w.list[aRestart], least = candidate{Action: Restart, cost: again}, min(again, another)
 		}
-	} else if w.kills(t, p, keep); w.list[2].cost+marginPeriods*w.interval < keep && w.list[2].Action == Kill {
+	} else if w.kills(t, p, keep); w.list[aKill].cost+marginPeriods*w.interval < keep && w.list[aKill].Action == Kill {
 		return keep, least
 	}
-	w.list[0] = candidate{Action: Copy, cost: another}
+	w.list[aCopy] = candidate{Action: Copy, cost: another}
 	return keep, least
 }
 
@@ -130,36 +140,36 @@ func (w *weights) kills(t *Task, p *Phase, keep float64) {
 	if len(t.Attempts) <= t.Clones {
 		return
 	}
-	idle, replaces := p.FreeSlots > 0 && p.Waiting <= 0, w.mayReplace(t, p.Limits.Restarts)
 	for i := range t.Attempts {
 		c, other := &t.Attempts[i], fastestOther(t.Attempts, i)
 		if c.Left == nil || other == nil || c.Elapsed < w.patience {
 			continue
 		}
-		spared, reports := w.spares(i), c.Basis == ByProgress
-		refused := spared && !(replaces && i == w.ranks.oldest)
-		switch {
-		case spared && !reports, refused && other.Remaining >= c.Remaining, !refused && idle && w.stays(t, c, spared):
+		place := aKill
+		switch refused := !w.mayKill(i, t, p.Limits.Restarts); {
+		case w.spares(i) && c.Basis != ByProgress:
+			continue // by age alone the older attempt always seems slower
+		case refused && other.Remaining >= c.Remaining, !refused && w.stays(i, t, p):
 			continue
+		case refused:
+			place = aRefusedKill
 		}
-		to := &w.list[2]
-		if refused {
-			to = &w.list[3]
-		}
-		if cost := keep - w.saves(c, other); to.Action == Keep || cost < to.cost {
-			*to = candidate{Kill, i, cost}
+		if cost := keep - w.saves(c, other); w.list[place].Action == Keep || cost < w.list[place].cost {
+			w.list[place] = candidate{Kill, i, cost}
 		}
 	}
 }
 
-// stays reports whether attempt c is not killed while a slot is idle and no task waits, because no task needs its slot.
-// The argument old says that c is the old attempt. The old attempt is killed for its copy only after an attempt has
-// ended: before that, a pause of the old attempt cannot be told from a slow attempt. A silent copy is killed only if it
-// has run for as long as the old attempt had run when the copy began: then both attempts have shown the same. The
-// factors of the machines convert both ages.
-func (w *weights) stays(t *Task, c *Attempt, old bool) bool {
+// stays reports whether attempt i is not killed while a slot is idle and no task waits, because no task needs its slot.
+// The old attempt is killed for its copy only after an attempt has ended: before that, a pause of the old attempt cannot
+// be told from a slow attempt. A silent copy is killed only if it has run for as long as the old attempt had run when the
+// copy began: then both attempts have shown the same. The factors of the machines convert both ages.
+func (w *weights) stays(i int, t *Task, p *Phase) bool {
+	c := &t.Attempts[i]
 	switch {
-	case old:
+	case p.FreeSlots <= 0 || p.Waiting > 0:
+		return false
+	case w.spares(i):
 		return t.Longest <= 0
 	case c.Basis == ByProgress:
 		return false

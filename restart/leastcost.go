@@ -158,7 +158,7 @@ type candidate struct {
 // choose takes the cheapest candidate that is allowed, and that costs less than to keep the task, by two report periods
 // at least. If every such candidate is refused, the reason is the refusal of the cheapest.
 func (w *weights) choose(d *Decision, t *Task, p *Phase) {
-	keep, least := w.candidates(t, p)
+	keep, least := w.fillList(t, p)
 	bar := keep - marginPeriods*w.interval
 	d.because(NotSlow, SlotSeconds, keep, least+marginPeriods*w.interval)
 	for first := true; ; first = false {
@@ -205,27 +205,32 @@ func (w *weights) take(d *Decision, c *candidate, p *Phase, keep float64) {
 
 // forbids returns the reason why the task must not get a copy or be restarted now, whatever it would save, or NoReason.
 func (w *weights) forbids(a Action, t *Task, p *Phase) (Reason, Comparison) {
-	most := max(keptAttempts, t.Clones) + 1
-	pause := num.Times(max(p.Interval, 0), marginPeriods)
+	no, compared := p.Limits.forbid(a, t)
+	if most := max(keptAttempts, t.Clones) + 1; a == Copy && no == NoReason && len(t.Attempts) >= most {
+		no, compared = EnoughAttempts, spent(RunningAttempts, len(t.Attempts), most)
+	}
+	if no == NoReason {
+		no, compared = w.tooSoon(t, p)
+	}
+	if a == Copy && no == NoReason && p.FreeSlots <= 0 && p.Waiting <= 0 {
+		no = NoFreeSlot
+	}
+	return no, compared
+}
+
+// tooSoon returns the reason why the attempts of the task can't be judged yet, or NoReason.
+func (w *weights) tooSoon(t *Task, p *Phase) (Reason, Comparison) {
+	pause, since := num.Times(max(p.Interval, 0), marginPeriods), t.SinceCopy
+	recent := since > 0 && since < pause
+	if !recent && len(t.Attempts) > 1 {
+		since = youngest(t.Attempts)
+		recent = since < pause
+	}
 	switch {
-	case a == Restart && t.NoRestart:
-		return NotRestartable, Comparison{}
-	case a == Restart && max(t.Restarts, 0) >= p.Limits.Restarts: // Off is a negative number
-		return RestartsSpent, spent(PastRestarts, t.Restarts, p.Limits.Restarts)
-	case a == Copy && t.NoCopy:
-		return NotEligible, Comparison{}
-	case a == Copy && len(t.Attempts) >= most:
-		return EnoughAttempts, spent(RunningAttempts, len(t.Attempts), most)
-	case a == Copy && max(t.Copies, 0) >= p.Limits.Copies:
-		return CopiesSpent, spent(PastCopies, t.Copies, p.Limits.Copies)
 	case w.oldest.Elapsed < p.Interval:
 		return TooYoung, Compare(RunSeconds, w.oldest.Elapsed.Seconds(), p.Interval.Seconds())
-	case t.SinceCopy > 0 && t.SinceCopy < pause:
-		return CopyTooRecent, Compare(SinceCopySeconds, t.SinceCopy.Seconds(), pause.Seconds())
-	case len(t.Attempts) > 1 && youngest(t.Attempts) < pause:
-		return CopyTooRecent, Compare(SinceCopySeconds, youngest(t.Attempts).Seconds(), pause.Seconds())
-	case a == Copy && p.FreeSlots <= 0 && p.Waiting <= 0:
-		return NoFreeSlot, Comparison{}
+	case recent:
+		return CopyTooRecent, Compare(SinceCopySeconds, since.Seconds(), pause.Seconds())
 	}
 	return NoReason, Comparison{}
 }
@@ -233,10 +238,10 @@ func (w *weights) forbids(a Action, t *Task, p *Phase) (Reason, Comparison) {
 // refuses returns the reason against a candidate, or NoReason: what forbids the action, else the doubts about it.
 func (w *weights) refuses(c *candidate, t *Task, p *Phase) (Reason, Comparison) {
 	if c.Action == Kill {
-		if w.spares(c.attempt) && !(c.attempt == w.ranks.oldest && w.mayReplace(t, p.Limits.Restarts)) {
-			return FurthestOn, Comparison{}
+		if w.mayKill(c.attempt, t, p.Limits.Restarts) {
+			return NoReason, Comparison{}
 		}
-		return NoReason, Comparison{}
+		return FurthestOn, Comparison{}
 	}
 	if no, compared := w.forbids(c.Action, t, p); no != NoReason || w.fastest.Left == nil {
 		return no, compared // if t_rem is certain, there is no doubt

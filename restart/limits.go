@@ -78,37 +78,26 @@ func Hold(d Decision, t Task, p Phase) Decision {
 	if !d.canBeLogged() {
 		return Decision{Reason: BadAnswer}
 	}
-	l := p.Limits.Effective()
+	p.Limits = p.Limits.Effective()
 	reason, compared := NoReason, Comparison{}
 	switch d.Action {
 	case Restart:
-		if t.NoRestart {
-			reason = NotRestartable
-		} else if max(t.Restarts, 0) >= l.Restarts {
-			reason, compared = RestartsSpent, spent(PastRestarts, t.Restarts, l.Restarts)
-		} else if len(t.Attempts) > 1 && rank(t.Attempts).spares(d.Attempt) {
+		reason, compared = p.Limits.forbid(Restart, &t)
+		if reason == NoReason && len(t.Attempts) > 1 && rank(t.Attempts).spares(d.Attempt) {
 			reason = FurthestOn
 		}
 	case Kill:
-		r := ranks{}
-		if len(t.Attempts) > 1 {
-			r = rank(t.Attempts)
-		}
-		if r.spares(d.Attempt) && !(d.Attempt == r.oldest && r.mayReplace(&t, l.Restarts)) {
+		if len(t.Attempts) < 2 || !rank(t.Attempts).mayKill(d.Attempt, &t, p.Limits.Restarts) {
 			reason = FurthestOn
 		}
 	case Copy:
-		if t.NoCopy {
-			reason = NotEligible
-		} else if max(t.Copies, 0) >= l.Copies {
-			reason, compared = CopiesSpent, spent(PastCopies, t.Copies, l.Copies)
-		}
+		reason, compared = p.Limits.forbid(Copy, &t)
 	default:
 		return d
 	}
 	if reason == NoReason && d.Action != Kill && len(t.Attempts) > 0 {
 		s := stakesOf(&t, &p)
-		if loses, most := s.mayLose(&l, &p, d.Action); loses >= most {
+		if loses, most := s.mayLose(&p.Limits, &p, d.Action); loses >= most {
 			reason, compared = LossBound, Compare(LostSlotSeconds, loses, max(0, most))
 		}
 	}
@@ -117,6 +106,22 @@ func Hold(d Decision, t Task, p Phase) Decision {
 	}
 	d.Action, d.Reason, d.Comparison, d.Attempt, d.Gain, d.Avoid = Keep, reason, compared, 0, 0, MachineSet{}
 	return d
+}
+
+// forbid returns the reason why the task must not get a copy or be restarted, or NoReason. The limits must have their
+// defaults filled in. Off is a negative number, so it is below every number of restarts and copies.
+func (l *Limits) forbid(a Action, t *Task) (Reason, Comparison) {
+	switch {
+	case a == Restart && t.NoRestart:
+		return NotRestartable, Comparison{}
+	case a == Restart && max(t.Restarts, 0) >= l.Restarts:
+		return RestartsSpent, spent(PastRestarts, t.Restarts, l.Restarts)
+	case a == Copy && t.NoCopy:
+		return NotEligible, Comparison{}
+	case a == Copy && max(t.Copies, 0) >= l.Copies:
+		return CopiesSpent, spent(PastCopies, t.Copies, l.Copies)
+	}
+	return NoReason, Comparison{}
 }
 
 // canBeLogged reports whether each value of the decision has a name, and each number is finite.

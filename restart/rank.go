@@ -51,10 +51,11 @@ func (c *Attempt) far() float64 { return c.Resumed + c.Done }
 // attempts, such an attempt is not killed on an estimate alone; see [Limits].
 func (r ranks) spares(i int) bool { return i == r.oldest || i == r.furthest }
 
-// mayReplace reports whether the oldest attempt of the task may be killed in favour of another attempt that has done
-// more. Such a kill uses up a restart of the task; most is how many restarts the task may have.
-func (r ranks) mayReplace(t *Task, most int) bool {
-	return r.furthest != r.oldest && !t.NoRestart && max(t.Restarts, 0) < most
+// mayKill reports whether the limits allow the kill of attempt i, one of several attempts. The oldest attempt may be
+// killed in favour of another attempt that has done more. Such a kill uses up a restart of the task; most is how many
+// restarts the task may have.
+func (r ranks) mayKill(i int, t *Task, most int) bool {
+	return !r.spares(i) || i == r.oldest && r.furthest != r.oldest && !t.NoRestart && max(t.Restarts, 0) < most
 }
 
 // fastestOther returns the attempt with the least remaining time, not including attempt i. It looks only at attempts

@@ -28,7 +28,7 @@ var rulesOfDefault = map[string][]edit{
 	"pair": {{"restart/cost.go", "odds := float64(w.long * w.likeness(&p))", "odds := w.long"}},
 	"kill-one-of-several": {
 		{"restart/cost.go", "if len(t.Attempts) <= t.Clones {", "if true {"}},
-	"kill-old-for-copy":      {{"restart/cost.go", "refused := spared && !(replaces && i == w.ranks.oldest)", "refused := spared || replaces && false"}},
+	"kill-old-for-copy":      {{"restart/rank.go", "i == r.oldest && r.furthest != r.oldest", "i == r.oldest && r.furthest < 0"}},
 	"evenness":               {{"restart/tracker/tracker.go", "ages.usesEvenness = t.judge.trials.on; t", "ages.usesEvenness = false; t"}},
 	"stall-weight":           {{"restart/tracker/tracker.go", "ages.stallWeight = stallWeight", "ages.stallWeight = 0 * stallWeight"}},
 	"loss-bound":             {{"restart/leastcost.go", "loses >= most {", "loses >= most && loses < 0 {"}},

@@ -16,7 +16,7 @@ func (p *pool) task(now time.Time, d *tracked) restart.Task {
 		Fresh: estimate.Fresh{UnitTime: survival.Without{Curve: &p.fresh, Age: age.Seconds() / d.size}, Work: d.size},
 		Work:  d.size, Restarts: d.restarts, Copies: d.copies, NoCopy: !p.copies || d.late,
 		NoRestart: p.ignoresEnd || d.late,
-		Longest: seconds(float64(p.longest.Seconds() * d.size)),
+		Longest:   seconds(float64(p.longest.Seconds() * d.size)),
 	}
 	if !d.newest.IsZero() {
 		task.SinceCopy = max(now.Sub(d.newest), 1)
