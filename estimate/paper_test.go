@@ -40,6 +40,10 @@ func TestLATE4NoProgress(t *testing.T) {
 	assert.Zero(t, estimate.TimeLeft(1, time.Second))
 	assert.Equal(t, estimate.Unknown, estimate.TimeLeft(.5, 0), "progress at the age of 0 gives no rate")
 	assert.Zero(t, estimate.TimeLeft(1, 0))
+	for _, score := range []float64{-.1, math.NaN()} {
+		assert.Equal(t, estimate.Unknown, estimate.TimeLeft(score, time.Second))
+	}
+	assert.Equal(t, estimate.Unknown, estimate.TimeLeft(.5, -time.Second))
 }
 
 // Mantri §5.5, equation 2. The printed t_elapsed d/d_read is the total: 100 s for an attempt that has read 40 % in
