@@ -204,6 +204,10 @@ func TestBlacklist_212(t *testing.T) {
 	assert.Equal(t, []int{7}, b.AppendBanned(nil, now))
 	p, _ = b.Predicted(7)
 	assert.InDelta(t, .5*1+.5*.22, p, 1e-15)
+	for _, machine := range []int{-1, 10} {
+		_, known = b.Predicted(machine)
+		assert.False(t, known, "machine %d", machine)
+	}
 	assert.True(t, b.Banned(now.Add(5*time.Minute-1), 7))
 	assert.False(t, b.Banned(now.Add(5*time.Minute), 7), "no task ran on machine 7, so the ban must end")
 }

@@ -1,6 +1,7 @@
 package skew
 
 import (
+	"math"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -24,6 +25,13 @@ func TestSizesAreSummedOverMapTasks_4_1(t *testing.T) {
 	assert.Equal(t, []int64{111, 222, 333}, s.Append(nil))
 	assert.Equal(t, int64(666), s.Total())
 	assert.Zero(t, s.Missing())
+
+	s, err = NewSizes(2, 2)
+	require.NoError(t, err)
+	_, err = s.Report(0, []int64{math.MaxInt64 - 1, 2})
+	assert.ErrorContains(t, err, "sizes[1] of map task 0 is 2")
+	used, err := s.Report(0, []int64{math.MaxInt64 - 1, 1})
+	assert.True(t, used && err == nil, "the largest sum: %v", err)
 }
 
 // DynamicShare §4.1, equations 6 and 7: each row of the global sketch has the sizes of the partitions under its
