@@ -74,8 +74,8 @@ func (t tail) powerOfOutliers(q float64) float64 {
 func newTail(longest, lower, median, upper float64, silent bool) tail {
 	t := tail{from: longest, index: TailIndex, silent: silent}
 	if median > 0 {
-		body := Body{median, bodyIndex(max(median/lower, upper/median))}
-		t.index, t.outlier = int32(body.index), body.Outlier(longest)
+		body := ordinary{median, bodyIndex(max(median/lower, upper/median))}
+		t.index, t.outlier = int32(body.index), body.outlier(longest)
 	}
 	return t
 }
@@ -90,29 +90,15 @@ func bodyIndex(wide float64) int {
 	return index
 }
 
-// Body is the distribution of the times of ordinary tasks, which are no outliers. It is log-logistic. The zero value
-// knows nothing. A Body never changes.
-type Body struct {
+// ordinary is the distribution of the times of ordinary tasks, which are no outliers. It is log-logistic. The median is
+// above 0.
+type ordinary struct {
 	median float64
 	index  int
 }
 
-// NewBody returns a Body, the distribution of the times of ordinary tasks, with the given lower quartile (quarter)
-// and median. Both have the same unit. NewBody assumes that the times spread as far above its median as below. If the
-// median is not positive, NewBody returns the zero value. O(1), no allocation.
-func NewBody(quarter, median float64) Body {
-	if !(median > 0) {
-		return Body{}
-	}
-	return Body{median, bodyIndex(median / quarter)}
-}
-
-// Outlier returns the probability that a task is an outlier, if it takes the time t in all, or has run for the time
-// t. The zero Body returns 0. O(1), no allocation.
-func (b Body) Outlier(t float64) float64 {
-	if b.index == 0 {
-		return 0
-	}
+// outlier returns the probability that a task is an outlier, if it takes the time t in all.
+func (b ordinary) outlier(t float64) float64 {
 	// The shortest tasks are not outliers, so times below the median are treated like the median.
 	t = max(t, b.median)
 	body, outlier := 1/(1+num.Power(t/b.median, b.index)), 1.0
