@@ -137,14 +137,14 @@ func (h *history) end(task *subject) {
 	part := x.Stake.Seconds() / float64(max(x.Copies, 1))
 	i := h.rng.IntN(len(task.Attempts))
 	ran := task.Attempts[i].Elapsed
-	old := i == 0 && x.Action == restart.Copy
+	old := i == 0 && x.State == restart.CopyOnTrial
 	lost := func(ran time.Duration) { h.over += max(ran.Seconds()-part, 0) }
 	switch h.rng.IntN(5) {
 	case 0, 1:
 		a.Finish(x, ran, old)
 		for j, c := range task.Attempts {
 			if j != i {
-				if x.Action == restart.Kill && j > 0 {
+				if x.State == restart.CopyOvertaken && j > 0 {
 					lost(c.Elapsed)
 				}
 				a.Kill(x, &task.Task, &h.phase, j, j == 0)
@@ -154,7 +154,7 @@ func (h *history) end(task *subject) {
 		*x = restart.Trial{}
 	case 2, 3:
 		if len(task.Attempts) > 1 {
-			if x.Action == restart.Copy && !old {
+			if x.State == restart.CopyOnTrial && !old {
 				lost(ran)
 			}
 			a.Kill(x, &task.Task, &h.phase, i, old)

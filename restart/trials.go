@@ -114,15 +114,10 @@ const (
 )
 
 // Trial is the state of the trials of one task: the copies and restarts that were made because the task was slow. A
-// host keeps it in [Task].Trial, and the methods of [Trials] change it. The zero value is a task without a trial.
+// host keeps it beside the task, and the methods of [Trials] change it. The zero value is a task without a trial.
 type Trial struct {
-	// Action is the state of the running trial:
-	//
-	//   - Keep: no trial runs.
-	//   - Copy: one or more copies are on trial.
-	//   - Restart: a restart is on trial, or a copy whose old attempt was killed.
-	//   - Kill: another attempt has finished the task, and the copies on trial are about to be killed.
-	Action Action
+	// State says what is on trial.
+	State TrialState
 	// Copies is how many attempts are on trial. After a restart it is 1; otherwise it is the number of copies that
 	// were made because the task was slow.
 	Copies int
@@ -139,6 +134,47 @@ type Trial struct {
 	Left, Whole time.Duration
 }
 
+// TrialState says which attempt of a task is on trial.
+type TrialState uint8
+
+const (
+	// NoTrial: no attempt of the task is on trial.
+	NoTrial TrialState = iota
+	// CopyOnTrial: one or more copies are on trial beside the old attempt.
+	CopyOnTrial
+	// RestartOnTrial: a new attempt is on trial in place of the old attempt. It is a restart, or a copy whose old attempt
+	// was killed.
+	RestartOnTrial
+	// CopyOvertaken: another attempt has finished the task, and the copies on trial are about to be killed.
+	CopyOvertaken
+)
+
+// trialEvent is what happens to an attempt on trial, or to the old attempt beside it.
+type trialEvent uint8
+
+const (
+	copied    trialEvent = iota // a copy begins
+	restarted                   // the old attempt is killed, and a new attempt begins
+	replaced                    // the old attempt is killed, and its copy goes on
+	overtaken                   // another attempt has finished the task
+	settled                     // the last attempt on trial has ended
+)
+
+// after returns the next state of a trial. An event that can't come in a state changes nothing.
+func (s TrialState) after(e trialEvent) TrialState {
+	switch {
+	case e == copied:
+		return CopyOnTrial
+	case e == restarted, e == replaced && s == CopyOnTrial:
+		return RestartOnTrial
+	case e == overtaken && s == CopyOnTrial:
+		return CopyOvertaken
+	case e == settled:
+		return NoTrial
+	}
+	return s
+}
+
 // Begin records that the host is about to copy or restart a slow task. The facts in task and p must be the facts
 // before the action. If an earlier restart of the task is still on trial, Begin records it as lost.
 // O(len(task.Attempts)).
@@ -146,12 +182,15 @@ func (t *Trials) Begin(x *Trial, task *Task, p *Phase, action Action) {
 	if len(task.Attempts) == 0 {
 		return
 	}
-	if x.Action == Restart {
+	if x.State == RestartOnTrial {
 		t.lose(x, x.Stake, 1)
 	}
-	s := stakesOf(task, p)
+	s, begins := stakesOf(task, p), copied
+	if action == Restart {
+		begins = restarted
+	}
 	stake := s.of(action)
-	x.Action, x.Copies, x.Stake = action, x.Copies+1, num.Add(x.Stake, stake)
+	x.State, x.Copies, x.Stake = x.State.after(begins), x.Copies+1, num.Add(x.Stake, stake)
 	if x.Left, x.Whole = 0, 0; s.fastest != nil {
 		x.Left, x.Whole = s.fastest.Remaining, num.Add(s.fastest.Elapsed, s.fastest.Remaining)
 	}
@@ -164,18 +203,16 @@ func (t *Trials) Begin(x *Trial, task *Task, p *Phase, action Action) {
 // task. O(1).
 func (t *Trials) Finish(x *Trial, ran time.Duration, old bool) {
 	switch {
-	case x.Action == Restart && (old || float64(ran)*wonBy >= float64(x.Whole)):
+	case x.State == RestartOnTrial && (old || float64(ran)*wonBy >= float64(x.Whole)):
 		t.lose(x, x.Stake, 1)
-	case x.Action == Restart || x.Action == Copy && !old:
+	case x.State == RestartOnTrial, x.State == CopyOnTrial && !old:
 		if !x.Counted && !x.SlowMachine {
 			t.Won++
 		}
 		t.Cost = num.Sub(t.Cost, max(num.Sub(x.Left, ran), 0))
 		t.settle(x)
 	}
-	if x.Action == Copy {
-		x.Action = Kill
-	}
+	x.State = x.State.after(overtaken)
 }
 
 // Kill records that attempt i, one of several attempts of the task, is killed, also if it is killed because another
@@ -192,20 +229,21 @@ func (t *Trials) Finish(x *Trial, ran time.Duration, old bool) {
 func (t *Trials) Kill(x *Trial, task *Task, p *Phase, i int, old bool) {
 	switch {
 	case i < 0 || i >= len(task.Attempts):
-	case x.Action == Copy && old:
-		if x.Action, x.Counted = Restart, !x.SlowMachine && wins(task, i); x.Counted {
+	case x.State == CopyOnTrial && old:
+		x.State = x.State.after(replaced)
+		if x.Counted = !x.SlowMachine && wins(task, i); x.Counted {
 			t.Won++
 		}
-	case x.Action == Copy && !old:
+	case x.State == CopyOnTrial:
 		t.lose(x, task.Attempts[i].Elapsed, shows(task, p, i))
-	case x.Action == Kill && !old: // another attempt has ended the task first
+	case x.State == CopyOvertaken && !old: // another attempt has ended the task first
 		t.lose(x, task.Attempts[i].Elapsed, 1)
 	}
 }
 
 // Fail records that a copy on trial has failed, or was lost with its machine. The trial ends without a result. O(1).
 func (t *Trials) Fail(x *Trial) {
-	if x.Action != Restart {
+	if x.State != RestartOnTrial {
 		t.settle(x)
 	}
 }
@@ -213,7 +251,7 @@ func (t *Trials) Fail(x *Trial) {
 // Drop ends the running trials of a task, without a result. It is for a closed phase, or a task that is given up.
 // O(x.Copies).
 func (t *Trials) Drop(x *Trial) {
-	for x.Action != Keep {
+	for x.State != NoTrial {
 		t.settle(x)
 	}
 }
@@ -233,8 +271,8 @@ func (t *Trials) lose(x *Trial, cost time.Duration, part float64) {
 // settle ends a restart that is on trial, or a copy that is on trial. It subtracts its stake from AtRisk.
 func (t *Trials) settle(x *Trial) {
 	stake, others := x.Stake, x.Copies-1
-	if x.Action == Restart || others <= 0 {
-		*x = Trial{}
+	if x.State == RestartOnTrial || others <= 0 {
+		*x = Trial{State: x.State.after(settled)}
 	} else {
 		stake /= time.Duration(x.Copies)
 		x.Copies, x.Stake = others, x.Stake-stake

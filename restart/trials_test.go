@@ -24,7 +24,7 @@ func TestBeginPutsAStakeAtRisk(t *testing.T) {
 	a, x := begun(restart.Copy)
 	assert.Equal(t, restart.Trials{AtRisk: 20 * second}, a)
 	assert.Equal(t, restart.Trial{
-		Action: restart.Copy, Copies: 1, Stake: 20 * second, Left: 900 * second, Whole: 1000 * second,
+		State: restart.CopyOnTrial, Copies: 1, Stake: 20 * second, Left: 900 * second, Whole: 1000 * second,
 	}, x)
 	a, x = begun(restart.Restart)
 	assert.Equal(t, 100*second, a.AtRisk)
@@ -60,7 +60,7 @@ func TestAWinAgainstASlowMachineIsNoEvidence(t *testing.T) {
 
 		task.Attempts = append(task.Attempts, attempt(1, 30, 70))
 		var early restart.Trials
-		z := restart.Trial{Action: restart.Copy, Copies: 1, SlowMachine: c.won == 0}
+		z := restart.Trial{State: restart.CopyOnTrial, Copies: 1, SlowMachine: c.won == 0}
 		early.Kill(&z, &task, &idle, 0, true)
 		assert.InDelta(t, c.won, early.Won, 0, "a copy that replaces the old attempt")
 	}

@@ -344,7 +344,7 @@ func (h *Hedger) send(c *class, o *open, at time.Duration, scale float64, shadow
 	o.over[Second] = false
 	typical, _ := num.Duration(c.median * scale)
 	rest, _ := num.Duration(max(float64(c.plan.Alone*scale)-(at-o.began).Seconds(), 0))
-	o.trial = restart.Trial{Action: restart.Copy, Copies: 1, Stake: typical, Left: rest}
+	o.trial = restart.Trial{State: restart.CopyOnTrial, Copies: 1, Stake: typical, Left: rest}
 	h.trials.AtRisk = num.Add(h.trials.AtRisk, typical)
 }
 
@@ -428,7 +428,7 @@ func (h *Hedger) settle(c *class, o *open, at, age time.Duration, by Attempt) {
 	case by == Second:
 		h.ledger.Won++
 		h.trials.Finish(&o.trial, age, false)
-	case o.trial.Action == restart.Copy:
+	case o.trial.State == restart.CopyOnTrial:
 		h.ledger.Lost++
 		h.trials.Finish(&o.trial, age, true)
 		h.lost[0] = restart.Attempt{Elapsed: at - o.sent}

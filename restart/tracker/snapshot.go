@@ -430,14 +430,14 @@ func (x *phase) codeTask(c *snapshot.Codec, s *taskState) {
 
 // codeTrial encodes or decodes the trial of a task.
 func codeTrial(c *snapshot.Codec, x *restart.Trial) {
-	snapshot.Small(c, &x.Action, 0, int(restart.Kill))
+	snapshot.Small(c, &x.State, 0, int(restart.CopyOvertaken))
 	c.Number(&x.Copies, 0, anyIndex)
 	c.Bool(&x.Counted)
 	c.Bool(&x.SlowMachine)
 	for _, d := range []*time.Duration{&x.Stake, &x.Left, &x.Whole} {
 		c.Duration(d)
 	}
-	c.Check((x.Action == restart.Keep) == (x.Copies == 0) && x.Stake >= 0 && (x.Copies > 0 || x.Stake == 0), "holds an open trial without an attempt, or an attempt without a trial")
+	c.Check((x.State == restart.NoTrial) == (x.Copies == 0) && x.Stake >= 0 && (x.Copies > 0 || x.Stake == 0), "holds an open trial without an attempt, or an attempt without a trial")
 }
 
 // code encodes or decodes the account of the trials. It does not encode AtRisk, the slot time that open trials put at

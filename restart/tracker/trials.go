@@ -103,7 +103,7 @@ func (j *judge) taskEnded(s *taskState, winner int32) {
 		j.trials.Finish(x, 0, true)
 	} else {
 		a := &b.attempts.all[winner]
-		j.trials.Finish(x, b.age(a), x.Action == restart.Copy && !b.isCopy(s, a))
+		j.trials.Finish(x, b.age(a), x.State == restart.CopyOnTrial && !b.isCopy(s, a))
 	}
 	for i := s.newest; i != none; i = b.attempts.all[i].next {
 		if i != winner {

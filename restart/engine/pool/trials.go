@@ -12,7 +12,7 @@ import (
 func (p *pool) result(d *tracked, at int, now time.Time) {
 	ran, old := time.Duration(0), at == none
 	if at != none {
-		ran, old = now.Sub(d.attempts[at].begun), at == 0 && d.trial.Action == restart.Copy
+		ran, old = now.Sub(d.attempts[at].begun), at == 0 && d.trial.State == restart.CopyOnTrial
 	}
 	p.trials.Finish(&d.trial, ran, old)
 	for i := range d.attempts {
