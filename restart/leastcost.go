@@ -133,8 +133,10 @@ func (d *Decision) estimates(fastest *Attempt, t *Task, p *Phase) bool {
 // unblock restarts a task of a stuck phase, if the task can't get a copy, and a new attempt may end sooner. A copy that
 // would have to wait for a slot can't start there either.
 func (w *weights) unblock(d *Decision, t *Task, p *Phase) {
-	known := w.fastest != nil
-	if p.FreeSlots > 0 && !t.NoCopy && p.Limits.Copies != Off || known && (w.fastest.Left == nil || w.fastest.Basis == ByProgress && d.Remaining <= d.Fresh) {
+	if p.FreeSlots > 0 && !t.NoCopy && p.Limits.Copies != Off {
+		return
+	}
+	if f := w.fastest; f != nil && (f.Left == nil || f.Basis == ByProgress && d.Remaining <= d.Fresh) {
 		return
 	}
 	slowest := -1

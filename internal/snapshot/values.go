@@ -120,6 +120,7 @@ func (c *Codec) Amount(v *float64) {
 func (c *Codec) Amount32(v *float32) {
 	wide := float64(*v)
 	c.Amount(&wide)
+	c.expect(&wide, num.Finite(float64(float32(wide))), "a finite amount of 32 bits")
 	*v = float32(wide)
 }
 
