@@ -38,8 +38,8 @@ import (
 //     time after it has lost more trials than it has won.
 //   - An attempt is killed without a copy only after enough trials of the phase were won: three, or twice the number
 //     of lost trials if that is more. A task that may have no copy ([Task].NoCopy) needs no won trial: its first trial
-//     is a restart. If its attempt is silent, the restart waits until the attempt has run for as long as a silent copy
-//     may run. While a task can get a copy on an idle slot, and no task waits, it is not restarted.
+//     is a restart. The restart waits until the attempt has run for a typical time, or for as long as a copy may run if
+//     that is longer. While a task can get a copy on an idle slot, and no task waits, it is not restarted.
 //   - No trial begins if all trials together might then lose more slot time than the bound of [Limits].
 //   - On a machine that is known to be bad ([Attempt].Location), an attempt is killed without a won trial and without
 //     the bound.
@@ -275,7 +275,7 @@ func (w *weights) likely(a Action, p *Phase) float64 {
 // mustWin returns how many trials must have been won before a trial of this kind may begin.
 func (w *weights) mustWin(a Action, t *Task, p *Phase) float64 {
 	switch {
-	case a == Restart && t.NoCopy && (!w.silent || w.oldest.Elapsed >= w.patience):
+	case a == Restart && t.NoCopy && w.oldest.Elapsed >= max(w.typical, w.patience):
 		return 0 // its first trial is a restart
 	case a == Restart:
 		return max(provenTrials, provenRatio*p.Trials.Lost)

@@ -41,7 +41,7 @@ var rulesOfDefault = map[string][]edit{
 	"old-before-first-end":   {{"restart/cost.go", "return t.Longest <= 0", "return t.Longest < 0"}},
 	"one-open-trial":         {{"restart/leastcost.go", "p.Trials.AtRisk > 0:", "p.Trials.AtRisk < 0:"}},
 	"slow-machine-win":       {{"restart/trials.go", "float64(slowPlace*place(task.Fresh.Location))", "math.Inf(1)*slowPlace"}},
-	"stands-still":           {{"restart/tracker/forecast.go", "> age/stillPart }", "> age }"}},
+	"stands-still":           {{"restart/tracker/forecast.go", "> at/stillPart", "> at"}},
 	"stands-out":             {{"restart/tracker/forecast.go", "return total > bar &&", "return total < 0 &&"}},
 	"part-of-a-lost-trial":   {{"restart/cost.go", "return like / (1 + like)", "return max(1, like)"}},
 	"early-wins":             {{"restart/trials.go", "!x.SlowMachine && wins(task, i)", "!x.SlowMachine && wins(task, i) && i < 0"}},

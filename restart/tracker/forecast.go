@@ -321,7 +321,7 @@ func (f *forecast) foresee(w stint, a *attemptState, i int, to *restart.Attempt)
 		if m.shape.Outlook(&left.outlook, p, curve) {
 			to.Left, to.Basis = &left.outlook, restart.ByProgress
 			to.Remaining, _ = num.Duration(left.outlook.Mean())
-			if !standsStill(a, age) || !m.hasCurve() {
+			if !standsStill(a) || !m.hasCurve() {
 				return
 			}
 			if left.residual.Set(&m.curve, age, scale); left.residual.Mean() <= left.outlook.Mean() {
@@ -338,9 +338,13 @@ func (f *forecast) foresee(w stint, a *attemptState, i int, to *restart.Attempt)
 	}
 }
 
-// standsStill reports whether an attempt of the given age, in seconds, has reported no progress for the last quarter of
-// its age. Such an attempt may hang, and its progress so far does not show it.
-func standsStill(a *attemptState, age float64) bool { return age-a.trail.Advanced() > age/stillPart }
+// standsStill reports whether the reports of an attempt have shown no progress for a quarter of its age: the attempt
+// goes on reporting, and reports the same. Such an attempt may hang, and its progress so far does not show it. An attempt
+// that is not heard is no such attempt.
+func standsStill(a *attemptState) bool {
+	at := a.progress.At().Seconds()
+	return at-a.trail.Advanced() > at/stillPart
+}
 
 // stillPart divides the age of an attempt. An attempt stands still if it has reported no progress for longer than the
 // quotient.

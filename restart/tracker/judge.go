@@ -263,7 +263,7 @@ func (j *judge) keepByBounds(d *restart.Decision, task int32, p *restart.Phase) 
 		return false
 	}
 	a := &b.attempts.all[s.newest]
-	if a.remaining != estimate.Unknown || a.badUnits || !f.reported || !(a.trail.Done() > 0) || standsStill(a, b.age(a).Seconds()) || m.stale(b.now, f.interval) {
+	if a.remaining != estimate.Unknown || a.badUnits || !f.reported || !(a.trail.Done() > 0) || standsStill(a) || m.stale(b.now, f.interval) {
 		return false
 	}
 	w, age := s.stint(a.resumed), b.age(a)
