@@ -13,13 +13,14 @@ import (
 	"github.com/straggler-go/straggler/restart"
 )
 
-// history is a phase in which a policy wants to copy or restart a task at every step, whatever the facts are. It
-// computes the quantities of the theorem on [restart.Trials] by itself, in seconds.
 // subject is a task with its trial.
 type subject struct {
 	restart.Task
 	trial restart.Trial
 }
+
+// history is a phase in which a policy wants to copy or restart a task at every step, whatever the facts are. It
+// computes the quantities of the theorem on [restart.Trials] by itself, in seconds.
 
 type history struct {
 	t     *testing.T

@@ -66,8 +66,7 @@ const (
 	likely = 0.6
 	// The times of two attempts are called alike if the longer is less than alike times the shorter.
 	alike = 1.3
-	// While a task has so many attempts beside the youngest, it gets no further copy. So many clones are never too
-	// many.
+	// A task gets no further copy while more attempts of it run than this number, and more than its clones.
 	keptAttempts = 2
 )
 

@@ -91,6 +91,9 @@ func TestARestartNeedsThreeWonTrials(t *testing.T) {
 	task := alike(100, 900)
 	task.NoCopy = true
 	assert.Equal(t, restart.Restart, decide(task, phase).Action, "a task that may have no copy need not wait for proof")
+	young := alike(20, 900) // the quantile 0.3 of t_new is 96 s
+	young.NoCopy = true
+	assert.Equal(t, restart.Unproven, decide(young, phase).Reason, "it waits until its attempt has run for a typical time")
 }
 
 // A copy that is as slow as the old attempt shows that the task is long, and the copy is killed. If the copy is

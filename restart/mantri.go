@@ -138,7 +138,7 @@ func (m Mantri) Decide(t Task, p Phase) (d Decision) {
 	}
 	v := m.look(t.Attempts, p.Interval)
 	keep := max(m.FastestKept, t.Clones)
-	if v.prunes(&d, t.Attempts, keep) || !v.estimates(&d, &t, &p) {
+	if v.prunes(&d, t.Attempts, keep) || !d.estimates(v.fastest, &t, &p) {
 		return d
 	}
 	if p.Waiting <= 0 && p.FreeSlots > 0 && !t.NoCopy && m.MaxCopies != Off {
@@ -333,25 +333,19 @@ type view struct {
 	judged bool
 	// The distribution of the remaining time of the fastest attempt; nil if that time is certain.
 	left estimate.Distribution
-	// The evidence from which the remaining time of the fastest attempt was predicted.
-	basis Basis
+	// The fastest attempt; nil if no remaining time is known.
+	fastest *Attempt
 }
 
 // look computes a view of the attempts of a task. The argument interval is the time between two progress reports.
 func (m *Mantri) look(attempts []Attempt, interval time.Duration) view {
-	v := view{
-		interval: max(interval, 0), remaining: estimate.Unknown, youngest: num.MaxDuration, slowest: -1, surplus: -1,
+	r, v := rank(attempts), view{interval: max(interval, 0), remaining: estimate.Unknown, slowest: -1, surplus: -1}
+	if v.youngest = youngest(attempts); r.fastest >= 0 {
+		v.fastest = &attempts[r.fastest]
+		v.remaining, v.left = max(0, v.fastest.Remaining), v.fastest.Left
 	}
-	if len(attempts) == 0 {
-		return v
-	}
-	r := rank(attempts)
 	for i := range attempts {
 		c := &attempts[i]
-		v.youngest = min(v.youngest, c.Elapsed)
-		if c.Remaining != estimate.Unknown && (v.remaining == estimate.Unknown || c.Remaining < v.remaining) {
-			v.remaining, v.left, v.basis = max(0, c.Remaining), c.Left, c.Basis
-		}
 		if !m.judged(c, v.interval) {
 			continue
 		}
@@ -414,16 +408,6 @@ func slower(attempts []Attempt, i, j int) bool {
 		return a.Elapsed < b.Elapsed
 	}
 	return i > j
-}
-
-// estimates sets the remaining time (t_rem) and the expected time of a new attempt, E(t_new), in a decision. It
-// reports whether both are known.
-func (v view) estimates(d *Decision, t *Task, p *Phase) bool {
-	d.Reason, d.Remaining, d.Fresh, d.Basis = NoEstimate, v.remaining, t.Fresh.Expected(), v.basis
-	if d.Remaining == estimate.Unknown && p.Silent {
-		d.Reason = NoProgress
-	}
-	return d.Remaining != estimate.Unknown && d.Fresh != estimate.Unknown
 }
 
 // sure reports whether the remaining time (t_rem) is certain enough to restart the task. It must exceed the bar with

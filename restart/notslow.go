@@ -22,9 +22,8 @@ type Outline struct {
 	Fresh estimate.Fresh
 }
 
-// NotSlow reports whether a task is clearly not slow, at a small part of the cost of [LeastCost.Decide]. Two
-// conditions must be true: the phase is not stuck, and the task has no running trial and has lost none. If sure is
-// true, Decide would keep the task with the reason [NotSlow]. If sure is false, NotSlow knows no answer; ask Decide.
+// NotSlow reports whether a task is clearly not slow, at a small part of the cost of [LeastCost.Decide]. The phase must
+// not be stuck. If sure is true, Decide would keep the task with the reason [NotSlow]. If sure is false, NotSlow knows no answer; ask Decide.
 //
 // Value and threshold are bounds of the two numbers that Decide would compare, in seconds of slots. Keeping the task
 // costs at most value. If keeping the task did cost value, the cheapest action would cost at least threshold,

@@ -29,8 +29,8 @@ var rulesOfDefault = map[string][]edit{
 	"kill-one-of-several": {
 		{"restart/cost.go", "if len(t.Attempts) <= t.Clones {", "if true {"}},
 	"kill-old-for-copy":      {{"restart/rank.go", "i == r.oldest && r.furthest != r.oldest", "i == r.oldest && r.furthest < 0"}},
-	"evenness":               {{"restart/tracker/tracker.go", "ages.usesEvenness = t.judge.trials.on; t", "ages.usesEvenness = false; t"}},
-	"stall-weight":           {{"restart/tracker/tracker.go", "ages.stallWeight = stallWeight", "ages.stallWeight = 0 * stallWeight"}},
+	"evenness":               {{"restart/tracker/even.go", "most := m.endedShown", "most := m.meanWork < 0 && m.endedShown"}},
+	"stall-weight":           {{"restart/tracker/forecast.go", "p.StallWeight = stallWeight", "p.StallWeight = 0 * stallWeight"}},
 	"loss-bound":             {{"restart/leastcost.go", "loses >= most {", "loses >= most && loses < 0 {"}},
 	"stuck":                  {{"restart/leastcost.go", "if w.stuck && d.Action", "if p.Tasks < 0 && d.Action"}},
 	"bound-of-fresh":         {{"restart/cost.go", "f = min(point(&t.Fresh, j, freshPoints), longest)", "f = point(&t.Fresh, j, freshPoints)"}},

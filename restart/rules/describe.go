@@ -53,7 +53,7 @@ const (
 	Throughput
 	// Machines: the policy reads Peers.Machine, the progress of the machine that asks for work.
 	Machines
-	// Trials: the policy reads Task.Trial, Task.Longest, Attempt.Location, Phase.Trials and Phase.Idle. With this
+	// Trials: the policy reads Task.Longest, Attempt.Location, Phase.Trials and Phase.Idle. With this
 	// bit, the time of a new attempt (t_new) takes into account that a kill on a slow machine gives the slot there to
 	// a waiting task: while tasks wait, t_new is computed for at least the slowness of that machine. If the limits
 	// bound the slot time that trials may lose, a tracker computes these facts for every policy.

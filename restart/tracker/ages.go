@@ -18,11 +18,9 @@ type ages struct {
 	// The number of successful attempts from which the survival curve of run times is used: three. In a phase of three
 	// tasks or fewer without an Experience, it is the number of the other tasks, but at least one.
 	enoughEnds int8
-	// The weight of the possibility that an attempt has stalled, so that its progress says nothing; see
-	// survival.Prediction.StallWeight. It is 0 if the policy has no account of trials.
-	stallWeight float32
-	// The progress of an attempt that progresses evenly is believed, if most ended attempts progressed evenly.
-	usesEvenness bool
+	// The policy reads the account of trials. Then progress is doubted, since an attempt may have stalled (stallWeight),
+	// and the progress of an attempt that progresses evenly is believed, if most ended attempts progressed evenly.
+	readsTrials bool
 	// All attempts of the task that is decided about run on suspect machines, and a new attempt would run elsewhere. A
 	// machine is suspect if far more of its attempts are overdue, which means slow, than chance explains.
 	onSuspects bool

@@ -26,7 +26,7 @@ const (
 // countEvenness counts an attempt that has ended, and whether it progressed evenly. It ignores an attempt that
 // completed fewer than shownParts parts.
 func (m *ages) countEvenness(t *survival.Trail) {
-	if !m.usesEvenness || t.Passed() < shownParts {
+	if !m.readsTrials || t.Passed() < shownParts {
 		return
 	}
 	m.endedShown++

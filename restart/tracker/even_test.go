@@ -29,7 +29,7 @@ func even(parts int, stalls bool) (t survival.Trail) {
 // them progressed evenly, with one uneven attempt added to them. It does not believe the progress of an attempt that
 // stalls.
 func TestEvenProgressIsBelieved(t *testing.T) {
-	m := ages{usesEvenness: true}
+	m := ages{readsTrials: true}
 	steady, stalled, young := even(8, false), even(8, true), even(shownParts-1, false)
 	assert.False(t, m.believesEven(&steady), "no attempt has ended")
 	for range 10 {
@@ -50,7 +50,7 @@ func TestEvenProgressIsBelieved(t *testing.T) {
 	assert.True(t, m.believesEven(&steady), "six of seven, and one uneven attempt added, are enough")
 	late := even(judgedParts, false)
 	late.Report(500*time.Second, (judgedParts+1.1)/survival.Parts)
-	m = ages{usesEvenness: true}
+	m = ages{readsTrials: true}
 	for range 3 {
 		m.countEvenness(&late)
 	}

@@ -374,7 +374,10 @@ func (f *forecast) predict(a *attemptState, age, left time.Duration, scale float
 	m := &f.ages
 	p := survival.Prediction{
 		Age: age.Seconds(), Total: age.Seconds() + left.Seconds(), TotalAtStage: float64(a.atStage), Stage: a.trail.Passed(),
-		Scale: scale, StallWeight: float64(m.stallWeight),
+		Scale: scale,
+	}
+	if m.readsTrials {
+		p.StallWeight = stallWeight
 	}
 	p.Expected = f.hasPrior || m.hasCurve()
 	return p
@@ -577,35 +580,4 @@ func (f *forecast) repeats(s *taskState, a *attemptState, r estimate.Run) bool {
 	}
 	h.killed = estimate.NoSample // the id may be used again for another sample
 	return h.killedOn != a.machine
-}
-
-// lag learns schedLag, "the average delay between a task being scheduled and when it is actually running" [Mantri
-// §5.5]. It is the mean time from the submission of an attempt to its begin. Attempts that were submitted while no
-// slot was free are left out. Recent delays have a larger weight.
-type lag struct {
-	prior time.Duration // Config.Lag, which is used before a delay was observed
-	sum   float64       // sum of the delays in nanoseconds
-	n     float64
-}
-
-// lagMemory is the number of delays over which the mean is taken. If there are more delays, each new delay replaces a
-// 32nd of their sum. The number is a choice.
-const lagMemory = 32
-
-// observe adds the delay of an attempt.
-func (lg *lag) observe(delay time.Duration) {
-	if lg.n >= lagMemory {
-		lg.sum -= float64(lg.sum / lagMemory) // a product with 1/32, not fused
-		lg.n--
-	}
-	lg.sum += float64(delay)
-	lg.n++
-}
-
-// mean returns the mean delay, or Config.Lag if no delay was observed.
-func (lg *lag) mean() time.Duration {
-	if lg.n == 0 {
-		return lg.prior
-	}
-	return time.Duration(lg.sum / lg.n)
 }

@@ -249,7 +249,7 @@ const boundsFrom = 64
 // as well.
 //
 // The bounds hold for a task with a single attempt, which reports progress. The task must not be a candidate for a
-// copy, and must have no open and no lost trials. In these cases, too, a full decision is needed:
+// copy. In these cases, too, a full decision is needed:
 //
 //   - The curve of run times must be fitted again.
 //   - A machine of the phase will leave.
@@ -258,12 +258,12 @@ const boundsFrom = 64
 func (j *judge) keepByBounds(d *restart.Decision, task int32, p *restart.Phase) bool {
 	b, f := j.book, j.forecast
 	s, m := &b.tasks[task], &f.ages
-	if j.leastCost == nil || j.inFull || f.hasPrior || j.fleet.leaving > 0 || b.several(s) || s.candidate != none ||
-		s.history != none && b.histories[s.history].trial != (restart.Trial{}) {
+	if j.leastCost == nil || j.inFull || f.hasPrior || j.fleet.leaving > 0 || b.several(s) || s.candidate != none {
 		return false
 	}
 	a := &b.attempts.all[s.newest]
-	if a.remaining != estimate.Unknown || a.badUnits || !f.reported || !(a.trail.Done() > 0) || standsStill(a) || m.stale(b.now, f.interval) {
+	if a.remaining != estimate.Unknown || a.badUnits || !f.reported || !(a.trail.Done() > 0) || standsStill(a) ||
+		m.stale(b.now, f.interval) {
 		return false
 	}
 	w, age := s.stint(a.resumed), b.age(a)

@@ -117,9 +117,7 @@ func open(c Config) (*Tracker, error) {
 		t.judge.leastCost = &least
 	}
 	t.judge.trials.on = reads.Has(rules.Trials)
-	if x.forecast.ages.usesEvenness = t.judge.trials.on; t.judge.trials.on {
-		x.forecast.ages.stallWeight = stallWeight
-	}
+	x.forecast.ages.readsTrials = t.judge.trials.on
 	t.judge.trials.link = x.forecast.link
 	x.book.keepsTrials = t.judge.trials.on
 	t.judge.facts = restart.Phase{Interval: c.Interval, Tasks: c.Tasks, Stream: c.Stream, Limits: limits}
