@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/straggler-go/straggler/examples/internal/words"
 )
 
 // calls returns the arguments of each call of the go command that the shard needs.
@@ -49,14 +51,14 @@ func (s *shard) script(flags []string) string {
 	begin, end := "", ""
 	calls := s.calls(flags)
 	for i, call := range calls {
-		words := []string{"go"}
+		line := []string{"go"}
 		for _, word := range call {
-			words = append(words, quote(word))
+			line = append(line, quote(word))
 		}
 		if len(calls) == 1 {
-			return strings.Join(words, " ")
+			return strings.Join(line, " ")
 		}
-		begin += fmt.Sprintf("%s & p%d=$!; ", strings.Join(words, " "), i)
+		begin += fmt.Sprintf("%s & p%d=$!; ", strings.Join(line, " "), i)
 		end += fmt.Sprintf("wait $p%d || failed=1; ", i)
 	}
 	if len(calls) == 0 {
@@ -147,10 +149,10 @@ func printText(out io.Writer, r *report) error {
 		fmt.Fprintln(out, "There is no history. The time of a package is guessed from its number of lines of tests. "+
 			"To record times: go test -json ./... | shard record")
 	case guessed > 0:
-		fmt.Fprintf(out, "The history does not know %s: the times are guessed.\n", count(guessed, "package"))
+		fmt.Fprintf(out, "The history does not know %s: the times are guessed.\n", words.Counted(guessed, "package"))
 	}
 	if r.skipped > 0 {
-		fmt.Fprintf(out, "No change reaches %s.\n", count(r.skipped, "further package"))
+		fmt.Fprintf(out, "No change reaches %s.\n", words.Counted(r.skipped, "further package"))
 	}
 	for i := range r.shards {
 		s := &r.shards[i]
@@ -177,12 +179,12 @@ func (s *shard) contents() string {
 		if p.whole {
 			whole++
 		} else {
-			all := count(len(p.suite.tests), "test")
+			all := words.Counted(len(p.suite.tests), "test")
 			pieces = append(pieces, fmt.Sprintf("%d of %s of %s", len(p.tests), all, p.pkg))
 		}
 	}
 	if whole > 0 || len(pieces) == 0 {
-		pieces = append(pieces, count(whole, "package"))
+		pieces = append(pieces, words.Counted(whole, "package"))
 	}
 	return strings.Join(pieces, ", ")
 }
@@ -206,9 +208,9 @@ func (r *report) sentence() string {
 
 // word returns a number from 2 to 12 as a word, such as "Two", and a larger number in digits.
 func word(n int) string {
-	words := []string{"Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten", "Eleven", "Twelve"}
-	if n >= 2 && n-2 < len(words) {
-		return words[n-2]
+	names := []string{"Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten", "Eleven", "Twelve"}
+	if n >= 2 && n-2 < len(names) {
+		return names[n-2]
 	}
 	return strconv.Itoa(n)
 }

@@ -112,7 +112,7 @@ func (s streams) take(h *history, path, id, machine string, wall float64) error 
 	odd := len(t.times)
 	maps.DeleteFunc(t.times, func(n name, _ took) bool { return !n.fits() })
 	if odd -= len(t.times); odd > 0 {
-		fmt.Fprintf(s.out, "%s: %s left out, because the name cannot be stored in a history\n", path, count(odd, "test"))
+		fmt.Fprintf(s.out, "%s: %s left out, because the name cannot be stored in a history\n", path, words.Counted(odd, "test"))
 	}
 	r, err := h.take(t, id, machine, wall)
 	if err == nil {
@@ -135,32 +135,24 @@ func (t *timings) summary(r ran) string {
 			packages++
 		}
 	}
-	text := fmt.Sprintf(": %s, %s, ", count(len(t.times)-packages, "test"), count(packages, "package"))
+	text := fmt.Sprintf(": %s, %s, ", words.Counted(len(t.times)-packages, "test"), words.Counted(packages, "package"))
 	text += duration(cmp.Or(r.wall, r.span))
 	if r.said > 0 {
 		text += fmt.Sprintf("; the prediction was %s (%+.0f%%)", duration(r.said), 100*(r.wall/r.said-1))
 	}
 	if t.cached > 0 {
-		text += "; " + count(t.cached, "package") + " came from the cache and took no time: use go test -count=1 to run them"
+		text += "; " + words.Counted(t.cached, "package") + " came from the cache and took no time: use go test -count=1 to run them"
 	}
 	if t.skipped > 0 {
-		text += "; " + count(t.skipped, "test") + words.Plural(t.skipped, " was", " were") + " skipped and took no time"
+		text += "; " + words.Counted(t.skipped, "test") + words.Plural(t.skipped, " was", " were") + " skipped and took no time"
 	}
 	for _, hint := range t.hints {
 		text += "; " + hint
 	}
 	if t.broken > 0 {
-		text += fmt.Sprintf("; %s could not be read", count(t.broken, "line"))
+		text += fmt.Sprintf("; %s could not be read", words.Counted(t.broken, "line"))
 	}
 	return text
-}
-
-// count writes a number with a noun, such as "2 tests".
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // take adds the times of a part of a run, and the prediction that the history made for it before.

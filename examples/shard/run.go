@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/straggler-go/straggler/estimate"
+	"github.com/straggler-go/straggler/examples/internal/words"
 )
 
 // execute is the command run. It runs a suite of tests, or a shard of it, on this machine.
@@ -67,7 +68,7 @@ func execute(ctx context.Context, args []string, s streams) error {
 		return err
 	}
 	if failed > 0 {
-		fmt.Fprintf(s.out, "FAIL: %s\n", count(failed, "package"))
+		fmt.Fprintf(s.out, "FAIL: %s\n", words.Counted(failed, "package"))
 		return errFailed
 	}
 	return nil

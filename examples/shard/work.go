@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/straggler-go/straggler/estimate"
+	"github.com/straggler-go/straggler/examples/internal/words"
 	"github.com/straggler-go/straggler/examples/shard/internal/shardqueue"
 )
 
@@ -197,9 +198,9 @@ func (w *worker) work(ctx context.Context, lease time.Duration, file string) err
 	if err := w.into.save(ctx, file); err != nil {
 		return err
 	}
-	fmt.Fprintf(w.out, "machine %s: %s\n", w.name, count(w.ran, "call"))
+	fmt.Fprintf(w.out, "machine %s: %s\n", w.name, words.Counted(w.ran, "call"))
 	if w.failed > 0 {
-		fmt.Fprintf(w.out, "FAIL: %s\n", count(w.failed, "package"))
+		fmt.Fprintf(w.out, "FAIL: %s\n", words.Counted(w.failed, "package"))
 		return errFailed
 	}
 	return nil
