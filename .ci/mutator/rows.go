@@ -300,8 +300,8 @@ func (s *source) mentions(f *ast.FuncDecl, name string) (ranges [][2]token.Pos) 
 // mentionsType reports whether a function takes or returns a type of its package.
 func mentionsType(f *ast.FuncType, name string) (found bool) {
 	ast.Inspect(f, func(n ast.Node) bool {
-		if sel, ok := n.(*ast.SelectorExpr); ok {
-			return sel == nil // a type of another package
+		if _, ok := n.(*ast.SelectorExpr); ok {
+			return false // a type of another package
 		}
 		id, ok := n.(*ast.Ident)
 		found = found || ok && id.Name == name
