@@ -23,7 +23,8 @@ type Outline struct {
 }
 
 // NotSlow reports whether a task is clearly not slow, at a small part of the cost of [LeastCost.Decide]. The phase must
-// not be stuck. If sure is true, Decide would keep the task with the reason [NotSlow]. If sure is false, NotSlow knows no answer; ask Decide.
+// not be stuck. If sure is true, Decide would keep the task with the reason [NotSlow]. If sure is false, NotSlow knows
+// no answer; ask Decide.
 //
 // Value and threshold are bounds of the two numbers that Decide would compare, in seconds of slots. Keeping the task
 // costs at most value. If keeping the task did cost value, the cheapest action would cost at least threshold,

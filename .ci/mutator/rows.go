@@ -59,8 +59,8 @@ func rowsOf(pages []string) (rows []row, err error) {
 }
 
 // measureRows draws n rows of the papers' tables, and for each row a change in the code that the row names. It prints the
-// changes which the linked tests notice, and returns their percentage. A change that only the tests of another row of the package
-// notice belongs to the mechanism of that row: it is printed and drawn again. So is a row without a change.
+// changes which the linked tests notice, and returns their percentage. A change that only the tests of another row of
+// the package notice belongs to the mechanism of that row: it is printed and drawn again. So is a row without a change.
 func measureRows(n int, seed uint64) (float64, error) {
 	pages, err := filepath.Glob("docs/papers/*.md")
 	if err != nil {

@@ -47,8 +47,8 @@ const (
 	NaiveTimes = 2 // x the median time of the ended tasks; an attempt that runs for longer gets a copy
 )
 
-// The parameters of the coordinator. All of them are choices. TestWay compares the median and the mean of a dispatch in the simulation
-// with the constants.
+// The parameters of the coordinator. All of them are choices. TestWay compares the median and the mean of a dispatch in
+// the simulation with the constants.
 const (
 	Interval       = 250 * time.Millisecond
 	Waiting        = 2                      // attempts that may wait at each worker
